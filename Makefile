@@ -1,0 +1,122 @@
+# spoor: setup demo all test fuzz lint format bench install; V=1 shows commands, O= names the build folder, SAN=1 adds ASan and UBSan.
+O ?= build
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+PREFIX ?= /usr/local
+
+CC := gcc
+CLANG := clang
+BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PYTHON := /usr/bin/python3
+JAVAC ?= $(shell command -v javac)
+
+CFLAGS ?= -O2 -g
+SAN ?=
+SAN_FLAGS := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -MP
+# Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
+LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a
+LIBS := -l:libbpf.a -l:libelf.a -l:libcap.a $(LIBS_LOG) -lm
+
+LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
+# Of probe/, what needs libbpf stays out of the library, so that unit tests link without it.
+BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/uprobe_multi.c
+LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
+BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))
+GEN_SRCS := $(O)/gen/log/schema_gen.c
+LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
+BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
+BPF_SRCS := $(wildcard bpf/*.bpf.c)
+BPF_OBJS := $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
+UNIT_SRCS := $(wildcard tests/unit/*_test.c)
+UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all setup demo test unit unit-bins fuzz lint format bench install clean
+
+all: $(O)/spoor
+
+# What a bare Debian 12 lacks. apt is called only if something of it is missing.
+PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libcap-dev libmsgpack-dev \
+	libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
+	python3-msgpack procps util-linux
+setup:
+	$(Q)missing=$$(for p in $(PACKAGES); do \
+		dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+	test -z "$$missing" && exit 0; echo "  APT  " $$missing; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+		-o Dpkg::Use-Pty=0 $$missing >$(CURDIR)/.setup.log 2>&1 || { tail -n 30 .setup.log; exit 1; }; \
+	rm -f .setup.log
+
+# The recipes run make anew: what setup installs (javac, bpftool) is looked up after it.
+demo: setup
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)sh bench/demo/demo.sh $(O)
+
+test: setup
+	$(Q)$(MAKE) --no-print-directory all fake
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
+	$(Q)$(PYTHON) tests/run --build $(O)
+
+bench: setup
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)O=$(O) $(PYTHON) bench/run
+
+$(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(BIN_OBJS) $(O)/libspoor.a $(LIBS)
+
+$(O)/libspoor.a: $(LIB_OBJS)
+	@echo "  AR    $@"
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/%.o: %.c | $(O)/gen/log/schema_gen.h
+	@echo "  CC    $<"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+$(O)/gen/%.o: $(O)/gen/%.c
+	@echo "  CC    $<"
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+$(O)/user/probe/programs.o: $(O)/gen/spoor.skel.h
+
+$(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
+$(O)/gen/log/schema_gen.h: schemas/events.json schemas/gen.py
+	@echo "  GEN   $@"
+	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.json --c $(O)/gen/log
+
+$(O)/gen/vmlinux.h:
+	@echo "  BTF   $@"
+	$(Q)mkdir -p $(@D) && $(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c > $@
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/gen/vmlinux.h
+	@echo "  BPF   $<"
+	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -D__TARGET_ARCH_x86 -O2 -g -mcpu=v3 -Wall -Wno-unused-function \
+		-Werror -I$(O)/gen -I. -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
+
+$(O)/spoor.bpf.o: $(BPF_OBJS)
+	@echo "  BPFLD $@"
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/gen/spoor.skel.h: $(O)/spoor.bpf.o
+	@echo "  SKEL  $@"
+	$(Q)$(BPFTOOL) gen skeleton $< name spoor_bpf > $@
+
+# Unit tests are built and run with ASan and UBSan, in a build folder of their own.
+unit:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
+	$(Q)$(PYTHON) tests/run --build $(O) unit
+unit-bins: $(UNIT_BINS)
+
+$(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
+		-o $@ $< $(O)/libspoor.a $(LIBS_LOG) -l:libelf.a -l:libz.a -lcmocka -lm
+
+clean:
+	rm -rf $(O)
+
+-include $(shell test -d $(O) && find $(O) -name '*.d')

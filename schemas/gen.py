@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+"""Turns schemas/events.json into C tables and into the tables of schemas/event-log.md.
+
+    gen.py events.json --c DIR         writes DIR/schema_gen.h and DIR/schema_gen.c
+    gen.py events.json --docs          rewrites the tables in event-log.md beside events.json
+    gen.py events.json --check-docs    fails if they are stale
+"""
+import argparse
+import json
+import os
+import re
+import sys
+
+FIELDS_MAX = 16
+ID_MAX = 0xFFFF
+TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "counter"}
+EVENT_KEYS = {"id", "name", "doc", "fields"}
+FIELD_KEYS = {"name", "type", "doc", "unit", "enum", "of", "counter"}
+RESERVED = {"event", "thread", "time_ns"}  # what every event has: the same keys in `spoor cat`
+MARK_BEGIN = "<!-- made by schemas/gen.py --docs from schemas/events.json: begin -->"
+MARK_END = "<!-- made by schemas/gen.py --docs from schemas/events.json: end -->"
+
+
+class SchemaError(Exception):
+    pass
+
+
+def check(ok, text):
+    if not ok:
+        raise SchemaError(text)
+
+
+def is_name(text):
+    return isinstance(text, str) and re.fullmatch(r"[a-z][a-z0-9_]*", text) is not None
+
+
+def check_field(where, field, seen, enums):
+    name = field.get("name")
+    check(is_name(name), f"{where}: a field's name must be lower case: {name!r}")
+    where = f"{where}.{name}"
+    check(name not in seen, f"{where}: there are two fields of this name")
+    check(name not in RESERVED, f"{where}: every event has a {name!r} of its own")
+    check(set(field) <= FIELD_KEYS, f"{where}: unknown keys {sorted(set(field) - FIELD_KEYS)}")
+    kind = field.get("type")
+    check(kind in TYPES, f"{where}: unknown type {kind!r}")
+    check((kind == "enum") == ("enum" in field), f"{where}: type enum and key enum go together")
+    check(kind != "enum" or field["enum"] in enums, f"{where}: no enum {field.get('enum')!r}")
+    check((kind == "counter") == ("of" in field), f"{where}: type counter and key of go together")
+    check("counter" not in field or kind == "counter", f"{where}: counter without type counter")
+    if kind == "counter" and field["of"] != "thread":
+        check(seen.get(field["of"]) == "thread",
+              f"{where}: of names {field['of']!r}, which is no earlier thread field")
+    seen[name] = kind
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        schema = json.load(f)
+    check(schema.get("format") == "spoor", "format is not spoor")
+    enums = schema["enums"]
+    for name, values in enums.items():
+        check(is_name(name), f"enum {name!r}: must be lower case")
+        check(values and all(map(is_name, values)), f"enum {name}: values must be lower case")
+        check(len(set(values)) == len(values), f"enum {name}: a value is there twice")
+        check("count" not in values, f"enum {name}: the value count is made by gen.py")
+    ids, names = set(), set()
+    for event in schema["events"]:
+        name = event.get("name")
+        check(is_name(name), f"an event's name must be lower case: {name!r}")
+        check(set(event) <= EVENT_KEYS, f"{name}: unknown keys {sorted(set(event) - EVENT_KEYS)}")
+        check(isinstance(event["id"], int) and 0 < event["id"] <= ID_MAX, f"{name}: bad id")
+        check(event["id"] not in ids, f"{name}: id {event['id']} is used twice")
+        check(name not in names, f"{name}: there are two events of this name")
+        check(len(event["fields"]) <= FIELDS_MAX, f"{name}: more than {FIELDS_MAX} fields")
+        ids.add(event["id"])
+        names.add(name)
+        seen = {}
+        for field in event["fields"]:
+            check_field(name, field, seen, enums)
+    schema["events"].sort(key=lambda e: e["id"])
+    return schema
+
+
+def c_identifiers(schema):
+    """All enums of the header as (tag, [(identifier, value or None)]); no identifier twice."""
+    out = [("event_id", [(f"EVENT_{e['name'].upper()}", e["id"]) for e in schema["events"]])]
+    for name, values in schema["enums"].items():
+        out.append((name, [(f"{name}_{v}".upper(), None) for v in values + ["count"]]))
+    for event in schema["events"]:
+        fields = [f["name"] for f in event["fields"]] + ["field_count"]
+        out.append(("", [(f"{event['name']}_{f}".upper(), None) for f in fields]))
+    seen = set()
+    for tag, members in out:
+        for ident, _ in members:
+            check(ident not in seen, f"two meanings for the C identifier {ident}")
+            seen.add(ident)
+    return out
+
+
+def counter_of(field):
+    return field.get("counter", field["name"]) if field["type"] == "counter" else None
+
+
+def counters(schema):
+    """The names of all counters that a thread can have, in the order of their first use."""
+    names = [counter_of(f) for e in schema["events"] for f in e["fields"]]
+    return list(dict.fromkeys(n for n in names if n))
+
+
+def c_header(schema):
+    out = ["/* log/schema_gen.h: ids, field indices and values of schemas/events.json. */",
+           "/* Made by schemas/gen.py: edit events.json instead. */", "#pragma once", "",
+           f"#define SCHEMA_VERSION {schema['version']}",
+           f"#define SCHEMA_ID_MAX {schema['events'][-1]['id']}",
+           f"#define SCHEMA_COUNTER_COUNT {len(counters(schema))}",
+           f"#define EVENT_FIELDS_MAX {FIELDS_MAX}", ""]
+    for tag, members in c_identifiers(schema):
+        out.append(f"enum {tag} {{" if tag else "enum {")
+        out += [f"\t{ident}," if value is None else f"\t{ident} = {value},"
+                for ident, value in members]
+        out += ["};", ""]
+    for event in schema["events"]:
+        ident = f"{event['name'].upper()}_FIELD_COUNT"
+        out.append(f'_Static_assert({ident} <= EVENT_FIELDS_MAX, "{event["name"]}");')
+    return "\n".join(out) + "\n"
+
+
+def c_string(text):
+    return "NULL" if text is None else json.dumps(text)
+
+
+def c_field(event, field):
+    names = f"{field['enum']}_names" if field["type"] == "enum" else "NULL"
+    count = f"{field['enum'].upper()}_COUNT" if field["type"] == "enum" else "0"
+    of = field.get("of", "thread")
+    index = "-1" if of == "thread" else f"{event['name']}_{of}".upper()
+    return (f"\t{{{c_string(field['name'])}, FIELD_{field['type'].upper()}, "
+            f"{c_string(field.get('unit'))}, {names}, {count}, {index}, "
+            f"{c_string(counter_of(field))}}},")
+
+
+def c_source(schema):
+    out = ["/* Made by schemas/gen.py: edit schemas/events.json instead. */",
+           '#include "log/schema.h"', "", "#include <stddef.h>", ""]
+    for name, values in schema["enums"].items():
+        out.append(f"static const char *const {name}_names[] = {{")
+        out += [f"\t{c_string(v)}," for v in values]
+        out += ["};", ""]
+    for event in schema["events"]:
+        if event["fields"]:
+            out.append(f"static const struct field_desc {event['name']}_fields[] = {{")
+            out += [c_field(event, f) for f in event["fields"]]
+            out += ["};", ""]
+    out.append("const struct event_desc schema_table[] = {")
+    for event in schema["events"]:
+        name = event["name"]
+        fields = f"{name}_fields" if event["fields"] else "NULL"
+        out.append(f"\t{{EVENT_{name.upper()}, \"{name}\", {fields}, {name.upper()}_FIELD_COUNT}},")
+    out += ["};", "", f"const unsigned schema_table_count = {len(schema['events'])};", ""]
+    out.append("const uint16_t schema_place[SCHEMA_ID_MAX + 1] = {")
+    out += [f"\t[EVENT_{e['name'].upper()}] = {n + 1}," for n, e in enumerate(schema["events"])]
+    out += ["};", "", "const uint8_t schema_counter[][EVENT_FIELDS_MAX] = {"]
+    slots = {name: n for n, name in enumerate(counters(schema))}
+    for event in schema["events"]:
+        row = ", ".join(str(slots.get(counter_of(f), 0)) for f in event["fields"]) or "0"
+        out.append(f"\t{{{row}}},")
+    out.append("};")
+    return "\n".join(out) + "\n"
+
+
+def docs_field(field):
+    kind = field["type"]
+    if kind == "enum":
+        kind = f"enum {field['enum']}"
+    elif kind == "counter":
+        kind = f"counter {counter_of(field)} of {field['of']}"
+    text = "; ".join(t for t in (field.get("unit"), field.get("doc")) if t)
+    return f"| `{field['name']}` | {kind} | {text} |"
+
+
+def docs_tables(schema):
+    out = ["### Enums", "", "| enum | values, from 0 |", "|---|---|"]
+    out += [f"| {name} | {', '.join(f'{n} {v}' for n, v in enumerate(values))} |"
+            for name, values in schema["enums"].items()]
+    out += ["", "### Events"]
+    for event in schema["events"]:
+        out += ["", f"#### {event['id']} `{event['name']}`", "", event["doc"]]
+        if event["fields"]:
+            out += ["", "| field | type | meaning |", "|---|---|---|"]
+            out += [docs_field(f) for f in event["fields"]]
+        else:
+            out += ["", "No fields."]
+    return "\n".join(out)
+
+
+def docs_replace(schema, text):
+    begin, end = text.find(MARK_BEGIN), text.find(MARK_END)
+    check(0 <= begin < end, "event-log.md has lost its two marker comments")
+    return text[:begin + len(MARK_BEGIN)] + "\n" + docs_tables(schema) + "\n" + text[end:]
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("events")
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--c", metavar="DIR")
+    group.add_argument("--docs", action="store_true")
+    group.add_argument("--check-docs", action="store_true")
+    args = parser.parse_args()
+    docs = os.path.join(os.path.dirname(args.events), "event-log.md")
+    try:
+        schema = load(args.events)
+        header, source = c_header(schema), c_source(schema)
+        if args.c:
+            write(os.path.join(args.c, "schema_gen.h"), header)
+            write(os.path.join(args.c, "schema_gen.c"), source)
+            return 0
+        with open(docs, encoding="utf-8") as f:
+            old = f.read()
+        new = docs_replace(schema, old)
+        if args.docs:
+            write(docs, new)
+        check(args.docs or new == old, f"{docs} is stale: run schemas/gen.py {args.events} --docs")
+        return 0
+    except (OSError, ValueError, KeyError, TypeError, SchemaError) as err:
+        print(f"gen.py: {args.events}: {err!r}" if isinstance(err, (KeyError, TypeError))
+              else f"gen.py: {args.events}: {err}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

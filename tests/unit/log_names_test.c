@@ -1,0 +1,163 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "log/names.h"
+
+static int add_class(struct log_names *n, uint64_t id, const char *name)
+{
+	struct event e = {.id = EVENT_CLASS, .field_count = CLASS_FIELD_COUNT};
+
+	e.v[CLASS_CLASS].u = id;
+	e.v[CLASS_NAME].s = name;
+	return log_names_add(n, &e);
+}
+
+static void test_thread(void **state)
+{
+	struct log_names *n = log_names_new();
+	struct event e = {.id = EVENT_THREAD, .thread = 3};
+	const struct log_thread *t;
+	char name[] = "worker-1";
+
+	(void)state;
+	assert_null(log_names_thread(n, 3));
+	e.v[THREAD_TID].u = 123;
+	e.v[THREAD_NS_TID].u = 12;
+	e.v[THREAD_START_NS].u = 99;
+	e.v[THREAD_JAVA_ID].u = 17;
+	e.v[THREAD_NAME].s = name;
+	e.v[THREAD_DAEMON].u = 1;
+	assert_int_equal(log_names_add(n, &e), 0);
+	memset(name, 'x', sizeof(name) - 1);
+	t = log_names_thread(n, 3);
+	assert_non_null(t);
+	assert_int_equal(t->tid, 123);
+	assert_int_equal(t->ns_tid, 12);
+	assert_int_equal(t->start_ns, 99);
+	assert_int_equal(t->java_id, 17);
+	assert_string_equal(t->name, "worker-1");
+	assert_true(t->daemon);
+	assert_false(t->existed);
+	/* Sent again: the later one counts, and it is still one thread. */
+	e.v[THREAD_NAME].s = "renamed";
+	assert_int_equal(log_names_add(n, &e), 0);
+	assert_string_equal(log_names_thread(n, 3)->name, "renamed");
+	assert_int_equal(log_names_count(n, LOG_NAMES_THREAD), 1);
+	log_names_free(n);
+}
+
+static void test_lock_and_string(void **state)
+{
+	struct log_names *n = log_names_new();
+	struct event lock = {.id = EVENT_LOCK}, string = {.id = EVENT_STRING};
+	const struct log_lock *l;
+
+	(void)state;
+	lock.v[LOCK_LOCK].u = UINT64_MAX;
+	lock.v[LOCK_GROUP].u = LOCK_GROUP_JUC;
+	lock.v[LOCK_CLASS].u = 5;
+	lock.v[LOCK_IDENTITY].u = LOCK_IDENTITY_HASH;
+	lock.v[LOCK_ADDRESS].u = 0xabc;
+	lock.v[LOCK_HASH].u = 77;
+	assert_int_equal(log_names_add(n, &lock), 0);
+	l = log_names_lock(n, UINT64_MAX);
+	assert_non_null(l);
+	assert_int_equal(l->group, LOCK_GROUP_JUC);
+	assert_int_equal(l->class, 5);
+	assert_int_equal(l->identity, LOCK_IDENTITY_HASH);
+	assert_int_equal(l->address, 0xabc);
+	assert_int_equal(l->hash, 77);
+	string.v[STRING_STRING].u = 2;
+	string.v[STRING_TEXT].s = "G1CollectForAllocation";
+	assert_int_equal(log_names_add(n, &string), 0);
+	assert_string_equal(log_names_string(n, 2), "G1CollectForAllocation");
+	assert_null(log_names_string(n, 1));
+	assert_null(log_names_class(n, 2));
+	log_names_free(n);
+}
+
+static void test_ignores_others(void **state)
+{
+	struct log_names *n = log_names_new();
+	struct event e = {.id = EVENT_MONITOR_CONTENDED_ENTER, .thread = 1};
+	unsigned kind;
+
+	(void)state;
+	assert_int_equal(log_names_add(n, &e), 0);
+	assert_int_equal(add_class(n, 0, "nothing"), 0);
+	for (kind = 0; kind < LOG_NAMES_KIND_COUNT; kind++)
+		assert_int_equal(log_names_count(n, kind), 0);
+	assert_null(log_names_class(n, 0));
+	log_names_free(n);
+	log_names_free(NULL);
+}
+
+static void test_many(void **state)
+{
+	enum { COUNT = 5000 };
+	struct log_names *n = log_names_new();
+	char name[32];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "Class%u", i);
+		assert_int_equal(add_class(n, 1 + i * 64ull, name), 0);
+	}
+	assert_int_equal(log_names_count(n, LOG_NAMES_CLASS), COUNT);
+	for (i = 0; i < COUNT; i++) {
+		assert_int_equal(log_names_id(n, LOG_NAMES_CLASS, i), 1 + i * 64ull);
+		snprintf(name, sizeof(name), "Class%u", i);
+		assert_string_equal(log_names_class(n, 1 + i * 64ull), name);
+		assert_null(log_names_class(n, 2 + i * 64ull));
+	}
+	log_names_free(n);
+}
+
+static void test_nth_allocation_fails(void **state)
+{
+	struct log_names *n;
+	bool failed = true;
+	unsigned nth, i;
+	char name[32];
+	int err;
+
+	(void)state;
+	for (nth = 0; failed; nth++) {
+		alloc_fail_at(nth);
+		n = log_names_new();
+		err = n ? 0 : -ENOMEM;
+		for (i = 1; i < 100 && !err; i++) {
+			snprintf(name, sizeof(name), "\xff%u", i);
+			err = add_class(n, i, name);
+		}
+		failed = alloc_fail_off();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		if (n && failed && i > 2) {
+			/* What was known before is known still, and adding works again. */
+			assert_string_equal(log_names_class(n, 1), "\xef\xbf\xbd" "1");
+			assert_int_equal(add_class(n, i, "again"), 0);
+			assert_string_equal(log_names_class(n, i), "again");
+		}
+		log_names_free(n);
+	}
+	assert_true(nth > 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_thread),          cmocka_unit_test(test_lock_and_string),
+		cmocka_unit_test(test_ignores_others),  cmocka_unit_test(test_many),
+		cmocka_unit_test(test_nth_allocation_fails),
+	};
+
+	return cmocka_run_group_tests_name("log_names", tests, NULL, NULL);
+}

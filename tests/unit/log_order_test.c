@@ -1,0 +1,195 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "log/order.h"
+#include "log/reader.h"
+#include "log_fixture.h"
+
+/* A log of notes at these times; the thread is the place in the file. */
+static struct log_reader *reader_of(const uint64_t *times, unsigned count, int *ret_fd)
+{
+	json_t *header = json_object();
+	struct event e = {.id = EVENT_SAFEPOINT_BEGIN};
+	struct log_writer *w;
+	struct log_reader *r;
+	char path[64];
+	unsigned i;
+
+	fixture_file("", 0, path, ret_fd);
+	assert_int_equal(log_writer_open(path, true, header, &w), 0);
+	json_decref(header);
+	for (i = 0; i < count; i++) {
+		e.time_ns = times[i];
+		e.thread = i;
+		log_write(w, &e);
+	}
+	assert_int_equal(log_writer_close(w), 0);
+	assert_int_equal(log_reader_open(path, &r), 0);
+	return r;
+}
+
+static void test_sorts(void **state)
+{
+	enum { COUNT = 5000 };
+	uint64_t *times = malloc(COUNT * sizeof(*times));
+	uint64_t seed = 1, last = 0;
+	uint32_t last_thread = 0;
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	unsigned i;
+	int fd;
+
+	(void)state;
+	/* Out of place by up to 999, with many equal times. */
+	for (i = 0; i < COUNT; i++) {
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		times[i] = 1000 + i * 10 - (seed >> 40) % 100 * 10;
+	}
+	r = reader_of(times, COUNT, &fd);
+	assert_int_equal(log_order_new(r, 1000, &o), 0);
+	for (i = 0; i < COUNT; i++) {
+		assert_int_equal(log_order_next(o, &e), 1);
+		assert_int_equal(e->time_ns, times[e->thread]);
+		assert_true(e->time_ns > last || (e->time_ns == last && e->thread >= last_thread));
+		last = e->time_ns;
+		last_thread = e->thread;
+	}
+	assert_int_equal(log_order_next(o, &e), 0);
+	assert_int_equal(log_order_next(o, &e), 0);
+	assert_int_equal(log_order_late(o), 0);
+	log_order_free(o);
+	log_reader_close(r);
+	close(fd);
+	free(times);
+}
+
+/* 10 arrives when 20 is already out: at once, in its place in the file, and counted. */
+static void test_late_events(void **state)
+{
+	static const uint64_t times[] = {20, 120, 10, 125, 119, 300};
+	static const uint64_t want[] = {20, 10, 119, 120, 125, 300};
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	unsigned i;
+	int fd;
+
+	(void)state;
+	r = reader_of(times, 6, &fd);
+	assert_int_equal(log_order_new(r, 100, &o), 0);
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(log_order_next(o, &e), 1);
+		assert_int_equal(e->time_ns, want[i]);
+	}
+	assert_int_equal(log_order_next(o, &e), 0);
+	assert_int_equal(log_order_late(o), 1);
+	log_order_free(o);
+	log_reader_close(r);
+	close(fd);
+}
+
+/* With a window of 0 everything comes out in the order of the file. */
+static void test_no_window(void **state)
+{
+	static const uint64_t times[] = {5, 3, 9, 1};
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	unsigned i;
+	int fd;
+
+	(void)state;
+	r = reader_of(times, 4, &fd);
+	assert_int_equal(log_order_new(r, 0, &o), 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(log_order_next(o, &e), 1);
+		assert_int_equal(e->time_ns, times[i]);
+	}
+	assert_int_equal(log_order_late(o), 2);
+	log_order_free(o);
+	log_reader_close(r);
+	close(fd);
+}
+
+/* What is intact comes out first, then the damage is told. */
+static void test_damage_comes_last(void **state)
+{
+	static const uint64_t times[] = {2, 1};
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	char path[64];
+	int fd;
+
+	(void)state;
+	r = reader_of(times, 2, &fd);
+	log_reader_close(r);
+	assert_int_equal(pwrite(fd, "x", 1, lseek(fd, 0, SEEK_END)), 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(log_reader_open(path, &r), 0);
+	assert_int_equal(log_order_new(r, 1000, &o), 0);
+	assert_int_equal(log_order_next(o, &e), 1);
+	assert_int_equal(e->time_ns, 1);
+	assert_int_equal(log_order_next(o, &e), 1);
+	assert_int_equal(log_order_next(o, &e), -EBADMSG);
+	assert_int_equal(log_order_next(o, &e), -EBADMSG);
+	log_order_free(o);
+	log_reader_close(r);
+	close(fd);
+}
+
+static void test_nth_allocation_fails(void **state)
+{
+	uint64_t times[200];
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	bool failed = true;
+	char path[64];
+	unsigned n, i;
+	int fd, err;
+
+	(void)state;
+	for (i = 0; i < 200; i++)
+		times[i] = 200 - i;
+	r = reader_of(times, 200, &fd);
+	log_reader_close(r);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (n = 0; failed; n++) {
+		r = NULL;
+		o = NULL;
+		alloc_fail_at(n);
+		err = log_reader_open(path, &r);
+		if (!err)
+			err = log_order_new(r, 1000, &o);
+		if (!err)
+			while ((err = log_order_next(o, &e)) == 1)
+				;
+		failed = alloc_fail_off();
+		log_order_free(o);
+		log_reader_close(r);
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+	}
+	assert_true(n > 200);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sorts),
+		cmocka_unit_test(test_late_events),
+		cmocka_unit_test(test_no_window),
+		cmocka_unit_test(test_damage_comes_last),
+		cmocka_unit_test(test_nth_allocation_fails),
+	};
+
+	return cmocka_run_group_tests_name("log_order", tests, NULL, NULL);
+}

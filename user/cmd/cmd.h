@@ -1,0 +1,16 @@
+/* cmd/cmd.h: the commands of spoor; each takes its own argv (argv[0] is its name) and returns an exit status. */
+#pragma once
+
+#include "base/version.h"
+
+/* Exit statuses shared by all commands; record -- COMMAND passes on the command's own. */
+enum cmd_exit {
+	CMD_OK = 0,
+	CMD_FAILED = 1, /* it could not be done, or only in part */
+	CMD_USAGE = 2,  /* the options or arguments are wrong */
+};
+
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_cat(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);

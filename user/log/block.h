@@ -1,0 +1,46 @@
+/* log/block.h: the blocks that a log file consists of, as schemas/event-log.md describes them. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOG_MAGIC "\x89SPOOR\r\n"
+#define LOG_MAGIC_BYTES 8
+#define BLOCK_HEADER_BYTES 24
+#define BLOCK_PAYLOAD_MAX (16u * 1024 * 1024)
+#define LOG_TEXT_MAX (64u * 1024)
+
+enum block_kind {
+	BLOCK_KIND_HEADER = 1,
+	BLOCK_KIND_EVENTS = 2,
+};
+
+struct block {
+	uint32_t length; /* of the payload */
+	uint32_t sequence;
+	uint32_t events;
+	uint32_t kind;
+	const uint8_t *payload;
+};
+
+/* Fills in the header in front of the payload: bytes has BLOCK_HEADER_BYTES + b->length of them. */
+void block_seal(const struct block *b, uint8_t *bytes);
+
+/* Goes through the blocks of an open file; counts what is between them. */
+struct block_file {
+	int fd;
+	uint64_t size;
+	uint64_t offset; /* of the next block */
+	uint8_t *bytes;  /* the last block */
+	size_t capacity;
+	uint64_t gaps; /* stretches that are no intact block */
+	uint64_t gap_bytes;
+};
+
+/*
+ * 1: *ret is the next intact block, its payload lent until the next call. 0: the end. Blocks are only
+ * taken with a sequence number of at least least_sequence. Otherwise what pread(2) or malloc(3) said.
+ */
+int block_file_next(struct block_file *f, uint32_t least_sequence, struct block *ret);
+/* Frees what the file holds; the descriptor stays the caller's. */
+void block_file_free(struct block_file *f);

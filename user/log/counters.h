@@ -1,0 +1,26 @@
+/* log/counters.h: the last values of the threads' counters within one block, for both ends of the log. */
+#pragma once
+
+#include <stdint.h>
+
+#include "log/schema.h"
+
+struct counters_slot {
+	uint64_t thread;
+	uint32_t generation; /* in use if it is that of the table */
+	uint64_t v[SCHEMA_COUNTER_COUNT];
+};
+
+struct counters {
+	struct counters_slot *slots;
+	unsigned bits; /* log2 of the number of slots */
+	unsigned used;
+	uint32_t generation;
+};
+
+/* The table may be all zero at first; it owns its slots. */
+void counters_free(struct counters *c);
+/* A new block: all values are 0 again. */
+void counters_reset(struct counters *c);
+/* The values of a thread, lent until the next call. NULL: no memory. */
+uint64_t *counters_of(struct counters *c, uint64_t thread);

@@ -1,0 +1,212 @@
+#include "log/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/text.h"
+
+/* What is known of one kind: items in order of arrival, found through a hash of their numbers. */
+struct table {
+	size_t item_bytes;
+	unsigned count;
+	unsigned bits; /* log2 of the number of slots; there is room for half as many items */
+	uint64_t *ids;
+	char *items;
+	uint32_t *slots; /* 1 + place; 0: free */
+};
+
+struct log_names {
+	struct table tables[LOG_NAMES_KIND_COUNT];
+	struct text_set *texts;
+};
+
+#define FIRST_BITS 6
+
+struct log_names *log_names_new(void)
+{
+	static const size_t item_bytes[] = {
+		[LOG_NAMES_THREAD] = sizeof(struct log_thread),
+		[LOG_NAMES_CLASS] = sizeof(const char *),
+		[LOG_NAMES_LOCK] = sizeof(struct log_lock),
+		[LOG_NAMES_STRING] = sizeof(const char *),
+	};
+	struct log_names *n = calloc(1, sizeof(*n));
+	unsigned i;
+
+	_Static_assert(sizeof(item_bytes) / sizeof(*item_bytes) == LOG_NAMES_KIND_COUNT, "all kinds");
+	if (!n)
+		return NULL;
+	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++)
+		n->tables[i].item_bytes = item_bytes[i];
+	return n;
+}
+
+void log_names_free(struct log_names *n)
+{
+	unsigned i;
+
+	if (!n)
+		return;
+	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++) {
+		free(n->tables[i].ids);
+		free(n->tables[i].items);
+		free(n->tables[i].slots);
+	}
+	text_set_free(&n->texts);
+	free(n);
+}
+
+/* The slot of a number, or the free one where it belongs. */
+static uint32_t *slot_of(const uint32_t *slots, unsigned bits, const uint64_t *ids, uint64_t id)
+{
+	size_t mask = ((size_t)1 << bits) - 1;
+	size_t i = (size_t)(id * 0x9e3779b97f4a7c15ull >> (64 - bits));
+
+	while (slots[i] && ids[slots[i] - 1] != id)
+		i = (i + 1) & mask;
+	return (uint32_t *)&slots[i];
+}
+
+static int grow(struct table *t)
+{
+	unsigned bits = t->slots ? t->bits + 1 : FIRST_BITS;
+	size_t room = (size_t)1 << (bits - 1);
+	uint32_t *slots;
+	uint64_t *ids;
+	char *items;
+	unsigned i;
+
+	ids = realloc(t->ids, room * sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	t->ids = ids;
+	items = realloc(t->items, room * t->item_bytes);
+	if (!items)
+		return -ENOMEM;
+	t->items = items;
+	slots = calloc((size_t)1 << bits, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < t->count; i++)
+		*slot_of(slots, bits, ids, ids[i]) = i + 1;
+	free(t->slots);
+	t->slots = slots;
+	t->bits = bits;
+	return 0;
+}
+
+static const void *get(const struct log_names *n, enum log_names_kind kind, uint64_t id)
+{
+	const struct table *t = &n->tables[kind];
+	const uint32_t *slot = t->slots ? slot_of(t->slots, t->bits, t->ids, id) : NULL;
+
+	return slot && *slot ? t->items + (*slot - 1) * t->item_bytes : NULL;
+}
+
+static int put(struct log_names *n, enum log_names_kind kind, uint64_t id, const void *item)
+{
+	struct table *t = &n->tables[kind];
+	uint32_t *slot;
+	int err;
+
+	if (!id)
+		return 0;
+	if (!get(n, kind, id) && (!t->slots || t->count == 1u << (t->bits - 1))) {
+		err = grow(t);
+		if (err)
+			return err;
+	}
+	slot = slot_of(t->slots, t->bits, t->ids, id);
+	if (!*slot) {
+		t->ids[t->count] = id;
+		*slot = ++t->count;
+	}
+	memcpy(t->items + (*slot - 1) * t->item_bytes, item, t->item_bytes);
+	return 0;
+}
+
+static int add_text(struct log_names *n, enum log_names_kind kind, uint64_t id, const char *text)
+{
+	const char *copy = text_set_add(&n->texts, text, strlen(text));
+
+	return copy ? put(n, kind, id, &copy) : -ENOMEM;
+}
+
+static int add_thread(struct log_names *n, const struct event *e)
+{
+	struct log_thread thread = {
+		.tid = e->v[THREAD_TID].u,
+		.ns_tid = e->v[THREAD_NS_TID].u,
+		.start_ns = e->v[THREAD_START_NS].u,
+		.java_id = e->v[THREAD_JAVA_ID].u,
+		.daemon = e->v[THREAD_DAEMON].u,
+		.existed = e->v[THREAD_EXISTED].u,
+	};
+
+	thread.name = text_set_add(&n->texts, e->v[THREAD_NAME].s, strlen(e->v[THREAD_NAME].s));
+	return thread.name ? put(n, LOG_NAMES_THREAD, e->thread, &thread) : -ENOMEM;
+}
+
+static int add_lock(struct log_names *n, const struct event *e)
+{
+	struct log_lock lock = {
+		.group = e->v[LOCK_GROUP].u,
+		.class = e->v[LOCK_CLASS].u,
+		.identity = e->v[LOCK_IDENTITY].u,
+		.address = e->v[LOCK_ADDRESS].u,
+		.hash = e->v[LOCK_HASH].u,
+	};
+
+	return put(n, LOG_NAMES_LOCK, e->v[LOCK_LOCK].u, &lock);
+}
+
+int log_names_add(struct log_names *n, const struct event *e)
+{
+	switch (e->id) {
+	case EVENT_THREAD:
+		return add_thread(n, e);
+	case EVENT_CLASS:
+		return add_text(n, LOG_NAMES_CLASS, e->v[CLASS_CLASS].u, e->v[CLASS_NAME].s);
+	case EVENT_LOCK:
+		return add_lock(n, e);
+	case EVENT_STRING:
+		return add_text(n, LOG_NAMES_STRING, e->v[STRING_STRING].u, e->v[STRING_TEXT].s);
+	default:
+		return 0;
+	}
+}
+
+const struct log_thread *log_names_thread(const struct log_names *n, uint64_t id)
+{
+	return get(n, LOG_NAMES_THREAD, id);
+}
+
+const struct log_lock *log_names_lock(const struct log_names *n, uint64_t id)
+{
+	return get(n, LOG_NAMES_LOCK, id);
+}
+
+const char *log_names_class(const struct log_names *n, uint64_t id)
+{
+	const char *const *text = get(n, LOG_NAMES_CLASS, id);
+
+	return text ? *text : NULL;
+}
+
+const char *log_names_string(const struct log_names *n, uint64_t id)
+{
+	const char *const *text = get(n, LOG_NAMES_STRING, id);
+
+	return text ? *text : NULL;
+}
+
+unsigned log_names_count(const struct log_names *n, enum log_names_kind kind)
+{
+	return n->tables[kind].count;
+}
+
+uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned place)
+{
+	return n->tables[kind].ids[place];
+}

@@ -1,0 +1,120 @@
+#include "log/text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By default uthash exits where there is no memory. */
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(added) ((void)(added))
+#include <uthash.h>
+
+#define REPLACEMENT "\xef\xbf\xbd"
+#define REPLACEMENT_BYTES 3
+
+struct text_set {
+	UT_hash_handle hh;
+	char text[];
+};
+
+/* Bytes of the character at text; 0: none begins here. */
+static size_t character(const unsigned char *text, size_t length)
+{
+	static const struct {
+		unsigned char mask, lead;
+		uint32_t least;
+	} form[] = {{0x80, 0, 1}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+	uint32_t code;
+	size_t n, i;
+
+	for (n = 0; n < sizeof(form) / sizeof(*form); n++)
+		if ((text[0] & form[n].mask) == form[n].lead)
+			break;
+	if (n == sizeof(form) / sizeof(*form) || n >= length)
+		return 0;
+	code = text[0] & (unsigned char)~form[n].mask;
+	for (i = 1; i <= n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	if (code < form[n].least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return n + 1;
+}
+
+bool text_is_clean(const char *text, size_t length)
+{
+	size_t at = 0, n;
+
+	while (at < length) {
+		n = character((const unsigned char *)text + at, length - at);
+		if (!n)
+			return false;
+		at += n;
+	}
+	return true;
+}
+
+size_t text_clean(const char *text, size_t length, char *buf, size_t size)
+{
+	size_t at = 0, used = 0, n;
+
+	while (at < length) {
+		n = character((const unsigned char *)text + at, length - at);
+		if ((n ? n : REPLACEMENT_BYTES) > size - used)
+			break;
+		memcpy(buf + used, n ? text + at : REPLACEMENT, n ? n : REPLACEMENT_BYTES);
+		used += n ? n : REPLACEMENT_BYTES;
+		at += n ? n : 1;
+	}
+	return used;
+}
+
+static struct text_set *entry_new(const char *text, size_t length, size_t *ret_length)
+{
+	bool clean = text_is_clean(text, length);
+	size_t size = clean ? length : length * REPLACEMENT_BYTES;
+	struct text_set *entry = malloc(sizeof(*entry) + size + 1);
+
+	if (!entry)
+		return NULL;
+	if (clean)
+		memcpy(entry->text, text, length);
+	else
+		size = text_clean(text, length, entry->text, size);
+	entry->text[size] = '\0';
+	*ret_length = size;
+	return entry;
+}
+
+const char *text_set_add(struct text_set **set, const char *text, size_t length)
+{
+	struct text_set *found, *entry;
+	size_t size;
+
+	HASH_FIND(hh, *set, text, length, found);
+	if (found)
+		return found->text;
+	entry = entry_new(text, length, &size);
+	if (!entry)
+		return NULL;
+	HASH_FIND(hh, *set, entry->text, size, found);
+	if (!found) {
+		HASH_ADD(hh, *set, text[0], size, entry);
+		found = entry->hh.tbl ? entry : NULL;
+	}
+	if (found != entry)
+		free(entry);
+	return found ? found->text : NULL;
+}
+
+void text_set_free(struct text_set **set)
+{
+	struct text_set *entry, *next;
+
+	HASH_ITER(hh, *set, entry, next) {
+		HASH_DEL(*set, entry);
+		free(entry);
+	}
+}
