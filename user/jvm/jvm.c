@@ -1,0 +1,295 @@
+#include "jvm/jvm.h"
+
+#include "jvm/target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LIBJVM "libjvm.so"
+
+static int why(char **ret_why, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Returns err, with its sentence. */
+static int why(char **ret_why, int err, const char *format, ...)
+{
+	va_list ap;
+
+	if (!ret_why)
+		return err;
+	va_start(ap, format);
+	if (vasprintf(ret_why, format, ap) < 0)
+		*ret_why = NULL;
+	va_end(ap);
+	return err;
+}
+
+static int no_process(pid_t pid, char **ret_why)
+{
+	return why(ret_why, -ESRCH,
+		   "there is no process %d here (a process in a container has another number outside of it: "
+		   "look for it with 'pgrep -a java')",
+		   (int)pid);
+}
+
+/* /proc/PID's files ask for ptrace rights, and mem, of mode 0600, for those of its owner too. */
+static int no_permission(pid_t pid, int err, char **ret_why)
+{
+	return why(ret_why, err,
+		   "process %d may not be read by this user (%s): run spoor as root or as the JVM's user, or give "
+		   "it the capabilities CAP_SYS_PTRACE and CAP_DAC_OVERRIDE",
+		   (int)pid, strerror(-err));
+}
+
+static int ended(pid_t pid, char **ret_why)
+{
+	return why(ret_why, -ESRCH, "process %d has ended", (int)pid);
+}
+
+static int other(pid_t pid, int err, char **ret_why)
+{
+	return why(ret_why, err, "process %d cannot be looked at: %s", (int)pid, strerror(-err));
+}
+
+static int process_why(pid_t pid, int err, char **ret_why)
+{
+	switch (err) {
+	case -ESRCH:
+		return no_process(pid, ret_why);
+	case -EACCES:
+	case -EPERM:
+		return no_permission(pid, err, ret_why);
+	default:
+		return other(pid, err, ret_why);
+	}
+}
+
+static int pid_open(pid_t pid, struct jvm *j, char **ret_why)
+{
+	struct process_stat stat;
+	int err;
+
+	if (pid <= 0)
+		return no_process(pid, ret_why);
+	j->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (j->pidfd < 0) {
+		err = -errno;
+		/* A thread's number: EINVAL, from Linux 6.9 on ENOENT. */
+		if (err == -EINVAL || err == -ENOENT)
+			return why(ret_why, -EINVAL,
+				   "%d is the number of a thread: give the number of its process", (int)pid);
+		return process_why(pid, err, ret_why);
+	}
+	err = process_stat(pid, &stat);
+	if (err == -ESRCH && !kill(pid, 0))
+		err = -EACCES; /* hidden by the mount option hidepid */
+	if (err)
+		return process_why(pid, err, ret_why);
+	if (stat.state == 'Z' || stat.state == 'X')
+		return ended(pid, ret_why);
+	j->start_ticks = stat.start_ticks;
+	if (process_ns_pid(pid, &j->ns_pid))
+		j->ns_pid = pid;
+	return 0;
+}
+
+static int lib_open(struct jvm *j, char **ret_why)
+{
+	pid_t pid = j->pid;
+	int err = process_lib(pid, LIBJVM, &j->lib);
+
+	if (err == -ENOENT)
+		return why(ret_why, -ENOEXEC,
+			   "process %d is not a JVM: it has no " LIBJVM " loaded (list JVMs with 'pgrep -a java')",
+			   (int)pid);
+	if (err)
+		return process_why(pid, err, ret_why);
+	err = process_lib_path(pid, &j->lib, j->path, sizeof(j->path));
+	if (!err)
+		err = libjvm_read(j->path, &j->elf);
+	if (err == -ENOENT && j->path[0])
+		return why(ret_why, -ENOTSUP,
+			   "the JVM in process %d exports no vmStructs (%s): it is not HotSpot, or was stripped "
+			   "of them; spoor needs an OpenJDK HotSpot build",
+			   (int)pid, j->lib.path);
+	if (err == -EACCES || err == -EPERM)
+		return no_permission(pid, err, ret_why);
+	if (err)
+		return why(ret_why, err,
+			   "the file %s of process %d cannot be read%s: %s", j->lib.path, (int)pid,
+			   j->lib.deleted ? ", it was deleted or replaced after the JVM's start" : "",
+			   strerror(-err));
+	for (int i = 0; i < VMSYM_COUNT; i++)
+		j->symbols[i] = j->lib.start - j->elf.first_vaddr + j->elf.symbols[i];
+	return 0;
+}
+
+static int memory_open(struct jvm *j, char **ret_why)
+{
+	struct process_lib again;
+	struct process_stat stat;
+	int err = mem_open(j->pid, &j->mem);
+
+	if (err)
+		return process_why(j->pid, err, ret_why);
+	/* The number may have gone to another process between the looks, or the process may have exec'd. */
+	if (process_stat(j->pid, &stat) || stat.start_ticks != j->start_ticks || !jvm_alive(j))
+		return ended(j->pid, ret_why);
+	if (process_lib(j->pid, LIBJVM, &again) || again.start != j->lib.start ||
+	    again.inode != j->lib.inode)
+		return why(ret_why, -ESRCH, "process %d is starting another program", (int)j->pid);
+	return 0;
+}
+
+int jvm_open(pid_t pid, struct jvm **ret, char **ret_why)
+{
+	struct jvm *j = calloc(1, sizeof(*j));
+	int err;
+
+	if (!j)
+		return why(ret_why, -ENOMEM, "out of memory");
+	j->pid = pid;
+	j->pidfd = -1;
+	j->mem.fd = -1;
+	layout_clear(&j->layout);
+	err = pid_open(pid, j, ret_why);
+	if (!err)
+		err = lib_open(j, ret_why);
+	if (!err)
+		err = memory_open(j, ret_why);
+	if (err)
+		goto fail;
+	err = jvm_layout_refresh(j);
+	if (err == -ESRCH)
+		ended(pid, ret_why);
+	else if (err == -ENOTSUP)
+		why(ret_why, err,
+		    "the JVM in process %d has a layout that spoor does not know: it lacks %s "
+		    "(known are OpenJDK 17 to 25)",
+		    (int)pid, j->missing ? j->missing : "a part of vmStructs");
+	else if (err < 0)
+		other(pid, err, ret_why);
+	if (err < 0)
+		goto fail;
+	*ret = j;
+	return 0;
+fail:
+	jvm_close(j);
+	return err;
+}
+
+void jvm_close(struct jvm *j)
+{
+	if (!j)
+		return;
+	mem_close(&j->mem);
+	if (j->pidfd >= 0)
+		close(j->pidfd);
+	flag_table_free(&j->flags);
+	vmstructs_free(j->vms);
+	free(j);
+}
+
+int jvm_present(pid_t pid)
+{
+	struct process_lib lib;
+	int err = process_lib(pid, LIBJVM, &lib);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	return 1;
+}
+
+pid_t jvm_pid(const struct jvm *j)
+{
+	return j->pid;
+}
+
+const char *jvm_libjvm_path(const struct jvm *j)
+{
+	return j->path;
+}
+
+int jvm_pidfd(const struct jvm *j)
+{
+	return j->pidfd;
+}
+
+bool jvm_alive(const struct jvm *j)
+{
+	struct pollfd p = {.fd = j->pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 0;
+}
+
+const struct jvm_layout *jvm_layout(const struct jvm *j)
+{
+	return &j->layout;
+}
+
+/*
+ * The dynamic loader maps libjvm.so before it relocates it, and a table that is being relocated ends early. The
+ * launcher loads it in its only thread and runs the VM in a second one: one thread, nothing to read yet.
+ */
+static int tables_load(struct jvm *j)
+{
+	struct process_stat stat;
+	int err = process_stat(j->pid, &stat);
+
+	if (err || stat.threads < 2)
+		return err ? err : -EAGAIN;
+	err = vmstructs_load(&j->mem, j->symbols, &j->vms);
+	if (err) {
+		j->missing = "readable tables";
+		return err == -EPROTO || err == -EFAULT ? -ENOTSUP : err;
+	}
+	err = layout_load(j->vms, &j->layout, &j->source, &j->missing);
+	if (!err)
+		err = flag_table_load(&j->mem, j->vms, &j->flags);
+	if (err == -ENOTSUP && !j->missing)
+		j->missing = "JVMFlag::flags";
+	if (err) {
+		vmstructs_free(j->vms);
+		j->vms = NULL;
+	}
+	return err;
+}
+
+int jvm_layout_refresh(struct jvm *j)
+{
+	bool oops = false, klass = false, compact = false;
+	int err = j->vms ? 0 : tables_load(j);
+
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	if (!j->layout.ready) {
+		err = flag_bool(&j->mem, &j->flags, "UseCompressedOops", &oops);
+		/* From JDK 26 on they may be all that there is. */
+		if (flag_bool(&j->mem, &j->flags, "UseCompressedClassPointers", &klass))
+			klass = true;
+		flag_bool(&j->mem, &j->flags, "UseCompactObjectHeaders", &compact);
+		if (err == -ESRCH)
+			return err;
+		j->missing = "an object header of its own for the class (-XX:+UseCompactObjectHeaders is on)";
+		if (compact)
+			return -ENOTSUP;
+	}
+	return layout_refresh(&j->mem, &j->source, oops, klass, &j->layout);
+}
+
+int jvm_read(const struct jvm *j, uint64_t addr, void *ret, size_t len)
+{
+	return j->mem.read(&j->mem, addr, ret, len);
+}
+
+int jvm_flag_read(const struct jvm *j, const char *name, bool *ret)
+{
+	return flag_bool(&j->mem, &j->flags, name, ret);
+}

@@ -1,0 +1,150 @@
+#include "jvm/oop.h"
+
+#include "jvm/mem.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define UNITS_MAX 512 /* of a String, read at most */
+#define STRING_MAX (1u << 30)
+
+int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret)
+{
+	uint32_t narrow;
+	int err;
+
+	if (!l->compressed_oops)
+		return mem_u64(m, addr, ret);
+	err = mem_u32(m, addr, &narrow);
+	if (!err)
+		*ret = narrow ? l->narrow_oop_base + ((uint64_t)narrow << l->narrow_oop_shift) : 0;
+	return err;
+}
+
+int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uint64_t *ret)
+{
+	uint32_t narrow;
+	int err;
+
+	if (!l->compressed_klass)
+		return mem_u64(m, oop + l->oop_klass, ret);
+	err = mem_u32(m, oop + l->oop_klass, &narrow);
+	if (!err)
+		*ret = l->narrow_klass_base + ((uint64_t)narrow << l->narrow_klass_shift);
+	return err;
+}
+
+/* Appends one character, if it fits with a NUL behind it. */
+static bool utf8_put(uint32_t c, char *ret, size_t size, size_t *at)
+{
+	unsigned char bytes[4];
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+	if (*at + n >= size)
+		return false;
+	for (size_t i = n; i-- > 1; c >>= 6)
+		bytes[i] = 0x80 | (c & 0x3f);
+	bytes[0] = (unsigned char)(lead[n] | c);
+	memcpy(ret + *at, bytes, n);
+	*at += n;
+	return true;
+}
+
+size_t latin1_to_utf8(const uint8_t *text, size_t len, char *ret, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < len && utf8_put(text[i] ? text[i] : '?', ret, size, &at); i++)
+		;
+	ret[at] = 0;
+	return at;
+}
+
+size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		uint32_t c = text[i] ? text[i] : '?';
+
+		if (c >= 0xd800 && c < 0xdc00 && i + 1 < len && (text[i + 1] & 0xfc00) == 0xdc00)
+			c = 0x10000 + ((c & 0x3ff) << 10) + (text[++i] & 0x3ff);
+		else if (c >= 0xd800 && c < 0xe000)
+			c = '?';
+		if (!utf8_put(c, ret, size, &at))
+			break;
+	}
+	ret[at] = 0;
+	return at;
+}
+
+/*
+ * The length of an array follows its class pointer, the bytes follow the length. (JDK 17: 12 and 16 with a
+ * compressed class pointer, 16 and 24 without: there the start is aligned to 8; from 23 on, JDK-8139457, it is
+ * not.) What cannot be known from vmStructs is decided by the length: see text_read.
+ */
+static uint32_t array_length_at(const struct jvm_layout *l)
+{
+	return l->oop_klass + (l->compressed_klass ? 4 : 8);
+}
+
+static uint32_t array_data_at(const struct jvm_layout *l)
+{
+	uint32_t at = array_length_at(l) + 4;
+
+	return l->monitor_owner_is_id ? at : (at + 7) & ~7u;
+}
+
+static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t array, uint8_t coder, char *ret,
+		     size_t size)
+{
+	union {
+		uint8_t latin1[UNITS_MAX * 2];
+		uint16_t utf16[UNITS_MAX];
+	} text;
+	uint32_t length;
+	int err = mem_u32(m, array + array_length_at(l), &length);
+
+	if (!err && length > STRING_MAX)
+		err = -EPROTO;
+	if (err)
+		return err;
+	if (length > (coder ? sizeof(text) : UNITS_MAX))
+		length = coder ? sizeof(text) : UNITS_MAX;
+	err = m->read(m, array + array_data_at(l), &text, length);
+	if (err)
+		return err;
+	if (coder)
+		utf16_to_utf8(text.utf16, length / 2, ret, size);
+	else
+		latin1_to_utf8(text.latin1, length, ret, size);
+	return 0;
+}
+
+int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_klass, uint64_t oop, char *ret,
+	       size_t size)
+{
+	uint64_t klass, array, again;
+	uint8_t coder;
+	int err = oop_klass(m, l, oop, &klass);
+
+	if (!err && klass != string_klass)
+		err = -EPROTO;
+	if (!err)
+		err = oop_field(m, l, oop + (uint32_t)l->string_value, &array);
+	if (!err)
+		err = m->read(m, oop + (uint32_t)l->string_coder, &coder, 1);
+	if (!err && (!array || coder > 1))
+		err = -EPROTO;
+	if (!err)
+		err = text_read(m, l, array, coder, ret, size);
+	/* A collector may have moved it, and reused the place, meanwhile. */
+	if (!err)
+		err = oop_klass(m, l, oop, &klass);
+	if (!err)
+		err = oop_field(m, l, oop + (uint32_t)l->string_value, &again);
+	if (!err && (klass != string_klass || again != array))
+		err = -EPROTO;
+	return err;
+}

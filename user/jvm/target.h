@@ -1,0 +1,28 @@
+/* jvm/target.h: struct jvm, for the files of jvm/ only. */
+#pragma once
+
+#include "jvm/flags.h"
+#include "jvm/jvm.h"
+#include "jvm/layout.h"
+#include "jvm/libjvm.h"
+#include "jvm/mem.h"
+#include "jvm/process.h"
+#include "jvm/vmstructs.h"
+
+#include <limits.h>
+
+struct jvm {
+	pid_t pid, ns_pid;
+	uint64_t start_ticks;
+	int pidfd;
+	struct mem mem;
+	struct process_lib lib;
+	struct libjvm elf;
+	uint64_t symbols[VMSYM_COUNT]; /* addresses in the target */
+	char path[PATH_MAX + 32];      /* of libjvm.so, as it can be opened from here */
+	struct vmstructs *vms;         /* NULL: not relocated yet */
+	struct flag_table flags;
+	struct layout_source source;
+	struct jvm_layout layout;
+	const char *missing; /* what an unknown layout lacks; static */
+};
