@@ -1,0 +1,66 @@
+/* bpf/monitor.bpf.h: who owns a monitor, as told by its events and seen between them. */
+#pragma once
+
+#include "bpf/jvm.bpf.h"
+
+/* Two threads may do this at once: a holder may then be missed, never made up. */
+static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
+{
+	m->released = 0;
+	if (m->owner == tid)
+		return;
+	m->previous = m->owner;
+	m->owner = tid;
+}
+
+static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 flags, __u32 tid,
+				      const struct thread_state *t, __u64 monitor,
+				      const struct monitor_state *m, __u64 time, __u64 now)
+{
+	head_fill(&r->head, kind, flags, tid, now);
+	thread_snapshot(t, now, &r->self);
+	r->object = monitor;
+	r->handle = m->handle;
+	r->klass = m->klass;
+	r->hash = m->hash;
+	r->time = time;
+	r->readers = 0;
+}
+
+#define MONITOR_MISSES_MAX 16
+
+/*
+ * A monitor can change hands without any event: its owner may get it back on the fast path while those it has woken are
+ * still on their way, and they go to sleep again without a word. So when a thread leaves its CPU, the monitor that it is blocked
+ * on is looked at (its waiter has just failed to get it), and the one that it owned last (it may hold it again, and
+ * everybody waits for it to get a CPU). An owner that no event has told of is reported.
+ *
+ * Called in sched_switch: `prev` is still current, so that its memory is what a user read reads.
+ */
+static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u64 now)
+{
+	struct wire_java_thread *owner;
+	struct monitor_state *m;
+	__u64 monitor = t->monitor, word;
+	struct wire_lock *r;
+
+	m = bpf_map_lookup_elem(&monitors, &monitor);
+	word = m ? read_u64(monitor + layout.mon_owner) : 0;
+	owner = word ? bpf_map_lookup_elem(&java_threads, &word) : 0;
+	if (!owner || (owner->tid == m->owner && !m->released)) {
+		/* A thread that only owned it once is not looked at for ever. */
+		if (!t->monitor_blocked && ++t->monitor_misses > MONITOR_MISSES_MAX)
+			t->monitor = 0;
+		return;
+	}
+	t->monitor_misses = 0;
+	monitor_owned_by(m, owner->tid);
+	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));
+	if (!r)
+		return;
+	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, monitor, m, 0, now);
+	r->owner_tid = owner->tid;
+	r->owner_source = WIRE_OWNER_JAVA_THREAD;
+	thread_snapshot_of(owner->tid, now, &r->owner);
+	emit_submit(r);
+}

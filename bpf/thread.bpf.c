@@ -1,0 +1,45 @@
+/* Java threads: start and stop; classes: unloading. */
+#include "bpf/jvm.bpf.h"
+
+#include <bpf/usdt.bpf.h>
+
+SEC("usdt")
+int BPF_USDT(thread_start, __u64 name, __u32 length, __u64 java_id, __u64 os_tid, __u32 daemon)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_thread_java *r;
+
+	if (!t) {
+		count_drop(WIRE_THREAD_JAVA, WIRE_LOST_MAP);
+		return 0;
+	}
+	t->lookups = 0;
+	r = emit_reserve(WIRE_THREAD_JAVA, sizeof(*r));
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_THREAD_JAVA, daemon & 0xff ? WIRE_DAEMON : 0, current_tid(), now);
+	if (length >= WIRE_NAME_MAX)
+		r->head.flags |= WIRE_NAME_CUT;
+	r->java_id = java_id;
+	r->java_thread = java_thread_current(t);
+	r->ns_tid = t->ns_tid;
+	r->name_length = read_name(r->name, WIRE_NAME_MAX, name, length);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(thread_stop)
+{
+	emit_head(WIRE_THREAD_STOP, current_tid());
+	return 0;
+}
+
+/* A Klass address may be used again after this: every class is named anew at its next use. */
+SEC("usdt")
+int BPF_USDT(class_unloaded)
+{
+	__sync_fetch_and_add(&class_epoch, 1);
+	return 0;
+}

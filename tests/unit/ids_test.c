@@ -1,0 +1,318 @@
+/* probe/ids.c: the numbers of threads, classes, locks, strings, and the metadata that goes with them. */
+#include <linux/types.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "alloc_fail.h"
+#include "bpf/wire.h"
+#include "jvm/jvm.h"
+#include "log/event.h"
+#include "log/names.h"
+#include "log/reader.h"
+#include "log/writer.h"
+#include "probe/ids.h"
+
+struct fixture {
+	char path[64];
+	struct log_writer *w;
+	struct ids *ids;
+};
+
+static int begin(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	json_t *header = json_object();
+
+	snprintf(f->path, sizeof(f->path), "/tmp/ids_test.%d.spoor", getpid());
+	assert_int_equal(log_writer_open(f->path, true, header, &f->w), 0);
+	json_decref(header);
+	assert_int_equal(ids_new(f->w, &f->ids), 0);
+	*state = f;
+	return 0;
+}
+
+/* Closes the log and returns what its metadata says. */
+static struct log_names *names(struct fixture *f)
+{
+	struct log_names *n = log_names_new();
+	struct log_reader *r;
+	const struct event *e;
+
+	assert_int_equal(log_writer_close(f->w), 0);
+	f->w = NULL;
+	assert_int_equal(log_reader_open(f->path, &r), 0);
+	while (log_reader_next(r, &e) == 1)
+		assert_int_equal(log_names_add(n, e), 0);
+	log_reader_close(r);
+	return n;
+}
+
+static int end(void **state)
+{
+	struct fixture *f = *state;
+
+	ids_free(f->ids);
+	log_writer_close(f->w);
+	unlink(f->path);
+	free(f);
+	return 0;
+}
+
+static void define(struct fixture *f, uint64_t klass, const char *name, unsigned flags)
+{
+	struct wire_class c = {.head = {.flags = (__u16)flags}, .klass = klass, .name_length = (__u32)strlen(name)};
+
+	memcpy(c.name, name, strlen(name));
+	ids_class(f->ids, &c);
+}
+
+static void a_monitor_keeps_its_number(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.object = 0x1000, .handle = 0x20, .klass = 0x300};
+	struct log_names *n;
+	uint32_t number;
+
+	define(f, 0x300, "a/b/LockA", 0);
+	number = ids_monitor(f->ids, &r);
+	assert_int_equal(number, 1);
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	n = names(f);
+	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "a.b.LockA");
+	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_MONITOR);
+	assert_int_equal(log_names_lock(n, 1)->group, LOCK_GROUP_MONITOR);
+	log_names_free(n);
+}
+
+static void a_reused_monitor_is_another_lock(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.object = 0x1000, .handle = 0x20, .klass = 0x300};
+
+	define(f, 0x300, "LockA", 0);
+	define(f, 0x400, "LockB", 0);
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	r.handle = 0x28;
+	assert_int_equal(ids_monitor(f->ids, &r), 2);
+	r.klass = 0x400;
+	assert_int_equal(ids_monitor(f->ids, &r), 3);
+}
+
+static void a_hash_keeps_the_identity_over_inflations(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.object = 0x1000, .handle = 0x20, .klass = 0x300};
+	struct log_names *n;
+
+	define(f, 0x300, "LockA", 0);
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	r.hash = 77; /* hashCode() was called meanwhile */
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	r.object = 0x2000;
+	r.handle = 0x48;
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	r.hash = 78;
+	r.object = 0x3000;
+	assert_int_equal(ids_monitor(f->ids, &r), 2);
+	n = names(f);
+	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_HASH);
+	assert_int_equal(log_names_lock(n, 1)->hash, 77);
+	log_names_free(n);
+}
+
+static void a_class_redefined_at_the_same_address_is_another(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.object = 0x1000, .handle = 0x20, .klass = 0x300};
+	struct log_names *n;
+
+	define(f, 0x300, "Old", 0);
+	ids_monitor(f->ids, &r);
+	define(f, 0x300, "Old", 0);
+	define(f, 0x300, "New", 0); /* unloaded, and the Klass's memory used again */
+	r.object = 0x5000;
+	ids_monitor(f->ids, &r);
+	n = names(f);
+	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "Old");
+	assert_string_equal(log_names_class(n, log_names_lock(n, 2)->class), "New");
+	log_names_free(n);
+}
+
+static void a_lock_without_a_class_gets_it_later(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.object = 0x1000, .handle = 0x20, .klass = 0x300};
+	struct log_names *n;
+
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	define(f, 0x300, "Late", 0);
+	assert_int_equal(ids_monitor(f->ids, &r), 1);
+	n = names(f);
+	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "Late");
+	log_names_free(n);
+}
+
+static void blockers_are_sorted_into_groups(void **state)
+{
+	static const struct {
+		const char *class;
+		unsigned flags;
+		uint32_t owner;
+		uint64_t group;
+	} cases[] = {
+		{"java/util/concurrent/locks/ReentrantLock$NonfairSync", WIRE_CLASS_AOS, 0, LOCK_GROUP_JUC},
+		{"java/util/concurrent/locks/ReentrantReadWriteLock$FairSync", WIRE_CLASS_AOS, 0, LOCK_GROUP_JUC},
+		{"java/util/concurrent/locks/StampedLock", 0, 0, LOCK_GROUP_JUC},
+		{"java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", 0, 0, LOCK_GROUP_OTHER},
+		{"java/util/concurrent/Semaphore$NonfairSync", WIRE_CLASS_AOS, 0, LOCK_GROUP_OTHER},
+		{"java/util/concurrent/CountDownLatch$Sync", WIRE_CLASS_AOS, 0, LOCK_GROUP_OTHER},
+		{"my/Mutex$Sync", WIRE_CLASS_AOS, 9, LOCK_GROUP_JUC},
+		{"my/Queue", 0, 0, LOCK_GROUP_OTHER},
+	};
+	struct fixture *f = *state;
+	struct log_names *n;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wire_lock r = {.object = 0x1000 * (i + 1), .klass = 0x100 * (i + 1), .owner_tid = cases[i].owner};
+
+		define(f, r.klass, cases[i].class, cases[i].flags);
+		assert_int_equal(ids_blocker(f->ids, &r), i + 1);
+	}
+	n = names(f);
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(log_names_lock(n, i + 1)->group, cases[i].group);
+	log_names_free(n);
+}
+
+static void a_blocker_that_the_collector_moves_is_followed(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN}, .object = 0x1000, .klass = 0x300};
+
+	define(f, 0x300, "L", 0);
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.head.kind = WIRE_PARK_END;
+	r.handle = 0x9000;
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.head.kind = WIRE_PARK_BEGIN;
+	r.object = 0x9000;
+	r.handle = 0;
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.object = 0xa000;
+	assert_int_equal(ids_blocker(f->ids, &r), 2);
+}
+
+static void a_reused_tid_is_another_thread(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_thread r = {.head = {.tid = 5}, .start_ns = 100, .ns_tid = 5, .comm = "java"};
+	struct wire_thread_java j = {.head = {.tid = 5}, .java_id = 12, .ns_tid = 5, .name_length = 4, .name = "main"};
+	struct log_names *n;
+
+	ids_thread_seen(f->ids, &r, true);
+	assert_int_equal(ids_thread(f->ids, 5, 1), 1);
+	ids_thread_java(f->ids, &j);
+	assert_int_equal(ids_thread(f->ids, 5, 1), 1);
+	r.start_ns = 200;
+	ids_thread_seen(f->ids, &r, false);
+	assert_int_equal(ids_thread(f->ids, 5, 1), 2);
+	assert_int_equal(ids_thread(f->ids, 0, 1), 0);
+	n = names(f);
+	assert_string_equal(log_names_thread(n, 1)->name, "main");
+	assert_int_equal(log_names_thread(n, 1)->java_id, 12);
+	assert_true(log_names_thread(n, 1)->existed);
+	assert_string_equal(log_names_thread(n, 2)->name, "java");
+	assert_int_equal(log_names_thread(n, 2)->java_id, 0);
+	log_names_free(n);
+}
+
+static void names_come_to_threads_of_a_pid_namespace(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_thread r = {.head = {.tid = 5000}, .start_ns = 100, .ns_tid = 7, .comm = "java"};
+	struct jvm_thread known = {.ns_tid = 7, .java_id = 3, .daemon = true, .name = "pool-1"};
+	struct log_names *n;
+
+	ids_thread_seen(f->ids, &r, true);
+	ids_thread_known(f->ids, &known, 9);
+	known.ns_tid = 8; /* not seen by the kernel's side yet: no thread is made up */
+	ids_thread_known(f->ids, &known, 9);
+	n = names(f);
+	assert_string_equal(log_names_thread(n, 1)->name, "pool-1");
+	assert_true(log_names_thread(n, 1)->daemon);
+	assert_int_equal(log_names_count(n, LOG_NAMES_THREAD), 1);
+	log_names_free(n);
+}
+
+static void text_becomes_valid_utf8(void **state)
+{
+	struct fixture *f = *state;
+	struct log_names *n;
+
+	define(f, 0x100, "a/\xc3\xa4", 0);
+	define(f, 0x200, "a/\xc0\x80z", 0);         /* modified UTF-8's NUL */
+	define(f, 0x300, "\xed\xa0\x80\xed\xb0\x80", 0); /* ... and surrogates */
+	define(f, 0x400, "cut\xe2\x82", 0);
+	assert_int_equal(ids_string(f->ids, "x", 1, 0), 1);
+	assert_int_equal(ids_string(f->ids, "x", 1, 0), 1);
+	assert_int_equal(ids_string(f->ids, "", 0, 0), 0);
+	n = names(f);
+	assert_string_equal(log_names_class(n, 1), "a.\xc3\xa4");
+	assert_string_equal(log_names_class(n, 2), "a.??z");
+	assert_string_equal(log_names_class(n, 3), "??????");
+	assert_string_equal(log_names_class(n, 4), "cut??");
+	assert_string_equal(log_names_string(n, 1), "x");
+	log_names_free(n);
+}
+
+/* Whatever allocation fails, nothing crashes, and the error is kept. */
+static void memory_may_run_out(void **state)
+{
+	struct fixture *f = *state;
+	bool failed = true;
+
+	for (unsigned long i = 0; failed && i < 200; i++) {
+		struct wire_lock r = {.object = 0x1000, .klass = 0x300, .hash = 5, .head = {.tid = 3}};
+		struct ids *ids = NULL;
+
+		alloc_fail_at(i);
+		if (!ids_new(f->w, &ids)) {
+			struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
+
+			ids_class(ids, &c);
+			ids_monitor(ids, &r);
+			ids_blocker(ids, &r);
+			ids_thread(ids, 4, 0);
+			ids_string(ids, "abc", 3, 0);
+		}
+		failed = alloc_fail_off();
+		ids_free(ids);
+	}
+	assert_false(failed);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_monitor_keeps_its_number),
+		TEST(a_reused_monitor_is_another_lock),
+		TEST(a_hash_keeps_the_identity_over_inflations),
+		TEST(a_class_redefined_at_the_same_address_is_another),
+		TEST(a_lock_without_a_class_gets_it_later),
+		TEST(blockers_are_sorted_into_groups),
+		TEST(a_blocker_that_the_collector_moves_is_followed),
+		TEST(a_reused_tid_is_another_thread),
+		TEST(names_come_to_threads_of_a_pid_namespace),
+		TEST(text_becomes_valid_utf8),
+		TEST(memory_may_run_out),
+	};
+
+	return cmocka_run_group_tests_name("ids", tests, NULL, NULL);
+}

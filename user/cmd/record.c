@@ -1,0 +1,324 @@
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "probe/launch.h"
+#include "probe/recorder.h"
+
+#define STATUS_MS 250
+#define FIND_MS 2 /* between two looks for libjvm.so in a command that has just been started */
+
+struct options {
+	struct recorder_options recorder;
+	uint64_t duration_ns;
+	bool quiet;
+	char **command; /* NULL: -p */
+	char path[64];
+};
+
+enum { OPT_NO_WRITE = 1000, OPT_BUFFER, OPT_WINDOW };
+
+static const struct argp_option argp_options[] = {
+	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
+	{"output", 'o', "FILE", 0, "write the log to FILE (default: spoor-<pid>-<time>.spoor)", 0},
+	{"force", 'f', NULL, 0, "overwrite FILE if it exists", 0},
+	{"duration", 'd', "TIME", 0, "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
+	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
+	{"no-write", OPT_NO_WRITE, NULL, 0, "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
+	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Records lock contention, parking, garbage collection, safepoints, scheduling and steal time of a JVM "
+	"(OpenJDK with USDT probes, as most distributions build it) while it runs, and writes an event log.\v"
+	"The JVM needs no flag and no agent. spoor turns its flag DTraceMonitorProbes on for the time of the "
+	"recording and puts it back, whatever happens to spoor meanwhile.\n\n"
+	"With COMMAND, spoor starts it, records the first JVM among it and its children to its end, and exits with "
+	"the command's own status.\n\n"
+	"Examples:\n"
+	"  spoor record -p 4711 -d 30s -o app.spoor\n"
+	"  spoor record -o build.spoor -- java -jar app.jar\n\n"
+	"Exit status: 0 recorded (also if the JVM ended meanwhile); 1 it could not be recorded, or not to the end; 2 wrong "
+	"usage.";
+
+static error_t parse_size(struct argp_state *state, const char *text, int (*parse)(const char *, uint64_t *),
+			  const char *what, uint64_t *ret)
+{
+	if (parse(text, ret) || !*ret)
+		argp_error(state, "'%s' is not a %s", text, what);
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	char *end;
+	long pid;
+
+	switch (key) {
+	case 'p':
+		pid = strtol(arg, &end, 10);
+		if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+			argp_error(state, "'%s' is not a process id", arg);
+		o->recorder.pid = (pid_t)pid;
+		return 0;
+	case 'o':
+		o->recorder.path = arg;
+		return 0;
+	case 'f':
+		o->recorder.overwrite = true;
+		return 0;
+	case 'd':
+		return parse_size(state, arg, duration_parse, "duration such as 30s", &o->duration_ns);
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case OPT_NO_WRITE:
+		o->recorder.no_write = true;
+		return 0;
+	case OPT_BUFFER:
+		return parse_size(state, arg, size_parse, "size such as 16M", &o->recorder.buffer_bytes);
+	case OPT_WINDOW:
+		return parse_size(state, arg, duration_parse, "duration such as 1s", &o->recorder.window_ns);
+	case ARGP_KEY_ARGS:
+		o->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->recorder.pid == !o->command)
+			argp_error(state, o->command ? "either -p PID or COMMAND, not both" : "-p PID or COMMAND is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, NULL, NULL, NULL};
+
+static void name_log(struct options *o)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char when[32];
+
+	if (o->recorder.path)
+		return;
+	localtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	snprintf(o->path, sizeof(o->path), "spoor-%d-%s.spoor", o->recorder.pid, when);
+	o->recorder.path = o->path;
+}
+
+static void print_status(const struct recorder *r, struct recorder_stats *last)
+{
+	struct recorder_stats s;
+	char elapsed[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
+	uint64_t interval;
+
+	recorder_stats(r, &s);
+	interval = s.elapsed_ns - last->elapsed_ns;
+	fprintf(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s", duration_format(s.elapsed_ns, elapsed),
+		(unsigned long long)s.events,
+		(unsigned long long)(interval ? (s.events - last->events) * NS_PER_S / interval : 0),
+		(unsigned long long)s.lost, size_format(s.bytes, bytes));
+	fflush(stderr);
+	*last = s;
+}
+
+static void print_summary(const struct options *o, const struct recorder_stats *s)
+{
+	char elapsed[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
+
+	msg_info("recorded %s: %llu events, %llu lost, %s in %s", duration_format(s->elapsed_ns, elapsed),
+		 (unsigned long long)s->events, (unsigned long long)s->lost, size_format(s->bytes, bytes),
+		 o->recorder.path);
+	if (s->lost)
+		msg_warning("events were lost: totals are lower bounds; a larger --buffer helps");
+	msg_info("read it with: spoor report %s", o->recorder.path);
+}
+
+/* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for SIGCHLD. */
+static bool signal_read(int fd)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info))
+		stop |= info.ssi_signo != SIGCHLD;
+	return stop;
+}
+
+static int signals_open(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* Records until something ends it; that something. why is filled when it is RECORDER_FAILED. */
+static enum recorder_end record_until_end(struct recorder *r, const struct options *o, int signals, bool status,
+					  char why[RECORDER_WHY_MAX])
+{
+	struct recorder_stats last = {0};
+	uint64_t end = o->duration_ns ? clock_mono_ns() + o->duration_ns : UINT64_MAX;
+
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		int slice = STATUS_MS, err;
+
+		if (now >= end)
+			return RECORDER_DONE;
+		if (end - now < (uint64_t)slice * NS_PER_MS)
+			slice = (int)((end - now + NS_PER_MS - 1) / NS_PER_MS);
+		err = recorder_run(r, slice, signals, why);
+		if (err < 0)
+			return RECORDER_FAILED;
+		if (err == 2)
+			return RECORDER_JVM_EXITED;
+		if (err == 1 && signal_read(signals))
+			return RECORDER_INTERRUPTED;
+		if (status)
+			print_status(r, &last);
+	}
+}
+
+/* The status that the command's end means for our own. */
+static int wait_status(pid_t child, bool *ret_killed)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return CMD_FAILED;
+	*ret_killed = WIFSIGNALED(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Waits until the command, or a child of it, is a JVM. 0: it ended before, or we were told to stop. */
+static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
+{
+	struct pollfd fd = {.fd = signals, .events = POLLIN};
+	siginfo_t info;
+
+	for (;;) {
+		if (launch_find_jvm(child, ret) == 1)
+			return true;
+		memset(&info, 0, sizeof(info));
+		if (!waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid)
+			return false;
+		poll(&fd, 1, FIND_MS);
+		if (signal_read(signals)) {
+			kill(child, SIGTERM);
+			return false;
+		}
+	}
+}
+
+static int record(struct options *o, int signals, bool own_child)
+{
+	bool status = !o->quiet && isatty(STDERR_FILENO);
+	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
+	struct recorder_stats stats;
+	struct recorder *r;
+	enum recorder_end end;
+	int err;
+
+	name_log(o);
+	o->recorder.starting = own_child;
+	err = recorder_open(&o->recorder, &r, why);
+	if (err) {
+		msg_error("%s", why);
+		return CMD_FAILED;
+	}
+	if (!o->quiet) {
+		msg_info("recording %d to %s", o->recorder.pid, o->recorder.path);
+		if (recorder_monitor_missing(r))
+			msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
+	}
+	end = record_until_end(r, o, signals, status, why);
+	if (status)
+		fputs("\r\033[K", stderr);
+	if (end == RECORDER_INTERRUPTED && own_child)
+		kill(o->recorder.pid, SIGTERM);
+	err = recorder_close(r, end, &stats, close_why);
+	if (end == RECORDER_FAILED)
+		msg_error("%s", why);
+	if (err)
+		msg_error("%s: %s", o->recorder.path, close_why);
+	if (!o->quiet)
+		print_summary(o, &stats);
+	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
+		msg_info("the JVM has ended meanwhile");
+	return err || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
+}
+
+static int record_command(struct options *o, int signals)
+{
+	bool killed = false;
+	pid_t child;
+	int err = launch_start(o->command, &child), status = CMD_FAILED, command_status;
+
+	if (err) {
+		msg_error("%s cannot be started: %s", o->command[0], strerror(-err));
+		return err == -ENOENT ? 127 : 126;
+	}
+	if (wait_for_jvm(child, signals, &o->recorder.pid))
+		status = record(o, signals, true);
+	else
+		msg_error("%s has ended without starting a JVM: nothing was recorded", o->command[0]);
+	command_status = wait_status(child, &killed);
+	return command_status ? command_status : status;
+}
+
+static json_t *command_line(int argc, char **argv)
+{
+	json_t *list = json_array();
+
+	json_array_append_new(list, json_string("spoor"));
+	json_array_append_new(list, json_string("record"));
+	for (int i = 0; i < argc; i++)
+		if (json_array_append_new(list, json_string(argv[i])))
+			json_array_append_new(list, json_string("?")); /* not UTF-8 */
+	return list;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options o = {.recorder = {.buffer_bytes = 16 << 20, .window_ns = NS_PER_S}};
+	int signals, status;
+
+	argv[0] = "spoor record";
+	argp_err_exit_status = CMD_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o))
+		return CMD_USAGE;
+	signals = signals_open();
+	if (signals < 0) {
+		msg_error("signalfd: %s", strerror(errno));
+		return CMD_FAILED;
+	}
+	o.recorder.command = command_line(argc - 1, argv + 1);
+	status = o.command ? record_command(&o, signals) : record(&o, signals, false);
+	json_decref(o.recorder.command);
+	close(signals);
+	return status;
+}

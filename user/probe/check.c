@@ -1,0 +1,394 @@
+#include "probe/check.h"
+
+#include "steal/hypervisor.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/*
+ * A kernel is not asked for its version or its configuration where it can be asked for the thing itself: a program
+ * like spoor's is loaded, a uprobe like spoor's is attached (to a function of spoor that nothing calls). Only a
+ * user without the rights gets no such answer; then the checks say so, and the capabilities say what is needed.
+ */
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#define UPROBE_TYPE_PATH "/sys/bus/event_source/devices/uprobe/type"
+#define LOCKDOWN_PATH "/sys/kernel/security/lockdown"
+/* PROC_PID_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
+#define PID_NS_INITIAL "pid:[4026531836]"
+#define AS_ROOT "run spoor as root, or with the capabilities named under \"capabilities\""
+
+int check_add(struct checks *c, const char *name, enum check_state state, const char *advice,
+	      const char *found, ...)
+{
+	struct check *k;
+	va_list ap;
+
+	if (c->count == c->capacity) {
+		size_t capacity = c->capacity ? c->capacity * 2 : 16;
+
+		k = realloc(c->v, capacity * sizeof(*k));
+		if (!k)
+			return -ENOMEM;
+		c->v = k;
+		c->capacity = capacity;
+	}
+	k = &c->v[c->count++];
+	*k = (struct check){.name = name, .state = state};
+	snprintf(k->advice, sizeof(k->advice), "%s", advice ? advice : "");
+	va_start(ap, found);
+	vsnprintf(k->found, sizeof(k->found), found, ap);
+	va_end(ap);
+	return 0;
+}
+
+void checks_free(struct checks *c)
+{
+	free(c->v);
+	*c = (struct checks){0};
+}
+
+size_t checks_count(const struct checks *c, enum check_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		n += c->v[i].state == state;
+	return n;
+}
+
+/* The first line of a small file; false: it cannot be read. */
+static bool line_read(const char *path, char *ret, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, ret, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	ret[n] = 0;
+	ret[strcspn(ret, "\n")] = 0;
+	return true;
+}
+
+static bool no_right(int err)
+{
+	return err == -EPERM || err == -EACCES;
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	(void)level;
+	(void)format;
+	(void)ap;
+	return 0;
+}
+
+/* bpf_loop came with 5.17; it is the newest thing that spoor's programs use. */
+static int check_version(struct checks *c)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major < 5 || (major == 5 && minor < 17))
+		return check_add(c, "kernel", CHECK_MISSING, "use Linux 5.17 or later (Debian 12 has 6.1)",
+				 "Linux %s is too old: spoor's programs need bpf_loop (5.17)", u.release);
+	return check_add(c, "kernel", CHECK_OK, NULL, "Linux %s, %s", u.release, u.machine);
+}
+
+static int check_btf(struct checks *c)
+{
+	if (access(BTF_PATH, R_OK))
+		return check_add(c, "btf", CHECK_MISSING,
+				 "use a kernel with CONFIG_DEBUG_INFO_BTF=y (those of all large distributions are), "
+				 "and mount /sys",
+				 BTF_PATH ": %s; spoor's programs take the kernel's layout from it",
+				 strerror(errno));
+	return check_add(c, "btf", CHECK_OK, NULL, BTF_PATH);
+}
+
+static const struct bpf_insn nothing[] = {
+	{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+	{.code = BPF_JMP | BPF_EXIT},
+};
+
+/* Loads a program that does nothing. 0 or negative errno. */
+static int program_try(enum bpf_prog_type type, const char *tracepoint)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o);
+	int fd;
+
+	if (tracepoint) {
+		int id = libbpf_find_vmlinux_btf_id(tracepoint, BPF_TRACE_RAW_TP);
+
+		if (id < 0)
+			return id;
+		o.expected_attach_type = BPF_TRACE_RAW_TP;
+		o.attach_btf_id = (__u32)id;
+	}
+	fd = bpf_prog_load(type, "spoor_check", "GPL", nothing, sizeof(nothing) / sizeof(*nothing), &o);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int check_ring(struct checks *c)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "spoor_check", 0, 0,
+				(__u32)sysconf(_SC_PAGESIZE), NULL);
+
+	if (fd >= 0) {
+		close(fd);
+		return check_add(c, "bpf", CHECK_OK, NULL, "the bpf system call works, and has ring buffers");
+	}
+	if (no_right(fd))
+		return check_add(c, "bpf", CHECK_MISSING, AS_ROOT,
+				 "this user may not use the bpf system call (%s)", strerror(-fd));
+	return check_add(c, "bpf", CHECK_MISSING, "use a kernel with CONFIG_BPF_SYSCALL=y, 5.8 or later",
+			 "no BPF ring buffer can be made: %s", strerror(-fd));
+}
+
+static int check_sched(struct checks *c)
+{
+	int err = program_try(BPF_PROG_TYPE_TRACING, "sched_switch");
+
+	if (!err)
+		return check_add(c, "scheduler", CHECK_OK, NULL,
+				 "programs can be attached to the scheduler (tp_btf/sched_switch)");
+	if (no_right(err))
+		return check_add(c, "scheduler", CHECK_MISSING, AS_ROOT,
+				 "this user may not attach a program to the scheduler (%s)", strerror(-err));
+	return check_add(c, "scheduler", CHECK_MISSING,
+			 "use a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_FTRACE=y",
+			 "no program can be attached to the scheduler (tp_btf/sched_switch): %s",
+			 strerror(-err));
+}
+
+/* The uprobe's victim: never called. */
+static __attribute__((noinline, noclone, used)) void uprobe_here(void)
+{
+	__asm__ volatile("nop");
+}
+
+struct place {
+	uintptr_t addr;
+	uint64_t offset; /* in the file that is mapped there */
+	bool found;
+};
+
+static int place_find(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct place *p = ctx;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type != PT_LOAD || p->addr - info->dlpi_addr - h->p_vaddr >= h->p_filesz)
+			continue;
+		p->offset = p->addr - info->dlpi_addr - h->p_vaddr + h->p_offset;
+		p->found = true;
+		return 1;
+	}
+	return 0;
+}
+
+/* 0 or negative errno. */
+static int uprobe_try(int type)
+{
+	struct place p = {.addr = (uintptr_t)uprobe_here};
+	struct perf_event_attr attr = {.size = sizeof(attr), .type = (__u32)type};
+	long fd;
+
+	dl_iterate_phdr(place_find, &p);
+	if (!p.found)
+		return -ENOEXEC;
+	attr.config1 = (uintptr_t) "/proc/self/exe";
+	attr.config2 = p.offset;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close((int)fd);
+	return 0;
+}
+
+static int check_uprobe(struct checks *c)
+{
+	char text[32];
+	int err;
+
+	if (!line_read(UPROBE_TYPE_PATH, text, sizeof(text)))
+		return check_add(c, "uprobes", CHECK_MISSING,
+				 "use a kernel with CONFIG_UPROBE_EVENTS=y, and mount /sys",
+				 UPROBE_TYPE_PATH ": %s; probes in the JVM need it", strerror(errno));
+	err = uprobe_try(atoi(text));
+	if (!err)
+		err = program_try(BPF_PROG_TYPE_KPROBE, NULL);
+	if (!err)
+		return check_add(c, "uprobes", CHECK_OK, NULL, "probes can be set in a process");
+	if (no_right(err))
+		return check_add(c, "uprobes", CHECK_MISSING, AS_ROOT,
+				 "this user may not set probes in a process (%s)", strerror(-err));
+	return check_add(c, "uprobes", CHECK_MISSING, "use a kernel with CONFIG_UPROBE_EVENTS=y",
+			 "no probe can be set in a process: %s", strerror(-err));
+}
+
+static bool cap_have(cap_t caps, cap_value_t which)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return !cap_get_flag(caps, which, CAP_EFFECTIVE, &value) && value == CAP_SET;
+}
+
+/*
+ * Since commit ba677dbe77af (Linux 6.16, and stable updates of older ones), uprobes need CAP_SYS_ADMIN again;
+ * from 5.8 until then CAP_PERFMON sufficed. Which kernel this is, is found out by trying.
+ */
+static int check_capabilities(struct checks *c)
+{
+	cap_t caps = cap_get_proc();
+	bool admin, bpf, perfmon, foreign;
+	char type[32] = "0";
+
+	if (!caps)
+		return -ENOMEM;
+	admin = cap_have(caps, CAP_SYS_ADMIN);
+	bpf = cap_have(caps, CAP_BPF);
+	perfmon = cap_have(caps, CAP_PERFMON);
+	foreign = cap_have(caps, CAP_SYS_PTRACE) && (!geteuid() || cap_have(caps, CAP_DAC_OVERRIDE));
+	cap_free(caps);
+	line_read(UPROBE_TYPE_PATH, type, sizeof(type));
+	if (!admin && bpf && perfmon && no_right(uprobe_try(atoi(type))))
+		return check_add(c, "capabilities", CHECK_MISSING, "run spoor as root, or with CAP_SYS_ADMIN",
+				 "CAP_SYS_ADMIN is missing: this kernel does not let CAP_PERFMON set probes");
+	if (!admin && !(bpf && perfmon))
+		return check_add(c, "capabilities", CHECK_MISSING,
+				 "run spoor as root, or: setcap cap_sys_admin,cap_sys_ptrace,cap_dac_override+ep "
+				 "$(command -v spoor)",
+				 "missing: CAP_SYS_ADMIN, or%s%s%s where the kernel lets that set probes%s",
+				 bpf ? "" : " CAP_BPF (load programs)", bpf || perfmon ? "" : " and",
+				 perfmon ? "" : " CAP_PERFMON (attach them)",
+				 foreign ? "" :
+					   "; for other users' JVMs also CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+	if (!foreign)
+		return check_add(c, "capabilities", CHECK_WARNING,
+				 "add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE to record other users' JVMs",
+				 "enough for the JVMs of this user");
+	return check_add(c, "capabilities", CHECK_OK, NULL, "all that are needed");
+}
+
+static int check_lockdown(struct checks *c)
+{
+	char text[128];
+
+	if (!line_read(LOCKDOWN_PATH, text, sizeof(text)))
+		return check_add(c, "lockdown", CHECK_OK, NULL, "none (" LOCKDOWN_PATH ": %s)",
+				 strerror(errno));
+	if (strstr(text, "[confidentiality]"))
+		return check_add(c, "lockdown", CHECK_MISSING,
+				 "boot with lockdown=integrity, or without secure boot's lockdown",
+				 "the kernel is locked down for confidentiality: BPF may not read memory");
+	return check_add(c, "lockdown", CHECK_OK, NULL, "%s", text);
+}
+
+/* Two settings that only matter to a user without the capabilities; to name them saves a search. */
+static int check_sysctls(struct checks *c)
+{
+	char paranoid[16] = "?", unprivileged[16] = "?";
+
+	line_read("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+	line_read("/proc/sys/kernel/unprivileged_bpf_disabled", unprivileged, sizeof(unprivileged));
+	if (!geteuid() || !program_try(BPF_PROG_TYPE_KPROBE, NULL))
+		return 0;
+	return check_add(c, "settings", CHECK_WARNING, NULL,
+			 "kernel.perf_event_paranoid=%s, kernel.unprivileged_bpf_disabled=%s: changing them is not "
+			 "enough, programs at the scheduler need the capabilities",
+			 paranoid, unprivileged);
+}
+
+/* Whether a struct of the kernel has a member. */
+static bool kernel_has(const char *type, const char *member)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *t = NULL;
+	bool found = false;
+	int id;
+
+	if (!btf)
+		return false;
+	id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	if (id > 0)
+		t = btf__type_by_id(btf, (__u32)id);
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		found |= !strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member);
+	btf__free(btf);
+	return found;
+}
+
+static int check_steal(struct checks *c)
+{
+	const char *hypervisor = hypervisor_name();
+	int err = check_add(c, "hypervisor", CHECK_OK, NULL, "%s%s", hypervisor,
+			    strcmp(hypervisor, "none") ? "" : ": nothing steals time here");
+
+	if (err)
+		return err;
+	if (kernel_has("rq", "prev_steal_time_rq"))
+		return check_add(c, "steal", CHECK_OK, NULL,
+				 "exact, from the scheduler's own clock (rq::prev_steal_time_rq)");
+	return check_add(c, "steal", CHECK_WARNING,
+			 "use a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y for stolen time per thread",
+			 "this kernel's scheduler keeps no steal clock: stolen time is not split by thread, "
+			 "only /proc/stat's ticks per CPU are recorded");
+}
+
+static int check_pid_namespace(struct checks *c)
+{
+	char ns[64];
+	ssize_t n = readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1);
+
+	if (n < 0)
+		return check_add(c, "pid-namespace", CHECK_WARNING, "mount /proc",
+				 "/proc/self/ns/pid: %s", strerror(errno));
+	ns[n] = 0;
+	if (!strcmp(ns, PID_NS_INITIAL))
+		return check_add(c, "pid-namespace", CHECK_OK, NULL, "spoor is in the initial one");
+	return check_add(c, "pid-namespace", CHECK_WARNING,
+			 "run spoor on the host, or in a container with --pid=host",
+			 "spoor is in a pid namespace of its own (%s), a container's: it sees other process "
+			 "numbers than the kernel's programs do",
+			 ns);
+}
+
+int check_kernel(struct checks *c)
+{
+	static int (*const checks[])(struct checks *) = {
+		check_version, check_btf,          check_ring,     check_sched, check_uprobe,
+		check_capabilities, check_sysctls, check_lockdown, check_steal, check_pid_namespace,
+	};
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(checks) / sizeof(*checks); i++)
+		err = checks[i](c);
+	libbpf_set_print(before);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* probe/ids.h: gives threads, classes, locks and strings their numbers in a log, and writes their metadata. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ids;
+struct log_writer;
+struct jvm_thread;
+struct wire_class;
+struct wire_lock;
+struct wire_thread;
+struct wire_thread_java;
+
+/* w is lent until ids_free. */
+int ids_new(struct log_writer *w, struct ids **ret);
+void ids_free(struct ids *ids);
+
+/* -ENOMEM of any call so far; numbers are 0 from then on. */
+int ids_error(const struct ids *ids);
+
+/* The number of a kernel thread; made on the spot if nothing is known of it yet. 0 for tid 0. */
+uint32_t ids_thread(struct ids *ids, uint32_t tid, uint64_t time_ns);
+void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed);
+void ids_thread_java(struct ids *ids, const struct wire_thread_java *r);
+/* What jvm_threads() found; writes metadata only where something is new. */
+void ids_thread_known(struct ids *ids, const struct jvm_thread *t, uint64_t time_ns);
+
+/* True: a class that user space should look at again (jvm_layout_refresh). */
+bool ids_class(struct ids *ids, const struct wire_class *r);
+
+/* The number of a record's lock: a monitor, or (park) a blocker. 0: there is none. */
+uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r);
+uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r);
+
+uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns);

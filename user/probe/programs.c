@@ -1,0 +1,481 @@
+#include "probe/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/wire.h"
+#include "jvm/jvm.h"
+#include "probe/uprobe_multi.h"
+#include "spoor.skel.h"
+
+struct attach_point {
+	const char *provider, *probe, *program;
+	bool monitor; /* fires only while DTraceMonitorProbes is on */
+};
+
+/* In the order of attaching: ends come first, so that whoever is seen to begin is seen to end. */
+static const struct attach_point points[] = {
+	{"hotspot", "class__unloaded", "class_unloaded", false},
+	{"hotspot", "thread__start", "thread_start", false},
+	{"hotspot", "thread__stop", "thread_stop", false},
+	{"hotspot", "vmops__end", "vmop_end", false},
+	{"hotspot", "vmops__begin", "vmop_begin", false},
+	{"hotspot", "vmops__request", "vmop_request", false},
+	{"hotspot", "gc__end", "gc_end", false},
+	{"hotspot", "mem__pool__gc__end", "gc_pool_end", false},
+	{"hotspot", "mem__pool__gc__begin", "gc_pool_begin", false},
+	{"hotspot", "gc__begin", "gc_begin", false},
+	{"hs_private", "safepoint__end", "safepoint_end", false},
+	{"hs_private", "safepoint__begin", "safepoint_begin", false},
+	{"hotspot", "thread__park__end", "park_end", false},
+	{"hotspot", "thread__park__begin", "park_begin", false},
+	{"hotspot", "thread__unpark", "unpark", false},
+	{"hotspot", "monitor__contended__entered", "monitor_contended_entered", true},
+	{"hotspot", "monitor__waited", "monitor_waited", true},
+	{"hotspot", "monitor__contended__exit", "monitor_contended_exit", true},
+	{"hotspot", "monitor__notify", "monitor_notify", true},
+	{"hotspot", "monitor__notifyAll", "monitor_notify_all", true},
+	{"hotspot", "monitor__wait", "monitor_wait", true},
+	{"hotspot", "monitor__contended__enter", "monitor_contended_enter", true},
+};
+
+#define POINTS (sizeof(points) / sizeof(*points))
+
+/* Either a link of libbpf's, or the descriptor of a uprobe_multi link; fd is 0 when there is none. */
+struct attachment {
+	struct bpf_link *link;
+	int fd;
+};
+
+struct programs {
+	struct jvm *j;
+	struct spoor_bpf *skel;
+	struct ring_buffer *ring;
+	struct bpf_link *sched[4];
+	struct attachment usdt[POINTS];
+	bool missing[POINTS];
+	bool steal_clock;
+	bool multi; /* this kernel has uprobe_multi links */
+	struct uprobe_multi uprobes;
+	unsigned cpus;
+};
+
+static int fail(char why[PROGRAMS_WHY_MAX], int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, PROGRAMS_WHY_MAX, format, ap);
+	va_end(ap);
+	return err;
+}
+
+/* libbpf's own words are for developers: what matters is said once, by fail(). */
+static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	if (!getenv("SPOOR_DEBUG_BPF"))
+		return 0;
+	(void)level;
+	return vfprintf(stderr, format, ap);
+}
+
+/* What this kernel's BTF says: does sched_switch pass prev_state, is there a steal clock? */
+static void look_at_kernel(struct programs *p)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *t;
+	int id;
+
+	if (!btf)
+		return;
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL; /* pointer */
+	t = t ? btf__type_by_id(btf, t->type) : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
+	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
+	id = btf__find_by_name_kind(btf, "rq", BTF_KIND_STRUCT);
+	t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), "prev_steal_time_rq"))
+			p->steal_clock = true;
+	btf__free(btf);
+}
+
+static __u64 ring_size(uint64_t wanted)
+{
+	__u64 size = (__u64)sysconf(_SC_PAGESIZE);
+
+	while (size < wanted && size < 1ull << 30)
+		size <<= 1;
+	return size;
+}
+
+static int open_and_load(struct programs *p, const struct programs_options *o, char why[PROGRAMS_WHY_MAX])
+{
+	__u64 bytes = ring_size(o->buffer_bytes);
+	struct stat st;
+	int err;
+
+	libbpf_set_print(quiet);
+	p->skel = spoor_bpf__open();
+	if (!p->skel)
+		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
+	p->multi = uprobe_multi_supported();
+	for (size_t i = 0; p->multi && i < POINTS; i++)
+		uprobe_multi_prepare(bpf_object__find_program_by_name(p->skel->obj, points[i].program));
+	look_at_kernel(p);
+	if (stat("/proc/self/ns/pid", &st))
+		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
+	p->skel->rodata->find_pid = (__u32)jvm_pid(p->j);
+	p->skel->rodata->find_pidns = (__u32)st.st_ino;
+	p->skel->rodata->wake_bytes = bytes / 8;
+	err = bpf_map__set_max_entries(p->skel->maps.events, (__u32)bytes);
+	if (!err)
+		err = spoor_bpf__load(p->skel);
+	if (err == -EPERM || err == -EACCES)
+		return fail(why, err, "the kernel does not let this user load BPF programs: it needs CAP_BPF and CAP_PERFMON "
+				      "(or root), and a seccomp profile that allows bpf(); `spoor doctor` says more");
+	if (err)
+		return fail(why, err, "the kernel refuses the BPF programs (%s); `spoor doctor` says what is missing, "
+				      "SPOOR_DEBUG_BPF=1 shows the kernel's own words", strerror(-err));
+	return 0;
+}
+
+int programs_load(struct jvm *j, const struct programs_options *o, struct programs **ret,
+		  char why[PROGRAMS_WHY_MAX])
+{
+	struct programs *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return fail(why, -ENOMEM, "out of memory");
+	p->j = j;
+	p->cpus = (unsigned)libbpf_num_possible_cpus();
+	if (p->cpus > WIRE_CPUS_MAX) {
+		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus, WIRE_CPUS_MAX);
+		goto fail;
+	}
+	err = open_and_load(p, o, why);
+	if (err)
+		goto fail;
+	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.events), o->record, o->ctx, NULL);
+	if (!p->ring) {
+		err = fail(why, -errno, "the ring buffer cannot be mapped: %s", strerror(errno));
+		goto fail;
+	}
+	programs_set_layout(p);
+	*ret = p;
+	return 0;
+fail:
+	programs_free(p);
+	return err;
+}
+
+void programs_set_layout(struct programs *p)
+{
+	const struct jvm_layout *l = jvm_layout(p->j);
+	struct wire_layout *w = &p->skel->bss->layout;
+
+	w->java_thread_list = l->java_thread_list;
+	w->list_length = (__s32)l->threads_list_length;
+	w->list_threads = (__s32)l->threads_list_threads;
+	w->jt_osthread = (__s32)l->java_thread_osthread;
+	w->jt_thread_obj = (__s32)l->java_thread_thread_obj;
+	w->jt_stack_base = (__s32)l->java_thread_stack_base;
+	w->jt_stack_size = (__s32)l->java_thread_stack_size;
+	w->os_thread_id = (__s32)l->osthread_thread_id;
+	w->mon_header = (__s32)l->monitor_header;
+	w->mon_object = (__s32)l->monitor_object;
+	w->mon_owner = (__s32)l->monitor_owner;
+	w->oop_mark = (__s32)l->oop_mark;
+	w->oop_klass = (__s32)l->oop_klass;
+	w->klass_name = (__s32)l->klass_name;
+	w->symbol_length = (__s32)l->symbol_length;
+	w->symbol_body = (__s32)l->symbol_body;
+	w->narrow_klass_base = l->narrow_klass_base;
+	w->narrow_klass_shift = l->narrow_klass_shift;
+	w->narrow_oop_base = l->narrow_oop_base;
+	w->narrow_oop_shift = l->narrow_oop_shift;
+	w->compressed_klass = l->compressed_klass;
+	w->compressed_oops = l->compressed_oops;
+	w->thread_park_blocker = l->thread_park_blocker;
+	w->thread_eetop = l->thread_eetop;
+	w->aos_owner = l->aos_owner;
+	w->aqs_state = l->aqs_state;
+	w->rrwl_first_reader = l->rrwl_first_reader;
+	w->aos_super_check = (__s32)l->aos_super_check_offset;
+	w->rrwl_super_check = (__s32)l->rrwl_sync_super_check_offset;
+	/* Classes that were told before these were known are told again, with their flags. */
+	if (w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass)
+		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
+	w->aos_klass = l->aos_klass;
+	w->rrwl_klass = l->rrwl_sync_klass;
+	__atomic_store_n(&w->ready, l->ready, __ATOMIC_RELEASE);
+}
+
+int programs_set_java_threads(struct programs *p)
+{
+	struct jvm_thread *threads;
+	size_t count;
+	int err = jvm_threads(p->j, &threads, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		struct wire_java_thread j = {.stack_low = threads[i].stack_base - threads[i].stack_size,
+					     .stack_high = threads[i].stack_base};
+		__u64 address = threads[i].java_thread;
+
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid, &j.tid))
+			j.tid = threads[i].ns_tid;
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &address, &j, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_thread_of), &j.tid, &address, BPF_ANY);
+	}
+	free(threads);
+	return 0;
+}
+
+/* Runs the task iterator once through. */
+static int iterate(struct bpf_program *program)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	char buf[64];
+	int fd, err = 0;
+	ssize_t n;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0) {
+		err = -errno;
+		goto out;
+	}
+	do {
+		n = read(fd, buf, sizeof(buf));
+	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	if (n < 0)
+		err = -errno;
+	close(fd);
+out:
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_sched(struct programs *p, char why[PROGRAMS_WHY_MAX])
+{
+	struct bpf_program *programs[] = {p->skel->progs.sched_process_exit, p->skel->progs.sched_switch,
+					  p->skel->progs.sched_wakeup, p->skel->progs.sched_wakeup_new};
+	int err;
+
+	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched), "all");
+	/* First pass: which task is the target, in the kernel's own numbers. */
+	err = iterate(p->skel->progs.find_threads);
+	if (err)
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s", strerror(-err));
+	if (!p->skel->bss->target_tgid)
+		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
+	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
+		p->sched[i] = bpf_program__attach(programs[i]);
+		if (!p->sched[i])
+			return fail(why, -errno, "%s cannot be attached: %s", bpf_program__name(programs[i]),
+				    strerror(errno));
+	}
+	err = iterate(p->skel->progs.find_threads);
+	if (err)
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s", strerror(-err));
+	return 0;
+}
+
+static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
+{
+	const struct attach_point *a = &points[i];
+	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
+	int err = 0;
+
+	if (p->multi) {
+		err = uprobe_multi_attach(&p->uprobes, program, a->provider, a->probe);
+		if (err > 0)
+			p->usdt[i].fd = err;
+	} else {
+		p->usdt[i].link = bpf_program__attach_usdt(program, jvm_pid(p->j), jvm_libjvm_path(p->j), a->provider,
+							   a->probe, NULL);
+		if (!p->usdt[i].link)
+			err = -errno;
+	}
+	if (err >= 0)
+		return 0;
+	if (err == -ENOENT) {
+		p->missing[i] = true;
+		return 0;
+	}
+	if (!jvm_alive(p->j))
+		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
+	return fail(why, err, "probe %s:%s cannot be attached: %s%s", a->provider, a->probe, strerror(-err),
+		    err == -EPERM || err == -EACCES ? " (uprobes need CAP_PERFMON or CAP_SYS_ADMIN)" : "");
+}
+
+int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX])
+{
+	int err = attach_sched(p, why);
+
+	if (err)
+		return err;
+	if (p->multi) {
+		err = uprobe_multi_open(&p->uprobes, jvm_pid(p->j), jvm_libjvm_path(p->j),
+					bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
+		if (err)
+			return fail(why, err, "the probes of %s cannot be read: %s", jvm_libjvm_path(p->j), strerror(-err));
+	}
+	programs_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
+	for (size_t i = 0; i < POINTS; i++) {
+		if (points[i].monitor && !monitor)
+			continue;
+		err = attach_usdt(p, i, why);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void *detach(void *attachment)
+{
+	struct attachment *a = attachment;
+
+	if (a->fd)
+		close(a->fd);
+	bpf_link__destroy(a->link);
+	return NULL;
+}
+
+/*
+ * Detaching a uprobe waits for an RCU grace period: 90 ms each (Linux 6.18). The periods are shared by all who
+ * wait at the same time, so each link gets a thread to wait in. (That helps uprobe_multi links only: the
+ * perf events of older kernels are closed under one mutex, 2.2 s in all.)
+ */
+static void detach_all(struct attachment *list, size_t count)
+{
+	pthread_t threads[POINTS];
+	bool started[POINTS];
+
+	for (size_t i = 0; i < count; i++) {
+		started[i] = (list[i].fd || list[i].link) && !pthread_create(&threads[i], NULL, detach, &list[i]);
+		if (!started[i])
+			detach(&list[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+	memset(list, 0, count * sizeof(*list));
+}
+
+void programs_detach(struct programs *p)
+{
+	detach_all(p->usdt, POINTS);
+	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
+		bpf_link__destroy(p->sched[i]);
+		p->sched[i] = NULL;
+	}
+}
+
+void programs_free(struct programs *p)
+{
+	if (!p)
+		return;
+	programs_detach(p);
+	uprobe_multi_close(&p->uprobes);
+	ring_buffer__free(p->ring);
+	spoor_bpf__destroy(p->skel);
+	free(p);
+}
+
+static json_t *names(const struct programs *p, bool missing)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < POINTS; i++)
+		if (missing ? p->missing[i] : p->usdt[i].fd || p->usdt[i].link)
+			json_array_append_new(list, json_sprintf("%s:%s", points[i].provider, points[i].probe));
+	return list;
+}
+
+json_t *programs_attached(const struct programs *p)
+{
+	return names(p, false);
+}
+
+json_t *programs_missing(const struct programs *p)
+{
+	return names(p, true);
+}
+
+bool programs_has_steal_clock(const struct programs *p)
+{
+	return p->steal_clock;
+}
+
+int programs_fd(const struct programs *p)
+{
+	return ring_buffer__epoll_fd(p->ring);
+}
+
+int programs_consume(struct programs *p)
+{
+	return ring_buffer__consume(p->ring);
+}
+
+static int run(struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ? -errno : 0;
+}
+
+int programs_sample_threads(struct programs *p)
+{
+	return run(p->skel->progs.sample_threads);
+}
+
+int programs_sample_cpus(struct programs *p, struct wire_cpu *cpus, unsigned count)
+{
+	int err = run(p->skel->progs.sample_cpus);
+
+	if (err)
+		return err;
+	/* Nobody switches accounts any more: threads are sampled against exactly these clocks. */
+	if (!p->sched[0])
+		p->skel->bss->frozen = 1;
+	for (__u32 i = 0; i < count; i++)
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.cpus), &i, &cpus[i]))
+			return -errno;
+	return 0;
+}
+
+int programs_lost(struct programs *p, uint64_t *ret, unsigned count)
+{
+	unsigned cpus = (unsigned)libbpf_num_possible_cpus();
+	uint64_t *values = calloc(cpus, sizeof(*values));
+	int err = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (__u32 key = 0; key < count; key++) {
+		ret[key] = 0;
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.lost), &key, values)) {
+			err = -errno;
+			break;
+		}
+		for (unsigned i = 0; i < cpus; i++)
+			ret[key] += values[i];
+	}
+	free(values);
+	return err;
+}

@@ -1,0 +1,59 @@
+/* probe/programs.h: the BPF side of a recording: loaded, attached, sampled, detached. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+struct jvm;
+struct programs;
+
+struct programs_options {
+	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
+	int (*record)(void *ctx, void *data, size_t size); /* gets each record, from programs_poll */
+	void *ctx;
+};
+
+/* One step of an attach that did not work; names what it was and why, in the user's terms. */
+#define PROGRAMS_WHY_MAX 512
+
+/* Loads into the kernel; touches no process. why is filled on failure. */
+int programs_load(struct jvm *j, const struct programs_options *o, struct programs **ret,
+		  char why[PROGRAMS_WHY_MAX]);
+
+/*
+ * Attaches: the scheduler's programs, the threads that exist, then the probes (ends before begins, so that every
+ * begin that is seen has its end). monitor: also the monitor probes. A probe that this JVM does not have is no error.
+ */
+int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]);
+/* Detaches the probes, then the scheduler, and freezes the counters for the last sample. */
+void programs_detach(struct programs *p);
+/* Detaches what is attached and frees; accepts NULL. */
+void programs_free(struct programs *p);
+
+/* Names of the probes that were attached ("hotspot:gc__begin"), and of those not found; new references. */
+json_t *programs_attached(const struct programs *p);
+json_t *programs_missing(const struct programs *p);
+/* Whether this kernel has the scheduler's steal clock. */
+bool programs_has_steal_clock(const struct programs *p);
+
+/* Polls readable when much is waiting in the ring. */
+int programs_fd(const struct programs *p);
+/* Hands all waiting records to the callback; their number or negative errno. */
+int programs_consume(struct programs *p);
+
+/* Tells BPF what has become known of the target. */
+void programs_set_layout(struct programs *p);
+int programs_set_java_threads(struct programs *p);
+
+/* Puts a sample of each thread into the ring. */
+int programs_sample_threads(struct programs *p);
+
+struct wire_cpu;
+/* Reads the steal clocks; cpus[count], count <= WIRE_CPUS_MAX. */
+int programs_sample_cpus(struct programs *p, struct wire_cpu *cpus, unsigned count);
+
+/* Records lost so far: [kind * WIRE_PLACE_COUNT + place]. */
+int programs_lost(struct programs *p, uint64_t *ret, unsigned count);

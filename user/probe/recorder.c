@@ -1,0 +1,476 @@
+/*
+ * The order of things, so that whatever fails leaves nothing behind in the target:
+ *   open the JVM -> load BPF -> attach -> turn the flag on -> create the log -> record
+ *   -> put the flag back -> detach -> drain the ring -> last samples -> close the log.
+ * The flag is last to go on and first to go off: it is the only thing that is written to the target. Should this
+ * process die at any point, the kernel detaches the programs with its descriptors, and the guardian of
+ * jvm_flag_hold() puts the flag back.
+ */
+#include "probe/recorder.h"
+
+#include <errno.h>
+#include <linux/types.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/units.h"
+#include "bpf/wire.h"
+#include "base/version.h"
+#include "jvm/jvm.h"
+#include "log/event.h"
+#include "log/writer.h"
+#include "probe/host.h"
+#include "probe/ids.h"
+#include "probe/programs.h"
+#include "probe/recorder.h"
+#include "probe/translate.h"
+#include "steal/procstat.h"
+
+#define MONITOR_FLAG "DTraceMonitorProbes"
+#define POLL_MS 50         /* how long a record may lie in the ring */
+#define STARTING_MS 3000   /* how long a JVM may take from mapping libjvm.so to relocating it */
+#define REFRESH_MS 200     /* while the JVM is starting up */
+#define NAMES_EACH_WINDOW 512 /* Java threads whose names are read anew in each window; more: in each tenth */
+#define LOST_KEYS (WIRE_KIND_COUNT * WIRE_PLACE_COUNT)
+
+struct recorder {
+	struct jvm *j;
+	struct programs *p;
+	struct jvm_flag_hold *flag;
+	struct log_writer *w;
+	struct ids *ids;
+	struct translate *t;
+	uint64_t window_ns, start_ns, next_window, next_refresh;
+	uint64_t windows, starting_until;
+	unsigned names_every;
+	uint64_t lost[LOST_KEYS], lost_total;
+	struct wire_cpu *cpus;
+	struct procstat_cpu *stat;
+	unsigned cpu_count;
+	const char *monitor; /* "on", "was_on", "missing" */
+	char monitor_why[256];
+};
+
+static int fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, RECORDER_WHY_MAX, format, ap);
+	va_end(ap);
+	return err;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct recorder *r = ctx;
+
+	translate_record(r->t, data, size);
+	return 0;
+}
+
+static void refresh(struct recorder *r)
+{
+	if (jvm_layout_refresh(r->j) > 0) {
+		programs_set_layout(r->p);
+		programs_set_java_threads(r->p);
+	}
+}
+
+/* --- attaching --------------------------------------------------------------------------- */
+
+/* True: something may be there now that was not a millisecond ago. */
+static bool starting_wait(const struct recorder *r)
+{
+	struct timespec ms = {.tv_nsec = (long)NS_PER_MS};
+
+	if (clock_mono_ns() > r->starting_until || (r->j && !jvm_alive(r->j)))
+		return false;
+	nanosleep(&ms, NULL);
+	return true;
+}
+
+/* A recording without monitor events is worth having, if it says so. */
+static void hold_flag(struct recorder *r, bool no_write)
+{
+	bool on = false;
+	int err = jvm_flag_read(r->j, MONITOR_FLAG, &on);
+
+	r->monitor = "missing";
+	if (err) {
+		snprintf(r->monitor_why, sizeof(r->monitor_why), "this JVM has no flag " MONITOR_FLAG
+			 " (built without dtrace?): %s", strerror(-err));
+		return;
+	}
+	if (on && no_write) {
+		r->monitor = "was_on";
+		return;
+	}
+	if (no_write) {
+		snprintf(r->monitor_why, sizeof(r->monitor_why), MONITOR_FLAG " is off and --no-write forbids turning it on: "
+			 "start the JVM with -XX:+" MONITOR_FLAG ", or record without --no-write");
+		return;
+	}
+	err = jvm_flag_hold(r->j, MONITOR_FLAG, &r->flag, &on);
+	if (err) {
+		snprintf(r->monitor_why, sizeof(r->monitor_why), "the flag " MONITOR_FLAG " cannot be turned on in the JVM: %s; "
+			 "start the JVM with -XX:+" MONITOR_FLAG, strerror(-err));
+		return;
+	}
+	r->monitor = on ? "was_on" : "on";
+}
+
+static bool monitor_recorded(const struct recorder *r)
+{
+	return strcmp(r->monitor, "missing") != 0;
+}
+
+static json_t *describe_sources(const struct recorder *r)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o}", "steal", programs_has_steal_clock(r->p) ? "rq_clock" : "none",
+			      "sched", "tp_btf", "monitor", r->monitor, "probes", programs_attached(r->p),
+			      "probes_missing", programs_missing(r->p));
+
+	if (o && r->monitor_why[0])
+		json_object_set_new(o, "monitor_why", json_string(r->monitor_why));
+	return o;
+}
+
+static json_t *describe(const struct recorder *r, const struct recorder_options *o)
+{
+	json_t *jvm = jvm_describe(r->j), *header;
+	uint64_t wall = clock_wall_ns(), mono = clock_mono_ns();
+	char boot_id[40];
+
+	if (jvm)
+		json_object_set_new(jvm, "kind", json_string("stock"));
+	host_boot_id(boot_id);
+	header = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b}, s:{s:s, s:s, s:s}}",
+			   "spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
+			   "start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall,
+			   "host", host_describe(), "jvm", jvm, "sources", describe_sources(r),
+			   "record", "command", o->command, "window_ns", (json_int_t)o->window_ns,
+			   "buffer_bytes", (json_int_t)o->buffer_bytes, "no_write", (int)o->no_write,
+			   "facts",
+			   "owner", "read from ObjectMonitor::_owner, or the lock's owner field, at the moment of blocking; "
+				    "between two observations the holder is inferred",
+			   "monitor_exit", "partial: a stock JVM reports 20-100 % of the releases of contended monitors",
+			   "lock_identity", "identity hash where the object has one, else ObjectMonitor, else address (inferred)");
+	return header;
+}
+
+static int create_log(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
+{
+	json_t *header = describe(r, o);
+	int err;
+
+	if (!header)
+		return fail(why, -ENOMEM, "out of memory");
+	err = log_writer_open(o->path, o->overwrite, header, &r->w);
+	json_decref(header);
+	if (err == -EEXIST)
+		return fail(why, err, "%s exists already; -f overwrites it", o->path);
+	if (err)
+		return fail(why, err, "%s cannot be written: %s", o->path, strerror(-err));
+	err = ids_new(r->w, &r->ids);
+	if (!err)
+		err = translate_new(r->ids, r->w, &r->t);
+	return err ? fail(why, err, "out of memory") : 0;
+}
+
+/*
+ * Between the mapping of libjvm.so and its relocation its tables are there, but their pointers are not: then they
+ * name no flag, and what was read of them is thrown away.
+ */
+static int open_jvm(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
+{
+	char *jvm_why;
+	bool on;
+	int err;
+
+	for (;;) {
+		jvm_why = NULL;
+		err = jvm_open(pid, &r->j, &jvm_why);
+		if (err)
+			fail(why, err, "%s", jvm_why ? jvm_why : strerror(-err));
+		free(jvm_why);
+		if (err && err != -ENOTSUP)
+			return err;
+		if (!err && jvm_flag_read(r->j, MONITOR_FLAG, &on) != -ENOENT)
+			return 0;
+		if (!starting_wait(r))
+			return err;
+		jvm_close(r->j);
+		r->j = NULL;
+	}
+}
+
+/* The header has the JVM's flags and version: these are final when the heap is set up. */
+static void wait_until_ready(struct recorder *r)
+{
+	while (!jvm_layout(r->j)->ready && starting_wait(r))
+		refresh(r);
+}
+
+static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
+{
+	struct programs_options po = {.buffer_bytes = o->buffer_bytes, .record = on_record, .ctx = r};
+	int err;
+
+	if (o->starting)
+		r->starting_until = clock_mono_ns() + STARTING_MS * NS_PER_MS;
+	err = open_jvm(r, o->pid, why);
+	if (err)
+		return err;
+	err = programs_load(r->j, &po, &r->p, why);
+	if (err)
+		return err;
+	r->cpu_count = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
+	if (r->cpu_count > WIRE_CPUS_MAX)
+		r->cpu_count = WIRE_CPUS_MAX;
+	r->cpus = calloc(r->cpu_count, sizeof(*r->cpus));
+	r->stat = calloc(r->cpu_count, sizeof(*r->stat));
+	if (!r->cpus || !r->stat)
+		return fail(why, -ENOMEM, "out of memory");
+	err = programs_attach(r->p, true, why);
+	if (err)
+		return err;
+	hold_flag(r, o->no_write);
+	wait_until_ready(r);
+	return 0;
+}
+
+static void discard(struct recorder *r)
+{
+	if (!r)
+		return;
+	jvm_flag_release(r->flag);
+	programs_free(r->p);
+	translate_free(r->t);
+	ids_free(r->ids);
+	log_writer_close(r->w);
+	jvm_close(r->j);
+	free(r->cpus);
+	free(r->stat);
+	free(r);
+}
+
+/* --- samples ----------------------------------------------------------------------------- */
+
+static void write_cpu(struct recorder *r, unsigned cpu, uint64_t now)
+{
+	const struct wire_cpu *c = &r->cpus[cpu];
+	const struct procstat_cpu *s = &r->stat[cpu];
+	struct event e = {.id = EVENT_CPU_SAMPLE, .time_ns = now};
+	/* What has been stolen since the last switch belongs to whoever is on the CPU. */
+	uint64_t open = c->seen && c->sample_ns > c->clock_ns ? c->sample_ns - c->clock_ns : 0;
+
+	e.v[CPU_SAMPLE_CPU].u = cpu;
+	e.v[CPU_SAMPLE_CLOCK_NS].u = c->seen ? c->clock_ns + open - c->base_ns : 0;
+	e.v[CPU_SAMPLE_JVM_STOLEN_NS].u = c->jvm_stolen_ns + (c->current == WIRE_CPU_JVM ? open : 0);
+	e.v[CPU_SAMPLE_OTHER_STOLEN_NS].u = c->other_stolen_ns + (c->current == WIRE_CPU_OTHER ? open : 0);
+	e.v[CPU_SAMPLE_IDLE_STOLEN_NS].u = c->idle_stolen_ns + (c->current == WIRE_CPU_IDLE ? open : 0);
+	e.v[CPU_SAMPLE_STAT_USER].u = s->user;
+	e.v[CPU_SAMPLE_STAT_SYSTEM].u = s->system;
+	e.v[CPU_SAMPLE_STAT_IDLE].u = s->idle;
+	e.v[CPU_SAMPLE_STAT_STEAL].u = s->steal;
+	log_write(r->w, &e);
+}
+
+static void sample(struct recorder *r)
+{
+	uint64_t now;
+
+	procstat_read(r->stat, r->cpu_count);
+	now = clock_mono_ns();
+	if (!programs_sample_cpus(r->p, r->cpus, r->cpu_count))
+		for (unsigned i = 0; i < r->cpu_count; i++)
+			if (r->cpus[i].seen || r->stat[i].idle)
+				write_cpu(r, i, now);
+	programs_sample_threads(r->p);
+	programs_consume(r->p);
+}
+
+static void write_lost(struct recorder *r)
+{
+	uint64_t now[LOST_KEYS];
+
+	if (programs_lost(r->p, now, LOST_KEYS))
+		return;
+	r->lost_total = 0;
+	for (unsigned i = 0; i < LOST_KEYS; i++) {
+		struct event e = {.id = EVENT_LOST, .time_ns = clock_mono_ns()};
+
+		r->lost_total += now[i];
+		if (now[i] == r->lost[i])
+			continue;
+		r->lost[i] = now[i];
+		e.v[LOST_EVENT_ID].u = translate_event_of(i / WIRE_PLACE_COUNT);
+		e.v[LOST_PLACE].u = i % WIRE_PLACE_COUNT;
+		e.v[LOST_COUNT].u = now[i];
+		log_write(r->w, &e);
+	}
+}
+
+static void read_names(struct recorder *r)
+{
+	struct jvm_thread *threads;
+	size_t count;
+
+	if (jvm_threads(r->j, &threads, &count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		ids_thread_known(r->ids, &threads[i], clock_mono_ns());
+	free(threads);
+	r->names_every = count > NAMES_EACH_WINDOW ? 10 : 1;
+}
+
+static void window(struct recorder *r)
+{
+	refresh(r);
+	sample(r);
+	write_lost(r);
+	if (++r->windows % r->names_every == 0)
+		read_names(r);
+	log_writer_flush(r->w);
+}
+
+/* --- the public side --------------------------------------------------------------------- */
+
+int recorder_open(const struct recorder_options *o, struct recorder **ret, char why[RECORDER_WHY_MAX])
+{
+	struct recorder *r;
+	int err;
+
+	/* Before anything is touched; log_writer_open() looks again. */
+	if (!o->overwrite && !access(o->path, F_OK))
+		return fail(why, -EEXIST, "%s exists already; -f overwrites it", o->path);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return fail(why, -ENOMEM, "out of memory");
+	r->window_ns = o->window_ns;
+	r->names_every = 1;
+	err = attach(r, o, why);
+	if (!err)
+		err = create_log(r, o, why);
+	if (err) {
+		discard(r);
+		return err;
+	}
+	r->start_ns = clock_mono_ns();
+	r->next_window = r->start_ns + r->window_ns;
+	programs_consume(r->p);
+	sample(r);
+	read_names(r);
+	log_writer_flush(r->w);
+	*ret = r;
+	return 0;
+}
+
+static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadline)
+{
+	uint64_t until = r->next_window < deadline ? r->next_window : deadline;
+	uint64_t ms = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+
+	return ms < POLL_MS ? (int)ms : POLL_MS;
+}
+
+int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX])
+{
+	struct pollfd fds[] = {{.fd = programs_fd(r->p), .events = POLLIN},
+			       {.fd = jvm_pidfd(r->j), .events = POLLIN},
+			       {.fd = fd, .events = POLLIN}};
+	uint64_t now = clock_mono_ns(), deadline = now + (uint64_t)timeout_ms * NS_PER_MS;
+	int err;
+
+	do {
+		if (poll(fds, 3, poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
+			return fail(why, -errno, "poll: %s", strerror(errno));
+		programs_consume(r->p);
+		now = clock_mono_ns();
+		if (translate_wants_refresh(r->t) || (!jvm_layout(r->j)->ready && now >= r->next_refresh)) {
+			refresh(r);
+			r->next_refresh = now + REFRESH_MS * NS_PER_MS;
+		}
+		if (now >= r->next_window) {
+			window(r);
+			r->next_window += r->window_ns * (1 + (now - r->next_window) / r->window_ns);
+		}
+		err = log_writer_error(r->w);
+		if (!err)
+			err = ids_error(r->ids);
+		if (err)
+			return fail(why, err, "the log cannot be written any more: %s", strerror(-err));
+		if (fds[1].revents & POLLIN)
+			return 2;
+		if (fds[2].revents & (POLLIN | POLLHUP))
+			return 1;
+	} while (now < deadline);
+	return 0;
+}
+
+void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
+{
+	struct log_writer_stats s;
+
+	log_writer_stats(r->w, &s);
+	ret->elapsed_ns = clock_mono_ns() - r->start_ns;
+	ret->events = s.events;
+	ret->bytes = s.bytes;
+	ret->lost = r->lost_total;
+}
+
+bool recorder_monitor_missing(const struct recorder *r)
+{
+	return !monitor_recorded(r);
+}
+
+const char *recorder_monitor_why(const struct recorder *r)
+{
+	return r->monitor_why;
+}
+
+static void write_end(struct recorder *r, enum recorder_end end)
+{
+	struct event e = {.id = EVENT_END, .time_ns = clock_mono_ns()};
+
+	_Static_assert((int)RECORDER_FAILED == (int)END_REASON_FAILED && (int)RECORDER_DONE == (int)END_REASON_DONE,
+		       "end_reason of events.json follows enum recorder_end");
+	e.v[END_REASON].u = end;
+	log_write(r->w, &e);
+}
+
+int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_stats *ret_stats,
+		   char why[RECORDER_WHY_MAX])
+{
+	int flag_err, log_err;
+
+	programs_consume(r->p);
+	flag_err = jvm_flag_release(r->flag);
+	r->flag = NULL;
+	if (end != RECORDER_JVM_EXITED && end != RECORDER_JVM_KILLED)
+		read_names(r);
+	programs_detach(r->p);
+	programs_consume(r->p);
+	sample(r);
+	write_lost(r);
+	write_end(r, end);
+	log_writer_flush(r->w);
+	if (ret_stats)
+		recorder_stats(r, ret_stats);
+	log_err = log_writer_close(r->w);
+	r->w = NULL;
+	discard(r);
+	if (log_err)
+		return fail(why, log_err, "the log is not complete: %s; what was written before can be read", strerror(-log_err));
+	if (flag_err)
+		return fail(why, flag_err, "the flag " MONITOR_FLAG " could not be turned off again in the JVM: %s (it costs nothing "
+			    "measurable while nobody records)", strerror(-flag_err));
+	return 0;
+}

@@ -1,0 +1,394 @@
+#include "probe/translate.h"
+
+#include <errno.h>
+#include <linux/types.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/wire.h"
+#include "log/event.h"
+#include "log/writer.h"
+#include "probe/ids.h"
+
+struct translate {
+	struct ids *ids;
+	struct log_writer *w;
+	uint64_t unknown;
+	bool refresh;
+	/* The VM thread runs one operation at a time, nested ones inside it. */
+	uint32_t operation[8];
+	unsigned operation_depth;
+	bool operation_concurrent;
+	/* what the memory managers have said since gc_begin */
+	uint32_t gc_kind, gc_collector;
+};
+
+_Static_assert((int)WIRE_LOST_RING == (int)LOST_PLACE_RING_BUFFER && (int)WIRE_LOST_MAP == (int)LOST_PLACE_MAP_FULL &&
+		       (int)WIRE_LOST_READ == (int)LOST_PLACE_READ_FAILED,
+	       "lost_place of events.json follows enum wire_place");
+_Static_assert((int)WIRE_OWNER_UNRESOLVED == (int)OWNER_SOURCE_UNRESOLVED &&
+		       (int)WIRE_OWNER_FIRST_READER == (int)OWNER_SOURCE_FIRST_READER,
+	       "owner_source of events.json follows enum wire_owner_source");
+
+int translate_new(struct ids *ids, struct log_writer *w, struct translate **ret)
+{
+	struct translate *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->ids = ids;
+	t->w = w;
+	*ret = t;
+	return 0;
+}
+
+void translate_free(struct translate *t)
+{
+	free(t);
+}
+
+bool translate_wants_refresh(struct translate *t)
+{
+	bool was = t->refresh;
+
+	t->refresh = false;
+	return was;
+}
+
+uint64_t translate_unknown(const struct translate *t)
+{
+	return t->unknown;
+}
+
+static void event_begin(struct translate *t, struct event *e, uint16_t id, const struct wire_head *h)
+{
+	memset(e, 0, sizeof(*e));
+	e->id = id;
+	e->time_ns = h->time_ns;
+	e->thread = ids_thread(t->ids, h->tid, h->time_ns);
+}
+
+static void counters_put(union field_value *v, const struct wire_counters *c)
+{
+	v[0].u = c->cpu_ns;
+	v[1].u = c->stolen_ns;
+	v[2].u = c->runnable_ns;
+}
+
+/* Counters of a thread that is not known are not counters of anybody. */
+static void owner_put(struct translate *t, struct event *e, unsigned owner, unsigned counters,
+		      const struct wire_lock *r)
+{
+	e->v[owner].u = ids_thread(t->ids, r->owner_tid, r->head.time_ns);
+	e->v[owner + 1].u = r->owner_source;
+	if (e->v[owner].u)
+		counters_put(e->v + counters, &r->owner);
+}
+
+static void thread(struct translate *t, const void *record)
+{
+	const struct wire_thread *r = record;
+
+	ids_thread_seen(t->ids, r, r->head.flags & WIRE_EXISTED);
+}
+
+static void thread_java(struct translate *t, const void *record)
+{
+	const struct wire_thread_java *r = record;
+	struct event e;
+
+	ids_thread_java(t->ids, r);
+	event_begin(t, &e, EVENT_THREAD_START, &r->head);
+	log_write(t->w, &e);
+}
+
+/* The task's end is the event; the Java side's stop comes just before it. */
+static void thread_stop(struct translate *t, const void *record)
+{
+	(void)t;
+	(void)record;
+}
+
+static void sample(struct translate *t, const void *record)
+{
+	const struct wire_sample *r = record;
+	struct event e;
+
+	_Static_assert((int)THREAD_END_CPU_NS == (int)THREAD_SAMPLE_CPU_NS &&
+			       (int)THREAD_END_BLOCKED_NS == (int)THREAD_SAMPLE_BLOCKED_NS, "alike");
+	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE, &r->head);
+	counters_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
+	e.v[THREAD_SAMPLE_BLOCKED_NS].u = r->blocked_ns;
+	log_write(t->w, &e);
+}
+
+static void class(struct translate *t, const void *record)
+{
+	if (ids_class(t->ids, record))
+		t->refresh = true;
+}
+
+static void monitor_enter(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	_Static_assert((int)MONITOR_CONTENDED_ENTER_OWNER == (int)MONITOR_CONTENDED_ENTERED_OWNER &&
+			       (int)MONITOR_CONTENDED_ENTER_OWNER_CPU_NS == (int)MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
+		       "alike");
+	event_begin(t, &e, r->head.kind == WIRE_MONITOR_ENTER ? EVENT_MONITOR_CONTENDED_ENTER
+							       : EVENT_MONITOR_CONTENDED_ENTERED, &r->head);
+	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->ids, r);
+	counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
+	owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS, r);
+	log_write(t->w, &e);
+}
+
+static void monitor_owner_seen(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_MONITOR_OWNER_SEEN, &r->head);
+	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->ids, r);
+	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS, r);
+	log_write(t->w, &e);
+}
+
+static void monitor_exit(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	_Static_assert((int)MONITOR_CONTENDED_EXIT_CPU_NS == (int)MONITOR_WAIT_END_CPU_NS, "alike");
+	event_begin(t, &e, r->head.kind == WIRE_MONITOR_EXIT ? EVENT_MONITOR_CONTENDED_EXIT
+							      : EVENT_MONITOR_WAIT_END, &r->head);
+	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->ids, r);
+	counters_put(e.v + MONITOR_CONTENDED_EXIT_CPU_NS, &r->self);
+	log_write(t->w, &e);
+}
+
+static void monitor_wait(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_MONITOR_WAIT_BEGIN, &r->head);
+	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->ids, r);
+	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
+	counters_put(e.v + MONITOR_WAIT_BEGIN_CPU_NS, &r->self);
+	log_write(t->w, &e);
+}
+
+static void monitor_notify(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_MONITOR_NOTIFY, &r->head);
+	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->ids, r);
+	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
+	counters_put(e.v + MONITOR_NOTIFY_CPU_NS, &r->self);
+	log_write(t->w, &e);
+}
+
+static void park_begin(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_PARK_BEGIN, &r->head);
+	e.v[PARK_BEGIN_LOCK].u = ids_blocker(t->ids, r);
+	e.v[PARK_BEGIN_READERS].u = r->readers;
+	e.v[PARK_BEGIN_ABSOLUTE].u = !!(r->head.flags & WIRE_ABSOLUTE);
+	e.v[PARK_BEGIN_TIME].u = r->time;
+	counters_put(e.v + PARK_BEGIN_CPU_NS, &r->self);
+	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, r);
+	log_write(t->w, &e);
+}
+
+static void park_end(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_PARK_END, &r->head);
+	e.v[PARK_END_LOCK].u = ids_blocker(t->ids, r);
+	counters_put(e.v + PARK_END_CPU_NS, &r->self);
+	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, r);
+	log_write(t->w, &e);
+}
+
+static void unpark(struct translate *t, const void *record)
+{
+	const struct wire_unpark *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_UNPARK, &r->head);
+	e.v[UNPARK_TARGET].u = ids_thread(t->ids, r->target_tid, r->head.time_ns);
+	counters_put(e.v + UNPARK_CPU_NS, &r->self);
+	log_write(t->w, &e);
+}
+
+static void plain(struct translate *t, const void *record)
+{
+	const struct wire_head *r = record;
+	struct event e;
+
+	event_begin(t, &e, translate_event_of(r->kind), r);
+	log_write(t->w, &e);
+}
+
+static uint32_t operation_now(const struct translate *t)
+{
+	return t->operation_depth ? t->operation[t->operation_depth - 1] : 0;
+}
+
+static void gc_begin(struct translate *t, const void *record)
+{
+	const struct wire_head *r = record;
+	struct event e;
+
+	t->gc_kind = t->operation_concurrent ? GC_KIND_CONCURRENT_PAUSE : GC_KIND_UNKNOWN;
+	t->gc_collector = 0;
+	event_begin(t, &e, EVENT_GC_BEGIN, r);
+	e.v[GC_BEGIN_OPERATION].u = operation_now(t);
+	log_write(t->w, &e);
+}
+
+static void gc_end(struct translate *t, const void *record)
+{
+	const struct wire_head *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_GC_END, r);
+	e.v[GC_END_OPERATION].u = operation_now(t);
+	e.v[GC_END_KIND].u = t->gc_kind;
+	e.v[GC_END_COLLECTOR].u = t->gc_collector;
+	log_write(t->w, &e);
+}
+
+/* Memory managers of HotSpot's collectors (GCMemoryManager names, JDK 8 to 25). */
+static uint32_t manager_kind(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint32_t kind;
+	} managers[] = {
+		{"Copy", GC_KIND_YOUNG},
+		{"PS Scavenge", GC_KIND_YOUNG},
+		{"ParNew", GC_KIND_YOUNG},
+		{"G1 Young Generation", GC_KIND_YOUNG},
+		{"MarkSweepCompact", GC_KIND_FULL},
+		{"PS MarkSweep", GC_KIND_FULL},
+		{"G1 Old Generation", GC_KIND_FULL},
+		{"ConcurrentMarkSweep", GC_KIND_FULL},
+		{"G1 Concurrent GC", GC_KIND_CONCURRENT_PAUSE},
+	};
+
+	for (size_t i = 0; i < sizeof(managers) / sizeof(*managers); i++)
+		if (!strcmp(name, managers[i].name))
+			return managers[i].kind;
+	return GC_KIND_UNKNOWN;
+}
+
+static void gc_pool(struct translate *t, const void *record)
+{
+	const struct wire_pool *r = record;
+	char manager[WIRE_NAME_MAX] = "";
+	uint32_t kind;
+	struct event e;
+
+	event_begin(t, &e, EVENT_GC_POOL, &r->head);
+	e.v[GC_POOL_MOMENT].u = r->head.flags & WIRE_POOL_AFTER ? GC_MOMENT_AFTER : GC_MOMENT_BEFORE;
+	e.v[GC_POOL_MANAGER].u = ids_string(t->ids, r->manager, r->manager_length, r->head.time_ns);
+	e.v[GC_POOL_POOL].u = ids_string(t->ids, r->pool, r->pool_length, r->head.time_ns);
+	e.v[GC_POOL_USED_BYTES].u = r->used;
+	e.v[GC_POOL_COMMITTED_BYTES].u = r->committed;
+	e.v[GC_POOL_MAX_BYTES].u = r->max;
+	log_write(t->w, &e);
+
+	memcpy(manager, r->manager, r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
+	kind = manager_kind(manager);
+	/* A young collection that fails goes on as a full one in the same pause: the full one names it. */
+	if (!t->gc_collector || kind == GC_KIND_FULL) {
+		t->gc_collector = (uint32_t)e.v[GC_POOL_MANAGER].u;
+		t->gc_kind = kind;
+	}
+}
+
+static void vmop(struct translate *t, const void *record)
+{
+	const struct wire_vmop *r = record;
+	struct event e;
+	uint32_t name;
+
+	_Static_assert((int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_REQUEST_MODE &&
+			       (int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_END_MODE, "alike");
+	name = ids_string(t->ids, r->name, r->name_length, r->head.time_ns);
+	event_begin(t, &e, translate_event_of(r->head.kind), &r->head);
+	e.v[VM_OPERATION_BEGIN_OPERATION].u = name;
+	e.v[VM_OPERATION_BEGIN_MODE].u = r->mode;
+	log_write(t->w, &e);
+	if (r->head.kind == WIRE_VMOP_BEGIN) {
+		if (t->operation_depth < sizeof(t->operation) / sizeof(*t->operation))
+			t->operation[t->operation_depth++] = name;
+		t->operation_concurrent = r->name_length < WIRE_NAME_MAX &&
+					  memmem(r->name, r->name_length, "Concurrent", 10);
+	} else if (r->head.kind == WIRE_VMOP_END && t->operation_depth) {
+		t->operation_depth--;
+	}
+}
+
+struct kind {
+	void (*translate)(struct translate *, const void *);
+	size_t size;
+	uint16_t event;
+};
+
+static const struct kind kinds[] = {
+	[WIRE_NONE] = {NULL, 0, 0},
+	[WIRE_THREAD] = {thread, sizeof(struct wire_thread), EVENT_THREAD},
+	[WIRE_THREAD_JAVA] = {thread_java, sizeof(struct wire_thread_java), EVENT_THREAD_START},
+	[WIRE_THREAD_STOP] = {thread_stop, sizeof(struct wire_head), 0},
+	[WIRE_THREAD_END] = {sample, sizeof(struct wire_sample), EVENT_THREAD_END},
+	[WIRE_THREAD_SAMPLE] = {sample, sizeof(struct wire_sample), EVENT_THREAD_SAMPLE},
+	[WIRE_CLASS] = {class, sizeof(struct wire_class), EVENT_CLASS},
+	[WIRE_MONITOR_ENTER] = {monitor_enter, sizeof(struct wire_lock), EVENT_MONITOR_CONTENDED_ENTER},
+	[WIRE_MONITOR_ENTERED] = {monitor_enter, sizeof(struct wire_lock), EVENT_MONITOR_CONTENDED_ENTERED},
+	[WIRE_MONITOR_OWNER_SEEN] = {monitor_owner_seen, sizeof(struct wire_lock), EVENT_MONITOR_OWNER_SEEN},
+	[WIRE_PARK_BEGIN] = {park_begin, sizeof(struct wire_lock), EVENT_PARK_BEGIN},
+	[WIRE_PARK_END] = {park_end, sizeof(struct wire_lock), EVENT_PARK_END},
+	[WIRE_MONITOR_EXIT] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_CONTENDED_EXIT},
+	[WIRE_MONITOR_WAIT_BEGIN] = {monitor_wait, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_BEGIN},
+	[WIRE_MONITOR_WAIT_END] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_END},
+	[WIRE_MONITOR_NOTIFY] = {monitor_notify, WIRE_LOCK_SHORT, EVENT_MONITOR_NOTIFY},
+	[WIRE_UNPARK] = {unpark, sizeof(struct wire_unpark), EVENT_UNPARK},
+	[WIRE_GC_BEGIN] = {gc_begin, sizeof(struct wire_head), EVENT_GC_BEGIN},
+	[WIRE_GC_END] = {gc_end, sizeof(struct wire_head), EVENT_GC_END},
+	[WIRE_GC_POOL] = {gc_pool, sizeof(struct wire_pool), EVENT_GC_POOL},
+	[WIRE_SAFEPOINT_BEGIN] = {plain, sizeof(struct wire_head), EVENT_SAFEPOINT_BEGIN},
+	[WIRE_SAFEPOINT_END] = {plain, sizeof(struct wire_head), EVENT_SAFEPOINT_END},
+	[WIRE_VMOP_REQUEST] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_REQUEST},
+	[WIRE_VMOP_BEGIN] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_BEGIN},
+	[WIRE_VMOP_END] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_END},
+};
+
+_Static_assert(sizeof(kinds) / sizeof(*kinds) == WIRE_KIND_COUNT, "one row per kind");
+
+void translate_record(struct translate *t, const void *record, size_t size)
+{
+	const struct wire_head *h = record;
+
+	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !kinds[h->kind].translate ||
+	    size < kinds[h->kind].size) {
+		t->unknown++;
+		return;
+	}
+	kinds[h->kind].translate(t, record);
+}
+
+uint16_t translate_event_of(unsigned kind)
+{
+	return kind < WIRE_KIND_COUNT ? kinds[kind].event : 0;
+}

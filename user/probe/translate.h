@@ -1,0 +1,24 @@
+/* probe/translate.h: ring records in, log events out. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ids;
+struct log_writer;
+struct translate;
+
+/* ids and w are lent until translate_free. */
+int translate_new(struct ids *ids, struct log_writer *w, struct translate **ret);
+void translate_free(struct translate *t);
+
+/* One record of the ring buffer; records of unknown kind or size are counted. */
+void translate_record(struct translate *t, const void *record, size_t size);
+
+/* A class came by that may let jvm_layout_refresh() find more; asking clears it. */
+bool translate_wants_refresh(struct translate *t);
+uint64_t translate_unknown(const struct translate *t);
+
+/* The event id that a lost record of this wire kind would have become; 0: none. */
+uint16_t translate_event_of(unsigned kind);

@@ -1,0 +1,32 @@
+/* probe/uprobe_multi.h: attaches USDT probes through uprobe_multi links (Linux 6.6), which libbpf 1.1 lacks. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probe/usdt.h"
+
+struct bpf_program;
+
+struct uprobe_multi {
+	struct usdt_list list;
+	pid_t pid;
+	char *path;
+	int specs; /* descriptor of the map __bpf_usdt_specs of <bpf/usdt.bpf.h>; lent */
+	uint32_t spec_count;
+};
+
+/* Whether this kernel has them and lets them be bound to a process (6.10: 46ba0e49b642). */
+bool uprobe_multi_supported(void);
+/* To be called for each program before it is loaded. */
+void uprobe_multi_prepare(struct bpf_program *program);
+
+/* Reads the probes of the library at path. */
+int uprobe_multi_open(struct uprobe_multi *u, pid_t pid, const char *path, int specs);
+/* A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe. Takes all its places. */
+int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+			const char *probe);
+/* What was attached stays. */
+void uprobe_multi_close(struct uprobe_multi *u);

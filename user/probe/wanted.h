@@ -1,0 +1,14 @@
+/* probe/wanted.h: the USDT probes of HotSpot that spoor attaches to, and what each is good for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct wanted_probe {
+	const char *provider, *name;
+	const char *purpose; /* "contended monitors": what is missing from a log without it */
+	bool monitor;        /* fires only while DTraceMonitorProbes is on */
+};
+
+extern const struct wanted_probe wanted_probes[];
+extern const size_t wanted_probe_count;
