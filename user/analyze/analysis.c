@@ -1,0 +1,169 @@
+#include "analyze/analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/contention.h"
+#include "log/names.h"
+
+struct analysis {
+	struct log_names *names;
+	struct contention *contention;
+	struct parking parking;
+	struct pauses pauses;
+	struct sched sched;
+	struct places lost_places;
+	struct analysis_lost *lost;
+	uint32_t lost_capacity;
+	struct analysis_note *notes;
+	uint32_t notes_capacity;
+	struct analysis_facts facts;
+};
+
+struct analysis *analysis_new(void)
+{
+	struct analysis *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->names = log_names_new();
+	a->contention = contention_new();
+	if (a->names && a->contention)
+		return a;
+	analysis_free(a);
+	return NULL;
+}
+
+void analysis_free(struct analysis *a)
+{
+	if (!a)
+		return;
+	log_names_free(a->names);
+	contention_free(a->contention);
+	parking_free(&a->parking);
+	pauses_free(&a->pauses);
+	sched_free(&a->sched);
+	places_free(&a->lost_places);
+	free(a->lost);
+	for (uint32_t i = 0; i < a->facts.note_count; i++)
+		free(a->notes[i].text);
+	free(a->notes);
+	free(a);
+}
+
+/* Counts are cumulative; the greatest is the last, also when events come a little out of order. */
+static int lost_add(struct analysis *a, const struct event *e)
+{
+	struct place_key key = {e->v[LOST_EVENT_ID].u, e->v[LOST_PLACE].u, 0};
+	struct analysis_lost *row;
+	uint32_t place;
+	int err;
+
+	if (!e->v[LOST_COUNT].u)
+		return 0;
+	err = places_add_row(&a->lost_places, key, &a->lost, &a->lost_capacity, sizeof(*a->lost),
+			     &place);
+	if (err)
+		return err;
+	row = &a->lost[place];
+	row->event_id = key.a;
+	row->place = key.b;
+	if (e->v[LOST_COUNT].u > row->count)
+		row->count = e->v[LOST_COUNT].u;
+	return 0;
+}
+
+static int note_add(struct analysis *a, const struct event *e)
+{
+	struct analysis_note note = {.level = e->v[NOTE_LEVEL].u};
+	int err = array_grow(&a->notes, &a->notes_capacity, a->facts.note_count, sizeof(*a->notes));
+
+	if (err)
+		return err;
+	note.text = strdup(e->v[NOTE_TEXT].s ? e->v[NOTE_TEXT].s : "");
+	if (!note.text)
+		return -ENOMEM;
+	a->notes[a->facts.note_count++] = note;
+	return 0;
+}
+
+static int facts_add(struct analysis *a, const struct event *e)
+{
+	struct analysis_facts *f = &a->facts;
+
+	if (!f->events++ || e->time_ns < f->first_ns)
+		f->first_ns = e->time_ns;
+	if (e->time_ns > f->last_ns)
+		f->last_ns = e->time_ns;
+	if (e->id <= SCHEMA_ID_MAX)
+		f->events_by_id[e->id]++;
+	switch (e->id) {
+	case EVENT_LOST:
+		return lost_add(a, e);
+	case EVENT_NOTE:
+		return note_add(a, e);
+	case EVENT_END:
+		f->ended = true;
+		f->end_reason = e->v[END_REASON].u;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int analysis_add(struct analysis *a, const struct event *e)
+{
+	int err = facts_add(a, e);
+
+	if (!err)
+		err = log_names_add(a->names, e);
+	if (!err)
+		err = contention_add(a->contention, e);
+	if (!err)
+		err = parking_add(&a->parking, e);
+	if (!err)
+		err = pauses_add(&a->pauses, e);
+	return err ? err : sched_add(&a->sched, e);
+}
+
+int analysis_finish(struct analysis *a)
+{
+	int err = contention_finish(a->contention, a->facts.last_ns);
+
+	pauses_finish(&a->pauses);
+	return err ? err : parking_finish(&a->parking, a->facts.last_ns);
+}
+
+void analysis_facts(const struct analysis *a, struct analysis_facts *ret)
+{
+	*ret = a->facts;
+	ret->lost = a->lost;
+	ret->lost_count = a->lost_places.count;
+	ret->notes = a->notes;
+}
+
+const struct log_names *analysis_names(const struct analysis *a)
+{
+	return a->names;
+}
+
+const struct contention *analysis_contention(const struct analysis *a)
+{
+	return a->contention;
+}
+
+const struct parking *analysis_parking(const struct analysis *a)
+{
+	return &a->parking;
+}
+
+const struct pauses *analysis_pauses(const struct analysis *a)
+{
+	return &a->pauses;
+}
+
+const struct sched *analysis_sched(const struct analysis *a)
+{
+	return &a->sched;
+}

@@ -1,0 +1,55 @@
+/* analyze/analysis.h: one log's events through all analyses, and what they found. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/parking.h"
+#include "analyze/pause.h"
+#include "analyze/sched.h"
+#include "log/event.h"
+
+struct analysis;
+struct contention;
+struct log_names;
+
+struct analysis_lost {
+	uint64_t event_id; /* 0: cannot be told */
+	uint64_t place;    /* enum lost_place */
+	uint64_t count;
+};
+
+struct analysis_note {
+	uint64_t level; /* enum note_level */
+	char *text;
+};
+
+/* What is to be known of the events as such. */
+struct analysis_facts {
+	uint64_t events;
+	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
+	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
+	bool ended;                       /* there was an end event */
+	uint64_t end_reason;              /* enum end_reason */
+	const struct analysis_lost *lost; /* those not zero */
+	uint32_t lost_count;
+	const struct analysis_note *notes;
+	uint32_t note_count;
+};
+
+/* NULL: no memory. */
+struct analysis *analysis_new(void);
+void analysis_free(struct analysis *a);
+
+/* Events in time order. 0 or -ENOMEM: then the analysis can only be freed. */
+int analysis_add(struct analysis *a, const struct event *e);
+/* No more events. 0 or -ENOMEM. */
+int analysis_finish(struct analysis *a);
+
+/* Findings, after analysis_finish; lent until analysis_free. */
+void analysis_facts(const struct analysis *a, struct analysis_facts *ret);
+const struct log_names *analysis_names(const struct analysis *a);
+const struct contention *analysis_contention(const struct analysis *a);
+const struct parking *analysis_parking(const struct analysis *a);
+const struct pauses *analysis_pauses(const struct analysis *a);
+const struct sched *analysis_sched(const struct analysis *a);

@@ -1,0 +1,44 @@
+/* analyze/parking.h: how long threads were parked, by blocker, and in Object.wait, by monitor. */
+#pragma once
+
+#include <stdint.h>
+
+#include "analyze/places.h"
+#include "log/event.h"
+
+enum parking_kind { PARKING_PARK, PARKING_WAIT, PARKING_KIND_COUNT };
+
+struct parking_row {
+	enum parking_kind kind;
+	uint64_t lock; /* 0: no blocker */
+	uint64_t count;
+	uint64_t total_ns;
+	uint64_t max_ns;
+	uint64_t begin_missing; /* it began before the recording, or the begin is lost */
+	uint64_t end_missing;   /* the end is lost */
+	uint64_t open;          /* had not ended when the log did, or when the thread did */
+	uint64_t open_ns;       /* their time up to then, not in total_ns */
+};
+
+struct parking_thread {
+	uint64_t thread;
+	uint64_t since_ns[PARKING_KIND_COUNT];
+	uint64_t lock[PARKING_KIND_COUNT];
+	uint8_t active[PARKING_KIND_COUNT];
+};
+
+/* All zero at the start. */
+struct parking {
+	struct places row_places;
+	struct parking_row *rows; /* row_places.count of them */
+	uint32_t rows_capacity;
+	struct places thread_places;
+	struct parking_thread *threads;
+	uint32_t threads_capacity;
+	uint64_t now_ns;
+};
+
+/* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
+int parking_add(struct parking *p, const struct event *e);
+int parking_finish(struct parking *p, uint64_t end_ns);
+void parking_free(struct parking *p);

@@ -1,0 +1,231 @@
+#include "cmd/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "base/msg.h"
+#include "base/units.h"
+#include "log/order.h"
+#include "log/reader.h"
+#include "report/report.h"
+
+/* Events of different CPUs are that much out of order at most; later ones are counted and reported.
+ */
+#define ORDER_WINDOW_NS NS_PER_S
+
+#define DEPTH_MAX 8
+#define TOP_DEFAULT 10
+
+struct options {
+	const char *path;
+	enum aspect_id by[DEPTH_MAX];
+	unsigned depth;
+	bool json;
+	unsigned top;
+};
+
+static const struct argp_option option_table[] = {
+	{"by", 'b', "A[,B...]", 0,
+	 "Only blocked time, nested by these aspects, in any order: lock_class, lock, group "
+	 "(monitor or juc), "
+	 "waiter_thread, owner_thread",
+	 0},
+	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
+	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] = "Says who was blocked on which lock, who held it meanwhile and what the "
+			  "holder did, and where else "
+			  "the time went: parking, collections, safepoints, CPUs, the hypervisor.\v"
+			  "  spoor report app.spoor\n"
+			  "      everything, for a terminal\n"
+			  "  spoor report --by lock_class,owner_thread app.spoor\n"
+			  "      which threads caused the waiting, per class of lock\n"
+			  "  spoor report --by waiter_thread,lock,owner_thread app.spoor\n"
+			  "      what each thread waited for, and for whom\n"
+			  "  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
+			  "      all figures, in ns\n"
+			  "\n"
+			  "A thread is charged with the time that others were blocked while it was "
+			  "the last one seen to hold the lock. "
+			  "(hand-over): released and not yet seen taken. (unknown): nothing says "
+			  "who held it. The manual page and "
+			  "docs/report.md say how each figure is found.\n"
+			  "\n"
+			  "Exit status: 0 done; 1 the log cannot be read, or a part of it is "
+			  "missing, and what could be read has been "
+			  "reported; 2 wrong usage.\n";
+
+static void add_aspects(struct options *o, const char *arg, struct argp_state *state)
+{
+	for (;;) {
+		size_t length = strcspn(arg, ",");
+		int aspect = aspect_by_name(arg, length);
+
+		if (aspect < 0)
+			argp_error(state,
+				   "there is no aspect '%.*s'; there are lock_class, lock, group, "
+				   "waiter_thread, "
+				   "owner_thread",
+				   (int)length, arg);
+		for (unsigned i = 0; i < o->depth && aspect >= 0; i++) {
+			if (o->by[i] == (enum aspect_id)aspect)
+				argp_error(state, "the aspect '%.*s' is there twice", (int)length,
+					   arg);
+		}
+		if (aspect < 0 || o->depth == DEPTH_MAX)
+			return;
+		o->by[o->depth++] = (enum aspect_id)aspect;
+		arg += length;
+		if (!*arg++)
+			return;
+	}
+}
+
+static unsigned parse_top(const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || !n || n > 1000000)
+		argp_error(state, "--top wants a number from 1 to 1000000, not '%s'", arg);
+	return (unsigned)n;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'b':
+		add_aspects(o, arg, state);
+		return 0;
+	case 'f':
+		if (strcmp(arg, "json") && strcmp(arg, "text"))
+			argp_error(state, "--format is text or json, not '%s'", arg);
+		o->json = !strcmp(arg, "json");
+		return 0;
+	case 't':
+		o->top = parse_top(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->path)
+			argp_error(state, "one FILE at a time, not also '%s'", arg);
+		o->path = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void tell_open(const char *path, int err)
+{
+	if (err == -EPROTO)
+		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
+	else if (err == -ENOTSUP)
+		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one",
+			  path, SPOOR_VERSION);
+	else if (err == -EBADMSG)
+		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be "
+			  "read",
+			  path);
+	else if (err == -ENOENT)
+		msg_error("%s: there is no such file; 'spoor record -o FILE' writes one", path);
+	else
+		msg_error("%s: cannot read it: %s", path, strerror(-err));
+}
+
+/* 0 or the first error; a damaged log is none, and is noted in ret. */
+static int analyze(struct log_reader *r, struct analysis *a, struct report_input *ret)
+{
+	struct log_order *order;
+	const struct event *e;
+	int err = log_order_new(r, ORDER_WINDOW_NS, &order);
+
+	if (err)
+		return err;
+	while ((err = log_order_next(order, &e)) == 1) {
+		err = analysis_add(a, e);
+		if (err)
+			break;
+	}
+	ret->damaged = err == -EBADMSG;
+	ret->late = log_order_late(order);
+	log_order_free(order);
+	log_reader_stats(r, &ret->stats);
+	return err && !ret->damaged ? err : analysis_finish(a);
+}
+
+static int print(const struct options *o, const struct report_input *in)
+{
+	if (o->depth)
+		return (o->json ? report_by_json : report_by_text)(in, o->by, o->depth, stdout);
+	return (o->json ? report_json : report_text)(in, stdout);
+}
+
+/* 1: a reader of a pipe that has seen enough, which is no failure. */
+static int finish_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	if (errno == EPIPE)
+		return 1;
+	msg_error("cannot write the output: %s", strerror(errno));
+	return -EIO;
+}
+
+static int report(const struct options *o, struct log_reader *r)
+{
+	struct report_input in = {.header = log_reader_header(r), .top = o->top};
+	struct analysis *a = analysis_new();
+	char damage[512];
+	int err = a ? analyze(r, a, &in) : -ENOMEM;
+
+	in.analysis = a;
+	if (!err)
+		err = print(o, &in);
+	if (err)
+		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
+	else if ((err = finish_output()) >= 0 && in.damaged) {
+		report_damage(&in, damage, sizeof(damage));
+		msg_error("%s: %s", o->path, damage);
+		err = -EBADMSG;
+	}
+	analysis_free(a);
+	return err;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	struct options o = {.top = TOP_DEFAULT};
+	static char name[] = "spoor report";
+	struct log_reader *r;
+	int err;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name; /* what argp calls it in its messages */
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+		return CMD_USAGE;
+	signal(SIGPIPE, SIG_IGN);
+	err = log_reader_open(o.path, &r);
+	if (err) {
+		tell_open(o.path, err);
+		return CMD_FAILED;
+	}
+	err = report(&o, r);
+	log_reader_close(r);
+	return err < 0 ? CMD_FAILED : CMD_OK;
+}

@@ -1,0 +1,31 @@
+/* report/report.h: findings, written out as text or JSON. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/groups.h"
+#include "log/reader.h"
+
+struct analysis;
+
+struct report_input {
+	const struct analysis *analysis; /* finished */
+	const json_t *header;
+	struct log_reader_stats stats;
+	bool damaged;  /* the reader said so */
+	uint64_t late; /* events that came too late to be sorted */
+	unsigned top;  /* rows in each list */
+};
+
+/* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
+int report_text(const struct report_input *in, FILE *out);
+int report_json(const struct report_input *in, FILE *out);
+int report_by_text(const struct report_input *in, const enum aspect_id *by, unsigned depth,
+		   FILE *out);
+int report_by_json(const struct report_input *in, const enum aspect_id *by, unsigned depth,
+		   FILE *out);
+
+/* What a damaged log lacks, as a sentence for a person. */
+void report_damage(const struct report_input *in, char *buf, size_t size);

@@ -1,0 +1,93 @@
+#include "report/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "analyze/analysis.h"
+#include "report/format.h"
+
+void text_heading(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	if (t->sections++)
+		fputc('\n', t->out);
+	va_start(args, format);
+	vfprintf(t->out, format, args);
+	va_end(args);
+	fputc('\n', t->out);
+}
+
+const char *header_text(const json_t *header, const char *object, const char *key)
+{
+	const json_t *in = object ? json_object_get(header, object) : header;
+	const char *text = json_string_value(json_object_get(in, key));
+
+	return text ? text : "";
+}
+
+uint64_t header_number(const json_t *header, const char *object, const char *key)
+{
+	const json_t *in = object ? json_object_get(header, object) : header;
+	json_int_t number = json_integer_value(json_object_get(in, key));
+
+	return number < 0 ? 0 : (uint64_t)number;
+}
+
+const char *header_collector(const json_t *header)
+{
+	static const char *const collectors[][2] = {
+		{"UseG1GC", "G1"}, {"UseSerialGC", "Serial"},         {"UseParallelGC", "Parallel"},
+		{"UseZGC", "ZGC"}, {"UseShenandoahGC", "Shenandoah"}, {"UseEpsilonGC", "Epsilon"}};
+	const json_t *flags = json_object_get(json_object_get(header, "jvm"), "flags");
+
+	for (size_t i = 0; i < sizeof(collectors) / sizeof(*collectors); i++) {
+		if (json_is_true(json_object_get(flags, collectors[i][0])))
+			return collectors[i][1];
+	}
+	return "";
+}
+
+uint64_t report_duration(const struct report_input *in)
+{
+	uint64_t start = header_number(in->header, NULL, "start_mono_ns");
+	struct analysis_facts f;
+
+	analysis_facts(in->analysis, &f);
+	if (!start || start > f.last_ns)
+		start = f.first_ns;
+	return f.last_ns - start;
+}
+
+void report_damage(const struct report_input *in, char *buf, size_t size)
+{
+	char damaged[FORMAT_MAX], missing[FORMAT_MAX], skipped[FORMAT_MAX];
+
+	snprintf(buf, size,
+		 "the log is damaged or cut short: %s damaged and %s missing blocks, %s skipped; "
+		 "the intact blocks are reported",
+		 count_format(in->stats.blocks_damaged, damaged),
+		 count_format(in->stats.blocks_missing, missing),
+		 size_format(in->stats.bytes_skipped, skipped));
+}
+
+int report_text(const struct report_input *in, FILE *out)
+{
+	static int (*const sections[])(struct text *) = {text_recorded, text_locks, text_parking,
+							 text_pauses,   text_cpus,  text_threads};
+	struct text t = {.in = in, .out = out, .duration_ns = report_duration(in)};
+	char damage[512];
+	int err = 0;
+
+	t.labels = labels_new(analysis_names(in->analysis));
+	if (!t.labels)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !err; i++)
+		err = sections[i](&t);
+	if (!err && in->damaged) {
+		report_damage(in, damage, sizeof(damage));
+		text_heading(&t, "INCOMPLETE\n  %s", damage);
+	}
+	labels_free(t.labels);
+	return err;
+}

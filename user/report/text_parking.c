@@ -1,0 +1,72 @@
+#include "report/text.h"
+
+#include <stdlib.h>
+
+#include "analyze/analysis.h"
+#include "report/blockers.h"
+#include "report/format.h"
+#include "report/table.h"
+
+static int print(struct text *t, const struct blocker *rows, uint32_t count, const char *title)
+{
+	const struct table_column columns[] = {
+		{title, true, 30, 58, true},   {"count", false, 9, 0, false},
+		{"total", false, 8, 0, false}, {"mean", false, 8, 0, false},
+		{"max", false, 8, 0, false},   {"not ended", false, 9, 0, false},
+		{"for", false, 8, 0, false}};
+	struct table *table = table_new(columns, 7);
+	char class[LABEL_MAX], number[FORMAT_MAX], total[FORMAT_MAX];
+	uint64_t incomplete = 0;
+	uint32_t shown = count < t->in->top ? count : t->in->top;
+	int err;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct blocker *b = &rows[i];
+
+		table_add(table, "%s", label_clean(b->class, class));
+		table_add(table, "%s", count_format(b->count, number));
+		table_add(table, "%s", time_format(b->total_ns, total));
+		table_add(table, "%s", mean_format(b->total_ns, b->count, number));
+		table_add(table, "%s", time_format(b->max_ns, number));
+		table_add(table, "%s", b->open ? count_format(b->open, number) : "");
+		table_add(table, "%s", b->open ? time_format(b->open_ns, total) : "");
+	}
+	err = table_print(table, 2, t->out);
+	table_free(table);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < count; i++)
+		incomplete += rows[i].begin_missing + rows[i].end_missing;
+	if (shown < count)
+		fprintf(t->out, "  and %u more classes\n", count - shown);
+	if (incomplete)
+		fprintf(t->out, "  %s more without a begin or an end in the log: in no sum\n",
+			count_format(incomplete, number));
+	return 0;
+}
+
+static int section(struct text *t, enum parking_kind kind, const char *heading, const char *title)
+{
+	struct blocker *rows;
+	uint32_t count;
+	int err = blockers_make(analysis_parking(t->in->analysis), analysis_names(t->in->analysis),
+				kind, &rows, &count);
+
+	if (err)
+		return err;
+	if (count) {
+		text_heading(t, "%s", heading);
+		err = print(t, rows, count, title);
+	}
+	free(rows);
+	return err;
+}
+
+int text_parking(struct text *t)
+{
+	int err = section(t, PARKING_PARK,
+			  "PARKING (idle pools, queues, conditions: not locks, not contention)",
+			  "class of the blocker");
+
+	return err ? err : section(t, PARKING_WAIT, "OBJECT.WAIT", "class of the monitor");
+}

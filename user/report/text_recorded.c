@@ -1,0 +1,197 @@
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/analysis.h"
+#include "analyze/contention.h"
+#include "base/units.h"
+#include "report/format.h"
+
+#define WIDTH 100 /* commands longer than this are cut */
+
+static void line(struct text *t, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void line(struct text *t, const char *name, const char *format, ...)
+{
+	char buf[1024], clean[LABEL_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(buf, sizeof(buf), format, args);
+	va_end(args);
+	if (*buf)
+		fprintf(t->out, "  %-10s %s\n", name, label_clean(buf, clean));
+}
+
+static void print_jvm(struct text *t)
+{
+	const json_t *h = t->in->header;
+	const char *version = header_text(h, "jvm", "version"), *collector = header_collector(h);
+	const char *kind = header_text(h, "jvm", "kind"),
+		   *command = header_text(h, "jvm", "command");
+	uint64_t pid = header_number(h, "jvm", "pid");
+
+	if (*version || pid)
+		line(t, "JVM", "%s%s%s%s%s, pid %" PRIu64, *version ? version : "version not known",
+		     *collector ? ", collector " : "", collector, *kind ? ", " : "", kind, pid);
+	if (strlen(command) > WIDTH)
+		line(t, "command", "%.*s...", WIDTH, command);
+	else
+		line(t, "command", "%s", command);
+}
+
+static void print_host(struct text *t)
+{
+	const json_t *h = t->in->header;
+	const char *hypervisor = header_text(h, "host", "hypervisor");
+	uint64_t cpus = header_number(h, "host", "cpus");
+
+	if (!json_object_get(h, "host"))
+		return;
+	line(t, "host", "%s, Linux %s, %s, %" PRIu64 " CPU%s, %s%s", header_text(h, "host", "name"),
+	     header_text(h, "host", "kernel"), header_text(h, "host", "arch"), cpus,
+	     cpus == 1 ? "" : "s", *hypervisor ? "on " : "no hypervisor seen", hypervisor);
+}
+
+static void print_time(struct text *t, const struct analysis_facts *f)
+{
+	static const char *const reasons[END_REASON_COUNT] = {
+		[END_REASON_DONE] = "its time was over",
+		[END_REASON_INTERRUPTED] = "it was interrupted",
+		[END_REASON_JVM_EXITED] = "the JVM exited",
+		[END_REASON_JVM_KILLED] = "the JVM was killed",
+		[END_REASON_FAILED] = "the recording failed",
+	};
+	uint64_t wall_ns = header_number(t->in->header, NULL, "start_wall_ns");
+	time_t wall = (time_t)(wall_ns / NS_PER_S);
+	char date[64] = "", duration[FORMAT_MAX];
+	struct tm tm;
+
+	if (wall_ns && gmtime_r(&wall, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
+	line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
+	if (!f->ended)
+		line(t, "ended", "not properly: the recorder was killed, or the log is cut short");
+	else
+		line(t, "ended", "%s",
+		     f->end_reason < END_REASON_COUNT ? reasons[f->end_reason] : "");
+}
+
+static void print_sources(struct text *t)
+{
+	static const char *const facts[][2] = {
+		{"owner", "owner"}, {"monitor_exit", "exit"}, {"lock_identity", "identity"}};
+	const json_t *h = t->in->header, *probe;
+	const char *steal = header_text(h, "sources", "steal");
+	size_t i;
+
+	if (!json_object_get(h, "sources"))
+		return;
+	line(t, "sources", "steal: %s; scheduler: %s; monitor events: %s",
+	     !*steal || !strcmp(steal, "none") ? "not measured" : steal,
+	     header_text(h, "sources", "sched"), header_text(h, "sources", "monitor"));
+	json_array_foreach(json_object_get(json_object_get(h, "sources"), "probes_missing"), i,
+			   probe) line(t, i ? "" : "no probe", "%s",
+				       json_string_value(probe) ? json_string_value(probe) : "?");
+	for (i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		line(t, facts[i][1], "%s", header_text(h, "facts", facts[i][0]));
+}
+
+static void print_missing_monitors(struct text *t)
+{
+	const char *why = header_text(t->in->header, "sources", "monitor_why");
+	char clean[LABEL_MAX];
+
+	if (strcmp(header_text(t->in->header, "sources", "monitor"), "missing"))
+		return;
+	fprintf(t->out,
+		"\n  !! MONITOR EVENTS ARE MISSING%s%s.\n"
+		"     Nothing here says how long threads were blocked in synchronized. To have "
+		"that, restart the JVM\n"
+		"     with -XX:+DTraceMonitorProbes, or record without --no-write.\n",
+		*why ? ": " : "", label_clean(why, clean));
+}
+
+static void print_lost(struct text *t, const struct analysis_facts *f)
+{
+	static const char *const places[LOST_PLACE_COUNT] = {
+		[LOST_PLACE_RING_BUFFER] =
+			"the ring buffer was full (record with a larger --buffer)",
+		[LOST_PLACE_MAP_FULL] =
+			"a table in the kernel was full, or the thread was not known",
+		[LOST_PLACE_READ_FAILED] = "the JVM's memory could not be read",
+		[LOST_PLACE_WRITER] = "the log could not be written",
+	};
+	char count[FORMAT_MAX];
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < f->lost_count; i++)
+		total += f->lost[i].count;
+	if (!total)
+		return;
+	fprintf(t->out,
+		"\n  !! %s EVENT%s LOST. Counts and times of these kinds are lower bounds:\n",
+		count_format(total, count), total == 1 ? " WAS" : "S WERE");
+	for (uint32_t i = 0; i < f->lost_count; i++) {
+		const struct event_desc *d = schema_event((unsigned)f->lost[i].event_id);
+
+		fprintf(t->out, "     %12s  %-26s %s\n", count_format(f->lost[i].count, count),
+			d && f->lost[i].event_id <= SCHEMA_ID_MAX ? d->name : "(kind not known)",
+			f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place] : "");
+	}
+}
+
+static void print_reader_losses(struct text *t)
+{
+	const struct log_reader_stats *s = &t->in->stats;
+	char count[FORMAT_MAX];
+
+	if (t->in->damaged)
+		fputs("\n  !! THE LOG IS DAMAGED OR CUT SHORT: all counts and times are lower "
+		      "bounds; see the end.\n",
+		      t->out);
+	if (s->events_unknown)
+		fprintf(t->out,
+			"\n  %s events are of kinds that this spoor does not know: a newer one "
+			"wrote them.\n",
+			count_format(s->events_unknown, count));
+	if (t->in->late)
+		fprintf(t->out,
+			"\n  %s events came too late to be put in order; times around them may be "
+			"off.\n",
+			count_format(t->in->late, count));
+}
+
+static void print_notes(struct text *t, const struct analysis_facts *f)
+{
+	static const char *const levels[NOTE_LEVEL_COUNT] = {"note", "warning", "error"};
+
+	for (uint32_t i = 0; i < f->note_count; i++)
+		line(t, f->notes[i].level < NOTE_LEVEL_COUNT ? levels[f->notes[i].level] : "note",
+		     "%s", f->notes[i].text);
+}
+
+int text_recorded(struct text *t)
+{
+	char events[FORMAT_MAX];
+	struct analysis_facts f;
+
+	analysis_facts(t->in->analysis, &f);
+	text_heading(t, "RECORDED");
+	print_jvm(t);
+	print_host(t);
+	print_time(t, &f);
+	line(t, "events", "%s%s", count_format(f.events, events),
+	     t->in->damaged ? " in the intact blocks"
+	     : f.lost_count ? ""
+			    : ", none lost");
+	print_sources(t);
+	print_notes(t, &f);
+	print_missing_monitors(t);
+	print_lost(t, &f);
+	print_reader_losses(t);
+	return 0;
+}
