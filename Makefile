@@ -22,7 +22,8 @@ LIBS := -l:libbpf.a -l:libelf.a -l:libcap.a $(LIBS_LOG) -lm
 
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
 # Of probe/, what needs libbpf stays out of the library, so that unit tests link without it.
-BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/uprobe_multi.c
+BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/uprobe_multi.c \
+	user/probe/sampler.c
 LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))
 GEN_SRCS := $(O)/gen/log/schema_gen.c
@@ -35,7 +36,8 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all setup demo test unit unit-bins fuzz lint format bench install clean
+
+.PHONY: all setup demo test unit unit-bins fake fuzz lint format bench install clean
 
 all: $(O)/spoor
 
@@ -115,6 +117,40 @@ $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
 		-o $@ $< $(O)/libspoor.a $(LIBS_LOG) -l:libelf.a -l:libz.a -lcmocka -lm
+
+# A libjvm.so that fires HotSpot's probes over structures of its own, for tests that need no JVM.
+FAKE := $(O)/tests/fake
+FAKE_SRCS := $(filter-out %_main.c,$(wildcard tests/bpf/fakejvm*.c))
+fake: $(FAKE)/fakejvm
+$(FAKE)/libjvm.so: $(FAKE_SRCS) $(wildcard tests/bpf/*.h)
+	@echo "  FAKE  $@"
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -pthread \
+		-Wl,-soname,libjvm.so -o $@ $(FAKE_SRCS)
+$(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $< -L$(FAKE) -l:libjvm.so -Wl,-rpath,'$$ORIGIN'
+
+lint:
+	$(Q)$(PYTHON) tests/run --build $(O) lint
+
+format:
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+# Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus.
+FUZZ_SECONDS ?= 60
+FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+fuzz: $(FUZZ_BINS)
+	$(Q)for f in $^; do name=$$(basename $$f _fuzz); mkdir -p $(O)/fuzz/corpus/$$name; \
+		(cd $(O)/fuzz && ./$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
+		corpus/$$name $(CURDIR)/tests/fuzz/corpus/$$name) || exit 1; done
+
+$(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(LIB_SRCS) $(GEN_SRCS)
+	@echo "  FUZZ  $@"
+	$(Q)mkdir -p $(@D) && $(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		$(CPPFLAGS) -o $@ $< $(LIB_SRCS) $(GEN_SRCS) $(LIBS_LOG) -l:libelf.a -l:libz.a -lm
+
+install: all
+	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor
+	$(Q)for m in docs/man/*.1; do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$m); done
 
 clean:
 	rm -rf $(O)

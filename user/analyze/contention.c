@@ -7,18 +7,23 @@
  * lock that is acquired by spinning or on a fast path is acquired silently. What can be had are
  * observations, each true at its own moment:
  *
- *   contended enter   the owner word, read at that moment: O holds it (or nobody does, or it cannot
- * be told who) contended entered the thread itself holds it from now on; the event also has the
- * counters of the other thread that was last known to hold it, so that its time ends with exact
- * counters contended exit    the thread does not hold it any more. The next owner's entered may be
- * earlier than this: an exit of a thread that is not the last known holder is ignored wait begin
- * the thread held it until now, and gives it up wait end, notify  the thread holds it now park
- * begin        the owner by java.util.concurrent's own fields, read at that moment unpark of a
- * thread that is parked on the lock: it has been released. Exact, with counters, when the caller is
- * the last known holder park end          after such an unpark, the thread goes for the lock. It
- * may fail (barging), or only pass on a signal; so it is a claim, which is believed when the
- * claimant is seen as owner or unparks a waiter itself before anybody else is seen. Else the time
- * is nobody's. Without an unpark (timeout, interrupt) park end says nothing about the lock.
+ * - contended enter: the owner word, read at that moment: O holds it; or nobody does; or it cannot
+ * be told who.
+ * - contended entered: the thread itself holds it from now on. The event also has the counters of
+ * the other thread that was last known to hold it, so that its time ends with exact counters.
+ * - contended exit: the thread does not hold it any more. The next owner's entered may be earlier
+ * than this: an exit of a thread that is not the last known holder is ignored.
+ * - wait begin: the thread held it until now, and gives it up.
+ * - wait end, notify: the thread holds it now.
+ * - owner seen: the owner word, read when a thread of this lock left its CPU: O has got it
+ * silently.
+ * - park begin: the owner by java.util.concurrent's own fields, read at that moment.
+ * - unpark of a thread that is parked on the lock: it has been released. Exact, with counters, when
+ * the caller is the last known holder.
+ * - park end: after such an unpark, the thread goes for the lock. It may fail (barging), or only
+ * pass on a signal; so it is a claim, which is believed when the claimant is seen as owner or
+ * unparks a waiter itself before anybody else is seen. Else the time is nobody's. Without an unpark
+ * (timeout, interrupt) park end says nothing about the lock.
  *
  * So every lock has one current state: the holder last seen, since when, and its counters then.
  * Each observation ends that state and charges its time to all threads that are blocked on the lock
@@ -473,7 +478,10 @@ static int on_owner_seen(struct contention *c, const struct event *e)
 	struct lock_state *l;
 	int err = lock_find(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &l);
 
-	return err ? err : observe(c, l, &s);
+	if (err)
+		return err;
+	l->seen.monitor = true;
+	return observe(c, l, &s);
 }
 
 static int open_add(struct contention *c, struct thread_state *t)

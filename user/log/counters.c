@@ -14,11 +14,11 @@ void counters_free(struct counters *c)
 void counters_reset(struct counters *c)
 {
 	c->used = 0;
-	c->generation++;
-	if (c->generation || !c->slots)
+	if (++c->generation)
 		return;
-	memset(c->slots, 0, sizeof(*c->slots) << c->bits);
-	c->generation = 1;
+	if (c->slots)
+		memset(c->slots, 0, sizeof(*c->slots) << c->bits);
+	c->generation = 1; /* 0 marks a free slot in fresh memory */
 }
 
 /* The thread's slot, or the free one where it belongs. */
@@ -41,8 +41,6 @@ static int grow(struct counters *c)
 	bigger.slots = calloc((size_t)1 << bigger.bits, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return -1;
-	if (!bigger.generation)
-		bigger.generation = 1; /* 0 marks a free slot in fresh memory */
 	for (i = 0; c->slots && i < (size_t)1 << c->bits; i++)
 		if (c->slots[i].generation == c->generation)
 			*find(&bigger, c->slots[i].thread) = c->slots[i];

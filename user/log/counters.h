@@ -18,9 +18,9 @@ struct counters {
 	uint32_t generation;
 };
 
-/* The table may be all zero at first; it owns its slots. */
+/* The table is all zero at first, then reset; it owns its slots. */
 void counters_free(struct counters *c);
-/* A new block: all values are 0 again. */
+/* A new block, also the first: all values are 0. */
 void counters_reset(struct counters *c);
 /* The values of a thread, lent until the next call. NULL: no memory. */
 uint64_t *counters_of(struct counters *c, uint64_t thread);

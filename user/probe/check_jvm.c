@@ -19,7 +19,7 @@ static int check_probes(struct checks *c, const struct jvm *j)
 	size_t found = 0, named = 0, len = 0;
 	int err = usdt_list_read(jvm_libjvm_path(j), &list);
 
-	if (err && err != -ENOENT)
+	if (err)
 		return check_add(c, "probes", CHECK_MISSING, NULL, "%s cannot be read: %s",
 				 jvm_libjvm_path(j), strerror(-err));
 	for (size_t i = 0; i < wanted_probe_count; i++) {

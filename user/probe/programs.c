@@ -15,6 +15,7 @@
 
 #include "bpf/wire.h"
 #include "jvm/jvm.h"
+#include "probe/sampler.h"
 #include "probe/uprobe_multi.h"
 #include "spoor.skel.h"
 
@@ -49,6 +50,7 @@ static const struct attach_point points[] = {
 	{"hotspot", "monitor__contended__enter", "monitor_contended_enter", true},
 };
 
+#define OWNER_PERIOD_NS 1000000
 #define POINTS (sizeof(points) / sizeof(*points))
 
 /* Either a link of libbpf's, or the descriptor of a uprobe_multi link; fd is 0 when there is none. */
@@ -67,6 +69,7 @@ struct programs {
 	bool steal_clock;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
+	struct sampler *owners; /* NULL: not to be had here */
 	unsigned cpus;
 };
 
@@ -343,6 +346,8 @@ int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]
 		if (err)
 			return err;
 	}
+	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
+	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);
 	return 0;
 }
 
@@ -380,6 +385,8 @@ static void detach_all(struct attachment *list, size_t count)
 void programs_detach(struct programs *p)
 {
 	detach_all(p->usdt, POINTS);
+	sampler_close(p->owners);
+	p->owners = NULL;
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
 		bpf_link__destroy(p->sched[i]);
 		p->sched[i] = NULL;
@@ -430,6 +437,11 @@ int programs_fd(const struct programs *p)
 int programs_consume(struct programs *p)
 {
 	return ring_buffer__consume(p->ring);
+}
+
+void programs_sample_owners(struct programs *p, bool on)
+{
+	sampler_run(p->owners, on);
 }
 
 static int run(struct bpf_program *program)

@@ -48,6 +48,9 @@ int programs_consume(struct programs *p);
 void programs_set_layout(struct programs *p);
 int programs_set_java_threads(struct programs *p);
 
+/* Whether running threads are looked at for monitors that they got silently; worth it only where there is contention. */
+void programs_sample_owners(struct programs *p, bool on);
+
 /* Puts a sample of each thread into the ring. */
 int programs_sample_threads(struct programs *p);
 

@@ -49,6 +49,7 @@ struct recorder {
 	uint64_t window_ns, start_ns, next_window, next_refresh;
 	uint64_t windows, starting_until;
 	unsigned names_every;
+	bool contended; /* in this window */
 	uint64_t lost[LOST_KEYS], lost_total;
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
@@ -336,6 +337,8 @@ static void window(struct recorder *r)
 	refresh(r);
 	sample(r);
 	write_lost(r);
+	programs_sample_owners(r->p, r->contended);
+	r->contended = false;
 	if (++r->windows % r->names_every == 0)
 		read_names(r);
 	log_writer_flush(r->w);
@@ -393,6 +396,10 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		if (poll(fds, 3, poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
 			return fail(why, -errno, "poll: %s", strerror(errno));
 		programs_consume(r->p);
+		if (translate_contended(r->t) && !r->contended) {
+			r->contended = true;
+			programs_sample_owners(r->p, true);
+		}
 		now = clock_mono_ns();
 		if (translate_wants_refresh(r->t) || (!jvm_layout(r->j)->ready && now >= r->next_refresh)) {
 			refresh(r);

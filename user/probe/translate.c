@@ -15,6 +15,7 @@ struct translate {
 	struct log_writer *w;
 	uint64_t unknown;
 	bool refresh;
+	bool contended;
 	/* The VM thread runs one operation at a time, nested ones inside it. */
 	uint32_t operation[8];
 	unsigned operation_depth;
@@ -52,6 +53,14 @@ bool translate_wants_refresh(struct translate *t)
 	bool was = t->refresh;
 
 	t->refresh = false;
+	return was;
+}
+
+bool translate_contended(struct translate *t)
+{
+	bool was = t->contended;
+
+	t->contended = false;
 	return was;
 }
 
@@ -139,6 +148,7 @@ static void monitor_enter(struct translate *t, const void *record)
 	event_begin(t, &e, r->head.kind == WIRE_MONITOR_ENTER ? EVENT_MONITOR_CONTENDED_ENTER
 							       : EVENT_MONITOR_CONTENDED_ENTERED, &r->head);
 	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->ids, r);
+	t->contended = true;
 	counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
 	owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS, r);
 	log_write(t->w, &e);

@@ -18,6 +18,8 @@ void translate_record(struct translate *t, const void *record, size_t size);
 
 /* A class came by that may let jvm_layout_refresh() find more; asking clears it. */
 bool translate_wants_refresh(struct translate *t);
+/* Whether a thread has blocked on a monitor since the last time this was asked. */
+bool translate_contended(struct translate *t);
 uint64_t translate_unknown(const struct translate *t);
 
 /* The event id that a lost record of this wire kind would have become; 0: none. */

@@ -237,8 +237,6 @@ static int elf_list(Elf *elf, struct usdt_list *ret)
 	    gelf_getclass(elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOEXEC;
 	err = sections_read(&r);
-	if (!err && !r.list.count)
-		err = -ENOENT;
 	if (err) {
 		usdt_list_free(&r.list);
 		return err;

@@ -30,7 +30,7 @@ struct usdt_list {
 	char *text; /* what the strings point into */
 };
 
-/* -ENOEXEC: not a 64-bit ELF file. -ENOENT: without probes. -errno of open. */
+/* A library without probes gives an empty list. -ENOEXEC: not a 64-bit ELF file. -errno of open. */
 int usdt_list_read(const char *path, struct usdt_list *ret);
 /* The same of a file in memory, which stays unchanged. */
 int usdt_list_parse(void *image, size_t size, struct usdt_list *ret);
