@@ -3,7 +3,8 @@
 
 #include <bpf/usdt.bpf.h>
 
-/* The stock probe's argument (full) is wrong for Serial and Parallel: user space finds the kind otherwise. */
+/* The stock probe's argument (full) is wrong for Serial and Parallel: user space finds the kind
+ * otherwise. */
 SEC("usdt")
 int BPF_USDT(gc_begin)
 {
@@ -36,17 +37,18 @@ static __always_inline int emit_pool(__u32 flags, __u64 manager, __u32 manager_l
 }
 
 SEC("usdt")
-int BPF_USDT(gc_pool_begin, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length, __u64 init,
-	     __u64 used, __u64 committed, __u64 max)
+int BPF_USDT(gc_pool_begin, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length,
+	     __u64 init, __u64 used, __u64 committed, __u64 max)
 {
 	return emit_pool(0, manager, manager_length, pool, pool_length, used, committed, max);
 }
 
 SEC("usdt")
-int BPF_USDT(gc_pool_end, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length, __u64 init,
-	     __u64 used, __u64 committed, __u64 max)
+int BPF_USDT(gc_pool_end, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length,
+	     __u64 init, __u64 used, __u64 committed, __u64 max)
 {
-	return emit_pool(WIRE_POOL_AFTER, manager, manager_length, pool, pool_length, used, committed, max);
+	return emit_pool(WIRE_POOL_AFTER, manager, manager_length, pool, pool_length, used,
+			 committed, max);
 }
 
 SEC("usdt")

@@ -1,4 +1,5 @@
-/* bpf/jvm.bpf.h: what is read of the target: objects, classes, owners, the thread's own JavaThread. */
+/* bpf/jvm.bpf.h: what is read of the target: objects, classes, owners, the thread's own JavaThread.
+ */
 #pragma once
 
 #include "bpf/thread.bpf.h"
@@ -13,7 +14,8 @@
 
 static __always_inline __u32 mark_hash(__u64 mark)
 {
-	return (mark & MARK_LOCK_MASK) == MARK_UNLOCKED ? mark >> MARK_HASH_SHIFT & MARK_HASH_MASK : 0;
+	return (mark & MARK_LOCK_MASK) == MARK_UNLOCKED ? mark >> MARK_HASH_SHIFT & MARK_HASH_MASK
+							: 0;
 }
 
 /* An oop field of an object. */
@@ -24,7 +26,8 @@ static __always_inline __u64 read_oop(__u64 addr)
 	if (!layout.compressed_oops)
 		return read_u64(addr);
 	narrow = read_u32(addr);
-	return narrow ? layout.narrow_oop_base + ((__u64)narrow << (layout.narrow_oop_shift & 63)) : 0;
+	return narrow ? layout.narrow_oop_base + ((__u64)narrow << (layout.narrow_oop_shift & 63))
+		      : 0;
 }
 
 static __always_inline __u64 oop_klass(__u64 oop)
@@ -37,7 +40,8 @@ static __always_inline __u64 oop_klass(__u64 oop)
 	       ((__u64)read_u32(oop + layout.oop_klass) << (layout.narrow_klass_shift & 63));
 }
 
-/* Tells user space the name of a class; once per class and epoch, before the first event that refers to it. */
+/* Tells user space the name of a class; once per class and epoch, before the first event that
+ * refers to it. */
 static __noinline __u32 class_define(__u64 klass)
 {
 	struct class_state fresh = {.epoch = class_epoch};
@@ -63,7 +67,8 @@ static __noinline __u32 class_define(__u64 klass)
 		r->head.flags |= WIRE_NAME_CUT;
 	r->klass = klass;
 	r->pad = 0;
-	r->name_length = read_name(r->name, WIRE_CLASS_NAME_MAX, symbol + layout.symbol_body, length);
+	r->name_length =
+		read_name(r->name, WIRE_CLASS_NAME_MAX, symbol + layout.symbol_body, length);
 	emit_submit(r);
 	bpf_map_update_elem(&classes, &klass, &fresh, BPF_ANY);
 	return fresh.flags;
@@ -129,8 +134,8 @@ static __always_inline __u32 java_thread_tid(__u64 java_thread)
 }
 
 /*
- * Whose is ObjectMonitor::_owner? A JavaThread, or, until the owner of a stack lock that was inflated
- * touches it again, the address of a BasicLock on that owner's stack.
+ * Whose is ObjectMonitor::_owner? A JavaThread, or, until the owner of a stack lock that was
+ * inflated touches it again, the address of a BasicLock on that owner's stack.
  */
 static __noinline __u32 owner_search(__u64 word, __u32 *ret_source)
 {
@@ -182,7 +187,8 @@ static long list_match(__u32 i, struct list_search *s)
 	return 1;
 }
 
-/* The running thread's JavaThread, from what user space found at attach, else from the VM's list. */
+/* The running thread's JavaThread, from what user space found at attach, else from the VM's list.
+ */
 static __noinline __u64 java_thread_search(__u32 tid, __u32 ns_tid)
 {
 	struct list_search s = {.ns_tid = ns_tid};

@@ -1,4 +1,5 @@
-/* Monitors: contended enter, entered, exit, wait, notify. Only the monitor's address is taken from the probe. */
+/* Monitors: contended enter, entered, exit, wait, notify. Only the monitor's address is taken from
+ * the probe. */
 #include "bpf/monitor.bpf.h"
 
 #include <bpf/usdt.bpf.h>
@@ -89,7 +90,8 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 }
 
 /* The events that carry the thread's own counters only. */
-static __always_inline int emit_short(__u32 kind, __u32 flags, __u64 monitor, __u64 time, int reread)
+static __always_inline int emit_short(__u32 kind, __u32 flags, __u64 monitor, __u64 time,
+				      int reread)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);

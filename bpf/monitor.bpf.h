@@ -30,10 +30,11 @@ static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 fla
 #define MONITOR_MISSES_MAX 16
 
 /*
- * A monitor can change hands without any event: its owner may get it back on the fast path while those it has woken are
- * still on their way, and they go to sleep again without a word. So when a thread leaves its CPU, the monitor that it is blocked
- * on is looked at (its waiter has just failed to get it), and the one that it owned last (it may hold it again, and
- * everybody waits for it to get a CPU). An owner that no event has told of is reported.
+ * A monitor can change hands without any event: its owner may get it back on the fast path while
+ * those it has woken are still on their way, and they go to sleep again without a word. So when a
+ * thread leaves its CPU, the monitor that it is blocked on is looked at (its waiter has just failed
+ * to get it), and the one that it owned last (it may hold it again, and everybody waits for it to
+ * get a CPU). An owner that no event has told of is reported.
  *
  * Called in sched_switch: `prev` is still current, so that its memory is what a user read reads.
  */

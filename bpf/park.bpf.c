@@ -1,12 +1,14 @@
 /*
- * Park and unpark, with the blocker (Thread.parkBlocker), its class, and, where the class says so, its owner.
- * The thread is in the VM at these probes, so that no collector moves the objects while they are read.
+ * Park and unpark, with the blocker (Thread.parkBlocker), its class, and, where the class says so,
+ * its owner. The thread is in the VM at these probes, so that no collector moves the objects while
+ * they are read.
  */
 #include "bpf/jvm.bpf.h"
 
 #include <bpf/usdt.bpf.h>
 
-#define RRWL_SHARED_SHIFT 16 /* ReentrantReadWriteLock.Sync: read holds in the upper half of state */
+#define RRWL_SHARED_SHIFT                                                                          \
+	16 /* ReentrantReadWriteLock.Sync: read holds in the upper half of state */
 
 static __always_inline __u64 blocker_read(struct thread_state *t)
 {
@@ -32,8 +34,10 @@ static __always_inline __u32 thread_object_tid(__u64 oop)
 	return java_thread_tid(read_u64(oop + layout.thread_eetop));
 }
 
-/* Who holds it, as far as java.util.concurrent's own fields tell. Never a guess: 0 when they do not. */
-static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret_source, __u32 *ret_readers)
+/* Who holds it, as far as java.util.concurrent's own fields tell. Never a guess: 0 when they do
+ * not. */
+static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret_source,
+					   __u32 *ret_readers)
 {
 	__u64 thread;
 	__u32 tid;
@@ -98,7 +102,8 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, current_tid(), now);
+	head_fill(&r->head, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, current_tid(),
+		  now);
 	thread_snapshot(t, now, &r->self);
 	r->object = object;
 	r->handle = 0;
@@ -131,7 +136,8 @@ int BPF_USDT(park_end, __u64 parker)
 	head_fill(&r->head, WIRE_PARK_END, 0, current_tid(), now);
 	thread_snapshot(t, now, &r->self);
 	r->object = t->park_object;
-	/* A collection during the park may have moved it: its new address keeps the lock's identity. */
+	/* A collection during the park may have moved it: its new address keeps the lock's
+	 * identity. */
 	r->handle = t->park_object ? blocker_read(t) : 0;
 	r->klass = t->park_klass;
 	r->time = 0;

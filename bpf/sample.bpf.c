@@ -1,9 +1,11 @@
-/* What is looked at a thousand times a second: does the thread that runs own a monitor that others are blocked on? */
+/* What is looked at a thousand times a second: does the thread that runs own a monitor that others
+ * are blocked on? */
 #include "bpf/monitor.bpf.h"
 
 /*
- * monitor_look() in sched_switch finds a silent owner when somebody leaves a CPU. One that gets its monitor back on
- * the fast path and keeps its CPU would be found by nobody; its hold shows here, if it is longer than a period.
+ * monitor_look() in sched_switch finds a silent owner when somebody leaves a CPU. One that gets its
+ * monitor back on the fast path and keeps its CPU would be found by nobody; its hold shows here, if
+ * it is longer than a period.
  */
 SEC("perf_event")
 int sample_owner(void *ctx)

@@ -1,17 +1,18 @@
 /*
  * Where the threads of the target are: on a CPU, stolen from, waiting for a CPU, blocked.
  *
- * At each switch the growth of this CPU's steal clock since its last switch is what was stolen while
- * `prev` was on it: charged to prev if it is a thread of the target, else to "other" or "idle", so that per CPU
- * jvm + other + idle == growth of the clock, always.
+ * At each switch the growth of this CPU's steal clock since its last switch is what was stolen
+ * while `prev` was on it: charged to prev if it is a thread of the target, else to "other" or
+ * "idle", so that per CPU jvm + other + idle == growth of the clock, always.
  */
 #include "bpf/monitor.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile __u32 find_pid = 0;      /* the target as user space calls it ... */
-const volatile __u32 find_pidns = 0;    /* ... in this pid namespace (inode number) */
-const volatile __u32 switch_has_state = 0; /* sched_switch has prev_state as 4th argument (5.18, be 8) */
+const volatile __u32 find_pid = 0;   /* the target as user space calls it ... */
+const volatile __u32 find_pidns = 0; /* ... in this pid namespace (inode number) */
+const volatile __u32 switch_has_state =
+	0; /* sched_switch has prev_state as 4th argument (5.18, be 8) */
 
 #define PF_EXITING 0x00000004
 #define TASK_RUNNING 0
@@ -158,7 +159,8 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-static __always_inline void emit_sample(__u32 kind, __u32 tid, const struct thread_state *t, __u64 now)
+static __always_inline void emit_sample(__u32 kind, __u32 tid, const struct thread_state *t,
+					__u64 now)
 {
 	struct wire_sample *r = emit_reserve(kind, sizeof(*r));
 
@@ -252,7 +254,9 @@ int find_threads(struct bpf_iter__task *ctx)
 	if ((__u32)task->tgid != target_tgid || (task->flags & PF_EXITING))
 		return 0;
 	now = bpf_ktime_get_ns();
-	run = BPF_CORE_READ(task, on_cpu) ? RUN_RUNNING : BPF_CORE_READ(task, on_rq) ? RUN_RUNNABLE : RUN_BLOCKED;
+	run = BPF_CORE_READ(task, on_cpu)  ? RUN_RUNNING
+	      : BPF_CORE_READ(task, on_rq) ? RUN_RUNNABLE
+					   : RUN_BLOCKED;
 	thread_add(task, run, now, WIRE_EXISTED);
 	return 0;
 }

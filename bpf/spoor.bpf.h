@@ -15,7 +15,8 @@ enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
 
 /*
  * One per thread of the target. The scheduler's programs write the first part under seq (odd: being
- * written); the thread's own probes write the second. cpu + stolen + runnable + blocked + (now - since)
+ * written); the thread's own probes write the second. cpu + stolen + runnable + blocked + (now -
+ * since)
  * == now - first seen.
  */
 struct thread_state {
@@ -27,7 +28,7 @@ struct thread_state {
 	__u32 cpu;
 	__u32 ns_tid;
 
-	__u64 java_thread; /* 0: not known */
+	__u64 java_thread;   /* 0: not known */
 	__u64 thread_handle; /* JavaThread::_threadObj: address of the oop */
 	__u64 parker;
 	__u64 park_object; /* the blocker when it parked */
@@ -91,21 +92,21 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
-	__type(key, __u32); /* kernel tid */
+	__type(key, __u32);   /* kernel tid */
 	__type(value, __u64); /* JavaThread */
 } java_thread_of __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
-	__type(key, __u32); /* tid in the target's pid namespace */
+	__type(key, __u32);   /* tid in the target's pid namespace */
 	__type(value, __u32); /* kernel tid */
 } ns_tids __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 32768);
-	__type(key, __u64); /* Parker */
+	__type(key, __u64);   /* Parker */
 	__type(value, __u32); /* kernel tid */
 } parkers __weak SEC(".maps");
 
@@ -127,7 +128,8 @@ struct {
 struct wire_layout layout __weak = {};
 __u32 target_tgid __weak = 0; /* in the initial pid namespace */
 __u32 class_epoch __weak = 0;
-/* The scheduler's programs are detached: the last sample reads the steal clocks as sample_cpus() left them. */
+/* The scheduler's programs are detached: the last sample reads the steal clocks as sample_cpus()
+ * left them. */
 __u32 frozen __weak = 0;
 /* Bytes of unread records from which a submit wakes the reader; below, its timer does. */
 const volatile __u64 wake_bytes __weak = 1024 * 1024;
@@ -151,7 +153,8 @@ static __always_inline void *emit_reserve(__u32 kind, __u64 size)
 	return p;
 }
 
-/* A wake-up costs the traced thread an IPI and the reader a switch; so only when much is waiting. */
+/* A wake-up costs the traced thread an IPI and the reader a switch; so only when much is waiting.
+ */
 static __always_inline void emit_submit(void *p)
 {
 	__u64 waiting = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
@@ -200,8 +203,9 @@ static __always_inline __u32 read_u32(__u64 addr)
 }
 
 /*
- * Reads a name of `length` bytes, cut to size - 1 (size: a power of two); the bytes read. The mask is written in assembly
- * because clang drops it as redundant after the comparison, and the verifier then sees no bound.
+ * Reads a name of `length` bytes, cut to size - 1 (size: a power of two); the bytes read. The mask
+ * is written in assembly because clang drops it as redundant after the comparison, and the verifier
+ * then sees no bound.
  */
 static __always_inline __u32 read_name(char *to, __u64 size, __u64 from, __u32 length)
 {

@@ -1,12 +1,13 @@
-/* bpf/steal.bpf.h: the steal clock of a CPU; one source today, read through steal_rq() and steal_read(). */
+/* bpf/steal.bpf.h: the steal clock of a CPU; one source today, read through steal_rq() and
+ * steal_read(). */
 #pragma once
 
 #include "bpf/spoor.bpf.h"
 
 /*
  * rq::prev_steal_time_rq is the steal, in ns, that the kernel has taken out of the run queue's task
- * clock (update_rq_clock_task, CONFIG_PARAVIRT_TIME_ACCOUNTING). __schedule() updates the clock before
- * the switch, so that it is fresh in sched_switch; in between it is at most a tick old.
+ * clock (update_rq_clock_task, CONFIG_PARAVIRT_TIME_ACCOUNTING). __schedule() updates the clock
+ * before the switch, so that it is fresh in sched_switch; in between it is at most a tick old.
  */
 struct rq___spoor {
 	__u64 prev_steal_time_rq;

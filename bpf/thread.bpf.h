@@ -10,8 +10,8 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 }
 
 /*
- * The counters of a thread at `now`, the running interval included. The writer may be at work on another
- * CPU: a few tries, then what is there (off by the one interval that is just being added).
+ * The counters of a thread at `now`, the running interval included. The writer may be at work on
+ * another CPU: a few tries, then what is there (off by the one interval that is just being added).
  */
 static __always_inline void thread_snapshot(const struct thread_state *t, __u64 now,
 					    struct wire_counters *ret)
@@ -55,7 +55,8 @@ static __always_inline struct thread_state *thread_find(__u32 tid)
 	return bpf_map_lookup_elem(&threads, &tid);
 }
 
-/* A snapshot of another thread, or zeros when it is not (or no longer) known: then 0 is returned. */
+/* A snapshot of another thread, or zeros when it is not (or no longer) known: then 0 is returned.
+ */
 static __always_inline int thread_snapshot_of(__u32 tid, __u64 now, struct wire_counters *ret)
 {
 	struct thread_state *t = tid ? thread_find(tid) : 0;
@@ -95,8 +96,8 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 }
 
 /* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
-static __always_inline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
-						       __u32 flags)
+static __always_inline struct thread_state *thread_add(struct task_struct *task, __u32 run,
+						       __u64 now, __u32 flags)
 {
 	struct thread_state fresh = {};
 	struct wire_thread *r;

@@ -1,4 +1,5 @@
-/* bpf/wire.h: what crosses between BPF and user/probe: ring records, drop counters, the target's layout. */
+/* bpf/wire.h: what crosses between BPF and user/probe: ring records, drop counters, the target's
+ * layout. */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
@@ -14,7 +15,7 @@ enum wire_kind {
 	WIRE_THREAD_STOP, /* struct wire_head: a Java thread stops */
 	WIRE_THREAD_END,  /* struct wire_sample: the task ends */
 	WIRE_THREAD_SAMPLE,
-	WIRE_CLASS, /* struct wire_class */
+	WIRE_CLASS,         /* struct wire_class */
 	WIRE_MONITOR_ENTER, /* struct wire_lock, whole */
 	WIRE_MONITOR_ENTERED,
 	WIRE_MONITOR_OWNER_SEEN,
@@ -27,7 +28,7 @@ enum wire_kind {
 	WIRE_UNPARK,   /* struct wire_unpark */
 	WIRE_GC_BEGIN, /* struct wire_head */
 	WIRE_GC_END,
-	WIRE_GC_POOL, /* struct wire_pool */
+	WIRE_GC_POOL,         /* struct wire_pool */
 	WIRE_SAFEPOINT_BEGIN, /* struct wire_head */
 	WIRE_SAFEPOINT_END,
 	WIRE_VMOP_REQUEST, /* struct wire_vmop */
@@ -37,30 +38,31 @@ enum wire_kind {
 };
 
 enum wire_place { /* where a record was lost; the order of lost_place in events.json */
-	WIRE_LOST_RING,
-	WIRE_LOST_MAP,
-	WIRE_LOST_READ,
-	WIRE_PLACE_COUNT,
+		  WIRE_LOST_RING,
+		  WIRE_LOST_MAP,
+		  WIRE_LOST_READ,
+		  WIRE_PLACE_COUNT,
 };
 
 enum wire_owner_source { /* the order of owner_source in events.json */
-	WIRE_OWNER_UNKNOWN,
-	WIRE_OWNER_NONE,
-	WIRE_OWNER_JAVA_THREAD,
-	WIRE_OWNER_STACK_LOCK,
-	WIRE_OWNER_EXCLUSIVE,
-	WIRE_OWNER_FIRST_READER,
-	WIRE_OWNER_UNRESOLVED, /* the owner word is set, but no thread of ours fits */
+			 WIRE_OWNER_UNKNOWN,
+			 WIRE_OWNER_NONE,
+			 WIRE_OWNER_JAVA_THREAD,
+			 WIRE_OWNER_STACK_LOCK,
+			 WIRE_OWNER_EXCLUSIVE,
+			 WIRE_OWNER_FIRST_READER,
+			 WIRE_OWNER_UNRESOLVED, /* the owner word is set, but no thread of ours fits
+						 */
 };
 
 enum wire_flags {
-	WIRE_ABSOLUTE = 1,    /* park: time is a deadline */
+	WIRE_ABSOLUTE = 1, /* park: time is a deadline */
 	WIRE_NOTIFY_ALL = 2,
-	WIRE_EXISTED = 4,     /* thread: was there at attach */
+	WIRE_EXISTED = 4, /* thread: was there at attach */
 	WIRE_POOL_AFTER = 8,
 	WIRE_NAME_CUT = 16,
 	WIRE_DAEMON = 32,
-	WIRE_CLASS_AOS = 64,  /* class: a subclass of AbstractOwnableSynchronizer */
+	WIRE_CLASS_AOS = 64,   /* class: a subclass of AbstractOwnableSynchronizer */
 	WIRE_CLASS_RRWL = 128, /* class: a subclass of ReentrantReadWriteLock$Sync */
 };
 
@@ -155,8 +157,8 @@ struct wire_cpu {
 	__u64 jvm_stolen_ns;
 	__u64 other_stolen_ns;
 	__u64 idle_stolen_ns;
-	__u32 current; /* enum wire_cpu_current: whose time runs now */
-	__u32 seen;    /* there has been a switch: the rest is valid */
+	__u32 current;   /* enum wire_cpu_current: whose time runs now */
+	__u32 seen;      /* there has been a switch: the rest is valid */
 	__u64 sample_ns; /* the steal clock as the sampler froze it */
 };
 

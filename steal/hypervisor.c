@@ -10,7 +10,7 @@
 static const struct {
 	const char *signature, *name;
 } known[] = {
-	{"KVMKVMKVM", "KVM"},       {"XenVMMXenVMM", "Xen"},     {"VMwareVMware", "VMware"},
+	{"KVMKVMKVM", "KVM"},        {"XenVMMXenVMM", "Xen"},      {"VMwareVMware", "VMware"},
 	{"Microsoft Hv", "Hyper-V"}, {"TCGTCGTCGTCG", "QEMU TCG"}, {"bhyve bhyve ", "bhyve"},
 };
 

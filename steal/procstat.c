@@ -19,9 +19,11 @@ int procstat_parse(const char *text, struct procstat_cpu *cpus, unsigned count)
 
 		/* The first line, "cpu ", sums all; kernels before 2.6.11 have no steal. */
 		if (line[3] != ' ') {
-			if (sscanf(line, "cpu%u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+			if (sscanf(line,
+				   "cpu%u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 				   " %" SCNu64 " %" SCNu64 " %" SCNu64,
-				   &cpu, &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal) < 5)
+				   &cpu, &user, &nice, &system, &idle, &iowait, &irq, &softirq,
+				   &steal) < 5)
 				return -EPROTO;
 			if (cpu < count) {
 				cpus[cpu] = (struct procstat_cpu){.user = user + nice,

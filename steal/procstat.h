@@ -12,8 +12,8 @@ struct procstat_cpu {
 };
 
 /*
- * Reads the lines "cpuN ..." of text (the contents of /proc/stat) into cpus[N] for N < count; entries
- * of CPUs that are offline stay as they are. Returns the number of lines taken, or -EPROTO.
+ * Reads the lines "cpuN ..." of text (the contents of /proc/stat) into cpus[N] for N < count;
+ * entries of CPUs that are offline stay as they are. Returns the number of lines taken, or -EPROTO.
  */
 int procstat_parse(const char *text, struct procstat_cpu *cpus, unsigned count);
 /* The same from the running system; negative errno when it cannot be read. */

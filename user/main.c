@@ -17,14 +17,16 @@ static const struct {
 static void help(FILE *to)
 {
 	fputs("spoor says where every thread's time of a Java process went, and who took it.\n\n"
-	      "Usage: spoor COMMAND [OPTIONS]\n\n", to);
+	      "Usage: spoor COMMAND [OPTIONS]\n\n",
+	      to);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fputs("\nThe usual way (as root):\n"
 	      "  spoor doctor -p PID                       can it be recorded?\n"
 	      "  spoor record -p PID -d 30s -o app.spoor   record it for 30 seconds\n"
 	      "  spoor report app.spoor                    read what happened\n\n"
-	      "`spoor COMMAND --help` says more about each.\n", to);
+	      "`spoor COMMAND --help` says more about each.\n",
+	      to);
 }
 
 int main(int argc, char **argv)

@@ -8,8 +8,8 @@ fields that are left out are 0, "" or false; enums go by name or number. Or it i
   {"block": "damage"}   closes it and turns a bit of it over
   {"block": "lose"}     closes it and leaves it out, so that its sequence number is missing
   {"cut_bytes": N}      (the last line) cuts the file
-Empty lines and lines that begin with # are skipped. Two lines that are the same but for their time can
-be written as one with "repeat": [COUNT, STEP_NS].
+Empty lines and lines that begin with # are skipped. "repeat": [COUNT, STEP_NS] in an event's line makes
+COUNT of it, one every STEP_NS.
 """
 import json
 import os

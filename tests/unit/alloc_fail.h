@@ -1,4 +1,4 @@
-/* tests/unit/alloc_fail.h: makes the nth allocation fail; the linker's --wrap sends all calls here. */
+/* tests/unit/alloc_fail.h: makes the nth allocation fail; ld --wrap sends all calls here. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +30,8 @@ static inline void alloc_fail_at(unsigned long n)
 	alloc_fail.failed = false;
 }
 
-/* Nothing fails any more. True if something has: false means that n was past the last allocation. */
+/* Nothing fails any more. True if something has: false means that n was past the last allocation.
+ */
 static inline bool alloc_fail_off(void)
 {
 	alloc_fail.on = false;

@@ -163,6 +163,27 @@ static void follows_wait(void **state)
 	contention_free(c);
 }
 
+/* 1 releases, wakes 2, and gets the lock back before 2 is there; 2 sees that and sleeps again. */
+static void follows_silent_owners(void **state)
+{
+	const struct event events[] = {
+		enter(100, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, (struct times){100, 0, 0}),
+		own(EVENT_MONITOR_CONTENDED_EXIT, 200, 1, 1, (struct times){200, 0, 0}),
+		owner_seen(230, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, (struct times){225, 0, 0}),
+		owner_seen(250, 2, 1, 2, OWNER_SOURCE_JAVA_THREAD, (struct times){9, 0, 0}),
+		entered(260, 2, 1, (struct times){10, 0, 0}, 1, (struct times){245, 0, 0}),
+	};
+	struct contention *c = FEED(events, 400);
+
+	(void)state;
+	expect(c, 2, 1, 1, 120);
+	assert_int_equal(find(c, 1, 2, 1)->split.running_ns, 100);
+	assert_int_equal(find(c, 1, 2, 1)->split.unknown_ns, 20);
+	expect(c, 2, HOLDER_HAND_OVER, 0, 40);
+	expect(c, 2, 2, 0, 0);
+	contention_free(c);
+}
+
 static void drops_incomplete(void **state)
 {
 	const struct event events[] = {
@@ -271,6 +292,7 @@ int main(void)
 		cmocka_unit_test(never_interpolates),
 		cmocka_unit_test(knows_nobody),
 		cmocka_unit_test(follows_wait),
+		cmocka_unit_test(follows_silent_owners),
 		cmocka_unit_test(drops_incomplete),
 		cmocka_unit_test(believes_claims_that_are_shown),
 		cmocka_unit_test(refutes_claims),

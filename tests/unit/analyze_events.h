@@ -89,3 +89,15 @@ static inline struct event unpark(uint64_t ns, uint32_t thread, uint64_t target,
 	set_times(&e, UNPARK_CPU_NS, own);
 	return e;
 }
+
+static inline struct event owner_seen(uint64_t ns, uint32_t thread, uint64_t lock, uint64_t owner,
+				      uint64_t source, struct times owners)
+{
+	struct event e = {.id = EVENT_MONITOR_OWNER_SEEN, .time_ns = ns, .thread = thread};
+
+	e.v[MONITOR_OWNER_SEEN_LOCK].u = lock;
+	e.v[MONITOR_OWNER_SEEN_OWNER].u = owner;
+	e.v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u = source;
+	set_times(&e, MONITOR_OWNER_SEEN_OWNER_CPU_NS, owners);
+	return e;
+}

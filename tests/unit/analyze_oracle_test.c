@@ -183,6 +183,16 @@ static void oracle_add(struct oracle *o, const struct event *e)
 		see(o, lock,
 		    (struct seen){.holder = e->thread, .its = times_of(e, MONITOR_NOTIFY_CPU_NS)});
 		break;
+	case EVENT_MONITOR_OWNER_SEEN:
+		target = e->v[MONITOR_OWNER_SEEN_OWNER].u;
+		if (!target && e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u == OWNER_SOURCE_NONE)
+			target = HOLDER_HAND_OVER;
+		see(o, lock,
+		    (struct seen){.holder = target,
+				  .its = times_of(e, MONITOR_OWNER_SEEN_OWNER_CPU_NS),
+				  .first_reader = e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u ==
+						  OWNER_SOURCE_FIRST_READER});
+		break;
 	case EVENT_PARK_END:
 		oracle_park_end(o, e);
 		break;
@@ -314,6 +324,7 @@ static struct event random_event(struct times *threads, uint64_t *now)
 		EVENT_PARK_END,
 		EVENT_PARK_END,
 		EVENT_UNPARK,
+		EVENT_MONITOR_OWNER_SEEN,
 	};
 	uint16_t kind = kinds[below(sizeof(kinds) / sizeof(*kinds))];
 	uint32_t thread = 1 + below(THREADS), owner = below(THREADS + 1);
@@ -333,6 +344,8 @@ static struct event random_event(struct times *threads, uint64_t *now)
 		return park(time, thread, below(8) ? lock : 0, owner, source, owners);
 	case EVENT_PARK_END:
 		return parked(time, thread, below(4) ? lock : 0, own_times, owner, owners);
+	case EVENT_MONITOR_OWNER_SEEN:
+		return owner_seen(time, thread, lock, owner, source, owners);
 	case EVENT_UNPARK:
 		return unpark(time, thread, owner, own_times);
 	default:

@@ -1,4 +1,5 @@
-/* probe/ids.c: the numbers of threads, classes, locks, strings, and the metadata that goes with them. */
+/* probe/ids.c: the numbers of threads, classes, locks, strings, and the metadata that goes with
+ * them. */
 #include <linux/types.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +67,9 @@ static int end(void **state)
 
 static void define(struct fixture *f, uint64_t klass, const char *name, unsigned flags)
 {
-	struct wire_class c = {.head = {.flags = (__u16)flags}, .klass = klass, .name_length = (__u32)strlen(name)};
+	struct wire_class c = {.head = {.flags = (__u16)flags},
+			       .klass = klass,
+			       .name_length = (__u32)strlen(name)};
 
 	memcpy(c.name, name, strlen(name));
 	ids_class(f->ids, &c);
@@ -166,10 +169,13 @@ static void blockers_are_sorted_into_groups(void **state)
 		uint32_t owner;
 		uint64_t group;
 	} cases[] = {
-		{"java/util/concurrent/locks/ReentrantLock$NonfairSync", WIRE_CLASS_AOS, 0, LOCK_GROUP_JUC},
-		{"java/util/concurrent/locks/ReentrantReadWriteLock$FairSync", WIRE_CLASS_AOS, 0, LOCK_GROUP_JUC},
+		{"java/util/concurrent/locks/ReentrantLock$NonfairSync", WIRE_CLASS_AOS, 0,
+		 LOCK_GROUP_JUC},
+		{"java/util/concurrent/locks/ReentrantReadWriteLock$FairSync", WIRE_CLASS_AOS, 0,
+		 LOCK_GROUP_JUC},
 		{"java/util/concurrent/locks/StampedLock", 0, 0, LOCK_GROUP_JUC},
-		{"java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", 0, 0, LOCK_GROUP_OTHER},
+		{"java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", 0, 0,
+		 LOCK_GROUP_OTHER},
 		{"java/util/concurrent/Semaphore$NonfairSync", WIRE_CLASS_AOS, 0, LOCK_GROUP_OTHER},
 		{"java/util/concurrent/CountDownLatch$Sync", WIRE_CLASS_AOS, 0, LOCK_GROUP_OTHER},
 		{"my/Mutex$Sync", WIRE_CLASS_AOS, 9, LOCK_GROUP_JUC},
@@ -179,7 +185,9 @@ static void blockers_are_sorted_into_groups(void **state)
 	struct log_names *n;
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct wire_lock r = {.object = 0x1000 * (i + 1), .klass = 0x100 * (i + 1), .owner_tid = cases[i].owner};
+		struct wire_lock r = {.object = 0x1000 * (i + 1),
+				      .klass = 0x100 * (i + 1),
+				      .owner_tid = cases[i].owner};
 
 		define(f, r.klass, cases[i].class, cases[i].flags);
 		assert_int_equal(ids_blocker(f->ids, &r), i + 1);
@@ -212,7 +220,8 @@ static void a_reused_tid_is_another_thread(void **state)
 {
 	struct fixture *f = *state;
 	struct wire_thread r = {.head = {.tid = 5}, .start_ns = 100, .ns_tid = 5, .comm = "java"};
-	struct wire_thread_java j = {.head = {.tid = 5}, .java_id = 12, .ns_tid = 5, .name_length = 4, .name = "main"};
+	struct wire_thread_java j = {
+		.head = {.tid = 5}, .java_id = 12, .ns_tid = 5, .name_length = 4, .name = "main"};
 	struct log_names *n;
 
 	ids_thread_seen(f->ids, &r, true);
@@ -235,7 +244,8 @@ static void a_reused_tid_is_another_thread(void **state)
 static void names_come_to_threads_of_a_pid_namespace(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_thread r = {.head = {.tid = 5000}, .start_ns = 100, .ns_tid = 7, .comm = "java"};
+	struct wire_thread r = {
+		.head = {.tid = 5000}, .start_ns = 100, .ns_tid = 7, .comm = "java"};
 	struct jvm_thread known = {.ns_tid = 7, .java_id = 3, .daemon = true, .name = "pool-1"};
 	struct log_names *n;
 
@@ -256,7 +266,7 @@ static void text_becomes_valid_utf8(void **state)
 	struct log_names *n;
 
 	define(f, 0x100, "a/\xc3\xa4", 0);
-	define(f, 0x200, "a/\xc0\x80z", 0);         /* modified UTF-8's NUL */
+	define(f, 0x200, "a/\xc0\x80z", 0);              /* modified UTF-8's NUL */
 	define(f, 0x300, "\xed\xa0\x80\xed\xb0\x80", 0); /* ... and surrogates */
 	define(f, 0x400, "cut\xe2\x82", 0);
 	assert_int_equal(ids_string(f->ids, "x", 1, 0), 1);
@@ -278,7 +288,8 @@ static void memory_may_run_out(void **state)
 	bool failed = true;
 
 	for (unsigned long i = 0; failed && i < 200; i++) {
-		struct wire_lock r = {.object = 0x1000, .klass = 0x300, .hash = 5, .head = {.tid = 3}};
+		struct wire_lock r = {
+			.object = 0x1000, .klass = 0x300, .hash = 5, .head = {.tid = 3}};
 		struct ids *ids = NULL;
 
 		alloc_fail_at(i);

@@ -1,4 +1,4 @@
-/* tests/unit/log_fixture.h: logs with every kind of event and extreme values, for the tests of user/log. */
+/* tests/unit/log_fixture.h: logs with every kind of event and extreme values. */
 #pragma once
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static inline void fixture_event(const struct event_desc *desc, enum fixture_sty
 	}
 }
 
-/* The nth event of the fixture log: every kind in every style, style by style; false behind the last one. */
+/* The nth event of the log: every kind in every style, style by style; false behind the last. */
 static inline bool fixture_nth(unsigned n, struct event *ret)
 {
 	unsigned count;
@@ -69,14 +69,33 @@ static inline bool fixture_nth(unsigned n, struct event *ret)
 static inline json_t *fixture_header(void)
 {
 	json_t *json = json_pack(
-		"{s:s, s:s, s:s, s:I, s:{s:s, s:i, s:f}, s:[b, n, I, i], s:{s:{}, s:[]}}", "spoor", "0.1.0",
-		"boot_id", "6f1c", "clock", "CLOCK_MONOTONIC", "start_wall_ns",
-		(json_int_t)1760000000123456789, "host", "name", "h\xc3\xb6st", "cpus", 2, "load", 0.5, "odd",
-		1, (json_int_t)INT64_MIN, -1, "empty", "object", "array");
+		"{s:s, s:s, s:s, s:I, s:{s:s, s:i, s:f}, s:[b, n, I, i], s:{s:{}, s:[]}}", "spoor",
+		"0.1.0", "boot_id", "6f1c", "clock", "CLOCK_MONOTONIC", "start_wall_ns",
+		(json_int_t)1760000000123456789, "host", "name", "h\xc3\xb6st", "cpus", 2, "load",
+		0.5, "odd", 1, (json_int_t)INT64_MIN, -1, "empty", "object", "array");
 
 	assert(json);
 	return json;
 }
+
+#ifdef assert_int_equal /* cmocka is there */
+static inline void fixture_assert_same(const struct event *e, const struct event *want)
+{
+	const struct event_desc *desc = schema_event(want->id);
+	unsigned i;
+
+	assert_int_equal(e->id, want->id);
+	assert_int_equal(e->thread, want->thread);
+	assert_int_equal(e->time_ns, want->time_ns);
+	assert_int_equal(e->field_count, desc->field_count);
+	for (i = 0; i < desc->field_count; i++) {
+		if (desc->fields[i].type == FIELD_STR)
+			assert_string_equal(e->v[i].s, want->v[i].s);
+		else
+			assert_int_equal(e->v[i].u, want->v[i].u);
+	}
+}
+#endif
 
 /* A path for bytes in memory, good while *ret_fd is open. */
 static inline void fixture_file(const void *bytes, size_t size, char path[64], int *ret_fd)

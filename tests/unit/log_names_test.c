@@ -142,7 +142,8 @@ static void test_nth_allocation_fails(void **state)
 		assert_int_equal(err, failed ? -ENOMEM : 0);
 		if (n && failed && i > 2) {
 			/* What was known before is known still, and adding works again. */
-			assert_string_equal(log_names_class(n, 1), "\xef\xbf\xbd" "1");
+			assert_string_equal(log_names_class(n, 1), "\xef\xbf\xbd"
+								   "1");
 			assert_int_equal(add_class(n, i, "again"), 0);
 			assert_string_equal(log_names_class(n, i), "again");
 		}
@@ -154,8 +155,10 @@ static void test_nth_allocation_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_thread),          cmocka_unit_test(test_lock_and_string),
-		cmocka_unit_test(test_ignores_others),  cmocka_unit_test(test_many),
+		cmocka_unit_test(test_thread),
+		cmocka_unit_test(test_lock_and_string),
+		cmocka_unit_test(test_ignores_others),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nth_allocation_fails),
 	};
 

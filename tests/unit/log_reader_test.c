@@ -159,22 +159,43 @@ static void test_damage_at_every_byte(void **state)
 	}
 }
 
+/* Without any one block, all the other events are as they were: no block depends on another. */
 static void test_missing_block(void **state)
 {
 	const struct bytes *b = *state;
-	uint8_t *data = malloc(b->size);
-	size_t length = b->ends[2] - b->ends[1];
-	struct outcome out;
+	struct log_reader_stats stats;
+	struct log_reader *r;
+	const struct event *e;
+	struct event want;
+	char path[64];
+	unsigned without, n;
+	int fd;
 
-	memcpy(data, b->data, b->ends[1]);
-	memcpy(data + b->ends[1], b->data + b->ends[2], b->size - b->ends[2]);
-	out = read_bytes(data, b->size - length);
-	assert_int_equal(out.end, -EBADMSG);
-	assert_int_equal(out.stats.blocks_missing, 1);
-	assert_int_equal(out.stats.blocks_damaged, 0);
-	assert_int_equal(out.stats.bytes_skipped, 0);
-	assert_int_equal(out.stats.blocks, b->blocks - 1);
-	free(data);
+	for (without = 1; without < b->blocks; without++) {
+		size_t end = b->ends[without], begin = b->ends[without - 1];
+		uint8_t *data = malloc(b->size);
+
+		memcpy(data, b->data, begin);
+		memcpy(data + begin, b->data + end, b->size - end);
+		fixture_file(data, b->size - (end - begin), path, &fd);
+		assert_int_equal(log_reader_open(path, &r), 0);
+		for (n = 0; fixture_nth(n, &want); n++) {
+			if (n / b->block_events[1] == without - 1)
+				continue;
+			assert_int_equal(log_reader_next(r, &e), 1);
+			fixture_assert_same(e, &want);
+		}
+		/* Nothing tells that there was a last block. */
+		assert_int_equal(log_reader_next(r, &e), without + 1 < b->blocks ? -EBADMSG : 0);
+		log_reader_stats(r, &stats);
+		assert_int_equal(stats.blocks_missing, without + 1 < b->blocks);
+		assert_int_equal(stats.blocks_damaged, 0);
+		assert_int_equal(stats.bytes_skipped, 0);
+		assert_int_equal(stats.blocks, b->blocks - 1);
+		log_reader_close(r);
+		close(fd);
+		free(data);
+	}
 }
 
 /* The same blocks again are not the same events again. */
@@ -218,6 +239,27 @@ static void test_garbage_between_blocks(void **state)
 	free(data);
 }
 
+/* The search reads 64 KiB at a time: the magic may lie across the seam. */
+static void test_magic_across_reads(void **state)
+{
+	enum { SEAM = 64 * 1024, AROUND = 8 };
+	const struct bytes *b = *state;
+	size_t cut = b->ends[1], garbage;
+	uint8_t *data = malloc(b->size + SEAM + AROUND);
+	unsigned events = read_bytes(b->data, b->size).events;
+	struct outcome out;
+
+	for (garbage = SEAM - AROUND; garbage <= SEAM + AROUND; garbage++) {
+		memcpy(data, b->data, cut);
+		memset(data + cut, 0xc1, garbage);
+		memcpy(data + cut + garbage, b->data + cut, b->size - cut);
+		out = read_bytes(data, b->size + garbage);
+		assert_int_equal(out.events, events);
+		assert_int_equal(out.stats.bytes_skipped, garbage);
+	}
+	free(data);
+}
+
 static void test_no_log(void **state)
 {
 	struct outcome out;
@@ -238,7 +280,8 @@ static void put_block(msgpack_sbuffer *file, unsigned sequence, unsigned kind, u
 		      const void *payload, size_t length)
 {
 	uint8_t *bytes = calloc(1, BLOCK_HEADER_BYTES + length);
-	struct block b = {.length = (uint32_t)length, .sequence = sequence, .events = events, .kind = kind};
+	struct block b = {
+		.length = (uint32_t)length, .sequence = sequence, .events = events, .kind = kind};
 
 	if (!sequence)
 		msgpack_sbuffer_write(file, LOG_MAGIC, LOG_MAGIC_BYTES);
@@ -292,14 +335,15 @@ static void test_newer_version(void **state)
 	msgpack_sbuffer_destroy(&file);
 }
 
-/* From a newer spoor of the same version: events, fields, kinds of blocks and a base that it added. */
+/* From a newer spoor of the same version: events, fields, kinds of blocks and a base that it added.
+ */
 static void test_unknown_parts_are_skipped(void **state)
 {
 	static const char payload[] =
-		"\x92\x64\xc0"                                             /* base 100, and something */
+		"\x92\x64\xc0" /* base 100, and something */
 		"\x95\xcd\x03\xe8\x01\x07\x81\xa1k\x92\xc0\xca\0\0\0\0\xa1x" /* event 1000 at 101 */
-		"\x94\x24\xff\x07\x93\x01\x02\x03"                         /* safepoint_end + 1 at 100 */
-		"\x94\x0a\x05\x07\x02";                                    /* enter, only its lock, at 105 */
+		"\x94\x24\xff\x07\x93\x01\x02\x03" /* safepoint_end + 1 at 100 */
+		"\x94\x0a\x05\x07\x02";            /* enter, only its lock, at 105 */
 	msgpack_sbuffer file;
 	struct log_reader *r;
 	struct log_reader_stats stats;
@@ -338,7 +382,10 @@ static void test_unknown_parts_are_skipped(void **state)
 /* The checksum is right and the contents are not: nothing hangs, nothing is allocated for it. */
 static void test_wrong_contents(void **state)
 {
-#define BAD(text) {text, sizeof(text) - 1}
+#define BAD(text)                                                                                  \
+	{                                                                                          \
+		text, sizeof(text) - 1                                                             \
+	}
 	static const struct {
 		const char *payload;
 		size_t length;
@@ -381,28 +428,99 @@ static void test_wrong_contents(void **state)
 	}
 }
 
+static void put_bad_header(msgpack_sbuffer *file, const void *tail, size_t length)
+{
+	static const char good[] = "\x84\xa6"
+				   "format\xa5"
+				   "spoor\xa7"
+				   "version\x01\xa8"
+				   "features\x90";
+	uint8_t *payload = malloc(sizeof(good) - 1 + length);
+
+	memcpy(payload, good, sizeof(good) - 1);
+	memcpy(payload + sizeof(good) - 1, tail, length);
+	put_block(file, 0, BLOCK_KIND_HEADER, 0, payload, sizeof(good) - 1 + length);
+	free(payload);
+}
+
+/* Each is what follows the three good keys in a map of four. */
 static void test_hostile_header(void **state)
 {
 	static const struct {
 		const char *payload;
 		size_t length;
 	} bad[] = {
-		BAD("\xdf\xff\xff\xff\xff\xa1x"), BAD("\x81\xc1\x01"), BAD("\x81\x01\x01"),
-		BAD("\x81\xa1\xff\x01"), BAD("\x81\xa1x\xa1\xff"), BAD("\x81\xa1x\xc4\x01x"),
-		BAD("\x81\xa1x\xcb\x7f\xf8\0\0\0\0\0\0"), BAD("\x80\x01"), BAD("\x01"),
-		BAD("\x81\xa1x\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91"
-		    "\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x01"),
+		BAD(""),
+		BAD("\xa1x"),
+		BAD("\xa1x\xc1"),
+		BAD("\x01\x01"),
+		BAD("\xa1\xff\x01"),
+		BAD("\xa1x\xa1\xff"),
+		BAD("\xa1x\xa1\0"),
+		BAD("\xa1x\xc4\x01x"),
+		BAD("\xa1x\xd4\x01x"),
+		BAD("\xa1x\xcb\x7f\xf8\0\0\0\0\0\0"),
+		BAD("\xa1x\x01\x01"),
+		BAD("\xa1x\xdd\xff\xff\xff\xff\x01"),
+		BAD("\xa1x\xdf\xff\xff\xff\xff\xa1x"),
 	};
+	char deep[2 + 40] = "\xa1x";
 	msgpack_sbuffer file;
-	unsigned i;
+	unsigned i, depth;
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		msgpack_sbuffer_init(&file);
-		put_block(&file, 0, BLOCK_KIND_HEADER, 0, bad[i].payload, bad[i].length);
+		put_bad_header(&file, bad[i].payload, bad[i].length);
 		assert_int_equal(read_bytes(file.data, file.size).open, -EBADMSG);
 		msgpack_sbuffer_destroy(&file);
 	}
+	/* The map is one level, its value another. */
+	for (depth = 1; depth < 40; depth++) {
+		memset(deep + 2, 0x91, depth - 1);
+		deep[2 + depth - 1] = 0x01;
+		msgpack_sbuffer_init(&file);
+		put_bad_header(&file, deep, 2 + depth);
+		assert_int_equal(read_bytes(file.data, file.size).open, depth < 32 ? 0 : -EBADMSG);
+		msgpack_sbuffer_destroy(&file);
+	}
+}
+
+/* A block, and a text, at the limit and one byte past it. */
+static void test_limits(void **state)
+{
+	static const char good_event[] = "\x91\x01\x93\x24\x00\x00";
+	uint8_t *payload = calloc(1, BLOCK_PAYLOAD_MAX + 1);
+	static const uint8_t note[] = {0x91, 1, 0x95, 6, 0, 0, 0, 0xdb, 0, 1, 0, 0};
+	msgpack_sbuffer file;
+	struct outcome out;
+	unsigned over;
+
+	(void)state;
+	for (over = 0; over < 2; over++) {
+		msgpack_sbuffer_init(&file);
+		put_header(&file, SCHEMA_VERSION, 0);
+		put_block(&file, 1, 77, 0, payload, BLOCK_PAYLOAD_MAX + over);
+		put_block(&file, 2, BLOCK_KIND_EVENTS, 1, good_event, sizeof(good_event) - 1);
+		out = read_bytes(file.data, file.size);
+		assert_int_equal(out.events, 1);
+		assert_int_equal(out.stats.blocks_damaged, over);
+		msgpack_sbuffer_destroy(&file);
+	}
+	for (over = 0; over < 2; over++) {
+		memset(payload, 'x', LOG_TEXT_MAX + 100);
+		memcpy(payload, note, sizeof(note));
+		payload[sizeof(note) - 1] = (uint8_t)over;
+		msgpack_sbuffer_init(&file);
+		put_header(&file, SCHEMA_VERSION, 0);
+		put_block(&file, 1, BLOCK_KIND_EVENTS, 1, payload,
+			  sizeof(note) + LOG_TEXT_MAX + over);
+		out = read_bytes(file.data, file.size);
+		assert_int_equal(out.events, 1 - over);
+		assert_int_equal(out.stats.blocks_damaged, over);
+		msgpack_sbuffer_destroy(&file);
+	}
+	free(payload);
 }
 
 /* Strings stay valid until close, also when their block is gone; equal ones are one. */
@@ -474,11 +592,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_missing_block, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_repeated_blocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_garbage_between_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_magic_across_reads, setup, teardown),
 		cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_newer_version),
 		cmocka_unit_test(test_unknown_parts_are_skipped),
 		cmocka_unit_test(test_wrong_contents),
 		cmocka_unit_test(test_hostile_header),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test_setup_teardown(test_strings_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
 	};

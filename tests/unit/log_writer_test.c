@@ -43,23 +43,6 @@ static int teardown(void **state)
 	return err;
 }
 
-static void assert_same(const struct event *e, const struct event *want)
-{
-	const struct event_desc *desc = schema_event(want->id);
-	unsigned i;
-
-	assert_int_equal(e->id, want->id);
-	assert_int_equal(e->thread, want->thread);
-	assert_int_equal(e->time_ns, want->time_ns);
-	assert_int_equal(e->field_count, desc->field_count);
-	for (i = 0; i < desc->field_count; i++) {
-		if (desc->fields[i].type == FIELD_STR)
-			assert_string_equal(e->v[i].s, want->v[i].s);
-		else
-			assert_int_equal(e->v[i].u, want->v[i].u);
-	}
-}
-
 static struct log_writer *open_ok(const char *path, bool overwrite)
 {
 	json_t *header = fixture_header();
@@ -82,7 +65,7 @@ static void test_every_event_comes_back(void **state)
 	assert_int_equal(log_reader_open(t->path, &r), 0);
 	for (n = 0; fixture_nth(n, &want); n++) {
 		assert_int_equal(log_reader_next(r, &e), 1);
-		assert_same(e, &want);
+		fixture_assert_same(e, &want);
 	}
 	assert_true(n > 100);
 	assert_int_equal(log_reader_next(r, &e), 0);
@@ -108,9 +91,10 @@ static void test_header_comes_back(void **state)
 
 static void test_header_is_refused(void **state)
 {
-	static const char *const bad[] = {"[]", "{\"a\":\"x\\u0000y\"}", "{\"a\":[[[[[[[[[[[[[[[[[[[[["
-									"[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]"
-									"]]]]]]]]]]]]}"};
+	static const char *const bad[] = {"[]", "{\"a\":\"x\\u0000y\"}",
+					  "{\"a\":[[[[[[[[[[[[[[[[[[[[["
+					  "[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]"
+					  "]]]]]]]]]]]]}"};
 	struct temp *t = *state;
 	struct log_writer *w = NULL;
 	json_t *header;
@@ -145,7 +129,8 @@ static void test_large_log(void **state)
 			want.time_ns = 1000000 + n * 137 - n % 7 * 500;
 			want.thread = 1 + n % 300;
 			want.v[MONITOR_CONTENDED_ENTER_OWNER].u = n % 5;
-			for (i = MONITOR_CONTENDED_ENTER_CPU_NS; i < MONITOR_CONTENDED_ENTER_FIELD_COUNT; i++)
+			for (i = MONITOR_CONTENDED_ENTER_CPU_NS;
+			     i < MONITOR_CONTENDED_ENTER_FIELD_COUNT; i++)
 				want.v[i].u = n * i * 1000 - n % 11;
 			if (!want.v[MONITOR_CONTENDED_ENTER_OWNER].u)
 				for (i = MONITOR_CONTENDED_ENTER_OWNER_CPU_NS;
@@ -156,7 +141,7 @@ static void test_large_log(void **state)
 				continue;
 			}
 			assert_int_equal(log_reader_next(r, &e), 1);
-			assert_same(e, &want);
+			fixture_assert_same(e, &want);
 		}
 		if (pass)
 			break;
@@ -171,6 +156,38 @@ static void test_large_log(void **state)
 		assert_int_equal(log_reader_open(t->path, &r), 0);
 	}
 	assert_int_equal(log_reader_next(r, &e), 0);
+	log_reader_close(r);
+}
+
+/* Thread 0 has no counters: what a caller says of them is not written. */
+static void test_no_counters_of_nobody(void **state)
+{
+	struct temp *t = *state;
+	struct log_writer *w = open_ok(t->path, false);
+	struct event e = {.id = EVENT_PARK_END, .thread = 1};
+	const struct event *got;
+	struct log_reader *r;
+	unsigned i, owner;
+
+	for (owner = 0; owner < 2; owner++) {
+		e.v[PARK_END_OWNER].u = owner;
+		for (i = PARK_END_OWNER + 1; i < PARK_END_FIELD_COUNT; i++)
+			e.v[i].u = 100 + i;
+		log_write(w, &e);
+	}
+	e.thread = 0;
+	log_write(w, &e);
+	assert_int_equal(log_writer_close(w), 0);
+	assert_int_equal(log_reader_open(t->path, &r), 0);
+	assert_int_equal(log_reader_next(r, &got), 1);
+	assert_int_equal(got->v[PARK_END_CPU_NS].u, 100 + PARK_END_CPU_NS);
+	assert_int_equal(got->v[PARK_END_OWNER_CPU_NS].u, 0);
+	assert_int_equal(got->v[PARK_END_OWNER_RUNNABLE_NS].u, 0);
+	assert_int_equal(log_reader_next(r, &got), 1);
+	assert_int_equal(got->v[PARK_END_OWNER_CPU_NS].u, 100 + PARK_END_OWNER_CPU_NS);
+	assert_int_equal(log_reader_next(r, &got), 1);
+	assert_int_equal(got->v[PARK_END_CPU_NS].u, 0);
+	assert_int_equal(got->v[PARK_END_OWNER_CPU_NS].u, 100 + PARK_END_OWNER_CPU_NS);
 	log_reader_close(r);
 }
 
@@ -372,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_header_comes_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_header_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large_log, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_counters_of_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_text_is_cleaned, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_existing_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_event_is_refused, setup, teardown),

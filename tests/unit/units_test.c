@@ -16,14 +16,30 @@ static void test_duration_parse(void **state)
 		int err;
 		uint64_t ns;
 	} rows[] = {
-		{"10", 0, 10 * NS_PER_S},      {"10s", 0, 10 * NS_PER_S}, {"250ms", 0, 250 * NS_PER_MS},
-		{"1.5h", 0, 5400 * NS_PER_S},  {"0", 0, 0},               {".5s", 0, NS_PER_S / 2},
-		{"7us", 0, 7000},              {"3ns", 0, 3},             {"2m", 0, 120 * NS_PER_S},
-		{"2min", 0, 120 * NS_PER_S},   {"1MS", 0, NS_PER_MS},     {"", -EINVAL, 0},
-		{"s", -EINVAL, 0},             {"-1s", -EINVAL, 0},       {"+1s", -EINVAL, 0},
-		{" 1", -EINVAL, 0},            {"1 s", -EINVAL, 0},       {"1x", -EINVAL, 0},
-		{"1ss", -EINVAL, 0},           {"nan", -EINVAL, 0},       {"inf", -EINVAL, 0},
-		{".", -EINVAL, 0},             {"1e999", -EINVAL, 0},     {"1e12h", -ERANGE, 0},
+		{"10", 0, 10 * NS_PER_S},
+		{"10s", 0, 10 * NS_PER_S},
+		{"250ms", 0, 250 * NS_PER_MS},
+		{"1.5h", 0, 5400 * NS_PER_S},
+		{"0", 0, 0},
+		{".5s", 0, NS_PER_S / 2},
+		{"7us", 0, 7000},
+		{"3ns", 0, 3},
+		{"2m", 0, 120 * NS_PER_S},
+		{"2min", 0, 120 * NS_PER_S},
+		{"1MS", 0, NS_PER_MS},
+		{"", -EINVAL, 0},
+		{"s", -EINVAL, 0},
+		{"-1s", -EINVAL, 0},
+		{"+1s", -EINVAL, 0},
+		{" 1", -EINVAL, 0},
+		{"1 s", -EINVAL, 0},
+		{"1x", -EINVAL, 0},
+		{"1ss", -EINVAL, 0},
+		{"nan", -EINVAL, 0},
+		{"inf", -EINVAL, 0},
+		{".", -EINVAL, 0},
+		{"1e999", -EINVAL, 0},
+		{"1e12h", -ERANGE, 0},
 		{"10000000000", -ERANGE, 0},
 	};
 	uint64_t ns;
@@ -44,9 +60,12 @@ static void test_size_parse(void **state)
 		int err;
 		uint64_t bytes;
 	} rows[] = {
-		{"4096", 0, 4096},     {"64k", 0, 65536},      {"16M", 0, 16u << 20}, {"1G", 0, 1u << 30},
-		{"1GiB", 0, 1u << 30}, {"2kb", 0, 2048},       {"1b", 0, 1},          {"0.5k", 0, 512},
-		{"", -EINVAL, 0},      {"k", -EINVAL, 0},      {"1T", -EINVAL, 0},    {"-5", -EINVAL, 0},
+		{"4096", 0, 4096},     {"64k", 0, 65536},
+		{"16M", 0, 16u << 20}, {"1G", 0, 1u << 30},
+		{"1GiB", 0, 1u << 30}, {"2kb", 0, 2048},
+		{"1b", 0, 1},          {"0.5k", 0, 512},
+		{"", -EINVAL, 0},      {"k", -EINVAL, 0},
+		{"1T", -EINVAL, 0},    {"-5", -EINVAL, 0},
 		{"1e30", -ERANGE, 0},  {"9000000000G", -ERANGE, 0},
 	};
 	uint64_t bytes;
@@ -127,7 +146,7 @@ static void test_clocks_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_duration_parse), cmocka_unit_test(test_size_parse),
+		cmocka_unit_test(test_duration_parse),  cmocka_unit_test(test_size_parse),
 		cmocka_unit_test(test_duration_format), cmocka_unit_test(test_size_format),
 		cmocka_unit_test(test_clocks_run),
 	};

@@ -60,16 +60,21 @@ static void an_empty_string_has_no_arguments(void **state)
 
 static void refuses_what_it_cannot_read(void **state)
 {
-	static const char *const wrong[] = {"8", "8@", "8@%", "8@%foo", "3@%rax", "8@$", "8@%rax8@%rbx", "@%rax",
-					    "8@4", "8@4(", "8@4(%rax", "8@99999999999999999999(%rax)", "x@%rax",
-					    "8@%rip4", "-@%rax"};
+	static const char *const wrong[] = {
+		"8",      "8@",      "8@%",          "8@%foo",
+		"3@%rax", "8@$",     "8@%rax8@%rbx", "@%rax",
+		"8@4",    "8@4(",    "8@4(%rax",     "8@99999999999999999999(%rax)",
+		"x@%rax", "8@%rip4", "-@%rax"};
 	struct usdt_spec s;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(usdt_spec_parse(wrong[i], &s), -EPROTO);
 	assert_int_equal(usdt_spec_parse("8@(%rdx,%rax,8)", &s), -ENOTSUP);
-	assert_int_equal(usdt_spec_parse("1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1", &s), -ENOTSUP);
+	assert_int_equal(
+		usdt_spec_parse("1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1",
+				&s),
+		-ENOTSUP);
 }
 
 int main(void)

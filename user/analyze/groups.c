@@ -34,7 +34,9 @@ static int compare_lock_class(const struct log_names *names, const struct cell *
 
 static int compare_lock(const struct log_names *names, const struct cell *a, const struct cell *b)
 {
-	return a->lock == b->lock ? 0 : compare_lock_class(names, a, b) ?: compare_u64(a->lock, b->lock);
+	int order = compare_lock_class(names, a, b);
+
+	return order ? order : compare_u64(a->lock, b->lock);
 }
 
 static int compare_threads(const struct log_names *names, uint64_t a, uint64_t b)

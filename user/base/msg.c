@@ -12,7 +12,8 @@ void msg_set_level(enum msg_level level)
 
 void msg(enum msg_level level, const char *format, ...)
 {
-	static const char *const prefix[] = {"spoor: ", "spoor: warning: ", "spoor: ", "spoor: debug: "};
+	static const char *const prefix[] = {
+		"spoor: ", "spoor: warning: ", "spoor: ", "spoor: debug: "};
 	va_list ap;
 
 	_Static_assert(sizeof(prefix) / sizeof(*prefix) == MSG_LEVEL_COUNT, "one prefix per level");

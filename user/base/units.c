@@ -38,19 +38,27 @@ static int parse(const char *text, const struct unit *units, double limit, uint6
 
 int duration_parse(const char *text, uint64_t *ret_ns)
 {
-	static const struct unit units[] = {{"", 1e9},   {"ns", 1},    {"us", 1e3},     {"ms", 1e6},
-					    {"s", 1e9},  {"m", 60e9},  {"min", 60e9},   {"h", 3600e9},
-					    {NULL, 0}};
+	static const struct unit units[] = {{"", 1e9},     {"ns", 1},     {"us", 1e3},
+					    {"ms", 1e6},   {"s", 1e9},    {"m", 60e9},
+					    {"min", 60e9}, {"h", 3600e9}, {NULL, 0}};
 
 	return parse(text, units, 9e18, ret_ns);
 }
 
 int size_parse(const char *text, uint64_t *ret_bytes)
 {
-	static const struct unit units[] = {
-		{"", 1},           {"b", 1},          {"k", 1024.0},     {"kb", 1024.0},
-		{"kib", 1024.0},   {"m", 1048576.0},  {"mb", 1048576.0}, {"mib", 1048576.0},
-		{"g", 1073741824.0}, {"gb", 1073741824.0}, {"gib", 1073741824.0}, {NULL, 0}};
+	static const struct unit units[] = {{"", 1},
+					    {"b", 1},
+					    {"k", 1024.0},
+					    {"kb", 1024.0},
+					    {"kib", 1024.0},
+					    {"m", 1048576.0},
+					    {"mb", 1048576.0},
+					    {"mib", 1048576.0},
+					    {"g", 1073741824.0},
+					    {"gb", 1073741824.0},
+					    {"gib", 1073741824.0},
+					    {NULL, 0}};
 
 	return parse(text, units, 9e18, ret_bytes);
 }
@@ -61,13 +69,16 @@ static char *format(double value, const struct unit *units, char *buf)
 		units++;
 	value /= units->factor;
 	snprintf(buf, UNITS_TEXT_MAX, "%.*f %s",
-		 units->factor == 1 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, units->name);
+		 units->factor == 1 || value >= 99.95 ? 0
+		 : value >= 9.995                     ? 1
+						      : 2,
+		 value, units->name);
 	return buf;
 }
 
 char *duration_format(uint64_t ns, char buf[UNITS_TEXT_MAX])
 {
-	static const struct unit units[] = {{"ns", 1},    {"us", 1e3},    {"ms", 1e6},
+	static const struct unit units[] = {{"ns", 1},  {"us", 1e3},   {"ms", 1e6},
 					    {"s", 1e9}, {"min", 60e9}, {NULL, 0}};
 	/* Up to ten minutes stay in seconds. */
 	static const struct unit seconds[] = {{"s", 1e9}, {NULL, 0}};
@@ -79,8 +90,8 @@ char *duration_format(uint64_t ns, char buf[UNITS_TEXT_MAX])
 
 char *size_format(uint64_t bytes, char buf[UNITS_TEXT_MAX])
 {
-	static const struct unit units[] = {{"B", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0},
-					    {"GiB", 1073741824.0}, {NULL, 0}};
+	static const struct unit units[] = {
+		{"B", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {NULL, 0}};
 
 	return format((double)bytes, units, buf);
 }

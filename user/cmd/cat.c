@@ -24,20 +24,24 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{"resolve", 'r', NULL, 0, "Put names in the place of numbers: threads, classes, locks, strings", 0},
-	{"event", 'e', "NAME[,NAME...]", 0, "Only events of these kinds; can be given several times", 0},
+	{"resolve", 'r', NULL, 0,
+	 "Put names in the place of numbers: threads, classes, locks, strings", 0},
+	{"event", 'e', "NAME[,NAME...]", 0,
+	 "Only events of these kinds; can be given several times", 0},
 	{"header", 'H', NULL, 0, "Only the header: host, JVM, clocks, sources; one JSON object", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const char doc[] =
 	"Prints a log, one JSON object per event and line, in the order of the file.\v"
-	"Each line has time_ns (CLOCK_MONOTONIC), event, thread, and the fields of the event by name; "
+	"Each line has time_ns (CLOCK_MONOTONIC), event, thread, and the fields of the event by "
+	"name; "
 	"the events and their fields are listed in schemas/event-log.md.\n"
 	"\n"
 	"  spoor cat -r -e monitor_contended_enter app.spoor | jq .lock.class\n"
 	"\n"
-	"Exit status: 0 all was intact; 1 the log cannot be read, or a part of it is missing, and what "
+	"Exit status: 0 all was intact; 1 the log cannot be read, or a part of it is missing, and "
+	"what "
 	"could be read has been printed; 2 wrong usage.";
 
 /* NULL, or the first name that is no event. */
@@ -224,10 +228,11 @@ static int open_log(const char *path, struct log_reader **ret)
 	if (err == -EPROTO)
 		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
 	else if (err == -ENOTSUP)
-		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one", path,
-			  SPOOR_VERSION);
+		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one",
+			  path, SPOOR_VERSION);
 	else if (err == -EBADMSG)
-		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be read",
+		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be "
+			  "read",
 			  path);
 	else if (err)
 		msg_error("%s: cannot read it: %s", path, strerror(-err));
@@ -267,7 +272,8 @@ static void tell_damage(const char *path, const struct log_reader *r)
 	msg_error("%s: a part of the log is missing: %" PRIu64 " damaged and %" PRIu64
 		  " lost blocks, %" PRIu64 " bytes skipped; the other %" PRIu64
 		  " events have been printed",
-		  path, stats.blocks_damaged, stats.blocks_missing, stats.bytes_skipped, stats.events);
+		  path, stats.blocks_damaged, stats.blocks_missing, stats.bytes_skipped,
+		  stats.events);
 }
 
 static void tell_unknown(const char *path, const struct log_reader *r)
@@ -276,11 +282,12 @@ static void tell_unknown(const char *path, const struct log_reader *r)
 
 	log_reader_stats(r, &stats);
 	if (stats.events_unknown)
-		msg_warning("%s: %" PRIu64 " events are of kinds that this spoor does not know", path,
-			    stats.events_unknown);
+		msg_warning("%s: %" PRIu64 " events are of kinds that this spoor does not know",
+			    path, stats.events_unknown);
 }
 
-static int print_events(const struct options *o, const struct log_names *names, struct log_reader *r)
+static int print_events(const struct options *o, const struct log_names *names,
+			struct log_reader *r)
 {
 	const struct event *e;
 	int err;

@@ -25,8 +25,10 @@ static const struct argp_option option_table[] = {
 
 static const char doc[] =
 	"Says whether this machine, and with -p this JVM, can be recorded, and what is missing.\v"
-	"One line for each thing that a recording needs: ok; warning, if a recording works but lacks something; "
-	"missing, if none works; and what to do about it. Nothing is changed: where a right or a feature of the "
+	"One line for each thing that a recording needs: ok; warning, if a recording works but "
+	"lacks something; "
+	"missing, if none works; and what to do about it. Nothing is changed: where a right or a "
+	"feature of the "
 	"kernel is in question it is tried, with a program that does nothing.\n"
 	"\n"
 	"  spoor doctor -p $(pgrep -n java)\n"
@@ -77,12 +79,15 @@ static void verdict_write(const struct options *o, const struct checks *c, char 
 		if (c->v[i].state == CHECK_MISSING)
 			first = c->v[i].name;
 	if (missing > 1)
-		snprintf(ret, size, "A recording of %s cannot work: %zu things are missing, the first is \"%s\".",
+		snprintf(ret, size,
+			 "A recording of %s cannot work: %zu things are missing, the first is "
+			 "\"%s\".",
 			 what, missing, first);
 	else if (missing)
 		snprintf(ret, size, "A recording of %s cannot work: see \"%s\".", what, first);
 	else if (warnings)
-		snprintf(ret, size, "A recording of %s works, with the limits named in %zu warning%s.", what,
+		snprintf(ret, size,
+			 "A recording of %s works, with the limits named in %zu warning%s.", what,
 			 warnings, warnings == 1 ? "" : "s");
 	else
 		snprintf(ret, size, "A recording of %s works.", what);
@@ -107,12 +112,13 @@ static int print_json(const struct checks *c, const char *verdict)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct check *k = &c->v[i];
 
-		err |= json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", k->name, "state",
-							     state_names[k->state], "found", k->found,
-							     "advice", k->advice));
+		err |= json_array_append_new(list,
+					     json_pack("{s:s, s:s, s:s, s:s}", "name", k->name,
+						       "state", state_names[k->state], "found",
+						       k->found, "advice", k->advice));
 	}
-	all = json_pack("{s:b, s:s, s:o}", "can_record", !checks_count(c, CHECK_MISSING), "verdict", verdict,
-			"checks", list);
+	all = json_pack("{s:b, s:s, s:o}", "can_record", !checks_count(c, CHECK_MISSING), "verdict",
+			verdict, "checks", list);
 	if (!err && all)
 		err = json_dumpf(all, stdout, JSON_INDENT(2));
 	else

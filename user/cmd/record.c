@@ -33,29 +33,35 @@ static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
 	{"output", 'o', "FILE", 0, "write the log to FILE (default: spoor-<pid>-<time>.spoor)", 0},
 	{"force", 'f', NULL, 0, "overwrite FILE if it exists", 0},
-	{"duration", 'd', "TIME", 0, "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
+	{"duration", 'd', "TIME", 0,
+	 "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
 	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
-	{"no-write", OPT_NO_WRITE, NULL, 0, "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	{"no-write", OPT_NO_WRITE, NULL, 0,
+	 "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
 	{0},
 };
 
-static const char doc[] =
-	"Records lock contention, parking, garbage collection, safepoints, scheduling and steal time of a JVM "
-	"(OpenJDK with USDT probes, as most distributions build it) while it runs, and writes an event log.\v"
-	"The JVM needs no flag and no agent. spoor turns its flag DTraceMonitorProbes on for the time of the "
-	"recording and puts it back, whatever happens to spoor meanwhile.\n\n"
-	"With COMMAND, spoor starts it, records the first JVM among it and its children to its end, and exits with "
-	"the command's own status.\n\n"
-	"Examples:\n"
-	"  spoor record -p 4711 -d 30s -o app.spoor\n"
-	"  spoor record -o build.spoor -- java -jar app.jar\n\n"
-	"Exit status: 0 recorded (also if the JVM ended meanwhile); 1 it could not be recorded, or not to the end; 2 wrong "
-	"usage.";
+static const char doc[] = "Records lock contention, parking, garbage collection, safepoints, "
+			  "scheduling and steal time of a JVM "
+			  "(OpenJDK with USDT probes, as most distributions build it) while it "
+			  "runs, and writes an event log.\v"
+			  "The JVM needs no flag and no agent. spoor turns its flag "
+			  "DTraceMonitorProbes on for the time of the "
+			  "recording and puts it back, whatever happens to spoor meanwhile.\n\n"
+			  "With COMMAND, spoor starts it, records the first JVM among it and its "
+			  "children to its end, and exits with "
+			  "the command's own status.\n\n"
+			  "Examples:\n"
+			  "  spoor record -p 4711 -d 30s -o app.spoor\n"
+			  "  spoor record -o build.spoor -- java -jar app.jar\n\n"
+			  "Exit status: 0 recorded (also if the JVM ended meanwhile); 1 it could "
+			  "not be recorded, or not to the end; 2 wrong "
+			  "usage.";
 
-static error_t parse_size(struct argp_state *state, const char *text, int (*parse)(const char *, uint64_t *),
-			  const char *what, uint64_t *ret)
+static error_t parse_size(struct argp_state *state, const char *text,
+			  int (*parse)(const char *, uint64_t *), const char *what, uint64_t *ret)
 {
 	if (parse(text, ret) || !*ret)
 		argp_error(state, "'%s' is not a %s", text, what);
@@ -82,7 +88,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->recorder.overwrite = true;
 		return 0;
 	case 'd':
-		return parse_size(state, arg, duration_parse, "duration such as 30s", &o->duration_ns);
+		return parse_size(state, arg, duration_parse, "duration such as 30s",
+				  &o->duration_ns);
 	case 'q':
 		o->quiet = true;
 		return 0;
@@ -90,22 +97,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->recorder.no_write = true;
 		return 0;
 	case OPT_BUFFER:
-		return parse_size(state, arg, size_parse, "size such as 16M", &o->recorder.buffer_bytes);
+		return parse_size(state, arg, size_parse, "size such as 16M",
+				  &o->recorder.buffer_bytes);
 	case OPT_WINDOW:
-		return parse_size(state, arg, duration_parse, "duration such as 1s", &o->recorder.window_ns);
+		return parse_size(state, arg, duration_parse, "duration such as 1s",
+				  &o->recorder.window_ns);
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->recorder.pid == !o->command)
-			argp_error(state, o->command ? "either -p PID or COMMAND, not both" : "-p PID or COMMAND is needed");
+			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
+						     : "-p PID or COMMAND is needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp argp = {argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, NULL, NULL, NULL};
+static const struct argp argp = {
+	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, NULL, NULL, NULL};
 
 static void name_log(struct options *o)
 {
@@ -129,9 +140,10 @@ static void print_status(const struct recorder *r, struct recorder_stats *last)
 
 	recorder_stats(r, &s);
 	interval = s.elapsed_ns - last->elapsed_ns;
-	fprintf(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s", duration_format(s.elapsed_ns, elapsed),
-		(unsigned long long)s.events,
-		(unsigned long long)(interval ? (s.events - last->events) * NS_PER_S / interval : 0),
+	fprintf(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s",
+		duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.events,
+		(unsigned long long)(interval ? (s.events - last->events) * NS_PER_S / interval
+					      : 0),
 		(unsigned long long)s.lost, size_format(s.bytes, bytes));
 	fflush(stderr);
 	*last = s;
@@ -141,15 +153,16 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 {
 	char elapsed[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
 
-	msg_info("recorded %s: %llu events, %llu lost, %s in %s", duration_format(s->elapsed_ns, elapsed),
-		 (unsigned long long)s->events, (unsigned long long)s->lost, size_format(s->bytes, bytes),
-		 o->recorder.path);
+	msg_info("recorded %s: %llu events, %llu lost, %s in %s",
+		 duration_format(s->elapsed_ns, elapsed), (unsigned long long)s->events,
+		 (unsigned long long)s->lost, size_format(s->bytes, bytes), o->recorder.path);
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds; a larger --buffer helps");
 	msg_info("read it with: spoor report %s", o->recorder.path);
 }
 
-/* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for SIGCHLD. */
+/* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for
+ * SIGCHLD. */
 static bool signal_read(int fd)
 {
 	struct signalfd_siginfo info;
@@ -176,8 +189,8 @@ static int signals_open(void)
 }
 
 /* Records until something ends it; that something. why is filled when it is RECORDER_FAILED. */
-static enum recorder_end record_until_end(struct recorder *r, const struct options *o, int signals, bool status,
-					  char why[RECORDER_WHY_MAX])
+static enum recorder_end record_until_end(struct recorder *r, const struct options *o, int signals,
+					  bool status, char why[RECORDER_WHY_MAX])
 {
 	struct recorder_stats last = {0};
 	uint64_t end = o->duration_ns ? clock_mono_ns() + o->duration_ns : UINT64_MAX;
@@ -214,7 +227,8 @@ static int wait_status(pid_t child, bool *ret_killed)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Waits until the command, or a child of it, is a JVM. 0: it ended before, or we were told to stop. */
+/* Waits until the command, or a child of it, is a JVM. 0: it ended before, or we were told to stop.
+ */
 static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 {
 	struct pollfd fd = {.fd = signals, .events = POLLIN};
@@ -285,7 +299,8 @@ static int record_command(struct options *o, int signals)
 	if (wait_for_jvm(child, signals, &o->recorder.pid))
 		status = record(o, signals, true);
 	else
-		msg_error("%s has ended without starting a JVM: nothing was recorded", o->command[0]);
+		msg_error("%s has ended without starting a JVM: nothing was recorded",
+			  o->command[0]);
 	command_status = wait_status(child, &killed);
 	return command_status ? command_status : status;
 }

@@ -190,17 +190,25 @@ static int report(const struct options *o, struct log_reader *r)
 {
 	struct report_input in = {.header = log_reader_header(r), .top = o->top};
 	struct analysis *a = analysis_new();
+	struct analysis_facts facts;
 	char damage[512];
 	int err = a ? analyze(r, a, &in) : -ENOMEM;
 
 	in.analysis = a;
-	if (!err)
+	if (!err) {
+		analysis_facts(a, &facts);
 		err = print(o, &in);
+	}
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
 	else if ((err = finish_output()) >= 0 && in.damaged) {
 		report_damage(&in, damage, sizeof(damage));
 		msg_error("%s: %s", o->path, damage);
+		err = -EBADMSG;
+	} else if (err >= 0 && !facts.ended) {
+		msg_error("%s: the log has no end: its recorder was killed, or is still at work; "
+			  "what it had written by then is reported",
+			  o->path);
 		err = -EBADMSG;
 	}
 	analysis_free(a);

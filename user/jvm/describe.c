@@ -122,9 +122,10 @@ json_t *jvm_describe(const struct jvm *j)
 
 	if (!object)
 		return NULL;
-	if (set(object, "pid", json_integer(j->pid)) | set(object, "ns_pid", json_integer(j->ns_pid)) |
-	    set(object, "start_ticks", json_integer((json_int_t)j->start_ticks)) | texts_add(j, object) |
-	    flags_add(j, object)) {
+	if (set(object, "pid", json_integer(j->pid)) |
+	    set(object, "ns_pid", json_integer(j->ns_pid)) |
+	    set(object, "start_ticks", json_integer((json_int_t)j->start_ticks)) |
+	    texts_add(j, object) | flags_add(j, object)) {
 		json_decref(object);
 		return NULL;
 	}

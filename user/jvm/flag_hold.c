@@ -17,28 +17,30 @@
 #include <unistd.h>
 
 /*
- * A flag such as DTraceMonitorProbes is one byte in the target. Turning it on is easy; what must not fail is
- * putting it back, even if the recorder is killed. So a guardian, a small process of its own, writes the byte
- * and then waits for the end of the recorder, which it notices as the end of a socket; there it puts the byte
- * back and ends too. It has its own session and ignores the signals that end a recorder (a Ctrl-C or a service
- * manager reaches both). It is forked first and writes afterwards: there is no moment in which the flag is on
- * without a guardian. Only if guardian and recorder are both killed with SIGKILL does the flag stay on: then
- * the JVM computes the arguments of nops at contended monitors (measured: no cost; 22.5 and 22.6 ns for a
+ * A flag such as DTraceMonitorProbes is one byte in the target. Turning it on is easy; what must
+ * not fail is putting it back, even if the recorder is killed. So a guardian, a small process of
+ * its own, writes the byte and then waits for the end of the recorder, which it notices as the end
+ * of a socket; there it puts the byte back and ends too. It has its own session and ignores the
+ * signals that end a recorder (a Ctrl-C or a service manager reaches both). It is forked first and
+ * writes afterwards: there is no moment in which the flag is on without a guardian. Only if
+ * guardian and recorder are both killed with SIGKILL does the flag stay on: then the JVM computes
+ * the arguments of nops at contended monitors (measured: no cost; 22.5 and 22.6 ns for a
  * synchronized section), until the next recorder, who takes it for the user's own setting.
  *
- * Recorders do not know of each other, may see the target under different pids, and may each have their own /tmp
- * and /run. What all of them can open is the target's libjvm.so: the same inode for all. So they meet in locks on
- * it, which leave nothing behind and need no right to write:
+ * Recorders do not know of each other, may see the target under different pids, and may each have
+ * their own /tmp and /run. What all of them can open is the target's libjvm.so: the same inode for
+ * all. So they meet in locks on it, which leave nothing behind and need no right to write:
  * - flock() on the file is the short mutex around a change of the flag.
- * - a read lock on one byte, far behind the file's end, says "there is a holder": which byte follows from the
- *   target and from whether the flag was off (kind 0) or on (kind 1) before all holders. A read lock may be held
- *   by many; to ask whether a write lock would be possible tells whether there is any.
- * Whoever comes while there is a holder of kind 0 is of kind 0 as well, although the flag is on; the last of
- * kind 0 to leave writes 0. The locks are open-file-description locks (Linux 3.15): they belong to the guardian's
- * open file, not to a process, so that other opens and closes of libjvm.so, as libelf does, do not drop them.
+ * - a read lock on one byte, far behind the file's end, says "there is a holder": which byte
+ * follows from the target and from whether the flag was off (kind 0) or on (kind 1) before all
+ * holders. A read lock may be held by many; to ask whether a write lock would be possible tells
+ * whether there is any. Whoever comes while there is a holder of kind 0 is of kind 0 as well,
+ * although the flag is on; the last of kind 0 to leave writes 0. The locks are
+ * open-file-description locks (Linux 3.15): they belong to the guardian's open file, not to a
+ * process, so that other opens and closes of libjvm.so, as libelf does, do not drop them.
  *
- * /proc/PID/mem is bound to the address space when it is opened, so the guardian can never write into a process
- * that has got the number of a target that ended.
+ * /proc/PID/mem is bound to the address space when it is opened, so the guardian can never write
+ * into a process that has got the number of a target that ended.
  */
 
 #define MUTEX_DEADLINE_MS 5000
@@ -62,8 +64,9 @@ struct guard_word {
 static off_t lock_offset(const struct jvm *j)
 {
 	/*
-	 * JVMs that share a libjvm.so may have been started in the same clock tick, or be number 1 in their
-	 * containers, but hardly both at the same random address. All of it looks alike from everywhere.
+	 * JVMs that share a libjvm.so may have been started in the same clock tick, or be number 1
+	 * in their containers, but hardly both at the same random address. All of it looks alike
+	 * from everywhere.
 	 */
 	const uint64_t parts[] = {j->start_ticks, (uint64_t)j->ns_pid, j->lib.start};
 	uint64_t hash = 0xcbf29ce484222325;
@@ -89,7 +92,8 @@ static bool others_hold(int fd, off_t at)
 	return !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* Without the mutex (somebody else's lock, or a file system without any) it goes on: it is held for microseconds. */
+/* Without the mutex (somebody else's lock, or a file system without any) it goes on: it is held for
+ * microseconds. */
 static void mutex_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = MUTEX_RETRY_NS};
@@ -162,8 +166,8 @@ static void guard_say(int err, enum kind kind)
 
 static void signals_ignore(void)
 {
-	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM,
-				      SIGTSTP, SIGTTIN, SIGTTOU};
+	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE, SIGUSR1,
+				      SIGUSR2, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
@@ -172,7 +176,8 @@ static void signals_ignore(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Descriptors 0 to 2 are the guardian's three; all others, and so the recorder's output, are closed. */
+/* Descriptors 0 to 2 are the guardian's three; all others, and so the recorder's output, are
+ * closed. */
 static int guard_fds(int sock, int mem, int lock)
 {
 	const int from[GUARD_FDS] = {[SOCKET_FD] = sock, [MEM_FD] = mem, [LOCK_FD] = lock};

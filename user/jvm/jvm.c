@@ -34,7 +34,8 @@ static int why(char **ret_why, int err, const char *format, ...)
 static int no_process(pid_t pid, char **ret_why)
 {
 	return why(ret_why, -ESRCH,
-		   "there is no process %d here (a process in a container has another number outside of it: "
+		   "there is no process %d here (a process in a container has another number "
+		   "outside of it: "
 		   "look for it with 'pgrep -a java')",
 		   (int)pid);
 }
@@ -43,7 +44,8 @@ static int no_process(pid_t pid, char **ret_why)
 static int no_permission(pid_t pid, int err, char **ret_why)
 {
 	return why(ret_why, err,
-		   "process %d may not be read by this user (%s): run spoor as root or as the JVM's user, or give "
+		   "process %d may not be read by this user (%s): run spoor as root or as the "
+		   "JVM's user, or give "
 		   "it the capabilities CAP_SYS_PTRACE and CAP_DAC_OVERRIDE",
 		   (int)pid, strerror(-err));
 }
@@ -84,7 +86,8 @@ static int pid_open(pid_t pid, struct jvm *j, char **ret_why)
 		/* A thread's number: EINVAL, from Linux 6.9 on ENOENT. */
 		if (err == -EINVAL || err == -ENOENT)
 			return why(ret_why, -EINVAL,
-				   "%d is the number of a thread: give the number of its process", (int)pid);
+				   "%d is the number of a thread: give the number of its process",
+				   (int)pid);
 		return process_why(pid, err, ret_why);
 	}
 	err = process_stat(pid, &stat);
@@ -107,7 +110,8 @@ static int lib_open(struct jvm *j, char **ret_why)
 
 	if (err == -ENOENT)
 		return why(ret_why, -ENOEXEC,
-			   "process %d is not a JVM: it has no " LIBJVM " loaded (list JVMs with 'pgrep -a java')",
+			   "process %d is not a JVM: it has no " LIBJVM
+			   " loaded (list JVMs with 'pgrep -a java')",
 			   (int)pid);
 	if (err)
 		return process_why(pid, err, ret_why);
@@ -116,15 +120,17 @@ static int lib_open(struct jvm *j, char **ret_why)
 		err = libjvm_read(j->path, &j->elf);
 	if (err == -ENOENT && j->path[0])
 		return why(ret_why, -ENOTSUP,
-			   "the JVM in process %d exports no vmStructs (%s): it is not HotSpot, or was stripped "
+			   "the JVM in process %d exports no vmStructs (%s): it is not HotSpot, or "
+			   "was stripped "
 			   "of them; spoor needs an OpenJDK HotSpot build",
 			   (int)pid, j->lib.path);
 	if (err == -EACCES || err == -EPERM)
 		return no_permission(pid, err, ret_why);
 	if (err)
-		return why(ret_why, err,
-			   "the file %s of process %d cannot be read%s: %s", j->lib.path, (int)pid,
-			   j->lib.deleted ? ", it was deleted or replaced after the JVM's start" : "",
+		return why(ret_why, err, "the file %s of process %d cannot be read%s: %s",
+			   j->lib.path, (int)pid,
+			   j->lib.deleted ? ", it was deleted or replaced after the JVM's start"
+					  : "",
 			   strerror(-err));
 	for (int i = 0; i < VMSYM_COUNT; i++)
 		j->symbols[i] = j->lib.start - j->elf.first_vaddr + j->elf.symbols[i];
@@ -139,7 +145,8 @@ static int memory_open(struct jvm *j, char **ret_why)
 
 	if (err)
 		return process_why(j->pid, err, ret_why);
-	/* The number may have gone to another process between the looks, or the process may have exec'd. */
+	/* The number may have gone to another process between the looks, or the process may have
+	 * exec'd. */
 	if (process_stat(j->pid, &stat) || stat.start_ticks != j->start_ticks || !jvm_alive(j))
 		return ended(j->pid, ret_why);
 	if (process_lib(j->pid, LIBJVM, &again) || again.start != j->lib.start ||
@@ -235,8 +242,9 @@ const struct jvm_layout *jvm_layout(const struct jvm *j)
 }
 
 /*
- * The dynamic loader maps libjvm.so before it relocates it, and a table that is being relocated ends early. The
- * launcher loads it in its only thread and runs the VM in a second one: one thread, nothing to read yet.
+ * The dynamic loader maps libjvm.so before it relocates it, and a table that is being relocated
+ * ends early. The launcher loads it in its only thread and runs the VM in a second one: one thread,
+ * nothing to read yet.
  */
 static int tables_load(struct jvm *j)
 {
@@ -277,7 +285,8 @@ int jvm_layout_refresh(struct jvm *j)
 		flag_bool(&j->mem, &j->flags, "UseCompactObjectHeaders", &compact);
 		if (err == -ESRCH)
 			return err;
-		j->missing = "an object header of its own for the class (-XX:+UseCompactObjectHeaders is on)";
+		j->missing = "an object header of its own for the class "
+			     "(-XX:+UseCompactObjectHeaders is on)";
 		if (compact)
 			return -ENOTSUP;
 	}

@@ -13,14 +13,15 @@ struct jvm;
 
 /*
  * Opens the JVM in process pid (as seen from here). -ESRCH: no such process. -ENOEXEC: no libjvm.so
- * in it. -EACCES, -EPERM: it may not be read. -ENOTSUP: its libjvm.so exports no vmStructs, or a layout
- * that spoor does not know. ret_why, if not NULL, is set to a sentence in the user's terms (what,
- * where, what to do next) on failure, or to NULL; the caller frees it with free().
+ * in it. -EACCES, -EPERM: it may not be read. -ENOTSUP: its libjvm.so exports no vmStructs, or a
+ * layout that spoor does not know. ret_why, if not NULL, is set to a sentence in the user's terms
+ * (what, where, what to do next) on failure, or to NULL; the caller frees it with free().
  */
 int jvm_open(pid_t pid, struct jvm **ret, char **ret_why);
 void jvm_close(struct jvm *j);
 
-/* Whether pid has a libjvm.so mapped now: 1, 0, or negative errno. Cheap; used to wait for a start. */
+/* Whether pid has a libjvm.so mapped now: 1, 0, or negative errno. Cheap; used to wait for a start.
+ */
 int jvm_present(pid_t pid);
 
 pid_t jvm_pid(const struct jvm *j);
@@ -30,10 +31,12 @@ const char *jvm_libjvm_path(const struct jvm *j);
 int jvm_pidfd(const struct jvm *j);
 bool jvm_alive(const struct jvm *j);
 const struct jvm_layout *jvm_layout(const struct jvm *j);
-/* Reads what was not there yet (heap bases, Java classes). 1: something new, 0: nothing, or negative errno. */
+/* Reads what was not there yet (heap bases, Java classes). 1: something new, 0: nothing, or
+ * negative errno. */
 int jvm_layout_refresh(struct jvm *j);
 
-/* Facts for the log header: the object "jvm" of schemas/event-log.md; a new reference. NULL: no memory. */
+/* Facts for the log header: the object "jvm" of schemas/event-log.md; a new reference. NULL: no
+ * memory. */
 json_t *jvm_describe(const struct jvm *j);
 
 /* All of len bytes or a negative errno (-EFAULT: not mapped, -ESRCH: the process has ended). */
@@ -49,14 +52,15 @@ int jvm_flag_writable(const struct jvm *j, const char *name);
 
 struct jvm_flag_hold;
 /*
- * Keeps a bool flag of the target on until jvm_flag_release, or until this process ends in whatever way: a small
- * guardian process puts the flag back (essay in flag_hold.c). Several holders, in any process, share one
- * flag: it goes back with the last. was_on tells whether it was on before any of them. -ENOENT: no such flag.
- * -EINVAL: not a bool. -EACCES, -EPERM: the target may not be written. -ESRCH: it has ended. -ECHILD: the
- * guardian was killed.
+ * Keeps a bool flag of the target on until jvm_flag_release, or until this process ends in whatever
+ * way: a small guardian process puts the flag back (essay in flag_hold.c). Several holders, in any
+ * process, share one flag: it goes back with the last. was_on tells whether it was on before any of
+ * them. -ENOENT: no such flag. -EINVAL: not a bool. -EACCES, -EPERM: the target may not be written.
+ * -ESRCH: it has ended. -ECHILD: the guardian was killed.
  */
 int jvm_flag_hold(struct jvm *j, const char *name, struct jvm_flag_hold **ret, bool *ret_was_on);
-/* 0, or a negative errno when the flag could not be put back (the target having ended is not an error). Accepts NULL. */
+/* 0, or a negative errno when the flag could not be put back (the target having ended is not an
+ * error). Accepts NULL. */
 int jvm_flag_release(struct jvm_flag_hold *h);
 
 /* --- threads ----------------------------------------------------------------------------- */
@@ -66,10 +70,11 @@ struct jvm_thread {
 	uint32_t ns_tid;      /* thread id in the JVM's own pid namespace */
 	uint64_t java_id;     /* java.lang.Thread id; 0: not readable yet */
 	bool daemon;
-	char name[256];       /* UTF-8, cut at a character; "" : not readable yet */
-	uint64_t stack_base;  /* highest address */
+	char name[256];      /* UTF-8, cut at a character; "" : not readable yet */
+	uint64_t stack_base; /* highest address */
 	uint64_t stack_size;
 };
 
-/* The Java threads of now; *ret is freed with free(). A thread that changes meanwhile may be missing. */
+/* The Java threads of now; *ret is freed with free(). A thread that changes meanwhile may be
+ * missing. */
 int jvm_threads(const struct jvm *j, struct jvm_thread **ret, size_t *ret_count);

@@ -35,19 +35,22 @@ struct jvm_layout {
 	uint64_t narrow_oop_base;
 	uint32_t narrow_klass_shift;
 	uint32_t narrow_oop_shift;
-	bool ready; /* the heap is set up and java.lang.Thread is loaded: everything above is valid */
+	bool ready; /* the heap is set up and java.lang.Thread is loaded: everything above is valid
+		     */
 	/* offsets of Java fields; -1: the class is not loaded yet */
-	int32_t thread_park_blocker; /* java.lang.Thread.parkBlocker, .eetop, .name, .tid, .daemon */
+	int32_t thread_park_blocker; /* java.lang.Thread.parkBlocker, .eetop, .name, .tid, .daemon
+				      */
 	int32_t thread_eetop;
 	int32_t thread_name;
 	int32_t thread_tid;
 	int32_t thread_daemon;
 	int32_t string_value; /* java.lang.String.value, .coder */
 	int32_t string_coder;
-	int32_t aos_owner;   /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
-	int32_t aqs_state;   /* AbstractQueuedSynchronizer.state */
+	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
+	int32_t aqs_state;         /* AbstractQueuedSynchronizer.state */
 	int32_t rrwl_first_reader; /* ReentrantReadWriteLock$Sync.firstReader */
-	/* Klass addresses and their _super_check_offset, for "is a subclass of"; 0: not loaded yet */
+	/* Klass addresses and their _super_check_offset, for "is a subclass of"; 0: not loaded yet
+	 */
 	uint64_t aos_klass;
 	uint64_t rrwl_sync_klass;
 	uint32_t aos_super_check_offset;

@@ -8,17 +8,18 @@
 #include <string.h>
 
 /*
- * A field of a Java class is described in its InstanceKlass: up to JDK 20 by _fields, an Array<u2> of
- * FieldInfo::field_slots numbers per field (access flags, index of the name, of the signature, of the initial
- * value, low and high half of offset << FIELDINFO_TAG_SIZE | tag); from 21 on (JDK-8292818) by
- * _fieldinfo_stream, UNSIGNED5 numbers: counts of Java and injected fields, then per field name, signature,
- * offset, access flags, field flags and what these announce. The names are Symbols in the constant pool,
- * whose entries follow the ConstantPool. Fields that the VM injects come last and are left out: their
- * names are indices of vmSymbols.
+ * A field of a Java class is described in its InstanceKlass: up to JDK 20 by _fields, an Array<u2>
+ * of FieldInfo::field_slots numbers per field (access flags, index of the name, of the signature,
+ * of the initial value, low and high half of offset << FIELDINFO_TAG_SIZE | tag); from 21 on
+ * (JDK-8292818) by _fieldinfo_stream, UNSIGNED5 numbers: counts of Java and injected fields, then
+ * per field name, signature, offset, access flags, field flags and what these announce. The names
+ * are Symbols in the constant pool, whose entries follow the ConstantPool. Fields that the VM
+ * injects come last and are left out: their names are indices of vmSymbols.
  *
- * All wanted classes are java.base's, so they are the boot loader's: the only ClassLoaderData without a
- * class loader that is not of a hidden class. It is never freed; its classes are linked, newest first, through
- * Klass::_next_link, and never unloaded, so a walk can stop at the newest that the walk before had seen.
+ * All wanted classes are java.base's, so they are the boot loader's: the only ClassLoaderData
+ * without a class loader that is not of a hidden class. It is never freed; its classes are linked,
+ * newest first, through Klass::_next_link, and never unloaded, so a walk can stop at the newest
+ * that the walk before had seen.
  */
 
 #define CLD_MAX 1000000
@@ -161,11 +162,13 @@ static bool body_is(const struct mem *m, const struct klass_shape *s, uint64_t a
 	return !memcmp(body, text, length);
 }
 
-static bool symbol_is(const struct mem *m, const struct klass_shape *s, uint64_t addr, const char *text)
+static bool symbol_is(const struct mem *m, const struct klass_shape *s, uint64_t addr,
+		      const char *text)
 {
 	uint16_t length;
 
-	return addr && !mem_u16(m, addr + s->symbol_length, &length) && body_is(m, s, addr, length, text);
+	return addr && !mem_u16(m, addr + s->symbol_length, &length) &&
+	       body_is(m, s, addr, length, text);
 }
 
 struct pool {
@@ -173,7 +176,8 @@ struct pool {
 	uint32_t length;
 };
 
-static int pool_open(const struct mem *m, const struct klass_shape *s, uint64_t klass, struct pool *ret)
+static int pool_open(const struct mem *m, const struct klass_shape *s, uint64_t klass,
+		     struct pool *ret)
 {
 	uint64_t addr;
 	int err = mem_u64(m, klass + s->ik_constants, &addr);
@@ -191,7 +195,8 @@ static bool pool_symbol_is(const struct mem *m, const struct klass_shape *s, con
 {
 	uint64_t symbol;
 
-	return index && index < p->length && !mem_u64(m, p->entries + 8 * (uint64_t)index, &symbol) &&
+	return index && index < p->length &&
+	       !mem_u64(m, p->entries + 8 * (uint64_t)index, &symbol) &&
 	       symbol_is(m, s, symbol, text);
 }
 
@@ -202,13 +207,15 @@ struct field_search {
 	const char *name, *signature;
 };
 
-static bool field_matches(const struct field_search *f, uint32_t access, uint32_t name, uint32_t sig)
+static bool field_matches(const struct field_search *f, uint32_t access, uint32_t name,
+			  uint32_t sig)
 {
 	return !(access & ACC_STATIC) && pool_symbol_is(f->m, f->s, &f->pool, name, f->name) &&
 	       pool_symbol_is(f->m, f->s, &f->pool, sig, f->signature);
 }
 
-static int array_find(const struct field_search *f, const uint16_t *slots, uint32_t fields, int32_t *ret)
+static int array_find(const struct field_search *f, const uint16_t *slots, uint32_t fields,
+		      int32_t *ret)
 {
 	const struct klass_shape *s = f->s;
 
@@ -254,7 +261,8 @@ static int stream_find(const struct field_search *f, const uint8_t *bytes, size_
 	uint32_t fields, injected, n[NUMBERS], skipped;
 	size_t at = 0;
 
-	if (!unsigned5_read(bytes, len, &at, &fields) || !unsigned5_read(bytes, len, &at, &injected))
+	if (!unsigned5_read(bytes, len, &at, &fields) ||
+	    !unsigned5_read(bytes, len, &at, &injected))
 		return -EPROTO;
 	for (; fields; fields--) {
 		for (int i = 0; i < NUMBERS; i++)
@@ -351,8 +359,8 @@ static int boot_find(const struct mem *m, const struct klass_shape *s, uint64_t 
 }
 
 /* Whether one of the wanted classes has this name: it is taken then. */
-static bool wanted_take(const struct mem *m, const struct klass_shape *s, uint64_t klass, uint64_t name,
-			struct klass_wanted *wanted, size_t count)
+static bool wanted_take(const struct mem *m, const struct klass_shape *s, uint64_t klass,
+			uint64_t name, struct klass_wanted *wanted, size_t count)
 {
 	uint16_t length;
 

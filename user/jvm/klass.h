@@ -20,13 +20,15 @@ struct klass_shape {
 	uint32_t field_tag_size, field_tag_offset;
 	uint32_t cld_class_loader, cld_next, cld_klasses;
 	uint64_t cld_head; /* address of ClassLoaderDataGraph::_head */
-	uint64_t thread, string, thread_holder; /* addresses of vmClasses' pointers; 0: not listed */
+	uint64_t thread, string,
+		thread_holder; /* addresses of vmClasses' pointers; 0: not listed */
 };
 
 /* -ENOENT, -EPROTO: *ret_missing, if not NULL, is the static name of what is missing. */
 int klass_shape_load(const struct vmstructs *v, struct klass_shape *ret, const char **ret_missing);
 
-/* The offset of an instance field of a class; -ENOENT: it declares none of that name and signature. */
+/* The offset of an instance field of a class; -ENOENT: it declares none of that name and signature.
+ */
 int klass_field(const struct mem *m, const struct klass_shape *s, uint64_t klass, const char *name,
 		const char *signature, int32_t *ret);
 
@@ -41,9 +43,11 @@ struct klass_wanted {
 	uint64_t klass;   /* 0: not found yet */
 };
 
-/* Fills in what it finds. 1: something new, 0: nothing, or a negative errno (what was found stays). */
+/* Fills in what it finds. 1: something new, 0: nothing, or a negative errno (what was found stays).
+ */
 int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_walk *w,
 	       struct klass_wanted *wanted, size_t count);
 
-/* An UNSIGNED5 number of JDK 21+ (bytes 1 to 255, up to five); moves *at. False: cut short or broken. */
+/* An UNSIGNED5 number of JDK 21+ (bytes 1 to 255, up to five); moves *at. False: cut short or
+ * broken. */
 bool unsigned5_read(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * What a stopped debugger would take from symbols, a running JVM tells in vmStructs; spoor wants a field only
- * if it is there under one of the names that it had from JDK 15 on. Older ones keep oops, not handles, in
- * JavaThread and ObjectMonitor: they are refused by the type of JavaThread::_threadObj.
+ * What a stopped debugger would take from symbols, a running JVM tells in vmStructs; spoor wants a
+ * field only if it is there under one of the names that it had from JDK 15 on. Older ones keep
+ * oops, not handles, in JavaThread and ObjectMonitor: they are refused by the type of
+ * JavaThread::_threadObj.
  */
 
 struct field {
@@ -54,7 +55,8 @@ static int statics_load(const struct vmstructs *v, struct jvm_layout *l, struct 
 		{"CompressedOops", "_narrow_oop._base", "_base", &s->narrow_oop_base},
 		{"CompressedOops", "_narrow_oop._shift", "_shift", &s->narrow_oop_shift},
 		{"CompressedKlassPointers", "_narrow_klass._base", "_base", &s->narrow_klass_base},
-		{"CompressedKlassPointers", "_narrow_klass._shift", "_shift", &s->narrow_klass_shift},
+		{"CompressedKlassPointers", "_narrow_klass._shift", "_shift",
+		 &s->narrow_klass_shift},
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
@@ -115,7 +117,8 @@ int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout
 	}
 	type = vmstructs_field_type(v, "ObjectMonitor", "_owner");
 	l.monitor_owner_is_id = type && !strcmp(type, "int64_t");
-	l.mark_hash_shift = vmstructs_constant(v, "markWord::hash_shift", &shift) ? 8 : (uint32_t)shift;
+	l.mark_hash_shift =
+		vmstructs_constant(v, "markWord::hash_shift", &shift) ? 8 : (uint32_t)shift;
 	*ret = l;
 	*ret_source = s;
 	return 0;
@@ -164,7 +167,8 @@ static int fields_find(const struct mem *m, const struct klass_shape *s, uint64_
 
 static int thread_fields(const struct mem *m, struct layout_source *s, struct jvm_layout *l)
 {
-	uint64_t thread = listed_klass(m, s->shape.thread), string = listed_klass(m, s->shape.string);
+	uint64_t thread = listed_klass(m, s->shape.thread),
+		 string = listed_klass(m, s->shape.string);
 	uint64_t holder = listed_klass(m, s->shape.thread_holder);
 	const struct wanted_field of_thread[] = {
 		{"name", "Ljava/lang/String;", &l->thread_name, false},
@@ -267,8 +271,8 @@ static int juc_find(const struct mem *m, struct layout_source *s, struct jvm_lay
 	return found;
 }
 
-int layout_refresh(const struct mem *m, struct layout_source *s, bool compressed_oops, bool compressed_klass,
-		   struct jvm_layout *l)
+int layout_refresh(const struct mem *m, struct layout_source *s, bool compressed_oops,
+		   bool compressed_klass, struct jvm_layout *l)
 {
 	int ready = 0, found;
 

@@ -72,8 +72,8 @@ static int elf_read(Elf *elf, struct libjvm *ret)
 	GElf_Shdr header;
 	int err;
 
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &head) || gelf_getclass(elf) != ELFCLASS64 ||
-	    head.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &head) ||
+	    gelf_getclass(elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOEXEC;
 	err = segment_read(elf, ret);
 	while (!err && (section = elf_nextscn(elf, section))) {

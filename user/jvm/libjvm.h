@@ -7,7 +7,8 @@
 
 struct libjvm {
 	uint64_t symbols[VMSYM_COUNT]; /* virtual addresses in the file; see bias */
-	uint64_t first_vaddr;          /* of the segment at offset 0: the bias is its mapping's start - this */
+	uint64_t first_vaddr; /* of the segment at offset 0: the bias is its mapping's start - this
+			       */
 	char build_id[BUILD_ID_TEXT_MAX]; /* hex; "": none */
 };
 

@@ -19,7 +19,8 @@ static int process_read(const struct mem *m, uint64_t addr, void *ret, size_t le
 
 		if (n < 0 && addr <= INT64_MAX && errno == EINTR)
 			continue;
-		/* The kernel says EIO for an address without a page, and 0 once the address space is gone. */
+		/* The kernel says EIO for an address without a page, and 0 once the address space
+		 * is gone. */
 		if (n < 0)
 			return -EFAULT;
 		if (n == 0)

@@ -1,4 +1,5 @@
-/* jvm/mem.h: memory of a target, read through one small callback, so that tests can use an image. */
+/* jvm/mem.h: memory of a target, read through one small callback, so that tests can use an image.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +13,8 @@ struct mem {
 	const void *image; /* a test's own */
 };
 
-/* Opens a process's memory for reading: it stays bound to that address space, whatever happens to the pid. */
+/* Opens a process's memory for reading: it stays bound to that address space, whatever happens to
+ * the pid. */
 int mem_open(pid_t pid, struct mem *ret);
 void mem_close(struct mem *m);
 
@@ -29,7 +31,8 @@ struct mem_span {
 	char *bytes;
 };
 
-/* Reads from low to at least one page after high. -E2BIG: over 64 MiB. Freed with free(ret->bytes). */
+/* Reads from low to at least one page after high. -E2BIG: over 64 MiB. Freed with free(ret->bytes).
+ */
 int mem_span_read(const struct mem *m, uint64_t low, uint64_t high, struct mem_span *ret);
 /* The string at addr, lent until the span is freed; NULL: not within it. */
 const char *mem_span_string(const struct mem_span *s, uint64_t addr);

@@ -80,9 +80,10 @@ size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
 }
 
 /*
- * The length of an array follows its class pointer, the bytes follow the length. (JDK 17: 12 and 16 with a
- * compressed class pointer, 16 and 24 without: there the start is aligned to 8; from 23 on, JDK-8139457, it is
- * not.) What cannot be known from vmStructs is decided by the length: see text_read.
+ * The length of an array follows its class pointer, the bytes follow the length. (JDK 17: 12 and 16
+ * with a compressed class pointer, 16 and 24 without: there the start is aligned to 8; from 23 on,
+ * JDK-8139457, it is not.) What cannot be known from vmStructs is decided by the length: see
+ * text_read.
  */
 static uint32_t array_length_at(const struct jvm_layout *l)
 {
@@ -96,8 +97,8 @@ static uint32_t array_data_at(const struct jvm_layout *l)
 	return l->monitor_owner_is_id ? at : (at + 7) & ~7u;
 }
 
-static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t array, uint8_t coder, char *ret,
-		     size_t size)
+static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t array, uint8_t coder,
+		     char *ret, size_t size)
 {
 	union {
 		uint8_t latin1[UNITS_MAX * 2];
@@ -122,8 +123,8 @@ static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t a
 	return 0;
 }
 
-int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_klass, uint64_t oop, char *ret,
-	       size_t size)
+int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_klass, uint64_t oop,
+	       char *ret, size_t size)
 {
 	uint64_t klass, array, again;
 	uint8_t coder;

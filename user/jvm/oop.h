@@ -10,12 +10,13 @@ int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, ui
 /* The class of an object. */
 int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uint64_t *ret);
 /*
- * A java.lang.String as UTF-8, cut at a character to size - 1 bytes. -EPROTO: what is there is no String, or
- * was moved away meanwhile.
+ * A java.lang.String as UTF-8, cut at a character to size - 1 bytes. -EPROTO: what is there is no
+ * String, or was moved away meanwhile.
  */
-int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_klass, uint64_t oop, char *ret,
-	       size_t size);
+int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_klass, uint64_t oop,
+	       char *ret, size_t size);
 
-/* Latin-1 and UTF-16 to UTF-8, cut at a character; lone surrogates and NULs become '?'. Returns the length. */
+/* Latin-1 and UTF-16 to UTF-8, cut at a character; lone surrogates and NULs become '?'. Returns the
+ * length. */
 size_t latin1_to_utf8(const uint8_t *text, size_t len, char *ret, size_t size);
 size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size);

@@ -18,10 +18,11 @@ int process_stat_parse(const char *text, struct process_stat *ret)
 	const char *rest = strrchr(text, ')');
 	struct process_stat s;
 
-	if (!rest || sscanf(rest + 1,
-			    " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu32
-			    " %*d %" SCNu64,
-			    &s.state, &s.threads, &s.start_ticks) != 3)
+	if (!rest ||
+	    sscanf(rest + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu32
+		   " %*d %" SCNu64,
+		   &s.state, &s.threads, &s.start_ticks) != 3)
 		return -EPROTO;
 	*ret = s;
 	return 0;
@@ -33,7 +34,8 @@ struct maps_line {
 	uint64_t offset;
 };
 
-/* One line "start-end perms offset major:minor inode   path"; false: it has no path or is not of this form. */
+/* One line "start-end perms offset major:minor inode   path"; false: it has no path or is not of
+ * this form. */
 static bool line_parse(const char *line, size_t len, struct maps_line *ret)
 {
 	static const char deleted[] = " (deleted)";
@@ -44,7 +46,8 @@ static bool line_parse(const char *line, size_t len, struct maps_line *ret)
 
 	memcpy(head, line, n);
 	head[n] = 0;
-	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
+	if (sscanf(head,
+		   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
 		   &lib->start, &lib->end, perms, &ret->offset, &lib->dev_major, &lib->dev_minor,
 		   &lib->inode, &used) != 7 ||
 	    !used)
@@ -81,7 +84,8 @@ int process_maps_parse(const char *text, const char *name, struct process_lib *r
 
 	for (; *text; text = *end ? end + 1 : end) {
 		end = strchrnul(text, '\n');
-		if (!line_parse(text, (size_t)(end - text), &line) || !is_called(line.lib.path, name))
+		if (!line_parse(text, (size_t)(end - text), &line) ||
+		    !is_called(line.lib.path, name))
 			continue;
 		if (!line.offset)
 			first = line.lib;
@@ -207,9 +211,9 @@ int process_ns_pid(pid_t pid, pid_t *ret)
 }
 
 /*
- * The file that is mapped need not be the one at the path any more (a package upgrade), and the path may
- * mean another file here (a container). The inode decides; its device may differ between maps and stat
- * (overlayfs, btrfs), so that it is compared between stats only.
+ * The file that is mapped need not be the one at the path any more (a package upgrade), and the
+ * path may mean another file here (a container). The inode decides; its device may differ between
+ * maps and stat (overlayfs, btrfs), so that it is compared between stats only.
  */
 int process_lib_path(pid_t pid, const struct process_lib *lib, char *ret, size_t size)
 {
@@ -223,8 +227,8 @@ int process_lib_path(pid_t pid, const struct process_lib *lib, char *ret, size_t
 	    here.st_dev == there.st_dev)
 		return snprintf(ret, size, "%s", lib->path) < (int)size ? 0 : -ENAMETOOLONG;
 	if (!seen) {
-		snprintf(rooted, sizeof(rooted), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-			 lib->start, lib->end);
+		snprintf(rooted, sizeof(rooted), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			 (int)pid, lib->start, lib->end);
 		if (stat(rooted, &there))
 			return -errno;
 	}

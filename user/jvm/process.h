@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct process_stat {
-	char state;        /* R, S, D, Z, ... */
+	char state; /* R, S, D, Z, ... */
 	uint32_t threads;
 	uint64_t start_ticks;
 };
@@ -23,7 +23,8 @@ struct process_lib {
 
 /* Parses the text of /proc/PID/stat. -EPROTO. */
 int process_stat_parse(const char *text, struct process_stat *ret);
-/* Finds the library called name that is mapped executable in the text of /proc/PID/maps. -ENOENT. */
+/* Finds the library called name that is mapped executable in the text of /proc/PID/maps. -ENOENT.
+ */
 int process_maps_parse(const char *text, const char *name, struct process_lib *ret);
 /* The last number of NSpid in the text of /proc/PID/status. -ENOENT. */
 int process_ns_pid_parse(const char *text, pid_t *ret);

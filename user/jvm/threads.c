@@ -7,12 +7,13 @@
 #include <string.h>
 
 /*
- * The VM publishes its Java threads as an immutable array, ThreadsList, that is replaced when a thread comes
- * or goes (JDK 10, Thread-SMR). A reader inside announces which list it uses; spoor, outside, cannot: the
- * list or a thread may be freed while it is read. So the list is read until its address is the same before
- * and after, each thread is believed only if what leads to its object is the same before and after, and a
- * thread that is not in the list any more at the end is left out. Objects move under a collector: the handle
- * is read again afterwards, and the name must be of class String both times.
+ * The VM publishes its Java threads as an immutable array, ThreadsList, that is replaced when a
+ * thread comes or goes (JDK 10, Thread-SMR). A reader inside announces which list it uses; spoor,
+ * outside, cannot: the list or a thread may be freed while it is read. So the list is read until
+ * its address is the same before and after, each thread is believed only if what leads to its
+ * object is the same before and after, and a thread that is not in the list any more at the end is
+ * left out. Objects move under a collector: the handle is read again afterwards, and the name must
+ * be of class String both times.
  */
 
 #define THREADS_MAX 1000000
@@ -72,7 +73,7 @@ static int addr_order(const void *a, const void *b)
 
 struct reader {
 	const struct jvm *j;
-	uint32_t size;        /* of a JavaThread, or as much of it as is needed */
+	uint32_t size; /* of a JavaThread, or as much of it as is needed */
 	uint64_t string_klass;
 };
 
@@ -208,7 +209,8 @@ int jvm_threads(const struct jvm *j, struct jvm_thread **ret, size_t *ret_count)
 	count = n;
 	n = 0;
 	for (size_t i = 0; i < count; i++)
-		if (bsearch(&threads[i].java_thread, after, after_count, sizeof(*after), addr_order))
+		if (bsearch(&threads[i].java_thread, after, after_count, sizeof(*after),
+			    addr_order))
 			threads[n++] = threads[i];
 	*ret = threads;
 	*ret_count = n;

@@ -8,9 +8,10 @@
 
 /*
  * HotSpot exports, for its serviceability agent, four tables in which a NULL name ends each: fields
- * (type, field, C++ type, is static, offset, address), types (name, size), int and long constants. Their
- * strides and the offsets within an entry are exported beside them, so that nothing is assumed about the
- * compiler. The names are literals of libjvm's .rodata, close together: one read fetches them all.
+ * (type, field, C++ type, is static, offset, address), types (name, size), int and long constants.
+ * Their strides and the offsets within an entry are exported beside them, so that nothing is
+ * assumed about the compiler. The names are literals of libjvm's .rodata, close together: one read
+ * fetches them all.
  */
 
 #define ENTRIES_MAX 65536
@@ -120,7 +121,8 @@ static int table_read(const struct mem *m, uint64_t addr, size_t stride, uint64_
 			break;
 		}
 		t.bytes = grown;
-		err = chunk_read(m, addr + t.count * stride, t.bytes + t.count * stride, stride, &n);
+		err = chunk_read(m, addr + t.count * stride, t.bytes + t.count * stride, stride,
+				 &n);
 		if (err)
 			break;
 		for (i = 0; i < n && get_u64(table_entry(&t, t.count + i), name_offset); i++)

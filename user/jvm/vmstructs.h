@@ -37,16 +37,19 @@ extern const char *const vmstructs_symbol_names[VMSYM_COUNT];
 struct vmstructs;
 
 /*
- * Reads the tables; symbols are addresses in the target. -EAGAIN: the loader has not relocated them yet.
- * -EPROTO: they are not of a shape that this knows. A table that is being relocated may be read in part.
+ * Reads the tables; symbols are addresses in the target. -EAGAIN: the loader has not relocated them
+ * yet. -EPROTO: they are not of a shape that this knows. A table that is being relocated may be
+ * read in part.
  */
-int vmstructs_load(const struct mem *m, const uint64_t symbols[VMSYM_COUNT], struct vmstructs **ret);
+int vmstructs_load(const struct mem *m, const uint64_t symbols[VMSYM_COUNT],
+		   struct vmstructs **ret);
 void vmstructs_free(struct vmstructs *v);
 
 /* The offset of an instance field; -ENOENT; -EPROTO: outside of its type. */
 int vmstructs_offset(const struct vmstructs *v, const char *type, const char *field, uint32_t *ret);
 /* The address of a static field; -ENOENT. */
-int vmstructs_address(const struct vmstructs *v, const char *type, const char *field, uint64_t *ret);
+int vmstructs_address(const struct vmstructs *v, const char *type, const char *field,
+		      uint64_t *ret);
 /* The C++ type of a field as HotSpot spells it; NULL: no such field, or not told. */
 const char *vmstructs_field_type(const struct vmstructs *v, const char *type, const char *field);
 int vmstructs_size(const struct vmstructs *v, const char *type, uint32_t *ret);

@@ -38,8 +38,8 @@ struct block_file {
 };
 
 /*
- * 1: *ret is the next intact block, its payload lent until the next call. 0: the end. Blocks are only
- * taken with a sequence number of at least least_sequence. Otherwise what pread(2) or malloc(3) said.
+ * 1: *ret is the next intact block, its payload lent until the next call. 0: the end. A block's
+ * sequence number is at least least_sequence. Otherwise what pread(2) or malloc(3) said.
  */
 int block_file_next(struct block_file *f, uint32_t least_sequence, struct block *ret);
 /* Frees what the file holds; the descriptor stays the caller's. */

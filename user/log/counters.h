@@ -1,4 +1,4 @@
-/* log/counters.h: the last values of the threads' counters within one block, for both ends of the log. */
+/* log/counters.h: the last values of the threads' counters within one block of a log. */
 #pragma once
 
 #include <stdint.h>

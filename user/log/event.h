@@ -1,4 +1,5 @@
-/* log/event.h: one event of the log in memory; ids, fields and names come from schemas/events.json. */
+/* log/event.h: one event of the log in memory; ids, fields and names come from schemas/events.json.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +15,8 @@ enum field_type {
 	FIELD_CLASS,   /* number of a class, defined by a class event; 0: not known */
 	FIELD_LOCK,    /* number of a lock, defined by a lock event; 0: none */
 	FIELD_STRING,  /* number of a string, defined by a string event; 0: not known */
-	FIELD_COUNTER, /* cumulative count of a thread; stored as a difference, absolute in memory */
+	FIELD_COUNTER, /* cumulative count of a thread; stored as a difference, absolute in memory
+			*/
 	FIELD_TYPE_COUNT,
 };
 
@@ -24,8 +26,8 @@ struct field_desc {
 	const char *unit;              /* NULL: none */
 	const char *const *enum_names; /* FIELD_ENUM only */
 	unsigned enum_count;
-	int of;               /* FIELD_COUNTER: index of the thread field it belongs to; -1: event.thread */
-	const char *counter;  /* FIELD_COUNTER: which count of that thread ("cpu_ns"); else NULL */
+	int of; /* FIELD_COUNTER: index of the thread field it belongs to; -1: event.thread */
+	const char *counter; /* FIELD_COUNTER: which count of that thread ("cpu_ns"); else NULL */
 };
 
 struct event_desc {
@@ -40,7 +42,8 @@ union field_value {
 	const char *s;
 };
 
-/* A plain value. Strings are lent: by the caller until log_write returns, by the reader until it is closed. */
+/* A plain value. Strings are lent: by the caller until log_write returns, by the reader until it is
+ * closed. */
 struct event {
 	uint16_t id;
 	uint16_t field_count; /* as stored; fewer than the schema's when an older spoor wrote it */

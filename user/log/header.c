@@ -170,8 +170,8 @@ static int unpack_json(struct unpack *u, unsigned depth, json_t **ret)
 	json_t *json;
 	int err = 0;
 
-	if (depth >= DEPTH_MAX || unpack_value(u, &v) || v.type == UNPACK_BIN || v.type == UNPACK_EXT ||
-	    (v.type == UNPACK_REAL && !isfinite(v.d)) ||
+	if (depth >= DEPTH_MAX || unpack_value(u, &v) || v.type == UNPACK_BIN ||
+	    v.type == UNPACK_EXT || (v.type == UNPACK_REAL && !isfinite(v.d)) ||
 	    (v.type == UNPACK_STR && !text_is_clean(v.data, v.count)))
 		return -EBADMSG;
 	json = v.type == UNPACK_MAP     ? json_object()

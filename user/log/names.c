@@ -34,7 +34,8 @@ struct log_names *log_names_new(void)
 	struct log_names *n = calloc(1, sizeof(*n));
 	unsigned i;
 
-	_Static_assert(sizeof(item_bytes) / sizeof(*item_bytes) == LOG_NAMES_KIND_COUNT, "all kinds");
+	_Static_assert(sizeof(item_bytes) / sizeof(*item_bytes) == LOG_NAMES_KIND_COUNT,
+		       "all kinds");
 	if (!n)
 		return NULL;
 	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++)

@@ -51,6 +51,6 @@ const struct log_lock *log_names_lock(const struct log_names *n, uint64_t id);
 const char *log_names_class(const struct log_names *n, uint64_t id);
 const char *log_names_string(const struct log_names *n, uint64_t id);
 
-/* How many numbers of a kind are known; the number at a place, 0 to count - 1, in order of arrival. */
+/* How many numbers of a kind are known; the one at a place, 0 to count - 1, by arrival. */
 unsigned log_names_count(const struct log_names *n, enum log_names_kind kind);
 uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned place);

@@ -1,8 +1,8 @@
 #include "log/order.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "log/event.h"
 #include "log/reader.h"
@@ -16,12 +16,12 @@ struct place {
 struct log_order {
 	struct log_reader *reader;
 	uint64_t window_ns;
-	uint64_t newest_ns;  /* of all that were read */
-	uint64_t last_ns;    /* of the last one that came out */
+	uint64_t newest_ns; /* of all that were read */
+	uint64_t last_ns;   /* of the last one that came out */
 	uint64_t arrivals;
 	uint64_t late;
-	int end;             /* what the reader said last; 1: there is more */
-	struct place *heap;  /* capacity places; behind the first count ones: events that are free */
+	int end;            /* what the reader said last; 1: there is more */
+	struct place *heap; /* capacity places; behind the first count ones: events that are free */
 	size_t count;
 	size_t capacity;
 };

@@ -189,8 +189,8 @@ static int fields_read(struct log_reader *r, const struct event_desc *desc, stru
 
 	for (i = 0; i < e->field_count && !err; i++, field++) {
 		if (field->type == FIELD_COUNTER)
-			err = counter_read(r, field->of < 0 ? e->thread : e->v[field->of].u, counter[i],
-					   &e->v[i].u);
+			err = counter_read(r, field->of < 0 ? e->thread : e->v[field->of].u,
+					   counter[i], &e->v[i].u);
 		else if (field->type == FIELD_STR)
 			err = text_read(r, &e->v[i].s);
 		else if (field->type == FIELD_BOOL)

@@ -113,7 +113,7 @@ void text_set_free(struct text_set **set)
 {
 	struct text_set *entry, *next;
 
-	HASH_ITER(hh, *set, entry, next) {
+	HASH_ITER (hh, *set, entry, next) {
 		HASH_DEL(*set, entry);
 		free(entry);
 	}

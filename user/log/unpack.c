@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What follows a first byte from 0xc0 to 0xdf: the value's type, and the size of its number or length. */
+/* By the first byte, from 0xc0 to 0xdf: the value's type, and the size of its number or length. */
 struct form {
 	uint8_t type;
 	uint8_t size;
@@ -11,14 +11,14 @@ struct form {
 
 /* UNPACK_TYPE_COUNT: not used by msgpack. */
 static const struct form forms[] = {
-	{UNPACK_NIL, 0},  {UNPACK_TYPE_COUNT, 0}, {UNPACK_BOOL, 0}, {UNPACK_BOOL, 0},
-	{UNPACK_BIN, 1},  {UNPACK_BIN, 2},        {UNPACK_BIN, 4},  {UNPACK_EXT, 1},
-	{UNPACK_EXT, 2},  {UNPACK_EXT, 4},        {UNPACK_REAL, 4}, {UNPACK_REAL, 8},
-	{UNPACK_UINT, 1}, {UNPACK_UINT, 2},       {UNPACK_UINT, 4}, {UNPACK_UINT, 8},
-	{UNPACK_INT, 1},  {UNPACK_INT, 2},        {UNPACK_INT, 4},  {UNPACK_INT, 8},
-	{UNPACK_EXT, 0},  {UNPACK_EXT, 0},        {UNPACK_EXT, 0},  {UNPACK_EXT, 0},
-	{UNPACK_EXT, 0},  {UNPACK_STR, 1},        {UNPACK_STR, 2},  {UNPACK_STR, 4},
-	{UNPACK_ARRAY, 2}, {UNPACK_ARRAY, 4},     {UNPACK_MAP, 2},  {UNPACK_MAP, 4},
+	{UNPACK_NIL, 0},   {UNPACK_TYPE_COUNT, 0}, {UNPACK_BOOL, 0}, {UNPACK_BOOL, 0},
+	{UNPACK_BIN, 1},   {UNPACK_BIN, 2},        {UNPACK_BIN, 4},  {UNPACK_EXT, 1},
+	{UNPACK_EXT, 2},   {UNPACK_EXT, 4},        {UNPACK_REAL, 4}, {UNPACK_REAL, 8},
+	{UNPACK_UINT, 1},  {UNPACK_UINT, 2},       {UNPACK_UINT, 4}, {UNPACK_UINT, 8},
+	{UNPACK_INT, 1},   {UNPACK_INT, 2},        {UNPACK_INT, 4},  {UNPACK_INT, 8},
+	{UNPACK_EXT, 0},   {UNPACK_EXT, 0},        {UNPACK_EXT, 0},  {UNPACK_EXT, 0},
+	{UNPACK_EXT, 0},   {UNPACK_STR, 1},        {UNPACK_STR, 2},  {UNPACK_STR, 4},
+	{UNPACK_ARRAY, 2}, {UNPACK_ARRAY, 4},      {UNPACK_MAP, 2},  {UNPACK_MAP, 4},
 };
 
 _Static_assert(sizeof(forms) / sizeof(*forms) == 0xe0 - 0xc0, "one form per first byte");

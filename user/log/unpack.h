@@ -38,7 +38,7 @@ struct unpack_value {
 	};
 };
 
-/* All: 0, or -EBADMSG where the bytes end or are of another type; u->at is then not to be used again. */
+/* All: 0, or -EBADMSG where the bytes end or are of another type; u is then of no more use. */
 int unpack_value(struct unpack *u, struct unpack_value *ret);
 int unpack_uint(struct unpack *u, uint64_t *ret);
 /* Any integer, in 64 bits two's complement. */

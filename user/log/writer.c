@@ -80,7 +80,7 @@ static int block_write(struct log_writer *w, enum block_kind kind)
 	return block_begin(w);
 }
 
-/* Names of classes and threads are nobody else's business: 0600, also for a file that is overwritten. */
+/* Names are nobody else's business: 0600, also for a file that is overwritten. */
 static int file_open(const char *path, bool overwrite)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL), 0600);
@@ -195,8 +195,8 @@ static int pack_fields(struct log_writer *w, const struct event_desc *desc, cons
 			err = e->v[i].u ? msgpack_pack_true(&w->pk) : msgpack_pack_false(&w->pk);
 			break;
 		case FIELD_COUNTER:
-			err = pack_counter(w, field->of < 0 ? e->thread : e->v[field->of].u, counter[i],
-					   e->v[i].u);
+			err = pack_counter(w, field->of < 0 ? e->thread : e->v[field->of].u,
+					   counter[i], e->v[i].u);
 			break;
 		default:
 			err = msgpack_pack_uint64(&w->pk, e->v[i].u);
@@ -217,7 +217,8 @@ static int pack_event(struct log_writer *w, const struct event *e)
 		if (msgpack_pack_array(&w->pk, 1) || msgpack_pack_uint64(&w->pk, e->time_ns))
 			return -ENOMEM;
 	}
-	if (msgpack_pack_array(&w->pk, 3 + desc->field_count) || msgpack_pack_uint64(&w->pk, e->id) ||
+	if (msgpack_pack_array(&w->pk, 3 + desc->field_count) ||
+	    msgpack_pack_uint64(&w->pk, e->id) ||
 	    msgpack_pack_int64(&w->pk, (int64_t)(e->time_ns - w->block_time_ns)) ||
 	    msgpack_pack_uint64(&w->pk, e->thread) || pack_fields(w, desc, e))
 		return -ENOMEM;

@@ -21,9 +21,11 @@ struct log_writer_stats {
  * "format", "version" and "features" are set by the writer. -EEXIST: there is such a file and
  * overwrite is not set. Other errors are those of open(2) and write(2).
  */
-int log_writer_open(const char *path, bool overwrite, const json_t *header, struct log_writer **ret);
+int log_writer_open(const char *path, bool overwrite, const json_t *header,
+		    struct log_writer **ret);
 
-/* Sticky: after the first error nothing more is written; log_writer_error tells it (negative errno). */
+/* Sticky: after the first error nothing more is written; log_writer_error tells it (negative
+ * errno). */
 void log_write(struct log_writer *w, const struct event *e);
 void log_writer_flush(struct log_writer *w); /* closes the open block and hands it to the kernel */
 int log_writer_error(const struct log_writer *w);

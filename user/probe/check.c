@@ -1,5 +1,6 @@
 #include "probe/check.h"
 
+#include "probe/uprobe_multi.h"
 #include "steal/hypervisor.h"
 
 #include <bpf/bpf.h>
@@ -20,9 +21,10 @@
 #include <unistd.h>
 
 /*
- * A kernel is not asked for its version or its configuration where it can be asked for the thing itself: a program
- * like spoor's is loaded, a uprobe like spoor's is attached (to a function of spoor that nothing calls). Only a
- * user without the rights gets no such answer; then the checks say so, and the capabilities say what is needed.
+ * A kernel is not asked for its version or its configuration where it can be asked for the thing
+ * itself: a program like spoor's is loaded, a uprobe like spoor's is attached (to a function of
+ * spoor that nothing calls). Only a user without the rights gets no such answer; then the checks
+ * say so, and the capabilities say what is needed.
  */
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
@@ -108,8 +110,9 @@ static int check_version(struct checks *c)
 	uname(&u);
 	sscanf(u.release, "%d.%d", &major, &minor);
 	if (major < 5 || (major == 5 && minor < 17))
-		return check_add(c, "kernel", CHECK_MISSING, "use Linux 5.17 or later (Debian 12 has 6.1)",
-				 "Linux %s is too old: spoor's programs need bpf_loop (5.17)", u.release);
+		return check_add(
+			c, "kernel", CHECK_MISSING, "use Linux 5.17 or later (Debian 12 has 6.1)",
+			"Linux %s is too old: spoor's programs need bpf_loop (5.17)", u.release);
 	return check_add(c, "kernel", CHECK_OK, NULL, "Linux %s, %s", u.release, u.machine);
 }
 
@@ -117,7 +120,8 @@ static int check_btf(struct checks *c)
 {
 	if (access(BTF_PATH, R_OK))
 		return check_add(c, "btf", CHECK_MISSING,
-				 "use a kernel with CONFIG_DEBUG_INFO_BTF=y (those of all large distributions are), "
+				 "use a kernel with CONFIG_DEBUG_INFO_BTF=y (those of all large "
+				 "distributions are), "
 				 "and mount /sys",
 				 BTF_PATH ": %s; spoor's programs take the kernel's layout from it",
 				 strerror(errno));
@@ -143,7 +147,8 @@ static int program_try(enum bpf_prog_type type, const char *tracepoint)
 		o.expected_attach_type = BPF_TRACE_RAW_TP;
 		o.attach_btf_id = (__u32)id;
 	}
-	fd = bpf_prog_load(type, "spoor_check", "GPL", nothing, sizeof(nothing) / sizeof(*nothing), &o);
+	fd = bpf_prog_load(type, "spoor_check", "GPL", nothing, sizeof(nothing) / sizeof(*nothing),
+			   &o);
 	if (fd < 0)
 		return fd;
 	close(fd);
@@ -157,12 +162,14 @@ static int check_ring(struct checks *c)
 
 	if (fd >= 0) {
 		close(fd);
-		return check_add(c, "bpf", CHECK_OK, NULL, "the bpf system call works, and has ring buffers");
+		return check_add(c, "bpf", CHECK_OK, NULL,
+				 "the bpf system call works, and has ring buffers");
 	}
 	if (no_right(fd))
 		return check_add(c, "bpf", CHECK_MISSING, AS_ROOT,
 				 "this user may not use the bpf system call (%s)", strerror(-fd));
-	return check_add(c, "bpf", CHECK_MISSING, "use a kernel with CONFIG_BPF_SYSCALL=y, 5.8 or later",
+	return check_add(c, "bpf", CHECK_MISSING,
+			 "use a kernel with CONFIG_BPF_SYSCALL=y, 5.8 or later",
 			 "no BPF ring buffer can be made: %s", strerror(-fd));
 }
 
@@ -175,7 +182,8 @@ static int check_sched(struct checks *c)
 				 "programs can be attached to the scheduler (tp_btf/sched_switch)");
 	if (no_right(err))
 		return check_add(c, "scheduler", CHECK_MISSING, AS_ROOT,
-				 "this user may not attach a program to the scheduler (%s)", strerror(-err));
+				 "this user may not attach a program to the scheduler (%s)",
+				 strerror(-err));
 	return check_add(c, "scheduler", CHECK_MISSING,
 			 "use a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_FTRACE=y",
 			 "no program can be attached to the scheduler (tp_btf/sched_switch): %s",
@@ -211,13 +219,19 @@ static int place_find(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-/* 0 or negative errno. */
-static int uprobe_try(int type)
+/* 0 or negative errno. Tries what a recording does: a link if there are such, else a perf event. */
+static int uprobe_try(void)
 {
 	struct place p = {.addr = (uintptr_t)uprobe_here};
-	struct perf_event_attr attr = {.size = sizeof(attr), .type = (__u32)type};
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	char type[32];
 	long fd;
 
+	if (uprobe_multi_supported())
+		return 0;
+	if (!line_read(UPROBE_TYPE_PATH, type, sizeof(type)))
+		return -errno;
+	attr.type = (__u32)atoi(type);
 	dl_iterate_phdr(place_find, &p);
 	if (!p.found)
 		return -ENOEXEC;
@@ -232,14 +246,8 @@ static int uprobe_try(int type)
 
 static int check_uprobe(struct checks *c)
 {
-	char text[32];
-	int err;
+	int err = uprobe_try();
 
-	if (!line_read(UPROBE_TYPE_PATH, text, sizeof(text)))
-		return check_add(c, "uprobes", CHECK_MISSING,
-				 "use a kernel with CONFIG_UPROBE_EVENTS=y, and mount /sys",
-				 UPROBE_TYPE_PATH ": %s; probes in the JVM need it", strerror(errno));
-	err = uprobe_try(atoi(text));
 	if (!err)
 		err = program_try(BPF_PROG_TYPE_KPROBE, NULL);
 	if (!err)
@@ -247,7 +255,8 @@ static int check_uprobe(struct checks *c)
 	if (no_right(err))
 		return check_add(c, "uprobes", CHECK_MISSING, AS_ROOT,
 				 "this user may not set probes in a process (%s)", strerror(-err));
-	return check_add(c, "uprobes", CHECK_MISSING, "use a kernel with CONFIG_UPROBE_EVENTS=y",
+	return check_add(c, "uprobes", CHECK_MISSING,
+			 "use a kernel with CONFIG_UPROBE_EVENTS=y, and mount /sys",
 			 "no probe can be set in a process: %s", strerror(-err));
 }
 
@@ -259,39 +268,44 @@ static bool cap_have(cap_t caps, cap_value_t which)
 }
 
 /*
- * Since commit ba677dbe77af (Linux 6.16, and stable updates of older ones), uprobes need CAP_SYS_ADMIN again;
- * from 5.8 until then CAP_PERFMON sufficed. Which kernel this is, is found out by trying.
+ * Uprobes as perf events need CAP_SYS_ADMIN again since commit ba677dbe77af (Linux 6.16, and
+ * updates of older ones); from 5.8 until then CAP_PERFMON sufficed, as it does for uprobe_multi
+ * links, which later kernels have. Which kernel this is, is found out by trying.
  */
 static int check_capabilities(struct checks *c)
 {
 	cap_t caps = cap_get_proc();
 	bool admin, bpf, perfmon, foreign;
-	char type[32] = "0";
 
 	if (!caps)
 		return -ENOMEM;
 	admin = cap_have(caps, CAP_SYS_ADMIN);
-	bpf = cap_have(caps, CAP_BPF);
-	perfmon = cap_have(caps, CAP_PERFMON);
-	foreign = cap_have(caps, CAP_SYS_PTRACE) && (!geteuid() || cap_have(caps, CAP_DAC_OVERRIDE));
+	bpf = admin || cap_have(caps, CAP_BPF);
+	perfmon = admin || cap_have(caps, CAP_PERFMON);
+	foreign =
+		cap_have(caps, CAP_SYS_PTRACE) && (!geteuid() || cap_have(caps, CAP_DAC_OVERRIDE));
 	cap_free(caps);
-	line_read(UPROBE_TYPE_PATH, type, sizeof(type));
-	if (!admin && bpf && perfmon && no_right(uprobe_try(atoi(type))))
-		return check_add(c, "capabilities", CHECK_MISSING, "run spoor as root, or with CAP_SYS_ADMIN",
-				 "CAP_SYS_ADMIN is missing: this kernel does not let CAP_PERFMON set probes");
-	if (!admin && !(bpf && perfmon))
+	if (!bpf || !perfmon)
 		return check_add(c, "capabilities", CHECK_MISSING,
-				 "run spoor as root, or: setcap cap_sys_admin,cap_sys_ptrace,cap_dac_override+ep "
+				 "run spoor as root, or: setcap "
+				 "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_override+ep "
 				 "$(command -v spoor)",
-				 "missing: CAP_SYS_ADMIN, or%s%s%s where the kernel lets that set probes%s",
-				 bpf ? "" : " CAP_BPF (load programs)", bpf || perfmon ? "" : " and",
+				 "missing:%s%s%s%s", bpf ? "" : " CAP_BPF (load programs)",
+				 bpf || perfmon ? "" : ",",
 				 perfmon ? "" : " CAP_PERFMON (attach them)",
-				 foreign ? "" :
-					   "; for other users' JVMs also CAP_SYS_PTRACE and CAP_DAC_OVERRIDE");
+				 foreign ? ""
+					 : "; for other users' JVMs also CAP_SYS_PTRACE and "
+					   "CAP_DAC_OVERRIDE");
+	if (!admin && no_right(uprobe_try()))
+		return check_add(
+			c, "capabilities", CHECK_MISSING,
+			"run spoor as root, or with CAP_SYS_ADMIN",
+			"missing: CAP_SYS_ADMIN (this kernel does not let CAP_PERFMON set probes)");
 	if (!foreign)
-		return check_add(c, "capabilities", CHECK_WARNING,
-				 "add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE to record other users' JVMs",
-				 "enough for the JVMs of this user");
+		return check_add(
+			c, "capabilities", CHECK_WARNING,
+			"add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE to record other users' JVMs",
+			"enough for the JVMs of this user");
 	return check_add(c, "capabilities", CHECK_OK, NULL, "all that are needed");
 }
 
@@ -303,9 +317,10 @@ static int check_lockdown(struct checks *c)
 		return check_add(c, "lockdown", CHECK_OK, NULL, "none (" LOCKDOWN_PATH ": %s)",
 				 strerror(errno));
 	if (strstr(text, "[confidentiality]"))
-		return check_add(c, "lockdown", CHECK_MISSING,
-				 "boot with lockdown=integrity, or without secure boot's lockdown",
-				 "the kernel is locked down for confidentiality: BPF may not read memory");
+		return check_add(
+			c, "lockdown", CHECK_MISSING,
+			"boot with lockdown=integrity, or without secure boot's lockdown",
+			"the kernel is locked down for confidentiality: BPF may not read memory");
 	return check_add(c, "lockdown", CHECK_OK, NULL, "%s", text);
 }
 
@@ -319,7 +334,8 @@ static int check_sysctls(struct checks *c)
 	if (!geteuid() || !program_try(BPF_PROG_TYPE_KPROBE, NULL))
 		return 0;
 	return check_add(c, "settings", CHECK_WARNING, NULL,
-			 "kernel.perf_event_paranoid=%s, kernel.unprivileged_bpf_disabled=%s: changing them is not "
+			 "kernel.perf_event_paranoid=%s, kernel.unprivileged_bpf_disabled=%s: "
+			 "changing them is not "
 			 "enough, programs at the scheduler need the capabilities",
 			 paranoid, unprivileged);
 }
@@ -354,10 +370,11 @@ static int check_steal(struct checks *c)
 	if (kernel_has("rq", "prev_steal_time_rq"))
 		return check_add(c, "steal", CHECK_OK, NULL,
 				 "exact, from the scheduler's own clock (rq::prev_steal_time_rq)");
-	return check_add(c, "steal", CHECK_WARNING,
-			 "use a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y for stolen time per thread",
-			 "this kernel's scheduler keeps no steal clock: stolen time is not split by thread, "
-			 "only /proc/stat's ticks per CPU are recorded");
+	return check_add(
+		c, "steal", CHECK_WARNING,
+		"use a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y for stolen time per thread",
+		"this kernel's scheduler keeps no steal clock: stolen time is not split by thread, "
+		"only /proc/stat's ticks per CPU are recorded");
 }
 
 static int check_pid_namespace(struct checks *c)
@@ -371,17 +388,18 @@ static int check_pid_namespace(struct checks *c)
 	ns[n] = 0;
 	if (!strcmp(ns, PID_NS_INITIAL))
 		return check_add(c, "pid-namespace", CHECK_OK, NULL, "spoor is in the initial one");
-	return check_add(c, "pid-namespace", CHECK_WARNING,
-			 "run spoor on the host, or in a container with --pid=host",
-			 "spoor is in a pid namespace of its own (%s), a container's: it sees other process "
-			 "numbers than the kernel's programs do",
-			 ns);
+	return check_add(
+		c, "pid-namespace", CHECK_WARNING,
+		"run spoor on the host, or in a container with --pid=host",
+		"spoor is in a pid namespace of its own (%s), a container's: it sees other process "
+		"numbers than the kernel's programs do",
+		ns);
 }
 
 int check_kernel(struct checks *c)
 {
 	static int (*const checks[])(struct checks *) = {
-		check_version, check_btf,          check_ring,     check_sched, check_uprobe,
+		check_version,      check_btf,     check_ring,     check_sched, check_uprobe,
 		check_capabilities, check_sysctls, check_lockdown, check_steal, check_pid_namespace,
 	};
 	libbpf_print_fn_t before = libbpf_set_print(quiet);

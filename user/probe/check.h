@@ -1,4 +1,5 @@
-/* probe/check.h: whether this kernel, and a JVM, can be recorded, and what is missing; found out by trying. */
+/* probe/check.h: whether this kernel, and a JVM, can be recorded, and what is missing; found out by
+ * trying. */
 #pragma once
 
 #include <stdbool.h>

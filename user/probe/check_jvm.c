@@ -30,18 +30,20 @@ static int check_probes(struct checks *c, const struct jvm *j)
 			continue;
 		}
 		if (named++ < MISSING_NAMED)
-			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "%s%s:%s (%s)",
-						len ? ", " : "", w->provider, w->name, w->purpose);
+			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
+						"%s%s:%s (%s)", len ? ", " : "", w->provider,
+						w->name, w->purpose);
 	}
 	usdt_list_free(&list);
 	if (!found)
 		return check_add(c, "probes", CHECK_MISSING,
-				 "use a JVM built with --enable-dtrace: Debian's, Ubuntu's, Fedora's and Temurin's are",
+				 "use a JVM built with --enable-dtrace: Debian's, Ubuntu's, "
+				 "Fedora's and Temurin's are",
 				 "the JVM has none of the USDT probes that spoor needs");
 	if (named)
 		return check_add(c, "probes", CHECK_WARNING, NULL,
-				 "%zu of %zu are in the JVM; not there: %s%s", found, wanted_probe_count,
-				 missing, named > MISSING_NAMED ? ", ..." : "");
+				 "%zu of %zu are in the JVM; not there: %s%s", found,
+				 wanted_probe_count, missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL, "all %zu that spoor uses are in the JVM",
 			 wanted_probe_count);
 }
@@ -56,13 +58,17 @@ static int check_flag(struct checks *c, const struct jvm *j)
 				 MONITOR_FLAG " is %s and can be turned on while the JVM runs",
 				 on ? "on already" : "off");
 	if (err == -ENOENT)
-		return check_add(c, "monitor-flag", CHECK_WARNING, "use a JVM built with --enable-dtrace",
-				 "this JVM has no flag " MONITOR_FLAG ": monitors cannot be recorded, parking, "
+		return check_add(c, "monitor-flag", CHECK_WARNING,
+				 "use a JVM built with --enable-dtrace",
+				 "this JVM has no flag " MONITOR_FLAG
+				 ": monitors cannot be recorded, parking, "
 				 "pauses and scheduling can");
-	return check_add(c, "monitor-flag", CHECK_WARNING,
-			 "start the JVM with -XX:+" MONITOR_FLAG ", or run spoor as root",
-			 MONITOR_FLAG " cannot be turned on from here (%s): monitors are only recorded if it is on",
-			 strerror(err ? -err : EIO));
+	return check_add(
+		c, "monitor-flag", CHECK_WARNING,
+		"start the JVM with -XX:+" MONITOR_FLAG ", or run spoor as root",
+		MONITOR_FLAG
+		" cannot be turned on from here (%s): monitors are only recorded if it is on",
+		strerror(err ? -err : EIO));
 }
 
 static int check_layout(struct checks *c, const struct jvm *j)
@@ -70,18 +76,21 @@ static int check_layout(struct checks *c, const struct jvm *j)
 	const struct jvm_layout *l = jvm_layout(j);
 
 	if (!l->ready)
-		return check_add(c, "layout", CHECK_WARNING, "ask again in a second",
-				 "the JVM is still starting: its heap and classes are not there yet");
+		return check_add(
+			c, "layout", CHECK_WARNING, "ask again in a second",
+			"the JVM is still starting: its heap and classes are not there yet");
 	if (l->monitor_owner_is_id)
-		return check_add(c, "layout", CHECK_WARNING, "use a JVM before JDK 24 to see owners",
-				 "resolved, but this JVM (JDK 24 or later) keeps thread ids in its monitors, "
+		return check_add(c, "layout", CHECK_WARNING,
+				 "use a JVM before JDK 24 to see owners",
+				 "resolved, but this JVM (JDK 24 or later) keeps thread ids in its "
+				 "monitors, "
 				 "which spoor does not resolve to owners yet");
 	if (l->thread_park_blocker < 0)
 		return check_add(c, "layout", CHECK_WARNING, NULL,
-				 "resolved, but java.lang.Thread.parkBlocker was not found: parking is recorded "
+				 "resolved, but java.lang.Thread.parkBlocker was not found: "
+				 "parking is recorded "
 				 "without its blocker");
-	return check_add(c, "layout", CHECK_OK, NULL,
-			 "monitors, threads and classes resolved%s",
+	return check_add(c, "layout", CHECK_OK, NULL, "monitors, threads and classes resolved%s",
 			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
 }
 
@@ -92,18 +101,19 @@ static int check_collector(struct checks *c, const json_t *jvm)
 	const char *name, *used = NULL;
 	bool is_known = false;
 
-	json_object_foreach((json_t *)flags, name, value)
-		if (!used && !strncmp(name, "Use", 3) && json_is_true(value) &&
-		    !strcmp(name + strlen(name) - 2, "GC"))
-			used = name;
+	json_object_foreach((json_t *)flags, name,
+			    value) if (!used && !strncmp(name, "Use", 3) && json_is_true(value) &&
+				       !strcmp(name + strlen(name) - 2, "GC")) used = name;
 	for (size_t i = 0; used && i < sizeof(known) / sizeof(*known); i++)
 		is_known |= !strcmp(used, known[i]);
 	if (!used)
-		return check_add(c, "collector", CHECK_WARNING, "ask again in a second", "not chosen yet");
+		return check_add(c, "collector", CHECK_WARNING, "ask again in a second",
+				 "not chosen yet");
 	return check_add(c, "collector", is_known ? CHECK_OK : CHECK_WARNING, NULL, "%.*s%s",
 			 (int)strlen(used) - 5, used + 3,
-			 is_known ? "" :
-				    ": its collections run beside the program; objects that are moving may be "
+			 is_known ? ""
+				  : ": its collections run beside the program; objects that are "
+				    "moving may be "
 				    "recorded without class or name");
 }
 
@@ -114,14 +124,15 @@ static int check_threads(struct checks *c, const struct jvm *j)
 	int err = jvm_threads(j, &threads, &count);
 
 	if (err)
-		return check_add(c, "threads", jvm_layout(j)->ready ? CHECK_MISSING : CHECK_WARNING, NULL,
-				 "the list of Java threads cannot be read: %s", strerror(-err));
+		return check_add(c, "threads", jvm_layout(j)->ready ? CHECK_MISSING : CHECK_WARNING,
+				 NULL, "the list of Java threads cannot be read: %s",
+				 strerror(-err));
 	for (size_t i = 0; i < count; i++)
 		named += threads[i].name[0] != 0;
 	free(threads);
 	if (named < count && named * 2 <= count)
-		return check_add(c, "threads", CHECK_WARNING, NULL, "%zu, but only %zu names can be read",
-				 count, named);
+		return check_add(c, "threads", CHECK_WARNING, NULL,
+				 "%zu, but only %zu names can be read", count, named);
 	return check_add(c, "threads", CHECK_OK, NULL, "%zu, %zu with their names", count, named);
 }
 
@@ -131,8 +142,8 @@ static int check_version(struct checks *c, const struct jvm *j, const json_t *jv
 	const char *vm = json_string_value(json_object_get(jvm, "vm"));
 	const char *libjvm = json_string_value(json_object_get(jvm, "libjvm"));
 
-	return check_add(c, "jvm", CHECK_OK, NULL, "process %d: %s %s, %s", (int)jvm_pid(j), vm ? vm : "",
-			 version ? version : "", libjvm ? libjvm : "");
+	return check_add(c, "jvm", CHECK_OK, NULL, "process %d: %s %s, %s", (int)jvm_pid(j),
+			 vm ? vm : "", version ? version : "", libjvm ? libjvm : "");
 }
 
 int check_jvm(struct checks *c, pid_t pid)

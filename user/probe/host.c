@@ -13,9 +13,9 @@ json_t *host_describe(void)
 
 	memset(&u, 0, sizeof(u));
 	uname(&u);
-	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:i}", "name", u.nodename, "kernel", u.release, "arch", u.machine,
-			 "cpus", (int)sysconf(_SC_NPROCESSORS_ONLN), "hypervisor", hypervisor_name(), "user_hz",
-			 (int)sysconf(_SC_CLK_TCK));
+	return json_pack("{s:s, s:s, s:s, s:i, s:s, s:i}", "name", u.nodename, "kernel", u.release,
+			 "arch", u.machine, "cpus", (int)sysconf(_SC_NPROCESSORS_ONLN),
+			 "hypervisor", hypervisor_name(), "user_hz", (int)sysconf(_SC_CLK_TCK));
 }
 
 void host_boot_id(char ret[40])

@@ -1,14 +1,14 @@
 /*
  * Which object is which?
  *
- * A monitor is told by its ObjectMonitor's address, as long as the slot of its weak handle and its class stay
- * the same: if either changes, the address has been used again for another inflation. An object with an
- * identity hash is told by (class, hash), over deflation and inflation.
+ * A monitor is told by its ObjectMonitor's address, as long as the slot of its weak handle and its
+ * class stay the same: if either changes, the address has been used again for another inflation. An
+ * object with an identity hash is told by (class, hash), over deflation and inflation.
  *
- * A blocker (an object that a thread parks on) has no monitor. It is told by (class, hash) where it has a hash, else by
- * (class, address). A collector that moves it while somebody is parked on it is followed: the record of the park's end
- * has its address before and after. One that moves while nobody is parked gets a new number: the log calls
- * such an identity "address".
+ * A blocker (an object that a thread parks on) has no monitor. It is told by (class, hash) where it
+ * has a hash, else by (class, address). A collector that moves it while somebody is parked on it is
+ * followed: the record of the park's end has its address before and after. One that moves while
+ * nobody is parked gets a new number: the log calls such an identity "address".
  */
 #include "probe/ids.h"
 
@@ -111,13 +111,13 @@ int ids_new(struct log_writer *w, struct ids **ret)
 	return 0;
 }
 
-#define FREE_ALL(type, head)                         \
-	do {                                         \
-		struct type *e, *next;               \
-		HASH_ITER (hh, head, e, next) {      \
-			HASH_DEL(head, e);           \
-			free(e);                     \
-		}                                    \
+#define FREE_ALL(type, head)                                                                       \
+	do {                                                                                       \
+		struct type *e, *next;                                                             \
+		HASH_ITER (hh, head, e, next) {                                                    \
+			HASH_DEL(head, e);                                                         \
+			free(e);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 void ids_free(struct ids *ids)
@@ -145,19 +145,23 @@ int ids_error(const struct ids *ids)
 
 /* --- text from the target: to valid UTF-8, with dots ------------------------------------- */
 
-/* Bytes of the well-formed UTF-8 sequence at s; 0: it is not one (modified UTF-8 has some of these). */
+/* Bytes of the well-formed UTF-8 sequence at s; 0: it is not one (modified UTF-8 has some of
+ * these). */
 static unsigned utf8_length(const unsigned char *s, uint32_t left)
 {
-	unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3
-		     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	unsigned n = s[0] < 0x80                   ? 1
+		     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		     : (s[0] & 0xf0) == 0xe0       ? 3
+		     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						   : 0;
 
 	if (!n || n > left || !s[0])
 		return 0;
 	for (unsigned i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] >= 0x90))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
 		return 0;
 	return n;
 }
@@ -244,7 +248,8 @@ void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed)
 	if (!t)
 		return;
 	if (t->start_ns && t->start_ns != r->start_ns) { /* the kernel has used the tid again */
-		memset(&t->ns_tid, 0, offsetof(struct thread_id, hh) - offsetof(struct thread_id, ns_tid));
+		memset(&t->ns_tid, 0,
+		       offsetof(struct thread_id, hh) - offsetof(struct thread_id, ns_tid));
 		t->number = ++ids->thread_count;
 	}
 	t->seen = true;
@@ -252,7 +257,8 @@ void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed)
 	t->start_ns = r->start_ns;
 	t->ns_tid = r->ns_tid;
 	if (!t->java_id)
-		text_clean(t->name, sizeof(t->name), r->comm, (uint32_t)strnlen(r->comm, sizeof(r->comm)), false);
+		text_clean(t->name, sizeof(t->name), r->comm,
+			   (uint32_t)strnlen(r->comm, sizeof(r->comm)), false);
 	thread_write(ids, t, r->head.time_ns);
 }
 
@@ -402,8 +408,8 @@ static struct lock_id *lock_get(struct ids *ids, struct lock_key key)
 }
 
 /* Brings what is known of a lock up to date with a record, and writes it when it changed. */
-static uint32_t lock_update(struct ids *ids, struct lock_id *l, const struct wire_lock *r, uint32_t class,
-			    uint32_t group, uint32_t identity)
+static uint32_t lock_update(struct ids *ids, struct lock_id *l, const struct wire_lock *r,
+			    uint32_t class, uint32_t group, uint32_t identity)
 {
 	struct hash_id *h = hash_find(ids, class, r->hash);
 	struct lock_info was = l->info;
@@ -412,7 +418,8 @@ static uint32_t lock_update(struct ids *ids, struct lock_id *l, const struct wir
 		if (h)
 			l->info = h->info;
 		else
-			l->info = (struct lock_info){.number = ++ids->lock_count, .address = r->object};
+			l->info = (struct lock_info){.number = ++ids->lock_count,
+						     .address = r->object};
 	}
 	if (class)
 		l->info.class = class;
@@ -440,8 +447,8 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 	if (!l)
 		return 0;
 	/* The common case: nothing is new. */
-	if (l->info.number && l->handle == r->handle && l->klass == r->klass && l->info.hash == r->hash &&
-	    l->info.class)
+	if (l->info.number && l->handle == r->handle && l->klass == r->klass &&
+	    l->info.hash == r->hash && l->info.class)
 		return l->info.number;
 	if (l->handle != r->handle || l->klass != r->klass)
 		memset(&l->info, 0, sizeof(l->info));
@@ -452,8 +459,9 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 }
 
 /*
- * Locks of java.util.concurrent, as told from everything else that threads park on: the owner field was set, or the class
- * is one of the locks. Semaphores, latches, conditions, queues and pools are "other".
+ * Locks of java.util.concurrent, as told from everything else that threads park on: the owner field
+ * was set, or the class is one of the locks. Semaphores, latches, conditions, queues and pools are
+ * "other".
  */
 static uint32_t blocker_group(const struct class_id *c, const struct wire_lock *r)
 {
@@ -503,7 +511,8 @@ uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t
 
 	if (!length)
 		return 0;
-	text_clean(clean, sizeof(clean), text, length < WIRE_NAME_MAX ? length : WIRE_NAME_MAX, false);
+	text_clean(clean, sizeof(clean), text, length < WIRE_NAME_MAX ? length : WIRE_NAME_MAX,
+		   false);
 	size = strlen(clean);
 	HASH_FIND(hh, ids->strings, clean, size, s);
 	if (s)

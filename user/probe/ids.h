@@ -1,4 +1,5 @@
-/* probe/ids.h: gives threads, classes, locks and strings their numbers in a log, and writes their metadata. */
+/* probe/ids.h: gives threads, classes, locks and strings their numbers in a log, and writes their
+ * metadata. */
 #pragma once
 
 #include <stdbool.h>

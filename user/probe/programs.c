@@ -53,7 +53,8 @@ static const struct attach_point points[] = {
 #define OWNER_PERIOD_NS 1000000
 #define POINTS (sizeof(points) / sizeof(*points))
 
-/* Either a link of libbpf's, or the descriptor of a uprobe_multi link; fd is 0 when there is none. */
+/* Either a link of libbpf's, or the descriptor of a uprobe_multi link; fd is 0 when there is none.
+ */
 struct attachment {
 	struct bpf_link *link;
 	int fd;
@@ -102,13 +103,16 @@ static void look_at_kernel(struct programs *p)
 	if (!btf)
 		return;
 	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type) : NULL; /* pointer */
-	t = t ? btf__type_by_id(btf, t->type) : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
+	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type)
+		   : NULL; /* pointer */
+	t = t ? btf__type_by_id(btf, t->type)
+	      : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
 	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
 	id = btf__find_by_name_kind(btf, "rq", BTF_KIND_STRUCT);
 	t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
 	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), "prev_steal_time_rq"))
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off),
+			    "prev_steal_time_rq"))
 			p->steal_clock = true;
 	btf__free(btf);
 }
@@ -122,7 +126,8 @@ static __u64 ring_size(uint64_t wanted)
 	return size;
 }
 
-static int open_and_load(struct programs *p, const struct programs_options *o, char why[PROGRAMS_WHY_MAX])
+static int open_and_load(struct programs *p, const struct programs_options *o,
+			 char why[PROGRAMS_WHY_MAX])
 {
 	__u64 bytes = ring_size(o->buffer_bytes);
 	struct stat st;
@@ -134,7 +139,8 @@ static int open_and_load(struct programs *p, const struct programs_options *o, c
 		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
 	p->multi = uprobe_multi_supported();
 	for (size_t i = 0; p->multi && i < POINTS; i++)
-		uprobe_multi_prepare(bpf_object__find_program_by_name(p->skel->obj, points[i].program));
+		uprobe_multi_prepare(
+			bpf_object__find_program_by_name(p->skel->obj, points[i].program));
 	look_at_kernel(p);
 	if (stat("/proc/self/ns/pid", &st))
 		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
@@ -145,11 +151,17 @@ static int open_and_load(struct programs *p, const struct programs_options *o, c
 	if (!err)
 		err = spoor_bpf__load(p->skel);
 	if (err == -EPERM || err == -EACCES)
-		return fail(why, err, "the kernel does not let this user load BPF programs: it needs CAP_BPF and CAP_PERFMON "
-				      "(or root), and a seccomp profile that allows bpf(); `spoor doctor` says more");
+		return fail(why, err,
+			    "the kernel does not let this user load BPF programs: it needs CAP_BPF "
+			    "and CAP_PERFMON "
+			    "(or root), and a seccomp profile that allows bpf(); `spoor doctor` "
+			    "says more");
 	if (err)
-		return fail(why, err, "the kernel refuses the BPF programs (%s); `spoor doctor` says what is missing, "
-				      "SPOOR_DEBUG_BPF=1 shows the kernel's own words", strerror(-err));
+		return fail(why, err,
+			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
+			    "missing, "
+			    "SPOOR_DEBUG_BPF=1 shows the kernel's own words",
+			    strerror(-err));
 	return 0;
 }
 
@@ -164,7 +176,8 @@ int programs_load(struct jvm *j, const struct programs_options *o, struct progra
 	p->j = j;
 	p->cpus = (unsigned)libbpf_num_possible_cpus();
 	if (p->cpus > WIRE_CPUS_MAX) {
-		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus, WIRE_CPUS_MAX);
+		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus,
+			   WIRE_CPUS_MAX);
 		goto fail;
 	}
 	err = open_and_load(p, o, why);
@@ -234,14 +247,17 @@ int programs_set_java_threads(struct programs *p)
 	if (err)
 		return err;
 	for (size_t i = 0; i < count; i++) {
-		struct wire_java_thread j = {.stack_low = threads[i].stack_base - threads[i].stack_size,
+		struct wire_java_thread j = {.stack_low =
+						     threads[i].stack_base - threads[i].stack_size,
 					     .stack_high = threads[i].stack_base};
 		__u64 address = threads[i].java_thread;
 
-		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid, &j.tid))
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
+					&j.tid))
 			j.tid = threads[i].ns_tid;
 		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &address, &j, BPF_ANY);
-		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_thread_of), &j.tid, &address, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_thread_of), &j.tid, &address,
+				    BPF_ANY);
 	}
 	free(threads);
 	return 0;
@@ -275,26 +291,30 @@ out:
 
 static int attach_sched(struct programs *p, char why[PROGRAMS_WHY_MAX])
 {
-	struct bpf_program *programs[] = {p->skel->progs.sched_process_exit, p->skel->progs.sched_switch,
-					  p->skel->progs.sched_wakeup, p->skel->progs.sched_wakeup_new};
+	struct bpf_program *programs[] = {p->skel->progs.sched_process_exit,
+					  p->skel->progs.sched_switch, p->skel->progs.sched_wakeup,
+					  p->skel->progs.sched_wakeup_new};
 	int err;
 
-	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched), "all");
+	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched),
+		       "all");
 	/* First pass: which task is the target, in the kernel's own numbers. */
 	err = iterate(p->skel->progs.find_threads);
 	if (err)
-		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s", strerror(-err));
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
+			    strerror(-err));
 	if (!p->skel->bss->target_tgid)
 		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
 		p->sched[i] = bpf_program__attach(programs[i]);
 		if (!p->sched[i])
-			return fail(why, -errno, "%s cannot be attached: %s", bpf_program__name(programs[i]),
-				    strerror(errno));
+			return fail(why, -errno, "%s cannot be attached: %s",
+				    bpf_program__name(programs[i]), strerror(errno));
 	}
 	err = iterate(p->skel->progs.find_threads);
 	if (err)
-		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s", strerror(-err));
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
+			    strerror(-err));
 	return 0;
 }
 
@@ -309,8 +329,8 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 		if (err > 0)
 			p->usdt[i].fd = err;
 	} else {
-		p->usdt[i].link = bpf_program__attach_usdt(program, jvm_pid(p->j), jvm_libjvm_path(p->j), a->provider,
-							   a->probe, NULL);
+		p->usdt[i].link = bpf_program__attach_usdt(
+			program, jvm_pid(p->j), jvm_libjvm_path(p->j), a->provider, a->probe, NULL);
 		if (!p->usdt[i].link)
 			err = -errno;
 	}
@@ -322,8 +342,10 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 	}
 	if (!jvm_alive(p->j))
 		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
-	return fail(why, err, "probe %s:%s cannot be attached: %s%s", a->provider, a->probe, strerror(-err),
-		    err == -EPERM || err == -EACCES ? " (uprobes need CAP_PERFMON or CAP_SYS_ADMIN)" : "");
+	return fail(why, err, "probe %s:%s cannot be attached: %s%s", a->provider, a->probe,
+		    strerror(-err),
+		    err == -EPERM || err == -EACCES ? " (uprobes need CAP_PERFMON or CAP_SYS_ADMIN)"
+						    : "");
 }
 
 int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX])
@@ -336,7 +358,8 @@ int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]
 		err = uprobe_multi_open(&p->uprobes, jvm_pid(p->j), jvm_libjvm_path(p->j),
 					bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
 		if (err)
-			return fail(why, err, "the probes of %s cannot be read: %s", jvm_libjvm_path(p->j), strerror(-err));
+			return fail(why, err, "the probes of %s cannot be read: %s",
+				    jvm_libjvm_path(p->j), strerror(-err));
 	}
 	programs_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
 	for (size_t i = 0; i < POINTS; i++) {
@@ -362,9 +385,9 @@ static void *detach(void *attachment)
 }
 
 /*
- * Detaching a uprobe waits for an RCU grace period: 90 ms each (Linux 6.18). The periods are shared by all who
- * wait at the same time, so each link gets a thread to wait in. (That helps uprobe_multi links only: the
- * perf events of older kernels are closed under one mutex, 2.2 s in all.)
+ * Detaching a uprobe waits for an RCU grace period: 90 ms each (Linux 6.18). The periods are shared
+ * by all who wait at the same time, so each link gets a thread to wait in. (That helps uprobe_multi
+ * links only: the perf events of older kernels are closed under one mutex, 2.2 s in all.)
  */
 static void detach_all(struct attachment *list, size_t count)
 {
@@ -372,7 +395,8 @@ static void detach_all(struct attachment *list, size_t count)
 	bool started[POINTS];
 
 	for (size_t i = 0; i < count; i++) {
-		started[i] = (list[i].fd || list[i].link) && !pthread_create(&threads[i], NULL, detach, &list[i]);
+		started[i] = (list[i].fd || list[i].link) &&
+			     !pthread_create(&threads[i], NULL, detach, &list[i]);
 		if (!started[i])
 			detach(&list[i]);
 	}
@@ -410,7 +434,8 @@ static json_t *names(const struct programs *p, bool missing)
 
 	for (size_t i = 0; list && i < POINTS; i++)
 		if (missing ? p->missing[i] : p->usdt[i].fd || p->usdt[i].link)
-			json_array_append_new(list, json_sprintf("%s:%s", points[i].provider, points[i].probe));
+			json_array_append_new(
+				list, json_sprintf("%s:%s", points[i].provider, points[i].probe));
 	return list;
 }
 

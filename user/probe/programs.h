@@ -12,7 +12,8 @@ struct programs;
 
 struct programs_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
-	int (*record)(void *ctx, void *data, size_t size); /* gets each record, from programs_poll */
+	int (*record)(void *ctx, void *data,
+		      size_t size); /* gets each record, from programs_poll */
 	void *ctx;
 };
 
@@ -24,8 +25,9 @@ int programs_load(struct jvm *j, const struct programs_options *o, struct progra
 		  char why[PROGRAMS_WHY_MAX]);
 
 /*
- * Attaches: the scheduler's programs, the threads that exist, then the probes (ends before begins, so that every
- * begin that is seen has its end). monitor: also the monitor probes. A probe that this JVM does not have is no error.
+ * Attaches: the scheduler's programs, the threads that exist, then the probes (ends before begins,
+ * so that every begin that is seen has its end). monitor: also the monitor probes. A probe that
+ * this JVM does not have is no error.
  */
 int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]);
 /* Detaches the probes, then the scheduler, and freezes the counters for the last sample. */
@@ -33,7 +35,8 @@ void programs_detach(struct programs *p);
 /* Detaches what is attached and frees; accepts NULL. */
 void programs_free(struct programs *p);
 
-/* Names of the probes that were attached ("hotspot:gc__begin"), and of those not found; new references. */
+/* Names of the probes that were attached ("hotspot:gc__begin"), and of those not found; new
+ * references. */
 json_t *programs_attached(const struct programs *p);
 json_t *programs_missing(const struct programs *p);
 /* Whether this kernel has the scheduler's steal clock. */
@@ -48,7 +51,8 @@ int programs_consume(struct programs *p);
 void programs_set_layout(struct programs *p);
 int programs_set_java_threads(struct programs *p);
 
-/* Whether running threads are looked at for monitors that they got silently; worth it only where there is contention. */
+/* Whether running threads are looked at for monitors that they got silently; worth it only where
+ * there is contention. */
 void programs_sample_owners(struct programs *p, bool on);
 
 /* Puts a sample of each thread into the ring. */

@@ -2,9 +2,9 @@
  * The order of things, so that whatever fails leaves nothing behind in the target:
  *   open the JVM -> load BPF -> attach -> turn the flag on -> create the log -> record
  *   -> put the flag back -> detach -> drain the ring -> last samples -> close the log.
- * The flag is last to go on and first to go off: it is the only thing that is written to the target. Should this
- * process die at any point, the kernel detaches the programs with its descriptors, and the guardian of
- * jvm_flag_hold() puts the flag back.
+ * The flag is last to go on and first to go off: it is the only thing that is written to the
+ * target. Should this process die at any point, the kernel detaches the programs with its
+ * descriptors, and the guardian of jvm_flag_hold() puts the flag back.
  */
 #include "probe/recorder.h"
 
@@ -20,8 +20,8 @@
 
 #include "base/msg.h"
 #include "base/units.h"
-#include "bpf/wire.h"
 #include "base/version.h"
+#include "bpf/wire.h"
 #include "jvm/jvm.h"
 #include "log/event.h"
 #include "log/writer.h"
@@ -33,10 +33,11 @@
 #include "steal/procstat.h"
 
 #define MONITOR_FLAG "DTraceMonitorProbes"
-#define POLL_MS 50         /* how long a record may lie in the ring */
-#define STARTING_MS 3000   /* how long a JVM may take from mapping libjvm.so to relocating it */
-#define REFRESH_MS 200     /* while the JVM is starting up */
-#define NAMES_EACH_WINDOW 512 /* Java threads whose names are read anew in each window; more: in each tenth */
+#define POLL_MS 50       /* how long a record may lie in the ring */
+#define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
+#define REFRESH_MS 200   /* while the JVM is starting up */
+#define NAMES_EACH_WINDOW                                                                          \
+	512 /* Java threads whose names are read anew in each window; more: in each tenth */
 #define LOST_KEYS (WIRE_KIND_COUNT * WIRE_PLACE_COUNT)
 
 struct recorder {
@@ -105,8 +106,9 @@ static void hold_flag(struct recorder *r, bool no_write)
 
 	r->monitor = "missing";
 	if (err) {
-		snprintf(r->monitor_why, sizeof(r->monitor_why), "this JVM has no flag " MONITOR_FLAG
-			 " (built without dtrace?): %s", strerror(-err));
+		snprintf(r->monitor_why, sizeof(r->monitor_why),
+			 "this JVM has no flag " MONITOR_FLAG " (built without dtrace?): %s",
+			 strerror(-err));
 		return;
 	}
 	if (on && no_write) {
@@ -114,14 +116,18 @@ static void hold_flag(struct recorder *r, bool no_write)
 		return;
 	}
 	if (no_write) {
-		snprintf(r->monitor_why, sizeof(r->monitor_why), MONITOR_FLAG " is off and --no-write forbids turning it on: "
-			 "start the JVM with -XX:+" MONITOR_FLAG ", or record without --no-write");
+		snprintf(r->monitor_why, sizeof(r->monitor_why),
+			 MONITOR_FLAG " is off and --no-write forbids turning it on: "
+				      "start the JVM with -XX:+" MONITOR_FLAG
+				      ", or record without --no-write");
 		return;
 	}
 	err = jvm_flag_hold(r->j, MONITOR_FLAG, &r->flag, &on);
 	if (err) {
-		snprintf(r->monitor_why, sizeof(r->monitor_why), "the flag " MONITOR_FLAG " cannot be turned on in the JVM: %s; "
-			 "start the JVM with -XX:+" MONITOR_FLAG, strerror(-err));
+		snprintf(r->monitor_why, sizeof(r->monitor_why),
+			 "the flag " MONITOR_FLAG " cannot be turned on in the JVM: %s; "
+			 "start the JVM with -XX:+" MONITOR_FLAG,
+			 strerror(-err));
 		return;
 	}
 	r->monitor = on ? "was_on" : "on";
@@ -134,8 +140,9 @@ static bool monitor_recorded(const struct recorder *r)
 
 static json_t *describe_sources(const struct recorder *r)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o}", "steal", programs_has_steal_clock(r->p) ? "rq_clock" : "none",
-			      "sched", "tp_btf", "monitor", r->monitor, "probes", programs_attached(r->p),
+	json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o}", "steal",
+			      programs_has_steal_clock(r->p) ? "rq_clock" : "none", "sched",
+			      "tp_btf", "monitor", r->monitor, "probes", programs_attached(r->p),
 			      "probes_missing", programs_missing(r->p));
 
 	if (o && r->monitor_why[0])
@@ -152,21 +159,27 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 	if (jvm)
 		json_object_set_new(jvm, "kind", json_string("stock"));
 	host_boot_id(boot_id);
-	header = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b}, s:{s:s, s:s, s:s}}",
-			   "spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
-			   "start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall,
-			   "host", host_describe(), "jvm", jvm, "sources", describe_sources(r),
-			   "record", "command", o->command, "window_ns", (json_int_t)o->window_ns,
-			   "buffer_bytes", (json_int_t)o->buffer_bytes, "no_write", (int)o->no_write,
-			   "facts",
-			   "owner", "read from ObjectMonitor::_owner, or the lock's owner field, at the moment of blocking; "
-				    "between two observations the holder is inferred",
-			   "monitor_exit", "partial: a stock JVM reports 20-100 % of the releases of contended monitors",
-			   "lock_identity", "identity hash where the object has one, else ObjectMonitor, else address (inferred)");
+	header = json_pack(
+		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b}, s:{s:s, s:s, "
+		"s:s}}",
+		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
+		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
+		host_describe(), "jvm", jvm, "sources", describe_sources(r), "record", "command",
+		o->command, "window_ns", (json_int_t)o->window_ns, "buffer_bytes",
+		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "facts", "owner",
+		"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of "
+		"blocking; "
+		"between two observations the holder is inferred",
+		"monitor_exit",
+		"partial: a stock JVM reports 20-100 % of the releases of contended monitors",
+		"lock_identity",
+		"identity hash where the object has one, else ObjectMonitor, else address "
+		"(inferred)");
 	return header;
 }
 
-static int create_log(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
+static int create_log(struct recorder *r, const struct recorder_options *o,
+		      char why[RECORDER_WHY_MAX])
 {
 	json_t *header = describe(r, o);
 	int err;
@@ -186,8 +199,8 @@ static int create_log(struct recorder *r, const struct recorder_options *o, char
 }
 
 /*
- * Between the mapping of libjvm.so and its relocation its tables are there, but their pointers are not: then they
- * name no flag, and what was read of them is thrown away.
+ * Between the mapping of libjvm.so and its relocation its tables are there, but their pointers are
+ * not: then they name no flag, and what was read of them is thrown away.
  */
 static int open_jvm(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
 {
@@ -221,7 +234,8 @@ static void wait_until_ready(struct recorder *r)
 
 static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
 {
-	struct programs_options po = {.buffer_bytes = o->buffer_bytes, .record = on_record, .ctx = r};
+	struct programs_options po = {
+		.buffer_bytes = o->buffer_bytes, .record = on_record, .ctx = r};
 	int err;
 
 	if (o->starting)
@@ -274,9 +288,12 @@ static void write_cpu(struct recorder *r, unsigned cpu, uint64_t now)
 
 	e.v[CPU_SAMPLE_CPU].u = cpu;
 	e.v[CPU_SAMPLE_CLOCK_NS].u = c->seen ? c->clock_ns + open - c->base_ns : 0;
-	e.v[CPU_SAMPLE_JVM_STOLEN_NS].u = c->jvm_stolen_ns + (c->current == WIRE_CPU_JVM ? open : 0);
-	e.v[CPU_SAMPLE_OTHER_STOLEN_NS].u = c->other_stolen_ns + (c->current == WIRE_CPU_OTHER ? open : 0);
-	e.v[CPU_SAMPLE_IDLE_STOLEN_NS].u = c->idle_stolen_ns + (c->current == WIRE_CPU_IDLE ? open : 0);
+	e.v[CPU_SAMPLE_JVM_STOLEN_NS].u =
+		c->jvm_stolen_ns + (c->current == WIRE_CPU_JVM ? open : 0);
+	e.v[CPU_SAMPLE_OTHER_STOLEN_NS].u =
+		c->other_stolen_ns + (c->current == WIRE_CPU_OTHER ? open : 0);
+	e.v[CPU_SAMPLE_IDLE_STOLEN_NS].u =
+		c->idle_stolen_ns + (c->current == WIRE_CPU_IDLE ? open : 0);
 	e.v[CPU_SAMPLE_STAT_USER].u = s->user;
 	e.v[CPU_SAMPLE_STAT_SYSTEM].u = s->system;
 	e.v[CPU_SAMPLE_STAT_IDLE].u = s->idle;
@@ -346,7 +363,8 @@ static void window(struct recorder *r)
 
 /* --- the public side --------------------------------------------------------------------- */
 
-int recorder_open(const struct recorder_options *o, struct recorder **ret, char why[RECORDER_WHY_MAX])
+int recorder_open(const struct recorder_options *o, struct recorder **ret,
+		  char why[RECORDER_WHY_MAX])
 {
 	struct recorder *r;
 	int err;
@@ -401,19 +419,22 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 			programs_sample_owners(r->p, true);
 		}
 		now = clock_mono_ns();
-		if (translate_wants_refresh(r->t) || (!jvm_layout(r->j)->ready && now >= r->next_refresh)) {
+		if (translate_wants_refresh(r->t) ||
+		    (!jvm_layout(r->j)->ready && now >= r->next_refresh)) {
 			refresh(r);
 			r->next_refresh = now + REFRESH_MS * NS_PER_MS;
 		}
 		if (now >= r->next_window) {
 			window(r);
-			r->next_window += r->window_ns * (1 + (now - r->next_window) / r->window_ns);
+			r->next_window +=
+				r->window_ns * (1 + (now - r->next_window) / r->window_ns);
 		}
 		err = log_writer_error(r->w);
 		if (!err)
 			err = ids_error(r->ids);
 		if (err)
-			return fail(why, err, "the log cannot be written any more: %s", strerror(-err));
+			return fail(why, err, "the log cannot be written any more: %s",
+				    strerror(-err));
 		if (fds[1].revents & POLLIN)
 			return 2;
 		if (fds[2].revents & (POLLIN | POLLHUP))
@@ -447,7 +468,8 @@ static void write_end(struct recorder *r, enum recorder_end end)
 {
 	struct event e = {.id = EVENT_END, .time_ns = clock_mono_ns()};
 
-	_Static_assert((int)RECORDER_FAILED == (int)END_REASON_FAILED && (int)RECORDER_DONE == (int)END_REASON_DONE,
+	_Static_assert((int)RECORDER_FAILED == (int)END_REASON_FAILED &&
+			       (int)RECORDER_DONE == (int)END_REASON_DONE,
 		       "end_reason of events.json follows enum recorder_end");
 	e.v[END_REASON].u = end;
 	log_write(r->w, &e);
@@ -475,9 +497,14 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	r->w = NULL;
 	discard(r);
 	if (log_err)
-		return fail(why, log_err, "the log is not complete: %s; what was written before can be read", strerror(-log_err));
+		return fail(why, log_err,
+			    "the log is not complete: %s; what was written before can be read",
+			    strerror(-log_err));
 	if (flag_err)
-		return fail(why, flag_err, "the flag " MONITOR_FLAG " could not be turned off again in the JVM: %s (it costs nothing "
-			    "measurable while nobody records)", strerror(-flag_err));
+		return fail(why, flag_err,
+			    "the flag " MONITOR_FLAG
+			    " could not be turned off again in the JVM: %s (it costs nothing "
+			    "measurable while nobody records)",
+			    strerror(-flag_err));
 	return 0;
 }

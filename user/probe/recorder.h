@@ -13,8 +13,9 @@ struct recorder_options {
 	pid_t pid;
 	const char *path;
 	bool overwrite;
-	bool no_write;        /* never write to the target */
-	bool starting;        /* libjvm.so has just been mapped: what is not there yet may come within seconds */
+	bool no_write; /* never write to the target */
+	bool starting; /* libjvm.so has just been mapped: what is not there yet may come within
+			  seconds */
 	uint64_t buffer_bytes; /* of the ring buffer */
 	uint64_t window_ns;    /* of the thread and CPU samples */
 	json_t *command;       /* for the header: an array of strings; lent */
@@ -28,21 +29,24 @@ struct recorder_stats {
 };
 
 enum recorder_end { /* the order of end_reason in events.json */
-	RECORDER_DONE,
-	RECORDER_INTERRUPTED,
-	RECORDER_JVM_EXITED,
-	RECORDER_JVM_KILLED,
-	RECORDER_FAILED,
+		    RECORDER_DONE,
+		    RECORDER_INTERRUPTED,
+		    RECORDER_JVM_EXITED,
+		    RECORDER_JVM_KILLED,
+		    RECORDER_FAILED,
 };
 
 #define RECORDER_WHY_MAX 1024
 
-/* Attaches and creates the log. On failure nothing is left behind, and why says in the user's terms what it was. */
-int recorder_open(const struct recorder_options *o, struct recorder **ret, char why[RECORDER_WHY_MAX]);
+/* Attaches and creates the log. On failure nothing is left behind, and why says in the user's terms
+ * what it was. */
+int recorder_open(const struct recorder_options *o, struct recorder **ret,
+		  char why[RECORDER_WHY_MAX]);
 
 /*
- * Records for about timeout_ms, or until a descriptor of the caller's (fd, -1: none) is readable. 0: go on; 1: fd is
- * readable; 2: the JVM has ended; negative errno: the log cannot be written (why is filled).
+ * Records for about timeout_ms, or until a descriptor of the caller's (fd, -1: none) is readable.
+ * 0: go on; 1: fd is readable; 2: the JVM has ended; negative errno: the log cannot be written (why
+ * is filled).
  */
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX]);
 
@@ -52,8 +56,8 @@ bool recorder_monitor_missing(const struct recorder *r);
 const char *recorder_monitor_why(const struct recorder *r);
 
 /*
- * Detaches, puts the flag back, drains, writes the last samples and the end, closes. 0 or the first error of all
- * that (why is filled); the recorder is freed in any case. ret_stats may be NULL.
+ * Detaches, puts the flag back, drains, writes the last samples and the end, closes. 0 or the first
+ * error of all that (why is filled); the recorder is freed in any case. ret_stats may be NULL.
  */
 int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_stats *ret_stats,
 		   char why[RECORDER_WHY_MAX]);

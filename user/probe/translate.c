@@ -24,7 +24,8 @@ struct translate {
 	uint32_t gc_kind, gc_collector;
 };
 
-_Static_assert((int)WIRE_LOST_RING == (int)LOST_PLACE_RING_BUFFER && (int)WIRE_LOST_MAP == (int)LOST_PLACE_MAP_FULL &&
+_Static_assert((int)WIRE_LOST_RING == (int)LOST_PLACE_RING_BUFFER &&
+		       (int)WIRE_LOST_MAP == (int)LOST_PLACE_MAP_FULL &&
 		       (int)WIRE_LOST_READ == (int)LOST_PLACE_READ_FAILED,
 	       "lost_place of events.json follows enum wire_place");
 _Static_assert((int)WIRE_OWNER_UNRESOLVED == (int)OWNER_SOURCE_UNRESOLVED &&
@@ -69,7 +70,8 @@ uint64_t translate_unknown(const struct translate *t)
 	return t->unknown;
 }
 
-static void event_begin(struct translate *t, struct event *e, uint16_t id, const struct wire_head *h)
+static void event_begin(struct translate *t, struct event *e, uint16_t id,
+			const struct wire_head *h)
 {
 	memset(e, 0, sizeof(*e));
 	e->id = id;
@@ -124,8 +126,10 @@ static void sample(struct translate *t, const void *record)
 	struct event e;
 
 	_Static_assert((int)THREAD_END_CPU_NS == (int)THREAD_SAMPLE_CPU_NS &&
-			       (int)THREAD_END_BLOCKED_NS == (int)THREAD_SAMPLE_BLOCKED_NS, "alike");
-	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE, &r->head);
+			       (int)THREAD_END_BLOCKED_NS == (int)THREAD_SAMPLE_BLOCKED_NS,
+		       "alike");
+	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE,
+		    &r->head);
 	counters_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
 	e.v[THREAD_SAMPLE_BLOCKED_NS].u = r->blocked_ns;
 	log_write(t->w, &e);
@@ -143,10 +147,13 @@ static void monitor_enter(struct translate *t, const void *record)
 	struct event e;
 
 	_Static_assert((int)MONITOR_CONTENDED_ENTER_OWNER == (int)MONITOR_CONTENDED_ENTERED_OWNER &&
-			       (int)MONITOR_CONTENDED_ENTER_OWNER_CPU_NS == (int)MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
+			       (int)MONITOR_CONTENDED_ENTER_OWNER_CPU_NS ==
+				       (int)MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
 		       "alike");
-	event_begin(t, &e, r->head.kind == WIRE_MONITOR_ENTER ? EVENT_MONITOR_CONTENDED_ENTER
-							       : EVENT_MONITOR_CONTENDED_ENTERED, &r->head);
+	event_begin(t, &e,
+		    r->head.kind == WIRE_MONITOR_ENTER ? EVENT_MONITOR_CONTENDED_ENTER
+						       : EVENT_MONITOR_CONTENDED_ENTERED,
+		    &r->head);
 	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->ids, r);
 	t->contended = true;
 	counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
@@ -171,8 +178,10 @@ static void monitor_exit(struct translate *t, const void *record)
 	struct event e;
 
 	_Static_assert((int)MONITOR_CONTENDED_EXIT_CPU_NS == (int)MONITOR_WAIT_END_CPU_NS, "alike");
-	event_begin(t, &e, r->head.kind == WIRE_MONITOR_EXIT ? EVENT_MONITOR_CONTENDED_EXIT
-							      : EVENT_MONITOR_WAIT_END, &r->head);
+	event_begin(t, &e,
+		    r->head.kind == WIRE_MONITOR_EXIT ? EVENT_MONITOR_CONTENDED_EXIT
+						      : EVENT_MONITOR_WAIT_END,
+		    &r->head);
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->ids, r);
 	counters_put(e.v + MONITOR_CONTENDED_EXIT_CPU_NS, &r->self);
 	log_write(t->w, &e);
@@ -310,7 +319,8 @@ static void gc_pool(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_GC_POOL, &r->head);
-	e.v[GC_POOL_MOMENT].u = r->head.flags & WIRE_POOL_AFTER ? GC_MOMENT_AFTER : GC_MOMENT_BEFORE;
+	e.v[GC_POOL_MOMENT].u =
+		r->head.flags & WIRE_POOL_AFTER ? GC_MOMENT_AFTER : GC_MOMENT_BEFORE;
 	e.v[GC_POOL_MANAGER].u = ids_string(t->ids, r->manager, r->manager_length, r->head.time_ns);
 	e.v[GC_POOL_POOL].u = ids_string(t->ids, r->pool, r->pool_length, r->head.time_ns);
 	e.v[GC_POOL_USED_BYTES].u = r->used;
@@ -318,9 +328,11 @@ static void gc_pool(struct translate *t, const void *record)
 	e.v[GC_POOL_MAX_BYTES].u = r->max;
 	log_write(t->w, &e);
 
-	memcpy(manager, r->manager, r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
+	memcpy(manager, r->manager,
+	       r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
 	kind = manager_kind(manager);
-	/* A young collection that fails goes on as a full one in the same pause: the full one names it. */
+	/* A young collection that fails goes on as a full one in the same pause: the full one names
+	 * it. */
 	if (!t->gc_collector || kind == GC_KIND_FULL) {
 		t->gc_collector = (uint32_t)e.v[GC_POOL_MANAGER].u;
 		t->gc_kind = kind;
@@ -334,7 +346,8 @@ static void vmop(struct translate *t, const void *record)
 	uint32_t name;
 
 	_Static_assert((int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_REQUEST_MODE &&
-			       (int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_END_MODE, "alike");
+			       (int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_END_MODE,
+		       "alike");
 	name = ids_string(t->ids, r->name, r->name_length, r->head.time_ns);
 	event_begin(t, &e, translate_event_of(r->head.kind), &r->head);
 	e.v[VM_OPERATION_BEGIN_OPERATION].u = name;
@@ -364,9 +377,12 @@ static const struct kind kinds[] = {
 	[WIRE_THREAD_END] = {sample, sizeof(struct wire_sample), EVENT_THREAD_END},
 	[WIRE_THREAD_SAMPLE] = {sample, sizeof(struct wire_sample), EVENT_THREAD_SAMPLE},
 	[WIRE_CLASS] = {class, sizeof(struct wire_class), EVENT_CLASS},
-	[WIRE_MONITOR_ENTER] = {monitor_enter, sizeof(struct wire_lock), EVENT_MONITOR_CONTENDED_ENTER},
-	[WIRE_MONITOR_ENTERED] = {monitor_enter, sizeof(struct wire_lock), EVENT_MONITOR_CONTENDED_ENTERED},
-	[WIRE_MONITOR_OWNER_SEEN] = {monitor_owner_seen, sizeof(struct wire_lock), EVENT_MONITOR_OWNER_SEEN},
+	[WIRE_MONITOR_ENTER] = {monitor_enter, sizeof(struct wire_lock),
+				EVENT_MONITOR_CONTENDED_ENTER},
+	[WIRE_MONITOR_ENTERED] = {monitor_enter, sizeof(struct wire_lock),
+				  EVENT_MONITOR_CONTENDED_ENTERED},
+	[WIRE_MONITOR_OWNER_SEEN] = {monitor_owner_seen, sizeof(struct wire_lock),
+				     EVENT_MONITOR_OWNER_SEEN},
 	[WIRE_PARK_BEGIN] = {park_begin, sizeof(struct wire_lock), EVENT_PARK_BEGIN},
 	[WIRE_PARK_END] = {park_end, sizeof(struct wire_lock), EVENT_PARK_END},
 	[WIRE_MONITOR_EXIT] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_CONTENDED_EXIT},

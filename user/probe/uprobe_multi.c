@@ -1,8 +1,9 @@
 /*
- * Why not libbpf's own bpf_program__attach_usdt()? In 1.1 (Debian 12) it makes a perf event per place.
- * These are closed one after the other under the kernel's event_mutex, 90 ms each: detaching from a JVM took
- * 2.3 s. A uprobe_multi link takes all places of a probe, and links can be closed side by side. The BPF side stays
- * libbpf's usdt.bpf.h: the cookie of each place is the number of its entry in __bpf_usdt_specs.
+ * Why not libbpf's own bpf_program__attach_usdt()? In 1.1 (Debian 12) it makes a perf event per
+ * place. These are closed one after the other under the kernel's event_mutex, 90 ms each: detaching
+ * from a JVM took 2.3 s. A uprobe_multi link takes all places of a probe, and links can be closed
+ * side by side. The BPF side stays libbpf's usdt.bpf.h: the cookie of each place is the number of
+ * its entry in __bpf_usdt_specs.
  */
 #include "probe/uprobe_multi.h"
 
@@ -36,16 +37,18 @@ bool uprobe_multi_supported(void)
 	struct bpf_insn insns[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 				   {.code = BPF_JMP | BPF_EXIT}};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TRACE_UPROBE_MULTI);
-	struct link_create_attr attr = {.path = (uintptr_t)"/", .cnt = 1, .pid = (uint32_t)-1};
+	struct link_create_attr attr = {.path = (uintptr_t) "/", .cnt = 1, .pid = (uint32_t)-1};
 	uint64_t offset = 0;
 	int prog, fd, err;
 
-	prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns, sizeof(insns) / sizeof(*insns), &opts);
+	prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns,
+			     sizeof(insns) / sizeof(*insns), &opts);
 	if (prog < 0)
 		return false;
 	attr.prog_fd = (uint32_t)prog;
 	attr.offsets = (uintptr_t)&offset;
-	/* Kernels that bound a link to one thread instead of its process say EBADF ("/" is no file); fixed ones EINVAL (pid). */
+	/* Kernels that bound a link to one thread instead of its process say EBADF ("/" is no
+	 * file); fixed ones EINVAL (pid). */
 	fd = link_create(&attr);
 	err = errno;
 	if (fd >= 0)
@@ -85,7 +88,8 @@ void uprobe_multi_close(struct uprobe_multi *u)
 }
 
 /* Fills the tables of a link, one entry for each place of the probe. */
-static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, uint64_t *offsets, uint64_t *cookies)
+static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, uint64_t *offsets,
+		   uint64_t *cookies)
 {
 	for (uint32_t i = 0; i < probe->locations; i++) {
 		struct usdt_spec spec;
@@ -107,7 +111,8 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 			const char *name)
 {
 	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
-	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program), .path = (uintptr_t)u->path,
+	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
+					.path = (uintptr_t)u->path,
 					.pid = (uint32_t)u->pid};
 	uint64_t *tables;
 	int err;

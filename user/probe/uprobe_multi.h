@@ -1,4 +1,5 @@
-/* probe/uprobe_multi.h: attaches USDT probes through uprobe_multi links (Linux 6.6), which libbpf 1.1 lacks. */
+/* probe/uprobe_multi.h: attaches USDT probes through uprobe_multi links (Linux 6.6), which
+ * libbpf 1.1 lacks. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +26,8 @@ void uprobe_multi_prepare(struct bpf_program *program);
 
 /* Reads the probes of the library at path. */
 int uprobe_multi_open(struct uprobe_multi *u, pid_t pid, const char *path, int specs);
-/* A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe. Takes all its places. */
+/* A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe.
+ * Takes all its places. */
 int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
 			const char *probe);
 /* What was attached stays. */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * <sys/sdt.h> leaves a note per location of a probe: its address, the address that .stapsdt.base had when the
- * note was assembled (prelinking moves both: the difference corrects the location), its semaphore's address or
- * 0, then provider, name and arguments as C strings.
+ * <sys/sdt.h> leaves a note per location of a probe: its address, the address that .stapsdt.base
+ * had when the note was assembled (prelinking moves both: the difference corrects the location),
+ * its semaphore's address or 0, then provider, name and arguments as C strings.
  */
 
 #define NOTE_TYPE 3
@@ -93,8 +93,9 @@ static enum usdt_site site_read(Elf *elf, uint64_t at)
 		return USDT_SITE_OTHER;
 	if (file[at] == 0x90)
 		return USDT_SITE_NOP1;
-	return size - at >= sizeof(nop5) && !memcmp(file + at, nop5, sizeof(nop5)) ? USDT_SITE_NOP5 :
-										     USDT_SITE_OTHER;
+	return size - at >= sizeof(nop5) && !memcmp(file + at, nop5, sizeof(nop5))
+		       ? USDT_SITE_NOP5
+		       : USDT_SITE_OTHER;
 }
 
 /* Strings move while the text grows: they are kept as offsets until all are there. */
@@ -163,7 +164,8 @@ static int notes_read(struct reader *r, Elf_Scn *section)
 	GElf_Nhdr head;
 	int err = 0;
 
-	while (!err && data && (offset = gelf_getnote(data, offset, &head, &name_at, &desc_at)) > 0) {
+	while (!err && data &&
+	       (offset = gelf_getnote(data, offset, &head, &name_at, &desc_at)) > 0) {
 		const char *bytes = data->d_buf;
 
 		if (head.n_type != NOTE_TYPE || head.n_namesz != sizeof(NOTE_OWNER) ||
@@ -215,7 +217,8 @@ static void list_finish(struct usdt_list *l)
 	if (l->count)
 		qsort(l->probes, l->count, sizeof(*l->probes), location_order);
 	for (size_t i = 0; i < l->count; i++) {
-		l->locations[i] = (struct usdt_location){l->probes[i].args, l->probes[i].file_offset};
+		l->locations[i] =
+			(struct usdt_location){l->probes[i].args, l->probes[i].file_offset};
 		l->probes[i].at = &l->locations[i];
 		if (n && !probe_order(&l->probes[n - 1], &l->probes[i])) {
 			l->probes[n - 1].locations++;
@@ -277,7 +280,8 @@ void usdt_list_free(struct usdt_list *l)
 	*l = (struct usdt_list){0};
 }
 
-const struct usdt_probe *usdt_find(const struct usdt_list *l, const char *provider, const char *name)
+const struct usdt_probe *usdt_find(const struct usdt_list *l, const char *provider,
+				   const char *name)
 {
 	struct usdt_probe key = {.provider = provider, .name = name};
 

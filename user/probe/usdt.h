@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands at a probe's location: decides what a hit costs, or that the file is not what its notes say. */
+/* What stands at a probe's location: decides what a hit costs, or that the file is not what its
+ * notes say. */
 enum usdt_site { USDT_SITE_NOP1, USDT_SITE_NOP5, USDT_SITE_OTHER };
 
 struct usdt_location {
@@ -15,11 +16,11 @@ struct usdt_location {
 
 struct usdt_probe {
 	const char *provider, *name;
-	const char *args; /* of the first location */
+	const char *args;               /* of the first location */
 	const struct usdt_location *at; /* [locations] */
 	uint32_t locations;
-	bool semaphore;      /* has one: it only fires while somebody has raised it */
-	enum usdt_site site; /* of the first location */
+	bool semaphore;       /* has one: it only fires while somebody has raised it */
+	enum usdt_site site;  /* of the first location */
 	uint64_t file_offset; /* likewise */
 };
 
@@ -27,7 +28,7 @@ struct usdt_list {
 	struct usdt_probe *probes; /* by provider and name */
 	size_t count;
 	struct usdt_location *locations; /* of all probes */
-	char *text; /* what the strings point into */
+	char *text;                      /* what the strings point into */
 };
 
 /* A library without probes gives an empty list. -ENOEXEC: not a 64-bit ELF file. -errno of open. */
@@ -36,7 +37,8 @@ int usdt_list_read(const char *path, struct usdt_list *ret);
 int usdt_list_parse(void *image, size_t size, struct usdt_list *ret);
 void usdt_list_free(struct usdt_list *l);
 /* NULL: it has none of that name. */
-const struct usdt_probe *usdt_find(const struct usdt_list *l, const char *provider, const char *name);
+const struct usdt_probe *usdt_find(const struct usdt_list *l, const char *provider,
+				   const char *name);
 
 /* The description of one note of type 3 and owner "stapsdt"; strings are lent. */
 struct usdt_note {

@@ -9,18 +9,24 @@
 #if defined(__x86_64__)
 #include <asm/ptrace.h> /* struct pt_regs, as the kernel lays it out for user space */
 
-#define REG(field, ...) {offsetof(struct pt_regs, field), {__VA_ARGS__}}
+#define REG(field, ...)                                                                            \
+	{                                                                                          \
+		offsetof(struct pt_regs, field),                                                   \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
 
 static const struct {
 	int16_t offset;
 	const char *names[4]; /* 64, 32, 16, 8 bits */
 } registers[] = {
-	REG(rip, "rip", "eip", "", ""),      REG(rax, "rax", "eax", "ax", "al"),
-	REG(rbx, "rbx", "ebx", "bx", "bl"),  REG(rcx, "rcx", "ecx", "cx", "cl"),
-	REG(rdx, "rdx", "edx", "dx", "dl"),  REG(rsi, "rsi", "esi", "si", "sil"),
-	REG(rdi, "rdi", "edi", "di", "dil"), REG(rbp, "rbp", "ebp", "bp", "bpl"),
-	REG(rsp, "rsp", "esp", "sp", "spl"), REG(r8, "r8", "r8d", "r8w", "r8b"),
-	REG(r9, "r9", "r9d", "r9w", "r9b"),  REG(r10, "r10", "r10d", "r10w", "r10b"),
+	REG(rip, "rip", "eip", "", ""),          REG(rax, "rax", "eax", "ax", "al"),
+	REG(rbx, "rbx", "ebx", "bx", "bl"),      REG(rcx, "rcx", "ecx", "cx", "cl"),
+	REG(rdx, "rdx", "edx", "dx", "dl"),      REG(rsi, "rsi", "esi", "si", "sil"),
+	REG(rdi, "rdi", "edi", "di", "dil"),     REG(rbp, "rbp", "ebp", "bp", "bpl"),
+	REG(rsp, "rsp", "esp", "sp", "spl"),     REG(r8, "r8", "r8d", "r8w", "r8b"),
+	REG(r9, "r9", "r9d", "r9w", "r9b"),      REG(r10, "r10", "r10d", "r10w", "r10b"),
 	REG(r11, "r11", "r11d", "r11w", "r11b"), REG(r12, "r12", "r12d", "r12w", "r12b"),
 	REG(r13, "r13", "r13d", "r13w", "r13b"), REG(r14, "r14", "r14d", "r14w", "r14b"),
 	REG(r15, "r15", "r15d", "r15w", "r15b"),

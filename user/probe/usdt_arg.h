@@ -1,4 +1,5 @@
-/* probe/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax"), x86-64, as libbpf's BPF side wants them. */
+/* probe/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax"), x86-64, as libbpf's BPF side
+ * wants them. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +7,8 @@
 
 #define USDT_ARGS_MAX 12
 
-/* The layout of struct __bpf_usdt_spec in <bpf/usdt.bpf.h> (libbpf 1.0 to 1.5); the BPF side reads it. */
+/* The layout of struct __bpf_usdt_spec in <bpf/usdt.bpf.h> (libbpf 1.0 to 1.5); the BPF side reads
+ * it. */
 enum usdt_arg_type { USDT_ARG_CONST, USDT_ARG_REG, USDT_ARG_REG_DEREF };
 
 struct usdt_arg_spec {
@@ -24,7 +26,7 @@ struct usdt_spec {
 };
 
 /*
- * Reads the argument string of a note, e.g. "-8@%rbx 8@%r13 8@-56(%rbp) 1@$1". -EPROTO: it is not one;
- * -ENOTSUP: a form that the BPF side cannot read (scaled index). ret is then undefined.
+ * Reads the argument string of a note, e.g. "-8@%rbx 8@%r13 8@-56(%rbp) 1@$1". -EPROTO: it is not
+ * one; -ENOTSUP: a form that the BPF side cannot read (scaled index). ret is then undefined.
  */
 int usdt_spec_parse(const char *text, struct usdt_spec *ret);

@@ -266,6 +266,20 @@ static void print_rest(struct text *t, const struct group *root, uint32_t shown)
 			incomplete - listed == 1 ? "" : "s");
 }
 
+static void print_legend(struct text *t, const struct group *holders)
+{
+	for (uint32_t i = 0; i < holders->group_count; i++) {
+		for (uint32_t k = 0; k < holders->groups[i].group_count; k++) {
+			if (holder_is_thread(holders->groups[i].groups[k].cell->holder))
+				continue;
+			fputs("\n  (hand-over): released, and nobody seen taking it yet. "
+			      "(unknown): nothing says who held it.\n",
+			      t->out);
+			return;
+		}
+	}
+}
+
 static int print_all(struct text *t, const struct group *waiters, const struct group *holders)
 {
 	char count[FORMAT_MAX], total[FORMAT_MAX];
@@ -289,6 +303,7 @@ static int print_all(struct text *t, const struct group *waiters, const struct g
 	}
 	if (err)
 		return err;
+	print_legend(t, holders);
 	print_rest(t, waiters, i);
 	return print_open(t);
 }

@@ -9,7 +9,27 @@
 #include "base/units.h"
 #include "report/format.h"
 
-#define WIDTH 100 /* commands longer than this are cut */
+#define WIDTH 100
+#define INDENT 13
+#define COMMAND_MAX 300 /* longer ones are cut */
+
+/* Goes on in the next line, below where it began, when the line is full. */
+static void words(FILE *out, const char *text)
+{
+	size_t column = INDENT, length;
+
+	for (; *text; text += length) {
+		text += *text == ' ';
+		length = strcspn(text, " ");
+		if (column > INDENT && column + 1 + length > WIDTH) {
+			fprintf(out, "\n%*s", INDENT - 1, "");
+			column = INDENT;
+		}
+		fprintf(out, " %.*s", (int)length, text);
+		column += length + 1;
+	}
+	fputc('\n', out);
+}
 
 static void line(struct text *t, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -22,8 +42,10 @@ static void line(struct text *t, const char *name, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(buf, sizeof(buf), format, args);
 	va_end(args);
-	if (*buf)
-		fprintf(t->out, "  %-10s %s\n", name, label_clean(buf, clean));
+	if (*buf) {
+		fprintf(t->out, "  %-10s", name);
+		words(t->out, label_clean(buf, clean));
+	}
 }
 
 static void print_jvm(struct text *t)
@@ -37,8 +59,8 @@ static void print_jvm(struct text *t)
 	if (*version || pid)
 		line(t, "JVM", "%s%s%s%s%s, pid %" PRIu64, *version ? version : "version not known",
 		     *collector ? ", collector " : "", collector, *kind ? ", " : "", kind, pid);
-	if (strlen(command) > WIDTH)
-		line(t, "command", "%.*s...", WIDTH, command);
+	if (strlen(command) > COMMAND_MAX)
+		line(t, "command", "%.*s...", COMMAND_MAX, command);
 	else
 		line(t, "command", "%s", command);
 }

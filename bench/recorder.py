@@ -1,0 +1,200 @@
+"""bench/recorder.py: starts and ends recorders (spoor, JFR) on a running JVM, for the scripts beside it."""
+import collections
+import json
+import os
+import re
+import resource
+import selectors
+import signal
+import subprocess
+import time
+
+TIMEOUT_S = 60
+
+JFC = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0">
+%s</configuration>
+"""
+JFC_EVENT = """  <event name="jdk.%s">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting>
+    <setting name="threshold">0 ms</setting>
+  </event>
+"""
+JFR_EVENTS = ("JavaMonitorEnter", "JavaMonitorWait", "ThreadPark")
+
+
+class BenchError(Exception):
+    """Something could not be measured; its text is for the user."""
+
+
+def read_line(stream, what, timeout_s=TIMEOUT_S):
+    """The next line of an unbuffered binary stream, or BenchError after the deadline or at its end."""
+    line = b""
+    deadline = time.monotonic() + timeout_s
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while not line.endswith(b"\n"):
+            if not selector.select(max(0, deadline - time.monotonic())):
+                raise BenchError(f"{what}: no answer within {timeout_s} s")
+            byte = os.read(stream.fileno(), 1)
+            if not byte:
+                raise BenchError(f"{what}: ended, its last words: {line.decode(errors='replace') or 'none'}")
+            line += byte
+    return line.decode(errors="replace").rstrip("\n")
+
+
+class Java:
+    """A JVM that talks through its standard input and output; see Slots.java."""
+
+    def __init__(self, java, args):
+        self.process = subprocess.Popen([java, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self.pid = self.process.pid
+
+    def line(self):
+        return read_line(self.process.stdout, "java")
+
+    def go(self):
+        self.process.stdin.write(b"go\n")
+
+    def ask(self):
+        self.go()
+        return json.loads(self.line())
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            try:
+                self.process.wait(TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.stdout.close()
+        return self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if exc[0] is not None:
+            self.process.kill()
+        self.end()
+
+
+class SpoorRecorder:
+    """spoor record -p PID, from "it records" to its end."""
+
+    name = "spoor"
+
+    def __init__(self, spoor, pid, path, options=()):
+        self.path = path
+        self.spoor = spoor
+        start = time.monotonic()
+        self.process = subprocess.Popen(
+            [spoor, "record", "-p", str(pid), "-f", "-o", path, *options], stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, bufsize=0)
+        self.said = []
+        try:
+            self._wait_until_attached()
+        except BenchError:
+            self.process.kill()
+            self.process.wait()
+            raise
+        self.attach_s = time.monotonic() - start
+
+    def _wait_until_attached(self):
+        while True:
+            try:
+                line = read_line(self.process.stderr, "spoor record")
+            except BenchError as err:
+                raise BenchError("\n".join([str(err), *self.said])) from None
+            self.said.append(line)
+            if "recording" in line and self.path in line:
+                return
+
+    def end(self, wait_only=False):
+        """Detaches, or waits for the end of the target; the log is complete after that."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
+        if not wait_only and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            _, rest = self.process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise BenchError(f"spoor record did not end within {TIMEOUT_S} s") from None
+        self.detach_s = time.monotonic() - start
+        self.said += rest.decode(errors="replace").splitlines()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if self.process.returncode:
+            raise BenchError("\n".join([f"spoor record: exit status {self.process.returncode}", *self.said]))
+
+    def counts(self):
+        return log_counts(self.spoor, self.path)
+
+
+class JfrRecorder:
+    """A Java Flight Recorder recording that is started and stopped in the running JVM."""
+
+    name = "jfr"
+
+    def __init__(self, tools, pid, path):
+        self.tools = tools
+        self.pid = pid
+        self.path = path
+        settings = path + ".jfc"
+        with open(settings, "w", encoding="ascii") as out:
+            out.write(JFC % "".join(JFC_EVENT % name for name in JFR_EVENTS))
+        start = time.monotonic()
+        self._jcmd("JFR.start", "name=bench", "settings=" + settings, "maxsize=0", "disk=true")
+        self.attach_s = time.monotonic() - start
+        self.cpu_s = None
+
+    def _jcmd(self, *command):
+        done = subprocess.run([os.path.join(self.tools, "jcmd"), str(self.pid), *command], capture_output=True,
+                              text=True, timeout=TIMEOUT_S, check=False)
+        if done.returncode:
+            raise BenchError(f"jcmd {command[0]}: {done.stdout}{done.stderr}")
+
+    def end(self):
+        start = time.monotonic()
+        self._jcmd("JFR.stop", "name=bench", "filename=" + self.path)
+        self.detach_s = time.monotonic() - start
+
+    def counts(self):
+        """Events by kind without those of JFR's own housekeeping, and the bytes of the whole file."""
+        text = subprocess.run([os.path.join(self.tools, "jfr"), "summary", self.path], capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=True).stdout
+        events = collections.Counter()
+        for kind, count in re.findall(r"^ *jdk\.(\w+) +(\d+) +\d+$", text, re.MULTILINE):
+            if kind in JFR_EVENTS:
+                events[kind] += int(count)
+        # Its writer drops whole buffers when it cannot keep up, and says how many bytes they had.
+        lost = int((re.findall(r"^ *jdk\.DataLoss +(\d+)", text, re.MULTILINE) or [0])[0])
+        return {"events": sum(events.values()), "contended": events["JavaMonitorEnter"], "lost": lost,
+                "bytes": os.path.getsize(self.path), "kinds": dict(events)}
+
+
+METADATA = ("thread", "class", "lock", "string", "lost", "note", "end")
+
+
+def log_counts(spoor, path):
+    """Counts of a log by its own cat; "events" are those that happened, without metadata."""
+    kinds = collections.Counter()
+    lost = {}
+    # The name comes first in every line, and parsing millions of lines as JSON takes minutes.
+    name = re.compile(rb'"(?:event|name)": ?"(\w+)"')
+    with subprocess.Popen([spoor, "cat", path], stdout=subprocess.PIPE) as cat:
+        for line in cat.stdout:
+            found = name.search(line)
+            kind = found.group(1).decode() if found else "?"
+            kinds[kind] += 1
+            if kind == "lost":
+                event = json.loads(line)
+                lost[event["event_id"], event["place"]] = event["count"]
+    if cat.returncode:
+        raise BenchError(f"spoor cat {path}: exit status {cat.returncode}")
+    return {"events": sum(n for kind, n in kinds.items() if kind not in METADATA),
+            "contended": kinds["monitor_contended_enter"], "lost": sum(lost.values()),
+            "bytes": os.path.getsize(path), "kinds": dict(kinds)}

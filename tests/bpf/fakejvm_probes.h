@@ -1,0 +1,29 @@
+/* tests/bpf/fakejvm_probes.h: the places where HotSpot fires its probes, with its arguments and its tests of flags. */
+#pragma once
+
+#include "fakejvm.h"
+
+enum fake_probe {
+	PROBE_ENTER,
+	PROBE_ENTERED,
+	PROBE_EXIT,
+	PROBE_WAIT,
+	PROBE_WAITED,
+	PROBE_NOTIFY,
+	PROBE_NOTIFY_ALL,
+};
+
+/* A monitor probe; true if it was fired: DTraceMonitorProbes is tested at run time, as in HotSpot 17. */
+bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor *m, int64_t millis);
+/* The second place of notify and notifyAll: ObjectSynchronizer::quick_notify. */
+bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m);
+void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time);
+void fake_fire_park_end(struct parker *p);
+void fake_fire_unpark(struct parker *p);
+void fake_fire_thread(bool start, const char *name, int64_t java_id, int tid, bool daemon);
+void fake_fire_gc_begin(bool full);
+void fake_fire_gc_end(void);
+void fake_fire_pool(bool begin, const char *manager, const char *pool, const uint64_t sizes[4]);
+void fake_fire_vmop(char what, const char *name, int mode);
+void fake_fire_safepoint(bool begin);
+void fake_fire_class_unloaded(const char *name);

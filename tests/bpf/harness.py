@@ -1,0 +1,297 @@
+"""What the tests of the recorder share: the fake JVM, a recorder, a log. Nothing here sleeps to let something happen:
+it waits for a condition, with a deadline."""
+import contextlib
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
+SPOOR = os.environ.get("SPOOR", os.path.join(BUILD, "spoor"))
+FAKE_DIR = os.path.join(BUILD, "tests/fake")
+FAKE_SOURCES = ("fakejvm.c", "fakejvm_heap.c", "fakejvm_probes.c", "fakejvm_tables.c")
+CFLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -D_GNU_SOURCE".split()
+DEADLINE_S = 60
+CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
+COUNTERS = ("cpu_ns", "stolen_ns", "runnable_ns")
+
+
+def wait_until(what, condition, deadline_s=DEADLINE_S):
+    """The first true value of condition()."""
+    end = time.monotonic() + deadline_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not within {deadline_s} s")
+        time.sleep(0.005)
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def capabilities():
+    return int(re.search(r"^CapEff:\s*([0-9a-f]+)", read_text("/proc/self/status"), re.M)[1], 16)
+
+
+def why_no_bpf():
+    """Why nothing can be recorded here, or None. It asks the kernel, not spoor: spoor is what is tested."""
+    have = capabilities()
+    if not have >> CAP_SYS_ADMIN & 1 and not (have >> CAP_BPF & 1 and have >> CAP_PERFMON & 1):
+        return "needs root, or CAP_BPF and CAP_PERFMON"
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        return "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+    bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
+    if subprocess.run([bpftool, "prog", "show"], capture_output=True).returncode:
+        return "the kernel refuses bpf(), even to list programs"
+    return None
+
+
+class BpfTest(unittest.TestCase):
+    """A test that records."""
+
+    @classmethod
+    def setUpClass(cls):
+        why = why_no_bpf()
+        if why:
+            raise unittest.SkipTest(why)
+        fake_build()
+
+    def setUp(self):
+        self.tmp = tempfile.mkdtemp(prefix="spoor-test-")
+        self.addCleanup(shutil.rmtree, self.tmp, True)
+
+    def path(self, name="log.spoor"):
+        return os.path.join(self.tmp, name)
+
+    def fake(self, *options):
+        fake = Fake(*options)
+        self.addCleanup(fake.close)
+        return fake
+
+    def record(self, target, *options, path=None, **how):
+        recorder = Recorder(target, path or self.path(), *options, **how)
+        self.addCleanup(recorder.close)
+        return recorder.wait_attached()
+
+
+# --- the fake JVM -----------------------------------------------------------------------------
+
+def fake_build():
+    """As the Makefile's `fake` does it, for a build folder that it has not been made in."""
+    library, program = os.path.join(FAKE_DIR, "libjvm.so"), os.path.join(FAKE_DIR, "fakejvm")
+    sources = [os.path.join(HERE, s) for s in FAKE_SOURCES]
+    newest = max(os.path.getmtime(os.path.join(HERE, f)) for f in os.listdir(HERE) if f.startswith("fakejvm"))
+    if all(os.path.exists(p) and os.path.getmtime(p) >= newest for p in (library, program)):
+        return
+    os.makedirs(FAKE_DIR, exist_ok=True)
+    subprocess.run(["gcc", *CFLAGS, "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-soname,libjvm.so",
+                    "-o", library, *sources], check=True)
+    subprocess.run(["gcc", *CFLAGS, "-pthread", "-o", program, os.path.join(HERE, "fakejvm_main.c"), f"-L{FAKE_DIR}",
+                    "-l:libjvm.so", "-Wl,-rpath,$ORIGIN"], check=True)
+
+
+class Fake:
+    def __init__(self, *options, command=None):
+        command = command or [os.path.join(FAKE_DIR, "fakejvm"), *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1)
+        self.answers = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self.pid, self.vm_tid = map(int, self._answer("the start"))
+        self.tids = {}
+        self.java_ids = {}
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.answers.put(line.rstrip("\n"))
+        self.answers.put(None)
+
+    def _answer(self, question):
+        try:
+            line = self.answers.get(timeout=DEADLINE_S)
+        except queue.Empty:
+            raise AssertionError(f"the fake JVM does not answer {question}") from None
+        if line is None or not line.startswith("ok"):
+            raise AssertionError(f"the fake JVM answers {question} with {line}")
+        return line.split()[1:]
+
+    def __call__(self, *command):
+        """A command, see fakejvm.c; the words behind "ok"."""
+        self.process.stdin.write("\t".join(str(c) for c in command) + "\n")
+        return self._answer(command)
+
+    def thread(self, name, *options, id=None):
+        id = id or name
+        tid, java_id = self("thread", id, name, *options)
+        self.tids[id] = int(tid)
+        self.java_ids[id] = int(java_id)
+        return id
+
+    def flag(self):
+        return int(self("flag")[0])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.kill()
+        self.process.wait()
+
+
+# --- a recorder -------------------------------------------------------------------------------
+
+class Recorder:
+    """spoor record. target: a pid, something with a pid, or a list: a command."""
+
+    def __init__(self, target, path, *options, quiet=False, env=None):
+        self.log_path = path
+        self.quiet = quiet
+        command = [SPOOR, "record", "-o", path, *options] + (["-q"] if quiet else [])
+        command += ["--", *target] if isinstance(target, list) else ["-p", str(getattr(target, "pid", target))]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, errors="replace", env=env)
+        self.pid = self.process.pid
+        self.err = ""
+        self.out = ""
+        self.attached = threading.Event()
+        self.readers = [threading.Thread(target=self._read_err, daemon=True),
+                        threading.Thread(target=self._read_out, daemon=True)]
+        for reader in self.readers:
+            reader.start()
+
+    def _read_err(self):
+        for line in self.process.stderr:
+            self.err += line
+            if line.startswith("spoor: recording "):
+                self.attached.set()
+
+    def _read_out(self):
+        for line in self.process.stdout:
+            self.out += line
+
+    def _is_attached(self):
+        if self.quiet:
+            return os.path.exists(self.log_path) and os.path.getsize(self.log_path) > 0
+        return self.attached.is_set()
+
+    def wait_attached(self):
+        end = time.monotonic() + DEADLINE_S
+        while not self._is_attached():
+            if self.process.poll() is not None and not self._is_attached():
+                self.readers[0].join(DEADLINE_S)
+                if self._is_attached():
+                    break
+                raise AssertionError(f"spoor record has ended with {self.process.returncode}: {self.err}")
+            if time.monotonic() > end:
+                raise AssertionError(f"spoor record is not attached after {DEADLINE_S} s: {self.err}")
+            time.sleep(0.005)
+        return self
+
+    def wait(self, deadline_s=DEADLINE_S):
+        try:
+            status = self.process.wait(deadline_s)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"spoor record does not end: {self.err}") from None
+        for reader in self.readers:
+            reader.join(DEADLINE_S)
+        return status
+
+    def stop(self, signal_number=signal.SIGINT, expect=0):
+        """Ends the recording; the log."""
+        self.process.send_signal(signal_number)
+        status = self.wait()
+        if status != expect:
+            raise AssertionError(f"spoor record ends with {status}, not {expect}: {self.err}")
+        return Log(self.log_path)
+
+    def close(self):
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        for reader in self.readers:
+            reader.join(DEADLINE_S)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+def spoor(*arguments, expect=0, **how):
+    """Runs a command of spoor to its end; the CompletedProcess."""
+    done = subprocess.run([SPOOR, *map(str, arguments)], capture_output=True, text=True, errors="replace",
+                          timeout=DEADLINE_S, **how)
+    if expect is not None and done.returncode != expect:
+        raise AssertionError(f"spoor {' '.join(map(str, arguments))}: exit status {done.returncode}\n"
+                             f"{done.stdout[-2000:]}{done.stderr}")
+    return done
+
+
+# --- a log ------------------------------------------------------------------------------------
+
+class Log:
+    """A log as `spoor cat` shows it: numbers in .raw, names in .events."""
+
+    def __init__(self, path):
+        self.path = path
+        self.raw = [json.loads(line) for line in spoor("cat", path).stdout.splitlines()]
+        self.events = [json.loads(line) for line in spoor("cat", "--resolve", path).stdout.splitlines()]
+        self.header = json.loads(spoor("cat", "--header", path).stdout)
+        if len(self.raw) != len(self.events):
+            raise AssertionError("spoor cat and spoor cat --resolve show different numbers of events")
+
+    def of(self, *kinds):
+        """Events by kind, with names, in the order of time."""
+        return sorted((e for e in self.events if e["event"] in kinds), key=lambda e: e["time_ns"])
+
+    def raw_of(self, *kinds):
+        return sorted((e for e in self.raw if e["event"] in kinds), key=lambda e: e["time_ns"])
+
+    def one(self, kind, **fields):
+        found = [e for e in self.of(kind) if all(e[k] == v for k, v in fields.items())]
+        if len(found) != 1:
+            raise AssertionError(f"{len(found)} events {kind} {fields}: {found}")
+        return found[0]
+
+    def threads(self):
+        """The last word on each thread, by its number."""
+        return {e["thread"]: e for e in self.raw if e["event"] == "thread"}
+
+    def locks(self):
+        return {e["lock"]: e for e in self.raw if e["event"] == "lock"}
+
+    def lost(self):
+        """{event id: count} over all places; the last word counts."""
+        last = {(e["event_id"], e["place"]): e["count"] for e in self.raw_of("lost")}
+        total = {}
+        for (event_id, _), count in last.items():
+            total[event_id] = total.get(event_id, 0) + count
+        return total
+
+    def end(self):
+        return self.raw[-1]["reason"] if self.raw and self.raw[-1]["event"] == "end" else None
+
+    def report(self, *options):
+        return json.loads(spoor("report", "--format", "json", *options, self.path).stdout)
+
+    def report_text(self, *options):
+        return spoor("report", *options, self.path).stdout
+
+
+def schema_ids():
+    with open(os.path.join(ROOT, "schemas/events.json"), encoding="utf-8") as f:
+        return {e["name"]: e["id"] for e in json.load(f)["events"]}
+
+
+def name_of(thread):
+    """The name in a thread column of `spoor cat --resolve`; None for none."""
+    return thread and thread["name"]

@@ -1,0 +1,47 @@
+/* Reads any bytes as an ELF file with USDT notes, and as one note: no wrong access, and strings
+ * that end. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/usdt.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define ENSURE(condition) ((condition) ? (void)0 : abort())
+
+static void list_check(const struct usdt_list *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct usdt_probe *p = &l->probes[i];
+
+		ENSURE(p->locations &&
+		       strlen(p->provider) + strlen(p->name) + strlen(p->args) < SIZE_MAX);
+		ENSURE(usdt_find(l, p->provider, p->name) == p);
+		for (uint32_t k = 0; k < p->locations; k++)
+			ENSURE(strlen(p->at[k].args) < SIZE_MAX);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* A copy of exactly this size: ASan sees a step beyond. libelf wants it writable, and
+	 * aligned. */
+	char *copy = malloc(size ? size : 1);
+	struct usdt_list list;
+	struct usdt_note note;
+
+	ENSURE(copy);
+	if (size)
+		memcpy(copy, data, size);
+	if (!usdt_list_parse(copy, size, &list)) {
+		list_check(&list);
+		usdt_list_free(&list);
+	}
+	if (!usdt_note_parse(copy, size, &note))
+		ENSURE(note.provider + strlen(note.provider) < note.name &&
+		       note.name + strlen(note.name) < note.args &&
+		       note.args + strlen(note.args) < copy + size);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,267 @@
+"""The rules of spoor's source tree that a machine can check; each rule yields "file:line: what is wrong"."""
+import os
+import re
+
+SOURCE = (".c", ".h")
+FILE_LINES, HEADER_LINES, COLUMNS, TAB, FUNCTION_LINES = 800, 120, 100, 8, 80
+WIRE_LINES = 200
+
+# An include may point to its own room and to these.
+LAYERS = {
+    "user/base": set(),
+    "steal": {"user/base"},
+    "user/log": {"user/base"},
+    "user/jvm": {"user/base"},
+    "user/analyze": {"user/base", "user/log", "user/jvm", "steal"},
+    "user/report": {"user/base", "user/log", "user/jvm", "user/analyze", "steal"},
+    "user/probe": {"user/base", "user/log", "user/jvm", "user/analyze", "steal", "bpf"},
+    "user/cmd": {"user/base", "user/log", "user/jvm", "user/analyze", "user/report", "user/probe", "steal"},
+    "user": {"user/cmd", "user/base"},
+    "bpf": set(),
+}
+GENERATED = {"log/schema_gen.h": "user/log", "spoor.skel.h": "user/probe", "vmlinux.h": "bpf"}
+LIBBPF = {"bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h"}
+
+
+class Tree:
+    """The files of a tree that are looked at, with comments and strings told apart."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def files(self, *rooms, endings=SOURCE):
+        for room in rooms:
+            for folder, folders, names in os.walk(os.path.join(self.root, room)):
+                folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__pycache__")
+                for name in sorted(names):
+                    if name.endswith(endings):
+                        yield os.path.relpath(os.path.join(folder, name), self.root)
+
+    def text(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8") as f:
+            return f.read()
+
+    def exists(self, path):
+        return os.path.exists(os.path.join(self.root, path))
+
+
+TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def without(text, comments=True, strings=True):
+    """The text with comments, and what stands in quotes, blanked out; lines stay where they are."""
+    def blank(match):
+        token = match[0]
+        is_comment = token.startswith("/")
+        if is_comment and comments:
+            return re.sub(r"[^\n]", " ", token)
+        if not is_comment and strings:
+            return token[0] + " " * (len(token) - 2) + token[-1]
+        return token
+    return TOKENS.sub(blank, text)
+
+
+def room_of(path):
+    folder = os.path.dirname(path)
+    while folder and folder not in LAYERS:
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def find(pattern, text):
+    """(line number, match) of each."""
+    for match in re.finditer(pattern, text, re.M):
+        yield text.count("\n", 0, match.start()) + 1, match
+
+
+def includes(tree, path):
+    return find(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', without(tree.text(path), strings=False))
+
+
+def resolve(tree, path, kind, name):
+    """The path of an included file of ours; None: it is somebody else's."""
+    if name in GENERATED:
+        return GENERATED[name] + "/" + os.path.basename(name)
+    places = ["user/", ""] if kind == "<" else [os.path.dirname(path) + "/", "user/", ""]
+    for place in places:
+        if tree.exists(place + name):
+            return os.path.normpath(place + name)
+    return None
+
+
+def includes_point_down(tree):
+    for path in tree.files("user", "steal", "bpf"):
+        room = room_of(path)
+        for line, match in includes(tree, path):
+            target = resolve(tree, path, match[1], match[2])
+            other = target and room_of(target)
+            if not target or other == room:
+                continue
+            if other == "bpf" and target != "bpf/wire.h":
+                yield f"{path}:{line}: of bpf/, only bpf/wire.h is for user space"
+            elif other not in LAYERS.get(room, set()):
+                yield f"{path}:{line}: {room} may not include {match[2]} ({other})"
+
+
+def libraries_have_one_room(tree):
+    wanted = [(LIBBPF, "user/probe", "libbpf"), ({"msgpack.h"}, "user/log", "msgpack")]
+    for path in tree.files("user", "steal", "bpf"):
+        for line, match in includes(tree, path):
+            for names, room, what in wanted:
+                if match[2] in names and room_of(path) != room:
+                    yield f"{path}:{line}: only {room} knows {what}"
+            if match[2].startswith("msgpack/") and room_of(path) != "user/log":
+                yield f"{path}:{line}: only user/log knows msgpack"
+
+
+def proc_is_read_in_three_rooms(tree):
+    for path in tree.files("user"):
+        if room_of(path) in ("user/jvm", "user/probe"):
+            continue
+        for line, match in find(r'"[^"\n]*/proc/[^"\n]*"', without(tree.text(path), strings=False)):
+            # To talk of it is not to read it.
+            if re.search(r"\s", match[0].replace(r"\n", "").strip('"')):
+                continue
+            yield f"{path}:{line}: only user/jvm, user/probe and steal read /proc: {match[0]}"
+
+
+def stdout_is_written_in_two_rooms(tree):
+    allowed = ("user/report", "user/cmd", "user")
+    for path in tree.files("user", "steal"):
+        if room_of(path) in allowed:
+            continue
+        for line, match in find(r"\bstdout\b|\b(?:printf|puts|putchar|vprintf|putchar_unlocked)\s*\(",
+                                without(tree.text(path))):
+            yield f"{path}:{line}: only report/ and cmd/ write to stdout: {match[0].strip()}"
+
+
+def nobody_exits(tree):
+    for path in tree.files("user", "steal"):
+        if path == "user/main.c":
+            continue
+        for line, match in find(r"(?<![\w.>])(?:exit|abort|quick_exit|err|errx)\s*\(", without(tree.text(path))):
+            yield f"{path}:{line}: nobody below main() exits: {match[0]}"
+
+
+def sizes(tree):
+    for path in tree.files("user", "steal", "bpf", "tests/unit", "tests/fuzz", "tests/bpf", "jvm-hooks",
+                           endings=(".c", ".h", ".py")):
+        lines = tree.text(path).splitlines()
+        # A BPF header holds code: there is nothing to link it from.
+        is_header = path.endswith(".h") and not path.endswith(".bpf.h") and not path.startswith("tests")
+        wall = HEADER_LINES if is_header else FILE_LINES
+        # One page for all that crosses between kernel and user space: cut in two, neither half could be read alone.
+        wall = WIRE_LINES if path == "bpf/wire.h" else wall
+        if len(lines) > wall:
+            yield f"{path}:{wall + 1}: {len(lines)} lines; the wall is {wall}"
+        for number, line in enumerate(lines, 1):
+            width = len(line.expandtabs(TAB))
+            if width > columns_of(path):
+                yield f"{path}:{number}: {width} columns; the wall is {columns_of(path)}"
+
+
+def columns_of(path):
+    return 120 if path.endswith(".py") or path.startswith("tests") else COLUMNS
+
+
+def functions_are_short(tree):
+    for path in tree.files("user", "steal", "bpf"):
+        begin = None
+        for number, line in enumerate(without(tree.text(path)).splitlines(), 1):
+            if line.startswith("{"):
+                begin = number
+            elif line.startswith("}") and begin:
+                if number - begin - 1 > FUNCTION_LINES:
+                    yield f"{path}:{begin}: a function of {number - begin - 1} lines; the wall is {FUNCTION_LINES}"
+                begin = None
+
+
+def headers_begin_alike(tree):
+    for path in tree.files("user", "steal", "bpf", endings=(".h",)):
+        text = tree.text(path)
+        name = path[len("user/"):] if path.startswith("user/") else path
+        if not text.startswith(f"/* {name}: "):
+            yield f"{path}:1: a header begins with '/* {name}: what it is for. */'"
+        after = re.sub(r"^\s*/\*.*?\*/\s*", "", text, count=1, flags=re.S)
+        if not after.startswith("#pragma once\n"):
+            yield f"{path}:2: #pragma once follows the head comment"
+
+
+def nothing_to_do(tree):
+    for path in tree.files("user", "steal", "bpf", "tests", "bench", "schemas",
+                           endings=(".c", ".h", ".py", ".json", ".md", ".java", ".sh")):
+        if path.startswith("tests/lint/"):
+            continue
+        for line, _ in find(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", tree.text(path)):
+            yield f"{path}:{line}: a TODO without an issue"
+
+
+def top_level(text):
+    """(line, statement) of what stands outside of all braces; what is in them is left out."""
+    depth, statement, line = 0, "", 1
+    code = re.sub(r"^[ \t]*#(?:\\\n|[^\n])*", lambda m: "\n" * m[0].count("\n"), without(text), flags=re.M)
+    for number, row in enumerate(code.splitlines(), 1):
+        for char in row + " ":
+            if not depth and not statement.strip():
+                statement, line = "", number
+            if char == "{":
+                depth += 1
+                statement += "{}" if depth == 1 else ""
+            elif char == "}":
+                depth -= 1
+                if not depth and re.search(r"\)\s*(?:__attribute__.*)?{}$", statement) and "=" not in statement:
+                    statement = ""  # a function
+            elif not depth:
+                statement += char
+                if char == ";":
+                    yield line, " ".join(statement.split())
+                    statement = ""
+
+
+def is_mutable_variable(statement):
+    head = statement.split("=")[0].rstrip("; ")
+    if re.match(r"(?:typedef|extern|_Static_assert)\b", head) or re.search(r"{}$", head):
+        return False
+    pointer = re.search(r"\(\s*\*\s*(const\b)?\s*\w*(?:\[[^\]]*\])*\s*\)", head)
+    if pointer:
+        return not pointer[1]
+    if "(" in re.sub(r"__attribute__\s*\(\(.*?\)\)", "", head) or " " not in head:
+        return False
+    if re.fullmatch(r"(?:struct|union|enum) \w+", head):
+        return False
+    return not re.search(r"\bconst\b", head.rsplit("*", 1)[-1])
+
+
+def no_mutable_globals(tree):
+    """Only base/msg.c has its settings, and main and the commands may have signal flags."""
+    for path in tree.files("user", "steal", endings=(".c",)):
+        for line, statement in top_level(tree.text(path)):
+            flag = statement.startswith("static volatile sig_atomic_t ")
+            if path == "user/base/msg.c" or (flag and room_of(path) in ("user", "user/cmd")):
+                continue
+            if is_mutable_variable(statement):
+                yield f"{path}:{line}: a mutable global: {statement}"
+
+
+def everything_is_static_or_declared(tree):
+    declared = "".join(tree.text(p) for p in tree.files("user", "steal", endings=(".h",)))
+    for path in tree.files("user", "steal", endings=(".c",)):
+        if path == "user/main.c":
+            continue
+        for line, match in find(r"^(?!static\b|typedef\b|extern\b)[a-z][\w \t*]*?[ *](\w+)\([^;]*?\)\s*\n\{",
+                                without(tree.text(path))):
+            if not re.search(rf"\b{match[1]}\(", declared):
+                yield f"{path}:{line}: {match[1]}() is neither static nor declared in a header"
+
+
+def nothing_private(tree):
+    for path in tree.files(".", endings=(".c", ".h", ".py", ".json", ".md", ".java", ".sh", "Makefile", "run")):
+        if path.startswith(("build", ".git", "tests/lint/")):
+            continue
+        for line, match in find(r"(?<![\w.])/work/(?:main|shared)\b", tree.text(path)):
+            yield f"{path}:{line}: a path of one machine: {match[0]}"
+
+
+RULES = [includes_point_down, libraries_have_one_room, proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
+         nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
+         everything_is_static_or_declared, nothing_private]

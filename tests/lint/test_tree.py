@@ -1,0 +1,132 @@
+"""spoor's own tree keeps the rules; and a tree that breaks each of them is seen to."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import rules
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GEN = os.path.join(ROOT, "schemas/gen.py")
+
+
+class Tree(unittest.TestCase):
+    """One test for each rule."""
+
+
+def add(rule):
+    def test(self):
+        wrong = list(rule(rules.Tree(ROOT)))
+        self.assertFalse(wrong, "\n" + "\n".join(wrong))
+    setattr(Tree, f"test_{rule.__name__}", test)
+
+
+for one in rules.RULES:
+    add(one)
+
+
+class Schema(unittest.TestCase):
+    def test_the_description_is_not_stale(self):
+        done = subprocess.run([sys.executable, "-B", GEN, os.path.join(ROOT, "schemas/events.json"), "--check-docs"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+GOOD = {
+    "user/main.c": '#include "cmd/cmd.h"\nint main(void)\n{\n\treturn cmd_x();\n}\n',
+    "user/cmd/cmd.h": "/* cmd/cmd.h: commands. */\n#pragma once\n\nint cmd_x(void);\n",
+    "user/cmd/x.c": '#include "cmd/cmd.h"\n#include "log/log.h"\n#include "probe/probe.h"\n\n'
+                    'static const int limits[] = {1, 2};\nstatic const char *const names[] = {"a"};\n'
+                    'static volatile sig_atomic_t stop;\nstatic int (*const runs[])(int x) = {0};\n'
+                    'struct x {\n\tint y;\n};\nenum { A, B };\nstruct z;\nstatic int later(int x);\n\nint cmd_x(void)\n{\n\treturn printf("%d /proc/x is read", '
+                    'limits[0]);\n}\n',
+    "user/log/log.h": "/* log/log.h: logs. */\n#pragma once\n\nint log_x(void);\n",
+    "user/log/log.c": '#include "log/log.h"\n#include <msgpack.h>\n\n/* printf( and exit( in a comment */\n'
+                      'int log_x(void)\n{\n\treturn fprintf(stderr, "stdout exit(1)");\n}\n',
+    "user/probe/probe.h": "/* probe/probe.h: probes. */\n#pragma once\n\nint probe_x(void);\n",
+    "user/probe/probe.c": '#include <bpf/libbpf.h>\n#include "bpf/wire.h"\n#include "probe/probe.h"\n'
+                          'int probe_x(void)\n{\n\treturn open("/proc/self/maps");\n}\n',
+    "bpf/wire.h": "/* bpf/wire.h: records. */\n#pragma once\n",
+    "bpf/x.bpf.h": "/* bpf/x.bpf.h: maps. */\n#pragma once\n",
+    "steal/stat.c": 'static int stat_x(void)\n{\n\treturn open("/proc/stat");\n}\n',
+}
+
+# What each rule must see: the rule, the file, its text; the good tree has everything else.
+BAD = [
+    ("includes_point_down", "user/log/up.c", '#include "cmd/cmd.h"\n'),
+    ("includes_point_down", "user/log/wire.c", '#include "bpf/wire.h"\n'),
+    ("includes_point_down", "user/report/side.c", '#include "probe/probe.h"\n'),
+    ("includes_point_down", "user/jvm/side.c", '#include "log/log.h"\n'),
+    ("includes_point_down", "user/probe/bpf.c", '#include "bpf/x.bpf.h"\n'),
+    ("libraries_have_one_room", "user/cmd/y.c", "#include <bpf/btf.h>\n"),
+    ("libraries_have_one_room", "user/probe/y.c", "#include <msgpack.h>\n"),
+    ("proc_is_read_in_three_rooms", "user/cmd/y.c", 'static int y(void)\n{\n\treturn open("/proc/self/stat");\n}\n'),
+    ("stdout_is_written_in_two_rooms", "user/log/y.c", 'static void y(void)\n{\n\tprintf("x");\n}\n'),
+    ("stdout_is_written_in_two_rooms", "steal/y.c", 'static void y(void)\n{\n\tfputs("x", stdout);\n}\n'),
+    ("nobody_exits", "user/cmd/y.c", "static void y(void)\n{\n\texit(1);\n}\n"),
+    ("sizes", "user/log/long.c", "\n" * 801),
+    ("sizes", "user/log/long.h", "/* log/long.h: x. */\n#pragma once\n" + "\n" * 119),
+    ("sizes", "user/log/wide.c", "\t\t/* " + "x" * 84 + " */\n"),
+    ("functions_are_short", "user/log/y.c", "static void y(void)\n{\n" + "\ty();\n" * 81 + "}\n"),
+    ("headers_begin_alike", "user/log/y.h", "#pragma once\n"),
+    ("headers_begin_alike", "user/log/y.h", "/* log/z.h: another name. */\n#pragma once\n"),
+    ("headers_begin_alike", "user/log/y.h", "/* log/y.h: x. */\n\nint y(void);\n#pragma once\n"),
+    ("nothing_to_do", "user/log/y.c", "/* TODO: later */\n"),
+    ("no_mutable_globals", "user/log/y.c", "static int count;\n"),
+    ("no_mutable_globals", "user/log/y.c", "static int count = 3;\n"),
+    ("no_mutable_globals", "user/log/y.c", "static char buffer[20];\n"),
+    ("no_mutable_globals", "user/log/y.c", "static const char *name;\n"),
+    ("no_mutable_globals", "user/log/y.c", "static const char *names[] = {\"a\"};\n"),
+    ("no_mutable_globals", "user/log/y.c", "static struct y state;\n"),
+    ("no_mutable_globals", "user/log/y.c", "static struct {\n\tint x;\n} state;\n"),
+    ("no_mutable_globals", "user/log/y.c", "static volatile sig_atomic_t flag;\n"),
+    ("no_mutable_globals", "user/log/y.c", "static int (*hook)(int x);\n"),
+    ("no_mutable_globals", "user/log/y.c", "int shared;\n\nint y(void)\n{\n\tint local = 1;\n\n\treturn local;\n}\n"),
+    ("everything_is_static_or_declared", "user/log/y.c", "int y(void)\n{\n\treturn 0;\n}\n"),
+    ("nothing_private", "docs/y.md", "see /work/" + "main/docs\n"),
+]
+
+
+class TheRulesThemselves(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp(prefix="spoor-lint-")
+        self.addCleanup(shutil.rmtree, self.root)
+        for path, text in GOOD.items():
+            self.write(path, text)
+
+    def write(self, path, text):
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def test_a_good_tree_passes(self):
+        for rule in rules.RULES:
+            with self.subTest(rule=rule.__name__):
+                self.assertEqual(list(rule(rules.Tree(self.root))), [])
+
+    def test_each_rule_sees_what_breaks_it(self):
+        self.assertEqual({name for name, _, _ in BAD}, {rule.__name__ for rule in rules.RULES})
+        for name, path, text in BAD:
+            with self.subTest(rule=name, text=text[:60]):
+                self.write(path, text)
+                wrong = list(getattr(rules, name)(rules.Tree(self.root)))
+                os.unlink(os.path.join(self.root, path))
+                self.assertTrue(any(w.startswith(path + ":") for w in wrong), f"not seen: {wrong}")
+
+    def test_a_stale_description_is_seen(self):
+        copy = os.path.join(self.root, "schemas")
+        shutil.copytree(os.path.join(ROOT, "schemas"), copy)
+        events = os.path.join(copy, "events.json")
+        with open(events, encoding="utf-8") as f:
+            text = f.read()
+        with open(events, "w", encoding="utf-8") as f:
+            f.write(text.replace("A garbage collection pause begins.", "Something else.", 1))
+        done = subprocess.run([sys.executable, "-B", GEN, events, "--check-docs"], capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
