@@ -1,25 +1,25 @@
 /*
- * A JVM as seen from outside: the structures are where its vmStructs say, and its probes fire when it is told so. It is
- * driven by lines on stdin, fields separated by tabs, each answered by one line on stdout: "ok ..." or "err ...". So a
- * test knows exactly what has happened, and when; nothing here depends on luck.
+ * A JVM as seen from outside: the structures are where its vmStructs say, and its probes fire when
+ * it is told so. It is driven by lines on stdin, fields separated by tabs, each answered by one
+ * line on stdout: "ok ..." or "err ...". So a test knows exactly what has happened, and when;
+ * nothing here depends on luck.
  *
  * Commands to the VM:
- *   thread ID NAME [daemon]        ok TID JAVA_ID   starts a thread that has run its start probe when ok is said
- *   stop ID                        ends it          rename ID NAME
- *   class NAME [SUPER]             SUPER: another one's NAME, or reentrant, rrwl
- *   object ID CLASS [HASH]         juc ID reentrant|rrwl|CLASS [HASH]     move ID: as a collector does
- *   monitor ID OBJECT [HASH]       inflates; again: another inflation at the same address
- *   owner MONITOR none|HEX         state LOCK N     load-juc     unload NAME
- *   flag                           ok 0|1           in ID COMMAND...: in that thread, answered when done
- *   go ID COMMAND...               the same, answered at once; join ID waits
- * Commands within a thread (in the main thread, which is no Java thread, if "in" does not stand before):
- *   own MONITOR, stackown MONITOR  ObjectMonitor::_owner becomes the JavaThread, or an address on its stack
- *   hold LOCK, free LOCK, read LOCK    exclusiveOwnerThread, firstReader
- *   enter, entered, exit, waited, notify, notifyall, quicknotify, quicknotifyall MONITOR      wait MONITOR MS
- *   park LOCK|- ABSOLUTE TIME      parked           unpark ID
- *   gcbegin FULL  gcend  pool begin|end MANAGER POOL INIT USED COMMITTED MAX
- *   vmop request|begin|end NAME MODE                safepoint begin|end
- *   busy MS: of CPU time           sleep MS         storm MONITOR N: pairs of enter and entered; ok FIRED
+ *   thread ID NAME [daemon]        ok TID JAVA_ID   starts a thread that has run its start probe
+ * when ok is said stop ID                        ends it          rename ID NAME class NAME [SUPER]
+ * SUPER: another one's NAME, or reentrant, rrwl object ID CLASS [HASH]         juc ID
+ * reentrant|rrwl|CLASS [HASH]     move ID: as a collector does monitor ID OBJECT [HASH] inflates;
+ * again: another inflation at the same address owner MONITOR none|HEX         state LOCK N load-juc
+ * unload NAME flag                           ok 0|1           in ID COMMAND...: in that thread,
+ * answered when done go ID COMMAND...               the same, answered at once; join ID waits
+ * Commands within a thread (in the main thread, which is no Java thread, if "in" does not stand
+ * before): own MONITOR, stackown MONITOR  ObjectMonitor::_owner becomes the JavaThread, or an
+ * address on its stack hold LOCK, free LOCK, read LOCK    exclusiveOwnerThread, firstReader enter,
+ * entered, exit, waited, notify, notifyall, quicknotify, quicknotifyall MONITOR      wait MONITOR
+ * MS park LOCK|- ABSOLUTE TIME      parked           unpark ID gcbegin FULL  gcend  pool begin|end
+ * MANAGER POOL INIT USED COMMITTED MAX vmop request|begin|end NAME MODE                safepoint
+ * begin|end busy MS: of CPU time           sleep MS         storm MONITOR N: pairs of enter and
+ * entered; ok FIRED
  */
 #include "fakejvm_probes.h"
 
@@ -66,7 +66,8 @@ struct named {
 static struct {
 	struct thread *threads;
 	struct named *objects, *monitors, *classes;
-	struct java_thread *spare[64]; /* HotSpot's allocator gives a JavaThread's memory to the next one, too */
+	struct java_thread *spare[64]; /* HotSpot's allocator gives a JavaThread's memory to the
+					  next one, too */
 	int spares;
 	int64_t next_java_id;
 } state = {.next_java_id = 10};
@@ -133,12 +134,14 @@ static void busy(long ms)
 		for (volatile int i = 0; i < 20000; i++)
 			;
 		now = clock_now(CLOCK_THREAD_CPUTIME_ID);
-	} while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+	} while (now.tv_sec < end.tv_sec ||
+		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
 
 static int do_monitor(const struct fields *f, char *answer)
 {
-	static const char *const names[] = {"enter", "entered", "exit", "wait", "waited", "notify", "notifyall"};
+	static const char *const names[] = {"enter",  "entered", "exit",     "wait",
+					    "waited", "notify",  "notifyall"};
 	struct named *m = f->count > 1 ? find(state.monitors, f->v[1]) : NULL;
 	int64_t java_id = self ? self->java_id : 0;
 	bool fired;
@@ -154,12 +157,14 @@ static int do_monitor(const struct fields *f, char *answer)
 		return say(answer, "ok");
 	}
 	if (!strncmp(f->v[0], "quick", 5)) {
-		fired = fake_fire_quick_notify(!strcmp(f->v[0], "quicknotifyall"), java_id, m->monitor);
+		fired = fake_fire_quick_notify(!strcmp(f->v[0], "quicknotifyall"), java_id,
+					       m->monitor);
 		return say(answer, "ok %d", fired);
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(f->v[0], names[i])) {
-			fired = fake_fire_monitor(i, java_id, m->monitor, f->count > 2 ? atoll(f->v[2]) : 0);
+			fired = fake_fire_monitor(i, java_id, m->monitor,
+						  f->count > 2 ? atoll(f->v[2]) : 0);
 			return say(answer, "ok %d", fired);
 		}
 	return -ENOENT;
@@ -256,7 +261,9 @@ static int do_in_thread(const struct fields *f, char *answer)
 		const char *names;
 		int (*run)(const struct fields *f, char *answer);
 	} commands[] = {
-		{" own stackown enter entered exit wait waited notify notifyall quicknotify quicknotifyall ", do_monitor},
+		{" own stackown enter entered exit wait waited notify notifyall quicknotify "
+		 "quicknotifyall ",
+		 do_monitor},
 		{" hold free read ", do_lock},
 		{" park parked unpark ", do_park},
 		{" storm ", do_storm},
@@ -307,7 +314,8 @@ static void threads_publish(struct java_thread *added, struct java_thread *remov
 
 static void java_thread_new(struct thread *t)
 {
-	struct java_thread *j = state.spares ? state.spare[--state.spares] : fake_c_heap(sizeof(*j));
+	struct java_thread *j =
+		state.spares ? state.spare[--state.spares] : fake_c_heap(sizeof(*j));
 	pthread_attr_t attr;
 	void *low;
 	size_t size;
@@ -432,7 +440,8 @@ static int cmd_in(const struct fields *f, char *answer)
 	if (!strcmp(f->v[0], "join"))
 		return say(answer, "%s", t->answer);
 	for (int i = 2; i < f->count; i++)
-		n += (size_t)snprintf(t->line + n, sizeof(t->line) - n, "%s%s", i > 2 ? "\t" : "", f->v[i]);
+		n += (size_t)snprintf(t->line + n, sizeof(t->line) - n, "%s%s", i > 2 ? "\t" : "",
+				      f->v[i]);
 	pthread_mutex_lock(&t->lock);
 	t->busy = true;
 	pthread_cond_broadcast(&t->changed);
@@ -559,10 +568,11 @@ static int do_command(const struct fields *f, char *answer)
 		const char *name;
 		int (*run)(const struct fields *f, char *answer);
 	} commands[] = {
-		{"thread", cmd_thread},	 {"stop", cmd_stop},   {"rename", cmd_rename},	 {"in", cmd_in},
-		{"go", cmd_in},		 {"join", cmd_in},     {"class", cmd_class},	 {"object", cmd_object},
-		{"juc", cmd_object},	 {"move", cmd_move},   {"monitor", cmd_monitor}, {"owner", cmd_owner},
-		{"state", cmd_state},	 {"flag", cmd_flag},   {"load-juc", cmd_load_juc},
+		{"thread", cmd_thread}, {"stop", cmd_stop},       {"rename", cmd_rename},
+		{"in", cmd_in},         {"go", cmd_in},           {"join", cmd_in},
+		{"class", cmd_class},   {"object", cmd_object},   {"juc", cmd_object},
+		{"move", cmd_move},     {"monitor", cmd_monitor}, {"owner", cmd_owner},
+		{"state", cmd_state},   {"flag", cmd_flag},       {"load-juc", cmd_load_juc},
 	};
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)

@@ -1,4 +1,5 @@
-/* tests/bpf/fakejvm.h: the parts of a HotSpot that spoor reads, laid out differently from the real one. */
+/* tests/bpf/fakejvm.h: the parts of a HotSpot that spoor reads, laid out differently from the real
+ * one. */
 #pragma once
 
 #include <pthread.h>
@@ -8,9 +9,9 @@
 #include <sys/types.h>
 
 /*
- * Every offset that vmStructs exports differs from JDK 17's, so that nothing in spoor can be a constant by
- * accident. The exceptions are facts that HotSpot does not export and that a reader must know: the mark
- * word before the class word, and with it the header of an array.
+ * Every offset that vmStructs exports differs from JDK 17's, so that nothing in spoor can be a
+ * constant by accident. The exceptions are facts that HotSpot does not export and that a reader
+ * must know: the mark word before the class word, and with it the header of an array.
  */
 
 typedef uint64_t oop; /* HotSpot's word; the address of an object, 0: null */
@@ -108,15 +109,15 @@ struct jvm_flag {
 };
 
 enum fake_class { /* made before main's first command, except the last ones: see fake_load_juc */
-	CLASS_OBJECT,
-	CLASS_STRING,
-	CLASS_BYTES,
-	CLASS_THREAD,
-	CLASS_AOS,
-	CLASS_AQS,
-	CLASS_REENTRANT,
-	CLASS_RRWL,
-	CLASS_COUNT,
+		  CLASS_OBJECT,
+		  CLASS_STRING,
+		  CLASS_BYTES,
+		  CLASS_THREAD,
+		  CLASS_AOS,
+		  CLASS_AQS,
+		  CLASS_REENTRANT,
+		  CLASS_RRWL,
+		  CLASS_COUNT,
 };
 
 /* Offsets of the Java fields; other than in any JDK. */

@@ -7,16 +7,27 @@
 #include <sys/mman.h>
 
 #define ARENA_BYTES (64ul << 20)
-#define HEADER_BYTES 16 /* mark and class; an array's length is the upper half of a narrow class word, else behind it */
+#define HEADER_BYTES                                                                               \
+	16 /* mark and class; an array's length is the upper half of a narrow class word, else     \
+	      behind it */
 
 /* FieldInfo, with other slots than JDK 17's. */
-enum { SLOT_NAME, SLOT_SIGNATURE, SLOT_ACCESS, SLOT_INITVAL, SLOT_HIGH, SLOT_LOW, SLOT_EXTRA, SLOTS };
+enum {
+	SLOT_NAME,
+	SLOT_SIGNATURE,
+	SLOT_ACCESS,
+	SLOT_INITVAL,
+	SLOT_HIGH,
+	SLOT_LOW,
+	SLOT_EXTRA,
+	SLOTS
+};
 #define TAG_SIZE 3
 #define TAG_OFFSET 1
 #define ACC_STATIC 8
 
-const int32_t fake_field_slots[] = {SLOTS, SLOT_ACCESS, SLOT_NAME, SLOT_SIGNATURE, SLOT_INITVAL, SLOT_LOW,
-				    SLOT_HIGH, TAG_SIZE, TAG_OFFSET};
+const int32_t fake_field_slots[] = {SLOTS,    SLOT_ACCESS, SLOT_NAME, SLOT_SIGNATURE, SLOT_INITVAL,
+				    SLOT_LOW, SLOT_HIGH,   TAG_SIZE,  TAG_OFFSET};
 
 struct fake_vm vm;
 
@@ -29,7 +40,8 @@ static struct arena java_heap, metaspace, handles;
 
 static void arena_init(struct arena *a, uint64_t hint)
 {
-	a->base = mmap((void *)hint, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	a->base = mmap((void *)hint, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (a->base == MAP_FAILED)
 		abort();
 	a->used = 64; /* address 0 relative to a narrow base is null */
@@ -154,15 +166,16 @@ void fake_load_juc(void)
 {
 	struct klass **c = vm.classes;
 
-	c[CLASS_AOS] = fake_class("java/util/concurrent/locks/AbstractOwnableSynchronizer", c[CLASS_OBJECT],
-				  AOS_BYTES);
+	c[CLASS_AOS] = fake_class("java/util/concurrent/locks/AbstractOwnableSynchronizer",
+				  c[CLASS_OBJECT], AOS_BYTES);
 	FIELDS(CLASS_AOS, aos_fields);
-	c[CLASS_AQS] = fake_class("java/util/concurrent/locks/AbstractQueuedSynchronizer", c[CLASS_AOS],
-				  AQS_BYTES);
+	c[CLASS_AQS] = fake_class("java/util/concurrent/locks/AbstractQueuedSynchronizer",
+				  c[CLASS_AOS], AQS_BYTES);
 	FIELDS(CLASS_AQS, aqs_fields);
-	c[CLASS_REENTRANT] = fake_class("java/util/concurrent/locks/ReentrantLock$NonfairSync", c[CLASS_AQS], 0);
-	c[CLASS_RRWL] = fake_class("java/util/concurrent/locks/ReentrantReadWriteLock$Sync", c[CLASS_AQS],
-				   RRWL_BYTES);
+	c[CLASS_REENTRANT] =
+		fake_class("java/util/concurrent/locks/ReentrantLock$NonfairSync", c[CLASS_AQS], 0);
+	c[CLASS_RRWL] = fake_class("java/util/concurrent/locks/ReentrantReadWriteLock$Sync",
+				   c[CLASS_AQS], RRWL_BYTES);
 	FIELDS(CLASS_RRWL, rrwl_fields);
 }
 
@@ -203,7 +216,8 @@ static oop object_of_size(struct klass *k, size_t bytes)
 
 	o[0] = 1; /* neutral, no hash */
 	if (vm.narrow)
-		*(uint32_t *)(o + 1) = (uint32_t)(((uint64_t)k - vm.narrow_klass_base) >> vm.narrow_klass_shift);
+		*(uint32_t *)(o + 1) =
+			(uint32_t)(((uint64_t)k - vm.narrow_klass_base) >> vm.narrow_klass_shift);
 	else
 		o[1] = (uint64_t)k;
 	return (oop)o;
@@ -218,7 +232,8 @@ struct klass *fake_object_class(oop o)
 {
 	if (!vm.narrow)
 		return (struct klass *)((uint64_t *)o)[1];
-	return (struct klass *)(vm.narrow_klass_base + ((uint64_t) * (uint32_t *)(o + 8) << vm.narrow_klass_shift));
+	return (struct klass *)(vm.narrow_klass_base +
+				((uint64_t) * (uint32_t *)(o + 8) << vm.narrow_klass_shift));
 }
 
 oop fake_object_move(oop o)
@@ -242,7 +257,9 @@ oop *fake_handle(oop o)
 void fake_put_oop(oop o, uint32_t offset, oop value)
 {
 	if (vm.narrow)
-		fake_put_u32(o, offset, value ? (uint32_t)((value - vm.narrow_oop_base) >> vm.narrow_oop_shift) : 0);
+		fake_put_u32(o, offset,
+			     value ? (uint32_t)((value - vm.narrow_oop_base) >> vm.narrow_oop_shift)
+				   : 0);
 	else
 		fake_put_u64(o, offset, value);
 }
@@ -277,7 +294,8 @@ void fake_put_hash(oop o, uint32_t hash)
 	fake_put_u64(o, 0, (uint64_t)hash << 8 | 1);
 }
 
-/* A byte[], as arrayOopDesc: the length fills the gap behind a narrow class word, else it has a word of its own. */
+/* A byte[], as arrayOopDesc: the length fills the gap behind a narrow class word, else it has a
+ * word of its own. */
 static oop byte_array(const void *bytes, uint32_t length)
 {
 	uint32_t length_at = vm.narrow ? 12 : 16, base = vm.narrow ? 16 : 24;

@@ -1,4 +1,5 @@
-/* The launcher of the fake JVM; as java does, it runs the VM in a second thread, with a stack of its own. */
+/* The launcher of the fake JVM; as java does, it runs the VM in a second thread, with a stack of
+ * its own. */
 #include "fakejvm.h"
 
 #include <stdlib.h>

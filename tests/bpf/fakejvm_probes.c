@@ -4,8 +4,9 @@
 #include <sys/sdt.h>
 
 /*
- * One function per place, never inlined: a probe has as many locations as HotSpot's has, and its arguments stand in
- * registers or on the stack as the compiler likes, which is what a reader of the notes must cope with.
+ * One function per place, never inlined: a probe has as many locations as HotSpot's has, and its
+ * arguments stand in registers or on the stack as the compiler likes, which is what a reader of the
+ * notes must cope with.
  */
 #define PLACE __attribute__((noinline, no_icf)) /* or two equal places become one */
 
@@ -23,10 +24,10 @@ static struct monitor_args args_of(int64_t java_id, struct object_monitor *m)
 	return (struct monitor_args){java_id, (uintptr_t)m, name->body, name->length};
 }
 
-#define MONITOR_PLACE(function, probe)                                                      \
-	static PLACE void function(const struct monitor_args *a)                            \
-	{                                                                                   \
-		DTRACE_PROBE4(hotspot, probe, a->java_id, a->monitor, a->bytes, a->length); \
+#define MONITOR_PLACE(function, probe)                                                             \
+	static PLACE void function(const struct monitor_args *a)                                   \
+	{                                                                                          \
+		DTRACE_PROBE4(hotspot, probe, a->java_id, a->monitor, a->bytes, a->length);        \
 	}
 
 MONITOR_PLACE(fire_enter, monitor__contended__enter)
@@ -46,9 +47,9 @@ static PLACE void fire_wait(const struct monitor_args *a, int64_t millis)
 bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor *m, int64_t millis)
 {
 	static void (*const fire[])(const struct monitor_args *) = {
-		[PROBE_ENTER] = fire_enter,	[PROBE_ENTERED] = fire_entered,
-		[PROBE_EXIT] = fire_exit,	[PROBE_WAITED] = fire_waited,
-		[PROBE_NOTIFY] = fire_notify,	[PROBE_NOTIFY_ALL] = fire_notify_all,
+		[PROBE_ENTER] = fire_enter,   [PROBE_ENTERED] = fire_entered,
+		[PROBE_EXIT] = fire_exit,     [PROBE_WAITED] = fire_waited,
+		[PROBE_NOTIFY] = fire_notify, [PROBE_NOTIFY_ALL] = fire_notify_all,
 	};
 	struct monitor_args a;
 
@@ -93,12 +94,14 @@ PLACE void fake_fire_unpark(struct parker *p)
 	DTRACE_PROBE1(hotspot, thread__unpark, (uintptr_t)p);
 }
 
-static PLACE void fire_thread_start(const char *name, int length, int64_t java_id, uintptr_t tid, bool daemon)
+static PLACE void fire_thread_start(const char *name, int length, int64_t java_id, uintptr_t tid,
+				    bool daemon)
 {
 	DTRACE_PROBE5(hotspot, thread__start, name, length, java_id, tid, daemon);
 }
 
-static PLACE void fire_thread_stop(const char *name, int length, int64_t java_id, uintptr_t tid, bool daemon)
+static PLACE void fire_thread_stop(const char *name, int length, int64_t java_id, uintptr_t tid,
+				   bool daemon)
 {
 	DTRACE_PROBE5(hotspot, thread__stop, name, length, java_id, tid, daemon);
 }
@@ -123,14 +126,14 @@ PLACE void fake_fire_gc_end(void)
 
 static PLACE void fire_pool_begin(const char *manager, const char *pool, const uint64_t *s)
 {
-	DTRACE_PROBE8(hotspot, mem__pool__gc__begin, manager, strlen(manager), pool, strlen(pool), s[0], s[1], s[2],
-		      s[3]);
+	DTRACE_PROBE8(hotspot, mem__pool__gc__begin, manager, strlen(manager), pool, strlen(pool),
+		      s[0], s[1], s[2], s[3]);
 }
 
 static PLACE void fire_pool_end(const char *manager, const char *pool, const uint64_t *s)
 {
-	DTRACE_PROBE8(hotspot, mem__pool__gc__end, manager, strlen(manager), pool, strlen(pool), s[0], s[1], s[2],
-		      s[3]);
+	DTRACE_PROBE8(hotspot, mem__pool__gc__end, manager, strlen(manager), pool, strlen(pool),
+		      s[0], s[1], s[2], s[3]);
 }
 
 void fake_fire_pool(bool begin, const char *manager, const char *pool, const uint64_t sizes[4])

@@ -1,4 +1,5 @@
-/* tests/bpf/fakejvm_probes.h: the places where HotSpot fires its probes, with its arguments and its tests of flags. */
+/* tests/bpf/fakejvm_probes.h: the places where HotSpot fires its probes, with its arguments and its
+ * tests of flags. */
 #pragma once
 
 #include "fakejvm.h"
@@ -13,8 +14,10 @@ enum fake_probe {
 	PROBE_NOTIFY_ALL,
 };
 
-/* A monitor probe; true if it was fired: DTraceMonitorProbes is tested at run time, as in HotSpot 17. */
-bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor *m, int64_t millis);
+/* A monitor probe; true if it was fired: DTraceMonitorProbes is tested at run time, as in
+ * HotSpot 17. */
+bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor *m,
+		       int64_t millis);
 /* The second place of notify and notifyAll: ObjectSynchronizer::quick_notify. */
 bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m);
 void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time);

@@ -1,4 +1,5 @@
-/* The exported tables of the fake JVM, as HotSpot's vmStructs.cpp exports its own; the entries are ordered differently. */
+/* The exported tables of the fake JVM, as HotSpot's vmStructs.cpp exports its own; the entries are
+ * ordered differently. */
 #include "fakejvm.h"
 
 struct struct_entry {
@@ -29,8 +30,14 @@ struct long_entry {
 
 extern const int32_t fake_field_slots[];
 
-#define FIELD(t, f, s, c, member) {NULL, offsetof(struct c, member), s, f, t, 0, 0, 0}
-#define STATIC(t, f, s, where) {(void *)&(where), 0, s, f, t, 1, 0, 0}
+#define FIELD(t, f, s, c, member)                                                                  \
+	{                                                                                          \
+		NULL, offsetof(struct c, member), s, f, t, 0, 0, 0                                 \
+	}
+#define STATIC(t, f, s, where)                                                                     \
+	{                                                                                          \
+		(void *)&(where), 0, s, f, t, 1, 0, 0                                              \
+	}
 #define KNUM(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
 
 static struct struct_entry structs[] = {
@@ -97,8 +104,14 @@ static struct struct_entry structs[] = {
 	{0},
 };
 
-#define TYPE(name, bytes) {bytes, NULL, name, 0, 0, 0, 0}
-#define SUBTYPE(name, super, bytes) {bytes, super, name, 0, 0, 0, 0}
+#define TYPE(name, bytes)                                                                          \
+	{                                                                                          \
+		bytes, NULL, name, 0, 0, 0, 0                                                      \
+	}
+#define SUBTYPE(name, super, bytes)                                                                \
+	{                                                                                          \
+		bytes, super, name, 0, 0, 0, 0                                                     \
+	}
 
 static struct type_entry types[] = {
 	TYPE("oopDesc", 16),
@@ -162,11 +175,11 @@ __attribute__((constructor)) static void ints_fill(void)
 }
 
 #define EXPORT __attribute__((visibility("default")))
-#define EXPORT_U64(name, value)       \
-	extern EXPORT const uint64_t name; \
+#define EXPORT_U64(name, value)                                                                    \
+	extern EXPORT const uint64_t name;                                                         \
 	const uint64_t name = value
-#define EXPORT_TABLE(type, name, table)   \
-	extern EXPORT struct type *name;  \
+#define EXPORT_TABLE(type, name, table)                                                            \
+	extern EXPORT struct type *name;                                                           \
 	struct type *name = table
 
 EXPORT_TABLE(struct_entry, gHotSpotVMStructs, structs);

@@ -22,10 +22,11 @@
  * its own, writes the byte and then waits for the end of the recorder, which it notices as the end
  * of a socket; there it puts the byte back and ends too. It has its own session and ignores the
  * signals that end a recorder (a Ctrl-C or a service manager reaches both). It is forked first and
- * writes afterwards: there is no moment in which the flag is on without a guardian. Only if
- * guardian and recorder are both killed with SIGKILL does the flag stay on: then the JVM computes
- * the arguments of nops at contended monitors (measured: no cost; 22.5 and 22.6 ns for a
- * synchronized section), until the next recorder, who takes it for the user's own setting.
+ * writes afterwards: there is no moment in which the flag is on without a guardian. Should only
+ * the guardian be killed, the recorder does its work. Only if both are killed with SIGKILL does the
+ * flag stay on: then the JVM computes the arguments of nops at contended monitors (measured: no
+ * cost; 22.5 and 22.6 ns for a synchronized section), until the next recorder, who takes it for
+ * the user's own setting.
  *
  * Recorders do not know of each other, may see the target under different pids, and may each have
  * their own /tmp and /run. What all of them can open is the target's libjvm.so: the same inode for
@@ -36,7 +37,7 @@
  * holders. A read lock may be held by many; to ask whether a write lock would be possible tells
  * whether there is any. Whoever comes while there is a holder of kind 0 is of kind 0 as well,
  * although the flag is on; the last of kind 0 to leave writes 0. The locks are
- * open-file-description locks (Linux 3.15): they belong to the guardian's open file, not to a
+ * open-file-description locks (Linux 3.15): they belong to an open file, the guardian's, not to a
  * process, so that other opens and closes of libjvm.so, as libelf does, do not drop them.
  *
  * /proc/PID/mem is bound to the address space when it is opened, so the guardian can never write
@@ -49,9 +50,20 @@
 enum { SOCKET_FD = 0, MEM_FD = 1, LOCK_FD = 2, GUARD_FDS = 3 };
 enum kind { WAS_OFF, WAS_ON };
 
+/* A byte of a target, and where holders of it meet. */
+struct held {
+	int mem;  /* /proc/PID/mem, writable */
+	int lock; /* libjvm.so */
+	uint64_t addr;
+	off_t at; /* of the lock byte of kind WAS_OFF; the other's is the next */
+};
+
 struct jvm_flag_hold {
 	pid_t guard;
 	int socket;
+	/* The guardian's, shared: should it be killed, its work can still be done here. */
+	struct held held;
+	enum kind kind;
 };
 
 /* What the guardian says: after it has written the flag, and after it has put it back. */
@@ -60,7 +72,6 @@ struct guard_word {
 	uint32_t was_on;
 };
 
-/* The lock byte of kind WAS_OFF; the other's is the next. */
 static off_t lock_offset(const struct jvm *j)
 {
 	/*
@@ -105,54 +116,54 @@ static void mutex_take(int fd)
 	}
 }
 
-static int byte_read(uint64_t addr, unsigned char *ret)
+static int byte_read(const struct held *h, unsigned char *ret)
 {
-	ssize_t n = pread(MEM_FD, ret, 1, (off_t)addr);
+	ssize_t n = pread(h->mem, ret, 1, (off_t)h->addr);
 
 	if (n == 1)
 		return *ret > 1 ? -EINVAL : 0;
 	return n ? -errno : -ESRCH;
 }
 
-static int byte_write(uint64_t addr, unsigned char value)
+static int byte_write(const struct held *h, unsigned char value)
 {
-	ssize_t n = pwrite(MEM_FD, &value, 1, (off_t)addr);
+	ssize_t n = pwrite(h->mem, &value, 1, (off_t)h->addr);
 
 	if (n == 1)
 		return 0;
 	return n ? -errno : -ESRCH;
 }
 
-static int flag_take(uint64_t addr, off_t at, enum kind *ret)
+static int flag_take(const struct held *h, enum kind *ret)
 {
 	enum kind kind = WAS_OFF;
 	unsigned char byte;
 	int err;
 
-	mutex_take(LOCK_FD);
-	err = byte_read(addr, &byte);
-	if (!err && byte && !others_hold(LOCK_FD, at))
+	mutex_take(h->lock);
+	err = byte_read(h, &byte);
+	if (!err && byte && !others_hold(h->lock, h->at))
 		kind = WAS_ON;
 	/* A file system without locks: the only holder then, as far as can be known. */
 	if (!err)
-		lock_set(LOCK_FD, F_RDLCK, at + kind);
+		lock_set(h->lock, F_RDLCK, h->at + kind);
 	if (!err && !byte)
-		err = byte_write(addr, 1);
-	flock(LOCK_FD, LOCK_UN);
+		err = byte_write(h, 1);
+	flock(h->lock, LOCK_UN);
 	if (!err)
 		*ret = kind;
 	return err;
 }
 
-static int flag_give_back(uint64_t addr, off_t at, enum kind kind)
+static int flag_give_back(const struct held *h, enum kind kind)
 {
 	int err = 0;
 
-	mutex_take(LOCK_FD);
-	lock_set(LOCK_FD, F_UNLCK, at + kind);
-	if (kind == WAS_OFF && !others_hold(LOCK_FD, at))
-		err = byte_write(addr, 0);
-	flock(LOCK_FD, LOCK_UN);
+	mutex_take(h->lock);
+	lock_set(h->lock, F_UNLCK, h->at + kind);
+	if (kind == WAS_OFF && !others_hold(h->lock, h->at))
+		err = byte_write(h, 0);
+	flock(h->lock, LOCK_UN);
 	return err == -ESRCH ? 0 : err;
 }
 
@@ -178,9 +189,9 @@ static void signals_ignore(void)
 
 /* Descriptors 0 to 2 are the guardian's three; all others, and so the recorder's output, are
  * closed. */
-static int guard_fds(int sock, int mem, int lock)
+static int guard_fds(int sock, const struct held *h)
 {
-	const int from[GUARD_FDS] = {[SOCKET_FD] = sock, [MEM_FD] = mem, [LOCK_FD] = lock};
+	const int from[GUARD_FDS] = {[SOCKET_FD] = sock, [MEM_FD] = h->mem, [LOCK_FD] = h->lock};
 	int high[GUARD_FDS];
 
 	for (int i = 0; i < GUARD_FDS; i++) {
@@ -195,23 +206,27 @@ static int guard_fds(int sock, int mem, int lock)
 }
 
 /* Runs between fork and _exit: system calls only. */
-static __attribute__((noreturn)) void guard_run(uint64_t addr, off_t at)
+static __attribute__((noreturn)) void guard_run(int sock, const struct held *recorders)
 {
+	const struct held h = {
+		.mem = MEM_FD, .lock = LOCK_FD, .addr = recorders->addr, .at = recorders->at};
 	enum kind kind = WAS_OFF;
 	char byte;
 	int err;
 
+	if (guard_fds(sock, recorders))
+		_exit(1);
 	setsid();
 	signals_ignore();
 	prctl(PR_SET_NAME, "spoor-guard");
 	(void)!chdir("/");
-	err = flag_take(addr, at, &kind);
+	err = flag_take(&h, &kind);
 	guard_say(err, kind);
 	if (err)
 		_exit(1);
 	while (recv(SOCKET_FD, &byte, 1, 0) < 0 && errno == EINTR)
 		;
-	err = flag_give_back(addr, at, kind);
+	err = flag_give_back(&h, kind);
 	guard_say(err, kind);
 	_exit(err ? 1 : 0);
 }
@@ -253,34 +268,35 @@ static int memory_open_rw(const struct jvm *j, int *ret)
 	return err;
 }
 
-static int guard_start(const struct jvm *j, uint64_t addr, int sock[2], pid_t *ret)
+static void held_close(struct held *h)
 {
-	int mem = -1, lock = -1, err;
-	pid_t guard = -1;
+	if (h->mem >= 0)
+		close(h->mem);
+	if (h->lock >= 0)
+		close(h->lock);
+}
 
-	err = memory_open_rw(j, &mem);
+static int held_open(const struct jvm *j, const char *name, struct held *ret)
+{
+	struct held h = {.mem = -1, .lock = -1, .at = lock_offset(j)};
+	bool on;
+	int err;
+
+	/* Refuses what is no bool before anything is started. */
+	err = jvm_flag_read(j, name, &on);
+	if (!err)
+		err = memory_open_rw(j, &h.mem);
 	if (err)
 		return err;
-	lock = open(j->path, O_RDONLY | O_CLOEXEC);
-	if (lock < 0) {
+	h.addr = flag_find(&j->flags, name)->addr;
+	h.lock = open(j->path, O_RDONLY | O_CLOEXEC);
+	if (h.lock < 0) {
 		err = -errno;
-		goto out;
+		held_close(&h);
+		return err;
 	}
-	guard = fork();
-	if (guard < 0)
-		err = -errno;
-	if (!guard) {
-		if (guard_fds(sock[1], mem, lock))
-			_exit(1);
-		guard_run(addr, lock_offset(j));
-	}
-	if (!err)
-		*ret = guard;
-out:
-	close(mem);
-	if (lock >= 0)
-		close(lock);
-	return err;
+	*ret = h;
+	return 0;
 }
 
 int jvm_flag_writable(const struct jvm *j, const char *name)
@@ -298,40 +314,43 @@ int jvm_flag_writable(const struct jvm *j, const char *name)
 
 int jvm_flag_hold(struct jvm *j, const char *name, struct jvm_flag_hold **ret, bool *ret_was_on)
 {
-	struct jvm_flag_hold *h;
+	struct jvm_flag_hold *h = malloc(sizeof(*h));
+	int sock[2] = {-1, -1}, err;
 	struct guard_word word;
-	int sock[2], err;
-	bool on;
 
-	/* Refuses what is no bool before anything is started. */
-	err = jvm_flag_read(j, name, &on);
-	if (err)
-		return err;
-	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock)) {
+	*h = (struct jvm_flag_hold){.socket = -1, .held = {.mem = -1, .lock = -1}};
+	err = held_open(j, name, &h->held);
+	if (!err && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock))
 		err = -errno;
-		free(h);
-		return err;
-	}
+	if (err)
+		goto fail;
 	h->socket = sock[0];
-	err = guard_start(j, flag_find(&j->flags, name)->addr, sock, &h->guard);
+	h->guard = fork();
+	if (h->guard < 0)
+		err = -errno;
+	if (!h->guard)
+		guard_run(sock[1], &h->held);
 	close(sock[1]);
-	if (!err) {
-		err = guard_hear(h->socket, &word);
-		if (err)
-			guard_reap(h->guard);
-	}
+	if (err)
+		goto fail;
+	err = guard_hear(h->socket, &word);
 	if (err) {
-		close(h->socket);
-		free(h);
-		return err;
+		guard_reap(h->guard);
+		goto fail;
 	}
+	h->kind = word.was_on ? WAS_ON : WAS_OFF;
 	*ret = h;
 	if (ret_was_on)
 		*ret_was_on = word.was_on;
 	return 0;
+fail:
+	if (h->socket >= 0)
+		close(h->socket);
+	held_close(&h->held);
+	free(h);
+	return err;
 }
 
 int jvm_flag_release(struct jvm_flag_hold *h)
@@ -343,8 +362,11 @@ int jvm_flag_release(struct jvm_flag_hold *h)
 		return 0;
 	shutdown(h->socket, SHUT_WR);
 	err = guard_hear(h->socket, &word);
+	if (err == -ECHILD)
+		err = flag_give_back(&h->held, h->kind);
 	close(h->socket);
 	guard_reap(h->guard);
+	held_close(&h->held);
 	free(h);
 	return err;
 }

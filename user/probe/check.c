@@ -268,9 +268,8 @@ static bool cap_have(cap_t caps, cap_value_t which)
 }
 
 /*
- * Uprobes as perf events need CAP_SYS_ADMIN again since commit ba677dbe77af (Linux 6.16, and
- * updates of older ones); from 5.8 until then CAP_PERFMON sufficed, as it does for uprobe_multi
- * links, which later kernels have. Which kernel this is, is found out by trying.
+ * Uprobes as perf events need CAP_SYS_ADMIN on some kernels (seen on 6.18); on others CAP_PERFMON
+ * suffices, as it does for uprobe_multi links. Which kernel this is, is found out by trying.
  */
 static int check_capabilities(struct checks *c)
 {

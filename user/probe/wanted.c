@@ -8,8 +8,7 @@
 #define OPERATIONS "VM operations"
 #define SAFEPOINTS "safepoints"
 #define THREADS "threads that start or end meanwhile"
-#define CLASSES "classes that are loaded or unloaded meanwhile"
-#define START "the end of the JVM's start"
+#define CLASSES "classes that are unloaded meanwhile"
 
 const struct wanted_probe wanted_probes[] = {
 	{"hotspot", "monitor__contended__enter", CONTENTION, true},
@@ -33,9 +32,7 @@ const struct wanted_probe wanted_probes[] = {
 	{"hs_private", "safepoint__end", SAFEPOINTS, false},
 	{"hotspot", "thread__start", THREADS, false},
 	{"hotspot", "thread__stop", THREADS, false},
-	{"hotspot", "class__loaded", CLASSES, false},
 	{"hotspot", "class__unloaded", CLASSES, false},
-	{"hotspot", "vm__init__end", START, false},
 };
 
 const size_t wanted_probe_count = sizeof(wanted_probes) / sizeof(*wanted_probes);

@@ -1,0 +1,162 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Scanner;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * Threads that block each other as a table says. Each waiter measures with nanoTime around the lock
+ * operation how long it was blocked; at the end all of it is printed as JSON. Arguments: hold time in
+ * ms, rounds. Waits for a line on stdin before it begins, and for the end of stdin when it is done.
+ */
+public class Known {
+    static final class LockA { }
+    static final class LockB { }
+
+    interface Section {
+        void run(Runnable inside);
+    }
+
+    static final LockA lockA = new LockA();
+    static final LockB lockB = new LockB();
+    static final ReentrantLock reentrant = new ReentrantLock();
+    static final ReentrantReadWriteLock readWrite = new ReentrantReadWriteLock();
+
+    static Section monitor(Object lock) {
+        return inside -> {
+            synchronized (lock) {
+                inside.run();
+            }
+        };
+    }
+
+    static Section juc(Lock lock) {
+        return inside -> {
+            lock.lock();
+            try {
+                inside.run();
+            } finally {
+                lock.unlock();
+            }
+        };
+    }
+
+    /** A thread that runs what it is given, without any lock: it looks every ms. */
+    static final class Worker extends Thread {
+        volatile Runnable job;
+
+        Worker(String name) {
+            super(name);
+            setDaemon(true);
+            start();
+        }
+
+        void give(Runnable r) {
+            job = r;
+        }
+
+        void finish() {
+            while (job != null) {
+                pause();
+            }
+        }
+
+        @Override
+        public void run() {
+            while (true) {
+                Runnable r = job;
+                if (r == null) {
+                    pause();
+                } else {
+                    r.run();
+                    job = null;
+                }
+            }
+        }
+    }
+
+    static void pause() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void spend(int ms, boolean busy) {
+        long end = System.nanoTime() + ms * 1_000_000L;
+        while (System.nanoTime() < end) {
+            if (!busy) {
+                pause();
+            }
+        }
+    }
+
+    static final List<String> truth = new ArrayList<>();
+    static volatile boolean held;
+    static volatile int blocking;
+
+
+    /** The owner holds the lock until all waiters block in it, and then for ms more. */
+    static void phase(String lockClass, Section own, Section wait, int ms, boolean busy, Worker owner,
+                      Worker... waiters) {
+        held = false;
+        owner.give(() -> own.run(() -> {
+            held = true;
+            spend(ms, busy);
+        }));
+        while (!held) {
+            pause();
+        }
+        for (Worker w : waiters) {
+            w.give(() -> {
+                long before = System.nanoTime();
+                long[] after = new long[1];
+                wait.run(() -> after[0] = System.nanoTime());
+                synchronized (truth) {
+                    truth.add(String.format(
+                            "{\"lock_class\":\"%s\",\"owner\":\"%s\",\"waiter\":\"%s\",\"blocked_ns\":%d,\"busy\":%b}",
+                            lockClass, owner.getName(), w.getName(), after[0] - before, busy));
+                }
+            });
+        }
+        owner.finish();
+        for (Worker w : waiters) {
+            w.finish();
+        }
+    }
+
+    public static void main(String[] args) {
+        int ms = Integer.parseInt(args[0]);
+        int rounds = Integer.parseInt(args[1]);
+        Scanner in = new Scanner(System.in);
+        Worker alpha = new Worker("alpha");
+        Worker beta = new Worker("beta");
+        Worker gamma = new Worker("gamma");
+        String sync = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+        String rrwl = "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync";
+        Section a = monitor(lockA);
+        Section b = monitor(lockB);
+        Section r = juc(reentrant);
+        Section read = juc(readWrite.readLock());
+        Section write = juc(readWrite.writeLock());
+        int hashB = System.identityHashCode(lockB);
+
+        System.out.println("ready " + ProcessHandle.current().pid());
+        in.nextLine();
+        for (int i = 0; i < rounds; i++) {
+            phase("Known$LockA", a, a, ms, false, alpha, beta, gamma);
+            phase("Known$LockA", a, a, ms, true, beta, alpha);
+            phase("Known$LockB", b, b, ms, false, gamma, alpha, beta);
+            phase(sync, r, r, ms, false, alpha, beta, gamma);
+            phase(sync, r, r, ms, true, gamma, alpha);
+            phase(rrwl, write, read, ms, false, alpha, beta, gamma);
+            phase(rrwl, read, write, ms, false, beta, alpha);
+        }
+        System.out.println("{\"hashB\":" + hashB + ",\"blocked\":[" + String.join(",", truth) + "]}");
+        while (in.hasNextLine()) {
+            in.nextLine();
+        }
+    }
+}
