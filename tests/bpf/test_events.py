@@ -352,13 +352,13 @@ class Vm(Known):
         fake("gcend")
         fake("safepoint", "end")
         fake("vmop", "end", "G1CollectForAllocation", 0)
-        fake("vmop", "begin", "G1Concurrent", 0)
+        fake("vmop", "begin", "G1PauseRemark", 0)
         fake("gcbegin", 0)
         fake("gcend")
-        fake("vmop", "end", "G1Concurrent", 0)
+        fake("vmop", "end", "G1PauseRemark", 0)
         log = recorder.stop()
         begins, ends = log.of("gc_begin"), log.of("gc_end")
-        self.assertEqual([b["operation"] for b in begins], ["G1CollectForAllocation"] * 2 + ["G1Concurrent"])
+        self.assertEqual([b["operation"] for b in begins], ["G1CollectForAllocation"] * 2 + ["G1PauseRemark"])
         self.assertEqual([(e["kind"], e["collector"]) for e in ends],
                          [("young", "G1 Young Generation"), ("full", "PS MarkSweep"), ("concurrent_pause", None)])
         before, after = log.of("gc_pool")[:2]

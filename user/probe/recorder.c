@@ -35,7 +35,8 @@
 #define MONITOR_FLAG "DTraceMonitorProbes"
 #define POLL_MS 50       /* how long a record may lie in the ring */
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
-#define REFRESH_MS 200   /* while the JVM is starting up */
+#define STARTING_SHORT_MS 300
+#define REFRESH_MS 200 /* while the JVM is starting up */
 #define NAMES_EACH_WINDOW                                                                          \
 	512 /* Java threads whose names are read anew in each window; more: in each tenth */
 #define LOST_KEYS (WIRE_KIND_COUNT * WIRE_PLACE_COUNT)
@@ -50,6 +51,7 @@ struct recorder {
 	uint64_t window_ns, start_ns, next_window, next_refresh;
 	uint64_t windows, starting_until;
 	unsigned names_every;
+	bool starting;
 	bool contended; /* in this window */
 	uint64_t lost[LOST_KEYS], lost_total;
 	struct wire_cpu *cpus;
@@ -218,6 +220,10 @@ static int open_jvm(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
 			return err;
 		if (!err && jvm_flag_read(r->j, MONITOR_FLAG, &on) != -ENOENT)
 			return 0;
+		if (!err && !jvm_layout(r->j)->ready && !r->starting) { /* it is starting indeed */
+			r->starting = true;
+			r->starting_until = clock_mono_ns() + STARTING_MS * NS_PER_MS;
+		}
 		if (!starting_wait(r))
 			return err;
 		jvm_close(r->j);
@@ -238,8 +244,9 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		.buffer_bytes = o->buffer_bytes, .record = on_record, .ctx = r};
 	int err;
 
-	if (o->starting)
-		r->starting_until = clock_mono_ns() + STARTING_MS * NS_PER_MS;
+	/* A pid may be that of a JVM in its first milliseconds too: it is worth a short wait. */
+	r->starting_until =
+		clock_mono_ns() + (o->starting ? STARTING_MS : STARTING_SHORT_MS) * NS_PER_MS;
 	err = open_jvm(r, o->pid, why);
 	if (err)
 		return err;

@@ -1,6 +1,6 @@
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Queue;
 import java.util.Scanner;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -16,6 +16,10 @@ public class Known {
 
     interface Section {
         void run(Runnable inside);
+    }
+
+    interface Phases {
+        void run(int rounds, int ms);
     }
 
     static final LockA lockA = new LockA();
@@ -93,12 +97,10 @@ public class Known {
         }
     }
 
-    static final List<String> truth = new ArrayList<>();
+    static final Queue<String> truth = new ConcurrentLinkedQueue<>(); // without a lock of its own
     static volatile boolean held;
-    static volatile int blocking;
 
-
-    /** The owner holds the lock until all waiters block in it, and then for ms more. */
+    /** The owner holds the lock for ms; the waiters come as soon as it does. */
     static void phase(String lockClass, Section own, Section wait, int ms, boolean busy, Worker owner,
                       Worker... waiters) {
         held = false;
@@ -114,11 +116,9 @@ public class Known {
                 long before = System.nanoTime();
                 long[] after = new long[1];
                 wait.run(() -> after[0] = System.nanoTime());
-                synchronized (truth) {
-                    truth.add(String.format(
-                            "{\"lock_class\":\"%s\",\"owner\":\"%s\",\"waiter\":\"%s\",\"blocked_ns\":%d,\"busy\":%b}",
-                            lockClass, owner.getName(), w.getName(), after[0] - before, busy));
-                }
+                truth.add(String.format(
+                        "{\"lock_class\":\"%s\",\"owner\":\"%s\",\"waiter\":\"%s\",\"blocked_ns\":%d,\"busy\":%b}",
+                        lockClass, owner.getName(), w.getName(), after[0] - before, busy));
             });
         }
         owner.finish();
@@ -143,17 +143,22 @@ public class Known {
         Section write = juc(readWrite.writeLock());
         int hashB = System.identityHashCode(lockB);
 
+        Phases phases = (n, hold) -> {
+            for (int i = 0; i < n; i++) {
+                phase("Known$LockA", a, a, hold, false, alpha, beta, gamma);
+                phase("Known$LockA", a, a, hold, true, beta, alpha);
+                phase("Known$LockB", b, b, hold, false, gamma, alpha, beta);
+                phase(sync, r, r, hold, false, alpha, beta, gamma);
+                phase(sync, r, r, hold, true, gamma, alpha);
+                phase(rrwl, write, read, hold, false, alpha, beta, gamma);
+                phase(rrwl, read, write, hold, false, beta, alpha);
+            }
+        };
+        phases.run(1, 3); // loads and links what would otherwise be loaded on the way into a lock
+        truth.clear();
         System.out.println("ready " + ProcessHandle.current().pid());
         in.nextLine();
-        for (int i = 0; i < rounds; i++) {
-            phase("Known$LockA", a, a, ms, false, alpha, beta, gamma);
-            phase("Known$LockA", a, a, ms, true, beta, alpha);
-            phase("Known$LockB", b, b, ms, false, gamma, alpha, beta);
-            phase(sync, r, r, ms, false, alpha, beta, gamma);
-            phase(sync, r, r, ms, true, gamma, alpha);
-            phase(rrwl, write, read, ms, false, alpha, beta, gamma);
-            phase(rrwl, read, write, ms, false, beta, alpha);
-        }
+        phases.run(rounds, ms);
         System.out.println("{\"hashB\":" + hashB + ",\"blocked\":[" + String.join(",", truth) + "]}");
         while (in.hasNextLine()) {
             in.nextLine();

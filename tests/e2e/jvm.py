@@ -1,0 +1,118 @@
+"""What the tests on real JVMs share: compiled programs, a running JVM, and the recorder of tests/bpf."""
+import glob
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
+
+from harness import DEADLINE_S, Recorder, why_no_bpf  # noqa: E402
+
+
+def jdk_tool(name):
+    home = os.environ.get("JAVA_HOME")
+    path = home and os.path.join(home, "bin", name)
+    return path if path and os.path.exists(path) else shutil.which(name)
+
+
+def why_no_java():
+    for tool in ("java", "javac", "jfr"):
+        if not jdk_tool(tool):
+            return f"{tool} is neither in JAVA_HOME nor in PATH"
+    version = subprocess.run([jdk_tool("java"), "-version"], capture_output=True, text=True).stderr
+    return None if '"17.' in version else f"this is no JDK 17: {version.splitlines()[0]}"
+
+
+class JavaTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        why = why_no_bpf() or why_no_java()
+        if why:
+            raise unittest.SkipTest(why)
+        cls.classes = tempfile.mkdtemp(prefix="spoor-classes-")
+        cls.addClassCleanup(shutil.rmtree, cls.classes, True)
+        subprocess.run([jdk_tool("javac"), "-d", cls.classes, *glob.glob(os.path.join(HERE, "programs/*.java"))], check=True)
+
+    def setUp(self):
+        self.tmp = tempfile.mkdtemp(prefix="spoor-test-")
+        self.addCleanup(shutil.rmtree, self.tmp, True)
+
+    def path(self, name="log.spoor"):
+        return os.path.join(self.tmp, name)
+
+    def command(self, program, *arguments, options=()):
+        return [jdk_tool("java"), "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", *options, "-cp", self.classes,
+                program, *map(str, arguments)]
+
+    def java(self, program, *arguments, options=(), before=()):
+        """A JVM that has said that it is ready."""
+        vm = Java([*before, *self.command(program, *arguments, options=options)])
+        self.addCleanup(vm.close)
+        return vm.wait_ready()
+
+    def record(self, target, *options, path=None, **how):
+        recorder = Recorder(target, path or self.path(), *options, **how)
+        self.addCleanup(recorder.close)
+        return recorder.wait_attached()
+
+    def assert_near(self, got, wanted, pct, what, floor=0):
+        self.assertLessEqual(abs(got - wanted), max(wanted * pct / 100, floor),
+                             f"{what}: {got} instead of {wanted}")
+
+
+class Java:
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"}, bufsize=1)
+        self.lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+        self.pid = self.process.pid
+        self.own_pid = None
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.rstrip("\n"))
+        self.lines.put(None)
+
+    def line(self, deadline_s=DEADLINE_S):
+        try:
+            line = self.lines.get(timeout=deadline_s)
+        except queue.Empty:
+            raise AssertionError(f"the Java program says nothing for {deadline_s} s") from None
+        if line is None:
+            raise AssertionError(f"the Java program has ended: {self.process.wait()}")
+        return line
+
+    def wait_ready(self):
+        line = self.line()
+        while not line.startswith("ready "):
+            line = self.line()
+        self.own_pid = int(line.split()[1])
+        return self
+
+    def say(self, text=""):
+        self.process.stdin.write(text + "\n")
+
+    def ask(self, text="", deadline_s=DEADLINE_S):
+        self.say(text)
+        return self.line(deadline_s)
+
+    def end(self):
+        """Lets it end by itself; its exit status."""
+        self.process.stdin.close()
+        return self.process.wait(DEADLINE_S)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass

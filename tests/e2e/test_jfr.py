@@ -1,0 +1,81 @@
+"""The same run seen by JFR and by spoor: counts and totals by lock class."""
+import json
+import re
+import subprocess
+import unittest
+
+from jvm import JavaTest, jdk_tool  # first: it says where harness is
+from harness import DEADLINE_S
+
+PCT = 2
+KINDS = {"jdk.JavaMonitorEnter": "monitorClass", "jdk.ThreadPark": "parkedClass", "jdk.JavaMonitorWait": "monitorClass"}
+SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0">
+%s
+</configuration>
+""" % "\n".join(f'<event name="{kind}"><setting name="enabled">true</setting><setting name="threshold">0 ms</setting>'
+                '<setting name="stackTrace">false</setting></event>' for kind in KINDS)
+
+
+def seconds(duration):
+    """An ISO 8601 duration, PT1M2.3S."""
+    match = re.fullmatch(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?", duration)
+    return int(match[1] or 0) * 3600 + int(match[2] or 0) * 60 + float(match[3] or 0)
+
+
+class Jfr(JavaTest):
+    def totals_of_jfr(self, path):
+        shown = subprocess.run([jdk_tool("jfr"), "print", "--json", "--events", ",".join(KINDS), path],
+                               capture_output=True, text=True, check=True, timeout=2 * DEADLINE_S).stdout
+        totals = {kind: {} for kind in KINDS}
+        for event in json.loads(shown)["recording"]["events"]:
+            values = event["values"]
+            if not ((values.get("eventThread") or {}).get("javaName") or "").startswith("contender-"):
+                continue
+            klass = values[KINDS[event["type"]]]
+            name = klass["name"].replace("/", ".") if klass else None
+            count, ns = totals[event["type"]].get(name, (0, 0))
+            totals[event["type"]][name] = (count + 1, ns + seconds(values["duration"]) * 1e9)
+        return totals
+
+    def totals_of_spoor(self, log):
+        totals = {kind: {} for kind in KINDS}
+        report = log.report("--by", "group,lock_class")
+        for group in report["groups"]:
+            kind = "jdk.JavaMonitorEnter" if group["key"] == ["monitor"] else "jdk.ThreadPark"
+            for g in group["groups"]:
+                totals[kind][g["key"][0]] = (g["count"], g["blocked_ns"])
+        whole = log.report()
+        for kind, section in (("jdk.ThreadPark", "parking"), ("jdk.JavaMonitorWait", "waiting")):
+            for p in whole[section]:
+                count, ns = totals[kind].get(p["class"], (0, 0))
+                totals[kind][p["class"]] = (count + p["count"], ns + p["total_ns"])
+        return totals
+
+    def test_totals(self):
+        settings, recording = self.path("all.jfc"), self.path("all.jfr")
+        with open(settings, "w", encoding="utf-8") as f:
+            f.write(SETTINGS)
+        vm = self.java("Contend", 400, options=[f"-XX:StartFlightRecording:settings={settings},filename={recording}"])
+        recorder = self.record(vm)
+        self.assertEqual(vm.ask("go", 120), "done")
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        self.assertEqual(vm.end(), 0)
+        wanted, got = self.totals_of_jfr(recording), self.totals_of_spoor(log)
+        for kind, classes in (("jdk.JavaMonitorEnter", ("Contend$Hot", "Contend$Warm")),
+                              ("jdk.ThreadPark", ("java.util.concurrent.locks.ReentrantLock$NonfairSync",
+                                                  "java.util.concurrent.locks.AbstractQueuedSynchronizer$"
+                                                  "ConditionObject")),
+                              ("jdk.JavaMonitorWait", ("Contend$Bell",))):
+            for name in classes:
+                with self.subTest(kind=kind, lock=name):
+                    self.assertIn(name, wanted[kind])
+                    self.assertGreater(wanted[kind][name][0], 50)
+                    self.assertIn(name, got[kind])
+                    self.assert_near(got[kind][name][0], wanted[kind][name][0], PCT, "count")
+                    self.assert_near(got[kind][name][1], wanted[kind][name][1], PCT, "total ns")
+
+
+if __name__ == "__main__":
+    unittest.main()

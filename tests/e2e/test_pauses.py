@@ -1,0 +1,98 @@
+"""Collections and safepoints: against the JVM's own log of the same run."""
+import re
+import unittest
+
+from jvm import JavaTest
+
+PCT = 2
+LINE = re.compile(r"\[(\d+)ns\]\[(\w+)\s*\] (.*)")
+PAUSE = re.compile(r"GC\(\d+\) (Pause \w+).* ([\d.]+)ms$")
+SAFEPOINT = re.compile(r'Safepoint "(\w+)".*Total: +(\d+) ns')
+KIND_OF = {"Pause Young": "young", "Pause Full": "full", "Pause Remark": "concurrent_pause",
+           "Pause Cleanup": "concurrent_pause"}
+
+
+def read_vm_log(path, begin, end):
+    """Safepoints with the collections in them: [(operation, total_ns, [kind, ...])]."""
+    safepoints, kinds = [], []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            match = LINE.match(line)
+            if not match or not begin <= int(match[1]) <= end:
+                continue
+            pause, safepoint = PAUSE.match(match[3]), SAFEPOINT.match(match[3])
+            if pause:
+                kinds.append(KIND_OF[pause[1]])
+            elif safepoint:
+                safepoints.append((safepoint[1], int(safepoint[2]), kinds))
+                kinds = []
+    return safepoints
+
+
+class Pauses(JavaTest):
+    def run_with(self, collector, one_by_one):
+        """one_by_one: each pause in an operation reports itself; else the operation is one collection."""
+        path = self.path("gc.log")
+        # Its log is in nanoseconds of CLOCK_MONOTONIC, as spoor's is.
+        vm = self.java("Collect", options=["-Xmx64m", f"-XX:+Use{collector}GC", "-XX:+UnlockDiagnosticVMOptions",
+                                           "-XX:GuaranteedSafepointInterval=0",
+                                           f"-Xlog:gc,safepoint:file={path}:timenanos,tags"])
+        recorder = self.record(vm)
+        self.assertEqual(vm.ask("go", 120), "done")
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        samples = log.raw_of("cpu_sample")
+        wanted = read_vm_log(path, samples[0]["time_ns"], samples[-1]["time_ns"])
+        kinds = []
+        for _, _, inside in wanted:
+            if one_by_one:
+                kinds += inside
+            elif inside:
+                kinds.append("full" if "full" in inside else inside[-1])
+        report = log.report()
+        self.check_collections(log, report, kinds, collector)
+        self.check_safepoints(log, report, wanted)
+        return kinds
+
+    def check_collections(self, log, report, kinds, collector):
+        self.assertGreater(kinds.count("young"), 5)
+        self.assertGreaterEqual(kinds.count("full"), 4)  # three by System.gc(), the others by a full heap
+        got = [e["kind"] for e in log.of("gc_end")]
+        self.assertEqual(got, kinds)
+        by_kind = {}
+        for g in report["pauses"]["gc"]:
+            by_kind[g["kind"]] = by_kind.get(g["kind"], 0) + g["count"]
+        self.assertEqual(by_kind, {kind: kinds.count(kind) for kind in set(kinds)})
+        names = {"Serial": {"young": "Copy", "full": "MarkSweepCompact"},
+                 "Parallel": {"young": "PS Scavenge", "full": "PS MarkSweep"},
+                 "G1": {"young": "G1 Young Generation", "full": "G1 Old Generation"}}[collector]
+        for e in log.of("gc_end"):
+            if e["kind"] in names:
+                self.assertEqual(e["collector"], names[e["kind"]])
+
+    def check_safepoints(self, log, report, wanted):
+        got = report["pauses"]["safepoints"]
+        self.assertEqual(sum(s["count"] for s in got), len(wanted))
+        # What the probes themselves cost lies in between: a microsecond or so each.
+        self.assert_near(sum(s["total_ns"] for s in got), sum(ns for _, ns, _ in wanted), PCT, "total of safepoints",
+                         20000 * len(wanted))
+        operations = {}
+        for s in got:
+            operations[s["operations"][0]] = operations.get(s["operations"][0], 0) + s["count"]
+        by_vm = {}
+        for name, _, _ in wanted:
+            by_vm[name] = by_vm.get(name, 0) + 1
+        self.assertEqual(operations, by_vm)
+
+    def test_serial(self):
+        self.run_with("Serial", one_by_one=False)
+
+    def test_parallel(self):
+        self.run_with("Parallel", one_by_one=False)
+
+    def test_g1(self):
+        self.run_with("G1", one_by_one=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
