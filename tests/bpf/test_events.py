@@ -183,6 +183,68 @@ class Monitors(Known):
         self.assertEqual([e["lock"]["class"] for e in log.of("monitor_contended_enter")], ["demo.LockA"] * 2)
 
 
+class SilentOwners(Known):
+    """An owner that no event tells of is seen when somebody leaves a CPU, and by sampling those that do not."""
+
+    def released(self):
+        fake = self.start()
+        fake.thread("Thread C", id="c")
+        recorder = self.record(fake)
+        fake("in", "a", "own", "m")
+        fake("in", "b", "enter", "m")
+        fake("owner", "m", "none")
+        fake("in", "a", "exit", "m")
+        return fake, recorder
+
+    def assert_seen(self, log, thread, owner):
+        seen = [e for e in log.of("monitor_owner_seen") if name_of(e["thread"]) == thread]
+        self.assertTrue(seen, log.of("monitor_owner_seen"))
+        self.assertEqual((name_of(seen[0]["owner"]), seen[0]["owner_source"]), (owner, "java_thread"))
+        self.assertEqual(seen[0]["lock"]["class"], "demo.LockA")
+        self.assert_counters(seen[0], "owner_")
+
+    def test_by_a_waiter_that_sleeps_again(self):
+        fake, recorder = self.released()
+        fake("in", "c", "own", "m")
+        fake("in", "b", "sleep", 5)
+        self.assert_seen(recorder.stop(), "Thread B", "Thread C")
+
+    def test_by_the_owner_that_leaves_its_cpu(self):
+        fake, recorder = self.released()
+        fake("in", "a", "own", "m")
+        fake("in", "a", "sleep", 5)
+        log = recorder.stop()
+        self.assert_seen(log, "Thread A", "Thread A")
+        group = log.report("--by", "owner_thread")
+        self.assertEqual(group["total"]["count"], 0, "still blocked: in no sum")
+
+    def test_the_time_is_charged_to_it(self):
+        fake, recorder = self.released()
+        fake("in", "c", "own", "m")
+        fake("in", "b", "sleep", 5)
+        fake("in", "c", "busy", 50)
+        fake("owner", "m", "none")
+        fake("in", "b", "own", "m")
+        fake("in", "b", "entered", "m")
+        groups = recorder.stop().report("--by", "owner_thread")["groups"]
+        charged = {g["key"][0]: g["blocked_ns"] for g in groups}
+        self.assertGreaterEqual(charged["Thread C"], 50e6)
+
+    def test_not_when_nothing_is_new(self):
+        fake = self.start()
+        recorder = self.record(fake)
+        fake("in", "a", "own", "m")
+        fake("in", "b", "enter", "m")
+        fake("in", "b", "sleep", 5)
+        fake("in", "a", "busy", 20)
+        fake("in", "a", "sleep", 5)
+        self.assertEqual(recorder.stop().of("monitor_owner_seen"), [])
+
+
+class SilentOwnersNarrow(SilentOwners):
+    options = ("--narrow",)
+
+
 class MonitorsNarrow(Monitors):
     options = ("--narrow",)
 
@@ -450,7 +512,7 @@ class Schema(BpfTest):
     def test_all_kinds_are_known_here(self):
         known = {"thread", "class", "lock", "string", "lost", "note", "end", "monitor_contended_enter",
                  "monitor_contended_entered", "monitor_contended_exit", "monitor_wait_begin", "monitor_wait_end",
-                 "monitor_notify", "park_begin", "park_end", "unpark", "gc_begin", "gc_end", "gc_pool",
+                 "monitor_notify", "monitor_owner_seen", "park_begin", "park_end", "unpark", "gc_begin", "gc_end", "gc_pool",
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
                  "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample"}
         self.assertEqual(set(schema_ids()), known)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from jvm import JavaTest, jdk_tool  # first: it says where harness is
+from jvm import JavaTest  # first: it says where harness is
 from harness import DEADLINE_S, Log, Recorder, SPOOR, name_of, spoor, wait_until
 
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
@@ -115,9 +115,11 @@ class Commands(JavaTest):
                 log = Log(recorder.log_path)
                 self.assertEqual((log.end(), log.header["sources"]["monitor"]), ("jvm_exited", "on"),
                                  recorder.err)
-                enter = [e for e in log.of("monitor_contended_enter") if name_of(e["thread"]) == "late"]
-                self.assertEqual([name_of(e["owner"]) for e in enter], ["main"])
-                self.assertEqual(enter[0]["lock"]["class"], "java.lang.Object")
+                # Its end and join() may meet, too: on the Thread object.
+                enter = [e for e in log.of("monitor_contended_enter")
+                         if e["lock"]["class"] == "java.lang.Object" and name_of(e["thread"]) == "late"]
+                self.assertGreater(len(enter), 20)
+                self.assertEqual({name_of(e["owner"]) for e in enter}, {"main"})
 
     def test_a_shell_around_it(self):
         java = " ".join(self.command("Fails", 3))
@@ -128,21 +130,16 @@ class Commands(JavaTest):
         self.assertEqual(Log(recorder.log_path).end(), "jvm_exited")
 
     def test_terminate(self):
-        recorder = self.record(self.command("Busy"))
-        # Its standard input is empty, so that it would end by itself; let it live.
+        recorder = self.record(self.command("Fails", 5))
         recorder.process.send_signal(signal.SIGTERM)
-        status = recorder.wait()
-        self.assertIn(status, (143, 0))
-        self.assertIn(Log(recorder.log_path).end(), ("interrupted", "jvm_exited"))
+        self.assertEqual(recorder.wait(), 128 + signal.SIGTERM, recorder.err)
+        self.assertEqual(Log(recorder.log_path).end(), "interrupted")
 
     def test_doctor(self):
         vm = self.java("Busy")
         done = spoor("doctor", "-p", vm.pid)
         self.assertIn("17.", done.stdout)
         spoor("doctor", "-p", os.getpid(), expect=1)
-
-    def test_the_tools_are_those_of_the_test(self):
-        self.assertTrue(jdk_tool("java"))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,24 @@
-/** Ends with a status of its own, after a contention. */
+/** Contends for a second, so that a recorder finds something, and ends with a status of its own. */
 public class Fails {
     public static void main(String[] args) throws Exception {
         Object lock = new Object();
-        Thread t;
-        synchronized (lock) {
-            t = new Thread(() -> {
-                synchronized (lock) {
-                    lock.notifyAll();
+        long end = System.nanoTime() + 1_000_000_000L;
+
+        while (System.nanoTime() < end) {
+            Thread late;
+            synchronized (lock) {
+                late = new Thread(() -> {
+                    synchronized (lock) {
+                        lock.notifyAll();
+                    }
+                }, "late");
+                late.start();
+                while (late.getState() != Thread.State.BLOCKED) {
+                    Thread.sleep(1);
                 }
-            }, "late");
-            t.start();
-            while (t.getState() != Thread.State.BLOCKED) {
-                Thread.onSpinWait();
             }
+            late.join();
         }
-        t.join();
         System.exit(Integer.parseInt(args[0]));
     }
 }
