@@ -40,7 +40,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	struct wire_lock *r;
 	__u32 owner, source;
 
-	if (!t || !layout.ready || !(m = monitor_read(monitor))) {
+	if (!t || !(m = monitor_read(monitor))) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
@@ -71,7 +71,7 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 	struct wire_lock *r;
 	__u32 owner, tid = current_tid();
 
-	if (!t || !layout.ready || !(m = monitor_find(monitor))) {
+	if (!t || !(m = monitor_find(monitor))) {
 		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
@@ -98,7 +98,7 @@ static __always_inline int emit_short(__u32 kind, __u32 flags, __u64 monitor, __
 	struct monitor_state *m = 0;
 	struct wire_lock *r;
 
-	if (t && layout.ready)
+	if (t)
 		m = reread ? monitor_read(monitor) : monitor_find(monitor);
 	if (!m) {
 		count_drop(kind, WIRE_LOST_MAP);

@@ -512,7 +512,8 @@ class Schema(BpfTest):
     def test_all_kinds_are_known_here(self):
         known = {"thread", "class", "lock", "string", "lost", "note", "end", "monitor_contended_enter",
                  "monitor_contended_entered", "monitor_contended_exit", "monitor_wait_begin", "monitor_wait_end",
-                 "monitor_notify", "monitor_owner_seen", "park_begin", "park_end", "unpark", "gc_begin", "gc_end", "gc_pool",
+                 "monitor_notify", "monitor_owner_seen", "park_begin", "park_end", "unpark", "gc_begin", "gc_end",
+                 "gc_pool",
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
                  "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample"}
         self.assertEqual(set(schema_ids()), known)

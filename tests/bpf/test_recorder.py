@@ -380,8 +380,8 @@ class Refusals(FakeTest):
         binary = self.path("spoor")
         shutil.copy(SPOOR, binary)
         os.chmod(self.tmp, 0o777)
-        done = subprocess.run([binary, "record", "-p", str(fake.pid), "-o", self.path()], capture_output=True, text=True,
-                              user=65534, group=65534, extra_groups=[], timeout=DEADLINE_S)
+        done = subprocess.run([binary, "record", "-p", str(fake.pid), "-o", self.path()], capture_output=True,
+                              text=True, user=65534, group=65534, extra_groups=[], timeout=DEADLINE_S)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"CAP_\w+|root")
         self.assertEqual(fake.flag(), 0)

@@ -157,7 +157,8 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 		 duration_format(s->elapsed_ns, elapsed), (unsigned long long)s->events,
 		 (unsigned long long)s->lost, size_format(s->bytes, bytes), o->recorder.path);
 	if (s->lost)
-		msg_warning("events were lost: totals are lower bounds; a larger --buffer helps");
+		msg_warning("events were lost: totals are lower bounds%s",
+			    s->lost_ring ? "; a larger --buffer helps" : "");
 	msg_info("read it with: spoor report %s", o->recorder.path);
 }
 

@@ -53,7 +53,7 @@ struct recorder {
 	unsigned names_every;
 	bool starting;
 	bool contended; /* in this window */
-	uint64_t lost[LOST_KEYS], lost_total;
+	uint64_t lost[LOST_KEYS], lost_total, lost_ring;
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
@@ -329,10 +329,13 @@ static void write_lost(struct recorder *r)
 	if (programs_lost(r->p, now, LOST_KEYS))
 		return;
 	r->lost_total = 0;
+	r->lost_ring = 0;
 	for (unsigned i = 0; i < LOST_KEYS; i++) {
 		struct event e = {.id = EVENT_LOST, .time_ns = clock_mono_ns()};
 
 		r->lost_total += now[i];
+		if (i % WIRE_PLACE_COUNT == WIRE_LOST_RING)
+			r->lost_ring += now[i];
 		if (now[i] == r->lost[i])
 			continue;
 		r->lost[i] = now[i];
@@ -459,6 +462,7 @@ void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 	ret->events = s.events;
 	ret->bytes = s.bytes;
 	ret->lost = r->lost_total;
+	ret->lost_ring = r->lost_ring;
 }
 
 bool recorder_monitor_missing(const struct recorder *r)

@@ -25,6 +25,7 @@ struct recorder_stats {
 	uint64_t elapsed_ns;
 	uint64_t events; /* written */
 	uint64_t lost;
+	uint64_t lost_ring; /* of these, for want of room in the ring buffer */
 	uint64_t bytes;
 };
 

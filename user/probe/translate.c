@@ -19,7 +19,7 @@ struct translate {
 	/* The VM thread runs one operation at a time, nested ones inside it. */
 	uint32_t operation[8];
 	unsigned operation_depth;
-	bool operation_concurrent;
+	uint32_t operation_kind; /* the pauses of the one begun last, enum gc_kind */
 	/* what the memory managers have said since gc_begin */
 	uint32_t gc_kind, gc_collector;
 };
@@ -268,7 +268,7 @@ static void gc_begin(struct translate *t, const void *record)
 	const struct wire_head *r = record;
 	struct event e;
 
-	t->gc_kind = t->operation_concurrent ? GC_KIND_CONCURRENT_PAUSE : GC_KIND_UNKNOWN;
+	t->gc_kind = t->operation_depth ? t->operation_kind : GC_KIND_UNKNOWN;
 	t->gc_collector = 0;
 	event_begin(t, &e, EVENT_GC_BEGIN, r);
 	e.v[GC_BEGIN_OPERATION].u = operation_now(t);
@@ -335,8 +335,35 @@ static void gc_pool(struct translate *t, const void *record)
 	 * it. */
 	if (!t->gc_collector || kind == GC_KIND_FULL) {
 		t->gc_collector = (uint32_t)e.v[GC_POOL_MANAGER].u;
-		t->gc_kind = kind;
+		if (kind != GC_KIND_UNKNOWN)
+			t->gc_kind = kind;
 	}
+}
+
+/* Collections in which no memory manager speaks: from the VM operation (JDK 17's names). */
+static uint32_t operation_kind(const char *name, uint32_t length)
+{
+	static const struct {
+		const char *prefix;
+		uint32_t kind;
+	} operations[] = {
+		{"G1Pause", GC_KIND_CONCURRENT_PAUSE},      /* G1PauseRemark, G1PauseCleanup */
+		{"G1Concurrent", GC_KIND_CONCURRENT_PAUSE}, /* both, until 15 */
+		{"ZMark", GC_KIND_CONCURRENT_PAUSE},
+		{"ZRelocate", GC_KIND_CONCURRENT_PAUSE},
+		{"ShenandoahInit", GC_KIND_CONCURRENT_PAUSE},
+		{"ShenandoahFinal", GC_KIND_CONCURRENT_PAUSE},
+		{"ShenandoahFull", GC_KIND_FULL},
+		{"ShenandoahDegenerated", GC_KIND_FULL},
+	};
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+		size_t n = strlen(operations[i].prefix);
+
+		if (length >= n && !memcmp(name, operations[i].prefix, n))
+			return operations[i].kind;
+	}
+	return GC_KIND_UNKNOWN;
 }
 
 static void vmop(struct translate *t, const void *record)
@@ -356,8 +383,7 @@ static void vmop(struct translate *t, const void *record)
 	if (r->head.kind == WIRE_VMOP_BEGIN) {
 		if (t->operation_depth < sizeof(t->operation) / sizeof(*t->operation))
 			t->operation[t->operation_depth++] = name;
-		t->operation_concurrent = r->name_length < WIRE_NAME_MAX &&
-					  memmem(r->name, r->name_length, "Concurrent", 10);
+		t->operation_kind = operation_kind(r->name, r->name_length);
 	} else if (r->head.kind == WIRE_VMOP_END && t->operation_depth) {
 		t->operation_depth--;
 	}
