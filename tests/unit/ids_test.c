@@ -198,12 +198,40 @@ static void blockers_are_sorted_into_groups(void **state)
 	log_names_free(n);
 }
 
+static void what_is_no_lock_is_told_by_its_class(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.object = 0x1000, .klass = 0x300};
+	struct log_names *n;
+
+	define(f, 0x300, "java/util/concurrent/FutureTask", 0);
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.object = 0x2000;
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.klass = 0x400; /* its class is not known yet */
+	assert_int_equal(ids_blocker(f->ids, &r), 2);
+	define(f, 0x400, "Late", 0);
+	assert_int_equal(ids_blocker(f->ids, &r), 2);
+	r.klass = 0x300;
+	r.hash = 55; /* this one can be told */
+	assert_int_equal(ids_blocker(f->ids, &r), 3);
+	n = names(f);
+	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_UNKNOWN);
+	assert_int_equal(log_names_lock(n, 1)->hash, 0);
+	assert_int_equal(log_names_lock(n, 3)->identity, LOCK_IDENTITY_HASH);
+	assert_string_equal(log_names_class(n, log_names_lock(n, 2)->class), "Late");
+	log_names_free(n);
+}
+
 static void a_blocker_that_the_collector_moves_is_followed(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN}, .object = 0x1000, .klass = 0x300};
+	struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN},
+			      .object = 0x1000,
+			      .klass = 0x300,
+			      .owner_tid = 9};
 
-	define(f, 0x300, "L", 0);
+	define(f, 0x300, "L", WIRE_CLASS_AOS);
 	assert_int_equal(ids_blocker(f->ids, &r), 1);
 	r.head.kind = WIRE_PARK_END;
 	r.handle = 0x9000;
@@ -318,6 +346,7 @@ int main(void)
 		TEST(a_class_redefined_at_the_same_address_is_another),
 		TEST(a_lock_without_a_class_gets_it_later),
 		TEST(blockers_are_sorted_into_groups),
+		TEST(what_is_no_lock_is_told_by_its_class),
 		TEST(a_blocker_that_the_collector_moves_is_followed),
 		TEST(a_reused_tid_is_another_thread),
 		TEST(names_come_to_threads_of_a_pid_namespace),
