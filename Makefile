@@ -66,6 +66,7 @@ test: setup
 bench: setup
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)O=$(O) $(PYTHON) bench/run
+	$(Q)O=$(O) $(PYTHON) bench/pair
 
 $(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
 	@echo "  LINK  $@"

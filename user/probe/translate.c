@@ -168,6 +168,7 @@ static void monitor_owner_seen(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_MONITOR_OWNER_SEEN, &r->head);
 	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->ids, r);
+	counters_put(e.v + MONITOR_OWNER_SEEN_CPU_NS, &r->self);
 	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS, r);
 	log_write(t->w, &e);
 }
