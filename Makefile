@@ -21,8 +21,8 @@ LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a
 LIBS := -l:libbpf.a -l:libelf.a -l:libcap.a $(LIBS_LOG) -lm
 
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
-# Of probe/, what needs libbpf stays out of the library, so that unit tests link without it.
-BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/uprobe_multi.c \
+# Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
+BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/check_jvm.c user/probe/uprobe_multi.c \
 	user/probe/sampler.c
 LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))
@@ -37,7 +37,7 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins fake fuzz lint format bench install clean
+.PHONY: all setup demo test unit unit-bins fake fuzz fuzz-run lint format bench install clean
 
 all: $(O)/spoor
 
@@ -139,7 +139,12 @@ format:
 # Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus.
 FUZZ_SECONDS ?= 60
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
-fuzz: $(FUZZ_BINS)
+FUZZ_PACKAGE = libclang-rt-$(shell $(CLANG) -dumpversion | cut -d. -f1)-dev
+fuzz: setup
+	$(Q)dpkg-query -W -f '$${db:Status-Status}' $(FUZZ_PACKAGE) 2>/dev/null | grep -qx installed || \
+		apt-get install -y -qq $(FUZZ_PACKAGE) >/dev/null
+	$(Q)$(MAKE) --no-print-directory fuzz-run
+fuzz-run: $(FUZZ_BINS)
 	$(Q)for f in $^; do name=$$(basename $$f _fuzz); mkdir -p $(O)/fuzz/corpus/$$name; \
 		(cd $(O)/fuzz && ./$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
 		corpus/$$name $(CURDIR)/tests/fuzz/corpus/$$name) || exit 1; done

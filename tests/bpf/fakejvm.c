@@ -5,21 +5,32 @@
  * nothing here depends on luck.
  *
  * Commands to the VM:
- *   thread ID NAME [daemon]        ok TID JAVA_ID   starts a thread that has run its start probe
- * when ok is said stop ID                        ends it          rename ID NAME class NAME [SUPER]
- * SUPER: another one's NAME, or reentrant, rrwl object ID CLASS [HASH]         juc ID
- * reentrant|rrwl|CLASS [HASH]     move ID: as a collector does monitor ID OBJECT [HASH] inflates;
- * again: another inflation at the same address owner MONITOR none|HEX         state LOCK N load-juc
- * unload NAME flag                           ok 0|1           in ID COMMAND...: in that thread,
- * answered when done go ID COMMAND...               the same, answered at once; join ID waits
- * Commands within a thread (in the main thread, which is no Java thread, if "in" does not stand
- * before): own MONITOR, stackown MONITOR  ObjectMonitor::_owner becomes the JavaThread, or an
- * address on its stack hold LOCK, free LOCK, read LOCK    exclusiveOwnerThread, firstReader enter,
- * entered, exit, waited, notify, notifyall, quicknotify, quicknotifyall MONITOR      wait MONITOR
- * MS park LOCK|- ABSOLUTE TIME      parked           unpark ID gcbegin FULL  gcend  pool begin|end
- * MANAGER POOL INIT USED COMMITTED MAX vmop request|begin|end NAME MODE                safepoint
- * begin|end busy MS: of CPU time           sleep MS         storm MONITOR N: pairs of enter and
- * entered; ok FIRED
+ *   thread ID NAME [daemon]       ok TID JAVA_ID: starts one that has run its start probe by then
+ *   stop ID                       ends it
+ *   rename ID NAME
+ *   class NAME [SUPER]            SUPER: another one's NAME, or reentrant, rrwl
+ *   object ID CLASS [HASH]
+ *   juc ID reentrant|rrwl|CLASS [HASH]
+ *   move ID                       as a collector does
+ *   monitor ID OBJECT [HASH]      inflates; again: another inflation at the same address
+ *   owner MONITOR none|HEX
+ *   state LOCK N
+ *   load-juc, unload NAME
+ *   flag                          ok 0|1
+ *   in ID COMMAND...              in that thread, answered when done
+ *   go ID COMMAND..., join ID     the same, answered at once; waits for it
+ * Commands within a thread (in the main thread, which is no Java thread, if "in" does not stand before):
+ *   own MONITOR, stackown MONITOR ObjectMonitor::_owner becomes the JavaThread, or an address on its stack
+ *   hold LOCK, free LOCK, read LOCK   exclusiveOwnerThread, firstReader
+ *   enter, entered, exit, waited, notify, notifyall, quicknotify, quicknotifyall MONITOR
+ *   wait MONITOR MS
+ *   park LOCK|- ABSOLUTE TIME, parked, unpark ID
+ *   gcbegin FULL, gcend
+ *   pool begin|end MANAGER POOL INIT USED COMMITTED MAX
+ *   vmop request|begin|end NAME MODE
+ *   safepoint begin|end
+ *   busy MS (of CPU time), sleep MS
+ *   storm MONITOR N               pairs of enter and entered; ok FIRED
  */
 #include "fakejvm_probes.h"
 
