@@ -344,6 +344,22 @@ class Refusals(FakeTest):
         self.assertRegex(self.refused("-p", other.pid, "-o", self.path()), "not a JVM")
         self.assertFalse(os.path.exists(self.path()))
 
+    def stripped(self, *objcopy):
+        """A fake JVM whose libjvm.so has lost something."""
+        folder = self.path("stripped")
+        shutil.copytree(FAKE_DIR, folder)
+        library = os.path.join(folder, "libjvm.so")
+        subprocess.run(["objcopy", *objcopy, library], check=True)
+        fake = Fake(command=[os.path.join(folder, "fakejvm")])
+        self.addCleanup(fake.close)
+        return fake
+
+    def test_a_jvm_without_probes(self):
+        fake = self.stripped("--remove-section=.note.stapsdt")
+        self.assertRegex(self.refused("-p", fake.pid, "-o", self.path()), "no USDT probes.*without dtrace")
+        self.assertFalse(os.path.exists(self.path()))
+        self.assertEqual(fake("flag"), ["0"])
+
     def test_a_thread(self):
         fake = self.start()
         self.assertIn("thread", self.refused("-p", fake.tids["a"], "-o", self.path()))

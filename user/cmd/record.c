@@ -253,6 +253,7 @@ static int record(struct options *o, int signals, bool own_child)
 {
 	bool status = !o->quiet && isatty(STDERR_FILENO);
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
+	char missing[1024];
 	struct recorder_stats stats;
 	struct recorder *r;
 	enum recorder_end end;
@@ -267,6 +268,9 @@ static int record(struct options *o, int signals, bool own_child)
 	}
 	if (!o->quiet) {
 		msg_info("recording %d to %s", o->recorder.pid, o->recorder.path);
+		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
+			msg_warning("this JVM lacks some probes, their events are missing: %s",
+				    missing);
 		if (recorder_monitor_missing(r))
 			msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
 	}

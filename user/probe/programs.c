@@ -348,6 +348,14 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 						    : "");
 }
 
+static bool any_attached(const struct programs *p)
+{
+	for (size_t i = 0; i < POINTS; i++)
+		if (p->usdt[i].fd || p->usdt[i].link)
+			return true;
+	return false;
+}
+
 int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX])
 {
 	int err = attach_sched(p, why);
@@ -369,6 +377,14 @@ int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]
 		if (err)
 			return err;
 	}
+	if (!any_attached(p))
+		return fail(why, -ENOTSUP,
+			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
+			    "locks and "
+			    "pauses can be recorded; run the program on an OpenJDK 17 that has "
+			    "them, as "
+			    "Debian's",
+			    jvm_libjvm_path(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
 	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);
 	return 0;

@@ -470,6 +470,21 @@ bool recorder_monitor_missing(const struct recorder *r)
 	return !monitor_recorded(r);
 }
 
+const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size)
+{
+	json_t *list = programs_missing(r->p), *name;
+	size_t i, at = 0;
+
+	buf[0] = 0;
+	json_array_foreach (list, i, name) {
+		if (at < size)
+			at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? ", " : "",
+					       json_string_value(name));
+	}
+	json_decref(list);
+	return buf;
+}
+
 const char *recorder_monitor_why(const struct recorder *r)
 {
 	return r->monitor_why;

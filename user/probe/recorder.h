@@ -53,6 +53,9 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 
 void recorder_stats(const struct recorder *r, struct recorder_stats *ret);
 bool recorder_monitor_missing(const struct recorder *r);
+/* The probes that spoor would use and this JVM lacks, with commas between; "": it has all. Returns
+ * buf. */
+const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size);
 /* Why they are; lent until recorder_close. */
 const char *recorder_monitor_why(const struct recorder *r);
 
