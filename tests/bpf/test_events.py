@@ -529,6 +529,7 @@ class Schema(BpfTest):
         self.assertEqual((header["record"]["window_ns"], header["record"]["buffer_bytes"]), (250000000, 1 << 20))
         self.assertEqual((header["sources"]["monitor"], header["sources"]["probes_missing"]), ("on", []))
         self.assertEqual(len(header["sources"]["probes"]), 22)
+        self.assertEqual(header["sources"]["owner_sample_ns"], 1000000)
 
 
 del Known  # it has no tests of its own

@@ -485,6 +485,11 @@ void programs_sample_owners(struct programs *p, bool on)
 	sampler_run(p->owners, on);
 }
 
+uint64_t programs_owner_period_ns(const struct programs *p)
+{
+	return p->owners ? OWNER_PERIOD_NS : 0;
+}
+
 static int run(struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);

@@ -55,6 +55,9 @@ int programs_set_java_threads(struct programs *p);
  * there is contention. */
 void programs_sample_owners(struct programs *p, bool on);
 
+/* How often they are; 0: this machine does not allow it. */
+uint64_t programs_owner_period_ns(const struct programs *p);
+
 /* Puts a sample of each thread into the ring. */
 int programs_sample_threads(struct programs *p);
 

@@ -142,10 +142,11 @@ static bool monitor_recorded(const struct recorder *r)
 
 static json_t *describe_sources(const struct recorder *r)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o}", "steal",
+	json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
 			      programs_has_steal_clock(r->p) ? "rq_clock" : "none", "sched",
 			      "tp_btf", "monitor", r->monitor, "probes", programs_attached(r->p),
-			      "probes_missing", programs_missing(r->p));
+			      "probes_missing", programs_missing(r->p), "owner_sample_ns",
+			      (json_int_t)programs_owner_period_ns(r->p));
 
 	if (o && r->monitor_why[0])
 		json_object_set_new(o, "monitor_why", json_string(r->monitor_why));
