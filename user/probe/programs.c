@@ -17,41 +17,10 @@
 #include "jvm/jvm.h"
 #include "probe/sampler.h"
 #include "probe/uprobe_multi.h"
+#include "probe/wanted.h"
 #include "spoor.skel.h"
 
-struct attach_point {
-	const char *provider, *probe, *program;
-	bool monitor; /* fires only while DTraceMonitorProbes is on */
-};
-
-/* In the order of attaching: ends come first, so that whoever is seen to begin is seen to end. */
-static const struct attach_point points[] = {
-	{"hotspot", "class__unloaded", "class_unloaded", false},
-	{"hotspot", "thread__start", "thread_start", false},
-	{"hotspot", "thread__stop", "thread_stop", false},
-	{"hotspot", "vmops__end", "vmop_end", false},
-	{"hotspot", "vmops__begin", "vmop_begin", false},
-	{"hotspot", "vmops__request", "vmop_request", false},
-	{"hotspot", "gc__end", "gc_end", false},
-	{"hotspot", "mem__pool__gc__end", "gc_pool_end", false},
-	{"hotspot", "mem__pool__gc__begin", "gc_pool_begin", false},
-	{"hotspot", "gc__begin", "gc_begin", false},
-	{"hs_private", "safepoint__end", "safepoint_end", false},
-	{"hs_private", "safepoint__begin", "safepoint_begin", false},
-	{"hotspot", "thread__park__end", "park_end", false},
-	{"hotspot", "thread__park__begin", "park_begin", false},
-	{"hotspot", "thread__unpark", "unpark", false},
-	{"hotspot", "monitor__contended__entered", "monitor_contended_entered", true},
-	{"hotspot", "monitor__waited", "monitor_waited", true},
-	{"hotspot", "monitor__contended__exit", "monitor_contended_exit", true},
-	{"hotspot", "monitor__notify", "monitor_notify", true},
-	{"hotspot", "monitor__notifyAll", "monitor_notify_all", true},
-	{"hotspot", "monitor__wait", "monitor_wait", true},
-	{"hotspot", "monitor__contended__enter", "monitor_contended_enter", true},
-};
-
 #define OWNER_PERIOD_NS 1000000
-#define POINTS (sizeof(points) / sizeof(*points))
 
 /* Either a link of libbpf's, or the descriptor of a uprobe_multi link; fd is 0 when there is none.
  */
@@ -65,8 +34,8 @@ struct programs {
 	struct spoor_bpf *skel;
 	struct ring_buffer *ring;
 	struct bpf_link *sched[4];
-	struct attachment usdt[POINTS];
-	bool missing[POINTS];
+	struct attachment usdt[WANTED_PROBES];
+	bool missing[WANTED_PROBES];
 	bool steal_clock;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
@@ -138,9 +107,9 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 	if (!p->skel)
 		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
 	p->multi = uprobe_multi_supported();
-	for (size_t i = 0; p->multi && i < POINTS; i++)
+	for (size_t i = 0; p->multi && i < WANTED_PROBES; i++)
 		uprobe_multi_prepare(
-			bpf_object__find_program_by_name(p->skel->obj, points[i].program));
+			bpf_object__find_program_by_name(p->skel->obj, wanted_probes[i].program));
 	look_at_kernel(p);
 	if (stat("/proc/self/ns/pid", &st))
 		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
@@ -320,17 +289,17 @@ static int attach_sched(struct programs *p, char why[PROGRAMS_WHY_MAX])
 
 static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 {
-	const struct attach_point *a = &points[i];
+	const struct wanted_probe *a = &wanted_probes[i];
 	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
 	int err = 0;
 
 	if (p->multi) {
-		err = uprobe_multi_attach(&p->uprobes, program, a->provider, a->probe);
+		err = uprobe_multi_attach(&p->uprobes, program, a->provider, a->name);
 		if (err > 0)
 			p->usdt[i].fd = err;
 	} else {
 		p->usdt[i].link = bpf_program__attach_usdt(
-			program, jvm_pid(p->j), jvm_libjvm_path(p->j), a->provider, a->probe, NULL);
+			program, jvm_pid(p->j), jvm_libjvm_path(p->j), a->provider, a->name, NULL);
 		if (!p->usdt[i].link)
 			err = -errno;
 	}
@@ -342,7 +311,7 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 	}
 	if (!jvm_alive(p->j))
 		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
-	return fail(why, err, "probe %s:%s cannot be attached: %s%s", a->provider, a->probe,
+	return fail(why, err, "probe %s:%s cannot be attached: %s%s", a->provider, a->name,
 		    strerror(-err),
 		    err == -EPERM || err == -EACCES ? " (uprobes need CAP_PERFMON or CAP_SYS_ADMIN)"
 						    : "");
@@ -350,7 +319,7 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 
 static bool any_attached(const struct programs *p)
 {
-	for (size_t i = 0; i < POINTS; i++)
+	for (size_t i = 0; i < WANTED_PROBES; i++)
 		if (p->usdt[i].fd || p->usdt[i].link)
 			return true;
 	return false;
@@ -370,8 +339,8 @@ int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]
 				    jvm_libjvm_path(p->j), strerror(-err));
 	}
 	programs_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
-	for (size_t i = 0; i < POINTS; i++) {
-		if (points[i].monitor && !monitor)
+	for (size_t i = 0; i < WANTED_PROBES; i++) {
+		if (wanted_probes[i].monitor && !monitor)
 			continue;
 		err = attach_usdt(p, i, why);
 		if (err)
@@ -407,8 +376,8 @@ static void *detach(void *attachment)
  */
 static void detach_all(struct attachment *list, size_t count)
 {
-	pthread_t threads[POINTS];
-	bool started[POINTS];
+	pthread_t threads[WANTED_PROBES];
+	bool started[WANTED_PROBES];
 
 	for (size_t i = 0; i < count; i++) {
 		started[i] = (list[i].fd || list[i].link) &&
@@ -424,7 +393,7 @@ static void detach_all(struct attachment *list, size_t count)
 
 void programs_detach(struct programs *p)
 {
-	detach_all(p->usdt, POINTS);
+	detach_all(p->usdt, WANTED_PROBES);
 	sampler_close(p->owners);
 	p->owners = NULL;
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
@@ -448,10 +417,10 @@ static json_t *names(const struct programs *p, bool missing)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; list && i < POINTS; i++)
+	for (size_t i = 0; list && i < WANTED_PROBES; i++)
 		if (missing ? p->missing[i] : p->usdt[i].fd || p->usdt[i].link)
-			json_array_append_new(
-				list, json_sprintf("%s:%s", points[i].provider, points[i].probe));
+			json_array_append_new(list, json_sprintf("%s:%s", wanted_probes[i].provider,
+								 wanted_probes[i].name));
 	return list;
 }
 

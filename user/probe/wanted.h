@@ -6,9 +6,13 @@
 
 struct wanted_probe {
 	const char *provider, *name;
+	const char *program; /* the BPF program that it runs */
 	const char *purpose; /* "contended monitors": what is missing from a log without it */
 	bool monitor;        /* fires only while DTraceMonitorProbes is on */
 };
 
+#define WANTED_PROBES 22
+
+/* In the order of attaching. */
 extern const struct wanted_probe wanted_probes[];
 extern const size_t wanted_probe_count;
