@@ -1,4 +1,5 @@
 """Every event kind, field by field, from a JVM of which everything is known."""
+import os
 import unittest
 
 from harness import BpfTest, COUNTERS, name_of, schema_ids, spoor, wait_until
@@ -504,6 +505,30 @@ class Threads(Known):
 
 class ThreadsNarrow(Threads):
     options = ("--narrow",)
+
+
+class OlderKernels(Known):
+    """Without uprobe_multi links each place of a probe is a perf event, attached by libbpf."""
+
+    def setUp(self):
+        super().setUp()
+        os.environ["SPOOR_NO_UPROBE_MULTI"] = "1"
+        self.addCleanup(os.environ.pop, "SPOOR_NO_UPROBE_MULTI")
+
+    def test_events_and_their_arguments(self):
+        fake = self.start()
+        recorder = self.record(fake)
+        fake("in", "a", "own", "m")
+        fake("in", "b", "enter", "m")
+        fake("in", "b", "quicknotify", "m")
+        fake("in", "b", "park", "-", 1, 1700000000123)
+        fake("in", "b", "parked")
+        log = recorder.stop()
+        self.assertEqual(len(log.header["sources"]["probes"]), 22)
+        self.assertEqual(name_of(log.one("monitor_contended_enter")["owner"]), "Thread A")
+        self.assertEqual(log.one("monitor_notify")["lock"]["class"], "demo.LockA")
+        park = log.one("park_begin")
+        self.assertEqual((park["absolute"], park["time"]), (True, 1700000000123))
 
 
 class Schema(BpfTest):

@@ -41,6 +41,8 @@ bool uprobe_multi_supported(void)
 	uint64_t offset = 0;
 	int prog, fd, err;
 
+	if (getenv("SPOOR_NO_UPROBE_MULTI")) /* to try the way of older kernels */
+		return false;
 	prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns,
 			     sizeof(insns) / sizeof(*insns), &opts);
 	if (prog < 0)
