@@ -54,6 +54,11 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 			t->monitor = 0;
 		return;
 	}
+	/* Freed by a deflation and used for something else? Then nothing that it says is true. */
+	if (!m->handle || read_u64(monitor + layout.mon_object) != m->handle) {
+		t->monitor = 0;
+		return;
+	}
 	t->monitor_misses = 0;
 	monitor_owned_by(m, owner->tid);
 	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));

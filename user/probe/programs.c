@@ -325,7 +325,7 @@ static bool any_attached(const struct programs *p)
 	return false;
 }
 
-int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX])
+int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX])
 {
 	int err = attach_sched(p, why);
 
@@ -340,8 +340,6 @@ int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]
 	}
 	programs_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
 	for (size_t i = 0; i < WANTED_PROBES; i++) {
-		if (wanted_probes[i].monitor && !monitor)
-			continue;
 		err = attach_usdt(p, i, why);
 		if (err)
 			return err;

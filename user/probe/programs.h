@@ -26,10 +26,10 @@ int programs_load(struct jvm *j, const struct programs_options *o, struct progra
 
 /*
  * Attaches: the scheduler's programs, the threads that exist, then the probes (ends before begins,
- * so that every begin that is seen has its end). monitor: also the monitor probes. A probe that
+ * so that every begin that is seen has its end). A probe that
  * this JVM does not have is no error.
  */
-int programs_attach(struct programs *p, bool monitor, char why[PROGRAMS_WHY_MAX]);
+int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX]);
 /* Detaches the probes, then the scheduler, and freezes the counters for the last sample. */
 void programs_detach(struct programs *p);
 /* Detaches what is attached and frees; accepts NULL. */

@@ -261,7 +261,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	r->stat = calloc(r->cpu_count, sizeof(*r->stat));
 	if (!r->cpus || !r->stat)
 		return fail(why, -ENOMEM, "out of memory");
-	err = programs_attach(r->p, true, why);
+	err = programs_attach(r->p, why);
 	if (err)
 		return err;
 	hold_flag(r, o->no_write);

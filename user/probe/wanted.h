@@ -1,14 +1,12 @@
 /* probe/wanted.h: the USDT probes of HotSpot that spoor attaches to, and what each is good for. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct wanted_probe {
 	const char *provider, *name;
 	const char *program; /* the BPF program that it runs */
 	const char *purpose; /* "contended monitors": what is missing from a log without it */
-	bool monitor;        /* fires only while DTraceMonitorProbes is on */
 };
 
 #define WANTED_PROBES 22
