@@ -13,7 +13,7 @@ import sys
 
 FIELDS_MAX = 16
 ID_MAX = 0xFFFF
-TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "counter"}
+TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "method", "stack", "counter"}
 EVENT_KEYS = {"id", "name", "doc", "fields"}
 FIELD_KEYS = {"name", "type", "doc", "unit", "enum", "of", "counter"}
 RESERVED = {"event", "thread", "time_ns"}  # what every event has: the same keys in `spoor cat`

@@ -45,7 +45,7 @@ static inline void fixture_event(const struct event_desc *desc, enum fixture_sty
 			ret->v[i].u = style == FIXTURE_MAX || style == FIXTURE_PLAIN;
 		else if (field->type == FIELD_ENUM && style == FIXTURE_PLAIN)
 			ret->v[i].u = field->enum_count - 1;
-		else if (field->type >= FIELD_THREAD && field->type <= FIELD_STRING &&
+		else if (field->type >= FIELD_THREAD && field->type <= FIELD_STACK &&
 			 style >= FIXTURE_PLAIN)
 			ret->v[i].u = 1 + i % 3;
 		else if (field->type == FIELD_COUNTER &&

@@ -27,17 +27,32 @@ struct split {
 
 void split_add(struct split *s, const struct split *more);
 
+/* When the holder's call chain was seen that a time is charged to. */
+enum holder_stack_from {
+	HOLDER_STACK_UNKNOWN,
+	HOLDER_STACK_BLOCK,   /* at the moment when the waiter blocked */
+	HOLDER_STACK_SWITCH,  /* later, when it left its CPU */
+	HOLDER_STACK_SAMPLE,  /* later, while it ran */
+	HOLDER_STACK_RELEASE, /* when it released the lock: exit, wait, unpark */
+	HOLDER_STACK_BLOCKED, /* when it blocked itself: enter, wait, park */
+	HOLDER_STACK_FROM_COUNT,
+};
+
 struct cell {
 	uint64_t lock;
 	uint64_t waiter;
 	uint64_t holder;
-	uint64_t count;       /* contentions that began with this holder */
-	uint64_t blocked_ns;  /* of all contentions, while this was the holder */
-	uint64_t max_ns;      /* the longest of those that began with this holder, whole */
-	uint64_t max_held_ns; /* the most that one contention was charged to this holder */
+	uint64_t waiter_stack; /* 0: not known */
+	uint64_t holder_stack; /* 0: not known, or the holder is no thread */
+	uint64_t count;        /* contentions that began with this holder */
+	uint64_t blocked_ns;   /* of all contentions, while this was the holder */
+	uint64_t max_ns;       /* the longest of those that began with this holder, whole */
+	uint64_t max_held_ns;  /* the most that one contention was charged to this holder */
 	uint64_t
 		first_reader_ns; /* of blocked_ns: the holder was one of possibly several readers */
 	struct split split;      /* of blocked_ns */
+	uint64_t stack_from_ns
+		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
 	bool monitor; /* it was blocked by monitor events, whatever the lock's group says */
 
 	/* The contention that is going on: not in the sums above before it ends. */

@@ -15,6 +15,8 @@ enum field_type {
 	FIELD_CLASS,   /* number of a class, defined by a class event; 0: not known */
 	FIELD_LOCK,    /* number of a lock, defined by a lock event; 0: none */
 	FIELD_STRING,  /* number of a string, defined by a string event; 0: not known */
+	FIELD_METHOD,  /* number of a method, defined by a method event; 0: none */
+	FIELD_STACK,   /* number of a call chain, defined by a stack event; 0: none */
 	FIELD_COUNTER, /* cumulative count of a thread; stored as a difference, absolute in memory
 			*/
 	FIELD_TYPE_COUNT,

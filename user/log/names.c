@@ -1,6 +1,7 @@
 #include "log/names.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,8 @@ struct log_names *log_names_new(void)
 		[LOG_NAMES_CLASS] = sizeof(const char *),
 		[LOG_NAMES_LOCK] = sizeof(struct log_lock),
 		[LOG_NAMES_STRING] = sizeof(const char *),
+		[LOG_NAMES_METHOD] = sizeof(struct log_method),
+		[LOG_NAMES_STACK] = sizeof(struct log_stack),
 	};
 	struct log_names *n = calloc(1, sizeof(*n));
 	unsigned i;
@@ -162,6 +165,45 @@ static int add_lock(struct log_names *n, const struct event *e)
 	return put(n, LOG_NAMES_LOCK, e->v[LOCK_LOCK].u, &lock);
 }
 
+static int add_method(struct log_names *n, const struct event *e)
+{
+	const struct {
+		unsigned field;
+		size_t at;
+	} texts[] = {{METHOD_CLASS_NAME, offsetof(struct log_method, class_name)},
+		     {METHOD_NAME, offsetof(struct log_method, name)},
+		     {METHOD_SIGNATURE, offsetof(struct log_method, signature)},
+		     {METHOD_SOURCE, offsetof(struct log_method, source)}};
+	struct log_method method = {.hidden = e->v[METHOD_HIDDEN].u};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		const char *text = e->v[texts[i].field].s;
+		const char *copy = text_set_add(&n->texts, text, strlen(text));
+
+		if (!copy)
+			return -ENOMEM;
+		*(const char **)((char *)&method + texts[i].at) = copy;
+	}
+	return put(n, LOG_NAMES_METHOD, e->v[METHOD_METHOD].u, &method);
+}
+
+/* A chain whose caller is not an earlier one could be a circle: it ends there. */
+static int add_stack(struct log_names *n, const struct event *e)
+{
+	struct log_stack stack = {
+		.caller = e->v[STACK_CALLER].u,
+		.frame = e->v[STACK_FRAME].u,
+		.method = e->v[STACK_METHOD].u,
+		.bci = e->v[STACK_BCI].u,
+		.line = e->v[STACK_LINE].u,
+		.inferred = e->v[STACK_INFERRED].u,
+	};
+
+	if (stack.caller >= e->v[STACK_STACK].u)
+		stack.caller = 0;
+	return put(n, LOG_NAMES_STACK, e->v[STACK_STACK].u, &stack);
+}
+
 int log_names_add(struct log_names *n, const struct event *e)
 {
 	switch (e->id) {
@@ -173,6 +215,10 @@ int log_names_add(struct log_names *n, const struct event *e)
 		return add_lock(n, e);
 	case EVENT_STRING:
 		return add_text(n, LOG_NAMES_STRING, e->v[STRING_STRING].u, e->v[STRING_TEXT].s);
+	case EVENT_METHOD:
+		return add_method(n, e);
+	case EVENT_STACK:
+		return add_stack(n, e);
 	default:
 		return 0;
 	}
@@ -186,6 +232,16 @@ const struct log_thread *log_names_thread(const struct log_names *n, uint64_t id
 const struct log_lock *log_names_lock(const struct log_names *n, uint64_t id)
 {
 	return get(n, LOG_NAMES_LOCK, id);
+}
+
+const struct log_method *log_names_method(const struct log_names *n, uint64_t id)
+{
+	return get(n, LOG_NAMES_METHOD, id);
+}
+
+const struct log_stack *log_names_stack(const struct log_names *n, uint64_t id)
+{
+	return get(n, LOG_NAMES_STACK, id);
 }
 
 const char *log_names_class(const struct log_names *n, uint64_t id)

@@ -26,11 +26,28 @@ struct log_lock {
 	uint64_t hash;
 };
 
+struct log_method {
+	const char *class_name, *name, *signature;
+	const char *source; /* "": not known */
+	bool hidden;
+};
+
+/* One frame, and the number of its caller's chain; a caller's number is smaller than this one's own. */
+struct log_stack {
+	uint64_t caller; /* 0: none */
+	uint64_t frame;  /* enum frame_type, or what a newer spoor wrote */
+	uint64_t method; /* 0: none */
+	uint64_t bci, line;
+	bool inferred;
+};
+
 enum log_names_kind {
 	LOG_NAMES_THREAD,
 	LOG_NAMES_CLASS,
 	LOG_NAMES_LOCK,
 	LOG_NAMES_STRING,
+	LOG_NAMES_METHOD,
+	LOG_NAMES_STACK,
 	LOG_NAMES_KIND_COUNT,
 };
 
@@ -47,6 +64,8 @@ int log_names_add(struct log_names *n, const struct event *e);
 /* NULL: not known. Lent until the next log_names_add. */
 const struct log_thread *log_names_thread(const struct log_names *n, uint64_t id);
 const struct log_lock *log_names_lock(const struct log_names *n, uint64_t id);
+const struct log_method *log_names_method(const struct log_names *n, uint64_t id);
+const struct log_stack *log_names_stack(const struct log_names *n, uint64_t id);
 /* NULL: not known. The text is lent until log_names_free. */
 const char *log_names_class(const struct log_names *n, uint64_t id);
 const char *log_names_string(const struct log_names *n, uint64_t id);
