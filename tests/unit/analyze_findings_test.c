@@ -25,20 +25,23 @@ static void places_keep_their_order(void **state)
 	uint32_t place;
 
 	(void)state;
-	assert_int_equal(places_find(&p, (struct place_key){1, 2, 3}), PLACE_NONE);
+	assert_int_equal(places_find(&p, (struct place_key){.a = 1, .b = 2, .c = 3}), PLACE_NONE);
 	for (uint32_t i = 0; i < 5000; i++) {
-		assert_int_equal(places_add(&p, (struct place_key){i % 7, i / 7, i}, &place), 0);
+		assert_int_equal(
+			places_add(&p, (struct place_key){.a = i % 7, .b = i / 7, .c = i}, &place),
+			0);
 		assert_int_equal(place, i);
 	}
 	for (uint32_t i = 0; i < 5000; i++)
-		assert_int_equal(places_find(&p, (struct place_key){i % 7, i / 7, i}), i);
-	assert_int_equal(places_find(&p, (struct place_key){1, 0, 0}), PLACE_NONE);
+		assert_int_equal(
+			places_find(&p, (struct place_key){.a = i % 7, .b = i / 7, .c = i}), i);
+	assert_int_equal(places_find(&p, (struct place_key){.a = 1}), PLACE_NONE);
 	places_free(&p);
 }
 
 static const struct parking_row *row(const struct parking *p, enum parking_kind kind, uint64_t lock)
 {
-	uint32_t place = places_find(&p->row_places, (struct place_key){kind, lock, 0});
+	uint32_t place = places_find(&p->row_places, (struct place_key){.a = kind, .b = lock});
 
 	assert_int_not_equal(place, PLACE_NONE);
 	return &p->rows[place];

@@ -55,7 +55,7 @@ void analysis_free(struct analysis *a)
 /* Counts are cumulative; the greatest is the last, also when events come a little out of order. */
 static int lost_add(struct analysis *a, const struct event *e)
 {
-	struct place_key key = {e->v[LOST_EVENT_ID].u, e->v[LOST_PLACE].u, 0};
+	struct place_key key = {.a = e->v[LOST_EVENT_ID].u, .b = e->v[LOST_PLACE].u};
 	struct analysis_lost *row;
 	uint32_t place;
 	int err;

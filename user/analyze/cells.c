@@ -11,16 +11,21 @@ void split_add(struct split *s, const struct split *more)
 	s->unknown_ns += more->unknown_ns;
 }
 
-int cells_add(struct cells *c, uint64_t lock, uint64_t waiter, uint64_t holder, uint32_t *ret)
+int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret)
 {
-	struct place_key key = {lock, waiter, holder};
-	int err = places_add_row(&c->places, key, &c->rows, &c->capacity, sizeof(*c->rows), ret);
+	struct place_key place = {key->lock, key->waiter, key->holder, key->waiter_stack,
+				  key->holder_stack};
+	struct cell *cell;
+	int err = places_add_row(&c->places, place, &c->rows, &c->capacity, sizeof(*c->rows), ret);
 
 	if (err)
 		return err;
-	c->rows[*ret].lock = lock;
-	c->rows[*ret].waiter = waiter;
-	c->rows[*ret].holder = holder;
+	cell = &c->rows[*ret];
+	cell->lock = key->lock;
+	cell->waiter = key->waiter;
+	cell->holder = key->holder;
+	cell->waiter_stack = key->waiter_stack;
+	cell->holder_stack = key->holder_stack;
 	return 0;
 }
 

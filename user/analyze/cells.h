@@ -62,6 +62,11 @@ struct cell {
 	uint32_t pending_next; /* next cell of this contention; PLACE_NONE: the last */
 };
 
+/* What tells a cell from others; the fields are as in struct cell. */
+struct cell_key {
+	uint64_t lock, waiter, holder, waiter_stack, holder_stack;
+};
+
 struct cells {
 	struct places places;
 	struct cell *rows; /* places.count of them */
@@ -69,5 +74,5 @@ struct cells {
 };
 
 /* The place of a cell, a new one if need be. 0 or -ENOMEM. */
-int cells_add(struct cells *c, uint64_t lock, uint64_t waiter, uint64_t holder, uint32_t *ret);
+int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret);
 void cells_free(struct cells *c);

@@ -66,6 +66,7 @@ struct thread_state {
 	uint64_t thread;
 	uint32_t lock; /* place of the lock it is blocked on; PLACE_NONE: not blocked */
 	bool parked;
+	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
 	uint32_t first_cell;     /* of the holder seen at the begin */
 	uint32_t pending;        /* cells with pending time */
@@ -115,7 +116,7 @@ void contention_free(struct contention *c)
 
 static int lock_find(struct contention *c, uint64_t lock, struct lock_state **ret)
 {
-	struct place_key key = {lock, 0, 0};
+	struct place_key key = {.a = lock};
 	uint32_t place, known = c->lock_places.count;
 	int err = places_add_row(&c->lock_places, key, &c->locks, &c->locks_capacity,
 				 sizeof(*c->locks), &place);
@@ -131,7 +132,7 @@ static int lock_find(struct contention *c, uint64_t lock, struct lock_state **re
 
 static int thread_find(struct contention *c, uint64_t thread, struct thread_state **ret)
 {
-	struct place_key key = {thread, 0, 0};
+	struct place_key key = {.a = thread};
 	uint32_t place, known = c->thread_places.count;
 	int err = places_add_row(&c->thread_places, key, &c->threads, &c->threads_capacity,
 				 sizeof(*c->threads), &place);
@@ -172,13 +173,15 @@ static struct split split_of(uint64_t ns, const struct counters *from, const str
 static int cell_pend(struct contention *c, struct thread_state *t, const struct lock_state *l,
 		     uint64_t holder, uint64_t ns, const struct split *split)
 {
+	struct cell_key key = {.lock = l->seen.lock, .waiter = t->thread, .waiter_stack = t->stack};
 	struct cell *cell;
 	uint32_t place;
 	int err;
 
 	if (holder == t->thread)
 		holder = HOLDER_HAND_OVER;
-	err = cells_add(&c->cells, l->seen.lock, t->thread, holder, &place);
+	key.holder = holder;
+	err = cells_add(&c->cells, &key, &place);
 	if (err)
 		return err;
 	cell = &c->cells.rows[place];
@@ -289,17 +292,22 @@ static void unblock(struct contention *c, struct thread_state *t, bool count)
 	t->lock = PLACE_NONE;
 }
 
-static int block(struct contention *c, struct thread_state *t, struct lock_state *l, bool parked)
+static int block(struct contention *c, struct thread_state *t, struct lock_state *l, uint64_t stack,
+		 bool parked)
 {
-	uint64_t holder = l->holder == t->thread ? HOLDER_HAND_OVER : l->holder;
+	struct cell_key key = {.lock = l->seen.lock,
+			       .waiter = t->thread,
+			       .holder = l->holder == t->thread ? HOLDER_HAND_OVER : l->holder,
+			       .waiter_stack = stack};
 	uint32_t self = (uint32_t)(t - c->threads), first;
-	int err = cells_add(&c->cells, l->seen.lock, t->thread, holder, &first);
+	int err = cells_add(&c->cells, &key, &first);
 
 	if (err)
 		return err;
 	c->cells.rows[first].monitor |= l->seen.monitor;
 	t->lock = (uint32_t)(l - c->locks);
 	t->parked = parked;
+	t->stack = stack;
 	t->since_ns = c->now_ns;
 	t->first_cell = first;
 	t->pending = PLACE_NONE;
@@ -331,7 +339,7 @@ static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct count
 }
 
 static int begin(struct contention *c, const struct event *e, uint64_t lock, const struct sight *s,
-		 bool monitor)
+		 uint64_t stack, bool monitor)
 {
 	struct thread_state *t;
 	struct lock_state *l;
@@ -347,7 +355,7 @@ static int begin(struct contention *c, const struct event *e, uint64_t lock, con
 		return err;
 	l->seen.monitor |= monitor;
 	err = observe(c, l, s);
-	return err ? err : block(c, t, l, !monitor);
+	return err ? err : block(c, t, l, stack, !monitor);
 }
 
 static int on_enter(struct contention *c, const struct event *e)
@@ -356,7 +364,8 @@ static int on_enter(struct contention *c, const struct event *e)
 					e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u,
 					counters_at(e, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS));
 
-	return begin(c, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, &s, true);
+	return begin(c, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, &s,
+		     e->v[MONITOR_CONTENDED_ENTER_STACK].u, true);
 }
 
 static int on_park_begin(struct contention *c, const struct event *e)
@@ -364,7 +373,7 @@ static int on_park_begin(struct contention *c, const struct event *e)
 	struct sight s = sight_of_owner(e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u,
 					counters_at(e, PARK_BEGIN_OWNER_CPU_NS));
 
-	return begin(c, e, e->v[PARK_BEGIN_LOCK].u, &s, false);
+	return begin(c, e, e->v[PARK_BEGIN_LOCK].u, &s, e->v[PARK_BEGIN_STACK].u, false);
 }
 
 static int on_entered(struct contention *c, const struct event *e)
@@ -432,7 +441,7 @@ static int on_park_end(struct contention *c, const struct event *e)
 
 static int on_unpark(struct contention *c, const struct event *e)
 {
-	struct place_key key = {e->v[UNPARK_TARGET].u, 0, 0};
+	struct place_key key = {.a = e->v[UNPARK_TARGET].u};
 	uint32_t target = key.a ? places_find(&c->thread_places, key) : PLACE_NONE;
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
@@ -505,7 +514,7 @@ static int open_add(struct contention *c, struct thread_state *t)
 
 static int on_thread_end(struct contention *c, const struct event *e)
 {
-	struct place_key key = {e->thread, 0, 0};
+	struct place_key key = {.a = e->thread};
 	uint32_t place = places_find(&c->thread_places, key);
 
 	if (place == PLACE_NONE || c->threads[place].lock == PLACE_NONE)
@@ -576,7 +585,7 @@ const struct contention_lock *contention_lock(const struct contention *c, uint32
 
 const struct contention_lock *contention_lock_find(const struct contention *c, uint64_t lock)
 {
-	uint32_t place = places_find(&c->lock_places, (struct place_key){lock, 0, 0});
+	uint32_t place = places_find(&c->lock_places, (struct place_key){.a = lock});
 
 	return place == PLACE_NONE ? NULL : &c->locks[place].seen;
 }

@@ -5,7 +5,7 @@
 static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 		    struct parking_row **ret)
 {
-	struct place_key key = {kind, lock, 0};
+	struct place_key key = {.a = kind, .b = lock};
 	uint32_t place;
 	int err = places_add_row(&p->row_places, key, &p->rows, &p->rows_capacity, sizeof(*p->rows),
 				 &place);
@@ -20,7 +20,7 @@ static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 
 static int thread_find(struct parking *p, uint64_t thread, struct parking_thread **ret)
 {
-	struct place_key key = {thread, 0, 0};
+	struct place_key key = {.a = thread};
 	uint32_t place;
 	int err = places_add_row(&p->thread_places, key, &p->threads, &p->threads_capacity,
 				 sizeof(*p->threads), &place);
@@ -101,7 +101,7 @@ static int leave_open(struct parking *p, struct parking_thread *t)
 
 static int on_thread_end(struct parking *p, const struct event *e)
 {
-	uint32_t place = places_find(&p->thread_places, (struct place_key){e->thread, 0, 0});
+	uint32_t place = places_find(&p->thread_places, (struct place_key){.a = e->thread});
 
 	return place == PLACE_NONE ? 0 : leave_open(p, &p->threads[place]);
 }

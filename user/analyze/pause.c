@@ -58,7 +58,7 @@ static int pools_add(struct pauses *p, uint64_t collector, uint64_t kind)
 {
 	for (uint32_t i = 0; i < p->pools_now_count; i++) {
 		const struct pause_pool_now *now = &p->pools_now[i];
-		struct place_key key = {collector, kind, now->pool};
+		struct place_key key = {.a = collector, .b = kind, .c = now->pool};
 		struct pause_pool *row;
 		uint32_t place;
 		int err;
@@ -84,7 +84,7 @@ static int on_gc_end(struct pauses *p, const struct event *e)
 {
 	uint64_t collector = e->v[GC_END_COLLECTOR].u, kind = e->v[GC_END_KIND].u;
 	uint64_t operation = e->v[GC_END_OPERATION].u ? e->v[GC_END_OPERATION].u : p->gc_operation;
-	struct place_key key = {collector, kind, operation};
+	struct place_key key = {.a = collector, .b = kind, .c = operation};
 	uint32_t place;
 	int err;
 
@@ -117,8 +117,9 @@ static void on_safepoint_begin(struct pauses *p)
 
 static int on_safepoint_end(struct pauses *p)
 {
-	struct place_key key = {p->safepoint_operation[0], p->safepoint_operation[1],
-				p->safepoint_more};
+	struct place_key key = {.a = p->safepoint_operation[0],
+				.b = p->safepoint_operation[1],
+				.c = p->safepoint_more};
 	struct pause_safepoint *row;
 	uint32_t place;
 	int err;
@@ -188,7 +189,7 @@ static int on_operation_end(struct pauses *p, const struct event *e)
 	}
 	p->incomplete += p->depth - depth;
 	p->depth = depth - 1;
-	key = (struct place_key){operation, p->running[p->depth].mode, 0};
+	key = (struct place_key){.a = operation, .b = p->running[p->depth].mode};
 	err = places_add_row(&p->operation_places, key, &p->operations, &p->operations_capacity,
 			     sizeof(*p->operations), &place);
 	if (err)

@@ -6,20 +6,22 @@
 
 #define FIRST_CAPACITY 16
 
-/* The finalizer of splitmix64: numbers that are handed out in order must not cluster. */
-static uint64_t mix(uint64_t x)
+/* As the finalizer of splitmix64, a round per number: those handed out in order must not cluster. */
+static uint64_t hash_of(const struct place_key *key)
 {
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ x >> 31;
+	const uint64_t parts[] = {key->a, key->b, key->c, key->d, key->e};
+	uint64_t x = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		x = (x ^ parts[i]) * 0xbf58476d1ce4e5b9ull;
+		x ^= x >> 31;
+	}
+	return x;
 }
 
 static uint32_t *slot_of(const struct places *p, struct place_key key)
 {
-	uint64_t hash = mix(key.a + 0x9e3779b97f4a7c15ull * (1 + mix(key.b) + 3 * mix(key.c)));
-	uint32_t i = (uint32_t)hash & (p->slots_capacity - 1);
+	uint32_t i = (uint32_t)hash_of(&key) & (p->slots_capacity - 1);
 
 	while (p->slots[i] && memcmp(&p->keys[p->slots[i] - 1], &key, sizeof(key)))
 		i = (i + 1) & (p->slots_capacity - 1);

@@ -22,7 +22,7 @@ _Static_assert((int)THREAD_SAMPLE_CPU_NS == THREAD_END_CPU_NS &&
  */
 static int on_thread(struct sched *s, const struct event *e)
 {
-	struct place_key key = {e->thread, 0, 0};
+	struct place_key key = {.a = e->thread};
 	struct sched_times now = times_at(e);
 	uint64_t age = now.running_ns + now.stolen_ns + now.runnable_ns + now.blocked_ns;
 	struct sched_thread *t;
@@ -54,7 +54,7 @@ static int on_cpu(struct sched *s, const struct event *e)
 		[SCHED_CPU_IDLE_TICKS] = CPU_SAMPLE_STAT_IDLE,
 		[SCHED_CPU_STEAL_TICKS] = CPU_SAMPLE_STAT_STEAL,
 	};
-	struct place_key key = {e->v[CPU_SAMPLE_CPU].u, 0, 0};
+	struct place_key key = {.a = e->v[CPU_SAMPLE_CPU].u};
 	struct sched_cpu *c;
 	uint32_t place;
 	int err = places_add_row(&s->cpu_places, key, &s->cpus, &s->cpus_capacity, sizeof(*s->cpus),
