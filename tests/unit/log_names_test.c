@@ -19,6 +19,33 @@ static int add_class(struct log_names *n, uint64_t id, const char *name)
 	return log_names_add(n, &e);
 }
 
+static int add_method(struct log_names *n, uint64_t id, const char *name)
+{
+	struct event e = {.id = EVENT_METHOD, .field_count = METHOD_FIELD_COUNT};
+
+	e.v[METHOD_METHOD].u = id;
+	e.v[METHOD_CLASS_NAME].s = "demo.Table";
+	e.v[METHOD_NAME].s = name;
+	e.v[METHOD_SIGNATURE].s = "(I)Ldemo/Product;";
+	e.v[METHOD_SOURCE].s = "Table.java";
+	e.v[METHOD_HIDDEN].u = 1;
+	return log_names_add(n, &e);
+}
+
+static int add_stack(struct log_names *n, uint64_t id, uint64_t caller, uint64_t method)
+{
+	struct event e = {.id = EVENT_STACK, .field_count = STACK_FIELD_COUNT};
+
+	e.v[STACK_STACK].u = id;
+	e.v[STACK_CALLER].u = caller;
+	e.v[STACK_FRAME].u = FRAME_TYPE_INLINED;
+	e.v[STACK_METHOD].u = method;
+	e.v[STACK_BCI].u = 65535;
+	e.v[STACK_LINE].u = 51;
+	e.v[STACK_INFERRED].u = 1;
+	return log_names_add(n, &e);
+}
+
 static void test_thread(void **state)
 {
 	struct log_names *n = log_names_new();
@@ -83,6 +110,85 @@ static void test_lock_and_string(void **state)
 	log_names_free(n);
 }
 
+static void test_method(void **state)
+{
+	struct log_names *n = log_names_new();
+	const struct log_method *m;
+	char name[] = "lookUp";
+
+	(void)state;
+	assert_null(log_names_method(n, 7));
+	assert_int_equal(add_method(n, 7, name), 0);
+	memset(name, 'x', sizeof(name) - 1);
+	m = log_names_method(n, 7);
+	assert_non_null(m);
+	assert_string_equal(m->class_name, "demo.Table");
+	assert_string_equal(m->name, "lookUp");
+	assert_string_equal(m->signature, "(I)Ldemo/Product;");
+	assert_string_equal(m->source, "Table.java");
+	assert_true(m->hidden);
+	/* A number is of one kind only, and equal texts are kept once. */
+	assert_null(log_names_stack(n, 7));
+	assert_null(log_names_class(n, 7));
+	assert_int_equal(add_method(n, 8, "search"), 0);
+	assert_ptr_equal(log_names_method(n, 8)->class_name, log_names_method(n, 7)->class_name);
+	assert_int_equal(add_method(n, 7, "again"), 0);
+	assert_string_equal(log_names_method(n, 7)->name, "again");
+	assert_int_equal(log_names_count(n, LOG_NAMES_METHOD), 2);
+	assert_int_equal(add_method(n, 0, "none"), 0);
+	assert_null(log_names_method(n, 0));
+	log_names_free(n);
+}
+
+static void test_stack(void **state)
+{
+	struct log_names *n = log_names_new();
+	const struct log_stack *s;
+
+	(void)state;
+	assert_null(log_names_stack(n, 2));
+	assert_int_equal(add_stack(n, 2, 1, 7), 0);
+	s = log_names_stack(n, 2);
+	assert_non_null(s);
+	assert_int_equal(s->caller, 1);
+	assert_int_equal(s->frame, FRAME_TYPE_INLINED);
+	assert_int_equal(s->method, 7);
+	assert_int_equal(s->bci, 65535);
+	assert_int_equal(s->line, 51);
+	assert_true(s->inferred);
+	/* That a caller is not defined is for the reader of the chain to say. */
+	assert_null(log_names_stack(n, s->caller));
+	assert_null(log_names_stack(n, 0));
+	log_names_free(n);
+}
+
+/* Whatever a log says, following a chain ends. */
+static void test_stack_is_no_circle(void **state)
+{
+	enum { COUNT = 1000 };
+	struct log_names *n = log_names_new();
+	uint64_t id, steps;
+
+	(void)state;
+	assert_int_equal(add_stack(n, 1, 1, 7), 0);
+	assert_int_equal(log_names_stack(n, 1)->caller, 0);
+	assert_int_equal(add_stack(n, 2, UINT64_MAX, 7), 0);
+	assert_int_equal(log_names_stack(n, 2)->caller, 0);
+	assert_int_equal(add_stack(n, UINT64_MAX, UINT64_MAX - 1, 7), 0);
+	assert_int_equal(log_names_stack(n, UINT64_MAX)->caller, UINT64_MAX - 1);
+	/* Two that name each other, by a later definition. */
+	assert_int_equal(add_stack(n, 4, 3, 7), 0);
+	assert_int_equal(add_stack(n, 3, 4, 7), 0);
+	assert_int_equal(log_names_stack(n, 4)->caller, 3);
+	assert_int_equal(log_names_stack(n, 3)->caller, 0);
+	for (id = 10; id < 10 + COUNT; id++)
+		assert_int_equal(add_stack(n, id, id == 10 ? 0 : id - 1, 7), 0);
+	for (id = 9 + COUNT, steps = 0; id; id = log_names_stack(n, id)->caller)
+		steps++;
+	assert_int_equal(steps, COUNT);
+	log_names_free(n);
+}
+
 static void test_ignores_others(void **state)
 {
 	struct log_names *n = log_names_new();
@@ -137,6 +243,10 @@ static void test_nth_allocation_fails(void **state)
 		for (i = 1; i < 100 && !err; i++) {
 			snprintf(name, sizeof(name), "\xff%u", i);
 			err = add_class(n, i, name);
+			if (!err)
+				err = add_method(n, i, name);
+			if (!err)
+				err = add_stack(n, i, i - 1, i);
 		}
 		failed = alloc_fail_off();
 		assert_int_equal(err, failed ? -ENOMEM : 0);
@@ -146,10 +256,17 @@ static void test_nth_allocation_fails(void **state)
 								   "1");
 			assert_int_equal(add_class(n, i, "again"), 0);
 			assert_string_equal(log_names_class(n, i), "again");
+			assert_string_equal(log_names_method(n, 1)->name, "\xef\xbf\xbd"
+									  "1");
+			assert_int_equal(log_names_stack(n, 1)->method, 1);
+			assert_int_equal(add_method(n, i, "again"), 0);
+			assert_string_equal(log_names_method(n, i)->name, "again");
+			assert_int_equal(add_stack(n, i, i - 1, i), 0);
+			assert_int_equal(log_names_stack(n, i)->caller, i - 1);
 		}
 		log_names_free(n);
 	}
-	assert_true(nth > 100);
+	assert_true(nth > 200);
 }
 
 int main(void)
@@ -157,6 +274,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_lock_and_string),
+		cmocka_unit_test(test_method),
+		cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_stack_is_no_circle),
 		cmocka_unit_test(test_ignores_others),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nth_allocation_fails),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 struct options {
 	const char *path;
+	unsigned frames; /* of each call chain, at most */
 	bool resolve;
 	bool header;
 	bool filter;
@@ -25,7 +27,11 @@ struct options {
 
 static const struct argp_option option_table[] = {
 	{"resolve", 'r', NULL, 0,
-	 "Put names in the place of numbers: threads, classes, locks, strings", 0},
+	 "Put names in the place of numbers: threads, classes, locks, strings, methods, call "
+	 "chains",
+	 0},
+	{"frames", 'n', "N", 0,
+	 "With --resolve: at most the N innermost frames of each call chain; 0: none", 0},
 	{"event", 'e', "NAME[,NAME...]", 0,
 	 "Only events of these kinds; can be given several times", 0},
 	{"header", 'H', NULL, 0, "Only the header: host, JVM, clocks, sources; one JSON object", 0},
@@ -39,6 +45,8 @@ static const char doc[] =
 	"the events and their fields are listed in schemas/event-log.md.\n"
 	"\n"
 	"  spoor cat -r -e monitor_contended_enter app.spoor | jq .lock.class\n"
+	"  spoor cat -r -n 1 app.spoor | jq -r '.stack.frames[0].method // empty' | sort | uniq "
+	"-c\n"
 	"\n"
 	"Exit status: 0 all was intact; 1 the log cannot be read, or a part of it is missing, and "
 	"what "
@@ -71,6 +79,18 @@ static void print_event_names(struct argp_state *state)
 	fputc('\n', state->err_stream);
 }
 
+static unsigned parse_frames(const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || n > UINT_MAX)
+		argp_error(state, "--frames wants a number, not '%s'", arg);
+	return (unsigned)n;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -79,6 +99,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'r':
 		o->resolve = true;
+		return 0;
+	case 'n':
+		o->frames = parse_frames(arg, state);
 		return 0;
 	case 'H':
 		o->header = true;
@@ -178,10 +201,93 @@ static void print_lock(const struct log_names *names, uint64_t id)
 	putchar_unlocked('}');
 }
 
-/* names: NULL if numbers are wanted. */
-static void print_field(const struct log_names *names, const struct field_desc *field,
+/* What is put in the place of numbers, and how much of it. */
+struct resolve {
+	const struct log_names *names;
+	unsigned frames;
+};
+
+static void print_member(const char *key, const char *text)
+{
+	printf(",\"%s\":", key);
+	print_text(text);
+}
+
+static void print_method(const struct log_names *names, uint64_t id)
+{
+	const struct log_method *m = log_names_method(names, id);
+
+	if (!id) {
+		fputs("null", stdout);
+		return;
+	}
+	printf("{\"id\":%" PRIu64, id);
+	if (m) {
+		print_member("class", m->class_name);
+		print_member("method", m->name);
+		print_member("signature", m->signature);
+		print_member("source", m->source);
+		printf(",\"hidden\":%s", m->hidden ? "true" : "false");
+	}
+	putchar_unlocked('}');
+}
+
+/* stack: NULL where the log lacks the definition of the callers. */
+static void print_frame(const struct log_names *names, const struct log_stack *stack)
+{
+	static const struct log_method none = {"", "", "", "", false};
+	const struct event_desc *desc = schema_event(EVENT_STACK);
+	const struct log_method *m = stack ? log_names_method(names, stack->method) : NULL;
+
+	m = m ? m : &none;
+	fputs("{\"class\":", stdout);
+	print_text(m->class_name);
+	print_member("method", m->name);
+	print_member("signature", m->signature);
+	printf(",\"line\":%" PRIu64 ",\"bci\":%" PRIu64 ",\"type\":", stack ? stack->line : 0,
+	       stack ? stack->bci : 0);
+	if (stack)
+		print_enum(&desc->fields[STACK_FRAME], stack->frame);
+	else
+		print_text("missing");
+	printf(",\"hidden\":%s,\"inferred\":%s}", m->hidden ? "true" : "false",
+	       stack && stack->inferred ? "true" : "false");
+}
+
+/* A chain ends, as a caller's number is always smaller than the one that names it. */
+static void print_stack(const struct resolve *resolve, uint64_t id)
+{
+	const struct log_stack *stack = log_names_stack(resolve->names, id);
+	uint64_t printed = 0, all = 0;
+
+	if (!id) {
+		fputs("null", stdout);
+		return;
+	}
+	printf("{\"id\":%" PRIu64, id);
+	if (stack) {
+		fputs(",\"frames\":[", stdout);
+		for (; id; id = stack ? stack->caller : 0, all++) {
+			stack = log_names_stack(resolve->names, id);
+			if (all >= resolve->frames)
+				continue;
+			if (printed++)
+				putchar_unlocked(',');
+			print_frame(resolve->names, stack);
+		}
+		putchar_unlocked(']');
+		if (all > printed)
+			printf(",\"more\":%" PRIu64, all - printed);
+	}
+	putchar_unlocked('}');
+}
+
+/* resolve: NULL if numbers are wanted. */
+static void print_field(const struct resolve *resolve, const struct field_desc *field,
 			union field_value value)
 {
+	const struct log_names *names = resolve ? resolve->names : NULL;
+
 	if (field->type == FIELD_STR)
 		print_text(value.s);
 	else if (field->type == FIELD_BOOL)
@@ -196,27 +302,39 @@ static void print_field(const struct log_names *names, const struct field_desc *
 		print_name(log_names_class(names, value.u), value.u);
 	else if (names && field->type == FIELD_STRING)
 		print_name(log_names_string(names, value.u), value.u);
+	else if (names && field->type == FIELD_METHOD)
+		print_method(names, value.u);
+	else if (names && field->type == FIELD_STACK)
+		print_stack(resolve, value.u);
 	else
 		printf("%" PRIu64, value.u);
 }
 
-static void print_event(const struct log_names *names, const struct event *e)
+/*
+ * What an event defines stays a number: its name is the next field. The caller of a chain stays
+ * one, too: else the text of a log would grow with the square of the depth of its chains.
+ */
+static bool stays_number(const struct event *e, const struct field_desc *field)
+{
+	return e->id == EVENT_CLASS || e->id == EVENT_STRING || e->id == EVENT_METHOD ||
+	       (e->id == EVENT_STACK && field->type == FIELD_STACK);
+}
+
+static void print_event(const struct resolve *resolve, const struct event *e)
 {
 	const struct event_desc *desc = schema_event(e->id);
-	const struct log_names *field_names = names;
 	unsigned i;
 
-	/* What an event defines stays a number: its name is the next field. */
-	if (e->id == EVENT_CLASS || e->id == EVENT_STRING)
-		field_names = NULL;
 	printf("{\"time_ns\":%" PRIu64 ",\"event\":\"%s\",\"thread\":", e->time_ns, desc->name);
-	if (names)
-		print_thread(names, e->thread);
+	if (resolve)
+		print_thread(resolve->names, e->thread);
 	else
 		printf("%" PRIu32, e->thread);
 	for (i = 0; i < e->field_count; i++) {
-		printf(",\"%s\":", desc->fields[i].name);
-		print_field(field_names, &desc->fields[i], e->v[i]);
+		const struct field_desc *field = &desc->fields[i];
+
+		printf(",\"%s\":", field->name);
+		print_field(stays_number(e, field) ? NULL : resolve, field, e->v[i]);
 	}
 	fputs("}\n", stdout);
 }
@@ -286,15 +404,17 @@ static void tell_unknown(const char *path, const struct log_reader *r)
 			    path, stats.events_unknown);
 }
 
+/* names: NULL if numbers are wanted. */
 static int print_events(const struct options *o, const struct log_names *names,
 			struct log_reader *r)
 {
+	const struct resolve resolve = {names, o->frames};
 	const struct event *e;
 	int err;
 
 	while ((err = log_reader_next(r, &e)) == 1) {
 		if (!o->filter || o->wanted[e->id])
-			print_event(names, e);
+			print_event(names ? &resolve : NULL, e);
 		if (ferror_unlocked(stdout))
 			return 0;
 	}
@@ -348,7 +468,7 @@ int cmd_cat(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
 	static char name[] = "spoor cat";
-	struct options o = {0};
+	struct options o = {.frames = UINT_MAX};
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
