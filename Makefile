@@ -18,7 +18,9 @@ CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -MP
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
 LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a
-LIBS := -l:libbpf.a -l:libelf.a -l:libcap.a $(LIBS_LOG) -lm
+# Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
+LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
+LIBS := -l:libbpf.a $(LIBS_ELF) -l:libcap.a $(LIBS_LOG) -lm
 
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
 # Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
@@ -42,8 +44,8 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 all: $(O)/spoor
 
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
-PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libcap-dev libmsgpack-dev \
-	libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
+PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
+	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
 	python3-msgpack procps util-linux
 setup:
 	$(Q)missing=$$(for p in $(PACKAGES); do \
@@ -117,7 +119,7 @@ unit-bins: $(UNIT_BINS)
 $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
-		-o $@ $< $(O)/libspoor.a $(LIBS_LOG) -l:libelf.a -l:libz.a -lcmocka -lm
+		-o $@ $< $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lcmocka -lm
 
 # A libjvm.so that fires HotSpot's probes over structures of its own, for tests that need no JVM.
 FAKE := $(O)/tests/fake
@@ -152,7 +154,7 @@ fuzz-run: $(FUZZ_BINS)
 $(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(LIB_SRCS) $(GEN_SRCS)
 	@echo "  FUZZ  $@"
 	$(Q)mkdir -p $(@D) && $(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		$(CPPFLAGS) -o $@ $< $(LIB_SRCS) $(GEN_SRCS) $(LIBS_LOG) -l:libelf.a -l:libz.a -lm
+		$(CPPFLAGS) -o $@ $< $(LIB_SRCS) $(GEN_SRCS) $(LIBS_LOG) $(LIBS_ELF) -lm
 
 install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor

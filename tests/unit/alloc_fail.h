@@ -1,6 +1,7 @@
 /* tests/unit/alloc_fail.h: makes the nth allocation fail; ld --wrap sends all calls here. */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ static inline bool alloc_fail_now(void)
 		return false;
 	}
 	alloc_fail.failed = true;
+	errno = ENOMEM; /* as malloc does it */
 	return true;
 }
 

@@ -14,13 +14,14 @@ struct unwind_rule {
 	int32_t rbp_offset;
 };
 
-/* Opens the library's file. -ENOENT: it has no .eh_frame. -EPROTO: it is no ELF file of this machine. */
+/* Opens the library's file. -ENOENT: there is none, or it has no .eh_frame that can be read.
+ * -EPROTO: it is no ELF file of this machine. */
 int unwind_open(const char *path, struct unwind **ret);
 void unwind_close(struct unwind *u);
 
 /*
  * The rule at a pc: vaddr is an address as the library's file counts them (address in the process -
  * load bias). For a return address give it less 1. -ENOENT: no FDE covers it. -ENOTSUP: its rule is
- * an expression, or of other registers.
+ * an expression, or of other registers. -ENOMEM.
  */
 int unwind_rule(struct unwind *u, uint64_t vaddr, struct unwind_rule *ret);
