@@ -1,4 +1,5 @@
-/* jvm/code_layout.h: where HotSpot keeps compiled and interpreted code, and how their frames look. */
+/* jvm/code_layout.h: where HotSpot keeps compiled and interpreted code, and how their frames look.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +10,8 @@ struct vmstructs;
 
 #define CODE_HEAPS_MAX 3
 
-/* A part of the code cache: reserved at start, never moved; what is not committed is not readable. */
+/* A part of the code cache: reserved at start, never moved; what is not committed is not readable.
+ */
 struct code_heap {
 	uint64_t low, high; /* of the reserved memory */
 	uint64_t segmap;    /* one byte per segment */
@@ -24,7 +26,9 @@ struct code_layout {
 	uint64_t interpreter_low, interpreter_high; /* the interpreter's own code */
 	uint64_t call_stub_return; /* where Java code returns to from the call stub */
 	uint64_t nmethod_vtable;   /* first word of each nmethod, "native nmethod" included */
-	uint64_t method_vtable;    /* ... of each Method */
+	/* ... of each Method, either of the two: libjvm's, and its copy in the archive of shared
+	 * classes (CDS); in any order, and 0: there is no second. */
+	uint64_t method_vtable, method_vtable_too;
 
 	uint32_t heap_block_size; /* sizeof(HeapBlock): a CodeBlob begins behind it */
 	uint32_t block_used;      /* in HeapBlock: u1, 0: free */
@@ -42,10 +46,11 @@ struct code_layout {
 
 	uint32_t method_const, method_flags, method_hidden; /* u2 flags, and the bit in it */
 	uint32_t method_access;                             /* u4: 0x100 is native */
-	uint32_t const_size; /* sizeof(ConstMethod): the bytecodes begin behind it */
+	uint32_t const_size;  /* sizeof(ConstMethod): the bytecodes begin behind it */
+	uint32_t const_words; /* int: its size in words, with all that follows it */
 	uint32_t const_pool, const_flags, const_code_size, const_name, const_signature;
-	uint32_t
-		const_has_lines; /* bit of const_flags: a compressed line table follows the bytecodes */
+	uint32_t const_has_lines; /* bit of const_flags: a compressed line table follows the
+				     bytecodes */
 	uint32_t pool_size, pool_length, pool_holder, pool_source;
 	uint32_t klass_name, symbol_length, symbol_body;
 
@@ -58,10 +63,16 @@ struct code_layout {
 };
 
 /*
- * -ENOTSUP: code of this JVM is not laid out as spoor knows it (it knows JDK 17): *ret_missing is
- * the static name of what differs. Addresses are 0 afterwards.
+ * -ENOTSUP: code of this JVM is not laid out as spoor knows it (it knows JDK 17 to 19):
+ * *ret_missing is the static name of what differs. Addresses are 0 afterwards.
  */
 int code_layout_load(const struct vmstructs *v, struct code_layout *ret, const char **ret_missing);
 
-/* Fills in the addresses. 1: all are there now; 0: the VM has not made them yet; negative errno. */
+/*
+ * Fills in the addresses. 1: all are there now; 0: the VM has not made them yet; negative errno. A
+ * JVM that compiles nothing (-Xint) never makes an nmethod: see code_layout_usable.
+ */
 int code_layout_refresh(const struct mem *m, const struct vmstructs *v, struct code_layout *l);
+
+/* Whether interpreted frames can be walked and named: all is there but perhaps nmethod_vtable. */
+bool code_layout_usable(const struct code_layout *l);

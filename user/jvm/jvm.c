@@ -249,6 +249,7 @@ const struct jvm_layout *jvm_layout(const struct jvm *j)
 static int tables_load(struct jvm *j)
 {
 	struct process_stat stat;
+	const char *missing;
 	int err = process_stat(j->pid, &stat);
 
 	if (err || stat.threads < 2)
@@ -266,8 +267,13 @@ static int tables_load(struct jvm *j)
 	if (err) {
 		vmstructs_free(j->vms);
 		j->vms = NULL;
+		return err;
 	}
-	return err;
+	/* Without call chains a JVM is still worth looking at. */
+	if (!code_layout_load(j->vms, &j->code, &missing))
+		missing = NULL;
+	j->code_missing = missing;
+	return 0;
 }
 
 int jvm_layout_refresh(struct jvm *j)
@@ -291,6 +297,44 @@ int jvm_layout_refresh(struct jvm *j)
 			return -ENOTSUP;
 	}
 	return layout_refresh(&j->mem, &j->source, oops, klass, &j->layout);
+}
+
+const struct code_layout *jvm_code_layout(const struct jvm *j, const char **ret_missing)
+{
+	if (ret_missing)
+		*ret_missing = j->code_missing;
+	return j->vms && !j->code_missing ? &j->code : NULL;
+}
+
+int jvm_code_refresh(struct jvm *j)
+{
+	bool compiles;
+	int n;
+
+	if (!j->vms)
+		return 0;
+	if (j->code_missing)
+		return -ENOTSUP;
+	n = code_layout_refresh(&j->mem, j->vms, &j->code);
+	if (n || !code_layout_usable(&j->code))
+		return n;
+	/* -Xint: an nmethod will never come. */
+	return j->layout.ready && !flag_bool(&j->mem, &j->flags, "UseCompiler", &compiles) &&
+	       !compiles;
+}
+
+const struct mem *jvm_mem(const struct jvm *j)
+{
+	return &j->mem;
+}
+
+void jvm_libjvm_text(const struct jvm *j, uint64_t *ret_low, uint64_t *ret_high, uint64_t *ret_bias)
+{
+	uint64_t bias = j->lib.start - j->elf.first_vaddr;
+
+	*ret_low = j->elf.text_low + bias;
+	*ret_high = j->elf.text_high + bias;
+	*ret_bias = bias;
 }
 
 int jvm_read(const struct jvm *j, uint64_t addr, void *ret, size_t len)

@@ -35,6 +35,29 @@ const struct jvm_layout *jvm_layout(const struct jvm *j);
  * negative errno. */
 int jvm_layout_refresh(struct jvm *j);
 
+/* --- code -------------------------------------------------------------------------------- */
+
+struct code_layout;
+struct mem;
+
+/*
+ * Where its code is and how its frames look; lent until jvm_close. NULL: not known for this JVM,
+ * and *ret_missing (if not NULL) is the static name of what is missing; a NULL there means that the
+ * JVM is only starting.
+ */
+const struct code_layout *jvm_code_layout(const struct jvm *j, const char **ret_missing);
+/*
+ * Reads what the JVM makes at its start. 1: all is there that will be; 0: not yet; -ENOTSUP: its
+ * layout is not known; negative errno. A JVM that compiles nothing has no nmethod_vtable then: 0.
+ */
+int jvm_code_refresh(struct jvm *j);
+/* The target's memory, lent until jvm_close. */
+const struct mem *jvm_mem(const struct jvm *j);
+/* libjvm.so's executable part in the target, and what to take from an address there to get the one
+ * that the file counts. */
+void jvm_libjvm_text(const struct jvm *j, uint64_t *ret_low, uint64_t *ret_high,
+		     uint64_t *ret_bias);
+
 /* Facts for the log header: the object "jvm" of schemas/event-log.md; a new reference. NULL: no
  * memory. */
 json_t *jvm_describe(const struct jvm *j);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,20 +50,36 @@ static void build_id_read(Elf_Scn *section, struct libjvm *ret)
 	}
 }
 
-static int segment_read(Elf *elf, struct libjvm *ret)
+static void segment_take(const GElf_Phdr *p, bool *first, struct libjvm *ret)
 {
+	uint64_t end = p->p_vaddr + p->p_memsz;
+
+	if (p->p_type != PT_LOAD)
+		return;
+	if (p->p_offset < 4096 && !*first) {
+		*first = true;
+		ret->first_vaddr = p->p_vaddr & ~4095ull;
+	}
+	if (!(p->p_flags & PF_X))
+		return;
+	if (!ret->text_high || p->p_vaddr < ret->text_low)
+		ret->text_low = p->p_vaddr;
+	if (end > ret->text_high)
+		ret->text_high = end;
+}
+
+static int segments_read(Elf *elf, struct libjvm *ret)
+{
+	bool first = false;
 	size_t count;
 	GElf_Phdr p;
 
 	if (elf_getphdrnum(elf, &count))
 		return -ENOEXEC;
-	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || p.p_offset >= 4096)
-			continue;
-		ret->first_vaddr = p.p_vaddr & ~4095ull;
-		return 0;
-	}
-	return -ENOEXEC;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &p))
+			segment_take(&p, &first, ret);
+	return first ? 0 : -ENOEXEC;
 }
 
 static int elf_read(Elf *elf, struct libjvm *ret)
@@ -75,7 +92,7 @@ static int elf_read(Elf *elf, struct libjvm *ret)
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &head) ||
 	    gelf_getclass(elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOEXEC;
-	err = segment_read(elf, ret);
+	err = segments_read(elf, ret);
 	while (!err && (section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header))
 			return -ENOEXEC;

@@ -9,6 +9,7 @@ struct libjvm {
 	uint64_t symbols[VMSYM_COUNT]; /* virtual addresses in the file; see bias */
 	uint64_t first_vaddr; /* of the segment at offset 0: the bias is its mapping's start - this
 			       */
+	uint64_t text_low, text_high;     /* of what is mapped executable; virtual addresses too */
 	char build_id[BUILD_ID_TEXT_MAX]; /* hex; "": none */
 };
 

@@ -1,6 +1,7 @@
 /* jvm/target.h: struct jvm, for the files of jvm/ only. */
 #pragma once
 
+#include "jvm/code_layout.h"
 #include "jvm/flags.h"
 #include "jvm/jvm.h"
 #include "jvm/layout.h"
@@ -24,5 +25,7 @@ struct jvm {
 	struct flag_table flags;
 	struct layout_source source;
 	struct jvm_layout layout;
-	const char *missing; /* what an unknown layout lacks; static */
+	struct code_layout code;
+	const char *code_missing; /* NULL: code is filled, or vms is not there; static */
+	const char *missing;      /* what an unknown layout lacks; static */
 };

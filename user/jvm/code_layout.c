@@ -1,0 +1,526 @@
+#include "jvm/code_layout.h"
+
+#include "jvm/mem.h"
+#include "jvm/vmstructs.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * This is the layout of JDK 17; 18 and 19 have the same. What came later is told apart by what
+ * vmStructs lacks or spells otherwise:
+ * - 20 codes numbers in debug information without zero bytes (JDK-8292758, late August 2022), which
+ *   vmStructs does not show. A week before it, also in 20 only, the sweeper went (JDK-8290025), and
+ *   nmethod::_stack_traversal_mark with it: that field stands for the old coding.
+ * - 21 has ConstMethod::_flags and Method::_flags elsewhere and wider; 23 has no CompiledMethod.
+ * So each field is wanted with its C++ type, and refused if it does not lie within its struct.
+ *
+ * Of an interpreted frame vmStructs tells the places of the sender's sp and of the last sp only.
+ * The slots below it are in one order in 17 to 19 on x86-64: last sp, method, mirror, profile,
+ * constant pool cache, locals, bytecode pointer. The method is thus one word below the last sp, the
+ * bytecode pointer six.
+ *
+ * Vtables are not exported. That of nmethod is the first word of the first blob of that name.
+ * Methods have up to two: those in the archive of shared classes point to a copy that lies in the
+ * archive and has, of JDK 13 or later, the same words as libjvm's (CppVtableCloner). A few
+ * well-known classes show one or both. If they show one, the other is looked for in libjvm, around
+ * the vtables of code blobs: it is the run of words, ended by a zero (the next vtable's head), that
+ * the known one begins with. Measured on 17.0.15: subclasses of Method begin with its 14 words too,
+ * but have a 15th.
+ */
+
+#define HEAP_MAX (2ull << 30) /* ReservedCodeCacheSize is 2 GiB at most */
+#define SHIFT_MIN 4           /* CodeCacheSegmentSize: 64 or 128 */
+#define SHIFT_MAX 12
+#define BLOCKS_MAX 1000000
+#define BLOB_HEAD_MAX 512
+#define VTABLE_WORDS_MIN 4
+#define VTABLE_WORDS_MAX 64
+#define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
+#define PAGE 4096ull
+
+/* Where the addresses are read from. */
+struct source {
+	uint64_t heaps, interpreter, call_stub; /* of pointers */
+	uint32_t array_length, array_data;      /* GrowableArray */
+	uint32_t heap_memory, heap_segmap, heap_segment_shift;
+	uint32_t space_low_boundary, space_high_boundary, space_low, space_high;
+	uint32_t block_length;
+	uint32_t queue_buffer, queue_limit;
+	uint32_t klass_methods, methods_length, methods_data;
+};
+
+struct field {
+	size_t at; /* a uint32_t of struct code_layout or struct source */
+	const char *type, *name;
+	const char *is; /* its C++ type; NULL: any */
+	uint32_t bytes; /* that are read of it */
+};
+
+#define AT(member) offsetof(struct code_layout, member)
+
+static const struct field fields[] = {
+	{AT(block_used), "HeapBlock::Header", "_used", "bool", 1},
+	{AT(blob_name), "CodeBlob", "_name", "const char*", 8},
+	{AT(blob_size), "CodeBlob", "_size", "int", 4},
+	{AT(blob_frame_complete), "CodeBlob", "_frame_complete_offset", "int", 4},
+	{AT(blob_frame_size), "CodeBlob", "_frame_size", "int", 4},
+	{AT(blob_code_begin), "CodeBlob", "_code_begin", "address", 8},
+	{AT(blob_code_end), "CodeBlob", "_code_end", "address", 8},
+	{AT(nmethod_method), "CompiledMethod", "_method", "Method*", 8},
+	{AT(nmethod_deopt), "CompiledMethod", "_deopt_handler_begin", "address", 8},
+	{AT(nmethod_deopt_mh), "CompiledMethod", "_deopt_mh_handler_begin", "address", 8},
+	{AT(nmethod_scopes_data), "CompiledMethod", "_scopes_data_begin", "address", 8},
+	{AT(nmethod_compile_id), "nmethod", "_compile_id", "int", 4},
+	{AT(nmethod_comp_level), "nmethod", "_comp_level", "int", 4},
+	{AT(nmethod_entry_bci), "nmethod", "_entry_bci", "int", 4},
+	{AT(nmethod_state), "nmethod", "_state", "volatile signed char", 1},
+	{AT(nmethod_orig_pc_offset), "nmethod", "_orig_pc_offset", "int", 4},
+	{AT(nmethod_verified_entry), "nmethod", "_verified_entry_point", "address", 8},
+	{AT(nmethod_scopes_pcs), "nmethod", "_scopes_pcs_offset", "int", 4},
+	{AT(nmethod_dependencies), "nmethod", "_dependencies_offset", "int", 4},
+	{AT(nmethod_metadata), "nmethod", "_metadata_offset", "int", 4},
+	{AT(pc_desc_pc), "PcDesc", "_pc_offset", "int", 4},
+	{AT(pc_desc_scope), "PcDesc", "_scope_decode_offset", "int", 4},
+	{AT(method_const), "Method", "_constMethod", "ConstMethod*", 8},
+	{AT(method_flags), "Method", "_flags", "u2", 2},
+	{AT(method_access), "Method", "_access_flags", "AccessFlags", 4},
+	{AT(const_words), "ConstMethod", "_constMethod_size", "int", 4},
+	{AT(const_pool), "ConstMethod", "_constants", "ConstantPool*", 8},
+	{AT(const_flags), "ConstMethod", "_flags", "u2", 2},
+	{AT(const_code_size), "ConstMethod", "_code_size", "u2", 2},
+	{AT(const_name), "ConstMethod", "_name_index", "u2", 2},
+	{AT(const_signature), "ConstMethod", "_signature_index", "u2", 2},
+	{AT(pool_length), "ConstantPool", "_length", "int", 4},
+	{AT(pool_holder), "ConstantPool", "_pool_holder", "InstanceKlass*", 8},
+	{AT(pool_source), "ConstantPool", "_source_file_name_index", "u2", 2},
+	{AT(klass_name), "Klass", "_name", "Symbol*", 8},
+	{AT(symbol_length), "Symbol", "_length", "u2", 2},
+	{AT(symbol_body), "Symbol", "_body", NULL, 0},
+	{AT(java_thread_anchor), "JavaThread", "_anchor", "JavaFrameAnchor", 24},
+	{AT(anchor_sp), "JavaFrameAnchor", "_last_Java_sp", NULL, 8},
+	{AT(anchor_pc), "JavaFrameAnchor", "_last_Java_pc", NULL, 8},
+	{AT(anchor_fp), "JavaFrameAnchor", "_last_Java_fp", NULL, 8},
+	{AT(call_wrapper_anchor), "JavaCallWrapper", "_anchor", "JavaFrameAnchor", 24},
+};
+
+#undef AT
+#define AT(member) offsetof(struct source, member)
+
+static const struct field source_fields[] = {
+	{AT(array_length), "GrowableArrayBase", "_len", "int", 4},
+	{AT(array_data), "GrowableArray<int>", "_data", NULL, 8},
+	{AT(heap_memory), "CodeHeap", "_memory", "VirtualSpace", 32},
+	{AT(heap_segmap), "CodeHeap", "_segmap", "VirtualSpace", 32},
+	{AT(heap_segment_shift), "CodeHeap", "_log2_segment_size", "int", 4},
+	{AT(space_low_boundary), "VirtualSpace", "_low_boundary", NULL, 8},
+	{AT(space_high_boundary), "VirtualSpace", "_high_boundary", NULL, 8},
+	{AT(space_low), "VirtualSpace", "_low", NULL, 8},
+	{AT(space_high), "VirtualSpace", "_high", NULL, 8},
+	{AT(block_length), "HeapBlock::Header", "_length", "size_t", 8},
+	{AT(queue_buffer), "StubQueue", "_stub_buffer", "address", 8},
+	{AT(queue_limit), "StubQueue", "_buffer_limit", "int", 4},
+	{AT(klass_methods), "InstanceKlass", "_methods", "Array<Method*>*", 8},
+	{AT(methods_length), "Array<int>", "_length", "int", 4},
+	{AT(methods_data), "Array<Method*>", "_data", NULL, 0},
+};
+
+#undef AT
+
+#define COUNT(table) (sizeof(table) / sizeof(*(table)))
+#define VMCLASS(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
+
+/* Classes with methods that are there early. An agent may have redefined some: not all of them. */
+static const char *const classes[] = {VMCLASS("Object"),      VMCLASS("String"), VMCLASS("Class"),
+				      VMCLASS("ClassLoader"), VMCLASS("System"), VMCLASS("Thread")};
+
+/* --- what does not change ---------------------------------------------------------------- */
+
+static int fields_load(const struct vmstructs *v, const struct field *f, size_t count, void *ret,
+		       const char **ret_missing)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t *at = (uint32_t *)((char *)ret + f[i].at);
+		const char *is = vmstructs_field_type(v, f[i].type, f[i].name);
+		uint32_t size;
+
+		*ret_missing = f[i].name;
+		if (vmstructs_offset(v, f[i].type, f[i].name, at) ||
+		    vmstructs_size(v, f[i].type, &size) || *at + f[i].bytes > size)
+			return -ENOTSUP;
+		if (f[i].is && (!is || strcmp(is, f[i].is)))
+			return -ENOTSUP;
+	}
+	return 0;
+}
+
+static int sizes_load(const struct vmstructs *v, struct code_layout *l, const char **ret_missing)
+{
+	const struct {
+		const char *type;
+		uint32_t *ret, max;
+	} wanted[] = {
+		{"HeapBlock", &l->heap_block_size, 64},
+		{"PcDesc", &l->pc_desc_size, 64},
+		{"ConstMethod", &l->const_size, 1024},
+		{"ConstantPool", &l->pool_size, 1024},
+	};
+
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		*ret_missing = wanted[i].type;
+		if (vmstructs_size(v, wanted[i].type, wanted[i].ret) ||
+		    *wanted[i].ret > wanted[i].max)
+			return -ENOTSUP;
+	}
+	return 0;
+}
+
+static int constants_load(const struct vmstructs *v, struct code_layout *l,
+			  const char **ret_missing)
+{
+	int64_t wrapper, sender_sp, last_sp, hidden, lines;
+	const struct {
+		const char *name;
+		int64_t *ret, min, max;
+	} wanted[] = {
+		{"frame::entry_frame_call_wrapper_offset", &wrapper, -64, 64},
+		{"frame::interpreter_frame_sender_sp_offset", &sender_sp, -1, -1},
+		{"frame::interpreter_frame_last_sp_offset", &last_sp, -2, -2},
+		{"Method::_hidden", &hidden, 1, 0x8000},
+		{"ConstMethod::_has_linenumber_table", &lines, 1, 0x8000},
+	};
+
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		*ret_missing = wanted[i].name;
+		if (vmstructs_constant(v, wanted[i].name, wanted[i].ret) ||
+		    *wanted[i].ret < wanted[i].min || *wanted[i].ret > wanted[i].max)
+			return -ENOTSUP;
+	}
+	l->entry_call_wrapper = (int32_t)wrapper;
+	l->interpreter_sender_sp = (int32_t)sender_sp;
+	l->interpreter_method = (int32_t)last_sp - 1;
+	l->interpreter_bcp = (int32_t)last_sp - 6;
+	l->method_hidden = (uint32_t)hidden;
+	l->const_has_lines = (uint32_t)lines;
+	return 0;
+}
+
+static int source_load(const struct vmstructs *v, struct source *s, const char **ret_missing)
+{
+	const struct {
+		const char *type, *name;
+		uint64_t *ret;
+	} wanted[] = {
+		{"CodeCache", "_heaps", &s->heaps},
+		{"AbstractInterpreter", "_code", &s->interpreter},
+		{"StubRoutines", "_call_stub_return_address", &s->call_stub},
+	};
+	uint64_t klass;
+
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		*ret_missing = wanted[i].type;
+		if (vmstructs_address(v, wanted[i].type, wanted[i].name, wanted[i].ret))
+			return -ENOTSUP;
+	}
+	*ret_missing = "vmClasses::_klasses";
+	if (vmstructs_address(v, "vmClasses", classes[0], &klass))
+		return -ENOTSUP;
+	return fields_load(v, source_fields, COUNT(source_fields), s, ret_missing);
+}
+
+int code_layout_load(const struct vmstructs *v, struct code_layout *ret, const char **ret_missing)
+{
+	struct code_layout l = {0};
+	struct source s;
+	int err = fields_load(v, fields, COUNT(fields), &l, ret_missing);
+
+	if (!err)
+		err = sizes_load(v, &l, ret_missing);
+	if (!err)
+		err = constants_load(v, &l, ret_missing);
+	if (!err)
+		err = source_load(v, &s, ret_missing);
+	if (err)
+		return err;
+	if (!vmstructs_field_type(v, "nmethod", "_stack_traversal_mark")) {
+		*ret_missing = "debug information as JDK 17 to 19 code it";
+		return -ENOTSUP;
+	}
+	*ret = l;
+	return 0;
+}
+
+/* --- what the VM makes at its start ------------------------------------------------------- */
+
+/* A heap that is listed but not reserved yet: -EAGAIN. */
+static int heap_read(const struct mem *m, const struct source *s, uint64_t heap,
+		     struct code_heap *ret)
+{
+	struct code_heap h;
+	int err = mem_u64(m, heap + s->heap_memory + s->space_low_boundary, &h.low);
+
+	if (!err)
+		err = mem_u64(m, heap + s->heap_memory + s->space_high_boundary, &h.high);
+	if (!err)
+		err = mem_u64(m, heap + s->heap_segmap + s->space_low, &h.segmap);
+	if (!err)
+		err = mem_u32(m, heap + s->heap_segment_shift, &h.segment_shift);
+	if (err)
+		return err;
+	if (!h.low || !h.high || !h.segmap)
+		return -EAGAIN;
+	if (h.high <= h.low || h.high - h.low > HEAP_MAX || h.segment_shift < SHIFT_MIN ||
+	    h.segment_shift > SHIFT_MAX)
+		return -EPROTO;
+	*ret = h;
+	return 0;
+}
+
+/* The addresses of the CodeHeaps; -EAGAIN: none yet. */
+static int heap_list(const struct mem *m, const struct source *s, uint64_t ret[CODE_HEAPS_MAX],
+		     uint32_t *ret_count)
+{
+	uint64_t array, data;
+	uint32_t count;
+	int err = mem_u64(m, s->heaps, &array);
+
+	if (!err && !array)
+		err = -EAGAIN;
+	if (!err)
+		err = mem_u32(m, array + s->array_length, &count);
+	if (!err && !count)
+		err = -EAGAIN;
+	if (!err && count > CODE_HEAPS_MAX)
+		err = -EPROTO;
+	if (!err)
+		err = mem_u64(m, array + s->array_data, &data);
+	if (!err)
+		err = m->read(m, data, ret, count * sizeof(*ret));
+	if (!err)
+		*ret_count = count;
+	return err;
+}
+
+/* The interpreter's code, and the call stub. */
+static int stubs_read(const struct mem *m, const struct source *s, struct code_layout *l)
+{
+	uint64_t queue, buffer, stub;
+	uint32_t limit;
+	int err = mem_u64(m, s->interpreter, &queue);
+
+	if (!err && !queue)
+		err = -EAGAIN;
+	if (!err)
+		err = mem_u64(m, queue + s->queue_buffer, &buffer);
+	if (!err)
+		err = mem_u32(m, queue + s->queue_limit, &limit);
+	if (!err)
+		err = mem_u64(m, s->call_stub, &stub);
+	if (!err && (!buffer || !stub))
+		err = -EAGAIN;
+	if (!err && (!limit || limit > HEAP_MAX))
+		err = -EPROTO;
+	if (err)
+		return err;
+	l->interpreter_low = buffer;
+	l->interpreter_high = buffer + limit;
+	l->call_stub_return = stub;
+	return 0;
+}
+
+/* --- vtables ------------------------------------------------------------------------------ */
+
+static void method_vtable_note(struct code_layout *l, uint64_t vtable)
+{
+	if (!l->method_vtable)
+		l->method_vtable = vtable;
+	else if (!l->method_vtable_too && vtable != l->method_vtable)
+		l->method_vtable_too = vtable;
+}
+
+/* What the first method of a well-known class shows. */
+static void class_look(const struct mem *m, const struct source *s, uint64_t addr,
+		       struct code_layout *l)
+{
+	uint64_t klass, methods, method, vtable;
+	uint32_t count;
+
+	if (mem_u64(m, addr, &klass) || !klass || mem_u64(m, klass + s->klass_methods, &methods) ||
+	    !methods || mem_u32(m, methods + s->methods_length, &count) || !count ||
+	    mem_u64(m, methods + s->methods_data, &method) || !method ||
+	    mem_u64(m, method, &vtable))
+		return;
+	method_vtable_note(l, vtable);
+}
+
+struct blob_walk {
+	uint64_t any_vtable; /* of the first blob: it lies in libjvm, as all of them do */
+	uint64_t other_name; /* the last name that was not an nmethod's */
+};
+
+static void blob_look(const struct mem *m, const char *blob, struct blob_walk *w,
+		      struct code_layout *l)
+{
+	uint64_t vtable, name_at, method, method_vtable;
+	char name[32];
+
+	memcpy(&vtable, blob, sizeof(vtable));
+	memcpy(&name_at, blob + l->blob_name, sizeof(name_at));
+	if (!w->any_vtable)
+		w->any_vtable = vtable;
+	if (!vtable || !name_at || name_at == w->other_name)
+		return;
+	if (mem_string(m, name_at, name, sizeof(name)) ||
+	    (strcmp(name, "nmethod") && strcmp(name, "native nmethod"))) {
+		w->other_name = name_at;
+		return;
+	}
+	memcpy(&method, blob + l->nmethod_method, sizeof(method));
+	/* Unloaded: it has no method any more. */
+	if (!method || mem_u64(m, method, &method_vtable))
+		return;
+	l->nmethod_vtable = vtable;
+	method_vtable_note(l, method_vtable);
+}
+
+/* Goes through a heap's blocks until an nmethod is found. They change meanwhile. */
+static void heap_walk(const struct mem *m, const struct source *s, uint64_t heap,
+		      const struct code_heap *h, struct blob_walk *w, struct code_layout *l)
+{
+	char block[BLOB_HEAD_MAX];
+	size_t head = l->heap_block_size + l->nmethod_method + 8;
+	uint64_t addr = h->low, end, length;
+
+	if (head < l->heap_block_size + l->blob_name + 8)
+		head = l->heap_block_size + l->blob_name + 8;
+	if (head > sizeof(block) || mem_u64(m, heap + s->heap_memory + s->space_high, &end) ||
+	    end > h->high)
+		return;
+	for (int i = 0; i < BLOCKS_MAX && addr < end && end - addr >= head; i++) {
+		if (m->read(m, addr, block, head))
+			return;
+		memcpy(&length, block + s->block_length, sizeof(length));
+		if (block[l->block_used])
+			blob_look(m, block + l->heap_block_size, w, l);
+		if (l->nmethod_vtable || !length || length > (end - addr) >> h->segment_shift)
+			return;
+		addr += length << h->segment_shift;
+	}
+}
+
+/* Words of the run at words[at] that is ended by a zero, if known begins with it; else 0. */
+static size_t run_length(const uint64_t *words, size_t at, size_t count, const uint64_t *known)
+{
+	size_t n = 0;
+
+	while (at + n < count && n < VTABLE_WORDS_MAX && words[at + n] == known[n] && known[n])
+		n++;
+	return at + n < count && !words[at + n] && n >= VTABLE_WORDS_MIN ? n : 0;
+}
+
+/* All pages around anchor that can be read, up to SEARCH_PAGES each way. */
+static int around_read(const struct mem *m, uint64_t anchor, struct mem_span *ret)
+{
+	char *bytes = malloc(2 * SEARCH_PAGES * PAGE);
+	size_t low = SEARCH_PAGES, high = SEARCH_PAGES;
+	uint64_t base = (anchor & ~(PAGE - 1)) - SEARCH_PAGES * PAGE;
+
+	if (!bytes)
+		return -ENOMEM;
+	while (high < 2 * SEARCH_PAGES &&
+	       !m->read(m, base + high * PAGE, bytes + high * PAGE, PAGE))
+		high++;
+	while (low && !m->read(m, base + (low - 1) * PAGE, bytes + (low - 1) * PAGE, PAGE))
+		low--;
+	memmove(bytes, bytes + low * PAGE, (high - low) * PAGE);
+	*ret = (struct mem_span){base + low * PAGE, (high - low) * PAGE, bytes};
+	return 0;
+}
+
+/* Looks for libjvm's vtable of Method; if the one that is known is it, there is no other. */
+static int method_vtable_search(const struct mem *m, uint64_t anchor, struct code_layout *l)
+{
+	uint64_t known[VTABLE_WORDS_MAX] = {0}, found = 0;
+	size_t words = VTABLE_WORDS_MAX, best = 0;
+	struct mem_span span;
+	int err;
+
+	/* The archive's copy may be the last thing in its mapping. */
+	while (words >= VTABLE_WORDS_MIN &&
+	       m->read(m, l->method_vtable, known, words * sizeof(*known)))
+		words /= 2;
+	if (words < VTABLE_WORDS_MIN)
+		return 0;
+	err = around_read(m, anchor, &span);
+	if (err)
+		return err;
+	for (size_t at = 0; at < span.size / sizeof(uint64_t); at++) {
+		size_t n = run_length((const uint64_t *)(const void *)span.bytes, at,
+				      span.size / sizeof(uint64_t), known);
+
+		if (n <= best || span.start + at * sizeof(uint64_t) == l->method_vtable)
+			continue;
+		best = n;
+		found = span.start + at * sizeof(uint64_t);
+	}
+	free(span.bytes);
+	if (found)
+		method_vtable_note(l, found);
+	return 0;
+}
+
+static int vtables_find(const struct mem *m, const struct vmstructs *v, const struct source *s,
+			const uint64_t heaps[CODE_HEAPS_MAX], struct code_layout *l)
+{
+	struct blob_walk w = {0};
+	uint64_t addr;
+
+	for (size_t i = 0; i < COUNT(classes); i++)
+		if (!vmstructs_address(v, "vmClasses", classes[i], &addr))
+			class_look(m, s, addr, l);
+	for (uint32_t i = 0; i < l->heap_count && !l->nmethod_vtable; i++)
+		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
+	if (!l->method_vtable || l->method_vtable_too || !w.any_vtable)
+		return 0;
+	return method_vtable_search(m, w.any_vtable, l);
+}
+
+bool code_layout_usable(const struct code_layout *l)
+{
+	return l->heap_count && l->interpreter_high && l->call_stub_return && l->method_vtable;
+}
+
+int code_layout_refresh(const struct mem *m, const struct vmstructs *v, struct code_layout *l)
+{
+	uint64_t heaps[CODE_HEAPS_MAX], again[CODE_HEAPS_MAX];
+	struct code_layout now = *l;
+	const char *missing;
+	uint32_t count;
+	struct source s;
+	int err;
+
+	if (code_layout_usable(l) && l->nmethod_vtable)
+		return 1;
+	err = source_load(v, &s, &missing);
+	if (!err)
+		err = heap_list(m, &s, heaps, &count);
+	for (uint32_t i = 0; !err && i < count; i++)
+		err = heap_read(m, &s, heaps[i], &now.heaps[i]);
+	if (!err)
+		err = stubs_read(m, &s, &now);
+	now.heap_count = err ? 0 : count;
+	if (!err)
+		err = vtables_find(m, v, &s, heaps, &now);
+	/* One that was being added would be missing for ever. */
+	if (!err)
+		err = heap_list(m, &s, again, &now.heap_count);
+	if (!err && now.heap_count != count)
+		err = -EAGAIN;
+	/* What is being made may be read half: it is looked at again. */
+	if (err)
+		return err == -EAGAIN || err == -EFAULT ? 0 : err;
+	*l = now;
+	return code_layout_usable(l) && l->nmethod_vtable;
+}
