@@ -101,3 +101,46 @@ static inline struct event owner_seen(uint64_t ns, uint32_t thread, uint64_t loc
 	set_times(&e, MONITOR_OWNER_SEEN_OWNER_CPU_NS, owners);
 	return e;
 }
+
+static inline struct event owner_at(uint64_t ns, uint32_t thread, uint64_t waiter, uint64_t stack,
+				    uint64_t source)
+{
+	struct event e = {.id = EVENT_OWNER_STACK, .time_ns = ns, .thread = thread};
+
+	e.v[OWNER_STACK_WAITER].u = waiter;
+	e.v[OWNER_STACK_STACK].u = stack;
+	e.v[OWNER_STACK_SOURCE].u = source;
+	return e;
+}
+
+/* Where an event's fields for call chains are: the thread's own, its owner's; 0: it has none. */
+static inline unsigned stack_field(uint16_t id)
+{
+	static const unsigned fields[] = {
+		[EVENT_MONITOR_CONTENDED_ENTER] = MONITOR_CONTENDED_ENTER_STACK,
+		[EVENT_MONITOR_CONTENDED_EXIT] = MONITOR_CONTENDED_EXIT_STACK,
+		[EVENT_MONITOR_WAIT_BEGIN] = MONITOR_WAIT_BEGIN_STACK,
+		[EVENT_PARK_BEGIN] = PARK_BEGIN_STACK,
+		[EVENT_UNPARK] = UNPARK_STACK,
+	};
+
+	return id < sizeof(fields) / sizeof(*fields) ? fields[id] : 0;
+}
+
+static inline unsigned owner_stack_field(uint16_t id)
+{
+	return id == EVENT_MONITOR_CONTENDED_ENTER ? MONITOR_CONTENDED_ENTER_OWNER_STACK
+	       : id == EVENT_MONITOR_OWNER_SEEN    ? MONITOR_OWNER_SEEN_OWNER_STACK
+	       : id == EVENT_PARK_BEGIN            ? PARK_BEGIN_OWNER_STACK
+						   : 0;
+}
+
+/* The event with call chains; those for which it has no field are ignored. */
+static inline struct event at_places(struct event e, uint64_t stack, uint64_t owner_stack)
+{
+	if (stack_field(e.id))
+		e.v[stack_field(e.id)].u = stack;
+	if (owner_stack_field(e.id))
+		e.v[owner_stack_field(e.id)].u = owner_stack;
+	return e;
+}

@@ -21,23 +21,41 @@ static const struct times none;
 #define EVENTS 160
 #define SCHEDULES 2000
 
+#define STACKS 3
+
 /* One observation of a lock, as the oracle keeps it. */
 struct seen {
 	uint64_t ns, holder, ended;
 	struct times its, ended_its;
 	bool claimed, first_reader;
+	unsigned event;
+	bool lonely; /* nobody was blocked on the lock */
+};
+
+/* A thread's call chain, as it counts for one lock. */
+struct shown {
+	unsigned event;
+	uint64_t thread, stack;
+	enum holder_stack_from from;
 };
 
 struct oracle {
 	struct seen seen[LOCKS + 1][EVENTS + 2];
 	unsigned seen_count[LOCKS + 1];
+	struct shown shown[LOCKS + 1][EVENTS];
+	unsigned shown_count[LOCKS + 1];
+	struct shown late[LOCKS + 1][EVENTS]; /* exits of others than the holder */
+	unsigned late_count[LOCKS + 1];
 	struct {
 		bool active, parked;
-		uint64_t lock, since, holder;
+		uint64_t lock, since, stack;
+		unsigned event;
 	} thread[THREADS + 1];
 	struct {
-		uint64_t lock, waiter, holder, from, to;
+		uint64_t lock, waiter, stack, from, to;
+		unsigned first_event, last_event;
 	} done[EVENTS];
+	unsigned event;
 	unsigned done_count;
 	uint64_t begin_missing[LOCKS + 1], end_missing[LOCKS + 1], open_ns[LOCKS + 1];
 	uint64_t now;
@@ -50,9 +68,44 @@ static struct seen *last_seen(struct oracle *o, uint64_t lock)
 	return o->seen_count[lock] ? &o->seen[lock][o->seen_count[lock] - 1] : &unknown;
 }
 
+static bool anybody_blocked(const struct oracle *o, uint64_t lock)
+{
+	for (unsigned i = 1; i <= THREADS; i++) {
+		if (o->thread[i].active && o->thread[i].lock == lock)
+			return true;
+	}
+	return false;
+}
+
+static void show(struct oracle *o, uint64_t lock, uint64_t thread, uint64_t stack,
+		 enum holder_stack_from from)
+{
+	if (stack)
+		o->shown[lock][o->shown_count[lock]++] =
+			(struct shown){o->event, thread, stack, from};
+}
+
+/* The thread blocks, or waits, at a place: so it is there with all locks that it holds. */
+static void show_blocked(struct oracle *o, const struct event *e)
+{
+	for (uint64_t lock = 1; lock <= LOCKS; lock++) {
+		if (lock != e->v[0].u && last_seen(o, lock)->holder == e->thread &&
+		    anybody_blocked(o, lock))
+			show(o, lock, e->thread, e->v[stack_field(e->id)].u, HOLDER_STACK_BLOCKED);
+	}
+}
+
+static void show_release(struct oracle *o, const struct event *e, uint64_t lock)
+{
+	if (last_seen(o, lock)->holder == e->thread)
+		show(o, lock, e->thread, e->v[stack_field(e->id)].u, HOLDER_STACK_RELEASE);
+}
+
 static void see(struct oracle *o, uint64_t lock, struct seen s)
 {
 	s.ns = o->now;
+	s.event = o->event;
+	s.lonely = !anybody_blocked(o, lock);
 	o->seen[lock][o->seen_count[lock]++] = s;
 }
 
@@ -75,8 +128,10 @@ static void oracle_begin(struct oracle *o, const struct event *e, uint64_t owner
 		 holder = !owner && source == OWNER_SOURCE_NONE ? HOLDER_HAND_OVER : owner;
 
 	oracle_drop(o, e->thread);
+	show_blocked(o, e);
 	if (!lock)
 		return;
+	show(o, lock, holder, e->v[owner_stack_field(e->id)].u, HOLDER_STACK_BLOCK);
 	see(o, lock,
 	    (struct seen){.holder = holder,
 			  .its = its,
@@ -85,7 +140,8 @@ static void oracle_begin(struct oracle *o, const struct event *e, uint64_t owner
 	o->thread[e->thread].parked = e->id == EVENT_PARK_BEGIN;
 	o->thread[e->thread].lock = lock;
 	o->thread[e->thread].since = o->now;
-	o->thread[e->thread].holder = holder == e->thread ? HOLDER_HAND_OVER : holder;
+	o->thread[e->thread].stack = e->v[stack_field(e->id)].u;
+	o->thread[e->thread].event = o->event;
 }
 
 static void oracle_done(struct oracle *o, uint32_t thread)
@@ -93,7 +149,9 @@ static void oracle_done(struct oracle *o, uint32_t thread)
 	o->thread[thread].active = false;
 	o->done[o->done_count].lock = o->thread[thread].lock;
 	o->done[o->done_count].waiter = thread;
-	o->done[o->done_count].holder = o->thread[thread].holder;
+	o->done[o->done_count].stack = o->thread[thread].stack;
+	o->done[o->done_count].first_event = o->thread[thread].event;
+	o->done[o->done_count].last_event = o->event;
 	o->done[o->done_count].from = o->thread[thread].since;
 	o->done[o->done_count++].to = o->now;
 }
@@ -131,11 +189,28 @@ static void oracle_park_end(struct oracle *o, const struct event *e)
 	oracle_done(o, e->thread);
 }
 
+static void oracle_owner_stack(struct oracle *o, const struct event *e)
+{
+	uint64_t waiter = e->v[OWNER_STACK_WAITER].u, lock = o->thread[waiter].lock;
+
+	if (!waiter || !o->thread[waiter].active || last_seen(o, lock)->holder != e->thread)
+		return;
+	switch (e->v[OWNER_STACK_SOURCE].u) {
+	case STACK_SOURCE_BLOCK:
+		return show(o, lock, e->thread, e->v[OWNER_STACK_STACK].u, HOLDER_STACK_BLOCK);
+	case STACK_SOURCE_SWITCH:
+		return show(o, lock, e->thread, e->v[OWNER_STACK_STACK].u, HOLDER_STACK_SWITCH);
+	case STACK_SOURCE_SAMPLE:
+		return show(o, lock, e->thread, e->v[OWNER_STACK_STACK].u, HOLDER_STACK_SAMPLE);
+	}
+}
+
 static void oracle_add(struct oracle *o, const struct event *e)
 {
 	uint64_t lock = e->v[0].u, target;
 
 	o->now = e->time_ns > o->now ? e->time_ns : o->now;
+	o->event++;
 	switch (e->id) {
 	case EVENT_MONITOR_CONTENDED_ENTER:
 		oracle_begin(o, e, e->v[MONITOR_CONTENDED_ENTER_OWNER].u,
@@ -162,13 +237,20 @@ static void oracle_add(struct oracle *o, const struct event *e)
 		}
 		break;
 	case EVENT_MONITOR_CONTENDED_EXIT:
-		if (last_seen(o, lock)->holder == e->thread)
+		show_release(o, e, lock);
+		if (last_seen(o, lock)->holder != e->thread)
+			o->late[lock][o->late_count[lock]++] = (struct shown){
+				o->event, e->thread, e->v[MONITOR_CONTENDED_EXIT_STACK].u,
+				HOLDER_STACK_RELEASE};
+		else
 			see(o, lock,
 			    (struct seen){.holder = HOLDER_HAND_OVER,
 					  .ended = e->thread,
 					  .ended_its = times_of(e, MONITOR_CONTENDED_EXIT_CPU_NS)});
 		break;
 	case EVENT_MONITOR_WAIT_BEGIN:
+		show_blocked(o, e);
+		show_release(o, e, lock);
 		see(o, lock,
 		    (struct seen){.holder = HOLDER_HAND_OVER,
 				  .ended = e->thread,
@@ -187,6 +269,7 @@ static void oracle_add(struct oracle *o, const struct event *e)
 		target = e->v[MONITOR_OWNER_SEEN_OWNER].u;
 		if (!target && e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u == OWNER_SOURCE_NONE)
 			target = HOLDER_HAND_OVER;
+		show(o, lock, target, e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH);
 		see(o, lock,
 		    (struct seen){.holder = target,
 				  .its = times_of(e, MONITOR_OWNER_SEEN_OWNER_CPU_NS),
@@ -198,22 +281,29 @@ static void oracle_add(struct oracle *o, const struct event *e)
 		break;
 	case EVENT_UNPARK:
 		target = e->v[UNPARK_TARGET].u;
-		if (target && o->thread[target].active && o->thread[target].parked)
+		if (target && o->thread[target].active && o->thread[target].parked) {
+			show_release(o, e, o->thread[target].lock);
 			see(o, o->thread[target].lock,
 			    (struct seen){.holder = HOLDER_HAND_OVER,
 					  .ended = e->thread,
 					  .ended_its = times_of(e, UNPARK_CPU_NS)});
+		}
+		break;
+	case EVENT_OWNER_STACK:
+		oracle_owner_stack(o, e);
 		break;
 	}
 }
 
 struct sum {
-	uint64_t count, blocked, max, max_held, first_reader;
+	uint64_t count, blocked, max, max_held, max_part, first_reader,
+		from[HOLDER_STACK_FROM_COUNT];
 	struct split split;
 };
 
-/* By lock, waiter, holder; the holders that are no thread have the two last places. */
-static struct sum sums[LOCKS + 1][THREADS + 1][THREADS + 2];
+/* By lock, waiter, its chain, holder, its chain; the holders that are no thread have the first and
+ * the last place. */
+static struct sum sums[LOCKS + 1][THREADS + 1][STACKS + 1][THREADS + 2][STACKS + 1];
 
 static unsigned holder_place(uint64_t holder)
 {
@@ -250,38 +340,117 @@ static void oracle_piece(struct sum *s, uint64_t ns, const struct seen *from,
 	s->split.blocked_ns += ns - running - stolen - runnable;
 }
 
-static void oracle_cut(const struct oracle *o, unsigned n)
+/* An exit that came after the hold, before the next one was over and the waiter had gone. */
+static struct shown late_chain(const struct oracle *o, uint64_t lock, unsigned hold_end,
+			       unsigned last_event)
 {
-	uint64_t lock = o->done[n].lock, waiter = o->done[n].waiter, held[THREADS + 2] = {0};
-	struct sum *first = &sums[lock][waiter][holder_place(o->done[n].holder)];
+	uint64_t holder = o->seen[lock][hold_end - 1].holder;
+	unsigned next = hold_end, end;
 
+	while (next < o->seen_count[lock] && !holder_is_thread(o->seen[lock][next].holder))
+		next++;
+	end = next;
+	while (end < o->seen_count[lock] && o->seen[lock][end].holder == o->seen[lock][next].holder)
+		end++;
+	for (unsigned i = 0; i < o->late_count[lock]; i++) {
+		const struct shown *late = &o->late[lock][i];
+
+		if (late->thread == holder && late->stack &&
+		    late->event > o->seen[lock][hold_end].event && late->event < last_event &&
+		    (end >= o->seen_count[lock] || late->event < o->seen[lock][end].event))
+			return *late;
+	}
+	return (struct shown){0};
+}
+
+/* Where the holder of a state was, for a contention that ended with last_event. */
+static struct shown chain_of(const struct oracle *o, uint64_t lock, unsigned state,
+			     unsigned last_event)
+{
+	const struct seen *seen = o->seen[lock];
+	unsigned start = state, end = state + 1;
+	struct shown best = {0};
+
+	while (start && seen[start - 1].holder == seen[state].holder && !seen[start].lonely)
+		start--;
+	while (end < o->seen_count[lock] && seen[end].holder == seen[state].holder)
+		end++;
+	for (unsigned i = 0; i < o->shown_count[lock]; i++) {
+		const struct shown *s = &o->shown[lock][i];
+
+		if (s->thread != seen[state].holder || s->event < seen[start].event)
+			continue;
+		if (s->event <= seen[state].event)
+			best = *s;
+		else if (!best.stack && s->event <= last_event &&
+			 (end >= o->seen_count[lock] || s->event <= seen[end].event))
+			return *s;
+	}
+	if (!best.stack && end < o->seen_count[lock])
+		return late_chain(o, lock, end, last_event);
+	return best;
+}
+
+static void count_first(const struct oracle *o, unsigned n)
+{
+	uint64_t lock = o->done[n].lock, waiter = o->done[n].waiter, holder;
+	struct shown chain = {0};
+	struct sum *first;
+	unsigned state = 0;
+
+	while (o->seen[lock][state].event != o->done[n].first_event)
+		state++;
+	holder = o->seen[lock][state].holder;
+	if (holder == waiter)
+		holder = HOLDER_HAND_OVER;
+	if (holder_is_thread(holder))
+		chain = chain_of(o, lock, state, o->done[n].last_event);
+	first = &sums[lock][waiter][o->done[n].stack][holder_place(holder)][chain.stack];
 	first->count++;
 	if (o->done[n].to - o->done[n].from > first->max)
 		first->max = o->done[n].to - o->done[n].from;
+}
+
+static void oracle_cut(const struct oracle *o, unsigned n)
+{
+	uint64_t lock = o->done[n].lock, waiter = o->done[n].waiter;
+	uint64_t held[THREADS + 2] = {0}, part[THREADS + 2][STACKS + 1] = {{0}};
+	struct sum(*of)[STACKS + 1] = sums[lock][waiter][o->done[n].stack];
+
+	count_first(o, n);
 	for (unsigned i = 0; i + 1 < o->seen_count[lock]; i++) {
 		const struct seen *a = &o->seen[lock][i], *b = a + 1;
 		bool same = holder_is_thread(a->holder) && a->holder == b->holder;
 		bool ended = holder_is_thread(a->holder) && a->holder == b->ended;
 		uint64_t holder = a->holder, ns = b->ns - a->ns;
+		struct shown chain = {0};
 		struct sum *s;
 
 		if (a->ns < o->done[n].from || b->ns > o->done[n].to || !ns)
 			continue;
 		if ((a->claimed && !same && !ended) || holder == waiter)
 			holder = HOLDER_HAND_OVER;
-		s = &sums[lock][waiter][holder_place(holder)];
+		if (holder_is_thread(holder))
+			chain = chain_of(o, lock, i, o->done[n].last_event);
+		s = &of[holder_place(holder)][chain.stack];
 		s->blocked += ns;
 		held[holder_place(holder)] += ns;
+		part[holder_place(holder)][chain.stack] += ns;
 		if (!holder_is_thread(holder)) {
 			s->split.unknown_ns += ns;
 			continue;
 		}
+		s->from[chain.from] += ns;
 		oracle_piece(s, ns, a, same ? &b->its : ended ? &b->ended_its : NULL);
 		s->first_reader += a->first_reader ? ns : 0;
 	}
 	for (unsigned h = 0; h < THREADS + 2; h++) {
-		if (held[h] > sums[lock][waiter][h].max_held)
-			sums[lock][waiter][h].max_held = held[h];
+		for (unsigned k = 0; k <= STACKS; k++) {
+			if (part[h][k] && held[h] > of[h][k].max_held)
+				of[h][k].max_held = held[h];
+			if (part[h][k] > of[h][k].max_part)
+				of[h][k].max_part = part[h][k];
+		}
 	}
 }
 
@@ -308,6 +477,11 @@ static void pass(struct times *threads, uint64_t *now)
 	*now += step;
 }
 
+static uint64_t random_stack(void)
+{
+	return below(2) ? 0 : 1 + below(STACKS);
+}
+
 static struct event random_event(struct times *threads, uint64_t *now)
 {
 	static const uint16_t kinds[] = {
@@ -325,6 +499,8 @@ static struct event random_event(struct times *threads, uint64_t *now)
 		EVENT_PARK_END,
 		EVENT_UNPARK,
 		EVENT_MONITOR_OWNER_SEEN,
+		EVENT_OWNER_STACK,
+		EVENT_OWNER_STACK,
 	};
 	uint16_t kind = kinds[below(sizeof(kinds) / sizeof(*kinds))];
 	uint32_t thread = 1 + below(THREADS), owner = below(THREADS + 1);
@@ -337,19 +513,24 @@ static struct event random_event(struct times *threads, uint64_t *now)
 	time = below(40) ? *now : *now - lesser(*now, below(500));
 	switch (kind) {
 	case EVENT_MONITOR_CONTENDED_ENTER:
-		return enter(time, thread, lock, owner, source, owners);
+		return at_places(enter(time, thread, lock, owner, source, owners), random_stack(),
+				 random_stack());
 	case EVENT_MONITOR_CONTENDED_ENTERED:
 		return entered(time, thread, lock, own_times, owner, owners);
 	case EVENT_PARK_BEGIN:
-		return park(time, thread, below(8) ? lock : 0, owner, source, owners);
+		return at_places(park(time, thread, below(8) ? lock : 0, owner, source, owners),
+				 random_stack(), random_stack());
 	case EVENT_PARK_END:
 		return parked(time, thread, below(4) ? lock : 0, own_times, owner, owners);
 	case EVENT_MONITOR_OWNER_SEEN:
-		return owner_seen(time, thread, lock, owner, source, owners);
+		return at_places(owner_seen(time, thread, lock, owner, source, owners), 0,
+				 random_stack());
+	case EVENT_OWNER_STACK:
+		return owner_at(time, thread, owner, random_stack(), below(STACK_SOURCE_COUNT + 1));
 	case EVENT_UNPARK:
-		return unpark(time, thread, owner, own_times);
+		return at_places(unpark(time, thread, owner, own_times), random_stack(), 0);
 	default:
-		return own(kind, time, thread, lock, own_times);
+		return at_places(own(kind, time, thread, lock, own_times), random_stack(), 0);
 	}
 }
 
@@ -372,14 +553,21 @@ static struct event next_event(const struct oracle *o, struct times *threads, ui
 
 static void compare_cell(const struct cell *cell)
 {
-	const struct sum *s = &sums[cell->lock][cell->waiter][holder_place(cell->holder)];
+	const struct sum *s = &sums[cell->lock][cell->waiter][cell->waiter_stack]
+				   [holder_place(cell->holder)][cell->holder_stack];
 
 	assert_int_equal(cell->count, s->count);
 	assert_int_equal(cell->blocked_ns, s->blocked);
 	assert_int_equal(cell->max_ns, s->max);
 	assert_int_equal(cell->max_held_ns, s->max_held);
 	assert_int_equal(cell->first_reader_ns, s->first_reader);
+	assert_int_equal(cell->max_part_ns, s->max_part);
+	assert_memory_equal(cell->stack_from_ns, s->from, sizeof(s->from));
 	assert_memory_equal(&cell->split, &s->split, sizeof(s->split));
+	assert_true(holder_is_thread(cell->holder) || !cell->holder_stack);
+	assert_int_equal(cell->stack_from_ns[HOLDER_STACK_UNKNOWN],
+			 holder_is_thread(cell->holder) && !cell->holder_stack ? cell->blocked_ns
+									       : 0);
 	assert_true(cell->waiter != cell->holder);
 	assert_int_equal(cell->split.running_ns + cell->split.stolen_ns + cell->split.runnable_ns +
 				 cell->split.blocked_ns + cell->split.unknown_ns,

@@ -47,7 +47,9 @@ struct cell {
 	uint64_t count;        /* contentions that began with this holder */
 	uint64_t blocked_ns;   /* of all contentions, while this was the holder */
 	uint64_t max_ns;       /* the longest of those that began with this holder, whole */
-	uint64_t max_held_ns;  /* the most that one contention was charged to this holder */
+	uint64_t max_held_ns; /* the most that one contention was charged to this holder, in all its
+				  cells */
+	uint64_t max_part_ns; /* the most that one was charged to this very cell */
 	uint64_t
 		first_reader_ns; /* of blocked_ns: the holder was one of possibly several readers */
 	struct split split;      /* of blocked_ns */
@@ -59,7 +61,9 @@ struct cell {
 	uint64_t pending_ns;
 	uint64_t pending_first_reader_ns;
 	struct split pending;
-	uint32_t pending_next; /* next cell of this contention; PLACE_NONE: the last */
+	uint64_t pending_from_ns[HOLDER_STACK_FROM_COUNT];
+	uint32_t pending_next;   /* next cell of this contention; PLACE_NONE: the last */
+	uint32_t pending_holder; /* the holder's place in a table of threads, or PLACE_NONE */
 };
 
 /* What tells a cell from others; the fields are as in struct cell. */

@@ -38,62 +38,32 @@
  * names another thread and brings none of this one's) the piece is not split. Nothing is
  * interpolated.
  *
- * Charging costs one table access per blocked thread and observation. It goes to the cell's pending
- * part, which counts only when the contention ends; so one that turns out to be incomplete leaves
- * no trace in the sums.
+ * Where was the holder meanwhile? Its call chain is seen at moments, too: read at the block where
+ * the holder was not running; when it leaves its CPU, or by a sample, after somebody has blocked on
+ * it; when it releases the lock; when it blocks itself on something else. A hold is a run of states
+ * with the same holder. A state's time goes to the chain that was seen last in its hold when the
+ * state began; where there was none yet, to the first that is seen later in the hold: its pieces
+ * stay open until then, one sum per blocked thread. They are charged to "not known" when the
+ * contention ends before that, or when the hold has ended and no late exit of its holder has come
+ * up to the end of the next one. A chain that is seen amid a state does not cut it, as it brings no
+ * counters to split it with. And a chain is believed only while somebody is blocked: a lock that
+ * nobody waits for can be released and taken again without an event.
+ *
+ * Charging costs one table access per blocked thread and observation, or none while the holder and
+ * its chain stay the same. It goes to the cell's pending part, which counts only when the contention
+ * ends; so one that turns out to be incomplete leaves no trace in the sums.
  */
 #include "analyze/contention.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct counters {
-	bool known;
-	uint64_t cpu_ns, stolen_ns, runnable_ns;
-};
-
-struct lock_state {
-	struct contention_lock seen;
-	uint64_t holder;
-	uint64_t since_ns;
-	struct counters since; /* the holder's */
-	bool claimed;      /* the holder is one that came back from park, not yet seen as owner */
-	bool first_reader; /* the holder is one of possibly several */
-	uint32_t blocked;  /* first blocked thread, PLACE_NONE: none */
-};
-
-struct thread_state {
-	uint64_t thread;
-	uint32_t lock; /* place of the lock it is blocked on; PLACE_NONE: not blocked */
-	bool parked;
-	uint64_t stack; /* where it is blocked; 0: not known */
-	uint64_t since_ns;
-	uint32_t first_cell;     /* of the holder seen at the begin */
-	uint32_t pending;        /* cells with pending time */
-	uint32_t previous, next; /* blocked on the same lock */
-};
+#include "analyze/holds.h"
 
 struct contention {
-	struct cells cells;
-	struct places lock_places;
-	struct lock_state *locks;
-	uint32_t locks_capacity;
-	struct places thread_places;
-	struct thread_state *threads;
-	uint32_t threads_capacity;
+	struct holds holds;
 	struct contention_open *open;
 	uint32_t open_count, open_capacity;
-	uint64_t now_ns;
-};
-
-/* What an observation says. */
-struct sight {
-	uint64_t holder;     /* from now on */
-	struct counters its; /* counters of that holder */
-	uint64_t ended;      /* a thread whose counters are known too, perhaps the last holder */
-	struct counters ended_its;
-	bool claimed;
-	bool first_reader;
 };
 
 struct contention *contention_new(void)
@@ -105,135 +75,9 @@ void contention_free(struct contention *c)
 {
 	if (!c)
 		return;
-	cells_free(&c->cells);
-	places_free(&c->lock_places);
-	places_free(&c->thread_places);
-	free(c->locks);
-	free(c->threads);
+	holds_free(&c->holds);
 	free(c->open);
 	free(c);
-}
-
-static int lock_find(struct contention *c, uint64_t lock, struct lock_state **ret)
-{
-	struct place_key key = {.a = lock};
-	uint32_t place, known = c->lock_places.count;
-	int err = places_add_row(&c->lock_places, key, &c->locks, &c->locks_capacity,
-				 sizeof(*c->locks), &place);
-
-	if (err)
-		return err;
-	*ret = &c->locks[place];
-	if (place == known)
-		**ret = (struct lock_state){
-			.seen.lock = lock, .blocked = PLACE_NONE, .since_ns = c->now_ns};
-	return 0;
-}
-
-static int thread_find(struct contention *c, uint64_t thread, struct thread_state **ret)
-{
-	struct place_key key = {.a = thread};
-	uint32_t place, known = c->thread_places.count;
-	int err = places_add_row(&c->thread_places, key, &c->threads, &c->threads_capacity,
-				 sizeof(*c->threads), &place);
-
-	if (err)
-		return err;
-	*ret = &c->threads[place];
-	if (place == known)
-		**ret = (struct thread_state){.thread = thread, .lock = PLACE_NONE};
-	return 0;
-}
-
-static uint64_t at_most(uint64_t from, uint64_t to, uint64_t limit)
-{
-	uint64_t delta = to > from ? to - from : 0;
-
-	return delta < limit ? delta : limit;
-}
-
-/* A snapshot may be one scheduling interval behind, so that the parts can exceed the whole by a
- * little. */
-static struct split split_of(uint64_t ns, const struct counters *from, const struct counters *to)
-{
-	struct split s = {0};
-
-	if (!from->known || !to || !to->known) {
-		s.unknown_ns = ns;
-		return s;
-	}
-	s.running_ns = at_most(from->cpu_ns, to->cpu_ns, ns);
-	s.stolen_ns = at_most(from->stolen_ns, to->stolen_ns, ns - s.running_ns);
-	s.runnable_ns =
-		at_most(from->runnable_ns, to->runnable_ns, ns - s.running_ns - s.stolen_ns);
-	s.blocked_ns = ns - s.running_ns - s.stolen_ns - s.runnable_ns;
-	return s;
-}
-
-static int cell_pend(struct contention *c, struct thread_state *t, const struct lock_state *l,
-		     uint64_t holder, uint64_t ns, const struct split *split)
-{
-	struct cell_key key = {.lock = l->seen.lock, .waiter = t->thread, .waiter_stack = t->stack};
-	struct cell *cell;
-	uint32_t place;
-	int err;
-
-	if (holder == t->thread)
-		holder = HOLDER_HAND_OVER;
-	key.holder = holder;
-	err = cells_add(&c->cells, &key, &place);
-	if (err)
-		return err;
-	cell = &c->cells.rows[place];
-	if (!cell->pending_ns) {
-		cell->pending_next = t->pending;
-		t->pending = place;
-	}
-	cell->pending_ns += ns;
-	if (holder_is_thread(holder)) {
-		split_add(&cell->pending, split);
-		cell->pending_first_reader_ns += l->first_reader ? ns : 0;
-	} else {
-		cell->pending.unknown_ns += ns;
-	}
-	return 0;
-}
-
-/* Ends the lock's current state: its time goes to all who are blocked. to: the holder's counters,
- * or NULL. */
-static int charge(struct contention *c, struct lock_state *l, const struct counters *to,
-		  bool claim_holds)
-{
-	uint64_t holder = l->claimed && !claim_holds ? HOLDER_HAND_OVER : l->holder;
-	uint64_t ns = c->now_ns - l->since_ns;
-	struct split split;
-	int err;
-
-	if (!ns || l->blocked == PLACE_NONE)
-		return 0;
-	split = split_of(ns, &l->since, to);
-	for (uint32_t i = l->blocked; i != PLACE_NONE; i = c->threads[i].next) {
-		err = cell_pend(c, &c->threads[i], l, holder, ns, &split);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int observe(struct contention *c, struct lock_state *l, const struct sight *s)
-{
-	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
-	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
-	int err = charge(c, l, same ? &s->its : ended ? &s->ended_its : NULL, same || ended);
-
-	if (err)
-		return err;
-	l->claimed = s->claimed;
-	l->holder = s->holder;
-	l->since = s->its;
-	l->since_ns = c->now_ns;
-	l->first_reader = s->first_reader;
-	return 0;
 }
 
 /* cpu, stolen and runnable follow each other in every event. All zero: there was nothing to read.
@@ -248,90 +92,37 @@ static struct counters counters_at(const struct event *e, unsigned first)
 	return k;
 }
 
-static void pending_clear(struct contention *c, struct thread_state *t, bool count)
+static struct lock_state *lock_at(struct contention *c, uint32_t place)
 {
-	uint32_t next;
-
-	for (uint32_t i = t->pending; i != PLACE_NONE; i = next) {
-		struct cell *cell = &c->cells.rows[i];
-
-		if (count) {
-			cell->blocked_ns += cell->pending_ns;
-			cell->first_reader_ns += cell->pending_first_reader_ns;
-			if (cell->pending_ns > cell->max_held_ns)
-				cell->max_held_ns = cell->pending_ns;
-			split_add(&cell->split, &cell->pending);
-		}
-		next = cell->pending_next;
-		cell->pending_ns = 0;
-		cell->pending_first_reader_ns = 0;
-		cell->pending = (struct split){0};
-	}
-	t->pending = PLACE_NONE;
+	return &c->holds.locks[place];
 }
 
-/* The thread is not blocked any more. The lock's time must have been charged before. */
-static void unblock(struct contention *c, struct thread_state *t, bool count)
+static struct thread_state *thread_at(struct contention *c, uint32_t place)
 {
-	struct lock_state *l = &c->locks[t->lock];
-	struct cell *first = &c->cells.rows[t->first_cell];
-	uint64_t ns = c->now_ns - t->since_ns;
-
-	if (count) {
-		first->count++;
-		if (ns > first->max_ns)
-			first->max_ns = ns;
-	}
-	pending_clear(c, t, count);
-	if (t->previous == PLACE_NONE)
-		l->blocked = t->next;
-	else
-		c->threads[t->previous].next = t->next;
-	if (t->next != PLACE_NONE)
-		c->threads[t->next].previous = t->previous;
-	t->lock = PLACE_NONE;
+	return &c->holds.threads[place];
 }
 
-static int block(struct contention *c, struct thread_state *t, struct lock_state *l, uint64_t stack,
-		 bool parked)
+static bool is_blocked(const struct contention *c, uint32_t thread)
 {
-	struct cell_key key = {.lock = l->seen.lock,
-			       .waiter = t->thread,
-			       .holder = l->holder == t->thread ? HOLDER_HAND_OVER : l->holder,
-			       .waiter_stack = stack};
-	uint32_t self = (uint32_t)(t - c->threads), first;
-	int err = cells_add(&c->cells, &key, &first);
-
-	if (err)
-		return err;
-	c->cells.rows[first].monitor |= l->seen.monitor;
-	t->lock = (uint32_t)(l - c->locks);
-	t->parked = parked;
-	t->stack = stack;
-	t->since_ns = c->now_ns;
-	t->first_cell = first;
-	t->pending = PLACE_NONE;
-	t->previous = PLACE_NONE;
-	t->next = l->blocked;
-	if (l->blocked != PLACE_NONE)
-		c->threads[l->blocked].previous = self;
-	l->blocked = self;
-	return 0;
+	return c->holds.threads[thread].lock != PLACE_NONE;
 }
 
 /* The thread does something that a blocked thread cannot do: an event in between is lost. */
-static void drop_blocked(struct contention *c, struct thread_state *t)
+static int drop_blocked(struct contention *c, uint32_t thread)
 {
-	if (t->lock == PLACE_NONE)
-		return;
-	c->locks[t->lock].seen.end_missing++;
-	unblock(c, t, false);
+	if (!is_blocked(c, thread))
+		return 0;
+	lock_at(c, thread_at(c, thread)->lock)->seen.end_missing++;
+	return holds_unblock(&c->holds, thread, false);
 }
 
-static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct counters its)
+static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct counters its,
+				   struct place_seen at)
 {
-	struct sight s = {
-		.holder = owner, .its = its, .first_reader = source == OWNER_SOURCE_FIRST_READER};
+	struct sight s = {.holder = owner,
+			  .its = its,
+			  .at = at,
+			  .first_reader = source == OWNER_SOURCE_FIRST_READER};
 
 	if (!owner && source == OWNER_SOURCE_NONE)
 		s.holder = HOLDER_HAND_OVER;
@@ -341,28 +132,30 @@ static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct count
 static int begin(struct contention *c, const struct event *e, uint64_t lock, const struct sight *s,
 		 uint64_t stack, bool monitor)
 {
-	struct thread_state *t;
-	struct lock_state *l;
-	int err = thread_find(c, e->thread, &t);
+	uint32_t thread, place;
+	int err = holds_thread(&c->holds, e->thread, &thread);
 
+	if (!err)
+		err = drop_blocked(c, thread);
+	if (!err)
+		err = holds_show_blocked(&c->holds, thread, lock, stack);
+	if (err || !lock)
+		return err;
+	err = holds_lock(&c->holds, lock, &place);
 	if (err)
 		return err;
-	drop_blocked(c, t);
-	if (!lock)
-		return 0;
-	err = lock_find(c, lock, &l);
-	if (err)
-		return err;
-	l->seen.monitor |= monitor;
-	err = observe(c, l, s);
-	return err ? err : block(c, t, l, stack, !monitor);
+	lock_at(c, place)->seen.monitor |= monitor;
+	err = holds_observe(&c->holds, lock_at(c, place), s);
+	return err ? err : holds_block(&c->holds, thread, lock_at(c, place), stack, !monitor);
 }
 
 static int on_enter(struct contention *c, const struct event *e)
 {
-	struct sight s = sight_of_owner(e->v[MONITOR_CONTENDED_ENTER_OWNER].u,
-					e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u,
-					counters_at(e, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS));
+	struct sight s = sight_of_owner(
+		e->v[MONITOR_CONTENDED_ENTER_OWNER].u, e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u,
+		counters_at(e, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS),
+		(struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
+				    HOLDER_STACK_BLOCK});
 
 	return begin(c, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, &s,
 		     e->v[MONITOR_CONTENDED_ENTER_STACK].u, true);
@@ -370,8 +163,10 @@ static int on_enter(struct contention *c, const struct event *e)
 
 static int on_park_begin(struct contention *c, const struct event *e)
 {
-	struct sight s = sight_of_owner(e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u,
-					counters_at(e, PARK_BEGIN_OWNER_CPU_NS));
+	struct sight s = sight_of_owner(
+		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u,
+		counters_at(e, PARK_BEGIN_OWNER_CPU_NS),
+		(struct place_seen){e->v[PARK_BEGIN_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 
 	return begin(c, e, e->v[PARK_BEGIN_LOCK].u, &s, e->v[PARK_BEGIN_STACK].u, false);
 }
@@ -382,24 +177,34 @@ static int on_entered(struct contention *c, const struct event *e)
 			  .its = counters_at(e, MONITOR_CONTENDED_ENTERED_CPU_NS),
 			  .ended = e->v[MONITOR_CONTENDED_ENTERED_OWNER].u,
 			  .ended_its = counters_at(e, MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS)};
-	struct thread_state *t;
-	struct lock_state *l;
-	int err = thread_find(c, e->thread, &t);
+	uint32_t thread, lock;
+	int err = holds_thread(&c->holds, e->thread, &thread);
 
 	if (!err)
-		err = lock_find(c, e->v[MONITOR_CONTENDED_ENTERED_LOCK].u, &l);
+		err = holds_lock(&c->holds, e->v[MONITOR_CONTENDED_ENTERED_LOCK].u, &lock);
 	if (!err)
-		err = observe(c, l, &s);
+		err = holds_observe(&c->holds, lock_at(c, lock), &s);
 	if (err)
 		return err;
-	l->seen.monitor = true;
-	if (t->lock != PLACE_NONE && !t->parked && &c->locks[t->lock] == l) {
-		unblock(c, t, true);
-		return 0;
-	}
-	drop_blocked(c, t);
-	l->seen.begin_missing++;
-	return 0;
+	lock_at(c, lock)->seen.monitor = true;
+	if (thread_at(c, thread)->lock == lock && !thread_at(c, thread)->parked)
+		return holds_unblock(&c->holds, thread, true);
+	lock_at(c, lock)->seen.begin_missing++;
+	return drop_blocked(c, thread);
+}
+
+/* A park end without its begin in the log. */
+static int park_end_alone(struct contention *c, uint32_t thread, uint64_t lock)
+{
+	uint32_t place;
+	int err = drop_blocked(c, thread);
+
+	if (err || !lock)
+		return err;
+	err = holds_lock(&c->holds, lock, &place);
+	if (!err)
+		lock_at(c, place)->seen.begin_missing++;
+	return err;
 }
 
 static int on_park_end(struct contention *c, const struct event *e)
@@ -408,20 +213,16 @@ static int on_park_end(struct contention *c, const struct event *e)
 			owners = counters_at(e, PARK_END_OWNER_CPU_NS);
 	uint64_t lock = e->v[PARK_END_LOCK].u;
 	struct sight s = {.ended = e->v[PARK_END_OWNER].u, .ended_its = owners};
-	struct thread_state *t;
 	struct lock_state *l;
-	int err = thread_find(c, e->thread, &t);
+	uint32_t thread;
+	int err = holds_thread(&c->holds, e->thread, &thread);
 
 	if (err)
 		return err;
-	if (t->lock == PLACE_NONE || !t->parked || (lock && c->locks[t->lock].seen.lock != lock)) {
-		drop_blocked(c, t);
-		err = lock ? lock_find(c, lock, &l) : 0;
-		if (lock && !err)
-			l->seen.begin_missing++;
-		return err;
-	}
-	l = &c->locks[t->lock];
+	if (!is_blocked(c, thread) || !thread_at(c, thread)->parked ||
+	    (lock && lock_at(c, thread_at(c, thread)->lock)->seen.lock != lock))
+		return park_end_alone(c, thread, lock);
+	l = lock_at(c, thread_at(c, thread)->lock);
 	if (l->holder == HOLDER_HAND_OVER || l->claimed) {
 		s.holder = e->thread;
 		s.its = own;
@@ -433,74 +234,135 @@ static int on_park_end(struct contention *c, const struct event *e)
 					       : (struct counters){0};
 		s.first_reader = l->first_reader;
 	}
-	err = observe(c, l, &s);
-	if (!err)
-		unblock(c, t, true);
-	return err;
+	err = holds_observe(&c->holds, l, &s);
+	return err ? err : holds_unblock(&c->holds, thread, true);
+}
+
+/* The lock on which a thread is blocked; NULL: none. */
+static struct lock_state *lock_of(struct contention *c, uint64_t thread, bool parked_only)
+{
+	uint32_t place =
+		thread ? places_find(&c->holds.thread_places, (struct place_key){.a = thread})
+		       : PLACE_NONE;
+
+	if (place == PLACE_NONE || !is_blocked(c, place) ||
+	    (parked_only && !thread_at(c, place)->parked))
+		return NULL;
+	return lock_at(c, thread_at(c, place)->lock);
 }
 
 static int on_unpark(struct contention *c, const struct event *e)
 {
-	struct place_key key = {.a = e->v[UNPARK_TARGET].u};
-	uint32_t target = key.a ? places_find(&c->thread_places, key) : PLACE_NONE;
+	struct lock_state *l = lock_of(c, e->v[UNPARK_TARGET].u, true);
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_at(e, UNPARK_CPU_NS)};
+			  .ended_its = counters_at(e, UNPARK_CPU_NS),
+			  .ended_stack = e->v[UNPARK_STACK].u};
 
-	if (target == PLACE_NONE || c->threads[target].lock == PLACE_NONE ||
-	    !c->threads[target].parked)
-		return 0;
-	return observe(c, &c->locks[c->threads[target].lock], &s);
+	return l ? holds_observe(&c->holds, l, &s) : 0;
 }
 
-/* The thread releases the lock: by exit, which may be late, or by wait, which never is. */
-static int release(struct contention *c, const struct event *e, uint64_t lock, struct counters own,
-		   bool late)
+/* Late: the next holder may have been seen before. */
+static int on_monitor_exit(struct contention *c, const struct event *e)
 {
-	struct sight s = {.holder = HOLDER_HAND_OVER, .ended = e->thread, .ended_its = own};
-	struct lock_state *l;
-	int err = lock_find(c, lock, &l);
-
-	if (err || (late && l->holder != e->thread))
-		return err;
-	l->seen.monitor = true;
-	return observe(c, l, &s);
-}
-
-static int hold(struct contention *c, const struct event *e, uint64_t lock, struct counters own)
-{
-	struct sight s = {.holder = e->thread, .its = own};
-	struct lock_state *l;
-	int err = lock_find(c, lock, &l);
+	struct sight s = {.holder = HOLDER_HAND_OVER,
+			  .ended = e->thread,
+			  .ended_its = counters_at(e, MONITOR_CONTENDED_EXIT_CPU_NS),
+			  .ended_stack = e->v[MONITOR_CONTENDED_EXIT_STACK].u};
+	uint32_t lock;
+	int err = holds_lock(&c->holds, e->v[MONITOR_CONTENDED_EXIT_LOCK].u, &lock);
 
 	if (err)
 		return err;
-	l->seen.monitor = true;
-	return observe(c, l, &s);
+	if (lock_at(c, lock)->holder != e->thread)
+		return holds_show_late(&c->holds, lock_at(c, lock), e->thread, s.ended_stack);
+	lock_at(c, lock)->seen.monitor = true;
+	return holds_observe(&c->holds, lock_at(c, lock), &s);
+}
+
+static int on_wait_begin(struct contention *c, const struct event *e)
+{
+	uint64_t monitor = e->v[MONITOR_WAIT_BEGIN_LOCK].u,
+		 stack = e->v[MONITOR_WAIT_BEGIN_STACK].u;
+	struct sight s = {.holder = HOLDER_HAND_OVER,
+			  .ended = e->thread,
+			  .ended_its = counters_at(e, MONITOR_WAIT_BEGIN_CPU_NS),
+			  .ended_stack = stack};
+	uint32_t thread, lock;
+	int err = holds_thread(&c->holds, e->thread, &thread);
+
+	if (!err)
+		err = holds_show_blocked(&c->holds, thread, monitor, stack);
+	if (!err)
+		err = holds_lock(&c->holds, monitor, &lock);
+	if (err)
+		return err;
+	lock_at(c, lock)->seen.monitor = true;
+	return holds_observe(&c->holds, lock_at(c, lock), &s);
+}
+
+/* A monitor is seen with this holder; nobody's blocking begins or ends. */
+static int see_holder(struct contention *c, uint64_t monitor, const struct sight *s)
+{
+	uint32_t lock;
+	int err = holds_lock(&c->holds, monitor, &lock);
+
+	if (err)
+		return err;
+	lock_at(c, lock)->seen.monitor = true;
+	return holds_observe(&c->holds, lock_at(c, lock), s);
+}
+
+static int on_wait_end(struct contention *c, const struct event *e)
+{
+	struct sight s = {.holder = e->thread, .its = counters_at(e, MONITOR_WAIT_END_CPU_NS)};
+
+	return see_holder(c, e->v[MONITOR_WAIT_END_LOCK].u, &s);
+}
+
+static int on_notify(struct contention *c, const struct event *e)
+{
+	struct sight s = {.holder = e->thread, .its = counters_at(e, MONITOR_NOTIFY_CPU_NS)};
+
+	return see_holder(c, e->v[MONITOR_NOTIFY_LOCK].u, &s);
 }
 
 static int on_owner_seen(struct contention *c, const struct event *e)
 {
-	struct sight s = sight_of_owner(e->v[MONITOR_OWNER_SEEN_OWNER].u,
-					e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u,
-					counters_at(e, MONITOR_OWNER_SEEN_OWNER_CPU_NS));
-	struct lock_state *l;
-	int err = lock_find(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &l);
+	struct sight s = sight_of_owner(
+		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u,
+		counters_at(e, MONITOR_OWNER_SEEN_OWNER_CPU_NS),
+		(struct place_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
 
-	if (err)
-		return err;
-	l->seen.monitor = true;
-	return observe(c, l, &s);
+	return see_holder(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &s);
 }
 
-static int open_add(struct contention *c, struct thread_state *t)
+static int on_owner_stack(struct contention *c, const struct event *e)
 {
-	struct lock_state *l = &c->locks[t->lock];
+	static const enum holder_stack_from from[STACK_SOURCE_COUNT] = {
+		[STACK_SOURCE_BLOCK] = HOLDER_STACK_BLOCK,
+		[STACK_SOURCE_SWITCH] = HOLDER_STACK_SWITCH,
+		[STACK_SOURCE_SAMPLE] = HOLDER_STACK_SAMPLE,
+	};
+	uint64_t source = e->v[OWNER_STACK_SOURCE].u;
+	struct place_seen at = {.stack = e->v[OWNER_STACK_STACK].u};
+	struct lock_state *l = lock_of(c, e->v[OWNER_STACK_WAITER].u, false);
+
+	if (!l || l->holder != e->thread || source >= STACK_SOURCE_COUNT || !from[source])
+		return 0;
+	at.from = from[source];
+	return holds_show(&c->holds, l, at);
+}
+
+static int open_add(struct contention *c, uint32_t thread)
+{
+	const struct thread_state *t = thread_at(c, thread);
+	struct lock_state *l = lock_at(c, t->lock);
 	struct contention_open o = {
 		.lock = l->seen.lock,
 		.waiter = t->thread,
 		.holder = l->claimed || l->holder == t->thread ? HOLDER_HAND_OVER : l->holder,
-		.blocked_ns = c->now_ns - t->since_ns};
+		.blocked_ns = c->holds.now_ns - t->since_ns};
 	int err = array_grow(&c->open, &c->open_capacity, c->open_count, sizeof(*c->open));
 
 	if (err)
@@ -508,91 +370,73 @@ static int open_add(struct contention *c, struct thread_state *t)
 	c->open[c->open_count++] = o;
 	l->seen.open++;
 	l->seen.open_ns += o.blocked_ns;
-	unblock(c, t, false);
-	return 0;
+	return holds_unblock(&c->holds, thread, false);
 }
 
 static int on_thread_end(struct contention *c, const struct event *e)
 {
-	struct place_key key = {.a = e->thread};
-	uint32_t place = places_find(&c->thread_places, key);
+	uint32_t place = places_find(&c->holds.thread_places, (struct place_key){.a = e->thread});
 
-	if (place == PLACE_NONE || c->threads[place].lock == PLACE_NONE)
-		return 0;
-	return open_add(c, &c->threads[place]);
+	return place == PLACE_NONE || !is_blocked(c, place) ? 0 : open_add(c, place);
 }
 
 int contention_add(struct contention *c, const struct event *e)
 {
+	static int (*const on[])(struct contention *, const struct event *) = {
+		[EVENT_MONITOR_CONTENDED_ENTER] = on_enter,
+		[EVENT_MONITOR_CONTENDED_ENTERED] = on_entered,
+		[EVENT_MONITOR_CONTENDED_EXIT] = on_monitor_exit,
+		[EVENT_MONITOR_WAIT_BEGIN] = on_wait_begin,
+		[EVENT_MONITOR_WAIT_END] = on_wait_end,
+		[EVENT_MONITOR_NOTIFY] = on_notify,
+		[EVENT_MONITOR_OWNER_SEEN] = on_owner_seen,
+		[EVENT_OWNER_STACK] = on_owner_stack,
+		[EVENT_PARK_BEGIN] = on_park_begin,
+		[EVENT_PARK_END] = on_park_end,
+		[EVENT_UNPARK] = on_unpark,
+		[EVENT_THREAD_END] = on_thread_end,
+	};
+
 	/* An event that the log brings too late may not turn time back: the sums must add up. */
-	if (e->time_ns > c->now_ns)
-		c->now_ns = e->time_ns;
-	switch (e->id) {
-	case EVENT_MONITOR_CONTENDED_ENTER:
-		return on_enter(c, e);
-	case EVENT_MONITOR_CONTENDED_ENTERED:
-		return on_entered(c, e);
-	case EVENT_MONITOR_CONTENDED_EXIT:
-		return release(c, e, e->v[MONITOR_CONTENDED_EXIT_LOCK].u,
-			       counters_at(e, MONITOR_CONTENDED_EXIT_CPU_NS), true);
-	case EVENT_MONITOR_WAIT_BEGIN:
-		return release(c, e, e->v[MONITOR_WAIT_BEGIN_LOCK].u,
-			       counters_at(e, MONITOR_WAIT_BEGIN_CPU_NS), false);
-	case EVENT_MONITOR_WAIT_END:
-		return hold(c, e, e->v[MONITOR_WAIT_END_LOCK].u,
-			    counters_at(e, MONITOR_WAIT_END_CPU_NS));
-	case EVENT_MONITOR_NOTIFY:
-		return hold(c, e, e->v[MONITOR_NOTIFY_LOCK].u,
-			    counters_at(e, MONITOR_NOTIFY_CPU_NS));
-	case EVENT_MONITOR_OWNER_SEEN:
-		return on_owner_seen(c, e);
-	case EVENT_PARK_BEGIN:
-		return on_park_begin(c, e);
-	case EVENT_PARK_END:
-		return on_park_end(c, e);
-	case EVENT_UNPARK:
-		return on_unpark(c, e);
-	case EVENT_THREAD_END:
-		return on_thread_end(c, e);
-	default:
-		return 0;
-	}
+	if (e->time_ns > c->holds.now_ns)
+		c->holds.now_ns = e->time_ns;
+	return e->id < sizeof(on) / sizeof(*on) && on[e->id] ? on[e->id](c, e) : 0;
 }
 
 int contention_finish(struct contention *c, uint64_t end_ns)
 {
 	int err = 0;
 
-	if (end_ns > c->now_ns)
-		c->now_ns = end_ns;
-	for (uint32_t i = 0; i < c->thread_places.count && !err; i++) {
-		if (c->threads[i].lock != PLACE_NONE)
-			err = open_add(c, &c->threads[i]);
+	if (end_ns > c->holds.now_ns)
+		c->holds.now_ns = end_ns;
+	for (uint32_t i = 0; i < c->holds.thread_places.count && !err; i++) {
+		if (is_blocked(c, i))
+			err = open_add(c, i);
 	}
 	return err;
 }
 
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count)
 {
-	*ret_count = c->cells.places.count;
-	return c->cells.rows;
+	*ret_count = c->holds.cells.places.count;
+	return c->holds.cells.rows;
 }
 
 const struct contention_lock *contention_lock(const struct contention *c, uint32_t place)
 {
-	return &c->locks[place].seen;
+	return &c->holds.locks[place].seen;
 }
 
 const struct contention_lock *contention_lock_find(const struct contention *c, uint64_t lock)
 {
-	uint32_t place = places_find(&c->lock_places, (struct place_key){.a = lock});
+	uint32_t place = places_find(&c->holds.lock_places, (struct place_key){.a = lock});
 
-	return place == PLACE_NONE ? NULL : &c->locks[place].seen;
+	return place == PLACE_NONE ? NULL : &c->holds.locks[place].seen;
 }
 
 uint32_t contention_lock_count(const struct contention *c)
 {
-	return c->lock_places.count;
+	return c->holds.lock_places.count;
 }
 
 const struct contention_open *contention_open(const struct contention *c, uint32_t *ret_count)

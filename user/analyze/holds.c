@@ -1,0 +1,430 @@
+#include "analyze/holds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void holds_free(struct holds *h)
+{
+	cells_free(&h->cells);
+	places_free(&h->lock_places);
+	places_free(&h->thread_places);
+	free(h->locks);
+	free(h->threads);
+}
+
+int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret)
+{
+	struct place_key key = {.a = lock};
+	uint32_t place, known = h->lock_places.count;
+	int err = places_add_row(&h->lock_places, key, &h->locks, &h->locks_capacity,
+				 sizeof(*h->locks), &place);
+
+	if (err)
+		return err;
+	if (place == known)
+		h->locks[place] = (struct lock_state){.seen.lock = lock,
+						      .holder_place = PLACE_NONE,
+						      .blocked = PLACE_NONE,
+						      .since_ns = h->now_ns};
+	*ret = place;
+	return 0;
+}
+
+int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret)
+{
+	struct place_key key = {.a = thread};
+	uint32_t place, known = h->thread_places.count;
+	int err = places_add_row(&h->thread_places, key, &h->threads, &h->threads_capacity,
+				 sizeof(*h->threads), &place);
+
+	if (err)
+		return err;
+	if (place == known)
+		h->threads[place] = (struct thread_state){
+			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+	*ret = place;
+	return 0;
+}
+
+static uint64_t at_most(uint64_t from, uint64_t to, uint64_t limit)
+{
+	uint64_t delta = to > from ? to - from : 0;
+
+	return delta < limit ? delta : limit;
+}
+
+/* A snapshot may be one scheduling interval behind, so that the parts can exceed the whole by a
+ * little. */
+static struct split split_of(uint64_t ns, const struct counters *from, const struct counters *to)
+{
+	struct split s = {0};
+
+	if (!from->known || !to || !to->known) {
+		s.unknown_ns = ns;
+		return s;
+	}
+	s.running_ns = at_most(from->cpu_ns, to->cpu_ns, ns);
+	s.stolen_ns = at_most(from->stolen_ns, to->stolen_ns, ns - s.running_ns);
+	s.runnable_ns =
+		at_most(from->runnable_ns, to->runnable_ns, ns - s.running_ns - s.stolen_ns);
+	s.blocked_ns = ns - s.running_ns - s.stolen_ns - s.runnable_ns;
+	return s;
+}
+
+static void piece_add(struct piece *p, const struct piece *more)
+{
+	p->ns += more->ns;
+	p->first_reader_ns += more->first_reader_ns;
+	split_add(&p->split, &more->split);
+}
+
+/* Whom a blocked thread's time is charged to, and where that one was. */
+struct charged {
+	uint64_t holder;
+	uint32_t place; /* the holder's, among the threads */
+	struct place_seen at;
+};
+
+static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
+
+/* The cell that was charged last is the right one as long as the holder does not change. */
+static int cell_find(struct holds *h, const struct thread_state *t, const struct charged *to,
+		     uint32_t *ret)
+{
+	const struct cell *last = t->last_cell == PLACE_NONE ? NULL : &h->cells.rows[t->last_cell];
+	const struct cell_key key = {.lock = h->locks[t->lock].seen.lock,
+				     .waiter = t->thread,
+				     .holder = to->holder,
+				     .waiter_stack = t->stack,
+				     .holder_stack = to->at.stack};
+	int err;
+
+	if (last && last->holder == to->holder && last->holder_stack == to->at.stack) {
+		*ret = t->last_cell;
+		return 0;
+	}
+	err = cells_add(&h->cells, &key, ret);
+	if (!err)
+		h->cells.rows[*ret].monitor |= h->locks[t->lock].seen.monitor;
+	return err;
+}
+
+static int cell_pend(struct holds *h, struct thread_state *t, const struct charged *to,
+		     const struct piece *p)
+{
+	struct cell *cell;
+	uint32_t place;
+	int err = cell_find(h, t, to, &place);
+
+	if (err)
+		return err;
+	t->last_cell = place;
+	if (p->first)
+		t->first_cell = place;
+	if (!p->ns)
+		return 0;
+	cell = &h->cells.rows[place];
+	if (!cell->pending_ns) {
+		cell->pending_next = t->pending;
+		cell->pending_holder = to->place;
+		t->pending = place;
+	}
+	cell->pending_ns += p->ns;
+	if (holder_is_thread(to->holder)) {
+		cell->pending_first_reader_ns += p->first_reader_ns;
+		cell->pending_from_ns[to->at.from] += p->ns;
+		split_add(&cell->pending, &p->split);
+	} else {
+		cell->pending.unknown_ns += p->ns;
+	}
+	return 0;
+}
+
+/* For a piece whose holder's chain has become known, or never will. */
+static int piece_close(struct holds *h, struct thread_state *t, struct piece *p,
+		       const struct charged *to)
+{
+	int err = p->ns || p->first ? cell_pend(h, t, to, p) : 0;
+
+	*p = (struct piece){0};
+	return err;
+}
+
+static struct charged charged_now(const struct lock_state *l)
+{
+	return (struct charged){l->holder, l->holder_place, l->at};
+}
+
+static struct charged charged_before(const struct lock_state *l)
+{
+	return (struct charged){.holder = l->holder_before, .place = l->holder_before_place};
+}
+
+/* Ends the lock's current state: its time goes to all who are blocked. to: the holder's counters,
+ * or NULL. */
+static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
+		  bool claim_holds)
+{
+	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
+	bool open = holder_is_thread(holder.holder) && !holder.at.stack;
+	struct piece piece = {.ns = h->now_ns - l->since_ns};
+	struct thread_state *t;
+	int err = 0;
+
+	if (!piece.ns || l->blocked == PLACE_NONE)
+		return 0;
+	piece.first_reader_ns = l->first_reader ? piece.ns : 0;
+	piece.split = split_of(piece.ns, &l->since, to);
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = t->next) {
+		t = &h->threads[i];
+		if (holder.holder == t->thread) {
+			err = cell_pend(h, t, &hand_over, &piece);
+		} else if (open) {
+			piece_add(&t->open, &piece);
+			l->open = true;
+		} else {
+			err = cell_pend(h, t, &holder, &piece);
+		}
+	}
+	return err;
+}
+
+/* Pieces of this hold wait for a late exit up to the end of the next one. */
+static int hold_end(struct holds *h, struct lock_state *l)
+{
+	struct charged before = charged_before(l);
+	int err = 0;
+
+	if (!holder_is_thread(l->holder))
+		return 0;
+	for (uint32_t i = l->open || l->open_before ? l->blocked : PLACE_NONE;
+	     i != PLACE_NONE && !err; i = h->threads[i].next) {
+		struct thread_state *t = &h->threads[i];
+
+		err = piece_close(h, t, &t->open_before, &before);
+		t->open_before = t->open;
+		t->open = (struct piece){0};
+	}
+	l->open_before = l->open;
+	l->open = false;
+	l->holder_before = l->holder;
+	l->holder_before_place = l->holder_place;
+	return err;
+}
+
+/* Every thread knows the locks that it is believed to hold: it may show its call chain. */
+static int holder_set(struct holds *h, struct lock_state *l, uint64_t holder)
+{
+	uint32_t self = (uint32_t)(l - h->locks), place = PLACE_NONE;
+	int err = holder_is_thread(holder) ? holds_thread(h, holder, &place) : 0;
+
+	if (err)
+		return err;
+	if (l->holder_place != PLACE_NONE) {
+		if (l->held_previous == PLACE_NONE)
+			h->threads[l->holder_place].held = l->held;
+		else
+			h->locks[l->held_previous].held = l->held;
+		if (l->held != PLACE_NONE)
+			h->locks[l->held].held_previous = l->held_previous;
+	}
+	l->holder = holder;
+	l->holder_place = place;
+	if (place == PLACE_NONE)
+		return 0;
+	l->held_previous = PLACE_NONE;
+	l->held = h->threads[place].held;
+	if (l->held != PLACE_NONE)
+		h->locks[l->held].held_previous = self;
+	h->threads[place].held = self;
+	return 0;
+}
+
+int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
+{
+	struct charged to;
+	int err = 0;
+
+	if (!at.stack || l->blocked == PLACE_NONE)
+		return 0;
+	l->latest = at;
+	if (l->at.stack)
+		return 0;
+	l->at = at;
+	to = charged_now(l);
+	for (uint32_t i = l->open ? l->blocked : PLACE_NONE; i != PLACE_NONE && !err;
+	     i = h->threads[i].next)
+		err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+	l->open = false;
+	return err;
+}
+
+int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t stack)
+{
+	struct place_seen at = {stack, HOLDER_STACK_BLOCKED};
+	int err = 0;
+
+	for (uint32_t i = h->threads[thread].held; i != PLACE_NONE && !err; i = h->locks[i].held) {
+		if (h->locks[i].seen.lock != lock)
+			err = holds_show(h, &h->locks[i], at);
+	}
+	return err;
+}
+
+int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint64_t stack)
+{
+	struct charged to = charged_before(l);
+	int err = 0;
+
+	if (!stack || !l->open_before || l->holder_before != thread)
+		return 0;
+	to.at = (struct place_seen){stack, HOLDER_STACK_RELEASE};
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next)
+		err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	l->open_before = false;
+	return err;
+}
+
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s)
+{
+	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
+	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
+	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
+	int err = 0;
+
+	if (same)
+		err = holds_show(h, l, at);
+	else if (ended)
+		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
+	if (!err)
+		err = charge(h, l, same ? &s->its : ended ? &s->ended_its : NULL, same || ended);
+	if (!err && !same)
+		err = hold_end(h, l);
+	if (!err && l->holder != s->holder)
+		err = holder_set(h, l, s->holder);
+	if (err)
+		return err;
+	/* While nobody was blocked, it may have been released and taken again: nobody would know. */
+	if (!same || l->blocked == PLACE_NONE || at.stack)
+		l->latest = at;
+	l->at = l->latest;
+	l->claimed = s->claimed;
+	l->since = s->its;
+	l->since_ns = h->now_ns;
+	l->first_reader = s->first_reader;
+	return 0;
+}
+
+int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t stack, bool parked)
+{
+	struct thread_state *t = &h->threads[thread];
+	struct charged holder = l->holder == t->thread ? hand_over : charged_now(l);
+	int err = 0;
+
+	t->lock = (uint32_t)(l - h->locks);
+	t->parked = parked;
+	t->stack = stack;
+	t->since_ns = h->now_ns;
+	t->first_cell = PLACE_NONE;
+	t->pending = PLACE_NONE;
+	t->last_cell = PLACE_NONE;
+	t->open = (struct piece){.first = true};
+	t->open_before = (struct piece){0};
+	t->previous = PLACE_NONE;
+	t->next = l->blocked;
+	if (l->blocked != PLACE_NONE)
+		h->threads[l->blocked].previous = thread;
+	l->blocked = thread;
+	if (holder_is_thread(holder.holder) && !holder.at.stack)
+		l->open = true;
+	else
+		err = piece_close(h, t, &t->open, &holder);
+	return err;
+}
+
+/* The most that was charged to one holder is a sum over all places where it was. */
+static void pending_count(struct holds *h, struct thread_state *t)
+{
+	struct cell *cell;
+
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = cell->pending_next) {
+		cell = &h->cells.rows[i];
+		if (cell->pending_holder != PLACE_NONE)
+			h->threads[cell->pending_holder].held_ns += cell->pending_ns;
+	}
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = cell->pending_next) {
+		uint64_t held_ns;
+
+		cell = &h->cells.rows[i];
+		held_ns = cell->pending_holder == PLACE_NONE
+				  ? cell->pending_ns
+				  : h->threads[cell->pending_holder].held_ns;
+		cell->blocked_ns += cell->pending_ns;
+		cell->first_reader_ns += cell->pending_first_reader_ns;
+		if (held_ns > cell->max_held_ns)
+			cell->max_held_ns = held_ns;
+		if (cell->pending_ns > cell->max_part_ns)
+			cell->max_part_ns = cell->pending_ns;
+		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)
+			cell->stack_from_ns[k] += cell->pending_from_ns[k];
+		split_add(&cell->split, &cell->pending);
+	}
+}
+
+static void pending_clear(struct holds *h, struct thread_state *t)
+{
+	uint32_t next;
+
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = next) {
+		struct cell *cell = &h->cells.rows[i];
+
+		if (cell->pending_holder != PLACE_NONE)
+			h->threads[cell->pending_holder].held_ns = 0;
+		next = cell->pending_next;
+		cell->pending_ns = 0;
+		cell->pending_first_reader_ns = 0;
+		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)
+			cell->pending_from_ns[k] = 0;
+		cell->pending = (struct split){0};
+	}
+	t->pending = PLACE_NONE;
+}
+
+static int count_contention(struct holds *h, struct thread_state *t)
+{
+	const struct lock_state *l = &h->locks[t->lock];
+	struct charged before = charged_before(l), now = charged_now(l);
+	uint64_t ns = h->now_ns - t->since_ns;
+	struct cell *first;
+	int err = piece_close(h, t, &t->open_before, &before);
+
+	now.at = (struct place_seen){0};
+	if (!err)
+		err = piece_close(h, t, &t->open, &now);
+	if (err)
+		return err;
+	first = &h->cells.rows[t->first_cell];
+	first->count++;
+	if (ns > first->max_ns)
+		first->max_ns = ns;
+	pending_count(h, t);
+	return 0;
+}
+
+int holds_unblock(struct holds *h, uint32_t thread, bool count)
+{
+	struct thread_state *t = &h->threads[thread];
+	int err = count ? count_contention(h, t) : 0;
+
+	if (err)
+		return err;
+	pending_clear(h, t);
+	if (t->previous == PLACE_NONE)
+		h->locks[t->lock].blocked = t->next;
+	else
+		h->threads[t->previous].next = t->next;
+	if (t->next != PLACE_NONE)
+		h->threads[t->next].previous = t->previous;
+	t->lock = PLACE_NONE;
+	return 0;
+}

@@ -1,0 +1,105 @@
+/* analyze/holds.h: the state of every lock and of the threads blocked on it, and the charging of their
+ * time: the inner half of contention.c, whose essay says by which rules. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/cells.h"
+#include "analyze/contention.h"
+
+struct counters {
+	bool known;
+	uint64_t cpu_ns, stolen_ns, runnable_ns;
+};
+
+/* A thread's call chain at a moment. */
+struct place_seen {
+	uint64_t stack; /* 0: not known */
+	enum holder_stack_from from;
+};
+
+/* What an observation says. */
+struct sight {
+	uint64_t holder;     /* from now on */
+	struct counters its; /* counters of that holder */
+	struct place_seen at;
+	uint64_t ended; /* a thread whose counters are known too, perhaps the last holder */
+	struct counters ended_its;
+	uint64_t ended_stack; /* where it released the lock; 0: not known */
+	bool claimed;
+	bool first_reader;
+};
+
+/* Time of one blocked thread in one hold, of which the holder's call chain is not known yet. */
+struct piece {
+	uint64_t ns, first_reader_ns;
+	struct split split;
+	bool first; /* the contention began with it */
+};
+
+struct lock_state {
+	struct contention_lock seen;
+	uint64_t holder;
+	uint32_t holder_place; /* among the threads; PLACE_NONE: it is no thread */
+	uint64_t since_ns;
+	struct counters since; /* the holder's */
+	bool claimed;      /* the holder is one that came back from park, not yet seen as owner */
+	bool first_reader; /* the holder is one of possibly several */
+	bool open;         /* a blocked thread has a piece of this hold */
+	bool open_before;  /* a blocked thread has a piece of the hold before */
+	struct place_seen at;     /* the holder's chain for the state that goes on */
+	struct place_seen latest; /* its chain for the next one */
+	uint64_t holder_before;   /* the last other thread that held it; 0: none */
+	uint32_t holder_before_place;
+	uint32_t blocked;             /* first blocked thread, PLACE_NONE: none */
+	uint32_t held_previous, held; /* locks of the same holder */
+};
+
+struct thread_state {
+	uint64_t thread;
+	uint32_t held; /* first lock of which it is the holder; PLACE_NONE: none */
+	uint32_t lock; /* place of the lock it is blocked on; PLACE_NONE: not blocked */
+	bool parked;
+	uint64_t stack; /* where it is blocked; 0: not known */
+	uint64_t since_ns;
+	uint32_t first_cell;     /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
+	uint32_t pending;        /* cells with pending time */
+	uint32_t last_cell;      /* that had some last */
+	uint32_t previous, next; /* blocked on the same lock */
+	struct piece open, open_before;
+	uint64_t held_ns; /* zero, but while a contention's time is counted */
+};
+
+/* All zero at the start. */
+struct holds {
+	struct cells cells;
+	struct places lock_places;
+	struct lock_state *locks;
+	uint32_t locks_capacity;
+	struct places thread_places;
+	struct thread_state *threads;
+	uint32_t threads_capacity;
+	uint64_t now_ns;
+};
+
+void holds_free(struct holds *h);
+
+/* Places in locks and threads, new ones if need be. 0 or -ENOMEM, as all of these. */
+int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret);
+int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret);
+
+/* Charges the time up to now, and begins the lock's next state. May move the threads, not the locks. */
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s);
+/* The holder's call chain is seen; the state goes on. */
+int holds_show(struct holds *h, struct lock_state *l, struct place_seen at);
+/* The thread blocks on a lock, or waits: so much for the other locks that it holds. */
+int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t stack);
+/* The exit of a thread that is not the holder any more. */
+int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint64_t stack);
+
+/* The thread is blocked from now on; the lock has just been observed. */
+int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t stack,
+		bool parked);
+/* It is not blocked any more. The lock's time must have been charged before, if it counts. */
+int holds_unblock(struct holds *h, uint32_t thread, bool count);
