@@ -50,8 +50,8 @@
  * nobody waits for can be released and taken again without an event.
  *
  * Charging costs one table access per blocked thread and observation, or none while the holder and
- * its chain stay the same. It goes to the cell's pending part, which counts only when the contention
- * ends; so one that turns out to be incomplete leaves no trace in the sums.
+ * its chain stay the same. It goes to the cell's pending part, which counts only when the
+ * contention ends; so one that turns out to be incomplete leaves no trace in the sums.
  */
 #include "analyze/contention.h"
 

@@ -304,7 +304,7 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s)
 		err = holder_set(h, l, s->holder);
 	if (err)
 		return err;
-	/* While nobody was blocked, it may have been released and taken again: nobody would know. */
+	/* While nobody was blocked, it may have been released and taken again unseen. */
 	if (!same || l->blocked == PLACE_NONE || at.stack)
 		l->latest = at;
 	l->at = l->latest;

@@ -1,5 +1,5 @@
-/* analyze/holds.h: the state of every lock and of the threads blocked on it, and the charging of their
- * time: the inner half of contention.c, whose essay says by which rules. */
+/* analyze/holds.h: the state of every lock and of the threads blocked on it, and the charging of
+ * their time: the inner half of contention.c, whose essay says by which rules. */
 #pragma once
 
 #include <stdbool.h>
@@ -89,7 +89,8 @@ void holds_free(struct holds *h);
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret);
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret);
 
-/* Charges the time up to now, and begins the lock's next state. May move the threads, not the locks. */
+/* Charges the time up to now, and begins the lock's next state. It may move the threads, but not
+ * the locks. */
 int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s);
 /* The holder's call chain is seen; the state goes on. */
 int holds_show(struct holds *h, struct lock_state *l, struct place_seen at);

@@ -6,7 +6,7 @@
 
 #define FIRST_CAPACITY 16
 
-/* As the finalizer of splitmix64, a round per number: those handed out in order must not cluster. */
+/* Rounds as in splitmix64's finalizer: numbers that are handed out in order must not cluster. */
 static uint64_t hash_of(const struct place_key *key)
 {
 	const uint64_t parts[] = {key->a, key->b, key->c, key->d, key->e};
