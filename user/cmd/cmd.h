@@ -13,5 +13,6 @@ enum cmd_exit {
 
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_cat(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -1,0 +1,111 @@
+#include "cmd/analyze_log.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/analysis.h"
+#include "base/msg.h"
+#include "base/units.h"
+#include "base/version.h"
+#include "log/order.h"
+#include "log/reader.h"
+
+/* Events of different CPUs are that much out of order at most; later ones are counted and reported.
+ */
+#define ORDER_WINDOW_NS NS_PER_S
+
+static void tell_open(const char *path, int err)
+{
+	if (err == -EPROTO)
+		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
+	else if (err == -ENOTSUP)
+		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one",
+			  path, SPOOR_VERSION);
+	else if (err == -EBADMSG)
+		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be "
+			  "read",
+			  path);
+	else if (err == -ENOENT)
+		msg_error("%s: there is no such file; 'spoor record -o FILE' writes one", path);
+	else
+		msg_error("%s: cannot read it: %s", path, strerror(-err));
+}
+
+/* 0 or the first error; a damaged log is none, and is noted in ret. */
+static int analyze(struct log_reader *r, struct analysis *a, struct report_input *ret)
+{
+	struct log_order *order;
+	const struct event *e;
+	int err = log_order_new(r, ORDER_WINDOW_NS, &order);
+
+	if (err)
+		return err;
+	while ((err = log_order_next(order, &e)) == 1) {
+		err = analysis_add(a, e);
+		if (err)
+			break;
+	}
+	ret->damaged = err == -EBADMSG;
+	ret->late = log_order_late(order);
+	log_order_free(order);
+	log_reader_stats(r, &ret->stats);
+	return err && !ret->damaged ? err : analysis_finish(a);
+}
+
+int analyze_log(const char *path, struct analyzed_log *ret)
+{
+	struct analyzed_log l = {.path = path};
+	int err = log_reader_open(path, &l.reader);
+
+	if (err) {
+		tell_open(path, err);
+		return err;
+	}
+	l.analysis = analysis_new();
+	l.input.analysis = l.analysis;
+	l.input.header = log_reader_header(l.reader);
+	err = l.analysis ? analyze(l.reader, l.analysis, &l.input) : -ENOMEM;
+	if (err) {
+		msg_error("%s: cannot report on it: %s", path, strerror(-err));
+		analyzed_log_close(&l);
+		return err;
+	}
+	*ret = l;
+	return 0;
+}
+
+void analyzed_log_close(struct analyzed_log *l)
+{
+	analysis_free(l->analysis);
+	log_reader_close(l->reader);
+	*l = (struct analyzed_log){0};
+}
+
+int analyzed_log_tell(const struct analyzed_log *l, const char *done)
+{
+	struct analysis_facts facts;
+	char damage[512];
+
+	if (l->input.damaged) {
+		report_damage(&l->input, damage, sizeof(damage));
+		msg_error("%s: %s", l->path, damage);
+		return -EBADMSG;
+	}
+	analysis_facts(l->analysis, &facts);
+	if (facts.ended)
+		return 0;
+	msg_error("%s: the log has no end: its recorder was killed, or is still at work; what it "
+		  "had written by then is %s",
+		  l->path, done);
+	return -EBADMSG;
+}
+
+int finish_output(FILE *out)
+{
+	if (!fflush(out) && !ferror(out))
+		return 0;
+	if (errno == EPIPE)
+		return 1;
+	msg_error("cannot write the output: %s", strerror(errno));
+	return -EIO;
+}

@@ -1,0 +1,26 @@
+/* cmd/analyze_log.h: a log, opened and analysed to its end, for commands that print findings. */
+#pragma once
+
+#include <stdio.h>
+
+#include "report/report.h"
+
+struct analyzed_log {
+	const char *path;
+	struct log_reader *reader;
+	struct analysis *analysis;
+	struct report_input input;
+};
+
+/* Says on stderr what went wrong. 0: to be closed; or negative errno. path is lent until then. */
+int analyze_log(const char *path, struct analyzed_log *ret);
+void analyzed_log_close(struct analyzed_log *l);
+
+/*
+ * To be called when the findings are out: says what the log lacks, and that the rest has been done
+ * ("reported"). 0, or -EBADMSG: it lacks something.
+ */
+int analyzed_log_tell(const struct analyzed_log *l, const char *done);
+
+/* 0; 1: a reader of a pipe that has seen enough, which is no failure; or -EIO, and it is said. */
+int finish_output(FILE *out);
