@@ -8,16 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/analysis.h"
 #include "base/msg.h"
-#include "base/units.h"
-#include "log/order.h"
-#include "log/reader.h"
+#include "cmd/analyze_log.h"
 #include "report/report.h"
-
-/* Events of different CPUs are that much out of order at most; later ones are counted and reported.
- */
-#define ORDER_WINDOW_NS NS_PER_S
 
 #define DEPTH_MAX 8
 #define TOP_DEFAULT 10
@@ -130,44 +123,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void tell_open(const char *path, int err)
-{
-	if (err == -EPROTO)
-		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
-	else if (err == -ENOTSUP)
-		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one",
-			  path, SPOOR_VERSION);
-	else if (err == -EBADMSG)
-		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be "
-			  "read",
-			  path);
-	else if (err == -ENOENT)
-		msg_error("%s: there is no such file; 'spoor record -o FILE' writes one", path);
-	else
-		msg_error("%s: cannot read it: %s", path, strerror(-err));
-}
-
-/* 0 or the first error; a damaged log is none, and is noted in ret. */
-static int analyze(struct log_reader *r, struct analysis *a, struct report_input *ret)
-{
-	struct log_order *order;
-	const struct event *e;
-	int err = log_order_new(r, ORDER_WINDOW_NS, &order);
-
-	if (err)
-		return err;
-	while ((err = log_order_next(order, &e)) == 1) {
-		err = analysis_add(a, e);
-		if (err)
-			break;
-	}
-	ret->damaged = err == -EBADMSG;
-	ret->late = log_order_late(order);
-	log_order_free(order);
-	log_reader_stats(r, &ret->stats);
-	return err && !ret->damaged ? err : analysis_finish(a);
-}
-
 static int print(const struct options *o, const struct report_input *in)
 {
 	if (o->depth)
@@ -175,44 +130,17 @@ static int print(const struct options *o, const struct report_input *in)
 	return (o->json ? report_json : report_text)(in, stdout);
 }
 
-/* 1: a reader of a pipe that has seen enough, which is no failure. */
-static int finish_output(void)
+static int report(const struct options *o, struct analyzed_log *log)
 {
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	if (errno == EPIPE)
-		return 1;
-	msg_error("cannot write the output: %s", strerror(errno));
-	return -EIO;
-}
+	int err;
 
-static int report(const struct options *o, struct log_reader *r)
-{
-	struct report_input in = {.header = log_reader_header(r), .top = o->top};
-	struct analysis *a = analysis_new();
-	struct analysis_facts facts;
-	char damage[512];
-	int err = a ? analyze(r, a, &in) : -ENOMEM;
-
-	in.analysis = a;
-	if (!err) {
-		analysis_facts(a, &facts);
-		err = print(o, &in);
-	}
+	log->input.top = o->top;
+	err = print(o, &log->input);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
-	else if ((err = finish_output()) >= 0 && in.damaged) {
-		report_damage(&in, damage, sizeof(damage));
-		msg_error("%s: %s", o->path, damage);
-		err = -EBADMSG;
-	} else if (err >= 0 && !facts.ended) {
-		msg_error("%s: the log has no end: its recorder was killed, or is still at work; "
-			  "what it had written by then is reported",
-			  o->path);
-		err = -EBADMSG;
-	}
-	analysis_free(a);
-	return err;
+	else
+		err = finish_output(stdout);
+	return err < 0 ? err : analyzed_log_tell(log, "reported");
 }
 
 int cmd_report(int argc, char **argv)
@@ -220,7 +148,7 @@ int cmd_report(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
 	struct options o = {.top = TOP_DEFAULT};
 	static char name[] = "spoor report";
-	struct log_reader *r;
+	struct analyzed_log log;
 	int err;
 
 	argp_err_exit_status = CMD_USAGE;
@@ -228,12 +156,9 @@ int cmd_report(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	err = log_reader_open(o.path, &r);
-	if (err) {
-		tell_open(o.path, err);
+	if (analyze_log(o.path, &log))
 		return CMD_FAILED;
-	}
-	err = report(&o, r);
-	log_reader_close(r);
+	err = report(&o, &log);
+	analyzed_log_close(&log);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }
