@@ -13,6 +13,7 @@
 #include "analyze/pause.h"
 #include "analyze/places.h"
 #include "analyze/sched.h"
+#include "analyze/stacks.h"
 #include "log/names.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/analyze_events.h"
@@ -197,6 +198,27 @@ static void check_sums(const struct group *g)
 	assert_int_equal(blocked_ns, g->blocked_ns);
 }
 
+/* Three chains of one frame each. */
+static struct log_names *some_names(void)
+{
+	struct log_names *names = log_names_new();
+
+	for (uint64_t i = 1; i <= 3; i++) {
+		struct event method = {.id = EVENT_METHOD}, stack = {.id = EVENT_STACK};
+
+		method.v[METHOD_METHOD].u = i;
+		method.v[METHOD_CLASS_NAME].s = "Table";
+		method.v[METHOD_NAME].s = i == 1 ? "put" : "get";
+		method.v[METHOD_SIGNATURE].s = i == 2 ? "(I)V" : "()V";
+		method.v[METHOD_SOURCE].s = "";
+		stack.v[STACK_STACK].u = i;
+		stack.v[STACK_FRAME].u = FRAME_TYPE_C1;
+		stack.v[STACK_METHOD].u = i;
+		assert_int_equal(log_names_add(names, &method) | log_names_add(names, &stack), 0);
+	}
+	return names;
+}
+
 static struct contention *some_contention(void)
 {
 	struct contention *c = contention_new();
@@ -210,6 +232,7 @@ static struct contention *some_contention(void)
 			entered(ns += i % 17, thread, 1 + i % 4, (struct times){ns, 0, 0}, owner,
 				(struct times){ns, 1, 0});
 
+		begin = at_places(begin, i % 4, i / 4 % 4);
 		assert_int_equal(contention_add(c, &begin) | contention_add(c, &end), 0);
 	}
 	return c;
@@ -218,7 +241,8 @@ static struct contention *some_contention(void)
 static void groups_add_up_in_every_order(void **state)
 {
 	struct contention *c = some_contention();
-	struct log_names *names = log_names_new();
+	struct log_names *names = some_names();
+	struct stacks *stacks = stacks_new(names);
 	const struct cell *cells;
 	uint32_t count;
 
@@ -230,20 +254,22 @@ static void groups_add_up_in_every_order(void **state)
 					     order / ASPECT_COUNT / ASPECT_COUNT};
 		struct group root;
 
-		assert_int_equal(groups_make(names, cells, count, by, 3, &root), 0);
+		assert_int_equal(groups_make(stacks, cells, count, by, 3, &root), 0);
 		assert_int_equal(root.count, 300);
 		check_sums(&root);
 		groups_free(&root);
 	}
+	stacks_free(stacks);
 	log_names_free(names);
 	contention_free(c);
 }
 
 static void groups_survive_without_memory(void **state)
 {
-	static const enum aspect_id by[] = {ASPECT_LOCK, ASPECT_OWNER_THREAD, ASPECT_WAITER_THREAD};
+	static const enum aspect_id by[] = {ASPECT_LOCK, ASPECT_OWNER_STACK, ASPECT_WAITER_THREAD};
 	struct contention *c = some_contention();
-	struct log_names *names = log_names_new();
+	struct log_names *names = some_names();
+	struct stacks *stacks = stacks_new(names);
 	const struct cell *cells;
 	struct group root = {0};
 	unsigned long n = 0;
@@ -254,7 +280,7 @@ static void groups_survive_without_memory(void **state)
 	cells = contention_cells(c, &count);
 	for (;; n++) {
 		alloc_fail_at(n);
-		err = groups_make(names, cells, count, by, 3, &root);
+		err = groups_make(stacks, cells, count, by, 3, &root);
 		if (!alloc_fail_off())
 			break;
 		assert_int_equal(err, -ENOMEM);
@@ -262,6 +288,7 @@ static void groups_survive_without_memory(void **state)
 	assert_int_equal(err, 0);
 	assert_true(n > 5);
 	groups_free(&root);
+	stacks_free(stacks);
 	log_names_free(names);
 	contention_free(c);
 }

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "analyze/contention.h"
+#include "analyze/stacks.h"
 #include "log/names.h"
 
 struct analysis {
 	struct log_names *names;
 	struct contention *contention;
+	struct stacks *stacks;
 	struct parking parking;
 	struct pauses pauses;
 	struct sched sched;
@@ -39,6 +41,7 @@ void analysis_free(struct analysis *a)
 {
 	if (!a)
 		return;
+	stacks_free(a->stacks);
 	log_names_free(a->names);
 	contention_free(a->contention);
 	parking_free(&a->parking);
@@ -131,6 +134,9 @@ int analysis_finish(struct analysis *a)
 {
 	int err = contention_finish(a->contention, a->facts.last_ns);
 
+	a->stacks = stacks_new(a->names);
+	if (!a->stacks)
+		err = -ENOMEM;
 	pauses_finish(&a->pauses);
 	return err ? err : parking_finish(&a->parking, a->facts.last_ns);
 }
@@ -146,6 +152,11 @@ void analysis_facts(const struct analysis *a, struct analysis_facts *ret)
 const struct log_names *analysis_names(const struct analysis *a)
 {
 	return a->names;
+}
+
+const struct stacks *analysis_stacks(const struct analysis *a)
+{
+	return a->stacks;
 }
 
 const struct contention *analysis_contention(const struct analysis *a)

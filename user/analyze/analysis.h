@@ -12,6 +12,7 @@
 struct analysis;
 struct contention;
 struct log_names;
+struct stacks;
 
 struct analysis_lost {
 	uint64_t event_id; /* 0: cannot be told */
@@ -49,6 +50,7 @@ int analysis_finish(struct analysis *a);
 /* Findings, after analysis_finish; lent until analysis_free. */
 void analysis_facts(const struct analysis *a, struct analysis_facts *ret);
 const struct log_names *analysis_names(const struct analysis *a);
+const struct stacks *analysis_stacks(const struct analysis *a);
 const struct contention *analysis_contention(const struct analysis *a);
 const struct parking *analysis_parking(const struct analysis *a);
 const struct pauses *analysis_pauses(const struct analysis *a);

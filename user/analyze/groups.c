@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/stacks.h"
 #include "log/event.h"
 #include "log/names.h"
 
 struct sort_context {
+	const struct stacks *stacks;
 	const struct log_names *names;
 	const struct aspect *aspect;
 };
@@ -72,14 +74,58 @@ static int compare_group(const struct log_names *names, const struct cell *a, co
 	return compare_u64(group_of(names, a), group_of(names, b));
 }
 
+static uint64_t waiter_stack_of(const struct stacks *stacks, const struct cell *cell)
+{
+	return stacks_chain(stacks, cell->waiter_stack);
+}
+
+static uint64_t waiter_method_of(const struct stacks *stacks, const struct cell *cell)
+{
+	return stacks_waiter_method(stacks, cell->waiter_stack);
+}
+
+/* Hand-over has no place; a holder that is not known has the one that is not known. */
+static uint64_t owner_stack_of(const struct stacks *stacks, const struct cell *cell)
+{
+	return cell->holder == HOLDER_HAND_OVER ? HOLDER_HAND_OVER
+						: stacks_chain(stacks, cell->holder_stack);
+}
+
+static uint64_t owner_method_of(const struct stacks *stacks, const struct cell *cell)
+{
+	return cell->holder == HOLDER_HAND_OVER ? HOLDER_HAND_OVER
+						: stacks_holder_method(stacks, cell->holder_stack);
+}
+
 static const struct aspect aspects[] = {
-	[ASPECT_LOCK_CLASS] = {"lock_class", "class of the lock object", false, compare_lock_class},
-	[ASPECT_LOCK] = {"lock", "the lock object", false, compare_lock},
-	[ASPECT_WAITER_THREAD] = {"waiter_thread", "the thread that was blocked", false,
-				  compare_waiter},
-	[ASPECT_OWNER_THREAD] = {"owner_thread", "the thread that held the lock meanwhile", true,
-				 compare_holder},
-	[ASPECT_GROUP] = {"group", "monitor, or juc: java.util.concurrent", false, compare_group},
+	[ASPECT_LOCK_CLASS] = {.name = "lock_class",
+			       .doc = "class of the lock object",
+			       .compare = compare_lock_class},
+	[ASPECT_LOCK] = {.name = "lock", .doc = "the lock object", .compare = compare_lock},
+	[ASPECT_WAITER_THREAD] = {.name = "waiter_thread",
+				  .doc = "the thread that was blocked",
+				  .compare = compare_waiter},
+	[ASPECT_OWNER_THREAD] = {.name = "owner_thread",
+				 .doc = "the thread that held the lock meanwhile",
+				 .max = GROUP_MAX_HELD,
+				 .compare = compare_holder},
+	[ASPECT_GROUP] = {.name = "group",
+			  .doc = "monitor, or juc: java.util.concurrent",
+			  .compare = compare_group},
+	[ASPECT_WAITER_STACK] = {.name = "waiter_stack",
+				 .doc = "the call chain that was blocked",
+				 .key = waiter_stack_of},
+	[ASPECT_WAITER_METHOD] = {.name = "waiter_method",
+				  .doc = "the method that was blocked",
+				  .key = waiter_method_of},
+	[ASPECT_OWNER_STACK] = {.name = "owner_stack",
+				.doc = "the holder's call chain",
+				.max = GROUP_MAX_PART,
+				.key = owner_stack_of},
+	[ASPECT_OWNER_METHOD] = {.name = "owner_method",
+				 .doc = "the method that the holder was in",
+				 .max = GROUP_MAX_PART,
+				 .key = owner_method_of},
 };
 _Static_assert(sizeof(aspects) / sizeof(*aspects) == ASPECT_COUNT, "every aspect has a row");
 
@@ -104,49 +150,77 @@ bool lock_is_contended(const struct log_names *names, uint64_t lock, bool monito
 	return monitor || (l && (l->group == LOCK_GROUP_MONITOR || l->group == LOCK_GROUP_JUC));
 }
 
-static int compare_cells(const void *a, const void *b, void *context)
-{
-	const struct sort_context *s = context;
+/* A cell on its way into groups, with its key if the aspect has any. */
+struct entry {
+	const struct cell *cell;
+	uint64_t key;
+};
 
-	return s->aspect->compare(s->names, *(const struct cell *const *)a,
-				  *(const struct cell *const *)b);
+static int compare_values(const struct sort_context *s, const struct entry *a,
+			  const struct entry *b)
+{
+	return s->aspect->key ? compare_u64(a->key, b->key)
+			      : s->aspect->compare(s->names, a->cell, b->cell);
+}
+
+/* Among equals in the order of the table, so that the result depends on nothing else. */
+static int compare_entries(const void *a, const void *b, void *context)
+{
+	const struct entry *x = a, *y = b;
+
+	return compare_values(context, x, y) ?: compare_u64((uintptr_t)x->cell, (uintptr_t)y->cell);
 }
 
 static int compare_groups(const void *a, const void *b, void *context)
 {
 	const struct sort_context *s = context;
-	const struct group *group_a = a, *group_b = b;
+	const struct group *x = a, *y = b;
+	struct entry entry_x = {.cell = x->cell}, entry_y = {.cell = y->cell};
 
-	return -compare_u64(group_a->blocked_ns, group_b->blocked_ns)
-		       ?: s->aspect->compare(s->names, group_a->cell, group_b->cell);
+	if (x->blocked_ns != y->blocked_ns)
+		return -compare_u64(x->blocked_ns, y->blocked_ns);
+	if (s->aspect->key) {
+		entry_x.key = s->aspect->key(s->stacks, x->cell);
+		entry_y.key = s->aspect->key(s->stacks, y->cell);
+	}
+	return compare_values(s, &entry_x, &entry_y);
 }
 
-static void sum(struct group *g, const struct cell *const *cells, uint32_t count, bool of_holder)
+static void sum(struct group *g, const struct entry *entries, uint32_t count, enum group_max which)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t max = of_holder ? cells[i]->max_held_ns : cells[i]->max_ns;
+		const struct cell *cell = entries[i].cell;
+		uint64_t max = which == GROUP_MAX_PART   ? cell->max_part_ns
+			       : which == GROUP_MAX_HELD ? cell->max_held_ns
+							 : cell->max_ns;
 
-		g->count += cells[i]->count;
-		g->blocked_ns += cells[i]->blocked_ns;
-		g->first_reader_ns += cells[i]->first_reader_ns;
+		if (!g->cell || cell->blocked_ns > g->cell->blocked_ns)
+			g->cell = cell;
+		g->count += cell->count;
+		g->blocked_ns += cell->blocked_ns;
+		g->first_reader_ns += cell->first_reader_ns;
 		g->max_ns = max > g->max_ns ? max : g->max_ns;
-		split_add(&g->split, &cells[i]->split);
+		split_add(&g->split, &cell->split);
+		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)
+			g->stack_from_ns[k] += cell->stack_from_ns[k];
 	}
 }
 
-static int nest(const struct log_names *names, const struct cell **cells, uint32_t count,
-		const enum aspect_id *by, unsigned depth, bool of_holder, struct group *parent)
+static int nest(const struct stacks *stacks, struct entry *entries, uint32_t count,
+		const enum aspect_id *by, unsigned depth, enum group_max max, struct group *parent)
 {
-	struct sort_context s = {names, depth ? &aspects[*by] : NULL};
+	struct sort_context s = {stacks, stacks_names(stacks), depth ? &aspects[*by] : NULL};
 	uint32_t first = 0, groups = 1, end;
 	int err = 0;
 
-	sum(parent, cells, count, of_holder);
+	sum(parent, entries, count, max);
 	if (!depth || !count)
 		return 0;
-	qsort_r(cells, count, sizeof(*cells), compare_cells, &s);
+	for (uint32_t i = 0; i < count && s.aspect->key; i++)
+		entries[i].key = s.aspect->key(stacks, entries[i].cell);
+	qsort_r(entries, count, sizeof(*entries), compare_entries, &s);
 	for (uint32_t i = 1; i < count; i++)
-		groups += compare_cells(&cells[i - 1], &cells[i], &s) != 0;
+		groups += compare_values(&s, &entries[i - 1], &entries[i]) != 0;
 	parent->groups = calloc(groups, sizeof(*parent->groups));
 	if (!parent->groups)
 		return -ENOMEM;
@@ -154,12 +228,11 @@ static int nest(const struct log_names *names, const struct cell **cells, uint32
 		struct group *g = &parent->groups[parent->group_count++];
 
 		end = first + 1;
-		while (end < count && !compare_cells(&cells[first], &cells[end], &s))
+		while (end < count && !compare_values(&s, &entries[first], &entries[end]))
 			end++;
 		g->aspect = *by;
-		g->cell = cells[first];
-		err = nest(names, cells + first, end - first, by + 1, depth - 1,
-			   of_holder || s.aspect->of_holder, g);
+		err = nest(stacks, entries + first, end - first, by + 1, depth - 1,
+			   max > s.aspect->max ? max : s.aspect->max, g);
 	}
 	if (!err)
 		qsort_r(parent->groups, parent->group_count, sizeof(*parent->groups),
@@ -167,10 +240,10 @@ static int nest(const struct log_names *names, const struct cell **cells, uint32
 	return err;
 }
 
-int groups_make(const struct log_names *names, const struct cell *cells, uint32_t cell_count,
+int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
 		const enum aspect_id *by, unsigned depth, struct group *ret)
 {
-	const struct cell **used = malloc((cell_count + 1) * sizeof(*used));
+	struct entry *used = malloc((cell_count + 1) * sizeof(*used));
 	struct group root = {0};
 	uint32_t count = 0;
 	int err;
@@ -179,10 +252,10 @@ int groups_make(const struct log_names *names, const struct cell *cells, uint32_
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cell_count; i++) {
 		if ((cells[i].count || cells[i].blocked_ns) &&
-		    lock_is_contended(names, cells[i].lock, cells[i].monitor))
-			used[count++] = &cells[i];
+		    lock_is_contended(stacks_names(stacks), cells[i].lock, cells[i].monitor))
+			used[count++] = (struct entry){.cell = &cells[i]};
 	}
-	err = nest(names, used, count, by, depth, false, &root);
+	err = nest(stacks, used, count, by, depth, GROUP_MAX_WHOLE, &root);
 	free(used);
 	if (err)
 		groups_free(&root);
@@ -197,4 +270,11 @@ void groups_free(struct group *root)
 		groups_free(&root->groups[i]);
 	free(root->groups);
 	*root = (struct group){0};
+}
+
+uint32_t group_method(const struct stacks *stacks, const struct group *g)
+{
+	if (g->aspect == ASPECT_WAITER_METHOD)
+		return stacks_waiter_method(stacks, g->cell->waiter_stack);
+	return stacks_holder_method(stacks, g->cell->holder_stack);
 }

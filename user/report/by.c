@@ -7,11 +7,14 @@
 #include "analyze/contention.h"
 #include "log/names.h"
 #include "report/by.h"
+#include "report/chain.h"
 #include "report/format.h"
 #include "report/label.h"
 #include "report/table.h"
 
 #define INDENT 2
+#define CALLERS_INDENT 4 /* more than what the chain's own groups have */
+#define ROWS_MAX 20      /* of a chain, unless all are wanted */
 
 static int make(const struct report_input *in, const enum aspect_id *by, unsigned depth,
 		struct group *ret)
@@ -20,51 +23,99 @@ static int make(const struct report_input *in, const enum aspect_id *by, unsigne
 	uint32_t count;
 
 	cells = contention_cells(analysis_contention(in->analysis), &count);
-	return groups_make(analysis_names(in->analysis), cells, count, by, depth, ret);
+	return groups_make(analysis_stacks(in->analysis), cells, count, by, depth, ret);
 }
 
-static void add_groups(struct table *table, const struct labels *labels, const struct group *parent,
-		       uint64_t all_ns, unsigned top, unsigned level)
+struct tree {
+	const struct report_input *in;
+	const struct labels *labels;
+	const struct stacks *stacks;
+	struct table *table;
+	uint64_t all_ns;
+};
+
+static void add_figures(const struct tree *t, const struct group *g, const char *max)
 {
-	char label[LABEL_MAX], buf[FORMAT_MAX];
-	uint64_t blocked_ns = 0, count = 0;
-	uint32_t shown = parent->group_count < top ? parent->group_count : top;
+	char buf[FORMAT_MAX];
+
+	table_add(t->table, "%s", count_format(g->count, buf));
+	table_add(t->table, "%s", time_format(g->blocked_ns, buf));
+	table_add(t->table, "%s", share_format(g->blocked_ns, t->all_ns, buf));
+	table_add(t->table, "%s", max);
+}
+
+/* Callers have a row each, without figures. */
+static void add_callers(const struct tree *t, struct chain *chain, unsigned level)
+{
+	int indent = (int)(level * INDENT + CALLERS_INDENT);
+	char row[LABEL_MAX];
+	unsigned rows = 1, more = 0;
+
+	while (chain_next(chain, row)) {
+		if (rows++ >= ROWS_MAX && !t->in->full) {
+			more++;
+			continue;
+		}
+		table_add(t->table, "%*s%s", indent, "", row);
+		table_end_row(t->table);
+	}
+	if (!more)
+		return;
+	table_add(t->table, "%*s... %u more", indent, "", more);
+	table_end_row(t->table);
+}
+
+static void add_groups(const struct tree *t, const struct group *parent, unsigned level)
+{
+	uint32_t shown = parent->group_count < t->in->top ? parent->group_count : t->in->top;
+	char label[LABEL_MAX], max[FORMAT_MAX];
+	struct group rest = {0};
 
 	for (uint32_t i = 0; i < parent->group_count; i++) {
 		const struct group *g = &parent->groups[i];
+		struct chain chain = {t->stacks, group_stack(t->stacks, g), t->in->full};
 
 		if (i >= shown) {
-			blocked_ns += g->blocked_ns;
-			count += g->count;
+			rest.blocked_ns += g->blocked_ns;
+			rest.count += g->count;
 			continue;
 		}
-		table_add(table, "%*s%s", (int)(level * INDENT), "", label_group(labels, g, label));
-		table_add(table, "%s", count_format(g->count, buf));
-		table_add(table, "%s", time_format(g->blocked_ns, buf));
-		table_add(table, "%s", share_format(g->blocked_ns, all_ns, buf));
-		table_add(table, "%s", time_format(g->max_ns, buf));
-		add_groups(table, labels, g, all_ns, top, level + 1);
+		if (!chain_next(&chain, label))
+			label_group(t->labels, t->stacks, g, label);
+		table_add(t->table, "%*s%s", (int)(level * INDENT), "", label);
+		add_figures(t, g, time_format(g->max_ns, max));
+		add_callers(t, &chain, level);
+		add_groups(t, g, level + 1);
 	}
 	if (shown == parent->group_count)
 		return;
-	table_add(table, "%*s(%u more)", (int)(level * INDENT), "", parent->group_count - shown);
-	table_add(table, "%s", count_format(count, buf));
-	table_add(table, "%s", time_format(blocked_ns, buf));
-	table_add(table, "%s", share_format(blocked_ns, all_ns, buf));
-	table_add(table, "%s", "");
+	table_add(t->table, "%*s(%u more)", (int)(level * INDENT), "", parent->group_count - shown);
+	add_figures(t, &rest, "");
+}
+
+/* Names of methods are not cut: the end matters, and so does the beginning. */
+static bool has_methods(const enum aspect_id *by, unsigned depth)
+{
+	while (depth-- > 0) {
+		if (by[depth] >= ASPECT_WAITER_STACK)
+			return true;
+	}
+	return false;
 }
 
 int report_by_text(const struct report_input *in, const enum aspect_id *by, unsigned depth,
 		   FILE *out)
 {
 	char title[256];
-	const struct table_column columns[] = {{title, true, 40, 72, false},
-					       {"count", false, 9, 0, false},
-					       {"blocked", false, 8, 0, false},
-					       {"share", false, 7, 0, false},
-					       {"max", false, 8, 0, false}};
+	const struct table_column columns[] = {
+		{title, true, 40, has_methods(by, depth) ? 0 : 72, false},
+		{"count", false, 9, 0, false},
+		{"blocked", false, 8, 0, false},
+		{"share", false, 7, 0, false},
+		{"max", false, 8, 0, false}};
 	struct labels *labels = labels_new(analysis_names(in->analysis));
 	struct table *table = table_new(columns, 5);
+	struct tree tree = {in, labels, analysis_stacks(in->analysis), table, 0};
 	struct group root = {0};
 	char buf[FORMAT_MAX];
 	size_t length = 0;
@@ -75,12 +126,10 @@ int report_by_text(const struct report_input *in, const enum aspect_id *by, unsi
 		length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s",
 					   i ? " > " : "", aspect_get(by[i])->name);
 	if (!err) {
+		tree.all_ns = root.blocked_ns;
 		table_add(table, "all contentions");
-		table_add(table, "%s", count_format(root.count, buf));
-		table_add(table, "%s", time_format(root.blocked_ns, buf));
-		table_add(table, "%s", share_format(root.blocked_ns, root.blocked_ns, buf));
-		table_add(table, "%s", time_format(root.max_ns, buf));
-		add_groups(table, labels, &root, root.blocked_ns, in->top, 1);
+		add_figures(&tree, &root, time_format(root.max_ns, buf));
+		add_groups(&tree, &root, 1);
 		err = table_print(table, 0, out);
 	}
 	groups_free(&root);
@@ -89,23 +138,35 @@ int report_by_text(const struct report_input *in, const enum aspect_id *by, unsi
 	return err;
 }
 
-static json_t *key_json(const struct labels *labels, const struct log_names *names,
+static json_t *key_json(const struct labels *labels, const struct stacks *stacks,
 			const struct group *g)
 {
-	char identity[LABEL_MAX];
+	const struct log_names *names = stacks_names(stacks);
+	const struct log_method *m;
+	char buf[LABEL_MAX];
 
 	switch (g->aspect) {
 	case ASPECT_LOCK_CLASS:
 		return json_pack("[s]", name_class(names, g->cell->lock));
 	case ASPECT_LOCK:
 		return json_pack("[ss]", name_class(names, g->cell->lock),
-				 label_identity(labels, g->cell->lock, identity));
+				 label_identity(labels, g->cell->lock, buf));
 	case ASPECT_WAITER_THREAD:
 		return json_pack("[s]", name_thread(names, g->cell->waiter, "(unknown)"));
 	case ASPECT_OWNER_THREAD:
 		return json_pack("[s]", name_thread(names, g->cell->holder, "(unknown)"));
 	case ASPECT_GROUP:
 		return json_pack("[s]", name_group(names, g->cell->lock, g->cell->monitor));
+	case ASPECT_WAITER_STACK:
+	case ASPECT_OWNER_STACK:
+		if (group_stack(stacks, g))
+			return chain_json(stacks, group_stack(stacks, g));
+		/* fall through */
+	case ASPECT_WAITER_METHOD:
+	case ASPECT_OWNER_METHOD:
+		m = stacks_method(stacks, group_method(stacks, g));
+		return m ? json_pack("[o]", json_sprintf("%s.%s", m->class_name, m->name))
+			 : json_pack("[s]", label_group(labels, stacks, g, buf));
 	case ASPECT_COUNT:
 		break;
 	}
@@ -135,7 +196,7 @@ static json_t *split_json(const struct split *s)
 			 (json_int_t)s->unknown_ns);
 }
 
-static json_t *groups_json(const struct labels *labels, const struct log_names *names,
+static json_t *groups_json(const struct labels *labels, const struct stacks *stacks,
 			   const struct group *parent)
 {
 	json_t *groups = json_array();
@@ -144,13 +205,13 @@ static json_t *groups_json(const struct labels *labels, const struct log_names *
 		const struct group *g = &parent->groups[i];
 		json_t *o = json_object();
 
-		json_object_set_new(o, "key", key_json(labels, names, g));
-		set_thread(o, names, g);
+		json_object_set_new(o, "key", key_json(labels, stacks, g));
+		set_thread(o, stacks_names(stacks), g);
 		json_object_set_new(o, "count", json_integer((json_int_t)g->count));
 		json_object_set_new(o, "blocked_ns", json_integer((json_int_t)g->blocked_ns));
 		json_object_set_new(o, "max_ns", json_integer((json_int_t)g->max_ns));
 		json_object_set_new(o, "split", split_json(&g->split));
-		json_object_set_new(o, "groups", groups_json(labels, names, g));
+		json_object_set_new(o, "groups", groups_json(labels, stacks, g));
 		if (json_array_append_new(groups, o)) {
 			json_decref(groups);
 			return NULL;
@@ -166,8 +227,7 @@ static bool group_complete(const json_t *group)
 	const json_t *groups = json_object_get(group, "groups"), *g;
 	size_t i;
 
-	json_array_foreach(groups, i, g)
-	{
+	json_array_foreach (groups, i, g) {
 		if (json_object_size(g) < 6 || !group_complete(g))
 			return false;
 	}
@@ -176,8 +236,8 @@ static bool group_complete(const json_t *group)
 
 int by_json(const struct report_input *in, const enum aspect_id *by, unsigned depth, json_t **ret)
 {
-	const struct log_names *names = analysis_names(in->analysis);
-	struct labels *labels = labels_new(names);
+	const struct stacks *stacks = analysis_stacks(in->analysis);
+	struct labels *labels = labels_new(stacks_names(stacks));
 	json_t *o = json_object(), *aspects = json_array();
 	struct group root = {0};
 	int err = labels && o && aspects ? make(in, by, depth, &root) : -ENOMEM;
@@ -190,7 +250,7 @@ int by_json(const struct report_input *in, const enum aspect_id *by, unsigned de
 		json_object_set_new(o, "total",
 				    json_pack("{sIsI}", "count", (json_int_t)root.count,
 					      "blocked_ns", (json_int_t)root.blocked_ns));
-		json_object_set_new(o, "groups", groups_json(labels, names, &root));
+		json_object_set_new(o, "groups", groups_json(labels, stacks, &root));
 		err = json_object_size(o) == 3 && group_complete(o) ? 0 : -ENOMEM;
 	}
 	json_decref(aspects);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/stacks.h"
 #include "log/names.h"
 
 struct labels {
@@ -154,7 +155,34 @@ char *label_string(const struct labels *l, uint64_t string, const char *unknown,
 	return label_clean(text ? text : unknown, buf);
 }
 
-char *label_group(const struct labels *l, const struct group *g, char buf[LABEL_MAX])
+char *label_method_name(const struct log_method *m, char buf[LABEL_MAX])
+{
+	char text[LABEL_MAX];
+
+	snprintf(text, sizeof(text), "%s.%s", m->class_name, m->name);
+	return label_clean(text, buf);
+}
+
+char *label_method(const struct stacks *s, uint32_t method, char buf[LABEL_MAX])
+{
+	const struct log_method *m = stacks_method(s, method);
+
+	if (m)
+		return label_method_name(m, buf);
+	return label_clean(method == STACKS_METHOD_UNLOADED ? "(unloaded code)" : "(unknown)", buf);
+}
+
+uint64_t group_stack(const struct stacks *s, const struct group *g)
+{
+	uint64_t stack = g->aspect == ASPECT_WAITER_STACK  ? g->cell->waiter_stack
+			 : g->aspect == ASPECT_OWNER_STACK ? g->cell->holder_stack
+							   : 0;
+
+	return stacks_chain(s, stack) ? stack : 0;
+}
+
+char *label_group(const struct labels *l, const struct stacks *s, const struct group *g,
+		  char buf[LABEL_MAX])
 {
 	char identity[LABEL_MAX];
 	size_t length;
@@ -173,6 +201,16 @@ char *label_group(const struct labels *l, const struct group *g, char buf[LABEL_
 		return label_thread(l, g->cell->holder, buf);
 	case ASPECT_GROUP:
 		return label_clean(name_group(l->names, g->cell->lock, g->cell->monitor), buf);
+	case ASPECT_OWNER_METHOD:
+	case ASPECT_OWNER_STACK:
+		if (g->cell->holder == HOLDER_HAND_OVER)
+			return label_thread(l, HOLDER_HAND_OVER, buf);
+		/* fall through */
+	case ASPECT_WAITER_METHOD:
+	case ASPECT_WAITER_STACK:
+		if (g->aspect == ASPECT_WAITER_METHOD || g->aspect == ASPECT_OWNER_METHOD)
+			return label_method(s, group_method(s, g), buf);
+		return label_clean(group_stack(s, g) ? "" : "(unknown)", buf);
 	case ASPECT_COUNT:
 		break;
 	}

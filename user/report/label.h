@@ -5,8 +5,10 @@
 
 #include "analyze/groups.h"
 
+struct log_method;
 struct log_names;
 struct labels;
+struct stacks;
 
 #define LABEL_MAX 512
 
@@ -33,5 +35,14 @@ const char *name_class(const struct log_names *names, uint64_t lock);
 /* "monitor", "juc", "other". */
 const char *name_group(const struct log_names *names, uint64_t lock, bool monitor);
 
-/* The text of a group's key. */
-char *label_group(const struct labels *l, const struct group *g, char buf[LABEL_MAX]);
+/* "a.b.Table.lookUp"; by number also "(unknown)" and "(unloaded code)". */
+char *label_method_name(const struct log_method *m, char buf[LABEL_MAX]);
+char *label_method(const struct stacks *s, uint32_t method, char buf[LABEL_MAX]);
+
+/* The text of a group's key; of a call chain's, only whether there is none: "(unknown)" or
+ * "(hand-over)", else "". */
+char *label_group(const struct labels *l, const struct stacks *s, const struct group *g,
+		  char buf[LABEL_MAX]);
+
+/* The chain of a group by waiter_stack or owner_stack; 0: not known, or it is none of these. */
+uint64_t group_stack(const struct stacks *s, const struct group *g);

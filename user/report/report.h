@@ -17,6 +17,7 @@ struct report_input {
 	bool damaged;  /* the reader said so */
 	uint64_t late; /* events that came too late to be sorted */
 	unsigned top;  /* rows in each list */
+	bool full;     /* call chains with all their frames */
 };
 
 /* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */

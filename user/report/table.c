@@ -86,6 +86,22 @@ void table_add(struct table *t, const char *format, ...)
 		t->cell_count++;
 }
 
+void table_end_row(struct table *t)
+{
+	while (t && !t->failed && t->cell_count % t->column_count)
+		table_add(t, "%s", "");
+}
+
+/* How many cells of the row there are up to the last that is not empty. */
+static unsigned row_count(const struct table *t, char *const *cells)
+{
+	unsigned count = t->column_count;
+
+	while (count && !*cells[count - 1])
+		count--;
+	return count;
+}
+
 static unsigned column_width(const struct table *t, unsigned column)
 {
 	const struct table_column *c = &t->columns[column];
@@ -93,9 +109,11 @@ static unsigned column_width(const struct table *t, unsigned column)
 
 	if (width < c->least)
 		width = c->least;
-	for (unsigned i = column; i < t->cell_count; i += t->column_count) {
-		unsigned w = text_width(t->cells[i]);
+	for (unsigned i = 0; i + t->column_count <= t->cell_count; i += t->column_count) {
+		unsigned w = text_width(t->cells[i + column]);
 
+		if (!column && row_count(t, &t->cells[i]) == 1)
+			continue;
 		if (c->most && w > c->most)
 			w = c->most;
 		width = w > width ? w : width;
@@ -127,11 +145,11 @@ static void cell_print(const struct table_column *c, unsigned width, const char 
 /* Empty cells at the end of a row print nothing: no blanks at the end of a line. */
 static void row_print(const struct table *t, const unsigned *width, char *const *cells, FILE *out)
 {
-	unsigned count = t->column_count;
+	unsigned count = row_count(t, cells);
 
-	while (count && !*cells[count - 1])
-		count--;
-	for (unsigned i = 0; i < count; i++)
+	if (count == 1)
+		fputs(cells[0], out);
+	for (unsigned i = 0; i < count && count > 1; i++)
 		cell_print(&t->columns[i], width[i], cells[i], i + 1 == count, out);
 }
 

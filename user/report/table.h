@@ -21,6 +21,9 @@ void table_free(struct table *t);
 
 /* Fills the next cell; a row is complete when all its columns are. */
 void table_add(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Leaves the other cells of the row empty. One that has only its first cell is printed whole, and
+ * widens no column. */
+void table_end_row(struct table *t);
 /* 0 or -ENOMEM, from then or before; it prints nothing then. */
 int table_print(const struct table *t, unsigned indent, FILE *out);
 

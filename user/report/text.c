@@ -75,7 +75,10 @@ int report_text(const struct report_input *in, FILE *out)
 {
 	static int (*const sections[])(struct text *) = {text_recorded, text_locks, text_parking,
 							 text_pauses,   text_cpus,  text_threads};
-	struct text t = {.in = in, .out = out, .duration_ns = report_duration(in)};
+	struct text t = {.in = in,
+			 .stacks = analysis_stacks(in->analysis),
+			 .out = out,
+			 .duration_ns = report_duration(in)};
 	char damage[512];
 	int err = 0;
 

@@ -7,6 +7,7 @@
 struct text {
 	const struct report_input *in;
 	struct labels *labels;
+	const struct stacks *stacks;
 	FILE *out;
 	uint64_t duration_ns; /* of the recording */
 	unsigned sections;    /* printed so far */

@@ -37,7 +37,7 @@ static int print_waiters(const struct lock_view *v)
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct group *g = &v->lock->groups[i];
 
-		table_add(table, "%s", label_group(v->text->labels, g, name));
+		table_add(table, "%s", label_group(v->text->labels, v->text->stacks, g, name));
 		table_add(table, "%s", count_format(g->count, count));
 		table_add(table, "%s", time_format(g->blocked_ns, time));
 		table_add(table, "%s", share_format(g->blocked_ns, v->lock->blocked_ns, share));
@@ -72,7 +72,7 @@ static int print_holders(const struct lock_view *v)
 					  g->split.runnable_ns, g->split.blocked_ns,
 					  g->split.unknown_ns};
 
-		label_group(v->text->labels, g, name);
+		label_group(v->text->labels, v->text->stacks, g, name);
 		table_add(table, "%s%s", name, g->first_reader_ns ? " *" : "");
 		table_add(table, "%s", share_format(g->blocked_ns, v->holders->blocked_ns, share));
 		table_add(table, "%s", time_format(g->blocked_ns, time));
@@ -312,16 +312,15 @@ int text_locks(struct text *t)
 {
 	static const enum aspect_id by_waiter[] = {ASPECT_LOCK, ASPECT_WAITER_THREAD};
 	static const enum aspect_id by_holder[] = {ASPECT_LOCK, ASPECT_OWNER_THREAD};
-	const struct log_names *names = analysis_names(t->in->analysis);
 	struct group waiters = {0}, holders = {0};
 	const struct cell *cells;
 	uint32_t count;
 	int err;
 
 	cells = contention_cells(analysis_contention(t->in->analysis), &count);
-	err = groups_make(names, cells, count, by_waiter, 2, &waiters);
+	err = groups_make(t->stacks, cells, count, by_waiter, 2, &waiters);
 	if (!err)
-		err = groups_make(names, cells, count, by_holder, 2, &holders);
+		err = groups_make(t->stacks, cells, count, by_holder, 2, &holders);
 	if (!err)
 		err = print_all(t, &waiters, &holders);
 	groups_free(&waiters);
