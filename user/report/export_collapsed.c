@@ -3,9 +3,7 @@
  * between them, a space, the weight. There is no way to quote: what would be read as something else
  * is replaced, as stackcollapse-perf.pl does it.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "report/export_tree.h"
 
@@ -41,29 +39,33 @@ static void put_frame(const struct export_frame *frame, FILE *out)
 		fprintf(out, ":%" PRIu64, frame->line);
 }
 
+static int put_chain(struct export_tree *tree, uint32_t leaf, FILE *out)
+{
+	const uint32_t *chain;
+	uint32_t count;
+	int err = export_tree_chain(tree, leaf, &chain, &count);
+
+	if (err)
+		return err;
+	for (uint32_t i = count; i-- > 0;) {
+		put_frame(&tree->frames->rows[chain[i]], out);
+		if (i)
+			putc_unlocked(';', out);
+	}
+	fprintf(out, " %" PRIu64 "\n", tree->nodes[leaf].self_ns);
+	return 0;
+}
+
 int export_collapsed(const struct export_input *in, enum export_side side, FILE *out)
 {
 	struct export_frames frames;
 	struct export_tree tree = {0};
-	uint32_t *chain = NULL, count;
 	int err = export_frames_init(&frames, in);
 
 	if (!err)
 		err = export_tree_init(&tree, &frames, side);
-	if (!err) {
-		chain = malloc((tree.depth_max + 1) * sizeof(*chain));
-		err = chain ? 0 : -ENOMEM;
-	}
-	for (uint32_t i = 0; i < tree.leaf_count && !err && !ferror_unlocked(out); i++) {
-		count = export_tree_chain(&tree, tree.leaves[i], chain);
-		for (uint32_t k = 0; k < count; k++) {
-			if (k)
-				putc_unlocked(';', out);
-			put_frame(&frames.rows[chain[k]], out);
-		}
-		fprintf(out, " %" PRIu64 "\n", tree.nodes[tree.leaves[i]].self_ns);
-	}
-	free(chain);
+	for (uint32_t i = 0; i < tree.leaf_count && !err && !ferror_unlocked(out); i++)
+		err = put_chain(&tree, tree.leaves[i], out);
 	export_tree_free(&tree);
 	export_frames_free(&frames);
 	return err;

@@ -36,7 +36,9 @@ void export_frames_free(struct export_frames *f)
 	labels_free(f->labels);
 	text_set_free(&f->texts);
 	places_free(&f->places);
+	places_free(&f->step_places);
 	free(f->rows);
+	free(f->steps);
 	*f = (struct export_frames){0};
 }
 
@@ -96,9 +98,9 @@ static int add_method(struct export_frames *f, const struct log_method *m, uint6
 	return add(f, key, &frame, ret);
 }
 
-int export_frames_stack(struct export_frames *f, uint64_t stack, uint32_t *ret)
+/* s: NULL if the log does not define it. */
+static int add_stack(struct export_frames *f, const struct log_stack *s, uint32_t *ret)
 {
-	const struct log_stack *s = log_names_stack(f->in->names, stack);
 	const struct log_method *m = s ? log_names_method(f->in->names, s->method) : NULL;
 
 	if (!s || s->frame == FRAME_TYPE_BROKEN)
@@ -109,7 +111,36 @@ int export_frames_stack(struct export_frames *f, uint64_t stack, uint32_t *ret)
 		return export_frames_mark(f, EXPORT_UNLOADED, ret);
 	if (!m)
 		return export_frames_mark(f, EXPORT_UNKNOWN_METHOD, ret);
-	if (m->hidden && !f->in->hidden)
-		return 1;
-	return add_method(f, m, s->line, ret);
+	if (!m->hidden || f->in->hidden)
+		return add_method(f, m, s->line, ret);
+	*ret = PLACE_NONE;
+	return 0;
+}
+
+int export_frames_chain(struct export_frames *f, uint64_t stack, uint32_t *ret)
+{
+	uint32_t place, callee = PLACE_NONE, known, frame;
+	const struct log_stack *s;
+	int err;
+
+	for (; stack; stack = s ? s->caller : 0) {
+		s = log_names_stack(f->in->names, stack);
+		known = f->step_places.count;
+		err = places_add_row(&f->step_places, (struct place_key){.a = stack}, &f->steps,
+				     &f->steps_capacity, sizeof(*f->steps), &place);
+		if (err)
+			return err;
+		if (callee == PLACE_NONE)
+			*ret = place;
+		else
+			f->steps[callee].caller = place;
+		if (place < known)
+			return 0;
+		err = add_stack(f, s, &frame);
+		if (err)
+			return err;
+		f->steps[place] = (struct export_step){frame, PLACE_NONE};
+		callee = place;
+	}
+	return 0;
 }

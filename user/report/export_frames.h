@@ -33,6 +33,12 @@ struct export_frame {
 	uint64_t line;    /* 0: not known, or not wanted */
 };
 
+/* One number of a call chain; chains of the log share their outer ones. */
+struct export_step {
+	uint32_t frame;  /* PLACE_NONE: hidden, and not wanted */
+	uint32_t caller; /* place of its step; PLACE_NONE: there is none */
+};
+
 struct export_frames {
 	const struct export_input *in;
 	struct labels *labels;
@@ -40,6 +46,9 @@ struct export_frames {
 	struct places places;
 	struct export_frame *rows; /* places.count of them */
 	uint32_t capacity;
+	struct places step_places;
+	struct export_step *steps; /* step_places.count of them */
+	uint32_t steps_capacity;
 };
 
 /* in is lent until export_frames_free. 0 or -ENOMEM; free it in any case. */
@@ -50,5 +59,5 @@ void export_frames_free(struct export_frames *f);
 int export_frames_mark(struct export_frames *f, enum export_mark mark, uint32_t *ret);
 int export_frames_thread(struct export_frames *f, uint64_t thread, uint32_t *ret);
 int export_frames_lock(struct export_frames *f, uint64_t lock, uint32_t *ret);
-/* A frame of a chain; 1: it is hidden and not wanted. */
-int export_frames_stack(struct export_frames *f, uint64_t stack, uint32_t *ret);
+/* The place of a chain's innermost step: all its steps are there. 0 or -ENOMEM. */
+int export_frames_chain(struct export_frames *f, uint64_t stack, uint32_t *ret);

@@ -63,31 +63,41 @@ static int put_frames(const struct export_frames *frames, FILE *out)
 	return err;
 }
 
-static int put_profile(const struct export_tree *tree, enum export_side side, FILE *out)
+static int put_sample(struct export_tree *tree, uint32_t leaf, FILE *out)
 {
-	uint32_t *chain = malloc((tree->depth_max + 1) * sizeof(*chain)), count;
+	const uint32_t *chain;
+	uint32_t count;
+	int err = export_tree_chain(tree, leaf, &chain, &count);
 
-	if (!chain)
-		return -ENOMEM;
+	if (err)
+		return err;
+	putc_unlocked('[', out);
+	for (uint32_t i = count; i-- > 0;)
+		fprintf(out, "%" PRIu32 "%s", chain[i], i ? "," : "]");
+	return 0;
+}
+
+static int put_profile(struct export_tree *tree, enum export_side side, FILE *out)
+{
+	int err = 0;
+
 	fprintf(out,
 		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\",\"startValue\":0,"
 		"\"endValue\":%" PRIu64 ",\"samples\":[",
 		profile_names[side], tree->nodes[0].total_ns);
-	for (uint32_t i = 0; i < tree->leaf_count && !ferror_unlocked(out); i++) {
-		count = export_tree_chain(tree, tree->leaves[i], chain);
-		for (uint32_t k = 0; k < count; k++)
-			fprintf(out, "%s%" PRIu32, k ? "," : i ? ",\n[" : "[", chain[k]);
-		putc_unlocked(']', out);
+	for (uint32_t i = 0; i < tree->leaf_count && !err && !ferror_unlocked(out); i++) {
+		if (i)
+			fputs(",\n", out);
+		err = put_sample(tree, tree->leaves[i], out);
 	}
 	fputs("],\n\"weights\":[", out);
 	for (uint32_t i = 0; i < tree->leaf_count; i++)
 		fprintf(out, "%s%" PRIu64, i ? "," : "", tree->nodes[tree->leaves[i]].self_ns);
 	fputs("]}", out);
-	free(chain);
-	return 0;
+	return err;
 }
 
-static int put_file(struct export_frames *frames, const struct export_tree *trees,
+static int put_file(struct export_frames *frames, struct export_tree *trees,
 		    const enum export_side *sides, unsigned count, const char *title, FILE *out)
 {
 	const char *name = text_set_add(&frames->texts, title, strlen(title));

@@ -9,28 +9,51 @@
 #include "report/label.h"
 
 #define ROOT 0
+#define FIRST_SLOTS 64
 
-/* A chain on its way from the log, innermost first. */
-struct chain {
-	uint64_t *stacks;
-	uint32_t count, capacity;
-};
+/* A free slot, or that of the node. A tree can have millions, so a key has no copy as in places. */
+static uint32_t *slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame)
+{
+	uint64_t hash = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15ull;
+	uint32_t mask = t->slots_capacity - 1, i = (uint32_t)(hash >> 32) & mask;
+
+	while (t->slots[i] &&
+	       (t->nodes[t->slots[i]].parent != parent || t->nodes[t->slots[i]].frame != frame))
+		i = (i + 1) & mask;
+	return &t->slots[i];
+}
+
+static int slots_grow(struct export_tree *t)
+{
+	uint32_t capacity = t->slots_capacity ? t->slots_capacity * 2 : FIRST_SLOTS;
+	uint32_t *slots = calloc(capacity, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	free(t->slots);
+	t->slots = slots;
+	t->slots_capacity = capacity;
+	for (uint32_t i = ROOT + 1; i < t->count; i++)
+		*slot_of(t, t->nodes[i].parent, t->nodes[i].frame) = i;
+	return 0;
+}
 
 static int child(struct export_tree *t, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
-	struct place_key key = {.a = parent, .b = frame};
-	uint32_t known = t->places.count;
-	int err = places_add_row(&t->places, key, &t->nodes, &t->capacity, sizeof(*t->nodes), ret);
-	struct export_node *node;
+	uint32_t *slot;
+	int err = array_grow(&t->nodes, &t->capacity, t->count, sizeof(*t->nodes));
 
-	if (err || *ret != known)
+	if (!err && t->count >= t->slots_capacity / 2)
+		err = slots_grow(t);
+	if (err)
 		return err;
-	node = &t->nodes[*ret];
-	node->parent = parent;
-	node->frame = frame;
-	node->depth = t->nodes[parent].depth + 1;
-	if (node->depth > t->depth_max)
-		t->depth_max = node->depth;
+	slot = slot_of(t, parent, frame);
+	if (!*slot) {
+		t->nodes[t->count].parent = parent;
+		t->nodes[t->count].frame = frame;
+		*slot = t->count++;
+	}
+	*ret = *slot;
 	return 0;
 }
 
@@ -42,67 +65,58 @@ static int child_mark(struct export_tree *t, uint32_t parent, enum export_mark m
 	return err ? err : child(t, parent, frame, ret);
 }
 
-static int chain_push(struct chain *c, uint64_t stack)
+static int path_push(struct export_tree *t, uint32_t *count, uint32_t frame)
 {
-	int err = array_grow(&c->stacks, &c->capacity, c->count, sizeof(*c->stacks));
+	int err = array_grow(&t->path, &t->path_capacity, *count, sizeof(*t->path));
 
 	if (!err)
-		c->stacks[c->count++] = stack;
+		t->path[(*count)++] = frame;
 	return err;
 }
 
-/* Below start, the frame of one number under that of its callers. */
-static int chain_frame(struct export_tree *t, uint32_t start, uint32_t caller, uint64_t stack,
-		       uint32_t *ret)
+/* The node of a chain's innermost frame, its first frame being a child of start. */
+static int follow_chain(struct export_tree *t, uint32_t start, uint64_t stack, uint32_t *ret)
 {
-	uint32_t frame, place, node = caller;
-	int err = export_frames_stack(t->frames, stack, &frame);
+	uint32_t step, node = start, count = 0;
+	int err = export_frames_chain(t->frames, stack, &step);
 
-	if (!err)
-		err = child(t, caller, frame, &node);
-	if (err < 0)
+	if (err)
 		return err;
-	err = places_add_row(&t->chain_places, (struct place_key){.a = start, .b = stack},
-			     &t->chain_nodes, &t->chain_capacity, sizeof(*t->chain_nodes), &place);
+	for (; step != PLACE_NONE && !err; step = t->frames->steps[step].caller)
+		if (t->frames->steps[step].frame != PLACE_NONE)
+			err = path_push(t, &count, t->frames->steps[step].frame);
+	if (!count && !err)
+		return child_mark(t, start, EXPORT_ALL_HIDDEN, ret);
+	while (count && !err)
+		err = child(t, node, t->path[--count], &node);
+	if (!err)
+		*ret = node;
+	return err;
+}
+
+/* Cells have the same few chains: each is followed once per place where it starts. */
+static int add_chain(struct export_tree *t, uint32_t start, uint64_t stack, uint32_t *ret)
+{
+	struct place_key key = {.a = start, .b = stack};
+	uint32_t place, node;
+	int err;
+
+	if (!stack)
+		return child_mark(t, start, EXPORT_UNKNOWN, ret);
+	place = places_find(&t->chain_places, key);
+	if (place != PLACE_NONE) {
+		*ret = t->chain_nodes[place];
+		return 0;
+	}
+	err = follow_chain(t, start, stack, &node);
+	if (!err)
+		err = places_add_row(&t->chain_places, key, &t->chain_nodes, &t->chain_capacity,
+				     sizeof(*t->chain_nodes), &place);
 	if (err)
 		return err;
 	t->chain_nodes[place] = node;
 	*ret = node;
 	return 0;
-}
-
-/*
- * Puts a chain below start. Chains of the log share their outer frames by number, so each number is
- * followed once per place where chains start, however deep and frequent they are.
- */
-static int add_chain(struct export_tree *t, uint32_t start, uint64_t stack, uint32_t *ret)
-{
-	const struct log_names *names = t->frames->in->names;
-	uint32_t node = start, place;
-	struct chain chain = {0};
-	int err = 0;
-
-	if (!stack)
-		return child_mark(t, start, EXPORT_UNKNOWN, ret);
-	while (stack && !err) {
-		const struct log_stack *s = log_names_stack(names, stack);
-
-		place = places_find(&t->chain_places, (struct place_key){.a = start, .b = stack});
-		if (place != PLACE_NONE) {
-			node = t->chain_nodes[place];
-			break;
-		}
-		err = chain_push(&chain, stack);
-		stack = s ? s->caller : 0;
-	}
-	while (chain.count && !err)
-		err = chain_frame(t, start, node, chain.stacks[--chain.count], &node);
-	free(chain.stacks);
-	if (!err && node == start)
-		return child_mark(t, start, EXPORT_ALL_HIDDEN, ret);
-	if (!err)
-		*ret = node;
-	return err;
 }
 
 static int add_thread_chain(struct export_tree *t, uint32_t start, uint64_t thread, uint64_t stack,
@@ -173,87 +187,111 @@ static int compare_siblings(const void *a, const void *b, void *context)
 	const struct export_node *nodes = context, *x = &nodes[*(const uint32_t *)a],
 				 *y = &nodes[*(const uint32_t *)b];
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
 	return x < y ? -1 : 1;
 }
 
+/* Parents come before their children: backwards, a node's sum is complete when it is reached. */
+static void sum_totals(struct export_tree *t)
+{
+	for (uint32_t i = t->count; i-- > 0;) {
+		t->nodes[i].total_ns += t->nodes[i].self_ns;
+		if (i != ROOT)
+			t->nodes[t->nodes[i].parent].total_ns += t->nodes[i].total_ns;
+	}
+}
+
 /*
- * The leaves in the order of a walk through the tree, the heavier child first. A node's place in
- * that walk is behind its parent's by the sizes of the siblings before it; parents come before
- * their children in nodes, and in the order of siblings.
+ * The children of all nodes, those of one side by side, the heaviest first; those of node i are
+ * children[i ? end[i - 1] : 0] to children[end[i] - 1].
  */
+static void sort_children(const struct export_tree *t, uint32_t *children, uint32_t *end)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = ROOT + 1; i < t->count; i++)
+		end[t->nodes[i].parent]++;
+	for (uint32_t i = 1; i < t->count; i++)
+		end[i] += end[i - 1];
+	for (uint32_t i = t->count; --i > ROOT;)
+		children[--end[t->nodes[i].parent]] = i;
+	/* Each end is now its begin: that of the next node is its end. */
+	for (uint32_t i = 0; i < t->count; i++) {
+		end[i] = i + 1 < t->count ? end[i + 1] : t->count - 1;
+		if (end[i] - first > 1)
+			qsort_r(children + first, end[i] - first, sizeof(*children),
+				compare_siblings, t->nodes);
+		first = end[i];
+	}
+}
+
+/* The leaves in the order of a walk through the tree, the heavier child first. */
 static int order_leaves(struct export_tree *t)
 {
-	uint32_t count = t->places.count, *size, *order, *next;
+	uint32_t *children = calloc(3 * (size_t)t->count, sizeof(*children)), *end, *stack, top = 0;
 
-	size = calloc(3 * (size_t)count, sizeof(*size));
-	t->leaves = calloc(count, sizeof(*t->leaves));
-	if (!size || !t->leaves) {
-		free(size);
+	t->leaves = calloc(t->count, sizeof(*t->leaves));
+	if (!children || !t->leaves) {
+		free(children);
 		return -ENOMEM;
 	}
-	order = size + count;
-	next = order + count; /* of a node: where its next child comes in the walk */
-	for (uint32_t i = count; i-- > 0;) {
-		struct export_node *node = &t->nodes[i];
+	end = children + t->count;
+	stack = end + t->count; /* nodes that are to come, the next one at the top */
+	sort_children(t, children, end);
+	stack[top++] = ROOT;
+	while (top) {
+		uint32_t node = stack[--top], begin = node ? end[node - 1] : 0;
 
-		order[i] = i;
-		size[i]++;
-		node->total_ns += node->self_ns;
-		if (i == ROOT)
-			break;
-		size[node->parent] += size[i];
-		t->nodes[node->parent].total_ns += node->total_ns;
+		if (t->nodes[node].self_ns)
+			t->leaves[t->leaf_count++] = node;
+		for (uint32_t i = end[node]; i-- > begin;)
+			stack[top++] = children[i];
 	}
-	qsort_r(order + 1, count - 1, sizeof(*order), compare_siblings, t->nodes);
-	next[ROOT] = 1;
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t place = next[t->nodes[order[i]].parent];
-
-		next[t->nodes[order[i]].parent] += size[order[i]];
-		next[order[i]] = place + 1;
-		t->leaves[place] = order[i];
-	}
-	for (uint32_t i = 1; i < count; i++)
-		if (t->nodes[t->leaves[i]].self_ns)
-			t->leaves[t->leaf_count++] = t->leaves[i];
-	free(size);
+	free(children);
 	return 0;
 }
 
 int export_tree_init(struct export_tree *t, struct export_frames *frames, enum export_side side)
 {
 	const struct export_input *in = frames->in;
-	uint32_t root;
 	int err;
 
 	*t = (struct export_tree){.frames = frames};
-	err = places_add_row(&t->places, (struct place_key){.a = UINT32_MAX}, &t->nodes,
-			     &t->capacity, sizeof(*t->nodes), &root);
+	err = array_grow(&t->nodes, &t->capacity, 0, sizeof(*t->nodes));
+	t->count = 1;
 	for (uint32_t i = 0; i < in->cell_count && !err; i++)
 		if (is_wanted(in, &in->cells[i]))
 			err = add_cell(t, side, &in->cells[i]);
-	return err ? err : order_leaves(t);
+	if (err)
+		return err;
+	sum_totals(t);
+	return order_leaves(t);
 }
 
 void export_tree_free(struct export_tree *t)
 {
-	places_free(&t->places);
 	places_free(&t->chain_places);
 	free(t->nodes);
+	free(t->slots);
 	free(t->chain_nodes);
+	free(t->path);
 	free(t->leaves);
 	*t = (struct export_tree){0};
 }
 
-uint32_t export_tree_chain(const struct export_tree *t, uint32_t node, uint32_t *ret)
+int export_tree_chain(struct export_tree *t, uint32_t node, const uint32_t **ret,
+		      uint32_t *ret_count)
 {
-	uint32_t count = t->nodes[node].depth;
+	uint32_t count = 0;
 
-	for (uint32_t i = count; i-- > 0; node = t->nodes[node].parent)
-		ret[i] = t->nodes[node].frame;
-	return count;
+	for (; node != ROOT; node = t->nodes[node].parent) {
+		int err = path_push(t, &count, t->nodes[node].frame);
+
+		if (err)
+			return err;
+	}
+	*ret = t->path;
+	*ret_count = count;
+	return 0;
 }
