@@ -211,3 +211,145 @@ static inline uint64_t code_image_object(struct image *i, uint64_t method_vtable
 	image_u64(i, method, method_vtable);
 	return method;
 }
+
+struct code_image_method {
+	const char *class_name, *name, *signature, *source;
+	uint64_t vtable;
+	uint16_t code_size, flags;
+	uint32_t access;
+	const uint8_t *lines;
+	uint32_t lines_size;
+};
+
+static inline uint64_t code_image_symbol(struct image *i, const void *text, uint32_t length)
+{
+	uint64_t addr = image_room(i, 6 + length);
+
+	image_u16(i, addr + 4, (uint16_t)length);
+	image_put(i, addr + 6, text, length);
+	return addr;
+}
+
+/* A Method with a ConstMethod, a pool of its own and a class; its address. */
+static inline uint64_t code_image_method(struct image *i, const struct code_image_method *m)
+{
+	uint32_t size = (48u + m->code_size + m->lines_size + 7) & ~7u;
+	uint64_t method = image_room(i, 88), klass = image_room(i, 208);
+	uint64_t pool = image_room(i, 72 + 8 * 4), at = image_room(i, size);
+	const char *const names[] = {m->name, m->signature, m->source};
+
+	image_u64(i, method, m->vtable);
+	image_u64(i, method + 8, at);
+	image_u32(i, method + 40, m->access);
+	image_u16(i, method + 50, m->flags);
+	image_u64(i, at + 8, pool);
+	image_u32(i, at + 24, size / 8);
+	image_u16(i, at + 28, m->lines ? 1 : 0);
+	image_u16(i, at + 32, m->code_size);
+	image_u16(i, at + 34, 1);
+	image_u16(i, at + 36, 2);
+	if (m->lines)
+		image_put(i, at + 48 + m->code_size, m->lines, m->lines_size);
+	image_u64(i, klass + 24,
+		  code_image_symbol(i, m->class_name, (uint32_t)strlen(m->class_name)));
+	image_u64(i, pool + 24, klass);
+	image_u16(i, pool + 54, m->source ? 3 : 0);
+	image_u32(i, pool + 60, 4);
+	for (uint32_t n = 0; n < 3; n++)
+		if (names[n])
+			image_u64(i, pool + 72 + 8 * (n + 1),
+				  code_image_symbol(i, names[n], (uint32_t)strlen(names[n])));
+	return method;
+}
+
+struct code_image_nmethod {
+	uint32_t id, level, entry_bci;
+	uint64_t method, name; /* name: of the blob */
+	uint64_t metadata[4];
+	const uint8_t *scopes;
+	uint32_t scopes_size;
+	const uint32_t (*pcs)[2]; /* offset, scope */
+	uint32_t pc_count;
+};
+
+#define CODE_IMAGE_BEGIN 368 /* of the code, in the blob */
+#define CODE_IMAGE_SIZE 256
+
+/* An nmethod at this segment, in use; the address of its blob. */
+static inline uint64_t code_image_nmethod(struct image *i, uint32_t segment,
+					  const struct code_image_nmethod *n)
+{
+	uint32_t metadata = CODE_IMAGE_BEGIN + CODE_IMAGE_SIZE;
+	uint32_t scopes = metadata + (uint32_t)sizeof(n->metadata);
+	uint32_t pcs = scopes + ((n->scopes_size + 7) & ~7u), end = pcs + n->pc_count * 16;
+	uint64_t blob = code_image_block(i, segment, (16 + end + 127) >> IMAGE_SHIFT,
+					 NMETHOD_VTABLE, n->name);
+
+	image_u32(i, blob + 12, end);
+	image_u64(i, blob + 32, blob + CODE_IMAGE_BEGIN);
+	image_u64(i, blob + 40, blob + metadata);
+	image_u64(i, blob + 112, n->method);
+	image_u64(i, blob + 120, blob + scopes);
+	image_u32(i, blob + 192, n->entry_bci);
+	image_u32(i, blob + 260, metadata);
+	image_u32(i, blob + 268, pcs);
+	image_u32(i, blob + 272, end);
+	image_u32(i, blob + 304, n->id);
+	image_u32(i, blob + 308, n->level);
+	image_put(i, blob + metadata, n->metadata, sizeof(n->metadata));
+	if (n->scopes)
+		image_put(i, blob + scopes, n->scopes, n->scopes_size);
+	for (uint32_t p = 0; p < n->pc_count; p++) {
+		image_u32(i, blob + pcs + 16 * p, n->pcs[p][0]);
+		image_u32(i, blob + pcs + 16 * p + 4, n->pcs[p][1]);
+	}
+	return blob;
+}
+
+/* The layout of this image, as code_layout_load and _refresh find it. */
+static inline struct code_layout code_image_layout(void)
+{
+	return (struct code_layout){
+		.heaps = {{IMAGE_HEAP, IMAGE_HEAP_END, IMAGE_SEGMAP, IMAGE_SHIFT}},
+		.heap_count = 1,
+		.nmethod_vtable = NMETHOD_VTABLE,
+		.method_vtable = METHOD_VTABLE_SHARED,
+		.method_vtable_too = METHOD_VTABLE,
+		.heap_block_size = 16,
+		.block_used = 8,
+		.blob_name = 96,
+		.blob_size = 12,
+		.blob_code_begin = 32,
+		.blob_code_end = 40,
+		.nmethod_method = 112,
+		.nmethod_compile_id = 304,
+		.nmethod_comp_level = 308,
+		.nmethod_entry_bci = 192,
+		.nmethod_state = 315,
+		.nmethod_scopes_data = 120,
+		.nmethod_scopes_pcs = 268,
+		.nmethod_dependencies = 272,
+		.nmethod_metadata = 260,
+		.pc_desc_size = 16,
+		.pc_desc_scope = 4,
+		.method_const = 8,
+		.method_flags = 50,
+		.method_hidden = 8,
+		.method_access = 40,
+		.const_size = 48,
+		.const_words = 24,
+		.const_pool = 8,
+		.const_flags = 28,
+		.const_code_size = 32,
+		.const_name = 34,
+		.const_signature = 36,
+		.const_has_lines = 1,
+		.pool_size = 72,
+		.pool_length = 60,
+		.pool_holder = 24,
+		.pool_source = 54,
+		.klass_name = 24,
+		.symbol_length = 4,
+		.symbol_body = 6,
+	};
+}

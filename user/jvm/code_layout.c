@@ -54,80 +54,85 @@ struct source {
 
 struct field {
 	size_t at; /* a uint32_t of struct code_layout or struct source */
-	const char *type, *name;
+	const char *type, *name, *both;
 	const char *is; /* its C++ type; NULL: any */
 	uint32_t bytes; /* that are read of it */
 };
 
-#define AT(member) offsetof(struct code_layout, member)
+#define FIELD(member, type, name, is, bytes)                                                       \
+	{                                                                                          \
+		offsetof(struct OF, member), type, name, type "::" name, is, bytes                 \
+	}
+#define OF code_layout
 
 static const struct field fields[] = {
-	{AT(block_used), "HeapBlock::Header", "_used", "bool", 1},
-	{AT(blob_name), "CodeBlob", "_name", "const char*", 8},
-	{AT(blob_size), "CodeBlob", "_size", "int", 4},
-	{AT(blob_frame_complete), "CodeBlob", "_frame_complete_offset", "int", 4},
-	{AT(blob_frame_size), "CodeBlob", "_frame_size", "int", 4},
-	{AT(blob_code_begin), "CodeBlob", "_code_begin", "address", 8},
-	{AT(blob_code_end), "CodeBlob", "_code_end", "address", 8},
-	{AT(nmethod_method), "CompiledMethod", "_method", "Method*", 8},
-	{AT(nmethod_deopt), "CompiledMethod", "_deopt_handler_begin", "address", 8},
-	{AT(nmethod_deopt_mh), "CompiledMethod", "_deopt_mh_handler_begin", "address", 8},
-	{AT(nmethod_scopes_data), "CompiledMethod", "_scopes_data_begin", "address", 8},
-	{AT(nmethod_compile_id), "nmethod", "_compile_id", "int", 4},
-	{AT(nmethod_comp_level), "nmethod", "_comp_level", "int", 4},
-	{AT(nmethod_entry_bci), "nmethod", "_entry_bci", "int", 4},
-	{AT(nmethod_state), "nmethod", "_state", "volatile signed char", 1},
-	{AT(nmethod_orig_pc_offset), "nmethod", "_orig_pc_offset", "int", 4},
-	{AT(nmethod_verified_entry), "nmethod", "_verified_entry_point", "address", 8},
-	{AT(nmethod_scopes_pcs), "nmethod", "_scopes_pcs_offset", "int", 4},
-	{AT(nmethod_dependencies), "nmethod", "_dependencies_offset", "int", 4},
-	{AT(nmethod_metadata), "nmethod", "_metadata_offset", "int", 4},
-	{AT(pc_desc_pc), "PcDesc", "_pc_offset", "int", 4},
-	{AT(pc_desc_scope), "PcDesc", "_scope_decode_offset", "int", 4},
-	{AT(method_const), "Method", "_constMethod", "ConstMethod*", 8},
-	{AT(method_flags), "Method", "_flags", "u2", 2},
-	{AT(method_access), "Method", "_access_flags", "AccessFlags", 4},
-	{AT(const_words), "ConstMethod", "_constMethod_size", "int", 4},
-	{AT(const_pool), "ConstMethod", "_constants", "ConstantPool*", 8},
-	{AT(const_flags), "ConstMethod", "_flags", "u2", 2},
-	{AT(const_code_size), "ConstMethod", "_code_size", "u2", 2},
-	{AT(const_name), "ConstMethod", "_name_index", "u2", 2},
-	{AT(const_signature), "ConstMethod", "_signature_index", "u2", 2},
-	{AT(pool_length), "ConstantPool", "_length", "int", 4},
-	{AT(pool_holder), "ConstantPool", "_pool_holder", "InstanceKlass*", 8},
-	{AT(pool_source), "ConstantPool", "_source_file_name_index", "u2", 2},
-	{AT(klass_name), "Klass", "_name", "Symbol*", 8},
-	{AT(symbol_length), "Symbol", "_length", "u2", 2},
-	{AT(symbol_body), "Symbol", "_body", NULL, 0},
-	{AT(java_thread_anchor), "JavaThread", "_anchor", "JavaFrameAnchor", 24},
-	{AT(anchor_sp), "JavaFrameAnchor", "_last_Java_sp", NULL, 8},
-	{AT(anchor_pc), "JavaFrameAnchor", "_last_Java_pc", NULL, 8},
-	{AT(anchor_fp), "JavaFrameAnchor", "_last_Java_fp", NULL, 8},
-	{AT(call_wrapper_anchor), "JavaCallWrapper", "_anchor", "JavaFrameAnchor", 24},
+	FIELD(block_used, "HeapBlock::Header", "_used", "bool", 1),
+	FIELD(blob_name, "CodeBlob", "_name", "const char*", 8),
+	FIELD(blob_size, "CodeBlob", "_size", "int", 4),
+	FIELD(blob_frame_complete, "CodeBlob", "_frame_complete_offset", "int", 4),
+	FIELD(blob_frame_size, "CodeBlob", "_frame_size", "int", 4),
+	FIELD(blob_code_begin, "CodeBlob", "_code_begin", "address", 8),
+	FIELD(blob_code_end, "CodeBlob", "_code_end", "address", 8),
+	FIELD(nmethod_method, "CompiledMethod", "_method", "Method*", 8),
+	FIELD(nmethod_deopt, "CompiledMethod", "_deopt_handler_begin", "address", 8),
+	FIELD(nmethod_deopt_mh, "CompiledMethod", "_deopt_mh_handler_begin", "address", 8),
+	FIELD(nmethod_scopes_data, "CompiledMethod", "_scopes_data_begin", "address", 8),
+	FIELD(nmethod_compile_id, "nmethod", "_compile_id", "int", 4),
+	FIELD(nmethod_comp_level, "nmethod", "_comp_level", "int", 4),
+	FIELD(nmethod_entry_bci, "nmethod", "_entry_bci", "int", 4),
+	FIELD(nmethod_state, "nmethod", "_state", "volatile signed char", 1),
+	FIELD(nmethod_orig_pc_offset, "nmethod", "_orig_pc_offset", "int", 4),
+	FIELD(nmethod_verified_entry, "nmethod", "_verified_entry_point", "address", 8),
+	FIELD(nmethod_scopes_pcs, "nmethod", "_scopes_pcs_offset", "int", 4),
+	FIELD(nmethod_dependencies, "nmethod", "_dependencies_offset", "int", 4),
+	FIELD(nmethod_metadata, "nmethod", "_metadata_offset", "int", 4),
+	FIELD(pc_desc_pc, "PcDesc", "_pc_offset", "int", 4),
+	FIELD(pc_desc_scope, "PcDesc", "_scope_decode_offset", "int", 4),
+	FIELD(method_const, "Method", "_constMethod", "ConstMethod*", 8),
+	FIELD(method_flags, "Method", "_flags", "u2", 2),
+	FIELD(method_access, "Method", "_access_flags", "AccessFlags", 4),
+	FIELD(const_words, "ConstMethod", "_constMethod_size", "int", 4),
+	FIELD(const_pool, "ConstMethod", "_constants", "ConstantPool*", 8),
+	FIELD(const_flags, "ConstMethod", "_flags", "u2", 2),
+	FIELD(const_code_size, "ConstMethod", "_code_size", "u2", 2),
+	FIELD(const_name, "ConstMethod", "_name_index", "u2", 2),
+	FIELD(const_signature, "ConstMethod", "_signature_index", "u2", 2),
+	FIELD(pool_length, "ConstantPool", "_length", "int", 4),
+	FIELD(pool_holder, "ConstantPool", "_pool_holder", "InstanceKlass*", 8),
+	FIELD(pool_source, "ConstantPool", "_source_file_name_index", "u2", 2),
+	FIELD(klass_name, "Klass", "_name", "Symbol*", 8),
+	FIELD(symbol_length, "Symbol", "_length", "u2", 2),
+	FIELD(symbol_body, "Symbol", "_body", NULL, 0),
+	FIELD(java_thread_anchor, "JavaThread", "_anchor", "JavaFrameAnchor", 24),
+	FIELD(anchor_sp, "JavaFrameAnchor", "_last_Java_sp", NULL, 8),
+	FIELD(anchor_pc, "JavaFrameAnchor", "_last_Java_pc", NULL, 8),
+	FIELD(anchor_fp, "JavaFrameAnchor", "_last_Java_fp", NULL, 8),
+	FIELD(call_wrapper_anchor, "JavaCallWrapper", "_anchor", "JavaFrameAnchor", 24),
 };
 
-#undef AT
-#define AT(member) offsetof(struct source, member)
+#undef OF
+#define OF source
 
 static const struct field source_fields[] = {
-	{AT(array_length), "GrowableArrayBase", "_len", "int", 4},
-	{AT(array_data), "GrowableArray<int>", "_data", NULL, 8},
-	{AT(heap_memory), "CodeHeap", "_memory", "VirtualSpace", 32},
-	{AT(heap_segmap), "CodeHeap", "_segmap", "VirtualSpace", 32},
-	{AT(heap_segment_shift), "CodeHeap", "_log2_segment_size", "int", 4},
-	{AT(space_low_boundary), "VirtualSpace", "_low_boundary", NULL, 8},
-	{AT(space_high_boundary), "VirtualSpace", "_high_boundary", NULL, 8},
-	{AT(space_low), "VirtualSpace", "_low", NULL, 8},
-	{AT(space_high), "VirtualSpace", "_high", NULL, 8},
-	{AT(block_length), "HeapBlock::Header", "_length", "size_t", 8},
-	{AT(queue_buffer), "StubQueue", "_stub_buffer", "address", 8},
-	{AT(queue_limit), "StubQueue", "_buffer_limit", "int", 4},
-	{AT(klass_methods), "InstanceKlass", "_methods", "Array<Method*>*", 8},
-	{AT(methods_length), "Array<int>", "_length", "int", 4},
-	{AT(methods_data), "Array<Method*>", "_data", NULL, 0},
+	FIELD(array_length, "GrowableArrayBase", "_len", "int", 4),
+	FIELD(array_data, "GrowableArray<int>", "_data", NULL, 8),
+	FIELD(heap_memory, "CodeHeap", "_memory", "VirtualSpace", 32),
+	FIELD(heap_segmap, "CodeHeap", "_segmap", "VirtualSpace", 32),
+	FIELD(heap_segment_shift, "CodeHeap", "_log2_segment_size", "int", 4),
+	FIELD(space_low_boundary, "VirtualSpace", "_low_boundary", NULL, 8),
+	FIELD(space_high_boundary, "VirtualSpace", "_high_boundary", NULL, 8),
+	FIELD(space_low, "VirtualSpace", "_low", NULL, 8),
+	FIELD(space_high, "VirtualSpace", "_high", NULL, 8),
+	FIELD(block_length, "HeapBlock::Header", "_length", "size_t", 8),
+	FIELD(queue_buffer, "StubQueue", "_stub_buffer", "address", 8),
+	FIELD(queue_limit, "StubQueue", "_buffer_limit", "int", 4),
+	FIELD(klass_methods, "InstanceKlass", "_methods", "Array<Method*>*", 8),
+	FIELD(methods_length, "Array<int>", "_length", "int", 4),
+	FIELD(methods_data, "Array<Method*>", "_data", NULL, 0),
 };
 
-#undef AT
+#undef OF
+#undef FIELD
 
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 #define VMCLASS(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
@@ -146,7 +151,7 @@ static int fields_load(const struct vmstructs *v, const struct field *f, size_t 
 		const char *is = vmstructs_field_type(v, f[i].type, f[i].name);
 		uint32_t size;
 
-		*ret_missing = f[i].name;
+		*ret_missing = f[i].both;
 		if (vmstructs_offset(v, f[i].type, f[i].name, at) ||
 		    vmstructs_size(v, f[i].type, &size) || *at + f[i].bytes > size)
 			return -ENOTSUP;

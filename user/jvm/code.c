@@ -1,0 +1,497 @@
+/*
+ * From a pc to Java frames.
+ *
+ * The code heap's segment map leads from the pc to the block that holds it: each byte tells how
+ * many segments the block's beginning is before (254 at most, then the way goes on from there), 255
+ * is free. The compile id that came with the pc tells whether this is still the code that was
+ * walked: ids are never used again. The target runs on while it is read, so that vtable, compile id
+ * and state are looked at again afterwards; each length that is read is bounded.
+ *
+ * A native method's wrapper has no debug information: it is one frame. Else a return address has a
+ * PcDesc of its own. An interrupted thread's pc most often has not: the next PcDesc is taken, as
+ * AsyncGetCallTrace does. Behind the last there is none but a guard: what is known then is the
+ * method alone, and its frame has no line.
+ *
+ * Measured on 17.0.15: of 13,303 PcDescs in 1,565 nmethods of a busy javac, methods, bytecode
+ * indices, lines and inlined callers were each as the JVM's own -XX:+PrintNMethods tells them.
+ */
+#include "jvm/code.h"
+
+#include "jvm/mem.h"
+#include "jvm/method.h"
+#include "jvm/scopes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define SEGMENT_FREE 0xff
+#define SEGMENT_STEPS_MAX 16384 /* a block of 254 segments each: 500 MB */
+#define STATE_MAX 2             /* in use, not used any more for new calls */
+#define LEVEL_C1_MAX 3
+#define LEVEL_C2 4
+#define KNOWN_MAX 200000 /* pcs and Methods each; all are dropped then */
+#define TEXT_MAX (256u << 20)
+
+struct named {
+	struct code_method method;
+	UT_hash_handle hh;
+	size_t size;
+	char text[]; /* hidden, class, name, signature, source */
+};
+
+struct known_method {
+	uint64_t addr;
+	const struct code_method *method;
+	struct method read; /* without the names */
+	UT_hash_handle hh;
+};
+
+struct place {
+	uint64_t pc;
+	uint64_t id;
+};
+
+struct known_place {
+	struct place place;
+	UT_hash_handle hh;
+	uint32_t count;
+	struct code_frame frames[];
+};
+
+struct code {
+	const struct mem *m;
+	const struct code_layout *l;
+	struct named *named;
+	struct known_method *methods;
+	struct known_place *places;
+	uint32_t named_count;
+	size_t text_size;
+};
+
+int code_new(const struct mem *m, const struct code_layout *l, struct code **ret)
+{
+	struct code *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->m = m;
+	c->l = l;
+	*ret = c;
+	return 0;
+}
+
+void code_forget(struct code *c)
+{
+	struct known_method *k, *next;
+
+	HASH_ITER (hh, c->methods, k, next) {
+		HASH_DEL(c->methods, k);
+		method_clear(&k->read);
+		free(k);
+	}
+}
+
+static void places_drop(struct code *c)
+{
+	struct known_place *k, *next;
+
+	HASH_ITER (hh, c->places, k, next) {
+		HASH_DEL(c->places, k);
+		free(k);
+	}
+}
+
+void code_free(struct code *c)
+{
+	struct named *n, *next;
+
+	if (!c)
+		return;
+	code_forget(c);
+	places_drop(c);
+	HASH_ITER (hh, c->named, n, next) {
+		HASH_DEL(c->named, n);
+		free(n);
+	}
+	free(c);
+}
+
+/* --- methods ----------------------------------------------------------------------------- */
+
+static char *text_add(char *at, const char *text)
+{
+	return stpcpy(at, text) + 1;
+}
+
+/* The one with these names; it is made if there is none. NULL: no memory. */
+static const struct code_method *method_named(struct code *c, const struct method *m)
+{
+	size_t size = 1 + strlen(m->class_name) + strlen(m->name) + strlen(m->signature) +
+		      strlen(m->source) + 4;
+	struct named *n = malloc(sizeof(*n) + size), *known;
+	char *at;
+
+	if (!n)
+		return NULL;
+	n->text[0] = m->hidden;
+	at = n->text + 1;
+	n->method = (struct code_method){.class_name = at, .hidden = m->hidden};
+	n->method.name = at = text_add(at, m->class_name);
+	n->method.signature = at = text_add(at, m->name);
+	n->method.source = at = text_add(at, m->signature);
+	text_add(at, m->source);
+	HASH_FIND(hh, c->named, n->text, size, known);
+	if (known || size > TEXT_MAX - c->text_size) {
+		free(n);
+		return known ? &known->method : NULL;
+	}
+	n->method.number = c->named_count;
+	HASH_ADD_KEYPTR(hh, c->named, n->text, size, n);
+	if (!n->hh.tbl) { /* uthash leaves out what it has no memory for */
+		free(n);
+		return NULL;
+	}
+	c->named_count++;
+	c->text_size += size;
+	return &n->method;
+}
+
+static void names_drop(struct method *m)
+{
+	free(m->class_name);
+	free(m->name);
+	free(m->signature);
+	free(m->source);
+	m->class_name = m->name = m->signature = m->source = NULL;
+}
+
+static int method_find(struct code *c, uint64_t addr, const struct known_method **ret)
+{
+	struct known_method *k;
+	int err;
+
+	HASH_FIND(hh, c->methods, &addr, sizeof(addr), k);
+	if (k) {
+		*ret = k;
+		return 0;
+	}
+	if (HASH_COUNT(c->methods) >= KNOWN_MAX)
+		code_forget(c);
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->addr = addr;
+	err = method_read(c->m, c->l, addr, &k->read);
+	if (err)
+		goto fail;
+	err = -ENOMEM;
+	k->method = method_named(c, &k->read);
+	if (!k->method)
+		goto fail;
+	names_drop(&k->read);
+	HASH_ADD(hh, c->methods, addr, sizeof(k->addr), k);
+	if (!k->hh.tbl)
+		goto fail;
+	*ret = k;
+	return 0;
+fail:
+	method_clear(&k->read);
+	free(k);
+	return err;
+}
+
+static int frame_fill(struct code *c, uint64_t method, uint32_t bci, enum code_frame_type type,
+		      struct code_frame *ret)
+{
+	const struct known_method *k;
+	int err = method_find(c, method, &k);
+
+	if (err)
+		return err;
+	*ret = (struct code_frame){.method = k->method, .type = type};
+	if (k->read.native) {
+		ret->type = CODE_FRAME_NATIVE;
+		return 0;
+	}
+	if (bci >= k->read.code_size)
+		return -EPROTO;
+	ret->bci = bci;
+	ret->line = method_line(&k->read, bci);
+	return 0;
+}
+
+int code_interpreted(struct code *c, uint64_t method, uint32_t bci, struct code_frame *ret)
+{
+	struct code_frame frame;
+	int err = frame_fill(c, method, bci, CODE_FRAME_INTERPRETED, &frame);
+
+	if (!err)
+		*ret = frame;
+	return err;
+}
+
+/* --- compiled code ----------------------------------------------------------------------- */
+
+static int segment_read(const struct code *c, const struct code_heap *h, uint64_t segment,
+			uint8_t *ret)
+{
+	int err = c->m->read(c->m, h->segmap + segment, ret, 1);
+
+	return err == -EFAULT || (!err && *ret == SEGMENT_FREE) ? -ESTALE : err;
+}
+
+/* The address of the blob that pc lies in, and the end of its heap. */
+static int blob_find(const struct code *c, uint64_t pc, uint64_t *ret, uint64_t *ret_end)
+{
+	const struct code_heap *h = c->l->heaps, *end = h + c->l->heap_count;
+	uint64_t segment;
+	uint8_t back;
+	int err;
+
+	while (h < end && (pc < h->low || pc >= h->high))
+		h++;
+	if (h == end)
+		return -EPROTO;
+	segment = (pc - h->low) >> h->segment_shift;
+	for (int i = 0; i < SEGMENT_STEPS_MAX; i++) {
+		err = segment_read(c, h, segment, &back);
+		if (err)
+			return err;
+		if (!back) {
+			*ret = h->low + (segment << h->segment_shift) + c->l->heap_block_size;
+			*ret_end = h->high;
+			return 0;
+		}
+		if (back > segment)
+			return -ESTALE;
+		segment -= back;
+	}
+	return -ESTALE;
+}
+
+struct nmethod {
+	uint64_t addr;
+	uint64_t method;
+	uint32_t offset; /* of the pc in its code */
+	int32_t level;
+	struct scopes scopes;
+};
+
+/* That what is there is the nmethod with this id, and alive. */
+static int nmethod_check(const struct code *c, uint64_t addr, uint32_t id)
+{
+	const struct code_layout *l = c->l;
+	uint32_t compile_id, entry_bci;
+	uint64_t vtable;
+	int8_t state;
+	int err = mem_u64(c->m, addr, &vtable);
+
+	if (!err && (!vtable || vtable != l->nmethod_vtable))
+		err = -ESTALE;
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_compile_id, &compile_id);
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_entry_bci, &entry_bci);
+	if (!err)
+		err = c->m->read(c->m, addr + l->nmethod_state, &state, 1);
+	if (err)
+		return err == -EFAULT ? -ESTALE : err;
+	if (entry_bci != UINT32_MAX) /* InvocationEntryBci, -1 */
+		compile_id |= CODE_ID_OSR;
+	return compile_id != id || state < 0 || state > STATE_MAX ? -ESTALE : 0;
+}
+
+/* Its parts follow each other in this order; all lie within the blob, and this in its heap. */
+static int scopes_locate(const struct code *c, uint64_t addr, uint64_t end, struct scopes *ret)
+{
+	const struct code_layout *l = c->l;
+	uint32_t size, metadata, pcs, pcs_end;
+	uint64_t data;
+	int err = mem_u32(c->m, addr + l->blob_size, &size);
+
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_metadata, &metadata);
+	if (!err)
+		err = mem_u64(c->m, addr + l->nmethod_scopes_data, &data);
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_scopes_pcs, &pcs);
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_dependencies, &pcs_end);
+	if (err)
+		return err;
+	if (size > end - addr || pcs_end > size || pcs > pcs_end || data > addr + pcs ||
+	    data < addr + metadata)
+		return -EPROTO;
+	*ret = (struct scopes){
+		.data = data,
+		.data_size = (uint32_t)(addr + pcs - data),
+		.pcs = addr + pcs,
+		.pc_count = (pcs_end - pcs) / l->pc_desc_size,
+		.metadata = addr + metadata,
+		.metadata_count = (uint32_t)((data - addr - metadata) / 8),
+	};
+	return 0;
+}
+
+static int nmethod_read(const struct code *c, uint64_t addr, uint64_t end, uint64_t pc,
+			struct nmethod *ret)
+{
+	const struct code_layout *l = c->l;
+	uint64_t begin, code_end;
+	uint32_t level;
+	int err = mem_u64(c->m, addr + l->nmethod_method, &ret->method);
+
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_comp_level, &level);
+	if (!err)
+		err = mem_u64(c->m, addr + l->blob_code_begin, &begin);
+	if (!err)
+		err = mem_u64(c->m, addr + l->blob_code_end, &code_end);
+	if (!err)
+		err = scopes_locate(c, addr, end, &ret->scopes);
+	if (err)
+		return err;
+	if (pc < begin || pc >= code_end || begin < addr || code_end > end)
+		return -EPROTO;
+	ret->addr = addr;
+	ret->offset = (uint32_t)(pc - begin);
+	ret->level = (int32_t)level;
+	return 0;
+}
+
+static int physical_type(const struct nmethod *n, enum code_frame_type *ret)
+{
+	if (n->level < 1 || n->level > LEVEL_C2)
+		return -EPROTO;
+	*ret = n->level <= LEVEL_C1_MAX ? CODE_FRAME_C1 : CODE_FRAME_C2;
+	return 0;
+}
+
+/* No scope: the method is all that is known. */
+static int bare_frame(struct code *c, const struct nmethod *n, struct code_frame *ret)
+{
+	enum code_frame_type type;
+	int err = physical_type(n, &type);
+
+	if (!err)
+		err = frame_fill(c, n->method, 0, type, ret);
+	ret->line = 0;
+	ret->inferred = true;
+	return err ? err : 1;
+}
+
+static int scope_frames(struct code *c, const struct nmethod *n, bool exact,
+			struct code_frame ret[CODE_FRAMES_MAX])
+{
+	struct scope scopes[CODE_FRAMES_MAX];
+	enum code_frame_type type;
+	uint32_t scope, offset;
+	int count, err;
+
+	err = scopes_pc_find(c->m, c->l, &n->scopes, n->offset, exact, &scope, &offset);
+	if (!err && !scope)
+		return exact ? -EPROTO : bare_frame(c, n, ret);
+	if (!err)
+		err = physical_type(n, &type);
+	if (err)
+		return err;
+	count = scopes_read(c->m, &n->scopes, scope, scopes, CODE_FRAMES_MAX);
+	for (int i = 0; i < count; i++) {
+		err = frame_fill(c, scopes[i].method, scopes[i].bci,
+				 i < count - 1 ? CODE_FRAME_INLINED : type, &ret[i]);
+		if (err)
+			return err;
+		ret[i].inferred = offset != n->offset;
+	}
+	/* The outermost scope is the compiled method's own. */
+	if (count > 0 && scopes[count - 1].method != n->method)
+		return -EPROTO;
+	return count;
+}
+
+static int nmethod_frames(struct code *c, const struct nmethod *n, bool exact,
+			  struct code_frame ret[CODE_FRAMES_MAX])
+{
+	const struct known_method *k;
+	int err;
+
+	if (!n->method)
+		return -ESTALE;
+	err = method_find(c, n->method, &k);
+	if (err)
+		return err;
+	if (!k->read.native)
+		return scope_frames(c, n, exact, ret);
+	ret[0] = (struct code_frame){.method = k->method, .type = CODE_FRAME_NATIVE};
+	return 1;
+}
+
+/* Reads what is there now; the number of frames. */
+static int place_read(struct code *c, const struct place *p, bool exact,
+		      struct code_frame ret[CODE_FRAMES_MAX])
+{
+	struct nmethod n;
+	uint64_t addr, end;
+	int count, err = blob_find(c, p->pc, &addr, &end);
+
+	if (!err)
+		err = nmethod_check(c, addr, (uint32_t)p->id);
+	if (err)
+		return err;
+	count = nmethod_read(c, addr, end, p->pc, &n);
+	if (!count)
+		count = nmethod_frames(c, &n, exact, ret);
+	if (count == -ENOMEM || count == -ESRCH)
+		return count;
+	err = nmethod_check(c, addr, (uint32_t)p->id);
+	if (err)
+		return err;
+	return count == -EFAULT ? -EPROTO : count;
+}
+
+/* Without memory for it, it is read again next time. */
+static void place_keep(struct code *c, const struct place *p, const struct code_frame *frames,
+		       int count)
+{
+	size_t size = (size_t)count * sizeof(*frames);
+	struct known_place *k;
+
+	if (HASH_COUNT(c->places) >= KNOWN_MAX)
+		places_drop(c);
+	k = malloc(sizeof(*k) + size);
+	if (!k)
+		return;
+	k->place = *p;
+	k->count = (uint32_t)count;
+	memcpy(k->frames, frames, size);
+	HASH_ADD(hh, c->places, place, sizeof(k->place), k);
+	if (!k->hh.tbl)
+		free(k);
+}
+
+int code_compiled(struct code *c, uint64_t pc, uint32_t id, bool return_address,
+		  struct code_frame ret[CODE_FRAMES_MAX])
+{
+	struct place place = {pc, id};
+	struct code_frame frames[CODE_FRAMES_MAX];
+	struct known_place *k;
+	int count;
+
+	HASH_FIND(hh, c->places, &place, sizeof(place), k);
+	if (k && return_address && k->frames[0].inferred)
+		return -EPROTO;
+	if (k) {
+		memcpy(ret, k->frames, k->count * sizeof(*ret));
+		return (int)k->count;
+	}
+	count = place_read(c, &place, return_address, frames);
+	if (count <= 0)
+		return count;
+	place_keep(c, &place, frames, count);
+	memcpy(ret, frames, (size_t)count * sizeof(*ret));
+	return count;
+}
