@@ -147,6 +147,32 @@ static void a_class_redefined_at_the_same_address_is_another(void **state)
 	log_names_free(n);
 }
 
+/* The same addresses, object and class: all of it was freed, and used again. */
+static void a_lock_of_a_class_redefined_is_another(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock monitor = {.object = 0x1000, .handle = 0x20, .klass = 0x300};
+	struct wire_lock other = {.object = 0x2000, .klass = 0x300};
+	struct wire_lock owned = {.object = 0x3000, .klass = 0x300, .owner_tid = 9};
+	struct log_names *n;
+
+	define(f, 0x300, "Old", 0);
+	assert_int_equal(ids_monitor(f->ids, &monitor), 1);
+	assert_int_equal(ids_blocker(f->ids, &other), 2);
+	assert_int_equal(ids_blocker(f->ids, &owned), 3);
+	define(f, 0x300, "New", 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(ids_monitor(f->ids, &monitor), 4);
+		assert_int_equal(ids_blocker(f->ids, &other), 5);
+		assert_int_equal(ids_blocker(f->ids, &owned), 6);
+	}
+	n = names(f);
+	for (uint64_t lock = 1; lock <= 6; lock++)
+		assert_string_equal(log_names_class(n, log_names_lock(n, lock)->class),
+				    lock <= 3 ? "Old" : "New");
+	log_names_free(n);
+}
+
 static void a_lock_without_a_class_gets_it_later(void **state)
 {
 	struct fixture *f = *state;
@@ -344,6 +370,7 @@ int main(void)
 		TEST(a_reused_monitor_is_another_lock),
 		TEST(a_hash_keeps_the_identity_over_inflations),
 		TEST(a_class_redefined_at_the_same_address_is_another),
+		TEST(a_lock_of_a_class_redefined_is_another),
 		TEST(a_lock_without_a_class_gets_it_later),
 		TEST(blockers_are_sorted_into_groups),
 		TEST(what_is_no_lock_is_told_by_its_class),

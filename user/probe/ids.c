@@ -438,6 +438,12 @@ static uint32_t lock_update(struct ids *ids, struct lock_id *l, const struct wir
 	return l->info.number;
 }
 
+/* A class is unloaded, and its address used again: what is known of a lock of it is of another. */
+static bool class_is_still(const struct lock_id *l, const struct class_id *c)
+{
+	return l->info.class && (!c || l->info.class == c->number);
+}
+
 uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 {
 	const struct class_id *c;
@@ -448,15 +454,15 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 	l = lock_get(ids, (struct lock_key){r->object, 0});
 	if (!l)
 		return 0;
+	c = class_find(ids, r->klass);
 	/* The common case: nothing is new. */
 	if (l->info.number && l->handle == r->handle && l->klass == r->klass &&
-	    l->info.hash == r->hash && l->info.class)
+	    l->info.hash == r->hash && class_is_still(l, c))
 		return l->info.number;
 	if (l->handle != r->handle || l->klass != r->klass)
 		memset(&l->info, 0, sizeof(l->info));
 	l->handle = r->handle;
 	l->klass = r->klass;
-	c = class_find(ids, r->klass);
 	return lock_update(ids, l, r, c ? c->number : 0, LOCK_GROUP_MONITOR, LOCK_IDENTITY_MONITOR);
 }
 
@@ -507,14 +513,15 @@ uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 	if (!l)
 		return 0;
 	if (!l->key.address) {
-		if (l->info.number && l->info.class)
+		if (l->info.number && class_is_still(l, c))
 			return l->info.number;
 		any = *r;
 		any.object = 0;
 		any.hash = 0;
 		return lock_update(ids, l, &any, c ? c->number : 0, group, LOCK_IDENTITY_UNKNOWN);
 	}
-	if (l->info.number && l->info.hash == r->hash && l->info.group >= group && l->info.class)
+	if (l->info.number && l->info.hash == r->hash && l->info.group >= group &&
+	    class_is_still(l, c))
 		number = l->info.number;
 	else
 		number = lock_update(ids, l, r, c ? c->number : 0, group, LOCK_IDENTITY_ADDRESS);
