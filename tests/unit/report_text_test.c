@@ -41,6 +41,30 @@ static struct event values(uint16_t id, uint64_t ns, uint64_t a, uint64_t b, uin
 	return (struct event){.id = id, .time_ns = ns, .thread = 1, .v = {{a}, {b}, {c}, {d}}};
 }
 
+static struct event frame(uint64_t stack, uint64_t caller, uint64_t type, uint64_t method)
+{
+	struct event e = {.id = EVENT_STACK, .time_ns = 1};
+
+	e.v[STACK_STACK].u = stack;
+	e.v[STACK_CALLER].u = caller;
+	e.v[STACK_FRAME].u = type;
+	e.v[STACK_METHOD].u = method;
+	e.v[STACK_LINE].u = stack;
+	return e;
+}
+
+static struct event method_of(uint64_t method, const char *class, const char *name)
+{
+	struct event e = {.id = EVENT_METHOD, .time_ns = 1};
+
+	e.v[METHOD_METHOD].u = method;
+	e.v[METHOD_CLASS_NAME].s = class;
+	e.v[METHOD_NAME].s = name;
+	e.v[METHOD_SIGNATURE].s = "()V";
+	e.v[METHOD_SOURCE].s = "Table.java";
+	return e;
+}
+
 /* 0 or what analysis_add said. */
 static int feed(struct analysis *a)
 {
@@ -55,8 +79,13 @@ static int feed(struct analysis *a)
 		named(EVENT_STRING, 2, STRING_TEXT, "G1 Old Gen"),
 		lock_of(1, LOCK_GROUP_MONITOR, 1),
 		lock_of(2, LOCK_GROUP_OTHER, 1),
+		method_of(1, "Table", "get"),
+		method_of(2, "java.util.concurrent.Lock", "lock"),
+		frame(1, 0, FRAME_TYPE_BROKEN, 0),
+		frame(2, 1, FRAME_TYPE_C1, 1),
+		frame(3, 2, FRAME_TYPE_C2, 2),
 		values(EVENT_CPU_SAMPLE, 10, 0, 0, 0, 0),
-		enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some),
+		at_places(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 3, 2),
 		enter(1100, 3, 1, 1, OWNER_SOURCE_JAVA_THREAD, some),
 		entered(2000, 2, 1, some, 1, more),
 		park(2100, 1, 2, 0, OWNER_SOURCE_UNKNOWN, some),
@@ -73,6 +102,8 @@ static int feed(struct analysis *a)
 		values(EVENT_SAFEPOINT_END, 3007, 0, 0, 0, 0),
 		values(EVENT_THREAD_SAMPLE, 4000, 900, 50, 50, 3000),
 		values(EVENT_CPU_SAMPLE, 4000, 0, 60, 50, 10),
+		values(EVENT_STACK_WALK, 4000, WALK_RESULT_COMPLETE, 5, 0, 0),
+		values(EVENT_STACK_WALK, 4000, WALK_RESULT_READ_FAILED, 5, 0, 0),
 		values(EVENT_LOST, 4000, EVENT_PARK_BEGIN, LOST_PLACE_RING_BUFFER, 3, 0),
 		values(EVENT_END, 5000, END_REASON_DONE, 0, 0, 0),
 	};
@@ -85,11 +116,13 @@ static int feed(struct analysis *a)
 	return err ? err : analysis_finish(a);
 }
 
-enum output { TEXT, JSON, BY_TEXT, BY_JSON, OUTPUT_COUNT };
+enum output { TEXT, JSON, BY_TEXT, BY_JSON, BY_CHAIN_TEXT, BY_CHAIN_JSON, OUTPUT_COUNT };
 
 static int print(const struct report_input *in, enum output output, FILE *out)
 {
 	static const enum aspect_id by[] = {ASPECT_GROUP, ASPECT_LOCK, ASPECT_OWNER_THREAD};
+	static const enum aspect_id by_chain[] = {ASPECT_WAITER_STACK, ASPECT_OWNER_METHOD,
+						  ASPECT_OWNER_THREAD};
 
 	switch (output) {
 	case TEXT:
@@ -98,8 +131,12 @@ static int print(const struct report_input *in, enum output output, FILE *out)
 		return report_json(in, out);
 	case BY_TEXT:
 		return report_by_text(in, by, 3, out);
-	default:
+	case BY_JSON:
 		return report_by_json(in, by, 3, out);
+	case BY_CHAIN_TEXT:
+		return report_by_text(in, by_chain, 3, out);
+	default:
+		return report_by_json(in, by_chain, 3, out);
 	}
 }
 

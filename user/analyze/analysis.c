@@ -55,7 +55,17 @@ void analysis_free(struct analysis *a)
 	free(a);
 }
 
-/* Counts are cumulative; the greatest is the last, also when events come a little out of order. */
+/* These counts are cumulative; the greatest is the last, also when events come a little out of
+ * order. */
+static void walks_add(struct analysis_facts *f, const struct event *e)
+{
+	uint64_t result = e->v[STACK_WALK_RESULT].u, count = e->v[STACK_WALK_COUNT].u;
+
+	if (result < ANALYSIS_WALKS_MAX && count > f->walks[result])
+		f->walks[result] = count;
+}
+
+/* So are these. */
 static int lost_add(struct analysis *a, const struct event *e)
 {
 	struct place_key key = {.a = e->v[LOST_EVENT_ID].u, .b = e->v[LOST_PLACE].u};
@@ -106,6 +116,9 @@ static int facts_add(struct analysis *a, const struct event *e)
 		return lost_add(a, e);
 	case EVENT_NOTE:
 		return note_add(a, e);
+	case EVENT_STACK_WALK:
+		walks_add(f, e);
+		return 0;
 	case EVENT_END:
 		f->ended = true;
 		f->end_reason = e->v[END_REASON].u;

@@ -25,10 +25,13 @@ struct analysis_note {
 	char *text;
 };
 
+#define ANALYSIS_WALKS_MAX 64
+
 /* What is to be known of the events as such. */
 struct analysis_facts {
 	uint64_t events;
 	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
+	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
 	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
 	bool ended;                       /* there was an end event */
 	uint64_t end_reason;              /* enum end_reason */

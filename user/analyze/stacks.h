@@ -25,8 +25,8 @@ uint32_t stacks_chain(const struct stacks *s, uint64_t stack);
 #define STACKS_METHOD_UNLOADED 1 /* its code was gone before it was named */
 
 /*
- * The method that a blocked thread is in: the innermost that is not internal; of nothing but internal
- * ones, the outermost. A holder's is the innermost outside the JDK, else the same as a waiter's.
+ * The method that a blocked thread is in: the innermost that is not internal; of nothing but
+ * internal ones, the outermost. A holder's is the innermost outside the JDK, else as a waiter's.
  */
 uint32_t stacks_waiter_method(const struct stacks *s, uint64_t stack);
 uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack);

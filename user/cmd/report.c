@@ -12,22 +12,25 @@
 #include "cmd/analyze_log.h"
 #include "report/report.h"
 
-#define DEPTH_MAX 8
+#define ASPECTS_TEXT_MAX 1024
 #define TOP_DEFAULT 10
+
+enum { OPT_FULL = 1000 };
 
 struct options {
 	const char *path;
-	enum aspect_id by[DEPTH_MAX];
+	enum aspect_id by[ASPECT_COUNT]; /* each once */
 	unsigned depth;
 	bool json;
+	bool full;
 	unsigned top;
 };
 
 static const struct argp_option option_table[] = {
-	{"by", 'b', "A[,B...]", 0,
-	 "Only blocked time, nested by these aspects, in any order: lock_class, lock, group "
-	 "(monitor or juc), "
-	 "waiter_thread, owner_thread",
+	{"by", 'b', "A[,B...]", 0, "Only blocked time, nested by these aspects, in any order:", 0},
+	{"full", OPT_FULL, NULL, 0,
+	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
+	 "folded, and long chains cut",
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
 	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
@@ -43,6 +46,9 @@ static const char doc[] = "Says who was blocked on which lock, who held it meanw
 			  "      which threads caused the waiting, per class of lock\n"
 			  "  spoor report --by waiter_thread,lock,owner_thread app.spoor\n"
 			  "      what each thread waited for, and for whom\n"
+			  "  spoor report --by waiter_method,owner_stack app.spoor\n"
+			  "      in which methods threads wait, and what the holders are doing "
+			  "meanwhile\n"
 			  "  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
 			  "      all figures, in ns\n"
 			  "\n"
@@ -56,25 +62,55 @@ static const char doc[] = "Says who was blocked on which lock, who held it meanw
 			  "missing, and what could be read has been "
 			  "reported; 2 wrong usage.\n";
 
+/* "lock_class, lock, ...", or with what each is behind it in parentheses. */
+static void aspects_list(bool docs, char buf[ASPECTS_TEXT_MAX])
+{
+	size_t length = 0;
+
+	for (int i = 0; i < ASPECT_COUNT; i++) {
+		const struct aspect *a = aspect_get(i);
+
+		length += (size_t)snprintf(buf + length, ASPECTS_TEXT_MAX - length, "%s%s%s%s%s",
+					   i ? ", " : "", a->name, docs ? " (" : "",
+					   docs ? a->doc : "", docs ? ")" : "");
+		if (length >= ASPECTS_TEXT_MAX)
+			return;
+	}
+}
+
+/* Appends the aspects to what --by says of itself. What is returned is argp's. */
+static char *help(int key, const char *text, void *input)
+{
+	char list[ASPECTS_TEXT_MAX], *filled;
+
+	(void)input;
+	if (key != 'b')
+		return (char *)text;
+	aspects_list(true, list);
+	return asprintf(&filled, "%s %s", text, list) < 0 ? (char *)text : filled;
+}
+
 static void add_aspects(struct options *o, const char *arg, struct argp_state *state)
 {
+	char list[ASPECTS_TEXT_MAX];
+
 	for (;;) {
 		size_t length = strcspn(arg, ",");
 		int aspect = aspect_by_name(arg, length);
 
-		if (aspect < 0)
-			argp_error(state,
-				   "there is no aspect '%.*s'; there are lock_class, lock, group, "
-				   "waiter_thread, "
-				   "owner_thread",
-				   (int)length, arg);
-		for (unsigned i = 0; i < o->depth && aspect >= 0; i++) {
-			if (o->by[i] == (enum aspect_id)aspect)
+		if (aspect < 0) {
+			aspects_list(false, list);
+			argp_error(state, "there is no aspect '%.*s'; there are %s", (int)length,
+				   arg, list);
+			return;
+		}
+		for (unsigned i = 0; i < o->depth; i++) {
+			if (o->by[i] == (enum aspect_id)aspect) {
 				argp_error(state, "the aspect '%.*s' is there twice", (int)length,
 					   arg);
+				return;
+			}
 		}
-		if (aspect < 0 || o->depth == DEPTH_MAX)
-			return;
 		o->by[o->depth++] = (enum aspect_id)aspect;
 		arg += length;
 		if (!*arg++)
@@ -107,6 +143,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--format is text or json, not '%s'", arg);
 		o->json = !strcmp(arg, "json");
 		return 0;
+	case OPT_FULL:
+		o->full = true;
+		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
 		return 0;
@@ -135,6 +174,7 @@ static int report(const struct options *o, struct analyzed_log *log)
 	int err;
 
 	log->input.top = o->top;
+	log->input.full = o->full;
 	err = print(o, &log->input);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
@@ -145,7 +185,7 @@ static int report(const struct options *o, struct analyzed_log *log)
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, help, NULL};
 	struct options o = {.top = TOP_DEFAULT};
 	static char name[] = "spoor report";
 	struct analyzed_log log;

@@ -52,16 +52,19 @@ static void add_callers(const struct tree *t, struct chain *chain, unsigned leve
 	unsigned rows = 1, more = 0;
 
 	while (chain_next(chain, row)) {
-		if (rows++ >= ROWS_MAX && !t->in->full) {
+		if (rows++ >= ROWS_MAX && !t->in->full && !chain->end) {
 			more++;
 			continue;
 		}
+		if (more)
+			break;
 		table_add(t->table, "%*s%s", indent, "", row);
 		table_end_row(t->table);
 	}
 	if (!more)
 		return;
-	table_add(t->table, "%*s... %u more", indent, "", more);
+	table_add(t->table, "%*s... %u more%s%s", indent, "", more, chain->end ? " " : "",
+		  chain->end ? row : "");
 	table_end_row(t->table);
 }
 
@@ -73,7 +76,9 @@ static void add_groups(const struct tree *t, const struct group *parent, unsigne
 
 	for (uint32_t i = 0; i < parent->group_count; i++) {
 		const struct group *g = &parent->groups[i];
-		struct chain chain = {t->stacks, group_stack(t->stacks, g), t->in->full};
+		struct chain chain = {.stacks = t->stacks,
+				      .stack = group_stack(t->stacks, g),
+				      .full = t->in->full};
 
 		if (i >= shown) {
 			rest.blocked_ns += g->blocked_ns;
@@ -142,7 +147,6 @@ static json_t *key_json(const struct labels *labels, const struct stacks *stacks
 			const struct group *g)
 {
 	const struct log_names *names = stacks_names(stacks);
-	const struct log_method *m;
 	char buf[LABEL_MAX];
 
 	switch (g->aspect) {
@@ -159,14 +163,12 @@ static json_t *key_json(const struct labels *labels, const struct stacks *stacks
 		return json_pack("[s]", name_group(names, g->cell->lock, g->cell->monitor));
 	case ASPECT_WAITER_STACK:
 	case ASPECT_OWNER_STACK:
-		if (group_stack(stacks, g))
-			return chain_json(stacks, group_stack(stacks, g));
-		/* fall through */
+		return group_stack(stacks, g)
+			       ? chain_json(stacks, group_stack(stacks, g))
+			       : json_pack("[s]", label_group(labels, stacks, g, buf));
 	case ASPECT_WAITER_METHOD:
 	case ASPECT_OWNER_METHOD:
-		m = stacks_method(stacks, group_method(stacks, g));
-		return m ? json_pack("[o]", json_sprintf("%s.%s", m->class_name, m->name))
-			 : json_pack("[s]", label_group(labels, stacks, g, buf));
+		return json_pack("[o]", group_method_json(stacks, g));
 	case ASPECT_COUNT:
 		break;
 	}

@@ -50,6 +50,7 @@ bool chain_next(struct chain *c, char buf[LABEL_MAX])
 		c->stack = next;
 		folded++;
 	}
+	c->end = f.kind == STACKS_MISSING || f.kind == STACKS_CUT;
 	frame_label(&f, buf);
 	length = strlen(buf);
 	if (folded)
@@ -102,4 +103,20 @@ json_t *chain_json(const struct stacks *s, uint64_t stack)
 		frames = NULL;
 	}
 	return frames;
+}
+
+json_t *method_json(const struct stacks *s, uint32_t method)
+{
+	const struct log_method *m = stacks_method(s, method);
+	char buf[LABEL_MAX];
+
+	return m ? json_sprintf("%s.%s", m->class_name, m->name)
+		 : json_string(label_method(s, method, buf));
+}
+
+json_t *group_method_json(const struct stacks *s, const struct group *g)
+{
+	if (g->aspect == ASPECT_OWNER_METHOD && g->cell->holder == HOLDER_HAND_OVER)
+		return json_string("(hand-over)");
+	return method_json(s, group_method(s, g));
 }

@@ -12,6 +12,7 @@ struct chain {
 	const struct stacks *stacks;
 	uint64_t stack; /* of the next row */
 	bool full; /* a row for every frame; else internal ones are folded into their callers */
+	bool end;  /* the last row was no frame, but says that frames are missing */
 };
 
 /*
@@ -20,5 +21,8 @@ struct chain {
  */
 bool chain_next(struct chain *c, char buf[LABEL_MAX]);
 
-/* All frames, from the innermost. A new reference. NULL: no memory. */
+/* New references. NULL: no memory. All frames of a chain, from the innermost; a method as a text;
+ * the method of a group by waiter_method or owner_method, which may be "(hand-over)". */
 json_t *chain_json(const struct stacks *s, uint64_t stack);
+json_t *method_json(const struct stacks *s, uint32_t method);
+json_t *group_method_json(const struct stacks *s, const struct group *g);

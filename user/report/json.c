@@ -7,6 +7,7 @@
 #include "log/names.h"
 #include "report/blockers.h"
 #include "report/by.h"
+#include "report/finding.h"
 #include "report/heap.h"
 #include "report/text.h"
 
@@ -278,6 +279,8 @@ int report_json(const struct report_input *in, FILE *out)
 	analysis_facts(in->analysis, &f);
 	json_object_set_new(o, "recording", recording_json(in, &f));
 	json_object_set_new(contention, "incomplete", incomplete_json(in));
+	if (!err && report_has_chains(in))
+		err = finding_json(in, contention);
 	json_object_set_new(o, "contention", contention);
 	json_object_set_new(o, "parking", blockers_json(in, PARKING_PARK));
 	json_object_set_new(o, "waiting", blockers_json(in, PARKING_WAIT));

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "analyze/analysis.h"
+#include "report/finding.h"
 #include "report/format.h"
 
 void text_heading(struct text *t, const char *format, ...)
@@ -71,22 +72,35 @@ void report_damage(const struct report_input *in, char *buf, size_t size)
 		 size_format(in->stats.bytes_skipped, skipped));
 }
 
-int report_text(const struct report_input *in, FILE *out)
+static int print_sections(struct text *t)
 {
 	static int (*const sections[])(struct text *) = {text_recorded, text_locks, text_parking,
-							 text_pauses,   text_cpus,  text_threads};
+							 text_pauses,   text_cpus,  text_threads,
+							 text_finding};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !err; i++)
+		err = sections[i](t);
+	return err;
+}
+
+int report_text(const struct report_input *in, FILE *out)
+{
 	struct text t = {.in = in,
+			 .labels = labels_new(analysis_names(in->analysis)),
 			 .stacks = analysis_stacks(in->analysis),
 			 .out = out,
 			 .duration_ns = report_duration(in)};
+	struct finding finding;
 	char damage[512];
-	int err = 0;
+	int err = t.labels ? 0 : -ENOMEM;
 
-	t.labels = labels_new(analysis_names(in->analysis));
-	if (!t.labels)
-		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections) && !err; i++)
-		err = sections[i](&t);
+	if (!err && report_has_chains(in)) {
+		err = report_finding(in, &finding);
+		t.finding = &finding;
+	}
+	if (!err)
+		err = print_sections(&t);
 	if (!err && in->damaged) {
 		report_damage(in, damage, sizeof(damage));
 		text_heading(&t, "INCOMPLETE\n  %s", damage);

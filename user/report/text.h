@@ -4,10 +4,14 @@
 #include "report/label.h"
 #include "report/report.h"
 
+struct analysis_facts;
+struct finding;
+
 struct text {
 	const struct report_input *in;
 	struct labels *labels;
 	const struct stacks *stacks;
+	const struct finding *finding; /* NULL: the log has no call chains */
 	FILE *out;
 	uint64_t duration_ns; /* of the recording */
 	unsigned sections;    /* printed so far */
@@ -15,6 +19,11 @@ struct text {
 
 /* A heading, with a line between it and the section above. */
 void text_heading(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A name and what is to be said of it, on as many lines as it needs; nothing if that is "". */
+void text_line(struct text *t, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Words, from the column indent - 1 on; the next line begins there, too. */
+void text_words(FILE *out, size_t indent, const char *text);
 
 /* 0 or -ENOMEM. */
 int text_recorded(struct text *t);
@@ -23,6 +32,13 @@ int text_parking(struct text *t);
 int text_pauses(struct text *t);
 int text_cpus(struct text *t);
 int text_threads(struct text *t);
+int text_finding(struct text *t);
+
+/* Of call chains, if the log has any: how the walks of stacks ended; the methods of the groups of
+ * one lock, by waiter_method or owner_method; for how much of the time chains are known. */
+void text_walks(struct text *t, const struct analysis_facts *f);
+void text_methods(struct text *t, const char *name, const struct group *lock);
+void text_sources(struct text *t);
 
 /* Members of the header; "" and 0 where it has none. */
 const char *header_text(const json_t *header, const char *object, const char *key);

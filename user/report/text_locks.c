@@ -12,8 +12,9 @@
 
 struct lock_view {
 	struct text *text;
-	const struct group *lock;    /* by waiter_thread */
-	const struct group *holders; /* the same lock, by owner_thread */
+	const struct group *lock;                           /* by waiter_thread */
+	const struct group *holders;                        /* the same lock, by owner_thread */
+	const struct group *waiter_methods, *owner_methods; /* likewise; NULL: no call chains */
 };
 
 static const struct contention_lock *lock_seen(const struct text *t, uint64_t lock)
@@ -178,6 +179,10 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 	err = print_waiters(v);
 	if (!err)
 		err = print_holders(v);
+	if (v->waiter_methods)
+		text_methods(v->text, "blocked in", v->waiter_methods);
+	if (v->owner_methods)
+		text_methods(v->text, "held meanwhile in", v->owner_methods);
 	print_incomplete(v);
 	if (!err)
 		print_sentence(v);
@@ -266,22 +271,36 @@ static void print_rest(struct text *t, const struct group *root, uint32_t shown)
 			incomplete - listed == 1 ? "" : "s");
 }
 
-static void print_legend(struct text *t, const struct group *holders)
+/* Whether a name in parentheses stands for a holder, or for its method. */
+static bool has_nameless(const struct text *t, const struct group *holders)
 {
+	if (t->finding && holders->stack_from_ns[HOLDER_STACK_UNKNOWN])
+		return true;
 	for (uint32_t i = 0; i < holders->group_count; i++) {
 		for (uint32_t k = 0; k < holders->groups[i].group_count; k++) {
-			if (holder_is_thread(holders->groups[i].groups[k].cell->holder))
-				continue;
-			fputs("\n  (hand-over): released, and nobody seen taking it yet. "
-			      "(unknown): nothing says who held it.\n",
-			      t->out);
-			return;
+			if (!holder_is_thread(holders->groups[i].groups[k].cell->holder))
+				return true;
 		}
 	}
+	return false;
 }
 
-static int print_all(struct text *t, const struct group *waiters, const struct group *holders)
+static void print_legend(struct text *t, const struct group *holders)
 {
+	if (has_nameless(t, holders))
+		fprintf(t->out,
+			"\n  (hand-over): released, and nobody seen taking it yet. (unknown): "
+			"nothing "
+			"says who held it%s.\n",
+			t->finding ? ", or where" : "");
+}
+
+/* All locks, each nested by one more aspect. */
+enum { BY_WAITER, BY_HOLDER, BY_WAITER_METHOD, BY_OWNER_METHOD, BY_COUNT };
+
+static int print_all(struct text *t, const struct group *by)
+{
+	const struct group *waiters = &by[BY_WAITER];
 	char count[FORMAT_MAX], total[FORMAT_MAX];
 	uint32_t i;
 	int err = 0;
@@ -296,34 +315,41 @@ static int print_all(struct text *t, const struct group *waiters, const struct g
 				     ? ""
 				     : " of java.util.concurrent; monitors were not recorded");
 	for (i = 0; i < waiters->group_count && i < t->in->top && !err; i++) {
-		struct lock_view v = {t, &waiters->groups[i],
-				      find_lock(holders, waiters->groups[i].cell->lock)};
+		uint64_t lock = waiters->groups[i].cell->lock;
+		struct lock_view v = {t, &waiters->groups[i], find_lock(&by[BY_HOLDER], lock),
+				      find_lock(&by[BY_WAITER_METHOD], lock),
+				      find_lock(&by[BY_OWNER_METHOD], lock)};
 
 		err = print_lock(&v, i + 1, waiters->blocked_ns);
 	}
 	if (err)
 		return err;
-	print_legend(t, holders);
+	text_sources(t);
+	print_legend(t, &by[BY_HOLDER]);
 	print_rest(t, waiters, i);
 	return print_open(t);
 }
 
 int text_locks(struct text *t)
 {
-	static const enum aspect_id by_waiter[] = {ASPECT_LOCK, ASPECT_WAITER_THREAD};
-	static const enum aspect_id by_holder[] = {ASPECT_LOCK, ASPECT_OWNER_THREAD};
-	struct group waiters = {0}, holders = {0};
+	static const enum aspect_id aspects[BY_COUNT][2] = {
+		[BY_WAITER] = {ASPECT_LOCK, ASPECT_WAITER_THREAD},
+		[BY_HOLDER] = {ASPECT_LOCK, ASPECT_OWNER_THREAD},
+		[BY_WAITER_METHOD] = {ASPECT_LOCK, ASPECT_WAITER_METHOD},
+		[BY_OWNER_METHOD] = {ASPECT_LOCK, ASPECT_OWNER_METHOD},
+	};
+	unsigned wanted = t->finding ? BY_COUNT : BY_WAITER_METHOD;
+	struct group by[BY_COUNT] = {{0}};
 	const struct cell *cells;
 	uint32_t count;
-	int err;
+	int err = 0;
 
 	cells = contention_cells(analysis_contention(t->in->analysis), &count);
-	err = groups_make(t->stacks, cells, count, by_waiter, 2, &waiters);
+	for (unsigned i = 0; i < wanted && !err; i++)
+		err = groups_make(t->stacks, cells, count, aspects[i], 2, &by[i]);
 	if (!err)
-		err = groups_make(t->stacks, cells, count, by_holder, 2, &holders);
-	if (!err)
-		err = print_all(t, &waiters, &holders);
-	groups_free(&waiters);
-	groups_free(&holders);
+		err = print_all(t, by);
+	for (unsigned i = 0; i < BY_COUNT; i++)
+		groups_free(&by[i]);
 	return err;
 }

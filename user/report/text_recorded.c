@@ -14,16 +14,16 @@
 #define COMMAND_MAX 300 /* longer ones are cut */
 
 /* Goes on in the next line, below where it began, when the line is full. */
-static void words(FILE *out, const char *text)
+void text_words(FILE *out, size_t indent, const char *text)
 {
-	size_t column = INDENT, length;
+	size_t column = indent, length;
 
 	for (; *text; text += length) {
 		text += *text == ' ';
 		length = strcspn(text, " ");
-		if (column > INDENT && column + 1 + length > WIDTH) {
-			fprintf(out, "\n%*s", INDENT - 1, "");
-			column = INDENT;
+		if (column > indent && column + 1 + length > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent - 1, "");
+			column = indent;
 		}
 		fprintf(out, " %.*s", (int)length, text);
 		column += length + 1;
@@ -31,10 +31,7 @@ static void words(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-static void line(struct text *t, const char *name, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void line(struct text *t, const char *name, const char *format, ...)
+void text_line(struct text *t, const char *name, const char *format, ...)
 {
 	char buf[1024], clean[LABEL_MAX];
 	va_list args;
@@ -44,7 +41,7 @@ static void line(struct text *t, const char *name, const char *format, ...)
 	va_end(args);
 	if (*buf) {
 		fprintf(t->out, "  %-10s", name);
-		words(t->out, label_clean(buf, clean));
+		text_words(t->out, INDENT, label_clean(buf, clean));
 	}
 }
 
@@ -57,12 +54,14 @@ static void print_jvm(struct text *t)
 	uint64_t pid = header_number(h, "jvm", "pid");
 
 	if (*version || pid)
-		line(t, "JVM", "%s%s%s%s%s, pid %" PRIu64, *version ? version : "version not known",
-		     *collector ? ", collector " : "", collector, *kind ? ", " : "", kind, pid);
+		text_line(t, "JVM", "%s%s%s%s%s, pid %" PRIu64,
+			  *version ? version : "version not known",
+			  *collector ? ", collector " : "", collector, *kind ? ", " : "", kind,
+			  pid);
 	if (strlen(command) > COMMAND_MAX)
-		line(t, "command", "%.*s...", COMMAND_MAX, command);
+		text_line(t, "command", "%.*s...", COMMAND_MAX, command);
 	else
-		line(t, "command", "%s", command);
+		text_line(t, "command", "%s", command);
 }
 
 static void print_host(struct text *t)
@@ -73,9 +72,10 @@ static void print_host(struct text *t)
 
 	if (!json_object_get(h, "host"))
 		return;
-	line(t, "host", "%s, Linux %s, %s, %" PRIu64 " CPU%s, %s%s", header_text(h, "host", "name"),
-	     header_text(h, "host", "kernel"), header_text(h, "host", "arch"), cpus,
-	     cpus == 1 ? "" : "s", *hypervisor ? "on " : "no hypervisor seen", hypervisor);
+	text_line(t, "host", "%s, Linux %s, %s, %" PRIu64 " CPU%s, %s%s",
+		  header_text(h, "host", "name"), header_text(h, "host", "kernel"),
+		  header_text(h, "host", "arch"), cpus, cpus == 1 ? "" : "s",
+		  *hypervisor ? "on " : "no hypervisor seen", hypervisor);
 }
 
 static void print_time(struct text *t, const struct analysis_facts *f)
@@ -94,12 +94,13 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 
 	if (wall_ns && gmtime_r(&wall, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
-	line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
+	text_line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
 	if (!f->ended)
-		line(t, "ended", "not properly: the recorder was killed, or the log is cut short");
+		text_line(t, "ended",
+			  "not properly: the recorder was killed, or the log is cut short");
 	else
-		line(t, "ended", "%s",
-		     f->end_reason < END_REASON_COUNT ? reasons[f->end_reason] : "");
+		text_line(t, "ended", "%s",
+			  f->end_reason < END_REASON_COUNT ? reasons[f->end_reason] : "");
 }
 
 static void print_sources(struct text *t)
@@ -112,14 +113,15 @@ static void print_sources(struct text *t)
 
 	if (!json_object_get(h, "sources"))
 		return;
-	line(t, "sources", "steal: %s; scheduler: %s; monitor events: %s",
-	     !*steal || !strcmp(steal, "none") ? "not measured" : steal,
-	     header_text(h, "sources", "sched"), header_text(h, "sources", "monitor"));
-	json_array_foreach(json_object_get(json_object_get(h, "sources"), "probes_missing"), i,
-			   probe) line(t, i ? "" : "no probe", "%s",
-				       json_string_value(probe) ? json_string_value(probe) : "?");
+	text_line(t, "sources", "steal: %s; scheduler: %s; monitor events: %s",
+		  !*steal || !strcmp(steal, "none") ? "not measured" : steal,
+		  header_text(h, "sources", "sched"), header_text(h, "sources", "monitor"));
+	json_array_foreach (json_object_get(json_object_get(h, "sources"), "probes_missing"), i,
+			    probe)
+		text_line(t, i ? "" : "no probe", "%s",
+			  json_string_value(probe) ? json_string_value(probe) : "?");
 	for (i = 0; i < sizeof(facts) / sizeof(*facts); i++)
-		line(t, facts[i][1], "%s", header_text(h, "facts", facts[i][0]));
+		text_line(t, facts[i][1], "%s", header_text(h, "facts", facts[i][0]));
 }
 
 static void print_missing_monitors(struct text *t)
@@ -192,8 +194,9 @@ static void print_notes(struct text *t, const struct analysis_facts *f)
 	static const char *const levels[NOTE_LEVEL_COUNT] = {"note", "warning", "error"};
 
 	for (uint32_t i = 0; i < f->note_count; i++)
-		line(t, f->notes[i].level < NOTE_LEVEL_COUNT ? levels[f->notes[i].level] : "note",
-		     "%s", f->notes[i].text);
+		text_line(t,
+			  f->notes[i].level < NOTE_LEVEL_COUNT ? levels[f->notes[i].level] : "note",
+			  "%s", f->notes[i].text);
 }
 
 int text_recorded(struct text *t)
@@ -206,11 +209,12 @@ int text_recorded(struct text *t)
 	print_jvm(t);
 	print_host(t);
 	print_time(t, &f);
-	line(t, "events", "%s%s", count_format(f.events, events),
-	     t->in->damaged ? " in the intact blocks"
-	     : f.lost_count ? ""
-			    : ", none lost");
+	text_line(t, "events", "%s%s", count_format(f.events, events),
+		  t->in->damaged ? " in the intact blocks"
+		  : f.lost_count ? ""
+				 : ", none lost");
 	print_sources(t);
+	text_walks(t, &f);
 	print_notes(t, &f);
 	print_missing_monitors(t);
 	print_lost(t, &f);
