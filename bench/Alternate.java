@@ -3,9 +3,14 @@
  * when the other's state is BLOCKED, which HotSpot sets after its first spinning has failed and right
  * before the contended-enter event, and does not come again before the other was inside. The first
  * section of a slot alone is free.
+ *
+ * A fourth argument is how many calls below work() the section is; by turns they take several ways.
  */
 final class Alternate extends Slots {
 	private static final int SPINS = 4_096;
+	private static final int WAYS = 8;
+
+	private final int depth;
 
 	private final Object lock = new Object();
 	private final Thread[] threads = new Thread[2];
@@ -13,8 +18,9 @@ final class Alternate extends Slots {
 	private volatile int inside;
 	private volatile int arrived;
 
-	Alternate() {
+	Alternate(int depth) {
 		super(2);
+		this.depth = depth;
 	}
 
 	@Override
@@ -35,8 +41,26 @@ final class Alternate extends Slots {
 		arrive(me);
 		while (arrived < 2)
 			Thread.onSpinWait();
-		while (awaitTurn(me))
+		for (int way = 0; awaitTurn(me); way = (way + 1) % WAYS)
+			even(me, depth, way);
+	}
+
+	private void even(int me, int left, int way) {
+		if (left == 0)
 			section(me, threads[1 - me]);
+		else if ((way & 1) == 0)
+			even(me, left - 1, way >> 1);
+		else
+			odd(me, left - 1, way >> 1);
+	}
+
+	private void odd(int me, int left, int way) {
+		if (left == 0)
+			section(me, threads[1 - me]);
+		else if ((way & 1) == 0)
+			even(me, left - 1, way >> 1);
+		else
+			odd(me, left - 1, way >> 1);
 	}
 
 	/* Others need the processors too: who has waited for long lets them. */
@@ -77,6 +101,6 @@ final class Alternate extends Slots {
 	}
 
 	public static void main(String[] args) throws Exception {
-		new Alternate().run(args);
+		new Alternate(args.length > 3 ? Integer.parseInt(args[3]) : 0).run(args);
 	}
 }

@@ -176,25 +176,86 @@ class JfrRecorder:
                 "bytes": os.path.getsize(self.path), "kinds": dict(events)}
 
 
-METADATA = ("thread", "class", "lock", "string", "lost", "note", "end")
+METADATA = ("thread", "class", "lock", "string", "lost", "note", "method", "stack", "stack_walk", "end")
+PSEUDO_FRAMES = ("unresolved", "broken", "cut")
+NO_CHAIN = ("no_java_frames", "no_java_thread")  # there was nothing to walk
+
+
+class Chains:
+    """What a log says of call chains: those of threads that block on monitors, and of who blocks them."""
+
+    KINDS = (b"stack", b"stack_walk", b"monitor_contended_enter", b"monitor_contended_entered", b"owner_stack",
+             b"monitor_owner_seen")
+
+    def __init__(self):
+        self.walks = {}
+        self.stacks = {0: (0, False)}  # number: frames, complete
+        self.blocks = collections.Counter()  # by the number of the waiter's chain
+        self.owner_wanted = set()  # threads that are blocked, and whose holder's chain is not known yet
+        self.owners_known = 0
+
+    def event(self, event):
+        getattr(self, event["event"])(event)
+
+    def stack(self, event):
+        frames, complete = self.stacks.get(event["caller"], (0, False)) if event["caller"] else (0, True)
+        real = event["frame"] not in PSEUDO_FRAMES
+        self.stacks[event["stack"]] = (frames + real, complete and real)
+
+    def stack_walk(self, event):
+        self.walks[event["result"]] = event["count"]
+
+    def monitor_contended_enter(self, event):
+        self.blocks[event["stack"]] += 1
+        self.owner_wanted.add(event["thread"])
+        self.owner_is_at(event["thread"], event["owner_stack"])
+
+    def monitor_contended_entered(self, event):
+        self.owner_wanted.discard(event["thread"])
+
+    def monitor_owner_seen(self, event):
+        self.owner_is_at(event["thread"], event["owner_stack"])
+
+    def owner_stack(self, event):
+        self.owner_is_at(event["waiter"], event["stack"])
+
+    def owner_is_at(self, waiter, stack):
+        if stack and waiter in self.owner_wanted:
+            self.owner_wanted.remove(waiter)
+            self.owners_known += 1
+
+    def counts(self):
+        known = self.walks.get("already_known", 0)
+        walks = sum(n for result, n in self.walks.items() if result != "already_known")
+        failed = sum(n for result, n in self.walks.items()
+                     if result not in ("already_known", "complete", "cut", *NO_CHAIN))
+        blocks = sum(self.blocks.values())
+        complete = sum(n for number, n in self.blocks.items() if self.stacks.get(number, (0, False))[1])
+        depths = sorted(d for number, n in self.blocks.items() for d in [self.stacks.get(number, (0,))[0]] * n)
+        return {"walks": walks, "known_share": known / max(1, walks), "failed_share": failed / max(1, walks),
+                "waiter_share": complete / max(1, blocks), "owner_share": self.owners_known / max(1, blocks),
+                "depth": depths[len(depths) // 2] if depths else 0}
 
 
 def log_counts(spoor, path):
     """Counts of a log by its own cat; "events" are those that happened, without metadata."""
     kinds = collections.Counter()
     lost = {}
+    chains = Chains()
     # The name comes first in every line, and parsing millions of lines as JSON takes minutes.
     name = re.compile(rb'"(?:event|name)": ?"(\w+)"')
     with subprocess.Popen([spoor, "cat", path], stdout=subprocess.PIPE) as cat:
         for line in cat.stdout:
             found = name.search(line)
-            kind = found.group(1).decode() if found else "?"
-            kinds[kind] += 1
-            if kind == "lost":
+            kind = found.group(1) if found else b"?"
+            kinds[kind.decode()] += 1
+            if kind == b"lost":
                 event = json.loads(line)
                 lost[event["event_id"], event["place"]] = event["count"]
+            elif kind in Chains.KINDS:
+                chains.event(json.loads(line))
     if cat.returncode:
         raise BenchError(f"spoor cat {path}: exit status {cat.returncode}")
     return {"events": sum(n for kind, n in kinds.items() if kind not in METADATA),
             "contended": kinds["monitor_contended_enter"], "lost": sum(lost.values()),
-            "bytes": os.path.getsize(path), "kinds": dict(kinds)}
+            "bytes": os.path.getsize(path), "kinds": dict(kinds), "chains": chains.counts()}
