@@ -38,7 +38,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	struct thread_state *t = thread_current(now);
 	struct monitor_state *m;
 	struct wire_lock *r;
-	__u32 owner, source;
+	__u32 owner, source, stack, owner_stack, tid = current_tid();
 
 	if (!t || !(m = monitor_read(monitor))) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
@@ -51,10 +51,15 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	if (owner)
 		monitor_owned_by(m, owner);
 	class_flags(m->klass);
+	t->want = 0;
+	stack = STACK_HERE(ctx, t);
+	owner_stack = stack_of_owner(owner, tid);
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTER, 0, current_tid(), t, monitor, m, 0, now);
+	lock_fill(r, WIRE_MONITOR_ENTER, 0, tid, t, monitor, m, 0, now, stack);
+	r->owner_stack = owner_stack;
+	r->owner_pad = 0;
 	r->owner_tid = owner;
 	r->owner_source = source;
 	thread_snapshot_of(owner, now, &r->owner);
@@ -81,7 +86,9 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTERED, 0, tid, t, monitor, m, 0, now);
+	lock_fill(r, WIRE_MONITOR_ENTERED, 0, tid, t, monitor, m, 0, now, 0);
+	r->owner_stack = 0;
+	r->owner_pad = 0;
 	r->owner_tid = owner;
 	r->owner_source = owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
 	thread_snapshot_of(owner, now, &r->owner);
@@ -90,13 +97,14 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 }
 
 /* The events that carry the thread's own counters only. */
-static __always_inline int emit_short(__u32 kind, __u32 flags, __u64 monitor, __u64 time,
-				      int reread)
+static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 flags, __u64 monitor,
+				      __u64 time, int reread)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	struct monitor_state *m = 0;
 	struct wire_lock *r;
+	__u32 stack = 0;
 
 	if (t)
 		m = reread ? monitor_read(monitor) : monitor_find(monitor);
@@ -112,11 +120,13 @@ static __always_inline int emit_short(__u32 kind, __u32 flags, __u64 monitor, __
 			m->released = 1;
 		t->monitor = monitor;
 		t->monitor_misses = 0;
+		t->want = 0;
+		stack = STACK_HERE(ctx, t);
 	}
 	r = emit_reserve(kind, WIRE_LOCK_SHORT);
 	if (!r)
 		return 0;
-	lock_fill(r, kind, flags, current_tid(), t, monitor, m, time, now);
+	lock_fill(r, kind, flags, current_tid(), t, monitor, m, time, now, stack);
 	emit_submit(r);
 	return 0;
 }
@@ -124,29 +134,29 @@ static __always_inline int emit_short(__u32 kind, __u32 flags, __u64 monitor, __
 SEC("usdt")
 int BPF_USDT(monitor_contended_exit, __u64 java_id, __u64 monitor)
 {
-	return emit_short(WIRE_MONITOR_EXIT, 0, monitor, 0, 0);
+	return emit_short(ctx, WIRE_MONITOR_EXIT, 0, monitor, 0, 0);
 }
 
 SEC("usdt")
 int BPF_USDT(monitor_wait, __u64 java_id, __u64 monitor, __u64 name, __u32 length, __u64 millis)
 {
-	return emit_short(WIRE_MONITOR_WAIT_BEGIN, 0, monitor, millis, 1);
+	return emit_short(ctx, WIRE_MONITOR_WAIT_BEGIN, 0, monitor, millis, 1);
 }
 
 SEC("usdt")
 int BPF_USDT(monitor_waited, __u64 java_id, __u64 monitor)
 {
-	return emit_short(WIRE_MONITOR_WAIT_END, 0, monitor, 0, 0);
+	return emit_short(ctx, WIRE_MONITOR_WAIT_END, 0, monitor, 0, 0);
 }
 
 SEC("usdt")
 int BPF_USDT(monitor_notify, __u64 java_id, __u64 monitor)
 {
-	return emit_short(WIRE_MONITOR_NOTIFY, 0, monitor, 0, 1);
+	return emit_short(ctx, WIRE_MONITOR_NOTIFY, 0, monitor, 0, 1);
 }
 
 SEC("usdt")
 int BPF_USDT(monitor_notify_all, __u64 java_id, __u64 monitor)
 {
-	return emit_short(WIRE_MONITOR_NOTIFY, WIRE_NOTIFY_ALL, monitor, 0, 1);
+	return emit_short(ctx, WIRE_MONITOR_NOTIFY, WIRE_NOTIFY_ALL, monitor, 0, 1);
 }

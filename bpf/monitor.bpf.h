@@ -1,7 +1,7 @@
 /* bpf/monitor.bpf.h: who owns a monitor, as told by its events and seen between them. */
 #pragma once
 
-#include "bpf/jvm.bpf.h"
+#include "bpf/stack.bpf.h"
 
 /* Two threads may do this at once: a holder may then be missed, never made up. */
 static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
@@ -15,7 +15,8 @@ static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
 
 static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 flags, __u32 tid,
 				      const struct thread_state *t, __u64 monitor,
-				      const struct monitor_state *m, __u64 time, __u64 now)
+				      const struct monitor_state *m, __u64 time, __u64 now,
+				      __u32 stack)
 {
 	head_fill(&r->head, kind, flags, tid, now);
 	thread_snapshot(t, now, &r->self);
@@ -25,6 +26,8 @@ static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 fla
 	r->hash = m->hash;
 	r->time = time;
 	r->readers = 0;
+	r->stack = stack;
+	r->pad = 0;
 }
 
 #define MONITOR_MISSES_MAX 16
@@ -44,6 +47,7 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	struct monitor_state *m;
 	__u64 monitor = t->monitor, word;
 	struct wire_lock *r;
+	__u32 stack;
 
 	m = bpf_map_lookup_elem(&monitors, &monitor);
 	word = m ? read_u64(monitor + layout.mon_owner) : 0;
@@ -61,12 +65,15 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	}
 	t->monitor_misses = 0;
 	monitor_owned_by(m, owner->tid);
+	stack = owner->tid == tid ? stack_interrupted(t) : stack_of_owner(owner->tid, tid);
 	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));
 	if (!r)
 		return;
-	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, monitor, m, 0, now);
+	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, monitor, m, 0, now, 0);
 	r->owner_tid = owner->tid;
 	r->owner_source = WIRE_OWNER_JAVA_THREAD;
+	r->owner_stack = stack;
+	r->owner_pad = 0;
 	thread_snapshot_of(owner->tid, now, &r->owner);
 	emit_submit(r);
 }

@@ -3,7 +3,7 @@
  * its owner. The thread is in the VM at these probes, so that no collector moves the objects while
  * they are read.
  */
-#include "bpf/jvm.bpf.h"
+#include "bpf/stack.bpf.h"
 
 #include <bpf/usdt.bpf.h>
 
@@ -81,6 +81,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	struct thread_state *t = thread_current(now);
 	struct wire_lock *r;
 	__u32 flags = 0, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0, hash = 0;
+	__u32 tid = current_tid(), stack, owner_stack;
 
 	if (!t) {
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
@@ -99,11 +100,13 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	t->park_owner = owner;
 	t->park_owner_source = source;
 	t->park_hash = hash;
+	t->want = 0;
+	stack = STACK_HERE(ctx, t);
+	owner_stack = stack_of_owner(owner, tid);
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, current_tid(),
-		  now);
+	head_fill(&r->head, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, tid, now);
 	thread_snapshot(t, now, &r->self);
 	r->object = object;
 	r->handle = 0;
@@ -111,6 +114,10 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	r->time = time;
 	r->hash = hash;
 	r->readers = readers;
+	r->stack = stack;
+	r->pad = 0;
+	r->owner_stack = owner_stack;
+	r->owner_pad = 0;
 	r->owner_tid = owner;
 	r->owner_source = source;
 	thread_snapshot_of(owner, now, &r->owner);
@@ -143,6 +150,10 @@ int BPF_USDT(park_end, __u64 parker)
 	r->time = 0;
 	r->hash = t->park_hash;
 	r->readers = 0;
+	r->stack = 0;
+	r->pad = 0;
+	r->owner_stack = 0;
+	r->owner_pad = 0;
 	r->owner_tid = t->park_owner;
 	r->owner_source = t->park_owner_source;
 	thread_snapshot_of(t->park_owner, now, &r->owner);
@@ -161,12 +172,14 @@ int BPF_USDT(unpark, __u64 parker)
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	struct wire_unpark *r;
-	__u32 *target;
+	__u32 *target, stack;
 
 	if (!t) {
 		count_drop(WIRE_UNPARK, WIRE_LOST_MAP);
 		return 0;
 	}
+	t->want = 0;
+	stack = STACK_HERE(ctx, t);
 	r = emit_reserve(WIRE_UNPARK, sizeof(*r));
 	if (!r)
 		return 0;
@@ -174,7 +187,7 @@ int BPF_USDT(unpark, __u64 parker)
 	thread_snapshot(t, now, &r->self);
 	target = bpf_map_lookup_elem(&parkers, &parker);
 	r->target_tid = target ? *target : 0;
-	r->pad = 0;
+	r->stack = stack;
 	emit_submit(r);
 	return 0;
 }

@@ -16,7 +16,11 @@ int sample_owner(void *ctx)
 	if (!target_tgid || id >> 32 != target_tgid)
 		return 0;
 	t = thread_find((__u32)id);
-	if (t && t->monitor && !t->monitor_blocked)
+	if (!t)
+		return 0;
+	if (t->want)
+		stack_tell(t, (__u32)id, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
+	if (t->monitor && !t->monitor_blocked)
 		monitor_look(t, (__u32)id, bpf_ktime_get_ns());
 	return 0;
 }

@@ -140,6 +140,12 @@ int sched_switch(__u64 *ctx)
 		int runnable = (ctx[0] & 0xff) || state == TASK_RUNNING;
 
 		leave(t, prev, c, now, stolen, runnable ? RUN_RUNNABLE : RUN_BLOCKED);
+		if (!t->regs) {
+			t->regs = (__u64)bpf_task_pt_regs(prev);
+			t->task = (__u64)prev;
+		}
+		if (t->want)
+			stack_tell(t, tid, WIRE_STACK_SWITCH, now);
 		if (t->monitor)
 			monitor_look(t, tid, now);
 	} else if (prev->pid == 0) {
@@ -277,6 +283,7 @@ SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct thread_state *t;
 	__u64 now;
 	__u32 run;
 
@@ -295,7 +302,11 @@ int find_threads(struct bpf_iter__task *ctx)
 	run = BPF_CORE_READ(task, on_cpu)  ? RUN_RUNNING
 	      : BPF_CORE_READ(task, on_rq) ? RUN_RUNNABLE
 					   : RUN_BLOCKED;
-	thread_add(task, run, now, WIRE_EXISTED);
+	t = thread_add(task, run, now, WIRE_EXISTED);
+	if (t) {
+		t->regs = (__u64)bpf_task_pt_regs(task);
+		t->task = (__u64)task;
+	}
 	return 0;
 }
 

@@ -39,6 +39,16 @@ struct thread_state {
 	__u64 monitor; /* the one it is blocked on, or has lately owned; 0: none */
 	__u32 monitor_blocked;
 	__u32 monitor_misses; /* looks at it in a row that told nothing */
+
+	__u64 task; /* its task_struct, and the user's registers at the top of its stack */
+	__u64 regs;
+	__u64 osthread; /* JavaThread::_osthread, by which java_thread is known to be still the same
+			 */
+	__u64 stack_high;
+	__u32 want; /* a thread that is blocked by this one and wants its call chain; 0: none */
+	__u32 want_tries;
+	__u32 memo_misses; /* walks in a row that were not a repetition */
+	__u32 pad;
 };
 
 /* A monitor as last seen; an LRU, so that losing one costs a holder's snapshot and nothing else. */

@@ -1,5 +1,5 @@
 /* Java threads: start and stop; classes: unloading. */
-#include "bpf/jvm.bpf.h"
+#include "bpf/stack.bpf.h"
 
 #include <bpf/usdt.bpf.h>
 
@@ -33,6 +33,14 @@ SEC("usdt")
 int BPF_USDT(thread_stop)
 {
 	emit_head(WIRE_THREAD_STOP, current_tid());
+	return 0;
+}
+
+/* The address of a compiled method may be used again after this: every pc is looked up anew. */
+SEC("usdt")
+int BPF_USDT(compiled_method_unload)
+{
+	__sync_fetch_and_add(&code_epoch, 1);
 	return 0;
 }
 

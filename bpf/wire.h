@@ -34,6 +34,9 @@ enum wire_kind {
 	WIRE_VMOP_REQUEST, /* struct wire_vmop */
 	WIRE_VMOP_BEGIN,
 	WIRE_VMOP_END,
+	WIRE_STACK,       /* struct wire_stack (wire_stack.h), up to its last frame */
+	WIRE_NATIVE,      /* struct wire_native */
+	WIRE_OWNER_STACK, /* struct wire_owner_stack */
 	WIRE_KIND_COUNT,
 };
 
@@ -88,10 +91,12 @@ struct wire_lock {
 	__u64 time;   /* wait: ms. park: ns or deadline */
 	__u32 hash;   /* identity hash; 0: none */
 	__u32 readers;
+	__u32 stack; /* id of a struct wire_stack; 0: not known */
+	__u32 pad;
 	/* records without an owner end here */
 	struct wire_counters owner;
-	__u32 owner_tid;
-	__u32 owner_source;
+	__u32 owner_tid, owner_source;
+	__u32 owner_stack, owner_pad;
 };
 
 #define WIRE_LOCK_SHORT __builtin_offsetof(struct wire_lock, owner)
@@ -100,7 +105,7 @@ struct wire_unpark {
 	struct wire_head head;
 	struct wire_counters self;
 	__u32 target_tid;
-	__u32 pad;
+	__u32 stack;
 };
 
 struct wire_thread {

@@ -10,6 +10,7 @@
 enum wire_frame_kind {
 	WIRE_FRAME_COMPILED,    /* code: pc, a return address; id: compile id */
 	WIRE_FRAME_INTERRUPTED, /* the same, but pc is where the thread was interrupted */
+	WIRE_FRAME_LEAF,        /* the same, but it has called libjvm as a leaf: no debug info */
 	WIRE_FRAME_INTERPRETED, /* code: Method; id: bci */
 };
 
@@ -35,13 +36,16 @@ enum wire_walk { /* how a walk ended; the order of walk_result in events.json */
 		 WIRE_WALK_ENTRY,
 		 WIRE_WALK_DEOPTIMIZED,
 		 WIRE_WALK_STUB,
-		 WIRE_WALK_HALF_BUILT, /* interrupted in a prologue or epilogue that is not understood */
-		 WIRE_WALK_NATIVE_RULE, /* out of libjvm: no rule for this pc yet; user space is asked */
+		 WIRE_WALK_HALF_BUILT,  /* interrupted in a prologue or epilogue that is not
+					   understood */
+		 WIRE_WALK_NATIVE_RULE, /* out of libjvm: no rule for this pc yet; user space is
+					   asked */
 		 WIRE_WALK_NATIVE_LOST, /* out of libjvm: neither libjvm nor Java code any more */
 		 WIRE_WALK_MOVED,       /* another thread's stack: that thread ran meanwhile */
 		 WIRE_WALK_NOT_SENT,
 		 WIRE_WALK_KNOWN,           /* counted besides: the chain had been sent before */
-		 WIRE_WALK_NATIVE_UNUSABLE, /* out of libjvm: its rule is none that the walker follows */
+		 WIRE_WALK_NATIVE_UNUSABLE, /* out of libjvm: its rule is none that the walker
+					       follows */
 		 WIRE_WALK_COUNT,
 };
 
@@ -55,10 +59,12 @@ struct wire_stack {
 	struct wire_frame frames[WIRE_FRAMES_MAX]; /* innermost first; count of them are sent */
 };
 
+#define WIRE_RULE_RETURN (1ull << 63) /* in the key of a rule: pc is a return address */
+
 /* The walker needs to know how to get out of the libjvm function that pc lies in. */
 struct wire_native {
 	struct wire_head head;
-	__u64 pc;
+	__u64 pc; /* with WIRE_RULE_RETURN: the key of the rule */
 };
 
 /* A thread that owns a lock, seen after somebody has blocked on it. */
@@ -82,9 +88,11 @@ enum wire_native_rule_flags {
 	WIRE_RULE_RBP_SAVED =
 		2, /* the caller's rbp is at CFA + rbp_offset; else it is rbp itself */
 	WIRE_RULE_UNUSABLE = 4,
+	WIRE_RULE_ASKED = 8, /* user space has not answered yet */
 };
 
-/* How to get from a pc in libjvm to its caller: the return address is at CFA - 8, rsp becomes CFA. */
+/* How to get from a pc in libjvm to its caller: the return address is at CFA - 8, rsp becomes CFA.
+ */
 struct wire_native_rule {
 	__s32 cfa_offset;
 	__s16 rbp_offset;
@@ -102,7 +110,7 @@ struct wire_code {
 	struct wire_code_heap heaps[WIRE_CODE_HEAPS];
 	__u64 interpreter_low, interpreter_high;
 	__u64 call_stub_return;
-	__u64 nmethod_vtable, method_vtable;
+	__u64 nmethod_vtable;
 	__u64 libjvm_low, libjvm_high; /* its executable part */
 	__u32 heap_block_size, block_used;
 	__u32 blob_frame_complete, blob_frame_size, blob_code_begin, blob_code_end;

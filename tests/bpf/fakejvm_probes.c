@@ -177,6 +177,12 @@ PLACE void fake_fire_safepoint(bool begin)
 		DTRACE_PROBE(hs_private, safepoint__end);
 }
 
+/* Nothing in this JVM is compiled: the probe is there, and is not fired. */
+PLACE void fake_fire_method_unload(void)
+{
+	DTRACE_PROBE6(hotspot, compiled__method__unload, "", 0, "", 0, "", 0);
+}
+
 PLACE void fake_fire_class_unloaded(const char *name)
 {
 	int length = (int)strlen(name);

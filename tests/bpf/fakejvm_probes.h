@@ -29,4 +29,5 @@ void fake_fire_gc_end(void);
 void fake_fire_pool(bool begin, const char *manager, const char *pool, const uint64_t sizes[4]);
 void fake_fire_vmop(char what, const char *name, int mode);
 void fake_fire_safepoint(bool begin);
+void fake_fire_method_unload(void);
 void fake_fire_class_unloaded(const char *name);

@@ -524,7 +524,7 @@ class OlderKernels(Known):
         fake("in", "b", "park", "-", 1, 1700000000123)
         fake("in", "b", "parked")
         log = recorder.stop()
-        self.assertEqual(len(log.header["sources"]["probes"]), 22)
+        self.assertEqual(len(log.header["sources"]["probes"]), 23)
         self.assertEqual(name_of(log.one("monitor_contended_enter")["owner"]), "Thread A")
         self.assertEqual(log.one("monitor_notify")["lock"]["class"], "demo.LockA")
         park = log.one("park_begin")
@@ -532,7 +532,9 @@ class OlderKernels(Known):
 
 
 class Schema(BpfTest):
-    """All kinds that a stock JVM can give have a test here: a new one must get its own."""
+    """All kinds that a stock JVM can give have a test here: a new one must get its own. (The fake JVM has no code
+    cache: what tells of call chains is tested on real ones, tests/e2e/test_stacks.py.)"""
+    STACKS = {"method", "stack", "owner_stack", "stack_walk"}
 
     def test_all_kinds_are_known_here(self):
         known = {"thread", "class", "lock", "string", "lost", "note", "end", "monitor_contended_enter",
@@ -541,7 +543,7 @@ class Schema(BpfTest):
                  "gc_pool",
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
                  "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample"}
-        self.assertEqual(set(schema_ids()), known)
+        self.assertEqual(set(schema_ids()), known | self.STACKS)
 
     def test_header(self):
         fake = self.fake("--narrow")
@@ -553,7 +555,7 @@ class Schema(BpfTest):
         self.assertFalse(header["jvm"]["flags"]["UseSerialGC"])
         self.assertEqual((header["record"]["window_ns"], header["record"]["buffer_bytes"]), (250000000, 1 << 20))
         self.assertEqual((header["sources"]["monitor"], header["sources"]["probes_missing"]), ("on", []))
-        self.assertEqual(len(header["sources"]["probes"]), 22)
+        self.assertEqual(len(header["sources"]["probes"]), 23)
         self.assertEqual(header["sources"]["owner_sample_ns"], 1000000)
 
 

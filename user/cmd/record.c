@@ -27,7 +27,7 @@ struct options {
 	char path[64];
 };
 
-enum { OPT_NO_WRITE = 1000, OPT_BUFFER, OPT_WINDOW };
+enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_BUFFER, OPT_WINDOW };
 
 static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
@@ -38,12 +38,13 @@ static const struct argp_option argp_options[] = {
 	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
 	{"no-write", OPT_NO_WRITE, NULL, 0,
 	 "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	{"no-stacks", OPT_NO_STACKS, NULL, 0, "record no call chains", 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
 	{0},
 };
 
-static const char doc[] = "Records lock contention, parking, garbage collection, safepoints, "
+static const char doc[] = "Records lock contention and parking with the call chains of both sides, garbage collection, safepoints, "
 			  "scheduling and steal time of a JVM "
 			  "(OpenJDK with USDT probes, as most distributions build it) while it "
 			  "runs, and writes an event log.\v"
@@ -95,6 +96,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_NO_WRITE:
 		o->recorder.no_write = true;
+		return 0;
+	case OPT_NO_STACKS:
+		o->recorder.no_stacks = true;
 		return 0;
 	case OPT_BUFFER:
 		return parse_size(state, arg, size_parse, "size such as 16M",

@@ -52,7 +52,8 @@ void code_free(struct code *c);
 int code_compiled(struct code *c, uint64_t pc, uint32_t id, bool return_address,
 		  struct code_frame ret[CODE_FRAMES_MAX]);
 
-/* The frame of an interpreted method. 0, -ESTALE (there is no Method at the address), -EPROTO, ... */
+/* The frame of an interpreted method. 0, -ESTALE (there is no Method at the address), -EPROTO, ...
+ */
 int code_interpreted(struct code *c, uint64_t method, uint32_t bci, struct code_frame *ret);
 
 /* Classes have been unloaded: addresses of Methods may be used anew. (What is known of compile ids

@@ -32,7 +32,8 @@ struct log_method {
 	bool hidden;
 };
 
-/* One frame, and the number of its caller's chain; a caller's number is smaller than this one's own. */
+/* One frame, and the number of its caller's chain; a caller's number is smaller than this one's
+ * own. */
 struct log_stack {
 	uint64_t caller; /* 0: none */
 	uint64_t frame;  /* enum frame_type, or what a newer spoor wrote */

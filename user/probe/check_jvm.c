@@ -94,6 +94,22 @@ static int check_layout(struct checks *c, const struct jvm *j)
 			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
 }
 
+static int check_code(struct checks *c, struct jvm *j)
+{
+	const char *missing = NULL;
+
+	if (!jvm_code_layout(j, &missing))
+		return check_add(c, "stacks", CHECK_WARNING,
+				 "run the program on an OpenJDK 17 to have call chains",
+				 "the code of this JVM is not laid out as spoor knows it (%s): all "
+				 "else is recorded, without call chains",
+				 missing ? missing : "it is starting");
+	if (jvm_code_refresh(j) <= 0)
+		return check_add(c, "stacks", CHECK_WARNING, "ask again in a second",
+				 "the code cache is not set up yet");
+	return check_add(c, "stacks", CHECK_OK, NULL, "the code cache and its frames are known");
+}
+
 static int check_collector(struct checks *c, const json_t *jvm)
 {
 	static const char *const known[] = {"UseSerialGC", "UseParallelGC", "UseG1GC"};
@@ -166,6 +182,8 @@ int check_jvm(struct checks *c, pid_t pid)
 		err = check_flag(c, j);
 	if (!err)
 		err = check_layout(c, j);
+	if (!err)
+		err = check_code(c, j);
 	if (!err)
 		err = check_collector(c, described);
 	if (!err)

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "bpf/wire.h"
+#include "bpf/wire_stack.h"
+#include "jvm/code_layout.h"
 #include "jvm/jvm.h"
 #include "probe/sampler.h"
 #include "probe/uprobe_multi.h"
@@ -95,6 +97,14 @@ static __u64 ring_size(uint64_t wanted)
 	return size;
 }
 
+/* As many walks may be going on as one CPU can be interrupted in, on each CPU. */
+static int walk_slots_size(struct programs *p)
+{
+	struct bpf_map *slots = p->skel->maps.walk_slots;
+
+	return bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) * p->cpus);
+}
+
 static int open_and_load(struct programs *p, const struct programs_options *o,
 			 char why[PROGRAMS_WHY_MAX])
 {
@@ -117,6 +127,8 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 	p->skel->rodata->find_pidns = (__u32)st.st_ino;
 	p->skel->rodata->wake_bytes = bytes / 8;
 	err = bpf_map__set_max_entries(p->skel->maps.events, (__u32)bytes);
+	if (!err)
+		err = walk_slots_size(p);
 	if (!err)
 		err = spoor_bpf__load(p->skel);
 	if (err == -EPERM || err == -EACCES)
@@ -205,6 +217,63 @@ void programs_set_layout(struct programs *p)
 	w->aos_klass = l->aos_klass;
 	w->rrwl_klass = l->rrwl_sync_klass;
 	__atomic_store_n(&w->ready, l->ready, __ATOMIC_RELEASE);
+}
+
+void programs_set_code(struct programs *p)
+{
+	const struct code_layout *l = jvm_code_layout(p->j, NULL);
+	struct wire_code *w = &p->skel->bss->java_code;
+	uint64_t low, high, bias;
+
+	_Static_assert(WIRE_CODE_HEAPS == CODE_HEAPS_MAX, "the same heaps");
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->heap_count; i++)
+		w->heaps[i] =
+			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
+						l->heaps[i].segmap, l->heaps[i].segment_shift};
+	w->interpreter_low = l->interpreter_low;
+	w->interpreter_high = l->interpreter_high;
+	w->call_stub_return = l->call_stub_return;
+	w->nmethod_vtable = l->nmethod_vtable;
+	jvm_libjvm_text(p->j, &low, &high, &bias);
+	w->libjvm_low = low;
+	w->libjvm_high = high;
+	w->heap_block_size = l->heap_block_size;
+	w->block_used = l->block_used;
+	w->blob_frame_complete = l->blob_frame_complete;
+	w->blob_frame_size = l->blob_frame_size;
+	w->blob_code_begin = l->blob_code_begin;
+	w->blob_code_end = l->blob_code_end;
+	w->nmethod_compile_id = l->nmethod_compile_id;
+	w->nmethod_entry_bci = l->nmethod_entry_bci;
+	w->nmethod_orig_pc_offset = l->nmethod_orig_pc_offset;
+	w->nmethod_deopt = l->nmethod_deopt;
+	w->nmethod_deopt_mh = l->nmethod_deopt_mh;
+	w->nmethod_verified_entry = l->nmethod_verified_entry;
+	w->method_const = l->method_const;
+	w->const_size = l->const_size;
+	w->const_code_size = l->const_code_size;
+	w->thread_anchor = l->java_thread_anchor;
+	w->anchor_sp = l->anchor_sp;
+	w->anchor_pc = l->anchor_pc;
+	w->anchor_fp = l->anchor_fp;
+	w->call_wrapper_anchor = l->call_wrapper_anchor;
+	w->entry_call_wrapper = l->entry_call_wrapper;
+	w->interpreter_sender_sp = l->interpreter_sender_sp;
+	w->interpreter_method = l->interpreter_method;
+	w->interpreter_bcp = l->interpreter_bcp;
+	__atomic_store_n(&w->ready, 1, __ATOMIC_RELEASE);
+}
+
+const volatile uint32_t *programs_class_epoch(const struct programs *p)
+{
+	return &p->skel->bss->class_epoch;
+}
+
+void programs_set_native_rule(struct programs *p, uint64_t key, const struct wire_native_rule *rule)
+{
+	bpf_map_update_elem(bpf_map__fd(p->skel->maps.native_rules), &key, rule, BPF_ANY);
 }
 
 int programs_set_java_threads(struct programs *p)
@@ -484,7 +553,8 @@ int programs_sample_cpus(struct programs *p, struct wire_cpu *cpus, unsigned cou
 	return 0;
 }
 
-int programs_lost(struct programs *p, uint64_t *ret, unsigned count)
+/* The sums of a per-CPU array's first values. */
+static int counters_read(const struct bpf_map *map, uint64_t *ret, unsigned count)
 {
 	unsigned cpus = (unsigned)libbpf_num_possible_cpus();
 	uint64_t *values = calloc(cpus, sizeof(*values));
@@ -494,7 +564,7 @@ int programs_lost(struct programs *p, uint64_t *ret, unsigned count)
 		return -ENOMEM;
 	for (__u32 key = 0; key < count; key++) {
 		ret[key] = 0;
-		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.lost), &key, values)) {
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values)) {
 			err = -errno;
 			break;
 		}
@@ -503,4 +573,14 @@ int programs_lost(struct programs *p, uint64_t *ret, unsigned count)
 	}
 	free(values);
 	return err;
+}
+
+int programs_lost(struct programs *p, uint64_t *ret, unsigned count)
+{
+	return counters_read(p->skel->maps.lost, ret, count);
+}
+
+int programs_walks(struct programs *p, uint64_t *ret)
+{
+	return counters_read(p->skel->maps.walks, ret, WIRE_WALK_COUNT);
 }

@@ -51,6 +51,17 @@ int programs_consume(struct programs *p);
 void programs_set_layout(struct programs *p);
 int programs_set_java_threads(struct programs *p);
 
+/* What the walker of stacks needs to know; until it is called no stack is walked. */
+void programs_set_code(struct programs *p);
+/* Counts class unloading; lent until programs_free. */
+const volatile uint32_t *programs_class_epoch(const struct programs *p);
+struct wire_native_rule;
+/* Answers a struct wire_native record: key is its pc. */
+void programs_set_native_rule(struct programs *p, uint64_t key,
+			      const struct wire_native_rule *rule);
+/* Walks so far, by how they ended: ret[WIRE_WALK_COUNT]. */
+int programs_walks(struct programs *p, uint64_t *ret);
+
 /* Whether running threads are looked at for monitors that they got silently; worth it only where
  * there is contention. */
 void programs_sample_owners(struct programs *p, bool on);

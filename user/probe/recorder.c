@@ -22,9 +22,13 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "bpf/wire.h"
+#include "bpf/wire_stack.h"
+#include "jvm/code.h"
 #include "jvm/jvm.h"
+#include "jvm/unwind.h"
 #include "log/event.h"
 #include "log/writer.h"
+#include "probe/chains.h"
 #include "probe/host.h"
 #include "probe/ids.h"
 #include "probe/programs.h"
@@ -47,7 +51,13 @@ struct recorder {
 	struct jvm_flag_hold *flag;
 	struct log_writer *w;
 	struct ids *ids;
+	struct chains *chains;
 	struct translate *t;
+	struct code *code;     /* NULL: no stacks are walked (yet) */
+	struct unwind *unwind; /* NULL: not needed yet, or not to be had */
+	bool unwind_tried, without_stacks;
+	const char *no_stacks; /* why call chains are missing; NULL: they are not */
+	uint64_t walks[WALK_RESULT_COUNT];
 	uint64_t window_ns, start_ns, next_window, next_refresh;
 	uint64_t windows, starting_until;
 	unsigned names_every;
@@ -71,16 +81,60 @@ static int fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
 	return err;
 }
 
+/* BPF asks how to get from a pc in libjvm to its caller; asked once for each. */
+static void native_rule(struct recorder *r, const struct wire_native *n)
+{
+	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
+	uint64_t low, high, bias, pc = n->pc & ~WIRE_RULE_RETURN;
+	struct unwind_rule u;
+
+	if (!r->unwind && !r->unwind_tried) {
+		r->unwind_tried = true;
+		unwind_open(jvm_libjvm_path(r->j), &r->unwind);
+	}
+	jvm_libjvm_text(r->j, &low, &high, &bias);
+	/* A return address may be the first of the next function's. */
+	if (r->unwind && !unwind_rule(r->unwind, pc - bias - (pc != n->pc), &u) &&
+	    u.rbp_offset == (int16_t)u.rbp_offset) {
+		rule.cfa_offset = u.cfa_offset;
+		rule.rbp_offset = (int16_t)u.rbp_offset;
+		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
+			     (u.rbp_saved ? WIRE_RULE_RBP_SAVED : 0);
+	}
+	programs_set_native_rule(r->p, n->pc, &rule);
+}
+
 static int on_record(void *ctx, void *data, size_t size)
 {
+	const struct wire_head *h = data;
 	struct recorder *r = ctx;
 
+	if (size >= sizeof(struct wire_native) && h->kind == WIRE_NATIVE) {
+		native_rule(r, data);
+		return 0;
+	}
 	translate_record(r->t, data, size);
 	return 0;
 }
 
+/* Lets BPF walk stacks as soon as everything that it takes is known. */
+static void refresh_code(struct recorder *r)
+{
+	const struct code_layout *l;
+
+	if (r->without_stacks)
+		return;
+	l = jvm_code_layout(r->j, &r->no_stacks);
+	if (r->code || !l || !r->chains || jvm_code_refresh(r->j) <= 0 ||
+	    code_new(jvm_mem(r->j), l, &r->code))
+		return;
+	chains_resolve_by(r->chains, r->code);
+	programs_set_code(r->p);
+}
+
 static void refresh(struct recorder *r)
 {
+	refresh_code(r);
 	if (jvm_layout_refresh(r->j) > 0) {
 		programs_set_layout(r->p);
 		programs_set_java_threads(r->p);
@@ -148,6 +202,8 @@ static json_t *describe_sources(const struct recorder *r)
 			      "probes_missing", programs_missing(r->p), "owner_sample_ns",
 			      (json_int_t)programs_owner_period_ns(r->p));
 
+	if (o && r->no_stacks)
+		json_object_set_new(o, "stacks_missing", json_string(r->no_stacks));
 	if (o && r->monitor_why[0])
 		json_object_set_new(o, "monitor_why", json_string(r->monitor_why));
 	return o;
@@ -163,13 +219,13 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		json_object_set_new(jvm, "kind", json_string("stock"));
 	host_boot_id(boot_id);
 	header = json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b}, s:{s:s, s:s, "
+		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b, s:b}, s:{s:s, s:s, "
 		"s:s}}",
 		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
 		host_describe(), "jvm", jvm, "sources", describe_sources(r), "record", "command",
 		o->command, "window_ns", (json_int_t)o->window_ns, "buffer_bytes",
-		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "facts", "owner",
+		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks", (int)o->no_stacks, "facts", "owner",
 		"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of "
 		"blocking; "
 		"between two observations the holder is inferred",
@@ -197,7 +253,9 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		return fail(why, err, "%s cannot be written: %s", o->path, strerror(-err));
 	err = ids_new(r->w, &r->ids);
 	if (!err)
-		err = translate_new(r->ids, r->w, &r->t);
+		err = chains_new(r->w, programs_class_epoch(r->p), &r->chains);
+	if (!err)
+		err = translate_new(r->ids, r->chains, r->w, &r->t);
 	return err ? fail(why, err, "out of memory") : 0;
 }
 
@@ -276,6 +334,9 @@ static void discard(struct recorder *r)
 	jvm_flag_release(r->flag);
 	programs_free(r->p);
 	translate_free(r->t);
+	chains_free(r->chains);
+	code_free(r->code);
+	unwind_close(r->unwind);
 	ids_free(r->ids);
 	log_writer_close(r->w);
 	jvm_close(r->j);
@@ -347,6 +408,26 @@ static void write_lost(struct recorder *r)
 	}
 }
 
+static void write_walks(struct recorder *r)
+{
+	uint64_t now[WALK_RESULT_COUNT];
+
+	if (programs_walks(r->p, now))
+		return;
+	now[WALK_RESULT_ASTRAY] = chains_astray(r->chains);
+	now[WALK_RESULT_UNRESOLVED] = chains_unresolved(r->chains);
+	for (unsigned i = 0; i < WALK_RESULT_COUNT; i++) {
+		struct event e = {.id = EVENT_STACK_WALK, .time_ns = clock_mono_ns()};
+
+		if (now[i] == r->walks[i])
+			continue;
+		r->walks[i] = now[i];
+		e.v[STACK_WALK_RESULT].u = i;
+		e.v[STACK_WALK_COUNT].u = now[i];
+		log_write(r->w, &e);
+	}
+}
+
 static void read_names(struct recorder *r)
 {
 	struct jvm_thread *threads;
@@ -365,6 +446,7 @@ static void window(struct recorder *r)
 	refresh(r);
 	sample(r);
 	write_lost(r);
+	write_walks(r);
 	programs_sample_owners(r->p, r->contended);
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
@@ -388,6 +470,9 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 		return fail(why, -ENOMEM, "out of memory");
 	r->window_ns = o->window_ns;
 	r->names_every = 1;
+	r->without_stacks = o->no_stacks;
+	if (o->no_stacks)
+		r->no_stacks = "--no-stacks was given";
 	err = attach(r, o, why);
 	if (!err)
 		err = create_log(r, o, why);
@@ -395,6 +480,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 		discard(r);
 		return err;
 	}
+	refresh_code(r);
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	programs_consume(r->p);
@@ -431,7 +517,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		}
 		now = clock_mono_ns();
 		if (translate_wants_refresh(r->t) ||
-		    (!jvm_layout(r->j)->ready && now >= r->next_refresh)) {
+		    ((!jvm_layout(r->j)->ready || (!r->code && !r->no_stacks)) &&
+		     now >= r->next_refresh)) {
 			refresh(r);
 			r->next_refresh = now + REFRESH_MS * NS_PER_MS;
 		}
@@ -443,6 +530,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		err = log_writer_error(r->w);
 		if (!err)
 			err = ids_error(r->ids);
+		if (!err)
+			err = chains_error(r->chains);
 		if (err)
 			return fail(why, err, "the log cannot be written any more: %s",
 				    strerror(-err));
@@ -516,6 +605,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	programs_consume(r->p);
 	sample(r);
 	write_lost(r);
+	write_walks(r);
 	write_end(r, end);
 	log_writer_flush(r->w);
 	if (ret_stats)

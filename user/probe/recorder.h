@@ -14,6 +14,7 @@ struct recorder_options {
 	const char *path;
 	bool overwrite;
 	bool no_write; /* never write to the target */
+	bool no_stacks; /* walk no stacks */
 	bool starting; /* libjvm.so has just been mapped: what is not there yet may come within
 			  seconds */
 	uint64_t buffer_bytes; /* of the ring buffer */

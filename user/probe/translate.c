@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "bpf/wire.h"
+#include "bpf/wire_stack.h"
 #include "log/event.h"
 #include "log/writer.h"
+#include "probe/chains.h"
 #include "probe/ids.h"
 
 struct translate {
 	struct ids *ids;
+	struct chains *chains;
 	struct log_writer *w;
 	uint64_t unknown;
 	bool refresh;
@@ -32,13 +35,15 @@ _Static_assert((int)WIRE_OWNER_UNRESOLVED == (int)OWNER_SOURCE_UNRESOLVED &&
 		       (int)WIRE_OWNER_FIRST_READER == (int)OWNER_SOURCE_FIRST_READER,
 	       "owner_source of events.json follows enum wire_owner_source");
 
-int translate_new(struct ids *ids, struct log_writer *w, struct translate **ret)
+int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
+		  struct translate **ret)
 {
 	struct translate *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
 	t->ids = ids;
+	t->chains = chains;
 	t->w = w;
 	*ret = t;
 	return 0;
@@ -157,6 +162,11 @@ static void monitor_enter(struct translate *t, const void *record)
 	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->ids, r);
 	t->contended = true;
 	counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
+	if (e.id == EVENT_MONITOR_CONTENDED_ENTER) {
+		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chains_number(t->chains, r->stack);
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u =
+			chains_number(t->chains, r->owner_stack);
+	}
 	owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS, r);
 	log_write(t->w, &e);
 }
@@ -170,6 +180,7 @@ static void monitor_owner_seen(struct translate *t, const void *record)
 	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->ids, r);
 	counters_put(e.v + MONITOR_OWNER_SEEN_CPU_NS, &r->self);
 	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS, r);
+	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->chains, r->owner_stack);
 	log_write(t->w, &e);
 }
 
@@ -185,6 +196,8 @@ static void monitor_exit(struct translate *t, const void *record)
 		    &r->head);
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->ids, r);
 	counters_put(e.v + MONITOR_CONTENDED_EXIT_CPU_NS, &r->self);
+	if (e.id == EVENT_MONITOR_CONTENDED_EXIT)
+		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->chains, r->stack);
 	log_write(t->w, &e);
 }
 
@@ -197,6 +210,7 @@ static void monitor_wait(struct translate *t, const void *record)
 	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->ids, r);
 	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
 	counters_put(e.v + MONITOR_WAIT_BEGIN_CPU_NS, &r->self);
+	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->chains, r->stack);
 	log_write(t->w, &e);
 }
 
@@ -224,6 +238,9 @@ static void park_begin(struct translate *t, const void *record)
 	e.v[PARK_BEGIN_TIME].u = r->time;
 	counters_put(e.v + PARK_BEGIN_CPU_NS, &r->self);
 	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, r);
+	e.v[PARK_BEGIN_STACK].u = chains_number(t->chains, r->stack);
+	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(t->chains, r->owner_stack);
+	t->contended |= r->owner_tid != 0;
 	log_write(t->w, &e);
 }
 
@@ -247,6 +264,19 @@ static void unpark(struct translate *t, const void *record)
 	event_begin(t, &e, EVENT_UNPARK, &r->head);
 	e.v[UNPARK_TARGET].u = ids_thread(t->ids, r->target_tid, r->head.time_ns);
 	counters_put(e.v + UNPARK_CPU_NS, &r->self);
+	e.v[UNPARK_STACK].u = chains_number(t->chains, r->stack);
+	log_write(t->w, &e);
+}
+
+static void owner_stack(struct translate *t, const void *record)
+{
+	const struct wire_owner_stack *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_OWNER_STACK, &r->head);
+	e.v[OWNER_STACK_WAITER].u = ids_thread(t->ids, r->waiter_tid, r->head.time_ns);
+	e.v[OWNER_STACK_STACK].u = chains_number(t->chains, r->stack);
+	e.v[OWNER_STACK_SOURCE].u = r->source;
 	log_write(t->w, &e);
 }
 
@@ -425,6 +455,10 @@ static const struct kind kinds[] = {
 	[WIRE_VMOP_REQUEST] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_REQUEST},
 	[WIRE_VMOP_BEGIN] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_BEGIN},
 	[WIRE_VMOP_END] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_END},
+	/* Of no fixed length, and not for the log: see translate_record() and the recorder. */
+	[WIRE_STACK] = {NULL, 0, EVENT_STACK},
+	[WIRE_NATIVE] = {NULL, 0, 0},
+	[WIRE_OWNER_STACK] = {owner_stack, sizeof(struct wire_owner_stack), EVENT_OWNER_STACK},
 };
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == WIRE_KIND_COUNT, "one row per kind");
@@ -433,6 +467,8 @@ void translate_record(struct translate *t, const void *record, size_t size)
 {
 	const struct wire_head *h = record;
 
+	if (size >= sizeof(*h) && h->kind == WIRE_STACK && chains_add(t->chains, record, size))
+		return;
 	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !kinds[h->kind].translate ||
 	    size < kinds[h->kind].size) {
 		t->unknown++;

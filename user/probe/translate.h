@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct chains;
 struct ids;
 struct log_writer;
 struct translate;
 
-/* ids and w are lent until translate_free. */
-int translate_new(struct ids *ids, struct log_writer *w, struct translate **ret);
+/* All are lent until translate_free. */
+int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
+		  struct translate **ret);
 void translate_free(struct translate *t);
 
 /* One record of the ring buffer; records of unknown kind or size are counted. */
@@ -18,7 +20,7 @@ void translate_record(struct translate *t, const void *record, size_t size);
 
 /* A class came by that may let jvm_layout_refresh() find more; asking clears it. */
 bool translate_wants_refresh(struct translate *t);
-/* Whether a thread has blocked on a monitor since the last time this was asked. */
+/* Whether a thread has blocked on a lock that somebody owns since the last time this was asked. */
 bool translate_contended(struct translate *t);
 uint64_t translate_unknown(const struct translate *t);
 

@@ -9,10 +9,12 @@
 #define SAFEPOINTS "safepoints"
 #define THREADS "threads that start or end meanwhile"
 #define CLASSES "classes that are unloaded meanwhile"
+#define CODE "compiled code that is unloaded meanwhile (call chains)"
 
 /* Ends come first, so that whoever is seen to begin is seen to end. */
 const struct wanted_probe wanted_probes[] = {
 	{"hotspot", "class__unloaded", "class_unloaded", CLASSES},
+	{"hotspot", "compiled__method__unload", "compiled_method_unload", CODE},
 	{"hotspot", "thread__start", "thread_start", THREADS},
 	{"hotspot", "thread__stop", "thread_stop", THREADS},
 	{"hotspot", "vmops__end", "vmop_end", OPERATIONS},

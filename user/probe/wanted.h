@@ -9,7 +9,7 @@ struct wanted_probe {
 	const char *purpose; /* "contended monitors": what is missing from a log without it */
 };
 
-#define WANTED_PROBES 22
+#define WANTED_PROBES 23
 
 /* In the order of attaching. */
 extern const struct wanted_probe wanted_probes[];

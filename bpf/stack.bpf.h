@@ -1,0 +1,435 @@
+/* bpf/stack.bpf.h: call chains for events: whose stack is walked from where, and each chain sent
+ * once. */
+#pragma once
+
+#include "bpf/jvm.bpf.h"
+
+#include "bpf/wire_stack.h"
+
+struct wire_code java_code __weak = {};
+
+#include "bpf/hotspot.bpf.h"
+
+/*
+ * A walk needs more room than the BPF stack has. It may be preempted by another thread of the
+ * target that walks too (uprobe programs are preemptible), and that by the scheduler's program and
+ * the sampler: so each CPU has some slots, and each walk takes one that is free.
+ */
+#define WALKS_PER_CPU 4
+
+struct walk_slot {
+	__u32 busy;
+	__u32 pad;
+	__u64 words[HS_SPAN_WORDS];
+	struct hs_walk walk;
+};
+
+struct memo_key {
+	__u64 sp, pc;
+};
+
+struct chain_key {
+	__u64 hash1, hash2; /* 128 bits of hash: two chains that share one are not to be expected */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WALKS_PER_CPU); /* times the CPUs: set before load */
+	__type(key, __u32);
+	__type(value, struct walk_slot);
+} walk_slots __weak SEC(".maps");
+
+/* Chains that were sent. One that is evicted gets a new id, and is sent again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct chain_key);
+	__type(value, __u32);
+} chains __weak SEC(".maps");
+
+/* Walks that were done, and what they have read (essay in hotspot.bpf.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct memo_key);
+	__type(value, struct hs_memo);
+} memos __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_WALK_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} walks __weak SEC(".maps");
+
+__u32 chain_count __weak = 0; /* ids given so far */
+__u64 chain_wake __weak = 0;  /* when the reader was last woken for a chain */
+
+static __always_inline void count_walk(__u32 result)
+{
+	__u64 *n = bpf_map_lookup_elem(&walks, &result);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
+static __noinline struct walk_slot *slot_take(void)
+{
+	__u32 first = bpf_get_smp_processor_id() * WALKS_PER_CPU;
+
+	for (__u32 i = 0; i < WALKS_PER_CPU; i++) {
+		__u32 key = first + i;
+		struct walk_slot *s = bpf_map_lookup_elem(&walk_slots, &key);
+
+		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1))
+			return s;
+	}
+	return 0;
+}
+
+static __always_inline void slot_give(struct walk_slot *s)
+{
+	__sync_val_compare_and_swap(&s->busy, 1, 0);
+}
+
+/* User space is asked once for the rule of a pc. */
+static __noinline int native_ask(__u64 key)
+{
+	struct wire_native_rule none = {.flags = WIRE_RULE_ASKED};
+	struct wire_native *r;
+
+	if (bpf_map_update_elem(&native_rules, &key, &none, BPF_NOEXIST))
+		return 0;
+	r = emit_reserve(WIRE_NATIVE, sizeof(*r));
+	if (!r) {
+		bpf_map_delete_elem(&native_rules, &key);
+		return 0;
+	}
+	head_fill(&r->head, WIRE_NATIVE, 0, current_tid(), bpf_ktime_get_ns());
+	r->pc = key;
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* A new chain is to be resolved before its code can vanish: the reader is woken, once a
+ * millisecond. */
+static __always_inline __u64 chain_wake_flags(__u64 now)
+{
+	if (now - chain_wake < 1000000)
+		return BPF_RB_NO_WAKEUP;
+	chain_wake = now;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline int chain_send(struct hs_walk *w, __u32 id)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 n = w->stack.count;
+
+	head_fill(&w->stack.head, WIRE_STACK, 0, current_tid(), now);
+	w->stack.id = id;
+	w->stack.class_epoch = class_epoch;
+	/* In assembly, as clang knows that count has no other values, and the verifier does not. */
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(n) : "i"(WIRE_FRAMES_MAX));
+	return bpf_ringbuf_output(&events, &w->stack,
+				  __builtin_offsetof(struct wire_stack, frames) +
+					  n * sizeof(struct wire_frame),
+				  chain_wake_flags(now));
+}
+
+/* The id of a chain that was walked; 0: there are no frames, or it could not be sent. */
+HS_PART __u32 chain_id(struct walk_slot *s)
+{
+	struct hs_walk *w;
+	struct chain_key key;
+	__u32 *known, id, result;
+
+	if (!s)
+		return 0;
+	w = &s->walk;
+	result = w->stack.result;
+	count_walk(result);
+	if (w->ask)
+		native_ask(w->ask);
+	if (!w->stack.count)
+		return 0;
+	key.hash1 = hs_mix(w->hash1, result <= WIRE_WALK_CUT ? result : WIRE_WALK_NO_CODE);
+	key.hash2 = hs_mix(w->hash2, w->stack.count);
+	/* A Method's address may be used again after unloading. */
+	if (w->interpreted)
+		key.hash1 = hs_mix(key.hash1, class_epoch);
+	known = bpf_map_lookup_elem(&chains, &key);
+	if (known) {
+		count_walk(WIRE_WALK_KNOWN);
+		return *known;
+	}
+	id = __sync_fetch_and_add(&chain_count, 1) + 1;
+	if (chain_send(w, id)) {
+		count_walk(WIRE_WALK_NOT_SENT);
+		count_drop(WIRE_STACK, WIRE_LOST_RING);
+		return 0;
+	}
+	bpf_map_update_elem(&chains, &key, &id, BPF_ANY);
+	return id;
+}
+
+struct walk_loop {
+	struct walk_slot *slot;
+};
+
+static long walk_step(__u32 i, struct walk_loop *l)
+{
+	return l->slot && !hs_step(&l->slot->walk) ? 0 : 1;
+}
+
+HS_PART int walk_begin(struct walk_slot *s, const struct hs_start *start)
+{
+	return s && start ? hs_begin(&s->walk, start) : 1;
+}
+
+/* How often a task has left its CPU, not 0; odd: it is on one. */
+static __always_inline __u64 task_turns(__u64 task)
+{
+	struct task_struct *p = (void *)task;
+
+	return (BPF_CORE_READ(p, nvcsw) + BPF_CORE_READ(p, nivcsw) + 1) << 1 |
+	       !!BPF_CORE_READ(p, on_cpu);
+}
+
+/* The id of a walk that has been done before, if all that it read is the same now. */
+HS_PART __u32 memo_find(struct walk_slot *s)
+{
+	struct memo_key key;
+	struct hs_memo *m;
+	__u64 bytes;
+	__u32 n;
+
+	if (!s)
+		return 0;
+	key.sp = s->walk.sp;
+	key.pc = s->walk.pc;
+	m = bpf_map_lookup_elem(&memos, &key);
+	if (!m || m->code_epoch != code_epoch || m->class_epoch != class_epoch ||
+	    (m->fp_used && m->fp != s->walk.fp))
+		return 0;
+	n = m->notes;
+	bytes = (__u64)m->span * 8;
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(bytes) : "i"(HS_SPAN_WORDS * 8));
+	if (bpf_probe_read_user(s->words, bytes, (void *)key.sp))
+		return 0;
+	for (__u32 i = 0; i < HS_NOTES_MAX; i++) {
+		if (i >= n)
+			return m->id;
+		if (s->words[m->note_at[i] & (HS_SPAN_WORDS - 1)] != m->note[i])
+			return 0;
+	}
+	return m->id;
+}
+
+static __always_inline void memo_keep(struct walk_slot *s, __u64 pc, __u32 id)
+{
+	struct memo_key key = {.sp = s->walk.from, .pc = pc};
+	struct hs_memo *m = &s->walk.memo;
+
+	if (!id || m->notes > HS_NOTES_MAX || s->walk.stack.result != WIRE_WALK_COMPLETE)
+		return;
+	m->id = id;
+	bpf_map_update_elem(&memos, &key, m, BPF_ANY);
+}
+
+/* Threads whose walks hardly ever repeat do not pay for that. */
+#define MEMO_MISSES_MAX 32
+#define MEMO_MISSES_STEP 32
+
+static __always_inline int memo_worth(struct thread_state *t)
+{
+	return t->memo_misses < MEMO_MISSES_MAX || !(t->memo_misses++ % MEMO_MISSES_STEP);
+}
+
+/* Walks t's stack; the id of its chain. turns, if not 0: another thread's, and must stay the same.
+ */
+HS_PART __u32 walk(struct walk_slot *s, const struct hs_start *start, struct thread_state *t,
+		   __u64 turns)
+{
+	struct walk_loop l = {.slot = s};
+	__u32 id = 0, code_was, class_was;
+	__u64 pc;
+	int memo;
+
+	if (!s || !start || !t)
+		return 0;
+	code_was = code_epoch;
+	class_was = class_epoch;
+	if (walk_begin(s, start))
+		return turns && task_turns(t->task) != turns ? 0 : chain_id(s);
+	pc = s->walk.pc;
+	memo = s->walk.from && memo_worth(t);
+	if (memo)
+		id = memo_find(s);
+	if (id) {
+		t->memo_misses = 0;
+		s->walk.stack.result = WIRE_WALK_COMPLETE;
+	} else {
+		bpf_loop(HS_STEPS_MAX, walk_step, &l, 0);
+	}
+	if (turns && task_turns(t->task) != turns) {
+		count_walk(WIRE_WALK_MOVED);
+		return 0;
+	}
+	if (id) {
+		count_walk(WIRE_WALK_COMPLETE);
+		count_walk(WIRE_WALK_KNOWN);
+		return id;
+	}
+	id = chain_id(s);
+	if (memo) {
+		t->memo_misses++;
+		s->walk.memo.code_epoch = code_was;
+		s->walk.memo.class_epoch = class_was;
+		memo_keep(s, pc, id);
+	}
+	return id;
+}
+
+/* The thread's JavaThread, if it is still the one that it was: threads of native code attach and
+ * detach. current: it is the running thread, for which the VM's list can be searched. */
+static __always_inline __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current)
+{
+	__u64 *known;
+
+	if (t->java_thread && t->osthread) {
+		if (read_u64(t->java_thread + layout.jt_osthread) == t->osthread)
+			return t->java_thread;
+		t->java_thread = 0;
+		t->thread_handle = 0;
+		t->lookups = 0;
+	}
+	if (current) {
+		java_thread_current(t);
+	} else if (!t->java_thread) {
+		known = bpf_map_lookup_elem(&java_thread_of, &tid);
+		t->java_thread = known ? *known : 0;
+	}
+	if (!t->java_thread)
+		return 0;
+	t->osthread = read_u64(t->java_thread + layout.jt_osthread);
+	t->stack_high = read_u64(t->java_thread + layout.jt_stack_base);
+	return t->java_thread;
+}
+
+HS_PART __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u64 bcp)
+{
+	struct hs_start start = {.pc = pc, .sp = sp, .fp = fp, .bcp = bcp};
+	struct walk_slot *s;
+	__u32 id;
+
+	if (!java_code.ready || !t)
+		return 0;
+	start.java_thread = java_thread_checked(t, current_tid(), 1);
+	start.stack_high = t->stack_high;
+	if (!start.java_thread) {
+		count_walk(WIRE_WALK_NO_JAVA_THREAD);
+		return 0;
+	}
+	s = slot_take();
+	if (!s) {
+		count_walk(WIRE_WALK_NO_ROOM);
+		return 0;
+	}
+	id = walk(s, &start, t, 0);
+	slot_give(s);
+	return id;
+}
+
+/* The call chain of the thread that has hit a probe. */
+#define STACK_HERE(ctx, t) stack_walk(t, (ctx)->ip, (ctx)->sp, (ctx)->bp, 0)
+
+/*
+ * The call chain of another thread, which must be off the CPUs all the while: its stack stands
+ * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
+ * sched.bpf.c).
+ */
+HS_PART __u32 stack_of(struct thread_state *o, __u32 tid)
+{
+	struct hs_start start = {};
+	struct pt_regs regs;
+	struct walk_slot *s;
+	__u64 turns;
+	__u32 id = 0;
+
+	if (!o || !java_code.ready || !o->task || !o->regs)
+		return 0;
+	turns = task_turns(o->task);
+	if (turns & 1 || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)o->regs))
+		return 0;
+	start.java_thread = java_thread_checked(o, tid, 0);
+	start.stack_high = o->stack_high;
+	if (!start.java_thread)
+		return 0;
+	start.pc = regs.ip;
+	start.sp = regs.sp;
+	start.fp = regs.bp;
+	start.bcp = regs.r13;
+	s = slot_take();
+	if (!s) {
+		count_walk(WIRE_WALK_NO_ROOM);
+		return 0;
+	}
+	id = walk(s, &start, o, turns);
+	slot_give(s);
+	return id;
+}
+
+/* How often a thread is looked at in vain for the call chain that a waiter wants. */
+#define WANT_TRIES 8
+
+/* The call chain of the thread that tid is blocked by; 0: not now, then it is wanted later. */
+static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid)
+{
+	struct thread_state *o = owner && owner != tid ? thread_find(owner) : 0;
+	__u32 id;
+
+	if (!o)
+		return 0;
+	id = stack_of(o, owner);
+	if (!id) {
+		o->want = tid;
+		o->want_tries = 0;
+	}
+	return id;
+}
+
+/* From where the running thread was when it entered the kernel. */
+static __always_inline __u32 stack_interrupted(struct thread_state *t)
+{
+	struct pt_regs *regs = (void *)t->regs;
+
+	if (!regs)
+		return 0;
+	return stack_walk(t, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp),
+			  BPF_CORE_READ(regs, bp), BPF_CORE_READ(regs, r13));
+}
+
+/* The running thread's call chain is wanted by one that it blocks: from where it was interrupted.
+ */
+HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 now)
+{
+	struct wire_owner_stack *r;
+	__u32 id;
+
+	if (!t)
+		return 0;
+	id = stack_interrupted(t);
+	if (!id && ++t->want_tries < WANT_TRIES)
+		return 0;
+	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {
+		head_fill(&r->head, WIRE_OWNER_STACK, 0, tid, now);
+		r->waiter_tid = t->want;
+		r->stack = id;
+		r->source = source;
+		r->pad = 0;
+		emit_submit(r);
+	}
+	t->want = 0;
+	return 0;
+}
