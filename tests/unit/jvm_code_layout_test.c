@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "jvm/target.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/jvm_code_image.h"
 
@@ -171,41 +172,6 @@ static void a_jvm_that_starts_becomes_complete(void **state)
 	vmstructs_free(v);
 }
 
-static void without_an_archive_there_is_one_vtable(void **state)
-{
-	struct code_layout l;
-	struct vmstructs *v = target_fill(&l);
-
-	(void)state;
-	code_image_heaps(&image);
-	code_image_block(&image, 0, 4, STUB_VTABLE, image_string(&image, "RuntimeStub"));
-	code_image_object(&image, METHOD_VTABLE);
-	assert_int_equal(code_layout_refresh(&image.mem, v, &l), 0);
-	assert_true(l.method_vtable == METHOD_VTABLE && !l.method_vtable_too);
-	vmstructs_free(v);
-}
-
-/* The nmethod's Method shows what the search does not find. */
-static void both_vtables_are_learned_from_methods(void **state)
-{
-	struct code_layout l;
-	struct vmstructs *v = target_fill(&l);
-	uint64_t blob, method;
-
-	(void)state;
-	code_image_heaps(&image);
-	memset(image.bytes + (IMAGE_LIBJVM - IMAGE_BASE), 0, 0x1000);
-	blob = code_image_block(&image, 0, 4, NMETHOD_VTABLE, image_string(&image, "nmethod"));
-	code_image_object(&image, METHOD_VTABLE_SHARED);
-	method = image_room(&image, 88);
-	image_u64(&image, method, METHOD_VTABLE);
-	image_u64(&image, blob + 112, method);
-	assert_int_equal(code_layout_refresh(&image.mem, v, &l), 1);
-	assert_true(l.method_vtable == METHOD_VTABLE_SHARED &&
-		    l.method_vtable_too == METHOD_VTABLE);
-	vmstructs_free(v);
-}
-
 static void half_made_heaps_are_waited_for(void **state)
 {
 	struct code_layout l;
@@ -289,6 +255,68 @@ static void allocations_may_fail(void **state)
 	vmstructs_free(v);
 }
 
+/* What jvm.h makes of it. */
+static void a_jvm_tells_what_it_lacks(void **state)
+{
+	const char *missing = "?";
+	struct jvm j = {.pidfd = -1};
+
+	(void)state;
+	/* It is only starting. */
+	assert_null(jvm_code_layout(&j, &missing));
+	assert_null(missing);
+	assert_int_equal(jvm_code_refresh(&j), 0);
+	j.vms = target_fill(&j.code);
+	j.mem = image.mem;
+	j.code_missing = "CodeHeap::_memory";
+	assert_null(jvm_code_layout(&j, &missing));
+	assert_string_equal(missing, "CodeHeap::_memory");
+	assert_null(jvm_code_layout(&j, NULL));
+	assert_int_equal(jvm_code_refresh(&j), -ENOTSUP);
+	j.code_missing = NULL;
+	assert_ptr_equal(jvm_code_layout(&j, &missing), &j.code);
+	assert_null(missing);
+	assert_int_equal(jvm_code_refresh(&j), 0);
+	assert_ptr_equal(jvm_mem(&j), &j.mem);
+	vmstructs_free(j.vms);
+}
+
+/* With -Xint no nmethod ever comes: all that there will be is there once the heap is. */
+static void without_a_compiler_nothing_is_waited_for(void **state)
+{
+	struct flag compiler = {"UseCompiler", IMAGE_VARIABLES + 0x800};
+	struct jvm j = {.pidfd = -1, .flags = {.flags = &compiler, .count = 1}};
+
+	(void)state;
+	j.vms = target_fill(&j.code);
+	code_image_heaps(&image);
+	code_image_block(&image, 0, 4, STUB_VTABLE, image_string(&image, "RuntimeStub"));
+	code_image_object(&image, METHOD_VTABLE);
+	j.mem = image.mem;
+	assert_int_equal(jvm_code_refresh(&j), 0);
+	assert_true(code_layout_usable(&j.code));
+	/* The flag may not have its value yet. */
+	assert_int_equal(jvm_code_refresh(&j), 0);
+	j.layout.ready = true;
+	assert_int_equal(jvm_code_refresh(&j), 1);
+	assert_true(!j.code.nmethod_vtable);
+	image.bytes[compiler.addr - IMAGE_BASE] = 1;
+	assert_int_equal(jvm_code_refresh(&j), 0);
+	vmstructs_free(j.vms);
+}
+
+static void the_text_of_libjvm_is_told(void **state)
+{
+	struct jvm j = {.lib.start = 0x7f0000200000,
+			.elf = {.first_vaddr = 0x1000, .text_low = 0x3000, .text_high = 0x9010}};
+	uint64_t low, high, bias;
+
+	(void)state;
+	jvm_libjvm_text(&j, &low, &high, &bias);
+	assert_true(bias == 0x7f00001ff000);
+	assert_true(low == 0x7f0000202000 && high == 0x7f0000208010);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,11 +324,12 @@ int main(void)
 		cmocka_unit_test(each_field_is_needed_as_it_is),
 		cmocka_unit_test(each_size_and_constant_is_needed),
 		cmocka_unit_test(a_jvm_that_starts_becomes_complete),
-		cmocka_unit_test(without_an_archive_there_is_one_vtable),
-		cmocka_unit_test(both_vtables_are_learned_from_methods),
 		cmocka_unit_test(half_made_heaps_are_waited_for),
 		cmocka_unit_test(damaged_blocks_are_survived),
 		cmocka_unit_test(allocations_may_fail),
+		cmocka_unit_test(a_jvm_tells_what_it_lacks),
+		cmocka_unit_test(without_a_compiler_nothing_is_waited_for),
+		cmocka_unit_test(the_text_of_libjvm_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 #include "jvm/code_layout.h"
 
+#include "jvm/code_vtables.h"
 #include "jvm/mem.h"
 #include "jvm/vmstructs.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -14,46 +14,21 @@
  * - 20 codes numbers in debug information without zero bytes (JDK-8292758, late August 2022), which
  *   vmStructs does not show. A week before it, also in 20 only, the sweeper went (JDK-8290025), and
  *   nmethod::_stack_traversal_mark with it: that field stands for the old coding.
- * - 21 has ConstMethod::_flags and Method::_flags elsewhere and wider; 23 has no CompiledMethod.
+ * - 21 has no Method::_flags, and a wider ConstMethod::_flags._flags; 23 has no CompiledMethod.
  * So each field is wanted with its C++ type, and refused if it does not lie within its struct.
  *
  * Of an interpreted frame vmStructs tells the places of the sender's sp and of the last sp only.
  * The slots below it are in one order in 17 to 19 on x86-64: last sp, method, mirror, profile,
  * constant pool cache, locals, bytecode pointer. The method is thus one word below the last sp, the
  * bytecode pointer six.
- *
- * Vtables are not exported. That of nmethod is the first word of the first blob of that name.
- * Methods have up to two: those in the archive of shared classes point to a copy that lies in the
- * archive and has, of JDK 13 or later, the same words as libjvm's (CppVtableCloner). A few
- * well-known classes show one or both. If they show one, the other is looked for in libjvm, around
- * the vtables of code blobs: it is the run of words, ended by a zero (the next vtable's head), that
- * the known one begins with. Measured on 17.0.15: subclasses of Method begin with its 14 words too,
- * but have a 15th.
  */
 
 #define HEAP_MAX (2ull << 30) /* ReservedCodeCacheSize is 2 GiB at most */
 #define SHIFT_MIN 4           /* CodeCacheSegmentSize: 64 or 128 */
 #define SHIFT_MAX 12
-#define BLOCKS_MAX 1000000
-#define BLOB_HEAD_MAX 512
-#define VTABLE_WORDS_MIN 4
-#define VTABLE_WORDS_MAX 64
-#define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
-#define PAGE 4096ull
-
-/* Where the addresses are read from. */
-struct source {
-	uint64_t heaps, interpreter, call_stub; /* of pointers */
-	uint32_t array_length, array_data;      /* GrowableArray */
-	uint32_t heap_memory, heap_segmap, heap_segment_shift;
-	uint32_t space_low_boundary, space_high_boundary, space_low, space_high;
-	uint32_t block_length;
-	uint32_t queue_buffer, queue_limit;
-	uint32_t klass_methods, methods_length, methods_data;
-};
 
 struct field {
-	size_t at; /* a uint32_t of struct code_layout or struct source */
+	size_t at; /* a uint32_t of struct code_layout or struct code_source */
 	const char *type, *name, *both;
 	const char *is; /* its C++ type; NULL: any */
 	uint32_t bytes; /* that are read of it */
@@ -111,7 +86,7 @@ static const struct field fields[] = {
 };
 
 #undef OF
-#define OF source
+#define OF code_source
 
 static const struct field source_fields[] = {
 	FIELD(array_length, "GrowableArrayBase", "_len", "int", 4),
@@ -135,11 +110,6 @@ static const struct field source_fields[] = {
 #undef FIELD
 
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
-#define VMCLASS(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
-
-/* Classes with methods that are there early. An agent may have redefined some: not all of them. */
-static const char *const classes[] = {VMCLASS("Object"),      VMCLASS("String"), VMCLASS("Class"),
-				      VMCLASS("ClassLoader"), VMCLASS("System"), VMCLASS("Thread")};
 
 /* --- what does not change ---------------------------------------------------------------- */
 
@@ -212,7 +182,7 @@ static int constants_load(const struct vmstructs *v, struct code_layout *l,
 	return 0;
 }
 
-static int source_load(const struct vmstructs *v, struct source *s, const char **ret_missing)
+static int source_load(const struct vmstructs *v, struct code_source *s, const char **ret_missing)
 {
 	const struct {
 		const char *type, *name;
@@ -222,7 +192,6 @@ static int source_load(const struct vmstructs *v, struct source *s, const char *
 		{"AbstractInterpreter", "_code", &s->interpreter},
 		{"StubRoutines", "_call_stub_return_address", &s->call_stub},
 	};
-	uint64_t klass;
 
 	for (size_t i = 0; i < COUNT(wanted); i++) {
 		*ret_missing = wanted[i].type;
@@ -230,7 +199,7 @@ static int source_load(const struct vmstructs *v, struct source *s, const char *
 			return -ENOTSUP;
 	}
 	*ret_missing = "vmClasses::_klasses";
-	if (vmstructs_address(v, "vmClasses", classes[0], &klass))
+	if (!code_vtables_possible(v))
 		return -ENOTSUP;
 	return fields_load(v, source_fields, COUNT(source_fields), s, ret_missing);
 }
@@ -238,7 +207,7 @@ static int source_load(const struct vmstructs *v, struct source *s, const char *
 int code_layout_load(const struct vmstructs *v, struct code_layout *ret, const char **ret_missing)
 {
 	struct code_layout l = {0};
-	struct source s;
+	struct code_source s;
 	int err = fields_load(v, fields, COUNT(fields), &l, ret_missing);
 
 	if (!err)
@@ -260,7 +229,7 @@ int code_layout_load(const struct vmstructs *v, struct code_layout *ret, const c
 /* --- what the VM makes at its start ------------------------------------------------------- */
 
 /* A heap that is listed but not reserved yet: -EAGAIN. */
-static int heap_read(const struct mem *m, const struct source *s, uint64_t heap,
+static int heap_read(const struct mem *m, const struct code_source *s, uint64_t heap,
 		     struct code_heap *ret)
 {
 	struct code_heap h;
@@ -284,7 +253,7 @@ static int heap_read(const struct mem *m, const struct source *s, uint64_t heap,
 }
 
 /* The addresses of the CodeHeaps; -EAGAIN: none yet. */
-static int heap_list(const struct mem *m, const struct source *s, uint64_t ret[CODE_HEAPS_MAX],
+static int heap_list(const struct mem *m, const struct code_source *s, uint64_t ret[CODE_HEAPS_MAX],
 		     uint32_t *ret_count)
 {
 	uint64_t array, data;
@@ -309,7 +278,7 @@ static int heap_list(const struct mem *m, const struct source *s, uint64_t ret[C
 }
 
 /* The interpreter's code, and the call stub. */
-static int stubs_read(const struct mem *m, const struct source *s, struct code_layout *l)
+static int stubs_read(const struct mem *m, const struct code_source *s, struct code_layout *l)
 {
 	uint64_t queue, buffer, stub;
 	uint32_t limit;
@@ -335,163 +304,6 @@ static int stubs_read(const struct mem *m, const struct source *s, struct code_l
 	return 0;
 }
 
-/* --- vtables ------------------------------------------------------------------------------ */
-
-static void method_vtable_note(struct code_layout *l, uint64_t vtable)
-{
-	if (!l->method_vtable)
-		l->method_vtable = vtable;
-	else if (!l->method_vtable_too && vtable != l->method_vtable)
-		l->method_vtable_too = vtable;
-}
-
-/* What the first method of a well-known class shows. */
-static void class_look(const struct mem *m, const struct source *s, uint64_t addr,
-		       struct code_layout *l)
-{
-	uint64_t klass, methods, method, vtable;
-	uint32_t count;
-
-	if (mem_u64(m, addr, &klass) || !klass || mem_u64(m, klass + s->klass_methods, &methods) ||
-	    !methods || mem_u32(m, methods + s->methods_length, &count) || !count ||
-	    mem_u64(m, methods + s->methods_data, &method) || !method ||
-	    mem_u64(m, method, &vtable))
-		return;
-	method_vtable_note(l, vtable);
-}
-
-struct blob_walk {
-	uint64_t any_vtable; /* of the first blob: it lies in libjvm, as all of them do */
-	uint64_t other_name; /* the last name that was not an nmethod's */
-};
-
-static void blob_look(const struct mem *m, const char *blob, struct blob_walk *w,
-		      struct code_layout *l)
-{
-	uint64_t vtable, name_at, method, method_vtable;
-	char name[32];
-
-	memcpy(&vtable, blob, sizeof(vtable));
-	memcpy(&name_at, blob + l->blob_name, sizeof(name_at));
-	if (!w->any_vtable)
-		w->any_vtable = vtable;
-	if (!vtable || !name_at || name_at == w->other_name)
-		return;
-	if (mem_string(m, name_at, name, sizeof(name)) ||
-	    (strcmp(name, "nmethod") && strcmp(name, "native nmethod"))) {
-		w->other_name = name_at;
-		return;
-	}
-	memcpy(&method, blob + l->nmethod_method, sizeof(method));
-	/* Unloaded: it has no method any more. */
-	if (!method || mem_u64(m, method, &method_vtable))
-		return;
-	l->nmethod_vtable = vtable;
-	method_vtable_note(l, method_vtable);
-}
-
-/* Goes through a heap's blocks until an nmethod is found. They change meanwhile. */
-static void heap_walk(const struct mem *m, const struct source *s, uint64_t heap,
-		      const struct code_heap *h, struct blob_walk *w, struct code_layout *l)
-{
-	char block[BLOB_HEAD_MAX];
-	size_t head = l->heap_block_size + l->nmethod_method + 8;
-	uint64_t addr = h->low, end, length;
-
-	if (head < l->heap_block_size + l->blob_name + 8)
-		head = l->heap_block_size + l->blob_name + 8;
-	if (head > sizeof(block) || mem_u64(m, heap + s->heap_memory + s->space_high, &end) ||
-	    end > h->high)
-		return;
-	for (int i = 0; i < BLOCKS_MAX && addr < end && end - addr >= head; i++) {
-		if (m->read(m, addr, block, head))
-			return;
-		memcpy(&length, block + s->block_length, sizeof(length));
-		if (block[l->block_used])
-			blob_look(m, block + l->heap_block_size, w, l);
-		if (l->nmethod_vtable || !length || length > (end - addr) >> h->segment_shift)
-			return;
-		addr += length << h->segment_shift;
-	}
-}
-
-/* Words of the run at words[at] that is ended by a zero, if known begins with it; else 0. */
-static size_t run_length(const uint64_t *words, size_t at, size_t count, const uint64_t *known)
-{
-	size_t n = 0;
-
-	while (at + n < count && n < VTABLE_WORDS_MAX && words[at + n] == known[n] && known[n])
-		n++;
-	return at + n < count && !words[at + n] && n >= VTABLE_WORDS_MIN ? n : 0;
-}
-
-/* All pages around anchor that can be read, up to SEARCH_PAGES each way. */
-static int around_read(const struct mem *m, uint64_t anchor, struct mem_span *ret)
-{
-	char *bytes = malloc(2 * SEARCH_PAGES * PAGE);
-	size_t low = SEARCH_PAGES, high = SEARCH_PAGES;
-	uint64_t base = (anchor & ~(PAGE - 1)) - SEARCH_PAGES * PAGE;
-
-	if (!bytes)
-		return -ENOMEM;
-	while (high < 2 * SEARCH_PAGES &&
-	       !m->read(m, base + high * PAGE, bytes + high * PAGE, PAGE))
-		high++;
-	while (low && !m->read(m, base + (low - 1) * PAGE, bytes + (low - 1) * PAGE, PAGE))
-		low--;
-	memmove(bytes, bytes + low * PAGE, (high - low) * PAGE);
-	*ret = (struct mem_span){base + low * PAGE, (high - low) * PAGE, bytes};
-	return 0;
-}
-
-/* Looks for libjvm's vtable of Method; if the one that is known is it, there is no other. */
-static int method_vtable_search(const struct mem *m, uint64_t anchor, struct code_layout *l)
-{
-	uint64_t known[VTABLE_WORDS_MAX] = {0}, found = 0;
-	size_t words = VTABLE_WORDS_MAX, best = 0;
-	struct mem_span span;
-	int err;
-
-	/* The archive's copy may be the last thing in its mapping. */
-	while (words >= VTABLE_WORDS_MIN &&
-	       m->read(m, l->method_vtable, known, words * sizeof(*known)))
-		words /= 2;
-	if (words < VTABLE_WORDS_MIN)
-		return 0;
-	err = around_read(m, anchor, &span);
-	if (err)
-		return err;
-	for (size_t at = 0; at < span.size / sizeof(uint64_t); at++) {
-		size_t n = run_length((const uint64_t *)(const void *)span.bytes, at,
-				      span.size / sizeof(uint64_t), known);
-
-		if (n <= best || span.start + at * sizeof(uint64_t) == l->method_vtable)
-			continue;
-		best = n;
-		found = span.start + at * sizeof(uint64_t);
-	}
-	free(span.bytes);
-	if (found)
-		method_vtable_note(l, found);
-	return 0;
-}
-
-static int vtables_find(const struct mem *m, const struct vmstructs *v, const struct source *s,
-			const uint64_t heaps[CODE_HEAPS_MAX], struct code_layout *l)
-{
-	struct blob_walk w = {0};
-	uint64_t addr;
-
-	for (size_t i = 0; i < COUNT(classes); i++)
-		if (!vmstructs_address(v, "vmClasses", classes[i], &addr))
-			class_look(m, s, addr, l);
-	for (uint32_t i = 0; i < l->heap_count && !l->nmethod_vtable; i++)
-		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
-	if (!l->method_vtable || l->method_vtable_too || !w.any_vtable)
-		return 0;
-	return method_vtable_search(m, w.any_vtable, l);
-}
-
 bool code_layout_usable(const struct code_layout *l)
 {
 	return l->heap_count && l->interpreter_high && l->call_stub_return && l->method_vtable;
@@ -503,7 +315,7 @@ int code_layout_refresh(const struct mem *m, const struct vmstructs *v, struct c
 	struct code_layout now = *l;
 	const char *missing;
 	uint32_t count;
-	struct source s;
+	struct code_source s;
 	int err;
 
 	if (code_layout_usable(l) && l->nmethod_vtable)
@@ -517,7 +329,7 @@ int code_layout_refresh(const struct mem *m, const struct vmstructs *v, struct c
 		err = stubs_read(m, &s, &now);
 	now.heap_count = err ? 0 : count;
 	if (!err)
-		err = vtables_find(m, v, &s, heaps, &now);
+		err = code_vtables_find(m, v, &s, heaps, &now);
 	/* One that was being added would be missing for ever. */
 	if (!err)
 		err = heap_list(m, &s, again, &now.heap_count);
