@@ -3,7 +3,8 @@
 
 The first line is {"header": {...}}: it is laid over a header that is good for most cases; null takes a key away.
 Each other line is an event as `spoor cat` prints it: {"time_ns": N, "event": "name", "thread": N, FIELD: VALUE, ...};
-fields that are left out are 0, "" or false; enums go by name or number. Or it is one of
+fields that are left out are 0, "" or false; enums go by name or number. Call chains are such events, too: one
+"method" per method and one "stack" per frame, with the number of its caller's chain. Or it is one of
   {"block": "next"}     closes the block
   {"block": "damage"}   closes it and turns a bit of it over
   {"block": "lose"}     closes it and leaves it out, so that its sequence number is missing

@@ -361,6 +361,7 @@ static int open_add(struct contention *c, uint32_t thread)
 	struct contention_open o = {
 		.lock = l->seen.lock,
 		.waiter = t->thread,
+		.waiter_stack = t->stack,
 		.holder = l->claimed || l->holder == t->thread ? HOLDER_HAND_OVER : l->holder,
 		.blocked_ns = c->holds.now_ns - t->since_ns};
 	int err = array_grow(&c->open, &c->open_capacity, c->open_count, sizeof(*c->open));

@@ -22,7 +22,8 @@ struct contention_lock {
 struct contention_open {
 	uint64_t lock;
 	uint64_t waiter;
-	uint64_t holder; /* last seen */
+	uint64_t waiter_stack; /* 0: not known */
+	uint64_t holder;       /* last seen */
 	uint64_t blocked_ns;
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/contention.h"
+#include "analyze/stacks.h"
 #include "report/format.h"
 #include "report/table.h"
 
@@ -198,6 +199,22 @@ static const struct group *find_lock(const struct group *root, uint64_t lock)
 	return NULL;
 }
 
+static void add_open(const struct text *t, struct table *table, const struct contention_open *o)
+{
+	char waiter[LABEL_MAX], class[LABEL_MAX], identity[LABEL_MAX], holder[LABEL_MAX],
+		method[LABEL_MAX], time[FORMAT_MAX];
+
+	table_add(table, "%s", label_thread(t->labels, o->waiter, waiter));
+	table_add(table, "%s %s", label_class(t->labels, o->lock, class),
+		  label_identity(t->labels, o->lock, identity));
+	table_add(table, "%s", label_thread(t->labels, o->holder, holder));
+	table_add(table, "%s", time_format(o->blocked_ns, time));
+	if (t->finding)
+		table_add(table, "%s",
+			  label_method(t->stacks, stacks_waiter_method(t->stacks, o->waiter_stack),
+				       method));
+}
+
 /* Blocked at the end, on whatever lock: a deadlock shows up nowhere else. */
 static int print_open(struct text *t)
 {
@@ -205,11 +222,10 @@ static int print_open(struct text *t)
 		{"still blocked at the end", true, 24, 36, false},
 		{"on", true, 20, 44, true},
 		{"last seen holder", true, 16, 32, false},
-		{"for", false, 8, 0, false}};
+		{"for", false, 8, 0, false},
+		{"in", true, 0, 0, false}};
 	const struct log_names *names = analysis_names(t->in->analysis);
-	struct table *table = table_new(columns, 4);
-	char waiter[LABEL_MAX], class[LABEL_MAX], identity[LABEL_MAX], holder[LABEL_MAX],
-		time[FORMAT_MAX];
+	struct table *table = table_new(columns, t->finding ? 5 : 4);
 	const struct contention_open *open;
 	uint32_t count, shown = 0, all = 0;
 	int err = 0;
@@ -221,11 +237,7 @@ static int print_open(struct text *t)
 		if (!lock_is_contended(names, open[i].lock, seen && seen->monitor) ||
 		    all++ >= t->in->top)
 			continue;
-		table_add(table, "%s", label_thread(t->labels, open[i].waiter, waiter));
-		table_add(table, "%s %s", label_class(t->labels, open[i].lock, class),
-			  label_identity(t->labels, open[i].lock, identity));
-		table_add(table, "%s", label_thread(t->labels, open[i].holder, holder));
-		table_add(table, "%s", time_format(open[i].blocked_ns, time));
+		add_open(t, table, &open[i]);
 		shown++;
 	}
 	if (all) {
