@@ -88,7 +88,7 @@ struct hs_walk {
 	__u64 hash1, hash2;
 	__u64 ask;    /* a pc in libjvm without a rule */
 	__u32 native; /* frames of libjvm so far, 0: the pc is in Java code */
-	__u32 leaf;   /* the next frame has called libjvm as a leaf */
+	__u32 first;  /* enum wire_frame_kind of the next compiled frame */
 	__u32 pad;
 	__u32 interpreted; /* there is an interpreted frame among them */
 	struct hs_memo memo;
@@ -100,6 +100,8 @@ struct hs_start {
 	__u64 pc, sp, fp, bcp;
 	__u64 java_thread;
 	__u64 stack_high;
+	__u32 unlock; /* a lock is being released, most often in a call without debug information */
+	__u32 pad;
 };
 
 #ifdef __bpf__
@@ -392,10 +394,11 @@ HS_FN int hs_compiled_here(struct hs_walk *w)
 	}
 	if (c.kind == HS_BARE)
 		return hs_end(w, WIRE_WALK_STUB);
-	if (c.kind == HS_COMPILED &&
-	    hs_push(w, w->pc, c.id, w->leaf ? WIRE_FRAME_LEAF : WIRE_FRAME_COMPILED))
-		return 1;
-	w->leaf = 0;
+	if (c.kind == HS_COMPILED) {
+		if (hs_push(w, w->pc, c.id, w->first))
+			return 1;
+		w->first = WIRE_FRAME_COMPILED;
+	}
 	return hs_sized(w, c.frame_bytes);
 }
 
@@ -453,7 +456,7 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	if (hs_push(w, method, (__u32)bci, WIRE_FRAME_INTERPRETED))
 		return 1;
 	w->interpreted = 1;
-	w->leaf = 0;
+	w->first = WIRE_FRAME_COMPILED;
 	w->pc = caller.high;
 	w->fp = caller.low;
 	w->fp_at = fp;
@@ -558,7 +561,9 @@ HS_FN int hs_native_here(struct hs_walk *w)
 
 	if (!hs_in_libjvm(w, w->pc)) {
 		w->native = 0;
-		w->leaf = 1;
+		/* A call of a leaf has no debug information. */
+		if (w->first == WIRE_FRAME_COMPILED)
+			w->first = WIRE_FRAME_INTERRUPTED;
 		if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0)
 			return 0;
 		return hs_end(w, WIRE_WALK_NO_JAVA_FRAMES);
@@ -739,7 +744,7 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 	w->ask = 0;
 	w->native = 0;
 	w->interpreted = 0;
-	w->leaf = 0;
+	w->first = s->unlock ? WIRE_FRAME_UNLOCK : WIRE_FRAME_COMPILED;
 	w->from = 0;
 	w->fp_at = 0;
 	w->memo.notes = HS_NOTES_MAX + 1;

@@ -52,7 +52,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 		monitor_owned_by(m, owner);
 	class_flags(m->klass);
 	t->want = 0;
-	stack = STACK_HERE(ctx, t);
+	stack = stack_here(ctx, t, 0);
 	owner_stack = stack_of_owner(owner, tid);
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
@@ -121,7 +121,7 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 		t->monitor = monitor;
 		t->monitor_misses = 0;
 		t->want = 0;
-		stack = STACK_HERE(ctx, t);
+		stack = stack_here(ctx, t, kind == WIRE_MONITOR_EXIT);
 	}
 	r = emit_reserve(kind, WIRE_LOCK_SHORT);
 	if (!r)

@@ -101,7 +101,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	t->park_owner_source = source;
 	t->park_hash = hash;
 	t->want = 0;
-	stack = STACK_HERE(ctx, t);
+	stack = stack_here(ctx, t, 0);
 	owner_stack = stack_of_owner(owner, tid);
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
@@ -179,7 +179,7 @@ int BPF_USDT(unpark, __u64 parker)
 		return 0;
 	}
 	t->want = 0;
-	stack = STACK_HERE(ctx, t);
+	stack = stack_here(ctx, t, 0);
 	r = emit_reserve(WIRE_UNPARK, sizeof(*r));
 	if (!r)
 		return 0;

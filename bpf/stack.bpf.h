@@ -317,14 +317,15 @@ static __always_inline __u64 java_thread_checked(struct thread_state *t, __u32 t
 	return t->java_thread;
 }
 
-HS_PART __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u64 bcp)
+HS_PART __u32 stack_walk(struct thread_state *t, const struct hs_start *from)
 {
-	struct hs_start start = {.pc = pc, .sp = sp, .fp = fp, .bcp = bcp};
+	struct hs_start start;
 	struct walk_slot *s;
 	__u32 id;
 
-	if (!java_code.ready || !t)
+	if (!java_code.ready || !t || !from)
 		return 0;
+	start = *from;
 	start.java_thread = java_thread_checked(t, current_tid(), 1);
 	start.stack_high = t->stack_high;
 	if (!start.java_thread) {
@@ -342,7 +343,12 @@ HS_PART __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, _
 }
 
 /* The call chain of the thread that has hit a probe. */
-#define STACK_HERE(ctx, t) stack_walk(t, (ctx)->ip, (ctx)->sp, (ctx)->bp, 0)
+static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state *t, __u32 unlock)
+{
+	struct hs_start start = {.pc = ctx->ip, .sp = ctx->sp, .fp = ctx->bp, .unlock = unlock};
+
+	return stack_walk(t, &start);
+}
 
 /*
  * The call chain of another thread, which must be off the CPUs all the while: its stack stands
@@ -402,12 +408,16 @@ static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid)
 /* From where the running thread was when it entered the kernel. */
 static __always_inline __u32 stack_interrupted(struct thread_state *t)
 {
-	struct pt_regs *regs = (void *)t->regs;
+	struct hs_start start = {};
+	struct pt_regs regs;
 
-	if (!regs)
+	if (!t->regs || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)t->regs))
 		return 0;
-	return stack_walk(t, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp),
-			  BPF_CORE_READ(regs, bp), BPF_CORE_READ(regs, r13));
+	start.pc = regs.ip;
+	start.sp = regs.sp;
+	start.fp = regs.bp;
+	start.bcp = regs.r13;
+	return stack_walk(t, &start);
 }
 
 /* The running thread's call chain is wanted by one that it blocks: from where it was interrupted.

@@ -10,7 +10,7 @@
 enum wire_frame_kind {
 	WIRE_FRAME_COMPILED,    /* code: pc, a return address; id: compile id */
 	WIRE_FRAME_INTERRUPTED, /* the same, but pc is where the thread was interrupted */
-	WIRE_FRAME_LEAF,        /* the same, but it has called libjvm as a leaf: no debug info */
+	WIRE_FRAME_UNLOCK,      /* the same, but it may be that of a call that releases a lock */
 	WIRE_FRAME_INTERPRETED, /* code: Method; id: bci */
 };
 

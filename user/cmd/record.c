@@ -44,7 +44,8 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static const char doc[] = "Records lock contention and parking with the call chains of both sides, garbage collection, safepoints, "
+static const char doc[] = "Records lock contention and parking with the call chains of both sides, "
+			  "garbage collection, safepoints, "
 			  "scheduling and steal time of a JVM "
 			  "(OpenJDK with USDT probes, as most distributions build it) while it "
 			  "runs, and writes an event log.\v"

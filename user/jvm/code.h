@@ -40,16 +40,22 @@ struct code_frame {
 int code_new(const struct mem *m, const struct code_layout *l, struct code **ret);
 void code_free(struct code *c);
 
+/* How the thread came to be at a pc. */
+enum code_at {
+	CODE_AT_ANY, /* interrupted: the nearest PcDesc is taken, the frames marked as inferred */
+	CODE_AT_RETURN, /* it is a return address: there must be a PcDesc of exactly this pc */
+	CODE_AT_UNLOCK, /* it releases a lock, in a call without a PcDesc: see unlock.c */
+};
+
 /*
  * The frames at pc in the nmethod with this compile id (CODE_ID_OSR is set in an OSR nmethod's),
- * innermost first; their number, at most CODE_FRAMES_MAX. return_address: pc is one, so that there
- * must be a PcDesc of exactly this pc; else the nearest one is taken and the frames are marked as
- * inferred if it is not exact. Known ones are found without a read of the target.
+ * innermost first; their number, at most CODE_FRAMES_MAX. Frames are marked as inferred unless the
+ * PcDesc is exact. Known ones are found without a read of the target.
  * -ESTALE: the code is not there any more: it was replaced, unloaded, or is being. -EPROTO: what is
  * there makes no sense, or there is no PcDesc. -ESRCH: the process has ended. -ENOMEM.
  */
 #define CODE_ID_OSR 0x80000000u
-int code_compiled(struct code *c, uint64_t pc, uint32_t id, bool return_address,
+int code_compiled(struct code *c, uint64_t pc, uint32_t id, enum code_at at,
 		  struct code_frame ret[CODE_FRAMES_MAX]);
 
 /* The frame of an interpreted method. 0, -ESTALE (there is no Method at the address), -EPROTO, ...

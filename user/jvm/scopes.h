@@ -36,6 +36,14 @@ struct scope {
 int scopes_read(const struct mem *m, const struct scopes *s, uint32_t scope, struct scope *ret,
 		size_t max);
 
+/*
+ * The scope in which the code at an offset releases a lock: unlock.c. only: there is no other in
+ * this nmethod that locks, but for the bytecode index. -ENOENT: none locks. -EPROTO: it is too
+ * large.
+ */
+int scopes_unlock(const struct mem *m, const struct code_layout *l, const struct scopes *s,
+		  uint32_t offset, uint32_t *ret_scope, bool *ret_only);
+
 /* A number as JDK 17's compressed streams hold it; moves *at. False: cut short. */
 bool scopes_number(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret);
 

@@ -210,7 +210,11 @@ static int resolve(struct chains *c, const struct wire_frame *f,
 		err = code_interpreted(c->code, f->code, f->id, ret);
 		return err ? err : 1;
 	}
-	return code_compiled(c->code, f->code, f->id, f->kind == WIRE_FRAME_COMPILED, ret);
+	return code_compiled(c->code, f->code, f->id,
+			     f->kind == WIRE_FRAME_COMPILED ? CODE_AT_RETURN
+			     : f->kind == WIRE_FRAME_UNLOCK ? CODE_AT_UNLOCK
+							    : CODE_AT_ANY,
+			     ret);
 }
 
 /* False: the walk has gone astray here. */

@@ -219,13 +219,15 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		json_object_set_new(jvm, "kind", json_string("stock"));
 	host_boot_id(boot_id);
 	header = json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b, s:b}, s:{s:s, s:s, "
+		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b, s:b}, s:{s:s, "
+		"s:s, "
 		"s:s}}",
 		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
 		host_describe(), "jvm", jvm, "sources", describe_sources(r), "record", "command",
 		o->command, "window_ns", (json_int_t)o->window_ns, "buffer_bytes",
-		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks", (int)o->no_stacks, "facts", "owner",
+		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
+		(int)o->no_stacks, "facts", "owner",
 		"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of "
 		"blocking; "
 		"between two observations the holder is inferred",
