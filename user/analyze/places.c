@@ -1,36 +1,43 @@
 #include "analyze/places.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 16
 
-/* Rounds as in splitmix64's finalizer: numbers that are handed out in order must not cluster. */
+/*
+ * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
+ * numbers that are handed out in order must not cluster.
+ */
 static uint64_t hash_of(const struct place_key *key)
 {
-	const uint64_t parts[] = {key->a, key->b, key->c, key->d, key->e};
-	uint64_t x = 0;
+	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
+		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
+		     key->e * 0xff51afd7ed558ccdull;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		x = (x ^ parts[i]) * 0xbf58476d1ce4e5b9ull;
-		x ^= x >> 31;
-	}
-	return x;
+	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
+	return x ^ x >> 29;
 }
 
-static uint32_t *slot_of(const struct places *p, struct place_key key)
+static bool keys_equal(const struct place_key *x, const struct place_key *y)
 {
-	uint32_t i = (uint32_t)hash_of(&key) & (p->slots_capacity - 1);
+	return !((x->a ^ y->a) | (x->b ^ y->b) | (x->c ^ y->c) | (x->d ^ y->d) | (x->e ^ y->e));
+}
 
-	while (p->slots[i] && memcmp(&p->keys[p->slots[i] - 1], &key, sizeof(key)))
+static uint32_t *slot_of(const struct places *p, const struct place_key *key)
+{
+	uint32_t i = (uint32_t)hash_of(key) & (p->slots_capacity - 1);
+
+	while (p->slots[i] && !keys_equal(&p->keys[p->slots[i] - 1], key))
 		i = (i + 1) & (p->slots_capacity - 1);
 	return &p->slots[i];
 }
 
 uint32_t places_find(const struct places *p, struct place_key key)
 {
-	uint32_t slot = p->slots_capacity ? *slot_of(p, key) : 0;
+	uint32_t slot = p->slots_capacity ? *slot_of(p, &key) : 0;
 
 	return slot ? slot - 1 : PLACE_NONE;
 }
@@ -46,7 +53,7 @@ static int slots_grow(struct places *p)
 	p->slots = slots;
 	p->slots_capacity = capacity;
 	for (uint32_t i = 0; i < p->count; i++)
-		*slot_of(p, p->keys[i]) = i + 1;
+		*slot_of(p, &p->keys[i]) = i + 1;
 	return 0;
 }
 
@@ -86,7 +93,7 @@ int places_add(struct places *p, struct place_key key, uint32_t *ret)
 	if (err)
 		return err;
 	p->keys[p->count] = key;
-	*slot_of(p, key) = p->count + 1;
+	*slot_of(p, &key) = p->count + 1;
 	*ret = p->count++;
 	return 0;
 }
