@@ -13,10 +13,12 @@
 #include "alloc_fail.h"
 #include "bpf/wire.h"
 #include "bpf/wire_stack.h"
+#include "jvm/code.h"
 #include "log/names.h"
 #include "log/reader.h"
 #include "log/writer.h"
 #include "probe/chains.h"
+#include "tests/unit/jvm_code_image.h"
 
 struct fixture {
 	char path[64];
@@ -162,6 +164,87 @@ static void lengths_that_make_no_sense_are_refused(void **state)
 	assert_int_not_equal(chains_number(f->chains, 1), 0);
 }
 
+/* The name of the one frame of a chain with this id, an interpreted one. */
+static const char *name_of(struct fixture *f, const struct log_names *n, uint32_t id)
+{
+	const struct log_stack *s = log_names_stack(n, chains_number(f->chains, id));
+
+	assert_non_null(s);
+	if (s->frame == FRAME_TYPE_UNRESOLVED)
+		return "unresolved";
+	assert_int_equal(s->frame, FRAME_TYPE_INTERPRETED);
+	return log_names_method(n, s->method)->name;
+}
+
+static void walked(struct fixture *f, uint32_t id, uint32_t epoch, uint64_t method)
+{
+	f->r.id = id;
+	f->r.class_epoch = epoch;
+	f->r.count = 1;
+	f->r.result = WIRE_WALK_COMPLETE;
+	f->r.frames[0] = (struct wire_frame){.code = method, .kind = WIRE_FRAME_INTERPRETED};
+	assert_true(chains_add(f->chains, &f->r, size_of(1)));
+}
+
+static struct image image;
+
+/* Reading it is what the class is unloaded by: between two looks at the count. */
+static struct fixture *unloads;
+
+static int read_and_unload(const struct mem *m, uint64_t addr, void *ret, size_t len)
+{
+	if (unloads)
+		unloads->epoch = 2;
+	unloads = NULL;
+	return image_read(m, addr, ret, len);
+}
+
+static void a_reused_address_is_never_given_an_old_name(void **state)
+{
+	const struct code_image_method old = {"Old", "old", "()V", "Old.java", METHOD_VTABLE,
+					      9,     0,     0,     NULL,       0};
+	const struct code_image_method new = {"New", "new", "()V", "New.java", METHOD_VTABLE,
+					      9,     0,     0,     NULL,       0};
+	const struct code_image_method newest = {"New", "newest", "()V", "New.java", METHOD_VTABLE,
+						 9,     0,        0,     NULL,       0};
+	struct fixture *f = *state;
+	struct code_layout layout = code_image_layout();
+	struct log_names *n;
+	struct code *code;
+	uint64_t here, other, third;
+
+	image_clear(&image);
+	image_room(&image, 8);
+	here = code_image_method(&image, &old);
+	other = code_image_method(&image, &new);
+	third = code_image_method(&image, &newest);
+	assert_int_equal(code_new(&image.mem, &layout, &code), 0);
+	chains_resolve_by(f->chains, code);
+	walked(f, 1, 0, here);
+	/* Unloaded; the chain comes late, its memory is as it was. */
+	f->epoch = 1;
+	walked(f, 2, 0, here);
+	image_put(&image, here, image.bytes + (other - IMAGE_BASE), 88);
+	walked(f, 3, 1, here);
+	/* Unloaded while it is read. */
+	code_forget(code);
+	image.mem.read = read_and_unload;
+	unloads = f;
+	walked(f, 4, 1, here);
+	image_put(&image, here, image.bytes + (third - IMAGE_BASE), 88);
+	walked(f, 5, 2, here);
+	n = names(f);
+	assert_string_equal(name_of(f, n, 1), "old");
+	assert_string_equal(name_of(f, n, 2), "unresolved");
+	assert_string_equal(name_of(f, n, 3), "new");
+	assert_string_equal(name_of(f, n, 4), "unresolved");
+	assert_string_equal(name_of(f, n, 5), "newest");
+	assert_int_equal(chains_unresolved(f->chains), 2);
+	log_names_free(n);
+	chains_resolve_by(f->chains, NULL);
+	code_free(code);
+}
+
 static void memory_may_run_out(void **state)
 {
 	struct fixture *f = *state;
@@ -191,6 +274,7 @@ int main(void)
 		TEST(the_same_chain_has_one_number_and_shares_its_callers),
 		TEST(how_a_walk_ended_stands_at_the_outer_end),
 		TEST(lengths_that_make_no_sense_are_refused),
+		TEST(a_reused_address_is_never_given_an_old_name),
 		TEST(memory_may_run_out),
 	};
 

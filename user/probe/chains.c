@@ -6,7 +6,9 @@
  * same id in the code cache, or nothing. A Method's address may be used again, after its class was
  * unloaded: BPF counts unloadings before the memory is freed (class_epoch). If the count after the
  * names were read is that of the walk, the addresses were those of the same Methods all the time;
- * if not, the chain's interpreted frames stay without names, and that is counted.
+ * if not, the chain's interpreted frames stay without names, and that is counted. Nothing that was
+ * read for such a chain may be known for the next one: its Methods may be gone by now, or soon, and
+ * the count does not change again when their memory is used for others.
  *
  * A compiled frame's return address must be one by the code's own tables. The first that is none
  * shows that the walk went astray before it: the chain is kept up to there, and marked as broken.
@@ -222,8 +224,8 @@ static bool frames_add(struct chains *c, const struct wire_stack *r, const struc
 		       bool *unresolved)
 {
 	struct code_frame frames[CODE_FRAMES_MAX];
-	int n = resolve(c, f, frames);
 	bool interpreted = f->kind == WIRE_FRAME_INTERPRETED;
+	int n = interpreted && *c->class_epoch != r->class_epoch ? -ESTALE : resolve(c, f, frames);
 
 	if (n == -ENOMEM)
 		c->err = n;
@@ -284,6 +286,8 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 		base = FRAME_TYPE_BROKEN;
 		break;
 	}
+	if (*c->class_epoch != r->class_epoch && c->code)
+		code_forget(c->code);
 	c->unresolved += unresolved;
 	if (base != FRAME_TYPE_UNKNOWN)
 		number = node_number(c, &(struct node_key){.frame = base}, r->head.time_ns);
