@@ -39,6 +39,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	struct monitor_state *m;
 	struct wire_lock *r;
 	__u32 owner, source, stack, owner_stack, tid = current_tid();
+	__u64 word, turns;
 
 	if (!t || !(m = monitor_read(monitor))) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
@@ -47,13 +48,17 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	t->monitor = monitor;
 	t->monitor_blocked = 1;
 	t->monitor_misses = 0;
-	owner = owner_tid(read_u64(monitor + layout.mon_owner), &source);
+	word = read_u64(monitor + layout.mon_owner);
+	owner = owner_tid(word, &source);
 	if (owner)
 		monitor_owned_by(m, owner);
 	class_flags(m->klass);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = stack_of_owner(owner, tid);
+	owner_stack = stack_of_owner(owner, tid, &turns);
+	if (owner_stack &&
+	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
+		owner_stack = 0;
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
 		return 0;

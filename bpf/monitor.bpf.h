@@ -45,7 +45,7 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 {
 	struct wire_java_thread *owner;
 	struct monitor_state *m;
-	__u64 monitor = t->monitor, word;
+	__u64 monitor = t->monitor, word, turns;
 	struct wire_lock *r;
 	__u32 stack;
 
@@ -65,7 +65,13 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	}
 	t->monitor_misses = 0;
 	monitor_owned_by(m, owner->tid);
-	stack = owner->tid == tid ? stack_interrupted(t) : stack_of_owner(owner->tid, tid);
+	if (owner->tid == tid)
+		stack = stack_interrupted(t);
+	else
+		stack = stack_of_owner(owner->tid, tid, &turns);
+	if (stack && owner->tid != tid &&
+	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner->tid, turns)))
+		stack = 0;
 	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));
 	if (!r)
 		return;

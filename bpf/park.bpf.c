@@ -77,11 +77,11 @@ static __always_inline void parker_learn(struct thread_state *t, __u64 parker)
 SEC("usdt")
 int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 {
-	__u64 now = bpf_ktime_get_ns(), object, klass = 0;
+	__u64 now = bpf_ktime_get_ns(), object, klass = 0, turns;
 	struct thread_state *t = thread_current(now);
 	struct wire_lock *r;
 	__u32 flags = 0, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0, hash = 0;
-	__u32 tid = current_tid(), stack, owner_stack;
+	__u32 tid = current_tid(), stack, owner_stack, again;
 
 	if (!t) {
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
@@ -102,7 +102,10 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	t->park_hash = hash;
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = stack_of_owner(owner, tid);
+	owner_stack = stack_of_owner(owner, tid, &turns);
+	if (owner_stack && (blocker_owner(object, flags, &again, &again) != owner ||
+			    !owner_still(owner, turns)))
+		owner_stack = 0;
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;

@@ -355,18 +355,15 @@ static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state
  * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
  * sched.bpf.c).
  */
-HS_PART __u32 stack_of(struct thread_state *o, __u32 tid)
+HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
 {
 	struct hs_start start = {};
 	struct pt_regs regs;
 	struct walk_slot *s;
-	__u64 turns;
-	__u32 id = 0;
+	__u32 id;
 
-	if (!o || !java_code.ready || !o->task || !o->regs)
-		return 0;
-	turns = task_turns(o->task);
-	if (turns & 1 || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)o->regs))
+	if (!o || !java_code.ready || !o->regs || turns & 1 ||
+	    bpf_probe_read_kernel(&regs, sizeof(regs), (void *)o->regs))
 		return 0;
 	start.java_thread = java_thread_checked(o, tid, 0);
 	start.stack_high = o->stack_high;
@@ -389,20 +386,36 @@ HS_PART __u32 stack_of(struct thread_state *o, __u32 tid)
 /* How often a thread is looked at in vain for the call chain that a waiter wants. */
 #define WANT_TRIES 8
 
-/* The call chain of the thread that tid is blocked by; 0: not now, then it is wanted later. */
-static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid)
+/*
+ * The call chain of the thread that tid is blocked by; 0: not now, then it is wanted later. The
+ * owner may have given up the lock before the walk, as programs can be preempted: whoever uses the
+ * chain asks for the owner again, and then whether it has stood still since (owner_still).
+ */
+static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid, __u64 *ret_turns)
 {
 	struct thread_state *o = owner && owner != tid ? thread_find(owner) : 0;
 	__u32 id;
 
-	if (!o)
+	*ret_turns = 0;
+	if (!o || !o->task)
 		return 0;
-	id = stack_of(o, owner);
+	*ret_turns = task_turns(o->task);
+	id = stack_of(o, owner, *ret_turns);
 	if (!id) {
 		o->want = tid;
 		o->want_tries = 0;
 	}
 	return id;
+}
+
+static __always_inline int owner_still(__u32 owner, __u64 turns)
+{
+	struct thread_state *o = thread_find(owner);
+
+	if (o && o->task && task_turns(o->task) == turns)
+		return 1;
+	count_walk(WIRE_WALK_MOVED);
+	return 0;
 }
 
 /* From where the running thread was when it entered the kernel. */
@@ -420,6 +433,23 @@ static __always_inline __u32 stack_interrupted(struct thread_state *t)
 	return stack_walk(t, &start);
 }
 
+/* Whether the one that wants the chain is still blocked by this thread. What it parks on may be
+ * moved by a collector at any time, and is not looked at. */
+static __always_inline int owner_wanted(const struct thread_state *t, __u32 tid)
+{
+	struct thread_state *waiter = thread_find(t->want);
+	struct wire_java_thread *owner;
+	__u64 word;
+
+	if (!waiter)
+		return 0;
+	if (!waiter->monitor_blocked)
+		return waiter->park_owner == tid;
+	word = read_u64(waiter->monitor + layout.mon_owner);
+	owner = bpf_map_lookup_elem(&java_threads, &word);
+	return !owner || owner->tid == tid; /* a stack lock: nobody in the map */
+}
+
 /* The running thread's call chain is wanted by one that it blocks: from where it was interrupted.
  */
 HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 now)
@@ -429,6 +459,10 @@ HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 no
 
 	if (!t)
 		return 0;
+	if (!owner_wanted(t, tid)) {
+		t->want = 0;
+		return 0;
+	}
 	id = stack_interrupted(t);
 	if (!id && ++t->want_tries < WANT_TRIES)
 		return 0;

@@ -1,12 +1,13 @@
 /*
  * Where compiled code releases a lock
  *
- * C2's code calls the VM as a leaf to release a contended lock: that call has no PcDesc, and lies
- * out of line, so that the next PcDesc in the order of addresses may be that of any other place.
- * But the scopes say where locks are held: a scope with monitors is a method with a synchronized
- * block around the bytecode at that place, or a synchronized method. The call must be in one of
- * these. Mostly there is only one in the code; if there are several, the one that is described next
- * is taken.
+ * Compiled code releases a contended lock in a call that has no PcDesc, and that lies out of line,
+ * so that the next PcDesc in the order of addresses may be that of any other place. But the scopes
+ * say where locks are held: a scope with monitors is a method with a synchronized block around the
+ * bytecode at that place, or a synchronized method. The call must be in one of these. Mostly there
+ * is only one in the code. If there are several, the last that is described before the call is
+ * taken: what lies out of line comes in the order of the code, so that this most often is the call
+ * that had acquired the same lock.
  */
 #include "jvm/scopes.h"
 
@@ -83,12 +84,12 @@ static uint32_t pc_desc_u32(const struct copy *c, uint32_t i, uint32_t field)
 	return value;
 }
 
-/* The nearest behind the offset, else the last before it. */
+/* The last before the offset, else the first behind it. */
 static int choose(const struct copy *c, uint32_t offset, uint32_t *ret_scope, bool *ret_only)
 {
 	struct locking first = {0}, at;
-	bool only = true, behind = false;
 	uint32_t scope = 0;
+	bool only = true;
 
 	for (uint32_t i = 0; i < c->s->pc_count; i++) {
 		if (!locking_find(c, pc_desc_u32(c, i, c->l->pc_desc_scope), &at))
@@ -96,10 +97,8 @@ static int choose(const struct copy *c, uint32_t offset, uint32_t *ret_scope, bo
 		if (!first.depth)
 			first = at;
 		only &= same(&first, &at);
-		if (behind)
-			continue;
-		scope = at.scope;
-		behind = pc_desc_u32(c, i, c->l->pc_desc_pc) >= offset;
+		if (!scope || pc_desc_u32(c, i, c->l->pc_desc_pc) < offset)
+			scope = at.scope;
 	}
 	if (!scope)
 		return -ENOENT;
