@@ -86,10 +86,10 @@ struct hs_walk {
 	__u64 stack_high;
 	__u64 from; /* sp at the begin */
 	__u64 hash1, hash2;
-	__u64 ask;    /* a pc in libjvm without a rule */
-	__u32 native; /* frames of libjvm so far, 0: the pc is in Java code */
-	__u32 first;  /* enum wire_frame_kind of the next compiled frame */
-	__u32 pad;
+	__u64 ask;         /* a pc in libjvm without a rule */
+	__u32 native;      /* native frames so far, and one; 0: the pc is in Java code */
+	__u32 first;       /* enum wire_frame_kind of the next compiled frame */
+	__u32 libjvm;      /* one of the native frames was libjvm's own */
 	__u32 interpreted; /* there is an interpreted frame among them */
 	struct hs_memo memo;
 	struct wire_stack stack;
@@ -552,20 +552,22 @@ HS_FN int hs_rule_find(struct hs_walk *w, struct wire_native_rule *ret)
 #endif
 }
 
-/* One frame of libjvm. Called with a clear anchor only: so below libjvm is Java code, or there is
- * no Java code at all. */
+/* One frame of libjvm, or of what it has called: libc, the vDSO. The anchor is clear: so below
+ * libjvm is Java code, or there is no Java code at all. */
 HS_FN int hs_native_here(struct hs_walk *w)
 {
 	struct wire_native_rule rule = {};
 	__u64 cfa, pc = 0;
 
-	if (!hs_in_libjvm(w, w->pc)) {
+	if (hs_in_libjvm(w, w->pc)) {
+		w->libjvm = 1;
+	} else if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0) {
 		w->native = 0;
 		/* A call of a leaf has no debug information. */
 		if (w->first == WIRE_FRAME_COMPILED)
 			w->first = WIRE_FRAME_INTERRUPTED;
-		if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0)
-			return 0;
+		return 0;
+	} else if (w->libjvm) {
 		return hs_end(w, WIRE_WALK_NO_JAVA_FRAMES);
 	}
 	if (hs_rule_find(w, &rule) || rule.flags & WIRE_RULE_ASKED)
@@ -743,6 +745,7 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 	w->hash2 = 0;
 	w->ask = 0;
 	w->native = 0;
+	w->libjvm = 0;
 	w->interpreted = 0;
 	w->first = s->unlock ? WIRE_FRAME_UNLOCK : WIRE_FRAME_COMPILED;
 	w->from = 0;
@@ -762,7 +765,7 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 		ended = hs_anchor(w, anchor, WIRE_WALK_READ);
 	} else {
 		w->native = 1;
-		ended = hs_in_libjvm(w, w->pc) ? 0 : hs_end(w, WIRE_WALK_NATIVE_LOST);
+		ended = 0;
 	}
 	w->from = w->sp;
 	w->memo.fp = w->fp;

@@ -25,7 +25,7 @@
 #include "bpf/wire_stack.h"
 #include "jvm/code.h"
 #include "jvm/jvm.h"
-#include "jvm/unwind.h"
+#include "jvm/native.h"
 #include "log/event.h"
 #include "log/writer.h"
 #include "probe/chains.h"
@@ -54,8 +54,8 @@ struct recorder {
 	struct chains *chains;
 	struct translate *t;
 	struct code *code;     /* NULL: no stacks are walked (yet) */
-	struct unwind *unwind; /* NULL: not needed yet, or not to be had */
-	bool unwind_tried, without_stacks;
+	struct native *native; /* NULL: not needed yet */
+	bool without_stacks;
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
 	uint64_t walks[WALK_RESULT_COUNT];
 	uint64_t window_ns, start_ns, next_window, next_refresh;
@@ -81,21 +81,16 @@ static int fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
 	return err;
 }
 
-/* BPF asks how to get from a pc in libjvm to its caller; asked once for each. */
-static void native_rule(struct recorder *r, const struct wire_native *n)
+/* BPF asks how to get from a pc in native code to its caller; asked once for each. */
+static void answer_rule(struct recorder *r, const struct wire_native *n)
 {
 	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
-	uint64_t low, high, bias, pc = n->pc & ~WIRE_RULE_RETURN;
+	uint64_t pc = n->pc & ~WIRE_RULE_RETURN;
 	struct unwind_rule u;
 
-	if (!r->unwind && !r->unwind_tried) {
-		r->unwind_tried = true;
-		unwind_open(jvm_libjvm_path(r->j), &r->unwind);
-	}
-	jvm_libjvm_text(r->j, &low, &high, &bias);
-	/* A return address may be the first of the next function's. */
-	if (r->unwind && !unwind_rule(r->unwind, pc - bias - (pc != n->pc), &u) &&
-	    u.rbp_offset == (int16_t)u.rbp_offset) {
+	if (!r->native && native_new(r->j, &r->native))
+		return;
+	if (!native_rule(r->native, pc, pc != n->pc, &u) && u.rbp_offset == (int16_t)u.rbp_offset) {
 		rule.cfa_offset = u.cfa_offset;
 		rule.rbp_offset = (int16_t)u.rbp_offset;
 		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
@@ -110,7 +105,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	struct recorder *r = ctx;
 
 	if (size >= sizeof(struct wire_native) && h->kind == WIRE_NATIVE) {
-		native_rule(r, data);
+		answer_rule(r, data);
 		return 0;
 	}
 	translate_record(r->t, data, size);
@@ -338,7 +333,7 @@ static void discard(struct recorder *r)
 	translate_free(r->t);
 	chains_free(r->chains);
 	code_free(r->code);
-	unwind_close(r->unwind);
+	native_free(r->native);
 	ids_free(r->ids);
 	log_writer_close(r->w);
 	jvm_close(r->j);

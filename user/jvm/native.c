@@ -1,0 +1,147 @@
+/*
+ * Compiled code calls some functions as leaves, without a frame anchor: of libjvm, which may call
+ * libc (memory is copied) or the kernel's vDSO (the time is read). The vDSO is the same in every
+ * process of a kernel but for its address, so its rules are read from our own.
+ */
+#include "jvm/native.h"
+
+#include "jvm/jvm.h"
+#include "jvm/process.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LIBC "libc.so.6"
+#define LIBC_MAX (16u << 20)
+#define VDSO_MAX 65536
+
+enum { LIBJVM, VDSO, LIBC_SO, LIBRARIES }; /* in the order of looking: libc's end is not known */
+
+struct library {
+	uint64_t low, high, bias; /* high 0: there is none */
+	struct unwind *unwind;    /* NULL: not opened yet, or not to be had */
+	bool tried;
+};
+
+struct native {
+	const struct jvm *j;
+	struct library libraries[LIBRARIES];
+	struct process_lib libc;
+};
+
+/* The vDSO's address is in the auxiliary vector. */
+static uint64_t vdso_base(pid_t pid)
+{
+	uint64_t pair[2], base = 0;
+	char *text;
+	size_t len;
+
+	if (process_file(pid, "auxv", &text, &len))
+		return 0;
+	for (size_t at = 0; at + sizeof(pair) <= len && !base; at += sizeof(pair)) {
+		memcpy(pair, text + at, sizeof(pair));
+		if (pair[0] == AT_SYSINFO_EHDR)
+			base = pair[1];
+	}
+	free(text);
+	return base;
+}
+
+/* The end of what our own vDSO's segments and section headers take. */
+static size_t vdso_size(const Elf64_Ehdr *head)
+{
+	const Elf64_Phdr *p = (const void *)((const char *)head + head->e_phoff);
+	uint64_t end = head->e_shoff + (uint64_t)head->e_shnum * head->e_shentsize;
+
+	for (int i = 0; i < head->e_phnum; i++)
+		if (p[i].p_type == PT_LOAD && p[i].p_offset + p[i].p_filesz > end)
+			end = p[i].p_offset + p[i].p_filesz;
+	return end < VDSO_MAX ? end : 0;
+}
+
+static const Elf64_Ehdr *vdso_own(void)
+{
+	/* The kernel's own word for where it is. */
+	return (const Elf64_Ehdr *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+}
+
+static int vdso_open(struct unwind **ret)
+{
+	const Elf64_Ehdr *own = vdso_own();
+	size_t size = vdso_size(own);
+	char path[64];
+	int fd = memfd_create("vdso", MFD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = write(fd, own, size) == (ssize_t)size ? unwind_open(path, ret) : -EIO;
+	close(fd);
+	return err;
+}
+
+int native_new(const struct jvm *j, struct native **ret)
+{
+	struct native *n = calloc(1, sizeof(*n));
+	struct library *l;
+
+	if (!n)
+		return -ENOMEM;
+	n->j = j;
+	l = n->libraries;
+	jvm_libjvm_text(j, &l[LIBJVM].low, &l[LIBJVM].high, &l[LIBJVM].bias);
+	if (!process_lib(jvm_pid(j), LIBC, &n->libc))
+		l[LIBC_SO] = (struct library){.low = n->libc.start,
+					      .high = n->libc.start + LIBC_MAX,
+					      .bias = n->libc.start};
+	if (vdso_own())
+		l[VDSO].low = l[VDSO].bias = vdso_base(jvm_pid(j));
+	if (l[VDSO].low)
+		l[VDSO].high = l[VDSO].low + vdso_size(vdso_own());
+	*ret = n;
+	return 0;
+}
+
+void native_free(struct native *n)
+{
+	for (int i = 0; n && i < LIBRARIES; i++)
+		unwind_close(n->libraries[i].unwind);
+	free(n);
+}
+
+static void library_open(struct native *n, int which)
+{
+	struct library *l = &n->libraries[which];
+	char path[PATH_MAX];
+
+	if (l->tried)
+		return;
+	l->tried = true;
+	if (which == LIBJVM)
+		unwind_open(jvm_libjvm_path(n->j), &l->unwind);
+	else if (which == VDSO)
+		vdso_open(&l->unwind);
+	else if (!process_lib_path(jvm_pid(n->j), &n->libc, path, sizeof(path)))
+		unwind_open(path, &l->unwind);
+}
+
+int native_rule(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret)
+{
+	for (int i = 0; i < LIBRARIES; i++) {
+		struct library *l = &n->libraries[i];
+
+		if (pc < l->low || pc >= l->high)
+			continue;
+		library_open(n, i);
+		/* A return address may be the first of the next function's. */
+		return l->unwind ? unwind_rule(l->unwind, pc - l->bias - is_return, ret) : -ENOENT;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,21 @@
+/* jvm/native.h: how to get out of native code that Java code has called as a leaf. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jvm/unwind.h"
+
+struct jvm;
+struct native;
+
+/* j is lent until native_free. 0 or -ENOMEM. */
+int native_new(const struct jvm *j, struct native **ret);
+void native_free(struct native *n);
+
+/*
+ * The rule at a pc in the target's libjvm.so, libc or vDSO (is_return: it is a return address).
+ * -ENOENT: it is in none of them. -ENOTSUP, others: as unwind_rule and unwind_open. Each library is
+ * opened at the first pc in it.
+ */
+int native_rule(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret);
