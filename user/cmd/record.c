@@ -276,6 +276,10 @@ static int record(struct options *o, int signals, bool own_child)
 		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 			msg_warning("this JVM lacks some probes, their events are missing: %s",
 				    missing);
+		if (recorder_stacks_missing(r))
+			msg_warning("call chains are missing: the code of this JVM is not laid out "
+				    "as spoor knows it (OpenJDK 17): %s",
+				    recorder_stacks_missing(r));
 		if (recorder_monitor_missing(r))
 			msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
 	}

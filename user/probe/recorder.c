@@ -572,6 +572,11 @@ const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t 
 	return buf;
 }
 
+const char *recorder_stacks_missing(const struct recorder *r)
+{
+	return r->without_stacks ? NULL : r->no_stacks;
+}
+
 const char *recorder_monitor_why(const struct recorder *r)
 {
 	return r->monitor_why;

@@ -59,6 +59,8 @@ bool recorder_monitor_missing(const struct recorder *r);
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size);
 /* Why they are; lent until recorder_close. */
 const char *recorder_monitor_why(const struct recorder *r);
+/* Why call chains are missing: static text; NULL: they are not, or nobody wants them. */
+const char *recorder_stacks_missing(const struct recorder *r);
 
 /*
  * Detaches, puts the flag back, drains, writes the last samples and the end, closes. 0 or the first
