@@ -120,10 +120,10 @@ static void refresh_code(struct recorder *r)
 	if (r->without_stacks)
 		return;
 	l = jvm_code_layout(r->j, &r->no_stacks);
-	if (r->code || !l || !r->chains || jvm_code_refresh(r->j) <= 0 ||
-	    code_new(jvm_mem(r->j), l, &r->code))
+	if (r->code || !l || jvm_code_refresh(r->j) <= 0 || code_new(jvm_mem(r->j), l, &r->code))
 		return;
-	chains_resolve_by(r->chains, r->code);
+	if (r->chains)
+		chains_resolve_by(r->chains, r->code);
 	programs_set_code(r->p);
 }
 
@@ -251,6 +251,8 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 	err = ids_new(r->w, &r->ids);
 	if (!err)
 		err = chains_new(r->w, programs_class_epoch(r->p), &r->chains);
+	if (!err && r->code)
+		chains_resolve_by(r->chains, r->code);
 	if (!err)
 		err = translate_new(r->ids, r->chains, r->w, &r->t);
 	return err ? fail(why, err, "out of memory") : 0;
@@ -316,6 +318,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	r->stat = calloc(r->cpu_count, sizeof(*r->stat));
 	if (!r->cpus || !r->stat)
 		return fail(why, -ENOMEM, "out of memory");
+	refresh_code(r); /* so that the first event has its chain */
 	err = programs_attach(r->p, why);
 	if (err)
 		return err;
@@ -477,7 +480,6 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 		discard(r);
 		return err;
 	}
-	refresh_code(r);
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	programs_consume(r->p);
