@@ -1,0 +1,39 @@
+#!/usr/bin/python3
+"""Prints for each mode how many recorded call chains are those that StackWalker has seen, as a table.
+
+    SPOOR_BUILD=build python3 tests/e2e/stacks_table.py [--rounds N] [--bad N] [MODE ...]
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import stacks  # noqa: E402
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=stacks.rounds_of(), help="rounds in each mode [%(default)s]")
+    parser.add_argument("--bad", type=int, default=0,
+                        help="show so many chains of each mode that are not right, wrong ones first")
+    parser.add_argument("modes", nargs="*", metavar="MODE", help=", ".join(stacks.MODES))
+    args = parser.parse_args()
+    if set(args.modes) - set(stacks.MODES):
+        parser.error(f"the modes are {', '.join(stacks.MODES)}")
+    results = []
+    with tempfile.TemporaryDirectory(prefix="spoor-stacks-") as folder:
+        stacks.build_classes(folder)
+        stacks.build_native(folder)
+        for mode in args.modes or stacks.MODES:
+            result = stacks.run(mode, folder, os.path.join(folder, mode + ".spoor"), args.rounds)
+            results.append(result)
+            print(f"{mode}: walks {result.walks}, lost {result.lost}", file=sys.stderr, flush=True)
+            if args.bad:
+                print(result.show_bad(args.bad), file=sys.stderr, flush=True)
+    print(stacks.table(results))
+
+
+if __name__ == "__main__":
+    main()

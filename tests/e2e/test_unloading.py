@@ -1,0 +1,42 @@
+"""Classes and code that vanish while they are recorded: no name may be that of another. SPOOR_UNLOADING_EVENTS=1e6
+takes a million events in each mode; python3 tests/e2e/unloading.py does the same outside of a test."""
+import unittest
+
+from jvm import JavaTest  # first: it says where harness is
+import chains
+import unloading
+
+
+# The others have frames whose code was gone before its name could be read: a busy machine has more of them.
+RIGHT = 0.8
+
+
+class Unloading(JavaTest):
+    def check(self, mode):
+        result = unloading.run(mode, self.classes, self.path(), unloading.EVENTS)
+        print(unloading.describe(result), flush=True)
+        self.assertEqual(result.counts[chains.WRONG], 0, "\n".join(result.bad[:5]))
+        self.assertEqual(result.owners[chains.WRONG], 0, "\n".join(result.bad[:5]))
+        self.assertEqual(result.locks["wrong"], 0, "\n".join(result.bad[:5]))
+        # It has happened, and has been seen.
+        self.assertGreater(result.unloaded, 10)
+        total = sum(result.counts.values())
+        self.assertGreater(total, unloading.EVENTS / 2)
+        self.assertGreater(result.counts[chains.RIGHT], total * RIGHT)
+        self.assertGreater(result.locks["right"], total / 4)
+
+    def test_serial(self):
+        self.check("serial")
+
+    def test_g1(self):
+        self.check("g1")
+
+    def test_c1(self):
+        self.check("c1")
+
+    def test_interpreted(self):
+        self.check("int")
+
+
+if __name__ == "__main__":
+    unittest.main()
