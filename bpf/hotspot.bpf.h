@@ -407,8 +407,10 @@ HS_PART int hs_compiled(struct hs_walk *w)
 	return w ? hs_compiled_here(w) : 1;
 }
 
-/* The bytecode index; -1: this is no interpreter's frame. Native methods have no bytecode pointer.
- * A Method's vtable is not asked for: those of archived classes (CDS) have one of their own. */
+/* The bytecode index; -1: this is no interpreter's frame. Native methods have no bytecode pointer,
+ * but the one of where bytecodes would begin if the frame has called the VM itself, as it does when
+ * its invocations are many. A Method's vtable is not asked for: those of archived classes (CDS) have
+ * one of their own. */
 HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
 {
 	__u64 constant = 0, bci;
@@ -417,9 +419,9 @@ HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
 	if (HS_READ(w, &constant, method + HS_CODE(w, method_const)) ||
 	    HS_READ(w, &code_size, constant + HS_CODE(w, const_code_size)))
 		return -1;
-	if (!code_size)
-		return bcp ? -1 : 0;
 	bci = bcp - (constant + HS_CODE(w, const_size));
+	if (!code_size)
+		return bcp && bci ? -1 : 0;
 	return bci < code_size ? (__s32)bci : -1;
 }
 

@@ -23,7 +23,9 @@ MODES = {
     "tiered": ([], 15),
     "comp": (["-Xcomp"], 2),
     "parallel": (["-XX:+UseParallelGC"], 15),
-    "serial": (["-XX:+UseSerialGC"], 15),
+    # Each call of an interpreted method, also of a native one, looks whether it is to be compiled.
+    "serial": (["-XX:+UseSerialGC", "-XX:Tier0InvokeNotifyFreqLog=0",
+                "-XX:CompileCommand=exclude,StacksShapes.callShape"], 15),
     "g1_no_compressed_oops": (["-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"], 15),
     "little_inlining": (["-XX:MaxInlineLevel=1", "-XX:C1MaxInlineLevel=1", "-Xbatch"], 15),
     "deep_inlining": (["-XX:MaxInlineLevel=40", "-XX:MaxRecursiveInlineLevel=8", "-XX:-TieredCompilation", "-Xbatch",
