@@ -293,6 +293,9 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 	ret->kind = ret->frame_bytes ? HS_STUB : HS_BARE;
 	if (vtable != HS_CODE(w, nmethod_vtable))
 		return 0;
+	/* Method handles' linkers are native methods without a frame. */
+	if (!ret->frame_bytes)
+		return 0;
 	if (ret->frame_bytes < 16)
 		return WIRE_WALK_FRAME_SIZE;
 	ret->kind = HS_COMPILED;
@@ -409,8 +412,8 @@ HS_PART int hs_compiled(struct hs_walk *w)
 
 /* The bytecode index; -1: this is no interpreter's frame. Native methods have no bytecode pointer,
  * but the one of where bytecodes would begin if the frame has called the VM itself, as it does when
- * its invocations are many. A Method's vtable is not asked for: those of archived classes (CDS) have
- * one of their own. */
+ * its invocations are many. A Method's vtable is not asked for: those of archived classes (CDS)
+ * have one of their own. */
 HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
 {
 	__u64 constant = 0, bci;
@@ -443,8 +446,9 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	    HS_READ(w, &sender_sp, hs_word(fp, HS_CODE(w, interpreter_sender_sp))) ||
 	    HS_READ(w, &caller, fp))
 		return hs_end(w, WIRE_WALK_READ);
-	/* Interrupted in the interpreter: there it is in a register, but for native methods. */
-	if (w->bcp && bcp)
+	/* Interrupted in the interpreter: there it is in a register, but for native methods, and
+	 * for calls, which have saved it and put the caller's sp there. */
+	if (bcp && w->bcp && (w->bcp < w->sp || w->bcp > w->stack_high))
 		bcp = w->bcp;
 	w->bcp = 0;
 	hs_note_fp(w);
@@ -565,9 +569,6 @@ HS_FN int hs_native_here(struct hs_walk *w)
 		w->libjvm = 1;
 	} else if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0) {
 		w->native = 0;
-		/* A call of a leaf has no debug information. */
-		if (w->first == WIRE_FRAME_COMPILED)
-			w->first = WIRE_FRAME_INTERRUPTED;
 		return 0;
 	} else if (w->libjvm) {
 		return hs_end(w, WIRE_WALK_NO_JAVA_FRAMES);
@@ -718,6 +719,7 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 		return hs_end(w, WIRE_WALK_HALF_BUILT);
 	if (hs_push(w, w->pc, c.id, WIRE_FRAME_INTERRUPTED))
 		return 1;
+	w->first = WIRE_FRAME_COMPILED;
 	if (built == HS_RETURN_ON_TOP || built == HS_RETURN_BELOW_FP)
 		return hs_bare(w, built == HS_RETURN_ON_TOP ? 0 : 8);
 	caller_fp = w->fp;
@@ -749,7 +751,8 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 	w->native = 0;
 	w->libjvm = 0;
 	w->interpreted = 0;
-	w->first = s->unlock ? WIRE_FRAME_UNLOCK : WIRE_FRAME_COMPILED;
+	/* Code that was interrupted, or that has called a leaf, has no debug information there. */
+	w->first = s->unlock ? WIRE_FRAME_UNLOCK : WIRE_FRAME_INTERRUPTED;
 	w->from = 0;
 	w->fp_at = 0;
 	w->memo.notes = HS_NOTES_MAX + 1;
@@ -764,6 +767,8 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 		return hs_end(w, WIRE_WALK_READ);
 	if (last_sp) {
 		w->sp = last_sp - 8; /* the anchor may be above or below where the kernel left sp */
+		/* Of the calls that leave an anchor, C1's to release a lock is the only one. */
+		w->first = WIRE_FRAME_UNLOCK;
 		ended = hs_anchor(w, anchor, WIRE_WALK_READ);
 	} else {
 		w->native = 1;

@@ -106,6 +106,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	if (owner_stack && (blocker_owner(object, flags, &again, &again) != owner ||
 			    !owner_still(owner, turns)))
 		owner_stack = 0;
+	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
