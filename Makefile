@@ -39,7 +39,7 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins fake fuzz fuzz-run lint format bench install clean
+.PHONY: all setup demo test unit unit-bins walk fake fuzz fuzz-run lint format bench install clean
 
 all: $(O)/spoor
 
@@ -120,6 +120,17 @@ $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
 		-o $@ $< $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lcmocka -lm
+
+$(O)/tests/unit/hotspot_walk_test.o: CPPFLAGS += -DIMAGES='"$(CURDIR)/tests/unit/images"'
+
+# Looks at running JVMs: where is the walker wrong, where does it give up? IMAGES=tests/unit/images records anew.
+WALK_SRCS := $(filter-out tests/walk/agent.c,$(wildcard tests/walk/*.c))
+walk: $(O)/tests/walk/walkimage
+	$(Q)$(PYTHON) tests/walk/record.py --build $(O) $(if $(IMAGES),--images $(IMAGES))
+$(O)/tests/walk/walkimage: $(wildcard tests/walk/*.[ch] bpf/*.h) $(O)/libspoor.a
+	@echo "  WALK  $@"
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) $(CPPFLAGS) -o $@ \
+		$(WALK_SRCS) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
 
 # A libjvm.so that fires HotSpot's probes over structures of its own, for tests that need no JVM.
 FAKE := $(O)/tests/fake

@@ -1,0 +1,343 @@
+#include "tests/walk/vm.h"
+
+#include "jvm/mem.h"
+#include "jvm/native.h"
+
+#define LINE 64u /* memory is recorded in lines */
+#define LINES (1u << 15)
+#define WHOLE_STACK 2048 /* recorded in any case */
+#define MORE_FRAMES 8
+#define BLOB_HEADER 384
+
+struct line {
+	uint64_t addr;
+	uint32_t generation;
+	bool missing;
+	unsigned char bytes[LINE];
+};
+
+struct vm vm;
+
+static struct {
+	struct line lines[LINES];
+	uint32_t generation;
+} cache;
+
+void die(const char *what, int err)
+{
+	fprintf(stderr, "walkimage: %s: %s\n", what, strerror(-err));
+	exit(2);
+}
+
+#define COPY(field) c->field = l->field
+
+static void code_fill(struct wire_code *c, const struct code_layout *l)
+{
+	uint64_t low, high, bias;
+
+	for (uint32_t i = 0; i < l->heap_count; i++)
+		c->heaps[i] =
+			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
+						l->heaps[i].segmap, l->heaps[i].segment_shift};
+	COPY(interpreter_low), COPY(interpreter_high), COPY(call_stub_return), COPY(nmethod_vtable);
+	COPY(heap_block_size), COPY(block_used), COPY(blob_frame_complete), COPY(blob_frame_size);
+	COPY(blob_code_begin), COPY(blob_code_end), COPY(nmethod_compile_id),
+		COPY(nmethod_entry_bci);
+	COPY(nmethod_orig_pc_offset), COPY(nmethod_deopt), COPY(nmethod_deopt_mh),
+		COPY(nmethod_verified_entry);
+	COPY(method_const), COPY(const_size), COPY(const_code_size);
+	COPY(anchor_sp), COPY(anchor_pc), COPY(anchor_fp), COPY(call_wrapper_anchor);
+	COPY(entry_call_wrapper), COPY(interpreter_sender_sp), COPY(interpreter_method),
+		COPY(interpreter_bcp);
+	c->thread_anchor = l->java_thread_anchor;
+	c->ready = 1;
+	jvm_libjvm_text(vm.jvm, &low, &high, &bias);
+	c->libjvm_low = low;
+	c->libjvm_high = high;
+}
+
+/* Memory is read once per walk, so that the image is what the walker saw. */
+static struct line *line_at(uint64_t addr)
+{
+	uint32_t slot = (uint32_t)((addr / LINE * 0x9e3779b97f4a7c15ull) >> 40) % LINES;
+	struct line *l = &cache.lines[slot];
+
+	for (uint32_t n = 0; l->generation == cache.generation && l->addr != addr; n++) {
+		if (n == LINES)
+			die("too much memory for one image", -E2BIG);
+		slot = (slot + 1) % LINES;
+		l = &cache.lines[slot];
+	}
+	if (l->generation != cache.generation) {
+		l->generation = cache.generation;
+		l->addr = addr;
+		l->missing = jvm_read(vm.jvm, addr, l->bytes, LINE) != 0;
+	}
+	return l;
+}
+
+int vm_read(void *ctx, __u64 addr, void *to, __u32 size)
+{
+	(void)ctx;
+	if (addr > UINT64_MAX - 2 * LINE)
+		return -EFAULT;
+	while (size) {
+		const struct line *l = line_at(addr & ~(uint64_t)(LINE - 1));
+		uint32_t at = (uint32_t)(addr - l->addr), n = LINE - at < size ? LINE - at : size;
+
+		if (l->missing)
+			return -EFAULT;
+		memcpy(to, l->bytes + at, n);
+		to = (char *)to + n;
+		addr += n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* As user/probe/recorder.c answers it. */
+static int vm_native_rule(void *ctx, __u64 pc, int is_return, struct wire_native_rule *ret)
+{
+	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
+	struct unwind_rule u;
+
+	(void)ctx;
+	if (!vm.native && native_new(vm.jvm, &vm.native))
+		die("no memory", -ENOMEM);
+	if (!native_rule(vm.native, pc, is_return, &u) && u.rbp_offset == (int16_t)u.rbp_offset) {
+		rule.cfa_offset = u.cfa_offset;
+		rule.rbp_offset = (int16_t)u.rbp_offset;
+		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
+			     (u.rbp_saved ? WIRE_RULE_RBP_SAVED : 0);
+	}
+	if (vm.rule_count < IMAGE_RULES_MAX)
+		vm.rules[vm.rule_count++] = (struct image_rule){pc, is_return, rule};
+	*ret = rule;
+	return 0;
+}
+
+static const struct hs_host vm_host = {
+	.code = &vm.code, .read = vm_read, .native_rule = vm_native_rule};
+
+int vm_open(pid_t pid, char **ret_why)
+{
+	int err = jvm_open(pid, &vm.jvm, ret_why);
+
+	if (err)
+		return err;
+	jvm_layout_refresh(vm.jvm);
+	err = jvm_code_refresh(vm.jvm);
+	vm.layout = jvm_code_layout(vm.jvm, NULL);
+	if (err > 0 && vm.layout) {
+		code_fill(&vm.code, vm.layout);
+		err = code_new(jvm_mem(vm.jvm), vm.layout, &vm.resolver);
+	} else if (!err) {
+		err = -EAGAIN;
+	}
+	if (err)
+		vm_close();
+	return err;
+}
+
+void vm_close(void)
+{
+	code_free(vm.resolver);
+	native_free(vm.native);
+	jvm_close(vm.jvm);
+	vm = (struct vm){0};
+}
+
+void vm_forget(void)
+{
+	cache.generation++;
+}
+
+bool vm_in_java(uint64_t pc)
+{
+	bool in = pc >= vm.code.interpreter_low && pc < vm.code.interpreter_high;
+
+	for (int i = 0; i < WIRE_CODE_HEAPS; i++)
+		in |= pc >= vm.code.heaps[i].low && pc < vm.code.heaps[i].high;
+	return in;
+}
+
+/* --- places ------------------------------------------------------------------------------ */
+
+static void blob_name(uint64_t blob, char *ret, size_t size)
+{
+	uint64_t name = 0;
+
+	if (mem_u64(jvm_mem(vm.jvm), blob + vm.layout->blob_name, &name) ||
+	    mem_string(jvm_mem(vm.jvm), name, ret, size))
+		snprintf(ret, size, "unnamed");
+	for (char *c = ret; *c; c++)
+		if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		      (*c >= '0' && *c <= '9')))
+			*c = '_';
+}
+
+void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret)
+{
+	static struct hs_host_walk at;
+	struct hs_walk *w = &at.walk;
+	static const char *const built[] = {[HS_BUILT] = "",
+					    [HS_RETURN_ON_TOP] = "-bare",
+					    [HS_RETURN_BELOW_FP] = "-pushed",
+					    [HS_BUILT_NO_FP] = "-no_fp"};
+	uint64_t begin = 0;
+	struct hs_code c = {0};
+	uint32_t level = 0;
+	int32_t complete = 0;
+	char name[40];
+	int how;
+
+	at.host = &vm_host;
+	w->pc = pc;
+	if (hs_in_interpreter(w, pc)) {
+		mem_u64(jvm_mem(vm.jvm), hs_word(fp, vm.code.interpreter_bcp), &begin);
+		snprintf(ret, PLACE_MAX, "interpreter%s", begin == bcp ? "" : "-bcp");
+	} else if (hs_in_heap(w, pc) < 0) {
+		snprintf(ret, PLACE_MAX, hs_in_libjvm(w, pc) ? "libjvm" : "native");
+	} else if (hs_code_read(w, pc, &c)) {
+		snprintf(ret, PLACE_MAX, "no_code");
+	} else {
+		blob_name(c.blob, name, sizeof(name));
+		if (c.kind != HS_COMPILED) {
+			snprintf(ret, PLACE_MAX, "stub_%s%s", name,
+				 c.kind == HS_BARE ? "" : "-sized");
+			return;
+		}
+		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->nmethod_comp_level, &level);
+		mem_u64(jvm_mem(vm.jvm), c.blob + vm.layout->blob_code_begin, &begin);
+		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->blob_frame_complete,
+			(uint32_t *)&complete);
+		how = hs_built(w, &c);
+		snprintf(ret, PLACE_MAX, "%s%s%s%s",
+			 name[1] == 'm' ? (level == 4 ? "c2" : "c1") : "wrapper",
+			 c.id & WIRE_ID_OSR ? "_osr" : "",
+			 pc < begin + (uint64_t)complete ? "-prologue" : "",
+			 how < 0 ? "-?" : built[how]);
+	}
+}
+
+void vm_walk(struct hs_host_walk *w, const struct hs_start *start, struct seen *seen)
+{
+	cache.generation++;
+	vm.rule_count = 0;
+	w->host = &vm_host;
+	*seen = (struct seen){0};
+	if (hs_begin(&w->walk, start))
+		return;
+	for (int i = 0; i < HS_STEPS_MAX; i++) {
+		struct hs_code c = {0};
+
+		if (seen->steps < IMAGE_COUNT(seen->first)) {
+			seen->first[seen->steps].pc = w->walk.pc;
+			seen->first[seen->steps].fp = w->walk.fp;
+			seen->first[seen->steps++].sp = w->walk.sp;
+		}
+		if (w->walk.native)
+			seen->natives++;
+		else if (w->walk.pc == vm.code.call_stub_return)
+			seen->entries++;
+		else if (!hs_in_interpreter(&w->walk, w->walk.pc) &&
+			 !hs_code_read(&w->walk, w->walk.pc, &c)) {
+			seen->stubs += c.kind == HS_STUB || c.kind == HS_BARE;
+			seen->deoptimized += c.kind == HS_DEOPTIMIZED;
+		}
+		if (hs_step(&w->walk))
+			return;
+	}
+}
+
+/* --- images ------------------------------------------------------------------------------ */
+
+static int line_order(const void *a, const void *b)
+{
+	const struct line *x = *(struct line *const *)a, *y = *(struct line *const *)b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void image_write_memory(FILE *out)
+{
+	static struct line *sorted[LINES];
+	size_t count = 0, next;
+
+	for (size_t i = 0; i < LINES; i++)
+		if (cache.lines[i].generation == cache.generation && !cache.lines[i].missing)
+			sorted[count++] = &cache.lines[i];
+	qsort(sorted, count, sizeof(*sorted), line_order);
+	for (size_t i = 0; i < count; i = next) {
+		uint32_t size;
+
+		for (next = i + 1;
+		     next < count && sorted[next]->addr == sorted[next - 1]->addr + LINE; next++)
+			;
+		size = (uint32_t)(next - i) * LINE;
+		fwrite(&sorted[i]->addr, 8, 1, out);
+		fwrite(&size, 4, 1, out);
+		for (size_t k = i; k < next; k++)
+			fwrite(sorted[k]->bytes, LINE, 1, out);
+	}
+}
+
+static void memory_note(uint64_t low, uint64_t high)
+{
+	unsigned char byte;
+
+	for (uint64_t a = low & ~(uint64_t)(LINE - 1); a < high; a += LINE)
+		vm_read(NULL, a, &byte, 1);
+}
+
+/* A walker that has learnt something may want to read more than this one. */
+static void memory_note_more(const struct hs_host_walk *w, const struct hs_start *s)
+{
+	static struct hs_host_walk at;
+
+	at.host = &vm_host;
+	memory_note(s->sp,
+		    s->sp + WHOLE_STACK < s->stack_high ? s->sp + WHOLE_STACK : s->stack_high);
+	memory_note(s->java_thread + vm.code.thread_anchor,
+		    s->java_thread + vm.code.thread_anchor + LINE);
+	if (vm_in_java(s->pc))
+		memory_note(s->pc - LINE, s->pc + LINE);
+	for (uint32_t i = 0; i < w->walk.stack.count && i < MORE_FRAMES; i++) {
+		const struct wire_frame *f = &w->walk.stack.frames[i];
+		struct hs_code c = {0};
+
+		if (f->kind == WIRE_FRAME_INTERPRETED || hs_code_read(&at.walk, f->code, &c))
+			continue;
+		memory_note(f->code - LINE, f->code + LINE);
+		memory_note(c.blob, c.blob + BLOB_HEADER);
+	}
+}
+
+void vm_image_write(FILE *out, const struct hs_host_walk *w, const struct hs_start *s,
+		    const char *note)
+{
+	memory_note_more(w, s);
+	fprintf(out, "%s\nnote %s\n", IMAGE_MAGIC, note);
+	for (size_t i = 0; i < IMAGE_COUNT(image_fields); i++) {
+		uint64_t value = 0;
+
+		memcpy(&value, (const char *)&vm.code + image_fields[i].at, image_fields[i].size);
+		if (value)
+			fprintf(out, "code %s %llx\n", image_fields[i].name,
+				(unsigned long long)value);
+	}
+	fprintf(out, "start %llx %llx %llx %llx %llx %llx %x\n", s->pc, s->sp, s->fp, s->bcp,
+		s->java_thread, s->stack_high, s->unlock);
+	for (uint32_t i = 0; i < vm.rule_count; i++)
+		fprintf(out, "rule %llx %d %d %d %d\n", (unsigned long long)vm.rules[i].pc,
+			vm.rules[i].is_return, vm.rules[i].rule.cfa_offset,
+			vm.rules[i].rule.rbp_offset, vm.rules[i].rule.flags);
+	fprintf(out, "result %s\n", image_result_name(w->walk.stack.result));
+	for (uint32_t i = 0; i < w->walk.stack.count; i++) {
+		const struct wire_frame *f = &w->walk.stack.frames[i];
+
+		fprintf(out, "frame %s %llx %x\n", image_kinds[f->kind], f->code, f->id);
+	}
+	fprintf(out, "memory\n");
+	image_write_memory(out);
+}

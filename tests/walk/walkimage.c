@@ -1,0 +1,486 @@
+/*
+ * walkimage: stops threads of a JVM at arbitrary places, walks their stacks with bpf/hotspot.bpf.h, compares the
+ * chains with what the JVM says itself, and writes images for the unit test.
+ *
+ *     walkimage [options] PID FILE       FILE: of the agent that the JVM was started with (agent.c)
+ *     --stops N      how often a thread is stopped (100)
+ *     --steps N      instructions that a thread is stepped then, if it is in Java code (0)
+ *     --mode NAME    of the JVM: images are named after it (test)
+ *     --out DIR      where images go, of chains that are right (and wrong-*); without it none are written
+ *     --each N       images per kind of place and end (1)
+ *     --threads TEXT only those whose names begin so
+ *     --java         only where they are in Java code
+ *     --wait         until the JVM has begun to run its program, and has compiled something (unless it never will)
+ *     --after N      s later
+ *     --seed N
+ *     --verbose      each place that the walker gives up at
+ *
+ * The truth. AsyncGetCallTrace knows the chain (method and bytecode index) at most places. For blocked threads it may not,
+ * or, at a safepoint poll, it takes the next bytecode that has debug information: then JVMTI's GetStackTrace is asked. In
+ * prologues, epilogues and stubs nobody can be asked. There a chain must follow from that of a place before or
+ * behind it which the JVM has confirmed: the same frames but for the innermost one's pc, or one frame more or less. As
+ * one instruction makes or ends one frame at most, a frame that is left out or made up does not.
+ *
+ * Exit status: 1 if a chain was wrong.
+ */
+#include "tests/walk/agct.h"
+#include "tests/walk/chain.h"
+#include "tests/walk/tracee.h"
+#include "tests/walk/vm.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define IMAGE_SIZE_MAX 65000
+#define STATES_MAX 4096
+#define PLACES_MAX 256
+#define WAIT_TRIES 600 /* of 100 ms */
+#define ASK_TRIES 200  /* of 100 us */
+
+static struct {
+	int stops, steps, each, after;
+	const char *mode, *out, *threads;
+	bool verbose, java, wait;
+} options = {.stops = 100, .each = 1, .mode = "test", .threads = ""};
+
+/* --- one place of a thread --------------------------------------------------------------- */
+
+enum truth {
+	TRUTH_NONE,
+	TRUTH_JVM,       /* AsyncGetCallTrace says the same */
+	TRUTH_OTHERWISE, /* it says something else */
+	TRUTH_NEIGHBOUR, /* it follows from a place nearby */
+	TRUTH_GAVE_UP, /* the walker knows that it does not know; what it has is right, as far as it is known */
+	TRUTH_ASTRAY, /* no PcDesc: user space finds it out */
+	TRUTH_WRONG,
+	TRUTH_COUNT,
+};
+
+static const char *const truth_names[] = {
+	[TRUTH_NONE] = "unknown",     [TRUTH_JVM] = "jvm",         [TRUTH_OTHERWISE] = "otherwise",
+	[TRUTH_NEIGHBOUR] = "nearby", [TRUTH_GAVE_UP] = "gave up", [TRUTH_ASTRAY] = "astray",
+	[TRUTH_WRONG] = "WRONG",
+};
+
+struct state {
+	struct hs_start start;
+	char place[PLACE_MAX];
+	enum truth truth;
+	uint32_t result, count;
+	struct wire_frame *frames;
+	char *image; /* NULL: not wanted */
+	size_t image_size;
+	char *dispute; /* both chains, if they differ */
+};
+
+/* --- counting ---------------------------------------------------------------------------- */
+
+struct place {
+	char name[2 * PLACE_MAX];
+	unsigned long counts[TRUTH_COUNT];
+	int images;
+};
+
+static struct place places[PLACES_MAX];
+static size_t place_count;
+static unsigned long totals[TRUTH_COUNT];
+static struct state states[STATES_MAX];
+static size_t state_count;
+
+static struct place *place_find(const char *name)
+{
+	for (size_t i = 0; i < place_count; i++)
+		if (!strcmp(places[i].name, name))
+			return &places[i];
+	if (place_count == PLACES_MAX)
+		return &places[PLACES_MAX - 1];
+	snprintf(places[place_count].name, sizeof(places[0].name), "%s", name);
+	return &places[place_count++];
+}
+
+static void image_save(const struct state *s, struct place *p)
+{
+	char path[PATH_MAX];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s%s-%s-%d.walk", options.out,
+		 s->truth == TRUTH_WRONG ? "wrong-" : "", options.mode, s->place, ++p->images);
+	out = fopen(path, "wbe");
+	if (!out || fwrite(s->image, s->image_size, 1, out) != 1 || fclose(out))
+		die(path, -errno);
+}
+
+static void states_count(void)
+{
+	for (size_t i = 0; i < state_count; i++) {
+		struct state *s = &states[i];
+		struct place *p = place_find(s->place);
+
+		totals[s->truth]++;
+		p->counts[s->truth]++;
+		if (s->truth == TRUTH_WRONG ||
+		    (options.verbose && s->truth != TRUTH_JVM && s->truth != TRUTH_NEIGHBOUR)) {
+			printf("%s: %s at %s: %u frames, pc %llx sp %llx fp %llx\n%s",
+			       truth_names[s->truth], image_result_name(s->result), s->place,
+			       s->count, s->start.pc, s->start.sp, s->start.fp,
+			       s->dispute ? s->dispute : "");
+		}
+		if (s->image && p->images < options.each && s->image_size <= IMAGE_SIZE_MAX &&
+		    (s->truth == TRUTH_JVM || s->truth == TRUTH_NEIGHBOUR ||
+		     s->truth == TRUTH_WRONG))
+			image_save(s, p);
+		free(s->frames);
+		free(s->image);
+		free(s->dispute);
+		*s = (struct state){0};
+	}
+	state_count = 0;
+}
+
+static void places_print(void)
+{
+	printf("%-52s", "place");
+	for (int t = 0; t < TRUTH_COUNT; t++)
+		printf(" %9s", truth_names[t]);
+	printf("\n");
+	for (size_t i = 0; i <= place_count; i++) {
+		printf("%-52s", i < place_count ? places[i].name : "all");
+		for (int t = 0; t < TRUTH_COUNT; t++)
+			printf(" %9lu", i < place_count ? places[i].counts[t] : totals[t]);
+		printf("\n");
+	}
+}
+
+/* --- the truth --------------------------------------------------------------------------- */
+
+static struct chain ours, jvms;
+static struct seen seen;
+
+static void dispute_note(struct state *s, const struct hs_walk *w)
+{
+	unsigned char code[28];
+	char place[PLACE_MAX];
+	size_t size;
+	FILE *out = open_memstream(&s->dispute, &size);
+
+	if (!out)
+		die("no memory", -ENOMEM);
+	for (uint32_t i = 0; i < w->stack.count && i < 12; i++)
+		fprintf(out, "    %s %llx %x\n", image_kinds[w->stack.frames[i].kind],
+			w->stack.frames[i].code, w->stack.frames[i].id);
+	if (vm_in_java(s->start.pc) && !vm_read(NULL, s->start.pc - 8, code, sizeof(code))) {
+		fprintf(out, "    code:");
+		for (size_t i = 0; i < sizeof(code); i++)
+			fprintf(out, "%s%02x", i == 8 ? " | " : " ", code[i]);
+		fprintf(out, "\n");
+	}
+	for (uint32_t i = 0; i < seen.steps; i++) {
+		vm_place_name(seen.first[i].pc, seen.first[i].fp, 0, place);
+		fprintf(out, "    step %u: pc %llx sp %llx fp %llx %s\n", i,
+			(unsigned long long)seen.first[i].pc, (unsigned long long)seen.first[i].sp,
+			(unsigned long long)seen.first[i].fp, place);
+	}
+	chain_print(out, "walker", &ours);
+	chain_print(out, "JVM", &jvms);
+	fclose(out);
+}
+
+/* JVMTI's GetStackTrace, for a thread that is not in Java code: the VM reads its stack while it is stopped. */
+static bool jvmti_ask(struct tracee *t, uint64_t java_thread)
+{
+	struct agct *a = t->shared;
+
+	a->count = 0;
+	__atomic_store_n(&a->java_thread, java_thread, __ATOMIC_RELEASE);
+	for (int i = 0; i < ASK_TRIES && __atomic_load_n(&a->java_thread, __ATOMIC_ACQUIRE); i++)
+		usleep(100);
+	if (!__atomic_load_n(&a->java_thread, __ATOMIC_ACQUIRE))
+		return a->count > 0;
+	/* The VM waits for it: it is in Java code, or in the VM. */
+	tracee_leave(t);
+	while (__atomic_load_n(&a->java_thread, __ATOMIC_ACQUIRE) && jvm_alive(vm.jvm))
+		usleep(100);
+	return false;
+}
+
+static enum truth truth_find(struct tracee *t, const struct hs_walk *w, struct state *s)
+{
+	bool known, by_jvmti = false;
+
+	jvms.count = 0;
+	if (tracee_ask(t))
+		return TRUTH_NONE;
+	known = t->agct->count > 0;
+	chain_resolve(w, &ours);
+	chain_of_jvm(t->agct, &jvms);
+	if (!vm_in_java(s->start.pc) && w->stack.count &&
+	    (!known || !chain_same(w, s->start.pc, &ours, &jvms, false)) &&
+	    jvmti_ask(t, s->start.java_thread)) {
+		known = by_jvmti = true;
+		chain_of_jvm(t->agct, &jvms);
+	}
+	known = known && (chain_same(w, s->start.pc, &ours, &jvms, false) ||
+			  !chain_cut(w, s->start.pc, &ours, &jvms));
+	if (w->stack.result == WIRE_WALK_NO_JAVA_FRAMES && t->agct->count <= 0)
+		return TRUTH_JVM;
+	if (w->stack.result > WIRE_WALK_CUT) {
+		if (known && w->stack.count && !chain_same(w, s->start.pc, &ours, &jvms, false)) {
+			dispute_note(s, w);
+			return TRUTH_OTHERWISE;
+		}
+		if (options.verbose)
+			dispute_note(s, w);
+		return TRUTH_GAVE_UP;
+	}
+	if (!known) {
+		if (options.verbose)
+			dispute_note(s, w);
+		return ours.astray ? TRUTH_ASTRAY : TRUTH_NONE;
+	}
+	if (ours.astray)
+		return TRUTH_ASTRAY;
+	/* Called by a stub: see above. */
+	if (chain_same(w, s->start.pc, &ours, &jvms,
+		       seen.stubs && !vm_in_java(s->start.pc) && !by_jvmti))
+		return TRUTH_JVM;
+	dispute_note(s, w);
+	return TRUTH_OTHERWISE;
+}
+
+/* a is b from frame skip on, but for the pc or bci within the innermost frame. */
+static bool frames_follow(const struct state *a, uint32_t skip_a, const struct state *b,
+			  uint32_t skip_b)
+{
+	const struct wire_frame *x = a->frames + skip_a, *y = b->frames + skip_b;
+	uint32_t count = a->count - skip_a;
+
+	if (a->count < skip_a || b->count < skip_b || count != b->count - skip_b)
+		return false;
+	if (!count)
+		return true;
+	if ((x->kind == WIRE_FRAME_INTERPRETED) != (y->kind == WIRE_FRAME_INTERPRETED))
+		return false;
+	if (x->kind == WIRE_FRAME_INTERPRETED ? x->code != y->code : x->id != y->id)
+		return false;
+	return !memcmp(x + 1, y + 1, (count - 1) * sizeof(*x));
+}
+
+static bool state_follows(const struct state *s, const struct state *known)
+{
+	return known->result == s->result &&
+	       (frames_follow(s, 0, known, 0) || frames_follow(s, 1, known, 0) ||
+		frames_follow(s, 0, known, 1));
+}
+
+/* Places that the JVM says nothing of, or something else, by the nearest that it has confirmed. */
+static void neighbours_ask(void)
+{
+	const struct state *before = NULL, *behind = NULL;
+	size_t next = 0;
+
+	for (size_t i = 0; i < state_count; i++) {
+		struct state *s = &states[i];
+
+		if (s->truth == TRUTH_JVM)
+			before = s;
+		if (s->truth != TRUTH_NONE && s->truth != TRUTH_OTHERWISE)
+			continue;
+		for (next = next > i ? next : i + 1;
+		     next < state_count && states[next].truth != TRUTH_JVM; next++)
+			;
+		behind = next < state_count ? &states[next] : NULL;
+		if ((before && state_follows(s, before)) || (behind && state_follows(s, behind)))
+			s->truth = TRUTH_NEIGHBOUR;
+		else if (s->truth == TRUTH_OTHERWISE || (before && behind))
+			s->truth = TRUTH_WRONG;
+	}
+}
+
+static void state_add(struct tracee *t, const struct jvm_thread *thread, int step)
+{
+	static struct hs_host_walk w;
+	struct state *s = &states[state_count];
+	char note[IMAGE_LINE_MAX];
+	FILE *out;
+
+	s->start = (struct hs_start){.pc = t->regs.rip,
+				     .sp = t->regs.rsp,
+				     .fp = t->regs.rbp,
+				     .bcp = t->regs.r13,
+				     .java_thread = thread->java_thread,
+				     .stack_high = thread->stack_base};
+	vm_forget();
+	vm_place_name(t->regs.rip, t->regs.rbp, t->regs.r13, s->place);
+	vm_walk(&w, &s->start, &seen);
+	s->result = w.walk.stack.result;
+	s->count = w.walk.stack.count;
+	s->frames = malloc((s->count + 1) * sizeof(*s->frames));
+	if (!s->frames)
+		die("no memory", -ENOMEM);
+	memcpy(s->frames, w.walk.stack.frames, s->count * sizeof(*s->frames));
+	snprintf(s->place + strlen(s->place), PLACE_MAX - strlen(s->place), "%s%s%s%s%s",
+		 seen.entries > 1 ? "+entry" : "", seen.deoptimized ? "+deoptimized" : "",
+		 seen.stubs ? "+stub" : "", s->count > 64 ? "+deep" : "",
+		 seen.natives ? "+leaf" : "");
+	if (s->result)
+		snprintf(s->place + strlen(s->place), PLACE_MAX - strlen(s->place), "=%s",
+			 image_result_name(s->result));
+	if (options.out && place_find(s->place)->images < options.each) {
+		out = open_memstream(&s->image, &s->image_size);
+		if (!out)
+			die("no memory", -ENOMEM);
+		snprintf(note, sizeof(note), "%s, thread %s, %s, step %d", options.mode,
+			 thread->name, s->place, step);
+		vm_image_write(out, &w, &s->start, note);
+		fclose(out);
+	}
+	s->truth = truth_find(t, &w.walk, s);
+	state_count++;
+}
+
+/* --- stopping ---------------------------------------------------------------------------- */
+
+/* 1: it was not where it is wanted. */
+static int thread_look(const struct jvm_thread *thread, struct agct *shared)
+{
+	struct tracee t;
+	int err = tracee_stop(&t, jvm_pid(vm.jvm), (pid_t)thread->ns_tid, shared);
+	uint64_t pc;
+
+	if (err)
+		return err;
+	if (options.java && !vm_in_java(t.regs.rip)) {
+		tracee_leave(&t);
+		return 1;
+	}
+	code_forget(vm.resolver);
+	state_add(&t, thread, 0);
+	for (int i = 1; t.tid && i <= options.steps && state_count < STATES_MAX; i++) {
+		pc = t.regs.rip;
+		if ((!vm_in_java(pc) && !(pc >= vm.code.libjvm_low && pc < vm.code.libjvm_high)) ||
+		    tracee_step(&t))
+			break;
+		state_add(&t, thread, i);
+	}
+	tracee_leave(&t);
+	neighbours_ask();
+	states_count();
+	return 0;
+}
+
+static bool is_wanted(const struct jvm_thread *t)
+{
+	return !strncmp(t->name, options.threads, strlen(options.threads));
+}
+
+static void look(struct agct *shared)
+{
+	for (int i = 0, tries = 0;
+	     i < options.stops && tries < 100 * options.stops && jvm_alive(vm.jvm); tries++) {
+		struct jvm_thread *threads;
+		size_t count, wanted = 0;
+		int err = jvm_threads(vm.jvm, &threads, &count);
+
+		if (err)
+			die("its threads", err);
+		for (size_t k = 0; k < count; k++)
+			if (is_wanted(&threads[k]))
+				threads[wanted++] = threads[k];
+		if (wanted)
+			/* It may have ended. */
+			i += !thread_look(&threads[(size_t)rand() % wanted], shared);
+		free(threads);
+		usleep((useconds_t)(rand() % 2000)); /* so that it is anywhere */
+	}
+}
+
+static struct agct *agct_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *at =
+		fd < 0 ? MAP_FAILED
+		       : mmap(NULL, sizeof(struct agct), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		die(path, -errno);
+	close(fd);
+	return at;
+}
+
+static void options_read(int argc, char **argv)
+{
+	static const struct option table[] = {
+		{"stops", 1, NULL, 'n'}, {"steps", 1, NULL, 's'},   {"mode", 1, NULL, 'm'},
+		{"out", 1, NULL, 'o'},   {"each", 1, NULL, 'e'},    {"threads", 1, NULL, 't'},
+		{"seed", 1, NULL, 'r'},  {"verbose", 0, NULL, 'v'}, {"java", 0, NULL, 'j'},
+		{"wait", 0, NULL, 'w'},  {"after", 1, NULL, 'a'},   {NULL, 0, NULL, 0}};
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", table, NULL)) != -1) {
+		switch (o) {
+		case 'n':
+			options.stops = atoi(optarg);
+			break;
+		case 's':
+			options.steps = atoi(optarg);
+			break;
+		case 'e':
+			options.each = atoi(optarg);
+			break;
+		case 'm':
+			options.mode = optarg;
+			break;
+		case 'o':
+			options.out = optarg;
+			break;
+		case 't':
+			options.threads = optarg;
+			break;
+		case 'r':
+			srand((unsigned int)atoi(optarg));
+			break;
+		case 'a':
+			options.after = atoi(optarg);
+			break;
+		case 'w':
+			options.wait = true;
+			break;
+		case 'j':
+			options.java = true;
+			break;
+		case 'v':
+			options.verbose = true;
+			break;
+		default:
+			exit(2);
+		}
+	}
+	if (argc - optind != 2) {
+		fprintf(stderr, "usage: walkimage [options] PID FILE\n");
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char *why = NULL;
+	int err;
+
+	options_read(argc, argv);
+	for (int i = 0; i < WAIT_TRIES; i++) {
+		err = vm_open(atoi(argv[optind]), &why);
+		if (!err || !options.wait)
+			break;
+		usleep(100000);
+	}
+	if (err)
+		die(why ? why : "its code", err);
+	sleep((unsigned int)options.after);
+	look(agct_open(argv[optind + 1]));
+	places_print();
+	vm_close();
+	return totals[TRUTH_WRONG] != 0;
+}
