@@ -244,10 +244,10 @@ HS_PART int hs_compiled(struct hs_walk *w)
 	return w ? hs_compiled_here(w) : 1;
 }
 
-/* The bytecode index; -1: this is no interpreter's frame. Native methods have no bytecode pointer,
- * but the one of where bytecodes would begin if the frame has called the VM itself, as it does when
- * its invocations are many. A Method's vtable is not asked for: those of archived classes (CDS)
- * have one of their own. */
+/* The bytecode index; -1: this is no interpreter's frame; -2: it cannot be read. Native methods
+ * have no bytecode pointer, but the one of where bytecodes would begin if the frame has called the
+ * VM itself, as it does when its invocations are many. A Method's vtable is not asked for: those of
+ * archived classes (CDS) have one of their own. */
 HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
 {
 	__u64 constant = 0, bci;
@@ -255,7 +255,7 @@ HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
 
 	if (HS_READ(w, &constant, method + HS_CODE(w, method_const)) ||
 	    HS_READ(w, &code_size, constant + HS_CODE(w, const_code_size)))
-		return -1;
+		return -2;
 	bci = bcp - (constant + HS_CODE(w, const_size));
 	if (!code_size)
 		return bcp && bci ? -1 : 0;
@@ -280,17 +280,17 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	    HS_READ(w, &sender_sp, hs_word(fp, HS_CODE(w, interpreter_sender_sp))) ||
 	    HS_READ(w, &caller, fp))
 		return hs_end(w, WIRE_WALK_READ);
-	/* Interrupted in the interpreter: there it is in a register, but for native methods, and
-	 * for calls, which have saved it and put the caller's sp there. */
-	if (bcp && w->bcp && (w->bcp < w->sp || w->bcp > w->stack_high))
-		bcp = w->bcp;
-	w->bcp = 0;
 	hs_note_fp(w);
 	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_method)), method);
 	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_bcp)), bcp);
 	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_sender_sp)), sender_sp);
 	hs_note(w, fp + 8, caller.high);
-	bci = hs_bci(w, method, bcp);
+	/* Interrupted in the interpreter: there it is in a register, but for native methods, and
+	 * for calls, which have saved it, and use the register otherwise. */
+	bci = bcp && w->bcp ? hs_bci(w, method, w->bcp) : -1;
+	w->bcp = 0;
+	if (bci == -1)
+		bci = hs_bci(w, method, bcp);
 	if (bci < 0 || sender_sp <= fp)
 		return hs_end(w, WIRE_WALK_INTERPRETER);
 	if (hs_push(w, method, (__u32)bci, WIRE_FRAME_INTERPRETED))
@@ -449,19 +449,28 @@ HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
 
 /*
  * How much of an interrupted compiled method's frame is there. Prologues of C1 and C2 (JDK 17):
- * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp. Epilogue: add
- * rsp, n; pop rbp; cmp rsp, [r15 + poll]; ja poll stub; ret. The poll stub: lea r10, [rip - n]; mov
- * [r15 + n], r10; jmp: without a frame too.
+ * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp; of native
+ * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
+ * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;
+ * ret. The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
+ * and the anchor of native wrappers store r10 likewise, but do not jump then.)
  */
+HS_FN int hs_is_poll_stub(const __u8 *b)
+{
+	return (b[0] == 0x49 && b[1] == 0xba && hs_is(b + 10, 0x4d, 0x89, 0x97) && b[17] == 0xe9) ||
+	       (hs_is(b, 0x4c, 0x8d, 0x15) && hs_is(b + 7, 0x4d, 0x89, 0x97) && b[14] == 0xe9) ||
+	       (hs_is(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) ||
+	       (hs_is(b - 7, 0x4d, 0x89, 0x97) && b[0] == 0xe9);
+}
+
 HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 {
-	struct hs_bytes next = {};
+	struct hs_bytes code = {};
 	__u64 begin = 0, entry = 0, pc = w->pc;
 	__s32 complete = 0;
-	__u8 before = 0;
-	const __u8 *b = next.b;
+	const __u8 *b = code.b + 8;
 
-	if (HS_READ(w, &next, pc) || HS_READ(w, &before, pc - 1) ||
+	if (HS_READ(w, &code, pc - 8) ||
 	    HS_READ(w, &begin, c->blob + HS_CODE(w, blob_code_begin)) ||
 	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
 	    HS_READ(w, &complete, c->blob + HS_CODE(w, blob_frame_complete)))
@@ -469,8 +478,11 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	if (pc < begin + (__u64)(__s64)complete) {
 		if (pc <= entry || hs_is(b, 0x89, 0x84, 0x24) || b[0] == 0x55)
 			return HS_RETURN_ON_TOP;
+		if (hs_is(b, 0x48, 0x8b, 0xec) && b[-1] == 0x55)
+			return HS_RETURN_BELOW_FP;
 		if (hs_is(b, 0x48, 0x83, 0xec) || hs_is(b, 0x48, 0x81, 0xec))
-			return before == 0x55 ? HS_RETURN_BELOW_FP : HS_RETURN_ON_TOP;
+			return b[-1] == 0x55 || hs_is(b - 3, 0x48, 0x8b, 0xec) ? HS_RETURN_BELOW_FP
+									       : HS_RETURN_ON_TOP;
 		if (hs_is(b, 0x48, 0x89, 0x6c) || hs_is(b, 0x48, 0x89, 0xac))
 			return HS_BUILT_NO_FP;
 		return HS_BUILT;
@@ -478,18 +490,22 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	if (b[0] == 0x5d)
 		return HS_RETURN_BELOW_FP;
 	if (b[0] == 0xc3 || (b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) ||
-	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && b[8] == 0x87) ||
-	    hs_is(b, 0x4c, 0x8d, 0x15) || hs_is(b, 0x4d, 0x89, 0x97))
+	    (b[0] == 0x0f && b[1] == 0x82 && hs_is(b - 7, 0x49, 0x3b, 0xa7)) ||
+	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && (b[8] == 0x87 || b[8] == 0x82)) ||
+	    hs_is_poll_stub(b))
 		return HS_RETURN_ON_TOP;
 	return HS_BUILT;
 }
 
-/* Whether pc follows a call in compiled code: a return address, and no look-alike. */
+/* Whether pc follows a call in Java code: a return address, and no look-alike. */
 HS_FN int hs_is_return(struct hs_walk *w, __u64 pc)
 {
 	struct hs_code c = {};
 	__u64 before = 0;
 
+	/* Adapters and linkers are called by the interpreter too. */
+	if (hs_in_interpreter(w, pc))
+		return 1;
 	if (hs_in_heap(w, pc) < 0 || hs_code_find(w, pc, &c) || c.kind != HS_COMPILED ||
 	    HS_READ(w, &before, pc - 8))
 		return 0;
@@ -513,11 +529,14 @@ HS_FN int hs_bare(struct hs_walk *w, __u64 skip)
 HS_FN int hs_bare_stub(struct hs_walk *w)
 {
 	struct hs_pair top = {};
+	struct hs_bytes code = {};
 
-	if (HS_READ(w, &top, w->sp))
+	if (HS_READ(w, &top, w->sp) || HS_READ(w, &code, w->pc - 8))
 		return hs_end(w, WIRE_WALK_READ);
 	if (hs_is_return(w, top.low))
 		return hs_bare(w, 0);
+	if (code.b[7] == 0x55 && hs_is(code.b + 8, 0x48, 0x8b, 0xec) && hs_is_return(w, top.high))
+		return hs_bare(w, 8);
 	if (w->fp >= w->sp && w->fp < w->stack_high && !(w->fp & 7) && !HS_READ(w, &top, w->fp) &&
 	    hs_is_return(w, top.high)) {
 		w->sp = w->fp;

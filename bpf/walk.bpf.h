@@ -103,7 +103,7 @@ struct hs_anchor_words {
 };
 
 struct hs_bytes {
-	__u8 b[16];
+	__u8 b[32]; /* from 8 bytes before the pc */
 };
 
 /* Ends the walk. */
