@@ -20,12 +20,18 @@ struct wire_code java_code __weak = {};
 struct walk_slot {
 	__u32 busy;
 	__u32 pad;
+	__u64 words_read; /* bytes of them */
 	__u64 words[HS_SPAN_WORDS];
 	struct hs_walk walk;
 };
 
+/* So many chains may begin at the same place of a stack and are remembered. */
+#define MEMO_WAYS 8
+
 struct memo_key {
 	__u64 sp, pc;
+	__u32 way;
+	__u32 pad;
 };
 
 struct chain_key {
@@ -196,45 +202,61 @@ static __always_inline __u64 task_turns(__u64 task)
 	       !!BPF_CORE_READ(p, on_cpu);
 }
 
-/* The id of a walk that has been done before, if all that it read is the same now. */
-HS_PART __u32 memo_find(struct walk_slot *s)
+/* Whether all that an earlier walk has read is the same now. Where chains differ that begin alike,
+ * it is further out: so the outermost words are looked at first. */
+HS_PART int memo_same(struct walk_slot *s, const struct hs_memo *m)
 {
-	struct memo_key key;
-	struct hs_memo *m;
 	__u64 bytes;
 	__u32 n;
 
-	if (!s)
-		return 0;
-	key.sp = s->walk.sp;
-	key.pc = s->walk.pc;
-	m = bpf_map_lookup_elem(&memos, &key);
-	if (!m || m->code_epoch != code_epoch || m->class_epoch != class_epoch ||
+	if (!s || !m || m->code_epoch != code_epoch || m->class_epoch != class_epoch ||
 	    (m->fp_used && m->fp != s->walk.fp))
 		return 0;
 	n = m->notes;
 	bytes = (__u64)m->span * 8;
 	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(bytes) : "i"(HS_SPAN_WORDS * 8));
-	if (bpf_probe_read_user(s->words, bytes, (void *)key.sp))
-		return 0;
-	for (__u32 i = 0; i < HS_NOTES_MAX; i++) {
-		if (i >= n)
-			return m->id;
-		if (s->words[m->note_at[i] & (HS_SPAN_WORDS - 1)] != m->note[i])
+	if (s->words_read < bytes) {
+		if (bpf_probe_read_user(s->words, bytes, (void *)s->walk.sp))
+			return 0;
+		s->words_read = bytes;
+	}
+	for (__u32 i = 1; i <= HS_NOTES_MAX; i++) {
+		__u32 at = (n - i) & (HS_NOTES_MAX - 1);
+
+		if (i > n)
+			return 1;
+		if (s->words[m->note_at[at] & (HS_SPAN_WORDS - 1)] != m->note[at])
 			return 0;
 	}
-	return m->id;
+	return 1;
 }
 
-static __always_inline void memo_keep(struct walk_slot *s, __u64 pc, __u32 id)
+/* The id of a walk that has been done before. If there is none, key is where this one is kept. */
+static __always_inline __u32 memo_find(struct walk_slot *s, struct memo_key *key)
 {
-	struct memo_key key = {.sp = s->walk.from, .pc = pc};
+	struct hs_memo *m;
+
+	s->words_read = 0;
+	for (__u32 way = 0; way < MEMO_WAYS; way++) {
+		key->way = way;
+		m = bpf_map_lookup_elem(&memos, key);
+		if (!m)
+			return 0;
+		if (memo_same(s, m))
+			return m->id;
+	}
+	key->way = bpf_get_prandom_u32() % MEMO_WAYS;
+	return 0;
+}
+
+static __always_inline void memo_keep(struct walk_slot *s, const struct memo_key *key, __u32 id)
+{
 	struct hs_memo *m = &s->walk.memo;
 
 	if (!id || m->notes > HS_NOTES_MAX || s->walk.stack.result != WIRE_WALK_COMPLETE)
 		return;
 	m->id = id;
-	bpf_map_update_elem(&memos, &key, m, BPF_ANY);
+	bpf_map_update_elem(&memos, key, m, BPF_ANY);
 }
 
 /* Threads whose walks hardly ever repeat do not pay for that. */
@@ -253,7 +275,7 @@ HS_PART __u32 walk(struct walk_slot *s, const struct hs_start *start, struct thr
 {
 	struct walk_loop l = {.slot = s};
 	__u32 id = 0, code_was, class_was;
-	__u64 pc;
+	struct memo_key key = {};
 	int memo;
 
 	if (!s || !start || !t)
@@ -262,10 +284,11 @@ HS_PART __u32 walk(struct walk_slot *s, const struct hs_start *start, struct thr
 	class_was = class_epoch;
 	if (walk_begin(s, start))
 		return turns && task_turns(t->task) != turns ? 0 : chain_id(s);
-	pc = s->walk.pc;
+	key.sp = s->walk.sp;
+	key.pc = s->walk.pc;
 	memo = s->walk.from && memo_worth(t);
 	if (memo)
-		id = memo_find(s);
+		id = memo_find(s, &key);
 	if (id) {
 		t->memo_misses = 0;
 		s->walk.stack.result = WIRE_WALK_COMPLETE;
@@ -286,7 +309,7 @@ HS_PART __u32 walk(struct walk_slot *s, const struct hs_start *start, struct thr
 		t->memo_misses++;
 		s->walk.memo.code_epoch = code_was;
 		s->walk.memo.class_epoch = class_was;
-		memo_keep(s, pc, id);
+		memo_keep(s, &key, id);
 	}
 	return id;
 }
