@@ -49,7 +49,7 @@ struct hs_walk {
 	__u64 stack_high;
 	__u64 from; /* sp at the begin */
 	__u64 hash1, hash2;
-	__u64 ask;         /* a pc in libjvm without a rule */
+	__u64 ask;         /* a pc in native code without a rule */
 	__u32 native;      /* native frames so far, and one; 0: the pc is in Java code */
 	__u32 first;       /* enum wire_frame_kind of the next compiled frame */
 	__u32 libjvm;      /* one of the native frames was libjvm's own */

@@ -1,5 +1,4 @@
-/* bpf/wire_stack.h: call chains on their way from BPF to user/probe, and what the walker must know
- * of the target's code. */
+/* bpf/wire_stack.h: call chains from BPF to user/probe, and what the walker knows of the code. */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
@@ -36,16 +35,13 @@ enum wire_walk { /* how a walk ended; the order of walk_result in events.json */
 		 WIRE_WALK_ENTRY,
 		 WIRE_WALK_DEOPTIMIZED,
 		 WIRE_WALK_STUB,
-		 WIRE_WALK_HALF_BUILT,  /* interrupted in a prologue or epilogue that is not
-					   understood */
-		 WIRE_WALK_NATIVE_RULE, /* out of libjvm: no rule for this pc yet; user space is
-					   asked */
-		 WIRE_WALK_NATIVE_LOST, /* out of libjvm: neither libjvm nor Java code any more */
+		 WIRE_WALK_HALF_BUILT,  /* in a prologue or epilogue that is not understood */
+		 WIRE_WALK_NATIVE_RULE, /* native code: no rule for this pc yet; it is asked for */
+		 WIRE_WALK_NATIVE_LOST, /* native code: more frames than are believed */
 		 WIRE_WALK_MOVED,       /* another thread's stack: that thread ran meanwhile */
 		 WIRE_WALK_NOT_SENT,
 		 WIRE_WALK_KNOWN,           /* counted besides: the chain had been sent before */
-		 WIRE_WALK_NATIVE_UNUSABLE, /* out of libjvm: its rule is none that the walker
-					       follows */
+		 WIRE_WALK_NATIVE_UNUSABLE, /* native code: there is no rule that can be followed */
 		 WIRE_WALK_COUNT,
 };
 
@@ -61,7 +57,7 @@ struct wire_stack {
 
 #define WIRE_RULE_RETURN (1ull << 63) /* in the key of a rule: pc is a return address */
 
-/* The walker needs to know how to get out of the libjvm function that pc lies in. */
+/* The walker needs to know how to get out of the native function that pc lies in. */
 struct wire_native {
 	struct wire_head head;
 	__u64 pc; /* with WIRE_RULE_RETURN: the key of the rule */
@@ -91,8 +87,7 @@ enum wire_native_rule_flags {
 	WIRE_RULE_ASKED = 8, /* user space has not answered yet */
 };
 
-/* How to get from a pc in libjvm to its caller: the return address is at CFA - 8, rsp becomes CFA.
- */
+/* From a pc in native code to its caller: the return address is at CFA - 8, rsp becomes CFA. */
 struct wire_native_rule {
 	__s32 cfa_offset;
 	__s16 rbp_offset;

@@ -183,6 +183,28 @@ class Flag(FakeTest):
         self.assertIn("DTraceMonitorProbes", text)
         self.assertIn("DTraceMonitorProbes", recorder.err)
 
+    def test_no_stacks(self):
+        fake = self.start()
+        recorder = self.record(fake, "--no-stacks")
+        fake("in", "b", "enter", "m")
+        log = recorder.stop()
+        self.assertTrue(log.header["record"]["no_stacks"])
+        self.assertEqual(log.header["sources"]["stacks_missing"], "--no-stacks was given")
+        self.assertEqual((log.one("monitor_contended_enter")["stack"], log.of("stack_walk")), (None, []))
+        self.assertNotIn("call chains", recorder.err)  # nobody wanted them
+
+    def test_code_that_is_laid_out_otherwise(self):
+        fake = self.start()  # it has no code cache
+        recorder = self.record(fake)
+        fake("in", "b", "enter", "m")
+        log = recorder.stop()
+        why = log.header["sources"]["stacks_missing"]
+        self.assertIn("call chains are missing: the code of this JVM is not laid out as spoor knows it "
+                      f"(OpenJDK 17): {why}", recorder.err)
+        self.assertFalse(log.header["record"]["no_stacks"])
+        self.assertIsNone(log.one("monitor_contended_enter")["stack"])
+        self.assertIn(why, log.report_text().replace("\n             ", " "))
+
     def test_no_write_with_the_flag_on(self):
         fake = self.start("--flag-on")
         recorder = self.record(fake, "--no-write")
