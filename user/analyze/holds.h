@@ -7,11 +7,7 @@
 
 #include "analyze/cells.h"
 #include "analyze/contention.h"
-
-struct counters {
-	bool known;
-	uint64_t cpu_ns, stolen_ns, runnable_ns;
-};
+#include "analyze/timeline.h"
 
 /* A thread's call chain at a moment. */
 struct place_seen {
