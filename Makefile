@@ -1,4 +1,5 @@
-# spoor: setup demo all test fuzz lint format bench install; V=1 shows commands, O= names the build folder, SAN=1 adds ASan and UBSan.
+# spoor: setup demo all test fuzz lint format jvm bench install; V=1 shows commands, O= names the build folder, SAN=1 adds ASan
+# and UBSan, SPOOR_JVM names the patched JDK that the tests take (none: they do without).
 O ?= build
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
@@ -39,16 +40,20 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins walk fake fuzz fuzz-run lint format bench install clean
+.PHONY: all setup demo test unit unit-bins walk fake fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench install clean
 
 all: $(O)/spoor
 
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux
-setup:
-	$(Q)missing=$$(for p in $(PACKAGES); do \
+	python3-msgpack procps util-linux patch
+JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
+	openjdk-17-jdk-headless python3
+setup: WANTED := $(PACKAGES)
+jvm-setup: WANTED := $(JVM_PACKAGES)
+setup jvm-setup:
+	$(Q)missing=$$(for p in $(WANTED); do \
 		dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	test -z "$$missing" && exit 0; echo "  APT  " $$missing; \
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
@@ -64,6 +69,13 @@ test: setup
 	$(Q)$(MAKE) --no-print-directory all fake
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
 	$(Q)$(PYTHON) tests/run --build $(O)
+
+# A JDK with the probes of jvm-hooks/: docs/patched-jvm.md. The first time it is built for 10 minutes or more.
+JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)
+jvm: jvm-setup
+	$(Q)$(JVM_BUILD) --link $(O)/jvm/current $(JVM_OPTIONS)
+jvm-clean:
+	$(Q)$(JVM_BUILD) --clean
 
 bench: setup
 	$(Q)$(MAKE) --no-print-directory all
@@ -171,7 +183,8 @@ install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor
 	$(Q)for m in docs/man/*.1; do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$m); done
 
+# But not the patched JVM, which takes long to build: rm -rf $(O).
 clean:
-	rm -rf $(O)
+	$(Q)test ! -d $(O) || find $(O) -mindepth 1 -maxdepth 1 ! -name jvm -exec rm -rf {} +
 
--include $(shell test -d $(O) && find $(O) -name '*.d')
+-include $(shell test -d $(O) && find $(O) -path $(O)/jvm -prune -o -name '*.d' -print)
