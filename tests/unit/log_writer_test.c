@@ -130,11 +130,11 @@ static void test_large_log(void **state)
 			want.thread = 1 + n % 300;
 			want.v[MONITOR_CONTENDED_ENTER_OWNER].u = n % 5;
 			for (i = MONITOR_CONTENDED_ENTER_CPU_NS;
-			     i < MONITOR_CONTENDED_ENTER_FIELD_COUNT; i++)
+			     i <= MONITOR_CONTENDED_ENTER_SEQUENCE; i++)
 				want.v[i].u = n * i * 1000 - n % 11;
 			if (!want.v[MONITOR_CONTENDED_ENTER_OWNER].u)
 				for (i = MONITOR_CONTENDED_ENTER_OWNER_CPU_NS;
-				     i < MONITOR_CONTENDED_ENTER_FIELD_COUNT; i++)
+				     i <= MONITOR_CONTENDED_ENTER_SEQUENCE; i++)
 					want.v[i].u = 0;
 			if (!pass) {
 				log_write(w, &want);
@@ -188,6 +188,44 @@ static void test_no_counters_of_nobody(void **state)
 	assert_int_equal(log_reader_next(r, &got), 1);
 	assert_int_equal(got->v[PARK_END_CPU_NS].u, 0);
 	assert_int_equal(got->v[PARK_END_OWNER_CPU_NS].u, 100 + PARK_END_OWNER_CPU_NS);
+	log_reader_close(r);
+}
+
+/* What is 0, false or "" at an event's end is not written, and does not count as a last value. */
+static void test_no_empty_fields_at_the_end(void **state)
+{
+	struct temp *t = *state;
+	struct log_writer *w = open_ok(t->path, false);
+	struct event exit = {.id = EVENT_MONITOR_CONTENDED_EXIT, .thread = 1};
+	struct event note = {.id = EVENT_NOTE, .v[NOTE_TEXT].s = ""};
+	static const struct {
+		uint64_t cpu_ns, forward;
+		unsigned stored;
+	} exits[] = {{500, 0, 2}, {0, 0, 1}, {600, 0, 2}, {0, 9, 9}, {700, 0, 2}};
+	const struct event *got;
+	struct log_reader *r;
+	unsigned i;
+
+	exit.v[MONITOR_CONTENDED_EXIT_LOCK].u = 3;
+	for (i = 0; i < sizeof(exits) / sizeof(*exits); i++) {
+		exit.v[MONITOR_CONTENDED_EXIT_CPU_NS].u = exits[i].cpu_ns;
+		exit.v[MONITOR_CONTENDED_EXIT_FORWARD].u = exits[i].forward;
+		log_write(w, &exit);
+	}
+	log_write(w, &note);
+	assert_int_equal(log_writer_close(w), 0);
+	assert_int_equal(log_reader_open(t->path, &r), 0);
+	for (i = 0; i < sizeof(exits) / sizeof(*exits); i++) {
+		assert_int_equal(log_reader_next(r, &got), 1);
+		assert_int_equal(got->field_count, exits[i].stored);
+		assert_int_equal(got->v[MONITOR_CONTENDED_EXIT_LOCK].u, 3);
+		assert_int_equal(got->v[MONITOR_CONTENDED_EXIT_CPU_NS].u, exits[i].cpu_ns);
+		assert_int_equal(got->v[MONITOR_CONTENDED_EXIT_STACK].u, 0);
+		assert_int_equal(got->v[MONITOR_CONTENDED_EXIT_FORWARD].u, exits[i].forward);
+	}
+	assert_int_equal(log_reader_next(r, &got), 1);
+	assert_int_equal(got->field_count, 0);
+	assert_string_equal(got->v[NOTE_TEXT].s, "");
 	log_reader_close(r);
 }
 
@@ -390,6 +428,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_header_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large_log, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_counters_of_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_empty_fields_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_text_is_cleaned, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_existing_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_event_is_refused, setup, teardown),

@@ -53,6 +53,13 @@ def value(schema, field, stored, event, last):
     return last[key]
 
 
+def default(schema, field):
+    """What a field is taken for that is not there."""
+    if field["type"] == "enum":
+        return schema["enums"][field["enum"]][0]
+    return {"str": "", "bool": False}.get(field["type"], 0)
+
+
 def events(schema, payload):
     kinds = {e["id"]: e for e in schema["events"]}
     rows = msgpack.Unpacker(strict_map_key=False, max_buffer_size=1 << 25)
@@ -65,6 +72,8 @@ def events(schema, payload):
             event = {"time_ns": time, "event": kind["name"], "thread": thread}
             for field, raw in zip(kind["fields"], stored):
                 event[field["name"]] = value(schema, field, raw, event, last)
+            for field in kind["fields"][len(stored):]:
+                event[field["name"]] = default(schema, field)
             yield event
 
 

@@ -330,7 +330,7 @@ static void print_event(const struct resolve *resolve, const struct event *e)
 		print_thread(resolve->names, e->thread);
 	else
 		printf("%" PRIu32, e->thread);
-	for (i = 0; i < e->field_count; i++) {
+	for (i = 0; i < desc->field_count; i++) {
 		const struct field_desc *field = &desc->fields[i];
 
 		printf(",\"%s\":", field->name);

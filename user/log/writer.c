@@ -179,14 +179,38 @@ static int pack_counter(struct log_writer *w, uint64_t thread, unsigned counter,
 	return msgpack_pack_int64(&w->pk, diff);
 }
 
-static int pack_fields(struct log_writer *w, const struct event_desc *desc, const struct event *e)
+static uint64_t counted_thread(const struct field_desc *field, const struct event *e)
+{
+	return field->of < 0 ? e->thread : e->v[field->of].u;
+}
+
+/* What a reader takes a field for that is not there. */
+static bool is_default(const struct field_desc *field, const struct event *e, unsigned i)
+{
+	if (field->type == FIELD_STR)
+		return !e->v[i].s || !*e->v[i].s;
+	return !e->v[i].u || (field->type == FIELD_COUNTER && !counted_thread(field, e));
+}
+
+/* Fields are appended to events as spoor grows, and most of them are of use in few recordings. */
+static unsigned fields_needed(const struct event_desc *desc, const struct event *e)
+{
+	unsigned count = desc->field_count;
+
+	while (count && is_default(&desc->fields[count - 1], e, count - 1))
+		count--;
+	return count;
+}
+
+static int pack_fields(struct log_writer *w, const struct event_desc *desc, const struct event *e,
+		       unsigned count)
 {
 	const uint8_t *counter = schema_counter[desc - schema_table];
 	const struct field_desc *field = desc->fields;
 	unsigned i;
 	int err = 0;
 
-	for (i = 0; i < desc->field_count && !err; i++, field++) {
+	for (i = 0; i < count && !err; i++, field++) {
 		switch (field->type) {
 		case FIELD_STR:
 			err = pack_text(w, e->v[i].s);
@@ -195,8 +219,7 @@ static int pack_fields(struct log_writer *w, const struct event_desc *desc, cons
 			err = e->v[i].u ? msgpack_pack_true(&w->pk) : msgpack_pack_false(&w->pk);
 			break;
 		case FIELD_COUNTER:
-			err = pack_counter(w, field->of < 0 ? e->thread : e->v[field->of].u,
-					   counter[i], e->v[i].u);
+			err = pack_counter(w, counted_thread(field, e), counter[i], e->v[i].u);
 			break;
 		default:
 			err = msgpack_pack_uint64(&w->pk, e->v[i].u);
@@ -209,18 +232,19 @@ static int pack_fields(struct log_writer *w, const struct event_desc *desc, cons
 static int pack_event(struct log_writer *w, const struct event *e)
 {
 	const struct event_desc *desc = schema_event(e->id);
+	unsigned count;
 
 	if (!desc)
 		return -EINVAL;
+	count = fields_needed(desc, e);
 	if (!w->block_events) {
 		w->block_time_ns = e->time_ns;
 		if (msgpack_pack_array(&w->pk, 1) || msgpack_pack_uint64(&w->pk, e->time_ns))
 			return -ENOMEM;
 	}
-	if (msgpack_pack_array(&w->pk, 3 + desc->field_count) ||
-	    msgpack_pack_uint64(&w->pk, e->id) ||
+	if (msgpack_pack_array(&w->pk, 3 + count) || msgpack_pack_uint64(&w->pk, e->id) ||
 	    msgpack_pack_int64(&w->pk, (int64_t)(e->time_ns - w->block_time_ns)) ||
-	    msgpack_pack_uint64(&w->pk, e->thread) || pack_fields(w, desc, e))
+	    msgpack_pack_uint64(&w->pk, e->thread) || pack_fields(w, desc, e, count))
 		return -ENOMEM;
 	w->block_time_ns = e->time_ns;
 	w->block_events++;
