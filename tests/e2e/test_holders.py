@@ -8,6 +8,7 @@ from jvm import JavaTest  # first: it says where harness is
 from harness import wait_until
 
 PCT = 2
+ATTEMPTS = 6
 
 
 class Holders(JavaTest):
@@ -27,11 +28,24 @@ class Holders(JavaTest):
                     matrix[lock["key"][0], owner["key"][0], waiter["key"][0]] = waiter
         return matrix
 
-    def check(self, ms, rounds, *options, before=(), pct=PCT, find_pid=None):
-        vm = self.java("Known", ms, rounds, options=options, before=before)
-        recorder = self.record(find_pid(vm) if find_pid else vm)
-        truth = json.loads(vm.ask("go", 120))
-        log = recorder.stop()
+    def run_quietly(self, ms, rounds, pct, *options, before=(), find_pid=None):
+        """A run in which the program's own measure is as exact as what it is compared with: it says itself by how
+        much it may be off. Longer holds, if the machine is busy."""
+        for attempt in range(ATTEMPTS):
+            vm = self.java("Known", ms << attempt, rounds, options=options, before=before)
+            recorder = self.record(find_pid(vm) if find_pid else vm, "-f")
+            truth = json.loads(vm.ask("go", 120))
+            log = recorder.stop()
+            noise = max(b["noise_ns"] / b["blocked_ns"] for b in truth["blocked"]) * 100
+            if noise < pct or attempt == ATTEMPTS - 1:
+                return truth, log
+            print(f"holds of {ms << attempt} ms: the program was kept from its CPU for {noise:.1f} % of one",
+                  flush=True)
+            recorder.close()
+            vm.close()
+
+    def check(self, ms, rounds, *options, pct=PCT, **how):
+        truth, log = self.run_quietly(ms, rounds, pct, *options, **how)
         wanted, got = self.matrix_of_truth(truth), self.matrix_of_report(log)
         for key, (count, blocked_ns) in wanted.items():
             with self.subTest(lock=key[0], owner=key[1], waiter=key[2]):

@@ -1,3 +1,5 @@
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.Scanner;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -9,6 +11,10 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * Threads that block each other as a table says. Each waiter measures with nanoTime around the lock
  * operation how long it was blocked; at the end all of it is printed as JSON. Arguments: hold time in
  * ms, rounds. Waits for a line on stdin before it begins, and for the end of stdin when it is done.
+ *
+ * On a busy machine the waiter may lose its CPU between its stamps and the lock. How much of what it
+ * measures this can be is measured, too: from the stamp before until somebody else has seen it
+ * blocked, and from the owner's release until the stamp behind.
  */
 public class Known {
     static final class LockA { }
@@ -60,6 +66,12 @@ public class Known {
             job = r;
         }
 
+        /** It sleeps for a time when it waits for a job. */
+        boolean isBlocked() {
+            State state = getState();
+            return state == State.BLOCKED || state == State.WAITING;
+        }
+
         void finish() {
             while (job != null) {
                 pause();
@@ -99,6 +111,31 @@ public class Known {
 
     static final Queue<String> truth = new ConcurrentLinkedQueue<>(); // without a lock of its own
     static volatile boolean held;
+    static volatile long released;
+
+    /** One thread's blocking in a phase. */
+    static final class Blocked {
+        final Worker waiter;
+        volatile long before, seen, after;
+
+        Blocked(Worker waiter) {
+            this.waiter = waiter;
+        }
+
+        void awaitBlocked() {
+            while (after == 0) {
+                if (before != 0 && waiter.isBlocked()) {
+                    break;
+                }
+                Thread.yield();
+            }
+            seen = System.nanoTime();
+        }
+
+        long noise() {
+            return seen - before + after - released;
+        }
+    }
 
     /** The owner holds the lock for ms; the waiters come as soon as it does. */
     static void phase(String lockClass, Section own, Section wait, int ms, boolean busy, Worker owner,
@@ -107,23 +144,29 @@ public class Known {
         owner.give(() -> own.run(() -> {
             held = true;
             spend(ms, busy);
+            released = System.nanoTime();
         }));
         while (!held) {
             pause();
         }
+        List<Blocked> all = new ArrayList<>();
         for (Worker w : waiters) {
+            Blocked blocked = new Blocked(w);
+            all.add(blocked);
             w.give(() -> {
-                long before = System.nanoTime();
-                long[] after = new long[1];
-                wait.run(() -> after[0] = System.nanoTime());
-                truth.add(String.format(
-                        "{\"lock_class\":\"%s\",\"owner\":\"%s\",\"waiter\":\"%s\",\"blocked_ns\":%d,\"busy\":%b}",
-                        lockClass, owner.getName(), w.getName(), after[0] - before, busy));
+                blocked.before = System.nanoTime();
+                wait.run(() -> blocked.after = System.nanoTime());
             });
         }
+        all.forEach(Blocked::awaitBlocked);
         owner.finish();
         for (Worker w : waiters) {
             w.finish();
+        }
+        for (Blocked b : all) {
+            truth.add(String.format("{\"lock_class\":\"%s\",\"owner\":\"%s\",\"waiter\":\"%s\",\"blocked_ns\":%d,"
+                    + "\"noise_ns\":%d,\"busy\":%b}", lockClass, owner.getName(), b.waiter.getName(),
+                    b.after - b.before, b.noise(), busy));
         }
     }
 
