@@ -9,6 +9,7 @@ from harness import DEADLINE_S, SPOOR
 # No frames, but in the place of those that are not known.
 PSEUDO = ("unresolved", "broken", "cut", "missing", "unknown")
 RIGHT, NEAR, INCOMPLETE, WRONG = "right", "near", "incomplete", "wrong"
+SHOWN = 5  # frames next to each place of a chain that is shown
 
 
 def events(path, *kinds):
@@ -42,9 +43,34 @@ def method_of(frame):
     return f"{frame['class']}.{frame['method']}"
 
 
-def show(frames):
-    return "".join(f"\n    {method_of(f)}{f['signature']} line {f['line']} bci {f['bci']} {f.get('type', '')}"
-                   f"{' inferred' if f.get('inferred') else ''}" for f in frames) or "\n    nothing"
+def show_frame(f):
+    return (f"\n    {method_of(f)}{f['signature']} line {f['line']} bci {f['bci']} {f.get('type', '')}"
+            f"{' inferred' if f.get('inferred') else ''}")
+
+
+def show(frames, around=None):
+    """Of a long chain both ends, and what is around the frame of this number."""
+    shown = {n for at in (0, around, len(frames) - 1) if at is not None for n in range(at - SHOWN, at + SHOWN + 1)}
+    text, left_out = "", 0
+    for n, f in enumerate(frames):
+        if n not in shown:
+            left_out += 1
+            continue
+        text += (f"\n    ... {left_out} frames ..." if left_out else "") + show_frame(f)
+        left_out = 0
+    return text or "\n    nothing"
+
+
+def show_both(recorded, true):
+    """A recorded chain and the true one, where they begin to differ: counted from the outermost frame."""
+    same = 0
+    for a, b in zip(reversed(recorded), reversed(true)):
+        if any(a[k] != b.get(k, a[k]) for k in ("class", "method", "signature", "line", "bci")):
+            break
+        same += 1
+    return (f"the outer {same} frames of {len(recorded)} recorded and {len(true)} true ones are the same; recorded:"
+            f"{show(recorded, len(recorded) - same - 1)}\n  true, below what it calls:"
+            f"{show(true, len(true) - same - 1)}")
 
 
 class Truth:

@@ -144,8 +144,7 @@ class Result:
         if verdict != chains.RIGHT:
             self.bad[verdict].append(
                 f"{self.mode}: {verdict}: {side} {act.shape} {act.op} {event['event']}.{column} of {act.thread} at "
-                f"{event['time_ns']}, recorded:{chains.show(frames)}\n  true, below what it calls:"
-                f"{chains.show(act.frames)}")
+                f"{event['time_ns']}: {chains.show_both(frames, act.frames)}")
 
     def missing(self, side, act, what):
         self.counts[side][chains.INCOMPLETE] += 1
@@ -153,6 +152,13 @@ class Result:
 
     def show_bad(self, limit=5):
         return "\n".join([text for texts in self.bad.values() for text in texts][:limit])
+
+    def summary(self):
+        """One line, by which a failure can be told where the rest of its output is cut away."""
+        sides = ((side, self.counts[side]) for side in (WAITER, OWNER, RELEASE, RUNNING))
+        return f"{self.mode}: " + "; ".join(
+            f"{side}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+            for side, counts in sides)
 
     def count(self, *verdicts, sides=(WAITER, OWNER, RELEASE, RUNNING)):
         return sum(self.counts[s][v] for s in sides for v in verdicts or self.counts[s])

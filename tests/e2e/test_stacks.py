@@ -78,6 +78,11 @@ class Stacks(JavaTest):
         super().setUpClass()
         stacks.build_native(cls.classes)
 
+    def why(self, what, result):
+        """The first and the last line say what fails: whoever cuts the output leaves one of them."""
+        line = f"{what}: {result.summary()}; walks: {result.walks}"
+        return f"{line}\n{result.show_bad()}\n{line}"
+
     def check(self, mode):
         rounds = stacks.rounds_of()
         result = stacks.run(mode, self.classes, self.path(), rounds)
@@ -85,13 +90,14 @@ class Stacks(JavaTest):
         print(f"walks: {result.walks}\n{result.unknown} holders asleep not known, {result.no_release} releases not "
               f"told, {result.spins_seen} of {result.spins} running holders seen", flush=True)
         self.assertEqual(result.lost, {})
-        self.assertEqual(result.count(chains.WRONG), 0, result.show_bad())
+        self.assertEqual(result.count(chains.WRONG), 0, self.why("wrong chains", result))
         for side in (stacks.WAITER, stacks.OWNER, stacks.RELEASE):
             self.assertGreater(result.count(sides=(side,)), CHAINS_PER_ROUND * rounds / 3, side)
-        self.assertGreaterEqual(result.share(chains.RIGHT, sides=stacks.EXACT_SIDES), SHARE, result.show_bad())
+        self.assertGreaterEqual(result.share(chains.RIGHT, sides=stacks.EXACT_SIDES), SHARE,
+                                self.why("too few right chains of waiters and sleeping holders", result))
         # The first walks out of each function of libjvm are lost: the rule for it is asked for then.
         self.assertLessEqual(result.count(chains.INCOMPLETE), max(FIRST_WALKS, (1 - SHARE) * result.count()),
-                             result.show_bad())
+                             self.why("too many incomplete chains", result))
         # Half: how many of them can be seen is not for a test on a busy machine to say.
         self.assertGreater(result.spins_seen, result.spins / 2)
         self.assertLess(result.unknown, result.count(sides=(stacks.OWNER,)))
