@@ -8,6 +8,7 @@ from jvm import JavaTest, jdk_tool  # first: it says where harness is
 from harness import DEADLINE_S
 
 PCT = 2
+ROUNDS = (400, 200, 200)  # with sections of 1, 2, 4 ms
 KINDS = {"jdk.JavaMonitorEnter": "monitorClass", "jdk.ThreadPark": "parkedClass", "jdk.JavaMonitorWait": "monitorClass"}
 SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <configuration version="2.0">
@@ -52,16 +53,30 @@ class Jfr(JavaTest):
                 totals[kind][p["class"]] = (count + p["count"], ns + p["total_ns"])
         return totals
 
-    def test_totals(self):
+    def run_with_both(self, ms, rounds):
+        """Per mille of its time for which the program had no CPU, its recording, and its log."""
         settings, recording = self.path("all.jfc"), self.path("all.jfr")
         with open(settings, "w", encoding="utf-8") as f:
             f.write(SETTINGS)
-        vm = self.java("Contend", 400, options=[f"-XX:StartFlightRecording:settings={settings},filename={recording}"])
-        recorder = self.record(vm)
-        self.assertEqual(vm.ask("go", 120), "done")
+        vm = self.java("Contend", rounds, ms,
+                       options=[f"-XX:StartFlightRecording:settings={settings},filename={recording}"])
+        recorder = self.record(vm, "-f")
+        self.assertEqual(vm.ask("go", 240), "done")
+        gone = int(vm.line())
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
         self.assertEqual(vm.end(), 0)
+        return gone, recording, log
+
+    def test_totals(self):
+        # A thread that loses its CPU between JFR's stamp and spoor's probe makes them differ, by a time slice: that
+        # is less in longer sections.
+        for attempt, rounds in enumerate(ROUNDS):
+            ms = 1 << attempt
+            gone, recording, log = self.run_with_both(ms, rounds)
+            if gone < 5 * PCT * ms:
+                break
+            print(f"sections of {ms} ms: the program had no CPU for {gone} per mille of its time", flush=True)
         wanted, got = self.totals_of_jfr(recording), self.totals_of_spoor(log)
         for kind, classes in (("jdk.JavaMonitorEnter", ("Contend$Hot", "Contend$Warm")),
                               ("jdk.ThreadPark", ("java.util.concurrent.locks.ReentrantLock$NonfairSync",

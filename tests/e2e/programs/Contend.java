@@ -1,12 +1,14 @@
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Scanner;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Many contentions of several lock classes, parks, and waits, for the comparison with JFR. Arguments:
- * rounds per thread. Waits for a line on stdin, works, prints "done", and waits for the end of stdin.
+ * rounds per thread, ms of a section [1]. Waits for a line on stdin, works, prints "done", and then for
+ * how much of the time in which it computed it had no CPU, in parts of 1000; waits for the end of stdin.
  */
 public class Contend {
     static final class Hot { }
@@ -18,18 +20,29 @@ public class Contend {
     static final Bell bell = new Bell();
     static final ReentrantLock lock = new ReentrantLock();
     static final Condition condition = lock.newCondition();
+    static final long GAP_NS = 50_000; // longer than an interrupt
+    static final LongAdder computedNs = new LongAdder();
+    static final LongAdder goneNs = new LongAdder();
     static volatile long sink;
+    static int ms = 1;
 
     static void work(int us) {
-        long end = System.nanoTime() + us * 1000L;
-        while (System.nanoTime() < end) {
+        long begin = System.nanoTime();
+        long now = begin;
+        long gone = 0;
+        while (now < begin + us * 1000L) {
+            long last = now;
+            now = System.nanoTime();
+            gone += now - last > GAP_NS ? now - last : 0;
             sink++;
         }
+        computedNs.add(now - begin);
+        goneNs.add(gone);
     }
 
     static void sleep() {
         try {
-            Thread.sleep(1);
+            Thread.sleep(ms);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -61,6 +74,9 @@ public class Contend {
 
     public static void main(String[] args) throws Exception {
         int rounds = Integer.parseInt(args[0]);
+        if (args.length > 1) {
+            ms = Integer.parseInt(args[1]);
+        }
         Scanner in = new Scanner(System.in);
         List<Thread> threads = new ArrayList<>();
 
@@ -84,6 +100,7 @@ public class Contend {
             t.join();
         }
         System.out.println("done");
+        System.out.println(goneNs.sum() * 1000 / computedNs.sum());
         while (in.hasNextLine()) {
             in.nextLine();
         }
