@@ -60,7 +60,7 @@ class Fetch:
         """What was fetched at another time."""
         kept = [] if self.pinned else order(installed, self.cache.versions("sources"), self.feature)
         if kept:
-            return self.taken(kept[0], "as fetched before" if self.offline else "as fetched before; no other can be had")
+            return self.taken(kept[0], "as fetched before" + ("" if self.offline else "; no other can be had"))
         why = ["it was not fetched before, and this is --offline"] if self.offline else self.failures
         what = " ".join(filter(None, [self.package, self.pinned]))
         raise Failed("\n  ".join([f"no source of {what} can be had:", *why]), log=not self.offline)
