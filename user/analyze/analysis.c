@@ -14,6 +14,8 @@ struct analysis {
 	struct stacks *stacks;
 	struct parking parking;
 	struct pauses pauses;
+	struct phases phases;
+	struct safepoints safepoints;
 	struct sched sched;
 	struct places lost_places;
 	struct analysis_lost *lost;
@@ -46,6 +48,8 @@ void analysis_free(struct analysis *a)
 	contention_free(a->contention);
 	parking_free(&a->parking);
 	pauses_free(&a->pauses);
+	phases_free(&a->phases);
+	safepoints_free(&a->safepoints);
 	sched_free(&a->sched);
 	places_free(&a->lost_places);
 	free(a->lost);
@@ -140,6 +144,10 @@ int analysis_add(struct analysis *a, const struct event *e)
 		err = parking_add(&a->parking, e);
 	if (!err)
 		err = pauses_add(&a->pauses, e);
+	if (!err)
+		err = phases_add(&a->phases, e);
+	if (!err)
+		err = safepoints_add(&a->safepoints, e);
 	return err ? err : sched_add(&a->sched, e);
 }
 
@@ -151,6 +159,7 @@ int analysis_finish(struct analysis *a)
 	if (!a->stacks)
 		err = -ENOMEM;
 	pauses_finish(&a->pauses);
+	phases_finish(&a->phases);
 	return err ? err : parking_finish(&a->parking, a->facts.last_ns);
 }
 
@@ -185,6 +194,16 @@ const struct parking *analysis_parking(const struct analysis *a)
 const struct pauses *analysis_pauses(const struct analysis *a)
 {
 	return &a->pauses;
+}
+
+const struct phases *analysis_phases(const struct analysis *a)
+{
+	return &a->phases;
+}
+
+const struct safepoints *analysis_safepoints(const struct analysis *a)
+{
+	return &a->safepoints;
 }
 
 const struct sched *analysis_sched(const struct analysis *a)

@@ -6,6 +6,8 @@
 
 #include "analyze/parking.h"
 #include "analyze/pause.h"
+#include "analyze/phases.h"
+#include "analyze/safepoint.h"
 #include "analyze/sched.h"
 #include "log/event.h"
 
@@ -57,4 +59,6 @@ const struct stacks *analysis_stacks(const struct analysis *a);
 const struct contention *analysis_contention(const struct analysis *a);
 const struct parking *analysis_parking(const struct analysis *a);
 const struct pauses *analysis_pauses(const struct analysis *a);
+const struct phases *analysis_phases(const struct analysis *a);
+const struct safepoints *analysis_safepoints(const struct analysis *a);
 const struct sched *analysis_sched(const struct analysis *a);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static void times_add(struct pause_times *t, uint64_t ns)
+void pause_times_add(struct pause_times *t, uint64_t ns)
 {
 	t->count++;
 	t->total_ns += ns;
@@ -100,8 +100,8 @@ static int on_gc_end(struct pauses *p, const struct event *e)
 	p->gcs[place].collector = collector;
 	p->gcs[place].kind = kind;
 	p->gcs[place].operation = operation;
-	times_add(&p->gcs[place].times, p->now_ns - p->gc_since_ns);
-	times_add(&p->gc_times, p->now_ns - p->gc_since_ns);
+	pause_times_add(&p->gcs[place].times, p->now_ns - p->gc_since_ns);
+	pause_times_add(&p->gc_times, p->now_ns - p->gc_since_ns);
 	return pools_add(p, collector, kind);
 }
 
@@ -137,8 +137,8 @@ static int on_safepoint_end(struct pauses *p)
 	row->operation[0] = key.a;
 	row->operation[1] = key.b;
 	row->more = key.c;
-	times_add(&row->times, p->now_ns - p->safepoint_since_ns);
-	times_add(&p->safepoint_times, p->now_ns - p->safepoint_since_ns);
+	pause_times_add(&row->times, p->now_ns - p->safepoint_since_ns);
+	pause_times_add(&p->safepoint_times, p->now_ns - p->safepoint_since_ns);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ static int on_operation_end(struct pauses *p, const struct event *e)
 	row = &p->operations[place];
 	row->operation = operation;
 	row->mode = key.b;
-	times_add(&row->times, p->now_ns - p->running[p->depth].since_ns);
+	pause_times_add(&row->times, p->now_ns - p->running[p->depth].since_ns);
 	return 0;
 }
 

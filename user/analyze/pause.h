@@ -13,6 +13,8 @@ struct pause_times {
 	uint64_t max_ns;
 };
 
+void pause_times_add(struct pause_times *t, uint64_t ns);
+
 /* Collections by one collector, of one kind, run by one VM operation. Numbers are those of strings.
  */
 struct pause_gc {

@@ -9,6 +9,7 @@
 #include "report/by.h"
 #include "report/finding.h"
 #include "report/heap.h"
+#include "report/json_collections.h"
 #include "report/text.h"
 
 /* jansson takes NULL for the error of a value's maker and passes it on: one look at the end is
@@ -134,13 +135,6 @@ static json_t *blockers_json(const struct report_input *in, enum parking_kind ki
 	return array;
 }
 
-static void set_times(json_t *o, const struct pause_times *t)
-{
-	json_object_set_new(o, "count", number(t->count));
-	json_object_set_new(o, "total_ns", number(t->total_ns));
-	json_object_set_new(o, "max_ns", number(t->max_ns));
-}
-
 static json_t *gcs_json(const struct pauses *p, const struct log_names *names)
 {
 	static const char *const kinds[GC_KIND_COUNT] = {"unknown", "young", "full",
@@ -157,7 +151,7 @@ static json_t *gcs_json(const struct pauses *p, const struct log_names *names)
 			o, "kind",
 			json_string(kinds[g->kind < GC_KIND_COUNT ? g->kind : GC_KIND_UNKNOWN]));
 		json_object_set_new(o, "operation", json_string(string_name(names, g->operation)));
-		set_times(o, &g->times);
+		json_set_times(o, &g->times);
 		if (heap_around_gc(p, names, g->collector, g->kind, &before, &after)) {
 			json_object_set_new(o, "heap_before_bytes", number(before));
 			json_object_set_new(o, "heap_after_bytes", number(after));
@@ -179,7 +173,7 @@ static json_t *safepoints_json(const struct pauses *p, const struct log_names *n
 			json_array_append_new(operations,
 					      json_string(string_name(names, s->operation[k])));
 		json_object_set_new(o, "operations", operations);
-		set_times(o, &s->times);
+		json_set_times(o, &s->times);
 		json_array_append_new(array, o);
 	}
 	return array;
@@ -195,7 +189,7 @@ static json_t *operations_json(const struct pauses *p, const struct log_names *n
 		json_object_set_new(o, "operation",
 				    json_string(string_name(names, p->operations[i].operation)));
 		json_object_set_new(o, "mode", number(p->operations[i].mode));
-		set_times(o, &p->operations[i].times);
+		json_set_times(o, &p->operations[i].times);
 		json_array_append_new(array, o);
 	}
 	return array;
@@ -211,6 +205,7 @@ static json_t *pauses_json(const struct report_input *in)
 	json_object_set_new(o, "safepoints", safepoints_json(p, names));
 	json_object_set_new(o, "vm_operations", operations_json(p, names));
 	json_object_set_new(o, "incomplete", number(p->incomplete));
+	json_set_collections(o, in);
 	return o;
 }
 

@@ -30,6 +30,9 @@ int text_recorded(struct text *t);
 int text_locks(struct text *t);
 int text_parking(struct text *t);
 int text_pauses(struct text *t);
+/* Parts of text_pauses: what only a patched JVM tells. There is at least one safepoint. */
+int text_collections(struct text *t);
+int text_safepoints(struct text *t);
 int text_cpus(struct text *t);
 int text_threads(struct text *t);
 int text_finding(struct text *t);

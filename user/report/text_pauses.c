@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "report/heap.h"
 #include "report/table.h"
+#include "report/times.h"
 
 static const char *kind_name(uint64_t kind)
 {
@@ -15,23 +16,6 @@ static const char *kind_name(uint64_t kind)
 
 	return names[kind < GC_KIND_COUNT ? kind : GC_KIND_UNKNOWN];
 }
-
-static void add_times(struct table *table, const struct pause_times *times)
-{
-	char buf[FORMAT_MAX];
-
-	table_add(table, "%s", count_format(times->count, buf));
-	table_add(table, "%s", time_format(times->total_ns, buf));
-	table_add(table, "%s", mean_format(times->total_ns, times->count, buf));
-	table_add(table, "%s", time_format(times->max_ns, buf));
-}
-
-#define TIMES_COLUMNS                                                                              \
-	{"count", false, 6, 0, false}, {"total", false, 8, 0, false},                              \
-		{"mean", false, 8, 0, false},                                                      \
-	{                                                                                          \
-		"max", false, 8, 0, false                                                          \
-	}
 
 static int compare_gcs(const void *a, const void *b)
 {
@@ -65,7 +49,7 @@ static int print_gcs(struct text *t, const struct pauses *p)
 		table_add(table, "%s", label_string(t->labels, g->collector, "(not known)", text));
 		table_add(table, "%s", kind_name(g->kind));
 		table_add(table, "%s", label_string(t->labels, g->operation, "(not known)", text));
-		add_times(table, &g->times);
+		times_add_cells(table, &g->times);
 		if (heap_around_gc(p, analysis_names(t->in->analysis), g->collector, g->kind,
 				   &before, &after))
 			table_add(table, "%s -> %s", size_format(before, from),
@@ -100,7 +84,7 @@ static void add_safepoint(struct text *t, struct table *table, const struct paus
 			  s->more ? " + more" : "");
 	else
 		table_add(table, "%s", first);
-	add_times(table, &s->times);
+	times_add_cells(table, &s->times);
 }
 
 static int print_safepoints(struct text *t, const struct pauses *p)
@@ -142,7 +126,7 @@ static int print_operations(struct text *t, const struct pauses *p)
 			continue;
 		table_add(table, "%s",
 			  label_string(t->labels, p->operations[i].operation, "(not known)", text));
-		add_times(table, &p->operations[i].times);
+		times_add_cells(table, &p->operations[i].times);
 		shown++;
 	}
 	if (shown) {
@@ -166,7 +150,11 @@ int text_pauses(struct text *t)
 			     share_format(p->gc_times.total_ns, t->duration_ns, share));
 		err = print_gcs(t, p);
 	}
-	if (!err && p->safepoint_times.count) {
+	if (!err)
+		err = text_collections(t);
+	if (!err && analysis_safepoints(t->in->analysis)->times.count) {
+		err = text_safepoints(t);
+	} else if (!err && p->safepoint_times.count) {
 		text_heading(t, "SAFEPOINTS: %s, %s in all, %s of the time%s",
 			     count_format(p->safepoint_times.count, count),
 			     time_format(p->safepoint_times.total_ns, total),
