@@ -84,10 +84,11 @@ static void library_make(struct library *l)
 	memcpy(l->bytes + CODE_OFFSET + 0x10, nop5, sizeof(nop5));
 	l->bytes[CODE_OFFSET + 0x20] = 0xc3;
 	note_put(l, CODE_VADDR, 0, STRINGS("hotspot\0gc__end\0"));
-	note_put(l, CODE_VADDR + 0x10, 0x9100, STRINGS("spoor\0lock\0-8@%rbx 8@%r13"));
+	note_put(l, CODE_VADDR + 0x10, 0x5280 - BASE_MOVED, STRINGS("spoor\0lock\0-8@%rbx 8@%r13"));
 	note_put(l, CODE_VADDR + 0x20, 0, STRINGS("hotspot\0gc__begin\0001@%dil"));
 	note_put(l, CODE_VADDR, 0, STRINGS("hotspot\0gc__begin\0001@%sil"));
 	note_put(l, 0x100000, 0, STRINGS("a\0outside\0"));
+	note_put(l, CODE_VADDR, 0x100000, STRINGS("spoor\0never\0"));
 	sections[1].sh_size = l->notes_len;
 	memcpy(l->bytes, &head, sizeof(head));
 	memcpy(l->bytes + sizeof(head), &segment, sizeof(segment));
@@ -104,13 +105,14 @@ static void probes_are_listed(void **state)
 	(void)state;
 	library_make(&l);
 	assert_int_equal(usdt_list_parse(l.bytes, LIBRARY_SIZE, &list), 0);
-	assert_int_equal(list.count, 4);
+	assert_int_equal(list.count, 5);
 	p = usdt_find(&list, "hotspot", "gc__begin");
 	assert_non_null(p);
 	assert_int_equal(p->locations, 2);
 	assert_string_equal(p->args, "1@%dil");
 	assert_int_equal(p->site, USDT_SITE_OTHER);
 	assert_false(p->semaphore);
+	assert_int_equal(p->at[1].semaphore, 0);
 	p = usdt_find(&list, "hotspot", "gc__end");
 	assert_non_null(p);
 	assert_int_equal(p->site, USDT_SITE_NOP1);
@@ -119,6 +121,10 @@ static void probes_are_listed(void **state)
 	assert_non_null(p);
 	assert_int_equal(p->site, USDT_SITE_NOP5);
 	assert_true(p->semaphore);
+	assert_int_equal(p->at->semaphore, 0x280);
+	assert_int_equal(p->at->file_offset, CODE_OFFSET + 0x10);
+	/* Its semaphore is nowhere in the file. */
+	assert_int_equal(usdt_find(&list, "spoor", "never")->at->file_offset, 0);
 	assert_int_equal(usdt_find(&list, "a", "outside")->site, USDT_SITE_OTHER);
 	assert_null(usdt_find(&list, "spoor", "gc__begin"));
 	usdt_list_free(&list);
@@ -201,7 +207,7 @@ static void allocations_may_fail(void **state)
 			usdt_list_free(&list);
 	} while (alloc_fail_off());
 	assert_int_equal(err, 0);
-	assert_int_equal(list.count, 4);
+	assert_int_equal(list.count, 5);
 	usdt_list_free(&list);
 }
 

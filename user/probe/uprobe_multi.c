@@ -89,9 +89,13 @@ void uprobe_multi_close(struct uprobe_multi *u)
 	u->path = NULL;
 }
 
-/* Fills the tables of a link, one entry for each place of the probe. */
-static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, uint64_t *offsets,
-		   uint64_t *cookies)
+/* What a link is made of, one entry for each place of the probe. */
+struct tables {
+	uint64_t *offsets, *cookies;
+	uint64_t *semaphores; /* which the kernel raises by one for each place, 0: has none */
+};
+
+static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struct tables *t)
 {
 	for (uint32_t i = 0; i < probe->locations; i++) {
 		struct usdt_spec spec;
@@ -103,8 +107,9 @@ static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, uint6
 			err = -errno;
 		if (err)
 			return err;
-		offsets[i] = probe->at[i].file_offset;
-		cookies[i] = u->spec_count++;
+		t->offsets[i] = probe->at[i].file_offset;
+		t->cookies[i] = u->spec_count++;
+		t->semaphores[i] = probe->at[i].semaphore;
 	}
 	return 0;
 }
@@ -116,23 +121,26 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
 					.path = (uintptr_t)u->path,
 					.pid = (uint32_t)u->pid};
-	uint64_t *tables;
+	struct tables t;
 	int err;
 
 	if (!probe)
 		return -ENOENT;
-	tables = calloc(probe->locations, 2 * sizeof(*tables));
-	if (!tables)
+	t.offsets = calloc(probe->locations, 3 * sizeof(*t.offsets));
+	if (!t.offsets)
 		return -ENOMEM;
-	err = collect(u, probe, tables, tables + probe->locations);
+	t.cookies = t.offsets + probe->locations;
+	t.semaphores = t.cookies + probe->locations;
+	err = collect(u, probe, &t);
 	if (!err) {
 		attr.cnt = probe->locations;
-		attr.offsets = (uintptr_t)tables;
-		attr.cookies = (uintptr_t)(tables + probe->locations);
+		attr.offsets = (uintptr_t)t.offsets;
+		attr.cookies = (uintptr_t)t.cookies;
+		attr.ref_ctr_offsets = probe->semaphore ? (uintptr_t)t.semaphores : 0;
 		err = link_create(&attr);
 		if (err < 0)
 			err = -errno;
 	}
-	free(tables);
+	free(t.offsets);
 	return err;
 }

@@ -120,7 +120,9 @@ static int text_add(struct reader *r, const char *text, const char **ret_offset)
 
 static int note_add(struct reader *r, const struct usdt_note *n)
 {
-	uint64_t offset = file_offset(r->elf, n->location + (r->base ? r->base - n->base : 0));
+	uint64_t moved = r->base ? r->base - n->base : 0;
+	uint64_t offset = file_offset(r->elf, n->location + moved);
+	uint64_t semaphore = n->semaphore ? file_offset(r->elf, n->semaphore + moved) : 0;
 	struct usdt_location *l;
 	struct usdt_probe *p;
 	int err;
@@ -144,8 +146,10 @@ static int note_add(struct reader *r, const struct usdt_note *n)
 	*p = (struct usdt_probe){
 		.locations = 1,
 		.semaphore = n->semaphore != 0,
+		.semaphore_offset = semaphore,
 		.site = site_read(r->elf, offset),
-		.file_offset = offset,
+		/* Without its semaphore it would never fire. */
+		.file_offset = n->semaphore && !semaphore ? 0 : offset,
 	};
 	err = text_add(r, n->provider, &p->provider);
 	if (!err)
@@ -217,8 +221,8 @@ static void list_finish(struct usdt_list *l)
 	if (l->count)
 		qsort(l->probes, l->count, sizeof(*l->probes), location_order);
 	for (size_t i = 0; i < l->count; i++) {
-		l->locations[i] =
-			(struct usdt_location){l->probes[i].args, l->probes[i].file_offset};
+		l->locations[i] = (struct usdt_location){
+			l->probes[i].args, l->probes[i].file_offset, l->probes[i].semaphore_offset};
 		l->probes[i].at = &l->locations[i];
 		if (n && !probe_order(&l->probes[n - 1], &l->probes[i])) {
 			l->probes[n - 1].locations++;

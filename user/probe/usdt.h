@@ -11,7 +11,9 @@ enum usdt_site { USDT_SITE_NOP1, USDT_SITE_NOP5, USDT_SITE_OTHER };
 
 struct usdt_location {
 	const char *args;     /* as in the note: "-8@%rbx 8@%r13"; usdt_arg.h reads them */
-	uint64_t file_offset; /* of the probe's instruction; 0: it is in no segment */
+	uint64_t file_offset; /* of the probe's instruction; 0: it, or its semaphore, is in no
+				 segment */
+	uint64_t semaphore;   /* the file offset of that; 0: it has none */
 };
 
 struct usdt_probe {
@@ -22,6 +24,7 @@ struct usdt_probe {
 	bool semaphore;       /* has one: it only fires while somebody has raised it */
 	enum usdt_site site;  /* of the first location */
 	uint64_t file_offset; /* likewise */
+	uint64_t semaphore_offset;
 };
 
 struct usdt_list {
