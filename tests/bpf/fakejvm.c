@@ -31,6 +31,10 @@
  *   safepoint begin|end
  *   busy MS (of CPU time), sleep MS
  *   storm MONITOR N               pairs of enter and entered; ok FIRED
+ *   hook NAME ARG...              a probe of a patched JVM; ok 0|1. ARG: a number; m:MONITOR, k:CLASS, t:THREAD (its
+ *                                 tid), p:THREAD (its Parker), s:TEXT: their addresses
+ *   block LOCK|-                  sets the blocker (park does it too)
+ *   semaphores                    ok N...: of the patched JVM's probes, in their order
  */
 #include "fakejvm_probes.h"
 
@@ -43,7 +47,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIELDS_MAX 12
+#define FIELDS_MAX 16
 #define ANSWER_MAX 256
 
 struct fields {
@@ -231,6 +235,55 @@ static int do_park(const struct fields *f, char *answer)
 	return say(answer, "ok");
 }
 
+static int do_block(const struct fields *f, char *answer)
+{
+	struct named *l = f->count > 1 ? find(state.objects, f->v[1]) : NULL;
+
+	fake_put_oop(*self->jt->thread_obj, THREAD_BLOCKER, l ? *l->handle : 0);
+	return say(answer, "ok");
+}
+
+static struct klass *class_find(const char *name);
+
+/* What an argument of a hook stands for. */
+static uint64_t hook_arg(const char *text)
+{
+	const char *name = text + 2;
+	struct named *m;
+	struct thread *t;
+
+	if (!text[0] || text[1] != ':')
+		return strtoull(text, NULL, 0);
+	m = text[0] == 'm' ? find(state.monitors, name) : NULL;
+	t = text[0] == 't' || text[0] == 'p' ? thread_find(name) : NULL;
+	if (m)
+		return (uint64_t)m->monitor;
+	if (t)
+		return text[0] == 't' ? (uint64_t)t->tid : (uint64_t)&t->jt->parker;
+	if (text[0] == 'k')
+		return (uint64_t)class_find(name);
+	return text[0] == 's' ? (uint64_t)name : 0;
+}
+
+static int do_hook(const struct fields *f, char *answer)
+{
+	uint64_t args[FAKE_HOOK_ARGS] = {0};
+	int n = 0, fired;
+
+	if (!strcmp(f->v[0], "semaphores")) {
+		n = snprintf(answer, ANSWER_MAX, "ok");
+		for (size_t i = 0; fake_semaphore(i) >= 0; i++)
+			n += snprintf(answer + n, ANSWER_MAX - (size_t)n, " %d", fake_semaphore(i));
+		return 0;
+	}
+	for (int i = 2; i < f->count && i - 2 < FAKE_HOOK_ARGS; i++)
+		args[i - 2] = hook_arg(f->v[i]);
+	fired = f->count > 1 ? fake_fire_hook(f->v[1], args) : -1;
+	if (fired < 0)
+		return say(answer, "err no such hook");
+	return say(answer, "ok %d", fired);
+}
+
 static int do_pool(const struct fields *f, char *answer)
 {
 	uint64_t sizes[4];
@@ -278,6 +331,8 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" hold free read ", do_lock},
 		{" park parked unpark ", do_park},
 		{" storm ", do_storm},
+		{" hook semaphores ", do_hook},
+		{" block ", do_block},
 		{" pool ", do_pool},
 		{" gcbegin gcend vmop safepoint busy sleep unload ", do_plain},
 	};

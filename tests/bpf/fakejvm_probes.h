@@ -31,3 +31,10 @@ void fake_fire_vmop(char what, const char *name, int mode);
 void fake_fire_safepoint(bool begin);
 void fake_fire_method_unload(void);
 void fake_fire_class_unloaded(const char *name);
+
+#define FAKE_HOOK_ARGS 9
+/* A probe of a patched JVM, by its name in jvm-hooks/probes.h. 1: fired; 0: nobody is attached; -1: it has none
+ * of that name. */
+int fake_fire_hook(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
+/* How many are attached to the i-th of SPOOR_PROBES; -1: there are no more. */
+int fake_semaphore(size_t i);

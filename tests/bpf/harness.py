@@ -18,7 +18,10 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 SPOOR = os.environ.get("SPOOR", os.path.join(BUILD, "spoor"))
 FAKE_DIR = os.path.join(BUILD, "tests/fake")
-FAKE_SOURCES = ("fakejvm.c", "fakejvm_heap.c", "fakejvm_probes.c", "fakejvm_tables.c")
+FAKE_SOURCES = ("fakejvm.c", "fakejvm_heap.c", "fakejvm_hooks.c", "fakejvm_probes.c", "fakejvm_tables.c")
+# The fake JVM as a stock one, and as patched ones: its folder in FAKE_DIR, and what it is built with.
+FAKE_VARIANTS = {"": [], "patched": ["-DFAKE_HOOKS=1"], "newer": ["-DFAKE_HOOKS=99"],
+                 "partial": ["-DFAKE_HOOKS=1", "-DFAKE_HOOKS_PARTIAL"]}
 CFLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -D_GNU_SOURCE".split()
 DEADLINE_S = 60
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39
@@ -76,8 +79,9 @@ class BpfTest(unittest.TestCase):
     def path(self, name="log.spoor"):
         return os.path.join(self.tmp, name)
 
-    def fake(self, *options):
-        fake = Fake(*options)
+    def fake(self, *options, variant=""):
+        fake_build(variant)
+        fake = Fake(*options, variant=variant)
         self.addCleanup(fake.close)
         return fake
 
@@ -89,23 +93,25 @@ class BpfTest(unittest.TestCase):
 
 # --- the fake JVM -----------------------------------------------------------------------------
 
-def fake_build():
-    """As the Makefile's `fake` does it, for a build folder that it has not been made in."""
-    library, program = os.path.join(FAKE_DIR, "libjvm.so"), os.path.join(FAKE_DIR, "fakejvm")
+def fake_build(variant=""):
+    """As the Makefile's `fake` does it, for a build folder that it has not been made in, and for the variants."""
+    where = os.path.join(FAKE_DIR, variant)
+    library, program = os.path.join(where, "libjvm.so"), os.path.join(where, "fakejvm")
     sources = [os.path.join(HERE, s) for s in FAKE_SOURCES]
-    newest = max(os.path.getmtime(os.path.join(HERE, f)) for f in os.listdir(HERE) if f.startswith("fakejvm"))
+    newest = max(os.path.getmtime(f) for f in [os.path.join(HERE, f) for f in os.listdir(HERE) if f.startswith("fake")]
+                 + [os.path.join(ROOT, "jvm-hooks/probes.h")])
     if all(os.path.exists(p) and os.path.getmtime(p) >= newest for p in (library, program)):
         return
-    os.makedirs(FAKE_DIR, exist_ok=True)
-    subprocess.run(["gcc", *CFLAGS, "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-soname,libjvm.so",
-                    "-o", library, *sources], check=True)
-    subprocess.run(["gcc", *CFLAGS, "-pthread", "-o", program, os.path.join(HERE, "fakejvm_main.c"), f"-L{FAKE_DIR}",
+    os.makedirs(where, exist_ok=True)
+    subprocess.run(["gcc", *CFLAGS, *FAKE_VARIANTS[variant], "-fPIC", "-shared", "-fvisibility=hidden", "-pthread",
+                    "-Wl,-soname,libjvm.so", "-o", library, *sources], check=True)
+    subprocess.run(["gcc", *CFLAGS, "-pthread", "-o", program, os.path.join(HERE, "fakejvm_main.c"), f"-L{where}",
                     "-l:libjvm.so", "-Wl,-rpath,$ORIGIN"], check=True)
 
 
 class Fake:
-    def __init__(self, *options, command=None):
-        command = command or [os.path.join(FAKE_DIR, "fakejvm"), *options]
+    def __init__(self, *options, command=None, variant=""):
+        command = command or [os.path.join(FAKE_DIR, variant, "fakejvm"), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1)
         self.answers = queue.Queue()
@@ -142,6 +148,10 @@ class Fake:
 
     def flag(self):
         return int(self("flag")[0])
+
+    def semaphores(self):
+        """How many are attached to each of the hooks, in the order of SPOOR_PROBES."""
+        return list(map(int, self("semaphores")))
 
     def close(self):
         self.process.stdin.close()
