@@ -15,8 +15,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
 from harness import DEADLINE_S, Recorder, why_no_bpf  # noqa: E402
 
 
-def jdk_tool(name):
-    home = os.environ.get("JAVA_HOME")
+def jdk_tool(name, home=None):
+    home = home or os.environ.get("JAVA_HOME")
     path = home and os.path.join(home, "bin", name)
     return path if path and os.path.exists(path) else shutil.which(name)
 
@@ -30,6 +30,8 @@ def why_no_java():
 
 
 class JavaTest(unittest.TestCase):
+    home = None  # of the JDK whose java runs the programs
+
     @classmethod
     def setUpClass(cls):
         why = why_no_bpf() or why_no_java()
@@ -47,8 +49,8 @@ class JavaTest(unittest.TestCase):
         return os.path.join(self.tmp, name)
 
     def command(self, program, *arguments, options=()):
-        return [jdk_tool("java"), "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", *options, "-cp", self.classes,
-                program, *map(str, arguments)]
+        return [jdk_tool("java", self.home), "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", *options,
+                "-cp", self.classes, program, *map(str, arguments)]
 
     def java(self, program, *arguments, options=(), before=()):
         """A JVM that has said that it is ready."""
@@ -64,6 +66,17 @@ class JavaTest(unittest.TestCase):
     def assert_near(self, got, wanted, pct, what, floor=0):
         self.assertLessEqual(abs(got - wanted), max(wanted * pct / 100, floor),
                              f"{what}: {got} instead of {wanted}")
+
+
+class PatchedJavaTest(JavaTest):
+    """On the JVM of make jvm, which tests/run finds."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = os.environ.get("SPOOR_JVM")
+        if not cls.home:
+            raise unittest.SkipTest("there is no patched JVM: make jvm")
+        super().setUpClass()
 
 
 class Java:
