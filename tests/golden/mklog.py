@@ -75,10 +75,19 @@ class Events:
         if not self.count:
             self.time = line["time_ns"]
             self.payload = msgpack.packb([self.time])
-        values = [self.value(f, line) for f in kind["fields"]]
+        fields = kind["fields"]
+        while fields and self.is_default(fields[-1], line):  # left out, as spoor's own writer does
+            fields = fields[:-1]
+        values = [self.value(f, line) for f in fields]
         self.payload += msgpack.packb([kind["id"], line["time_ns"] - self.time, line.get("thread", 0)] + values)
         self.time = line["time_ns"]
         self.count += 1
+
+    def is_default(self, field, line):
+        value = line.get(field["name"])
+        if field["type"] == "enum" and isinstance(value, str):
+            value = self.enums[field["enum"]].index(value)
+        return not value or (field["type"] == "counter" and not line.get(field["of"], 0))
 
     def value(self, field, line):
         value = line.get(field["name"])

@@ -26,6 +26,16 @@ struct split {
 };
 
 void split_add(struct split *s, const struct split *more);
+void split_sub(struct split *s, const struct split *less);
+
+/* A thread's cumulative counts at a moment. */
+struct counters {
+	bool known;
+	uint64_t cpu_ns, stolen_ns, runnable_ns;
+};
+
+/* What it did in ns between two moments; to may be NULL: not known. */
+struct split split_of(uint64_t ns, const struct counters *from, const struct counters *to);
 
 /* When the holder's call chain was seen that a time is charged to. */
 enum holder_stack_from {
@@ -35,6 +45,7 @@ enum holder_stack_from {
 	HOLDER_STACK_SAMPLE,  /* later, while it ran */
 	HOLDER_STACK_RELEASE, /* when it released the lock: exit, wait, unpark */
 	HOLDER_STACK_BLOCKED, /* when it blocked itself: enter, wait, park */
+	HOLDER_STACK_WAIT, /* when it released it in Object.wait(): not where it had entered it */
 	HOLDER_STACK_FROM_COUNT,
 };
 
@@ -56,6 +67,9 @@ struct cell {
 	uint64_t stack_from_ns
 		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
 	bool monitor; /* it was blocked by monitor events, whatever the lock's group says */
+	/* It went for the monitor again after Object.wait(). Often only one of several that were
+	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
+	bool after_wait;
 
 	/* The contention that is going on: not in the sums above before it ends. */
 	uint64_t pending_ns;
@@ -69,6 +83,7 @@ struct cell {
 /* What tells a cell from others; the fields are as in struct cell. */
 struct cell_key {
 	uint64_t lock, waiter, holder, waiter_stack, holder_stack;
+	bool after_wait;
 };
 
 struct cells {

@@ -46,31 +46,6 @@ int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret)
 	return 0;
 }
 
-static uint64_t at_most(uint64_t from, uint64_t to, uint64_t limit)
-{
-	uint64_t delta = to > from ? to - from : 0;
-
-	return delta < limit ? delta : limit;
-}
-
-/* A snapshot may be one scheduling interval behind, so that the parts can exceed the whole by a
- * little. */
-static struct split split_of(uint64_t ns, const struct counters *from, const struct counters *to)
-{
-	struct split s = {0};
-
-	if (!from->known || !to || !to->known) {
-		s.unknown_ns = ns;
-		return s;
-	}
-	s.running_ns = at_most(from->cpu_ns, to->cpu_ns, ns);
-	s.stolen_ns = at_most(from->stolen_ns, to->stolen_ns, ns - s.running_ns);
-	s.runnable_ns =
-		at_most(from->runnable_ns, to->runnable_ns, ns - s.running_ns - s.stolen_ns);
-	s.blocked_ns = ns - s.running_ns - s.stolen_ns - s.runnable_ns;
-	return s;
-}
-
 static void piece_add(struct piece *p, const struct piece *more)
 {
 	p->ns += more->ns;

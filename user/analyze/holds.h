@@ -7,7 +7,6 @@
 
 #include "analyze/cells.h"
 #include "analyze/contention.h"
-#include "analyze/timeline.h"
 
 /* A thread's call chain at a moment. */
 struct place_seen {

@@ -106,6 +106,15 @@ int places_add_row(struct places *p, struct place_key key, void *rows, uint32_t 
 	return err ? err : places_add(p, key, ret);
 }
 
+/* The last one first: then those that are left are found past slots that are still in use. */
+void places_clear(struct places *p)
+{
+	while (p->count) {
+		*slot_of(p, &p->keys[p->count - 1]) = 0;
+		p->count--;
+	}
+}
+
 void places_free(struct places *p)
 {
 	free(p->keys);

@@ -24,6 +24,8 @@ struct places {
 uint32_t places_find(const struct places *p, struct place_key key);
 /* The key's place, a new one if need be (then it is the count of before). 0 or -ENOMEM. */
 int places_add(struct places *p, struct place_key key, uint32_t *ret);
+/* Forgets all keys; the memory stays. */
+void places_clear(struct places *p);
 void places_free(struct places *p);
 
 /*

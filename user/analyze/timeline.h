@@ -7,24 +7,9 @@
 
 #include "analyze/cells.h"
 
-/*
- * One line for each lock: it begins when it is opened, and is extended piece by piece, each with its
- * holder. Intervals (a thread blocked on this lock from one time to another) may begin and end
- * before, at and behind the end of the line; what is behind is settled when the line gets there. So
- * every nanosecond of an interval goes to the holder of that moment, and the parts add up to it
- * exactly; nothing is charged before an interval has ended.
- *
- * Blocked threads cost nothing while the line grows: it keeps a cumulative sum for each holder and
- * place, and an interval is the differences at its two ends. History is kept up to the oldest open
- * interval; when it gets long, all open intervals take in what they have, and it begins anew.
- */
-struct timelines; /* what all lines have in common */
+/* What all lines have in common; and the line of one lock. */
+struct timelines;
 struct timeline;
-
-struct counters {
-	bool known;
-	uint64_t cpu_ns, stolen_ns, runnable_ns;
-};
 
 /* Who held it, and from which call chain. */
 struct hold {
@@ -41,41 +26,54 @@ struct hold {
 struct blocked {
 	uint64_t thread;
 	uint64_t stack; /* 0: not known */
+	uint64_t owner; /* who was seen to hold it when it blocked: for what is open at the end */
 	bool monitor;
 	bool after_wait; /* it goes for the monitor again after Object.wait() */
+};
+
+struct timeline_counts {
+	uint64_t begin_missing, end_missing; /* as in struct contention_lock; the caller counts */
+	uint64_t unnamed; /* intervals with a chain that did not come, or not soon enough */
 };
 
 /* NULL: no memory. cells is lent until timelines_free. All below with int: 0 or -ENOMEM. */
 struct timelines *timelines_new(struct cells *cells);
 void timelines_free(struct timelines *all);
 
-/* The line of a lock; it begins at from_ns. Lent until timelines_free. */
-int timeline_open(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret);
+/* The line of a lock; a new one begins at from_ns. Lent until timelines_free. */
+int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret);
+struct timeline_counts *timeline_counts(struct timeline *line);
 
 /* Where it ends by now. */
 uint64_t timeline_end(const struct timeline *line);
 /* From its end up to to_ns it was held like this; nothing if to_ns is not later. */
 int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *hold);
 /*
- * A thread's counters at a moment behind the end of the line, in the order of time. Where it turns
- * out to be the holder then, its time is split there. Of time between two such moments of the same
- * holder it is known what it did, of other time it is not.
+ * A thread's counters at a moment, in the order of time, before the line gets there. If it turns
+ * out to be the holder then, its time is split there: of the time between two such moments in one
+ * hold it is known what it did. Ignored while nobody is blocked.
  */
 int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const struct counters *its);
 /* The call chain that holds with this forward number stand for. */
 int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
 		  enum holder_stack_from from);
 
-/* Number of intervals that have begun and not ended. */
-uint32_t timeline_blocked(const struct timeline *line);
-/* The thread is blocked from since_ns on. It must not be already. */
+/* The thread is blocked from since_ns on; it has no open interval here. since_ns may be behind the
+ * end of the line, or before it: history goes back to the oldest open interval at least. */
 int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocked *who);
-/* Its open interval; NULL: it has none. since_ns may be NULL. */
-const struct blocked *timeline_find(const struct timeline *line, uint64_t thread,
-				    uint64_t *since_ns);
-/* It is not blocked any more, since ns. false: the interval is to be forgotten. */
+/* Its open interval; NULL: it has none. */
+const struct blocked *timeline_blocked(const struct timeline *line, uint64_t thread);
+/* It is not blocked any more, since ns, which may be behind the end of the line, too. count: else
+ * the interval is forgotten. */
 int timeline_unblock(struct timeline *line, uint64_t thread, uint64_t ns, bool count);
 
-/* No more events: intervals that end behind the end of the line get HOLDER_UNKNOWN for that; chains
- * that never came are those of the hold itself. What is still blocked is forgotten. */
+/* All open intervals. */
+int timelines_each_open(const struct timelines *all,
+			int (*on)(void *context, uint64_t lock, uint64_t since_ns,
+				  const struct blocked *who),
+			void *context);
+/* No more events: of intervals that end behind the end of the line, the rest is HOLDER_UNKNOWN's;
+ * chains that have not come are those of the holds themselves. */
 int timelines_finish(struct timelines *all);
+/* By place, in the order of their first timeline_of; NULL: behind the last. */
+struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock);

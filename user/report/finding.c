@@ -173,6 +173,7 @@ void finding_sources_text(const struct finding *f, char buf[FINDING_TEXT_MAX])
 		[HOLDER_STACK_SAMPLE] = "by a sample",
 		[HOLDER_STACK_RELEASE] = "when it released the lock",
 		[HOLDER_STACK_BLOCKED] = "when it blocked itself",
+		[HOLDER_STACK_WAIT] = "where it waited",
 	};
 	uint64_t known_ns = f->held_ns - f->from_ns[HOLDER_STACK_UNKNOWN];
 	struct text_out o = {.buf = buf};
@@ -229,7 +230,8 @@ static json_t *methods_json(const struct report_input *in, enum aspect_id by)
 static json_t *sources_json(const struct finding *f)
 {
 	static const char *const names[] = {"unknown_ns", "block_ns",   "switch_ns",
-					    "sample_ns",  "release_ns", "blocked_ns"};
+					    "sample_ns",  "release_ns", "blocked_ns",
+					    "wait_ns"};
 	json_t *o = json_object();
 	int err = json_object_set_new(o, "waiter_known_ns", number(f->waiter_known_ns));
 

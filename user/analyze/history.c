@@ -1,0 +1,223 @@
+#include "analyze/history.h"
+
+#include <stdlib.h>
+
+/* So many waiters may come while one thread holds a lock, and its time is split at each of them. */
+#define SIGHTS_MAX 256
+
+void history_free(struct history *h)
+{
+	free(h->stretches);
+	places_free(&h->slot_places);
+	free(h->slots);
+	free(h->sights);
+	*h = (struct history){0};
+}
+
+void history_clear(struct history *h, bool sights)
+{
+	h->count = 0;
+	places_clear(&h->slot_places);
+	h->newest = PLACE_NONE;
+	if (sights)
+		h->sight_count = 0;
+}
+
+int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
+{
+	const struct place_key key = {hold->holder, hold->stack, hold->from, hold->first_reader,
+				      hold->forward};
+	uint32_t known = h->slot_places.count;
+	int err = places_add_row(&h->slot_places, key, &h->slots, &h->slots_capacity,
+				 sizeof(*h->slots), ret);
+
+	if (err)
+		return err;
+	*ret_new = *ret == known;
+	if (*ret_new)
+		h->slots[*ret] = (struct slot){.hold = *hold,
+					       .last = PLACE_NONE,
+					       .newer = PLACE_NONE,
+					       .older = PLACE_NONE};
+	return 0;
+}
+
+static void make_newest(struct history *h, uint32_t place)
+{
+	struct slot *s = &h->slots[place];
+
+	if (h->count && h->newest == place)
+		return;
+	if (s->newer != PLACE_NONE)
+		h->slots[s->newer].older = s->older;
+	if (s->older != PLACE_NONE)
+		h->slots[s->older].newer = s->newer;
+	s->newer = PLACE_NONE;
+	s->older = h->count ? h->newest : PLACE_NONE;
+	if (s->older != PLACE_NONE)
+		h->slots[s->older].newer = place;
+	h->newest = place;
+}
+
+/*
+ * A list with jumps over as many links as the two jumps before them together, if these were over
+ * equally many: any earlier element is found in a number of steps that grows with the logarithm of
+ * its distance (Myers: an applicative random-access stack).
+ */
+static uint32_t jump_from(const struct history *h, uint32_t previous)
+{
+	const struct stretch *all = h->stretches;
+	uint32_t jump = previous == PLACE_NONE ? PLACE_NONE : all[previous].jump;
+	uint32_t next = jump == PLACE_NONE ? PLACE_NONE : all[jump].jump;
+
+	if (next == PLACE_NONE ||
+	    all[previous].rank - all[jump].rank != all[jump].rank - all[next].rank)
+		return previous;
+	return next;
+}
+
+int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns,
+		 const struct split *split)
+{
+	struct slot *s = &h->slots[slot];
+	struct stretch new = {.from_ns = from_ns,
+			      .to_ns = to_ns,
+			      .split = *split,
+			      .slot = slot,
+			      .previous = s->last,
+			      .jump = jump_from(h, s->last)};
+	int err = array_grow(&h->stretches, &h->capacity, h->count, sizeof(*h->stretches));
+
+	if (err)
+		return err;
+	if (s->last != PLACE_NONE) {
+		const struct stretch *last = &h->stretches[s->last];
+
+		new.rank = last->rank + 1;
+		new.before = last->before;
+		split_add(&new.before, &last->split);
+	}
+	make_newest(h, slot);
+	s->last = h->count;
+	h->stretches[h->count++] = new;
+	return 0;
+}
+
+int history_push_seen(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
+{
+	struct counters none = {0}, *since = &none;
+	uint64_t thread = h->slots[slot].hold.holder;
+	struct split split;
+	int err = 0;
+
+	for (uint32_t i = 0; i < h->sight_count && !err; i++) {
+		struct sight *s = &h->sights[i];
+
+		if (s->thread != thread || s->ns < from_ns || s->ns > to_ns)
+			continue;
+		if (s->ns > from_ns) {
+			split = split_of(s->ns - from_ns, since, &s->its);
+			err = history_push(h, slot, from_ns, s->ns, &split);
+		}
+		from_ns = s->ns;
+		since = &s->its;
+	}
+	split = split_of(to_ns - from_ns, since, NULL);
+	if (!err && to_ns > from_ns)
+		err = history_push(h, slot, from_ns, to_ns, &split);
+	for (uint32_t i = 0, count = h->sight_count; !err && i < count; i++) {
+		if (!i)
+			h->sight_count = 0;
+		if (h->sights[i].ns >= to_ns)
+			h->sights[h->sight_count++] = h->sights[i];
+	}
+	return err;
+}
+
+int history_see(struct history *h, const struct sight *s)
+{
+	int err;
+
+	if (h->sight_count == SIGHTS_MAX)
+		return 0;
+	err = array_grow(&h->sights, &h->sights_capacity, h->sight_count, sizeof(*h->sights));
+	if (!err)
+		h->sights[h->sight_count++] = *s;
+	return err;
+}
+
+/* The last stretch of a slot that begins before ns. */
+static uint32_t begun_before(const struct history *h, const struct slot *s, uint64_t ns)
+{
+	const struct stretch *all = h->stretches;
+	uint32_t i = s->last;
+
+	while (i != PLACE_NONE && all[i].from_ns >= ns) {
+		if (all[i].jump != PLACE_NONE && all[all[i].jump].from_ns >= ns)
+			i = all[i].jump;
+		else
+			i = all[i].previous;
+	}
+	return i;
+}
+
+static struct split cut(const struct stretch *s, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < s->from_ns)
+		from_ns = s->from_ns;
+	if (to_ns > s->to_ns)
+		to_ns = s->to_ns;
+	if (from_ns >= to_ns)
+		return (struct split){0};
+	if (from_ns == s->from_ns && to_ns == s->to_ns)
+		return s->split;
+	return (struct split){.unknown_ns = to_ns - from_ns};
+}
+
+/* What a slot has from from_ns to to_ns; *ret_first: it had the moment from_ns. */
+static struct split between(const struct history *h, const struct slot *s, uint64_t from_ns,
+			    uint64_t to_ns, bool *ret_first)
+{
+	uint32_t last = begun_before(h, s, to_ns), first = begun_before(h, s, from_ns + 1);
+	struct split sum;
+
+	*ret_first = first != PLACE_NONE && h->stretches[first].to_ns > from_ns;
+	if (last == PLACE_NONE)
+		return (struct split){0};
+	sum = cut(&h->stretches[last], from_ns, to_ns);
+	if (last == first)
+		return sum;
+	split_add(&sum, &h->stretches[last].before);
+	if (first != PLACE_NONE) {
+		struct split part = cut(&h->stretches[first], from_ns, to_ns);
+
+		split_sub(&sum, &h->stretches[first].before);
+		split_sub(&sum, &h->stretches[first].split);
+		split_add(&sum, &part);
+	}
+	return sum;
+}
+
+int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first, struct parts *ret)
+{
+	uint32_t i = h->count ? h->newest : PLACE_NONE;
+	int err = 0;
+
+	for (; i != PLACE_NONE && !err; i = h->slots[i].older) {
+		struct slot *s = &h->slots[i];
+		struct part part = {.hold = s->hold, .forward = s->forward};
+		bool begins;
+
+		if (h->stretches[s->last].to_ns <= from_ns)
+			break;
+		part.split = between(h, s, from_ns, to_ns, &begins);
+		part.first = first && begins;
+		if (!part.first && !part.split.running_ns && !part.split.stolen_ns &&
+		    !part.split.runnable_ns && !part.split.blocked_ns && !part.split.unknown_ns)
+			continue;
+		err = parts_add(ret, &part);
+		if (!err && s->forward)
+			s->forward->users++;
+	}
+	return err;
+}

@@ -1,0 +1,67 @@
+/* analyze/history.h: the stretches of a line that intervals still need, with cumulative sums for
+ * each hold: the inner half of timeline.c, whose essay says what for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/parts.h"
+#include "analyze/places.h"
+#include "analyze/timeline.h"
+
+/* The lock was held in the same way from one time to another. */
+struct stretch {
+	uint64_t from_ns, to_ns;
+	struct split split;      /* of this one */
+	struct split before;     /* of all earlier ones of the same slot */
+	uint32_t slot;           /* whose */
+	uint32_t previous, jump; /* earlier ones of the same slot; PLACE_NONE: there is none */
+	uint32_t rank;           /* how many are earlier */
+};
+
+/* All stretches of the same hold. */
+struct slot {
+	struct hold hold;
+	struct forward *forward; /* NULL: the chain is in hold */
+	uint32_t last;           /* stretch */
+	uint32_t newer, older;   /* slots by their last stretches; PLACE_NONE: none */
+};
+
+/* A thread's counters at a moment. */
+struct sight {
+	uint64_t ns;
+	uint64_t thread;
+	struct counters its;
+};
+
+/* All zero at the start. */
+struct history {
+	struct stretch *stretches; /* from one to the next without a gap */
+	uint32_t count, capacity;
+	struct places slot_places;
+	struct slot *slots;
+	uint32_t slots_capacity;
+	uint32_t newest; /* slot; PLACE_NONE, or none at all: there are no stretches */
+	struct sight *sights;
+	uint32_t sight_count, sights_capacity;
+	struct history *next; /* of those that are not in use */
+};
+
+void history_free(struct history *h);
+/* Forgets the stretches, and the sights if asked to; the memory stays. */
+void history_clear(struct history *h, bool sights);
+
+/* The slot of a hold, a new one if need be; *ret_new says so. Then the caller sets its forward.
+ * 0 or -ENOMEM, as all of these. */
+int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new);
+/* Its next stretch, from where the last stretch of all has ended. */
+int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns,
+		 const struct split *split);
+/* From from_ns to to_ns, cut at the moments when the holder was seen. */
+int history_push_seen(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns);
+int history_see(struct history *h, const struct sight *s);
+
+/* Adds to parts what there is from from_ns to to_ns, both within the stretches. first: an interval
+ * begins at from_ns. */
+int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
+		 struct parts *ret);

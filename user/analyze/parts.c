@@ -1,0 +1,154 @@
+#include "analyze/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static uint64_t forward_of(const struct part *p)
+{
+	return p->forward ? p->forward->number : 0;
+}
+
+/* By holder first, then by place: as their sums are made. */
+static int compare(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return compare_u64(x->hold.holder, y->hold.holder)
+		       ?: compare_u64(forward_of(x), forward_of(y))
+		       ?: compare_u64(x->hold.stack, y->hold.stack)
+		       ?: compare_u64(x->hold.from, y->hold.from)
+		       ?: compare_u64(x->hold.first_reader, y->hold.first_reader);
+}
+
+static void merge(struct parts *p)
+{
+	uint32_t kept = 0;
+
+	if (p->count)
+		qsort(p->rows, p->count, sizeof(*p->rows), compare);
+	for (uint32_t i = 1; i < p->count; i++) {
+		struct part *into = &p->rows[kept];
+
+		if (compare(into, &p->rows[i])) {
+			p->rows[++kept] = p->rows[i];
+			continue;
+		}
+		split_add(&into->split, &p->rows[i].split);
+		into->first |= p->rows[i].first;
+		if (p->rows[i].forward)
+			p->rows[i].forward->users--; /* into has it, too */
+	}
+	if (p->count)
+		p->count = kept + 1;
+}
+
+int parts_add(struct parts *p, const struct part *part)
+{
+	int err;
+
+	if (p->count == p->capacity)
+		merge(p);
+	if (p->count >= p->capacity / 4 * 3) {
+		uint32_t full = p->capacity;
+
+		err = array_grow(&p->rows, &p->capacity, full, sizeof(*p->rows));
+		if (err)
+			return err;
+	}
+	p->rows[p->count++] = *part;
+	return 0;
+}
+
+static uint64_t split_sum(const struct split *s)
+{
+	return s->running_ns + s->stolen_ns + s->runnable_ns + s->blocked_ns + s->unknown_ns;
+}
+
+/* One part into its cell, a new one if need be. */
+static int charge(struct cells *cells, const struct part *part, const struct cell_key *key,
+		  bool monitor, uint64_t whole_ns, struct cell **ret)
+{
+	uint64_t ns = split_sum(&part->split);
+	struct cell *cell;
+	uint32_t place;
+	int err = cells_add(cells, key, &place);
+
+	if (err)
+		return err;
+	cell = &cells->rows[place];
+	cell->monitor |= monitor;
+	cell->blocked_ns += ns;
+	if (part->first) {
+		cell->count++;
+		if (whole_ns > cell->max_ns)
+			cell->max_ns = whole_ns;
+	}
+	if (holder_is_thread(key->holder)) {
+		split_add(&cell->split, &part->split);
+		cell->stack_from_ns[key->holder_stack ? part->hold.from : HOLDER_STACK_UNKNOWN] +=
+			ns;
+		cell->first_reader_ns += part->hold.first_reader ? ns : 0;
+	} else {
+		cell->split.unknown_ns += ns;
+	}
+	*ret = cell;
+	return 0;
+}
+
+static void at_least(uint64_t *max, uint64_t ns)
+{
+	if (ns > *max)
+		*max = ns;
+}
+
+/* Who holds the lock is not blocked in it: what was seen as the waiter's own hold is nobody's. */
+static void nobodys_own(struct parts *p, uint64_t waiter)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (p->rows[i].hold.holder == waiter || !holder_is_thread(p->rows[i].hold.holder))
+			p->rows[i].hold =
+				(struct hold){.holder = p->rows[i].hold.holder == HOLDER_UNKNOWN
+								? HOLDER_UNKNOWN
+								: HOLDER_HAND_OVER};
+	}
+}
+
+int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
+		 uint64_t ns)
+{
+	const struct part nothing = {.hold.holder = HOLDER_HAND_OVER, .first = true};
+	struct cell_key key = {.lock = lock,
+			       .waiter = who->thread,
+			       .waiter_stack = who->stack,
+			       .after_wait = who->after_wait};
+	uint64_t held_ns, part_ns;
+	struct cell *cell;
+	int err = p->count ? 0 : parts_add(p, &nothing);
+
+	if (err)
+		return err;
+	nobodys_own(p, who->thread);
+	merge(p);
+	for (uint32_t i = 0, k; i < p->count && !err; i = k) {
+		key.holder = p->rows[i].hold.holder;
+		for (held_ns = 0, k = i; k < p->count && p->rows[k].hold.holder == key.holder; k++)
+			held_ns += split_sum(&p->rows[k].split);
+		for (part_ns = 0; i < k && !err; i++) {
+			key.holder_stack = p->rows[i].hold.stack;
+			err = charge(cells, &p->rows[i], &key, who->monitor, ns, &cell);
+			if (err)
+				break;
+			part_ns += split_sum(&p->rows[i].split);
+			at_least(&cell->max_held_ns, held_ns);
+			at_least(&cell->max_part_ns, part_ns);
+			if (i + 1 < k && p->rows[i + 1].hold.stack != key.holder_stack)
+				part_ns = 0;
+		}
+	}
+	return err;
+}

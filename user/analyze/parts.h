@@ -1,0 +1,35 @@
+/* analyze/parts.h: one blocked interval cut into parts by holder, and its way into the cells. */
+#pragma once
+
+#include <stdint.h>
+
+#include "analyze/cells.h"
+#include "analyze/timeline.h"
+
+/* A call chain that comes later. */
+struct forward {
+	uint64_t number;
+	uint64_t stack;
+	enum holder_stack_from from;
+	bool named;
+	uint32_t users; /* whoever has the last one frees it */
+	struct forward *next, *previous;
+};
+
+struct part {
+	struct hold hold;
+	struct forward *forward; /* NULL: the chain is in hold */
+	struct split split;
+	bool first; /* the interval began with it */
+};
+
+struct parts {
+	struct part *rows;
+	uint32_t count, capacity;
+};
+
+/* Parts of the same hold are put together when room gets short. 0 or -ENOMEM. */
+int parts_add(struct parts *p, const struct part *part);
+/* The interval is over, its parts make ns in sum, and count one contention. 0 or -ENOMEM. */
+int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
+		 uint64_t ns);
