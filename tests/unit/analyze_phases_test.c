@@ -176,6 +176,34 @@ static void cycles_have_others_within(void **state)
 	phases_free(&p);
 }
 
+/* Workers tell no level. */
+static void workers_have_phases_within(void **state)
+{
+	const struct event events[] = {
+		collection(100, 1, NEW),
+		BEGIN(110, WORKER_1, 1, YOUNG, 0, WORKER),
+		BEGIN(111, WORKER_1, 1, REFS, 0, WORKER),
+		END(115, WORKER_1, 1, REFS, 0, WORKER),
+		BEGIN(116, WORKER_1, 1, COPY, 0, WORKER), /* its end is lost: 1 */
+		END(130, WORKER_1, 1, YOUNG, 0, WORKER),
+		BEGIN(131, WORKER_1, 1, MARK, 0, WORKER), /* too: 2 */
+		collected(200, 1),
+		collection(300, 2, NEW),
+		BEGIN(310, WORKER_1, 2, YOUNG, 0, WORKER),
+		END(330, WORKER_1, 2, YOUNG, 0, WORKER),
+		collected(400, 2),
+	};
+	struct phases p = AFTER(events);
+
+	(void)state;
+	assert_times(&p, 0, YOUNG, 2, 40, 20);
+	assert_times(&p, YOUNG, REFS, 1, 4, 4);
+	assert_times(&p, YOUNG, COPY, 0, 0, 0);
+	assert_times(&p, 0, MARK, 0, 0, 0);
+	assert_int_equal(p.incomplete, 2);
+	phases_free(&p);
+}
+
 static void what_is_seen_in_part_is_in_no_sum(void **state)
 {
 	const struct event events[] = {
@@ -346,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_are_a_tree),
 		cmocka_unit_test(cycles_have_others_within),
+		cmocka_unit_test(workers_have_phases_within),
 		cmocka_unit_test(what_is_seen_in_part_is_in_no_sum),
 		cmocka_unit_test(phases_of_no_collection_count),
 		cmocka_unit_test(phases_bound_the_depth),

@@ -1,8 +1,8 @@
 /*
- * Phases of one thread are nested, and a phase ends in the thread that it began in. The level that
- * the JVM tells serves to find out that an end was lost. A worker's phase has the phase around it
- * in another thread: it belongs to the innermost pause of the same collection that is open there,
- * or else to its innermost concurrent phase.
+ * Phases of one thread are nested, and a phase ends in the thread that it began in. That an end was
+ * lost shows in the level of the next phase (workers tell none), or in its collection. A worker's
+ * outermost phase has the phase around it in another thread: it belongs to the innermost pause of
+ * the same collection that is open there, or else to its innermost concurrent phase.
  *
  * A recording that begins within a collection sees the phases within its open phases as outermost
  * ones. A collection's own begin is the last probe that is attached: whatever belongs to a
@@ -83,14 +83,15 @@ static void close_phase(struct phases *p, struct phase_open *o)
 		*o = o[1];
 }
 
-/* Of this thread and kind, those that a phase of this level cannot be within: their ends are lost.
- */
-static void drop_unended(struct phases *p, uint64_t thread, uint64_t kind, uint64_t level)
+/* Of its thread, those that a new phase cannot be within: their ends are lost. */
+static void drop_unended(struct phases *p, const struct phase_open *new)
 {
 	for (uint32_t i = p->open_count; i-- > 0;) {
 		const struct phase_open *o = &p->open[i];
+		bool told = new->kind != GC_PHASE_KIND_WORKER && o->kind == new->kind;
 
-		if (o->thread == thread && o->kind == kind && o->level >= level) {
+		if (o->thread == new->thread &&
+		    (o->gc != new->gc || (told && o->level >= new->level))) {
 			p->incomplete++;
 			close_phase(p, &p->open[i]);
 		}
@@ -149,7 +150,7 @@ static int on_phase_begin(struct phases *p, const struct event *e)
 	const struct phase_open *parent;
 	int err;
 
-	drop_unended(p, o.thread, o.kind, o.level);
+	drop_unended(p, &o);
 	parent = parent_find(p, o.thread, o.kind, o.gc);
 	o.whole = o.gc == NO_COLLECTION || running_find(p, o.gc) || (parent && parent->whole);
 	err = row_add(p, e->v[GC_PHASE_BEGIN_PHASE].u, o.kind, parent, &o.row);
