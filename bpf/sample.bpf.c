@@ -20,7 +20,7 @@ int sample_owner(void *ctx)
 		return 0;
 	if (t->want)
 		stack_tell(t, (__u32)id, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
-	if (t->monitor && !t->monitor_blocked)
+	if (!exact && t->monitor && !t->monitor_blocked)
 		monitor_look(t, (__u32)id, bpf_ktime_get_ns());
 	return 0;
 }

@@ -146,7 +146,7 @@ int sched_switch(__u64 *ctx)
 		}
 		if (t->want)
 			stack_tell(t, tid, WIRE_STACK_SWITCH, now);
-		if (t->monitor)
+		if (t->monitor && !exact)
 			monitor_look(t, tid, now);
 	} else if (prev->pid == 0) {
 		c->idle_stolen_ns += stolen;

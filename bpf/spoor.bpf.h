@@ -8,6 +8,8 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/wire.h"
+#include "bpf/wire_exact.h"
+#include "bpf/wire_layout.h"
 
 #define BARRIER() asm volatile("" ::: "memory")
 
@@ -59,6 +61,7 @@ struct monitor_state {
 	__u32 owner; /* the thread last known to own it, and the one before, another */
 	__u32 previous;
 	__u32 released; /* the last thing known is that owner gave it up */
+	__u64 sequence; /* a patched JVM's, of what told of the owner */
 };
 
 struct class_state {
@@ -144,6 +147,8 @@ __u32 frozen __weak = 0;
 /* Bytes of unread records from which a submit wakes the reader; below, its timer does. */
 const volatile __u64 wake_bytes __weak = 1024 * 1024;
 __u32 in_pid_namespace __weak = 0; /* the target's tids are not the kernel's */
+/* The JVM is patched: no owner is silent, monitors are not looked at. */
+const volatile __u32 exact __weak = 0;
 
 static __always_inline void count_drop(__u32 kind, __u32 place)
 {

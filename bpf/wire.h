@@ -1,5 +1,4 @@
-/* bpf/wire.h: what crosses between BPF and user/probe: ring records, drop counters, the target's
- * layout. */
+/* bpf/wire.h: what crosses between BPF and user/probe: ring records, drop counters. */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
@@ -37,6 +36,24 @@ enum wire_kind {
 	WIRE_STACK,       /* struct wire_stack (wire_stack.h), up to its last frame */
 	WIRE_NATIVE,      /* struct wire_native */
 	WIRE_OWNER_STACK, /* struct wire_owner_stack */
+	/* From the probes of a patched JVM (wire_exact.h): struct wire_exact, whole */
+	WIRE_EXACT_ENTER,
+	WIRE_EXACT_ENTERED,
+	WIRE_EXACT_PARK_BEGIN,
+	WIRE_EXACT_PARK_END,
+	WIRE_EXACT_INFLATE, /* struct wire_exact up to .owner */
+	WIRE_EXACT_DEFLATE,
+	WIRE_EXACT_EXIT,
+	WIRE_EXACT_WAIT_BEGIN,
+	WIRE_EXACT_WAIT_END,
+	WIRE_EXACT_NOTIFY,
+	WIRE_EXACT_UNPARK,
+	WIRE_EXACT_FOLD,       /* struct wire_fold */
+	WIRE_COLLECTION_BEGIN, /* struct wire_collection */
+	WIRE_COLLECTION_END,   /* ... up to .collector */
+	WIRE_PHASE_BEGIN,      /* struct wire_phase */
+	WIRE_PHASE_END,
+	WIRE_SAFEPOINT, /* struct wire_safepoint */
 	WIRE_KIND_COUNT,
 };
 
@@ -168,33 +185,3 @@ struct wire_cpu {
 };
 
 enum wire_cpu_current { WIRE_CPU_OTHER, WIRE_CPU_JVM, WIRE_CPU_IDLE };
-
-/* A Java thread by the address of its JavaThread. */
-struct wire_java_thread {
-	__u32 tid;
-	__u32 pad;
-	__u64 stack_low;
-	__u64 stack_high;
-};
-
-/* struct jvm_layout (user/jvm/jvm.h), as BPF needs it; offset -1: not known yet. */
-struct wire_layout {
-	__u64 java_thread_list;
-	__u64 narrow_klass_base;
-	__u64 narrow_oop_base;
-	__u64 aos_klass;
-	__u64 rrwl_klass;
-	__s32 list_length, list_threads;
-	__s32 jt_osthread, jt_thread_obj, jt_stack_base, jt_stack_size;
-	__s32 os_thread_id;
-	__s32 mon_header, mon_object, mon_owner;
-	__s32 oop_mark, oop_klass;
-	__s32 klass_name, symbol_length, symbol_body;
-	__s32 thread_park_blocker, thread_eetop;
-	__s32 aos_owner, aqs_state, rrwl_first_reader;
-	__s32 aos_super_check, rrwl_super_check;
-	__u32 narrow_klass_shift, narrow_oop_shift;
-	__u32 compressed_klass, compressed_oops;
-	__u32 ready; /* heap bases and java.lang.Thread are known */
-	__u32 pad;
-};

@@ -533,8 +533,11 @@ class OlderKernels(Known):
 
 class Schema(BpfTest):
     """All kinds that a stock JVM can give have a test here: a new one must get its own. (The fake JVM has no code
-    cache: what tells of call chains is tested on real ones, tests/e2e/test_stacks.py.)"""
+    cache: what tells of call chains is tested on real ones, tests/e2e/test_stacks.py. What only a patched JVM tells:
+    test_hooks.py.)"""
     STACKS = {"method", "stack", "owner_stack", "stack_walk"}
+    HOOKS = {"monitor_fold", "monitor_inflate", "monitor_deflate", "collection_begin", "collection_end",
+             "gc_phase_begin", "gc_phase_end", "safepoint"}
 
     def test_all_kinds_are_known_here(self):
         known = {"thread", "class", "lock", "string", "lost", "note", "end", "monitor_contended_enter",
@@ -543,7 +546,7 @@ class Schema(BpfTest):
                  "gc_pool",
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
                  "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample"}
-        self.assertEqual(set(schema_ids()), known | self.STACKS)
+        self.assertEqual(set(schema_ids()), known | self.STACKS | self.HOOKS)
 
     def test_header(self):
         fake = self.fake("--narrow")

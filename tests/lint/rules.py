@@ -14,10 +14,11 @@ LAYERS = {
     "user/jvm": {"user/base"},
     "user/analyze": {"user/base", "user/log", "user/jvm", "steal"},
     "user/report": {"user/base", "user/log", "user/jvm", "user/analyze", "steal"},
-    "user/probe": {"user/base", "user/log", "user/jvm", "user/analyze", "steal", "bpf"},
+    "user/probe": {"user/base", "user/log", "user/jvm", "user/analyze", "steal", "bpf", "jvm-hooks"},
     "user/cmd": {"user/base", "user/log", "user/jvm", "user/analyze", "user/report", "user/probe", "steal"},
     "user": {"user/cmd", "user/base"},
-    "bpf": set(),
+    "bpf": {"jvm-hooks"},
+    "jvm-hooks": set(),
 }
 GENERATED = {"log/schema_gen.h": "user/log", "spoor.skel.h": "user/probe", "vmlinux.h": "bpf"}
 LIBBPF = {"bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h"}

@@ -49,7 +49,8 @@ GOOD = {
     "user/probe/probe.c": '#include <bpf/libbpf.h>\n#include "bpf/wire.h"\n#include "probe/probe.h"\n'
                           'int probe_x(void)\n{\n\treturn open("/proc/self/maps");\n}\n',
     "bpf/wire.h": "/* bpf/wire.h: records. */\n#pragma once\n",
-    "bpf/x.bpf.h": "/* bpf/x.bpf.h: maps. */\n#pragma once\n",
+    "bpf/x.bpf.h": '/* bpf/x.bpf.h: maps. */\n#pragma once\n\n#include "jvm-hooks/probes.h"\n',
+    "jvm-hooks/probes.h": "/* jvm-hooks/probes.h: probes. */\n#pragma once\n",
     "steal/stat.c": 'static int stat_x(void)\n{\n\treturn open("/proc/stat");\n}\n',
 }
 
@@ -57,6 +58,7 @@ GOOD = {
 BAD = [
     ("includes_point_down", "user/log/up.c", '#include "cmd/cmd.h"\n'),
     ("includes_point_down", "user/log/wire.c", '#include "bpf/wire.h"\n'),
+    ("includes_point_down", "user/jvm/hooks.c", '#include "jvm-hooks/probes.h"\n'),
     ("includes_point_down", "user/report/side.c", '#include "probe/probe.h"\n'),
     ("includes_point_down", "user/jvm/side.c", '#include "log/log.h"\n'),
     ("includes_point_down", "user/probe/bpf.c", '#include "bpf/x.bpf.h"\n'),

@@ -12,6 +12,7 @@
 
 #include "alloc_fail.h"
 #include "bpf/wire.h"
+#include "bpf/wire_exact.h"
 #include "jvm/jvm.h"
 #include "log/event.h"
 #include "log/names.h"
@@ -270,6 +271,112 @@ static void a_blocker_that_the_collector_moves_is_followed(void **state)
 	assert_int_equal(ids_blocker(f->ids, &r), 2);
 }
 
+static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exact r = {.object = 0x1000, .klass = 0x300, .hash = 7};
+	struct log_names *n;
+
+	define(f, 0x300, "LockA", 0);
+	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 0);
+	assert_int_equal(ids_monitor_exact(f->ids, &r), 1);
+	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 1);
+	ids_monitor_forget(f->ids, 0x1000);
+	ids_monitor_forget(f->ids, 0x5000);
+	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 0);
+	r.hash = 8; /* another object of the class */
+	assert_int_equal(ids_monitor_exact(f->ids, &r), 2);
+	r.hash = 9; /* and another, of whose predecessor's deflation nothing was heard */
+	assert_int_equal(ids_monitor_exact(f->ids, &r), 3);
+	r.object = 0x2000;
+	r.hash = 7; /* the first one is inflated again */
+	assert_int_equal(ids_monitor_exact(f->ids, &r), 1);
+	n = names(f);
+	assert_int_equal(log_names_count(n, LOG_NAMES_LOCK), 3);
+	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_HASH);
+	assert_int_equal(log_names_lock(n, 3)->hash, 9);
+	log_names_free(n);
+}
+
+static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exact nothing = {.object = 0x1000}, told = {.object = 0x1000, .klass = 0x300};
+	struct log_names *n;
+
+	define(f, 0x300, "LockA", 0);
+	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1);
+	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1);
+	told.hash = 7;
+	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	ids_monitor_forget(f->ids, 0x1000);
+	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1); /* whatever it was last */
+	nothing.object = 0x2000;
+	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 2);
+	told.object = 0x2000; /* it turns out to be an object that has a number */
+	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	n = names(f);
+	assert_int_equal(log_names_lock(n, 1)->hash, 7);
+	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "LockA");
+	log_names_free(n);
+}
+
+static void a_patched_jvms_blockers_are_told_by_class_and_hash(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exact r = {.head = {.kind = WIRE_EXACT_PARK_BEGIN}, .klass = 0x300, .hash = 1};
+	struct log_names *n;
+
+	assert_int_equal(ids_blocker_exact(f->ids, &(struct wire_exact){0}), 0);
+	assert_int_equal(ids_blocker_exact(f->ids, &r), 1); /* its class was lost: all of it */
+	define(f, 0x300, "java/util/concurrent/Semaphore$NonfairSync", WIRE_CLASS_AOS);
+	assert_int_equal(ids_blocker_exact(f->ids, &r), 2);
+	r.hash = 2;
+	assert_int_equal(ids_blocker_exact(f->ids, &r), 3);
+	r.owner_tid = 9; /* it has an owner: it is a lock, and stays the same */
+	assert_int_equal(ids_blocker_exact(f->ids, &r), 3);
+	define(f, 0x300, "New", 0); /* unloaded, and the Klass's memory used again */
+	assert_int_equal(ids_blocker_exact(f->ids, &r), 4);
+	assert_int_equal(ids_blocker_exact(f->ids, &r), 4);
+	n = names(f);
+	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_UNKNOWN);
+	assert_int_equal(log_names_lock(n, 2)->identity, LOCK_IDENTITY_HASH);
+	assert_int_equal(log_names_lock(n, 3)->group, LOCK_GROUP_JUC);
+	assert_string_equal(log_names_class(n, log_names_lock(n, 4)->class), "New");
+	log_names_free(n);
+}
+
+/* What is no synchronizer has numbers of its own for its first objects only. */
+static void many_blockers_of_a_class_become_one(void **state)
+{
+	static const struct {
+		const char *class;
+		unsigned flags;
+		uint32_t numbers;
+	} cases[] = {
+		{"java/util/concurrent/FutureTask", 0, 1001},
+		{"java/util/concurrent/CountDownLatch$Sync", WIRE_CLASS_AOS, 65537},
+		{"java/util/concurrent/locks/StampedLock", 0, 65537},
+		{"java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", 0, 65537},
+	};
+	struct fixture *f = *state;
+	uint32_t base = 0;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wire_exact r = {.head = {.kind = WIRE_EXACT_PARK_BEGIN},
+				       .klass = 0x100 * (i + 1)};
+
+		define(f, r.klass, cases[i].class, cases[i].flags);
+		for (r.hash = 1; r.hash < cases[i].numbers; r.hash++)
+			assert_int_equal(ids_blocker_exact(f->ids, &r), base + r.hash);
+		for (; r.hash < cases[i].numbers + 3; r.hash++)
+			assert_int_equal(ids_blocker_exact(f->ids, &r), base + cases[i].numbers);
+		r.hash = 1;
+		assert_int_equal(ids_blocker_exact(f->ids, &r), base + 1);
+		base += cases[i].numbers;
+	}
+}
+
 static void a_reused_tid_is_another_thread(void **state)
 {
 	struct fixture *f = *state;
@@ -344,6 +451,7 @@ static void memory_may_run_out(void **state)
 	for (unsigned long i = 0; failed && i < 200; i++) {
 		struct wire_lock r = {
 			.object = 0x1000, .klass = 0x300, .hash = 5, .head = {.tid = 3}};
+		struct wire_exact exact = {.object = 0x2000, .klass = 0x300, .hash = 6};
 		struct ids *ids = NULL;
 
 		alloc_fail_at(i);
@@ -353,6 +461,8 @@ static void memory_may_run_out(void **state)
 			ids_class(ids, &c);
 			ids_monitor(ids, &r);
 			ids_blocker(ids, &r);
+			ids_monitor_exact(ids, &exact);
+			ids_blocker_exact(ids, &exact);
 			ids_thread(ids, 4, 0);
 			ids_string(ids, "abc", 3, 0);
 		}
@@ -375,6 +485,10 @@ int main(void)
 		TEST(blockers_are_sorted_into_groups),
 		TEST(what_is_no_lock_is_told_by_its_class),
 		TEST(a_blocker_that_the_collector_moves_is_followed),
+		TEST(a_patched_jvms_monitor_is_known_until_it_is_deflated),
+		TEST(a_patched_jvms_monitor_of_which_nobody_tells),
+		TEST(a_patched_jvms_blockers_are_told_by_class_and_hash),
+		TEST(many_blockers_of_a_class_become_one),
 		TEST(a_reused_tid_is_another_thread),
 		TEST(names_come_to_threads_of_a_pid_namespace),
 		TEST(text_becomes_valid_utf8),

@@ -27,7 +27,7 @@ struct options {
 	char path[64];
 };
 
-enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_BUFFER, OPT_WINDOW };
+enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WINDOW };
 
 static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
@@ -39,6 +39,8 @@ static const struct argp_option argp_options[] = {
 	{"no-write", OPT_NO_WRITE, NULL, 0,
 	 "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	{"no-stacks", OPT_NO_STACKS, NULL, 0, "record no call chains", 0},
+	{"stock-probes", OPT_STOCK_PROBES, NULL, 0,
+	 "record a patched JVM as if it were a stock one", 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
 	{0},
@@ -100,6 +102,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_NO_STACKS:
 		o->recorder.no_stacks = true;
+		return 0;
+	case OPT_STOCK_PROBES:
+		o->recorder.stock_probes = true;
 		return 0;
 	case OPT_BUFFER:
 		return parse_size(state, arg, size_parse, "size such as 16M",
@@ -276,6 +281,9 @@ static int record(struct options *o, int signals, bool own_child)
 		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 			msg_warning("this JVM lacks some probes, their events are missing: %s",
 				    missing);
+		if (recorder_hooks_unused(r))
+			msg_warning("this JVM is patched, but its stock probes are used: %s",
+				    recorder_hooks_unused(r));
 		if (recorder_stacks_missing(r))
 			msg_warning("call chains are missing: the code of this JVM is not laid out "
 				    "as spoor knows it (OpenJDK 17): %s",

@@ -1,6 +1,7 @@
 #include "probe/check.h"
 
 #include "jvm/jvm.h"
+#include "probe/hooks.h"
 #include "probe/usdt.h"
 #include "probe/wanted.h"
 
@@ -12,11 +13,35 @@
 #define MONITOR_FLAG "DTraceMonitorProbes"
 #define MISSING_NAMED 8
 
-static int check_probes(struct checks *c, const struct jvm *j)
+static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
+{
+	int err = hooks_read(jvm_libjvm_path(j), ret);
+	char nops[64] = "all 5-byte nops";
+
+	if (err)
+		return check_add(c, "hooks", CHECK_MISSING, NULL, "%s cannot be read: %s",
+				 jvm_libjvm_path(j), strerror(-err));
+	if (!ret->version)
+		return check_add(c, "hooks", CHECK_OK, NULL,
+				 "none, it is a stock JVM: holders between two observations are "
+				 "inferred");
+	if (!ret->usable)
+		return check_add(c, "hooks", CHECK_WARNING,
+				 "build its patches (make jvm) and spoor from the same sources",
+				 "the JVM is patched, but spoor takes it for a stock one: %s",
+				 ret->why);
+	if (ret->nop5 < ret->probes)
+		snprintf(nops, sizeof(nops), "%zu of them 5-byte nops", ret->nop5);
+	return check_add(c, "hooks", CHECK_OK, NULL,
+			 "the JVM is patched, its hooks are of version %d: %zu probes, %s",
+			 ret->version, ret->probes, nops);
+}
+
+static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 {
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
-	size_t found = 0, named = 0, len = 0;
+	size_t found = 0, wanted = 0, named = 0, len = 0;
 	int err = usdt_list_read(jvm_libjvm_path(j), &list);
 
 	if (err)
@@ -25,6 +50,9 @@ static int check_probes(struct checks *c, const struct jvm *j)
 	for (size_t i = 0; i < wanted_probe_count; i++) {
 		const struct wanted_probe *w = &wanted_probes[i];
 
+		if (!wanted_on(w, patched))
+			continue;
+		wanted++;
 		if (usdt_find(&list, w->provider, w->name)) {
 			found++;
 			continue;
@@ -43,9 +71,9 @@ static int check_probes(struct checks *c, const struct jvm *j)
 	if (named)
 		return check_add(c, "probes", CHECK_WARNING, NULL,
 				 "%zu of %zu are in the JVM; not there: %s%s", found,
-				 wanted_probe_count, missing, named > MISSING_NAMED ? ", ..." : "");
+				 wanted, missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL, "all %zu that spoor uses are in the JVM",
-			 wanted_probe_count);
+			 wanted);
 }
 
 static int check_flag(struct checks *c, const struct jvm *j)
@@ -164,6 +192,7 @@ static int check_version(struct checks *c, const struct jvm *j, const json_t *jv
 
 int check_jvm(struct checks *c, pid_t pid)
 {
+	struct hooks hooks = {0};
 	char *why = NULL;
 	json_t *described;
 	struct jvm *j;
@@ -177,8 +206,10 @@ int check_jvm(struct checks *c, pid_t pid)
 	described = jvm_describe(j);
 	err = described ? check_version(c, j, described) : -ENOMEM;
 	if (!err)
-		err = check_probes(c, j);
+		err = check_hooks(c, j, &hooks);
 	if (!err)
+		err = check_probes(c, j, hooks.usable);
+	if (!err && !hooks.usable) /* a patched JVM needs none */
 		err = check_flag(c, j);
 	if (!err)
 		err = check_layout(c, j);

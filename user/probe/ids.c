@@ -9,11 +9,16 @@
  * has a hash, else by (class, address). A collector that moves it while somebody is parked on it is
  * followed: the record of the park's end has its address before and after. One that moves while
  * nobody is parked gets a new number: the log calls such an identity "address".
+ *
+ * A patched JVM's objects all have a hash, which its probes tell: (class, hash) is the identity of
+ * monitors and blockers alike. A monitor's number is found by its address between the records that
+ * tell its object, until it is deflated.
  */
 #include "probe/ids.h"
 
 #include <errno.h>
 #include <linux/types.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +27,15 @@
 #include <uthash.h>
 
 #include "bpf/wire.h"
+#include "bpf/wire_exact.h"
 #include "jvm/jvm.h"
 #include "log/event.h"
 #include "log/writer.h"
 
 #define OTHERS_MAX 10000 /* locks in all, from which on no other object gets a number */
+/* Of a patched JVM: objects of one class that get one each. */
+#define BLOCKERS_MAX 1000
+#define SHARED_MAX 65536
 
 struct thread_id {
 	uint32_t tid;
@@ -43,6 +52,7 @@ struct class_id {
 	uint64_t klass;
 	uint32_t number;
 	uint32_t flags;
+	uint32_t blockers; /* of a patched JVM: objects of it that have a number */
 	char *name;
 	UT_hash_handle hh;
 };
@@ -61,6 +71,7 @@ struct lock_id {
 	struct lock_key key;
 	uint64_t handle; /* monitors: the weak handle's slot */
 	uint64_t klass;
+	bool gone; /* deflated */
 	struct lock_info info;
 	UT_hash_handle hh;
 };
@@ -340,7 +351,7 @@ nomem:
 	return false;
 }
 
-static const struct class_id *class_find(struct ids *ids, uint64_t klass)
+static struct class_id *class_find(struct ids *ids, uint64_t klass)
 {
 	struct class_id *c = NULL;
 
@@ -531,6 +542,151 @@ uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 			moved->info = l->info;
 	}
 	return number;
+}
+
+/* --- locks of a patched JVM -------------------------------------------------------------- */
+
+/* What the functions above know of a lock, of a record that has it all. */
+static struct wire_lock as_lock(const struct wire_exact *r)
+{
+	return (struct wire_lock){.head = r->head,
+				  .object = r->object,
+				  .klass = r->klass,
+				  .hash = r->hash,
+				  .owner_tid = 0};
+}
+
+uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
+{
+	struct wire_lock lock = as_lock(r);
+	const struct class_id *c = class_find(ids, r->klass);
+	struct hash_id *h = c ? hash_find(ids, c->number, r->hash) : NULL;
+	struct lock_id *l;
+
+	if (!r->object)
+		return 0;
+	l = lock_get(ids, (struct lock_key){r->object, 0});
+	if (!l)
+		return 0;
+	if (!r->klass && l->info.number) /* whatever it was last */
+		return l->info.number;
+	if (!l->gone && l->info.number && l->klass == r->klass && l->info.hash == r->hash &&
+	    class_is_still(l, c))
+		return l->info.number;
+	/* Another object's; or the one of which nothing was known, but its hash now is. */
+	if (l->gone || (l->klass && (l->klass != r->klass || l->info.hash != r->hash)) || h)
+		memset(&l->info, 0, sizeof(l->info));
+	l->gone = false;
+	l->klass = r->klass;
+	return lock_update(ids, l, &lock, c ? c->number : 0, LOCK_GROUP_MONITOR,
+			   LOCK_IDENTITY_MONITOR);
+}
+
+uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor)
+{
+	struct lock_key key = {monitor, 0};
+	struct lock_id *l;
+
+	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
+	return l && !l->gone ? l->info.number : 0;
+}
+
+void ids_monitor_forget(struct ids *ids, uint64_t monitor)
+{
+	struct lock_key key = {monitor, 0};
+	struct lock_id *l;
+
+	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
+	if (l)
+		l->gone = true;
+}
+
+static void note(struct ids *ids, uint64_t time_ns, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void note(struct ids *ids, uint64_t time_ns, const char *format, ...)
+{
+	struct event e = {.id = EVENT_NOTE, .time_ns = time_ns};
+	char text[WIRE_CLASS_NAME_MAX + 128];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	e.v[NOTE_LEVEL].u = NOTE_LEVEL_INFO;
+	e.v[NOTE_TEXT].s = text;
+	log_write(ids->w, &e);
+}
+
+/*
+ * How many objects of a class get a number each. Each costs a definition in the log and memory
+ * here. Locks and synchronizers are worth it, as they are shared: there are many only where each
+ * of many objects has one. What else threads park on may be made for one wait, and is of no use to
+ * anybody then (a queue's node, a task that is waited for: 20,000 a second were seen).
+ */
+static uint32_t blockers_max(const struct class_id *c)
+{
+	static const char *const shared[] = {
+		"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
+		"java.util.concurrent.locks.AbstractQueuedLongSynchronizer$ConditionObject",
+		"java.util.concurrent.locks.StampedLock",
+	};
+
+	if (c->flags & WIRE_CLASS_AOS)
+		return SHARED_MAX;
+	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+		if (!strcmp(c->name, shared[i]))
+			return SHARED_MAX;
+	return BLOCKERS_MAX;
+}
+
+/* Whether one more object of a class gets a number of its own; counts it. */
+static bool blocker_take(struct ids *ids, struct class_id *c, const struct wire_exact *r)
+{
+	uint32_t max = blockers_max(c);
+
+	if (hash_find(ids, c->number, r->hash)) /* it has one, as a monitor */
+		return true;
+	if (c->blockers < max) {
+		c->blockers++;
+		return true;
+	}
+	if (c->blockers == max) {
+		c->blockers++;
+		note(ids, r->head.time_ns,
+		     "threads have parked on %u objects of class %s: all further ones share one "
+		     "lock number, as if they were one",
+		     max, c->name);
+	}
+	return false;
+}
+
+uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r)
+{
+	struct class_id *c = class_find(ids, r->klass);
+	struct wire_lock lock = as_lock(r);
+	struct lock_key key = {r->hash, r->klass};
+	struct lock_id *l = NULL;
+	uint32_t group;
+
+	if (!r->klass)
+		return 0;
+	if (r->head.kind == WIRE_EXACT_PARK_BEGIN || r->head.kind == WIRE_EXACT_PARK_END)
+		lock.owner_tid = r->owner_tid;
+	group = blocker_group(c, &lock);
+	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
+	if (l && l->info.number && l->info.group >= group && class_is_still(l, c))
+		return l->info.number;
+	if ((!l || !class_is_still(l, c)) && (!r->hash || !c || !blocker_take(ids, c, r))) {
+		key.address = 0;
+		lock.hash = 0;
+	}
+	l = lock_get(ids, key);
+	if (!l)
+		return 0;
+	if (l->info.number && l->info.group >= group && class_is_still(l, c))
+		return l->info.number;
+	return lock_update(ids, l, &lock, c ? c->number : 0, group, LOCK_IDENTITY_UNKNOWN);
 }
 
 /* --- strings ----------------------------------------------------------------------------- */

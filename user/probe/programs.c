@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/wire.h"
+#include "bpf/wire_layout.h"
 #include "bpf/wire_stack.h"
 #include "jvm/code_layout.h"
 #include "jvm/jvm.h"
@@ -38,6 +39,7 @@ struct programs {
 	struct bpf_link *sched[4];
 	struct attachment usdt[WANTED_PROBES];
 	bool missing[WANTED_PROBES];
+	bool patched;
 	bool steal_clock;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
@@ -105,6 +107,21 @@ static int walk_slots_size(struct programs *p)
 	return bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) * p->cpus);
 }
 
+/* Only what is attached is loaded: each program costs its time in the verifier. */
+static void choose(struct programs *p)
+{
+	for (size_t i = 0; i < WANTED_PROBES; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(p->skel->obj, wanted_probes[i].program);
+
+		if (!wanted_on(&wanted_probes[i], p->patched))
+			bpf_program__set_autoload(program, false);
+		else if (p->multi)
+			uprobe_multi_prepare(program);
+	}
+	p->skel->rodata->exact = p->patched;
+}
+
 static int open_and_load(struct programs *p, const struct programs_options *o,
 			 char why[PROGRAMS_WHY_MAX])
 {
@@ -117,9 +134,7 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 	if (!p->skel)
 		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
 	p->multi = uprobe_multi_supported();
-	for (size_t i = 0; p->multi && i < WANTED_PROBES; i++)
-		uprobe_multi_prepare(
-			bpf_object__find_program_by_name(p->skel->obj, wanted_probes[i].program));
+	choose(p);
 	look_at_kernel(p);
 	if (stat("/proc/self/ns/pid", &st))
 		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
@@ -155,6 +170,7 @@ int programs_load(struct jvm *j, const struct programs_options *o, struct progra
 	if (!p)
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
+	p->patched = o->patched;
 	p->cpus = (unsigned)libbpf_num_possible_cpus();
 	if (p->cpus > WIRE_CPUS_MAX) {
 		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus,
@@ -362,6 +378,8 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
 	int err = 0;
 
+	if (!wanted_on(a, p->patched))
+		return 0;
 	if (p->multi) {
 		err = uprobe_multi_attach(&p->uprobes, program, a->provider, a->name);
 		if (err > 0)
@@ -441,26 +459,32 @@ static void *detach(void *attachment)
  * by all who wait at the same time, so each link gets a thread to wait in. (That helps uprobe_multi
  * links only: the perf events of older kernels are closed under one mutex, 2.2 s in all.)
  */
-static void detach_all(struct attachment *list, size_t count)
+static void detach_all(struct programs *p, bool switches)
 {
 	pthread_t threads[WANTED_PROBES];
-	bool started[WANTED_PROBES];
+	bool started[WANTED_PROBES] = {false};
 
-	for (size_t i = 0; i < count; i++) {
-		started[i] = (list[i].fd || list[i].link) &&
-			     !pthread_create(&threads[i], NULL, detach, &list[i]);
+	for (size_t i = 0; i < WANTED_PROBES; i++) {
+		struct attachment *a = &p->usdt[i];
+
+		if ((!a->fd && !a->link) || wanted_probes[i].is_switch != switches)
+			continue;
+		started[i] = !pthread_create(&threads[i], NULL, detach, a);
 		if (!started[i])
-			detach(&list[i]);
+			detach(a);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < WANTED_PROBES; i++) {
 		if (started[i])
 			pthread_join(threads[i], NULL);
-	memset(list, 0, count * sizeof(*list));
+		if (wanted_probes[i].is_switch == switches)
+			p->usdt[i] = (struct attachment){0};
+	}
 }
 
 void programs_detach(struct programs *p)
 {
-	detach_all(p->usdt, WANTED_PROBES);
+	detach_all(p, true);
+	detach_all(p, false);
 	sampler_close(p->owners);
 	p->owners = NULL;
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {

@@ -12,6 +12,7 @@ struct programs;
 
 struct programs_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
+	bool patched;          /* use the hooks of a patched JVM (hooks.h says if it has them) */
 	int (*record)(void *ctx, void *data,
 		      size_t size); /* gets each record, from programs_poll */
 	void *ctx;
@@ -26,11 +27,12 @@ int programs_load(struct jvm *j, const struct programs_options *o, struct progra
 
 /*
  * Attaches: the scheduler's programs, the threads that exist, then the probes (ends before begins,
- * so that every begin that is seen has its end). A probe that
+ * so that every begin that is seen has its end; switches last). A probe that
  * this JVM does not have is no error.
  */
 int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX]);
-/* Detaches the probes, then the scheduler, and freezes the counters for the last sample. */
+/* Detaches the probes, switches first, then the scheduler, and freezes the counters for the last
+ * sample. */
 void programs_detach(struct programs *p);
 /* Detaches what is attached and frees; accepts NULL. */
 void programs_free(struct programs *p);

@@ -3,8 +3,9 @@
  *   open the JVM -> load BPF -> attach -> turn the flag on -> create the log -> record
  *   -> put the flag back -> detach -> drain the ring -> last samples -> close the log.
  * The flag is last to go on and first to go off: it is the only thing that is written to the
- * target. Should this process die at any point, the kernel detaches the programs with its
- * descriptors, and the guardian of jvm_flag_hold() puts the flag back.
+ * target, and a patched JVM does not need it. Should this process die at any point, the kernel
+ * detaches the programs with its descriptors, and the guardian of jvm_flag_hold() puts the flag
+ * back.
  */
 #include "probe/recorder.h"
 
@@ -29,6 +30,7 @@
 #include "log/event.h"
 #include "log/writer.h"
 #include "probe/chains.h"
+#include "probe/hooks.h"
 #include "probe/host.h"
 #include "probe/ids.h"
 #include "probe/programs.h"
@@ -67,7 +69,10 @@ struct recorder {
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
-	const char *monitor; /* "on", "was_on", "missing" */
+	struct hooks hooks;
+	bool patched;        /* the hooks are used */
+	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
+	const char *monitor; /* "on", "was_on", "missing", "hooks" */
 	char monitor_why[256];
 };
 
@@ -149,12 +154,32 @@ static bool starting_wait(const struct recorder *r)
 	return true;
 }
 
+/* A patched JVM has probes that tell more, and need no flag. */
+static int choose_probes(struct recorder *r, const struct recorder_options *o,
+			 char why[RECORDER_WHY_MAX])
+{
+	int err = hooks_read(jvm_libjvm_path(r->j), &r->hooks);
+
+	if (err)
+		return fail(why, err, "%s cannot be read: %s", jvm_libjvm_path(r->j),
+			    strerror(-err));
+	r->patched = r->hooks.usable && !o->stock_probes;
+	if (!r->patched && r->hooks.version)
+		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
+			 o->stock_probes ? "--stock-probes was given" : r->hooks.why);
+	return 0;
+}
+
 /* A recording without monitor events is worth having, if it says so. */
 static void hold_flag(struct recorder *r, bool no_write)
 {
 	bool on = false;
-	int err = jvm_flag_read(r->j, MONITOR_FLAG, &on);
+	int err;
 
+	r->monitor = "hooks";
+	if (r->patched)
+		return;
+	err = jvm_flag_read(r->j, MONITOR_FLAG, &on);
 	r->monitor = "missing";
 	if (err) {
 		snprintf(r->monitor_why, sizeof(r->monitor_why),
@@ -197,6 +222,8 @@ static json_t *describe_sources(const struct recorder *r)
 			      "probes_missing", programs_missing(r->p), "owner_sample_ns",
 			      (json_int_t)programs_owner_period_ns(r->p));
 
+	if (o && r->hooks_why[0])
+		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
 	if (o && r->no_stacks)
 		json_object_set_new(o, "stacks_missing", json_string(r->no_stacks));
 	if (o && r->monitor_why[0])
@@ -204,34 +231,68 @@ static json_t *describe_sources(const struct recorder *r)
 	return o;
 }
 
+/* What can be vouched for, in words; schemas/event-log.md has the keys. */
+static json_t *describe_facts(const struct recorder *r)
+{
+	if (!r->patched)
+		return json_pack(
+			"{s:s, s:s, s:s}", "owner",
+			"read from ObjectMonitor::_owner, or the lock's owner field, at the moment "
+			"of blocking; between two observations the holder is inferred",
+			"monitor_exit",
+			"partial: a stock JVM reports 20-100 % of the releases of contended "
+			"monitors",
+			"lock_identity",
+			"identity hash where the object has one, else ObjectMonitor, else address "
+			"(inferred)");
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s}", "owner",
+		"monitors: exact, every release while a thread is blocked tells since when it was "
+		"held and from where; java.util.concurrent: read from the lock's owner field at "
+		"the "
+		"moment of blocking",
+		"monitor_exit",
+		"complete: each release of a monitor for which a thread is blocked, in storms "
+		"folded "
+		"into sums",
+		"lock_identity",
+		"identity hash; one number per class where so many were parked on that "
+		"a note says so",
+		"sequence",
+		"monitor events by monitor, park events in all, numbered by the JVM without gaps; "
+		"numbers may be missing at the beginning, at the end, and where events were lost",
+		"blocked",
+		"from the JVM's own clock: entered has the time of acquisition, exit that of the "
+		"release; after Object.wait() too");
+}
+
+static json_t *describe_jvm(const struct recorder *r)
+{
+	json_t *jvm = jvm_describe(r->j);
+
+	if (jvm)
+		json_object_set_new(jvm, "kind", json_string(r->patched ? "patched" : "stock"));
+	if (jvm && r->hooks.version)
+		json_object_set_new(jvm, "hooks", json_integer(r->hooks.version));
+	return jvm;
+}
+
 static json_t *describe(const struct recorder *r, const struct recorder_options *o)
 {
-	json_t *jvm = jvm_describe(r->j), *header;
 	uint64_t wall = clock_wall_ns(), mono = clock_mono_ns();
 	char boot_id[40];
 
-	if (jvm)
-		json_object_set_new(jvm, "kind", json_string("stock"));
 	host_boot_id(boot_id);
-	header = json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b, s:b}, s:{s:s, "
-		"s:s, "
-		"s:s}}",
+	return json_pack(
+		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b, s:b, s:b}, "
+		"s:o}",
 		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
-		host_describe(), "jvm", jvm, "sources", describe_sources(r), "record", "command",
-		o->command, "window_ns", (json_int_t)o->window_ns, "buffer_bytes",
+		host_describe(), "jvm", describe_jvm(r), "sources", describe_sources(r), "record",
+		"command", o->command, "window_ns", (json_int_t)o->window_ns, "buffer_bytes",
 		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
-		(int)o->no_stacks, "facts", "owner",
-		"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of "
-		"blocking; "
-		"between two observations the holder is inferred",
-		"monitor_exit",
-		"partial: a stock JVM reports 20-100 % of the releases of contended monitors",
-		"lock_identity",
-		"identity hash where the object has one, else ObjectMonitor, else address "
-		"(inferred)");
-	return header;
+		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
+		describe_facts(r));
 }
 
 static int create_log(struct recorder *r, const struct recorder_options *o,
@@ -308,6 +369,10 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	err = open_jvm(r, o->pid, why);
 	if (err)
 		return err;
+	err = choose_probes(r, o, why);
+	if (err)
+		return err;
+	po.patched = r->patched;
 	err = programs_load(r->j, &po, &r->p, why);
 	if (err)
 		return err;
@@ -445,6 +510,7 @@ static void window(struct recorder *r)
 {
 	refresh(r);
 	sample(r);
+	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
 	write_lost(r);
 	write_walks(r);
 	programs_sample_owners(r->p, r->contended);
@@ -452,6 +518,21 @@ static void window(struct recorder *r)
 	if (++r->windows % r->names_every == 0)
 		read_names(r);
 	log_writer_flush(r->w);
+}
+
+/* The hooks are there and are not used: readers of the log should know. */
+static void note_hooks(struct recorder *r)
+{
+	struct event e = {.id = EVENT_NOTE, .time_ns = clock_mono_ns()};
+	char text[sizeof(r->hooks_why) + 64];
+
+	if (!r->hooks_why[0])
+		return;
+	snprintf(text, sizeof(text), "the JVM is patched, but its stock probes were used: %s",
+		 r->hooks_why);
+	e.v[NOTE_LEVEL].u = r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING;
+	e.v[NOTE_TEXT].s = text;
+	log_write(r->w, &e);
 }
 
 /* --- the public side --------------------------------------------------------------------- */
@@ -482,6 +563,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	}
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
+	note_hooks(r);
 	programs_consume(r->p);
 	sample(r);
 	read_names(r);
@@ -584,6 +666,11 @@ const char *recorder_monitor_why(const struct recorder *r)
 	return r->monitor_why;
 }
 
+const char *recorder_hooks_unused(const struct recorder *r)
+{
+	return r->hooks_why[0] && !r->hooks.usable ? r->hooks_why : NULL;
+}
+
 static void write_end(struct recorder *r, enum recorder_end end)
 {
 	struct event e = {.id = EVENT_END, .time_ns = clock_mono_ns()};
@@ -608,6 +695,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	programs_detach(r->p);
 	programs_consume(r->p);
 	sample(r);
+	translate_flush(r->t, UINT64_MAX);
 	write_lost(r);
 	write_walks(r);
 	write_end(r, end);

@@ -13,9 +13,10 @@ struct recorder_options {
 	pid_t pid;
 	const char *path;
 	bool overwrite;
-	bool no_write; /* never write to the target */
-	bool no_stacks; /* walk no stacks */
-	bool starting; /* libjvm.so has just been mapped: what is not there yet may come within
+	bool no_write;     /* never write to the target */
+	bool no_stacks;    /* walk no stacks */
+	bool stock_probes; /* do not use the hooks of a patched JVM */
+	bool starting;     /* libjvm.so has just been mapped: what is not there yet may come within
 			  seconds */
 	uint64_t buffer_bytes; /* of the ring buffer */
 	uint64_t window_ns;    /* of the thread and CPU samples */
@@ -59,6 +60,9 @@ bool recorder_monitor_missing(const struct recorder *r);
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size);
 /* Why they are; lent until recorder_close. */
 const char *recorder_monitor_why(const struct recorder *r);
+/* Why the hooks of a patched JVM could not be used; lent until recorder_close. NULL: they are, or
+ * it has none, or nobody wants them. */
+const char *recorder_hooks_unused(const struct recorder *r);
 /* Why call chains are missing: static text; NULL: they are not, or nobody wants them. */
 const char *recorder_stacks_missing(const struct recorder *r);
 

@@ -6,19 +6,19 @@
 #include <string.h>
 
 #include "bpf/wire.h"
+#include "bpf/wire_exact.h"
 #include "bpf/wire_stack.h"
 #include "log/event.h"
 #include "log/writer.h"
 #include "probe/chains.h"
 #include "probe/ids.h"
+#include "probe/translate_parts.h"
 
 struct translate {
-	struct ids *ids;
-	struct chains *chains;
-	struct log_writer *w;
+	struct translate_to to;
+	struct translate_exact *exact;
 	uint64_t unknown;
 	bool refresh;
-	bool contended;
 	/* The VM thread runs one operation at a time, nested ones inside it. */
 	uint32_t operation[8];
 	unsigned operation_depth;
@@ -39,19 +39,31 @@ int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
 		  struct translate **ret)
 {
 	struct translate *t = calloc(1, sizeof(*t));
+	int err;
 
 	if (!t)
 		return -ENOMEM;
-	t->ids = ids;
-	t->chains = chains;
-	t->w = w;
+	t->to = (struct translate_to){.ids = ids, .chains = chains, .w = w};
+	err = translate_exact_new(&t->to, &t->exact);
+	if (err) {
+		free(t);
+		return err;
+	}
 	*ret = t;
 	return 0;
 }
 
 void translate_free(struct translate *t)
 {
+	if (!t)
+		return;
+	translate_exact_free(t->exact);
 	free(t);
+}
+
+void translate_flush(struct translate *t, uint64_t before_ns)
+{
+	translate_exact_flush(t->exact, before_ns);
 }
 
 bool translate_wants_refresh(struct translate *t)
@@ -64,9 +76,9 @@ bool translate_wants_refresh(struct translate *t)
 
 bool translate_contended(struct translate *t)
 {
-	bool was = t->contended;
+	bool was = t->to.contended;
 
-	t->contended = false;
+	t->to.contended = false;
 	return was;
 }
 
@@ -75,16 +87,22 @@ uint64_t translate_unknown(const struct translate *t)
 	return t->unknown;
 }
 
-static void event_begin(struct translate *t, struct event *e, uint16_t id,
-			const struct wire_head *h)
+void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id,
+			   const struct wire_head *h)
 {
 	memset(e, 0, sizeof(*e));
 	e->id = id;
 	e->time_ns = h->time_ns;
-	e->thread = ids_thread(t->ids, h->tid, h->time_ns);
+	e->thread = ids_thread(to->ids, h->tid, h->time_ns);
 }
 
-static void counters_put(union field_value *v, const struct wire_counters *c)
+static void event_begin(struct translate *t, struct event *e, uint16_t id,
+			const struct wire_head *h)
+{
+	translate_event_begin(&t->to, e, id, h);
+}
+
+void translate_counters_put(union field_value *v, const struct wire_counters *c)
 {
 	v[0].u = c->cpu_ns;
 	v[1].u = c->stolen_ns;
@@ -95,17 +113,17 @@ static void counters_put(union field_value *v, const struct wire_counters *c)
 static void owner_put(struct translate *t, struct event *e, unsigned owner, unsigned counters,
 		      const struct wire_lock *r)
 {
-	e->v[owner].u = ids_thread(t->ids, r->owner_tid, r->head.time_ns);
+	e->v[owner].u = ids_thread(t->to.ids, r->owner_tid, r->head.time_ns);
 	e->v[owner + 1].u = r->owner_source;
 	if (e->v[owner].u)
-		counters_put(e->v + counters, &r->owner);
+		translate_counters_put(e->v + counters, &r->owner);
 }
 
 static void thread(struct translate *t, const void *record)
 {
 	const struct wire_thread *r = record;
 
-	ids_thread_seen(t->ids, r, r->head.flags & WIRE_EXISTED);
+	ids_thread_seen(t->to.ids, r, r->head.flags & WIRE_EXISTED);
 }
 
 static void thread_java(struct translate *t, const void *record)
@@ -113,9 +131,9 @@ static void thread_java(struct translate *t, const void *record)
 	const struct wire_thread_java *r = record;
 	struct event e;
 
-	ids_thread_java(t->ids, r);
+	ids_thread_java(t->to.ids, r);
 	event_begin(t, &e, EVENT_THREAD_START, &r->head);
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 /* The task's end is the event; the Java side's stop comes just before it. */
@@ -135,14 +153,14 @@ static void sample(struct translate *t, const void *record)
 		       "alike");
 	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE,
 		    &r->head);
-	counters_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
+	translate_counters_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
 	e.v[THREAD_SAMPLE_BLOCKED_NS].u = r->blocked_ns;
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 static void class(struct translate *t, const void *record)
 {
-	if (ids_class(t->ids, record))
+	if (ids_class(t->to.ids, record))
 		t->refresh = true;
 }
 
@@ -159,16 +177,16 @@ static void monitor_enter(struct translate *t, const void *record)
 		    r->head.kind == WIRE_MONITOR_ENTER ? EVENT_MONITOR_CONTENDED_ENTER
 						       : EVENT_MONITOR_CONTENDED_ENTERED,
 		    &r->head);
-	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->ids, r);
-	t->contended = true;
-	counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
+	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->to.ids, r);
+	t->to.contended = true;
+	translate_counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
 	if (e.id == EVENT_MONITOR_CONTENDED_ENTER) {
-		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chains_number(t->chains, r->stack);
+		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chains_number(t->to.chains, r->stack);
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u =
-			chains_number(t->chains, r->owner_stack);
+			chains_number(t->to.chains, r->owner_stack);
 	}
 	owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS, r);
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 static void monitor_owner_seen(struct translate *t, const void *record)
@@ -177,11 +195,11 @@ static void monitor_owner_seen(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_MONITOR_OWNER_SEEN, &r->head);
-	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->ids, r);
-	counters_put(e.v + MONITOR_OWNER_SEEN_CPU_NS, &r->self);
+	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->to.ids, r);
+	translate_counters_put(e.v + MONITOR_OWNER_SEEN_CPU_NS, &r->self);
 	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS, r);
-	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->chains, r->owner_stack);
-	log_write(t->w, &e);
+	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
+	log_write(t->to.w, &e);
 }
 
 static void monitor_exit(struct translate *t, const void *record)
@@ -194,11 +212,11 @@ static void monitor_exit(struct translate *t, const void *record)
 		    r->head.kind == WIRE_MONITOR_EXIT ? EVENT_MONITOR_CONTENDED_EXIT
 						      : EVENT_MONITOR_WAIT_END,
 		    &r->head);
-	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->ids, r);
-	counters_put(e.v + MONITOR_CONTENDED_EXIT_CPU_NS, &r->self);
+	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->to.ids, r);
+	translate_counters_put(e.v + MONITOR_CONTENDED_EXIT_CPU_NS, &r->self);
 	if (e.id == EVENT_MONITOR_CONTENDED_EXIT)
-		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->chains, r->stack);
-	log_write(t->w, &e);
+		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->to.chains, r->stack);
+	log_write(t->to.w, &e);
 }
 
 static void monitor_wait(struct translate *t, const void *record)
@@ -207,11 +225,11 @@ static void monitor_wait(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_MONITOR_WAIT_BEGIN, &r->head);
-	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->ids, r);
+	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
-	counters_put(e.v + MONITOR_WAIT_BEGIN_CPU_NS, &r->self);
-	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->chains, r->stack);
-	log_write(t->w, &e);
+	translate_counters_put(e.v + MONITOR_WAIT_BEGIN_CPU_NS, &r->self);
+	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
+	log_write(t->to.w, &e);
 }
 
 static void monitor_notify(struct translate *t, const void *record)
@@ -220,10 +238,10 @@ static void monitor_notify(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_MONITOR_NOTIFY, &r->head);
-	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->ids, r);
+	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
-	counters_put(e.v + MONITOR_NOTIFY_CPU_NS, &r->self);
-	log_write(t->w, &e);
+	translate_counters_put(e.v + MONITOR_NOTIFY_CPU_NS, &r->self);
+	log_write(t->to.w, &e);
 }
 
 static void park_begin(struct translate *t, const void *record)
@@ -232,16 +250,16 @@ static void park_begin(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_PARK_BEGIN, &r->head);
-	e.v[PARK_BEGIN_LOCK].u = ids_blocker(t->ids, r);
+	e.v[PARK_BEGIN_LOCK].u = ids_blocker(t->to.ids, r);
 	e.v[PARK_BEGIN_READERS].u = r->readers;
 	e.v[PARK_BEGIN_ABSOLUTE].u = !!(r->head.flags & WIRE_ABSOLUTE);
 	e.v[PARK_BEGIN_TIME].u = r->time;
-	counters_put(e.v + PARK_BEGIN_CPU_NS, &r->self);
+	translate_counters_put(e.v + PARK_BEGIN_CPU_NS, &r->self);
 	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, r);
-	e.v[PARK_BEGIN_STACK].u = chains_number(t->chains, r->stack);
-	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(t->chains, r->owner_stack);
-	t->contended |= r->owner_tid != 0;
-	log_write(t->w, &e);
+	e.v[PARK_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
+	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
+	t->to.contended |= r->owner_tid != 0;
+	log_write(t->to.w, &e);
 }
 
 static void park_end(struct translate *t, const void *record)
@@ -250,10 +268,10 @@ static void park_end(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_PARK_END, &r->head);
-	e.v[PARK_END_LOCK].u = ids_blocker(t->ids, r);
-	counters_put(e.v + PARK_END_CPU_NS, &r->self);
+	e.v[PARK_END_LOCK].u = ids_blocker(t->to.ids, r);
+	translate_counters_put(e.v + PARK_END_CPU_NS, &r->self);
 	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, r);
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 static void unpark(struct translate *t, const void *record)
@@ -262,10 +280,10 @@ static void unpark(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_UNPARK, &r->head);
-	e.v[UNPARK_TARGET].u = ids_thread(t->ids, r->target_tid, r->head.time_ns);
-	counters_put(e.v + UNPARK_CPU_NS, &r->self);
-	e.v[UNPARK_STACK].u = chains_number(t->chains, r->stack);
-	log_write(t->w, &e);
+	e.v[UNPARK_TARGET].u = ids_thread(t->to.ids, r->target_tid, r->head.time_ns);
+	translate_counters_put(e.v + UNPARK_CPU_NS, &r->self);
+	e.v[UNPARK_STACK].u = chains_number(t->to.chains, r->stack);
+	log_write(t->to.w, &e);
 }
 
 static void owner_stack(struct translate *t, const void *record)
@@ -274,10 +292,10 @@ static void owner_stack(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_OWNER_STACK, &r->head);
-	e.v[OWNER_STACK_WAITER].u = ids_thread(t->ids, r->waiter_tid, r->head.time_ns);
-	e.v[OWNER_STACK_STACK].u = chains_number(t->chains, r->stack);
+	e.v[OWNER_STACK_WAITER].u = ids_thread(t->to.ids, r->waiter_tid, r->head.time_ns);
+	e.v[OWNER_STACK_STACK].u = chains_number(t->to.chains, r->stack);
 	e.v[OWNER_STACK_SOURCE].u = r->source;
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 static void plain(struct translate *t, const void *record)
@@ -286,7 +304,7 @@ static void plain(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, translate_event_of(r->kind), r);
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 static uint32_t operation_now(const struct translate *t)
@@ -303,7 +321,7 @@ static void gc_begin(struct translate *t, const void *record)
 	t->gc_collector = 0;
 	event_begin(t, &e, EVENT_GC_BEGIN, r);
 	e.v[GC_BEGIN_OPERATION].u = operation_now(t);
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 static void gc_end(struct translate *t, const void *record)
@@ -315,7 +333,7 @@ static void gc_end(struct translate *t, const void *record)
 	e.v[GC_END_OPERATION].u = operation_now(t);
 	e.v[GC_END_KIND].u = t->gc_kind;
 	e.v[GC_END_COLLECTOR].u = t->gc_collector;
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 }
 
 /* Memory managers of HotSpot's collectors (GCMemoryManager names, JDK 8 to 25). */
@@ -352,12 +370,13 @@ static void gc_pool(struct translate *t, const void *record)
 	event_begin(t, &e, EVENT_GC_POOL, &r->head);
 	e.v[GC_POOL_MOMENT].u =
 		r->head.flags & WIRE_POOL_AFTER ? GC_MOMENT_AFTER : GC_MOMENT_BEFORE;
-	e.v[GC_POOL_MANAGER].u = ids_string(t->ids, r->manager, r->manager_length, r->head.time_ns);
-	e.v[GC_POOL_POOL].u = ids_string(t->ids, r->pool, r->pool_length, r->head.time_ns);
+	e.v[GC_POOL_MANAGER].u =
+		ids_string(t->to.ids, r->manager, r->manager_length, r->head.time_ns);
+	e.v[GC_POOL_POOL].u = ids_string(t->to.ids, r->pool, r->pool_length, r->head.time_ns);
 	e.v[GC_POOL_USED_BYTES].u = r->used;
 	e.v[GC_POOL_COMMITTED_BYTES].u = r->committed;
 	e.v[GC_POOL_MAX_BYTES].u = r->max;
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 
 	memcpy(manager, r->manager,
 	       r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
@@ -406,11 +425,11 @@ static void vmop(struct translate *t, const void *record)
 	_Static_assert((int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_REQUEST_MODE &&
 			       (int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_END_MODE,
 		       "alike");
-	name = ids_string(t->ids, r->name, r->name_length, r->head.time_ns);
+	name = ids_string(t->to.ids, r->name, r->name_length, r->head.time_ns);
 	event_begin(t, &e, translate_event_of(r->head.kind), &r->head);
 	e.v[VM_OPERATION_BEGIN_OPERATION].u = name;
 	e.v[VM_OPERATION_BEGIN_MODE].u = r->mode;
-	log_write(t->w, &e);
+	log_write(t->to.w, &e);
 	if (r->head.kind == WIRE_VMOP_BEGIN) {
 		if (t->operation_depth < sizeof(t->operation) / sizeof(*t->operation))
 			t->operation[t->operation_depth++] = name;
@@ -418,6 +437,11 @@ static void vmop(struct translate *t, const void *record)
 	} else if (r->head.kind == WIRE_VMOP_END && t->operation_depth) {
 		t->operation_depth--;
 	}
+}
+
+static void exact(struct translate *t, const void *record)
+{
+	translate_exact_record(t->exact, record);
 }
 
 struct kind {
@@ -459,6 +483,23 @@ static const struct kind kinds[] = {
 	[WIRE_STACK] = {NULL, 0, EVENT_STACK},
 	[WIRE_NATIVE] = {NULL, 0, 0},
 	[WIRE_OWNER_STACK] = {owner_stack, sizeof(struct wire_owner_stack), EVENT_OWNER_STACK},
+	[WIRE_EXACT_ENTER] = {exact, sizeof(struct wire_exact), EVENT_MONITOR_CONTENDED_ENTER},
+	[WIRE_EXACT_ENTERED] = {exact, sizeof(struct wire_exact), EVENT_MONITOR_CONTENDED_ENTERED},
+	[WIRE_EXACT_PARK_BEGIN] = {exact, sizeof(struct wire_exact), EVENT_PARK_BEGIN},
+	[WIRE_EXACT_PARK_END] = {exact, sizeof(struct wire_exact), EVENT_PARK_END},
+	[WIRE_EXACT_INFLATE] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_INFLATE},
+	[WIRE_EXACT_DEFLATE] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_DEFLATE},
+	[WIRE_EXACT_EXIT] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_CONTENDED_EXIT},
+	[WIRE_EXACT_WAIT_BEGIN] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_WAIT_BEGIN},
+	[WIRE_EXACT_WAIT_END] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_WAIT_END},
+	[WIRE_EXACT_NOTIFY] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_NOTIFY},
+	[WIRE_EXACT_UNPARK] = {exact, WIRE_EXACT_SHORT, EVENT_UNPARK},
+	[WIRE_EXACT_FOLD] = {exact, sizeof(struct wire_fold), EVENT_MONITOR_FOLD},
+	[WIRE_COLLECTION_BEGIN] = {exact, sizeof(struct wire_collection), EVENT_COLLECTION_BEGIN},
+	[WIRE_COLLECTION_END] = {exact, WIRE_COLLECTION_SHORT, EVENT_COLLECTION_END},
+	[WIRE_PHASE_BEGIN] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_BEGIN},
+	[WIRE_PHASE_END] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_END},
+	[WIRE_SAFEPOINT] = {exact, sizeof(struct wire_safepoint), EVENT_SAFEPOINT},
 };
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == WIRE_KIND_COUNT, "one row per kind");
@@ -467,7 +508,7 @@ void translate_record(struct translate *t, const void *record, size_t size)
 {
 	const struct wire_head *h = record;
 
-	if (size >= sizeof(*h) && h->kind == WIRE_STACK && chains_add(t->chains, record, size))
+	if (size >= sizeof(*h) && h->kind == WIRE_STACK && chains_add(t->to.chains, record, size))
 		return;
 	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !kinds[h->kind].translate ||
 	    size < kinds[h->kind].size) {

@@ -18,6 +18,10 @@ void translate_free(struct translate *t);
 /* One record of the ring buffer; records of unknown kind or size are counted. */
 void translate_record(struct translate *t, const void *record, size_t size);
 
+/* Writes what has been waiting since before this time for a record that never came; UINT64_MAX: all
+ * that waits. */
+void translate_flush(struct translate *t, uint64_t before_ns);
+
 /* A class came by that may let jvm_layout_refresh() find more; asking clears it. */
 bool translate_wants_refresh(struct translate *t);
 /* Whether a thread has blocked on a lock that somebody owns since the last time this was asked. */

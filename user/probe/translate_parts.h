@@ -1,0 +1,37 @@
+/* probe/translate_parts.h: what the files of translate share. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct chains;
+struct event;
+struct ids;
+struct log_writer;
+struct wire_counters;
+struct wire_head;
+union field_value;
+
+/* Where everything goes; all are lent. */
+struct translate_to {
+	struct ids *ids;
+	struct chains *chains;
+	struct log_writer *w;
+	bool contended; /* a thread has blocked on a lock that somebody owns */
+};
+
+void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id,
+			   const struct wire_head *h);
+/* Into three fields, one after the other. */
+void translate_counters_put(union field_value *v, const struct wire_counters *c);
+
+struct translate_exact;
+
+/* Records of a patched JVM; to is lent until translate_exact_free. */
+int translate_exact_new(struct translate_to *to, struct translate_exact **ret);
+void translate_exact_free(struct translate_exact *x);
+/* A record of one of its kinds, of their full length. */
+void translate_exact_record(struct translate_exact *x, const void *record);
+/* Records that have waited since before this time for one that tells which object they are of go
+ * without. */
+void translate_exact_flush(struct translate_exact *x, uint64_t before_ns);
