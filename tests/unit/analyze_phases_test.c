@@ -199,7 +199,7 @@ static void workers_have_phases_within(void **state)
 	assert_times(&p, 0, YOUNG, 2, 40, 20);
 	assert_times(&p, YOUNG, REFS, 1, 4, 4);
 	assert_times(&p, YOUNG, COPY, 0, 0, 0);
-	assert_times(&p, 0, MARK, 0, 0, 0);
+	assert_times(&p, COPY, MARK, 0, 0, 0);
 	assert_int_equal(p.incomplete, 2);
 	phases_free(&p);
 }
@@ -216,10 +216,9 @@ static void what_is_seen_in_part_is_in_no_sum(void **state)
 		collection(110, 2, NEW),
 		BEGIN(120, VM, 2, REFS, 1, PAUSE), /* 4: its end is lost */
 		BEGIN(125, VM, 2, SOFT, 2, PAUSE), /* 5: too */
-		BEGIN(130, VM, 2, COPY, 1, PAUSE),
-		END(140, VM, 2, COPY, 1, PAUSE),
-		BEGIN(150, VM, 2, REFS, 1,
-		      PAUSE), /* 6: too, as that of the phase around it tells */
+		BEGIN(130, VM, 2, REFS, 1, PAUSE),
+		END(140, VM, 2, REFS, 1, PAUSE),
+		BEGIN(150, VM, 2, COPY, 1, PAUSE), /* 6: too, as the next collection tells */
 		END(200, VM, 2, YOUNG, 0, PAUSE),
 		BEGIN(300, VM, 3, YOUNG, 0, PAUSE), /* 7 */
 		collection(310, 3, NEW),            /* 8; and that of 2 is lost: 9 */
@@ -228,11 +227,42 @@ static void what_is_seen_in_part_is_in_no_sum(void **state)
 
 	(void)state;
 	assert_times(&p, 0, YOUNG, 1, 100, 100);
-	assert_times(&p, YOUNG, COPY, 1, 10, 10);
-	assert_times(&p, YOUNG, REFS, 0, 0, 0);
+	assert_times(&p, YOUNG, REFS, 1, 10, 10);
+	assert_times(&p, YOUNG, COPY, 0, 0, 0);
+	assert_times(&p, REFS, SOFT, 0, 0, 0);
 	assert_times(&p, 0, REFS, 0, 0, 0);
 	assert_int_equal(p.collection_times.count, 0);
 	assert_int_equal(p.incomplete, 9);
+	phases_free(&p);
+}
+
+/* HotSpot's timer begins before the collection has its id; and its levels are apart from those of
+ * the log's phases, which may be within. */
+static void levels_of_the_timer_are_apart(void **state)
+{
+	const struct event events[] = {
+		BEGIN(10, VM, UINT32_MAX, MARK, 0, PAUSE),
+		collection(11, 1, NEW),
+		BEGIN(12, VM, 1, YOUNG, 0, PAUSE),
+		BEGIN(13, VM, 1, REFS, 2, PAUSE),
+		BEGIN(14, VM, 1, REFS, 3, PAUSE), /* one within another of the same name */
+		END(15, VM, 1, REFS, 3, PAUSE),
+		END(17, VM, 1, REFS, 2, PAUSE),
+		END(18, VM, 1, YOUNG, 0, PAUSE),
+		BEGIN(18, VM, 1, COPY, 1, PAUSE),
+		END(19, VM, 1, MARK, 0, PAUSE),
+		collected(20, 1),
+		END(21, VM, 1, COPY, 1, PAUSE), /* after the one around it */
+	};
+	struct phases p = AFTER(events);
+
+	(void)state;
+	assert_times(&p, 0, MARK, 1, 9, 9);
+	assert_times(&p, MARK, YOUNG, 1, 6, 6);
+	assert_times(&p, YOUNG, REFS, 1, 4, 4);
+	assert_times(&p, REFS, REFS, 1, 1, 1);
+	assert_times(&p, MARK, COPY, 1, 3, 3);
+	assert_int_equal(p.incomplete, 0);
 	phases_free(&p);
 }
 
@@ -376,6 +406,7 @@ int main(void)
 		cmocka_unit_test(cycles_have_others_within),
 		cmocka_unit_test(workers_have_phases_within),
 		cmocka_unit_test(what_is_seen_in_part_is_in_no_sum),
+		cmocka_unit_test(levels_of_the_timer_are_apart),
 		cmocka_unit_test(phases_of_no_collection_count),
 		cmocka_unit_test(phases_bound_the_depth),
 		cmocka_unit_test(phases_survive_without_memory),

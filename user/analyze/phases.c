@@ -1,8 +1,10 @@
 /*
- * Phases of one thread are nested, and a phase ends in the thread that it began in. That an end was
- * lost shows in the level of the next phase (workers tell none), or in its collection. A worker's
- * outermost phase has the phase around it in another thread: it belongs to the innermost pause of
- * the same collection that is open there, or else to its innermost concurrent phase.
+ * A phase is within those that are open in its thread when it begins, and ends in that thread; it
+ * may end after them (Serial's DefNew after its GC Pause). Levels do not tell the parent: HotSpot
+ * counts those of its timers and those of its log apart, and those of workers not at all. That an
+ * end was lost shows when the same phase, or another collection's, begins. A worker's outermost
+ * phase has the phase around it in another thread: it belongs to the innermost pause of the same
+ * collection that is open there, or else to its innermost concurrent phase.
  *
  * A recording that begins within a collection sees the phases within its open phases as outermost
  * ones. A collection's own begin is the last probe that is attached: whatever belongs to a
@@ -83,18 +85,27 @@ static void close_phase(struct phases *p, struct phase_open *o)
 		*o = o[1];
 }
 
-/* Of its thread, those that a new phase cannot be within: their ends are lost. */
-static void drop_unended(struct phases *p, const struct phase_open *new)
+/* Whether a phase cannot be within an open one of the same thread: that one's end was lost. */
+static bool ends_another(const struct phases *p, const struct phase_open *o,
+			 const struct phase_open *new, uint64_t phase)
 {
-	for (uint32_t i = p->open_count; i-- > 0;) {
-		const struct phase_open *o = &p->open[i];
-		bool told = new->kind != GC_PHASE_KIND_WORKER && o->kind == new->kind;
+	if (o->gc != new->gc && o->gc != NO_COLLECTION &&new->gc != NO_COLLECTION)
+		return true;
+	return p->rows[o->row].phase == phase && o->kind == new->kind && o->level == new->level;
+}
 
-		if (o->thread == new->thread &&
-		    (o->gc != new->gc || (told && o->level >= new->level))) {
+static void drop_unended(struct phases *p, const struct phase_open *new, uint64_t phase)
+{
+	struct phase_open *last;
+
+	for (uint32_t i = 0; i < p->open_count; i++) {
+		if (p->open[i].thread != new->thread || !ends_another(p, &p->open[i], new, phase))
+			continue;
+		do {
+			last = innermost(p, new->thread);
+			close_phase(p, last);
 			p->incomplete++;
-			close_phase(p, &p->open[i]);
-		}
+		} while (last != &p->open[i]);
 	}
 }
 
@@ -147,13 +158,14 @@ static int on_phase_begin(struct phases *p, const struct event *e)
 			       .kind = e->v[GC_PHASE_BEGIN_KIND].u,
 			       .level = e->v[GC_PHASE_BEGIN_LEVEL].u,
 			       .since_ns = p->now_ns};
+	uint64_t phase = e->v[GC_PHASE_BEGIN_PHASE].u;
 	const struct phase_open *parent;
 	int err;
 
-	drop_unended(p, &o);
+	drop_unended(p, &o, phase);
 	parent = parent_find(p, o.thread, o.kind, o.gc);
 	o.whole = o.gc == NO_COLLECTION || running_find(p, o.gc) || (parent && parent->whole);
-	err = row_add(p, e->v[GC_PHASE_BEGIN_PHASE].u, o.kind, parent, &o.row);
+	err = row_add(p, phase, o.kind, parent, &o.row);
 	if (!err)
 		err = array_grow(&p->open, &p->open_capacity, p->open_count, sizeof(*p->open));
 	if (!err)
@@ -176,8 +188,6 @@ static void on_phase_end(struct phases *p, const struct event *e)
 		p->incomplete++;
 		return;
 	}
-	for (; innermost(p, thread) != o; p->incomplete++)
-		close_phase(p, innermost(p, thread));
 	if (o->whole)
 		pause_times_add(&p->rows[o->row].times, p->now_ns - o->since_ns);
 	else
