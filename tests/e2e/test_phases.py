@@ -1,0 +1,132 @@
+"""Collections, phases and safepoints of a patched JVM: against the JVM's own log of the same run."""
+import collections
+import re
+import statistics
+import unittest
+
+from jvm import PatchedJavaTest
+
+# A phase as HotSpot's GCTraceTime logs it at its end; G1's own tables have a colon and fewer digits.
+PHASE = re.compile(r"\[\d+ns\]\[gc[\w,]*\s*\] GC\((\d+)\) (.*?[^:])(?: \d+M->\d+M\(\d+M\))? (\d+\.\d{3})ms$")
+SAFEPOINT = re.compile(r'Safepoint "(\w+)", .*Reaching safepoint: +(\d+) ns, Cleanup: +(\d+) ns, '
+                       r"At safepoint: +(\d+) ns, Total: +(\d+) ns")
+# A thread may lose its CPU between the log's look at the clock and the probe: so of most, not of each.
+MEDIAN_NS = 100_000
+# The log sums up phases that have a timer each; this has none.
+NO_TIMER = ("Concurrent Mark",)
+
+
+class VmLog:
+    def __init__(self, path):
+        self.phases = collections.defaultdict(list)  # of each collection: (name, ns), in the order of their ends
+        self.safepoints = []
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                phase, safepoint = PHASE.match(line), SAFEPOINT.search(line)
+                if phase and phase[2] not in NO_TIMER:
+                    self.phases[int(phase[1])].append((phase[2].strip(), round(float(phase[3]) * 1e6)))
+                elif safepoint:
+                    self.safepoints.append((safepoint[1], *map(int, safepoint.groups()[1:4])))
+
+
+def phases_of(log):
+    """Of each collection that was recorded whole: its begin, and (name, ns) of its phases in the order of ends."""
+    begun = {e["gc"]: e for e in log.of("collection_begin")}
+    whole = {e["gc"] for e in log.of("collection_end")} & set(begun)
+    found, open_ = {gc: (begun[gc], []) for gc in whole}, {}
+    for e in log.of("gc_phase_begin", "gc_phase_end"):
+        stack = open_.setdefault((e["thread"]["id"], e["phase"]), [])
+        if e["event"] == "gc_phase_begin":
+            stack.append(e["time_ns"])
+        elif stack:
+            begin = stack.pop()
+            if e["gc"] in whole and e["kind"] != "worker":
+                found[e["gc"]][1].append((e["phase"], e["time_ns"] - begin))
+    return found
+
+
+def without_cause(name, cause):
+    return name.removesuffix(f" ({cause})")
+
+
+class Phases(PatchedJavaTest):
+    def run_with(self, collector):
+        path = self.path("vm.log")
+        vm = self.java("Collect", options=["-Xmx64m", f"-XX:+Use{collector}GC",
+                                           f"-Xlog:gc*=debug,safepoint:file={path}:timenanos,tags"])
+        recorder = self.record(vm)
+        self.assertEqual(vm.ask("go", 120), "done")
+        log = recorder.stop()
+        self.assertEqual(vm.end(), 0)
+        self.assertEqual(log.lost(), {})
+        return log, VmLog(path)
+
+    def check(self, collector, names):
+        """names: collectors that must have been at work."""
+        log, vm = self.run_with(collector)
+        self.check_phases(log, vm)
+        self.check_safepoints(log, vm)
+        self.check_report(log, names)
+        return log
+
+    def check_phases(self, log, vm):
+        found, differences = phases_of(log), []
+        self.assertGreater(len(found), 8)
+        for gc, (begin, phases) in found.items():
+            got = collections.defaultdict(list)
+            for name, ns in phases:
+                got[name].append(ns)
+            for name, ns in vm.phases[gc]:
+                name = without_cause(name, begin["cause"])
+                self.assertTrue(got[name], f"GC({gc}) {name} is not in the log, or too few times: {phases}")
+                differences.append(abs(got[name].pop(0) - ns))
+        self.assertGreater(len(differences), len(found))
+        self.assertLess(statistics.median(differences), MEDIAN_NS, differences)
+
+    def check_safepoints(self, log, vm):
+        """The probe tells the VM's own numbers: to the nanosecond."""
+        got = [(e["operation"], e["reach_ns"], e["cleanup_ns"], e["operation_ns"]) for e in log.of("safepoint")]
+        self.assertGreater(len(got), 5)
+        first = vm.safepoints.index(got[0])
+        self.assertEqual(got, vm.safepoints[first:first + len(got)])
+        asked = {e["operation"]: e["requester"]["name"] for e in log.of("safepoint") if e["requester"]}
+        self.assertEqual({asked[name] for name in asked if name.endswith("ForAllocation")} - {"main"}, set())
+
+    def check_report(self, log, names):
+        pauses = log.report()["pauses"]
+        got = collections.Counter()
+        for row in pauses["collections"]:
+            got[row["collector"]] += row["count"]
+        self.assertEqual(got, collections.Counter(begin["collector"] for begin, _ in phases_of(log).values()))
+        self.assertEqual(set(got), names)
+        self.assertEqual(sum(row["count"] for row in pauses["safepoint_times"]), len(log.of("safepoint")))
+        self.assertEqual(sum(row["total_ns"] for row in pauses["safepoint_times"]),
+                         sum(e["reach_ns"] + e["cleanup_ns"] + e["operation_ns"] for e in log.of("safepoint")))
+        ends = collections.Counter(e["phase"] for e in log.of("gc_phase_end"))
+        counted = collections.Counter()
+
+        def walk(rows):
+            for row in rows:
+                counted[row["phase"]] += row["count"]
+                walk(row["phases"])
+
+        walk(pauses["phases"])
+        self.assertLessEqual(sum((ends - counted).values()), pauses["phases_incomplete"])
+        self.assertEqual(counted - ends, collections.Counter())
+
+    def test_serial(self):
+        self.check("Serial", {"DefNew", "SerialOld"})
+
+    def test_parallel(self):
+        self.check("Parallel", {"ParallelScavenge", "ParallelOld"})
+
+    def test_g1(self):
+        log = self.check("G1", {"G1New", "G1Old", "G1Full"})
+        self.assertEqual({e["kind"] for e in log.of("gc_phase_end")}, {"pause", "concurrent", "worker"})
+        marked = [e for e in log.of("safepoint") if e["operation"] == "G1PauseRemark"]
+        self.assertTrue(marked)
+        self.assertEqual({e["requester"]["name"] for e in marked}, {"G1 Main Marker"})
+
+
+if __name__ == "__main__":
+    unittest.main()
