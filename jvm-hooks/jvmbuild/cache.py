@@ -89,13 +89,15 @@ class Cache:
         return target
 
     def clean(self, key):
-        """Removes all but the tree with this key and the source that it is from."""
+        """Removes all but the tree with this key and the source that it is from; all sources stay if it is not built."""
         tree = self.tree(key)
-        source = os.path.basename(tree)[:-len(key) - 1] if tree else None
-        kept = {tree, source and self.path("sources", source), source and self.path("packages", source)}
-        found = [p for kind in ("trees", "sources", "packages") for p in glob.glob(self.path(kind, "*"))]
-        found += glob.glob(self.path("work-*")) + glob.glob(self.path("failed.log"))
-        self.remove([p for p in found if p not in kept])
+        found = glob.glob(self.path("trees", "*")) + glob.glob(self.path("work-*")) + glob.glob(self.path("failed.log"))
+        kept = {tree}
+        if tree:
+            found += glob.glob(self.path("sources", "*")) + glob.glob(self.path("packages", "*"))
+            version = os.path.basename(tree).removesuffix(f"-{key}")
+            kept |= {self.path("sources", version), self.path("packages", version)}
+        self.remove([path for path in found if path not in kept])
 
     def remove(self, paths):
         for path in paths:
