@@ -68,7 +68,8 @@ demo: setup
 test: setup
 	$(Q)$(MAKE) --no-print-directory all fake
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
-	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm)
+	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
+		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(PYTHON) tests/run --build $(O)
 
 # A JDK with the probes of jvm-hooks/: docs/patched-jvm.md. The first time it is built for 10 minutes or more.

@@ -89,7 +89,7 @@ class Cache:
         return target
 
     def clean(self, key):
-        """Removes all but the tree with this key and the source that it is from; all sources stay if it is not built."""
+        """Removes all but the tree with this key and the source that it is from; if there is none, no source."""
         tree = self.tree(key)
         found = glob.glob(self.path("trees", "*")) + glob.glob(self.path("work-*")) + glob.glob(self.path("failed.log"))
         kept = {tree}

@@ -273,6 +273,10 @@ class TheCache(Machine):
         self.assertEqual(self.in_cache(), ["lock", "sources", "trees"])
         self.assertEqual(self.in_cache("trees"), [os.path.basename(path)])
         self.assertEqual(self.in_cache("sources"), ["17.0.2"])
+        self.write("compiler", "cc 3")
+        self.run_it("--clean")
+        self.assertEqual(self.in_cache("trees"), [])
+        self.assertEqual(self.in_cache("sources"), ["17.0.2"])
 
     def test_two_at_once(self):
         os.mkfifo(self.path("begun"))
