@@ -131,9 +131,10 @@ void timelines_free(struct timelines *all)
 	free(all);
 }
 
-int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret)
+int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t from_ns,
+		  struct timeline **ret)
 {
-	struct place_key key = {.a = lock};
+	struct place_key key = {.a = lock, .b = part};
 	uint32_t place = places_find(&all->line_places, key);
 	struct timeline *line;
 	int err;
@@ -158,6 +159,11 @@ int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct t
 	all->lines[place] = line;
 	*ret = line;
 	return 0;
+}
+
+int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret)
+{
+	return timeline_part(all, lock, 0, from_ns, ret);
 }
 
 struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock)

@@ -1,0 +1,41 @@
+/* analyze/park_chain.h: what the call chain of a park or an unpark says about the lock. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/places.h"
+
+struct log_names;
+
+/* Why a thread was unparked. */
+enum unpark_reason {
+	UNPARK_NOT_KNOWN,      /* no call chain, or it breaks off too early */
+	UNPARK_RELEASE,        /* its lock, held exclusively, was released */
+	UNPARK_RELEASE_SHARED, /* the last of those that shared it has released it */
+	UNPARK_PASS_ON,        /* the unparker has got its share: there may be more to have */
+	UNPARK_REPAIR,         /* somebody has left the queue; nothing was released */
+	UNPARK_GIVE_UP,        /* the unparker itself has, as it does not want the lock any more */
+	UNPARK_OTHER,          /* by code that is not that of a lock */
+};
+
+/* As what a parked thread wants the lock. */
+enum park_mode { PARK_MODE_NOT_KNOWN, PARK_EXCLUSIVE, PARK_SHARED };
+
+struct park_chain {
+	enum unpark_reason unpark;
+	enum park_mode mode;
+	bool awaits; /* in Condition.await */
+};
+
+/* What was found out by now. All zero but names at the start. */
+struct park_chains {
+	const struct log_names *names; /* lent */
+	struct places places;
+	struct park_chain *rows;
+	uint32_t capacity;
+};
+
+/* 0 or -ENOMEM. stack may be 0. */
+int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *ret);
+void park_chains_free(struct park_chains *c);
