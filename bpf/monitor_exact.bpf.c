@@ -32,6 +32,13 @@ static __always_inline void exact_owned_by(__u64 monitor, __u64 sequence, __u32 
 	monitor_owned_by(m, tid);
 }
 
+/* Its being attached is all that is wanted (user/probe/uprobe_multi.c). */
+SEC("usdt")
+int exact_gate(struct pt_regs *ctx)
+{
+	return 0;
+}
+
 SEC("usdt")
 int BPF_USDT(exact_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64 hash)
 {

@@ -33,6 +33,8 @@
  *   storm MONITOR N               pairs of enter and entered; ok FIRED
  *   hook NAME ARG...              a probe of a patched JVM; ok 0|1. ARG: a number; m:MONITOR, k:CLASS, t:THREAD (its
  *                                 tid), p:THREAD (its Parker), s:TEXT: their addresses
+ *   drum MONITOR                  monitor__enter, numbered from 1, from when somebody attaches to it until nobody is;
+ *                                 ok LAST
  *   block LOCK|-                  sets the blocker (park does it too)
  *   semaphores                    ok N...: of the patched JVM's probes, in their order
  */
@@ -265,6 +267,22 @@ static uint64_t hook_arg(const char *text)
 	return text[0] == 's' ? (uint64_t)name : 0;
 }
 
+static int do_drum(const struct fields *f, char *answer)
+{
+	struct named *m = f->count > 1 ? find(state.monitors, f->v[1]) : NULL;
+	uint64_t args[FAKE_HOOK_ARGS] = {0, 1, 0, 1};
+
+	if (!m || fake_fire_hook("gc__end", args) < 0)
+		return say(answer, "err no such monitor, or no hooks");
+	args[0] = (uint64_t)m->monitor;
+	while (!fake_fire_hook("monitor__enter", args))
+		;
+	do
+		args[1]++;
+	while (fake_fire_hook("monitor__enter", args));
+	return say(answer, "ok %llu", (unsigned long long)args[1] - 1);
+}
+
 static int do_hook(const struct fields *f, char *answer)
 {
 	uint64_t args[FAKE_HOOK_ARGS] = {0};
@@ -332,6 +350,7 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" park parked unpark ", do_park},
 		{" storm ", do_storm},
 		{" hook semaphores ", do_hook},
+		{" drum ", do_drum},
 		{" block ", do_block},
 		{" pool ", do_pool},
 		{" gcbegin gcend vmop safepoint busy sleep unload ", do_plain},

@@ -179,6 +179,30 @@ class Semaphores(Patched):
             for switch, family in SWITCHES.items():
                 self.assertTrue(not up[switch] or all(up[n] for n in family), up)
 
+    def test_what_is_numbered_is_seen(self):
+        """A number is drawn when the semaphore is seen up: with no other order of things would all be in the log."""
+        fake = self.start()
+        fake("go", "b", "drum", "m")
+        recorder = self.record(fake, "--no-stacks", "--buffer", "256M", "--window", "50ms")
+        wait_until("some are in the file", lambda: os.path.getsize(recorder.log_path) > 100000)
+        log = recorder.stop()
+        last = int(fake("join", "b")[0])
+        self.assertEqual(log.lost(), {})
+        self.assertEqual([e["sequence"] for e in log.raw_of("monitor_contended_enter")], list(range(1, last + 1)))
+
+    def test_somebody_else_has_the_probe(self):
+        """With its semaphore, as every other tool does it: then so do we."""
+        fake = self.start()
+        other = self.record(fake, path=self.path("other.spoor"), env={**os.environ, "SPOOR_NO_UPROBE_MULTI": "1"})
+        recorder = self.record(fake)
+        self.enter(fake, "b", 1)
+        log = recorder.stop()
+        self.assertEqual(log.header["sources"]["probes_missing"], [])
+        log.one("monitor_contended_enter", sequence=1)
+        self.enter(fake, "b", 2)
+        other.stop().one("monitor_contended_enter", sequence=2)
+        self.assertEqual(fake.semaphores(), [0] * len(NAMES))
+
     def test_only_in_that_process(self):
         fake, other = self.start(), self.start()
         recorder = self.record(fake)
@@ -205,8 +229,10 @@ class Semaphores(Patched):
 
 
 class SemaphoresOlderKernels(Semaphores):
-    """Perf events, attached by libbpf, one for each place."""
+    """Perf events, attached by libbpf, one for each place. They have no gates."""
     env = {"SPOOR_NO_UPROBE_MULTI": "1"}
+    test_what_is_numbered_is_seen = None
+    test_somebody_else_has_the_probe = None
 
 
 class Monitors(Patched):

@@ -38,6 +38,7 @@ struct programs {
 	struct ring_buffer *ring;
 	struct bpf_link *sched[4];
 	struct attachment usdt[WANTED_PROBES];
+	struct attachment gates[WANTED_PROBES]; /* of switches */
 	bool missing[WANTED_PROBES];
 	bool patched;
 	bool steal_clock;
@@ -119,6 +120,9 @@ static void choose(struct programs *p)
 		else if (p->multi)
 			uprobe_multi_prepare(program);
 	}
+	bpf_program__set_autoload(p->skel->progs.exact_gate, p->patched && p->multi);
+	if (p->multi)
+		uprobe_multi_prepare(p->skel->progs.exact_gate);
 	p->skel->rodata->exact = p->patched;
 }
 
@@ -372,6 +376,29 @@ static int attach_sched(struct programs *p, char why[PROGRAMS_WHY_MAX])
 	return 0;
 }
 
+/* A switch goes without its own semaphore where it can have a gate. */
+static int attach_multi(struct programs *p, size_t i, struct bpf_program *program)
+{
+	const struct wanted_probe *a = &wanted_probes[i];
+	int gate, fd = -ENOTSUP;
+
+	if (a->gate)
+		fd = uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, true);
+	/* EINVAL: somebody else has attached to it with its semaphore. */
+	if (fd < 0 && fd != -ENOENT)
+		return uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, false);
+	if (fd < 0)
+		return fd;
+	gate = uprobe_multi_gate(&p->uprobes, p->skel->progs.exact_gate, a->provider, a->name,
+				 a->gate);
+	if (gate > 0) {
+		p->gates[i].fd = gate;
+		return fd;
+	}
+	close(fd);
+	return uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, false);
+}
+
 static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 {
 	const struct wanted_probe *a = &wanted_probes[i];
@@ -381,7 +408,7 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 	if (!wanted_on(a, p->patched))
 		return 0;
 	if (p->multi) {
-		err = uprobe_multi_attach(&p->uprobes, program, a->provider, a->name);
+		err = attach_multi(p, i, program);
 		if (err > 0)
 			p->usdt[i].fd = err;
 	} else {
@@ -459,32 +486,43 @@ static void *detach(void *attachment)
  * by all who wait at the same time, so each link gets a thread to wait in. (That helps uprobe_multi
  * links only: the perf events of older kernels are closed under one mutex, 2.2 s in all.)
  */
-static void detach_all(struct programs *p, bool switches)
+static void detach_all(struct attachment *list, size_t count)
 {
 	pthread_t threads[WANTED_PROBES];
-	bool started[WANTED_PROBES] = {false};
+	bool started[WANTED_PROBES];
 
-	for (size_t i = 0; i < WANTED_PROBES; i++) {
-		struct attachment *a = &p->usdt[i];
-
-		if ((!a->fd && !a->link) || wanted_probes[i].is_switch != switches)
-			continue;
-		started[i] = !pthread_create(&threads[i], NULL, detach, a);
+	for (size_t i = 0; i < count; i++) {
+		started[i] = (list[i].fd || list[i].link) &&
+			     !pthread_create(&threads[i], NULL, detach, &list[i]);
 		if (!started[i])
-			detach(a);
+			detach(&list[i]);
 	}
-	for (size_t i = 0; i < WANTED_PROBES; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (started[i])
 			pthread_join(threads[i], NULL);
-		if (wanted_probes[i].is_switch == switches)
-			p->usdt[i] = (struct attachment){0};
+	memset(list, 0, count * sizeof(*list));
+}
+
+/* Those with gates were switched off by them before; without, they are to be the first. */
+static void detach_switches(struct programs *p)
+{
+	struct attachment switches[WANTED_PROBES] = {0};
+
+	for (size_t i = 0; i < WANTED_PROBES; i++) {
+		struct attachment *a = p->gates[i].fd ? &p->gates[i] : &p->usdt[i];
+
+		if (!wanted_probes[i].gate)
+			continue;
+		switches[i] = *a;
+		*a = (struct attachment){0};
 	}
+	detach_all(switches, WANTED_PROBES);
 }
 
 void programs_detach(struct programs *p)
 {
-	detach_all(p, true);
-	detach_all(p, false);
+	detach_switches(p);
+	detach_all(p->usdt, WANTED_PROBES);
 	sampler_close(p->owners);
 	p->owners = NULL;
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {

@@ -4,6 +4,16 @@
  * from a JVM took 2.3 s. A uprobe_multi link takes all places of a probe, and links can be closed
  * side by side. The BPF side stays libbpf's usdt.bpf.h: the cookie of each place is the number of
  * its entry in __bpf_usdt_specs.
+ *
+ * Gates. The kernel raises a probe's semaphore before it writes the breakpoint, and lowers it after
+ * it has taken it out; on nops of 5 bytes there are several interrupts of all CPUs between. A JVM
+ * that numbers its events meanwhile numbers some that nobody sees (Linux 6.18, a thread that does
+ * nothing else: 203 when it was attached to, 8,818 when it was detached from). So the breakpoint of
+ * such a probe is set without its semaphore, and that is raised by another one, which does nothing:
+ * the gate. It is the last that is set and the first that is taken out. It stands behind the nop of
+ * a probe that is seldom fired. A breakpoint has one semaphore for all who set it, in any process
+ * that has mapped the file: if another tool has set this one with its own, there is no gate, and
+ * while there is one, other tools cannot attach to that probe.
  */
 #include "probe/uprobe_multi.h"
 
@@ -95,6 +105,8 @@ struct tables {
 	uint64_t *semaphores; /* which the kernel raises by one for each place, 0: has none */
 };
 
+#define NOP_BYTES 5
+
 static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struct tables *t)
 {
 	for (uint32_t i = 0; i < probe->locations; i++) {
@@ -115,7 +127,7 @@ static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struc
 }
 
 int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
-			const char *name)
+			const char *name, bool gated)
 {
 	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
 	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
@@ -136,11 +148,35 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 		attr.cnt = probe->locations;
 		attr.offsets = (uintptr_t)t.offsets;
 		attr.cookies = (uintptr_t)t.cookies;
-		attr.ref_ctr_offsets = probe->semaphore ? (uintptr_t)t.semaphores : 0;
+		attr.ref_ctr_offsets = probe->semaphore && !gated ? (uintptr_t)t.semaphores : 0;
 		err = link_create(&attr);
 		if (err < 0)
 			err = -errno;
 	}
 	free(t.offsets);
 	return err;
+}
+
+int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+		      const char *name, const char *behind)
+{
+	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
+	const struct usdt_probe *place = usdt_find(&u->list, provider, behind);
+	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
+					.path = (uintptr_t)u->path,
+					.pid = (uint32_t)u->pid,
+					.cnt = 1};
+	uint64_t offset, semaphore;
+	int fd;
+
+	if (!probe || !place)
+		return -ENOENT;
+	if (!probe->at->semaphore || !place->at->file_offset || place->site != USDT_SITE_NOP5)
+		return -ENOTSUP;
+	offset = place->at->file_offset + NOP_BYTES;
+	semaphore = probe->at->semaphore;
+	attr.offsets = (uintptr_t)&offset;
+	attr.ref_ctr_offsets = (uintptr_t)&semaphore;
+	fd = link_create(&attr);
+	return fd < 0 ? -errno : fd;
 }

@@ -26,9 +26,18 @@ void uprobe_multi_prepare(struct bpf_program *program);
 
 /* Reads the probes of the library at path. */
 int uprobe_multi_open(struct uprobe_multi *u, pid_t pid, const char *path, int specs);
-/* A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe.
- * Takes all its places. */
+/*
+ * A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe.
+ * Takes all its places. gated: its semaphore is not raised, a gate does that.
+ */
 int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
-			const char *probe);
+			const char *probe, bool gated);
+/*
+ * Raises the semaphore of a probe while the descriptor is open (essay in uprobe_multi.c), by a
+ * breakpoint behind another one's nop, of the same provider; program must do nothing. -ENOTSUP: it
+ * cannot stand there.
+ */
+int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+		      const char *probe, const char *behind);
 /* What was attached stays. */
 void uprobe_multi_close(struct uprobe_multi *u);

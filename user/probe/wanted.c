@@ -28,9 +28,9 @@
 	{                                                                                          \
 		SPOOR_PROVIDER, name, program, purpose, WANTED_PATCHED, false                      \
 	}
-#define SWITCH(name, program, purpose)                                                             \
+#define SWITCH(name, program, purpose, gate)                                                       \
 	{                                                                                          \
-		SPOOR_PROVIDER, name, program, purpose, WANTED_PATCHED, true                       \
+		SPOOR_PROVIDER, name, program, purpose, WANTED_PATCHED, gate                       \
 	}
 
 /* Ends come first, so that whoever is seen to begin is seen to end. */
@@ -73,8 +73,8 @@ const struct wanted_probe wanted_probes[] = {
 	HOOK("monitor__wait", "exact_monitor_wait", WAITING),
 	HOOK("park__end", "exact_park_end", PARKING),
 	HOOK("unpark", "exact_unpark", PARKING),
-	SWITCH("monitor__enter", "exact_monitor_enter", CONTENTION),
-	SWITCH("park__begin", "exact_park_begin", PARKING),
+	SWITCH("monitor__enter", "exact_monitor_enter", CONTENTION, "monitor__deflate"),
+	SWITCH("park__begin", "exact_park_begin", PARKING, "gc__end"),
 };
 
 const size_t wanted_probe_count = sizeof(wanted_probes) / sizeof(*wanted_probes);

@@ -15,7 +15,7 @@ struct wanted_probe {
 	const char *program; /* the BPF program that it runs */
 	const char *purpose; /* "contended monitors": what is missing from a log without it */
 	enum wanted_of of;
-	bool is_switch; /* turns its family on: attached last, detached first */
+	const char *gate; /* of a switch: the probe behind which its gate is (uprobe_multi.h) */
 };
 
 #define WANTED_PROBES 40
