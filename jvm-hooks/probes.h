@@ -89,8 +89,8 @@
  *  gc__end(gc)
  *  gc__phase__begin(gc, name, level, kind)                                    none
  *  gc__phase__end(gc, name, level, kind)
- *	name ends with NUL. level: depth within phases; kind: SPOOR_PHASE_*, a WORKER's is one
- *	worker's part.
+ *	name ends with NUL. level: depth by its timer; thread and order tell better what is within
+ *	what. kind: SPOOR_PHASE_*; a WORKER's is one worker's part. gc may be -1: no number yet.
  *  safepoint(name, length, tid, begun, reached, cleaned, ended, threads, running)  none
  *	At its end. name, length: the VM operation, not terminated; tid: of the thread that asked
  *	for it, 0: the VM. From begun to reached it waited for threads, of which running ran.
