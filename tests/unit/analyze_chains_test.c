@@ -17,7 +17,7 @@ static const struct times none;
 
 static struct contention *feed(const struct event *events, size_t count)
 {
-	struct contention *c = contention_new();
+	struct contention *c = contention_new(NULL);
 
 	assert_non_null(c);
 	for (size_t i = 0; i < count; i++)

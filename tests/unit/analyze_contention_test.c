@@ -13,7 +13,7 @@
 
 static struct contention *feed(const struct event *events, size_t count, uint64_t end_ns)
 {
-	struct contention *c = contention_new();
+	struct contention *c = contention_new(NULL);
 
 	assert_non_null(c);
 	for (size_t i = 0; i < count; i++)

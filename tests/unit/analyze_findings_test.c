@@ -221,7 +221,7 @@ static struct log_names *some_names(void)
 
 static struct contention *some_contention(void)
 {
-	struct contention *c = contention_new();
+	struct contention *c = contention_new(NULL);
 	uint64_t ns = 1;
 
 	for (uint32_t i = 0; i < 300 && c; i++) {

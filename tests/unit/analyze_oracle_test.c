@@ -615,7 +615,7 @@ static void agrees_with_the_oracle(void **state)
 	(void)state;
 	for (unsigned n = 0; n < SCHEDULES; n++) {
 		struct times threads[THREADS + 1] = {{0}};
-		struct contention *c = contention_new();
+		struct contention *c = contention_new(NULL);
 		uint64_t now = 1;
 
 		assert_non_null(c);
@@ -645,7 +645,7 @@ static bool survives(unsigned long fail_at)
 	memset(&o, 0, sizeof(o));
 	seed = 7;
 	alloc_fail_at(fail_at);
-	c = contention_new();
+	c = contention_new(NULL);
 	for (unsigned i = 0; i < EVENTS && c && !err; i++) {
 		struct event e = next_event(&o, threads, &now);
 

@@ -32,8 +32,8 @@ struct analysis *analysis_new(void)
 	if (!a)
 		return NULL;
 	a->names = log_names_new();
-	a->contention = contention_new();
-	if (a->names && a->contention)
+	a->contention = a->names ? contention_new(a->names) : NULL;
+	if (a->contention)
 		return a;
 	analysis_free(a);
 	return NULL;

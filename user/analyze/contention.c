@@ -58,23 +58,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/exact.h"
 #include "analyze/holds.h"
 
 struct contention {
 	struct holds holds;
+	struct exact *exact;
+	bool numbered; /* events have numbers */
 	struct contention_open *open;
 	uint32_t open_count, open_capacity;
 };
 
-struct contention *contention_new(void)
+struct contention *contention_new(const struct log_names *names)
 {
-	return calloc(1, sizeof(struct contention));
+	struct contention *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->exact = exact_new(&c->holds.cells, names);
+	if (c->exact)
+		return c;
+	free(c);
+	return NULL;
 }
 
 void contention_free(struct contention *c)
 {
 	if (!c)
 		return;
+	exact_free(c->exact);
 	holds_free(&c->holds);
 	free(c->open);
 	free(c);
@@ -178,17 +190,22 @@ static int on_entered(struct contention *c, const struct event *e)
 			  .ended = e->v[MONITOR_CONTENDED_ENTERED_OWNER].u,
 			  .ended_its = counters_at(e, MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS)};
 	uint32_t thread, lock;
+	bool released;
 	int err = holds_thread(&c->holds, e->thread, &thread);
 
 	if (!err)
 		err = holds_lock(&c->holds, e->v[MONITOR_CONTENDED_ENTERED_LOCK].u, &lock);
-	if (!err)
-		err = holds_observe(&c->holds, lock_at(c, lock), &s);
+	if (err)
+		return err;
+	released = lock_at(c, lock)->holder == HOLDER_HAND_OVER;
+	err = holds_observe(&c->holds, lock_at(c, lock), &s);
 	if (err)
 		return err;
 	lock_at(c, lock)->seen.monitor = true;
-	if (thread_at(c, thread)->lock == lock && !thread_at(c, thread)->parked)
+	if (thread_at(c, thread)->lock == lock && !thread_at(c, thread)->parked) {
+		lock_at(c, lock)->seen.inferred += !released;
 		return holds_unblock(&c->holds, thread, true);
+	}
 	lock_at(c, lock)->seen.begin_missing++;
 	return drop_blocked(c, thread);
 }
@@ -297,8 +314,10 @@ static int on_wait_begin(struct contention *c, const struct event *e)
 		err = holds_lock(&c->holds, monitor, &lock);
 	if (err)
 		return err;
+	thread_at(c, thread)->wait_lock = monitor;
+	thread_at(c, thread)->wait_stack = stack;
 	lock_at(c, lock)->seen.monitor = true;
-	return holds_observe(&c->holds, lock_at(c, lock), &s);
+	return lock_at(c, lock)->exact ? 0 : holds_observe(&c->holds, lock_at(c, lock), &s);
 }
 
 /* A monitor is seen with this holder; nobody's blocking begins or ends. */
@@ -310,7 +329,7 @@ static int see_holder(struct contention *c, uint64_t monitor, const struct sight
 	if (err)
 		return err;
 	lock_at(c, lock)->seen.monitor = true;
-	return holds_observe(&c->holds, lock_at(c, lock), s);
+	return lock_at(c, lock)->exact ? 0 : holds_observe(&c->holds, lock_at(c, lock), s);
 }
 
 static int on_wait_end(struct contention *c, const struct event *e)
@@ -378,7 +397,46 @@ static int on_thread_end(struct contention *c, const struct event *e)
 {
 	uint32_t place = places_find(&c->holds.thread_places, (struct place_key){.a = e->thread});
 
-	return place == PLACE_NONE || !is_blocked(c, place) ? 0 : open_add(c, place);
+	if (place == PLACE_NONE)
+		return 0;
+	thread_at(c, place)->ended_ns = c->holds.now_ns;
+	return is_blocked(c, place) ? open_add(c, place) : 0;
+}
+
+/* The call chain of its wait() on this monitor; 0: it is not known. */
+static uint64_t wait_stack(const struct contention *c, uint64_t thread, uint64_t lock)
+{
+	uint32_t place = places_find(&c->holds.thread_places, (struct place_key){.a = thread});
+	const struct thread_state *t = place == PLACE_NONE ? NULL : &c->holds.threads[place];
+
+	return t && t->wait_lock == lock ? t->wait_stack : 0;
+}
+
+static int numbered_add(struct contention *c, const struct event *e)
+{
+	uint64_t note = 0;
+	uint32_t lock;
+	int err = 0;
+
+	c->numbered = true;
+	if (e->id != EVENT_PARK_BEGIN && e->id != EVENT_PARK_END && e->id != EVENT_UNPARK)
+		err = holds_lock(&c->holds, e->v[0].u, &lock);
+	else
+		lock = PLACE_NONE;
+	if (err)
+		return err;
+	if (lock != PLACE_NONE) {
+		lock_at(c, lock)->seen.monitor = true;
+		lock_at(c, lock)->exact = true;
+	}
+	if (e->id == EVENT_MONITOR_NOTIFY)
+		note = wait_stack(c, e->v[MONITOR_NOTIFY_TARGET].u, e->v[MONITOR_NOTIFY_LOCK].u);
+	return exact_add(c->exact, e, note);
+}
+
+static int on_deflate(struct contention *c, const struct event *e)
+{
+	return exact_deflate(c->exact, e->v[MONITOR_DEFLATE_LOCK].u);
 }
 
 int contention_add(struct contention *c, const struct event *e)
@@ -396,12 +454,68 @@ int contention_add(struct contention *c, const struct event *e)
 		[EVENT_PARK_END] = on_park_end,
 		[EVENT_UNPARK] = on_unpark,
 		[EVENT_THREAD_END] = on_thread_end,
+		[EVENT_MONITOR_DEFLATE] = on_deflate,
 	};
+	int err = 0;
 
 	/* An event that the log brings too late may not turn time back: the sums must add up. */
 	if (e->time_ns > c->holds.now_ns)
 		c->holds.now_ns = e->time_ns;
+	if (c->numbered)
+		err = exact_pass(c->exact, c->holds.now_ns);
+	if (err)
+		return err;
+	if (exact_takes(e))
+		return numbered_add(c, e);
 	return e->id < sizeof(on) / sizeof(*on) && on[e->id] ? on[e->id](c, e) : 0;
+}
+
+/* Of a thread that was still blocked when the log ended, or when the thread did. */
+static int exact_open_add(void *context, uint64_t lock, uint64_t since_ns,
+			  const struct blocked *who)
+{
+	struct contention *c = context;
+	struct contention_open o = {.lock = lock,
+				    .waiter = who->thread,
+				    .waiter_stack = who->stack,
+				    .holder = exact_holder(c->exact, lock, who)};
+	uint64_t end_ns = c->holds.now_ns;
+	uint32_t thread, place;
+	int err = array_grow(&c->open, &c->open_capacity, c->open_count, sizeof(*c->open));
+
+	if (!err)
+		err = holds_lock(&c->holds, lock, &place);
+	if (err)
+		return err;
+	thread = places_find(&c->holds.thread_places, (struct place_key){.a = who->thread});
+	if (thread != PLACE_NONE && thread_at(c, thread)->ended_ns > since_ns)
+		end_ns = thread_at(c, thread)->ended_ns;
+	o.blocked_ns = end_ns > since_ns ? end_ns - since_ns : 0;
+	c->open[c->open_count++] = o;
+	lock_at(c, place)->seen.open++;
+	lock_at(c, place)->seen.open_ns += o.blocked_ns;
+	return 0;
+}
+
+static int exact_locks_add(struct contention *c)
+{
+	struct timeline *line;
+	uint64_t lock;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (line = exact_line(c->exact, i, &lock)); i++) {
+		const struct timeline_counts *counts = timeline_counts(line);
+		uint32_t place;
+
+		err = holds_lock(&c->holds, lock, &place);
+		if (err)
+			break;
+		lock_at(c, place)->seen.begin_missing += counts->begin_missing;
+		lock_at(c, place)->seen.end_missing += counts->end_missing;
+		if (lock_at(c, place)->exact)
+			lock_at(c, place)->seen.numbers = exact_counts(c->exact, lock);
+	}
+	return err;
 }
 
 int contention_finish(struct contention *c, uint64_t end_ns)
@@ -414,7 +528,12 @@ int contention_finish(struct contention *c, uint64_t end_ns)
 		if (is_blocked(c, i))
 			err = open_add(c, i);
 	}
-	return err;
+	if (err || !c->numbered)
+		return err;
+	err = exact_finish(c->exact, c->holds.now_ns);
+	if (!err)
+		err = exact_locks_add(c);
+	return err ? err : exact_each_open(c->exact, exact_open_add, c);
 }
 
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count)
@@ -444,4 +563,29 @@ const struct contention_open *contention_open(const struct contention *c, uint32
 {
 	*ret_count = c->open_count;
 	return c->open;
+}
+
+static void counts_add(struct replay_counts *sum, const struct replay_counts *more)
+{
+	sum->numbers += more->numbers;
+	sum->gaps += more->gaps;
+	sum->missing += more->missing;
+	sum->cut += more->cut;
+	sum->late += more->late;
+}
+
+struct contention_facts contention_facts(const struct contention *c)
+{
+	struct contention_facts f = {.park = exact_counts(c->exact, REPLAY_PARK),
+				     .excess_ns = exact_excess_ns(c->exact)};
+	struct timeline *line;
+	uint64_t lock;
+
+	for (uint32_t i = 0; i < c->holds.lock_places.count; i++) {
+		f.inferred += c->holds.locks[i].seen.inferred;
+		counts_add(&f.monitors, &c->holds.locks[i].seen.numbers);
+	}
+	for (uint32_t i = 0; (line = exact_line(c->exact, i, &lock)); i++)
+		f.unnamed += timeline_counts(line)->unnamed;
+	return f;
 }

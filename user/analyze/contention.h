@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 #include "analyze/cells.h"
+#include "analyze/replay.h"
 #include "log/event.h"
 
 struct contention;
+struct log_names;
 
 struct contention_lock {
 	uint64_t lock;
@@ -16,6 +18,18 @@ struct contention_lock {
 	uint64_t end_missing;   /* begins whose end is lost */
 	uint64_t open;          /* still blocked when the log ended */
 	uint64_t open_ns;       /* their time up to then, in no sum */
+	uint64_t inferred; /* ends of contentions before which no event had told of a release */
+	/* Of a patched JVM: numbers of its events. */
+	struct replay_counts numbers;
+};
+
+/* How it is known who held a lock. */
+struct contention_facts {
+	struct replay_counts monitors, park; /* numbers of events, in sum; all zero: a stock JVM */
+	uint64_t inferred;                   /* in sum */
+	uint64_t unnamed;   /* contentions with a call chain that has not come, but stands for
+			       another in Object.wait() */
+	uint64_t excess_ns; /* folded holds for which there was no room */
 };
 
 /* A thread that was still blocked when the log ended, or when the thread did. */
@@ -27,8 +41,9 @@ struct contention_open {
 	uint64_t blocked_ns;
 };
 
-/* NULL: no memory. */
-struct contention *contention_new(void);
+/* names, lent until contention_free, may be NULL; locks are told by class with them. NULL: no
+ * memory. */
+struct contention *contention_new(const struct log_names *names);
 void contention_free(struct contention *c);
 
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
@@ -46,3 +61,4 @@ const struct contention_lock *contention_lock(const struct contention *c, uint32
 const struct contention_lock *contention_lock_find(const struct contention *c, uint64_t lock);
 uint32_t contention_lock_count(const struct contention *c);
 const struct contention_open *contention_open(const struct contention *c, uint32_t *ret_count);
+struct contention_facts contention_facts(const struct contention *c);

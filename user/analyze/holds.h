@@ -48,6 +48,7 @@ struct lock_state {
 	uint64_t holder_before;   /* the last other thread that held it; 0: none */
 	uint32_t holder_before_place;
 	uint32_t blocked;             /* first blocked thread, PLACE_NONE: none */
+	bool exact;                   /* its events have numbers: it is not dealt with here */
 	uint32_t held_previous, held; /* locks of the same holder */
 };
 
@@ -63,7 +64,9 @@ struct thread_state {
 	uint32_t last_cell;      /* that had some last */
 	uint32_t previous, next; /* blocked on the same lock */
 	struct piece open, open_before;
-	uint64_t held_ns; /* zero, but while a contention's time is counted */
+	uint64_t wait_lock, wait_stack; /* where it is in Object.wait(), or was last */
+	uint64_t ended_ns;              /* 0: it has not */
+	uint64_t held_ns;               /* zero, but while a contention's time is counted */
 };
 
 /* All zero at the start. */
