@@ -1,7 +1,8 @@
 /*
  * Monitors of a patched JVM, by the probes of jvm-hooks/probes.h. Everything that an event says
- * comes from the probe, except the owner at enter. Chains are walked where the thread does not own
- * the monitor: whoever waits for it would wait for the walk.
+ * comes from the probe, except the owner at enter, and the object where no probe has told it yet.
+ * Chains are walked where the thread does not own the monitor: whoever waits for it would wait for
+ * the walk.
  */
 #include "bpf/exact.bpf.h"
 #include "bpf/monitor.bpf.h"
@@ -15,19 +16,59 @@ static __always_inline __u32 wait_flags(__u64 flags)
 	       (flags & SPOOR_RESOLVES ? WIRE_RESOLVES : 0);
 }
 
-/* Whoever was seen to own it last. Programs may run in another order than that of the numbers. */
-static __always_inline void exact_owned_by(__u64 monitor, __u64 sequence, __u32 tid)
+static __always_inline struct monitor_state *monitor_get(__u64 monitor)
 {
 	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor), fresh = {};
 
-	if (m && m->sequence > sequence)
+	if (m)
+		return m;
+	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&monitors, &monitor);
+}
+
+/* A record that tells which object it is. */
+static __always_inline void monitor_told(struct monitor_state *m, struct wire_exact *r, __u64 klass,
+					 __u64 hash)
+{
+	if (m)
+		m->klass = klass;
+	r->klass = klass;
+	r->hash = (__u32)hash;
+}
+
+/*
+ * Some probes do not tell the object, and those that do may have fired before anybody was attached
+ * (a thread has been waiting since then, and is notified). Then it is read; the thread is where no
+ * collector moves it. 0: it is known, or cannot be read.
+ */
+static __noinline __u64 monitor_klass(__u64 monitor)
+{
+	struct monitor_state *m = monitor_get(monitor);
+	__u64 handle, oop, klass;
+
+	if (!m || m->klass)
+		return 0;
+	handle = read_u64(monitor + layout.mon_object);
+	oop = handle ? read_u64(handle) : 0;
+	klass = oop ? oop_klass(oop) : 0;
+	class_flags(klass);
+	m->klass = klass;
+	return klass;
+}
+
+static __always_inline void monitor_tell(struct wire_exact *r, __u64 monitor, __u64 klass)
+{
+	r->object = monitor;
+	r->klass = klass;
+	if (klass)
+		r->hash = mark_hash(read_u64(monitor + layout.mon_header));
+}
+
+/* Whoever was seen to own it last. Programs may run in another order than that of the numbers. */
+static __always_inline void monitor_owned(struct monitor_state *m, __u64 sequence, __u32 tid)
+{
+	if (!m || m->sequence > sequence)
 		return;
-	if (!m) {
-		fresh.owner = tid;
-		fresh.sequence = sequence;
-		bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
-		return;
-	}
 	m->sequence = sequence;
 	monitor_owned_by(m, tid);
 }
@@ -55,8 +96,7 @@ int BPF_USDT(exact_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u
 	if (!r)
 		return 0;
 	r->object = monitor;
-	r->klass = klass;
-	r->hash = (__u32)hash;
+	monitor_told(monitor_get(monitor), r, klass, hash);
 	r->how = (__u32)cause;
 	emit_submit(r);
 	return 0;
@@ -79,8 +119,7 @@ int BPF_USDT(exact_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
 	if (!r)
 		return 0;
 	r->object = monitor;
-	r->klass = klass;
-	r->hash = (__u32)hash;
+	monitor_told(0, r, klass, hash);
 	emit_submit(r);
 	return 0;
 }
@@ -91,6 +130,7 @@ int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __
 {
 	__u64 now = bpf_ktime_get_ns(), word, turns;
 	struct thread_state *t = thread_current(now);
+	struct monitor_state *m = monitor_get(monitor);
 	struct wire_exact *r;
 	__u32 owner, source, stack, owner_stack;
 
@@ -103,7 +143,7 @@ int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __
 	word = read_u64(monitor + layout.mon_owner);
 	owner = owner_tid(word, &source);
 	if (owner)
-		exact_owned_by(monitor, sequence, owner);
+		monitor_owned(m, sequence, owner);
 	class_flags(klass);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
@@ -116,8 +156,7 @@ int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __
 		return 0;
 	exact_fill(r, WIRE_EXACT_ENTER, wait_flags(flags), t, now);
 	r->object = monitor;
-	r->klass = klass;
-	r->hash = (__u32)hash;
+	monitor_told(m, r, klass, hash);
 	r->sequence = sequence;
 	r->stack = stack;
 	exact_owner(r, owner, source, owner_stack, now);
@@ -130,6 +169,7 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
 	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
 	__u32 owner = 0, tid = current_tid();
 	struct wire_exact *r;
@@ -142,14 +182,14 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 	t->monitor = 0;
 	if (m)
 		owner = m->owner != tid ? m->owner : m->previous;
-	exact_owned_by(monitor, sequence, tid);
+	monitor_owned(m, sequence, tid);
 	r = emit_reserve(WIRE_EXACT_ENTERED, sizeof(*r));
 	if (!r)
 		return 0;
 	exact_fill(r, WIRE_EXACT_ENTERED, wait_flags(flags), t, now);
 	if (acquired && acquired < now)
 		r->head.time_ns = acquired;
-	r->object = monitor;
+	monitor_tell(r, monitor, klass);
 	r->sequence = sequence;
 	exact_owner(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, 0, now);
 	emit_submit(r);
@@ -162,6 +202,7 @@ int BPF_USDT(exact_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, 
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
 	struct wire_exact *r;
 	__u32 stack;
 
@@ -169,14 +210,14 @@ int BPF_USDT(exact_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, 
 		count_drop(WIRE_EXACT_EXIT, WIRE_LOST_MAP);
 		return 0;
 	}
-	exact_owned_by(monitor, sequence, current_tid());
+	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
 	t->want = 0;
 	stack = stack_here(ctx, t, 1);
 	r = exact_short(WIRE_EXACT_EXIT, wait_flags(flags), t, now);
 	if (!r)
 		return 0;
 	r->head.time_ns = released;
-	r->object = monitor;
+	monitor_tell(r, monitor, klass);
 	r->sequence = sequence;
 	r->time = acquired ? since(released, acquired) : 0;
 	r->forward = forward;
@@ -225,8 +266,7 @@ int BPF_USDT(exact_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 m
 	if (!r)
 		return 0;
 	r->object = monitor;
-	r->klass = klass;
-	r->hash = (__u32)hash;
+	monitor_told(monitor_get(monitor), r, klass, hash);
 	r->time = millis;
 	r->stack = stack;
 	emit_submit(r);
@@ -258,6 +298,7 @@ int BPF_USDT(exact_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, 
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
 	struct wire_exact *r;
 
 	if (!t) {
@@ -267,7 +308,7 @@ int BPF_USDT(exact_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, 
 	r = exact_short(WIRE_EXACT_NOTIFY, all ? WIRE_NOTIFY_ALL : 0, t, now);
 	if (!r)
 		return 0;
-	r->object = monitor;
+	monitor_tell(r, monitor, klass);
 	r->sequence = sequence;
 	r->target = tid_from_ns((__u32)ns_tid);
 	emit_submit(r);

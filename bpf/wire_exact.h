@@ -17,9 +17,9 @@ struct wire_exact {
 	struct wire_head head;
 	struct wire_counters self;
 	__u64 object; /* ObjectMonitor; parks: 0 */
-	__u64 klass;  /* inflate, deflate, enter, wait, park begin and end; 0: none */
+	__u64 klass; /* inflate, deflate, enter, wait, park begin and end; others: if it was read */
 	__u64 sequence;
-	__u64 time; /* wait: ms. park: ns or deadline. exit: ns of its hold, 0: not known */
+	__u64 time;    /* wait: ms. park: ns or deadline. exit: ns of its hold, 0: not known */
 	__u64 forward; /* exit. park end: the sequence number of the unpark that ended it */
 	__u32 hash;    /* with klass */
 	__u32 how;     /* wait end, park end; inflate: the cause */

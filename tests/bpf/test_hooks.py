@@ -14,6 +14,7 @@ NAMES = re.findall(r"X\((\w+)\)", re.sub(r".*?define SPOOR_PROBES", "", open(
 MONITOR, PARK = [n for n in NAMES if n.startswith("monitor")], ["park__end", "unpark", "park__begin"]
 SWITCHES = {"monitor__enter": MONITOR, "park__begin": PARK}
 AFTER_WAIT, IN_WAIT, RESOLVES = 1, 2, 4
+NOWHERE = 0x1000  # a monitor that cannot be read
 
 
 class Patched(BpfTest):
@@ -358,13 +359,32 @@ class Monitors(Patched):
         one, other = recorder.stop().of("monitor_contended_enter")
         self.assertNotEqual(one["lock"]["id"], other["lock"]["id"])
 
+    def test_the_object_of_a_monitor_that_no_probe_has_told_is_read(self):
+        fake = self.start()
+        fake("class", "demo/LockB")
+        fake("object", "p", "demo/LockB")
+        fake("monitor", "n", "p", "0x999")
+        recorder = self.record(fake)
+        self.hook(fake, "a", "monitor__notify", "m:m", 1, "t:b", 0)  # has no hash yet
+        self.hook(fake, "a", "monitor__exit", "m:n", 1, 0, time.monotonic_ns(), 0, 0)
+        self.hook(fake, "b", "monitor__entered", "m:m", 2, time.monotonic_ns(), AFTER_WAIT)
+        self.enter(fake, "b", 3)
+        self.enter(fake, "b", 2, monitor="m:n", klass="k:demo/LockB", hash=0x999)
+        log = recorder.stop()
+        self.assertEqual({e["lock"]["id"] for e in log.of("monitor_notify", "monitor_contended_entered")},
+                         {log.one("monitor_contended_enter", sequence=3)["lock"]["id"]})
+        other = log.one("monitor_contended_exit")["lock"]
+        self.assertEqual((other["class"], other), ("demo.LockB",
+                                                   log.one("monitor_contended_enter", sequence=2)["lock"]))
+        self.assertEqual(sorted(lock["hash"] for lock in log.locks().values()), [0x777, 0x999])
+
     def test_a_record_that_comes_before_the_one_that_tells_its_lock(self):
         fake = self.start()
         recorder = self.record(fake)
         now = time.monotonic_ns()
-        self.hook(fake, "a", "monitor__exit", "m:m", 2, 0, now, 0, 0)
-        self.hook(fake, "b", "monitor__fold", "m:m", 3, 4, "t:a", 2, 2, 5, now, 1)
-        self.enter(fake, "b", 1)
+        self.hook(fake, "a", "monitor__exit", NOWHERE, 2, 0, now, 0, 0)
+        self.hook(fake, "b", "monitor__fold", NOWHERE, 3, 4, "t:a", 2, 2, 5, now, 1)
+        self.enter(fake, "b", 1, monitor=NOWHERE)
         log = recorder.stop()
         self.assertEqual({e["lock"]["id"] for e in log.of("monitor_contended_exit", "monitor_fold",
                                                           "monitor_contended_enter")},
@@ -374,11 +394,11 @@ class Monitors(Patched):
     def test_a_lock_that_nobody_tells(self):
         fake = self.start()
         recorder = self.record(fake, "--window", "100ms")
-        self.hook(fake, "a", "monitor__exit", "m:m", 2, 0, time.monotonic_ns(), 0, 0)
+        self.hook(fake, "a", "monitor__exit", NOWHERE, 2, 0, time.monotonic_ns(), 0, 0)
         shown = wait_until("it is written without", lambda: spoor(
             "cat", "-e", "monitor_contended_exit", recorder.log_path, expect=None).stdout)
         self.assertIn('"sequence":2', shown.replace(" ", ""))
-        self.enter(fake, "b", 3)
+        self.enter(fake, "b", 3, monitor=NOWHERE)
         log = recorder.stop()
         self.assertEqual(log.one("monitor_contended_exit")["lock"]["id"],
                          log.one("monitor_contended_enter")["lock"]["id"])

@@ -307,8 +307,12 @@ static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
 	define(f, 0x300, "LockA", 0);
 	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1);
 	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1);
+	assert_int_equal(ids_monitor_exact(f->ids, &told), 1); /* it was read, and has no hash */
 	told.hash = 7;
 	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	told.hash = 0; /* a record that was late */
+	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	told.hash = 7;
 	ids_monitor_forget(f->ids, 0x1000);
 	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1); /* whatever it was last */
 	nothing.object = 0x2000;

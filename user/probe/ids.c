@@ -573,8 +573,11 @@ uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
 	if (!l->gone && l->info.number && l->klass == r->klass && l->info.hash == r->hash &&
 	    class_is_still(l, c))
 		return l->info.number;
+	if (!l->gone && l->info.number && l->klass == r->klass && !r->hash)
+		return l->info.number;
 	/* Another object's; or the one of which nothing was known, but its hash now is. */
-	if (l->gone || (l->klass && (l->klass != r->klass || l->info.hash != r->hash)) || h)
+	if (l->gone || (l->klass && l->klass != r->klass) ||
+	    (l->info.hash && l->info.hash != r->hash) || h)
 		memset(&l->info, 0, sizeof(l->info));
 	l->gone = false;
 	l->klass = r->klass;

@@ -1,8 +1,8 @@
 /*
  * Events of a patched JVM.
  *
- * Of which object a monitor is, some records tell (inflate, enter, wait), the others have only its
- * address. A thread that walks its chain at enter puts its record into the ring after those that
+ * Of which object a monitor is, some records tell (inflate, enter, wait, and the first of it that BPF
+ * sees), the others have only its address. A thread that walks its chain at enter puts its record into the ring after those that
  * others put there meanwhile: the owner's exit may come before the enter that it is about. Such a
  * record is kept until the one that tells comes, for PENDING_MAX records at most; it keeps its time
  * and its sequence number, by which readers put it where it belongs.
@@ -275,8 +275,7 @@ void translate_exact_flush(struct translate_exact *x, uint64_t before_ns)
 
 static void monitor(struct translate_exact *x, const union record *r)
 {
-	bool tells = r->head.kind != WIRE_EXACT_FOLD && r->head.kind != WIRE_EXACT_ENTERED &&
-		     r->head.kind != WIRE_EXACT_EXIT && r->exact.klass;
+	bool tells = r->head.kind != WIRE_EXACT_FOLD && r->exact.klass;
 	uint32_t lock = tells ? ids_monitor_exact(x->to->ids, &r->exact)
 			      : ids_monitor_known(x->to->ids, monitor_of(r));
 
