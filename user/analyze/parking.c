@@ -51,11 +51,30 @@ static int begin(struct parking *p, const struct event *e, enum parking_kind kin
 	return 0;
 }
 
-static int end(struct parking *p, const struct event *e, enum parking_kind kind, uint64_t lock)
+_Static_assert((int)PARKING_HOW_COUNT == (int)PARK_END_COUNT &&
+		       (int)PARKING_WOKEN == (int)PARK_END_UNPARKED &&
+		       (int)PARKING_WOKEN == (int)WAIT_END_NOTIFIED &&
+		       (int)PARKING_INTERRUPTED == (int)PARK_END_INTERRUPTED &&
+		       (int)PARKING_INTERRUPTED == (int)WAIT_END_INTERRUPTED,
+	       "the same order");
+
+static void count(struct parking *p, struct parking_row *row, uint64_t since_ns, uint64_t how)
+{
+	uint64_t ns = p->now_ns - since_ns;
+
+	row->count++;
+	row->total_ns += ns;
+	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
+	row->how[how < PARKING_HOW_COUNT ? how : PARKING_HOW_NOT_KNOWN]++;
+}
+
+/* by: the number of the unpark that ended it; 0: none. */
+static int end(struct parking *p, const struct event *e, enum parking_kind kind, uint64_t lock,
+	       uint64_t how, uint64_t by)
 {
 	struct parking_thread *t;
 	struct parking_row *row;
-	uint64_t ns;
+	uint64_t since_ns;
 	int err = thread_find(p, e->thread, &t);
 
 	if (!err)
@@ -74,10 +93,36 @@ static int end(struct parking *p, const struct event *e, enum parking_kind kind,
 			row->begin_missing++;
 		return err;
 	}
-	ns = p->now_ns - t->since_ns[kind];
-	row->count++;
-	row->total_ns += ns;
-	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
+	since_ns = t->since_ns[kind];
+	count(p, row, since_ns, how);
+	if (by && by == t->unpark)
+		row->back_ns += p->now_ns - (t->unpark_ns > since_ns ? t->unpark_ns : since_ns);
+	return 0;
+}
+
+static int park_end(struct parking *p, const struct event *e)
+{
+	struct parking_thread *t;
+	int err = end(p, e, PARKING_PARK, e->v[PARK_END_LOCK].u, e->v[PARK_END_HOW].u,
+		      e->v[PARK_END_BY].u);
+
+	if (!err)
+		err = thread_find(p, e->thread, &t);
+	if (!err)
+		t->unpark = 0;
+	return err;
+}
+
+/* A thread has one permit: further unparks change nothing. */
+static int unpark(struct parking *p, const struct event *e)
+{
+	struct parking_thread *t;
+	int err = e->v[UNPARK_SEQUENCE].u ? thread_find(p, e->v[UNPARK_TARGET].u, &t) : 0;
+
+	if (err || !e->v[UNPARK_SEQUENCE].u || t->unpark)
+		return err;
+	t->unpark = e->v[UNPARK_SEQUENCE].u;
+	t->unpark_ns = p->now_ns;
 	return 0;
 }
 
@@ -114,11 +159,14 @@ int parking_add(struct parking *p, const struct event *e)
 	case EVENT_PARK_BEGIN:
 		return begin(p, e, PARKING_PARK, e->v[PARK_BEGIN_LOCK].u);
 	case EVENT_PARK_END:
-		return end(p, e, PARKING_PARK, e->v[PARK_END_LOCK].u);
+		return park_end(p, e);
+	case EVENT_UNPARK:
+		return unpark(p, e);
 	case EVENT_MONITOR_WAIT_BEGIN:
 		return begin(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u);
 	case EVENT_MONITOR_WAIT_END:
-		return end(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_END_LOCK].u);
+		return end(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_END_LOCK].u,
+			   e->v[MONITOR_WAIT_END_HOW].u, 0);
 	case EVENT_THREAD_END:
 		return on_thread_end(p, e);
 	default:

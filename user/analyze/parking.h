@@ -8,12 +8,24 @@
 
 enum parking_kind { PARKING_PARK, PARKING_WAIT, PARKING_KIND_COUNT };
 
+/* How it ended; a stock JVM does not tell. The order is that of enum park_end and enum wait_end. */
+enum parking_how {
+	PARKING_HOW_NOT_KNOWN,
+	PARKING_WOKEN, /* unparked, or notified */
+	PARKING_TIMEOUT,
+	PARKING_INTERRUPTED,
+	PARKING_SPURIOUS,
+	PARKING_HOW_COUNT,
+};
+
 struct parking_row {
 	enum parking_kind kind;
 	uint64_t lock; /* 0: no blocker */
 	uint64_t count;
 	uint64_t total_ns;
 	uint64_t max_ns;
+	uint64_t how[PARKING_HOW_COUNT];
+	uint64_t back_ns; /* of total_ns: from the unpark that ended it, until the thread ran */
 	uint64_t begin_missing; /* it began before the recording, or the begin is lost */
 	uint64_t end_missing;   /* the end is lost */
 	uint64_t open;          /* had not ended when the log did, or when the thread did */
@@ -25,6 +37,7 @@ struct parking_thread {
 	uint64_t since_ns[PARKING_KIND_COUNT];
 	uint64_t lock[PARKING_KIND_COUNT];
 	uint8_t active[PARKING_KIND_COUNT];
+	uint64_t unpark, unpark_ns; /* the first one since it has parked last; 0: none */
 };
 
 /* All zero at the start. */
