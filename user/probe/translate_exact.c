@@ -1,12 +1,12 @@
 /*
  * Events of a patched JVM.
  *
- * Of which object a monitor is, some records tell (inflate, enter, wait, and the first that BPF sees
- * of a monitor); the others have only its address. A thread that walks its chain at enter puts its
- * record into the ring after those that others put there meanwhile: the owner's exit may come before
- * the enter that it is about. A record of a monitor of which none has told is kept until one does,
- * for PENDING_MAX records at most; it keeps its time and its sequence number, by which readers put
- * it where it belongs.
+ * Of which object a monitor is, some records tell (inflate, enter, wait, and the first that BPF
+ * sees of a monitor); the others have only its address. A thread that walks its chain at enter puts
+ * its record into the ring after those that others put there meanwhile: the owner's exit may come
+ * before the enter that it is about. A record of a monitor of which none has told is kept until one
+ * does, for PENDING_MAX records at most; it keeps its time and its sequence number, by which
+ * readers put it where it belongs.
  */
 #include "probe/translate_parts.h"
 
