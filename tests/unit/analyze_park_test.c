@@ -26,7 +26,7 @@ struct park_case {
 	uint64_t sequence;
 };
 
-static int set_up(void **state)
+static int set_up_unnamed(void **state)
 {
 	static const char *const classes[BLOCKERS] = {
 		[LOCK] = PARK_LOCKS "ReentrantLock$NonfairSync",
@@ -46,12 +46,21 @@ static int set_up(void **state)
 	c->names = log_names_new();
 	assert_non_null(c->lines);
 	assert_non_null(c->names);
-	assert_int_equal(names_chains(c->names), 0);
 	for (unsigned lock = 1; lock < BLOCKERS; lock++)
 		assert_int_equal(names_lock(c->names, lock, classes[lock]), 0);
 	c->park = park_exact_new(c->lines, c->names);
 	assert_non_null(c->park);
 	*state = c;
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	struct park_case *c;
+
+	set_up_unnamed(state);
+	c = *state;
+	assert_int_equal(names_chains(c->names), 0);
 	return 0;
 }
 
@@ -220,6 +229,45 @@ static void no_release(void **state)
 	assert_int_equal(held(c, LOCK, 2, 1), 3 * (110 + 80));
 	assert_int_equal(held(c, LOCK, 2, HOLDER_HAND_OVER), 3 * 20);
 	assert_int_equal(held(c, LOCK, 2, 3), 0);
+}
+
+/* The names of a new chain come a little later than the unpark that it belongs to. */
+static void names_come_later(void **state)
+{
+	struct park_case *c = *state;
+	uint64_t u;
+
+	begins(c, 100, 2, LOCK, 1, CHAIN_LOCK);
+	begins(c, 110, 4, LOCK, 1, CHAIN_LOCK);
+	ends(c, 150, 2, LOCK, 0);
+	u = unparks(c, 200, 2, 4, CHAIN_CANCEL);
+	assert_int_equal(names_chains(c->names), 0);
+	ends(c, 210, 4, LOCK, u);
+	begins(c, 220, 4, LOCK, 1, CHAIN_LOCK);
+	u = unparks(c, 300, 1, 4, CHAIN_UNLOCK);
+	ends(c, 320, 4, LOCK, u);
+	finish(c, 1000);
+	assert_int_equal(held(c, LOCK, 4, 1), 100 + 80);
+	assert_int_equal(held(c, LOCK, 4, 2), 0);
+	assert_int_equal(held(c, LOCK, 4, HOLDER_HAND_OVER), 20);
+}
+
+/* Or not at all. */
+static void names_never_come(void **state)
+{
+	struct park_case *c = *state;
+	uint64_t u;
+
+	begins(c, 100, 2, LOCK, 1, CHAIN_LOCK);
+	u = unparks(c, 200, 1, 2, CHAIN_UNLOCK);
+	ends(c, 220, 2, LOCK, u);
+	begins(c, 1000000300, 2, LOCK, 1, CHAIN_LOCK);
+	assert_int_equal(held(c, LOCK, 2, 1), 100);
+	u = unparks(c, 1000000400, 1, 2, CHAIN_UNLOCK);
+	ends(c, 1000000420, 2, LOCK, u);
+	finish(c, 2000000000);
+	assert_int_equal(held(c, LOCK, 2, 1), 200);
+	assert_int_equal(held(c, LOCK, 2, HOLDER_HAND_OVER), 40);
 }
 
 /* Without a call chain the owner that was seen decides. */
@@ -568,6 +616,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(barging, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(split, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_release, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_come_later, set_up_unnamed, tear_down),
+		cmocka_unit_test_setup_teardown(names_never_come, set_up_unnamed, tear_down),
 		cmocka_unit_test_setup_teardown(broken_chain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(old_permit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(own_permit, set_up, tear_down),

@@ -145,6 +145,17 @@ static struct park_chain read_chain(const struct log_names *names, uint64_t stac
 	return chain;
 }
 
+bool park_chains_ready(const struct park_chains *c, uint64_t stack)
+{
+	bool known;
+
+	if (!stack || !c->names ||
+	    places_find(&c->places, (struct place_key){.a = stack}) != PLACE_NONE)
+		return true;
+	read_chain(c->names, stack, &known);
+	return known;
+}
+
 int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *ret)
 {
 	struct place_key key = {.a = stack};
@@ -157,15 +168,12 @@ int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *re
 		*ret = place == PLACE_NONE ? chain : c->rows[place];
 		return 0;
 	}
+	/* What is not known by now is not waited for again. */
 	chain = read_chain(c->names, stack, &known);
-	/* Its names may still come. */
-	if (known) {
-		err = places_add_row(&c->places, key, &c->rows, &c->capacity, sizeof(*c->rows),
-				     &place);
-		if (err)
-			return err;
-		c->rows[place] = chain;
-	}
+	err = places_add_row(&c->places, key, &c->rows, &c->capacity, sizeof(*c->rows), &place);
+	if (err)
+		return err;
+	c->rows[place] = chain;
 	*ret = chain;
 	return 0;
 }

@@ -36,6 +36,8 @@ struct park_chains {
 	uint32_t capacity;
 };
 
+/* Whether all names are there that it takes to read a chain; those that are not may still come. */
+bool park_chains_ready(const struct park_chains *c, uint64_t stack);
 /* 0 or -ENOMEM. stack may be 0. */
 int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *ret);
 void park_chains_free(struct park_chains *c);

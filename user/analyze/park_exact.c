@@ -25,11 +25,19 @@
 #include "analyze/park_exact.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/park_family.h"
 #include "analyze/park_lock.h"
 #include "analyze/park_wait.h"
 #include "log/names.h"
+
+/*
+ * An unpark is older than its call chain, which is walked behind it, and so are the names of a chain
+ * that is new. Its event waits for them, but not for ever: they may be lost.
+ */
+#define LATE_NS 100000000
+#define LATE_MAX 4096
 
 /* A thread that has come back from park, and has not got the lock, tries again for much less. */
 #define TRY_NS 100000
@@ -82,6 +90,12 @@ struct blocker {
 	uint32_t condition_of; /* of a condition: its lock's place; PLACE_NONE: not known */
 };
 
+/* An event that waits for the names of its call chain, or behind such a one. */
+struct late {
+	struct event event;
+	uint64_t missing;
+};
+
 struct park_exact {
 	struct timelines *lines;
 	const struct log_names *names;
@@ -95,6 +109,8 @@ struct park_exact {
 	uint32_t parkers_capacity;
 	uint64_t now_ns;
 	uint32_t gaps;
+	struct late *late;
+	uint32_t late_count, late_capacity;
 };
 
 struct park_exact *park_exact_new(struct timelines *lines, const struct log_names *names)
@@ -122,6 +138,7 @@ void park_exact_free(struct park_exact *p)
 	places_free(&p->parker_places);
 	free(p->blockers);
 	free(p->parkers);
+	free(p->late);
 	free(p);
 }
 
@@ -641,7 +658,7 @@ static int gap(struct park_exact *p, uint64_t to_ns)
 	return err;
 }
 
-int park_exact_add(struct park_exact *p, const struct event *e, uint64_t missing)
+static int replay(struct park_exact *p, const struct event *e, uint64_t missing)
 {
 	int err = missing ? gap(p, e->time_ns) : 0;
 
@@ -661,9 +678,49 @@ int park_exact_add(struct park_exact *p, const struct event *e, uint64_t missing
 	}
 }
 
+static bool is_ready(const struct park_exact *p, const struct event *e)
+{
+	return e->id == EVENT_PARK_BEGIN ? park_chains_ready(&p->chains, e->v[PARK_BEGIN_STACK].u)
+	       : e->id == EVENT_UNPARK   ? park_chains_ready(&p->chains, e->v[UNPARK_STACK].u)
+					 : true;
+}
+
+/* Those that have waited, as far as they need not wait any longer. */
+static int late_replay(struct park_exact *p, uint64_t now_ns)
+{
+	uint32_t n = 0;
+	int err = 0;
+
+	for (; n < p->late_count && !err; n++) {
+		const struct late *l = &p->late[n];
+
+		if (!is_ready(p, &l->event) && l->event.time_ns + LATE_NS > now_ns &&
+		    p->late_count - n < LATE_MAX)
+			break;
+		err = replay(p, &l->event, l->missing);
+	}
+	p->late_count -= n;
+	if (n && p->late_count)
+		memmove(p->late, p->late + n, p->late_count * sizeof(*p->late));
+	return err;
+}
+
+int park_exact_add(struct park_exact *p, const struct event *e, uint64_t missing)
+{
+	int err;
+
+	if (!p->late_count && is_ready(p, e))
+		return replay(p, e, missing);
+	err = array_grow(&p->late, &p->late_capacity, p->late_count, sizeof(*p->late));
+	if (err)
+		return err;
+	p->late[p->late_count++] = (struct late){*e, missing};
+	return late_replay(p, e->time_ns);
+}
+
 int park_exact_finish(struct park_exact *p, uint64_t end_ns)
 {
-	int err = 0;
+	int err = late_replay(p, UINT64_MAX);
 
 	for (uint32_t i = 0; i < p->blocker_places.count && !err; i++) {
 		if (is_lock(&p->blockers[i]))
