@@ -231,6 +231,30 @@ static void no_release(void **state)
 	assert_int_equal(held(c, LOCK, 2, 3), 0);
 }
 
+/* Where a holder was that nobody sees release the lock, as the only waiter has given up before. */
+static void chain_of_owner(void **state)
+{
+	const uint64_t seen = chain_number(CHAIN_FUTURE, 0);
+	struct park_case *c = *state;
+	struct event e;
+
+	begins(c, 100, 2, LOCK, 1, CHAIN_LOCK);
+	e = owner_at(150, 3, 2, 77, STACK_SOURCE_SAMPLE); /* not the owner */
+	park_exact_show(c->park, &e);
+	e = owner_at(160, 1, 2, seen, STACK_SOURCE_SWITCH);
+	park_exact_show(c->park, &e);
+	e = owner_at(170, 1, 2, 78, STACK_SOURCE_SAMPLE); /* it has one */
+	park_exact_show(c->park, &e);
+	ends(c, 300, 2, LOCK, 0);
+	e = owner_at(310, 1, 2, 79, STACK_SOURCE_SAMPLE); /* nobody waits */
+	park_exact_show(c->park, &e);
+	unparks(c, 400, 2, 5, CHAIN_FUTURE);
+	finish(c, 1000);
+	assert_int_equal(cell_of(c, LOCK, 2, 1)->blocked_ns, 200);
+	assert_int_equal(cell_of(c, LOCK, 2, 1)->holder_stack, seen);
+	assert_int_equal(cell_of(c, LOCK, 2, 1)->stack_from_ns[HOLDER_STACK_SWITCH], 200);
+}
+
 /* The names of a new chain come a little later than the unpark that it belongs to. */
 static void names_come_later(void **state)
 {
@@ -616,6 +640,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(barging, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(split, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_release, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(chain_of_owner, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_come_later, set_up_unnamed, tear_down),
 		cmocka_unit_test_setup_teardown(names_never_come, set_up_unnamed, tear_down),
 		cmocka_unit_test_setup_teardown(broken_chain, set_up, tear_down),

@@ -718,6 +718,23 @@ int park_exact_add(struct park_exact *p, const struct event *e, uint64_t missing
 	return late_replay(p, e->time_ns);
 }
 
+void park_exact_show(struct park_exact *p, const struct event *e)
+{
+	static const enum holder_stack_from from[STACK_SOURCE_COUNT] = {
+		[STACK_SOURCE_BLOCK] = HOLDER_STACK_BLOCK,
+		[STACK_SOURCE_SWITCH] = HOLDER_STACK_SWITCH,
+		[STACK_SOURCE_SAMPLE] = HOLDER_STACK_SAMPLE,
+	};
+	uint64_t source = e->v[OWNER_STACK_SOURCE].u, stack = e->v[OWNER_STACK_STACK].u;
+	uint32_t place =
+		places_find(&p->parker_places, (struct place_key){.a = e->v[OWNER_STACK_WAITER].u});
+	const struct parker *t = place == PLACE_NONE ? NULL : &p->parkers[place];
+
+	if (t && t->parked && t->in_lock && t->blocker != PLACE_NONE && stack &&
+	    source < STACK_SOURCE_COUNT && from[source])
+		park_lock_show(&p->blockers[t->blocker].lock, e->thread, stack, from[source]);
+}
+
 int park_exact_finish(struct park_exact *p, uint64_t end_ns)
 {
 	int err = late_replay(p, UINT64_MAX);

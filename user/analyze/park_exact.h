@@ -24,6 +24,8 @@ void park_exact_free(struct park_exact *p);
  * before this event. 0 or -ENOMEM.
  */
 int park_exact_add(struct park_exact *p, const struct event *e, uint64_t missing);
+/* An owner_stack event. It has no number: it counts for what is known of the lock by now. */
+void park_exact_show(struct park_exact *p, const struct event *e);
 /* No more events; end_ns is the time of the log's last one. 0 or -ENOMEM. timelines_finish comes
  * behind this. */
 int park_exact_finish(struct park_exact *p, uint64_t end_ns);

@@ -284,6 +284,21 @@ int park_lock_held(struct park_lock *l, uint64_t sequence, uint64_t ns, const st
 	return held_again(l, ns, held) ? 0 : mark_add(l, &m);
 }
 
+void park_lock_show(struct park_lock *l, uint64_t thread, uint64_t stack,
+		    enum holder_stack_from from)
+{
+	uint32_t i = l->mark_count;
+	struct held *held;
+
+	while (i > 0 && l->marks[i - 1].kind == MARK_WOKEN)
+		i--;
+	held = i ? &l->marks[i - 1].held : &l->left.held;
+	if (held->mode < HELD_EXCLUSIVE || held->thread != thread || held->stack)
+		return;
+	held->stack = stack;
+	held->from = from;
+}
+
 int park_lock_pass_on(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held,
 		      uint64_t target)
 {

@@ -86,6 +86,9 @@ int park_lock_unblock(struct park_lock *l, uint64_t thread, enum park_mode mode,
 
 /* The lock is seen to be held like this. */
 int park_lock_held(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held);
+/* The call chain of a thread, if it is the one that is known to hold it, and that one's is not. */
+void park_lock_show(struct park_lock *l, uint64_t thread, uint64_t stack,
+		    enum holder_stack_from from);
 /* A thread's counters at this moment. */
 int park_lock_see(struct park_lock *l, uint64_t ns, uint64_t thread, const struct counters *its);
 /* A thread has come back from park, and wants the lock. */
