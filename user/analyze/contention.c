@@ -250,6 +250,7 @@ static int on_park_end(struct contention *c, const struct event *e)
 			: l->holder == s.ended ? owners
 					       : (struct counters){0};
 		s.first_reader = l->first_reader;
+		l->seen.inferred++;
 	}
 	err = holds_observe(&c->holds, l, &s);
 	return err ? err : holds_unblock(&c->holds, thread, true);

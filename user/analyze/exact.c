@@ -87,8 +87,10 @@ int exact_deflate(struct exact *x, uint64_t lock)
 
 int exact_finish(struct exact *x, uint64_t end_ns)
 {
-	int err = replay_finish(x->replay);
+	int err = replay_pass(x->replay, end_ns);
 
+	if (!err)
+		err = replay_finish(x->replay);
 	if (!err)
 		err = park_exact_finish(x->park, end_ns);
 	return err ? err : timelines_finish(x->lines);

@@ -199,6 +199,8 @@ static void sum(struct group *g, const struct entry *entries, uint32_t count, en
 		g->count += cell->count;
 		g->blocked_ns += cell->blocked_ns;
 		g->first_reader_ns += cell->first_reader_ns;
+		g->after_wait_count += cell->after_wait ? cell->count : 0;
+		g->after_wait_ns += cell->after_wait ? cell->blocked_ns : 0;
 		g->max_ns = max > g->max_ns ? max : g->max_ns;
 		split_add(&g->split, &cell->split);
 		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)

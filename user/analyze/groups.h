@@ -50,6 +50,7 @@ struct group {
 	uint64_t blocked_ns;
 	uint64_t max_ns; /* of the aspect and those above it, the last enum group_max */
 	uint64_t first_reader_ns;
+	uint64_t after_wait_count, after_wait_ns; /* of count and blocked_ns: after Object.wait() */
 	struct split split;
 	uint64_t stack_from_ns[HOLDER_STACK_FROM_COUNT];
 	struct group *groups; /* by blocked_ns, descending, then by key */

@@ -14,8 +14,8 @@
  * HELD_MAX events or FOLDS_MAX folds, or all of them TOTAL_MAX together, or when the event behind
  * the gap has waited for GAP_NS of the log's time: that long, as folds are told by the next release
  * of the monitor, and it may be held for a while. So no event waits for ever, and memory is
- * bounded. A gap is counted, and whoever gets the events is told. What comes later all the same is
- * counted, too, and nothing else.
+ * bounded. A gap is counted (apart, if the log ends within CUT_NS of it), and whoever gets the
+ * events is told. What comes later all the same is counted, too, and nothing else.
  * - A monitor that is deflated may be inflated again, and then counts anew. replay_restart tells of
  * that; if this is lost, the numbers tell by themselves: they go back.
  */
@@ -32,6 +32,7 @@
 #define START_NS (100 * NS_PER_MS)
 #define START_MAX 8192
 #define GAP_NS (60 * NS_PER_S)
+#define CUT_NS (100 * NS_PER_MS)
 #define HELD_MAX 65536
 #define FOLDS_MAX 4096
 #define TOTAL_MAX 131072
@@ -356,9 +357,19 @@ static bool was_skipped(const struct queue *q, uint64_t number)
 	return false;
 }
 
+/* Since when the event behind the gap is there. */
+static uint64_t waits_since(const struct queue *q)
+{
+	const struct held *exit = q->held.count ? (struct held *)q->held.rows[0] : NULL,
+			  *fold = q->folds.count ? (struct held *)q->folds.rows[0] : NULL;
+
+	return exit && (!fold || exit->since_ns < fold->since_ns) ? exit->since_ns : fold->since_ns;
+}
+
 /* What is next will not come. end: the log is at its end. */
 static int give_up(struct replay *r, struct queue *q, bool end)
 {
+	bool cut = end && r->now_ns - waits_since(q) <= CUT_NS;
 	uint64_t from = q->next, to = UINT64_MAX, missing;
 	struct replay_window w;
 	bool parts;
@@ -371,17 +382,15 @@ static int give_up(struct replay *r, struct queue *q, bool end)
 	} else {
 		if (q->held.count)
 			to = q->held.rows[0]->number;
-		for (uint32_t i = 0; i < q->folds.count; i++) {
-			if (q->folds.rows[i]->number < to)
-				to = q->folds.rows[i]->number;
-		}
+		if (q->folds.count && q->folds.rows[0]->number < to)
+			to = q->folds.rows[0]->number;
 		missing = to - from;
 		remember(q, from, to);
 		q->next = to;
 		q->missing += missing;
 	}
-	q->counts.gaps += missing && !end;
-	*(end ? &q->counts.cut : &q->counts.missing) += missing;
+	q->counts.gaps += missing && !cut;
+	*(cut ? &q->counts.cut : &q->counts.missing) += missing;
 	return err ? err : advance(r, q);
 }
 
@@ -399,10 +408,8 @@ static int start(struct replay *r, struct queue *q)
 	wait_end(r, q);
 	q->started = true;
 	q->next = q->held.count ? q->held.rows[0]->number : UINT64_MAX;
-	for (uint32_t i = 0; i < q->folds.count; i++) {
-		if (q->folds.rows[i]->number < q->next)
-			q->next = q->folds.rows[i]->number;
-	}
+	if (q->folds.count && q->folds.rows[0]->number < q->next)
+		q->next = q->folds.rows[0]->number;
 	q->base = q->next;
 	return advance(r, q);
 }
@@ -428,8 +435,7 @@ static int release(struct replay *r, struct queue *q)
 		return start(r, q);
 	do {
 		err = give_up(r, q, false);
-	} while (!err && q->held.count &&
-		 r->now_ns - ((struct held *)q->held.rows[0])->since_ns > GAP_NS);
+	} while (!err && q->held.count && r->now_ns - waits_since(q) > GAP_NS);
 	return err;
 }
 

@@ -43,7 +43,7 @@ struct replay_counts {
 	uint64_t numbers; /* that were replayed */
 	uint64_t gaps;    /* between them */
 	uint64_t missing; /* numbers in these */
-	uint64_t cut;     /* numbers missing where the log ends: their events may have come later */
+	uint64_t cut;     /* numbers missing right before the log ends: they may have come later */
 	uint64_t late;    /* events that came when their number had been given up: in no result */
 };
 

@@ -32,6 +32,7 @@ struct tree {
 	const struct stacks *stacks;
 	struct table *table;
 	uint64_t all_ns;
+	bool after_wait; /* there is something to tell of it */
 };
 
 static void add_figures(const struct tree *t, const struct group *g, const char *max)
@@ -42,6 +43,9 @@ static void add_figures(const struct tree *t, const struct group *g, const char 
 	table_add(t->table, "%s", time_format(g->blocked_ns, buf));
 	table_add(t->table, "%s", share_format(g->blocked_ns, t->all_ns, buf));
 	table_add(t->table, "%s", max);
+	if (t->after_wait)
+		table_add(t->table, "%s",
+			  g->after_wait_count ? time_format(g->after_wait_ns, buf) : "");
 }
 
 /* Callers have a row each, without figures. */
@@ -83,6 +87,8 @@ static void add_groups(const struct tree *t, const struct group *parent, unsigne
 		if (i >= shown) {
 			rest.blocked_ns += g->blocked_ns;
 			rest.count += g->count;
+			rest.after_wait_ns += g->after_wait_ns;
+			rest.after_wait_count += g->after_wait_count;
 			continue;
 		}
 		if (!chain_next(&chain, label))
@@ -117,21 +123,22 @@ int report_by_text(const struct report_input *in, const enum aspect_id *by, unsi
 		{"count", false, 9, 0, false},
 		{"blocked", false, 8, 0, false},
 		{"share", false, 7, 0, false},
-		{"max", false, 8, 0, false}};
+		{"max", false, 8, 0, false},
+		{"after wait", false, 8, 0, false}};
 	struct labels *labels = labels_new(analysis_names(in->analysis));
-	struct table *table = table_new(columns, 5);
-	struct tree tree = {in, labels, analysis_stacks(in->analysis), table, 0};
 	struct group root = {0};
+	int err = labels ? make(in, by, depth, &root) : -ENOMEM;
+	struct table *table = table_new(columns, root.after_wait_count ? 6 : 5);
+	struct tree tree = {in,    labels,          analysis_stacks(in->analysis),
+			    table, root.blocked_ns, root.after_wait_count};
 	char buf[FORMAT_MAX];
 	size_t length = 0;
-	int err = labels ? make(in, by, depth, &root) : -ENOMEM;
 
 	*title = '\0';
 	for (unsigned i = 0; i < depth && length < sizeof(title); i++)
 		length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s",
 					   i ? " > " : "", aspect_get(by[i])->name);
 	if (!err) {
-		tree.all_ns = root.blocked_ns;
 		table_add(table, "all contentions");
 		add_figures(&tree, &root, time_format(root.max_ns, buf));
 		add_groups(&tree, &root, 1);
@@ -212,6 +219,9 @@ static json_t *groups_json(const struct labels *labels, const struct stacks *sta
 		json_object_set_new(o, "count", json_integer((json_int_t)g->count));
 		json_object_set_new(o, "blocked_ns", json_integer((json_int_t)g->blocked_ns));
 		json_object_set_new(o, "max_ns", json_integer((json_int_t)g->max_ns));
+		json_object_set_new(o, "after_wait_count",
+				    json_integer((json_int_t)g->after_wait_count));
+		json_object_set_new(o, "after_wait_ns", json_integer((json_int_t)g->after_wait_ns));
 		json_object_set_new(o, "split", split_json(&g->split));
 		json_object_set_new(o, "groups", groups_json(labels, stacks, g));
 		if (json_array_append_new(groups, o)) {
@@ -230,7 +240,7 @@ static bool group_complete(const json_t *group)
 	size_t i;
 
 	json_array_foreach (groups, i, g) {
-		if (json_object_size(g) < 6 || !group_complete(g))
+		if (json_object_size(g) < 8 || !group_complete(g))
 			return false;
 	}
 	return groups;
@@ -250,8 +260,10 @@ int by_json(const struct report_input *in, const enum aspect_id *by, unsigned de
 	if (!err) {
 		json_object_set(o, "by", aspects);
 		json_object_set_new(o, "total",
-				    json_pack("{sIsI}", "count", (json_int_t)root.count,
-					      "blocked_ns", (json_int_t)root.blocked_ns));
+				    json_pack("{sIsIsIsI}", "count", (json_int_t)root.count,
+					      "blocked_ns", (json_int_t)root.blocked_ns,
+					      "after_wait_count", (json_int_t)root.after_wait_count,
+					      "after_wait_ns", (json_int_t)root.after_wait_ns));
 		json_object_set_new(o, "groups", groups_json(labels, stacks, &root));
 		err = json_object_size(o) == 3 && group_complete(o) ? 0 : -ENOMEM;
 	}

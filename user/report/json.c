@@ -11,6 +11,7 @@
 #include "report/heap.h"
 #include "report/json_collections.h"
 #include "report/text.h"
+#include "report/vouched.h"
 
 /* jansson takes NULL for the error of a value's maker and passes it on: one look at the end is
  * enough. */
@@ -274,6 +275,7 @@ int report_json(const struct report_input *in, FILE *out)
 	analysis_facts(in->analysis, &f);
 	json_object_set_new(o, "recording", recording_json(in, &f));
 	json_object_set_new(contention, "incomplete", incomplete_json(in));
+	json_object_set_new(contention, "vouched", vouched_json(in));
 	if (!err && report_has_chains(in))
 		err = finding_json(in, contention);
 	json_object_set_new(o, "contention", contention);

@@ -43,6 +43,12 @@ void text_walks(struct text *t, const struct analysis_facts *f);
 void text_methods(struct text *t, const char *name, const struct group *lock);
 void text_sources(struct text *t);
 
+/* How it is known who held a lock: of one, and of all, with threads blocked for blocked_ns. */
+bool text_is_exact(const struct text *t, uint64_t lock);
+void text_vouched(struct text *t, uint64_t blocked_ns);
+/* What of a group's contentions came after Object.wait(); nothing if none. */
+void text_after_wait(struct text *t, const struct group *g, int indent);
+
 /* Members of the header; "" and 0 where it has none. */
 const char *header_text(const json_t *header, const char *object, const char *key);
 uint64_t header_number(const json_t *header, const char *object, const char *key);

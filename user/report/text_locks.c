@@ -16,6 +16,7 @@ struct lock_view {
 	const struct group *lock;                           /* by waiter_thread */
 	const struct group *holders;                        /* the same lock, by owner_thread */
 	const struct group *waiter_methods, *owner_methods; /* likewise; NULL: no call chains */
+	bool exact;                                         /* who held it */
 };
 
 static const struct contention_lock *lock_seen(const struct text *t, uint64_t lock)
@@ -29,8 +30,9 @@ static int print_waiters(const struct lock_view *v)
 						      {"count", false, 9, 0, false},
 						      {"time", false, 8, 0, false},
 						      {"share", false, 7, 0, false},
-						      {"longest", false, 8, 0, false}};
-	struct table *table = table_new(columns, 5);
+						      {"longest", false, 8, 0, false},
+						      {"after wait", false, 8, 0, false}};
+	struct table *table = table_new(columns, v->lock->after_wait_count ? 6 : 5);
 	char name[LABEL_MAX], count[FORMAT_MAX], time[FORMAT_MAX], share[FORMAT_MAX],
 		max[FORMAT_MAX];
 	uint32_t shown = v->lock->group_count < THREADS_MAX ? v->lock->group_count : THREADS_MAX;
@@ -44,6 +46,9 @@ static int print_waiters(const struct lock_view *v)
 		table_add(table, "%s", time_format(g->blocked_ns, time));
 		table_add(table, "%s", share_format(g->blocked_ns, v->lock->blocked_ns, share));
 		table_add(table, "%s", time_format(g->max_ns, max));
+		if (v->lock->after_wait_count)
+			table_add(table, "%s",
+				  g->after_wait_count ? time_format(g->after_wait_ns, time) : "");
 	}
 	err = table_print(table, 4, v->text->out);
 	table_free(table);
@@ -54,14 +59,15 @@ static int print_waiters(const struct lock_view *v)
 
 static int print_holders(const struct lock_view *v)
 {
-	static const struct table_column columns[] = {{"held meanwhile by", true, 22, 40, false},
-						      {"share", false, 7, 0, false},
-						      {"time", false, 8, 0, false},
-						      {"running", false, 7, 0, false},
-						      {"stolen", false, 6, 0, false},
-						      {"runnable", false, 8, 0, false},
-						      {"blocked", false, 7, 0, false},
-						      {"not split", false, 7, 0, false}};
+	const struct table_column columns[] = {
+		{v->exact ? "held meanwhile by" : "held, as inferred, by", true, 22, 40, false},
+		{"share", false, 7, 0, false},
+		{"time", false, 8, 0, false},
+		{"running", false, 7, 0, false},
+		{"stolen", false, 6, 0, false},
+		{"runnable", false, 8, 0, false},
+		{"blocked", false, 7, 0, false},
+		{"not split", false, 7, 0, false}};
 	struct table *table = table_new(columns, 8);
 	uint32_t shown =
 		v->holders->group_count < THREADS_MAX ? v->holders->group_count : THREADS_MAX;
@@ -177,6 +183,7 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 		count_format(g->count, count), g->count == 1 ? "" : "s",
 		duration_format(g->blocked_ns, total), share_format(g->blocked_ns, all_ns, share),
 		mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
+	text_after_wait(v->text, g, 4);
 	err = print_waiters(v);
 	if (!err)
 		err = print_holders(v);
@@ -326,11 +333,16 @@ static int print_all(struct text *t, const struct group *by)
 			     strcmp(header_text(t->in->header, "sources", "monitor"), "missing")
 				     ? ""
 				     : " of java.util.concurrent; monitors were not recorded");
+	text_after_wait(t, waiters, 2);
+	text_vouched(t, waiters->blocked_ns);
 	for (i = 0; i < waiters->group_count && i < t->in->top && !err; i++) {
 		uint64_t lock = waiters->groups[i].cell->lock;
-		struct lock_view v = {t, &waiters->groups[i], find_lock(&by[BY_HOLDER], lock),
+		struct lock_view v = {t,
+				      &waiters->groups[i],
+				      find_lock(&by[BY_HOLDER], lock),
 				      find_lock(&by[BY_WAITER_METHOD], lock),
-				      find_lock(&by[BY_OWNER_METHOD], lock)};
+				      find_lock(&by[BY_OWNER_METHOD], lock),
+				      text_is_exact(t, lock)};
 
 		err = print_lock(&v, i + 1, waiters->blocked_ns);
 	}

@@ -1,0 +1,22 @@
+/* report/vouched.h: how it is known who held the locks of a log: the same facts for all outputs. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "analyze/contention.h"
+
+struct report_input;
+
+struct vouched {
+	bool exact; /* events have numbers, or would have: the JVM is a patched one */
+	struct contention_facts facts;
+	/* Of contentions, as reported. */
+	uint64_t count, blocked_ns, unknown_ns, hand_over_ns, after_wait_count, after_wait_ns;
+};
+
+struct vouched vouched_of(const struct report_input *in);
+/* NULL: no memory. */
+json_t *vouched_json(const struct report_input *in);
