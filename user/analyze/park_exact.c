@@ -27,91 +27,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/park_family.h"
-#include "analyze/park_lock.h"
-#include "analyze/park_wait.h"
-#include "log/names.h"
+#include "analyze/parks.h"
 
 /*
- * An unpark is older than its call chain, which is walked behind it, and so are the names of a chain
- * that is new. Its event waits for them, but not for ever: they may be lost.
+ * An unpark is older than its call chain, which is walked behind it, and so are the names of a
+ * chain that is new. Its event waits for them, but not for ever: they may be lost.
  */
 #define LATE_NS 100000000
 #define LATE_MAX 4096
 
 /* A thread that has come back from park, and has not got the lock, tries again for much less. */
 #define TRY_NS 100000
-
-/* An unpark; sequence 0: none. */
-struct unpark {
-	uint64_t sequence, ns, thread, stack;
-	struct park_chain chain;
-	struct counters its;
-};
-
-/* Whose release it was that has set off a chain of wake-ups. */
-struct cause {
-	uint64_t lock, thread, stack;
-};
-
-/* A thread has come back from park, and it is not known from which lock it may have got then. */
-struct came {
-	bool known;
-	uint32_t condition; /* on which it was parked; PLACE_NONE: not known either */
-	struct unpark by;
-	uint64_t sequence, ns;
-};
-
-struct parker {
-	uint64_t thread;
-	uint32_t gaps;    /* what is said here was seen behind so many gaps */
-	uint32_t blocker; /* parked on this one; PLACE_NONE: on none */
-	bool parked;
-	bool again;   /* on the same lock, as it did not get it when it came back */
-	bool in_lock; /* in the queue of a lock, as far as its class tells */
-	uint64_t since_ns, stack;
-	enum park_mode mode;
-	struct unpark by; /* parked: what ends it; else: the permit that it has */
-
-	/* Between a park end and the next event of the thread. */
-	uint32_t wants; /* lock that it is about to take; PLACE_NONE: none */
-	bool woken;     /* by an unpark, whatever else there was */
-	uint64_t back_ns;
-	struct counters back;
-	struct cause cause;
-	struct came came;
-	/* Behind an unpark: the lock that await() released by it, or PLACE_NONE. */
-	uint32_t await_released;
-};
-
-struct blocker {
-	enum park_family family;
-	struct park_lock lock;
-	uint32_t condition_of; /* of a condition: its lock's place; PLACE_NONE: not known */
-};
-
-/* An event that waits for the names of its call chain, or behind such a one. */
-struct late {
-	struct event event;
-	uint64_t missing;
-};
-
-struct park_exact {
-	struct timelines *lines;
-	const struct log_names *names;
-	struct park_chains chains;
-	struct park_waits waits;
-	struct places blocker_places;
-	struct blocker *blockers;
-	uint32_t blockers_capacity;
-	struct places parker_places;
-	struct parker *parkers;
-	uint32_t parkers_capacity;
-	uint64_t now_ns;
-	uint32_t gaps;
-	struct late *late;
-	uint32_t late_count, late_capacity;
-};
 
 struct park_exact *park_exact_new(struct timelines *lines, const struct log_names *names)
 {
@@ -130,65 +56,9 @@ void park_exact_free(struct park_exact *p)
 {
 	if (!p)
 		return;
-	for (uint32_t i = 0; i < p->blocker_places.count; i++)
-		park_lock_free(&p->blockers[i].lock);
-	park_chains_free(&p->chains);
-	park_waits_free(&p->waits);
-	places_free(&p->blocker_places);
-	places_free(&p->parker_places);
-	free(p->blockers);
-	free(p->parkers);
+	parks_free(p);
 	free(p->late);
 	free(p);
-}
-
-static bool is_lock(const struct blocker *b)
-{
-	return b->family == PARK_FAMILY_EXCLUSIVE || b->family == PARK_FAMILY_READ_WRITE ||
-	       b->family == PARK_FAMILY_OWNED;
-}
-
-static int blocker_find(struct park_exact *p, uint64_t lock, uint32_t *ret)
-{
-	uint32_t known = p->blocker_places.count;
-	const struct log_lock *l = p->names ? log_names_lock(p->names, lock) : NULL;
-	int err = places_add_row(&p->blocker_places, (struct place_key){.a = lock}, &p->blockers,
-				 &p->blockers_capacity, sizeof(*p->blockers), ret);
-
-	if (err || *ret < known)
-		return err;
-	p->blockers[*ret] = (struct blocker){
-		.family = park_family_of(l ? log_names_class(p->names, l->class) : NULL),
-		.lock = {.lock = lock, .all = p->lines},
-		.condition_of = PLACE_NONE};
-	return 0;
-}
-
-static int parker_find(struct park_exact *p, uint64_t thread, struct parker **ret)
-{
-	uint32_t known = p->parker_places.count, place;
-	struct parker *t;
-	int err = places_add_row(&p->parker_places, (struct place_key){.a = thread}, &p->parkers,
-				 &p->parkers_capacity, sizeof(*p->parkers), &place);
-
-	if (err)
-		return err;
-	t = &p->parkers[place];
-	if (place == known)
-		*t = (struct parker){.thread = thread,
-				     .blocker = PLACE_NONE,
-				     .wants = PLACE_NONE,
-				     .await_released = PLACE_NONE};
-	if (t->gaps != p->gaps) {
-		t->wants = t->await_released = PLACE_NONE;
-		t->cause = (struct cause){0};
-		t->came.known = false;
-		if (!t->parked)
-			t->by = (struct unpark){0};
-		t->gaps = p->gaps;
-	}
-	*ret = t;
-	return 0;
 }
 
 static struct counters counters_at(const struct event *e, unsigned first)
@@ -204,7 +74,7 @@ static struct counters counters_at(const struct event *e, unsigned first)
 /* What a thread did since it came back from park. */
 static uint64_t awake_ns(const struct parker *t, uint64_t now_ns, const struct counters *now)
 {
-	if (t->back.known && now->known)
+	if (t->back.known && now->known && now->cpu_ns >= t->back.cpu_ns)
 		return now->cpu_ns - t->back.cpu_ns;
 	return now_ns > t->back_ns ? now_ns - t->back_ns : 0;
 }
@@ -274,137 +144,6 @@ static int drop_parked(struct park_exact *p, struct parker *t)
 			  : park_wait_drop(&p->waits, b->lock.lock, t->thread);
 }
 
-/* Readers without a first one: the first has left, the others are still in. */
-static struct held held_seen(const struct event *e)
-{
-	struct held held = {.thread = e->v[PARK_BEGIN_OWNER].u,
-			    .readers = e->v[PARK_BEGIN_READERS].u,
-			    .stack = e->v[PARK_BEGIN_OWNER_STACK].u,
-			    .from = HOLDER_STACK_BLOCK};
-
-	if (held.readers)
-		held.mode = HELD_SHARED;
-	else if (held.thread && e->v[PARK_BEGIN_OWNER_SOURCE].u == OWNER_SOURCE_EXCLUSIVE_OWNER)
-		held.mode = HELD_EXCLUSIVE;
-	return held;
-}
-
-/* As what the caller of this unpark has held the lock until now. */
-static struct held held_released(const struct blocker *b, const struct unpark *u)
-{
-	struct held held = {.mode = HELD_EXCLUSIVE,
-			    .thread = u->thread,
-			    .stack = u->stack,
-			    .from = HOLDER_STACK_RELEASE};
-	const struct held *last;
-	uint64_t ns;
-
-	if (b->family != PARK_FAMILY_READ_WRITE || u->chain.unpark == UNPARK_RELEASE)
-		return held;
-	last = park_lock_last(&b->lock, &ns);
-	if (u->chain.unpark == UNPARK_RELEASE_SHARED || last->mode != HELD_EXCLUSIVE ||
-	    last->thread != u->thread)
-		held.mode = HELD_SHARED;
-	return held;
-}
-
-static bool is_last_owner(const struct blocker *b, const struct unpark *u)
-{
-	uint64_t ns;
-	const struct held *last = park_lock_last(&b->lock, &ns);
-
-	return last->mode >= HELD_EXCLUSIVE && last->thread == u->thread && ns <= u->ns;
-}
-
-/* Whether an unpark of a thread that waits for the lock is a release. */
-static bool is_release(const struct blocker *b, const struct unpark *u)
-{
-	switch (u->chain.unpark) {
-	case UNPARK_RELEASE:
-	case UNPARK_RELEASE_SHARED:
-		return true;
-	case UNPARK_NOT_KNOWN:
-		return b->family != PARK_FAMILY_OWNED || is_last_owner(b, u);
-	case UNPARK_OTHER:
-		return b->family == PARK_FAMILY_OWNED && is_last_owner(b, u);
-	default:
-		return false;
-	}
-}
-
-static int release(struct park_exact *p, uint32_t place, const struct unpark *u, uint64_t target)
-{
-	struct blocker *b = &p->blockers[place];
-	struct held held = held_released(b, u);
-
-	return park_lock_release(&b->lock, u->sequence, u->ns, &held, target, true);
-}
-
-/*
- * A thread that came back from park, nobody knows on which lock, has released this one. If its last
- * known owner is the one that had unparked the thread, then that was a release of this lock.
- */
-static int release_late(struct park_exact *p, const struct parker *t, uint32_t lock)
-{
-	const struct came *c = &t->came;
-	int err;
-
-	if (!c->known || !c->by.sequence || c->by.thread == t->thread ||
-	    !is_last_owner(&p->blockers[lock], &c->by))
-		return 0;
-	if (c->condition != PLACE_NONE)
-		p->blockers[c->condition].condition_of = lock;
-	err = release(p, lock, &c->by, t->thread);
-	return err ? err
-		   : park_lock_woken(&p->blockers[lock].lock, c->sequence, c->ns, t->thread,
-				     PARK_EXCLUSIVE, true);
-}
-
-/* An unpark of a thread that is parked on a lock. */
-static int unpark_lock(struct park_exact *p, uint32_t place, const struct unpark *u,
-		       const struct parker *by, uint64_t target)
-{
-	struct blocker *b = &p->blockers[place];
-	struct held held;
-	int err = 0;
-
-	if (u->chain.unpark == UNPARK_PASS_ON && b->family == PARK_FAMILY_READ_WRITE) {
-		held = held_released(b, u);
-		held.mode = HELD_SHARED;
-		held.stack = 0;
-		return park_lock_pass_on(&b->lock, u->sequence, u->ns, &held, target);
-	}
-	if (!is_release(b, u))
-		return 0;
-	err = release_late(p, by, place);
-	if (!err)
-		err = park_lock_see(&p->blockers[place].lock, u->ns, u->thread, &u->its);
-	return err ? err : release(p, place, u, target);
-}
-
-static int unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
-		       struct parker *by)
-{
-	uint32_t place = target->blocker;
-	struct blocker *b;
-	int err;
-
-	if (place == PLACE_NONE)
-		return 0;
-	b = &p->blockers[place];
-	if (b->family == PARK_FAMILY_CONDITION && b->condition_of != PLACE_NONE &&
-	    u->chain.unpark <= UNPARK_RELEASE) {
-		place = b->condition_of;
-		b = &p->blockers[place];
-	}
-	if (!is_lock(b))
-		return 0;
-	err = unpark_lock(p, place, u, by, target->thread);
-	if (u->chain.awaits && u->chain.unpark == UNPARK_RELEASE)
-		by->await_released = place;
-	return err;
-}
-
 static int on_unpark(struct park_exact *p, const struct event *e)
 {
 	struct unpark u = {.sequence = e->v[UNPARK_SEQUENCE].u,
@@ -417,17 +156,17 @@ static int on_unpark(struct park_exact *p, const struct event *e)
 
 	/* Twice: the table may move. */
 	if (!err)
-		err = parker_find(p, e->thread, &by);
+		err = parks_thread(p, e->thread, &by);
 	if (!err)
-		err = parker_find(p, e->v[UNPARK_TARGET].u, &target);
+		err = parks_thread(p, e->v[UNPARK_TARGET].u, &target);
 	if (!err)
-		err = parker_find(p, e->thread, &by);
+		err = parks_thread(p, e->thread, &by);
 	if (!err)
 		err = wish_unpark(p, by, &u, target);
 	by->await_released = PLACE_NONE;
 	if (!err && target->parked &&
 	    (!target->by.sequence || target->by.chain.unpark > UNPARK_RELEASE_SHARED))
-		err = unpark_tell(p, target, &u, by);
+		err = park_unpark_tell(p, target, &u, by);
 	if (err)
 		return err;
 	if (u.chain.unpark != UNPARK_REPAIR)
@@ -445,31 +184,19 @@ static void condition_learn(struct park_exact *p, struct parker *t, bool awaits)
 
 	if (b->family == PARK_FAMILY_CONDITION && t->await_released != PLACE_NONE)
 		b->condition_of = t->await_released;
-	if (is_lock(b) && awaits && t->came.known && t->came.condition != PLACE_NONE)
+	if (blocker_is_lock(b) && awaits && t->came.known && t->came.condition != PLACE_NONE)
 		p->blockers[t->came.condition].condition_of = t->blocker;
 	t->await_released = PLACE_NONE;
 	t->came.known = false;
-}
-
-/* A permit was there before: it may have come from a release of this very lock. */
-static int permit_use(struct park_exact *p, struct parker *t, uint32_t place,
-		      const struct held *seen)
-{
-	struct blocker *b = &p->blockers[place];
-
-	if (!t->by.sequence || !is_release(b, &t->by) || !is_last_owner(b, &t->by) ||
-	    (seen->mode && seen->thread == t->by.thread))
-		return 0;
-	return release(p, place, &t->by, t->thread);
 }
 
 static int begin_lock(struct park_exact *p, struct parker *t, const struct event *e,
 		      const struct blocked *who)
 {
 	struct park_lock *l = &p->blockers[t->blocker].lock;
-	struct held held = held_seen(e);
+	struct held held = park_held_seen(e);
 	struct counters owners = counters_at(e, PARK_BEGIN_OWNER_CPU_NS);
-	int err = permit_use(p, t, t->blocker, &held);
+	int err = park_permit_use(p, t, t->blocker, &held);
 
 	if (!err)
 		err = park_lock_block(l, e->time_ns, who, t->mode, t->again);
@@ -484,12 +211,13 @@ static int begin(struct park_exact *p, struct parker *t, const struct event *e, 
 		 enum park_mode mode)
 {
 	struct blocker *b = &p->blockers[t->blocker];
-	struct held held = held_seen(e);
+	struct held held = park_held_seen(e);
 	struct blocked who = {.thread = t->thread, .stack = t->stack, .owner = held.thread};
 
-	if (!is_lock(b) && b->family != PARK_FAMILY_CONDITION && held.mode == HELD_EXCLUSIVE)
+	if (!blocker_is_lock(b) && b->family != PARK_FAMILY_CONDITION &&
+	    held.mode == HELD_EXCLUSIVE)
 		b->family = PARK_FAMILY_OWNED;
-	t->in_lock = is_lock(b);
+	t->in_lock = blocker_is_lock(b);
 	t->mode = b->family == PARK_FAMILY_READ_WRITE ? mode : PARK_EXCLUSIVE;
 	condition_learn(p, t, awaits);
 	return t->in_lock ? begin_lock(p, t, e, &who)
@@ -503,10 +231,10 @@ static int on_begin(struct park_exact *p, const struct event *e)
 	struct park_chain chain;
 	struct parker *t;
 	bool again;
-	int err = parker_find(p, e->thread, &t);
+	int err = parks_thread(p, e->thread, &t);
 
 	if (!err && lock)
-		err = blocker_find(p, lock, &place);
+		err = parks_blocker(p, lock, &place);
 	if (!err)
 		err = park_chains_get(&p->chains, e->v[PARK_BEGIN_STACK].u, &chain);
 	if (!err)
@@ -587,7 +315,7 @@ static int end_alone(struct park_exact *p, struct parker *t, const struct event 
 	uint64_t lock = e->v[PARK_END_LOCK].u;
 	struct timeline *line;
 	uint32_t place;
-	int err = lock ? blocker_find(p, lock, &place) : 0;
+	int err = lock ? parks_blocker(p, lock, &place) : 0;
 
 	if (err)
 		return err;
@@ -599,12 +327,10 @@ static int end_alone(struct park_exact *p, struct parker *t, const struct event 
 	if (err)
 		return err;
 	timeline_counts(line)->begin_missing++;
-	if (!is_lock(&p->blockers[place]))
+	if (!blocker_is_lock(&p->blockers[place]))
 		return 0;
 	t->mode = PARK_EXCLUSIVE;
-	if (t->by.sequence && is_release(&p->blockers[place], &t->by) &&
-	    is_last_owner(&p->blockers[place], &t->by))
-		err = release(p, place, &t->by, t->thread);
+	err = park_permit_used(p, t, place);
 	return err ? err : want(p, t, e, place, unparked);
 }
 
@@ -628,7 +354,7 @@ static int on_end(struct park_exact *p, const struct event *e)
 {
 	struct parker *t;
 	bool unparked;
-	int err = parker_find(p, e->thread, &t);
+	int err = parks_thread(p, e->thread, &t);
 
 	if (!err)
 		err = wish_end(p, t, t->woken);
@@ -652,7 +378,7 @@ static int gap(struct park_exact *p, uint64_t to_ns)
 
 	p->gaps++;
 	for (uint32_t i = 0; i < p->blocker_places.count && !err; i++) {
-		if (is_lock(&p->blockers[i]))
+		if (blocker_is_lock(&p->blockers[i]))
 			err = park_lock_gap(&p->blockers[i].lock, p->now_ns, to_ns);
 	}
 	return err;
@@ -740,7 +466,7 @@ int park_exact_finish(struct park_exact *p, uint64_t end_ns)
 	int err = late_replay(p, UINT64_MAX);
 
 	for (uint32_t i = 0; i < p->blocker_places.count && !err; i++) {
-		if (is_lock(&p->blockers[i]))
+		if (blocker_is_lock(&p->blockers[i]))
 			err = park_lock_finish(&p->blockers[i].lock, end_ns);
 	}
 	return err;
