@@ -339,6 +339,7 @@ class Monitors(Patched):
         self.hook(fake, "a", "monitor__deflate", "m:m", "k:demo/LockA", 0x777)
         self.hook(fake, "a", "monitor__inflate", "m:m", 4, "k:demo/LockA", 0x888)  # the same address, another object
         self.enter(fake, "b", 1, hash=0x888)
+        self.hook(fake, "a", "monitor__deflate", "m:n", "k:demo/LockA", 0x999)  # nothing is known of it
         self.hook(fake, "a", "monitor__inflate", "m:n", 6, "k:demo/LockA", 0x777)  # the first object again
         self.enter(fake, "b", 1, monitor="m:n")
         log = recorder.stop()
@@ -390,6 +391,15 @@ class Monitors(Patched):
                                                           "monitor_contended_enter")},
                          {log.one("monitor_contended_enter")["lock"]["id"]})
         self.assertEqual(len(log.locks()), 1)
+
+    def test_the_deflation_tells_its_lock(self):
+        fake = self.start()
+        recorder = self.record(fake)
+        self.hook(fake, "a", "monitor__exit", NOWHERE, 2, 0, time.monotonic_ns(), 0, 0)
+        self.hook(fake, "b", "monitor__deflate", NOWHERE, "k:demo/LockA", 0x777)
+        log = recorder.stop()
+        self.assertEqual(log.one("monitor_contended_exit")["lock"], log.one("monitor_deflate")["lock"])
+        self.assertEqual(log.one("monitor_deflate")["lock"]["class"], "demo.LockA")
 
     def test_a_lock_that_nobody_tells(self):
         fake = self.start()

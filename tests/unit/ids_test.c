@@ -281,8 +281,9 @@ static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 0);
 	assert_int_equal(ids_monitor_exact(f->ids, &r), 1);
 	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 1);
-	ids_monitor_forget(f->ids, 0x1000);
-	ids_monitor_forget(f->ids, 0x5000);
+	assert_int_equal(ids_monitor_forget(f->ids, 0x1000), 1);
+	assert_int_equal(ids_monitor_forget(f->ids, 0x1000), 0);
+	assert_int_equal(ids_monitor_forget(f->ids, 0x5000), 0);
 	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 0);
 	r.hash = 8; /* another object of the class */
 	assert_int_equal(ids_monitor_exact(f->ids, &r), 2);
@@ -296,6 +297,39 @@ static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_HASH);
 	assert_int_equal(log_names_lock(n, 3)->hash, 9);
 	log_names_free(n);
+}
+
+/* A million objects a second can be inflated, and deflated, and nothing else. */
+static void a_monitor_that_was_not_used_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_exact inflate = {
+		.head = {.kind = WIRE_EXACT_INFLATE}, .object = 0x1000, .klass = 0x300, .hash = 7};
+	struct wire_exact enter = inflate, park = {.klass = 0x300, .hash = 7};
+
+	enter.head.kind = WIRE_EXACT_ENTER;
+	park.head.kind = WIRE_EXACT_PARK_BEGIN;
+	define(f, 0x300, "LockA", 0);
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 1);
+	ids_monitor_forget(f->ids, 0x1000);
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 2);
+	assert_int_equal(ids_monitor_exact(f->ids, &enter), 2);
+	ids_monitor_forget(f->ids, 0x1000);
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 2);
+	ids_monitor_forget(f->ids, 0x1000); /* it was used before */
+	assert_int_equal(ids_monitor_exact(f->ids, &enter), 2);
+	inflate.hash = park.hash = 8;
+	inflate.object = 0x2000;
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 3);
+	assert_int_equal(ids_blocker_exact(f->ids, &park), 3);
+	ids_monitor_forget(f->ids, 0x2000);
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 3);
+	inflate.hash = 9;
+	inflate.object = 0x3000;
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 4);
+	assert_int_equal(ids_monitor_known(f->ids, 0x3000), 4);
+	ids_monitor_forget(f->ids, 0x3000);
+	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 4);
 }
 
 static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
@@ -490,6 +524,7 @@ int main(void)
 		TEST(what_is_no_lock_is_told_by_its_class),
 		TEST(a_blocker_that_the_collector_moves_is_followed),
 		TEST(a_patched_jvms_monitor_is_known_until_it_is_deflated),
+		TEST(a_monitor_that_was_not_used_is_forgotten),
 		TEST(a_patched_jvms_monitor_of_which_nobody_tells),
 		TEST(a_patched_jvms_blockers_are_told_by_class_and_hash),
 		TEST(many_blockers_of_a_class_become_one),

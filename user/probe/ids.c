@@ -9,33 +9,21 @@
  * has a hash, else by (class, address). A collector that moves it while somebody is parked on it is
  * followed: the record of the park's end has its address before and after. One that moves while
  * nobody is parked gets a new number: the log calls such an identity "address".
- *
- * A patched JVM's objects all have a hash, which its probes tell: (class, hash) is the identity of
- * monitors and blockers alike. A monitor's number is found by its address between the records that
- * tell its object, until it is deflated.
  */
-#include "probe/ids.h"
+#include "probe/ids_parts.h"
 
 #include <errno.h>
 #include <linux/types.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #include "bpf/wire.h"
-#include "bpf/wire_exact.h"
 #include "jvm/jvm.h"
 #include "log/event.h"
 #include "log/writer.h"
 
 #define OTHERS_MAX 10000 /* locks in all, from which on no other object gets a number */
-/* Of a patched JVM: objects of one class that get one each. */
-#define BLOCKERS_MAX 1000
-#define SHARED_MAX 65536
 
 struct thread_id {
 	uint32_t tid;
@@ -48,59 +36,10 @@ struct thread_id {
 	UT_hash_handle hh;
 };
 
-struct class_id {
-	uint64_t klass;
-	uint32_t number;
-	uint32_t flags;
-	uint32_t blockers; /* of a patched JVM: objects of it that have a number */
-	char *name;
-	UT_hash_handle hh;
-};
-
-struct lock_key {
-	uint64_t address;
-	uint64_t klass; /* blockers; 0 for monitors */
-};
-
-struct lock_info {
-	uint32_t number, class, hash, group, identity;
-	uint64_t address;
-};
-
-struct lock_id {
-	struct lock_key key;
-	uint64_t handle; /* monitors: the weak handle's slot */
-	uint64_t klass;
-	bool gone; /* deflated */
-	struct lock_info info;
-	UT_hash_handle hh;
-};
-
-struct hash_key {
-	uint32_t class, hash;
-};
-
-struct hash_id {
-	struct hash_key key;
-	struct lock_info info;
-	UT_hash_handle hh;
-};
-
 struct string_id {
 	uint32_t number;
 	UT_hash_handle hh;
 	char text[];
-};
-
-struct ids {
-	struct log_writer *w;
-	struct thread_id *threads;
-	struct class_id *classes;
-	struct lock_id *locks;
-	struct hash_id *hashes;
-	struct string_id *strings;
-	uint32_t thread_count, class_count, lock_count, string_count;
-	int err;
 };
 
 /* uthash leaves out an element that it has no memory for, and clears its hh.tbl. */
@@ -351,7 +290,7 @@ nomem:
 	return false;
 }
 
-static struct class_id *class_find(struct ids *ids, uint64_t klass)
+struct class_id *ids_class_find(struct ids *ids, uint64_t klass)
 {
 	struct class_id *c = NULL;
 
@@ -376,7 +315,7 @@ static void lock_write(struct ids *ids, const struct lock_info *l, uint32_t tid,
 	log_write(ids->w, &e);
 }
 
-static struct hash_id *hash_find(struct ids *ids, uint32_t class, uint32_t hash)
+struct hash_id *ids_hash_find(struct ids *ids, uint32_t class, uint32_t hash)
 {
 	struct hash_key key = {class, hash};
 	struct hash_id *h = NULL;
@@ -390,7 +329,7 @@ static void hash_keep(struct ids *ids, const struct lock_info *l)
 {
 	struct hash_id *h;
 
-	if (!l->class || !l->hash || hash_find(ids, l->class, l->hash))
+	if (!l->class || !l->hash || ids_hash_find(ids, l->class, l->hash))
 		return;
 	h = calloc(1, sizeof(*h));
 	if (!h) {
@@ -403,7 +342,7 @@ static void hash_keep(struct ids *ids, const struct lock_info *l)
 	kept(ids, &h->hh, h);
 }
 
-static struct lock_id *lock_get(struct ids *ids, struct lock_key key)
+struct lock_id *ids_lock_get(struct ids *ids, struct lock_key key)
 {
 	struct lock_id *l;
 
@@ -421,10 +360,10 @@ static struct lock_id *lock_get(struct ids *ids, struct lock_key key)
 }
 
 /* Brings what is known of a lock up to date with a record, and writes it when it changed. */
-static uint32_t lock_update(struct ids *ids, struct lock_id *l, const struct wire_lock *r,
-			    uint32_t class, uint32_t group, uint32_t identity)
+uint32_t ids_lock_update(struct ids *ids, struct lock_id *l, const struct wire_lock *r,
+			 uint32_t class, uint32_t group, uint32_t identity)
 {
-	struct hash_id *h = hash_find(ids, class, r->hash);
+	struct hash_id *h = ids_hash_find(ids, class, r->hash);
 	struct lock_info was = l->info;
 
 	if (!l->info.number || (class && l->info.class && l->info.class != class)) {
@@ -450,7 +389,7 @@ static uint32_t lock_update(struct ids *ids, struct lock_id *l, const struct wir
 }
 
 /* A class is unloaded, and its address used again: what is known of a lock of it is of another. */
-static bool class_is_still(const struct lock_id *l, const struct class_id *c)
+bool ids_class_is_still(const struct lock_id *l, const struct class_id *c)
 {
 	return l->info.class && (!c || l->info.class == c->number);
 }
@@ -462,19 +401,20 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 
 	if (!r->object)
 		return 0;
-	l = lock_get(ids, (struct lock_key){r->object, 0});
+	l = ids_lock_get(ids, (struct lock_key){r->object, 0});
 	if (!l)
 		return 0;
-	c = class_find(ids, r->klass);
+	c = ids_class_find(ids, r->klass);
 	/* The common case: nothing is new. */
 	if (l->info.number && l->handle == r->handle && l->klass == r->klass &&
-	    l->info.hash == r->hash && class_is_still(l, c))
+	    l->info.hash == r->hash && ids_class_is_still(l, c))
 		return l->info.number;
 	if (l->handle != r->handle || l->klass != r->klass)
 		memset(&l->info, 0, sizeof(l->info));
 	l->handle = r->handle;
 	l->klass = r->klass;
-	return lock_update(ids, l, r, c ? c->number : 0, LOCK_GROUP_MONITOR, LOCK_IDENTITY_MONITOR);
+	return ids_lock_update(ids, l, r, c ? c->number : 0, LOCK_GROUP_MONITOR,
+			       LOCK_IDENTITY_MONITOR);
 }
 
 /*
@@ -482,7 +422,7 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
  * was set, or the class is one of the locks. Semaphores, latches, conditions, queues and pools are
  * "other".
  */
-static uint32_t blocker_group(const struct class_id *c, const struct wire_lock *r)
+uint32_t ids_blocker_group(const struct class_id *c, const struct wire_lock *r)
 {
 	static const char prefix[] = "java.util.concurrent.locks.";
 
@@ -512,184 +452,39 @@ static bool told_by_class(const struct ids *ids, const struct class_id *c, uint3
 
 uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 {
-	const struct class_id *c = class_find(ids, r->klass);
-	uint32_t group = blocker_group(c, r), number;
+	const struct class_id *c = ids_class_find(ids, r->klass);
+	uint32_t group = ids_blocker_group(c, r), number;
 	struct lock_id *l, *moved;
 	struct wire_lock any;
 
 	if (!r->object)
 		return 0;
-	l = lock_get(ids, (struct lock_key){told_by_class(ids, c, group, r->hash) ? 0 : r->object,
-					    r->klass});
+	l = ids_lock_get(
+		ids,
+		(struct lock_key){told_by_class(ids, c, group, r->hash) ? 0 : r->object, r->klass});
 	if (!l)
 		return 0;
 	if (!l->key.address) {
-		if (l->info.number && class_is_still(l, c))
+		if (l->info.number && ids_class_is_still(l, c))
 			return l->info.number;
 		any = *r;
 		any.object = 0;
 		any.hash = 0;
-		return lock_update(ids, l, &any, c ? c->number : 0, group, LOCK_IDENTITY_UNKNOWN);
+		return ids_lock_update(ids, l, &any, c ? c->number : 0, group,
+				       LOCK_IDENTITY_UNKNOWN);
 	}
 	if (l->info.number && l->info.hash == r->hash && l->info.group >= group &&
-	    class_is_still(l, c))
+	    ids_class_is_still(l, c))
 		number = l->info.number;
 	else
-		number = lock_update(ids, l, r, c ? c->number : 0, group, LOCK_IDENTITY_ADDRESS);
+		number =
+			ids_lock_update(ids, l, r, c ? c->number : 0, group, LOCK_IDENTITY_ADDRESS);
 	if (r->head.kind == WIRE_PARK_END && r->handle && r->handle != r->object) {
-		moved = lock_get(ids, (struct lock_key){r->handle, r->klass});
+		moved = ids_lock_get(ids, (struct lock_key){r->handle, r->klass});
 		if (moved && moved->info.number != number)
 			moved->info = l->info;
 	}
 	return number;
-}
-
-/* --- locks of a patched JVM -------------------------------------------------------------- */
-
-/* What the functions above know of a lock, of a record that has it all. */
-static struct wire_lock as_lock(const struct wire_exact *r)
-{
-	return (struct wire_lock){.head = r->head,
-				  .object = r->object,
-				  .klass = r->klass,
-				  .hash = r->hash,
-				  .owner_tid = 0};
-}
-
-uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
-{
-	struct wire_lock lock = as_lock(r);
-	const struct class_id *c = class_find(ids, r->klass);
-	struct hash_id *h = c ? hash_find(ids, c->number, r->hash) : NULL;
-	struct lock_id *l;
-
-	if (!r->object)
-		return 0;
-	l = lock_get(ids, (struct lock_key){r->object, 0});
-	if (!l)
-		return 0;
-	if (!r->klass && l->info.number) /* whatever it was last */
-		return l->info.number;
-	if (!l->gone && l->info.number && l->klass == r->klass && l->info.hash == r->hash &&
-	    class_is_still(l, c))
-		return l->info.number;
-	if (!l->gone && l->info.number && l->klass == r->klass && !r->hash)
-		return l->info.number;
-	/* Another object's; or the one of which nothing was known, but its hash now is. */
-	if (l->gone || (l->klass && l->klass != r->klass) ||
-	    (l->info.hash && l->info.hash != r->hash) || h)
-		memset(&l->info, 0, sizeof(l->info));
-	l->gone = false;
-	l->klass = r->klass;
-	return lock_update(ids, l, &lock, c ? c->number : 0, LOCK_GROUP_MONITOR,
-			   LOCK_IDENTITY_MONITOR);
-}
-
-uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor)
-{
-	struct lock_key key = {monitor, 0};
-	struct lock_id *l;
-
-	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
-	return l && !l->gone ? l->info.number : 0;
-}
-
-void ids_monitor_forget(struct ids *ids, uint64_t monitor)
-{
-	struct lock_key key = {monitor, 0};
-	struct lock_id *l;
-
-	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
-	if (l)
-		l->gone = true;
-}
-
-static void note(struct ids *ids, uint64_t time_ns, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void note(struct ids *ids, uint64_t time_ns, const char *format, ...)
-{
-	struct event e = {.id = EVENT_NOTE, .time_ns = time_ns};
-	char text[WIRE_CLASS_NAME_MAX + 128];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	e.v[NOTE_LEVEL].u = NOTE_LEVEL_INFO;
-	e.v[NOTE_TEXT].s = text;
-	log_write(ids->w, &e);
-}
-
-/*
- * How many objects of a class get a number each. Each costs a definition in the log and memory
- * here. Locks and synchronizers are worth it, as they are shared: there are many only where each
- * of many objects has one. What else threads park on may be made for one wait, and is of no use to
- * anybody then (a queue's node, a task that is waited for: 20,000 a second were seen).
- */
-static uint32_t blockers_max(const struct class_id *c)
-{
-	static const char *const shared[] = {
-		"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
-		"java.util.concurrent.locks.AbstractQueuedLongSynchronizer$ConditionObject",
-		"java.util.concurrent.locks.StampedLock",
-	};
-
-	if (c->flags & WIRE_CLASS_AOS)
-		return SHARED_MAX;
-	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
-		if (!strcmp(c->name, shared[i]))
-			return SHARED_MAX;
-	return BLOCKERS_MAX;
-}
-
-/* Whether one more object of a class gets a number of its own; counts it. */
-static bool blocker_take(struct ids *ids, struct class_id *c, const struct wire_exact *r)
-{
-	uint32_t max = blockers_max(c);
-
-	if (hash_find(ids, c->number, r->hash)) /* it has one, as a monitor */
-		return true;
-	if (c->blockers < max) {
-		c->blockers++;
-		return true;
-	}
-	if (c->blockers == max) {
-		c->blockers++;
-		note(ids, r->head.time_ns,
-		     "threads have parked on %u objects of class %s: all further ones share one "
-		     "lock number, as if they were one",
-		     max, c->name);
-	}
-	return false;
-}
-
-uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r)
-{
-	struct class_id *c = class_find(ids, r->klass);
-	struct wire_lock lock = as_lock(r);
-	struct lock_key key = {r->hash, r->klass};
-	struct lock_id *l = NULL;
-	uint32_t group;
-
-	if (!r->klass)
-		return 0;
-	if (r->head.kind == WIRE_EXACT_PARK_BEGIN || r->head.kind == WIRE_EXACT_PARK_END)
-		lock.owner_tid = r->owner_tid;
-	group = blocker_group(c, &lock);
-	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
-	if (l && l->info.number && l->info.group >= group && class_is_still(l, c))
-		return l->info.number;
-	if ((!l || !class_is_still(l, c)) && (!r->hash || !c || !blocker_take(ids, c, r))) {
-		key.address = 0;
-		lock.hash = 0;
-	}
-	l = lock_get(ids, key);
-	if (!l)
-		return 0;
-	if (l->info.number && l->info.group >= group && class_is_still(l, c))
-		return l->info.number;
-	return lock_update(ids, l, &lock, c ? c->number : 0, group, LOCK_IDENTITY_UNKNOWN);
 }
 
 /* --- strings ----------------------------------------------------------------------------- */

@@ -42,7 +42,8 @@ struct wire_exact;
  */
 uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r);
 uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor);
-void ids_monitor_forget(struct ids *ids, uint64_t monitor);
+/* It has been deflated; the number it had, 0: none. */
+uint32_t ids_monitor_forget(struct ids *ids, uint64_t monitor);
 uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r);
 
 uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns);

@@ -167,7 +167,6 @@ static void deflate(struct translate_to *to, const struct wire_exact *r, uint32_
 	translate_event_begin(to, &e, EVENT_MONITOR_DEFLATE, &r->head);
 	e.v[MONITOR_DEFLATE_LOCK].u = lock;
 	log_write(to->w, &e);
-	ids_monitor_forget(to->ids, r->object);
 }
 
 static void fold(struct translate_to *to, const struct wire_fold *r, uint32_t lock)
@@ -207,9 +206,6 @@ static void write_monitor(struct translate_to *to, const union record *r, uint32
 		break;
 	case WIRE_EXACT_INFLATE:
 		inflate(to, &r->exact, lock);
-		break;
-	case WIRE_EXACT_DEFLATE:
-		deflate(to, &r->exact, lock);
 		break;
 	case WIRE_EXACT_FOLD:
 		fold(to, &r->fold, lock);
@@ -272,6 +268,23 @@ void translate_exact_flush(struct translate_exact *x, uint64_t before_ns)
 		else
 			release(x, monitor_of(r), lock_unknown(x, r));
 	}
+}
+
+/* A monitor of which the log knows nothing is not worth a lock number now. */
+static void deflated(struct translate_exact *x, const struct wire_exact *r)
+{
+	struct ids *ids = x->to->ids;
+	uint32_t lock;
+
+	for (uint32_t i = 0; i < x->pending; i++)
+		if (monitor_of(&x->records[i]) == r->object) {
+			ids_monitor_exact(ids, r);
+			release(x, r->object, ids_monitor_known(ids, r->object));
+			break;
+		}
+	lock = ids_monitor_forget(ids, r->object);
+	if (lock)
+		deflate(x->to, r, lock);
 }
 
 static void monitor(struct translate_exact *x, const union record *r)
@@ -418,6 +431,9 @@ void translate_exact_record(struct translate_exact *x, const void *record)
 		break;
 	case WIRE_SAFEPOINT:
 		safepoint(x->to, record);
+		break;
+	case WIRE_EXACT_DEFLATE:
+		deflated(x, record);
 		break;
 	default:
 		monitor(x, record);
