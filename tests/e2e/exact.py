@@ -1,0 +1,352 @@
+"""What programs/Exact.java says of who blocked whom, made into the cells of a report, and compared with these. For
+test_exact.py and exact_table.py.
+
+The program's stamps tell between which two times a thread got a lock, released it, and was blocked first and last.
+What follows from that for a cell (lock, waiter, its call chain, owner, its call chain) are two bounds. On a quiet
+machine they are near each other; where they are not, because threads lost their CPU next to a stamp, the scene is
+played again with longer times, and all that was played is compared."""
+import bisect
+import collections
+import contextlib
+import copy
+import glob
+import json
+import os
+import re
+import subprocess
+
+from jvm import HERE, Java, jdk_tool  # first: it says where harness is
+from harness import Recorder
+
+PCT, FLOOR_NS = 2, 200_000
+UNIT_US = 12_000
+# So many short holds that the stamps are far apart, however quiet it is.
+COARSE = ("storm_short", "storm_of_many")
+ATTEMPTS = 5
+NEAR = 8  # holds in a row of which several may be at the same time
+BY = ("lock", "waiter_thread", "waiter_stack", "owner_thread", "owner_stack")
+UNKNOWN, HAND_OVER = "(unknown)", "(hand-over)"
+READERS = "readers"  # that have a lock together: which of them is charged is not said
+OPENS = [f"--add-opens=java.base/java.util.concurrent{package}=ALL-UNNAMED" for package in ("", ".locks")]
+# Ops are lines of their own, so that a chain is true in full; all that leads there may be inlined.
+SOON = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=CompileThresholdScaling,Exact*.*,0.02",
+        "-XX:CompileCommand=dontinline,ExactOps.*"]
+# name: (options, how often each op runs before anything is recorded)
+MODES = {
+    "int": (["-Xint"], 1),
+    "c1": (["-XX:TieredStopAtLevel=1", "-Xbatch"], 15),
+    "c2": (["-XX:-TieredCompilation", "-Xbatch"], 15),
+    "tiered": ([], 15),
+    "parallel": (["-XX:+UseParallelGC"], 15),
+    "serial": (["-XX:+UseSerialGC"], 15),
+}
+
+Key = collections.namedtuple("Key", "hash waiter waiter_chain owner owner_chain")
+
+
+def tolerance(ns):
+    return max(ns * PCT / 100, FLOOR_NS)
+
+
+class Bounds:
+    def __init__(self):
+        self.low = self.high = 0
+
+    def add(self, low, high):
+        self.low += max(0, low)
+        self.high += max(0, high)
+
+    def has(self, ns):
+        return self.low - tolerance(self.low) <= ns <= self.high + tolerance(self.high)
+
+    def is_narrow(self):
+        """Do they say as much as what is compared with them?"""
+        return self.high - self.low <= tolerance(self.high)
+
+    def off(self, ns):
+        """By how much ns is outside of them."""
+        return max(self.low - ns, ns - self.high, 0)
+
+    def __repr__(self):
+        return f"{self.low / 1e6:.3f} to {self.high / 1e6:.3f} ms"
+
+
+def chain_key(frames):
+    """Of (class, method, line): from the innermost op outwards. What an op itself calls is not looked at."""
+    for n, frame in enumerate(frames):
+        if frame[0] == "ExactOps":
+            return tuple(frames[n:])
+    return tuple(frames)
+
+
+class Hold:
+    def __init__(self, told, names):
+        (self.lock, self.thread, chain, self.shared, self.acquired_low, self.acquired_high, self.released_low,
+         self.released_high) = told
+        self.chain = names[chain]
+
+    def tighten(self, others):
+        """The lock was not acquired before others had released it, nor released after others had acquired it."""
+        for h in others:
+            if h is self or (self.shared and h.shared) or not h.released_low:
+                continue
+            if h.acquired_high < self.acquired_high:
+                self.acquired_low = max(self.acquired_low, h.released_low)
+            elif self.released_low <= h.acquired_high:
+                self.released_high = min(self.released_high or h.acquired_high, h.acquired_high)
+
+
+class Block:
+    def __init__(self, told, names, holds):
+        (self.lock, self.thread, chain, self.shared, self.begin_low, self.begin_high, self.end_low, self.end_high,
+         until) = told
+        self.chain = names[chain]
+        self.hold = holds[until] if until >= 0 else None
+        self.is_sure = self.begin_high != 0
+        self.begin_high = self.begin_high or self.end_high
+
+    def tighten(self):
+        if self.hold:
+            self.end_low = max(self.end_low, self.hold.acquired_low)
+
+    def bounds(self, begin_low, begin_high, end_low, end_high):
+        """Of what of it was between two moments."""
+        return (min(self.end_low, end_low) - max(self.begin_high, begin_high),
+                min(self.end_high, end_high) - max(self.begin_low, begin_low))
+
+
+def holds_during(holds, block):
+    """Those of sorted holds that may have been at a time when it was blocked."""
+    at = bisect.bisect_left(holds, block.begin_low, key=lambda h: h.acquired_high)
+    for h in holds[max(0, at - NEAR):]:
+        if h.acquired_low > block.end_high:
+            break
+        yield h
+
+
+class Scene:
+    """One scene as it was played once: cells and sums of waiters, each with bounds."""
+
+    def __init__(self, told):
+        names = [chain_key([tuple(f) for f in chain]) for chain in told["chains"]]
+        self.holds = [Hold(h, names) for h in told["holds"]]
+        self.blocks = [Block(b, names, self.holds) for b in told["blocks"]]
+        self.cells = collections.defaultdict(Bounds)  # by Key
+        self.sums = collections.defaultdict(Bounds)  # by hash, waiter, waiter_chain
+        self.unsure = set()  # keys of sums with blocks of which it is not known when they began
+        self.hashes = {lock["hash"] for lock in told["locks"]}
+        self.no_owner = {lock["hash"] for lock in told["locks"] if lock["family"] == "none"}
+        self.together = collections.defaultdict(set)  # {hash: threads that shared it}
+        for number, lock in enumerate(told["locks"]):
+            holds = sorted((h for h in self.holds if h.lock == number), key=lambda h: h.acquired_high)
+            for n, h in enumerate(holds):
+                h.tighten(holds[max(0, n - NEAR):n + NEAR + 1])
+            blocks = [b for b in self.blocks if b.lock == number]
+            if lock["family"] == "held":
+                self.add_held(lock["hash"], holds, blocks)
+            elif lock["family"] == "event":
+                self.add_ended(lock["hash"], [h for h in self.holds if h.released_high], blocks)
+
+    def sum_up(self, hash_code, block):
+        key = hash_code, block.thread, block.chain
+        self.sums[key].add(block.end_low - block.begin_high, block.end_high - block.begin_low)
+        if not block.is_sure:
+            self.unsure.add(key)
+
+    def add_held(self, hash_code, holds, blocks):
+        """Each moment is charged to whoever held the lock."""
+        holds = sorted(self.join(hash_code, holds), key=lambda h: h.acquired_high)
+        for b in blocks:
+            b.tighten()
+            self.sum_up(hash_code, b)
+            for h in holds_during(holds, b):
+                low, high = b.bounds(h.acquired_low, h.acquired_high, h.released_low, h.released_high)
+                if high > 0 and h.thread != b.thread and not (h.shared and b.shared):
+                    self.cells[Key(hash_code, b.thread, b.chain, h.thread, h.chain)].add(low, high)
+
+    def join(self, hash_code, holds):
+        """Holds by several at the same time are one, by READERS."""
+        company = None
+        for h in holds:
+            if not h.shared or not company or h.acquired_high >= company.released_low:
+                if company:
+                    yield company
+                company = h
+                continue
+            self.together[hash_code] |= {company.thread, h.thread}
+            company = copy.copy(company)
+            company.thread, company.chain = READERS, ()
+            company.released_low = max(company.released_low, h.released_low)
+            company.released_high = max(company.released_high, h.released_high)
+        if company:
+            yield company
+
+    def add_ended(self, hash_code, holds, blocks):
+        """All of it is charged to whoever has ended it: the last other one who released before."""
+        for b in blocks:
+            if not b.is_sure:
+                continue
+            last = max((h for h in holds if h.thread != b.thread and h.released_low < b.end_high),
+                       key=lambda h: h.released_low)
+            b.end_low = max(b.end_low, last.released_low)
+            self.sum_up(hash_code, b)
+            self.cells[Key(hash_code, b.thread, b.chain, last.thread, last.chain)].add(
+                last.released_low - b.begin_high, min(last.released_high, b.end_high) - b.begin_low)
+
+    def is_narrow(self):
+        return all(bounds.is_narrow() for key, bounds in self.cells.items() if key[:3] not in self.unsure)
+
+
+class Report:
+    """Cells of a report, by the same keys. Of a lock of ours, by its hash."""
+
+    HASH = re.compile(r"hash 0x([0-9a-f]+)")
+
+    def __init__(self, report):
+        self.cells = collections.Counter()  # by Key
+        self.hand_over = collections.Counter()  # by hash, waiter, waiter_chain
+        self.unknown = collections.Counter()
+        for keys, group in self.leaves(report["groups"], ()):
+            lock, waiter, waiter_stack, owner, owner_stack = keys
+            found = self.HASH.search(" ".join(lock))
+            if not found:
+                continue
+            block = int(found[1], 16), waiter[0], chain_key(self.frames(waiter_stack))
+            if owner[0] in (UNKNOWN, HAND_OVER):
+                (self.unknown if owner[0] == UNKNOWN else self.hand_over)[block] += group["blocked_ns"]
+            else:
+                # Of several readers, one is named, and marked.
+                self.cells[Key(*block, owner[0].rstrip("*"), chain_key(self.frames(owner_stack)))] += group["blocked_ns"]
+
+    def leaves(self, groups, keys):
+        for g in groups:
+            inner = (*keys, g["key"])
+            if len(inner) == len(BY):
+                yield inner, g
+            else:
+                yield from self.leaves(g["groups"], inner)
+
+    @staticmethod
+    def frames(key):
+        if not key or isinstance(key[0], str):
+            return [(key[0] if key else "", "", 0)]
+        return [(f.get("class", ""), f.get("method", f.get("type")), f.get("line", 0)) for f in key
+                if not f.get("hidden")]
+
+
+def merge(key, together):
+    return key._replace(owner=READERS, owner_chain=()) if key.owner in together.get(key.hash, ()) else key
+
+
+def show_chain(chain):
+    return " < ".join(f"{name}.{method}:{line}" for name, method, line in chain[:4]) + (" ..." if chain[4:] else "")
+
+
+def show_key(key):
+    owner = f", held by {key.owner} in {show_chain(key.owner_chain)}" if isinstance(key, Key) else ""
+    return f"lock {key[0]:#x}, {key[1]} in {show_chain(key[2])}{owner}"
+
+
+class Comparison:
+    """Of what was played, once or more often, with a report; problems is empty if it is as it should be."""
+
+    def __init__(self, scenes, report):
+        self.problems = []
+        self.cells = 0
+        self.blocked_ns = self.unknown_ns = self.hand_over_ns = 0
+        self.worst_ns = 0  # that a cell is outside of its bounds
+        self.worst_pct = 0
+        hashes = set().union(*(s.hashes for s in scenes))
+        together = {h: threads for s in scenes for h, threads in s.together.items()}
+        wanted, sums = collections.defaultdict(Bounds), collections.defaultdict(Bounds)
+        for s in scenes:
+            for key, b in s.cells.items():
+                wanted[merge(key, together)].add(b.low, b.high)
+            for key, b in s.sums.items():
+                sums[key].add(b.low, b.high)
+        got = collections.Counter()
+        for key, ns in report.cells.items():
+            if key.hash in hashes:
+                got[merge(key, together)] += ns
+        self.no_owner = set().union(*(s.no_owner for s in scenes))
+        self.compare_cells(wanted, got)
+        self.compare_sums(sums, got, {k: ns for k, ns in report.hand_over.items() if k[0] in hashes},
+                          {k: ns for k, ns in report.unknown.items() if k[0] in hashes})
+
+    def compare_cells(self, wanted, got):
+        for key in wanted.keys() | got.keys():
+            bounds, ns = wanted.get(key, Bounds()), got.get(key, 0)
+            self.cells += 1
+            off = bounds.off(ns)
+            self.worst_ns = max(self.worst_ns, off)
+            if off > FLOOR_NS:
+                self.worst_pct = max(self.worst_pct, off * 100 / max(bounds.high, ns))
+            if key.hash in self.no_owner:
+                self.problems.append(f"{show_key(key)}: nobody can know that")
+            elif not bounds.has(ns):
+                self.problems.append(f"{show_key(key)}: {ns / 1e6:.3f} ms, instead of {bounds}")
+
+    def compare_sums(self, sums, got, hand_over, unknown):
+        totals = collections.Counter(hand_over)
+        for key, ns in (*got.items(), *unknown.items()):
+            totals[key[:3]] += ns
+        self.blocked_ns = sum(totals.values())
+        self.hand_over_ns, self.unknown_ns = sum(hand_over.values()), sum(unknown.values())
+        for key in sums.keys() | (totals.keys() if not self.no_owner else set()):
+            bounds = sums.get(key, Bounds())
+            if not bounds.has(totals[key]):
+                self.problems.append(f"{show_key(key)}: blocked for {totals[key] / 1e6:.3f} ms in all, instead of {bounds}")
+        for key, ns in unknown.items():
+            if ns:
+                self.problems.append(f"{show_key(key)}: {ns / 1e6:.3f} ms by nobody knows whom")
+
+
+class Played:
+    """A recording in which scenes were played."""
+
+    def __init__(self, scenes, quiet, log):
+        self.scenes = scenes  # {name: [Scene, one for each time]}
+        self.quiet = quiet  # {name: whether the stamps were near each other at last}
+        self.log = log
+        self.report = Report(log.report("--by", ",".join(BY)))
+
+    def compare(self, name):
+        return Comparison(self.scenes[name], self.report)
+
+
+def play(vm, name, attempts=ATTEMPTS):
+    """A scene, until the stamps are near each other. (Scenes, whether they were near in the last one.)"""
+    scenes = []
+    for attempt in range(1 if name in COARSE else attempts):
+        vm.say(f"{name} {UNIT_US << attempt}")
+        scenes.append(Scene(json.loads(vm.line(120))))
+        if scenes[-1].is_narrow():
+            return scenes, True
+    return scenes, name in COARSE
+
+
+def build(folder):
+    subprocess.run([jdk_tool("javac"), "-d", folder, *glob.glob(os.path.join(HERE, "programs/Exact*.java"))], check=True)
+
+
+def command_of(mode, folder, home=None):
+    options, warm = MODES[mode]
+    return [jdk_tool("java", home), *SOON, *OPENS, *options, "-cp", folder, "Exact", str(warm)]
+
+
+def run(mode, folder, log_path, home=None, wanted=None):
+    """Plays scenes (all, or those whose names wanted() says) under a recorder."""
+    with contextlib.ExitStack() as stack:
+        vm = Java(command_of(mode, folder, home))
+        stack.callback(vm.close)
+        vm.wait_ready()
+        recorder = Recorder(vm, log_path, "-f")
+        stack.callback(recorder.close)
+        recorder.wait_attached()
+        names = [n for n in vm.ask("scenes").split() if wanted is None or wanted(n)]
+        scenes, quiet = {}, {}
+        for name in names:
+            scenes[name], quiet[name] = play(vm, name)
+        log = recorder.stop()
+        vm.end()
+    return Played(scenes, quiet, log)
