@@ -368,6 +368,8 @@ static int on_owner_stack(struct contention *c, const struct event *e)
 	struct place_seen at = {.stack = e->v[OWNER_STACK_STACK].u};
 	struct lock_state *l = lock_of(c, e->v[OWNER_STACK_WAITER].u, false);
 
+	if (c->numbered)
+		exact_show(c->exact, e);
 	if (!l || l->holder != e->thread || source >= STACK_SOURCE_COUNT || !from[source])
 		return 0;
 	at.from = from[source];

@@ -21,6 +21,8 @@ int exact_pass(struct exact *x, uint64_t now_ns);
 bool exact_takes(const struct event *e);
 /* note: of a notify, the call chain of the target's wait() on this monitor; else 0. */
 int exact_add(struct exact *x, const struct event *e, uint64_t note);
+/* An owner_stack event. */
+void exact_show(struct exact *x, const struct event *e);
 /* The monitor is gone. */
 int exact_deflate(struct exact *x, uint64_t lock);
 /* No more events: all are replayed, and what has ended is in the cells. */

@@ -242,8 +242,8 @@ static int nest(const struct stacks *stacks, struct entry *entries, uint32_t cou
 	return err;
 }
 
-int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		const enum aspect_id *by, unsigned depth, struct group *ret)
+static int make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
+		bool contended, const enum aspect_id *by, unsigned depth, struct group *ret)
 {
 	struct entry *used = malloc((cell_count + 1) * sizeof(*used));
 	struct group root = {0};
@@ -254,7 +254,8 @@ int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cell_count; i++) {
 		if ((cells[i].count || cells[i].blocked_ns) &&
-		    lock_is_contended(stacks_names(stacks), cells[i].lock, cells[i].monitor))
+		    lock_is_contended(stacks_names(stacks), cells[i].lock, cells[i].monitor) ==
+			    contended)
 			used[count++] = (struct entry){.cell = &cells[i]};
 	}
 	err = nest(stacks, used, count, by, depth, GROUP_MAX_WHOLE, &root);
@@ -264,6 +265,18 @@ int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 	else
 		*ret = root;
 	return err;
+}
+
+int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
+		const enum aspect_id *by, unsigned depth, struct group *ret)
+{
+	return make(stacks, cells, cell_count, true, by, depth, ret);
+}
+
+int groups_make_parked(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
+		       const enum aspect_id *by, unsigned depth, struct group *ret)
+{
+	return make(stacks, cells, cell_count, false, by, depth, ret);
 }
 
 void groups_free(struct group *root)

@@ -63,6 +63,10 @@ struct group {
  */
 int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
 		const enum aspect_id *by, unsigned depth, struct group *ret);
+/* The same for mere parking. In a log of a patched JVM the holder is who has ended it; of others it
+ * has no meaning. */
+int groups_make_parked(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
+		       const enum aspect_id *by, unsigned depth, struct group *ret);
 void groups_free(struct group *root);
 
 /* The methods of a group by waiter_method or owner_method, as in stacks.h; of a holder that is no

@@ -1,4 +1,4 @@
-/* analyze/parks.h: threads that park and what they park on: what the parts of park_exact.c share. */
+/* analyze/parks.h: threads that park and what they park on; park_exact.c and its parts share it. */
 #pragma once
 
 #include <stdbool.h>

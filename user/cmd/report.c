@@ -11,11 +11,12 @@
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
 #include "report/report.h"
+#include "report/vouched.h"
 
 #define ASPECTS_TEXT_MAX 1024
 #define TOP_DEFAULT 10
 
-enum { OPT_FULL = 1000 };
+enum { OPT_FULL = 1000, OPT_PARKED };
 
 struct options {
 	const char *path;
@@ -23,6 +24,7 @@ struct options {
 	unsigned depth;
 	bool json;
 	bool full;
+	bool parked;
 	unsigned top;
 };
 
@@ -31,6 +33,11 @@ static const struct argp_option option_table[] = {
 	{"full", OPT_FULL, NULL, 0,
 	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
 	 "folded, and long chains cut",
+	 0},
+	{"parked", OPT_PARKED, NULL, 0,
+	 "With --by: not the time blocked in locks, but the time parked on anything else "
+	 "(conditions, semaphores, latches, queues, futures); the owner is the thread that has "
+	 "ended it. Of a patched JVM only",
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
 	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
@@ -146,6 +153,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_FULL:
 		o->full = true;
 		return 0;
+	case OPT_PARKED:
+		o->parked = true;
+		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
 		return 0;
@@ -153,6 +163,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->path)
 			argp_error(state, "one FILE at a time, not also '%s'", arg);
 		o->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->parked && !o->depth)
+			argp_error(state, "--parked says what --by is about: --by is missing");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -175,6 +189,11 @@ static int report(const struct options *o, struct analyzed_log *log)
 
 	log->input.top = o->top;
 	log->input.full = o->full;
+	log->input.parked = o->parked;
+	if (o->parked && !vouched_of(&log->input).exact) {
+		msg_error("%s: what ends a park is not in the log of a stock JVM", o->path);
+		return -ENODATA;
+	}
 	err = print(o, &log->input);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));

@@ -29,6 +29,25 @@ static void merge(struct blocker *to, const struct blocker *from)
 	to->open_ns += from->open_ns;
 	to->begin_missing += from->begin_missing;
 	to->end_missing += from->end_missing;
+	to->back_ns += from->back_ns;
+	for (int i = 0; i < PARKING_HOW_COUNT; i++)
+		to->how[i] += from->how[i];
+}
+
+static struct blocker blocker_of(const struct parking_row *row, const struct log_names *names)
+{
+	struct blocker b = {.class = row->lock ? name_class(names, row->lock) : "(no blocker)",
+			    .count = row->count,
+			    .total_ns = row->total_ns,
+			    .max_ns = row->max_ns,
+			    .open = row->open,
+			    .open_ns = row->open_ns,
+			    .begin_missing = row->begin_missing,
+			    .end_missing = row->end_missing,
+			    .back_ns = row->back_ns};
+
+	memcpy(b.how, row->how, sizeof(b.how));
+	return b;
 }
 
 int blockers_make(const struct parking *p, const struct log_names *names, enum parking_kind kind,
@@ -45,15 +64,7 @@ int blockers_make(const struct parking *p, const struct log_names *names, enum p
 		if (row->kind != kind ||
 		    (kind == PARKING_PARK && lock_is_contended(names, row->lock, false)))
 			continue;
-		all[count++] =
-			(struct blocker){row->lock ? name_class(names, row->lock) : "(no blocker)",
-					 row->count,
-					 row->total_ns,
-					 row->max_ns,
-					 row->open,
-					 row->open_ns,
-					 row->begin_missing,
-					 row->end_missing};
+		all[count++] = blocker_of(row, names);
 	}
 	qsort(all, count, sizeof(*all), compare_classes);
 	for (uint32_t i = 0; i < count; i++) {

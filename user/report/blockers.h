@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/parking.h"
@@ -11,7 +12,15 @@ struct log_names;
 struct blocker {
 	const char *class; /* lent by names */
 	uint64_t count, total_ns, max_ns, open, open_ns, begin_missing, end_missing;
+	uint64_t how[PARKING_HOW_COUNT];
+	uint64_t back_ns;
 };
+
+/* A patched JVM tells how they ended. */
+static inline bool blocker_how_known(const struct blocker *b)
+{
+	return b->how[PARKING_HOW_NOT_KNOWN] < b->count;
+}
 
 /*
  * Sorted by total_ns + open_ns, descending, then by class. Parks on java.util.concurrent locks are

@@ -23,7 +23,8 @@ static int make(const struct report_input *in, const enum aspect_id *by, unsigne
 	uint32_t count;
 
 	cells = contention_cells(analysis_contention(in->analysis), &count);
-	return groups_make(analysis_stacks(in->analysis), cells, count, by, depth, ret);
+	return (in->parked ? groups_make_parked : groups_make)(analysis_stacks(in->analysis), cells,
+							       count, by, depth, ret);
 }
 
 struct tree {
@@ -121,7 +122,7 @@ int report_by_text(const struct report_input *in, const enum aspect_id *by, unsi
 	const struct table_column columns[] = {
 		{title, true, 40, has_methods(by, depth) ? 0 : 72, false},
 		{"count", false, 9, 0, false},
-		{"blocked", false, 8, 0, false},
+		{in->parked ? "parked" : "blocked", false, 8, 0, false},
 		{"share", false, 7, 0, false},
 		{"max", false, 8, 0, false},
 		{"after wait", false, 8, 0, false}};
@@ -139,7 +140,7 @@ int report_by_text(const struct report_input *in, const enum aspect_id *by, unsi
 		length += (size_t)snprintf(title + length, sizeof(title) - length, "%s%s",
 					   i ? " > " : "", aspect_get(by[i])->name);
 	if (!err) {
-		table_add(table, "all contentions");
+		table_add(table, in->parked ? "all parking" : "all contentions");
 		add_figures(&tree, &root, time_format(root.max_ns, buf));
 		add_groups(&tree, &root, 1);
 		err = table_print(table, 0, out);

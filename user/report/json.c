@@ -110,6 +110,26 @@ static json_t *incomplete_json(const struct report_input *in)
 			 (json_int_t)open_ns);
 }
 
+static json_t *blocker_json(const struct blocker *b)
+{
+	json_t *o = json_pack("{sssIsIsIsIsIsIsI}", "class", b->class, "count",
+			      (json_int_t)b->count, "total_ns", (json_int_t)b->total_ns, "max_ns",
+			      (json_int_t)b->max_ns, "open", (json_int_t)b->open, "open_ns",
+			      (json_int_t)b->open_ns, "begin_missing", (json_int_t)b->begin_missing,
+			      "end_missing", (json_int_t)b->end_missing);
+
+	if (o && blocker_how_known(b))
+		json_object_set_new(o, "ended",
+				    json_pack("{sIsIsIsIsIsI}", "woken",
+					      (json_int_t)b->how[PARKING_WOKEN], "timeout",
+					      (json_int_t)b->how[PARKING_TIMEOUT], "interrupted",
+					      (json_int_t)b->how[PARKING_INTERRUPTED], "spurious",
+					      (json_int_t)b->how[PARKING_SPURIOUS], "not_known",
+					      (json_int_t)b->how[PARKING_HOW_NOT_KNOWN], "back_ns",
+					      (json_int_t)b->back_ns));
+	return o;
+}
+
 static json_t *blockers_json(const struct report_input *in, enum parking_kind kind)
 {
 	json_t *array = json_array();
@@ -124,13 +144,7 @@ static json_t *blockers_json(const struct report_input *in, enum parking_kind ki
 	for (uint32_t i = 0; i < count; i++) {
 		const struct blocker *b = &rows[i];
 
-		json_array_append_new(
-			array, json_pack("{sssIsIsIsIsIsIsI}", "class", b->class, "count",
-					 (json_int_t)b->count, "total_ns", (json_int_t)b->total_ns,
-					 "max_ns", (json_int_t)b->max_ns, "open",
-					 (json_int_t)b->open, "open_ns", (json_int_t)b->open_ns,
-					 "begin_missing", (json_int_t)b->begin_missing,
-					 "end_missing", (json_int_t)b->end_missing));
+		json_array_append_new(array, blocker_json(b));
 	}
 	free(rows);
 	return array;

@@ -18,6 +18,7 @@ struct report_input {
 	uint64_t late; /* events that came too late to be sorted */
 	unsigned top;  /* rows in each list */
 	bool full;     /* call chains with all their frames */
+	bool parked;   /* --by is about parking on what is no lock, and who has ended it */
 };
 
 /* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */

@@ -95,9 +95,10 @@ static int print_holders(const struct lock_view *v)
 	if (!err && shown < v->holders->group_count)
 		fprintf(v->text->out, "    and %u more\n", v->holders->group_count - shown);
 	if (!err && v->holders->first_reader_ns)
-		fputs("    * held by readers: charged to the first of them, others may have held "
-		      "it too\n",
-		      v->text->out);
+		fprintf(v->text->out,
+			"    * held by readers: charged to the %s of them, others may have held it "
+			"too\n",
+			v->exact ? "last" : "first");
 	return err;
 }
 

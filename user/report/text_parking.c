@@ -7,30 +7,49 @@
 #include "report/format.h"
 #include "report/table.h"
 
+static bool any_given_up(const struct blocker *rows, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (rows[i].how[PARKING_TIMEOUT] || rows[i].how[PARKING_INTERRUPTED])
+			return true;
+	}
+	return false;
+}
+
+static void add(struct table *table, const struct blocker *b, bool given_up)
+{
+	char class[LABEL_MAX], number[FORMAT_MAX], total[FORMAT_MAX];
+
+	table_add(table, "%s", label_clean(b->class, class));
+	table_add(table, "%s", count_format(b->count, number));
+	table_add(table, "%s", time_format(b->total_ns, total));
+	table_add(table, "%s", mean_format(b->total_ns, b->count, number));
+	table_add(table, "%s", time_format(b->max_ns, number));
+	table_add(table, "%s", b->open ? count_format(b->open, number) : "");
+	table_add(table, "%s", b->open ? time_format(b->open_ns, total) : "");
+	if (!given_up)
+		return;
+	for (int i = PARKING_TIMEOUT; i <= PARKING_INTERRUPTED; i++)
+		table_add(table, "%s", b->how[i] ? count_format(b->how[i], number) : "");
+}
+
 static int print(struct text *t, const struct blocker *rows, uint32_t count, const char *title)
 {
 	const struct table_column columns[] = {
-		{title, true, 30, 58, true},   {"count", false, 9, 0, false},
-		{"total", false, 8, 0, false}, {"mean", false, 8, 0, false},
-		{"max", false, 8, 0, false},   {"not ended", false, 9, 0, false},
-		{"for", false, 8, 0, false}};
-	struct table *table = table_new(columns, 7);
-	char class[LABEL_MAX], number[FORMAT_MAX], total[FORMAT_MAX];
+		{title, true, 30, 58, true},         {"count", false, 9, 0, false},
+		{"total", false, 8, 0, false},       {"mean", false, 8, 0, false},
+		{"max", false, 8, 0, false},         {"not ended", false, 9, 0, false},
+		{"for", false, 8, 0, false},         {"timed out", false, 9, 0, false},
+		{"interrupted", false, 11, 0, false}};
+	bool given_up = any_given_up(rows, count);
+	struct table *table = table_new(columns, given_up ? 9 : 7);
 	uint64_t incomplete = 0;
 	uint32_t shown = count < t->in->top ? count : t->in->top;
+	char number[FORMAT_MAX];
 	int err;
 
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct blocker *b = &rows[i];
-
-		table_add(table, "%s", label_clean(b->class, class));
-		table_add(table, "%s", count_format(b->count, number));
-		table_add(table, "%s", time_format(b->total_ns, total));
-		table_add(table, "%s", mean_format(b->total_ns, b->count, number));
-		table_add(table, "%s", time_format(b->max_ns, number));
-		table_add(table, "%s", b->open ? count_format(b->open, number) : "");
-		table_add(table, "%s", b->open ? time_format(b->open_ns, total) : "");
-	}
+	for (uint32_t i = 0; i < shown; i++)
+		add(table, &rows[i], given_up);
 	err = table_print(table, 2, t->out);
 	table_free(table);
 	if (err)
