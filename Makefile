@@ -83,6 +83,9 @@ bench: setup
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)O=$(O) $(PYTHON) bench/run
 	$(Q)O=$(O) $(PYTHON) bench/pair
+	$(Q)test ! -x $(O)/jvm/current/bin/java || { \
+		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
+		O=$(O) $(PYTHON) bench/run --java-home $(O)/jvm/current --modes plain,spoor; }
 
 $(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
 	@echo "  LINK  $@"
