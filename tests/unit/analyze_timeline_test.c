@@ -152,6 +152,33 @@ static void time_is_split_where_the_holder_was_seen(void **state)
 	end(&f);
 }
 
+/* 1 holds it for 80 ns of every 100, and is seen now and then; 3 comes in between. */
+static void most_of_many_holds_is_split(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	assert_int_equal(begin(&f), 0);
+	assert_int_equal(block(&f, 10, 2), 0);
+	for (uint64_t n = 1; n <= 40; n++) {
+		assert_int_equal(extend(&f, 100 * n - 80, hold(HOLDER_HAND_OVER, 0)), 0);
+		if (n % 10 == 1)
+			assert_int_equal(see(&f, 100 * n, 1, 90 * n, 5 * n), 0);
+		if (n == 25)
+			assert_int_equal(block(&f, 2450, 3), 0);
+		assert_int_equal(extend(&f, 100 * n, hold(1, 7)), 0);
+	}
+	assert_int_equal(timeline_unblock(f.line, 2, 4000, true), 0);
+	assert_int_equal(timeline_unblock(f.line, 3, 4000, true), 0);
+	/* Of 1000 ns it ran for 900, and held it for 800: it held and ran for 700 at least. */
+	assert_int_equal(find(&f, 2, 1, 7)->blocked_ns, 3200);
+	assert_int_equal(find(&f, 2, 1, 7)->split.running_ns, 1400);
+	assert_int_equal(find(&f, 2, 1, 7)->split.runnable_ns, 0);
+	assert_int_equal(find(&f, 2, 1, 7)->split.unknown_ns, 1800);
+	assert_int_equal(find(&f, 3, 1, 7)->split.unknown_ns, find(&f, 3, 1, 7)->blocked_ns);
+	end(&f);
+}
+
 static int hold_forward(struct fixture *f, uint64_t to_ns, uint64_t holder, uint64_t forward)
 {
 	const struct hold h = {holder, 50, HOLDER_STACK_WAIT, false, forward};
@@ -301,7 +328,10 @@ static int random_schedule(struct fixture *f, struct oracle *o)
 		uint64_t to = now + below(20);
 		struct hold h = random_hold();
 
-		switch (below(3)) {
+		switch (below(4)) {
+		case 3: /* it is seen what a thread does: some of it is known then, and adds up */
+			err = see(f, now + below(30), 1 + below(HOLDERS), now / 2, now / 3);
+			break;
 		case 0:
 			o->last_ns = to > now ? now : o->last_ns;
 			for (; now < to; now++)
@@ -381,7 +411,9 @@ static uint64_t compare(const struct fixture *f, const struct oracle *o)
 		assert_int_equal(c->max_part_ns, s->max_part);
 		assert_true(!s->blocked || c->max_held_ns == s->max_held);
 		assert_int_equal(c->waiter_stack, 100 + c->waiter);
-		assert_int_equal(c->split.running_ns + c->split.unknown_ns, c->blocked_ns);
+		assert_int_equal(split_sum(&c->split), c->blocked_ns);
+		assert_in_range(c->split.unknown_ns, 0, c->blocked_ns);
+		assert_in_range(c->split.running_ns, 0, c->blocked_ns);
 		blocked += c->blocked_ns;
 	}
 	assert_int_equal(blocked, expected);
@@ -446,6 +478,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_lie_anywhere),
 		cmocka_unit_test(time_is_split_where_the_holder_was_seen),
+		cmocka_unit_test(most_of_many_holds_is_split),
 		cmocka_unit_test(chains_come_late),
 		cmocka_unit_test(not_all_wait_for_a_chain),
 		cmocka_unit_test(long_waits),

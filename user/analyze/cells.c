@@ -20,6 +20,11 @@ void split_sub(struct split *s, const struct split *less)
 	s->unknown_ns -= less->unknown_ns;
 }
 
+uint64_t split_sum(const struct split *s)
+{
+	return s->running_ns + s->stolen_ns + s->runnable_ns + s->blocked_ns + s->unknown_ns;
+}
+
 static uint64_t at_most(uint64_t from, uint64_t to, uint64_t limit)
 {
 	uint64_t delta = to > from ? to - from : 0;

@@ -27,6 +27,7 @@ struct split {
 
 void split_add(struct split *s, const struct split *more);
 void split_sub(struct split *s, const struct split *less);
+uint64_t split_sum(const struct split *s);
 
 /* A thread's cumulative counts at a moment. */
 struct counters {

@@ -19,8 +19,10 @@ void history_clear(struct history *h, bool sights)
 	h->count = 0;
 	places_clear(&h->slot_places);
 	h->newest = PLACE_NONE;
-	if (sights)
-		h->sight_count = 0;
+	if (!sights)
+		return;
+	h->sight_count = 0;
+	h->begun_ns = 0;
 }
 
 int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
@@ -103,6 +105,39 @@ int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to
 	return 0;
 }
 
+static uint64_t surely(uint64_t held_ns, uint64_t whole_ns, uint64_t done_ns)
+{
+	uint64_t other_ns = whole_ns - done_ns;
+
+	return held_ns > other_ns ? held_ns - other_ns : 0;
+}
+
+/*
+ * The holder is seen again. Where it held the lock over and over, it is not known what it did in
+ * each hold; but what it did for most of the time since it was seen last, it did for most of its
+ * holds: for all but what it did otherwise. That is known for those only who were blocked for all
+ * that time.
+ */
+static int settle_loose(struct history *h, uint32_t slot, const struct sight *now)
+{
+	struct slot *s = &h->slots[slot];
+	uint64_t whole_ns = now->ns - s->seen_ns, held_ns = s->loose_ns;
+	struct split did = split_of(whole_ns, &s->seen, &now->its), known = {0};
+
+	if (held_ns && held_ns <= whole_ns && s->seen.known && h->begun_ns <= s->seen_ns) {
+		known.running_ns = surely(held_ns, whole_ns, did.running_ns);
+		known.stolen_ns = surely(held_ns, whole_ns, did.stolen_ns);
+		known.runnable_ns = surely(held_ns, whole_ns, did.runnable_ns);
+		known.blocked_ns = surely(held_ns, whole_ns, did.blocked_ns);
+		known.unknown_ns -=
+			known.running_ns + known.stolen_ns + known.runnable_ns + known.blocked_ns;
+	}
+	s->seen_ns = now->ns;
+	s->seen = now->its;
+	s->loose_ns = 0;
+	return known.unknown_ns ? history_push(h, slot, now->ns, now->ns, &known) : 0;
+}
+
 int history_push_seen(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
 {
 	struct counters none = {0}, *since = &none;
@@ -117,12 +152,16 @@ int history_push_seen(struct history *h, uint32_t slot, uint64_t from_ns, uint64
 			continue;
 		if (s->ns > from_ns) {
 			split = split_of(s->ns - from_ns, since, &s->its);
+			h->slots[slot].loose_ns += split.unknown_ns;
 			err = history_push(h, slot, from_ns, s->ns, &split);
 		}
+		if (!err)
+			err = settle_loose(h, slot, s);
 		from_ns = s->ns;
 		since = &s->its;
 	}
 	split = split_of(to_ns - from_ns, since, NULL);
+	h->slots[slot].loose_ns += split.unknown_ns;
 	if (!err && to_ns > from_ns)
 		err = history_push(h, slot, from_ns, to_ns, &split);
 	for (uint32_t i = 0, count = h->sight_count; !err && i < count; i++) {
@@ -163,6 +202,8 @@ static uint32_t begun_before(const struct history *h, const struct slot *s, uint
 
 static struct split cut(const struct stretch *s, uint64_t from_ns, uint64_t to_ns)
 {
+	if (s->from_ns == s->to_ns && from_ns < s->from_ns)
+		return s->split;
 	if (from_ns < s->from_ns)
 		from_ns = s->from_ns;
 	if (to_ns > s->to_ns)
@@ -206,14 +247,18 @@ int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first
 	for (; i != PLACE_NONE && !err; i = h->slots[i].older) {
 		struct slot *s = &h->slots[i];
 		struct part part = {.hold = s->hold, .forward = s->forward};
+		uint64_t sum_ns;
 		bool begins;
 
 		if (h->stretches[s->last].to_ns <= from_ns)
 			break;
 		part.split = between(h, s, from_ns, to_ns, &begins);
 		part.first = first && begins;
-		if (!part.first && !part.split.running_ns && !part.split.stolen_ns &&
-		    !part.split.runnable_ns && !part.split.blocked_ns && !part.split.unknown_ns)
+		sum_ns = split_sum(&part.split);
+		/* It was told of too late to be blocked all that time. */
+		if (part.split.unknown_ns > sum_ns)
+			part.split = (struct split){.unknown_ns = sum_ns};
+		if (!part.first && !sum_ns)
 			continue;
 		err = parts_add(ret, &part);
 		if (!err && s->forward)

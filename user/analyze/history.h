@@ -9,7 +9,8 @@
 #include "analyze/places.h"
 #include "analyze/timeline.h"
 
-/* The lock was held in the same way from one time to another. */
+/* The lock was held in the same way from one time to another. Or, at a single moment: of its
+ * holder's earlier time not split it has become known what it did; that adds up to 0. */
 struct stretch {
 	uint64_t from_ns, to_ns;
 	struct split split;      /* of this one */
@@ -25,6 +26,10 @@ struct slot {
 	struct forward *forward; /* NULL: the chain is in hold */
 	uint32_t last;           /* stretch */
 	uint32_t newer, older;   /* slots by their last stretches; PLACE_NONE: none */
+	/* When the holder was seen last while it held like this; and since then, time not split. */
+	uint64_t seen_ns;
+	struct counters seen;
+	uint64_t loose_ns;
 };
 
 /* A thread's counters at a moment. */
@@ -44,6 +49,7 @@ struct history {
 	uint32_t newest; /* slot; PLACE_NONE, or none at all: there are no stretches */
 	struct sight *sights;
 	uint32_t sight_count, sights_capacity;
+	uint64_t begun_ns;    /* the latest begin of an interval */
 	struct history *next; /* of those that are not in use */
 };
 

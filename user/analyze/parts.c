@@ -64,11 +64,6 @@ int parts_add(struct parts *p, const struct part *part)
 	return 0;
 }
 
-static uint64_t split_sum(const struct split *s)
-{
-	return s->running_ns + s->stolen_ns + s->runnable_ns + s->blocked_ns + s->unknown_ns;
-}
-
 /* One part into its cell, a new one if need be. */
 static int charge(struct cells *cells, const struct part *part, const struct cell_key *key,
 		  bool monitor, uint64_t whole_ns, struct cell **ret)

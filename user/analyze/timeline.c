@@ -297,12 +297,11 @@ static void history_end(struct timeline *line)
 
 	if (!h || line->count[LIST_OPEN] || line->count[LIST_ENDING])
 		return;
-	if (h->count) {
-		const struct stretch *last = &h->stretches[h->count - 1];
-
-		line->last = h->slots[last->slot].hold;
-		line->last_ns = last->from_ns;
-	}
+	if (h->count)
+		line->last = h->slots[h->stretches[h->count - 1].slot].hold;
+	for (uint32_t i = h->count;
+	     i-- > 0 && h->stretches[i].slot == h->stretches[h->count - 1].slot;)
+		line->last_ns = h->stretches[i].from_ns;
 	slots_drop(line);
 	history_clear(h, true);
 	h->next = line->all->free_histories;
@@ -524,6 +523,8 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
 		err = interval_new(all, &i);
 	if (err)
 		return err;
+	if (since_ns > line->history->begun_ns)
+		line->history->begun_ns = since_ns;
 	i->who = *who;
 	i->line = line;
 	i->since_ns = since_ns;
