@@ -166,6 +166,9 @@ static void print_incomplete(const struct lock_view *v)
 	if (seen->end_missing)
 		fprintf(out, "    not in these sums: %s whose end is lost\n",
 			count_format(seen->end_missing, count));
+	if (seen->numbers.missing)
+		fprintf(out, "    %s of its events are missing: who held it then is unknown\n",
+			count_format(seen->numbers.missing, count));
 }
 
 static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)

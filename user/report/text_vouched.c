@@ -73,7 +73,10 @@ static void say_exact(struct words *w, const struct vouched *v)
 {
 	char count[FORMAT_MAX];
 
-	say(w, "exact: a patched JVM tells of every release that somebody waits for.");
+	say(w, "exact%s: a patched JVM tells of every release that somebody waits for.",
+	    v->facts.monitors.missing || v->facts.park.missing
+		    ? ", but for where events are missing"
+		    : "");
 	say_numbers(w, "Monitors", &v->facts.monitors);
 	say_numbers(w, "Park", &v->facts.park);
 	if (v->facts.unnamed)
