@@ -616,6 +616,58 @@ static void lost_events_make_no_wrong_ones(void **state)
 			SCHEDULES) > 100000);
 }
 
+static uint64_t any_number(void)
+{
+	switch (below(6)) {
+	case 0:
+		return (uint64_t)below(UINT32_MAX) << below(64);
+	case 1:
+		return UINT64_MAX - below(3);
+	default:
+		return below(40);
+	}
+}
+
+/* What no JVM tells, but a log may say. */
+static void nonsense_does_no_harm(void **state)
+{
+	static const uint16_t kinds[] = {
+		EVENT_MONITOR_CONTENDED_ENTER,
+		EVENT_MONITOR_CONTENDED_ENTERED,
+		EVENT_MONITOR_CONTENDED_EXIT,
+		EVENT_MONITOR_NOTIFY,
+		EVENT_MONITOR_FOLD,
+		EVENT_MONITOR_FOLD,
+		EVENT_MONITOR_DEFLATE,
+		EVENT_MONITOR_WAIT_BEGIN,
+		EVENT_THREAD_END,
+	};
+
+	(void)state;
+	for (unsigned n = 0; n < SCHEDULES; n++) {
+		struct contention *c = contention_new(NULL);
+		const struct cell *cells;
+		uint32_t count;
+
+		seed = n;
+		for (unsigned i = 0; i < 300; i++) {
+			struct event e = {.id = kinds[below(sizeof(kinds) / sizeof(*kinds))],
+					  .time_ns = below(3) ? i : any_number(),
+					  .thread = 1 + below(THREADS)};
+
+			for (unsigned k = 1; k < EVENT_FIELDS_MAX; k++)
+				e.v[k].u = any_number();
+			e.v[0].u = below(4) ? LOCK : any_number();
+			assert_int_equal(contention_add(c, &e), 0);
+		}
+		assert_int_equal(contention_finish(c, any_number()), 0);
+		cells = contention_cells(c, &count);
+		for (uint32_t i = 0; i < count; i++)
+			assert_int_equal(split_sum(&cells[i].split), cells[i].blocked_ns);
+		contention_free(c);
+	}
+}
+
 static bool survives(unsigned long fail_at)
 {
 	struct contention *c;
@@ -654,6 +706,7 @@ int main(void)
 		cmocka_unit_test(waits_and_forward_references),
 		cmocka_unit_test(storms_are_folded),
 		cmocka_unit_test(lost_events_make_no_wrong_ones),
+		cmocka_unit_test(nonsense_does_no_harm),
 		cmocka_unit_test(survives_without_memory),
 	};
 
