@@ -442,17 +442,38 @@ static void semaphore(void **state)
 	ends(c, 210, 2, SEMAPHORE, u);
 	u = unparks(c, 215, 2, 3, CHAIN_PASS_ON);
 	ends(c, 225, 3, SEMAPHORE, u);
-	begins(c, 300, 3, SEMAPHORE, 0, CHAIN_ACQUIRE_SHARED);
-	ends(c, 400, 3, SEMAPHORE, 0);
-	finish(c, 1000);
+	begins(c, 300300, 3, SEMAPHORE, 0, CHAIN_ACQUIRE_SHARED);
+	ends(c, 300400, 3, SEMAPHORE, 0);
+	finish(c, 400000);
 	assert_int_equal(held(c, SEMAPHORE, 2, 1), 100);
 	assert_int_equal(held(c, SEMAPHORE, 2, HOLDER_HAND_OVER), 10);
-	assert_int_equal(held(c, SEMAPHORE, 3, 1), 65);
+	assert_int_equal(held(c, SEMAPHORE, 3, 1), 50);
 	assert_int_equal(held(c, SEMAPHORE, 3, 2), 0);
-	assert_int_equal(held(c, SEMAPHORE, 3, HOLDER_HAND_OVER), 10);
+	assert_int_equal(held(c, SEMAPHORE, 3, HOLDER_HAND_OVER), 25);
 	assert_int_equal(held(c, SEMAPHORE, 3, HOLDER_UNKNOWN), 100);
 	assert_int_equal(cell_of(c, SEMAPHORE, 3, 1)->holder_stack,
 			 chain_number(CHAIN_READ_UNLOCK, 1));
+}
+
+/* Woken, but too late: each park is charged to who has ended it. */
+static void semaphore_in_vain(void **state)
+{
+	struct park_case *c = *state;
+	uint64_t u;
+
+	begins(c, 100, 2, SEMAPHORE, 0, CHAIN_ACQUIRE_SHARED);
+	begins(c, 110, 4, SEMAPHORE, 0, CHAIN_ACQUIRE_SHARED);
+	u = unparks(c, 200, 1, 2, CHAIN_READ_UNLOCK);
+	ends(c, 210, 2, SEMAPHORE, u);
+	u = unparks(c, 215, 2, 4, CHAIN_PASS_ON);
+	ends(c, 225, 4, SEMAPHORE, u);
+	begins(c, 230, 4, SEMAPHORE, 0, CHAIN_ACQUIRE_SHARED);
+	u = unparks(c, 300, 2, 4, CHAIN_READ_UNLOCK);
+	ends(c, 330, 4, SEMAPHORE, u);
+	finish(c, 1000);
+	assert_int_equal(held(c, SEMAPHORE, 4, 1), 90);
+	assert_int_equal(held(c, SEMAPHORE, 4, 2), 70);
+	assert_int_equal(held(c, SEMAPHORE, 4, HOLDER_HAND_OVER), 25 + 30);
 }
 
 static void latch(void **state)
@@ -650,6 +671,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_reader, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stamped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(semaphore, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(semaphore_in_vain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(latch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(own_lock, set_up, tear_down),

@@ -71,12 +71,16 @@ static struct counters counters_at(const struct event *e, unsigned first)
 	return k;
 }
 
-/* What a thread did since it came back from park. */
+/* For how long a thread has done something since it came back from park: also to sleep is that, but
+ * not to wait for a CPU. */
 static uint64_t awake_ns(const struct parker *t, uint64_t now_ns, const struct counters *now)
 {
-	if (t->back.known && now->known && now->cpu_ns >= t->back.cpu_ns)
-		return now->cpu_ns - t->back.cpu_ns;
-	return now_ns > t->back_ns ? now_ns - t->back_ns : 0;
+	uint64_t ns = now_ns > t->back_ns ? now_ns - t->back_ns : 0, waited_ns = 0;
+
+	if (t->back.known && now->known)
+		waited_ns =
+			now->runnable_ns - t->back.runnable_ns + now->stolen_ns - t->back.stolen_ns;
+	return ns > waited_ns ? ns - waited_ns : 0;
 }
 
 /* The thread does something else: if somebody has woken it, it has got what it wanted. */
@@ -274,17 +278,19 @@ static struct cause cause_find(const struct park_exact *p, const struct parker *
 
 	if (t->by.chain.unpark == UNPARK_PASS_ON && by && by->cause.lock == lock)
 		return by->cause;
-	return (struct cause){lock, t->by.thread, t->by.stack};
+	return (struct cause){lock, t->by.thread, t->by.stack, t->by.ns};
 }
 
 static int end_wait(struct park_exact *p, struct parker *t, const struct event *e)
 {
 	const struct blocker *b = &p->blockers[t->blocker];
 	struct hold by = {.holder = HOLDER_UNKNOWN};
-	uint64_t done_ns = t->by.sequence ? t->by.ns : e->time_ns;
+	uint64_t done_ns = e->time_ns;
 
-	if (t->by.sequence)
+	if (t->by.sequence) {
 		t->cause = cause_find(p, t);
+		done_ns = t->cause.ns;
+	}
 	if (t->by.sequence && b->family != PARK_FAMILY_OTHER)
 		by = (struct hold){.holder = t->cause.thread,
 				   .stack = t->cause.stack,

@@ -20,7 +20,7 @@ struct unpark {
 
 /* Whose release it was that has set off a chain of wake-ups. */
 struct cause {
-	uint64_t lock, thread, stack;
+	uint64_t lock, thread, stack, ns;
 };
 
 /* A thread has come back from park, and it is not known from which lock it may have got then. */
