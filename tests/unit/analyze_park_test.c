@@ -11,6 +11,7 @@
 #include "analyze/cells.h"
 #include "analyze/park_exact.h"
 #include "analyze/timeline.h"
+#include "tests/unit/alloc_fail.h"
 #include "tests/unit/analyze_events.h"
 #include "tests/unit/park_names.h"
 

@@ -1,4 +1,5 @@
 /* How parks and waits end, as a patched JVM tells it. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/parking.h"
+#include "tests/unit/alloc_fail.h"
 #include "tests/unit/analyze_events.h"
 
 #define QUEUE 7
@@ -99,11 +101,45 @@ static void ends_of_waits(void **state)
 	parking_free(&p);
 }
 
+static bool survives(unsigned long fail_at)
+{
+	struct parking p = {0};
+	int err = 0;
+
+	alloc_fail_at(fail_at);
+	for (uint32_t i = 1; i < 40 && !err; i++) {
+		struct event e = unpark(i, 1, i, none);
+
+		e.v[UNPARK_SEQUENCE].u = i;
+		err = parking_add(&p, &e);
+		e = park(i, i, i % 8, 0, 0, none);
+		if (!err)
+			err = parking_add(&p, &e);
+	}
+	if (!err)
+		err = parking_finish(&p, 100);
+	parking_free(&p);
+	if (!alloc_fail_off()) {
+		assert_int_equal(err, 0);
+		return false;
+	}
+	assert_int_equal(err, -ENOMEM);
+	return true;
+}
+
+static void no_memory(void **state)
+{
+	(void)state;
+	for (unsigned long n = 0; survives(n); n++)
+		;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_of_parks),
 		cmocka_unit_test(ends_of_waits),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
