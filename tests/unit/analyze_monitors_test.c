@@ -527,7 +527,7 @@ static void all_cells_are_right(const struct contention *c, uint64_t whole)
 	assert_int_equal(blocked, whole);
 	assert_int_equal(f.monitors.gaps + f.monitors.missing + f.monitors.late, 0);
 	assert_int_equal(f.monitors.cut, 0);
-	assert_int_equal(f.excess_ns, 0);
+	assert_int_equal(f.folds.excess_ns, 0);
 	assert_int_equal(contention_lock_find(c, LOCK)->begin_missing, 0);
 	assert_int_equal(contention_lock_find(c, LOCK)->end_missing, 0);
 }

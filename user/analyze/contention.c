@@ -580,7 +580,7 @@ static void counts_add(struct replay_counts *sum, const struct replay_counts *mo
 struct contention_facts contention_facts(const struct contention *c)
 {
 	struct contention_facts f = {.park = exact_counts(c->exact, REPLAY_PARK),
-				     .excess_ns = exact_excess_ns(c->exact)};
+				     .folds = exact_folds(c->exact)};
 	struct timeline *line;
 	uint64_t lock;
 

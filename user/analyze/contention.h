@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "analyze/cells.h"
+#include "analyze/monitors.h"
 #include "analyze/replay.h"
 #include "log/event.h"
 
@@ -27,9 +28,9 @@ struct contention_lock {
 struct contention_facts {
 	struct replay_counts monitors, park; /* numbers of events, in sum; all zero: a stock JVM */
 	uint64_t inferred;                   /* in sum */
-	uint64_t unnamed;   /* contentions with a call chain that has not come, but stands for
+	uint64_t unnamed; /* contentions with a call chain that has not come, but stands for
 			       another in Object.wait() */
-	uint64_t excess_ns; /* folded holds for which there was no room */
+	struct monitors_folds folds;
 };
 
 /* A thread that was still blocked when the log ended, or when the thread did. */

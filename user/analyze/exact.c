@@ -132,7 +132,7 @@ bool exact_has_monitor(const struct exact *x, uint64_t lock)
 	return monitors_has(x->monitors, lock);
 }
 
-uint64_t exact_excess_ns(const struct exact *x)
+struct monitors_folds exact_folds(const struct exact *x)
 {
-	return monitors_excess_ns(x->monitors);
+	return monitors_folds(x->monitors);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/monitors.h"
 #include "analyze/replay.h"
 #include "analyze/timeline.h"
 
@@ -39,4 +40,4 @@ uint64_t exact_holder(const struct exact *x, uint64_t lock, const struct blocked
 struct replay_counts exact_counts(const struct exact *x, uint64_t key);
 /* Whether the monitor had events with numbers. */
 bool exact_has_monitor(const struct exact *x, uint64_t lock);
-uint64_t exact_excess_ns(const struct exact *x);
+struct monitors_folds exact_folds(const struct exact *x);

@@ -47,7 +47,7 @@ struct monitors {
 	struct places places;
 	struct monitor *rows;
 	uint32_t capacity;
-	uint64_t excess_ns;
+	struct monitors_folds folds;
 };
 
 struct monitors *monitors_new(struct timelines *lines)
@@ -364,7 +364,11 @@ int monitors_window(struct monitors *all, uint64_t lock, const struct replay_win
 	}
 	if (!err && next <= w->last)
 		err = fill(m, &f, ended_ns, true);
-	all->excess_ns += folds_left(&f);
+	all->folds.excess_ns += folds_left(&f);
+	for (uint32_t i = 0; i < w->fold_count; i++) {
+		if (!w->folds[i]->event->v[MONITOR_FOLD_OWNER].u)
+			all->folds.crowded += w->folds[i]->event->v[MONITOR_FOLD_COUNT].u;
+	}
 	m->holder = HOLDER_HAND_OVER;
 	return err;
 }
@@ -381,7 +385,7 @@ uint64_t monitors_holder(const struct monitors *m, uint64_t lock)
 	return place == PLACE_NONE ? HOLDER_UNKNOWN : m->rows[place].holder;
 }
 
-uint64_t monitors_excess_ns(const struct monitors *m)
+struct monitors_folds monitors_folds(const struct monitors *m)
 {
-	return m->excess_ns;
+	return m->folds;
 }

@@ -23,5 +23,9 @@ int monitors_window(struct monitors *m, uint64_t lock, const struct replay_windo
 bool monitors_has(const struct monitors *m, uint64_t lock);
 /* Who holds it, as far as is known by now: HOLDER_UNKNOWN, HOLDER_HAND_OVER or a thread. */
 uint64_t monitors_holder(const struct monitors *m, uint64_t lock);
-/* Held times of folds for which there was no room: 0, unless the JVM contradicts itself. */
-uint64_t monitors_excess_ns(const struct monitors *m);
+/* What folds say besides. */
+struct monitors_folds {
+	uint64_t excess_ns; /* held times without room: 0, unless the JVM contradicts itself */
+	uint64_t crowded;   /* releases by too many threads to be told apart */
+};
+struct monitors_folds monitors_folds(const struct monitors *m);

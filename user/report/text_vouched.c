@@ -79,6 +79,10 @@ static void say_exact(struct words *w, const struct vouched *v)
 		    : "");
 	say_numbers(w, "Monitors", &v->facts.monitors);
 	say_numbers(w, "Park", &v->facts.park);
+	if (v->facts.folds.crowded)
+		say(w, " %s release%s in storms by too many threads to be told apart.",
+		    count_format(v->facts.folds.crowded, count),
+		    v->facts.folds.crowded == 1 ? " was" : "s were");
 	if (v->facts.unnamed)
 		say(w, " %s contention%s: the place where the holder was is that of its wait().",
 		    count_format(v->facts.unnamed, count), v->facts.unnamed == 1 ? "" : "s");

@@ -48,11 +48,12 @@ json_t *vouched_json(const struct report_input *in)
 	struct vouched v = vouched_of(in);
 
 	return json_pack(
-		"{sssssIsIsIsIsIsIsoso}", "jvm", header_text(in->header, "jvm", "kind"), "holders",
-		v.exact ? "exact" : "inferred", "blocked_ns", (json_int_t)v.blocked_ns,
+		"{sssssIsIsIsIsIsIsIsoso}", "jvm", header_text(in->header, "jvm", "kind"),
+		"holders", v.exact ? "exact" : "inferred", "blocked_ns", (json_int_t)v.blocked_ns,
 		"unknown_owner_ns", (json_int_t)v.unknown_ns, "hand_over_ns",
 		(json_int_t)v.hand_over_ns, "ended_without_release", (json_int_t)v.facts.inferred,
 		"chains_not_named", (json_int_t)v.facts.unnamed, "folded_excess_ns",
-		(json_int_t)v.facts.excess_ns, "monitor_events", numbers_json(&v.facts.monitors),
-		"park_events", numbers_json(&v.facts.park));
+		(json_int_t)v.facts.folds.excess_ns, "crowded_releases",
+		(json_int_t)v.facts.folds.crowded, "monitor_events",
+		numbers_json(&v.facts.monitors), "park_events", numbers_json(&v.facts.park));
 }
