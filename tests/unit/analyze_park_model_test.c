@@ -15,7 +15,7 @@
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/park_model.h"
 
-#define RUNS 400
+#define RUNS 200
 
 struct analysis {
 	struct cells cells;
