@@ -49,6 +49,10 @@
  * counters to split it with. And a chain is believed only while somebody is blocked: a lock that
  * nobody waits for can be released and taken again without an event.
  *
+ * All this is for events without numbers. A patched JVM numbers them, and tells of every release
+ * that somebody waits for; such events go to exact.c, which infers nothing: see replay.c and
+ * monitors.c.
+ *
  * Charging costs one table access per blocked thread and observation, or none while the holder and
  * its chain stay the same. It goes to the cell's pending part, which counts only when the
  * contention ends; so one that turns out to be incomplete leaves no trace in the sums.
