@@ -11,13 +11,15 @@ from harness import DEADLINE_S, Recorder
 SCALE = float(os.environ.get("SPOOR_STAYS_SCALE", "1"))
 KEEP = bool(os.environ.get("SPOOR_STAYS_KEEP"))
 SCENES = ("recursion", "counts", "hash", "park", "management", "native", "loaders")
-MS = 200
+MS = 150
 # Little is run: what is hot is compiled soon. Monitors come and go as often as they can.
-SOON = ["-XX:CompileThresholdScaling=0.05"]
+SOON = ["-XX:CompileThresholdScaling=0.05", "-XX:CompileCommand=quiet",
+        "-XX:CompileCommand=dontinline,StaysRecursion.nested"]
 DEFLATE = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions", "-XX:AsyncDeflationInterval=20",
            "-XX:GuaranteedSafepointInterval=20", "-XX:MonitorUsedDeflationThreshold=1"]
 C1, C2 = ["-XX:TieredStopAtLevel=1", *SOON], ["-XX:-TieredCompilation", *SOON]
 G1, PARALLEL, SERIAL = ["-XX:+UseG1GC"], ["-XX:+UseParallelGC"], ["-XX:+UseSerialGC"]
+AT_ONCE = ("Stays*", "java.io.PrintStream", "java.util.concurrent.locks.*", "java.lang.Object", "java.lang.Thread")
 END, KILL, DETACHED = "end", "kill", "detached"
 
 
@@ -138,4 +140,6 @@ class Stays(PatchedJavaTest):
         self.check(END, PARALLEL, ["-Xint"], DEFLATE)
 
     def test_serial_compiled_at_once(self):
-        self.check(END, SERIAL, ["-Xcomp"])
+        # What is compiled by C2 before it is run, without a second of the JVM's own start.
+        self.check(END, SERIAL, ["-Xcomp", "-XX:-TieredCompilation", "-XX:CompileCommand=quiet"],
+                   [f"-XX:CompileCommand=compileonly,{c}.*" for c in AT_ONCE])

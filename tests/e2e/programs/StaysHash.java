@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Identity hash codes: of objects that were asked before they were locked, while they are, and not until they are fought
- * over, which gives them one. Once told it stays, whether they are inflated or deflated, moved, or locked again.
+ * Identity hash codes: of objects that were asked before they were locked, while they are, and not until they are
+ * fought over, which gives them one. Once told it stays, whether they are inflated or deflated, moved, or locked again.
  */
 final class StaysHash implements Stays.Scene {
     private static final int THREADS = 4;

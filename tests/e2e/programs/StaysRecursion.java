@@ -3,12 +3,14 @@ import java.io.PrintStream;
 
 /**
  * Monitors that are locked again by those who have them, while others want them, with wait() in the middle, and left
- * by exceptions. Before each turn the same methods lock objects that nobody else knows: their frames then leave behind
- * what a recursive stack lock leaves there, at the same depth.
+ * by exceptions. The same methods lock objects that nobody else knows, just before: their frames then leave behind what
+ * a recursive stack lock leaves there. C2 code that takes it for that of the monitor, which is locked at the same
+ * depth, does not unlock it as often as it has locked it.
  */
 final class StaysRecursion implements Stays.Scene {
     private static final int THREADS = 4;
     private static final int DEPTH = 8;
+    private static final int WAYS = 5; // the last is that of the class
 
     static final class Left extends Exception {
         private static final long serialVersionUID = 1;
@@ -44,6 +46,14 @@ final class StaysRecursion implements Stays.Scene {
         }
     }
 
+    /** As nested(), on a stack that nobody else has written to since it held stack locks. */
+    static void again(Cell cell, int depth) throws Exception {
+        synchronized (cell) {
+            nested(new Cell(), depth);
+            nested(cell, depth);
+        }
+    }
+
     /** In one frame, with calls in between that are not compiled into it. */
     static void three(Cell cell) throws Exception {
         synchronized (cell) {
@@ -72,7 +82,7 @@ final class StaysRecursion implements Stays.Scene {
     /** Under the cell's monitor, locked several times. */
     static void bottom(Cell cell) throws Exception {
         take(cell);
-        switch (StaysCrew.random(16)) {
+        switch (StaysCrew.random(40)) {
             case 0:
                 give(cell);
                 cell.wait(1);
@@ -113,6 +123,7 @@ final class StaysRecursion implements Stays.Scene {
                 case 0: nested(cell, depth); break;
                 case 1: cell.again(depth); break;
                 case 2: three(cell); break;
+                case 3: again(cell, depth); break;
                 default: classNested(depth); break;
             }
         } catch (Left e) {
@@ -123,9 +134,9 @@ final class StaysRecursion implements Stays.Scene {
     }
 
     private void all(int i) throws Exception {
-        int way = StaysCrew.random(4);
+        int way = StaysCrew.random(WAYS);
         int depth = StaysCrew.random(DEPTH);
-        turn(new Cell(), way == 3 ? 0 : way, depth);
+        turn(new Cell(), way == WAYS - 1 ? 0 : way, depth);
         turn(cells[i % cells.length], way, depth);
         if (i % 8 == 0) {
             new PrintStream(OutputStream.nullOutputStream()).println("nobody else knows this one");
@@ -136,7 +147,7 @@ final class StaysRecursion implements Stays.Scene {
 
     @Override
     public int least() {
-        return 2000;
+        return 10_000;
     }
 
     @Override
