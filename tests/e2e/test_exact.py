@@ -4,6 +4,7 @@ prints it as a table."""
 import copy
 import unittest
 
+from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
 import exact
 import sequences
 
@@ -214,6 +215,57 @@ class Numbers(unittest.TestCase):
         self.assertEqual(self.problems([*self.right, *again]), [])
         self.assertTrue(self.problems([*self.right, *again[1:]]))
         self.assertTrue(self.problems([*self.right, *again[:2], copy.copy(again[3]), event("monitor_notify", 4)]))
+
+
+class Exact(PatchedJavaTest):
+    def check(self, mode):
+        played = exact.run(mode, self.classes, self.path(), self.home)
+        self.assertTrue(played.is_patched)
+        self.assertEqual(played.log.lost(), {})
+        noisy = sorted(name for name, quiet in played.quiet.items() if not quiet)
+        print(f"{mode}: {len(played.scenes)} scenes, played {sum(map(len, played.scenes.values()))} times; stamps never "
+              f"near each other: {noisy}", flush=True)
+        self.assertLess(len(noisy), len(played.scenes) / 2)
+        for name in played.scenes:
+            with self.subTest(mode=mode, scene=name):
+                problems = played.compare(name).problems
+                self.assertEqual(len(problems), 0, "\n" + "\n".join(problems[:10]))
+        numbers = sequences.read(played.log.path)
+        print(numbers, flush=True)
+        self.assertEqual(numbers.problems, [])
+        self.assertGreater(numbers.events, 1000)
+        self.assertGreater(numbers.folded, 100)
+
+    def test_interpreted(self):
+        self.check("int")
+
+    def test_c1(self):
+        self.check("c1")
+
+    def test_c2(self):
+        self.check("c2")
+
+    def test_tiered(self):
+        self.check("tiered")
+
+    def test_parallel(self):
+        self.check("parallel")
+
+    def test_serial(self):
+        self.check("serial")
+
+
+class Stock(JavaTest):
+    def test_totals(self):
+        """Who is charged is inferred there; how long a thread was blocked is not."""
+        played = exact.run("tiered", self.classes, self.path(), None, lambda name: name.startswith(exact.STOCK))
+        self.assertFalse(played.is_patched)
+        self.assertEqual(played.log.lost(), {})
+        for name in played.scenes:
+            with self.subTest(scene=name):
+                comparison = played.compare(name)
+                self.assertGreater(comparison.blocked_ns, 0)
+                self.assertEqual(len(comparison.sum_problems), 0, "\n" + "\n".join(comparison.sum_problems[:10]))
 
 
 if __name__ == "__main__":

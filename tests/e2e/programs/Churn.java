@@ -118,7 +118,7 @@ public final class Churn {
         for (int i = 0; i < 3; i++) {
             start(storm, "storm-" + i, () -> {
                 while (!stopped) {
-                    for (int n = 0; n < 1000; n++) {
+                    for (int n = 0; n < 20_000; n++) {
                         synchronized (hammered) {
                             Thread.onSpinWait();
                         }

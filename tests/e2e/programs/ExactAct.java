@@ -87,7 +87,7 @@ public final class ExactAct {
         blockCount = blocks.size();
     }
 
-    void inside() {
+    public void inside() {
         long now = System.nanoTime();
         Hold h = new Hold();
         h.frames = frames;
@@ -102,7 +102,7 @@ public final class ExactAct {
         held = h;
     }
 
-    void hold() {
+    public void hold() {
         hold.run(this);
     }
 
@@ -110,7 +110,7 @@ public final class ExactAct {
         holdAgain.run(this);
     }
 
-    void releasing() {
+    public void releasing() {
         held.releasedLow = System.nanoTime();
     }
 
@@ -164,8 +164,13 @@ public final class ExactAct {
         isWaiting = true;
     }
 
-    /** It has the lock again. Since when it was blocked is for the stage to say. */
+    /** It has the lock again. It was not blocked before its time was over, or before the interrupt; if it was notified,
+     * then since then: ExactStage.notifiedBy. */
     private void back() {
+        if (block.lock == lock) {
+            block.beginLow = timeoutMs > 0 ? block.beginLow + timeoutMs * 1_000_000
+                    : Math.max(block.beginLow, interruptedLow);
+        }
         inside();
         isWaiting = false;
     }

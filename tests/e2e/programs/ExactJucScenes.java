@@ -30,6 +30,7 @@ final class ExactJucScenes {
         all.put("storm_lock", s -> ExactScenes.storm(s, ExactLock.reentrant(false), ExactOps.Op.STORM_LOCK,
                 ExactOps.Op.LOCK, 1, 12, 0.4));
         all.put("readers", ExactJucScenes::readers);
+        all.put("permit_before", ExactJucScenes::permitBefore);
         all.put("latch", ExactJucScenes::latch);
         all.put("condition", s -> condition(s, false));
         all.put("condition_all", s -> condition(s, true));
@@ -102,6 +103,20 @@ final class ExactJucScenes {
         s.finish();
     }
 
+    /** Its first park ends at once. */
+    private static void permitBefore(ExactStage s) {
+        ExactLock lock = ExactLock.reentrant(false);
+        ExactAct holder = ExactScenes.act(ExactOps.Op.LOCK, 0, lock);
+        ExactAct blocked = ExactScenes.act(ExactOps.Op.LOCK, 1, lock);
+        holder.hold = s.untilGo();
+        s.giveInside(0, holder);
+        s.unpark(1);
+        s.giveBlocked(1, blocked);
+        s.pass(2);
+        holder.go = true;
+        s.finish();
+    }
+
     private static void latch(ExactStage s) {
         ExactLock latch = ExactLock.latch(2);
         for (int i = 0; i < 3; i++) {
@@ -150,7 +165,7 @@ final class ExactJucScenes {
         s.giveBlocked(0, parked);
         s.pass(2);
         parked.go = true;
-        s.unpark(parked);
+        s.unpark(0);
         s.finish();
     }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.Consumer;
 
 /** A lock that acts are played on: one of many kinds, and the object by which a log knows it. */
 final class ExactLock {
@@ -25,30 +26,13 @@ final class ExactLock {
         synchronized void fail(ExactAct a) { a.inside(); a.hold(); a.fail(3); }
     }
 
-    /** Locks that are classes: a class is one lock for good, and each attempt wants its own. */
-    static final class Static0 {
-        static synchronized void run(ExactAct a) { a.inside(); a.hold(); a.releasing(); }
-    }
-
-    static final class Static1 {
-        static synchronized void run(ExactAct a) { a.inside(); a.hold(); a.releasing(); }
-    }
-
-    static final class Static2 {
-        static synchronized void run(ExactAct a) { a.inside(); a.hold(); a.releasing(); }
-    }
-
-    static final class Static3 {
-        static synchronized void run(ExactAct a) { a.inside(); a.hold(); a.releasing(); }
-    }
-
-    private static final Class<?>[] STATICS = {Static0.class, Static1.class, Static2.class, Static3.class};
-    private static int statics;
+    /** A patched JVM gives an object its hash when it gets a monitor; for a stock one it must have it before. */
+    private static final boolean HASH_FIRST = Boolean.getBoolean("exact.hash");
 
     final Family family;
     final Object identity;
     final Monitor monitor;
-    final int staticNumber;
+    final Consumer<ExactAct> ofClass;
     final Lock juc; // the read lock of one that can be shared is in read
     final Lock read;
     final Semaphore semaphore;
@@ -56,6 +40,7 @@ final class ExactLock {
     final StampedLock stamped;
     final Condition condition;
 
+    @SuppressWarnings("unchecked")
     private ExactLock(Family family, Object identity, Object lock, Lock read) {
         this.family = family;
         this.identity = identity;
@@ -66,7 +51,10 @@ final class ExactLock {
         latch = lock instanceof CountDownLatch ? (CountDownLatch) lock : null;
         stamped = lock instanceof StampedLock ? (StampedLock) lock : null;
         condition = lock instanceof Condition ? (Condition) lock : null;
-        staticNumber = lock instanceof Integer ? (Integer) lock : -1;
+        ofClass = lock instanceof Consumer ? (Consumer<ExactAct>) lock : null;
+        if (HASH_FIRST) {
+            hash();
+        }
     }
 
     static ExactLock monitor() {
@@ -75,8 +63,8 @@ final class ExactLock {
     }
 
     static ExactLock ofClass() {
-        int n = statics++ % STATICS.length;
-        return new ExactLock(Family.HELD, STATICS[n], n, null);
+        Consumer<ExactAct> object = ExactStatic.another();
+        return new ExactLock(Family.HELD, object.getClass(), object, null);
     }
 
     static ExactLock reentrant(boolean fair) {
@@ -94,9 +82,10 @@ final class ExactLock {
         return new ExactLock(Family.HELD, lock, lock, null);
     }
 
+    /** Nobody owns it; but each release of its only permit wakes all that wait, so each of them is a part of the wait. */
     static ExactLock semaphore(boolean fair) {
         Semaphore semaphore = new Semaphore(1, fair);
-        return new ExactLock(Family.EVENT, sync(semaphore), semaphore, null);
+        return new ExactLock(Family.HELD, sync(semaphore), semaphore, null);
     }
 
     static ExactLock latch(int count) {
@@ -126,15 +115,6 @@ final class ExactLock {
         case STAMPED_WRITE: case STAMPED_READ: return stamped();
         case PARK: return unknown();
         default: return monitor();
-        }
-    }
-
-    void runStatic(ExactAct a) {
-        switch (staticNumber) {
-        case 0: Static0.run(a); break;
-        case 1: Static1.run(a); break;
-        case 2: Static2.run(a); break;
-        default: Static3.run(a); break;
         }
     }
 

@@ -10,7 +10,7 @@ final class ExactOps {
         BLOCK, METHOD, STATIC, THROW, THROW_DEEP, METHOD_THROW, RECURSIVE, WAIT, WAIT_NESTED, WAIT_RECURSIVE, NOTIFY,
         NOTIFY_ALL, STORM,
         LOCK, READ, LOCK_THROW, LOCK_TWICE, TRY, INTERRUPTIBLY, STORM_LOCK, DOWNGRADE, AWAIT, SIGNAL, SIGNAL_ALL,
-        SEMAPHORE, LATCH_AWAIT, LATCH_DOWN, STAMPED_WRITE, STAMPED_READ, PARK, CLEAR_INTERRUPT
+        SEMAPHORE, LATCH_AWAIT, LATCH_DOWN, STAMPED_WRITE, STAMPED_READ, PARK, CLEAR
     }
 
     private static final int RECURSION = 5;
@@ -29,7 +29,7 @@ final class ExactOps {
     }
 
     static void ofClass(ExactAct a) {
-        a.walk(); a.lock.runStatic(a); a.after();
+        a.walk(); a.lock.ofClass.accept(a); a.after();
     }
 
     static void throwing(ExactAct a) {
@@ -143,6 +143,13 @@ final class ExactOps {
         a.walk(); do { LockSupport.park(a.lock.identity); } while (!a.go); a.inside();
     }
 
+    /** No interrupt, and no permit. */
+    private static void clear() {
+        Thread.interrupted();
+        LockSupport.unpark(Thread.currentThread());
+        LockSupport.park();
+    }
+
     // --- frames of their own ---
 
     private static void recurse(ExactAct a, int n) {
@@ -189,7 +196,7 @@ final class ExactOps {
         case STAMPED_WRITE: stampedWrite(a); break;
         case STAMPED_READ: stampedRead(a); break;
         case PARK: park(a); break;
-        case CLEAR_INTERRUPT: Thread.interrupted(); break;
+        case CLEAR: clear(); break;
         default: throw new IllegalStateException();
         }
     }

@@ -101,7 +101,6 @@ final class ExactScenes {
         s.pass(1);
         holder.go = true;
         s.finish();
-        s.clearInterrupt(blocked);
     }
 
     /** Some take and give back the lock over and over, while others come and want to have it. */
@@ -117,7 +116,7 @@ final class ExactScenes {
         for (int i = 0; i < 8 && hammer.more(); i++) {
             ExactAct a = act(op, i % 3, lock);
             a.hold = s.units(0.5);
-            s.giveBlocked(1 + i % 2, a);
+            s.giveOrMiss(1 + i % 2, a);
             if (i % 2 == 1) {
                 s.finish(1, 2);
             }
@@ -182,8 +181,7 @@ final class ExactScenes {
         if (interrupt) {
             s.interrupt(waiter);
         }
-        s.awaitBlockedAgain(waiter, interrupt ? waiter.interruptedLow
-                : waiter.block.beginLow + waiter.timeoutMs * 1_000_000);
+        s.awaitBlockedAgain(waiter);
         s.pass(3);
         holder.go = true;
         s.finish();

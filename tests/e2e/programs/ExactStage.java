@@ -13,6 +13,8 @@ final class ExactStage {
     private final List<ExactActor> actors;
     private final List<ExactAct> acts = new ArrayList<>();
     private final Map<ExactAct, ExactActor> actorOf = new HashMap<>();
+    private final List<ExactAct> interrupted = new ArrayList<>();
+    private boolean missed; // somebody was fast enough not to be blocked
 
     ExactStage(List<ExactActor> actors, long unitNs) {
         this.actors = actors;
@@ -43,17 +45,25 @@ final class ExactStage {
 
     ExactAct giveInside(int actor, ExactAct a) {
         give(actor, a);
-        while (a.held == null) {
+        while (a.held == null && !actors.get(actor).isIdle()) {
             Thread.yield();
         }
+        missed |= a.held == null;
         return a;
     }
 
-    /** Until it is blocked; or it was fast enough not to be. */
+    /** Until it is blocked. */
     ExactAct giveBlocked(int actor, ExactAct a) {
         give(actor, a);
         awaitBlocked(a, 0);
         return a;
+    }
+
+    /** Until it is blocked; or it was fast enough not to be, as may be. */
+    void giveOrMiss(int actor, ExactAct a) {
+        boolean was = missed;
+        giveBlocked(actor, a);
+        missed = was;
     }
 
     /** The block with this number. */
@@ -67,6 +77,7 @@ final class ExactStage {
             }
             Thread.yield();
         }
+        missed = true;
     }
 
     private static boolean isBlocked(ExactActor actor, ExactAct.Block b) {
@@ -79,38 +90,37 @@ final class ExactStage {
     /** Until it is in wait(), and has released the lock. */
     void awaitWaiting(ExactAct a) {
         ExactActor actor = actorOf.get(a);
-        while (!a.isWaiting || actor.getState() == Thread.State.RUNNABLE || !actor.isAsleep()) {
+        while (!a.isWaiting && !actor.isIdle()) {
+            Thread.yield();
+        }
+        while (a.isWaiting && (actor.getState() == Thread.State.RUNNABLE || !actor.isAsleep())) {
             Thread.yield();
         }
         a.holds.get(0).releasedHigh = System.nanoTime();
     }
 
-    /** It is not waiting any more, but blocked; since low at the earliest. */
-    void awaitBlockedAgain(ExactAct a, long low) {
+    /** It is not waiting any more, but blocked. */
+    void awaitBlockedAgain(ExactAct a) {
         ExactActor actor = actorOf.get(a);
-        while (actor.getState() != Thread.State.BLOCKED || !actor.isAsleep()) {
+        while (a.isWaiting) {
+            if (actor.getState() == Thread.State.BLOCKED && actor.isAsleep() && a.isWaiting) {
+                a.block.beginHigh = System.nanoTime();
+                return;
+            }
             Thread.yield();
         }
-        a.block.beginHigh = System.nanoTime();
-        a.block.beginLow = low;
+        missed = true;
     }
 
+    /** An interrupt leaves a permit behind, which would end the next park: finish() takes it away. */
     void interrupt(ExactAct a) {
+        interrupted.add(a);
         a.interruptedLow = System.nanoTime();
         actorOf.get(a).interrupt();
     }
 
-    /** Only behind finish. */
-    void clearInterrupt(ExactAct a) {
-        ExactAct clear = new ExactAct(ExactOps.Op.CLEAR_INTERRUPT, ExactPaths.of(0), a.lock);
-        actorOf.get(a).give(clear);
-        while (!actorOf.get(a).isIdle()) {
-            Thread.yield();
-        }
-    }
-
-    void unpark(ExactAct a) {
-        LockSupport.unpark(actorOf.get(a));
+    void unpark(int actor) {
+        LockSupport.unpark(actors.get(actor));
     }
 
     /** Only behind finish: it was blocked since then. */
@@ -135,6 +145,15 @@ final class ExactStage {
     }
 
     void finish() {
+        awaitAll();
+        for (ExactAct a : interrupted) {
+            actorOf.get(a).give(new ExactAct(ExactOps.Op.CLEAR, ExactPaths.of(0), a.lock));
+        }
+        interrupted.clear();
+        awaitAll();
+    }
+
+    private void awaitAll() {
         for (ExactAct a : acts) {
             while (!actorOf.get(a).isIdle()) {
                 ExactHold.pause();
@@ -194,7 +213,7 @@ final class ExactStage {
                 l.family.name().toLowerCase())));
         List<String> chains = new ArrayList<>();
         told.chains.forEach((chain, n) -> chains.add("[" + String.join(",", chain) + "]"));
-        return "{\"locks\":[" + String.join(",", locks) + "],\"chains\":[" + String.join(",", chains)
+        return "{\"missed\":" + missed + ",\"locks\":[" + String.join(",", locks) + "],\"chains\":[" + String.join(",", chains)
                 + "],\"holds\":[" + String.join(",", holds) + "],\"blocks\":[" + String.join(",", blocks) + "]}";
     }
 }
