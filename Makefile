@@ -79,13 +79,16 @@ jvm: jvm-setup
 jvm-clean:
 	$(Q)$(JVM_BUILD) --clean
 
+# A patched JVM, if there is one, takes turns with the stock one.
+BENCH_JVM = $(if $(wildcard $(O)/jvm/current/bin/java),--jvm $(O)/jvm/current)
 bench: setup
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)O=$(O) $(PYTHON) bench/run
-	$(Q)O=$(O) $(PYTHON) bench/pair
-	$(Q)test ! -x $(O)/jvm/current/bin/java || { \
+	$(Q)O=$(O) $(PYTHON) bench/run $(BENCH_JVM)
+	$(Q)O=$(O) $(PYTHON) bench/pair $(BENCH_JVM)
+	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
-		O=$(O) $(PYTHON) bench/run --java-home $(O)/jvm/current --modes plain,spoor; }
+		O=$(O) $(PYTHON) bench/run $(BENCH_JVM) --programs micro --rounds 3 --seconds 1.5 --warm-up 2 \
+			--modes plain,spoor,patched,patched-spoor; }
 
 $(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
 	@echo "  LINK  $@"

@@ -185,7 +185,7 @@ class Chains:
     """What a log says of call chains: those of threads that block on monitors, and of who blocks them."""
 
     KINDS = (b"stack", b"stack_walk", b"monitor_contended_enter", b"monitor_contended_entered", b"owner_stack",
-             b"monitor_owner_seen")
+             b"monitor_owner_seen", b"monitor_contended_exit")
 
     def __init__(self):
         self.walks = {}
@@ -193,6 +193,7 @@ class Chains:
         self.blocks = collections.Counter()  # by the number of the waiter's chain
         self.owner_wanted = set()  # threads that are blocked, and whose holder's chain is not known yet
         self.owners_known = 0
+        self.exits = self.exits_known = 0  # those that tell since when the monitor was held, and from where
 
     def event(self, event):
         getattr(self, event["event"])(event)
@@ -213,6 +214,11 @@ class Chains:
     def monitor_contended_entered(self, event):
         self.owner_wanted.discard(event["thread"])
 
+    def monitor_contended_exit(self, event):
+        if event["sequence"]:
+            self.exits += 1
+            self.exits_known += event["stack"] != 0 or event["forward"] != 0
+
     def monitor_owner_seen(self, event):
         self.owner_is_at(event["thread"], event["owner_stack"])
 
@@ -232,8 +238,9 @@ class Chains:
         blocks = sum(self.blocks.values())
         complete = sum(n for number, n in self.blocks.items() if self.stacks.get(number, (0, False))[1])
         depths = sorted(d for number, n in self.blocks.items() for d in [self.stacks.get(number, (0,))[0]] * n)
+        owner_share = self.exits_known / self.exits if self.exits else self.owners_known / max(1, blocks)
         return {"walks": walks, "known_share": known / max(1, walks), "failed_share": failed / max(1, walks),
-                "waiter_share": complete / max(1, blocks), "owner_share": self.owners_known / max(1, blocks),
+                "waiter_share": complete / max(1, blocks), "owner_share": owner_share,
                 "depth": depths[len(depths) // 2] if depths else 0}
 
 
