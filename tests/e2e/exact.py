@@ -263,7 +263,8 @@ class Scene:
         return sum_of_all
 
     def is_narrow(self):
-        return not self.missed and all(bounds.is_narrow() for key, bounds in self.cells.items() if key[:3] not in self.unsure)
+        sure = (bounds for key, bounds in self.cells.items() if key[:3] not in self.unsure)
+        return not self.missed and all(bounds.is_narrow() for bounds in sure)
 
 
 class Report:
@@ -285,7 +286,8 @@ class Report:
                 (self.unknown if owner[0] == UNKNOWN else self.hand_over)[block] += group["blocked_ns"]
             else:
                 # Of several readers, one is named, and marked.
-                self.cells[Key(*block, owner[0].rstrip("*"), chain_key(self.frames(owner_stack)))] += group["blocked_ns"]
+                key = Key(*block, owner[0].rstrip("*"), chain_key(self.frames(owner_stack)))
+                self.cells[key] += group["blocked_ns"]
 
     def leaves(self, groups, keys):
         for g in groups:
@@ -369,7 +371,8 @@ class Comparison:
         for key in sums.keys() | (totals.keys() if not self.no_owner else set()):
             bounds = sums.get(key, Bounds())
             if not bounds.has(totals[key]):
-                self.sum_problems.append(f"{show_key(key)}: blocked for {totals[key] / 1e6:.3f} ms in all, instead of {bounds}")
+                self.sum_problems.append(f"{show_key(key)}: blocked for {totals[key] / 1e6:.3f} ms in all, instead of "
+                                         f"{bounds}")
         for key, ns in unknown.items():
             if ns and key[0] not in self.no_owner:
                 self.cell_problems.append(f"{show_key(key)}: {ns / 1e6:.3f} ms by nobody knows whom")
@@ -414,12 +417,14 @@ def play(vm, name, attempts=ATTEMPTS):
 
 
 def build(folder):
-    subprocess.run([jdk_tool("javac"), "-d", folder, *glob.glob(os.path.join(HERE, "programs/Exact*.java"))], check=True)
+    sources = glob.glob(os.path.join(HERE, "programs/Exact*.java"))
+    subprocess.run([jdk_tool("javac"), "-d", folder, *sources], check=True)
 
 
 def command_of(mode, folder, home=None):
     options, warm = MODES[mode]
-    return [jdk_tool("java", home), *SOON, *OPENS, *options, f"-Dexact.hash={'false' if home else 'true'}", "-cp", folder, "Exact", str(warm)]
+    return [jdk_tool("java", home), *SOON, *OPENS, *options, f"-Dexact.hash={'false' if home else 'true'}",
+            "-cp", folder, "Exact", str(warm)]
 
 
 def run(mode, folder, log_path, home=None, wanted=None):

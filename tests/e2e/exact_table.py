@@ -16,8 +16,8 @@ sys.dont_write_bytecode = True
 import exact  # noqa: E402 (first: it says where harness is)
 from chains import lost  # noqa: E402
 
-HEADINGS = ("scene", "times", "quiet", "cells", "blocked ms", "hand-over ms", "nobody's ms", "unknown ms", "worst ms", "worst %",
-            "problems")
+HEADINGS = ("scene", "times", "quiet", "cells", "blocked ms", "hand-over ms", "nobody's ms", "unknown ms",
+            "worst ms", "worst %", "problems")
 
 
 def row(name, played):
