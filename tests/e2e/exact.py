@@ -418,7 +418,8 @@ def play(vm, name, attempts=ATTEMPTS):
 
 def build(folder):
     sources = glob.glob(os.path.join(HERE, "programs/Exact*.java"))
-    subprocess.run([jdk_tool("javac"), "-d", folder, *sources], check=True)
+    subprocess.run([jdk_tool("javac"), "-d", folder, *sources, os.path.join(HERE, "programs/KernelThread.java")],
+                   check=True)
 
 
 def command_of(mode, folder, home=None):

@@ -69,7 +69,8 @@ EXACT_SIDES = (WAITER, OWNER)
 
 
 def build_classes(folder):
-    subprocess.run([jdk_tool("javac"), "-d", folder, *glob.glob(os.path.join(HERE, "programs/Stacks*.java"))],
+    sources = glob.glob(os.path.join(HERE, "programs/Stacks*.java"))
+    subprocess.run([jdk_tool("javac"), "-d", folder, *sources, os.path.join(HERE, "programs/KernelThread.java")],
                    check=True)
 
 

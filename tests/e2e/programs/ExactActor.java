@@ -1,20 +1,13 @@
-import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-
 /** A thread that plays what it is given. It takes no lock while it has nothing to do. */
 final class ExactActor extends Thread {
     private volatile ExactAct act;
-    private volatile RandomAccessFile stat;
-    private final byte[] buffer = new byte[512];
+    private volatile KernelThread kernels;
 
     ExactActor(String name) {
         super(name);
         setDaemon(true);
         start();
-        while (stat == null) {
+        while (kernels == null) {
             Thread.yield();
         }
     }
@@ -27,27 +20,14 @@ final class ExactActor extends Thread {
         return act == null;
     }
 
-    /** Its state is set before it is blocked, and before anybody hears of it: the kernel knows when it sleeps. */
     boolean isAsleep() {
-        try {
-            stat.seek(0);
-            int n = stat.read(buffer);
-            String line = new String(buffer, 0, n, StandardCharsets.ISO_8859_1);
-            return line.charAt(line.lastIndexOf(')') + 2) == 'S';
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private void openStat() throws IOException {
-        Path self = Files.readSymbolicLink(Path.of("/proc/thread-self")); // PID/task/TID
-        stat = new RandomAccessFile("/proc/" + self + "/stat", "r");
+        return kernels.isAsleep();
     }
 
     @Override
     public void run() {
         try {
-            openStat();
+            kernels = KernelThread.current();
             while (true) {
                 ExactAct a = act;
                 if (a == null) {

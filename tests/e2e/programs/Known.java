@@ -55,6 +55,7 @@ public class Known {
     /** A thread that runs what it is given, without any lock: it looks every ms. */
     static final class Worker extends Thread {
         volatile Runnable job;
+        volatile KernelThread kernels;
 
         Worker(String name) {
             super(name);
@@ -69,7 +70,7 @@ public class Known {
         /** It sleeps for a time when it waits for a job. */
         boolean isBlocked() {
             State state = getState();
-            return state == State.BLOCKED || state == State.WAITING;
+            return (state == State.BLOCKED || state == State.WAITING) && kernels.isAsleep();
         }
 
         void finish() {
@@ -80,6 +81,7 @@ public class Known {
 
         @Override
         public void run() {
+            kernels = KernelThread.current();
             while (true) {
                 Runnable r = job;
                 if (r == null) {

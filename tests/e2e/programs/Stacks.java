@@ -138,9 +138,10 @@ public final class Stacks {
         if (a.op.settled == StacksAct.Settled.SPINNING) {
             return;
         }
-        // Its state says that it sleeps when it is about to: let it.
-        for (int i = 0; i < 10; i++) {
-            Thread.yield();
+        try (KernelThread asleep = KernelThread.named(a.thread.getName())) {
+            while (!asleep.isAsleep()) {
+                Thread.yield();
+            }
         }
     }
 
