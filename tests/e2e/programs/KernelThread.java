@@ -11,6 +11,7 @@ import java.nio.file.Path;
  */
 public final class KernelThread implements AutoCloseable {
     private static final int NAME_MAX = 15;
+    private static final int TRIES = 10_000;
 
     private final RandomAccessFile stat;
     private final byte[] buffer = new byte[512];
@@ -28,9 +29,20 @@ public final class KernelThread implements AutoCloseable {
         }
     }
 
-    /** Of this process. */
+    /** Of this process. A list of threads that is read while others end may leave some out. */
     static KernelThread named(String name) {
         String wanted = name.substring(0, Math.min(name.length(), NAME_MAX)) + "\n";
+        for (int i = 0; i < TRIES; i++) {
+            KernelThread found = find(wanted);
+            if (found != null) {
+                return found;
+            }
+            Thread.yield();
+        }
+        throw new IllegalStateException("no thread " + name);
+    }
+
+    private static KernelThread find(String wanted) {
         for (String tid : new File("/proc/self/task").list()) {
             try {
                 if (Files.readString(Path.of("/proc/self/task", tid, "comm")).equals(wanted)) {
@@ -40,7 +52,7 @@ public final class KernelThread implements AutoCloseable {
                 // It has ended.
             }
         }
-        throw new IllegalStateException("no thread " + name);
+        return null;
     }
 
     boolean isAsleep() {
