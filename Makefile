@@ -26,13 +26,14 @@ LIBS := -l:libbpf.a $(LIBS_ELF) -l:libcap.a $(LIBS_LOG) -lm
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
 # Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
 BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/check_jvm.c user/probe/uprobe_multi.c \
-	user/probe/sampler.c
+	user/probe/sampler.c user/probe/audit.c user/probe/steal_clock.c
 LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))
 GEN_SRCS := $(O)/gen/log/schema_gen.c
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
-BPF_SRCS := $(wildcard bpf/*.bpf.c)
+# The audit of steal needs no JVM, and is an object of its own.
+BPF_SRCS := $(filter-out bpf/audit.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJS := $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
 UNIT_SRCS := $(wildcard tests/unit/*_test.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
@@ -107,6 +108,7 @@ $(O)/gen/%.o: $(O)/gen/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 $(O)/user/probe/programs.o: $(O)/gen/spoor.skel.h
+$(O)/user/probe/audit.o: $(O)/gen/audit.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
 $(O)/gen/log/schema_gen.h: schemas/events.json schemas/gen.py
@@ -126,9 +128,13 @@ $(O)/spoor.bpf.o: $(BPF_OBJS)
 	@echo "  BPFLD $@"
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(O)/gen/spoor.skel.h: $(O)/spoor.bpf.o
+$(O)/audit.bpf.o: $(O)/bpf/audit.bpf.o
+	@echo "  BPFLD $@"
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/gen/%.skel.h: $(O)/%.bpf.o
 	@echo "  SKEL  $@"
-	$(Q)$(BPFTOOL) gen skeleton $< name spoor_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 # Unit tests are built and run with ASan and UBSan, in a build folder of their own.
 unit:

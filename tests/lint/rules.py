@@ -20,7 +20,8 @@ LAYERS = {
     "bpf": {"jvm-hooks"},
     "jvm-hooks": set(),
 }
-GENERATED = {"log/schema_gen.h": "user/log", "spoor.skel.h": "user/probe", "vmlinux.h": "bpf"}
+GENERATED = {"log/schema_gen.h": "user/log", "spoor.skel.h": "user/probe", "audit.skel.h": "user/probe",
+             "vmlinux.h": "bpf"}
 LIBBPF = {"bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h"}
 
 
