@@ -74,6 +74,39 @@ static void maps_sees_a_deleted_file(void **state)
 	assert_true(lib.deleted);
 }
 
+struct code {
+	unsigned count;
+	uint64_t starts;
+	bool deleted;
+};
+
+static void on_code(void *ctx, const struct process_lib *lib)
+{
+	struct code *c = ctx;
+
+	c->count++;
+	c->starts += lib->start;
+	c->deleted |= lib->deleted;
+}
+
+static void maps_gives_all_code(void **state)
+{
+	static const char text[] =
+		LINE("7f20", "7f30", "r--p", "00000000", "12", "/tmp/a.so (deleted)")
+			LINE("7f30", "7f40", "r-xp", "00001000", "12", "/tmp/a.so (deleted)")
+				LINE("7f50", "7f60", "r-xp", "00000000", "13", "/b.so")
+					LINE("7f60", "7f70", "r-xp", "00000000", "0", "[vdso]");
+	struct code code = {0};
+
+	(void)state;
+	process_code_each(text, on_code, &code);
+	assert_int_equal(code.count, 2);
+	assert_int_equal(code.starts, 0x7f30 + 0x7f50);
+	assert_true(code.deleted);
+	process_code_each("", on_code, &code);
+	assert_int_equal(code.count, 2);
+}
+
 /* Cut anywhere, a text is parsed without reading past its end (which ASan would see). */
 static void maps_may_be_cut_anywhere(void **state)
 {
@@ -87,6 +120,7 @@ static void maps_may_be_cut_anywhere(void **state)
 		memcpy(cut, maps, len);
 		cut[len] = 0;
 		process_maps_parse(cut, "libjvm.so", &lib);
+		process_code_each(cut, on_code, &(struct code){0});
 		free(cut);
 	}
 }
@@ -163,6 +197,7 @@ int main(void)
 		cmocka_unit_test(stat_survives_any_name),
 		cmocka_unit_test(maps_gives_the_executable_one),
 		cmocka_unit_test(maps_sees_a_deleted_file),
+		cmocka_unit_test(maps_gives_all_code),
 		cmocka_unit_test(maps_may_be_cut_anywhere),
 		cmocka_unit_test(ns_pid_is_the_innermost),
 		cmocka_unit_test(this_process_is_known),

@@ -98,6 +98,19 @@ int process_maps_parse(const char *text, const char *name, struct process_lib *r
 	return -ENOENT;
 }
 
+void process_code_each(const char *text, void (*take)(void *ctx, const struct process_lib *lib),
+		       void *ctx)
+{
+	struct maps_line line;
+	const char *end;
+
+	for (; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (line_parse(text, (size_t)(end - text), &line) && line.executable)
+			take(ctx, &line.lib);
+	}
+}
+
 int process_ns_pid_parse(const char *text, pid_t *ret)
 {
 	const char *at = strstr(text, "\nNSpid:");

@@ -26,6 +26,10 @@ int process_stat_parse(const char *text, struct process_stat *ret);
 /* Finds the library called name that is mapped executable in the text of /proc/PID/maps. -ENOENT.
  */
 int process_maps_parse(const char *text, const char *name, struct process_lib *ret);
+/* Calls take for each executable mapping of a file in the text of /proc/PID/maps; start and end are
+ * those of that mapping. lib is lent for the call. */
+void process_code_each(const char *text, void (*take)(void *ctx, const struct process_lib *lib),
+		       void *ctx);
 /* The last number of NSpid in the text of /proc/PID/status. -ENOENT. */
 int process_ns_pid_parse(const char *text, pid_t *ret);
 
