@@ -32,16 +32,21 @@ static void tell_open(const char *path, int err)
 }
 
 /* 0 or the first error; a damaged log is none, and is noted in ret. */
-static int analyze(struct log_reader *r, struct analysis *a, struct report_input *ret)
+static int analyze(struct log_reader *r, const struct log_watch *w, struct analysis *a,
+		   struct report_input *ret)
 {
 	struct log_order *order;
 	const struct event *e;
-	int err = log_order_new(r, ORDER_WINDOW_NS, &order);
+	int err = w && w->begin ? w->begin(w->ctx, a) : 0;
 
+	if (!err)
+		err = log_order_new(r, ORDER_WINDOW_NS, &order);
 	if (err)
 		return err;
 	while ((err = log_order_next(order, &e)) == 1) {
 		err = analysis_add(a, e);
+		if (!err && w && w->event)
+			err = w->event(w->ctx, e);
 		if (err)
 			break;
 	}
@@ -54,6 +59,11 @@ static int analyze(struct log_reader *r, struct analysis *a, struct report_input
 
 int analyze_log(const char *path, struct analyzed_log *ret)
 {
+	return analyze_log_watched(path, NULL, ret);
+}
+
+int analyze_log_watched(const char *path, const struct log_watch *w, struct analyzed_log *ret)
+{
 	struct analyzed_log l = {.path = path};
 	int err = log_reader_open(path, &l.reader);
 
@@ -64,7 +74,7 @@ int analyze_log(const char *path, struct analyzed_log *ret)
 	l.analysis = analysis_new();
 	l.input.analysis = l.analysis;
 	l.input.header = log_reader_header(l.reader);
-	err = l.analysis ? analyze(l.reader, l.analysis, &l.input) : -ENOMEM;
+	err = l.analysis ? analyze(l.reader, w, l.analysis, &l.input) : -ENOMEM;
 	if (err) {
 		msg_error("%s: cannot report on it: %s", path, strerror(-err));
 		analyzed_log_close(&l);

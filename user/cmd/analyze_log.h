@@ -5,6 +5,8 @@
 
 #include "report/report.h"
 
+struct event;
+
 struct analyzed_log {
 	const char *path;
 	struct log_reader *reader;
@@ -14,6 +16,15 @@ struct analyzed_log {
 
 /* Says on stderr what went wrong. 0: to be closed; or negative errno. path is lent until then. */
 int analyze_log(const char *path, struct analyzed_log *ret);
+
+/* What else a command wants of the events; any may be NULL. 0 or negative errno, which ends it. */
+struct log_watch {
+	int (*begin)(void *ctx, struct analysis *a);    /* before the first event */
+	int (*event)(void *ctx, const struct event *e); /* when the analysis has it; in order */
+	void *ctx;
+};
+
+int analyze_log_watched(const char *path, const struct log_watch *w, struct analyzed_log *ret);
 void analyzed_log_close(struct analyzed_log *l);
 
 /*
