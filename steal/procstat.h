@@ -12,6 +12,12 @@ struct procstat_cpu {
 };
 
 /*
+ * The next line "cpuN ..." of text, which begins as /proc/stat does. 1: it is in *ret_cpu and
+ * *ret, and *text is behind it; 0: there are no more; -EPROTO: this is no /proc/stat.
+ */
+int procstat_next(const char **text, unsigned *ret_cpu, struct procstat_cpu *ret);
+
+/*
  * Reads the lines "cpuN ..." of text (the contents of /proc/stat) into cpus[N] for N < count;
  * entries of CPUs that are offline stay as they are. Returns the number of lines taken, or -EPROTO.
  */
