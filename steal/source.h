@@ -29,6 +29,8 @@ const char *steal_source_why(const struct steal_source *s);
 
 /* From /proc, without privilege. pid 0: all processes. -ESRCH: there is no such process. */
 int steal_source_proc(pid_t pid, struct steal_source **ret);
+/* The same of another folder than /proc. */
+int steal_source_proc_at(const char *root, pid_t pid, struct steal_source **ret);
 
 /*
  * Reads back what a steal_recording has written: number n (from 0) of the sources in it. -ENODEV:

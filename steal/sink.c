@@ -1,0 +1,150 @@
+#include "steal/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/units.h"
+
+uint64_t steal_boot_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t steal_tick_ns(void)
+{
+	long hz = sysconf(_SC_CLK_TCK);
+
+	return NS_PER_S / (uint64_t)(hz > 0 ? hz : 100);
+}
+
+uint64_t steal_ticks_to_ns(uint64_t ticks, uint64_t tick_ns)
+{
+	return ticks > UINT64_MAX / tick_ns ? UINT64_MAX : ticks * tick_ns;
+}
+
+void steal_sink_begin(struct steal_sink *to)
+{
+	memset(&to->sample, 0, sizeof(to->sample));
+	to->sample.time_ns = clock_mono_ns();
+	to->sample.boot_ns = steal_boot_ns();
+	to->err = 0;
+}
+
+int steal_sink_end(struct steal_sink *to, const struct steal_sample **ret)
+{
+	if (to->err)
+		return to->err;
+	to->sample.cpus = to->cpus;
+	to->sample.threads = to->threads;
+	to->sample.processes = to->processes;
+	to->sample.thefts = to->thefts;
+	*ret = &to->sample;
+	return 0;
+}
+
+void steal_sink_free(struct steal_sink *to)
+{
+	free(to->cpus);
+	free(to->threads);
+	free(to->processes);
+	free(to->thefts);
+	memset(to, 0, sizeof(*to));
+}
+
+/* Room for one more of size bytes at *items; NULL: there is none, and the sink has its error. */
+static void *grow(struct steal_sink *to, void **items, size_t *count, size_t *capacity, size_t size)
+{
+	size_t more = *capacity ? *capacity * 2 : 16;
+	void *grown;
+
+	if (to->err)
+		return NULL;
+	if (*count == *capacity) {
+		grown = realloc(*items, more * size);
+		if (!grown) {
+			to->err = -ENOMEM;
+			return NULL;
+		}
+		*items = grown;
+		*capacity = more;
+	}
+	return (char *)*items + (*count)++ * size;
+}
+
+/* What comes from outside need not end its name. */
+static void end_name(char name[STEAL_COMM_MAX])
+{
+	name[STEAL_COMM_MAX - 1] = 0;
+}
+
+void steal_push_cpu(struct steal_sink *to, const struct steal_cpu *cpu)
+{
+	void *items = to->cpus;
+	struct steal_cpu *room =
+		grow(to, &items, &to->sample.cpu_count, &to->cpu_capacity, sizeof(*room));
+
+	to->cpus = items;
+	if (room)
+		*room = *cpu;
+}
+
+void steal_push_thread(struct steal_sink *to, const struct steal_thread *thread)
+{
+	void *items = to->threads;
+	struct steal_thread *room =
+		grow(to, &items, &to->sample.thread_count, &to->thread_capacity, sizeof(*room));
+
+	to->threads = items;
+	if (room) {
+		*room = *thread;
+		end_name(room->comm);
+	}
+}
+
+void steal_push_process(struct steal_sink *to, const struct steal_process *process)
+{
+	void *items = to->processes;
+	struct steal_process *room =
+		grow(to, &items, &to->sample.process_count, &to->process_capacity, sizeof(*room));
+
+	to->processes = items;
+	if (room) {
+		*room = *process;
+		end_name(room->comm);
+	}
+}
+
+void steal_push_theft(struct steal_sink *to, const struct steal_theft *theft)
+{
+	void *items = to->thefts;
+	struct steal_theft *room =
+		grow(to, &items, &to->sample.theft_count, &to->theft_capacity, sizeof(*room));
+
+	to->thefts = items;
+	if (room) {
+		*room = *theft;
+		end_name(room->comm);
+	}
+}
+
+void steal_push_idle_stolen(struct steal_sink *to, uint64_t ns)
+{
+	to->sample.idle_stolen_ns = ns;
+}
+
+void steal_push_histogram(struct steal_sink *to, const uint64_t counts[STEAL_SLOTS])
+{
+	memcpy(to->sample.histogram, counts, sizeof(to->sample.histogram));
+}
+
+void steal_push_lost(struct steal_sink *to, uint64_t thefts, uint64_t threads)
+{
+	to->sample.thefts_lost = thefts;
+	to->sample.threads_lost = threads;
+}
