@@ -41,7 +41,8 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins walk fake fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench install clean
+.PHONY: all setup demo test unit unit-bins walk fake fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
+	steal-lab install clean
 
 all: $(O)/spoor
 
@@ -161,13 +162,30 @@ $(O)/tests/walk/walkimage: $(wildcard tests/walk/*.[ch] bpf/*.h) $(O)/libspoor.a
 # A libjvm.so that fires HotSpot's probes over structures of its own, for tests that need no JVM.
 FAKE := $(O)/tests/fake
 FAKE_SRCS := $(filter-out %_main.c,$(wildcard tests/bpf/fakejvm*.c))
-fake: $(FAKE)/fakejvm
+fake: $(FAKE)/fakejvm $(O)/tests/audit
 $(FAKE)/libjvm.so: $(FAKE_SRCS) $(wildcard tests/bpf/*.h)
 	@echo "  FAKE  $@"
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -pthread \
 		-Wl,-soname,libjvm.so -o $@ $(FAKE_SRCS)
 $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $< -L$(FAKE) -l:libjvm.so -Wl,-rpath,'$$ORIGIN'
+
+# The scheduler's source of steal time, sample by sample, as it is.
+$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/probe/audit.o $(O)/user/probe/steal_clock.o $(O)/libspoor.a
+	@echo "  LINK  $@"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $^ $(LIBS)
+
+# Programs that are measured, or know what should be measured of them.
+BENCH := $(O)/bench/steal_load $(O)/bench/switch_load
+bench-programs: $(BENCH)
+$(O)/bench/%: bench/%.c
+	@echo "  BENCH $@"
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $<
+
+# Xen and Debian's own kernel in software emulation: docs/steal-lab.md.
+steal-lab: setup
+	$(Q)$(MAKE) --no-print-directory all fake bench-programs
+	$(Q)$(PYTHON) tests/run --build $(O) -v lab
 
 lint:
 	$(Q)$(PYTHON) tests/run --build $(O) lint
