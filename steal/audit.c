@@ -57,7 +57,8 @@ struct steal_audit {
 	struct worst worst;
 };
 
-int steal_audit_new(const struct steal_source *of, size_t keep, struct steal_audit **ret)
+int steal_audit_new(const struct steal_source *of, bool of_process, size_t keep,
+		    struct steal_audit **ret)
 {
 	struct steal_audit *a = calloc(1, sizeof(*a));
 
@@ -74,6 +75,7 @@ int steal_audit_new(const struct steal_source *of, size_t keep, struct steal_aud
 		a->cpu_limits.wrap_ns = (1ull << 32) * of->resolution_ns;
 	a->span.exact = a->total.exact = of->exact;
 	a->span.cpu_has_steal = a->total.cpu_has_steal = of->cpu_has_steal;
+	a->span.of_process = a->total.of_process = of_process;
 	a->span.resolution_ns = a->total.resolution_ns = of->resolution_ns;
 	*ret = a;
 	return 0;

@@ -51,13 +51,16 @@ struct steal_span {
 	uint64_t threads_ns[STEAL_METHOD_COUNT], others_ns[STEAL_METHOD_COUNT];
 	uint64_t faults[STEAL_FAULT_COUNT];
 	bool exact, cpu_has_steal;
+	bool of_process;        /* threads are those of one process */
 	uint64_t resolution_ns; /* of stolen_ns of one CPU */
 };
 
 struct steal_audit;
 
-/* of is lent for the time of the call; keep: so many of the worst intervals and longest thefts. */
-int steal_audit_new(const struct steal_source *of, size_t keep, struct steal_audit **ret);
+/* of is lent for the time of the call; of_process: its samples have the threads of one process
+ * only; keep: so many of the worst intervals and longest thefts. */
+int steal_audit_new(const struct steal_source *of, bool of_process, size_t keep,
+		    struct steal_audit **ret);
 void steal_audit_free(struct steal_audit *a);
 
 /*
@@ -70,15 +73,24 @@ int steal_audit_add(struct steal_audit *a, const struct steal_sample *sample,
 /* All of it, lent until the next call of any of these. -ENOMEM. */
 int steal_audit_total(struct steal_audit *a, const struct steal_span **ret);
 
-/* The span's CPUs were wanted for so long: they worked, or were stolen. */
-uint64_t steal_wanted_ns(const struct steal_span *s);
 /* A thread's CPU time with what was stolen, and without. */
 uint64_t steal_apparent_ns(const struct steal_span *s, const struct steal_use *u,
 			   enum steal_method m);
 uint64_t steal_corrected_ns(const struct steal_span *s, const struct steal_use *u,
 			    enum steal_method m);
-/* More than ppm millionths of wanted_ns, by more than the clock of so many CPUs can be wrong. */
-bool steal_passed(uint64_t stolen_ns, uint64_t wanted_ns, uint64_t ppm, uint64_t doubt_ns);
-/* By how much stolen_ns may be too much, because the clocks move in steps: at most one for each
- * CPU that was stolen from; 0 if they do not. */
-uint64_t steal_doubt_ns(const struct steal_span *s);
+
+/*
+ * How bad it is: the stolen part of the time in which CPUs were wanted. Of a machine that is the
+ * time that its CPUs worked or were stolen; of a process, the apparent CPU time of its threads, and
+ * what was stolen from them.
+ */
+struct steal_measure {
+	uint64_t stolen_ns, wanted_ns;
+	/* By how much stolen_ns may be too much, as the clocks move in steps: one for each CPU that
+	 * was stolen from; 0 if they do not. */
+	uint64_t doubt_ns;
+};
+
+struct steal_measure steal_measure(const struct steal_span *s, enum steal_method m);
+/* More than ppm millionths of the wanted time are stolen, beyond doubt. */
+bool steal_passed(const struct steal_measure *m, uint64_t ppm);

@@ -25,9 +25,9 @@ int recording_begin(FILE *out, const struct steal_source *const *of, unsigned co
 	r->out = out;
 	fprintf(out, "spoor-steal %d\n", RECORDING_VERSION);
 	for (unsigned i = 0; i < count; i++)
-		fprintf(out, "source %u %s %s %" PRIu64 " %" PRIu64 " %d %d\n", i, of[i]->name,
-			of[i]->clock, of[i]->resolution_ns, of[i]->cpu_resolution_ns, of[i]->exact,
-			of[i]->cpu_has_steal);
+		fprintf(out, "source %u %s %s %" PRIu64 " %" PRIu64 " %d %d %" PRIu64 "\n", i,
+			of[i]->name, of[i]->clock, of[i]->resolution_ns, of[i]->cpu_resolution_ns,
+			of[i]->exact, of[i]->cpu_has_steal, of[i]->wall_ns);
 	note_error(r);
 	*ret = r;
 	return 0;

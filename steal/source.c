@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "steal/sink.h"
 
 int steal_source_sample(struct steal_source *s, const struct steal_sample **ret)
@@ -60,6 +61,7 @@ int steal_source_sched(const struct steal_source *what, const struct steal_feed 
 		return -ENOMEM;
 	f->source = *what;
 	f->source.ops = &ops;
+	f->source.wall_ns = clock_wall_ns() - clock_mono_ns();
 	f->feed = *feed;
 	*ret = &f->source;
 	return 0;

@@ -15,6 +15,7 @@ struct steal_source {
 	uint64_t cpu_resolution_ns; /* of steal_thread.cpu_ns */
 	bool exact;                 /* it knows what was stolen from each thread */
 	bool cpu_has_steal;         /* cpu_ns of threads and processes includes stolen time */
+	uint64_t wall_ns;           /* CLOCK_REALTIME less CLOCK_MONOTONIC; set by the library */
 	const struct steal_source_ops *ops;
 };
 

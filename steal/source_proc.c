@@ -18,6 +18,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+#include "base/units.h"
 #include "steal/pidstat.h"
 #include "steal/procfile.h"
 #include "steal/procstat.h"
@@ -366,6 +367,7 @@ int steal_source_proc_at(const char *root, pid_t pid, struct steal_source **ret)
 		.resolution_ns = p->tick_ns,
 		.cpu_resolution_ns = p->schedstat ? 1 : p->tick_ns,
 		.cpu_has_steal = steal_kernel_cpu_has_steal(&how),
+		.wall_ns = clock_wall_ns() - clock_mono_ns(),
 		.ops = &ops,
 	};
 	there = pid ? is_there(p) : 1;

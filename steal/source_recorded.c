@@ -256,9 +256,11 @@ static int read_source(struct recorded *r)
 		if (strncmp(r->line, "source ", 7))
 			break;
 		used = 0;
-		if (sscanf(r->line, "source %u %31s %31s %" SCNu64 " %" SCNu64 " %d %d%n", &number,
-			   r->name, r->clock, &r->source.resolution_ns,
-			   &r->source.cpu_resolution_ns, &exact, &has_steal, &used) != 7 ||
+		if (sscanf(r->line,
+			   "source %u %31s %31s %" SCNu64 " %" SCNu64 " %d %d %" SCNu64 "%n",
+			   &number, r->name, r->clock, &r->source.resolution_ns,
+			   &r->source.cpu_resolution_ns, &exact, &has_steal, &r->source.wall_ns,
+			   &used) != 8 ||
 		    r->line[used] || !is_resolution(r->source.resolution_ns) ||
 		    !is_resolution(r->source.cpu_resolution_ns))
 			return -EPROTO;

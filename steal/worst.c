@@ -29,9 +29,10 @@ void worst_add_interval(struct worst *w, const struct steal_span *s)
 {
 	enum steal_method m = s->exact ? STEAL_EXACT : STEAL_PROPORTIONAL;
 	size_t at = w->interval_count;
-	struct steal_worst one = {s->from_ns, s->to_ns, s->stolen_ns, steal_wanted_ns(s), {0}};
+	struct steal_measure measure = steal_measure(s, m);
+	struct steal_worst one = {s->from_ns, s->to_ns, measure.stolen_ns, measure.wanted_ns, {0}};
 
-	if (!s->stolen_ns)
+	if (!one.stolen_ns)
 		return;
 	if (s->thread_count && s->threads[0].stolen_ns[m])
 		one.victim = s->threads[0];
