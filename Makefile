@@ -26,7 +26,7 @@ LIBS := -l:libbpf.a $(LIBS_ELF) -l:libcap.a $(LIBS_LOG) -lm
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
 # Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
 BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/check_jvm.c user/probe/uprobe_multi.c \
-	user/probe/sampler.c user/probe/audit.c user/probe/steal_clock.c
+	user/probe/sampler.c user/probe/audit.c user/probe/steal_clock.c user/probe/mark.c
 LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))
 GEN_SRCS := $(O)/gen/log/schema_gen.c
@@ -41,7 +41,7 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins walk fake fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
+.PHONY: all setup demo test unit unit-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
 	steal-lab install clean
 
 all: $(O)/spoor
@@ -68,7 +68,7 @@ demo: setup
 	$(Q)sh bench/demo/demo.sh $(O)
 
 test: setup
-	$(Q)$(MAKE) --no-print-directory all fake
+	$(Q)$(MAKE) --no-print-directory all fake mark
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
@@ -186,6 +186,12 @@ $(O)/bench/%: bench/%.c
 steal-lab: setup
 	$(Q)$(MAKE) --no-print-directory all fake bench-programs
 	$(Q)$(PYTHON) tests/run --build $(O) -v lab
+
+# For applications that mark their work (docs/spans.md): a jar that needs no spoor to run.
+mark: $(O)/spoor-mark.jar
+$(O)/spoor-mark.jar: $(shell find jvm-hooks/mark -type f)
+	@echo "  JAR   $@"
+	$(Q)mkdir -p $(@D) && CC="$(CC)" JAVAC="$(JAVAC)" sh jvm-hooks/mark/build $@ $(O)/mark
 
 lint:
 	$(Q)$(PYTHON) tests/run --build $(O) lint
