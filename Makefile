@@ -225,4 +225,4 @@ install: all
 clean:
 	$(Q)test ! -d $(O) || find $(O) -mindepth 1 -maxdepth 1 ! -name jvm -exec rm -rf {} +
 
--include $(shell test -d $(O) && find $(O) -path $(O)/jvm -prune -o -name '*.d' -print)
+-include $(shell test -d $(O) && find $(O) \( -path $(O)/jvm -o -path $(O)/lab \) -prune -o -name '*.d' -print)

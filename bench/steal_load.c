@@ -52,8 +52,9 @@ struct worker {
 	int tid;
 	uint64_t units;
 	uint64_t own_ns; /* in units without a gap */
-	uint64_t clear, clear_ns, clear_cpu_ns; /* gaps without a switch; in them, says the kernel */
-	uint64_t unclear, unclear_ns, unclear_cpu_ns; /* those with one */
+	/* Gaps without a switch, and what was CPU time of them, says the kernel; those with one. */
+	uint64_t clear, clear_ns, clear_cpu_ns;
+	uint64_t unclear, unclear_ns, unclear_cpu_ns;
 	uint64_t longest_ns;
 	uint64_t histogram[SLOTS];
 	uint64_t begin_ns, end_ns, cpu_ns;
@@ -371,8 +372,9 @@ static int options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (options(argc, argv)) {
-		fprintf(stderr, "usage: %s [-b] [-c CPUS] [-g GAP_US] [-n ITERATIONS] "
-				"[-s SECONDS] [-w]; the head of its source says more\n",
+		fprintf(stderr,
+			"usage: %s [-b] [-c CPUS] [-g GAP_US] [-n ITERATIONS] "
+			"[-s SECONDS] [-w]; the head of its source says more\n",
 			argv[0]);
 		return 2;
 	}

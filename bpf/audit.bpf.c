@@ -3,8 +3,10 @@
  *
  * At each switch, what the CPU's steal clock has grown by since the switch before was stolen while
  * `prev` was on, and the time between the two was prev's, be it the kernel's own count of CPU time
- * with or without steal. So on each CPU, always: threads + idle + unseen == growth of the clock, and
- * the same of time. ("Unseen" has what no task can be charged with: see missed().)
+ * with or without steal. So on each CPU, always: threads + idle + unseen + late == growth of the
+ * clock, and without late the same of time. ("Unseen" has what no task can be charged with: see
+ * missed(). "Late" is what a clock tells after the turn is over: one of ticks does, and any, should the
+ * thief come between the readings of two clocks.)
  *
  * User space wants a state of all that at one moment, in which the sums agree to the nanosecond,
  * while the machine goes on. For that, charges of even and odd epochs are kept apart. To end an epoch
@@ -28,7 +30,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define TASK_DEAD 0x80
 #define PID_LEVELS_MAX 32 /* MAX_PID_NS_LEVEL */
 
-const volatile __u64 theft_ns = 0; /* thefts from this on are told one by one */
+const volatile __u64 theft_ns = 0;  /* thefts from this on are told one by one */
 const volatile __u32 own_pidns = 0; /* of user space: the inode number; 0: the initial one */
 
 __u64 newest_epoch = 0; /* of any CPU's */
@@ -186,8 +188,8 @@ static __always_inline void missed(struct wire_audit_cpu *c, struct task_struct 
 
 	if (!task->pid)
 		ran = 0;
-	if (ran > time)
-		ran = time;
+	if (ran > time - stolen)
+		ran = time - stolen;
 	c->sums.unseen_switches++;
 	c->sums.time_ns[WIRE_AUDIT_UNSEEN] += time - ran;
 	c->sums.stolen_ns[WIRE_AUDIT_UNSEEN] += stolen;
@@ -207,9 +209,8 @@ static __always_inline void settle(struct wire_audit_cpu *c, struct task_struct 
 	c->clock_ns = clock;
 	c->sums.now_ns += time;
 	c->sums.clock_ns += stolen;
-	/* A clock of ticks finds out late; and the thief may come between two clocks being read. */
 	if (stolen > time) {
-		c->sums.stolen_ns[WIRE_AUDIT_UNSEEN] += stolen - time;
+		c->sums.late_ns += stolen - time;
 		stolen = time;
 	}
 	if ((__u32)task->pid != c->tid || (c->tid && task->start_boottime != c->begin_ns)) {

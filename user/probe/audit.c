@@ -94,23 +94,24 @@ static int cut_cpu(struct audit *a, __u32 cpu)
 
 static void push_cpu(struct audit *a, __u32 cpu, const struct wire_audit_sums *s)
 {
-	uint64_t idle = s->time_ns[WIRE_AUDIT_IDLE], taken = s->stolen_ns[WIRE_AUDIT_IDLE];
+	uint64_t left[WIRE_AUDIT_WHOSE];
 
+	for (int i = 0; i < WIRE_AUDIT_WHOSE; i++)
+		left[i] = s->time_ns[i] - s->stolen_ns[i];
 	steal_push_cpu(a->sink, &(struct steal_cpu){.cpu = cpu,
 						    .steal_ns = s->clock_ns,
-						    .idle_ns = idle - taken,
-						    .busy_ns = s->now_ns - (idle - taken) -
-							       s->clock_ns});
+						    .idle_ns = left[WIRE_AUDIT_IDLE],
+						    .busy_ns = left[WIRE_AUDIT_THREADS] +
+							       left[WIRE_AUDIT_UNSEEN]});
 }
 
 /* What no thread could be charged with, as that of a thread of its own, with tid 0. */
 static void push_unseen(struct audit *a, uint64_t time_ns, uint64_t stolen_ns)
 {
-	struct steal_thread t = {.stolen_ns = stolen_ns, .fresh = true, .comm = "(unseen)"};
+	struct steal_thread t = {
+		.cpu_ns = time_ns, .stolen_ns = stolen_ns, .fresh = true, .comm = "(unseen)"};
 
-	/* A clock that finds out late has its remainder here, whose time went to the threads. */
-	t.cpu_ns = time_ns > stolen_ns ? time_ns : stolen_ns;
-	if (t.cpu_ns && !a->pid)
+	if (time_ns && !a->pid)
 		steal_push_thread(a->sink, &t);
 }
 
@@ -132,8 +133,8 @@ static int collect_cpus(struct audit *a)
 		if (on)
 			push_cpu(a, cpu, &c.cut);
 		idle += c.cut.stolen_ns[WIRE_AUDIT_IDLE];
-		unseen += c.cut.time_ns[WIRE_AUDIT_UNSEEN];
-		unseen_stolen += c.cut.stolen_ns[WIRE_AUDIT_UNSEEN];
+		unseen += c.cut.time_ns[WIRE_AUDIT_UNSEEN] + c.cut.late_ns;
+		unseen_stolen += c.cut.stolen_ns[WIRE_AUDIT_UNSEEN] + c.cut.late_ns;
 		thefts_lost += c.cut.thefts_lost;
 		threads_lost += c.cut.threads_lost;
 		for (unsigned i = 0; i < STEAL_SLOTS; i++)
@@ -388,8 +389,9 @@ static int prepare(struct audit *a, const struct audit_options *o, char why[AUDI
 	a->pid = o->pid;
 	a->pidfd = o->pid ? (int)syscall(SYS_pidfd_open, o->pid, 0) : -1;
 	if (o->pid && a->pidfd < 0)
-		return fail(why, -errno, errno == ESRCH ? "there is no process %d"
-							: "process %d cannot be followed",
+		return fail(why, -errno,
+			    errno == ESRCH ? "there is no process %d"
+					   : "process %d cannot be followed",
 			    o->pid);
 	a->cpus = (unsigned)libbpf_num_possible_cpus();
 	if (a->cpus > WIRE_AUDIT_CPUS_MAX)

@@ -31,8 +31,7 @@ void audit_accounts_free(struct audit_accounts *a)
 
 	if (!a)
 		return;
-	HASH_ITER(hh, a->all, k, next)
-	{
+	HASH_ITER (hh, a->all, k, next) {
 		HASH_DEL(a->all, k);
 		free(k);
 	}
