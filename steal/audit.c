@@ -253,8 +253,12 @@ static int64_t rest_of(const struct account *process, uint64_t cpu_ns)
 	return (int64_t)(cpu_ns - process->known_ns);
 }
 
+/* A row of many threads, which no time limits. */
+static const struct guard_limits of_many = {.slack_ns = 1ull << 62};
+
 static int add_thread(struct steal_audit *a, const struct steal_thread *t, uint64_t now_ns)
 {
+	const struct guard_limits *limits = t->tid ? &a->thread_limits : &of_many;
 	struct account_key key = {.tid = t->tid, .pid = t->pid, .start_ticks = t->start_ticks};
 	struct account *one = account_of(a, &key, t->comm);
 	struct account *process = accounts_process(&a->accounts, t->pid);
@@ -282,9 +286,8 @@ static int add_thread(struct steal_audit *a, const struct steal_thread *t, uint6
 		}
 		if (process)
 			process->known_ns += t->cpu_ns - one->cpu.value_ns;
-		one->step_cpu_ns = step(a, &one->cpu, t->cpu_ns, now_ns, &a->thread_limits);
-		one->step_stolen_ns =
-			step(a, &one->stolen, t->stolen_ns, now_ns, &a->thread_limits);
+		one->step_cpu_ns = step(a, &one->cpu, t->cpu_ns, now_ns, limits);
+		one->step_stolen_ns = step(a, &one->stolen, t->stolen_ns, now_ns, limits);
 	}
 	one->sample = a->sample;
 	one->ended = t->ended;
@@ -549,6 +552,13 @@ const struct steal_worst *steal_audit_worst(const struct steal_audit *a, size_t 
 {
 	*ret_count = a->worst.interval_count;
 	return a->worst.intervals;
+}
+
+uint64_t steal_audit_threads_lost(const struct steal_audit *a)
+{
+	const struct worst *w = &a->worst;
+
+	return w->threads_lost > w->threads_lost_base ? w->threads_lost - w->threads_lost_base : 0;
 }
 
 void steal_audit_thefts(const struct steal_audit *a, struct steal_thefts *ret)

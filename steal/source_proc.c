@@ -105,6 +105,8 @@ static int sample_cpus(struct proc *p)
 
 		steal_push_cpu(&p->sink, &c);
 	}
+	if (!err)
+		err = p->sink.err;
 	return err ? err : p->sink.sample.cpu_count ? 0 : -EPROTO;
 }
 

@@ -21,6 +21,8 @@ struct steal_cpu {
 };
 
 struct steal_thread {
+	/* In the caller's pid namespace; those that it cannot see have negative ones. tid 0: what
+	 * the source could not tell apart, of any number of threads. */
 	int32_t tid, pid;
 	/* When it began, since boot, in USER_HZ as field 22 of /proc/PID/stat: with the tid it is
 	 * the thread's identity. */

@@ -21,7 +21,8 @@ void worst_free(struct worst *w)
 void worst_begin(struct worst *w, const struct steal_sample *s)
 {
 	memcpy(w->histogram_base, s->histogram, sizeof(w->histogram_base));
-	w->lost_base = s->thefts_lost;
+	w->lost_base = w->lost = s->thefts_lost;
+	w->threads_lost_base = w->threads_lost = s->threads_lost;
 }
 
 /* Later ones of the same size come behind. */
@@ -77,4 +78,5 @@ void worst_add_thefts(struct worst *w, const struct steal_sample *s)
 		add_theft(w, &s->thefts[i]);
 	memcpy(w->histogram, s->histogram, sizeof(w->histogram));
 	w->lost = s->thefts_lost;
+	w->threads_lost = s->threads_lost;
 }

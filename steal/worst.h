@@ -17,4 +17,6 @@ struct steal_thefts {
 
 /* The most stolen first; intervals without any are in none. Lent until the next steal_audit_add. */
 const struct steal_worst *steal_audit_worst(const struct steal_audit *a, size_t *ret_count);
+/* Threads that the source had no account for, since the audit began. */
+uint64_t steal_audit_threads_lost(const struct steal_audit *a);
 void steal_audit_thefts(const struct steal_audit *a, struct steal_thefts *ret);

@@ -9,7 +9,7 @@ struct worst {
 	struct steal_theft *thefts;
 	size_t interval_count, theft_count;
 	uint64_t histogram_base[STEAL_SLOTS], histogram[STEAL_SLOTS];
-	uint64_t lost_base, lost;
+	uint64_t lost_base, lost, threads_lost_base, threads_lost;
 };
 
 int worst_init(struct worst *w, size_t keep);
