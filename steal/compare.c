@@ -115,7 +115,7 @@ static void distribution(const struct steal_span *both, uint64_t least_ns, uint6
 		return;
 	qsort(numbers, e->threads, sizeof(*numbers), compare_number);
 	e->median_ppm = numbers[(e->threads - 1) / 2];
-	e->p90_ppm = numbers[(e->threads - 1) * 9 / 10];
+	e->p90_ppm = numbers[(e->threads * 9 + 9) / 10 - 1];
 }
 
 int steal_compare(const struct steal_span *both, uint64_t least_ns, struct steal_error *ret)
