@@ -10,6 +10,7 @@ static const struct {
 } commands[] = {
 	{"record", cmd_record, "record a running JVM, or a command to its end"},
 	{"report", cmd_report, "say who waited for what, and who held it"},
+	{"steal", cmd_steal, "say what the hypervisor takes, and from which threads; needs no JVM"},
 	{"export", cmd_export, "write call chains of lock waits for flame graph tools"},
 	{"cat", cmd_cat, "print a log as JSON, one event per line"},
 	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded"},

@@ -9,10 +9,12 @@ enum cmd_exit {
 	CMD_OK = 0,
 	CMD_FAILED = 1, /* it could not be done, or only in part */
 	CMD_USAGE = 2,  /* the options or arguments are wrong */
+	CMD_PASSED = 3, /* it was done, and found more than the threshold that was given */
 };
 
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_steal(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_cat(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
