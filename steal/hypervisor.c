@@ -2,8 +2,8 @@
  * CPUID says whether there is a hypervisor (leaf 1, ecx bit 31); the leaves from 0x40000000 on are
  * set aside for it, and the 12 bytes of signature in the first name it. One that poses as Hyper-V
  * for Windows (KVM and Xen can) has its own signature 0x100 leaves further on, as Linux knows
- * (hypervisor_cpuid_base). Where there is no CPUID, and for a paravirtual Xen guest, /sys/hypervisor
- * and the names in the machine's DMI table tell.
+ * (hypervisor_cpuid_base). Where there is no CPUID, and for a paravirtual Xen guest,
+ * /sys/hypervisor and the names in the machine's DMI table tell.
  *
  * What is known of each about stolen time:
  * - KVM: one record per CPU that the host writes, in ns (kvm_steal_time.steal), if bit 5 of leaf

@@ -33,7 +33,7 @@ int recording_begin(FILE *out, const struct steal_source *const *of, unsigned co
 	return 0;
 }
 
-/* A name, at the end of its line; what would end the line, and what begins such a thing, as \xNN. */
+/* A name, at the end of its line; what would end that, and the backslash, as \xNN. */
 static void write_name(FILE *out, const char *name)
 {
 	fputc(' ', out);

@@ -378,7 +378,7 @@ static int compare_number(const void *a, const void *b)
 static void print_distribution(const char *what, uint64_t *v, size_t count)
 {
 	qsort(v, count, sizeof(*v), compare_number);
-	print_message("# %s: 10 %% of the schedules %.1f %% or less, 50 %% %.1f %%, 90 %% %.1f %%, the worst %.1f %%\n", what,
+	print_message("# %s: 10 %% of the schedules %.1f %% or less, 50 %% %.1f %%, 90 %% %.1f %%, all %.1f %%\n", what,
 		      (double)v[count / 10] / 1e4, (double)v[count / 2] / 1e4, (double)v[count * 9 / 10] / 1e4,
 		      (double)v[count - 1] / 1e4);
 }

@@ -1,4 +1,4 @@
-/* steal/source*.c, recording.c, kernel.c: sources: a /proc of our own, the machine's, one that is fed, a recorded one. */
+/* steal/source*.c, recording.c, kernel.c: a /proc of our own, the machine's, a source that is fed, a recorded one. */
 #include <ftw.h>
 #include <time.h>
 #include <sys/stat.h>
@@ -486,7 +486,8 @@ static void damaged_recordings(void **state)
 {
 	static const char *const no_recording[] = {
 		"", "hello\n", "spoor-steal 2\n", "spoor-steal 1\nsource 0 sched\n",
-		"spoor-steal 1\nsource 0 sched rq_clock 0 1 1 0 0\n", "spoor-steal 1\nsource 0 s c 1 9999999999 1 0 0\n",
+		"spoor-steal 1\nsource 0 sched rq_clock 0 1 1 0 0\n",
+		"spoor-steal 1\nsource 0 s c 1 9999999999 1 0 0\n",
 	};
 	static const struct {
 		const char *text, *why;
