@@ -173,7 +173,7 @@ $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 # The scheduler's source of steal time, sample by sample, as it is.
 $(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/probe/audit.o $(O)/user/probe/steal_clock.o $(O)/libspoor.a
 	@echo "  LINK  $@"
-	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $^ $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)
 
 # Programs that are measured, or know what should be measured of them.
 BENCH := $(O)/bench/steal_load $(O)/bench/switch_load

@@ -3,7 +3,8 @@
  *
  *     audit [-c CLOCK] [-p PID] [-t THEFT_NS] [-m THREADS_MAX]
  *
- * The first line of its output tells of the source; "end" on stdin, or its end, ends it.
+ * With it goes what /proc/stat says of steal, read at the same moment, more or less. The first line of
+ * its output tells of the source; "end" on stdin, or its end, ends it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,10 @@
 #include <unistd.h>
 
 #include "probe/audit.h"
+#include "steal/procstat.h"
 #include "steal/source.h"
+
+#define CPUS_MAX 1024
 
 static void tell_text(const char *text)
 {
@@ -42,6 +46,20 @@ static void tell_theft(const struct steal_theft *t, const char *before)
 	printf("}");
 }
 
+/* In ticks, by CPU; of one that is offline, 0. */
+static void tell_stat(void)
+{
+	static struct procstat_cpu cpus[CPUS_MAX];
+	long count = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (procstat_read(cpus, CPUS_MAX) <= 0)
+		return;
+	printf(",\"stat_steal\":[");
+	for (long i = 0; i < count && i < CPUS_MAX; i++)
+		printf("%s%" PRIu64, i ? "," : "", cpus[i].steal);
+	printf("]");
+}
+
 static void tell(const struct steal_sample *s)
 {
 	printf("{\"time_ns\":%" PRIu64 ",\"cpus\":[", s->time_ns);
@@ -61,7 +79,9 @@ static void tell(const struct steal_sample *s)
 	       s->idle_stolen_ns, s->thefts_lost, s->threads_lost);
 	for (size_t i = 0; i < STEAL_SLOTS; i++)
 		printf("%s%" PRIu64, i ? "," : "", s->histogram[i]);
-	printf("]}\n");
+	printf("]");
+	tell_stat();
+	printf("}\n");
 	fflush(stdout);
 }
 
