@@ -31,7 +31,7 @@ static __always_inline void exact_owner(struct wire_exact *r, __u32 owner, __u32
 	r->owner_tid = owner;
 	r->owner_source = source;
 	r->owner_stack = stack;
-	r->owner_pad = 0;
+	r->owner_doing = thread_doing(owner, now, &r->owner_doing_ns);
 }
 
 /* A record without an owner; NULL: it is lost, and counted. */

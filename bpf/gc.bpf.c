@@ -4,6 +4,8 @@
 
 #include <bpf/usdt.bpf.h>
 
+#define VM_OPERATION_SAFEPOINT 0 /* VM_Operation::_safepoint */
+
 /* The stock probe's argument (full) is wrong for Serial and Parallel: user space finds the kind
  * otherwise. */
 SEC("usdt")
@@ -55,6 +57,7 @@ int BPF_USDT(gc_pool_end, __u64 manager, __u32 manager_length, __u64 pool, __u32
 SEC("usdt")
 int BPF_USDT(safepoint_begin)
 {
+	safepoint_on = 1;
 	emit_head(WIRE_SAFEPOINT_BEGIN, current_tid());
 	return 0;
 }
@@ -62,6 +65,10 @@ int BPF_USDT(safepoint_begin)
 SEC("usdt")
 int BPF_USDT(safepoint_end)
 {
+	/* The VM thread alone ends them. */
+	safepoint_ends_ns[safepoints_ended % SAFEPOINT_ENDS] = bpf_ktime_get_ns();
+	safepoints_ended++;
+	safepoint_on = 0;
 	emit_head(WIRE_SAFEPOINT_END, current_tid());
 	return 0;
 }
@@ -82,6 +89,11 @@ static __always_inline int emit_vmop(__u32 kind, __u64 name, __u32 length, __u32
 SEC("usdt")
 int BPF_USDT(vmop_request, __u64 name, __u32 length, __u32 mode)
 {
+	__u32 tid = current_tid();
+	struct thread_state *t = bpf_map_lookup_elem(&threads, &tid);
+
+	if (t && mode == VM_OPERATION_SAFEPOINT)
+		t->requested = safepoints_ended + 1;
 	return emit_vmop(WIRE_VMOP_REQUEST, name, length, mode);
 }
 

@@ -45,6 +45,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_does(t, WIRE_BLOCKED_LOCK);
 	t->monitor = monitor;
 	t->monitor_blocked = 1;
 	t->monitor_misses = 0;
@@ -64,7 +65,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 		return 0;
 	lock_fill(r, WIRE_MONITOR_ENTER, 0, tid, t, monitor, m, 0, now, stack);
 	r->owner_stack = owner_stack;
-	r->owner_pad = 0;
+	r->owner_doing = thread_doing(owner, now, &r->owner_doing_ns);
 	r->owner_tid = owner;
 	r->owner_source = source;
 	thread_snapshot_of(owner, now, &r->owner);
@@ -85,6 +86,7 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_done(t);
 	t->monitor_blocked = 0;
 	owner = m->owner != tid ? m->owner : m->previous;
 	monitor_owned_by(m, tid);
@@ -93,7 +95,8 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 		return 0;
 	lock_fill(r, WIRE_MONITOR_ENTERED, 0, tid, t, monitor, m, 0, now, 0);
 	r->owner_stack = 0;
-	r->owner_pad = 0;
+	r->owner_doing = 0;
+	r->owner_doing_ns = 0;
 	r->owner_tid = owner;
 	r->owner_source = owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
 	thread_snapshot_of(owner, now, &r->owner);
@@ -111,8 +114,13 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 	struct wire_lock *r;
 	__u32 stack = 0;
 
-	if (t)
+	if (t) {
 		m = reread ? monitor_read(monitor) : monitor_find(monitor);
+		if (kind == WIRE_MONITOR_WAIT_BEGIN)
+			thread_does(t, WIRE_BLOCKED_WAIT);
+		else if (kind == WIRE_MONITOR_WAIT_END)
+			thread_done(t);
+	}
 	if (!m) {
 		count_drop(kind, WIRE_LOST_MAP);
 		return 0;

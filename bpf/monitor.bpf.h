@@ -79,7 +79,7 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	r->owner_tid = owner->tid;
 	r->owner_source = WIRE_OWNER_JAVA_THREAD;
 	r->owner_stack = stack;
-	r->owner_pad = 0;
+	r->owner_doing = thread_doing(owner->tid, now, &r->owner_doing_ns);
 	thread_snapshot_of(owner->tid, now, &r->owner);
 	emit_submit(r);
 }

@@ -138,6 +138,7 @@ int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __
 		count_drop(WIRE_EXACT_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_does(t, WIRE_BLOCKED_LOCK);
 	t->monitor = monitor;
 	t->monitor_blocked = 1;
 	word = read_u64(monitor + layout.mon_owner);
@@ -178,6 +179,7 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 		count_drop(WIRE_EXACT_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_done(t);
 	t->monitor_blocked = 0;
 	t->monitor = 0;
 	if (m)
@@ -259,6 +261,7 @@ int BPF_USDT(exact_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 m
 		count_drop(WIRE_EXACT_WAIT_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_does(t, WIRE_BLOCKED_WAIT);
 	class_flags(klass);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
@@ -284,6 +287,7 @@ int BPF_USDT(exact_monitor_waited, __u64 monitor, __u64 how)
 		count_drop(WIRE_EXACT_WAIT_END, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_done(t);
 	r = exact_short(WIRE_EXACT_WAIT_END, 0, t, now);
 	if (!r)
 		return 0;

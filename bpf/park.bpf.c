@@ -30,6 +30,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_does(t, WIRE_BLOCKED_PARK);
 	parker_learn(t, parker);
 	object = blocker_read(t);
 	if (object) {
@@ -60,7 +61,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	r->stack = stack;
 	r->pad = 0;
 	r->owner_stack = owner_stack;
-	r->owner_pad = 0;
+	r->owner_doing = thread_doing(owner, now, &r->owner_doing_ns);
 	r->owner_tid = owner;
 	r->owner_source = source;
 	thread_snapshot_of(owner, now, &r->owner);
@@ -79,6 +80,7 @@ int BPF_USDT(park_end, __u64 parker)
 		count_drop(WIRE_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_done(t);
 	parker_learn(t, parker);
 	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)
@@ -96,7 +98,8 @@ int BPF_USDT(park_end, __u64 parker)
 	r->stack = 0;
 	r->pad = 0;
 	r->owner_stack = 0;
-	r->owner_pad = 0;
+	r->owner_doing = 0;
+	r->owner_doing_ns = 0;
 	r->owner_tid = t->park_owner;
 	r->owner_source = t->park_owner_source;
 	thread_snapshot_of(t->park_owner, now, &r->owner);

@@ -19,6 +19,7 @@ int BPF_USDT(exact_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 
 		count_drop(WIRE_EXACT_PARK_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_does(t, WIRE_BLOCKED_PARK);
 	flags = class_flags(klass);
 	object = klass ? blocker_read(t) : 0;
 	if (object)
@@ -57,6 +58,7 @@ int BPF_USDT(exact_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 		count_drop(WIRE_EXACT_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
+	thread_done(t);
 	r = emit_reserve(WIRE_EXACT_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;

@@ -16,6 +16,9 @@ const volatile __u32 switch_has_state =
 
 #define PF_EXITING 0x00000004
 #define TASK_RUNNING 0
+#define TASK_UNINTERRUPTIBLE 2
+#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native, _thread_in_Java */
+#define THREAD_IN_JAVA 8
 
 struct task_struct___old {
 	long state; /* until 5.14 (2f064a59a11f) */
@@ -42,15 +45,70 @@ static __always_inline void write_end(struct thread_state *t)
 	t->seq++;
 }
 
-static __always_inline void switch_out(struct thread_state *t, __u64 now, __u64 stolen, __u32 run)
+/* From now on it waits for a CPU. To be called between write_begin and write_end. */
+static __always_inline void runnable_from(struct thread_state *t, struct task_struct *task,
+					  __u64 now)
+{
+	t->run = RUN_RUNNABLE;
+	t->since = now;
+	t->throttle_rq = quota_on ? throttle_queue(task) : 0;
+	t->throttle_base = throttle_clock(t->throttle_rq);
+}
+
+static __always_inline void runnable_to(struct thread_state *t, __u64 now)
+{
+	__u64 waited = since(now, t->since), throttled;
+
+	t->runnable_ns += waited;
+	if (!t->throttle_rq)
+		return;
+	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	t->throttled_ns += throttled < waited ? throttled : waited;
+	t->throttle_rq = 0;
+}
+
+static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 now)
+{
+	__u64 blocked = since(now, t->since), counted = blocked;
+	__u32 reason = thread_reason(t, tid), *first;
+
+	if (reason == WIRE_BLOCKED_PAUSE) {
+		counted = since(paused_until(t, now), t->since);
+		if (counted < blocked - counted) /* it was in it by the way */
+			reason = WIRE_BLOCKED_OTHER;
+		t->reason_ns[WIRE_BLOCKED_PAUSE] += counted;
+	} else {
+		t->reason_ns[reason & (REASON_SLOTS - 1)] += blocked;
+	}
+	t->blocked_ns += blocked;
+	t->reason = reason;
+	if (!t->first)
+		return;
+	t->first = 0;
+	/* It may wake up for nothing and go on with what it was in. */
+	first = bpf_map_lookup_elem(&first_reasons, &tid);
+	if (first && *first & WIRE_FIRST_END_TOLD && !t->doing)
+		t->doing = reason;
+}
+
+static __always_inline void switch_out(struct thread_state *t, struct task_struct *task, __u64 now,
+				       __u64 stolen, __u32 run, __u32 reason)
 {
 	__u64 on = since(now, t->since);
 
 	write_begin(t);
 	t->stolen_ns += stolen;
 	t->cpu_ns += since(on, stolen);
-	t->run = run;
-	t->since = now;
+	t->off_since = now;
+	t->off_wait = t->runnable_ns;
+	t->off_throttled = t->throttled_ns;
+	t->reason = reason;
+	if (run == RUN_RUNNABLE) {
+		runnable_from(t, task, now);
+	} else {
+		t->run = run;
+		t->since = now;
+	}
 	write_end(t);
 }
 
@@ -61,7 +119,7 @@ static __always_inline void switch_out(struct thread_state *t, __u64 now, __u64 
  * was stolen meanwhile cannot be told from what was stolen of the task before: it goes to "other".
  */
 static __always_inline void switch_in_late(struct thread_state *t, struct task_struct *task,
-					   __u64 now)
+					   __u32 tid, __u64 now)
 {
 	__u64 off = since(now, t->since);
 	__u64 ran = since(BPF_CORE_READ(task, se.sum_exec_runtime),
@@ -71,42 +129,116 @@ static __always_inline void switch_in_late(struct thread_state *t, struct task_s
 		ran = off;
 	write_begin(t);
 	if (t->run == RUN_RUNNABLE)
-		t->runnable_ns += off - ran;
+		runnable_to(t, now - ran);
 	else
-		t->blocked_ns += off - ran;
+		blocked_to(t, tid, now - ran);
 	t->run = RUN_RUNNING;
 	t->since = now - ran;
 	write_end(t);
 }
 
-static __always_inline void switch_in(struct thread_state *t, __u64 now, __u64 clock, __u32 cpu)
+static __always_inline void tell_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 {
-	__u64 off = since(now, t->since);
+	__u64 off = since(now, t->off_since), wait = t->runnable_ns - t->off_wait;
+	__u32 reason = t->reason;
+	struct wire_off_cpu *r;
 
+	/* Locks, waits and parks have events of their own. */
+	if (reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
+	    reason == WIRE_BLOCKED_PARK) {
+		if (wait < off_cpu_ns)
+			return;
+	}
+	r = emit_reserve(WIRE_OFF_CPU, sizeof(*r));
+	if (!r)
+		return;
+	head_fill(&r->head, WIRE_OFF_CPU, 0, tid, now);
+	r->self.cpu_ns = t->cpu_ns;
+	r->self.stolen_ns = t->stolen_ns;
+	r->self.runnable_ns = t->runnable_ns;
+	r->self.throttled_ns = t->throttled_ns;
+	r->off_ns = off;
+	r->cpu_wait_ns = wait;
+	r->throttled_ns = t->throttled_ns - t->off_throttled;
+	r->reason = reason;
+	r->pad = 0;
+	emit_submit(r);
+}
+
+static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 now, __u64 clock,
+				      __u32 cpu)
+{
 	write_begin(t);
 	if (t->run == RUN_RUNNABLE)
-		t->runnable_ns += off;
+		runnable_to(t, now);
 	else if (t->run == RUN_BLOCKED)
-		t->blocked_ns += off;
+		blocked_to(t, tid, now);
 	t->run = RUN_RUNNING;
 	t->since = now;
 	t->steal_base = clock;
 	t->cpu = cpu;
 	write_end(t);
+	if (t->off_since && since(now, t->off_since) >= off_cpu_ns)
+		tell_off_cpu(t, tid, now);
+}
+
+/*
+ * Why a thread that leaves its CPU is blocked. Its probes have told of locks, waits, parks and
+ * sleeps. Else one in native code waits for something outside. One that is not, while a safepoint
+ * begins or is on, has been stopped by it, and one that has asked for a VM operation waits for it,
+ * as far as there is a safepoint meanwhile (blocked_to). All else is the VM's own affair.
+ */
+static __always_inline __u32 reason_of(struct thread_state *t, __u32 tid, __u64 state)
+{
+	__u64 java_thread = t->java_thread, *known;
+	__u32 at;
+
+	if (t->doing)
+		return t->doing;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return WIRE_BLOCKED_IO;
+	if (!java_thread) {
+		known = bpf_map_lookup_elem(&java_thread_of, &tid);
+		java_thread = known ? *known : 0;
+	}
+	if (!java_thread || layout.jt_state < 0)
+		return WIRE_BLOCKED_OTHER;
+	at = read_u32(java_thread + layout.jt_state);
+	if (at == THREAD_IN_NATIVE)
+		return WIRE_BLOCKED_IO;
+	return safepoint_on || t->requested == safepoints_ended + 1 ? WIRE_BLOCKED_PAUSE
+								    : WIRE_BLOCKED_OTHER;
+}
+
+static __always_inline void tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, __u64 now)
+{
+	struct wire_theft *r = emit_reserve(WIRE_THEFT, sizeof(*r));
+
+	if (!r)
+		return;
+	head_fill(&r->head, WIRE_THEFT, 0, tid, now);
+	r->taken_ns = taken;
+	r->turn_ns = turn;
+	r->cpu = cpu;
+	r->pad = 0;
+	emit_submit(r);
 }
 
 /* A thread of the target leaves its CPU, on which `stolen` was taken since the last switch. */
-static __always_inline void leave(struct thread_state *t, struct task_struct *task,
-				  struct wire_cpu *c, __u64 now, __u64 stolen, __u32 run)
+static __always_inline void leave(struct thread_state *t, struct task_struct *task, __u32 tid,
+				  struct wire_cpu *c, __u64 now, __u64 stolen, __u32 run,
+				  __u32 reason)
 {
 	if (t->run == RUN_RUNNING) {
 		c->jvm_stolen_ns += stolen;
+		if (stolen && stolen >= off_cpu_ns)
+			tell_theft(tid, t->cpu, stolen, since(now, t->since), now);
 	} else {
-		switch_in_late(t, task, now);
+		switch_in_late(t, task, tid, now);
 		c->other_stolen_ns += stolen;
 		stolen = 0;
 	}
-	switch_out(t, now, stolen, run);
+	switch_out(t, task, now, stolen, run, reason);
 }
 
 SEC("tp_btf/sched_switch")
@@ -139,7 +271,10 @@ int sched_switch(__u64 *ctx)
 		__u64 state = switch_has_state ? ctx[3] & 0xffffffff : task_state(prev);
 		int runnable = (ctx[0] & 0xff) || state == TASK_RUNNING;
 
-		leave(t, prev, c, now, stolen, runnable ? RUN_RUNNABLE : RUN_BLOCKED);
+		if (runnable)
+			leave(t, prev, tid, c, now, stolen, RUN_RUNNABLE, WIRE_BLOCKED_OTHER);
+		else
+			leave(t, prev, tid, c, now, stolen, RUN_BLOCKED, reason_of(t, tid, state));
 		if (!t->regs) {
 			t->regs = (__u64)bpf_task_pt_regs(prev);
 			t->task = (__u64)prev;
@@ -163,7 +298,7 @@ int sched_switch(__u64 *ctx)
 		t = thread_add(next, RUN_RUNNABLE, now, 0);
 	if (t) {
 		c->current = WIRE_CPU_JVM;
-		switch_in(t, now, clock, cpu);
+		switch_in(t, tid, now, clock, cpu);
 	}
 	return 0;
 }
@@ -182,9 +317,8 @@ static __always_inline int wake(struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	write_begin(t);
-	t->blocked_ns += since(now, t->since);
-	t->run = RUN_RUNNABLE;
-	t->since = now;
+	blocked_to(t, tid, now);
+	runnable_from(t, task, now);
 	write_end(t);
 	return 0;
 }
@@ -211,14 +345,13 @@ static __always_inline void emit_sample(__u32 kind, __u32 tid, const struct thre
 	if (!r)
 		return;
 	head_fill(&r->head, kind, 0, tid, now);
-	thread_snapshot(t, now, &r->self);
-	r->blocked_ns = t->blocked_ns + (t->run == RUN_BLOCKED ? since(now, t->since) : 0);
+	thread_states(t, tid, now, &r->self);
 	emit_submit(r);
 }
 
 /* What the steal clock has grown by since the last switch belongs to the thread that ends now. */
 static __always_inline void close_account(struct thread_state *t, struct task_struct *task,
-					  __u64 now)
+					  __u32 tid, __u64 now)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
@@ -227,7 +360,7 @@ static __always_inline void close_account(struct thread_state *t, struct task_st
 	if (!c || !c->seen)
 		return;
 	clock = steal_read(c->rq);
-	leave(t, task, c, now, since(clock, c->clock_ns), RUN_RUNNABLE);
+	leave(t, task, tid, c, now, since(clock, c->clock_ns), RUN_RUNNABLE, WIRE_BLOCKED_OTHER);
 	c->clock_ns = clock;
 	c->current = WIRE_CPU_OTHER;
 }
@@ -246,7 +379,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (!t)
 		return 0;
 	now = bpf_ktime_get_ns();
-	close_account(t, task, now);
+	close_account(t, task, tid, now);
 	emit_sample(WIRE_THREAD_END, tid, t, now);
 	java_thread = t->java_thread;
 	parker = t->parker;
@@ -258,6 +391,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (ns_tid != tid)
 		bpf_map_delete_elem(&ns_tids, &ns_tid);
 	bpf_map_delete_elem(&java_thread_of, &tid);
+	bpf_map_delete_elem(&first_reasons, &tid);
 	bpf_map_delete_elem(&threads, &tid);
 	return 0;
 }
@@ -307,11 +441,15 @@ int find_threads(struct bpf_iter__task *ctx)
 		t->regs = (__u64)bpf_task_pt_regs(task);
 		t->task = (__u64)task;
 	}
+	if (!quota_on && throttle_may_be(task))
+		quota_on = 1;
 	return 0;
 }
 
 static long sample_thread(void *map, const __u32 *tid, struct thread_state *t, __u64 *now)
 {
+	if (!quota_on && t->task && throttle_may_be((void *)t->task))
+		quota_on = 1;
 	emit_sample(WIRE_THREAD_SAMPLE, *tid, t, *now);
 	return 0;
 }

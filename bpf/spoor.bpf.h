@@ -10,8 +10,12 @@
 #include "bpf/wire.h"
 #include "bpf/wire_exact.h"
 #include "bpf/wire_layout.h"
+#include "bpf/wire_states.h"
 
 #define BARRIER() asm volatile("" ::: "memory")
+
+#define REASON_SLOTS 8 /* a power of two: a mask bounds the index for the verifier */
+_Static_assert(WIRE_REASON_COUNT <= REASON_SLOTS, "each has one");
 
 enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
 
@@ -29,6 +33,19 @@ struct thread_state {
 	__u64 steal_base; /* the CPU's steal clock when this thread was switched in */
 	__u32 cpu;
 	__u32 ns_tid;
+	__u64 throttled_ns;            /* of runnable_ns */
+	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
+	__u64 throttle_rq;             /* its cfs_rq when it began to wait for a CPU, */
+	__u64 throttle_base;           /* and for how long that had been throttled by then */
+	__u64 off_since;               /* when it left its CPU; 0: not seen */
+	__u64 off_wait, off_throttled; /* runnable_ns and throttled_ns at that moment */
+	__u32 reason;                  /* why it is blocked; enum wire_reason */
+	__u32 first; /* blocked since before it was first seen: the reason is not known */
+
+	__u32 doing, doing_before; /* what its own probes say it is in; enum wire_reason */
+	/* Safepoints that had ended when it last asked for one, and 1 more; 0: it never did. */
+	__u32 requested;
+	__u32 pad_doing;
 
 	__u64 java_thread;   /* 0: not known */
 	__u64 thread_handle; /* JavaThread::_threadObj: address of the oop */
@@ -124,6 +141,13 @@ struct {
 } parkers __weak SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, __u32);   /* kernel tid, of a thread that was blocked at attach */
+	__type(value, __u32); /* WIRE_FIRST_* */
+} first_reasons __weak SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
 	__type(key, __u64); /* ObjectMonitor */
@@ -147,6 +171,15 @@ __u32 frozen __weak = 0;
 /* Bytes of unread records from which a submit wakes the reader; below, its timer does. */
 const volatile __u64 wake_bytes __weak = 1024 * 1024;
 __u32 in_pid_namespace __weak = 0; /* the target's tids are not the kernel's */
+/* Some thread of the target is in a cgroup with a CPU quota. */
+__u32 quota_on __weak = 0;
+/* A safepoint begins, or is on; how many have ended, and when the last ones did. */
+#define SAFEPOINT_ENDS 16
+__u32 safepoint_on __weak = 0;
+__u32 safepoints_ended __weak = 0;
+__u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
+/* Threads that are off the CPUs for less are not told one by one. */
+const volatile __u64 off_cpu_ns __weak = 1000000;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */
 const volatile __u32 exact __weak = 0;
 

@@ -1,4 +1,4 @@
-/* Java threads: start and stop; classes: unloading. */
+/* Java threads: start, stop, sleep, renaming; classes: unloading. */
 #include "bpf/stack.bpf.h"
 
 #include <bpf/usdt.bpf.h>
@@ -33,6 +33,55 @@ SEC("usdt")
 int BPF_USDT(thread_stop)
 {
 	emit_head(WIRE_THREAD_STOP, current_tid());
+	return 0;
+}
+
+/* Told by off_cpu records and samples: no record of its own. */
+SEC("usdt")
+int BPF_USDT(thread_sleep_begin)
+{
+	struct thread_state *t = thread_current(bpf_ktime_get_ns());
+
+	if (t)
+		thread_does(t, WIRE_BLOCKED_SLEEP);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(thread_sleep_end)
+{
+	struct thread_state *t = thread_find(current_tid());
+
+	if (t)
+		thread_done(t);
+	return 0;
+}
+
+/* Thread.setName of a running thread reaches the kernel, which keeps 15 bytes. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t;
+	struct wire_span *r;
+	__u32 tid;
+	long n;
+
+	if (!target_tgid || (__u32)task->tgid != target_tgid)
+		return 0;
+	tid = task->pid;
+	t = thread_find(tid);
+	if (!t)
+		return 0;
+	r = emit_reserve(WIRE_RENAME, sizeof(*r));
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_RENAME, 0, tid, now);
+	thread_states(t, tid, now, &r->self);
+	r->pad = 0;
+	n = bpf_probe_read_kernel_str(r->name, sizeof(task->comm), comm);
+	r->name_length = n > 0 ? n - 1 : 0;
+	emit_submit(r);
 	return 0;
 }
 

@@ -3,10 +3,23 @@
 
 #include "bpf/spoor.bpf.h"
 #include "bpf/steal.bpf.h"
+#include "bpf/throttle.bpf.h"
 
 static __always_inline __u64 since(__u64 now, __u64 then)
 {
 	return now > then ? now - then : 0;
+}
+
+/* What waiting for a CPU since `at` was throttling; the stretch goes on. */
+static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 at, __u64 now)
+{
+	__u64 all = since(now, at), throttled;
+
+	if (!t->throttle_rq)
+		return 0;
+	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	/* The clock moves when the quota is there again: until then it is all of the stretch. */
+	return throttled > all || throttle_is_on(t->throttle_rq) ? all : throttled;
 }
 
 /*
@@ -30,12 +43,14 @@ static __always_inline void thread_snapshot(const struct thread_state *t, __u64 
 		ret->cpu_ns = v->cpu_ns;
 		ret->stolen_ns = v->stolen_ns;
 		ret->runnable_ns = v->runnable_ns;
+		ret->throttled_ns = v->throttled_ns;
 		BARRIER();
 		if (!(seq & 1) && v->seq == seq)
 			break;
 	}
 	if (run == RUN_RUNNABLE) {
 		ret->runnable_ns += since(now, at);
+		ret->throttled_ns += throttled_yet(t, at, now);
 	} else if (run == RUN_RUNNING) {
 		struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
 		__u64 on = since(now, at);
@@ -48,6 +63,74 @@ static __always_inline void thread_snapshot(const struct thread_state *t, __u64 
 		ret->stolen_ns += stolen;
 		ret->cpu_ns += on - stolen;
 	}
+}
+
+/* Of a thread that has been blocked since before it was first seen, user space may know the reason.
+ */
+static __always_inline __u32 thread_reason(const struct thread_state *t, __u32 tid)
+{
+	__u32 *first = t->first ? bpf_map_lookup_elem(&first_reasons, &tid) : 0;
+
+	return (first ? *first & WIRE_FIRST_REASON : t->reason) & (REASON_SLOTS - 1);
+}
+
+/*
+ * Until when a thread that seemed to be stopped by a safepoint when it left its CPU was: up to the
+ * end of the first one that has ended since. What is beyond that was something of the VM's own.
+ */
+static __always_inline __u64 paused_until(const struct thread_state *t, __u64 now)
+{
+	__u64 until = safepoint_on ? now : 0;
+
+	for (int i = 0; i < SAFEPOINT_ENDS; i++) {
+		__u64 end = safepoint_ends_ns[i];
+
+		if (end > t->since && (!until || end < until))
+			until = end;
+	}
+	return !until ? t->since : until < now ? until : now;
+}
+
+/* All of them, likewise. */
+static __always_inline void thread_states(const struct thread_state *t, __u32 tid, __u64 now,
+					  struct wire_states *ret)
+{
+	__u32 reason = thread_reason(t, tid);
+	__u64 open = t->run == RUN_BLOCKED ? since(now, t->since) : 0, counted = open;
+
+	if (open && reason == WIRE_BLOCKED_PAUSE)
+		counted = since(paused_until(t, now), t->since);
+
+	thread_snapshot(t, now, &ret->counters);
+	ret->blocked_ns = t->blocked_ns + open;
+	for (int i = 0; i < WIRE_REASON_COUNT; i++)
+		ret->reason_ns[i] = t->reason_ns[i] + (i == reason ? counted : 0);
+}
+
+/* Whether, and for how long yet, an owner is blocked. */
+static __always_inline __u32 thread_doing(__u32 tid, __u64 now, __u64 *ret_ns)
+{
+	struct thread_state *t = tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
+
+	*ret_ns = 0;
+	if (!t || t->run != RUN_BLOCKED)
+		return 0;
+	*ret_ns = since(now, t->since);
+	return thread_reason(t, tid);
+}
+
+/* The thread's own probes: it goes into something that it will block in, and comes out of it. */
+static __always_inline void thread_does(struct thread_state *t, __u32 doing)
+{
+	if (t->doing != doing)
+		t->doing_before = t->doing;
+	t->doing = doing;
+}
+
+static __always_inline void thread_done(struct thread_state *t)
+{
+	t->doing = t->doing_before;
+	t->doing_before = WIRE_BLOCKED_OTHER;
 }
 
 static __always_inline struct thread_state *thread_find(__u32 tid)
@@ -105,6 +188,9 @@ static __always_inline struct thread_state *thread_add(struct task_struct *task,
 
 	fresh.run = run;
 	fresh.since = now;
+	fresh.first = run == RUN_BLOCKED;
+	if (run != RUN_RUNNING)
+		fresh.off_since = now;
 	fresh.ns_tid = task_ns_tid(task);
 	if (run == RUN_RUNNING) {
 		fresh.cpu = task_cpu(task);

@@ -54,6 +54,12 @@ enum wire_kind {
 	WIRE_PHASE_BEGIN,      /* struct wire_phase */
 	WIRE_PHASE_END,
 	WIRE_SAFEPOINT, /* struct wire_safepoint */
+	/* wire_states.h */
+	WIRE_OFF_CPU,    /* struct wire_off_cpu */
+	WIRE_THEFT,      /* struct wire_theft */
+	WIRE_SPAN_BEGIN, /* struct wire_span */
+	WIRE_SPAN_END,   /* ... up to .name_length */
+	WIRE_RENAME,     /* struct wire_span */
 	WIRE_KIND_COUNT,
 };
 
@@ -97,6 +103,7 @@ struct wire_counters {
 	__u64 cpu_ns;
 	__u64 stolen_ns;
 	__u64 runnable_ns;
+	__u64 throttled_ns; /* of runnable_ns */
 };
 
 struct wire_lock {
@@ -112,8 +119,9 @@ struct wire_lock {
 	__u32 pad;
 	/* records without an owner end here */
 	struct wire_counters owner;
+	__u64 owner_doing_ns; /* for how long it has been blocked; 0: it is not */
 	__u32 owner_tid, owner_source;
-	__u32 owner_stack, owner_pad;
+	__u32 owner_stack, owner_doing; /* enum wire_reason */
 };
 
 #define WIRE_LOCK_SHORT __builtin_offsetof(struct wire_lock, owner)
@@ -140,12 +148,6 @@ struct wire_thread_java {
 	__u32 ns_tid;
 	__u32 name_length;
 	char name[WIRE_NAME_MAX];
-};
-
-struct wire_sample {
-	struct wire_head head;
-	struct wire_counters self;
-	__u64 blocked_ns;
 };
 
 struct wire_class {

@@ -29,8 +29,9 @@ struct wire_exact {
 	__u32 pad;
 	/* records without an owner end here */
 	struct wire_counters owner;
+	__u64 owner_doing_ns;
 	__u32 owner_tid, owner_source; /* enum wire_owner_source */
-	__u32 owner_stack, owner_pad;
+	__u32 owner_stack, owner_doing;
 };
 
 #define WIRE_EXACT_SHORT __builtin_offsetof(struct wire_exact, owner)

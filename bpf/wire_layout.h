@@ -20,6 +20,7 @@ struct wire_layout {
 	__u64 rrwl_klass;
 	__s32 list_length, list_threads;
 	__s32 jt_osthread, jt_thread_obj, jt_stack_base, jt_stack_size;
+	__s32 jt_state; /* -1: not known */
 	__s32 os_thread_id;
 	__s32 mon_header, mon_object, mon_owner;
 	__s32 oop_mark, oop_klass;
@@ -30,5 +31,4 @@ struct wire_layout {
 	__u32 narrow_klass_shift, narrow_oop_shift;
 	__u32 compressed_klass, compressed_oops;
 	__u32 ready; /* heap bases and java.lang.Thread are known */
-	__u32 pad;
 };

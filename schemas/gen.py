@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-FIELDS_MAX = 16
+FIELDS_MAX = 20
 ID_MAX = 0xFFFF
 TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "method", "stack", "counter"}
 EVENT_KEYS = {"id", "name", "doc", "fields"}

@@ -45,6 +45,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -330,6 +331,14 @@ static int do_plain(const struct fields *f, char *answer)
 		busy(atol(arg));
 	else if (!strcmp(f->v[0], "sleep"))
 		usleep((useconds_t)atol(arg) * 1000);
+	else if (!strcmp(f->v[0], "jsleep")) {
+		fake_fire_sleep(true, atol(arg));
+		usleep((useconds_t)atol(arg) * 1000);
+		fake_fire_sleep(false, 0);
+	} else if (!strcmp(f->v[0], "state"))
+		self->jt->state = atoi(arg);
+	else if (!strcmp(f->v[0], "rename"))
+		prctl(PR_SET_NAME, arg);
 	else if (!strcmp(f->v[0], "unload"))
 		fake_fire_class_unloaded(arg);
 	else
@@ -353,7 +362,7 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" drum ", do_drum},
 		{" block ", do_block},
 		{" pool ", do_pool},
-		{" gcbegin gcend vmop safepoint busy sleep unload ", do_plain},
+		{" gcbegin gcend vmop safepoint busy sleep jsleep state rename unload ", do_plain},
 	};
 	char key[64];
 

@@ -83,7 +83,9 @@ struct java_thread {
 	} anchor;
 	oop *thread_obj;
 	struct parker parker;
-	uint64_t pad2[9];
+	uint32_t pad2;
+	int32_t state; /* JavaThreadState */
+	uint64_t pad3[8];
 };
 
 struct threads_list {

@@ -89,6 +89,14 @@ PLACE void fake_fire_park_end(struct parker *p)
 	DTRACE_PROBE1(hotspot, thread__park__end, (uintptr_t)p);
 }
 
+PLACE void fake_fire_sleep(bool begin, int64_t millis)
+{
+	if (begin)
+		DTRACE_PROBE1(hotspot, thread__sleep__begin, millis);
+	else
+		DTRACE_PROBE1(hotspot, thread__sleep__end, 0);
+}
+
 PLACE void fake_fire_unpark(struct parker *p)
 {
 	DTRACE_PROBE1(hotspot, thread__unpark, (uintptr_t)p);

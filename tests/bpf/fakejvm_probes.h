@@ -22,6 +22,7 @@ bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor
 bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m);
 void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time);
 void fake_fire_park_end(struct parker *p);
+void fake_fire_sleep(bool begin, int64_t millis);
 void fake_fire_unpark(struct parker *p);
 void fake_fire_thread(bool start, const char *name, int64_t java_id, int tid, bool daemon);
 void fake_fire_gc_begin(bool full);

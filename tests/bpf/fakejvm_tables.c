@@ -80,6 +80,7 @@ static struct struct_entry structs[] = {
 	FIELD("ThreadsList", "_threads", "JavaThread *const *const", threads_list, threads),
 	FIELD("JavaThread", "_threadObj", "OopHandle", java_thread, thread_obj),
 	FIELD("JavaThread", "_anchor", "JavaFrameAnchor", java_thread, anchor),
+	FIELD("JavaThread", "_thread_state", "JavaThreadState", java_thread, state),
 	FIELD("JavaThread", "_osthread", "OSThread*", java_thread, osthread),
 	FIELD("JavaThread", "_stack_base", "address", java_thread, stack_base),
 	FIELD("JavaThread", "_stack_size", "size_t", java_thread, stack_size),

@@ -27,7 +27,7 @@ struct options {
 	char path[64];
 };
 
-enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WINDOW };
+enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WINDOW, OPT_OFF_CPU };
 
 static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
@@ -43,6 +43,10 @@ static const struct argp_option argp_options[] = {
 	 "record a patched JVM as if it were a stock one", 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
+	{"off-cpu", OPT_OFF_CPU, "TIME", 0,
+	 "tell each break of a thread that is this long: asleep, in I/O, without a CPU (default: "
+	 "1ms); shorter ones are in the sums only",
+	 0},
 	{0},
 };
 
@@ -112,6 +116,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_WINDOW:
 		return parse_size(state, arg, duration_parse, "duration such as 1s",
 				  &o->recorder.window_ns);
+	case OPT_OFF_CPU:
+		return parse_size(state, arg, duration_parse, "duration such as 1ms",
+				  &o->recorder.off_cpu_ns);
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
 		return 0;
@@ -341,7 +348,9 @@ static json_t *command_line(int argc, char **argv)
 
 int cmd_record(int argc, char **argv)
 {
-	struct options o = {.recorder = {.buffer_bytes = 16 << 20, .window_ns = NS_PER_S}};
+	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
+					 .window_ns = NS_PER_S,
+					 .off_cpu_ns = NS_PER_MS}};
 	int signals, status;
 
 	argv[0] = "spoor record";

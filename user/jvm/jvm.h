@@ -94,6 +94,8 @@ struct jvm_thread {
 	uint64_t java_id;     /* java.lang.Thread id; 0: not readable yet */
 	bool daemon;
 	char name[256];      /* UTF-8, cut at a character; "" : not readable yet */
+	bool in_native;      /* JavaThread::_thread_state says so */
+	uint32_t status;     /* java.lang.Thread.threadStatus, bits of JVMTI; 0: not readable */
 	uint64_t stack_base; /* highest address */
 	uint64_t stack_size;
 };

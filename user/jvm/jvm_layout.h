@@ -14,6 +14,7 @@ struct jvm_layout {
 	uint32_t threads_list_length; /* ThreadsList::_length, ::_threads */
 	uint32_t threads_list_threads;
 	uint32_t java_thread_osthread;
+	int32_t java_thread_state;       /* -1: not told */
 	uint32_t java_thread_thread_obj; /* OopHandle: the address of an oop */
 	uint32_t java_thread_stack_base;
 	uint32_t java_thread_stack_size;
@@ -44,7 +45,8 @@ struct jvm_layout {
 	int32_t thread_name;
 	int32_t thread_tid;
 	int32_t thread_daemon;
-	int32_t string_value; /* java.lang.String.value, .coder */
+	int32_t thread_status; /* JVMTI's thread state, as java.lang.Thread keeps it */
+	int32_t string_value;  /* java.lang.String.value, .coder */
 	int32_t string_coder;
 	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
 	int32_t aqs_state;         /* AbstractQueuedSynchronizer.state */

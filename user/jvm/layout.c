@@ -89,16 +89,18 @@ void layout_clear(struct jvm_layout *l)
 {
 	*l = (struct jvm_layout){0};
 	l->thread_park_blocker = l->thread_eetop = l->thread_name = l->thread_tid = -1;
-	l->thread_daemon = l->string_value = l->string_coder = -1;
+	l->thread_daemon = l->thread_status = l->string_value = l->string_coder = -1;
+	l->java_thread_state = -1;
 	l->aos_owner = l->aqs_state = l->rrwl_first_reader = -1;
 }
 
 int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout_source *ret_source,
 		const char **ret_missing)
 {
-	struct layout_source s = {.thread_holder = -1, .holder_daemon = -1};
+	struct layout_source s = {.thread_holder = -1, .holder_daemon = -1, .holder_status = -1};
 	struct jvm_layout l;
 	const char *type;
+	uint32_t state;
 	int64_t shift;
 	int err;
 
@@ -115,6 +117,8 @@ int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout
 		*ret_missing = "JavaThread::_threadObj as an OopHandle (JDK 16 or later)";
 		return -ENOTSUP;
 	}
+	if (!vmstructs_offset(v, "JavaThread", "_thread_state", &state))
+		l.java_thread_state = (int32_t)state;
 	type = vmstructs_field_type(v, "ObjectMonitor", "_owner");
 	l.monitor_owner_is_id = type && !strcmp(type, "int64_t");
 	l.mark_hash_shift =
@@ -176,20 +180,22 @@ static int thread_fields(const struct mem *m, struct layout_source *s, struct jv
 		{"eetop", "J", &l->thread_eetop, false},
 		{"parkBlocker", "Ljava/lang/Object;", &l->thread_park_blocker, true},
 		{"daemon", "Z", &l->thread_daemon, true},
+		{"threadStatus", "I", &l->thread_status, true},
 		{"holder", "Ljava/lang/Thread$FieldHolder;", &s->thread_holder, true},
 	};
 	const struct wanted_field of_string[] = {
 		{"value", "[B", &l->string_value, false},
 		{"coder", "B", &l->string_coder, false},
 	};
-	const struct wanted_field of_holder[] = {{"daemon", "Z", &s->holder_daemon, true}};
+	const struct wanted_field of_holder[] = {{"daemon", "Z", &s->holder_daemon, true},
+						 {"threadStatus", "I", &s->holder_status, true}};
 
 	if (!thread || !string)
 		return -EAGAIN;
 	if (fields_find(m, &s->shape, thread, of_thread, sizeof(of_thread) / sizeof(*of_thread)) ||
 	    fields_find(m, &s->shape, string, of_string, sizeof(of_string) / sizeof(*of_string)))
 		return -EAGAIN;
-	return holder ? fields_find(m, &s->shape, holder, of_holder, 1) : 0;
+	return holder ? fields_find(m, &s->shape, holder, of_holder, 2) : 0;
 }
 
 static int ready_check(const struct mem *m, struct layout_source *s, bool compressed_oops,

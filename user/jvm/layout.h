@@ -15,8 +15,9 @@ struct layout_source {
 	uint64_t narrow_oop_base, narrow_oop_shift;
 	uint64_t narrow_klass_base, narrow_klass_shift;
 	struct klass_walk walk;
-	int32_t thread_holder,
-		holder_daemon; /* JDK 21+: java.lang.Thread.holder and its .daemon; else -1 */
+	int32_t thread_holder, holder_daemon,
+		holder_status; /* JDK 21+: java.lang.Thread.holder, its .daemon and
+						 .threadStatus; else -1 */
 };
 
 /* Nothing is known: the offsets of Java fields are -1. */

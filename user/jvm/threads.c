@@ -17,6 +17,7 @@
  */
 
 #define THREADS_MAX 1000000
+#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
 #define LIST_TRIES 64
 #define NAME_TRIES 16
 #define JAVA_THREAD_MAX 16384
@@ -104,6 +105,22 @@ static int daemon_read(const struct jvm *j, uint64_t oop, bool *ret)
 	return err;
 }
 
+/* Where there is none it stays 0. */
+static int status_read(const struct jvm *j, uint64_t oop, uint32_t *ret)
+{
+	const struct jvm_layout *l = &j->layout;
+	int32_t at = l->thread_status;
+	int err = 0;
+
+	if (at < 0 && j->source.thread_holder >= 0 && j->source.holder_status >= 0) {
+		at = j->source.holder_status;
+		err = oop_field(&j->mem, l, oop + (uint32_t)j->source.thread_holder, &oop);
+	}
+	if (at < 0 || err || !oop)
+		return err;
+	return mem_u32(&j->mem, oop + (uint32_t)at, ret);
+}
+
 /* The Java side of a thread, through its handle. */
 static int java_side_once(const struct reader *r, uint64_t handle, struct jvm_thread *ret)
 {
@@ -119,6 +136,8 @@ static int java_side_once(const struct reader *r, uint64_t handle, struct jvm_th
 		err = mem_u64(m, oop + (uint32_t)l->thread_tid, &t.java_id);
 	if (!err)
 		err = daemon_read(r->j, oop, &t.daemon);
+	if (!err)
+		err = status_read(r->j, oop, &t.status);
 	if (!err)
 		err = oop_field(m, l, oop + (uint32_t)l->thread_name, &name);
 	if (!err && !name)
@@ -140,6 +159,7 @@ static int thread_read(const struct reader *r, uint64_t addr, struct jvm_thread 
 	struct jvm_thread t = {.java_thread = addr};
 	char bytes[JAVA_THREAD_MAX];
 	uint64_t osthread, handle;
+	uint32_t state;
 	int err = jvm_read(r->j, addr, bytes, r->size);
 
 	if (err)
@@ -150,6 +170,10 @@ static int thread_read(const struct reader *r, uint64_t addr, struct jvm_thread 
 	t.stack_size = word(bytes, l->java_thread_stack_size);
 	if (!osthread)
 		return -ENOENT;
+	if (l->java_thread_state >= 0) {
+		memcpy(&state, bytes + l->java_thread_state, sizeof(state));
+		t.in_native = state == THREAD_IN_NATIVE;
+	}
 	err = mem_u32(&r->j->mem, osthread + l->osthread_thread_id, &t.ns_tid);
 	if (!err && !t.ns_tid)
 		err = -ENOENT;
@@ -164,7 +188,8 @@ static int reader_open(const struct jvm *j, struct reader *ret)
 {
 	const struct jvm_layout *l = &j->layout;
 	const uint32_t ends[] = {l->java_thread_osthread, l->java_thread_thread_obj,
-				 l->java_thread_stack_base, l->java_thread_stack_size};
+				 l->java_thread_stack_base, l->java_thread_stack_size,
+				 l->java_thread_state < 0 ? 0 : (uint32_t)l->java_thread_state};
 
 	*ret = (struct reader){.j = j};
 	if (!j->vms)

@@ -16,6 +16,7 @@
 #include "bpf/wire.h"
 #include "bpf/wire_layout.h"
 #include "bpf/wire_stack.h"
+#include "bpf/wire_states.h"
 #include "jvm/code_layout.h"
 #include "jvm/jvm.h"
 #include "probe/sampler.h"
@@ -36,12 +37,13 @@ struct programs {
 	struct jvm *j;
 	struct spoor_bpf *skel;
 	struct ring_buffer *ring;
-	struct bpf_link *sched[4];
+	struct bpf_link *sched[5];
 	struct attachment usdt[WANTED_PROBES];
 	struct attachment gates[WANTED_PROBES]; /* of switches */
 	bool missing[WANTED_PROBES];
 	bool patched;
 	bool steal_clock;
+	const char *throttle_clock;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
 	struct sampler *owners; /* NULL: not to be had here */
@@ -68,6 +70,31 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
 }
 
 /* What this kernel's BTF says: does sched_switch pass prev_state, is there a steal clock? */
+/* Whether a struct of the kernel has a member of this name. */
+static bool has_member(const struct btf *btf, const char *type, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member))
+			return true;
+	return false;
+}
+
+/* In the order in which bpf/throttle.bpf.h takes them. */
+static const char *throttle_clock_of(const struct btf *btf)
+{
+	static const char *const clocks[] = {"throttled_clock_self_time",
+					     "throttled_clock_pelt_time",
+					     "throttled_clock_task_time"};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (has_member(btf, "cfs_rq", clocks[i]))
+			return clocks[i];
+	return "none";
+}
+
 static void look_at_kernel(struct programs *p)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -82,12 +109,8 @@ static void look_at_kernel(struct programs *p)
 	t = t ? btf__type_by_id(btf, t->type)
 	      : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
 	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
-	id = btf__find_by_name_kind(btf, "rq", BTF_KIND_STRUCT);
-	t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off),
-			    "prev_steal_time_rq"))
-			p->steal_clock = true;
+	p->steal_clock = has_member(btf, "rq", "prev_steal_time_rq");
+	p->throttle_clock = throttle_clock_of(btf);
 	btf__free(btf);
 }
 
@@ -145,6 +168,7 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 	p->skel->rodata->find_pid = (__u32)jvm_pid(p->j);
 	p->skel->rodata->find_pidns = (__u32)st.st_ino;
 	p->skel->rodata->wake_bytes = bytes / 8;
+	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
 	err = bpf_map__set_max_entries(p->skel->maps.events, (__u32)bytes);
 	if (!err)
 		err = walk_slots_size(p);
@@ -209,6 +233,7 @@ void programs_set_layout(struct programs *p)
 	w->jt_thread_obj = (__s32)l->java_thread_thread_obj;
 	w->jt_stack_base = (__s32)l->java_thread_stack_base;
 	w->jt_stack_size = (__s32)l->java_thread_stack_size;
+	w->jt_state = l->java_thread_state;
 	w->os_thread_id = (__s32)l->osthread_thread_id;
 	w->mon_header = (__s32)l->monitor_header;
 	w->mon_object = (__s32)l->monitor_object;
@@ -321,6 +346,52 @@ int programs_set_java_threads(struct programs *p)
 	return 0;
 }
 
+/* From the states of JVMTI; 0: none of those that are told apart. */
+static __u32 reason_of_status(uint32_t status)
+{
+	static const struct {
+		uint32_t bit, reason;
+	} known[] = {
+		{0x400, WIRE_BLOCKED_LOCK}, /* BLOCKED_ON_MONITOR_ENTER */
+		{0x100, WIRE_BLOCKED_WAIT}, /* IN_OBJECT_WAIT */
+		{0x200, WIRE_BLOCKED_PARK}, /* PARKED */
+		{0x40, WIRE_BLOCKED_SLEEP}, /* SLEEPING */
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (status & known[i].bit)
+			return known[i].reason;
+	return WIRE_BLOCKED_OTHER;
+}
+
+int programs_set_first_reasons(struct programs *p, bool monitors)
+{
+	struct jvm_thread *threads;
+	size_t count;
+	int err = jvm_threads(p->j, &threads, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		__u32 reason = reason_of_status(threads[i].status), tid;
+		bool parked = reason == WIRE_BLOCKED_PARK || reason == WIRE_BLOCKED_SLEEP;
+
+		if (!reason && threads[i].in_native)
+			reason = WIRE_BLOCKED_IO;
+		if (!reason)
+			continue;
+		if (parked || (monitors && reason != WIRE_BLOCKED_IO))
+			reason |= WIRE_FIRST_END_TOLD;
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
+					&tid))
+			tid = threads[i].ns_tid;
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.first_reasons), &tid, &reason,
+				    BPF_ANY);
+	}
+	free(threads);
+	return 0;
+}
+
 /* Runs the task iterator once through. */
 static int iterate(struct bpf_program *program)
 {
@@ -351,7 +422,8 @@ static int attach_sched(struct programs *p, char why[PROGRAMS_WHY_MAX])
 {
 	struct bpf_program *programs[] = {p->skel->progs.sched_process_exit,
 					  p->skel->progs.sched_switch, p->skel->progs.sched_wakeup,
-					  p->skel->progs.sched_wakeup_new};
+					  p->skel->progs.sched_wakeup_new,
+					  p->skel->progs.task_rename};
 	int err;
 
 	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched),
@@ -566,6 +638,11 @@ json_t *programs_missing(const struct programs *p)
 bool programs_has_steal_clock(const struct programs *p)
 {
 	return p->steal_clock;
+}
+
+const char *programs_throttle_clock(const struct programs *p)
+{
+	return p->throttle_clock ? p->throttle_clock : "none";
 }
 
 int programs_fd(const struct programs *p)

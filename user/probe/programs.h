@@ -12,6 +12,7 @@ struct programs;
 
 struct programs_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
+	uint64_t off_cpu_ns;   /* threads off the CPUs for less are not told one by one */
 	bool patched;          /* use the hooks of a patched JVM (hooks.h says if it has them) */
 	int (*record)(void *ctx, void *data,
 		      size_t size); /* gets each record, from programs_poll */
@@ -43,6 +44,9 @@ json_t *programs_attached(const struct programs *p);
 json_t *programs_missing(const struct programs *p);
 /* Whether this kernel has the scheduler's steal clock. */
 bool programs_has_steal_clock(const struct programs *p);
+/* By which clock of the kernel throttled time is told; "none": it is not, and is in the runnable
+ * time. Static. */
+const char *programs_throttle_clock(const struct programs *p);
 
 /* Polls readable when much is waiting in the ring. */
 int programs_fd(const struct programs *p);
@@ -52,6 +56,10 @@ int programs_consume(struct programs *p);
 /* Tells BPF what has become known of the target. */
 void programs_set_layout(struct programs *p);
 int programs_set_java_threads(struct programs *p);
+
+/* Tells BPF what the threads wait for that are blocked now and were when they were first seen;
+ * monitors: probes will tell of the ends of locks and waits. */
+int programs_set_first_reasons(struct programs *p, bool monitors);
 
 /* What the walker of stacks needs to know; until it is called no stack is walked. */
 void programs_set_code(struct programs *p);

@@ -216,10 +216,11 @@ static bool monitor_recorded(const struct recorder *r)
 
 static json_t *describe_sources(const struct recorder *r)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
 			      programs_has_steal_clock(r->p) ? "rq_clock" : "none", "sched",
-			      "tp_btf", "monitor", r->monitor, "probes", programs_attached(r->p),
-			      "probes_missing", programs_missing(r->p), "owner_sample_ns",
+			      "tp_btf", "throttled", programs_throttle_clock(r->p), "monitor",
+			      r->monitor, "probes", programs_attached(r->p), "probes_missing",
+			      programs_missing(r->p), "owner_sample_ns",
 			      (json_int_t)programs_owner_period_ns(r->p));
 
 	if (o && r->hooks_why[0])
@@ -284,15 +285,15 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 
 	host_boot_id(boot_id);
 	return json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:b, s:b, s:b}, "
+		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b}, "
 		"s:o}",
 		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
 		host_describe(), "jvm", describe_jvm(r), "sources", describe_sources(r), "record",
-		"command", o->command, "window_ns", (json_int_t)o->window_ns, "buffer_bytes",
-		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
-		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
-		describe_facts(r));
+		"command", o->command, "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
+		(json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes, "no_write",
+		(int)o->no_write, "no_stacks", (int)o->no_stacks, "stock_probes",
+		(int)o->stock_probes, "facts", describe_facts(r));
 }
 
 static int create_log(struct recorder *r, const struct recorder_options *o,
@@ -359,8 +360,10 @@ static void wait_until_ready(struct recorder *r)
 
 static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
 {
-	struct programs_options po = {
-		.buffer_bytes = o->buffer_bytes, .record = on_record, .ctx = r};
+	struct programs_options po = {.buffer_bytes = o->buffer_bytes,
+				      .off_cpu_ns = o->off_cpu_ns,
+				      .record = on_record,
+				      .ctx = r};
 	int err;
 
 	/* A pid may be that of a JVM in its first milliseconds too: it is worth a short wait. */
@@ -388,6 +391,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	if (err)
 		return err;
 	hold_flag(r, o->no_write);
+	programs_set_first_reasons(r->p, monitor_recorded(r));
 	wait_until_ready(r);
 	return 0;
 }

@@ -20,6 +20,7 @@ struct recorder_options {
 			  seconds */
 	uint64_t buffer_bytes; /* of the ring buffer */
 	uint64_t window_ns;    /* of the thread and CPU samples */
+	uint64_t off_cpu_ns;   /* breaks of threads from this length on are told one by one */
 	json_t *command;       /* for the header: an array of strings; lent */
 };
 

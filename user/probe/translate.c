@@ -8,6 +8,7 @@
 #include "bpf/wire.h"
 #include "bpf/wire_exact.h"
 #include "bpf/wire_stack.h"
+#include "bpf/wire_states.h"
 #include "log/event.h"
 #include "log/writer.h"
 #include "probe/chains.h"
@@ -102,21 +103,44 @@ static void event_begin(struct translate *t, struct event *e, uint16_t id,
 	translate_event_begin(&t->to, e, id, h);
 }
 
-void translate_counters_put(union field_value *v, const struct wire_counters *c)
+void translate_counters(struct event *e, unsigned first, unsigned throttled,
+			const struct wire_counters *c)
 {
-	v[0].u = c->cpu_ns;
-	v[1].u = c->stolen_ns;
-	v[2].u = c->runnable_ns;
+	e->v[first].u = c->cpu_ns;
+	e->v[first + 1].u = c->stolen_ns;
+	e->v[first + 2].u = c->runnable_ns;
+	e->v[throttled].u = c->throttled_ns;
 }
+
+/* All counts of a thread, in the order of a sample. */
+static void states_put(union field_value *v, const struct wire_states *s)
+{
+	(v++)->u = s->counters.cpu_ns;
+	(v++)->u = s->counters.stolen_ns;
+	(v++)->u = s->counters.runnable_ns;
+	(v++)->u = s->blocked_ns;
+	(v++)->u = s->counters.throttled_ns;
+	for (int i = WIRE_BLOCKED_OTHER + 1; i < WIRE_REASON_COUNT; i++)
+		(v++)->u = s->reason_ns[i];
+}
+
+_Static_assert((int)THREAD_SAMPLE_THROTTLED_NS == THREAD_SAMPLE_BLOCKED_NS + 1 &&
+		       (int)THREAD_SAMPLE_LOCK_NS == THREAD_SAMPLE_BLOCKED_NS + 2 &&
+		       (int)THREAD_SAMPLE_PAUSE_NS ==
+			       THREAD_SAMPLE_LOCK_NS + WIRE_REASON_COUNT - 2 &&
+		       (int)THREAD_SAMPLE_FIELD_COUNT == THREAD_SAMPLE_PAUSE_NS + 1 &&
+		       (int)BLOCKED_REASON_COUNT == WIRE_REASON_COUNT &&
+		       (int)BLOCKED_REASON_IO == WIRE_BLOCKED_IO,
+	       "in the order of the wire");
 
 /* Counters of a thread that is not known are not counters of anybody. */
 static void owner_put(struct translate *t, struct event *e, unsigned owner, unsigned counters,
-		      const struct wire_lock *r)
+		      unsigned throttled, const struct wire_lock *r)
 {
 	e->v[owner].u = ids_thread(t->to.ids, r->owner_tid, r->head.time_ns);
 	e->v[owner + 1].u = r->owner_source;
 	if (e->v[owner].u)
-		translate_counters_put(e->v + counters, &r->owner);
+		translate_counters(e, counters, throttled, &r->owner);
 }
 
 static void thread(struct translate *t, const void *record)
@@ -153,8 +177,59 @@ static void sample(struct translate *t, const void *record)
 		       "alike");
 	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE,
 		    &r->head);
-	translate_counters_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
-	e.v[THREAD_SAMPLE_BLOCKED_NS].u = r->blocked_ns;
+	states_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
+	log_write(t->to.w, &e);
+}
+
+static void off_cpu(struct translate *t, const void *record)
+{
+	const struct wire_off_cpu *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_OFF_CPU, &r->head);
+	e.v[OFF_CPU_REASON].u = r->reason;
+	e.v[OFF_CPU_OFF_NS].u = r->off_ns;
+	e.v[OFF_CPU_CPU_WAIT_NS].u = r->cpu_wait_ns;
+	e.v[OFF_CPU_THROTTLED_PART_NS].u = r->throttled_ns;
+	translate_counters(&e, OFF_CPU_CPU_NS, OFF_CPU_THROTTLED_NS, &r->self);
+	log_write(t->to.w, &e);
+}
+
+static void theft(struct translate *t, const void *record)
+{
+	const struct wire_theft *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_THEFT, &r->head);
+	e.v[THEFT_CPU].u = r->cpu;
+	e.v[THEFT_TAKEN_NS].u = r->taken_ns;
+	e.v[THEFT_TURN_NS].u = r->turn_ns;
+	log_write(t->to.w, &e);
+}
+
+/* Begins of spans, and renamings. */
+static void span(struct translate *t, const void *record)
+{
+	const struct wire_span *r = record;
+	struct event e;
+
+	_Static_assert((int)SPAN_BEGIN_NAME == (int)THREAD_RENAME_NAME &&
+			       (int)SPAN_BEGIN_CPU_NS == (int)THREAD_RENAME_CPU_NS,
+		       "alike");
+	event_begin(t, &e, r->head.kind == WIRE_SPAN_BEGIN ? EVENT_SPAN_BEGIN : EVENT_THREAD_RENAME,
+		    &r->head);
+	e.v[SPAN_BEGIN_NAME].u = ids_string(t->to.ids, r->name, r->name_length, r->head.time_ns);
+	states_put(e.v + SPAN_BEGIN_CPU_NS, &r->self);
+	log_write(t->to.w, &e);
+}
+
+static void span_end(struct translate *t, const void *record)
+{
+	const struct wire_span *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_SPAN_END, &r->head);
+	states_put(e.v + SPAN_END_CPU_NS, &r->self);
 	log_write(t->to.w, &e);
 }
 
@@ -179,13 +254,24 @@ static void monitor_enter(struct translate *t, const void *record)
 		    &r->head);
 	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->to.ids, r);
 	t->to.contended = true;
-	translate_counters_put(e.v + MONITOR_CONTENDED_ENTER_CPU_NS, &r->self);
-	if (e.id == EVENT_MONITOR_CONTENDED_ENTER) {
+	if (e.id == EVENT_MONITOR_CONTENDED_ENTERED) {
+		translate_counters(&e, MONITOR_CONTENDED_ENTERED_CPU_NS,
+				   MONITOR_CONTENDED_ENTERED_THROTTLED_NS, &r->self);
+		owner_put(t, &e, MONITOR_CONTENDED_ENTERED_OWNER,
+			  MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
+			  MONITOR_CONTENDED_ENTERED_OWNER_THROTTLED_NS, r);
+	} else {
+		translate_counters(&e, MONITOR_CONTENDED_ENTER_CPU_NS,
+				   MONITOR_CONTENDED_ENTER_THROTTLED_NS, &r->self);
+		owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER,
+			  MONITOR_CONTENDED_ENTER_OWNER_CPU_NS,
+			  MONITOR_CONTENDED_ENTER_OWNER_THROTTLED_NS, r);
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING].u = r->owner_doing;
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING_NS].u = r->owner_doing_ns;
 		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chains_number(t->to.chains, r->stack);
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u =
 			chains_number(t->to.chains, r->owner_stack);
 	}
-	owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS, r);
 	log_write(t->to.w, &e);
 }
 
@@ -196,8 +282,12 @@ static void monitor_owner_seen(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_MONITOR_OWNER_SEEN, &r->head);
 	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->to.ids, r);
-	translate_counters_put(e.v + MONITOR_OWNER_SEEN_CPU_NS, &r->self);
-	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS, r);
+	translate_counters(&e, MONITOR_OWNER_SEEN_CPU_NS, MONITOR_OWNER_SEEN_THROTTLED_NS,
+			   &r->self);
+	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS,
+		  MONITOR_OWNER_SEEN_OWNER_THROTTLED_NS, r);
+	e.v[MONITOR_OWNER_SEEN_OWNER_DOING].u = r->owner_doing;
+	e.v[MONITOR_OWNER_SEEN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
 	log_write(t->to.w, &e);
 }
@@ -213,7 +303,10 @@ static void monitor_exit(struct translate *t, const void *record)
 						      : EVENT_MONITOR_WAIT_END,
 		    &r->head);
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->to.ids, r);
-	translate_counters_put(e.v + MONITOR_CONTENDED_EXIT_CPU_NS, &r->self);
+	translate_counters(&e, MONITOR_CONTENDED_EXIT_CPU_NS,
+			   e.id == EVENT_MONITOR_WAIT_END ? MONITOR_WAIT_END_THROTTLED_NS
+							  : MONITOR_CONTENDED_EXIT_THROTTLED_NS,
+			   &r->self);
 	if (e.id == EVENT_MONITOR_CONTENDED_EXIT)
 		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->to.chains, r->stack);
 	log_write(t->to.w, &e);
@@ -227,7 +320,8 @@ static void monitor_wait(struct translate *t, const void *record)
 	event_begin(t, &e, EVENT_MONITOR_WAIT_BEGIN, &r->head);
 	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
-	translate_counters_put(e.v + MONITOR_WAIT_BEGIN_CPU_NS, &r->self);
+	translate_counters(&e, MONITOR_WAIT_BEGIN_CPU_NS, MONITOR_WAIT_BEGIN_THROTTLED_NS,
+			   &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
 	log_write(t->to.w, &e);
 }
@@ -240,7 +334,7 @@ static void monitor_notify(struct translate *t, const void *record)
 	event_begin(t, &e, EVENT_MONITOR_NOTIFY, &r->head);
 	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
-	translate_counters_put(e.v + MONITOR_NOTIFY_CPU_NS, &r->self);
+	translate_counters(&e, MONITOR_NOTIFY_CPU_NS, MONITOR_NOTIFY_THROTTLED_NS, &r->self);
 	log_write(t->to.w, &e);
 }
 
@@ -254,8 +348,11 @@ static void park_begin(struct translate *t, const void *record)
 	e.v[PARK_BEGIN_READERS].u = r->readers;
 	e.v[PARK_BEGIN_ABSOLUTE].u = !!(r->head.flags & WIRE_ABSOLUTE);
 	e.v[PARK_BEGIN_TIME].u = r->time;
-	translate_counters_put(e.v + PARK_BEGIN_CPU_NS, &r->self);
-	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, r);
+	translate_counters(&e, PARK_BEGIN_CPU_NS, PARK_BEGIN_THROTTLED_NS, &r->self);
+	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, PARK_BEGIN_OWNER_THROTTLED_NS,
+		  r);
+	e.v[PARK_BEGIN_OWNER_DOING].u = r->owner_doing;
+	e.v[PARK_BEGIN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[PARK_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
 	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
 	t->to.contended |= r->owner_tid != 0;
@@ -269,8 +366,8 @@ static void park_end(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_PARK_END, &r->head);
 	e.v[PARK_END_LOCK].u = ids_blocker(t->to.ids, r);
-	translate_counters_put(e.v + PARK_END_CPU_NS, &r->self);
-	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, r);
+	translate_counters(&e, PARK_END_CPU_NS, PARK_END_THROTTLED_NS, &r->self);
+	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, PARK_END_OWNER_THROTTLED_NS, r);
 	log_write(t->to.w, &e);
 }
 
@@ -281,7 +378,7 @@ static void unpark(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_UNPARK, &r->head);
 	e.v[UNPARK_TARGET].u = ids_thread(t->to.ids, r->target_tid, r->head.time_ns);
-	translate_counters_put(e.v + UNPARK_CPU_NS, &r->self);
+	translate_counters(&e, UNPARK_CPU_NS, UNPARK_THROTTLED_NS, &r->self);
 	e.v[UNPARK_STACK].u = chains_number(t->to.chains, r->stack);
 	log_write(t->to.w, &e);
 }
@@ -500,6 +597,11 @@ static const struct kind kinds[] = {
 	[WIRE_PHASE_BEGIN] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_BEGIN},
 	[WIRE_PHASE_END] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_END},
 	[WIRE_SAFEPOINT] = {exact, sizeof(struct wire_safepoint), EVENT_SAFEPOINT},
+	[WIRE_OFF_CPU] = {off_cpu, sizeof(struct wire_off_cpu), EVENT_OFF_CPU},
+	[WIRE_THEFT] = {theft, sizeof(struct wire_theft), EVENT_THEFT},
+	[WIRE_SPAN_BEGIN] = {span, sizeof(struct wire_span), EVENT_SPAN_BEGIN},
+	[WIRE_SPAN_END] = {span_end, WIRE_SPAN_SHORT, EVENT_SPAN_END},
+	[WIRE_RENAME] = {span, sizeof(struct wire_span), EVENT_THREAD_RENAME},
 };
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == WIRE_KIND_COUNT, "one row per kind");

@@ -22,8 +22,9 @@ struct translate_to {
 
 void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id,
 			   const struct wire_head *h);
-/* Into three fields, one after the other. */
-void translate_counters_put(union field_value *v, const struct wire_counters *c);
+/* Into three fields, one after the other, the first of which is given, and into one more. */
+void translate_counters(struct event *e, unsigned first, unsigned throttled,
+			const struct wire_counters *c);
 
 struct translate_exact;
 

@@ -10,6 +10,7 @@
 #define OPERATIONS "VM operations"
 #define SAFEPOINTS "safepoints"
 #define THREADS "threads that start or end meanwhile"
+#define SLEEPING "Thread.sleep, told from other blocking"
 #define CLASSES "classes that are unloaded meanwhile"
 #define CODE "compiled code that is unloaded meanwhile (call chains)"
 #define INFLATION "monitors that come and go"
@@ -39,6 +40,8 @@ const struct wanted_probe wanted_probes[] = {
 	ANY("hotspot", "compiled__method__unload", "compiled_method_unload", CODE),
 	ANY("hotspot", "thread__start", "thread_start", THREADS),
 	ANY("hotspot", "thread__stop", "thread_stop", THREADS),
+	ANY("hotspot", "thread__sleep__end", "thread_sleep_end", SLEEPING),
+	ANY("hotspot", "thread__sleep__begin", "thread_sleep_begin", SLEEPING),
 	ANY("hotspot", "vmops__end", "vmop_end", OPERATIONS),
 	ANY("hotspot", "vmops__begin", "vmop_begin", OPERATIONS),
 	ANY("hotspot", "vmops__request", "vmop_request", OPERATIONS),
@@ -82,7 +85,7 @@ const size_t wanted_probe_count = sizeof(wanted_probes) / sizeof(*wanted_probes)
 #define ONE(name) +1
 _Static_assert(sizeof(wanted_probes) / sizeof(*wanted_probes) == WANTED_PROBES,
 	       "counted in wanted.h");
-_Static_assert(WANTED_PROBES == 23 + SPOOR_PROBES(ONE), "all that a patched JVM has");
+_Static_assert(WANTED_PROBES == 25 + SPOOR_PROBES(ONE), "all that a patched JVM has");
 
 bool wanted_on(const struct wanted_probe *w, bool patched)
 {

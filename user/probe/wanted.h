@@ -18,7 +18,7 @@ struct wanted_probe {
 	const char *gate; /* of a switch: the probe behind which its gate is (uprobe_multi.h) */
 };
 
-#define WANTED_PROBES 40
+#define WANTED_PROBES 42
 
 /* In the order of attaching. */
 extern const struct wanted_probe wanted_probes[];
