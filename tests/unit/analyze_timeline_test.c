@@ -119,7 +119,7 @@ static void intervals_lie_anywhere(void **state)
 static int see(struct fixture *f, uint64_t ns, uint64_t thread, uint64_t cpu_ns,
 	       uint64_t runnable_ns)
 {
-	const struct counters its = {true, cpu_ns, 0, runnable_ns};
+	const struct counters its = {.known = true, .cpu_ns = cpu_ns, .runnable_ns = runnable_ns};
 
 	return timeline_see(f->line, ns, thread, &its);
 }
@@ -181,7 +181,8 @@ static void most_of_many_holds_is_split(void **state)
 
 static int hold_forward(struct fixture *f, uint64_t to_ns, uint64_t holder, uint64_t forward)
 {
-	const struct hold h = {holder, 50, HOLDER_STACK_WAIT, false, forward};
+	const struct hold h = {
+		.holder = holder, .stack = 50, .from = HOLDER_STACK_WAIT, .forward = forward};
 
 	return timeline_extend(f->line, to_ns, &h);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/places.h"
+#include "analyze/split.h"
 
 /* A holder that is no thread. */
 #define HOLDER_UNKNOWN 0            /* it was held, or may have been, and nothing says by whom */
@@ -15,28 +16,6 @@ static inline bool holder_is_thread(uint64_t holder)
 {
 	return holder != HOLDER_UNKNOWN && holder != HOLDER_HAND_OVER;
 }
-
-/* What the holder did in the time that it is charged with; the five add up to that time. */
-struct split {
-	uint64_t running_ns;
-	uint64_t stolen_ns;
-	uint64_t runnable_ns;
-	uint64_t blocked_ns;
-	uint64_t unknown_ns; /* not split: no holder, or its counters are not known at both ends */
-};
-
-void split_add(struct split *s, const struct split *more);
-void split_sub(struct split *s, const struct split *less);
-uint64_t split_sum(const struct split *s);
-
-/* A thread's cumulative counts at a moment. */
-struct counters {
-	bool known;
-	uint64_t cpu_ns, stolen_ns, runnable_ns;
-};
-
-/* What it did in ns between two moments; to may be NULL: not known. */
-struct split split_of(uint64_t ns, const struct counters *from, const struct counters *to);
 
 /* When the holder's call chain was seen that a time is charged to. */
 enum holder_stack_from {
@@ -56,6 +35,7 @@ struct cell {
 	uint64_t holder;
 	uint64_t waiter_stack; /* 0: not known */
 	uint64_t holder_stack; /* 0: not known, or the holder is no thread */
+	uint64_t behind;       /* what the holder was itself blocked or parked on; 0: nothing */
 	uint64_t count;        /* contentions that began with this holder */
 	uint64_t blocked_ns;   /* of all contentions, while this was the holder */
 	uint64_t max_ns;       /* the longest of those that began with this holder, whole */
@@ -83,14 +63,27 @@ struct cell {
 
 /* What tells a cell from others; the fields are as in struct cell. */
 struct cell_key {
-	uint64_t lock, waiter, holder, waiter_stack, holder_stack;
+	uint64_t lock, waiter, holder, waiter_stack, holder_stack, behind;
 	bool after_wait;
 };
 
+struct doings;
+
+/* All zero at the start, but what is lent. */
 struct cells {
 	struct places places;
 	struct cell *rows; /* places.count of them */
 	uint32_t capacity;
+	/* What holders did at other moments than those of the lock's own events; NULL: not known.
+	 * Lent. */
+	const struct doings *doings;
+	/*
+	 * Told of each part of each interval that has ended, once it is known who held the lock
+	 * then, if not NULL; the parts of an interval come one behind the other, in no order.
+	 */
+	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+			uint64_t to_ns);
+	void *observer;
 };
 
 /* The place of a cell, a new one if need be. 0 or -ENOMEM. */

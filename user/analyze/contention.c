@@ -62,12 +62,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/doing.h"
 #include "analyze/exact.h"
 #include "analyze/holds.h"
 
 struct contention {
 	struct holds holds;
 	struct exact *exact;
+	struct doings *doings;
 	bool numbered; /* events have numbers */
 	struct contention_open *open;
 	uint32_t open_count, open_capacity;
@@ -79,10 +81,12 @@ struct contention *contention_new(const struct log_names *names)
 
 	if (!c)
 		return NULL;
-	c->exact = exact_new(&c->holds.cells, names);
+	c->doings = doings_new();
+	c->holds.cells.doings = c->doings;
+	c->exact = c->doings ? exact_new(&c->holds.cells, names) : NULL;
 	if (c->exact)
 		return c;
-	free(c);
+	contention_free(c);
 	return NULL;
 }
 
@@ -91,21 +95,10 @@ void contention_free(struct contention *c)
 	if (!c)
 		return;
 	exact_free(c->exact);
+	doings_free(c->doings);
 	holds_free(&c->holds);
 	free(c->open);
 	free(c);
-}
-
-/* cpu, stolen and runnable follow each other in every event. All zero: there was nothing to read.
- */
-static struct counters counters_at(const struct event *e, unsigned first)
-{
-	struct counters k = {.cpu_ns = e->v[first].u,
-			     .stolen_ns = e->v[first + 1].u,
-			     .runnable_ns = e->v[first + 2].u};
-
-	k.known = k.cpu_ns || k.stolen_ns || k.runnable_ns;
-	return k;
 }
 
 static struct lock_state *lock_at(struct contention *c, uint32_t place)
@@ -167,11 +160,11 @@ static int begin(struct contention *c, const struct event *e, uint64_t lock, con
 
 static int on_enter(struct contention *c, const struct event *e)
 {
-	struct sight s = sight_of_owner(
-		e->v[MONITOR_CONTENDED_ENTER_OWNER].u, e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u,
-		counters_at(e, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS),
-		(struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
-				    HOLDER_STACK_BLOCK});
+	struct sight s =
+		sight_of_owner(e->v[MONITOR_CONTENDED_ENTER_OWNER].u,
+			       e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u, counters_owner(e),
+			       (struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
+						   HOLDER_STACK_BLOCK});
 
 	return begin(c, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, &s,
 		     e->v[MONITOR_CONTENDED_ENTER_STACK].u, true);
@@ -180,8 +173,7 @@ static int on_enter(struct contention *c, const struct event *e)
 static int on_park_begin(struct contention *c, const struct event *e)
 {
 	struct sight s = sight_of_owner(
-		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u,
-		counters_at(e, PARK_BEGIN_OWNER_CPU_NS),
+		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u, counters_owner(e),
 		(struct place_seen){e->v[PARK_BEGIN_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 
 	return begin(c, e, e->v[PARK_BEGIN_LOCK].u, &s, e->v[PARK_BEGIN_STACK].u, false);
@@ -190,9 +182,9 @@ static int on_park_begin(struct contention *c, const struct event *e)
 static int on_entered(struct contention *c, const struct event *e)
 {
 	struct sight s = {.holder = e->thread,
-			  .its = counters_at(e, MONITOR_CONTENDED_ENTERED_CPU_NS),
+			  .its = counters_own(e),
 			  .ended = e->v[MONITOR_CONTENDED_ENTERED_OWNER].u,
-			  .ended_its = counters_at(e, MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS)};
+			  .ended_its = counters_owner(e)};
 	uint32_t thread, lock;
 	bool released;
 	int err = holds_thread(&c->holds, e->thread, &thread);
@@ -230,8 +222,7 @@ static int park_end_alone(struct contention *c, uint32_t thread, uint64_t lock)
 
 static int on_park_end(struct contention *c, const struct event *e)
 {
-	struct counters own = counters_at(e, PARK_END_CPU_NS),
-			owners = counters_at(e, PARK_END_OWNER_CPU_NS);
+	struct counters own = counters_own(e), owners = counters_owner(e);
 	uint64_t lock = e->v[PARK_END_LOCK].u;
 	struct sight s = {.ended = e->v[PARK_END_OWNER].u, .ended_its = owners};
 	struct lock_state *l;
@@ -278,7 +269,7 @@ static int on_unpark(struct contention *c, const struct event *e)
 	struct lock_state *l = lock_of(c, e->v[UNPARK_TARGET].u, true);
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_at(e, UNPARK_CPU_NS),
+			  .ended_its = counters_own(e),
 			  .ended_stack = e->v[UNPARK_STACK].u};
 
 	return l ? holds_observe(&c->holds, l, &s) : 0;
@@ -289,7 +280,7 @@ static int on_monitor_exit(struct contention *c, const struct event *e)
 {
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_at(e, MONITOR_CONTENDED_EXIT_CPU_NS),
+			  .ended_its = counters_own(e),
 			  .ended_stack = e->v[MONITOR_CONTENDED_EXIT_STACK].u};
 	uint32_t lock;
 	int err = holds_lock(&c->holds, e->v[MONITOR_CONTENDED_EXIT_LOCK].u, &lock);
@@ -308,7 +299,7 @@ static int on_wait_begin(struct contention *c, const struct event *e)
 		 stack = e->v[MONITOR_WAIT_BEGIN_STACK].u;
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_at(e, MONITOR_WAIT_BEGIN_CPU_NS),
+			  .ended_its = counters_own(e),
 			  .ended_stack = stack};
 	uint32_t thread, lock;
 	int err = holds_thread(&c->holds, e->thread, &thread);
@@ -339,14 +330,14 @@ static int see_holder(struct contention *c, uint64_t monitor, const struct sight
 
 static int on_wait_end(struct contention *c, const struct event *e)
 {
-	struct sight s = {.holder = e->thread, .its = counters_at(e, MONITOR_WAIT_END_CPU_NS)};
+	struct sight s = {.holder = e->thread, .its = counters_own(e)};
 
 	return see_holder(c, e->v[MONITOR_WAIT_END_LOCK].u, &s);
 }
 
 static int on_notify(struct contention *c, const struct event *e)
 {
-	struct sight s = {.holder = e->thread, .its = counters_at(e, MONITOR_NOTIFY_CPU_NS)};
+	struct sight s = {.holder = e->thread, .its = counters_own(e)};
 
 	return see_holder(c, e->v[MONITOR_NOTIFY_LOCK].u, &s);
 }
@@ -355,7 +346,7 @@ static int on_owner_seen(struct contention *c, const struct event *e)
 {
 	struct sight s = sight_of_owner(
 		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u,
-		counters_at(e, MONITOR_OWNER_SEEN_OWNER_CPU_NS),
+		counters_owner(e),
 		(struct place_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
 
 	return see_holder(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &s);
@@ -468,13 +459,23 @@ int contention_add(struct contention *c, const struct event *e)
 	/* An event that the log brings too late may not turn time back: the sums must add up. */
 	if (e->time_ns > c->holds.now_ns)
 		c->holds.now_ns = e->time_ns;
-	if (c->numbered)
+	err = doings_add(c->doings, e, c->holds.now_ns);
+	if (!err && c->numbered)
 		err = exact_pass(c->exact, c->holds.now_ns);
 	if (err)
 		return err;
 	if (exact_takes(e))
 		return numbered_add(c, e);
 	return e->id < sizeof(on) / sizeof(*on) && on[e->id] ? on[e->id](c, e) : 0;
+}
+
+void contention_observe(struct contention *c,
+			void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+					uint64_t to_ns),
+			void *context)
+{
+	c->holds.cells.observe = observe;
+	c->holds.cells.observer = context;
 }
 
 /* Of a thread that was still blocked when the log ended, or when the thread did. */

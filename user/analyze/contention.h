@@ -47,6 +47,16 @@ struct contention_open {
 struct contention *contention_new(const struct log_names *names);
 void contention_free(struct contention *c);
 
+/*
+ * From now on: who is told of each part of each blocked interval that has ended, when it is known
+ * who held the lock then: who was blocked on which lock (key), and by whom, from which call chain.
+ * The parts of an interval come one behind the other, in no order of time.
+ */
+void contention_observe(struct contention *c,
+			void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+					uint64_t to_ns),
+			void *context);
+
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
 int contention_add(struct contention *c, const struct event *e);
 /* No more events; end_ns is the time of the log's last one. 0 or -ENOMEM. */

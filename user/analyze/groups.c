@@ -19,9 +19,9 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static const char *class_of(const struct log_names *names, const struct cell *cell)
+static const char *class_of(const struct log_names *names, uint64_t number)
 {
-	const struct log_lock *lock = log_names_lock(names, cell->lock);
+	const struct log_lock *lock = log_names_lock(names, number);
 	const char *name = lock ? log_names_class(names, lock->class) : NULL;
 
 	return name ? name : "";
@@ -31,7 +31,7 @@ static const char *class_of(const struct log_names *names, const struct cell *ce
 static int compare_lock_class(const struct log_names *names, const struct cell *a,
 			      const struct cell *b)
 {
-	return strcmp(class_of(names, a), class_of(names, b));
+	return strcmp(class_of(names, a->lock), class_of(names, b->lock));
 }
 
 static int compare_lock(const struct log_names *names, const struct cell *a, const struct cell *b)
@@ -39,6 +39,12 @@ static int compare_lock(const struct log_names *names, const struct cell *a, con
 	int order = compare_lock_class(names, a, b);
 
 	return order ? order : compare_u64(a->lock, b->lock);
+}
+
+static int compare_behind(const struct log_names *names, const struct cell *a, const struct cell *b)
+{
+	return strcmp(class_of(names, a->behind), class_of(names, b->behind))
+		       ?: compare_u64(a->behind, b->behind);
 }
 
 static int compare_threads(const struct log_names *names, uint64_t a, uint64_t b)
@@ -98,6 +104,10 @@ static uint64_t owner_method_of(const struct stacks *stacks, const struct cell *
 }
 
 static const struct aspect aspects[] = {
+	[ASPECT_BEHIND] = {.name = "behind",
+			   .doc = "the lock that its holder was itself blocked or parked on",
+			   .max = GROUP_MAX_PART,
+			   .compare = compare_behind},
 	[ASPECT_LOCK_CLASS] = {.name = "lock_class",
 			       .doc = "class of the lock object",
 			       .compare = compare_lock_class},

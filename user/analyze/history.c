@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/doing.h"
+
 /* So many waiters may come while one thread holds a lock, and its time is split at each of them. */
 #define SIGHTS_MAX 256
 
@@ -27,8 +29,8 @@ void history_clear(struct history *h, bool sights)
 
 int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
 {
-	const struct place_key key = {hold->holder, hold->stack, hold->from, hold->first_reader,
-				      hold->forward};
+	const struct place_key key = {hold->holder,       hold->stack,   hold->from,
+				      hold->first_reader, hold->forward, hold->behind};
 	uint32_t known = h->slot_places.count;
 	int err = places_add_row(&h->slot_places, key, &h->slots, &h->slots_capacity,
 				 sizeof(*h->slots), ret);
@@ -128,9 +130,11 @@ static int settle_loose(struct history *h, uint32_t slot, const struct sight *no
 		known.running_ns = surely(held_ns, whole_ns, did.running_ns);
 		known.stolen_ns = surely(held_ns, whole_ns, did.stolen_ns);
 		known.runnable_ns = surely(held_ns, whole_ns, did.runnable_ns);
+		known.throttled_ns = surely(held_ns, whole_ns, did.throttled_ns);
 		known.blocked_ns = surely(held_ns, whole_ns, did.blocked_ns);
-		known.unknown_ns -=
-			known.running_ns + known.stolen_ns + known.runnable_ns + known.blocked_ns;
+		for (int i = 1; i < BLOCKED_REASON_COUNT; i++)
+			known.reason_ns[i] = surely(held_ns, whole_ns, did.reason_ns[i]);
+		known.unknown_ns -= split_sum(&known);
 	}
 	s->seen_ns = now->ns;
 	s->seen = now->its;
@@ -138,32 +142,102 @@ static int settle_loose(struct history *h, uint32_t slot, const struct sight *no
 	return known.unknown_ns ? history_push(h, slot, now->ns, now->ns, &known) : 0;
 }
 
-int history_push_seen(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
+static uint64_t behind_of(const struct history_holder *who, const struct doing *d)
 {
-	struct counters none = {0}, *since = &none;
-	uint64_t thread = h->slots[slot].hold.holder;
+	uint64_t lock = d ? doing_behind(d) : 0;
+
+	return lock != who->lock ? lock : 0;
+}
+
+/* What is seen of the holder up to to_ns, in the order of time. */
+struct look {
+	struct history *h;
+	const struct history_holder *who;
+	uint64_t from_ns, to_ns;
+	struct counters since; /* the holder's at from_ns */
+	uint32_t slot;
+	uint32_t sight;           /* the next one to look at */
+	const struct doing *next; /* moment */
+};
+
+static int look_begin(struct look *l)
+{
+	const struct history_holder *who = l->who;
+	const struct doing *before = NULL;
+
+	if (who->doings && holder_is_thread(who->thread)) {
+		before = doings_before(who->doings, who->thread, l->from_ns);
+		l->next = doings_after(who->doings, who->thread, l->from_ns);
+	}
+	if (before && before->ns == l->from_ns)
+		l->since = before->its;
+	return who->slot(who->context, behind_of(who, before), &l->slot);
+}
+
+/* Up to a moment at which the holder's counters are known. */
+static int look_at(struct look *l, const struct sight *s)
+{
 	struct split split;
 	int err = 0;
 
-	for (uint32_t i = 0; i < h->sight_count && !err; i++) {
-		struct sight *s = &h->sights[i];
-
-		if (s->thread != thread || s->ns < from_ns || s->ns > to_ns)
-			continue;
-		if (s->ns > from_ns) {
-			split = split_of(s->ns - from_ns, since, &s->its);
-			h->slots[slot].loose_ns += split.unknown_ns;
-			err = history_push(h, slot, from_ns, s->ns, &split);
-		}
-		if (!err)
-			err = settle_loose(h, slot, s);
-		from_ns = s->ns;
-		since = &s->its;
+	if (s->ns > l->from_ns) {
+		split = split_of(s->ns - l->from_ns, &l->since, &s->its);
+		l->h->slots[l->slot].loose_ns += split.unknown_ns;
+		err = history_push(l->h, l->slot, l->from_ns, s->ns, &split);
 	}
-	split = split_of(to_ns - from_ns, since, NULL);
-	h->slots[slot].loose_ns += split.unknown_ns;
-	if (!err && to_ns > from_ns)
-		err = history_push(h, slot, from_ns, to_ns, &split);
+	if (!err)
+		err = settle_loose(l->h, l->slot, s);
+	l->from_ns = s->ns;
+	l->since = s->its;
+	return err;
+}
+
+/* 1: there was one; 0: nothing is left. */
+static int look_next(struct look *l)
+{
+	const struct history_holder *who = l->who;
+	const struct doing *d = l->next && l->next->ns <= l->to_ns ? l->next : NULL;
+	const struct sight *s = l->h->sights;
+	struct sight told;
+	int err;
+
+	while (l->sight < l->h->sight_count &&
+	       (s[l->sight].thread != who->thread || s[l->sight].ns < l->from_ns))
+		l->sight++;
+	s = l->sight < l->h->sight_count && s[l->sight].ns <= l->to_ns ? &s[l->sight] : NULL;
+	if (!d && !s)
+		return 0;
+	if (!d || (s && s->ns < d->ns)) {
+		l->sight++;
+		err = look_at(l, s);
+		return err ? err : 1;
+	}
+	told = (struct sight){d->ns, who->thread, d->its};
+	err = look_at(l, &told);
+	l->next = doings_next(who->doings, who->thread, d);
+	if (!err)
+		err = who->slot(who->context, behind_of(who, d), &l->slot);
+	return err ? err : 1;
+}
+
+int history_push_seen(struct history *h, const struct history_holder *who, uint64_t from_ns,
+		      uint64_t to_ns)
+{
+	struct look l = {.h = h, .who = who, .from_ns = from_ns, .to_ns = to_ns};
+	struct split split;
+	int err = look_begin(&l);
+
+	if (!err) {
+		do {
+			err = look_next(&l);
+		} while (err > 0);
+	}
+	if (err)
+		return err;
+	split = split_of(to_ns - l.from_ns, &l.since, NULL);
+	h->slots[l.slot].loose_ns += split.unknown_ns;
+	if (to_ns > l.from_ns)
+		err = history_push(h, l.slot, l.from_ns, to_ns, &split);
 	for (uint32_t i = 0, count = h->sight_count; !err && i < count; i++) {
 		if (!i)
 			h->sight_count = 0;

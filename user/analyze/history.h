@@ -63,8 +63,21 @@ int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool
 /* Its next stretch, from where the last stretch of all has ended. */
 int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns,
 		 const struct split *split);
-/* From from_ns to to_ns, cut at the moments when the holder was seen. */
-int history_push_seen(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns);
+struct doings;
+
+/* Who holds the lock in the next stretches. slot finds the slot for this hold while the holder is
+ * blocked on another lock; 0: on none. */
+struct history_holder {
+	const struct doings *doings; /* NULL: it is seen at the sights only */
+	uint64_t thread;
+	uint64_t lock; /* this one */
+	int (*slot)(void *context, uint64_t behind, uint32_t *ret);
+	void *context;
+};
+
+/* From from_ns to to_ns, cut at the moments when the holder was seen, or told of itself. */
+int history_push_seen(struct history *h, const struct history_holder *who, uint64_t from_ns,
+		      uint64_t to_ns);
 int history_see(struct history *h, const struct sight *s);
 
 /* Adds to parts what there is from from_ns to to_ns, both within the stretches. first: an interval

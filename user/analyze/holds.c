@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/doing.h"
+
 void holds_free(struct holds *h)
 {
 	cells_free(&h->cells);
@@ -58,6 +60,7 @@ struct charged {
 	uint64_t holder;
 	uint32_t place; /* the holder's, among the threads */
 	struct place_seen at;
+	uint64_t behind; /* the lock that it was itself blocked on; 0: none */
 };
 
 static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
@@ -71,10 +74,12 @@ static int cell_find(struct holds *h, const struct thread_state *t, const struct
 				     .waiter = t->thread,
 				     .holder = to->holder,
 				     .waiter_stack = t->stack,
-				     .holder_stack = to->at.stack};
+				     .holder_stack = to->at.stack,
+				     .behind = to->behind};
 	int err;
 
-	if (last && last->holder == to->holder && last->holder_stack == to->at.stack) {
+	if (last && last->holder == to->holder && last->holder_stack == to->at.stack &&
+	    last->behind == to->behind) {
 		*ret = t->last_cell;
 		return 0;
 	}
@@ -127,7 +132,7 @@ static int piece_close(struct holds *h, struct thread_state *t, struct piece *p,
 
 static struct charged charged_now(const struct lock_state *l)
 {
-	return (struct charged){l->holder, l->holder_place, l->at};
+	return (struct charged){l->holder, l->holder_place, l->at, 0};
 }
 
 static struct charged charged_before(const struct lock_state *l)
@@ -135,30 +140,69 @@ static struct charged charged_before(const struct lock_state *l)
 	return (struct charged){.holder = l->holder_before, .place = l->holder_before_place};
 }
 
-/* Ends the lock's current state: its time goes to all who are blocked. to: the holder's counters,
- * or NULL. */
+static int charge_piece(struct holds *h, struct lock_state *l, const struct charged *holder,
+			const struct piece *piece)
+{
+	/* One that blocks itself shows its chain then, if it has one: nothing is to be waited for. */
+	bool open = holder_is_thread(holder->holder) && !holder->at.stack && !holder->behind;
+	struct thread_state *t;
+	int err = 0;
+
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = t->next) {
+		t = &h->threads[i];
+		if (holder->holder == t->thread) {
+			err = cell_pend(h, t, &hand_over, piece);
+		} else if (open) {
+			piece_add(&t->open, piece);
+			l->open = true;
+		} else {
+			err = cell_pend(h, t, holder, piece);
+		}
+	}
+	return err;
+}
+
+static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
+{
+	uint64_t lock = d ? doing_behind(d) : 0;
+
+	return lock != l->seen.lock ? lock : 0;
+}
+
+/*
+ * Ends the lock's current state: its time goes to all who are blocked. to: the holder's counters,
+ * or NULL. It is cut where the holder has told of itself meanwhile.
+ */
 static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
 		  bool claim_holds)
 {
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
-	bool open = holder_is_thread(holder.holder) && !holder.at.stack;
-	struct piece piece = {.ns = h->now_ns - l->since_ns};
-	struct thread_state *t;
+	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
+	const struct doing *d = NULL;
+	struct counters since = l->since;
+	uint64_t at_ns = l->since_ns;
 	int err = 0;
 
-	if (!piece.ns || l->blocked == PLACE_NONE)
+	if (h->now_ns == at_ns || l->blocked == PLACE_NONE)
 		return 0;
-	piece.first_reader_ns = l->first_reader ? piece.ns : 0;
-	piece.split = split_of(piece.ns, &l->since, to);
-	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = t->next) {
-		t = &h->threads[i];
-		if (holder.holder == t->thread) {
-			err = cell_pend(h, t, &hand_over, &piece);
-		} else if (open) {
-			piece_add(&t->open, &piece);
-			l->open = true;
-		} else {
-			err = cell_pend(h, t, &holder, &piece);
+	if (doings) {
+		holder.behind = behind_of(l, doings_before(doings, holder.holder, at_ns));
+		d = doings_after(doings, holder.holder, at_ns);
+	}
+	while (at_ns < h->now_ns && !err) {
+		bool cut = d && d->ns < h->now_ns;
+		uint64_t until_ns = cut ? d->ns : h->now_ns;
+		struct piece piece = {.ns = until_ns - at_ns};
+
+		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
+		piece.split = split_of(piece.ns, &since, cut ? &d->its : to);
+		if (piece.ns)
+			err = charge_piece(h, l, &holder, &piece);
+		at_ns = until_ns;
+		if (cut) {
+			since = d->its;
+			holder.behind = behind_of(l, d);
+			d = doings_next(doings, holder.holder, d);
 		}
 	}
 	return err;
@@ -260,13 +304,18 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	return err;
 }
 
-int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s)
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *seen)
 {
+	struct sight told = *seen, *s = &told;
 	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
 	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
 	int err = 0;
 
+	if (h->cells.doings) {
+		doings_complete(h->cells.doings, s->holder, h->now_ns, &s->its);
+		doings_complete(h->cells.doings, s->ended, h->now_ns, &s->ended_its);
+	}
 	if (same)
 		err = holds_show(h, l, at);
 	else if (ended)
@@ -317,9 +366,25 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	return err;
 }
 
+static void observe(const struct holds *h, const struct cell *cell, uint64_t *at_ns)
+{
+	const struct cell_key key = {.lock = cell->lock,
+				     .waiter = cell->waiter,
+				     .holder = cell->holder,
+				     .waiter_stack = cell->waiter_stack,
+				     .holder_stack = cell->holder_stack,
+				     .behind = cell->behind};
+	uint64_t from_ns = *at_ns;
+
+	*at_ns += cell->pending_ns;
+	if (h->cells.observe)
+		h->cells.observe(h->cells.observer, &key, from_ns, *at_ns);
+}
+
 /* The most that was charged to one holder is a sum over all places where it was. */
 static void pending_count(struct holds *h, struct thread_state *t)
 {
+	uint64_t at_ns = t->since_ns;
 	struct cell *cell;
 
 	for (uint32_t i = t->pending; i != PLACE_NONE; i = cell->pending_next) {
@@ -334,6 +399,7 @@ static void pending_count(struct holds *h, struct thread_state *t)
 		held_ns = cell->pending_holder == PLACE_NONE
 				  ? cell->pending_ns
 				  : h->threads[cell->pending_holder].held_ns;
+		observe(h, cell, &at_ns);
 		cell->blocked_ns += cell->pending_ns;
 		cell->first_reader_ns += cell->pending_first_reader_ns;
 		if (held_ns > cell->max_held_ns)

@@ -86,16 +86,6 @@ static int monitor_of(struct monitors *m, uint64_t lock, struct monitor **ret)
 	return 0;
 }
 
-static struct counters counters_at(const struct event *e, unsigned first)
-{
-	struct counters k = {.cpu_ns = e->v[first].u,
-			     .stolen_ns = e->v[first + 1].u,
-			     .runnable_ns = e->v[first + 2].u};
-
-	k.known = k.cpu_ns || k.stolen_ns || k.runnable_ns;
-	return k;
-}
-
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -130,7 +120,7 @@ static int begin(struct monitor *m, uint64_t ns, const struct blocked *who)
 static int on_enter(struct monitor *m, const struct replay_item *item)
 {
 	const struct event *e = item->event;
-	const struct counters owners = counters_at(e, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS);
+	const struct counters owners = counters_owner(e);
 	const struct blocked who = {.thread = e->thread,
 				    .stack = e->v[MONITOR_CONTENDED_ENTER_STACK].u,
 				    .monitor = true,
@@ -157,7 +147,7 @@ static int on_enter(struct monitor *m, const struct replay_item *item)
 static int on_entered(struct monitor *m, const struct replay_item *item)
 {
 	const struct event *e = item->event;
-	const struct counters its = counters_at(e, MONITOR_CONTENDED_ENTERED_CPU_NS);
+	const struct counters its = counters_own(e);
 	int err = timeline_see(m->line, e->time_ns, e->thread, &its);
 
 	if (!err)
@@ -192,7 +182,7 @@ static int release(struct monitor *m, const struct replay_item *item, uint64_t s
 {
 	const struct event *e = item->event;
 	const struct hold held = hold_of_exit(m, e, since_ns);
-	const struct counters its = counters_at(e, MONITOR_CONTENDED_EXIT_CPU_NS);
+	const struct counters its = counters_own(e);
 	int err = drop_blocked(m, e->thread);
 
 	if (!err)
@@ -231,7 +221,7 @@ static int on_release(struct monitor *m, const struct replay_item *item)
 static int on_notify(struct monitor *m, const struct replay_item *item)
 {
 	const struct event *e = item->event;
-	const struct counters its = counters_at(e, MONITOR_NOTIFY_CPU_NS);
+	const struct counters its = counters_own(e);
 	const struct blocked who = {.thread = e->v[MONITOR_NOTIFY_TARGET].u,
 				    .stack = item->note,
 				    .monitor = true,

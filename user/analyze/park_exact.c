@@ -61,16 +61,6 @@ void park_exact_free(struct park_exact *p)
 	free(p);
 }
 
-static struct counters counters_at(const struct event *e, unsigned first)
-{
-	struct counters k = {.cpu_ns = e->v[first].u,
-			     .stolen_ns = e->v[first + 1].u,
-			     .runnable_ns = e->v[first + 2].u};
-
-	k.known = k.cpu_ns || k.stolen_ns || k.runnable_ns;
-	return k;
-}
-
 /* For how long a thread has done something since it came back from park: also to sleep is that, but
  * not to wait for a CPU. */
 static uint64_t awake_ns(const struct parker *t, uint64_t now_ns, const struct counters *now)
@@ -113,7 +103,7 @@ static int wish_unpark(struct park_exact *p, struct parker *t, const struct unpa
 static int wish_park(struct park_exact *p, struct parker *t, uint32_t blocker,
 		     const struct event *e, bool *ret_again)
 {
-	struct counters now = counters_at(e, PARK_BEGIN_CPU_NS);
+	struct counters now = counters_own(e);
 	struct park_lock *l;
 
 	*ret_again = false;
@@ -154,7 +144,7 @@ static int on_unpark(struct park_exact *p, const struct event *e)
 			   .ns = e->time_ns,
 			   .thread = e->thread,
 			   .stack = e->v[UNPARK_STACK].u,
-			   .its = counters_at(e, UNPARK_CPU_NS)};
+			   .its = counters_own(e)};
 	struct parker *by, *target;
 	int err = park_chains_get(&p->chains, u.stack, &u.chain);
 
@@ -199,7 +189,7 @@ static int begin_lock(struct park_exact *p, struct parker *t, const struct event
 {
 	struct park_lock *l = &p->blockers[t->blocker].lock;
 	struct held held = park_held_seen(e);
-	struct counters owners = counters_at(e, PARK_BEGIN_OWNER_CPU_NS);
+	struct counters owners = counters_owner(e);
 	int err = park_permit_use(p, t, t->blocker, &held);
 
 	if (!err)
@@ -260,8 +250,7 @@ static int end_lock(struct park_exact *p, struct parker *t, const struct event *
 {
 	struct park_lock *l = &p->blockers[t->blocker].lock;
 	uint64_t owner = e->v[PARK_END_OWNER].u;
-	struct counters own = counters_at(e, PARK_END_CPU_NS),
-			owners = counters_at(e, PARK_END_OWNER_CPU_NS);
+	struct counters own = counters_own(e), owners = counters_owner(e);
 	int err = park_lock_see(l, e->time_ns, t->thread, &own);
 
 	if (!err && owner && owners.known)
@@ -305,7 +294,7 @@ static int want(struct park_exact *p, struct parker *t, const struct event *e, u
 {
 	t->wants = lock;
 	t->back_ns = e->time_ns;
-	t->back = counters_at(e, PARK_END_CPU_NS);
+	t->back = counters_own(e);
 	return park_lock_woken(&p->blockers[lock].lock, e->v[PARK_END_SEQUENCE].u, e->time_ns,
 			       t->thread, t->mode, unparked);
 }

@@ -22,7 +22,8 @@ static int compare(const void *a, const void *b)
 		       ?: compare_u64(forward_of(x), forward_of(y))
 		       ?: compare_u64(x->hold.stack, y->hold.stack)
 		       ?: compare_u64(x->hold.from, y->hold.from)
-		       ?: compare_u64(x->hold.first_reader, y->hold.first_reader);
+		       ?: compare_u64(x->hold.first_reader, y->hold.first_reader)
+		       ?: compare_u64(x->hold.behind, y->hold.behind);
 }
 
 static void merge(struct parts *p)
@@ -113,15 +114,25 @@ static void nobodys_own(struct parts *p, uint64_t waiter)
 	}
 }
 
+static void observe(const struct cells *cells, const struct cell_key *key, uint64_t *at_ns,
+		    const struct split *split)
+{
+	uint64_t from_ns = *at_ns;
+
+	*at_ns += split_sum(split);
+	if (cells->observe && *at_ns > from_ns)
+		cells->observe(cells->observer, key, from_ns, *at_ns);
+}
+
 int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
-		 uint64_t ns)
+		 uint64_t since_ns, uint64_t until_ns)
 {
 	const struct part nothing = {.hold.holder = HOLDER_HAND_OVER, .first = true};
 	struct cell_key key = {.lock = lock,
 			       .waiter = who->thread,
 			       .waiter_stack = who->stack,
 			       .after_wait = who->after_wait};
-	uint64_t held_ns, part_ns;
+	uint64_t held_ns, part_ns, at_ns = since_ns;
 	struct cell *cell;
 	int err = p->count ? 0 : parts_add(p, &nothing);
 
@@ -135,9 +146,12 @@ int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const stru
 			held_ns += split_sum(&p->rows[k].split);
 		for (part_ns = 0; i < k && !err; i++) {
 			key.holder_stack = p->rows[i].hold.stack;
-			err = charge(cells, &p->rows[i], &key, who->monitor, ns, &cell);
+			key.behind = p->rows[i].hold.behind;
+			err = charge(cells, &p->rows[i], &key, who->monitor, until_ns - since_ns,
+				     &cell);
 			if (err)
 				break;
+			observe(cells, &key, &at_ns, &p->rows[i].split);
 			part_ns += split_sum(&p->rows[i].split);
 			at_least(&cell->max_held_ns, held_ns);
 			at_least(&cell->max_part_ns, part_ns);

@@ -30,6 +30,6 @@ struct parts {
 
 /* Parts of the same hold are put together when room gets short. 0 or -ENOMEM. */
 int parts_add(struct parts *p, const struct part *part);
-/* The interval is over, its parts make ns in sum, and count one contention. 0 or -ENOMEM. */
+/* The interval is over, its parts are all of it, and count one contention. 0 or -ENOMEM. */
 int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
-		 uint64_t ns);
+		 uint64_t since_ns, uint64_t until_ns);

@@ -15,7 +15,7 @@ static uint64_t hash_of(const struct place_key *key)
 {
 	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
 		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
-		     key->e * 0xff51afd7ed558ccdull;
+		     key->e * 0xff51afd7ed558ccdull + key->f * 0xc4ceb9fe1a85ec53ull;
 
 	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
 	return x ^ x >> 29;
@@ -23,7 +23,8 @@ static uint64_t hash_of(const struct place_key *key)
 
 static bool keys_equal(const struct place_key *x, const struct place_key *y)
 {
-	return !((x->a ^ y->a) | (x->b ^ y->b) | (x->c ^ y->c) | (x->d ^ y->d) | (x->e ^ y->e));
+	return !((x->a ^ y->a) | (x->b ^ y->b) | (x->c ^ y->c) | (x->d ^ y->d) | (x->e ^ y->e) |
+		 (x->f ^ y->f));
 }
 
 static uint32_t *slot_of(const struct places *p, const struct place_key *key)

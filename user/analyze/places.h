@@ -7,7 +7,7 @@
 
 /* Tables that need less leave the last ones zero. */
 struct place_key {
-	uint64_t a, b, c, d, e;
+	uint64_t a, b, c, d, e, f;
 };
 
 struct places {

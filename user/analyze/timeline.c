@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/doing.h"
 #include "analyze/history.h"
 
 #define STRETCHES_MAX 2048
@@ -390,8 +391,8 @@ static bool resolve(struct interval *i, bool all)
 /* Off all lists, with all chains. */
 static int interval_charge(struct interval *i)
 {
-	int err = parts_charge(&i->parts, i->line->all->cells, i->line->lock, &i->who,
-			       i->until_ns - i->since_ns);
+	int err = parts_charge(&i->parts, i->line->all->cells, i->line->lock, &i->who, i->since_ns,
+			       i->until_ns);
 
 	interval_drop(i);
 	return err;
@@ -433,9 +434,28 @@ static int settle_ended(struct timeline *line)
 	return err;
 }
 
+struct extension {
+	struct timeline *line;
+	struct hold hold;
+};
+
+/* The slot of the hold that goes on, while the holder is blocked on another lock, or on none. */
+static int slot_behind(void *context, uint64_t lock, uint32_t *ret)
+{
+	struct extension *ext = context;
+
+	ext->hold.behind = lock;
+	return slot_of_hold(ext->line, &ext->hold, ret);
+}
+
 int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *hold)
 {
-	uint32_t slot;
+	struct extension ext = {.line = line, .hold = *hold};
+	const struct history_holder who = {.doings = line->all->cells->doings,
+					   .thread = hold->holder,
+					   .lock = line->lock,
+					   .slot = slot_behind,
+					   .context = &ext};
 	int err;
 
 	if (to_ns <= line->end_ns)
@@ -446,9 +466,7 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 		line->end_ns = to_ns;
 		return 0;
 	}
-	err = slot_of_hold(line, hold, &slot);
-	if (!err)
-		err = history_push_seen(line->history, slot, line->end_ns, to_ns);
+	err = history_push_seen(line->history, &who, line->end_ns, to_ns);
 	if (err)
 		return err;
 	line->end_ns = to_ns;
@@ -459,10 +477,13 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 
 int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const struct counters *its)
 {
-	const struct sight s = {ns, thread, *its};
+	const struct doings *doings = line->all->cells->doings;
+	struct sight s = {ns, thread, *its};
 
 	if (!line->history || !its->known || !holder_is_thread(thread) || ns < line->end_ns)
 		return 0;
+	if (doings)
+		doings_complete(doings, thread, ns, &s.its);
 	return history_see(line->history, &s);
 }
 

@@ -20,6 +20,8 @@ struct hold {
 	/* Not 0: the chain is what timeline_name says of this number of this lock, later; stack and
 	 * from count if it never does. */
 	uint64_t forward;
+	/* The lock that the holder was itself blocked on; 0: none. Found by timeline_extend. */
+	uint64_t behind;
 };
 
 /* A thread that is blocked. */

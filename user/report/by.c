@@ -109,7 +109,7 @@ static void add_groups(const struct tree *t, const struct group *parent, unsigne
 static bool has_methods(const enum aspect_id *by, unsigned depth)
 {
 	while (depth-- > 0) {
-		if (by[depth] >= ASPECT_WAITER_STACK)
+		if (by[depth] >= ASPECT_WAITER_STACK && by[depth] != ASPECT_BEHIND)
 			return true;
 	}
 	return false;
@@ -177,6 +177,11 @@ static json_t *key_json(const struct labels *labels, const struct stacks *stacks
 	case ASPECT_WAITER_METHOD:
 	case ASPECT_OWNER_METHOD:
 		return json_pack("[o]", group_method_json(stacks, g));
+	case ASPECT_BEHIND:
+		if (!g->cell->behind)
+			return json_pack("[s]", "(none)");
+		return json_pack("[ss]", name_class(names, g->cell->behind),
+				 label_identity(labels, g->cell->behind, buf));
 	case ASPECT_COUNT:
 		break;
 	}
@@ -200,10 +205,19 @@ static void set_thread(json_t *o, const struct log_names *names, const struct gr
 
 static json_t *split_json(const struct split *s)
 {
-	return json_pack("{sIsIsIsIsI}", "running_ns", (json_int_t)s->running_ns, "stolen_ns",
+	const uint64_t *of = s->reason_ns;
+	json_t *reasons = json_pack(
+		"{sIsIsIsIsIsIsI}", "lock_ns", (json_int_t)of[BLOCKED_REASON_LOCK], "wait_ns",
+		(json_int_t)of[BLOCKED_REASON_WAIT], "park_ns", (json_int_t)of[BLOCKED_REASON_PARK],
+		"sleep_ns", (json_int_t)of[BLOCKED_REASON_SLEEP], "io_ns",
+		(json_int_t)of[BLOCKED_REASON_IO], "pause_ns", (json_int_t)of[BLOCKED_REASON_PAUSE],
+		"other_ns", (json_int_t)split_other(s));
+
+	return json_pack("{sIsIsIsIsIsIso}", "running_ns", (json_int_t)s->running_ns, "stolen_ns",
 			 (json_int_t)s->stolen_ns, "runnable_ns", (json_int_t)s->runnable_ns,
-			 "blocked_ns", (json_int_t)s->blocked_ns, "not_split_ns",
-			 (json_int_t)s->unknown_ns);
+			 "throttled_ns", (json_int_t)s->throttled_ns, "blocked_ns",
+			 (json_int_t)s->blocked_ns, "not_split_ns", (json_int_t)s->unknown_ns,
+			 "blocked", reasons);
 }
 
 static json_t *groups_json(const struct labels *labels, const struct stacks *stacks,

@@ -181,20 +181,26 @@ uint64_t group_stack(const struct stacks *s, const struct group *g)
 	return stacks_chain(s, stack) ? stack : 0;
 }
 
+char *label_lock(const struct labels *l, uint64_t lock, char buf[LABEL_MAX])
+{
+	char identity[LABEL_MAX];
+	size_t length = strlen(label_class(l, lock, buf));
+
+	snprintf(buf + length, LABEL_MAX - length, " %s", label_identity(l, lock, identity));
+	return buf;
+}
+
 char *label_group(const struct labels *l, const struct stacks *s, const struct group *g,
 		  char buf[LABEL_MAX])
 {
-	char identity[LABEL_MAX];
-	size_t length;
-
 	switch (g->aspect) {
 	case ASPECT_LOCK_CLASS:
 		return label_class(l, g->cell->lock, buf);
 	case ASPECT_LOCK:
-		length = strlen(label_class(l, g->cell->lock, buf));
-		snprintf(buf + length, LABEL_MAX - length, " %s",
-			 label_identity(l, g->cell->lock, identity));
-		return buf;
+		return label_lock(l, g->cell->lock, buf);
+	case ASPECT_BEHIND:
+		return g->cell->behind ? label_lock(l, g->cell->behind, buf)
+				       : label_clean("(none)", buf);
 	case ASPECT_WAITER_THREAD:
 		return label_thread(l, g->cell->waiter, buf);
 	case ASPECT_OWNER_THREAD:

@@ -24,6 +24,8 @@ char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX])
 char *label_class(const struct labels *l, uint64_t lock, char buf[LABEL_MAX]);
 /* "#3 hash 0x1b2c3d", "#4 monitor 0x7f0012345678". */
 char *label_identity(const struct labels *l, uint64_t lock, char buf[LABEL_MAX]);
+/* Class and identity. */
+char *label_lock(const struct labels *l, uint64_t lock, char buf[LABEL_MAX]);
 char *label_string(const struct labels *l, uint64_t string, const char *unknown,
 		   char buf[LABEL_MAX]);
 /* Copies text, with "?" for control characters. */

@@ -16,6 +16,7 @@ struct lock_view {
 	const struct group *lock;                           /* by waiter_thread */
 	const struct group *holders;                        /* the same lock, by owner_thread */
 	const struct group *waiter_methods, *owner_methods; /* likewise; NULL: no call chains */
+	const struct group *behind;                         /* all locks, by behind */
 	bool exact;                                         /* who held it */
 };
 
@@ -77,8 +78,8 @@ static int print_holders(const struct lock_view *v)
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct group *g = &v->holders->groups[i];
 		const uint64_t parts[] = {g->split.running_ns, g->split.stolen_ns,
-					  g->split.runnable_ns, g->split.blocked_ns,
-					  g->split.unknown_ns};
+					  g->split.runnable_ns + g->split.throttled_ns,
+					  g->split.blocked_ns, g->split.unknown_ns};
 
 		label_group(v->text->labels, v->text->stacks, g, name);
 		table_add(table, "%s%s", name, g->first_reader_ns ? " *" : "");
@@ -107,8 +108,10 @@ static void print_why(FILE *out, const struct split *s)
 {
 	static const char *const doing[] = {
 		"of that running its code", "of that stolen from it by the hypervisor",
-		"of that waiting for a CPU", "of that blocked or asleep itself"};
-	const uint64_t parts[] = {s->running_ns, s->stolen_ns, s->runnable_ns, s->blocked_ns};
+		"of that waiting for a CPU", "of that throttled by its CPU quota",
+		"of that blocked or asleep itself"};
+	const uint64_t parts[] = {s->running_ns, s->stolen_ns, s->runnable_ns, s->throttled_ns,
+				  s->blocked_ns};
 	uint64_t whole = s->unknown_ns, most = 0;
 	char share[FORMAT_MAX];
 	size_t which = 0;
@@ -191,6 +194,8 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 	err = print_waiters(v);
 	if (!err)
 		err = print_holders(v);
+	if (!err)
+		err = text_holding(v->text, v->behind, g->cell->lock);
 	if (v->waiter_methods)
 		text_methods(v->text, "blocked in", v->waiter_methods);
 	if (v->owner_methods)
@@ -319,7 +324,7 @@ static void print_legend(struct text *t, const struct group *holders)
 }
 
 /* All locks, each nested by one more aspect. */
-enum { BY_WAITER, BY_HOLDER, BY_WAITER_METHOD, BY_OWNER_METHOD, BY_COUNT };
+enum { BY_WAITER, BY_HOLDER, BY_BEHIND, BY_WAITER_METHOD, BY_OWNER_METHOD, BY_COUNT };
 
 static int print_all(struct text *t, const struct group *by)
 {
@@ -346,6 +351,7 @@ static int print_all(struct text *t, const struct group *by)
 				      find_lock(&by[BY_HOLDER], lock),
 				      find_lock(&by[BY_WAITER_METHOD], lock),
 				      find_lock(&by[BY_OWNER_METHOD], lock),
+				      &by[BY_BEHIND],
 				      text_is_exact(t, lock)};
 
 		err = print_lock(&v, i + 1, waiters->blocked_ns);
@@ -363,6 +369,7 @@ int text_locks(struct text *t)
 	static const enum aspect_id aspects[BY_COUNT][2] = {
 		[BY_WAITER] = {ASPECT_LOCK, ASPECT_WAITER_THREAD},
 		[BY_HOLDER] = {ASPECT_LOCK, ASPECT_OWNER_THREAD},
+		[BY_BEHIND] = {ASPECT_LOCK, ASPECT_BEHIND},
 		[BY_WAITER_METHOD] = {ASPECT_LOCK, ASPECT_WAITER_METHOD},
 		[BY_OWNER_METHOD] = {ASPECT_LOCK, ASPECT_OWNER_METHOD},
 	};

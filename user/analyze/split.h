@@ -1,0 +1,47 @@
+/* analyze/split.h: a thread's counters at a moment, and what it did between two moments. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/event.h"
+
+/* What a thread did in a time: running, stolen, runnable, throttled, blocked and unknown add up to
+ * it. */
+struct split {
+	uint64_t running_ns;
+	uint64_t stolen_ns;
+	uint64_t runnable_ns; /* without throttled_ns */
+	uint64_t throttled_ns;
+	uint64_t blocked_ns;
+	/* Of blocked_ns, by enum blocked_reason; [0] is not used: what is left is of other reasons,
+	 * or in breaks too short to be told. */
+	uint64_t reason_ns[BLOCKED_REASON_COUNT];
+	uint64_t unknown_ns; /* not split: no thread, or its counters are not known at both ends */
+};
+
+void split_add(struct split *s, const struct split *more);
+void split_sub(struct split *s, const struct split *less);
+uint64_t split_sum(const struct split *s);
+/* Blocked for no reason that is told. */
+uint64_t split_other(const struct split *s);
+
+/* A thread's cumulative counts at a moment. */
+struct counters {
+	bool known;
+	bool told; /* reason_ns is known, too */
+	uint64_t cpu_ns, stolen_ns, runnable_ns;
+	uint64_t throttled_ns;                    /* of runnable_ns */
+	uint64_t reason_ns[BLOCKED_REASON_COUNT]; /* as in struct split: doing.h tells them */
+	/* Of an owner, as seen from outside: why and for how long it had been blocked; 0: it was
+	 * not, or was in something that its own events tell. */
+	uint64_t doing, doing_ns;
+};
+
+/* Those that the event carries of its own thread, or of the owner that it names, without reasons.
+ * known is false if it carries none, or if all are zero: there was nothing to read. */
+struct counters counters_own(const struct event *e);
+struct counters counters_owner(const struct event *e);
+
+/* What it did in ns between two moments; to may be NULL: not known. */
+struct split split_of(uint64_t ns, const struct counters *from, const struct counters *to);
