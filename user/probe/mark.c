@@ -1,12 +1,12 @@
 /*
  * An application that marks its work has a library with the probes spoor_mark:begin and
- * spoor_mark:end in it: unpacked from its jar to a temporary file, loaded, and removed. So it is not
- * at a path that could be known: any file that is mapped executable may be it. Each is looked at
- * once, by its inode; when a mapping is gone, its inode may come back as another file, and is
+ * spoor_mark:end in it: unpacked from its jar to a temporary file, loaded, and removed. So it is
+ * not at a path that could be known: any file that is mapped executable may be it. Each is looked
+ * at once, by its inode; when a mapping is gone, its inode may come back as another file, and is
  * forgotten. Two class loaders with the jar have two libraries.
  *
- * A file that is deleted, or in another mount namespace, is opened through /proc (jvm/process.c). A
- * uprobe belongs to the inode: the path is needed until it is attached.
+ * A file that is deleted, or in another mount namespace, is opened through /proc (jvm/process.c).
+ * A uprobe belongs to the inode: the path is needed until it is attached.
  */
 #include "probe/mark.h"
 

@@ -19,6 +19,7 @@
 #include "bpf/wire_states.h"
 #include "jvm/code_layout.h"
 #include "jvm/jvm.h"
+#include "probe/mark.h"
 #include "probe/sampler.h"
 #include "probe/uprobe_multi.h"
 #include "probe/wanted.h"
@@ -47,6 +48,7 @@ struct programs {
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
 	struct sampler *owners; /* NULL: not to be had here */
+	struct marks *marks;    /* NULL: nobody has looked for them yet */
 	unsigned cpus;
 };
 
@@ -144,8 +146,11 @@ static void choose(struct programs *p)
 			uprobe_multi_prepare(program);
 	}
 	bpf_program__set_autoload(p->skel->progs.exact_gate, p->patched && p->multi);
-	if (p->multi)
+	if (p->multi) {
 		uprobe_multi_prepare(p->skel->progs.exact_gate);
+		uprobe_multi_prepare(p->skel->progs.mark_begin);
+		uprobe_multi_prepare(p->skel->progs.mark_end);
+	}
 	p->skel->rodata->exact = p->patched;
 }
 
@@ -543,6 +548,22 @@ int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX])
 	return 0;
 }
 
+int programs_look_for_marks(struct programs *p,
+			    void (*tell)(void *ctx, const char *path, const char *why), void *ctx)
+{
+	struct marks_options o = {.pid = jvm_pid(p->j),
+				  .begin = p->skel->progs.mark_begin,
+				  .end = p->skel->progs.mark_end,
+				  .multi = p->multi,
+				  .specs = bpf_map__fd(p->skel->maps.__bpf_usdt_specs),
+				  .first_spec = p->uprobes.spec_count,
+				  .tell = tell,
+				  .ctx = ctx};
+	int err = p->marks ? 0 : marks_new(&o, &p->marks);
+
+	return err ? err : marks_look(p->marks);
+}
+
 static void *detach(void *attachment)
 {
 	struct attachment *a = attachment;
@@ -593,6 +614,7 @@ static void detach_switches(struct programs *p)
 
 void programs_detach(struct programs *p)
 {
+	marks_detach(p->marks);
 	detach_switches(p);
 	detach_all(p->usdt, WANTED_PROBES);
 	sampler_close(p->owners);
@@ -608,6 +630,7 @@ void programs_free(struct programs *p)
 	if (!p)
 		return;
 	programs_detach(p);
+	marks_free(p->marks);
 	uprobe_multi_close(&p->uprobes);
 	ring_buffer__free(p->ring);
 	spoor_bpf__destroy(p->skel);

@@ -53,6 +53,13 @@ int programs_fd(const struct programs *p);
 /* Hands all waiting records to the callback; their number or negative errno. */
 int programs_consume(struct programs *p);
 
+/*
+ * Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which tell
+ * is told. How many are attached now, or negative errno.
+ */
+int programs_look_for_marks(struct programs *p,
+			    void (*tell)(void *ctx, const char *path, const char *why), void *ctx);
+
 /* Tells BPF what has become known of the target. */
 void programs_set_layout(struct programs *p);
 int programs_set_java_threads(struct programs *p);

@@ -510,8 +510,22 @@ static void read_names(struct recorder *r)
 	r->names_every = count > NAMES_EACH_WINDOW ? 10 : 1;
 }
 
+static void note_marks(void *ctx, const char *path, const char *why)
+{
+	struct recorder *r = ctx;
+	struct event e = {.id = EVENT_NOTE, .time_ns = clock_mono_ns()};
+	char text[1024];
+
+	snprintf(text, sizeof(text), "marks of %.700s are %srecorded%s%s", path, why ? "not " : "",
+		 why ? ": " : "", why ? why : "");
+	e.v[NOTE_LEVEL].u = why ? NOTE_LEVEL_WARNING : NOTE_LEVEL_INFO;
+	e.v[NOTE_TEXT].s = text;
+	log_write(r->w, &e);
+}
+
 static void window(struct recorder *r)
 {
+	programs_look_for_marks(r->p, note_marks, r);
 	refresh(r);
 	sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
@@ -568,6 +582,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
+	programs_look_for_marks(r->p, note_marks, r);
 	programs_consume(r->p);
 	sample(r);
 	read_names(r);
