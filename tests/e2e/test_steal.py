@@ -166,11 +166,10 @@ class Unprivileged(StealTest):
 
     def test_what_a_process_has_used(self):
         used, mine, _ = self.burn("proportional")
-        names = {t["name"] for t in mine if t["kind"] == "thread"}
-        ended = sum(t["corrected_ns"] for t in mine)
-        # The burners may have ended before they were ever looked at: then they are the process's ended threads.
-        self.assertTrue(names <= {"burner-1", "burner-2", "python3"} | {t["name"] for t in mine}, names)
-        self.assertLessEqual(abs(ended - 800 * MS), 8 * TICK + (used - 800 * MS))
+        # Threads that ended before they were ever looked at are in the row of their process's ended threads.
+        self.assertLessEqual({t["kind"] for t in mine}, {"thread", "ended"})
+        corrected = sum(t["corrected_ns"] for t in mine)
+        self.assertLessEqual(abs(corrected - 800 * MS), 8 * TICK + (used - 800 * MS))
 
     def test_a_process_to_its_end(self):
         spinner = self.spinner()
