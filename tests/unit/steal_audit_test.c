@@ -498,6 +498,119 @@ static void thresholds_are_passed_beyond_doubt(void **state)
 	assert_true(steal_passed(&m, 49999));
 }
 
+/* A machine that starts a thousand threads in each interval: accounts go, their sums stay. */
+static void threads_without_end(void **state)
+{
+	enum { INTERVALS = 150, THREADS = 1000 };
+	struct steal_thread *threads = calloc(THREADS, sizeof(*threads));
+	struct steal_audit *a = audit_of(&exact_source);
+	uint64_t cpu_ns = 0, stolen_ns = 0, rows_cpu_ns = 0;
+	const struct steal_span *s;
+	struct sample m;
+
+	(void)state;
+	assert_non_null(threads);
+	at(&m, 10 * S);
+	cpu(&m, 0, 0, 0, 0);
+	add_first(a, &m);
+	for (uint64_t i = 0; i < INTERVALS; i++) {
+		for (uint64_t k = 0; k < THREADS; k++) {
+			threads[k] = (struct steal_thread){.tid = 100 + (int32_t)k,
+							   .pid = 1,
+							   .start_ticks = 1 + i,
+							   .cpu_ns = 1000 + k + i,
+							   .stolen_ns = k,
+							   .fresh = true,
+							   .ended = true};
+			cpu_ns += threads[k].cpu_ns;
+			stolen_ns += k;
+		}
+		at(&m, (11 + i) * S);
+		cpu(&m, 0, stolen_ns, cpu_ns, 0);
+		m.s.threads = threads;
+		m.s.thread_count = THREADS;
+		s = add(a, &m);
+		assert_int_equal(s->thread_count, THREADS);
+	}
+	assert_int_equal(steal_audit_total(a, &s), 0);
+	assert_true(s->thread_count < INTERVALS * THREADS);
+	for (size_t i = 0; i < s->thread_count; i++)
+		rows_cpu_ns += s->threads[i].cpu_ns;
+	assert_int_equal(rows_cpu_ns, cpu_ns);
+	assert_int_equal(s->threads_ns[STEAL_EXACT], stolen_ns);
+	assert_true(row(s, STEAL_TID_FOLDED).cpu_ns > 0);
+	/* The best known are still there. */
+	assert_int_equal(row(s, 100 + THREADS - 1).stolen_ns[STEAL_EXACT], THREADS - 1);
+	steal_audit_free(a);
+	free(threads);
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Mostly what a counter does, sometimes anything. */
+static uint64_t any_counter(uint64_t *seed, uint64_t time_ns)
+{
+	uint64_t wild = next_random(seed) >> next_random(seed) % 64;
+
+	return next_random(seed) % 8 ? time_ns / 2 + next_random(seed) % S : wild;
+}
+
+/* Whatever the counters say: no CPU and no thread has more than the time that passed, and sums are conserved. */
+static void counters_that_say_anything(void **state)
+{
+	uint64_t seed = 42, faults = 0;
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		bool exact = round % 2;
+		struct steal_audit *a = audit_of(exact ? &exact_source : &tick_source);
+		const struct steal_span *s;
+		uint64_t now = 100 * S;
+		struct sample m;
+
+		for (int i = 0; i < 6; i++) {
+			uint64_t shares = 0, passed, limit;
+
+			now += 1 + next_random(&seed) % (2 * S);
+			at(&m, now);
+			for (uint32_t c = 0; c < 3; c++)
+				if (next_random(&seed) % 5)
+					cpu(&m, c, any_counter(&seed, now), any_counter(&seed, now),
+					    any_counter(&seed, now));
+			for (int32_t t = 1; t < 6; t++)
+				if (next_random(&seed) % 5)
+					thread(&m, t, any_counter(&seed, now), any_counter(&seed, now))->fresh =
+						next_random(&seed) % 2;
+			process(&m, 100, any_counter(&seed, now));
+			m.s.idle_stolen_ns = any_counter(&seed, now);
+			if (steal_audit_add(a, &m.s, &s) == 0)
+				continue;
+			passed = exact ? now - 100 * S : s->to_ns - s->from_ns;
+			limit = passed + passed / 8 + 2 * TICK;
+			for (size_t c = 0; c < s->cpu_count; c++)
+				assert_true(s->cpus[c].stolen_ns <= limit && s->cpus[c].busy_ns <= limit);
+			for (size_t t = 0; t < s->thread_count; t++) {
+				const struct steal_use *u = &s->threads[t];
+
+				assert_true(u->cpu_ns <= 4 * (now - 100 * S + 2 * TICK));
+				assert_true(u->stolen_ns[STEAL_PROPORTIONAL] <= s->stolen_ns);
+				shares += u->stolen_ns[STEAL_PROPORTIONAL];
+			}
+			assert_true(shares + s->others_ns[STEAL_PROPORTIONAL] == s->stolen_ns);
+			for (int f = 0; f < STEAL_FAULT_COUNT; f++)
+				faults += s->faults[f];
+		}
+		steal_audit_free(a);
+	}
+	assert_true(faults > 1000);
+}
+
 /* Every allocation of a whole audit fails once. */
 static void without_memory(void **state)
 {
@@ -549,6 +662,8 @@ int main(void)
 		cmocka_unit_test(samples_that_are_not_later_are_not_taken),
 		cmocka_unit_test(the_worst_and_the_longest),
 		cmocka_unit_test(thresholds_are_passed_beyond_doubt),
+		cmocka_unit_test(threads_without_end),
+		cmocka_unit_test(counters_that_say_anything),
 		cmocka_unit_test(without_memory),
 	};
 
