@@ -145,39 +145,26 @@ static void pauses_bound_the_depth(void **state)
 	pauses_free(&p);
 }
 
-static void sched_counts_the_recording_only(void **state)
+static void sched_counts_from_sample_to_sample(void **state)
 {
 	const struct event events[] = {
-		{.id = EVENT_THREAD_SAMPLE,
-		 .time_ns = 1000,
-		 .thread = 1,
-		 .v = {{100}, {10}, {20}, {70}}},
-		{.id = EVENT_THREAD_SAMPLE,
-		 .time_ns = 2000,
-		 .thread = 1,
-		 .v = {{600}, {110}, {120}, {370}}},
-		{.id = EVENT_THREAD_SAMPLE,
-		 .time_ns = 2000,
-		 .thread = 2,
-		 .v = {{300}, {0}, {0}, {200}}},
-		{.id = EVENT_THREAD_END,
-		 .time_ns = 2100,
-		 .thread = 2,
-		 .v = {{350}, {0}, {0}, {250}}},
+		{.id = EVENT_CPU_SAMPLE, .time_ns = 1000, .v = {{1}, {500}, {400}, {90}, {10}}},
+		{.id = EVENT_THREAD_SAMPLE, .time_ns = 1000, .thread = 1, .v = {{1}, {7}}},
+		{.id = EVENT_CPU_SAMPLE, .time_ns = 2000, .v = {{0}, {30}, {30}}},
+		{.id = EVENT_CPU_SAMPLE, .time_ns = 2000, .v = {{1}, {560}, {440}, {95}, {25}}},
 	};
 	struct sched s = {0};
-	struct sched_times t;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		assert_int_equal(sched_add(&s, &events[i]), 0);
-	t = sched_thread_times(&s.threads[0]);
-	assert_int_equal(t.running_ns, 500);
-	assert_int_equal(t.stolen_ns + t.runnable_ns + t.blocked_ns, 500);
-	t = sched_thread_times(&s.threads[1]); /* it started later: all is of the recording */
-	assert_int_equal(t.running_ns, 350);
-	assert_int_equal(t.blocked_ns, 250);
-	assert_true(s.threads[1].ended);
+	assert_int_equal(s.cpu_places.count, 2);
+	assert_int_equal(s.cpus[0].cpu, 1);
+	assert_int_equal(sched_cpu_growth(&s.cpus[0], SCHED_CPU_CLOCK_NS), 60);
+	assert_int_equal(sched_cpu_growth(&s.cpus[0], SCHED_CPU_JVM_NS), 40);
+	assert_int_equal(sched_cpu_growth(&s.cpus[0], SCHED_CPU_OTHER_NS), 5);
+	assert_int_equal(sched_cpu_growth(&s.cpus[0], SCHED_CPU_IDLE_NS), 15);
+	assert_int_equal(sched_cpu_growth(&s.cpus[1], SCHED_CPU_CLOCK_NS), 0); /* only one */
 	sched_free(&s);
 }
 
@@ -312,7 +299,7 @@ int main(void)
 		cmocka_unit_test(parking_adds_up),
 		cmocka_unit_test(pauses_find_their_operations),
 		cmocka_unit_test(pauses_bound_the_depth),
-		cmocka_unit_test(sched_counts_the_recording_only),
+		cmocka_unit_test(sched_counts_from_sample_to_sample),
 		cmocka_unit_test(groups_add_up_in_every_order),
 		cmocka_unit_test(groups_survive_without_memory),
 		cmocka_unit_test(aspects_have_names),

@@ -17,6 +17,7 @@ struct analysis {
 	struct phases phases;
 	struct safepoints safepoints;
 	struct sched sched;
+	struct wall wall;
 	struct places lost_places;
 	struct analysis_lost *lost;
 	uint32_t lost_capacity;
@@ -51,6 +52,7 @@ void analysis_free(struct analysis *a)
 	phases_free(&a->phases);
 	safepoints_free(&a->safepoints);
 	sched_free(&a->sched);
+	wall_free(&a->wall);
 	places_free(&a->lost_places);
 	free(a->lost);
 	for (uint32_t i = 0; i < a->facts.note_count; i++)
@@ -148,7 +150,9 @@ int analysis_add(struct analysis *a, const struct event *e)
 		err = phases_add(&a->phases, e);
 	if (!err)
 		err = safepoints_add(&a->safepoints, e);
-	return err ? err : sched_add(&a->sched, e);
+	if (!err)
+		err = sched_add(&a->sched, e);
+	return err ? err : wall_add(&a->wall, e);
 }
 
 int analysis_finish(struct analysis *a)
@@ -160,7 +164,22 @@ int analysis_finish(struct analysis *a)
 		err = -ENOMEM;
 	pauses_finish(&a->pauses);
 	phases_finish(&a->phases);
+	if (!err)
+		err = wall_finish(&a->wall);
 	return err ? err : parking_finish(&a->parking, a->facts.last_ns);
+}
+
+void analysis_set_course(struct analysis *a, const struct course_options *options)
+{
+	a->wall.course.options = *options;
+}
+
+void analysis_observe(struct analysis *a,
+		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+				      uint64_t to_ns),
+		      void *context)
+{
+	contention_observe(a->contention, observe, context);
 }
 
 void analysis_facts(const struct analysis *a, struct analysis_facts *ret)
@@ -209,4 +228,9 @@ const struct safepoints *analysis_safepoints(const struct analysis *a)
 const struct sched *analysis_sched(const struct analysis *a)
 {
 	return &a->sched;
+}
+
+const struct wall *analysis_wall(const struct analysis *a)
+{
+	return &a->wall;
 }

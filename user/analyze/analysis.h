@@ -9,9 +9,11 @@
 #include "analyze/phases.h"
 #include "analyze/safepoint.h"
 #include "analyze/sched.h"
+#include "analyze/wall.h"
 #include "log/event.h"
 
 struct analysis;
+struct cell_key;
 struct contention;
 struct log_names;
 struct stacks;
@@ -47,6 +49,13 @@ struct analysis_facts {
 struct analysis *analysis_new(void);
 void analysis_free(struct analysis *a);
 
+/* Before the first event: threads' states are wanted window by window, too. */
+void analysis_set_course(struct analysis *a, const struct course_options *options);
+/* Before the first event: see contention_observe(). */
+void analysis_observe(struct analysis *a,
+		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+				      uint64_t to_ns),
+		      void *context);
 /* Events in time order. 0 or -ENOMEM: then the analysis can only be freed. */
 int analysis_add(struct analysis *a, const struct event *e);
 /* No more events. 0 or -ENOMEM. */
@@ -62,3 +71,4 @@ const struct pauses *analysis_pauses(const struct analysis *a);
 const struct phases *analysis_phases(const struct analysis *a);
 const struct safepoints *analysis_safepoints(const struct analysis *a);
 const struct sched *analysis_sched(const struct analysis *a);
+const struct wall *analysis_wall(const struct analysis *a);

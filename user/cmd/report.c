@@ -32,7 +32,7 @@ static const struct argp_option option_table[] = {
 	{"by", 'b', "A[,B...]", 0, "Only blocked time, nested by these aspects, in any order:", 0},
 	{"full", OPT_FULL, NULL, 0,
 	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
-	 "folded, and long chains cut",
+	 "folded, and long chains cut. And the VM's threads pool by pool",
 	 0},
 	{"parked", OPT_PARKED, NULL, 0,
 	 "With --by: not the time blocked in locks, but the time parked on anything else "

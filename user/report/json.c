@@ -10,6 +10,7 @@
 #include "report/finding.h"
 #include "report/heap.h"
 #include "report/json_collections.h"
+#include "report/json_wall.h"
 #include "report/text.h"
 #include "report/vouched.h"
 
@@ -224,29 +225,6 @@ static json_t *pauses_json(const struct report_input *in)
 	return o;
 }
 
-static json_t *threads_json(const struct report_input *in)
-{
-	const struct sched *s = analysis_sched(in->analysis);
-	const struct log_names *names = analysis_names(in->analysis);
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < s->thread_places.count; i++) {
-		const struct log_thread *known = log_names_thread(names, s->threads[i].thread);
-		struct sched_times t = sched_thread_times(&s->threads[i]);
-
-		json_array_append_new(
-			array,
-			json_pack("{sssIsIsIsIsIsI}", "name",
-				  name_thread(names, s->threads[i].thread, "(unknown)"), "tid",
-				  (json_int_t)(known ? known->tid : 0), "java_id",
-				  (json_int_t)(known ? known->java_id : 0), "running_ns",
-				  (json_int_t)t.running_ns, "stolen_ns", (json_int_t)t.stolen_ns,
-				  "runnable_ns", (json_int_t)t.runnable_ns, "blocked_ns",
-				  (json_int_t)t.blocked_ns));
-	}
-	return array;
-}
-
 static json_t *cpus_json(const struct report_input *in)
 {
 	static const char *const fields[SCHED_CPU_FIELD_COUNT] = {
@@ -296,7 +274,7 @@ int report_json(const struct report_input *in, FILE *out)
 	json_object_set_new(o, "parking", blockers_json(in, PARKING_PARK));
 	json_object_set_new(o, "waiting", blockers_json(in, PARKING_WAIT));
 	json_object_set_new(o, "pauses", pauses_json(in));
-	json_object_set_new(o, "threads", threads_json(in));
+	json_object_set_new(o, "threads", wall_json(in));
 	json_object_set_new(o, "cpus", cpus_json(in));
 	json_object_set_new(o, "lost", lost_json(in, &f));
 	if (!err)
