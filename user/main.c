@@ -10,6 +10,7 @@ static const struct {
 } commands[] = {
 	{"record", cmd_record, "record a running JVM, or a command to its end"},
 	{"report", cmd_report, "say who waited for what, and who held it"},
+	{"time", cmd_time, "show the course of the threads' states over time"},
 	{"steal", cmd_steal, "say what the hypervisor takes, and from which threads; needs no JVM"},
 	{"export", cmd_export, "write call chains of lock waits for flame graph tools"},
 	{"cat", cmd_cat, "print a log as JSON, one event per line"},
