@@ -14,7 +14,7 @@
  */
 #define ORDER_WINDOW_NS NS_PER_S
 
-static void tell_open(const char *path, int err)
+void log_tell_open(const char *path, int err)
 {
 	if (err == -EPROTO)
 		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
@@ -68,7 +68,7 @@ int analyze_log_watched(const char *path, const struct log_watch *w, struct anal
 	int err = log_reader_open(path, &l.reader);
 
 	if (err) {
-		tell_open(path, err);
+		log_tell_open(path, err);
 		return err;
 	}
 	l.analysis = analysis_new();
@@ -91,23 +91,29 @@ void analyzed_log_close(struct analyzed_log *l)
 	*l = (struct analyzed_log){0};
 }
 
-int analyzed_log_tell(const struct analyzed_log *l, const char *done)
+int log_tell(const char *path, const struct report_input *in, bool ended, const char *done)
 {
-	struct analysis_facts facts;
 	char damage[512];
 
-	if (l->input.damaged) {
-		report_damage(&l->input, damage, sizeof(damage));
-		msg_error("%s: %s", l->path, damage);
+	if (in->damaged) {
+		report_damage(in, damage, sizeof(damage));
+		msg_error("%s: %s", path, damage);
 		return -EBADMSG;
 	}
-	analysis_facts(l->analysis, &facts);
-	if (facts.ended)
+	if (ended)
 		return 0;
 	msg_error("%s: the log has no end: its recorder was killed, or is still at work; what it "
 		  "had written by then is %s",
-		  l->path, done);
+		  path, done);
 	return -EBADMSG;
+}
+
+int analyzed_log_tell(const struct analyzed_log *l, const char *done)
+{
+	struct analysis_facts facts;
+
+	analysis_facts(l->analysis, &facts);
+	return log_tell(l->path, &l->input, facts.ended, done);
 }
 
 int finish_output(FILE *out)

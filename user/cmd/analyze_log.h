@@ -33,5 +33,9 @@ void analyzed_log_close(struct analyzed_log *l);
  */
 int analyzed_log_tell(const struct analyzed_log *l, const char *done);
 
+/* The same for a log that a command reads itself; what opening it has failed with. */
+int log_tell(const char *path, const struct report_input *in, bool ended, const char *done);
+void log_tell_open(const char *path, int err);
+
 /* 0; 1: a reader of a pipe that has seen enough, which is no failure; or -EIO, and it is said. */
 int finish_output(FILE *out);
