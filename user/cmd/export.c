@@ -7,21 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analyze/analysis.h"
 #include "analyze/contention.h"
 #include "base/msg.h"
+#include "base/units.h"
 #include "cmd/analyze_log.h"
+#include "cmd/export_chrome.h"
+#include "cmd/export_output.h"
 #include "report/export.h"
 
-enum format { FORMAT_NONE, FORMAT_COLLAPSED, FORMAT_SPEEDSCOPE };
+enum format { FORMAT_NONE, FORMAT_COLLAPSED, FORMAT_SPEEDSCOPE, FORMAT_CHROME };
+
+#define FRAMES_MAX 512 /* are recorded */
 
 enum {
 	KEY_LINES = 0x100,
 	KEY_THREADS,
 	KEY_LOCKS,
 	KEY_HIDDEN,
+	KEY_FROM,
+	KEY_UNTIL,
+	KEY_MIN,
+	KEY_THREAD_NAME,
+	KEY_FRAMES,
 };
 
 struct options {
@@ -31,10 +40,17 @@ struct options {
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
 	struct export_input wanted;
+	struct chrome_options timeline;
+	const char *of_chains;   /* the first option that is not for a timeline; NULL: none */
+	const char *of_timeline; /* the first option that is for nothing else */
 };
 
 static const struct argp_option option_table[] = {
-	{"to", 't', "collapsed|speedscope", 0, "The format: one of the two", 0},
+	{"to", 't', "collapsed|speedscope|chrome", 0,
+	 "The format. collapsed, speedscope: call chains, for flame graphs. chrome: a timeline, "
+	 "for "
+	 "Perfetto",
+	 0},
 	{"side", 's', "waiter|owner|both", 0,
 	 "Whose call chains. waiter: of threads that were blocked. owner: of those that held the "
 	 "lock meanwhile. both: the waiter's, and on top of it, behind (blocked by), the owner's. "
@@ -43,18 +59,26 @@ static const struct argp_option option_table[] = {
 	{"lock-class", 'c', "PATTERN", 0,
 	 "Only time blocked on locks of these classes; * and ? stand for any text, one character",
 	 0},
-	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout", 0},
+	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout; to one in .gz, compressed", 0},
 	{"lines", KEY_LINES, NULL, 0, "With source lines: a method at two lines is two frames", 0},
 	{"threads", KEY_THREADS, NULL, 0, "Begin each call chain with its thread's name", 0},
 	{"locks", KEY_LOCKS, NULL, 0,
 	 "End each call chain (of both: the waiter's) with the class of the lock", 0},
 	{"hidden", KEY_HIDDEN, NULL, 0, "Lambda forms and other frames that Java hides, too", 0},
+	{NULL, 0, NULL, 0, "Of a timeline:", 1},
+	{"from", KEY_FROM, "TIME", 0, "Leave out what was before this time of the recording", 0},
+	{"until", KEY_UNTIL, "TIME", 0, "Leave out what was behind it", 0},
+	{"min", KEY_MIN, "TIME", 0, "Only slices at least that long, such as 100us", 0},
+	{"thread-name", KEY_THREAD_NAME, "PATTERN", 0,
+	 "Only threads of these names; * and ? stand for any text, one character", 0},
+	{"frames", KEY_FRAMES, "N", 0, "Call chains of at most N frames (12); 0: none", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const char doc[] =
 	"Writes the call chains of blocked threads, or of those that blocked them, weighted with "
-	"the blocked time in ns, for flame graph tools.\v"
+	"the blocked time in ns, for flame graph tools; or a timeline of all threads, collections "
+	"and safepoints for Perfetto and chrome://tracing.\v"
 	"  spoor export --to collapsed app.spoor |\n"
 	"      flamegraph.pl --countname ns --title 'blocked' > blocked.svg\n"
 	"  spoor export --to collapsed --side owner app.spoor |\n"
@@ -63,6 +87,10 @@ static const char doc[] =
 	"      who was blocked on one class of lock; on top of it what the owner did\n"
 	"  spoor export --to speedscope --lines -o app.speedscope.json app.spoor\n"
 	"      to be opened in https://www.speedscope.app\n"
+	"  spoor export --to chrome -o app.json.gz app.spoor\n"
+	"      to be opened in https://ui.perfetto.dev\n"
+	"  spoor export --to chrome --from 20s --until 25s --min 100us -o app.json app.spoor\n"
+	"      five seconds of it, without the shortest slices\n"
 	"\n"
 	"The weights add up to the blocked time of the report: time of which no call chain is "
 	"known is a frame of its own. Frames in parentheses are no methods; the manual page "
@@ -77,8 +105,10 @@ static void set_format(struct options *o, const char *arg, struct argp_state *st
 		o->to = FORMAT_COLLAPSED;
 	else if (!strcmp(arg, "speedscope"))
 		o->to = FORMAT_SPEEDSCOPE;
+	else if (!strcmp(arg, "chrome"))
+		o->to = FORMAT_CHROME;
 	else
-		argp_error(state, "--to is collapsed or speedscope, not '%s'", arg);
+		argp_error(state, "--to is collapsed, speedscope or chrome, not '%s'", arg);
 }
 
 static void set_side(struct options *o, const char *arg, struct argp_state *state)
@@ -98,12 +128,103 @@ static void set_side(struct options *o, const char *arg, struct argp_state *stat
 static void set_defaults(struct options *o, struct argp_state *state)
 {
 	if (!o->to)
-		argp_error(state, "which format? --to collapsed or --to speedscope");
+		argp_error(state, "which format? --to collapsed, --to speedscope or --to chrome");
+	if (o->to == FORMAT_CHROME && o->of_chains)
+		argp_error(state, "--%s is for call chains, not for --to chrome", o->of_chains);
+	if (o->to != FORMAT_CHROME && o->of_timeline)
+		argp_error(state, "--%s is for --to chrome", o->of_timeline);
+	if (o->timeline.until_ns && o->timeline.until_ns <= o->timeline.from_ns)
+		argp_error(state, "nothing is between --from and --until");
 	if (o->side_count)
 		return;
 	o->sides[0] = EXPORT_WAITER;
 	o->sides[1] = EXPORT_OWNER;
 	o->side_count = o->to == FORMAT_SPEEDSCOPE ? 2 : 1;
+}
+
+static const char *name_of(int key)
+{
+	const struct argp_option *option = option_table;
+
+	while (option->key != key)
+		option++;
+	return option->name;
+}
+
+static void set_time(uint64_t *ret, int key, const char *arg, struct argp_state *state)
+{
+	if (duration_parse(arg, ret))
+		argp_error(state, "--%s is a time, such as 100us, 1.5s or 2m, not '%s'",
+			   name_of(key), arg);
+}
+
+static void set_frames(struct options *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long count = strtoul(arg, &end, 10);
+
+	if (*arg < '0' || *arg > '9' || *end || count > FRAMES_MAX)
+		argp_error(state, "--frames is a number up to %d, not '%s'", FRAMES_MAX, arg);
+	o->timeline.frames = (unsigned)count;
+}
+
+static error_t parse_timeline(int key, const char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_FROM:
+		set_time(&o->timeline.from_ns, key, arg, state);
+		break;
+	case KEY_UNTIL:
+		set_time(&o->timeline.until_ns, key, arg, state);
+		break;
+	case KEY_MIN:
+		set_time(&o->timeline.min_ns, key, arg, state);
+		break;
+	case KEY_THREAD_NAME:
+		o->timeline.threads = arg;
+		break;
+	case KEY_FRAMES:
+		set_frames(o, arg, state);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	if (!o->of_timeline)
+		o->of_timeline = name_of(key);
+	return 0;
+}
+
+static error_t parse_chains(int key, const char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 's':
+		set_side(o, arg, state);
+		break;
+	case 'c':
+		o->wanted.lock_class = arg;
+		break;
+	case KEY_LINES:
+		o->wanted.lines = true;
+		break;
+	case KEY_THREADS:
+		o->wanted.threads = true;
+		break;
+	case KEY_LOCKS:
+		o->wanted.locks = true;
+		break;
+	case KEY_HIDDEN:
+		o->wanted.hidden = true;
+		break;
+	default:
+		return parse_timeline(key, arg, state);
+	}
+	if (!o->of_chains)
+		o->of_chains = name_of(key);
+	return 0;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -114,26 +235,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 't':
 		set_format(o, arg, state);
 		return 0;
-	case 's':
-		set_side(o, arg, state);
-		return 0;
-	case 'c':
-		o->wanted.lock_class = arg;
-		return 0;
 	case 'o':
 		o->output = arg;
-		return 0;
-	case KEY_LINES:
-		o->wanted.lines = true;
-		return 0;
-	case KEY_THREADS:
-		o->wanted.threads = true;
-		return 0;
-	case KEY_LOCKS:
-		o->wanted.locks = true;
-		return 0;
-	case KEY_HIDDEN:
-		o->wanted.hidden = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->path)
@@ -147,34 +250,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_defaults(o, state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_chains(key, arg, state);
 	}
-}
-
-/* A log must not be overwritten by what is made of it. */
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat of_a, of_b;
-
-	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
-	       of_a.st_ino == of_b.st_ino;
-}
-
-/* NULL: it cannot be opened, and that has been said. */
-static FILE *open_output(const struct options *o)
-{
-	FILE *out;
-
-	if (!o->output)
-		return stdout;
-	if (is_same_file(o->path, o->output)) {
-		msg_error("%s: this is the log itself; choose another FILE for -o", o->output);
-		return NULL;
-	}
-	out = fopen(o->output, "we");
-	if (!out)
-		msg_error("%s: cannot write it: %s", o->output, strerror(errno));
-	return out;
 }
 
 static void tell_nothing(const struct options *o)
@@ -190,7 +267,7 @@ static void tell_nothing(const struct options *o)
 static int write_output(const struct options *o, const struct export_input *in)
 {
 	const char *slash = strrchr(o->path, '/');
-	FILE *out = open_output(o);
+	FILE *out = export_output_open(o->path, o->output);
 	int err;
 
 	if (!out)
@@ -204,11 +281,7 @@ static int write_output(const struct options *o, const struct export_input *in)
 		msg_error("%s: cannot export it: %s", o->path, strerror(-err));
 	else
 		err = finish_output(out);
-	if (out != stdout && fclose(out) && err >= 0) {
-		msg_error("%s: cannot write it: %s", o->output, strerror(errno));
-		err = -EIO;
-	}
-	return err;
+	return export_output_close(out, o->output, err);
 }
 
 static int export(const struct options *o, const struct analyzed_log *log)
@@ -230,7 +303,7 @@ int cmd_export(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
 	static char name[] = "spoor export";
-	struct options o = {0};
+	struct options o = {.timeline.frames = 12};
 	struct analyzed_log log;
 	int err;
 
@@ -239,6 +312,8 @@ int cmd_export(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
+	if (o.to == FORMAT_CHROME)
+		return export_chrome(o.path, o.output, &o.timeline);
 	if (analyze_log(o.path, &log))
 		return CMD_FAILED;
 	err = export(&o, &log);

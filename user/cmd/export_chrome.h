@@ -1,0 +1,7 @@
+/* cmd/export_chrome.h: `spoor export --to chrome`. */
+#pragma once
+
+#include "report/chrome.h"
+
+/* path: the log; output: NULL for stdout. Says what goes wrong; returns an exit status. */
+int export_chrome(const char *path, const char *output, const struct chrome_options *wanted);

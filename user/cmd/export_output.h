@@ -1,0 +1,10 @@
+/* cmd/export_output.h: where an export is written to. */
+#pragma once
+
+#include <stdio.h>
+
+/* output: NULL for stdout; with .gz at its end it is compressed. NULL: it cannot be opened, or is
+ * the log at path itself, and that has been said. */
+FILE *export_output_open(const char *path, const char *output);
+/* err: of writing. What else goes wrong at the end is said, and returned if err is not negative. */
+int export_output_close(FILE *out, const char *output, int err);

@@ -1,0 +1,38 @@
+/* report/chrome_parts.h: the parts of a timeline. */
+#pragma once
+
+#include "report/chrome_state.h"
+
+/* All with int: 0 or -ENOMEM. */
+
+/* --- chrome_threads.c: the threads' tracks */
+int chrome_threads_init(struct chrome *c);
+int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret);
+/* What its track is called: unlike all others. Returns buf. */
+char *chrome_thread_label(struct chrome *c, uint64_t thread, char buf[LABEL_MAX]);
+struct track_sink chrome_thread_sink(struct chrome *c);
+int chrome_tracks_add(struct chrome *c, const struct event *e);
+
+/* --- chrome_flow.c: arrows between threads; add: before tracks_add, settle: behind it */
+int chrome_flow_add(struct chrome *c, const struct event *e);
+int chrome_flow_settle(struct chrome *c, const struct event *e);
+int chrome_flow_begin(struct chrome *c, const struct track_slice *s);
+int chrome_flow_end(struct chrome *c, const struct track_slice *s);
+
+/* --- chrome_slice.c: what is said of a thread's slice; within an event */
+void chrome_slice_begin(struct chrome *c, const struct track_slice *s);
+void chrome_slice_end(struct chrome *c, const struct track_slice *s);
+
+/* --- chrome_spans.c, chrome_vm.c, chrome_counters.c, chrome_marks.c */
+int chrome_spans_add(struct chrome *c, const struct event *e);
+int chrome_vm_add(struct chrome *c, const struct event *e);
+int chrome_vm_finish(struct chrome *c);
+int chrome_counters_add(struct chrome *c, const struct event *e);
+void chrome_counters_finish(struct chrome *c);
+int chrome_marks_add(struct chrome *c, const struct event *e);
+void chrome_marks_gaps(struct chrome *c, const struct log_reader_stats *stats);
+
+static inline bool chrome_wanted(const struct chrome *c, uint64_t ns)
+{
+	return ns >= c->options.from_ns && ns <= c->options.until_ns;
+}

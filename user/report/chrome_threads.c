@@ -1,0 +1,168 @@
+/* The threads' tracks: what they are called, their order, and the slices on them. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/pool.h"
+#include "log/names.h"
+#include "report/chrome_parts.h"
+
+#define TID_MAX (1u << 22) /* of the kernel; tracks of other kinds have numbers from here on */
+
+struct order {
+	uint64_t thread;
+	uint64_t tid;
+	const char *name;
+	enum thread_group group;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+	int by_name = strverscmp(x->name, y->name);
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (by_name)
+		return by_name;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static bool is_hidden(const struct chrome *c, uint64_t thread)
+{
+	char label[LABEL_MAX];
+
+	return c->options.threads &&
+	       fnmatch(c->options.threads,
+		       name_thread(c->names, thread, label_thread(c->labels, thread, label)), 0);
+}
+
+/* A kernel thread id may be used again, by another thread: that one's track has another number. */
+static int number_track(struct chrome *c, uint64_t tid, struct chrome_thread *t)
+{
+	uint32_t place, known = c->track_places.count;
+	int err = 0;
+
+	t->track = tid;
+	if (tid && tid < TID_MAX) {
+		err = places_add(&c->track_places, (struct place_key){.a = tid}, &place);
+		t->again = c->track_places.count == known;
+	}
+	if (!tid || tid >= TID_MAX || t->again)
+		t->track = c->next_track++;
+	return err;
+}
+
+int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret)
+{
+	const struct log_thread *l = log_names_thread(c->names, thread);
+	uint32_t place, known = c->thread_places.count;
+	struct chrome_thread *t;
+	int err = places_add_row(&c->thread_places, (struct place_key){.a = thread}, &c->threads,
+				 &c->threads_capacity, sizeof(*c->threads), &place);
+
+	if (err)
+		return err;
+	t = &c->threads[place];
+	*ret = t;
+	if (place < known)
+		return 0;
+	t->thread = (uint32_t)thread;
+	t->hidden = is_hidden(c, thread);
+	t->sort = CHROME_SORT_THREADS + 3ull * place + 2;
+	return number_track(c, l ? l->tid : 0, t);
+}
+
+/* In their order, so that those whose names the log does not have come last. */
+int chrome_threads_init(struct chrome *c)
+{
+	unsigned count = log_names_count(c->names, LOG_NAMES_THREAD);
+	struct order *orders = calloc(count + 1, sizeof(*orders));
+	struct chrome_thread *t;
+	int err = orders ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; orders && i < count; i++) {
+		uint64_t id = log_names_id(c->names, LOG_NAMES_THREAD, i);
+		const struct log_thread *l = log_names_thread(c->names, id);
+
+		orders[i] = (struct order){id, l->tid, l->name,
+					   thread_group_of(l->name, l->java_id != 0)};
+	}
+	if (orders)
+		qsort(orders, count, sizeof(*orders), compare);
+	for (unsigned i = 0; i < count && !err; i++)
+		err = chrome_thread(c, orders[i].thread, &t);
+	free(orders);
+	return err;
+}
+
+char *chrome_thread_label(struct chrome *c, uint64_t thread, char buf[LABEL_MAX])
+{
+	struct chrome_thread *t;
+	size_t length;
+
+	label_thread(c->labels, thread, buf);
+	length = strlen(buf);
+	if (!chrome_thread(c, thread, &t) && t->again)
+		snprintf(buf + length, LABEL_MAX - length, " #%" PRIu64, thread);
+	return buf;
+}
+
+static void name_track(struct chrome *c, struct chrome_thread *t)
+{
+	char label[LABEL_MAX];
+
+	if (t->named)
+		return;
+	t->named = true;
+	c->facts.threads++;
+	chrome_track(&c->out, t->track, chrome_thread_label(c, t->thread, label), t->sort);
+}
+
+static int on_begin(void *context, const struct track_slice *s)
+{
+	struct chrome *c = context;
+	struct chrome_thread *t;
+	int err = chrome_thread(c, s->thread, &t);
+
+	if (err || t->hidden)
+		return err;
+	name_track(c, t);
+	chrome_event(&c->out, 'B', t->track, s->shown_begin_ns);
+	chrome_slice_begin(c, s);
+	chrome_done(&c->out);
+	return chrome_flow_begin(c, s);
+}
+
+static int on_end(void *context, const struct track_slice *s)
+{
+	struct chrome *c = context;
+	struct chrome_thread *t;
+	int err = chrome_thread(c, s->thread, &t);
+
+	if (!err && !t->hidden)
+		err = chrome_flow_end(c, s);
+	if (err || t->hidden)
+		return err;
+	err = chrome_thread(c, s->thread, &t);
+	if (err)
+		return err;
+	chrome_event(&c->out, 'E', t->track, s->shown_end_ns);
+	chrome_slice_end(c, s);
+	chrome_done(&c->out);
+	return 0;
+}
+
+struct track_sink chrome_thread_sink(struct chrome *c)
+{
+	return (struct track_sink){.context = c, .begin = on_begin, .end = on_end};
+}
+
+int chrome_tracks_add(struct chrome *c, const struct event *e)
+{
+	return tracks_add(c->tracks, e);
+}
