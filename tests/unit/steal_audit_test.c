@@ -352,6 +352,38 @@ static void threads_end_between_two_samples(void **state)
 	steal_audit_free(a);
 }
 
+/* A thread that was missed at first was in what the process had beyond its threads; what ends later is seen. */
+static void a_thread_that_was_missed_at_first(void **state)
+{
+	struct steal_audit *a = audit_of(&tick_source);
+	const struct steal_span *s;
+	struct sample m;
+
+	(void)state;
+	at(&m, 10 * S);
+	cpu(&m, 0, 0, 0, 0);
+	process(&m, 100, 30 * S);
+	thread(&m, 1, 20 * S, 0);
+	add_first(a, &m);
+	at(&m, 11 * S);
+	cpu(&m, 0, 0, 1 * S, 0);
+	process(&m, 100, 30 * S);
+	thread(&m, 1, 20 * S, 0);
+	thread(&m, 2, 10 * S, 0);
+	s = add(a, &m);
+	assert_int_equal(s->thread_count, 0);
+	assert_int_equal(s->faults[STEAL_LATE], 1);
+	at(&m, 12 * S);
+	cpu(&m, 0, 0, 2 * S, 0);
+	process(&m, 100, 30 * S + 700 * MS);
+	thread(&m, 1, 20 * S, 0);
+	thread(&m, 2, 10 * S + 500 * MS, 0);
+	s = add(a, &m);
+	assert_int_equal(row(s, 2).cpu_ns, 500 * MS);
+	assert_int_equal(row(s, 0).cpu_ns, 200 * MS);
+	steal_audit_free(a);
+}
+
 static void a_fresh_process_has_all_of_its_time(void **state)
 {
 	struct steal_audit *a = audit_of(&tick_source);
@@ -657,6 +689,7 @@ int main(void)
 		cmocka_unit_test(a_thread_number_is_used_again),
 		cmocka_unit_test(a_late_thread_is_counted_from_its_first_sample_on),
 		cmocka_unit_test(threads_end_between_two_samples),
+		cmocka_unit_test(a_thread_that_was_missed_at_first),
 		cmocka_unit_test(a_fresh_process_has_all_of_its_time),
 		cmocka_unit_test(a_suspended_machine_is_told),
 		cmocka_unit_test(samples_that_are_not_later_are_not_taken),
