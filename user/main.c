@@ -10,6 +10,7 @@ static const struct {
 } commands[] = {
 	{"record", cmd_record, "record a running JVM, or a command to its end"},
 	{"report", cmd_report, "say who waited for what, and who held it"},
+	{"spans", cmd_spans, "say how long requests took, and where their time went"},
 	{"time", cmd_time, "show the course of the threads' states over time"},
 	{"steal", cmd_steal, "say what the hypervisor takes, and from which threads; needs no JVM"},
 	{"export", cmd_export, "write call chains of lock waits for flame graph tools"},

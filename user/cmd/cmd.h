@@ -14,6 +14,7 @@ enum cmd_exit {
 
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_spans(int argc, char **argv);
 int cmd_time(int argc, char **argv);
 int cmd_steal(int argc, char **argv);
 int cmd_export(int argc, char **argv);
