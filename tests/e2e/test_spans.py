@@ -1,0 +1,303 @@
+"""Marks of an application (jvm-hooks/mark) on a real JVM: spans against the program's own clock."""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import zipfile
+
+from jvm import HERE, JavaTest, PatchedJavaTest, jdk_tool  # first: it says where harness is
+from harness import BUILD, DEADLINE_S, spoor
+
+JAR = os.path.join(BUILD, "spoor-mark.jar")
+PCT, FLOOR_NS = 2, 200_000
+MS = 1_000_000
+STATE_OF = {"sleep": "sleep", "lock": "lock", "burn": "running", "park": "park", "wait": "wait", "read": "io",
+            "innermost": "sleep"}
+
+
+class Span:
+    """As the program tells it."""
+
+    def __init__(self, line):
+        _, self.name, *times = line.split(" ")
+        self.before, self.begun, self.ending, self.ended, self.known = map(int, times)
+
+    def slack(self):
+        """How well the program knows it: it may have lost its CPU between a stamp and the mark."""
+        return max(FLOOR_NS, self.begun - self.before + self.ended - self.ending)
+
+    def fits(self, got):
+        begin, end = got["begin_ns"], got["begin_ns"] + got["ns"]
+        return self.before <= begin <= self.begun and self.ending <= end <= self.ended
+
+
+class MarkTest(JavaTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if not os.path.exists(JAR):
+            raise unittest.SkipTest(f"there is no {JAR}: make mark")
+        marks = tempfile.mkdtemp(prefix="spoor-classes-")
+        cls.addClassCleanup(shutil.rmtree, marks, True)
+        subprocess.run([jdk_tool("javac"), "-cp", JAR, "-d", marks, *glob.glob(os.path.join(HERE, "marks/*.java"))],
+                       check=True)
+        cls.classes = os.pathsep.join([marks, JAR])
+
+    def told(self, vm, command, deadline_s=DEADLINE_S):
+        """What the program says up to "done"."""
+        vm.say(command)
+        lines = []
+        while (line := vm.line(deadline_s)) != "done":
+            lines.append(line)
+        return lines
+
+    def spans(self, log, *options):
+        return json.loads(spoor("spans", "--format", "json", "--top", 1000, *options, log.path).stdout)
+
+    def by_name(self, spans):
+        return {n["name"]: n for n in spans["names"]}
+
+    def assert_complete(self, spans):
+        facts = spans["facts"]
+        self.assertEqual((facts["lost"], facts["begin_missing"], facts["open"], facts["late_ns"]), (0, 0, 0, 0))
+
+    def check_state(self, span, got, state):
+        """A thread that wants to sleep may have to run for a while, or to wait for a CPU; all else it slept."""
+        states = got["states"]
+        active = sum(states[s] for s in ("running", "stolen", "runnable", "throttled", "pause"))
+        if state == "running":
+            # The kernel's clock of CPU time leaves out interrupts; many switches, many of these.
+            self.assert_near(states[state], span.known, PCT, f"{span.name}: {states}",
+                             FLOOR_NS + states["runnable"] / 50)
+            return
+        self.assert_near(states[state], got["ns"] - active, PCT, f"{span.name}: {states}", FLOOR_NS)
+        least = span.known * (100 - PCT) / 100 - FLOOR_NS - active
+        self.assertGreaterEqual(states[state], least, f"{span.name}: {states}")
+
+    def assert_pairs(self, wanted, spans):
+        """Each span of the program's with the one of spoor's that fits its clock."""
+        left = list(spans["slowest"])
+        pairs = []
+        for span in wanted:
+            found = [got for got in left if got["name"] == span.name and span.fits(got)]
+            self.assertEqual(len(found), 1, f"{span.name} from {span.begun} to {span.ending}: {found}")
+            left.remove(found[0])
+            pairs.append((span, found[0]))
+        self.assertEqual(left, [])
+        return pairs
+
+
+class Contents:
+    """On the stock JVM, and on the patched one."""
+    ROUNDS = 5
+
+    def test_spans_hold_what_the_program_did(self):
+        vm = self.java("Spans")
+        self.told(vm, "recorded")  # the library is there before the recorder is
+        recorder = self.record(vm)
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        wanted = [Span(line) for line in self.told(vm, f"scenes {self.ROUNDS}")]
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        spans = self.spans(log)
+        self.assert_complete(spans)
+        for span, got in self.assert_pairs(wanted, spans):
+            with self.subTest(name=span.name):
+                self.check(span, got)
+        for name, n in self.by_name(spans).items():
+            own = [s for s in wanted if s.name == name]
+            lengths = [s.ending - s.begun for s in own]
+            self.assertEqual(n["count"], len(own))
+            self.assert_near(n["total_ns"], sum(lengths), PCT, name, sum(s.slack() for s in own))
+            self.assert_near(n["max_ns"], max(lengths), PCT, name, max(s.slack() for s in own))
+        self.check_nesting(spans)
+        # The first ways out of native code are not known yet when they are met.
+        methods = {b["holder_method"] for s in spans["slowest"] for b in s["blocked_by"] if b["holder"] == "holder"}
+        self.assertIn("Spans$Holder.hold", methods)
+        self.assertLessEqual(methods, {"Spans$Holder.hold", "(unknown)"})
+        self.assertLess(spans["facts"]["states_error_ns"], sum(n["total_ns"] for n in spans["names"]) / 1000)
+
+    def check(self, span, got):
+        states = got["states"]
+        self.assert_near(got["ns"], span.ending - span.begun, PCT, f"{span.name}: length", span.slack())
+        self.assert_near(sum(states.values()), got["ns"], 0.1, f"{span.name}: sum of the states", 20_000)
+        self.assertEqual(got["thread"], "worker")
+        if span.name in STATE_OF:
+            self.check_state(span, got, STATE_OF[span.name])
+        if span.name == "lock":
+            by = got["blocked_by"]
+            self.assertEqual([(b["class"], b["holder"]) for b in by[:1]], [("Spans$Lock", "holder")])
+            # From the moment when it blocks to when it has the lock: it may wait for a CPU in between.
+            self.assertGreaterEqual(by[0]["ns"], span.known * (100 - PCT) / 100)
+            self.assert_near(sum(b["ns"] for b in by), states["lock"], PCT, f"held: {by}",
+                             FLOOR_NS + states["runnable"] + states["running"])
+
+    def check_nesting(self, spans):
+        within = {s["name"]: s["within"] for s in spans["slowest"]}
+        self.assertEqual((within["outer"], within["inner"], within["innermost"]), (None, "outer", "inner"))
+        names = self.by_name(spans)
+        for outer, inner in (("outer", "inner"), ("inner", "innermost")):
+            self.assert_near(names[outer]["self_ns"], names[outer]["total_ns"] - names[inner]["total_ns"], 0.1, outer)
+        self.assertEqual(names["inner"]["states"]["sleep"], names["innermost"]["states"]["sleep"])
+        self.assertEqual(names["inner"]["self_states"]["sleep"], 0)
+        self.assertGreater(names["outer"]["self_states"]["running"], 19 * MS * self.ROUNDS)
+
+
+class Stock(Contents, MarkTest):
+    pass
+
+
+class Patched(Contents, MarkTest, PatchedJavaTest):
+    pass
+
+
+class Ways(MarkTest):
+    def test_nothing_is_called_while_nobody_records(self):
+        vm = self.java("Spans", options=["-Xlog:jni+resolve=debug:file=" + self.path("jni.log")])
+        self.assertEqual(self.told(vm, "recorded"), ["recorded false"])
+        self.told(vm, "many 1000000")
+
+        def called():
+            with open(self.path("jni.log"), encoding="utf-8") as f:
+                return set(re.findall(r"native method spoor\.Mark\.(\w+)", f.read()))
+
+        self.assertEqual(called(), {"semaphores"})
+        recorder = self.record(vm)
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "many 100")
+        self.assertEqual(called(), {"semaphores", "fireBegin", "fireEnd"})
+        log = recorder.stop()
+        self.assertEqual(self.told(vm, "recorded"), ["recorded false"])
+        self.assertEqual(self.by_name(self.spans(log))["many"]["count"], 100)
+
+    def test_the_library_may_come_after_the_recorder(self):
+        vm = self.java("Spans")
+        recorder = self.record(vm, "--window", "50ms")
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "many 10")
+        log = recorder.stop()
+        spans = self.spans(log)
+        self.assert_complete(spans)
+        self.assertEqual(self.by_name(spans)["many"]["count"], 10)
+
+    def test_two_class_loaders_have_two_libraries(self):
+        vm = self.java("Spans")
+        self.told(vm, "recorded")
+        recorder = self.record(vm, "--window", "50ms")
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "loaders")
+        self.told(vm, "many 1")
+        spans = self.spans(recorder.stop())
+        self.assertEqual({n: s["count"] for n, s in self.by_name(spans).items()},
+                         {"of loader 0": 1, "of loader 1": 1, "many": 1})
+
+    def test_two_recorders(self):
+        vm = self.java("Spans")
+        self.told(vm, "recorded")
+        recorders = [self.record(vm, path=self.path(f"{i}.spoor")) for i in range(2)]
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "many 50")
+        for recorder in recorders:
+            self.assertEqual(self.by_name(self.spans(recorder.stop()))["many"]["count"], 50)
+        self.assertEqual(self.told(vm, "recorded"), ["recorded false"])
+
+    def test_all_ways_to_mark(self):
+        vm = self.java("Spans")
+        self.told(vm, "recorded")
+        recorder = self.record(vm)
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "sides")
+        log = recorder.stop()
+        spans = self.spans(log)
+        self.assert_complete(spans)
+        # 10 bytes each: cut amid a character it would be another text.
+        cut = "\u00e4\u20ac\U0001f600 " * 12 + "\u00e4\u20ac"
+        self.assertLessEqual(len(cut.encode()), 127)
+        self.assertEqual({n: s["count"] for n, s in self.by_name(spans).items()},
+                         {"a runnable": 1, "a callable": 1, "a span": 1, cut: 1, "(no name)": 1, "null": 1,
+                          "that fails": 1, "together": 4})
+        self.assertEqual({s["thread"] for s in spans["slowest"] if s["name"] == "together"},
+                         {f"crew-{i}" for i in range(4)})
+        chosen = self.spans(log, "--name", "a *")
+        self.assertEqual(sorted(self.by_name(chosen)), ["a callable", "a runnable", "a span"])
+
+    def test_names_of_threads(self):
+        vm = self.java("Spans")
+        recorder = self.record(vm)
+        wanted = [Span(line) for line in self.told(vm, "renames 40")]
+        log = recorder.stop()
+        spans = self.spans(log, "--by-thread-name=^req-[0-9]+ (/.*)")
+        self.assertEqual({n: s["count"] for n, s in self.by_name(spans).items()}, {"/a": 20, "/b": 20})
+        for span, got in self.assert_pairs(wanted, spans):
+            self.assert_near(got["ns"], span.ending - span.begun, PCT, span.name, span.slack())
+            self.check_state(span, got, "sleep")
+        self.assertEqual(self.spans(log)["names"], [])
+        self.assertIn("idle", self.by_name(self.spans(log, "--by-thread-name")))
+
+
+class Places(MarkTest):
+    """Where the library is, or cannot be."""
+
+    def library(self):
+        path = self.path("library.so")
+        with zipfile.ZipFile(JAR) as jar, open(path, "wb") as f:
+            f.write(jar.read("spoor/libspoor-mark-linux-amd64.so"))
+        return path
+
+    def record_many(self, vm):
+        self.assertEqual(self.told(vm, "recorded"), ["recorded false"])
+        recorder = self.record(vm)
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "many 20")
+        self.assertEqual(self.by_name(self.spans(recorder.stop()))["many"]["count"], 20)
+
+    def test_a_file_that_stays(self):
+        self.record_many(self.java("Spans", options=["-Dspoor.mark.library=" + self.library()]))
+
+    def in_namespace(self, script):
+        """In a mount namespace with a folder that is another file system there, and empty outside."""
+        folder = self.path("private")
+        os.mkdir(folder)
+        self.addCleanup(lambda: self.assertEqual(os.listdir(folder), []))
+        return folder, ["unshare", "-m", "--propagation", "private", "sh", "-c",
+                        f'mount -t tmpfs none {folder} && {script} && exec "$@"', "sh"]
+
+    def test_another_mount_namespace(self):
+        folder, before = self.in_namespace(f"cp {self.library()} {self.path('private')}/")
+        self.record_many(self.java("Spans", options=[f"-Dspoor.mark.library={folder}/library.so"], before=before))
+
+    def test_another_mount_namespace_and_deleted(self):
+        folder, before = self.in_namespace("true")
+        self.record_many(self.java("Spans", options=[f"-Djava.io.tmpdir={folder}"], before=before))
+
+    def test_nothing_is_left_of_it(self):
+        vm = self.java("Spans", options=[f"-Djava.io.tmpdir={self.tmp}"])
+        before = os.listdir(self.tmp)
+        self.told(vm, "recorded")
+        self.assertEqual(os.listdir(self.tmp), before)
+        with open(f"/proc/{vm.pid}/maps", encoding="utf-8") as f:
+            self.assertRegex(f.read(), r"spoor-mark-\d+\.so \(deleted\)")
+
+    def test_where_it_cannot_be_unpacked_marks_do_nothing(self):
+        logging = self.path("logging.properties")
+        with open(logging, "w", encoding="utf-8") as f:
+            f.write("handlers=java.util.logging.FileHandler\njava.util.logging.FileHandler.level=ALL\n"
+                    f"java.util.logging.FileHandler.pattern={self.path('log.xml')}\nspoor.mark.level=FINE\n")
+        vm = self.java("Spans", options=["-Djava.io.tmpdir=/nonexistent",
+                                         "-Djava.util.logging.config.file=" + logging])
+        self.assertEqual(self.told(vm, "recorded"), ["recorded false"])
+        self.told(vm, "sides")
+        self.told(vm, "many 1000")
+        self.assertEqual(vm.end(), 0)
+        with open(self.path("log.xml"), encoding="utf-8") as f:
+            messages = re.findall(r"<message>(.*)</message>", f.read())
+        self.assertEqual(len(messages), 1, messages)
+        self.assertRegex(messages[0], "marks do nothing: .*NoSuchFileException")
+
+
+if __name__ == "__main__":
+    unittest.main()
