@@ -5,14 +5,15 @@
  * `prev` was on, and the time between the two was prev's, be it the kernel's own count of CPU time
  * with or without steal. So on each CPU, always: threads + idle + unseen + late == growth of the
  * clock, and without late the same of time. ("Unseen" has what no task can be charged with: see
- * missed(). "Late" is what a clock tells after the turn is over: one of ticks does, and any, should the
- * thief come between the readings of two clocks.)
+ * missed(). "Late" is what a clock tells after the turn is over: one of ticks does, and any, should
+ * the thief come between the readings of two clocks.)
  *
  * User space wants a state of all that at one moment, in which the sums agree to the nanosecond,
- * while the machine goes on. For that, charges of even and odd epochs are kept apart. To end an epoch
- * user space runs cut() on each CPU, by an interrupt that comes between two switches: it charges the
- * current task up to now, and from then on that CPU charges the next epoch. Once all CPUs have been
- * cut, nobody adds to the old epoch any more: it can be read at leisure, until the next cut.
+ * while the machine goes on. For that, charges of even and odd epochs are kept apart. To end an
+ * epoch user space runs audit_cut() on each CPU, by an interrupt that comes between two switches:
+ * it charges the current task up to now, and from then on that CPU charges the next epoch. Once
+ * all CPUs have been cut, nobody adds to the old epoch any more: it can be read at leisure, until
+ * the next cut.
  *
  * A single theft is what the clock has grown by between two looks at it: at switches, and at timer
  * ticks. A thief that comes twice between two looks is counted as one.

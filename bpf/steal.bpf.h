@@ -16,8 +16,9 @@
  * clock (update_rq_clock_task, CONFIG_PARAVIRT_TIME_ACCOUNTING). __schedule() updates the clock
  * before the switch, so that it is fresh in sched_switch; in between it is at most a tick old.
  *
- * Where the kernel keeps no such clock (Debian 12's 6.1), the hypervisor's own record for the CPU is
- * the next best: written by it whenever the virtual CPU gets back its physical one, so always fresh.
+ * Where the kernel keeps no such clock (Debian 12's 6.1), the hypervisor's own record for the CPU
+ * is the next best: written by it whenever the virtual CPU gets back its physical one, so always
+ * fresh.
  * It is a per-CPU variable, and so is the run queue. All of them lie in one area for each CPU: from
  * the address of the run queue, which every task leads to, the other variable is as far away as the
  * kernel's BTF says (its DATASEC .data..percpu). So no address of a symbol is needed, which only

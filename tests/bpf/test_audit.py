@@ -166,7 +166,8 @@ class Sums(AuditTest):
             for cpu in last[clock]["cpus"]:
                 with self.subTest(clock=clock, cpu=cpu):
                     ticks = last[clock]["stat_steal"][cpu] - first[clock]["stat_steal"][cpu]
-                    self.assertLessEqual(abs(grown(first[clock], last[clock], cpu)["steal_ns"] - ticks * TICK), 2 * TICK)
+                    steal = grown(first[clock], last[clock], cpu)["steal_ns"]
+                    self.assertLessEqual(abs(steal - ticks * TICK), 2 * TICK)
 
     def test_exact_clocks_agree(self):
         """The scheduler's clock and the hypervisor's own record tell the same theft: within a tick, by CPU."""
@@ -256,7 +257,8 @@ class Threads(AuditTest):
         code = ("import ctypes, sys\nfor name in sys.stdin:\n"
                 f"    ctypes.CDLL(None).prctl({PR_SET_NAME}, name.strip().encode(), 0, 0, 0)\n"
                 "    print('ok', flush=True)\n")
-        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   text=True)
         self.addCleanup(process.communicate)
         audit = self.audit()
 
