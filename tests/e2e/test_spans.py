@@ -205,6 +205,17 @@ class Ways(MarkTest):
             self.assertEqual(self.by_name(self.spans(recorder.stop()))["many"]["count"], 50)
         self.assertEqual(self.told(vm, "recorded"), ["recorded false"])
 
+    def test_as_on_older_kernels(self):
+        vm = self.java("Spans")
+        self.told(vm, "recorded")
+        recorder = self.record(vm, "--window", "50ms", env={**os.environ, "SPOOR_NO_UPROBE_MULTI": "1"})
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "many 30")
+        self.told(vm, "loaders")
+        spans = self.spans(recorder.stop())
+        self.assertEqual({n: s["count"] for n, s in self.by_name(spans).items()},
+                         {"many": 30, "of loader 0": 1, "of loader 1": 1})
+
     def test_all_ways_to_mark(self):
         vm = self.java("Spans")
         self.told(vm, "recorded")
