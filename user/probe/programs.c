@@ -17,13 +17,16 @@
 #include "bpf/wire_layout.h"
 #include "bpf/wire_stack.h"
 #include "bpf/wire_states.h"
+#include "bpf/wire_steal.h"
 #include "jvm/code_layout.h"
 #include "jvm/jvm.h"
 #include "probe/mark.h"
 #include "probe/sampler.h"
+#include "probe/steal_clock.h"
 #include "probe/uprobe_multi.h"
 #include "probe/wanted.h"
 #include "spoor.skel.h"
+#include "steal/hypervisor.h"
 
 #define OWNER_PERIOD_NS 1000000
 
@@ -43,7 +46,7 @@ struct programs {
 	struct attachment gates[WANTED_PROBES]; /* of switches */
 	bool missing[WANTED_PROBES];
 	bool patched;
-	bool steal_clock;
+	const char *steal_clock;
 	const char *throttle_clock;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
@@ -97,6 +100,18 @@ static const char *throttle_clock_of(const struct btf *btf)
 	return "none";
 }
 
+/* One that moves at ticks only would be wrong about turns, which are shorter. */
+static void choose_steal_clock(struct programs *p, const struct btf *btf)
+{
+	struct steal_clock found;
+
+	if (steal_clock_find(btf, hypervisor_name(), NULL, &found) || found.ticks)
+		found = (struct steal_clock){.clock = WIRE_STEAL_NONE};
+	p->skel->rodata->steal_clock = found.clock;
+	p->skel->rodata->steal_offset = found.offset;
+	p->steal_clock = steal_clock_name(found.clock);
+}
+
 static void look_at_kernel(struct programs *p)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -111,7 +126,7 @@ static void look_at_kernel(struct programs *p)
 	t = t ? btf__type_by_id(btf, t->type)
 	      : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
 	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
-	p->steal_clock = has_member(btf, "rq", "prev_steal_time_rq");
+	choose_steal_clock(p, btf);
 	p->throttle_clock = throttle_clock_of(btf);
 	btf__free(btf);
 }
@@ -658,9 +673,9 @@ json_t *programs_missing(const struct programs *p)
 	return names(p, true);
 }
 
-bool programs_has_steal_clock(const struct programs *p)
+const char *programs_steal_clock(const struct programs *p)
 {
-	return p->steal_clock;
+	return p->steal_clock ? p->steal_clock : "none";
 }
 
 const char *programs_throttle_clock(const struct programs *p)

@@ -42,8 +42,8 @@ void programs_free(struct programs *p);
  * references. */
 json_t *programs_attached(const struct programs *p);
 json_t *programs_missing(const struct programs *p);
-/* Whether this kernel has the scheduler's steal clock. */
-bool programs_has_steal_clock(const struct programs *p);
+/* By which clock stolen time is known, see steal_clock.h; static. */
+const char *programs_steal_clock(const struct programs *p);
 /* By which clock of the kernel throttled time is told; "none": it is not, and is in the runnable
  * time. Static. */
 const char *programs_throttle_clock(const struct programs *p);

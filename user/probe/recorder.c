@@ -217,11 +217,10 @@ static bool monitor_recorded(const struct recorder *r)
 static json_t *describe_sources(const struct recorder *r)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
-			      programs_has_steal_clock(r->p) ? "rq_clock" : "none", "sched",
-			      "tp_btf", "throttled", programs_throttle_clock(r->p), "monitor",
-			      r->monitor, "probes", programs_attached(r->p), "probes_missing",
-			      programs_missing(r->p), "owner_sample_ns",
-			      (json_int_t)programs_owner_period_ns(r->p));
+			      programs_steal_clock(r->p), "sched", "tp_btf", "throttled",
+			      programs_throttle_clock(r->p), "monitor", r->monitor, "probes",
+			      programs_attached(r->p), "probes_missing", programs_missing(r->p),
+			      "owner_sample_ns", (json_int_t)programs_owner_period_ns(r->p));
 
 	if (o && r->hooks_why[0])
 		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
