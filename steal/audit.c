@@ -44,7 +44,7 @@ struct cpu {
 struct steal_audit {
 	struct steal_source of;
 	struct guard_limits cpu_limits, thread_limits;
-	uint64_t sample, first_ns, last_ns, last_boot_gain_ns;
+	uint64_t sample, first_ns, last_ns, end_ns, last_boot_gain_ns;
 	struct cpu *cpus; /* by number */
 	size_t cpu_count, cpu_capacity;
 	struct accounts accounts;
@@ -68,7 +68,10 @@ int steal_audit_new(const struct steal_source *of, bool of_process, size_t keep,
 	}
 	a->of = *of;
 	a->cpu_limits.slack_ns = 2 * of->resolution_ns;
-	a->thread_limits.slack_ns = 2 * of->cpu_resolution_ns;
+	/* The kernel brings a running thread's time up to date at ticks, however fine it is. */
+	a->thread_limits.slack_ns =
+		2 * (of->cpu_resolution_ns > of->resolution_ns ? of->cpu_resolution_ns
+							       : of->resolution_ns);
 	a->cpu_limits.late = a->thread_limits.late = of->exact;
 	/* The counters of /proc/stat were longs: those of a 32-bit kernel end there. */
 	if (of->resolution_ns > 1)
@@ -98,7 +101,7 @@ void steal_audit_free(struct steal_audit *a)
 }
 
 /* The growth of a counter, and what was wrong with it. */
-static uint64_t step(struct steal_audit *a, struct guard *g, uint64_t value_ns, uint64_t now_ns,
+static uint64_t step(struct steal_audit *a, struct guard *g, uint64_t value_ns,
 		     const struct guard_limits *limits)
 {
 	static const enum steal_fault faults[GUARD_VERDICT_COUNT] = {
@@ -107,7 +110,8 @@ static uint64_t step(struct steal_audit *a, struct guard *g, uint64_t value_ns, 
 		[GUARD_JUMPED] = STEAL_JUMPED,
 	};
 	uint64_t growth_ns;
-	enum guard_verdict verdict = guard_step(g, value_ns, now_ns, limits, &growth_ns);
+	enum guard_verdict verdict =
+		guard_step(g, value_ns, a->span.to_ns, a->end_ns, limits, &growth_ns);
 
 	if (verdict != GUARD_OK)
 		a->span.faults[faults[verdict]]++;
@@ -159,7 +163,7 @@ static struct cpu *cpu_of(struct steal_audit *a, uint32_t cpu)
 	return &a->cpus[place];
 }
 
-static int add_cpu(struct steal_audit *a, const struct steal_cpu *c, uint64_t now_ns)
+static int add_cpu(struct steal_audit *a, const struct steal_cpu *c)
 {
 	const uint64_t values[CPU_PART_COUNT] = {c->steal_ns, c->busy_ns, c->idle_ns};
 	struct cpu *cpu = cpu_of(a, c->cpu);
@@ -173,9 +177,9 @@ static int add_cpu(struct steal_audit *a, const struct steal_cpu *c, uint64_t no
 	}
 	for (int i = 0; i < CPU_PART_COUNT; i++) {
 		if (known)
-			cpu->step[i] = step(a, &cpu->parts[i], values[i], now_ns, &a->cpu_limits);
+			cpu->step[i] = step(a, &cpu->parts[i], values[i], &a->cpu_limits);
 		else
-			guard_set(&cpu->parts[i], values[i], now_ns);
+			guard_set(&cpu->parts[i], values[i], a->span.to_ns);
 		cpu->total[i] += cpu->step[i];
 	}
 	if (!known && a->sample > 1)
@@ -200,7 +204,7 @@ static int add_cpus(struct steal_audit *a, const struct steal_sample *s)
 		a->cpus[i].in_step = false;
 	}
 	for (size_t i = 0; i < s->cpu_count && !err; i++)
-		err = add_cpu(a, &s->cpus[i], s->time_ns);
+		err = add_cpu(a, &s->cpus[i]);
 	span->cpu_count = 0;
 	for (size_t i = 0; i < a->cpu_count; i++) {
 		const struct cpu *c = &a->cpus[i];
@@ -256,7 +260,7 @@ static int64_t rest_of(const struct account *process, uint64_t cpu_ns)
 /* A row of many threads, which no time limits. */
 static const struct guard_limits of_many = {.slack_ns = 1ull << 62};
 
-static int add_thread(struct steal_audit *a, const struct steal_thread *t, uint64_t now_ns)
+static int add_thread(struct steal_audit *a, const struct steal_thread *t)
 {
 	const struct guard_limits *limits = t->tid ? &a->thread_limits : &of_many;
 	struct account_key key = {.tid = t->tid, .pid = t->pid, .start_ticks = t->start_ticks};
@@ -270,8 +274,8 @@ static int add_thread(struct steal_audit *a, const struct steal_thread *t, uint6
 		return 0;
 	}
 	if (one->is_new && (!t->fresh || a->sample == 1)) {
-		guard_set(&one->cpu, t->cpu_ns, now_ns);
-		guard_set(&one->stolen, t->stolen_ns, now_ns);
+		guard_set(&one->cpu, t->cpu_ns, a->span.to_ns);
+		guard_set(&one->stolen, t->stolen_ns, a->span.to_ns);
 		if (process) {
 			process->known_ns += t->cpu_ns;
 			/* Until now, that was in what the process had beyond its threads. */
@@ -286,8 +290,8 @@ static int add_thread(struct steal_audit *a, const struct steal_thread *t, uint6
 		}
 		if (process)
 			process->known_ns += t->cpu_ns - one->cpu.value_ns;
-		one->step_cpu_ns = step(a, &one->cpu, t->cpu_ns, now_ns, limits);
-		one->step_stolen_ns = step(a, &one->stolen, t->stolen_ns, now_ns, limits);
+		one->step_cpu_ns = step(a, &one->cpu, t->cpu_ns, limits);
+		one->step_stolen_ns = step(a, &one->stolen, t->stolen_ns, limits);
 	}
 	one->sample = a->sample;
 	one->ended = t->ended;
@@ -296,11 +300,11 @@ static int add_thread(struct steal_audit *a, const struct steal_thread *t, uint6
 
 /* Threads that have ended since their last sample: more than the process ever had beyond what is
  * known of its threads. Ticks make that go up and down a little; only a new height counts. */
-static void add_process(struct steal_audit *a, const struct steal_process *p, uint64_t now_ns)
+static void add_process(struct steal_audit *a, const struct steal_process *p)
 {
 	struct account *one = accounts_process(&a->accounts, p->pid);
 	int64_t rest = rest_of(one, p->cpu_ns);
-	uint64_t passed = (now_ns - a->last_ns) * (a->cpu_count ? a->cpu_count : 1);
+	uint64_t passed = (a->end_ns - a->last_ns) * (a->cpu_count ? a->cpu_count : 1);
 	uint64_t growth;
 
 	if (one->is_new && (!p->fresh || a->sample == 1)) {
@@ -326,9 +330,9 @@ static int add_threads(struct steal_audit *a, const struct steal_sample *s)
 		one->step_cpu_ns = one->step_stolen_ns = one->step_share_ns = 0;
 	err = begin_processes(a, s);
 	for (size_t i = 0; i < s->thread_count && !err; i++)
-		err = add_thread(a, &s->threads[i], s->time_ns);
+		err = add_thread(a, &s->threads[i]);
 	for (size_t i = 0; i < s->process_count && !err; i++)
-		add_process(a, &s->processes[i], s->time_ns);
+		add_process(a, &s->processes[i]);
 	return err;
 }
 
@@ -476,6 +480,7 @@ static void begin_span(struct steal_audit *a, const struct steal_sample *s)
 
 	span->from_ns = a->last_ns;
 	span->to_ns = s->time_ns;
+	a->end_ns = s->end_ns > s->time_ns ? s->end_ns : s->time_ns;
 	span->stolen_ns = span->busy_ns = span->idle_ns = span->idle_stolen_ns = 0;
 	memset(span->threads_ns, 0, sizeof(span->threads_ns));
 	memset(span->others_ns, 0, sizeof(span->others_ns));

@@ -26,10 +26,11 @@ struct guard {
 };
 
 /* The first value, or another beginning. */
-void guard_set(struct guard *g, uint64_t value_ns, uint64_t now_ns);
+void guard_set(struct guard *g, uint64_t value_ns, uint64_t time_ns);
 /*
- * The growth from the last value to this one. One CPU, and one thread, cannot spend more time than
- * passes; only a late counter may make up for all of the time in which it stood still.
+ * The growth from the last value to this one, which was read between time_ns and end_ns. One CPU,
+ * and one thread, cannot spend more time than passes; only a late counter may make up for all of
+ * the time in which it stood still.
  */
-enum guard_verdict guard_step(struct guard *g, uint64_t value_ns, uint64_t now_ns,
+enum guard_verdict guard_step(struct guard *g, uint64_t value_ns, uint64_t time_ns, uint64_t end_ns,
 			      const struct guard_limits *limits, uint64_t *ret_ns);

@@ -88,7 +88,8 @@ void recording_add(struct recording *r, unsigned source, const struct steal_samp
 {
 	FILE *out = r->out;
 
-	fprintf(out, "sample %u %" PRIu64 " %" PRIu64 "\n", source, s->time_ns, s->boot_ns);
+	fprintf(out, "sample %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", source, s->time_ns,
+		s->end_ns, s->boot_ns);
 	for (size_t i = 0; i < s->cpu_count; i++)
 		fprintf(out, "cpu %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 			s->cpus[i].cpu, s->cpus[i].steal_ns, s->cpus[i].busy_ns,

@@ -40,6 +40,8 @@ int steal_sink_end(struct steal_sink *to, const struct steal_sample **ret)
 {
 	if (to->err)
 		return to->err;
+	if (!to->sample.end_ns)
+		to->sample.end_ns = clock_mono_ns();
 	to->sample.cpus = to->cpus;
 	to->sample.threads = to->threads;
 	to->sample.processes = to->processes;

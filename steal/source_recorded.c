@@ -220,18 +220,19 @@ static int read_sample(struct recorded *r, bool wanted)
 static int recorded_sample(struct steal_source *s, const struct steal_sample **ret)
 {
 	struct recorded *r = (struct recorded *)s;
-	uint64_t time_ns, boot_ns;
+	uint64_t time_ns, end_ns, boot_ns;
 	unsigned source;
 	int more, err;
 
 	while ((more = next_line(r)) == 1) {
 		if (is_comment(r) || !strncmp(r->line, "source ", 7))
 			continue;
-		if (sscanf(r->line, "sample %u %" SCNu64 " %" SCNu64, &source, &time_ns,
-			   &boot_ns) != 3)
-			return bad(r, "a sample begins with: sample SOURCE TIME BOOT-TIME");
+		if (sscanf(r->line, "sample %u %" SCNu64 " %" SCNu64 " %" SCNu64, &source, &time_ns,
+			   &end_ns, &boot_ns) != 4)
+			return bad(r, "a sample begins with: sample SOURCE TIME END BOOT-TIME");
 		steal_sink_begin(&r->sink);
 		r->sink.sample.time_ns = time_ns;
+		r->sink.sample.end_ns = end_ns;
 		r->sink.sample.boot_ns = boot_ns;
 		more = read_sample(r, source == r->wanted);
 		if (more != 1)

@@ -26,11 +26,11 @@ static void growth_is_the_difference(void **state)
 
 	(void)state;
 	guard_set(&g, 5 * S, 100 * S);
-	assert_int_equal(guard_step(&g, 5 * S + 300 * MS, 101 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 5 * S + 300 * MS, 101 * S, 101 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, 300 * MS);
-	assert_int_equal(guard_step(&g, 5 * S + 300 * MS, 102 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 5 * S + 300 * MS, 102 * S, 102 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, 0);
-	assert_int_equal(guard_step(&g, 6 * S + 300 * MS, 103 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 6 * S + 300 * MS, 103 * S, 103 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, S);
 }
 
@@ -41,9 +41,9 @@ static void what_goes_back_is_counted_once_and_starts_anew(void **state)
 
 	(void)state;
 	guard_set(&g, 50 * S, 100 * S);
-	assert_int_equal(guard_step(&g, 3 * S, 101 * S, &ticks, &ns), GUARD_BACKWARDS);
+	assert_int_equal(guard_step(&g, 3 * S, 101 * S, 101 * S, &ticks, &ns), GUARD_BACKWARDS);
 	assert_int_equal(ns, 0);
-	assert_int_equal(guard_step(&g, 3 * S + 40 * MS, 102 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 3 * S + 40 * MS, 102 * S, 102 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, 40 * MS);
 }
 
@@ -55,9 +55,9 @@ static void a_tick_back_is_made_up_for(void **state)
 
 	(void)state;
 	guard_set(&g, 5 * S, 100 * S);
-	assert_int_equal(guard_step(&g, 5 * S - TICK, 101 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 5 * S - TICK, 101 * S, 101 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, 0);
-	assert_int_equal(guard_step(&g, 5 * S + TICK, 102 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 5 * S + TICK, 102 * S, 102 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, TICK);
 }
 
@@ -68,14 +68,14 @@ static void counters_end_at_their_width(void **state)
 
 	(void)state;
 	guard_set(&g, end - 3 * TICK, 100 * S);
-	assert_int_equal(guard_step(&g, 2 * TICK, 101 * S, &ticks, &ns), GUARD_WRAPPED);
+	assert_int_equal(guard_step(&g, 2 * TICK, 101 * S, 101 * S, &ticks, &ns), GUARD_WRAPPED);
 	assert_int_equal(ns, 5 * TICK);
 	guard_set(&g, UINT64_MAX - 9, 100 * S);
-	assert_int_equal(guard_step(&g, 10, 101 * S, &exact, &ns), GUARD_WRAPPED);
+	assert_int_equal(guard_step(&g, 10, 101 * S, 101 * S, &exact, &ns), GUARD_WRAPPED);
 	assert_int_equal(ns, 20);
 	/* That far from the end it has not gone round, but begun anew. */
 	guard_set(&g, end / 2, 100 * S);
-	assert_int_equal(guard_step(&g, 2 * TICK, 101 * S, &ticks, &ns), GUARD_BACKWARDS);
+	assert_int_equal(guard_step(&g, 2 * TICK, 101 * S, 101 * S, &ticks, &ns), GUARD_BACKWARDS);
 }
 
 static void nothing_grows_faster_than_time(void **state)
@@ -85,18 +85,31 @@ static void nothing_grows_faster_than_time(void **state)
 
 	(void)state;
 	guard_set(&g, 0, 100 * S);
-	assert_int_equal(guard_step(&g, 300 * S, 101 * S, &ticks, &ns), GUARD_JUMPED);
+	assert_int_equal(guard_step(&g, 300 * S, 101 * S, 101 * S, &ticks, &ns), GUARD_JUMPED);
 	assert_int_equal(ns, 0);
-	assert_int_equal(guard_step(&g, 301 * S, 102 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 301 * S, 102 * S, 102 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, S);
 	/* As it is in /proc/stat after an underflow in the kernel; the conversion saturates. */
-	assert_int_equal(guard_step(&g, UINT64_MAX, 103 * S, &ticks, &ns), GUARD_JUMPED);
-	assert_int_equal(guard_step(&g, UINT64_MAX, 104 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, UINT64_MAX, 103 * S, 103 * S, &ticks, &ns), GUARD_JUMPED);
+	assert_int_equal(guard_step(&g, UINT64_MAX, 104 * S, 104 * S, &ticks, &ns), GUARD_OK);
 	assert_int_equal(ns, 0);
 	/* A long rest does not let it. */
 	guard_set(&g, 0, 100 * S);
-	assert_int_equal(guard_step(&g, 0, 1000 * S, &ticks, &ns), GUARD_OK);
-	assert_int_equal(guard_step(&g, 300 * S, 1001 * S, &ticks, &ns), GUARD_JUMPED);
+	assert_int_equal(guard_step(&g, 0, 1000 * S, 1000 * S, &ticks, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 300 * S, 1001 * S, 1001 * S, &ticks, &ns), GUARD_JUMPED);
+}
+
+/* Whoever reads may be kept from it between looking at the clock and reading. */
+static void a_sample_takes_its_time(void **state)
+{
+	struct guard g;
+	uint64_t ns = 7;
+
+	(void)state;
+	guard_set(&g, 0, 100 * S);
+	assert_int_equal(guard_step(&g, 1500 * MS, 101 * S, 101 * S + 500 * MS, &exact, &ns), GUARD_OK);
+	assert_int_equal(ns, 1500 * MS);
+	assert_int_equal(guard_step(&g, 4 * S, 102 * S, 102 * S, &exact, &ns), GUARD_JUMPED);
 }
 
 static void a_late_counter_makes_up_for_its_rest(void **state)
@@ -106,10 +119,10 @@ static void a_late_counter_makes_up_for_its_rest(void **state)
 
 	(void)state;
 	guard_set(&g, 0, 100 * S);
-	assert_int_equal(guard_step(&g, 0, 110 * S, &late, &ns), GUARD_OK);
-	assert_int_equal(guard_step(&g, 11 * S, 111 * S, &late, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 0, 110 * S, 110 * S, &late, &ns), GUARD_OK);
+	assert_int_equal(guard_step(&g, 11 * S, 111 * S, 111 * S, &late, &ns), GUARD_OK);
 	assert_int_equal(ns, 11 * S);
-	assert_int_equal(guard_step(&g, 22 * S, 112 * S, &late, &ns), GUARD_JUMPED);
+	assert_int_equal(guard_step(&g, 22 * S, 112 * S, 112 * S, &late, &ns), GUARD_JUMPED);
 }
 
 /* --- shares ---------------------------------------------------------------------------------- */
@@ -217,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_tick_back_is_made_up_for),
 		cmocka_unit_test(counters_end_at_their_width),
 		cmocka_unit_test(nothing_grows_faster_than_time),
+		cmocka_unit_test(a_sample_takes_its_time),
 		cmocka_unit_test(a_late_counter_makes_up_for_its_rest),
 		cmocka_unit_test(shares_are_proportional),
 		cmocka_unit_test(nothing_is_lost_by_rounding),

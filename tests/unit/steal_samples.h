@@ -31,6 +31,7 @@ static inline struct steal_sample *at(struct sample *to, uint64_t time_ns)
 {
 	memset(&to->s, 0, sizeof(to->s));
 	to->s.time_ns = time_ns;
+	to->s.end_ns = time_ns;
 	to->s.boot_ns = time_ns + 5 * S;
 	to->s.cpus = to->cpus;
 	to->s.threads = to->threads;

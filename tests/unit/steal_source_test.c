@@ -334,7 +334,7 @@ static void a_source_that_is_fed(void **state)
 		assert_int_equal(m->histogram[20], 3);
 		assert_int_equal(m->thefts_lost, 4);
 		assert_int_equal(m->threads_lost, 5);
-		assert_true(m->time_ns && m->boot_ns);
+		assert_true(m->time_ns && m->boot_ns && m->end_ns >= m->time_ns);
 	}
 	assert_int_equal(steal_source_sample(s, &m), -EIO);
 	f.err = 0;
@@ -373,7 +373,7 @@ static void make_sample(struct sample *m, uint64_t n)
 {
 	static const char odd[] = "a b\n\\\x7f%d \xc3\xa4";
 
-	at(m, (10 + n) * S + 1);
+	at(m, (10 + n) * S + 1)->end_ns += 7;
 	cpu(m, 0, 3 + n, 2, 1);
 	cpu(m, 4000000000u, UINT64_MAX, 0, 5);
 	process(m, 100, 5 * S)->fresh = true;
@@ -393,6 +393,7 @@ static void make_sample(struct sample *m, uint64_t n)
 static void assert_same(const struct steal_sample *a, const struct steal_sample *b)
 {
 	assert_int_equal(a->time_ns, b->time_ns);
+	assert_int_equal(a->end_ns, b->end_ns);
 	assert_int_equal(a->boot_ns, b->boot_ns);
 	assert_int_equal(a->cpu_count, b->cpu_count);
 	for (size_t i = 0; i < a->cpu_count; i++) {
@@ -492,16 +493,16 @@ static void damaged_recordings(void **state)
 	static const struct {
 		const char *text, *why;
 	} damaged[] = {
-		{BEGIN "sample\n", "line 3: a sample begins with: sample SOURCE TIME BOOT-TIME"},
-		{BEGIN "sample 0 1 1\ncpu 0 1 2\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\ncpu 0 1 2 3 4\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\nhello\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\nthread 1 1 1 1 1 0 0\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\nthread 1 1 1 1 1 0 0 x\\x1\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\nthread 1 1 1 1 1 0 0 x\\\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\nthread 1 1 1 1 1 0 0 1234567890123456\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\nslot 64 1\nend\n", "line 4: not a line of a sample"},
-		{BEGIN "sample 0 1 1\ncpu 0 1 2 3\n",
+		{BEGIN "sample\n", "line 3: a sample begins with: sample SOURCE TIME END BOOT-TIME"},
+		{BEGIN "sample 0 1 1 1\ncpu 0 1 2\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\ncpu 0 1 2 3 4\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\nhello\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\nthread 1 1 1 1 1 0 0\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\nthread 1 1 1 1 1 0 0 x\\x1\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\nthread 1 1 1 1 1 0 0 x\\\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\nthread 1 1 1 1 1 0 0 1234567890123456\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\nslot 64 1\nend\n", "line 4: not a line of a sample"},
+		{BEGIN "sample 0 1 1 1\ncpu 0 1 2 3\n",
 		 "line 4: the file is cut short: the last sample has no end"},
 	};
 	const struct steal_sample *m;
@@ -523,7 +524,7 @@ static void damaged_recordings(void **state)
 		assert_string_equal(steal_source_why(s), damaged[i].why);
 		steal_source_free(s);
 	}
-	write_file("recorded", "%s", BEGIN "# by hand\n\nsample 0 5 6\n# of it\ncpu 0 1 2 3\nend\n");
+	write_file("recorded", "%s", BEGIN "# by hand\n\nsample 0 5 5 6\n# of it\ncpu 0 1 2 3\nend\n");
 	assert_int_equal(steal_source_recorded(path, 0, 0, &s), 0);
 	assert_int_equal(sample_of(s)->cpus[0].idle_ns, 3);
 	steal_source_free(s);
