@@ -1,5 +1,6 @@
 #include "probe/check.h"
 
+#include "probe/steal_clock.h"
 #include "probe/uprobe_multi.h"
 #include "steal/hypervisor.h"
 
@@ -19,6 +20,8 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "bpf/wire_steal.h"
 
 /*
  * A kernel is not asked for its version or its configuration where it can be asked for the thing
@@ -339,41 +342,27 @@ static int check_sysctls(struct checks *c)
 			 paranoid, unprivileged);
 }
 
-/* Whether a struct of the kernel has a member. */
-static bool kernel_has(const char *type, const char *member)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *t = NULL;
-	bool found = false;
-	int id;
-
-	if (!btf)
-		return false;
-	id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-	if (id > 0)
-		t = btf__type_by_id(btf, (__u32)id);
-	for (int i = 0; t && i < btf_vlen(t); i++)
-		found |= !strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member);
-	btf__free(btf);
-	return found;
-}
-
 static int check_steal(struct checks *c)
 {
 	const char *hypervisor = hypervisor_name();
+	struct steal_clock clock;
+	struct btf *btf;
 	int err = check_add(c, "hypervisor", CHECK_OK, NULL, "%s%s", hypervisor,
 			    strcmp(hypervisor, "none") ? "" : ": nothing steals time here");
 
 	if (err)
 		return err;
-	if (kernel_has("rq", "prev_steal_time_rq"))
-		return check_add(c, "steal", CHECK_OK, NULL,
-				 "exact, from the scheduler's own clock (rq::prev_steal_time_rq)");
+	btf = btf__load_vmlinux_btf();
+	if (!btf || steal_clock_find(btf, hypervisor, NULL, &clock))
+		clock = (struct steal_clock){.clock = WIRE_STEAL_NONE};
+	btf__free(btf);
+	if (clock.clock != WIRE_STEAL_NONE && !clock.ticks)
+		return check_add(c, "steal", CHECK_OK, NULL, "exact, in ns (%s)", clock.name);
 	return check_add(
 		c, "steal", CHECK_WARNING,
 		"use a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y for stolen time per thread",
-		"this kernel's scheduler keeps no steal clock: stolen time is not split by thread, "
-		"only /proc/stat's ticks per CPU are recorded");
+		"neither the scheduler nor the hypervisor keeps a steal clock here: stolen time is "
+		"not split by thread, only /proc/stat's ticks per CPU are recorded");
 }
 
 static int check_pid_namespace(struct checks *c)
