@@ -1,0 +1,170 @@
+"""Wall clock by state: against the clocks of the threads themselves, and of the kernel for a quota."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from jvm import JavaTest  # first: it says where harness is
+from harness import spoor, wait_until
+from quota import Quota, why_no_quota
+
+PCT = 2
+MS = 10**6
+STATES = ("running", "stolen", "runnable", "throttled", "lock", "wait", "park", "sleep", "io", "pause", "other")
+ON_THE_WAY = ("running", "stolen", "runnable", "throttled")
+CPU = min(os.sched_getaffinity(0))
+PINNED = ("taskset", "-c", str(CPU))
+
+
+class WallTest(JavaTest):
+    def run_things(self, seconds, *things, options=(), before=(), placed=None):
+        """{name: what a thread says of itself}, {name: what spoor says}, the log."""
+        vm = self.java("Wall", seconds, *things, options=options, before=before)
+        if placed:
+            placed(vm)
+        recorder = self.record(vm, "--window", "200ms")
+        said = {t["name"]: t for t in json.loads(vm.ask("go"))}
+        self.end_of_threads(vm, said)
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        threads = [t for t in log.report()["threads"] if t["name"] in said and t["group"] == "java"]
+        self.assertEqual(sorted(t["name"] for t in threads), sorted(said))
+        for t in threads:
+            self.assertEqual(set(t["states"]), {f"{s}_ns" for s in STATES})
+            self.assert_adds_up(t)
+        return said, {t["name"]: {s: t["states"][f"{s}_ns"] for s in STATES} for t in threads}, log
+
+    def tell(self, what, got, wanted):
+        """tests/run -v shows it."""
+        print(f"{what}: {got / MS:.3f} ms, itself {wanted / MS:.3f} ms, off by {100 * (got / wanted - 1):.3f} %")
+
+    def end_of_threads(self, vm, said):
+        """join() is over a little before the kernel's thread is."""
+        def names():
+            for tid in os.listdir(f"/proc/{vm.pid}/task"):
+                try:
+                    with open(f"/proc/{vm.pid}/task/{tid}/comm", encoding="utf-8") as f:
+                        yield f.read().rstrip("\n")
+                except (FileNotFoundError, ProcessLookupError):
+                    pass
+
+        wait_until("the threads are gone", lambda: not {n[:15] for n in said} & set(names()))
+
+    def assert_adds_up(self, thread):
+        total = sum(thread["states"].values())
+        # A round of samples takes some microseconds, in which threads go on.
+        self.assertLessEqual(abs(total - thread["wall_ns"]), max(thread["wall_ns"] / 1000, MS / 5), thread)
+        self.assertEqual(total - thread["wall_ns"], thread["error_ns"], thread)
+
+
+class Wall(WallTest):
+    def check_thing(self, state, said, got):
+        """It is in this state for as long as its calls take, but for its way out of them and the wait for a CPU."""
+        name = said["name"]
+        wall = sum(got.values())
+        room = said["total_ns"] * PCT / 100
+        self.tell(f"{name}, with what is on the way", got[state] + sum(got[s] for s in ON_THE_WAY), said["in_ns"])
+        self.assertLessEqual(abs(wall - said["total_ns"]), room, name)
+        self.assertGreater(said["in_ns"], said["total_ns"] * 0.7, name)
+        self.assertLessEqual(got[state], said["in_ns"] + room, f"{name}: {got}")
+        self.assertGreaterEqual(got[state] + sum(got[s] for s in ON_THE_WAY), said["in_ns"] - room, f"{name}: {got}")
+        self.assertLessEqual(got["other"], room, f"{name}: {got}")
+
+    def test_each_thing_has_its_state(self):
+        things = ("sleep", "wait", "park", "lock", "io")
+        said, got, log = self.run_things(3, *things)
+        for state in things:
+            with self.subTest(state=state):
+                self.check_thing(state, said[state], got[state])
+        with self.subTest("what else the threads do"):
+            self.assertGreater(got["holder"]["sleep"] + sum(got["holder"][s] for s in ON_THE_WAY),
+                               said["holder"]["total_ns"] * 0.9)
+            main = next(t for t in log.report()["threads"] if t["name"] == "main")
+            self.assertGreater(main["states"]["wait_ns"], 2500 * MS)  # Thread.join
+        self.check_time(log)
+
+    def check_time(self, log):
+        """What spoor time says adds up to what the report says, in whatever way it is asked."""
+        threads = log.report()["threads"]
+        wanted = {s: sum(t["states"][f"{s}_ns"] for t in threads) for s in STATES}
+        for by in ("thread", "pool", "group"):
+            for window in ((), ("--window", "200ms"), ("--window", "1s"), ("--window", "70ms")):
+                with self.subTest(by=by, window=window):
+                    told = json.loads(spoor("time", "-f", "json", "--by", by, *window, log.path).stdout)
+                    lines = list(csv.DictReader(io.StringIO(
+                        spoor("time", "-f", "csv", "--by", by, *window, log.path).stdout)))
+                    for s in STATES:
+                        cells = [w["states"][f"{s}_ns"] for row in told["rows"] for w in row["windows"]]
+                        self.assertEqual(sum(cells), wanted[s], s)
+                        self.assertEqual(sum(int(line[f"{s}_ns"]) for line in lines), wanted[s], s)
+                    self.assertEqual(len(lines), len(told["rows"]) * len(told["windows"]))
+                    if window != ("--window", "70ms"):
+                        self.assertTrue(all(w["exact"] for w in told["windows"]))
+                        self.assertLessEqual(told["intervals_shared_out"], told["intervals"] / 100)
+
+    def test_waiting_for_a_cpu(self):
+        said, got, _ = self.run_things(3, "spin-1", "spin-2", before=PINNED)
+        for name, one in said.items():
+            with self.subTest(name):
+                wall = sum(got[name].values())
+                off = got[name]["stolen"] + got[name]["runnable"] + got[name]["pause"]
+                self.assertGreater(got[name]["runnable"], wall / 4)
+                self.assert_near(got[name]["running"] + got[name]["stolen"], one["cpu_ns"], PCT, "on a CPU",
+                                 floor=got[name]["stolen"] + wall * PCT / 100)
+                self.tell(f"{name}, on a CPU", got[name]["running"] + got[name]["stolen"], one["cpu_ns"])
+                # Interrupts and the like make gaps, too, and are running.
+                self.assert_near(off, one["gone_ns"], 0, "gaps in its loop", floor=wall * PCT / 100)
+                self.assertEqual(got[name]["throttled"], 0)
+
+    def test_stopped_by_the_vm(self):
+        said, got, log = self.run_things(3, "spin", "collect", options=["-XX:+UseSerialGC", "-Xmx128m"])
+        safepoints = sum(s["total_ns"] for s in log.report()["pauses"]["safepoints"])
+        wall = sum(got["spin"].values())
+        self.assertGreater(got["spin"]["pause"], safepoints / 2)
+        self.assertLessEqual(got["spin"]["pause"], safepoints + wall * PCT / 100)
+        off = wall - got["spin"]["running"]
+        self.tell("gaps", off, said["spin"]["gone_ns"])
+        self.tell("pause, and what the VM says of its safepoints", got["spin"]["pause"], safepoints)
+        self.assert_near(off, said["spin"]["gone_ns"], 0, "gaps in its loop", floor=wall * PCT / 100)
+
+
+class Throttled(WallTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        why = why_no_quota()
+        if why:
+            raise unittest.SkipTest(why)
+
+    def run_throttled(self, share):
+        """The one thread that keeps busy; what it is throttled is what its cgroup is."""
+        quota = Quota(share)
+        self.addCleanup(quota.close)
+        said, got, log = self.run_things(8, "spin", before=PINNED, options=["-XX:+UseSerialGC", f"-Dstat={quota.stat}"],
+                                         placed=lambda vm: quota.add(vm.pid))
+        self.assertNotEqual(log.header["sources"]["throttled"], "none")
+        self.tell("throttled", got["spin"]["throttled"], said["spin"]["throttled_ns"])
+        self.assert_near(got["spin"]["throttled"], said["spin"]["throttled_ns"], 1, "throttled")
+        self.assert_near(sum(got["spin"].values()) - got["spin"]["running"], said["spin"]["gone_ns"], PCT,
+                         "gaps in its loop")
+        return got["spin"]
+
+    # A tenth of a CPU is less than its fair share on a busy machine, too.
+    def test_as_the_kernel_counts(self):
+        spin = self.run_throttled(0.1)
+        self.assertGreater(spin["throttled"], 2000 * MS)
+
+    def test_waiting_for_a_cpu_is_something_else(self):
+        rival = subprocess.Popen([*PINNED, sys.executable, "-c", "while True: pass"])
+        self.addCleanup(rival.wait)
+        self.addCleanup(rival.kill)
+        spin = self.run_throttled(0.1)
+        self.assertGreater(spin["throttled"], 1000 * MS)
+        self.assertGreater(spin["runnable"], 400 * MS)
+
+
+if __name__ == "__main__":
+    unittest.main()
