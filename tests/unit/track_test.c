@@ -253,6 +253,32 @@ static void test_wait_and_what_follows(void **state)
 	      "wait 10-31 (runnable 23-27, lock 28-30), running 31-40");
 }
 
+/* A wait from before the recording: whom a notify names is in it, also who goes for it again. */
+static void test_wait_from_before(void **state)
+{
+	struct event notify = at(EVENT_MONITOR_NOTIFY, 20, BOB, TABLE),
+		     again = at(EVENT_MONITOR_CONTENDED_ENTER, 28, ALICE, TABLE);
+	struct event events[] = {
+		sample(0, ALICE, 5, 100),
+		{0},
+		at(EVENT_MONITOR_CONTENDED_ENTERED, 30, ALICE, TABLE),
+		at(EVENT_MONITOR_WAIT_END, 31, ALICE, TABLE),
+	};
+
+	(void)state;
+	notify.v[MONITOR_NOTIFY_TARGET].u = ALICE;
+	notify.v[MONITOR_NOTIFY_SEQUENCE].u = 5;
+	again.v[MONITOR_CONTENDED_ENTER_AFTER_WAIT].u = true;
+	events[1] = notify;
+	check(events, COUNT(events), 40, ALICE, "wait 0-31 (lock 20-30), running 31-40");
+	events[1] = again;
+	check(events, COUNT(events), 40, ALICE, "wait 0-31 (lock 28-30), running 31-40");
+	/* Here the begin is lost. */
+	events[0] = off(10, ALICE, BLOCKED_REASON_IO, 5, 0, 0);
+	check(events, COUNT(events), 40, ALICE,
+	      "running 10-28, wait 28-31 (lock 28-30), running 31-40");
+}
+
 static void test_lost_events(void **state)
 {
 	const struct event events[] = {
@@ -627,13 +653,21 @@ static void test_nth_allocation_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lock),       cmocka_unit_test(test_off_its_cpu),
-		cmocka_unit_test(test_first_event),  cmocka_unit_test(test_wait_and_what_follows),
-		cmocka_unit_test(test_lost_events),  cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_samples),      cmocka_unit_test(test_theft),
-		cmocka_unit_test(test_counters),     cmocka_unit_test(test_random),
-		cmocka_unit_test(test_sink_fails),   cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_lanes_random), cmocka_unit_test(test_nth_allocation_fails),
+		cmocka_unit_test(test_a_lock),
+		cmocka_unit_test(test_off_its_cpu),
+		cmocka_unit_test(test_first_event),
+		cmocka_unit_test(test_wait_and_what_follows),
+		cmocka_unit_test(test_wait_from_before),
+		cmocka_unit_test(test_lost_events),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_theft),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_lanes_random),
+		cmocka_unit_test(test_nth_allocation_fails),
 	};
 
 	return cmocka_run_group_tests_name("track", tests, NULL, NULL);

@@ -59,6 +59,7 @@ static int begin_missing(struct tracks *all, struct track *t, enum state state,
 			 const struct event *e)
 {
 	struct track_slice s = {.state = state,
+				.lock = e->v[0].u, /* of all three */
 				.begin_ns = t->at_ns,
 				.end_ns = all->now_ns,
 				.end = e,
@@ -80,6 +81,34 @@ static int begin_missing(struct tracks *all, struct track *t, enum state state,
 	return track_put_leaf(all, t, &s);
 }
 
+_Static_assert(!MONITOR_CONTENDED_ENTERED_LOCK && !MONITOR_WAIT_END_LOCK && !PARK_END_LOCK,
+	       "the first field");
+
+/*
+ * The thread is in Object.wait() on this monitor. If that is news, it was so since the last that is
+ * known of it: the begin of a wait that begins in the recording is an event.
+ */
+static int in_wait(struct tracks *all, struct track *t, uint64_t lock)
+{
+	struct track_level *l;
+	int err = track_drop(all, t, true);
+
+	l = top(t, STATE_WAIT);
+	if (err || (l && l->lock == lock))
+		return err;
+	err = track_drop(all, t, false);
+	if (err)
+		return err;
+	track_push(t, STATE_WAIT, lock, all->now_ns, NULL);
+	l = top(t, STATE_WAIT);
+	if (!t->own)
+		l->begin_ns = t->at_ns;
+	else if (t->idle.known)
+		l->begin_ns = t->idle.since_ns;
+	t->idle.known = false;
+	return 0;
+}
+
 static int on_enter(struct tracks *all, struct track *t, const struct event *e)
 {
 	uint64_t lock = e->v[MONITOR_CONTENDED_ENTER_LOCK].u;
@@ -91,10 +120,10 @@ static int on_enter(struct tracks *all, struct track *t, const struct event *e)
 		l->begin = *e;
 		return 0;
 	}
-	err = track_drop(all, t, true);
+	err = after_wait ? in_wait(all, t, lock) : track_drop(all, t, true);
 	if (err)
 		return err;
-	track_push(all, t, STATE_LOCK, lock, e);
+	track_push(t, STATE_LOCK, lock, all->now_ns, e);
 	t->levels[t->depth - 1].after_wait = after_wait;
 	return 0;
 }
@@ -115,7 +144,7 @@ static int on_wait_begin(struct tracks *all, struct track *t, const struct event
 	int err = track_drop(all, t, false);
 
 	if (!err)
-		track_push(all, t, STATE_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u, e);
+		track_push(t, STATE_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u, all->now_ns, e);
 	return err;
 }
 
@@ -137,7 +166,7 @@ static int on_park_begin(struct tracks *all, struct track *t, const struct event
 	int err = track_drop(all, t, false);
 
 	if (!err)
-		track_push(all, t, STATE_PARK, e->v[PARK_BEGIN_LOCK].u, e);
+		track_push(t, STATE_PARK, e->v[PARK_BEGIN_LOCK].u, all->now_ns, e);
 	return err;
 }
 
@@ -305,12 +334,12 @@ static int on_other(struct tracks *all, struct track *t, const struct event *e)
 /* By the notifier's event: the waiter goes for the monitor from now on. */
 static int on_notify(struct tracks *all, struct track *t, const struct event *e)
 {
-	int err = track_drop(all, t, true);
+	int err = in_wait(all, t, e->v[MONITOR_NOTIFY_LOCK].u);
 	struct track_level *l;
 
 	if (err)
 		return err;
-	track_push(all, t, STATE_LOCK, e->v[MONITOR_NOTIFY_LOCK].u, e);
+	track_push(t, STATE_LOCK, e->v[MONITOR_NOTIFY_LOCK].u, all->now_ns, e);
 	l = &t->levels[t->depth - 1];
 	l->after_wait = true;
 	l->notifier = e->thread;

@@ -22,6 +22,7 @@ struct track_counters {
 struct track_slice {
 	uint32_t thread;
 	enum state state;
+	uint64_t lock; /* of a lock, wait or park; 0: none, or not known */
 	uint64_t begin_ns, end_ns;
 	/* The part of it in the range that is wanted. */
 	uint64_t shown_begin_ns, shown_end_ns;

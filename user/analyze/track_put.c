@@ -129,6 +129,7 @@ static struct track_slice slice_of_level(const struct track *t, const struct tra
 				.state = l->state,
 				.begin_ns = l->begin_ns,
 				.end_ns = UINT64_MAX,
+				.lock = l->lock,
 				.begin = l->known ? &l->begin : NULL,
 				.notifier = l->notifier};
 
@@ -232,11 +233,13 @@ int track_drop(struct tracks *all, struct track *t, bool but_wait)
 	return err;
 }
 
-void track_push(struct tracks *all, struct track *t, enum state state, uint64_t lock,
+void track_push(struct track *t, enum state state, uint64_t lock, uint64_t begin_ns,
 		const struct event *e)
 {
 	struct track_level *l = &t->levels[t->depth++];
 
 	*l = (struct track_level){
-		.state = state, .begin_ns = all->now_ns, .lock = lock, .known = true, .begin = *e};
+		.state = state, .begin_ns = begin_ns, .lock = lock, .known = e != NULL};
+	if (e)
+		l->begin = *e;
 }

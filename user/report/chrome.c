@@ -2,7 +2,7 @@
  * A timeline is written as the events come: a slice when it has ended, or when something within it
  * has; so memory is bounded by the number of threads, locks and names. Slices are pairs of begin
  * and end, not single events with a length: viewers turn microseconds into whole nanoseconds each
- * in its own way (Perfetto up to v40 cuts), and pairs stay neighbours whichever it is, where
+ * in its own way (Perfetto has cut them, and rounds them now), and pairs stay neighbours, where
  * rounded lengths overlap, which Perfetto answers by leaving slices out. Viewers sort by time; of
  * equal times, what is first in the file is first.
  */

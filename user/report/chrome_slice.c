@@ -14,32 +14,6 @@ static const char *enum_text(uint16_t event, unsigned field, uint64_t value)
 	return value < d->enum_count ? d->enum_names[value] : "(unknown)";
 }
 
-/* The lock of a slice's events; 0: it has none, or it is not known. */
-static uint64_t lock_of(const struct track_slice *s)
-{
-	const struct event *e = s->begin ? s->begin : s->end;
-
-	if (!e)
-		return 0;
-	switch (e->id) {
-	case EVENT_MONITOR_CONTENDED_ENTER:
-	case EVENT_MONITOR_CONTENDED_ENTERED:
-	case EVENT_MONITOR_WAIT_BEGIN:
-	case EVENT_MONITOR_WAIT_END:
-	case EVENT_MONITOR_NOTIFY:
-	case EVENT_PARK_BEGIN:
-	case EVENT_PARK_END:
-		return e->v[0].u;
-	default:
-		return 0;
-	}
-}
-
-_Static_assert(!MONITOR_CONTENDED_ENTER_LOCK && !MONITOR_CONTENDED_ENTERED_LOCK &&
-		       !MONITOR_WAIT_BEGIN_LOCK && !MONITOR_WAIT_END_LOCK && !MONITOR_NOTIFY_LOCK &&
-		       !PARK_BEGIN_LOCK && !PARK_END_LOCK,
-	       "the first field");
-
 /* --- call chains -------------------------------------------------------------------------- */
 
 static char *chain_make(const struct chrome *c, uint64_t stack)
@@ -164,7 +138,7 @@ static bool is_juc(const struct chrome *c, uint64_t lock)
 	return l && l->group == LOCK_GROUP_JUC;
 }
 
-static void put_name(struct chrome *c, const struct track_slice *s, uint64_t lock)
+static void put_name(struct chrome *c, const struct track_slice *s)
 {
 	static const char *const names[STATE_COUNT] = {
 		[STATE_RUNNING] = "running",
@@ -179,14 +153,15 @@ static void put_name(struct chrome *c, const struct track_slice *s, uint64_t loc
 		[STATE_PAUSE] = "pause",
 		[STATE_OTHER] = "blocked",
 	};
-	bool juc = s->state == STATE_PARK && is_juc(c, lock);
+	bool juc = s->state == STATE_PARK && is_juc(c, s->lock);
 	const char *name = juc ? "lock" : names[s->state];
 	char class[LABEL_MAX];
 
 	if (s->state == STATE_RUNNING && !c->off_cpu)
 		name = "running or off its CPU";
-	if (lock)
-		chrome_format(&c->out, "name", "%s %s", name, label_class(c->labels, lock, class));
+	if (s->lock)
+		chrome_format(&c->out, "name", "%s %s", name,
+			      label_class(c->labels, s->lock, class));
 	else
 		chrome_text(&c->out, "name", name);
 	chrome_text(&c->out, "cat", juc ? "juc" : state_name(s->state));
@@ -251,15 +226,19 @@ static void put_theft(struct chrome *c, const struct event *e)
 	chrome_text(&c->out, "where", "put at the end of the turn; where in it is not known");
 }
 
+static bool is_level(const struct track_slice *s)
+{
+	return s->state == STATE_LOCK || s->state == STATE_WAIT || s->state == STATE_PARK;
+}
+
 void chrome_slice_begin(struct chrome *c, const struct track_slice *s)
 {
-	uint64_t lock = lock_of(s);
 	char label[LABEL_MAX];
 
-	put_name(c, s, lock);
+	put_name(c, s);
 	chrome_args(&c->out);
-	if (lock)
-		chrome_text(&c->out, "lock", label_identity(c->labels, lock, label));
+	if (s->lock)
+		chrome_text(&c->out, "lock", label_identity(c->labels, s->lock, label));
 	if (s->begin && s->begin->id == EVENT_MONITOR_CONTENDED_ENTER)
 		put_enter(c, s->begin);
 	else if (s->begin && s->begin->id == EVENT_MONITOR_WAIT_BEGIN)
@@ -270,7 +249,7 @@ void chrome_slice_begin(struct chrome *c, const struct track_slice *s)
 		put_theft(c, s->begin);
 	if (s->notifier)
 		chrome_text(&c->out, "notified_by", label_thread(c->labels, s->notifier, label));
-	if (!s->begin && lock)
+	if (!s->begin && is_level(s) && !s->sampled)
 		chrome_text(&c->out, "begin", "not seen");
 	if (s->sampled)
 		chrome_text(&c->out, "inferred", "from samples: it had no CPU time");
@@ -296,11 +275,6 @@ static void put_how(struct chrome *c, const struct track_slice *s)
 		chrome_text(&c->out, "end",
 			    enum_text(EVENT_MONITOR_WAIT_END, MONITOR_WAIT_END_HOW,
 				      e->v[MONITOR_WAIT_END_HOW].u));
-}
-
-static bool is_level(const struct track_slice *s)
-{
-	return s->state == STATE_LOCK || s->state == STATE_WAIT || s->state == STATE_PARK;
 }
 
 void chrome_slice_end(struct chrome *c, const struct track_slice *s)
