@@ -84,9 +84,10 @@ jvm-clean:
 # A patched JVM, if there is one, takes turns with the stock one.
 BENCH_JVM = $(if $(wildcard $(O)/jvm/current/bin/java),--jvm $(O)/jvm/current)
 bench: setup
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all mark
 	$(Q)O=$(O) $(PYTHON) bench/run $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/pair $(BENCH_JVM)
+	$(Q)O=$(O) $(PYTHON) bench/mark
 	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
 		O=$(O) $(PYTHON) bench/run $(BENCH_JVM) --programs micro --rounds 3 --seconds 1.5 --warm-up 2 \
