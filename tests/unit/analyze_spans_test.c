@@ -500,6 +500,41 @@ static void agrees_with_the_oracle(void **state)
 	}
 }
 
+static uint64_t any_number(void)
+{
+	uint64_t number = (uint64_t)below(1u << 31) << 33 ^ (uint64_t)below(1u << 31) << 2;
+
+	return number >> below(64);
+}
+
+/* What a damaged log may have: times that go back, counts that do, numbers that mean nothing. */
+static void any_events_do(void **state)
+{
+	static const uint16_t ids[] = {EVENT_SPAN_BEGIN, EVENT_SPAN_BEGIN, EVENT_SPAN_END,
+				       EVENT_THREAD_END};
+	struct fixture f;
+	uint64_t begun = 0, ended = 0;
+
+	(void)state;
+	seed = 11;
+	assert_int_equal(begin(&f, (struct spans_options){.top = 7}, NULL), 0);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint16_t id = ids[below(below(50) ? 3 : 4)];
+		struct counts c = {any_number(), any_number(), any_number()};
+
+		assert_int_equal(add(&f, id, any_number(), below(5), any_number() % 9, c), 0);
+		begun += id == EVENT_SPAN_BEGIN;
+		ended += id == EVENT_SPAN_END;
+		spans_charge(f.spans, below(5), below(3), any_number(), any_number(), below(3),
+			     below(3));
+	}
+	assert_int_equal(spans_finish(f.spans, any_number()), 0);
+	assert_int_equal(begun, spans_facts(f.spans).count + spans_facts(f.spans).open +
+					spans_facts(f.spans).too_deep);
+	assert_true(ended >= spans_facts(f.spans).count + spans_facts(f.spans).begin_missing);
+	end(&f);
+}
+
 static bool survives(unsigned long fail_at)
 {
 	static struct oracle o;
@@ -544,6 +579,7 @@ int main(void)
 		cmocka_unit_test(waits_may_come_too_late),
 		cmocka_unit_test(too_deep_and_too_many),
 		cmocka_unit_test(agrees_with_the_oracle),
+		cmocka_unit_test(any_events_do),
 		cmocka_unit_test(survives_without_memory),
 	};
 

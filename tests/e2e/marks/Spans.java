@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Scanner;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 import spoor.Mark;
 
@@ -33,6 +34,7 @@ public class Spans {
     static final long MS = 1_000_000;
     static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     static final Lock lock = new Lock();
+    static final ReentrantLock reentrant = new ReentrantLock();
 
     static synchronized void tell(String text) {
         System.out.println(text);
@@ -121,7 +123,7 @@ public class Spans {
     }
 
     /** Holds the lock until a time after it has seen the other thread blocked. */
-    static final class Holder extends Thread {
+    static class Holder extends Thread {
         final Thread waiter;
         final long ms;
         volatile boolean has;
@@ -144,12 +146,46 @@ public class Spans {
                 while (waiter.getState() != State.BLOCKED) {
                     Thread.onSpinWait();
                 }
-                long from = System.nanoTime();
-                while (System.nanoTime() - from < ms * MS) {
-                    LockSupport.parkNanos(MS);
-                }
-                known = System.nanoTime() - from;
+                keep();
             }
+        }
+
+        void keep() {
+            long from = System.nanoTime();
+            while (System.nanoTime() - from < ms * MS) {
+                LockSupport.parkNanos(MS);
+            }
+            known = System.nanoTime() - from;
+        }
+    }
+
+    /** The same with a lock of java.util.concurrent. */
+    static final class JucHolder extends Holder {
+        JucHolder(Thread waiter, long ms) {
+            super(waiter, ms);
+        }
+
+        @Override
+        void hold() {
+            reentrant.lock();
+            try {
+                has = true;
+                while (!reentrant.hasQueuedThread(waiter) || waiter.getState() != State.WAITING) {
+                    Thread.onSpinWait();
+                }
+                keep();
+            } finally {
+                reentrant.unlock();
+            }
+        }
+    }
+
+    static long contendJuc(Holder holder) {
+        reentrant.lock();
+        try {
+            return holder.known;
+        } finally {
+            reentrant.unlock();
         }
     }
 
@@ -159,15 +195,22 @@ public class Spans {
         }
     }
 
-    static void scenes() throws Exception {
-        span("sleep", () -> sleep(50));
-        Holder holder = new Holder(Thread.currentThread(), 80);
+    static Holder has(Holder holder) {
         holder.start();
         while (!holder.has) {
             Thread.onSpinWait();
         }
+        return holder;
+    }
+
+    static void scenes() throws Exception {
+        span("sleep", () -> sleep(50));
+        Holder holder = has(new Holder(Thread.currentThread(), 80));
         span("lock", () -> contend(holder));
         holder.join();
+        Holder jucHolder = has(new JucHolder(Thread.currentThread(), 45));
+        span("juc", () -> contendJuc(jucHolder));
+        jucHolder.join();
         span("burn", () -> burn(60));
         span("park", () -> park(40));
         span("wait", () -> waits(30));
