@@ -66,7 +66,7 @@ SEC("usdt")
 int BPF_USDT(safepoint_end)
 {
 	/* The VM thread alone ends them. */
-	safepoint_ends_ns[safepoints_ended % SAFEPOINT_ENDS] = bpf_ktime_get_ns();
+	safepoint_ends_ns[safepoints_ended & (SAFEPOINT_ENDS - 1)] = bpf_ktime_get_ns();
 	safepoints_ended++;
 	safepoint_on = 0;
 	emit_head(WIRE_SAFEPOINT_END, current_tid());

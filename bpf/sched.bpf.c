@@ -100,6 +100,7 @@ static __always_inline void switch_out(struct thread_state *t, struct task_struc
 	t->stolen_ns += stolen;
 	t->cpu_ns += since(on, stolen);
 	t->off_since = now;
+	t->pause_first = safepoints_ended;
 	t->off_wait = t->runnable_ns;
 	t->off_throttled = t->throttled_ns;
 	t->reason = reason;
@@ -450,6 +451,8 @@ static long sample_thread(void *map, const __u32 *tid, struct thread_state *t, _
 {
 	if (!quota_on && t->task && throttle_may_be((void *)t->task))
 		quota_on = 1;
+	if (!t->told && t->task)
+		thread_tell(t, (void *)t->task, *tid, 0, *now);
 	emit_sample(WIRE_THREAD_SAMPLE, *tid, t, *now);
 	return 0;
 }

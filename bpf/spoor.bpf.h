@@ -45,7 +45,9 @@ struct thread_state {
 	__u32 doing, doing_before; /* what its own probes say it is in; enum wire_reason */
 	/* Safepoints that had ended when it last asked for one, and 1 more; 0: it never did. */
 	__u32 requested;
-	__u32 pad_doing;
+	__u32 told;        /* a struct wire_thread has been sent */
+	__u32 pause_first; /* safepoints that had ended when it left its CPU */
+	__u32 pad_pause;
 
 	__u64 java_thread;   /* 0: not known */
 	__u64 thread_handle; /* JavaThread::_threadObj: address of the oop */
@@ -174,7 +176,7 @@ __u32 in_pid_namespace __weak = 0; /* the target's tids are not the kernel's */
 /* Some thread of the target is in a cgroup with a CPU quota. */
 __u32 quota_on __weak = 0;
 /* A safepoint begins, or is on; how many have ended, and when the last ones did. */
-#define SAFEPOINT_ENDS 16
+#define SAFEPOINT_ENDS 16 /* a power of two */
 __u32 safepoint_on __weak = 0;
 __u32 safepoints_ended __weak = 0;
 __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};

@@ -80,15 +80,15 @@ static __always_inline __u32 thread_reason(const struct thread_state *t, __u32 t
  */
 static __always_inline __u64 paused_until(const struct thread_state *t, __u64 now)
 {
-	__u64 until = safepoint_on ? now : 0;
+	__u32 first = t->pause_first, ended = safepoints_ended;
+	__u64 end;
 
-	for (int i = 0; i < SAFEPOINT_ENDS; i++) {
-		__u64 end = safepoint_ends_ns[i];
-
-		if (end > t->since && (!until || end < until))
-			until = end;
-	}
-	return !until ? t->since : until < now ? until : now;
+	if (ended == first)
+		return safepoint_on ? now : t->since;
+	if (ended - first > SAFEPOINT_ENDS)
+		return t->since;
+	end = safepoint_ends_ns[first & (SAFEPOINT_ENDS - 1)];
+	return end < t->since ? t->since : end < now ? end : now;
 }
 
 /* All of them, likewise. */
@@ -178,12 +178,28 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	return BPF_CORE_READ(old, cpu);
 }
 
+/* If there is no room for it, it is told with the next sample. */
+static __always_inline void thread_tell(struct thread_state *t, struct task_struct *task, __u32 tid,
+					__u32 flags, __u64 now)
+{
+	struct wire_thread *r = emit_reserve(WIRE_THREAD, sizeof(*r));
+
+	if (!r)
+		return;
+	head_fill(&r->head, WIRE_THREAD, flags, tid, now);
+	r->start_ns = BPF_CORE_READ(task, start_boottime);
+	r->ns_tid = t->ns_tid;
+	r->pad = 0;
+	bpf_core_read(&r->comm, sizeof(r->comm), &task->comm);
+	t->told = 1;
+	emit_submit(r);
+}
+
 /* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
 static __always_inline struct thread_state *thread_add(struct task_struct *task, __u32 run,
 						       __u64 now, __u32 flags)
 {
-	struct thread_state fresh = {};
-	struct wire_thread *r;
+	struct thread_state fresh = {}, *t;
 	__u32 tid = BPF_CORE_READ(task, pid);
 
 	fresh.run = run;
@@ -197,24 +213,17 @@ static __always_inline struct thread_state *thread_add(struct task_struct *task,
 		fresh.steal_base = steal_read(steal_rq(task));
 	}
 	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST)) {
-		struct thread_state *t = thread_find(tid);
-
+		t = thread_find(tid);
 		if (!t)
 			count_drop(WIRE_THREAD, WIRE_LOST_MAP);
 		return t;
 	}
 	if (fresh.ns_tid != tid)
 		bpf_map_update_elem(&ns_tids, &fresh.ns_tid, &tid, BPF_ANY);
-	r = emit_reserve(WIRE_THREAD, sizeof(*r));
-	if (r) {
-		head_fill(&r->head, WIRE_THREAD, flags, tid, now);
-		r->start_ns = BPF_CORE_READ(task, start_boottime);
-		r->ns_tid = fresh.ns_tid;
-		r->pad = 0;
-		bpf_core_read(&r->comm, sizeof(r->comm), &task->comm);
-		emit_submit(r);
-	}
-	return thread_find(tid);
+	t = thread_find(tid);
+	if (t)
+		thread_tell(t, task, tid, flags, now);
+	return t;
 }
 
 /* The running thread's state; made when it was not known (a task older than the recording). */

@@ -524,7 +524,7 @@ class OlderKernels(Known):
         fake("in", "b", "park", "-", 1, 1700000000123)
         fake("in", "b", "parked")
         log = recorder.stop()
-        self.assertEqual(len(log.header["sources"]["probes"]), 23)
+        self.assertEqual(len(log.header["sources"]["probes"]), 25)
         self.assertEqual(name_of(log.one("monitor_contended_enter")["owner"]), "Thread A")
         self.assertEqual(log.one("monitor_notify")["lock"]["class"], "demo.LockA")
         park = log.one("park_begin")
@@ -539,6 +539,9 @@ class Schema(BpfTest):
     HOOKS = {"monitor_fold", "monitor_inflate", "monitor_deflate", "collection_begin", "collection_end",
              "gc_phase_begin", "gc_phase_end", "safepoint"}
 
+    STATES = {"off_cpu", "theft", "thread_rename"}  # test_states.py
+    MARKS = {"span_begin", "span_end"}  # tests/e2e/test_spans.py
+
     def test_all_kinds_are_known_here(self):
         known = {"thread", "class", "lock", "string", "lost", "note", "end", "monitor_contended_enter",
                  "monitor_contended_entered", "monitor_contended_exit", "monitor_wait_begin", "monitor_wait_end",
@@ -546,7 +549,7 @@ class Schema(BpfTest):
                  "gc_pool",
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
                  "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample"}
-        self.assertEqual(set(schema_ids()), known | self.STACKS | self.HOOKS)
+        self.assertEqual(set(schema_ids()), known | self.STACKS | self.HOOKS | self.STATES | self.MARKS)
 
     def test_header(self):
         fake = self.fake("--narrow")
@@ -558,7 +561,7 @@ class Schema(BpfTest):
         self.assertFalse(header["jvm"]["flags"]["UseSerialGC"])
         self.assertEqual((header["record"]["window_ns"], header["record"]["buffer_bytes"]), (250000000, 1 << 20))
         self.assertEqual((header["sources"]["monitor"], header["sources"]["probes_missing"]), ("on", []))
-        self.assertEqual(len(header["sources"]["probes"]), 23)
+        self.assertEqual(len(header["sources"]["probes"]), 25)
         self.assertEqual(header["sources"]["owner_sample_ns"], 1000000)
 
 

@@ -118,7 +118,7 @@ class Choice(Patched):
         log = recorder.stop()
         self.assertEqual((log.header["jvm"]["kind"], "hooks" in log.header["jvm"]), ("stock", False))
         self.assertNotIn("hooks_why", log.header["sources"])
-        self.assertEqual(len(log.header["sources"]["probes"]), 23)
+        self.assertEqual(len(log.header["sources"]["probes"]), 25)
 
     def test_doctor(self):
         def hooks_of(variant):
