@@ -34,7 +34,7 @@ int steal_source_proc(pid_t pid, struct steal_source **ret);
 int steal_source_proc_at(const char *root, pid_t pid, struct steal_source **ret);
 
 /*
- * Reads back what a steal_recording has written: number n (from 0) of the sources in it. -ENODEV:
+ * Reads back what steal/recording.h has written: number n (from 0) of the sources in it. -ENODEV:
  * it has not so many. -EPROTO: it is no recording, or of a newer spoor. pid as above.
  */
 int steal_source_recorded(const char *path, unsigned n, pid_t pid, struct steal_source **ret);
