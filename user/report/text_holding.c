@@ -63,7 +63,7 @@ static int print_table(struct text *t, const struct group *lock)
 		{"stolen by the hypervisor", s->stolen_ns, 0},
 		{"runnable, without a CPU", s->runnable_ns, 0},
 		{"throttled by the CPU quota", s->throttled_ns, 0},
-		{"blocked on another lock", s->reason_ns[BLOCKED_REASON_LOCK], BLOCKED_REASON_LOCK},
+		{"blocked on a lock", s->reason_ns[BLOCKED_REASON_LOCK], BLOCKED_REASON_LOCK},
 		{"in Object.wait", s->reason_ns[BLOCKED_REASON_WAIT], 0},
 		{"parked", s->reason_ns[BLOCKED_REASON_PARK], BLOCKED_REASON_PARK},
 		{"asleep", s->reason_ns[BLOCKED_REASON_SLEEP], 0},
