@@ -19,9 +19,9 @@ int pidstat_parse(const char *text, struct pidstat *ret)
 	if (!name || !rest || rest < name || pid <= 0 || pid > INT32_MAX || end + 1 != name)
 		return -EPROTO;
 	if (sscanf(rest + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
 		   " %*d %*d %*d %*d %" SCNu64 " %*d %" SCNu64,
-		   &user, &system, &s.threads, &s.start_ticks) != 4)
+		   &s.state, &user, &system, &s.threads, &s.start_ticks) != 5)
 		return -EPROTO;
 	s.pid = (int32_t)pid;
 	s.cpu_ticks = user + system;

@@ -8,6 +8,7 @@
 struct pidstat {
 	int32_t pid; /* the tid, in task/TID/stat */
 	char comm[STEAL_COMM_MAX];
+	char state;         /* 'R', 'S', 'D', 'Z', ... */
 	uint64_t cpu_ticks; /* utime + stime; of a process with its threads that have ended */
 	uint64_t threads;
 	uint64_t start_ticks;

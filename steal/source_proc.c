@@ -320,7 +320,8 @@ static int is_there(struct proc *p)
 		return 0;
 	if (!p->sample)
 		p->start_ticks = s.start_ticks;
-	return s.start_ticks == p->start_ticks;
+	/* Of one that has ended, a row is left until its parent has asked for its status. */
+	return s.start_ticks == p->start_ticks && (s.state != 'Z' || s.threads > 1);
 }
 
 static int proc_sample(struct steal_source *s, const struct steal_sample **ret)

@@ -175,8 +175,7 @@ class Unprivileged(StealTest):
         spinner = self.spinner()
         audit, _ = self.audit("-i", "20ms", "--method", "proportional", "-p", spinner.process.pid)
         audit.line()
-        spinner.process.stdin.close()
-        spinner.process.wait()
+        spinner.process.stdin.close()  # it ends; nobody has asked for its status yet
         lines = []
         while (line := audit.line()) is not None:
             lines.append(json.loads(line))
@@ -257,8 +256,7 @@ class Exact(StealTest):
         audit.line()
         spinner.say("100")
         spinner.line()
-        spinner.process.stdin.close()
-        spinner.process.wait()
+        spinner.process.stdin.close()  # it ends; nobody has asked for its status yet
         lines = []
         while (line := audit.line()) is not None:
             lines.append(json.loads(line))

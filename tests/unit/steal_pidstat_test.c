@@ -21,6 +21,7 @@ static void a_process(void **state)
 		0);
 	assert_int_equal(s.pid, 29439);
 	assert_string_equal(s.comm, "java");
+	assert_int_equal(s.state, 'S');
 	assert_int_equal(s.cpu_ticks, 154);
 	assert_int_equal(s.threads, 7);
 	assert_int_equal(s.start_ticks, 2362452);

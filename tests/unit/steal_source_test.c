@@ -202,6 +202,13 @@ static void one_process_to_its_end(void **state)
 	m = sample_of(s);
 	assert_int_equal(m->thread_count, 1);
 	assert_int_equal(m->process_count, 1);
+	/* Its first thread has ended, another goes on; then that one, too. */
+	write_file("100/stat", "100 (process) Z 1 2 2 0 -1 4 1 0 0 0 50 0 0 0 20 0 2 0 7 31 39\n");
+	sample_of(s);
+	write_file("100/stat", "100 (process) Z 1 2 2 0 -1 4 1 0 0 0 50 0 0 0 20 0 1 0 7 31 39\n");
+	assert_int_equal(steal_source_sample(s, &m), 0);
+	write_stat("100", 100, 50, 1, 7);
+	sample_of(s);
 	write_stat("100", 100, 1, 1, 99); /* its number is another process's now */
 	assert_int_equal(steal_source_sample(s, &m), 0);
 	steal_source_free(s);
