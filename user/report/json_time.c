@@ -1,8 +1,9 @@
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyze/analysis.h"
 #include "log/names.h"
-#include "report/by.h"
 #include "report/label.h"
 #include "report/text.h"
 #include "report/time.h"
@@ -83,33 +84,56 @@ static json_t *row_json(const struct time_input *in, const struct time_table *t,
 	return o;
 }
 
-int report_time_json(const struct time_input *in, FILE *out)
+static json_t *head_json(const struct time_input *in, const struct time_table *t, int *err)
 {
 	static const char *const by[WALL_BY_COUNT] = {"thread", "pool", "group"};
 	const struct wall *w = analysis_wall(in->in->analysis);
 	uint64_t start_wall_ns = header_number(in->in->header, NULL, "start_wall_ns");
-	json_t *o, *rows;
+	json_t *o = json_object();
+
+	set(o, "by", json_string(by[in->by]), err);
+	set(o, "start_mono_ns", number(in->start_ns), err);
+	set(o, "start_wall_ns", number(start_wall_ns), err);
+	set(o, "told_apart", json_boolean(wall_is_told(in->in)), err);
+	set(o, "intervals", number(w->course.intervals), err);
+	set(o, "intervals_shared_out", number(w->course.spread), err);
+	set(o, "samples_late", number(w->late), err);
+	set(o, "windows", windows_json(in, t, err), err);
+	return o;
+}
+
+/* As it is but for so many characters at its end. */
+static int write_json(json_t *o, size_t without, int err, FILE *out)
+{
+	char *text = err ? NULL : json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	if (!text)
+		return -ENOMEM;
+	fwrite(text, strlen(text) - without, 1, out);
+	free(text);
+	return 0;
+}
+
+/* Row by row: there may be thousands of threads in thousands of windows. */
+int report_time_json(const struct time_input *in, FILE *out)
+{
 	struct time_table t;
-	int err = time_table_make(in, &t);
+	int err = time_table_make(in, &t), set_err = 0;
+	json_t *o;
 
 	if (err)
 		return err;
-	o = json_object();
-	rows = json_array();
-	for (uint32_t i = 0; i < time_row_count(&t); i++)
-		append(rows, row_json(in, &t, i, &err), &err);
-	set(o, "by", json_string(by[in->by]), &err);
-	set(o, "start_mono_ns", number(in->start_ns), &err);
-	set(o, "start_wall_ns", number(start_wall_ns), &err);
-	set(o, "told_apart", json_boolean(wall_is_told(in->in)), &err);
-	set(o, "intervals", number(w->course.intervals), &err);
-	set(o, "intervals_shared_out", number(w->course.spread), &err);
-	set(o, "samples_late", number(w->late), &err);
-	set(o, "windows", windows_json(in, &t, &err), &err);
-	set(o, "rows", rows, &err);
-	if (!err)
-		err = json_dump_write(o, out);
-	json_decref(o);
+	o = head_json(in, &t, &set_err);
+	err = write_json(o, 1, set_err, out);
+	fputs(",\"rows\":[", out);
+	for (uint32_t i = 0; i < time_row_count(&t) && !err; i++) {
+		if (i)
+			fputs(",\n", out);
+		o = row_json(in, &t, i, &set_err);
+		err = write_json(o, 0, set_err, out);
+	}
+	fputs("]}\n", out);
 	time_table_free(&t);
 	return err;
 }

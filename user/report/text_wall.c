@@ -161,8 +161,7 @@ static void print_check(struct text *t)
 			off - t->in->top);
 	if (checked)
 		fprintf(t->out,
-			"  check: of %s threads the states add up to the time by the clock, but "
-			"for %s "
+			"  check: held against the clock, the states of %s threads are off by %s "
 			"in %s (%s)\n",
 			count_format(checked, a), time_format(error_ns, b), time_format(sum_ns, c),
 			share_format(error_ns, sum_ns, name));
