@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from jvm import JavaTest  # first: it says where harness is
+from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
 from harness import spoor, wait_until
 from quota import Quota, why_no_quota
 
@@ -129,6 +129,11 @@ class Wall(WallTest):
         self.tell("gaps", off, said["spin"]["gone_ns"])
         self.tell("pause, and what the VM says of its safepoints", got["spin"]["pause"], safepoints)
         self.assert_near(off, said["spin"]["gone_ns"], 0, "gaps in its loop", floor=wall * PCT / 100)
+
+
+class WallOnPatchedJvm(PatchedJavaTest, Wall):
+    """Its locks and parks are told by other probes."""
+    test_waiting_for_a_cpu = test_stopped_by_the_vm = None
 
 
 class Throttled(WallTest):
