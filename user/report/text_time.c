@@ -107,8 +107,10 @@ static int print_row(const struct time_text *x, uint32_t row)
 				(struct table_column){state_title(i, x->told), false, 7, 0, false};
 	}
 	table = table_new(columns, count);
-	for (uint32_t i = 0; i < x->t->window_count; i++)
-		add_window(x, table, row, i);
+	for (uint32_t i = 0; i < x->t->window_count; i++) {
+		if (time_cell_get(x->t, row, i)->threads)
+			add_window(x, table, row, i);
+	}
 	if (row < x->t->shown)
 		label_wall_row(x->labels, &x->t->rows.rows[row], x->in->by, name);
 	else
