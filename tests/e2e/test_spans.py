@@ -251,6 +251,43 @@ class Ways(MarkTest):
         self.assertIn("idle", self.by_name(self.spans(log, "--by-thread-name")))
 
 
+class Filters(MarkTest):
+    """The servlet filters, with the API's own classes; test_spans_tomcat.py has a real server."""
+    REQUESTS = {"GET /": "GET /", "GET /shop/cart/4711/items": "GET /shop/cart/*",
+                "POST /shop//cart;v=1": "POST /shop/cart", "GET /a/b/c/d": "GET /a/b/c",
+                "GET /123e4567-e89b-12d3-a456-426614174000/a": "GET /*/a"}
+
+    def check(self, api, jars, *segments):
+        found = [path for pattern in jars for path in glob.glob(pattern)]
+        if not found:
+            self.skipTest(f"none of {jars} is there: the servlet API is not installed")
+        vm = self.java("Filters", api, found[0], *segments)
+        answers = [vm.ask("GET /before"), vm.line()]
+        recorder = self.record(vm)
+        self.assertEqual(vm.ask("await"), "true")
+        for request in self.REQUESTS:
+            answers += [vm.ask(request), vm.line()]
+        answers += [vm.ask("GET /failed fail"), vm.line()]
+        spans = self.spans(recorder.stop())
+        paths = ["/before", *[r.split(" ")[1] for r in self.REQUESTS], "/failed"]
+        self.assertEqual(answers[::2], [f"asked for {path}" for path in paths])
+        self.assertEqual(answers[1::2], ["returned"] * (len(paths) - 1) + ["thrown on purpose"])
+        self.assert_complete(spans)
+        self.assertEqual(vm.end(), 0)
+        return {n: s["count"] for n, s in self.by_name(spans).items()}
+
+    def test_javax(self):
+        names = self.check("javax", ["/usr/share/java/servlet-api-[34].*.jar", "/usr/share/java/servlet-api.jar",
+                                     "/usr/share/java/tomcat9-servlet-api.jar"])
+        self.assertEqual(names, {name: 1 for name in [*self.REQUESTS.values(), "GET /failed"]})
+
+    def test_jakarta(self):
+        names = self.check("jakarta", ["/usr/share/java/tomcat10-servlet-api.jar",
+                                       "/usr/share/tomcat10/lib/servlet-api.jar"], "1")
+        self.assertEqual(names, {"GET /": 1, "GET /shop": 1, "POST /shop": 1, "GET /*": 1, "GET /a": 1,
+                                 "GET /failed": 1})
+
+
 class Places(MarkTest):
     """Where the library is, or cannot be."""
 
