@@ -81,7 +81,7 @@ static int on_end(void *context, const struct track_slice *s)
 
 static struct tracks *tracks_of(struct sink *k, uint64_t from, uint64_t until, uint64_t min)
 {
-	const struct track_options options = {from, until, min};
+	const struct track_options options = {from, until, min, true};
 	const struct track_sink sink = {k, on_begin, on_end};
 
 	return tracks_new(&options, &sink);
@@ -338,6 +338,7 @@ static void test_ends(void **state)
 /* No event tells of a thread that is parked all the time; its samples do. */
 static void test_samples(void **state)
 {
+	struct event buf[3], *events;
 	const struct event idle[] = {
 		sample(10, ALICE, 5, 100),
 		sample(20, ALICE, 5, 110),
@@ -361,6 +362,11 @@ static void test_samples(void **state)
 		sample(20, ALICE, 8, 107),
 		sample(30, ALICE, 8, 117),
 	};
+	const struct event away_at_end[] = {
+		sample(0, ALICE, 5, 100),
+		off(20, ALICE, BLOCKED_REASON_IO, 10, 0, 0),
+		sample(60, ALICE, 18, 147),
+	};
 	const struct event untold[] = {
 		sample(10, ALICE, 5, 100),
 		sample(20, ALICE, 5, 110),
@@ -373,6 +379,12 @@ static void test_samples(void **state)
 	check(parked_before, COUNT(parked_before), 30, ALICE, "park 10-26, running 26-30");
 	check(ran_first, COUNT(ran_first), 50, ALICE, "running 10-15, io 15-48, running 48-50");
 	check(never_back, COUNT(never_back), 30, ALICE, "running 10-13, park? 13-30");
+	check(away_at_end, COUNT(away_at_end), 61, ALICE,
+	      "running 0-10, io 10-20, running 20-60, running 60-61");
+	events = memcpy(buf, away_at_end, sizeof(away_at_end));
+	events[1].v[OFF_CPU_CPU_NS].u = 15; /* 3 from then on */
+	check(events, COUNT(away_at_end), 61, ALICE,
+	      "running 0-10, io 10-20, running 20-23, park? 23-61");
 	check(untold, COUNT(untold), 40, ALICE, "park? 10-20, running 20-30, park? 30-40");
 }
 

@@ -69,7 +69,7 @@ static int begin_missing(struct tracks *all, struct track *t, enum state state,
 
 	if (t->idle.known) {
 		s.begin_ns = t->idle.since_ns;
-		s.from = track_counters_of_states(&t->idle.from);
+		s.from = t->idle.at;
 	} else if (t->own) {
 		return 0;
 	}
@@ -268,12 +268,12 @@ static int on_theft(struct tracks *all, struct track *t, const struct event *e)
 }
 
 /* Off its CPU since the sample before, or longer: it has run for as long as it can have. */
-static uint64_t idle_since(const struct track *t)
+static uint64_t idle_since(const struct tracks *all, const struct track *t)
 {
 	struct track_counters k = track_counters_of_states(&t->sample);
 	uint64_t ran_ns;
 
-	if (!t->at.known || t->sample_ns <= t->at_ns)
+	if (!all->options.off_cpu || !t->at.known || t->sample_ns <= t->at_ns)
 		return track_later(t->sample_ns, t->at_ns);
 	ran_ns = track_less(k.cpu_ns, t->at.cpu_ns) + track_less(k.stolen_ns, t->at.stolen_ns) +
 		 track_less(k.runnable_ns, t->at.runnable_ns);
@@ -293,13 +293,16 @@ static int on_sample(struct tracks *all, struct track *t, const struct event *e)
 	if (same && t->idle.known && t->idle.until_ns < t->sample_ns)
 		err = track_put_idle(all, t, t->idle.until_ns);
 	if (same && !t->idle.known)
-		t->idle = (struct track_idle){
-			.known = true, .since_ns = idle_since(t), .from = t->sample};
+		t->idle = (struct track_idle){.known = true,
+					      .since_ns = idle_since(all, t),
+					      .from = t->sample,
+					      .at = track_counters_of_states(&t->sample)};
 	if (same) {
 		t->idle.until_ns = all->now_ns;
 		t->idle.to = now;
 	}
 	t->sampled = true;
+	t->before = t->sample;
 	t->sample = now;
 	t->sample_ns = all->now_ns;
 	return err;
@@ -416,6 +419,28 @@ int tracks_add(struct tracks *all, const struct event *e)
 	return err;
 }
 
+/*
+ * Since the last event it has been blocked for most of the time: at the end it still is, as of a
+ * long break that has ended there would be an event.
+ */
+static void idle_at_end(const struct tracks *all, struct track *t)
+{
+	struct track_counters k = track_counters_of_states(&t->sample);
+	uint64_t whole_ns = track_less(t->sample_ns, t->at_ns), ran_ns;
+
+	ran_ns = track_less(k.cpu_ns, t->at.cpu_ns) + track_less(k.stolen_ns, t->at.stolen_ns) +
+		 track_less(k.runnable_ns, t->at.runnable_ns);
+	if (!all->options.off_cpu || t->depth || t->idle.known || !t->sampled || !t->at.known ||
+	    ran_ns >= whole_ns / 8)
+		return;
+	t->idle = (struct track_idle){.known = true,
+				      .since_ns = t->at_ns + ran_ns,
+				      .until_ns = all->now_ns,
+				      .from = t->before,
+				      .to = t->sample,
+				      .at = k};
+}
+
 int tracks_finish(struct tracks *all, uint64_t end_ns)
 {
 	const struct track_counters none = {0};
@@ -431,6 +456,7 @@ int tracks_finish(struct tracks *all, uint64_t end_ns)
 		/* Nothing has been heard of it since. */
 		if (t->idle.known && t->idle.until_ns == t->sample_ns)
 			t->idle.until_ns = all->now_ns;
+		idle_at_end(all, t);
 		t->ended = true;
 		at = track_counters_of_states(&t->sample);
 		if (!t->depth && !t->idle.known && t->sampled)

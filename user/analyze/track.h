@@ -37,7 +37,7 @@ struct track_slice {
 };
 
 /* A slice's begin comes before everything within it, its end after. All times of a thread ascend.
- * In begin, neither end nor how nor to are set. 0 or negative errno, which ends it all. */
+ * In begin of a lock, wait or park, what is of its end is not set. 0 or negative errno, which ends it all. */
 struct track_sink {
 	void *context;
 	int (*begin)(void *context, const struct track_slice *s);
@@ -47,6 +47,7 @@ struct track_sink {
 struct track_options {
 	uint64_t from_ns, until_ns; /* slices and parts of slices in this range */
 	uint64_t min_ns;            /* slices at least that long, but for running ones */
+	bool off_cpu;               /* of long breaks that have ended there are events */
 };
 
 struct tracks;

@@ -20,7 +20,8 @@ struct track_level {
 struct track_idle {
 	bool known;
 	uint64_t since_ns, until_ns;
-	struct states from, to;
+	struct states from, to;   /* of samples around it */
+	struct track_counters at; /* at since_ns */
 };
 
 struct track {
@@ -36,7 +37,7 @@ struct track {
 	struct track_idle idle;
 	bool sampled;
 	uint64_t sample_ns;
-	struct states sample;
+	struct states sample, before; /* the last one, and the one before it */
 };
 
 struct tracks {

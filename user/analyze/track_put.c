@@ -87,7 +87,7 @@ static int put_running(struct tracks *all, struct track *t, uint64_t to_ns,
 int track_put_idle(struct tracks *all, struct track *t, uint64_t to_ns)
 {
 	struct states spent = states_since(&t->idle.from, &t->idle.to);
-	struct track_counters from = track_counters_of_states(&t->idle.from);
+	struct track_counters from = t->idle.at;
 	struct track_slice s = {
 		.thread = t->thread, .state = STATE_OTHER, .from = from, .sampled = true};
 	int err = put_running(all, t, t->idle.since_ns, &from);

@@ -89,7 +89,8 @@ struct chrome *chrome_new(const struct chrome_options *options, const struct log
 	c->options.until_ns = options->until_ns ? options->until_ns + start_ns : options->last_ns;
 	if (c->options.until_ns > options->last_ns)
 		c->options.until_ns = options->last_ns;
-	range = (struct track_options){c->options.from_ns, c->options.until_ns, options->min_ns};
+	range = (struct track_options){c->options.from_ns, c->options.until_ns, options->min_ns,
+				       c->off_cpu};
 	c->labels = labels_new(names);
 	c->stacks = stacks_new(names);
 	c->tracks = tracks_new(&range, &sink);

@@ -138,6 +138,14 @@ static bool is_juc(const struct chrome *c, uint64_t lock)
 	return l && l->group == LOCK_GROUP_JUC;
 }
 
+/* Less than half of it on a CPU: the rest are breaks shorter than the recorder's threshold. */
+static bool is_on_and_off(const struct track_slice *s)
+{
+	struct track_counters k = counters_since(&s->from, &s->to);
+
+	return k.known && 2 * (k.cpu_ns + k.stolen_ns) < s->end_ns - s->begin_ns;
+}
+
 static void put_name(struct chrome *c, const struct track_slice *s)
 {
 	static const char *const names[STATE_COUNT] = {
@@ -159,6 +167,8 @@ static void put_name(struct chrome *c, const struct track_slice *s)
 
 	if (s->state == STATE_RUNNING && !c->off_cpu)
 		name = "running or off its CPU";
+	else if (s->state == STATE_RUNNING && is_on_and_off(s))
+		name = "on and off its CPU";
 	if (s->lock)
 		chrome_format(&c->out, "name", "%s %s", name,
 			      label_class(c->labels, s->lock, class));
@@ -252,7 +262,7 @@ void chrome_slice_begin(struct chrome *c, const struct track_slice *s)
 	if (!s->begin && is_level(s) && !s->sampled)
 		chrome_text(&c->out, "begin", "not seen");
 	if (s->sampled)
-		chrome_text(&c->out, "inferred", "from samples: it had no CPU time");
+		chrome_text(&c->out, "inferred", "from samples of its counters");
 }
 
 /* --- end ---------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 
 struct stacks;
 
-#define CHROME_CHAINS 1024 /* that are kept as text; a power of two */
+#define CHROME_CHAINS 8192 /* that are kept as text; a power of two */
 
 /* Places of tracks among the others. */
 enum chrome_sort {
