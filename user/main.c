@@ -13,7 +13,7 @@ static const struct {
 	{"spans", cmd_spans, "say how long requests took, and where their time went"},
 	{"time", cmd_time, "show the course of the threads' states over time"},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed"},
-	{"export", cmd_export, "write call chains for flame graph tools, or a timeline for Perfetto"},
+	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto"},
 	{"cat", cmd_cat, "print a log as JSON, one event per line"},
 	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded"},
 };

@@ -36,8 +36,11 @@ struct track_slice {
 	bool sampled;                   /* no event tells of it: inferred from samples */
 };
 
-/* A slice's begin comes before everything within it, its end after. All times of a thread ascend.
- * In begin of a lock, wait or park, what is of its end is not set. 0 or negative errno, which ends it all. */
+/*
+ * A slice's begin comes before everything within it, its end after. All times of a thread ascend.
+ * In begin of a lock, wait or park, what is of its end is not set. 0 or negative errno, which ends
+ * it all.
+ */
 struct track_sink {
 	void *context;
 	int (*begin)(void *context, const struct track_slice *s);
