@@ -54,8 +54,8 @@ int programs_fd(const struct programs *p);
 int programs_consume(struct programs *p);
 
 /*
- * Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which tell
- * is told. How many are attached now, or negative errno.
+ * Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which
+ * tell is told. How many are attached now, or negative errno.
  */
 int programs_look_for_marks(struct programs *p,
 			    void (*tell)(void *ctx, const char *path, const char *why), void *ctx);
