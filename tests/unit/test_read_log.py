@@ -246,8 +246,8 @@ class Description(LogCase):
             "two events": lambda s, e: e[1].update(name="one"),
             "bad id": lambda s, e: e[1].update(id=0),
             "unknown type": field(type="float"),
-            "more than 16": lambda s, e: e[1].update(fields=[{"name": f"f{n}", "type": "uint"}
-                                                             for n in range(17)]),
+            "more than 20": lambda s, e: e[1].update(fields=[{"name": f"f{n}", "type": "uint"}
+                                                             for n in range(21)]),
             "no earlier thread": field(type="counter", of="t"),
             "no enum": field(type="enum", enum="x"),
             "lower case": field(name="F"),
