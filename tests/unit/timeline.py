@@ -82,6 +82,8 @@ class Timeline:
                 if not stack:
                     raise AssertionError(f"an end without a begin: {e}")
                 done = stack.pop()
+                if e["name"] != done.name:
+                    raise AssertionError(f"an end that is not {done}'s: {e}")
                 done.end_ns = time_ns
                 doubled = set(done.args) & set(e.get("args", {}))
                 if doubled:

@@ -3,8 +3,9 @@
  * has; so memory is bounded by the number of threads, locks and names. Slices are pairs of begin
  * and end, not single events with a length: viewers turn microseconds into whole nanoseconds each
  * in its own way (Perfetto has cut them, and rounds them now), and pairs stay neighbours, where
- * rounded lengths overlap, which Perfetto answers by leaving slices out. Viewers sort by time; of
- * equal times, what is first in the file is first.
+ * rounded lengths overlap, which Perfetto answers by leaving slices out. An end has the name of its
+ * begin: some viewers look whether it fits. Viewers sort by time; of equal times, what is first in
+ * the file is first.
  */
 #include "report/chrome.h"
 

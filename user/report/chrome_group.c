@@ -10,7 +10,7 @@
 #define ROWS_MAX 4096 /* are kept while one is open that they may be in */
 
 struct chrome_group *chrome_group_new(struct chrome *c, const char *name, uint64_t sort,
-				      void (*put)(struct chrome *, const struct chrome_row *))
+				      const struct chrome_putter *put)
 {
 	struct chrome_group *g = calloc(1, sizeof(*g));
 
@@ -105,6 +105,7 @@ static void put_end(struct chrome *c, struct chrome_group *g, const struct lane_
 {
 	chrome_event(&c->out, 'E', g->tracks[s->lane],
 		     s->end_ns < c->options.until_ns ? s->end_ns : c->options.until_ns);
+	g->put->name(c, &g->rows[s->item]);
 	chrome_done(&c->out);
 }
 
@@ -114,7 +115,8 @@ static void put_begin(struct chrome *c, struct chrome_group *g, const struct lan
 
 	chrome_event(&c->out, 'B', track,
 		     s->begin_ns > c->options.from_ns ? s->begin_ns : c->options.from_ns);
-	g->put(c, &g->rows[s->item]);
+	g->put->name(c, &g->rows[s->item]);
+	g->put->rest(c, &g->rows[s->item]);
 	chrome_done(&c->out);
 }
 

@@ -20,10 +20,15 @@ struct chrome_row {
 	struct states from, to;
 };
 
+/* What is said of a slice, within its event. */
+struct chrome_putter {
+	void (*name)(struct chrome *c, const struct chrome_row *row);
+	void (*rest)(struct chrome *c, const struct chrome_row *row); /* category, arguments */
+};
+
 struct chrome_group {
 	struct chrome_group *next; /* of all */
-	/* Name, category, arguments of the slice, within its event. */
-	void (*put)(struct chrome *c, const struct chrome_row *row);
+	const struct chrome_putter *put;
 	uint64_t kind, key; /* what it is found by */
 	uint64_t sort;
 	bool hidden;
@@ -34,9 +39,9 @@ struct chrome_group {
 	uint32_t open;
 };
 
-/* NULL: no memory. The group is c's; name is copied. */
+/* NULL: no memory. The group is c's; name is copied, put is lent. */
 struct chrome_group *chrome_group_new(struct chrome *c, const char *name, uint64_t sort,
-				      void (*put)(struct chrome *, const struct chrome_row *));
+				      const struct chrome_putter *put);
 void chrome_groups_free(struct chrome *c);
 
 /* Takes in a slice; an open one is to be closed. 0 or -ENOMEM. */

@@ -174,7 +174,6 @@ static void put_name(struct chrome *c, const struct track_slice *s)
 			      label_class(c->labels, s->lock, class));
 	else
 		chrome_text(&c->out, "name", name);
-	chrome_text(&c->out, "cat", juc ? "juc" : state_name(s->state));
 }
 
 static void put_owner(struct chrome *c, uint64_t owner, uint64_t source, uint64_t doing,
@@ -243,9 +242,11 @@ static bool is_level(const struct track_slice *s)
 
 void chrome_slice_begin(struct chrome *c, const struct track_slice *s)
 {
+	bool juc = s->state == STATE_PARK && is_juc(c, s->lock);
 	char label[LABEL_MAX];
 
 	put_name(c, s);
+	chrome_text(&c->out, "cat", juc ? "juc" : state_name(s->state));
 	chrome_args(&c->out);
 	if (s->lock)
 		chrome_text(&c->out, "lock", label_identity(c->labels, s->lock, label));
@@ -292,6 +293,7 @@ void chrome_slice_end(struct chrome *c, const struct track_slice *s)
 	struct track_counters own = counters_since(&s->from, &s->to);
 	uint64_t whole_ns = s->end_ns - s->begin_ns;
 
+	put_name(c, s);
 	chrome_args(&c->out);
 	if (s->shown_end_ns - s->shown_begin_ns != whole_ns)
 		chrome_ms(&c->out, "whole_ms", whole_ns);

@@ -20,11 +20,15 @@ static void put_states(struct chrome *c, const struct states *from, const struct
 	}
 }
 
-static void put_row(struct chrome *c, const struct chrome_row *r, const char *category)
+static void name_row(struct chrome *c, const struct chrome_row *r)
 {
 	char text[LABEL_MAX];
 
 	chrome_text(&c->out, "name", label_string(c->labels, r->name, "(unknown)", text));
+}
+
+static void put_row(struct chrome *c, const struct chrome_row *r, const char *category)
+{
 	chrome_text(&c->out, "cat", category);
 	chrome_args(&c->out);
 	if (r->lost)
@@ -45,6 +49,9 @@ static void put_thread_name(struct chrome *c, const struct chrome_row *r)
 	put_row(c, r, "name");
 }
 
+static const struct chrome_putter span_putter = {name_row, put_span};
+static const struct chrome_putter name_putter = {name_row, put_thread_name};
+
 static int group_of(struct chrome *c, uint32_t thread, bool names, struct chrome_group **ret)
 {
 	struct chrome_group **at;
@@ -59,7 +66,7 @@ static int group_of(struct chrome *c, uint32_t thread, bool names, struct chrome
 		snprintf(label, sizeof(label), "%s %s", chrome_thread_label(c, thread, name),
 			 names ? "names" : "spans");
 		*at = chrome_group_new(c, label, t->sort - (names ? 2 : 1),
-				       names ? put_thread_name : put_span);
+				       names ? &name_putter : &span_putter);
 		if (!*at)
 			return -ENOMEM;
 		(*at)->hidden = t->hidden;

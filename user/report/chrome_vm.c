@@ -35,6 +35,11 @@ static void put_end(struct chrome *c, const struct chrome_row *r)
 		chrome_text(&c->out, "end", "not before the recording's");
 }
 
+static void name_row(struct chrome *c, const struct chrome_row *r)
+{
+	put_string(c, "name", r->name);
+}
+
 static struct chrome_group *group_find(struct chrome *c, enum kind kind, uint64_t key)
 {
 	struct chrome_group *g = c->groups;
@@ -45,8 +50,7 @@ static struct chrome_group *group_find(struct chrome *c, enum kind kind, uint64_
 }
 
 static int group_make(struct chrome *c, enum kind kind, uint64_t key, const char *name,
-		      uint64_t sort, void (*put)(struct chrome *, const struct chrome_row *),
-		      struct chrome_group **ret)
+		      uint64_t sort, const struct chrome_putter *put, struct chrome_group **ret)
 {
 	struct chrome_group *g = group_find(c, kind, key);
 
@@ -63,7 +67,7 @@ static int group_make(struct chrome *c, enum kind kind, uint64_t key, const char
 
 /* --- pauses ------------------------------------------------------------------------------- */
 
-static void put_pause(struct chrome *c, const struct chrome_row *r)
+static void name_pause(struct chrome *c, const struct chrome_row *r)
 {
 	static const char *const kinds[GC_KIND_COUNT] = {"collection", "young", "full",
 							 "concurrent's pause"};
@@ -73,6 +77,10 @@ static void put_pause(struct chrome *c, const struct chrome_row *r)
 	chrome_format(&c->out, "name", "%s%s%s%s", kinds[kind < GC_KIND_COUNT ? kind : 0],
 		      r->name ? " (" : "", label_string(c->labels, r->name, "", text),
 		      r->name ? ")" : "");
+}
+
+static void put_pause(struct chrome *c, const struct chrome_row *r)
+{
 	chrome_text(&c->out, "cat", "gc");
 	chrome_args(&c->out);
 	if (r->v[PAUSE_OPERATION])
@@ -80,11 +88,13 @@ static void put_pause(struct chrome *c, const struct chrome_row *r)
 	put_end(c, r);
 }
 
+static const struct chrome_putter pause_putter = {name_pause, put_pause};
+
 static int on_gc_begin(struct chrome *c, const struct event *e)
 {
 	struct chrome_row row = {.begin_ns = c->now_ns, .open = true};
-	int err =
-		group_make(c, KIND_NONE, 1, "GC pauses", CHROME_SORT_PAUSES, put_pause, &c->pauses);
+	int err = group_make(c, KIND_NONE, 1, "GC pauses", CHROME_SORT_PAUSES, &pause_putter,
+			     &c->pauses);
 
 	if (err)
 		return err;
@@ -114,13 +124,14 @@ static int on_gc_end(struct chrome *c, const struct event *e)
 
 static void put_collection(struct chrome *c, const struct chrome_row *r)
 {
-	put_string(c, "name", r->name);
 	chrome_text(&c->out, "cat", "gc");
 	chrome_args(&c->out);
 	chrome_number(&c->out, "gc", r->v[COLLECTION_GC]);
 	put_string(c, "collector", r->v[COLLECTION_COLLECTOR]);
 	put_end(c, r);
 }
+
+static const struct chrome_putter collection_putter = {name_row, put_collection};
 
 static int on_collection_begin(struct chrome *c, const struct event *e)
 {
@@ -137,7 +148,7 @@ static int on_collection_begin(struct chrome *c, const struct event *e)
 	snprintf(name, sizeof(name), "GC collections: %s",
 		 label_string(c->labels, collector, "(unknown)", text));
 	err = group_make(c, KIND_COLLECTION, collector, name, CHROME_SORT_COLLECTIONS,
-			 put_collection, &g);
+			 &collection_putter, &g);
 	return err ? err : chrome_group_add(g, &row);
 }
 
@@ -163,7 +174,6 @@ static void put_phase(struct chrome *c, const struct chrome_row *r)
 	static const char *const kinds[GC_PHASE_KIND_COUNT] = {"pause", "concurrent", "worker"};
 	uint64_t kind = r->v[PHASE_KIND];
 
-	put_string(c, "name", r->name);
 	chrome_text(&c->out, "cat", "gc_phase");
 	chrome_args(&c->out);
 	if (r->v[PHASE_GC] != NO_COLLECTION)
@@ -172,6 +182,8 @@ static void put_phase(struct chrome *c, const struct chrome_row *r)
 	chrome_number(&c->out, "level", r->v[PHASE_LEVEL]);
 	put_end(c, r);
 }
+
+static const struct chrome_putter phase_putter = {name_row, put_phase};
 
 /* Whether a phase cannot be within an open one of the same thread: that one's end was lost. */
 static bool ends_another(const struct chrome_row *open, const struct chrome_row *new)
@@ -200,7 +212,7 @@ static int on_phase_begin(struct chrome *c, const struct event *e)
 	snprintf(name, sizeof(name), "GC %sphases: %s", worker ? "worker " : "",
 		 chrome_thread_label(c, e->thread, text));
 	err = group_make(c, KIND_PHASE, e->thread, name,
-			 worker ? CHROME_SORT_WORKERS : CHROME_SORT_PHASES, put_phase, &g);
+			 worker ? CHROME_SORT_WORKERS : CHROME_SORT_PHASES, &phase_putter, &g);
 	for (uint32_t i = 0; !err && g->open && i < g->count; i++) {
 		if (!g->rows[i].open || !ends_another(&g->rows[i], &row))
 			continue;
@@ -226,31 +238,36 @@ static int on_phase_end(struct chrome *c, const struct event *e)
 
 /* --- safepoints --------------------------------------------------------------------------- */
 
-static void put_safepoint(struct chrome *c, const struct chrome_row *r)
+static void name_safepoint(struct chrome *c, const struct chrome_row *r)
 {
-	static const char *const parts[] = {NULL, "reach", "cleanup", "operation"};
+	static const char *const parts[] = {"safepoint", "reach", "cleanup", "operation"};
 	const char *part = parts[r->v[POINT_PART]];
 	char text[LABEL_MAX];
 
-	if (part)
-		chrome_text(&c->out, "name", part);
-	else if (r->name)
-		chrome_format(&c->out, "name", "safepoint %s",
+	if (r->name)
+		chrome_format(&c->out, "name", "%s %s", part,
 			      label_string(c->labels, r->name, "(unknown)", text));
 	else
-		chrome_text(&c->out, "name", "safepoint");
+		chrome_text(&c->out, "name", part);
+}
+
+static void put_safepoint(struct chrome *c, const struct chrome_row *r)
+{
+	uint64_t requester = r->v[POINT_REQUESTER];
+	char text[LABEL_MAX];
+
 	chrome_text(&c->out, "cat", "safepoint");
 	chrome_args(&c->out);
-	if (!part && r->v[POINT_MEASURED]) {
+	if (r->v[POINT_MEASURED]) {
 		chrome_number(&c->out, "threads", r->v[POINT_THREADS]);
 		chrome_number(&c->out, "running", r->v[POINT_RUNNING]);
 		chrome_text(&c->out, "requester",
-			    r->v[POINT_REQUESTER]
-				    ? label_thread(c->labels, r->v[POINT_REQUESTER], text)
-				    : "the VM");
+			    requester ? label_thread(c->labels, requester, text) : "the VM");
 	}
 	put_end(c, r);
 }
+
+static const struct chrome_putter safepoint_putter = {name_safepoint, put_safepoint};
 
 /* The three parts that a patched JVM measures end where the safepoint does. */
 static int measured_add(struct chrome *c, const struct event *m, struct chrome_row *whole)
@@ -286,7 +303,7 @@ static int safepoint_settle(struct chrome *c)
 
 	if (s->begun || s->measured)
 		err = group_make(c, KIND_NONE, 2, "safepoints", CHROME_SORT_SAFEPOINTS,
-				 put_safepoint, &c->safepoints);
+				 &safepoint_putter, &c->safepoints);
 	if (!err && s->measured) {
 		row.end_ns = s->measure.time_ns;
 		err = measured_add(c, &s->measure, &row);
@@ -334,12 +351,13 @@ static int on_safepoint(struct chrome *c, const struct event *e)
 
 static void put_operation(struct chrome *c, const struct chrome_row *r)
 {
-	put_string(c, "name", r->name);
 	chrome_text(&c->out, "cat", "vm_operation");
 	chrome_args(&c->out);
 	chrome_text(&c->out, "at_safepoint", r->v[0] ? "no" : "yes");
 	put_end(c, r);
 }
+
+static const struct chrome_putter operation_putter = {name_row, put_operation};
 
 static int on_operation_begin(struct chrome *c, const struct event *e)
 {
@@ -348,7 +366,7 @@ static int on_operation_begin(struct chrome *c, const struct event *e)
 				 .name = e->v[VM_OPERATION_BEGIN_OPERATION].u,
 				 .v[0] = e->v[VM_OPERATION_BEGIN_MODE].u};
 	int err = group_make(c, KIND_NONE, 3, "VM operations", CHROME_SORT_OPERATIONS,
-			     put_operation, &c->operations);
+			     &operation_putter, &c->operations);
 
 	if (err)
 		return err;
