@@ -143,7 +143,7 @@ static struct charged charged_before(const struct lock_state *l)
 static int charge_piece(struct holds *h, struct lock_state *l, const struct charged *holder,
 			const struct piece *piece)
 {
-	/* One that blocks itself shows its chain then, if it has one: nothing is to be waited for. */
+	/* One that blocks itself shows its chain then, if it has one: it is not waited for. */
 	bool open = holder_is_thread(holder->holder) && !holder->at.stack && !holder->behind;
 	struct thread_state *t;
 	int err = 0;
