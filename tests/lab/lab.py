@@ -302,8 +302,9 @@ def boot_linux(packages, archive, deadline_s, cpus=2, memory_mb=1024):
     """Debian's kernel on an emulated machine."""
     kernel, _ = packages.kernel()
     command, env = packages.qemu()
-    return _boot(command, env, archive, deadline_s, ["-accel", "tcg,thread=multi", "-smp", str(cpus), "-m", str(memory_mb),
-                 "-kernel", kernel, "-append", "console=ttyS0 quiet panic=1"], "-initrd", "{archive}")
+    return _boot(command, env, archive, deadline_s, [
+        "-accel", "tcg,thread=multi", "-smp", str(cpus), "-m", str(memory_mb), "-kernel", kernel,
+        "-append", "console=ttyS0 quiet panic=1"], "-initrd", "{archive}")
 
 
 def boot_xen(packages, archive, deadline_s, cpus=2, memory_mb=2048):
