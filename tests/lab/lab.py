@@ -20,7 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 CACHE = os.environ.get("SPOOR_LAB_CACHE") or os.path.join(BUILD, "lab")
-FETCH_DEADLINE_S = 240
+FETCH_DEADLINE_S = 120
+APT = ["apt-get", "-q", "-o", "Acquire::http::Timeout=15", "-o", "Acquire::Retries=1"]
 # A model that both Xen and Debian's kernel start on; "max" has features that the emulation does not do right.
 CPU_MODEL = "Nehalem"
 # The emulated machine's clock counts instructions, 8 ns each, and leaps when there is nothing to do: so it has the same
@@ -54,13 +55,15 @@ def run(command, deadline_s=FETCH_DEADLINE_S, **how):
 class Packages:
     """Debian packages, unpacked in a folder of their own each; what is there already is not fetched again."""
 
+    why_not = None
+
     def __init__(self, cache=CACHE):
         self.cache = cache
         os.makedirs(os.path.join(cache, "debs/partial"), exist_ok=True)
 
     def _apt(self, *words):
         # Its own archive folder, so that neither the machine's cache nor its locks are touched.
-        done = run(["apt-get", "-q", "-o", f"Dir::Cache::archives={self.cache}/debs", "-o", "Debug::NoLocking=1",
+        done = run([*APT, "-o", f"Dir::Cache::archives={self.cache}/debs", "-o", "Debug::NoLocking=1",
                     "-o", "APT::Sandbox::User=root", *words], cwd=os.path.join(self.cache, "debs"),
                    env={**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"})
         if done.returncode:
@@ -71,13 +74,19 @@ class Packages:
         where = os.path.join(self.cache, name)
         if os.path.exists(where):
             return where
+        if self.why_not:
+            raise Unavailable(self.why_not)
         for old in glob.glob(os.path.join(self.cache, "debs/*.deb")):
             os.unlink(old)
         try:
             fetch()
         except Unavailable:
-            run(["apt-get", "-q", "update"])
-            fetch()
+            try:
+                run([*APT, "update"])
+                fetch()
+            except Unavailable as why:
+                Packages.why_not = str(why)  # nobody is to wait for it again
+                raise
         partial = tempfile.mkdtemp(prefix=name + "-", dir=self.cache)
         debs = glob.glob(os.path.join(self.cache, "debs/*.deb"))
         for deb in debs:
