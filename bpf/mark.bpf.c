@@ -3,11 +3,31 @@
 
 #include <bpf/usdt.bpf.h>
 
+#define TRIES 4
+
+/*
+ * The thread's states, and the moment that they are of. It may be preempted here, and then its
+ * counts are of a later moment than `now`: it has been switched in after that.
+ */
+static __always_inline void fill(struct wire_span *r, __u32 kind, const struct thread_state *t,
+				 __u32 tid)
+{
+	const volatile struct thread_state *v = t;
+	__u64 now;
+
+	for (int i = 0; i < TRIES; i++) {
+		now = bpf_ktime_get_ns();
+		thread_states(t, tid, now, &r->self);
+		if (v->since <= now)
+			break;
+	}
+	head_fill(&r->head, kind, 0, tid, now);
+}
+
 SEC("usdt")
 int BPF_USDT(mark_begin, __u64 name, __u32 length)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_state *t = thread_current(now);
+	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 	__u32 tid = current_tid();
 	struct wire_span *r;
 
@@ -18,8 +38,7 @@ int BPF_USDT(mark_begin, __u64 name, __u32 length)
 	r = emit_reserve(WIRE_SPAN_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_SPAN_BEGIN, 0, tid, now);
-	thread_states(t, tid, now, &r->self);
+	fill(r, WIRE_SPAN_BEGIN, t, tid);
 	r->name_length = read_name(r->name, WIRE_NAME_MAX, name, length);
 	r->pad = 0;
 	if (length && !r->name_length)
@@ -31,8 +50,7 @@ int BPF_USDT(mark_begin, __u64 name, __u32 length)
 SEC("usdt")
 int BPF_USDT(mark_end)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread_state *t = thread_current(now);
+	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 	__u32 tid = current_tid();
 	struct wire_span *r;
 
@@ -43,8 +61,7 @@ int BPF_USDT(mark_end)
 	r = emit_reserve(WIRE_SPAN_END, WIRE_SPAN_SHORT);
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_SPAN_END, 0, tid, now);
-	thread_states(t, tid, now, &r->self);
+	fill(r, WIRE_SPAN_END, t, tid);
 	emit_submit(r);
 	return 0;
 }

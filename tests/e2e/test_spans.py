@@ -125,7 +125,8 @@ class Contents:
     def check(self, span, got):
         states = got["states"]
         self.assert_near(got["ns"], span.ending - span.begun, PCT, f"{span.name}: length", span.slack())
-        self.assert_near(sum(states.values()), got["ns"], 0.1, f"{span.name}: sum of the states", 20_000)
+        # A switch to it that BPF has not seen is made good at its next one: see switch_in_late() in sched.bpf.c.
+        self.assert_near(sum(states.values()), got["ns"], PCT, f"{span.name}: sum of the states", FLOOR_NS)
         self.assertEqual(got["thread"], "worker")
         if span.name in STATE_OF:
             self.check_state(span, got, STATE_OF[span.name])
