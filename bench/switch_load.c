@@ -1,11 +1,12 @@
 /*
  * A load that does little but switch: two threads on one CPU pass a token to and fro.
  *
- *     switch_load [-c CPU] [-n SWITCHES] [-r RATE]
+ *     switch_load [-c CPU] [-n SWITCHES] [-r RATE | -k WORK]
  *
  * Each of the two has its turn when the other has written a byte to its pipe, and so on SWITCHES times
- * in all; -r: with so much work in each turn that there are about RATE switches a second (0: none).
- * The result is one line of JSON: the time that all took, by the wall and by the CPU.
+ * in all; -r: with so much work in each turn that there are about RATE switches a second (0: none);
+ * -k: with as much as the result of another run names. The result is one line of JSON: the time that
+ * all took, by the wall and by the CPU.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -115,9 +116,11 @@ int main(int argc, char **argv)
 	cpu_set_t set;
 	int o, on = 0;
 
-	while ((o = getopt(argc, argv, "c:n:r:")) != -1) {
+	while ((o = getopt(argc, argv, "c:k:n:r:")) != -1) {
 		if (o == 'c')
 			on = atoi(optarg);
+		else if (o == 'k')
+			load.rounds = strtoull(optarg, NULL, 10);
 		else if (o == 'n')
 			count = strtoull(optarg, NULL, 10);
 		else if (o == 'r')
@@ -139,7 +142,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: the token is lost\n", argv[0]);
 		return 1;
 	}
-	printf("{\"pid\":%d,\"turns\":%lu,\"switches\":%lu,\"wall_ns\":%lu,\"cpu_ns\":%lu}\n",
-	       getpid(), count, switches() - before, took, cpu);
+	printf("{\"work\":%lu,\"turns\":%lu,\"switches\":%lu,\"wall_ns\":%lu,\"cpu_ns\":%lu}\n",
+	       load.rounds, count, switches() - before, took, cpu);
 	return 0;
 }
