@@ -3,6 +3,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Scanner;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -93,10 +94,12 @@ public class Course {
     }
 
     static void waits() throws InterruptedException {
+        AtomicBoolean woken = new AtomicBoolean();
         Thread consumer = start("consumer", () -> {
             synchronized (queue) {
                 act("wait", "producer", queue::wait);
             }
+            woken.set(true);
             act("park", "producer", LockSupport::park);
         });
         await(consumer, Thread.State.WAITING);
@@ -106,7 +109,7 @@ public class Course {
                 queue.notify();
                 compute(MS / 2);
             }
-            while (!rows.stream().anyMatch(r -> r.contains("\"wait\""))) {
+            while (!woken.get()) {
                 Thread.onSpinWait();
             }
             await(consumer, Thread.State.WAITING);
