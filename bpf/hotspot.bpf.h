@@ -162,16 +162,16 @@ __u32 code_epoch __weak = 0;
 
 HS_PART __u32 hs_code_learn(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
+	/* Of its own: what a function was passed may be no map's value (Linux 6.1). */
+	struct hs_code code = {.epoch = code_epoch};
 	__u32 why;
 
 	if (!w || !ret)
 		return WIRE_WALK_READ;
-	ret->epoch = code_epoch;
-	ret->pad = 0;
-	ret->orig_pc_offset = 0;
-	why = hs_code_read(w, pc, ret);
+	why = hs_code_read(w, pc, &code);
 	if (!why)
-		bpf_map_update_elem(&codes, &pc, ret, BPF_ANY);
+		bpf_map_update_elem(&codes, &pc, &code, BPF_ANY);
+	*ret = code;
 	return why;
 }
 

@@ -86,7 +86,7 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t);
+	thread_done(t, WIRE_BLOCKED_LOCK);
 	t->monitor_blocked = 0;
 	owner = m->owner != tid ? m->owner : m->previous;
 	monitor_owned_by(m, tid);
@@ -119,7 +119,7 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 		if (kind == WIRE_MONITOR_WAIT_BEGIN)
 			thread_does(t, WIRE_BLOCKED_WAIT);
 		else if (kind == WIRE_MONITOR_WAIT_END)
-			thread_done(t);
+			thread_done(t, WIRE_BLOCKED_WAIT);
 	}
 	if (!m) {
 		count_drop(kind, WIRE_LOST_MAP);

@@ -179,7 +179,7 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 		count_drop(WIRE_EXACT_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t);
+	thread_done(t, WIRE_BLOCKED_LOCK);
 	t->monitor_blocked = 0;
 	t->monitor = 0;
 	if (m)
@@ -287,7 +287,7 @@ int BPF_USDT(exact_monitor_waited, __u64 monitor, __u64 how)
 		count_drop(WIRE_EXACT_WAIT_END, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t);
+	thread_done(t, WIRE_BLOCKED_WAIT);
 	r = exact_short(WIRE_EXACT_WAIT_END, 0, t, now);
 	if (!r)
 		return 0;

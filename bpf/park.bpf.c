@@ -80,7 +80,7 @@ int BPF_USDT(park_end, __u64 parker)
 		count_drop(WIRE_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t);
+	thread_done(t, WIRE_BLOCKED_PARK);
 	parker_learn(t, parker);
 	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)

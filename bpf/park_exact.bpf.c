@@ -58,7 +58,7 @@ int BPF_USDT(exact_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 		count_drop(WIRE_EXACT_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t);
+	thread_done(t, WIRE_BLOCKED_PARK);
 	r = emit_reserve(WIRE_EXACT_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;

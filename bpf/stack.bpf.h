@@ -19,7 +19,7 @@ struct wire_code java_code __weak = {};
 
 struct walk_slot {
 	__u32 busy;
-	__u32 pad;
+	__u32 number;
 	__u64 words_read; /* bytes of them */
 	__u64 words[HS_SPAN_WORDS];
 	struct hs_walk walk;
@@ -87,8 +87,10 @@ static __noinline struct walk_slot *slot_take(void)
 		__u32 key = first + i;
 		struct walk_slot *s = bpf_map_lookup_elem(&walk_slots, &key);
 
-		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1))
+		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
+			s->number = key;
 			return s;
+		}
 	}
 	return 0;
 }
@@ -252,11 +254,16 @@ static __always_inline __u32 memo_find(struct walk_slot *s, struct memo_key *key
 static __always_inline void memo_keep(struct walk_slot *s, const struct memo_key *key, __u32 id)
 {
 	struct hs_memo *m = &s->walk.memo;
+	__u32 number = s->number;
+	struct walk_slot *own;
 
 	if (!id || m->notes > HS_NOTES_MAX || s->walk.stack.result != WIRE_WALK_COMPLETE)
 		return;
 	m->id = id;
-	bpf_map_update_elem(&memos, key, m, BPF_ANY);
+	/* The same memory: but what a function was passed may be no map's value (Linux 6.1). */
+	own = bpf_map_lookup_elem(&walk_slots, &number);
+	if (own)
+		bpf_map_update_elem(&memos, key, &own->walk.memo, BPF_ANY);
 }
 
 /* Threads whose walks hardly ever repeat do not pay for that. */
@@ -378,24 +385,30 @@ static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state
  * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
  * sched.bpf.c).
  */
+/* Of what a thread had when it left user code. All of them would take a third of the stack that all
+ * functions of a program may have together. */
+static __always_inline int regs_read(__u64 from, struct hs_start *start)
+{
+	struct pt_regs *regs = (void *)from;
+
+	return bpf_core_read(&start->pc, sizeof(start->pc), &regs->ip) ||
+	       bpf_core_read(&start->sp, sizeof(start->sp), &regs->sp) ||
+	       bpf_core_read(&start->fp, sizeof(start->fp), &regs->bp) ||
+	       bpf_core_read(&start->bcp, sizeof(start->bcp), &regs->r13);
+}
+
 HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
 {
 	struct hs_start start = {};
-	struct pt_regs regs;
 	struct walk_slot *s;
 	__u32 id;
 
-	if (!o || !java_code.ready || !o->regs || turns & 1 ||
-	    bpf_probe_read_kernel(&regs, sizeof(regs), (void *)o->regs))
+	if (!o || !java_code.ready || !o->regs || turns & 1 || regs_read(o->regs, &start))
 		return 0;
 	start.java_thread = java_thread_checked(o, tid, 0);
 	start.stack_high = o->stack_high;
 	if (!start.java_thread)
 		return 0;
-	start.pc = regs.ip;
-	start.sp = regs.sp;
-	start.fp = regs.bp;
-	start.bcp = regs.r13;
 	s = slot_take();
 	if (!s) {
 		count_walk(WIRE_WALK_NO_ROOM);
@@ -445,14 +458,9 @@ static __always_inline int owner_still(__u32 owner, __u64 turns)
 static __always_inline __u32 stack_interrupted(struct thread_state *t)
 {
 	struct hs_start start = {};
-	struct pt_regs regs;
 
-	if (!t->regs || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)t->regs))
+	if (!t->regs || regs_read(t->regs, &start))
 		return 0;
-	start.pc = regs.ip;
-	start.sp = regs.sp;
-	start.fp = regs.bp;
-	start.bcp = regs.r13;
 	return stack_walk(t, &start);
 }
 

@@ -53,7 +53,7 @@ int BPF_USDT(thread_sleep_end)
 	struct thread_state *t = thread_find(current_tid());
 
 	if (t)
-		thread_done(t);
+		thread_done(t, WIRE_BLOCKED_SLEEP);
 	return 0;
 }
 

@@ -22,40 +22,54 @@ static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 a
 	return throttled > all || throttle_is_on(t->throttle_rq) ? all : throttled;
 }
 
+/* Since when a thread is what. */
+struct thread_moment {
+	__u64 since, steal_base;
+	__u32 run, cpu;
+};
+
+/* 0: it was being written meanwhile. */
+static __always_inline int snapshot_try(const struct thread_state *t, struct thread_moment *m,
+					struct wire_counters *ret)
+{
+	const volatile struct thread_state *v = t;
+	__u32 seq = v->seq;
+
+	BARRIER();
+	m->run = v->run;
+	m->since = v->since;
+	m->steal_base = v->steal_base;
+	m->cpu = v->cpu;
+	ret->cpu_ns = v->cpu_ns;
+	ret->stolen_ns = v->stolen_ns;
+	ret->runnable_ns = v->runnable_ns;
+	ret->throttled_ns = v->throttled_ns;
+	BARRIER();
+	return !(seq & 1) && v->seq == seq;
+}
+
 /*
  * The counters of a thread at `now`, the running interval included. The writer may be at work on
  * another CPU: a few tries, then what is there (off by the one interval that is just being added).
  */
-static __always_inline void thread_snapshot(const struct thread_state *t, __u64 now,
-					    struct wire_counters *ret)
+PART int thread_snapshot(const struct thread_state *t, __u64 now, struct wire_counters *ret)
 {
-	const volatile struct thread_state *v = t;
-	__u64 at, base;
-	__u32 seq, run, cpu;
+	struct thread_moment m;
 
-	for (int i = 0; i < 4; i++) {
-		seq = v->seq;
-		BARRIER();
-		run = v->run;
-		at = v->since;
-		base = v->steal_base;
-		cpu = v->cpu;
-		ret->cpu_ns = v->cpu_ns;
-		ret->stolen_ns = v->stolen_ns;
-		ret->runnable_ns = v->runnable_ns;
-		ret->throttled_ns = v->throttled_ns;
-		BARRIER();
-		if (!(seq & 1) && v->seq == seq)
-			break;
-	}
-	if (run == RUN_RUNNABLE) {
-		ret->runnable_ns += since(now, at);
-		ret->throttled_ns += throttled_yet(t, at, now);
-	} else if (run == RUN_RUNNING) {
-		struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
-		__u64 on = since(now, at);
+	if (!t || !ret)
+		return 0;
+	/* No loop: Linux 6.1 rejects one whose end falls through to its begin, as clang may do
+	 * it. */
+	if (!snapshot_try(t, &m, ret) && !snapshot_try(t, &m, ret) && !snapshot_try(t, &m, ret))
+		snapshot_try(t, &m, ret);
+	if (m.run == RUN_RUNNABLE) {
+		ret->runnable_ns += since(now, m.since);
+		ret->throttled_ns += throttled_yet(t, m.since, now);
+	} else if (m.run == RUN_RUNNING) {
+		struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &m.cpu);
+		__u64 on = since(now, m.since);
 		__u64 clock = !c ? 0 : frozen ? c->sample_ns : steal_read(c->rq);
-		__u64 stolen = since(clock, base);
+		__u64 stolen = since(clock, m.steal_base);
 
 		/* The clock is read a little after `at`: never more than the interval itself. */
 		if (stolen > on)
@@ -63,6 +77,7 @@ static __always_inline void thread_snapshot(const struct thread_state *t, __u64 
 		ret->stolen_ns += stolen;
 		ret->cpu_ns += on - stolen;
 	}
+	return 1;
 }
 
 /* Of a thread that has been blocked since before it was first seen, user space may know the reason.
@@ -127,8 +142,11 @@ static __always_inline void thread_does(struct thread_state *t, __u32 doing)
 	t->doing = doing;
 }
 
-static __always_inline void thread_done(struct thread_state *t)
+/* After Object.wait() a thread may have its monitor back without having been blocked on it. */
+static __always_inline void thread_done(struct thread_state *t, __u32 doing)
 {
+	if (t->doing != doing)
+		return;
 	t->doing = t->doing_before;
 	t->doing_before = WIRE_BLOCKED_OTHER;
 }
@@ -148,8 +166,7 @@ static __always_inline int thread_snapshot_of(__u32 tid, __u64 now, struct wire_
 		__builtin_memset(ret, 0, sizeof(*ret));
 		return 0;
 	}
-	thread_snapshot(t, now, ret);
-	return 1;
+	return thread_snapshot(t, now, ret);
 }
 
 /* The thread's id in the innermost pid namespace it is in. */
@@ -195,31 +212,78 @@ static __always_inline void thread_tell(struct thread_state *t, struct task_stru
 	emit_submit(r);
 }
 
-/* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
-static __always_inline struct thread_state *thread_add(struct task_struct *task, __u32 run,
-						       __u64 now, __u32 flags)
-{
-	struct thread_state fresh = {}, *t;
-	__u32 tid = BPF_CORE_READ(task, pid);
+/*
+ * A thread's first state is made here: on the stack it would be more than half of what all
+ * functions of a program may have together. A program may be interrupted by another, so each CPU
+ * has some.
+ */
+#define FRESH_PER_CPU 4
+#define FRESH_SLOTS 64
 
-	fresh.run = run;
-	fresh.since = now;
-	fresh.first = run == RUN_BLOCKED;
-	if (run != RUN_RUNNING)
-		fresh.off_since = now;
-	fresh.ns_tid = task_ns_tid(task);
-	if (run == RUN_RUNNING) {
-		fresh.cpu = task_cpu(task);
-		fresh.steal_base = steal_read(steal_rq(task));
+struct fresh_slot {
+	__u32 busy;
+	__u32 pad;
+	struct thread_state state;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FRESH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct fresh_slot);
+} fresh_slots __weak SEC(".maps");
+
+static __noinline struct fresh_slot *fresh_take(void)
+{
+	__u32 first = bpf_get_smp_processor_id() * FRESH_PER_CPU;
+
+	for (__u32 i = 0; i < FRESH_PER_CPU; i++) {
+		__u32 key = (first + i) % FRESH_SLOTS;
+		struct fresh_slot *s = bpf_map_lookup_elem(&fresh_slots, &key);
+
+		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1))
+			return s;
 	}
-	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_NOEXIST)) {
+	return 0;
+}
+
+/* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
+static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
+						  __u32 flags)
+{
+	struct fresh_slot *slot = fresh_take();
+	struct thread_state *fresh, *t;
+	__u32 tid = BPF_CORE_READ(task, pid), ns_tid;
+	long failed;
+
+	if (!slot) {
+		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
+		return 0;
+	}
+	fresh = &slot->state;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+
+	fresh->run = run;
+	fresh->since = now;
+	fresh->first = run == RUN_BLOCKED;
+	if (run != RUN_RUNNING)
+		fresh->off_since = now;
+	ns_tid = task_ns_tid(task);
+	fresh->ns_tid = ns_tid;
+	if (run == RUN_RUNNING) {
+		fresh->cpu = task_cpu(task);
+		fresh->steal_base = steal_read(steal_rq(task));
+	}
+	failed = bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
+	__sync_val_compare_and_swap(&slot->busy, 1, 0);
+	if (failed) {
 		t = thread_find(tid);
 		if (!t)
 			count_drop(WIRE_THREAD, WIRE_LOST_MAP);
 		return t;
 	}
-	if (fresh.ns_tid != tid)
-		bpf_map_update_elem(&ns_tids, &fresh.ns_tid, &tid, BPF_ANY);
+	if (ns_tid != tid)
+		bpf_map_update_elem(&ns_tids, &ns_tid, &tid, BPF_ANY);
 	t = thread_find(tid);
 	if (t)
 		thread_tell(t, task, tid, flags, now);

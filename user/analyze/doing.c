@@ -125,12 +125,15 @@ static void enter(struct task *t, uint64_t reason, uint64_t lock)
 	t->in[t->depth++].lock = lock;
 }
 
+/* After a wait a thread may have its monitor back without having been blocked on it. */
 static void leave(struct task *t, uint64_t reason)
 {
-	while (t->depth && t->in[t->depth - 1].reason != reason)
-		t->depth--;
-	if (t->depth)
-		t->depth--;
+	unsigned depth = t->depth;
+
+	while (depth && t->in[depth - 1].reason != reason)
+		depth--;
+	if (depth)
+		t->depth = depth - 1;
 }
 
 /* What the thread tells of itself with this event. false: nothing. */
