@@ -102,9 +102,10 @@ HS_FN int hs_in_heap(struct hs_walk *w, __u64 pc)
 HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
 	struct wire_code_heap heap = {};
-	__u64 block, vtable = 0, deopt = 0, deopt_mh = 0;
-	__s32 words = 0, entry_bci = -1;
+	__u64 block, word = 0; /* one for all words that are read: the stack is short */
+	__s32 number = 0;
 	__u8 used = 0;
+	int deoptimized;
 	int at = hs_in_heap(w, pc);
 
 	if (at == 0)
@@ -119,13 +120,13 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 	if (!block || HS_READ(w, &used, block + HS_CODE(w, block_used)) || used != 1)
 		return WIRE_WALK_NO_CODE;
 	ret->blob = block + HS_CODE(w, heap_block_size);
-	if (HS_READ(w, &vtable, ret->blob) ||
-	    HS_READ(w, &words, ret->blob + HS_CODE(w, blob_frame_size)))
+	if (HS_READ(w, &word, ret->blob) ||
+	    HS_READ(w, &number, ret->blob + HS_CODE(w, blob_frame_size)))
 		return WIRE_WALK_READ;
 	ret->id = 0;
-	ret->frame_bytes = words > 0 && words < HS_FRAME_WORDS_MAX ? (__u32)words * 8 : 0;
+	ret->frame_bytes = number > 0 && number < HS_FRAME_WORDS_MAX ? (__u32)number * 8 : 0;
 	ret->kind = ret->frame_bytes ? HS_STUB : HS_BARE;
-	if (vtable != HS_CODE(w, nmethod_vtable))
+	if (word != HS_CODE(w, nmethod_vtable))
 		return 0;
 	/* Method handles' linkers are native methods without a frame. */
 	if (!ret->frame_bytes)
@@ -134,13 +135,15 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 		return WIRE_WALK_FRAME_SIZE;
 	ret->kind = HS_COMPILED;
 	if (HS_READ(w, &ret->id, ret->blob + HS_CODE(w, nmethod_compile_id)) ||
-	    HS_READ(w, &entry_bci, ret->blob + HS_CODE(w, nmethod_entry_bci)) ||
-	    HS_READ(w, &deopt, ret->blob + HS_CODE(w, nmethod_deopt)) ||
-	    HS_READ(w, &deopt_mh, ret->blob + HS_CODE(w, nmethod_deopt_mh)))
+	    HS_READ(w, &number, ret->blob + HS_CODE(w, nmethod_entry_bci)) ||
+	    HS_READ(w, &word, ret->blob + HS_CODE(w, nmethod_deopt)))
 		return WIRE_WALK_READ;
-	if (entry_bci != -1)
+	if (number != -1)
 		ret->id |= WIRE_ID_OSR;
-	if (pc != deopt && pc != deopt_mh)
+	deoptimized = pc == word;
+	if (HS_READ(w, &word, ret->blob + HS_CODE(w, nmethod_deopt_mh)))
+		return WIRE_WALK_READ;
+	if (!deoptimized && pc != word)
 		return 0;
 	ret->kind = HS_DEOPTIMIZED;
 	if (HS_READ(w, &ret->orig_pc_offset, ret->blob + HS_CODE(w, nmethod_orig_pc_offset)))
@@ -160,18 +163,50 @@ struct {
  * looked up anew. */
 __u32 code_epoch __weak = 0;
 
+/*
+ * A walk needs more room than the BPF stack has. It may be preempted by another thread of the
+ * target that walks too (uprobe programs are preemptible), and that by the scheduler's program and
+ * the sampler: so each CPU has some slots, and each walk takes one that is free.
+ */
+#define WALKS_PER_CPU 4
+
+struct walk_slot {
+	__u32 busy;
+	__u32 pad;
+	__u64 words_read; /* bytes of them */
+	__u64 words[HS_SPAN_WORDS];
+	struct hs_walk walk;
+	struct hs_start start;
+	struct hs_code code; /* being learnt */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WALKS_PER_CPU); /* times the CPUs: set before load */
+	__type(key, __u32);
+	__type(value, struct walk_slot);
+} walk_slots __weak SEC(".maps");
+
 HS_PART __u32 hs_code_learn(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
-	/* Of its own: what a function was passed may be no map's value (Linux 6.1). */
-	struct hs_code code = {.epoch = code_epoch};
-	__u32 why;
+	struct walk_slot *own;
+	__u32 why, number;
 
 	if (!w || !ret)
 		return WIRE_WALK_READ;
-	why = hs_code_read(w, pc, &code);
+	/* The slot that w is in: but what a function was passed may be no map's value (Linux 6.1).
+	 */
+	number = w->slot;
+	own = bpf_map_lookup_elem(&walk_slots, &number);
+	if (!own)
+		return WIRE_WALK_READ;
+	own->code.epoch = code_epoch;
+	own->code.pad = 0;
+	own->code.orig_pc_offset = 0;
+	why = hs_code_read(w, pc, &own->code);
 	if (!why)
-		bpf_map_update_elem(&codes, &pc, &code, BPF_ANY);
-	*ret = code;
+		bpf_map_update_elem(&codes, &pc, &own->code, BPF_ANY);
+	*ret = own->code;
 	return why;
 }
 
@@ -588,7 +623,10 @@ HS_PART int hs_interrupted(struct hs_walk *w)
 	return w ? hs_interrupted_here(w) : 1;
 }
 
-HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
+#define HS_IN_JAVA 2 /* the walk begins in Java code: go on with hs_interrupted() */
+
+/* As hs_begin(), up to there. */
+HS_FN int hs_set_out(struct hs_walk *w, const struct hs_start *s)
 {
 	__u64 anchor = s->java_thread + HS_CODE(w, thread_anchor), last_sp = 0;
 	int ended;
@@ -614,7 +652,7 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 	w->stack.count = 0;
 	w->stack.result = WIRE_WALK_CUT; /* if it takes more steps than there may be */
 	if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0)
-		return hs_interrupted(w);
+		return HS_IN_JAVA;
 	w->bcp = 0;
 	if (HS_READ(w, &last_sp, anchor + HS_CODE(w, anchor_sp)))
 		return hs_end(w, WIRE_WALK_READ);
@@ -632,6 +670,16 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 	w->memo.notes = 0;
 	return ended;
 }
+
+#ifndef __bpf__
+/* 0: there are frames to be walked. */
+HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
+{
+	int ended = hs_set_out(w, s);
+
+	return ended == HS_IN_JAVA ? hs_interrupted(w) : ended;
+}
+#endif
 
 HS_FN int hs_step(struct hs_walk *w)
 {

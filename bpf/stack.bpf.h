@@ -10,21 +10,6 @@ struct wire_code java_code __weak = {};
 
 #include "bpf/hotspot.bpf.h"
 
-/*
- * A walk needs more room than the BPF stack has. It may be preempted by another thread of the
- * target that walks too (uprobe programs are preemptible), and that by the scheduler's program and
- * the sampler: so each CPU has some slots, and each walk takes one that is free.
- */
-#define WALKS_PER_CPU 4
-
-struct walk_slot {
-	__u32 busy;
-	__u32 number;
-	__u64 words_read; /* bytes of them */
-	__u64 words[HS_SPAN_WORDS];
-	struct hs_walk walk;
-};
-
 /* So many chains may begin at the same place of a stack and are remembered. */
 #define MEMO_WAYS 8
 
@@ -37,13 +22,6 @@ struct memo_key {
 struct chain_key {
 	__u64 hash1, hash2; /* 128 bits of hash: two chains that share one are not to be expected */
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WALKS_PER_CPU); /* times the CPUs: set before load */
-	__type(key, __u32);
-	__type(value, struct walk_slot);
-} walk_slots __weak SEC(".maps");
 
 /* Chains that were sent. One that is evicted gets a new id, and is sent again. */
 struct {
@@ -71,12 +49,13 @@ struct {
 __u32 chain_count __weak = 0; /* ids given so far */
 __u64 chain_wake __weak = 0;  /* when the reader was last woken for a chain */
 
-static __always_inline void count_walk(__u32 result)
+static __noinline int count_walk(__u32 result)
 {
 	__u64 *n = bpf_map_lookup_elem(&walks, &result);
 
 	if (n)
 		__sync_fetch_and_add(n, 1);
+	return 0;
 }
 
 static __noinline struct walk_slot *slot_take(void)
@@ -88,7 +67,7 @@ static __noinline struct walk_slot *slot_take(void)
 		struct walk_slot *s = bpf_map_lookup_elem(&walk_slots, &key);
 
 		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
-			s->number = key;
+			s->walk.slot = key;
 			return s;
 		}
 	}
@@ -190,9 +169,9 @@ static long walk_step(__u32 i, struct walk_loop *l)
 	return l->slot && !hs_step(&l->slot->walk) ? 0 : 1;
 }
 
-HS_PART int walk_begin(struct walk_slot *s, const struct hs_start *start)
+HS_PART int walk_set_out(struct walk_slot *s)
 {
-	return s && start ? hs_begin(&s->walk, start) : 1;
+	return s ? hs_set_out(&s->walk, &s->start) : 1;
 }
 
 /* How often a task has left its CPU, not 0; odd: it is on one. */
@@ -254,7 +233,7 @@ static __always_inline __u32 memo_find(struct walk_slot *s, struct memo_key *key
 static __always_inline void memo_keep(struct walk_slot *s, const struct memo_key *key, __u32 id)
 {
 	struct hs_memo *m = &s->walk.memo;
-	__u32 number = s->number;
+	__u32 number = s->walk.slot;
 	struct walk_slot *own;
 
 	if (!id || m->notes > HS_NOTES_MAX || s->walk.stack.result != WIRE_WALK_COMPLETE)
@@ -277,20 +256,17 @@ static __always_inline int memo_worth(struct thread_state *t)
 
 /* Walks t's stack; the id of its chain. turns, if not 0: another thread's, and must stay the same.
  */
-HS_PART __u32 walk(struct walk_slot *s, const struct hs_start *start, struct thread_state *t,
-		   __u64 turns)
+HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
 {
 	struct walk_loop l = {.slot = s};
 	__u32 id = 0, code_was, class_was;
 	struct memo_key key = {};
 	int memo;
 
-	if (!s || !start || !t)
+	if (!s || !t)
 		return 0;
 	code_was = code_epoch;
 	class_was = class_epoch;
-	if (walk_begin(s, start))
-		return turns && task_turns(t->task) != turns ? 0 : chain_id(s);
 	key.sp = s->walk.sp;
 	key.pc = s->walk.pc;
 	memo = s->walk.from && memo_worth(t);
@@ -323,9 +299,12 @@ HS_PART __u32 walk(struct walk_slot *s, const struct hs_start *start, struct thr
 
 /* The thread's JavaThread, if it is still the one that it was: threads of native code attach and
  * detach. current: it is the running thread, for which the VM's list can be searched. */
-static __always_inline __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current)
+HS_PART __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current)
 {
 	__u64 *known;
+
+	if (!t)
+		return 0;
 
 	if (t->java_thread && t->osthread) {
 		if (read_u64(t->java_thread + layout.jt_osthread) == t->osthread)
@@ -347,19 +326,17 @@ static __always_inline __u64 java_thread_checked(struct thread_state *t, __u32 t
 	return t->java_thread;
 }
 
-HS_PART __u32 stack_walk(struct thread_state *t, const struct hs_start *from)
+/* A slot for a walk of this thread, which is told where it begins by the caller; 0: there is none.
+ */
+static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __u32 tid,
+						      int current)
 {
-	struct hs_start start;
+	__u64 java_thread = java_code.ready ? java_thread_checked(t, tid, current) : 0;
 	struct walk_slot *s;
-	__u32 id;
 
-	if (!java_code.ready || !t || !from)
-		return 0;
-	start = *from;
-	start.java_thread = java_thread_checked(t, current_tid(), 1);
-	start.stack_high = t->stack_high;
-	if (!start.java_thread) {
-		count_walk(WIRE_WALK_NO_JAVA_THREAD);
+	if (!java_thread) {
+		if (java_code.ready && current)
+			count_walk(WIRE_WALK_NO_JAVA_THREAD);
 		return 0;
 	}
 	s = slot_take();
@@ -367,26 +344,51 @@ HS_PART __u32 stack_walk(struct thread_state *t, const struct hs_start *from)
 		count_walk(WIRE_WALK_NO_ROOM);
 		return 0;
 	}
-	id = walk(s, &start, t, 0);
+	s->start.java_thread = java_thread;
+	s->start.stack_high = t->stack_high;
+	s->start.bcp = 0;
+	s->start.unlock = 0;
+	return s;
+}
+
+/* The walk itself, from s->start. The parts are called one after the other, and not by each other:
+ * their frames would have no room together on Linux 6.1. */
+static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t, __u64 turns)
+{
+	int ended = walk_set_out(s);
+	__u32 id;
+
+	if (ended == HS_IN_JAVA)
+		ended = hs_interrupted(&s->walk);
+	if (!ended)
+		id = walk(s, t, turns);
+	else
+		id = turns && task_turns(t->task) != turns ? 0 : chain_id(s);
 	slot_give(s);
 	return id;
+}
+
+/* The running thread's, from these registers. unlock: as in struct hs_start. */
+HS_PART __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u32 unlock)
+{
+	struct walk_slot *s = t ? walk_prepare(t, current_tid(), 1) : 0;
+
+	if (!s)
+		return 0;
+	s->start.pc = pc;
+	s->start.sp = sp;
+	s->start.fp = fp;
+	s->start.unlock = unlock;
+	return walk_do(s, t, 0);
 }
 
 /* The call chain of the thread that has hit a probe. */
 static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state *t, __u32 unlock)
 {
-	struct hs_start start = {.pc = ctx->ip, .sp = ctx->sp, .fp = ctx->bp, .unlock = unlock};
-
-	return stack_walk(t, &start);
+	return stack_walk(t, ctx->ip, ctx->sp, ctx->bp, unlock);
 }
 
-/*
- * The call chain of another thread, which must be off the CPUs all the while: its stack stands
- * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
- * sched.bpf.c).
- */
-/* Of what a thread had when it left user code. All of them would take a third of the stack that all
- * functions of a program may have together. */
+/* What a thread had when it left user code. */
 static __always_inline int regs_read(__u64 from, struct hs_start *start)
 {
 	struct pt_regs *regs = (void *)from;
@@ -397,26 +399,34 @@ static __always_inline int regs_read(__u64 from, struct hs_start *start)
 	       bpf_core_read(&start->bcp, sizeof(start->bcp), &regs->r13);
 }
 
-HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
+static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 turns,
+					   int current)
 {
-	struct hs_start start = {};
-	struct walk_slot *s;
-	__u32 id;
+	struct walk_slot *s = walk_prepare(t, tid, current);
 
-	if (!o || !java_code.ready || !o->regs || turns & 1 || regs_read(o->regs, &start))
+	if (!s)
 		return 0;
-	start.java_thread = java_thread_checked(o, tid, 0);
-	start.stack_high = o->stack_high;
-	if (!start.java_thread)
-		return 0;
-	s = slot_take();
-	if (!s) {
-		count_walk(WIRE_WALK_NO_ROOM);
+	if (regs_read(t->regs, &s->start)) {
+		slot_give(s);
 		return 0;
 	}
-	id = walk(s, &start, o, turns);
-	slot_give(s);
-	return id;
+	return walk_do(s, t, turns);
+}
+
+/*
+ * The call chain of another thread, which must be off the CPUs all the while: its stack stands
+ * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
+ * sched.bpf.c).
+ */
+HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
+{
+	return o && o->regs && !(turns & 1) ? stack_of_left(o, tid, turns, 0) : 0;
+}
+
+/* From where the running thread was when it entered the kernel. */
+HS_PART __u32 stack_interrupted(struct thread_state *t)
+{
+	return t && t->regs ? stack_of_left(t, current_tid(), 0, 1) : 0;
 }
 
 /* How often a thread is looked at in vain for the call chain that a waiter wants. */
@@ -452,16 +462,6 @@ static __always_inline int owner_still(__u32 owner, __u64 turns)
 		return 1;
 	count_walk(WIRE_WALK_MOVED);
 	return 0;
-}
-
-/* From where the running thread was when it entered the kernel. */
-static __always_inline __u32 stack_interrupted(struct thread_state *t)
-{
-	struct hs_start start = {};
-
-	if (!t->regs || regs_read(t->regs, &start))
-		return 0;
-	return stack_walk(t, &start);
 }
 
 /* Whether the one that wants the chain is still blocked by this thread. What it parks on may be

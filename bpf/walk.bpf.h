@@ -54,6 +54,8 @@ struct hs_walk {
 	__u32 first;       /* enum wire_frame_kind of the next compiled frame */
 	__u32 libjvm;      /* one of the native frames was libjvm's own */
 	__u32 interpreted; /* there is an interpreted frame among them */
+	__u32 slot;        /* in BPF: the number of the slot that it is in */
+	__u32 pad;
 	struct hs_memo memo;
 	struct wire_stack stack;
 };

@@ -125,7 +125,8 @@ static void enter(struct task *t, uint64_t reason, uint64_t lock)
 	t->in[t->depth++].lock = lock;
 }
 
-/* After a wait a thread may have its monitor back without having been blocked on it. */
+/* After a wait a thread may have its monitor back without having been blocked on it. Whatever else
+ * it was in, the end of that is lost. */
 static void leave(struct task *t, uint64_t reason)
 {
 	unsigned depth = t->depth;
@@ -134,6 +135,8 @@ static void leave(struct task *t, uint64_t reason)
 		depth--;
 	if (depth)
 		t->depth = depth - 1;
+	else if (reason != BLOCKED_REASON_LOCK || t->in[0].reason != BLOCKED_REASON_WAIT)
+		t->depth = 0;
 }
 
 /* What the thread tells of itself with this event. false: nothing. */

@@ -194,7 +194,7 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 		err = walk_slots_size(p);
 	if (!err)
 		err = spoor_bpf__load(p->skel);
-	if (err == -EPERM || err == -EACCES)
+	if (err == -EPERM) /* EACCES is the verifier's word */
 		return fail(why, err,
 			    "the kernel does not let this user load BPF programs: it needs CAP_BPF "
 			    "and CAP_PERFMON "

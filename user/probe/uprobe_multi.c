@@ -47,9 +47,10 @@ bool uprobe_multi_supported(void)
 	struct bpf_insn insns[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 				   {.code = BPF_JMP | BPF_EXIT}};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TRACE_UPROBE_MULTI);
-	struct link_create_attr attr = {.path = (uintptr_t) "/", .cnt = 1, .pid = (uint32_t)-1};
+	struct link_create_attr attr = {.path = (uintptr_t) "/"};
 	uint64_t offset = 0;
 	int prog, fd, err;
+	bool known;
 
 	if (getenv("SPOOR_NO_UPROBE_MULTI")) /* to try the way of older kernels */
 		return false;
@@ -59,6 +60,16 @@ bool uprobe_multi_supported(void)
 		return false;
 	attr.prog_fd = (uint32_t)prog;
 	attr.offsets = (uintptr_t)&offset;
+	/* A kernel that does not know such links (6.1) says EINVAL to anything; one that does, that
+	 * these are too many, or that "/" is no file. */
+	attr.cnt = 1U << 31;
+	attr.pid = 0;
+	fd = link_create(&attr);
+	known = fd >= 0 || errno != EINVAL;
+	if (fd >= 0)
+		close(fd);
+	attr.cnt = 1;
+	attr.pid = (uint32_t)-1;
 	/* Kernels that bound a link to one thread instead of its process say EBADF ("/" is no
 	 * file); fixed ones EINVAL (pid). */
 	fd = link_create(&attr);
@@ -66,7 +77,7 @@ bool uprobe_multi_supported(void)
 	if (fd >= 0)
 		close(fd);
 	close(prog);
-	return fd < 0 && err == EINVAL;
+	return known && fd < 0 && err == EINVAL;
 }
 
 void uprobe_multi_prepare(struct bpf_program *program)
