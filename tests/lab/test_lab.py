@@ -254,7 +254,8 @@ class Xen(LabTest):
             m = self.measured(name)
             for cpu, c in m.cpus().items():
                 with self.subTest(load=name, cpu=cpu):
-                    self.assertLessEqual(abs(c["steal_ns"] - m.stat_ticks(cpu) * TICK_NS), 2 * TICK_NS)
+                    ticks = 2 if name == "busy" else 4  # idle CPUs have no ticks
+                    self.assertLessEqual(abs(c["steal_ns"] - m.stat_ticks(cpu) * TICK_NS), ticks * TICK_NS)
 
     def test_exact_is_what_the_threads_have_seen(self):
         """Within 2 % of their CPU time, or a tick: a gap ends with the interrupt that comes with the CPU."""
@@ -307,11 +308,7 @@ class Debian(LabTest):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def recorded(self):
-        """Skips, with spoor's own words, where the kernel does not take the recorder's programs."""
-        said = text(self.results, "record")
-        if text(self.results, "record.status").strip() == "1" and "the kernel" in said:
-            self.skipTest(f"spoor record cannot be loaded on this kernel: {said}")
-        self.assertEqual(text(self.results, "record.status").strip(), "0", said)
+        self.assertEqual(text(self.results, "record.status").strip(), "0", text(self.results, "record"))
 
     def test_nothing_is_stolen(self):
         m = self.measured("busy")
