@@ -138,7 +138,7 @@ static __always_inline void switch_in_late(struct thread_state *t, struct task_s
 	write_end(t);
 }
 
-static __always_inline void tell_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
+static __noinline int tell_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 {
 	__u64 off = since(now, t->off_since), wait = t->runnable_ns - t->off_wait;
 	__u32 reason = t->reason;
@@ -148,11 +148,11 @@ static __always_inline void tell_off_cpu(struct thread_state *t, __u32 tid, __u6
 	if (reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
 	    reason == WIRE_BLOCKED_PARK) {
 		if (wait < off_cpu_ns)
-			return;
+			return 0;
 	}
 	r = emit_reserve(WIRE_OFF_CPU, sizeof(*r));
 	if (!r)
-		return;
+		return 0;
 	head_fill(&r->head, WIRE_OFF_CPU, 0, tid, now);
 	r->self.cpu_ns = t->cpu_ns;
 	r->self.stolen_ns = t->stolen_ns;
@@ -164,6 +164,7 @@ static __always_inline void tell_off_cpu(struct thread_state *t, __u32 tid, __u6
 	r->reason = reason;
 	r->pad = 0;
 	emit_submit(r);
+	return 0;
 }
 
 static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 now, __u64 clock,
@@ -189,7 +190,7 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
  * begins or is on, has been stopped by it, and one that has asked for a VM operation waits for it,
  * as far as there is a safepoint meanwhile (blocked_to). All else is the VM's own affair.
  */
-static __always_inline __u32 reason_of(struct thread_state *t, __u32 tid, __u64 state)
+static __noinline __u32 reason_of(struct thread_state *t, __u32 tid, __u64 state)
 {
 	__u64 java_thread = t->java_thread, *known;
 	__u32 at;
@@ -211,18 +212,19 @@ static __always_inline __u32 reason_of(struct thread_state *t, __u32 tid, __u64 
 								    : WIRE_BLOCKED_OTHER;
 }
 
-static __always_inline void tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, __u64 now)
+static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, __u64 now)
 {
 	struct wire_theft *r = emit_reserve(WIRE_THEFT, sizeof(*r));
 
 	if (!r)
-		return;
+		return 0;
 	head_fill(&r->head, WIRE_THEFT, 0, tid, now);
 	r->taken_ns = taken;
 	r->turn_ns = turn;
 	r->cpu = cpu;
 	r->pad = 0;
 	emit_submit(r);
+	return 0;
 }
 
 /* A thread of the target leaves its CPU, on which `stolen` was taken since the last switch. */
@@ -246,7 +248,7 @@ SEC("tp_btf/sched_switch")
 int sched_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u32 target = target_tgid, cpu, tid;
+	__u32 target = target_tgid, tid;
 	struct thread_state *t = 0;
 	__u64 now, clock, stolen = 0;
 	struct wire_cpu *c;
@@ -257,8 +259,8 @@ int sched_switch(__u64 *ctx)
 	 * so that it need not be read in between. Most switches of a machine are such. */
 	if ((__u32)prev->tgid != target && (__u32)next->tgid != target && prev->pid && next->pid)
 		return 0;
-	cpu = bpf_get_smp_processor_id();
-	c = bpf_map_lookup_elem(&cpus, &cpu);
+	tid = bpf_get_smp_processor_id();
+	c = bpf_map_lookup_elem(&cpus, &tid);
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -307,7 +309,7 @@ int sched_switch(__u64 *ctx)
 		t = thread_add(next, RUN_RUNNABLE, now, 0);
 	if (t) {
 		c->current = WIRE_CPU_JVM;
-		switch_in(t, tid, now, clock, cpu);
+		switch_in(t, tid, now, clock, bpf_get_smp_processor_id());
 	}
 	return 0;
 }

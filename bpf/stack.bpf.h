@@ -494,7 +494,7 @@ HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 no
 		t->want = 0;
 		return 0;
 	}
-	id = stack_interrupted(t);
+	id = t->regs ? stack_of_left(t, tid, 0, 1) : 0; /* inline: it saves a frame */
 	if (!id && ++t->want_tries < WANT_TRIES)
 		return 0;
 	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {

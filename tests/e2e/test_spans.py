@@ -116,9 +116,11 @@ class Contents:
             self.assert_near(n["total_ns"], sum(lengths), PCT, name, sum(s.slack() for s in own))
             self.assert_near(n["max_ns"], max(lengths), PCT, name, max(s.slack() for s in own))
         self.check_nesting(spans)
-        # The first ways out of native code are not known yet when they are met.
+        # The first ways out of native code are not known yet when they are met; a holder that is seen at one moment
+        # only, as on a stock JVM, is where it was then.
         methods = {b["holder_method"] for s in spans["slowest"] for b in s["blocked_by"] if b["holder"] == "holder"}
-        self.assertLessEqual({"Spans$Holder.hold", "Spans$JucHolder.hold"}, methods)
+        self.assertIn("Spans$JucHolder.hold", methods)
+        self.assertTrue({"Spans$Holder.hold", "Spans$Holder.keep"} & methods, methods)
         self.assertLessEqual(methods, {"Spans$Holder.hold", "Spans$Holder.keep", "Spans$JucHolder.hold", "(unknown)"})
         self.assertLess(spans["facts"]["states_error_ns"], sum(n["total_ns"] for n in spans["names"]) / 1000)
 
