@@ -17,8 +17,7 @@ const volatile __u32 switch_has_state =
 #define PF_EXITING 0x00000004
 #define TASK_RUNNING 0
 #define TASK_UNINTERRUPTIBLE 2
-#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native, _thread_in_Java */
-#define THREAD_IN_JAVA 8
+#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
 
 struct task_struct___old {
 	long state; /* until 5.14 (2f064a59a11f) */

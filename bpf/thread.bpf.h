@@ -58,8 +58,7 @@ PART int thread_snapshot(const struct thread_state *t, __u64 now, struct wire_co
 
 	if (!t || !ret)
 		return 0;
-	/* No loop: Linux 6.1 rejects one whose end falls through to its begin, as clang may do
-	 * it. */
+	/* No loop: Linux 6.1 rejects one whose end falls through to its begin. */
 	if (!snapshot_try(t, &m, ret) && !snapshot_try(t, &m, ret) && !snapshot_try(t, &m, ret))
 		snapshot_try(t, &m, ret);
 	if (m.run == RUN_RUNNABLE) {

@@ -10,6 +10,7 @@
 
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/parse.h"
 #include "report/report.h"
 #include "report/vouched.h"
 
@@ -123,18 +124,6 @@ static void add_aspects(struct options *o, const char *arg, struct argp_state *s
 		if (!*arg++)
 			return;
 	}
-}
-
-static unsigned parse_top(const char *arg, struct argp_state *state)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !n || n > 1000000)
-		argp_error(state, "--top wants a number from 1 to 1000000, not '%s'", arg);
-	return (unsigned)n;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

@@ -14,6 +14,7 @@
 #include "analyze/spans.h"
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/parse.h"
 #include "report/spans_report.h"
 
 #define TOP_DEFAULT 10
@@ -59,18 +60,6 @@ static const char doc[] =
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been reported; 2 wrong usage.\n";
-
-static unsigned parse_top(const char *arg, struct argp_state *state)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !n || n > 1000000)
-		argp_error(state, "--top wants a number from 1 to 1000000, not '%s'", arg);
-	return (unsigned)n;
-}
 
 static void parse_expression(struct options *o, const char *arg, struct argp_state *state)
 {

@@ -12,6 +12,7 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/analyze_log.h"
+#include "cmd/parse.h"
 #include "report/text.h"
 #include "report/time.h"
 
@@ -85,18 +86,6 @@ static uint64_t parse_time(const char *option, const char *arg, struct argp_stat
 	if (duration_parse(arg, &ns) || ns > TIME_MOST_NS)
 		argp_error(state, "--%s wants a time like 10s, 500ms or 2m, not '%s'", option, arg);
 	return ns;
-}
-
-static unsigned parse_top(const char *arg, struct argp_state *state)
-{
-	char *end;
-	unsigned long n;
-
-	errno = 0;
-	n = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !n || n > 1000000)
-		argp_error(state, "--top wants a number from 1 to 1000000, not '%s'", arg);
-	return (unsigned)n;
 }
 
 static void check(const struct options *o, struct argp_state *state)
