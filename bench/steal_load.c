@@ -1,7 +1,7 @@
 /*
  * A load that knows from inside what was stolen from it: the workload of Hofer, ch. 5.4, natively.
  *
- *     steal_load [-b] [-c CPUS] [-g GAP_US] [-n ITERATIONS] [-s SECONDS] [-w]
+ *     steal_load [-b] [-c CPUS] [-g GAP_US] [-n ITERATIONS] [-o FILE] [-s SECONDS] [-t] [-w]
  *
  * T1 to T4 take turns between bursts and waits of 50, 100, 500 and 1000 ms, T5 is always busy, T6 takes
  * random turns of up to 100 ms, T7 to T36 are idle. A burst is a fixed amount of work, so many units of
@@ -13,10 +13,14 @@
  * Each thread reads the clock after every unit. Two readings that are further apart than GAP_US: either
  * it was switched out in between (its own counts of switches say so), or it never left its CPU, and the
  * CPU itself was away: stolen. What the kernel says of its CPU time over the same gap is told, too: a
- * kernel that counts steal as CPU time so tells theft even where there was a switch.
+ * kernel that counts steal as CPU time so tells theft even where there was a switch. What is not in
+ * a burst is looked at in the same way, as a gap with a switch: a thief also comes while a thread
+ * looks at the clocks, or is on its way to sleep. In all of them are interrupts, too.
  *
  * With -w it says "ready PID", waits for a line on stdin before it begins, and after the result for
- * another one (or the end) before its threads end. The result is one line of JSON.
+ * another one (or the end) before its threads end. The result is one line of JSON, on stdout, or in
+ * FILE, and then "done" on stdout. With -t it has each gap: when it began and ended (CLOCK_MONOTONIC),
+ * how much of it was stolen, and whether there was a switch in it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,8 +42,14 @@
 #define IDLE 30
 #define UNIT_NS 2000
 #define SLOTS 64
+#define GAPS_MAX 16384
 
 enum kind { KIND_TURNS, KIND_BUSY, KIND_RANDOM, KIND_IDLE, KIND_BOUND };
+
+struct gap {
+	uint64_t begin_ns, end_ns, stolen_ns;
+	bool clear;
+};
 
 struct worker {
 	pthread_t pthread;
@@ -61,13 +71,17 @@ struct worker {
 	struct rusage begin_usage, usage;
 
 	long switches; /* as of the last gap */
-	uint64_t gap_cpu_ns, gap_own_ns;
+	uint64_t gap_cpu_ns, gap_own_ns, gap_end_ns;
+
+	struct gap *gaps; /* with -t */
+	unsigned gap_count, gaps_lost;
 };
 
 static struct {
-	bool bound, wait;
+	bool bound, timeline, wait;
 	unsigned cpus, iterations;
 	uint64_t gap_ns, span_ns;
+	FILE *out;
 	uint64_t rounds; /* of work in a unit */
 	double unit_ns;
 	struct worker workers[THREADS_MAX];
@@ -127,17 +141,33 @@ static long switches(struct rusage *usage)
 	return usage->ru_nvcsw + usage->ru_nivcsw;
 }
 
-static void gap(struct worker *w, uint64_t took_ns)
+static void keep(struct worker *w, uint64_t begin_ns, uint64_t end_ns, uint64_t stolen_ns,
+		 bool clear)
+{
+	if (!load.timeline)
+		return;
+	if (w->gap_count == GAPS_MAX) {
+		w->gaps_lost++;
+		return;
+	}
+	w->gaps[w->gap_count++] = (struct gap){begin_ns, end_ns, stolen_ns, clear};
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
+/* From one moment to another, with so much own work in it. */
+static void gap(struct worker *w, uint64_t from_ns, uint64_t to_ns, uint64_t worked_ns)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t own = w->own_ns - w->gap_own_ns, more = cpu - w->gap_cpu_ns;
-	uint64_t lost = took_ns - (uint64_t)load.unit_ns, counted = more > own ? more - own : 0;
+	uint64_t lost = less(to_ns - from_ns, worked_ns), counted;
 	struct rusage usage;
 	long count = switches(&usage);
 
-	/* The unit itself has been done, too. */
-	w->own_ns += (uint64_t)load.unit_ns;
-	counted = counted > (uint64_t)load.unit_ns ? counted - (uint64_t)load.unit_ns : 0;
+	w->own_ns += worked_ns;
+	counted = less(cpu - w->gap_cpu_ns, w->own_ns - w->gap_own_ns);
 	if (count == w->switches) {
 		w->clear++;
 		w->clear_ns += lost;
@@ -145,38 +175,68 @@ static void gap(struct worker *w, uint64_t took_ns)
 		w->histogram[63 - __builtin_clzll(lost | 1)]++;
 		if (lost > w->longest_ns)
 			w->longest_ns = lost;
+		keep(w, from_ns, to_ns, lost, true);
 	} else {
 		w->unclear++;
 		w->unclear_ns += lost;
 		w->unclear_cpu_ns += counted;
+		keep(w, from_ns, to_ns, counted, false);
 	}
 	w->switches = count;
-	w->gap_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	w->gap_cpu_ns = cpu;
 	w->gap_own_ns = w->own_ns;
 }
 
-/* Works for so many units, or until a time; from a moment when the gaps are known. */
+/* A gap, and those in which it was looked at; how long that takes by itself is nobody's. The clock
+ * when all is known. */
+static uint64_t gaps(struct worker *w, uint64_t from_ns, uint64_t to_ns, uint64_t worked_ns)
+{
+	uint64_t cpu, now = to_ns;
+
+	do {
+		gap(w, from_ns, now, worked_ns);
+		worked_ns = 0;
+		from_ns = now;
+		cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		now = now_ns();
+	} while (now - from_ns > load.gap_ns);
+	w->gap_cpu_ns = cpu;
+	return now;
+}
+
+/* Between two bursts: on the way to sleep and back. */
+static uint64_t resume(struct worker *w)
+{
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = now_ns();
+
+	if (w->gap_end_ns && cpu - w->gap_cpu_ns > w->own_ns - w->gap_own_ns + load.gap_ns) {
+		w->switches = -1;
+		return gaps(w, w->gap_end_ns, now, 0);
+	}
+	w->switches = switches(&w->usage);
+	w->gap_cpu_ns = cpu;
+	w->gap_own_ns = w->own_ns;
+	cpu = now;
+	now = now_ns();
+	return now - cpu > load.gap_ns ? gaps(w, cpu, now, 0) : now;
+}
+
+/* Works for so many units, or until a time. */
 static void burst(struct worker *w, uint64_t units, uint64_t until_ns)
 {
-	struct rusage usage;
-	uint64_t before, now;
+	uint64_t before = resume(w), now;
 
-	w->switches = switches(&usage);
-	w->gap_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	w->gap_own_ns = w->own_ns;
-	before = now_ns();
 	for (uint64_t i = 0; i < units && before < until_ns; i++) {
 		work(load.rounds);
 		now = now_ns();
 		w->units++;
-		if (now - before > load.gap_ns) {
-			gap(w, now - before);
-			now = now_ns();
-		} else {
+		if (now - before > load.gap_ns)
+			now = gaps(w, before, now, (uint64_t)load.unit_ns);
+		else
 			w->own_ns += now - before;
-		}
 		before = now;
 	}
+	w->gap_end_ns = before;
 }
 
 static uint64_t units_of(uint64_t ns)
@@ -256,8 +316,18 @@ static void *run(void *arg)
 static struct worker *add(enum kind kind, uint64_t turn_ns, int cpu)
 {
 	struct worker *w = &load.workers[load.count++];
+	struct gap *gaps = NULL;
 
-	*w = (struct worker){.kind = kind, .turn_ns = turn_ns, .cpu = cpu, .random = load.count};
+	if (load.timeline) {
+		gaps = calloc(GAPS_MAX, sizeof(*gaps));
+		if (!gaps) {
+			perror("gaps");
+			exit(1);
+		}
+		memset(gaps, 0, GAPS_MAX * sizeof(*gaps)); /* no page is to come later */
+	}
+	*w = (struct worker){
+		.kind = kind, .turn_ns = turn_ns, .cpu = cpu, .random = load.count, .gaps = gaps};
 	snprintf(w->name, sizeof(w->name), "T%u", load.count);
 	return w;
 }
@@ -309,20 +379,34 @@ static uint64_t usage_ns(const struct rusage *from, const struct rusage *to)
 	return (uint64_t)(s * (int64_t)NS_PER_S + us * 1000);
 }
 
+static void tell_gaps(const struct worker *w)
+{
+	fprintf(load.out, ",\"gaps_lost\":%u,\"gaps\":[", w->gaps_lost);
+	for (unsigned i = 0; i < w->gap_count; i++)
+		fprintf(load.out, "%s[%lu,%lu,%lu,%d]", i ? "," : "", w->gaps[i].begin_ns,
+			w->gaps[i].end_ns, w->gaps[i].stolen_ns, w->gaps[i].clear);
+	fprintf(load.out, "]");
+}
+
 static void tell(const struct worker *w, const char *before)
 {
-	printf("%s{\"name\":\"%s\",\"tid\":%d,\"units\":%lu,\"own_ns\":%lu,\"clear\":%lu,"
-	       "\"clear_ns\":%lu,\"clear_cpu_ns\":%lu,\"unclear\":%lu,\"unclear_ns\":%lu,"
-	       "\"unclear_cpu_ns\":%lu,\"longest_ns\":%lu,\"wall_ns\":%lu,\"cpu_ns\":%lu,"
-	       "\"usage_ns\":%lu,\"voluntary\":%ld,\"involuntary\":%ld,\"histogram\":[",
-	       before, w->name, w->tid, w->units, w->own_ns, w->clear, w->clear_ns, w->clear_cpu_ns,
-	       w->unclear, w->unclear_ns, w->unclear_cpu_ns, w->longest_ns, w->end_ns - w->begin_ns,
-	       w->cpu_ns, usage_ns(&w->begin_usage, &w->usage),
-	       w->usage.ru_nvcsw - w->begin_usage.ru_nvcsw,
-	       w->usage.ru_nivcsw - w->begin_usage.ru_nivcsw);
+	fprintf(load.out,
+		"%s{\"name\":\"%s\",\"tid\":%d,\"units\":%lu,\"own_ns\":%lu,\"clear\":%lu,"
+		"\"clear_ns\":%lu,\"clear_cpu_ns\":%lu,\"unclear\":%lu,\"unclear_ns\":%lu,"
+		"\"unclear_cpu_ns\":%lu,\"longest_ns\":%lu,\"begin_ns\":%lu,\"wall_ns\":%lu,\"cpu_"
+		"ns\":%lu,"
+		"\"usage_ns\":%lu,\"voluntary\":%ld,\"involuntary\":%ld,\"histogram\":[",
+		before, w->name, w->tid, w->units, w->own_ns, w->clear, w->clear_ns,
+		w->clear_cpu_ns, w->unclear, w->unclear_ns, w->unclear_cpu_ns, w->longest_ns,
+		w->begin_ns, w->end_ns - w->begin_ns, w->cpu_ns,
+		usage_ns(&w->begin_usage, &w->usage), w->usage.ru_nvcsw - w->begin_usage.ru_nvcsw,
+		w->usage.ru_nivcsw - w->begin_usage.ru_nivcsw);
 	for (int i = 0; i < SLOTS; i++)
-		printf("%s%lu", i ? "," : "", w->histogram[i]);
-	printf("]}");
+		fprintf(load.out, "%s%lu", i ? "," : "", w->histogram[i]);
+	fprintf(load.out, "]");
+	if (load.timeline)
+		tell_gaps(w);
+	fprintf(load.out, "}");
 }
 
 static void wait_for_line(void)
@@ -339,8 +423,9 @@ static int options(int argc, char **argv)
 	double seconds = 10;
 	int o;
 
+	load.out = stdout;
 	load.cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
-	while ((o = getopt(argc, argv, "bc:g:n:s:w")) != -1) {
+	while ((o = getopt(argc, argv, "bc:g:n:o:s:tw")) != -1) {
 		switch (o) {
 		case 'b':
 			load.bound = true;
@@ -354,8 +439,18 @@ static int options(int argc, char **argv)
 		case 'n':
 			load.iterations = (unsigned)strtoul(optarg, NULL, 10);
 			break;
+		case 'o':
+			load.out = fopen(optarg, "we");
+			if (!load.out) {
+				perror(optarg);
+				exit(1);
+			}
+			break;
 		case 's':
 			seconds = strtod(optarg, NULL);
+			break;
+		case 't':
+			load.timeline = true;
 			break;
 		case 'w':
 			load.wait = true;
@@ -373,8 +468,8 @@ int main(int argc, char **argv)
 {
 	if (options(argc, argv)) {
 		fprintf(stderr,
-			"usage: %s [-b] [-c CPUS] [-g GAP_US] [-n ITERATIONS] "
-			"[-s SECONDS] [-w]; the head of its source says more\n",
+			"usage: %s [-b] [-c CPUS] [-g GAP_US] [-n ITERATIONS] [-o FILE] "
+			"[-s SECONDS] [-t] [-w]; the head of its source says more\n",
 			argv[0]);
 		return 2;
 	}
@@ -400,12 +495,16 @@ int main(int argc, char **argv)
 		pthread_barrier_wait(&load.begin);
 		pthread_barrier_wait(&load.done);
 	}
-	printf("{\"unit_ns\":%.0f,\"gap_ns\":%lu,\"cpus\":%u,\"threads\":[", load.unit_ns,
-	       load.gap_ns, load.cpus);
+	fprintf(load.out, "{\"pid\":%d,\"unit_ns\":%.0f,\"gap_ns\":%lu,\"cpus\":%u,\"threads\":[",
+		getpid(), load.unit_ns, load.gap_ns, load.cpus);
 	for (unsigned i = 0; i < load.count; i++)
 		tell(&load.workers[i], i ? "," : "");
-	printf("]}\n");
-	fflush(stdout);
+	fprintf(load.out, "]}\n");
+	fflush(load.out);
+	if (load.out != stdout) {
+		printf("done\n");
+		fflush(stdout);
+	}
 	wait_for_line();
 	pthread_barrier_wait(&load.end);
 	for (unsigned i = 0; i < load.count; i++)
