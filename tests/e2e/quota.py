@@ -5,6 +5,7 @@ import os
 from harness import wait_until
 
 PERIOD_US = 10_000  # short: what a thread begins or ends in the midst of matters less
+SHARES_MOST_V1, WEIGHT_MOST_V2 = 262_144, 10_000  # of 1024 and 100, that others have
 
 
 def mounts(kind):
@@ -32,9 +33,10 @@ def write(path, value):
 
 
 class Quota:
-    """Processes in it get this share of one CPU, in short periods."""
+    """Processes in it get this share of one CPU, in short periods; first: before all others that want it, so that they
+    use it up on a busy machine, too."""
 
-    def __init__(self, share):
+    def __init__(self, share, first=False):
         root = root_v1()
         self.v1 = bool(root)
         root = root or root_v2()
@@ -49,8 +51,12 @@ class Quota:
             if self.v1:
                 write(os.path.join(self.path, "cpu.cfs_period_us"), PERIOD_US)
                 write(os.path.join(self.path, "cpu.cfs_quota_us"), int(PERIOD_US * share))
+                if first:
+                    write(os.path.join(self.path, "cpu.shares"), SHARES_MOST_V1)
             else:
                 write(os.path.join(self.path, "cpu.max"), f"{int(PERIOD_US * share)} {PERIOD_US}")
+                if first:
+                    write(os.path.join(self.path, "cpu.weight"), WEIGHT_MOST_V2)
         except OSError:
             os.rmdir(self.path)
             raise

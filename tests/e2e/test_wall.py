@@ -146,31 +146,38 @@ class Throttled(WallTest):
         if why:
             raise unittest.SkipTest(why)
 
-    def run_throttled(self, share):
-        """The one thread that keeps busy; what it is throttled is what its cgroup is."""
-        quota = Quota(share)
+    def run_throttled(self, share, *spinners, first=False):
+        """Threads that keep busy on one CPU: each is throttled when their cgroup is."""
+        quota = Quota(share, first)
         self.addCleanup(quota.close)
-        said, got, log = self.run_things(8, "spin", before=PINNED, options=["-XX:+UseSerialGC", f"-Dstat={quota.stat}"],
-                                         placed=lambda vm: quota.add(vm.pid))
+        said, got, log = self.run_things(8, *spinners, before=PINNED, placed=lambda vm: quota.add(vm.pid),
+                                         options=["-XX:+UseSerialGC", f"-Dstat={quota.stat}"])
         self.assertNotEqual(log.header["sources"]["throttled"], "none")
-        self.tell("throttled", got["spin"]["throttled"], said["spin"]["throttled_ns"])
-        self.assert_near(got["spin"]["throttled"], said["spin"]["throttled_ns"], 1, "throttled")
-        self.assert_near(sum(got["spin"].values()) - got["spin"]["running"], said["spin"]["gone_ns"], PCT,
-                         "gaps in its loop")
-        return got["spin"]
+        for name in spinners:
+            self.tell(f"{name}, throttled", got[name]["throttled"], said[name]["throttled_ns"])
+        for name in spinners:
+            with self.subTest(thread=name):
+                self.assert_near(got[name]["throttled"], said[name]["throttled_ns"], 1, "throttled")
+                self.assert_near(sum(got[name].values()) - got[name]["running"], said[name]["gone_ns"], PCT,
+                                 "gaps in its loop")
+        return got, said
+
+    def test_half_a_cpu_for_a_busy_jvm(self):
+        spinners = ("spin-1", "spin-2", "spin-3", "spin-4")
+        got, said = self.run_throttled(0.5, *spinners, first=True)
+        self.assertGreater(min(t["throttled_ns"] for t in said.values()), 2000 * MS)
+        # What they were not throttled they shared, and nobody else was to have it.
+        running = sum(t["running"] + t["stolen"] for t in got.values())
+        print(f"running: {running / MS:.0f} ms of {8000 * 0.5:.0f}")
 
     # A tenth of a CPU is less than its fair share on a busy machine, too.
-    def test_as_the_kernel_counts(self):
-        spin = self.run_throttled(0.1)
-        self.assertGreater(spin["throttled"], 2000 * MS)
-
     def test_waiting_for_a_cpu_is_something_else(self):
         rival = subprocess.Popen([*PINNED, sys.executable, "-c", "while True: pass"])
         self.addCleanup(rival.wait)
         self.addCleanup(rival.kill)
-        spin = self.run_throttled(0.1)
-        self.assertGreater(spin["throttled"], 1000 * MS)
-        self.assertGreater(spin["runnable"], 400 * MS)
+        got, _ = self.run_throttled(0.1, "spin")
+        self.assertGreater(got["spin"]["throttled"], 1000 * MS)
+        self.assertGreater(got["spin"]["runnable"], 400 * MS)
 
 
 if __name__ == "__main__":
