@@ -89,8 +89,7 @@ static __always_inline int emit_vmop(__u32 kind, __u64 name, __u32 length, __u32
 SEC("usdt")
 int BPF_USDT(vmop_request, __u64 name, __u32 length, __u32 mode)
 {
-	__u32 tid = current_tid();
-	struct thread_state *t = bpf_map_lookup_elem(&threads, &tid);
+	struct thread_state *t = thread_find(current_tid());
 
 	if (t && mode == VM_OPERATION_SAFEPOINT)
 		t->requested = safepoints_ended + 1;

@@ -32,64 +32,6 @@ static __always_inline __u64 task_state(struct task_struct *task)
 	return BPF_CORE_READ(old, state);
 }
 
-static __always_inline void write_begin(struct thread_state *t)
-{
-	t->seq++;
-	BARRIER();
-}
-
-static __always_inline void write_end(struct thread_state *t)
-{
-	BARRIER();
-	t->seq++;
-}
-
-/* From now on it waits for a CPU. To be called between write_begin and write_end. */
-static __always_inline void runnable_from(struct thread_state *t, struct task_struct *task,
-					  __u64 now)
-{
-	t->run = RUN_RUNNABLE;
-	t->since = now;
-	t->throttle_rq = quota_on ? throttle_queue(task) : 0;
-	t->throttle_base = throttle_clock(t->throttle_rq);
-}
-
-static __always_inline void runnable_to(struct thread_state *t, __u64 now)
-{
-	__u64 waited = since(now, t->since), throttled;
-
-	t->runnable_ns += waited;
-	if (!t->throttle_rq)
-		return;
-	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
-	t->throttled_ns += throttled < waited ? throttled : waited;
-	t->throttle_rq = 0;
-}
-
-static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 now)
-{
-	__u64 blocked = since(now, t->since), counted = blocked;
-	__u32 reason = thread_reason(t, tid), *first;
-
-	if (reason == WIRE_BLOCKED_PAUSE) {
-		counted = since(paused_until(t, now), t->since);
-		if (counted < blocked - counted) /* it was in it by the way */
-			reason = WIRE_BLOCKED_OTHER;
-		t->reason_ns[WIRE_BLOCKED_PAUSE] += counted;
-	} else {
-		t->reason_ns[reason & (REASON_SLOTS - 1)] += blocked;
-	}
-	t->blocked_ns += blocked;
-	t->reason = reason;
-	if (!t->first)
-		return;
-	t->first = 0;
-	/* It may wake up for nothing and go on with what it was in. */
-	first = bpf_map_lookup_elem(&first_reasons, &tid);
-	if (first && *first & WIRE_FIRST_END_TOLD && !t->doing)
-		t->doing = reason;
-}
-
 static __always_inline void switch_out(struct thread_state *t, struct task_struct *task, __u64 now,
 				       __u64 stolen, __u32 run, __u32 reason)
 {
@@ -109,31 +51,6 @@ static __always_inline void switch_out(struct thread_state *t, struct task_struc
 		t->run = run;
 		t->since = now;
 	}
-	write_end(t);
-}
-
-/*
- * The switch to this thread was not seen: on some machines those away from certain tasks of the
- * host's agents never reach BPF (seen: one in some hundred on a micro-VM, always from the same
- * tasks; recursion_misses is 0). The kernel's own count of this turn says how long it has run. What
- * was stolen meanwhile cannot be told from what was stolen of the task before: it goes to "other".
- */
-static __always_inline void switch_in_late(struct thread_state *t, struct task_struct *task,
-					   __u32 tid, __u64 now)
-{
-	__u64 off = since(now, t->since);
-	__u64 ran = since(BPF_CORE_READ(task, se.sum_exec_runtime),
-			  BPF_CORE_READ(task, se.prev_sum_exec_runtime));
-
-	if (ran > off)
-		ran = off;
-	write_begin(t);
-	if (t->run == RUN_RUNNABLE)
-		runnable_to(t, now - ran);
-	else
-		blocked_to(t, tid, now - ran);
-	t->run = RUN_RUNNING;
-	t->since = now - ran;
 	write_end(t);
 }
 
@@ -169,6 +86,8 @@ static __noinline int tell_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 now, __u64 clock,
 				      __u32 cpu)
 {
+	if (now < t->since)
+		now = t->since;
 	write_begin(t);
 	if (t->run == RUN_RUNNABLE)
 		runnable_to(t, now);
@@ -183,13 +102,40 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 		tell_off_cpu(t, tid, now);
 }
 
+#if defined(__TARGET_ARCH_x86)
+/* Calls in which the VM waits for itself. None: the thread was not in a call, as in a page fault. */
+enum {
+	CALL_PAUSE = 34,
+	CALL_NANOSLEEP = 35,
+	CALL_RT_SIGSUSPEND = 130,
+	CALL_FUTEX = 202,
+	CALL_CLOCK_NANOSLEEP = 230
+};
+
+/* Whether it waits in a system call for something outside. Cheap, and most that wait do so. */
+static __always_inline int in_io_call(struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	long call = (long)regs->orig_ax;
+
+	return call >= 0 && call != CALL_FUTEX && call != CALL_NANOSLEEP &&
+	       call != CALL_CLOCK_NANOSLEEP && call != CALL_PAUSE && call != CALL_RT_SIGSUSPEND;
+}
+#else
+static __always_inline int in_io_call(struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
 /*
  * Why a thread that leaves its CPU is blocked. Its probes have told of locks, waits, parks and
  * sleeps. Else one in native code waits for something outside. One that is not, while a safepoint
  * begins or is on, has been stopped by it, and one that has asked for a VM operation waits for it,
  * as far as there is a safepoint meanwhile (blocked_to). All else is the VM's own affair.
  */
-static __noinline __u32 reason_of(struct thread_state *t, __u32 tid, __u64 state)
+static __always_inline __u32 reason_of(struct thread_state *t, struct task_struct *task, __u32 tid,
+				       __u64 state)
 {
 	__u64 java_thread = t->java_thread, *known;
 	__u32 at;
@@ -199,11 +145,16 @@ static __noinline __u32 reason_of(struct thread_state *t, __u32 tid, __u64 state
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
 	if (!java_thread) {
-		known = bpf_map_lookup_elem(&java_thread_of, &tid);
-		java_thread = known ? *known : 0;
+		if (!t->java_known) {
+			known = bpf_map_lookup_elem(&java_thread_of, &tid);
+			t->java_known = known ? *known : 0;
+		}
+		java_thread = t->java_known;
 	}
 	if (!java_thread || layout.jt_state < 0)
 		return WIRE_BLOCKED_OTHER;
+	if (in_io_call(task))
+		return WIRE_BLOCKED_IO;
 	at = read_u32(java_thread + layout.jt_state);
 	if (at == THREAD_IN_NATIVE)
 		return WIRE_BLOCKED_IO;
@@ -226,21 +177,28 @@ static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, 
 	return 0;
 }
 
-/* A thread of the target leaves its CPU, on which `stolen` was taken since the last switch. */
+/*
+ * A thread of the target leaves its CPU, on which `stolen` was taken since the last switch; `clock` is the steal clock
+ * now. What was taken before it was known to be there is not its own.
+ */
 static __always_inline void leave(struct thread_state *t, struct task_struct *task, __u32 tid,
-				  struct wire_cpu *c, __u64 now, __u64 stolen, __u32 run,
-				  __u32 reason)
+				  struct wire_cpu *c, __u64 now, __u64 clock, __u64 stolen,
+				  __u32 run, __u32 reason)
 {
-	if (t->run == RUN_RUNNING) {
-		c->jvm_stolen_ns += stolen;
-		if (stolen && stolen >= off_cpu_ns)
-			tell_theft(tid, t->cpu, stolen, since(now, t->since), now);
-	} else {
-		switch_in_late(t, task, tid, now);
-		c->other_stolen_ns += stolen;
-		stolen = 0;
-	}
-	switch_out(t, task, now, stolen, run, reason);
+	__u64 own;
+
+	if (t->run != RUN_RUNNING)
+		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->cpu);
+	own = since(clock, t->steal_base);
+	if (own > stolen)
+		own = stolen;
+	c->jvm_stolen_ns += own;
+	c->other_stolen_ns += stolen - own;
+	if (now < t->since)
+		now = t->since;
+	if (own && own >= off_cpu_ns)
+		tell_theft(tid, t->cpu, own, since(now, t->since), now);
+	switch_out(t, task, now, own, run, reason);
 }
 
 SEC("tp_btf/sched_switch")
@@ -262,10 +220,10 @@ int sched_switch(__u64 *ctx)
 	c = bpf_map_lookup_elem(&cpus, &tid);
 	if (!c)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = clock_now(prev, c);
 	if (!c->rq)
 		c->rq = steal_rq(prev);
-	clock = steal_read(c->rq);
+	clock = steal_at_switch(prev, c->rq);
 	if (c->seen)
 		stolen = since(clock, c->clock_ns);
 	else
@@ -275,16 +233,18 @@ int sched_switch(__u64 *ctx)
 
 	if ((__u32)prev->tgid == target) {
 		tid = prev->pid;
-		t = thread_find(tid);
+		t = thread_find_fast(tid);
 	}
 	if (t) {
 		__u64 state = switch_has_state ? ctx[3] & 0xffffffff : task_state(prev);
 		int runnable = (ctx[0] & 0xff) || state == TASK_RUNNING;
 
 		if (runnable)
-			leave(t, prev, tid, c, now, stolen, RUN_RUNNABLE, WIRE_BLOCKED_OTHER);
+			leave(t, prev, tid, c, now, clock, stolen, RUN_RUNNABLE,
+			      WIRE_BLOCKED_OTHER);
 		else
-			leave(t, prev, tid, c, now, stolen, RUN_BLOCKED, reason_of(t, tid, state));
+			leave(t, prev, tid, c, now, clock, stolen, RUN_BLOCKED,
+			      reason_of(t, prev, tid, state));
 		if (!t->regs) {
 			t->regs = (__u64)bpf_task_pt_regs(prev);
 			t->task = (__u64)prev;
@@ -303,7 +263,7 @@ int sched_switch(__u64 *ctx)
 	if ((__u32)next->tgid != target)
 		return 0;
 	tid = next->pid;
-	t = thread_find(tid);
+	t = thread_find_fast(tid);
 	if (!t && !(next->flags & PF_EXITING))
 		t = thread_add(next, RUN_RUNNABLE, now, 0);
 	if (t) {
@@ -311,6 +271,20 @@ int sched_switch(__u64 *ctx)
 		switch_in(t, tid, now, clock, bpf_get_smp_processor_id());
 	}
 	return 0;
+}
+
+/* The queue that the task has been put into: its clock has been brought up to date for that. */
+static __always_inline __u64 wake_now(struct task_struct *task)
+{
+	struct task_struct___spoor *t = (void *)task;
+	struct sched_entity___spoor *se = 0;
+	struct rq___spoor *rq = 0;
+	__u32 cpu;
+
+	if (!bpf_core_field_exists(se->cfs_rq) || !bpf_core_field_exists(rq->cpu))
+		return bpf_ktime_get_ns();
+	cpu = t->se.cfs_rq->rq->cpu;
+	return clock_now(task, bpf_map_lookup_elem(&cpus, &cpu));
 }
 
 static __always_inline int wake(struct task_struct *task)
@@ -322,10 +296,12 @@ static __always_inline int wake(struct task_struct *task)
 	if (!target_tgid || (__u32)task->tgid != target_tgid)
 		return 0;
 	tid = task->pid;
-	t = thread_find(tid);
+	t = thread_find_fast(tid);
 	if (!t || t->run != RUN_BLOCKED)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = wake_now(task);
+	if (now < t->since)
+		now = t->since;
 	write_begin(t);
 	blocked_to(t, tid, now);
 	runnable_from(t, task, now);
@@ -370,7 +346,8 @@ static __always_inline void close_account(struct thread_state *t, struct task_st
 	if (!c || !c->seen)
 		return;
 	clock = steal_read(c->rq);
-	leave(t, task, tid, c, now, since(clock, c->clock_ns), RUN_RUNNABLE, WIRE_BLOCKED_OTHER);
+	leave(t, task, tid, c, now, clock, since(clock, c->clock_ns), RUN_RUNNABLE,
+	      WIRE_BLOCKED_OTHER);
 	c->clock_ns = clock;
 	c->current = WIRE_CPU_OTHER;
 }
@@ -402,7 +379,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 		bpf_map_delete_elem(&ns_tids, &ns_tid);
 	bpf_map_delete_elem(&java_thread_of, &tid);
 	bpf_map_delete_elem(&first_reasons, &tid);
-	bpf_map_delete_elem(&threads, &tid);
+	t->tid = THREAD_FREE;
 	return 0;
 }
 
@@ -456,13 +433,17 @@ int find_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-static long sample_thread(void *map, const __u32 *tid, struct thread_state *t, __u64 *now)
+static long sample_thread(void *map, const __u32 *place, struct thread_state *t, __u64 *now)
 {
+	__u32 tid = t->tid;
+
+	if (!tid || tid & (THREAD_FILLING | THREAD_FREE))
+		return 0;
 	if (!quota_on && t->task && throttle_may_be((void *)t->task))
 		quota_on = 1;
 	if (!t->told && t->task)
-		thread_tell(t, (void *)t->task, *tid, 0, *now);
-	emit_sample(WIRE_THREAD_SAMPLE, *tid, t, *now);
+		thread_tell(t, (void *)t->task, tid, 0, *now);
+	emit_sample(WIRE_THREAD_SAMPLE, tid, t, *now);
 	return 0;
 }
 

@@ -26,34 +26,41 @@ enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
 /*
  * One per thread of the target. The scheduler's programs write the first part under seq (odd: being
  * written); the thread's own probes write the second. cpu + stolen + runnable + blocked + (now -
- * since)
- * == now - first seen.
+ * since) == now - first seen. What every switch touches comes first: three cache lines.
  */
 struct thread_state {
+	__u32 tid; /* whose it is; see thread_find() */
 	__u32 seq;
-	__u32 run; /* enum thread_run, since `since` */
 	__u64 since;
+	__u32 run; /* enum thread_run, since `since` */
+	__u32 cpu;
 	__u64 cpu_ns, stolen_ns, runnable_ns, blocked_ns;
 	__u64 steal_base; /* the CPU's steal clock when this thread was switched in */
-	__u32 cpu;
-	__u32 ns_tid;
-	__u64 throttled_ns;            /* of runnable_ns */
-	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
-	__u64 throttle_rq;             /* its cfs_rq when it began to wait for a CPU, */
-	__u64 throttle_base;           /* and for how long that had been throttled by then */
+
 	__u64 off_since;               /* when it left its CPU; 0: not seen */
 	__u64 off_wait, off_throttled; /* runnable_ns and throttled_ns at that moment */
 	__u32 reason;                  /* why it is blocked; enum wire_reason */
 	__u32 first; /* blocked since before it was first seen: the reason is not known */
-
 	__u32 doing, doing_before; /* what its own probes say it is in; enum wire_reason */
+	__u32 pause_first;         /* safepoints that had ended when it left its CPU */
 	/* Safepoints that had ended when it last asked for one, and 1 more; 0: it never did. */
 	__u32 requested;
-	__u32 told;        /* a struct wire_thread has been sent */
-	__u32 pause_first; /* safepoints that had ended when it left its CPU */
-	__u32 pad_pause;
+	__u64 java_thread; /* 0: not known */
 
-	__u64 java_thread;   /* 0: not known */
+	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
+
+	__u64 throttled_ns;  /* of runnable_ns */
+	__u64 throttle_rq;   /* its cfs_rq when it began to wait for a CPU, */
+	__u64 throttle_base; /* and for how long that had been throttled by then */
+	__u64 regs;          /* the user's registers at the top of its kernel stack */
+	__u64 task;          /* its task_struct */
+	__u64 monitor;       /* the one it is blocked on, or has lately owned; 0: none */
+	__u32 want; /* a thread that is blocked by this one and wants its call chain; 0: none */
+	__u32 want_tries;
+	__u64 java_known; /* what java_thread_of has for it; 0: not looked up, or nothing */
+
+	__u32 ns_tid;
+	__u32 told;          /* a struct wire_thread has been sent */
 	__u64 thread_handle; /* JavaThread::_threadObj: address of the oop */
 	__u64 parker;
 	__u64 park_object; /* the blocker when it parked */
@@ -61,20 +68,16 @@ struct thread_state {
 	__u32 park_owner, park_owner_source;
 	__u32 park_hash;
 	__u32 lookups; /* failed searches for its JavaThread */
-	__u64 monitor; /* the one it is blocked on, or has lately owned; 0: none */
 	__u32 monitor_blocked;
 	__u32 monitor_misses; /* looks at it in a row that told nothing */
-
-	__u64 task; /* its task_struct, and the user's registers at the top of its stack */
-	__u64 regs;
 	__u64 osthread; /* JavaThread::_osthread, by which java_thread is known to be still the same
 			 */
 	__u64 stack_high;
-	__u32 want; /* a thread that is blocked by this one and wants its call chain; 0: none */
-	__u32 want_tries;
 	__u32 memo_misses; /* walks in a row that were not a repetition */
 	__u32 pad;
 };
+
+#define THREAD_SLOTS 32768 /* a power of two */
 
 /* A monitor as last seen; an LRU, so that losing one costs a holder's snapshot and nothing else. */
 struct monitor_state {
@@ -97,9 +100,11 @@ struct {
 	__uint(max_entries, 16 * 1024 * 1024);
 } events __weak SEC(".maps");
 
+/* Not the kernel's hash table: every switch looks two threads up, and each look would be a call and a
+ * hash. Which element is whose: thread_find(). */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, THREAD_SLOTS);
 	__type(key, __u32);
 	__type(value, struct thread_state);
 } threads __weak SEC(".maps");
@@ -267,4 +272,9 @@ static __always_inline __u32 read_name(char *to, __u64 size, __u64 from, __u32 l
 
 	asm volatile("%0 &= %1" : "+r"(n) : "i"(size - 1));
 	return bpf_probe_read_user(to, n, (void *)from) ? 0 : n;
+}
+
+static __always_inline __u64 since(__u64 now, __u64 then)
+{
+	return now > then ? now - then : 0;
 }

@@ -33,6 +33,8 @@ const volatile __s64 steal_offset __weak = 0; /* of the per-CPU record, from the
 struct rq___spoor {
 	__u64 prev_steal_time;
 	__u64 prev_steal_time_rq;
+	__u64 clock, clock_task;
+	int cpu;
 } __attribute__((preserve_access_index));
 
 struct cfs_rq___spoor {
@@ -92,4 +94,20 @@ static __always_inline __u64 steal_read(__u64 rq)
 		return steal_read_xen(rq + steal_offset);
 	}
 	return 0;
+}
+
+/*
+ * The steal clock of the CPU on which a switch from task happens. task is an argument of a tp_btf
+ * program, so that what it leads to can be loaded without a helper.
+ */
+static __always_inline __u64 steal_at_switch(struct task_struct *task, __u64 rq)
+{
+	struct task_struct___spoor *t = (void *)task;
+	struct sched_entity___spoor *se = 0;
+	struct rq___spoor *r = 0;
+
+	if (steal_clock == WIRE_STEAL_RQ_CLOCK && bpf_core_field_exists(se->cfs_rq) &&
+	    bpf_core_field_exists(r->prev_steal_time_rq))
+		return t->se.cfs_rq->rq->prev_steal_time_rq;
+	return steal_read(rq);
 }

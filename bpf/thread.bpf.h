@@ -1,14 +1,10 @@
 /* bpf/thread.bpf.h: a thread's state: made, found, and read as a snapshot of its counters. */
 #pragma once
 
+#include "bpf/clock.bpf.h"
 #include "bpf/spoor.bpf.h"
 #include "bpf/steal.bpf.h"
 #include "bpf/throttle.bpf.h"
-
-static __always_inline __u64 since(__u64 now, __u64 then)
-{
-	return now > then ? now - then : 0;
-}
 
 /* What waiting for a CPU since `at` was throttling; the stretch goes on. */
 static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 at, __u64 now)
@@ -105,6 +101,102 @@ static __always_inline __u64 paused_until(const struct thread_state *t, __u64 no
 	return end < t->since ? t->since : end < now ? end : now;
 }
 
+static __always_inline void write_begin(struct thread_state *t)
+{
+	t->seq++;
+	BARRIER();
+}
+
+static __always_inline void write_end(struct thread_state *t)
+{
+	BARRIER();
+	t->seq++;
+}
+
+/* From now on it waits for a CPU. To be called between write_begin and write_end. */
+static __always_inline void runnable_from(struct thread_state *t, struct task_struct *task,
+					  __u64 now)
+{
+	t->run = RUN_RUNNABLE;
+	t->since = now;
+	t->throttle_rq = quota_on ? throttle_queue(task) : 0;
+	t->throttle_base = throttle_clock(t->throttle_rq);
+}
+
+static __always_inline void runnable_to(struct thread_state *t, __u64 now)
+{
+	__u64 waited = since(now, t->since), throttled;
+
+	t->runnable_ns += waited;
+	if (!t->throttle_rq)
+		return;
+	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	t->throttled_ns += throttled < waited ? throttled : waited;
+	t->throttle_rq = 0;
+}
+
+static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 now)
+{
+	__u64 blocked = since(now, t->since), counted = blocked;
+	__u32 reason = thread_reason(t, tid), *first;
+
+	if (reason == WIRE_BLOCKED_PAUSE) {
+		counted = since(paused_until(t, now), t->since);
+		if (counted < blocked - counted) /* it was in it by the way */
+			reason = WIRE_BLOCKED_OTHER;
+		t->reason_ns[WIRE_BLOCKED_PAUSE] += counted;
+	} else {
+		t->reason_ns[reason & (REASON_SLOTS - 1)] += blocked;
+	}
+	t->blocked_ns += blocked;
+	t->reason = reason;
+	if (!t->first)
+		return;
+	t->first = 0;
+	/* It may wake up for nothing and go on with what it was in. */
+	first = bpf_map_lookup_elem(&first_reasons, &tid);
+	if (first && *first & WIRE_FIRST_END_TOLD && !t->doing)
+		t->doing = reason;
+}
+
+/*
+ * The switch to this thread was not seen: on some machines those away from certain tasks of the
+ * host's agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same
+ * tasks; recursion_misses is 0). It is found out at the thread's next probe, or when it leaves its
+ * CPU; ran: for how long it has been on it by the kernel's own count. What was stolen meanwhile cannot be told from
+ * what was stolen of the task before: it goes to "other".
+ */
+static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __u64 now, __u64 ran,
+					   __u64 clock, __u32 cpu)
+{
+	__u64 off = since(now, t->since);
+
+	if (ran > off)
+		ran = off;
+	write_begin(t);
+	if (t->run == RUN_RUNNABLE)
+		runnable_to(t, now - ran);
+	else
+		blocked_to(t, tid, now - ran);
+	t->run = RUN_RUNNING;
+	t->since = now - ran;
+	t->steal_base = clock;
+	t->cpu = cpu;
+	write_end(t);
+}
+
+/* The running thread, known as one that is off the CPUs. */
+PART int thread_is_on(struct thread_state *t, __u64 now)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (t && c && t->run != RUN_RUNNING)
+		switch_in_late(t, t->tid, now, clock_turn(task, c, now), steal_read(c->rq), cpu);
+	return 0;
+}
+
 /* All of them, likewise. */
 static __always_inline void thread_states(const struct thread_state *t, __u32 tid, __u64 now,
 					  struct wire_states *ret)
@@ -121,10 +213,82 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
 		ret->reason_ns[i] = t->reason_ns[i] + (i == reason ? counted : 0);
 }
 
+/*
+ * A thread's element is the first one with its number, from tid % THREAD_SLOTS on, before the first
+ * that was never used. One that is being filled has THREAD_FILLING beside the number, so that it is not
+ * found yet; the search goes on behind one that is free again. Threads of a process have numbers
+ * near to each other, so the first look nearly always finds.
+ */
+#define THREAD_LOOKS 32
+#define THREAD_FILLING (1u << 31)
+#define THREAD_FREE (1u << 30)
+
+static __always_inline struct thread_state *thread_at(__u32 place)
+{
+	place &= THREAD_SLOTS - 1;
+	return bpf_map_lookup_elem(&threads, &place);
+}
+
+static __noinline struct thread_state *thread_find(__u32 tid)
+{
+	struct thread_state *t;
+
+	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
+		t = thread_at(tid + i);
+		if (!t || t->tid == tid)
+			return t;
+		if (!t->tid)
+			return 0;
+	}
+	return 0;
+}
+
+/* For what runs at every switch; the others have thread_find(), which costs them less stack. */
+static __always_inline struct thread_state *thread_find_fast(__u32 tid)
+{
+	struct thread_state *t = thread_at(tid);
+
+	if (!t || t->tid == tid)
+		return t;
+	return t->tid ? thread_find(tid) : 0;
+}
+
+/* An element to be filled for tid; 0: it has one, in *ret_known unless it is being filled now, or there is
+ * no room. */
+static __always_inline struct thread_state *thread_claim(__u32 tid, struct thread_state **ret_known)
+{
+	struct thread_state *t;
+
+	*ret_known = 0;
+	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
+		t = thread_at(tid + i);
+		if (!t)
+			return 0;
+		if (t->tid == tid)
+			*ret_known = t;
+		if ((t->tid & ~THREAD_FILLING) == tid)
+			return 0;
+		if (!t->tid)
+			break;
+	}
+	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
+		__u32 was;
+
+		t = thread_at(tid + i);
+		if (!t)
+			return 0;
+		was = t->tid;
+		if ((!was || was == THREAD_FREE) &&
+		    __sync_val_compare_and_swap(&t->tid, was, tid | THREAD_FILLING) == was)
+			return t;
+	}
+	return 0;
+}
+
 /* Whether, and for how long yet, an owner is blocked. */
 static __always_inline __u32 thread_doing(__u32 tid, __u64 now, __u64 *ret_ns)
 {
-	struct thread_state *t = tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
+	struct thread_state *t = tid ? thread_find(tid) : 0;
 
 	*ret_ns = 0;
 	if (!t || t->run != RUN_BLOCKED)
@@ -148,11 +312,6 @@ static __always_inline void thread_done(struct thread_state *t, __u32 doing)
 		return;
 	t->doing = t->doing_before;
 	t->doing_before = WIRE_BLOCKED_OTHER;
-}
-
-static __always_inline struct thread_state *thread_find(__u32 tid)
-{
-	return bpf_map_lookup_elem(&threads, &tid);
 }
 
 /* A snapshot of another thread, or zeros when it is not (or no longer) known: then 0 is returned.
@@ -211,81 +370,37 @@ static __always_inline void thread_tell(struct thread_state *t, struct task_stru
 	emit_submit(r);
 }
 
-/*
- * A thread's first state is made here: on the stack it would be more than half of what all
- * functions of a program may have together. A program may be interrupted by another, so each CPU
- * has some.
- */
-#define FRESH_PER_CPU 4
-#define FRESH_SLOTS 64
-
-struct fresh_slot {
-	__u32 busy;
-	__u32 pad;
-	struct thread_state state;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, FRESH_SLOTS);
-	__type(key, __u32);
-	__type(value, struct fresh_slot);
-} fresh_slots __weak SEC(".maps");
-
-static __noinline struct fresh_slot *fresh_take(void)
-{
-	__u32 first = bpf_get_smp_processor_id() * FRESH_PER_CPU;
-
-	for (__u32 i = 0; i < FRESH_PER_CPU; i++) {
-		__u32 key = (first + i) % FRESH_SLOTS;
-		struct fresh_slot *s = bpf_map_lookup_elem(&fresh_slots, &key);
-
-		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1))
-			return s;
-	}
-	return 0;
-}
-
 /* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
 static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
 						  __u32 flags)
 {
-	struct fresh_slot *slot = fresh_take();
-	struct thread_state *fresh, *t;
+	struct thread_state *t, *known;
 	__u32 tid = BPF_CORE_READ(task, pid), ns_tid;
-	long failed;
 
-	if (!slot) {
-		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
-		return 0;
-	}
-	fresh = &slot->state;
-	__builtin_memset(fresh, 0, sizeof(*fresh));
-
-	fresh->run = run;
-	fresh->since = now;
-	fresh->first = run == RUN_BLOCKED;
-	if (run != RUN_RUNNING)
-		fresh->off_since = now;
-	ns_tid = task_ns_tid(task);
-	fresh->ns_tid = ns_tid;
-	if (run == RUN_RUNNING) {
-		fresh->cpu = task_cpu(task);
-		fresh->steal_base = steal_read(steal_rq(task));
-	}
-	failed = bpf_map_update_elem(&threads, &tid, fresh, BPF_NOEXIST);
-	__sync_val_compare_and_swap(&slot->busy, 1, 0);
-	if (failed) {
-		t = thread_find(tid);
-		if (!t)
+	t = thread_claim(tid, &known);
+	if (!t) {
+		if (!known)
 			count_drop(WIRE_THREAD, WIRE_LOST_MAP);
-		return t;
+		return known;
 	}
+	/* All behind its number. */
+	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
+	t->run = run;
+	t->since = now;
+	t->first = run == RUN_BLOCKED;
+	if (run != RUN_RUNNING)
+		t->off_since = now;
+	ns_tid = task_ns_tid(task);
+	t->ns_tid = ns_tid;
+	if (run == RUN_RUNNING) {
+		t->cpu = task_cpu(task);
+		t->steal_base = steal_read(steal_rq(task));
+	}
+	BARRIER();
+	t->tid = tid;
 	if (ns_tid != tid)
 		bpf_map_update_elem(&ns_tids, &ns_tid, &tid, BPF_ANY);
-	t = thread_find(tid);
-	if (t)
-		thread_tell(t, task, tid, flags, now);
+	thread_tell(t, task, tid, flags, now);
 	return t;
 }
 
@@ -297,6 +412,8 @@ static __always_inline struct thread_state *thread_current(__u64 now)
 
 	if (!t)
 		t = thread_add((void *)bpf_get_current_task(), RUN_RUNNING, now, 0);
+	else if (t->run != RUN_RUNNING)
+		thread_is_on(t, now);
 	return t;
 }
 

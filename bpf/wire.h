@@ -184,6 +184,9 @@ struct wire_cpu {
 	__u32 current;   /* enum wire_cpu_current: whose time runs now */
 	__u32 seen;      /* there has been a switch: the rest is valid */
 	__u64 sample_ns; /* the steal clock as the sampler froze it */
+	__u64 ahead_ns;  /* CLOCK_MONOTONIC is ahead of the run queue's clock; see clock.bpf.h */
+	__u64 set_at_ns; /* in the run queue's clock; 0: not known yet */
+	__u64 pad[6];    /* two cache lines, so that no CPU writes into another's */
 };
 
 enum wire_cpu_current { WIRE_CPU_OTHER, WIRE_CPU_JVM, WIRE_CPU_IDLE };

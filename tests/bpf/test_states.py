@@ -125,7 +125,7 @@ class States(Counted):
         """What a thread is in when the recorder comes is read from java.lang.Thread and the VM."""
         fake = self.start()
         fake("in", "a", "state", IN_NATIVE)
-        fake("go", "a", "sleep", 2000)
+        fake("go", "a", "sleep", 4000)
         wait_until("asleep", lambda: sleeps(fake.pid, fake.tids["a"]))
         recorder = self.record(fake)
         fake("join", "a")
