@@ -302,6 +302,8 @@ static void *run(void *arg)
 			burst(w, units_of(load.span_ns), UINT64_MAX);
 		else if (w->kind != KIND_IDLE)
 			turns(w);
+		if (w->kind != KIND_IDLE)
+			w->gap_end_ns = resume(w);
 		if (i + 1 == load.iterations) {
 			w->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_ns;
 			w->end_ns = now_ns();
