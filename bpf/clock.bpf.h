@@ -1,7 +1,6 @@
 /* bpf/clock.bpf.h: what time it is at a switch, and since when a thread has been running. */
 #pragma once
 
-#include "bpf/spoor.bpf.h"
 #include "bpf/steal.bpf.h"
 
 /*
@@ -16,27 +15,35 @@
 #define CLOCK_FRESH_NS 10000000ull
 #define CLOCK_STEP_NS 1000000000ll /* such a leap is none of lateness: a resumed machine */
 
-/* task: an argument of a tp_btf program, on the run queue of the CPU that c is of, which is locked. */
-static __always_inline __u64 clock_now(struct task_struct *task, struct wire_cpu *c)
+static __always_inline __u64 since(__u64 now, __u64 then)
+{
+	return now > then ? now - then : 0;
+}
+
+/*
+ * task: an argument of a tp_btf program, on the run queue of a CPU, which is locked; ahead_ns and set_at_ns are that
+ * CPU's: by how much CLOCK_MONOTONIC is ahead of the run queue's clock, and when that was measured (0: not yet).
+ */
+static __always_inline __u64 clock_now(struct task_struct *task, __u64 *ahead_ns, __u64 *set_at_ns)
 {
 	struct task_struct___spoor *t = (void *)task;
 	struct sched_entity___spoor *se = 0;
 	__u64 clock, now, past, ahead;
 	__s64 more;
 
-	if (!bpf_core_field_exists(se->cfs_rq) || !c)
+	if (!bpf_core_field_exists(se->cfs_rq))
 		return bpf_ktime_get_ns();
 	clock = t->se.cfs_rq->rq->clock;
-	past = clock - c->set_at_ns;
+	past = clock - *set_at_ns;
+	ahead = *ahead_ns;
 	if (past < CLOCK_FRESH_NS)
-		return clock + c->ahead_ns;
+		return clock + ahead;
 	now = bpf_ktime_get_ns();
-	ahead = c->ahead_ns;
 	more = (__s64)(now - clock - ahead);
-	if (c->set_at_ns && more > (__s64)(past >> 10) && more < CLOCK_STEP_NS)
+	if (*set_at_ns && more > (__s64)(past >> 10) && more < CLOCK_STEP_NS)
 		more = (__s64)(past >> 10);
-	c->ahead_ns = ahead + more;
-	c->set_at_ns = clock;
+	*ahead_ns = ahead + more;
+	*set_at_ns = clock;
 	return clock + ahead + more;
 }
 
@@ -50,20 +57,19 @@ static __always_inline __u64 clock_turn_over(struct task_struct *task)
 /*
  * How long the running task has been on its CPU, likewise. The count was brought up to date when its exec_start was set, in the run queue's clock without steal and interrupts.
  */
-static __always_inline __u64 clock_turn(struct task_struct *task, const struct wire_cpu *c,
+static __always_inline __u64 clock_turn(struct task_struct *task, __u64 ahead_ns, __u64 set_at_ns,
 					__u64 now)
 {
 	struct task_struct___spoor *t = (void *)task;
 	struct sched_entity___spoor *se = 0;
 	struct rq___spoor *rq;
-	__u64 ran, clock, left_out, start;
+	__u64 ran, left_out, start;
 
 	ran = clock_turn_over(task);
-	if (!bpf_core_field_exists(se->cfs_rq) || !c || !c->set_at_ns)
+	if (!bpf_core_field_exists(se->cfs_rq) || !set_at_ns)
 		return ran;
 	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
-	clock = BPF_CORE_READ(rq, clock);
-	left_out = clock - BPF_CORE_READ(rq, clock_task);
-	start = BPF_CORE_READ(task, se.exec_start) + left_out + c->ahead_ns;
+	left_out = BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task);
+	start = BPF_CORE_READ(task, se.exec_start) + left_out + ahead_ns;
 	return ran + since(now, start);
 }

@@ -220,7 +220,7 @@ int sched_switch(__u64 *ctx)
 	c = bpf_map_lookup_elem(&cpus, &tid);
 	if (!c)
 		return 0;
-	now = clock_now(prev, c);
+	now = clock_now(prev, &c->ahead_ns, &c->set_at_ns);
 	if (!c->rq)
 		c->rq = steal_rq(prev);
 	clock = steal_at_switch(prev, c->rq);
@@ -279,12 +279,14 @@ static __always_inline __u64 wake_now(struct task_struct *task)
 	struct task_struct___spoor *t = (void *)task;
 	struct sched_entity___spoor *se = 0;
 	struct rq___spoor *rq = 0;
+	struct wire_cpu *c;
 	__u32 cpu;
 
 	if (!bpf_core_field_exists(se->cfs_rq) || !bpf_core_field_exists(rq->cpu))
 		return bpf_ktime_get_ns();
 	cpu = t->se.cfs_rq->rq->cpu;
-	return clock_now(task, bpf_map_lookup_elem(&cpus, &cpu));
+	c = bpf_map_lookup_elem(&cpus, &cpu);
+	return c ? clock_now(task, &c->ahead_ns, &c->set_at_ns) : bpf_ktime_get_ns();
 }
 
 static __always_inline int wake(struct task_struct *task)

@@ -273,8 +273,3 @@ static __always_inline __u32 read_name(char *to, __u64 size, __u64 from, __u32 l
 	asm volatile("%0 &= %1" : "+r"(n) : "i"(size - 1));
 	return bpf_probe_read_user(to, n, (void *)from) ? 0 : n;
 }
-
-static __always_inline __u64 since(__u64 now, __u64 then)
-{
-	return now > then ? now - then : 0;
-}

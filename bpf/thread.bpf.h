@@ -193,7 +193,8 @@ PART int thread_is_on(struct thread_state *t, __u64 now)
 	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
 
 	if (t && c && t->run != RUN_RUNNING)
-		switch_in_late(t, t->tid, now, clock_turn(task, c, now), steal_read(c->rq), cpu);
+		switch_in_late(t, t->tid, now, clock_turn(task, c->ahead_ns, c->set_at_ns, now),
+			       steal_read(c->rq), cpu);
 	return 0;
 }
 

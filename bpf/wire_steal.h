@@ -43,6 +43,8 @@ struct wire_audit_cpu {
 	struct wire_audit_sums sums;
 	struct wire_audit_sums cut; /* as of the last cut */
 	__u64 histogram[WIRE_AUDIT_SLOTS];
+	__u64 ahead_ns;  /* CLOCK_MONOTONIC is ahead of the run queue's clock; see clock.bpf.h */
+	__u64 set_at_ns; /* in the run queue's clock; 0: not known yet */
 };
 
 struct wire_audit_key {

@@ -1,6 +1,6 @@
 """Marks of an application (jvm-hooks/mark) on a real JVM: spans against the program's own clock."""
-import glob
 import collections
+import glob
 import json
 import os
 import re
