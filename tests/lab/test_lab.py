@@ -258,8 +258,9 @@ class Compared:
                 values.append(max(least - value, value - most, 0))
         # Where the samples do not begin and end with it, of what they cover.
         least, most = truth.within(edges[0], edges[-1])
-        return {"name": truth.name, "own_ns": truth.own_ns, "saw_ns": min(max(t["stolen_ns"], least), most), "apparent_ns": t["apparent_ns"],
-                "exact_ns": t["stolen_ns"], "proportional_ns": t["proportional_ns"],
+        saw = min(max(t["stolen_ns"], least), most)
+        return {"name": truth.name, "tid": truth.tid, "own_ns": truth.own_ns, "saw_ns": saw,
+                "apparent_ns": t["apparent_ns"], "exact_ns": t["stolen_ns"], "proportional_ns": t["proportional_ns"],
                 "exact_off_ns": off["stolen_ns"], "proportional_off_ns": off["proportional_ns"]}
 
     def show(self):
@@ -386,10 +387,16 @@ class Xen(LabTest):
                 self.assertGreater(share, 10 * exact)
 
     def test_two_at_a_time_agree(self):
-        other = self.compared("short").total
-        for tid, t in self.compared("short", "fine").total.items():
-            if tid in other:
-                self.assertLessEqual(abs(t["stolen_ns"] - other[tid]["stolen_ns"]), TICK_NS // 10, t["name"])
+        """Windows of one that lie in the other's time have less stolen, those that cover it more."""
+        fine, other = self.compared("short", "fine"), self.compared("short")
+        begin, end = fine.windows[0]["begin_ns"], fine.windows[-1]["end_ns"]
+        for r in fine.rows:
+            told = [(w, sum(t["stolen_ns"] for t in w["threads"] if t.get("tid") == r["tid"])) for w in other.windows]
+            least = sum(ns for w, ns in told if w["begin_ns"] >= begin and w["end_ns"] <= end)
+            most = sum(ns for w, ns in told if w["end_ns"] > begin and w["begin_ns"] < end)
+            with self.subTest(thread=r["name"]):
+                self.assertLessEqual(least - TICK_NS, r["exact_ns"])
+                self.assertLessEqual(r["exact_ns"], most + TICK_NS)
 
 
 class Debian(LabTest):
