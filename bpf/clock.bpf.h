@@ -5,12 +5,13 @@
 
 /*
  * On a virtual machine bpf_ktime_get_ns() takes 50 ns, a third of all that a switch costs. But the
- * kernel has just read the clock itself, into rq::clock, which differs from CLOCK_MONOTONIC by what
- * NTP slews: the difference is measured anew every CLOCK_FRESH_NS, in which 500 ppm are 5 us.
+ * kernel has just read the clock itself, into rq::clock, which differs from CLOCK_MONOTONIC by
+ * what NTP slews: the difference is measured anew every CLOCK_FRESH_NS, in which 500 ppm are 5 us.
  *
  * rq::clock may be late, for the kernel leaves the update out when a wake-up has just made one
- * (rq_clock_skip_update()); its own account of a task's CPU time is late then, too. A difference that was measured at
- * such a moment would be too great: it may grow by a thousandth of the time at most.
+ * (rq_clock_skip_update()); its own account of a task's CPU time is late then, too. A difference
+ * that was measured at such a moment would be too great: it may grow by a thousandth of the time
+ * at most.
  */
 #define CLOCK_FRESH_NS 10000000ull
 #define CLOCK_STEP_NS 1000000000ll /* such a leap is none of lateness: a resumed machine */
@@ -21,8 +22,9 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 }
 
 /*
- * task: an argument of a tp_btf program, on the run queue of a CPU, which is locked; ahead_ns and set_at_ns are that
- * CPU's: by how much CLOCK_MONOTONIC is ahead of the run queue's clock, and when that was measured (0: not yet).
+ * task: an argument of a tp_btf program, on the run queue of a CPU, which is locked; ahead_ns and
+ * set_at_ns are that CPU's: by how much CLOCK_MONOTONIC is ahead of the run queue's clock, and
+ * when that was measured (0: not yet).
  */
 static __always_inline __u64 clock_now(struct task_struct *task, __u64 *ahead_ns, __u64 *set_at_ns)
 {
@@ -55,7 +57,8 @@ static __always_inline __u64 clock_turn_over(struct task_struct *task)
 }
 
 /*
- * How long the running task has been on its CPU, likewise. The count was brought up to date when its exec_start was set, in the run queue's clock without steal and interrupts.
+ * How long the running task has been on its CPU, likewise. The count was brought up to date when
+ * its exec_start was set, in the run queue's clock without steal and interrupts.
  */
 static __always_inline __u64 clock_turn(struct task_struct *task, __u64 ahead_ns, __u64 set_at_ns,
 					__u64 now)

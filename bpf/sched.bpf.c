@@ -103,7 +103,9 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* Calls in which the VM waits for itself. None: the thread was not in a call, as in a page fault. */
+/*
+ * Calls in which the VM waits for itself. None: the thread was not in a call, as in a page fault.
+ */
 enum {
 	CALL_PAUSE = 34,
 	CALL_NANOSLEEP = 35,
@@ -178,8 +180,8 @@ static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, 
 }
 
 /*
- * A thread of the target leaves its CPU, on which `stolen` was taken since the last switch; `clock` is the steal clock
- * now. What was taken before it was known to be there is not its own.
+ * A thread of the target leaves its CPU, on which `stolen` was taken since the last switch;
+ * `clock` is the steal clock now. What was taken before it was known to be there is not its own.
  */
 static __always_inline void leave(struct thread_state *t, struct task_struct *task, __u32 tid,
 				  struct wire_cpu *c, __u64 now, __u64 clock, __u64 stolen,
@@ -189,15 +191,18 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 
 	if (t->run != RUN_RUNNING)
 		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->cpu);
+	if (now < t->since)
+		now = t->since;
 	own = since(clock, t->steal_base);
 	if (own > stolen)
 		own = stolen;
+	/* The clock is told late at times: what is more than the turn was taken before it. */
+	if (own > now - t->since)
+		own = now - t->since;
 	c->jvm_stolen_ns += own;
 	c->other_stolen_ns += stolen - own;
-	if (now < t->since)
-		now = t->since;
 	if (own && own >= off_cpu_ns)
-		tell_theft(tid, t->cpu, own, since(now, t->since), now);
+		tell_theft(tid, t->cpu, own, now - t->since, now);
 	switch_out(t, task, now, own, run, reason);
 }
 

@@ -100,8 +100,10 @@ struct {
 	__uint(max_entries, 16 * 1024 * 1024);
 } events __weak SEC(".maps");
 
-/* Not the kernel's hash table: every switch looks two threads up, and each look would be a call and a
- * hash. Which element is whose: thread_find(). */
+/*
+ * Not the kernel's hash table: every switch looks two threads up, and each look would be a call
+ * and a hash. Which element is whose: thread_find().
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, THREAD_SLOTS);

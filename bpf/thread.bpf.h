@@ -161,10 +161,10 @@ static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 
 
 /*
  * The switch to this thread was not seen: on some machines those away from certain tasks of the
- * host's agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same
- * tasks; recursion_misses is 0). It is found out at the thread's next probe, or when it leaves its
- * CPU; ran: for how long it has been on it by the kernel's own count. What was stolen meanwhile cannot be told from
- * what was stolen of the task before: it goes to "other".
+ * host's agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same tasks;
+ * recursion_misses is 0). It is found out at the thread's next probe, or when it leaves its CPU;
+ * ran: for how long it has been on it by the kernel's own count. What was stolen meanwhile cannot
+ * be told from what was stolen of the task before: it goes to "other".
  */
 static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __u64 now, __u64 ran,
 					   __u64 clock, __u32 cpu)
@@ -215,10 +215,10 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
 }
 
 /*
- * A thread's element is the first one with its number, from tid % THREAD_SLOTS on, before the first
- * that was never used. One that is being filled has THREAD_FILLING beside the number, so that it is not
- * found yet; the search goes on behind one that is free again. Threads of a process have numbers
- * near to each other, so the first look nearly always finds.
+ * A thread's element is the first one with its number, from tid % THREAD_SLOTS on, before the
+ * first that was never used. One that is being filled has THREAD_FILLING beside the number, so
+ * that it is not found yet; the search goes on behind one that is free again. Threads of a process
+ * have numbers near to each other, so the first look nearly always finds.
  */
 #define THREAD_LOOKS 32
 #define THREAD_FILLING (1u << 31)
@@ -254,8 +254,10 @@ static __always_inline struct thread_state *thread_find_fast(__u32 tid)
 	return t->tid ? thread_find(tid) : 0;
 }
 
-/* An element to be filled for tid; 0: it has one, in *ret_known unless it is being filled now, or there is
- * no room. */
+/*
+ * An element to be filled for tid; 0: it has one, in *ret_known unless it is being filled now, or
+ * there is no room.
+ */
 static __always_inline struct thread_state *thread_claim(__u32 tid, struct thread_state **ret_known)
 {
 	struct thread_state *t;
