@@ -18,7 +18,7 @@ WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -MP
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
-LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a
+LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
 LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
 LIBS := -l:libbpf.a $(LIBS_ELF) -l:libcap.a $(LIBS_LOG) -lm
@@ -49,7 +49,7 @@ all: $(O)/spoor
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux patch
+	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)

@@ -13,7 +13,37 @@
 enum block_kind {
 	BLOCK_KIND_HEADER = 1,
 	BLOCK_KIND_EVENTS = 2,
+	BLOCK_KIND_PACKED = 3,
+	BLOCK_KIND_INDEX = 4,
+	BLOCK_KIND_END = 5,
 };
+
+#define PREAMBLE_BYTES 24
+#define FEATURE_PACKED "packed"
+
+enum block_codec {
+	BLOCK_CODEC_NONE,
+	BLOCK_CODEC_LZ4,
+	BLOCK_CODEC_ZSTD,
+	BLOCK_CODEC_COUNT,
+};
+
+enum block_flag {
+	BLOCK_DEFINITIONS = 1,
+	BLOCK_SYNC = 2,
+};
+
+/* What the payload of a block of packed events begins with. */
+struct preamble {
+	uint64_t first_ns, last_ns; /* times of the earliest and the latest event */
+	uint32_t raw_bytes;         /* of the body, decompressed */
+	uint8_t codec;              /* enum block_codec, or what a newer spoor wrote */
+	uint8_t flags;              /* enum block_flag */
+};
+
+void preamble_put(const struct preamble *p, uint8_t bytes[PREAMBLE_BYTES]);
+/* -EBADMSG: too short, or more than a block may have. */
+int preamble_get(const uint8_t *payload, uint32_t length, struct preamble *ret);
 
 struct block {
 	uint32_t length; /* of the payload */

@@ -5,8 +5,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "log/block.h"
+
 struct event;
 struct log_writer;
+
+struct log_compression {
+	enum block_codec codec;
+	int level; /* of zstd; 0: its default */
+};
+
+struct log_writer_options {
+	const char *path; /* "-": standard output; of parts: "app.spoor" makes app-000001.spoor, ... */
+	bool overwrite;
+	struct log_compression compression;
+	uint64_t max_bytes;     /* of all files together; 0: one file without limit */
+	unsigned deviation_pct; /* how much less than max_bytes may be kept: ceil(100 / this) parts */
+	uint64_t keep_ns; /* not 0: a flight recorder, which keeps about this much in memory, at most
+			   * max_bytes of it, and writes it when told to */
+};
 
 #define LOG_BLOCK_BYTES (64 * 1024) /* a block is closed when its payload reaches this */
 
