@@ -49,7 +49,7 @@ all: $(O)/spoor
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev
+	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)
@@ -113,7 +113,7 @@ $(O)/user/probe/programs.o: $(O)/gen/spoor.skel.h
 $(O)/user/probe/audit.o: $(O)/gen/audit.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
-$(O)/gen/log/schema_gen.h: schemas/events.json schemas/gen.py
+$(O)/gen/log/schema_gen.h: schemas/events.json schemas/events.lock.json schemas/gen.py schemas/lock.py
 	@echo "  GEN   $@"
 	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.json --c $(O)/gen/log
 

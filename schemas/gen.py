@@ -1,15 +1,22 @@
 #!/usr/bin/python3
-"""Turns schemas/events.json into C tables and into the tables of schemas/event-log.md.
+"""Turns schemas/events.json into C tables and into the tables of schemas/event-log.md, and keeps its promises.
 
     gen.py events.json --c DIR         writes DIR/schema_gen.h and DIR/schema_gen.c
     gen.py events.json --docs          rewrites the tables in event-log.md beside events.json
     gen.py events.json --check-docs    fails if they are stale
+    gen.py events.json --lock          appends what is new to events.lock.json beside events.json
+    gen.py events.json --check-lock    fails if something new is not in it
+
+All of them fail if something changes that is in events.lock.json: logs have it.
 """
 import argparse
 import json
 import os
 import re
 import sys
+
+sys.dont_write_bytecode = True  # a build leaves nothing beside its sources
+import lock  # noqa: E402
 
 FIELDS_MAX = 20
 ID_MAX = 0xFFFF
@@ -204,6 +211,18 @@ def write(path, text):
         f.write(text)
 
 
+def check_lock(schema, args):
+    """Refuses what would make old logs unreadable; with --lock takes in what is new."""
+    path = os.path.join(os.path.dirname(args.events), "events.lock.json")
+    locked, now = lock.load(path), lock.of_schema(schema)
+    wrong = list(lock.differences(locked, now))
+    check(not wrong, "this would change what is in logs already:\n  " + "\n  ".join(wrong))
+    if args.lock:
+        write(path, lock.text(now))
+    check(not args.check_lock or {k: locked[k] for k in now} == now,
+          f"{path} lacks something new: run schemas/gen.py {args.events} --lock")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
@@ -212,10 +231,15 @@ def main():
     group.add_argument("--c", metavar="DIR")
     group.add_argument("--docs", action="store_true")
     group.add_argument("--check-docs", action="store_true")
+    group.add_argument("--lock", action="store_true")
+    group.add_argument("--check-lock", action="store_true")
     args = parser.parse_args()
     docs = os.path.join(os.path.dirname(args.events), "event-log.md")
     try:
         schema = load(args.events)
+        check_lock(schema, args)
+        if args.lock or args.check_lock:
+            return 0
         header, source = c_header(schema), c_source(schema)
         if args.c:
             write(os.path.join(args.c, "schema_gen.h"), header)
