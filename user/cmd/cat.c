@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "cmd/parse.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/reader.h"
@@ -52,33 +53,6 @@ static const char doc[] =
 	"what "
 	"could be read has been printed; 2 wrong usage.";
 
-/* NULL, or the first name that is no event. */
-static const char *parse_events(struct options *o, char *names)
-{
-	const struct event_desc *desc;
-	char *save, *name;
-
-	o->filter = true;
-	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		desc = schema_event_by_name(name);
-		if (!desc)
-			return name;
-		o->wanted[desc->id] = true;
-	}
-	return NULL;
-}
-
-static void print_event_names(struct argp_state *state)
-{
-	unsigned count, i;
-	const struct event_desc *events = schema_events(&count);
-
-	fprintf(state->err_stream, "spoor: the events are:");
-	for (i = 0; i < count; i++)
-		fprintf(state->err_stream, " %s", events[i].name);
-	fputc('\n', state->err_stream);
-}
-
 static unsigned parse_frames(const char *arg, struct argp_state *state)
 {
 	char *end;
@@ -94,7 +68,6 @@ static unsigned parse_frames(const char *arg, struct argp_state *state)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	const char *wrong;
 
 	switch (key) {
 	case 'r':
@@ -107,11 +80,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->header = true;
 		return 0;
 	case 'e':
-		wrong = parse_events(o, arg);
-		if (wrong) {
-			print_event_names(state);
-			argp_error(state, "there is no event '%s'", wrong);
-		}
+		o->filter = true;
+		parse_events(arg, o->wanted, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->path)
