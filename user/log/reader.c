@@ -15,6 +15,9 @@
 #include "log/unpack.h"
 
 struct log_reader {
+	char **paths;
+	unsigned path_count;
+	unsigned path_next; /* of those that have not been opened yet */
 	struct block_file file;
 	int err; /* what stopped the reading for good; 0: nothing */
 	json_t *header;
@@ -35,6 +38,7 @@ static int header_read(struct log_reader *r)
 	char magic[LOG_MAGIC_BYTES];
 	struct block b;
 	ssize_t n;
+	json_t *header;
 	int err;
 
 	n = pread(r->file.fd, magic, sizeof(magic), 0);
@@ -49,25 +53,65 @@ static int header_read(struct log_reader *r)
 	if (!err || r->file.gaps || b.kind != BLOCK_KIND_HEADER)
 		return -EBADMSG;
 	r->sequence = b.sequence + 1;
-	r->stats.blocks = 1;
-	return header_unpack(b.payload, b.length, &r->header);
+	r->stats.blocks++;
+	err = header_unpack(b.payload, b.length, &header);
+	if (err)
+		return err;
+	if (r->header)
+		json_decref(header);
+	else
+		r->header = header;
+	return 0;
+}
+
+/* Opens the next file behind what the one before has come to. */
+static int file_open(struct log_reader *r)
+{
+	const char *path = r->paths[r->path_next++];
+	struct stat st;
+
+	if (r->file.fd >= 0)
+		close(r->file.fd);
+	r->file.fd = !strcmp(path, "-") ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (r->file.fd < 0 || fstat(r->file.fd, &st))
+		return -errno;
+	r->file.size = (uint64_t)st.st_size;
+	r->file.gaps = 0;
+	r->gaps = 0;
+	return header_read(r);
+}
+
+static int paths_copy(struct log_reader *r, const char *const *paths, unsigned count)
+{
+	r->paths = calloc(count, sizeof(*r->paths));
+	if (!r->paths)
+		return -ENOMEM;
+	for (; r->path_count < count; r->path_count++) {
+		r->paths[r->path_count] = strdup(paths[r->path_count]);
+		if (!r->paths[r->path_count])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int log_reader_open(const char *path, struct log_reader **ret)
 {
+	return log_reader_open_with(&path, 1, NULL, ret);
+}
+
+int log_reader_open_with(const char *const *paths, unsigned count,
+			 const struct log_reader_options *options, struct log_reader **ret)
+{
 	struct log_reader *r = calloc(1, sizeof(*r));
-	struct stat st;
 	int err;
 
+	(void)options;
 	if (!r)
 		return -ENOMEM;
-	r->file.fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r->file.fd < 0 || fstat(r->file.fd, &st)) {
-		err = -errno;
-		goto fail;
-	}
-	r->file.size = (uint64_t)st.st_size;
-	err = header_read(r);
+	r->file.fd = -1;
+	err = paths_copy(r, paths, count);
+	if (!err)
+		err = file_open(r);
 	if (err)
 		goto fail;
 	*ret = r;
@@ -77,6 +121,12 @@ fail:
 	return err;
 }
 
+int log_reader_limit(struct log_reader *r, uint64_t from_ns, uint64_t to_ns)
+{
+	(void)r;
+	return from_ns > to_ns ? -EINVAL : 0;
+}
+
 void log_reader_close(struct log_reader *r)
 {
 	if (!r)
@@ -84,6 +134,9 @@ void log_reader_close(struct log_reader *r)
 	if (r->file.fd >= 0)
 		close(r->file.fd);
 	block_file_free(&r->file);
+	for (unsigned i = 0; i < r->path_count; i++)
+		free(r->paths[i]);
+	free(r->paths);
 	counters_free(&r->counters);
 	text_set_free(&r->texts);
 	json_decref(r->header);
@@ -125,8 +178,14 @@ static int block_open(struct log_reader *r)
 		if (err < 0)
 			return err;
 		count_gap(r, err ? b.sequence : r->sequence);
-		if (!err)
-			return 0;
+		if (!err) {
+			if (r->path_next == r->path_count)
+				return 0;
+			err = file_open(r);
+			if (err)
+				return err;
+			continue;
+		}
 		r->sequence = b.sequence + 1;
 		r->stats.blocks++;
 		if (b.kind != BLOCK_KIND_EVENTS)
