@@ -21,7 +21,9 @@ import lock  # noqa: E402
 FIELDS_MAX = 20
 ID_MAX = 0xFFFF
 TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "method", "stack", "counter"}
-EVENT_KEYS = {"id", "name", "doc", "fields"}
+EVENT_KEYS = {"id", "name", "doc", "fields", "state"}
+STATE_ROLES = ["opens", "closes", "keeps"]
+STATE_OF_MAX = 2
 FIELD_KEYS = {"name", "type", "doc", "unit", "enum", "of", "counter"}
 RESERVED = {"event", "thread", "time_ns"}  # what every event has: the same keys in `spoor cat`
 MARK_BEGIN = "<!-- made by schemas/gen.py --docs from schemas/events.json: begin -->"
@@ -60,6 +62,35 @@ def check_field(where, field, seen, enums):
     seen[name] = kind
 
 
+def state_of(event):
+    """(role, what, of, nests), or None."""
+    state = event.get("state")
+    if state is None:
+        return None
+    roles = [r for r in STATE_ROLES if r in state]
+    return (roles[0], state[roles[0]], state["of"], state.get("nests", False))
+
+
+def check_states(schema):
+    """What opens can be closed: by what has the same name, and fields of the same names that tell which."""
+    roles = {}
+    for event in schema["events"]:
+        state, where = event.get("state"), f"{event['name']}: state"
+        if state is None:
+            continue
+        check(set(state) <= set(STATE_ROLES) | {"of", "nests"}, f"{where}: unknown keys")
+        check(len(set(state) & set(STATE_ROLES)) == 1, f"{where}: one of {STATE_ROLES}")
+        role, what, of, nests = state_of(event)
+        fields = {f["name"] for f in event["fields"]}
+        check(is_name(what) and 0 < len(of) <= STATE_OF_MAX, f"{where}: what, or of what?")
+        check(all(f == "thread" or f in fields for f in of), f"{where}: of names no field")
+        check((what, role) not in roles, f"{where}: two events {role} {what}")
+        roles[what, role] = (of, nests)
+    for (what, role), is_of in roles.items():
+        other = {"opens": "closes", "closes": "opens"}.get(role)
+        check(other is None or roles.get((what, other)) == is_of, f"state {what}: nothing {other} it like that")
+
+
 def load(path):
     with open(path, encoding="utf-8") as f:
         schema = json.load(f)
@@ -84,6 +115,7 @@ def load(path):
         seen = {}
         for field in event["fields"]:
             check_field(name, field, seen, enums)
+    check_states(schema)
     schema["events"].sort(key=lambda e: e["id"])
     return schema
 
@@ -166,13 +198,37 @@ def c_source(schema):
     out += ["};", "", f"const unsigned schema_table_count = {len(schema['events'])};", ""]
     out.append("const uint16_t schema_place[SCHEMA_ID_MAX + 1] = {")
     out += [f"\t[EVENT_{e['name'].upper()}] = {n + 1}," for n, e in enumerate(schema["events"])]
-    out += ["};", "", "const uint8_t schema_counter[][EVENT_FIELDS_MAX] = {"]
+    out += ["};", ""] + c_states(schema) + ["const uint8_t schema_counter[][EVENT_FIELDS_MAX] = {"]
     slots = {name: n for n, name in enumerate(counters(schema))}
     for event in schema["events"]:
         row = ", ".join(str(slots.get(counter_of(f), 0)) for f in event["fields"]) or "0"
         out.append(f"\t{{{row}}},")
     out.append("};")
     return "\n".join(out) + "\n"
+
+
+def c_states(schema):
+    whats = list(dict.fromkeys(s[1] for s in map(state_of, schema["events"]) if s))
+    out = ["const struct schema_state schema_state[] = {"]
+    for event in schema["events"]:
+        if not (state := state_of(event)):
+            out.append("\t{0},")
+            continue
+        role, what, of, nests = state
+        index = ["-1" if f == "thread" else f"{event['name']}_{f}".upper() for f in of]
+        out.append(f"\t{{STATE_{role.upper()}, {whats.index(what)}, {int(nests)}, {len(of)}, "
+                   f"{{{', '.join(index)}}}}},")
+    return out + ["};", ""]
+
+
+def docs_state(event):
+    if not (state := state_of(event)):
+        return ""
+    role, what, of, nests = state
+    of = " and ".join(f"`{f}`" for f in of)
+    if role == "keeps":
+        return f" The last one of each {of} is open."
+    return f" {role.capitalize()} `{what}` of {of}{'; these nest' if nests and role == 'opens' else ''}."
 
 
 def docs_field(field):
@@ -191,7 +247,7 @@ def docs_tables(schema):
             for name, values in schema["enums"].items()]
     out += ["", "### Events"]
     for event in schema["events"]:
-        out += ["", f"#### {event['id']} `{event['name']}`", "", event["doc"]]
+        out += ["", f"#### {event['id']} `{event['name']}`", "", event["doc"] + docs_state(event)]
         if event["fields"]:
             out += ["", "| field | type | meaning |", "|---|---|---|"]
             out += [docs_field(f) for f in event["fields"]]
