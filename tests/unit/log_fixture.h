@@ -117,7 +117,8 @@ static inline int fixture_write(const char *path, bool overwrite)
 	int err;
 
 	schema_events(&count);
-	err = log_writer_open(path, overwrite, header, &w);
+	err = log_writer_open(&(struct log_writer_options){.path = path, .overwrite = overwrite},
+			      header, &w);
 	json_decref(header);
 	if (err)
 		return err;

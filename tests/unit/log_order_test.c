@@ -22,7 +22,10 @@ static struct log_reader *reader_of(const uint64_t *times, unsigned count, int *
 	unsigned i;
 
 	fixture_file("", 0, path, ret_fd);
-	assert_int_equal(log_writer_open(path, true, header, &w), 0);
+	assert_int_equal(
+		log_writer_open(&(struct log_writer_options){.path = path, .overwrite = true},
+				header, &w),
+		0);
 	json_decref(header);
 	for (i = 0; i < count; i++) {
 		e.time_ns = times[i];

@@ -1,21 +1,19 @@
 #include "log/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <msgpack.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "log/block.h"
 #include "log/counters.h"
 #include "log/header.h"
+#include "log/output.h"
 #include "log/schema.h"
 #include "log/text.h"
 
 struct log_writer {
-	int fd;
+	struct log_output *out;
 	int err; /* the first one */
 	uint32_t sequence;
 	uint32_t block_events;
@@ -26,28 +24,12 @@ struct log_writer {
 	struct log_writer_stats stats;
 };
 
-static int write_all(int fd, const char *buf, size_t count)
-{
-	ssize_t n;
-
-	while (count) {
-		n = write(fd, buf, count);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		buf += n;
-		count -= (size_t)n;
-	}
-	return 0;
-}
-
 /* An empty block: only the room for its header. */
-static int block_begin(struct log_writer *w)
+static int block_begin(struct log_writer *w, size_t keep)
 {
 	static const char room[BLOCK_HEADER_BYTES];
 
-	msgpack_sbuffer_clear(&w->buf);
+	w->buf.size = keep;
 	w->block_events = 0;
 	counters_reset(&w->counters);
 	return msgpack_sbuffer_write(&w->buf, room, sizeof(room)) ? -ENOMEM : 0;
@@ -61,50 +43,51 @@ static int block_write(struct log_writer *w, enum block_kind kind)
 		.events = w->block_events,
 		.kind = kind,
 	};
+	struct sealed sealed;
 	int err;
 
 	if (b.length > BLOCK_PAYLOAD_MAX)
 		return -E2BIG;
 	block_seal(&b, (uint8_t *)w->buf.data);
-	err = write_all(w->fd, w->buf.data, w->buf.size);
-	if (err) {
-		/* Devices cannot be cut; a regular file is left as it was after the last block. */
-		if (!ftruncate(w->fd, (off_t)w->stats.bytes))
-			lseek(w->fd, (off_t)w->stats.bytes, SEEK_SET);
+	sealed = (struct sealed){.bytes = (uint8_t *)w->buf.data,
+				 .count = w->buf.size,
+				 .kind = kind,
+				 .sequence = b.sequence,
+				 .events = b.events};
+	err = w->out->ops->write(w->out, &sealed);
+	if (err)
 		return err;
-	}
 	w->sequence++;
 	w->stats.blocks++;
 	w->stats.bytes += w->buf.size;
 	w->stats.events += w->block_events;
-	return block_begin(w);
-}
-
-/* Names are nobody else's business: 0600, also for a file that is overwritten. */
-static int file_open(const char *path, bool overwrite)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL), 0600);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		(void)!fchmod(fd, 0600);
-	return fd;
+	return block_begin(w, 0);
 }
 
 static int header_write(struct log_writer *w, const json_t *header)
 {
+	struct block b = {.kind = BLOCK_KIND_HEADER};
+	uint8_t *bytes;
 	int err;
 
-	err = write_all(w->fd, LOG_MAGIC, LOG_MAGIC_BYTES);
-	if (err)
-		return err;
-	w->stats.bytes = LOG_MAGIC_BYTES;
-	err = block_begin(w);
+	msgpack_sbuffer_clear(&w->buf);
+	if (msgpack_sbuffer_write(&w->buf, LOG_MAGIC, LOG_MAGIC_BYTES))
+		return -ENOMEM;
+	err = block_begin(w, LOG_MAGIC_BYTES);
 	if (!err)
 		err = header_pack(&w->buf, header);
-	return err ? err : block_write(w, BLOCK_KIND_HEADER);
+	if (err)
+		return err;
+	if (w->buf.size - LOG_MAGIC_BYTES - BLOCK_HEADER_BYTES > BLOCK_PAYLOAD_MAX)
+		return -E2BIG;
+	bytes = (uint8_t *)w->buf.data;
+	b.length = (uint32_t)(w->buf.size - LOG_MAGIC_BYTES - BLOCK_HEADER_BYTES);
+	block_seal(&b, bytes + LOG_MAGIC_BYTES);
+	err = w->out->ops->part(w->out, bytes, w->buf.size);
+	w->sequence = 1;
+	w->stats.blocks = 1;
+	w->stats.bytes = w->buf.size;
+	return err ? err : block_begin(w, 0);
 }
 
 static void writer_free(struct log_writer *w)
@@ -114,7 +97,8 @@ static void writer_free(struct log_writer *w)
 	free(w);
 }
 
-int log_writer_open(const char *path, bool overwrite, const json_t *header, struct log_writer **ret)
+int log_writer_open(const struct log_writer_options *o, const json_t *header,
+		    struct log_writer **ret)
 {
 	struct log_writer *w = calloc(1, sizeof(*w));
 	int err;
@@ -123,17 +107,14 @@ int log_writer_open(const char *path, bool overwrite, const json_t *header, stru
 		return -ENOMEM;
 	msgpack_sbuffer_init(&w->buf);
 	msgpack_packer_init(&w->pk, &w->buf, msgpack_sbuffer_write);
-	w->fd = file_open(path, overwrite);
-	if (w->fd < 0) {
-		err = w->fd;
+	err = output_file_open(o->path, o->overwrite, &w->out);
+	if (err)
 		goto fail;
-	}
 	err = header_write(w, header);
 	if (err) {
 		/* A log without a header is of no use to anybody. */
-		if (!overwrite)
-			unlink(path);
-		close(w->fd);
+		output_file_discard(w->out);
+		w->out->ops->close(w->out);
 		goto fail;
 	}
 	*ret = w;
@@ -284,9 +265,9 @@ int log_writer_close(struct log_writer *w)
 	if (!w)
 		return 0;
 	log_writer_flush(w);
-	err = w->err;
-	if (close(w->fd) && !err && errno != EINTR)
-		err = -errno;
+	err = w->out->ops->close(w->out);
+	if (w->err)
+		err = w->err;
 	writer_free(w);
 	return err;
 }

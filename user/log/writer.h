@@ -16,12 +16,15 @@ struct log_compression {
 };
 
 struct log_writer_options {
-	const char *path; /* "-": standard output; of parts: "app.spoor" makes app-000001.spoor, ... */
+	const char
+		*path; /* "-": standard output; of parts: "app.spoor" makes app-000001.spoor, ... */
 	bool overwrite;
 	struct log_compression compression;
-	uint64_t max_bytes;     /* of all files together; 0: one file without limit */
-	unsigned deviation_pct; /* how much less than max_bytes may be kept: ceil(100 / this) parts */
-	uint64_t keep_ns; /* not 0: a flight recorder, which keeps about this much in memory, at most
+	uint64_t max_bytes; /* of all files together; 0: one file without limit */
+	unsigned
+		deviation_pct; /* how much less than max_bytes may be kept: ceil(100 / this) parts */
+	uint64_t
+		keep_ns; /* not 0: a flight recorder, which keeps about this much in memory, at most
 			   * max_bytes of it, and writes it when told to */
 };
 
@@ -38,7 +41,7 @@ struct log_writer_stats {
  * "format", "version" and "features" are set by the writer. -EEXIST: there is such a file and
  * overwrite is not set. Other errors are those of open(2) and write(2).
  */
-int log_writer_open(const char *path, bool overwrite, const json_t *header,
+int log_writer_open(const struct log_writer_options *o, const json_t *header,
 		    struct log_writer **ret);
 
 /* Sticky: after the first error nothing more is written; log_writer_error tells it (negative

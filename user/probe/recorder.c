@@ -298,12 +298,13 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 static int create_log(struct recorder *r, const struct recorder_options *o,
 		      char why[RECORDER_WHY_MAX])
 {
+	struct log_writer_options wo = {.path = o->path, .overwrite = o->overwrite};
 	json_t *header = describe(r, o);
 	int err;
 
 	if (!header)
 		return fail(why, -ENOMEM, "out of memory");
-	err = log_writer_open(o->path, o->overwrite, header, &r->w);
+	err = log_writer_open(&wo, header, &r->w);
 	json_decref(header);
 	if (err == -EEXIST)
 		return fail(why, err, "%s exists already; -f overwrites it", o->path);
