@@ -75,7 +75,7 @@ static int header_write(struct log_writer *w, const json_t *header)
 		return -ENOMEM;
 	err = block_begin(w, LOG_MAGIC_BYTES);
 	if (!err)
-		err = header_pack(&w->buf, header);
+		err = header_pack(&w->buf, header, NULL);
 	if (err)
 		return err;
 	if (w->buf.size - LOG_MAGIC_BYTES - BLOCK_HEADER_BYTES > BLOCK_PAYLOAD_MAX)
