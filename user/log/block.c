@@ -1,7 +1,6 @@
 #include "log/block.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +40,32 @@ void block_seal(const struct block *b, uint8_t *bytes)
 	put32(bytes + AT_EVENTS, b->events);
 	put32(bytes + AT_KIND, b->kind);
 	put32(bytes + AT_CRC, checksum(bytes, b->length));
+}
+
+int block_parse(const uint8_t *bytes, struct block *ret)
+{
+	uint32_t length = get32(bytes + AT_LENGTH);
+
+	if (memcmp(bytes, block_magic, sizeof(block_magic)) || length > BLOCK_PAYLOAD_MAX)
+		return -EBADMSG;
+	*ret = (struct block){
+		.length = length,
+		.sequence = get32(bytes + AT_SEQUENCE),
+		.events = get32(bytes + AT_EVENTS),
+		.kind = get32(bytes + AT_KIND),
+		.payload = bytes + BLOCK_HEADER_BYTES,
+	};
+	return 0;
+}
+
+bool block_is_sound(const uint8_t *bytes)
+{
+	return checksum(bytes, get32(bytes + AT_LENGTH)) == get32(bytes + AT_CRC);
+}
+
+const uint8_t *block_find(const uint8_t *bytes, size_t count)
+{
+	return memmem(bytes, count, block_magic, sizeof(block_magic));
 }
 
 static void put64(uint8_t *p, uint64_t value)

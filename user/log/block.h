@@ -1,6 +1,7 @@
 /* log/block.h: the blocks that a log file consists of, as schemas/event-log.md describes them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,16 @@ struct block {
 
 /* Fills in the header in front of the payload: bytes has BLOCK_HEADER_BYTES + b->length of them. */
 void block_seal(const struct block *b, uint8_t *bytes);
+
+/*
+ * What the BLOCK_HEADER_BYTES at bytes say; the payload is behind them. -EBADMSG: they do not begin
+ * with the magic, or tell a length that no payload has.
+ */
+int block_parse(const uint8_t *bytes, struct block *ret);
+/* Whether the checksum of a block that block_parse takes is right; all of it is there. */
+bool block_is_sound(const uint8_t *bytes);
+/* The first place where a block may begin; NULL: none in these bytes. */
+const uint8_t *block_find(const uint8_t *bytes, size_t count);
 
 /* Goes through the blocks of an open file; counts what is between them. */
 struct block_file {
