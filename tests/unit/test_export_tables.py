@@ -1,4 +1,4 @@
-"""`spoor export --to csv|jsonl` from outside: what is in the tables is what `spoor cat` says, whatever the texts are."""
+"""`spoor export --to csv|jsonl` from outside: tables have what `spoor cat` says, whatever the texts are."""
 import csv
 import datetime
 import io
@@ -211,7 +211,7 @@ class Tables(unittest.TestCase):
         self.export("--to", "jsonl", status=1)
 
     def test_closed_pipe(self):
-        self.write([{"event": "note", "text": "x" * 100, "repeat": [20000, 1]}, {"event": "end"}])
+        self.write([{"event": "note", "text": "x" * 300, "repeat": [2000, 1]}, {"event": "end"}])
         with subprocess.Popen([SPOOR, "export", "--to", "jsonl", self.log], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as child:
             self.assertTrue(child.stdout.readline())

@@ -1,5 +1,5 @@
-/* A log as tables, in two passes: names can come behind their first use, and rows are written as the
- * events come. Of the log only its names are kept. */
+/* A log as tables, in two passes: names can come behind their first use, and rows are written as
+ * the events come. Of the log only its names are kept. */
 #include "cmd/export_tables.h"
 
 #include <errno.h>
@@ -153,7 +153,7 @@ static int add_events(struct tables *t, struct log_reader *r, struct report_inpu
 	return err;
 }
 
-/* Closes all; err is what is known already. 0; 1: the pipe's reader has seen enough; or negative. */
+/* Closes all; err is known already. 0; 1: the reader of a pipe has seen enough; or negative. */
 static int sinks_close(struct tables *t, int err)
 {
 	int end;

@@ -1,5 +1,5 @@
 /*
- * A log's texts come from the traced program, and who opens a table in a spreadsheet does not expect
+ * A log's texts come from the traced program, and who opens a table in a spreadsheet does not want
  * the name of a thread to be run as a formula. So a text in CSV that begins with one of the
  * characters by which spreadsheets tell a formula, or with an apostrophe, gets an apostrophe in
  * front: taking away one that is there gives the text back. Numbers are never negative.
