@@ -37,6 +37,8 @@ BPF_SRCS := $(filter-out bpf/audit.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJS := $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
 UNIT_SRCS := $(wildcard tests/unit/*_test.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
+FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
+FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -142,7 +144,7 @@ $(O)/gen/%.skel.h: $(O)/%.bpf.o
 unit:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
 	$(Q)$(PYTHON) tests/run --build $(O) unit
-unit-bins: $(UNIT_BINS)
+unit-bins: $(UNIT_BINS) $(FUZZ_CORPUS_BINS)
 
 $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
@@ -200,23 +202,36 @@ lint:
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-# Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus.
+# Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus. No log makes its
+# reader ask for more than 32 MiB at once: twice the longest block (schemas/event-log.md).
 FUZZ_SECONDS ?= 60
-FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_JOBS ?= 2
+FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
+FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -MMD -MP $(CPPFLAGS)
+FUZZ_OBJS := $(LIB_SRCS:%.c=$(O)/fuzz/%.o) $(GEN_SRCS:$(O)/%.c=$(O)/fuzz/%.o)
 FUZZ_PACKAGE = libclang-rt-$(shell $(CLANG) -dumpversion | cut -d. -f1)-dev
 fuzz: setup
 	$(Q)dpkg-query -W -f '$${db:Status-Status}' $(FUZZ_PACKAGE) 2>/dev/null | grep -qx installed || \
 		apt-get install -y -qq $(FUZZ_PACKAGE) >/dev/null
 	$(Q)$(MAKE) --no-print-directory fuzz-run
 fuzz-run: $(FUZZ_BINS)
-	$(Q)for f in $^; do name=$$(basename $$f _fuzz); mkdir -p $(O)/fuzz/corpus/$$name; \
-		(cd $(O)/fuzz && ./$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
-		corpus/$$name $(CURDIR)/tests/fuzz/corpus/$$name) || exit 1; done
+	$(Q)printf '%s\n' $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=%) | xargs -P $(FUZZ_JOBS) -I NAME sh tests/fuzz/run \
+		$(O)/fuzz NAME $(FUZZ_SECONDS)
 
-$(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(LIB_SRCS) $(GEN_SRCS)
+$(O)/fuzz/%.o: %.c | $(O)/gen/log/schema_gen.h
+	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(O)/fuzz/gen/%.o: $(O)/gen/%.c
+	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(O)/fuzz/libspoor.a: $(FUZZ_OBJS)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(O)/fuzz/libspoor.a
 	@echo "  FUZZ  $@"
-	$(Q)mkdir -p $(@D) && $(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		$(CPPFLAGS) -o $@ $< $(LIB_SRCS) $(GEN_SRCS) $(LIBS_LOG) $(LIBS_ELF) -lm
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -o $@ $< $(O)/fuzz/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
+
+# The same targets, as a unit test goes through their corpora: without libFuzzer.
+$(O)/tests/fuzz/%_corpus: $(O)/tests/fuzz/%_fuzz.o $(O)/tests/fuzz/corpus_main.o $(O)/libspoor.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_LOG) $(LIBS_ELF) -lm
 
 install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor
