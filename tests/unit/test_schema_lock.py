@@ -78,7 +78,7 @@ class Lock(unittest.TestCase):
             "enum values change places": (lambda s: swap(s["enums"]["park_end"], 1, 2), "value 1 of enum park_end"),
             "an enum value is put in front": (lambda s: s["enums"]["note_level"].insert(0, "debug"),
                                               "value 0 of enum note_level is info in logs, and now debug"),
-            "an enum value goes": (lambda s: s["enums"]["end_reason"].pop(), "enum end_reason is failed in logs"),
+            "an enum value goes": (lambda s: s["enums"]["end_reason"].pop(), "enum end_reason is dumped in logs"),
         }
         for name, (edit, message) in cases.items():
             with self.subTest(name):

@@ -12,13 +12,15 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "cmd/analyze_log.h"
+#include "cmd/log_source.h"
 #include "cmd/parse.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/reader.h"
 
 struct options {
-	const char *path;
+	struct log_source source;
 	unsigned frames; /* of each call chain, at most */
 	bool resolve;
 	bool header;
@@ -84,9 +86,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_events(arg, o->wanted, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -309,33 +309,15 @@ static void print_event(const struct resolve *resolve, const struct event *e)
 	fputs("}\n", stdout);
 }
 
-static int open_log(const char *path, struct log_reader **ret)
-{
-	int err = log_reader_open(path, ret);
-
-	if (err == -EPROTO)
-		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
-	else if (err == -ENOTSUP)
-		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one",
-			  path, SPOOR_VERSION);
-	else if (err == -EBADMSG)
-		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be "
-			  "read",
-			  path);
-	else if (err)
-		msg_error("%s: cannot read it: %s", path, strerror(-err));
-	return err;
-}
-
 /* The definition of a number may come behind its first use, so names are a pass of their own. */
-static int read_names(const char *path, struct log_names **ret)
+static int read_names(struct log_source *source, struct log_names **ret)
 {
 	struct log_names *names = NULL;
 	struct log_reader *r = NULL;
 	const struct event *e;
 	int err;
 
-	err = open_log(path, &r);
+	err = log_source_open_again(source, "printing names takes two", &r);
 	if (err)
 		return err;
 	names = log_names_new();
@@ -344,7 +326,7 @@ static int read_names(const char *path, struct log_names **ret)
 		err = log_names_add(names, e);
 	log_reader_close(r);
 	if (err && err != -EBADMSG) {
-		msg_error("%s: cannot read its names: %s", path, strerror(-err));
+		msg_error("%s: cannot read its names: %s", source->name, strerror(-err));
 		log_names_free(names);
 		return err;
 	}
@@ -389,15 +371,15 @@ static int print_events(const struct options *o, const struct log_names *names,
 			return 0;
 	}
 	if (err == -EBADMSG)
-		tell_damage(o->path, r);
+		tell_damage(o->source.name, r);
 	else if (err)
-		msg_error("%s: cannot read on: %s", o->path, strerror(-err));
-	tell_unknown(o->path, r);
+		msg_error("%s: cannot read on: %s", o->source.name, strerror(-err));
+	tell_unknown(o->source.name, r);
 	return err;
 }
 
 /* A reader of a pipe that has seen enough is no failure. */
-static int finish_output(int err)
+static int finish(int err)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return err;
@@ -407,18 +389,18 @@ static int finish_output(int err)
 	return -EIO;
 }
 
-static int print_log(const struct options *o)
+static int print_log(struct options *o)
 {
 	struct log_names *names = NULL;
 	struct log_reader *r = NULL;
 	int err;
 
 	if (o->resolve && !o->header) {
-		err = read_names(o->path, &names);
+		err = read_names(&o->source, &names);
 		if (err)
 			return err;
 	}
-	err = open_log(o->path, &r);
+	err = log_source_open(&o->source, &r);
 	if (err)
 		goto out;
 	if (o->header) {
@@ -427,7 +409,8 @@ static int print_log(const struct options *o)
 	} else {
 		err = print_events(o, names, r);
 	}
-	err = finish_output(err);
+	err = finish(err);
+	log_tell_holes(log_reader_header(r), o->source.set);
 out:
 	log_reader_close(r);
 	log_names_free(names);
@@ -436,14 +419,18 @@ out:
 
 int cmd_cat(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
 	static char name[] = "spoor cat";
 	struct options o = {.frames = UINT_MAX};
+	int err;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	return print_log(&o) ? CMD_FAILED : CMD_OK;
+	err = print_log(&o);
+	log_source_free(&o.source);
+	return err ? CMD_FAILED : CMD_OK;
 }

@@ -16,6 +16,7 @@
 #include "cmd/export_chrome.h"
 #include "cmd/export_output.h"
 #include "cmd/export_tables.h"
+#include "cmd/log_source.h"
 #include "cmd/parse.h"
 #include "report/export.h"
 
@@ -48,7 +49,7 @@ enum {
 };
 
 struct options {
-	const char *path;
+	struct log_source source;
 	const char *output; /* NULL: stdout */
 	enum format to;
 	enum export_side sides[EXPORT_SIDE_COUNT];
@@ -302,9 +303,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -321,16 +320,15 @@ static void tell_nothing(const struct options *o)
 {
 	if (o->wanted.lock_class)
 		msg_warning("%s: no time was lost on locks whose class is '%s': nothing to export",
-			    o->path, o->wanted.lock_class);
+			    o->source.name, o->wanted.lock_class);
 	else
-		msg_warning("%s: no time was lost on locks: nothing to export", o->path);
+		msg_warning("%s: no time was lost on locks: nothing to export", o->source.name);
 }
 
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
 static int write_output(const struct options *o, const struct export_input *in)
 {
-	const char *slash = strrchr(o->path, '/');
-	FILE *out = export_output_open(o->path, o->output);
+	FILE *out = export_output_open(&o->source, o->output);
 	int err;
 
 	if (!out)
@@ -338,10 +336,10 @@ static int write_output(const struct options *o, const struct export_input *in)
 	if (o->to == FORMAT_COLLAPSED)
 		err = export_collapsed(in, o->sides[0], out);
 	else
-		err = export_speedscope(in, o->sides, o->side_count, slash ? slash + 1 : o->path,
+		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
 	if (err)
-		msg_error("%s: cannot export it: %s", o->path, strerror(-err));
+		msg_error("%s: cannot export it: %s", o->source.name, strerror(-err));
 	else
 		err = finish_output(out);
 	return export_output_close(out, o->output, err);
@@ -362,13 +360,25 @@ static int export(const struct options *o, const struct analyzed_log *log)
 	return analyzed_log_tell(log, "exported");
 }
 
+static int export_chains(struct options *o)
+{
+	struct analyzed_log log;
+	int err = analyze_log(&o->source, &log);
+
+	if (!err) {
+		err = export(o, &log);
+		analyzed_log_close(&log);
+	}
+	return err < 0 ? CMD_FAILED : CMD_OK;
+}
+
 int cmd_export(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
 	static char name[] = "spoor export";
 	struct options o = {.frames = 12};
-	struct analyzed_log log;
-	int err;
+	int status;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
@@ -378,12 +388,11 @@ int cmd_export(int argc, char **argv)
 	o.timeline.frames = o.tables.table.frames = o.frames;
 	o.tables.table.csv = o.to == FORMAT_CSV;
 	if (is_table(&o))
-		return export_tables(o.path, o.output, &o.tables);
-	if (o.to == FORMAT_CHROME)
-		return export_chrome(o.path, o.output, &o.timeline);
-	if (analyze_log(o.path, &log))
-		return CMD_FAILED;
-	err = export(&o, &log);
-	analyzed_log_close(&log);
-	return err < 0 ? CMD_FAILED : CMD_OK;
+		status = export_tables(&o.source, o.output, &o.tables);
+	else if (o.to == FORMAT_CHROME)
+		status = export_chrome(&o.source, o.output, &o.timeline);
+	else
+		status = export_chains(&o);
+	log_source_free(&o.source);
+	return status;
 }

@@ -12,6 +12,7 @@
 #include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
+#include "cmd/log_source.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/reader.h"
@@ -24,7 +25,7 @@ struct sink {
 
 struct tables {
 	const struct tables_options *options;
-	const char *path;
+	struct log_source *source;
 	const char *folder; /* NULL: all goes to out */
 	const char *output;
 	FILE *out;
@@ -35,28 +36,11 @@ struct tables {
 	struct sink sinks[SCHEMA_ID_MAX + 1];
 };
 
-static int open_log(const char *path, struct log_reader **ret)
-{
-	struct stat st;
-	int err;
-
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		msg_error("%s: tables take two passes over the log: it must be a file; put what "
-			  "comes out of a pipe into one",
-			  path);
-		return -EINVAL;
-	}
-	err = log_reader_open(path, ret);
-	if (err)
-		log_tell_open(path, err);
-	return err;
-}
-
-static int read_names(const char *path, struct log_names *names)
+static int read_names(struct log_source *source, struct log_names *names)
 {
 	struct log_reader *r;
 	const struct event *e;
-	int err = open_log(path, &r);
+	int err = log_source_open_again(source, "tables take two", &r);
 
 	if (err)
 		return err;
@@ -68,7 +52,7 @@ static int read_names(const char *path, struct log_names *names)
 	log_reader_close(r);
 	if (!err || err == -EBADMSG)
 		return 0;
-	msg_error("%s: cannot read its names: %s", path, strerror(-err));
+	msg_error("%s: cannot read its names: %s", source->name, strerror(-err));
 	return err;
 }
 
@@ -81,7 +65,7 @@ static int sink_open_file(const struct tables *t, struct sink *s, const struct e
 		s->path = NULL;
 		return -ENOMEM;
 	}
-	s->out = export_output_open(t->path, s->path);
+	s->out = export_output_open(t->source, s->path);
 	return s->out ? 0 : -EIO;
 }
 
@@ -94,7 +78,7 @@ static int sink_open(const struct tables *t, struct sink *s, const struct event_
 	else if (!err)
 		s->out = t->out;
 	if (err == -ENOMEM)
-		msg_error("%s: cannot export it: %s", t->path, strerror(ENOMEM));
+		msg_error("%s: cannot export it: %s", t->source->name, strerror(ENOMEM));
 	if (!err)
 		event_table_head(s->table, s->out);
 	return err;
@@ -149,7 +133,7 @@ static int add_events(struct tables *t, struct log_reader *r, struct report_inpu
 	ret->damaged = err == -EBADMSG;
 	if (!err || ret->damaged)
 		return 0;
-	msg_error("%s: cannot read it: %s", t->path, strerror(-err));
+	msg_error("%s: cannot read it: %s", t->source->name, strerror(-err));
 	return err;
 }
 
@@ -179,12 +163,12 @@ static int sinks_close(struct tables *t, int err)
 
 static int run(struct tables *t, struct log_reader *r)
 {
-	struct report_input in = {0};
+	struct report_input in = {.header = log_reader_header(r), .set = t->source->set};
 	int err;
 
 	t->header = log_reader_header(r);
 	if (!t->folder) {
-		t->out = export_output_open(t->path, t->output);
+		t->out = export_output_open(t->source, t->output);
 		if (!t->out)
 			return -EIO;
 	}
@@ -192,8 +176,8 @@ static int run(struct tables *t, struct log_reader *r)
 	if (err)
 		return err;
 	if (!t->rows)
-		msg_warning("%s: there are no such events in it", t->path);
-	return log_tell(t->path, &in, t->ended, "exported");
+		msg_warning("%s: there are no such events in it", t->source->name);
+	return log_tell(t->source->name, &in, t->ended, "exported");
 }
 
 static bool is_folder(const char *output)
@@ -232,9 +216,9 @@ static int set_output(struct tables *t)
 	return -EIO;
 }
 
-int export_tables(const char *path, const char *output, const struct tables_options *o)
+int export_tables(struct log_source *source, const char *output, const struct tables_options *o)
 {
-	struct tables t = {.options = o, .path = path, .output = output};
+	struct tables t = {.options = o, .source = source, .output = output};
 	struct log_reader *r;
 	int err = set_output(&t);
 
@@ -242,11 +226,11 @@ int export_tables(const char *path, const char *output, const struct tables_opti
 		return err == -EINVAL ? CMD_USAGE : CMD_FAILED;
 	t.names = log_names_new();
 	if (!t.names) {
-		msg_error("%s: cannot read it: %s", path, strerror(ENOMEM));
+		msg_error("%s: cannot read it: %s", source->name, strerror(ENOMEM));
 		return CMD_FAILED;
 	}
-	err = read_names(path, t.names);
-	err = err ? err : open_log(path, &r);
+	err = read_names(source, t.names);
+	err = err ? err : log_source_open_again(source, "tables take two", &r);
 	if (!err) {
 		err = run(&t, r);
 		log_reader_close(r);

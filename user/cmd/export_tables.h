@@ -4,6 +4,8 @@
 #include "log/event.h"
 #include "report/event_table.h"
 
+struct log_source;
+
 struct tables_options {
 	struct event_table_options table;
 	bool filter;
@@ -11,8 +13,8 @@ struct tables_options {
 };
 
 /*
- * path: the log. output: a folder, which gets a file per kind of event that there is, or a file;
+ * source: the log. output: a folder, which gets a file per kind of event that there is, or a file;
  * NULL for stdout. CSV of several kinds needs a folder. Says what goes wrong; returns an exit
  * status.
  */
-int export_tables(const char *path, const char *output, const struct tables_options *o);
+int export_tables(struct log_source *source, const char *output, const struct tables_options *o);

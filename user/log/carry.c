@@ -1,10 +1,10 @@
 /*
  * Every definition is kept, for the next part may need it: about 100 bytes each, as long as the
- * recorder itself remembers what it has defined, but for threads that have ended and are named in no
- * event of two parts. A definition that comes is in the part in which it comes, with its own time; in
- * a later one it stands before the first event that needs it, with that event's time, so that nobody
- * takes it for an event of the time before. Which fields need which definitions follows from
- * their types.
+ * recorder itself remembers what it has defined, but for threads that have ended and are named in
+ * no event of two parts. A definition that comes is in the part in which it comes, with its own
+ * time; in a later one it stands before the first event that needs it, with that event's time, so
+ * that nobody takes it for an event of the time before. Which fields need which definitions
+ * follows from their types.
  *
  * In the first part everything has been defined before it is used, so nothing is looked up: what it
  * costs is that of the open events.

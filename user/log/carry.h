@@ -11,8 +11,8 @@ int log_carry_new(struct log_carry **ret); /* -ENOMEM */
 void log_carry_free(struct log_carry *c);  /* accepts NULL */
 
 /*
- * Every event, before it is written. A definition is kept, and emitted: the caller writes those that
- * are emitted, and all other events itself. Before an event, the definitions that it needs and
+ * Every event, before it is written. A definition is kept, and emitted: the caller writes those
+ * that are emitted, and all other events itself. Before an event, the definitions that it needs and
  * this part has not are emitted: callers before the called, all with the time of the event.
  * Follows what is open. 0, -ENOMEM, or what emit said.
  */

@@ -2,8 +2,9 @@
  * An event is copied when it opens something, and forgotten when that is closed or its thread ends:
  * some tens of ns, as the copies are used again and have only the fields that the event has. What
  * can be open is bounded by the number of threads, CPUs and collections, but for three things that
- * are bounded here: how deep things nest (DEPTH_MAX as in analyze/spans.c), notes, of which the first
- * NOTES_MAX are kept, and begins of which the end is lost, of which the oldest go at OPEN_MAX.
+ * are bounded here: how deep things nest (DEPTH_MAX as in analyze/spans.c), notes, of which the
+ * first NOTES_MAX are kept, and begins of which the end is lost, of which the oldest go at
+ * OPEN_MAX.
  */
 #include "log/open_events.h"
 

@@ -1,7 +1,7 @@
 /*
- * Of each file only the header is read, and of those before a hole also the heads of the blocks, for
- * the time at which the part ends. What is missing is told by the numbers of the parts: before the
- * first, parts may have been deleted as the recording went on, or have not been given.
+ * Of each file only the header is read, and of those before a hole also the heads of the blocks,
+ * for the time at which the part ends. What is missing is told by the numbers of the parts:
+ * before the first, parts may have been deleted as the recording went on, or have not been given.
  */
 #include "log/set.h"
 

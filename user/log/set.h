@@ -25,8 +25,9 @@ struct log_set_error {
 };
 
 /*
- * Arguments of a command line: files, folders (all *.spoor in them), patterns such as "app-*.spoor",
- * "-" for standard input, which must be the only one. A file that is named twice counts once.
+ * Arguments of a command line: files, folders (all *.spoor in them), patterns such as
+ * "app-*.spoor", "-" for standard input, which must be the only one. A file that is named twice
+ * counts once.
  * -ENOENT: no such file, or none in the folder. -EXDEV: of several recordings. -EINVAL: several
  * logs that are no parts, or "-" and others. Else what opening a file has failed with.
  */

@@ -9,10 +9,12 @@
 #include "log/reader.h"
 
 struct analysis;
+struct log_set;
 
 struct report_input {
 	const struct analysis *analysis; /* finished */
 	const json_t *header;
+	const struct log_set *set; /* of the files it is in; NULL: not told */
 	struct log_reader_stats stats;
 	bool damaged;  /* the reader said so */
 	uint64_t late; /* events that came too late to be sorted */

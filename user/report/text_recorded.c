@@ -7,7 +7,9 @@
 #include "analyze/analysis.h"
 #include "analyze/contention.h"
 #include "base/units.h"
+#include "log/set.h"
 #include "report/format.h"
+#include "report/holes.h"
 
 #define WIDTH 100
 #define INDENT 13
@@ -78,6 +80,33 @@ static void print_host(struct text *t)
 		  *hypervisor ? "on " : "no hypervisor seen", hypervisor);
 }
 
+static uint64_t begin_wall_ns(const json_t *header)
+{
+	uint64_t wall_ns = header_number(header, NULL, "start_wall_ns");
+
+	return wall_ns ? wall_ns + (header_begin_ns(header) -
+				    header_number(header, NULL, "start_mono_ns"))
+		       : 0;
+}
+
+/* Of a recording in parts: which of them there are. */
+static void print_parts(struct text *t)
+{
+	const struct log_set *set = t->in->set;
+	unsigned count = set ? log_set_count(set) : 0;
+	const char *why = header_text(t->in->header, "flight", "why");
+	char clean[LABEL_MAX], hole[HOLES_TEXT_MAX];
+
+	if (*why)
+		text_line(t, "written", "by the flight recorder: %s", label_clean(why, clean));
+	if (!count || !log_set_file(set, 0)->part)
+		return;
+	text_line(t, "parts", "%u, from part %" PRIu64 " to %" PRIu64, count,
+		  log_set_file(set, 0)->part, log_set_file(set, count - 1)->part);
+	for (unsigned i = 0; holes_text(t->in->header, set, i, hole); i++)
+		text_line(t, i ? "" : "missing", "%s", hole);
+}
+
 static void print_time(struct text *t, const struct analysis_facts *f)
 {
 	static const char *const reasons[END_REASON_COUNT] = {
@@ -86,8 +115,9 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 		[END_REASON_JVM_EXITED] = "the JVM exited",
 		[END_REASON_JVM_KILLED] = "the JVM was killed",
 		[END_REASON_FAILED] = "the recording failed",
+		[END_REASON_DUMPED] = "the recording went on",
 	};
-	uint64_t wall_ns = header_number(t->in->header, NULL, "start_wall_ns");
+	uint64_t wall_ns = begin_wall_ns(t->in->header);
 	time_t wall = (time_t)(wall_ns / NS_PER_S);
 	char date[64] = "", duration[FORMAT_MAX];
 	struct tm tm;
@@ -95,6 +125,9 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 	if (wall_ns && gmtime_r(&wall, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
 	text_line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
+	print_parts(t);
+	if (!f->ended && t->in->set && log_set_goes_on(t->in->set))
+		return;
 	if (!f->ended)
 		text_line(t, "ended",
 			  "not properly: the recorder was killed, or the log is cut short");
