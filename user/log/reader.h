@@ -55,4 +55,13 @@ const json_t *log_reader_header(const struct log_reader *r);
  * errno: the file cannot be read on.
  */
 int log_reader_next(struct log_reader *r, const struct event **ret);
+
+/*
+ * Keeps the last event where it is, also beyond the next call, until the same number of releases of
+ * what is returned, or until close.
+ */
+struct batch;
+struct batch *log_reader_hold(struct log_reader *r);
+void log_reader_release(struct log_reader *r, struct batch *b);
+
 void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret);
