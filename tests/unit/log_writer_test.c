@@ -84,7 +84,7 @@ static void test_header_comes_back(void **state)
 
 	json_object_set_new(want, "format", json_string("spoor"));
 	json_object_set_new(want, "version", json_integer(SCHEMA_VERSION));
-	json_object_set_new(want, "features", json_array());
+	json_object_set_new(want, "features", json_pack("[s]", "packed"));
 	assert_int_equal(fixture_write(t->path, false), 0);
 	assert_int_equal(log_reader_open(t->path, &r), 0);
 	assert_true(json_equal(log_reader_header(r), want));
@@ -151,7 +151,7 @@ static void test_large_log(void **state)
 		}
 		if (pass)
 			break;
-		log_writer_flush(w);
+		assert_int_equal(log_writer_finish(w), 0);
 		log_writer_stats(w, &stats);
 		assert_int_equal(stats.events, COUNT);
 		assert_true(stats.blocks > 10);
@@ -343,6 +343,7 @@ static void fill(const char *path, int want_err)
 	log_writer_stats(w, &stats);
 	log_write(w, &e);
 	log_writer_flush(w);
+	assert_int_equal(log_writer_sync(w), want_err);
 	assert_int_equal(log_writer_close(w), want_err);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, stats.bytes);

@@ -13,6 +13,7 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/record_output.h"
 #include "probe/launch.h"
 #include "probe/recorder.h"
 
@@ -31,8 +32,6 @@ enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WIN
 
 static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
-	{"output", 'o', "FILE", 0, "write the log to FILE (default: spoor-<pid>-<time>.spoor)", 0},
-	{"force", 'f', NULL, 0, "overwrite FILE if it exists", 0},
 	{"duration", 'd', "TIME", 0,
 	 "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
 	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
@@ -83,17 +82,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	long pid;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->recorder.log;
+		return 0;
 	case 'p':
 		pid = strtol(arg, &end, 10);
 		if (*end || end == arg || pid <= 0 || pid > 1 << 22)
 			argp_error(state, "'%s' is not a process id", arg);
 		o->recorder.pid = (pid_t)pid;
-		return 0;
-	case 'o':
-		o->recorder.path = arg;
-		return 0;
-	case 'f':
-		o->recorder.overwrite = true;
 		return 0;
 	case 'd':
 		return parse_size(state, arg, duration_parse, "duration such as 30s",
@@ -126,14 +122,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!o->recorder.pid == !o->command)
 			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
 						     : "-p PID or COMMAND is needed");
+		record_output_check(&o->recorder.log, o->command != NULL, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_child children[] = {{&record_output_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, NULL, NULL, NULL};
+	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, children, NULL, NULL};
 
 static void name_log(struct options *o)
 {
@@ -141,12 +139,12 @@ static void name_log(struct options *o)
 	struct tm tm;
 	char when[32];
 
-	if (o->recorder.path)
+	if (o->recorder.log.path)
 		return;
 	localtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
 	snprintf(o->path, sizeof(o->path), "spoor-%d-%s.spoor", o->recorder.pid, when);
-	o->recorder.path = o->path;
+	o->recorder.log.path = o->path;
 }
 
 static void print_status(const struct recorder *r, struct recorder_stats *last)
@@ -158,25 +156,24 @@ static void print_status(const struct recorder *r, struct recorder_stats *last)
 	recorder_stats(r, &s);
 	interval = s.elapsed_ns - last->elapsed_ns;
 	fprintf(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s",
-		duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.events,
-		(unsigned long long)(interval ? (s.events - last->events) * NS_PER_S / interval
+		duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.log.events,
+		(unsigned long long)(interval ? (s.log.events - last->log.events) * NS_PER_S /
+							interval
 					      : 0),
-		(unsigned long long)s.lost, size_format(s.bytes, bytes));
+		(unsigned long long)s.lost, size_format(s.log.bytes, bytes));
 	fflush(stderr);
 	*last = s;
 }
 
 static void print_summary(const struct options *o, const struct recorder_stats *s)
 {
-	char elapsed[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
+	const struct log_writer_options *log = &o->recorder.log;
 
-	msg_info("recorded %s: %llu events, %llu lost, %s in %s",
-		 duration_format(s->elapsed_ns, elapsed), (unsigned long long)s->events,
-		 (unsigned long long)s->lost, size_format(s->bytes, bytes), o->recorder.path);
+	record_output_summary(log, s);
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds%s",
 			    s->lost_ring ? "; a larger --buffer helps" : "");
-	msg_info("read it with: spoor report %s", o->recorder.path);
+	record_output_read_it(log);
 }
 
 /* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for
@@ -284,7 +281,7 @@ static int record(struct options *o, int signals, bool own_child)
 		return CMD_FAILED;
 	}
 	if (!o->quiet) {
-		msg_info("recording %d to %s", o->recorder.pid, o->recorder.path);
+		msg_info("recording %d to %s", o->recorder.pid, o->recorder.log.path);
 		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 			msg_warning("this JVM lacks some probes, their events are missing: %s",
 				    missing);
@@ -305,9 +302,9 @@ static int record(struct options *o, int signals, bool own_child)
 		kill(o->recorder.pid, SIGTERM);
 	err = recorder_close(r, end, &stats, close_why);
 	if (end == RECORDER_FAILED)
-		msg_error("%s", why);
-	if (err)
-		msg_error("%s: %s", o->recorder.path, close_why);
+		msg_error("%s: %s", o->recorder.log.path, why);
+	else if (err)
+		msg_error("%s: %s", o->recorder.log.path, close_why);
 	if (!o->quiet)
 		print_summary(o, &stats);
 	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
@@ -350,7 +347,8 @@ int cmd_record(int argc, char **argv)
 {
 	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
 					 .window_ns = NS_PER_S,
-					 .off_cpu_ns = NS_PER_MS}};
+					 .off_cpu_ns = NS_PER_MS,
+					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
 	int signals, status;
 
 	argv[0] = "spoor record";

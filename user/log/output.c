@@ -19,7 +19,7 @@ struct output_file {
 	char *created; /* its name, if it was not there before */
 };
 
-int output_write_all(int fd, const uint8_t *bytes, size_t count)
+static int write_all(int fd, const uint8_t *bytes, size_t count)
 {
 	ssize_t n;
 
@@ -35,6 +35,30 @@ int output_write_all(int fd, const uint8_t *bytes, size_t count)
 	return 0;
 }
 
+int output_append(int fd, uint64_t size, const uint8_t *bytes, size_t count)
+{
+	int err = write_all(fd, bytes, count);
+
+	if (err && !ftruncate(fd, (off_t)size))
+		lseek(fd, (off_t)size, SEEK_SET);
+	return err;
+}
+
+/* Names are nobody else's business: 0600, also for a file that is overwritten. */
+int output_file_create(const char *path, bool overwrite, int *ret)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
+	int fd = open(path, flags, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		(void)!fchmod(fd, 0600);
+	*ret = fd;
+	return 0;
+}
+
 static int append(struct output_file *f, const uint8_t *bytes, size_t count)
 {
 	struct stat st;
@@ -43,12 +67,9 @@ static int append(struct output_file *f, const uint8_t *bytes, size_t count)
 	/* The kernel would take it all, and nobody could ever read it. */
 	if (f->linked && !fstat(f->fd, &st) && !st.st_nlink)
 		return -ESTALE;
-	err = output_write_all(f->fd, bytes, count);
-	if (err) {
-		if (!ftruncate(f->fd, (off_t)f->o.bytes))
-			lseek(f->fd, (off_t)f->o.bytes, SEEK_SET);
+	err = output_append(f->fd, f->o.bytes, bytes, count);
+	if (err)
 		return err;
-	}
 	f->o.bytes += count;
 	f->o.written += count;
 	return 0;
@@ -67,6 +88,14 @@ static int file_write(struct log_output *o, const struct sealed *block)
 	return append((struct output_file *)o, block->bytes, block->count);
 }
 
+static void file_discard(struct log_output *o)
+{
+	struct output_file *f = (struct output_file *)o;
+
+	if (f->created)
+		unlink(f->created);
+}
+
 static int file_close(struct log_output *o)
 {
 	struct output_file *f = (struct output_file *)o;
@@ -79,31 +108,24 @@ static int file_close(struct log_output *o)
 	return err;
 }
 
-static const struct log_output_ops file_ops = {file_part, file_write, file_close};
+static const struct log_output_ops file_ops = {file_part, file_write, file_discard, file_close};
 
-/* Names are nobody else's business: 0600, also for a file that is overwritten. */
-static int file_create(struct output_file *f, const char *path, bool overwrite)
+static int file_open(struct output_file *f, const char *path, bool overwrite)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
 	struct stat st;
+	int err;
 
 	f->created = strdup(path);
 	if (!f->created)
 		return -ENOMEM;
-	f->fd = open(path, flags | O_EXCL, 0600);
-	if (f->fd < 0 && errno == EEXIST && overwrite) {
+	err = output_file_create(path, false, &f->fd);
+	if (err == -EEXIST && overwrite) {
 		free(f->created);
 		f->created = NULL;
-		f->fd = open(path, flags | O_TRUNC, 0600);
+		err = output_file_create(path, true, &f->fd);
 	}
-	if (f->fd < 0)
-		return -errno;
-	if (fstat(f->fd, &st))
-		return 0;
-	f->linked = st.st_nlink > 0;
-	if (S_ISREG(st.st_mode))
-		(void)!fchmod(f->fd, 0600);
-	return 0;
+	f->linked = !err && !fstat(f->fd, &st) && st.st_nlink > 0;
+	return err;
 }
 
 int output_file_open(const char *path, bool overwrite, struct log_output **ret)
@@ -116,7 +138,7 @@ int output_file_open(const char *path, bool overwrite, struct log_output **ret)
 	f->o.ops = &file_ops;
 	f->fd = -1;
 	if (strcmp(path, "-"))
-		err = file_create(f, path, overwrite);
+		err = file_open(f, path, overwrite);
 	else if ((f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
 		err = -errno;
 	if (err) {
@@ -125,12 +147,4 @@ int output_file_open(const char *path, bool overwrite, struct log_output **ret)
 	}
 	*ret = &f->o;
 	return 0;
-}
-
-void output_file_discard(struct log_output *o)
-{
-	struct output_file *f = (struct output_file *)o;
-
-	if (f->created)
-		unlink(f->created);
 }

@@ -28,11 +28,13 @@
 #include "jvm/jvm.h"
 #include "jvm/native.h"
 #include "log/event.h"
+#include "log/output.h"
 #include "log/writer.h"
 #include "probe/chains.h"
 #include "probe/hooks.h"
 #include "probe/host.h"
 #include "probe/ids.h"
+#include "probe/log_error.h"
 #include "probe/programs.h"
 #include "probe/recorder.h"
 #include "probe/translate.h"
@@ -42,6 +44,7 @@
 #define POLL_MS 50       /* how long a record may lie in the ring */
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
 #define STARTING_SHORT_MS 300
+#define FLUSH_NS NS_PER_S
 #define REFRESH_MS 200 /* while the JVM is starting up */
 #define NAMES_EACH_WINDOW                                                                          \
 	512 /* Java threads whose names are read anew in each window; more: in each tenth */
@@ -60,7 +63,7 @@ struct recorder {
 	bool without_stacks;
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
 	uint64_t walks[WALK_RESULT_COUNT];
-	uint64_t window_ns, start_ns, next_window, next_refresh;
+	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush;
 	uint64_t windows, starting_until;
 	unsigned names_every;
 	bool starting;
@@ -295,21 +298,35 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		(int)o->stock_probes, "facts", describe_facts(r));
 }
 
+static int fail_exists(const struct log_writer_options *o, char why[RECORDER_WHY_MAX])
+{
+	if (o->max_bytes)
+		return fail(why, -EEXIST, "there are parts of %s already; -f deletes them",
+			    o->path);
+	return fail(why, -EEXIST, "%s exists already; -f overwrites it", o->path);
+}
+
+static bool log_exists(const struct log_writer_options *o)
+{
+	if (o->overwrite || !strcmp(o->path, "-"))
+		return false;
+	return o->max_bytes ? output_parts_exist(o->path) : !access(o->path, F_OK);
+}
+
 static int create_log(struct recorder *r, const struct recorder_options *o,
 		      char why[RECORDER_WHY_MAX])
 {
-	struct log_writer_options wo = {.path = o->path, .overwrite = o->overwrite};
 	json_t *header = describe(r, o);
 	int err;
 
 	if (!header)
 		return fail(why, -ENOMEM, "out of memory");
-	err = log_writer_open(&wo, header, &r->w);
+	err = log_writer_open(&o->log, header, &r->w);
 	json_decref(header);
 	if (err == -EEXIST)
-		return fail(why, err, "%s exists already; -f overwrites it", o->path);
+		return fail_exists(&o->log, why);
 	if (err)
-		return fail(why, err, "%s cannot be written: %s", o->path, strerror(-err));
+		return fail(why, err, "%s cannot be written: %s", o->log.path, log_error_text(err));
 	err = ids_new(r->w, &r->ids);
 	if (!err)
 		err = chains_new(r->w, programs_class_epoch(r->p), &r->chains);
@@ -523,6 +540,13 @@ static void note_marks(void *ctx, const char *path, const char *why)
 	log_write(r->w, &e);
 }
 
+/* What has happened is out of this process a second later. */
+static void flush(struct recorder *r)
+{
+	log_writer_flush(r->w);
+	r->next_flush = clock_mono_ns() + FLUSH_NS;
+}
+
 static void window(struct recorder *r)
 {
 	programs_look_for_marks(r->p, note_marks, r);
@@ -535,7 +559,7 @@ static void window(struct recorder *r)
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
 		read_names(r);
-	log_writer_flush(r->w);
+	flush(r);
 }
 
 /* The hooks are there and are not used: readers of the log should know. */
@@ -562,8 +586,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	int err;
 
 	/* Before anything is touched; log_writer_open() looks again. */
-	if (!o->overwrite && !access(o->path, F_OK))
-		return fail(why, -EEXIST, "%s exists already; -f overwrites it", o->path);
+	if (log_exists(&o->log))
+		return fail_exists(&o->log, why);
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return fail(why, -ENOMEM, "out of memory");
@@ -586,7 +610,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	programs_consume(r->p);
 	sample(r);
 	read_names(r);
-	log_writer_flush(r->w);
+	flush(r);
 	*ret = r;
 	return 0;
 }
@@ -627,14 +651,18 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 			r->next_window +=
 				r->window_ns * (1 + (now - r->next_window) / r->window_ns);
 		}
+		if (now >= r->next_flush)
+			flush(r);
 		err = log_writer_error(r->w);
 		if (!err)
 			err = ids_error(r->ids);
 		if (!err)
 			err = chains_error(r->chains);
 		if (err)
-			return fail(why, err, "the log cannot be written any more: %s",
-				    strerror(-err));
+			return fail(why, err,
+				    "the log cannot be written any more: %s; what was written "
+				    "before can be read",
+				    log_error_text(err));
 		if (fds[1].revents & POLLIN)
 			return 2;
 		if (fds[2].revents & (POLLIN | POLLHUP))
@@ -645,12 +673,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 
 void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 {
-	struct log_writer_stats s;
-
-	log_writer_stats(r->w, &s);
+	log_writer_stats(r->w, &ret->log);
 	ret->elapsed_ns = clock_mono_ns() - r->start_ns;
-	ret->events = s.events;
-	ret->bytes = s.bytes;
 	ret->lost = r->lost_total;
 	ret->lost_ring = r->lost_ring;
 }
@@ -701,6 +725,25 @@ static void write_end(struct recorder *r, enum recorder_end end)
 	log_write(r->w, &e);
 }
 
+/* A log that is larger than it could be tells why. */
+static void note_less(struct recorder *r)
+{
+	struct event e = {.id = EVENT_NOTE, .time_ns = clock_mono_ns()};
+	struct log_writer_stats s;
+	char text[128];
+
+	log_writer_stats(r->w, &s);
+	if (!s.blocks_less)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu blocks are compressed less than asked for: the log could not be written as "
+		 "fast as it came",
+		 (unsigned long long)s.blocks_less);
+	e.v[NOTE_LEVEL].u = NOTE_LEVEL_INFO;
+	e.v[NOTE_TEXT].s = text;
+	log_write(r->w, &e);
+}
+
 int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_stats *ret_stats,
 		   char why[RECORDER_WHY_MAX])
 {
@@ -717,8 +760,9 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	translate_flush(r->t, UINT64_MAX);
 	write_lost(r);
 	write_walks(r);
+	note_less(r);
 	write_end(r, end);
-	log_writer_flush(r->w);
+	log_writer_finish(r->w);
 	if (ret_stats)
 		recorder_stats(r, ret_stats);
 	log_err = log_writer_close(r->w);
@@ -727,7 +771,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	if (log_err)
 		return fail(why, log_err,
 			    "the log is not complete: %s; what was written before can be read",
-			    strerror(-log_err));
+			    log_error_text(log_err));
 	if (flag_err)
 		return fail(why, flag_err,
 			    "the flag " MONITOR_FLAG

@@ -7,12 +7,13 @@
 
 #include <jansson.h>
 
+#include "log/writer.h"
+
 struct recorder;
 
 struct recorder_options {
 	pid_t pid;
-	const char *path;
-	bool overwrite;
+	struct log_writer_options log;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
 	bool stock_probes; /* do not use the hooks of a patched JVM */
@@ -26,10 +27,9 @@ struct recorder_options {
 
 struct recorder_stats {
 	uint64_t elapsed_ns;
-	uint64_t events; /* written */
 	uint64_t lost;
 	uint64_t lost_ring; /* of these, for want of room in the ring buffer */
-	uint64_t bytes;
+	struct log_writer_stats log;
 };
 
 enum recorder_end { /* the order of end_reason in events.json */
