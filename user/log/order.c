@@ -178,10 +178,11 @@ static int push(struct log_order *o, const struct event *e)
 /* Where the earliest event is; NULL: there is none. */
 static const struct place *first(const struct log_order *o)
 {
-	const struct place *ring = ring_at(o, o->ring_begin);
+	const struct place *ring;
 
 	if (o->ring_begin == o->ring_end)
 		return o->heap_count ? o->heap : NULL;
+	ring = ring_at(o, o->ring_begin);
 	return o->heap_count && is_before(o->heap, ring) ? o->heap : ring;
 }
 
