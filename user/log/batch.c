@@ -111,7 +111,7 @@ int decoder_begin(struct decoder *d, const struct block *b)
 	counters_reset(&d->counters);
 	d->left = b->events;
 	d->unknown = 0;
-	d->in = (struct unpack){b->payload, b->payload + b->length};
+	d->in = (struct unpack){b->payload, b->length ? b->payload + b->length : b->payload};
 	if (b->kind == BLOCK_KIND_PACKED)
 		err = unwrap(d, b);
 	if (!err)
