@@ -13,6 +13,7 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/record_flight.h"
 #include "cmd/record_output.h"
 #include "probe/launch.h"
 #include "probe/recorder.h"
@@ -84,6 +85,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->recorder.log;
+		state->child_inputs[1] = &o->recorder;
 		return 0;
 	case 'p':
 		pid = strtol(arg, &end, 10);
@@ -122,6 +124,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!o->recorder.pid == !o->command)
 			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
 						     : "-p PID or COMMAND is needed");
+		record_flight_check(&o->recorder, state);
 		record_output_check(&o->recorder.log, o->command != NULL, state);
 		return 0;
 	default:
@@ -129,7 +132,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&record_output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+	{&record_output_argp, 0, NULL, 0}, {&record_flight_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
 	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, children, NULL, NULL};
 
@@ -169,22 +173,28 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 {
 	const struct log_writer_options *log = &o->recorder.log;
 
-	record_output_summary(log, s);
+	if (!log->keep_ns)
+		record_output_summary(log, s);
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds%s",
 			    s->lost_ring ? "; a larger --buffer helps" : "");
-	record_output_read_it(log);
+	if (!log->keep_ns)
+		record_output_read_it(log);
 }
 
 /* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for
- * SIGCHLD. */
-static bool signal_read(int fd)
+ * SIGCHLD; SIGUSR1 wants the flight recorder's memory. */
+static bool signal_read(int fd, bool *ret_dump)
 {
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(fd, &info, sizeof(info)) == sizeof(info))
-		stop |= info.ssi_signo != SIGCHLD;
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			*ret_dump = true;
+		else
+			stop |= info.ssi_signo != SIGCHLD;
+	}
 	return stop;
 }
 
@@ -198,6 +208,7 @@ static int signals_open(void)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -208,6 +219,7 @@ static enum recorder_end record_until_end(struct recorder *r, const struct optio
 					  bool status, char why[RECORDER_WHY_MAX])
 {
 	struct recorder_stats last = {0};
+	bool dump = false;
 	uint64_t end = o->duration_ns ? clock_mono_ns() + o->duration_ns : UINT64_MAX;
 
 	for (;;) {
@@ -223,8 +235,11 @@ static enum recorder_end record_until_end(struct recorder *r, const struct optio
 			return RECORDER_FAILED;
 		if (err == 2)
 			return RECORDER_JVM_EXITED;
-		if (err == 1 && signal_read(signals))
+		if (err == 1 && signal_read(signals, &dump))
 			return RECORDER_INTERRUPTED;
+		if (dump && o->recorder.flight.keep_ns && recorder_dump(r, "SIGUSR1", why))
+			return RECORDER_FAILED;
+		dump = false;
 		if (status)
 			print_status(r, &last);
 	}
@@ -247,6 +262,7 @@ static int wait_status(pid_t child, bool *ret_killed)
 static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 {
 	struct pollfd fd = {.fd = signals, .events = POLLIN};
+	bool dump; /* there is nothing yet */
 	siginfo_t info;
 
 	for (;;) {
@@ -256,7 +272,7 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 		if (!waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid)
 			return false;
 		poll(&fd, 1, FIND_MS);
-		if (signal_read(signals)) {
+		if (signal_read(signals, &dump)) {
 			kill(child, SIGTERM);
 			return false;
 		}
@@ -266,6 +282,7 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 static int record(struct options *o, int signals, bool own_child)
 {
 	bool status = !o->quiet && isatty(STDERR_FILENO);
+	struct flight_told told = {.quiet = o->quiet};
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
 	char missing[1024];
 	struct recorder_stats stats;
@@ -275,13 +292,18 @@ static int record(struct options *o, int signals, bool own_child)
 
 	name_log(o);
 	o->recorder.starting = own_child;
+	o->recorder.dumped = record_flight_told;
+	o->recorder.dumped_ctx = &told;
 	err = recorder_open(&o->recorder, &r, why);
 	if (err) {
 		msg_error("%s", why);
 		return CMD_FAILED;
 	}
 	if (!o->quiet) {
-		msg_info("recording %d to %s", o->recorder.pid, o->recorder.log.path);
+		if (o->recorder.flight.keep_ns)
+			record_flight_intro(&o->recorder);
+		else
+			msg_info("recording %d to %s", o->recorder.pid, o->recorder.log.path);
 		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 			msg_warning("this JVM lacks some probes, their events are missing: %s",
 				    missing);
@@ -309,7 +331,7 @@ static int record(struct options *o, int signals, bool own_child)
 		print_summary(o, &stats);
 	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
 		msg_info("the JVM has ended meanwhile");
-	return err || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
+	return err || told.failed || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
 }
 
 static int record_command(struct options *o, int signals)

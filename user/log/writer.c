@@ -5,7 +5,7 @@
  * A log in parts is cut here, where the definitions of the next part come from, while what has been
  * written is known only to the thread that compresses (deliver.c). So near the end of a part the
  * thread is waited for: a part never gets larger than its share, and is smaller by a few blocks at
- * most, of which each is a sixteenth of a part or less.
+ * most, of which each is 1/32 of a part or less.
  */
 #include "log/writer.h"
 
@@ -23,7 +23,7 @@
 #include "log/pack.h"
 
 #define BLOCK_BYTES_MIN (8 * 1024)
-#define BLOCKS_PER_PART 16
+#define BLOCKS_PER_PART 32
 #define RECORDING_BYTES 16
 
 enum { DEFINITIONS, OTHERS, OPEN_COUNT };
@@ -184,7 +184,7 @@ static int add_emitted(void *ctx, const struct event *e)
 	return add(ctx, e);
 }
 
-/* --- parts and blocks of synchronization -------------------------------------------------------- */
+/* --- parts and blocks of synchronization -------------------------------------------------- */
 
 static int write_sync(struct log_writer *w)
 {
@@ -265,7 +265,7 @@ static int after_block(struct log_writer *w)
 	return err;
 }
 
-/* --- the public side --------------------------------------------------------------------------- */
+/* --- the public side --------------------------------------------------------------------- */
 
 static unsigned part_count(unsigned deviation_pct)
 {
@@ -387,6 +387,8 @@ void log_write(struct log_writer *w, const struct event *e)
 {
 	if (w->err)
 		return;
+	if (w->o.watch)
+		w->o.watch(w->o.watch_ctx, e);
 	if (!w->events && !w->newest_ns)
 		w->newest_ns = w->synced_ns = w->part_begin_ns = e->time_ns;
 	if (w->carry)

@@ -28,9 +28,12 @@ struct log_writer_options {
 	/* Not 0: a flight recorder, which keeps about this much in memory, max_bytes of it at most;
 	 * a part is this share of it. Needs an output. */
 	uint64_t keep_ns;
-	/* Instead of path: not opened yet (no part begun); the writer's from log_writer_open on, also
-	 * when that fails. */
+	/* Instead of path: no part has been begun; the writer's from log_writer_open on, also when
+	 * that fails. */
 	struct log_output *output;
+	/* Not NULL: is shown every event, before it is written. */
+	void (*watch)(void *ctx, const struct event *e);
+	void *watch_ctx;
 	uint64_t sync_ns;     /* not 0: a block of synchronization each time this much has passed */
 	uint32_t block_bytes; /* of a body; 0: the default */
 };
@@ -53,12 +56,12 @@ struct log_writer_stats {
 
 /*
  * Creates the file and writes the header block. header is a JSON object, only read here; the keys
- * "format", "version", "features" and "part" are set by the writer. -EEXIST: there is such a file (or
- * a part of that name) and overwrite is not set. -EDOM: max_bytes, deviation_pct or keep_ns are out of
- * bounds. Other errors are those of open(2) and write(2).
+ * "format", "version", "features" and "part" are set by the writer. -EEXIST: there is such a file
+ * (or a part of that name) and overwrite is not set. -EDOM: max_bytes, deviation_pct or keep_ns are
+ * out of bounds. Other errors are those of open(2) and write(2).
  *
  * All functions are for one thread. A thread of the writer's own compresses and writes what is
- * handed over, at most DELIVER_QUEUE_BYTES of it wait.
+ * handed over; at most DELIVER_QUEUE_BYTES of it wait.
  */
 int log_writer_open(const struct log_writer_options *o, const json_t *header,
 		    struct log_writer **ret);
@@ -76,9 +79,9 @@ void log_writer_stats(const struct log_writer *w, struct log_writer_stats *ret);
 
 /* Flushes, and waits until the kernel has it. The first error. */
 int log_writer_sync(struct log_writer *w);
-/* Flushes, writes index and end of file, waits. Nothing may be written after it. The first error. */
+/* Flushes, writes index and end of file, waits. Nothing may come after it. The first error. */
 int log_writer_finish(struct log_writer *w);
-/* Flushes and waits, then calls with the output while nothing is written to it. What call returns. */
+/* Flushes and waits, then calls with the output while nothing is written. What call returns. */
 int log_writer_call(struct log_writer *w, int (*call)(struct log_output *, void *), void *ctx);
 
 /*

@@ -31,6 +31,7 @@
 #include "log/output.h"
 #include "log/writer.h"
 #include "probe/chains.h"
+#include "probe/dumps.h"
 #include "probe/hooks.h"
 #include "probe/host.h"
 #include "probe/ids.h"
@@ -55,6 +56,9 @@ struct recorder {
 	struct programs *p;
 	struct jvm_flag_hold *flag;
 	struct log_writer *w;
+	struct dumps *dumps; /* NULL: no flight recorder */
+	void (*dumped)(void *ctx, const struct dump *d);
+	void *dumped_ctx;
 	struct ids *ids;
 	struct chains *chains;
 	struct translate *t;
@@ -308,20 +312,39 @@ static int fail_exists(const struct log_writer_options *o, char why[RECORDER_WHY
 
 static bool log_exists(const struct log_writer_options *o)
 {
-	if (o->overwrite || !strcmp(o->path, "-"))
+	if (o->overwrite || o->keep_ns || !strcmp(o->path, "-"))
 		return false;
 	return o->max_bytes ? output_parts_exist(o->path) : !access(o->path, F_OK);
+}
+
+static int create_flight(struct recorder *r, const struct recorder_options *o,
+			 struct log_writer_options *log)
+{
+	struct dumps_options flight = o->flight;
+
+	flight.path = o->log.path;
+	flight.max_bytes = o->log.max_bytes;
+	log->keep_ns = flight.keep_ns;
+	log->watch = dumps_watch;
+	r->dumped = o->dumped;
+	r->dumped_ctx = o->dumped_ctx;
+	if (dumps_new(&flight, &r->dumps, &log->output))
+		return -ENOMEM;
+	log->watch_ctx = r->dumps;
+	return 0;
 }
 
 static int create_log(struct recorder *r, const struct recorder_options *o,
 		      char why[RECORDER_WHY_MAX])
 {
-	json_t *header = describe(r, o);
-	int err;
+	struct log_writer_options log = o->log;
+	json_t *header;
+	int err = o->flight.keep_ns ? create_flight(r, o, &log) : 0;
 
-	if (!header)
-		return fail(why, -ENOMEM, "out of memory");
-	err = log_writer_open(&o->log, header, &r->w);
+	if (err)
+		return fail(why, err, "out of memory");
+	header = describe(r, o);
+	err = header ? log_writer_open(&log, header, &r->w) : -ENOMEM;
 	json_decref(header);
 	if (err == -EEXIST)
 		return fail_exists(&o->log, why);
@@ -425,6 +448,7 @@ static void discard(struct recorder *r)
 	native_free(r->native);
 	ids_free(r->ids);
 	log_writer_close(r->w);
+	dumps_free(r->dumps);
 	jvm_close(r->j);
 	free(r->cpus);
 	free(r->stat);
@@ -615,6 +639,53 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	return 0;
 }
 
+static void tell_dumps(struct recorder *r)
+{
+	struct dump d;
+
+	while (dumps_next(r->dumps, &d))
+		r->dumped(r->dumped_ctx, &d);
+}
+
+static int pass_dumps(struct recorder *r, uint64_t now)
+{
+	int err = dumps_pass(r->dumps, r->w, now);
+
+	tell_dumps(r);
+	return err;
+}
+
+/* The last file, which has the log's own end. */
+static void write_last_dump(struct recorder *r, enum recorder_end end)
+{
+	static const char *const why[] = {
+		[RECORDER_DONE] = "the recording's time was over",
+		[RECORDER_INTERRUPTED] = "the recording was interrupted",
+		[RECORDER_JVM_EXITED] = "the JVM has ended",
+		[RECORDER_JVM_KILLED] = "the JVM was killed",
+		[RECORDER_FAILED] = "the recording has failed",
+	};
+
+	dumps_wait(r->dumps);
+	if (!dumps_write(r->dumps, r->w, why[end], true))
+		dumps_wait(r->dumps);
+	tell_dumps(r);
+}
+
+int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX])
+{
+	int err = dumps_write(r->dumps, r->w, reason, false);
+
+	return err ? fail(why, err, "the flight recorder's memory cannot be taken: %s",
+			  log_error_text(err))
+		   : 0;
+}
+
+uint64_t recorder_triggers_passed_over(const struct recorder *r)
+{
+	return r->dumps ? dumps_passed_over(r->dumps) : 0;
+}
+
 static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadline)
 {
 	uint64_t until = r->next_window < deadline ? r->next_window : deadline;
@@ -653,7 +724,9 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		}
 		if (now >= r->next_flush)
 			flush(r);
-		err = log_writer_error(r->w);
+		err = r->dumps ? pass_dumps(r, now) : 0;
+		if (!err)
+			err = log_writer_error(r->w);
 		if (!err)
 			err = ids_error(r->ids);
 		if (!err)
@@ -762,6 +835,8 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	write_walks(r);
 	note_less(r);
 	write_end(r, end);
+	if (r->dumps)
+		write_last_dump(r, end);
 	log_writer_finish(r->w);
 	if (ret_stats)
 		recorder_stats(r, ret_stats);
