@@ -138,14 +138,14 @@ class Parts(PartsTest):
         self.assertGreaterEqual(len(files), 4)
         spoor("verify", *files)
         whole = json.loads(spoor("report", "--format", "json", self.tmp).stdout)
-        self.assertEqual(whole["contention"]["count"], fired)
+        self.assertEqual(whole["contention"]["total"]["count"], fired)
         self.assertEqual(whole["recording"]["parts"]["missing"], [])
         self.assertEqual(spoor("report", *reversed(files)).stdout, spoor("report", self.path("log-*.spoor")).stdout)
         alone = [json.loads(spoor("report", "--format", "json", f).stdout) for f in files]
-        self.assertEqual(sum(r["contention"]["count"] for r in alone), fired)
+        self.assertEqual(sum(r["contention"]["total"]["count"] for r in alone), fired)
         for report in alone:
             for group in report["contention"]["groups"]:
-                self.assertEqual(group["lock"]["class"], "demo.LockA")
+                self.assertEqual(group["key"]["name"], "demo.LockA")
         os.rename(files[1], self.path("moved"))
         part = spoor("report", "--format", "json", self.tmp)
         self.assertIn("part 2 is not there", spoor("cat", *files[:1], *files[2:]).stderr)

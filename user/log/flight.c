@@ -308,7 +308,6 @@ static int write_header(struct file *f, const json_t *header)
 	static const char room[BLOCK_HEADER_BYTES];
 	msgpack_sbuffer buf;
 	json_t *list = json_object_get(header, "features"), *feature;
-	struct sealed s = {.kind = BLOCK_KIND_HEADER};
 	struct block b = {.kind = BLOCK_KIND_HEADER};
 	size_t i;
 	int err;
@@ -325,9 +324,8 @@ static int write_header(struct file *f, const json_t *header)
 	if (!err) {
 		b.length = (uint32_t)(buf.size - BLOCK_HEADER_BYTES);
 		block_seal(&b, (uint8_t *)buf.data);
-		s.bytes = (const uint8_t *)buf.data;
-		s.count = buf.size;
-		err = write_block(f, &s);
+		err = put(f, (const uint8_t *)buf.data, buf.size);
+		f->sequence = 1;
 	}
 	msgpack_sbuffer_destroy(&buf);
 	return err;
