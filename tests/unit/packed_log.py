@@ -48,7 +48,9 @@ class Log:
         self.put(HEADER, 0, msgpack.packb({"format": "spoor", "version": 1, "features": features, **(header or {})}))
 
     def put(self, kind, count, payload, flags=0, first=0, last=0, lose=False):
-        self.entries.append([len(self.data), len(payload), self.sequence, kind, count, flags, first, last])
+        if kind != HEADER:
+            self.entries.append([len(self.data), len(payload), self.sequence, kind, count, flags, first,
+                                 last])
         if not lose:
             self.data += block(self.sequence, kind, count, payload)
         self.sequence += 1

@@ -223,10 +223,14 @@ class Repair(VerifyCase):
             with self.subTest(seed=seed):
                 for _ in range(rng.randrange(1, 5)):
                     data[rng.randrange(begin, len(data))] ^= 1 << rng.randrange(8)
-                self.repair(bytes(data[:rng.choice([None, max(begin, len(data) - rng.randrange(200))])]))
+                data = bytes(data[:rng.choice([None, max(begin, len(data) - rng.randrange(200))])])
+                self.repair(data)
                 lost = [line for line in self.events(self.path) if '"event":"lost"' not in line]
                 self.assertEqual(self.without_notes(self.events(self.clean)), lost)
-                self.assertIn("spoor repair: ", "".join(self.events(self.clean)))
+                found = json.loads(subprocess.run([SPOOR, "verify", "-f", "json", self.path], capture_output=True,
+                                                  check=False).stdout)["files"][0]
+                if found["blocks_missing"] > 1 or found["bytes_skipped"] > 500:  # more than an index
+                    self.assertIn("spoor repair: ", "".join(self.events(self.clean)))
 
     def test_first_version(self):
         with open(GOLDEN, "rb") as f:
@@ -269,6 +273,17 @@ class Repair(VerifyCase):
         self.assertIn('"time_ns":777', text)
         self.assertNotIn('"time_ns":888', text)
         self.assertEqual(self.without_notes(self.events(self.clean)), self.events(self.path))
+
+    def test_index_and_end_are_made_anew(self):
+        """No events are lost with them, and none are said to be."""
+        log = sound()
+        log.block(LAST)
+        data = log.closed()
+        for damaged in (flipped(data, log.last_index + 30), flipped(data, len(data) - 2), data[:-32], data[:-7]):
+            verified = self.repair(damaged)
+            self.assertEqual((verified["blocks"]["index"], verified["closed"]), (1, True))
+            self.assertNotIn("note", verified["events_by_kind"])
+            self.assertNotIn("lost", verified["events_by_kind"])
 
     def test_header(self):
         log = sound(host={"name": "there"}, part={"recording": "r", "number": 3, "begin_ns": 0})

@@ -244,7 +244,8 @@ static int remember(struct check *c, const struct block *b)
 	struct index_entry e = {c->begin, b->length, b->sequence, b->kind, b->events, 0, 0, 0};
 	struct preamble p;
 
-	if (b->kind == BLOCK_KIND_INDEX || b->kind == BLOCK_KIND_END)
+	if (b->kind == BLOCK_KIND_HEADER || b->kind == BLOCK_KIND_INDEX ||
+	    b->kind == BLOCK_KIND_END)
 		return 0;
 	if (b->kind == BLOCK_KIND_PACKED && !preamble_get(b->payload, b->length, &p)) {
 		e.flags = p.flags;

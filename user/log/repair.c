@@ -22,7 +22,8 @@ struct repair {
 	struct log_repair *done;
 	struct stream in;
 	uint64_t gaps, gap_bytes;
-	uint32_t expected; /* sequence number in the damaged log */
+	uint32_t last_kind; /* of a block in the damaged log */
+	uint32_t expected;  /* sequence number in the damaged log */
 	struct log_output *out;
 	uint32_t sequence; /* in the new one */
 	bool indexed;
@@ -137,6 +138,15 @@ note(struct repair *r, uint64_t events, const char *format, ...)
 	return err;
 }
 
+/* The last index and the end of file have no events that could be lost with them. */
+static bool is_made_anew(const struct repair *r, const struct block *b, uint64_t bytes,
+			 uint32_t lost)
+{
+	if (b)
+		return b->kind == BLOCK_KIND_END && lost == 1;
+	return r->last_kind == BLOCK_KIND_INDEX && bytes <= BLOCK_HEADER_BYTES + LOG_END_BYTES;
+}
+
 static int note_gap(struct repair *r, const struct block *b)
 {
 	uint64_t bytes = r->in.gap_bytes - r->gap_bytes;
@@ -151,7 +161,7 @@ static int note_gap(struct repair *r, const struct block *b)
 		lost = lost ? lost - 1 : 0;
 		gap = gap && lost;
 	}
-	if (!lost && !gap)
+	if ((!lost && !gap) || is_made_anew(r, b, bytes, lost))
 		return 0;
 	if (!lost)
 		return note(r, 1, "spoor repair: %" PRIu64 " damaged bytes were left out here",
@@ -277,6 +287,7 @@ static int repair_blocks(struct repair *r)
 		if (err)
 			return err;
 		r->expected = b.sequence + 1;
+		r->last_kind = b.kind;
 	}
 	err = err ? err : note_gap(r, NULL);
 	if (!err && r->lost < r->sum->lost_events)
@@ -310,7 +321,6 @@ static int put_header(struct repair *r)
 {
 	const char *features[BLOCK_CODEC_COUNT + 1] = {0};
 	struct block b = {.kind = BLOCK_KIND_HEADER};
-	struct sealed s = {.kind = BLOCK_KIND_HEADER};
 	json_t *header = header_make(r);
 	unsigned count = 0;
 	int err = header ? 0 : -ENOMEM;
@@ -332,8 +342,7 @@ static int put_header(struct repair *r)
 	block_seal(&b, (uint8_t *)r->buf.data + LOG_MAGIC_BYTES);
 	err = r->out->ops->part(r->out, (const uint8_t *)r->buf.data, r->buf.size);
 	r->sequence = 1;
-	s.count = BLOCK_HEADER_BYTES + b.length;
-	return err || !r->indexed ? err : log_index_add(&r->index, LOG_MAGIC_BYTES, &s);
+	return err;
 }
 
 static int run(struct repair *r)
