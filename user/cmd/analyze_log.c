@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "cmd/log_source.h"
 #include "log/order.h"
+#include "log/range.h"
 #include "log/reader.h"
 #include "report/holes.h"
 #include "report/text.h"
@@ -38,27 +39,30 @@ void log_tell_open(const char *path, int err)
 static int analyze(struct log_reader *r, const struct log_watch *w, struct analysis *a,
 		   struct report_input *ret)
 {
+	struct log_range *range = NULL;
 	struct log_order *order;
 	const struct event *e;
 	int err;
 
 	if (header_begin_ns(ret->header) > header_number(ret->header, NULL, "start_mono_ns"))
 		analysis_set_begin(a, header_begin_ns(ret->header));
+	if (ret->from_ns > header_begin_ns(ret->header))
+		analysis_set_begin(a, ret->from_ns);
 	err = w && w->begin ? w->begin(w->ctx, a, ret->header) : 0;
 
 	if (!err)
 		err = log_order_new(r, ORDER_WINDOW_NS, &order);
 	if (err)
 		return err;
-	while ((err = log_order_next(order, &e)) == 1) {
+	err = log_range_new(order, ret->from_ns, ret->to_ns ? ret->to_ns : UINT64_MAX, &range);
+	while (!err && (err = log_range_next(range, &e)) == 1) {
 		err = analysis_add(a, e);
 		if (!err && w && w->event)
 			err = w->event(w->ctx, e);
-		if (err)
-			break;
 	}
 	ret->damaged = err == -EBADMSG;
 	ret->late = log_order_late(order);
+	log_range_free(range);
 	log_order_free(order);
 	log_reader_stats(r, &ret->stats);
 	return err && !ret->damaged ? err : analysis_finish(a);
@@ -81,6 +85,8 @@ int analyze_log_watched(struct log_source *source, const struct log_watch *w,
 	l.input.analysis = l.analysis;
 	l.input.header = log_reader_header(l.reader);
 	l.input.set = source->set;
+	l.input.from_ns = source->range.from ? source->range.from_ns : 0;
+	l.input.to_ns = source->range.to ? source->range.to_ns : 0;
 	err = l.analysis ? analyze(l.reader, w, l.analysis, &l.input) : -ENOMEM;
 	if (err) {
 		msg_error("%s: cannot report on it: %s", l.name, strerror(-err));
@@ -116,7 +122,7 @@ int log_tell(const char *name, const struct report_input *in, bool ended, const 
 		msg_error("%s: %s", name, damage);
 		return -EBADMSG;
 	}
-	if (ended || (in->set && log_set_goes_on(in->set)))
+	if (ended || in->to_ns || (in->set && log_set_goes_on(in->set)))
 		return 0;
 	msg_error("%s: the log has no end: its recorder was killed, or is still at work; what it "
 		  "had written by then is %s",

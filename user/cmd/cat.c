@@ -38,6 +38,7 @@ static const struct argp_option option_table[] = {
 	{"event", 'e', "NAME[,NAME...]", 0,
 	 "Only events of these kinds; can be given several times", 0},
 	{"header", 'H', NULL, 0, "Only the header: host, JVM, clocks, sources; one JSON object", 0},
+	RANGE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -71,6 +72,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (range_option(&o->source.range, key, arg, state))
+		return 0;
 	switch (key) {
 	case 'r':
 		o->resolve = true;
@@ -356,6 +359,11 @@ static void tell_unknown(const char *path, const struct log_reader *r)
 			    path, stats.events_unknown);
 }
 
+static bool is_in_range(const struct range *r, const struct event *e)
+{
+	return !range_is_given(r) || (e->time_ns >= r->from_ns && e->time_ns <= r->to_ns);
+}
+
 /* names: NULL if numbers are wanted. */
 static int print_events(const struct options *o, const struct log_names *names,
 			struct log_reader *r)
@@ -365,7 +373,7 @@ static int print_events(const struct options *o, const struct log_names *names,
 	int err;
 
 	while ((err = log_reader_next(r, &e)) == 1) {
-		if (!o->filter || o->wanted[e->id])
+		if ((!o->filter || o->wanted[e->id]) && is_in_range(&o->source.range, e))
 			print_event(names ? &resolve : NULL, e);
 		if (ferror_unlocked(stdout))
 			return 0;

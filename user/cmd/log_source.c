@@ -43,6 +43,21 @@ static int find_files(struct log_source *s)
 	return err;
 }
 
+static int limit(struct log_source *s, struct log_reader *r)
+{
+	int err = 0;
+
+	if (!range_is_given(&s->range))
+		return 0;
+	err = range_resolve(&s->range, log_reader_header(r));
+	if (err)
+		return err;
+	err = log_reader_limit(r, s->range.from_ns, s->range.to_ns);
+	if (err)
+		msg_error("%s: cannot read it: %s", s->name, strerror(-err));
+	return err;
+}
+
 int log_source_open(struct log_source *s, struct log_reader **ret)
 {
 	int err = find_files(s);
@@ -50,8 +65,15 @@ int log_source_open(struct log_source *s, struct log_reader **ret)
 	if (err)
 		return err;
 	err = log_reader_open_with(log_set_paths(s->set), log_set_count(s->set), NULL, ret);
-	if (err)
+	if (err) {
 		log_tell_open(log_set_paths(s->set)[0], err);
+		return err;
+	}
+	err = limit(s, *ret);
+	if (err) {
+		log_reader_close(*ret);
+		*ret = NULL;
+	}
 	return err;
 }
 

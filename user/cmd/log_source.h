@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "cmd/range.h"
 #include "log/set.h"
 
 struct argp_state;
@@ -14,6 +15,7 @@ struct log_source {
 	unsigned count;
 	char name[256]; /* for messages: "a.spoor", or "a.spoor and others" */
 	struct log_set *set;
+	struct range range; /* of the time: only blocks that are needed for it are read */
 };
 
 /* For a parser of options: what is no option. */

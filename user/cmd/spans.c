@@ -39,6 +39,7 @@ static const struct argp_option option_table[] = {
 	 "expression, only of names that it matches; what its groups match is the span's name",
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
+	RANGE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -86,6 +87,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (range_option(&o->source.range, key, arg, state))
+		return 0;
 	switch (key) {
 	case 't':
 		o->wanted.top = parse_top(arg, state);

@@ -43,6 +43,10 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 			    number(header_number(in->header, NULL, "start_mono_ns")));
 	if (header_begin_ns(in->header) > header_number(in->header, NULL, "start_mono_ns"))
 		json_object_set_new(o, "begin_mono_ns", number(header_begin_ns(in->header)));
+	if (in->from_ns)
+		json_object_set_new(o, "from_mono_ns", number(in->from_ns));
+	if (in->to_ns)
+		json_object_set_new(o, "to_mono_ns", number(in->to_ns));
 	json_object_set_new(o, "duration_ns", number(report_duration(in)));
 	if (parts)
 		json_object_set_new(o, "parts", parts);

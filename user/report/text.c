@@ -64,8 +64,12 @@ uint64_t report_duration(const struct report_input *in)
 	struct analysis_facts f;
 
 	analysis_facts(in->analysis, &f);
+	if (in->from_ns > start)
+		start = in->from_ns;
 	if (!start || start > f.last_ns)
 		start = f.first_ns;
+	if (in->to_ns && in->to_ns < f.last_ns)
+		f.last_ns = in->to_ns; /* definitions can be of later */
 	return f.last_ns > start ? f.last_ns - start : 0;
 }
 

@@ -126,7 +126,7 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
 	text_line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
 	print_parts(t);
-	if (!f->ended && t->in->set && log_set_goes_on(t->in->set))
+	if (!f->ended && (t->in->to_ns || (t->in->set && log_set_goes_on(t->in->set))))
 		return;
 	if (!f->ended)
 		text_line(t, "ended",
@@ -232,6 +232,23 @@ static void print_notes(struct text *t, const struct analysis_facts *f)
 			  "%s", f->notes[i].text);
 }
 
+/* Only a part of the recording is in the report. */
+static void print_range(struct text *t)
+{
+	const struct report_input *in = t->in;
+	uint64_t start = header_number(in->header, NULL, "start_mono_ns");
+	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+
+	if (!in->from_ns && !in->to_ns)
+		return;
+	duration_format(in->from_ns > start ? in->from_ns - start : 0, from);
+	duration_format(in->to_ns > start ? in->to_ns - start : 0, to);
+	text_line(t, "part",
+		  "only from %s %s%s after the recording's begin; what was open then "
+		  "counts with its whole time",
+		  from, in->to_ns ? "to " : "on", in->to_ns ? to : "");
+}
+
 int text_recorded(struct text *t)
 {
 	char events[FORMAT_MAX];
@@ -242,6 +259,7 @@ int text_recorded(struct text *t)
 	print_jvm(t);
 	print_host(t);
 	print_time(t, &f);
+	print_range(t);
 	text_line(t, "events", "%s%s", count_format(f.events, events),
 		  t->in->damaged ? " in the intact blocks"
 		  : f.lost_count ? ""
