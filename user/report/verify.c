@@ -112,8 +112,8 @@ static void print_blocks(const struct log_check *c, FILE *out)
 	char size[UNITS_TEXT_MAX], raw[UNITS_TEXT_MAX], count[FORMAT_MAX], share[FORMAT_MAX];
 	const char *sep = ": ";
 
-	fprintf(out, "  %-10s %s, %s B\n", "size", size_format(c->bytes, size),
-		count_format(c->bytes, count));
+	fprintf(out, "  %-10s %s bytes", "size", count_format(c->bytes, count));
+	fprintf(out, c->bytes < 1024 ? "\n" : ", %s\n", size_format(c->bytes, size));
 	fprintf(out, "  %-10s %s", "blocks", count_format(c->blocks, count));
 	for (int i = 1; i <= BLOCK_KIND_END + 1; i++) {
 		int kind = i % (BLOCK_KIND_END + 1);
