@@ -1,6 +1,6 @@
 """The recorder is killed at any moment: what is in the file is right, and all of what was written whole is read.
 
-A fake JVM works on, numbers all that it does, and is recorded from beginning to end by one recorder, the witness. Others
+A fake JVM numbers all that it does, and is recorded from beginning to end by one recorder, the witness. Others
 record the same at the same time and are killed. Of the events of a JVM with hooks, times and numbers come from the JVM
 itself, and both must have them alike.
 
@@ -65,7 +65,7 @@ def events_in(path):
 
 
 def cat(*paths):
-    """The finished process of spoor cat, how many events it shows, and those that are of interest here."""
+    """The finished spoor cat, how many events it shows, and those that are of interest here."""
     done = subprocess.run([SPOOR, "cat", *paths], capture_output=True, text=True, errors="replace", timeout=60)
     if done.returncode not in (0, 1):
         raise AssertionError(f"spoor cat {paths}: exit status {done.returncode}: {done.stderr}")
