@@ -104,11 +104,11 @@ void analyzed_log_close(struct analyzed_log *l)
 	*l = (struct analyzed_log){0};
 }
 
-void log_tell_holes(const json_t *header, const struct log_set *set)
+void log_tell_holes(const json_t *header, const struct log_set *set, bool ended)
 {
 	char text[HOLES_TEXT_MAX];
 
-	for (unsigned i = 0; holes_text(header, set, i, text); i++)
+	for (unsigned i = 0; holes_text(header, set, ended, i, text); i++)
 		msg_warning("%s", text);
 }
 
@@ -116,7 +116,7 @@ int log_tell(const char *name, const struct report_input *in, bool ended, const 
 {
 	char damage[512];
 
-	log_tell_holes(in->header, in->set);
+	log_tell_holes(in->header, in->set, ended);
 	if (in->damaged) {
 		report_damage(in, damage, sizeof(damage));
 		msg_error("%s: %s", name, damage);

@@ -41,7 +41,7 @@ int analyzed_log_tell(const struct analyzed_log *l, const char *done);
  * told and no failure: nobody asked for them. What opening a file has failed with.
  */
 int log_tell(const char *name, const struct report_input *in, bool ended, const char *done);
-void log_tell_holes(const json_t *header, const struct log_set *set);
+void log_tell_holes(const json_t *header, const struct log_set *set, bool ended);
 void log_tell_open(const char *path, int err);
 
 /* 0; 1: a reader of a pipe that has seen enough, which is no failure; or -EIO, and it is said. */

@@ -366,13 +366,14 @@ static bool is_in_range(const struct range *r, const struct event *e)
 
 /* names: NULL if numbers are wanted. */
 static int print_events(const struct options *o, const struct log_names *names,
-			struct log_reader *r)
+			struct log_reader *r, bool *ret_ended)
 {
 	const struct resolve resolve = {names, o->frames};
 	const struct event *e;
 	int err;
 
 	while ((err = log_reader_next(r, &e)) == 1) {
+		*ret_ended |= e->id == EVENT_END;
 		if ((!o->filter || o->wanted[e->id]) && is_in_range(&o->source.range, e))
 			print_event(names ? &resolve : NULL, e);
 		if (ferror_unlocked(stdout))
@@ -401,6 +402,7 @@ static int print_log(struct options *o)
 {
 	struct log_names *names = NULL;
 	struct log_reader *r = NULL;
+	bool ended = false;
 	int err;
 
 	if (o->resolve && !o->header) {
@@ -415,10 +417,10 @@ static int print_log(struct options *o)
 		json_dumpf(log_reader_header(r), stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		err = print_events(o, names, r);
+		err = print_events(o, names, r, &ended);
 	}
 	err = finish(err);
-	log_tell_holes(log_reader_header(r), o->source.set);
+	log_tell_holes(log_reader_header(r), o->source.set, ended || o->header);
 out:
 	log_reader_close(r);
 	log_names_free(names);

@@ -40,5 +40,5 @@ unsigned log_set_count(const struct log_set *s);
 const struct log_set_file *log_set_file(const struct log_set *s, unsigned i);
 const char *const *log_set_paths(const struct log_set *s);
 unsigned log_set_holes(const struct log_set *s, const struct log_set_hole **ret);
-/* The last one was closed for the next part: that and later ones are not there. */
+/* The last one was closed: unless the event end is in it, the recording goes on behind it. */
 bool log_set_goes_on(const struct log_set *s);

@@ -53,7 +53,7 @@ static uint64_t last_part(const struct log_set *set)
 	return log_set_file(set, log_set_count(set) - 1)->part;
 }
 
-bool holes_text(const json_t *header, const struct log_set *set, unsigned n,
+bool holes_text(const json_t *header, const struct log_set *set, bool ended, unsigned n,
 		char buf[HOLES_TEXT_MAX])
 {
 	const struct log_set_hole *holes;
@@ -63,7 +63,7 @@ bool holes_text(const json_t *header, const struct log_set *set, unsigned n,
 		hole_text(header, &holes[n], buf);
 		return true;
 	}
-	if (n > count || !set || !log_set_goes_on(set))
+	if (n > count || !set || ended || !log_set_goes_on(set))
 		return false;
 	snprintf(buf, HOLES_TEXT_MAX,
 		 "the recording goes on behind part %" PRIu64 ": what came then is not there",
@@ -71,7 +71,7 @@ bool holes_text(const json_t *header, const struct log_set *set, unsigned n,
 	return true;
 }
 
-json_t *holes_json(const json_t *header, const struct log_set *set)
+json_t *holes_json(const json_t *header, const struct log_set *set, bool ended)
 {
 	json_t *o, *parts = json_array(), *missing = json_array();
 	const struct log_set_hole *holes;
@@ -89,7 +89,7 @@ json_t *holes_json(const json_t *header, const struct log_set *set)
 				  (json_int_t)wall_ns(header, holes[i].from_ns), "to_wall_ns",
 				  (json_int_t)wall_ns(header, holes[i].to_ns)));
 	o = set && last_part(set) ? json_pack("{s:O, s:O, s:b}", "parts", parts, "missing", missing,
-					      "goes_on", (int)log_set_goes_on(set))
+					      "goes_on", (int)(!ended && log_set_goes_on(set)))
 				  : NULL;
 	json_decref(parts);
 	json_decref(missing);

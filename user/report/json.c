@@ -35,7 +35,7 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 		"done", "interrupted", "jvm_exited", "jvm_killed", "failed", "dumped"};
 	static const char *const copied[] = {"host", "jvm", "record", "sources", "facts", "flight"};
 	json_t *o = json_object(), *notes = json_array();
-	json_t *parts = holes_json(in->header, in->set);
+	json_t *parts = holes_json(in->header, in->set, f->ended);
 
 	json_object_set_new(o, "start_wall_ns",
 			    number(header_number(in->header, NULL, "start_wall_ns")));

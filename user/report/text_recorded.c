@@ -90,7 +90,7 @@ static uint64_t begin_wall_ns(const json_t *header)
 }
 
 /* Of a recording in parts: which of them there are. */
-static void print_parts(struct text *t)
+static void print_parts(struct text *t, bool ended)
 {
 	const struct log_set *set = t->in->set;
 	unsigned count = set ? log_set_count(set) : 0;
@@ -103,7 +103,7 @@ static void print_parts(struct text *t)
 		return;
 	text_line(t, "parts", "%u, from part %" PRIu64 " to %" PRIu64, count,
 		  log_set_file(set, 0)->part, log_set_file(set, count - 1)->part);
-	for (unsigned i = 0; holes_text(t->in->header, set, i, hole); i++)
+	for (unsigned i = 0; holes_text(t->in->header, set, ended, i, hole); i++)
 		text_line(t, i ? "" : "missing", "%s", hole);
 }
 
@@ -125,7 +125,7 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 	if (wall_ns && gmtime_r(&wall, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
 	text_line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
-	print_parts(t);
+	print_parts(t, f->ended);
 	if (!f->ended && (t->in->to_ns || (t->in->set && log_set_goes_on(t->in->set))))
 		return;
 	if (!f->ended)
