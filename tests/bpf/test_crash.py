@@ -74,7 +74,7 @@ def cat(*paths):
 
 
 class Told:
-    """What the log says of the events that the JVM numbers, by what no recorder chooses: thread ids, classes, hashes."""
+    """What the log says of the events that the JVM numbers, by what no recorder chooses: thread ids, classes, ..."""
 
     def __init__(self, events):
         self.threads = {e["thread"]: (e["tid"], e["name"]) for e in events if e["event"] == "thread"}

@@ -1,5 +1,5 @@
-/* Reads any bytes as files of one recording, one from each magic of a log on: they are put in order, whatever order they
- * are named in, what is missing makes sense, and reading them says the same each time. */
+/* Reads any bytes as files of one recording, one from each magic of a log on: they are put in order, whatever order
+ * they are named in, what is missing makes sense, and reading them says the same each time. */
 #include "log/set.h"
 #include "tests/fuzz/log_mutate.h"
 #include "tests/fuzz/log_read.h"

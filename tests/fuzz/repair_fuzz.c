@@ -1,5 +1,5 @@
-/* Checks and repairs any bytes as a log: what comes out is sound, and has nothing in it that was not there, but notes of
- * what was lost. A sound log comes out as it was. */
+/* Checks and repairs any bytes as a log: what comes out is sound, and has nothing in it that was not there, but notes
+ * of what was lost. A sound log comes out as it was. */
 #include "log/check.h"
 #include "log/repair.h"
 #include "tests/fuzz/log_mutate.h"

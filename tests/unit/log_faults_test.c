@@ -1,5 +1,5 @@
-/* Logs of every codec that are cut at every byte, or of which one bit is turned over: what is read is what was written into
- * the blocks that are whole, nothing else. */
+/* Logs of every codec that are cut at every byte, or of which one bit is turned over: what is read is what was written
+ * into the blocks that are whole, nothing else. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -224,8 +224,8 @@ static void check_cut(const struct log *l)
 	}
 }
 
-/* Of the events that were read, those of all blocks but one, in their order; between them, if the log has such blocks, what
- * was open behind the damage: each of these, too, is an event that was written. */
+/* Of the events that were read, those of all blocks but one, in their order; between them, if the log has such blocks,
+ * what was open behind the damage: each of these, too, is an event that was written. */
 static void check_without(const struct log *l, unsigned damaged, const struct outcome *out,
 			  bool may_repeat)
 {
