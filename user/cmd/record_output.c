@@ -9,6 +9,9 @@
 #include "log/codec.h"
 #include "log/output.h"
 
+/* A reader can begin at a block of synchronization. Following what is open takes 15 ns an event. */
+#define SYNC_NS (10 * NS_PER_S)
+
 enum { OPT_COMPRESS = 1100, OPT_MAX_SIZE, OPT_DEVIATION };
 
 static const struct argp_option options[] = {
@@ -63,6 +66,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct log_writer_options *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		o->compression.codec = BLOCK_CODEC_ZSTD;
+		o->sync_ns = SYNC_NS;
+		return 0;
 	case 'o':
 		o->path = arg;
 		return 0;

@@ -1,4 +1,4 @@
-/* cmd/record_output.h: options of `spoor record` that say where the log goes, and how large it gets. */
+/* cmd/record_output.h: options of `spoor record`: where the log goes, how large it gets. */
 #pragma once
 
 #include <argp.h>

@@ -1,10 +1,10 @@
 /*
  * Blocks are compressed while that makes the log smaller and nobody waits for it: AntTracks 4.7.1
  * compresses while the disk is the slower side. So as long as less than half of the queue is used,
- * a block is compressed as the user asked for. When more waits, it is compressed so that it is in the
- * file soonest: what compressing a byte takes and what writing a byte takes are measured as we go, and
- * where the disk is slow, a fast codec beats none. Only when the queue is full does the caller wait
- * (who has a ring buffer behind him).
+ * a block is compressed as the user asked for. When more waits, it is compressed so that it is in
+ * the file soonest: what compressing a byte takes and what writing a byte takes are measured as we
+ * go, and where the disk is slow, a fast codec beats none. Only when the queue is full does the
+ * caller wait, who has a ring buffer behind him.
  *
  * The thread takes no signals: they are for the thread that reads them from a descriptor. It
  * allocates nothing after its first block of a size, but for the index.

@@ -1,4 +1,4 @@
-/* log/index.h: where the blocks of a log file are, for blocks of the kinds index and end of file. */
+/* log/index.h: where the blocks of a file are: its blocks of the kinds index and end. */
 #pragma once
 
 #include <msgpack.h>

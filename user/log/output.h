@@ -49,10 +49,10 @@ struct log_output {
  */
 int output_file_open(const char *path, bool overwrite, struct log_output **ret);
 /*
- * Files app-000001.spoor, app-000002.spoor, ... of path app.spoor: a new one with each part. Before they
- * would have more than max_bytes, with what the last one needs to be closed, the oldest are deleted.
- * -EEXIST: there are such files and overwrite is not set; else those that are there are deleted.
- * -EFBIG, later: the last part alone has no room.
+ * Files app-000001.spoor, app-000002.spoor, ... of path app.spoor: a new one with each part. Before
+ * they would have more than max_bytes, with what the last one needs to be closed, the oldest are
+ * deleted. -EEXIST: there are such files and overwrite is not set; else those that are there are
+ * deleted. -EFBIG, later: the last part alone has no room.
  */
 int output_parts_open(const char *path, bool overwrite, uint64_t max_bytes,
 		      struct log_output **ret);

@@ -1,6 +1,6 @@
 /*
- * AntTracks 4.7.2: n files of a share of the limit each; when there is no room for the next block, the
- * oldest goes. It goes as late as that, not when a new part begins, so that what is kept is
+ * AntTracks 4.7.2: n files of a share of the limit each; when there is no room for the next block,
+ * the oldest goes. It goes as late as that, not when a new part begins, so that what is kept is
  * never less than the limit without one part. What the last file needs to be closed (its index) is
  * counted before it is written: at no moment is there more than the limit.
  */
