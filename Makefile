@@ -213,7 +213,7 @@ FUZZ_PACKAGE = libclang-rt-$(shell $(CLANG) -dumpversion | cut -d. -f1)-dev
 fuzz: setup
 	$(Q)dpkg-query -W -f '$${db:Status-Status}' $(FUZZ_PACKAGE) 2>/dev/null | grep -qx installed || \
 		apt-get install -y -qq $(FUZZ_PACKAGE) >/dev/null
-	$(Q)$(MAKE) --no-print-directory fuzz-run
+	$(Q)$(MAKE) --no-print-directory -j$(FUZZ_JOBS) fuzz-run
 fuzz-run: $(FUZZ_BINS)
 	$(Q)printf '%s\n' $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=%) | xargs -P $(FUZZ_JOBS) -I NAME sh tests/fuzz/run \
 		$(O)/fuzz NAME $(FUZZ_SECONDS)
