@@ -15,6 +15,7 @@
 #define PEEK_BYTES (BLOCK_HEADER_BYTES + PREAMBLE_BYTES)
 #define PEEK_CHUNK 512 /* what is read to look at a block */
 #define END_BYTES (BLOCK_HEADER_BYTES + 8)
+#define PLACES_MAX 65536 /* of an index; behind them the blocks are looked at themselves */
 
 void seek_free(struct seek *s)
 {
@@ -137,7 +138,7 @@ static int places_load(struct seek *s, struct stream *in)
 	u = (struct unpack){b.payload, b.payload + b.length};
 	if (err == 1)
 		err = index_previous(&u, &previous);
-	while (!err && u.at < u.end && !place_read(&u, &p)) {
+	while (!err && u.at < u.end && s->place_count < PLACES_MAX && !place_read(&u, &p)) {
 		if (s->place_count == s->place_capacity) {
 			size_t capacity = s->place_capacity ? 2 * s->place_capacity : 1024;
 
