@@ -6,7 +6,7 @@
 
 #include "log/block.h"
 
-#define CODEC_ZSTD_LEVEL 1 /* what level 0 means: measured in docs/event-log.md */
+#define CODEC_ZSTD_LEVEL 1 /* what level 0 means: measured in docs/recording.md */
 #define CODEC_ZSTD_LEVEL_MAX 19
 
 /* "none", "lz4", "zstd": also the names of the features that a log's header has for them. */
