@@ -116,7 +116,7 @@ static int put_note(struct repair *r)
 	if (r->lost &&
 	    (msgpack_pack_array(&pk, 6) || msgpack_pack_int(&pk, EVENT_LOST) ||
 	     msgpack_pack_int(&pk, 0) || msgpack_pack_int(&pk, 0) || msgpack_pack_int(&pk, 0) ||
-	     msgpack_pack_int(&pk, LOST_PLACE_WRITER) || msgpack_pack_uint64(&pk, r->lost)))
+	     msgpack_pack_int(&pk, LOST_PLACE_LOG) || msgpack_pack_uint64(&pk, r->lost)))
 		return -ENOMEM;
 	r->noted = false;
 	return put_block(r, &b, NULL);

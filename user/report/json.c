@@ -71,7 +71,7 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 static json_t *lost_json(const struct report_input *in, const struct analysis_facts *f)
 {
 	static const char *const places[LOST_PLACE_COUNT] = {"ring_buffer", "map_full",
-							     "read_failed", "writer"};
+							     "read_failed", "writer", "log"};
 	json_t *o = json_object(), *events = json_array();
 	uint64_t total = 0;
 

@@ -181,6 +181,7 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 			"a table in the kernel was full, or the thread was not known",
 		[LOST_PLACE_READ_FAILED] = "the JVM's memory could not be read",
 		[LOST_PLACE_WRITER] = "the log could not be written",
+		[LOST_PLACE_LOG] = "at least: the log was damaged, and has been repaired",
 	};
 	char count[FORMAT_MAX];
 	uint64_t total = 0;
