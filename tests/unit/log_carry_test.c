@@ -135,18 +135,20 @@ static int on_definition(void *ctx, const struct event *e)
 	return 0;
 }
 
-static void define_any(struct event *e, unsigned n)
+/* Its text is *ret_text, NULL: it has none; the caller's. */
+static void define_any(struct event *e, unsigned n, char **ret_text)
 {
 	static const uint16_t kinds[] = {EVENT_THREAD, EVENT_CLASS,  EVENT_LOCK,
 					 EVENT_STRING, EVENT_METHOD, EVENT_STACK};
-	char *text = NULL;
+	const struct event_desc *desc = schema_event(kinds[pick(6)]);
+	uint64_t time_ns = e->time_ns;
 
-	e->id = kinds[pick(6)];
-	fixture_event(schema_event(e->id), FIXTURE_PLAIN, e);
-	assert_true(asprintf(&text, "name %u", n) > 0);
-	for (unsigned i = 0; i < schema_event(e->id)->field_count; i++)
-		if (schema_event(e->id)->fields[i].type == FIELD_STR)
-			e->v[i].s = text;
+	fixture_event(desc, FIXTURE_PLAIN, e);
+	e->time_ns = time_ns;
+	assert_true(asprintf(ret_text, "name %u", n) > 0);
+	for (unsigned i = 0; i < desc->field_count; i++)
+		if (desc->fields[i].type == FIELD_STR)
+			e->v[i].s = *ret_text;
 	e->thread = e->id == EVENT_THREAD ? 1 + (uint32_t)pick(THREADS) : 0;
 	if (e->id == EVENT_CLASS)
 		e->v[CLASS_CLASS].u = 1 + pick(CLASSES);
@@ -197,13 +199,7 @@ static void test_definitions(void **state)
 
 		p.now = &e;
 		if (!pick(n < 2000 ? 2 : 30)) {
-			uint64_t time_ns = e.time_ns;
-
-			define_any(&e, n);
-			e.time_ns = time_ns;
-			for (unsigned i = 0; i < schema_event(e.id)->field_count && !text; i++)
-				if (schema_event(e.id)->fields[i].type == FIELD_STR)
-					text = (char *)e.v[i].s;
+			define_any(&e, n, &text);
 			if (e.id == EVENT_STACK)
 				define_stack(&e, &p.last_stack);
 			assert_int_equal(log_names_add(p.all, &e), 0);

@@ -27,8 +27,8 @@ struct flight_file {
 
 /*
  * Writes a whole log with one name after another until there is no such file: "app.spoor" makes
- * app-000001.spoor, app-000002.spoor, ... It has its name only when it is complete. *ret_path is the
- * caller's; *ret_bytes its size.
+ * app-000001.spoor, app-000002.spoor, ... It has its name only when it is complete. *ret_path is
+ * the caller's; *ret_bytes its size.
  */
 int flight_take_write(const struct flight_take *t, const char *path, const struct flight_file *f,
 		      char **ret_path, uint64_t *ret_bytes);

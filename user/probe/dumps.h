@@ -28,7 +28,8 @@ void dumps_watch(void *ctx, const struct event *e);
 
 /* At least every 100 ms: looks at the triggers, begins what is due. 0 or the writer's error. */
 int dumps_pass(struct dumps *d, struct log_writer *w, uint64_t now_ns);
-/* Begins a file with what there is, as soon as another one is written. ended: the log has its end. */
+/* Begins a file with what there is, as soon as another one is written. ended: the log has its
+ * end. */
 int dumps_write(struct dumps *d, struct log_writer *w, const char *why, bool ended);
 /* Waits until it is written. */
 void dumps_wait(struct dumps *d);

@@ -1,6 +1,6 @@
 /*
- * What lasts too long is told while it lasts: a deadlock has no end. So begins are kept in the order
- * of their times, and only the oldest is looked at.
+ * What lasts too long is told while it lasts: a deadlock has no end. So begins are kept in the
+ * order of their times, and only the oldest is looked at.
  */
 #include "probe/trigger.h"
 
