@@ -90,6 +90,7 @@ bench: setup
 	$(Q)O=$(O) $(PYTHON) bench/run $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/pair $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/mark
+	$(Q)$(MAKE) --no-print-directory $(LOG_BENCH) && O=$(O) $(PYTHON) bench/log
 	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
 		O=$(O) $(PYTHON) bench/run $(BENCH_JVM) --programs micro --rounds 3 --seconds 1.5 --warm-up 2 \
@@ -184,6 +185,12 @@ bench-programs: $(BENCH)
 $(O)/bench/%: bench/%.c
 	@echo "  BENCH $@"
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $<
+
+# What the log costs: these use the log library.
+LOG_BENCH := $(O)/bench/log_load $(O)/bench/log_write
+$(LOG_BENCH): $(O)/bench/%: bench/%.c $(O)/libspoor.a
+	@echo "  BENCH $@"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $< $(O)/libspoor.a $(LIBS_LOG)
 
 # Xen and Debian's own kernel in software emulation: docs/steal-lab.md.
 steal-lab: setup
