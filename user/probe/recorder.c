@@ -32,6 +32,7 @@
 #include "log/writer.h"
 #include "probe/chains.h"
 #include "probe/dumps.h"
+#include "probe/facts.h"
 #include "probe/hooks.h"
 #include "probe/host.h"
 #include "probe/ids.h"
@@ -238,41 +239,6 @@ static json_t *describe_sources(const struct recorder *r)
 	return o;
 }
 
-/* What can be vouched for, in words; schemas/event-log.md has the keys. */
-static json_t *describe_facts(const struct recorder *r)
-{
-	if (!r->patched)
-		return json_pack(
-			"{s:s, s:s, s:s}", "owner",
-			"read from ObjectMonitor::_owner, or the lock's owner field, at the moment "
-			"of blocking; between two observations the holder is inferred",
-			"monitor_exit",
-			"partial: a stock JVM reports 20-100 % of the releases of contended "
-			"monitors",
-			"lock_identity",
-			"identity hash where the object has one, else ObjectMonitor, else address "
-			"(inferred)");
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s}", "owner",
-		"monitors: exact, every release while a thread is blocked tells since when it was "
-		"held and from where; java.util.concurrent: read from the lock's owner field at "
-		"the "
-		"moment of blocking",
-		"monitor_exit",
-		"complete: each release of a monitor for which a thread is blocked, in storms "
-		"folded "
-		"into sums",
-		"lock_identity",
-		"identity hash; one number per class where so many were parked on that "
-		"a note says so",
-		"sequence",
-		"monitor events by monitor, park events in all, numbered by the JVM without gaps; "
-		"numbers may be missing at the beginning, at the end, and where events were lost",
-		"blocked",
-		"from the JVM's own clock: entered has the time of acquisition, exit that of the "
-		"release; after Object.wait() too");
-}
-
 static json_t *describe_jvm(const struct recorder *r)
 {
 	json_t *jvm = jvm_describe(r->j);
@@ -299,22 +265,7 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		"command", o->command, "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
 		(json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes, "no_write",
 		(int)o->no_write, "no_stacks", (int)o->no_stacks, "stock_probes",
-		(int)o->stock_probes, "facts", describe_facts(r));
-}
-
-static int fail_exists(const struct log_writer_options *o, char why[RECORDER_WHY_MAX])
-{
-	if (o->max_bytes)
-		return fail(why, -EEXIST, "there are parts of %s already; -f deletes them",
-			    o->path);
-	return fail(why, -EEXIST, "%s exists already; -f overwrites it", o->path);
-}
-
-static bool log_exists(const struct log_writer_options *o)
-{
-	if (o->overwrite || o->keep_ns || !strcmp(o->path, "-"))
-		return false;
-	return o->max_bytes ? output_parts_exist(o->path) : !access(o->path, F_OK);
+		(int)o->stock_probes, "facts", facts_describe(r->patched));
 }
 
 static int create_flight(struct recorder *r, const struct recorder_options *o,
@@ -338,6 +289,7 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		      char why[RECORDER_WHY_MAX])
 {
 	struct log_writer_options log = o->log;
+	char text[LOG_EXISTS_MAX];
 	json_t *header;
 	int err = o->flight.keep_ns ? create_flight(r, o, &log) : 0;
 
@@ -347,7 +299,7 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 	err = header ? log_writer_open(&log, header, &r->w) : -ENOMEM;
 	json_decref(header);
 	if (err == -EEXIST)
-		return fail_exists(&o->log, why);
+		return fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
 	if (err)
 		return fail(why, err, "%s cannot be written: %s", o->log.path, log_error_text(err));
 	err = ids_new(r->w, &r->ids);
@@ -606,12 +558,13 @@ static void note_hooks(struct recorder *r)
 int recorder_open(const struct recorder_options *o, struct recorder **ret,
 		  char why[RECORDER_WHY_MAX])
 {
+	char text[LOG_EXISTS_MAX];
 	struct recorder *r;
 	int err;
 
 	/* Before anything is touched; log_writer_open() looks again. */
 	if (log_exists(&o->log))
-		return fail_exists(&o->log, why);
+		return fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return fail(why, -ENOMEM, "out of memory");
@@ -798,25 +751,6 @@ static void write_end(struct recorder *r, enum recorder_end end)
 	log_write(r->w, &e);
 }
 
-/* A log that is larger than it could be tells why. */
-static void note_less(struct recorder *r)
-{
-	struct event e = {.id = EVENT_NOTE, .time_ns = clock_mono_ns()};
-	struct log_writer_stats s;
-	char text[128];
-
-	log_writer_stats(r->w, &s);
-	if (!s.blocks_less)
-		return;
-	snprintf(text, sizeof(text),
-		 "%llu blocks are compressed less than asked for: the log could not be written as "
-		 "fast as it came",
-		 (unsigned long long)s.blocks_less);
-	e.v[NOTE_LEVEL].u = NOTE_LEVEL_INFO;
-	e.v[NOTE_TEXT].s = text;
-	log_write(r->w, &e);
-}
-
 int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_stats *ret_stats,
 		   char why[RECORDER_WHY_MAX])
 {
@@ -833,7 +767,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	translate_flush(r->t, UINT64_MAX);
 	write_lost(r);
 	write_walks(r);
-	note_less(r);
+	log_note_less(r->w, clock_mono_ns());
 	write_end(r, end);
 	if (r->dumps)
 		write_last_dump(r, end);

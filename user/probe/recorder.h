@@ -60,8 +60,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
  */
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX]);
 
-/* Of a flight recorder: writes what is in memory, as soon as no other file is being written. 0, or as
- * recorder_run. */
+/* Of a flight recorder: writes what is in memory, as soon as no other file is being written. 0,
+ * or as recorder_run. */
 int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX]);
 /* Triggers that came too soon after another one to get a file. */
 uint64_t recorder_triggers_passed_over(const struct recorder *r);
