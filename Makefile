@@ -51,7 +51,7 @@ all: $(O)/spoor
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4
+	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4 nodejs
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)
