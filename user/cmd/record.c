@@ -303,7 +303,8 @@ static int record(struct options *o, int signals, bool own_child)
 		if (o->recorder.flight.keep_ns)
 			record_flight_intro(&o->recorder);
 		else
-			msg_info("recording %d to %s", o->recorder.pid, o->recorder.log.path);
+			msg_info("recording %d to %s", o->recorder.pid,
+				 record_output_name(&o->recorder.log));
 		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 			msg_warning("this JVM lacks some probes, their events are missing: %s",
 				    missing);
@@ -324,9 +325,9 @@ static int record(struct options *o, int signals, bool own_child)
 		kill(o->recorder.pid, SIGTERM);
 	err = recorder_close(r, end, &stats, close_why);
 	if (end == RECORDER_FAILED)
-		msg_error("%s: %s", o->recorder.log.path, why);
+		msg_error("%s: %s", record_output_name(&o->recorder.log), why);
 	else if (err)
-		msg_error("%s: %s", o->recorder.log.path, close_why);
+		msg_error("%s: %s", record_output_name(&o->recorder.log), close_why);
 	if (!o->quiet)
 		print_summary(o, &stats);
 	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)

@@ -114,6 +114,11 @@ void record_output_check(const struct log_writer_options *o, bool has_command,
 		argp_error(state, "standard output is a terminal: -o - needs a pipe or a file");
 }
 
+const char *record_output_name(const struct log_writer_options *o)
+{
+	return strcmp(o->path, "-") != 0 ? o->path : "standard output";
+}
+
 /* "app.spoor", "app-000002.spoor to app-000005.spoor (1 older one was deleted)" */
 static void print_parts(const struct log_writer_options *o, const struct recorder_stats *s)
 {
@@ -145,7 +150,7 @@ void record_output_summary(const struct log_writer_options *o, const struct reco
 		msg_info("recorded %s: %llu events, %llu lost, %s in %s",
 			 duration_format(s->elapsed_ns, elapsed), (unsigned long long)s->log.events,
 			 (unsigned long long)s->lost, size_format(s->log.bytes, bytes),
-			 strcmp(o->path, "-") ? o->path : "standard output");
+			 record_output_name(o));
 	if (s->log.blocks_less)
 		msg_info("the log could not be written as fast as it came: %llu of its %llu blocks "
 			 "are compressed less",

@@ -13,6 +13,9 @@ extern const struct argp record_output_argp;
 void record_output_check(const struct log_writer_options *o, bool has_command,
 			 struct argp_state *state);
 
+/* The file, as messages call it. */
+const char *record_output_name(const struct log_writer_options *o);
+
 /* What has been written, and where: one or two lines. */
 void record_output_summary(const struct log_writer_options *o, const struct recorder_stats *s);
 /* How to read it. */
