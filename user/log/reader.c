@@ -1,6 +1,6 @@
 /*
- * Blocks are read and checked in order, by who calls (fill), decoded ahead of time (log/ahead.h), and
- * their events handed out where they are. What is counted goes with the blocks, so that the
+ * Blocks are read and checked in order, by who calls (fill), decoded ahead of time (log/ahead.h),
+ * and their events handed out where they are. What is counted goes with the blocks, so that the
  * statistics are those of the place that the caller has come to.
  */
 #include "log/reader.h"

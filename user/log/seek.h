@@ -1,4 +1,4 @@
-/* log/seek.h: which blocks of a log are needed for a range of time, and how to get past the others. */
+/* log/seek.h: which blocks are needed for a range of time, and how to get past the others. */
 #pragma once
 
 #include <stdbool.h>
