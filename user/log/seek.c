@@ -1,8 +1,8 @@
 /*
  * Needed are all definitions, and the events from the last block of synchronization on before
  * which nothing is in the range: what was open there is open in the range, unless it ends between.
- * Where a block is, and whether it is needed, its own first bytes say; the blocks of index only save looking
- * at them, and a file without any, for its recorder was killed, is read as well.
+ * Where a block is, and whether it is needed, its own first bytes say; the blocks of index only
+ * save looking at them, and a file without any, for its recorder was killed, is read as well.
  */
 #include "log/seek.h"
 
