@@ -4,7 +4,8 @@ A fake JVM numbers all that it does, and is recorded from beginning to end by on
 record the same at the same time and are killed. Of the events of a JVM with hooks, times and numbers come from the JVM
 itself, and both must have them alike.
 
-SPOOR_CRASH_KILLS tells how many are killed (300: two to three minutes), SPOOR_CRASH_SEED repeats the moments of a run.
+SPOOR_CRASH_KILLS tells how many are killed, SPOOR_CRASH_SEED repeats the moments of a run. For 300 run this file by itself:
+tests/run ends a test after five minutes.
 """
 import glob
 import json
@@ -20,7 +21,7 @@ import zlib
 
 from harness import BpfTest, SPOOR, spoor, wait_until
 
-KILLS = int(os.environ.get("SPOOR_CRASH_KILLS", "36"))
+KILLS = int(os.environ.get("SPOOR_CRASH_KILLS", "24"))
 SEED = int(os.environ.get("SPOOR_CRASH_SEED", random.randrange(10**9)))
 AT_ONCE = 4   # recorders beside the witness
 A_ROUND = 12  # of them to one witness
