@@ -4,8 +4,8 @@ A fake JVM numbers all that it does, and is recorded from beginning to end by on
 record the same at the same time and are killed. Of the events of a JVM with hooks, times and numbers come from the JVM
 itself, and both must have them alike.
 
-SPOOR_CRASH_KILLS tells how many are killed, SPOOR_CRASH_SEED repeats the moments of a run. For 300 run this file by itself:
-tests/run ends a test after five minutes.
+SPOOR_CRASH_KILLS tells how many are killed, SPOOR_CRASH_SEED repeats the moments of a run. For 300 run this file by
+itself: tests/run ends a test after five minutes.
 """
 import glob
 import json
