@@ -14,7 +14,7 @@ static const struct {
 	int err;
 	const char *text;
 } texts[] = {
-	{ENOSPC, "the disk is full"},
+	{ENOSPC, "the disk is full (no space left on device)"},
 	{EDQUOT, "the disk quota is used up"},
 	{EROFS, "the file system is read-only"},
 	{EFBIG, "the file has reached the size limit (ulimit -f, or the file system's)"},
