@@ -18,7 +18,7 @@ WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -MP
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
-LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a
+LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
 LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
 LIBS := -l:libbpf.a $(LIBS_ELF) -l:libcap.a $(LIBS_LOG) -lm
@@ -37,6 +37,8 @@ BPF_SRCS := $(filter-out bpf/audit.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJS := $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
 UNIT_SRCS := $(wildcard tests/unit/*_test.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
+FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
+FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -49,7 +51,7 @@ all: $(O)/spoor
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux patch
+	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4 nodejs
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)
@@ -88,6 +90,7 @@ bench: setup
 	$(Q)O=$(O) $(PYTHON) bench/run $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/pair $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/mark
+	$(Q)$(MAKE) --no-print-directory $(LOG_BENCH) && O=$(O) $(PYTHON) bench/log
 	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
 		O=$(O) $(PYTHON) bench/run $(BENCH_JVM) --programs micro --rounds 3 --seconds 1.5 --warm-up 2 \
@@ -113,7 +116,7 @@ $(O)/user/probe/programs.o: $(O)/gen/spoor.skel.h
 $(O)/user/probe/audit.o: $(O)/gen/audit.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
-$(O)/gen/log/schema_gen.h: schemas/events.json schemas/gen.py
+$(O)/gen/log/schema_gen.h: schemas/events.json schemas/events.lock.json schemas/gen.py schemas/lock.py
 	@echo "  GEN   $@"
 	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.json --c $(O)/gen/log
 
@@ -142,7 +145,7 @@ $(O)/gen/%.skel.h: $(O)/%.bpf.o
 unit:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
 	$(Q)$(PYTHON) tests/run --build $(O) unit
-unit-bins: $(UNIT_BINS)
+unit-bins: $(UNIT_BINS) $(FUZZ_CORPUS_BINS)
 
 $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
@@ -183,6 +186,12 @@ $(O)/bench/%: bench/%.c
 	@echo "  BENCH $@"
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $<
 
+# What the log costs: these use the log library.
+LOG_BENCH := $(O)/bench/log_load $(O)/bench/log_write
+$(LOG_BENCH): $(O)/bench/%: bench/%.c $(O)/libspoor.a
+	@echo "  BENCH $@"
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $< $(O)/libspoor.a $(LIBS_LOG)
+
 # Xen and Debian's own kernel in software emulation: docs/steal-lab.md.
 steal-lab: setup
 	$(Q)$(MAKE) --no-print-directory all fake bench-programs
@@ -200,23 +209,36 @@ lint:
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-# Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus.
+# Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus. No log makes its
+# reader ask for more than 32 MiB at once: twice the longest block (schemas/event-log.md).
 FUZZ_SECONDS ?= 60
-FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_JOBS ?= 2
+FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
+FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -MMD -MP $(CPPFLAGS)
+FUZZ_OBJS := $(LIB_SRCS:%.c=$(O)/fuzz/%.o) $(GEN_SRCS:$(O)/%.c=$(O)/fuzz/%.o)
 FUZZ_PACKAGE = libclang-rt-$(shell $(CLANG) -dumpversion | cut -d. -f1)-dev
 fuzz: setup
 	$(Q)dpkg-query -W -f '$${db:Status-Status}' $(FUZZ_PACKAGE) 2>/dev/null | grep -qx installed || \
 		apt-get install -y -qq $(FUZZ_PACKAGE) >/dev/null
-	$(Q)$(MAKE) --no-print-directory fuzz-run
+	$(Q)$(MAKE) --no-print-directory -j$(FUZZ_JOBS) fuzz-run
 fuzz-run: $(FUZZ_BINS)
-	$(Q)for f in $^; do name=$$(basename $$f _fuzz); mkdir -p $(O)/fuzz/corpus/$$name; \
-		(cd $(O)/fuzz && ./$${name}_fuzz -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
-		corpus/$$name $(CURDIR)/tests/fuzz/corpus/$$name) || exit 1; done
+	$(Q)printf '%s\n' $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=%) | xargs -P $(FUZZ_JOBS) -I NAME sh tests/fuzz/run \
+		$(O)/fuzz NAME $(FUZZ_SECONDS)
 
-$(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(LIB_SRCS) $(GEN_SRCS)
+$(O)/fuzz/%.o: %.c | $(O)/gen/log/schema_gen.h
+	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(O)/fuzz/gen/%.o: $(O)/gen/%.c
+	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(O)/fuzz/libspoor.a: $(FUZZ_OBJS)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(O)/fuzz/libspoor.a
 	@echo "  FUZZ  $@"
-	$(Q)mkdir -p $(@D) && $(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		$(CPPFLAGS) -o $@ $< $(LIB_SRCS) $(GEN_SRCS) $(LIBS_LOG) $(LIBS_ELF) -lm
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -o $@ $< $(O)/fuzz/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
+
+# The same targets, as a unit test goes through their corpora: without libFuzzer.
+$(O)/tests/fuzz/%_corpus: $(O)/tests/fuzz/%_fuzz.o $(O)/tests/fuzz/corpus_main.o $(O)/libspoor.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_LOG) $(LIBS_ELF) -lm
 
 install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor

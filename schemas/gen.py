@@ -1,9 +1,13 @@
 #!/usr/bin/python3
-"""Turns schemas/events.json into C tables and into the tables of schemas/event-log.md.
+"""Turns schemas/events.json into C tables and into the tables of schemas/event-log.md, and keeps its promises.
 
     gen.py events.json --c DIR         writes DIR/schema_gen.h and DIR/schema_gen.c
     gen.py events.json --docs          rewrites the tables in event-log.md beside events.json
     gen.py events.json --check-docs    fails if they are stale
+    gen.py events.json --lock          appends what is new to events.lock.json beside events.json
+    gen.py events.json --check-lock    fails if something new is not in it
+
+All of them fail if something changes that is in events.lock.json: logs have it.
 """
 import argparse
 import json
@@ -11,10 +15,15 @@ import os
 import re
 import sys
 
+sys.dont_write_bytecode = True  # a build leaves nothing beside its sources
+import lock  # noqa: E402
+
 FIELDS_MAX = 20
 ID_MAX = 0xFFFF
 TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "method", "stack", "counter"}
-EVENT_KEYS = {"id", "name", "doc", "fields"}
+EVENT_KEYS = {"id", "name", "doc", "fields", "state"}
+STATE_ROLES = ["opens", "closes", "keeps"]
+STATE_OF_MAX = 2
 FIELD_KEYS = {"name", "type", "doc", "unit", "enum", "of", "counter"}
 RESERVED = {"event", "thread", "time_ns"}  # what every event has: the same keys in `spoor cat`
 MARK_BEGIN = "<!-- made by schemas/gen.py --docs from schemas/events.json: begin -->"
@@ -53,6 +62,35 @@ def check_field(where, field, seen, enums):
     seen[name] = kind
 
 
+def state_of(event):
+    """(role, what, of, nests), or None."""
+    state = event.get("state")
+    if state is None:
+        return None
+    roles = [r for r in STATE_ROLES if r in state]
+    return (roles[0], state[roles[0]], state["of"], state.get("nests", False))
+
+
+def check_states(schema):
+    """What opens can be closed: by what has the same name, and fields of the same names that tell which."""
+    roles = {}
+    for event in schema["events"]:
+        state, where = event.get("state"), f"{event['name']}: state"
+        if state is None:
+            continue
+        check(set(state) <= set(STATE_ROLES) | {"of", "nests"}, f"{where}: unknown keys")
+        check(len(set(state) & set(STATE_ROLES)) == 1, f"{where}: one of {STATE_ROLES}")
+        role, what, of, nests = state_of(event)
+        fields = {f["name"] for f in event["fields"]}
+        check(is_name(what) and 0 < len(of) <= STATE_OF_MAX, f"{where}: what, or of what?")
+        check(all(f == "thread" or f in fields for f in of), f"{where}: of names no field")
+        check((what, role) not in roles, f"{where}: two events {role} {what}")
+        roles[what, role] = (of, nests)
+    for (what, role), is_of in roles.items():
+        other = {"opens": "closes", "closes": "opens"}.get(role)
+        check(other is None or roles.get((what, other)) == is_of, f"state {what}: nothing {other} it like that")
+
+
 def load(path):
     with open(path, encoding="utf-8") as f:
         schema = json.load(f)
@@ -77,6 +115,7 @@ def load(path):
         seen = {}
         for field in event["fields"]:
             check_field(name, field, seen, enums)
+    check_states(schema)
     schema["events"].sort(key=lambda e: e["id"])
     return schema
 
@@ -159,13 +198,37 @@ def c_source(schema):
     out += ["};", "", f"const unsigned schema_table_count = {len(schema['events'])};", ""]
     out.append("const uint16_t schema_place[SCHEMA_ID_MAX + 1] = {")
     out += [f"\t[EVENT_{e['name'].upper()}] = {n + 1}," for n, e in enumerate(schema["events"])]
-    out += ["};", "", "const uint8_t schema_counter[][EVENT_FIELDS_MAX] = {"]
+    out += ["};", ""] + c_states(schema) + ["const uint8_t schema_counter[][EVENT_FIELDS_MAX] = {"]
     slots = {name: n for n, name in enumerate(counters(schema))}
     for event in schema["events"]:
         row = ", ".join(str(slots.get(counter_of(f), 0)) for f in event["fields"]) or "0"
         out.append(f"\t{{{row}}},")
     out.append("};")
     return "\n".join(out) + "\n"
+
+
+def c_states(schema):
+    whats = list(dict.fromkeys(s[1] for s in map(state_of, schema["events"]) if s))
+    out = ["const struct schema_state schema_state[] = {"]
+    for event in schema["events"]:
+        if not (state := state_of(event)):
+            out.append("\t{0},")
+            continue
+        role, what, of, nests = state
+        index = ["-1" if f == "thread" else f"{event['name']}_{f}".upper() for f in of]
+        out.append(f"\t{{STATE_{role.upper()}, {whats.index(what)}, {int(nests)}, {len(of)}, "
+                   f"{{{', '.join(index)}}}}},")
+    return out + ["};", ""]
+
+
+def docs_state(event):
+    if not (state := state_of(event)):
+        return ""
+    role, what, of, nests = state
+    of = " and ".join(f"`{f}`" for f in of)
+    if role == "keeps":
+        return f" The last one of each {of} is open."
+    return f" {role.capitalize()} `{what}` of {of}{'; these nest' if nests and role == 'opens' else ''}."
 
 
 def docs_field(field):
@@ -184,7 +247,7 @@ def docs_tables(schema):
             for name, values in schema["enums"].items()]
     out += ["", "### Events"]
     for event in schema["events"]:
-        out += ["", f"#### {event['id']} `{event['name']}`", "", event["doc"]]
+        out += ["", f"#### {event['id']} `{event['name']}`", "", event["doc"] + docs_state(event)]
         if event["fields"]:
             out += ["", "| field | type | meaning |", "|---|---|---|"]
             out += [docs_field(f) for f in event["fields"]]
@@ -204,6 +267,18 @@ def write(path, text):
         f.write(text)
 
 
+def check_lock(schema, args):
+    """Refuses what would make old logs unreadable; with --lock takes in what is new."""
+    path = os.path.join(os.path.dirname(args.events), "events.lock.json")
+    locked, now = lock.load(path), lock.of_schema(schema)
+    wrong = list(lock.differences(locked, now))
+    check(not wrong, "this would change what is in logs already:\n  " + "\n  ".join(wrong))
+    if args.lock:
+        write(path, lock.text(now))
+    check(not args.check_lock or {k: locked[k] for k in now} == now,
+          f"{path} lacks something new: run schemas/gen.py {args.events} --lock")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
@@ -212,10 +287,15 @@ def main():
     group.add_argument("--c", metavar="DIR")
     group.add_argument("--docs", action="store_true")
     group.add_argument("--check-docs", action="store_true")
+    group.add_argument("--lock", action="store_true")
+    group.add_argument("--check-lock", action="store_true")
     args = parser.parse_args()
     docs = os.path.join(os.path.dirname(args.events), "event-log.md")
     try:
         schema = load(args.events)
+        check_lock(schema, args)
+        if args.lock or args.check_lock:
+            return 0
         header, source = c_header(schema), c_source(schema)
         if args.c:
             write(os.path.join(args.c, "schema_gen.h"), header)

@@ -15,6 +15,8 @@ static const struct {
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed"},
 	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto"},
 	{"cat", cmd_cat, "print a log as JSON, one event per line"},
+	{"verify", cmd_verify, "check a log byte by byte, and say what is in it"},
+	{"repair", cmd_repair, "make a clean log of a damaged one"},
 	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded"},
 };
 

@@ -35,6 +35,8 @@
  *                                 tid), p:THREAD (its Parker), s:TEXT: their addresses
  *   drum MONITOR                  monitor__enter, numbered from 1, from when somebody attaches to it until nobody is;
  *                                 ok LAST
+ *   churn MONITOR N               N rounds in each ms of entering and parking, numbered, from when somebody attaches to
+ *                                 it until nobody is; ok LAST
  *   block LOCK|-                  sets the blocker (park does it too)
  *   semaphores                    ok N...: of the patched JVM's probes, in their order
  */
@@ -284,6 +286,49 @@ static int do_drum(const struct fields *f, char *answer)
 	return say(answer, "ok %llu", (unsigned long long)args[1] - 1);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t = clock_now(CLOCK_MONOTONIC);
+
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Everything in it is told by the VM, so that all who listen must hear the same. */
+static bool churn_round(uint64_t monitor, uint64_t *sequence)
+{
+	static uint64_t parks;
+	uint64_t parker = (uint64_t)&self->jt->parker, acquired;
+	bool fired;
+	uint64_t n;
+
+	fired = fake_fire_hook("monitor__enter", (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 1}) > 0;
+	acquired = now_ns();
+	fake_fire_hook("monitor__entered", (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 2, acquired});
+	fake_fire_hook("monitor__exit", (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 3, acquired, now_ns()});
+	*sequence += 3;
+	n = __atomic_add_fetch(&parks, 3, __ATOMIC_RELAXED);
+	fake_fire_hook("park__begin", (uint64_t[FAKE_HOOK_ARGS]){n - 2, parker, 0, 0, 0, n});
+	fake_fire_hook("unpark", (uint64_t[FAKE_HOOK_ARGS]){n - 1, parker, (uint64_t)self->tid});
+	fake_fire_hook("park__end", (uint64_t[FAKE_HOOK_ARGS]){n, parker, 1, n - 1});
+	return fired;
+}
+
+static int do_churn(const struct fields *f, char *answer)
+{
+	struct named *m = f->count > 2 ? find(state.monitors, f->v[1]) : NULL;
+	uint64_t sequence = 0;
+	bool fired = false;
+
+	if (!m || fake_fire_hook("gc__end", (uint64_t[FAKE_HOOK_ARGS]){0}) < 0)
+		return say(answer, "err no such monitor, or no hooks");
+	for (bool before = false; fired || !before; usleep(1000)) {
+		before |= fired;
+		for (long i = atol(f->v[2]); i; i--)
+			fired = churn_round((uint64_t)m->monitor, &sequence);
+	}
+	return say(answer, "ok %llu", (unsigned long long)sequence);
+}
+
 static int do_hook(const struct fields *f, char *answer)
 {
 	uint64_t args[FAKE_HOOK_ARGS] = {0};
@@ -360,6 +405,7 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" storm ", do_storm},
 		{" hook semaphores ", do_hook},
 		{" drum ", do_drum},
+		{" churn ", do_churn},
 		{" block ", do_block},
 		{" pool ", do_pool},
 		{" gcbegin gcend vmop safepoint busy sleep jsleep state rename unload ", do_plain},

@@ -338,7 +338,7 @@ class Ends(FakeTest):
         recorder = self.record(fake, path=os.path.join(where, "log.spoor"))
         fake("in", "b", "storm", "m", 100000)
         self.assertEqual(recorder.wait(), 1)
-        self.assertRegex(recorder.err, "(?i)no space left")
+        self.assertRegex(recorder.err, "the disk is full")
         self.assertEqual(fake.flag(), 0)
         shown = spoor("cat", recorder.log_path, expect=None)
         self.assertIn("monitor_contended_enter", shown.stdout)

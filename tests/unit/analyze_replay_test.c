@@ -365,6 +365,39 @@ static void random_orders(unsigned loss)
 	replay_free(f.replay);
 }
 
+/* A later part alone: what was open is given on, what the parts before have is no gap, and a gap
+ * of its own is one. */
+static void a_log_may_begin_amid_a_recording(void **state)
+{
+	static const struct {
+		uint64_t number, ms;
+	} events[] = {{5, 100},    {90, 900}, /* were open at 1 s */
+		      {500, 5000}, {502, 5000},  {503, 5010},
+		      {504, 5020}, {506, 70000}, {507, 140000}};
+	struct replay_counts counts;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	replay_set_begin(f.replay, NS_PER_S);
+	for (unsigned i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		struct event e = exit_of(1, events[i].number);
+
+		e.time_ns = events[i].ms * NS_PER_MS;
+		assert_int_equal(replay_pass(f.replay, e.time_ns), 0);
+		assert_int_equal(replay_add(f.replay, 1, &e, 0), 0);
+	}
+	assert_int_equal(replay_finish(f.replay), 0);
+	counts = replay_counts(f.replay, 1);
+	assert_int_equal(f.seen[1].first, 5);
+	assert_int_equal(f.seen[1].events, 8);
+	assert_int_equal(counts.numbers, 8);
+	assert_int_equal(counts.gaps, 2); /* 501, 505 */
+	assert_int_equal(counts.missing, 2);
+	assert_int_equal(counts.late + counts.cut, 0);
+	replay_free(f.replay);
+}
+
 static void any_order_is_put_right(void **state)
 {
 	(void)state;
@@ -422,6 +455,7 @@ int main(void)
 		cmocka_unit_test(the_end_is_no_gap),
 		cmocka_unit_test(a_new_monitor_counts_anew),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(a_log_may_begin_amid_a_recording),
 		cmocka_unit_test(any_order_is_put_right),
 		cmocka_unit_test(survives_without_memory),
 	};

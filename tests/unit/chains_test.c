@@ -34,7 +34,10 @@ static int begin(void **state)
 	json_t *header = json_object();
 
 	snprintf(f->path, sizeof(f->path), "/tmp/chains_test.%d.spoor", getpid());
-	assert_int_equal(log_writer_open(f->path, true, header, &f->w), 0);
+	assert_int_equal(
+		log_writer_open(&(struct log_writer_options){.path = f->path, .overwrite = true},
+				header, &f->w),
+		0);
 	json_decref(header);
 	assert_int_equal(chains_new(f->w, &f->epoch, &f->chains), 0);
 	f->r.head.kind = WIRE_STACK;

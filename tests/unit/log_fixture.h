@@ -54,15 +54,34 @@ static inline void fixture_event(const struct event_desc *desc, enum fixture_sty
 	}
 }
 
+static inline bool fixture_is_definition(const struct event_desc *desc)
+{
+	return (desc->id >= EVENT_THREAD && desc->id <= EVENT_STRING) || desc->id == EVENT_METHOD ||
+	       desc->id == EVENT_STACK;
+}
+
+/* The nth kind, in the order of a flushed writer: definitions first. */
+static inline const struct event_desc *fixture_kind(unsigned n)
+{
+	unsigned count, i, pass;
+	const struct event_desc *events = schema_events(&count);
+
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < count; i++)
+			if (fixture_is_definition(&events[i]) == !pass && !n--)
+				return &events[i];
+	return NULL;
+}
+
 /* The nth event of the log: every kind in every style, style by style; false behind the last. */
 static inline bool fixture_nth(unsigned n, struct event *ret)
 {
 	unsigned count;
-	const struct event_desc *events = schema_events(&count);
 
+	schema_events(&count);
 	if (n >= count * FIXTURE_STYLE_COUNT)
 		return false;
-	fixture_event(&events[n % count], n / count, ret);
+	fixture_event(fixture_kind(n % count), n / count, ret);
 	return true;
 }
 
@@ -117,7 +136,8 @@ static inline int fixture_write(const char *path, bool overwrite)
 	int err;
 
 	schema_events(&count);
-	err = log_writer_open(path, overwrite, header, &w);
+	err = log_writer_open(&(struct log_writer_options){.path = path, .overwrite = overwrite},
+			      header, &w);
 	json_decref(header);
 	if (err)
 		return err;

@@ -48,7 +48,10 @@ static struct log_writer *open_ok(const char *path, bool overwrite)
 	json_t *header = fixture_header();
 	struct log_writer *w = NULL;
 
-	assert_int_equal(log_writer_open(path, overwrite, header, &w), 0);
+	assert_int_equal(
+		log_writer_open(&(struct log_writer_options){.path = path, .overwrite = overwrite},
+				header, &w),
+		0);
 	json_decref(header);
 	return w;
 }
@@ -81,7 +84,7 @@ static void test_header_comes_back(void **state)
 
 	json_object_set_new(want, "format", json_string("spoor"));
 	json_object_set_new(want, "version", json_integer(SCHEMA_VERSION));
-	json_object_set_new(want, "features", json_array());
+	json_object_set_new(want, "features", json_pack("[s]", "packed"));
 	assert_int_equal(fixture_write(t->path, false), 0);
 	assert_int_equal(log_reader_open(t->path, &r), 0);
 	assert_true(json_equal(log_reader_header(r), want));
@@ -103,7 +106,10 @@ static void test_header_is_refused(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		header = json_loads(bad[i], JSON_ALLOW_NUL, NULL);
 		assert_non_null(header);
-		assert_int_equal(log_writer_open(t->path, false, header, &w), -EINVAL);
+		assert_int_equal(log_writer_open(&(struct log_writer_options){.path = t->path,
+									      .overwrite = false},
+						 header, &w),
+				 -EINVAL);
 		assert_null(w);
 		assert_int_equal(access(t->path, F_OK), -1);
 		json_decref(header);
@@ -145,7 +151,7 @@ static void test_large_log(void **state)
 		}
 		if (pass)
 			break;
-		log_writer_flush(w);
+		assert_int_equal(log_writer_finish(w), 0);
 		log_writer_stats(w, &stats);
 		assert_int_equal(stats.events, COUNT);
 		assert_true(stats.blocks > 10);
@@ -272,7 +278,10 @@ static void test_existing_file(void **state)
 
 	assert_int_equal(fixture_write(t->path, false), 0);
 	assert_int_equal(chmod(t->path, 0644), 0);
-	assert_int_equal(log_writer_open(t->path, false, header, &w), -EEXIST);
+	assert_int_equal(
+		log_writer_open(&(struct log_writer_options){.path = t->path, .overwrite = false},
+				header, &w),
+		-EEXIST);
 	assert_null(w);
 	/* It has not been touched; and overwriting leaves nothing of it. */
 	assert_int_equal(log_reader_open(t->path, &r), 0);
@@ -284,7 +293,11 @@ static void test_existing_file(void **state)
 	log_reader_close(r);
 	assert_int_equal(stat(t->path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(log_writer_open("/nonexistent/x.spoor", false, header, &w), -ENOENT);
+	assert_int_equal(
+		log_writer_open(&(struct log_writer_options){.path = "/nonexistent/x.spoor",
+							     .overwrite = false},
+				header, &w),
+		-ENOENT);
 	json_decref(header);
 }
 
@@ -305,7 +318,10 @@ static void test_full_device(void **state)
 	struct log_writer *w = NULL;
 
 	(void)state;
-	assert_int_equal(log_writer_open("/dev/full", true, header, &w), -ENOSPC);
+	assert_int_equal(log_writer_open(&(struct log_writer_options){.path = "/dev/full",
+								      .overwrite = true},
+					 header, &w),
+			 -ENOSPC);
 	assert_null(w);
 	json_decref(header);
 }
@@ -327,6 +343,7 @@ static void fill(const char *path, int want_err)
 	log_writer_stats(w, &stats);
 	log_write(w, &e);
 	log_writer_flush(w);
+	assert_int_equal(log_writer_sync(w), want_err);
 	assert_int_equal(log_writer_close(w), want_err);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, stats.bytes);
@@ -384,7 +401,9 @@ static void test_nth_allocation_fails(void **state)
 		w = NULL;
 		unlink(t->path);
 		alloc_fail_at(n);
-		err = log_writer_open(t->path, false, header, &w);
+		err = log_writer_open(
+			&(struct log_writer_options){.path = t->path, .overwrite = false}, header,
+			&w);
 		if (!err) {
 			/* Many threads, so that the table of counters grows. */
 			memset(&event, 0, sizeof(event));

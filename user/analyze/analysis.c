@@ -21,6 +21,8 @@ struct analysis {
 	struct places lost_places;
 	struct analysis_lost *lost;
 	uint32_t lost_capacity;
+	uint64_t begin_ns;                         /* 0: with the first event */
+	uint64_t walks_before[ANALYSIS_WALKS_MAX]; /* by then */
 	struct analysis_note *notes;
 	uint32_t notes_capacity;
 	struct analysis_facts facts;
@@ -63,12 +65,17 @@ void analysis_free(struct analysis *a)
 
 /* These counts are cumulative; the greatest is the last, also when events come a little out of
  * order. */
-static void walks_add(struct analysis_facts *f, const struct event *e)
+static void walks_add(struct analysis *a, const struct event *e)
 {
+	struct analysis_facts *f = &a->facts;
 	uint64_t result = e->v[STACK_WALK_RESULT].u, count = e->v[STACK_WALK_COUNT].u;
 
-	if (result < ANALYSIS_WALKS_MAX && count > f->walks[result])
-		f->walks[result] = count;
+	if (result >= ANALYSIS_WALKS_MAX)
+		return;
+	if (e->time_ns < a->begin_ns)
+		a->walks_before[result] = count;
+	else if (count > f->walks[result] && count - f->walks[result] > a->walks_before[result])
+		f->walks[result] = count - a->walks_before[result];
 }
 
 /* So are these. */
@@ -88,8 +95,10 @@ static int lost_add(struct analysis *a, const struct event *e)
 	row = &a->lost[place];
 	row->event_id = key.a;
 	row->place = key.b;
-	if (e->v[LOST_COUNT].u > row->count)
-		row->count = e->v[LOST_COUNT].u;
+	if (e->time_ns < a->begin_ns)
+		row->before = e->v[LOST_COUNT].u;
+	else if (e->v[LOST_COUNT].u > row->count && e->v[LOST_COUNT].u - row->count > row->before)
+		row->count = e->v[LOST_COUNT].u - row->before;
 	return 0;
 }
 
@@ -110,9 +119,10 @@ static int note_add(struct analysis *a, const struct event *e)
 static int facts_add(struct analysis *a, const struct event *e)
 {
 	struct analysis_facts *f = &a->facts;
+	uint64_t time_ns = e->time_ns > a->begin_ns ? e->time_ns : a->begin_ns;
 
-	if (!f->events++ || e->time_ns < f->first_ns)
-		f->first_ns = e->time_ns;
+	if (!f->events++ || time_ns < f->first_ns)
+		f->first_ns = time_ns;
 	if (e->time_ns > f->last_ns)
 		f->last_ns = e->time_ns;
 	if (e->id <= SCHEMA_ID_MAX)
@@ -123,7 +133,7 @@ static int facts_add(struct analysis *a, const struct event *e)
 	case EVENT_NOTE:
 		return note_add(a, e);
 	case EVENT_STACK_WALK:
-		walks_add(f, e);
+		walks_add(a, e);
 		return 0;
 	case EVENT_END:
 		f->ended = true;
@@ -159,6 +169,9 @@ int analysis_finish(struct analysis *a)
 {
 	int err = contention_finish(a->contention, a->facts.last_ns);
 
+	for (uint32_t i = 0; i < a->lost_places.count; i++)
+		if (a->lost[i].count)
+			a->lost[a->facts.lost_count++] = a->lost[i];
 	a->stacks = stacks_new(a->names);
 	if (!a->stacks)
 		err = -ENOMEM;
@@ -167,6 +180,12 @@ int analysis_finish(struct analysis *a)
 	if (!err)
 		err = wall_finish(&a->wall);
 	return err ? err : parking_finish(&a->parking, a->facts.last_ns);
+}
+
+void analysis_set_begin(struct analysis *a, uint64_t begin_ns)
+{
+	a->begin_ns = begin_ns;
+	contention_set_begin(a->contention, begin_ns);
 }
 
 void analysis_set_course(struct analysis *a, const struct course_options *options)
@@ -186,7 +205,6 @@ void analysis_facts(const struct analysis *a, struct analysis_facts *ret)
 {
 	*ret = a->facts;
 	ret->lost = a->lost;
-	ret->lost_count = a->lost_places.count;
 	ret->notes = a->notes;
 }
 

@@ -22,6 +22,7 @@ struct analysis_lost {
 	uint64_t event_id; /* 0: cannot be told */
 	uint64_t place;    /* enum lost_place */
 	uint64_t count;
+	uint64_t before; /* not counted: lost before the begin */
 };
 
 struct analysis_note {
@@ -36,10 +37,10 @@ struct analysis_facts {
 	uint64_t events;
 	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
 	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
-	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
-	bool ended;                       /* there was an end event */
-	uint64_t end_reason;              /* enum end_reason */
-	const struct analysis_lost *lost; /* those not zero */
+	uint64_t first_ns, last_ns;         /* times of the first and the last event; 0: none */
+	bool ended;                         /* there was an end event */
+	uint64_t end_reason;                /* enum end_reason */
+	const struct analysis_lost *lost;   /* those not zero */
 	uint32_t lost_count;
 	const struct analysis_note *notes;
 	uint32_t note_count;
@@ -49,6 +50,9 @@ struct analysis_facts {
 struct analysis *analysis_new(void);
 void analysis_free(struct analysis *a);
 
+/* Before the first event: those from before this time tell only what was open then, and how much
+ * had been counted. */
+void analysis_set_begin(struct analysis *a, uint64_t begin_ns);
 /* Before the first event: threads' states are wanted window by window, too. */
 void analysis_set_course(struct analysis *a, const struct course_options *options);
 /* Before the first event: see contention_observe(). */

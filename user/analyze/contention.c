@@ -90,6 +90,11 @@ struct contention *contention_new(const struct log_names *names)
 	return NULL;
 }
 
+void contention_set_begin(struct contention *c, uint64_t begin_ns)
+{
+	exact_set_begin(c->exact, begin_ns);
+}
+
 void contention_free(struct contention *c)
 {
 	if (!c)

@@ -46,6 +46,7 @@ struct contention_open {
  * memory. */
 struct contention *contention_new(const struct log_names *names);
 void contention_free(struct contention *c);
+void contention_set_begin(struct contention *c, uint64_t begin_ns); /* as replay_set_begin() */
 
 /*
  * From now on: who is told of each part of each blocked interval that has ended, when it is known

@@ -44,6 +44,11 @@ struct exact *exact_new(struct cells *cells, const struct log_names *names)
 	return NULL;
 }
 
+void exact_set_begin(struct exact *x, uint64_t begin_ns)
+{
+	replay_set_begin(x->replay, begin_ns);
+}
+
 void exact_free(struct exact *x)
 {
 	if (!x)

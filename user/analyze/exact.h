@@ -15,6 +15,7 @@ struct log_names;
 /* NULL: no memory. Both are lent until exact_free; names may be NULL. */
 struct exact *exact_new(struct cells *cells, const struct log_names *names);
 void exact_free(struct exact *x);
+void exact_set_begin(struct exact *x, uint64_t begin_ns); /* as replay_set_begin() */
 
 /* It is now_ns in the log. 0 or -ENOMEM, as all of these. */
 int exact_pass(struct exact *x, uint64_t now_ns);

@@ -31,6 +31,8 @@ static const char *class_of(const struct log_names *names, uint64_t number)
 static int compare_lock_class(const struct log_names *names, const struct cell *a,
 			      const struct cell *b)
 {
+	if (a->lock == b->lock)
+		return 0; /* most of them: cells of one lock are many */
 	return strcmp(class_of(names, a->lock), class_of(names, b->lock));
 }
 
@@ -43,6 +45,8 @@ static int compare_lock(const struct log_names *names, const struct cell *a, con
 
 static int compare_behind(const struct log_names *names, const struct cell *a, const struct cell *b)
 {
+	if (a->behind == b->behind)
+		return 0;
 	return strcmp(class_of(names, a->behind), class_of(names, b->behind))
 		       ?: compare_u64(a->behind, b->behind);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 16
+#define DIRECT_MAX (1u << 18) /* numbers from here on are hashed: at most 1 MiB for those below */
 
 /*
  * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
@@ -36,9 +37,9 @@ static uint32_t *slot_of(const struct places *p, const struct place_key *key)
 	return &p->slots[i];
 }
 
-uint32_t places_find(const struct places *p, struct place_key key)
+uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
 {
-	uint32_t slot = p->slots_capacity ? *slot_of(p, &key) : 0;
+	uint32_t slot = p->slots_capacity ? *slot_of(p, key) : 0;
 
 	return slot ? slot - 1 : PLACE_NONE;
 }
@@ -78,9 +79,33 @@ int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
 	return 0;
 }
 
-int places_add(struct places *p, struct place_key key, uint32_t *ret)
+static bool is_direct(const struct place_key *key)
 {
-	uint32_t found = places_find(p, key);
+	return !(key->b | key->c | key->d | key->e | key->f) && key->a < DIRECT_MAX;
+}
+
+/* Room for the key, if it is a small number. */
+static int direct_grow(struct places *p, const struct place_key *key)
+{
+	uint32_t wanted = p->direct_capacity ? p->direct_capacity : FIRST_CAPACITY;
+	uint32_t *direct;
+
+	if (!is_direct(key) || key->a < p->direct_capacity)
+		return 0;
+	while (wanted <= key->a)
+		wanted *= 2;
+	direct = realloc(p->direct, wanted * sizeof(*direct));
+	if (!direct)
+		return -ENOMEM;
+	memset(direct + p->direct_capacity, 0, (wanted - p->direct_capacity) * sizeof(*direct));
+	p->direct = direct;
+	p->direct_capacity = wanted;
+	return 0;
+}
+
+int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret)
+{
+	uint32_t found = places_find_hashed(p, key);
 	int err = 0;
 
 	if (found != PLACE_NONE) {
@@ -91,27 +116,27 @@ int places_add(struct places *p, struct place_key key, uint32_t *ret)
 		err = slots_grow(p);
 	if (!err)
 		err = array_grow(&p->keys, &p->keys_capacity, p->count, sizeof(*p->keys));
+	if (!err)
+		err = direct_grow(p, key);
 	if (err)
 		return err;
-	p->keys[p->count] = key;
-	*slot_of(p, &key) = p->count + 1;
+	p->keys[p->count] = *key;
+	*slot_of(p, key) = p->count + 1;
+	if (is_direct(key))
+		p->direct[key->a] = p->count + 1;
 	*ret = p->count++;
 	return 0;
-}
-
-int places_add_row(struct places *p, struct place_key key, void *rows, uint32_t *capacity,
-		   size_t size, uint32_t *ret)
-{
-	int err = array_grow(rows, capacity, p->count, size);
-
-	return err ? err : places_add(p, key, ret);
 }
 
 /* The last one first: then those that are left are found past slots that are still in use. */
 void places_clear(struct places *p)
 {
 	while (p->count) {
-		*slot_of(p, &p->keys[p->count - 1]) = 0;
+		const struct place_key *key = &p->keys[p->count - 1];
+
+		*slot_of(p, key) = 0;
+		if (is_direct(key))
+			p->direct[key->a] = 0;
 		p->count--;
 	}
 }
@@ -120,5 +145,6 @@ void places_free(struct places *p)
 {
 	free(p->keys);
 	free(p->slots);
+	free(p->direct);
 	*p = (struct places){0};
 }

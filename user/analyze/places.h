@@ -13,17 +13,45 @@ struct place_key {
 struct places {
 	struct place_key *keys; /* by place */
 	uint32_t *slots;        /* open addressing; 1 + place, 0: free */
+	uint32_t *direct;       /* by a, of keys that are small numbers: 1 + place, 0: none */
 	uint32_t count;
 	uint32_t keys_capacity;
 	uint32_t slots_capacity; /* 0 or a power of two */
+	uint32_t direct_capacity;
 };
 
 #define PLACE_NONE UINT32_MAX
 
+/* Of keys in a only, as the numbers of threads and locks are; inlined, it is all of a look-up. */
+static inline uint32_t places_find_direct(const struct places *p, const struct place_key *key)
+{
+	if ((key->b | key->c | key->d | key->e | key->f) || key->a >= p->direct_capacity)
+		return PLACE_NONE;
+	return p->direct[key->a] - 1;
+}
+
+uint32_t places_find_hashed(const struct places *p, const struct place_key *key);
+int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret);
+
 /* PLACE_NONE: the key has no place. */
-uint32_t places_find(const struct places *p, struct place_key key);
+static inline uint32_t places_find(const struct places *p, struct place_key key)
+{
+	uint32_t place = places_find_direct(p, &key);
+
+	return place != PLACE_NONE ? place : places_find_hashed(p, &key);
+}
+
 /* The key's place, a new one if need be (then it is the count of before). 0 or -ENOMEM. */
-int places_add(struct places *p, struct place_key key, uint32_t *ret);
+static inline int places_add(struct places *p, struct place_key key, uint32_t *ret)
+{
+	uint32_t place = places_find_direct(p, &key);
+
+	if (place == PLACE_NONE)
+		return places_add_hashed(p, &key, ret);
+	*ret = place;
+	return 0;
+}
+
 /* Forgets all keys; the memory stays. */
 void places_clear(struct places *p);
 void places_free(struct places *p);
@@ -35,5 +63,10 @@ void places_free(struct places *p);
 int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size);
 
 /* As places_add, with the table that belongs to it: its row for a new key is zero. */
-int places_add_row(struct places *p, struct place_key key, void *rows, uint32_t *capacity,
-		   size_t size, uint32_t *ret);
+static inline int places_add_row(struct places *p, struct place_key key, void *rows,
+				 uint32_t *capacity, size_t size, uint32_t *ret)
+{
+	int err = p->count < *capacity ? 0 : array_grow(rows, capacity, p->count, size);
+
+	return err ? err : places_add(p, key, ret);
+}

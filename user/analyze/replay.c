@@ -16,6 +16,11 @@
  * of the monitor, and it may be held for a while. So no event waits for ever, and memory is
  * bounded. A gap is counted (apart, if the log ends within CUT_NS of it), and whoever gets the
  * events is told. What comes later all the same is counted, too, and nothing else.
+ * - A log that begins within a recording. First come the events that were open then, with numbers
+ * from before (replay_set_begin): these wait for the first event from after it, and what lies
+ * between is no gap, nor is what START_NS of the log begin with lacks: the part before has it. Of
+ * parks, what was open is all that mattered; of a monitor somebody else may have become the
+ * owner, so those who get its events are told of the missing numbers.
  * - A monitor that is deflated may be inflated again, and then counts anew. replay_restart tells of
  * that; if this is lost, the numbers tell by themselves: they go back.
  */
@@ -57,6 +62,7 @@ struct range {
 struct queue {
 	uint64_t key;
 	bool started;
+	bool opening;          /* up to the first number from which on gaps count */
 	uint64_t base;         /* the first number */
 	uint64_t next;         /* number */
 	uint64_t missing;      /* numbers right before it */
@@ -84,7 +90,7 @@ struct replay {
 	struct waiting waiting[2]; /* by queue.started */
 	struct held *free_held;
 	uint32_t total;
-	uint64_t now_ns;
+	uint64_t now_ns, begin_ns;
 };
 
 struct replay *replay_new(const struct replay_sink *sink)
@@ -97,6 +103,12 @@ struct replay *replay_new(const struct replay_sink *sink)
 	for (int i = 0; i < 2; i++)
 		r->waiting[i] = (struct waiting){PLACE_NONE, PLACE_NONE};
 	return r;
+}
+
+void replay_set_begin(struct replay *r, uint64_t begin_ns)
+{
+	r->begin_ns = begin_ns;
+	r->now_ns = begin_ns;
 }
 
 static void items_free(struct item_list *list)
@@ -366,10 +378,9 @@ static uint64_t waits_since(const struct queue *q)
 	return exit && (!fold || exit->since_ns < fold->since_ns) ? exit->since_ns : fold->since_ns;
 }
 
-/* What is next will not come. end: the log is at its end. */
-static int give_up(struct replay *r, struct queue *q, bool end)
+/* What is next will not come. cut: it is before the begin or behind the end of the log. */
+static int give_up(struct replay *r, struct queue *q, bool cut)
 {
-	bool cut = end && r->now_ns - waits_since(q) <= CUT_NS;
 	uint64_t from = q->next, to = UINT64_MAX, missing;
 	struct replay_window w;
 	bool parts;
@@ -387,10 +398,13 @@ static int give_up(struct replay *r, struct queue *q, bool end)
 		missing = to - from;
 		remember(q, from, to);
 		q->next = to;
-		q->missing += missing;
+		if (!q->opening || q->key != REPLAY_PARK)
+			q->missing += missing;
 	}
-	q->counts.gaps += missing && !cut;
-	*(cut ? &q->counts.cut : &q->counts.missing) += missing;
+	if (!q->opening) {
+		q->counts.gaps += missing && !cut;
+		*(cut ? &q->counts.cut : &q->counts.missing) += missing;
+	}
 	return err ? err : advance(r, q);
 }
 
@@ -399,19 +413,49 @@ static int flush(struct replay *r, struct queue *q, bool end)
 	int err = 0;
 
 	while (!err && (q->held.count || q->folds.count))
-		err = give_up(r, q, end);
+		err = give_up(r, q, end && r->now_ns - waits_since(q) <= CUT_NS);
 	return err;
+}
+
+static bool is_before(const struct replay *r, const struct held *h)
+{
+	return h->event.time_ns < r->begin_ns;
+}
+
+/* The numbers from which on gaps count: those behind what was open before the log began, and behind
+ * its first events. */
+static uint64_t gaps_from(const struct replay *r, const struct queue *q)
+{
+	bool any = false; /* from after the begin */
+	uint64_t from = 0;
+
+	for (uint32_t i = 0; i < q->held.count; i++) {
+		const struct held *h = (struct held *)q->held.rows[i];
+
+		if (h->event.time_ns < r->begin_ns + START_NS || !any)
+			from = h->item.number;
+		any |= !is_before(r, h);
+	}
+	return from;
 }
 
 static int start(struct replay *r, struct queue *q)
 {
+	uint64_t from = r->begin_ns ? gaps_from(r, q) : 0;
+	int err;
+
 	wait_end(r, q);
 	q->started = true;
+	q->opening = true;
 	q->next = q->held.count ? q->held.rows[0]->number : UINT64_MAX;
 	if (q->folds.count && q->folds.rows[0]->number < q->next)
 		q->next = q->folds.rows[0]->number;
 	q->base = q->next;
-	return advance(r, q);
+	err = advance(r, q);
+	while (!err && q->next < from && (q->held.count || q->folds.count))
+		err = give_up(r, q, true);
+	q->opening = false;
+	return err;
 }
 
 static int restart(struct replay *r, struct queue *q, bool end)
@@ -518,7 +562,9 @@ int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t n
 		err = hold(r, fold ? &q->folds : &q->held, &item);
 		if (err)
 			return err;
-		wait_begin(r, q);
+		/* So many that were open are no log of this recorder: no room is kept for them. */
+		if (e->time_ns >= r->begin_ns || r->total > TOTAL_MAX / 2)
+			wait_begin(r, q);
 		if (q->held.count + q->folds.count >= START_MAX)
 			err = start(r, q);
 	}
@@ -529,7 +575,8 @@ int replay_pass(struct replay *r, uint64_t now_ns)
 {
 	int err = 0;
 
-	r->now_ns = now_ns;
+	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
+	now_ns = r->now_ns;
 	for (int i = 0; i < 2; i++) {
 		uint64_t limit_ns = i ? GAP_NS : START_NS;
 

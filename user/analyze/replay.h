@@ -50,6 +50,9 @@ struct replay_counts {
 /* NULL: no memory. */
 struct replay *replay_new(const struct replay_sink *sink);
 void replay_free(struct replay *r);
+/* Before the first event: those from before this time tell what was open at this time, and the ones
+ * in between are in a part of the recording that is not there. */
+void replay_set_begin(struct replay *r, uint64_t begin_ns);
 
 /* The number of an event; 0: it has none. A fold has that of its window's first. */
 uint64_t replay_number(const struct event *e);

@@ -7,8 +7,12 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "base/version.h"
+#include "cmd/log_source.h"
 #include "log/order.h"
+#include "log/range.h"
 #include "log/reader.h"
+#include "report/holes.h"
+#include "report/text.h"
 
 /* Events of different CPUs are that much out of order at most; later ones are counted and reported.
  */
@@ -35,48 +39,57 @@ void log_tell_open(const char *path, int err)
 static int analyze(struct log_reader *r, const struct log_watch *w, struct analysis *a,
 		   struct report_input *ret)
 {
+	struct log_range *range = NULL;
 	struct log_order *order;
 	const struct event *e;
-	int err = w && w->begin ? w->begin(w->ctx, a) : 0;
+	int err;
+
+	if (header_begin_ns(ret->header) > header_number(ret->header, NULL, "start_mono_ns"))
+		analysis_set_begin(a, header_begin_ns(ret->header));
+	if (ret->from_ns > header_begin_ns(ret->header))
+		analysis_set_begin(a, ret->from_ns);
+	err = w && w->begin ? w->begin(w->ctx, a, ret->header) : 0;
 
 	if (!err)
 		err = log_order_new(r, ORDER_WINDOW_NS, &order);
 	if (err)
 		return err;
-	while ((err = log_order_next(order, &e)) == 1) {
+	err = log_range_new(order, ret->from_ns, ret->to_ns ? ret->to_ns : UINT64_MAX, &range);
+	while (!err && (err = log_range_next(range, &e)) == 1) {
 		err = analysis_add(a, e);
 		if (!err && w && w->event)
 			err = w->event(w->ctx, e);
-		if (err)
-			break;
 	}
 	ret->damaged = err == -EBADMSG;
 	ret->late = log_order_late(order);
+	log_range_free(range);
 	log_order_free(order);
 	log_reader_stats(r, &ret->stats);
 	return err && !ret->damaged ? err : analysis_finish(a);
 }
 
-int analyze_log(const char *path, struct analyzed_log *ret)
+int analyze_log(struct log_source *source, struct analyzed_log *ret)
 {
-	return analyze_log_watched(path, NULL, ret);
+	return analyze_log_watched(source, NULL, ret);
 }
 
-int analyze_log_watched(const char *path, const struct log_watch *w, struct analyzed_log *ret)
+int analyze_log_watched(struct log_source *source, const struct log_watch *w,
+			struct analyzed_log *ret)
 {
-	struct analyzed_log l = {.path = path};
-	int err = log_reader_open(path, &l.reader);
+	struct analyzed_log l = {.name = source->name};
+	int err = log_source_open(source, &l.reader);
 
-	if (err) {
-		log_tell_open(path, err);
+	if (err)
 		return err;
-	}
 	l.analysis = analysis_new();
 	l.input.analysis = l.analysis;
 	l.input.header = log_reader_header(l.reader);
+	l.input.set = source->set;
+	l.input.from_ns = source->range.from ? source->range.from_ns : 0;
+	l.input.to_ns = source->range.to ? source->range.to_ns : 0;
 	err = l.analysis ? analyze(l.reader, w, l.analysis, &l.input) : -ENOMEM;
 	if (err) {
-		msg_error("%s: cannot report on it: %s", path, strerror(-err));
+		msg_error("%s: cannot report on it: %s", l.name, strerror(-err));
 		analyzed_log_close(&l);
 		return err;
 	}
@@ -91,20 +104,29 @@ void analyzed_log_close(struct analyzed_log *l)
 	*l = (struct analyzed_log){0};
 }
 
-int log_tell(const char *path, const struct report_input *in, bool ended, const char *done)
+void log_tell_holes(const json_t *header, const struct log_set *set, bool ended)
+{
+	char text[HOLES_TEXT_MAX];
+
+	for (unsigned i = 0; holes_text(header, set, ended, i, text); i++)
+		msg_warning("%s", text);
+}
+
+int log_tell(const char *name, const struct report_input *in, bool ended, const char *done)
 {
 	char damage[512];
 
+	log_tell_holes(in->header, in->set, ended);
 	if (in->damaged) {
 		report_damage(in, damage, sizeof(damage));
-		msg_error("%s: %s", path, damage);
+		msg_error("%s: %s", name, damage);
 		return -EBADMSG;
 	}
-	if (ended)
+	if (ended || in->to_ns || (in->set && log_set_goes_on(in->set)))
 		return 0;
 	msg_error("%s: the log has no end: its recorder was killed, or is still at work; what it "
 		  "had written by then is %s",
-		  path, done);
+		  name, done);
 	return -EBADMSG;
 }
 
@@ -113,7 +135,7 @@ int analyzed_log_tell(const struct analyzed_log *l, const char *done)
 	struct analysis_facts facts;
 
 	analysis_facts(l->analysis, &facts);
-	return log_tell(l->path, &l->input, facts.ended, done);
+	return log_tell(l->name, &l->input, facts.ended, done);
 }
 
 int finish_output(FILE *out)

@@ -6,25 +6,28 @@
 #include "report/report.h"
 
 struct event;
+struct log_source;
 
 struct analyzed_log {
-	const char *path;
+	const char *name; /* the source's; lent until then */
 	struct log_reader *reader;
 	struct analysis *analysis;
 	struct report_input input;
 };
 
-/* Says on stderr what went wrong. 0: to be closed; or negative errno. path is lent until then. */
-int analyze_log(const char *path, struct analyzed_log *ret);
+/* Says on stderr what went wrong. 0: to be closed, before the source is; or negative errno. */
+int analyze_log(struct log_source *source, struct analyzed_log *ret);
 
 /* What else a command wants of the events; any may be NULL. 0 or negative errno, which ends it. */
 struct log_watch {
-	int (*begin)(void *ctx, struct analysis *a);    /* before the first event */
+	/* before the first event */
+	int (*begin)(void *ctx, struct analysis *a, const json_t *header);
 	int (*event)(void *ctx, const struct event *e); /* when the analysis has it; in order */
 	void *ctx;
 };
 
-int analyze_log_watched(const char *path, const struct log_watch *w, struct analyzed_log *ret);
+int analyze_log_watched(struct log_source *source, const struct log_watch *w,
+			struct analyzed_log *ret);
 void analyzed_log_close(struct analyzed_log *l);
 
 /*
@@ -33,8 +36,12 @@ void analyzed_log_close(struct analyzed_log *l);
  */
 int analyzed_log_tell(const struct analyzed_log *l, const char *done);
 
-/* The same for a log that a command reads itself; what opening it has failed with. */
-int log_tell(const char *path, const struct report_input *in, bool ended, const char *done);
+/*
+ * The same for a log that a command reads itself. Parts of the recording that are not there are
+ * told and no failure: nobody asked for them. What opening a file has failed with.
+ */
+int log_tell(const char *name, const struct report_input *in, bool ended, const char *done);
+void log_tell_holes(const json_t *header, const struct log_set *set, bool ended);
 void log_tell_open(const char *path, int err);
 
 /* 0; 1: a reader of a pipe that has seen enough, which is no failure; or -EIO, and it is said. */

@@ -12,12 +12,15 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "cmd/analyze_log.h"
+#include "cmd/log_source.h"
+#include "cmd/parse.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/reader.h"
 
 struct options {
-	const char *path;
+	struct log_source source;
 	unsigned frames; /* of each call chain, at most */
 	bool resolve;
 	bool header;
@@ -35,6 +38,7 @@ static const struct argp_option option_table[] = {
 	{"event", 'e', "NAME[,NAME...]", 0,
 	 "Only events of these kinds; can be given several times", 0},
 	{"header", 'H', NULL, 0, "Only the header: host, JVM, clocks, sources; one JSON object", 0},
+	RANGE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -52,33 +56,6 @@ static const char doc[] =
 	"what "
 	"could be read has been printed; 2 wrong usage.";
 
-/* NULL, or the first name that is no event. */
-static const char *parse_events(struct options *o, char *names)
-{
-	const struct event_desc *desc;
-	char *save, *name;
-
-	o->filter = true;
-	for (name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		desc = schema_event_by_name(name);
-		if (!desc)
-			return name;
-		o->wanted[desc->id] = true;
-	}
-	return NULL;
-}
-
-static void print_event_names(struct argp_state *state)
-{
-	unsigned count, i;
-	const struct event_desc *events = schema_events(&count);
-
-	fprintf(state->err_stream, "spoor: the events are:");
-	for (i = 0; i < count; i++)
-		fprintf(state->err_stream, " %s", events[i].name);
-	fputc('\n', state->err_stream);
-}
-
 static unsigned parse_frames(const char *arg, struct argp_state *state)
 {
 	char *end;
@@ -94,8 +71,9 @@ static unsigned parse_frames(const char *arg, struct argp_state *state)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	const char *wrong;
 
+	if (range_option(&o->source.range, key, arg, state))
+		return 0;
 	switch (key) {
 	case 'r':
 		o->resolve = true;
@@ -107,16 +85,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->header = true;
 		return 0;
 	case 'e':
-		wrong = parse_events(o, arg);
-		if (wrong) {
-			print_event_names(state);
-			argp_error(state, "there is no event '%s'", wrong);
-		}
+		o->filter = true;
+		parse_events(arg, o->wanted, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -339,33 +312,15 @@ static void print_event(const struct resolve *resolve, const struct event *e)
 	fputs("}\n", stdout);
 }
 
-static int open_log(const char *path, struct log_reader **ret)
-{
-	int err = log_reader_open(path, ret);
-
-	if (err == -EPROTO)
-		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
-	else if (err == -ENOTSUP)
-		msg_error("%s: a newer spoor wrote this log (this is %s); read it with that one",
-			  path, SPOOR_VERSION);
-	else if (err == -EBADMSG)
-		msg_error("%s: the log is damaged at its beginning, in the header, and cannot be "
-			  "read",
-			  path);
-	else if (err)
-		msg_error("%s: cannot read it: %s", path, strerror(-err));
-	return err;
-}
-
 /* The definition of a number may come behind its first use, so names are a pass of their own. */
-static int read_names(const char *path, struct log_names **ret)
+static int read_names(struct log_source *source, struct log_names **ret)
 {
 	struct log_names *names = NULL;
 	struct log_reader *r = NULL;
 	const struct event *e;
 	int err;
 
-	err = open_log(path, &r);
+	err = log_source_open_again(source, "printing names takes two", &r);
 	if (err)
 		return err;
 	names = log_names_new();
@@ -374,7 +329,7 @@ static int read_names(const char *path, struct log_names **ret)
 		err = log_names_add(names, e);
 	log_reader_close(r);
 	if (err && err != -EBADMSG) {
-		msg_error("%s: cannot read its names: %s", path, strerror(-err));
+		msg_error("%s: cannot read its names: %s", source->name, strerror(-err));
 		log_names_free(names);
 		return err;
 	}
@@ -404,30 +359,36 @@ static void tell_unknown(const char *path, const struct log_reader *r)
 			    path, stats.events_unknown);
 }
 
+static bool is_in_range(const struct range *r, const struct event *e)
+{
+	return !range_is_given(r) || (e->time_ns >= r->from_ns && e->time_ns <= r->to_ns);
+}
+
 /* names: NULL if numbers are wanted. */
 static int print_events(const struct options *o, const struct log_names *names,
-			struct log_reader *r)
+			struct log_reader *r, bool *ret_ended)
 {
 	const struct resolve resolve = {names, o->frames};
 	const struct event *e;
 	int err;
 
 	while ((err = log_reader_next(r, &e)) == 1) {
-		if (!o->filter || o->wanted[e->id])
+		*ret_ended |= e->id == EVENT_END;
+		if ((!o->filter || o->wanted[e->id]) && is_in_range(&o->source.range, e))
 			print_event(names ? &resolve : NULL, e);
 		if (ferror_unlocked(stdout))
 			return 0;
 	}
 	if (err == -EBADMSG)
-		tell_damage(o->path, r);
+		tell_damage(o->source.name, r);
 	else if (err)
-		msg_error("%s: cannot read on: %s", o->path, strerror(-err));
-	tell_unknown(o->path, r);
+		msg_error("%s: cannot read on: %s", o->source.name, strerror(-err));
+	tell_unknown(o->source.name, r);
 	return err;
 }
 
 /* A reader of a pipe that has seen enough is no failure. */
-static int finish_output(int err)
+static int finish(int err)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return err;
@@ -437,27 +398,29 @@ static int finish_output(int err)
 	return -EIO;
 }
 
-static int print_log(const struct options *o)
+static int print_log(struct options *o)
 {
 	struct log_names *names = NULL;
 	struct log_reader *r = NULL;
+	bool ended = false;
 	int err;
 
 	if (o->resolve && !o->header) {
-		err = read_names(o->path, &names);
+		err = read_names(&o->source, &names);
 		if (err)
 			return err;
 	}
-	err = open_log(o->path, &r);
+	err = log_source_open(&o->source, &r);
 	if (err)
 		goto out;
 	if (o->header) {
 		json_dumpf(log_reader_header(r), stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		err = print_events(o, names, r);
+		err = print_events(o, names, r, &ended);
 	}
-	err = finish_output(err);
+	err = finish(err);
+	log_tell_holes(log_reader_header(r), o->source.set, ended || o->header);
 out:
 	log_reader_close(r);
 	log_names_free(names);
@@ -466,14 +429,18 @@ out:
 
 int cmd_cat(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
 	static char name[] = "spoor cat";
 	struct options o = {.frames = UINT_MAX};
+	int err;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	return print_log(&o) ? CMD_FAILED : CMD_OK;
+	err = print_log(&o);
+	log_source_free(&o.source);
+	return err ? CMD_FAILED : CMD_OK;
 }

@@ -19,4 +19,6 @@ int cmd_time(int argc, char **argv);
 int cmd_steal(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_cat(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_repair(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -15,9 +15,23 @@
 #include "cmd/analyze_log.h"
 #include "cmd/export_chrome.h"
 #include "cmd/export_output.h"
+#include "cmd/export_tables.h"
+#include "cmd/log_source.h"
+#include "cmd/parse.h"
 #include "report/export.h"
 
-enum format { FORMAT_NONE, FORMAT_COLLAPSED, FORMAT_SPEEDSCOPE, FORMAT_CHROME };
+enum format {
+	FORMAT_NONE,
+	FORMAT_COLLAPSED,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_CHROME,
+	FORMAT_CSV,
+	FORMAT_JSONL,
+	FORMAT_COUNT,
+};
+
+static const char *const format_names[FORMAT_COUNT] = {"",       "collapsed", "speedscope",
+						       "chrome", "csv",       "jsonl"};
 
 #define FRAMES_MAX 512 /* are recorded */
 
@@ -31,25 +45,29 @@ enum {
 	KEY_MIN,
 	KEY_THREAD_NAME,
 	KEY_FRAMES,
+	KEY_RAW,
 };
 
 struct options {
-	const char *path;
+	struct log_source source;
 	const char *output; /* NULL: stdout */
 	enum format to;
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
 	struct export_input wanted;
 	struct chrome_options timeline;
+	struct tables_options tables;
+	unsigned frames;         /* of each call chain, at most */
+	bool frames_are_given;   /* for timelines and tables only */
 	const char *of_chains;   /* the first option that is not for a timeline; NULL: none */
 	const char *of_timeline; /* the first option that is for nothing else */
+	const char *of_tables;   /* the first one that is for tables only */
 };
 
 static const struct argp_option option_table[] = {
-	{"to", 't', "collapsed|speedscope|chrome", 0,
+	{"to", 't', "collapsed|speedscope|chrome|csv|jsonl", 0,
 	 "The format. collapsed, speedscope: call chains, for flame graphs. chrome: a timeline, "
-	 "for "
-	 "Perfetto",
+	 "for Perfetto. csv, jsonl: all events as tables, one per kind of event",
 	 0},
 	{"side", 's', "waiter|owner|both", 0,
 	 "Whose call chains. waiter: of threads that were blocked. owner: of those that held the "
@@ -59,7 +77,10 @@ static const struct argp_option option_table[] = {
 	{"lock-class", 'c', "PATTERN", 0,
 	 "Only time blocked on locks of these classes; * and ? stand for any text, one character",
 	 0},
-	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout; to one in .gz, compressed", 0},
+	{"output", 'o', "FILE", 0,
+	 "Write to FILE and not to stdout; to one in .gz, compressed. Tables: also to a folder, a "
+	 "file per kind of event",
+	 0},
 	{"lines", KEY_LINES, NULL, 0, "With source lines: a method at two lines is two frames", 0},
 	{"threads", KEY_THREADS, NULL, 0, "Begin each call chain with its thread's name", 0},
 	{"locks", KEY_LOCKS, NULL, 0,
@@ -71,14 +92,22 @@ static const struct argp_option option_table[] = {
 	{"min", KEY_MIN, "TIME", 0, "Only slices at least that long, such as 100us", 0},
 	{"thread-name", KEY_THREAD_NAME, "PATTERN", 0,
 	 "Only threads of these names; * and ? stand for any text, one character", 0},
-	{"frames", KEY_FRAMES, "N", 0, "Call chains of at most N frames (12); 0: none", 0},
+	{"frames", KEY_FRAMES, "N", 0,
+	 "Also of tables: call chains of at most N frames (12); 0: none", 0},
+	{NULL, 0, NULL, 0, "Of tables:", 2},
+	{"event", 'e', "NAME[,NAME...]", 0,
+	 "Only events of these kinds; can be given several times", 0},
+	{"raw-text", KEY_RAW, NULL, 0,
+	 "csv: leave text as it is that a spreadsheet would take for a formula; else it gets a ' "
+	 "in front",
+	 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
 static const char doc[] =
 	"Writes the call chains of blocked threads, or of those that blocked them, weighted with "
 	"the blocked time in ns, for flame graph tools; or a timeline of all threads, collections "
-	"and safepoints for Perfetto and chrome://tracing.\v"
+	"and safepoints for Perfetto and chrome://tracing; or all events as tables.\v"
 	"  spoor export --to collapsed app.spoor |\n"
 	"      flamegraph.pl --countname ns --title 'blocked' > blocked.svg\n"
 	"  spoor export --to collapsed --side owner app.spoor |\n"
@@ -91,6 +120,10 @@ static const char doc[] =
 	"      to be opened in https://ui.perfetto.dev\n"
 	"  spoor export --to chrome --from 20s --until 25s --min 100us -o app.json app.spoor\n"
 	"      five seconds of it, without the shortest slices\n"
+	"  spoor export --to csv -o tables/ app.spoor\n"
+	"      a file per kind of event: tables/monitor_contended_enter.csv, ...\n"
+	"  spoor export --to csv -e park_begin app.spoor | head\n"
+	"  spoor export --to jsonl app.spoor | jq 'select(.lock_class == \"a.Table\")'\n"
 	"\n"
 	"The weights add up to the blocked time of the report: time of which no call chain is "
 	"known is a frame of its own. Frames in parentheses are no methods; the manual page "
@@ -101,14 +134,12 @@ static const char doc[] =
 
 static void set_format(struct options *o, const char *arg, struct argp_state *state)
 {
-	if (!strcmp(arg, "collapsed"))
-		o->to = FORMAT_COLLAPSED;
-	else if (!strcmp(arg, "speedscope"))
-		o->to = FORMAT_SPEEDSCOPE;
-	else if (!strcmp(arg, "chrome"))
-		o->to = FORMAT_CHROME;
-	else
-		argp_error(state, "--to is collapsed, speedscope or chrome, not '%s'", arg);
+	for (int i = FORMAT_NONE + 1; i < FORMAT_COUNT; i++)
+		if (!strcmp(arg, format_names[i]))
+			o->to = (enum format)i;
+	if (!o->to)
+		argp_error(state, "--to is collapsed, speedscope, chrome, csv or jsonl, not '%s'",
+			   arg);
 }
 
 static void set_side(struct options *o, const char *arg, struct argp_state *state)
@@ -125,14 +156,26 @@ static void set_side(struct options *o, const char *arg, struct argp_state *stat
 	argp_error(state, "--side is waiter, owner or both, not '%s'", arg);
 }
 
+static bool is_table(const struct options *o)
+{
+	return o->to == FORMAT_CSV || o->to == FORMAT_JSONL;
+}
+
 static void set_defaults(struct options *o, struct argp_state *state)
 {
 	if (!o->to)
-		argp_error(state, "which format? --to collapsed, --to speedscope or --to chrome");
-	if (o->to == FORMAT_CHROME && o->of_chains)
-		argp_error(state, "--%s is for call chains, not for --to chrome", o->of_chains);
+		argp_error(state, "which format? --to collapsed, speedscope, chrome, csv or jsonl");
+	if (o->to >= FORMAT_CHROME && o->of_chains)
+		argp_error(state, "--%s is for call chains, not for --to %s", o->of_chains,
+			   format_names[o->to]);
 	if (o->to != FORMAT_CHROME && o->of_timeline)
 		argp_error(state, "--%s is for --to chrome", o->of_timeline);
+	if (!is_table(o) && o->of_tables)
+		argp_error(state, "--%s is for --to csv and jsonl", o->of_tables);
+	if (o->to < FORMAT_CHROME && o->frames_are_given)
+		argp_error(state, "--frames is for --to chrome, csv and jsonl");
+	if (o->to != FORMAT_CSV && o->tables.table.raw)
+		argp_error(state, "--raw-text is for --to csv");
 	if (o->timeline.until_ns && o->timeline.until_ns <= o->timeline.from_ns)
 		argp_error(state, "nothing is between --from and --until");
 	if (o->side_count)
@@ -165,7 +208,8 @@ static void set_frames(struct options *o, const char *arg, struct argp_state *st
 
 	if (*arg < '0' || *arg > '9' || *end || count > FRAMES_MAX)
 		argp_error(state, "--frames is a number up to %d, not '%s'", FRAMES_MAX, arg);
-	o->timeline.frames = (unsigned)count;
+	o->frames = (unsigned)count;
+	o->frames_are_given = true;
 }
 
 static error_t parse_timeline(int key, const char *arg, struct argp_state *state)
@@ -185,9 +229,6 @@ static error_t parse_timeline(int key, const char *arg, struct argp_state *state
 	case KEY_THREAD_NAME:
 		o->timeline.threads = arg;
 		break;
-	case KEY_FRAMES:
-		set_frames(o, arg, state);
-		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -196,7 +237,30 @@ static error_t parse_timeline(int key, const char *arg, struct argp_state *state
 	return 0;
 }
 
-static error_t parse_chains(int key, const char *arg, struct argp_state *state)
+static error_t parse_tables(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_FRAMES:
+		set_frames(o, arg, state);
+		return 0;
+	case 'e':
+		o->tables.filter = true;
+		parse_events(arg, o->tables.wanted, state);
+		break;
+	case KEY_RAW:
+		o->tables.table.raw = true;
+		break;
+	default:
+		return parse_timeline(key, arg, state);
+	}
+	if (!o->of_tables)
+		o->of_tables = name_of(key);
+	return 0;
+}
+
+static error_t parse_chains(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -220,7 +284,7 @@ static error_t parse_chains(int key, const char *arg, struct argp_state *state)
 		o->wanted.hidden = true;
 		break;
 	default:
-		return parse_timeline(key, arg, state);
+		return parse_tables(key, arg, state);
 	}
 	if (!o->of_chains)
 		o->of_chains = name_of(key);
@@ -239,9 +303,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -258,16 +320,15 @@ static void tell_nothing(const struct options *o)
 {
 	if (o->wanted.lock_class)
 		msg_warning("%s: no time was lost on locks whose class is '%s': nothing to export",
-			    o->path, o->wanted.lock_class);
+			    o->source.name, o->wanted.lock_class);
 	else
-		msg_warning("%s: no time was lost on locks: nothing to export", o->path);
+		msg_warning("%s: no time was lost on locks: nothing to export", o->source.name);
 }
 
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
 static int write_output(const struct options *o, const struct export_input *in)
 {
-	const char *slash = strrchr(o->path, '/');
-	FILE *out = export_output_open(o->path, o->output);
+	FILE *out = export_output_open(&o->source, o->output);
 	int err;
 
 	if (!out)
@@ -275,10 +336,10 @@ static int write_output(const struct options *o, const struct export_input *in)
 	if (o->to == FORMAT_COLLAPSED)
 		err = export_collapsed(in, o->sides[0], out);
 	else
-		err = export_speedscope(in, o->sides, o->side_count, slash ? slash + 1 : o->path,
+		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
 	if (err)
-		msg_error("%s: cannot export it: %s", o->path, strerror(-err));
+		msg_error("%s: cannot export it: %s", o->source.name, strerror(-err));
 	else
 		err = finish_output(out);
 	return export_output_close(out, o->output, err);
@@ -299,24 +360,39 @@ static int export(const struct options *o, const struct analyzed_log *log)
 	return analyzed_log_tell(log, "exported");
 }
 
+static int export_chains(struct options *o)
+{
+	struct analyzed_log log;
+	int err = analyze_log(&o->source, &log);
+
+	if (!err) {
+		err = export(o, &log);
+		analyzed_log_close(&log);
+	}
+	return err < 0 ? CMD_FAILED : CMD_OK;
+}
+
 int cmd_export(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
 	static char name[] = "spoor export";
-	struct options o = {.timeline.frames = 12};
-	struct analyzed_log log;
-	int err;
+	struct options o = {.frames = 12};
+	int status;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	if (o.to == FORMAT_CHROME)
-		return export_chrome(o.path, o.output, &o.timeline);
-	if (analyze_log(o.path, &log))
-		return CMD_FAILED;
-	err = export(&o, &log);
-	analyzed_log_close(&log);
-	return err < 0 ? CMD_FAILED : CMD_OK;
+	o.timeline.frames = o.tables.table.frames = o.frames;
+	o.tables.table.csv = o.to == FORMAT_CSV;
+	if (is_table(&o))
+		status = export_tables(&o.source, o.output, &o.tables);
+	else if (o.to == FORMAT_CHROME)
+		status = export_chrome(&o.source, o.output, &o.timeline);
+	else
+		status = export_chains(&o);
+	log_source_free(&o.source);
+	return status;
 }

@@ -11,30 +11,13 @@
 #include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
+#include "cmd/log_source.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/order.h"
 #include "log/reader.h"
 
 #define ORDER_WINDOW_NS NS_PER_S /* as cmd/analyze_log.c has it */
-
-static int open_log(const char *path, struct log_reader **ret)
-{
-	struct stat st;
-	int err;
-
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		msg_error(
-			"%s: a timeline takes two passes over the log: it must be a file; put what "
-			"comes out of a pipe into one",
-			path);
-		return -EINVAL;
-	}
-	err = log_reader_open(path, ret);
-	if (err)
-		log_tell_open(path, err);
-	return err;
-}
 
 /* The first pass. */
 static int read_names(struct log_reader *r, struct log_names *names, struct chrome_options *o)
@@ -83,10 +66,11 @@ static int read_events(struct log_reader *r, struct chrome *c, FILE *out, struct
 
 /* 0; 1: nobody reads the pipe any more; or negative errno, and it has been said. */
 static int write_timeline(struct log_reader *r, const struct log_names *names,
-			  const struct chrome_options *o, FILE *out, const char *path)
+			  const struct chrome_options *o, FILE *out,
+			  const struct log_source *source)
 {
 	struct chrome *c = chrome_new(o, names, log_reader_header(r), out);
-	struct report_input in = {0};
+	struct report_input in = {.header = log_reader_header(r), .set = source->set};
 	struct chrome_facts facts;
 	int err = c ? read_events(r, c, out, &in) : -ENOMEM, end;
 
@@ -96,58 +80,58 @@ static int write_timeline(struct log_reader *r, const struct log_names *names,
 	}
 	chrome_free(c);
 	if (err) {
-		msg_error("%s: cannot export it: %s", path, strerror(-err));
+		msg_error("%s: cannot export it: %s", source->name, strerror(-err));
 		return err;
 	}
 	err = finish_output(out);
 	if (err)
 		return err;
 	if (!facts.threads)
-		msg_warning("%s: no thread has a track%s%s%s", path,
+		msg_warning("%s: no thread has a track%s%s%s", source->name,
 			    o->threads ? ": none of '" : "", o->threads ? o->threads : "",
 			    o->threads ? "' in this range" : "");
-	return log_tell(path, &in, facts.ended, "exported");
+	return log_tell(source->name, &in, facts.ended, "exported");
 }
 
-static int run(const char *path, const char *output, struct chrome_options *o,
+static int run(struct log_source *source, const char *output, struct chrome_options *o,
 	       struct log_names *names)
 {
-	const char *slash = strrchr(path, '/');
 	struct log_reader *r;
 	FILE *out;
-	int err = open_log(path, &r);
+	int err = log_source_open_again(source, "a timeline takes two", &r);
 
 	if (err)
 		return err;
 	err = read_names(r, names, o);
 	log_reader_close(r);
 	if (err) {
-		msg_error("%s: cannot read it: %s", path, strerror(-err));
+		msg_error("%s: cannot read it: %s", source->name, strerror(-err));
 		return err;
 	}
-	err = open_log(path, &r);
+	err = log_source_open_again(source, "a timeline takes two", &r);
 	if (err)
 		return err;
-	o->title = slash ? slash + 1 : path;
-	out = export_output_open(path, output);
-	err = out ? write_timeline(r, names, o, out, path) : -EIO;
+	o->title = log_source_title(source);
+	out = export_output_open(source, output);
+	err = out ? write_timeline(r, names, o, out, source) : -EIO;
 	if (out)
 		err = export_output_close(out, output, err);
 	log_reader_close(r);
 	return err;
 }
 
-int export_chrome(const char *path, const char *output, const struct chrome_options *wanted)
+int export_chrome(struct log_source *source, const char *output,
+		  const struct chrome_options *wanted)
 {
 	struct log_names *names = log_names_new();
 	struct chrome_options o = *wanted;
 	int err;
 
 	if (!names) {
-		msg_error("%s: cannot read it: %s", path, strerror(ENOMEM));
+		msg_error("%s: cannot read it: %s", source->name, strerror(ENOMEM));
 		return CMD_FAILED;
 	}
-	err = run(path, output, &o, names);
+	err = run(source, output, &o, names);
 	log_names_free(names);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }

@@ -3,5 +3,8 @@
 
 #include "report/chrome.h"
 
-/* path: the log; output: NULL for stdout. Says what goes wrong; returns an exit status. */
-int export_chrome(const char *path, const char *output, const struct chrome_options *wanted);
+struct log_source;
+
+/* source: the log; output: NULL for stdout. Says what goes wrong; returns an exit status. */
+int export_chrome(struct log_source *source, const char *output,
+		  const struct chrome_options *wanted);

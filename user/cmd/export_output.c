@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/msg.h"
+#include "cmd/log_source.h"
 #include "report/gz.h"
 
 /* A log must not be overwritten by what is made of it. */
@@ -17,14 +18,22 @@ static bool is_same_file(const char *a, const char *b)
 	       of_a.st_ino == of_b.st_ino;
 }
 
-FILE *export_output_open(const char *path, const char *output)
+static bool is_input(const struct log_source *s, const char *output)
+{
+	for (unsigned i = 0; s->set && i < log_set_count(s->set); i++)
+		if (is_same_file(log_set_paths(s->set)[i], output))
+			return true;
+	return false;
+}
+
+FILE *export_output_open(const struct log_source *source, const char *output)
 {
 	size_t length;
 	FILE *out;
 
 	if (!output)
 		return stdout;
-	if (is_same_file(path, output)) {
+	if (is_input(source, output)) {
 		msg_error("%s: this is the log itself; choose another FILE for -o", output);
 		return NULL;
 	}

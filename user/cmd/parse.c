@@ -2,7 +2,11 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "log/event.h"
 
 unsigned parse_top(const char *arg, struct argp_state *state)
 {
@@ -14,4 +18,31 @@ unsigned parse_top(const char *arg, struct argp_state *state)
 	if (errno || end == arg || *end || *arg == '-' || !n || n > 1000000)
 		argp_error(state, "--top wants a number from 1 to 1000000, not '%s'", arg);
 	return (unsigned)n;
+}
+
+static void print_event_names(struct argp_state *state)
+{
+	unsigned count, i;
+	const struct event_desc *events = schema_events(&count);
+
+	fprintf(state->err_stream, "spoor: the events are:");
+	for (i = 0; i < count; i++)
+		fprintf(state->err_stream, " %s", events[i].name);
+	fputc('\n', state->err_stream);
+}
+
+void parse_events(char *arg, bool *wanted, struct argp_state *state)
+{
+	const struct event_desc *desc;
+	char *save, *name;
+
+	for (name = strtok_r(arg, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		desc = schema_event_by_name(name);
+		if (desc) {
+			wanted[desc->id] = true;
+			continue;
+		}
+		print_event_names(state);
+		argp_error(state, "there is no event '%s'", name);
+	}
 }

@@ -1,7 +1,12 @@
 /* cmd/parse.h: options that several commands have. */
 #pragma once
 
+#include <stdbool.h>
+
 struct argp_state;
 
 /* --top: rows in each list, from 1 to 1000000; else it ends with the usage error. */
 unsigned parse_top(const char *arg, struct argp_state *state);
+
+/* --event: NAME[,NAME...]; arg is cut up. Sets wanted[id] of each, or ends with the usage error. */
+void parse_events(char *arg, bool *wanted, struct argp_state *state);

@@ -13,6 +13,8 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/record_flight.h"
+#include "cmd/record_output.h"
 #include "probe/launch.h"
 #include "probe/recorder.h"
 
@@ -31,8 +33,6 @@ enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WIN
 
 static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
-	{"output", 'o', "FILE", 0, "write the log to FILE (default: spoor-<pid>-<time>.spoor)", 0},
-	{"force", 'f', NULL, 0, "overwrite FILE if it exists", 0},
 	{"duration", 'd', "TIME", 0,
 	 "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
 	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
@@ -83,17 +83,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	long pid;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->recorder.log;
+		state->child_inputs[1] = &o->recorder;
+		return 0;
 	case 'p':
 		pid = strtol(arg, &end, 10);
 		if (*end || end == arg || pid <= 0 || pid > 1 << 22)
 			argp_error(state, "'%s' is not a process id", arg);
 		o->recorder.pid = (pid_t)pid;
-		return 0;
-	case 'o':
-		o->recorder.path = arg;
-		return 0;
-	case 'f':
-		o->recorder.overwrite = true;
 		return 0;
 	case 'd':
 		return parse_size(state, arg, duration_parse, "duration such as 30s",
@@ -126,14 +124,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!o->recorder.pid == !o->command)
 			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
 						     : "-p PID or COMMAND is needed");
+		record_flight_check(&o->recorder, state);
+		record_output_check(&o->recorder.log, o->command != NULL, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_child children[] = {
+	{&record_output_argp, 0, NULL, 0}, {&record_flight_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, NULL, NULL, NULL};
+	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, children, NULL, NULL};
 
 static void name_log(struct options *o)
 {
@@ -141,12 +143,12 @@ static void name_log(struct options *o)
 	struct tm tm;
 	char when[32];
 
-	if (o->recorder.path)
+	if (o->recorder.log.path)
 		return;
 	localtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
 	snprintf(o->path, sizeof(o->path), "spoor-%d-%s.spoor", o->recorder.pid, when);
-	o->recorder.path = o->path;
+	o->recorder.log.path = o->path;
 }
 
 static void print_status(const struct recorder *r, struct recorder_stats *last)
@@ -158,36 +160,41 @@ static void print_status(const struct recorder *r, struct recorder_stats *last)
 	recorder_stats(r, &s);
 	interval = s.elapsed_ns - last->elapsed_ns;
 	fprintf(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s",
-		duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.events,
-		(unsigned long long)(interval ? (s.events - last->events) * NS_PER_S / interval
+		duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.log.events,
+		(unsigned long long)(interval ? (s.log.events - last->log.events) * NS_PER_S /
+							interval
 					      : 0),
-		(unsigned long long)s.lost, size_format(s.bytes, bytes));
+		(unsigned long long)s.lost, size_format(s.log.bytes, bytes));
 	fflush(stderr);
 	*last = s;
 }
 
 static void print_summary(const struct options *o, const struct recorder_stats *s)
 {
-	char elapsed[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
+	const struct log_writer_options *log = &o->recorder.log;
 
-	msg_info("recorded %s: %llu events, %llu lost, %s in %s",
-		 duration_format(s->elapsed_ns, elapsed), (unsigned long long)s->events,
-		 (unsigned long long)s->lost, size_format(s->bytes, bytes), o->recorder.path);
+	if (!log->keep_ns)
+		record_output_summary(log, s);
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds%s",
 			    s->lost_ring ? "; a larger --buffer helps" : "");
-	msg_info("read it with: spoor report %s", o->recorder.path);
+	if (!log->keep_ns)
+		record_output_read_it(log);
 }
 
 /* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for
- * SIGCHLD. */
-static bool signal_read(int fd)
+ * SIGCHLD; SIGUSR1 wants the flight recorder's memory. */
+static bool signal_read(int fd, bool *ret_dump)
 {
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(fd, &info, sizeof(info)) == sizeof(info))
-		stop |= info.ssi_signo != SIGCHLD;
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			*ret_dump = true;
+		else
+			stop |= info.ssi_signo != SIGCHLD;
+	}
 	return stop;
 }
 
@@ -201,6 +208,7 @@ static int signals_open(void)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -211,6 +219,7 @@ static enum recorder_end record_until_end(struct recorder *r, const struct optio
 					  bool status, char why[RECORDER_WHY_MAX])
 {
 	struct recorder_stats last = {0};
+	bool dump = false;
 	uint64_t end = o->duration_ns ? clock_mono_ns() + o->duration_ns : UINT64_MAX;
 
 	for (;;) {
@@ -226,8 +235,11 @@ static enum recorder_end record_until_end(struct recorder *r, const struct optio
 			return RECORDER_FAILED;
 		if (err == 2)
 			return RECORDER_JVM_EXITED;
-		if (err == 1 && signal_read(signals))
+		if (err == 1 && signal_read(signals, &dump))
 			return RECORDER_INTERRUPTED;
+		if (dump && o->recorder.flight.keep_ns && recorder_dump(r, "SIGUSR1", why))
+			return RECORDER_FAILED;
+		dump = false;
 		if (status)
 			print_status(r, &last);
 	}
@@ -250,6 +262,7 @@ static int wait_status(pid_t child, bool *ret_killed)
 static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 {
 	struct pollfd fd = {.fd = signals, .events = POLLIN};
+	bool dump; /* there is nothing yet */
 	siginfo_t info;
 
 	for (;;) {
@@ -259,7 +272,7 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 		if (!waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid)
 			return false;
 		poll(&fd, 1, FIND_MS);
-		if (signal_read(signals)) {
+		if (signal_read(signals, &dump)) {
 			kill(child, SIGTERM);
 			return false;
 		}
@@ -269,6 +282,7 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 static int record(struct options *o, int signals, bool own_child)
 {
 	bool status = !o->quiet && isatty(STDERR_FILENO);
+	struct flight_told told = {.quiet = o->quiet};
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
 	char missing[1024];
 	struct recorder_stats stats;
@@ -278,13 +292,19 @@ static int record(struct options *o, int signals, bool own_child)
 
 	name_log(o);
 	o->recorder.starting = own_child;
+	o->recorder.dumped = record_flight_told;
+	o->recorder.dumped_ctx = &told;
 	err = recorder_open(&o->recorder, &r, why);
 	if (err) {
 		msg_error("%s", why);
 		return CMD_FAILED;
 	}
 	if (!o->quiet) {
-		msg_info("recording %d to %s", o->recorder.pid, o->recorder.path);
+		if (o->recorder.flight.keep_ns)
+			record_flight_intro(&o->recorder);
+		else
+			msg_info("recording %d to %s", o->recorder.pid,
+				 record_output_name(&o->recorder.log));
 		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 			msg_warning("this JVM lacks some probes, their events are missing: %s",
 				    missing);
@@ -305,14 +325,14 @@ static int record(struct options *o, int signals, bool own_child)
 		kill(o->recorder.pid, SIGTERM);
 	err = recorder_close(r, end, &stats, close_why);
 	if (end == RECORDER_FAILED)
-		msg_error("%s", why);
-	if (err)
-		msg_error("%s: %s", o->recorder.path, close_why);
+		msg_error("%s: %s", record_output_name(&o->recorder.log), why);
+	else if (err)
+		msg_error("%s: %s", record_output_name(&o->recorder.log), close_why);
 	if (!o->quiet)
 		print_summary(o, &stats);
 	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
 		msg_info("the JVM has ended meanwhile");
-	return err || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
+	return err || told.failed || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
 }
 
 static int record_command(struct options *o, int signals)
@@ -350,7 +370,8 @@ int cmd_record(int argc, char **argv)
 {
 	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
 					 .window_ns = NS_PER_S,
-					 .off_cpu_ns = NS_PER_MS}};
+					 .off_cpu_ns = NS_PER_MS,
+					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
 	int signals, status;
 
 	argv[0] = "spoor record";

@@ -10,6 +10,7 @@
 
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/log_source.h"
 #include "cmd/parse.h"
 #include "report/report.h"
 #include "report/vouched.h"
@@ -20,7 +21,7 @@
 enum { OPT_FULL = 1000, OPT_PARKED };
 
 struct options {
-	const char *path;
+	struct log_source source;
 	enum aspect_id by[ASPECT_COUNT]; /* each once */
 	unsigned depth;
 	bool json;
@@ -42,6 +43,7 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
 	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
+	RANGE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -59,6 +61,9 @@ static const char doc[] = "Says who was blocked on which lock, who held it meanw
 			  "meanwhile\n"
 			  "  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
 			  "      all figures, in ns\n"
+			  "  spoor report logs/\n"
+			  "      a recording in parts (record --max-size): a folder, a pattern, or "
+			  "some of the files, in any order\n"
 			  "\n"
 			  "A thread is charged with the time that others were blocked while it was "
 			  "the last one seen to hold the lock. "
@@ -130,6 +135,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (range_option(&o->source.range, key, arg, state))
+		return 0;
 	switch (key) {
 	case 'b':
 		add_aspects(o, arg, state);
@@ -149,9 +156,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->top = parse_top(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (o->parked && !o->depth)
@@ -180,12 +185,12 @@ static int report(const struct options *o, struct analyzed_log *log)
 	log->input.full = o->full;
 	log->input.parked = o->parked;
 	if (o->parked && !vouched_of(&log->input).exact) {
-		msg_error("%s: what ends a park is not in the log of a stock JVM", o->path);
+		msg_error("%s: what ends a park is not in the log of a stock JVM", o->source.name);
 		return -ENODATA;
 	}
 	err = print(o, &log->input);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
+		msg_error("%s: cannot report on it: %s", o->source.name, strerror(-err));
 	else
 		err = finish_output(stdout);
 	return err < 0 ? err : analyzed_log_tell(log, "reported");
@@ -193,7 +198,8 @@ static int report(const struct options *o, struct analyzed_log *log)
 
 int cmd_report(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, help, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         help,         NULL};
 	struct options o = {.top = TOP_DEFAULT};
 	static char name[] = "spoor report";
 	struct analyzed_log log;
@@ -204,9 +210,11 @@ int cmd_report(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	if (analyze_log(o.path, &log))
-		return CMD_FAILED;
-	err = report(&o, &log);
-	analyzed_log_close(&log);
+	err = analyze_log(&o.source, &log);
+	if (!err) {
+		err = report(&o, &log);
+		analyzed_log_close(&log);
+	}
+	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }

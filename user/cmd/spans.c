@@ -14,13 +14,14 @@
 #include "analyze/spans.h"
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/log_source.h"
 #include "cmd/parse.h"
 #include "report/spans_report.h"
 
 #define TOP_DEFAULT 10
 
 struct options {
-	const char *path;
+	struct log_source source;
 	const char *expression; /* of --by-thread-name; NULL: none */
 	regex_t thread_name;    /* if there is an expression */
 	bool json;
@@ -38,6 +39,7 @@ static const struct argp_option option_table[] = {
 	 "expression, only of names that it matches; what its groups match is the span's name",
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
+	RANGE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -85,6 +87,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (range_option(&o->source.range, key, arg, state))
+		return 0;
 	switch (key) {
 	case 't':
 		o->wanted.top = parse_top(arg, state);
@@ -101,9 +105,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->json = !strcmp(arg, "json");
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -126,11 +128,12 @@ static void on_blocked(void *ctx, const struct cell_key *key, uint64_t from_ns, 
 		     key->holder_stack);
 }
 
-static int on_begin(void *ctx, struct analysis *a)
+static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct watched *w = ctx;
 	struct spans_options so = w->o->wanted;
 
+	(void)header;
 	so.names = analysis_names(a);
 	w->spans = spans_new(&so);
 	analysis_observe(a, on_blocked, w);
@@ -150,13 +153,13 @@ static void tell_nothing(const struct options *o, const struct spans_facts *f)
 						    : "the application has marked nothing";
 
 	if (f->count || f->open)
-		msg_warning("%s: none of its %llu spans has a name that was asked for", o->path,
-			    (unsigned long long)(f->count + f->open));
+		msg_warning("%s: none of its %llu spans has a name that was asked for",
+			    o->source.name, (unsigned long long)(f->count + f->open));
 	else
 		msg_warning(
 			"%s: no spans: %s while it was recorded; docs/spans.md says how that is "
 			"done",
-			o->path, what);
+			o->source.name, what);
 }
 
 static int report(const struct options *o, struct analyzed_log *log, struct spans *s)
@@ -172,7 +175,7 @@ static int report(const struct options *o, struct analyzed_log *log, struct span
 	if (!err)
 		err = (o->json ? report_spans_json : report_spans_text)(&log->input, s, stdout);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
+		msg_error("%s: cannot report on it: %s", o->source.name, strerror(-err));
 	else
 		err = finish_output(stdout);
 	if (err < 0)
@@ -184,12 +187,12 @@ static int report(const struct options *o, struct analyzed_log *log, struct span
 	return analyzed_log_tell(log, "reported");
 }
 
-static int run(const struct options *o)
+static int run(struct options *o)
 {
 	struct watched w = {.o = o};
 	const struct log_watch watch = {.begin = on_begin, .event = on_event, .ctx = &w};
 	struct analyzed_log log;
-	int err = analyze_log_watched(o->path, &watch, &log);
+	int err = analyze_log_watched(&o->source, &watch, &log);
 
 	if (!err) {
 		err = report(o, &log, w.spans);
@@ -201,7 +204,8 @@ static int run(const struct options *o)
 
 int cmd_spans(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
 	struct options o = {.wanted = {.top = TOP_DEFAULT}};
 	static char name[] = "spoor spans";
 	int err;
@@ -214,5 +218,6 @@ int cmd_spans(int argc, char **argv)
 	err = run(&o);
 	if (o.expression)
 		regfree(&o.thread_name);
+	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }

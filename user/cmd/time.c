@@ -12,6 +12,7 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/analyze_log.h"
+#include "cmd/log_source.h"
 #include "cmd/parse.h"
 #include "report/text.h"
 #include "report/time.h"
@@ -25,7 +26,7 @@ enum { KEY_FROM = 0x100, KEY_TO };
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
 
 struct options {
-	const char *path;
+	struct log_source source;
 	enum wall_by by;
 	enum format format;
 	uint64_t window_ns;      /* 0: not given */
@@ -126,9 +127,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->top = parse_top(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path)
-			argp_error(state, "one FILE at a time, not also '%s'", arg);
-		o->path = arg;
+		log_source_add(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -141,17 +140,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* As the header says; what is wrong with the log is told when it is analysed. */
-static void plan(const struct options *o, struct course_options *ret)
+static void plan(const struct options *o, const json_t *header, struct course_options *ret)
 {
-	struct log_reader *r;
-	uint64_t start_ns = 0, sample_ns = 0;
+	uint64_t start_ns = header_begin_ns(header);
+	uint64_t sample_ns = header_number(header, "record", "window_ns");
 
-	if (!log_reader_open(o->path, &r)) {
-		start_ns = header_number(log_reader_header(r), NULL, "start_mono_ns");
-		sample_ns = header_number(log_reader_header(r), "record", "window_ns");
-		log_reader_close(r);
-	}
 	*ret = (struct course_options){
 		.from_ns = start_ns + o->from_ns,
 		.to_ns = o->to_ns ? start_ns + o->to_ns : UINT64_MAX,
@@ -164,9 +157,12 @@ static void plan(const struct options *o, struct course_options *ret)
 	};
 }
 
-static int begin(void *ctx, struct analysis *a)
+static int begin(void *ctx, struct analysis *a, const json_t *header)
 {
-	analysis_set_course(a, ctx);
+	struct course_options course;
+
+	plan(ctx, header, &course);
+	analysis_set_course(a, &course);
 	return 0;
 }
 
@@ -179,20 +175,20 @@ static int show(const struct options *o, struct analyzed_log *log)
 	int err;
 
 	analysis_facts(log->analysis, &facts);
-	in.start_ns = header_number(log->input.header, NULL, "start_mono_ns");
+	in.start_ns = header_begin_ns(log->input.header);
 	if (!in.start_ns)
 		in.start_ns = facts.first_ns;
 	log->input.top = o->top || o->format != FORMAT_TEXT ? o->top : TOP_DEFAULT;
 	err = print[o->format](&in, stdout);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->path, strerror(-err));
+		msg_error("%s: cannot report on it: %s", o->source.name, strerror(-err));
 	else
 		err = finish_output(stdout);
 	if (err >= 0 && analysis_wall(log->analysis)->course.full) {
 		msg_error("%s: more than %d windows: the rest is not shown; choose a longer "
 			  "--window, "
 			  "or a part with --from and --to",
-			  o->path, COURSE_WINDOWS_MAX);
+			  o->source.name, COURSE_WINDOWS_MAX);
 		err = -EFBIG;
 	}
 	return err < 0 ? err : analyzed_log_tell(log, "shown");
@@ -200,11 +196,11 @@ static int show(const struct options *o, struct analyzed_log *log)
 
 int cmd_time(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
 	static char name[] = "spoor time";
 	struct options o = {.by = WALL_BY_GROUP};
-	struct course_options course;
-	const struct log_watch watch = {.begin = begin, .ctx = &course};
+	const struct log_watch watch = {.begin = begin, .ctx = &o};
 	struct analyzed_log log;
 	int err;
 
@@ -213,10 +209,11 @@ int cmd_time(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	plan(&o, &course);
-	if (analyze_log_watched(o.path, &watch, &log))
-		return CMD_FAILED;
-	err = show(&o, &log);
-	analyzed_log_close(&log);
+	err = analyze_log_watched(&o.source, &watch, &log);
+	if (!err) {
+		err = show(&o, &log);
+		analyzed_log_close(&log);
+	}
+	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }

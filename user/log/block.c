@@ -1,7 +1,6 @@
 #include "log/block.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +40,72 @@ void block_seal(const struct block *b, uint8_t *bytes)
 	put32(bytes + AT_EVENTS, b->events);
 	put32(bytes + AT_KIND, b->kind);
 	put32(bytes + AT_CRC, checksum(bytes, b->length));
+}
+
+int block_parse(const uint8_t *bytes, struct block *ret)
+{
+	uint32_t length = get32(bytes + AT_LENGTH);
+
+	if (memcmp(bytes, block_magic, sizeof(block_magic)) || length > BLOCK_PAYLOAD_MAX)
+		return -EBADMSG;
+	*ret = (struct block){
+		.length = length,
+		.sequence = get32(bytes + AT_SEQUENCE),
+		.events = get32(bytes + AT_EVENTS),
+		.kind = get32(bytes + AT_KIND),
+		.payload = bytes + BLOCK_HEADER_BYTES,
+	};
+	return 0;
+}
+
+bool block_is_sound(const uint8_t *bytes)
+{
+	return checksum(bytes, get32(bytes + AT_LENGTH)) == get32(bytes + AT_CRC);
+}
+
+const uint8_t *block_find(const uint8_t *bytes, size_t count)
+{
+	return memmem(bytes, count, block_magic, sizeof(block_magic));
+}
+
+static void put64(uint8_t *p, uint64_t value)
+{
+	put32(p, (uint32_t)value);
+	put32(p + 4, (uint32_t)(value >> 32));
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	return get32(p) | (uint64_t)get32(p + 4) << 32;
+}
+
+enum { AT_FIRST = 0, AT_LAST = 8, AT_RAW = 16, AT_CODEC = 20, AT_FLAGS = 21 };
+
+void preamble_put(const struct preamble *p, uint8_t bytes[PREAMBLE_BYTES])
+{
+	memset(bytes, 0, PREAMBLE_BYTES);
+	put64(bytes + AT_FIRST, p->first_ns);
+	put64(bytes + AT_LAST, p->last_ns);
+	put32(bytes + AT_RAW, p->raw_bytes);
+	bytes[AT_CODEC] = p->codec;
+	bytes[AT_FLAGS] = p->flags;
+}
+
+int preamble_get(const uint8_t *payload, uint32_t length, struct preamble *ret)
+{
+	struct preamble p;
+
+	if (length < PREAMBLE_BYTES)
+		return -EBADMSG;
+	p.first_ns = get64(payload + AT_FIRST);
+	p.last_ns = get64(payload + AT_LAST);
+	p.raw_bytes = get32(payload + AT_RAW);
+	p.codec = payload[AT_CODEC];
+	p.flags = payload[AT_FLAGS];
+	if (p.raw_bytes > BLOCK_PAYLOAD_MAX)
+		return -EBADMSG;
+	*ret = p;
+	return 0;
 }
 
 /* 0, or -EBADMSG where the file has become shorter meanwhile. */

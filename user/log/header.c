@@ -5,6 +5,7 @@
 #include <msgpack.h>
 #include <string.h>
 
+#include "log/block.h"
 #include "log/schema.h"
 #include "log/text.h"
 #include "log/unpack.h"
@@ -89,7 +90,24 @@ static int pack_json(msgpack_packer *pk, json_t *json, unsigned depth)
 	}
 }
 
-int header_pack(struct msgpack_sbuffer *buf, const json_t *header)
+/* What this version knows beyond the first one. */
+static const char *const known_features[] = {FEATURE_PACKED, "lz4", "zstd"};
+
+static int pack_features(msgpack_packer *pk, const char *const *features)
+{
+	size_t count = 0, i;
+	int err = 0;
+
+	while (features && features[count])
+		count++;
+	if (msgpack_pack_array(pk, count))
+		return -ENOMEM;
+	for (i = 0; i < count && !err; i++)
+		err = pack_text(pk, features[i], strlen(features[i]));
+	return err;
+}
+
+int header_pack(struct msgpack_sbuffer *buf, const json_t *header, const char *const *features)
 {
 	/* jansson's iterators take no const object, though they change nothing. */
 	json_t *object = (json_t *)header;
@@ -106,7 +124,7 @@ int header_pack(struct msgpack_sbuffer *buf, const json_t *header)
 	if (msgpack_pack_map(&pk, json_object_size(header) - own + 3) ||
 	    pack_text(&pk, "format", 6) || pack_text(&pk, "spoor", 5) ||
 	    pack_text(&pk, "version", 7) || msgpack_pack_int64(&pk, SCHEMA_VERSION) ||
-	    pack_text(&pk, "features", 8) || msgpack_pack_array(&pk, 0))
+	    pack_text(&pk, "features", 8) || pack_features(&pk, features))
 		return -ENOMEM;
 	return pack_members(&pk, object, 0);
 }
@@ -195,17 +213,32 @@ static int unpack_json(struct unpack *u, unsigned depth, json_t **ret)
 	return err;
 }
 
+static bool is_known_feature(const json_t *feature)
+{
+	const char *name = json_string_value(feature);
+	unsigned i;
+
+	for (i = 0; name && i < sizeof(known_features) / sizeof(*known_features); i++)
+		if (!strcmp(name, known_features[i]))
+			return true;
+	return false;
+}
+
 static int check(const json_t *header)
 {
+	const json_t *features = json_object_get(header, "features");
 	const json_t *version = json_object_get(header, "version");
 	const json_t *format = json_object_get(header, "format");
+	size_t i;
 
 	if (!json_is_string(format) || strcmp(json_string_value(format), "spoor") ||
 	    !json_is_integer(version) || json_integer_value(version) < 1)
 		return -EBADMSG;
-	if (json_integer_value(version) > SCHEMA_VERSION ||
-	    json_array_size(json_object_get(header, "features")) > 0)
+	if (json_integer_value(version) > SCHEMA_VERSION)
 		return -ENOTSUP;
+	for (i = 0; i < json_array_size(features); i++)
+		if (!is_known_feature(json_array_get(features, i)))
+			return -ENOTSUP;
 	return 0;
 }
 

@@ -8,9 +8,10 @@ struct msgpack_sbuffer;
 
 /*
  * Appends header as a msgpack map, with this version's own "format", "version" and "features" in
- * front. -EINVAL: no object, nested too deep, or text with a NUL in it. -ENOMEM.
+ * front; features ends with NULL, or is NULL for none. -EINVAL: no object, nested too deep, or text
+ * with a NUL in it. -ENOMEM.
  */
-int header_pack(struct msgpack_sbuffer *buf, const json_t *header);
+int header_pack(struct msgpack_sbuffer *buf, const json_t *header, const char *const *features);
 
 /*
  * The caller owns *ret. -EBADMSG: no such map. -ENOTSUP: of a newer version, or with a feature that

@@ -1,75 +1,183 @@
+/*
+ * Blocks are read and checked in order, by who calls (fill), decoded ahead of time (log/ahead.h),
+ * and their events handed out where they are. What is counted goes with the blocks, so that the
+ * statistics are those of the place that the caller has come to.
+ */
 #include "log/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/ahead.h"
+#include "log/batch.h"
 #include "log/block.h"
-#include "log/counters.h"
 #include "log/header.h"
 #include "log/schema.h"
+#include "log/seek.h"
+#include "log/stream.h"
 #include "log/text.h"
-#include "log/unpack.h"
+
+/* Threads pay from this size of a file on; what comes out of a pipe is decoded when it comes. */
+#define JOBS_BYTES (1024 * 1024)
 
 struct log_reader {
-	struct block_file file;
-	int err; /* what stopped the reading for good; 0: nothing */
+	char **paths;
+	unsigned path_count;
+	unsigned path_next; /* of those that have not been opened yet */
+	struct stream in;
+	struct seek seek;
 	json_t *header;
-	uint32_t block_events; /* left in the open block */
-	uint32_t sequence;     /* of the next block, if none is missing */
-	uint64_t gaps;         /* between the blocks so far */
-	uint64_t time_ns;      /* of the last event in the open block */
-	struct unpack in;      /* the rest of the open block's payload */
-	struct counters counters;
+	json_t *file_header;          /* of the file that is open */
+	uint32_t sequence;            /* of the next block, if none is missing */
+	uint64_t gaps;                /* between the blocks so far */
+	bool closed;                  /* the file's last block says that it is complete */
+	bool hole;                    /* something is missing before the next block of events */
+	bool fresh;                   /* and nothing was before it */
+	bool ended;                   /* there is nothing more to be read ahead */
+	int fill_err;                 /* why it ended; 0: all was read */
+	struct log_reader_stats seen; /* up to the last block that was read ahead */
+	struct ahead *ahead;
+	struct slot *slot; /* where the events come from; NULL: none is open */
+	size_t offset;     /* of the next event in its batch */
+	bool joined;       /* what can be open is known */
 	struct text_set *texts;
-	struct event event;
-	struct log_reader_stats stats;
+	bool over;
+	int err;                    /* what stopped the reading for good; 0: nothing */
+	struct log_reader_stats at; /* up to the block that is open */
+	uint64_t events, unknown, damaged;
+	uint16_t event_bytes[SCHEMA_ID_MAX + 1];
+	bool has_text[SCHEMA_ID_MAX + 1];
 };
 
-/* The magic bytes, then the header block. */
-static int header_read(struct log_reader *r)
+/* The magic bytes, then the header block. *ret is the caller's. */
+static int header_read(struct log_reader *r, json_t **ret)
 {
-	char magic[LOG_MAGIC_BYTES];
 	struct block b;
-	ssize_t n;
-	int err;
+	int err = stream_need(&r->in, LOG_MAGIC_BYTES);
 
-	n = pread(r->file.fd, magic, sizeof(magic), 0);
-	if (n < 0)
-		return -errno;
-	if (n != sizeof(magic) || memcmp(magic, LOG_MAGIC, sizeof(magic)))
-		return -EPROTO;
-	r->file.offset = sizeof(magic);
-	err = block_file_next(&r->file, 0, &b);
 	if (err < 0)
 		return err;
-	if (!err || r->file.gaps || b.kind != BLOCK_KIND_HEADER)
+	if (!err || memcmp(stream_bytes(&r->in), LOG_MAGIC, LOG_MAGIC_BYTES))
+		return -EPROTO;
+	err = stream_seek(&r->in, r->in.offset + LOG_MAGIC_BYTES);
+	if (!err)
+		err = stream_block(&r->in, 0, &b);
+	if (err < 0)
+		return err;
+	if (!err || r->in.gaps || b.kind != BLOCK_KIND_HEADER)
 		return -EBADMSG;
 	r->sequence = b.sequence + 1;
-	r->stats.blocks = 1;
-	return header_unpack(b.payload, b.length, &r->header);
+	r->seen.blocks++;
+	return header_unpack(b.payload, b.length, ret);
+}
+
+/* Of the map that the header of a part has; 0: it has none. */
+static uint64_t part_number(const json_t *header, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(json_object_get(header, "part"), key));
+}
+
+static const char *part_recording(const json_t *header)
+{
+	const json_t *part = json_object_get(header, "part");
+	const char *recording = json_string_value(json_object_get(part, "recording"));
+
+	return recording ? recording : "";
+}
+
+static bool is_next_part(const json_t *before, const json_t *header)
+{
+	return before && *part_recording(header) &&
+	       !strcmp(part_recording(before), part_recording(header)) &&
+	       part_number(before, "number") + 1 == part_number(header, "number");
+}
+
+/* Opens the next file. The first one's header is the log's. */
+static int file_open(struct log_reader *r)
+{
+	json_t *header;
+	int err;
+
+	stream_close(&r->in);
+	err = stream_open(&r->in, r->paths[r->path_next++]);
+	if (!err)
+		err = header_read(r, &header);
+	if (err)
+		return err;
+	if (!r->closed || !is_next_part(r->file_header, header))
+		r->hole = r->fresh = true;
+	r->gaps = 0;
+	r->closed = false;
+	json_decref(r->file_header);
+	r->file_header = header;
+	if (!r->header)
+		r->header = json_incref(header);
+	return seek_begin(&r->seek, &r->in);
+}
+
+static int paths_copy(struct log_reader *r, const char *const *paths, unsigned count)
+{
+	r->paths = calloc(count, sizeof(*r->paths));
+	if (!r->paths)
+		return -ENOMEM;
+	for (; r->path_count < count; r->path_count++) {
+		r->paths[r->path_count] = strdup(paths[r->path_count]);
+		if (!r->paths[r->path_count])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static unsigned jobs_of(const struct log_reader *r, const struct log_reader_options *o)
+{
+	long cpus;
+
+	if (o && o->jobs)
+		return o->jobs;
+	if (!r->in.seekable || (r->in.size < JOBS_BYTES && r->path_count == 1))
+		return 1;
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return cpus < 1 ? 1 : (unsigned)cpus;
+}
+
+static void plan_events(struct log_reader *r)
+{
+	for (unsigned i = 0; i < schema_table_count; i++) {
+		const struct event_desc *desc = &schema_table[i];
+
+		r->event_bytes[desc->id] =
+			(uint16_t)(offsetof(struct event, v) +
+				   desc->field_count * sizeof(union field_value));
+		for (unsigned f = 0; f < desc->field_count; f++)
+			r->has_text[desc->id] |= desc->fields[f].type == FIELD_STR;
+	}
 }
 
 int log_reader_open(const char *path, struct log_reader **ret)
 {
+	return log_reader_open_with(&path, 1, NULL, ret);
+}
+
+int log_reader_open_with(const char *const *paths, unsigned count,
+			 const struct log_reader_options *options, struct log_reader **ret)
+{
 	struct log_reader *r = calloc(1, sizeof(*r));
-	struct stat st;
 	int err;
 
 	if (!r)
 		return -ENOMEM;
-	r->file.fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r->file.fd < 0 || fstat(r->file.fd, &st)) {
-		err = -errno;
-		goto fail;
-	}
-	r->file.size = (uint64_t)st.st_size;
-	err = header_read(r);
+	r->in.fd = -1;
+	plan_events(r);
+	err = count ? paths_copy(r, paths, count) : -EINVAL;
+	if (!err)
+		err = file_open(r);
+	if (!err)
+		err = ahead_new(jobs_of(r, options), &r->ahead);
 	if (err)
 		goto fail;
+	r->at = r->seen;
 	*ret = r;
 	return 0;
 fail:
@@ -79,13 +187,18 @@ fail:
 
 void log_reader_close(struct log_reader *r)
 {
+	unsigned i;
+
 	if (!r)
 		return;
-	if (r->file.fd >= 0)
-		close(r->file.fd);
-	block_file_free(&r->file);
-	counters_free(&r->counters);
+	ahead_free(r->ahead);
+	seek_free(&r->seek);
+	stream_close(&r->in);
+	for (i = 0; i < r->path_count; i++)
+		free(r->paths[i]);
+	free(r->paths);
 	text_set_free(&r->texts);
+	json_decref(r->file_header);
 	json_decref(r->header);
 	free(r);
 }
@@ -98,181 +211,261 @@ const json_t *log_reader_header(const struct log_reader *r)
 /* One gap is one damaged block; blocks that the sequence numbers miss beyond that are missing. */
 static void count_gap(struct log_reader *r, uint32_t sequence)
 {
-	uint64_t damaged = r->file.gaps - r->gaps;
+	uint64_t damaged = r->in.gaps - r->gaps;
 	uint64_t lost = sequence - r->sequence;
 
-	r->gaps = r->file.gaps;
-	r->stats.blocks_damaged += damaged;
+	r->gaps = r->in.gaps;
+	r->seen.blocks_damaged += damaged;
 	if (lost > damaged)
-		r->stats.blocks_missing += lost - damaged;
+		r->seen.blocks_missing += lost - damaged;
+	if (damaged || lost) {
+		r->hole = true;
+		r->fresh = false;
+	}
 }
 
-static void block_drop(struct log_reader *r)
+/* The next block of the open file. 1: *ret. 0: its end. */
+static int block_next(struct log_reader *r, struct block *ret)
 {
-	r->stats.blocks_damaged++;
-	r->block_events = 0;
+	uint64_t gap_bytes = r->in.gap_bytes;
+	int err = seek_skip(&r->seek, &r->in, &r->sequence);
+
+	if (!err)
+		err = stream_block(&r->in, r->sequence, ret);
+	r->seen.bytes_skipped += r->in.gap_bytes - gap_bytes;
+	if (err < 0)
+		return err;
+	count_gap(r, err ? ret->sequence : r->sequence);
+	if (!err)
+		return 0;
+	r->sequence = ret->sequence + 1;
+	r->seen.blocks++;
+	r->closed = ret->kind == BLOCK_KIND_END;
+	return 1;
 }
 
-/* 1: a block of events is open. 0: the end. */
-static int block_open(struct log_reader *r)
+/* To the next file. 1: there is one that is needed. */
+static int file_next(struct log_reader *r)
+{
+	int err;
+
+	if (r->path_next == r->path_count)
+		return 0;
+	err = file_open(r);
+	if (err)
+		return err;
+	return !r->seek.limited || part_number(r->file_header, "begin_ns") <= r->seek.to_ns;
+}
+
+static bool is_wanted(const struct log_reader *r, const struct block *b, struct preamble *ret)
+{
+	*ret = (struct preamble){0};
+	if (b->kind == BLOCK_KIND_EVENTS)
+		return true;
+	if (b->kind != BLOCK_KIND_PACKED)
+		return false;
+	return preamble_get(b->payload, b->length, ret) || seek_wants(&r->seek, ret);
+}
+
+/* 1: a block is on its way. 0: the end. */
+static int fill(struct log_reader *r, struct slot *s)
 {
 	struct block b;
-	uint32_t count;
+	int err;
+
+	do {
+		err = block_next(r, &b);
+		if (!err) {
+			err = file_next(r);
+			b.kind = BLOCK_KIND_HEADER;
+		}
+	} while (err == 1 && !is_wanted(r, &b, &s->preamble));
+	if (err != 1)
+		return err;
+	s->seen = r->seen;
+	s->hole = s->fresh = false;
+	if (!(s->preamble.flags & BLOCK_DEFINITIONS)) {
+		s->hole = r->hole;
+		s->fresh = r->fresh;
+		r->hole = r->fresh = false;
+	}
+	err = ahead_put(r->ahead, s, &b);
+	return err ? err : 1;
+}
+
+/* As much as there is room for; of a pipe, what is asked for. */
+static void fill_all(struct log_reader *r)
+{
+	struct slot *s;
+	int err = 1;
+
+	while (!r->ended && (s = ahead_room(r->ahead))) {
+		err = fill(r, s);
+		r->ended = err != 1;
+		r->fill_err = err < 0 ? err : 0;
+	}
+}
+
+/* Whether the events of a block that has been decoded are to be handed out. */
+static bool is_due(struct log_reader *r, const struct slot *s)
+{
+	bool joined = r->joined && !s->hole;
+
+	if (s->preamble.flags & BLOCK_DEFINITIONS)
+		return true;
+	r->joined = joined || s->fresh || s->preamble.flags & BLOCK_SYNC;
+	return !joined || !(s->preamble.flags & BLOCK_SYNC);
+}
+
+/* The block has been read to its end. */
+static void slot_close(struct log_reader *r, bool due)
+{
+	const struct decoder *d = &r->slot->decoder;
+
+	if (due) {
+		r->unknown += d->unknown;
+		r->damaged += d->damaged;
+		r->joined = r->joined && !d->damaged;
+	}
+	ahead_done(r->ahead);
+	r->slot = NULL;
+}
+
+/* 1: r->slot has events that are next. 0: the end. */
+static int batch_next(struct log_reader *r)
+{
 	int err;
 
 	for (;;) {
-		err = block_file_next(&r->file, r->sequence, &b);
-		if (err < 0)
-			return err;
-		count_gap(r, err ? b.sequence : r->sequence);
-		if (!err)
-			return 0;
-		r->sequence = b.sequence + 1;
-		r->stats.blocks++;
-		if (b.kind != BLOCK_KIND_EVENTS)
-			continue;
-		counters_reset(&r->counters);
-		r->in = (struct unpack){b.payload, b.payload + b.length};
-		if (unpack_array(&r->in, &count) || !count || unpack_uint(&r->in, &r->time_ns)) {
-			block_drop(r);
-			continue;
+		if (r->slot && decoder_more(&r->slot->decoder)) {
+			err = ahead_more(r->ahead, r->slot);
+			if (err)
+				return err;
+		} else {
+			if (r->slot)
+				slot_close(r, true);
+			fill_all(r);
+			r->slot = ahead_oldest(r->ahead);
+			if (!r->slot) {
+				r->at = r->seen;
+				return r->fill_err;
+			}
+			r->at = r->slot->seen;
+			if (r->slot->err)
+				return r->slot->err;
+			if (!is_due(r, r->slot)) {
+				slot_close(r, false);
+				continue;
+			}
 		}
-		for (err = 0; count > 1 && !err; count--)
-			err = unpack_skip(&r->in);
-		r->block_events = b.events;
-		if (err)
-			block_drop(r);
-		else if (b.events)
+		r->offset = 0;
+		if (r->slot->batch->used)
 			return 1;
 	}
 }
 
-static int text_read(struct log_reader *r, const char **ret)
+/* Puts the texts into an event that has only their places so far. */
+static int texts_fill(struct log_reader *r, struct event *e)
 {
-	struct unpack_value value;
+	const struct event_desc *desc = schema_event(e->id);
 	const char *text;
+	size_t length;
 
-	if (unpack_value(&r->in, &value) || value.type != UNPACK_STR || value.count > LOG_TEXT_MAX)
-		return -EBADMSG;
-	text = text_set_add(&r->texts, value.data, value.count);
-	if (!text)
-		return -ENOMEM;
-	*ret = text;
+	for (unsigned i = 0; i < desc->field_count; i++) {
+		if (desc->fields[i].type != FIELD_STR)
+			continue;
+		decoder_text(&r->slot->decoder, e->v[i].s, &text, &length);
+		e->v[i].s = length ? text_set_add(&r->texts, text, length) : "";
+		if (!e->v[i].s)
+			return -ENOMEM;
+	}
 	return 0;
-}
-
-static int counter_read(struct log_reader *r, uint64_t thread, unsigned counter, uint64_t *ret)
-{
-	uint64_t *last;
-	uint64_t diff;
-
-	if (unpack_signed(&r->in, &diff))
-		return -EBADMSG;
-	if (!thread) {
-		*ret = diff;
-		return 0;
-	}
-	last = counters_of(&r->counters, thread);
-	if (!last)
-		return -ENOMEM;
-	last[counter] += diff;
-	*ret = last[counter];
-	return 0;
-}
-
-static int fields_read(struct log_reader *r, const struct event_desc *desc, struct event *e)
-{
-	const uint8_t *counter = schema_counter[desc - schema_table];
-	const struct field_desc *field = desc->fields;
-	unsigned i;
-	int err = 0;
-
-	for (i = 0; i < e->field_count && !err; i++, field++) {
-		if (field->type == FIELD_COUNTER)
-			err = counter_read(r, field->of < 0 ? e->thread : e->v[field->of].u,
-					   counter[i], &e->v[i].u);
-		else if (field->type == FIELD_STR)
-			err = text_read(r, &e->v[i].s);
-		else if (field->type == FIELD_BOOL)
-			err = unpack_bool(&r->in, &e->v[i].u);
-		else
-			err = unpack_uint(&r->in, &e->v[i].u);
-	}
-	for (; i < desc->field_count; i++, field++) {
-		if (field->type == FIELD_STR)
-			e->v[i].s = "";
-		else
-			e->v[i].u = 0;
-	}
-	return err;
-}
-
-/* 1: r->event is the next one. 0: it was of an unknown kind. */
-static int event_read(struct log_reader *r)
-{
-	struct event *e = &r->event;
-	const struct event_desc *desc;
-	uint64_t id, dt, thread;
-	uint32_t count;
-	int err;
-
-	if (unpack_array(&r->in, &count) || count < 3 || unpack_uint(&r->in, &id) ||
-	    unpack_signed(&r->in, &dt) || unpack_uint(&r->in, &thread) || thread > UINT32_MAX)
-		return -EBADMSG;
-	count -= 3;
-	r->time_ns += dt;
-	desc = id <= SCHEMA_ID_MAX ? schema_event((unsigned)id) : NULL;
-	if (desc) {
-		e->id = (uint16_t)id;
-		e->thread = (uint32_t)thread;
-		e->time_ns = r->time_ns;
-		e->field_count = (uint16_t)(count < desc->field_count ? count : desc->field_count);
-		err = fields_read(r, desc, e);
-		if (err)
-			return err;
-		count -= e->field_count;
-	}
-	while (count--)
-		if (unpack_skip(&r->in))
-			return -EBADMSG;
-	return desc != NULL;
 }
 
 int log_reader_next(struct log_reader *r, const struct event **ret)
 {
-	int err;
+	struct event *e;
 
-	while (!r->err) {
-		err = r->block_events ? 1 : block_open(r);
-		if (!err)
-			break;
-		if (err > 0)
-			err = event_read(r);
-		if (err == -EBADMSG) {
-			block_drop(r);
-			continue;
-		}
-		if (err < 0) {
-			r->err = err;
-			break;
-		}
-		r->block_events--;
-		if (!r->block_events && r->in.at != r->in.end)
-			r->stats.blocks_damaged++;
-		if (err) {
-			r->stats.events++;
-			*ret = &r->event;
-			return 1;
-		}
-		r->stats.events_unknown++;
-	}
 	if (r->err)
 		return r->err;
-	return r->stats.blocks_damaged || r->stats.blocks_missing ? -EBADMSG : 0;
+	if (!r->slot || r->offset == r->slot->batch->used) {
+		if (!r->over) {
+			r->err = batch_next(r);
+			r->over = r->err != 1;
+			r->err = r->err < 0 ? r->err : 0;
+		}
+		if (r->err)
+			return r->err;
+		if (r->over)
+			return r->damaged || r->at.blocks_damaged || r->at.blocks_missing ? -EBADMSG
+											  : 0;
+	}
+	e = (struct event *)(r->slot->batch->bytes + r->offset);
+	r->offset += r->event_bytes[e->id];
+	r->events++;
+	if (r->has_text[e->id]) {
+		r->err = texts_fill(r, e);
+		if (r->err)
+			return r->err;
+	}
+	*ret = e;
+	return 1;
+}
+
+struct batch *log_reader_hold(struct log_reader *r)
+{
+	r->slot->batch->holds++;
+	return r->slot->batch;
+}
+
+void log_reader_release(struct log_reader *r, struct batch *b)
+{
+	ahead_release(r->ahead, b);
+}
+
+/* Of several parts, how many need not be opened, for others begin no later than the range. */
+static int files_pass(struct log_reader *r)
+{
+	struct log_reader other = {.in.fd = -1};
+	unsigned i, last = 0;
+	json_t *header;
+	int err = 0;
+
+	for (i = r->path_next; i < r->path_count && !err; i++) {
+		err = stream_open(&other.in, r->paths[i]);
+		if (!err)
+			err = header_read(&other, &header);
+		stream_close(&other.in);
+		if (err)
+			break;
+		if (part_number(header, "begin_ns") &&
+		    part_number(header, "begin_ns") <= r->seek.from_ns)
+			last = i;
+		json_decref(header);
+	}
+	if (err || !last)
+		return 0; /* what is wrong with a file is told when it is its turn */
+	r->path_next = last;
+	return file_open(r);
+}
+
+int log_reader_limit(struct log_reader *r, uint64_t from_ns, uint64_t to_ns)
+{
+	int err;
+
+	if (from_ns > to_ns)
+		return -EINVAL;
+	r->seek.limited = true;
+	r->seek.from_ns = from_ns;
+	r->seek.to_ns = to_ns;
+	err = files_pass(r);
+	return err ? err : seek_begin(&r->seek, &r->in);
 }
 
 void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret)
 {
-	*ret = r->stats;
-	ret->bytes_skipped = r->file.gap_bytes;
+	*ret = r->at;
+	ret->events = r->events;
+	ret->events_unknown = r->unknown;
+	ret->blocks_damaged += r->damaged;
 }

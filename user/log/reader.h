@@ -17,14 +17,35 @@ struct log_reader_stats {
 	uint64_t events_unknown; /* of kinds that this version does not know */
 };
 
+struct log_reader_options {
+	unsigned
+		jobs; /* threads that decode ahead; 0: one per CPU; 1: none, the caller's does it */
+};
+
 /*
  * -EPROTO: not a spoor log. -ENOTSUP: written by a newer spoor (its major version is unknown here).
  * -EBADMSG: the header block is damaged. On success *ret is the caller's.
  */
 int log_reader_open(const char *path, struct log_reader **ret);
+
+/*
+ * The files of one recording, in this order, as one log; "-" is standard input, which is read as a
+ * stream. options may be NULL. A file that cannot be opened is told as log_reader_open does, the
+ * others by log_reader_next when it is their turn.
+ */
+int log_reader_open_with(const char *const *paths, unsigned count,
+			 const struct log_reader_options *options, struct log_reader **ret);
+
+/*
+ * To be called before the first log_reader_next: of the blocks with other events than definitions,
+ * only those are of interest in which something happened from from_ns to to_ns (UINT64_MAX: to the
+ * end). More comes out than that: whole blocks, and what leads to from_ns from the last block of
+ * synchronization before it; see log/range.h. 0 or what reading the file said.
+ */
+int log_reader_limit(struct log_reader *r, uint64_t from_ns, uint64_t to_ns);
 void log_reader_close(struct log_reader *r);
 
-/* The header, lent until close. */
+/* The header of the first file, lent until close. */
 const json_t *log_reader_header(const struct log_reader *r);
 
 /*
@@ -34,4 +55,13 @@ const json_t *log_reader_header(const struct log_reader *r);
  * errno: the file cannot be read on.
  */
 int log_reader_next(struct log_reader *r, const struct event **ret);
+
+/*
+ * Keeps the last event where it is, also beyond the next call, until the same number of releases of
+ * what is returned, or until close.
+ */
+struct batch;
+struct batch *log_reader_hold(struct log_reader *r);
+void log_reader_release(struct log_reader *r, struct batch *b);
+
 void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret);

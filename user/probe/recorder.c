@@ -28,11 +28,15 @@
 #include "jvm/jvm.h"
 #include "jvm/native.h"
 #include "log/event.h"
+#include "log/output.h"
 #include "log/writer.h"
 #include "probe/chains.h"
+#include "probe/dumps.h"
+#include "probe/facts.h"
 #include "probe/hooks.h"
 #include "probe/host.h"
 #include "probe/ids.h"
+#include "probe/log_error.h"
 #include "probe/programs.h"
 #include "probe/recorder.h"
 #include "probe/translate.h"
@@ -42,6 +46,7 @@
 #define POLL_MS 50       /* how long a record may lie in the ring */
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
 #define STARTING_SHORT_MS 300
+#define FLUSH_NS NS_PER_S
 #define REFRESH_MS 200 /* while the JVM is starting up */
 #define NAMES_EACH_WINDOW                                                                          \
 	512 /* Java threads whose names are read anew in each window; more: in each tenth */
@@ -52,6 +57,9 @@ struct recorder {
 	struct programs *p;
 	struct jvm_flag_hold *flag;
 	struct log_writer *w;
+	struct dumps *dumps; /* NULL: no flight recorder */
+	void (*dumped)(void *ctx, const struct dump *d);
+	void *dumped_ctx;
 	struct ids *ids;
 	struct chains *chains;
 	struct translate *t;
@@ -60,7 +68,7 @@ struct recorder {
 	bool without_stacks;
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
 	uint64_t walks[WALK_RESULT_COUNT];
-	uint64_t window_ns, start_ns, next_window, next_refresh;
+	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush;
 	uint64_t windows, starting_until;
 	unsigned names_every;
 	bool starting;
@@ -231,41 +239,6 @@ static json_t *describe_sources(const struct recorder *r)
 	return o;
 }
 
-/* What can be vouched for, in words; schemas/event-log.md has the keys. */
-static json_t *describe_facts(const struct recorder *r)
-{
-	if (!r->patched)
-		return json_pack(
-			"{s:s, s:s, s:s}", "owner",
-			"read from ObjectMonitor::_owner, or the lock's owner field, at the moment "
-			"of blocking; between two observations the holder is inferred",
-			"monitor_exit",
-			"partial: a stock JVM reports 20-100 % of the releases of contended "
-			"monitors",
-			"lock_identity",
-			"identity hash where the object has one, else ObjectMonitor, else address "
-			"(inferred)");
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s}", "owner",
-		"monitors: exact, every release while a thread is blocked tells since when it was "
-		"held and from where; java.util.concurrent: read from the lock's owner field at "
-		"the "
-		"moment of blocking",
-		"monitor_exit",
-		"complete: each release of a monitor for which a thread is blocked, in storms "
-		"folded "
-		"into sums",
-		"lock_identity",
-		"identity hash; one number per class where so many were parked on that "
-		"a note says so",
-		"sequence",
-		"monitor events by monitor, park events in all, numbered by the JVM without gaps; "
-		"numbers may be missing at the beginning, at the end, and where events were lost",
-		"blocked",
-		"from the JVM's own clock: entered has the time of acquisition, exit that of the "
-		"release; after Object.wait() too");
-}
-
 static json_t *describe_jvm(const struct recorder *r)
 {
 	json_t *jvm = jvm_describe(r->j);
@@ -292,23 +265,43 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		"command", o->command, "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
 		(json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes, "no_write",
 		(int)o->no_write, "no_stacks", (int)o->no_stacks, "stock_probes",
-		(int)o->stock_probes, "facts", describe_facts(r));
+		(int)o->stock_probes, "facts", facts_describe(r->patched));
+}
+
+static int create_flight(struct recorder *r, const struct recorder_options *o,
+			 struct log_writer_options *log)
+{
+	struct dumps_options flight = o->flight;
+
+	flight.path = o->log.path;
+	flight.max_bytes = o->log.max_bytes;
+	log->keep_ns = flight.keep_ns;
+	log->watch = dumps_watch;
+	r->dumped = o->dumped;
+	r->dumped_ctx = o->dumped_ctx;
+	if (dumps_new(&flight, &r->dumps, &log->output))
+		return -ENOMEM;
+	log->watch_ctx = r->dumps;
+	return 0;
 }
 
 static int create_log(struct recorder *r, const struct recorder_options *o,
 		      char why[RECORDER_WHY_MAX])
 {
-	json_t *header = describe(r, o);
-	int err;
+	struct log_writer_options log = o->log;
+	char text[LOG_EXISTS_MAX];
+	json_t *header;
+	int err = o->flight.keep_ns ? create_flight(r, o, &log) : 0;
 
-	if (!header)
-		return fail(why, -ENOMEM, "out of memory");
-	err = log_writer_open(o->path, o->overwrite, header, &r->w);
+	if (err)
+		return fail(why, err, "out of memory");
+	header = describe(r, o);
+	err = header ? log_writer_open(&log, header, &r->w) : -ENOMEM;
 	json_decref(header);
 	if (err == -EEXIST)
-		return fail(why, err, "%s exists already; -f overwrites it", o->path);
+		return fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
 	if (err)
-		return fail(why, err, "%s cannot be written: %s", o->path, strerror(-err));
+		return fail(why, err, "%s cannot be written: %s", o->log.path, log_error_text(err));
 	err = ids_new(r->w, &r->ids);
 	if (!err)
 		err = chains_new(r->w, programs_class_epoch(r->p), &r->chains);
@@ -407,6 +400,7 @@ static void discard(struct recorder *r)
 	native_free(r->native);
 	ids_free(r->ids);
 	log_writer_close(r->w);
+	dumps_free(r->dumps);
 	jvm_close(r->j);
 	free(r->cpus);
 	free(r->stat);
@@ -522,6 +516,13 @@ static void note_marks(void *ctx, const char *path, const char *why)
 	log_write(r->w, &e);
 }
 
+/* What has happened is out of this process a second later. */
+static void flush(struct recorder *r)
+{
+	log_writer_flush(r->w);
+	r->next_flush = clock_mono_ns() + FLUSH_NS;
+}
+
 static void window(struct recorder *r)
 {
 	programs_look_for_marks(r->p, note_marks, r);
@@ -534,7 +535,7 @@ static void window(struct recorder *r)
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
 		read_names(r);
-	log_writer_flush(r->w);
+	flush(r);
 }
 
 /* The hooks are there and are not used: readers of the log should know. */
@@ -557,12 +558,13 @@ static void note_hooks(struct recorder *r)
 int recorder_open(const struct recorder_options *o, struct recorder **ret,
 		  char why[RECORDER_WHY_MAX])
 {
+	char text[LOG_EXISTS_MAX];
 	struct recorder *r;
 	int err;
 
 	/* Before anything is touched; log_writer_open() looks again. */
-	if (!o->overwrite && !access(o->path, F_OK))
-		return fail(why, -EEXIST, "%s exists already; -f overwrites it", o->path);
+	if (log_exists(&o->log))
+		return fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return fail(why, -ENOMEM, "out of memory");
@@ -585,9 +587,56 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	programs_consume(r->p);
 	sample(r);
 	read_names(r);
-	log_writer_flush(r->w);
+	flush(r);
 	*ret = r;
 	return 0;
+}
+
+static void tell_dumps(struct recorder *r)
+{
+	struct dump d;
+
+	while (dumps_next(r->dumps, &d))
+		r->dumped(r->dumped_ctx, &d);
+}
+
+static int pass_dumps(struct recorder *r, uint64_t now)
+{
+	int err = dumps_pass(r->dumps, r->w, now);
+
+	tell_dumps(r);
+	return err;
+}
+
+/* The last file, which has the log's own end. */
+static void write_last_dump(struct recorder *r, enum recorder_end end)
+{
+	static const char *const why[] = {
+		[RECORDER_DONE] = "the recording's time was over",
+		[RECORDER_INTERRUPTED] = "the recording was interrupted",
+		[RECORDER_JVM_EXITED] = "the JVM has ended",
+		[RECORDER_JVM_KILLED] = "the JVM was killed",
+		[RECORDER_FAILED] = "the recording has failed",
+	};
+
+	dumps_wait(r->dumps);
+	if (!dumps_write(r->dumps, r->w, why[end], true))
+		dumps_wait(r->dumps);
+	tell_dumps(r);
+}
+
+int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX])
+{
+	int err = dumps_write(r->dumps, r->w, reason, false);
+
+	return err ? fail(why, err, "the flight recorder's memory cannot be taken: %s",
+			  log_error_text(err))
+		   : 0;
+}
+
+uint64_t recorder_triggers_passed_over(const struct recorder *r)
+{
+	return r->dumps ? dumps_passed_over(r->dumps) : 0;
 }
 
 static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadline)
@@ -626,14 +675,20 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 			r->next_window +=
 				r->window_ns * (1 + (now - r->next_window) / r->window_ns);
 		}
-		err = log_writer_error(r->w);
+		if (now >= r->next_flush)
+			flush(r);
+		err = r->dumps ? pass_dumps(r, now) : 0;
+		if (!err)
+			err = log_writer_error(r->w);
 		if (!err)
 			err = ids_error(r->ids);
 		if (!err)
 			err = chains_error(r->chains);
 		if (err)
-			return fail(why, err, "the log cannot be written any more: %s",
-				    strerror(-err));
+			return fail(why, err,
+				    "the log cannot be written any more: %s; what was written "
+				    "before can be read",
+				    log_error_text(err));
 		if (fds[1].revents & POLLIN)
 			return 2;
 		if (fds[2].revents & (POLLIN | POLLHUP))
@@ -644,12 +699,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 
 void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 {
-	struct log_writer_stats s;
-
-	log_writer_stats(r->w, &s);
+	log_writer_stats(r->w, &ret->log);
 	ret->elapsed_ns = clock_mono_ns() - r->start_ns;
-	ret->events = s.events;
-	ret->bytes = s.bytes;
 	ret->lost = r->lost_total;
 	ret->lost_ring = r->lost_ring;
 }
@@ -716,8 +767,11 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	translate_flush(r->t, UINT64_MAX);
 	write_lost(r);
 	write_walks(r);
+	log_note_less(r->w, clock_mono_ns());
 	write_end(r, end);
-	log_writer_flush(r->w);
+	if (r->dumps)
+		write_last_dump(r, end);
+	log_writer_finish(r->w);
 	if (ret_stats)
 		recorder_stats(r, ret_stats);
 	log_err = log_writer_close(r->w);
@@ -726,7 +780,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	if (log_err)
 		return fail(why, log_err,
 			    "the log is not complete: %s; what was written before can be read",
-			    strerror(-log_err));
+			    log_error_text(log_err));
 	if (flag_err)
 		return fail(why, flag_err,
 			    "the flag " MONITOR_FLAG

@@ -7,12 +7,19 @@
 
 #include <jansson.h>
 
+#include "log/writer.h"
+#include "probe/dumps.h"
+
 struct recorder;
 
 struct recorder_options {
 	pid_t pid;
-	const char *path;
-	bool overwrite;
+	struct log_writer_options log;
+	struct dumps_options flight; /* keep_ns 0: no flight recorder; its path is the log's */
+	bool flight_after;           /* flight.after_ns was given */
+	/* Is told of each file of the flight recorder, also by recorder_close; d is lent. */
+	void (*dumped)(void *ctx, const struct dump *d);
+	void *dumped_ctx;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
 	bool stock_probes; /* do not use the hooks of a patched JVM */
@@ -26,10 +33,9 @@ struct recorder_options {
 
 struct recorder_stats {
 	uint64_t elapsed_ns;
-	uint64_t events; /* written */
 	uint64_t lost;
 	uint64_t lost_ring; /* of these, for want of room in the ring buffer */
-	uint64_t bytes;
+	struct log_writer_stats log;
 };
 
 enum recorder_end { /* the order of end_reason in events.json */
@@ -53,6 +59,12 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
  * is filled).
  */
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX]);
+
+/* Of a flight recorder: writes what is in memory, as soon as no other file is being written. 0,
+ * or as recorder_run. */
+int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX]);
+/* Triggers that came too soon after another one to get a file. */
+uint64_t recorder_triggers_passed_over(const struct recorder *r);
 
 void recorder_stats(const struct recorder *r, struct recorder_stats *ret);
 bool recorder_monitor_missing(const struct recorder *r);

@@ -9,6 +9,7 @@
 #include "report/by.h"
 #include "report/finding.h"
 #include "report/heap.h"
+#include "report/holes.h"
 #include "report/json_collections.h"
 #include "report/json_wall.h"
 #include "report/text.h"
@@ -30,16 +31,25 @@ static const char *string_name(const struct log_names *names, uint64_t string)
 
 static json_t *recording_json(const struct report_input *in, const struct analysis_facts *f)
 {
-	static const char *const reasons[END_REASON_COUNT] = {"done", "interrupted", "jvm_exited",
-							      "jvm_killed", "failed"};
-	static const char *const copied[] = {"host", "jvm", "record", "sources", "facts"};
+	static const char *const reasons[END_REASON_COUNT] = {
+		"done", "interrupted", "jvm_exited", "jvm_killed", "failed", "dumped"};
+	static const char *const copied[] = {"host", "jvm", "record", "sources", "facts", "flight"};
 	json_t *o = json_object(), *notes = json_array();
+	json_t *parts = holes_json(in->header, in->set, f->ended);
 
 	json_object_set_new(o, "start_wall_ns",
 			    number(header_number(in->header, NULL, "start_wall_ns")));
 	json_object_set_new(o, "start_mono_ns",
 			    number(header_number(in->header, NULL, "start_mono_ns")));
+	if (header_begin_ns(in->header) > header_number(in->header, NULL, "start_mono_ns"))
+		json_object_set_new(o, "begin_mono_ns", number(header_begin_ns(in->header)));
+	if (in->from_ns)
+		json_object_set_new(o, "from_mono_ns", number(in->from_ns));
+	if (in->to_ns)
+		json_object_set_new(o, "to_mono_ns", number(in->to_ns));
 	json_object_set_new(o, "duration_ns", number(report_duration(in)));
+	if (parts)
+		json_object_set_new(o, "parts", parts);
 	json_object_set_new(o, "events", number(f->events));
 	json_object_set_new(o, "end_reason",
 			    f->ended && f->end_reason < END_REASON_COUNT
@@ -61,7 +71,7 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 static json_t *lost_json(const struct report_input *in, const struct analysis_facts *f)
 {
 	static const char *const places[LOST_PLACE_COUNT] = {"ring_buffer", "map_full",
-							     "read_failed", "writer"};
+							     "read_failed", "writer", "log"};
 	json_t *o = json_object(), *events = json_array();
 	uint64_t total = 0;
 

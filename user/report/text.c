@@ -35,6 +35,15 @@ uint64_t header_number(const json_t *header, const char *object, const char *key
 	return number < 0 ? 0 : (uint64_t)number;
 }
 
+uint64_t header_begin_ns(const json_t *header)
+{
+	if (header_number(header, "part", "number") > 1)
+		return header_number(header, "part", "begin_ns");
+	if (json_object_get(header, "flight"))
+		return header_number(header, "flight", "begin_ns");
+	return header_number(header, NULL, "start_mono_ns");
+}
+
 const char *header_collector(const json_t *header)
 {
 	static const char *const collectors[][2] = {
@@ -51,13 +60,17 @@ const char *header_collector(const json_t *header)
 
 uint64_t report_duration(const struct report_input *in)
 {
-	uint64_t start = header_number(in->header, NULL, "start_mono_ns");
+	uint64_t start = header_begin_ns(in->header);
 	struct analysis_facts f;
 
 	analysis_facts(in->analysis, &f);
+	if (in->from_ns > start)
+		start = in->from_ns;
 	if (!start || start > f.last_ns)
 		start = f.first_ns;
-	return f.last_ns - start;
+	if (in->to_ns && in->to_ns < f.last_ns)
+		f.last_ns = in->to_ns; /* definitions can be of later */
+	return f.last_ns > start ? f.last_ns - start : 0;
 }
 
 void report_damage(const struct report_input *in, char *buf, size_t size)

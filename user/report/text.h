@@ -55,7 +55,9 @@ void text_after_wait(struct text *t, const struct group *g, int indent);
 /* Members of the header; "" and 0 where it has none. */
 const char *header_text(const json_t *header, const char *object, const char *key);
 uint64_t header_number(const json_t *header, const char *object, const char *key);
+/* When what the log tells begins: with the recording, or with a later part of it; 0: not told. */
+uint64_t header_begin_ns(const json_t *header);
 /* "G1", "Serial", ...; "" when the flags do not tell. */
 const char *header_collector(const json_t *header);
-/* From the header's start, else from the first event, to the last event. */
+/* From the begin in the header, else from the first event, to the last event. */
 uint64_t report_duration(const struct report_input *in);

@@ -7,7 +7,9 @@
 #include "analyze/analysis.h"
 #include "analyze/contention.h"
 #include "base/units.h"
+#include "log/set.h"
 #include "report/format.h"
+#include "report/holes.h"
 
 #define WIDTH 100
 #define INDENT 13
@@ -78,6 +80,33 @@ static void print_host(struct text *t)
 		  *hypervisor ? "on " : "no hypervisor seen", hypervisor);
 }
 
+static uint64_t begin_wall_ns(const json_t *header)
+{
+	uint64_t wall_ns = header_number(header, NULL, "start_wall_ns");
+
+	return wall_ns ? wall_ns + (header_begin_ns(header) -
+				    header_number(header, NULL, "start_mono_ns"))
+		       : 0;
+}
+
+/* Of a recording in parts: which of them there are. */
+static void print_parts(struct text *t, bool ended)
+{
+	const struct log_set *set = t->in->set;
+	unsigned count = set ? log_set_count(set) : 0;
+	const char *why = header_text(t->in->header, "flight", "why");
+	char clean[LABEL_MAX], hole[HOLES_TEXT_MAX];
+
+	if (*why)
+		text_line(t, "written", "by the flight recorder: %s", label_clean(why, clean));
+	if (!count || !log_set_file(set, 0)->part)
+		return;
+	text_line(t, "parts", "%u, from part %" PRIu64 " to %" PRIu64, count,
+		  log_set_file(set, 0)->part, log_set_file(set, count - 1)->part);
+	for (unsigned i = 0; holes_text(t->in->header, set, ended, i, hole); i++)
+		text_line(t, i ? "" : "missing", "%s", hole);
+}
+
 static void print_time(struct text *t, const struct analysis_facts *f)
 {
 	static const char *const reasons[END_REASON_COUNT] = {
@@ -86,8 +115,9 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 		[END_REASON_JVM_EXITED] = "the JVM exited",
 		[END_REASON_JVM_KILLED] = "the JVM was killed",
 		[END_REASON_FAILED] = "the recording failed",
+		[END_REASON_DUMPED] = "the recording went on",
 	};
-	uint64_t wall_ns = header_number(t->in->header, NULL, "start_wall_ns");
+	uint64_t wall_ns = begin_wall_ns(t->in->header);
 	time_t wall = (time_t)(wall_ns / NS_PER_S);
 	char date[64] = "", duration[FORMAT_MAX];
 	struct tm tm;
@@ -95,6 +125,9 @@ static void print_time(struct text *t, const struct analysis_facts *f)
 	if (wall_ns && gmtime_r(&wall, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
 	text_line(t, "time", "%s%s", date, duration_format(t->duration_ns, duration));
+	print_parts(t, f->ended);
+	if (!f->ended && (t->in->to_ns || (t->in->set && log_set_goes_on(t->in->set))))
+		return;
 	if (!f->ended)
 		text_line(t, "ended",
 			  "not properly: the recorder was killed, or the log is cut short");
@@ -148,6 +181,7 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 			"a table in the kernel was full, or the thread was not known",
 		[LOST_PLACE_READ_FAILED] = "the JVM's memory could not be read",
 		[LOST_PLACE_WRITER] = "the log could not be written",
+		[LOST_PLACE_LOG] = "at least: the log was damaged, and has been repaired",
 	};
 	char count[FORMAT_MAX];
 	uint64_t total = 0;
@@ -199,6 +233,23 @@ static void print_notes(struct text *t, const struct analysis_facts *f)
 			  "%s", f->notes[i].text);
 }
 
+/* Only a part of the recording is in the report. */
+static void print_range(struct text *t)
+{
+	const struct report_input *in = t->in;
+	uint64_t start = header_number(in->header, NULL, "start_mono_ns");
+	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+
+	if (!in->from_ns && !in->to_ns)
+		return;
+	duration_format(in->from_ns > start ? in->from_ns - start : 0, from);
+	duration_format(in->to_ns > start ? in->to_ns - start : 0, to);
+	text_line(t, "part",
+		  "only from %s %s%s after the recording's begin; what was open then "
+		  "counts with its whole time",
+		  from, in->to_ns ? "to " : "on", in->to_ns ? to : "");
+}
+
 int text_recorded(struct text *t)
 {
 	char events[FORMAT_MAX];
@@ -209,6 +260,7 @@ int text_recorded(struct text *t)
 	print_jvm(t);
 	print_host(t);
 	print_time(t, &f);
+	print_range(t);
 	text_line(t, "events", "%s%s", count_format(f.events, events),
 		  t->in->damaged ? " in the intact blocks"
 		  : f.lost_count ? ""

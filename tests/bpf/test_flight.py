@@ -1,0 +1,160 @@
+"""The flight recorder, and recordings in parts: what is in the files, whatever they were written for."""
+import json
+import os
+import signal
+import unittest
+
+from harness import BpfTest, Log, spoor, wait_until
+
+
+class PartsTest(BpfTest):
+    def start(self):
+        fake = self.fake()
+        fake.thread("Thread A", id="a")
+        fake.thread("Thread B", id="b")
+        fake("class", "demo/LockA")
+        fake("object", "o", "demo/LockA")
+        fake("monitor", "m", "o")
+        fake("in", "a", "own", "m")
+        return fake
+
+    def file(self, number):
+        return self.path(f"log-{number:06}.spoor")
+
+    def written(self, recorder, number):
+        path = self.file(number)
+        wait_until(f"file {number}; {recorder.err}", lambda: os.path.exists(path))
+        spoor("verify", path)
+        return Log(path)
+
+    def no_rest(self):
+        self.assertEqual([f for f in os.listdir(self.tmp) if not f.endswith(".spoor")], [])
+
+
+class FlightRecorder(PartsTest):
+    def test_signal(self):
+        fake = self.start()
+        recorder = self.record(fake, "--flight-recorder", "60s")
+        self.assertEqual(os.listdir(self.tmp), [])
+        fired = int(fake("in", "b", "storm", "m", 3000)[0])
+        fake("in", "b", "enter", "m")
+        recorder.process.send_signal(signal.SIGUSR1)
+        log = self.written(recorder, 1)
+        self.assertEqual(log.end(), "dumped")
+        self.assertEqual(log.header["flight"]["why"], "SIGUSR1")
+        self.assertNotIn("part", log.header)
+        self.assertEqual(len(log.raw_of("monitor_contended_entered")), fired)
+        self.assertEqual(len(log.raw_of("monitor_contended_enter")), fired + 1)
+        self.assertIn("by the flight recorder: SIGUSR1", log.report_text())
+        # It goes on: the next file has what came in between, and what the first has.
+        fake("in", "b", "entered", "m")
+        recorder.process.send_signal(signal.SIGUSR1)
+        log = self.written(recorder, 2)
+        self.assertEqual(len(log.raw_of("monitor_contended_entered")), fired + 1)
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        log = self.written(recorder, 3)
+        self.assertEqual((log.end(), log.header["flight"]["why"]), ("interrupted", "the recording was interrupted"))
+        self.assertEqual(len(os.listdir(self.tmp)), 3)
+
+    def test_killed_jvm(self):
+        fake = self.start()
+        recorder = self.record(fake, "--flight-recorder", "60s")
+        fired = int(fake("in", "b", "storm", "m", 1000)[0])
+        fake.process.kill()
+        self.assertEqual(recorder.wait(), 0)
+        log = self.written(recorder, 1)
+        self.assertEqual((log.end(), log.header["flight"]["why"]), ("jvm_exited", "the JVM has ended"))
+        self.assertEqual(len(log.raw_of("monitor_contended_entered")), fired)
+        self.no_rest()
+
+    def test_trigger_blocked(self):
+        """The thread is still blocked when the file is written: nothing ends what is told of."""
+        fake = self.start()
+        recorder = self.record(fake, "--flight-recorder", "60s", "--trigger", "blocked:300ms", "--after", "100ms")
+        fake("in", "b", "storm", "m", 1000)
+        self.assertEqual(os.listdir(self.tmp), [])
+        fake("in", "b", "enter", "m")
+        log = self.written(recorder, 1)
+        self.assertRegex(log.header["flight"]["why"], r"^a thread was blocked for .*: Thread B, on demo\.LockA$")
+        note, = [e for e in log.of("note") if e["text"].startswith("flight recorder: a thread was blocked")]
+        enter = log.of("monitor_contended_enter")[-1]
+        self.assertGreaterEqual(note["time_ns"] - enter["time_ns"], 300_000_000)
+        self.assertEqual(log.end(), "dumped")
+        # So soon after it there is no other one.
+        fake("in", "b", "entered", "m")
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        self.written(recorder, 2)
+        self.no_rest()
+
+    def test_only_the_last(self):
+        """What is older than the time and a quarter of it is gone; what is needed of it is there."""
+        fake = self.start()
+        recorder = self.record(fake, "--flight-recorder", "1s", "--window", "100ms")
+        fake("in", "b", "storm", "m", 10)
+        fake("in", "b", "enter", "m")
+
+        def is_gone():
+            number = len(os.listdir(self.tmp)) + 1
+            recorder.process.send_signal(signal.SIGUSR1)
+            log = self.written(recorder, number)
+            return log if log.header["flight"]["number"] > 1 and not log.raw_of("monitor_contended_entered") else None
+
+        log = wait_until("the old events are gone", is_gone)
+        enter, = log.raw_of("monitor_contended_enter")
+        self.assertLess(enter["time_ns"], log.header["flight"]["begin_ns"])
+        thread = log.threads()[enter["thread"]]
+        self.assertEqual((thread["name"], log.locks()[enter["lock"]]["group"]), ("Thread B", "monitor"))
+        report = log.report()
+        self.assertIn("Thread B", log.report_text())
+        covered = log.raw[-1]["time_ns"] - log.header["flight"]["begin_ns"]
+        self.assertLessEqual(report["recording"]["duration_ns"], covered)
+
+    def test_cannot_be_written(self):
+        fake = self.start()
+        os.mkdir(self.path("gone"))
+        recorder = self.record(fake, "--flight-recorder", "60s", path=self.path("gone/log.spoor"))
+        os.rmdir(self.path("gone"))
+        recorder.process.send_signal(signal.SIGUSR1)
+        wait_until("the error", lambda: "could not be written (SIGUSR1)" in recorder.err)
+        os.mkdir(self.path("gone"))
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 1)
+        spoor("verify", self.path("gone/log-000001.spoor"))
+
+
+class Parts(PartsTest):
+    def test_subsets(self):
+        fake = self.start()
+        recorder = self.record(fake, "--max-size", "26M", "--deviation", "1%", "--compress", "none")
+        fired, rounds = 0, 0
+        while not os.path.exists(self.file(4)):
+            fired += int(fake("in", "b", "storm", "m", 5000)[0])
+            rounds += 1
+            self.assertLess(rounds, 200)
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        files = sorted(os.path.join(self.tmp, f) for f in os.listdir(self.tmp))
+        self.assertGreaterEqual(len(files), 4)
+        spoor("verify", *files)
+        whole = json.loads(spoor("report", "--format", "json", self.tmp).stdout)
+        self.assertEqual(whole["contention"]["total"]["count"], fired)
+        self.assertEqual(whole["recording"]["parts"]["missing"], [])
+        self.assertEqual(spoor("report", *reversed(files)).stdout, spoor("report", self.path("log-*.spoor")).stdout)
+        alone = [json.loads(spoor("report", "--format", "json", f).stdout) for f in files]
+        self.assertEqual(sum(r["contention"]["total"]["count"] for r in alone), fired)
+        for report in alone:
+            for group in report["contention"]["groups"]:
+                self.assertEqual(group["key"], ["demo.LockA"])
+        os.rename(files[1], self.path("moved"))
+        part = spoor("report", "--format", "json", self.tmp)
+        self.assertIn("part 2 is not there", spoor("cat", *files[:1], *files[2:]).stderr)
+        hole, = json.loads(part.stdout)["recording"]["parts"]["missing"]
+        self.assertEqual((hole["first"], hole["last"]), (2, 2))
+        self.assertLess(hole["from_ns"], hole["to_ns"])
+        self.assertIn("goes on behind part 1", spoor("report", files[0]).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,230 @@
+"""Where the log goes to fails: full, cut off, gone, nobody reads any more. The recorder says so and ends with status 1,
+the JVM is as before, and what was written is a log."""
+import os
+import re
+import resource
+import signal
+import subprocess
+import threading
+import unittest
+
+from harness import BpfTest, Recorder, SPOOR, spoor, wait_until
+
+IOC_SHUTDOWN = 0x8004587d  # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
+STORM = 200000
+
+
+def command(*arguments):
+    return subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
+
+
+class Outputs(BpfTest):
+    def start(self):
+        fake = self.fake()
+        fake.thread("Thread A", id="a")
+        fake.thread("Thread B", id="b")
+        fake("class", "demo/LockA")
+        fake("object", "o", "demo/LockA")
+        fake("monitor", "m", "o")
+        fake("in", "a", "own", "m")
+        return fake
+
+    def storm_until_it_ends(self, fake, recorder):
+        """Events, for as long as the recorder takes them; the flag must be back then."""
+        def ended():
+            fake("in", "b", "storm", "m", 2000)
+            return recorder.process.poll() is not None
+
+        wait_until("the recorder ends", ended)
+        status = recorder.wait()
+        wait_until("the flag is off again", lambda: fake.flag() == 0)
+        return status
+
+    def assert_readable(self, *paths):
+        """The log is whole as far as it goes: no block is damaged, names are there, only its end is missing."""
+        shown = spoor("cat", *paths)
+        self.assertIn("monitor_contended_enter", shown.stdout)
+        self.assertNotIn('"event":"end"', shown.stdout)
+        self.assertEqual(shown.stderr, "")
+        report = spoor("report", *paths, expect=1)
+        self.assertIn("demo.LockA", report.stdout)
+        self.assertIn("the log has no end", report.stderr)
+
+    def assert_said(self, recorder, path, why):
+        """Once, with the file and the reason."""
+        lines = [line for line in recorder.err.splitlines() if re.search(why, line, re.I)]
+        self.assertEqual(len(lines), 1, recorder.err)
+        self.assertTrue(lines[0].startswith("spoor: "), lines[0])
+        self.assertIn(path, lines[0])
+        self.assertNotIn("Sanitizer", recorder.err)
+
+    def small_disk(self, size, name="small"):
+        where = self.path(name)
+        os.mkdir(where)
+        mounted = command("mount", "-t", "tmpfs", "-o", f"size={size}", "spoor-test", where)
+        if mounted.returncode:
+            self.skipTest(f"a small file system cannot be mounted: {mounted.stderr}")
+        self.addCleanup(command, "umount", "-l", where)
+        return where
+
+    def test_disk_full(self):
+        for codec in ("none", "lz4", "zstd"):
+            with self.subTest(codec=codec):
+                where = self.small_disk("256k", codec)
+                fake, path = self.start(), os.path.join(where, "log.spoor")
+                recorder = self.record(fake, "--compress", codec, path=path)
+                self.assertEqual(self.storm_until_it_ends(fake, recorder), 1)
+                self.assert_said(recorder, path, "the disk is full")
+                self.assert_readable(path)
+
+    def test_disk_full_of_parts(self):
+        """It is smaller than what may be kept: the parts that are there stay."""
+        where = self.small_disk("1500k")
+        fake = self.start()
+        recorder = Recorder(fake, os.path.join(where, "log.spoor"), "--compress", "none", "--max-size", "4M")
+        self.addCleanup(recorder.close)
+        recorder.wait_attached()
+        self.assertEqual(self.storm_until_it_ends(fake, recorder), 1)
+        parts = sorted(os.path.join(where, name) for name in os.listdir(where))
+        self.assertGreater(len(parts), 1, recorder.err)
+        self.assertRegex(recorder.err, "the disk is full")
+        self.assert_readable(*parts)
+        for part in parts:
+            self.assertNotRegex(spoor("cat", part).stderr, "damaged|cut|missing block")
+
+    def test_full_from_the_beginning(self):
+        where = self.small_disk("64k")
+        with open(os.path.join(where, "ballast"), "wb", buffering=0) as f:
+            try:
+                while f.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+        fake, path = self.start(), os.path.join(where, "log.spoor")
+        done = spoor("record", "-p", fake.pid, "-o", path, expect=1)
+        self.assertRegex(done.stderr, "the disk is full")
+        self.assertIn(path, done.stderr)
+        self.assertFalse(os.path.exists(path))
+        self.assertEqual(fake.flag(), 0)
+
+    def test_read_only(self):
+        where = self.small_disk("64k")
+        remounted = command("mount", "-o", "remount,ro", where)
+        self.assertEqual(remounted.returncode, 0, remounted.stderr)
+        fake, path = self.start(), os.path.join(where, "log.spoor")
+        done = spoor("record", "-p", fake.pid, "-o", path, expect=1)
+        self.assertRegex(done.stderr, "the file system is read-only")
+        self.assertIn(path, done.stderr)
+        self.assertEqual(fake.flag(), 0)
+
+    def test_file_too_large(self):
+        """RLIMIT_FSIZE: as a quota, a bound that is met on the way; its signal must not kill the recorder."""
+        fake, path = self.start(), self.path()
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200000, before[1]))
+        try:
+            recorder = self.record(fake, "--compress", "none")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        self.assertEqual(self.storm_until_it_ends(fake, recorder), 1)
+        self.assert_said(recorder, path, "has reached the size limit")
+        self.assert_readable(path)
+        self.assertLessEqual(os.path.getsize(path), 200000)
+
+    def test_device_gone(self):
+        """A file system that the kernel has given up: nothing is written any more, whatever is tried."""
+        image, where = self.path("image"), self.path("disk")
+        os.mkdir(where)
+        with open(image, "wb") as f:
+            f.truncate(16 << 20)
+        made = command("mkfs.ext4", "-q", "-F", "-O", "^has_journal", image)
+        mounted = made.returncode or command("mount", "-o", "loop", image, where)
+        if made.returncode or mounted.returncode:
+            self.skipTest(f"no file system on a loop device: {made.stderr or mounted.stderr}")
+        self.addCleanup(command, "umount", "-l", where)
+        fake, path = self.start(), os.path.join(where, "log.spoor")
+        recorder = self.record(fake, "--compress", "none", path=path)
+        fake("in", "b", "storm", "m", 20000)
+        wait_until("blocks are written", lambda: os.path.getsize(path) > 150000)
+        self.shut_down(where)
+        self.assertEqual(self.storm_until_it_ends(fake, recorder), 1)
+        self.assert_said(recorder, path, "input/output error|read-only file system")
+
+    def shut_down(self, where):
+        import fcntl
+        fd = os.open(where, os.O_RDONLY)
+        try:
+            fcntl.ioctl(fd, IOC_SHUTDOWN, (2).to_bytes(4, "little"))
+        except OSError as e:
+            self.skipTest(f"the file system cannot be shut down: {e}")
+        finally:
+            os.close(fd)
+
+    def test_file_deleted(self):
+        """As on a server that has taken it away: nobody would ever find what is written."""
+        for what in ("file", "folder"):
+            with self.subTest(what=what):
+                folder = self.path(what)
+                os.mkdir(folder)
+                fake, path = self.start(), os.path.join(folder, "log.spoor")
+                recorder = self.record(fake, "--compress", "none", path=path)
+                fake("in", "b", "storm", "m", 20000)
+                wait_until("blocks are written", lambda: os.path.getsize(path) > 150000)
+                os.unlink(path)
+                if what == "folder":
+                    os.rmdir(folder)
+                self.assertEqual(self.storm_until_it_ends(fake, recorder), 1)
+                self.assert_said(recorder, path, "stale file handle|deleted|is gone")
+
+    def stream(self, fake, *options):
+        process = subprocess.Popen([SPOOR, "record", "-o", "-", *options, "-p", str(fake.pid)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        return process
+
+    def test_pipe_that_closes(self):
+        fake = self.start()
+        process = self.stream(fake, "--compress", "none")
+        wait_until("it records", lambda: fake.flag() == 1)
+        fake("go", "b", "storm", "m", STORM)
+        data = process.stdout.read(400000)
+        process.stdout.close()
+
+        def ended():
+            fake("in", "b", "storm", "m", 2000)
+            return process.poll() is not None
+
+        wait_until("the recorder ends", ended)
+        err = process.stderr.read().decode()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertRegex(err, "nobody reads the pipe any more")
+        wait_until("the flag is off again", lambda: fake.flag() == 0)
+        with open(self.path(), "wb") as f:
+            f.write(data)
+        self.assertIn("monitor_contended_enter", spoor("cat", self.path(), expect=None).stdout)
+
+    def test_stream_is_the_log(self):
+        fake = self.start()
+        process = self.stream(fake)
+        wait_until("it records", lambda: fake.flag() == 1)
+        read = []
+        reader = threading.Thread(target=lambda: read.append(process.stdout.read()))
+        reader.start()
+        fired = int(fake("in", "b", "storm", "m", 20000)[0])
+        process.send_signal(signal.SIGINT)
+        reader.join(60)
+        self.assertEqual(process.wait(60), 0, process.stderr.read())
+        with open(self.path(), "wb") as f:
+            f.write(read[0])
+        with open(self.path(), "rb") as f:
+            streamed = spoor("cat", "-", stdin=f)
+        for shown in (spoor("cat", self.path()), streamed):
+            self.assertEqual(shown.stdout.count('"event":"monitor_contended_enter"'), fired)
+            self.assertIn('"event":"end"', shown.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+"""Makes logs with packed blocks, an index and an end of file, by schemas/event-log.md alone; for tests that read them.
+
+    log = Log(codecs=("zstd",))
+    log.block([(35, 1000, 7), (12, 1300, 3, 1, 500)])   # (id, time, thread, fields as they are stored ...)
+    log.block(..., codec="zstd", flags=SYNC)
+    data = log.closed()
+"""
+import struct
+import zlib
+
+import lz4.block
+import msgpack
+import zstandard
+
+MAGIC = b"\x89SPOOR\r\n"
+HEADER, EVENTS, PACKED, INDEX, END = range(1, 6)
+DEFINITIONS, SYNC = 1, 2
+CODECS = ("none", "lz4", "zstd")
+
+
+def block(sequence, kind, count, payload):
+    head = struct.pack("<4I", len(payload), sequence, count, kind)
+    return b"\xc1SPB" + struct.pack("<I", zlib.crc32(head + payload)) + head + payload
+
+
+def body(rows):
+    """Events as the payload of kind 2 has them."""
+    time = rows[0][1] if rows else 0
+    out = msgpack.packb([time])
+    for number, when, *rest in rows:
+        out += msgpack.packb([number, (when - time + (1 << 63)) % (1 << 64) - (1 << 63), *rest])
+        time = when
+    return out
+
+
+def packed(raw, first, last, codec="none", flags=0):
+    data = {"none": lambda: raw, "lz4": lambda: lz4.block.compress(raw, store_size=False),
+            "zstd": lambda: zstandard.ZstdCompressor(write_content_size=False).compress(raw)}[codec]()
+    return struct.pack("<QQIBBH", first, last, len(raw), CODECS.index(codec), flags, 0) + data
+
+
+class Log:
+    def __init__(self, codecs=(), header=None, features=None):
+        features = ["packed", *codecs] if features is None else features
+        self.data = MAGIC
+        self.sequence = 0
+        self.entries, self.last_index = [], 0
+        self.put(HEADER, 0, msgpack.packb({"format": "spoor", "version": 1, "features": features, **(header or {})}))
+
+    def put(self, kind, count, payload, flags=0, first=0, last=0, lose=False):
+        if kind != HEADER:
+            self.entries.append([len(self.data), len(payload), self.sequence, kind, count, flags, first,
+                                 last])
+        if not lose:
+            self.data += block(self.sequence, kind, count, payload)
+        self.sequence += 1
+
+    def plain(self, rows):
+        self.put(EVENTS, len(rows), body(rows))
+
+    def block(self, rows, codec="none", flags=0, lose=False, **wrong):
+        """wrong: first, last, raw or count, if they are not to be the right ones."""
+        times = [row[1] for row in rows] or [0]
+        first, last = wrong.get("first", min(times)), wrong.get("last", max(times))
+        payload = packed(wrong.get("raw", body(rows)), first, last, codec, flags)
+        self.put(PACKED, wrong.get("count", len(rows)), payload, flags, first, last, lose)
+
+    def index(self, previous=None):
+        at = len(self.data)
+        rows = [[self.last_index if previous is None else previous], *self.entries]
+        self.data += block(self.sequence, INDEX, 0, b"".join(map(msgpack.packb, rows)))
+        self.sequence += 1
+        self.entries, self.last_index = [], at
+
+    def closed(self, last=None):
+        self.index()
+        at = self.last_index if last is None else last
+        self.data += block(self.sequence, END, 0, struct.pack("<Q", at))
+        self.sequence += 1
+        return self.data

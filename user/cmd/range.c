@@ -1,0 +1,100 @@
+#include "cmd/range.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/msg.h"
+#include "base/units.h"
+#include "report/text.h"
+
+#define SINCE_MOST_NS (3660 * 24 * 3600 * NS_PER_S)
+
+/* "10s", "1m30s": since the recording began. */
+static int parse_since(const char *text, uint64_t *ret)
+{
+	uint64_t sum = 0, part;
+	char one[32];
+
+	if (!*text)
+		return -EINVAL;
+	while (*text) {
+		size_t length = strspn(text, "0123456789.");
+
+		while (isalpha((unsigned char)text[length]))
+			length++;
+		if (!length || length >= sizeof(one))
+			return -EINVAL;
+		memcpy(one, text, length);
+		one[length] = '\0';
+		if (duration_parse(one, &part) || part > SINCE_MOST_NS)
+			return -EINVAL;
+		sum += part;
+		if (sum > SINCE_MOST_NS)
+			return -EINVAL;
+		text += length;
+	}
+	*ret = sum;
+	return 0;
+}
+
+/* The day, if it is not given, is that of the recording's begin. In ns since 1970 UTC. */
+static int parse_moment(const char *text, uint64_t start_wall_ns, uint64_t *ret)
+{
+	time_t start = (time_t)(start_wall_ns / NS_PER_S), t;
+	bool utc = *text && text[strlen(text) - 1] == 'Z';
+	bool dated = strchr(text, 'T') != NULL;
+	struct tm tm;
+	char *end;
+
+	utc ? gmtime_r(&start, &tm) : localtime_r(&start, &tm);
+	end = strptime(text, dated ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S", &tm);
+	if (!end || strcmp(end, utc ? "Z" : ""))
+		return -EINVAL;
+	tm.tm_isdst = -1;
+	t = utc ? timegm(&tm) : mktime(&tm);
+	if (!dated && t < start)
+		t += 24 * 3600; /* past midnight */
+	if (t < 0)
+		return -EINVAL;
+	*ret = (uint64_t)t * NS_PER_S;
+	return 0;
+}
+
+bool range_option(struct range *r, int key, const char *arg, struct argp_state *state)
+{
+	uint64_t ns;
+
+	if (key != RANGE_KEY_FROM && key != RANGE_KEY_TO)
+		return false;
+	if (parse_since(arg, &ns) && parse_moment(arg, 0, &ns))
+		argp_error(state, "--%s is a time such as 10s, 1m30s or 12:34:56, not '%s'",
+			   key == RANGE_KEY_FROM ? "from" : "to", arg);
+	*(key == RANGE_KEY_FROM ? &r->from : &r->to) = arg;
+	return true;
+}
+
+static uint64_t resolve(const char *text, const json_t *header)
+{
+	uint64_t mono = header_number(header, NULL, "start_mono_ns");
+	uint64_t wall = header_number(header, NULL, "start_wall_ns");
+	uint64_t ns = 0;
+
+	if (!parse_since(text, &ns))
+		return mono + ns;
+	parse_moment(text, wall, &ns);
+	return ns > wall ? mono + (ns - wall) : mono - (wall - ns < mono ? wall - ns : mono);
+}
+
+int range_resolve(struct range *r, const json_t *header)
+{
+	r->from_ns = r->from ? resolve(r->from, header) : 0;
+	r->to_ns = r->to ? resolve(r->to, header) : UINT64_MAX;
+	if (r->from_ns < r->to_ns)
+		return 0;
+	msg_error("nothing is between --from %s and --to %s", r->from ? r->from : "0s",
+		  r->to ? r->to : "the end");
+	return -EINVAL;
+}

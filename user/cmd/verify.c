@@ -1,0 +1,160 @@
+#include "cmd/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cmd/analyze_log.h"
+#include "report/verify.h"
+
+enum { KEY_STRICT = 0x100 };
+
+struct options {
+	char **paths;
+	unsigned count;
+	bool json;
+	bool strict;
+	bool quiet;
+};
+
+static const struct argp_option option_table[] = {
+	{"format", 'f', "text|json", 0, "How to print it: text, or one JSON object", 0},
+	{"quiet", 'q', NULL, 0, "Only the exit status, and what cannot be read", 0},
+	{"strict", KEY_STRICT, NULL, 0, "Doubts are as bad as damage", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Checks logs against the description of their format, byte by byte, and says what is in "
+	"them.\v"
+	"  spoor verify app.spoor\n"
+	"  spoor verify -q app-*.spoor || echo damaged\n"
+	"  ssh host cat app.spoor | spoor verify -\n"
+	"  spoor verify -f json app.spoor | jq '.files[].findings[]'\n"
+	"\n"
+	"Damage: bytes are not what was written, or are missing. 'spoor repair' makes a clean log "
+	"of the rest. Doubt: they are what was written, but cannot be quite right, or are not "
+	"whole: a number that nothing defines, a counter that runs backwards, a recorder that did "
+	"not come to its end.\n"
+	"\n"
+	"Exit status: 0 sound; 1 damaged, or it cannot be read; 2 wrong usage.\n";
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'f':
+		if (strcmp(arg, "text") && strcmp(arg, "json"))
+			argp_error(state, "--format is text or json, not '%s'", arg);
+		o->json = !strcmp(arg, "json");
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case KEY_STRICT:
+		o->strict = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->paths = state->argv + state->next;
+		o->count = (unsigned)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct findings {
+	unsigned count;
+	struct check_finding list[VERIFY_FINDINGS_MAX];
+};
+
+static void keep_finding(void *ctx, const struct check_finding *f)
+{
+	struct findings *findings = ctx;
+
+	if (findings->count < VERIFY_FINDINGS_MAX)
+		findings->list[findings->count++] = *f;
+}
+
+/* True: it is sound. */
+static bool verify(const struct options *o, const char *path, json_t *files, struct log_check *ret)
+{
+	struct findings *findings = calloc(1, sizeof(*findings));
+	struct verify_input in = {.path = path, .check = ret, .strict = o->strict};
+	int err = findings ? log_check(path, keep_finding, findings, ret) : -ENOMEM;
+
+	if (err) {
+		log_tell_open(path, err);
+		free(findings);
+		return false;
+	}
+	in.findings = findings->list;
+	in.finding_count = findings->count;
+	if (!files && !o->quiet)
+		verify_text(&in, stdout);
+	if (files && json_array_append_new(files, verify_json(&in)))
+		msg_error("%s: cannot print what is in it: %s", path, strerror(ENOMEM));
+	free(findings);
+	return verify_is_sound(&in);
+}
+
+static bool verify_all(const struct options *o, struct log_check *checks, json_t *files)
+{
+	bool sound = true;
+	char missing[512];
+
+	for (unsigned i = 0; i < o->count; i++)
+		sound &= verify(o, o->paths[i], files, &checks[i]);
+	for (unsigned i = 0; i < o->count; i++)
+		if (verify_parts(checks, o->count, i, missing, sizeof(missing)))
+			msg_warning("%s", missing);
+	return sound;
+}
+
+/* Takes files, which may be NULL. */
+static void print_json(json_t *files, bool quiet)
+{
+	json_t *json = files ? json_pack("{so}", "files", files) : NULL;
+
+	if (json && !quiet && !json_dumpf(json, stdout, JSON_INDENT(2)))
+		putchar('\n');
+	json_decref(json);
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
+	static char name[] = "spoor verify";
+	struct options o = {0};
+	struct log_check *checks;
+	json_t *files = NULL;
+	bool sound;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name; /* what argp calls it in its messages */
+	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+		return CMD_USAGE;
+	signal(SIGPIPE, SIG_IGN);
+	checks = calloc(o.count, sizeof(*checks));
+	if (o.json)
+		files = json_array();
+	if (!checks || (o.json && !files)) {
+		msg_error("cannot verify it: %s", strerror(ENOMEM));
+		free(checks);
+		return CMD_FAILED;
+	}
+	sound = verify_all(&o, checks, files);
+	print_json(files, o.quiet);
+	for (unsigned i = 0; i < o.count; i++)
+		log_check_free(&checks[i]);
+	free(checks);
+	return finish_output(stdout) < 0 || !sound ? CMD_FAILED : CMD_OK;
+}

@@ -1,0 +1,97 @@
+#include "report/holes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "log/set.h"
+#include "report/format.h"
+#include "report/text.h"
+
+#define CLOCK_MAX 64
+
+/* 0: the log does not say when it was. */
+static uint64_t wall_ns(const json_t *header, uint64_t ns)
+{
+	uint64_t wall = header_number(header, NULL, "start_wall_ns");
+
+	return wall && ns ? wall + (ns - header_number(header, NULL, "start_mono_ns")) : 0;
+}
+
+static const char *clock_format(const json_t *header, uint64_t ns, char buf[CLOCK_MAX])
+{
+	uint64_t wall = wall_ns(header, ns);
+	time_t s = (time_t)(wall / NS_PER_S);
+	struct tm tm;
+
+	if (wall && gmtime_r(&s, &tm))
+		strftime(buf, CLOCK_MAX, "%Y-%m-%d %H:%M:%S UTC", &tm);
+	else
+		snprintf(buf, CLOCK_MAX, "%" PRIu64 " ns", ns);
+	return buf;
+}
+
+static void hole_text(const json_t *header, const struct log_set_hole *hole,
+		      char buf[HOLES_TEXT_MAX])
+{
+	char from[CLOCK_MAX], to[CLOCK_MAX], duration[FORMAT_MAX], numbers[64];
+
+	if (hole->first == hole->last)
+		snprintf(numbers, sizeof(numbers), "part %" PRIu64 " is", hole->first);
+	else
+		snprintf(numbers, sizeof(numbers), "parts %" PRIu64 " to %" PRIu64 " are",
+			 hole->first, hole->last);
+	duration_format(hole->to_ns > hole->from_ns ? hole->to_ns - hole->from_ns : 0, duration);
+	snprintf(buf, HOLES_TEXT_MAX, "%s not there: %s to %s (%s)", numbers,
+		 clock_format(header, hole->from_ns, from), clock_format(header, hole->to_ns, to),
+		 duration);
+}
+
+static uint64_t last_part(const struct log_set *set)
+{
+	return log_set_file(set, log_set_count(set) - 1)->part;
+}
+
+bool holes_text(const json_t *header, const struct log_set *set, bool ended, unsigned n,
+		char buf[HOLES_TEXT_MAX])
+{
+	const struct log_set_hole *holes;
+	unsigned count = set ? log_set_holes(set, &holes) : 0;
+
+	if (n < count) {
+		hole_text(header, &holes[n], buf);
+		return true;
+	}
+	if (n > count || !set || ended || !log_set_goes_on(set))
+		return false;
+	snprintf(buf, HOLES_TEXT_MAX,
+		 "the recording goes on behind part %" PRIu64 ": what came then is not there",
+		 last_part(set));
+	return true;
+}
+
+json_t *holes_json(const json_t *header, const struct log_set *set, bool ended)
+{
+	json_t *o, *parts = json_array(), *missing = json_array();
+	const struct log_set_hole *holes;
+	unsigned count = set ? log_set_holes(set, &holes) : 0;
+
+	for (unsigned i = 0; set && i < log_set_count(set); i++)
+		json_array_append_new(parts, json_integer((json_int_t)log_set_file(set, i)->part));
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(
+			missing,
+			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "first",
+				  (json_int_t)holes[i].first, "last", (json_int_t)holes[i].last,
+				  "from_ns", (json_int_t)holes[i].from_ns, "to_ns",
+				  (json_int_t)holes[i].to_ns, "from_wall_ns",
+				  (json_int_t)wall_ns(header, holes[i].from_ns), "to_wall_ns",
+				  (json_int_t)wall_ns(header, holes[i].to_ns)));
+	o = set && last_part(set) ? json_pack("{s:O, s:O, s:b}", "parts", parts, "missing", missing,
+					      "goes_on", (int)(!ended && log_set_goes_on(set)))
+				  : NULL;
+	json_decref(parts);
+	json_decref(missing);
+	return o;
+}
