@@ -66,22 +66,3 @@ int block_parse(const uint8_t *bytes, struct block *ret);
 bool block_is_sound(const uint8_t *bytes);
 /* The first place where a block may begin; NULL: none in these bytes. */
 const uint8_t *block_find(const uint8_t *bytes, size_t count);
-
-/* Goes through the blocks of an open file; counts what is between them. */
-struct block_file {
-	int fd;
-	uint64_t size;
-	uint64_t offset; /* of the next block */
-	uint8_t *bytes;  /* the last block */
-	size_t capacity;
-	uint64_t gaps; /* stretches that are no intact block */
-	uint64_t gap_bytes;
-};
-
-/*
- * 1: *ret is the next intact block, its payload lent until the next call. 0: the end. A block's
- * sequence number is at least least_sequence. Otherwise what pread(2) or malloc(3) said.
- */
-int block_file_next(struct block_file *f, uint32_t least_sequence, struct block *ret);
-/* Frees what the file holds; the descriptor stays the caller's. */
-void block_file_free(struct block_file *f);
