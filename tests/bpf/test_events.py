@@ -197,8 +197,8 @@ class SilentOwners(Known):
         fake("in", "a", "exit", "m")
         return fake, recorder
 
-    def assert_seen(self, log, thread, owner):
-        seen = [e for e in log.of("monitor_owner_seen") if name_of(e["thread"]) == thread]
+    def assert_seen(self, log, threads, owner):
+        seen = [e for e in log.of("monitor_owner_seen") if name_of(e["thread"]) in threads]
         self.assertTrue(seen, log.of("monitor_owner_seen"))
         self.assertEqual((name_of(seen[0]["owner"]), seen[0]["owner_source"]), (owner, "java_thread"))
         self.assertEqual(seen[0]["lock"]["class"], "demo.LockA")
@@ -208,14 +208,15 @@ class SilentOwners(Known):
         fake, recorder = self.released()
         fake("in", "c", "own", "m")
         fake("in", "b", "sleep", 5)
-        self.assert_seen(recorder.stop(), "Thread B", "Thread C")
+        # Thread A may be late in leaving its CPU, and looks then.
+        self.assert_seen(recorder.stop(), ("Thread A", "Thread B"), "Thread C")
 
     def test_by_the_owner_that_leaves_its_cpu(self):
         fake, recorder = self.released()
         fake("in", "a", "own", "m")
         fake("in", "a", "sleep", 5)
         log = recorder.stop()
-        self.assert_seen(log, "Thread A", "Thread A")
+        self.assert_seen(log, ("Thread A",), "Thread A")
         group = log.report("--by", "owner_thread")
         self.assertEqual(group["total"]["count"], 0, "still blocked: in no sum")
 
