@@ -232,20 +232,23 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(audit_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct wire_audit_cpu *c = this_cpu();
-	__u64 now, clock;
 	int ends = prev->__state & TASK_DEAD;
+	__u64 now, clock;
 
 	if (!c)
 		return 0;
-	now = clock_now(prev, &c->ahead_ns, &c->set_at_ns);
-	if (now < c->since_ns)
-		now = c->since_ns;
 	if (c->seen) {
 		clock = steal_at_switch(prev, c->rq);
+		/* A hypervisor's own record may be ahead of the run queue's clock, by all of a
+		 * theft. */
+		now = clock != c->clock_ns ? bpf_ktime_get_ns()
+					   : clock_now(prev, &c->ahead_ns, &c->set_at_ns);
+		if (now < c->since_ns)
+			now = c->since_ns;
 		look(c, prev, clock);
 		settle(c, prev, now, clock, ends);
 	} else {
-		begin(c, prev, now);
+		begin(c, prev, bpf_ktime_get_ns());
 	}
 	c->tid = next->pid;
 	c->begin_ns = next->start_boottime;

@@ -225,10 +225,12 @@ int sched_switch(__u64 *ctx)
 	c = bpf_map_lookup_elem(&cpus, &tid);
 	if (!c)
 		return 0;
-	now = clock_now(prev, &c->ahead_ns, &c->set_at_ns);
 	if (!c->rq)
 		c->rq = steal_rq(prev);
 	clock = steal_at_switch(prev, c->rq);
+	/* A hypervisor's own record may be ahead of the run queue's clock, by all of a theft. */
+	now = clock != c->clock_ns ? bpf_ktime_get_ns()
+				   : clock_now(prev, &c->ahead_ns, &c->set_at_ns);
 	if (c->seen)
 		stolen = since(clock, c->clock_ns);
 	else
