@@ -157,8 +157,10 @@ static int on_unpark(struct park_exact *p, const struct event *e)
 		err = parks_thread(p, e->thread, &by);
 	if (!err)
 		err = wish_unpark(p, by, &u, target);
+	if (err)
+		return err;
 	by->await_released = PLACE_NONE;
-	if (!err && target->parked &&
+	if (target->parked &&
 	    (!target->by.sequence || target->by.chain.unpark > UNPARK_RELEASE_SHARED))
 		err = park_unpark_tell(p, target, &u, by);
 	if (err)
