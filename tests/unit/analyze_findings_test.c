@@ -42,7 +42,7 @@ static void places_keep_their_order(void **state)
 
 static const struct parking_row *row(const struct parking *p, enum parking_kind kind, uint64_t lock)
 {
-	uint32_t place = places_find(&p->row_places, (struct place_key){.a = kind, .b = lock});
+	uint32_t place = places_find(&p->row_places, parking_key(kind, lock));
 
 	assert_int_not_equal(place, PLACE_NONE);
 	return &p->rows[place];

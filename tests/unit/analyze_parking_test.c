@@ -43,7 +43,7 @@ static void add_park(struct parking *p, uint64_t from_ns, uint64_t to_ns, uint64
 
 static const struct parking_row *row(const struct parking *p, enum parking_kind kind, uint64_t lock)
 {
-	uint32_t place = places_find(&p->row_places, (struct place_key){.a = kind, .b = lock});
+	uint32_t place = places_find(&p->row_places, parking_key(kind, lock));
 
 	assert_int_not_equal(place, PLACE_NONE);
 	return &p->rows[place];

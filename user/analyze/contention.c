@@ -143,7 +143,7 @@ static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct count
 	return s;
 }
 
-static int begin(struct contention *c, const struct event *e, uint64_t lock, const struct sight *s,
+static int begin(struct contention *c, const struct event *e, uint64_t lock, struct sight *s,
 		 uint64_t stack, bool monitor)
 {
 	uint32_t thread, place;
@@ -322,7 +322,7 @@ static int on_wait_begin(struct contention *c, const struct event *e)
 }
 
 /* A monitor is seen with this holder; nobody's blocking begins or ends. */
-static int see_holder(struct contention *c, uint64_t monitor, const struct sight *s)
+static int see_holder(struct contention *c, uint64_t monitor, struct sight *s)
 {
 	uint32_t lock;
 	int err = holds_lock(&c->holds, monitor, &lock);

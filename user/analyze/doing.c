@@ -268,8 +268,9 @@ const struct doing *doings_next(const struct doings *d, uint64_t thread, const s
 
 void doings_complete(const struct doings *d, uint64_t thread, uint64_t ns, struct counters *its)
 {
-	const struct doing *before = its->known ? doings_before(d, thread, ns) : NULL;
-	const struct task *t = task_of(d, thread);
+	const struct task *t = its->known ? task_of(d, thread) : NULL;
+	uint64_t number = t ? number_after(t, ns) : 0;
+	const struct doing *before = t && number > oldest(t) ? moment_at(t, number - 1) : NULL;
 
 	/* Before its first moment all sums are 0; before the oldest one that is kept they are lost.
 	 */

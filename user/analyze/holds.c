@@ -304,9 +304,8 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	return err;
 }
 
-int holds_observe(struct holds *h, struct lock_state *l, const struct sight *seen)
+int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
 {
-	struct sight told = *seen, *s = &told;
 	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
 	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};

@@ -87,9 +87,9 @@ void holds_free(struct holds *h);
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret);
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret);
 
-/* Charges the time up to now, and begins the lock's next state. It may move the threads, but not
- * the locks. */
-int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s);
+/* Charges the time up to now, and begins the lock's next state; completes the counters in s with
+ * the reasons for which the threads were blocked. It may move the threads, but not the locks. */
+int holds_observe(struct holds *h, struct lock_state *l, struct sight *s);
 /* The holder's call chain is seen; the state goes on. */
 int holds_show(struct holds *h, struct lock_state *l, struct place_seen at);
 /* The thread blocks on a lock, or waits: so much for the other locks that it holds. */

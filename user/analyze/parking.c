@@ -5,7 +5,7 @@
 static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 		    struct parking_row **ret)
 {
-	struct place_key key = {.a = kind, .b = lock};
+	struct place_key key = parking_key(kind, lock);
 	uint32_t place;
 	int err = places_add_row(&p->row_places, key, &p->rows, &p->rows_capacity, sizeof(*p->rows),
 				 &place);

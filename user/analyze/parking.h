@@ -51,6 +51,14 @@ struct parking {
 	uint64_t now_ns;
 };
 
+_Static_assert(PARKING_KIND_COUNT == 2, "a kind is a bit");
+
+/* Of a row. Locks with small numbers have small keys, which are found without hashing. */
+static inline struct place_key parking_key(enum parking_kind kind, uint64_t lock)
+{
+	return (struct place_key){.a = lock << 1 | kind, .b = lock >> 63};
+}
+
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
 int parking_add(struct parking *p, const struct event *e);
 int parking_finish(struct parking *p, uint64_t end_ns);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 16
-#define DIRECT_MAX (1u << 18) /* numbers from here on are hashed: at most 1 MiB for those below */
+/* Up to so many keys are compared one by one: that is faster than to hash, and many tables, as of
+ * the holds while one thread is blocked, are that small and soon cleared. */
+#define FEW 8
 
 /*
  * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
@@ -39,9 +41,23 @@ static uint32_t *slot_of(const struct places *p, const struct place_key *key)
 
 uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
 {
-	uint32_t slot = p->slots_capacity ? *slot_of(p, key) : 0;
+	uint32_t slot;
 
-	return slot ? slot - 1 : PLACE_NONE;
+	if (p->count > FEW) {
+		slot = *slot_of(p, key);
+		return slot ? slot - 1 : PLACE_NONE;
+	}
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (keys_equal(&p->keys[i], key))
+			return i;
+	}
+	return PLACE_NONE;
+}
+
+static void slots_fill(struct places *p)
+{
+	for (uint32_t i = 0; i < p->count; i++)
+		*slot_of(p, &p->keys[i]) = i + 1;
 }
 
 static int slots_grow(struct places *p)
@@ -54,8 +70,8 @@ static int slots_grow(struct places *p)
 	free(p->slots);
 	p->slots = slots;
 	p->slots_capacity = capacity;
-	for (uint32_t i = 0; i < p->count; i++)
-		*slot_of(p, &p->keys[i]) = i + 1;
+	if (p->count > FEW)
+		slots_fill(p);
 	return 0;
 }
 
@@ -81,7 +97,7 @@ int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
 
 static bool is_direct(const struct place_key *key)
 {
-	return !(key->b | key->c | key->d | key->e | key->f) && key->a < DIRECT_MAX;
+	return !(key->b | key->c | key->d | key->e | key->f) && key->a < PLACES_DIRECT_MAX;
 }
 
 /* Room for the key, if it is a small number. */
@@ -112,7 +128,7 @@ int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *r
 		*ret = found;
 		return 0;
 	}
-	if (p->count + 1 > p->slots_capacity / 4 * 3)
+	if (p->count >= FEW && p->count + 1 > p->slots_capacity / 4 * 3)
 		err = slots_grow(p);
 	if (!err)
 		err = array_grow(&p->keys, &p->keys_capacity, p->count, sizeof(*p->keys));
@@ -121,20 +137,36 @@ int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *r
 	if (err)
 		return err;
 	p->keys[p->count] = *key;
-	*slot_of(p, key) = p->count + 1;
 	if (is_direct(key))
 		p->direct[key->a] = p->count + 1;
 	*ret = p->count++;
+	if (p->count == FEW + 1)
+		slots_fill(p);
+	else if (p->count > FEW)
+		*slot_of(p, key) = p->count;
 	return 0;
+}
+
+uint32_t places_find_large(const struct places *p, uint64_t a)
+{
+	return places_find_hashed(p, &(struct place_key){.a = a});
+}
+
+int places_add_new(struct places *p, uint64_t a, uint32_t *ret)
+{
+	return places_add_hashed(p, &(struct place_key){.a = a}, ret);
 }
 
 /* The last one first: then those that are left are found past slots that are still in use. */
 void places_clear(struct places *p)
 {
+	bool hashed = p->count > FEW;
+
 	while (p->count) {
 		const struct place_key *key = &p->keys[p->count - 1];
 
-		*slot_of(p, key) = 0;
+		if (hashed)
+			*slot_of(p, key) = 0;
 		if (is_direct(key))
 			p->direct[key->a] = 0;
 		p->count--;

@@ -12,7 +12,7 @@ struct place_key {
 
 struct places {
 	struct place_key *keys; /* by place */
-	uint32_t *slots;        /* open addressing; 1 + place, 0: free */
+	uint32_t *slots;        /* open addressing; 1 + place, 0: free; not used for a few keys */
 	uint32_t *direct;       /* by a, of keys that are small numbers: 1 + place, 0: none */
 	uint32_t count;
 	uint32_t keys_capacity;
@@ -22,34 +22,48 @@ struct places {
 
 #define PLACE_NONE UINT32_MAX
 
-/* Of keys in a only, as the numbers of threads and locks are; inlined, it is all of a look-up. */
-static inline uint32_t places_find_direct(const struct places *p, const struct place_key *key)
-{
-	if ((key->b | key->c | key->d | key->e | key->f) || key->a >= p->direct_capacity)
-		return PLACE_NONE;
-	return p->direct[key->a] - 1;
-}
+/* Numbers from here on are hashed: at most 1 MiB for those below. */
+#define PLACES_DIRECT_MAX (1u << 18)
 
 uint32_t places_find_hashed(const struct places *p, const struct place_key *key);
 int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret);
+uint32_t places_find_large(const struct places *p, uint64_t a);
+int places_add_new(struct places *p, uint64_t a, uint32_t *ret);
+
+/* Keys in a only, as the numbers of threads and locks are. Inlined it is all of a look-up, and no
+ * key is ever made of the number: written word by word and read back in larger pieces, that costs
+ * more than the look-up. */
+static inline uint32_t places_find_number(const struct places *p, uint64_t a)
+{
+	if (a < p->direct_capacity)
+		return p->direct[a] - 1;
+	return a < PLACES_DIRECT_MAX ? PLACE_NONE : places_find_large(p, a);
+}
+
+static inline int places_add_number(struct places *p, uint64_t a, uint32_t *ret)
+{
+	uint32_t place = places_find_number(p, a);
+
+	if (place == PLACE_NONE)
+		return places_add_new(p, a, ret);
+	*ret = place;
+	return 0;
+}
 
 /* PLACE_NONE: the key has no place. */
 static inline uint32_t places_find(const struct places *p, struct place_key key)
 {
-	uint32_t place = places_find_direct(p, &key);
-
-	return place != PLACE_NONE ? place : places_find_hashed(p, &key);
+	if (!(key.b | key.c | key.d | key.e | key.f))
+		return places_find_number(p, key.a);
+	return places_find_hashed(p, &key);
 }
 
 /* The key's place, a new one if need be (then it is the count of before). 0 or -ENOMEM. */
 static inline int places_add(struct places *p, struct place_key key, uint32_t *ret)
 {
-	uint32_t place = places_find_direct(p, &key);
-
-	if (place == PLACE_NONE)
-		return places_add_hashed(p, &key, ret);
-	*ret = place;
-	return 0;
+	if (!(key.b | key.c | key.d | key.e | key.f))
+		return places_add_number(p, key.a, ret);
+	return places_add_hashed(p, &key, ret);
 }
 
 /* Forgets all keys; the memory stays. */

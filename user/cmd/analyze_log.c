@@ -36,9 +36,10 @@ void log_tell_open(const char *path, int err)
 }
 
 /* 0 or the first error; a damaged log is none, and is noted in ret. */
-static int analyze(struct log_reader *r, const struct log_watch *w, struct analysis *a,
-		   struct report_input *ret)
+static int analyze(struct log_reader *r, const struct range *read, const struct log_watch *w,
+		   struct analysis *a, struct report_input *ret)
 {
+	bool given = range_is_given(read);
 	struct log_range *range = NULL;
 	struct log_order *order;
 	const struct event *e;
@@ -46,15 +47,16 @@ static int analyze(struct log_reader *r, const struct log_watch *w, struct analy
 
 	if (header_begin_ns(ret->header) > header_number(ret->header, NULL, "start_mono_ns"))
 		analysis_set_begin(a, header_begin_ns(ret->header));
-	if (ret->from_ns > header_begin_ns(ret->header))
-		analysis_set_begin(a, ret->from_ns);
+	if (given && read->read_from_ns > header_begin_ns(ret->header))
+		analysis_set_begin(a, read->read_from_ns);
 	err = w && w->begin ? w->begin(w->ctx, a, ret->header) : 0;
 
 	if (!err)
 		err = log_order_new(r, ORDER_WINDOW_NS, &order);
 	if (err)
 		return err;
-	err = log_range_new(order, ret->from_ns, ret->to_ns ? ret->to_ns : UINT64_MAX, &range);
+	err = log_range_new(order, given ? read->read_from_ns : 0,
+			    given ? read->read_to_ns : UINT64_MAX, &range);
 	while (!err && (err = log_range_next(range, &e)) == 1) {
 		err = analysis_add(a, e);
 		if (!err && w && w->event)
@@ -87,7 +89,7 @@ int analyze_log_watched(struct log_source *source, const struct log_watch *w,
 	l.input.set = source->set;
 	l.input.from_ns = source->range.from ? source->range.from_ns : 0;
 	l.input.to_ns = source->range.to ? source->range.to_ns : 0;
-	err = l.analysis ? analyze(l.reader, w, l.analysis, &l.input) : -ENOMEM;
+	err = l.analysis ? analyze(l.reader, &source->range, w, l.analysis, &l.input) : -ENOMEM;
 	if (err) {
 		msg_error("%s: cannot report on it: %s", l.name, strerror(-err));
 		analyzed_log_close(&l);

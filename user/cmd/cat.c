@@ -39,6 +39,7 @@ static const struct argp_option option_table[] = {
 	 "Only events of these kinds; can be given several times", 0},
 	{"header", 'H', NULL, 0, "Only the header: host, JVM, clocks, sources; one JSON object", 0},
 	RANGE_OPTIONS,
+	LOG_SOURCE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -72,7 +73,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (range_option(&o->source.range, key, arg, state))
+	if (log_source_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 'r':
@@ -320,9 +321,10 @@ static int read_names(struct log_source *source, struct log_names **ret)
 	const struct event *e;
 	int err;
 
-	err = log_source_open_again(source, "printing names takes two", &r);
+	err = log_source_open_again(source, &r);
 	if (err)
 		return err;
+	log_reader_definitions(r);
 	names = log_names_new();
 	err = names ? 0 : -ENOMEM;
 	while (!err && (err = log_reader_next(r, &e)) == 1)
@@ -359,11 +361,6 @@ static void tell_unknown(const char *path, const struct log_reader *r)
 			    path, stats.events_unknown);
 }
 
-static bool is_in_range(const struct range *r, const struct event *e)
-{
-	return !range_is_given(r) || (e->time_ns >= r->from_ns && e->time_ns <= r->to_ns);
-}
-
 /* names: NULL if numbers are wanted. */
 static int print_events(const struct options *o, const struct log_names *names,
 			struct log_reader *r, bool *ret_ended)
@@ -374,7 +371,7 @@ static int print_events(const struct options *o, const struct log_names *names,
 
 	while ((err = log_reader_next(r, &e)) == 1) {
 		*ret_ended |= e->id == EVENT_END;
-		if ((!o->filter || o->wanted[e->id]) && is_in_range(&o->source.range, e))
+		if ((!o->filter || o->wanted[e->id]) && range_has(&o->source.range, e->time_ns))
 			print_event(names ? &resolve : NULL, e);
 		if (ferror_unlocked(stdout))
 			return 0;

@@ -40,8 +40,6 @@ enum {
 	KEY_THREADS,
 	KEY_LOCKS,
 	KEY_HIDDEN,
-	KEY_FROM,
-	KEY_UNTIL,
 	KEY_MIN,
 	KEY_THREAD_NAME,
 	KEY_FRAMES,
@@ -86,9 +84,9 @@ static const struct argp_option option_table[] = {
 	{"locks", KEY_LOCKS, NULL, 0,
 	 "End each call chain (of both: the waiter's) with the class of the lock", 0},
 	{"hidden", KEY_HIDDEN, NULL, 0, "Lambda forms and other frames that Java hides, too", 0},
+	RANGE_OPTIONS_UNTIL,
+	LOG_SOURCE_OPTIONS,
 	{NULL, 0, NULL, 0, "Of a timeline:", 1},
-	{"from", KEY_FROM, "TIME", 0, "Leave out what was before this time of the recording", 0},
-	{"until", KEY_UNTIL, "TIME", 0, "Leave out what was behind it", 0},
 	{"min", KEY_MIN, "TIME", 0, "Only slices at least that long, such as 100us", 0},
 	{"thread-name", KEY_THREAD_NAME, "PATTERN", 0,
 	 "Only threads of these names; * and ? stand for any text, one character", 0},
@@ -176,8 +174,6 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		argp_error(state, "--frames is for --to chrome, csv and jsonl");
 	if (o->to != FORMAT_CSV && o->tables.table.raw)
 		argp_error(state, "--raw-text is for --to csv");
-	if (o->timeline.until_ns && o->timeline.until_ns <= o->timeline.from_ns)
-		argp_error(state, "nothing is between --from and --until");
 	if (o->side_count)
 		return;
 	o->sides[0] = EXPORT_WAITER;
@@ -217,12 +213,6 @@ static error_t parse_timeline(int key, const char *arg, struct argp_state *state
 	struct options *o = state->input;
 
 	switch (key) {
-	case KEY_FROM:
-		set_time(&o->timeline.from_ns, key, arg, state);
-		break;
-	case KEY_UNTIL:
-		set_time(&o->timeline.until_ns, key, arg, state);
-		break;
 	case KEY_MIN:
 		set_time(&o->timeline.min_ns, key, arg, state);
 		break;
@@ -295,6 +285,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (log_source_option(&o->source, key, arg, state))
+		return 0;
 	switch (key) {
 	case 't':
 		set_format(o, arg, state);

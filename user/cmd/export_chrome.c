@@ -22,6 +22,7 @@
 /* The first pass. */
 static int read_names(struct log_reader *r, struct log_names *names, struct chrome_options *o)
 {
+	struct log_reader_span span;
 	const struct event *e;
 	bool any = false;
 	int err;
@@ -36,6 +37,11 @@ static int read_names(struct log_reader *r, struct log_names *names, struct chro
 		if (err)
 			return err;
 	}
+	span = log_reader_span(r);
+	if (span.any && (!any || span.first_ns < o->first_ns))
+		o->first_ns = span.first_ns;
+	if (span.any && (!any || span.last_ns > o->last_ns))
+		o->last_ns = span.last_ns;
 	return err == -EBADMSG ? 0 : err;
 }
 
@@ -98,17 +104,22 @@ static int run(struct log_source *source, const char *output, struct chrome_opti
 {
 	struct log_reader *r;
 	FILE *out;
-	int err = log_source_open_again(source, "a timeline takes two", &r);
+	int err;
 
+	source->range.read_all = true; /* for how long it is what reaches over an end of it */
+	err = log_source_open_again(source, &r);
 	if (err)
 		return err;
+	log_reader_definitions(r);
 	err = read_names(r, names, o);
 	log_reader_close(r);
+	o->from_ns = source->range.from_ns;
+	o->until_ns = source->range.to ? source->range.to_ns : 0;
 	if (err) {
 		msg_error("%s: cannot read it: %s", source->name, strerror(-err));
 		return err;
 	}
-	err = log_source_open_again(source, "a timeline takes two", &r);
+	err = log_source_open_again(source, &r);
 	if (err)
 		return err;
 	o->title = log_source_title(source);

@@ -40,10 +40,11 @@ static int read_names(struct log_source *source, struct log_names *names)
 {
 	struct log_reader *r;
 	const struct event *e;
-	int err = log_source_open_again(source, "tables take two", &r);
+	int err = log_source_open_again(source, &r);
 
 	if (err)
 		return err;
+	log_reader_definitions(r);
 	while ((err = log_reader_next(r, &e)) == 1) {
 		err = log_names_add(names, e);
 		if (err)
@@ -92,6 +93,8 @@ static int add_event(struct tables *t, const struct event *e)
 
 	if (e->id == EVENT_END)
 		t->ended = true;
+	if (!range_has(&t->source->range, e->time_ns))
+		return 0;
 	if (t->options->filter && !t->options->wanted[e->id])
 		return 0;
 	if (!s->table)
@@ -166,6 +169,8 @@ static int run(struct tables *t, struct log_reader *r)
 	struct report_input in = {.header = log_reader_header(r), .set = t->source->set};
 	int err;
 
+	in.to_ns = t->source->range.to ? t->source->range.to_ns : 0;
+
 	t->header = log_reader_header(r);
 	if (!t->folder) {
 		t->out = export_output_open(t->source, t->output);
@@ -230,7 +235,7 @@ int export_tables(struct log_source *source, const char *output, const struct ta
 		return CMD_FAILED;
 	}
 	err = read_names(source, t.names);
-	err = err ? err : log_source_open_again(source, "tables take two", &r);
+	err = err ? err : log_source_open_again(source, &r);
 	if (!err) {
 		err = run(&t, r);
 		log_reader_close(r);

@@ -2,13 +2,16 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/spool.h"
 #include "log/reader.h"
 
 void log_source_add(struct log_source *s, const char *arg, struct argp_state *state)
@@ -25,21 +28,65 @@ void log_source_add(struct log_source *s, const char *arg, struct argp_state *st
 		 s->count > 1 ? " and others" : "");
 }
 
-static void tell(const struct log_set_error *error, int err)
+bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state)
+{
+	unsigned long jobs;
+	char *end;
+
+	if (key != LOG_SOURCE_KEY_JOBS)
+		return range_option(&s->range, key, arg, state);
+	jobs = strtoul(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || !jobs || jobs > LOG_SOURCE_JOBS_MAX)
+		argp_error(state, "--jobs is a number from 1 to %d, not '%s'", LOG_SOURCE_JOBS_MAX,
+			   arg);
+	s->jobs = (unsigned)jobs;
+	return true;
+}
+
+/* What the user calls a file. */
+static const char *called(const struct log_source *s, const char *path)
+{
+	for (unsigned i = 0; s->spools && i < s->count; i++)
+		if (s->spools[i].fd && !strcmp(s->spools[i].path, path))
+			return s->args[i];
+	return path;
+}
+
+static void tell(const struct log_source *s, const struct log_set_error *error, int err)
 {
 	if (error->why[0])
-		msg_error("%s: %s", error->path, error->why);
+		msg_error("%s: %s", called(s, error->path), error->why);
 	else
-		log_tell_open(error->path, err);
+		log_tell_open(called(s, error->path), err);
+}
+
+/* The arguments, as they are to be opened: each lent. What is returned is the caller's, or NULL. */
+static const char **paths_of(const struct log_source *s)
+{
+	const char **paths = calloc(s->count, sizeof(*paths));
+
+	for (unsigned i = 0; paths && i < s->count; i++)
+		paths[i] = s->spools && s->spools[i].fd ? s->spools[i].path : s->args[i];
+	return paths;
 }
 
 static int find_files(struct log_source *s)
 {
 	struct log_set_error error;
-	int err = s->set ? 0 : log_set_open(s->args, s->count, &s->set, &error);
+	const char **paths;
+	int err;
 
+	if (s->set)
+		return 0;
+	paths = paths_of(s);
+	if (!paths) {
+		msg_error("%s: cannot read it: %s", s->name, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	err = log_set_open(paths, s->count, &s->set, &error);
 	if (err)
-		tell(&error, err);
+		tell(s, &error, err);
+	free(paths);
 	return err;
 }
 
@@ -50,9 +97,9 @@ static int limit(struct log_source *s, struct log_reader *r)
 	if (!range_is_given(&s->range))
 		return 0;
 	err = range_resolve(&s->range, log_reader_header(r));
-	if (err)
+	if (err || s->range.read_all)
 		return err;
-	err = log_reader_limit(r, s->range.from_ns, s->range.to_ns);
+	err = log_reader_limit(r, s->range.read_from_ns, s->range.read_to_ns);
 	if (err)
 		msg_error("%s: cannot read it: %s", s->name, strerror(-err));
 	return err;
@@ -60,13 +107,14 @@ static int limit(struct log_source *s, struct log_reader *r)
 
 int log_source_open(struct log_source *s, struct log_reader **ret)
 {
+	const struct log_reader_options options = {.jobs = s->jobs};
 	int err = find_files(s);
 
 	if (err)
 		return err;
-	err = log_reader_open_with(log_set_paths(s->set), log_set_count(s->set), NULL, ret);
+	err = log_reader_open_with(log_set_paths(s->set), log_set_count(s->set), &options, ret);
 	if (err) {
-		log_tell_open(log_set_paths(s->set)[0], err);
+		log_tell_open(called(s, log_set_paths(s->set)[0]), err);
 		return err;
 	}
 	err = limit(s, *ret);
@@ -77,25 +125,55 @@ int log_source_open(struct log_source *s, struct log_reader **ret)
 	return err;
 }
 
-int log_source_open_again(struct log_source *s, const char *what, struct log_reader **ret)
+/* A path to the file without a name that has what the pipe gave; files that can be read twice have
+ * none. */
+static int spool(struct log_source *s, unsigned i)
 {
+	bool is_stdin = !strcmp(s->args[i], "-");
+	int in = is_stdin ? STDIN_FILENO : -1, err;
 	struct stat st;
 
-	for (unsigned i = 0; i < s->count; i++) {
-		if (strcmp(s->args[i], "-") &&
-		    (stat(s->args[i], &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
-			continue;
-		msg_error("%s: %s passes over the log: it must be a file; put what comes out of a "
-			  "pipe into one",
-			  s->args[i], what);
-		return -EINVAL;
+	if (is_stdin ? fstat(in, &st) : stat(s->args[i], &st))
+		return 0; /* the opening tells */
+	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return 0;
+	if (!is_stdin)
+		in = open(s->args[i], O_RDONLY | O_CLOEXEC);
+	if (in < 0) {
+		err = -errno;
+		log_tell_open(s->args[i], err);
+		return err;
 	}
-	return log_source_open(s, ret);
+	err = spool_copy(in, s->args[i], &s->spools[i].fd);
+	if (!is_stdin)
+		close(in);
+	snprintf(s->spools[i].path, sizeof(s->spools[i].path), "/dev/fd/%d", s->spools[i].fd);
+	return err;
+}
+
+int log_source_open_again(struct log_source *s, struct log_reader **ret)
+{
+	int err = 0;
+
+	if (!s->spools) {
+		s->spools = calloc(s->count, sizeof(*s->spools));
+		if (!s->spools) {
+			msg_error("%s: cannot read it: %s", s->name, strerror(ENOMEM));
+			return -ENOMEM;
+		}
+		for (unsigned i = 0; i < s->count && !err; i++)
+			err = spool(s, i);
+	}
+	return err ? err : log_source_open(s, ret);
 }
 
 void log_source_free(struct log_source *s)
 {
 	log_set_free(s->set);
+	for (unsigned i = 0; s->spools && i < s->count; i++)
+		if (s->spools[i].fd > 0)
+			close(s->spools[i].fd);
+	free(s->spools);
 	free(s->args);
 	*s = (struct log_source){0};
 }

@@ -9,6 +9,17 @@
 struct argp_state;
 struct log_reader;
 
+enum { LOG_SOURCE_KEY_JOBS = 0x5100 };
+
+#define LOG_SOURCE_JOBS_MAX 256
+
+/* A row of a command's table of options. */
+#define LOG_SOURCE_OPTIONS                                                                         \
+	{                                                                                          \
+		"jobs", LOG_SOURCE_KEY_JOBS, "N", 0,                                               \
+			"Threads that decode the log; if not given, one per CPU", 0                \
+	}
+
 /* All zero at first. */
 struct log_source {
 	const char **args; /* each lent */
@@ -16,15 +27,24 @@ struct log_source {
 	char name[256]; /* for messages: "a.spoor", or "a.spoor and others" */
 	struct log_set *set;
 	struct range range; /* of the time: only blocks that are needed for it are read */
+	unsigned jobs;      /* 0: not given */
+	/* What came out of pipes, in files without names, by the args' places. */
+	struct log_source_spool {
+		int fd; /* 0: there is none */
+		char path[32];
+	} * spools;
 };
+
+/* True: the key was one of the range's, or the row above's. */
+bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state);
 
 /* For a parser of options: what is no option. */
 void log_source_add(struct log_source *s, const char *arg, struct argp_state *state);
 
 /* Says on stderr what went wrong. To be called for each pass. 0 or negative errno. */
 int log_source_open(struct log_source *s, struct log_reader **ret);
-/* The same for passes of which each must see all: a pipe cannot be read twice. what: "tables". */
-int log_source_open_again(struct log_source *s, const char *what, struct log_reader **ret);
+/* The same for several passes: what a pipe gives is kept in a file meanwhile. */
+int log_source_open_again(struct log_source *s, struct log_reader **ret);
 void log_source_free(struct log_source *s);
 
 /* The file's name without its folders, or name. Lent. */

@@ -63,15 +63,22 @@ static int parse_moment(const char *text, uint64_t start_wall_ns, uint64_t *ret)
 	return 0;
 }
 
+static const char *end_name(const struct range *r)
+{
+	return r->until ? "until" : "to";
+}
+
 bool range_option(struct range *r, int key, const char *arg, struct argp_state *state)
 {
 	uint64_t ns;
 
-	if (key != RANGE_KEY_FROM && key != RANGE_KEY_TO)
+	if (key < RANGE_KEY_FROM || key > RANGE_KEY_UNTIL)
 		return false;
+	if (key != RANGE_KEY_FROM)
+		r->until = key == RANGE_KEY_UNTIL;
 	if (parse_since(arg, &ns) && parse_moment(arg, 0, &ns))
 		argp_error(state, "--%s is a time such as 10s, 1m30s or 12:34:56, not '%s'",
-			   key == RANGE_KEY_FROM ? "from" : "to", arg);
+			   key == RANGE_KEY_FROM ? "from" : end_name(r), arg);
 	*(key == RANGE_KEY_FROM ? &r->from : &r->to) = arg;
 	return true;
 }
@@ -88,13 +95,27 @@ static uint64_t resolve(const char *text, const json_t *header)
 	return ns > wall ? mono + (ns - wall) : mono - (wall - ns < mono ? wall - ns : mono);
 }
 
+/* A recorder that has too little of a CPU is late with its samples. */
+static uint64_t margin(const struct range *r, const json_t *header)
+{
+	uint64_t sample_ns = header_number(header, "record", "window_ns");
+
+	if (!r->samples || sample_ns > SINCE_MOST_NS)
+		return 0;
+	return r->samples * (sample_ns ? sample_ns : NS_PER_S) + NS_PER_S;
+}
+
 int range_resolve(struct range *r, const json_t *header)
 {
+	uint64_t more_ns = margin(r, header);
+
 	r->from_ns = r->from ? resolve(r->from, header) : 0;
 	r->to_ns = r->to ? resolve(r->to, header) : UINT64_MAX;
-	if (r->from_ns < r->to_ns)
+	r->read_from_ns = r->from_ns > more_ns ? r->from_ns - more_ns : 0;
+	r->read_to_ns = r->to_ns < UINT64_MAX - more_ns ? r->to_ns + more_ns : UINT64_MAX;
+	if ((r->from ? r->from_ns : header_number(header, NULL, "start_mono_ns")) < r->to_ns)
 		return 0;
-	msg_error("nothing is between --from %s and --to %s", r->from ? r->from : "0s",
+	msg_error("nothing is between --from %s and --%s %s", r->from ? r->from : "0s", end_name(r),
 		  r->to ? r->to : "the end");
 	return -EINVAL;
 }

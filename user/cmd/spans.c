@@ -40,6 +40,7 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
 	RANGE_OPTIONS,
+	LOG_SOURCE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -87,7 +88,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (range_option(&o->source.range, key, arg, state))
+	if (log_source_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 't':

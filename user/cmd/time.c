@@ -20,8 +20,7 @@
 #define TOP_DEFAULT 10
 #define WINDOWS_MOST 60 /* if nobody says how long they are to be */
 #define TIME_MOST_NS (366 * 24 * 3600 * NS_PER_S)
-
-enum { KEY_FROM = 0x100, KEY_TO };
+#define SAMPLES_AROUND 2 /* windows are moved to the nearest sample, and need the one before it */
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
 
@@ -29,9 +28,8 @@ struct options {
 	struct log_source source;
 	enum wall_by by;
 	enum format format;
-	uint64_t window_ns;      /* 0: not given */
-	uint64_t from_ns, to_ns; /* since the recording began; to_ns 0: to its end */
-	unsigned top;            /* 0: not given */
+	uint64_t window_ns; /* 0: not given */
+	unsigned top;       /* 0: not given */
 };
 
 static const struct argp_option option_table[] = {
@@ -43,8 +41,8 @@ static const struct argp_option option_table[] = {
 	 "How long a window is: 500ms, 10s, 1m. If not given: as the threads were sampled, or as "
 	 "much longer as it takes to have 60 windows at most",
 	 0},
-	{"from", KEY_FROM, "TIME", 0, "Begin this long after the recording's begin", 0},
-	{"to", KEY_TO, "TIME", 0, "End this long after the recording's begin", 0},
+	RANGE_OPTIONS,
+	LOG_SOURCE_OPTIONS,
 	{"top", 't', "N", 0, "Rows; the others are put together (text: 10; else all)", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in ns", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -89,12 +87,6 @@ static uint64_t parse_time(const char *option, const char *arg, struct argp_stat
 	return ns;
 }
 
-static void check(const struct options *o, struct argp_state *state)
-{
-	if (o->to_ns && o->to_ns <= o->from_ns)
-		argp_error(state, "--to must be later than --from");
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	static const char *const by[] = {"thread", "pool", "group"};
@@ -103,6 +95,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	_Static_assert(sizeof(by) / sizeof(*by) == WALL_BY_COUNT, "in their order");
 	_Static_assert(sizeof(formats) / sizeof(*formats) == FORMAT_COUNT, "in their order");
+	if (log_source_option(&o->source, key, arg, state))
+		return 0;
 	switch (key) {
 	case 'b':
 		o->by = (enum wall_by)parse_word("by", arg, by, WALL_BY_COUNT, state);
@@ -115,14 +109,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->window_ns < NS_PER_MS)
 			argp_error(state, "--window is 1ms at least, not '%s'", arg);
 		return 0;
-	case KEY_FROM:
-		o->from_ns = parse_time("from", arg, state);
-		return 0;
-	case KEY_TO:
-		o->to_ns = parse_time("to", arg, state);
-		if (!o->to_ns)
-			argp_error(state, "--to must be later than --from");
-		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
 		return 0;
@@ -132,9 +118,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
 		return 0;
-	case ARGP_KEY_SUCCESS:
-		check(o, state);
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -142,17 +125,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void plan(const struct options *o, const json_t *header, struct course_options *ret)
 {
-	uint64_t start_ns = header_begin_ns(header);
 	uint64_t sample_ns = header_number(header, "record", "window_ns");
+	uint64_t begin_ns = header_begin_ns(header);
+	const struct range *r = &o->source.range;
 
 	*ret = (struct course_options){
-		.from_ns = start_ns + o->from_ns,
-		.to_ns = o->to_ns ? start_ns + o->to_ns : UINT64_MAX,
+		.from_ns = r->from && r->from_ns > begin_ns ? r->from_ns : begin_ns,
+		.to_ns = r->to ? r->to_ns : UINT64_MAX,
 		.window_ns = o->window_ns ? o->window_ns
 			     : sample_ns  ? sample_ns
 					  : NS_PER_S,
 		.sample_ns = sample_ns,
-		.from_begin = !o->from_ns,
+		.from_begin = !r->from || r->from_ns <= begin_ns,
 		.most = o->window_ns ? 0 : WINDOWS_MOST,
 	};
 }
@@ -175,7 +159,7 @@ static int show(const struct options *o, struct analyzed_log *log)
 	int err;
 
 	analysis_facts(log->analysis, &facts);
-	in.start_ns = header_begin_ns(log->input.header);
+	in.start_ns = header_number(log->input.header, NULL, "start_mono_ns");
 	if (!in.start_ns)
 		in.start_ns = facts.first_ns;
 	log->input.top = o->top || o->format != FORMAT_TEXT ? o->top : TOP_DEFAULT;
@@ -199,7 +183,7 @@ int cmd_time(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
 	static char name[] = "spoor time";
-	struct options o = {.by = WALL_BY_GROUP};
+	struct options o = {.by = WALL_BY_GROUP, .source.range.samples = SAMPLES_AROUND};
 	const struct log_watch watch = {.begin = begin, .ctx = &o};
 	struct analyzed_log log;
 	int err;

@@ -126,7 +126,7 @@ int log_range_next(struct log_range *r, const struct event **ret)
 			if (err)
 				return err;
 		}
-		if (is_definition(e) ||
+		if (is_definition(e) || (r->carry && e->id == EVENT_END) ||
 		    (!r->carry && e->time_ns >= r->from_ns && e->time_ns <= r->to_ns)) {
 			*ret = e;
 			return 1;

@@ -28,6 +28,8 @@ struct log_reader {
 	unsigned path_next; /* of those that have not been opened yet */
 	struct stream in;
 	struct seek seek;
+	bool definitions; /* only these are wanted */
+	struct log_reader_span span;
 	json_t *header;
 	json_t *file_header;          /* of the file that is open */
 	uint32_t sequence;            /* of the next block, if none is missing */
@@ -254,17 +256,38 @@ static int file_next(struct log_reader *r)
 	err = file_open(r);
 	if (err)
 		return err;
-	return !r->seek.limited || part_number(r->file_header, "begin_ns") <= r->seek.to_ns;
+	if (!r->seek.limited || part_number(r->file_header, "begin_ns") <= r->seek.to_ns)
+		return 1;
+	r->seek.goes_on = true;
+	return 0;
 }
 
-static bool is_wanted(const struct log_reader *r, const struct block *b, struct preamble *ret)
+static void span_add(struct log_reader *r, const struct preamble *p)
+{
+	struct log_reader_span *s = &r->span;
+
+	if (!s->any || p->first_ns < s->first_ns)
+		s->first_ns = p->first_ns;
+	if (!s->any || p->last_ns > s->last_ns)
+		s->last_ns = p->last_ns;
+	s->any = true;
+}
+
+static bool is_wanted(struct log_reader *r, const struct block *b, struct preamble *ret)
 {
 	*ret = (struct preamble){0};
 	if (b->kind == BLOCK_KIND_EVENTS)
 		return true;
 	if (b->kind != BLOCK_KIND_PACKED)
 		return false;
-	return preamble_get(b->payload, b->length, ret) || seek_wants(&r->seek, ret);
+	if (preamble_get(b->payload, b->length, ret))
+		return true; /* what is wrong with it is told where it is decoded */
+	if (!seek_wants(&r->seek, ret))
+		return false;
+	if (!r->definitions || ret->flags & BLOCK_DEFINITIONS)
+		return true;
+	span_add(r, ret);
+	return false;
 }
 
 /* 1: a block is on its way. 0: the end. */
@@ -460,6 +483,19 @@ int log_reader_limit(struct log_reader *r, uint64_t from_ns, uint64_t to_ns)
 	r->seek.to_ns = to_ns;
 	err = files_pass(r);
 	return err ? err : seek_begin(&r->seek, &r->in);
+}
+
+void log_reader_definitions(struct log_reader *r)
+{
+	r->definitions = true;
+}
+
+struct log_reader_span log_reader_span(const struct log_reader *r)
+{
+	struct log_reader_span span = r->span;
+
+	span.goes_on = r->seek.goes_on;
+	return span;
 }
 
 void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct log_reader;
@@ -43,6 +44,21 @@ int log_reader_open_with(const char *const *paths, unsigned count,
  * synchronization before it; see log/range.h. 0 or what reading the file said.
  */
 int log_reader_limit(struct log_reader *r, uint64_t from_ns, uint64_t to_ns);
+
+/*
+ * To be called before the first log_reader_next, too: only definitions are wanted. Blocks that have
+ * none are checked and passed over; where definitions are not apart, all events come out.
+ */
+void log_reader_definitions(struct log_reader *r);
+
+struct log_reader_span {
+	bool any;
+	bool goes_on;               /* something is behind the limit, and was passed over */
+	uint64_t first_ns, last_ns; /* of events that were passed over for not being definitions */
+};
+/* At the end. */
+struct log_reader_span log_reader_span(const struct log_reader *r);
+
 void log_reader_close(struct log_reader *r);
 
 /* The header of the first file, lent until close. */

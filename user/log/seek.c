@@ -265,12 +265,15 @@ int seek_begin(struct seek *s, struct stream *in)
 	return err ? err : stream_seek(in, here);
 }
 
-bool seek_wants(const struct seek *s, const struct preamble *p)
+bool seek_wants(struct seek *s, const struct preamble *p)
 {
-	return !s->limited || p->flags & BLOCK_DEFINITIONS || p->first_ns <= s->to_ns;
+	if (!s->limited || p->flags & BLOCK_DEFINITIONS || p->first_ns <= s->to_ns)
+		return true;
+	s->goes_on = true;
+	return false;
 }
 
-static bool needs(const struct seek *s, const struct seek_place *p)
+static bool needs(struct seek *s, const struct seek_place *p)
 {
 	if (p->kind == BLOCK_KIND_EVENTS || p->kind == BLOCK_KIND_END)
 		return true;

@@ -21,6 +21,7 @@ struct seek_place {
 /* All zero: no limits. */
 struct seek {
 	bool limited;
+	bool goes_on; /* there is something behind to_ns, and it was passed over */
 	uint64_t from_ns, to_ns;
 	uint32_t begin; /* the block from which on events are needed; 0: from the first one on */
 	/* The blocks of index of the file, backwards, and what the one that is in use says. */
@@ -43,6 +44,6 @@ int seek_begin(struct seek *s, struct stream *in);
 int seek_skip(struct seek *s, struct stream *in, uint32_t *sequence);
 
 /* Whether a packed block is needed that has been read. */
-bool seek_wants(const struct seek *s, const struct preamble *p);
+bool seek_wants(struct seek *s, const struct preamble *p);
 
 void seek_free(struct seek *s);

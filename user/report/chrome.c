@@ -86,9 +86,9 @@ struct chrome *chrome_new(const struct chrome_options *options, const struct log
 		start_ns = options->first_ns;
 	c->out = (struct chrome_out){
 		.out = out, .base_ns = start_ns, .pid = header_number(header, "jvm", "pid")};
-	c->options.from_ns += start_ns;
-	c->options.until_ns = options->until_ns ? options->until_ns + start_ns : options->last_ns;
-	if (c->options.until_ns > options->last_ns)
+	if (c->options.from_ns < start_ns)
+		c->options.from_ns = start_ns;
+	if (!options->until_ns || c->options.until_ns > options->last_ns)
 		c->options.until_ns = options->last_ns;
 	range = (struct track_options){c->options.from_ns, c->options.until_ns, options->min_ns,
 				       c->off_cpu};

@@ -13,7 +13,7 @@ struct log_reader_stats;
 
 struct chrome_options {
 	uint64_t first_ns, last_ns; /* times of the log's first and last event */
-	uint64_t from_ns, until_ns; /* of the recording: only this; until_ns 0: to its end */
+	uint64_t from_ns, until_ns; /* only this, in the same clock; until_ns 0: to the end */
 	uint64_t min_ns;            /* slices at least that long */
 	const char *threads;        /* fnmatch(3) pattern of their names; NULL: all */
 	unsigned frames;            /* of a call chain, at most */
