@@ -25,6 +25,9 @@ PCT, FLOOR_NS = 2, 200_000
 UNIT_US, WARM_UP_US = 12_000, 1_000
 # So many short holds that the stamps are far apart, however quiet it is.
 COARSE = ("storm_short", "storm_of_many")
+# How to get out of a function of libjvm is asked when it is first met there, and that chain is missing: so much of a
+# scene may be held by a known thread in a chain that is not known.
+NO_CHAIN_NS = 1_000_000
 ATTEMPTS = 5
 NEAR = 8  # holds in a row of which several may be at the same time
 BY = ("lock", "waiter_thread", "waiter_stack", "owner_thread", "owner_stack")
@@ -350,8 +353,12 @@ class Comparison:
         return self.cell_problems + self.sum_problems
 
     def compare_cells(self, wanted, got):
+        no_chain_ns = 0
         for key in wanted.keys() | got.keys():
             bounds, ns = wanted.get(key, Bounds()), got.get(key, 0)
+            if key not in wanted and key.owner_chain == ((UNKNOWN, "", 0),) and key.hash not in self.no_owner:
+                no_chain_ns += ns
+                continue
             self.cells += 1
             off = bounds.off(ns)
             self.worst_ns = max(self.worst_ns, off)
@@ -361,6 +368,8 @@ class Comparison:
                 self.cell_problems.append(f"{show_key(key)}: nobody can know that")
             elif not bounds.has(ns):
                 self.cell_problems.append(f"{show_key(key)}: {ns / 1e6:.3f} ms, instead of {bounds}")
+        if no_chain_ns > NO_CHAIN_NS:
+            self.cell_problems.append(f"held in chains that are not known: {no_chain_ns / 1e6:.3f} ms")
 
     def compare_sums(self, sums, got, hand_over, unknown):
         totals = collections.Counter(hand_over)
