@@ -215,39 +215,55 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
 }
 
 /*
- * A thread's element is the first one with its number, from tid % THREAD_SLOTS on, before the
- * first that was never used. One that is being filled has THREAD_FILLING beside the number, so
- * that it is not found yet; the search goes on behind one that is free again. Threads of a process
- * have numbers near to each other, so the first look nearly always finds.
+ * A thread's element is the first one with its number among THREAD_LOOKS, before the first that was
+ * never used: at tid % THREAD_SLOTS, else at places that are scattered. Threads of a process have
+ * numbers near to each other, so the first look nearly always finds; and a row of threads does not
+ * stand in the way of another (simulated: with 10,000 threads in rows of up to 1,000 all have a
+ * place). One that is being filled has THREAD_FILLING beside the number, so that it is not found
+ * yet; the search goes on behind one that is free again. The verifier goes through all looks once.
  */
-#define THREAD_LOOKS 32
+#define THREAD_LOOKS 10
 #define THREAD_FILLING (1u << 31)
 #define THREAD_FREE (1u << 30)
 
-static __always_inline struct thread_state *thread_at(__u32 place)
+static __always_inline __u32 thread_place_at(__u32 tid, __u32 look)
 {
-	place &= THREAD_SLOTS - 1;
+	return (look ? (tid + look * 0x85ebca6bu) * 0x9e3779b1u >> 17 : tid) & (THREAD_SLOTS - 1);
+}
+
+static __always_inline struct thread_state *thread_at(__u32 tid, __u32 look)
+{
+	__u32 place = thread_place_at(tid, look);
+
 	return bpf_map_lookup_elem(&threads, &place);
 }
 
-static __noinline struct thread_state *thread_find(__u32 tid)
+/* 1 + its place; 0: it has none. */
+PART int thread_place(__u32 tid)
 {
 	struct thread_state *t;
 
 	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
-		t = thread_at(tid + i);
-		if (!t || t->tid == tid)
-			return t;
-		if (!t->tid)
+		t = thread_at(tid, i);
+		if (!t || !t->tid)
 			return 0;
+		if (t->tid == tid)
+			return 1 + thread_place_at(tid, i);
 	}
 	return 0;
+}
+
+static __noinline struct thread_state *thread_find(__u32 tid)
+{
+	__u32 place = thread_place(tid) - 1;
+
+	return place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
 }
 
 /* For what runs at every switch; the others have thread_find(), which costs them less stack. */
 static __always_inline struct thread_state *thread_find_fast(__u32 tid)
 {
-	struct thread_state *t = thread_at(tid);
+	struct thread_state *t = thread_at(tid, 0);
 
 	if (!t || t->tid == tid)
 		return t;
@@ -255,35 +271,31 @@ static __always_inline struct thread_state *thread_find_fast(__u32 tid)
 }
 
 /*
- * An element to be filled for tid; 0: it has one, in *ret_known unless it is being filled now, or
- * there is no room.
+ * 1 + the place of an element to be filled for tid; negative: of the one it has; 0: that is being
+ * filled now, or there is no room.
  */
-static __always_inline struct thread_state *thread_claim(__u32 tid, struct thread_state **ret_known)
+PART int thread_claim(__u32 tid)
 {
 	struct thread_state *t;
+	__u32 was;
 
-	*ret_known = 0;
 	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
-		t = thread_at(tid + i);
-		if (!t)
-			return 0;
+		t = thread_at(tid, i);
+		if (!t || !t->tid)
+			break;
 		if (t->tid == tid)
-			*ret_known = t;
+			return -(int)(1 + thread_place_at(tid, i));
 		if ((t->tid & ~THREAD_FILLING) == tid)
 			return 0;
-		if (!t->tid)
-			break;
 	}
 	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
-		__u32 was;
-
-		t = thread_at(tid + i);
+		t = thread_at(tid, i);
 		if (!t)
 			return 0;
 		was = t->tid;
 		if ((!was || was == THREAD_FREE) &&
 		    __sync_val_compare_and_swap(&t->tid, was, tid | THREAD_FILLING) == was)
-			return t;
+			return 1 + thread_place_at(tid, i);
 	}
 	return 0;
 }
@@ -377,15 +389,16 @@ static __always_inline void thread_tell(struct thread_state *t, struct task_stru
 static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
 						  __u32 flags)
 {
-	struct thread_state *t, *known;
-	__u32 tid = BPF_CORE_READ(task, pid), ns_tid;
+	__u32 tid = BPF_CORE_READ(task, pid), ns_tid, place;
+	int claim = thread_claim(tid);
+	struct thread_state *t;
 
-	t = thread_claim(tid, &known);
-	if (!t) {
-		if (!known)
-			count_drop(WIRE_THREAD, WIRE_LOST_MAP);
-		return known;
-	}
+	place = (__u32)(claim < 0 ? -claim : claim) - 1;
+	t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+	if (!t)
+		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
+	if (!t || claim < 0)
+		return t;
 	/* All behind its number. */
 	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
 	t->run = run;
