@@ -173,7 +173,7 @@ static __always_inline void charge(struct wire_audit_cpu *c, struct task_struct 
 
 /*
  * The switch to `task` was not seen: on some machines those away from certain tasks of the host's
- * agents never reach BPF (seen: one in some hundred on a micro-VM, always from the same tasks;
+ * agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same tasks;
  * recursion_misses is 0). The kernel's own count of this turn says how long it has run; whose the
  * rest of the time was, and whose all that was stolen, cannot be told.
  */

@@ -310,6 +310,7 @@ HS_PART __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current
 		if (read_u64(t->java_thread + layout.jt_osthread) == t->osthread)
 			return t->java_thread;
 		t->java_thread = 0;
+		t->java_known = 0;
 		t->thread_handle = 0;
 		t->lookups = 0;
 	}

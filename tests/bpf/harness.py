@@ -91,6 +91,20 @@ class BpfTest(unittest.TestCase):
         return recorder.wait_attached()
 
 
+class FakeTest(BpfTest):
+    """Of a fake JVM with two threads, one of which has a monitor."""
+
+    def start(self, *options):
+        fake = self.fake(*options)
+        fake.thread("Thread A", id="a")
+        fake.thread("Thread B", id="b")
+        fake("class", "demo/LockA")
+        fake("object", "o", "demo/LockA")
+        fake("monitor", "m", "o")
+        fake("in", "a", "own", "m")
+        return fake
+
+
 # --- the fake JVM -----------------------------------------------------------------------------
 
 def fake_build(variant=""):

@@ -4,20 +4,10 @@ import os
 import signal
 import unittest
 
-from harness import BpfTest, Log, spoor, wait_until
+from harness import FakeTest, Log, spoor, wait_until
 
 
-class PartsTest(BpfTest):
-    def start(self):
-        fake = self.fake()
-        fake.thread("Thread A", id="a")
-        fake.thread("Thread B", id="b")
-        fake("class", "demo/LockA")
-        fake("object", "o", "demo/LockA")
-        fake("monitor", "m", "o")
-        fake("in", "a", "own", "m")
-        return fake
-
+class PartsTest(FakeTest):
     def file(self, number):
         return self.path(f"log-{number:06}.spoor")
 

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import BpfTest, Recorder, SPOOR, spoor, wait_until
+from harness import FakeTest, Recorder, SPOOR, spoor, wait_until
 
 IOC_SHUTDOWN = 0x8004587d  # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
 STORM = 200000
@@ -18,17 +18,7 @@ def command(*arguments):
     return subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
 
 
-class Outputs(BpfTest):
-    def start(self):
-        fake = self.fake()
-        fake.thread("Thread A", id="a")
-        fake.thread("Thread B", id="b")
-        fake("class", "demo/LockA")
-        fake("object", "o", "demo/LockA")
-        fake("monitor", "m", "o")
-        fake("in", "a", "own", "m")
-        return fake
-
+class Outputs(FakeTest):
     def storm_until_it_ends(self, fake, recorder):
         """Events, for as long as the recorder takes them; the flag must be back then."""
         def ended():

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from harness import (BpfTest, DEADLINE_S, FAKE_DIR, Fake, Log, Recorder, SPOOR, name_of, schema_ids, spoor, wait_until)
+from harness import (DEADLINE_S, FAKE_DIR, Fake, FakeTest, Log, Recorder, SPOOR, name_of, schema_ids, spoor, wait_until)
 
 IDS = schema_ids()
 ENTER, ENTERED = IDS["monitor_contended_enter"], IDS["monitor_contended_entered"]
@@ -23,18 +23,6 @@ def children(pid):
 
 def alive(pids):
     return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
-
-
-class FakeTest(BpfTest):
-    def start(self, *options):
-        fake = self.fake(*options)
-        fake.thread("Thread A", id="a")
-        fake.thread("Thread B", id="b")
-        fake("class", "demo/LockA")
-        fake("object", "o", "demo/LockA")
-        fake("monitor", "m", "o")
-        fake("in", "a", "own", "m")
-        return fake
 
 
 class Losses(FakeTest):

@@ -119,13 +119,15 @@ class Contents:
         self.check_nesting(spans)
         # The first ways out of native code are not known yet when they are met; a holder that is seen at one moment
         # only, as on a stock JVM, is where it was then.
-        held = collections.Counter()
-        for by in (b for s in spans["slowest"] for b in s["blocked_by"] if b["holder"] == "holder"):
-            held[by["holder_method"]] += by["ns"]
-        self.assertTrue({"Spans$JucHolder.hold", "Spans$Holder.keep"} & set(held), held)
-        self.assertTrue({"Spans$Holder.hold", "Spans$Holder.keep"} & set(held), held)
-        elsewhere = set(held) - {"Spans$Holder.hold", "Spans$Holder.keep", "Spans$JucHolder.hold", "(unknown)"}
-        self.assertLess(sum(held[m] for m in elsewhere), sum(held.values()) / 50, held)
+        for name, method in (("lock", "Spans$Holder.hold"), ("juc", "Spans$JucHolder.hold")):
+            held = collections.Counter()
+            for by in (b for s in spans["slowest"] for b in s["blocked_by"]):
+                if (by["class"], by["holder"]) == (LOCKS[name], "holder"):
+                    held[by["holder_method"]] += by["ns"]
+            known = {method, "Spans$Holder.keep"}
+            self.assertTrue(known & set(held), held)
+            elsewhere = sum(ns for m, ns in held.items() if m not in known | {"(unknown)"})
+            self.assertLess(elsewhere, sum(held.values()) / 50, held)
         self.assertLess(spans["facts"]["states_error_ns"], sum(n["total_ns"] for n in spans["names"]) / 1000)
 
     def check(self, span, got):

@@ -111,12 +111,12 @@ static void clean_texts(struct event *e, char *bufs, size_t size)
 static void expect_next(unsigned at[2], const struct event *e)
 {
 	static char bufs[EVENT_FIELDS_MAX][LOG_TEXT_MAX + 1];
-	bool definition = event_is_definition(e->id);
+	bool definition = schema_is_definition(e->id);
 	struct event want;
 
 	do
 		assert_true(event_nth(at[definition]++, &want));
-	while (event_is_definition(want.id) != definition);
+	while (schema_is_definition(want.id) != definition);
 	clean_texts(&want, bufs[0], sizeof(bufs[0]));
 	fixture_assert_same(e, &want);
 }

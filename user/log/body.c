@@ -8,12 +8,6 @@
 #include "log/schema.h"
 #include "log/text.h"
 
-bool event_is_definition(unsigned id)
-{
-	return id == EVENT_THREAD || id == EVENT_CLASS || id == EVENT_LOCK || id == EVENT_STRING ||
-	       id == EVENT_METHOD || id == EVENT_STACK;
-}
-
 static int bad(struct body *b, const char *why)
 {
 	b->why = why;
@@ -156,7 +150,7 @@ static void add_event(struct body *b, uint64_t time_ns, unsigned id)
 		b->last_ns = time_ns;
 	b->events++;
 	b->left--;
-	b->definitions += event_is_definition(id);
+	b->definitions += schema_is_definition(id);
 }
 
 int body_next(struct body *b, struct event *ret)

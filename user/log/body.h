@@ -42,5 +42,3 @@ int body_open(struct body *b, const struct block *block);
  */
 int body_next(struct body *b, struct event *ret);
 void body_free(struct body *b);
-
-bool event_is_definition(unsigned id);

@@ -129,7 +129,7 @@ static int check_event(struct check *c, const struct event *e, bool sync)
 	uint64_t back = 0;
 	int err = 0;
 
-	c->behind_end += c->sum->ended && !sync && !event_is_definition(e->id);
+	c->behind_end += c->sum->ended && !sync && !schema_is_definition(e->id);
 	add_event(c->sum, e, sync);
 	if (e->id && !sync)
 		err = check_seen_add(&c->seen, e, &back);

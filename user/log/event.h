@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "log/schema_gen.h" /* made by schemas/gen.py: enum event_id, field indices, value enums */
@@ -59,3 +60,5 @@ const struct event_desc *schema_event(unsigned id);
 const struct event_desc *schema_event_by_name(const char *name);
 /* All events in the order of their ids; *ret_count is their number. */
 const struct event_desc *schema_events(unsigned *ret_count);
+/* Whether it says what a number stands for. */
+bool schema_is_definition(unsigned id);

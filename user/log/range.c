@@ -45,21 +45,6 @@ void log_range_free(struct log_range *r)
 	free(r);
 }
 
-static bool is_definition(const struct event *e)
-{
-	switch (e->id) {
-	case EVENT_THREAD:
-	case EVENT_CLASS:
-	case EVENT_LOCK:
-	case EVENT_STRING:
-	case EVENT_METHOD:
-	case EVENT_STACK:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int pass(void *ctx, const struct event *e)
 {
 	(void)ctx;
@@ -73,7 +58,7 @@ static int keep(void *ctx, const struct event *e)
 	size_t capacity = r->open_capacity ? 2 * r->open_capacity : 64;
 	struct event *open;
 
-	if (is_definition(e))
+	if (schema_is_definition(e->id))
 		return 0;
 	if (r->open_count == r->open_capacity) {
 		open = realloc(r->open, capacity * sizeof(*open));
@@ -114,7 +99,7 @@ int log_range_next(struct log_range *r, const struct event **ret)
 		err = log_order_next(r->order, &e);
 		if (err != 1)
 			return err;
-		if (r->carry && e->time_ns >= r->from_ns && !is_definition(e)) {
+		if (r->carry && e->time_ns >= r->from_ns && !schema_is_definition(e->id)) {
 			err = begin(r);
 			if (err)
 				return err;
@@ -126,7 +111,7 @@ int log_range_next(struct log_range *r, const struct event **ret)
 			if (err)
 				return err;
 		}
-		if (is_definition(e) || (r->carry && e->id == EVENT_END) ||
+		if (schema_is_definition(e->id) || (r->carry && e->id == EVENT_END) ||
 		    (!r->carry && e->time_ns >= r->from_ns && e->time_ns <= r->to_ns)) {
 			*ret = e;
 			return 1;

@@ -48,21 +48,6 @@ struct log_writer {
 	uint32_t part;
 };
 
-static bool is_definition(uint16_t id)
-{
-	switch (id) {
-	case EVENT_THREAD:
-	case EVENT_CLASS:
-	case EVENT_LOCK:
-	case EVENT_STRING:
-	case EVENT_METHOD:
-	case EVENT_STACK:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* --- what a file begins with ------------------------------------------------------------------ */
 
 /* The magic and the header block, in an empty buffer. */
@@ -159,7 +144,7 @@ static void hand_over_all(struct log_writer *w)
 
 static int add(struct log_writer *w, const struct event *e)
 {
-	unsigned which = is_definition(e->id) ? DEFINITIONS : OTHERS;
+	unsigned which = schema_is_definition(e->id) ? DEFINITIONS : OTHERS;
 	struct open_block *b = &w->open[which];
 	struct packet *p;
 	int err;
@@ -393,7 +378,7 @@ void log_write(struct log_writer *w, const struct event *e)
 		w->newest_ns = w->synced_ns = w->part_begin_ns = e->time_ns;
 	if (w->carry)
 		w->err = log_carry_event(w->carry, e, add_emitted, w);
-	if (!w->err && !(w->carry && is_definition(e->id)))
+	if (!w->err && !(w->carry && schema_is_definition(e->id)))
 		w->err = add(w, e);
 	if (w->err)
 		return;
