@@ -150,7 +150,14 @@ unit-bins: $(UNIT_BINS) $(FUZZ_CORPUS_BINS)
 $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
-		-o $@ $< $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lcmocka -lm
+		$(addprefix -Wl$(comma)--wrap=,$(WRAP)) -o $@ $(filter %.o,$^) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lcmocka -lm
+comma := ,
+
+# What fails on demand in these tests (tests/unit/sys_fail.h), what they slow down, what is in no library.
+SYS_FAIL := log_flight log_output probe_dumps
+$(SYS_FAIL:%=$(O)/tests/unit/%_test): WRAP = write fsync close unlink renameat2 link pthread_create
+$(O)/tests/unit/log_deliver_test: WRAP = clock_gettime codec_compress
+$(O)/tests/unit/cmd_spool_test: $(O)/user/cmd/spool.o
 
 $(O)/tests/unit/hotspot_walk_test.o: CPPFLAGS += -DIMAGES='"$(CURDIR)/tests/unit/images"'
 

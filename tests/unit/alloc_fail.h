@@ -2,6 +2,7 @@
 #pragma once
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,18 +18,19 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
+/* Threads of what is tested allocate, too. */
 static struct {
-	bool on;
-	unsigned long left; /* allocations that still succeed */
-	bool failed;        /* one has failed since alloc_fail_at */
+	atomic_bool on;
+	atomic_ulong left;  /* allocations that still succeed */
+	atomic_bool failed; /* one has failed since alloc_fail_at */
 } alloc_fail;
 
 /* Of the allocations from now on, number n fails (from 0), and only that one. */
 static inline void alloc_fail_at(unsigned long n)
 {
-	alloc_fail.on = true;
 	alloc_fail.left = n;
 	alloc_fail.failed = false;
+	alloc_fail.on = true;
 }
 
 /* Nothing fails any more. True if something has: false means that n was past the last allocation.
@@ -43,10 +45,8 @@ static inline bool alloc_fail_now(void)
 {
 	if (!alloc_fail.on || alloc_fail.failed)
 		return false;
-	if (alloc_fail.left) {
-		alloc_fail.left--;
+	if (alloc_fail.left--)
 		return false;
-	}
 	alloc_fail.failed = true;
 	errno = ENOMEM; /* as malloc does it */
 	return true;
