@@ -2,7 +2,8 @@
 
 A fake JVM numbers all that it does, and is recorded from beginning to end by one recorder, the witness. Others
 record the same at the same time and are killed. Of the events of a JVM with hooks, times and numbers come from the JVM
-itself, and both must have them alike.
+itself, and both must have them alike. Some write in parts, and have begun at least the second when they are killed;
+some are flight recorders, which write a file again and again: each that has its name is whole.
 
 SPOOR_CRASH_KILLS tells how many are killed, SPOOR_CRASH_SEED repeats the moments of a run. For 300 run this file by
 itself: tests/run ends a test after five minutes.
@@ -99,11 +100,20 @@ class Told:
             self.events[key] = fields
 
 
+def takes_signals(pid):
+    """Whether SIGUSR1 does no longer end it."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return int(re.search(r"^SigBlk:\s*([0-9a-f]+)", f.read(), re.M)[1], 16) >> (signal.SIGUSR1 - 1) & 1
+
+
 class Victim:
     """A recorder that is killed: some while it begins, most between its first byte and the end of its life."""
 
     def __init__(self, test, target, mode, number, chance):
         self.mode = mode
+        self.in_parts, self.flight = "--max-size" in mode, "--flight-recorder" in mode
+        self.pause = chance.uniform(0, 0.1)
+        self.asked = 0
         self.base = test.path(f"victim-{number}.spoor")
         self.begun = chance.random() < 0.1
         self.delay = chance.uniform(0, 0.4) if self.begun else chance.choice((0.1, 0.4, 1.2)) * chance.random()
@@ -115,7 +125,22 @@ class Victim:
         self.killed_ns = None
 
     def paths(self):
-        return sorted(glob.glob(self.base[:-len(".spoor")] + "*.spoor"))
+        return sorted(glob.glob(self.base) + glob.glob(self.base[:-len(".spoor")] + "-[0-9]*.spoor"))
+
+    def first_is_gone(self):
+        return bool(self.paths()) and not self.paths()[0].endswith("-000001.spoor")
+
+    def at_work(self):
+        """Whether what is of interest in its life has begun."""
+        if self.in_parts:
+            return any(int(p[-len("000001.spoor"):-len(".spoor")]) > 1 for p in self.paths())
+        return any(os.path.getsize(p) for p in self.paths())
+
+    def ask(self):
+        """A flight recorder is asked for a file time and again."""
+        if self.flight and time.monotonic() >= self.asked + self.pause and takes_signals(self.process.pid):
+            self.process.send_signal(signal.SIGUSR1)
+            self.asked = time.monotonic()
 
     def killed(self):
         """Kills it if the moment is there; whether it is."""
@@ -123,7 +148,8 @@ class Victim:
             return True
         if self.process.poll() is not None:
             raise AssertionError(f"{self.mode}: it has ended by itself: {self.process.stderr.read()}")
-        if self.at is None and any(os.path.getsize(p) for p in self.paths()):
+        self.ask()
+        if self.at is None and self.at_work():
             self.at = time.monotonic() + self.delay
         if self.at is not None and time.monotonic() >= self.at:
             self.killed_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
@@ -193,7 +219,9 @@ class Killed(BpfTest):
                 continue
             self.assertEqual(count, events_in(path), what)
             self.assertEqual(done.returncode != 0, os.path.getsize(path) != end, what + done.stderr)
-            self.assertNotIn("end", {e["event"] for e in events}, what)
+            self.assertEqual([e["reason"] for e in events if e["event"] == "end"], ["dumped"] * victim.flight, what)
+            if victim.flight:
+                spoor("verify", path)
             told = Told(events)
             self.check_right(told, witness, what)
             self.check_counts(events, what)
@@ -201,22 +229,29 @@ class Killed(BpfTest):
                 self.assertFalse([e for e in events if e["event"] == "lost"], what)
                 self.check_no_hole(told, what)
             every += [e for e in events if e["event"] in MONITOR | PARK]
+        if victim.in_parts and len(victim.paths()) > 1:
+            self.check_set(victim, witness)
         last = max((e["time_ns"] for e in every), default=None)
-        return len(every), victim.killed_ns - last if last else None
+        return len(every), victim.killed_ns - last if last and not victim.flight else None
+
+    def check_set(self, victim, witness):
+        """Its parts as one log, in any order: nothing twice, and no hole where one ends and the next begins."""
+        what = f"{victim.mode} as one after {victim.delay:.3f} s, seed {SEED}"
+        paths = [p for p in victim.paths() if blocks(p)[0]]
+        told = Told(cat(*reversed(paths))[2])
+        self.check_right(told, witness, what)
+        self.check_no_hole(told, what)
 
     def modes(self):
-        known = spoor("record", "--help").stdout
-        modes = [[]]
-        if "--compress" in known:
-            modes = [["--compress", codec] for codec in ("none", "lz4", "zstd")]
-        if "--max-size" in known:
-            modes.append(["--compress", "none", "--max-size", "1M"])
-        return modes
+        """Half a dozen: one after the other is used, so that of a round two each are."""
+        limit = ["--max-size", "512K", "--deviation", "50%"]
+        return [*(["--compress", codec] for codec in ("none", "lz4", "zstd")), ["--compress", "none", *limit],
+                ["--compress", "zstd", *limit], ["--flight-recorder", "60s"]]
 
     def test_at_any_moment(self):
         chance, modes = random.Random(SEED), self.modes()
         print(f"{KILLS} kills, SPOOR_CRASH_SEED={SEED}")
-        seen, parts = [], 0
+        seen, parts, rotated, dumps = [], 0, 0, []
         for first in range(0, KILLS, A_ROUND):
             fake = self.start(rounds=2)
             witness = self.record(fake, "--no-stacks", path=self.path(f"witness-{first}.spoor"))
@@ -228,15 +263,21 @@ class Killed(BpfTest):
                 wait_until("all are gone", lambda: all(v.process.poll() is not None for v in wave))
                 victims += wave
             witness = Told(witness.stop().raw)
-            parts += sum(len(victim.paths()) > 1 for victim in victims)
+            parts += sum(victim.in_parts and len(victim.paths()) > 1 for victim in victims)
+            rotated += sum(victim.in_parts and victim.first_is_gone() for victim in victims)
+            dumps += [len(victim.paths()) for victim in victims if victim.flight]
             seen += [self.check(victim, witness) for victim in victims]
             fake.close()
             for path in glob.glob(self.path("*.spoor")):
                 os.unlink(path)
         lost_ms = sorted(ns // 10**6 for _, ns in seen if ns is not None)
         self.assertGreater(len(lost_ms), len(seen) // 3, "too few of them had written an event")
-        print(f"{sum(n for n, _ in seen)} events read, {parts} logs in parts; before the kill, the last was by "
+        print(f"{sum(n for n, _ in seen)} events read; {parts} logs in parts, of {rotated} of them the first was "
+              f"deleted; {len(dumps)} flight recorders with {sum(dumps)} files; before the kill, the last event was by "
               f"{lost_ms[len(lost_ms) // 2]} ms (median), {lost_ms[-1]} ms (worst)")
+        if KILLS >= A_ROUND:
+            self.assertGreater(parts, 0, "no log in parts")
+            self.assertGreater(sum(dumps), 0, "no file of a flight recorder")
 
     def test_what_is_a_second_old_is_in_the_file(self):
         """Without anything that fills a block, and with a window that does not end."""
