@@ -154,7 +154,7 @@ $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 comma := ,
 
 # What fails on demand in these tests (tests/unit/sys_fail.h), what they slow down, what is in no library.
-SYS_FAIL := log_flight log_output probe_dumps
+SYS_FAIL := log_flight_file log_output probe_dumps
 $(SYS_FAIL:%=$(O)/tests/unit/%_test): WRAP = write fsync close unlink renameat2 link pthread_create
 $(O)/tests/unit/log_deliver_test: WRAP = clock_gettime codec_compress
 $(O)/tests/unit/cmd_spool_test: $(O)/user/cmd/spool.o

@@ -2,8 +2,7 @@
 
 A fake JVM numbers all that it does, and is recorded from beginning to end by one recorder, the witness. Others
 record the same at the same time and are killed. Of the events of a JVM with hooks, times and numbers come from the JVM
-itself, and both must have them alike. Some write in parts, and have begun at least the second when they are killed;
-some are flight recorders, which write a file again and again: each that has its name is whole.
+itself, and both must have them alike. Some write in parts, and have begun the second or third when they are killed; some are flight recorders, which write a file again and again: each that has its name is whole.
 
 SPOOR_CRASH_KILLS tells how many are killed, SPOOR_CRASH_SEED repeats the moments of a run. For 300 run this file by
 itself: tests/run ends a test after five minutes.
@@ -112,6 +111,7 @@ class Victim:
     def __init__(self, test, target, mode, number, chance):
         self.mode = mode
         self.in_parts, self.flight = "--max-size" in mode, "--flight-recorder" in mode
+        self.least = 3 if "none" in mode else 2  # parts: with the third one, the first is deleted
         self.pause = chance.uniform(0, 0.1)
         self.asked = 0
         self.base = test.path(f"victim-{number}.spoor")
@@ -133,7 +133,7 @@ class Victim:
     def at_work(self):
         """Whether what is of interest in its life has begun."""
         if self.in_parts:
-            return any(int(p[-len("000001.spoor"):-len(".spoor")]) > 1 for p in self.paths())
+            return any(int(p[-len("000001.spoor"):-len(".spoor")]) >= self.least for p in self.paths())
         return any(os.path.getsize(p) for p in self.paths())
 
     def ask(self):

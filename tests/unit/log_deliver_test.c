@@ -1,6 +1,7 @@
 /*
- * The thread that compresses and writes, over an output that waits until it is told to go on. The clock stands still but
- * for what compressing and writing take, which the test decides: what is chosen depends on nothing else.
+ * The thread that compresses and writes, over an output that waits until it is told to go on. The
+ * clock stands still but for what compressing and writing take, which the test decides: what is
+ * chosen depends on nothing else.
  */
 #include <errno.h>
 #include <pthread.h>

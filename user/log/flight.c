@@ -83,6 +83,13 @@ static void drop_oldest(struct flight *f)
 	part_release(p);
 }
 
+/* The current part stays. */
+static void make_room(struct flight *f, size_t count)
+{
+	while (f->o.bytes + count + f->o.reserve > f->max_bytes && f->oldest != f->current)
+		drop_oldest(f);
+}
+
 static uint64_t number_of(const json_t *object, const char *key)
 {
 	json_int_t n = json_integer_value(json_object_get(object, key));
@@ -119,6 +126,7 @@ static int flight_part(struct log_output *o, const uint8_t *bytes, size_t count)
 	o->written += count;
 	while (f->oldest->next && f->oldest->next->begin_ns + f->keep_ns <= p->begin_ns)
 		drop_oldest(f);
+	make_room(f, 0);
 	return 0;
 }
 
@@ -130,8 +138,7 @@ static int flight_write(struct log_output *o, const struct sealed *block)
 
 	if (!b)
 		return -ENOMEM;
-	while (f->o.bytes + block->count + o->reserve > f->max_bytes && f->oldest != p)
-		drop_oldest(f);
+	make_room(f, block->count);
 	b->next = NULL;
 	b->sealed = *block;
 	b->sealed.bytes = b->bytes;
@@ -285,19 +292,22 @@ static int write_block(struct file *f, const struct sealed *block)
 /* The part's header, with the key "flight" in the place of "part". */
 static int header_make(const struct flight_take *t, const struct flight_file *f, json_t **ret)
 {
-	json_t *header = json_copy(t->parts[0].part->header);
+	const json_t *first = t->parts[0].part->header;
+	const json_t *recording = json_object_get(json_object_get(first, "part"), "recording");
+	json_t *header = json_copy((json_t *)first); /* jansson takes no const */
 	json_t *flight = json_pack("{s:s, s:I, s:I}", "why", f->why, "number",
 				   (json_int_t)f->number, "begin_ns", (json_int_t)t->from_ns);
-	json_t *part = json_object_get(header, "part");
 
-	json_object_set(flight, "recording", json_object_get(part, "recording"));
-	json_object_del(header, "part");
-	if (!header || !flight || json_object_set(header, "flight", flight)) {
+	/* A copy lacks, in silence, the keys for which there was no memory. */
+	if (json_object_size(header) != json_object_size(first) || !flight ||
+	    (recording && json_object_set(flight, "recording", (json_t *)recording)) ||
+	    json_object_set(header, "flight", flight)) {
 		json_decref(header);
 		json_decref(flight);
 		return -ENOMEM;
 	}
 	json_decref(flight);
+	json_object_del(header, "part");
 	*ret = header;
 	return 0;
 }

@@ -103,10 +103,14 @@ static int header_of_parts(const json_t *header, json_t **ret)
 	copy = json_copy((json_t *)header); /* jansson takes no const, though it only reads */
 	part = json_pack("{s:s, s:i, s:I}", "recording", recording, "number", 1, "begin_ns",
 			 json_integer_value(start));
-	if (!copy || !part || json_object_set_new(copy, "part", part)) {
+	/* A copy lacks, in silence, the keys for which there was no memory. */
+	if (json_object_size(copy) != json_object_size(header) || !part ||
+	    json_object_set(copy, "part", part)) {
 		json_decref(copy);
+		json_decref(part);
 		return -ENOMEM;
 	}
+	json_decref(part);
 	*ret = copy;
 	return 0;
 }
