@@ -2,7 +2,8 @@
 
 A fake JVM numbers all that it does, and is recorded from beginning to end by one recorder, the witness. Others
 record the same at the same time and are killed. Of the events of a JVM with hooks, times and numbers come from the JVM
-itself, and both must have them alike. Some write in parts, and have begun the second or third when they are killed; some are flight recorders, which write a file again and again: each that has its name is whole.
+itself, and both must have them alike. Some write in parts, and have begun the second or third when they are killed;
+some are flight recorders, which write a file again and again: each that has its name is whole.
 
 SPOOR_CRASH_KILLS tells how many are killed, SPOOR_CRASH_SEED repeats the moments of a run. For 300 run this file by
 itself: tests/run ends a test after five minutes.
