@@ -161,10 +161,12 @@ int dumps_write(struct dumps *d, struct log_writer *w, const char *why, bool end
 	d->now = t;
 	d->file = (struct flight_file){.why = t->why, .number = ++d->count, .ended = ended};
 	atomic_store(&d->done, false);
-	t->dump.err = -pthread_create(&d->thread, NULL, write_file, d);
-	d->running = !t->dump.err;
-	if (!d->running)
+	err = -pthread_create(&d->thread, NULL, write_file, d);
+	d->running = !err;
+	if (err) { /* else what the thread says of it counts */
+		t->dump.err = err;
 		written(d);
+	}
 	return 0;
 }
 
