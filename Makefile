@@ -1,5 +1,5 @@
 # spoor: setup demo all test fuzz lint format jvm bench install; V=1 shows commands, O= names the build folder, SAN=1 adds ASan
-# and UBSan, SPOOR_JVM names the patched JDK that the tests take (none: they do without).
+# and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none: they do without).
 O ?= build
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
@@ -13,7 +13,8 @@ JAVAC ?= $(shell command -v javac)
 
 CFLAGS ?= -O2 -g
 SAN ?=
-SAN_FLAGS := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SAN_FLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address -fsanitize=undefined) \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer)
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -MP
@@ -43,7 +44,7 @@ FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
+.PHONY: all setup demo test unit unit-bins tsan tsan-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
 	steal-lab install clean
 
 all: $(O)/spoor
@@ -72,6 +73,7 @@ demo: setup
 test: setup
 	$(Q)$(MAKE) --no-print-directory all fake mark
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
+	$(Q)$(MAKE) --no-print-directory tsan-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(PYTHON) tests/run --build $(O)
@@ -146,6 +148,15 @@ unit:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
 	$(Q)$(PYTHON) tests/run --build $(O) unit
 unit-bins: $(UNIT_BINS) $(FUZZ_CORPUS_BINS)
+
+# What has threads, under ThreadSanitizer: those that decode ahead, that which writes, that which writes dumps.
+TSAN_TESTS := log_deliver log_flight_file log_order log_range log_reader log_roundtrip log_rotation log_writer probe_dumps
+TSAN_SRCS := $(wildcard user/base/*.c user/log/*.c) user/probe/dumps.c user/probe/trigger.c
+tsan: tsan-bins
+	$(Q)$(PYTHON) tests/run --build $(O) tsan
+tsan-bins:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SAN=thread LIB_SRCS='$(TSAN_SRCS)' \
+		$(TSAN_TESTS:%=$(O)/tsan/tests/unit/%_test)
 
 $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
