@@ -12,7 +12,9 @@
 #include "alloc_fail.h"
 #include "log/body.h"
 #include "log/check.h"
+#include "log/output.h"
 #include "log/reader.h"
+#include "log/repair.h"
 #include "log/text.h"
 #include "log_fixture.h"
 
@@ -136,39 +138,52 @@ static void assert_sound(const char *path)
 	log_check_free(&check);
 }
 
-static void round_trip(const struct log_writer_options *options, unsigned flush, unsigned jobs)
+/* All of them, from this file alone. */
+static void check_file(const char *path, unsigned jobs)
 {
 	struct log_reader_options reading = {.jobs = jobs};
-	struct log_writer_options o = *options;
-	json_t *header = fixture_header();
 	unsigned at[2] = {0, 0}, n, count;
-	const char *paths[1];
-	struct log_writer *w;
-	struct log_reader *r;
 	const struct event *e;
-	struct event event;
-	char path[64];
-	int fd, err;
+	struct log_reader *r;
+	int err;
 
 	schema_events(&count);
-	fixture_file(NULL, 0, path, &fd);
-	o.path = paths[0] = path;
-	o.overwrite = true;
-	assert_int_equal(log_writer_open(&o, header, &w), 0);
-	for (n = 0; event_nth(n, &event); n++) {
-		log_write(w, &event);
-		if (flush && n % flush == 0)
-			log_writer_flush(w);
-	}
-	assert_int_equal(log_writer_close(w), 0);
-	json_decref(header);
-	assert_sound(path);
-	assert_int_equal(log_reader_open_with(paths, 1, &reading, &r), 0);
+	assert_int_equal(log_reader_open_with(&path, 1, &reading, &r), 0);
 	for (n = 0; (err = log_reader_next(r, &e)) == 1; n++)
 		expect_next(at, e);
 	assert_int_equal(err, 0);
 	assert_int_equal(n, ROUNDS * count);
 	log_reader_close(r);
+}
+
+static void write_events(struct log_writer *w, unsigned flush)
+{
+	struct event event;
+
+	for (unsigned n = 0; event_nth(n, &event); n++) {
+		log_write(w, &event);
+		if (flush && n % flush == 0)
+			log_writer_flush(w);
+	}
+	assert_int_equal(log_writer_close(w), 0);
+}
+
+static void round_trip(const struct log_writer_options *options, unsigned flush, unsigned jobs)
+{
+	struct log_writer_options o = *options;
+	json_t *header = fixture_header();
+	struct log_writer *w;
+	char path[64];
+	int fd;
+
+	fixture_file(NULL, 0, path, &fd);
+	o.path = path;
+	o.overwrite = true;
+	assert_int_equal(log_writer_open(&o, header, &w), 0);
+	write_events(w, flush);
+	json_decref(header);
+	assert_sound(path);
+	check_file(path, jobs);
 	close(fd);
 }
 
@@ -189,6 +204,139 @@ static void test_all_codecs(void **state)
 		o.block_bytes = 1000; /* a long text alone is more */
 		round_trip(&o, 0, 2);
 	}
+}
+
+/* A log that is whole is written anew, block by block. */
+static void repair(enum block_codec codec)
+{
+	char path[64], repaired[64];
+	struct log_writer_options o = {.path = path, .overwrite = true, .compression.codec = codec};
+	struct log_repair_options how = {
+		.path = path, .output = repaired, .overwrite = true, .spoor = "0"};
+	json_t *header = fixture_header();
+	struct log_repair done;
+	struct log_check check;
+	struct log_writer *w;
+	unsigned count;
+	int fd, to;
+
+	schema_events(&count);
+	fixture_file(NULL, 0, path, &fd);
+	fixture_file(NULL, 0, repaired, &to);
+	assert_int_equal(log_writer_open(&o, header, &w), 0);
+	write_events(w, 11);
+	assert_int_equal(log_check(path, NULL, NULL, &check), 0);
+	assert_int_equal(check.damage, 0);
+	assert_int_equal(log_repair(&how, &check, &done), 0);
+	log_check_free(&check);
+	assert_int_equal(done.events, ROUNDS * count);
+	assert_int_equal(done.blocks_dropped, 0);
+	assert_int_equal(done.holes, 0);
+	assert_sound(repaired);
+	check_file(repaired, 1);
+	check_file(repaired, 2);
+	json_decref(header);
+	close(fd);
+	close(to);
+}
+
+static void test_repaired(void **state)
+{
+	(void)state;
+	for (unsigned codec = 0; codec < BLOCK_CODEC_COUNT; codec++)
+		repair(codec);
+}
+
+/* A definition of the original log, with whatever time: each part has those that it needs. Who it
+ * was that made it is not in the later ones. */
+static bool is_definition(const struct event *e)
+{
+	static char bufs[EVENT_FIELDS_MAX][LOG_TEXT_MAX + 1];
+	const struct event_desc *desc = schema_event(e->id);
+	struct event want;
+	unsigned i;
+
+	for (unsigned n = 0; event_nth(n, &want); n++) {
+		if (want.id != e->id || (e->id == EVENT_THREAD && want.thread != e->thread))
+			continue;
+		clean_texts(&want, bufs[0], sizeof(bufs[0]));
+		for (i = 0; i < desc->field_count; i++)
+			if (desc->fields[i].type == FIELD_STR ? strcmp(e->v[i].s, want.v[i].s) != 0
+							      : e->v[i].u != want.v[i].u)
+				break;
+		if (i == desc->field_count)
+			return true;
+	}
+	return false;
+}
+
+/* The events of all parts, in their order, and definitions. */
+static void check_parts(char **paths, unsigned parts, unsigned jobs)
+{
+	struct log_reader_options reading = {.jobs = jobs};
+	static char bufs[EVENT_FIELDS_MAX][LOG_TEXT_MAX + 1];
+	const struct event *e;
+	struct log_reader *r;
+	struct event want;
+	unsigned n = 0;
+	int err;
+
+	assert_int_equal(log_reader_open_with((const char *const *)paths, parts, &reading, &r), 0);
+	while ((err = log_reader_next(r, &e)) == 1) {
+		if (schema_is_definition(e->id)) {
+			assert_true(is_definition(e));
+			continue;
+		}
+		do
+			assert_true(event_nth(n++, &want));
+		while (schema_is_definition(want.id));
+		clean_texts(&want, bufs[0], sizeof(bufs[0]));
+		fixture_assert_same(e, &want);
+	}
+	assert_int_equal(err, 0);
+	while (event_nth(n++, &want))
+		assert_true(schema_is_definition(want.id));
+	log_reader_close(r);
+}
+
+static void parts(const char *path, enum block_codec codec)
+{
+	struct log_writer_options o = {.path = path,
+				       .overwrite = true,
+				       .compression.codec = codec,
+				       .deviation_pct = 1,
+				       .max_bytes = log_writer_least_bytes(1)};
+	json_t *header = fixture_header();
+	char *paths[16] = {NULL};
+	struct log_writer *w;
+	unsigned count = 0;
+
+	assert_int_equal(log_writer_open(&o, header, &w), 0);
+	write_events(w, 0);
+	json_decref(header);
+	do
+		paths[count] = output_part_path(path, count + 1);
+	while (!access(paths[count++], F_OK) && count < 16);
+	assert_true(count < 16);
+	assert_true(codec != BLOCK_CODEC_NONE || count > 2); /* of which the last is not there */
+	check_parts(paths, count - 1, 1);
+	check_parts(paths, count - 1, 2);
+	while (count--) {
+		unlink(paths[count]);
+		free(paths[count]);
+	}
+}
+
+static void test_in_parts(void **state)
+{
+	char dir[] = "/tmp/spoor-roundtrip-XXXXXX", path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/a.spoor", dir);
+	for (unsigned codec = 0; codec < BLOCK_CODEC_COUNT; codec++)
+		parts(path, codec);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 /* What is too long is cut behind a whole character. */
@@ -225,6 +373,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_codecs),
+		cmocka_unit_test(test_repaired),
+		cmocka_unit_test(test_in_parts),
 		cmocka_unit_test(test_text_that_is_too_long),
 	};
 

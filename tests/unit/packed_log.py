@@ -78,3 +78,50 @@ class Log:
         self.data += block(self.sequence, END, 0, struct.pack("<Q", at))
         self.sequence += 1
         return self.data
+
+
+DEFINING = {"thread", "class", "lock", "string", "method", "stack"}
+U64 = 1 << 64
+NUMBERS = [0, 1, 127, 128, (1 << 32) - 1, 1 << 32, (1 << 63) - 1, 1 << 63, U64 - 1]
+DELTAS = [0, 1, -1, -128, 1 << 32, -(1 << 63), (1 << 63) - 1, U64 - 1, -5]
+TEXTS = ["", "x", "\x01\x1f\x7f\"\\\t\n", "ä𝄞", "\u2028\ud7ff\ue000\uffff\U0010ffff", "y" * 31, "ö" * 128,
+         "z" * 65535, "€" * 21845]  # the last ones: as long as a text may be
+THREADS = [0, 1, 127, 128, (1 << 32) - 1]
+
+
+def extreme(kind, style, enums, counts):
+    """An event of the kind, as a row for Log and as `spoor cat` tells it: over len(NUMBERS) styles, each of its fields
+    has each of the extremes of its type. counts: what is known of the counters in this block."""
+    row = [kind["id"], NUMBERS[style], THREADS[(style + kind["id"]) % len(THREADS)]]
+    told = {"time_ns": row[1], "event": kind["name"], "thread": row[2]}
+    for i, field in enumerate(kind["fields"]):
+        at = (style + i) % len(NUMBERS)
+        stored = value = NUMBERS[at]
+        if field["type"] == "str":
+            stored = value = TEXTS[at]
+        elif field["type"] == "bool":
+            stored = value = bool(at & 1)
+        elif field["type"] == "enum":
+            value = dict(enumerate(enums[field["enum"]])).get(stored, stored)
+        elif field["type"] == "counter":
+            key = told[field["of"]], field.get("counter", field["name"])
+            stored = DELTAS[at] if key[0] else 0
+            value = counts[key] = (counts.get(key, 0) + stored) % U64 if key[0] else 0
+        row.append(stored)
+        told[field["name"]] = value
+    return tuple(row), told
+
+
+def extremes(schema, codec):
+    """A log with every kind of event in every style, and its events as `spoor cat` tells them."""
+    log, told = Log(() if codec == "none" else (codec,)), []
+    for defining in (True, False):
+        kinds = sorted((k for k in schema["events"] if (k["name"] in DEFINING) == defining),
+                       key=lambda k: k["name"] == "end")
+        for begin in range(0, len(kinds), 4):
+            counts = {}
+            pairs = [extreme(kind, style, schema["enums"], counts) for kind in kinds[begin:begin + 4]
+                     for style in range(len(NUMBERS))]
+            log.block([row for row, _ in pairs], codec, DEFINITIONS if defining else 0)
+            told += [event for _, event in pairs]
+    return log.closed(), told

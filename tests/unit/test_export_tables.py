@@ -18,8 +18,9 @@ TEXTS = ["", "x", "a,b", 'say "no"', "two\nlines", "\r", "=1+1", "+1", "-1", "@S
          "ä𝄞", "plain text", "null", "\\", "\x01"]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")
 
-sys.path.insert(0, GOLDEN)
+sys.path[:0] = [HERE, GOLDEN]
 import mklog  # noqa: E402
+import packed_log  # noqa: E402
 
 
 def contents(*path):
@@ -159,6 +160,27 @@ class Tables(unittest.TestCase):
                 self.assertEqual(head, list(wanted[0]))
                 self.assertEqual(len(set(head)), len(head))
                 self.assertEqual(got, [[self.cell(v) for v in row.values()] for row in wanted])
+
+    def test_every_kind_with_extreme_values(self):
+        """The fields themselves; names are those of other tests."""
+        schema = json.loads(contents(SCHEMAS, "events.json"))
+        columns = {kind["name"]: {"time_ns": "time_ns", "thread": "thread",
+                                  **{f["name"]: column(f) for f in kind["fields"]}} for kind in self.kinds}
+        data, told = packed_log.extremes(schema, "zstd")
+        with open(self.log, "wb") as f:
+            f.write(data)
+        lines = self.export("--to", "jsonl").split("\n")
+        self.assertEqual(lines.pop(), "")
+        tables = os.path.join(self.folder, "tables")
+        self.export("--to", "csv", "-o", tables)
+        rows = {name: csv.DictReader(io.StringIO(contents(tables, f"{name}.csv"), newline=""), strict=True)
+                for name in columns}
+        for line, event in zip(map(json.loads, lines), told, strict=True):
+            names = columns[event["event"]]
+            self.assertEqual({name: line[names[name]] for name in names}, {name: event[name] for name in names})
+            row = next(rows[event["event"]])
+            self.assertEqual({name: row[names[name]] for name in names}, {name: self.cell(event[name]) for name in names})
+        self.assertEqual([next(table, None) for table in rows.values()], [None] * len(rows))
 
     def test_formulas(self):
         self.write([{"event": "note", "text": t} for t in TEXTS] + [{"event": "end"}])

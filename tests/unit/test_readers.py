@@ -80,6 +80,17 @@ class Readers:
     def test_first_logs(self):
         self.assertEqual(self.agree(GOLDEN).returncode, 0)
 
+    def test_every_kind_with_extreme_values(self):
+        with open(SCHEMA, encoding="utf-8") as f:
+            schema = json.load(f)
+        for codec in packed_log.CODECS:
+            data, told = packed_log.extremes(schema, codec)
+            with open(self.path, "wb") as f:
+                f.write(data)
+            lines = self.agree(self.path).stdout.decode().rstrip("\n").split("\n")
+            for line, event in zip(lines, told, strict=True):
+                self.assertEqual(json.loads(line), event, codec)
+
     def test_packed_logs(self):
         for seed in range(self.rounds):
             with self.subTest(seed=seed):
