@@ -179,7 +179,8 @@ class Tables(unittest.TestCase):
             names = columns[event["event"]]
             self.assertEqual({name: line[names[name]] for name in names}, {name: event[name] for name in names})
             row = next(rows[event["event"]])
-            self.assertEqual({name: row[names[name]] for name in names}, {name: self.cell(event[name]) for name in names})
+            cells = {name: self.cell(event[name]) for name in names}
+            self.assertEqual({name: row[names[name]] for name in names}, cells)
         self.assertEqual([next(table, None) for table in rows.values()], [None] * len(rows))
 
     def test_formulas(self):
