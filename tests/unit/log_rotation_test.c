@@ -407,9 +407,51 @@ static void test_indexes(void **state)
 	json_decref(header);
 }
 
+/* A part has all keys of the header, or the log is not begun. Its own are told from it by name. */
+static void check_header(const char *path, const json_t *header)
+{
+	char *first = output_part_path(path, 1);
+	struct log_reader *r;
+	const char *key;
+	json_t *value;
+
+	assert_int_equal(log_reader_open(first, &r), 0);
+	json_object_foreach ((json_t *)header, key, value)
+		if (!json_equal(json_object_get(log_reader_header(r), key), value))
+			fail_msg("the header's %s", key);
+	assert_int_equal(json_object_size(json_object_get(log_reader_header(r), "part")), 3);
+	log_reader_close(r);
+	free(first);
+}
+
+static void test_nth_allocation_fails(void **state)
+{
+	struct temp *t = *state;
+	struct log_writer_options o = {.path = t->path, .max_bytes = log_writer_least_bytes(0)};
+	json_t *header = fixture_header();
+	struct log_writer *w = NULL;
+	unsigned long n = 0;
+	uint64_t bytes;
+	bool failed;
+	int err;
+
+	do {
+		alloc_fail_at(n++);
+		err = log_writer_open(&o, header, &w);
+		failed = alloc_fail_off();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		assert_int_equal(files(t->dir, false, &bytes), !failed);
+	} while (failed);
+	assert_true(n > 20);
+	assert_int_equal(log_writer_close(w), 0);
+	check_header(t->path, header);
+	json_decref(header);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_between_the_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_existing_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_out_of_bounds, setup, teardown),
