@@ -205,6 +205,7 @@ static void test_synchronization(void **state)
 	static struct model m;
 	struct flight_file f = {.why = "x", .number = 1};
 	struct flight_take *take;
+	struct log_check check;
 
 	model_init(&m, NO_LIMIT, NO_LIMIT);
 	for (unsigned n = 0; n < 3; n++) {
@@ -218,6 +219,9 @@ static void test_synchronization(void **state)
 	write_take(*state, take, &f, 1);
 	/* A reader leaves out the second one of the first part, as any that is not at the begin. */
 	assert_file(file_name(*state, 1), 0, 7, 4, &f, 1000000);
+	assert_int_equal(log_check(file_name(*state, 1), NULL, NULL, &check), 0);
+	assert_int_equal(check.blocks_of[BLOCK_KIND_PACKED], 2 + 3 + 1); /* and the end */
+	log_check_free(&check);
 	flight_take_free(take);
 }
 

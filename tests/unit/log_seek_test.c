@@ -222,6 +222,14 @@ static void check_ranges(const struct log *l, bool few)
 		if (few)
 			assert_true(read < l->count / 4);
 	}
+	/* The last event before a synchronization, exactly, and the moment behind it. */
+	for (unsigned i = 1; i < l->count; i++)
+		if (is_events(&l->blocks[i]) && l->blocks[i].p.flags & BLOCK_SYNC)
+			for (unsigned behind = 0; behind < 2; behind++) {
+				uint64_t from = l->blocks[i - 1].p.last_ns + behind;
+
+				check_range(l, from, from + AT(5), &read);
+			}
 	check_range(l, 0, UINT64_MAX, &read);
 	assert_true(read > l->count * 9 / 10);
 	check_range(l, 0, 0, &read);
