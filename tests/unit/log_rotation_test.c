@@ -182,6 +182,8 @@ static uint64_t read_releases(char *const *paths, unsigned count, uint64_t *ret_
 			defined[e->thread] = true;
 			continue;
 		}
+		if (e->id == EVENT_NOTE)
+			continue;
 		assert_int_equal(e->id, EVENT_MONITOR_CONTENDED_EXIT);
 		if (*ret_first == UINT64_MAX)
 			next = *ret_first = e->v[MONITOR_CONTENDED_EXIT_SEQUENCE].u;
@@ -196,47 +198,87 @@ static uint64_t read_releases(char *const *paths, unsigned count, uint64_t *ret_
 	return next;
 }
 
-/* At no moment more than the limit; once full, never less than it without the deviation. */
-static void rotate(struct temp *t, enum block_codec codec, unsigned pct, unsigned want_files)
+struct plan {
+	enum block_codec codec;
+	unsigned pct;
+	uint64_t max_bytes;
+	uint64_t seed; /* of texts and of where blocks are closed early; 0: neither */
+};
+
+/* Now and then a text of any length, or the end of a block. */
+static void write_other(struct log_writer *w, const struct plan *p, uint64_t n)
 {
-	enum { COUNT = 150000 };
+	struct event e = {.id = EVENT_NOTE, .time_ns = 1000000 + n * 1000};
+	uint64_t r = noise(p->seed << 32 | n);
+	char text[4000];
+	size_t length = r >> 12 & 2047;
+
+	if (!p->seed)
+		return;
+	if (r % 997 == 0)
+		log_writer_flush(w);
+	if (r % 331)
+		return;
+	for (size_t i = 0; i < length; i++)
+		text[i] = (char)('a' + noise(r + i) % 26);
+	text[length] = '\0';
+	e.v[NOTE_TEXT].s = text;
+	log_write(w, &e);
+}
+
+/* So much that the limit is met several times; how many releases. */
+static uint64_t write_all(struct log_writer *w, const struct plan *p)
+{
+	struct log_writer_stats stats = {0};
+	struct event e;
+	uint64_t n;
+
+	for (n = 1; n <= 5; n++)
+		define_thread(w, (uint32_t)n);
+	for (n = 0; stats.written < 3 * p->max_bytes; n++) {
+		e = nth(n);
+		log_write(w, &e);
+		write_other(w, p, n);
+		if (n % 1024 == 0)
+			log_writer_stats(w, &stats);
+	}
+	return n;
+}
+
+/* At no moment more than the limit; once full, never less than it without the deviation. */
+static void rotate(struct temp *t, const struct plan *p)
+{
 	struct watch watch = {.o.ops = &watch_ops, .dir = t->dir, .lowest = UINT64_MAX};
 	struct log_writer_options o = {.path = t->path,
-				       .compression.codec = codec,
-				       .max_bytes = log_writer_least_bytes(pct),
-				       .deviation_pct = pct,
+				       .compression.codec = p->codec,
+				       .max_bytes = p->max_bytes,
+				       .deviation_pct = p->pct,
 				       .output = &watch.o};
+	unsigned want_files = (99 + p->pct) / p->pct, count;
 	json_t *header = fixture_header();
 	struct log_writer_stats stats;
-	char *paths[64];
+	uint64_t n, releases, first;
 	struct log_writer *w;
-	uint64_t n, first;
-	struct event e;
-	unsigned count;
+	char *paths[64];
 
 	watch.max = o.max_bytes;
 	assert_int_equal(output_parts_open(t->path, true, o.max_bytes, &watch.in), 0);
 	assert_int_equal(log_writer_open(&o, header, &w), 0);
-	for (n = 1; n <= 5; n++)
-		define_thread(w, (uint32_t)n);
-	for (n = 0; n < COUNT; n++) {
-		e = nth(n);
-		log_write(w, &e);
-	}
+	releases = write_all(w, p);
 	assert_int_equal(log_writer_finish(w), 0);
 	log_writer_stats(w, &stats);
 	assert_int_equal(log_writer_close(w), 0);
 	json_decref(header);
 	assert_int_equal(watch.wrong, 0);
 	assert_true(stats.parts_deleted > 0);
-	assert_true(watch.lowest >= o.max_bytes - o.max_bytes * pct / 100);
+	assert_true(watch.lowest >= o.max_bytes - o.max_bytes * p->pct / 100);
 	assert_in_range(watch.most_files, want_files, want_files + 1);
 	assert_int_equal(files(t->dir, false, &n), stats.parts - stats.parts_deleted);
 	assert_int_equal(n, stats.bytes);
 	assert_true(stats.written > stats.bytes);
 
 	count = parts_of(t->path, stats.parts_deleted + 1, stats.parts, paths);
-	assert_int_equal(read_releases(paths, count, &first), COUNT);
+	assert_int_equal(read_releases(paths, count, &first), releases);
 	assert_true(first > 0);
 	/* Each one alone, too. */
 	for (n = 0; n < count; n++) {
@@ -248,10 +290,31 @@ static void rotate(struct temp *t, enum block_codec codec, unsigned pct, unsigne
 
 static void test_between_the_bounds(void **state)
 {
-	rotate(*state, BLOCK_CODEC_NONE, 25, 4);
-	rotate(*state, BLOCK_CODEC_ZSTD, 25, 4);
-	rotate(*state, BLOCK_CODEC_LZ4, 30, 4);
-	rotate(*state, BLOCK_CODEC_NONE, 100, 1);
+	static const struct {
+		enum block_codec codec;
+		unsigned pct;
+	} plans[] = {{BLOCK_CODEC_NONE, 25},
+		     {BLOCK_CODEC_ZSTD, 25},
+		     {BLOCK_CODEC_LZ4, 30},
+		     {BLOCK_CODEC_NONE, 100}};
+
+	for (unsigned i = 0; i < sizeof(plans) / sizeof(*plans); i++) {
+		struct plan p = {plans[i].codec, plans[i].pct, log_writer_least_bytes(plans[i].pct),
+				 0};
+
+		rotate(*state, &p);
+	}
+}
+
+static void test_any_bounds(void **state)
+{
+	for (uint64_t seed = 1; seed <= 9; seed++) {
+		unsigned pct = 15 + noise(seed) % 86;
+		uint64_t least = log_writer_least_bytes(pct);
+		struct plan p = {seed % BLOCK_CODEC_COUNT, pct, least + noise(~seed) % least, seed};
+
+		rotate(*state, &p);
+	}
 }
 
 static void touch(const char *dir, const char *name)
@@ -453,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_between_the_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_any_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_existing_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_out_of_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deleted_file, setup, teardown),
