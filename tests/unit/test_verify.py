@@ -285,6 +285,17 @@ class Repair(VerifyCase):
             self.assertNotIn("note", verified["events_by_kind"])
             self.assertNotIn("lost", verified["events_by_kind"])
 
+    def test_garbage_that_hides_no_event(self):
+        """Between blocks that follow each other, and behind the end: it is told, but no event is said to be lost."""
+        log = sound()
+        log.block(LAST)
+        data = log.closed()
+        between = data.index(b"\xc1SPB", len(b"\x89SPOOR\r\n") + 4)
+        for damaged in (data + b"garbage", data[:between] + b"garbage" + data[between:]):
+            verified = self.repair(damaged)
+            self.assertEqual(verified["events_by_kind"].get("note"), 1)
+            self.assertNotIn("lost", verified["events_by_kind"])
+
     def test_header(self):
         log = sound(host={"name": "there"}, part={"recording": "r", "number": 3, "begin_ns": 0})
         log.block(LAST)

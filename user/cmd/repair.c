@@ -113,6 +113,11 @@ static json_t *header_from(const struct options *o, const struct log_check *sum,
 		return NULL;
 	}
 	header = json_deep_copy(log_reader_header(r));
+	/* A copy lacks, in silence, the keys for which there was no memory. */
+	if (!json_equal(header, log_reader_header(r))) {
+		*ret_err = -ENOMEM;
+		log_tell_open(o->header_from, *ret_err);
+	}
 	log_reader_close(r);
 	return header;
 }

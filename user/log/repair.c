@@ -163,9 +163,10 @@ static int note_gap(struct repair *r, const struct block *b)
 	}
 	if ((!lost && !gap) || is_made_anew(r, b, bytes, lost))
 		return 0;
+	/* No event is lost between two blocks that follow each other, nor behind the end of file. */
 	if (!lost)
-		return note(r, 1, "spoor repair: %" PRIu64 " damaged bytes were left out here",
-			    bytes);
+		return note(r, b || r->last_kind == BLOCK_KIND_END ? 0 : 1,
+			    "spoor repair: %" PRIu64 " damaged bytes were left out here", bytes);
 	return note(r, lost,
 		    lost == 1 ? "spoor repair: block %" PRIu32 " is damaged or missing, with all "
 				"its events"
@@ -302,6 +303,11 @@ static json_t *header_make(const struct repair *r)
 	json_t *header = from ? json_deep_copy(from) : json_object();
 	const char *origin = sum->header ? "kept" : from ? "another log's" : "made anew";
 
+	/* A copy lacks, in silence, the keys for which there was no memory. */
+	if (from && !json_equal(header, from)) {
+		json_decref(header);
+		return NULL;
+	}
 	if (header && !sum->header)
 		json_object_del(header, "part"); /* this one's is not known */
 	if (json_object_set_new(header, "repaired",
