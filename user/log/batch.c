@@ -38,20 +38,22 @@ enum {
 
 /* Counters that follow each other, in an event and among those that a thread has. */
 struct counter_run {
-	uint8_t field, count, counter;
+	uint8_t field, counter; /* the first ones */
+	uint8_t count;
 	uint8_t of; /* the field with the thread; OF_EVENT: the event's own */
 };
 #define OF_EVENT 0xff
-#define RUNS_MAX 12
+#define RUNS_MAX 11
+#define RUNS_END 0xff
 
 /* What the schema's tables say of an event, in one cache line. */
 struct event_plan {
-	bool simple;              /* the common case may be one of these */
-	uint8_t fields;           /* 0 is none of a known kind, too */
+	bool simple;              /* the common case may be one of these; false for unknown kinds */
+	uint8_t fields;           /* that are known */
 	uint8_t run_count;        /* of runs */
 	uint8_t event_bytes;      /* in a batch */
 	uint32_t bools, counters; /* masks of fields */
-	struct counter_run runs[RUNS_MAX];
+	struct counter_run runs[RUNS_MAX + 1]; /* behind the last: RUNS_END is its field */
 };
 
 static void plan_counter(const struct event_desc *desc, unsigned i, struct event_plan *ret)
@@ -89,6 +91,7 @@ static void plan_event(const struct event_desc *desc, struct event_plan *ret)
 		else if (desc->fields[i].type == FIELD_COUNTER)
 			plan_counter(desc, i, ret);
 	}
+	ret->runs[ret->run_count].field = RUNS_END;
 }
 
 static int plan_events(struct decoder *d)
@@ -225,6 +228,13 @@ static inline const uint8_t *value(const uint8_t *p, unsigned place, uint64_t *r
 	return longer(p, place, ret, seen);
 }
 
+/* Whether only those fields are bools or negative that may be, of so many. */
+static bool is_right(const struct event_plan *plan, unsigned count, const struct seen *seen)
+{
+	return !(seen->negatives & ~plan->counters) &&
+	       seen->bools == (plan->bools & ((1u << count) - 1));
+}
+
 /* Behind the fields, as they are stored; NULL: they are not what the plan says. */
 static inline const uint8_t *fields(const uint8_t *p, const struct event_plan *plan, unsigned count,
 				    union field_value *v)
@@ -237,8 +247,7 @@ static inline const uint8_t *fields(const uint8_t *p, const struct event_plan *p
 		if (!p)
 			return NULL;
 	}
-	if ((seen.negatives | seen.bools | plan->bools) &&
-	    (seen.negatives & ~plan->counters || seen.bools != (plan->bools & ((1u << count) - 1))))
+	if (plan->bools | seen.bools | seen.negatives && !is_right(plan, count, &seen))
 		return NULL;
 	memset(at, 0, ZEROED * sizeof(*at));
 	for (at += ZEROED; at < v + plan->fields; at++)
@@ -249,10 +258,10 @@ static inline const uint8_t *fields(const uint8_t *p, const struct event_plan *p
 /* Makes sums of the counters' differences, of those that have a thread. */
 static inline int counts(struct decoder *d, const struct event_plan *plan, struct event *e)
 {
-	const struct counter_run *run = plan->runs, *end = run + plan->run_count;
-	unsigned i, count;
+	const struct counter_run *run;
+	unsigned i, count, fields = e->field_count;
 
-	for (; run < end && run->field < e->field_count; run++) {
+	for (run = plan->runs; run->field < fields; run++) {
 		uint64_t thread = run->of == OF_EVENT ? e->thread : e->v[run->of].u;
 		uint64_t *v = &e->v[run->field].u, *sum;
 
@@ -262,7 +271,7 @@ static inline int counts(struct decoder *d, const struct event_plan *plan, struc
 		if (!sum)
 			return -ENOMEM;
 		sum += run->counter;
-		count = e->field_count - run->field;
+		count = fields - run->field;
 		count = count < run->count ? count : run->count;
 		if (count == 3) {
 			v[0] = sum[0] += v[0];
