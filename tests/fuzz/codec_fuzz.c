@@ -27,7 +27,7 @@ static void hostile(unsigned codec, size_t raw, const uint8_t *data, size_t size
 
 	ENSURE(dst);
 	fuzz_memory_begin();
-	err = codec_decompress(codec, src, size, dst, raw);
+	err = codec_decompress(NULL, codec, src, size, dst, raw);
 	fuzz_memory_end(DECODER_BYTES, DECODER_BYTES);
 	ENSURE(!err || err == -EBADMSG || err == -ENOTSUP);
 	ENSURE((err == -ENOTSUP) == (codec >= BLOCK_CODEC_COUNT && raw <= BLOCK_PAYLOAD_MAX));
@@ -35,9 +35,9 @@ static void hostile(unsigned codec, size_t raw, const uint8_t *data, size_t size
 		uint8_t *again = malloc(raw + 1);
 
 		/* The length is part of what a block says: no other one will do. */
-		ENSURE(again && codec_decompress(codec, src, size, again, raw + 1) == -EBADMSG);
-		ENSURE(!raw || codec_decompress(codec, src, size, again, raw - 1) == -EBADMSG);
-		ENSURE(!codec_decompress(codec, src, size, again, raw) && !memcmp(again, dst, raw));
+		ENSURE(again && codec_decompress(NULL, codec, src, size, again, raw + 1) == -EBADMSG);
+		ENSURE(!raw || codec_decompress(NULL, codec, src, size, again, raw - 1) == -EBADMSG);
+		ENSURE(!codec_decompress(NULL, codec, src, size, again, raw) && !memcmp(again, dst, raw));
 		free(again);
 	}
 	free(src);
@@ -53,11 +53,11 @@ static void round_trip(unsigned codec, int level, const uint8_t *data, size_t si
 	ENSURE(packed && out && !codec_new(&c));
 	ENSURE(!codec_compress(c, codec, level, data, size, packed, room, &used) && used <= room);
 	frame = copy_of(packed, used);
-	ENSURE(!codec_decompress(codec, frame, used, out, size) && !memcmp(out, data, size));
+	ENSURE(!codec_decompress(c, codec, frame, used, out, size) && !memcmp(out, data, size));
 	/* What is missing is missed. */
 	cut = used ? (size * 7 + (size_t)level) % used : 0;
 	if (used && size)
-		ENSURE(codec_decompress(codec, frame, cut, out, size) == -EBADMSG);
+		ENSURE(codec_decompress(c, codec, frame, cut, out, size) == -EBADMSG);
 	/* Less room than is promised is an error, not a step beyond. */
 	free(packed);
 	packed = malloc(cut ? cut : 1);

@@ -74,7 +74,7 @@ static size_t body_mutate(uint8_t *data, size_t size, size_t max, unsigned seed)
 	n = count && at[i + 1] - at[i] >= BLOCK_HEADER_BYTES ? at[i + 1] - at[i] - BLOCK_HEADER_BYTES : 0;
 	if (n < PREAMBLE_BYTES || data[at[i] + 20] != BLOCK_KIND_PACKED ||
 	    preamble_get(p, (uint32_t)n, &preamble) || preamble.raw_bytes > BODY_ROOM / 2 ||
-	    codec_decompress(preamble.codec, p + PREAMBLE_BYTES, n - PREAMBLE_BYTES, body, preamble.raw_bytes))
+	    codec_decompress(NULL, preamble.codec, p + PREAMBLE_BYTES, n - PREAMBLE_BYTES, body, preamble.raw_bytes))
 		goto out;
 	preamble.raw_bytes = (uint32_t)LLVMFuzzerMutate(body, preamble.raw_bytes, BODY_ROOM / 2);
 	preamble.codec = (uint8_t)(to % BLOCK_CODEC_COUNT);

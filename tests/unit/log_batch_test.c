@@ -92,7 +92,7 @@ static unsigned decode(struct decoder *d, const struct block *b, size_t text, un
 			decoder_text(d, e->v[NOTE_TEXT].s, &got, &length);
 			assert_int_equal(length, text);
 			assert_true(!length || (got[0] == 'n' && got[length - 1] == 'n'));
-			at += batch_event_bytes(e);
+			at += batch_event_bytes(schema_event(e->id));
 			notes++;
 		}
 	}
@@ -165,7 +165,8 @@ static void test_wrong_count(void **state)
 		assert_int_equal(decoder_begin(&d, &b), 0);
 		assert_int_equal(decoder_next(&d, &batch), 0);
 		for (; at < batch.used; events++)
-			at += batch_event_bytes((const struct event *)(batch.bytes + at));
+			at += batch_event_bytes(
+				schema_event(((const struct event *)(batch.bytes + at))->id));
 		assert_int_equal(events, counts[i] < 10 ? counts[i] : 10);
 		assert_true(d.damaged);
 		assert_false(decoder_more(&d));
@@ -200,7 +201,7 @@ static void test_damaged(void **state)
 				const struct event *e = (const struct event *)(batch.bytes + k);
 
 				assert_non_null(schema_event(e->id));
-				k += batch_event_bytes(e);
+				k += batch_event_bytes(schema_event(e->id));
 			}
 		}
 		assert_true(events <= b.events);

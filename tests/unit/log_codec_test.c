@@ -55,15 +55,15 @@ static void test_round_trip(void **state)
 		assert_true(how[i].codec ? n < RAW : n == RAW);
 		memset(back, 0, RAW + 1);
 		back[RAW] = 77;
-		assert_int_equal(codec_decompress(how[i].codec, packed, n, back, RAW), 0);
+		assert_int_equal(codec_decompress(NULL, how[i].codec, packed, n, back, RAW), 0);
 		assert_memory_equal(back, raw, RAW);
 		assert_int_equal(back[RAW], 77);
 		/* Another length than what comes out, bytes behind, bytes missing. */
-		assert_int_equal(codec_decompress(how[i].codec, packed, n, back, RAW - 1),
+		assert_int_equal(codec_decompress(NULL, how[i].codec, packed, n, back, RAW - 1),
 				 -EBADMSG);
-		assert_int_equal(codec_decompress(how[i].codec, packed, n, back, RAW + 1),
+		assert_int_equal(codec_decompress(NULL, how[i].codec, packed, n, back, RAW + 1),
 				 -EBADMSG);
-		assert_int_equal(codec_decompress(how[i].codec, packed, n - 1, back, RAW),
+		assert_int_equal(codec_decompress(NULL, how[i].codec, packed, n - 1, back, RAW),
 				 -EBADMSG);
 		free(packed);
 	}
@@ -82,12 +82,38 @@ static void test_two_frames(void **state)
 	twice = malloc(2 * n);
 	memcpy(twice, packed, n);
 	memcpy(twice + n, packed, n);
-	assert_int_equal(codec_decompress(BLOCK_CODEC_ZSTD, twice, 2 * n, back, 2 * RAW), -EBADMSG);
-	assert_int_equal(codec_decompress(BLOCK_CODEC_COUNT, packed, n, back, RAW), -ENOTSUP);
+	assert_int_equal(codec_decompress(NULL, BLOCK_CODEC_ZSTD, twice, 2 * n, back, 2 * RAW),
+			 -EBADMSG);
+	assert_int_equal(codec_decompress(NULL, BLOCK_CODEC_COUNT, packed, n, back, RAW), -ENOTSUP);
 	free(raw);
 	free(back);
 	free(packed);
 	free(twice);
+}
+
+/* What a damaged frame leaves behind does no harm to the next one. */
+static void test_one_for_all(void **state)
+{
+	uint8_t *raw = malloc(RAW), *back = malloc(RAW), *packed;
+	struct codec *c;
+	size_t n, i;
+
+	(void)state;
+	fill(raw);
+	n = pack(BLOCK_CODEC_ZSTD, 0, raw, &packed);
+	assert_int_equal(codec_new(&c), 0);
+	for (i = 0; i < n; i += n / 16) {
+		packed[i] ^= 0xff;
+		codec_decompress(c, BLOCK_CODEC_ZSTD, packed, n, back, RAW);
+		packed[i] ^= 0xff;
+		memset(back, 0, RAW);
+		assert_int_equal(codec_decompress(c, BLOCK_CODEC_ZSTD, packed, n, back, RAW), 0);
+		assert_memory_equal(back, raw, RAW);
+	}
+	codec_free(c);
+	free(raw);
+	free(back);
+	free(packed);
 }
 
 static void test_wrong_use(void **state)
@@ -129,7 +155,7 @@ static void test_nth_allocation_fails(void **state)
 		if (!err)
 			err = codec_compress(c, BLOCK_CODEC_ZSTD, 0, raw, RAW, packed, RAW, &used);
 		if (!err)
-			err = codec_decompress(BLOCK_CODEC_ZSTD, packed, used, raw, RAW);
+			err = codec_decompress(c, BLOCK_CODEC_ZSTD, packed, used, raw, RAW);
 		failed = alloc_fail_off();
 		assert_int_equal(err, failed ? -ENOMEM : 0);
 		codec_free(c);
@@ -142,9 +168,8 @@ static void test_nth_allocation_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_two_frames),
-		cmocka_unit_test(test_wrong_use),
+		cmocka_unit_test(test_round_trip),           cmocka_unit_test(test_two_frames),
+		cmocka_unit_test(test_one_for_all),          cmocka_unit_test(test_wrong_use),
 		cmocka_unit_test(test_nth_allocation_fails),
 	};
 

@@ -121,6 +121,89 @@ static void test_no_window(void **state)
 	close(fd);
 }
 
+/* What log/order.h promises, done plainly: one event at a time, the earliest found by looking at all. */
+struct plain {
+	const uint64_t *times;
+	uint64_t window_ns, newest_ns, last_ns, late;
+	unsigned *queue, count; /* places in the file, in their order */
+	unsigned *out, out_count;
+};
+
+static void plain_drain(struct plain *p, bool all)
+{
+	unsigned i, first;
+
+	while (p->count) {
+		for (i = 1, first = 0; i < p->count; i++)
+			if (p->times[p->queue[i]] < p->times[p->queue[first]])
+				first = i;
+		if (!all && p->newest_ns - p->times[p->queue[first]] < p->window_ns)
+			return;
+		i = p->queue[first];
+		memmove(&p->queue[first], &p->queue[first + 1],
+			(--p->count - first) * sizeof(*p->queue));
+		p->late += p->times[i] < p->last_ns;
+		p->last_ns = p->times[i] < p->last_ns ? p->last_ns : p->times[i];
+		p->out[p->out_count++] = i;
+	}
+}
+
+static void plain_sort(struct plain *p, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		p->queue[p->count++] = i;
+		if (p->times[i] > p->newest_ns)
+			p->newest_ns = p->times[i];
+		plain_drain(p, false);
+	}
+	plain_drain(p, true);
+}
+
+/* Over several blocks, with steps back of all sizes and equal times: as it would be done plainly. */
+static void test_as_promised(void **state)
+{
+	enum { COUNT = 50000 };
+	static const uint64_t windows[] = {0, 1, 40, 1000, 4000};
+	uint64_t *times = malloc(COUNT * sizeof(*times)), seed = 7;
+	struct plain p = {.times = times};
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	unsigned i, w;
+	int fd;
+
+	(void)state;
+	p.queue = malloc(COUNT * sizeof(*p.queue));
+	p.out = malloc(COUNT * sizeof(*p.out));
+	for (i = 0; i < COUNT; i++) {
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		times[i] = 10000 + i * 10 - (seed >> 40) % 4 * 10;
+		if (!(seed >> 60))
+			times[i] -= (seed >> 30) % 500 * 10;
+	}
+	for (w = 0; w < sizeof(windows) / sizeof(*windows); w++) {
+		p.window_ns = windows[w];
+		p.newest_ns = p.last_ns = p.late = p.out_count = 0;
+		plain_sort(&p, COUNT);
+		r = reader_of(times, COUNT, &fd);
+		assert_int_equal(log_order_new(r, windows[w], &o), 0);
+		for (i = 0; i < COUNT; i++) {
+			assert_int_equal(log_order_next(o, &e), 1);
+			assert_int_equal(e->thread, p.out[i]);
+			assert_int_equal(e->time_ns, times[p.out[i]]);
+		}
+		assert_int_equal(log_order_next(o, &e), 0);
+		assert_int_equal(log_order_late(o), p.late);
+		assert_true(p.late > 0);
+		log_order_free(o);
+		log_reader_close(r);
+		close(fd);
+	}
+	free(times);
+	free(p.queue);
+	free(p.out);
+}
+
 /* What is intact comes out first, then the damage is told. */
 static void test_damage_comes_last(void **state)
 {
@@ -190,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_sorts),
 		cmocka_unit_test(test_late_events),
 		cmocka_unit_test(test_no_window),
+		cmocka_unit_test(test_as_promised),
 		cmocka_unit_test(test_damage_comes_last),
 		cmocka_unit_test(test_nth_allocation_fails),
 	};

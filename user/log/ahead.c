@@ -155,10 +155,10 @@ static int give_batch(struct ahead *a, struct slot *s)
 	return 0;
 }
 
-int ahead_put(struct ahead *a, struct slot *s, const struct block *b)
+/* Of one slot the block stays where the stream has it: nothing is read on before it is done. */
+static int block_copy(struct slot *s, const struct block *b)
 {
 	uint8_t *bytes;
-	int err;
 
 	if (b->length > s->capacity) {
 		bytes = realloc(s->bytes, b->length);
@@ -167,13 +167,23 @@ int ahead_put(struct ahead *a, struct slot *s, const struct block *b)
 		s->bytes = bytes;
 		s->capacity = b->length;
 	}
-	err = give_batch(a, s);
-	if (err)
-		return err;
-	s->block = *b;
 	if (b->length)
 		memcpy(s->bytes, b->payload, b->length);
 	s->block.payload = s->bytes;
+	return 0;
+}
+
+int ahead_put(struct ahead *a, struct slot *s, const struct block *b)
+{
+	int err = give_batch(a, s);
+
+	if (err)
+		return err;
+	s->block = *b;
+	if (a->slot_count > 1)
+		err = block_copy(s, b);
+	if (err)
+		return err;
 	s->done = false;
 	s->taken = (size_t)b->length + s->preamble.raw_bytes;
 	a->bytes += s->taken;

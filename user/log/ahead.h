@@ -14,9 +14,9 @@
 #define AHEAD_JOBS_MAX 16
 
 struct slot {
-	struct block block;       /* its payload is in bytes */
+	struct block block;
 	struct preamble preamble; /* all zero if it has none */
-	uint8_t *bytes;
+	uint8_t *bytes;           /* the block's copy, if there is one */
 	size_t capacity;
 	size_t taken; /* of AHEAD_BYTES */
 	struct decoder decoder;
@@ -36,7 +36,10 @@ void ahead_free(struct ahead *a); /* accepts NULL */
 
 /* A slot to be filled in, then ahead_put; NULL: enough has been read ahead. */
 struct slot *ahead_room(struct ahead *a);
-/* The block is copied. -ENOMEM. */
+/*
+ * Where blocks are read ahead the block is copied; else its payload is lent until ahead_done.
+ * -ENOMEM.
+ */
 int ahead_put(struct ahead *a, struct slot *s, const struct block *b);
 /* The oldest slot that was put, decoded; NULL: there is none. It stays the oldest until ahead_done.
  */

@@ -17,27 +17,16 @@
 struct batch {
 	uint8_t *bytes;
 	size_t used, capacity;
+	uint32_t events;
+	bool texts;     /* there may be some with texts */
 	unsigned holds; /* of those who use it still: whoever owns the batch counts them */
 	struct batch *next;
 };
 
-static inline size_t batch_event_bytes(const struct event *e)
+static inline size_t batch_event_bytes(const struct event_desc *desc)
 {
-	return offsetof(struct event, v) + schema_event(e->id)->field_count * sizeof(*e->v);
+	return offsetof(struct event, v) + desc->field_count * sizeof(union field_value);
 }
-
-/* How a field is read, from the schema's tables, in fewer cache lines than these take. */
-struct field_plan {
-	uint8_t how;     /* enum field_how */
-	uint8_t of;      /* the field with the thread of a counter */
-	uint8_t counter; /* which one */
-};
-
-struct event_plan {
-	uint8_t fields;
-	bool texts;
-	struct field_plan field[EVENT_FIELDS_MAX];
-};
 
 /* What is open of one block. All zero at first; for one thread at a time. */
 struct decoder {
@@ -47,8 +36,9 @@ struct decoder {
 	bool damaged;     /* the contents: nothing more comes */
 	uint32_t unknown; /* events of kinds that this version does not know */
 	struct counters counters;
-	struct event_plan *plans; /* by the place in the schema's table */
-	uint8_t *body;            /* decompressed */
+	struct event_plan *plans; /* by id */
+	struct codec *codec;
+	uint8_t *body; /* decompressed */
 	size_t body_capacity;
 };
 

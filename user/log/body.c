@@ -27,7 +27,10 @@ static int decompress(struct body *b, const struct block *block)
 		b->bytes = bytes;
 		b->capacity = raw;
 	}
-	err = codec_decompress(b->preamble.codec, block->payload + PREAMBLE_BYTES,
+	err = b->codec ? 0 : codec_new(&b->codec);
+	if (err)
+		return err;
+	err = codec_decompress(b->codec, b->preamble.codec, block->payload + PREAMBLE_BYTES,
 			       block->length - PREAMBLE_BYTES, b->bytes, raw);
 	if (err)
 		return err == -EBADMSG ? bad(b, "its body cannot be decompressed") : err;
@@ -185,6 +188,8 @@ int body_next(struct body *b, struct event *ret)
 void body_free(struct body *b)
 {
 	counters_free(&b->counters);
+	codec_free(b->codec);
+	b->codec = NULL;
 	free(b->bytes);
 	b->bytes = NULL;
 	b->capacity = 0;

@@ -26,7 +26,8 @@ struct body {
 	uint32_t texts_unclean;     /* no UTF-8, or with a NUL */
 	const char *why;            /* after -EBADMSG: what is wrong */
 	struct counters counters;
-	uint8_t *bytes; /* decompressed */
+	struct codec *codec; /* NULL: not used yet */
+	uint8_t *bytes;      /* decompressed */
 	size_t capacity;
 };
 

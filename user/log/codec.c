@@ -10,7 +10,8 @@
 _Static_assert(BLOCK_PAYLOAD_MAX < LZ4_MAX_INPUT_SIZE, "LZ4 counts in int");
 
 struct codec {
-	ZSTD_CCtx *zstd; /* NULL: not used yet */
+	ZSTD_CCtx *zstd;   /* NULL: not used yet */
+	ZSTD_DCtx *unzstd; /* likewise */
 };
 
 static const char *const names[] = {"none", "lz4", "zstd"};
@@ -36,6 +37,7 @@ void codec_free(struct codec *c)
 	if (!c)
 		return;
 	ZSTD_freeCCtx(c->zstd);
+	ZSTD_freeDCtx(c->unzstd);
 	free(c);
 }
 
@@ -99,19 +101,25 @@ int codec_compress(struct codec *c, enum block_codec codec, int level, const voi
 }
 
 /* One frame and nothing behind it; a decoder that is fed a second one would take it too. */
-static int decompress_zstd(const void *src, size_t count, void *dst, size_t raw)
+static int decompress_zstd(struct codec *c, const void *src, size_t count, void *dst, size_t raw)
 {
 	size_t frame = ZSTD_findFrameCompressedSize(src, count), got;
 
 	if (ZSTD_isError(frame) || frame != count)
 		return -EBADMSG;
-	got = ZSTD_decompress(dst, raw, src, count);
+	if (c && !c->unzstd)
+		c->unzstd = ZSTD_createDCtx();
+	if (c && !c->unzstd)
+		return -ENOMEM;
+	got = c ? ZSTD_decompressDCtx(c->unzstd, dst, raw, src, count)
+		: ZSTD_decompress(dst, raw, src, count);
 	if (ZSTD_isError(got))
 		return zstd_error(got, -EBADMSG);
 	return got == raw ? 0 : -EBADMSG;
 }
 
-int codec_decompress(unsigned codec, const void *src, size_t count, void *dst, size_t raw)
+int codec_decompress(struct codec *c, unsigned codec, const void *src, size_t count, void *dst,
+		     size_t raw)
 {
 	int got;
 
@@ -127,7 +135,7 @@ int codec_decompress(unsigned codec, const void *src, size_t count, void *dst, s
 		got = LZ4_decompress_safe(src, dst, (int)count, (int)raw);
 		return got >= 0 && (size_t)got == raw ? 0 : -EBADMSG;
 	case BLOCK_CODEC_ZSTD:
-		return decompress_zstd(src, count, dst, raw);
+		return decompress_zstd(c, src, count, dst, raw);
 	default:
 		return -ENOTSUP;
 	}

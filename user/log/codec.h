@@ -12,7 +12,7 @@
 /* "none", "lz4", "zstd": also the names of the features that a log's header has for them. */
 const char *codec_name(enum block_codec codec);
 
-/* What compressing keeps from one block to the next; for one thread at a time. */
+/* What is kept from one block to the next; for one thread at a time. */
 struct codec;
 
 int codec_new(struct codec **ret);
@@ -30,6 +30,8 @@ int codec_compress(struct codec *c, enum block_codec codec, int level, const voi
 
 /*
  * From count bytes at src to exactly raw at dst: nothing is written behind them. -EBADMSG: they are
- * damaged, or give another number of bytes. -ENOTSUP: an unknown codec. -ENOMEM.
+ * damaged, or give another number of bytes. -ENOTSUP: an unknown codec. -ENOMEM. c may be NULL:
+ * nothing is kept.
  */
-int codec_decompress(unsigned codec, const void *src, size_t count, void *dst, size_t raw);
+int codec_decompress(struct codec *c, unsigned codec, const void *src, size_t count, void *dst,
+		     size_t raw);

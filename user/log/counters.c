@@ -4,9 +4,12 @@
 #include <string.h>
 
 #define FIRST_BITS 6
+#define SMALL_FIRST 64
+#define SMALL_MAX 4096
 
 void counters_free(struct counters *c)
 {
+	free(c->small);
 	free(c->slots);
 	memset(c, 0, sizeof(*c));
 }
@@ -16,6 +19,8 @@ void counters_reset(struct counters *c)
 	c->used = 0;
 	if (++c->generation)
 		return;
+	if (c->small)
+		memset(c->small, 0, c->small_count * sizeof(*c->small));
 	if (c->slots)
 		memset(c->slots, 0, sizeof(*c->slots) << c->bits);
 	c->generation = 1; /* 0 marks a free slot in fresh memory */
@@ -49,10 +54,46 @@ static int grow(struct counters *c)
 	return 0;
 }
 
+static uint64_t *slot_begin(const struct counters *c, struct counters_slot *slot, uint64_t thread)
+{
+	memset(slot, 0, sizeof(*slot));
+	slot->thread = thread;
+	slot->generation = c->generation;
+	return slot->v;
+}
+
+static int small_grow(struct counters *c, uint64_t thread)
+{
+	uint32_t count = c->small_count ? c->small_count : SMALL_FIRST;
+	struct counters_slot *small;
+
+	while (count <= thread)
+		count *= 2;
+	small = realloc(c->small, count * sizeof(*small));
+	if (!small)
+		return -1;
+	memset(small + c->small_count, 0, (count - c->small_count) * sizeof(*small));
+	c->small = small;
+	c->small_count = count;
+	return 0;
+}
+
+static uint64_t *small_of(struct counters *c, uint64_t thread)
+{
+	if (thread >= c->small_count && small_grow(c, thread))
+		return NULL;
+	if (c->small[thread].generation == c->generation)
+		return c->small[thread].v;
+	return slot_begin(c, &c->small[thread], thread);
+}
+
 uint64_t *counters_of(struct counters *c, uint64_t thread)
 {
-	struct counters_slot *slot = c->slots ? find(c, thread) : NULL;
+	struct counters_slot *slot;
 
+	if (thread < SMALL_MAX)
+		return small_of(c, thread);
+	slot = c->slots ? find(c, thread) : NULL;
 	if (slot && slot->generation == c->generation)
 		return slot->v;
 	if (!c->slots || c->used >= 1u << (c->bits - 1)) {
@@ -60,9 +101,6 @@ uint64_t *counters_of(struct counters *c, uint64_t thread)
 			return NULL;
 		slot = find(c, thread);
 	}
-	memset(slot, 0, sizeof(*slot));
-	slot->thread = thread;
-	slot->generation = c->generation;
 	c->used++;
-	return slot->v;
+	return slot_begin(c, slot, thread);
 }

@@ -11,10 +11,13 @@ struct counters_slot {
 	uint64_t v[SCHEMA_COUNTER_COUNT];
 };
 
+/* Small numbers, which nearly all threads have, are places in a table; others are hashed. */
 struct counters {
+	struct counters_slot *small;
+	uint32_t small_count; /* a power of two, or 0 */
 	struct counters_slot *slots;
 	unsigned bits; /* log2 of the number of slots */
-	unsigned used;
+	unsigned used; /* of the slots */
 	uint32_t generation;
 };
 
@@ -24,3 +27,11 @@ void counters_free(struct counters *c);
 void counters_reset(struct counters *c);
 /* The values of a thread, lent until the next call. NULL: no memory. */
 uint64_t *counters_of(struct counters *c, uint64_t thread);
+
+/* The same, without a call for a thread that was there before. */
+static inline uint64_t *counters_again(struct counters *c, uint64_t thread)
+{
+	if (thread < c->small_count && c->small[thread].generation == c->generation)
+		return c->small[thread].v;
+	return counters_of(c, thread);
+}

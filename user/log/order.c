@@ -2,7 +2,12 @@
  * Events are nearly in order, as CPUs hand them over soon after they happen: the queue is a sorted
  * ring, into which a new one goes at or near the end. The few that come later than that go into a
  * heap, so that no log, however odd, makes it slow. The events stay where the reader has decoded
- * them.
+ * them, in batches, which are kept as long as one of their events is in the queue; where an event
+ * is also says which one came first.
+ *
+ * An event is ripe, that is to come out, when the newest one is window_ns younger. A whole batch is
+ * taken in at a time: what was ripe before is earlier than all that comes now, unless that is ripe
+ * itself when it comes. Then the batch is left there until all has come out that must.
  */
 #include "log/order.h"
 
@@ -11,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/batch.h"
 #include "log/event.h"
 #include "log/reader.h"
 
@@ -20,21 +26,27 @@
 
 struct place {
 	uint64_t time_ns;
-	uint64_t arrival;
-	const struct event *event;
-	struct batch *batch; /* what keeps it */
+	uint64_t where; /* its batch, a count modulo 2^32, and the offset in it in the lower half */
+};
+
+struct kept {
+	struct batch *batch;
+	const uint8_t *bytes;
+	uint32_t left; /* events that are not out yet, or not done with */
 };
 
 struct log_order {
 	struct log_reader *reader;
-	uint64_t window_ns;
+	uint64_t window_ns; /* 0 when there is no more to be read */
 	uint64_t newest_ns; /* of all that were read */
 	uint64_t last_ns;   /* of the last one that came out */
-	uint64_t arrivals;
 	uint64_t late;
-	int end;             /* what the reader said last; 1: there is more */
-	struct batch *batch; /* of the last one that came out */
-	struct place *ring;  /* places [begin, end), modulo its capacity, a power of two */
+	int end;            /* what the reader said last; 1: there is more */
+	struct log_run run; /* what has not been taken in yet of the last batch that is kept */
+	struct kept *out;   /* of the last one that came out; NULL: done with */
+	struct kept *kept;  /* [begin, end), modulo its capacity, a power of two */
+	uint32_t kept_begin, kept_end, kept_capacity;
+	struct place *ring; /* likewise */
 	size_t ring_begin, ring_end, ring_capacity;
 	struct place *heap;
 	size_t heap_count, heap_capacity;
@@ -58,17 +70,21 @@ static struct place *ring_at(const struct log_order *o, size_t i)
 	return &o->ring[i & (o->ring_capacity - 1)];
 }
 
+static struct kept *kept_at(const struct log_order *o, uint32_t i)
+{
+	return &o->kept[i & (o->kept_capacity - 1)];
+}
+
 void log_order_free(struct log_order *o)
 {
-	size_t i;
+	uint32_t i;
 
 	if (!o)
 		return;
-	for (i = o->ring_begin; i < o->ring_end; i++)
-		log_reader_release(o->reader, ring_at(o, i)->batch);
-	for (i = 0; i < o->heap_count; i++)
-		log_reader_release(o->reader, o->heap[i].batch);
-	log_reader_release(o->reader, o->batch);
+	for (i = o->kept_begin; i != o->kept_end; i++)
+		if (kept_at(o, i)->left)
+			log_reader_release(o->reader, kept_at(o, i)->batch);
+	free(o->kept);
 	free(o->ring);
 	free(o->heap);
 	free(o);
@@ -76,15 +92,23 @@ void log_order_free(struct log_order *o)
 
 static bool is_before(const struct place *a, const struct place *b)
 {
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->arrival < b->arrival;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns;
+	return (int64_t)(a->where - b->where) < 0;
 }
 
-static int ring_grow(struct log_order *o)
+/* Room for count more. */
+static int ring_grow(struct log_order *o, size_t more)
 {
-	size_t capacity = o->ring_capacity ? 2 * o->ring_capacity : FIRST_CAPACITY, i;
+	size_t capacity = o->ring_capacity ? o->ring_capacity : FIRST_CAPACITY, i;
 	size_t count = o->ring_end - o->ring_begin;
-	struct place *ring = malloc(capacity * sizeof(*ring));
+	struct place *ring;
 
+	while (capacity < count + more)
+		capacity *= 2;
+	if (capacity == o->ring_capacity)
+		return 0;
+	ring = malloc(capacity * sizeof(*ring));
 	if (!ring)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
@@ -149,34 +173,56 @@ static bool ring_find(const struct log_order *o, uint64_t time_ns, size_t *ret)
 	return i > far || i == o->ring_begin;
 }
 
-static int push(struct log_order *o, const struct event *e)
+/* There is room in the ring. */
+static int push(struct log_order *o, const struct place *new)
 {
-	struct place new = {e->time_ns, o->arrivals, e, NULL};
 	size_t i, at;
-	int err = 0;
 
-	new.batch = log_reader_hold(o->reader);
-	if (o->ring_end - o->ring_begin == o->ring_capacity)
-		err = ring_grow(o);
-	if (err) {
-		log_reader_release(o->reader, new.batch);
-		return err;
-	}
-	o->arrivals++;
-	if (!ring_find(o, e->time_ns, &at)) {
-		err = heap_push(o, &new);
-		if (err)
-			log_reader_release(o->reader, new.batch);
-		return err;
-	}
+	if (!ring_find(o, new->time_ns, &at))
+		return heap_push(o, new);
 	for (i = o->ring_end++; i > at; i--)
 		*ring_at(o, i) = *ring_at(o, i - 1);
-	*ring_at(o, at) = new;
+	*ring_at(o, at) = *new;
 	return 0;
 }
 
+/* Room for one more batch. */
+static int kept_grow(struct log_order *o)
+{
+	uint32_t capacity = o->kept_capacity ? 2 * o->kept_capacity : FIRST_CAPACITY, i;
+	struct kept *kept;
+
+	if (o->kept_end - o->kept_begin < o->kept_capacity)
+		return 0;
+	kept = malloc(capacity * sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	for (i = o->kept_begin; i != o->kept_end; i++)
+		kept[i & (capacity - 1)] = *kept_at(o, i);
+	free(o->kept);
+	o->kept = kept;
+	o->kept_capacity = capacity;
+	return 0;
+}
+
+/* To the next batch; there may be none. */
+static int run_next(struct log_order *o)
+{
+	int err = kept_grow(o);
+
+	if (err)
+		return err;
+	o->end = log_reader_run(o->reader, &o->run);
+	if (o->end != 1) {
+		o->window_ns = 0;
+		return 0;
+	}
+	*kept_at(o, o->kept_end++) = (struct kept){o->run.batch, o->run.batch->bytes, o->run.count};
+	return ring_grow(o, o->run.count);
+}
+
 /* Where the earliest event is; NULL: there is none. */
-static const struct place *first(const struct log_order *o)
+static inline const struct place *first(const struct log_order *o)
 {
 	const struct place *ring;
 
@@ -186,52 +232,131 @@ static const struct place *first(const struct log_order *o)
 	return o->heap_count && is_before(o->heap, ring) ? o->heap : ring;
 }
 
-static bool is_ripe(const struct log_order *o)
+static inline bool is_ripe(const struct log_order *o, const struct place *p)
 {
-	const struct place *p = first(o);
-
-	return p && (o->end != 1 || o->newest_ns - p->time_ns >= o->window_ns);
+	return p && o->newest_ns - p->time_ns >= o->window_ns;
 }
 
-static int pull(struct log_order *o)
+/* One event that is not the newest, or with no window. 1: all that is ripe has to come out now. */
+static int take_other(struct log_order *o, const struct event *e, const struct place *new)
 {
-	const struct event *e;
+	uint64_t newest_ns = e->time_ns > o->newest_ns ? e->time_ns : o->newest_ns;
+	bool ripe = newest_ns - e->time_ns >= o->window_ns;
 	int err;
 
-	err = log_reader_next(o->reader, &e);
-	if (err != 1) {
-		o->end = err;
-		return 0;
+	if (ripe && is_ripe(o, first(o)))
+		return 1;
+	o->newest_ns = newest_ns;
+	o->run.at += o->run.event_bytes[e->id];
+	err = push(o, new);
+	return err ? err : ripe;
+}
+
+/* As much of the batch as can be; most events are the newest ones when they come. */
+static int take(struct log_order *o)
+{
+	uint64_t batch = (uint64_t)(o->kept_end - 1) << 32;
+	int err = 0;
+
+	while (o->run.at < o->run.end && !err) {
+		const uint8_t *at = o->run.at, *end = o->window_ns ? o->run.end : at;
+		const uint8_t *bytes = o->run.batch->bytes;
+		const uint16_t *event_bytes = o->run.event_bytes;
+		struct place *ring = o->ring, new;
+		uint64_t newest_ns = o->newest_ns;
+		size_t i = o->ring_end, mask = o->ring_capacity - 1;
+
+		while (at < end && ((const struct event *)at)->time_ns >= newest_ns) {
+			newest_ns = ((const struct event *)at)->time_ns;
+			ring[i++ & mask] =
+				(struct place){newest_ns, batch | (uint64_t)(at - bytes)};
+			at += event_bytes[((const struct event *)at)->id];
+		}
+		o->run.at = at;
+		o->newest_ns = newest_ns;
+		o->ring_end = i;
+		if (at == o->run.end)
+			break;
+		new = (struct place){((const struct event *)at)->time_ns,
+				     batch | (uint64_t)(at - bytes)};
+		err = take_other(o, (const struct event *)at, &new);
 	}
-	if (e->time_ns > o->newest_ns)
-		o->newest_ns = e->time_ns;
-	return push(o, e);
+	return err < 0 ? err : 0;
+}
+
+/* Until something is ripe, or the end. */
+static int fill(struct log_order *o)
+{
+	int err = 0;
+
+	while (!err && !is_ripe(o, first(o))) {
+		if (o->end != 1)
+			return 0;
+		if (o->run.at == o->run.end)
+			err = run_next(o);
+		if (!err && o->run.at != o->run.end)
+			err = take(o);
+	}
+	return err;
+}
+
+/* The caller needs the last event no more, nor any other of its batch. */
+static void __attribute__((noinline)) kept_release(struct log_order *o, struct kept *k)
+{
+	log_reader_release(o->reader, k->batch);
+	while (o->kept_begin != o->kept_end && !kept_at(o, o->kept_begin)->left)
+		o->kept_begin++;
+}
+
+static inline int emit(struct log_order *o, uint64_t time_ns, uint64_t where,
+		       const struct event **ret)
+{
+	struct kept *k = kept_at(o, (uint32_t)(where >> 32));
+
+	if (time_ns < o->last_ns)
+		o->late++;
+	else
+		o->last_ns = time_ns;
+	o->out = k;
+	*ret = (const struct event *)(k->bytes + (uint32_t)where);
+	return 1;
+}
+
+/* The next one is not at hand. */
+static int __attribute__((noinline)) next(struct log_order *o, const struct event **ret)
+{
+	const struct place *p;
+	struct place out;
+	int err = fill(o);
+
+	if (err)
+		return err;
+	p = first(o);
+	if (!p)
+		return o->end;
+	if (p == o->heap) {
+		out = heap_pop(o);
+	} else {
+		out = *p;
+		o->ring_begin++;
+	}
+	return emit(o, out.time_ns, out.where, ret);
 }
 
 int log_order_next(struct log_order *o, const struct event **ret)
 {
-	struct place p;
-	int err;
+	const struct place *p;
 
-	while (!is_ripe(o)) {
-		if (o->end != 1)
-			return o->end;
-		err = pull(o);
-		if (err)
-			return err;
-	}
-	if (first(o) == o->heap)
-		p = heap_pop(o);
-	else
-		p = *ring_at(o, o->ring_begin++);
-	log_reader_release(o->reader, o->batch);
-	o->batch = p.batch;
-	if (p.time_ns < o->last_ns)
-		o->late++;
-	else
-		o->last_ns = p.time_ns;
-	*ret = p.event;
-	return 1;
+	if (o->out && !--o->out->left)
+		kept_release(o, o->out);
+	o->out = NULL;
+	if (o->ring_begin == o->ring_end)
+		return next(o, ret);
+	p = ring_at(o, o->ring_begin);
+	if (!is_ripe(o, p) || (o->heap_count && is_before(o->heap, p)))
+		return next(o, ret);
+	o->ring_begin++;
+	return emit(o, p->time_ns, p->where, ret);
 }
 
 uint64_t log_order_late(const struct log_order *o)

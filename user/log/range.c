@@ -11,6 +11,7 @@
 struct log_range {
 	struct log_order *order;
 	uint64_t from_ns, to_ns;
+	bool all;                /* the range has no begin and no end */
 	struct log_carry *carry; /* until the range begins */
 	struct event *open;      /* what was open at the begin of the range */
 	size_t open_count, open_capacity, open_next;
@@ -27,6 +28,7 @@ int log_range_new(struct log_order *o, uint64_t from_ns, uint64_t to_ns, struct 
 	r->order = o;
 	r->from_ns = from_ns;
 	r->to_ns = to_ns;
+	r->all = !from_ns && to_ns == UINT64_MAX;
 	err = from_ns ? log_carry_new(&r->carry) : 0;
 	if (err) {
 		log_range_free(r);
@@ -81,7 +83,7 @@ static int begin(struct log_range *r)
 	return err;
 }
 
-int log_range_next(struct log_range *r, const struct event **ret)
+static int __attribute__((noinline)) next(struct log_range *r, const struct event **ret)
 {
 	const struct event *e;
 	int err;
@@ -117,4 +119,9 @@ int log_range_next(struct log_range *r, const struct event **ret)
 			return 1;
 		}
 	}
+}
+
+int log_range_next(struct log_range *r, const struct event **ret)
+{
+	return r->all ? log_order_next(r->order, ret) : next(r, ret);
 }

@@ -41,16 +41,16 @@ struct log_reader {
 	int fill_err;                 /* why it ended; 0: all was read */
 	struct log_reader_stats seen; /* up to the last block that was read ahead */
 	struct ahead *ahead;
-	struct slot *slot; /* where the events come from; NULL: none is open */
-	size_t offset;     /* of the next event in its batch */
-	bool joined;       /* what can be open is known */
+	struct slot *slot;         /* where the events come from; NULL: none is open */
+	const uint8_t *next, *end; /* the events of its batch that have not been handed out */
+	uint32_t taken;            /* how many of that batch have been */
+	bool joined;               /* what can be open is known */
 	struct text_set *texts;
 	bool over;
-	int err;                    /* what stopped the reading for good; 0: nothing */
-	struct log_reader_stats at; /* up to the block that is open */
-	uint64_t events, unknown, damaged;
+	int err;                           /* what stopped the reading for good; 0: nothing */
+	struct log_reader_stats at;        /* up to the block that is open */
+	uint64_t events, unknown, damaged; /* of batches before this one */
 	uint16_t event_bytes[SCHEMA_ID_MAX + 1];
-	bool has_text[SCHEMA_ID_MAX + 1];
 };
 
 /* The magic bytes, then the header block. *ret is the caller's. */
@@ -146,15 +146,8 @@ static unsigned jobs_of(const struct log_reader *r, const struct log_reader_opti
 
 static void plan_events(struct log_reader *r)
 {
-	for (unsigned i = 0; i < schema_table_count; i++) {
-		const struct event_desc *desc = &schema_table[i];
-
-		r->event_bytes[desc->id] =
-			(uint16_t)(offsetof(struct event, v) +
-				   desc->field_count * sizeof(union field_value));
-		for (unsigned f = 0; f < desc->field_count; f++)
-			r->has_text[desc->id] |= desc->fields[f].type == FIELD_STR;
-	}
+	for (unsigned i = 0; i < schema_table_count; i++)
+		r->event_bytes[schema_table[i].id] = (uint16_t)batch_event_bytes(&schema_table[i]);
 }
 
 int log_reader_open(const char *path, struct log_reader **ret)
@@ -381,7 +374,6 @@ static int batch_next(struct log_reader *r)
 				continue;
 			}
 		}
-		r->offset = 0;
 		if (r->slot->batch->used)
 			return 1;
 	}
@@ -405,40 +397,74 @@ static int texts_fill(struct log_reader *r, struct event *e)
 	return 0;
 }
 
-int log_reader_next(struct log_reader *r, const struct event **ret)
+/* The batch of the open slot is next. */
+static int batch_take(struct log_reader *r)
 {
-	struct event *e;
+	const struct batch *b = r->slot->batch;
+	uint8_t *at = b->bytes, *end = b->bytes + b->used;
+	int err = 0;
 
+	while (b->texts && at < end && !err) {
+		struct event *e = (struct event *)at;
+
+		err = texts_fill(r, e);
+		at += r->event_bytes[e->id];
+	}
+	if (err)
+		return err;
+	r->next = b->bytes;
+	r->end = end;
+	return 1;
+}
+
+/* 1: there are events from r->next on. Else what log_reader_next says. */
+static int more(struct log_reader *r)
+{
+	r->events += r->taken;
+	r->taken = 0;
+	r->next = r->end = NULL;
+	if (!r->err && !r->over) {
+		r->err = batch_next(r);
+		r->over = r->err != 1;
+		if (r->err == 1)
+			r->err = batch_take(r);
+		if (r->err == 1) {
+			r->err = 0;
+			return 1;
+		}
+	}
 	if (r->err)
 		return r->err;
-	if (!r->slot || r->offset == r->slot->batch->used) {
-		if (!r->over) {
-			r->err = batch_next(r);
-			r->over = r->err != 1;
-			r->err = r->err < 0 ? r->err : 0;
-		}
-		if (r->err)
-			return r->err;
-		if (r->over)
-			return r->damaged || r->at.blocks_damaged || r->at.blocks_missing ? -EBADMSG
-											  : 0;
-	}
-	e = (struct event *)(r->slot->batch->bytes + r->offset);
-	r->offset += r->event_bytes[e->id];
-	r->events++;
-	if (r->has_text[e->id]) {
-		r->err = texts_fill(r, e);
-		if (r->err)
-			return r->err;
-	}
+	return r->damaged || r->at.blocks_damaged || r->at.blocks_missing ? -EBADMSG : 0;
+}
+
+int log_reader_next(struct log_reader *r, const struct event **ret)
+{
+	const struct event *e;
+	int err = r->next == r->end ? more(r) : 1;
+
+	if (err != 1)
+		return err;
+	e = (const struct event *)r->next;
+	r->next += r->event_bytes[e->id];
+	r->taken++;
 	*ret = e;
 	return 1;
 }
 
-struct batch *log_reader_hold(struct log_reader *r)
+int log_reader_run(struct log_reader *r, struct log_run *ret)
 {
-	r->slot->batch->holds++;
-	return r->slot->batch;
+	struct batch *b;
+	int err = r->next == r->end ? more(r) : 1;
+
+	if (err != 1)
+		return err;
+	b = r->slot->batch;
+	b->holds++;
+	*ret = (struct log_run){b, r->next, r->end, b->events - r->taken, r->event_bytes};
+	r->next = r->end;
+	r->taken = b->events;
+	return 1;
 }
 
 void log_reader_release(struct log_reader *r, struct batch *b)
@@ -501,7 +527,7 @@ struct log_reader_span log_reader_span(const struct log_reader *r)
 void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret)
 {
 	*ret = r->at;
-	ret->events = r->events;
+	ret->events = r->events + r->taken;
 	ret->events_unknown = r->unknown;
 	ret->blocks_damaged += r->damaged;
 }

@@ -73,11 +73,21 @@ const json_t *log_reader_header(const struct log_reader *r);
 int log_reader_next(struct log_reader *r, const struct event **ret);
 
 /*
- * Keeps the last event where it is, also beyond the next call, until the same number of releases of
- * what is returned, or until close.
+ * Events where they have been decoded, one behind the other: each takes as many bytes as the table
+ * says for its id.
  */
 struct batch;
-struct batch *log_reader_hold(struct log_reader *r);
+struct log_run {
+	struct batch *batch;
+	const uint8_t *at, *end;
+	uint32_t count;
+	const uint16_t *event_bytes;
+};
+/*
+ * log_reader_next for as many events as have been decoded by now. They stay where they are until
+ * log_reader_release of their batch, or until close.
+ */
+int log_reader_run(struct log_reader *r, struct log_run *ret);
 void log_reader_release(struct log_reader *r, struct batch *b);
 
 void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret);

@@ -166,7 +166,8 @@ static int note_gap(struct repair *r, const struct block *b)
 	/* No event is lost between two blocks that follow each other, nor behind the end of file. */
 	if (!lost)
 		return note(r, b || r->last_kind == BLOCK_KIND_END ? 0 : 1,
-			    "spoor repair: %" PRIu64 " damaged bytes were left out here", bytes);
+			    "spoor repair: %" PRIu64 " damaged bytes were left out here",
+			    bytes);
 	return note(r, lost,
 		    lost == 1 ? "spoor repair: block %" PRIu32 " is damaged or missing, with all "
 				"its events"
