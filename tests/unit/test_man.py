@@ -49,7 +49,8 @@ class Man(unittest.TestCase):
                                     "it is not in the SYNOPSIS")
             with self.subTest(command=command):
                 # Those that a line of options explains, not those that the text speaks of.
-                lines = re.findall(r"^(?:\.It |\.B |)-.*$", section(page + "\n.Sh END\n", "(?:OPTIONS|DESCRIPTION)"), re.M)
+                explained = section(page + "\n.Sh END\n", "(?:OPTIONS|DESCRIPTION)")
+                lines = re.findall(r"^(?:\.It |\.B |)-.*$", explained, re.M)
                 self.assertEqual(options("\n".join(lines)) - set(known) - EVERYWHERE, set())
 
 

@@ -17,8 +17,8 @@
 #include "log/names.h"
 #include "log/reader.h"
 
-/* What reaches over the end of the range is told by what comes later: off_cpu, samples. */
-#define SAMPLES_BEHIND 2
+/* What reaches over an end of the range is told by what is around it: samples, off_cpu. */
+#define SAMPLES_AROUND 2
 
 /* The first pass. */
 static int read_names(struct log_reader *r, struct log_names *names, struct chrome_options *o)
@@ -117,8 +117,7 @@ static int run(struct log_source *source, const char *output, struct chrome_opti
 	FILE *out;
 	int err;
 
-	source->range.samples = SAMPLES_BEHIND;
-	source->range.open = true;
+	source->range.samples = SAMPLES_AROUND;
 	source->holes = false;
 	err = log_source_open_again(source, &r);
 	if (err)

@@ -111,7 +111,7 @@ int range_resolve(struct range *r, const json_t *header)
 
 	r->from_ns = r->from ? resolve(r->from, header) : 0;
 	r->to_ns = r->to ? resolve(r->to, header) : UINT64_MAX;
-	r->read_from_ns = r->open ? r->from_ns : r->from_ns > more_ns ? r->from_ns - more_ns : 0;
+	r->read_from_ns = r->from_ns > more_ns ? r->from_ns - more_ns : 0;
 	r->read_to_ns = r->to_ns < UINT64_MAX - more_ns ? r->to_ns + more_ns : UINT64_MAX;
 	if ((r->from ? r->from_ns : header_number(header, NULL, "start_mono_ns")) < r->to_ns)
 		return 0;

@@ -35,7 +35,6 @@ struct range {
 	const char *from, *to;             /* as given; NULL: not given */
 	bool until;                        /* to was given as --until */
 	unsigned samples;                  /* of the threads, that are needed from around it */
-	bool open;                         /* before from_ns, only what was open then is needed */
 	uint64_t from_ns, to_ns;           /* in the clock of the events, by range_resolve */
 	uint64_t read_from_ns, read_to_ns; /* what is to be read for it */
 };
