@@ -86,7 +86,7 @@ class Holes(FakeTest):
             work(n)
 
         slept = []
-        whole, some = self.both(fake, rounds, 5)
+        whole, some = self.both(fake, rounds, 7)
         fake("in", "c", "entered", "h")
         self.end(some, whole)
         os.remove(self.part(3))
@@ -210,7 +210,7 @@ class Holes(FakeTest):
         self.assertIn("nothing is known from here on", [e["name"] for e in drawn["traceEvents"] if e["ph"] == "i"])
         # Thread C was blocked before: that is known at the begin of any part.
         start = json.loads(spoor("cat", "--header", self.part(1)).stdout)["start_mono_ns"]
-        last = json.loads(spoor("cat", "--header", self.part(5)).stdout)["part"]["begin_ns"]
+        last = json.loads(spoor("cat", "--header", self.part(7)).stdout)["part"]["begin_ns"]
         with open(self.part(1), "r+b") as f:
             f.seek(os.path.getsize(self.part(1)) // 2)
             f.write(bytes(64))
