@@ -94,8 +94,8 @@ class BpfTest(unittest.TestCase):
 class FakeTest(BpfTest):
     """Of a fake JVM with two threads, one of which has a monitor."""
 
-    def start(self, *options):
-        fake = self.fake(*options)
+    def start(self, *options, **how):
+        fake = self.fake(*options, **how)
         fake.thread("Thread A", id="a")
         fake.thread("Thread B", id="b")
         fake("class", "demo/LockA")

@@ -1,6 +1,7 @@
 """The flight recorder, and recordings in parts: what is in the files, whatever they were written for."""
 import json
 import os
+import re
 import signal
 import unittest
 
@@ -77,6 +78,77 @@ class FlightRecorder(PartsTest):
         self.assertEqual(recorder.wait(), 0)
         self.written(recorder, 2)
         self.no_rest()
+
+    def test_trigger_pause(self):
+        """A safepoint that goes on, and a collection's pause that is over: short ones before it are no reason."""
+        fake = self.start()
+        options = ("--flight-recorder", "60s", "--trigger", "pause:300ms", "--after", "50ms")
+        recorder = self.record(fake, *options)
+        for _ in range(3):
+            fake("safepoint", "begin")
+            fake("safepoint", "end")
+            fake("gcbegin", 0)
+            fake("gcend")
+        self.assertEqual(os.listdir(self.tmp), [])
+        fake("safepoint", "begin")
+        log = self.written(recorder, 1)
+        self.assertRegex(log.header["flight"]["why"], r"^a safepoint lasted .* \(limit 300 ms\)$")
+        self.assertEqual((len(log.raw_of("safepoint_begin")), len(log.raw_of("safepoint_end"))), (4, 3))
+        self.assertGreaterEqual(log.raw[-1]["time_ns"] - log.raw_of("safepoint_begin")[-1]["time_ns"], 300_000_000)
+        fake("safepoint", "end")
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        self.written(recorder, 2)
+        self.no_rest()
+
+    def test_trigger_collection(self):
+        fake = self.start()
+        recorder = self.record(fake, "--flight-recorder", "60s", "--trigger", "pause:200ms", "--after", "50ms")
+        fake("gcbegin", 1)
+        log = self.written(recorder, 1)
+        self.assertRegex(log.header["flight"]["why"], r"^a collection's pause lasted .* \(limit 200 ms\)$")
+        fake("gcend")
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+
+    def stolen(self, log, until_ns):
+        """The shares, in %, that were stolen from all CPUs between two of their samples, up to a time."""
+        moments = {}
+        for e in log.raw_of("cpu_sample"):
+            moments.setdefault(e["time_ns"], {})[e["cpu"]] = e["clock_ns"]
+        times = sorted(t for t in moments if t <= until_ns)
+        return [100 * (sum(moments[to].values()) - sum(moments[since].values())) / ((to - since) * len(moments[to]))
+                for since, to in zip(times, times[1:])]
+
+    def test_trigger_steal(self):
+        """What this machine's hypervisor takes meanwhile: in the first window in which it takes anything, and only
+        then, a file is written."""
+        fake = self.start()
+        fake.thread("Thread C", id="c")
+        limit = 0.01
+        recorder = self.record(fake, "--flight-recorder", "60s", "--window", "100ms", "--trigger", f"steal:{limit}%",
+                               "--after", "100ms")
+        for _ in range(20):
+            if os.path.exists(self.file(1)):
+                break
+            for thread in "abc":
+                fake("go", thread, "busy", 250)
+            for thread in "abc":
+                fake("join", thread)
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        log = self.written(recorder, 1)
+        why = log.header["flight"]["why"]
+        notes = [e for e in log.of("note") if e["text"].startswith("flight recorder: the hypervisor took")]
+        if log.header["sources"]["steal"] == "none" or not any(s >= limit for s in self.stolen(log, 1 << 62)):
+            self.assertEqual((why, notes), ("the recording was interrupted", []))
+            self.skipTest("the hypervisor has taken nothing meanwhile: the trigger had no reason, and wrote nothing")
+        told, of = re.match(r"the hypervisor took ([0-9.]+) % of the CPUs' time \(limit ([0-9.]+) %\)$", why).groups()
+        shares = self.stolen(log, notes[0]["time_ns"])
+        self.assertEqual(float(of), limit)
+        self.assertGreaterEqual(float(told), limit)
+        self.assertAlmostEqual(shares[-1], float(told), delta=0.006)
+        self.assertTrue(all(s < limit for s in shares[:-1]), shares)
 
     def test_only_the_last(self):
         """What is older than the time and a quarter of it is gone; what is needed of it is there."""

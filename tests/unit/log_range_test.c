@@ -53,7 +53,8 @@ static struct log_reader *open_with(const char *path, unsigned jobs)
 {
 	struct log_reader *r;
 
-	assert_int_equal(log_reader_open_with(&path, 1, &(struct log_reader_options){jobs}, &r), 0);
+	assert_int_equal(
+		log_reader_open_with(&path, 1, &(struct log_reader_options){.jobs = jobs}, &r), 0);
 	return r;
 }
 

@@ -327,9 +327,10 @@ static void test_nth_allocation_fails(void **state)
 
 static struct log_reader *open_definitions(const char *path, unsigned jobs)
 {
+	const struct log_reader_options options = {.jobs = jobs};
 	struct log_reader *r;
 
-	assert_int_equal(log_reader_open_with(&path, 1, &(struct log_reader_options){jobs}, &r), 0);
+	assert_int_equal(log_reader_open_with(&path, 1, &options, &r), 0);
 	log_reader_definitions(r);
 	return r;
 }

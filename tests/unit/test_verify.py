@@ -67,6 +67,42 @@ class VerifyCase(unittest.TestCase):
 
 
 class Verify(VerifyCase):
+    def test_folders_and_patterns(self):
+        folder = os.path.dirname(self.path)
+        for name in ("b.spoor", "a.spoor", "other.txt"):
+            self.write(sound().closed(), os.path.join(folder, name))
+        done = self.spoor("verify", "-f", "json", folder)
+        files = [os.path.basename(f["file"]) for f in json.loads(done.stdout)["files"]]
+        self.assertEqual(files, ["a.spoor", "b.spoor"])
+        done = self.spoor("verify", "-f", "json", os.path.join(folder, "?.spoor"), os.path.join(folder, "other.txt"))
+        self.assertEqual(len(json.loads(done.stdout)["files"]), 3)
+        # The worst of them is what counts; and that an argument stands for nothing.
+        self.write(flipped(sound().closed(), 400), os.path.join(folder, "b.spoor"))
+        self.spoor("verify", "-q", folder, status=1)
+        self.spoor("verify", "-q", os.path.join(folder, "a*.spoor"))
+        done = self.spoor("verify", "-q", os.path.join(folder, "c*.spoor"), self.path, status=1)
+        self.assertIn(b"no file has a name like this", done.stderr)
+        os.mkdir(os.path.join(folder, "empty"))
+        done = self.spoor("verify", "-q", os.path.join(folder, "empty"), status=1)
+        self.assertIn(b"there is no log", done.stderr)
+
+    def test_bytes_by_kind(self):
+        log = Log(("zstd",), {})
+        rows = [(ENTER, 150 + i, 2, 1, 3, 2, 10, 20, 30) for i in range(200)]
+        log.block(rows + LAST[:2], "none")
+        log.block(rows, "zstd")
+        found = self.verify(log.closed(), 0)
+        codecs, kinds = found["blocks"]["codecs"], found["bytes_by_kind"]
+        # All bytes of bodies but the base time of each.
+        bases = 2 * (len(body(rows[:1])) - (len(body(rows[:2])) - len(body(rows[:1]))))
+        raw = sum(k["raw_bytes"] for k in kinds.values())
+        self.assertEqual(raw, codecs["none"]["raw_bytes"] + codecs["zstd"]["raw_bytes"] - bases)
+        self.assertEqual(set(kinds), set(found["events_by_kind"]))
+        # Uncompressed, the share is what it is; compressed, it shrinks as the block does.
+        enter = kinds["monitor_contended_enter"]
+        self.assertEqual(kinds["safepoint_begin"]["bytes"], kinds["safepoint_begin"]["raw_bytes"])
+        self.assertLess(abs(enter["bytes"] - enter["raw_bytes"] / 2 - codecs["zstd"]["bytes"]), 10)
+
     def test_sound(self):
         log = sound()
         log.index()

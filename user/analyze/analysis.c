@@ -10,7 +10,11 @@
 
 struct analysis {
 	struct log_names *names;
-	struct contention *contention;
+	struct contention *contention; /* since the last hole; at the end, all of it */
+	struct contention *before;     /* that, finished; NULL: there was no hole */
+	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+			uint64_t to_ns);
+	void *observer;
 	struct stacks *stacks;
 	struct parking parking;
 	struct pauses pauses;
@@ -21,6 +25,9 @@ struct analysis {
 	struct places lost_places;
 	struct analysis_lost *lost;
 	uint32_t lost_capacity;
+	struct analysis_hole *holes;
+	uint32_t holes_capacity;
+	uint64_t hole_ns;                          /* the end of the last one; 0: there was none */
 	uint64_t begin_ns;                         /* 0: with the first event */
 	uint64_t walks_before[ANALYSIS_WALKS_MAX]; /* by then */
 	struct analysis_note *notes;
@@ -49,6 +56,7 @@ void analysis_free(struct analysis *a)
 	stacks_free(a->stacks);
 	log_names_free(a->names);
 	contention_free(a->contention);
+	contention_free(a->before);
 	parking_free(&a->parking);
 	pauses_free(&a->pauses);
 	phases_free(&a->phases);
@@ -60,6 +68,7 @@ void analysis_free(struct analysis *a)
 	for (uint32_t i = 0; i < a->facts.note_count; i++)
 		free(a->notes[i].text);
 	free(a->notes);
+	free(a->holes);
 	free(a);
 }
 
@@ -144,20 +153,21 @@ static int facts_add(struct analysis *a, const struct event *e)
 	}
 }
 
-int analysis_add(struct analysis *a, const struct event *e)
+/* from: the event with the time from which on it counts. */
+static int add(struct analysis *a, const struct event *e, const struct event *from)
 {
 	int err = facts_add(a, e);
 
 	if (!err)
 		err = log_names_add(a->names, e);
 	if (!err)
-		err = contention_add(a->contention, e);
+		err = contention_add(a->contention, from);
 	if (!err)
-		err = parking_add(&a->parking, e);
+		err = parking_add(&a->parking, from);
 	if (!err)
-		err = pauses_add(&a->pauses, e);
+		err = pauses_add(&a->pauses, from);
 	if (!err)
-		err = phases_add(&a->phases, e);
+		err = phases_add(&a->phases, from);
 	if (!err)
 		err = safepoints_add(&a->safepoints, e);
 	if (!err)
@@ -165,9 +175,88 @@ int analysis_add(struct analysis *a, const struct event *e)
 	return err ? err : wall_add(&a->wall, e);
 }
 
+static bool is_noted(const struct analysis *a, const struct event *e)
+{
+	for (uint32_t i = 0; i < a->facts.note_count; i++) {
+		if (a->notes[i].level == e->v[NOTE_LEVEL].u &&
+		    !strcmp(a->notes[i].text, e->v[NOTE_TEXT].s ? e->v[NOTE_TEXT].s : ""))
+			return true;
+	}
+	return false;
+}
+
+/* From before the end of a hole: it tells of what was open there, or is noted again. */
+static int add_open(struct analysis *a, const struct event *e)
+{
+	const struct event_desc *desc = schema_event(e->id);
+	struct event from = {.id = e->id,
+			     .field_count = e->field_count,
+			     .thread = e->thread,
+			     .time_ns = a->hole_ns - 1};
+
+	if (e->id == EVENT_NOTE && is_noted(a, e))
+		return 0;
+	memcpy(from.v, e->v, (desc ? desc->field_count : 0) * sizeof(*from.v));
+	return add(a, e, &from);
+}
+
+int analysis_add(struct analysis *a, const struct event *e)
+{
+	return e->time_ns < a->hole_ns ? add_open(a, e) : add(a, e, e);
+}
+
+static int contention_end(struct analysis *a, uint64_t end_ns)
+{
+	int err = contention_finish(a->contention, end_ns);
+
+	if (err || !a->before)
+		return err;
+	err = contention_merge(a->before, a->contention);
+	contention_free(a->contention);
+	a->contention = a->before;
+	a->before = NULL;
+	return err;
+}
+
+static int contention_begin(struct analysis *a, uint64_t begin_ns)
+{
+	struct contention *c = contention_new(a->names);
+
+	if (!c)
+		return -ENOMEM;
+	contention_set_begin(c, begin_ns);
+	contention_observe(c, a->observe, a->observer);
+	a->before = a->contention;
+	a->contention = c;
+	return 0;
+}
+
+int analysis_hole(struct analysis *a, uint64_t from_ns, uint64_t to_ns)
+{
+	struct analysis_facts *f = &a->facts;
+	int err = array_grow(&a->holes, &a->holes_capacity, f->hole_count, sizeof(*a->holes));
+
+	if (!err)
+		err = contention_end(a, from_ns);
+	if (!err)
+		err = contention_begin(a, to_ns);
+	if (!err)
+		err = parking_hole(&a->parking, from_ns, to_ns);
+	if (err)
+		return err;
+	pauses_finish(&a->pauses);
+	phases_finish(&a->phases);
+	sched_hole(&a->sched);
+	wall_hole(&a->wall, to_ns);
+	a->hole_ns = to_ns;
+	a->holes[f->hole_count++] = (struct analysis_hole){from_ns, to_ns};
+	f->missing_ns += to_ns - from_ns;
+	return 0;
+}
+
 int analysis_finish(struct analysis *a)
 {
-	int err = contention_finish(a->contention, a->facts.last_ns);
+	int err = contention_end(a, a->facts.last_ns);
 
 	for (uint32_t i = 0; i < a->lost_places.count; i++)
 		if (a->lost[i].count)
@@ -198,6 +287,8 @@ void analysis_observe(struct analysis *a,
 				      uint64_t to_ns),
 		      void *context)
 {
+	a->observe = observe;
+	a->observer = context;
 	contention_observe(a->contention, observe, context);
 }
 
@@ -206,6 +297,7 @@ void analysis_facts(const struct analysis *a, struct analysis_facts *ret)
 	*ret = a->facts;
 	ret->lost = a->lost;
 	ret->notes = a->notes;
+	ret->holes = a->holes;
 }
 
 const struct log_names *analysis_names(const struct analysis *a)

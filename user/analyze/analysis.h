@@ -33,6 +33,11 @@ struct analysis_note {
 #define ANALYSIS_WALKS_MAX 64
 
 /* What is to be known of the events as such. */
+/* A time of which there are no events. */
+struct analysis_hole {
+	uint64_t from_ns, to_ns;
+};
+
 struct analysis_facts {
 	uint64_t events;
 	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
@@ -44,6 +49,9 @@ struct analysis_facts {
 	uint32_t lost_count;
 	const struct analysis_note *notes;
 	uint32_t note_count;
+	const struct analysis_hole *holes; /* in order */
+	uint32_t hole_count;
+	uint64_t missing_ns; /* in holes */
 };
 
 /* NULL: no memory. */
@@ -62,6 +70,12 @@ void analysis_observe(struct analysis *a,
 		      void *context);
 /* Events in time order. 0 or -ENOMEM: then the analysis can only be freed. */
 int analysis_add(struct analysis *a, const struct event *e);
+/*
+ * Events of the time from from_ns to to_ns are missing, between what was added before and what is
+ * added from now on. What is open ends there as what is open at the end of a log does: in no sum.
+ * Events from before to_ns that come now tell what was open at to_ns, and count from then on.
+ */
+int analysis_hole(struct analysis *a, uint64_t from_ns, uint64_t to_ns);
 /* No more events. 0 or -ENOMEM. */
 int analysis_finish(struct analysis *a);
 

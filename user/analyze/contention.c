@@ -70,7 +70,8 @@ struct contention {
 	struct holds holds;
 	struct exact *exact;
 	struct doings *doings;
-	bool numbered; /* events have numbers */
+	bool numbered;                  /* events have numbers */
+	struct contention_facts merged; /* of others; without what the locks have of it */
 	struct contention_open *open;
 	uint32_t open_count, open_capacity;
 };
@@ -589,10 +590,15 @@ static void counts_add(struct replay_counts *sum, const struct replay_counts *mo
 
 struct contention_facts contention_facts(const struct contention *c)
 {
-	struct contention_facts f = {.park = exact_counts(c->exact, REPLAY_PARK),
-				     .folds = exact_folds(c->exact)};
+	struct replay_counts park = exact_counts(c->exact, REPLAY_PARK);
+	struct monitors_folds folds = exact_folds(c->exact);
+	struct contention_facts f = c->merged;
 	struct timeline *line;
 	uint64_t lock;
+
+	counts_add(&f.park, &park);
+	f.folds.excess_ns += folds.excess_ns;
+	f.folds.crowded += folds.crowded;
 
 	for (uint32_t i = 0; i < c->holds.lock_places.count; i++) {
 		f.inferred += c->holds.locks[i].seen.inferred;
@@ -601,4 +607,81 @@ struct contention_facts contention_facts(const struct contention *c)
 	for (uint32_t i = 0; (line = exact_line(c->exact, i, &lock)); i++)
 		f.unnamed += timeline_counts(line)->unnamed;
 	return f;
+}
+
+/* --- several parts of a recording -------------------------------------------------------- */
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int cell_merge(struct cells *to, const struct cell *from)
+{
+	const struct cell_key key = {.lock = from->lock,
+				     .waiter = from->waiter,
+				     .holder = from->holder,
+				     .waiter_stack = from->waiter_stack,
+				     .holder_stack = from->holder_stack,
+				     .behind = from->behind,
+				     .after_wait = from->after_wait};
+	struct cell *cell;
+	uint32_t place;
+	int err = cells_add(to, &key, &place);
+
+	if (err)
+		return err;
+	cell = &to->rows[place];
+	cell->count += from->count;
+	cell->blocked_ns += from->blocked_ns;
+	cell->max_ns = greater(cell->max_ns, from->max_ns);
+	cell->max_held_ns = greater(cell->max_held_ns, from->max_held_ns);
+	cell->max_part_ns = greater(cell->max_part_ns, from->max_part_ns);
+	cell->first_reader_ns += from->first_reader_ns;
+	split_add(&cell->split, &from->split);
+	for (int i = 0; i < HOLDER_STACK_FROM_COUNT; i++)
+		cell->stack_from_ns[i] += from->stack_from_ns[i];
+	cell->monitor |= from->monitor;
+	return 0;
+}
+
+static int lock_merge(struct contention *to, const struct lock_state *from)
+{
+	struct contention_lock *seen;
+	uint32_t place;
+	int err = holds_lock(&to->holds, from->seen.lock, &place);
+
+	if (err)
+		return err;
+	lock_at(to, place)->exact |= from->exact;
+	seen = &lock_at(to, place)->seen;
+	seen->monitor |= from->seen.monitor;
+	seen->begin_missing += from->seen.begin_missing;
+	seen->end_missing += from->seen.end_missing;
+	seen->open += from->seen.open;
+	seen->open_ns += from->seen.open_ns;
+	seen->inferred += from->seen.inferred;
+	counts_add(&seen->numbers, &from->seen.numbers);
+	return 0;
+}
+
+int contention_merge(struct contention *to, const struct contention *from)
+{
+	struct contention_facts f = contention_facts(from);
+	int err = 0;
+
+	for (uint32_t i = 0; i < from->holds.cells.places.count && !err; i++)
+		err = cell_merge(&to->holds.cells, &from->holds.cells.rows[i]);
+	for (uint32_t i = 0; i < from->holds.lock_places.count && !err; i++)
+		err = lock_merge(to, &from->holds.locks[i]);
+	for (uint32_t i = 0; i < from->open_count && !err; i++) {
+		err = array_grow(&to->open, &to->open_capacity, to->open_count, sizeof(*to->open));
+		if (!err)
+			to->open[to->open_count++] = from->open[i];
+	}
+	counts_add(&to->merged.park, &f.park);
+	to->merged.unnamed += f.unnamed;
+	to->merged.folds.excess_ns += f.folds.excess_ns;
+	to->merged.folds.crowded += f.folds.crowded;
+	return err;
 }

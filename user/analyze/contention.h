@@ -62,6 +62,8 @@ void contention_observe(struct contention *c,
 int contention_add(struct contention *c, const struct event *e);
 /* No more events; end_ns is the time of the log's last one. 0 or -ENOMEM. */
 int contention_finish(struct contention *c, uint64_t end_ns);
+/* Both are finished: to has the findings of both. 0 or -ENOMEM. */
+int contention_merge(struct contention *to, const struct contention *from);
 
 /*
  * All cells, also those of locks on which threads only park (group "other"): the lock's group may

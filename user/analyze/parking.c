@@ -185,6 +185,17 @@ int parking_finish(struct parking *p, uint64_t end_ns)
 	return err;
 }
 
+int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
+{
+	int err = parking_finish(p, from_ns);
+
+	for (uint32_t i = 0; i < p->thread_places.count; i++)
+		p->threads[i].unpark = 0;
+	if (to_ns > p->now_ns)
+		p->now_ns = to_ns;
+	return err;
+}
+
 void parking_free(struct parking *p)
 {
 	places_free(&p->row_places);

@@ -20,8 +20,9 @@ enum sched_cpu_field {
 
 struct sched_cpu {
 	uint64_t cpu;
-	uint64_t samples; /* growth needs two */
-	uint64_t first[SCHED_CPU_FIELD_COUNT];
+	uint64_t samples;                      /* growth needs two */
+	uint64_t holes;                        /* that are behind it */
+	uint64_t first[SCHED_CPU_FIELD_COUNT]; /* so much less than it was as has grown in holes */
 	uint64_t last[SCHED_CPU_FIELD_COUNT];
 };
 
@@ -30,10 +31,13 @@ struct sched {
 	struct places cpu_places;
 	struct sched_cpu *cpus; /* cpu_places.count of them */
 	uint32_t cpus_capacity;
+	uint64_t holes;
 };
 
 /* Events in time order; 0 or -ENOMEM. */
 int sched_add(struct sched *s, const struct event *e);
+/* Parts of the recording are missing here: what grows up to the next samples does not count. */
+void sched_hole(struct sched *s);
 void sched_free(struct sched *s);
 
 /* How much a field of a CPU has grown from its first sample to its last. */

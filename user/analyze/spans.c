@@ -39,6 +39,7 @@ struct spans {
 	struct kept_spans kept;
 	struct span **open; /* copies, of those still open at the end */
 	uint32_t open_count, open_capacity;
+	uint64_t hole_ns; /* the end of the last hole; 0: there was none */
 	struct spans_facts facts;
 };
 
@@ -140,6 +141,19 @@ static int thread_of(struct spans *s, uint64_t thread, struct span_thread **ret)
 	return 0;
 }
 
+/* It was open before a hole, and still is: it is not told as open. */
+static void reopen(struct spans *s, const struct event *e)
+{
+	for (uint32_t i = 0; i < s->open_count; i++) {
+		if (s->open[i]->thread != e->thread || s->open[i]->begin_ns != e->time_ns)
+			continue;
+		free(s->open[i]);
+		s->open[i] = s->open[--s->open_count];
+		s->facts.open--;
+		return;
+	}
+}
+
 static int begin(struct spans *s, struct span_thread *t, const struct event *e, uint64_t name)
 {
 	struct kept *k;
@@ -156,6 +170,8 @@ static int begin(struct spans *s, struct span_thread *t, const struct event *e, 
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return -ENOMEM;
+	if (e->time_ns < s->hole_ns)
+		reopen(s, e);
 	k->thread = t;
 	k->raw_name = name;
 	k->name = PLACE_NONE;
@@ -354,6 +370,16 @@ static int by_ns(const void *a, const void *b)
 	const struct span *x = *(struct span *const *)a, *y = *(struct span *const *)b;
 
 	return span_is_slower(x, y) ? -1 : span_is_slower(y, x);
+}
+
+int spans_hole(struct spans *s, uint64_t from_ns, uint64_t to_ns)
+{
+	int err = 0;
+
+	s->hole_ns = to_ns;
+	for (uint32_t i = 0; i < s->thread_places.count && !err; i++)
+		err = abandon(s, s->threads[i], from_ns);
+	return err;
 }
 
 int spans_finish(struct spans *s, uint64_t end_ns)

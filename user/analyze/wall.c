@@ -53,6 +53,14 @@ static void first_sample(struct wall *w, struct wall_thread *t, const struct eve
 
 	t->sampled = true;
 	t->checked = true;
+	t->holes = w->holes;
+	if (w->holes && since < w->hole_ns) {
+		t->missing_ns = t->seen ? most : 0;
+		t->from_ns = e->time_ns - t->missing_ns;
+		t->to_ns = e->time_ns;
+		t->base = t->last = *now;
+		return;
+	}
 	if (age > most && (!t->seen || is_more(age - most, age)) && e->id == EVENT_THREAD_SAMPLE) {
 		t->from_ns = e->time_ns;
 		t->base = *now;
@@ -64,6 +72,25 @@ static void first_sample(struct wall *w, struct wall_thread *t, const struct eve
 	}
 	t->to_ns = t->from_ns;
 	t->last = t->base;
+}
+
+/* The first sample behind a hole: what has been counted since the last one before it is not known
+ * to have been in what is there of the recording. */
+static bool is_behind_hole(struct wall *w, struct wall_thread *t, const struct event *e,
+			   const struct states *now)
+{
+	struct states more;
+
+	if (t->holes == w->holes || e->time_ns <= t->to_ns)
+		return false;
+	more = states_since(&t->last, now);
+	states_add(&t->base, &more);
+	t->holes = w->holes;
+	t->missing_ns += e->time_ns - t->to_ns;
+	t->to_ns = e->time_ns;
+	t->last = *now;
+	t->ended |= e->id == EVENT_THREAD_END;
+	return true;
 }
 
 static int on_sample(struct wall *w, const struct event *e)
@@ -83,6 +110,8 @@ static int on_sample(struct wall *w, const struct event *e)
 		w->late++;
 		return 0;
 	}
+	if (is_behind_hole(w, t, e, &now))
+		return e->id == EVENT_THREAD_SAMPLE ? course_moment(&w->course, e->time_ns) : 0;
 	from_ns = t->to_ns;
 	more = states_since(&t->last, &now);
 	t->last = now;
@@ -113,6 +142,12 @@ int wall_add(struct wall *w, const struct event *e)
 	}
 }
 
+void wall_hole(struct wall *w, uint64_t to_ns)
+{
+	w->holes++;
+	w->hole_ns = to_ns;
+}
+
 int wall_finish(struct wall *w)
 {
 	return course_finish(&w->course);
@@ -133,7 +168,7 @@ struct states wall_thread_states(const struct wall_thread *t)
 
 uint64_t wall_thread_ns(const struct wall_thread *t)
 {
-	return t->to_ns - t->from_ns;
+	return t->to_ns - t->from_ns - t->missing_ns;
 }
 
 int64_t wall_thread_error(const struct wall_thread *t)

@@ -5,18 +5,12 @@
 
 #include "analyze/analysis.h"
 #include "base/msg.h"
-#include "base/units.h"
 #include "base/version.h"
 #include "cmd/log_source.h"
-#include "log/order.h"
-#include "log/range.h"
+#include "cmd/stretch.h"
 #include "log/reader.h"
 #include "report/holes.h"
 #include "report/text.h"
-
-/* Events of different CPUs are that much out of order at most; later ones are counted and reported.
- */
-#define ORDER_WINDOW_NS NS_PER_S
 
 void log_tell_open(const char *path, int err)
 {
@@ -35,37 +29,43 @@ void log_tell_open(const char *path, int err)
 		msg_error("%s: cannot read it: %s", path, strerror(-err));
 }
 
+static int add(struct analysis *a, const struct log_watch *w, const struct event *e)
+{
+	int err = analysis_add(a, e);
+
+	return err || !w || !w->event ? err : w->event(w->ctx, e);
+}
+
+static int add_hole(struct analysis *a, const struct log_watch *w, const struct stretch *s)
+{
+	int err = analysis_hole(a, s->hole_from_ns, s->hole_to_ns);
+
+	return err || !w || !w->hole ? err : w->hole(w->ctx, s->hole_from_ns, s->hole_to_ns);
+}
+
 /* 0 or the first error; a damaged log is none, and is noted in ret. */
 static int analyze(struct log_reader *r, const struct range *read, const struct log_watch *w,
 		   struct analysis *a, struct report_input *ret)
 {
 	bool given = range_is_given(read);
-	struct log_range *range = NULL;
-	struct log_order *order;
+	struct stretch s = {.reader = r,
+			    .from_ns = given ? read->read_from_ns : 0,
+			    .to_ns = given ? read->read_to_ns : UINT64_MAX};
 	const struct event *e;
-	int err;
+	int err, next = 0;
 
 	if (header_begin_ns(ret->header) > header_number(ret->header, NULL, "start_mono_ns"))
 		analysis_set_begin(a, header_begin_ns(ret->header));
 	if (given && read->read_from_ns > header_begin_ns(ret->header))
 		analysis_set_begin(a, read->read_from_ns);
 	err = w && w->begin ? w->begin(w->ctx, a, ret->header) : 0;
-
-	if (!err)
-		err = log_order_new(r, ORDER_WINDOW_NS, &order);
-	if (err)
-		return err;
-	err = log_range_new(order, given ? read->read_from_ns : 0,
-			    given ? read->read_to_ns : UINT64_MAX, &range);
-	while (!err && (err = log_range_next(range, &e)) == 1) {
-		err = analysis_add(a, e);
-		if (!err && w && w->event)
-			err = w->event(w->ctx, e);
-	}
+	while (!err && (next = stretch_next(&s, &e)) > 0)
+		err = next == LOG_READER_HOLE ? add_hole(a, w, &s) : add(a, w, e);
+	stretch_free(&s);
+	if (!err && next < 0)
+		err = next;
 	ret->damaged = err == -EBADMSG;
-	ret->late = log_order_late(order);
-	log_range_free(range);
-	log_order_free(order);
+	ret->late = s.late;
 	log_reader_stats(r, &ret->stats);
 	return err && !ret->damaged ? err : analysis_finish(a);
 }
@@ -79,7 +79,10 @@ int analyze_log_watched(struct log_source *source, const struct log_watch *w,
 			struct analyzed_log *ret)
 {
 	struct analyzed_log l = {.name = source->name};
-	int err = log_source_open(source, &l.reader);
+	int err;
+
+	source->holes = true;
+	err = log_source_open(source, &l.reader);
 
 	if (err)
 		return err;

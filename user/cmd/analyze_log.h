@@ -23,6 +23,7 @@ struct log_watch {
 	/* before the first event */
 	int (*begin)(void *ctx, struct analysis *a, const json_t *header);
 	int (*event)(void *ctx, const struct event *e); /* when the analysis has it; in order */
+	int (*hole)(void *ctx, uint64_t from_ns, uint64_t to_ns); /* as analysis_hole() */
 	void *ctx;
 };
 

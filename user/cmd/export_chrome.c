@@ -3,21 +3,22 @@
 #include "cmd/export_chrome.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/msg.h"
-#include "base/units.h"
 #include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
 #include "cmd/log_source.h"
+#include "cmd/stretch.h"
 #include "log/event.h"
 #include "log/names.h"
-#include "log/order.h"
 #include "log/reader.h"
 
-#define ORDER_WINDOW_NS NS_PER_S /* as cmd/analyze_log.c has it */
+/* What reaches over an end of the range is told by what is around it: samples, off_cpu. */
+#define SAMPLES_AROUND 2
 
 /* The first pass. */
 static int read_names(struct log_reader *r, struct log_names *names, struct chrome_options *o)
@@ -45,29 +46,37 @@ static int read_names(struct log_reader *r, struct log_names *names, struct chro
 	return err == -EBADMSG ? 0 : err;
 }
 
-/* The second one. A damaged log is no error, and is noted in ret. */
-static int read_events(struct log_reader *r, struct chrome *c, FILE *out, struct report_input *ret)
+static int add(struct chrome *c, const struct stretch *s, int next, const struct event *e)
 {
-	struct log_order *order;
-	const struct event *e;
-	int err = log_order_new(r, ORDER_WINDOW_NS, &order);
+	return next == LOG_READER_HOLE ? chrome_hole(c, s->hole_from_ns, s->hole_to_ns)
+				       : chrome_add(c, e);
+}
 
-	if (err)
-		return err;
-	while ((err = log_order_next(order, &e)) == 1 && !ferror(out)) {
+/* The second one. A damaged log is no error, and is noted in ret. */
+static int read_events(struct log_reader *r, struct chrome *c, const struct range *read, FILE *out,
+		       struct report_input *ret)
+{
+	bool given = range_is_given(read);
+	struct stretch s = {.reader = r,
+			    .from_ns = given ? read->read_from_ns : 0,
+			    .to_ns = given ? read->read_to_ns : UINT64_MAX};
+	const struct event *e;
+	int err = 0, next = 0;
+
+	while (!err && (next = stretch_next(&s, &e)) > 0 && !ferror(out)) {
 		log_reader_stats(r, &ret->stats);
 		chrome_gaps(c, &ret->stats);
-		err = chrome_add(c, e);
-		if (err)
-			break;
+		err = add(c, &s, next, e);
 	}
+	if (!err && next < 0)
+		err = next;
 	log_reader_stats(r, &ret->stats);
-	if (err <= 0)
+	if (!err || err == -EBADMSG)
 		chrome_gaps(c, &ret->stats);
 	ret->damaged = err == -EBADMSG;
-	ret->late = log_order_late(order);
-	log_order_free(order);
-	return err == 1 || ret->damaged ? 0 : err;
+	stretch_free(&s);
+	ret->late = s.late;
+	return ret->damaged ? 0 : err;
 }
 
 /* 0; 1: nobody reads the pipe any more; or negative errno, and it has been said. */
@@ -76,9 +85,11 @@ static int write_timeline(struct log_reader *r, const struct log_names *names,
 			  const struct log_source *source)
 {
 	struct chrome *c = chrome_new(o, names, log_reader_header(r), out);
-	struct report_input in = {.header = log_reader_header(r), .set = source->set};
+	struct report_input in = {.header = log_reader_header(r),
+				  .set = source->set,
+				  .to_ns = source->range.to ? source->range.to_ns : 0};
 	struct chrome_facts facts;
-	int err = c ? read_events(r, c, out, &in) : -ENOMEM, end;
+	int err = c ? read_events(r, c, &source->range, out, &in) : -ENOMEM, end;
 
 	if (c) {
 		end = chrome_finish(c, &facts);
@@ -106,19 +117,23 @@ static int run(struct log_source *source, const char *output, struct chrome_opti
 	FILE *out;
 	int err;
 
-	source->range.read_all = true; /* for how long it is what reaches over an end of it */
+	source->range.samples = SAMPLES_AROUND;
+	source->holes = false;
 	err = log_source_open_again(source, &r);
 	if (err)
 		return err;
 	log_reader_definitions(r);
 	err = read_names(r, names, o);
 	log_reader_close(r);
+	if (range_is_given(&source->range) && o->last_ns > source->range.read_to_ns)
+		o->last_ns = source->range.read_to_ns;
 	o->from_ns = source->range.from_ns;
 	o->until_ns = source->range.to ? source->range.to_ns : 0;
 	if (err) {
 		msg_error("%s: cannot read it: %s", source->name, strerror(-err));
 		return err;
 	}
+	source->holes = true;
 	err = log_source_open_again(source, &r);
 	if (err)
 		return err;

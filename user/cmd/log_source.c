@@ -97,7 +97,7 @@ static int limit(struct log_source *s, struct log_reader *r)
 	if (!range_is_given(&s->range))
 		return 0;
 	err = range_resolve(&s->range, log_reader_header(r));
-	if (err || s->range.read_all)
+	if (err)
 		return err;
 	err = log_reader_limit(r, s->range.read_from_ns, s->range.read_to_ns);
 	if (err)
@@ -107,7 +107,7 @@ static int limit(struct log_source *s, struct log_reader *r)
 
 int log_source_open(struct log_source *s, struct log_reader **ret)
 {
-	const struct log_reader_options options = {.jobs = s->jobs};
+	const struct log_reader_options options = {.jobs = s->jobs, .holes = s->holes};
 	int err = find_files(s);
 
 	if (err)

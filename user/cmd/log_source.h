@@ -28,6 +28,7 @@ struct log_source {
 	struct log_set *set;
 	struct range range; /* of the time: only blocks that are needed for it are read */
 	unsigned jobs;      /* 0: not given */
+	bool holes;         /* the reader is to tell of them */
 	/* What came out of pipes, in files without names, by the args' places. */
 	struct log_source_spool {
 		int fd; /* 0: there is none */

@@ -34,7 +34,6 @@ enum range_key { RANGE_KEY_FROM = 0x5000, RANGE_KEY_TO, RANGE_KEY_UNTIL };
 struct range {
 	const char *from, *to;             /* as given; NULL: not given */
 	bool until;                        /* to was given as --until */
-	bool read_all;                     /* what is outside of it is needed, too */
 	unsigned samples;                  /* of the threads, that are needed from around it */
 	uint64_t from_ns, to_ns;           /* in the clock of the events, by range_resolve */
 	uint64_t read_from_ns, read_to_ns; /* what is to be read for it */

@@ -148,6 +148,13 @@ static int on_event(void *ctx, const struct event *e)
 	return spans_add(w->spans, e);
 }
 
+static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
+{
+	struct watched *w = ctx;
+
+	return spans_hole(w->spans, from_ns, to_ns);
+}
+
 static void tell_nothing(const struct options *o, const struct spans_facts *f)
 {
 	const char *what = o->wanted.by_thread_name ? "no thread has changed its name"
@@ -191,7 +198,8 @@ static int report(const struct options *o, struct analyzed_log *log, struct span
 static int run(struct options *o)
 {
 	struct watched w = {.o = o};
-	const struct log_watch watch = {.begin = on_begin, .event = on_event, .ctx = &w};
+	const struct log_watch watch = {
+		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &w};
 	struct analyzed_log log;
 	int err = analyze_log_watched(&o->source, &watch, &log);
 

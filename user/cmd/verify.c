@@ -8,12 +8,15 @@
 
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "log/paths.h"
 #include "report/verify.h"
 
 enum { KEY_STRICT = 0x100 };
 
 struct options {
-	char **paths;
+	char **args;
+	unsigned arg_count;
+	char **paths; /* of the files that these stand for */
 	unsigned count;
 	bool json;
 	bool strict;
@@ -32,6 +35,8 @@ static const char doc[] =
 	"them.\v"
 	"  spoor verify app.spoor\n"
 	"  spoor verify -q app-*.spoor || echo damaged\n"
+	"  spoor verify logs/\n"
+	"      all logs of a folder; also quoted patterns\n"
 	"  ssh host cat app.spoor | spoor verify -\n"
 	"  spoor verify -f json app.spoor | jq '.files[].findings[]'\n"
 	"\n"
@@ -40,7 +45,7 @@ static const char doc[] =
 	"whole: a number that nothing defines, a counter that runs backwards, a recorder that did "
 	"not come to its end.\n"
 	"\n"
-	"Exit status: 0 sound; 1 damaged, or it cannot be read; 2 wrong usage.\n";
+	"Exit status: 0 all are sound; 1 one is damaged, or cannot be read; 2 wrong usage.\n";
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -59,8 +64,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->strict = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		o->paths = state->argv + state->next;
-		o->count = (unsigned)(state->argc - state->next);
+		o->args = state->argv + state->next;
+		o->arg_count = (unsigned)(state->argc - state->next);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -68,6 +73,47 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static int add_path(void *ctx, const char *path, bool of_folder)
+{
+	struct options *o = ctx;
+	char **paths = realloc(o->paths, (o->count + 1) * sizeof(*paths));
+
+	(void)of_folder;
+	if (!paths)
+		return -ENOMEM;
+	o->paths = paths;
+	paths[o->count] = strdup(path);
+	if (!paths[o->count])
+		return -ENOMEM;
+	o->count++;
+	return 0;
+}
+
+/* True: each argument stands for a file at least; the others have been told. */
+static bool find_files(struct options *o)
+{
+	bool found = true;
+	const char *why;
+
+	for (unsigned i = 0; i < o->arg_count; i++) {
+		int err = log_paths_each(o->args[i], add_path, o, &why);
+
+		if (err && *why)
+			msg_error("%s: %s", o->args[i], why);
+		else if (err)
+			log_tell_open(o->args[i], err);
+		found &= !err;
+	}
+	return found;
+}
+
+static void paths_free(struct options *o)
+{
+	for (unsigned i = 0; i < o->count; i++)
+		free(o->paths[i]);
+	free(o->paths);
 }
 
 struct findings {
@@ -136,25 +182,28 @@ int cmd_verify(int argc, char **argv)
 	struct options o = {0};
 	struct log_check *checks;
 	json_t *files = NULL;
-	bool sound;
+	bool sound, found;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
 	signal(SIGPIPE, SIG_IGN);
-	checks = calloc(o.count, sizeof(*checks));
+	found = find_files(&o);
+	checks = calloc(o.count + 1, sizeof(*checks));
 	if (o.json)
 		files = json_array();
 	if (!checks || (o.json && !files)) {
 		msg_error("cannot verify it: %s", strerror(ENOMEM));
 		free(checks);
+		paths_free(&o);
 		return CMD_FAILED;
 	}
-	sound = verify_all(&o, checks, files);
+	sound = verify_all(&o, checks, files) && found;
 	print_json(files, o.quiet);
 	for (unsigned i = 0; i < o.count; i++)
 		log_check_free(&checks[i]);
 	free(checks);
+	paths_free(&o);
 	return finish_output(stdout) < 0 || !sound ? CMD_FAILED : CMD_OK;
 }

@@ -175,18 +175,47 @@ static void check_codec(struct check *c, const struct block *b)
 		     codec_name(p->codec));
 }
 
+/* bytes_of: what the sums were before this block. */
+static void share_stored(struct check *c, const struct block *b, const uint64_t *bytes_of)
+{
+	bool packed = b->kind == BLOCK_KIND_PACKED;
+	uint64_t stored = b->length - (packed ? PREAMBLE_BYTES : 0);
+	uint64_t raw = packed ? c->body.preamble.raw_bytes : stored;
+
+	for (unsigned i = 0; i <= SCHEMA_ID_MAX && raw; i++)
+		c->sum->stored_of[i] += (c->sum->bytes_of[i] - bytes_of[i]) * stored / raw;
+}
+
+/* All events of a block that has been opened. */
+static int check_body(struct check *c, const struct block *b, bool sync)
+{
+	uint64_t before[SCHEMA_ID_MAX + 1];
+	const uint8_t *at = c->body.in.at;
+	struct event e;
+	int err = 0;
+
+	memcpy(before, c->sum->bytes_of, sizeof(before));
+	while (!err && (err = body_next(&c->body, &e)) == 1) {
+		if (!sync)
+			c->sum->bytes_of[e.id] += (uint64_t)(c->body.in.at - at);
+		at = c->body.in.at;
+		err = check_event(c, &e, sync);
+	}
+	share_stored(c, b, before);
+	return err;
+}
+
 static int check_events(struct check *c, const struct block *b)
 {
 	bool packed = b->kind == BLOCK_KIND_PACKED, sync;
-	struct event e;
 	int err = body_open(&c->body, b);
 
 	if (packed && (!err || err == -ENOTSUP))
 		check_codec(c, b);
 	sync = packed && c->body.preamble.flags & BLOCK_SYNC;
 	c->sum->blocks_sync += sync;
-	while (!err && (err = body_next(&c->body, &e)) == 1)
-		err = check_event(c, &e, sync);
+	if (!err)
+		err = check_body(c, b, sync);
 	if (err == -EBADMSG) {
 		c->sum->blocks_damaged++;
 		find(c, CHECK_DAMAGE, b,

@@ -54,6 +54,8 @@ struct log_check {
 	uint64_t lost_events; /* this many */
 	uint64_t events, events_unknown;
 	uint64_t events_of[SCHEMA_ID_MAX + 1];
+	/* Of these: as they are in bodies; and their share by that of bodies as stored. */
+	uint64_t bytes_of[SCHEMA_ID_MAX + 1], stored_of[SCHEMA_ID_MAX + 1];
 	uint64_t first_ns, last_ns; /* of all events, if there are any */
 	bool ended;                 /* there is an event "end" */
 	bool closed;                /* the last block is an end of file */

@@ -45,6 +45,12 @@ struct log_reader {
 	const uint8_t *next, *end; /* the events of its batch that have not been handed out */
 	uint32_t taken;            /* how many of that batch have been */
 	bool joined;               /* what can be open is known */
+	bool tells_holes;
+	bool begun;           /* events were handed out */
+	bool hole_due;        /* it is to be told before the next event */
+	uint64_t hole_end_ns; /* of the last one */
+	uint64_t seen_holes;  /* before the block that is open */
+	uint64_t seen_part;   /* and the part's begin */
 	struct text_set *texts;
 	bool over;
 	int err;                           /* what stopped the reading for good; 0: nothing */
@@ -110,10 +116,12 @@ static int file_open(struct log_reader *r)
 		return err;
 	if (!r->closed || !is_next_part(r->file_header, header))
 		r->hole = r->fresh = true;
+	r->seen.holes += r->hole;
 	r->gaps = 0;
 	r->closed = false;
 	json_decref(r->file_header);
 	r->file_header = header;
+	r->seen.part_begin_ns = part_number(header, "begin_ns");
 	if (!r->header)
 		r->header = json_incref(header);
 	return seek_begin(&r->seek, &r->in);
@@ -164,6 +172,7 @@ int log_reader_open_with(const char *const *paths, unsigned count,
 	if (!r)
 		return -ENOMEM;
 	r->in.fd = -1;
+	r->tells_holes = options && options->holes;
 	plan_events(r);
 	err = count ? paths_copy(r, paths, count) : -EINVAL;
 	if (!err)
@@ -214,6 +223,7 @@ static void count_gap(struct log_reader *r, uint32_t sequence)
 	if (lost > damaged)
 		r->seen.blocks_missing += lost - damaged;
 	if (damaged || lost) {
+		r->seen.holes++;
 		r->hole = true;
 		r->fresh = false;
 	}
@@ -329,6 +339,7 @@ static bool is_due(struct log_reader *r, const struct slot *s)
 
 	if (s->preamble.flags & BLOCK_DEFINITIONS)
 		return true;
+	r->begun = true;
 	r->joined = joined || s->fresh || s->preamble.flags & BLOCK_SYNC;
 	return !joined || !(s->preamble.flags & BLOCK_SYNC);
 }
@@ -342,9 +353,23 @@ static void slot_close(struct log_reader *r, bool due)
 		r->unknown += d->unknown;
 		r->damaged += d->damaged;
 		r->joined = r->joined && !d->damaged;
+		r->seen_holes -= d->damaged && !(r->slot->preamble.flags & BLOCK_DEFINITIONS);
 	}
 	ahead_done(r->ahead);
 	r->slot = NULL;
+}
+
+/* What is behind it begins with this block. */
+static void note_hole(struct log_reader *r, const struct slot *s)
+{
+	bool same_part = s->seen.part_begin_ns == r->seen_part;
+
+	if (s->seen.holes != r->seen_holes && r->begun) {
+		r->hole_due = true;
+		r->hole_end_ns = same_part ? s->preamble.first_ns : s->seen.part_begin_ns;
+	}
+	r->seen_holes = s->seen.holes;
+	r->seen_part = s->seen.part_begin_ns;
 }
 
 /* 1: r->slot has events that are next. 0: the end. */
@@ -367,6 +392,7 @@ static int batch_next(struct log_reader *r)
 				return r->fill_err;
 			}
 			r->at = r->slot->seen;
+			note_hole(r, r->slot);
 			if (r->slot->err)
 				return r->slot->err;
 			if (!is_due(r, r->slot)) {
@@ -417,6 +443,15 @@ static int batch_take(struct log_reader *r)
 	return 1;
 }
 
+/* A hole is to be told now, between two batches. */
+static bool hole_take(struct log_reader *r)
+{
+	bool due = r->hole_due && r->tells_holes;
+
+	r->hole_due = false;
+	return due;
+}
+
 /* 1: there are events from r->next on. Else what log_reader_next says. */
 static int more(struct log_reader *r)
 {
@@ -430,7 +465,7 @@ static int more(struct log_reader *r)
 			r->err = batch_take(r);
 		if (r->err == 1) {
 			r->err = 0;
-			return 1;
+			return hole_take(r) ? LOG_READER_HOLE : 1;
 		}
 	}
 	if (r->err)
@@ -530,4 +565,5 @@ void log_reader_stats(const struct log_reader *r, struct log_reader_stats *ret)
 	ret->events = r->events + r->taken;
 	ret->events_unknown = r->unknown;
 	ret->blocks_damaged += r->damaged;
+	ret->hole_end_ns = r->hole_end_ns;
 }

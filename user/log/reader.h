@@ -16,12 +16,20 @@ struct log_reader_stats {
 	uint64_t blocks_missing; /* holes in the sequence numbers, beyond the damaged ones */
 	uint64_t bytes_skipped;  /* bytes that belong to no intact block, the cut end included */
 	uint64_t events_unknown; /* of kinds that this version does not know */
+	uint64_t part_begin_ns;  /* of the part that it is in: when that was begun; 0: not told */
+	uint64_t holes;          /* in what is asked for, between events: of whatever kind */
+	uint64_t hole_end_ns;    /* of the last one, as far as what is behind tells; 0: not told */
 };
 
 struct log_reader_options {
 	unsigned
 		jobs; /* threads that decode ahead; 0: one per CPU; 1: none, the caller's does it */
+	bool holes;   /* log_reader_next is to tell of them */
 };
+
+/* What log_reader_next says, if that is wanted, once between the events before a hole (blocks or
+ * parts that are missing or damaged) and those behind it. The next call goes on. */
+#define LOG_READER_HOLE 2
 
 /*
  * -EPROTO: not a spoor log. -ENOTSUP: written by a newer spoor (its major version is unknown here).
@@ -68,7 +76,7 @@ const json_t *log_reader_header(const struct log_reader *r);
  * 1: *ret is the next event, lent until the next call (strings until close). 0: the end, and all
  * was intact. -EBADMSG: the end, but something was damaged or cut off on the way (see the stats);
  * all intact blocks, also those behind a damaged one, have been returned before. Other negative
- * errno: the file cannot be read on.
+ * errno: the file cannot be read on. LOG_READER_HOLE: only if it was asked for.
  */
 int log_reader_next(struct log_reader *r, const struct event **ret);
 

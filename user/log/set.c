@@ -5,10 +5,8 @@
  */
 #include "log/set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +15,8 @@
 #include <unistd.h>
 
 #include "log/block.h"
+#include "log/paths.h"
 #include "log/reader.h"
-
-#define SUFFIX ".spoor"
 
 struct file {
 	struct log_set_file shown;
@@ -141,79 +138,32 @@ static int add_file(struct log_set *s, const char *path)
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-static int is_log(const struct dirent *entry)
+struct adding {
+	struct log_set *set;
+	struct log_set_error *error;
+};
+
+/* A file of a folder that is gone meanwhile was the oldest part of a recording that goes on. */
+static int add_path(void *ctx, const char *path, bool of_folder)
 {
-	size_t length = strlen(entry->d_name), suffix = sizeof(SUFFIX) - 1;
+	struct adding *a = ctx;
+	int err = add_file(a->set, path);
 
-	return entry->d_name[0] != '.' && length > suffix &&
-	       !strcmp(entry->d_name + length - suffix, SUFFIX);
-}
-
-static int add_telling(struct log_set *s, const char *path, struct log_set_error *error)
-{
-	int err = add_file(s, path);
-
-	return err ? fail(error, err, path, "") : 0;
-}
-
-/* A file that is gone meanwhile was the oldest part of a recording that goes on. */
-static int add_entry(struct log_set *s, const char *folder, const char *name,
-		     struct log_set_error *error)
-{
-	char *path;
-	int err;
-
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return fail(error, -ENOMEM, folder, "");
-	err = add_telling(s, path, error);
-	free(path);
-	return err == -ENOENT ? 0 : err;
-}
-
-static int add_folder(struct log_set *s, const char *folder, struct log_set_error *error)
-{
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_log, alphasort), err = 0;
-
-	if (count < 0)
-		return fail(error, -errno, folder, "");
-	for (int i = 0; i < count; i++) {
-		if (!err)
-			err = add_entry(s, folder, entries[i]->d_name, error);
-		free(entries[i]);
-	}
-	free(entries);
-	if (!err && !s->count)
-		err = fail(error, -ENOENT, folder, "there is no log (*" SUFFIX ") in this folder");
-	return err;
-}
-
-/* What the shell has not replaced, because it was quoted. */
-static int add_pattern(struct log_set *s, const char *pattern, struct log_set_error *error)
-{
-	glob_t found = {0};
-	int err = glob(pattern, 0, NULL, &found);
-
-	if (err == GLOB_NOSPACE)
-		err = fail(error, -ENOMEM, pattern, "");
-	else if (err)
-		err = fail(error, -ENOENT, pattern, "no file has a name like this");
-	for (size_t i = 0; i < found.gl_pathc && !err; i++)
-		err = add_telling(s, found.gl_pathv[i], error);
-	globfree(&found);
-	return err;
+	if (err == -ENOENT && of_folder)
+		return 0;
+	return err ? fail(a->error, err, path, "") : 0;
 }
 
 static int add_argument(struct log_set *s, const char *arg, struct log_set_error *error)
 {
-	struct stat st;
+	struct adding adding = {s, error};
+	const char *why;
+	int err;
 
-	if (!strcmp(arg, "-"))
-		return add_telling(s, arg, error);
-	if (stat(arg, &st))
-		return errno == ENOENT && strpbrk(arg, "*?[") ? add_pattern(s, arg, error)
-							      : fail(error, -errno, arg, "");
-	return S_ISDIR(st.st_mode) ? add_folder(s, arg, error) : add_telling(s, arg, error);
+	error->path[0] = '\0';
+	err = log_paths_each(arg, add_path, &adding, &why);
+	/* Of a file, that has been told already. */
+	return err && !error->path[0] ? fail(error, err, arg, why) : err;
 }
 
 /* --- one recording, in order ------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
  */
 #include "report/chrome.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,18 +67,25 @@ static void put_process(struct chrome *c)
 	chrome_done(&c->out);
 }
 
+static struct tracks *threads_from(struct chrome *c, uint64_t from_ns)
+{
+	const struct track_options range = {from_ns, c->options.until_ns, c->options.min_ns,
+					    c->off_cpu};
+	struct track_sink sink = chrome_thread_sink(c);
+
+	return tracks_new(&range, &sink);
+}
+
 struct chrome *chrome_new(const struct chrome_options *options, const struct log_names *names,
 			  const json_t *header, FILE *out)
 {
 	uint64_t start_ns = header_number(header, NULL, "start_mono_ns");
 	struct chrome *c = calloc(1, sizeof(*c));
-	struct track_sink sink;
-	struct track_options range;
 
 	if (!c)
 		return NULL;
-	sink = chrome_thread_sink(c);
 	c->options = *options;
+	c->limited = options->until_ns > 0;
 	c->names = names;
 	c->header = header;
 	c->next_track = TRACKS_FROM;
@@ -90,11 +98,9 @@ struct chrome *chrome_new(const struct chrome_options *options, const struct log
 		c->options.from_ns = start_ns;
 	if (!options->until_ns || c->options.until_ns > options->last_ns)
 		c->options.until_ns = options->last_ns;
-	range = (struct track_options){c->options.from_ns, c->options.until_ns, options->min_ns,
-				       c->off_cpu};
 	c->labels = labels_new(names);
 	c->stacks = stacks_new(names);
-	c->tracks = tracks_new(&range, &sink);
+	c->tracks = threads_from(c, c->options.from_ns);
 	if (!c->labels || !c->stacks || !c->tracks || chrome_threads_init(c)) {
 		chrome_free(c);
 		return NULL;
@@ -140,6 +146,27 @@ int chrome_add(struct chrome *c, const struct event *e)
 	return err;
 }
 
+/* As at the end of a log, and then as at the begin of one. */
+int chrome_hole(struct chrome *c, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t begin_ns = to_ns > c->options.from_ns ? to_ns : c->options.from_ns;
+	int err = tracks_finish(c->tracks, from_ns);
+
+	c->now_ns = from_ns > c->now_ns ? from_ns : c->now_ns;
+	if (!err)
+		err = chrome_vm_finish(c);
+	for (struct chrome_group *g = c->groups; g && !err; g = g->next)
+		err = chrome_group_finish(c, g, c->now_ns);
+	chrome_counters_hole(c);
+	chrome_flow_hole(c);
+	chrome_marks_hole(c, to_ns > from_ns ? to_ns - from_ns : 0);
+	tracks_free(c->tracks);
+	c->tracks = threads_from(c, begin_ns);
+	c->hole_ns = to_ns;
+	c->now_ns = to_ns > c->now_ns ? to_ns : c->now_ns;
+	return err || c->tracks ? err : -ENOMEM;
+}
+
 void chrome_gaps(struct chrome *c, const struct log_reader_stats *stats)
 {
 	chrome_marks_gaps(c, stats);
@@ -175,8 +202,8 @@ static void put_rest(struct chrome *c)
 	chrome_number(&c->out, "lost_events", c->lost_events);
 	chrome_number(&c->out, "half_seen", c->facts.half_seen);
 	chrome_text(&c->out, "complete",
-		    c->facts.ended && !c->stats.blocks_damaged && !c->stats.blocks_missing &&
-				    !c->stats.bytes_skipped
+		    (c->facts.ended || c->limited) && !c->stats.blocks_damaged &&
+				    !c->stats.blocks_missing && !c->stats.bytes_skipped
 			    ? "yes"
 			    : "no");
 	chrome_end(&c->out);

@@ -38,6 +38,9 @@ void chrome_free(struct chrome *c);
 
 /* Events in time order; the file is written as they come. 0 or -ENOMEM. */
 int chrome_add(struct chrome *c, const struct event *e);
+/* There are no events from from_ns to to_ns: nothing is drawn there. Those from before to_ns that
+ * come next tell what was open then. 0 or -ENOMEM. */
+int chrome_hole(struct chrome *c, uint64_t from_ns, uint64_t to_ns);
 /* What the reader has come past in the meantime. */
 void chrome_gaps(struct chrome *c, const struct log_reader_stats *stats);
 /* Writes the end of the file, also when something has failed: it is valid then. */

@@ -164,6 +164,18 @@ void chrome_counters_finish(struct chrome *c)
 	c->batch = (struct states){0};
 }
 
+void chrome_counters_hole(struct chrome *c)
+{
+	chrome_counters_finish(c);
+	for (uint32_t i = 0; i < c->thread_places.count; i++)
+		c->threads[i].sampled = false;
+	for (uint32_t i = 0; i < c->cpu_places.count; i++)
+		c->cpus[i].sampled = false;
+	c->batch = (struct states){0};
+	c->batch_ns = c->window_ns = 0;
+	c->batch_begun = c->closing = false;
+}
+
 /* --- heap --------------------------------------------------------------------------------- */
 
 static void on_pool(struct chrome *c, const struct event *e)

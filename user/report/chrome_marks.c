@@ -74,13 +74,22 @@ static void on_end(struct chrome *c, const struct event *e)
 	chrome_done(&c->out);
 }
 
+void chrome_marks_hole(struct chrome *c, uint64_t ns)
+{
+	if (!begin(c, "gap", "nothing is known from here on"))
+		return;
+	chrome_ms(&c->out, "for_ms", ns);
+	chrome_done(&c->out);
+}
+
 int chrome_marks_add(struct chrome *c, const struct event *e)
 {
 	switch (e->id) {
 	case EVENT_LOST:
 		return on_lost(c, e);
 	case EVENT_NOTE:
-		on_note(c, e);
+		if (e->time_ns >= c->hole_ns) /* else it is there already */
+			on_note(c, e);
 		return 0;
 	case EVENT_END:
 		on_end(c, e);

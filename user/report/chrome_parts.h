@@ -16,6 +16,7 @@ int chrome_tracks_add(struct chrome *c, const struct event *e);
 /* --- chrome_flow.c: arrows between threads; add: before tracks_add, settle: behind it */
 int chrome_flow_add(struct chrome *c, const struct event *e);
 int chrome_flow_settle(struct chrome *c, const struct event *e);
+void chrome_flow_hole(struct chrome *c);
 int chrome_flow_begin(struct chrome *c, const struct track_slice *s);
 int chrome_flow_end(struct chrome *c, const struct track_slice *s);
 
@@ -29,8 +30,10 @@ int chrome_vm_add(struct chrome *c, const struct event *e);
 int chrome_vm_finish(struct chrome *c);
 int chrome_counters_add(struct chrome *c, const struct event *e);
 void chrome_counters_finish(struct chrome *c);
+void chrome_counters_hole(struct chrome *c);
 int chrome_marks_add(struct chrome *c, const struct event *e);
 void chrome_marks_gaps(struct chrome *c, const struct log_reader_stats *stats);
+void chrome_marks_hole(struct chrome *c, uint64_t ns);
 
 static inline bool chrome_wanted(const struct chrome *c, uint64_t ns)
 {

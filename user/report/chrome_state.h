@@ -73,6 +73,7 @@ struct chrome_safepoint {
 
 struct chrome {
 	struct chrome_options options; /* from_ns and until_ns as times of events */
+	bool limited;                  /* there was an until_ns: the end need not be in it */
 	struct chrome_out out;
 	const struct log_names *names;
 	const json_t *header;
@@ -80,6 +81,7 @@ struct chrome {
 	struct stacks *stacks;
 	struct chrome_chain chains[CHROME_CHAINS];
 	uint64_t now_ns;
+	uint64_t hole_ns; /* the end of the last hole; 0: there was none */
 	uint64_t next_track, next_flow;
 	struct chrome_facts facts;
 	bool off_cpu; /* the log tells of threads off their CPUs */

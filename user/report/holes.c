@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "analyze/analysis.h"
 #include "base/units.h"
 #include "log/set.h"
 #include "report/format.h"
@@ -94,4 +95,52 @@ json_t *holes_json(const json_t *header, const struct log_set *set, bool ended)
 	json_decref(parts);
 	json_decref(missing);
 	return o;
+}
+
+uint64_t holes_missing_ns(const struct analysis *a, uint64_t from_ns, uint64_t to_ns)
+{
+	struct analysis_facts f;
+	uint64_t sum_ns = 0;
+
+	analysis_facts(a, &f);
+	for (uint32_t i = 0; i < f.hole_count; i++) {
+		uint64_t from = f.holes[i].from_ns > from_ns ? f.holes[i].from_ns : from_ns;
+		uint64_t to = f.holes[i].to_ns < to_ns ? f.holes[i].to_ns : to_ns;
+
+		sum_ns += to > from ? to - from : 0;
+	}
+	return sum_ns;
+}
+
+bool holes_missing_text(const struct analysis *a, char buf[HOLES_TEXT_MAX])
+{
+	char duration[FORMAT_MAX];
+	struct analysis_facts f;
+
+	analysis_facts(a, &f);
+	if (!f.hole_count)
+		return false;
+	snprintf(buf, HOLES_TEXT_MAX,
+		 "%s, in %" PRIu32 " hole%s of the log, is in no sum; what was open at an end of "
+		 "one counts up to there as not ended, or from there on",
+		 f.missing_ns ? time_format(f.missing_ns, duration) : "a time that is not known",
+		 f.hole_count, f.hole_count == 1 ? "" : "s");
+	return true;
+}
+
+void holes_missing_json(const struct analysis *a, json_t *o)
+{
+	struct analysis_facts f;
+	json_t *holes;
+
+	analysis_facts(a, &f);
+	if (!f.hole_count)
+		return;
+	holes = json_array();
+	for (uint32_t i = 0; i < f.hole_count; i++)
+		json_array_append_new(holes, json_pack("{s:I, s:I}", "from_ns",
+						       (json_int_t)f.holes[i].from_ns, "to_ns",
+						       (json_int_t)f.holes[i].to_ns));
+	json_object_set_new(o, "missing_ns", json_integer((json_int_t)f.missing_ns));
+	json_object_set_new(o, "holes", holes);
 }

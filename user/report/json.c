@@ -50,6 +50,7 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 	json_object_set_new(o, "duration_ns", number(report_duration(in)));
 	if (parts)
 		json_object_set_new(o, "parts", parts);
+	holes_missing_json(in->analysis, o);
 	json_object_set_new(o, "events", number(f->events));
 	json_object_set_new(o, "end_reason",
 			    f->ended && f->end_reason < END_REASON_COUNT

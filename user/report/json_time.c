@@ -4,6 +4,7 @@
 
 #include "analyze/analysis.h"
 #include "log/names.h"
+#include "report/holes.h"
 #include "report/label.h"
 #include "report/text.h"
 #include "report/time.h"
@@ -33,12 +34,15 @@ static json_t *windows_json(const struct time_input *in, const struct time_table
 	for (uint32_t i = 0; i < t->window_count; i++) {
 		const struct course_window *w = &t->windows[i];
 
-		append(array,
-		       json_pack("{sIsIsb}", "from_ns",
-				 (json_int_t)time_since_start(in, w->from_ns), "to_ns",
-				 (json_int_t)time_since_start(in, w->to_ns), "exact",
-				 !w->rough_from && !w->rough_to),
-		       err);
+		json_t *o = json_pack("{sIsIsb}", "from_ns",
+				      (json_int_t)time_since_start(in, w->from_ns), "to_ns",
+				      (json_int_t)time_since_start(in, w->to_ns), "exact",
+				      !w->rough_from && !w->rough_to);
+		uint64_t missing_ns = holes_missing_ns(in->in->analysis, w->from_ns, w->to_ns);
+
+		if (missing_ns)
+			set(o, "missing_ns", number(missing_ns), err);
+		append(array, o, err);
 	}
 	return array;
 }
@@ -98,6 +102,7 @@ static json_t *head_json(const struct time_input *in, const struct time_table *t
 	set(o, "intervals", number(w->course.intervals), err);
 	set(o, "intervals_shared_out", number(w->course.spread), err);
 	set(o, "samples_late", number(w->late), err);
+	holes_missing_json(in->in->analysis, o);
 	set(o, "windows", windows_json(in, t, err), err);
 	return o;
 }

@@ -28,6 +28,8 @@ static json_t *thread_json(const struct report_input *in, const struct wall_thre
 	if (wall_is_told(in))
 		json_object_set_new(o, "states", states_json(&s, true));
 	json_object_set_new(o, "wall_ns", json_integer((json_int_t)wall_thread_ns(t)));
+	if (t->holes)
+		json_object_set_new(o, "missing_ns", json_integer((json_int_t)t->missing_ns));
 	json_object_set_new(o, "error_ns",
 			    t->checked ? json_integer(wall_thread_error(t)) : json_null());
 	json_object_set_new(o, "group", json_string(thread_group_name(pool->group)));

@@ -5,6 +5,7 @@
 #include "analyze/stacks.h"
 #include "log/names.h"
 #include "report/by.h"
+#include "report/holes.h"
 #include "report/label.h"
 #include "report/report.h"
 #include "report/spans_report.h"
@@ -123,6 +124,7 @@ static json_t *facts_json(const struct out *o, const struct spans *s)
 	json_object_set_new(row, "lost", number(spans_lost(o->in)));
 	json_object_set_new(row, "damaged", json_boolean(o->in->damaged));
 	json_object_set_new(row, "quantile_error", json_real(QUANTILES_ERROR));
+	holes_missing_json(o->in->analysis, row);
 	return row;
 }
 

@@ -8,6 +8,7 @@
 #include "analyze/cells.h"
 #include "analyze/stacks.h"
 #include "report/format.h"
+#include "report/holes.h"
 #include "report/label.h"
 #include "report/report.h"
 #include "report/spans_report.h"
@@ -257,7 +258,7 @@ static void facts_print(struct out *o)
 		{f.no_room, "not counted, because there are more than 10,000 names"},
 		{lost, "events LOST, so that spans are missing, and others may be nested wrongly"},
 	};
-	char buf[FORMAT_MAX];
+	char buf[FORMAT_MAX], missing[HOLES_TEXT_MAX];
 
 	if (f.count > f.other_names)
 		fputs("  A span has the time of the spans within it; self is without. Quantiles "
@@ -267,6 +268,8 @@ static void facts_print(struct out *o)
 		if (lines[i].count)
 			fprintf(o->t.out, "  %s: %s\n", lines[i].what,
 				count_format(lines[i].count, buf));
+	if (holes_missing_text(o->t.in->analysis, missing))
+		fprintf(o->t.out, "  missing: %s\n", missing);
 	if (f.late_ns)
 		fprintf(o->t.out, "  %s of waiting for locks was told too late to be shown below\n",
 			duration_format(f.late_ns, buf));

@@ -107,6 +107,14 @@ static void print_parts(struct text *t, bool ended)
 		text_line(t, i ? "" : "missing", "%s", hole);
 }
 
+static void print_holes(struct text *t)
+{
+	char text[HOLES_TEXT_MAX];
+
+	if (holes_missing_text(t->in->analysis, text))
+		text_line(t, "not there", "%s", text);
+}
+
 static void print_time(struct text *t, const struct analysis_facts *f)
 {
 	static const char *const reasons[END_REASON_COUNT] = {
@@ -260,6 +268,7 @@ int text_recorded(struct text *t)
 	print_jvm(t);
 	print_host(t);
 	print_time(t, &f);
+	print_holes(t);
 	print_range(t);
 	text_line(t, "events", "%s%s", count_format(f.events, events),
 		  t->in->damaged ? " in the intact blocks"

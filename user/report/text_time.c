@@ -4,6 +4,7 @@
 
 #include "analyze/analysis.h"
 #include "report/format.h"
+#include "report/holes.h"
 #include "report/label.h"
 #include "report/table.h"
 #include "report/time.h"
@@ -124,8 +125,10 @@ static int print_row(const struct time_text *x, uint32_t row)
 static void print_limits(const struct time_text *x)
 {
 	const struct wall *w = analysis_wall(x->in->in->analysis);
-	char spread[FORMAT_MAX], all[FORMAT_MAX];
+	char spread[FORMAT_MAX], all[FORMAT_MAX], missing[HOLES_TEXT_MAX];
 
+	if (holes_missing_text(x->in->in->analysis, missing))
+		fprintf(x->out, "\nmissing: %s\n", missing);
 	if (!x->told)
 		fputs("\nblocked: this log does not tell on what\n", x->out);
 	if (x->has_rough)

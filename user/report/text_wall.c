@@ -169,12 +169,23 @@ static void print_check(struct text *t)
 
 static void print_limits(struct text *t)
 {
+	const struct wall *w = analysis_wall(t->in->analysis);
+	uint64_t missing_ns = 0;
+	char missing[FORMAT_MAX];
+
 	if (!wall_is_told(t->in))
 		fputs("  blocked: this log does not tell on what\n", t->out);
 	else if (!strcmp(header_text(t->in->header, "sources", "throttled"), "none"))
 		fputs("  time without a CPU because of a quota cannot be told here: it is "
 		      "runnable\n",
 		      t->out);
+	for (uint32_t i = 0; i < w->places.count; i++)
+		missing_ns += w->threads[i].missing_ns;
+	if (missing_ns)
+		fprintf(t->out,
+			"  missing: %s of all threads, between the last samples before holes in "
+			"the log and the first behind\n",
+			time_format(missing_ns, missing));
 	if (analysis_wall(t->in->analysis)->late)
 		fprintf(t->out, "  %" PRIu64 " samples came too late and are left out\n",
 			analysis_wall(t->in->analysis)->late);

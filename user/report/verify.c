@@ -137,6 +137,23 @@ static void print_blocks(const struct log_check *c, FILE *out)
 			count_format(c->blocks_sync, count));
 }
 
+static bool is_compressed(const struct log_check *c)
+{
+	return c->codec_blocks[BLOCK_CODEC_LZ4] || c->codec_blocks[BLOCK_CODEC_ZSTD];
+}
+
+static void print_kind(const struct log_check *c, const struct event_desc *d, FILE *out)
+{
+	double count = (double)c->events_of[d->id];
+	char text[FORMAT_MAX];
+
+	fprintf(out, "    %-26s %12s %9.1f B each", d->name,
+		count_format(c->events_of[d->id], text), (double)c->bytes_of[d->id] / count);
+	if (is_compressed(c))
+		fprintf(out, ", %.1f B compressed", (double)c->stored_of[d->id] / count);
+	fputc('\n', out);
+}
+
 static void print_events(const struct log_check *c, FILE *out)
 {
 	unsigned count;
@@ -149,8 +166,7 @@ static void print_events(const struct log_check *c, FILE *out)
 	fputc('\n', out);
 	for (unsigned i = 0; i < count; i++)
 		if (c->events_of[events[i].id])
-			fprintf(out, "    %-26s %12s\n", events[i].name,
-				count_format(c->events_of[events[i].id], text));
+			print_kind(c, &events[i], out);
 	if (c->events_unknown)
 		fprintf(out, "    %-26s %12s\n", "(of kinds not known here)",
 			count_format(c->events_unknown, text));
@@ -256,6 +272,22 @@ static json_t *events_json(const struct log_check *c)
 	return json;
 }
 
+static json_t *bytes_json(const struct log_check *c)
+{
+	unsigned count;
+	const struct event_desc *events = schema_events(&count);
+	json_t *json = json_object();
+
+	for (unsigned i = 0; i < count; i++)
+		if (c->events_of[events[i].id])
+			json_object_set_new(json, events[i].name,
+					    json_pack("{sI, sI}", "raw_bytes",
+						      (json_int_t)c->bytes_of[events[i].id],
+						      "bytes",
+						      (json_int_t)c->stored_of[events[i].id]));
+	return json;
+}
+
 static json_t *numbers_json(const struct log_check *c)
 {
 	json_t *json = json_object();
@@ -298,7 +330,7 @@ json_t *verify_json(const struct verify_input *in)
 
 	path[text_clean(in->path, strlen(in->path), path, sizeof(path) - 1)] = '\0';
 	return json_pack(
-		"{ss, sb, sI, sI, so, so, sI, sI, sI, sI, so, so, sI, sI, sI, so, so, sb, "
+		"{ss, sb, sI, sI, so, so, sI, sI, sI, sI, so, so, sI, sI, sI, so, so, so, sb, "
 		"sb, sI, sI, sO?}",
 		"file", path, "sound", verify_is_sound(in), "damage", (json_int_t)c->damage,
 		"doubts", (json_int_t)c->doubts, "findings", findings_json(in), "blocks",
@@ -307,9 +339,10 @@ json_t *verify_json(const struct verify_input *in)
 		"bytes", (json_int_t)c->bytes, "first_ns", time_json(c, c->first_ns), "last_ns",
 		time_json(c, c->last_ns), "events", (json_int_t)c->events, "events_unknown",
 		(json_int_t)c->events_unknown, "events_sync", (json_int_t)c->events_sync,
-		"events_by_kind", events_json(c), "numbers", numbers_json(c), "ended", c->ended,
-		"closed", c->closed, "counters_back", (json_int_t)c->counters_back,
-		"counters_back_most_ns", (json_int_t)c->counters_back_most, "header", c->header);
+		"events_by_kind", events_json(c), "bytes_by_kind", bytes_json(c), "numbers",
+		numbers_json(c), "ended", c->ended, "closed", c->closed, "counters_back",
+		(json_int_t)c->counters_back, "counters_back_most_ns",
+		(json_int_t)c->counters_back_most, "header", c->header);
 }
 
 /* The recording that a part is of; NULL: it is none. *ret_number is its number. */

@@ -1,0 +1,30 @@
+/* cmd/stretch.h: the events of a log in their order, from one hole in it to the next. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/reader.h"
+
+struct log_order;
+struct log_range;
+
+/* All zero at first, but reader and the limits. */
+struct stretch {
+	struct log_reader *reader;         /* opened to tell of holes; lent until stretch_free */
+	uint64_t from_ns, to_ns;           /* 0, UINT64_MAX: no limits; see log/range.h */
+	uint64_t hole_from_ns, hole_to_ns; /* the hole told of last, within the limits */
+	uint64_t late;                     /* events that came too late to be put in order */
+
+	struct log_order *order;
+	struct log_range *range;
+	uint64_t last_ns; /* of the events so far, without definitions */
+};
+
+/*
+ * As log_range_next(). LOG_READER_HOLE: hole_from_ns to hole_to_ns is missing between the events
+ * before and those behind; first of these come those that were open then, with the times at which
+ * they began.
+ */
+int stretch_next(struct stretch *s, const struct event **ret);
+void stretch_free(struct stretch *s);
