@@ -116,10 +116,9 @@ static int note_add(struct analysis *a, const struct event *e)
 	return 0;
 }
 
-static int facts_add(struct analysis *a, const struct event *e)
+static void count(struct analysis_facts *f, const struct event *e, uint64_t begin_ns)
 {
-	struct analysis_facts *f = &a->facts;
-	uint64_t time_ns = e->time_ns > a->begin_ns ? e->time_ns : a->begin_ns;
+	uint64_t time_ns = e->time_ns > begin_ns ? e->time_ns : begin_ns;
 
 	if (!f->events++ || time_ns < f->first_ns)
 		f->first_ns = time_ns;
@@ -127,6 +126,12 @@ static int facts_add(struct analysis *a, const struct event *e)
 		f->last_ns = e->time_ns;
 	if (e->id <= SCHEMA_ID_MAX)
 		f->events_by_id[e->id]++;
+}
+
+static int facts_add(struct analysis *a, const struct event *e)
+{
+	struct analysis_facts *f = &a->facts;
+
 	switch (e->id) {
 	case EVENT_LOST:
 		return lost_add(a, e);
@@ -144,25 +149,91 @@ static int facts_add(struct analysis *a, const struct event *e)
 	}
 }
 
+/* Who wants which events, besides contention, which goes by the time of all of them. */
+enum wants {
+	WANT_FACTS = 1,
+	WANT_NAMES = 2,
+	WANT_PARKING = 4,
+	WANT_PAUSES = 8,
+	WANT_PHASES = 16,
+	WANT_SAFEPOINTS = 32,
+	WANT_SCHED = 64,
+	WANT_WALL = 128,
+};
+
+static const uint8_t wants[SCHEMA_ID_MAX + 1] = {
+	[EVENT_LOST] = WANT_FACTS,
+	[EVENT_NOTE] = WANT_FACTS,
+	[EVENT_STACK_WALK] = WANT_FACTS,
+	[EVENT_END] = WANT_FACTS,
+	[EVENT_THREAD] = WANT_NAMES | WANT_WALL,
+	[EVENT_CLASS] = WANT_NAMES,
+	[EVENT_LOCK] = WANT_NAMES,
+	[EVENT_STRING] = WANT_NAMES,
+	[EVENT_METHOD] = WANT_NAMES,
+	[EVENT_STACK] = WANT_NAMES,
+	[EVENT_PARK_BEGIN] = WANT_PARKING,
+	[EVENT_PARK_END] = WANT_PARKING,
+	[EVENT_UNPARK] = WANT_PARKING,
+	[EVENT_MONITOR_WAIT_BEGIN] = WANT_PARKING,
+	[EVENT_MONITOR_WAIT_END] = WANT_PARKING,
+	[EVENT_THREAD_END] = WANT_PARKING | WANT_WALL,
+	[EVENT_THREAD_SAMPLE] = WANT_WALL,
+	[EVENT_GC_BEGIN] = WANT_PAUSES,
+	[EVENT_GC_END] = WANT_PAUSES,
+	[EVENT_GC_POOL] = WANT_PAUSES,
+	[EVENT_SAFEPOINT_BEGIN] = WANT_PAUSES,
+	[EVENT_SAFEPOINT_END] = WANT_PAUSES,
+	[EVENT_VM_OPERATION_BEGIN] = WANT_PAUSES,
+	[EVENT_VM_OPERATION_END] = WANT_PAUSES,
+	[EVENT_COLLECTION_BEGIN] = WANT_PHASES,
+	[EVENT_COLLECTION_END] = WANT_PHASES,
+	[EVENT_GC_PHASE_BEGIN] = WANT_PHASES,
+	[EVENT_GC_PHASE_END] = WANT_PHASES,
+	[EVENT_SAFEPOINT] = WANT_SAFEPOINTS,
+	[EVENT_CPU_SAMPLE] = WANT_SCHED,
+};
+
+/* It has not gone back since an event that they were not told of. */
+static void tell_time(struct analysis *a)
+{
+	a->parking.now_ns = a->facts.last_ns;
+	a->pauses.now_ns = a->facts.last_ns;
+	a->phases.now_ns = a->facts.last_ns;
+}
+
+static int add(struct analysis *a, const struct event *e, unsigned who)
+{
+	int err = who & WANT_FACTS ? facts_add(a, e) : 0;
+
+	tell_time(a);
+	if (!err && who & WANT_NAMES)
+		err = log_names_add(a->names, e);
+	if (!err && who & WANT_PARKING)
+		err = parking_add(&a->parking, e);
+	if (!err && who & WANT_PAUSES)
+		err = pauses_add(&a->pauses, e);
+	if (!err && who & WANT_PHASES)
+		err = phases_add(&a->phases, e);
+	if (!err && who & WANT_SAFEPOINTS)
+		err = safepoints_add(&a->safepoints, e);
+	if (!err && who & WANT_SCHED)
+		err = sched_add(&a->sched, e);
+	if (!err && who & WANT_WALL)
+		err = wall_add(&a->wall, e);
+	return err;
+}
+
 int analysis_add(struct analysis *a, const struct event *e)
 {
-	int err = facts_add(a, e);
+	unsigned who = e->id <= SCHEMA_ID_MAX ? wants[e->id] : 0;
+	int err;
 
-	if (!err)
-		err = log_names_add(a->names, e);
-	if (!err)
-		err = contention_add(a->contention, e);
-	if (!err)
-		err = parking_add(&a->parking, e);
-	if (!err)
-		err = pauses_add(&a->pauses, e);
-	if (!err)
-		err = phases_add(&a->phases, e);
-	if (!err)
-		err = safepoints_add(&a->safepoints, e);
-	if (!err)
-		err = sched_add(&a->sched, e);
-	return err ? err : wall_add(&a->wall, e);
+	if (!a->facts.events) /* which tells it when the log begins, of whatever kind it is */
+		who |= WANT_WALL;
+	count(&a->facts, e, a->begin_ns);
+	err = who ? add(a, e, who) : 0;
+	return err ? err : contention_add(a->contention, e);
 }
 
 int analysis_finish(struct analysis *a)
