@@ -40,7 +40,7 @@ static int analysis_begin(struct analysis *a, const struct model_options *o)
 	*a = (struct analysis){0};
 	a->lines = timelines_new(&a->cells);
 	a->names = log_names_new();
-	a->park = a->lines && a->names ? park_exact_new(a->lines, a->names) : NULL;
+	a->park = a->lines && a->names ? park_exact_new(&a->cells, a->lines, a->names) : NULL;
 	err = a->park ? names_chains(a->names) : -ENOMEM;
 	for (unsigned lock = 1; lock <= MODEL_LOCKS && !err; lock++)
 		err = names_lock(a->names, lock, class_of(o, lock));

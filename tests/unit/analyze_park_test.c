@@ -49,7 +49,7 @@ static int set_up_unnamed(void **state)
 	assert_non_null(c->names);
 	for (unsigned lock = 1; lock < BLOCKERS; lock++)
 		assert_int_equal(names_lock(c->names, lock, classes[lock]), 0);
-	c->park = park_exact_new(c->lines, c->names);
+	c->park = park_exact_new(&c->cells, c->lines, c->names);
 	assert_non_null(c->park);
 	*state = c;
 	return 0;

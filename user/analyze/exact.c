@@ -36,7 +36,7 @@ struct exact *exact_new(struct cells *cells, const struct log_names *names)
 		return NULL;
 	x->lines = timelines_new(cells);
 	x->monitors = x->lines ? monitors_new(x->lines) : NULL;
-	x->park = x->monitors ? park_exact_new(x->lines, names) : NULL;
+	x->park = x->monitors ? park_exact_new(cells, x->lines, names) : NULL;
 	x->replay = x->park ? replay_new(&sink) : NULL;
 	if (x->replay)
 		return x;
@@ -117,7 +117,9 @@ int exact_each_open(const struct exact *x,
 			      const struct blocked *who),
 		    void *context)
 {
-	return timelines_each_open(x->lines, on, context);
+	int err = timelines_each_open(x->lines, on, context);
+
+	return err ? err : park_exact_each_open(x->park, on, context);
 }
 
 uint64_t exact_holder(const struct exact *x, uint64_t lock, const struct blocked *who)
