@@ -83,7 +83,7 @@ static struct found found_of(const struct cells *cells, unsigned lock, unsigned 
 {
 	struct found f = {0};
 
-	for (uint32_t i = 0; i < cells->places.count; i++) {
+	for (uint32_t i = 0; i < cells->count; i++) {
 		const struct cell *c = &cells->rows[i];
 		uint64_t ns = c->blocked_ns;
 
@@ -313,7 +313,7 @@ static void lost_events(void **state)
 		}
 		assert_int_equal(analysis_finish(&a, m->now), 0);
 		sum_pairs(m->events, kept, &ns, &count);
-		for (uint32_t i = 0; i < a.cells.places.count; i++) {
+		for (uint32_t i = 0; i < a.cells.count; i++) {
 			found_ns += a.cells.rows[i].blocked_ns;
 			found_count += a.cells.rows[i].count;
 		}

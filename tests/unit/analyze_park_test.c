@@ -135,7 +135,7 @@ static uint64_t held(const struct park_case *c, uint64_t lock, uint64_t waiter, 
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < c->cells.places.count; i++) {
+	for (uint32_t i = 0; i < c->cells.count; i++) {
 		const struct cell *cell = &c->cells.rows[i];
 
 		if (cell->lock == lock && cell->waiter == waiter && cell->holder == holder)
@@ -149,7 +149,7 @@ static const struct cell *cell_of(const struct park_case *c, uint64_t lock, uint
 {
 	const struct cell *found = NULL;
 
-	for (uint32_t i = 0; i < c->cells.places.count; i++) {
+	for (uint32_t i = 0; i < c->cells.count; i++) {
 		const struct cell *cell = &c->cells.rows[i];
 
 		if (cell->lock != lock || cell->waiter != waiter || cell->holder != holder)

@@ -130,8 +130,8 @@ static int run(struct run *r, uint64_t seed, unsigned waits)
 static void compare(const struct run *r)
 {
 	assert_int_equal(r->parts.count, 0);
-	assert_int_equal(r->found.places.count, r->expected.places.count);
-	for (uint32_t i = 0; i < r->found.places.count; i++) {
+	assert_int_equal(r->found.count, r->expected.count);
+	for (uint32_t i = 0; i < r->found.count; i++) {
 		const struct cell *x = &r->expected.rows[i], *y = &r->found.rows[i];
 
 		assert_int_equal(y->lock, x->lock);
@@ -159,7 +159,7 @@ static void random_waits(void **state)
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
 		assert_int_equal(run(&r, seed, WAITS), 0);
 		compare(&r);
-		for (uint32_t i = 0; i < r.found.places.count; i++) {
+		for (uint32_t i = 0; i < r.found.count; i++) {
 			split_ns += r.found.rows[i].split.running_ns;
 			behind += r.found.rows[i].behind != 0;
 		}

@@ -551,7 +551,7 @@ int contention_finish(struct contention *c, uint64_t end_ns)
 
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count)
 {
-	*ret_count = c->holds.cells.places.count;
+	*ret_count = c->holds.cells.count;
 	return c->holds.cells.rows;
 }
 

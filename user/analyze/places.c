@@ -9,20 +9,7 @@
 /* Up to so many keys are compared one by one: that is faster than to hash, and many tables, as of
  * the holds while one thread is blocked, are that small and soon cleared. */
 #define FEW 8
-
-/*
- * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
- * numbers that are handed out in order must not cluster.
- */
-static uint64_t hash_of(const struct place_key *key)
-{
-	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
-		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
-		     key->e * 0xff51afd7ed558ccdull + key->f * 0xc4ceb9fe1a85ec53ull;
-
-	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
-	return x ^ x >> 29;
-}
+#define LARGE_BYTES (4ul << 20) /* of an array */
 
 static bool keys_equal(const struct place_key *x, const struct place_key *y)
 {
@@ -53,13 +40,13 @@ static uint32_t few_find(const struct places *p, const struct place_key *key)
 
 uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
 {
-	return p->count > FEW ? slot_of(p, key, hash_of(key))->place - 1 : few_find(p, key);
+	return p->count > FEW ? slot_of(p, key, place_hash(key))->place - 1 : few_find(p, key);
 }
 
 static void slots_fill(struct places *p)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		uint64_t hash = hash_of(&p->keys[i]);
+		uint64_t hash = place_hash(&p->keys[i]);
 
 		*slot_of(p, &p->keys[i], hash) = (struct place_slot){(uint32_t)(hash >> 32), i + 1};
 	}
@@ -85,6 +72,10 @@ int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
 	uint32_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
 	char *first;
 
+	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
+	 * as its pages are moved. */
+	if (*capacity * size >= LARGE_BYTES)
+		wanted = *capacity + *capacity / 4;
 	if (count >= UINT32_MAX / 4)
 		return -ENOMEM;
 	/* Copied, not cast: the caller's pointer is to some other type. */
@@ -159,7 +150,7 @@ int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *r
 	if (p->count < FEW) {
 		found = few_find(p, key);
 	} else {
-		hash = hash_of(key);
+		hash = place_hash(key);
 		slot = p->count > FEW ? slot_of(p, key, hash) : NULL;
 		found = slot ? slot->place - 1 : few_find(p, key);
 	}
@@ -188,7 +179,7 @@ void places_clear(struct places *p)
 		const struct place_key *key = &p->keys[p->count - 1];
 
 		if (hashed)
-			slot_of(p, key, hash_of(key))->place = 0;
+			slot_of(p, key, place_hash(key))->place = 0;
 		if (is_direct(key))
 			p->direct[key->a] = 0;
 		p->count--;

@@ -17,6 +17,20 @@ struct place_slot {
 	uint32_t place; /* 1 + place, 0: free */
 };
 
+/*
+ * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
+ * numbers that are handed out in order must not cluster.
+ */
+static inline uint64_t place_hash(const struct place_key *key)
+{
+	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
+		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
+		     key->e * 0xff51afd7ed558ccdull + key->f * 0xc4ceb9fe1a85ec53ull;
+
+	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
+	return x ^ x >> 29;
+}
+
 struct places {
 	struct place_key *keys;   /* by place */
 	struct place_slot *slots; /* not used for a few keys */
