@@ -194,23 +194,16 @@ static const uint8_t wants[SCHEMA_ID_MAX + 1] = {
 	[EVENT_CPU_SAMPLE] = WANT_SCHED,
 };
 
-/* It has not gone back since an event that they were not told of. */
-static void tell_time(struct analysis *a)
-{
-	a->parking.now_ns = a->facts.last_ns;
-	a->pauses.now_ns = a->facts.last_ns;
-	a->phases.now_ns = a->facts.last_ns;
-}
-
+/* Those who keep the time are told it: it has not gone back since an event that they did not see.
+ */
 static int add(struct analysis *a, const struct event *e, unsigned who)
 {
 	int err = who & WANT_FACTS ? facts_add(a, e) : 0;
 
-	tell_time(a);
+	a->pauses.now_ns = a->facts.last_ns;
+	a->phases.now_ns = a->facts.last_ns;
 	if (!err && who & WANT_NAMES)
 		err = log_names_add(a->names, e);
-	if (!err && who & WANT_PARKING)
-		err = parking_add(&a->parking, e);
 	if (!err && who & WANT_PAUSES)
 		err = pauses_add(&a->pauses, e);
 	if (!err && who & WANT_PHASES)
@@ -227,12 +220,17 @@ static int add(struct analysis *a, const struct event *e, unsigned who)
 int analysis_add(struct analysis *a, const struct event *e)
 {
 	unsigned who = e->id <= SCHEMA_ID_MAX ? wants[e->id] : 0;
-	int err;
+	int err = 0;
 
 	if (!a->facts.events) /* which tells it when the log begins, of whatever kind it is */
 		who |= WANT_WALL;
 	count(&a->facts, e, a->begin_ns);
-	err = who ? add(a, e, who) : 0;
+	if (who & WANT_PARKING) { /* most of them */
+		a->parking.now_ns = a->facts.last_ns;
+		err = parking_add(&a->parking, e);
+	}
+	if (!err && who & ~(unsigned)WANT_PARKING)
+		err = add(a, e, who);
 	return err ? err : contention_add(a->contention, e);
 }
 

@@ -419,19 +419,16 @@ static int numbered_add(struct contention *c, const struct event *e)
 {
 	uint64_t note = 0;
 	uint32_t lock;
-	int err = 0;
+	int err;
 
 	c->numbered = true;
-	if (e->id != EVENT_PARK_BEGIN && e->id != EVENT_PARK_END && e->id != EVENT_UNPARK)
-		err = holds_lock(&c->holds, e->v[0].u, &lock);
-	else
-		lock = PLACE_NONE;
+	if (replay_is_park(e))
+		return exact_add(c->exact, e, 0);
+	err = holds_lock(&c->holds, e->v[0].u, &lock);
 	if (err)
 		return err;
-	if (lock != PLACE_NONE) {
-		lock_at(c, lock)->seen.monitor = true;
-		lock_at(c, lock)->exact = true;
-	}
+	lock_at(c, lock)->seen.monitor = true;
+	lock_at(c, lock)->exact = true;
 	if (e->id == EVENT_MONITOR_NOTIFY)
 		note = wait_stack(c, e->v[MONITOR_NOTIFY_TARGET].u, e->v[MONITOR_NOTIFY_LOCK].u);
 	return exact_add(c->exact, e, note);

@@ -544,7 +544,7 @@ static bool goes_back(const struct queue *q, uint64_t number)
 	return number < q->next && !was_skipped(q, number);
 }
 
-int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
+static int add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
 {
 	struct replay_item item = {.event = e, .number = replay_number(e), .note = note};
 	bool fold = e->id == EVENT_MONITOR_FOLD;
@@ -553,9 +553,6 @@ int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t n
 
 	if (err || (fold && fold_last(&item) < item.number))
 		return err;
-	/* Mostly it is the next one, and nothing waits for it. */
-	if (q->started && !fold && item.number == q->next && !q->held.count && !q->folds.count)
-		return emit(r, q, &item);
 	if (q->started && !fold && goes_back(q, item.number))
 		err = restart(r, q, false);
 	if (err)
@@ -575,6 +572,20 @@ int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t n
 	return err ? err : make_room(r, q);
 }
 
+int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
+{
+	uint32_t place = places_find_number(&r->queue_places, key);
+	struct queue *q = place == PLACE_NONE ? NULL : &r->queues[place];
+	struct replay_item item;
+
+	if (!q || !q->started || replay_number(e) != q->next || q->held.count || q->folds.count ||
+	    e->id == EVENT_MONITOR_FOLD)
+		return add(r, key, e, note);
+	/* Mostly it is the next one, and nothing waits for it. */
+	item = (struct replay_item){e, q->next, note};
+	return emit(r, q, &item);
+}
+
 /* When the first one will have waited for too long. */
 static uint64_t due_find(const struct replay *r)
 {
@@ -589,21 +600,23 @@ static uint64_t due_find(const struct replay *r)
 	return due_ns;
 }
 
-int replay_pass(struct replay *r, uint64_t now_ns)
+static int release_due(struct replay *r)
 {
 	int err = 0;
 
-	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
-	now_ns = r->now_ns;
-	if (now_ns <= r->due_ns)
-		return 0;
 	for (int i = 0; i < 2; i++) {
 		while (!err && r->waiting[i].first != PLACE_NONE &&
-		       now_ns - r->queues[r->waiting[i].first].since_ns > limits_ns[i])
+		       r->now_ns - r->queues[r->waiting[i].first].since_ns > limits_ns[i])
 			err = release(r, &r->queues[r->waiting[i].first]);
 	}
 	r->due_ns = due_find(r);
 	return err;
+}
+
+int replay_pass(struct replay *r, uint64_t now_ns)
+{
+	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
+	return r->now_ns > r->due_ns ? release_due(r) : 0;
 }
 
 int replay_restart(struct replay *r, uint64_t key)
