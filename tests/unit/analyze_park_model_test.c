@@ -40,7 +40,7 @@ static int analysis_begin(struct analysis *a, const struct model_options *o)
 	*a = (struct analysis){0};
 	a->lines = timelines_new(&a->cells);
 	a->names = log_names_new();
-	a->park = a->lines && a->names ? park_exact_new(a->lines, a->names) : NULL;
+	a->park = a->lines && a->names ? park_exact_new(&a->cells, a->lines, a->names) : NULL;
 	err = a->park ? names_chains(a->names) : -ENOMEM;
 	for (unsigned lock = 1; lock <= MODEL_LOCKS && !err; lock++)
 		err = names_lock(a->names, lock, class_of(o, lock));
@@ -83,7 +83,7 @@ static struct found found_of(const struct cells *cells, unsigned lock, unsigned 
 {
 	struct found f = {0};
 
-	for (uint32_t i = 0; i < cells->places.count; i++) {
+	for (uint32_t i = 0; i < cells->count; i++) {
 		const struct cell *c = &cells->rows[i];
 		uint64_t ns = c->blocked_ns;
 
@@ -313,7 +313,7 @@ static void lost_events(void **state)
 		}
 		assert_int_equal(analysis_finish(&a, m->now), 0);
 		sum_pairs(m->events, kept, &ns, &count);
-		for (uint32_t i = 0; i < a.cells.places.count; i++) {
+		for (uint32_t i = 0; i < a.cells.count; i++) {
 			found_ns += a.cells.rows[i].blocked_ns;
 			found_count += a.cells.rows[i].count;
 		}

@@ -49,7 +49,7 @@ static int set_up_unnamed(void **state)
 	assert_non_null(c->names);
 	for (unsigned lock = 1; lock < BLOCKERS; lock++)
 		assert_int_equal(names_lock(c->names, lock, classes[lock]), 0);
-	c->park = park_exact_new(c->lines, c->names);
+	c->park = park_exact_new(&c->cells, c->lines, c->names);
 	assert_non_null(c->park);
 	*state = c;
 	return 0;
@@ -135,7 +135,7 @@ static uint64_t held(const struct park_case *c, uint64_t lock, uint64_t waiter, 
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < c->cells.places.count; i++) {
+	for (uint32_t i = 0; i < c->cells.count; i++) {
 		const struct cell *cell = &c->cells.rows[i];
 
 		if (cell->lock == lock && cell->waiter == waiter && cell->holder == holder)
@@ -149,7 +149,7 @@ static const struct cell *cell_of(const struct park_case *c, uint64_t lock, uint
 {
 	const struct cell *found = NULL;
 
-	for (uint32_t i = 0; i < c->cells.places.count; i++) {
+	for (uint32_t i = 0; i < c->cells.count; i++) {
 		const struct cell *cell = &c->cells.rows[i];
 
 		if (cell->lock != lock || cell->waiter != waiter || cell->holder != holder)

@@ -141,6 +141,8 @@ static void chains_are_equal_by_method_and_line(void **state)
 	assert_int_equal(stacks_chain(s, 0), 0);
 	assert_int_equal(stacks_chain(s, 7), 0);
 	assert_int_equal(stacks_chain(s, 1000), 0);
+	for (uint64_t stack = 0; stack < 50; stack++)
+		assert_int_not_equal(stacks_chain(s, stack), stacks_chain(s, STACK_OTHERS));
 }
 
 static const char *name(const struct stacks *s, uint32_t method)
@@ -192,6 +194,9 @@ static void methods_are_those_that_matter(void **state)
 	}
 	assert_int_equal(stacks_waiter_method(s, 3), stacks_waiter_method(s, 5));
 	assert_int_not_equal(stacks_waiter_method(s, 31), stacks_waiter_method(s, 1));
+	assert_int_equal(stacks_waiter_method(s, STACK_OTHERS), STACKS_METHOD_OTHERS);
+	assert_int_equal(stacks_holder_method(s, STACK_OTHERS), STACKS_METHOD_OTHERS);
+	assert_null(stacks_method(s, STACKS_METHOD_OTHERS));
 }
 
 static void frames_come_from_the_innermost(void **state)
@@ -225,6 +230,11 @@ static void frames_come_from_the_innermost(void **state)
 	stack = 29;
 	assert_true(stacks_next(s, &stack, &f));
 	assert_int_equal(f.kind, STACKS_UNKNOWN_METHOD);
+	stack = STACK_OTHERS;
+	assert_true(stacks_next(s, &stack, &f));
+	assert_int_equal(f.kind, STACKS_OTHERS);
+	assert_null(f.method);
+	assert_false(stacks_next(s, &stack, &f));
 }
 
 static void survives_without_memory(void **state)

@@ -60,7 +60,7 @@ static const struct cell *find(const struct fixture *f, uint64_t thread, uint64_
 {
 	static const struct cell none;
 
-	for (uint32_t i = 0; i < f->cells.places.count; i++) {
+	for (uint32_t i = 0; i < f->cells.count; i++) {
 		const struct cell *c = &f->cells.rows[i];
 
 		if (c->waiter == thread && c->holder == holder && c->holder_stack == stack)
@@ -401,7 +401,7 @@ static uint64_t compare(const struct fixture *f, const struct oracle *o)
 		oracle_sum(o, i);
 		expected += o->done[i].to - o->done[i].from;
 	}
-	for (uint32_t i = 0; i < f->cells.places.count; i++) {
+	for (uint32_t i = 0; i < f->cells.count; i++) {
 		const struct cell *c = &f->cells.rows[i];
 		const struct sum *s =
 			&sums[c->after_wait][c->waiter][holder_place(c->holder)][c->holder_stack];

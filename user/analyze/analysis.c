@@ -125,10 +125,9 @@ static int note_add(struct analysis *a, const struct event *e)
 	return 0;
 }
 
-static int facts_add(struct analysis *a, const struct event *e)
+static void count(struct analysis_facts *f, const struct event *e, uint64_t begin_ns)
 {
-	struct analysis_facts *f = &a->facts;
-	uint64_t time_ns = e->time_ns > a->begin_ns ? e->time_ns : a->begin_ns;
+	uint64_t time_ns = e->time_ns > begin_ns ? e->time_ns : begin_ns;
 
 	if (!f->events++ || time_ns < f->first_ns)
 		f->first_ns = time_ns;
@@ -136,6 +135,12 @@ static int facts_add(struct analysis *a, const struct event *e)
 		f->last_ns = e->time_ns;
 	if (e->id <= SCHEMA_ID_MAX)
 		f->events_by_id[e->id]++;
+}
+
+static int facts_add(struct analysis *a, const struct event *e)
+{
+	struct analysis_facts *f = &a->facts;
+
 	switch (e->id) {
 	case EVENT_LOST:
 		return lost_add(a, e);
@@ -153,26 +158,96 @@ static int facts_add(struct analysis *a, const struct event *e)
 	}
 }
 
-/* from: the event with the time from which on it counts. */
-static int add(struct analysis *a, const struct event *e, const struct event *from)
-{
-	int err = facts_add(a, e);
+/* Who wants which events, besides contention, which goes by the time of all of them. */
+enum wants {
+	WANT_FACTS = 1,
+	WANT_NAMES = 2,
+	WANT_PARKING = 4,
+	WANT_PAUSES = 8,
+	WANT_PHASES = 16,
+	WANT_SAFEPOINTS = 32,
+	WANT_SCHED = 64,
+	WANT_WALL = 128,
+};
 
-	if (!err)
+static const uint8_t wants[SCHEMA_ID_MAX + 1] = {
+	[EVENT_LOST] = WANT_FACTS,
+	[EVENT_NOTE] = WANT_FACTS,
+	[EVENT_STACK_WALK] = WANT_FACTS,
+	[EVENT_END] = WANT_FACTS,
+	[EVENT_THREAD] = WANT_NAMES | WANT_WALL,
+	[EVENT_CLASS] = WANT_NAMES,
+	[EVENT_LOCK] = WANT_NAMES,
+	[EVENT_STRING] = WANT_NAMES,
+	[EVENT_METHOD] = WANT_NAMES,
+	[EVENT_STACK] = WANT_NAMES,
+	[EVENT_PARK_BEGIN] = WANT_PARKING,
+	[EVENT_PARK_END] = WANT_PARKING,
+	[EVENT_UNPARK] = WANT_PARKING,
+	[EVENT_MONITOR_WAIT_BEGIN] = WANT_PARKING,
+	[EVENT_MONITOR_WAIT_END] = WANT_PARKING,
+	[EVENT_THREAD_END] = WANT_PARKING | WANT_WALL,
+	[EVENT_THREAD_SAMPLE] = WANT_WALL,
+	[EVENT_GC_BEGIN] = WANT_PAUSES,
+	[EVENT_GC_END] = WANT_PAUSES,
+	[EVENT_GC_POOL] = WANT_PAUSES,
+	[EVENT_SAFEPOINT_BEGIN] = WANT_PAUSES,
+	[EVENT_SAFEPOINT_END] = WANT_PAUSES,
+	[EVENT_VM_OPERATION_BEGIN] = WANT_PAUSES,
+	[EVENT_VM_OPERATION_END] = WANT_PAUSES,
+	[EVENT_COLLECTION_BEGIN] = WANT_PHASES,
+	[EVENT_COLLECTION_END] = WANT_PHASES,
+	[EVENT_GC_PHASE_BEGIN] = WANT_PHASES,
+	[EVENT_GC_PHASE_END] = WANT_PHASES,
+	[EVENT_SAFEPOINT] = WANT_SAFEPOINTS,
+	[EVENT_CPU_SAMPLE] = WANT_SCHED,
+};
+
+/* Those who keep the time are told it: it has not gone back since an event that they did not see. */
+static void catch_up(uint64_t *now_ns, const struct analysis *a)
+{
+	if (*now_ns < a->facts.last_ns)
+		*now_ns = a->facts.last_ns;
+}
+
+/* All but the usual ones. from: the event with the time from which on it counts. */
+static int add_other(struct analysis *a, const struct event *e, const struct event *from,
+		     unsigned who)
+{
+	int err = who & WANT_FACTS ? facts_add(a, e) : 0;
+
+	catch_up(&a->pauses.now_ns, a);
+	catch_up(&a->phases.now_ns, a);
+	if (!err && who & WANT_NAMES)
 		err = log_names_add(a->names, e);
-	if (!err)
-		err = contention_add(a->contention, from);
-	if (!err)
-		err = parking_add(&a->parking, from);
-	if (!err)
+	if (!err && who & WANT_PAUSES)
 		err = pauses_add(&a->pauses, from);
-	if (!err)
+	if (!err && who & WANT_PHASES)
 		err = phases_add(&a->phases, from);
-	if (!err)
+	if (!err && who & WANT_SAFEPOINTS)
 		err = safepoints_add(&a->safepoints, e);
-	if (!err)
+	if (!err && who & WANT_SCHED)
 		err = sched_add(&a->sched, e);
-	return err ? err : wall_add(&a->wall, e);
+	if (!err && who & WANT_WALL)
+		err = wall_add(&a->wall, e);
+	return err;
+}
+
+static inline int add(struct analysis *a, const struct event *e, const struct event *from)
+{
+	unsigned who = e->id <= SCHEMA_ID_MAX ? wants[e->id] : 0;
+	int err = 0;
+
+	if (!a->facts.events) /* which tells it when the log begins, of whatever kind it is */
+		who |= WANT_WALL;
+	count(&a->facts, e, a->begin_ns);
+	if (who & WANT_PARKING) { /* most of them */
+		catch_up(&a->parking.now_ns, a);
+		err = parking_add(&a->parking, from);
+	}
+	if (!err && who & ~(unsigned)WANT_PARKING)
+		err = add_other(a, e, from, who);
+	return err ? err : contention_add(a->contention, from);
 }
 
 static bool is_noted(const struct analysis *a, const struct event *e)

@@ -7,14 +7,17 @@
 
 #include "analyze/places.h"
 #include "analyze/split.h"
+#include "analyze/stacks.h"
 
 /* A holder that is no thread. */
 #define HOLDER_UNKNOWN 0            /* it was held, or may have been, and nothing says by whom */
 #define HOLDER_HAND_OVER UINT64_MAX /* nobody is known to have held it: released, not yet taken */
+/* Waiters and holders, each of whom has little; see below. */
+#define THREAD_OTHERS (UINT64_MAX - 1)
 
 static inline bool holder_is_thread(uint64_t holder)
 {
-	return holder != HOLDER_UNKNOWN && holder != HOLDER_HAND_OVER;
+	return holder != HOLDER_UNKNOWN && holder < THREAD_OTHERS;
 }
 
 /* When the holder's call chain was seen that a time is charged to. */
@@ -52,13 +55,7 @@ struct cell {
 	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
 	bool after_wait;
 
-	/* The contention that is going on: not in the sums above before it ends. */
-	uint64_t pending_ns;
-	uint64_t pending_first_reader_ns;
-	struct split pending;
-	uint64_t pending_from_ns[HOLDER_STACK_FROM_COUNT];
-	uint32_t pending_next;   /* next cell of this contention; PLACE_NONE: the last */
-	uint32_t pending_holder; /* the holder's place in a table of threads, or PLACE_NONE */
+	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
 };
 
 /* What tells a cell from others; the fields are as in struct cell. */
@@ -69,11 +66,22 @@ struct cell_key {
 
 struct doings;
 
+/*
+ * A log can have more combinations than there is memory for: they are so many only if they are
+ * chance, such as those of a call chain that differs at each call. So there is a bound. Behind
+ * CELLS_MAX cells, what would be a new one goes to that of the same lock, waiter and holder whose
+ * chains are STACK_OTHERS; behind a quarter more, to that of the lock whose waiter and holder are
+ * THREAD_OTHERS, too. All sums stay exact, and what comes often is mostly there before that.
+ */
+#define CELLS_MAX (1u << 20)
+
 /* All zero at the start, but what is lent. */
 struct cells {
-	struct places places;
-	struct cell *rows; /* places.count of them */
-	uint32_t capacity;
+	struct cell *rows; /* count of them */
+	uint32_t count, capacity;
+	struct place_slot *slots; /* by what tells a cell from others */
+	uint32_t slots_capacity;
+	uint32_t max; /* if not 0, in place of CELLS_MAX */
 	/* What holders did at other moments than those of the lock's own events; NULL: not known.
 	 * Lent. */
 	const struct doings *doings;
@@ -85,6 +93,12 @@ struct cells {
 			uint64_t to_ns);
 	void *observer;
 };
+
+/* Put together, as there were too many: of whoever it is the cell of. */
+static inline bool cell_is_of_others(const struct cell *cell)
+{
+	return cell->waiter_stack == STACK_OTHERS;
+}
 
 /* The place of a cell, a new one if need be. 0 or -ENOMEM. */
 int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret);

@@ -420,19 +420,16 @@ static int numbered_add(struct contention *c, const struct event *e)
 {
 	uint64_t note = 0;
 	uint32_t lock;
-	int err = 0;
+	int err;
 
 	c->numbered = true;
-	if (e->id != EVENT_PARK_BEGIN && e->id != EVENT_PARK_END && e->id != EVENT_UNPARK)
-		err = holds_lock(&c->holds, e->v[0].u, &lock);
-	else
-		lock = PLACE_NONE;
+	if (replay_is_park(e))
+		return exact_add(c->exact, e, 0);
+	err = holds_lock(&c->holds, e->v[0].u, &lock);
 	if (err)
 		return err;
-	if (lock != PLACE_NONE) {
-		lock_at(c, lock)->seen.monitor = true;
-		lock_at(c, lock)->exact = true;
-	}
+	lock_at(c, lock)->seen.monitor = true;
+	lock_at(c, lock)->exact = true;
 	if (e->id == EVENT_MONITOR_NOTIFY)
 		note = wait_stack(c, e->v[MONITOR_NOTIFY_TARGET].u, e->v[MONITOR_NOTIFY_LOCK].u);
 	return exact_add(c->exact, e, note);
@@ -552,7 +549,7 @@ int contention_finish(struct contention *c, uint64_t end_ns)
 
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count)
 {
-	*ret_count = c->holds.cells.places.count;
+	*ret_count = c->holds.cells.count;
 	return c->holds.cells.rows;
 }
 
@@ -670,7 +667,7 @@ int contention_merge(struct contention *to, const struct contention *from)
 	struct contention_facts f = contention_facts(from);
 	int err = 0;
 
-	for (uint32_t i = 0; i < from->holds.cells.places.count && !err; i++)
+	for (uint32_t i = 0; i < from->holds.cells.count && !err; i++)
 		err = cell_merge(&to->holds.cells, &from->holds.cells.rows[i]);
 	for (uint32_t i = 0; i < from->holds.lock_places.count && !err; i++)
 		err = lock_merge(to, &from->holds.locks[i]);

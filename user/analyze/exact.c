@@ -36,7 +36,7 @@ struct exact *exact_new(struct cells *cells, const struct log_names *names)
 		return NULL;
 	x->lines = timelines_new(cells);
 	x->monitors = x->lines ? monitors_new(x->lines) : NULL;
-	x->park = x->monitors ? park_exact_new(x->lines, names) : NULL;
+	x->park = x->monitors ? park_exact_new(cells, x->lines, names) : NULL;
 	x->replay = x->park ? replay_new(&sink) : NULL;
 	if (x->replay)
 		return x;
@@ -65,24 +65,13 @@ int exact_pass(struct exact *x, uint64_t now_ns)
 	return replay_pass(x->replay, now_ns);
 }
 
-static bool is_park(const struct event *e)
-{
-	return e->id == EVENT_PARK_BEGIN || e->id == EVENT_PARK_END || e->id == EVENT_UNPARK;
-}
-
-/* The lock is the first field of all monitor events. */
-bool exact_takes(const struct event *e)
-{
-	return replay_number(e) && (is_park(e) || e->v[MONITOR_CONTENDED_ENTER_LOCK].u);
-}
-
 int exact_add(struct exact *x, const struct event *e, uint64_t note)
 {
 	_Static_assert(!MONITOR_CONTENDED_ENTER_LOCK && !MONITOR_CONTENDED_ENTERED_LOCK &&
 			       !MONITOR_CONTENDED_EXIT_LOCK && !MONITOR_NOTIFY_LOCK &&
 			       !MONITOR_FOLD_LOCK,
 		       "the lock is the first field");
-	return replay_add(x->replay, is_park(e) ? REPLAY_PARK : e->v[0].u, e, note);
+	return replay_add(x->replay, replay_is_park(e) ? REPLAY_PARK : e->v[0].u, e, note);
 }
 
 /* A monitor's exit has its chain: nothing is missing there. */
@@ -117,7 +106,9 @@ int exact_each_open(const struct exact *x,
 			      const struct blocked *who),
 		    void *context)
 {
-	return timelines_each_open(x->lines, on, context);
+	int err = timelines_each_open(x->lines, on, context);
+
+	return err ? err : park_exact_each_open(x->park, on, context);
 }
 
 uint64_t exact_holder(const struct exact *x, uint64_t lock, const struct blocked *who)

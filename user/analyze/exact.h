@@ -20,7 +20,11 @@ void exact_set_begin(struct exact *x, uint64_t begin_ns); /* as replay_set_begin
 /* It is now_ns in the log. 0 or -ENOMEM, as all of these. */
 int exact_pass(struct exact *x, uint64_t now_ns);
 /* Whether it is one of those that exact_add is for: an event with a number. */
-bool exact_takes(const struct event *e);
+static inline bool exact_takes(const struct event *e)
+{
+	/* The lock is the first field of all monitor events. */
+	return replay_number(e) && (replay_is_park(e) || e->v[MONITOR_CONTENDED_ENTER_LOCK].u);
+}
 /* note: of a notify, the call chain of the target's wait() on this monitor; else 0. */
 int exact_add(struct exact *x, const struct event *e, uint64_t note);
 /* An owner_stack event. */

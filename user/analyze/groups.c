@@ -19,12 +19,14 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+static const char no_name[] = "";
+
 static const char *class_of(const struct log_names *names, uint64_t number)
 {
 	const struct log_lock *lock = log_names_lock(names, number);
 	const char *name = lock ? log_names_class(names, lock->class) : NULL;
 
-	return name ? name : "";
+	return name && *name ? name : no_name;
 }
 
 /* Classes of the same name from several loaders, or loaded again, are one. */
@@ -72,16 +74,11 @@ static int compare_holder(const struct log_names *names, const struct cell *a, c
 	return compare_threads(names, a->holder, b->holder);
 }
 
-static uint64_t group_of(const struct log_names *names, const struct cell *cell)
+static uint64_t group_of(const struct stacks *stacks, const struct cell *cell)
 {
-	const struct log_lock *lock = log_names_lock(names, cell->lock);
+	const struct log_lock *lock = log_names_lock(stacks_names(stacks), cell->lock);
 
 	return cell->monitor ? LOCK_GROUP_MONITOR : lock ? lock->group : LOCK_GROUP_OTHER;
-}
-
-static int compare_group(const struct log_names *names, const struct cell *a, const struct cell *b)
-{
-	return compare_u64(group_of(names, a), group_of(names, b));
 }
 
 static uint64_t waiter_stack_of(const struct stacks *stacks, const struct cell *cell)
@@ -107,25 +104,62 @@ static uint64_t owner_method_of(const struct stacks *stacks, const struct cell *
 						: stacks_holder_method(stacks, cell->holder_stack);
 }
 
+/* Equal texts have one address in log_names. */
+static uint64_t lock_class_of(const struct stacks *stacks, const struct cell *cell)
+{
+	return (uintptr_t)class_of(stacks_names(stacks), cell->lock);
+}
+
+static uint64_t lock_of(const struct stacks *stacks, const struct cell *cell)
+{
+	(void)stacks;
+	return cell->lock;
+}
+
+static uint64_t behind_of(const struct stacks *stacks, const struct cell *cell)
+{
+	(void)stacks;
+	return cell->behind;
+}
+
+static uint64_t waiter_of(const struct stacks *stacks, const struct cell *cell)
+{
+	(void)stacks;
+	return cell->waiter;
+}
+
+static uint64_t holder_of(const struct stacks *stacks, const struct cell *cell)
+{
+	(void)stacks;
+	return cell->holder;
+}
+
 static const struct aspect aspects[] = {
 	[ASPECT_BEHIND] = {.name = "behind",
 			   .doc = "the lock that its holder was itself blocked or parked on",
 			   .max = GROUP_MAX_PART,
+			   .key = behind_of,
 			   .compare = compare_behind},
 	[ASPECT_LOCK_CLASS] = {.name = "lock_class",
 			       .doc = "class of the lock object",
+			       .key = lock_class_of,
 			       .compare = compare_lock_class},
-	[ASPECT_LOCK] = {.name = "lock", .doc = "the lock object", .compare = compare_lock},
+	[ASPECT_LOCK] = {.name = "lock",
+			 .doc = "the lock object",
+			 .key = lock_of,
+			 .compare = compare_lock},
 	[ASPECT_WAITER_THREAD] = {.name = "waiter_thread",
 				  .doc = "the thread that was blocked",
+				  .key = waiter_of,
 				  .compare = compare_waiter},
 	[ASPECT_OWNER_THREAD] = {.name = "owner_thread",
 				 .doc = "the thread that held the lock meanwhile",
 				 .max = GROUP_MAX_HELD,
+				 .key = holder_of,
 				 .compare = compare_holder},
 	[ASPECT_GROUP] = {.name = "group",
 			  .doc = "monitor, or juc: java.util.concurrent",
-			  .compare = compare_group},
+			  .key = group_of},
 	[ASPECT_WAITER_STACK] = {.name = "waiter_stack",
 				 .doc = "the call chain that was blocked",
 				 .key = waiter_stack_of},
@@ -164,40 +198,22 @@ bool lock_is_contended(const struct log_names *names, uint64_t lock, bool monito
 	return monitor || (l && (l->group == LOCK_GROUP_MONITOR || l->group == LOCK_GROUP_JUC));
 }
 
-/* A cell on its way into groups, with its key if the aspect has any. */
+/* A cell on its way into groups. */
 struct entry {
 	const struct cell *cell;
-	uint64_t key;
+	uint32_t group; /* its place */
 };
-
-static int compare_values(const struct sort_context *s, const struct entry *a,
-			  const struct entry *b)
-{
-	return s->aspect->key ? compare_u64(a->key, b->key)
-			      : s->aspect->compare(s->names, a->cell, b->cell);
-}
-
-/* Among equals in the order of the table, so that the result depends on nothing else. */
-static int compare_entries(const void *a, const void *b, void *context)
-{
-	const struct entry *x = a, *y = b;
-
-	return compare_values(context, x, y) ?: compare_u64((uintptr_t)x->cell, (uintptr_t)y->cell);
-}
 
 static int compare_groups(const void *a, const void *b, void *context)
 {
 	const struct sort_context *s = context;
 	const struct group *x = a, *y = b;
-	struct entry entry_x = {.cell = x->cell}, entry_y = {.cell = y->cell};
 
 	if (x->blocked_ns != y->blocked_ns)
 		return -compare_u64(x->blocked_ns, y->blocked_ns);
-	if (s->aspect->key) {
-		entry_x.key = s->aspect->key(s->stacks, x->cell);
-		entry_y.key = s->aspect->key(s->stacks, y->cell);
-	}
-	return compare_values(s, &entry_x, &entry_y);
+	if (s->aspect->compare)
+		return s->aspect->compare(s->names, x->cell, y->cell);
+	return compare_u64(s->aspect->key(s->stacks, x->cell), s->aspect->key(s->stacks, y->cell));
 }
 
 static void sum(struct group *g, const struct entry *entries, uint32_t count, enum group_max which)
@@ -222,34 +238,74 @@ static void sum(struct group *g, const struct entry *entries, uint32_t count, en
 	}
 }
 
-static int nest(const struct stacks *stacks, struct entry *entries, uint32_t count,
-		const enum aspect_id *by, unsigned depth, enum group_max max, struct group *parent)
+/* What all levels work with. */
+struct nest {
+	const struct stacks *stacks;
+	struct entry *spare; /* as many as there are entries */
+	struct places keys;  /* of the groups of one parent; empty in between */
+};
+
+/* Gives each entry its group's place, in the order of the first ones. 0 or -ENOMEM. */
+static int groups_number(struct nest *n, const struct aspect *aspect, struct entry *entries,
+			 uint32_t count, uint32_t *ret)
 {
-	struct sort_context s = {stacks, stacks_names(stacks), depth ? &aspects[*by] : NULL};
-	uint32_t first = 0, groups = 1, end;
 	int err = 0;
+
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = places_add_number(&n->keys, aspect->key(n->stacks, entries[i].cell),
+					&entries[i].group);
+	*ret = n->keys.count;
+	places_clear(&n->keys);
+	return err;
+}
+
+/* Entries of one group side by side, in the order that they had; ends by group, all zero. */
+static void entries_part(struct nest *n, struct entry *entries, uint32_t count, uint32_t *ends,
+			 uint32_t groups)
+{
+	uint32_t begin = 0, size;
+
+	memcpy(n->spare, entries, count * sizeof(*entries));
+	for (uint32_t i = 0; i < count; i++)
+		ends[entries[i].group]++;
+	for (uint32_t i = 0; i < groups; i++) {
+		size = ends[i];
+		ends[i] = begin;
+		begin += size;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		entries[ends[n->spare[i].group]++] = n->spare[i];
+}
+
+static int nest(struct nest *n, struct entry *entries, uint32_t count, const enum aspect_id *by,
+		unsigned depth, enum group_max max, struct group *parent)
+{
+	struct sort_context s = {n->stacks, stacks_names(n->stacks), depth ? &aspects[*by] : NULL};
+	uint32_t groups, *ends;
+	int err;
 
 	sum(parent, entries, count, max);
 	if (!depth || !count)
 		return 0;
-	for (uint32_t i = 0; i < count && s.aspect->key; i++)
-		entries[i].key = s.aspect->key(stacks, entries[i].cell);
-	qsort_r(entries, count, sizeof(*entries), compare_entries, &s);
-	for (uint32_t i = 1; i < count; i++)
-		groups += compare_values(&s, &entries[i - 1], &entries[i]) != 0;
+	err = groups_number(n, s.aspect, entries, count, &groups);
+	if (err)
+		return err;
 	parent->groups = calloc(groups, sizeof(*parent->groups));
-	if (!parent->groups)
-		return -ENOMEM;
-	for (; first < count && !err; first = end) {
-		struct group *g = &parent->groups[parent->group_count++];
+	ends = calloc(groups, sizeof(*ends));
+	if (parent->groups && ends)
+		entries_part(n, entries, count, ends, groups);
+	else
+		err = -ENOMEM;
+	for (uint32_t first = 0; !err && parent->group_count < groups;) {
+		struct group *g = &parent->groups[parent->group_count];
+		uint32_t end = ends[parent->group_count++];
 
-		end = first + 1;
-		while (end < count && !compare_values(&s, &entries[first], &entries[end]))
-			end++;
 		g->aspect = *by;
-		err = nest(stacks, entries + first, end - first, by + 1, depth - 1,
+		err = nest(n, entries + first, end - first, by + 1, depth - 1,
 			   max > s.aspect->max ? max : s.aspect->max, g);
+		first = end;
 	}
+	free(ends);
 	if (!err)
 		qsort_r(parent->groups, parent->group_count, sizeof(*parent->groups),
 			compare_groups, &s);
@@ -260,20 +316,25 @@ static int make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 		bool contended, const enum aspect_id *by, unsigned depth, struct group *ret)
 {
 	struct entry *used = malloc((cell_count + 1) * sizeof(*used));
+	struct nest n = {.stacks = stacks};
 	struct group root = {0};
 	uint32_t count = 0;
-	int err;
+	int err = used ? 0 : -ENOMEM;
 
-	if (!used)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cell_count; i++) {
+	for (uint32_t i = 0; i < cell_count && !err; i++) {
 		if ((cells[i].count || cells[i].blocked_ns) &&
 		    lock_is_contended(stacks_names(stacks), cells[i].lock, cells[i].monitor) ==
 			    contended)
 			used[count++] = (struct entry){.cell = &cells[i]};
 	}
-	err = nest(stacks, used, count, by, depth, GROUP_MAX_WHOLE, &root);
+	n.spare = depth ? malloc((count + 1) * sizeof(*n.spare)) : NULL;
+	if (depth && !n.spare)
+		err = -ENOMEM;
+	if (!err)
+		err = nest(&n, used, count, by, depth, GROUP_MAX_WHOLE, &root);
 	free(used);
+	free(n.spare);
+	places_free(&n.keys);
 	if (err)
 		groups_free(&root);
 	else

@@ -35,9 +35,9 @@ struct aspect {
 	const char *name;
 	const char *doc;
 	enum group_max max; /* which longest part is meant below it */
-	/* One of them: whether two cells are in one group, or the number of a cell's group. */
-	int (*compare)(const struct log_names *names, const struct cell *a, const struct cell *b);
+	/* The number of a cell's group; and which of two groups comes first, NULL: by number. */
 	uint64_t (*key)(const struct stacks *stacks, const struct cell *cell);
+	int (*compare)(const struct log_names *names, const struct cell *a, const struct cell *b);
 };
 
 const struct aspect *aspect_get(enum aspect_id id);

@@ -12,6 +12,7 @@ void holds_free(struct holds *h)
 	places_free(&h->thread_places);
 	free(h->locks);
 	free(h->threads);
+	free(h->pending);
 }
 
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret)
@@ -89,10 +90,52 @@ static int cell_find(struct holds *h, const struct thread_state *t, const struct
 	return err;
 }
 
+/* 1 + place of what the contention has in this cell; 0: nothing yet. */
+static uint32_t pending_find(const struct holds *h, const struct thread_state *t, uint32_t cell)
+{
+	uint32_t i = t->pending;
+
+	if (h->cells.rows[cell].waiter != THREAD_OTHERS)
+		return h->cells.rows[cell].pending;
+	while (i != PLACE_NONE && h->pending[i].cell != cell)
+		i = h->pending[i].next;
+	return i + 1;
+}
+
+/* What the contention has in this cell, zero if it had nothing. Lent until the next one. */
+static int pending_of(struct holds *h, struct thread_state *t, uint32_t cell, uint32_t holder,
+		      struct pending **ret)
+{
+	bool shared = h->cells.rows[cell].waiter == THREAD_OTHERS;
+	uint32_t place = pending_find(h, t, cell);
+	int err = 0;
+
+	if (place) {
+		*ret = &h->pending[place - 1];
+		return 0;
+	}
+	place = h->pending_free;
+	if (!place) {
+		err = array_grow(&h->pending, &h->pending_capacity, h->pending_count,
+				 sizeof(*h->pending));
+		if (err)
+			return err;
+		place = ++h->pending_count;
+	} else {
+		h->pending_free = h->pending[place - 1].next;
+	}
+	*ret = &h->pending[place - 1];
+	**ret = (struct pending){
+		.cell = cell, .next = t->pending, .holder = shared ? PLACE_NONE : holder};
+	h->cells.rows[cell].pending = shared ? 0 : place;
+	t->pending = place - 1;
+	return 0;
+}
+
 static int cell_pend(struct holds *h, struct thread_state *t, const struct charged *to,
 		     const struct piece *p)
 {
-	struct cell *cell;
+	struct pending *pending;
 	uint32_t place;
 	int err = cell_find(h, t, to, &place);
 
@@ -103,19 +146,16 @@ static int cell_pend(struct holds *h, struct thread_state *t, const struct charg
 		t->first_cell = place;
 	if (!p->ns)
 		return 0;
-	cell = &h->cells.rows[place];
-	if (!cell->pending_ns) {
-		cell->pending_next = t->pending;
-		cell->pending_holder = to->place;
-		t->pending = place;
-	}
-	cell->pending_ns += p->ns;
+	err = pending_of(h, t, place, to->place, &pending);
+	if (err)
+		return err;
+	pending->ns += p->ns;
 	if (holder_is_thread(to->holder)) {
-		cell->pending_first_reader_ns += p->first_reader_ns;
-		cell->pending_from_ns[to->at.from] += p->ns;
-		split_add(&cell->pending, &p->split);
+		pending->first_reader_ns += p->first_reader_ns;
+		pending->from_ns[to->at.from] += p->ns;
+		split_add(&pending->split, &p->split);
 	} else {
-		cell->pending.unknown_ns += p->ns;
+		pending->split.unknown_ns += p->ns;
 	}
 	return 0;
 }
@@ -365,7 +405,7 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	return err;
 }
 
-static void observe(const struct holds *h, const struct cell *cell, uint64_t *at_ns)
+static void observe(const struct holds *h, const struct cell *cell, uint64_t ns, uint64_t *at_ns)
 {
 	const struct cell_key key = {.lock = cell->lock,
 				     .waiter = cell->waiter,
@@ -375,7 +415,7 @@ static void observe(const struct holds *h, const struct cell *cell, uint64_t *at
 				     .behind = cell->behind};
 	uint64_t from_ns = *at_ns;
 
-	*at_ns += cell->pending_ns;
+	*at_ns += ns;
 	if (h->cells.observe)
 		h->cells.observe(h->cells.observer, &key, from_ns, *at_ns);
 }
@@ -384,30 +424,30 @@ static void observe(const struct holds *h, const struct cell *cell, uint64_t *at
 static void pending_count(struct holds *h, struct thread_state *t)
 {
 	uint64_t at_ns = t->since_ns;
-	struct cell *cell;
+	const struct pending *p;
 
-	for (uint32_t i = t->pending; i != PLACE_NONE; i = cell->pending_next) {
-		cell = &h->cells.rows[i];
-		if (cell->pending_holder != PLACE_NONE)
-			h->threads[cell->pending_holder].held_ns += cell->pending_ns;
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = p->next) {
+		p = &h->pending[i];
+		if (p->holder != PLACE_NONE)
+			h->threads[p->holder].held_ns += p->ns;
 	}
-	for (uint32_t i = t->pending; i != PLACE_NONE; i = cell->pending_next) {
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = p->next) {
+		struct cell *cell;
 		uint64_t held_ns;
 
-		cell = &h->cells.rows[i];
-		held_ns = cell->pending_holder == PLACE_NONE
-				  ? cell->pending_ns
-				  : h->threads[cell->pending_holder].held_ns;
-		observe(h, cell, &at_ns);
-		cell->blocked_ns += cell->pending_ns;
-		cell->first_reader_ns += cell->pending_first_reader_ns;
+		p = &h->pending[i];
+		cell = &h->cells.rows[p->cell];
+		held_ns = p->holder == PLACE_NONE ? p->ns : h->threads[p->holder].held_ns;
+		observe(h, cell, p->ns, &at_ns);
+		cell->blocked_ns += p->ns;
+		cell->first_reader_ns += p->first_reader_ns;
 		if (held_ns > cell->max_held_ns)
 			cell->max_held_ns = held_ns;
-		if (cell->pending_ns > cell->max_part_ns)
-			cell->max_part_ns = cell->pending_ns;
+		if (p->ns > cell->max_part_ns)
+			cell->max_part_ns = p->ns;
 		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)
-			cell->stack_from_ns[k] += cell->pending_from_ns[k];
-		split_add(&cell->split, &cell->pending);
+			cell->stack_from_ns[k] += p->from_ns[k];
+		split_add(&cell->split, &p->split);
 	}
 }
 
@@ -416,16 +456,14 @@ static void pending_clear(struct holds *h, struct thread_state *t)
 	uint32_t next;
 
 	for (uint32_t i = t->pending; i != PLACE_NONE; i = next) {
-		struct cell *cell = &h->cells.rows[i];
+		struct pending *p = &h->pending[i];
 
-		if (cell->pending_holder != PLACE_NONE)
-			h->threads[cell->pending_holder].held_ns = 0;
-		next = cell->pending_next;
-		cell->pending_ns = 0;
-		cell->pending_first_reader_ns = 0;
-		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)
-			cell->pending_from_ns[k] = 0;
-		cell->pending = (struct split){0};
+		if (p->holder != PLACE_NONE)
+			h->threads[p->holder].held_ns = 0;
+		h->cells.rows[p->cell].pending = 0;
+		next = p->next;
+		p->next = h->pending_free;
+		h->pending_free = i + 1;
 	}
 	t->pending = PLACE_NONE;
 }

@@ -33,6 +33,18 @@ struct piece {
 	bool first; /* the contention began with it */
 };
 
+/* What a contention that is going on has in one cell: not in its sums before the contention ends.
+ * Apart, as there are many cells, and few of them have any. */
+struct pending {
+	uint64_t ns, first_reader_ns;
+	struct split split;
+	uint64_t from_ns[HOLDER_STACK_FROM_COUNT];
+	uint32_t cell;
+	/* Of this contention, PLACE_NONE: the last. Of a free one 1 + the next, 0: none. */
+	uint32_t next;
+	uint32_t holder; /* the holder's place in the table of threads, or PLACE_NONE */
+};
+
 struct lock_state {
 	struct contention_lock seen;
 	uint64_t holder;
@@ -60,7 +72,7 @@ struct thread_state {
 	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
 	uint32_t first_cell;     /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
-	uint32_t pending;        /* cells with pending time */
+	uint32_t pending;        /* first one, PLACE_NONE: none */
 	uint32_t last_cell;      /* that had some last */
 	uint32_t previous, next; /* blocked on the same lock */
 	struct piece open, open_before;
@@ -78,6 +90,9 @@ struct holds {
 	struct places thread_places;
 	struct thread_state *threads;
 	uint32_t threads_capacity;
+	struct pending *pending; /* pending_count of them */
+	uint32_t pending_count, pending_capacity;
+	uint32_t pending_free; /* 1 + the first one that is free; 0: none */
 	uint64_t now_ns;
 };
 

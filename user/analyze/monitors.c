@@ -69,7 +69,7 @@ void monitors_free(struct monitors *m)
 }
 
 /* Its line begins before everything: times need not be in the order of the numbers. */
-static int monitor_of(struct monitors *m, uint64_t lock, struct monitor **ret)
+static int monitor_add(struct monitors *m, uint64_t lock, struct monitor **ret)
 {
 	struct place_key key = {.a = lock};
 	struct timeline *line;
@@ -83,6 +83,16 @@ static int monitor_of(struct monitors *m, uint64_t lock, struct monitor **ret)
 		return err;
 	*ret = &m->rows[place];
 	(*ret)->line = line;
+	return 0;
+}
+
+static int monitor_of(struct monitors *m, uint64_t lock, struct monitor **ret)
+{
+	uint32_t place = places_find_number(&m->places, lock);
+
+	if (place == PLACE_NONE)
+		return monitor_add(m, lock, ret);
+	*ret = &m->rows[place];
 	return 0;
 }
 

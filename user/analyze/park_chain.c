@@ -145,27 +145,27 @@ static struct park_chain read_chain(const struct log_names *names, uint64_t stac
 	return chain;
 }
 
-bool park_chains_ready(const struct park_chains *c, uint64_t stack)
+bool park_chains_read_ready(const struct park_chains *c, uint64_t stack)
 {
 	bool known;
 
-	if (!stack || !c->names ||
-	    places_find(&c->places, (struct place_key){.a = stack}) != PLACE_NONE)
+	if (!stack || !c->names)
 		return true;
 	read_chain(c->names, stack, &known);
 	return known;
 }
 
-int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *ret)
+/* A new one. */
+int park_chains_read(struct park_chains *c, uint64_t stack, struct park_chain *ret)
 {
 	struct place_key key = {.a = stack};
-	uint32_t place = places_find(&c->places, key);
 	struct park_chain chain = {0};
+	uint32_t place;
 	bool known;
 	int err;
 
-	if (!stack || !c->names || place != PLACE_NONE) {
-		*ret = place == PLACE_NONE ? chain : c->rows[place];
+	if (!stack || !c->names) {
+		*ret = chain;
 		return 0;
 	}
 	/* What is not known by now is not waited for again. */

@@ -36,8 +36,33 @@ struct park_chains {
 	uint32_t capacity;
 };
 
+/* One that has been found out. NULL: it is not. Lent until the next park_chains_get. */
+static inline const struct park_chain *park_chains_known(const struct park_chains *c,
+							 uint64_t stack)
+{
+	uint32_t place = places_find_number(&c->places, stack);
+
+	return place == PLACE_NONE ? NULL : &c->rows[place];
+}
+
+bool park_chains_read_ready(const struct park_chains *c, uint64_t stack);
+int park_chains_read(struct park_chains *c, uint64_t stack, struct park_chain *ret);
+
 /* Whether all names are there that it takes to read a chain; those that are not may still come. */
-bool park_chains_ready(const struct park_chains *c, uint64_t stack);
+static inline bool park_chains_ready(const struct park_chains *c, uint64_t stack)
+{
+	return park_chains_known(c, stack) || park_chains_read_ready(c, stack);
+}
+
 /* 0 or -ENOMEM. stack may be 0. */
-int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *ret);
+static inline int park_chains_get(struct park_chains *c, uint64_t stack, struct park_chain *ret)
+{
+	const struct park_chain *known = park_chains_known(c, stack);
+
+	if (!known)
+		return park_chains_read(c, stack, ret);
+	*ret = *known;
+	return 0;
+}
+
 void park_chains_free(struct park_chains *c);

@@ -39,16 +39,17 @@
 /* A thread that has come back from park, and has not got the lock, tries again for much less. */
 #define TRY_NS 100000
 
-struct park_exact *park_exact_new(struct timelines *lines, const struct log_names *names)
+struct park_exact *park_exact_new(struct cells *cells, struct timelines *lines,
+				  const struct log_names *names)
 {
 	struct park_exact *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
+	p->cells = cells;
 	p->lines = lines;
 	p->names = names;
 	p->chains.names = names;
-	p->waits.all = lines;
 	return p;
 }
 
@@ -67,9 +68,9 @@ static uint64_t awake_ns(const struct parker *t, uint64_t now_ns, const struct c
 {
 	uint64_t ns = now_ns > t->back_ns ? now_ns - t->back_ns : 0, waited_ns = 0;
 
-	if (t->back.known && now->known)
+	if (t->back_known && now->known)
 		waited_ns =
-			now->runnable_ns - t->back.runnable_ns + now->stolen_ns - t->back.stolen_ns;
+			now->runnable_ns - t->back_runnable_ns + now->stolen_ns - t->back_stolen_ns;
 	return ns > waited_ns ? ns - waited_ns : 0;
 }
 
@@ -103,12 +104,13 @@ static int wish_unpark(struct park_exact *p, struct parker *t, const struct unpa
 static int wish_park(struct park_exact *p, struct parker *t, uint32_t blocker,
 		     const struct event *e, bool *ret_again)
 {
-	struct counters now = counters_own(e);
+	struct counters now;
 	struct park_lock *l;
 
 	*ret_again = false;
 	if (t->wants == PLACE_NONE || t->wants != blocker)
 		return wish_end(p, t, t->woken);
+	now = counters_own(e);
 	l = &p->blockers[blocker].lock;
 	if (awake_ns(t, e->time_ns, &now) > TRY_NS)
 		return wish_end(p, t, t->woken);
@@ -134,8 +136,19 @@ static int drop_parked(struct park_exact *p, struct parker *t)
 	if (err)
 		return err;
 	timeline_counts(line)->end_missing++;
-	return t->in_lock ? park_lock_unblock(&b->lock, t->thread, t->mode, t->since_ns, false)
-			  : park_wait_drop(&p->waits, b->lock.lock, t->thread);
+	return t->in_lock ? park_lock_unblock(&b->lock, t->thread, t->mode, t->since_ns, false) : 0;
+}
+
+/* The table may move when the second one is new. */
+static int parks_two(struct park_exact *p, uint64_t a, struct parker **ret_a, uint64_t b,
+		     struct parker **ret_b)
+{
+	uint32_t known = p->parkers_capacity;
+	int err = parks_thread(p, b, ret_b);
+
+	if (!err)
+		err = parks_thread(p, a, ret_a);
+	return err || p->parkers_capacity == known ? err : parks_thread(p, b, ret_b);
 }
 
 static int on_unpark(struct park_exact *p, const struct event *e)
@@ -143,18 +156,12 @@ static int on_unpark(struct park_exact *p, const struct event *e)
 	struct unpark u = {.sequence = e->v[UNPARK_SEQUENCE].u,
 			   .ns = e->time_ns,
 			   .thread = e->thread,
-			   .stack = e->v[UNPARK_STACK].u,
-			   .its = counters_own(e)};
+			   .stack = e->v[UNPARK_STACK].u};
 	struct parker *by, *target;
 	int err = park_chains_get(&p->chains, u.stack, &u.chain);
 
-	/* Twice: the table may move. */
 	if (!err)
-		err = parks_thread(p, e->thread, &by);
-	if (!err)
-		err = parks_thread(p, e->v[UNPARK_TARGET].u, &target);
-	if (!err)
-		err = parks_thread(p, e->thread, &by);
+		err = parks_two(p, e->thread, &by, e->v[UNPARK_TARGET].u, &target);
 	if (!err)
 		err = wish_unpark(p, by, &u, target);
 	if (err)
@@ -162,7 +169,7 @@ static int on_unpark(struct park_exact *p, const struct event *e)
 	by->await_released = PLACE_NONE;
 	if (target->parked &&
 	    (!target->by.sequence || target->by.chain.unpark > UNPARK_RELEASE_SHARED))
-		err = park_unpark_tell(p, target, &u, by);
+		err = park_unpark_tell(p, target, &u, e, by);
 	if (err)
 		return err;
 	if (u.chain.unpark != UNPARK_REPAIR)
@@ -203,21 +210,39 @@ static int begin_lock(struct park_exact *p, struct parker *t, const struct event
 	return err;
 }
 
+static struct blocked blocked_of(const struct parker *t)
+{
+	return (struct blocked){.thread = t->thread, .stack = t->stack, .owner = t->owner};
+}
+
+/* The lines are also what says which locks there are. */
+static int begin_wait(struct park_exact *p, struct blocker *b)
+{
+	struct timeline *line;
+	int err = b->lined ? 0 : timeline_of(p->lines, b->lock.lock, 0, &line);
+
+	b->lined = !err;
+	return err;
+}
+
 static int begin(struct park_exact *p, struct parker *t, const struct event *e, bool awaits,
 		 enum park_mode mode)
 {
 	struct blocker *b = &p->blockers[t->blocker];
 	struct held held = park_held_seen(e);
-	struct blocked who = {.thread = t->thread, .stack = t->stack, .owner = held.thread};
+	struct blocked who;
 
+	t->owner = held.thread;
 	if (!blocker_is_lock(b) && b->family != PARK_FAMILY_CONDITION &&
 	    held.mode == HELD_EXCLUSIVE)
 		b->family = PARK_FAMILY_OWNED;
 	t->in_lock = blocker_is_lock(b);
 	t->mode = b->family == PARK_FAMILY_READ_WRITE ? mode : PARK_EXCLUSIVE;
 	condition_learn(p, t, awaits);
-	return t->in_lock ? begin_lock(p, t, e, &who)
-			  : park_wait_begin(&p->waits, b->lock.lock, t->since_ns, &who);
+	if (!t->in_lock)
+		return begin_wait(p, b);
+	who = blocked_of(t);
+	return begin_lock(p, t, e, &who);
 }
 
 static int on_begin(struct park_exact *p, const struct event *e)
@@ -275,28 +300,37 @@ static struct cause cause_find(const struct park_exact *p, const struct parker *
 static int end_wait(struct park_exact *p, struct parker *t, const struct event *e)
 {
 	const struct blocker *b = &p->blockers[t->blocker];
-	struct hold by = {.holder = HOLDER_UNKNOWN};
-	uint64_t done_ns = e->time_ns;
+	struct park_wait w = {.lock = b->lock.lock,
+			      .who = blocked_of(t),
+			      .since_ns = t->since_ns,
+			      .until_ns = e->time_ns > t->since_ns ? e->time_ns : t->since_ns,
+			      .by.holder = HOLDER_UNKNOWN,
+			      .done_ns = e->time_ns};
 
 	if (t->by.sequence) {
 		t->cause = cause_find(p, t);
-		done_ns = t->cause.ns;
+		w.done_ns = t->cause.ns;
 	}
 	if (t->by.sequence && b->family != PARK_FAMILY_OTHER)
-		by = (struct hold){.holder = t->cause.thread,
-				   .stack = t->cause.stack,
-				   .from = t->cause.stack ? HOLDER_STACK_RELEASE
-							  : HOLDER_STACK_UNKNOWN};
-	return park_wait_end(&p->waits, b->lock.lock, t->thread, e->time_ns, &by, done_ns);
+		w.by = (struct hold){.holder = t->cause.thread,
+				     .stack = t->cause.stack,
+				     .from = t->cause.stack ? HOLDER_STACK_RELEASE
+							    : HOLDER_STACK_UNKNOWN};
+	return park_wait_charge(p->cells, &p->parts, &w);
 }
 
 /* It goes for the lock now, as those do that were parked on that. */
 static int want(struct park_exact *p, struct parker *t, const struct event *e, uint32_t lock,
 		bool unparked)
 {
+	struct counters its;
+
 	t->wants = lock;
+	its = counters_own(e);
 	t->back_ns = e->time_ns;
-	t->back = counters_own(e);
+	t->back_known = its.known;
+	t->back_runnable_ns = its.runnable_ns;
+	t->back_stolen_ns = its.stolen_ns;
 	return park_lock_woken(&p->blockers[lock].lock, e->v[PARK_END_SEQUENCE].u, e->time_ns,
 			       t->thread, t->mode, unparked);
 }
@@ -465,6 +499,23 @@ int park_exact_finish(struct park_exact *p, uint64_t end_ns)
 	for (uint32_t i = 0; i < p->blocker_places.count && !err; i++) {
 		if (blocker_is_lock(&p->blockers[i]))
 			err = park_lock_finish(&p->blockers[i].lock, end_ns);
+	}
+	return err;
+}
+
+int park_exact_each_open(const struct park_exact *p,
+			 int (*on)(void *context, uint64_t lock, uint64_t since_ns,
+				   const struct blocked *who),
+			 void *context)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->parker_places.count && !err; i++) {
+		const struct parker *t = &p->parkers[i];
+		const struct blocked who = blocked_of(t);
+
+		if (t->parked && !t->in_lock && t->blocker != PLACE_NONE)
+			err = on(context, p->blockers[t->blocker].lock.lock, t->since_ns, &who);
 	}
 	return err;
 }

@@ -6,16 +6,20 @@
 
 #include "log/event.h"
 
+struct blocked;
+struct cells;
 struct log_names;
 struct park_exact;
 struct timelines;
 
 /*
- * Blocked time is charged through timelines, which contention.c makes over its cells; names say of
- * which class a blocker is. Names come when their events do: a lock's may be defined later than its
- * first use. Both are lent until park_exact_free. NULL: no memory.
+ * Time blocked on locks is charged through timelines, which are those over cells, and all other
+ * waiting to the cells; names say of which class a blocker is. Names come when their events do: a
+ * lock's may be defined later than its first use. All are lent until park_exact_free. NULL: no
+ * memory.
  */
-struct park_exact *park_exact_new(struct timelines *lines, const struct log_names *names);
+struct park_exact *park_exact_new(struct cells *cells, struct timelines *lines,
+				  const struct log_names *names);
 void park_exact_free(struct park_exact *p);
 
 /*
@@ -29,3 +33,9 @@ void park_exact_show(struct park_exact *p, const struct event *e);
 /* No more events; end_ns is the time of the log's last one. 0 or -ENOMEM. timelines_finish comes
  * behind this. */
 int park_exact_finish(struct park_exact *p, uint64_t end_ns);
+/* Then: threads that are still parked on what is no lock; those that are on a lock, the timelines
+ * tell. */
+int park_exact_each_open(const struct park_exact *p,
+			 int (*on)(void *context, uint64_t lock, uint64_t since_ns,
+				   const struct blocked *who),
+			 void *context);

@@ -89,9 +89,10 @@ static int release_late(struct park_exact *p, const struct parker *t, uint32_t l
 
 /* An unpark of a thread that is parked on a lock. */
 static int unpark_lock(struct park_exact *p, uint32_t place, const struct unpark *u,
-		       const struct parker *by, uint64_t target)
+		       const struct event *e, const struct parker *by, uint64_t target)
 {
 	struct blocker *b = &p->blockers[place];
+	struct counters its;
 	struct held held;
 	int err = 0;
 
@@ -103,14 +104,15 @@ static int unpark_lock(struct park_exact *p, uint32_t place, const struct unpark
 	}
 	if (!is_release(b, u))
 		return 0;
+	its = counters_own(e);
 	err = release_late(p, by, place);
 	if (!err)
-		err = park_lock_see(&p->blockers[place].lock, u->ns, u->thread, &u->its);
+		err = park_lock_see(&p->blockers[place].lock, u->ns, u->thread, &its);
 	return err ? err : release(p, place, u, target);
 }
 
 int park_unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
-		     struct parker *by)
+		     const struct event *e, struct parker *by)
 {
 	uint32_t place = target->blocker;
 	struct blocker *b;
@@ -126,7 +128,7 @@ int park_unpark_tell(struct park_exact *p, const struct parker *target, const st
 	}
 	if (!blocker_is_lock(b))
 		return 0;
-	err = unpark_lock(p, place, u, by, target->thread);
+	err = unpark_lock(p, place, u, e, by, target->thread);
 	if (u->chain.awaits && u->chain.unpark == UNPARK_RELEASE)
 		by->await_released = place;
 	return err;

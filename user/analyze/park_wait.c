@@ -1,47 +1,78 @@
 #include "analyze/park_wait.h"
 
-#include <stdlib.h>
+#include "analyze/doing.h"
 
-static const struct hold nobody = {.holder = HOLDER_HAND_OVER};
+/* More of it are put together when they are charged. */
+#define NEAR 8
 
-static struct timeline *line_find(const struct park_waits *w, uint64_t lock, uint64_t thread)
+/* The time of the one that is waited for, while it is itself blocked on a lock, or on none. */
+static int add(struct parts *parts, const struct park_wait *w, uint64_t behind,
+	       const struct split *split)
 {
-	return w->lines[places_find(&w->places, (struct place_key){.a = lock, .b = thread})];
+	struct part part = {.hold = w->by, .split = *split, .first = !parts->count};
+
+	for (uint32_t i = parts->count; i > 0 && i + NEAR > parts->count; i--) {
+		if (parts->rows[i - 1].hold.behind == behind) {
+			split_add(&parts->rows[i - 1].split, split);
+			return 0;
+		}
+	}
+	part.hold.behind = behind;
+	return parts_add(parts, &part);
 }
 
-int park_wait_begin(struct park_waits *w, uint64_t lock, uint64_t ns, const struct blocked *who)
+static uint64_t behind_of(const struct park_wait *w, const struct doing *d)
 {
-	struct place_key key = {.a = lock, .b = who->thread};
-	uint32_t place;
-	int err =
-		places_add_row(&w->places, key, &w->lines, &w->capacity, sizeof(*w->lines), &place);
+	uint64_t lock = d ? doing_behind(d) : 0;
 
-	if (!err && !w->lines[place])
-		err = timeline_part(w->all, lock, TIMELINE_PART_THREADS + who->thread, 0,
-				    &w->lines[place]);
+	return lock != w->lock ? lock : 0;
+}
+
+/* Up to done_ns, cut at the moments at which the one that is waited for told of itself. */
+static int add_done(struct parts *parts, const struct park_wait *w, const struct doings *doings,
+		    uint64_t done_ns)
+{
+	const struct doing *before = NULL, *d = NULL;
+	uint64_t at_ns = w->since_ns, behind;
+	struct counters since = {0};
+	struct split split;
+	int err = 0;
+
+	if (doings && holder_is_thread(w->by.holder)) {
+		before = doings_before(doings, w->by.holder, at_ns);
+		d = doings_after(doings, w->by.holder, at_ns);
+	}
+	if (before && before->ns == at_ns)
+		since = before->its;
+	behind = behind_of(w, before);
+	for (; d && d->ns <= done_ns && !err; d = doings_next(doings, w->by.holder, d)) {
+		split = split_of(d->ns - at_ns, &since, &d->its);
+		if (d->ns > at_ns)
+			err = add(parts, w, behind, &split);
+		at_ns = d->ns;
+		since = d->its;
+		behind = behind_of(w, d);
+	}
+	split = (struct split){.unknown_ns = done_ns - at_ns};
+	return err || done_ns == at_ns ? err : add(parts, w, behind, &split);
+}
+
+int park_wait_charge(struct cells *cells, struct parts *parts, const struct park_wait *w)
+{
+	struct part rest = {.hold.holder = HOLDER_HAND_OVER};
+	uint64_t done_ns = w->done_ns < w->until_ns ? w->done_ns : w->until_ns;
+	int err = 0;
+
+	if (done_ns > w->since_ns)
+		err = add_done(parts, w, cells->doings, done_ns);
+	else
+		done_ns = w->since_ns;
+	rest.first = !parts->count;
+	rest.split.unknown_ns = w->until_ns - done_ns;
+	if (!err && rest.split.unknown_ns)
+		err = parts_add(parts, &rest);
 	if (!err)
-		err = timeline_extend(w->lines[place], ns, &nobody);
-	return err ? err : timeline_block(w->lines[place], ns, who);
-}
-
-int park_wait_end(struct park_waits *w, uint64_t lock, uint64_t thread, uint64_t ns,
-		  const struct hold *by, uint64_t done_ns)
-{
-	struct timeline *line = line_find(w, lock, thread);
-	int err = timeline_extend(line, done_ns < ns ? done_ns : ns, by);
-
-	if (!err)
-		err = timeline_extend(line, ns, &nobody);
-	return err ? err : timeline_unblock(line, thread, ns, true);
-}
-
-int park_wait_drop(struct park_waits *w, uint64_t lock, uint64_t thread)
-{
-	return timeline_unblock(line_find(w, lock, thread), thread, 0, false);
-}
-
-void park_waits_free(struct park_waits *w)
-{
-	places_free(&w->places);
-	free(w->lines);
+		err = parts_charge(parts, cells, w->lock, &w->who, w->since_ns, w->until_ns);
+	parts->count = 0;
+	return err;
 }

@@ -2,22 +2,21 @@
  * ends its wait, if by anybody. */
 #pragma once
 
-#include "analyze/places.h"
-#include "analyze/timeline.h"
+#include "analyze/parts.h"
 
-/* A timeline for each thread and blocker. All zero but all at the start. */
-struct park_waits {
-	struct timelines *all; /* lent */
-	struct places places;
-	struct timeline **lines;
-	uint32_t capacity;
+/* A thread was parked on something, which it and nobody else waited for in this way. */
+struct park_wait {
+	uint64_t lock;
+	struct blocked who;
+	uint64_t since_ns, until_ns;
+	struct hold by;   /* who has done what ended it; behind is not used */
+	uint64_t done_ns; /* when */
 };
 
-/* All with int: 0 or -ENOMEM. */
-int park_wait_begin(struct park_waits *w, uint64_t lock, uint64_t ns, const struct blocked *who);
-/* by has done at done_ns what ended it. */
-int park_wait_end(struct park_waits *w, uint64_t lock, uint64_t thread, uint64_t ns,
-		  const struct hold *by, uint64_t done_ns);
-/* It is not known when it has ended. */
-int park_wait_drop(struct park_waits *w, uint64_t lock, uint64_t thread);
-void park_waits_free(struct park_waits *w);
+/*
+ * Charges it: up to done_ns to whom it waited for, the rest to nobody. No thread ever waits for the
+ * same, so there is no line of holders to be kept: what the one that ended it did meanwhile is what
+ * that one has told of itself. parts has room for that, and is empty before and after. 0 or
+ * -ENOMEM.
+ */
+int park_wait_charge(struct cells *cells, struct parts *parts, const struct park_wait *w);

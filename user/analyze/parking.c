@@ -18,7 +18,7 @@ static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 	return 0;
 }
 
-static int thread_find(struct parking *p, uint64_t thread, struct parking_thread **ret)
+static int thread_add(struct parking *p, uint64_t thread, struct parking_thread **ret)
 {
 	struct place_key key = {.a = thread};
 	uint32_t place;
@@ -29,6 +29,16 @@ static int thread_find(struct parking *p, uint64_t thread, struct parking_thread
 		return err;
 	*ret = &p->threads[place];
 	(*ret)->thread = thread;
+	return 0;
+}
+
+static int thread_find(struct parking *p, uint64_t thread, struct parking_thread **ret)
+{
+	uint32_t place = places_find_number(&p->thread_places, thread);
+
+	if (place == PLACE_NONE)
+		return thread_add(p, thread, ret);
+	*ret = &p->threads[place];
 	return 0;
 }
 
@@ -69,16 +79,13 @@ static void count(struct parking *p, struct parking_row *row, uint64_t since_ns,
 }
 
 /* by: the number of the unpark that ended it; 0: none. */
-static int end(struct parking *p, const struct event *e, enum parking_kind kind, uint64_t lock,
+static int end(struct parking *p, struct parking_thread *t, enum parking_kind kind, uint64_t lock,
 	       uint64_t how, uint64_t by)
 {
-	struct parking_thread *t;
 	struct parking_row *row;
 	uint64_t since_ns;
-	int err = thread_find(p, e->thread, &t);
+	int err = row_find(p, kind, t->active[kind] ? t->lock[kind] : lock, &row);
 
-	if (!err)
-		err = row_find(p, kind, t->active[kind] ? t->lock[kind] : lock, &row);
 	if (err)
 		return err;
 	if (!t->active[kind]) {
@@ -103,14 +110,24 @@ static int end(struct parking *p, const struct event *e, enum parking_kind kind,
 static int park_end(struct parking *p, const struct event *e)
 {
 	struct parking_thread *t;
-	int err = end(p, e, PARKING_PARK, e->v[PARK_END_LOCK].u, e->v[PARK_END_HOW].u,
-		      e->v[PARK_END_BY].u);
+	int err = thread_find(p, e->thread, &t);
 
-	if (!err)
-		err = thread_find(p, e->thread, &t);
-	if (!err)
-		t->unpark = 0;
+	if (err)
+		return err;
+	err = end(p, t, PARKING_PARK, e->v[PARK_END_LOCK].u, e->v[PARK_END_HOW].u,
+		  e->v[PARK_END_BY].u);
+	t->unpark = 0;
 	return err;
+}
+
+static int wait_end(struct parking *p, const struct event *e)
+{
+	struct parking_thread *t;
+	int err = thread_find(p, e->thread, &t);
+
+	return err ? err
+		   : end(p, t, PARKING_WAIT, e->v[MONITOR_WAIT_END_LOCK].u,
+			 e->v[MONITOR_WAIT_END_HOW].u, 0);
 }
 
 /* A thread has one permit: further unparks change nothing. */
@@ -165,8 +182,7 @@ int parking_add(struct parking *p, const struct event *e)
 	case EVENT_MONITOR_WAIT_BEGIN:
 		return begin(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u);
 	case EVENT_MONITOR_WAIT_END:
-		return end(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_END_LOCK].u,
-			   e->v[MONITOR_WAIT_END_HOW].u, 0);
+		return wait_end(p, e);
 	case EVENT_THREAD_END:
 		return on_thread_end(p, e);
 	default:

@@ -4,21 +4,16 @@
 
 #include "log/names.h"
 
-bool blocker_is_lock(const struct blocker *b)
-{
-	return b->family == PARK_FAMILY_EXCLUSIVE || b->family == PARK_FAMILY_READ_WRITE ||
-	       b->family == PARK_FAMILY_OWNED;
-}
-
 int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret)
 {
 	uint32_t known = p->blocker_places.count;
-	const struct log_lock *l = p->names ? log_names_lock(p->names, lock) : NULL;
+	const struct log_lock *l;
 	int err = places_add_row(&p->blocker_places, (struct place_key){.a = lock}, &p->blockers,
 				 &p->blockers_capacity, sizeof(*p->blockers), ret);
 
 	if (err || *ret < known)
 		return err;
+	l = p->names ? log_names_lock(p->names, lock) : NULL;
 	p->blockers[*ret] = (struct blocker){
 		.family = park_family_of(l ? log_names_class(p->names, l->class) : NULL),
 		.lock = {.lock = lock, .all = p->lines},
@@ -26,30 +21,42 @@ int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret)
 	return 0;
 }
 
-int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret)
+static int thread_add(struct park_exact *p, uint64_t thread, struct parker **ret)
 {
-	uint32_t known = p->parker_places.count, place;
-	struct parker *t;
+	uint32_t place;
 	int err = places_add_row(&p->parker_places, (struct place_key){.a = thread}, &p->parkers,
 				 &p->parkers_capacity, sizeof(*p->parkers), &place);
 
 	if (err)
 		return err;
-	t = &p->parkers[place];
-	if (place == known)
-		*t = (struct parker){.thread = thread,
-				     .blocker = PLACE_NONE,
-				     .wants = PLACE_NONE,
-				     .await_released = PLACE_NONE};
-	if (t->gaps != p->gaps) {
-		t->wants = t->await_released = PLACE_NONE;
-		t->cause = (struct cause){0};
-		t->came.known = false;
-		if (!t->parked)
-			t->by = (struct unpark){0};
-		t->gaps = p->gaps;
-	}
-	*ret = t;
+	*ret = &p->parkers[place];
+	**ret = (struct parker){.thread = thread,
+				.gaps = p->gaps,
+				.blocker = PLACE_NONE,
+				.wants = PLACE_NONE,
+				.await_released = PLACE_NONE};
+	return 0;
+}
+
+static void forget(struct parker *t, uint32_t gaps)
+{
+	t->wants = t->await_released = PLACE_NONE;
+	t->cause = (struct cause){0};
+	t->came.known = false;
+	if (!t->parked)
+		t->by = (struct unpark){0};
+	t->gaps = gaps;
+}
+
+int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret)
+{
+	uint32_t place = places_find_number(&p->parker_places, thread);
+
+	if (place == PLACE_NONE)
+		return thread_add(p, thread, ret);
+	*ret = &p->parkers[place];
+	if ((*ret)->gaps != p->gaps)
+		forget(*ret, p->gaps);
 	return 0;
 }
 
@@ -58,7 +65,7 @@ void parks_free(struct park_exact *p)
 	for (uint32_t i = 0; i < p->blocker_places.count; i++)
 		park_lock_free(&p->blockers[i].lock);
 	park_chains_free(&p->chains);
-	park_waits_free(&p->waits);
+	free(p->parts.rows);
 	places_free(&p->blocker_places);
 	places_free(&p->parker_places);
 	free(p->blockers);

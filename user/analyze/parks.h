@@ -15,7 +15,6 @@ struct log_names;
 struct unpark {
 	uint64_t sequence, ns, thread, stack;
 	struct park_chain chain;
-	struct counters its;
 };
 
 /* Whose release it was that has set off a chain of wake-ups. */
@@ -39,6 +38,7 @@ struct parker {
 	bool again;   /* on the same lock, as it did not get it when it came back */
 	bool in_lock; /* in the queue of a lock, as far as its class tells */
 	uint64_t since_ns, stack;
+	uint64_t owner; /* who was seen to have it then */
 	enum park_mode mode;
 	struct unpark by; /* parked: what ends it; else: the permit that it has */
 
@@ -46,7 +46,8 @@ struct parker {
 	uint32_t wants; /* lock that it is about to take; PLACE_NONE: none */
 	bool woken;     /* by an unpark, whatever else there was */
 	uint64_t back_ns;
-	struct counters back;
+	bool back_known; /* its time until then in which it could not run */
+	uint64_t back_runnable_ns, back_stolen_ns;
 	struct cause cause;
 	struct came came;
 	/* Behind an unpark: the lock that await() released by it, or PLACE_NONE. */
@@ -57,6 +58,7 @@ struct blocker {
 	enum park_family family;
 	struct park_lock lock;
 	uint32_t condition_of; /* of a condition: its lock's place; PLACE_NONE: not known */
+	bool lined;            /* it is among the lines, too */
 };
 
 /* An event that waits for the names of its call chain, or behind such a one. */
@@ -66,10 +68,11 @@ struct late {
 };
 
 struct park_exact {
+	struct cells *cells;
 	struct timelines *lines;
 	const struct log_names *names;
 	struct park_chains chains;
-	struct park_waits waits;
+	struct parts parts; /* of a wait; empty */
 	struct places blocker_places;
 	struct blocker *blockers;
 	uint32_t blockers_capacity;
@@ -82,7 +85,11 @@ struct park_exact {
 	uint32_t late_count, late_capacity;
 };
 
-bool blocker_is_lock(const struct blocker *b);
+static inline bool blocker_is_lock(const struct blocker *b)
+{
+	return b->family == PARK_FAMILY_EXCLUSIVE || b->family == PARK_FAMILY_READ_WRITE ||
+	       b->family == PARK_FAMILY_OWNED;
+}
 
 /* Places among the blockers, and threads; new ones if need be. 0 or -ENOMEM, as all of these. A
  * thread is lent until the next call. */
@@ -92,9 +99,9 @@ void parks_free(struct park_exact *p);
 
 /* How park begin has seen the lock. */
 struct held park_held_seen(const struct event *e);
-/* An unpark of a thread that is parked, as far as it tells of a lock. */
+/* An unpark of a thread that is parked, as far as it tells of a lock. e is its event. */
 int park_unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
-		     struct parker *by);
+		     const struct event *e, struct parker *by);
 /* The thread begins to park on this lock with a permit: that may have come from a release of it. */
 int park_permit_use(struct park_exact *p, const struct parker *t, uint32_t place,
 		    const struct held *seen);

@@ -9,20 +9,7 @@
 /* Up to so many keys are compared one by one: that is faster than to hash, and many tables, as of
  * the holds while one thread is blocked, are that small and soon cleared. */
 #define FEW 8
-
-/*
- * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
- * numbers that are handed out in order must not cluster.
- */
-static uint64_t hash_of(const struct place_key *key)
-{
-	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
-		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
-		     key->e * 0xff51afd7ed558ccdull + key->f * 0xc4ceb9fe1a85ec53ull;
-
-	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
-	return x ^ x >> 29;
-}
+#define LARGE_BYTES (4ul << 20) /* of an array */
 
 static bool keys_equal(const struct place_key *x, const struct place_key *y)
 {
@@ -30,23 +17,20 @@ static bool keys_equal(const struct place_key *x, const struct place_key *y)
 		 (x->f ^ y->f));
 }
 
-static uint32_t *slot_of(const struct places *p, const struct place_key *key)
+/* The key's slot, or the free one where it belongs. */
+static struct place_slot *slot_of(const struct places *p, const struct place_key *key,
+				  uint64_t hash)
 {
-	uint32_t i = (uint32_t)hash_of(key) & (p->slots_capacity - 1);
+	uint32_t mask = p->slots_capacity - 1, tag = (uint32_t)(hash >> 32);
+	struct place_slot *slot = &p->slots[hash & mask];
 
-	while (p->slots[i] && !keys_equal(&p->keys[p->slots[i] - 1], key))
-		i = (i + 1) & (p->slots_capacity - 1);
-	return &p->slots[i];
+	while (slot->place && (slot->tag != tag || !keys_equal(&p->keys[slot->place - 1], key)))
+		slot = slot == &p->slots[mask] ? p->slots : slot + 1;
+	return slot;
 }
 
-uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
+static uint32_t few_find(const struct places *p, const struct place_key *key)
 {
-	uint32_t slot;
-
-	if (p->count > FEW) {
-		slot = *slot_of(p, key);
-		return slot ? slot - 1 : PLACE_NONE;
-	}
 	for (uint32_t i = 0; i < p->count; i++) {
 		if (keys_equal(&p->keys[i], key))
 			return i;
@@ -54,16 +38,24 @@ uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
 	return PLACE_NONE;
 }
 
+uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
+{
+	return p->count > FEW ? slot_of(p, key, place_hash(key))->place - 1 : few_find(p, key);
+}
+
 static void slots_fill(struct places *p)
 {
-	for (uint32_t i = 0; i < p->count; i++)
-		*slot_of(p, &p->keys[i]) = i + 1;
+	for (uint32_t i = 0; i < p->count; i++) {
+		uint64_t hash = place_hash(&p->keys[i]);
+
+		*slot_of(p, &p->keys[i], hash) = (struct place_slot){(uint32_t)(hash >> 32), i + 1};
+	}
 }
 
 static int slots_grow(struct places *p)
 {
 	uint32_t capacity = p->slots_capacity ? p->slots_capacity * 2 : FIRST_CAPACITY;
-	uint32_t *slots = calloc(capacity, sizeof(*slots));
+	struct place_slot *slots = calloc(capacity, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
@@ -75,13 +67,15 @@ static int slots_grow(struct places *p)
 	return 0;
 }
 
-int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
+int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
 	uint32_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
 	char *first;
 
-	if (count < *capacity)
-		return 0;
+	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
+	 * as its pages are moved. */
+	if (*capacity * size >= LARGE_BYTES)
+		wanted = *capacity + *capacity / 4;
 	if (count >= UINT32_MAX / 4)
 		return -ENOMEM;
 	/* Copied, not cast: the caller's pointer is to some other type. */
@@ -119,17 +113,15 @@ static int direct_grow(struct places *p, const struct place_key *key)
 	return 0;
 }
 
-int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret)
+/* A new key. slot: the free one where it belongs, as long as the slots do not grow; NULL: there are
+ * few keys. */
+static int add(struct places *p, const struct place_key *key, uint64_t hash,
+	       struct place_slot *slot, uint32_t *ret)
 {
-	uint32_t found = places_find_hashed(p, key);
-	int err = 0;
+	/* Half full at most: a search ends at the first slot or the next. */
+	bool grows = p->count >= FEW && p->count + 1 > p->slots_capacity / 2;
+	int err = grows ? slots_grow(p) : 0;
 
-	if (found != PLACE_NONE) {
-		*ret = found;
-		return 0;
-	}
-	if (p->count >= FEW && p->count + 1 > p->slots_capacity / 4 * 3)
-		err = slots_grow(p);
 	if (!err)
 		err = array_grow(&p->keys, &p->keys_capacity, p->count, sizeof(*p->keys));
 	if (!err)
@@ -140,10 +132,31 @@ int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *r
 	if (is_direct(key))
 		p->direct[key->a] = p->count + 1;
 	*ret = p->count++;
-	if (p->count == FEW + 1)
+	if (p->count == FEW + 1) {
 		slots_fill(p);
-	else if (p->count > FEW)
-		*slot_of(p, key) = p->count;
+	} else if (p->count > FEW) {
+		slot = grows ? slot_of(p, key, hash) : slot;
+		*slot = (struct place_slot){(uint32_t)(hash >> 32), p->count};
+	}
+	return 0;
+}
+
+int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret)
+{
+	struct place_slot *slot = NULL;
+	uint64_t hash = 0;
+	uint32_t found;
+
+	if (p->count < FEW) {
+		found = few_find(p, key);
+	} else {
+		hash = place_hash(key);
+		slot = p->count > FEW ? slot_of(p, key, hash) : NULL;
+		found = slot ? slot->place - 1 : few_find(p, key);
+	}
+	if (found == PLACE_NONE)
+		return add(p, key, hash, slot, ret);
+	*ret = found;
 	return 0;
 }
 
@@ -166,7 +179,7 @@ void places_clear(struct places *p)
 		const struct place_key *key = &p->keys[p->count - 1];
 
 		if (hashed)
-			*slot_of(p, key) = 0;
+			slot_of(p, key, place_hash(key))->place = 0;
 		if (is_direct(key))
 			p->direct[key->a] = 0;
 		p->count--;

@@ -10,10 +10,31 @@ struct place_key {
 	uint64_t a, b, c, d, e, f;
 };
 
+/* Of a table with open addressing. Two keys that share half of their hash are rare: a search seldom
+ * looks at any key but the one that it is for. */
+struct place_slot {
+	uint32_t tag;   /* the upper half of the key's hash; the lower one tells where to begin */
+	uint32_t place; /* 1 + place, 0: free */
+};
+
+/*
+ * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
+ * numbers that are handed out in order must not cluster.
+ */
+static inline uint64_t place_hash(const struct place_key *key)
+{
+	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
+		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
+		     key->e * 0xff51afd7ed558ccdull + key->f * 0xc4ceb9fe1a85ec53ull;
+
+	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
+	return x ^ x >> 29;
+}
+
 struct places {
-	struct place_key *keys; /* by place */
-	uint32_t *slots;        /* open addressing; 1 + place, 0: free; not used for a few keys */
-	uint32_t *direct;       /* by a, of keys that are small numbers: 1 + place, 0: none */
+	struct place_key *keys;   /* by place */
+	struct place_slot *slots; /* not used for a few keys */
+	uint32_t *direct;         /* by a, of keys that are small numbers: 1 + place, 0: none */
 	uint32_t count;
 	uint32_t keys_capacity;
 	uint32_t slots_capacity; /* 0 or a power of two */
@@ -74,13 +95,18 @@ void places_free(struct places *p);
  * Makes room for one more element of size bytes behind the first count; what is new is zero. array
  * is the address of the pointer to the first. 0 or -ENOMEM, and then nothing has changed.
  */
-int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size);
+int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size);
+
+static inline int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
+{
+	return count < *capacity ? 0 : array_extend(array, capacity, count, size);
+}
 
 /* As places_add, with the table that belongs to it: its row for a new key is zero. */
 static inline int places_add_row(struct places *p, struct place_key key, void *rows,
 				 uint32_t *capacity, size_t size, uint32_t *ret)
 {
-	int err = p->count < *capacity ? 0 : array_grow(rows, capacity, p->count, size);
+	int err = array_grow(rows, capacity, p->count, size);
 
 	return err ? err : places_add(p, key, ret);
 }

@@ -91,7 +91,11 @@ struct replay {
 	struct held *free_held;
 	uint32_t total;
 	uint64_t now_ns, begin_ns;
+	uint64_t due_ns; /* nothing has waited too long up to then */
 };
+
+/* By queue.started: for how long it may wait. */
+static const uint64_t limits_ns[2] = {START_NS, GAP_NS};
 
 struct replay *replay_new(const struct replay_sink *sink)
 {
@@ -137,21 +141,16 @@ void replay_free(struct replay *r)
 	free(r);
 }
 
-uint64_t replay_number(const struct event *e)
-{
-	static const uint8_t fields[] = {
-		[EVENT_MONITOR_CONTENDED_ENTER] = MONITOR_CONTENDED_ENTER_SEQUENCE,
-		[EVENT_MONITOR_CONTENDED_ENTERED] = MONITOR_CONTENDED_ENTERED_SEQUENCE,
-		[EVENT_MONITOR_CONTENDED_EXIT] = MONITOR_CONTENDED_EXIT_SEQUENCE,
-		[EVENT_MONITOR_NOTIFY] = MONITOR_NOTIFY_SEQUENCE,
-		[EVENT_MONITOR_FOLD] = MONITOR_FOLD_FIRST,
-		[EVENT_PARK_BEGIN] = PARK_BEGIN_SEQUENCE,
-		[EVENT_PARK_END] = PARK_END_SEQUENCE,
-		[EVENT_UNPARK] = UNPARK_SEQUENCE,
-	};
-
-	return e->id < sizeof(fields) && fields[e->id] ? e->v[fields[e->id]].u : 0;
-}
+const uint8_t replay_fields[SCHEMA_ID_MAX + 1] = {
+	[EVENT_MONITOR_CONTENDED_ENTER] = MONITOR_CONTENDED_ENTER_SEQUENCE,
+	[EVENT_MONITOR_CONTENDED_ENTERED] = MONITOR_CONTENDED_ENTERED_SEQUENCE,
+	[EVENT_MONITOR_CONTENDED_EXIT] = MONITOR_CONTENDED_EXIT_SEQUENCE,
+	[EVENT_MONITOR_NOTIFY] = MONITOR_NOTIFY_SEQUENCE,
+	[EVENT_MONITOR_FOLD] = MONITOR_FOLD_FIRST,
+	[EVENT_PARK_BEGIN] = PARK_BEGIN_SEQUENCE,
+	[EVENT_PARK_END] = PARK_END_SEQUENCE,
+	[EVENT_UNPARK] = UNPARK_SEQUENCE,
+};
 
 static void wait_end(struct replay *r, struct queue *q)
 {
@@ -186,6 +185,8 @@ static void wait_begin(struct replay *r, struct queue *q)
 	else
 		r->queues[w->last].later = self;
 	w->last = self;
+	if (q->since_ns + limits_ns[q->started] < r->due_ns)
+		r->due_ns = q->since_ns + limits_ns[q->started];
 }
 
 static void item_free(struct replay *r, struct replay_item *item)
@@ -543,7 +544,7 @@ static bool goes_back(const struct queue *q, uint64_t number)
 	return number < q->next && !was_skipped(q, number);
 }
 
-int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
+static int add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
 {
 	struct replay_item item = {.event = e, .number = replay_number(e), .note = note};
 	bool fold = e->id == EVENT_MONITOR_FOLD;
@@ -571,20 +572,51 @@ int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t n
 	return err ? err : make_room(r, q);
 }
 
-int replay_pass(struct replay *r, uint64_t now_ns)
+int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
+{
+	uint32_t place = places_find_number(&r->queue_places, key);
+	struct queue *q = place == PLACE_NONE ? NULL : &r->queues[place];
+	struct replay_item item;
+
+	if (!q || !q->started || replay_number(e) != q->next || q->held.count || q->folds.count ||
+	    e->id == EVENT_MONITOR_FOLD)
+		return add(r, key, e, note);
+	/* Mostly it is the next one, and nothing waits for it. */
+	item = (struct replay_item){e, q->next, note};
+	return emit(r, q, &item);
+}
+
+/* When the first one will have waited for too long. */
+static uint64_t due_find(const struct replay *r)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t first = r->waiting[i].first;
+
+		if (first != PLACE_NONE && r->queues[first].since_ns + limits_ns[i] < due_ns)
+			due_ns = r->queues[first].since_ns + limits_ns[i];
+	}
+	return due_ns;
+}
+
+static int release_due(struct replay *r)
 {
 	int err = 0;
 
-	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
-	now_ns = r->now_ns;
 	for (int i = 0; i < 2; i++) {
-		uint64_t limit_ns = i ? GAP_NS : START_NS;
-
 		while (!err && r->waiting[i].first != PLACE_NONE &&
-		       now_ns - r->queues[r->waiting[i].first].since_ns > limit_ns)
+		       r->now_ns - r->queues[r->waiting[i].first].since_ns > limits_ns[i])
 			err = release(r, &r->queues[r->waiting[i].first]);
 	}
+	r->due_ns = due_find(r);
 	return err;
+}
+
+int replay_pass(struct replay *r, uint64_t now_ns)
+{
+	r->now_ns = now_ns > r->begin_ns ? now_ns : r->begin_ns;
+	return r->now_ns > r->due_ns ? release_due(r) : 0;
 }
 
 int replay_restart(struct replay *r, uint64_t key)

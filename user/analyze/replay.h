@@ -54,8 +54,26 @@ void replay_free(struct replay *r);
  * in between are in a part of the recording that is not there. */
 void replay_set_begin(struct replay *r, uint64_t begin_ns);
 
+/* Where an event has its number, by its kind; 0: it has none. */
+extern const uint8_t replay_fields[SCHEMA_ID_MAX + 1];
+
+/* Whether it is of the one queue, not of a monitor's. */
+static inline bool replay_is_park(const struct event *e)
+{
+	_Static_assert(EVENT_PARK_BEGIN + 1 == EVENT_PARK_END &&
+			       EVENT_PARK_BEGIN + 2 == EVENT_UNPARK,
+		       "one behind the other");
+	return e->id >= EVENT_PARK_BEGIN && e->id <= EVENT_UNPARK;
+}
+
 /* The number of an event; 0: it has none. A fold has that of its window's first. */
-uint64_t replay_number(const struct event *e);
+static inline uint64_t replay_number(const struct event *e)
+{
+	unsigned field = e->id <= SCHEMA_ID_MAX ? replay_fields[e->id] : 0;
+
+	return field ? e->v[field].u : 0;
+}
+
 /* Events with a number, in the order of the log. 0, -ENOMEM, or what the sink said. */
 int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t note);
 /* It is now_ns in the log; it does not go back. What has waited too long is replayed. */

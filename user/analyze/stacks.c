@@ -10,10 +10,11 @@
 /* Numbers of chains that have no place of their own. */
 #define CHAIN_UNKNOWN 0
 #define CHAIN_EMPTY 1 /* what is below the outermost frame */
-#define CHAIN_FIRST 2
+#define CHAIN_OTHERS 2
+#define CHAIN_FIRST 3
 
 #define METHOD_NONE UINT32_MAX
-#define METHOD_FIRST 2
+#define METHOD_FIRST 3
 
 struct row {
 	uint64_t stack;
@@ -61,6 +62,11 @@ bool stacks_next(const struct stacks *s, uint64_t *stack, struct stacks_frame *r
 
 	if (!*stack)
 		return false;
+	if (*stack == STACK_OTHERS) {
+		*stack = 0;
+		*ret = (struct stacks_frame){.kind = STACKS_OTHERS};
+		return true;
+	}
 	*ret = (struct stacks_frame){.kind = STACKS_UNKNOWN_METHOD, .frame = frame};
 	if (!frame || frame->frame == FRAME_TYPE_BROKEN)
 		ret->kind = STACKS_MISSING;
@@ -216,6 +222,8 @@ uint32_t stacks_chain(const struct stacks *s, uint64_t stack)
 {
 	const struct row *r = row_find(s, stack);
 
+	if (stack == STACK_OTHERS)
+		return CHAIN_OTHERS;
 	return r ? r->chain : CHAIN_UNKNOWN;
 }
 
@@ -223,6 +231,8 @@ uint32_t stacks_waiter_method(const struct stacks *s, uint64_t stack)
 {
 	const struct row *r = row_find(s, stack);
 
+	if (stack == STACK_OTHERS)
+		return STACKS_METHOD_OTHERS;
 	return r ? r->waiter_method : STACKS_METHOD_UNKNOWN;
 }
 
@@ -231,7 +241,7 @@ uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack)
 	const struct row *r = row_find(s, stack);
 
 	if (!r)
-		return STACKS_METHOD_UNKNOWN;
+		return stack == STACK_OTHERS ? STACKS_METHOD_OTHERS : STACKS_METHOD_UNKNOWN;
 	return r->own_method == METHOD_NONE ? r->waiter_method : r->own_method;
 }
 

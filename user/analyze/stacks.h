@@ -9,6 +9,9 @@ struct log_names;
 struct log_stack;
 struct stacks;
 
+/* Stands for all chains of which there were too many: see cells.h. No log has it. */
+#define STACK_OTHERS UINT64_MAX
+
 /* The chains that names knows by now; names is lent until stacks_free. NULL: no memory. */
 struct stacks *stacks_new(const struct log_names *names);
 void stacks_free(struct stacks *s);
@@ -23,6 +26,7 @@ uint32_t stacks_chain(const struct stacks *s, uint64_t stack);
 /* Methods are by class and name: overloads are one. */
 #define STACKS_METHOD_UNKNOWN 0
 #define STACKS_METHOD_UNLOADED 1 /* its code was gone before it was named */
+#define STACKS_METHOD_OTHERS 2   /* of STACK_OTHERS */
 
 /*
  * The method that a blocked thread is in: the innermost that is not internal; of nothing but
@@ -30,7 +34,7 @@ uint32_t stacks_chain(const struct stacks *s, uint64_t stack);
  */
 uint32_t stacks_waiter_method(const struct stacks *s, uint64_t stack);
 uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack);
-/* One of those of that number; NULL: it is one of the two above. */
+/* One of those of that number; NULL: it is one of the three above. */
 const struct log_method *stacks_method(const struct stacks *s, uint32_t number);
 
 enum stacks_kind {
@@ -39,6 +43,7 @@ enum stacks_kind {
 	STACKS_UNLOADED,
 	STACKS_CUT,     /* there are more frames than are recorded */
 	STACKS_MISSING, /* the callers could not be recorded, or the log has lost them */
+	STACKS_OTHERS,  /* of STACK_OTHERS */
 };
 
 struct stacks_frame {

@@ -20,6 +20,7 @@ static void frame_label(const struct stacks_frame *f, char buf[LABEL_MAX])
 		[STACKS_UNLOADED] = "(unloaded code)",
 		[STACKS_CUT] = "(more than 512 frames)",
 		[STACKS_MISSING] = "(frames below are missing)",
+		[STACKS_OTHERS] = "(other chains)",
 	};
 	size_t length;
 
@@ -80,7 +81,8 @@ static json_t *frame_json(const struct stacks_frame *f)
 		err |= json_object_set_new(o, "line", json_integer((json_int_t)f->frame->line));
 		err |= json_object_set_new(o, "bci", json_integer((json_int_t)f->frame->bci));
 	}
-	err |= json_object_set_new(o, "type", type_json(f->frame));
+	err |= json_object_set_new(
+		o, "type", f->kind == STACKS_OTHERS ? json_string("others") : type_json(f->frame));
 	if (m && m->hidden)
 		err |= json_object_set_new(o, "hidden", json_true());
 	if (f->frame && f->frame->inferred)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/stacks.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/text.h"
@@ -19,6 +20,7 @@ static const char *const mark_texts[] = {
 	[EXPORT_HAND_OVER] = "(hand-over)",
 	[EXPORT_UNKNOWN_HOLDER] = "(unknown holder)",
 	[EXPORT_BLOCKED_BY] = "(blocked by)",
+	[EXPORT_OTHERS] = "(other chains)",
 };
 _Static_assert(sizeof(mark_texts) / sizeof(*mark_texts) == EXPORT_MARK_COUNT, "every mark");
 
@@ -136,7 +138,8 @@ int export_frames_chain(struct export_frames *f, uint64_t stack, uint32_t *ret)
 			f->steps[callee].caller = place;
 		if (place < known)
 			return 0;
-		err = add_stack(f, s, &frame);
+		err = stack == STACK_OTHERS ? export_frames_mark(f, EXPORT_OTHERS, &frame)
+					    : add_stack(f, s, &frame);
 		if (err)
 			return err;
 		f->steps[place] = (struct export_step){frame, PLACE_NONE};

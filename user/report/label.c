@@ -80,6 +80,8 @@ const char *name_thread(const struct log_names *names, uint64_t thread, const ch
 {
 	const struct log_thread *t;
 
+	if (thread == THREAD_OTHERS)
+		return "(other threads)";
 	if (thread == HOLDER_HAND_OVER)
 		return "(hand-over)";
 	t = thread ? log_names_thread(names, thread) : NULL;
@@ -169,7 +171,10 @@ char *label_method(const struct stacks *s, uint32_t method, char buf[LABEL_MAX])
 
 	if (m)
 		return label_method_name(m, buf);
-	return label_clean(method == STACKS_METHOD_UNLOADED ? "(unloaded code)" : "(unknown)", buf);
+	return label_clean(method == STACKS_METHOD_UNLOADED ? "(unloaded code)"
+			   : method == STACKS_METHOD_OTHERS ? "(other chains)"
+							    : "(unknown)",
+			   buf);
 }
 
 uint64_t group_stack(const struct stacks *s, const struct group *g)

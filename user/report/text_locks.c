@@ -145,6 +145,8 @@ static void print_sentence(const struct lock_view *v)
 		fputs("while it is not known who held it.\n", out);
 	else if (top->cell->holder == HOLDER_HAND_OVER)
 		fputs("while nobody was seen holding it: released, not yet taken.\n", out);
+	else if (top->cell->holder == THREAD_OTHERS)
+		fputs("while other threads held it, of which there were too many.\n", out);
 	else {
 		fprintf(out, "while thread '%s' held it",
 			label_thread(v->text->labels, top->cell->holder, name));

@@ -88,12 +88,28 @@ static void say_exact(struct words *w, const struct vouched *v)
 		    count_format(v->facts.unnamed, count), v->facts.unnamed == 1 ? "" : "s");
 }
 
+/* Whether or not any of it was blocked in a lock. */
+static void tell_others(struct text *t, const struct vouched *v)
+{
+	char max[FORMAT_MAX], count[FORMAT_MAX], time[FORMAT_MAX];
+
+	if (v->others_count)
+		text_line(
+			t, "put together",
+			"there are more than %s combinations of lock, threads and call chains: %s "
+			"contentions and parks, %s, count for (other chains) or (other threads). A "
+			"shorter time (--from, --to) has fewer.",
+			count_format(CELLS_MAX, max), count_format(v->others_count, count),
+			time_format(v->others_ns, time));
+}
+
 void text_vouched(struct text *t, uint64_t blocked_ns)
 {
 	struct vouched v = vouched_of(t->in);
 	struct words w = {.length = 0};
 	char share[FORMAT_MAX];
 
+	tell_others(t, &v);
 	if (!blocked_ns && !v.exact)
 		return;
 	if (v.exact)

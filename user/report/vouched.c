@@ -20,6 +20,10 @@ struct vouched vouched_of(const struct report_input *in)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct cell *cell = &cells[i];
 
+		if (cell_is_of_others(cell)) {
+			v.others_count += cell->count;
+			v.others_ns += cell->blocked_ns;
+		}
 		if (!lock_is_contended(analysis_names(in->analysis), cell->lock, cell->monitor))
 			continue;
 		v.count += cell->count;
@@ -46,14 +50,18 @@ static json_t *numbers_json(const struct replay_counts *c)
 json_t *vouched_json(const struct report_input *in)
 {
 	struct vouched v = vouched_of(in);
+	json_t *others = v.others_count ? json_pack("{sIsI}", "count", (json_int_t)v.others_count,
+						    "blocked_ns", (json_int_t)v.others_ns)
+					: NULL;
 
 	return json_pack(
-		"{sssssIsIsIsIsIsIsIsoso}", "jvm", header_text(in->header, "jvm", "kind"),
+		"{sssssIsIsIsIsIsIsIsososo*}", "jvm", header_text(in->header, "jvm", "kind"),
 		"holders", v.exact ? "exact" : "inferred", "blocked_ns", (json_int_t)v.blocked_ns,
 		"unknown_owner_ns", (json_int_t)v.unknown_ns, "hand_over_ns",
 		(json_int_t)v.hand_over_ns, "ended_without_release", (json_int_t)v.facts.inferred,
 		"chains_not_named", (json_int_t)v.facts.unnamed, "folded_excess_ns",
 		(json_int_t)v.facts.folds.excess_ns, "crowded_releases",
 		(json_int_t)v.facts.folds.crowded, "monitor_events",
-		numbers_json(&v.facts.monitors), "park_events", numbers_json(&v.facts.park));
+		numbers_json(&v.facts.monitors), "park_events", numbers_json(&v.facts.park),
+		"put_together", others);
 }

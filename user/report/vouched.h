@@ -15,6 +15,8 @@ struct vouched {
 	struct contention_facts facts;
 	/* Of contentions, as reported. */
 	uint64_t count, blocked_ns, unknown_ns, hand_over_ns, after_wait_count, after_wait_ns;
+	/* Of these, and of parking: put together, as there were too many combinations (cells.h). */
+	uint64_t others_count, others_ns;
 };
 
 struct vouched vouched_of(const struct report_input *in);
