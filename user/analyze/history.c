@@ -124,8 +124,9 @@ static int settle_loose(struct history *h, uint32_t slot, const struct sight *no
 {
 	struct slot *s = &h->slots[slot];
 	uint64_t whole_ns = now->ns - s->seen_ns, held_ns = s->loose_ns;
-	struct split did = split_of(whole_ns, &s->seen, &now->its), known = {0};
+	struct split did, known = {0};
 
+	split_of(whole_ns, &s->seen, &now->its, &did);
 	if (held_ns && held_ns <= whole_ns && s->seen.known && h->begun_ns <= s->seen_ns) {
 		known.running_ns = surely(held_ns, whole_ns, did.running_ns);
 		known.stolen_ns = surely(held_ns, whole_ns, did.stolen_ns);
@@ -166,8 +167,7 @@ static int look_begin(struct look *l)
 	const struct doing *before = NULL;
 
 	if (who->doings && holder_is_thread(who->thread)) {
-		before = doings_before(who->doings, who->thread, l->from_ns);
-		l->next = doings_after(who->doings, who->thread, l->from_ns);
+		doings_around(who->doings, who->thread, l->from_ns, &before, &l->next);
 	}
 	if (before && before->ns == l->from_ns)
 		l->since = before->its;
@@ -181,7 +181,7 @@ static int look_at(struct look *l, const struct sight *s)
 	int err = 0;
 
 	if (s->ns > l->from_ns) {
-		split = split_of(s->ns - l->from_ns, &l->since, &s->its);
+		split_of(s->ns - l->from_ns, &l->since, &s->its, &split);
 		l->h->slots[l->slot].loose_ns += split.unknown_ns;
 		err = history_push(l->h, l->slot, l->from_ns, s->ns, &split);
 	}
@@ -234,7 +234,7 @@ int history_push_seen(struct history *h, const struct history_holder *who, uint6
 	}
 	if (err)
 		return err;
-	split = split_of(to_ns - l.from_ns, &l.since, NULL);
+	split_of(to_ns - l.from_ns, &l.since, NULL, &split);
 	h->slots[l.slot].loose_ns += split.unknown_ns;
 	if (to_ns > l.from_ns)
 		err = history_push(h, l.slot, l.from_ns, to_ns, &split);

@@ -178,7 +178,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 {
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
 	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
-	const struct doing *d = NULL;
+	const struct doing *before, *d = NULL;
 	struct counters since = l->since;
 	uint64_t at_ns = l->since_ns;
 	int err = 0;
@@ -186,8 +186,8 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 	if (h->now_ns == at_ns || l->blocked == PLACE_NONE)
 		return 0;
 	if (doings) {
-		holder.behind = behind_of(l, doings_before(doings, holder.holder, at_ns));
-		d = doings_after(doings, holder.holder, at_ns);
+		doings_around(doings, holder.holder, at_ns, &before, &d);
+		holder.behind = behind_of(l, before);
 	}
 	while (at_ns < h->now_ns && !err) {
 		bool cut = d && d->ns < h->now_ns;
@@ -195,7 +195,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		struct piece piece = {.ns = until_ns - at_ns};
 
 		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
-		piece.split = split_of(piece.ns, &since, cut ? &d->its : to);
+		split_of(piece.ns, &since, cut ? &d->its : to, &piece.split);
 		if (piece.ns)
 			err = charge_piece(h, l, &holder, &piece);
 		at_ns = until_ns;
