@@ -5,10 +5,12 @@
  * behind the line's end, and what is behind is settled when the line gets there. Its parts are what
  * the line says of its time, so they add up to it exactly.
  *
- * Threads that are blocked cost nothing while the line grows, however many they are. All stretches
- * of one hold (holder, place) are a list with cumulative sums (history.c), so what an interval has
- * of a hold is the difference of two of them, and it looks only at holds that have ended after its
- * beginning: these come first in a list of the holds in the order of their last stretches.
+ * Threads that are blocked cost nothing while the line grows, however many they are. An interval
+ * mostly has but the last few stretches, and these are looked at one by one. For one that goes back
+ * further, all stretches of one hold (holder, place) become a list with cumulative sums
+ * (history.c), so what it has of a hold is the difference of two of them, and it looks only at
+ * holds that have ended after its beginning: these come first in a list of the holds in the order
+ * of their last stretches.
  *
  * The history goes back to the oldest open interval. When it gets long, every open interval takes
  * in what it has up to then, and the history begins anew: so memory is bounded, and the work for
@@ -252,7 +254,7 @@ static void slots_drop(struct timeline *line)
 {
 	const struct history *h = line->history;
 
-	for (uint32_t i = 0; i < h->slot_places.count; i++)
+	for (uint32_t i = 0; i < h->slot_count; i++)
 		forward_drop(line, h->slots[i].forward);
 }
 
@@ -272,7 +274,6 @@ static int history_begin(struct timeline *line)
 {
 	struct timelines *all = line->all;
 	struct history *h = all->free_histories;
-	const struct split split = {.unknown_ns = line->end_ns - line->last_ns};
 	uint32_t slot;
 	int err = 0;
 
@@ -284,11 +285,11 @@ static int history_begin(struct timeline *line)
 		return -ENOMEM;
 	h->next = NULL;
 	line->history = h;
-	if (!split.unknown_ns)
+	if (line->end_ns == line->last_ns)
 		return 0;
 	line->last.forward = 0;
 	err = slot_of_hold(line, &line->last, &slot);
-	return err ? err : history_push(h, slot, line->last_ns, line->end_ns, &split);
+	return err ? err : history_push(h, slot, line->last_ns, line->end_ns);
 }
 
 /* Nobody needs the history any more. */
@@ -324,9 +325,10 @@ static int take_in(struct interval *i)
 	if (to_ns <= i->taken_ns)
 		return 0;
 	if (i->taken_ns < start_ns) {
-		lost.split.unknown_ns = (start_ns < to_ns ? start_ns : to_ns) - i->taken_ns;
+		lost.ns = (start_ns < to_ns ? start_ns : to_ns) - i->taken_ns;
+		lost.split.unknown_ns = lost.ns;
 		err = parts_add(&i->parts, &lost);
-		i->taken_ns += lost.split.unknown_ns;
+		i->taken_ns += lost.ns;
 		first = false;
 	}
 	if (!err && i->taken_ns < to_ns)
@@ -478,13 +480,20 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const struct counters *its)
 {
 	const struct doings *doings = line->all->cells->doings;
-	struct sight s = {ns, thread, *its};
+	struct sight *s;
+	int err;
 
 	if (!line->history || !its->known || !holder_is_thread(thread) || ns < line->end_ns)
 		return 0;
+	err = history_see(line->history, &s);
+	if (err || !s)
+		return err;
+	s->ns = ns;
+	s->thread = thread;
+	s->its = *its;
 	if (doings)
-		doings_complete(doings, thread, ns, &s.its);
-	return history_see(line->history, &s);
+		doings_complete(doings, thread, ns, &s->its);
+	return 0;
 }
 
 int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
