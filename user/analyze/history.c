@@ -71,22 +71,14 @@ static void slot_begin(struct slot *s, const struct hold *hold)
 	s->older = PLACE_NONE;
 }
 
-int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
+/* It is none of the last few. */
+static int slot_add(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
 {
-	uint32_t few = h->slot_count < SLOTS_FEW ? h->slot_count : SLOTS_FEW, place;
-	int err;
+	uint32_t place = h->slot_count;
+	int err = h->slot_count < h->slots_capacity ? 0
+						    : array_grow(&h->slots, &h->slots_capacity,
+								 h->slot_count, sizeof(*h->slots));
 
-	*ret_new = false;
-	for (uint32_t i = h->slot_count; i > h->slot_count - few; i--) {
-		if (is_same(&h->slots[i - 1].hold, hold)) {
-			*ret = i - 1;
-			return 0;
-		}
-	}
-	err = h->slot_count < h->slots_capacity
-		      ? 0
-		      : array_grow(&h->slots, &h->slots_capacity, h->slot_count, sizeof(*h->slots));
-	place = h->slot_count;
 	if (!err && h->slot_count >= SLOTS_FEW)
 		err = slot_place(h, hold, &place);
 	if (err)
@@ -96,6 +88,23 @@ int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool
 	if (*ret_new)
 		slot_begin(&h->slots[h->slot_count++], hold);
 	return 0;
+}
+
+int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
+{
+	const struct slot *first = h->slots, *s = first + h->slot_count;
+
+	if (h->slot_count > SLOTS_FEW)
+		first = s - SLOTS_FEW;
+	while (s > first) {
+		s--;
+		if (!is_same(&s->hold, hold))
+			continue;
+		*ret = (uint32_t)(s - h->slots);
+		*ret_new = false;
+		return 0;
+	}
+	return slot_add(h, hold, ret, ret_new);
 }
 
 static void make_newest(struct history *h, uint32_t place)
@@ -191,11 +200,6 @@ static int push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_
 	return 0;
 }
 
-int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
-{
-	return push(h, slot, from_ns, to_ns, NULL);
-}
-
 static uint64_t surely(uint64_t held_ns, uint64_t whole_ns, uint64_t done_ns)
 {
 	uint64_t other_ns = whole_ns - done_ns;
@@ -259,7 +263,7 @@ static int look_begin(struct look *l)
 	const struct history_holder *who = l->who;
 	const struct doing *before = NULL;
 
-	if (who->doings && holder_is_thread(who->thread))
+	if (who->doings)
 		doings_around(who->doings, who->thread, l->from_ns, &before, &l->next);
 	if (before && before->ns == l->from_ns)
 		l->since = &before->its;
@@ -341,20 +345,27 @@ static void sights_forget(struct history *h, uint64_t before_ns)
 	h->sight_count = kept;
 }
 
+int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
+{
+	if (h->sight_count)
+		sights_forget(h, to_ns);
+	return push(h, slot, from_ns, to_ns, NULL);
+}
+
 int history_push_seen(struct history *h, const struct history_holder *who, uint64_t from_ns,
 		      uint64_t to_ns)
 {
 	struct look l = {.h = h, .who = who, .from_ns = from_ns, .to_ns = to_ns};
 	int err = look_begin(&l);
 
-	if (!err && holder_is_thread(who->thread)) {
+	if (!err && (l.next || h->sight_count)) {
 		do {
 			err = look_next(&l);
 		} while (err > 0);
 	}
 	if (!err)
 		err = look_unseen(&l, to_ns);
-	if (!err)
+	if (!err && h->sight_count)
 		sights_forget(h, to_ns);
 	return err;
 }

@@ -151,17 +151,19 @@ static void observe(const struct cells *cells, const struct cell_key *key, uint6
 		cells->observe(cells->observer, key, from_ns, *at_ns);
 }
 
+/* It was over at once. */
+static const struct part nobody = {.hold.holder = HOLDER_HAND_OVER, .first = true};
+
 int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
 		 uint64_t since_ns, uint64_t until_ns)
 {
-	const struct part nothing = {.hold.holder = HOLDER_HAND_OVER, .first = true};
 	struct cell_key key = {.lock = lock,
 			       .waiter = who->thread,
 			       .waiter_stack = who->stack,
 			       .after_wait = who->after_wait};
 	uint64_t held_ns, part_ns, at_ns = since_ns;
 	struct cell *cell;
-	int err = p->count ? 0 : parts_add(p, &nothing);
+	int err = p->count ? 0 : parts_add(p, &nobody);
 
 	if (err)
 		return err;

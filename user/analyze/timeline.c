@@ -166,7 +166,12 @@ int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t 
 
 int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret)
 {
-	return timeline_part(all, lock, 0, from_ns, ret);
+	uint32_t place = places_find_number(&all->line_places, lock);
+
+	if (place == PLACE_NONE)
+		return timeline_part(all, lock, 0, from_ns, ret);
+	*ret = all->lines[place];
+	return 0;
 }
 
 struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock)
@@ -254,7 +259,7 @@ static void slots_drop(struct timeline *line)
 {
 	const struct history *h = line->history;
 
-	for (uint32_t i = 0; i < h->slot_count; i++)
+	for (uint32_t i = 0; line->forwards && i < h->slot_count; i++)
 		forward_drop(line, h->slots[i].forward);
 }
 
@@ -296,14 +301,18 @@ static int history_begin(struct timeline *line)
 static void history_end(struct timeline *line)
 {
 	struct history *h = line->history;
+	uint32_t i, slot;
 
 	if (!h || line->count[LIST_OPEN] || line->count[LIST_ENDING])
 		return;
-	if (h->count)
-		line->last = h->slots[h->stretches[h->count - 1].slot].hold;
-	for (uint32_t i = h->count;
-	     i-- > 0 && h->stretches[i].slot == h->stretches[h->count - 1].slot;)
+	if (h->count) {
+		i = h->count - 1;
+		slot = h->stretches[i].slot;
+		while (i > 0 && h->stretches[i - 1].slot == slot)
+			i--;
+		line->last = h->slots[slot].hold;
 		line->last_ns = h->stretches[i].from_ns;
+	}
 	slots_drop(line);
 	history_clear(h, true);
 	h->next = line->all->free_histories;
@@ -357,7 +366,7 @@ static void interval_drop(struct interval *i)
 {
 	struct timelines *all = i->line->all;
 
-	for (uint32_t k = 0; k < i->parts.count; k++)
+	for (uint32_t k = 0; i->line->forwards && k < i->parts.count; k++)
 		forward_drop(i->line, i->parts.rows[k].forward);
 	i->parts.count = 0;
 	i->next = all->free_intervals;
@@ -369,7 +378,7 @@ static bool resolve(struct interval *i, bool all)
 {
 	bool left = false, unnamed = false;
 
-	for (uint32_t k = 0; k < i->parts.count; k++) {
+	for (uint32_t k = 0; i->line->forwards && k < i->parts.count; k++) {
 		struct part *p = &i->parts.rows[k];
 
 		if (!p->forward)
@@ -450,7 +459,7 @@ static int slot_behind(void *context, uint64_t lock, uint32_t *ret)
 	return slot_of_hold(ext->line, &ext->hold, ret);
 }
 
-int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *hold)
+static int extend_seen(struct timeline *line, uint64_t to_ns, const struct hold *hold)
 {
 	struct extension ext = {.line = line, .hold = *hold};
 	const struct history_holder who = {.doings = line->all->cells->doings,
@@ -458,6 +467,21 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 					   .lock = line->lock,
 					   .slot = slot_behind,
 					   .context = &ext};
+
+	return history_push_seen(line->history, &who, line->end_ns, to_ns);
+}
+
+/* Nobody can be seen to hold it. */
+static int extend_unseen(struct timeline *line, uint64_t to_ns, const struct hold *hold)
+{
+	uint32_t slot;
+	int err = slot_of_hold(line, hold, &slot);
+
+	return err ? err : history_push(line->history, slot, line->end_ns, to_ns);
+}
+
+int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *hold)
+{
 	int err;
 
 	if (to_ns <= line->end_ns)
@@ -468,13 +492,14 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 		line->end_ns = to_ns;
 		return 0;
 	}
-	err = history_push_seen(line->history, &who, line->end_ns, to_ns);
+	err = holder_is_thread(hold->holder) ? extend_seen(line, to_ns, hold)
+					     : extend_unseen(line, to_ns, hold);
 	if (err)
 		return err;
 	line->end_ns = to_ns;
 	if (line->history->count >= STRETCHES_MAX)
 		err = history_restart(line);
-	return err ? err : settle_ended(line);
+	return err || !line->first[LIST_ENDING] ? err : settle_ended(line);
 }
 
 int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const struct counters *its)
@@ -523,29 +548,25 @@ int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
 static int interval_new(struct timelines *all, struct interval **ret)
 {
 	struct interval *i = all->free_intervals;
-	struct parts parts = {0};
 
-	if (i) {
+	if (i)
 		all->free_intervals = i->next;
-		parts = i->parts;
-	} else {
-		i = malloc(sizeof(*i));
-	}
+	else
+		i = calloc(1, sizeof(*i));
 	if (!i)
 		return -ENOMEM;
-	*i = (struct interval){.parts = parts};
 	*ret = i;
 	return 0;
 }
 
 int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocked *who)
 {
-	struct place_key key = {.a = who->thread};
 	struct timelines *all = line->all;
 	struct interval *i;
 	uint32_t place;
-	int err = places_add_row(&all->thread_places, key, &all->threads, &all->threads_capacity,
-				 sizeof(*all->threads), &place);
+	int err = places_add_row(&all->thread_places, (struct place_key){.a = who->thread},
+				 &all->threads, &all->threads_capacity, sizeof(*all->threads),
+				 &place);
 
 	if (!err && !line->history)
 		err = history_begin(line);
@@ -570,7 +591,7 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
  * any. */
 static struct interval **open_of(const struct timeline *line, uint64_t thread)
 {
-	uint32_t place = places_find(&line->all->thread_places, (struct place_key){.a = thread});
+	uint32_t place = places_find_number(&line->all->thread_places, thread);
 	struct interval **i;
 
 	if (place == PLACE_NONE)
