@@ -104,17 +104,6 @@ static int grow(struct task *t)
 	return 0;
 }
 
-static int tell(struct task *t, const struct doing *now)
-{
-	int err = t->count < t->capacity || t->capacity == MOMENTS ? 0 : grow(t);
-
-	if (err)
-		return err;
-	*moment_at(t, t->count) = *now;
-	t->count++;
-	return 0;
-}
-
 static void enter(struct task *t, uint64_t reason, uint64_t lock)
 {
 	/* A lost end: a park or a wait is in nothing, a lock is in a wait at most. */
@@ -194,33 +183,43 @@ static bool tells(const struct event *e)
 	return e->id <= SCHEMA_ID_MAX && known[e->id];
 }
 
+/* Where it is kept: a copy would be read back in larger pieces than it was written in, and wait. */
+static void tell(struct task *t, const struct event *e, const struct counter_fields *f,
+		 uint64_t now_ns)
+{
+	const struct doing *last = moment_last(t);
+	struct doing *now = moment_at(t, t->count);
+
+	now->ns = now_ns;
+	counters_set(&now->its, e, f);
+	now->its.told = true;
+	if (last)
+		reasons_since(last, now_ns, &now->its);
+	apply(t, e, &now->its);
+	now->reason = t->depth ? t->in[t->depth - 1].reason : BLOCKED_REASON_OTHER;
+	now->lock = t->depth ? t->in[t->depth - 1].lock : 0;
+	t->count++;
+}
+
 int doings_add(struct doings *d, const struct event *e, uint64_t now_ns)
 {
-	const struct doing *last;
-	struct doing now;
+	const struct counter_fields *f = counter_fields_of(counters_of_own, e);
 	struct task *t;
 	uint32_t place;
 	int err;
 
-	if (!tells(e) || !e->thread)
-		return 0;
-	now.its = counters_own(e);
-	if (!now.its.known)
+	if (!tells(e) || !e->thread || !counters_are_known(e, f))
 		return 0;
 	err = places_add_row(&d->places, (struct place_key){.a = e->thread}, &d->tasks,
 			     &d->capacity, sizeof(*d->tasks), &place);
 	if (err)
 		return err;
 	t = &d->tasks[place];
-	last = moment_last(t);
-	now.ns = now_ns;
-	now.its.told = true;
-	if (last)
-		reasons_since(last, now.ns, &now.its);
-	apply(t, e, &now.its);
-	now.reason = t->depth ? t->in[t->depth - 1].reason : BLOCKED_REASON_OTHER;
-	now.lock = t->depth ? t->in[t->depth - 1].lock : 0;
-	return tell(t, &now);
+	if (t->count >= t->capacity && t->capacity != MOMENTS)
+		err = grow(t);
+	if (!err)
+		tell(t, e, f, now_ns);
+	return err;
 }
 
 uint64_t doing_behind(const struct doing *d)

@@ -9,64 +9,33 @@ uint64_t split_other(const struct split *s)
 	return other;
 }
 
-/* Fields of an event, by its id; first 0: it has none. cpu, stolen and runnable follow each other.
- */
-struct fields {
-	uint8_t first, throttled;
-};
-
 #define OWN(event) [EVENT_##event] = {event##_CPU_NS, event##_THROTTLED_NS}
 #define OWNER(event) [EVENT_##event] = {event##_OWNER_CPU_NS, event##_OWNER_THROTTLED_NS}
 
-/* Word by word: GCC clears what is longer than 96 bytes in a loop of the processor's that takes long
- * to begin. */
-static inline void counters_at(const struct event *e, const struct fields *f, struct counters *k)
-{
-	const union field_value *v = &e->v[f->first];
-	bool has = f->first != 0;
+const struct counter_fields counters_of_own[SCHEMA_ID_MAX + 1] = {
+	OWN(MONITOR_CONTENDED_ENTER),
+	OWN(MONITOR_CONTENDED_ENTERED),
+	OWN(MONITOR_CONTENDED_EXIT),
+	OWN(MONITOR_WAIT_BEGIN),
+	OWN(MONITOR_WAIT_END),
+	OWN(MONITOR_NOTIFY),
+	OWN(MONITOR_OWNER_SEEN),
+	OWN(PARK_BEGIN),
+	OWN(PARK_END),
+	OWN(UNPARK),
+	OWN(OFF_CPU),
+};
 
-	k->cpu_ns = has ? v[0].u : 0;
-	k->stolen_ns = has ? v[1].u : 0;
-	k->runnable_ns = has ? v[2].u : 0;
-	k->throttled_ns = has ? e->v[f->throttled].u : 0;
-	k->known = (k->cpu_ns | k->stolen_ns | k->runnable_ns) != 0;
-	k->told = false;
-	k->doing = 0;
-	k->doing_ns = 0;
-	for (int i = 0; i < BLOCKED_REASON_COUNT; i++)
-		k->reason_ns[i] = 0;
-}
-
-struct counters counters_own(const struct event *e)
-{
-	static const struct fields fields[SCHEMA_ID_MAX + 1] = {
-		OWN(MONITOR_CONTENDED_ENTER),
-		OWN(MONITOR_CONTENDED_ENTERED),
-		OWN(MONITOR_CONTENDED_EXIT),
-		OWN(MONITOR_WAIT_BEGIN),
-		OWN(MONITOR_WAIT_END),
-		OWN(MONITOR_NOTIFY),
-		OWN(MONITOR_OWNER_SEEN),
-		OWN(PARK_BEGIN),
-		OWN(PARK_END),
-		OWN(UNPARK),
-		OWN(OFF_CPU),
-	};
-	struct counters k;
-
-	counters_at(e, &fields[e->id <= SCHEMA_ID_MAX ? e->id : 0], &k);
-	return k;
-}
+const struct counter_fields counters_of_owner[SCHEMA_ID_MAX + 1] = {
+	OWNER(MONITOR_CONTENDED_ENTER),
+	OWNER(MONITOR_CONTENDED_ENTERED),
+	OWNER(MONITOR_OWNER_SEEN),
+	OWNER(PARK_BEGIN),
+	OWNER(PARK_END),
+};
 
 struct counters counters_owner(const struct event *e)
 {
-	static const struct fields fields[SCHEMA_ID_MAX + 1] = {
-		OWNER(MONITOR_CONTENDED_ENTER),
-		OWNER(MONITOR_CONTENDED_ENTERED),
-		OWNER(MONITOR_OWNER_SEEN),
-		OWNER(PARK_BEGIN),
-		OWNER(PARK_END),
-	};
 	static const struct {
 		uint8_t doing, ns;
 	} doing[] = {
@@ -76,9 +45,12 @@ struct counters counters_owner(const struct event *e)
 					      MONITOR_OWNER_SEEN_OWNER_DOING_NS},
 		[EVENT_PARK_BEGIN] = {PARK_BEGIN_OWNER_DOING, PARK_BEGIN_OWNER_DOING_NS},
 	};
+	const struct counter_fields *f = counter_fields_of(counters_of_owner, e);
 	struct counters k;
 
-	counters_at(e, &fields[e->id <= SCHEMA_ID_MAX ? e->id : 0], &k);
+	if (!f->first)
+		return (struct counters){.known = false};
+	counters_set(&k, e, f);
 	if (e->id < sizeof(doing) / sizeof(*doing) && doing[e->id].ns &&
 	    e->v[doing[e->id].doing].u < BLOCKED_REASON_COUNT) {
 		k.doing = (uint32_t)e->v[doing[e->id].doing].u;
