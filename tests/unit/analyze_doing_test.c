@@ -268,27 +268,11 @@ static void simulate(void)
 	}
 }
 
-static const struct doing *before_of(const struct doings *d, uint64_t thread, uint64_t ns)
-{
-	const struct doing *before, *after;
-
-	doings_around(d, thread, ns, &before, &after);
-	return before;
-}
-
-static const struct doing *after_of(const struct doings *d, uint64_t thread, uint64_t ns)
-{
-	const struct doing *before, *after;
-
-	doings_around(d, thread, ns, &before, &after);
-	return after;
-}
-
 /* Later, as events of locks are replayed, and as seen from outside. */
 static void check_moment(const struct doings *d, unsigned ns, unsigned last_told)
 {
 	struct counters c = {.known = true, .cpu_ns = sim.cpu[ns] + 1};
-	const struct doing *before = before_of(d, 1, ns);
+	const struct doing *before = doings_before(d, 1, ns);
 
 	doings_complete(d, 1, ns, &c);
 	if (!c.told)
@@ -321,7 +305,7 @@ static void random_threads(void **state)
 				check_moment(d, told - below(told + 1) / 2, told);
 		}
 		/* At its own moments all is known, to the last one that is kept. */
-		for (const struct doing *m = after_of(d, 1, 0); m; m = doings_next(d, 1, m)) {
+		for (const struct doing *m = doings_after(d, 1, 0); m; m = doings_next(d, 1, m)) {
 			for (unsigned r = 1; r < BLOCKED_REASON_COUNT; r++)
 				assert_int_equal(m->its.reason_ns[r], sim.reason_ns[m->ns][r]);
 			assert_int_equal(m->reason, sim.in[m->ns]);
@@ -350,9 +334,9 @@ static void long_ago(void **state)
 	doings_complete(d, 1, 2999 * 100 + 30, &c);
 	assert_true(c.told);
 	assert_int_equal(c.reason_ns[BLOCKED_REASON_IO], 2999 * 40);
-	assert_null(before_of(d, 1, 50));
-	assert_null(after_of(d, 1, 3000 * 100));
-	assert_null(after_of(d, 2, 0));
+	assert_null(doings_before(d, 1, 50));
+	assert_null(doings_after(d, 1, 3000 * 100));
+	assert_null(doings_after(d, 2, 0));
 	doings_free(d);
 }
 

@@ -35,5 +35,23 @@ uint64_t doing_behind(const struct doing *d);
  * Lent until the next doings_add. */
 void doings_around(const struct doings *d, uint64_t thread, uint64_t ns,
 		   const struct doing **ret_before, const struct doing **ret_after);
+
+static inline const struct doing *doings_before(const struct doings *d, uint64_t thread,
+						uint64_t ns)
+{
+	const struct doing *before, *after;
+
+	doings_around(d, thread, ns, &before, &after);
+	return before;
+}
+
+static inline const struct doing *doings_after(const struct doings *d, uint64_t thread, uint64_t ns)
+{
+	const struct doing *before, *after;
+
+	doings_around(d, thread, ns, &before, &after);
+	return after;
+}
+
 /* The one behind; NULL: there is none yet. */
 const struct doing *doings_next(const struct doings *d, uint64_t thread, const struct doing *from);

@@ -222,7 +222,7 @@ static int settle_loose(struct history *h, uint32_t slot, uint64_t ns, const str
 
 	if (!held_ns || held_ns > whole_ns || !s->seen.known || h->begun_ns > s->seen_ns)
 		return 0;
-	split_of(whole_ns, &s->seen, its, &did);
+	split_set(&did, whole_ns, &s->seen, its);
 	split_set_unknown(&known, 0);
 	known.running_ns = surely(held_ns, whole_ns, did.running_ns);
 	known.stolen_ns = surely(held_ns, whole_ns, did.stolen_ns);
@@ -291,7 +291,7 @@ static int look_at(struct look *l, uint64_t ns, const struct counters *its)
 	} else {
 		err = push(l->h, l->slot, l->from_ns, ns, &split);
 		if (!err)
-			split_of(ns - l->from_ns, l->since, its, split);
+			split_set(split, ns - l->from_ns, l->since, its);
 	}
 	if (!err)
 		err = settle_loose(l->h, l->slot, ns, its);
@@ -453,11 +453,12 @@ static struct part *part_begin(struct parts *p, const struct slot *s)
 /* Whether there is anything in it. */
 static bool part_end(struct part *p)
 {
-	p->ns = split_sum(&p->split);
+	uint64_t sum_ns = split_sum(&p->split);
+
 	/* It was told of too late to be blocked all that time. */
-	if (p->split.unknown_ns > p->ns)
-		split_set_unknown(&p->split, p->ns);
-	if (!p->first && !p->ns)
+	if (p->split.unknown_ns > sum_ns)
+		split_set_unknown(&p->split, sum_ns);
+	if (!p->first && !sum_ns)
 		return false;
 	if (p->forward)
 		p->forward->users++;

@@ -14,38 +14,61 @@ void holds_free(struct holds *h)
 	free(h->threads);
 }
 
+static int lock_new(struct holds *h, uint64_t lock, uint32_t *ret)
+{
+	int err = places_add_row(&h->lock_places, (struct place_key){.a = lock}, &h->locks,
+				 &h->locks_capacity, sizeof(*h->locks), ret);
+
+	if (!err)
+		h->locks[*ret] = (struct lock_state){.seen.lock = lock,
+						     .holder_place = PLACE_NONE,
+						     .blocked = PLACE_NONE,
+						     .since_ns = h->now_ns};
+	return err;
+}
+
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret)
 {
-	struct place_key key = {.a = lock};
-	uint32_t place, known = h->lock_places.count;
-	int err = places_add_row(&h->lock_places, key, &h->locks, &h->locks_capacity,
-				 sizeof(*h->locks), &place);
+	uint32_t place = places_find_number(&h->lock_places, lock);
 
-	if (err)
-		return err;
-	if (place == known)
-		h->locks[place] = (struct lock_state){.seen.lock = lock,
-						      .holder_place = PLACE_NONE,
-						      .blocked = PLACE_NONE,
-						      .since_ns = h->now_ns};
+	if (place == PLACE_NONE)
+		return lock_new(h, lock, ret);
 	*ret = place;
 	return 0;
 }
 
+static int thread_new(struct holds *h, uint64_t thread, uint32_t *ret)
+{
+	int err = places_add_row(&h->thread_places, (struct place_key){.a = thread}, &h->threads,
+				 &h->threads_capacity, sizeof(*h->threads), ret);
+
+	if (!err)
+		h->threads[*ret] = (struct thread_state){
+			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+	return err;
+}
+
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret)
 {
-	struct place_key key = {.a = thread};
-	uint32_t place, known = h->thread_places.count;
-	int err = places_add_row(&h->thread_places, key, &h->threads, &h->threads_capacity,
-				 sizeof(*h->threads), &place);
+	uint32_t place = places_find_number(&h->thread_places, thread);
 
-	if (err)
-		return err;
-	if (place == known)
-		h->threads[place] = (struct thread_state){
-			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+	if (place == PLACE_NONE)
+		return thread_new(h, thread, ret);
 	*ret = place;
 	return 0;
+}
+
+static bool piece_is_empty(const struct piece *p)
+{
+	return !p->ns && !p->first;
+}
+
+static void piece_clear(struct piece *p)
+{
+	p->ns = 0;
+	p->first_reader_ns = 0;
+	split_set_unknown(&p->split, 0);
+	p->first = false;
 }
 
 static void piece_add(struct piece *p, const struct piece *more)
@@ -124,9 +147,12 @@ static int cell_pend(struct holds *h, struct thread_state *t, const struct charg
 static int piece_close(struct holds *h, struct thread_state *t, struct piece *p,
 		       const struct charged *to)
 {
-	int err = p->ns || p->first ? cell_pend(h, t, to, p) : 0;
+	int err;
 
-	*p = (struct piece){0};
+	if (piece_is_empty(p))
+		return 0;
+	err = cell_pend(h, t, to, p);
+	piece_clear(p);
 	return err;
 }
 
@@ -170,8 +196,8 @@ static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
 }
 
 /*
- * Ends the lock's current state: its time goes to all who are blocked. to: the holder's counters,
- * or NULL. It is cut where the holder has told of itself meanwhile.
+ * Ends the lock's current state, for which threads were blocked: its time goes to all of them. to:
+ * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile.
  */
 static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
 		  bool claim_holds)
@@ -179,12 +205,10 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
 	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
 	const struct doing *before, *d = NULL;
-	struct counters since = l->since;
+	const struct counters *since = &l->since;
 	uint64_t at_ns = l->since_ns;
 	int err = 0;
 
-	if (h->now_ns == at_ns || l->blocked == PLACE_NONE)
-		return 0;
 	if (doings) {
 		doings_around(doings, holder.holder, at_ns, &before, &d);
 		holder.behind = behind_of(l, before);
@@ -192,15 +216,17 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 	while (at_ns < h->now_ns && !err) {
 		bool cut = d && d->ns < h->now_ns;
 		uint64_t until_ns = cut ? d->ns : h->now_ns;
-		struct piece piece = {.ns = until_ns - at_ns};
+		struct piece piece;
 
+		piece.ns = until_ns - at_ns;
 		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
-		split_of(piece.ns, &since, cut ? &d->its : to, &piece.split);
+		piece.first = false;
+		split_set(&piece.split, piece.ns, since, cut ? &d->its : to);
 		if (piece.ns)
 			err = charge_piece(h, l, &holder, &piece);
 		at_ns = until_ns;
 		if (cut) {
-			since = d->its;
+			since = &d->its;
 			holder.behind = behind_of(l, d);
 			d = doings_next(doings, holder.holder, d);
 		}
@@ -221,8 +247,9 @@ static int hold_end(struct holds *h, struct lock_state *l)
 		struct thread_state *t = &h->threads[i];
 
 		err = piece_close(h, t, &t->open_before, &before);
-		t->open_before = t->open;
-		t->open = (struct piece){0};
+		if (!piece_is_empty(&t->open))
+			t->open_before = t->open;
+		piece_clear(&t->open);
 	}
 	l->open_before = l->open;
 	l->open = false;
@@ -311,15 +338,15 @@ int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
 	int err = 0;
 
-	if (h->cells.doings) {
+	if (h->cells.doings && s->its.known)
 		doings_complete(h->cells.doings, s->holder, h->now_ns, &s->its);
+	if (h->cells.doings && s->ended_its.known)
 		doings_complete(h->cells.doings, s->ended, h->now_ns, &s->ended_its);
-	}
 	if (same)
 		err = holds_show(h, l, at);
 	else if (ended)
 		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
-	if (!err)
+	if (!err && l->blocked != PLACE_NONE && l->since_ns != h->now_ns)
 		err = charge(h, l, same ? &s->its : ended ? &s->ended_its : NULL, same || ended);
 	if (!err && !same)
 		err = hold_end(h, l);
@@ -332,7 +359,10 @@ int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
 		l->latest = at;
 	l->at = l->latest;
 	l->claimed = s->claimed;
-	l->since = s->its;
+	if (s->its.known)
+		l->since = s->its;
+	else
+		l->since.known = false;
 	l->since_ns = h->now_ns;
 	l->first_reader = s->first_reader;
 	return 0;
@@ -351,8 +381,9 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	t->first_cell = PLACE_NONE;
 	t->pending = PLACE_NONE;
 	t->last_cell = PLACE_NONE;
-	t->open = (struct piece){.first = true};
-	t->open_before = (struct piece){0};
+	piece_clear(&t->open);
+	piece_clear(&t->open_before);
+	t->open.first = true;
 	t->previous = PLACE_NONE;
 	t->next = l->blocked;
 	if (l->blocked != PLACE_NONE)

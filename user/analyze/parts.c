@@ -132,12 +132,13 @@ static void at_least(uint64_t *max, uint64_t ns)
 /* Who holds the lock is not blocked in it: what was seen as the waiter's own hold is nobody's. */
 static void nobodys_own(struct parts *p, uint64_t waiter)
 {
-	for (uint32_t i = 0; i < p->count; i++) {
-		if (p->rows[i].hold.holder == waiter || !holder_is_thread(p->rows[i].hold.holder))
-			p->rows[i].hold =
-				(struct hold){.holder = p->rows[i].hold.holder == HOLDER_UNKNOWN
-								? HOLDER_UNKNOWN
-								: HOLDER_HAND_OVER};
+	for (struct part *part = p->rows, *end = part + p->count; part < end; part++) {
+		uint64_t holder = part->hold.holder;
+
+		part->ns = split_sum(&part->split);
+		if (holder == waiter || !holder_is_thread(holder))
+			part->hold = (struct hold){
+				.holder = holder == HOLDER_UNKNOWN ? holder : HOLDER_HAND_OVER};
 	}
 }
 

@@ -20,8 +20,8 @@ struct part {
 	struct hold hold;
 	struct forward *forward; /* NULL: the chain is in hold */
 	struct split split;
-	uint64_t ns; /* the sum of it */
 	bool first;  /* the interval began with it */
+	uint64_t ns; /* the sum of the split, while it is charged */
 };
 
 struct parts {

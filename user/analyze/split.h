@@ -132,5 +132,14 @@ static inline struct counters counters_own(const struct event *e)
 struct counters counters_owner(const struct event *e);
 
 /* What it did in ns between two moments; to may be NULL: not known. */
-void split_of(uint64_t ns, const struct counters *from, const struct counters *to,
-	      struct split *ret);
+void split_set(struct split *s, uint64_t ns, const struct counters *from,
+	       const struct counters *to);
+
+static inline struct split split_of(uint64_t ns, const struct counters *from,
+				    const struct counters *to)
+{
+	struct split s;
+
+	split_set(&s, ns, from, to);
+	return s;
+}

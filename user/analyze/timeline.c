@@ -334,10 +334,9 @@ static int take_in(struct interval *i)
 	if (to_ns <= i->taken_ns)
 		return 0;
 	if (i->taken_ns < start_ns) {
-		lost.ns = (start_ns < to_ns ? start_ns : to_ns) - i->taken_ns;
-		lost.split.unknown_ns = lost.ns;
+		lost.split.unknown_ns = (start_ns < to_ns ? start_ns : to_ns) - i->taken_ns;
 		err = parts_add(&i->parts, &lost);
-		i->taken_ns += lost.ns;
+		i->taken_ns += lost.split.unknown_ns;
 		first = false;
 	}
 	if (!err && i->taken_ns < to_ns)
