@@ -89,26 +89,31 @@ struct charged {
 static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
 
 /* The cell that was charged last is the right one as long as the holder does not change. */
+static bool is_last(const struct holds *h, const struct thread_state *t, const struct charged *to)
+{
+	const struct cell *last;
+
+	if (t->last_cell == PLACE_NONE)
+		return false;
+	last = &h->cells.rows[t->last_cell];
+	return last->holder == to->holder && last->holder_stack == to->at.stack &&
+	       last->behind == to->behind;
+}
+
 static int cell_find(struct holds *h, const struct thread_state *t, const struct charged *to,
 		     uint32_t *ret)
 {
-	const struct cell *last = t->last_cell == PLACE_NONE ? NULL : &h->cells.rows[t->last_cell];
-	const struct cell_key key = {.lock = h->locks[t->lock].seen.lock,
+	const struct lock_state *l = &h->locks[t->lock];
+	const struct cell_key key = {.lock = l->seen.lock,
 				     .waiter = t->thread,
 				     .holder = to->holder,
 				     .waiter_stack = t->stack,
 				     .holder_stack = to->at.stack,
 				     .behind = to->behind};
-	int err;
+	int err = cells_add(&h->cells, &key, ret);
 
-	if (last && last->holder == to->holder && last->holder_stack == to->at.stack &&
-	    last->behind == to->behind) {
-		*ret = t->last_cell;
-		return 0;
-	}
-	err = cells_add(&h->cells, &key, ret);
-	if (!err)
-		h->cells.rows[*ret].monitor |= h->locks[t->lock].seen.monitor;
+	if (!err && l->seen.monitor)
+		h->cells.rows[*ret].monitor = true;
 	return err;
 }
 
@@ -116,8 +121,8 @@ static int cell_pend(struct holds *h, struct thread_state *t, const struct charg
 		     const struct piece *p)
 {
 	struct cell *cell;
-	uint32_t place;
-	int err = cell_find(h, t, to, &place);
+	uint32_t place = t->last_cell;
+	int err = is_last(h, t, to) ? 0 : cell_find(h, t, to, &place);
 
 	if (err)
 		return err;
@@ -147,11 +152,8 @@ static int cell_pend(struct holds *h, struct thread_state *t, const struct charg
 static int piece_close(struct holds *h, struct thread_state *t, struct piece *p,
 		       const struct charged *to)
 {
-	int err;
+	int err = cell_pend(h, t, to, p);
 
-	if (piece_is_empty(p))
-		return 0;
-	err = cell_pend(h, t, to, p);
 	piece_clear(p);
 	return err;
 }
@@ -234,23 +236,33 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 	return err;
 }
 
-/* Pieces of this hold wait for a late exit up to the end of the next one. */
-static int hold_end(struct holds *h, struct lock_state *l)
+static int pieces_end(struct holds *h, const struct lock_state *l)
 {
 	struct charged before = charged_before(l);
 	int err = 0;
 
-	if (!holder_is_thread(l->holder))
-		return 0;
-	for (uint32_t i = l->open || l->open_before ? l->blocked : PLACE_NONE;
-	     i != PLACE_NONE && !err; i = h->threads[i].next) {
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
 		struct thread_state *t = &h->threads[i];
 
-		err = piece_close(h, t, &t->open_before, &before);
-		if (!piece_is_empty(&t->open))
-			t->open_before = t->open;
+		if (!piece_is_empty(&t->open_before))
+			err = piece_close(h, t, &t->open_before, &before);
+		if (piece_is_empty(&t->open))
+			continue;
+		t->open_before = t->open;
 		piece_clear(&t->open);
 	}
+	return err;
+}
+
+/* Pieces of this hold wait for a late exit up to the end of the next one. */
+static int hold_end(struct holds *h, struct lock_state *l)
+{
+	int err = 0;
+
+	if (!holder_is_thread(l->holder))
+		return 0;
+	if (l->open || l->open_before)
+		err = pieces_end(h, l);
 	l->open_before = l->open;
 	l->open = false;
 	l->holder_before = l->holder;
@@ -299,8 +311,10 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 	l->at = at;
 	to = charged_now(l);
 	for (uint32_t i = l->open ? l->blocked : PLACE_NONE; i != PLACE_NONE && !err;
-	     i = h->threads[i].next)
-		err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+	     i = h->threads[i].next) {
+		if (!piece_is_empty(&h->threads[i].open))
+			err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+	}
 	l->open = false;
 	return err;
 }
@@ -325,8 +339,10 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	if (!stack || !l->open_before || l->holder_before != thread)
 		return 0;
 	to.at = (struct place_seen){stack, HOLDER_STACK_RELEASE};
-	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next)
-		err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
+		if (!piece_is_empty(&h->threads[i].open_before))
+			err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	}
 	l->open_before = false;
 	return err;
 }
@@ -461,17 +477,30 @@ static void pending_clear(struct holds *h, struct thread_state *t)
 	t->pending = PLACE_NONE;
 }
 
-static int count_contention(struct holds *h, struct thread_state *t)
+/* Their holders' chains have not come. */
+static int pieces_close(struct holds *h, struct thread_state *t)
 {
 	const struct lock_state *l = &h->locks[t->lock];
-	struct charged before = charged_before(l), now = charged_now(l);
+	struct charged to;
+	int err = 0;
+
+	if (!piece_is_empty(&t->open_before)) {
+		to = charged_before(l);
+		err = piece_close(h, t, &t->open_before, &to);
+	}
+	if (err || piece_is_empty(&t->open))
+		return err;
+	to = charged_now(l);
+	to.at = (struct place_seen){0};
+	return piece_close(h, t, &t->open, &to);
+}
+
+static int count_contention(struct holds *h, struct thread_state *t)
+{
 	uint64_t ns = h->now_ns - t->since_ns;
 	struct cell *first;
-	int err = piece_close(h, t, &t->open_before, &before);
+	int err = pieces_close(h, t);
 
-	now.at = (struct place_seen){0};
-	if (!err)
-		err = piece_close(h, t, &t->open, &now);
 	if (err)
 		return err;
 	first = &h->cells.rows[t->first_cell];
