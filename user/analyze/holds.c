@@ -45,6 +45,8 @@ static int thread_new(struct holds *h, uint64_t thread, uint32_t *ret)
 	if (!err)
 		h->threads[*ret] = (struct thread_state){
 			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+	for (unsigned i = 0; !err && i < 1 << RECENT_BITS; i++)
+		h->threads[*ret].recent[i].lock = PLACE_NONE;
 	return err;
 }
 
@@ -88,20 +90,17 @@ struct charged {
 
 static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
 
-/* The cell that was charged last is the right one as long as the holder does not change. */
-static bool is_last(const struct holds *h, const struct thread_state *t, const struct charged *to)
+/* Holders mostly take turns, and places do not change: cells are looked for first where one that is
+ * like it was found last. All are small numbers, but a holder that is none. */
+static struct recent_cell *recent_of(struct thread_state *t, const struct charged *to)
 {
-	const struct cell *last;
+	uint64_t x = to->holder + t->lock * 3 + t->stack * 5 + to->at.stack * 7 + to->behind * 9;
 
-	if (t->last_cell == PLACE_NONE)
-		return false;
-	last = &h->cells.rows[t->last_cell];
-	return last->holder == to->holder && last->holder_stack == to->at.stack &&
-	       last->behind == to->behind;
+	return &t->recent[x * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
 }
 
 static int cell_find(struct holds *h, const struct thread_state *t, const struct charged *to,
-		     uint32_t *ret)
+		     struct recent_cell *ret)
 {
 	const struct lock_state *l = &h->locks[t->lock];
 	const struct cell_key key = {.lock = l->seen.lock,
@@ -110,23 +109,38 @@ static int cell_find(struct holds *h, const struct thread_state *t, const struct
 				     .waiter_stack = t->stack,
 				     .holder_stack = to->at.stack,
 				     .behind = to->behind};
-	int err = cells_add(&h->cells, &key, ret);
+	uint32_t place;
+	int err = cells_add(&h->cells, &key, &place);
 
-	if (!err && l->seen.monitor)
-		h->cells.rows[*ret].monitor = true;
-	return err;
+	if (err)
+		return err;
+	if (l->seen.monitor)
+		h->cells.rows[place].monitor = true;
+	*ret = (struct recent_cell){.stack = t->stack,
+				    .holder = to->holder,
+				    .holder_stack = to->at.stack,
+				    .behind = to->behind,
+				    .lock = t->lock,
+				    .place = place,
+				    .monitor = l->seen.monitor};
+	return 0;
 }
 
 static int cell_pend(struct holds *h, struct thread_state *t, const struct charged *to,
 		     const struct piece *p)
 {
+	struct recent_cell *r = recent_of(t, to);
 	struct cell *cell;
-	uint32_t place = t->last_cell;
-	int err = is_last(h, t, to) ? 0 : cell_find(h, t, to, &place);
+	uint32_t place;
+	int err = 0;
 
+	if (r->holder != to->holder || r->holder_stack != to->at.stack || r->behind != to->behind ||
+	    r->stack != t->stack || r->lock != t->lock ||
+	    r->monitor != h->locks[t->lock].seen.monitor)
+		err = cell_find(h, t, to, r);
 	if (err)
 		return err;
-	t->last_cell = place;
+	place = r->place;
 	if (p->first)
 		t->first_cell = place;
 	if (!p->ns)
@@ -325,8 +339,10 @@ int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t
 	int err = 0;
 
 	for (uint32_t i = h->threads[thread].held; i != PLACE_NONE && !err; i = h->locks[i].held) {
-		if (h->locks[i].seen.lock != lock)
-			err = holds_show(h, &h->locks[i], at);
+		struct lock_state *l = &h->locks[i];
+
+		if (l->blocked != PLACE_NONE && l->seen.lock != lock)
+			err = holds_show(h, l, at);
 	}
 	return err;
 }
@@ -396,7 +412,6 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	t->since_ns = h->now_ns;
 	t->first_cell = PLACE_NONE;
 	t->pending = PLACE_NONE;
-	t->last_cell = PLACE_NONE;
 	piece_clear(&t->open);
 	piece_clear(&t->open_before);
 	t->open.first = true;

@@ -52,6 +52,15 @@ struct lock_state {
 	uint32_t held_previous, held; /* locks of the same holder */
 };
 
+/* A cell that a thread's contentions have some time in, and what tells it from others. */
+struct recent_cell {
+	uint64_t stack, holder, holder_stack, behind;
+	uint32_t lock; /* its place; PLACE_NONE: there is no cell */
+	uint32_t place;
+	bool monitor;
+};
+#define RECENT_BITS 4
+
 struct thread_state {
 	uint64_t thread;
 	uint32_t held; /* first lock of which it is the holder; PLACE_NONE: none */
@@ -59,10 +68,10 @@ struct thread_state {
 	bool parked;
 	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
-	uint32_t first_cell;     /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
-	uint32_t pending;        /* cells with pending time */
-	uint32_t last_cell;      /* that had some last */
-	uint32_t previous, next; /* blocked on the same lock */
+	uint32_t first_cell; /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
+	uint32_t pending;    /* cells with pending time */
+	struct recent_cell recent[1 << RECENT_BITS]; /* by a hash */
+	uint32_t previous, next;                     /* blocked on the same lock */
 	struct piece open, open_before;
 	uint64_t wait_lock, wait_stack; /* where it is in Object.wait(), or was last */
 	uint64_t ended_ns;              /* 0: it has not */
