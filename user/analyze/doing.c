@@ -104,7 +104,16 @@ static int grow(struct task *t)
 	return 0;
 }
 
-static void enter(struct task *t, uint64_t reason, uint64_t lock)
+/* It goes on with what it was in before, if there is any. */
+static void stay(const struct task *t, struct doing *now)
+{
+	if (!t->depth)
+		return;
+	now->reason = t->in[t->depth - 1].reason;
+	now->lock = t->in[t->depth - 1].lock;
+}
+
+static void enter(struct task *t, uint64_t reason, uint64_t lock, struct doing *now)
 {
 	/* A lost end: a park or a wait is in nothing, a lock is in a wait at most. */
 	if (reason != BLOCKED_REASON_LOCK || (t->depth && t->in[0].reason != BLOCKED_REASON_WAIT))
@@ -113,11 +122,13 @@ static void enter(struct task *t, uint64_t reason, uint64_t lock)
 		t->depth--;
 	t->in[t->depth].reason = reason;
 	t->in[t->depth++].lock = lock;
+	now->reason = reason;
+	now->lock = lock;
 }
 
 /* After a wait a thread may have its monitor back without having been blocked on it. Whatever else
  * it was in, the end of that is lost. */
-static void leave(struct task *t, uint64_t reason)
+static void leave(struct task *t, uint64_t reason, struct doing *now)
 {
 	unsigned depth = t->depth;
 
@@ -127,42 +138,44 @@ static void leave(struct task *t, uint64_t reason)
 		t->depth = depth - 1;
 	else if (reason != BLOCKED_REASON_LOCK || t->in[0].reason != BLOCKED_REASON_WAIT)
 		t->depth = 0;
+	stay(t, now);
 }
 
 /* A break is over, of which the event tells why it was. */
-static void off_cpu(const struct task *t, const struct event *e, struct counters *its)
+static void off_cpu(const struct task *t, const struct event *e, struct doing *now)
 {
 	uint64_t off_ns = e->v[OFF_CPU_OFF_NS].u, wait_ns = e->v[OFF_CPU_CPU_WAIT_NS].u;
 	uint64_t reason = e->v[OFF_CPU_REASON].u;
 
 	if (!t->depth && reason && reason < BLOCKED_REASON_COUNT && wait_ns <= off_ns)
-		its->reason_ns[reason] += off_ns - wait_ns;
+		now->its.reason_ns[reason] += off_ns - wait_ns;
+	stay(t, now);
 }
 
 /* What the thread tells of itself with this event. */
-static void apply(struct task *t, const struct event *e, struct counters *its)
+static void apply(struct task *t, const struct event *e, struct doing *now)
 {
 	switch (e->id) {
 	case EVENT_MONITOR_CONTENDED_ENTER:
-		enter(t, BLOCKED_REASON_LOCK, e->v[MONITOR_CONTENDED_ENTER_LOCK].u);
+		enter(t, BLOCKED_REASON_LOCK, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, now);
 		break;
 	case EVENT_MONITOR_CONTENDED_ENTERED:
-		leave(t, BLOCKED_REASON_LOCK);
+		leave(t, BLOCKED_REASON_LOCK, now);
 		break;
 	case EVENT_MONITOR_WAIT_BEGIN:
-		enter(t, BLOCKED_REASON_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u);
+		enter(t, BLOCKED_REASON_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u, now);
 		break;
 	case EVENT_MONITOR_WAIT_END:
-		leave(t, BLOCKED_REASON_WAIT);
+		leave(t, BLOCKED_REASON_WAIT, now);
 		break;
 	case EVENT_PARK_BEGIN:
-		enter(t, BLOCKED_REASON_PARK, e->v[PARK_BEGIN_LOCK].u);
+		enter(t, BLOCKED_REASON_PARK, e->v[PARK_BEGIN_LOCK].u, now);
 		break;
 	case EVENT_PARK_END:
-		leave(t, BLOCKED_REASON_PARK);
+		leave(t, BLOCKED_REASON_PARK, now);
 		break;
 	default:
-		off_cpu(t, e, its);
+		off_cpu(t, e, now);
 		break;
 	}
 }
@@ -195,9 +208,9 @@ static void tell(struct task *t, const struct event *e, const struct counter_fie
 	now->its.told = true;
 	if (last)
 		reasons_since(last, now_ns, &now->its);
-	apply(t, e, &now->its);
-	now->reason = t->depth ? t->in[t->depth - 1].reason : BLOCKED_REASON_OTHER;
-	now->lock = t->depth ? t->in[t->depth - 1].lock : 0;
+	now->reason = BLOCKED_REASON_OTHER;
+	now->lock = 0;
+	apply(t, e, now);
 	t->count++;
 }
 

@@ -320,6 +320,17 @@ static void history_end(struct timeline *line)
 	line->history = NULL;
 }
 
+/* What is before the history. */
+static int take_lost(struct interval *i, uint64_t to_ns, bool first)
+{
+	const struct part lost = {.hold.holder = HOLDER_UNKNOWN,
+				  .split.unknown_ns = to_ns - i->taken_ns,
+				  .first = first};
+
+	i->taken_ns = to_ns;
+	return parts_add(&i->parts, &lost);
+}
+
 /* Up to the end of the line, or of the interval if that is earlier. */
 static int take_in(struct interval *i)
 {
@@ -327,16 +338,13 @@ static int take_in(struct interval *i)
 	struct history *h = line->history;
 	uint64_t to_ns = i->until_ns < line->end_ns ? i->until_ns : line->end_ns;
 	uint64_t start_ns = h->count ? h->stretches[0].from_ns : line->end_ns;
-	struct part lost = {.hold.holder = HOLDER_UNKNOWN, .first = i->taken_ns == i->since_ns};
-	bool first = lost.first;
+	bool first = i->taken_ns == i->since_ns;
 	int err = 0;
 
 	if (to_ns <= i->taken_ns)
 		return 0;
 	if (i->taken_ns < start_ns) {
-		lost.split.unknown_ns = (start_ns < to_ns ? start_ns : to_ns) - i->taken_ns;
-		err = parts_add(&i->parts, &lost);
-		i->taken_ns += lost.split.unknown_ns;
+		err = take_lost(i, start_ns < to_ns ? start_ns : to_ns, first);
 		first = false;
 	}
 	if (!err && i->taken_ns < to_ns)
