@@ -363,23 +363,23 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	return err;
 }
 
-int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s)
 {
 	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
 	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
 	int err = 0;
 
-	if (h->cells.doings && s->its.known)
-		doings_complete(h->cells.doings, s->holder, h->now_ns, &s->its);
-	if (h->cells.doings && s->ended_its.known)
-		doings_complete(h->cells.doings, s->ended, h->now_ns, &s->ended_its);
+	if (h->cells.doings && s->its && s->its->known)
+		doings_complete(h->cells.doings, s->holder, h->now_ns, s->its);
+	if (h->cells.doings && s->ended_its && s->ended_its->known && s->ended_its != s->its)
+		doings_complete(h->cells.doings, s->ended, h->now_ns, s->ended_its);
 	if (same)
 		err = holds_show(h, l, at);
 	else if (ended)
 		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
 	if (!err && l->blocked != PLACE_NONE && l->since_ns != h->now_ns)
-		err = charge(h, l, same ? &s->its : ended ? &s->ended_its : NULL, same || ended);
+		err = charge(h, l, same ? s->its : ended ? s->ended_its : NULL, same || ended);
 	if (!err && !same)
 		err = hold_end(h, l);
 	if (!err && l->holder != s->holder)
@@ -391,8 +391,8 @@ int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
 		l->latest = at;
 	l->at = l->latest;
 	l->claimed = s->claimed;
-	if (s->its.known)
-		l->since = s->its;
+	if (s->its && s->its->known)
+		l->since = *s->its;
 	else
 		l->since.known = false;
 	l->since_ns = h->now_ns;

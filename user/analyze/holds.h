@@ -14,13 +14,13 @@ struct place_seen {
 	enum holder_stack_from from;
 };
 
-/* What an observation says. */
+/* What an observation says. Counters are lent, and completed; NULL: they are not known. */
 struct sight {
-	uint64_t holder;     /* from now on */
-	struct counters its; /* counters of that holder */
+	uint64_t holder;      /* from now on */
+	struct counters *its; /* counters of that holder */
 	struct place_seen at;
 	uint64_t ended; /* a thread whose counters are known too, perhaps the last holder */
-	struct counters ended_its;
+	struct counters *ended_its;
 	uint64_t ended_stack; /* where it released the lock; 0: not known */
 	bool claimed;
 	bool first_reader;
@@ -96,9 +96,9 @@ void holds_free(struct holds *h);
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret);
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret);
 
-/* Charges the time up to now, and begins the lock's next state; completes the counters in s with
+/* Charges the time up to now, and begins the lock's next state; completes the counters of s with
  * the reasons for which the threads were blocked. It may move the threads, but not the locks. */
-int holds_observe(struct holds *h, struct lock_state *l, struct sight *s);
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s);
 /* The holder's call chain is seen; the state goes on. */
 int holds_show(struct holds *h, struct lock_state *l, struct place_seen at);
 /* The thread blocks on a lock, or waits: so much for the other locks that it holds. */
