@@ -240,23 +240,30 @@ static int settle_loose(struct history *h, uint32_t slot, uint64_t ns, const str
 	return err;
 }
 
-static uint64_t behind_of(const struct history_holder *who, const struct doing *d)
-{
-	uint64_t lock = d ? doing_behind(d) : 0;
-
-	return lock != who->lock ? lock : 0;
-}
-
 /* What is seen of the holder up to to_ns, in the order of time. */
 struct look {
 	struct history *h;
 	const struct history_holder *who;
 	uint64_t from_ns, to_ns;
 	const struct counters *since; /* the holder's at from_ns */
-	uint32_t slot;
+	uint64_t behind;
+	uint32_t slot;            /* while it is behind that lock */
 	uint32_t sight;           /* the next one to look at */
 	const struct doing *next; /* moment */
 };
+
+static uint64_t behind_of(const struct look *l, const struct doing *d)
+{
+	uint64_t lock = d ? doing_behind(d) : 0;
+
+	return lock != l->who->lock ? lock : 0;
+}
+
+static int look_behind(struct look *l, uint64_t lock)
+{
+	l->behind = lock;
+	return l->who->slot(l->who->context, lock, &l->slot);
+}
 
 static int look_begin(struct look *l)
 {
@@ -267,7 +274,7 @@ static int look_begin(struct look *l)
 		doings_around(who->doings, who->thread, l->from_ns, &before, &l->next);
 	if (before && before->ns == l->from_ns)
 		l->since = &before->its;
-	return who->slot(who->context, behind_of(who, before), &l->slot);
+	return look_behind(l, behind_of(l, before));
 }
 
 /* Up to ns nothing is known. */
@@ -326,8 +333,8 @@ static int look_next(struct look *l)
 	}
 	err = look_at(l, d->ns, &d->its);
 	l->next = doings_next(who->doings, who->thread, d);
-	if (!err)
-		err = who->slot(who->context, behind_of(who, d), &l->slot);
+	if (!err && behind_of(l, d) != l->behind)
+		err = look_behind(l, behind_of(l, d));
 	return err ? err : 1;
 }
 

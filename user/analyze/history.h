@@ -76,8 +76,8 @@ int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool
 int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns);
 struct doings;
 
-/* The thread that holds the lock in the next stretches. slot finds the slot for this hold while the holder is
- * blocked on another lock; 0: on none. */
+/* The thread that holds the lock in the next stretches. slot finds the slot for this hold while the
+ * holder is blocked on another lock; 0: on none. */
 struct history_holder {
 	const struct doings *doings; /* NULL: it is seen at the sights only */
 	uint64_t thread;
