@@ -7,6 +7,7 @@
 
 #include "analyze/cells.h"
 #include "analyze/contention.h"
+#include "analyze/recent_cell.h"
 
 /* A thread's call chain at a moment. */
 struct place_seen {
@@ -51,15 +52,6 @@ struct lock_state {
 	bool exact;                   /* its events have numbers: it is not dealt with here */
 	uint32_t held_previous, held; /* locks of the same holder */
 };
-
-/* A cell that a thread's contentions have some time in, and what tells it from others. */
-struct recent_cell {
-	uint64_t stack, holder, holder_stack, behind;
-	uint32_t lock; /* its place; PLACE_NONE: there is no cell */
-	uint32_t place;
-	bool monitor;
-};
-#define RECENT_BITS 4
 
 struct thread_state {
 	uint64_t thread;
