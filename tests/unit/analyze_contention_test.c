@@ -284,6 +284,67 @@ static void keeps_the_end_of_a_thread(void **state)
 	contention_free(c);
 }
 
+#define PLACES 40
+#define LOCKS 9
+#define HOLDERS 7
+#define FIRST_HOLDER 100
+
+static struct {
+	uint64_t count, blocked_ns;
+} expected[LOCKS][PLACES][HOLDERS][PLACES];
+
+static unsigned below(uint64_t *seed, unsigned n)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (unsigned)(*seed >> 33) % n;
+}
+
+/* A thread that blocks anywhere, on any lock: more pairs of places than anybody remembers. */
+static void keeps_places_apart(void **state)
+{
+	struct contention *c = contention_new(NULL);
+	uint64_t seed = 1, now = 1000;
+	const struct cell *cells;
+	uint32_t count, sum = 0;
+
+	(void)state;
+	assert_non_null(c);
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned lock = below(&seed, LOCKS), place = below(&seed, PLACES);
+		unsigned holder = below(&seed, HOLDERS), at = below(&seed, PLACES);
+		uint64_t ns = 1 + below(&seed, 50);
+		struct event e = at_places(enter(now, 2, 1 + lock, FIRST_HOLDER + holder,
+						 OWNER_SOURCE_JAVA_THREAD, none),
+					   1 + place, 1 + at);
+
+		assert_int_equal(contention_add(c, &e), 0);
+		e = entered(now + ns, 2, 1 + lock, none, FIRST_HOLDER + holder, none);
+		assert_int_equal(contention_add(c, &e), 0);
+		expected[lock][place][holder][at].count++;
+		expected[lock][place][holder][at].blocked_ns += ns;
+		now += ns;
+	}
+	assert_int_equal(contention_finish(c, now), 0);
+	cells = contention_cells(c, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct cell *cell = &cells[i];
+		uint64_t lock = cell->lock - 1, holder = cell->holder - FIRST_HOLDER;
+
+		assert_true(lock < LOCKS && holder < HOLDERS);
+		assert_int_equal(
+			cell->count,
+			expected[lock][cell->waiter_stack - 1][holder][cell->holder_stack - 1]
+				.count);
+		assert_int_equal(
+			cell->blocked_ns,
+			expected[lock][cell->waiter_stack - 1][holder][cell->holder_stack - 1]
+				.blocked_ns);
+		sum += (uint32_t)cell->count;
+	}
+	assert_int_equal(sum, 20000);
+	contention_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +359,7 @@ int main(void)
 		cmocka_unit_test(refutes_claims),
 		cmocka_unit_test(marks_first_readers),
 		cmocka_unit_test(keeps_the_end_of_a_thread),
+		cmocka_unit_test(keeps_places_apart),
 	};
 
 	return cmocka_run_group_tests_name("analyze_contention", tests, NULL, NULL);

@@ -131,7 +131,7 @@ static int drop_blocked(struct contention *c, uint32_t thread)
 	return holds_unblock(&c->holds, thread, false);
 }
 
-static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct counters its,
+static struct sight sight_of_owner(uint64_t owner, uint64_t source, struct counters *its,
 				   struct place_seen at)
 {
 	struct sight s = {.holder = owner,
@@ -166,9 +166,10 @@ static int begin(struct contention *c, const struct event *e, uint64_t lock, str
 
 static int on_enter(struct contention *c, const struct event *e)
 {
+	struct counters its = counters_owner(e);
 	struct sight s =
 		sight_of_owner(e->v[MONITOR_CONTENDED_ENTER_OWNER].u,
-			       e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u, counters_owner(e),
+			       e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u, &its,
 			       (struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
 						   HOLDER_STACK_BLOCK});
 
@@ -178,8 +179,9 @@ static int on_enter(struct contention *c, const struct event *e)
 
 static int on_park_begin(struct contention *c, const struct event *e)
 {
+	struct counters its = counters_owner(e);
 	struct sight s = sight_of_owner(
-		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u, counters_owner(e),
+		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u, &its,
 		(struct place_seen){e->v[PARK_BEGIN_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 
 	return begin(c, e, e->v[PARK_BEGIN_LOCK].u, &s, e->v[PARK_BEGIN_STACK].u, false);
@@ -187,10 +189,11 @@ static int on_park_begin(struct contention *c, const struct event *e)
 
 static int on_entered(struct contention *c, const struct event *e)
 {
+	struct counters own = counters_own(e), owners = counters_owner(e);
 	struct sight s = {.holder = e->thread,
-			  .its = counters_own(e),
+			  .its = &own,
 			  .ended = e->v[MONITOR_CONTENDED_ENTERED_OWNER].u,
-			  .ended_its = counters_owner(e)};
+			  .ended_its = &owners};
 	uint32_t thread, lock;
 	bool released;
 	int err = holds_thread(&c->holds, e->thread, &thread);
@@ -230,7 +233,7 @@ static int on_park_end(struct contention *c, const struct event *e)
 {
 	struct counters own = counters_own(e), owners = counters_owner(e);
 	uint64_t lock = e->v[PARK_END_LOCK].u;
-	struct sight s = {.ended = e->v[PARK_END_OWNER].u, .ended_its = owners};
+	struct sight s = {.ended = e->v[PARK_END_OWNER].u, .ended_its = &owners};
 	struct lock_state *l;
 	uint32_t thread;
 	int err = holds_thread(&c->holds, e->thread, &thread);
@@ -243,13 +246,11 @@ static int on_park_end(struct contention *c, const struct event *e)
 	l = lock_at(c, thread_at(c, thread)->lock);
 	if (l->holder == HOLDER_HAND_OVER || l->claimed) {
 		s.holder = e->thread;
-		s.its = own;
+		s.its = &own;
 		s.claimed = true;
 	} else {
 		s.holder = l->holder;
-		s.its = l->holder == e->thread ? own
-			: l->holder == s.ended ? owners
-					       : (struct counters){0};
+		s.its = l->holder == e->thread ? &own : l->holder == s.ended ? &owners : NULL;
 		s.first_reader = l->first_reader;
 		l->seen.inferred++;
 	}
@@ -273,9 +274,10 @@ static struct lock_state *lock_of(struct contention *c, uint64_t thread, bool pa
 static int on_unpark(struct contention *c, const struct event *e)
 {
 	struct lock_state *l = lock_of(c, e->v[UNPARK_TARGET].u, true);
+	struct counters its = counters_own(e);
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_own(e),
+			  .ended_its = &its,
 			  .ended_stack = e->v[UNPARK_STACK].u};
 
 	return l ? holds_observe(&c->holds, l, &s) : 0;
@@ -284,9 +286,10 @@ static int on_unpark(struct contention *c, const struct event *e)
 /* Late: the next holder may have been seen before. */
 static int on_monitor_exit(struct contention *c, const struct event *e)
 {
+	struct counters its = counters_own(e);
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_own(e),
+			  .ended_its = &its,
 			  .ended_stack = e->v[MONITOR_CONTENDED_EXIT_STACK].u};
 	uint32_t lock;
 	int err = holds_lock(&c->holds, e->v[MONITOR_CONTENDED_EXIT_LOCK].u, &lock);
@@ -303,9 +306,10 @@ static int on_wait_begin(struct contention *c, const struct event *e)
 {
 	uint64_t monitor = e->v[MONITOR_WAIT_BEGIN_LOCK].u,
 		 stack = e->v[MONITOR_WAIT_BEGIN_STACK].u;
+	struct counters its = counters_own(e);
 	struct sight s = {.holder = HOLDER_HAND_OVER,
 			  .ended = e->thread,
-			  .ended_its = counters_own(e),
+			  .ended_its = &its,
 			  .ended_stack = stack};
 	uint32_t thread, lock;
 	int err = holds_thread(&c->holds, e->thread, &thread);
@@ -336,23 +340,25 @@ static int see_holder(struct contention *c, uint64_t monitor, struct sight *s)
 
 static int on_wait_end(struct contention *c, const struct event *e)
 {
-	struct sight s = {.holder = e->thread, .its = counters_own(e)};
+	struct counters its = counters_own(e);
+	struct sight s = {.holder = e->thread, .its = &its};
 
 	return see_holder(c, e->v[MONITOR_WAIT_END_LOCK].u, &s);
 }
 
 static int on_notify(struct contention *c, const struct event *e)
 {
-	struct sight s = {.holder = e->thread, .its = counters_own(e)};
+	struct counters its = counters_own(e);
+	struct sight s = {.holder = e->thread, .its = &its};
 
 	return see_holder(c, e->v[MONITOR_NOTIFY_LOCK].u, &s);
 }
 
 static int on_owner_seen(struct contention *c, const struct event *e)
 {
+	struct counters its = counters_owner(e);
 	struct sight s = sight_of_owner(
-		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u,
-		counters_owner(e),
+		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u, &its,
 		(struct place_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
 
 	return see_holder(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &s);

@@ -76,14 +76,17 @@ static uint64_t oldest(const struct task *t)
 }
 
 /* The blocked time between a moment and another belongs to what the thread was in at the first. */
-static void reasons_since(const struct doing *from, uint64_t ns, struct counters *its)
+static inline void reasons_since(const struct doing *from, uint64_t ns, struct counters *its)
 {
-	uint64_t blocked = blocked_at(ns, its) - blocked_at(from->ns, &from->its);
+	uint64_t blocked;
 
 	its->told = true;
 	memcpy(its->reason_ns, from->its.reason_ns, sizeof(its->reason_ns));
+	if (!from->reason)
+		return;
+	blocked = blocked_at(ns, its) - blocked_at(from->ns, &from->its);
 	/* Counters are read a little after the clock: the difference may be just below zero. */
-	if (from->reason && (int64_t)blocked > 0)
+	if ((int64_t)blocked > 0)
 		its->reason_ns[from->reason] += blocked;
 }
 
@@ -92,8 +95,6 @@ static int grow(struct task *t)
 	uint32_t capacity = t->capacity ? t->capacity * 2 : MOMENTS_FIRST;
 	struct doing *moments;
 
-	if (t->count < t->capacity || t->capacity == MOMENTS)
-		return 0;
 	/* Nothing has been overwritten yet: the ring begins at the first element. */
 	moments = realloc(t->moments, capacity * sizeof(*moments));
 	if (!moments)
@@ -103,18 +104,16 @@ static int grow(struct task *t)
 	return 0;
 }
 
-static int tell(struct task *t, const struct doing *now)
+/* It goes on with what it was in before, if there is any. */
+static void stay(const struct task *t, struct doing *now)
 {
-	int err = grow(t);
-
-	if (err)
-		return err;
-	*moment_at(t, t->count) = *now;
-	t->count++;
-	return 0;
+	if (!t->depth)
+		return;
+	now->reason = t->in[t->depth - 1].reason;
+	now->lock = t->in[t->depth - 1].lock;
 }
 
-static void enter(struct task *t, uint64_t reason, uint64_t lock)
+static void enter(struct task *t, uint64_t reason, uint64_t lock, struct doing *now)
 {
 	/* A lost end: a park or a wait is in nothing, a lock is in a wait at most. */
 	if (reason != BLOCKED_REASON_LOCK || (t->depth && t->in[0].reason != BLOCKED_REASON_WAIT))
@@ -123,11 +122,13 @@ static void enter(struct task *t, uint64_t reason, uint64_t lock)
 		t->depth--;
 	t->in[t->depth].reason = reason;
 	t->in[t->depth++].lock = lock;
+	now->reason = reason;
+	now->lock = lock;
 }
 
 /* After a wait a thread may have its monitor back without having been blocked on it. Whatever else
  * it was in, the end of that is lost. */
-static void leave(struct task *t, uint64_t reason)
+static void leave(struct task *t, uint64_t reason, struct doing *now)
 {
 	unsigned depth = t->depth;
 
@@ -137,70 +138,101 @@ static void leave(struct task *t, uint64_t reason)
 		t->depth = depth - 1;
 	else if (reason != BLOCKED_REASON_LOCK || t->in[0].reason != BLOCKED_REASON_WAIT)
 		t->depth = 0;
+	stay(t, now);
 }
 
-/* What the thread tells of itself with this event. false: nothing. */
-static bool apply(struct task *t, const struct event *e, struct counters *its)
+/* A break is over, of which the event tells why it was. */
+static void off_cpu(const struct task *t, const struct event *e, struct doing *now)
 {
-	uint64_t blocked;
+	uint64_t off_ns = e->v[OFF_CPU_OFF_NS].u, wait_ns = e->v[OFF_CPU_CPU_WAIT_NS].u;
+	uint64_t reason = e->v[OFF_CPU_REASON].u;
 
+	if (!t->depth && reason && reason < BLOCKED_REASON_COUNT && wait_ns <= off_ns)
+		now->its.reason_ns[reason] += off_ns - wait_ns;
+	stay(t, now);
+}
+
+/* What the thread tells of itself with this event. */
+static void apply(struct task *t, const struct event *e, struct doing *now)
+{
 	switch (e->id) {
 	case EVENT_MONITOR_CONTENDED_ENTER:
-		enter(t, BLOCKED_REASON_LOCK, e->v[MONITOR_CONTENDED_ENTER_LOCK].u);
-		return true;
+		enter(t, BLOCKED_REASON_LOCK, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, now);
+		break;
 	case EVENT_MONITOR_CONTENDED_ENTERED:
-		leave(t, BLOCKED_REASON_LOCK);
-		return true;
+		leave(t, BLOCKED_REASON_LOCK, now);
+		break;
 	case EVENT_MONITOR_WAIT_BEGIN:
-		enter(t, BLOCKED_REASON_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u);
-		return true;
+		enter(t, BLOCKED_REASON_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u, now);
+		break;
 	case EVENT_MONITOR_WAIT_END:
-		leave(t, BLOCKED_REASON_WAIT);
-		return true;
+		leave(t, BLOCKED_REASON_WAIT, now);
+		break;
 	case EVENT_PARK_BEGIN:
-		enter(t, BLOCKED_REASON_PARK, e->v[PARK_BEGIN_LOCK].u);
-		return true;
+		enter(t, BLOCKED_REASON_PARK, e->v[PARK_BEGIN_LOCK].u, now);
+		break;
 	case EVENT_PARK_END:
-		leave(t, BLOCKED_REASON_PARK);
-		return true;
-	case EVENT_OFF_CPU:
-		blocked = e->v[OFF_CPU_OFF_NS].u - e->v[OFF_CPU_CPU_WAIT_NS].u;
-		if (!t->depth && e->v[OFF_CPU_REASON].u < BLOCKED_REASON_COUNT &&
-		    e->v[OFF_CPU_CPU_WAIT_NS].u <= e->v[OFF_CPU_OFF_NS].u)
-			its->reason_ns[e->v[OFF_CPU_REASON].u] += blocked;
-		its->reason_ns[0] = 0;
-		return true;
+		leave(t, BLOCKED_REASON_PARK, now);
+		break;
 	default:
-		return false;
+		off_cpu(t, e, now);
+		break;
 	}
+}
+
+/* Those that apply() knows. */
+static bool tells(const struct event *e)
+{
+	static const bool known[SCHEMA_ID_MAX + 1] = {
+		[EVENT_MONITOR_CONTENDED_ENTER] = true,
+		[EVENT_MONITOR_CONTENDED_ENTERED] = true,
+		[EVENT_MONITOR_WAIT_BEGIN] = true,
+		[EVENT_MONITOR_WAIT_END] = true,
+		[EVENT_PARK_BEGIN] = true,
+		[EVENT_PARK_END] = true,
+		[EVENT_OFF_CPU] = true,
+	};
+
+	return e->id <= SCHEMA_ID_MAX && known[e->id];
+}
+
+/* Where it is kept: a copy would be read back in larger pieces than it was written in, and wait. */
+static void tell(struct task *t, const struct event *e, const struct counter_fields *f,
+		 uint64_t now_ns)
+{
+	const struct doing *last = moment_last(t);
+	struct doing *now = moment_at(t, t->count);
+
+	now->ns = now_ns;
+	counters_set(&now->its, e, f);
+	now->its.told = true;
+	if (last)
+		reasons_since(last, now_ns, &now->its);
+	now->reason = BLOCKED_REASON_OTHER;
+	now->lock = 0;
+	apply(t, e, now);
+	t->count++;
 }
 
 int doings_add(struct doings *d, const struct event *e, uint64_t now_ns)
 {
-	struct doing now = {.ns = now_ns, .its = counters_own(e)};
-	struct place_key key = {.a = e->thread};
-	const struct doing *last;
+	const struct counter_fields *f = counter_fields_of(counters_of_own, e);
 	struct task *t;
 	uint32_t place;
 	int err;
 
-	if (!now.its.known || !e->thread)
+	if (!tells(e) || !e->thread || !counters_are_known(e, f))
 		return 0;
-	err = places_add_row(&d->places, key, &d->tasks, &d->capacity, sizeof(*d->tasks), &place);
+	err = places_add_row(&d->places, (struct place_key){.a = e->thread}, &d->tasks,
+			     &d->capacity, sizeof(*d->tasks), &place);
 	if (err)
 		return err;
 	t = &d->tasks[place];
-	last = moment_last(t);
-	now.its.told = true;
-	if (last)
-		reasons_since(last, now.ns, &now.its);
-	if (!apply(t, e, &now.its))
-		return 0;
-	if (t->depth) {
-		now.reason = t->in[t->depth - 1].reason;
-		now.lock = t->in[t->depth - 1].lock;
-	}
-	return tell(t, &now);
+	if (t->count >= t->capacity && t->capacity != MOMENTS)
+		err = grow(t);
+	if (!err)
+		tell(t, e, f, now_ns);
+	return err;
 }
 
 uint64_t doing_behind(const struct doing *d)
@@ -208,15 +240,15 @@ uint64_t doing_behind(const struct doing *d)
 	return d->reason == BLOCKED_REASON_LOCK || d->reason == BLOCKED_REASON_PARK ? d->lock : 0;
 }
 
-static const struct task *task_of(const struct doings *d, uint64_t thread)
+static inline const struct task *task_of(const struct doings *d, uint64_t thread)
 {
-	uint32_t place = places_find(&d->places, (struct place_key){.a = thread});
+	uint32_t place = places_find_number(&d->places, thread);
 
 	return place == PLACE_NONE ? NULL : &d->tasks[place];
 }
 
 /* The number of the first moment later than ns; the count: there is none. Mostly it is near. */
-static uint64_t number_after(const struct task *t, uint64_t ns)
+static uint64_t search_after(const struct task *t, uint64_t ns)
 {
 	uint64_t low = oldest(t), high = t->count, step = 1;
 
@@ -237,20 +269,19 @@ static uint64_t number_after(const struct task *t, uint64_t ns)
 	return low;
 }
 
-const struct doing *doings_after(const struct doings *d, uint64_t thread, uint64_t ns)
+static inline uint64_t number_after(const struct task *t, uint64_t ns)
 {
-	const struct task *t = task_of(d, thread);
-	uint64_t number = t ? number_after(t, ns) : 0;
-
-	return t && number < t->count ? moment_at(t, number) : NULL;
+	return t->count && moment_last(t)->ns > ns ? search_after(t, ns) : t->count;
 }
 
-const struct doing *doings_before(const struct doings *d, uint64_t thread, uint64_t ns)
+void doings_around(const struct doings *d, uint64_t thread, uint64_t ns,
+		   const struct doing **ret_before, const struct doing **ret_after)
 {
 	const struct task *t = task_of(d, thread);
 	uint64_t number = t ? number_after(t, ns) : 0;
 
-	return t && number > oldest(t) ? moment_at(t, number - 1) : NULL;
+	*ret_before = t && number > oldest(t) ? moment_at(t, number - 1) : NULL;
+	*ret_after = t && number < t->count ? moment_at(t, number) : NULL;
 }
 
 const struct doing *doings_next(const struct doings *d, uint64_t thread, const struct doing *from)
@@ -278,6 +309,6 @@ void doings_complete(const struct doings *d, uint64_t thread, uint64_t ns, struc
 		reasons_since(before, ns, its);
 	else
 		its->told = its->known && (!t || !oldest(t));
-	if (its->told && !(before && before->reason) && its->doing < BLOCKED_REASON_COUNT)
-		its->reason_ns[its->doing] += its->doing ? its->doing_ns : 0;
+	if (its->doing && its->told && !(before && before->reason))
+		its->reason_ns[its->doing] += its->doing_ns;
 }

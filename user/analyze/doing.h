@@ -31,9 +31,27 @@ void doings_complete(const struct doings *d, uint64_t thread, uint64_t ns, struc
 /* What the thread is blocked or parked on from this moment on; 0: nothing. */
 uint64_t doing_behind(const struct doing *d);
 
-/* The first moment of a thread that is later than ns, and the last one at ns or before; NULL: none
- * is kept. Lent until the next doings_add. */
-const struct doing *doings_after(const struct doings *d, uint64_t thread, uint64_t ns);
-const struct doing *doings_before(const struct doings *d, uint64_t thread, uint64_t ns);
+/* The last moment of a thread at ns or before, and the first one that is later; NULL: none is kept.
+ * Lent until the next doings_add. */
+void doings_around(const struct doings *d, uint64_t thread, uint64_t ns,
+		   const struct doing **ret_before, const struct doing **ret_after);
+
+static inline const struct doing *doings_before(const struct doings *d, uint64_t thread,
+						uint64_t ns)
+{
+	const struct doing *before, *after;
+
+	doings_around(d, thread, ns, &before, &after);
+	return before;
+}
+
+static inline const struct doing *doings_after(const struct doings *d, uint64_t thread, uint64_t ns)
+{
+	const struct doing *before, *after;
+
+	doings_around(d, thread, ns, &before, &after);
+	return after;
+}
+
 /* The one behind; NULL: there is none yet. */
 const struct doing *doings_next(const struct doings *d, uint64_t thread, const struct doing *from);

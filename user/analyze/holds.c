@@ -15,38 +15,63 @@ void holds_free(struct holds *h)
 	free(h->pending);
 }
 
+static int lock_new(struct holds *h, uint64_t lock, uint32_t *ret)
+{
+	int err = places_add_row(&h->lock_places, (struct place_key){.a = lock}, &h->locks,
+				 &h->locks_capacity, sizeof(*h->locks), ret);
+
+	if (!err)
+		h->locks[*ret] = (struct lock_state){.seen.lock = lock,
+						     .holder_place = PLACE_NONE,
+						     .blocked = PLACE_NONE,
+						     .since_ns = h->now_ns};
+	return err;
+}
+
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret)
 {
-	struct place_key key = {.a = lock};
-	uint32_t place, known = h->lock_places.count;
-	int err = places_add_row(&h->lock_places, key, &h->locks, &h->locks_capacity,
-				 sizeof(*h->locks), &place);
+	uint32_t place = places_find_number(&h->lock_places, lock);
 
-	if (err)
-		return err;
-	if (place == known)
-		h->locks[place] = (struct lock_state){.seen.lock = lock,
-						      .holder_place = PLACE_NONE,
-						      .blocked = PLACE_NONE,
-						      .since_ns = h->now_ns};
+	if (place == PLACE_NONE)
+		return lock_new(h, lock, ret);
 	*ret = place;
 	return 0;
 }
 
+static int thread_new(struct holds *h, uint64_t thread, uint32_t *ret)
+{
+	int err = places_add_row(&h->thread_places, (struct place_key){.a = thread}, &h->threads,
+				 &h->threads_capacity, sizeof(*h->threads), ret);
+
+	if (!err)
+		h->threads[*ret] = (struct thread_state){
+			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+	for (unsigned i = 0; !err && i < 1 << RECENT_BITS; i++)
+		h->threads[*ret].recent[i].lock = PLACE_NONE;
+	return err;
+}
+
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret)
 {
-	struct place_key key = {.a = thread};
-	uint32_t place, known = h->thread_places.count;
-	int err = places_add_row(&h->thread_places, key, &h->threads, &h->threads_capacity,
-				 sizeof(*h->threads), &place);
+	uint32_t place = places_find_number(&h->thread_places, thread);
 
-	if (err)
-		return err;
-	if (place == known)
-		h->threads[place] = (struct thread_state){
-			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+	if (place == PLACE_NONE)
+		return thread_new(h, thread, ret);
 	*ret = place;
 	return 0;
+}
+
+static bool piece_is_empty(const struct piece *p)
+{
+	return !p->ns && !p->first;
+}
+
+static void piece_clear(struct piece *p)
+{
+	p->ns = 0;
+	p->first_reader_ns = 0;
+	split_set_unknown(&p->split, 0);
+	p->first = false;
 }
 
 static void piece_add(struct piece *p, const struct piece *more)
@@ -66,28 +91,40 @@ struct charged {
 
 static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
 
-/* The cell that was charged last is the right one as long as the holder does not change. */
-static int cell_find(struct holds *h, const struct thread_state *t, const struct charged *to,
-		     uint32_t *ret)
+/* Holders mostly take turns, and places do not change: cells are looked for first where one that is
+ * like it was found last. All are small numbers, but a holder that is none. */
+static struct recent_cell *recent_of(struct thread_state *t, const struct charged *to)
 {
-	const struct cell *last = t->last_cell == PLACE_NONE ? NULL : &h->cells.rows[t->last_cell];
-	const struct cell_key key = {.lock = h->locks[t->lock].seen.lock,
+	uint64_t x = to->holder + t->lock * 3 + t->stack * 5 + to->at.stack * 7 + to->behind * 9;
+
+	return &t->recent[x * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
+}
+
+static int cell_find(struct holds *h, const struct thread_state *t, const struct charged *to,
+		     struct recent_cell *ret)
+{
+	const struct lock_state *l = &h->locks[t->lock];
+	const struct cell_key key = {.lock = l->seen.lock,
 				     .waiter = t->thread,
 				     .holder = to->holder,
 				     .waiter_stack = t->stack,
 				     .holder_stack = to->at.stack,
 				     .behind = to->behind};
-	int err;
+	uint32_t place;
+	int err = cells_add(&h->cells, &key, &place);
 
-	if (last && last->holder == to->holder && last->holder_stack == to->at.stack &&
-	    last->behind == to->behind) {
-		*ret = t->last_cell;
-		return 0;
-	}
-	err = cells_add(&h->cells, &key, ret);
-	if (!err)
-		h->cells.rows[*ret].monitor |= h->locks[t->lock].seen.monitor;
-	return err;
+	if (err)
+		return err;
+	if (l->seen.monitor)
+		h->cells.rows[place].monitor = true;
+	*ret = (struct recent_cell){.stack = t->stack,
+				    .holder = to->holder,
+				    .holder_stack = to->at.stack,
+				    .behind = to->behind,
+				    .lock = t->lock,
+				    .place = place,
+				    .monitor = l->seen.monitor};
+	return 0;
 }
 
 /* 1 + place of what the contention has in this cell; 0: nothing yet. */
@@ -135,13 +172,18 @@ static int pending_of(struct holds *h, struct thread_state *t, uint32_t cell, ui
 static int cell_pend(struct holds *h, struct thread_state *t, const struct charged *to,
 		     const struct piece *p)
 {
+	struct recent_cell *r = recent_of(t, to);
 	struct pending *pending;
 	uint32_t place;
-	int err = cell_find(h, t, to, &place);
+	int err = 0;
 
+	if (r->holder != to->holder || r->holder_stack != to->at.stack || r->behind != to->behind ||
+	    r->stack != t->stack || r->lock != t->lock ||
+	    r->monitor != h->locks[t->lock].seen.monitor)
+		err = cell_find(h, t, to, r);
 	if (err)
 		return err;
-	t->last_cell = place;
+	place = r->place;
 	if (p->first)
 		t->first_cell = place;
 	if (!p->ns)
@@ -164,9 +206,9 @@ static int cell_pend(struct holds *h, struct thread_state *t, const struct charg
 static int piece_close(struct holds *h, struct thread_state *t, struct piece *p,
 		       const struct charged *to)
 {
-	int err = p->ns || p->first ? cell_pend(h, t, to, p) : 0;
+	int err = cell_pend(h, t, to, p);
 
-	*p = (struct piece){0};
+	piece_clear(p);
 	return err;
 }
 
@@ -210,37 +252,37 @@ static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
 }
 
 /*
- * Ends the lock's current state: its time goes to all who are blocked. to: the holder's counters,
- * or NULL. It is cut where the holder has told of itself meanwhile.
+ * Ends the lock's current state, for which threads were blocked: its time goes to all of them. to:
+ * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile.
  */
 static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
 		  bool claim_holds)
 {
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
 	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
-	const struct doing *d = NULL;
-	struct counters since = l->since;
+	const struct doing *before, *d = NULL;
+	const struct counters *since = &l->since;
 	uint64_t at_ns = l->since_ns;
 	int err = 0;
 
-	if (h->now_ns == at_ns || l->blocked == PLACE_NONE)
-		return 0;
 	if (doings) {
-		holder.behind = behind_of(l, doings_before(doings, holder.holder, at_ns));
-		d = doings_after(doings, holder.holder, at_ns);
+		doings_around(doings, holder.holder, at_ns, &before, &d);
+		holder.behind = behind_of(l, before);
 	}
 	while (at_ns < h->now_ns && !err) {
 		bool cut = d && d->ns < h->now_ns;
 		uint64_t until_ns = cut ? d->ns : h->now_ns;
-		struct piece piece = {.ns = until_ns - at_ns};
+		struct piece piece;
 
+		piece.ns = until_ns - at_ns;
 		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
-		piece.split = split_of(piece.ns, &since, cut ? &d->its : to);
+		piece.first = false;
+		split_set(&piece.split, piece.ns, since, cut ? &d->its : to);
 		if (piece.ns)
 			err = charge_piece(h, l, &holder, &piece);
 		at_ns = until_ns;
 		if (cut) {
-			since = d->its;
+			since = &d->its;
 			holder.behind = behind_of(l, d);
 			d = doings_next(doings, holder.holder, d);
 		}
@@ -248,22 +290,33 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 	return err;
 }
 
-/* Pieces of this hold wait for a late exit up to the end of the next one. */
-static int hold_end(struct holds *h, struct lock_state *l)
+static int pieces_end(struct holds *h, const struct lock_state *l)
 {
 	struct charged before = charged_before(l);
 	int err = 0;
 
-	if (!holder_is_thread(l->holder))
-		return 0;
-	for (uint32_t i = l->open || l->open_before ? l->blocked : PLACE_NONE;
-	     i != PLACE_NONE && !err; i = h->threads[i].next) {
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
 		struct thread_state *t = &h->threads[i];
 
-		err = piece_close(h, t, &t->open_before, &before);
+		if (!piece_is_empty(&t->open_before))
+			err = piece_close(h, t, &t->open_before, &before);
+		if (piece_is_empty(&t->open))
+			continue;
 		t->open_before = t->open;
-		t->open = (struct piece){0};
+		piece_clear(&t->open);
 	}
+	return err;
+}
+
+/* Pieces of this hold wait for a late exit up to the end of the next one. */
+static int hold_end(struct holds *h, struct lock_state *l)
+{
+	int err = 0;
+
+	if (!holder_is_thread(l->holder))
+		return 0;
+	if (l->open || l->open_before)
+		err = pieces_end(h, l);
 	l->open_before = l->open;
 	l->open = false;
 	l->holder_before = l->holder;
@@ -312,8 +365,10 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 	l->at = at;
 	to = charged_now(l);
 	for (uint32_t i = l->open ? l->blocked : PLACE_NONE; i != PLACE_NONE && !err;
-	     i = h->threads[i].next)
-		err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+	     i = h->threads[i].next) {
+		if (!piece_is_empty(&h->threads[i].open))
+			err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+	}
 	l->open = false;
 	return err;
 }
@@ -324,8 +379,10 @@ int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t
 	int err = 0;
 
 	for (uint32_t i = h->threads[thread].held; i != PLACE_NONE && !err; i = h->locks[i].held) {
-		if (h->locks[i].seen.lock != lock)
-			err = holds_show(h, &h->locks[i], at);
+		struct lock_state *l = &h->locks[i];
+
+		if (l->blocked != PLACE_NONE && l->seen.lock != lock)
+			err = holds_show(h, l, at);
 	}
 	return err;
 }
@@ -338,29 +395,31 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	if (!stack || !l->open_before || l->holder_before != thread)
 		return 0;
 	to.at = (struct place_seen){stack, HOLDER_STACK_RELEASE};
-	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next)
-		err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
+		if (!piece_is_empty(&h->threads[i].open_before))
+			err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	}
 	l->open_before = false;
 	return err;
 }
 
-int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s)
 {
 	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
 	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
 	int err = 0;
 
-	if (h->cells.doings) {
-		doings_complete(h->cells.doings, s->holder, h->now_ns, &s->its);
-		doings_complete(h->cells.doings, s->ended, h->now_ns, &s->ended_its);
-	}
+	if (h->cells.doings && s->its && s->its->known)
+		doings_complete(h->cells.doings, s->holder, h->now_ns, s->its);
+	if (h->cells.doings && s->ended_its && s->ended_its->known && s->ended_its != s->its)
+		doings_complete(h->cells.doings, s->ended, h->now_ns, s->ended_its);
 	if (same)
 		err = holds_show(h, l, at);
 	else if (ended)
 		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
-	if (!err)
-		err = charge(h, l, same ? &s->its : ended ? &s->ended_its : NULL, same || ended);
+	if (!err && l->blocked != PLACE_NONE && l->since_ns != h->now_ns)
+		err = charge(h, l, same ? s->its : ended ? s->ended_its : NULL, same || ended);
 	if (!err && !same)
 		err = hold_end(h, l);
 	if (!err && l->holder != s->holder)
@@ -372,7 +431,10 @@ int holds_observe(struct holds *h, struct lock_state *l, struct sight *s)
 		l->latest = at;
 	l->at = l->latest;
 	l->claimed = s->claimed;
-	l->since = s->its;
+	if (s->its && s->its->known)
+		l->since = *s->its;
+	else
+		l->since.known = false;
 	l->since_ns = h->now_ns;
 	l->first_reader = s->first_reader;
 	return 0;
@@ -390,9 +452,9 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	t->since_ns = h->now_ns;
 	t->first_cell = PLACE_NONE;
 	t->pending = PLACE_NONE;
-	t->last_cell = PLACE_NONE;
-	t->open = (struct piece){.first = true};
-	t->open_before = (struct piece){0};
+	piece_clear(&t->open);
+	piece_clear(&t->open_before);
+	t->open.first = true;
 	t->previous = PLACE_NONE;
 	t->next = l->blocked;
 	if (l->blocked != PLACE_NONE)
@@ -468,17 +530,30 @@ static void pending_clear(struct holds *h, struct thread_state *t)
 	t->pending = PLACE_NONE;
 }
 
-static int count_contention(struct holds *h, struct thread_state *t)
+/* Their holders' chains have not come. */
+static int pieces_close(struct holds *h, struct thread_state *t)
 {
 	const struct lock_state *l = &h->locks[t->lock];
-	struct charged before = charged_before(l), now = charged_now(l);
+	struct charged to;
+	int err = 0;
+
+	if (!piece_is_empty(&t->open_before)) {
+		to = charged_before(l);
+		err = piece_close(h, t, &t->open_before, &to);
+	}
+	if (err || piece_is_empty(&t->open))
+		return err;
+	to = charged_now(l);
+	to.at = (struct place_seen){0};
+	return piece_close(h, t, &t->open, &to);
+}
+
+static int count_contention(struct holds *h, struct thread_state *t)
+{
 	uint64_t ns = h->now_ns - t->since_ns;
 	struct cell *first;
-	int err = piece_close(h, t, &t->open_before, &before);
+	int err = pieces_close(h, t);
 
-	now.at = (struct place_seen){0};
-	if (!err)
-		err = piece_close(h, t, &t->open, &now);
 	if (err)
 		return err;
 	first = &h->cells.rows[t->first_cell];

@@ -7,6 +7,7 @@
 
 #include "analyze/cells.h"
 #include "analyze/contention.h"
+#include "analyze/recent_cell.h"
 
 /* A thread's call chain at a moment. */
 struct place_seen {
@@ -14,13 +15,13 @@ struct place_seen {
 	enum holder_stack_from from;
 };
 
-/* What an observation says. */
+/* What an observation says. Counters are lent, and completed; NULL: they are not known. */
 struct sight {
-	uint64_t holder;     /* from now on */
-	struct counters its; /* counters of that holder */
+	uint64_t holder;      /* from now on */
+	struct counters *its; /* counters of that holder */
 	struct place_seen at;
 	uint64_t ended; /* a thread whose counters are known too, perhaps the last holder */
-	struct counters ended_its;
+	struct counters *ended_its;
 	uint64_t ended_stack; /* where it released the lock; 0: not known */
 	bool claimed;
 	bool first_reader;
@@ -71,10 +72,10 @@ struct thread_state {
 	bool parked;
 	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
-	uint32_t first_cell;     /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
-	uint32_t pending;        /* first one, PLACE_NONE: none */
-	uint32_t last_cell;      /* that had some last */
-	uint32_t previous, next; /* blocked on the same lock */
+	uint32_t first_cell; /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
+	uint32_t pending;    /* first one, PLACE_NONE: none */
+	struct recent_cell recent[1 << RECENT_BITS]; /* by a hash */
+	uint32_t previous, next;                     /* blocked on the same lock */
 	struct piece open, open_before;
 	uint64_t wait_lock, wait_stack; /* where it is in Object.wait(), or was last */
 	uint64_t ended_ns;              /* 0: it has not */
@@ -102,9 +103,9 @@ void holds_free(struct holds *h);
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret);
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret);
 
-/* Charges the time up to now, and begins the lock's next state; completes the counters in s with
+/* Charges the time up to now, and begins the lock's next state; completes the counters of s with
  * the reasons for which the threads were blocked. It may move the threads, but not the locks. */
-int holds_observe(struct holds *h, struct lock_state *l, struct sight *s);
+int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s);
 /* The holder's call chain is seen; the state goes on. */
 int holds_show(struct holds *h, struct lock_state *l, struct place_seen at);
 /* The thread blocks on a lock, or waits: so much for the other locks that it holds. */

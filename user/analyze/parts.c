@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int compare_u64(uint64_t a, uint64_t b)
+/* Up to so many are sorted where they are. */
+#define FEW 8
+
+static inline int compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -26,20 +29,40 @@ static int compare(const void *a, const void *b)
 		       ?: compare_u64(x->hold.behind, y->hold.behind);
 }
 
+static void sort(struct parts *p)
+{
+	struct part part;
+	uint32_t k;
+
+	if (p->count > FEW) {
+		qsort(p->rows, p->count, sizeof(*p->rows), compare);
+		return;
+	}
+	for (uint32_t i = 1; i < p->count; i++) {
+		if (compare(&p->rows[i - 1], &p->rows[i]) <= 0)
+			continue;
+		part = p->rows[i];
+		for (k = i; k > 0 && compare(&p->rows[k - 1], &part) > 0; k--)
+			p->rows[k] = p->rows[k - 1];
+		p->rows[k] = part;
+	}
+}
+
 static void merge(struct parts *p)
 {
 	uint32_t kept = 0;
 
-	if (p->count)
-		qsort(p->rows, p->count, sizeof(*p->rows), compare);
+	sort(p);
 	for (uint32_t i = 1; i < p->count; i++) {
 		struct part *into = &p->rows[kept];
 
 		if (compare(into, &p->rows[i])) {
-			p->rows[++kept] = p->rows[i];
+			if (++kept != i)
+				p->rows[kept] = p->rows[i];
 			continue;
 		}
 		split_add(&into->split, &p->rows[i].split);
+		into->ns += p->rows[i].ns;
 		into->first |= p->rows[i].first;
 		if (p->rows[i].forward)
 			p->rows[i].forward->users--; /* into has it, too */
@@ -48,28 +71,32 @@ static void merge(struct parts *p)
 		p->count = kept + 1;
 }
 
+int parts_reserve(struct parts *p, uint32_t more)
+{
+	int err = 0;
+
+	if (more <= p->capacity - p->count)
+		return 0;
+	merge(p);
+	while (!err && p->count + more > p->capacity / 4 * 3)
+		err = array_grow(&p->rows, &p->capacity, p->capacity, sizeof(*p->rows));
+	return err;
+}
+
 int parts_add(struct parts *p, const struct part *part)
 {
-	int err;
+	int err = parts_reserve(p, 1);
 
-	if (p->count == p->capacity)
-		merge(p);
-	if (p->count >= p->capacity / 4 * 3) {
-		uint32_t full = p->capacity;
-
-		err = array_grow(&p->rows, &p->capacity, full, sizeof(*p->rows));
-		if (err)
-			return err;
-	}
-	p->rows[p->count++] = *part;
-	return 0;
+	if (!err)
+		p->rows[p->count++] = *part;
+	return err;
 }
 
 /* One part into its cell, a new one if need be. */
 static int charge(struct cells *cells, const struct part *part, const struct cell_key *key,
 		  bool monitor, uint64_t whole_ns, struct cell **ret)
 {
-	uint64_t ns = split_sum(&part->split);
+	uint64_t ns = part->ns;
 	struct cell *cell;
 	uint32_t place;
 	int err = cells_add(cells, key, &place);
@@ -105,36 +132,39 @@ static void at_least(uint64_t *max, uint64_t ns)
 /* Who holds the lock is not blocked in it: what was seen as the waiter's own hold is nobody's. */
 static void nobodys_own(struct parts *p, uint64_t waiter)
 {
-	for (uint32_t i = 0; i < p->count; i++) {
-		if (p->rows[i].hold.holder == waiter || !holder_is_thread(p->rows[i].hold.holder))
-			p->rows[i].hold =
-				(struct hold){.holder = p->rows[i].hold.holder == HOLDER_UNKNOWN
-								? HOLDER_UNKNOWN
-								: HOLDER_HAND_OVER};
+	for (struct part *part = p->rows, *end = part + p->count; part < end; part++) {
+		uint64_t holder = part->hold.holder;
+
+		part->ns = split_sum(&part->split);
+		if (holder == waiter || !holder_is_thread(holder))
+			part->hold = (struct hold){
+				.holder = holder == HOLDER_UNKNOWN ? holder : HOLDER_HAND_OVER};
 	}
 }
 
 static void observe(const struct cells *cells, const struct cell_key *key, uint64_t *at_ns,
-		    const struct split *split)
+		    uint64_t ns)
 {
 	uint64_t from_ns = *at_ns;
 
-	*at_ns += split_sum(split);
+	*at_ns += ns;
 	if (cells->observe && *at_ns > from_ns)
 		cells->observe(cells->observer, key, from_ns, *at_ns);
 }
 
+/* It was over at once. */
+static const struct part nobody = {.hold.holder = HOLDER_HAND_OVER, .first = true};
+
 int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
 		 uint64_t since_ns, uint64_t until_ns)
 {
-	const struct part nothing = {.hold.holder = HOLDER_HAND_OVER, .first = true};
 	struct cell_key key = {.lock = lock,
 			       .waiter = who->thread,
 			       .waiter_stack = who->stack,
 			       .after_wait = who->after_wait};
 	uint64_t held_ns, part_ns, at_ns = since_ns;
 	struct cell *cell;
-	int err = p->count ? 0 : parts_add(p, &nothing);
+	int err = p->count ? 0 : parts_add(p, &nobody);
 
 	if (err)
 		return err;
@@ -143,7 +173,7 @@ int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const stru
 	for (uint32_t i = 0, k; i < p->count && !err; i = k) {
 		key.holder = p->rows[i].hold.holder;
 		for (held_ns = 0, k = i; k < p->count && p->rows[k].hold.holder == key.holder; k++)
-			held_ns += split_sum(&p->rows[k].split);
+			held_ns += p->rows[k].ns;
 		for (part_ns = 0; i < k && !err; i++) {
 			key.holder_stack = p->rows[i].hold.stack;
 			key.behind = p->rows[i].hold.behind;
@@ -151,8 +181,8 @@ int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const stru
 				     &cell);
 			if (err)
 				break;
-			observe(cells, &key, &at_ns, &p->rows[i].split);
-			part_ns += split_sum(&p->rows[i].split);
+			observe(cells, &key, &at_ns, p->rows[i].ns);
+			part_ns += p->rows[i].ns;
 			at_least(&cell->max_held_ns, held_ns);
 			at_least(&cell->max_part_ns, part_ns);
 			if (i + 1 < k && p->rows[i + 1].hold.stack != key.holder_stack)

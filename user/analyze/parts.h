@@ -20,7 +20,8 @@ struct part {
 	struct hold hold;
 	struct forward *forward; /* NULL: the chain is in hold */
 	struct split split;
-	bool first; /* the interval began with it */
+	bool first;  /* the interval began with it */
+	uint64_t ns; /* the sum of the split, while it is charged */
 };
 
 struct parts {
@@ -28,7 +29,9 @@ struct parts {
 	uint32_t count, capacity;
 };
 
-/* Parts of the same hold are put together when room gets short. 0 or -ENOMEM. */
+/* Room for more rows behind the first count. Parts of the same hold are put together when it gets
+ * short. 0 or -ENOMEM. */
+int parts_reserve(struct parts *p, uint32_t more);
 int parts_add(struct parts *p, const struct part *part);
 /* The interval is over, its parts are all of it, and count one contention. 0 or -ENOMEM. */
 int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,

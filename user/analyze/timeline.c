@@ -5,10 +5,12 @@
  * behind the line's end, and what is behind is settled when the line gets there. Its parts are what
  * the line says of its time, so they add up to it exactly.
  *
- * Threads that are blocked cost nothing while the line grows, however many they are. All stretches
- * of one hold (holder, place) are a list with cumulative sums (history.c), so what an interval has
- * of a hold is the difference of two of them, and it looks only at holds that have ended after its
- * beginning: these come first in a list of the holds in the order of their last stretches.
+ * Threads that are blocked cost nothing while the line grows, however many they are. An interval
+ * mostly has but the last few stretches, and these are looked at one by one. For one that goes back
+ * further, all stretches of one hold (holder, place) become a list with cumulative sums
+ * (history.c), so what it has of a hold is the difference of two of them, and it looks only at
+ * holds that have ended after its beginning: these come first in a list of the holds in the order
+ * of their last stretches.
  *
  * The history goes back to the oldest open interval. When it gets long, every open interval takes
  * in what it has up to then, and the history begins anew: so memory is bounded, and the work for
@@ -164,7 +166,12 @@ int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t 
 
 int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret)
 {
-	return timeline_part(all, lock, 0, from_ns, ret);
+	uint32_t place = places_find_number(&all->line_places, lock);
+
+	if (place == PLACE_NONE)
+		return timeline_part(all, lock, 0, from_ns, ret);
+	*ret = all->lines[place];
+	return 0;
 }
 
 struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock)
@@ -252,7 +259,7 @@ static void slots_drop(struct timeline *line)
 {
 	const struct history *h = line->history;
 
-	for (uint32_t i = 0; i < h->slot_places.count; i++)
+	for (uint32_t i = 0; line->forwards && i < h->slot_count; i++)
 		forward_drop(line, h->slots[i].forward);
 }
 
@@ -272,7 +279,6 @@ static int history_begin(struct timeline *line)
 {
 	struct timelines *all = line->all;
 	struct history *h = all->free_histories;
-	const struct split split = {.unknown_ns = line->end_ns - line->last_ns};
 	uint32_t slot;
 	int err = 0;
 
@@ -284,30 +290,45 @@ static int history_begin(struct timeline *line)
 		return -ENOMEM;
 	h->next = NULL;
 	line->history = h;
-	if (!split.unknown_ns)
+	if (line->end_ns == line->last_ns)
 		return 0;
 	line->last.forward = 0;
 	err = slot_of_hold(line, &line->last, &slot);
-	return err ? err : history_push(h, slot, line->last_ns, line->end_ns, &split);
+	return err ? err : history_push(h, slot, line->last_ns, line->end_ns);
 }
 
 /* Nobody needs the history any more. */
 static void history_end(struct timeline *line)
 {
 	struct history *h = line->history;
+	uint32_t i, slot;
 
 	if (!h || line->count[LIST_OPEN] || line->count[LIST_ENDING])
 		return;
-	if (h->count)
-		line->last = h->slots[h->stretches[h->count - 1].slot].hold;
-	for (uint32_t i = h->count;
-	     i-- > 0 && h->stretches[i].slot == h->stretches[h->count - 1].slot;)
+	if (h->count) {
+		i = h->count - 1;
+		slot = h->stretches[i].slot;
+		while (i > 0 && h->stretches[i - 1].slot == slot)
+			i--;
+		line->last = h->slots[slot].hold;
 		line->last_ns = h->stretches[i].from_ns;
+	}
 	slots_drop(line);
 	history_clear(h, true);
 	h->next = line->all->free_histories;
 	line->all->free_histories = h;
 	line->history = NULL;
+}
+
+/* What is before the history. */
+static int take_lost(struct interval *i, uint64_t to_ns, bool first)
+{
+	const struct part lost = {.hold.holder = HOLDER_UNKNOWN,
+				  .split.unknown_ns = to_ns - i->taken_ns,
+				  .first = first};
+
+	i->taken_ns = to_ns;
+	return parts_add(&i->parts, &lost);
 }
 
 /* Up to the end of the line, or of the interval if that is earlier. */
@@ -317,16 +338,13 @@ static int take_in(struct interval *i)
 	struct history *h = line->history;
 	uint64_t to_ns = i->until_ns < line->end_ns ? i->until_ns : line->end_ns;
 	uint64_t start_ns = h->count ? h->stretches[0].from_ns : line->end_ns;
-	struct part lost = {.hold.holder = HOLDER_UNKNOWN, .first = i->taken_ns == i->since_ns};
-	bool first = lost.first;
+	bool first = i->taken_ns == i->since_ns;
 	int err = 0;
 
 	if (to_ns <= i->taken_ns)
 		return 0;
 	if (i->taken_ns < start_ns) {
-		lost.split.unknown_ns = (start_ns < to_ns ? start_ns : to_ns) - i->taken_ns;
-		err = parts_add(&i->parts, &lost);
-		i->taken_ns += lost.split.unknown_ns;
+		err = take_lost(i, start_ns < to_ns ? start_ns : to_ns, first);
 		first = false;
 	}
 	if (!err && i->taken_ns < to_ns)
@@ -355,7 +373,7 @@ static void interval_drop(struct interval *i)
 {
 	struct timelines *all = i->line->all;
 
-	for (uint32_t k = 0; k < i->parts.count; k++)
+	for (uint32_t k = 0; i->line->forwards && k < i->parts.count; k++)
 		forward_drop(i->line, i->parts.rows[k].forward);
 	i->parts.count = 0;
 	i->next = all->free_intervals;
@@ -367,7 +385,7 @@ static bool resolve(struct interval *i, bool all)
 {
 	bool left = false, unnamed = false;
 
-	for (uint32_t k = 0; k < i->parts.count; k++) {
+	for (uint32_t k = 0; i->line->forwards && k < i->parts.count; k++) {
 		struct part *p = &i->parts.rows[k];
 
 		if (!p->forward)
@@ -448,7 +466,7 @@ static int slot_behind(void *context, uint64_t lock, uint32_t *ret)
 	return slot_of_hold(ext->line, &ext->hold, ret);
 }
 
-int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *hold)
+static int extend_seen(struct timeline *line, uint64_t to_ns, const struct hold *hold)
 {
 	struct extension ext = {.line = line, .hold = *hold};
 	const struct history_holder who = {.doings = line->all->cells->doings,
@@ -456,6 +474,21 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 					   .lock = line->lock,
 					   .slot = slot_behind,
 					   .context = &ext};
+
+	return history_push_seen(line->history, &who, line->end_ns, to_ns);
+}
+
+/* Nobody can be seen to hold it. */
+static int extend_unseen(struct timeline *line, uint64_t to_ns, const struct hold *hold)
+{
+	uint32_t slot;
+	int err = slot_of_hold(line, hold, &slot);
+
+	return err ? err : history_push(line->history, slot, line->end_ns, to_ns);
+}
+
+int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *hold)
+{
 	int err;
 
 	if (to_ns <= line->end_ns)
@@ -466,25 +499,33 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 		line->end_ns = to_ns;
 		return 0;
 	}
-	err = history_push_seen(line->history, &who, line->end_ns, to_ns);
+	err = holder_is_thread(hold->holder) ? extend_seen(line, to_ns, hold)
+					     : extend_unseen(line, to_ns, hold);
 	if (err)
 		return err;
 	line->end_ns = to_ns;
 	if (line->history->count >= STRETCHES_MAX)
 		err = history_restart(line);
-	return err ? err : settle_ended(line);
+	return err || !line->first[LIST_ENDING] ? err : settle_ended(line);
 }
 
 int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const struct counters *its)
 {
 	const struct doings *doings = line->all->cells->doings;
-	struct sight s = {ns, thread, *its};
+	struct sight *s;
+	int err;
 
 	if (!line->history || !its->known || !holder_is_thread(thread) || ns < line->end_ns)
 		return 0;
+	err = history_see(line->history, &s);
+	if (err || !s)
+		return err;
+	s->ns = ns;
+	s->thread = thread;
+	s->its = *its;
 	if (doings)
-		doings_complete(doings, thread, ns, &s.its);
-	return history_see(line->history, &s);
+		doings_complete(doings, thread, ns, &s->its);
+	return 0;
 }
 
 int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
@@ -514,29 +555,25 @@ int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
 static int interval_new(struct timelines *all, struct interval **ret)
 {
 	struct interval *i = all->free_intervals;
-	struct parts parts = {0};
 
-	if (i) {
+	if (i)
 		all->free_intervals = i->next;
-		parts = i->parts;
-	} else {
-		i = malloc(sizeof(*i));
-	}
+	else
+		i = calloc(1, sizeof(*i));
 	if (!i)
 		return -ENOMEM;
-	*i = (struct interval){.parts = parts};
 	*ret = i;
 	return 0;
 }
 
 int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocked *who)
 {
-	struct place_key key = {.a = who->thread};
 	struct timelines *all = line->all;
 	struct interval *i;
 	uint32_t place;
-	int err = places_add_row(&all->thread_places, key, &all->threads, &all->threads_capacity,
-				 sizeof(*all->threads), &place);
+	int err = places_add_row(&all->thread_places, (struct place_key){.a = who->thread},
+				 &all->threads, &all->threads_capacity, sizeof(*all->threads),
+				 &place);
 
 	if (!err && !line->history)
 		err = history_begin(line);
@@ -561,7 +598,7 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
  * any. */
 static struct interval **open_of(const struct timeline *line, uint64_t thread)
 {
-	uint32_t place = places_find(&line->all->thread_places, (struct place_key){.a = thread});
+	uint32_t place = places_find_number(&line->all->thread_places, thread);
 	struct interval **i;
 
 	if (place == PLACE_NONE)
