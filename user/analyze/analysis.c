@@ -203,7 +203,7 @@ static const uint8_t wants[SCHEMA_ID_MAX + 1] = {
 	[EVENT_CPU_SAMPLE] = WANT_SCHED,
 };
 
-/* Those who keep the time are told it: it has not gone back since an event that they did not see. */
+/* Who keeps the time is told it: it has not gone back since an event that he did not see. */
 static void catch_up(uint64_t *now_ns, const struct analysis *a)
 {
 	if (*now_ns < a->facts.last_ns)
