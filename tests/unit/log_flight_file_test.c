@@ -1,5 +1,4 @@
 /* The files that are made of what a flight recorder keeps. */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,52 +15,7 @@
 #include "log/check.h"
 #include "log/reader.h"
 #include "sys_fail.h"
-
-struct temp {
-	char dir[64];
-	char path[96];
-};
-
-static int setup(void **state)
-{
-	struct temp *t = calloc(1, sizeof(*t));
-
-	strcpy(t->dir, "/tmp/spoor-flight-XXXXXX");
-	if (!mkdtemp(t->dir))
-		return -1;
-	snprintf(t->path, sizeof(t->path), "%s/a.spoor", t->dir);
-	*state = t;
-	return 0;
-}
-
-/* Files in the folder, and none of them left if delete is set. */
-static unsigned files(const struct temp *t, bool delete)
-{
-	DIR *dir = opendir(t->dir);
-	struct dirent *entry;
-	unsigned count = 0;
-
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		count++;
-		if (delete)
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	}
-	closedir(dir);
-	return count;
-}
-
-static int teardown(void **state)
-{
-	struct temp *t = *state;
-	int err;
-
-	files(t, true);
-	err = rmdir(t->dir);
-	free(t);
-	return err;
-}
+#include "temp_folder.h"
 
 /* --- files ------------------------------------------------------------------------------------ */
 
@@ -278,7 +232,7 @@ static void test_names(void **state)
 	sys_fail_at(SYS_RENAMEAT2, 3, EINVAL); /* 1, 2 and 3 are there */
 	write_take(t, take, &f, 4);
 	assert_true(sys_fail_off(SYS_RENAMEAT2));
-	assert_int_equal(files(t, false), 4);
+	assert_int_equal(temp_files(t->dir, false, NULL), 4);
 	for (unsigned n = 1; n <= 3; n += 2) {
 		kept = fopen(file_name(t, n), "re");
 		assert_non_null(fgets(text, sizeof(text), kept));
@@ -325,7 +279,7 @@ static void check_failures(const struct temp *t, enum sys_call call, int error, 
 		err = flight_take_write(take, t->path, &f, &path, &bytes);
 		failed = sys_fail_off(call);
 		assert_int_equal(err, failed ? -error : 0);
-		assert_int_equal(files(t, false), !failed);
+		assert_int_equal(temp_files(t->dir, false, NULL), !failed);
 		if (failed) {
 			assert_null(path);
 			assert_int_equal(bytes, 4711);
@@ -334,7 +288,7 @@ static void check_failures(const struct temp *t, enum sys_call call, int error, 
 	assert_true(once ? n == 2 : n > 5);
 	assert_file(path, 0, 4, 5, &f, 1000000);
 	free(path);
-	files(t, true);
+	temp_files(t->dir, true, NULL);
 	flight_take_free(take);
 }
 
@@ -384,7 +338,7 @@ static void test_no_link(void **state)
 	assert_int_equal(flight_take_write(take, t->path, &f, &path, &bytes), -EPERM);
 	assert_true(sys_fail_off(SYS_RENAMEAT2) && sys_fail_off(SYS_LINK));
 	assert_null(path);
-	assert_int_equal(files(t, false), 0);
+	assert_int_equal(temp_files(t->dir, false, NULL), 0);
 	flight_take_free(take);
 }
 
@@ -427,7 +381,7 @@ static void test_nth_allocation_fails(void **state)
 			assert_file(path, 0, 4, 5, &f, 1000000);
 		}
 		free(path);
-		assert_int_equal(files(t, true), !err);
+		assert_int_equal(temp_files(t->dir, true, NULL), !err);
 	} while (failed);
 	assert_true(n > 20);
 	flight_take_free(take);
@@ -504,16 +458,17 @@ static void test_while_more_comes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_synchronization, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_long_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_calls_fail, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_calls_that_do, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_synchronization, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_long_file, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_names, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_calls_fail, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_calls_that_do, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_link, temp_setup, temp_teardown),
 		cmocka_unit_test(test_no_folder),
-		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_while_more_comes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, temp_setup,
+						temp_teardown),
+		cmocka_unit_test_setup_teardown(test_while_more_comes, temp_setup, temp_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

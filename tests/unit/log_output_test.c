@@ -1,5 +1,4 @@
 /* Where the bytes of a log go: a file, standard output, files that rotate; and what can go wrong. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,57 +16,7 @@
 #include "alloc_fail.h"
 #include "log/output.h"
 #include "sys_fail.h"
-
-struct temp {
-	char dir[64];
-	char path[96];
-};
-
-static int setup(void **state)
-{
-	struct temp *t = calloc(1, sizeof(*t));
-
-	strcpy(t->dir, "/tmp/spoor-output-XXXXXX");
-	if (!mkdtemp(t->dir))
-		return -1;
-	snprintf(t->path, sizeof(t->path), "%s/a.spoor", t->dir);
-	*state = t;
-	return 0;
-}
-
-/* All files in the folder: how many, and their bytes. */
-static unsigned files(const char *path, bool delete, uint64_t *ret_bytes)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	unsigned count = 0;
-	struct stat st;
-
-	*ret_bytes = 0;
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		count++;
-		if (!fstatat(dirfd(dir), entry->d_name, &st, 0))
-			*ret_bytes += (uint64_t)st.st_size;
-		if (delete)
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	}
-	closedir(dir);
-	return count;
-}
-
-static int teardown(void **state)
-{
-	struct temp *t = *state;
-	uint64_t bytes;
-	int err;
-
-	files(t->dir, true, &bytes);
-	err = rmdir(t->dir);
-	free(t);
-	return err;
-}
+#include "temp_folder.h"
 
 static uint64_t mix(uint64_t n)
 {
@@ -343,7 +292,7 @@ static void model_add(struct model *m, const struct temp *t, size_t count)
 	assert_int_equal(m->o->written, m->written);
 	assert_int_equal(m->o->parts, m->parts);
 	assert_int_equal(m->o->parts_deleted, m->deleted);
-	assert_int_equal(files(t->dir, false, &bytes), m->parts - m->deleted);
+	assert_int_equal(temp_files(t->dir, false, &bytes), m->parts - m->deleted);
 	assert_int_equal(bytes, m->total);
 	assert_true(bytes + m->o->reserve <= m->max_bytes);
 }
@@ -407,7 +356,7 @@ static void check_sizes(const struct temp *t, uint64_t seed)
 	assert_true(m.deleted > 0);
 	assert_int_equal(output_close(m.o), 0);
 	check_parts(&m, t->path);
-	files(t->dir, true, &bytes);
+	temp_files(t->dir, true, &bytes);
 }
 
 static void test_sizes(void **state)
@@ -475,7 +424,7 @@ static void test_cannot_be_deleted(void **state)
 	model_block(&m, t, 400);
 	assert_int_equal(m.deleted, 2);
 	assert_int_equal(output_close(m.o), 0);
-	assert_int_equal(files(t->dir, false, &bytes), 1);
+	assert_int_equal(temp_files(t->dir, false, &bytes), 1);
 }
 
 static void test_part_fails(void **state)
@@ -496,14 +445,14 @@ static void test_part_fails(void **state)
 	assert_int_equal(output_close(o), 0);
 	assert_int_equal(output_parts_open(t->path, false, 1000, &o), -EEXIST);
 	assert_int_equal(output_parts_open(t->path, true, 1000, &o), 0);
-	assert_int_equal(files(t->dir, false, &bytes), 0);
+	assert_int_equal(temp_files(t->dir, false, &bytes), 0);
 	/* A header that does not fit on the disk. */
 	sys_fail_at(SYS_WRITE, 0, ENOSPC);
 	assert_int_equal(put_part(o, 0, 100), -ENOSPC);
 	assert_true(sys_fail_off(SYS_WRITE));
 	o->ops->discard(o);
 	assert_int_equal(output_close(o), 0);
-	assert_int_equal(files(t->dir, false, &bytes), 0);
+	assert_int_equal(temp_files(t->dir, false, &bytes), 0);
 	/* What the part before could not keep is told with the next one. */
 	assert_int_equal(output_parts_open(t->path, false, 1000, &o), 0);
 	assert_int_equal(put_part(o, 0, 100), 0);
@@ -514,7 +463,7 @@ static void test_part_fails(void **state)
 	/* A folder that goes, a file that goes. */
 	assert_int_equal(output_parts_open(t->path, true, 1000, &o), 0);
 	assert_int_equal(put_part(o, 0, 100), 0);
-	files(t->dir, true, &bytes);
+	temp_files(t->dir, true, &bytes);
 	assert_int_equal(put_block(o, 0, 100), -ESTALE);
 	assert_int_equal(output_close(o), 0);
 	assert_int_equal(output_parts_open("/no/such/folder/a.spoor", false, 1000, &o), -ENOENT);
@@ -544,7 +493,7 @@ static void test_nth_allocation_fails(void **state)
 		}
 		failed = alloc_fail_off();
 		assert_int_equal(err, failed ? -ENOMEM : 0);
-		assert_int_equal(files(t->dir, true, &bytes) == 40, !failed);
+		assert_int_equal(temp_files(t->dir, true, &bytes) == 40, !failed);
 	} while (failed);
 	assert_true(n > 40);
 	n = 0;
@@ -560,19 +509,20 @@ static void test_nth_allocation_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_existing_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_short_writes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_write_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_close_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_standard_output, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_existing_file, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_short_writes, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_write_fails, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_close_fails, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_name, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_standard_output, temp_setup, temp_teardown),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_boundary, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cannot_be_deleted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_part_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sizes, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_boundary, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_cannot_be_deleted, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_part_fails, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, temp_setup,
+						temp_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,57 +13,7 @@
 #include "log/reader.h"
 #include "log/unpack.h"
 #include "log_fixture.h"
-
-struct temp {
-	char dir[64];
-	char path[96];
-};
-
-static int setup(void **state)
-{
-	struct temp *t = calloc(1, sizeof(*t));
-
-	strcpy(t->dir, "/tmp/spoor-rotate-XXXXXX");
-	if (!mkdtemp(t->dir))
-		return -1;
-	snprintf(t->path, sizeof(t->path), "%s/a.spoor", t->dir);
-	*state = t;
-	return 0;
-}
-
-/* All files in the folder: how many, and their bytes. */
-static unsigned files(const char *path, bool delete, uint64_t *ret_bytes)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	unsigned count = 0;
-	struct stat st;
-
-	*ret_bytes = 0;
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		count++;
-		if (!fstatat(dirfd(dir), entry->d_name, &st, 0))
-			*ret_bytes += (uint64_t)st.st_size;
-		if (delete)
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	}
-	closedir(dir);
-	return count;
-}
-
-static int teardown(void **state)
-{
-	struct temp *t = *state;
-	uint64_t bytes;
-	int err;
-
-	files(t->dir, true, &bytes);
-	err = rmdir(t->dir);
-	free(t);
-	return err;
-}
+#include "temp_folder.h"
 
 /* An output in front of the rotating one, which looks at the folder after each write. */
 struct watch {
@@ -79,7 +28,7 @@ struct watch {
 static void look(struct watch *w)
 {
 	uint64_t bytes;
-	unsigned count = files(w->dir, false, &bytes);
+	unsigned count = temp_files(w->dir, false, &bytes);
 
 	if (count > w->most_files)
 		w->most_files = count;
@@ -273,7 +222,7 @@ static void rotate(struct temp *t, const struct plan *p)
 	assert_true(stats.parts_deleted > 0);
 	assert_true(watch.lowest >= o.max_bytes - o.max_bytes * p->pct / 100);
 	assert_in_range(watch.most_files, want_files, want_files + 1);
-	assert_int_equal(files(t->dir, false, &n), stats.parts - stats.parts_deleted);
+	assert_int_equal(temp_files(t->dir, false, &n), stats.parts - stats.parts_deleted);
 	assert_int_equal(n, stats.bytes);
 	assert_true(stats.written > stats.bytes);
 
@@ -285,7 +234,7 @@ static void rotate(struct temp *t, const struct plan *p)
 		read_releases(paths + n, 1, &first);
 		free(paths[n]);
 	}
-	files(t->dir, true, &n);
+	temp_files(t->dir, true, &n);
 }
 
 static void test_between_the_bounds(void **state)
@@ -344,11 +293,11 @@ static void test_existing_parts(void **state)
 	touch(t->dir, "a.spoor");
 	assert_true(output_parts_exist(t->path));
 	assert_int_equal(log_writer_open(&o, header, &w), -EEXIST);
-	assert_int_equal(files(t->dir, false, &bytes), 5);
+	assert_int_equal(temp_files(t->dir, false, &bytes), 5);
 	o.overwrite = true;
 	assert_int_equal(log_writer_open(&o, header, &w), 0);
 	assert_int_equal(log_writer_close(w), 0);
-	assert_int_equal(files(t->dir, false, &bytes), 5); /* 7 is gone, 1 has come */
+	assert_int_equal(temp_files(t->dir, false, &bytes), 5); /* 7 is gone, 1 has come */
 	assert_true(output_parts_exist(t->path));
 	json_decref(header);
 }
@@ -369,7 +318,7 @@ static void test_out_of_bounds(void **state)
 	o.deviation_pct = 10;
 	o.keep_ns = 1; /* in memory, but where? */
 	assert_int_equal(log_writer_open(&o, header, &w), -EDOM);
-	assert_int_equal(files(t->dir, false, &bytes), 0);
+	assert_int_equal(temp_files(t->dir, false, &bytes), 0);
 	json_decref(header);
 }
 
@@ -503,7 +452,7 @@ static void test_nth_allocation_fails(void **state)
 		err = log_writer_open(&o, header, &w);
 		failed = alloc_fail_off();
 		assert_int_equal(err, failed ? -ENOMEM : 0);
-		assert_int_equal(files(t->dir, false, &bytes), !failed);
+		assert_int_equal(temp_files(t->dir, false, &bytes), !failed);
 	} while (failed);
 	assert_true(n > 20);
 	assert_int_equal(log_writer_close(w), 0);
@@ -514,13 +463,14 @@ static void test_nth_allocation_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_between_the_bounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_any_bounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_existing_parts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_out_of_bounds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_deleted_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_indexes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, temp_setup,
+						temp_teardown),
+		cmocka_unit_test_setup_teardown(test_between_the_bounds, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_any_bounds, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_existing_parts, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_out_of_bounds, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_deleted_file, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_indexes, temp_setup, temp_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

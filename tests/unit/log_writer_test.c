@@ -14,34 +14,7 @@
 #include "log/block.h"
 #include "log/reader.h"
 #include "log_fixture.h"
-
-struct temp {
-	char dir[64];
-	char path[96];
-};
-
-static int setup(void **state)
-{
-	struct temp *t = calloc(1, sizeof(*t));
-
-	strcpy(t->dir, "/tmp/spoor-log-XXXXXX");
-	if (!mkdtemp(t->dir))
-		return -1;
-	snprintf(t->path, sizeof(t->path), "%s/a.spoor", t->dir);
-	*state = t;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct temp *t = *state;
-	int err;
-
-	unlink(t->path);
-	err = rmdir(t->dir);
-	free(t);
-	return err;
-}
+#include "temp_folder.h"
 
 static struct log_writer *open_ok(const char *path, bool overwrite)
 {
@@ -442,19 +415,24 @@ static void test_close_accepts_null(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_every_event_comes_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_header_comes_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_header_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_large_log, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_counters_of_nobody, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_empty_fields_at_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_text_is_cleaned, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_existing_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_event_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_every_event_comes_back, temp_setup,
+						temp_teardown),
+		cmocka_unit_test_setup_teardown(test_header_comes_back, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_header_is_refused, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_large_log, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_counters_of_nobody, temp_setup,
+						temp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_empty_fields_at_the_end, temp_setup,
+						temp_teardown),
+		cmocka_unit_test_setup_teardown(test_text_is_cleaned, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_existing_file, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_event_is_refused, temp_setup,
+						temp_teardown),
 		cmocka_unit_test(test_full_device),
-		cmocka_unit_test_setup_teardown(test_full_file_system, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_file_size_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_file_system, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_file_size_limit, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, temp_setup,
+						temp_teardown),
 		cmocka_unit_test(test_close_accepts_null),
 	};
 

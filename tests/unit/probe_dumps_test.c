@@ -1,5 +1,4 @@
 /* When a flight recorder's files are written, and what is told of them; the disk waits until it is told to go on. */
-#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,15 +15,15 @@
 #include "log_fixture.h"
 #include "probe/dumps.h"
 #include "sys_fail.h"
+#include "temp_folder.h"
 
 #define MS 1000000ull
 #define S (1000 * MS)
 #define START (1000 * S)
 #define DEADLINE_S 60
 
-struct temp {
-	char dir[64];
-	char path[96];
+struct fixture {
+	struct temp temp;
 	struct dumps *d;
 	struct log_writer *w;
 	uint64_t now_ns;
@@ -72,9 +71,9 @@ static struct log_writer *writer_open(struct dumps *d, struct log_output *out,
 	return w;
 }
 
-static void begin(struct temp *t, const char *trigger, uint64_t keep_ns)
+static void begin(struct fixture *t, const char *trigger, uint64_t keep_ns)
 {
-	struct dumps_options o = {.path = t->path,
+	struct dumps_options o = {.path = t->temp.path,
 				  .keep_ns = keep_ns,
 				  .max_bytes = 64 << 20,
 				  .after_ns = 100 * MS,
@@ -91,50 +90,30 @@ static void begin(struct temp *t, const char *trigger, uint64_t keep_ns)
 
 static int setup(void **state)
 {
-	struct temp *t = calloc(1, sizeof(*t));
+	struct fixture *t = calloc(1, sizeof(*t));
 
-	strcpy(t->dir, "/tmp/spoor-dumps-XXXXXX");
-	if (!mkdtemp(t->dir))
+	if (temp_begin(&t->temp))
 		return -1;
-	snprintf(t->path, sizeof(t->path), "%s/a.spoor", t->dir);
 	*state = t;
 	sys_fsync_hook = disk_hook;
 	return 0;
 }
 
-static unsigned files(const struct temp *t, bool delete)
-{
-	DIR *dir = opendir(t->dir);
-	struct dirent *entry;
-	unsigned count = 0;
-
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		count++;
-		if (delete)
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	}
-	closedir(dir);
-	return count;
-}
-
 static int teardown(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 	int err;
 
 	disk(false);
 	dumps_free(t->d);
 	err = log_writer_close(t->w);
-	files(t, true);
-	err |= rmdir(t->dir);
+	err |= temp_end(&t->temp);
 	free(t);
 	return err;
 }
 
 /* A safepoint of so long, which ends now. */
-static void pause_of(struct temp *t, uint64_t ns)
+static void pause_of(struct fixture *t, uint64_t ns)
 {
 	struct event e = {.id = EVENT_SAFEPOINT_BEGIN, .time_ns = t->now_ns};
 
@@ -147,19 +126,19 @@ static void pause_of(struct temp *t, uint64_t ns)
 	t->numbers++;
 }
 
-static void pass(struct temp *t)
+static void pass(struct fixture *t)
 {
 	assert_int_equal(dumps_pass(t->d, t->w, t->now_ns), 0);
 }
 
-static void pass_ms(struct temp *t, uint64_t ms)
+static void pass_ms(struct fixture *t, uint64_t ms)
 {
 	t->now_ns += ms * MS;
 	pass(t);
 }
 
 /* Until there is a file to tell of, or an error. */
-static struct dump wait_dump(struct temp *t)
+static struct dump wait_dump(struct fixture *t)
 {
 	struct timespec now, end;
 	struct dump dump;
@@ -174,7 +153,7 @@ static struct dump wait_dump(struct temp *t)
 	return dump;
 }
 
-static void assert_none(struct temp *t)
+static void assert_none(struct fixture *t)
 {
 	struct dump dump;
 
@@ -210,7 +189,7 @@ static void assert_log(const char *path, const char *why, unsigned number, uint6
 	log_reader_close(r);
 }
 
-static void check_dump(struct temp *t, const char *why, unsigned number, uint64_t pauses,
+static void check_dump(struct fixture *t, const char *why, unsigned number, uint64_t pauses,
 		       const char *note)
 {
 	struct dump dump = wait_dump(t);
@@ -230,7 +209,7 @@ static void check_dump(struct temp *t, const char *why, unsigned number, uint64_
 
 static void test_asked(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 
 	begin(t, NULL, 60 * S);
 	assert_none(t);
@@ -243,14 +222,14 @@ static void test_asked(void **state)
 	dumps_wait(t->d);
 	dumps_wait(t->d);
 	check_dump(t, "again", 2, 2, NULL);
-	assert_int_equal(files(t, false), 2);
+	assert_int_equal(temp_files(t->temp.dir, false, NULL), 2);
 	assert_int_equal(dumps_passed_over(t->d), 0);
 }
 
 /* While one is being written, those that are asked for become one, with what is there then. */
 static void test_asked_meanwhile(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 
 	begin(t, NULL, 60 * S);
 	disk(true);
@@ -269,19 +248,19 @@ static void test_asked_meanwhile(void **state)
 	check_dump(t, "third", 2, 7, NULL);
 	pass(t);
 	assert_none(t);
-	assert_int_equal(files(t, false), 2);
+	assert_int_equal(temp_files(t->temp.dir, false, NULL), 2);
 }
 
 static void test_freed_while_writing(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 
 	begin(t, NULL, 60 * S);
 	assert_int_equal(dumps_write(t->d, t->w, "x", false), 0);
 	dumps_free(t->d);
 	dumps_free(NULL);
 	t->d = NULL;
-	assert_int_equal(files(t, false), 1);
+	assert_int_equal(temp_files(t->temp.dir, false, NULL), 1);
 }
 
 /* --- triggers --------------------------------------------------------------------------------- */
@@ -289,7 +268,7 @@ static void test_freed_while_writing(void **state)
 /* It is written when what comes after it is there, too, and tells what it was. */
 static void test_trigger(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 
 	begin(t, "pause:20ms", 60 * S);
 	pause_of(t, 19 * MS);
@@ -299,7 +278,7 @@ static void test_trigger(void **state)
 	pause_of(t, MS);
 	pass_ms(t, 98);
 	assert_none(t);
-	assert_int_equal(files(t, false), 0);
+	assert_int_equal(temp_files(t->temp.dir, false, NULL), 0);
 	pass_ms(t, 1);
 	check_dump(t, "lasted", 1, 3, "flight recorder: ");
 	pass_ms(t, 1000);
@@ -309,7 +288,7 @@ static void test_trigger(void **state)
 /* Those that come soon after one have no file, and are counted. */
 static void test_passed_over(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 
 	begin(t, "pause:20ms", 60 * S);
 	pause_of(t, 20 * MS);
@@ -331,13 +310,13 @@ static void test_passed_over(void **state)
 	assert_int_equal(dumps_passed_over(t->d), 2);
 	pass_ms(t, 100);
 	assert_int_equal(wait_dump(t).err, 0);
-	assert_int_equal(files(t, false), 2);
+	assert_int_equal(temp_files(t->temp.dir, false, NULL), 2);
 }
 
 /* The disk is slow: what fires meanwhile is written afterwards. */
 static void test_trigger_while_writing(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 
 	begin(t, "pause:20ms", 60 * S);
 	disk(true);
@@ -358,7 +337,7 @@ static void test_trigger_while_writing(void **state)
 /* The recording goes on, and the next file is written if it can be. */
 static void test_cannot_be_written(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 	struct dump dump;
 
 	begin(t, NULL, 60 * S);
@@ -377,7 +356,7 @@ static void test_cannot_be_written(void **state)
 	assert_int_equal(dump.err, -EAGAIN);
 	assert_null(dump.path);
 	assert_string_equal(dump.why, "two");
-	assert_int_equal(files(t, false), 0);
+	assert_int_equal(temp_files(t->temp.dir, false, NULL), 0);
 	assert_int_equal(dumps_write(t->d, t->w, "three", false), 0);
 	check_dump(t, "three", 3, 1, NULL);
 }
@@ -385,9 +364,9 @@ static void test_cannot_be_written(void **state)
 /* Less than was asked for: there was no room for more. */
 static void test_short_of(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 	struct dumps_options o = {
-		.path = t->path, .keep_ns = 3600 * S, .max_bytes = log_writer_least_bytes(0)};
+		.path = t->temp.path, .keep_ns = 3600 * S, .max_bytes = log_writer_least_bytes(0)};
 	struct log_output *out;
 	struct dump dump;
 
@@ -407,7 +386,7 @@ static void test_short_of(void **state)
 
 static void test_long_reason(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 	char why[2 * TRIGGER_TEXT_MAX];
 	struct dump dump;
 
@@ -427,9 +406,9 @@ static void test_long_reason(void **state)
 
 static void test_nth_allocation_fails(void **state)
 {
-	struct temp *t = *state;
+	struct fixture *t = *state;
 	struct dumps_options o = {
-		.path = t->path, .keep_ns = 60 * S, .max_bytes = 64 << 20, .trigger_count = 1};
+		.path = t->temp.path, .keep_ns = 60 * S, .max_bytes = 64 << 20, .trigger_count = 1};
 	struct log_output *out;
 	unsigned long n = 0;
 	struct dump dump = {0};
