@@ -39,6 +39,13 @@ struct cell {
 	uint64_t waiter_stack; /* 0: not known */
 	uint64_t holder_stack; /* 0: not known, or the holder is no thread */
 	uint64_t behind;       /* what the holder was itself blocked or parked on; 0: nothing */
+	/* It went for the monitor again after Object.wait(). Often only one of several that were
+	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
+	bool after_wait;
+	bool monitor;     /* it was blocked by monitor events, whatever the lock's group says */
+	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
+	/* Up to here what is needed to find it: together, as memory is slower than all else. */
+
 	uint64_t count;        /* contentions that began with this holder */
 	uint64_t blocked_ns;   /* of all contentions, while this was the holder */
 	uint64_t max_ns;       /* the longest of those that began with this holder, whole */
@@ -50,12 +57,6 @@ struct cell {
 	struct split split;      /* of blocked_ns */
 	uint64_t stack_from_ns
 		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
-	bool monitor; /* it was blocked by monitor events, whatever the lock's group says */
-	/* It went for the monitor again after Object.wait(). Often only one of several that were
-	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
-	bool after_wait;
-
-	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
 };
 
 /* What tells a cell from others; the fields are as in struct cell. */
