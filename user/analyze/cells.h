@@ -46,9 +46,9 @@ struct cell {
 	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
 	/* Up to here what is needed to find it: together, as memory is slower than all else. */
 
-	uint64_t count;        /* contentions that began with this holder */
-	uint64_t blocked_ns;   /* of all contentions, while this was the holder */
-	uint64_t max_ns;       /* the longest of those that began with this holder, whole */
+	uint64_t count;       /* contentions that began with this holder */
+	uint64_t blocked_ns;  /* of all contentions, while this was the holder */
+	uint64_t max_ns;      /* the longest of those that began with this holder, whole */
 	uint64_t max_held_ns; /* the most that one contention was charged to this holder, in all its
 				  cells */
 	uint64_t max_part_ns; /* the most that one was charged to this very cell */
