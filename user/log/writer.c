@@ -5,7 +5,8 @@
  * A log in parts is cut here, where the definitions of the next part come from, while what has been
  * written is known only to the thread that compresses (deliver.c). So near the end of a part the
  * thread is waited for: a part never gets larger than its share, and is smaller by a few blocks at
- * most, of which each is 1/32 of a part or less.
+ * most, of which each is 1/32 of a part or less, and the texts of one event. (The recorder's have
+ * 4 KiB each at most. With 64 KiB, parts of less than 2 MiB would keep less than is promised.)
  */
 #include "log/writer.h"
 
