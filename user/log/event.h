@@ -60,5 +60,10 @@ const struct event_desc *schema_event(unsigned id);
 const struct event_desc *schema_event_by_name(const char *name);
 /* All events in the order of their ids; *ret_count is their number. */
 const struct event_desc *schema_events(unsigned *ret_count);
+
 /* Whether it says what a number stands for. */
-bool schema_is_definition(unsigned id);
+static inline bool schema_is_definition(unsigned id)
+{
+	return id == EVENT_THREAD || id == EVENT_CLASS || id == EVENT_LOCK || id == EVENT_STRING ||
+	       id == EVENT_METHOD || id == EVENT_STACK;
+}

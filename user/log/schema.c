@@ -27,9 +27,3 @@ const struct event_desc *schema_events(unsigned *ret_count)
 	*ret_count = schema_table_count;
 	return schema_table;
 }
-
-bool schema_is_definition(unsigned id)
-{
-	return id == EVENT_THREAD || id == EVENT_CLASS || id == EVENT_LOCK || id == EVENT_STRING ||
-	       id == EVENT_METHOD || id == EVENT_STACK;
-}
