@@ -603,10 +603,8 @@ struct contention_facts contention_facts(const struct contention *c)
 	f.folds.excess_ns += folds.excess_ns;
 	f.folds.crowded += folds.crowded;
 
-	for (uint32_t i = 0; i < c->holds.lock_places.count; i++) {
-		f.inferred += c->holds.locks[i].seen.inferred;
+	for (uint32_t i = 0; i < c->holds.lock_places.count; i++)
 		counts_add(&f.monitors, &c->holds.locks[i].seen.numbers);
-	}
 	for (uint32_t i = 0; (line = exact_line(c->exact, i, &lock)); i++)
 		f.unnamed += timeline_counts(line)->unnamed;
 	return f;

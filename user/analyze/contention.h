@@ -27,7 +27,6 @@ struct contention_lock {
 /* How it is known who held a lock. */
 struct contention_facts {
 	struct replay_counts monitors, park; /* numbers of events, in sum; all zero: a stock JVM */
-	uint64_t inferred;                   /* in sum */
 	uint64_t unnamed; /* contentions with a call chain that has not come, but stands for
 			       another in Object.wait() */
 	struct monitors_folds folds;

@@ -63,9 +63,9 @@ static void say_inferred(struct words *w, const struct vouched *v)
 
 	say(w, "inferred, like the times for which they held it: a stock JVM tells of single "
 	       "moments only.");
-	if (v->facts.inferred)
+	if (v->inferred)
 		say(w, " %s of %s contention%s ended without a release that was told.",
-		    count_format(v->facts.inferred, count), count_format(v->count, all),
+		    count_format(v->inferred, count), count_format(v->count, all),
 		    v->count == 1 ? "" : "s");
 }
 

@@ -37,6 +37,12 @@ struct vouched vouched_of(const struct report_input *in)
 		v.after_wait_count += cell->count;
 		v.after_wait_ns += cell->blocked_ns;
 	}
+	for (uint32_t i = 0; i < contention_lock_count(c); i++) {
+		const struct contention_lock *l = contention_lock(c, i);
+
+		if (lock_is_contended(analysis_names(in->analysis), l->lock, l->monitor))
+			v.inferred += l->inferred;
+	}
 	return v;
 }
 
@@ -54,14 +60,14 @@ json_t *vouched_json(const struct report_input *in)
 						    "blocked_ns", (json_int_t)v.others_ns)
 					: NULL;
 
-	return json_pack(
-		"{sssssIsIsIsIsIsIsIsososo*}", "jvm", header_text(in->header, "jvm", "kind"),
-		"holders", v.exact ? "exact" : "inferred", "blocked_ns", (json_int_t)v.blocked_ns,
-		"unknown_owner_ns", (json_int_t)v.unknown_ns, "hand_over_ns",
-		(json_int_t)v.hand_over_ns, "ended_without_release", (json_int_t)v.facts.inferred,
-		"chains_not_named", (json_int_t)v.facts.unnamed, "folded_excess_ns",
-		(json_int_t)v.facts.folds.excess_ns, "crowded_releases",
-		(json_int_t)v.facts.folds.crowded, "monitor_events",
-		numbers_json(&v.facts.monitors), "park_events", numbers_json(&v.facts.park),
-		"put_together", others);
+	return json_pack("{sssssIsIsIsIsIsIsIsososo*}", "jvm",
+			 header_text(in->header, "jvm", "kind"), "holders",
+			 v.exact ? "exact" : "inferred", "blocked_ns", (json_int_t)v.blocked_ns,
+			 "unknown_owner_ns", (json_int_t)v.unknown_ns, "hand_over_ns",
+			 (json_int_t)v.hand_over_ns, "ended_without_release",
+			 (json_int_t)v.inferred, "chains_not_named", (json_int_t)v.facts.unnamed,
+			 "folded_excess_ns", (json_int_t)v.facts.folds.excess_ns,
+			 "crowded_releases", (json_int_t)v.facts.folds.crowded, "monitor_events",
+			 numbers_json(&v.facts.monitors), "park_events",
+			 numbers_json(&v.facts.park), "put_together", others);
 }

@@ -13,7 +13,8 @@ struct report_input;
 struct vouched {
 	bool exact; /* events have numbers, or would have: the JVM is a patched one */
 	struct contention_facts facts;
-	/* Of contentions, as reported. */
+	/* Of contentions, as reported; inferred: they ended, and no event had told of a release. */
+	uint64_t inferred;
 	uint64_t count, blocked_ns, unknown_ns, hand_over_ns, after_wait_count, after_wait_ns;
 	/* Of these, and of parking: put together, as there were too many combinations (cells.h). */
 	uint64_t others_count, others_ns;
