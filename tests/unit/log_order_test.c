@@ -98,6 +98,57 @@ static void test_late_events(void **state)
 	close(fd);
 }
 
+/* A part of a log has the definitions that it needs once more, with the times of when they were made. */
+static void test_old_definitions(void **state)
+{
+	static const uint64_t want[] = {500, 10, 700, 800};
+	static const struct {
+		uint16_t id;
+		uint64_t time_ns;
+	} written[] = {{EVENT_SAFEPOINT_END, 500},
+		       {EVENT_SAFEPOINT_END, 700},
+		       {EVENT_CLASS, 10},
+		       {EVENT_SAFEPOINT_END, 800}};
+	json_t *header = fixture_header();
+	const struct event *e;
+	struct log_writer *w;
+	struct log_reader *r;
+	struct log_order *o;
+	char path[64];
+	int fd;
+
+	(void)state;
+	fixture_file("", 0, path, &fd);
+	assert_int_equal(
+		log_writer_open(&(struct log_writer_options){.path = path, .overwrite = true},
+				header, &w),
+		0);
+	json_decref(header);
+	for (unsigned i = 0; i < 4; i++) {
+		struct event new = {.id = written[i].id, .time_ns = written[i].time_ns};
+
+		new.field_count = (uint16_t)schema_event(new.id)->field_count;
+		if (new.id == EVENT_CLASS) {
+			log_writer_flush(w);
+			new.v[CLASS_CLASS].u = 1;
+			new.v[CLASS_NAME].s = "Table";
+		}
+		log_write(w, &new);
+	}
+	assert_int_equal(log_writer_close(w), 0);
+	assert_int_equal(log_reader_open(path, &r), 0);
+	assert_int_equal(log_order_new(r, 100, &o), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(log_order_next(o, &e), 1);
+		assert_int_equal(e->time_ns, want[i]);
+	}
+	assert_int_equal(log_order_next(o, &e), 0);
+	assert_int_equal(log_order_late(o), 0);
+	log_order_free(o);
+	log_reader_close(r);
+	close(fd);
+}
+
 /* With a window of 0 everything comes out in the order of the file. */
 static void test_no_window(void **state)
 {
@@ -272,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorts),
 		cmocka_unit_test(test_late_events),
+		cmocka_unit_test(test_old_definitions),
 		cmocka_unit_test(test_no_window),
 		cmocka_unit_test(test_as_promised),
 		cmocka_unit_test(test_damage_comes_last),

@@ -10,7 +10,8 @@ struct log_reader;
 /*
  * Reads from r, lent until log_order_free, and sorts by (time, place in the file) within a window:
  * an event comes out when the newest one read is window_ns younger. An event that comes later than
- * that is returned at once, counted by log_order_late.
+ * that is returned at once, counted by log_order_late, if it is no definition: these keep the times
+ * at which they were made, in each part of a log that has them again.
  */
 int log_order_new(struct log_reader *r, uint64_t window_ns, struct log_order **ret);
 int log_order_next(struct log_order *o, const struct event **ret); /* as log_reader_next */
