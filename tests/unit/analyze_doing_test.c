@@ -340,6 +340,46 @@ static void long_ago(void **state)
 	doings_free(d);
 }
 
+/* A holder that is itself blocked, each time on any of many locks: its time is told of each. */
+static void behind_many_locks(void **state)
+{
+	enum { LOCKS = 300, TIMES = 20000 };
+	uint64_t expected[2 + LOCKS] = {0}, now = 2 * FIRST_NS, blocked = 0;
+	struct contention *c = contention_new(NULL);
+	uint64_t sum = 0;
+
+	(void)state;
+	assert_non_null(c);
+	for (unsigned i = 0; i < TIMES; i++) {
+		uint64_t lock = 2 + below(LOCKS), at = now + 1 + below(50), waited = 1 + below(50);
+		uint64_t end = at + waited + 1 + below(50);
+		struct event events[] = {
+			enter_own(now, 2, 1, blocked_for(now, 0), 1, blocked_for(now, blocked)),
+			enter_own(at, 1, lock, blocked_for(at, blocked), 3, (struct times){0}),
+			entered(at + waited, 1, lock, blocked_for(at + waited, blocked + waited), 3,
+				(struct times){0}),
+			entered(end, 2, 1, blocked_for(end, 0), 1,
+				blocked_for(end, blocked + waited)),
+		};
+
+		for (unsigned k = 0; k < 4; k++)
+			assert_int_equal(contention_add(c, &events[k]), 0);
+		expected[0] += end - now - waited;
+		expected[lock] += waited;
+		blocked += waited;
+		now = end + 1;
+	}
+	assert_int_equal(contention_finish(c, now), 0);
+	for (unsigned i = 0; i < 2 + LOCKS; i++) {
+		struct split split = lost(c, 1, 1, i);
+
+		assert_int_equal(split_sum(&split), expected[i]);
+		sum += expected[i];
+	}
+	assert_true(sum > TIMES);
+	contention_free(c);
+}
+
 static void out_of_memory(void **state)
 {
 	struct event events[16];
@@ -361,8 +401,11 @@ static void out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(behind_another_lock), cmocka_unit_test(seen_from_outside),
-		cmocka_unit_test(random_threads),      cmocka_unit_test(long_ago),
+		cmocka_unit_test(behind_another_lock),
+		cmocka_unit_test(behind_many_locks),
+		cmocka_unit_test(seen_from_outside),
+		cmocka_unit_test(random_threads),
+		cmocka_unit_test(long_ago),
 		cmocka_unit_test(out_of_memory),
 	};
 

@@ -45,8 +45,7 @@ void timelines_free(struct timelines *all);
 /* The line of a lock; a new one begins at from_ns. Lent until timelines_free. */
 int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret);
 /* A further line of the same lock, for waiters whom others keep waiting than the rest; part is any
- * number but 0, which is the line above. From TIMELINE_PART_THREADS on: one thread's. */
-#define TIMELINE_PART_THREADS 16
+ * number but 0, which is the line above. */
 int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t from_ns,
 		  struct timeline **ret);
 struct timeline_counts *timeline_counts(struct timeline *line);
