@@ -95,7 +95,10 @@ class FakeTest(BpfTest):
     """Of a fake JVM with two threads, one of which has a monitor."""
 
     def start(self, *options, **how):
-        fake = self.fake(*options, **how)
+        return self.furnish(self.fake(*options, **how))
+
+    @staticmethod
+    def furnish(fake):
         fake.thread("Thread A", id="a")
         fake.thread("Thread B", id="b")
         fake("class", "demo/LockA")

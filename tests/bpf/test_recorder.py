@@ -490,13 +490,7 @@ class OtherNamespace(FakeTest):
         self.addCleanup(fake.close)
         fake.outer = int(wait_until("the JVM's outer pid", lambda: subprocess.run(
             ["pgrep", "-P", str(fake.process.pid)], capture_output=True, text=True).stdout).split()[0])
-        fake.thread("Thread A", id="a")
-        fake.thread("Thread B", id="b")
-        fake("class", "demo/LockA")
-        fake("object", "o", "demo/LockA")
-        fake("monitor", "m", "o")
-        fake("in", "a", "own", "m")
-        return fake
+        return self.furnish(fake)
 
 
 del FakeTest

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/msg.h"
 
 #define CHUNK_BYTES (256 * 1024)
@@ -36,21 +37,6 @@ static int open_nameless(const char *dir)
 		unlink(path);
 	free(path);
 	return fd;
-}
-
-static int write_all(int fd, const char *bytes, size_t count)
-{
-	while (count) {
-		ssize_t n = write(fd, bytes, count);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		count -= (size_t)n;
-	}
-	return 0;
 }
 
 /* 0; *reading: it was in that failed. */

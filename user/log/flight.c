@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "log/event.h"
 #include "log/header.h"
 #include "log/index.h"
@@ -235,19 +236,11 @@ struct file {
 
 static int put(struct file *f, const uint8_t *bytes, size_t count)
 {
-	ssize_t n;
+	int err = write_all(f->fd, bytes, count);
 
-	while (count) {
-		n = write(f->fd, bytes, count);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		count -= (size_t)n;
-		f->offset += (uint64_t)n;
-	}
-	return 0;
+	if (!err)
+		f->offset += count;
+	return err;
 }
 
 static int write_index(struct file *f)

@@ -12,28 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
+
 struct output_file {
 	struct log_output o;
 	int fd;
 	bool linked;   /* it has a name, which somebody may delete */
 	char *created; /* its name, if it was not there before */
 };
-
-static int write_all(int fd, const uint8_t *bytes, size_t count)
-{
-	ssize_t n;
-
-	while (count) {
-		n = write(fd, bytes, count);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		count -= (size_t)n;
-	}
-	return 0;
-}
 
 int output_append(int fd, uint64_t size, const uint8_t *bytes, size_t count)
 {
