@@ -184,6 +184,10 @@ static void test_refuses(void **state)
 	refused((const char *const[]){"."}, 1, -EPROTO, "./no-log.spoor", NULL);
 	assert_int_equal(unlink("no-log.spoor"), 0);
 	refused((const char *const[]){"."}, 1, -ENOENT, ".", "no log");
+	/* A file that is gone when its folder has been read. */
+	assert_int_equal(symlink("nowhere", "gone.spoor"), 0);
+	refused((const char *const[]){"."}, 1, -ENOENT, ".", "no log");
+	assert_int_equal(unlink("gone.spoor"), 0);
 }
 
 static void test_no_memory(void **state)

@@ -48,7 +48,7 @@ static int each_of_folder(const char *folder,
 	free(entries);
 	if (count)
 		return err;
-	*ret_why = "there is no log (*" SUFFIX ") in this folder";
+	*ret_why = LOG_PATHS_NONE;
 	return -ENOENT;
 }
 

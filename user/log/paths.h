@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#define LOG_PATHS_NONE "there is no log (*.spoor) in this folder"
+
 /*
  * A file, a folder (all *.spoor in it, by name), a pattern such as "app-*.spoor" that the shell has
  * not replaced as it was quoted, or "-". on is told each path, lent for the call; what it returns,

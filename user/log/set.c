@@ -282,6 +282,8 @@ int log_set_open(const char *const *args, unsigned count, struct log_set **ret,
 		return fail(error, -ENOMEM, args[0], "");
 	for (unsigned i = 0; i < count && !err; i++)
 		err = add_argument(s, args[i], error);
+	if (!err && !s->count)
+		err = fail(error, -ENOENT, args[0], LOG_PATHS_NONE);
 	if (err)
 		goto out;
 	qsort(s->files, s->count, sizeof(*s->files), is_behind);
