@@ -16,13 +16,19 @@ SAN ?=
 SAN_FLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address -fsanitize=undefined) \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer)
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+# docs/security.md; tests/e2e/test_hardening.py looks at the binary. The sanitizers do without FORTIFY, which would hide calls
+# from them, and give variables that nothing has set a pattern instead of zero, so that tests see their use.
+HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE \
+	$(if $(SAN),-ftrivial-auto-var-init=pattern,-ftrivial-auto-var-init=zero -D_FORTIFY_SOURCE=3) \
+	$(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
+HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code
 CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) -MMD -MP
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(HARDEN) $(SAN_FLAGS) -MMD -MP
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
-LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -lpthread
+LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -l:libcap.a -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
 LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
-LIBS := -l:libbpf.a $(LIBS_ELF) -l:libcap.a $(LIBS_LOG) -lm
+LIBS := -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
 # Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
@@ -100,7 +106,7 @@ bench: setup
 
 $(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(BIN_OBJS) $(O)/libspoor.a $(LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ $(BIN_OBJS) $(O)/libspoor.a $(LIBS)
 
 $(O)/libspoor.a: $(LIB_OBJS)
 	@echo "  AR    $@"
@@ -160,7 +166,7 @@ tsan-bins:
 
 $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
+	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
 		$(addprefix -Wl$(comma)--wrap=,$(WRAP)) -o $@ $(filter %.o,$^) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lcmocka -lm
 comma := ,
 
@@ -232,7 +238,8 @@ format:
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 2
 FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
-FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -MMD -MP $(CPPFLAGS)
+FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-ftrivial-auto-var-init=pattern -MMD -MP $(CPPFLAGS)
 FUZZ_OBJS := $(LIB_SRCS:%.c=$(O)/fuzz/%.o) $(GEN_SRCS:$(O)/%.c=$(O)/fuzz/%.o)
 FUZZ_PACKAGE = libclang-rt-$(shell $(CLANG) -dumpversion | cut -d. -f1)-dev
 fuzz: setup
@@ -256,7 +263,7 @@ $(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(O)/fuzz/libspoor.a
 # The same targets, as a unit test goes through their corpora: without libFuzzer.
 $(O)/tests/fuzz/%_corpus: $(O)/tests/fuzz/%_fuzz.o $(O)/tests/fuzz/corpus_main.o $(O)/libspoor.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_LOG) $(LIBS_ELF) -lm
+	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ $^ $(LIBS_LOG) $(LIBS_ELF) -lm
 
 install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor

@@ -1,23 +1,31 @@
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/msg.h"
+#include "base/privilege.h"
+#include "base/sandbox.h"
 #include "cmd/cmd.h"
 
-static const struct {
+static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *what;
+	bool looks_at_processes; /* it needs capabilities, and sees to them itself */
 } commands[] = {
-	{"record", cmd_record, "record a running JVM, or a command to its end"},
-	{"report", cmd_report, "say who waited for what, and who held it"},
-	{"spans", cmd_spans, "say how long requests took, and where their time went"},
-	{"time", cmd_time, "show the course of the threads' states over time"},
-	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed"},
-	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto"},
-	{"cat", cmd_cat, "print a log as JSON, one event per line"},
-	{"verify", cmd_verify, "check a log byte by byte, and say what is in it"},
-	{"repair", cmd_repair, "make a clean log of a damaged one"},
-	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded"},
+	{"record", cmd_record, "record a running JVM, or a command to its end", true},
+	{"report", cmd_report, "say who waited for what, and who held it", false},
+	{"spans", cmd_spans, "say how long requests took, and where their time went", false},
+	{"time", cmd_time, "show the course of the threads' states over time", false},
+	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",
+	 true},
+	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto",
+	 false},
+	{"cat", cmd_cat, "print a log as JSON, one event per line", false},
+	{"verify", cmd_verify, "check a log byte by byte, and say what is in it", false},
+	{"repair", cmd_repair, "make a clean log of a damaged one", false},
+	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded", true},
 };
 
 static void help(FILE *to)
@@ -33,6 +41,28 @@ static void help(FILE *to)
 	      "  spoor report app.spoor                    read what happened\n\n"
 	      "`spoor COMMAND --help` says more about each.\n",
 	      to);
+}
+
+/*
+ * A command that reads logs works on bytes that anybody may have made. Whatever gave spoor
+ * capabilities (root, setcap, a unit's ambient set), such a command gives them up before it opens
+ * anything. A kernel without seccomp (EINVAL) has to do without the filter.
+ */
+static int run(const struct command *c, int argc, char **argv)
+{
+	int err = 0;
+
+	if (!c->looks_at_processes) {
+		err = privilege_drop_all();
+		if (!err)
+			err = sandbox_reader();
+	}
+	if (err && err != -EINVAL) {
+		msg_error("spoor's capabilities cannot be given up: %s; nothing was done",
+			  strerror(-err));
+		return CMD_FAILED;
+	}
+	return c->run(argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -51,7 +81,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
 	fprintf(stderr, "spoor: there is no command '%s'; `spoor --help` lists them\n", argv[1]);
 	return CMD_USAGE;
 }

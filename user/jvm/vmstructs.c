@@ -148,14 +148,14 @@ static int shape_read(const struct mem *m, const uint64_t *symbols, enum vmsym s
 {
 	int err = mem_u64(m, symbols[stride], &ret->stride);
 
-	for (int i = 0; !err && i < n; i++) {
-		err = mem_u64(m, symbols[stride + 1 + (unsigned int)i], &ret->offset[i]);
-		if (!err && ret->offset[i] + 8 > ret->stride)
-			err = -EPROTO;
-	}
 	/* These are plain constants in the file: never 0, even before relocation. */
 	if (!err && (ret->stride < 16 || ret->stride > STRIDE_MAX))
 		err = -EPROTO;
+	for (int i = 0; !err && i < n; i++) {
+		err = mem_u64(m, symbols[stride + 1 + (unsigned int)i], &ret->offset[i]);
+		if (!err && ret->offset[i] > ret->stride - 8)
+			err = -EPROTO;
+	}
 	return err;
 }
 

@@ -289,9 +289,9 @@ static int check_capabilities(struct checks *c)
 	cap_free(caps);
 	if (!bpf || !perfmon)
 		return check_add(c, "capabilities", CHECK_MISSING,
-				 "run spoor as root, or: setcap "
-				 "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_override+ep "
-				 "$(command -v spoor)",
+				 "run spoor as root, or from a service that gives it these "
+				 "capabilities as ambient ones (docs/security.md); setcap on a "
+				 "file that all may execute would give them to every user",
 				 "missing:%s%s%s%s", bpf ? "" : " CAP_BPF (load programs)",
 				 bpf || perfmon ? "" : ",",
 				 perfmon ? "" : " CAP_PERFMON (attach them)",

@@ -89,10 +89,7 @@ int uprobe_multi_open(struct uprobe_multi *u, pid_t pid, const char *path, int s
 {
 	int err;
 
-	u->pid = pid;
-	u->specs = specs;
-	u->spec_count = 0;
-	u->path = strdup(path);
+	*u = (struct uprobe_multi){.pid = pid, .specs = specs, .path = strdup(path)};
 	if (!u->path)
 		return -ENOMEM;
 	err = usdt_list_read(path, &u->list);

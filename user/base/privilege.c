@@ -1,0 +1,70 @@
+#include "base/privilege.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+bool privilege_have(cap_value_t which)
+{
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR;
+	bool have = caps && !cap_get_flag(caps, which, CAP_EFFECTIVE, &value) && value == CAP_SET;
+
+	cap_free(caps);
+	return have;
+}
+
+/*
+ * What an exec could bring back. The bounding set can only be shrunk by somebody with CAP_SETPCAP;
+ * without, no_new_privs (Linux 3.5) is the guard: an exec then never adds a capability, not for a
+ * program of root either (security/commoncap.c, cap_bprm_creds_from_file).
+ */
+static int exec_sets_drop(void)
+{
+	bool may = privilege_have(CAP_SETPCAP);
+
+	for (cap_value_t c = 0; may && cap_get_bound(c) >= 0; c++)
+		if (cap_drop_bound(c))
+			return -errno;
+	/* Kernels before 4.3 have no ambient set: nothing to reset. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) && errno != EINVAL)
+		return -errno;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+int privilege_keep(const cap_value_t *keep, size_t count)
+{
+	cap_t have = NULL, caps = NULL;
+	cap_flag_value_t value;
+	int err = 0;
+
+	if (geteuid() != getuid() || getegid() != getgid()) {
+		if (setresgid(getgid(), getgid(), getgid()) ||
+		    setresuid(getuid(), getuid(), getuid()))
+			return -errno;
+	}
+	err = exec_sets_drop();
+	if (err)
+		return err;
+	have = cap_get_proc();
+	caps = cap_init();
+	if (!have || !caps)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++) {
+		if (cap_get_flag(have, keep[i], CAP_PERMITTED, &value) || value != CAP_SET)
+			continue;
+		if (cap_set_flag(caps, CAP_PERMITTED, 1, &keep[i], CAP_SET) ||
+		    cap_set_flag(caps, CAP_EFFECTIVE, 1, &keep[i], CAP_SET))
+			err = -errno;
+	}
+	if (!err && cap_set_proc(caps))
+		err = -errno;
+	cap_free(caps);
+	cap_free(have);
+	return err;
+}
+
+int privilege_drop_all(void)
+{
+	return privilege_keep(NULL, 0);
+}

@@ -1,0 +1,125 @@
+#include "base/sandbox.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define CALLS_MAX 120
+#define HEAD 4 /* instructions before the list */
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#define OTHER_TABLE 0x40000000u /* x32's calls are the same numbers with this bit */
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#define OTHER_TABLE 0x40000000u
+#else
+#error "the architecture's AUDIT_ARCH is needed here"
+#endif
+
+/*
+ * The program: is it the architecture whose numbers these are? Is the number in the list? A jump
+ * counts instructions and is a byte wide, hence CALLS_MAX. A process that makes a call of another
+ * table has been taken over: it ends.
+ */
+static int filter_set(const int *calls, size_t count, unsigned listed, unsigned others)
+{
+	struct sock_filter f[HEAD + CALLS_MAX + 3];
+	struct sock_fprog program = {.filter = f};
+	size_t n = 0, last = HEAD + count;
+
+	if (count > CALLS_MAX)
+		return -E2BIG;
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					      offsetof(struct seccomp_data, arch));
+	f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0,
+					    (unsigned char)(last + 2 - n - 1));
+	n++;
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+					      offsetof(struct seccomp_data, nr));
+	f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE,
+					    (unsigned char)(last + 2 - n - 1), 0);
+	n++;
+	for (size_t i = 0; i < count; i++, n++)
+		f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i],
+						    (unsigned char)(last + 1 - n - 1), 0);
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, others);
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, listed);
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	program.len = (unsigned short)n;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
+}
+
+int sandbox_allow_only(const int *calls, size_t count)
+{
+	return filter_set(calls, count, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
+}
+
+int sandbox_refuse(const int *calls, size_t count)
+{
+	return filter_set(calls, count, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+}
+
+int sandbox_reader(void)
+{
+	static const int calls[] = {
+#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer looks at its own threads */
+		SYS_ptrace,
+#endif
+		SYS_execve,
+		SYS_execveat,
+		SYS_process_vm_readv,
+		SYS_process_vm_writev,
+		SYS_pidfd_getfd,
+		SYS_kcmp,
+		SYS_bpf,
+		SYS_perf_event_open,
+		SYS_userfaultfd,
+		SYS_io_uring_setup,
+		SYS_socket,
+		SYS_socketpair,
+		SYS_connect,
+		SYS_bind,
+		SYS_setns,
+		SYS_unshare,
+		SYS_mount,
+		SYS_umount2,
+		SYS_move_mount,
+		SYS_open_tree,
+		SYS_fsopen,
+		SYS_fsconfig,
+		SYS_fsmount,
+		SYS_pivot_root,
+		SYS_chroot,
+		SYS_init_module,
+		SYS_finit_module,
+		SYS_delete_module,
+		SYS_kexec_load,
+		SYS_kexec_file_load,
+		SYS_reboot,
+		SYS_swapon,
+		SYS_swapoff,
+		SYS_add_key,
+		SYS_request_key,
+		SYS_keyctl,
+		SYS_mknodat,
+		SYS_open_by_handle_at,
+		SYS_settimeofday,
+		SYS_clock_settime,
+		SYS_clock_adjtime,
+		SYS_adjtimex,
+		SYS_personality,
+		SYS_quotactl,
+		SYS_acct,
+		SYS_syslog,
+		SYS_sethostname,
+		SYS_setdomainname,
+		SYS_kill,
+	};
+
+	return sandbox_refuse(calls, sizeof(calls) / sizeof(*calls));
+}
