@@ -1,31 +1,34 @@
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
-#include "base/privilege.h"
-#include "base/sandbox.h"
 #include "cmd/cmd.h"
+#include "cmd/rights.h"
+
+enum rights {
+	LOOKS_AT_PROCESSES, /* needs capabilities, and sees to them itself */
+	READS,
+	READS_AND_WRITES, /* to an output that its options name */
+};
 
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *what;
-	bool looks_at_processes; /* it needs capabilities, and sees to them itself */
+	enum rights rights;
 } commands[] = {
-	{"record", cmd_record, "record a running JVM, or a command to its end", true},
-	{"report", cmd_report, "say who waited for what, and who held it", false},
-	{"spans", cmd_spans, "say how long requests took, and where their time went", false},
-	{"time", cmd_time, "show the course of the threads' states over time", false},
+	{"record", cmd_record, "record a running JVM, or a command to its end", LOOKS_AT_PROCESSES},
+	{"report", cmd_report, "say who waited for what, and who held it", READS},
+	{"spans", cmd_spans, "say how long requests took, and where their time went", READS},
+	{"time", cmd_time, "show the course of the threads' states over time", READS},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",
 	 true},
 	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto",
-	 false},
-	{"cat", cmd_cat, "print a log as JSON, one event per line", false},
-	{"verify", cmd_verify, "check a log byte by byte, and say what is in it", false},
-	{"repair", cmd_repair, "make a clean log of a damaged one", false},
-	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded", true},
+	 READS_AND_WRITES},
+	{"cat", cmd_cat, "print a log as JSON, one event per line", READS},
+	{"verify", cmd_verify, "check a log byte by byte, and say what is in it", READS},
+	{"repair", cmd_repair, "make a clean log of a damaged one", READS_AND_WRITES},
+	{"doctor", cmd_doctor, "say whether this machine and a JVM can be recorded",
+	 LOOKS_AT_PROCESSES},
 };
 
 static void help(FILE *to)
@@ -46,22 +49,14 @@ static void help(FILE *to)
 /*
  * A command that reads logs works on bytes that anybody may have made. Whatever gave spoor
  * capabilities (root, setcap, a unit's ambient set), such a command gives them up before it opens
- * anything. A kernel without seccomp (EINVAL) has to do without the filter.
+ * anything.
  */
 static int run(const struct command *c, int argc, char **argv)
 {
-	int err = 0;
-
-	if (!c->looks_at_processes) {
-		err = privilege_drop_all();
-		if (!err)
-			err = sandbox_reader();
-	}
-	if (err && err != -EINVAL) {
-		msg_error("spoor's capabilities cannot be given up: %s; nothing was done",
-			  strerror(-err));
+	if (c->rights != LOOKS_AT_PROCESSES && rights_read_only(argv))
 		return CMD_FAILED;
-	}
+	if (c->rights == READS && rights_write_to(NULL))
+		return CMD_FAILED;
 	return c->run(argc, argv);
 }
 

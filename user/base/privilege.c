@@ -1,6 +1,7 @@
 #include "base/privilege.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -67,4 +68,31 @@ int privilege_keep(const cap_value_t *keep, size_t count)
 int privilege_drop_all(void)
 {
 	return privilege_keep(NULL, 0);
+}
+
+void privilege_writer_thread(void)
+{
+	static const cap_value_t keep[] = {CAP_DAC_OVERRIDE};
+
+	/* Giving up what one has cannot be refused; without memory it stays as it is. */
+	(void)!privilege_keep(keep, 1);
+}
+
+int privilege_access_without(const char *path, int mode)
+{
+	cap_t have = cap_get_proc(), none = cap_dup(have);
+	int err = 0;
+
+	if (!have || !none || cap_clear_flag(none, CAP_EFFECTIVE))
+		err = -ENOMEM;
+	else if (cap_set_proc(none))
+		err = -errno;
+	if (!err) {
+		err = faccessat(AT_FDCWD, path, mode, AT_EACCESS) ? -errno : 0;
+		if (cap_set_proc(have))
+			err = -errno;
+	}
+	cap_free(none);
+	cap_free(have);
+	return err;
 }

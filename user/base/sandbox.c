@@ -1,12 +1,17 @@
 #include "base/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define CALLS_MAX 120
 #define HEAD 4 /* instructions before the list */
@@ -64,24 +69,21 @@ int sandbox_refuse(const int *calls, size_t count)
 	return filter_set(calls, count, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
 }
 
-int sandbox_reader(void)
+int sandbox_command(bool records)
 {
+	/* The last three are what a recorder needs. */
 	static const int calls[] = {
 #ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer looks at its own threads */
 		SYS_ptrace,
 #endif
 		SYS_execve,
 		SYS_execveat,
-		SYS_process_vm_readv,
 		SYS_process_vm_writev,
 		SYS_pidfd_getfd,
 		SYS_kcmp,
-		SYS_bpf,
-		SYS_perf_event_open,
 		SYS_userfaultfd,
 		SYS_io_uring_setup,
 		SYS_socket,
-		SYS_socketpair,
 		SYS_connect,
 		SYS_bind,
 		SYS_setns,
@@ -118,8 +120,67 @@ int sandbox_reader(void)
 		SYS_syslog,
 		SYS_sethostname,
 		SYS_setdomainname,
+		SYS_bpf,
+		SYS_perf_event_open,
 		SYS_kill,
 	};
 
-	return sandbox_refuse(calls, sizeof(calls) / sizeof(*calls));
+	return sandbox_refuse(calls, sizeof(calls) / sizeof(*calls) - (records ? 3 : 0));
+}
+
+/* --- Landlock -------------------------------------------------------------------------------- */
+
+/* From the kernel's include/uapi/linux/landlock.h; Debian 12's headers are older. */
+#define FS_EXECUTE (1ull << 0)
+#define FS_WRITE_FILE (1ull << 1)
+#define FS_REMOVE (3ull << 4)    /* folders, files */
+#define FS_MAKE (0x7full << 6)   /* devices, folders, files, sockets, fifos, links */
+#define FS_TRUNCATE (1ull << 14) /* ABI 3, Linux 6.2 */
+#define FS_MAKE_DIR (1ull << 7)
+#define FS_MAKE_FILE (1ull << 8)
+#define FS_OF_A_FILE (FS_WRITE_FILE | FS_TRUNCATE)
+#define ABI_OF_TRUNCATE 3
+
+static int beneath(int ruleset, const char *path, uint64_t access)
+{
+	struct landlock_path_beneath_attr rule = {.parent_fd = open(path, O_PATH | O_CLOEXEC)};
+	struct stat st;
+	int err = 0;
+
+	if (rule.parent_fd < 0)
+		return 0;
+	if (fstat(rule.parent_fd, &st))
+		err = -errno;
+	rule.allowed_access = S_ISDIR(st.st_mode) ? access : access & FS_OF_A_FILE;
+	/* A pipe, as /dev/stdout may be, takes no rule (EBADFD), and needs none. */
+	if (!err && syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) &&
+	    errno != EBADFD)
+		err = -errno;
+	close(rule.parent_fd);
+	return err;
+}
+
+int sandbox_write_only(const char *const *paths, size_t count)
+{
+	struct landlock_ruleset_attr attr = {.handled_access_fs = FS_EXECUTE | FS_WRITE_FILE |
+								  FS_REMOVE | FS_MAKE};
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	uint64_t access;
+	int fd, err = 0;
+
+	if (abi < 0)
+		return -errno;
+	if (abi >= ABI_OF_TRUNCATE)
+		attr.handled_access_fs |= FS_TRUNCATE;
+	access = FS_WRITE_FILE | FS_REMOVE | FS_MAKE_DIR | FS_MAKE_FILE |
+		 (attr.handled_access_fs & FS_TRUNCATE);
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (fd < 0)
+		return -errno;
+	for (size_t i = 0; !err && i < count; i++)
+		err = beneath(fd, paths[i], access);
+	if (!err && syscall(SYS_landlock_restrict_self, fd, 0))
+		err = -errno;
+	close(fd);
+	return err;
 }

@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/rights.h"
 
 #include "base/msg.h"
 #include "probe/check.h"
@@ -161,5 +162,7 @@ int cmd_doctor(int argc, char **argv)
 	argp_err_exit_status = CMD_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
+	if (rights_attach())
+		return CMD_FAILED;
 	return run(&o) ? CMD_FAILED : CMD_OK;
 }

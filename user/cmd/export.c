@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/rights.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -376,6 +377,8 @@ int cmd_export(int argc, char **argv)
 	argv[0] = name; /* what argp calls it in its messages */
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
+	if (rights_write_to(o.output))
+		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	o.timeline.frames = o.tables.table.frames = o.frames;
 	o.tables.table.csv = o.to == FORMAT_CSV;

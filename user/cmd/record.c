@@ -15,6 +15,8 @@
 #include "cmd/cmd.h"
 #include "cmd/record_flight.h"
 #include "cmd/record_output.h"
+#include "cmd/rights.h"
+#include "jvm/find.h"
 #include "probe/launch.h"
 #include "probe/recorder.h"
 
@@ -25,14 +27,19 @@ struct options {
 	struct recorder_options recorder;
 	uint64_t duration_ns;
 	bool quiet;
-	char **command; /* NULL: -p */
+	char **command;    /* NULL: -p */
+	const char *jvm;   /* of -p: a number, or a name that is looked for */
+	const char *user;  /* as whom the command runs; NULL: as whoever runs spoor */
+	bool kill_foreign; /* the command runs as somebody else */
 	char path[64];
 };
 
 enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WINDOW, OPT_OFF_CPU };
 
 static const struct argp_option argp_options[] = {
-	{"pid", 'p', "PID", 0, "record the JVM with this process id", 0},
+	{"pid", 'p', "PID|NAME", 0,
+	 "record the JVM with this process id, or the only one with NAME in its command line", 0},
+	{"user", 'u', "USER", 0, "run COMMAND as this user (root may)", 0},
 	{"duration", 'd', "TIME", 0,
 	 "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
 	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
@@ -76,22 +83,32 @@ static error_t parse_size(struct argp_state *state, const char *text,
 	return 0;
 }
 
+static void parse_jvm(const char *arg, struct argp_state *state, struct options *o)
+{
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	o->jvm = arg;
+	if (*end && end == arg)
+		return;
+	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+		argp_error(state, "'%s' is neither a process id nor a name", arg);
+	o->recorder.pid = (pid_t)pid;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	char *end;
-	long pid;
-
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->recorder.log;
 		state->child_inputs[1] = &o->recorder;
 		return 0;
 	case 'p':
-		pid = strtol(arg, &end, 10);
-		if (*end || end == arg || pid <= 0 || pid > 1 << 22)
-			argp_error(state, "'%s' is not a process id", arg);
-		o->recorder.pid = (pid_t)pid;
+		parse_jvm(arg, state, o);
+		return 0;
+	case 'u':
+		o->user = arg;
 		return 0;
 	case 'd':
 		return parse_size(state, arg, duration_parse, "duration such as 30s",
@@ -121,9 +138,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->recorder.pid == !o->command)
+		if (!o->jvm == !o->command)
 			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
 						     : "-p PID or COMMAND is needed");
+		if (o->user && !o->command)
+			argp_error(state, "-u USER is for COMMAND");
 		record_flight_check(&o->recorder, state);
 		record_output_check(&o->recorder.log, o->command != NULL, state);
 		return 0;
@@ -279,12 +298,33 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 	}
 }
 
+static void tell_begin(const struct options *o, const struct recorder *r)
+{
+	char missing[1024];
+
+	if (o->recorder.flight.keep_ns)
+		record_flight_intro(&o->recorder);
+	else
+		msg_info("recording %d to %s", o->recorder.pid,
+			 record_output_name(&o->recorder.log));
+	if (recorder_probes_missing(r, missing, sizeof(missing))[0])
+		msg_warning("this JVM lacks some probes, their events are missing: %s", missing);
+	if (recorder_hooks_unused(r))
+		msg_warning("this JVM is patched, but its stock probes are used: %s",
+			    recorder_hooks_unused(r));
+	if (recorder_stacks_missing(r))
+		msg_warning("call chains are missing: the code of this JVM is not laid out "
+			    "as spoor knows it (OpenJDK 17): %s",
+			    recorder_stacks_missing(r));
+	if (recorder_monitor_missing(r))
+		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
+}
+
 static int record(struct options *o, int signals, bool own_child)
 {
 	bool status = !o->quiet && isatty(STDERR_FILENO);
 	struct flight_told told = {.quiet = o->quiet};
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
-	char missing[1024];
 	struct recorder_stats stats;
 	struct recorder *r;
 	enum recorder_end end;
@@ -294,30 +334,23 @@ static int record(struct options *o, int signals, bool own_child)
 	o->recorder.starting = own_child;
 	o->recorder.dumped = record_flight_told;
 	o->recorder.dumped_ctx = &told;
+	err = rights_attach();
+	if (err)
+		return CMD_FAILED;
 	err = recorder_open(&o->recorder, &r, why);
 	if (err) {
 		msg_error("%s", why);
 		return CMD_FAILED;
 	}
-	if (!o->quiet) {
-		if (o->recorder.flight.keep_ns)
-			record_flight_intro(&o->recorder);
-		else
-			msg_info("recording %d to %s", o->recorder.pid,
-				 record_output_name(&o->recorder.log));
-		if (recorder_probes_missing(r, missing, sizeof(missing))[0])
-			msg_warning("this JVM lacks some probes, their events are missing: %s",
-				    missing);
-		if (recorder_hooks_unused(r))
-			msg_warning("this JVM is patched, but its stock probes are used: %s",
-				    recorder_hooks_unused(r));
-		if (recorder_stacks_missing(r))
-			msg_warning("call chains are missing: the code of this JVM is not laid out "
-				    "as spoor knows it (OpenJDK 17): %s",
-				    recorder_stacks_missing(r));
-		if (recorder_monitor_missing(r))
-			msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
+	err = rights_record(&o->recorder.log,
+			    o->recorder.log.max_bytes || o->recorder.flight.keep_ns,
+			    o->kill_foreign);
+	if (err) {
+		recorder_close(r, RECORDER_FAILED, NULL, close_why);
+		return CMD_FAILED;
 	}
+	if (!o->quiet)
+		tell_begin(o, r);
 	end = record_until_end(r, o, signals, status, why);
 	if (status)
 		fputs("\r\033[K", stderr);
@@ -338,11 +371,20 @@ static int record(struct options *o, int signals, bool own_child)
 static int record_command(struct options *o, int signals)
 {
 	bool killed = false;
+	struct launch_user *user = NULL;
+	int err, status = CMD_FAILED, command_status;
 	pid_t child;
-	int err = launch_start(o->command, &child), status = CMD_FAILED, command_status;
 
+	if (o->user && launch_user_find(o->user, &user)) {
+		msg_error("there is no user '%s'", o->user);
+		return CMD_FAILED;
+	}
+	o->kill_foreign = user && launch_user_id(user) != getuid();
+	err = launch_start(o->command, user, &child);
+	free(user);
 	if (err) {
-		msg_error("%s cannot be started: %s", o->command[0], strerror(-err));
+		msg_error("%s cannot be started%s%s: %s", o->command[0], o->user ? " as " : "",
+			  o->user ? o->user : "", strerror(-err));
 		return err == -ENOENT ? 127 : 126;
 	}
 	if (wait_for_jvm(child, signals, &o->recorder.pid))
@@ -352,6 +394,17 @@ static int record_command(struct options *o, int signals)
 			  o->command[0]);
 	command_status = wait_status(child, &killed);
 	return command_status ? command_status : status;
+}
+
+/* The JVM that -p names. */
+static int find_jvm(struct options *o)
+{
+	char why[JVM_FIND_WHY_MAX];
+
+	if (o->recorder.pid || !jvm_find(o->jvm, &o->recorder.pid, why))
+		return 0;
+	msg_error("%s", why);
+	return -ESRCH;
 }
 
 static json_t *command_line(int argc, char **argv)
@@ -384,7 +437,10 @@ int cmd_record(int argc, char **argv)
 		return CMD_FAILED;
 	}
 	o.recorder.command = command_line(argc - 1, argv + 1);
-	status = o.command ? record_command(&o, signals) : record(&o, signals, false);
+	if (o.command)
+		status = record_command(&o, signals);
+	else
+		status = find_jvm(&o) ? CMD_FAILED : record(&o, signals, false);
 	json_decref(o.recorder.command);
 	close(signals);
 	return status;

@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/rights.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -178,6 +179,8 @@ int cmd_repair(int argc, char **argv)
 	argv[0] = name; /* what argp calls it in its messages */
 	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
 		return CMD_USAGE;
+	if (rights_write_to(o.output))
+		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	if (!strcmp(o.output, "-") && isatty(STDOUT_FILENO)) {
 		msg_error("a log is not for a terminal: -o FILE, or into a pipe");

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
+#include "cmd/rights.h"
 #include "probe/audit.h"
 #include "steal/recording.h"
 
@@ -234,6 +235,8 @@ static int begin(struct run *run)
 	size_t keep = o->top > KEEP_LEAST ? o->top : KEEP_LEAST;
 	int err = open_outputs(run);
 
+	if (!err)
+		err = rights_none();
 	run->both = o->method == STEAL_WANT_BOTH;
 	if (!err) {
 		describe(run);
@@ -472,6 +475,14 @@ static int signals_open(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* A file may be anybody's; what is live takes rights until its programs are attached. */
+static int cut_rights(const struct steal_options *o)
+{
+	int err = o->input ? rights_none() : rights_attach();
+
+	return !err && o->input ? rights_write_to(o->output) : err;
+}
+
 int steal_watch(const struct steal_options *o)
 {
 	struct run run = {.o = o, .signals = signals_open()};
@@ -479,7 +490,7 @@ int steal_watch(const struct steal_options *o)
 
 	if (run.signals < 0)
 		msg_error("signalfd: %s", strerror(errno));
-	else if (!(o->input ? open_recorded(&run) : open_live(&run)))
+	else if (!cut_rights(o) && !(o->input ? open_recorded(&run) : open_live(&run)))
 		status = audit(&run);
 	recording_end(run.recording);
 	free_run(&run);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/privilege.h"
 #include "log/index.h"
 
 #define POOL_MAX 4
@@ -307,6 +308,7 @@ static void *run(void *arg)
 	uint64_t bound;
 	size_t size;
 
+	privilege_writer_thread();
 	pthread_mutex_lock(&d->lock);
 	for (;;) {
 		while (!d->first && !d->stop)

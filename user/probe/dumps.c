@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/privilege.h"
 #include "log/event.h"
 #include "log/flight.h"
 #include "log/writer.h"
@@ -118,6 +119,7 @@ static void *write_file(void *arg)
 	struct dumps *d = arg;
 	struct dump *dump = &d->now->dump;
 
+	privilege_writer_thread();
 	dump->err = flight_take_write(d->take, d->o.path, &d->file, &dump->path, &dump->bytes);
 	atomic_store(&d->done, true);
 	return NULL;

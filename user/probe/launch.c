@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,61 @@
 
 #define DESCENDANTS_MAX 4096
 
-int launch_start(char *const argv[], pid_t *ret)
+struct launch_user {
+	uid_t uid;
+	gid_t gid;
+	char *name, *home; /* behind the struct */
+};
+
+int launch_user_find(const char *name, struct launch_user **ret)
+{
+	char *end;
+	unsigned long id;
+	struct passwd *p;
+	size_t name_size, home_size;
+	struct launch_user *u;
+
+	errno = 0;
+	p = getpwnam(name);
+	if (!p && *name >= '0' && *name <= '9') {
+		id = strtoul(name, &end, 10);
+		p = *end || id > UINT32_MAX ? NULL : getpwuid((uid_t)id);
+	}
+	if (!p)
+		return -ENOENT;
+	name_size = strlen(p->pw_name) + 1;
+	home_size = strlen(p->pw_dir) + 1;
+	u = malloc(sizeof(*u) + name_size + home_size);
+	if (!u)
+		return -ENOMEM;
+	u->uid = p->pw_uid;
+	u->gid = p->pw_gid;
+	u->name = memcpy(u + 1, p->pw_name, name_size);
+	u->home = memcpy(u->name + name_size, p->pw_dir, home_size);
+	*ret = u;
+	return 0;
+}
+
+uid_t launch_user_id(const struct launch_user *user)
+{
+	return user->uid;
+}
+
+/* Of the child, which has one thread. The groups go first: who has become the user may not set
+ * them any more. */
+static int become(const struct launch_user *u)
+{
+	if ((geteuid() != u->uid || !geteuid()) && initgroups(u->name, u->gid))
+		return -errno;
+	if (setresgid(u->gid, u->gid, u->gid) || setresuid(u->uid, u->uid, u->uid))
+		return -errno;
+	if (setenv("HOME", u->home, 1) || setenv("USER", u->name, 1) ||
+	    setenv("LOGNAME", u->name, 1))
+		return -errno;
+	return 0;
+}
+
+int launch_start(char *const argv[], const struct launch_user *user, pid_t *ret)
 {
 	int report[2], err = 0;
 	sigset_t none;
@@ -32,8 +88,11 @@ int launch_start(char *const argv[], pid_t *ret)
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGPIPE, SIG_DFL);
-		execvp(argv[0], argv);
-		err = -errno;
+		err = user ? become(user) : 0;
+		if (!err) {
+			execvp(argv[0], argv);
+			err = -errno;
+		}
 		if (write(report[1], &err, sizeof(err)) != sizeof(err))
 			_exit(127);
 		_exit(127);

@@ -1,0 +1,307 @@
+"""Which rights spoor keeps, and when: out of /proc while it runs. docs/security.md has the same tables."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import harness
+from harness import SPOOR, FakeTest, Log, read_text, spoor, wait_until
+
+NAMES = {1: "dac_override", 2: "dac_read_search", 5: "kill", 19: "sys_ptrace", 21: "sys_admin", 24: "sys_resource",
+         38: "perfmon", 39: "bpf", 40: "checkpoint_restore"}
+RECORDING = {"bpf", "perfmon", "sys_ptrace", "checkpoint_restore", "dac_read_search"}
+NOBODY = 65534
+
+
+def status(pid, tid=None):
+    text = read_text(f"/proc/{pid}/task/{tid}/status" if tid else f"/proc/{pid}/status")
+    return dict(re.findall(r"^(\w+):\s*(.*)$", text, re.M))
+
+
+def caps(pid, which="CapPrm", tid=None):
+    bits = int(status(pid, tid)[which], 16)
+    return {NAMES.get(i, str(i)) for i in range(64) if bits >> i & 1}
+
+
+def threads(pid):
+    return [int(t) for t in os.listdir(f"/proc/{pid}/task")]
+
+
+def needs_admin():
+    """On kernels without uprobe_multi links that can be bound to a process, probes take CAP_SYS_ADMIN."""
+    release = tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups()))
+    return release < (6, 10)
+
+
+class RightsTest(FakeTest):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.tmp, 0o755)
+        if os.geteuid():
+            self.skipTest("needs root, to give rights away")
+
+    def confined(self, pid):
+        s = status(pid)
+        self.assertEqual(s["NoNewPrivs"], "1")
+        self.assertEqual(s["Seccomp"], "2")
+        for which in ("CapInh", "CapBnd", "CapAmb"):
+            self.assertEqual(caps(pid, which), set(), which)
+
+    def foreign_fake(self):
+        """A fake JVM of a user who is not root."""
+        self.fake()  # so that it is built
+        folder = tempfile.mkdtemp(prefix="spoor-test-foreign-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        os.chmod(folder, 0o755)
+        for name in ("fakejvm", "libjvm.so"):
+            shutil.copy(os.path.join(harness.FAKE_DIR, name), folder)
+        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                   os.path.join(folder, "fakejvm")]
+        fake = harness.Fake(command=command)
+        self.addCleanup(fake.close)
+        return self.furnish(fake)
+
+
+class TheRecorder(RightsTest):
+    def test_what_it_keeps_while_it_records(self):
+        recorder = self.record(self.start(), "--window", "50ms")
+        expected = RECORDING | ({"sys_admin"} if needs_admin() else set())
+        wait_until("the rights are cut down", lambda: caps(recorder.pid) == expected)
+        self.assertEqual(caps(recorder.pid, "CapEff"), expected)
+        self.confined(recorder.pid)
+        writers = [t for t in threads(recorder.pid) if t != recorder.pid]
+        self.assertTrue(writers)
+        for tid in writers:
+            self.assertEqual(caps(recorder.pid, "CapPrm", tid) - {"dac_override"}, set(), "a thread that only writes")
+        recorder.stop()
+
+    def test_a_jvm_of_another_user_and_a_late_library_with_marks(self):
+        """What is looked for while it records works with what is left."""
+        fake = self.foreign_fake()
+        recorder = self.record(fake, "--window", "50ms")
+        log = recorder.stop()
+        self.assertEqual(log.header["sources"]["monitor"], "on")
+        self.assertEqual(fake.flag(), 0)
+
+    def test_parts_in_a_folder_of_somebody_else(self):
+        """Files that are made later still can be made: root may write there, whose folder it may be."""
+        folder = os.path.join(self.tmp, "theirs")
+        os.mkdir(folder, 0o700)
+        os.chown(folder, NOBODY, NOBODY)
+        path = os.path.join(folder, "app.spoor")
+        fake = self.start()
+        recorder = harness.Recorder(fake, path, "--flight-recorder", "10s", "--max-size", "4M")
+        self.addCleanup(recorder.close)
+        wait_until("it records", lambda: caps(recorder.pid) == RECORDING | {"dac_override"}
+                   or (needs_admin() and "dac_override" in caps(recorder.pid)) or recorder.process.poll() is not None)
+        recorder.process.send_signal(signal.SIGUSR1)
+        wait_until("a dump", lambda: [n for n in os.listdir(folder) if n.endswith(".spoor")])
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, recorder.err)
+
+    def test_the_command_has_its_rights(self):
+        """A command that spoor starts is started before anything is given up."""
+        out = self.path("status")
+        spoor("record", "-o", self.path(), "--", "sh", "-c", f"cat /proc/self/status > {out}", expect=1)
+        s = dict(re.findall(r"^(\w+):\s*(.*)$", read_text(out), re.M))
+        self.assertEqual(s["NoNewPrivs"], "0")
+        self.assertEqual(s["Seccomp"], "0")
+        self.assertEqual(s["CapPrm"], status("self")["CapPrm"])
+
+    def test_the_command_as_another_user(self):
+        folder = tempfile.mkdtemp(prefix="spoor-test-user-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        os.chmod(folder, 0o777)
+        out = os.path.join(folder, "who")
+        spoor("record", "-o", self.path(), "-u", "nobody", "--", "sh", "-c",
+              f"cat /proc/self/status > {out}; echo $USER $LOGNAME $HOME >> {out}; setpriv --reuid=0 true || "
+              f"echo cannot go back >> {out}", expect=1)
+        text = read_text(out)
+        s = dict(re.findall(r"^(\w+):[ \t]*(.*)$", text, re.M))
+        self.assertEqual(s["Uid"].split(), [str(NOBODY)] * 4)
+        self.assertEqual(len(set(s["Gid"].split())), 1)
+        self.assertNotIn("0", s["Groups"].split())
+        self.assertEqual(int(s["CapPrm"], 16), 0)
+        self.assertIn("nobody nobody /nonexistent", text)
+        self.assertIn("cannot go back", text)
+        self.assertEqual(os.stat(out).st_uid, NOBODY)
+
+    def test_a_jvm_started_as_another_user_is_recorded_and_ended(self):
+        folder = tempfile.mkdtemp(prefix="spoor-test-user-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        os.chmod(folder, 0o755)
+        self.fake()
+        for name in ("fakejvm", "libjvm.so"):
+            shutil.copy(os.path.join(harness.FAKE_DIR, name), folder)
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        os.chmod(pipe, 0o644)
+        keep_open = os.open(pipe, os.O_RDWR)
+        self.addCleanup(os.close, keep_open)
+        recorder = self.record(["sh", "-c", f"exec {folder}/fakejvm < {pipe}"], "-u", "nobody")
+        self.assertIn("kill", caps(recorder.pid))
+        recorder.process.send_signal(signal.SIGINT)
+        recorder.wait()
+        log = Log(recorder.log_path)
+        self.assertEqual(log.end(), "interrupted")
+
+    def test_there_is_no_such_user(self):
+        done = spoor("record", "-u", "nobody-at-all", "--", "true", expect=1)
+        self.assertIn("there is no user 'nobody-at-all'", done.stderr)
+        done = spoor("record", "-u", "nobody", "-p", "1", expect=2)
+        self.assertIn("-u USER is for COMMAND", done.stderr)
+
+
+class OfWhichJvm(RightsTest):
+    def test_by_name(self):
+        self.fake()
+        link = self.path("unmistakable-name")
+        shutil.copy(os.path.join(harness.FAKE_DIR, "fakejvm"), link)
+        shutil.copy(os.path.join(harness.FAKE_DIR, "libjvm.so"), self.tmp)
+        named = harness.Fake(command=[link])
+        self.addCleanup(named.close)
+        self.furnish(named)
+        done = spoor("record", "-p", "unmistakable-name", "-d", "200ms", "-o", self.path())
+        self.assertIn(f"recording {named.pid} to", done.stderr)
+        second = harness.Fake(command=[link])
+        self.addCleanup(second.close)
+        done = spoor("record", "-p", "unmistakable-name", "-o", self.path("no"), expect=1)
+        for pid in (named.pid, second.pid):
+            self.assertIn(str(pid), done.stderr)
+        done = spoor("record", "-p", "nobody-is-called-this", "-o", self.path("no"), expect=1)
+        self.assertIn("no JVM has 'nobody-is-called-this'", done.stderr)
+        self.assertFalse(os.path.exists(self.path("no")))
+
+
+class TheOthers(RightsTest):
+    @contextlib.contextmanager
+    def running(self, *command, **how):
+        process = subprocess.Popen([SPOOR, *map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, **how)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def test_steal_keeps_nothing(self):
+        with self.running("steal", "-d", "1000s", "-i", "100ms") as process:
+            line = process.stdout.readline
+            wait_until("it reports", line)
+            self.assertEqual(caps(process.pid), set())
+            self.confined(process.pid)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=harness.DEADLINE_S)
+            self.assertEqual(process.returncode, 0)
+
+    def readers(self):
+        """Each command that reads a log, held at its reading: the log comes out of a pipe."""
+        return [["report", "-"], ["time", "-"], ["spans", "-"], ["cat", "-"], ["verify", "-"],
+                ["export", "--to", "collapsed", "-"], ["export", "--to", "jsonl", "-o", self.path("x.jsonl"), "-"]]
+
+    def test_commands_that_read_logs_have_no_rights(self):
+        for command in self.readers():
+            with self.subTest(command=command), self.running(*command) as process:
+                wait_until("it is confined", lambda: status(process.pid)["Seccomp"] == "2"
+                           or process.poll() is not None)
+                self.assertEqual(caps(process.pid), set())
+                self.confined(process.pid)
+
+    def test_a_log_in_a_folder_that_root_reaches_by_a_right(self):
+        """sudo spoor report in somebody's home of mode 0700: that right, and no other, is kept."""
+        log = self.record(self.start()).stop().path
+        home = os.path.join(self.tmp, "home")
+        os.mkdir(home, 0o700)
+        os.rename(log, os.path.join(home, "app.spoor"))
+        os.chown(home, NOBODY, NOBODY)
+        self.assertIn("RECORDED", spoor("report", "app.spoor", cwd=home).stdout)
+        fifo = os.path.join(home, "pipe.spoor")
+        os.mkfifo(fifo)
+        with self.running("cat", os.path.join(home, "app.spoor"), fifo) as process:
+            wait_until("it is confined", lambda: status(process.pid)["Seccomp"] == "2" or process.poll() is not None)
+            if process.poll() is None:
+                self.assertEqual(caps(process.pid), {"dac_read_search"})
+
+    def test_a_reader_writes_to_its_output_only(self):
+        """By the kernel: an option cannot name another place, but what has taken it over could."""
+        log = self.record(self.start()).stop().path
+        out = os.path.join(self.tmp, "out")
+        os.mkdir(out)
+        spoor("export", "--to", "jsonl", "-o", os.path.join(out, "app.jsonl"), log)
+        spoor("export", "--to", "csv", "-o", os.path.join(out, "tables"), log)
+        spoor("repair", "-o", os.path.join(out, "app.spoor"), log)
+        spoor("export", "--to", "jsonl", "-o", "/dev/null", log)
+        self.assertTrue(spoor("export", "--to", "jsonl", "-o", "/dev/stdout", log).stdout)
+        gdb = shutil.which("gdb")
+        if not gdb:
+            self.skipTest("gdb, which plays the one who takes it over, is not installed")
+        elsewhere = os.path.join(self.tmp, "elsewhere")
+        done = subprocess.run(
+            [gdb, "-batch", "-ex", "set confirm off", "-ex", "break cmd_report", "-ex", "run", "-ex",
+             f'print ((int(*)(const char *, int, int))open)("{elsewhere}", 0101, 0600)', "-ex",
+             'print ((int(*)(const char *, void *, void *))execve)("/bin/true", 0, 0)', "-ex",
+             "print ((int(*)(int, int, int))socket)(2, 1, 0)", "-ex", "kill", "--args", SPOOR, "report", log],
+            capture_output=True, text=True, timeout=harness.DEADLINE_S, env={**os.environ, "TMPDIR": out})
+        if "Breakpoint 1," not in done.stdout:
+            self.skipTest("gdb cannot trace here: " + done.stderr[-200:])
+        self.assertFalse(os.path.exists(elsewhere), done.stdout)
+        self.assertEqual(re.findall(r"^\$\d = (-?\d+)$", done.stdout, re.M), ["-1"] * 3, done.stdout)
+
+    def test_a_file_with_capabilities_gives_them_to_nobody(self):
+        """C2: an export by an unprivileged user through a binary with setcap is that user's own."""
+        log = self.record(self.start()).stop().path
+        os.chmod(log, 0o644)
+        binary = self.path("spoor")
+        shutil.copy(SPOOR, binary)
+        os.chmod(binary, 0o755)
+        if not shutil.which("setcap"):
+            self.skipTest("setcap (libcap2-bin) is not installed")
+        subprocess.run(["setcap", "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_override+ep", binary], check=True)
+        victim = os.path.join(self.tmp, "root-only")
+        os.mkdir(victim, 0o700)
+        out = os.path.join(victim, "pwned")
+        done = subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", binary, "export",
+                               "--to", "csv", "--event", "class", "-o", out, log], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(os.listdir(victim), [])
+        advice = spoor("doctor", expect=None).stdout
+        self.assertNotRegex(advice, r"setcap cap_")
+
+
+class EachRightTakenAway(RightsTest):
+    """What fails without a right is what doctor says, for a JVM of another user."""
+    RIGHTS = ("bpf", "perfmon", "sys_ptrace", "dac_override", "dac_read_search", "checkpoint_restore", "sys_admin",
+              "sys_resource", "kill")
+
+    def without(self, rights, *command):
+        drop = ",".join(f"-{r}" for r in rights)
+        return subprocess.run(["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}", SPOOR, *map(str, command)],
+                              capture_output=True, text=True, errors="replace", timeout=harness.DEADLINE_S)
+
+    def test_each(self):
+        fake = self.foreign_fake()
+        sets = [(r,) for r in self.RIGHTS] + [("bpf", "sys_admin"), ("perfmon", "sys_admin"),
+                                              ("dac_override", "dac_read_search")]
+        for rights in sets:
+            with self.subTest(without=rights):
+                told = self.without(rights, "doctor", "-p", fake.pid)
+                path = self.path("-".join(rights) + ".spoor")
+                done = self.without(rights, "record", "-p", fake.pid, "-d", "100ms", "-o", path)
+                self.assertIn(told.returncode, (0, 1), told.stderr)
+                self.assertEqual(done.returncode, told.returncode, f"{told.stdout}{done.stderr}")
+                if done.returncode == 0:
+                    monitor = Log(path).header["sources"]["monitor"]
+                    flag = re.search(r"^(\w+) +monitor-flag ", told.stdout, re.M)
+                    self.assertEqual(monitor == "on", not flag or flag[1] == "ok", f"{monitor}: {told.stdout}")
+                else:
+                    named = [r for r in rights if f"CAP_{r.upper()}" in told.stdout]
+                    self.assertTrue(named, told.stdout)
+                self.assertEqual(fake.flag(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
