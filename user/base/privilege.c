@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool privilege_have(cap_value_t which)
@@ -70,12 +72,21 @@ int privilege_drop_all(void)
 	return privilege_keep(NULL, 0);
 }
 
+/* System calls only: a thread that is being started has nobody to tell of an error, and giving up
+ * what one has cannot fail. */
 void privilege_writer_thread(void)
 {
-	static const cap_value_t keep[] = {CAP_DAC_OVERRIDE};
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	/* Giving up what one has cannot be refused; without memory it stays as it is. */
-	(void)!privilege_keep(keep, 1);
+	if (syscall(SYS_capget, &head, data))
+		return;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted &= i ? 0 : 1u << CAP_DAC_OVERRIDE;
+		data[i].effective &= data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	(void)!syscall(SYS_capset, &head, data);
 }
 
 int privilege_access_without(const char *path, int mode)
