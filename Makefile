@@ -58,7 +58,7 @@ all: $(O)/spoor
 # What a bare Debian 12 lacks. apt is called only if something of it is missing.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4 nodejs
+	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4 nodejs libcap2-bin gdb systemd
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)
@@ -267,6 +267,7 @@ $(O)/tests/fuzz/%_corpus: $(O)/tests/fuzz/%_fuzz.o $(O)/tests/fuzz/corpus_main.o
 
 install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor
+	$(Q)install -D -m 644 deploy/systemd/spoor@.service $(DESTDIR)$(PREFIX)/share/spoor/systemd/spoor@.service
 	$(Q)for m in docs/man/*.1; do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$m); done
 
 # But not the patched JVM, which takes long to build: rm -rf $(O).

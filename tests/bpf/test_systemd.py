@@ -1,5 +1,5 @@
-"""The unit of deploy/systemd: how far it is confined, and that it records, as a user who is not root, in a systemd of the
-test's own (tests/bpf/systemd_root.sh)."""
+"""The unit of deploy/systemd: how far it is confined, and that it records, as a user who is not root, in a systemd of
+the test's own (tests/bpf/systemd_root.sh)."""
 import contextlib
 import os
 import re
@@ -25,8 +25,8 @@ class TheUnit(harness.BpfTest):
         return path
 
     def test_exposure(self):
-        done = subprocess.run(["systemd-analyze", "security", "--offline=yes", f"--threshold={EXPOSURE_MAX}", "--no-pager",
-                               self.copy()], capture_output=True, text=True)
+        done = subprocess.run(["systemd-analyze", "security", "--offline=yes", f"--threshold={EXPOSURE_MAX}",
+                               "--no-pager", self.copy()], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("Overall exposure level", done.stdout)
 
@@ -50,9 +50,8 @@ class TheService(harness.BpfTest):
         os.mkdir(os.path.join(self.tmp, "units/spoor@.service.d"))
         with open(os.path.join(self.tmp, "units/spoor@.service.d/test.conf"), "w", encoding="utf-8") as f:
             f.write("[Service]\nStandardError=append:/work/err\nRestartSec=100ms\n")
-        for name in ("fakejvm", "libjvm.so"):
-            shutil.copy(os.path.join(harness.FAKE_DIR, name), os.path.join(self.work, "orders-service" if name == "fakejvm"
-                                                                          else name))
+        for name, called in (("fakejvm", "orders-service"), ("libjvm.so", "libjvm.so")):
+            shutil.copy(os.path.join(harness.FAKE_DIR, name), os.path.join(self.work, called))
         self.systemd = self.start_systemd()
 
     def start_systemd(self):
@@ -71,7 +70,8 @@ class TheService(harness.BpfTest):
                 return int(read_text(f"/proc/{outer.pid}/task/{outer.pid}/children").split()[0])
             return 0
         self.systemd = wait_until("the child of unshare", pid)
-        wait_until("systemd is up", lambda: self.inside("systemctl is-system-running").strip() in ("running", "degraded"))
+        wait_until("systemd is up",
+                   lambda: self.inside("systemctl is-system-running").strip() in ("running", "degraded"))
         return self.systemd
 
     def inside(self, command):
@@ -90,7 +90,8 @@ class TheService(harness.BpfTest):
         try:
             wait_until("it records", lambda: fake.flag() == 1)
         except AssertionError as e:
-            raise AssertionError(f"{e}: {self.inside('systemctl status spoor@orders-service; cat /work/err')}") from None
+            said = self.inside("systemctl status spoor@orders-service; cat /work/err")
+            raise AssertionError(f"{e}: {said}") from None
 
     def main_pid(self, unit):
         """As seen from here: the recorder's process in the service's namespaces."""
@@ -135,7 +136,8 @@ class TheService(harness.BpfTest):
     def test_killed_for_good(self):
         """The guardian outlives what the unit's end kills, and puts the flag back."""
         fake = self.start_fake()
-        self.inside("printf '[Service]\\nRestart=no\\n' >/run/systemd/system/spoor@.service.d/no.conf; systemctl daemon-reload")
+        self.inside("printf '[Service]\\nRestart=no\\n' >/run/systemd/system/spoor@.service.d/no.conf; "
+                    "systemctl daemon-reload")
         self.inside("systemctl start spoor@orders-service")
         self.wait_recording(fake)
         self.inside("systemctl kill -s KILL --kill-whom=main spoor@orders-service")

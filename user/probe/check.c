@@ -284,8 +284,7 @@ static int check_capabilities(struct checks *c)
 	admin = cap_have(caps, CAP_SYS_ADMIN);
 	bpf = admin || cap_have(caps, CAP_BPF);
 	perfmon = admin || cap_have(caps, CAP_PERFMON);
-	foreign =
-		cap_have(caps, CAP_SYS_PTRACE) && (!geteuid() || cap_have(caps, CAP_DAC_OVERRIDE));
+	foreign = cap_have(caps, CAP_SYS_PTRACE) && cap_have(caps, CAP_DAC_OVERRIDE);
 	cap_free(caps);
 	if (!bpf || !perfmon)
 		return check_add(c, "capabilities", CHECK_MISSING,
