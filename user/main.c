@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
 
@@ -37,7 +38,7 @@ static void help(FILE *to)
 	      "Usage: spoor COMMAND [OPTIONS]\n\n",
 	      to);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
+		print_text(to, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fputs("\nThe usual way (as root):\n"
 	      "  spoor doctor -p PID                       can it be recorded?\n"
 	      "  spoor record -p PID -d 30s -o app.spoor   record it for 30 seconds\n"
@@ -77,6 +78,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return run(&commands[i], argc - 1, argv + 1);
-	fprintf(stderr, "spoor: there is no command '%s'; `spoor --help` lists them\n", argv[1]);
+	print_text(stderr, "spoor: there is no command '%s'; `spoor --help` lists them\n", argv[1]);
 	return CMD_USAGE;
 }

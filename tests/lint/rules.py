@@ -137,6 +137,83 @@ def stdout_is_written_in_two_rooms(tree):
             yield f"{path}:{line}: only report/ and cmd/ write to stdout: {match[0].strip()}"
 
 
+# Which argument of a function must be a literal, because it goes out as it is.
+RAW_PRINTERS = {"printf": 0, "vprintf": 0, "fprintf": 1, "vfprintf": 1, "dprintf": 1, "vdprintf": 1, "puts": 0, "fputs": 0,
+                "puts_unlocked": 0, "fputs_unlocked": 0, "putchar": 0, "putc": 0, "fputc": 0, "putchar_unlocked": 0,
+                "putc_unlocked": 0, "fputc_unlocked": 0, "fwrite": 0, "fwrite_unlocked": 0, "perror": 0, "psignal": 1,
+                "json_dumps": 0, "json_dumpb": 0, "json_dumpf": 0, "json_dumpfd": 0, "json_dump_file": 0,
+                "json_dump_callback": 0}
+# What implements a kind of output; and libbpf's own words, in the developers' environment variable's case.
+MAY_PRINT = {
+    "user/base/print.c": set(RAW_PRINTERS),
+    "user/base/msg.c": {"fwrite"},
+    "user/report/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
+    "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
+    "user/probe/audit.c": {"vfprintf"},
+    "user/probe/programs.c": {"vfprintf"},
+}
+# Who may print a text as it is: spoor's own names of fields and columns, and JSON that is made already.
+MAY_PRINT_OWN = {"user/base/print.c", "user/cmd/cat.c", "user/report/chrome_out.c", "user/report/event_table.c",
+                 "user/report/export_collapsed.c"}
+LITERAL = re.compile(r'(?:\s|\b(?:PRI|SCNu|SPOOR_VERSION|SCHEMA|JSON_INTEGER_FORMAT)\w*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')+')
+
+
+def arguments(text, at):
+    """Those of the call whose parenthesis opens at text[at - 1]; quotes are part of them."""
+    depth, begin, found = 0, at, []
+    while at < len(text):
+        token = TOKENS.match(text, at)
+        if token:
+            at = token.end()
+            continue
+        if text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            if not depth:
+                return found + [text[begin:at]]
+            depth -= 1
+        elif text[at] == "," and not depth:
+            found.append(text[begin:at])
+            begin = at + 1
+        at += 1
+    return found
+
+
+def alternatives(argument):
+    """Of a ?: what it may become."""
+    plain = without(argument)
+    if "?" not in plain:
+        return [argument]
+    begin, depth = plain.index("?") + 1, 0
+    for at in range(begin, len(plain)):
+        depth += (plain[at] == "?") - (plain[at] == ":")
+        if depth < 0:
+            return alternatives(argument[begin:at]) + alternatives(argument[at + 1:])
+    return [argument]
+
+
+def foreign_text_goes_through_print(tree):
+    """A terminal obeys what a log or a process calls itself: only base/print.h prints text that is no literal."""
+    names = "|".join(RAW_PRINTERS)
+    for path in tree.files("user", "steal", endings=(".c",)):
+        text = without(tree.text(path), strings=False)
+        calls = without(tree.text(path))
+        for line, _ in find(r"\bprint_own\s*\(", calls if path not in MAY_PRINT_OWN else ""):
+            yield f"{path}:{line}: print_own() does not encode: only who writes JSON or CSV itself may use it"
+        for line, match in find(rf"(?<![\w.>])({names})\s*\(", calls):
+            name = match[1]
+            if name in MAY_PRINT.get(path, ()):
+                continue
+            given = arguments(text, match.end())
+            number = RAW_PRINTERS[name]
+            parts = alternatives(given[number]) if number < len(given) else []
+            literal = parts and not name.startswith(("json_", "fwrite", "v")) and all(
+                LITERAL.fullmatch(p) for p in parts)
+            texts = "printf" in name and any(re.search(r"%[-+ #0'*.\d]*[lh]*[scm]", p.replace("%%", "")) for p in parts)
+            if not literal or texts:
+                yield f"{path}:{line}: text that is no literal goes through base/print.h, not {name}()"
+
+
 def nobody_exits(tree):
     for path in tree.files("user", "steal"):
         if path == "user/main.c":
@@ -265,5 +342,6 @@ def nothing_private(tree):
 
 
 RULES = [includes_point_down, libraries_have_one_room, proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
+         foreign_text_goes_through_print,
          nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
          everything_is_static_or_declared, nothing_private]

@@ -41,7 +41,10 @@ GOOD = {
                     'static const int limits[] = {1, 2};\nstatic const char *const names[] = {"a"};\n'
                     'static volatile sig_atomic_t stop;\nstatic int (*const runs[])(int x) = {0};\n'
                     'struct x {\n\tint y;\n};\nenum { A, B };\nstruct z;\nstatic int later(int x);\n\nint cmd_x(void)\n{\n\treturn printf("%d /proc/x is read", '
-                    'limits[0]);\n}\n',
+                    'limits[0]);\n}\n'
+                    'static void y(const char *name)\n{\n\tprint_text(stdout, "%s", name);\n\tputchar(\'\\n\');\n'
+                    '\tfprintf(stderr, *name ? "100 %% of %" PRIu64 : "%5.1f %%s", 3);\n'
+                    '\tfputs(*name ? *name == \'?\' ? "a" : "b" : "c, (" "d", stdout);\n}\n',
     "user/log/log.h": "/* log/log.h: logs. */\n#pragma once\n\nint log_x(void);\n",
     "user/log/log.c": '#include "log/log.h"\n#include <msgpack.h>\n\n/* printf( and exit( in a comment */\n'
                       'int log_x(void)\n{\n\treturn fprintf(stderr, "stdout exit(1)");\n}\n',
@@ -67,6 +70,12 @@ BAD = [
     ("proc_is_read_in_three_rooms", "user/cmd/y.c", 'static int y(void)\n{\n\treturn open("/proc/self/stat");\n}\n'),
     ("stdout_is_written_in_two_rooms", "user/log/y.c", 'static void y(void)\n{\n\tprintf("x");\n}\n'),
     ("stdout_is_written_in_two_rooms", "steal/y.c", 'static void y(void)\n{\n\tfputs("x", stdout);\n}\n'),
+    *[("foreign_text_goes_through_print", "user/cmd/y.c", "static void y(const char *name)\n{\n\t" + call + ";\n}\n")
+      for call in ('printf("%s", name)', 'fprintf(stderr, "x %-10s y", name)', "fputs(name, stdout)", "puts(name)",
+                   "printf(name)", "putchar(*name)", "fwrite(name, 1, 3, stdout)", 'printf("%.*s", 3, name)',
+                   'fputs(*name ? name : "none", stdout)', 'fputs(*name ? "some" : name, stdout)',
+                   'fprintf(stderr, *name ? "%u" : "%c", 3)', "json_dumpf(root, stdout, 0)", "vfprintf(stderr, name, ap)",
+                   'printf("(" "%d)" "%s", 3, name)', "perror(name)", "print_own(stdout, name)")],
     ("nobody_exits", "user/cmd/y.c", "static void y(void)\n{\n\texit(1);\n}\n"),
     ("sizes", "user/log/long.c", "\n" * 801),
     ("sizes", "user/log/long.h", "/* log/long.h: x. */\n#pragma once\n" + "\n" * 119),

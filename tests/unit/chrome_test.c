@@ -234,7 +234,7 @@ static void test_values(void **state)
 	assert_string_equal(strndupa(text, (size_t)(at - text)),
 			    "{\"traceEvents\":[\n"
 			    "{\"ph\":\"B\",\"pid\":7,\"tid\":5,\"ts\":0.001,"
-			    "\"name\":\"a\\\"\\\\\\u000a\\u001f\xc3\xa4\",\"args\":{"
+			    "\"name\":\"a\\\"\\\\\\n\\u001f\xc3\xa4\",\"args\":{"
 			    "\"n\":18446744073709551615,\"ms\":1.234567,\"whole\":2,\"milli\":1.05,"
 			    "\"raw\":[1],\"cut\":\"ab\xef\xbf\xbd\"}},\n"
 			    "{\"ph\":\"E\",\"pid\":7,\"tid\":5,\"ts\":0},");

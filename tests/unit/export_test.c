@@ -326,7 +326,7 @@ static void test_odd_characters(void **state)
 	assert_int_equal(add_stack(n, 1, 0, FRAME_TYPE_C2, ODD, 3), 0);
 	in.threads = in.locks = in.lines = true;
 	check(&in, EXPORT_WAITER,
-	      "odd:_one???_7;demo.My_Test.it_works:_a?lot:3;(lock a_:?b\xc3\xa4) 7\n");
+	      "odd:_one\\n\\u0085\\x7f_7;demo.My_Test.it_works:_a?lot:3;(lock a_:?b\xc3\xa4) 7\n");
 	log_names_free(n);
 }
 

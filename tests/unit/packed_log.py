@@ -5,6 +5,7 @@
     log.block(..., codec="zstd", flags=SYNC)
     data = log.closed()
 """
+import re
 import struct
 import zlib
 
@@ -125,3 +126,9 @@ def extremes(schema, codec):
             log.block([row for row, _ in pairs], codec, DEFINITIONS if defining else 0)
             told += [event for _, event in pairs]
     return log.closed(), told
+
+
+def as_it_is(lines):
+    """What spoor cat prints, without the escapes of what a terminal would obey: other readers have none."""
+    found = re.compile(rb"(?<!\\)((?:\\\\)*)\\u([0-9a-f]{4})")
+    return found.sub(lambda m: m[1] + chr(int(m[2], 16)).encode() if int(m[2], 16) >= 0x7f else m[0], lines)

@@ -139,8 +139,8 @@ static void text_says_it(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "SPANS by name: 2\n"));
 	assert_non_null(strstr(text, "within outer"));
-	assert_non_null(strstr(text, "in?ner"));
-	assert_non_null(strstr(text, "a.Table #1, held by hol? in (unknown)"));
+	assert_non_null(strstr(text, "in\\nner"));
+	assert_non_null(strstr(text, "a.Table #1, held by hol\\x1b in (unknown)"));
 	assert_non_null(strstr(text, "NOT ENDED"));
 	/* One microsecond after the last one of a day. */
 	assert_non_null(strstr(text, "(23:59:59.999 UTC)"));

@@ -18,12 +18,15 @@ GOLDEN = os.path.join(SCHEMAS, "golden")
 SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
 U64 = (1 << 64) - 1
 
-sys.path.insert(0, os.path.join(HERE, "..", "..", "docs", "readers"))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "docs", "readers")]
 import read_spoor  # noqa: E402
+from packed_log import as_it_is  # noqa: E402
 
 
 def cat(*args, stdout=subprocess.PIPE):
-    return subprocess.run([SPOOR, "cat", *args], stdout=stdout, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([SPOOR, "cat", *args], stdout=stdout, stderr=subprocess.PIPE, check=False)
+    done.stdout = done.stdout and as_it_is(done.stdout)
+    return done
 
 
 def second_reader(path):

@@ -19,7 +19,7 @@ LINES = 60
 
 sys.path.insert(0, HERE)
 import packed_log  # noqa: E402
-from packed_log import DEFINITIONS, SYNC, Log  # noqa: E402
+from packed_log import DEFINITIONS, SYNC, Log, as_it_is  # noqa: E402
 
 
 def kinds():
@@ -73,7 +73,7 @@ class Readers:
     def agree(self, path):
         cat = subprocess.run([SPOOR, "cat", path], capture_output=True, check=False)
         read = subprocess.run([*self.reader(), path, SCHEMA], capture_output=True, check=False)
-        self.assertEqual(read.stdout.decode().splitlines() or [""], cat.stdout.decode().splitlines() or [""])
+        self.assertEqual(read.stdout.decode().splitlines() or [""], as_it_is(cat.stdout).decode().splitlines() or [""])
         self.assertEqual(read.returncode, cat.returncode, read.stderr + cat.stderr)
         return read
 

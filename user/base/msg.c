@@ -2,6 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/print.h"
 
 static enum msg_level limit = MSG_INFO;
 
@@ -10,20 +14,42 @@ void msg_set_level(enum msg_level level)
 	limit = level;
 }
 
+/* Whole lines only, as several processes may write: into the room that there is, or as much as is
+ * needed. What is formatted is made visible on the way: see base/print.h. */
+static char *line_make(const char *prefix, const char *format, va_list args, char *room,
+		       size_t size, size_t *ret)
+{
+	size_t begin = strlen(prefix), needed;
+	char *line = room, *grown;
+
+	strcpy(line, prefix);
+	needed = begin + (size_t)print_bufferv(line + begin, size - begin - 1, format, args) + 2;
+	grown = needed > size ? malloc(needed) : NULL;
+	if (grown) {
+		line = grown;
+		strcpy(line, prefix);
+		print_bufferv(line + begin, needed - begin - 1, format, args);
+	}
+	*ret = strlen(line);
+	line[(*ret)++] = '\n';
+	return line;
+}
+
 void msg(enum msg_level level, const char *format, ...)
 {
 	static const char *const prefix[] = {
 		"spoor: ", "spoor: warning: ", "spoor: ", "spoor: debug: "};
-	va_list ap;
+	char room[2048], *line;
+	va_list args;
+	size_t length;
 
 	_Static_assert(sizeof(prefix) / sizeof(*prefix) == MSG_LEVEL_COUNT, "one prefix per level");
 	if (level > limit)
 		return;
-	va_start(ap, format);
-	flockfile(stderr);
-	fputs(prefix[level], stderr);
-	vfprintf(stderr, format, ap);
-	fputc('\n', stderr);
-	funlockfile(stderr);
-	va_end(ap);
+	va_start(args, format);
+	line = line_make(prefix[level], format, args, room, sizeof(room), &length);
+	va_end(args);
+	fwrite(line, 1, length, stderr);
+	if (line != room)
+		free(line);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/print.h"
 #include "cmd/analyze_log.h"
 #include "cmd/log_source.h"
 #include "cmd/parse.h"
@@ -101,24 +102,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The texts of a log are UTF-8 without NUL: its reader sees to that. */
-static void print_text(const char *text)
+/* key: of spoor itself. */
+static void print_key(const char *key)
 {
-	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	const char *form;
-
-	putchar_unlocked('"');
-	for (; *text; text++) {
-		for (form = short_forms; *form && *form != *text; form += 2)
-			;
-		if (*form)
-			printf("\\%c", form[1]);
-		else if ((unsigned char)*text < 0x20)
-			printf("\\u%04x", (unsigned)*text);
-		else
-			putchar_unlocked(*text);
-	}
-	putchar_unlocked('"');
+	fputs(",\"", stdout);
+	print_own(stdout, key);
+	fputs("\":", stdout);
 }
 
 static void print_thread(const struct log_names *names, uint64_t id)
@@ -132,7 +121,7 @@ static void print_thread(const struct log_names *names, uint64_t id)
 	printf("{\"id\":%" PRIu64, id);
 	if (thread) {
 		fputs(",\"name\":", stdout);
-		print_text(thread->name);
+		print_json_string(stdout, thread->name);
 		printf(",\"tid\":%" PRIu64, thread->tid);
 	}
 	putchar_unlocked('}');
@@ -142,7 +131,7 @@ static void print_thread(const struct log_names *names, uint64_t id)
 static void print_name(const char *name, uint64_t id)
 {
 	if (name)
-		print_text(name);
+		print_json_string(stdout, name);
 	else if (id)
 		printf("%" PRIu64, id);
 	else
@@ -152,7 +141,7 @@ static void print_name(const char *name, uint64_t id)
 static void print_enum(const struct field_desc *field, uint64_t value)
 {
 	if (value < field->enum_count)
-		printf("\"%s\"", field->enum_names[value]);
+		print_json_string(stdout, field->enum_names[value]);
 	else
 		printf("%" PRIu64, value);
 }
@@ -184,8 +173,8 @@ struct resolve {
 
 static void print_member(const char *key, const char *text)
 {
-	printf(",\"%s\":", key);
-	print_text(text);
+	print_key(key);
+	print_json_string(stdout, text);
 }
 
 static void print_method(const struct log_names *names, uint64_t id)
@@ -202,7 +191,7 @@ static void print_method(const struct log_names *names, uint64_t id)
 		print_member("method", m->name);
 		print_member("signature", m->signature);
 		print_member("source", m->source);
-		printf(",\"hidden\":%s", m->hidden ? "true" : "false");
+		fputs(m->hidden ? ",\"hidden\":true" : ",\"hidden\":false", stdout);
 	}
 	putchar_unlocked('}');
 }
@@ -216,7 +205,7 @@ static void print_frame(const struct log_names *names, const struct log_stack *s
 
 	m = m ? m : &none;
 	fputs("{\"class\":", stdout);
-	print_text(m->class_name);
+	print_json_string(stdout, m->class_name);
 	print_member("method", m->name);
 	print_member("signature", m->signature);
 	printf(",\"line\":%" PRIu64 ",\"bci\":%" PRIu64 ",\"type\":", stack ? stack->line : 0,
@@ -224,9 +213,9 @@ static void print_frame(const struct log_names *names, const struct log_stack *s
 	if (stack)
 		print_enum(&desc->fields[STACK_FRAME], stack->frame);
 	else
-		print_text("missing");
-	printf(",\"hidden\":%s,\"inferred\":%s}", m->hidden ? "true" : "false",
-	       stack && stack->inferred ? "true" : "false");
+		print_json_string(stdout, "missing");
+	fputs(m->hidden ? ",\"hidden\":true" : ",\"hidden\":false", stdout);
+	fputs(stack && stack->inferred ? ",\"inferred\":true}" : ",\"inferred\":false}", stdout);
 }
 
 /* A chain ends, as a caller's number is always smaller than the one that names it. */
@@ -264,7 +253,7 @@ static void print_field(const struct resolve *resolve, const struct field_desc *
 	const struct log_names *names = resolve ? resolve->names : NULL;
 
 	if (field->type == FIELD_STR)
-		print_text(value.s);
+		print_json_string(stdout, value.s);
 	else if (field->type == FIELD_BOOL)
 		fputs(value.u ? "true" : "false", stdout);
 	else if (field->type == FIELD_ENUM)
@@ -300,7 +289,9 @@ static void print_event(const struct resolve *resolve, const struct event *e)
 	const struct event_desc *desc = schema_event(e->id);
 	unsigned i;
 
-	printf("{\"time_ns\":%" PRIu64 ",\"event\":\"%s\",\"thread\":", e->time_ns, desc->name);
+	printf("{\"time_ns\":%" PRIu64 ",\"event\":", e->time_ns);
+	print_json_string(stdout, desc->name);
+	fputs(",\"thread\":", stdout);
 	if (resolve)
 		print_thread(resolve->names, e->thread);
 	else
@@ -308,7 +299,7 @@ static void print_event(const struct resolve *resolve, const struct event *e)
 	for (i = 0; i < desc->field_count; i++) {
 		const struct field_desc *field = &desc->fields[i];
 
-		printf(",\"%s\":", field->name);
+		print_key(field->name);
 		print_field(stays_number(e, field) ? NULL : resolve, field, e->v[i]);
 	}
 	fputs("}\n", stdout);
@@ -412,7 +403,7 @@ static int print_log(struct options *o)
 	if (err)
 		goto out;
 	if (o->header) {
-		json_dumpf(log_reader_header(r), stdout, JSON_COMPACT);
+		print_json_value(stdout, log_reader_header(r), JSON_COMPACT);
 		putchar('\n');
 	} else {
 		err = print_events(o, names, r, &ended);

@@ -2,6 +2,7 @@
 #include "cmd/rights.h"
 
 #include "base/msg.h"
+#include "base/print.h"
 #include "probe/check.h"
 
 #include <argp.h>
@@ -94,18 +95,18 @@ static void verdict_write(const struct options *o, const struct checks *c, char 
 		snprintf(ret, size, "A recording of %s works.", what);
 }
 
-static void print_text(const struct checks *c, const char *verdict)
+static void print_table(const struct checks *c, const char *verdict)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		const struct check *k = &c->v[i];
 
-		printf("%-8s %-14s %s%s%s\n", state_names[k->state], k->name, k->found,
-		       *k->advice ? "; to do: " : "", k->advice);
+		print_text(stdout, "%-8s %-14s %s%s%s\n", state_names[k->state], k->name, k->found,
+			   *k->advice ? "; to do: " : "", k->advice);
 	}
-	printf("\n%s\n", verdict);
+	print_text(stdout, "\n%s\n", verdict);
 }
 
-static int print_json(const struct checks *c, const char *verdict)
+static int print_checks(const struct checks *c, const char *verdict)
 {
 	json_t *list = json_array(), *all;
 	int err = 0;
@@ -121,7 +122,7 @@ static int print_json(const struct checks *c, const char *verdict)
 	all = json_pack("{s:b, s:s, s:o}", "can_record", !checks_count(c, CHECK_MISSING), "verdict",
 			verdict, "checks", list);
 	if (!err && all)
-		err = json_dumpf(all, stdout, JSON_INDENT(2));
+		err = print_json_value(stdout, all, JSON_INDENT(2));
 	else
 		err = -ENOMEM;
 	json_decref(all);
@@ -140,9 +141,9 @@ static int run(const struct options *o)
 	if (!err) {
 		verdict_write(o, &c, verdict, sizeof(verdict));
 		if (o->json)
-			err = print_json(&c, verdict);
+			err = print_checks(&c, verdict);
 		else
-			print_text(&c, verdict);
+			print_table(&c, verdict);
 	}
 	if (err)
 		msg_error("the checks could not be finished: %s", strerror(-err));

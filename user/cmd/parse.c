@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "log/event.h"
 
 unsigned parse_top(const char *arg, struct argp_state *state)
@@ -25,9 +26,9 @@ static void print_event_names(struct argp_state *state)
 	unsigned count, i;
 	const struct event_desc *events = schema_events(&count);
 
-	fprintf(state->err_stream, "spoor: the events are:");
+	print_text(state->err_stream, "spoor: the events are:");
 	for (i = 0; i < count; i++)
-		fprintf(state->err_stream, " %s", events[i].name);
+		print_text(state->err_stream, " %s", events[i].name);
 	fputc('\n', state->err_stream);
 }
 

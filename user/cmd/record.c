@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/print.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/record_flight.h"
@@ -178,12 +179,12 @@ static void print_status(const struct recorder *r, struct recorder_stats *last)
 
 	recorder_stats(r, &s);
 	interval = s.elapsed_ns - last->elapsed_ns;
-	fprintf(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s",
-		duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.log.events,
-		(unsigned long long)(interval ? (s.log.events - last->log.events) * NS_PER_S /
-							interval
-					      : 0),
-		(unsigned long long)s.lost, size_format(s.log.bytes, bytes));
+	print_text(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s",
+		   duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.log.events,
+		   (unsigned long long)(interval ? (s.log.events - last->log.events) * NS_PER_S /
+							   interval
+						 : 0),
+		   (unsigned long long)s.lost, size_format(s.log.bytes, bytes));
 	fflush(stderr);
 	*last = s;
 }

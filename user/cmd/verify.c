@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "base/print.h"
 #include "cmd/analyze_log.h"
 #include "log/paths.h"
 #include "report/verify.h"
@@ -165,11 +166,11 @@ static bool verify_all(const struct options *o, struct log_check *checks, json_t
 }
 
 /* Takes files, which may be NULL. */
-static void print_json(json_t *files, bool quiet)
+static void print_files(json_t *files, bool quiet)
 {
 	json_t *json = files ? json_pack("{so}", "files", files) : NULL;
 
-	if (json && !quiet && !json_dumpf(json, stdout, JSON_INDENT(2)))
+	if (json && !quiet && !print_json_value(stdout, json, JSON_INDENT(2)))
 		putchar('\n');
 	json_decref(json);
 }
@@ -200,7 +201,7 @@ int cmd_verify(int argc, char **argv)
 		return CMD_FAILED;
 	}
 	sound = verify_all(&o, checks, files) && found;
-	print_json(files, o.quiet);
+	print_files(files, o.quiet);
 	for (unsigned i = 0; i < o.count; i++)
 		log_check_free(&checks[i]);
 	free(checks);

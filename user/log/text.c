@@ -9,6 +9,8 @@
 #define uthash_nonfatal_oom(added) ((void)(added))
 #include <uthash.h>
 
+#include "base/print.h"
+
 #define REPLACEMENT "\xef\xbf\xbd"
 #define REPLACEMENT_BYTES 3
 
@@ -18,29 +20,11 @@ struct text_set {
 };
 
 /* Bytes of the character at text; 0: none begins here. */
-static size_t character(const unsigned char *text, size_t length)
+static size_t character(const char *text, size_t length)
 {
-	static const struct {
-		unsigned char mask, lead;
-		uint32_t least;
-	} form[] = {{0x80, 0, 1}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
 	uint32_t code;
-	size_t n, i;
 
-	for (n = 0; n < sizeof(form) / sizeof(*form); n++)
-		if ((text[0] & form[n].mask) == form[n].lead)
-			break;
-	if (n == sizeof(form) / sizeof(*form) || n >= length)
-		return 0;
-	code = text[0] & (unsigned char)~form[n].mask;
-	for (i = 1; i <= n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (code < form[n].least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return n + 1;
+	return utf8_character(text, length, &code);
 }
 
 bool text_is_clean(const char *text, size_t length)
@@ -48,7 +32,7 @@ bool text_is_clean(const char *text, size_t length)
 	size_t at = 0, n;
 
 	while (at < length) {
-		n = character((const unsigned char *)text + at, length - at);
+		n = character(text + at, length - at);
 		if (!n)
 			return false;
 		at += n;
@@ -61,7 +45,7 @@ size_t text_clean(const char *text, size_t length, char *buf, size_t size)
 	size_t at = 0, used = 0, n;
 
 	while (at < length) {
-		n = character((const unsigned char *)text + at, length - at);
+		n = character(text + at, length - at);
 		if ((n ? n : REPLACEMENT_BYTES) > size - used)
 			break;
 		memcpy(buf + used, n ? text + at : REPLACEMENT, n ? n : REPLACEMENT_BYTES);

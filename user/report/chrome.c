@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analyze/stacks.h"
+#include "base/print.h"
 #include "base/version.h"
 #include "report/chrome_parts.h"
 #include "report/text.h"
@@ -58,8 +59,8 @@ static void put_process(struct chrome *c)
 	char name[LABEL_MAX];
 
 	main_class(command, name);
-	fprintf(c->out.out, "%s\n{\"ph\":\"M\",\"pid\":%" PRIu64, c->out.events++ ? "," : "",
-		c->out.pid);
+	fputs(c->out.events++ ? ",\n" : "\n", c->out.out);
+	fprintf(c->out.out, "{\"ph\":\"M\",\"pid\":%" PRIu64, c->out.pid);
 	c->out.first = c->out.args = c->out.in_args = false;
 	chrome_text(&c->out, "name", "process_name");
 	chrome_args(&c->out);

@@ -2,39 +2,14 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
-#include "log/text.h"
+#include "base/print.h"
 
 #define TEXT_MAX 1024
 
-/* Text of a fixed form goes through as it is. */
-static void quote_clean(const char *text, size_t length, FILE *out)
-{
-	putc_unlocked('"', out);
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			putc_unlocked(c, out);
-	}
-	putc_unlocked('"', out);
-}
-
-/* Texts that were cut may end amid a character. */
 void chrome_quote(const char *text, FILE *out)
 {
-	char clean[TEXT_MAX];
-	size_t length = strlen(text);
-
-	if (text_is_clean(text, length))
-		quote_clean(text, length, out);
-	else
-		quote_clean(clean, text_clean(text, length, clean, sizeof(clean)), out);
+	print_json_string(out, text);
 }
 
 static void key_put(struct chrome_out *o, const char *key)
@@ -43,7 +18,9 @@ static void key_put(struct chrome_out *o, const char *key)
 		fputs(",\"args\":{", o->out);
 		o->first = o->in_args = true;
 	}
-	fprintf(o->out, "%s\"%s\":", o->first ? "" : ",", key);
+	fputs(o->first ? "\"" : ",\"", o->out);
+	print_own(o->out, key);
+	fputs("\":", o->out);
 	o->first = false;
 }
 
@@ -83,8 +60,9 @@ void chrome_end(struct chrome_out *o)
 
 static void head_put(struct chrome_out *o, char phase, uint64_t track)
 {
-	fprintf(o->out, "%s\n{\"ph\":\"%c\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64,
-		o->events++ ? "," : "", phase, o->pid, track);
+	fputs(o->events++ ? ",\n{\"ph\":\"" : "\n{\"ph\":\"", o->out);
+	print_own(o->out, (const char[2]){phase});
+	fprintf(o->out, "\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64, o->pid, track);
 	o->first = o->args = o->in_args = false;
 }
 
@@ -157,5 +135,5 @@ void chrome_milli(struct chrome_out *o, const char *key, uint64_t thousandths)
 void chrome_raw(struct chrome_out *o, const char *key, const char *json)
 {
 	key_put(o, key);
-	fputs(json, o->out);
+	print_own(o->out, json);
 }

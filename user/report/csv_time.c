@@ -1,25 +1,9 @@
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyze/analysis.h"
+#include "base/print.h"
 #include "log/names.h"
 #include "report/time.h"
-
-/* RFC 4180: in quotes if it must be. */
-static void print_field(const char *text, FILE *out)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
 
 static bool is_column(int state, bool told)
 {
@@ -31,8 +15,8 @@ static void print_head(bool told, FILE *out)
 	fputs("from_ns,to_ns,exact,name,group,tid,threads", out);
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (is_column(i, told))
-			fprintf(out, ",%s_ns",
-				i == STATE_OTHER && !told ? "blocked" : state_name(i));
+			print_csv(out, ",%s_ns",
+				  i == STATE_OTHER && !told ? "blocked" : state_name(i));
 	}
 	fputc('\n', out);
 }
@@ -52,8 +36,8 @@ static void print_line(const struct time_input *in, const struct time_table *t, 
 		const struct log_thread *known =
 			in->by == WALL_BY_THREAD ? log_names_thread(names, row->thread) : NULL;
 
-		print_field(name_wall_row(names, row, in->by), out);
-		fprintf(out, ",%s,", thread_group_name(row->group));
+		print_csv(out, "%s,%s,", name_wall_row(names, row, in->by),
+			  thread_group_name(row->group));
 		if (known)
 			fprintf(out, "%" PRIu64, known->tid);
 	} else {

@@ -1,9 +1,3 @@
-/*
- * A log's texts come from the traced program, and who opens a table in a spreadsheet does not want
- * the name of a thread to be run as a formula. So a text in CSV that begins with one of the
- * characters by which spreadsheets tell a formula, or with an apostrophe, gets an apostrophe in
- * front: taking away one that is there gives the text back. Numbers are never negative.
- */
 #include "report/event_table.h"
 
 #include <errno.h>
@@ -12,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/print.h"
 #include "base/units.h"
 #include "log/event.h"
 #include "log/names.h"
@@ -47,6 +42,7 @@ struct event_table {
 	const struct event_desc *desc;
 	const struct event_table_options *options;
 	const struct log_names *names;
+	unsigned how; /* enum print_csv */
 	bool has_wall;
 	uint64_t mono_ns, wall_ns; /* one moment in both clocks */
 	time_t second;             /* that second_text is of */
@@ -147,6 +143,7 @@ int event_table_new(const struct event_desc *desc, const struct event_table_opti
 	t->options = options;
 	t->names = names;
 	t->second = -1;
+	t->how = options->raw ? PRINT_CSV_RAW : 0;
 	set_clock(t, header);
 	err = add(t, CELL_TIME_NS, OF_EVENT, "time_ns", "");
 	err = err ? err : add(t, CELL_TIME, OF_EVENT, "time", "");
@@ -181,70 +178,29 @@ const char *event_table_column(const struct event_table *t, unsigned n)
 	return t->columns[n].name;
 }
 
-/* Text in quotes, in pieces. */
 static void put_piece(const struct event_table *t, const char *text, FILE *out)
 {
-	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	const char *form;
-
-	for (; *text; text++) {
-		form = short_forms;
-		if (t->options->csv) {
-			if (*text == '"')
-				putc_unlocked('"', out);
-			putc_unlocked(*text, out);
-			continue;
-		}
-		while (*form && *form != *text)
-			form += 2;
-		if (*form)
-			fprintf(out, "\\%c", form[1]);
-		else if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", (unsigned)*text);
-		else
-			putc_unlocked(*text, out);
-	}
+	if (t->options->csv)
+		print_csv_piece(out, text, t->how);
+	else
+		print_json_piece(out, text);
 }
 
-static bool looks_like_formula(const char *text)
-{
-	/* The last four are the wide forms of the first ones. */
-	static const char *const begins[] = {"=",
-					     "+",
-					     "-",
-					     "@",
-					     "\t",
-					     "\r",
-					     "\n",
-					     "'",
-					     "\xef\xbc\x9d",
-					     "\xef\xbc\x8b",
-					     "\xef\xbc\x8d",
-					     "\xef\xbc\xa0"};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (!strncmp(text, begins[i], strlen(begins[i])))
-			return true;
-	return false;
-}
-
+/* Text in quotes, in pieces. */
 static void put_open(const struct event_table *t, const char *first, FILE *out)
 {
-	putc_unlocked('"', out);
-	if (t->options->csv && !t->options->raw && looks_like_formula(first))
-		putc_unlocked('\'', out);
+	if (t->options->csv)
+		print_csv_open(out, first, t->how);
+	else
+		putc_unlocked('"', out);
 }
 
 static void put_text(const struct event_table *t, const char *text, FILE *out)
 {
-	if (t->options->csv && !text[strcspn(text, ",\"\r\n;\t")] &&
-	    (t->options->raw || !looks_like_formula(text))) {
-		fputs(text, out);
-		return;
-	}
-	put_open(t, text, out);
-	put_piece(t, text, out);
-	putc_unlocked('"', out);
+	if (t->options->csv)
+		print_csv_field(out, text, t->how);
+	else
+		print_json_string(out, text);
 }
 
 static void put_null(const struct event_table *t, FILE *out)
@@ -269,7 +225,7 @@ static void put_number(uint64_t number, FILE *out)
 	do
 		*--p = (char)('0' + number % 10);
 	while (number /= 10);
-	fputs(p, out);
+	print_own(out, p);
 }
 
 /* In years of four digits, as ISO 8601 has them. */
@@ -288,8 +244,9 @@ static void put_time(struct event_table *t, uint64_t time_ns, FILE *out)
 		strftime(t->second_text, sizeof(t->second_text), "%Y-%m-%dT%H:%M:%S", &tm);
 		t->second = second;
 	}
-	fprintf(out, t->options->csv ? "%s.%09uZ" : "\"%s.%09uZ\"", t->second_text,
-		(unsigned)(ns % NS_PER_S));
+	print_own(out, t->options->csv ? "" : "\"");
+	print_own(out, t->second_text);
+	fprintf(out, t->options->csv ? ".%09uZ" : ".%09uZ\"", (unsigned)(ns % NS_PER_S));
 }
 
 static void put_enum(const struct event_table *t, const struct field_desc *field, uint64_t value,
@@ -375,18 +332,16 @@ static void put_frames(const struct event_table *t, uint64_t id, FILE *out)
 		stack = log_names_stack(t->names, id);
 		if (all >= t->options->frames)
 			continue;
-		fputs(csv ? put ? " < " : "" : put ? ",\"" : "\"", out);
+		print_own(out, csv ? put ? " < " : "" : put ? ",\"" : "\"");
 		put++;
 		put_frame(t, stack, out);
 		if (!csv)
 			putc_unlocked('"', out);
 	}
-	if (all > put)
-		fprintf(out, csv ? "%s(%" PRIu64 " more)" : "%s\"(%" PRIu64 " more)\"",
-			!put  ? ""
-			: csv ? " < "
-			      : ",",
-			all - put);
+	if (all > put) {
+		print_own(out, csv ? put ? " < " : "" : put ? ",\"" : "\"");
+		fprintf(out, csv ? "(%" PRIu64 " more)" : "(%" PRIu64 " more)\"", all - put);
+	}
 	putc_unlocked(csv ? '"' : ']', out);
 }
 
@@ -451,12 +406,16 @@ static void put_cell(struct event_table *t, const struct column *c, const struct
 	}
 }
 
-void event_table_head(const struct event_table *t, FILE *out)
+void event_table_head(struct event_table *t, FILE *out)
 {
+	t->how |= print_csv_of(out);
 	if (!t->options->csv)
 		return;
-	for (unsigned i = 0; i < t->count; i++)
-		fprintf(out, "%s%s", i ? "," : "", t->columns[i].name);
+	for (unsigned i = 0; i < t->count; i++) {
+		if (i)
+			putc_unlocked(',', out);
+		print_own(out, t->columns[i].name);
+	}
 	putc_unlocked('\n', out);
 }
 
@@ -464,12 +423,16 @@ void event_table_row(struct event_table *t, const struct event *e, FILE *out)
 {
 	bool csv = t->options->csv;
 
-	if (!csv)
-		fprintf(out, "{\"event\":\"%s\"", t->desc->name);
+	if (!csv) {
+		fputs("{\"event\":", out);
+		print_json_string(out, t->desc->name);
+	}
 	for (unsigned i = 0; i < t->count; i++) {
-		if (!csv)
-			fprintf(out, ",\"%s\":", t->columns[i].name);
-		else if (i)
+		if (!csv) {
+			fputs(",\"", out);
+			print_own(out, t->columns[i].name);
+			fputs("\":", out);
+		} else if (i)
 			putc_unlocked(',', out);
 		put_cell(t, &t->columns[i], e, out);
 	}

@@ -27,8 +27,8 @@ int event_table_new(const struct event_desc *desc, const struct event_table_opti
 		    const struct log_names *names, const json_t *header, struct event_table **ret);
 void event_table_free(struct event_table *t);
 
-/* The error flag of out tells the rest. Of JSON lines there is no header row. */
-void event_table_head(const struct event_table *t, FILE *out);
+/* Comes first. The error flag of out tells the rest. Of JSON lines there is no header row. */
+void event_table_head(struct event_table *t, FILE *out);
 /* e is of this table's kind. */
 void event_table_row(struct event_table *t, const struct event *e, FILE *out);
 

@@ -4,37 +4,35 @@
  * is replaced, as stackcollapse-perf.pl does it.
  */
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/print.h"
 #include "report/export_tree.h"
 
 static void put_text(const char *text, FILE *out)
 {
-	for (; *text; text++) {
-		const unsigned char *c = (const unsigned char *)text;
+	size_t length = strlen(text), n;
+	uint32_t code;
 
-		if (*c == ';') {
-			putc_unlocked(':', out);
-		} else if (*c == ' ') {
-			putc_unlocked('_', out);
-		} else if (*c < 0x20 || *c == 0x7f) {
+	for (; length; text += n, length -= n) {
+		n = utf8_character(text, length, &code);
+		if (!n || print_is_hidden(code))
 			putc_unlocked('?', out);
-		} else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) {
-			/* C1 control characters, U+0080 to U+009F */
-			putc_unlocked('?', out);
-			text++;
-		} else {
-			putc_unlocked(*c, out);
-		}
+		else if (code == ';' || code == ' ')
+			putc_unlocked(code == ';' ? ':' : '_', out);
+		else
+			fwrite_unlocked(text, 1, n, out);
+		n = n ? n : 1;
 	}
 }
 
 static void put_frame(const struct export_frame *frame, FILE *out)
 {
-	fputs(frame->before, out);
+	print_own(out, frame->before);
 	put_text(frame->outer, out);
-	fputs(frame->joint, out);
+	print_own(out, frame->joint);
 	put_text(frame->name, out);
-	fputs(frame->after, out);
+	print_own(out, frame->after);
 	if (frame->line)
 		fprintf(out, ":%" PRIu64, frame->line);
 }

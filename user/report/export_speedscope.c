@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "base/version.h"
 #include "log/text.h"
 #include "report/export_tree.h"
@@ -23,12 +24,12 @@ static const char *const profile_names[] = {
 _Static_assert(sizeof(profile_names) / sizeof(*profile_names) == EXPORT_SIDE_COUNT, "every side");
 
 /*
- * Takes over value; NULL is that there was no memory for it. Not by json_dumps(): jansson 2.14 does
- * not notice when its buffer cannot grow for an object's key.
+ * Takes over value; NULL is that there was no memory for it. Never json_dumps() in spoor: jansson
+ * 2.14 does not notice when its buffer cannot grow for an object's key.
  */
 static int put_json(json_t *value, FILE *out)
 {
-	int err = value ? json_dumpf(value, out, JSON_COMPACT | JSON_ENCODE_ANY) : -1;
+	int err = value ? print_json_value(out, value, JSON_COMPACT | JSON_ENCODE_ANY) : -1;
 
 	json_decref(value);
 	return err && !ferror(out) ? -ENOMEM : 0;
@@ -72,8 +73,10 @@ static int put_sample(struct export_tree *tree, uint32_t leaf, FILE *out)
 	if (err)
 		return err;
 	putc_unlocked('[', out);
-	for (uint32_t i = count; i-- > 0;)
-		fprintf(out, "%" PRIu32 "%s", chain[i], i ? "," : "]");
+	for (uint32_t i = count; i-- > 0;) {
+		fprintf(out, "%" PRIu32, chain[i]);
+		putc_unlocked(i ? ',' : ']', out);
+	}
 	return 0;
 }
 
@@ -81,18 +84,21 @@ static int put_profile(struct export_tree *tree, enum export_side side, FILE *ou
 {
 	int err = 0;
 
-	fprintf(out,
-		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"nanoseconds\",\"startValue\":0,"
-		"\"endValue\":%" PRIu64 ",\"samples\":[",
-		profile_names[side], tree->nodes[0].total_ns);
+	print_json(out,
+		   "{\"type\":\"sampled\",\"name\":%s,\"unit\":\"nanoseconds\",\"startValue\":0,"
+		   "\"endValue\":%" PRIu64 ",\"samples\":[",
+		   profile_names[side], tree->nodes[0].total_ns);
 	for (uint32_t i = 0; i < tree->leaf_count && !err && !ferror_unlocked(out); i++) {
 		if (i)
 			fputs(",\n", out);
 		err = put_sample(tree, tree->leaves[i], out);
 	}
 	fputs("],\n\"weights\":[", out);
-	for (uint32_t i = 0; i < tree->leaf_count; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", tree->nodes[tree->leaves[i]].self_ns);
+	for (uint32_t i = 0; i < tree->leaf_count; i++) {
+		if (i)
+			putc_unlocked(',', out);
+		fprintf(out, "%" PRIu64, tree->nodes[tree->leaves[i]].self_ns);
+	}
 	fputs("]}", out);
 	return err;
 }

@@ -4,6 +4,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/contention.h"
+#include "base/print.h"
 #include "log/names.h"
 #include "report/blockers.h"
 #include "report/by.h"
@@ -257,14 +258,10 @@ static json_t *cpus_json(const struct report_input *in)
 
 int json_dump_write(const json_t *o, FILE *out)
 {
-	char *text = json_dumps(o, JSON_COMPACT);
+	int err = print_json_value(out, o, JSON_COMPACT);
 
-	if (!text)
-		return -ENOMEM;
-	fputs(text, out);
 	fputc('\n', out);
-	free(text);
-	return 0;
+	return err && !ferror(out) ? -ENOMEM : 0;
 }
 
 int report_json(const struct report_input *in, FILE *out)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "base/print.h"
 #include "log/names.h"
 #include "report/holes.h"
 #include "report/label.h"
@@ -107,17 +108,13 @@ static json_t *head_json(const struct time_input *in, const struct time_table *t
 	return o;
 }
 
-/* As it is but for so many characters at its end. */
-static int write_json(json_t *o, size_t without, int err, FILE *out)
+/* Takes over o. */
+static int write_json(json_t *o, size_t flags, int err, FILE *out)
 {
-	char *text = err ? NULL : json_dumps(o, JSON_COMPACT);
-
+	if (!err)
+		err = print_json_value(out, o, JSON_COMPACT | flags);
 	json_decref(o);
-	if (!text)
-		return -ENOMEM;
-	fwrite(text, strlen(text) - without, 1, out);
-	free(text);
-	return 0;
+	return err && !ferror(out) ? -ENOMEM : 0;
 }
 
 /* Row by row: there may be thousands of threads in thousands of windows. */
@@ -130,7 +127,8 @@ int report_time_json(const struct time_input *in, FILE *out)
 	if (err)
 		return err;
 	o = head_json(in, &t, &set_err);
-	err = write_json(o, 1, set_err, out);
+	fputc('{', out);
+	err = write_json(o, JSON_EMBED, set_err, out);
 	fputs(",\"rows\":[", out);
 	for (uint32_t i = 0; i < time_row_count(&t) && !err; i++) {
 		if (i)

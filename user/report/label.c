@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/stacks.h"
+#include "base/print.h"
 #include "log/names.h"
 
 struct labels {
@@ -58,21 +59,7 @@ static bool name_is_shared(const struct labels *l, const char *name)
 
 char *label_clean(const char *text, char buf[LABEL_MAX])
 {
-	size_t n = 0;
-
-	/* C1 control characters, U+0080 to U+009F, are two bytes in UTF-8; terminals may obey them
-	 * as well. */
-	for (; *text && n < LABEL_MAX - 1; text++) {
-		if ((unsigned char)text[0] == 0xc2 && (unsigned char)text[1] >= 0x80 &&
-		    (unsigned char)text[1] < 0xa0)
-			text++;
-		else if ((unsigned char)*text >= 0x20 && *text != 0x7f) {
-			buf[n++] = *text;
-			continue;
-		}
-		buf[n++] = '?';
-	}
-	buf[n] = '\0';
+	print_buffer(buf, LABEL_MAX, "%s", text);
 	return buf;
 }
 

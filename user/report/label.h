@@ -17,7 +17,7 @@ struct labels *labels_new(const struct log_names *names);
 void labels_free(struct labels *l);
 
 /*
- * Text for a terminal: control characters become "?". All return buf. A thread whose name others
+ * Text for a terminal, see print_text(). All return buf. A thread whose name others
  * have too gets its tid behind it; holders that are no thread are "(hand-over)" and "(unknown)".
  */
 char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX]);
@@ -28,7 +28,7 @@ char *label_identity(const struct labels *l, uint64_t lock, char buf[LABEL_MAX])
 char *label_lock(const struct labels *l, uint64_t lock, char buf[LABEL_MAX]);
 char *label_string(const struct labels *l, uint64_t string, const char *unknown,
 		   char buf[LABEL_MAX]);
-/* Copies text, with "?" for control characters. */
+/* Any other text. */
 char *label_clean(const char *text, char buf[LABEL_MAX]);
 
 /* As they are, for JSON. Lent as log_names_*() lends them. */

@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/cells.h"
 #include "analyze/stacks.h"
+#include "base/print.h"
 #include "report/format.h"
 #include "report/holes.h"
 #include "report/label.h"
@@ -161,23 +162,23 @@ static void moment_print(const struct out *o, uint64_t ns)
 	time_t seconds = (time_t)((wall + after) / NS_PER_S);
 	struct tm tm;
 
-	fprintf(o->t.out, "%llu.%03llu s after the begin", after / NS_PER_S,
-		after % NS_PER_S / NS_PER_MS);
+	print_text(o->t.out, "%llu.%03llu s after the begin", after / NS_PER_S,
+		   after % NS_PER_S / NS_PER_MS);
 	if (wall && gmtime_r(&seconds, &tm))
-		fprintf(o->t.out, " (%02d:%02d:%02d.%03llu UTC)", tm.tm_hour, tm.tm_min, tm.tm_sec,
-			(wall + after) % NS_PER_S / NS_PER_MS);
+		print_text(o->t.out, " (%02d:%02d:%02d.%03llu UTC)", tm.tm_hour, tm.tm_min,
+			   tm.tm_sec, (wall + after) % NS_PER_S / NS_PER_MS);
 }
 
 static void head_print(const struct out *o, uint32_t number, const struct span *s)
 {
 	char buf[FORMAT_MAX], label[LABEL_MAX];
 
-	fprintf(o->t.out, "  %3u. %s  %s", number, duration_format(s->ns, buf),
-		label_clean(s->name, label));
-	fprintf(o->t.out, "  in %s, ", label_thread(o->t.labels, s->thread, label));
+	print_text(o->t.out, "  %3u. %s  %s", number, duration_format(s->ns, buf),
+		   label_clean(s->name, label));
+	print_text(o->t.out, "  in %s, ", label_thread(o->t.labels, s->thread, label));
 	moment_print(o, s->begin_ns);
 	if (s->within)
-		fprintf(o->t.out, ", within %s", label_clean(s->within, label));
+		print_text(o->t.out, ", within %s", label_clean(s->within, label));
 	fputc('\n', o->t.out);
 }
 
@@ -189,9 +190,9 @@ static void split_print(const struct out *o, const struct span *s)
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (!s->states.ns[i])
 			continue;
-		fprintf(o->t.out, "%s%s %s (%s)", between, state_titles[i],
-			duration_format(s->states.ns[i], buf),
-			share_format(s->states.ns[i], states_sum(&s->states), share));
+		print_text(o->t.out, "%s%s %s (%s)", between, state_titles[i],
+			   duration_format(s->states.ns[i], buf),
+			   share_format(s->states.ns[i], states_sum(&s->states), share));
 		between = ", ";
 	}
 	fputc('\n', o->t.out);
@@ -210,15 +211,16 @@ static void held_print(const struct out *o, const struct span *s)
 			continue;
 		}
 		lock_label(o, rows[i].lock, lock);
-		fprintf(o->t.out, "       %9s  for %s, %s%s", duration_format(rows[i].ns, buf),
-			lock, holder_is_thread(rows[i].holder) ? "held by " : "",
-			label_thread(o->t.labels, rows[i].holder, label));
+		print_text(o->t.out, "       %9s  for %s, %s%s", duration_format(rows[i].ns, buf),
+			   lock, holder_is_thread(rows[i].holder) ? "held by " : "",
+			   label_thread(o->t.labels, rows[i].holder, label));
 		if (holder_is_thread(rows[i].holder))
-			fprintf(o->t.out, " in %s", label_method(o->stacks, rows[i].method, label));
+			print_text(o->t.out, " in %s",
+				   label_method(o->stacks, rows[i].method, label));
 		fputc('\n', o->t.out);
 	}
 	if (rest)
-		fprintf(o->t.out, "       %9s  for others\n", duration_format(rest, buf));
+		print_text(o->t.out, "       %9s  for others\n", duration_format(rest, buf));
 }
 
 static void list_print(struct out *o)
@@ -266,13 +268,14 @@ static void facts_print(struct out *o)
 		      o->t.out);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		if (lines[i].count)
-			fprintf(o->t.out, "  %s: %s\n", lines[i].what,
-				count_format(lines[i].count, buf));
+			print_text(o->t.out, "  %s: %s\n", lines[i].what,
+				   count_format(lines[i].count, buf));
 	if (holes_missing_text(o->t.in->analysis, missing))
-		fprintf(o->t.out, "  missing: %s\n", missing);
+		print_text(o->t.out, "  missing: %s\n", missing);
 	if (f.late_ns)
-		fprintf(o->t.out, "  %s of waiting for locks was told too late to be shown below\n",
-			duration_format(f.late_ns, buf));
+		print_text(o->t.out,
+			   "  %s of waiting for locks was told too late to be shown below\n",
+			   duration_format(f.late_ns, buf));
 }
 
 static int print(struct out *o)

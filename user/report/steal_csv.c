@@ -1,6 +1,6 @@
 #include <inttypes.h>
-#include <string.h>
 
+#include "base/print.h"
 #include "report/steal_formats.h"
 
 /* One line for each CPU, thread, ... of each interval; span is interval or total. */
@@ -10,22 +10,6 @@ static int csv_begin(const struct steal_report *r)
 	      "corrected_ns,proportional_ns,idle_ns,passed\n",
 	      r->out);
 	return 0;
-}
-
-/* A field in quotes if it needs them. */
-static void write_text(FILE *out, const char *text)
-{
-	if (!strpbrk(text, ",\"")) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
 }
 
 struct row {
@@ -38,8 +22,8 @@ static void begin_row(const struct row *row, const char *what)
 {
 	const struct steal_span *s = row->s;
 
-	fprintf(row->r->out, "%s,%" PRIu64 ",%" PRIu64 ",%s,", row->total ? "total" : "interval",
-		s->from_ns, s->to_ns, what);
+	print_csv(row->r->out, "%s,%" PRIu64 ",%" PRIu64 ",%s,", row->total ? "total" : "interval",
+		  s->from_ns, s->to_ns, what);
 }
 
 /* A figure of proportional beside exact; empty when there is only one method. */
@@ -60,7 +44,7 @@ static void write_thread(const struct row *row, const struct steal_use *u)
 		fputs(",,,,", out);
 	else
 		fprintf(out, ",%d,%d,%" PRIu64 ",", u->pid, u->tid, u->start_ticks);
-	write_text(out, steal_comm(u->comm, comm));
+	print_csv(out, "%s", steal_comm(u->comm, comm));
 	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", steal_apparent_ns(row->s, u, m),
 		u->stolen_ns[m], steal_corrected_ns(row->s, u, m));
 	write_proportional(row, u->stolen_ns);

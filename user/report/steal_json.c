@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "base/print.h"
 #include "report/steal_formats.h"
 
 /* jansson passes NULL on: one look at the end is enough. */
@@ -11,7 +12,7 @@ static json_t *number(uint64_t n)
 
 static int write_line(const struct steal_report *r, json_t *o)
 {
-	int err = o ? json_dumpf(o, r->out, JSON_COMPACT) : -1;
+	int err = o ? print_json_value(r->out, o, JSON_COMPACT) : -1;
 
 	json_decref(o);
 	if (err)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/print.h"
 #include "report/format.h"
 #include "report/steal_formats.h"
 #include "report/table.h"
@@ -42,13 +43,13 @@ __attribute__((format(printf, 3, 4))) static void line(FILE *out, const char *na
 	va_start(args, format);
 	vsnprintf(words, sizeof(words), format, args);
 	va_end(args);
-	fprintf(out, "%-*s", LABEL - 1, name);
+	print_text(out, "%-*s", LABEL - 1, name);
 	text_words(out, LABEL, words);
 }
 
 static void heading(const struct steal_report *r, const char *text)
 {
-	fprintf(r->out, "\n%s\n", text);
+	print_text(r->out, "\n%s\n", text);
 }
 
 static const char *resolution(uint64_t ns, char buf[FORMAT_MAX])
@@ -99,8 +100,8 @@ static int text_begin(const struct steal_report *r)
 		    : "what was stolen, of the time in which CPUs were wanted: they worked, or "
 		      "were stolen");
 	if (!r->quiet)
-		fprintf(r->out, "\n%-12s  %9s  %9s  %7s  %-14s  %s\n", "UNTIL", "WANTED", "STOLEN",
-			"SHARE", "WORST CPU", "MOST FROM");
+		print_text(r->out, "\n%-12s  %9s  %9s  %7s  %-14s  %s\n", "UNTIL", "WANTED",
+			   "STOLEN", "SHARE", "WORST CPU", "MOST FROM");
 	return 0;
 }
 
@@ -128,12 +129,12 @@ static int text_interval(const struct steal_report *r, const struct steal_span *
 	char name[STEAL_NAME_MAX], most[FORMAT_MAX];
 
 	worst_cpu(s, cpu, sizeof(cpu));
-	fprintf(r->out, "%-12s  %9s  %9s  %7s  %-14s", clock_text(r, s->to_ns, clock),
-		time_format(measure.wanted_ns, wanted), time_format(measure.stolen_ns, stolen),
-		share_format(measure.stolen_ns, measure.wanted_ns, share), cpu);
+	print_text(r->out, "%-12s  %9s  %9s  %7s  %-14s", clock_text(r, s->to_ns, clock),
+		   time_format(measure.wanted_ns, wanted), time_format(measure.stolen_ns, stolen),
+		   share_format(measure.stolen_ns, measure.wanted_ns, share), cpu);
 	if (s->thread_count && s->threads[0].stolen_ns[m])
-		fprintf(r->out, "  %s %s", steal_use_name(&s->threads[0], name),
-			time_format(s->threads[0].stolen_ns[m], most));
+		print_text(r->out, "  %s %s", steal_use_name(&s->threads[0], name),
+			   time_format(s->threads[0].stolen_ns[m], most));
 	else
 		fputs("  -", r->out);
 	fputs(passed ? "  PASSED\n" : "\n", r->out);
@@ -237,8 +238,8 @@ static int thread_table(const struct steal_report *r, const struct steal_span *s
 			table_add(t, "%s", time_format(u->stolen_ns[STEAL_PROPORTIONAL], buf));
 	}
 	if (count < s->thread_count)
-		fprintf(r->out, "\nTHREADS (the first %zu of %zu; --top shows more)\n", count,
-			s->thread_count);
+		print_text(r->out, "\nTHREADS (the first %zu of %zu; --top shows more)\n", count,
+			   s->thread_count);
 	else
 		heading(r, "THREADS");
 	err = table_print(t, INDENT, r->out);
@@ -331,7 +332,7 @@ static int longest_table(const struct steal_report *r, const struct steal_thefts
 		table_add(t, "cpu%" PRIu32, one->cpu);
 		table_add(t, "%s", one->tid ? steal_use_name(&u, name) : "(idle)");
 	}
-	fprintf(r->out, "  The longest%s:\n", r->pid ? " from this process" : "");
+	print_text(r->out, "  The longest%s:\n", r->pid ? " from this process" : "");
 	err = table_print(t, INDENT, r->out);
 	table_free(t);
 	return err;
@@ -345,14 +346,15 @@ static int thefts_section(const struct steal_report *r, const struct steal_theft
 
 	for (int i = 0; i < STEAL_SLOTS; i++)
 		count += thefts->counts[i];
-	fprintf(r->out, "\nSINGLE THEFTS (all of the machine's): %s\n", count_format(count, buf));
+	print_text(r->out, "\nSINGLE THEFTS (all of the machine's): %s\n",
+		   count_format(count, buf));
 	if (count)
 		err = histogram(r, thefts);
 	if (!err && thefts->longest_count)
 		err = longest_table(r, thefts);
 	if (thefts->lost)
-		fprintf(r->out, "%*s%s long ones are missing here: there was no room for them\n",
-			INDENT, "", count_format(thefts->lost, buf));
+		print_text(r->out, "%*s%s long ones are missing here: there was no room for them\n",
+			   INDENT, "", count_format(thefts->lost, buf));
 	return err;
 }
 
@@ -404,11 +406,11 @@ static void faults_section(const struct steal_report *r, const struct steal_repo
 	heading(r, "COUNTERS");
 	for (int i = 0; i < STEAL_FAULT_COUNT; i++)
 		if (t->span->faults[i])
-			fprintf(r->out, "%*s%s: %s\n", INDENT, "", words[i],
-				count_format(t->span->faults[i], buf));
+			print_text(r->out, "%*s%s: %s\n", INDENT, "", words[i],
+				   count_format(t->span->faults[i], buf));
 	if (t->threads_lost)
-		fprintf(r->out, "%*sthreads without an account (there were too many): %s\n", INDENT,
-			"", count_format(t->threads_lost, buf));
+		print_text(r->out, "%*sthreads without an account (there were too many): %s\n",
+			   INDENT, "", count_format(t->threads_lost, buf));
 }
 
 static int text_end(const struct steal_report *r, const struct steal_report_total *t)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
+
 #define GAP 2
 
 struct table {
@@ -77,7 +79,7 @@ void table_add(struct table *t, const char *format, ...)
 		t->cell_capacity = t->cell_capacity * 2 + 16;
 	}
 	va_start(args, format);
-	vsnprintf(buf, sizeof(buf), format, args);
+	print_bufferv(buf, sizeof(buf), format, args);
 	va_end(args);
 	t->cells[t->cell_count] = strdup(buf);
 	if (!t->cells[t->cell_count])
@@ -129,17 +131,17 @@ static void cell_print(const struct table_column *c, unsigned width, const char 
 	int pad = cut ? 0 : (int)(width - w);
 
 	if (!c->left)
-		fprintf(out, "%*s", pad, "");
+		print_text(out, "%*s", pad, "");
 	if (!cut)
-		fputs(text, out);
+		print_text(out, "%s", text);
 	else if (c->tail)
-		fprintf(out, "...%s", text + text_bytes(text, w - (width - 3)));
+		print_text(out, "...%s", text + text_bytes(text, w - (width - 3)));
 	else
-		fprintf(out, "%.*s...", text_bytes(text, width - 3), text);
+		print_text(out, "%.*s...", text_bytes(text, width - 3), text);
 	if (c->left && !last)
-		fprintf(out, "%*s", pad, "");
+		print_text(out, "%*s", pad, "");
 	if (!last)
-		fprintf(out, "%*s", GAP, "");
+		print_text(out, "%*s", GAP, "");
 }
 
 /* Empty cells at the end of a row print nothing: no blanks at the end of a line. */
@@ -148,7 +150,7 @@ static void row_print(const struct table *t, const unsigned *width, char *const 
 	unsigned count = row_count(t, cells);
 
 	if (count == 1)
-		fputs(cells[0], out);
+		print_text(out, "%s", cells[0]);
 	for (unsigned i = 0; i < count && count > 1; i++)
 		cell_print(&t->columns[i], width[i], cells[i], i + 1 == count, out);
 }
@@ -161,12 +163,12 @@ int table_print(const struct table *t, unsigned indent, FILE *out)
 		return -ENOMEM;
 	for (unsigned i = 0; i < t->column_count; i++)
 		width[i] = column_width(t, i);
-	fprintf(out, "%*s", (int)indent, "");
+	print_text(out, "%*s", (int)indent, "");
 	for (unsigned i = 0; i < t->column_count; i++)
 		cell_print(&t->columns[i], width[i], t->columns[i].title, i + 1 == t->column_count,
 			   out);
 	for (unsigned i = 0; i + t->column_count <= t->cell_count; i += t->column_count) {
-		fprintf(out, "\n%*s", (int)indent, "");
+		print_text(out, "\n%*s", (int)indent, "");
 		row_print(t, width, &t->cells[i], out);
 	}
 	fputc('\n', out);

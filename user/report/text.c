@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "analyze/analysis.h"
+#include "base/print.h"
 #include "report/finding.h"
 #include "report/format.h"
 
@@ -14,7 +15,7 @@ void text_heading(struct text *t, const char *format, ...)
 	if (t->sections++)
 		fputc('\n', t->out);
 	va_start(args, format);
-	vfprintf(t->out, format, args);
+	print_textv(t->out, format, args);
 	va_end(args);
 	fputc('\n', t->out);
 }

@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <string.h>
@@ -104,7 +105,7 @@ void text_methods(struct text *t, const char *name, const struct group *lock)
 
 	if (!lock->blocked_ns)
 		return;
-	begin = column = (unsigned)fprintf(t->out, "    %-19s", name);
+	begin = column = (unsigned)print_text(t->out, "    %-19s", name);
 	for (uint32_t i = 0; i < lock->group_count && i <= METHODS_MAX; i++) {
 		const struct group *g = &lock->groups[i];
 		bool last = i + 1 == lock->group_count || i == METHODS_MAX;
@@ -117,10 +118,10 @@ void text_methods(struct text *t, const char *name, const struct group *lock)
 				 share_format(g->blocked_ns, lock->blocked_ns, share),
 				 last ? "" : ",");
 		if (column > begin && column + 1 + text_width(item) > WIDTH) {
-			fprintf(t->out, "\n%*s", (int)begin, "");
+			print_text(t->out, "\n%*s", (int)begin, "");
 			column = begin;
 		}
-		fprintf(t->out, " %s", item);
+		print_text(t->out, " %s", item);
 		column += 1 + text_width(item);
 	}
 	fputc('\n', t->out);

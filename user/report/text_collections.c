@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static int print_collections(struct text *t, const struct phases *p)
 	if (!err)
 		err = table_print(table, 2, t->out);
 	if (!err && count > t->in->top)
-		fprintf(t->out, "  and %u more\n", count - t->in->top);
+		print_text(t->out, "  and %u more\n", count - t->in->top);
 	table_free(table);
 	free(rows);
 	return err;
@@ -101,7 +102,7 @@ int text_collections(struct text *t)
 		err = print_phases(t);
 	}
 	if (!err && p->incomplete)
-		fprintf(t->out, "  %s collections and phases seen in part only: in no sum\n",
-			count_format(p->incomplete, count));
+		print_text(t->out, "  %s collections and phases seen in part only: in no sum\n",
+			   count_format(p->incomplete, count));
 	return err;
 }

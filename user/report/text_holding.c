@@ -1,4 +1,5 @@
 /* What the holders of a lock did while others were blocked on it: the merge of both. */
+#include "base/print.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -114,14 +115,14 @@ static void print_chain(struct text *t, const struct group *locks, const struct 
 
 	if (!next || !most_behind(lock_in(locks, next->cell->behind)))
 		return; /* one link stands in the table */
-	fprintf(t->out, "    chain: %s", label_lock(t->labels, lock->cell->lock, name));
+	print_text(t->out, "    chain: %s", label_lock(t->labels, lock->cell->lock, name));
 	for (; next && depth < CHAIN_MAX; next = most_behind(lock_in(locks, next->cell->behind))) {
 		bool again = false;
 
 		for (unsigned i = 0; i < depth; i++)
 			again |= seen[i] == next->cell->behind;
-		fprintf(t->out, " <- %s (%s)%s", label_lock(t->labels, next->cell->behind, name),
-			time_format(next->blocked_ns, time), again ? ", in a circle" : "");
+		print_text(t->out, " <- %s (%s)%s", label_lock(t->labels, next->cell->behind, name),
+			   time_format(next->blocked_ns, time), again ? ", in a circle" : "");
 		if (again)
 			break;
 		seen[depth++] = next->cell->behind;
@@ -144,15 +145,15 @@ static void print_wanted(struct text *t, const struct group *lock)
 
 	if (!wanted)
 		return;
-	fprintf(t->out,
-		"    => Of %s lost on this lock, %s (%s) were lost because its holder was not "
-		"running although it wanted to:",
-		time_format(lock->blocked_ns, all), time_format(wanted, time),
-		share_format(wanted, lock->blocked_ns, share));
+	print_text(t->out,
+		   "    => Of %s lost on this lock, %s (%s) were lost because its holder was not "
+		   "running although it wanted to:",
+		   time_format(lock->blocked_ns, all), time_format(wanted, time),
+		   share_format(wanted, lock->blocked_ns, share));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		if (parts[i].ns)
-			fprintf(t->out, "%s %s %s", shown++ ? "," : "",
-				time_format(parts[i].ns, time), parts[i].how);
+			print_text(t->out, "%s %s %s", shown++ ? "," : "",
+				   time_format(parts[i].ns, time), parts[i].how);
 	}
 	fputs(".\n", t->out);
 }

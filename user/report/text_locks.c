@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ static int print_waiters(const struct lock_view *v)
 	err = table_print(table, 4, v->text->out);
 	table_free(table);
 	if (!err && shown < v->lock->group_count)
-		fprintf(v->text->out, "    and %u more\n", v->lock->group_count - shown);
+		print_text(v->text->out, "    and %u more\n", v->lock->group_count - shown);
 	return err;
 }
 
@@ -94,9 +95,10 @@ static int print_holders(const struct lock_view *v)
 	err = table_print(table, 4, v->text->out);
 	table_free(table);
 	if (!err && shown < v->holders->group_count)
-		fprintf(v->text->out, "    and %u more\n", v->holders->group_count - shown);
+		print_text(v->text->out, "    and %u more\n", v->holders->group_count - shown);
 	if (!err && v->holders->first_reader_ns)
-		fprintf(v->text->out,
+		print_text(
+			v->text->out,
 			"    * held by readers: charged to the %s of them, others may have held it "
 			"too\n",
 			v->exact ? "last" : "first");
@@ -124,7 +126,7 @@ static void print_why(FILE *out, const struct split *s)
 		}
 	}
 	if (most > s->unknown_ns)
-		fprintf(out, ", %s %s.\n", share_round(most, whole, share), doing[which]);
+		print_text(out, ", %s %s.\n", share_round(most, whole, share), doing[which]);
 	else
 		fputs("; what it did meanwhile is not known.\n", out);
 }
@@ -139,8 +141,9 @@ static void print_sentence(const struct lock_view *v)
 	if (!top || !top->blocked_ns)
 		return;
 	dot = strrchr(label_class(v->text->labels, top->cell->lock, class), '.');
-	fprintf(out, "    => %s of the time lost on %s was lost ",
-		share_round(top->blocked_ns, v->holders->blocked_ns, share), dot ? dot + 1 : class);
+	print_text(out, "    => %s of the time lost on %s was lost ",
+		   share_round(top->blocked_ns, v->holders->blocked_ns, share),
+		   dot ? dot + 1 : class);
 	if (top->cell->holder == HOLDER_UNKNOWN)
 		fputs("while it is not known who held it.\n", out);
 	else if (top->cell->holder == HOLDER_HAND_OVER)
@@ -148,8 +151,8 @@ static void print_sentence(const struct lock_view *v)
 	else if (top->cell->holder == THREAD_OTHERS)
 		fputs("while other threads held it, of which there were too many.\n", out);
 	else {
-		fprintf(out, "while thread '%s' held it",
-			label_thread(v->text->labels, top->cell->holder, name));
+		print_text(out, "while thread '%s' held it",
+			   label_thread(v->text->labels, top->cell->holder, name));
 		print_why(out, &top->split);
 	}
 }
@@ -163,17 +166,18 @@ static void print_incomplete(const struct lock_view *v)
 	if (!seen)
 		return;
 	if (seen->open)
-		fprintf(out, "    not in these sums: %s still blocked at the end, for %s so far\n",
-			count_format(seen->open, count), time_format(seen->open_ns, time));
+		print_text(out,
+			   "    not in these sums: %s still blocked at the end, for %s so far\n",
+			   count_format(seen->open, count), time_format(seen->open_ns, time));
 	if (seen->begin_missing)
-		fprintf(out, "    not in these sums: %s whose begin is not in the log\n",
-			count_format(seen->begin_missing, count));
+		print_text(out, "    not in these sums: %s whose begin is not in the log\n",
+			   count_format(seen->begin_missing, count));
 	if (seen->end_missing)
-		fprintf(out, "    not in these sums: %s whose end is lost\n",
-			count_format(seen->end_missing, count));
+		print_text(out, "    not in these sums: %s whose end is lost\n",
+			   count_format(seen->end_missing, count));
 	if (seen->numbers.missing)
-		fprintf(out, "    %s of its events are missing: who held it then is unknown\n",
-			count_format(seen->numbers.missing, count));
+		print_text(out, "    %s of its events are missing: who held it then is unknown\n",
+			   count_format(seen->numbers.missing, count));
 }
 
 static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
@@ -184,14 +188,16 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 		share[FORMAT_MAX];
 	int err;
 
-	fprintf(v->text->out, "\n %2u. %s  %s  %s\n", rank,
+	print_text(
+		v->text->out, "\n %2u. %s  %s  %s\n", rank,
 		label_class(v->text->labels, g->cell->lock, class),
 		label_identity(v->text->labels, g->cell->lock, identity),
 		name_group(analysis_names(v->text->in->analysis), g->cell->lock, g->cell->monitor));
-	fprintf(v->text->out, "    %s contention%s, blocked %s (%s of all), mean %s, max %s\n",
-		count_format(g->count, count), g->count == 1 ? "" : "s",
-		duration_format(g->blocked_ns, total), share_format(g->blocked_ns, all_ns, share),
-		mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
+	print_text(v->text->out, "    %s contention%s, blocked %s (%s of all), mean %s, max %s\n",
+		   count_format(g->count, count), g->count == 1 ? "" : "s",
+		   duration_format(g->blocked_ns, total),
+		   share_format(g->blocked_ns, all_ns, share),
+		   mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
 	text_after_wait(v->text, g, 4);
 	err = print_waiters(v);
 	if (!err)
@@ -264,7 +270,7 @@ static int print_open(struct text *t)
 	}
 	table_free(table);
 	if (all > shown)
-		fprintf(t->out, "  and %u more\n", all - shown);
+		print_text(t->out, "  and %u more\n", all - shown);
 	return err;
 }
 
@@ -291,10 +297,11 @@ static void print_rest(struct text *t, const struct group *root, uint32_t shown)
 			blocked_ns += root->groups[i].blocked_ns;
 	}
 	if (shown < root->group_count)
-		fprintf(t->out, "\n  %u more locks, blocked %s in all (--top shows more)\n",
-			root->group_count - shown, time_format(blocked_ns, time));
+		print_text(t->out, "\n  %u more locks, blocked %s in all (--top shows more)\n",
+			   root->group_count - shown, time_format(blocked_ns, time));
 	if (incomplete > listed)
-		fprintf(t->out,
+		print_text(
+			t->out,
 			"\n  %s contention%s of other locks had no begin or no end in the log: in "
 			"no sum\n",
 			count_format(incomplete - listed, count),
@@ -318,11 +325,11 @@ static bool has_nameless(const struct text *t, const struct group *holders)
 static void print_legend(struct text *t, const struct group *holders)
 {
 	if (has_nameless(t, holders))
-		fprintf(t->out,
-			"\n  (hand-over): released, and nobody seen taking it yet. (unknown): "
-			"nothing "
-			"says who held it%s.\n",
-			t->finding ? ", or where" : "");
+		print_text(t->out,
+			   "\n  (hand-over): released, and nobody seen taking it yet. (unknown): "
+			   "nothing "
+			   "says who held it%s.\n",
+			   t->finding ? ", or where" : "");
 }
 
 /* All locks, each nested by one more aspect. */

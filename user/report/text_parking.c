@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <stdlib.h>
@@ -57,10 +58,10 @@ static int print(struct text *t, const struct blocker *rows, uint32_t count, con
 	for (uint32_t i = 0; i < count; i++)
 		incomplete += rows[i].begin_missing + rows[i].end_missing;
 	if (shown < count)
-		fprintf(t->out, "  and %u more classes\n", count - shown);
+		print_text(t->out, "  and %u more classes\n", count - shown);
 	if (incomplete)
-		fprintf(t->out, "  %s more without a begin or an end in the log: in no sum\n",
-			count_format(incomplete, number));
+		print_text(t->out, "  %s more without a begin or an end in the log: in no sum\n",
+			   count_format(incomplete, number));
 	return 0;
 }
 

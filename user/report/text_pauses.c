@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static int print_safepoints(struct text *t, const struct pauses *p)
 	if (!err)
 		err = table_print(table, 2, t->out);
 	if (!err && count > t->in->top)
-		fprintf(t->out, "  and %u more operations\n", count - t->in->top);
+		print_text(t->out, "  and %u more operations\n", count - t->in->top);
 	table_free(table);
 	free(rows);
 	return err;
@@ -167,7 +168,7 @@ int text_pauses(struct text *t)
 	if (!err && p->incomplete && !p->gc_times.count && !p->safepoint_times.count)
 		text_heading(t, "PAUSES");
 	if (!err && p->incomplete)
-		fprintf(t->out, "  %s more without a begin or an end in the log: in no sum\n",
-			count_format(p->incomplete, count));
+		print_text(t->out, "  %s more without a begin or an end in the log: in no sum\n",
+			   count_format(p->incomplete, count));
 	return err;
 }

@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <inttypes.h>
@@ -24,10 +25,10 @@ void text_words(FILE *out, size_t indent, const char *text)
 		text += *text == ' ';
 		length = strcspn(text, " ");
 		if (column > indent && column + 1 + length > WIDTH) {
-			fprintf(out, "\n%*s", (int)indent - 1, "");
+			print_text(out, "\n%*s", (int)indent - 1, "");
 			column = indent;
 		}
-		fprintf(out, " %.*s", (int)length, text);
+		print_text(out, " %.*s", (int)length, text);
 		column += length + 1;
 	}
 	fputc('\n', out);
@@ -35,15 +36,15 @@ void text_words(FILE *out, size_t indent, const char *text)
 
 void text_line(struct text *t, const char *name, const char *format, ...)
 {
-	char buf[1024], clean[LABEL_MAX];
+	char buf[LABEL_MAX];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(buf, sizeof(buf), format, args);
+	print_bufferv(buf, sizeof(buf), format, args);
 	va_end(args);
 	if (*buf) {
-		fprintf(t->out, "  %-10s", name);
-		text_words(t->out, INDENT, label_clean(buf, clean));
+		print_text(t->out, "  %-10s", name);
+		text_words(t->out, INDENT, buf);
 	}
 }
 
@@ -172,12 +173,12 @@ static void print_missing_monitors(struct text *t)
 
 	if (strcmp(header_text(t->in->header, "sources", "monitor"), "missing"))
 		return;
-	fprintf(t->out,
-		"\n  !! MONITOR EVENTS ARE MISSING%s%s.\n"
-		"     Nothing here says how long threads were blocked in synchronized. To have "
-		"that, restart the JVM\n"
-		"     with -XX:+DTraceMonitorProbes, or record without --no-write.\n",
-		*why ? ": " : "", label_clean(why, clean));
+	print_text(t->out,
+		   "\n  !! MONITOR EVENTS ARE MISSING%s%s.\n"
+		   "     Nothing here says how long threads were blocked in synchronized. To have "
+		   "that, restart the JVM\n"
+		   "     with -XX:+DTraceMonitorProbes, or record without --no-write.\n",
+		   *why ? ": " : "", label_clean(why, clean));
 }
 
 static void print_lost(struct text *t, const struct analysis_facts *f)
@@ -198,15 +199,15 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 		total += f->lost[i].count;
 	if (!total)
 		return;
-	fprintf(t->out,
-		"\n  !! %s EVENT%s LOST. Counts and times of these kinds are lower bounds:\n",
-		count_format(total, count), total == 1 ? " WAS" : "S WERE");
+	print_text(t->out,
+		   "\n  !! %s EVENT%s LOST. Counts and times of these kinds are lower bounds:\n",
+		   count_format(total, count), total == 1 ? " WAS" : "S WERE");
 	for (uint32_t i = 0; i < f->lost_count; i++) {
 		const struct event_desc *d = schema_event((unsigned)f->lost[i].event_id);
 
-		fprintf(t->out, "     %12s  %-26s %s\n", count_format(f->lost[i].count, count),
-			d && f->lost[i].event_id <= SCHEMA_ID_MAX ? d->name : "(kind not known)",
-			f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place] : "");
+		print_text(t->out, "     %12s  %-26s %s\n", count_format(f->lost[i].count, count),
+			   d && f->lost[i].event_id <= SCHEMA_ID_MAX ? d->name : "(kind not known)",
+			   f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place] : "");
 	}
 }
 
@@ -220,12 +221,13 @@ static void print_reader_losses(struct text *t)
 		      "bounds; see the end.\n",
 		      t->out);
 	if (s->events_unknown)
-		fprintf(t->out,
-			"\n  %s events are of kinds that this spoor does not know: a newer one "
-			"wrote them.\n",
-			count_format(s->events_unknown, count));
+		print_text(t->out,
+			   "\n  %s events are of kinds that this spoor does not know: a newer one "
+			   "wrote them.\n",
+			   count_format(s->events_unknown, count));
 	if (t->in->late)
-		fprintf(t->out,
+		print_text(
+			t->out,
 			"\n  %s events came too late to be put in order; times around them may be "
 			"off.\n",
 			count_format(t->in->late, count));

@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static int print_rows(struct text *t, const struct safepoints *s)
 	if (!err)
 		err = table_print(table, 2, t->out);
 	if (!err && count > t->in->top)
-		fprintf(t->out, "  and %u more operations\n", count - t->in->top);
+		print_text(t->out, "  and %u more operations\n", count - t->in->top);
 	table_free(table);
 	free(rows);
 	return err;

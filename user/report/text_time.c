@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/analysis.h"
+#include "base/print.h"
 #include "report/format.h"
 #include "report/holes.h"
 #include "report/label.h"
@@ -66,8 +67,8 @@ static void print_legend(const struct time_text *x)
 	}
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (shown[i])
-			fprintf(x->out, "  %c %s", state_letter(i, x->told),
-				state_title(i, x->told));
+			print_text(x->out, "  %c %s", state_letter(i, x->told),
+				   state_title(i, x->told));
 	}
 	fputc('\n', x->out);
 }
@@ -116,7 +117,8 @@ static int print_row(const struct time_text *x, uint32_t row)
 		label_wall_row(x->labels, &x->t->rows.rows[row], x->in->by, name);
 	else
 		snprintf(name, sizeof(name), "(%" PRIu32 " more)", x->t->more);
-	fprintf(x->out, "\n%s: %s in all\n", name, time_format(states_sum(&x->t->sums[row]), sum));
+	print_text(x->out, "\n%s: %s in all\n", name,
+		   time_format(states_sum(&x->t->sums[row]), sum));
 	err = table_print(table, 2, x->out);
 	table_free(table);
 	return err;
@@ -128,7 +130,7 @@ static void print_limits(const struct time_text *x)
 	char spread[FORMAT_MAX], all[FORMAT_MAX], missing[HOLES_TEXT_MAX];
 
 	if (holes_missing_text(x->in->in->analysis, missing))
-		fprintf(x->out, "\nmissing: %s\n", missing);
+		print_text(x->out, "\nmissing: %s\n", missing);
 	if (!x->told)
 		fputs("\nblocked: this log does not tell on what\n", x->out);
 	if (x->has_rough)
@@ -136,13 +138,14 @@ static void print_limits(const struct time_text *x)
 		      "samples' distance (spoor record\n  --window), or samples are missing\n",
 		      x->out);
 	if (w->course.spread)
-		fprintf(x->out,
-			"\n%s of %s intervals between samples reach over the end of a window: "
-			"shared out by the time on either side\n",
-			count_format(w->course.spread, spread),
-			count_format(w->course.intervals, all));
+		print_text(x->out,
+			   "\n%s of %s intervals between samples reach over the end of a window: "
+			   "shared out by the time on either side\n",
+			   count_format(w->course.spread, spread),
+			   count_format(w->course.intervals, all));
 	if (w->late)
-		fprintf(x->out, "\n%" PRIu64 " samples came too late and are left out\n", w->late);
+		print_text(x->out, "\n%" PRIu64 " samples came too late and are left out\n",
+			   w->late);
 }
 
 static int print(struct time_text *x)
@@ -159,10 +162,10 @@ static int print(struct time_text *x)
 	}
 	for (uint32_t i = 0; i < t->window_count; i++)
 		x->has_rough |= t->windows[i].rough_from || t->windows[i].rough_to;
-	fprintf(x->out, "TIME by %s, from %s to %s of the recording, in %s window%s\n",
-		what[x->in->by], since_start(x, t->windows[0].from_ns, from),
-		since_start(x, t->windows[t->window_count - 1].to_ns, to),
-		count_format(t->window_count, count), t->window_count == 1 ? "" : "s");
+	print_text(x->out, "TIME by %s, from %s to %s of the recording, in %s window%s\n",
+		   what[x->in->by], since_start(x, t->windows[0].from_ns, from),
+		   since_start(x, t->windows[t->window_count - 1].to_ns, to),
+		   count_format(t->window_count, count), t->window_count == 1 ? "" : "s");
 	print_legend(x);
 	for (uint32_t i = 0; i < time_row_count(t) && !err; i++)
 		err = print_row(x, i);

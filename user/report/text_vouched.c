@@ -1,4 +1,5 @@
 /* How it is known who held a lock: told by the JVM, or inferred. */
+#include "base/print.h"
 #include "report/text.h"
 
 #include <stdarg.h>
@@ -127,7 +128,8 @@ void text_after_wait(struct text *t, const struct group *g, int indent)
 	char count[FORMAT_MAX], time[FORMAT_MAX];
 
 	if (g->after_wait_count)
-		fprintf(t->out,
+		print_text(
+			t->out,
 			"%*sof these %s after Object.wait(), blocked %s: need not be a problem\n",
 			indent, "", count_format(g->after_wait_count, count),
 			duration_format(g->after_wait_ns, time));

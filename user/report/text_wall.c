@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -151,16 +152,18 @@ static void print_check(struct text *t)
 		error_ns += error < 0 ? -(uint64_t)error : (uint64_t)error;
 		if (!wall_thread_is_off(one) || off++ >= t->in->top)
 			continue;
-		fprintf(t->out, "  ! %s: its states add up to %s %s than the %s it was watched\n",
-			label_thread(t->labels, one->thread, name),
-			time_format(error < 0 ? -(uint64_t)error : (uint64_t)error, a),
-			error < 0 ? "less" : "more", time_format(wall_thread_ns(one), b));
+		print_text(t->out,
+			   "  ! %s: its states add up to %s %s than the %s it was watched\n",
+			   label_thread(t->labels, one->thread, name),
+			   time_format(error < 0 ? -(uint64_t)error : (uint64_t)error, a),
+			   error < 0 ? "less" : "more", time_format(wall_thread_ns(one), b));
 	}
 	if (off > t->in->top)
-		fprintf(t->out, "  ! and %u more threads whose states do not add up\n",
-			off - t->in->top);
+		print_text(t->out, "  ! and %u more threads whose states do not add up\n",
+			   off - t->in->top);
 	if (checked)
-		fprintf(t->out,
+		print_text(
+			t->out,
 			"  check: held against the clock, the states of %s threads are off by %s "
 			"in %s (%s)\n",
 			count_format(checked, a), time_format(error_ns, b), time_format(sum_ns, c),
@@ -182,13 +185,13 @@ static void print_limits(struct text *t)
 	for (uint32_t i = 0; i < w->places.count; i++)
 		missing_ns += w->threads[i].missing_ns;
 	if (missing_ns)
-		fprintf(t->out,
-			"  missing: %s of all threads, between the last samples before holes in "
-			"the log and the first behind\n",
-			time_format(missing_ns, missing));
+		print_text(t->out,
+			   "  missing: %s of all threads, between the last samples before holes in "
+			   "the log and the first behind\n",
+			   time_format(missing_ns, missing));
 	if (analysis_wall(t->in->analysis)->late)
-		fprintf(t->out, "  %" PRIu64 " samples came too late and are left out\n",
-			analysis_wall(t->in->analysis)->late);
+		print_text(t->out, "  %" PRIu64 " samples came too late and are left out\n",
+			   analysis_wall(t->in->analysis)->late);
 }
 
 int text_threads(struct text *t)

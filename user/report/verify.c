@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/print.h"
 #include "base/units.h"
 #include "log/codec.h"
 #include "log/text.h"
@@ -41,8 +42,8 @@ static void print_features(const struct log_check *c, FILE *out)
 
 	json_array_foreach (features, i, feature)
 		if (json_is_string(feature))
-			fprintf(out, "%s %s", i ? "," : "; features",
-				label_clean(json_string_value(feature), text));
+			print_text(out, "%s %s", i ? "," : "; features",
+				   label_clean(json_string_value(feature), text));
 	fputc('\n', out);
 }
 
@@ -56,23 +57,23 @@ static void print_header(const struct log_check *c, FILE *out)
 
 	if (!c->header)
 		return;
-	fprintf(out, "  %-10s version %" JSON_INTEGER_FORMAT, "format",
-		json_integer_value(json_object_get(c->header, "version")));
+	print_text(out, "  %-10s version %" JSON_INTEGER_FORMAT, "format",
+		   json_integer_value(json_object_get(c->header, "version")));
 	if (text_of(c->header, "spoor"))
-		fprintf(out, ", by spoor %s", label_clean(text_of(c->header, "spoor"), text));
+		print_text(out, ", by spoor %s", label_clean(text_of(c->header, "spoor"), text));
 	print_features(c, out);
 	if (text_of(host, "name"))
-		fprintf(out, "  %-10s %s\n", "host", label_clean(text_of(host, "name"), text));
+		print_text(out, "  %-10s %s\n", "host", label_clean(text_of(host, "name"), text));
 	if (text_of(jvm, "command"))
-		fprintf(out, "  %-10s pid %" JSON_INTEGER_FORMAT ": %s\n", "JVM",
-			json_integer_value(json_object_get(jvm, "pid")),
-			label_clean(text_of(jvm, "command"), text));
+		print_text(out, "  %-10s pid %" JSON_INTEGER_FORMAT ": %s\n", "JVM",
+			   json_integer_value(json_object_get(jvm, "pid")),
+			   label_clean(text_of(jvm, "command"), text));
 	if (text_of(part, "recording"))
-		fprintf(out, "  %-10s %" JSON_INTEGER_FORMAT " of recording %s\n", "part",
-			json_integer_value(json_object_get(part, "number")),
-			label_clean(text_of(part, "recording"), text));
+		print_text(out, "  %-10s %" JSON_INTEGER_FORMAT " of recording %s\n", "part",
+			   json_integer_value(json_object_get(part, "number")),
+			   label_clean(text_of(part, "recording"), text));
 	if (repaired)
-		fprintf(out, "  %-10s made of a damaged log by spoor repair\n", "repaired");
+		print_text(out, "  %-10s made of a damaged log by spoor repair\n", "repaired");
 }
 
 /* ns in UTC; empty: the header does not tell. */
@@ -102,9 +103,9 @@ static void print_time(const struct log_check *c, FILE *out)
 	wall_text(c, c->last_ns, to);
 	duration_format(c->last_ns - c->first_ns, length);
 	if (*from && *to)
-		fprintf(out, "  %-10s %s, %s to %s\n", "time", length, from, to);
+		print_text(out, "  %-10s %s, %s to %s\n", "time", length, from, to);
 	else
-		fprintf(out, "  %-10s %s\n", "time", length);
+		print_text(out, "  %-10s %s\n", "time", length);
 }
 
 static void print_blocks(const struct log_check *c, FILE *out)
@@ -112,29 +113,30 @@ static void print_blocks(const struct log_check *c, FILE *out)
 	char size[UNITS_TEXT_MAX], raw[UNITS_TEXT_MAX], count[FORMAT_MAX], share[FORMAT_MAX];
 	const char *sep = ": ";
 
-	fprintf(out, "  %-10s %s bytes", "size", count_format(c->bytes, count));
-	fprintf(out, c->bytes < 1024 ? "\n" : ", %s\n", size_format(c->bytes, size));
-	fprintf(out, "  %-10s %s", "blocks", count_format(c->blocks, count));
+	print_text(out, "  %-10s %s bytes", "size", count_format(c->bytes, count));
+	print_text(out, c->bytes < 1024 ? "\n" : ", %s\n", size_format(c->bytes, size));
+	print_text(out, "  %-10s %s", "blocks", count_format(c->blocks, count));
 	for (int i = 1; i <= BLOCK_KIND_END + 1; i++) {
 		int kind = i % (BLOCK_KIND_END + 1);
 
 		if (!blocks_of(c, kind))
 			continue;
-		fprintf(out, "%s%s %s", sep, count_format(blocks_of(c, kind), count), kinds[kind]);
+		print_text(out, "%s%s %s", sep, count_format(blocks_of(c, kind), count),
+			   kinds[kind]);
 		sep = ", ";
 	}
 	fputc('\n', out);
 	for (int i = 0; i < BLOCK_CODEC_COUNT; i++)
 		if (c->codec_blocks[i])
-			fprintf(out, "  %-10s %s packed blocks, %s of %s (%s)\n",
-				codec_name((enum block_codec)i),
-				count_format(c->codec_blocks[i], count),
-				size_format(c->codec_bytes[i], size),
-				size_format(c->codec_raw[i], raw),
-				share_format(c->codec_bytes[i], c->codec_raw[i], share));
+			print_text(out, "  %-10s %s packed blocks, %s of %s (%s)\n",
+				   codec_name((enum block_codec)i),
+				   count_format(c->codec_blocks[i], count),
+				   size_format(c->codec_bytes[i], size),
+				   size_format(c->codec_raw[i], raw),
+				   share_format(c->codec_bytes[i], c->codec_raw[i], share));
 	if (c->blocks_sync)
-		fprintf(out, "  %-10s %s of the packed blocks, with what was open then\n", "sync",
-			count_format(c->blocks_sync, count));
+		print_text(out, "  %-10s %s of the packed blocks, with what was open then\n",
+			   "sync", count_format(c->blocks_sync, count));
 }
 
 static bool is_compressed(const struct log_check *c)
@@ -147,10 +149,10 @@ static void print_kind(const struct log_check *c, const struct event_desc *d, FI
 	double count = (double)c->events_of[d->id];
 	char text[FORMAT_MAX];
 
-	fprintf(out, "    %-26s %12s %9.1f B each", d->name,
-		count_format(c->events_of[d->id], text), (double)c->bytes_of[d->id] / count);
+	print_text(out, "    %-26s %12s %9.1f B each", d->name,
+		   count_format(c->events_of[d->id], text), (double)c->bytes_of[d->id] / count);
 	if (is_compressed(c))
-		fprintf(out, ", %.1f B compressed", (double)c->stored_of[d->id] / count);
+		print_text(out, ", %.1f B compressed", (double)c->stored_of[d->id] / count);
 	fputc('\n', out);
 }
 
@@ -160,16 +162,16 @@ static void print_events(const struct log_check *c, FILE *out)
 	const struct event_desc *events = schema_events(&count);
 	char text[FORMAT_MAX];
 
-	fprintf(out, "  %-10s %s", "events", count_format(c->events, text));
+	print_text(out, "  %-10s %s", "events", count_format(c->events, text));
 	if (c->events)
-		fprintf(out, ", %.1f B each", (double)c->bytes / (double)c->events);
+		print_text(out, ", %.1f B each", (double)c->bytes / (double)c->events);
 	fputc('\n', out);
 	for (unsigned i = 0; i < count; i++)
 		if (c->events_of[events[i].id])
 			print_kind(c, &events[i], out);
 	if (c->events_unknown)
-		fprintf(out, "    %-26s %12s\n", "(of kinds not known here)",
-			count_format(c->events_unknown, text));
+		print_text(out, "    %-26s %12s\n", "(of kinds not known here)",
+			   count_format(c->events_unknown, text));
 }
 
 static void print_numbers(const struct log_check *c, FILE *out)
@@ -177,16 +179,17 @@ static void print_numbers(const struct log_check *c, FILE *out)
 	char text[FORMAT_MAX], most[UNITS_TEXT_MAX];
 	const char *sep = "";
 
-	fprintf(out, "  %-10s ", "defined");
+	print_text(out, "  %-10s ", "defined");
 	for (int i = 0; i < CHECK_NUMBER_COUNT; i++) {
-		fprintf(out, "%s%s %s", sep, count_format(c->numbers[i].defined, text), numbers[i]);
+		print_text(out, "%s%s %s", sep, count_format(c->numbers[i].defined, text),
+			   numbers[i]);
 		sep = ", ";
 	}
 	fputc('\n', out);
 	if (c->counters_back)
-		fprintf(out, "  %-10s %s times a counter was less than before, by %s at most\n",
-			"counters", count_format(c->counters_back, text),
-			duration_format(c->counters_back_most, most));
+		print_text(out, "  %-10s %s times a counter was less than before, by %s at most\n",
+			   "counters", count_format(c->counters_back, text),
+			   duration_format(c->counters_back_most, most));
 }
 
 static void print_findings(const struct verify_input *in, FILE *out)
@@ -196,14 +199,14 @@ static void print_findings(const struct verify_input *in, FILE *out)
 	for (unsigned i = 0; i < in->finding_count; i++) {
 		const struct check_finding *f = &in->findings[i];
 
-		fprintf(out, "  %s at %" PRIu64, f->weight == CHECK_DAMAGE ? "damage" : "doubt",
-			f->offset);
+		print_text(out, "  %s at %" PRIu64, f->weight == CHECK_DAMAGE ? "damage" : "doubt",
+			   f->offset);
 		if (f->in_block)
-			fprintf(out, ", block %" PRIu32, f->sequence);
-		fprintf(out, ": %s\n", f->text);
+			print_text(out, ", block %" PRIu32, f->sequence);
+		print_text(out, ": %s\n", f->text);
 	}
 	if (all > in->finding_count)
-		fprintf(out, "  and %" PRIu64 " findings more\n", all - in->finding_count);
+		print_text(out, "  and %" PRIu64 " findings more\n", all - in->finding_count);
 }
 
 static void print_lost(const struct log_check *c, FILE *out)
@@ -212,12 +215,12 @@ static void print_lost(const struct log_check *c, FILE *out)
 
 	if (!c->damage)
 		return;
-	fprintf(out, "  %-10s %s damaged and %s missing blocks, %s that are none", "lost",
-		count_format(c->blocks_damaged, blocks), count_format(c->blocks_missing, events),
-		size_format(c->bytes_skipped, size));
+	print_text(out, "  %-10s %s damaged and %s missing blocks, %s that are none", "lost",
+		   count_format(c->blocks_damaged, blocks), count_format(c->blocks_missing, events),
+		   size_format(c->bytes_skipped, size));
 	if (c->lost_known)
-		fprintf(out, "; by the index, at least %s events",
-			count_format(c->lost_events, events));
+		print_text(out, "; by the index, at least %s events",
+			   count_format(c->lost_events, events));
 	fputc('\n', out);
 }
 
@@ -225,11 +228,11 @@ void verify_text(const struct verify_input *in, FILE *out)
 {
 	const struct log_check *c = in->check;
 
-	fprintf(out, "%s: %s\n", in->path,
-		c->damage             ? "damaged"
-		: !c->doubts          ? "sound"
-		: verify_is_sound(in) ? "sound, with doubts"
-				      : "doubtful");
+	print_text(out, "%s: %s\n", in->path,
+		   c->damage             ? "damaged"
+		   : !c->doubts          ? "sound"
+		   : verify_is_sound(in) ? "sound, with doubts"
+					 : "doubtful");
 	print_findings(in, out);
 	print_lost(c, out);
 	print_header(c, out);
@@ -237,8 +240,8 @@ void verify_text(const struct verify_input *in, FILE *out)
 	print_blocks(c, out);
 	print_events(c, out);
 	print_numbers(c, out);
-	fprintf(out, "  %-10s %s%s\n", "end", c->ended ? "the recorder's" : "none",
-		c->closed ? ", and the file's" : "");
+	print_text(out, "  %-10s %s%s\n", "end", c->ended ? "the recorder's" : "none",
+		   c->closed ? ", and the file's" : "");
 }
 
 static json_t *blocks_json(const struct log_check *c)
