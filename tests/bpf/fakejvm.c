@@ -31,6 +31,7 @@
  *   safepoint begin|end
  *   busy MS (of CPU time), sleep MS
  *   storm MONITOR N               pairs of enter and entered; ok FIRED
+ *   flood KIND N                  as in fakejvm_flood.h; ok FIRED
  *   hook NAME ARG...              a probe of a patched JVM; ok 0|1. ARG: a number; m:MONITOR, k:CLASS, t:THREAD (its
  *                                 tid), p:THREAD (its Parker), s:TEXT: their addresses
  *   drum MONITOR                  monitor__enter, numbered from 1, from when somebody attaches to it until nobody is;
@@ -40,6 +41,7 @@
  *   block LOCK|-                  sets the blocker (park does it too)
  *   semaphores                    ok N...: of the patched JVM's probes, in their order
  */
+#include "fakejvm_flood.h"
 #include "fakejvm_probes.h"
 
 #include <errno.h>
@@ -202,6 +204,13 @@ static int do_storm(const struct fields *f, char *answer)
 		fake_fire_monitor(PROBE_ENTERED, self->java_id, m->monitor, 0);
 	}
 	return say(answer, "ok %ld", fired);
+}
+
+static int do_flood(const struct fields *f, char *answer)
+{
+	if (f->count < 3)
+		return say(answer, "err flood KIND N");
+	return say(answer, "ok %ld", fake_flood(f->v[1], atol(f->v[2]), self->java_id));
 }
 
 static int do_lock(const struct fields *f, char *answer)
@@ -403,6 +412,7 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" hold free read ", do_lock},
 		{" park parked unpark ", do_park},
 		{" storm ", do_storm},
+		{" flood ", do_flood},
 		{" hook semaphores ", do_hook},
 		{" drum ", do_drum},
 		{" churn ", do_churn},

@@ -63,6 +63,15 @@ bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor
 	return true;
 }
 
+bool fake_fire_exit_of(int64_t java_id, uintptr_t monitor)
+{
+	struct symbol *name = vm.classes[CLASS_OBJECT]->name;
+
+	if (vm.monitor_probes)
+		fire_exit(&(struct monitor_args){java_id, monitor, name->body, name->length});
+	return vm.monitor_probes;
+}
+
 bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m)
 {
 	struct monitor_args a;

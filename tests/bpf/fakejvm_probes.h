@@ -18,6 +18,8 @@ enum fake_probe {
  * HotSpot 17. */
 bool fake_fire_monitor(enum fake_probe p, int64_t java_id, struct object_monitor *m,
 		       int64_t millis);
+/* The exit of a monitor at any address. */
+bool fake_fire_exit_of(int64_t java_id, uintptr_t monitor);
 /* The second place of notify and notifyAll: ObjectSynchronizer::quick_notify. */
 bool fake_fire_quick_notify(bool all, int64_t java_id, struct object_monitor *m);
 void fake_fire_park_begin(struct parker *p, bool absolute, int64_t time);

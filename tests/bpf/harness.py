@@ -18,7 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 SPOOR = os.environ.get("SPOOR", os.path.join(BUILD, "spoor"))
 FAKE_DIR = os.path.join(BUILD, "tests/fake")
-FAKE_SOURCES = ("fakejvm.c", "fakejvm_heap.c", "fakejvm_hooks.c", "fakejvm_probes.c", "fakejvm_tables.c")
+FAKE_SOURCES = ("fakejvm.c", "fakejvm_flood.c", "fakejvm_heap.c", "fakejvm_hooks.c", "fakejvm_probes.c",
+                "fakejvm_tables.c")
 # The fake JVM as a stock one, and as patched ones: its folder in FAKE_DIR, and what it is built with.
 FAKE_VARIANTS = {"": [], "patched": ["-DFAKE_HOOKS=1"], "newer": ["-DFAKE_HOOKS=99"],
                  "partial": ["-DFAKE_HOOKS=1", "-DFAKE_HOOKS_PARTIAL"]}

@@ -39,7 +39,7 @@ static int begin(void **state)
 				header, &f->w),
 		0);
 	json_decref(header);
-	assert_int_equal(chains_new(f->w, &f->epoch, &f->chains), 0);
+	assert_int_equal(chains_new(f->w, NULL, &f->epoch, &f->chains), 0);
 	f->r.head.kind = WIRE_STACK;
 	*state = f;
 	return 0;
@@ -257,12 +257,13 @@ static void memory_may_run_out(void **state)
 		struct chains *c;
 
 		alloc_fail_at(n);
-		if (!chains_new(f->w, &f->epoch, &c)) {
+		if (!chains_new(f->w, NULL, &f->epoch, &c)) {
 			f->r.count = 3;
 			for (f->r.id = 1; f->r.id < 1000; f->r.id += 300)
 				chains_add(c, &f->r, size_of(f->r.count));
 			failed = alloc_fail_off();
-			assert_int_equal(chains_error(c), failed ? -ENOMEM : 0);
+			/* A table that cannot grow gets slower, and that is all. */
+			assert_true(chains_error(c) == 0 || (failed && chains_error(c) == -ENOMEM));
 			chains_free(c);
 		}
 		failed = alloc_fail_off();

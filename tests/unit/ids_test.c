@@ -37,7 +37,7 @@ static int begin(void **state)
 				header, &f->w),
 		0);
 	json_decref(header);
-	assert_int_equal(ids_new(f->w, &f->ids), 0);
+	assert_int_equal(ids_new(f->w, NULL, &f->ids), 0);
 	*state = f;
 	return 0;
 }
@@ -281,13 +281,13 @@ static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 	struct log_names *n;
 
 	define(f, 0x300, "LockA", 0);
-	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 0);
+	assert_int_equal(ids_monitor_known(f->ids, 0x1000, NULL), 0);
 	assert_int_equal(ids_monitor_exact(f->ids, &r), 1);
-	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 1);
+	assert_int_equal(ids_monitor_known(f->ids, 0x1000, NULL), 1);
 	assert_int_equal(ids_monitor_forget(f->ids, 0x1000), 1);
 	assert_int_equal(ids_monitor_forget(f->ids, 0x1000), 0);
 	assert_int_equal(ids_monitor_forget(f->ids, 0x5000), 0);
-	assert_int_equal(ids_monitor_known(f->ids, 0x1000), 0);
+	assert_int_equal(ids_monitor_known(f->ids, 0x1000, NULL), 0);
 	r.hash = 8; /* another object of the class */
 	assert_int_equal(ids_monitor_exact(f->ids, &r), 2);
 	r.hash = 9; /* and another, of whose predecessor's deflation nothing was heard */
@@ -330,7 +330,7 @@ static void a_monitor_that_was_not_used_is_forgotten(void **state)
 	inflate.hash = 9;
 	inflate.object = 0x3000;
 	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 4);
-	assert_int_equal(ids_monitor_known(f->ids, 0x3000), 4);
+	assert_int_equal(ids_monitor_known(f->ids, 0x3000, NULL), 4);
 	ids_monitor_forget(f->ids, 0x3000);
 	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 4);
 }
@@ -496,7 +496,7 @@ static void memory_may_run_out(void **state)
 		struct ids *ids = NULL;
 
 		alloc_fail_at(i);
-		if (!ids_new(f->w, &ids)) {
+		if (!ids_new(f->w, NULL, &ids)) {
 			struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
 
 			ids_class(ids, &c);

@@ -1,3 +1,4 @@
+#include "base/budget.h"
 #include "jvm/code.h"
 
 #include <errno.h>
@@ -337,25 +338,50 @@ static void a_damaged_nmethod_is_survived(void **state)
 	}
 }
 
-static void places_are_not_kept_without_bound(void **state)
+/* Within its bound it forgets what it knew, and reads it again; numbers are not used twice. */
+static void what_is_known_is_bounded(void **state)
 {
-	uint32_t id = 7, n;
+	struct budget budget = {.max = 256 * 1024};
+	uint32_t id = 7, n, number, known = 0;
 
 	(void)state;
 	target_fill();
+	code_bound(t.code, &budget);
 	t.shape.method = t.native;
 	code_image_nmethod(&t.image, SEGMENT, &t.shape);
-	for (n = 0; n <= 200000; n++) {
+	assert_int_equal(compiled(0, id, false), 1);
+	number = t.frames[0].method->number;
+	for (n = 0; n <= 20000; n++) {
 		if (n && !(n % CODE_IMAGE_SIZE))
 			image_u32(&t.image, t.blob + 304, ++id);
 		assert_int_equal(compiled(n % CODE_IMAGE_SIZE, id, false), 1);
+		assert_true(budget.most <= budget.max);
+		known += t.frames[0].method->number == number;
+		number = t.frames[0].method->number;
 	}
+	assert_true(code_forgotten(t.code) > 0);
+	assert_int_equal(20001 - known, code_forgotten(t.code)); /* it is one method */
+	assert_string_equal(t.frames[0].method->class_name, "java.lang.Object");
 	assert_int_equal(compiled((n - 1) % CODE_IMAGE_SIZE, id, false), 1);
 	image_u32(&t.image, t.blob + 304, 1);
 	assert_int_equal(compiled((n - 1) % CODE_IMAGE_SIZE, id, false), 1);
-	assert_int_equal(compiled((n - 2) % CODE_IMAGE_SIZE, id, false), -ESTALE);
 	assert_int_equal(compiled(0, 7, false), -ESTALE);
 	code_free(t.code);
+	assert_int_equal(budget.used, 0);
+}
+
+/* Not even one method has room: frames have no names, and nothing is wrong. */
+static void nothing_has_room(void **state)
+{
+	struct budget budget = {.max = 4200}; /* of the empty tables */
+
+	(void)state;
+	target_fill();
+	code_bound(t.code, &budget);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(compiled(50, 7, true), -ENOSPC);
+	code_free(t.code);
+	assert_int_equal(budget.used, 0);
 }
 
 static void allocations_may_fail(void **state)
@@ -383,7 +409,7 @@ static void allocations_may_fail(void **state)
 		count = code_new(&t.image.mem, &t.layout, &c);
 		code_free(c);
 	} while (alloc_fail_off());
-	assert_true(n == 2 && !count);
+	assert_true(n > 2 && !count);
 }
 
 int main(void)
@@ -399,7 +425,8 @@ int main(void)
 		cmocka_unit_test(a_reused_address_gets_its_new_name),
 		cmocka_unit_test(code_that_changes_meanwhile_is_stale),
 		cmocka_unit_test(a_damaged_nmethod_is_survived),
-		cmocka_unit_test(places_are_not_kept_without_bound),
+		cmocka_unit_test(what_is_known_is_bounded),
+		cmocka_unit_test(nothing_has_room),
 		cmocka_unit_test(allocations_may_fail),
 	};
 

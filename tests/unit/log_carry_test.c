@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "base/budget.h"
 #include "log/carry.h"
 #include "log/names.h"
 #include "log_fixture.h"
@@ -192,7 +193,7 @@ static void test_definitions(void **state)
 	seed = 7;
 	p.all = log_names_new();
 	p.here = log_names_new();
-	assert_int_equal(log_carry_new(&p.carry), 0);
+	assert_int_equal(log_carry_new(NULL, &p.carry), 0);
 	for (unsigned n = 0; n < 20000; n++) {
 		struct event e = {.time_ns = 1000 + n};
 		char *text = NULL;
@@ -277,7 +278,7 @@ static void test_open(void **state)
 	struct log_carry *c = NULL;
 
 	(void)state;
-	assert_int_equal(log_carry_new(&c), 0);
+	assert_int_equal(log_carry_new(NULL, &c), 0);
 	assert_open(c, NULL, 0);
 	add(c, EVENT_MONITOR_WAIT_BEGIN, 1, 10, 5);
 	add(c, EVENT_MONITOR_CONTENDED_ENTER, 1, 11, 5);
@@ -312,7 +313,7 @@ static void test_nested(void **state)
 	unsigned i;
 
 	(void)state;
-	assert_int_equal(log_carry_new(&c), 0);
+	assert_int_equal(log_carry_new(NULL, &c), 0);
 	for (i = 0; i < 100; i++) /* deeper than what is kept */
 		add(c, EVENT_SPAN_BEGIN, 1, 100 + i, 1 + i);
 	assert_int_equal(log_carry_open(c, collect, &out), 0);
@@ -341,7 +342,7 @@ static void test_open_is_defined(void **state)
 	struct log_carry *c = NULL;
 
 	(void)state;
-	assert_int_equal(log_carry_new(&c), 0);
+	assert_int_equal(log_carry_new(NULL, &c), 0);
 	e.v[CLASS_CLASS].u = 3;
 	e.v[CLASS_NAME].s = text;
 	assert_int_equal(log_carry_event(c, &e, collect, &out), 0);
@@ -369,26 +370,143 @@ static void test_open_is_defined(void **state)
 	log_carry_free(c);
 }
 
-/* Threads that have ended are forgotten some parts later, whatever their number. */
-static void test_ended_threads(void **state)
+static struct event defined(uint16_t id, uint64_t number, uint64_t refers, const char *text)
 {
-	struct emitted out = {.count = 0};
+	struct event e = {.id = id, .time_ns = 1};
+
+	if (id == EVENT_THREAD) {
+		e.thread = (uint32_t)number;
+		e.v[THREAD_NAME].s = text;
+	} else if (id == EVENT_CLASS) {
+		e.v[CLASS_CLASS].u = number;
+		e.v[CLASS_NAME].s = text;
+	} else if (id == EVENT_LOCK) {
+		e.v[LOCK_LOCK].u = number;
+		e.v[LOCK_CLASS].u = refers;
+	} else if (id == EVENT_METHOD) {
+		e.v[METHOD_METHOD].u = number;
+		e.v[METHOD_CLASS_NAME].s = e.v[METHOD_NAME].s = text;
+		e.v[METHOD_SIGNATURE].s = e.v[METHOD_SOURCE].s = "";
+	} else if (id == EVENT_STACK) {
+		e.v[STACK_STACK].u = number;
+		e.v[STACK_CALLER].u = refers;
+		e.v[STACK_METHOD].u = 7;
+	}
+	return e;
+}
+
+static void give(struct log_carry *c, const struct event *e, struct emitted *out)
+{
+	out->count = 0;
+	assert_int_equal(log_carry_event(c, e, collect, out), 0);
+}
+
+static void give_definition(struct log_carry *c, uint16_t id, uint64_t number, uint64_t refers)
+{
+	struct event e = defined(id, number, refers, "text");
+	struct emitted out;
+
+	give(c, &e, &out);
+}
+
+/* How many definitions come with an event that names all of these in a new part. */
+static unsigned comes_with(struct log_carry *c, uint32_t thread, uint64_t lock, uint64_t stack,
+			   struct emitted *out)
+{
+	struct event e = {.id = EVENT_MONITOR_CONTENDED_EXIT, .thread = thread, .time_ns = 9};
+
+	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = lock;
+	e.v[MONITOR_CONTENDED_EXIT_STACK].u = stack;
+	log_carry_cut(c);
+	give(c, &e, out);
+	return out->count;
+}
+
+/* What the recorder has forgotten goes when no other definition needs it. */
+static void test_forget(void **state)
+{
 	struct log_carry *c = NULL;
+	struct emitted out;
 
 	(void)state;
-	assert_int_equal(log_carry_new(&c), 0);
-	for (uint32_t n = 1; n <= 5000; n++) {
-		struct event e = {.id = EVENT_THREAD, .thread = n};
-
-		out.count = 0;
-		assert_int_equal(log_carry_event(c, &e, collect, &out), 0);
-		assert_int_equal(out.count, 1);
-		add(c, EVENT_THREAD_END, n, 1, 0);
-		if (n % 100 == 0)
-			log_carry_cut(c);
-	}
-	add(c, EVENT_MONITOR_CONTENDED_ENTERED, 50, 2, 0); /* nothing is emitted for it */
+	assert_int_equal(log_carry_new(NULL, &c), 0);
+	give_definition(c, EVENT_THREAD, 1, 0);
+	give_definition(c, EVENT_CLASS, 2, 0);
+	give_definition(c, EVENT_LOCK, 3, 2);
+	give_definition(c, EVENT_METHOD, 7, 0);
+	give_definition(c, EVENT_STACK, 4, 0);
+	give_definition(c, EVENT_STACK, 5, 4);
+	assert_int_equal(comes_with(c, 1, 3, 5, &out), 6);
+	log_carry_forget(c, EVENT_CLASS, 2);
+	log_carry_forget(c, EVENT_STACK, 4);
+	log_carry_forget(c, EVENT_METHOD, 7);
+	assert_int_equal(comes_with(c, 1, 3, 5, &out), 6);
+	assert_int_equal(comes_with(c, 1, 3, 4, &out), 5);
+	log_carry_forget(c, EVENT_LOCK, 3);
+	assert_int_equal(comes_with(c, 1, 3, 5, &out), 4);
+	give_definition(c, EVENT_LOCK, 8, 2); /* its class is gone: it has none */
+	assert_int_equal(comes_with(c, 0, 8, 0, &out), 1);
+	assert_int_equal(out.events[0].v[LOCK_CLASS].u, 0);
+	log_carry_forget(c, EVENT_STACK, 5); /* with its caller and their method */
+	assert_int_equal(comes_with(c, 0, 0, 4, &out), 0);
+	log_carry_forget(c, EVENT_THREAD, 1);
+	log_carry_forget(c, EVENT_THREAD, 1);
+	log_carry_forget(c, EVENT_THREAD, 77);
+	log_carry_forget(c, EVENT_NOTE, 1);
+	assert_int_equal(comes_with(c, 1, 0, 0, &out), 0);
 	log_carry_free(c);
+}
+
+/* An event that is open for longer than what it names is known names it no more. */
+static void test_open_and_forgotten(void **state)
+{
+	struct event enter = {.id = EVENT_MONITOR_CONTENDED_ENTER, .thread = 1, .time_ns = 3};
+	struct log_carry *c = NULL;
+	struct emitted out;
+
+	(void)state;
+	assert_int_equal(log_carry_new(NULL, &c), 0);
+	give_definition(c, EVENT_THREAD, 1, 0);
+	give_definition(c, EVENT_LOCK, 3, 0);
+	give_definition(c, EVENT_STACK, 4, 0);
+	enter.v[MONITOR_CONTENDED_ENTER_LOCK].u = 3;
+	enter.v[MONITOR_CONTENDED_ENTER_STACK].u = 4;
+	give(c, &enter, &out);
+	log_carry_forget(c, EVENT_STACK, 4);
+	log_carry_cut(c);
+	out.count = 0;
+	assert_int_equal(log_carry_open(c, collect, &out), 0);
+	assert_int_equal(out.count, 3);
+	assert_int_equal(out.events[2].v[MONITOR_CONTENDED_ENTER_LOCK].u, 3);
+	assert_int_equal(out.events[2].v[MONITOR_CONTENDED_ENTER_STACK].u, 0);
+	log_carry_free(c);
+}
+
+/* Classes beyond the budget: those that the recorder has forgotten go, though locks name them. */
+static void test_budget(void **state)
+{
+	struct budget budget = {.max = 256 * 1024};
+	struct log_carry *c = NULL;
+	unsigned without = 0;
+	struct emitted out;
+
+	(void)state;
+	assert_int_equal(log_carry_new(&budget, &c), 0);
+	for (uint64_t n = 1; n <= 10000; n++) {
+		give_definition(c, EVENT_CLASS, n, 0);
+		give_definition(c, EVENT_LOCK, n, n);
+		log_carry_forget(c, EVENT_CLASS, n);
+		assert_true(budget.most <= budget.max);
+	}
+	for (uint64_t n = 1; n <= 10000; n++) {
+		unsigned count = comes_with(c, 0, n, 0, &out);
+
+		without += count == 1;
+		assert_int_equal(out.events[count - 1].v[LOCK_CLASS].u, count == 1 ? 0 : n);
+	}
+	assert_in_range(without, 5000, 9900);
+	log_carry_free(c);
+	assert_int_equal(budget.used, 0);
 }
 
 static int run(void)
@@ -396,7 +514,7 @@ static int run(void)
 	struct emitted out = {.count = 0};
 	struct log_carry *c = NULL;
 	struct event e;
-	int err = log_carry_new(&c);
+	int err = log_carry_new(NULL, &c);
 
 	for (unsigned n = 0; !err && fixture_nth(n, &e); n++) {
 		out.count = 0;
@@ -431,9 +549,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_definitions),   cmocka_unit_test(test_open),
-		cmocka_unit_test(test_nested),        cmocka_unit_test(test_open_is_defined),
-		cmocka_unit_test(test_ended_threads), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_definitions), cmocka_unit_test(test_open),
+		cmocka_unit_test(test_nested),      cmocka_unit_test(test_open_is_defined),
+		cmocka_unit_test(test_forget),      cmocka_unit_test(test_open_and_forgotten),
+		cmocka_unit_test(test_budget),      cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

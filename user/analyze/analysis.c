@@ -30,6 +30,7 @@ struct analysis {
 	uint64_t hole_ns;                          /* the end of the last one; 0: there was none */
 	uint64_t begin_ns;                         /* 0: with the first event */
 	uint64_t walks_before[ANALYSIS_WALKS_MAX]; /* by then */
+	struct analysis_bounded bounded_before[ANALYSIS_BOUNDED_MAX];
 	struct analysis_note *notes;
 	uint32_t notes_capacity;
 	struct analysis_facts facts;
@@ -111,6 +112,30 @@ static int lost_add(struct analysis *a, const struct event *e)
 	return 0;
 }
 
+static uint64_t since(uint64_t count, uint64_t before, uint64_t known)
+{
+	return count > before && count - before > known ? count - before : known;
+}
+
+/* And these. */
+static void bounded_add(struct analysis *a, const struct event *e)
+{
+	uint64_t kind = e->v[MEMORY_BOUND_KIND].u;
+	struct analysis_bounded *b, *before;
+
+	if (kind >= ANALYSIS_BOUNDED_MAX)
+		return;
+	b = &a->facts.bounded[kind];
+	before = &a->bounded_before[kind];
+	if (e->time_ns < a->begin_ns) {
+		before->forgotten = e->v[MEMORY_BOUND_FORGOTTEN].u;
+		before->shared = e->v[MEMORY_BOUND_SHARED].u;
+		return;
+	}
+	b->forgotten = since(e->v[MEMORY_BOUND_FORGOTTEN].u, before->forgotten, b->forgotten);
+	b->shared = since(e->v[MEMORY_BOUND_SHARED].u, before->shared, b->shared);
+}
+
 static int note_add(struct analysis *a, const struct event *e)
 {
 	struct analysis_note note = {.level = e->v[NOTE_LEVEL].u};
@@ -149,6 +174,9 @@ static int facts_add(struct analysis *a, const struct event *e)
 	case EVENT_STACK_WALK:
 		walks_add(a, e);
 		return 0;
+	case EVENT_MEMORY_BOUND:
+		bounded_add(a, e);
+		return 0;
 	case EVENT_END:
 		f->ended = true;
 		f->end_reason = e->v[END_REASON].u;
@@ -174,6 +202,7 @@ static const uint8_t wants[SCHEMA_ID_MAX + 1] = {
 	[EVENT_LOST] = WANT_FACTS,
 	[EVENT_NOTE] = WANT_FACTS,
 	[EVENT_STACK_WALK] = WANT_FACTS,
+	[EVENT_MEMORY_BOUND] = WANT_FACTS,
 	[EVENT_END] = WANT_FACTS,
 	[EVENT_THREAD] = WANT_NAMES | WANT_WALL,
 	[EVENT_CLASS] = WANT_NAMES,

@@ -31,6 +31,12 @@ struct analysis_note {
 };
 
 #define ANALYSIS_WALKS_MAX 64
+#define ANALYSIS_BOUNDED_MAX 16
+
+/* What the recorder could not keep in memory. */
+struct analysis_bounded {
+	uint64_t forgotten, shared;
+};
 
 /* What is to be known of the events as such. */
 /* A time of which there are no events. */
@@ -42,10 +48,11 @@ struct analysis_facts {
 	uint64_t events;
 	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
 	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
-	uint64_t first_ns, last_ns;         /* times of the first and the last event; 0: none */
-	bool ended;                         /* there was an end event */
-	uint64_t end_reason;                /* enum end_reason */
-	const struct analysis_lost *lost;   /* those not zero */
+	struct analysis_bounded bounded[ANALYSIS_BOUNDED_MAX]; /* by enum bounded or a newer one */
+	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
+	bool ended;                       /* there was an end event */
+	uint64_t end_reason;              /* enum end_reason */
+	const struct analysis_lost *lost; /* those not zero */
 	uint32_t lost_count;
 	const struct analysis_note *notes;
 	uint32_t note_count;

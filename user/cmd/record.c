@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/record_flight.h"
+#include "cmd/record_memory.h"
 #include "cmd/record_output.h"
 #include "cmd/rights.h"
 #include "jvm/find.h"
@@ -104,6 +105,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->recorder.log;
 		state->child_inputs[1] = &o->recorder;
+		state->child_inputs[2] = &o->recorder;
 		return 0;
 	case 'p':
 		parse_jvm(arg, state, o);
@@ -146,14 +148,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "-u USER is for COMMAND");
 		record_flight_check(&o->recorder, state);
 		record_output_check(&o->recorder.log, o->command != NULL, state);
+		record_memory_check(&o->recorder, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = {
-	{&record_output_argp, 0, NULL, 0}, {&record_flight_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&record_output_argp, 0, NULL, 0},
+					     {&record_flight_argp, 0, NULL, 0},
+					     {&record_memory_argp, 0, NULL, 0},
+					     {0}};
 static const struct argp argp = {
 	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, children, NULL, NULL};
 
@@ -198,6 +203,7 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds%s",
 			    s->lost_ring ? "; a larger --buffer helps" : "");
+	record_memory_summary(&o->recorder, s);
 	if (!log->keep_ns)
 		record_output_read_it(log);
 }

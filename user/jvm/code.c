@@ -18,6 +18,7 @@
  */
 #include "jvm/code.h"
 
+#include "base/store.h"
 #include "jvm/mem.h"
 #include "jvm/method.h"
 #include "jvm/scopes.h"
@@ -26,29 +27,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 #define SEGMENT_FREE 0xff
 #define SEGMENT_STEPS_MAX 16384 /* a block of 254 segments each: 500 MB */
 #define STATE_MAX 2             /* in use, not used any more for new calls */
 #define LEVEL_C1_MAX 3
 #define LEVEL_C2 4
-#define KNOWN_MAX 200000 /* pcs and Methods each; all are dropped then */
-#define TEXT_MAX (256u << 20)
+#define BYTES_MAX (256ull << 20) /* unless code_bound() says otherwise */
+#define OVERHEAD 16              /* of malloc */
 
 struct named {
+	uint64_t digest[2];
 	struct code_method method;
-	UT_hash_handle hh;
+	char *text; /* class, name, signature, source */
 	size_t size;
-	char text[]; /* hidden, class, name, signature, source */
 };
 
 struct known_method {
 	uint64_t addr;
 	const struct code_method *method;
 	struct method read; /* without the names */
-	UT_hash_handle hh;
 };
 
 #define PLACE_UNLOCK (1ull << 32) /* beside the compile id */
@@ -60,66 +57,136 @@ struct place {
 
 struct known_place {
 	struct place place;
-	UT_hash_handle hh;
-	uint32_t count;
-	struct code_frame frames[];
+	uint64_t count;
+	struct code_frame *frames;
 };
 
 struct code {
 	const struct mem *m;
 	const struct code_layout *l;
-	struct named *named;
-	struct known_method *methods;
-	struct known_place *places;
-	uint32_t named_count;
-	size_t text_size;
+	struct store *named, *methods, *places;
+	struct budget own, *budget;
+	uint32_t named_count; /* numbers that were given */
+	uint64_t forgotten;
 };
+
+/* --- keeping ----------------------------------------------------------------------------- */
+
+/*
+ * When there is no room, everything is forgotten at the beginning of the next call: what is needed
+ * still comes again. (Numbers of methods are the log's: they are not given twice.) Within a call
+ * nothing goes, since its frames point to methods.
+ */
+#define ROOM_MIN 8 /* that much of the budget, as a part of it, is free when a call begins */
+
+static void frames_free(struct code *c, struct known_place *k)
+{
+	if (k->frames)
+		budget_give(c->budget, k->count * sizeof(*k->frames) + OVERHEAD);
+	free(k->frames);
+}
+
+static void method_drop(struct code *c, struct known_method *k)
+{
+	budget_give(c->budget, k->read.lines_size);
+	method_clear(&k->read);
+}
+
+void code_forget(struct code *c)
+{
+	struct known_method *k = NULL;
+
+	while (c->methods && (k = store_next(c->methods, k))) {
+		method_drop(c, k);
+		store_remove(c->methods, k);
+	}
+}
+
+static void stores_free(struct code *c)
+{
+	struct known_method *m = NULL;
+	struct known_place *p = NULL;
+	struct named *n = NULL;
+
+	while (c->methods && (m = store_next(c->methods, m)))
+		method_drop(c, m);
+	while (c->places && (p = store_next(c->places, p)))
+		frames_free(c, p);
+	while (c->named && (n = store_next(c->named, n))) {
+		budget_give(c->budget, n->size + OVERHEAD);
+		free(n->text);
+	}
+	store_free(c->methods);
+	store_free(c->places);
+	store_free(c->named);
+	c->methods = c->places = c->named = NULL;
+}
+
+static int stores_new(struct code *c)
+{
+	struct store_options o = {.key_bytes = sizeof(uint64_t),
+				  .entry_bytes = sizeof(struct known_method),
+				  .budget = c->budget};
+	int err = store_new(&o, &c->methods);
+
+	o.key_bytes = sizeof(struct place);
+	o.entry_bytes = sizeof(struct known_place);
+	if (!err)
+		err = store_new(&o, &c->places);
+	o.key_bytes = 2 * sizeof(uint64_t);
+	o.entry_bytes = sizeof(struct named);
+	return err ? err : store_new(&o, &c->named);
+}
 
 int code_new(const struct mem *m, const struct code_layout *l, struct code **ret)
 {
 	struct code *c = calloc(1, sizeof(*c));
+	int err;
 
 	if (!c)
 		return -ENOMEM;
 	c->m = m;
 	c->l = l;
+	c->own.max = BYTES_MAX;
+	c->budget = &c->own;
+	err = stores_new(c);
+	if (err) {
+		code_free(c);
+		return err;
+	}
 	*ret = c;
 	return 0;
 }
 
-void code_forget(struct code *c)
+/* 0, or -ENOMEM: nothing is there any more. */
+static int make_room(struct code *c)
 {
-	struct known_method *k, *next;
+	const struct budget *b = c->budget;
 
-	HASH_ITER (hh, c->methods, k, next) {
-		HASH_DEL(c->methods, k);
-		method_clear(&k->read);
-		free(k);
-	}
+	if (c->named && b->max - b->used >= b->max / ROOM_MIN)
+		return 0;
+	if (c->named)
+		c->forgotten += store_count(c->named);
+	stores_free(c);
+	return stores_new(c);
 }
 
-static void places_drop(struct code *c)
+void code_bound(struct code *c, struct budget *budget)
 {
-	struct known_place *k, *next;
+	stores_free(c); /* made anew by the next call */
+	c->budget = budget;
+}
 
-	HASH_ITER (hh, c->places, k, next) {
-		HASH_DEL(c->places, k);
-		free(k);
-	}
+uint64_t code_forgotten(const struct code *c)
+{
+	return c->forgotten;
 }
 
 void code_free(struct code *c)
 {
-	struct named *n, *next;
-
 	if (!c)
 		return;
-	code_forget(c);
-	places_drop(c);
-	HASH_ITER (hh, c->named, n, next) {
-		HASH_DEL(c->named, n);
-		free(n);
-	}
+	stores_free(c);
 	free(c);
 }
 
@@ -130,37 +197,65 @@ static char *text_add(char *at, const char *text)
 	return stpcpy(at, text) + 1;
 }
 
-/* The one with these names; it is made if there is none. NULL: no memory. */
-static const struct code_method *method_named(struct code *c, const struct method *m)
+static char *text_join(const struct method *m, size_t size)
 {
-	size_t size = 1 + strlen(m->class_name) + strlen(m->name) + strlen(m->signature) +
-		      strlen(m->source) + 4;
-	struct named *n = malloc(sizeof(*n) + size), *known;
-	char *at;
+	char *text = malloc(size), *at = text;
 
-	if (!n)
+	if (!text)
 		return NULL;
-	n->text[0] = m->hidden;
-	at = n->text + 1;
-	n->method = (struct code_method){.class_name = at, .hidden = m->hidden};
-	n->method.name = at = text_add(at, m->class_name);
-	n->method.signature = at = text_add(at, m->name);
-	n->method.source = at = text_add(at, m->signature);
-	text_add(at, m->source);
-	HASH_FIND(hh, c->named, n->text, size, known);
-	if (known || size > TEXT_MAX - c->text_size) {
-		free(n);
-		return known ? &known->method : NULL;
+	at = text_add(at, m->class_name);
+	at = text_add(at, m->name);
+	at = text_add(at, m->signature);
+	at = text_add(at, m->source);
+	*at = m->hidden ? 'h' : '-';
+	return text;
+}
+
+/* Its text is the entry's own from here on. */
+static void named_fill(struct code *c, struct named *n, char *text, size_t size)
+{
+	n->text = text;
+	n->size = size;
+	n->method.class_name = text;
+	n->method.name = n->method.class_name + strlen(n->method.class_name) + 1;
+	n->method.signature = n->method.name + strlen(n->method.name) + 1;
+	n->method.source = n->method.signature + strlen(n->method.signature) + 1;
+	n->method.hidden = text[size - 1] == 'h';
+	n->method.number = c->named_count++;
+}
+
+/* The one with these names; it is made if there is none. -ENOSPC, -ENOMEM. */
+static int method_named(struct code *c, const struct method *m, const struct code_method **ret)
+{
+	size_t size = strlen(m->class_name) + strlen(m->name) + strlen(m->signature) +
+		      strlen(m->source) + 5;
+	char *text = text_join(m, size);
+	uint64_t digest[2];
+	struct named *known;
+	void *entry;
+	int err = 0;
+
+	if (!text)
+		return -ENOMEM;
+	store_digest(c->named, text, size, digest);
+	known = store_find(c->named, digest);
+	if (known) {
+		free(text);
+		*ret = &known->method;
+		return 0;
 	}
-	n->method.number = c->named_count;
-	HASH_ADD_KEYPTR(hh, c->named, n->text, size, n);
-	if (!n->hh.tbl) { /* uthash leaves out what it has no memory for */
-		free(n);
-		return NULL;
+	if (!budget_take(c->budget, size + OVERHEAD))
+		err = -ENOSPC;
+	else if ((err = store_add(c->named, digest, &entry)))
+		budget_give(c->budget, size + OVERHEAD);
+	if (err) {
+		free(text);
+		return err;
 	}
-	c->named_count++;
-	c->text_size += size;
-	return &n->method;
+	known = entry;
+	named_fill(c, known, text, size);
+	*ret = &known->method;
+	return 0;
 }
 
 static void names_drop(struct method *m)
@@ -174,37 +269,34 @@ static void names_drop(struct method *m)
 
 static int method_find(struct code *c, uint64_t addr, const struct known_method **ret)
 {
-	struct known_method *k;
+	struct known_method *k = store_find(c->methods, &addr);
+	const struct code_method *method;
+	struct method read;
+	void *entry;
 	int err;
 
-	HASH_FIND(hh, c->methods, &addr, sizeof(addr), k);
 	if (k) {
 		*ret = k;
 		return 0;
 	}
-	if (HASH_COUNT(c->methods) >= KNOWN_MAX)
-		code_forget(c);
-	k = calloc(1, sizeof(*k));
-	if (!k)
-		return -ENOMEM;
-	k->addr = addr;
-	err = method_read(c->m, c->l, addr, &k->read);
+	err = method_read(c->m, c->l, addr, &read);
 	if (err)
-		goto fail;
-	err = -ENOMEM;
-	k->method = method_named(c, &k->read);
-	if (!k->method)
-		goto fail;
-	names_drop(&k->read);
-	HASH_ADD(hh, c->methods, addr, sizeof(k->addr), k);
-	if (!k->hh.tbl)
-		goto fail;
+		return err;
+	err = method_named(c, &read, &method);
+	names_drop(&read);
+	if (!err && !budget_take(c->budget, read.lines_size))
+		err = -ENOSPC;
+	else if (!err && (err = store_add(c->methods, &addr, &entry)))
+		budget_give(c->budget, read.lines_size);
+	if (err) {
+		method_clear(&read);
+		return err;
+	}
+	k = entry;
+	k->method = method;
+	k->read = read;
 	*ret = k;
 	return 0;
-fail:
-	method_clear(&k->read);
-	free(k);
-	return err;
 }
 
 static int frame_fill(struct code *c, uint64_t method, uint32_t bci, enum code_frame_type type,
@@ -230,8 +322,10 @@ static int frame_fill(struct code *c, uint64_t method, uint32_t bci, enum code_f
 int code_interpreted(struct code *c, uint64_t method, uint32_t bci, struct code_frame *ret)
 {
 	struct code_frame frame;
-	int err = frame_fill(c, method, bci, CODE_FRAME_INTERPRETED, &frame);
+	int err = make_room(c);
 
+	if (!err)
+		err = frame_fill(c, method, bci, CODE_FRAME_INTERPRETED, &frame);
 	if (!err)
 		*ret = frame;
 	return err;
@@ -456,7 +550,7 @@ static int place_read(struct code *c, const struct place *p, enum code_at at,
 	count = nmethod_read(c, addr, end, p->pc, &n);
 	if (!count)
 		count = nmethod_frames(c, &n, at, ret);
-	if (count == -ENOMEM || count == -ESRCH)
+	if (count == -ENOMEM || count == -ENOSPC || count == -ESRCH)
 		return count;
 	err = nmethod_check(c, addr, (uint32_t)p->id);
 	if (err)
@@ -464,24 +558,27 @@ static int place_read(struct code *c, const struct place *p, enum code_at at,
 	return count == -EFAULT ? -EPROTO : count;
 }
 
-/* Without memory for it, it is read again next time. */
+/* Without memory or room for it, it is read again next time. */
 static void place_keep(struct code *c, const struct place *p, const struct code_frame *frames,
 		       int count)
 {
 	size_t size = (size_t)count * sizeof(*frames);
+	struct code_frame *copy;
 	struct known_place *k;
+	void *entry;
 
-	if (HASH_COUNT(c->places) >= KNOWN_MAX)
-		places_drop(c);
-	k = malloc(sizeof(*k) + size);
-	if (!k)
+	if (!budget_take(c->budget, size + OVERHEAD))
 		return;
-	k->place = *p;
-	k->count = (uint32_t)count;
-	memcpy(k->frames, frames, size);
-	HASH_ADD(hh, c->places, place, sizeof(k->place), k);
-	if (!k->hh.tbl)
-		free(k);
+	copy = malloc(size);
+	if (!copy || store_add(c->places, p, &entry)) {
+		budget_give(c->budget, size + OVERHEAD);
+		free(copy);
+		return;
+	}
+	memcpy(copy, frames, size);
+	k = entry;
+	k->count = (uint64_t)count;
+	k->frames = copy;
 }
 
 int code_compiled(struct code *c, uint64_t pc, uint32_t id, enum code_at at,
@@ -489,10 +586,12 @@ int code_compiled(struct code *c, uint64_t pc, uint32_t id, enum code_at at,
 {
 	struct place place = {pc, id | (at == CODE_AT_UNLOCK ? PLACE_UNLOCK : 0)};
 	struct code_frame frames[CODE_FRAMES_MAX];
-	struct known_place *k;
-	int count;
+	const struct known_place *k;
+	int count = make_room(c);
 
-	HASH_FIND(hh, c->places, &place, sizeof(place), k);
+	if (count)
+		return count;
+	k = store_find(c->places, &place);
 	if (k && at == CODE_AT_RETURN && k->frames[0].inferred)
 		return -EPROTO;
 	if (k) {

@@ -6,18 +6,21 @@
 
 #include "jvm/code_layout.h"
 
+struct budget;
 struct code;
 struct mem;
 
 #define CODE_FRAMES_MAX                                                                            \
 	64 /* inlined into one compiled frame; HotSpot inlines 15 levels by default */
 
-/* Interned: two methods of equal text and class are one; lent until code_free. */
+/* Interned: two methods of equal text and class are one; lent until the next call. */
 struct code_method {
 	const char *class_name;                /* as Class.getName(): with dots */
 	const char *name, *signature, *source; /* source: "" where it is not known */
 	bool hidden;
-	uint32_t number; /* 0, 1, 2, ... in the order in which they were first seen */
+	/* 0, 1, 2, ... in the order in which they were first seen; never used for another one. A
+	 * method that was forgotten for want of room has a new one when it comes again. */
+	uint32_t number;
 };
 
 enum code_frame_type {
@@ -39,6 +42,10 @@ struct code_frame {
 /* m and l are lent until code_free. 0 or -ENOMEM. */
 int code_new(const struct mem *m, const struct code_layout *l, struct code **ret);
 void code_free(struct code *c);
+/* What may be remembered from now on; lent until code_free. At first 256 MB. */
+void code_bound(struct code *c, struct budget *budget);
+/* How many methods have been forgotten for want of room. */
+uint64_t code_forgotten(const struct code *c);
 
 /* How the thread came to be at a pc. */
 enum code_at {
@@ -52,7 +59,8 @@ enum code_at {
  * innermost first; their number, at most CODE_FRAMES_MAX. Frames are marked as inferred unless the
  * PcDesc is exact. Known ones are found without a read of the target.
  * -ESTALE: the code is not there any more: it was replaced, unloaded, or is being. -EPROTO: what is
- * there makes no sense, or there is no PcDesc. -ESRCH: the process has ended. -ENOMEM.
+ * there makes no sense, or there is no PcDesc. -ESRCH: the process has ended. -ENOSPC: there is no
+ * room for its names. -ENOMEM.
  */
 #define CODE_ID_OSR 0x80000000u
 int code_compiled(struct code *c, uint64_t pc, uint32_t id, enum code_at at,

@@ -1,13 +1,18 @@
 /*
- * Every definition is kept, for the next part may need it: about 100 bytes each, as long as the
- * recorder itself remembers what it has defined, but for threads that have ended and are named in
- * no event of two parts. A definition that comes is in the part in which it comes, with its own
- * time; in a later one it stands before the first event that needs it, with that event's time, so
- * that nobody takes it for an event of the time before. Which fields need which definitions
- * follows from their types.
+ * Every definition is kept, for the next part may need it, until the recorder says that the number
+ * is in no event any more (log_carry_forget), and no definition that is kept refers to it. A
+ * definition that comes is in the part in which it comes, with its own time; in a later one it
+ * stands before the first event that needs it, with that event's time, so that nobody takes it for
+ * an event of the time before. Which fields need which definitions follows from their types.
  *
  * In the first part everything has been defined before it is used, so nothing is looked up: what it
  * costs is that of the open events.
+ *
+ * Locks, threads, strings and chains are as many as the recorder itself remembers, which is
+ * bounded there. Classes and methods stay, besides, as long as some lock or chain refers to them,
+ * and have names of any length: they have a budget of their own. Where it ends, those that the
+ * recorder has forgotten go; then the lock has no class in the parts that follow, the frame no
+ * method.
  */
 #include "log/carry.h"
 
@@ -17,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/store.h"
 #include "log/open_events.h"
 #include "log/schema.h"
-#include "log/text.h"
 
 enum kind { THREADS, CLASSES, LOCKS, STRINGS, METHODS, STACKS, KIND_COUNT };
 
@@ -37,25 +42,14 @@ static const struct {
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == KIND_COUNT, "all kinds");
 
 #define KIND_NONE KIND_COUNT
-#define FIRST_BITS 8
+#define TEXT_OVERHEAD 16 /* of malloc */
 
-struct slot {
-	uint64_t number;     /* 0: free */
-	uint32_t part;       /* the last one in which it was defined or asked for */
-	uint32_t place : 31; /* of the definition: 1 + index; 0: there is none (any more) */
-	uint32_t ended : 1;  /* a thread that will have no events */
-};
-
-/* Open addressing, as numbers are looked up several times per event. */
-struct table {
-	struct slot *slots;
-	unsigned bits;
-	uint32_t used; /* slots */
-	/* The definitions: field_count values each, and the time is of no use to anybody. */
-	const struct event_desc *desc;
-	union field_value *values;
-	uint32_t count, capacity;
-	uint32_t free_place; /* 0: none; the others follow in their first values */
+struct definition {
+	uint64_t number;
+	uint32_t part;              /* the last one in which it was defined */
+	uint32_t refs : 31;         /* of other definitions */
+	uint32_t forgotten : 1;     /* no event refers to it any more */
+	union field_value values[]; /* the time is of no use to anybody */
 };
 
 /* The fields of an event kind that name something. */
@@ -66,10 +60,15 @@ struct needs {
 };
 
 struct log_carry {
-	struct table tables[KIND_COUNT];
+	struct store *tables[KIND_COUNT];
+	struct table_of {
+		struct log_carry *carry;
+		const struct event_desc *desc;
+	} of[KIND_COUNT];
 	struct needs *needs; /* by place in schema_table */
 	struct open_events *open;
-	struct text_set *texts;
+	struct budget *budget;       /* of classes and methods */
+	bool incomplete[KIND_COUNT]; /* some are not known any more */
 	uint32_t part;
 	uint64_t *chain; /* numbers of call chains, on the way to the outermost */
 	size_t chain_capacity;
@@ -121,23 +120,87 @@ static void needs_fill(struct needs *n, const struct event_desc *desc)
 	}
 }
 
-int log_carry_new(struct log_carry **ret)
+static bool is_loose(enum kind kind)
+{
+	return kind == CLASSES || kind == METHODS;
+}
+
+static struct definition *find(struct log_carry *c, enum kind kind, uint64_t number)
+{
+	return number ? store_find(c->tables[kind], &number) : NULL;
+}
+
+static struct budget *budget_of(struct log_carry *c, enum kind kind)
+{
+	return is_loose(kind) ? c->budget : NULL;
+}
+
+/* --- keeping ---------------------------------------------------------------------------------- */
+
+static void texts_free(struct log_carry *c, enum kind kind, struct definition *d)
+{
+	const struct event_desc *desc = c->of[kind].desc;
+
+	for (unsigned i = 0; i < desc->field_count; i++) {
+		char *text = (char *)(uintptr_t)d->values[i].s;
+
+		if (desc->fields[i].type != FIELD_STR || !text)
+			continue;
+		budget_give(budget_of(c, kind), strlen(text) + 1 + TEXT_OVERHEAD);
+		free(text);
+		d->values[i].s = NULL;
+	}
+}
+
+/* Of classes and methods: their budget is used up. */
+static bool forget_loose(void *ctx, void *entry)
+{
+	struct definition *d = entry;
+	struct table_of *of = ctx;
+	enum kind kind = (enum kind)(of - of->carry->of);
+
+	if (!d->forgotten)
+		return false;
+	texts_free(of->carry, kind, d);
+	of->carry->incomplete[kind] = true;
+	return true;
+}
+
+static int tables_new(struct log_carry *c)
+{
+	struct store_options o = {.key_bytes = sizeof(uint64_t)};
+	int err = 0;
+
+	for (unsigned i = 0; i < KIND_COUNT && !err; i++) {
+		c->of[i] = (struct table_of){c, schema_event(kinds[i].event)};
+		o.entry_bytes = (uint32_t)(sizeof(struct definition) +
+					   c->of[i].desc->field_count * sizeof(union field_value));
+		o.budget = budget_of(c, i);
+		o.forget = is_loose(i) ? forget_loose : NULL;
+		o.ctx = &c->of[i];
+		err = store_new(&o, &c->tables[i]);
+	}
+	return err;
+}
+
+int log_carry_new(struct budget *budget, struct log_carry **ret)
 {
 	struct log_carry *c = calloc(1, sizeof(*c));
-	unsigned i;
+	int err = -ENOMEM;
 
 	if (!c)
 		return -ENOMEM;
 	c->part = 1;
+	c->budget = budget;
 	c->open = open_events_new();
 	c->needs = calloc(schema_table_count, sizeof(*c->needs));
-	if (!c->open || !c->needs) {
+	if (c->open && c->needs)
+		err = tables_new(c);
+	if (err) {
 		log_carry_free(c);
-		return -ENOMEM;
+		return err;
 	}
-	for (i = 0; i < KIND_COUNT; i++)
-		c->tables[i].desc = schema_event(kinds[i].event);
-	for (i = 0; i < schema_table_count; i++)
+	for (unsigned i = 0; i < schema_table_count; i++)
 		needs_fill(&c->needs[i], &schema_table[i]);
 	*ret = c;
 	return 0;
@@ -145,110 +208,78 @@ int log_carry_new(struct log_carry **ret)
 
 void log_carry_free(struct log_carry *c)
 {
+	struct definition *d;
+
 	if (!c)
 		return;
 	for (unsigned i = 0; i < KIND_COUNT; i++) {
-		free(c->tables[i].slots);
-		free(c->tables[i].values);
+		d = NULL;
+		while (c->tables[i] && (d = store_next(c->tables[i], d)))
+			texts_free(c, i, d);
+		store_free(c->tables[i]);
 	}
 	free(c->needs);
 	free(c->chain);
 	open_events_free(c->open);
-	text_set_free(&c->texts);
 	free(c);
 }
 
-/* --- tables of numbers ----------------------------------------------------------------------- */
-
-/* The slot of a number, or the free one where it belongs. */
-static struct slot *slot_at(struct slot *slots, unsigned bits, uint64_t number)
+/* What a definition refers to, besides a chain to its caller. */
+static struct definition *referred(struct log_carry *c, enum kind kind, const struct definition *d)
 {
-	size_t mask = ((size_t)1 << bits) - 1;
-	size_t i = (size_t)(number * 0x9e3779b97f4a7c15ull >> (64 - bits));
-
-	while (slots[i].number && slots[i].number != number)
-		i = (i + 1) & mask;
-	return &slots[i];
+	if (kind == LOCKS)
+		return find(c, CLASSES, d->values[LOCK_CLASS].u);
+	return kind == STACKS ? find(c, METHODS, d->values[STACK_METHOD].u) : NULL;
 }
 
-/* Makes room, if only by leaving out numbers without a definition. */
-static int grow_slots(struct table *t)
+/* Its caller, which has a smaller number: else there would be circles. */
+static struct definition *caller_of(struct log_carry *c, enum kind kind, const struct definition *d)
 {
-	size_t size = t->slots ? (size_t)1 << t->bits : 0;
-	unsigned bits = FIRST_BITS;
-	struct slot *slots;
-	uint32_t used = 0;
+	uint64_t caller = kind == STACKS ? d->values[STACK_CALLER].u : 0;
 
-	for (size_t i = 0; i < size; i++)
-		used += t->slots[i].place != 0;
-	while ((size_t)1 << bits < 4 * ((size_t)used + 1))
-		bits++;
-	slots = calloc((size_t)1 << bits, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < size; i++)
-		if (t->slots[i].place)
-			*slot_at(slots, bits, t->slots[i].number) = t->slots[i];
-	free(t->slots);
-	t->slots = slots;
-	t->bits = bits;
-	t->used = used;
-	return 0;
+	return caller < d->number ? find(c, STACKS, caller) : NULL;
 }
 
-/* Lent until the next call. */
-static int slot_of(struct table *t, uint64_t number, struct slot **ret)
+/* False: d is needed still. */
+static bool let_go(struct definition *d)
 {
-	struct slot *slot = t->slots ? slot_at(t->slots, t->bits, number) : NULL;
-	int err;
-
-	if (!slot || !slot->number) {
-		if (!t->slots || t->used >= 1u << (t->bits - 1)) {
-			err = grow_slots(t);
-			if (err)
-				return err;
-			slot = slot_at(t->slots, t->bits, number);
-		}
-		slot->number = number;
-		t->used++;
-	}
-	*ret = slot;
-	return 0;
+	if (d && d->refs)
+		d->refs--;
+	return d && !d->refs && d->forgotten;
 }
 
-static union field_value *values_at(const struct table *t, uint32_t place)
+static void remove_one(struct log_carry *c, enum kind kind, struct definition *d)
 {
-	return t->values + (size_t)(place - 1) * t->desc->field_count;
+	texts_free(c, kind, d);
+	store_remove(c->tables[kind], d);
+	c->incomplete[kind] = true;
 }
 
-static int place_new(struct table *t, uint32_t *ret)
+/* With the callers that only it has needed. */
+static void remove_definition(struct log_carry *c, enum kind kind, struct definition *d)
 {
-	uint32_t capacity;
-	void *grown;
+	struct definition *other, *caller;
 
-	if (t->free_place) {
-		*ret = t->free_place;
-		t->free_place = (uint32_t)values_at(t, *ret)->u;
-		return 0;
-	}
-	if (t->count == t->capacity) {
-		capacity = t->capacity ? 2 * t->capacity : 64;
-		grown = realloc(t->values,
-				(size_t)capacity * t->desc->field_count * sizeof(*t->values));
-		if (!grown)
-			return -ENOMEM;
-		t->values = grown;
-		t->capacity = capacity;
-	}
-	*ret = ++t->count;
-	return 0;
+	do {
+		other = referred(c, kind, d);
+		caller = caller_of(c, kind, d);
+		if (let_go(other))
+			remove_one(c, kind == LOCKS ? CLASSES : METHODS, other);
+		remove_one(c, kind, d);
+		d = caller;
+	} while (let_go(d));
 }
 
-static void place_free(struct table *t, struct slot *slot)
+void log_carry_forget(struct log_carry *c, uint16_t event, uint64_t number)
 {
-	values_at(t, slot->place)->u = t->free_place;
-	t->free_place = slot->place;
-	slot->place = 0;
+	enum kind kind = kind_defined_by(event);
+	struct definition *d = kind == KIND_NONE ? NULL : find(c, kind, number);
+
+	if (!d)
+		return;
+	d->forgotten = 1;
+	if (!d->refs)
+		remove_definition(c, kind, d);
 }
 
 /* --- definitions that this part needs --------------------------------------------------------- */
@@ -256,32 +287,37 @@ static void place_free(struct table *t, struct slot *slot)
 static int need_fields(struct log_carry *c, const struct event_desc *desc,
 		       const union field_value *v);
 
-static int define(struct log_carry *c, enum kind kind, uint64_t number, uint32_t place)
+/* What it refers to and is not known any more, it does not refer to. */
+static void clear_unknown(struct log_carry *c, const struct event_desc *desc, struct event *e)
 {
-	const struct table *t = &c->tables[kind];
+	const struct needs *n = &c->needs[desc - schema_table];
+
+	for (unsigned i = 0; i < n->count; i++)
+		if (c->incomplete[n->kind[i]] && !find(c, n->kind[i], e->v[n->field[i]].u))
+			e->v[n->field[i]].u = 0;
+}
+
+static int define(struct log_carry *c, enum kind kind, const struct definition *d)
+{
+	const struct event_desc *desc = c->of[kind].desc;
 	struct event e = {.id = kinds[kind].event, .time_ns = c->time_ns};
 
-	memcpy(e.v, values_at(t, place), t->desc->field_count * sizeof(*e.v));
+	memcpy(e.v, d->values, desc->field_count * sizeof(*e.v));
+	clear_unknown(c, desc, &e);
 	if (kind == THREADS)
-		e.thread = (uint32_t)number;
+		e.thread = (uint32_t)d->number;
 	return c->emit(c->ctx, &e);
 }
 
-/* 1: it is to be defined: *ret is its place. 0: it has been, or cannot be. */
-static int is_missing(struct log_carry *c, enum kind kind, uint64_t number, uint32_t *ret)
+/* The definition that is to be made here; NULL: it is there already, or cannot be. */
+static const struct definition *missing(struct log_carry *c, enum kind kind, uint64_t number)
 {
-	struct slot *slot;
-	int err;
+	struct definition *d = find(c, kind, number);
 
-	*ret = 0;
-	if (!number)
-		return 0;
-	err = slot_of(&c->tables[kind], number, &slot);
-	if (err || slot->part == c->part)
-		return err;
-	slot->part = c->part;
-	*ret = slot->place;
-	return slot->place != 0;
+	if (!d || d->part == c->part)
+		return NULL;
+	d->part = c->part;
+	return d;
 }
 
 static int chain_push(struct log_carry *c, size_t at, uint64_t number)
@@ -302,35 +338,24 @@ static int chain_push(struct log_carry *c, size_t at, uint64_t number)
 
 static int define_frame(struct log_carry *c, uint64_t number)
 {
-	struct table *t = &c->tables[STACKS];
-	struct slot *slot;
-	uint64_t method;
-	uint32_t place;
-	int err;
+	const struct definition *d = find(c, STACKS, number);
+	const struct definition *method = missing(c, METHODS, d->values[STACK_METHOD].u);
+	int err = method ? define(c, METHODS, method) : 0;
 
-	err = slot_of(t, number, &slot);
-	if (err)
-		return err;
-	method = values_at(t, slot->place)[STACK_METHOD].u;
-	err = is_missing(c, METHODS, method, &place);
-	if (err > 0)
-		err = define(c, METHODS, method, place);
-	return err ? err : define(c, STACKS, number, slot->place);
+	return err ? err : define(c, STACKS, d);
 }
 
 /* Callers first, and no recursion: chains are as deep as the program's stacks. */
 static int need_stack(struct log_carry *c, uint64_t number)
 {
+	const struct definition *d;
 	size_t depth = 0;
 	uint64_t caller;
-	uint32_t place;
-	int err;
+	int err = 0;
 
-	while ((err = is_missing(c, STACKS, number, &place)) == 1) {
+	while (!err && (d = missing(c, STACKS, number))) {
 		err = chain_push(c, depth++, number);
-		if (err)
-			return err;
-		caller = values_at(&c->tables[STACKS], place)[STACK_CALLER].u;
+		caller = d->values[STACK_CALLER].u;
 		number = caller < number ? caller : 0; /* else it would be a circle */
 	}
 	while (!err && depth)
@@ -340,16 +365,16 @@ static int need_stack(struct log_carry *c, uint64_t number)
 
 static int need(struct log_carry *c, enum kind kind, uint64_t number)
 {
-	uint32_t place;
+	const struct definition *d;
 	int err;
 
 	if (kind == STACKS)
 		return need_stack(c, number);
-	err = is_missing(c, kind, number, &place);
-	if (err <= 0)
-		return err;
-	err = need_fields(c, c->tables[kind].desc, values_at(&c->tables[kind], place));
-	return err ? err : define(c, kind, number, place);
+	d = missing(c, kind, number);
+	if (!d)
+		return 0;
+	err = need_fields(c, c->of[kind].desc, d->values);
+	return err ? err : define(c, kind, d);
 }
 
 static int need_fields(struct log_carry *c, const struct event_desc *desc,
@@ -377,23 +402,72 @@ static int need_event(struct log_carry *c, const struct event_desc *desc, const 
 
 /* --- definitions that come -------------------------------------------------------------------- */
 
-static int keep(struct log_carry *c, enum kind kind, const struct event *e, uint32_t place)
+/* -ENOSPC: there is no room for the text. */
+static int text_keep(struct log_carry *c, enum kind kind, const char *text, const char **ret)
 {
-	struct table *t = &c->tables[kind];
-	union field_value *v = values_at(t, place);
+	uint64_t bytes = strlen(text) + 1 + TEXT_OVERHEAD;
+	char *copy;
 
-	for (unsigned i = 0; i < t->desc->field_count; i++) {
-		const char *text = e->v[i].s;
-
-		if (t->desc->fields[i].type == FIELD_STR) {
-			text = text_set_add(&c->texts, text ? text : "", text ? strlen(text) : 0);
-			if (!text)
-				return -ENOMEM;
-			v[i].s = text;
-		} else {
-			v[i] = e->v[i];
-		}
+	while (!budget_take(budget_of(c, kind), bytes))
+		if (store_squeeze(c->tables[kind]))
+			return -ENOSPC;
+	copy = strdup(text);
+	if (!copy) {
+		budget_give(budget_of(c, kind), bytes);
+		return -ENOMEM;
 	}
+	*ret = copy;
+	return 0;
+}
+
+static int values_keep(struct log_carry *c, enum kind kind, const struct event *e,
+		       struct definition *d)
+{
+	const struct event_desc *desc = c->of[kind].desc;
+	int err = 0;
+
+	for (unsigned i = 0; i < desc->field_count; i++) {
+		d->values[i].u = 0;
+		if (desc->fields[i].type != FIELD_STR)
+			d->values[i] = e->v[i];
+		else if (!err)
+			err = text_keep(c, kind, e->v[i].s ? e->v[i].s : "", &d->values[i].s);
+	}
+	return err;
+}
+
+static void count_ref(struct definition *d)
+{
+	if (d)
+		d->refs++;
+}
+
+/* -ENOSPC: it is a class or a method, and the budget is used up: it is not kept. */
+static int keep(struct log_carry *c, enum kind kind, uint64_t number, const struct event *e)
+{
+	struct definition *d = find(c, kind, number);
+	void *entry;
+	int err;
+
+	if (d) {
+		let_go(referred(c, kind, d));
+		let_go(caller_of(c, kind, d));
+		texts_free(c, kind, d);
+	} else {
+		err = store_add(c->tables[kind], &number, &entry);
+		if (err)
+			return err;
+		d = entry;
+	}
+	d->part = c->part;
+	d->forgotten = 0;
+	err = values_keep(c, kind, e, d);
+	if (err) {
+		remove_one(c, kind, d);
+		return err;
+	}
+	count_ref(referred(c, kind, d));
+	count_ref(caller_of(c, kind, d));
 	return 0;
 }
 
@@ -401,43 +475,19 @@ static int on_definition(struct log_carry *c, enum kind kind, const struct event
 			 const struct event *e)
 {
 	uint64_t number = kinds[kind].number < 0 ? e->thread : e->v[kinds[kind].number].u;
-	struct table *t = &c->tables[kind];
-	struct slot *slot;
-	uint32_t place;
 	int err;
 
 	if (number) {
-		err = slot_of(t, number, &slot);
-		if (err)
+		err = keep(c, kind, number, e);
+		if (err && err != -ENOSPC)
 			return err;
-		place = slot->place;
-		err = place ? 0 : place_new(t, &place);
-		if (!err)
-			err = keep(c, kind, e, place);
-		if (err)
-			return err;
-		slot->place = place;
-		slot->part = c->part;
-		slot->ended = 0;
+		c->incomplete[kind] |= err != 0;
 		c->time_ns = e->time_ns;
 		err = c->part == 1 ? 0 : need_fields(c, desc, e->v);
 		if (err)
 			return err;
 	}
 	return c->emit(c->ctx, e);
-}
-
-static int thread_ended(struct log_carry *c, uint32_t thread)
-{
-	struct slot *slot;
-	int err;
-
-	if (!thread)
-		return 0;
-	err = slot_of(&c->tables[THREADS], thread, &slot);
-	if (!err)
-		slot->ended = 1;
-	return err;
 }
 
 int log_carry_event(struct log_carry *c, const struct event *e, log_carry_emit emit, void *ctx)
@@ -454,38 +504,30 @@ int log_carry_event(struct log_carry *c, const struct event *e, log_carry_emit e
 	if (kind != KIND_NONE)
 		return on_definition(c, kind, desc, e);
 	err = need_event(c, desc, e);
-	if (!err && e->id == EVENT_THREAD_END)
-		err = thread_ended(c, e->thread);
 	return err ? err : open_events_add(c->open, e);
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* Its definition goes when two parts have not needed it: as an owner, it may be named late. */
-static void forget_ended(struct log_carry *c)
-{
-	struct table *t = &c->tables[THREADS];
-
-	for (size_t i = 0; t->slots && i < (size_t)1 << t->bits; i++) {
-		struct slot *slot = &t->slots[i];
-
-		if (slot->ended && slot->place && c->part - slot->part > 2)
-			place_free(t, slot);
-	}
-}
-
 void log_carry_cut(struct log_carry *c)
 {
 	c->part++;
-	forget_ended(c);
 }
 
+/* What was open for long may name what has been forgotten since. */
 static int emit_open(void *ctx, const struct event *e)
 {
+	const struct event_desc *desc = schema_event(e->id);
 	struct log_carry *c = ctx;
-	int err = need_event(c, schema_event(e->id), e);
+	struct event known = {.id = e->id, .thread = e->thread, .time_ns = e->time_ns};
+	int err = need_event(c, desc, e);
 
-	return err ? err : c->emit(c->ctx, e);
+	if (err)
+		return err;
+	memcpy(known.v, e->v, desc->field_count * sizeof(*e->v));
+	if (c->part > 1)
+		clear_unknown(c, desc, &known);
+	return c->emit(c->ctx, &known);
 }
 
 int log_carry_open(struct log_carry *c, log_carry_emit emit, void *ctx)

@@ -12,20 +12,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "log/schema.h"
 #include "log/text.h"
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(added) ((void)(added))
-/* Keys are four numbers, most of them small. */
+/* Keys are four numbers: see key_of(). */
 #define HASH_FUNCTION(key, length, hash) ((hash) = hash_of(key))
 static unsigned hash_of(const void *key);
 #include <uthash.h>
 
 #define DEPTH_MAX 64
 #define NOTES_MAX 256
-#define OPEN_MAX (256 * 1024)
+#define OPEN_MAX (64 * 1024) /* of some 350 bytes */
 
 struct open_key {
 	uint64_t what;
@@ -44,6 +45,7 @@ struct open_events {
 	struct entry *all; /* by key, the innermost of each; in the order in which they came */
 	struct entry *unused;
 	struct text_set *texts;
+	uint64_t seed[2];
 	size_t count;
 	unsigned notes;
 };
@@ -60,7 +62,14 @@ static unsigned hash_of(const void *key)
 
 struct open_events *open_events_new(void)
 {
-	return calloc(1, sizeof(struct open_events));
+	struct open_events *o = calloc(1, sizeof(*o));
+
+	if (!o || getrandom(o->seed, sizeof(o->seed), 0) != sizeof(o->seed)) {
+		free(o);
+		return NULL;
+	}
+	o->seed[1] |= 1;
+	return o;
 }
 
 static void list_free(struct entry *e)
@@ -128,12 +137,19 @@ static int keep_texts(struct open_events *o, const struct event_desc *desc, stru
 	return 0;
 }
 
-static void key_of(const struct schema_state *s, const struct event *e, struct open_key *ret)
+/* Some of the numbers are the recorded process's own: so they are multiplied, before the hash, by
+ * one that it does not know. */
+static void key_of(const struct open_events *o, const struct schema_state *s, const struct event *e,
+		   struct open_key *ret)
 {
+	uint64_t n;
+
 	memset(ret, 0, sizeof(*ret));
 	ret->what = s->what;
-	for (unsigned i = 0; i < s->of_count; i++)
-		ret->of[i] = s->of[i] < 0 ? e->thread : e->v[s->of[i]].u;
+	for (unsigned i = 0; i < s->of_count; i++) {
+		n = s->of[i] < 0 ? e->thread : e->v[s->of[i]].u;
+		ret->of[i] = (n ^ o->seed[0]) * o->seed[1];
+	}
 }
 
 static struct entry *find(const struct open_events *o, const struct open_key *key)
@@ -213,7 +229,7 @@ static int on_open(struct open_events *o, const struct event_desc *desc,
 	struct open_key key;
 	struct entry *old;
 
-	key_of(s, e, &key);
+	key_of(o, s, e, &key);
 	old = find(o, &key);
 	if (!old)
 		return open_new(o, desc, &key, e);
@@ -228,7 +244,7 @@ static int on_close(struct open_events *o, const struct schema_state *s, const s
 	struct entry *inner, *outer;
 	struct open_key key;
 
-	key_of(s, e, &key);
+	key_of(o, s, e, &key);
 	inner = find(o, &key);
 	if (!inner)
 		return 0;
@@ -265,7 +281,7 @@ static void forget_thread(struct open_events *o, uint32_t thread)
 		if (s->role == STATE_NONE || s->role == STATE_CLOSES || s->of_count != 1 ||
 		    s->of[0] >= 0)
 			continue;
-		key_of(s, &of, &key);
+		key_of(o, s, &of, &key);
 		e = find(o, &key);
 		if (e)
 			forget(o, e);

@@ -29,7 +29,7 @@ int log_range_new(struct log_order *o, uint64_t from_ns, uint64_t to_ns, struct 
 	r->from_ns = from_ns;
 	r->to_ns = to_ns;
 	r->all = !from_ns && to_ns == UINT64_MAX;
-	err = from_ns ? log_carry_new(&r->carry) : 0;
+	err = from_ns ? log_carry_new(NULL, &r->carry) : 0;
 	if (err) {
 		log_range_free(r);
 		return err;

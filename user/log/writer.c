@@ -319,7 +319,7 @@ static int begin(struct log_writer *w, const json_t *header, struct log_output *
 	if (w->part_bytes)
 		err = json_is_object(header) ? header_of_parts(header, &w->header) : -EINVAL;
 	if (!err && (w->part_bytes || w->o.sync_ns))
-		err = log_carry_new(&w->carry);
+		err = log_carry_new(w->o.carry, &w->carry);
 	if (!err)
 		err = pack_header(w, w->header ? w->header : header, &buf);
 	if (!err)
@@ -392,6 +392,12 @@ void log_write(struct log_writer *w, const struct event *e)
 		w->newest_ns = e->time_ns;
 	if (w->closed && w->carry)
 		w->err = after_block(w);
+}
+
+void log_forget(struct log_writer *w, uint16_t event, uint64_t number)
+{
+	if (w->carry)
+		log_carry_forget(w->carry, event, number);
 }
 
 void log_writer_flush(struct log_writer *w)

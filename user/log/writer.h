@@ -7,6 +7,7 @@
 
 #include "log/block.h"
 
+struct budget;
 struct event;
 struct log_output;
 struct log_writer;
@@ -34,6 +35,8 @@ struct log_writer_options {
 	/* Not NULL: is shown every event, before it is written. */
 	void (*watch)(void *ctx, const struct event *e);
 	void *watch_ctx;
+	/* Of what parts need of those before; lent; NULL: without bound. */
+	struct budget *carry;
 	uint64_t sync_ns;     /* not 0: a block of synchronization each time this much has passed */
 	uint32_t block_bytes; /* of a body; 0: the default */
 };
@@ -72,6 +75,9 @@ uint64_t log_writer_least_bytes(unsigned deviation_pct);
 /* Sticky: after the first error nothing more is written; log_writer_error tells it (negative
  * errno), some time after it happened. */
 void log_write(struct log_writer *w, const struct event *e);
+/* The number that this event has defined (EVENT_LOCK, ...) is in no event from now on: no later
+ * part needs its definition. */
+void log_forget(struct log_writer *w, uint16_t event, uint64_t number);
 void log_writer_flush(struct log_writer *w); /* closes the open blocks and hands them over */
 int log_writer_error(const struct log_writer *w);
 /* Those of the bytes are exact after log_writer_sync and log_writer_finish. */

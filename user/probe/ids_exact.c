@@ -6,7 +6,7 @@
  * tell its object, until it is deflated. What is inflated and deflated and nothing else is
  * forgotten then: a program can do that a million times a second.
  */
-#include "probe/ids_parts.h"
+#include "probe/ids_locks.h"
 
 #include <linux/types.h>
 #include <stdarg.h>
@@ -30,27 +30,29 @@ static struct wire_lock as_lock(const struct wire_exact *r)
 		.head = r->head, .object = r->object, .klass = r->klass, .hash = r->hash};
 }
 
-/* It is a lock that somebody has used: its identity is kept for ever. */
+/* It is a lock that somebody has used: its identity outlives its deflation. */
 static uint32_t lock_use(struct ids *ids, struct lock_id *l)
 {
-	struct hash_id *h = l->used ? NULL : ids_hash_find(ids, l->info.class, l->info.hash);
+	struct hash_id *h = NULL;
 
+	if (l->info && !l->used)
+		h = ids_hash_find(ids, l->info->class, l->info->hash);
 	l->used = true;
 	if (h)
 		h->used = true;
-	return l->info.number;
+	return l->info ? l->info->number : 0;
 }
 
 /* Whether the number that is known is the right one. */
 static bool monitor_is_still(const struct lock_id *l, const struct class_id *c,
 			     const struct wire_exact *r)
 {
-	if (!l->info.number)
+	if (!l->info)
 		return false;
 	if (!r->klass) /* whatever it was last */
 		return true;
 	return !l->gone && l->klass == r->klass &&
-	       (!r->hash || (l->info.hash == r->hash && ids_class_is_still(l, c)));
+	       (!r->hash || (l->info->hash == r->hash && ids_class_is_still(l, c)));
 }
 
 uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
@@ -59,48 +61,43 @@ uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
 	struct wire_lock lock = as_lock(r);
 	const struct class_id *c = ids_class_find(ids, r->klass);
 	struct hash_id *h = c ? ids_hash_find(ids, c->number, r->hash) : NULL;
+	struct lock_facts f = {c ? c->number : 0, LOCK_GROUP_MONITOR, LOCK_IDENTITY_MONITOR};
+	uint32_t number;
 	struct lock_id *l;
 
 	if (!r->object)
 		return 0;
 	l = ids_lock_get(ids, (struct lock_key){r->object, 0});
 	if (!l)
+		return ids_lock_shared(ids, r->head.time_ns);
+	ids_thread_at(ids, &r->head, l);
+	if (monitor_is_still(l, c, r))
+		return use ? lock_use(ids, l) : l->info->number;
+	/* Another object's; or the one of which nothing was known, but its hash now is. */
+	if (l->gone || (l->klass && l->klass != r->klass) ||
+	    (l->info && l->info->hash && l->info->hash != r->hash) || h)
+		ids_lock_clear(ids, l);
+	l->gone = false;
+	l->klass = r->klass;
+	number = ids_lock_update(ids, l, &lock, &f);
+	return use && l->info ? lock_use(ids, l) : number;
+}
+
+uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor, const struct wire_head *h)
+{
+	struct lock_id *l = ids_lock_find(ids, (struct lock_key){monitor, 0});
+
+	if (!l || l->gone || !l->info)
 		return 0;
-	if (!monitor_is_still(l, c, r)) {
-		/* Another object's; or the one of which nothing was known, but its hash now is. */
-		if (l->gone || (l->klass && l->klass != r->klass) ||
-		    (l->info.hash && l->info.hash != r->hash) || h) {
-			memset(&l->info, 0, sizeof(l->info));
-			l->used = false;
-		}
-		l->gone = false;
-		l->klass = r->klass;
-		ids_lock_update(ids, l, &lock, c ? c->number : 0, LOCK_GROUP_MONITOR,
-				LOCK_IDENTITY_MONITOR);
-	}
-	return use ? lock_use(ids, l) : l->info.number;
-}
-
-static struct lock_id *monitor_find(struct ids *ids, uint64_t monitor)
-{
-	struct lock_key key = {monitor, 0};
-	struct lock_id *l;
-
-	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
-	return l;
-}
-
-uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor)
-{
-	struct lock_id *l = monitor_find(ids, monitor);
-
-	return l && !l->gone ? lock_use(ids, l) : 0;
+	if (h)
+		ids_thread_at(ids, h, l);
+	return lock_use(ids, l);
 }
 
 uint32_t ids_monitor_forget(struct ids *ids, uint64_t monitor)
 {
-	struct lock_id *l = monitor_find(ids, monitor);
-	uint32_t number = l && !l->gone ? l->info.number : 0;
+	struct lock_id *l = ids_lock_find(ids, (struct lock_key){monitor, 0});
+	uint32_t number = l && !l->gone && l->info ? l->info->number : 0;
 	struct hash_id *h;
 
 	if (!number)
@@ -108,13 +105,10 @@ uint32_t ids_monitor_forget(struct ids *ids, uint64_t monitor)
 	l->gone = true;
 	if (l->used)
 		return number;
-	h = ids_hash_find(ids, l->info.class, l->info.hash);
-	if (h && !h->used) {
-		HASH_DEL(ids->hashes, h);
-		free(h);
-	}
-	HASH_DEL(ids->locks, l);
-	free(l);
+	h = ids_hash_find(ids, l->info->class, l->info->hash);
+	if (h && !h->used)
+		ids_hash_remove(ids, h);
+	ids_lock_remove(ids, l);
 	return number;
 }
 
@@ -178,31 +172,40 @@ static bool blocker_take(struct ids *ids, struct class_id *c, const struct wire_
 	return false;
 }
 
+/* It is known, and nothing of it is new. */
+static bool blocker_is_still(const struct lock_id *l, const struct class_id *c, uint32_t group)
+{
+	return l && l->info && l->info->group >= group && ids_class_is_still(l, c);
+}
+
 uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r)
 {
 	struct class_id *c = ids_class_find(ids, r->klass);
 	struct wire_lock lock = as_lock(r);
 	struct lock_key key = {r->hash, r->klass};
-	struct lock_id *l = NULL;
-	uint32_t group;
+	struct lock_facts f = {.class = c ? c->number : 0, .identity = LOCK_IDENTITY_UNKNOWN};
+	struct lock_id *l;
+	uint32_t number;
 
 	if (!r->klass)
 		return 0;
 	if (r->head.kind == WIRE_EXACT_PARK_BEGIN || r->head.kind == WIRE_EXACT_PARK_END)
 		lock.owner_tid = r->owner_tid;
-	group = ids_blocker_group(c, &lock);
-	HASH_FIND(hh, ids->locks, &key, sizeof(key), l);
-	if (l && l->info.number && l->info.group >= group && ids_class_is_still(l, c))
-		return l->info.number;
-	if ((!l || !ids_class_is_still(l, c)) && (!r->hash || !c || !blocker_take(ids, c, r))) {
-		key.address = 0;
-		lock.hash = 0;
+	f.group = ids_blocker_group(c, &lock);
+	l = ids_lock_find(ids, key);
+	if (!blocker_is_still(l, c, f.group)) {
+		if ((!l || !ids_class_is_still(l, c)) &&
+		    (!r->hash || !c || !blocker_take(ids, c, r))) {
+			key.address = 0;
+			lock.hash = 0;
+		}
+		l = ids_lock_get(ids, key);
 	}
-	l = ids_lock_get(ids, key);
 	if (!l)
-		return 0;
-	if (l->info.number && l->info.group >= group && ids_class_is_still(l, c))
-		return l->info.number;
-	ids_lock_update(ids, l, &lock, c ? c->number : 0, group, LOCK_IDENTITY_UNKNOWN);
-	return lock_use(ids, l);
+		return ids_lock_shared(ids, r->head.time_ns);
+	ids_thread_at(ids, &r->head, l);
+	if (blocker_is_still(l, c, f.group))
+		return l->info->number;
+	number = ids_lock_update(ids, l, &lock, &f);
+	return l->info ? lock_use(ids, l) : number;
 }

@@ -1,72 +1,75 @@
 /* probe/ids_parts.h: what the files of ids share. */
 #pragma once
 
+#include "base/store.h"
 #include "probe/ids.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "probe/memory.h"
 
 struct class_id {
 	uint64_t klass;
 	uint32_t number;
 	uint32_t flags;
 	uint32_t blockers; /* of a patched JVM: objects of it that have a number */
-	char *name;
-	UT_hash_handle hh;
+	uint32_t pad;
+	char *name; /* NULL: its number is not used any more */
 };
 
-struct lock_key {
-	uint64_t address;
-	uint64_t klass; /* blockers; 0 for monitors */
+struct lock_id;
+
+struct thread_id {
+	uint32_t tid;
+	uint32_t number;
+	uint32_t ns_tid;
+	bool daemon, existed, seen, ended;
+	uint64_t start_ns;
+	uint64_t java_id;
+	char *name;         /* NULL: there is none, or there was no room for it */
+	struct lock_id *at; /* that it blocks on, or waits at */
 };
 
-struct lock_info {
-	uint32_t number, class, hash, group, identity;
-	uint64_t address;
-};
-
-struct lock_id {
-	struct lock_key key;
-	uint64_t handle; /* monitors: the weak handle's slot */
-	uint64_t klass;
-	bool gone; /* deflated */
-	bool used; /* by more than its inflation */
-	struct lock_info info;
-	UT_hash_handle hh;
-};
-
-struct hash_key {
-	uint32_t class, hash;
-};
-
-struct hash_id {
-	struct hash_key key;
-	bool used; /* likewise, now or in an earlier inflation */
-	struct lock_info info;
-	UT_hash_handle hh;
+/* Threads that have ended are forgotten in this order. */
+struct ended {
+	uint32_t order; /* counts up */
+	uint32_t tid, number;
+	uint32_t pad;
+	uint64_t time_ns;
 };
 
 struct ids {
 	struct log_writer *w;
-	struct thread_id *threads;
-	struct class_id *classes;
-	struct lock_id *locks;
-	struct hash_id *hashes;
-	struct string_id *strings;
+	struct memory *memory; /* NULL: without bound */
+	struct store *threads, *by_ns_tid, *ended;
+	struct store *classes;
+	struct store *locks, *infos, *hashes;
+	struct store *strings;
+	struct thread_id *last; /* the one that was asked for last; NULL: none */
+	uint32_t ended_first, ended_next;
+	uint32_t lock_shared, string_shared; /* their numbers; 0: not needed yet */
 	uint32_t thread_count, class_count, lock_count, string_count;
 	int err;
 };
 
+int ids_threads_new(struct ids *ids);
+void ids_threads_free(struct ids *ids);
+int ids_locks_new(struct ids *ids);
+void ids_locks_free(struct ids *ids);
+
+/* A part of the budget; NULL: without bound. */
+struct budget *ids_budget(struct ids *ids, enum memory_part part);
+/* store_add that keeps -ENOMEM in ids; NULL: there is no room (which is counted), or no memory. */
+void *ids_add(struct ids *ids, struct store *s, const void *key, enum memory_kind kind);
+void ids_count_forgotten(struct ids *ids, enum memory_kind kind);
+void ids_count_shared(struct ids *ids, enum memory_kind kind);
+/* A copy of the text; NULL: there is no room for it, even if others of that store go. */
+char *ids_text_keep(struct ids *ids, struct store *s, enum memory_part part, const char *text);
+void ids_text_drop(struct ids *ids, enum memory_part part, char *text);
+/* From the target: to valid UTF-8. */
+void ids_text_clean(char *to, size_t size, const char *from, uint32_t length, bool dots);
+
+/* NULL: there is none yet, and (make) no room for one. */
+struct thread_id *ids_thread_find(struct ids *ids, uint32_t tid, bool make);
+/* What a thread does with a lock: it blocks on it or waits at it from now on, or not any more. */
+void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l);
+
 /* NULL: it is not known, or was never told. */
 struct class_id *ids_class_find(struct ids *ids, uint64_t klass);
-/* A class is unloaded, and its address used again: what is known of a lock of it is of another. */
-bool ids_class_is_still(const struct lock_id *l, const struct class_id *c);
-/* Makes it if there is none; NULL: no memory. */
-struct lock_id *ids_lock_get(struct ids *ids, struct lock_key key);
-struct hash_id *ids_hash_find(struct ids *ids, uint32_t class, uint32_t hash);
-/* Brings what is known of a lock up to date with a record, and writes it when it changed; its
- * number. */
-uint32_t ids_lock_update(struct ids *ids, struct lock_id *l, const struct wire_lock *r,
-			 uint32_t class, uint32_t group, uint32_t identity);
-/* LOCK_GROUP_JUC or LOCK_GROUP_OTHER. */
-uint32_t ids_blocker_group(const struct class_id *c, const struct wire_lock *r);

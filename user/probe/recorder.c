@@ -37,6 +37,8 @@
 #include "probe/host.h"
 #include "probe/ids.h"
 #include "probe/log_error.h"
+#include "probe/losses.h"
+#include "probe/memory.h"
 #include "probe/programs.h"
 #include "probe/recorder.h"
 #include "probe/translate.h"
@@ -50,7 +52,6 @@
 #define REFRESH_MS 200 /* while the JVM is starting up */
 #define NAMES_EACH_WINDOW                                                                          \
 	512 /* Java threads whose names are read anew in each window; more: in each tenth */
-#define LOST_KEYS (WIRE_KIND_COUNT * WIRE_PLACE_COUNT)
 
 struct recorder {
 	struct jvm *j;
@@ -67,13 +68,13 @@ struct recorder {
 	struct native *native; /* NULL: not needed yet */
 	bool without_stacks;
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
-	uint64_t walks[WALK_RESULT_COUNT];
+	struct memory memory;
+	struct losses losses;
 	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush;
 	uint64_t windows, starting_until;
 	unsigned names_every;
 	bool starting;
 	bool contended; /* in this window */
-	uint64_t lost[LOST_KEYS], lost_total, lost_ring;
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
@@ -295,6 +296,8 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 
 	if (err)
 		return fail(why, err, "out of memory");
+	memory_divide(&r->memory, o->max_memory, o->max_memory_other);
+	log.carry = &r->memory.part[MEMORY_CARRY];
 	header = describe(r, o);
 	err = header ? log_writer_open(&log, header, &r->w) : -ENOMEM;
 	json_decref(header);
@@ -302,9 +305,9 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		return fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
 	if (err)
 		return fail(why, err, "%s cannot be written: %s", o->log.path, log_error_text(err));
-	err = ids_new(r->w, &r->ids);
+	err = ids_new(r->w, &r->memory, &r->ids);
 	if (!err)
-		err = chains_new(r->w, programs_class_epoch(r->p), &r->chains);
+		err = chains_new(r->w, &r->memory, programs_class_epoch(r->p), &r->chains);
 	if (!err && r->code)
 		chains_resolve_by(r->chains, r->code);
 	if (!err)
@@ -446,48 +449,16 @@ static void sample(struct recorder *r)
 	programs_consume(r->p);
 }
 
-static void write_lost(struct recorder *r)
+static void write_losses(struct recorder *r)
 {
-	uint64_t now[LOST_KEYS];
+	uint64_t lost[LOSSES_KEYS], walks[WALK_RESULT_COUNT];
 
-	if (programs_lost(r->p, now, LOST_KEYS))
-		return;
-	r->lost_total = 0;
-	r->lost_ring = 0;
-	for (unsigned i = 0; i < LOST_KEYS; i++) {
-		struct event e = {.id = EVENT_LOST, .time_ns = clock_mono_ns()};
-
-		r->lost_total += now[i];
-		if (i % WIRE_PLACE_COUNT == WIRE_LOST_RING)
-			r->lost_ring += now[i];
-		if (now[i] == r->lost[i])
-			continue;
-		r->lost[i] = now[i];
-		e.v[LOST_EVENT_ID].u = translate_event_of(i / WIRE_PLACE_COUNT);
-		e.v[LOST_PLACE].u = i % WIRE_PLACE_COUNT;
-		e.v[LOST_COUNT].u = now[i];
-		log_write(r->w, &e);
-	}
-}
-
-static void write_walks(struct recorder *r)
-{
-	uint64_t now[WALK_RESULT_COUNT];
-
-	if (programs_walks(r->p, now))
-		return;
-	now[WALK_RESULT_ASTRAY] = chains_astray(r->chains);
-	now[WALK_RESULT_UNRESOLVED] = chains_unresolved(r->chains);
-	for (unsigned i = 0; i < WALK_RESULT_COUNT; i++) {
-		struct event e = {.id = EVENT_STACK_WALK, .time_ns = clock_mono_ns()};
-
-		if (now[i] == r->walks[i])
-			continue;
-		r->walks[i] = now[i];
-		e.v[STACK_WALK_RESULT].u = i;
-		e.v[STACK_WALK_COUNT].u = now[i];
-		log_write(r->w, &e);
-	}
+	if (!programs_lost(r->p, lost, LOSSES_KEYS))
+		losses_write_lost(&r->losses, lost, r->t, r->w);
+	if (!programs_walks(r->p, walks))
+		losses_write_walks(&r->losses, walks, r->chains, r->w);
+	chains_count(r->chains);
+	memory_write(&r->memory, r->w, clock_mono_ns());
 }
 
 static void read_names(struct recorder *r)
@@ -529,8 +500,7 @@ static void window(struct recorder *r)
 	refresh(r);
 	sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
-	write_lost(r);
-	write_walks(r);
+	write_losses(r);
 	programs_sample_owners(r->p, r->contended);
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
@@ -701,8 +671,9 @@ void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 {
 	log_writer_stats(r->w, &ret->log);
 	ret->elapsed_ns = clock_mono_ns() - r->start_ns;
-	ret->lost = r->lost_total;
-	ret->lost_ring = r->lost_ring;
+	ret->lost = r->losses.total;
+	ret->lost_ring = r->losses.ring;
+	ret->given_up = memory_given_up(&r->memory);
 }
 
 bool recorder_monitor_missing(const struct recorder *r)
@@ -765,8 +736,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	programs_consume(r->p);
 	sample(r);
 	translate_flush(r->t, UINT64_MAX);
-	write_lost(r);
-	write_walks(r);
+	write_losses(r);
 	log_note_less(r->w, clock_mono_ns());
 	write_end(r, end);
 	if (r->dumps)

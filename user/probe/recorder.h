@@ -25,16 +25,19 @@ struct recorder_options {
 	bool stock_probes; /* do not use the hooks of a patched JVM */
 	bool starting;     /* libjvm.so has just been mapped: what is not there yet may come within
 			  seconds */
-	uint64_t buffer_bytes; /* of the ring buffer */
-	uint64_t window_ns;    /* of the thread and CPU samples */
-	uint64_t off_cpu_ns;   /* breaks of threads from this length on are told one by one */
-	json_t *command;       /* for the header: an array of strings; lent */
+	uint64_t buffer_bytes;     /* of the ring buffer */
+	uint64_t window_ns;        /* of the thread and CPU samples */
+	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
+	uint64_t max_memory;       /* of this process */
+	uint64_t max_memory_other; /* bytes of it that options ask for: a flight recorder's */
+	json_t *command;           /* for the header: an array of strings; lent */
 };
 
 struct recorder_stats {
 	uint64_t elapsed_ns;
 	uint64_t lost;
 	uint64_t lost_ring; /* of these, for want of room in the ring buffer */
+	uint64_t given_up;  /* numbers, for want of room within max_memory */
 	struct log_writer_stats log;
 };
 

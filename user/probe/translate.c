@@ -95,6 +95,15 @@ void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id
 	e->id = id;
 	e->time_ns = h->time_ns;
 	e->thread = ids_thread(to->ids, h->tid, h->time_ns);
+	to->homeless = h->tid && !e->thread;
+}
+
+void translate_event_put(struct translate_to *to, const struct event *e)
+{
+	if (!to->homeless)
+		log_write(to->w, e);
+	else if (e->id <= SCHEMA_ID_MAX)
+		to->lost[e->id]++;
 }
 
 static void event_begin(struct translate *t, struct event *e, uint16_t id,
@@ -157,7 +166,7 @@ static void thread_java(struct translate *t, const void *record)
 
 	ids_thread_java(t->to.ids, r);
 	event_begin(t, &e, EVENT_THREAD_START, &r->head);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 /* The task's end is the event; the Java side's stop comes just before it. */
@@ -178,7 +187,9 @@ static void sample(struct translate *t, const void *record)
 	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE,
 		    &r->head);
 	states_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
+	if (e.id == EVENT_THREAD_END)
+		ids_thread_ended(t->to.ids, r->head.tid, r->head.time_ns);
 }
 
 static void off_cpu(struct translate *t, const void *record)
@@ -192,7 +203,7 @@ static void off_cpu(struct translate *t, const void *record)
 	e.v[OFF_CPU_CPU_WAIT_NS].u = r->cpu_wait_ns;
 	e.v[OFF_CPU_THROTTLED_PART_NS].u = r->throttled_ns;
 	translate_counters(&e, OFF_CPU_CPU_NS, OFF_CPU_THROTTLED_NS, &r->self);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void theft(struct translate *t, const void *record)
@@ -204,7 +215,7 @@ static void theft(struct translate *t, const void *record)
 	e.v[THEFT_CPU].u = r->cpu;
 	e.v[THEFT_TAKEN_NS].u = r->taken_ns;
 	e.v[THEFT_TURN_NS].u = r->turn_ns;
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 /* Begins of spans, and renamings. */
@@ -220,7 +231,7 @@ static void span(struct translate *t, const void *record)
 		    &r->head);
 	e.v[SPAN_BEGIN_NAME].u = ids_string(t->to.ids, r->name, r->name_length, r->head.time_ns);
 	states_put(e.v + SPAN_BEGIN_CPU_NS, &r->self);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void span_end(struct translate *t, const void *record)
@@ -230,7 +241,7 @@ static void span_end(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_SPAN_END, &r->head);
 	states_put(e.v + SPAN_END_CPU_NS, &r->self);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void class(struct translate *t, const void *record)
@@ -272,7 +283,7 @@ static void monitor_enter(struct translate *t, const void *record)
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u =
 			chains_number(t->to.chains, r->owner_stack);
 	}
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void monitor_owner_seen(struct translate *t, const void *record)
@@ -289,7 +300,7 @@ static void monitor_owner_seen(struct translate *t, const void *record)
 	e.v[MONITOR_OWNER_SEEN_OWNER_DOING].u = r->owner_doing;
 	e.v[MONITOR_OWNER_SEEN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void monitor_exit(struct translate *t, const void *record)
@@ -309,7 +320,7 @@ static void monitor_exit(struct translate *t, const void *record)
 			   &r->self);
 	if (e.id == EVENT_MONITOR_CONTENDED_EXIT)
 		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->to.chains, r->stack);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void monitor_wait(struct translate *t, const void *record)
@@ -323,7 +334,7 @@ static void monitor_wait(struct translate *t, const void *record)
 	translate_counters(&e, MONITOR_WAIT_BEGIN_CPU_NS, MONITOR_WAIT_BEGIN_THROTTLED_NS,
 			   &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void monitor_notify(struct translate *t, const void *record)
@@ -335,7 +346,7 @@ static void monitor_notify(struct translate *t, const void *record)
 	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
 	translate_counters(&e, MONITOR_NOTIFY_CPU_NS, MONITOR_NOTIFY_THROTTLED_NS, &r->self);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void park_begin(struct translate *t, const void *record)
@@ -356,7 +367,7 @@ static void park_begin(struct translate *t, const void *record)
 	e.v[PARK_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
 	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
 	t->to.contended |= r->owner_tid != 0;
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void park_end(struct translate *t, const void *record)
@@ -368,7 +379,7 @@ static void park_end(struct translate *t, const void *record)
 	e.v[PARK_END_LOCK].u = ids_blocker(t->to.ids, r);
 	translate_counters(&e, PARK_END_CPU_NS, PARK_END_THROTTLED_NS, &r->self);
 	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, PARK_END_OWNER_THROTTLED_NS, r);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void unpark(struct translate *t, const void *record)
@@ -380,7 +391,7 @@ static void unpark(struct translate *t, const void *record)
 	e.v[UNPARK_TARGET].u = ids_thread(t->to.ids, r->target_tid, r->head.time_ns);
 	translate_counters(&e, UNPARK_CPU_NS, UNPARK_THROTTLED_NS, &r->self);
 	e.v[UNPARK_STACK].u = chains_number(t->to.chains, r->stack);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void owner_stack(struct translate *t, const void *record)
@@ -392,7 +403,7 @@ static void owner_stack(struct translate *t, const void *record)
 	e.v[OWNER_STACK_WAITER].u = ids_thread(t->to.ids, r->waiter_tid, r->head.time_ns);
 	e.v[OWNER_STACK_STACK].u = chains_number(t->to.chains, r->stack);
 	e.v[OWNER_STACK_SOURCE].u = r->source;
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void plain(struct translate *t, const void *record)
@@ -401,7 +412,7 @@ static void plain(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, translate_event_of(r->kind), r);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static uint32_t operation_now(const struct translate *t)
@@ -418,7 +429,7 @@ static void gc_begin(struct translate *t, const void *record)
 	t->gc_collector = 0;
 	event_begin(t, &e, EVENT_GC_BEGIN, r);
 	e.v[GC_BEGIN_OPERATION].u = operation_now(t);
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 static void gc_end(struct translate *t, const void *record)
@@ -430,7 +441,7 @@ static void gc_end(struct translate *t, const void *record)
 	e.v[GC_END_OPERATION].u = operation_now(t);
 	e.v[GC_END_KIND].u = t->gc_kind;
 	e.v[GC_END_COLLECTOR].u = t->gc_collector;
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 }
 
 /* Memory managers of HotSpot's collectors (GCMemoryManager names, JDK 8 to 25). */
@@ -473,7 +484,7 @@ static void gc_pool(struct translate *t, const void *record)
 	e.v[GC_POOL_USED_BYTES].u = r->used;
 	e.v[GC_POOL_COMMITTED_BYTES].u = r->committed;
 	e.v[GC_POOL_MAX_BYTES].u = r->max;
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 
 	memcpy(manager, r->manager,
 	       r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
@@ -526,7 +537,7 @@ static void vmop(struct translate *t, const void *record)
 	event_begin(t, &e, translate_event_of(r->head.kind), &r->head);
 	e.v[VM_OPERATION_BEGIN_OPERATION].u = name;
 	e.v[VM_OPERATION_BEGIN_MODE].u = r->mode;
-	log_write(t->to.w, &e);
+	translate_event_put(&t->to, &e);
 	if (r->head.kind == WIRE_VMOP_BEGIN) {
 		if (t->operation_depth < sizeof(t->operation) / sizeof(*t->operation))
 			t->operation[t->operation_depth++] = name;
@@ -618,6 +629,11 @@ void translate_record(struct translate *t, const void *record, size_t size)
 		return;
 	}
 	kinds[h->kind].translate(t, record);
+}
+
+uint32_t translate_lost(const struct translate *t, uint16_t event)
+{
+	return event <= SCHEMA_ID_MAX ? t->to.lost[event] : 0;
 }
 
 uint16_t translate_event_of(unsigned kind)

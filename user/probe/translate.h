@@ -28,5 +28,8 @@ bool translate_wants_refresh(struct translate *t);
 bool translate_contended(struct translate *t);
 uint64_t translate_unknown(const struct translate *t);
 
+/* Events of a kind that were lost as there was no room for their threads. */
+uint32_t translate_lost(const struct translate *t, uint16_t event);
+
 /* The event id that a lost record of this wire kind would have become; 0: none. */
 uint16_t translate_event_of(unsigned kind);

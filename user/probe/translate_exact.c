@@ -101,7 +101,7 @@ static void entering(struct translate_to *to, const struct wire_exact *r, uint32
 		e.v[MONITOR_CONTENDED_ENTERED_AFTER_WAIT].u = !!(r->head.flags & WIRE_AFTER_WAIT);
 	}
 	to->contended = true;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void exited(struct translate_to *to, const struct wire_exact *r, uint32_t lock)
@@ -119,7 +119,7 @@ static void exited(struct translate_to *to, const struct wire_exact *r, uint32_t
 	e.v[MONITOR_CONTENDED_EXIT_IN_WAIT].u = !!(r->head.flags & WIRE_IN_WAIT);
 	e.v[MONITOR_CONTENDED_EXIT_FORWARD].u = resolves ? 0 : r->forward;
 	e.v[MONITOR_CONTENDED_EXIT_RESOLVES].u = resolves ? r->forward : 0;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void wait_begin(struct translate_to *to, const struct wire_exact *r, uint32_t lock)
@@ -132,7 +132,7 @@ static void wait_begin(struct translate_to *to, const struct wire_exact *r, uint
 	translate_counters(&e, MONITOR_WAIT_BEGIN_CPU_NS, MONITOR_WAIT_BEGIN_THROTTLED_NS,
 			   &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(to->chains, r->stack);
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void wait_end(struct translate_to *to, const struct wire_exact *r, uint32_t lock)
@@ -143,7 +143,7 @@ static void wait_end(struct translate_to *to, const struct wire_exact *r, uint32
 	e.v[MONITOR_WAIT_END_LOCK].u = lock;
 	translate_counters(&e, MONITOR_WAIT_END_CPU_NS, MONITOR_WAIT_END_THROTTLED_NS, &r->self);
 	e.v[MONITOR_WAIT_END_HOW].u = r->how < WAIT_END_COUNT ? r->how : WAIT_END_UNKNOWN;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void notify(struct translate_to *to, const struct wire_exact *r, uint32_t lock)
@@ -156,7 +156,7 @@ static void notify(struct translate_to *to, const struct wire_exact *r, uint32_t
 	translate_counters(&e, MONITOR_NOTIFY_CPU_NS, MONITOR_NOTIFY_THROTTLED_NS, &r->self);
 	e.v[MONITOR_NOTIFY_SEQUENCE].u = r->sequence;
 	e.v[MONITOR_NOTIFY_TARGET].u = ids_thread(to->ids, r->target, r->head.time_ns);
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void inflate(struct translate_to *to, const struct wire_exact *r, uint32_t lock)
@@ -167,7 +167,7 @@ static void inflate(struct translate_to *to, const struct wire_exact *r, uint32_
 	e.v[MONITOR_INFLATE_LOCK].u = lock;
 	e.v[MONITOR_INFLATE_CAUSE].u =
 		r->how < INFLATE_CAUSE_COUNT ? r->how : INFLATE_CAUSE_VM_INTERNAL;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void deflate(struct translate_to *to, const struct wire_exact *r, uint32_t lock)
@@ -176,7 +176,7 @@ static void deflate(struct translate_to *to, const struct wire_exact *r, uint32_
 
 	translate_event_begin(to, &e, EVENT_MONITOR_DEFLATE, &r->head);
 	e.v[MONITOR_DEFLATE_LOCK].u = lock;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void fold(struct translate_to *to, const struct wire_fold *r, uint32_t lock)
@@ -192,7 +192,7 @@ static void fold(struct translate_to *to, const struct wire_fold *r, uint32_t lo
 	e.v[MONITOR_FOLD_LIKE].u = r->like;
 	e.v[MONITOR_FOLD_COUNT].u = r->count;
 	e.v[MONITOR_FOLD_HELD_NS].u = r->held_ns;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void write_monitor(struct translate_to *to, const union record *r, uint32_t lock)
@@ -289,7 +289,7 @@ static void deflated(struct translate_exact *x, const struct wire_exact *r)
 	for (uint32_t i = 0; i < x->pending; i++)
 		if (monitor_of(&x->records[i]) == r->object) {
 			ids_monitor_exact(ids, r);
-			release(x, r->object, ids_monitor_known(ids, r->object));
+			release(x, r->object, ids_monitor_known(ids, r->object, NULL));
 			break;
 		}
 	lock = ids_monitor_forget(ids, r->object);
@@ -301,7 +301,7 @@ static void monitor(struct translate_exact *x, const union record *r)
 {
 	bool tells = r->head.kind != WIRE_EXACT_FOLD && r->exact.klass;
 	uint32_t lock = tells ? ids_monitor_exact(x->to->ids, &r->exact)
-			      : ids_monitor_known(x->to->ids, monitor_of(r));
+			      : ids_monitor_known(x->to->ids, monitor_of(r), &r->head);
 
 	if (tells && x->pending)
 		release(x, monitor_of(r), lock);
@@ -337,7 +337,7 @@ static void park_begin(struct translate_to *to, const struct wire_exact *r)
 	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(to->chains, r->owner_stack);
 	e.v[PARK_BEGIN_SEQUENCE].u = r->sequence;
 	to->contended |= r->owner_tid != 0;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void park_end(struct translate_to *to, const struct wire_exact *r)
@@ -355,7 +355,7 @@ static void park_end(struct translate_to *to, const struct wire_exact *r)
 	e.v[PARK_END_SEQUENCE].u = r->sequence;
 	e.v[PARK_END_HOW].u = r->how < PARK_END_COUNT ? r->how : PARK_END_UNKNOWN;
 	e.v[PARK_END_BY].u = r->forward;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void unpark(struct translate_to *to, const struct wire_exact *r)
@@ -367,7 +367,7 @@ static void unpark(struct translate_to *to, const struct wire_exact *r)
 	translate_counters(&e, UNPARK_CPU_NS, UNPARK_THROTTLED_NS, &r->self);
 	e.v[UNPARK_STACK].u = chains_number(to->chains, r->stack);
 	e.v[UNPARK_SEQUENCE].u = r->sequence;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 /* --- collections and safepoints ---------------------------------------------------------- */
@@ -387,7 +387,7 @@ static void collection(struct translate_to *to, const struct wire_collection *r)
 		e.v[COLLECTION_BEGIN_CAUSE].u =
 			ids_string(to->ids, r->cause, r->cause_length, r->head.time_ns);
 	}
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void phase(struct translate_to *to, const struct wire_phase *r)
@@ -405,7 +405,7 @@ static void phase(struct translate_to *to, const struct wire_phase *r)
 	e.v[GC_PHASE_BEGIN_PHASE].u = ids_string(to->ids, r->name, r->name_length, r->head.time_ns);
 	e.v[GC_PHASE_BEGIN_LEVEL].u = r->level;
 	e.v[GC_PHASE_BEGIN_KIND].u = r->kind < GC_PHASE_KIND_COUNT ? r->kind : GC_PHASE_KIND_PAUSE;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 static void safepoint(struct translate_to *to, const struct wire_safepoint *r)
@@ -420,7 +420,7 @@ static void safepoint(struct translate_to *to, const struct wire_safepoint *r)
 	e.v[SAFEPOINT_OPERATION_NS].u = r->operation_ns;
 	e.v[SAFEPOINT_THREADS].u = r->threads;
 	e.v[SAFEPOINT_RUNNING].u = r->running;
-	log_write(to->w, &e);
+	translate_event_put(to, &e);
 }
 
 void translate_exact_record(struct translate_exact *x, const void *record)

@@ -70,11 +70,27 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 	return o;
 }
 
+/* What the recorder could not keep within --max-memory, by kind. */
+static json_t *bounded_json(const struct analysis_facts *f)
+{
+	const struct field_desc *kind =
+		&schema_event(EVENT_MEMORY_BOUND)->fields[MEMORY_BOUND_KIND];
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < BOUNDED_COUNT; i++)
+		if (f->bounded[i].forgotten || f->bounded[i].shared)
+			json_object_set_new(o, kind->enum_names[i],
+					    json_pack("{sIsI}", "forgotten",
+						      (json_int_t)f->bounded[i].forgotten, "shared",
+						      (json_int_t)f->bounded[i].shared));
+	return o;
+}
+
 static json_t *lost_json(const struct report_input *in, const struct analysis_facts *f)
 {
-	static const char *const places[LOST_PLACE_COUNT] = {"ring_buffer", "map_full",
-							     "read_failed", "writer", "log"};
-	json_t *o = json_object(), *events = json_array();
+	static const char *const places[LOST_PLACE_COUNT] = {
+		"ring_buffer", "map_full", "read_failed", "writer", "log", "memory"};
+	json_t *o = json_object(), *events = json_array(), *not_kept = bounded_json(f);
 	uint64_t total = 0;
 
 	for (uint32_t i = 0; i < f->lost_count; i++) {
@@ -92,6 +108,9 @@ static json_t *lost_json(const struct report_input *in, const struct analysis_fa
 	}
 	json_object_set_new(o, "total", number(total));
 	json_object_set_new(o, "events", events);
+	if (json_object_size(not_kept))
+		json_object_set(o, "not_kept", not_kept);
+	json_decref(not_kept);
 	json_object_set_new(o, "damaged", json_boolean(in->damaged));
 	json_object_set_new(o, "blocks_damaged", number(in->stats.blocks_damaged));
 	json_object_set_new(o, "blocks_missing", number(in->stats.blocks_missing));

@@ -191,6 +191,8 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 		[LOST_PLACE_READ_FAILED] = "the JVM's memory could not be read",
 		[LOST_PLACE_WRITER] = "the log could not be written",
 		[LOST_PLACE_LOG] = "at least: the log was damaged, and has been repaired",
+		[LOST_PLACE_MEMORY] =
+			"no room for their threads (record with a larger --max-memory)",
 	};
 	char count[FORMAT_MAX];
 	uint64_t total = 0;
@@ -209,6 +211,25 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 			   d && f->lost[i].event_id <= SCHEMA_ID_MAX ? d->name : "(kind not known)",
 			   f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place] : "");
 	}
+}
+
+/* Nothing that is told apart is wrong by this: so it is no loss. */
+static void print_bounded(struct text *t, const struct analysis_facts *f)
+{
+	static const char *const kinds[BOUNDED_COUNT] = {
+		[BOUNDED_LOCK] = "locks",        [BOUNDED_THREAD] = "threads",
+		[BOUNDED_CLASS] = "classes",     [BOUNDED_STRING] = "names",
+		[BOUNDED_STACK] = "call chains", [BOUNDED_METHOD] = "methods",
+	};
+	char forgotten[FORMAT_MAX], shared[FORMAT_MAX];
+
+	for (unsigned i = 0; i < BOUNDED_COUNT; i++)
+		if (f->bounded[i].forgotten || f->bounded[i].shared)
+			text_line(t, "memory",
+				  "%s %s were forgotten (one that came again is another one here), "
+				  "%s times there was no room for one",
+				  count_format(f->bounded[i].forgotten, forgotten), kinds[i],
+				  count_format(f->bounded[i].shared, shared));
 }
 
 static void print_reader_losses(struct text *t)
@@ -279,6 +300,7 @@ int text_recorded(struct text *t)
 	print_sources(t);
 	text_walks(t, &f);
 	print_notes(t, &f);
+	print_bounded(t, &f);
 	print_missing_monitors(t);
 	print_lost(t, &f);
 	print_reader_losses(t);
