@@ -16,7 +16,7 @@ SAN ?=
 SAN_FLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address -fsanitize=undefined) \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer)
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-# docs/security.md; tests/e2e/test_hardening.py looks at the binary. The sanitizers do without FORTIFY, which would hide calls
+# docs/security.md; tests/unit/test_hardening.py looks at the binary and at each object. The sanitizers do without FORTIFY, which would hide calls
 # from them, and give variables that nothing has set a pattern instead of zero, so that tests see their use.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE \
 	$(if $(SAN),-ftrivial-auto-var-init=pattern,-ftrivial-auto-var-init=zero -D_FORTIFY_SOURCE=3) \
@@ -51,7 +51,7 @@ FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 .SECONDARY:
 
 .PHONY: all setup demo test unit unit-bins tsan tsan-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
-	steal-lab install clean
+	steal-lab install clean FORCE
 
 all: $(O)/spoor
 
@@ -112,13 +112,18 @@ $(O)/libspoor.a: $(LIB_OBJS)
 	@echo "  AR    $@"
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(O)/%.o: %.c | $(O)/gen/log/schema_gen.h
+$(O)/%.o: %.c $(O)/flags | $(O)/gen/log/schema_gen.h
 	@echo "  CC    $<"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-$(O)/gen/%.o: $(O)/gen/%.c
+$(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+# What everything in $(O) is compiled and linked with; written anew only if it changes, and then everything is made anew.
+FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(CPPFLAGS) $(HARDEN_LD) $(LDFLAGS)
+$(O)/flags: FORCE
+	$(Q)mkdir -p $(@D) && echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
 $(O)/user/probe/programs.o: $(O)/gen/spoor.skel.h
 $(O)/user/probe/audit.o: $(O)/gen/audit.skel.h
@@ -250,9 +255,9 @@ fuzz-run: $(FUZZ_BINS)
 	$(Q)printf '%s\n' $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=%) | xargs -P $(FUZZ_JOBS) -I NAME sh tests/fuzz/run \
 		$(O)/fuzz NAME $(FUZZ_SECONDS)
 
-$(O)/fuzz/%.o: %.c | $(O)/gen/log/schema_gen.h
+$(O)/fuzz/%.o: %.c $(O)/flags | $(O)/gen/log/schema_gen.h
 	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
-$(O)/fuzz/gen/%.o: $(O)/gen/%.c
+$(O)/fuzz/gen/%.o: $(O)/gen/%.c $(O)/flags
 	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
 $(O)/fuzz/libspoor.a: $(FUZZ_OBJS)
 	$(Q)rm -f $@ && ar rcs $@ $^
