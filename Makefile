@@ -46,6 +46,9 @@ UNIT_SRCS := $(wildcard tests/unit/*_test.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
+# The commands that read logs, for targets that run them: they need no libbpf.
+READER_SRCS := $(filter-out $(addprefix user/cmd/,record% steal% doctor%),$(wildcard user/cmd/*.c))
+READER_FUZZ := report export
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -263,12 +266,15 @@ $(O)/fuzz/libspoor.a: $(FUZZ_OBJS)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(O)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(O)/fuzz/libspoor.a
 	@echo "  FUZZ  $@"
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -o $@ $< $(O)/fuzz/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer -o $@ $< $(filter %.o,$^) $(O)/fuzz/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
+
+$(READER_FUZZ:%=$(O)/fuzz/%_fuzz): $(READER_SRCS:%.c=$(O)/fuzz/%.o)
 
 # The same targets, as a unit test goes through their corpora: without libFuzzer.
 $(O)/tests/fuzz/%_corpus: $(O)/tests/fuzz/%_fuzz.o $(O)/tests/fuzz/corpus_main.o $(O)/libspoor.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ $^ $(LIBS_LOG) $(LIBS_ELF) -lm
+	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
+$(READER_FUZZ:%=$(O)/tests/fuzz/%_corpus): $(READER_SRCS:%.c=$(O)/%.o)
 
 install: all
 	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor

@@ -51,7 +51,7 @@ static void blocks_seal(uint8_t *data, size_t size)
 }
 
 /* Puts bytes in the place of others; the new size, or the old one if there is no room. */
-static size_t splice(uint8_t *data, size_t size, size_t max, size_t from, size_t to, const uint8_t *with, size_t n)
+static size_t bytes_splice(uint8_t *data, size_t size, size_t max, size_t from, size_t to, const uint8_t *with, size_t n)
 {
 	if (size - (to - from) + n > max)
 		return size;
@@ -82,7 +82,7 @@ static size_t body_mutate(uint8_t *data, size_t size, size_t max, unsigned seed)
 					    BODY_ROOM - PREAMBLE_BYTES, &used))
 		goto out;
 	preamble_put(&preamble, packed);
-	size = splice(data, size, max, at[i] + BLOCK_HEADER_BYTES, at[i + 1], packed, PREAMBLE_BYTES + used);
+	size = bytes_splice(data, size, max, at[i] + BLOCK_HEADER_BYTES, at[i + 1], packed, PREAMBLE_BYTES + used);
 out:
 	codec_free(c);
 	free(body);
@@ -104,9 +104,9 @@ static size_t block_mutate(uint8_t *data, size_t size, size_t max, unsigned seed
 	ENSURE(copy);
 	memcpy(copy, data + at[i], n);
 	if (seed & 0x100)
-		size = splice(data, size, max, at[i], at[i + 1], copy, 0);
+		size = bytes_splice(data, size, max, at[i], at[i + 1], copy, 0);
 	else if (seed & 0x200)
-		size = splice(data, size, max, at[seed >> 16 & i], at[seed >> 16 & i], copy, n);
+		size = bytes_splice(data, size, max, at[seed >> 16 & i], at[seed >> 16 & i], copy, n);
 	else if (n > BLOCK_HEADER_BYTES + PREAMBLE_BYTES)
 		data[at[i] + (seed & 0x400 ? 20 : BLOCK_HEADER_BYTES + 21)] = seed >> 16 & 7;
 	free(copy);

@@ -92,7 +92,7 @@ static int slot_add(struct history *h, const struct hold *hold, uint32_t *ret, b
 
 int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
 {
-	const struct slot *first = h->slots, *s = first + h->slot_count;
+	const struct slot *first = h->slots, *s = h->slot_count ? first + h->slot_count : first;
 
 	if (h->slot_count > SLOTS_FEW)
 		first = s - SLOTS_FEW;

@@ -70,7 +70,7 @@ void chrome_group_close(struct chrome_group *g, struct chrome_row *row, uint64_t
 
 void chrome_group_lose(struct chrome_group *g, struct chrome_row *row, uint64_t end_ns)
 {
-	for (; row < g->rows + g->count; row++) {
+	for (; g->count && row < g->rows + g->count; row++) {
 		if (!row->open)
 			continue;
 		row->lost = true;
