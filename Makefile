@@ -53,7 +53,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins tsan tsan-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
+.PHONY: all setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
 	steal-lab install clean FORCE
 
 all: $(O)/spoor
@@ -81,7 +81,7 @@ demo: setup
 
 test: setup
 	$(Q)$(MAKE) --no-print-directory all fake mark
-	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 all unit-bins
 	$(Q)$(MAKE) --no-print-directory tsan-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
@@ -162,6 +162,12 @@ unit:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 unit-bins
 	$(Q)$(PYTHON) tests/run --build $(O) unit
 unit-bins: $(UNIT_BINS) $(FUZZ_CORPUS_BINS)
+
+# The program itself, so built, against the fake JVM and the golden logs.
+san:
+	$(Q)$(MAKE) --no-print-directory fake
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 all
+	$(Q)$(PYTHON) tests/run --build $(O) san
 
 # What has threads, under ThreadSanitizer: those that decode ahead, that which writes, that which writes dumps.
 TSAN_TESTS := log_deliver log_flight_file log_order log_range log_reader log_roundtrip log_rotation log_writer probe_dumps

@@ -1,4 +1,4 @@
-/* tests/fuzz/commands.h: runs commands of spoor within this process, as main() would, on a log that is bytes in memory. */
+/* tests/fuzz/commands.h: runs commands of spoor within this process, as main() would, on a log in memory. */
 #pragma once
 
 #include <fcntl.h>

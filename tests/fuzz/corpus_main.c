@@ -1,5 +1,5 @@
-/* Runs a fuzz target once on each of the files that are named, in memory of exactly their size. Only the names are printed:
- * what a target prints itself is of no use. */
+/* Runs a fuzz target once on each of the files that are named, in memory of exactly their size. Only the names are
+ * printed: what a target prints itself is of no use. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

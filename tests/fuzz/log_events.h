@@ -1,5 +1,5 @@
-/* tests/fuzz/log_events.h: changes the events of uncompressed blocks as events: numbers, order, repetition; so that what is
- * changed is still a log. */
+/* tests/fuzz/log_events.h: changes the events of uncompressed blocks as events: numbers, order, repetition; so that
+ * what is changed is still a log. */
 #pragma once
 
 #include "tests/fuzz/log_mutate.h"

@@ -51,7 +51,8 @@ static void blocks_seal(uint8_t *data, size_t size)
 }
 
 /* Puts bytes in the place of others; the new size, or the old one if there is no room. */
-static size_t bytes_splice(uint8_t *data, size_t size, size_t max, size_t from, size_t to, const uint8_t *with, size_t n)
+static size_t bytes_splice(uint8_t *data, size_t size, size_t max, size_t from, size_t to, const uint8_t *with,
+			   size_t n)
 {
 	if (size - (to - from) + n > max)
 		return size;

@@ -1,5 +1,5 @@
-"""The program that `make all` builds has what the compiler and the linker have against faults in memory (docs/security.md): it
-is looked at as checksec does, by readelf and nm of binutils, and so is each object that spoor's own sources were made into."""
+"""The program that `make all` builds has what compiler and linker offer against faults in memory (docs/security.md).
+The program is looked at as checksec does, by readelf and nm of binutils, and so is each object of spoor's sources."""
 import os
 import platform
 import re
@@ -12,7 +12,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.path.join(BUILD, "spoor")
 SWITCHES = ["-fstack-protector-strong", "-fstack-clash-protection", "-fPIE", "-ftrivial-auto-var-init=zero"]
-# With _FORTIFY_SOURCE each call of these becomes one of __NAME_chk. (snprintf stays what it is where its bound is known to fit.)
+# With _FORTIFY_SOURCE each call of these becomes one of __NAME_chk. snprintf is not here: gcc leaves a call of it alone
+# where its bound is known to fit.
 ALWAYS_CHECKED = {"printf", "fprintf", "sprintf", "asprintf", "vprintf", "vfprintf", "vsprintf", "vsnprintf", "dprintf"}
 IS_X86 = platform.machine() == "x86_64"
 
@@ -25,7 +26,8 @@ def tool(*command):
 def segments(path):
     """[(type, virtual address, size in memory, flags)] of an ELF file."""
     row = re.compile(r"^ +([A-Z_]+) +0x\w+ 0x(\w+) 0x\w+ 0x\w+ 0x(\w+) ([R ][W ][E ]) ", re.M)
-    return [(m[1], int(m[2], 16), int(m[3], 16), m[4].replace(" ", "")) for m in row.finditer(tool("readelf", "-lW", path))]
+    found = row.finditer(tool("readelf", "-lW", path))
+    return [(m[1], int(m[2], 16), int(m[3], 16), m[4].replace(" ", "")) for m in found]
 
 
 def sections(path):
@@ -67,7 +69,8 @@ def faults(path):
     checks = {
         "position independent": re.search(r"FLAGS_1.*\bPIE\b", dynamic),
         "bound when loaded": re.search(r"\(FLAGS\).*BIND_NOW", dynamic) and re.search(r"FLAGS_1.*\bNOW\b", dynamic),
-        "relocations read-only": relro and got and all(any(at <= g < at + size for _, at, size, _ in relro) for g in got),
+        "relocations read-only": relro and got and all(any(at <= g < at + size for _, at, size, _ in relro)
+                                                       for g in got),
         "stack not executable": [r[3] for r in rows if r[0] == "GNU_STACK"] == ["RW"],
         "nothing writable and executable": not any("W" in flags and "E" in flags for _, _, _, flags in rows),
         "code in pages of its own": len([r for r in loads if "E" in r[3]]) == 1 and not foreign,
@@ -98,8 +101,7 @@ class Hardening(unittest.TestCase):
             "calls with bounds"})
 
     def test_the_objects_were_compiled_so(self):
-        """Libraries without the property (Debian 12's static ones) keep CET from being noted in the program: spoor's own objects
-        all have it."""
+        """Debian 12's static libraries lack the property of CET, and the program with them: its own objects have it."""
         wanted = SWITCHES + (["-fcf-protection=full"] if IS_X86 else [])
         found = objects()
         self.assertGreater(len(found), 100)
