@@ -47,7 +47,7 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 # The commands that read logs, for targets that run them: they need no libbpf.
-READER_SRCS := $(filter-out $(addprefix user/cmd/,record% steal% doctor%),$(wildcard user/cmd/*.c))
+READER_SRCS := $(filter-out $(addprefix user/cmd/,record% steal% doctor% rights%),$(wildcard user/cmd/*.c))
 READER_FUZZ := report export
 
 .DELETE_ON_ERROR:
