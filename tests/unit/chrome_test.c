@@ -187,6 +187,56 @@ static void test_nth_allocation_fails(void **state)
 	log_names_free(names);
 }
 
+/* The timeline of a thread that no event has defined, behind defined ones: its row is added while the
+ * timeline is being written, and the table of threads may move then. */
+static void undefined_thread(unsigned defined)
+{
+	struct chrome_options o = {
+		.first_ns = 1000, .last_ns = 1000 + 30 * MS, .frames = 3, .title = "x"};
+	struct log_names *names = log_names_new();
+	struct chrome_facts facts;
+	json_t *header = header_new();
+	char *text = NULL;
+	size_t size, events;
+	FILE *out = open_memstream(&text, &size);
+	struct chrome *c;
+
+	for (unsigned i = 1; i <= defined; i++) {
+		struct event e = {.id = EVENT_THREAD, .thread = i, .time_ns = 1000};
+
+		e.v[THREAD_TID].u = 100 + i;
+		e.v[THREAD_NAME].s = "t";
+		assert_int_equal(log_names_add(names, &e), 0);
+	}
+	c = chrome_new(&o, names, header, out);
+	assert_non_null(c);
+	for (uint64_t i = 1; i <= 3; i++) {
+		struct event e = {.id = EVENT_OFF_CPU,
+				  .thread = i < 3 ? 777 : 778,
+				  .time_ns = 1000 + 5 * i * MS};
+
+		e.field_count = (uint16_t)schema_event(e.id)->field_count;
+		e.v[OFF_CPU_REASON].u = BLOCKED_REASON_LOCK;
+		e.v[OFF_CPU_OFF_NS].u = 2 * MS;
+		assert_int_equal(chrome_add(c, &e), 0);
+	}
+	assert_int_equal(chrome_finish(c, &facts), 0);
+	assert_int_equal(facts.threads, 2);
+	chrome_free(c);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(check(text, &events), 0);
+	free(text);
+	json_decref(header);
+	log_names_free(names);
+}
+
+static void test_undefined_threads_behind_any_number(void **state)
+{
+	(void)state;
+	for (unsigned defined = 0; defined < 70; defined++)
+		undefined_thread(defined);
+}
+
 static char *one(void (*put)(struct chrome_out *))
 {
 	char *text = NULL;
@@ -290,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_valid_whatever_comes),
 		cmocka_unit_test(test_nth_allocation_fails),
+		cmocka_unit_test(test_undefined_threads_behind_any_number),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_compressed_to_a_full_disk),

@@ -209,12 +209,56 @@ static void bars_and_shares(void **state)
 	json_decref(header);
 }
 
+/* Counters may be anything up to 2^64 - 1: their sum is more than that, and no bar is longer than
+ * the others. */
+static void shares_of_any_counters(void **state)
+{
+	static const uint64_t values[] = {0,         1, 3000, INT64_MAX, (uint64_t)INT64_MAX + 1,
+					  UINT64_MAX};
+	enum { VALUES = sizeof(values) / sizeof(*values) };
+	json_t *header = json_object();
+
+	(void)state;
+	for (unsigned n = 0; n < VALUES * VALUES * VALUES; n++) {
+		struct event samples[] = {sample(1000, 1, 0, 0, 0), sample(2000, 1, 0, 0, 0)};
+		struct analysis *a = analysis_new();
+		struct report_input in = {.header = header, .analysis = a, .top = 5};
+		const struct course_options course = {
+			.from_ns = 1000 * MS, .to_ns = UINT64_MAX, .window_ns = 1000 * MS};
+		struct event thread = named(1, 1, "t1");
+
+		samples[1].v[THREAD_SAMPLE_CPU_NS].u = values[n % VALUES];
+		samples[1].v[THREAD_SAMPLE_RUNNABLE_NS].u = values[n / VALUES % VALUES];
+		samples[1].v[THREAD_SAMPLE_BLOCKED_NS].u = values[n / VALUES / VALUES];
+		samples[1].v[THREAD_SAMPLE_LOCK_NS].u = values[n % 5];
+		samples[1].v[THREAD_SAMPLE_IO_NS].u = values[n % 4];
+		analysis_set_course(a, &course);
+		assert_int_equal(analysis_add(a, &thread), 0);
+		assert_int_equal(analysis_add(a, &samples[0]), 0);
+		assert_int_equal(analysis_add(a, &samples[1]), 0);
+		assert_int_equal(analysis_finish(a), 0);
+		for (int by = 0; by < WALL_BY_COUNT; by++) {
+			size_t size;
+			char *text;
+			FILE *out = open_memstream(&text, &size);
+
+			assert_int_equal(print(&in, by, TEXT, out), 0);
+			fclose(out);
+			assert_null(strstr(text, "RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR"));
+			free(text);
+		}
+		analysis_free(a);
+	}
+	json_decref(header);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survives_without_memory),
 		cmocka_unit_test(rows_by_thread_pool_and_group),
 		cmocka_unit_test(bars_and_shares),
+		cmocka_unit_test(shares_of_any_counters),
 	};
 
 	return cmocka_run_group_tests_name("report_time", tests, NULL, NULL);

@@ -23,6 +23,7 @@ static int lock_new(struct holds *h, uint64_t lock, uint32_t *ret)
 	if (!err)
 		h->locks[*ret] = (struct lock_state){.seen.lock = lock,
 						     .holder_place = PLACE_NONE,
+						     .listed_by = PLACE_NONE,
 						     .blocked = PLACE_NONE,
 						     .since_ns = h->now_ns};
 	return err;
@@ -45,7 +46,7 @@ static int thread_new(struct holds *h, uint64_t thread, uint32_t *ret)
 
 	if (!err)
 		h->threads[*ret] = (struct thread_state){
-			.thread = thread, .held = PLACE_NONE, .lock = PLACE_NONE};
+			.thread = thread, .listed = PLACE_NONE, .lock = PLACE_NONE};
 	for (unsigned i = 0; !err && i < 1 << RECENT_BITS; i++)
 		h->threads[*ret].recent[i].lock = PLACE_NONE;
 	return err;
@@ -324,32 +325,70 @@ static int hold_end(struct holds *h, struct lock_state *l)
 	return err;
 }
 
-/* Every thread knows the locks that it is believed to hold: it may show its call chain. */
+/*
+ * Every thread knows the locks that it is believed to hold, on which somebody is blocked, and where
+ * no chain of this hold has been seen: these want its chain as soon as it blocks itself. A stock
+ * JVM does not report all releases: a thread that only waits on new objects is believed to hold all
+ * of them for ever. So there must be no cost in a hold that nobody waits for; nor in one that has a
+ * chain, for which it is enough to know which chain the thread has shown last.
+ */
+static void listed_remove(struct holds *h, struct lock_state *l)
+{
+	if (l->listed_by == PLACE_NONE)
+		return;
+	if (l->listed_previous == PLACE_NONE)
+		h->threads[l->listed_by].listed = l->listed_next;
+	else
+		h->locks[l->listed_previous].listed_next = l->listed_next;
+	if (l->listed_next != PLACE_NONE)
+		h->locks[l->listed_next].listed_previous = l->listed_previous;
+	l->listed_by = PLACE_NONE;
+}
+
+/* After any change of the lock's holder, chain, or blocked threads. */
+static void listed_update(struct holds *h, struct lock_state *l)
+{
+	bool wanted = l->blocked != PLACE_NONE && !l->at.stack;
+	uint32_t self = (uint32_t)(l - h->locks), by = wanted ? l->holder_place : PLACE_NONE;
+
+	if (l->listed_by == by)
+		return;
+	listed_remove(h, l);
+	if (by == PLACE_NONE)
+		return;
+	l->listed_by = by;
+	l->listed_previous = PLACE_NONE;
+	l->listed_next = h->threads[by].listed;
+	if (l->listed_next != PLACE_NONE)
+		h->locks[l->listed_next].listed_previous = self;
+	h->threads[by].listed = self;
+}
+
 static int holder_set(struct holds *h, struct lock_state *l, uint64_t holder)
 {
-	uint32_t self = (uint32_t)(l - h->locks), place = PLACE_NONE;
+	uint32_t place = PLACE_NONE;
 	int err = holder_is_thread(holder) ? holds_thread(h, holder, &place) : 0;
 
 	if (err)
 		return err;
-	if (l->holder_place != PLACE_NONE) {
-		if (l->held_previous == PLACE_NONE)
-			h->threads[l->holder_place].held = l->held;
-		else
-			h->locks[l->held_previous].held = l->held;
-		if (l->held != PLACE_NONE)
-			h->locks[l->held].held_previous = l->held_previous;
-	}
 	l->holder = holder;
 	l->holder_place = place;
-	if (place == PLACE_NONE)
-		return 0;
-	l->held_previous = PLACE_NONE;
-	l->held = h->threads[place].held;
-	if (l->held != PLACE_NONE)
-		h->locks[l->held].held_previous = self;
-	h->threads[place].held = self;
 	return 0;
+}
+
+/* The holder's chain for the next state: that which it has shown last since this one began. */
+static struct place_seen latest_of(const struct holds *h, const struct lock_state *l)
+{
+	const struct thread_state *t;
+
+	if (l->holder_place == PLACE_NONE)
+		return l->latest;
+	t = &h->threads[l->holder_place];
+	for (int i = 0; i < 2; i++) {
+		if (t->shown[i].number > l->latest_number && t->shown[i].lock != l->seen.lock)
+			return (struct place_seen){t->shown[i].stack, HOLDER_STACK_BLOCKED};
+	}
+	return l->latest;
 }
 
 int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
@@ -360,9 +399,11 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 	if (!at.stack || l->blocked == PLACE_NONE)
 		return 0;
 	l->latest = at;
+	l->latest_number = h->shows;
 	if (l->at.stack)
 		return 0;
 	l->at = at;
+	listed_update(h, l);
 	to = charged_now(l);
 	for (uint32_t i = l->open ? l->blocked : PLACE_NONE; i != PLACE_NONE && !err;
 	     i = h->threads[i].next) {
@@ -375,14 +416,21 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 
 int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t stack)
 {
+	struct thread_state *t = &h->threads[thread];
 	struct place_seen at = {stack, HOLDER_STACK_BLOCKED};
+	uint32_t i = t->listed, next;
 	int err = 0;
 
-	for (uint32_t i = h->threads[thread].held; i != PLACE_NONE && !err; i = h->locks[i].held) {
-		struct lock_state *l = &h->locks[i];
-
-		if (l->blocked != PLACE_NONE && l->seen.lock != lock)
-			err = holds_show(h, l, at);
+	if (!stack)
+		return 0;
+	/* The last one, and the last one that was for another lock than that. */
+	if (t->shown[0].lock != lock)
+		t->shown[1] = t->shown[0];
+	t->shown[0] = (struct shown){lock, stack, ++h->shows};
+	for (; i != PLACE_NONE && !err; i = next) {
+		next = h->locks[i].listed_next;
+		if (h->locks[i].seen.lock != lock)
+			err = holds_show(h, &h->locks[i], at);
 	}
 	return err;
 }
@@ -427,9 +475,10 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct sight *s)
 	if (err)
 		return err;
 	/* While nobody was blocked, it may have been released and taken again unseen. */
-	if (!same || l->blocked == PLACE_NONE || at.stack)
-		l->latest = at;
+	l->latest = !same || l->blocked == PLACE_NONE || at.stack ? at : latest_of(h, l);
+	l->latest_number = h->shows;
 	l->at = l->latest;
+	listed_update(h, l);
 	l->claimed = s->claimed;
 	if (s->its && s->its->known)
 		l->since = *s->its;
@@ -460,6 +509,7 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	if (l->blocked != PLACE_NONE)
 		h->threads[l->blocked].previous = thread;
 	l->blocked = thread;
+	listed_update(h, l);
 	if (holder_is_thread(holder.holder) && !holder.at.stack)
 		l->open = true;
 	else
@@ -578,6 +628,7 @@ int holds_unblock(struct holds *h, uint32_t thread, bool count)
 		h->threads[t->previous].next = t->next;
 	if (t->next != PLACE_NONE)
 		h->threads[t->next].previous = t->previous;
+	listed_update(h, &h->locks[t->lock]);
 	t->lock = PLACE_NONE;
 	return 0;
 }

@@ -7,13 +7,8 @@
 
 #include "analyze/cells.h"
 #include "analyze/contention.h"
+#include "analyze/pieces.h"
 #include "analyze/recent_cell.h"
-
-/* A thread's call chain at a moment. */
-struct place_seen {
-	uint64_t stack; /* 0: not known */
-	enum holder_stack_from from;
-};
 
 /* What an observation says. Counters are lent, and completed; NULL: they are not known. */
 struct sight {
@@ -27,25 +22,6 @@ struct sight {
 	bool first_reader;
 };
 
-/* Time of one blocked thread in one hold, of which the holder's call chain is not known yet. */
-struct piece {
-	uint64_t ns, first_reader_ns;
-	struct split split;
-	bool first; /* the contention began with it */
-};
-
-/* What a contention that is going on has in one cell: not in its sums before the contention ends.
- * Apart, as there are many cells, and few of them have any. */
-struct pending {
-	uint64_t ns, first_reader_ns;
-	struct split split;
-	uint64_t from_ns[HOLDER_STACK_FROM_COUNT];
-	uint32_t cell;
-	/* Of this contention, PLACE_NONE: the last. Of a free one 1 + the next, 0: none. */
-	uint32_t next;
-	uint32_t holder; /* the holder's place in the table of threads, or PLACE_NONE */
-};
-
 struct lock_state {
 	struct contention_lock seen;
 	uint64_t holder;
@@ -57,18 +33,20 @@ struct lock_state {
 	bool open;         /* a blocked thread has a piece of this hold */
 	bool open_before;  /* a blocked thread has a piece of the hold before */
 	struct place_seen at;     /* the holder's chain for the state that goes on */
-	struct place_seen latest; /* its chain for the next one */
+	struct place_seen latest; /* its chain for the next one, by then: */
+	uint64_t latest_number;   /* holds.shows; later ones of the holder count, too */
 	uint64_t holder_before;   /* the last other thread that held it; 0: none */
 	uint32_t holder_before_place;
-	uint32_t blocked;             /* first blocked thread, PLACE_NONE: none */
-	bool exact;                   /* its events have numbers: it is not dealt with here */
-	uint32_t held_previous, held; /* locks of the same holder */
+	uint32_t blocked; /* first blocked thread, PLACE_NONE: none */
+	bool exact;       /* its events have numbers: it is not dealt with here */
+	/* In the list of a holder whose chain is wanted, PLACE_NONE: in none; its neighbours. */
+	uint32_t listed_by, listed_previous, listed_next;
 };
 
 struct thread_state {
 	uint64_t thread;
-	uint32_t held; /* first lock of which it is the holder; PLACE_NONE: none */
-	uint32_t lock; /* place of the lock it is blocked on; PLACE_NONE: not blocked */
+	uint32_t listed; /* first lock that it holds whose waiters want its chain; PLACE_NONE */
+	uint32_t lock;   /* place of the lock it is blocked on; PLACE_NONE: not blocked */
 	bool parked;
 	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
@@ -79,6 +57,7 @@ struct thread_state {
 	struct piece open, open_before;
 	uint64_t wait_lock, wait_stack; /* where it is in Object.wait(), or was last */
 	uint64_t ended_ns;              /* 0: it has not */
+	struct shown shown[2];          /* last, and last of another lock than that */
 	uint64_t held_ns;               /* zero, but while a contention's time is counted */
 };
 
@@ -94,6 +73,7 @@ struct holds {
 	struct pending *pending; /* pending_count of them */
 	uint32_t pending_count, pending_capacity;
 	uint32_t pending_free; /* 1 + the first one that is free; 0: none */
+	uint64_t shows;        /* chains of threads that blocked or waited, so far */
 	uint64_t now_ns;
 };
 

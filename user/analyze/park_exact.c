@@ -139,16 +139,16 @@ static int drop_parked(struct park_exact *p, struct parker *t)
 	return t->in_lock ? park_lock_unblock(&b->lock, t->thread, t->mode, t->since_ns, false) : 0;
 }
 
-/* The table may move when the second one is new. */
+/* The table may move when the second thread is new: then the first one is looked up again. */
 static int parks_two(struct park_exact *p, uint64_t a, struct parker **ret_a, uint64_t b,
 		     struct parker **ret_b)
 {
-	uint32_t known = p->parkers_capacity;
 	int err = parks_thread(p, b, ret_b);
+	uint32_t known = p->parker_places.count;
 
 	if (!err)
 		err = parks_thread(p, a, ret_a);
-	return err || p->parkers_capacity == known ? err : parks_thread(p, b, ret_b);
+	return err || p->parker_places.count == known ? err : parks_thread(p, b, ret_b);
 }
 
 static int on_unpark(struct park_exact *p, const struct event *e)

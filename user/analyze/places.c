@@ -9,7 +9,6 @@
 /* Up to so many keys are compared one by one: that is faster than to hash, and many tables, as of
  * the holds while one thread is blocked, are that small and soon cleared. */
 #define FEW 8
-#define LARGE_BYTES (4ul << 20) /* of an array */
 
 static bool keys_equal(const struct place_key *x, const struct place_key *y)
 {
@@ -64,28 +63,6 @@ static int slots_grow(struct places *p)
 	p->slots_capacity = capacity;
 	if (p->count > FEW)
 		slots_fill(p);
-	return 0;
-}
-
-int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
-{
-	uint32_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
-	char *first;
-
-	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
-	 * as its pages are moved. */
-	if (*capacity * size >= LARGE_BYTES)
-		wanted = *capacity + *capacity / 4;
-	if (count >= UINT32_MAX / 4)
-		return -ENOMEM;
-	/* Copied, not cast: the caller's pointer is to some other type. */
-	memcpy(&first, array, sizeof(first));
-	first = realloc(first, wanted * size);
-	if (!first)
-		return -ENOMEM;
-	memset(first + *capacity * size, 0, (wanted - *capacity) * size);
-	memcpy(array, &first, sizeof(first));
-	*capacity = wanted;
 	return 0;
 }
 

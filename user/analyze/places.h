@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/array.h"
+
 /* Tables that need less leave the last ones zero. */
 struct place_key {
 	uint64_t a, b, c, d, e, f;
@@ -91,22 +93,18 @@ static inline int places_add(struct places *p, struct place_key key, uint32_t *r
 void places_clear(struct places *p);
 void places_free(struct places *p);
 
-/*
- * Makes room for one more element of size bytes behind the first count; what is new is zero. array
- * is the address of the pointer to the first. 0 or -ENOMEM, and then nothing has changed.
- */
-int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size);
-
-static inline int array_grow(void *array, uint32_t *capacity, uint32_t count, size_t size)
-{
-	return count < *capacity ? 0 : array_extend(array, capacity, count, size);
-}
-
-/* As places_add, with the table that belongs to it: its row for a new key is zero. */
+/* As places_add, with the table that belongs to it: its row for a new key is zero. Pointers to rows
+ * are void if the key is new, and stay good if there was a place for it. */
 static inline int places_add_row(struct places *p, struct place_key key, void *rows,
 				 uint32_t *capacity, size_t size, uint32_t *ret)
 {
-	int err = array_grow(rows, capacity, p->count, size);
+	uint32_t place = places_find(p, key);
+	int err;
 
+	if (place != PLACE_NONE) {
+		*ret = place;
+		return 0;
+	}
+	err = array_grow(rows, capacity, p->count, size);
 	return err ? err : places_add(p, key, ret);
 }

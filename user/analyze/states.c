@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "base/saturate.h"
 #include "log/event.h"
 
 static const char *const names[STATE_COUNT] = {
@@ -78,7 +79,7 @@ bool states_of(const struct event *e, struct states *ret)
 		return false;
 	for (int i = LOCK; i < FIELDS; i++) {
 		ret->ns[STATE_LOCK + i - LOCK] = v[i].u;
-		told += v[i].u;
+		told = sum_saturated(told, v[i].u);
 	}
 	ret->ns[STATE_RUNNING] = v[CPU].u;
 	ret->ns[STATE_STOLEN] = v[STOLEN].u;
@@ -103,7 +104,7 @@ struct states states_since(const struct states *from, const struct states *to)
 void states_add(struct states *to, const struct states *more)
 {
 	for (int i = 0; i < STATE_COUNT; i++)
-		to->ns[i] += more->ns[i];
+		to->ns[i] = sum_saturated(to->ns[i], more->ns[i]);
 }
 
 uint64_t states_sum(const struct states *s)
@@ -111,7 +112,7 @@ uint64_t states_sum(const struct states *s)
 	uint64_t sum = 0;
 
 	for (int i = 0; i < STATE_COUNT; i++)
-		sum += s->ns[i];
+		sum = sum_saturated(sum, s->ns[i]);
 	return sum;
 }
 

@@ -38,6 +38,7 @@ const char *state_name(enum state state);
 bool states_of(const struct event *e, struct states *ret);
 /* What has been added between the two; nothing where a count has stepped back. */
 struct states states_since(const struct states *from, const struct states *to);
+/* Both saturate: no state's time is ever more than the sum. */
 void states_add(struct states *to, const struct states *more);
 uint64_t states_sum(const struct states *s);
 /* The state of a thread that is blocked for this reason (enum blocked_reason, or a newer one). */

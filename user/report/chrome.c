@@ -121,12 +121,12 @@ void chrome_free(struct chrome *c)
 	labels_free(c->labels);
 	for (size_t i = 0; i < CHROME_CHAINS; i++)
 		free(c->chains[i].json);
+	chrome_threads_free(c);
 	places_free(&c->thread_places);
 	places_free(&c->track_places);
 	places_free(&c->lock_places);
 	places_free(&c->cpu_places);
 	places_free(&c->lost_places);
-	free(c->threads);
 	free(c->locks);
 	free(c->cpus);
 	free(c->lost);

@@ -88,7 +88,7 @@ struct chrome {
 
 	struct tracks *tracks;
 	struct places thread_places, track_places;
-	struct chrome_thread *threads;
+	struct chrome_thread **threads; /* each by itself: it is lent while others are added */
 	uint32_t threads_capacity;
 	struct places lock_places;
 	struct chrome_lock *locks;

@@ -60,17 +60,24 @@ static int number_track(struct chrome *c, uint64_t tid, struct chrome_thread *t)
 int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret)
 {
 	const struct log_thread *l = log_names_thread(c->names, thread);
-	uint32_t place, known = c->thread_places.count;
+	uint32_t place = places_find_number(&c->thread_places, thread);
 	struct chrome_thread *t;
-	int err = places_add_row(&c->thread_places, (struct place_key){.a = thread}, &c->threads,
-				 &c->threads_capacity, sizeof(*c->threads), &place);
+	int err;
 
-	if (err)
-		return err;
-	t = &c->threads[place];
-	*ret = t;
-	if (place < known)
+	if (place != PLACE_NONE) {
+		*ret = c->threads[place];
 		return 0;
+	}
+	t = calloc(1, sizeof(*t));
+	err = t ? places_add_row(&c->thread_places, (struct place_key){.a = thread}, &c->threads,
+				 &c->threads_capacity, sizeof(*c->threads), &place)
+		: -ENOMEM;
+	if (err) {
+		free(t);
+		return err;
+	}
+	c->threads[place] = t;
+	*ret = t;
 	t->thread = (uint32_t)thread;
 	t->hidden = is_hidden(c, thread);
 	t->sort = CHROME_SORT_THREADS + 3ull * place + 2;
@@ -98,6 +105,13 @@ int chrome_threads_init(struct chrome *c)
 		err = chrome_thread(c, orders[i].thread, &t);
 	free(orders);
 	return err;
+}
+
+void chrome_threads_free(struct chrome *c)
+{
+	for (uint32_t i = 0; i < c->thread_places.count; i++)
+		free(c->threads[i]);
+	free(c->threads);
 }
 
 char *chrome_thread_label(struct chrome *c, uint64_t thread, char buf[LABEL_MAX])

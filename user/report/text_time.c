@@ -14,17 +14,20 @@
 #define COLUMNS_MAX (STATE_COUNT + 4)
 
 /* Letters for the states, as many of each as its share of the width; what is left over goes to
- * those that came off worst. */
+ * those that came off worst. The sum of the states is exact in 128 bits, so that the shares are at
+ * most BAR_WIDTH letters together, whatever the log says the states' times are. */
 static void bar_fill(const struct states *s, bool told, char buf[BAR_WIDTH + 1])
 {
-	uint64_t whole = states_sum(s), rest[STATE_COUNT];
+	unsigned __int128 whole = 0, rest[STATE_COUNT];
 	unsigned letters[STATE_COUNT], used = 0, at = 0;
 
+	for (int i = 0; i < STATE_COUNT; i++)
+		whole += s->ns[i];
 	for (int i = 0; i < STATE_COUNT && whole; i++) {
 		unsigned __int128 product = (unsigned __int128)s->ns[i] * BAR_WIDTH;
 
 		letters[i] = (unsigned)(product / whole);
-		rest[i] = (uint64_t)(product % whole);
+		rest[i] = product % whole;
 		used += letters[i];
 	}
 	while (used < BAR_WIDTH && whole) {
