@@ -23,6 +23,14 @@ static int begin(void **state)
 	(void)state;
 	memset(&self, 0, sizeof(self));
 	self.pid = getpid();
+	self.file = -1;
+	return parser_new(&self.parser);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	parser_free(self.parser);
 	return 0;
 }
 
@@ -128,7 +136,7 @@ static void memory_may_run_out(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, begin)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(libc_has_rules),
 		TEST(the_vdso_has_rules),

@@ -159,22 +159,6 @@ static void this_process_is_known(void **state)
 	assert_int_equal(process_stat(1 << 30, &s), -ESRCH);
 }
 
-static void library_path_opens_the_mapped_file(void **state)
-{
-	struct process_lib lib;
-	char path[4200];
-
-	(void)state;
-	assert_int_equal(process_lib(getpid(), "libc.so.6", &lib), 0);
-	assert_int_equal(process_lib_path(getpid(), &lib, path, sizeof(path)), 0);
-	assert_string_equal(path, lib.path);
-	assert_int_equal(process_lib_path(getpid(), &lib, path, 3), -ENAMETOOLONG);
-	/* Another inode at that path: only the mapping itself will do (which needs a right). */
-	lib.inode++;
-	if (!process_lib_path(getpid(), &lib, path, sizeof(path)))
-		assert_non_null(strstr(path, "/map_files/"));
-}
-
 static void allocations_may_fail(void **state)
 {
 	struct process_lib lib;
@@ -201,7 +185,6 @@ int main(void)
 		cmocka_unit_test(maps_may_be_cut_anywhere),
 		cmocka_unit_test(ns_pid_is_the_innermost),
 		cmocka_unit_test(this_process_is_known),
-		cmocka_unit_test(library_path_opens_the_mapped_file),
 		cmocka_unit_test(allocations_may_fail),
 	};
 

@@ -1,5 +1,6 @@
 #include "jvm/jvm.h"
 
+#include "jvm/mapped_file.h"
 #include "jvm/target.h"
 
 #include <errno.h>
@@ -115,9 +116,17 @@ static int lib_open(struct jvm *j, char **ret_why)
 			   (int)pid);
 	if (err)
 		return process_why(pid, err, ret_why);
-	err = process_lib_path(pid, &j->lib, j->path, sizeof(j->path));
-	if (!err)
-		err = libjvm_read(j->path, &j->elf);
+	/* Forked while there is nothing in memory yet. */
+	err = parser_new(&j->parser);
+	if (err)
+		return why(ret_why, err, "the parser process cannot be started: %s",
+			   strerror(-err));
+	j->file = mapped_file_open(pid, &j->lib);
+	err = j->file < 0 ? j->file : 0;
+	if (!err) {
+		snprintf(j->path, sizeof(j->path), "/proc/self/fd/%d", j->file);
+		err = parser_libjvm(j->parser, j->file, &j->elf);
+	}
 	if (err == -ENOENT && j->path[0])
 		return why(ret_why, -ENOTSUP,
 			   "the JVM in process %d exports no vmStructs (%s): it is not HotSpot, or "
@@ -165,6 +174,7 @@ int jvm_open(pid_t pid, struct jvm **ret, char **ret_why)
 	j->pid = pid;
 	j->pidfd = -1;
 	j->mem.fd = -1;
+	j->file = -1;
 	layout_clear(&j->layout);
 	err = pid_open(pid, j, ret_why);
 	if (!err)
@@ -199,6 +209,9 @@ void jvm_close(struct jvm *j)
 	mem_close(&j->mem);
 	if (j->pidfd >= 0)
 		close(j->pidfd);
+	if (j->file >= 0)
+		close(j->file);
+	parser_free(j->parser);
 	flag_table_free(&j->flags);
 	vmstructs_free(j->vms);
 	free(j);
@@ -224,6 +237,26 @@ const char *jvm_libjvm_path(const struct jvm *j)
 	return j->path;
 }
 
+const char *jvm_libjvm_name(const struct jvm *j)
+{
+	return j->lib.path;
+}
+
+int jvm_libjvm_file(const struct jvm *j)
+{
+	return j->file;
+}
+
+int jvm_libjvm_hooks(const struct jvm *j)
+{
+	return j->elf.hooks;
+}
+
+struct parser *jvm_parser(const struct jvm *j)
+{
+	return j->parser;
+}
+
 int jvm_pidfd(const struct jvm *j)
 {
 	return j->pidfd;
@@ -234,6 +267,15 @@ bool jvm_alive(const struct jvm *j)
 	struct pollfd p = {.fd = j->pidfd, .events = POLLIN};
 
 	return poll(&p, 1, 0) == 0;
+}
+
+/* /proc/PID/mem stays with the address space that was there: nothing can be read of one that is
+ * gone. */
+bool jvm_replaced(const struct jvm *j)
+{
+	char byte;
+
+	return jvm_read(j, j->lib.start, &byte, sizeof(byte)) == -ESRCH && jvm_alive(j);
 }
 
 const struct jvm_layout *jvm_layout(const struct jvm *j)

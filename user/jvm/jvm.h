@@ -10,6 +10,7 @@
 #include "jvm/jvm_layout.h"
 
 struct jvm;
+struct parser;
 
 /*
  * Opens the JVM in process pid (as seen from here). -ESRCH: no such process. -ENOEXEC: no libjvm.so
@@ -25,11 +26,22 @@ void jvm_close(struct jvm *j);
 int jvm_present(pid_t pid);
 
 pid_t jvm_pid(const struct jvm *j);
-/* The path through which libjvm.so can be opened from here (/proc/PID/root/... if need be). */
+/* The path by which this process, and nobody else, can open the libjvm.so that is mapped:
+ * /proc/self/fd/N. Nothing is to be opened by the name that the target gives the file. */
 const char *jvm_libjvm_path(const struct jvm *j);
+/* That name, in the target's mount namespace: to be shown, and foreign text. */
+const char *jvm_libjvm_name(const struct jvm *j);
+/* A descriptor of it for reading, owned by j. */
+int jvm_libjvm_file(const struct jvm *j);
+/* What spoor_hooks (jvm-hooks/) is in it; 0: a stock JVM. */
+int jvm_libjvm_hooks(const struct jvm *j);
+/* Where the target's files are parsed; owned by j. */
+struct parser *jvm_parser(const struct jvm *j);
 /* A descriptor for /proc/PID's process that polls readable when it ends (pidfd); owned by j. */
 int jvm_pidfd(const struct jvm *j);
 bool jvm_alive(const struct jvm *j);
+/* Whether the process is alive but has replaced the JVM by another program (exec). */
+bool jvm_replaced(const struct jvm *j);
 const struct jvm_layout *jvm_layout(const struct jvm *j);
 /* Reads what was not there yet (heap bases, Java classes). 1: something new, 0: nothing, or
  * negative errno. */

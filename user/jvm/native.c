@@ -1,17 +1,19 @@
 /*
  * Compiled code calls some functions as leaves, without a frame anchor: of libjvm, which may call
  * libc (memory is copied) or the kernel's vDSO (the time is read). The vDSO is the same in every
- * process of a kernel but for its address, so its rules are read from our own.
+ * process of a kernel but for its address, so its rules are read from our own. Their files are read
+ * by the parser process.
  */
 #include "jvm/native.h"
 
 #include "jvm/jvm.h"
+#include "jvm/mapped_file.h"
+#include "jvm/parser.h"
 #include "jvm/process.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -22,11 +24,13 @@
 #define LIBC_MAX (16u << 20)
 #define VDSO_MAX 65536
 
-enum { LIBJVM, VDSO, LIBC_SO, LIBRARIES }; /* in the order of looking: libc's end is not known */
+/* In the order of looking: libc's end is not known. Each is one of the parser's slots, too. */
+enum { LIBJVM, VDSO, LIBC_SO, LIBRARIES };
+_Static_assert(LIBRARIES <= PARSER_SLOTS, "a slot for each");
 
 struct library {
 	uint64_t low, high, bias; /* high 0: there is none */
-	struct unwind *unwind;    /* NULL: not opened yet, or not to be had */
+	int file;                 /* -1: not opened yet, or not to be had */
 	bool tried;
 };
 
@@ -72,19 +76,19 @@ static const Elf64_Ehdr *vdso_own(void)
 	return (const Elf64_Ehdr *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 }
 
-static int vdso_open(struct unwind **ret)
+static int vdso_open(void)
 {
 	const Elf64_Ehdr *own = vdso_own();
 	size_t size = vdso_size(own);
-	char path[64];
-	int fd = memfd_create("vdso", MFD_CLOEXEC), err;
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = write(fd, own, size) == (ssize_t)size ? unwind_open(path, ret) : -EIO;
-	close(fd);
-	return err;
+	if (write(fd, own, size) != (ssize_t)size) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
 }
 
 int native_new(const struct jvm *j, struct native **ret)
@@ -101,6 +105,8 @@ int native_new(const struct jvm *j, struct native **ret)
 		l[LIBC_SO] = (struct library){.low = n->libc.start,
 					      .high = n->libc.start + LIBC_MAX,
 					      .bias = n->libc.start};
+	for (int i = 0; i < LIBRARIES; i++)
+		l[i].file = -1;
 	if (vdso_own())
 		l[VDSO].low = l[VDSO].bias = vdso_base(jvm_pid(j));
 	if (l[VDSO].low)
@@ -112,36 +118,50 @@ int native_new(const struct jvm *j, struct native **ret)
 void native_free(struct native *n)
 {
 	for (int i = 0; n && i < LIBRARIES; i++)
-		unwind_close(n->libraries[i].unwind);
+		if (n->libraries[i].file >= 0)
+			close(n->libraries[i].file);
 	free(n);
 }
 
 static void library_open(struct native *n, int which)
 {
 	struct library *l = &n->libraries[which];
-	char path[PATH_MAX];
 
 	if (l->tried)
 		return;
 	l->tried = true;
 	if (which == LIBJVM)
-		unwind_open(jvm_libjvm_path(n->j), &l->unwind);
+		l->file = fcntl(jvm_libjvm_file(n->j), F_DUPFD_CLOEXEC, 0);
 	else if (which == VDSO)
-		vdso_open(&l->unwind);
-	else if (!process_lib_path(jvm_pid(n->j), &n->libc, path, sizeof(path)))
-		unwind_open(path, &l->unwind);
+		l->file = vdso_open();
+	else
+		l->file = mapped_file_open(jvm_pid(n->j), &n->libc);
+}
+
+/* What has ended the parser once is not given to the next. */
+static int library_rule(struct native *n, int which, uint64_t vaddr, struct unwind_rule *ret)
+{
+	struct library *l = &n->libraries[which];
+	int err = -ENOENT;
+
+	library_open(n, which);
+	if (l->file >= 0)
+		err = parser_rule(jvm_parser(n->j), (unsigned)which, l->file, vaddr, ret);
+	if (err == -ETIME || err == -ELIBBAD || err == -ECHILD) {
+		close(l->file);
+		l->file = -1;
+	}
+	return err;
 }
 
 int native_rule(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret)
 {
 	for (int i = 0; i < LIBRARIES; i++) {
-		struct library *l = &n->libraries[i];
+		const struct library *l = &n->libraries[i];
 
-		if (pc < l->low || pc >= l->high)
-			continue;
-		library_open(n, i);
 		/* A return address may be the first of the next function's. */
-		return l->unwind ? unwind_rule(l->unwind, pc - l->bias - is_return, ret) : -ENOENT;
+		if (pc >= l->low && pc < l->high)
+			return library_rule(n, i, pc - l->bias - is_return, ret);
 	}
 	return -ENOENT;
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_MAX (64u << 20)
@@ -221,31 +220,6 @@ int process_ns_pid(pid_t pid, pid_t *ret)
 	err = process_ns_pid_parse(text, ret);
 	free(text);
 	return err;
-}
-
-/*
- * The file that is mapped need not be the one at the path any more (a package upgrade), and the
- * path may mean another file here (a container). The inode decides; its device may differ between
- * maps and stat (overlayfs, btrfs), so that it is compared between stats only.
- */
-int process_lib_path(pid_t pid, const struct process_lib *lib, char *ret, size_t size)
-{
-	char rooted[PATH_MAX + 32];
-	struct stat here, there;
-	bool seen;
-
-	snprintf(rooted, sizeof(rooted), "/proc/%d/root%s", (int)pid, lib->path);
-	seen = !lib->deleted && !stat(rooted, &there) && there.st_ino == lib->inode;
-	if (seen && !stat(lib->path, &here) && here.st_ino == there.st_ino &&
-	    here.st_dev == there.st_dev)
-		return snprintf(ret, size, "%s", lib->path) < (int)size ? 0 : -ENAMETOOLONG;
-	if (!seen) {
-		snprintf(rooted, sizeof(rooted), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-			 (int)pid, lib->start, lib->end);
-		if (stat(rooted, &there))
-			return -errno;
-	}
-	return snprintf(ret, size, "%s", rooted) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
 int process_command(pid_t pid, char *ret, size_t size)

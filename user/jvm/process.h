@@ -39,7 +39,5 @@ int process_stat(pid_t pid, struct process_stat *ret);
 /* -ENOENT: it is not mapped. */
 int process_lib(pid_t pid, const char *name, struct process_lib *ret);
 int process_ns_pid(pid_t pid, pid_t *ret);
-/* A path under which the library's very file can be opened from here: PATH_MAX bytes. -ENOENT. */
-int process_lib_path(pid_t pid, const struct process_lib *lib, char *ret, size_t size);
 /* The arguments, separated by spaces, cut to size - 1 bytes. */
 int process_command(pid_t pid, char *ret, size_t size);

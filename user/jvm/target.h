@@ -7,10 +7,9 @@
 #include "jvm/layout.h"
 #include "jvm/libjvm.h"
 #include "jvm/mem.h"
+#include "jvm/parser.h"
 #include "jvm/process.h"
 #include "jvm/vmstructs.h"
-
-#include <limits.h>
 
 struct jvm {
 	pid_t pid, ns_pid;
@@ -20,8 +19,10 @@ struct jvm {
 	struct process_lib lib;
 	struct libjvm elf;
 	uint64_t symbols[VMSYM_COUNT]; /* addresses in the target */
-	char path[PATH_MAX + 32];      /* of libjvm.so, as it can be opened from here */
-	struct vmstructs *vms;         /* NULL: not relocated yet */
+	int file;                      /* of libjvm.so; -1: not opened yet */
+	char path[32];                 /* /proc/self/fd/file */
+	struct parser *parser;
+	struct vmstructs *vms; /* NULL: not relocated yet */
 	struct flag_table flags;
 	struct layout_source source;
 	struct jvm_layout layout;

@@ -2,10 +2,8 @@
 
 #include <elfutils/libdw.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <dwarf.h>
 
@@ -47,20 +45,15 @@ static int elf_read(int fd, struct unwind *u)
 	return elf_cntl(u->elf, ELF_C_FDDONE) ? error(-EPROTO) : 0;
 }
 
-int unwind_open(const char *path, struct unwind **ret)
+int unwind_open(int fd, struct unwind **ret)
 {
 	struct unwind *u = calloc(1, sizeof(*u));
-	int fd, err;
+	int err;
 
 	if (!u)
 		return -ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	err = fd < 0 ? -errno : 0;
 	errno = 0;
-	if (!err)
-		err = elf_read(fd, u);
-	if (fd >= 0)
-		close(fd);
+	err = elf_read(fd, u);
 	if (err)
 		unwind_close(u);
 	else

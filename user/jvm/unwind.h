@@ -14,9 +14,12 @@ struct unwind_rule {
 	int32_t rbp_offset;
 };
 
-/* Opens the library's file. -ENOENT: there is none, or it has no .eh_frame that can be read.
- * -EPROTO: it is no ELF file of this machine. */
-int unwind_open(const char *path, struct unwind **ret);
+/*
+ * Reads what is needed of the library's file; the descriptor stays the caller's. Outside of tests
+ * only the parser process does so (parser.h): libdw is not made for hostile files. -ENOENT: it has
+ * no .eh_frame that can be read. -EPROTO: it is no ELF file of this machine.
+ */
+int unwind_open(int fd, struct unwind **ret);
 void unwind_close(struct unwind *u);
 
 /*

@@ -1,8 +1,9 @@
 #include "probe/check.h"
 
 #include "jvm/jvm.h"
+#include "jvm/parser.h"
+#include "jvm/usdt.h"
 #include "probe/hooks.h"
-#include "probe/usdt.h"
 #include "probe/wanted.h"
 
 #include <errno.h>
@@ -15,12 +16,12 @@
 
 static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
 {
-	int err = hooks_read(jvm_libjvm_path(j), ret);
+	int err = hooks_read(j, ret);
 	char nops[64] = "all 5-byte nops";
 
 	if (err)
 		return check_add(c, "hooks", CHECK_MISSING, NULL, "%s cannot be read: %s",
-				 jvm_libjvm_path(j), strerror(-err));
+				 jvm_libjvm_name(j), strerror(-err));
 	if (!ret->version)
 		return check_add(c, "hooks", CHECK_OK, NULL,
 				 "none, it is a stock JVM: holders between two observations are "
@@ -42,11 +43,11 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
 	size_t found = 0, wanted = 0, named = 0, len = 0;
-	int err = usdt_list_read(jvm_libjvm_path(j), &list);
+	int err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
 
 	if (err)
 		return check_add(c, "probes", CHECK_MISSING, NULL, "%s cannot be read: %s",
-				 jvm_libjvm_path(j), strerror(-err));
+				 jvm_libjvm_name(j), strerror(-err));
 	for (size_t i = 0; i < wanted_probe_count; i++) {
 		const struct wanted_probe *w = &wanted_probes[i];
 
@@ -70,8 +71,8 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 				 "the JVM has none of the USDT probes that spoor needs");
 	if (named)
 		return check_add(c, "probes", CHECK_WARNING, NULL,
-				 "%zu of %zu are in the JVM; not there: %s%s", found,
-				 wanted, missing, named > MISSING_NAMED ? ", ..." : "");
+				 "%zu of %zu are in the JVM; not there: %s%s", found, wanted,
+				 missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL, "all %zu that spoor uses are in the JVM",
 			 wanted);
 }
@@ -145,9 +146,10 @@ static int check_collector(struct checks *c, const json_t *jvm)
 	const char *name, *used = NULL;
 	bool is_known = false;
 
-	json_object_foreach((json_t *)flags, name,
-			    value) if (!used && !strncmp(name, "Use", 3) && json_is_true(value) &&
-				       !strcmp(name + strlen(name) - 2, "GC")) used = name;
+	json_object_foreach ((json_t *)flags, name, value)
+		if (!used && !strncmp(name, "Use", 3) && json_is_true(value) &&
+		    !strcmp(name + strlen(name) - 2, "GC"))
+			used = name;
 	for (size_t i = 0; used && i < sizeof(known) / sizeof(*known); i++)
 		is_known |= !strcmp(used, known[i]);
 	if (!used)

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct jvm;
+
 struct hooks {
 	int version; /* what it exports as spoor_hooks; 0: nothing, it is a stock JVM */
 	bool usable; /* the version is the one that spoor knows, and all its probes are there */
@@ -11,5 +13,5 @@ struct hooks {
 	char why[160];       /* why hooks that are there cannot be used; else "" */
 };
 
-/* path: of libjvm.so. -ENOEXEC: it is no ELF library. -ENOMEM. -errno of open. */
-int hooks_read(const char *path, struct hooks *ret);
+/* Errors as parser_usdt(). */
+int hooks_read(const struct jvm *j, struct hooks *ret);

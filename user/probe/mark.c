@@ -5,40 +5,40 @@
  * at once, by its inode; when a mapping is gone, its inode may come back as another file, and is
  * forgotten. Two class loaders with the jar have two libraries.
  *
- * A file that is deleted, or in another mount namespace, is opened through /proc (jvm/process.c).
- * A uprobe belongs to the inode: the path is needed until it is attached.
+ * A file that is deleted, or in another mount namespace, is opened through /proc
+ * (jvm/mapped_file.c). A uprobe belongs to the inode: the descriptor is needed until it is
+ * attached.
+ *
+ * Which files are mapped, and what is in them, is the target's choice, and while they are looked at
+ * nobody drains the ring. So a look ends when LOOK_MS are over, and goes on in the next; a file
+ * that the parser process has not read by its deadline, or has died of, is not read again, and
+ * after BAD_MAX such files no more are read at all; files beyond MARK_FILES_MAX are not looked at.
+ * The latter two are said once.
  */
 #include "probe/mark.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
+#include "jvm/mapped_file.h"
+#include "jvm/parser.h"
 #include "jvm/process.h"
+#include "probe/mark_files.h"
 #include "probe/uprobe_multi.h"
-#include "probe/usdt.h"
 
 #define PROVIDER "spoor_mark"
 #define LIKELY_NAME "spoor-mark" /* of a library that it would be a pity not to read */
 #define ATTACHED_MAX 64
 
-enum probe { BEGIN, END, PROBE_COUNT };
+#define LOOK_MS 250
+#define BAD_MAX 3
 
-static const char *const probe_names[PROBE_COUNT] = {"begin", "end"};
-
-struct file {
-	uint64_t inode;
-	uint32_t dev_major, dev_minor;
-	bool mapped;   /* seen in this look */
-	bool attached; /* by the following */
-	struct bpf_link *link[PROBE_COUNT];
-	int fd[PROBE_COUNT]; /* of uprobe_multi links; 0: none */
-};
+static const char *const probe_names[MARK_PROBE_COUNT] = {"begin", "end"};
 
 /* Places whose arguments are described alike share their entries in the map. */
 struct specs {
@@ -48,8 +48,11 @@ struct specs {
 
 struct marks {
 	struct marks_options o;
-	struct file *files;
-	size_t count, capacity, attached;
+	struct mark_files files;
+	size_t attached;
+	unsigned bad;        /* files that the parser could not cope with */
+	bool told_too_many;  /* that there are more than MARK_FILES_MAX */
+	uint64_t look_until; /* of the look that is going on */
 	struct specs *specs;
 	size_t specs_count;
 	uint32_t next_spec;
@@ -75,17 +78,17 @@ static void tell(const struct marks *m, const char *path, const char *why)
 }
 
 /* The first entry for the two probes' places; they are made when somebody attaches. */
-static int specs_for(struct marks *m, const struct usdt_probe *const probe[PROBE_COUNT],
+static int specs_for(struct marks *m, const struct usdt_probe *const probe[MARK_PROBE_COUNT],
 		     uint32_t *ret)
 {
 	struct specs *grown;
 	char *args;
 
-	if (asprintf(&args, "%s|%s", probe[BEGIN]->args, probe[END]->args) < 0)
+	if (asprintf(&args, "%s|%s", probe[MARK_BEGIN]->args, probe[MARK_END]->args) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->specs_count; i++) {
-		if (strcmp(m->specs[i].args, args) || probe[BEGIN]->locations != 1 ||
-		    probe[END]->locations != 1)
+		if (strcmp(m->specs[i].args, args) || probe[MARK_BEGIN]->locations != 1 ||
+		    probe[MARK_END]->locations != 1)
 			continue;
 		free(args);
 		*ret = m->specs[i].first;
@@ -99,30 +102,28 @@ static int specs_for(struct marks *m, const struct usdt_probe *const probe[PROBE
 	m->specs = grown;
 	m->specs[m->specs_count++] = (struct specs){args, m->next_spec};
 	*ret = m->next_spec;
-	m->next_spec += probe[BEGIN]->locations + probe[END]->locations;
+	m->next_spec += probe[MARK_BEGIN]->locations + probe[MARK_END]->locations;
 	return 0;
 }
 
-static void detach_one(struct file *f, enum probe probe)
+static void detach_one(struct mark_file *f, enum mark_probe probe)
 {
 	if (f->fd[probe])
 		close(f->fd[probe]);
 	f->fd[probe] = 0;
-	bpf_link__destroy(f->link[probe]);
-	f->link[probe] = NULL;
+	uprobe_links_free(f->links[probe]);
+	f->links[probe] = NULL;
 }
 
-static int attach_one(struct marks *m, struct file *f, enum probe probe, const char *path,
+static int attach_one(struct marks *m, struct mark_file *f, enum mark_probe probe,
 		      struct uprobe_multi *u)
 {
-	struct bpf_program *program = probe == BEGIN ? m->o.begin : m->o.end;
+	struct bpf_program *program = probe == MARK_BEGIN ? m->o.begin : m->o.end;
 	int fd;
 
-	if (!m->o.multi) {
-		f->link[probe] = bpf_program__attach_usdt(program, m->o.pid, path, PROVIDER,
-							  probe_names[probe], NULL);
-		return f->link[probe] ? 0 : -errno;
-	}
+	if (!m->o.multi)
+		return uprobe_single_attach(u, program, PROVIDER, probe_names[probe],
+					    &f->links[probe]);
 	fd = uprobe_multi_attach(u, program, PROVIDER, probe_names[probe], false);
 	if (fd < 0)
 		return fd;
@@ -132,39 +133,57 @@ static int attach_one(struct marks *m, struct file *f, enum probe probe, const c
 
 /* Ends come first, so that whoever is seen to begin is seen to end. -ENOENT: it has no such probes.
  */
-static int attach(struct marks *m, struct file *f, const char *path)
+static int attach(struct marks *m, struct mark_file *f, int file)
 {
-	const struct usdt_probe *probe[PROBE_COUNT];
+	const struct uprobe_target target = {
+		.pid = m->o.pid, .file = file, .parser = m->o.parser, .deadline_ms = PARSER_RUN_MS};
+	const struct usdt_probe *probe[MARK_PROBE_COUNT];
 	struct uprobe_multi u;
-	int err = uprobe_multi_open(&u, m->o.pid, path, m->o.specs);
+	int err = uprobe_multi_open(&u, &target, m->o.specs);
 
 	if (err)
 		return err;
-	for (int i = 0; i < PROBE_COUNT; i++)
+	for (int i = 0; i < MARK_PROBE_COUNT; i++)
 		probe[i] = usdt_find(&u.list, PROVIDER, probe_names[i]);
-	if (!probe[BEGIN] || !probe[END])
+	if (!probe[MARK_BEGIN] || !probe[MARK_END])
 		err = -ENOENT;
 	else if (m->attached == ATTACHED_MAX)
 		err = -E2BIG;
 	else
 		err = specs_for(m, probe, &u.spec_count);
-	for (int i = PROBE_COUNT; i-- && !err;)
-		err = attach_one(m, f, i, path, &u);
+	for (int i = MARK_PROBE_COUNT; i-- && !err;)
+		err = attach_one(m, f, i, &u);
 	if (err)
-		for (int i = 0; i < PROBE_COUNT; i++)
+		for (int i = 0; i < MARK_PROBE_COUNT; i++)
 			detach_one(f, i);
 	uprobe_multi_close(&u);
 	return err;
 }
 
-static void consider(struct marks *m, struct file *f, const struct process_lib *lib)
+static void tell_bad(struct marks *m, const char *path, int err)
+{
+	m->bad++;
+	if (err == -ECHILD)
+		m->bad = BAD_MAX;
+	if (m->bad < BAD_MAX)
+		tell(m, path,
+		     err == -ETIME ? "the file could not be parsed in time"
+				   : "the process that parsed the file died of it");
+	else
+		tell(m, path,
+		     "too many files could not be parsed: no more are looked at for marks");
+}
+
+static void consider(struct marks *m, struct mark_file *f, const struct process_lib *lib)
 {
 	const char *name = strrchr(lib->path, '/') + 1;
-	char path[PATH_MAX], why[160];
-	int err = process_lib_path(m->o.pid, lib, path, sizeof(path));
+	int file = mapped_file_open(m->o.pid, lib), err = file < 0 ? file : 0;
+	char why[160];
 
-	if (!err)
-		err = attach(m, f, path);
+	if (!err) {
+		err = attach(m, f, file);
+		close(file);
+	}
 	if (!err) {
 		f->attached = true;
 		m->attached++;
@@ -173,67 +192,43 @@ static void consider(struct marks *m, struct file *f, const struct process_lib *
 		snprintf(why, sizeof(why), "%d libraries with marks are recorded already",
 			 ATTACHED_MAX);
 		tell(m, lib->path, why);
+	} else if (err == -ETIME || err == -ELIBBAD || err == -ECHILD) {
+		tell_bad(m, lib->path, err);
 	} else if (err != -ENOENT && err != -ENOEXEC && strstr(name, LIKELY_NAME)) {
 		tell(m, lib->path, strerror(-err));
 	}
 }
 
-static struct file *find(struct marks *m, const struct process_lib *lib)
-{
-	for (size_t i = 0; i < m->count; i++) {
-		struct file *f = &m->files[i];
-
-		if (f->inode == lib->inode && f->dev_major == lib->dev_major &&
-		    f->dev_minor == lib->dev_minor)
-			return f;
-	}
-	return NULL;
-}
-
 static void on_library(void *ctx, const struct process_lib *lib)
 {
 	struct marks *m = ctx;
-	struct file *f = find(m, lib);
+	struct mark_file *f;
+	int err;
 
-	if (f) {
+	if (!mark_files_find(&m->files, lib, &f)) {
 		f->mapped = true;
 		return;
 	}
-	if (m->count == m->capacity) {
-		size_t capacity = m->capacity * 2 + 64;
-		struct file *grown = realloc(m->files, capacity * sizeof(*grown));
-
-		if (!grown) {
-			m->err = -ENOMEM;
-			return;
-		}
-		m->files = grown;
-		m->capacity = capacity;
+	if (m->bad >= BAD_MAX || clock_mono_ns() >= m->look_until)
+		return;
+	err = mark_files_add(&m->files, lib, &f);
+	if (!err) {
+		consider(m, f, lib);
+	} else if (err == -E2BIG && !m->told_too_many) {
+		m->told_too_many = true;
+		tell(m, lib->path, "too many files are mapped: no more are looked at for marks");
+	} else if (err == -ENOMEM) {
+		m->err = err;
 	}
-	f = &m->files[m->count++];
-	*f = (struct file){.inode = lib->inode,
-			   .dev_major = lib->dev_major,
-			   .dev_minor = lib->dev_minor,
-			   .mapped = true};
-	consider(m, f, lib);
 }
 
-static void forget_unmapped(struct marks *m)
+static void on_gone(void *ctx, struct mark_file *f)
 {
-	size_t kept = 0;
+	struct marks *m = ctx;
 
-	for (size_t i = 0; i < m->count; i++) {
-		struct file *f = &m->files[i];
-
-		if (f->mapped) {
-			m->files[kept++] = *f;
-			continue;
-		}
-		m->attached -= f->attached;
-		for (int k = 0; k < PROBE_COUNT; k++)
-			detach_one(f, k);
-	}
-	m->count = kept;
+	m->attached -= f->attached;
+	for (int i = 0; i < MARK_PROBE_COUNT; i++)
+		detach_one(f, i);
 }
 
 int marks_look(struct marks *m)
@@ -246,18 +241,19 @@ int marks_look(struct marks *m)
 	/* A process that ends has no mappings any more; its probes go with it. */
 	if (*maps) {
 		m->err = 0;
-		for (size_t i = 0; i < m->count; i++)
-			m->files[i].mapped = false;
+		m->look_until = clock_mono_ns() + LOOK_MS * NS_PER_MS;
+		for (size_t i = 0; i < m->files.count; i++)
+			m->files.list[i].mapped = false;
 		process_code_each(maps, on_library, m);
-		forget_unmapped(m);
+		mark_files_forget(&m->files, on_gone, m);
 	}
 	free(maps);
 	return m->err ? m->err : (int)m->attached;
 }
 
 struct closing {
-	struct file *file;
-	enum probe probe;
+	struct mark_file *file;
+	enum mark_probe probe;
 	pthread_t thread;
 	bool started;
 };
@@ -271,15 +267,15 @@ static void *close_one(void *closing)
 }
 
 /* Side by side, because each waits for an RCU grace period: see detach_all() in programs.c. */
-static void close_all(struct marks *m, enum probe probe)
+static void close_all(struct marks *m, enum mark_probe probe)
 {
 	struct closing list[ATTACHED_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < m->count && n < ATTACHED_MAX; i++) {
-		if (!m->files[i].attached)
+	for (size_t i = 0; i < m->files.count && n < ATTACHED_MAX; i++) {
+		if (!m->files.list[i].attached)
 			continue;
-		list[n] = (struct closing){.file = &m->files[i], .probe = probe};
+		list[n] = (struct closing){.file = &m->files.list[i], .probe = probe};
 		list[n].started = !pthread_create(&list[n].thread, NULL, close_one, &list[n]);
 		if (!list[n].started)
 			close_one(&list[n]);
@@ -294,10 +290,10 @@ void marks_detach(struct marks *m)
 {
 	if (!m)
 		return;
-	close_all(m, BEGIN);
-	close_all(m, END);
-	for (size_t i = 0; i < m->count; i++)
-		m->files[i].attached = false;
+	close_all(m, MARK_BEGIN);
+	close_all(m, MARK_END);
+	for (size_t i = 0; i < m->files.count; i++)
+		m->files.list[i].attached = false;
 	m->attached = 0;
 }
 
@@ -309,6 +305,6 @@ void marks_free(struct marks *m)
 	for (size_t i = 0; i < m->specs_count; i++)
 		free(m->specs[i].args);
 	free(m->specs);
-	free(m->files);
+	free(m->files.list);
 	free(m);
 }

@@ -20,6 +20,7 @@
 #include "bpf/wire_steal.h"
 #include "jvm/code_layout.h"
 #include "jvm/jvm.h"
+#include "jvm/parser.h"
 #include "probe/mark.h"
 #include "probe/sampler.h"
 #include "probe/steal_clock.h"
@@ -30,10 +31,10 @@
 
 #define OWNER_PERIOD_NS 1000000
 
-/* Either a link of libbpf's, or the descriptor of a uprobe_multi link; fd is 0 when there is none.
- */
+/* Either links of single places, or the descriptor of a uprobe_multi link; fd is 0 when there is
+ * none. */
 struct attachment {
-	struct bpf_link *link;
+	struct uprobe_links *links;
 	int fd;
 };
 
@@ -504,10 +505,8 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 		if (err > 0)
 			p->usdt[i].fd = err;
 	} else {
-		p->usdt[i].link = bpf_program__attach_usdt(
-			program, jvm_pid(p->j), jvm_libjvm_path(p->j), a->provider, a->name, NULL);
-		if (!p->usdt[i].link)
-			err = -errno;
+		err = uprobe_single_attach(&p->uprobes, program, a->provider, a->name,
+					   &p->usdt[i].links);
 	}
 	if (err >= 0)
 		return 0;
@@ -526,24 +525,25 @@ static int attach_usdt(struct programs *p, size_t i, char why[PROGRAMS_WHY_MAX])
 static bool any_attached(const struct programs *p)
 {
 	for (size_t i = 0; i < WANTED_PROBES; i++)
-		if (p->usdt[i].fd || p->usdt[i].link)
+		if (p->usdt[i].fd || p->usdt[i].links)
 			return true;
 	return false;
 }
 
 int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX])
 {
+	const struct uprobe_target target = {.pid = jvm_pid(p->j),
+					     .file = jvm_libjvm_file(p->j),
+					     .parser = jvm_parser(p->j),
+					     .deadline_ms = PARSER_ATTACH_MS};
 	int err = attach_sched(p, why);
 
 	if (err)
 		return err;
-	if (p->multi) {
-		err = uprobe_multi_open(&p->uprobes, jvm_pid(p->j), jvm_libjvm_path(p->j),
-					bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
-		if (err)
-			return fail(why, err, "the probes of %s cannot be read: %s",
-				    jvm_libjvm_path(p->j), strerror(-err));
-	}
+	err = uprobe_multi_open(&p->uprobes, &target, bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
+	if (err)
+		return fail(why, err, "the probes of %s cannot be read: %s", jvm_libjvm_name(p->j),
+			    strerror(-err));
 	programs_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
 	for (size_t i = 0; i < WANTED_PROBES; i++) {
 		err = attach_usdt(p, i, why);
@@ -557,7 +557,7 @@ int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX])
 			    "pauses can be recorded; run the program on an OpenJDK 17 that has "
 			    "them, as "
 			    "Debian's",
-			    jvm_libjvm_path(p->j));
+			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
 	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);
 	return 0;
@@ -572,6 +572,7 @@ int programs_look_for_marks(struct programs *p,
 				  .multi = p->multi,
 				  .specs = bpf_map__fd(p->skel->maps.__bpf_usdt_specs),
 				  .first_spec = p->uprobes.spec_count,
+				  .parser = jvm_parser(p->j),
 				  .tell = tell,
 				  .ctx = ctx};
 	int err = p->marks ? 0 : marks_new(&o, &p->marks);
@@ -585,7 +586,7 @@ static void *detach(void *attachment)
 
 	if (a->fd)
 		close(a->fd);
-	bpf_link__destroy(a->link);
+	uprobe_links_free(a->links);
 	return NULL;
 }
 
@@ -600,7 +601,7 @@ static void detach_all(struct attachment *list, size_t count)
 	bool started[WANTED_PROBES];
 
 	for (size_t i = 0; i < count; i++) {
-		started[i] = (list[i].fd || list[i].link) &&
+		started[i] = (list[i].fd || list[i].links) &&
 			     !pthread_create(&threads[i], NULL, detach, &list[i]);
 		if (!started[i])
 			detach(&list[i]);
@@ -657,7 +658,7 @@ static json_t *names(const struct programs *p, bool missing)
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < WANTED_PROBES; i++)
-		if (missing ? p->missing[i] : p->usdt[i].fd || p->usdt[i].link)
+		if (missing ? p->missing[i] : p->usdt[i].fd || p->usdt[i].links)
 			json_array_append_new(list, json_sprintf("%s:%s", wanted_probes[i].provider,
 								 wanted_probes[i].name));
 	return list;

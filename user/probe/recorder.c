@@ -167,10 +167,10 @@ static bool starting_wait(const struct recorder *r)
 static int choose_probes(struct recorder *r, const struct recorder_options *o,
 			 char why[RECORDER_WHY_MAX])
 {
-	int err = hooks_read(jvm_libjvm_path(r->j), &r->hooks);
+	int err = hooks_read(r->j, &r->hooks);
 
 	if (err)
-		return fail(why, err, "%s cannot be read: %s", jvm_libjvm_path(r->j),
+		return fail(why, err, "%s cannot be read: %s", jvm_libjvm_name(r->j),
 			    strerror(-err));
 	r->patched = r->hooks.usable && !o->stock_probes;
 	if (!r->patched && r->hooks.version)

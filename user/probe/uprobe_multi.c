@@ -1,9 +1,11 @@
 /*
- * Why not libbpf's own bpf_program__attach_usdt()? In 1.1 (Debian 12) it makes a perf event per
- * place. These are closed one after the other under the kernel's event_mutex, 90 ms each: detaching
- * from a JVM took 2.3 s. A uprobe_multi link takes all places of a probe, and links can be closed
- * side by side. The BPF side stays libbpf's usdt.bpf.h: the cookie of each place is the number of
- * its entry in __bpf_usdt_specs.
+ * Why not libbpf's own bpf_program__attach_usdt()? It opens and parses the target's file in this
+ * process, which has every right it needs to attach; here the parser process does that
+ * (jvm/parser.c). And in 1.1 (Debian 12) it makes a perf event per place. These are closed one
+ * after the other under the kernel's event_mutex, 90 ms each: detaching from a JVM took 2.3 s. A
+ * uprobe_multi link takes all places of a probe, and links can be closed side by side. The BPF side
+ * stays libbpf's usdt.bpf.h: the cookie of each place is the number of its entry in
+ * __bpf_usdt_specs.
  *
  * Gates. The kernel raises a probe's semaphore before it writes the breakpoint, and lowers it after
  * it has taken it out; on nops of 5 bytes there are several interrupts of all CPUs between. A JVM
@@ -20,11 +22,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "jvm/parser.h"
 #include "probe/usdt_arg.h"
 
 /* From the kernel's include/uapi/linux/bpf.h; Debian 12's headers are older. */
@@ -85,26 +88,16 @@ void uprobe_multi_prepare(struct bpf_program *program)
 	bpf_program__set_expected_attach_type(program, ATTACH_TRACE_UPROBE_MULTI);
 }
 
-int uprobe_multi_open(struct uprobe_multi *u, pid_t pid, const char *path, int specs)
+int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t, int specs)
 {
-	int err;
-
-	*u = (struct uprobe_multi){.pid = pid, .specs = specs, .path = strdup(path)};
-	if (!u->path)
-		return -ENOMEM;
-	err = usdt_list_read(path, &u->list);
-	if (err == -ENOENT) /* no probes at all: each is reported missing */
-		err = 0;
-	if (err)
-		uprobe_multi_close(u);
-	return err;
+	*u = (struct uprobe_multi){.pid = t->pid, .specs = specs};
+	snprintf(u->path, sizeof(u->path), "/proc/self/fd/%d", t->file);
+	return parser_usdt(t->parser, t->file, t->deadline_ms, &u->list);
 }
 
 void uprobe_multi_close(struct uprobe_multi *u)
 {
 	usdt_list_free(&u->list);
-	free(u->path);
-	u->path = NULL;
 }
 
 /* What a link is made of, one entry for each place of the probe. */
@@ -115,8 +108,14 @@ struct tables {
 
 #define NOP_BYTES 5
 
+/* t is freed with free(t->offsets), also after an error. */
 static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struct tables *t)
 {
+	t->offsets = calloc(probe->locations, 3 * sizeof(*t->offsets));
+	if (!t->offsets)
+		return -ENOMEM;
+	t->cookies = t->offsets + probe->locations;
+	t->semaphores = t->cookies + probe->locations;
 	for (uint32_t i = 0; i < probe->locations; i++) {
 		struct usdt_spec spec;
 		int err = usdt_spec_parse(probe->at[i].args, &spec);
@@ -146,11 +145,6 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 
 	if (!probe)
 		return -ENOENT;
-	t.offsets = calloc(probe->locations, 3 * sizeof(*t.offsets));
-	if (!t.offsets)
-		return -ENOMEM;
-	t.cookies = t.offsets + probe->locations;
-	t.semaphores = t.cookies + probe->locations;
 	err = collect(u, probe, &t);
 	if (!err) {
 		attr.cnt = probe->locations;
@@ -187,4 +181,49 @@ int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const
 	attr.ref_ctr_offsets = (uintptr_t)&semaphore;
 	fd = link_create(&attr);
 	return fd < 0 ? -errno : fd;
+}
+
+/* --- older kernels ----------------------------------------------------------------------- */
+
+struct uprobe_links {
+	size_t count;
+	struct bpf_link *link[];
+};
+
+int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+			 const char *name, struct uprobe_links **ret)
+{
+	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
+	struct uprobe_links *l;
+	struct tables t;
+	int err;
+
+	if (!probe)
+		return -ENOENT;
+	l = calloc(1, sizeof(*l) + probe->locations * sizeof(*l->link));
+	if (!l)
+		return -ENOMEM;
+	err = collect(u, probe, &t);
+	for (uint32_t i = 0; !err && i < probe->locations; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = t.semaphores[i],
+			    .bpf_cookie = t.cookies[i]);
+
+		l->link[i] = bpf_program__attach_uprobe_opts(program, u->pid, u->path, t.offsets[i],
+							     &opts);
+		err = l->link[i] ? 0 : -errno;
+		l->count += !err;
+	}
+	free(t.offsets);
+	if (err)
+		uprobe_links_free(l);
+	else
+		*ret = l;
+	return err;
+}
+
+void uprobe_links_free(struct uprobe_links *l)
+{
+	for (size_t i = 0; l && i < l->count; i++)
+		bpf_link__destroy(l->link[i]);
+	free(l);
 }

@@ -1,9 +1,11 @@
-/* probe/usdt.h: the USDT probes that a library says it has, from its ELF notes. */
+/* jvm/usdt.h: the USDT probes that a library says it has, from its ELF notes. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct elf_file;
 
 /* What stands at a probe's location: decides what a hit costs, or that the file is not what its
  * notes say. */
@@ -34,10 +36,16 @@ struct usdt_list {
 	char *text;                      /* what the strings point into */
 };
 
-/* A library without probes gives an empty list. -ENOEXEC: not a 64-bit ELF file. -errno of open. */
-int usdt_list_read(const char *path, struct usdt_list *ret);
-/* The same of a file in memory, which stays unchanged. */
-int usdt_list_parse(void *image, size_t size, struct usdt_list *ret);
+/*
+ * The probes of a file as one flat piece of memory, freed with free(): what the parser process
+ * (parser.h) hands to the recorder. A library without probes gives one of no probes. -ENOEXEC,
+ * -ENOMEM and others of elf_file.h; -E2BIG: more than 16,384 places or 4 MiB of text.
+ */
+int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len);
+/* The list that is in such a piece; nothing in the piece is believed. -EPROTO: it is not one. */
+int usdt_list_decode(const char *flat, size_t len, struct usdt_list *ret);
+/* Both, of a file in memory. */
+int usdt_list_parse(const void *image, size_t size, struct usdt_list *ret);
 void usdt_list_free(struct usdt_list *l);
 /* NULL: it has none of that name. */
 const struct usdt_probe *usdt_find(const struct usdt_list *l, const char *provider,
