@@ -1,5 +1,5 @@
-/* Reads any bytes as an ELF file with USDT notes, and as one note: no wrong access, and strings
- * that end. */
+/* Reads any bytes as an ELF file with USDT notes, as the list of them that the parser process hands
+ * over, and as one note: no wrong access, and strings that end. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,7 @@ static void list_check(const struct usdt_list *l)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of exactly this size: ASan sees a step beyond. libelf wants it writable, and
-	 * aligned. */
+	/* A copy of exactly this size: ASan sees a step beyond. */
 	char *copy = malloc(size ? size : 1);
 	struct usdt_list list;
 	struct usdt_note note;
@@ -35,6 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(copy, data, size);
 	if (!usdt_list_parse(copy, size, &list)) {
+		list_check(&list);
+		usdt_list_free(&list);
+	}
+	/* As the answer of a parser process that was taken over. */
+	if (!usdt_list_decode(copy, size, &list)) {
 		list_check(&list);
 		usdt_list_free(&list);
 	}

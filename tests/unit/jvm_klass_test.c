@@ -296,9 +296,20 @@ static void a_broken_list_ends(void **state)
 	image_u64(&i, a + 144, 0x8);
 	assert_int_equal(klass_walk(&i.mem, &shape_17, &w, &wanted, 1), -EFAULT);
 	assert_true(w.seen == 0);
-	/* In a circle. */
+	/* In a circle: it is walked a million times, and in all walks together four. */
 	image_u64(&i, a + 144, a);
+	w.steps = 0;
 	assert_int_equal(klass_walk(&i.mem, &shape_17, &w, &wanted, 1), 0);
+	assert_int_equal(w.steps, 1000000);
+	w.steps = KLASS_STEPS_MAX - 10;
+	w.seen = 0;
+	assert_int_equal(klass_walk(&i.mem, &shape_17, &w, &wanted, 1), 0);
+	assert_int_equal(w.steps, KLASS_STEPS_MAX);
+	w = (struct klass_walk){.steps = KLASS_STEPS_MAX - 5};
+	image_u64(&i, boot + 112, boot);
+	assert_int_equal(klass_walk(&i.mem, &shape_17, &w, &wanted, 1), 0);
+	assert_int_equal(w.steps, KLASS_STEPS_MAX);
+	image_u64(&i, boot + 112, 0);
 	/* The last loader has to be the boot loader. */
 	w = (struct klass_walk){0};
 	image_u64(&i, boot + 8, 0x1234);

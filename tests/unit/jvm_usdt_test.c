@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "jvm/elf_file.h"
 #include "tests/unit/alloc_fail.h"
 
 /* A library by hand: header, one segment with the code, the notes, three sections and their names.
@@ -186,6 +187,76 @@ static void damage_is_survived(void **state)
 	}
 }
 
+/* What a parser that was taken over may answer. */
+static void forged_answers_are_survived(void **state)
+{
+	static struct library l;
+	struct usdt_list list;
+	struct elf_file f;
+	size_t len, refused = 0;
+	char *flat, *forged;
+
+	(void)state;
+	library_make(&l);
+	assert_int_equal(elf_file_open_image(l.bytes, LIBRARY_SIZE, &f), 0);
+	assert_int_equal(usdt_flat_read(&f, &flat, &len), 0);
+	elf_file_close(&f);
+	forged = malloc(len);
+	assert_non_null(forged);
+	for (size_t at = 0; at < len * 8; at++) {
+		memcpy(forged, flat, len);
+		forged[at / 8] ^= (char)(1 << at % 8);
+		if (usdt_list_decode(forged, len, &list)) {
+			refused++;
+			continue;
+		}
+		for (size_t i = 0; i < list.count; i++)
+			for (uint32_t k = 0; k < list.probes[i].locations; k++)
+				assert_true(strlen(list.probes[i].at[k].args) < len);
+		usdt_list_free(&list);
+	}
+	/* Both counts at least, and most offsets. */
+	assert_true(refused > 64 && refused < len * 8);
+	for (size_t cut = 0; cut < len; cut++)
+		assert_int_equal(usdt_list_decode(flat, cut, &list), -EPROTO);
+	free(forged);
+	free(flat);
+}
+
+/* Each place costs a look at the file; the list is sorted. */
+static void places_have_a_cap(void **state)
+{
+	static const char note[] = "\10\0\0\0\36\0\0\0\3\0\0\0stapsdt\0"
+				   "abcdefghABCDEFGH\0\0\0\0\0\0\0\0p\0n\0\0\0\0";
+	const size_t count = 16385, note_len = 12 + 8 + 32;
+	const Elf64_Ehdr head = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+		.e_shoff = sizeof(head),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 1};
+	Elf64_Shdr section = {.sh_type = SHT_NOTE,
+			      .sh_offset = sizeof(head) + sizeof(section),
+			      .sh_size = count * note_len};
+	char *image = malloc(section.sh_offset + section.sh_size);
+	struct usdt_list list;
+
+	(void)state;
+	assert_non_null(image);
+	memcpy(image, &head, sizeof(head));
+	for (size_t i = 0; i < count; i++)
+		memcpy(image + section.sh_offset + i * note_len, note, note_len);
+	memcpy(image + sizeof(head), &section, sizeof(section));
+	assert_int_equal(usdt_list_parse(image, section.sh_offset + section.sh_size, &list),
+			 -E2BIG);
+	section.sh_size -= note_len;
+	memcpy(image + sizeof(head), &section, sizeof(section));
+	assert_int_equal(usdt_list_parse(image, section.sh_offset + section.sh_size, &list), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.probes->locations, count - 1);
+	usdt_list_free(&list);
+	free(image);
+}
+
 static void allocations_may_fail(void **state)
 {
 	static struct library l;
@@ -212,6 +283,8 @@ int main(void)
 		cmocka_unit_test(notes_that_are_cut_short_are_refused),
 		cmocka_unit_test(what_is_no_library_is_refused),
 		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(forged_answers_are_survived),
+		cmocka_unit_test(places_have_a_cap),
 		cmocka_unit_test(allocations_may_fail),
 	};
 

@@ -115,6 +115,32 @@ static void strange_tables_are_refused(void **state)
 }
 
 /* Every single byte of the tables may be wrong: no read outside, no endless loop. */
+/* Whoever looks for its end in each of 60,000 names of one text of 60 MiB has no time left. */
+static void names_without_an_end_are_none(void **state)
+{
+	static struct image i;
+	struct mem_span span;
+	const char *name;
+
+	(void)state;
+	image_clear(&i);
+	memset(i.bytes, 'a', sizeof(i.bytes) - 4096);
+	i.bytes[2000] = 0;
+	i.bytes[5000] = 0;
+	assert_int_equal(mem_span_read(&i.mem, IMAGE_BASE, IMAGE_BASE + 0x10000, &span), 0);
+	assert_null(mem_span_string(&span, IMAGE_BASE));
+	assert_null(mem_span_string(&span, IMAGE_BASE + 0x8000));
+	assert_null(mem_span_string(&span, IMAGE_BASE + 2001));
+	name = mem_span_string(&span, IMAGE_BASE + 2000 - 1023);
+	assert_non_null(name);
+	assert_int_equal(strlen(name), 1023);
+	assert_null(mem_span_string(&span, IMAGE_BASE + 2000 - 1024));
+	assert_null(mem_span_string(&span, IMAGE_BASE - 1));
+	free(span.bytes);
+	assert_int_equal(mem_span_read(&i.mem, IMAGE_BASE, IMAGE_BASE + (60u << 20), &span),
+			 -E2BIG);
+}
+
 static void damage_is_survived(void **state)
 {
 	static struct target t;
@@ -227,6 +253,7 @@ int main(void)
 		cmocka_unit_test(tables_are_found),
 		cmocka_unit_test(before_relocation_it_says_so),
 		cmocka_unit_test(strange_tables_are_refused),
+		cmocka_unit_test(names_without_an_end_are_none),
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(allocations_may_fail),
 		cmocka_unit_test(flags_are_found_by_name),

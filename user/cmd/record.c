@@ -371,7 +371,8 @@ static int record(struct options *o, int signals, bool own_child)
 	if (!o->quiet)
 		print_summary(o, &stats);
 	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
-		msg_info("the JVM has ended meanwhile");
+		msg_info("the JVM has ended meanwhile%s%s%s", why[0] ? " (" : "", why,
+			 why[0] ? ")" : "");
 	return err || told.failed || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
 }
 

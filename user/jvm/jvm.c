@@ -270,12 +270,19 @@ bool jvm_alive(const struct jvm *j)
 }
 
 /* /proc/PID/mem stays with the address space that was there: nothing can be read of one that is
- * gone. */
+ * gone. A process that is ending, too, may have none for a while; then it has no mappings. */
 bool jvm_replaced(const struct jvm *j)
 {
-	char byte;
+	bool other = false;
+	char byte, *maps;
 
-	return jvm_read(j, j->lib.start, &byte, sizeof(byte)) == -ESRCH && jvm_alive(j);
+	if (jvm_read(j, j->lib.start, &byte, sizeof(byte)) != -ESRCH || !jvm_alive(j))
+		return false;
+	if (!process_file(j->pid, "maps", &maps, NULL)) {
+		other = *maps;
+		free(maps);
+	}
+	return other;
 }
 
 const struct jvm_layout *jvm_layout(const struct jvm *j)

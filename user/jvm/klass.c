@@ -339,12 +339,13 @@ int klass_field(const struct mem *m, const struct klass_shape *s, uint64_t klass
 }
 
 /* The boot loader's ClassLoaderData is the first there was: the last in the list. */
-static int boot_find(const struct mem *m, const struct klass_shape *s, uint64_t *ret)
+static int boot_find(const struct mem *m, const struct klass_shape *s, struct klass_walk *w)
 {
 	uint64_t cld, next, loader;
 	int err = mem_u64(m, s->cld_head, &cld);
 
-	for (int i = 0; !err && cld && i < CLD_MAX; i++, cld = next) {
+	for (int i = 0; !err && cld && i < CLD_MAX && w->steps < KLASS_STEPS_MAX; i++, cld = next) {
+		w->steps++;
 		err = mem_u64(m, cld + s->cld_next, &next);
 		if (!err)
 			err = mem_u64(m, cld + s->cld_class_loader, &loader);
@@ -352,7 +353,7 @@ static int boot_find(const struct mem *m, const struct klass_shape *s, uint64_t 
 			continue;
 		if (loader)
 			return -EPROTO;
-		*ret = cld;
+		w->boot = cld;
 		return 0;
 	}
 	return err ? err : -EAGAIN;
@@ -381,7 +382,7 @@ int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_wa
 	char bytes[KLASS_SIZE_MAX];
 	uint64_t head, klass, name;
 	size_t missing = 0, found = 0;
-	int err = w->boot ? 0 : boot_find(m, s, &w->boot);
+	int err = w->boot ? 0 : boot_find(m, s, w);
 
 	for (size_t i = 0; i < count; i++)
 		missing += !wanted[i].klass;
@@ -390,7 +391,10 @@ int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_wa
 	if (!err)
 		err = mem_u64(m, w->boot + s->cld_klasses, &head);
 	klass = err ? 0 : head;
-	for (int n = 0; found < missing && klass && klass != w->seen && n < KLASS_MAX; n++) {
+	for (int n = 0; found < missing && klass && klass != w->seen && n < KLASS_MAX &&
+			w->steps < KLASS_STEPS_MAX;
+	     n++) {
+		w->steps++;
 		err = m->read(m, klass, bytes, s->klass_size);
 		if (err)
 			break;

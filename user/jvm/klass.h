@@ -34,8 +34,9 @@ int klass_field(const struct mem *m, const struct klass_shape *s, uint64_t klass
 
 /* Looks for classes in the list of the boot loader, of which only what is new is read. */
 struct klass_walk {
-	uint64_t boot; /* its ClassLoaderData, once found */
-	uint64_t seen; /* the newest class that has been looked at */
+	uint64_t boot;  /* its ClassLoaderData, once found */
+	uint64_t seen;  /* the newest class that has been looked at */
+	uint64_t steps; /* along the target's lists, of all walks */
 };
 
 struct klass_wanted {
@@ -43,8 +44,11 @@ struct klass_wanted {
 	uint64_t klass;   /* 0: not found yet */
 };
 
-/* Fills in what it finds. 1: something new, 0: nothing, or a negative errno (what was found stays).
- */
+/* What all walks of a target may take together: a target's lists need not have an end. */
+#define KLASS_STEPS_MAX 4000000
+
+/* Fills in what it finds. 1: something new, 0: nothing, also when w->steps is KLASS_STEPS_MAX; or a
+ * negative errno (what was found stays). */
 int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_walk *w,
 	       struct klass_wanted *wanted, size_t count);
 

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #define PAGE 4096ull
-#define SPAN_MAX (64ull << 20)
+#define SPAN_MAX (16ull << 20)
+#define SPAN_STRING_MAX 1024
 
 static int process_read(const struct mem *m, uint64_t addr, void *ret, size_t len)
 {
@@ -118,9 +119,14 @@ int mem_span_read(const struct mem *m, uint64_t low, uint64_t high, struct mem_s
 
 const char *mem_span_string(const struct mem_span *s, uint64_t addr)
 {
+	size_t left;
+
 	if (addr < s->start || addr - s->start >= s->size)
 		return NULL;
-	if (!memchr(s->bytes + (addr - s->start), 0, s->size - (addr - s->start)))
+	/* Whoever compares or sorts these strings depends on their lengths. */
+	left = s->size - (addr - s->start);
+	if (!memchr(s->bytes + (addr - s->start), 0,
+		    left < SPAN_STRING_MAX ? left : SPAN_STRING_MAX))
 		return NULL;
 	return s->bytes + (addr - s->start);
 }

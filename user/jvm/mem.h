@@ -31,8 +31,8 @@ struct mem_span {
 	char *bytes;
 };
 
-/* Reads from low to at least one page after high. -E2BIG: over 64 MiB. Freed with free(ret->bytes).
+/* Reads from low to at least one page after high. -E2BIG: over 16 MiB. Freed with free(ret->bytes).
  */
 int mem_span_read(const struct mem *m, uint64_t low, uint64_t high, struct mem_span *ret);
-/* The string at addr, lent until the span is freed; NULL: not within it. */
+/* The string at addr, lent until the span is freed; NULL: not within it, or over 1,023 bytes. */
 const char *mem_span_string(const struct mem_span *s, uint64_t addr);

@@ -14,15 +14,20 @@
  * object is the same before and after, and a thread that is not in the list any more at the end is
  * left out. Objects move under a collector: the handle is read again afterwards, and the name must
  * be of class String both times.
+ *
+ * A list may be forged: what its reading costs is bounded by what the process really has. A list is
+ * not longer than twice the threads that the kernel counts, and some; and what changes while it is
+ * read is read again NAME_TRIES times in each thread, but RETRIES_MAX times in all.
  */
 
-#define THREADS_MAX 1000000
+#define THREADS_SLACK 256  /* threads that come while the list is read */
 #define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
 #define LIST_TRIES 64
 #define NAME_TRIES 16
+#define RETRIES_MAX 4096
 #define JAVA_THREAD_MAX 16384
 
-static int list_once(const struct jvm *j, uint64_t **ret, size_t *ret_count)
+static int list_once(const struct jvm *j, size_t max, uint64_t **ret, size_t *ret_count)
 {
 	const struct jvm_layout *l = &j->layout;
 	uint64_t list, array, again, *threads;
@@ -35,7 +40,7 @@ static int list_once(const struct jvm *j, uint64_t **ret, size_t *ret_count)
 		err = mem_u32(&j->mem, list + l->threads_list_length, &length);
 	if (!err)
 		err = mem_u64(&j->mem, list + l->threads_list_threads, &array);
-	if (!err && (length > THREADS_MAX || !array))
+	if (!err && (length > max || !array))
 		err = -EAGAIN;
 	if (err)
 		return err;
@@ -58,10 +63,14 @@ static int list_once(const struct jvm *j, uint64_t **ret, size_t *ret_count)
 
 static int list_read(const struct jvm *j, uint64_t **ret, size_t *ret_count)
 {
-	int err = -EAGAIN;
+	struct process_stat stat;
+	int err = process_stat(j->pid, &stat);
 
+	if (err)
+		return err;
+	err = -EAGAIN;
 	for (int i = 0; i < LIST_TRIES && (err == -EAGAIN || err == -EFAULT); i++)
-		err = list_once(j, ret, ret_count);
+		err = list_once(j, 2ul * stat.threads + THREADS_SLACK, ret, ret_count);
 	return err;
 }
 
@@ -74,7 +83,8 @@ static int addr_order(const void *a, const void *b)
 
 struct reader {
 	const struct jvm *j;
-	uint32_t size; /* of a JavaThread, or as much of it as is needed */
+	unsigned retries; /* that are left */
+	uint32_t size;    /* of a JavaThread, or as much of it as is needed */
 	uint64_t string_klass;
 };
 
@@ -153,7 +163,7 @@ static int java_side_once(const struct reader *r, uint64_t handle, struct jvm_th
 	return err;
 }
 
-static int thread_read(const struct reader *r, uint64_t addr, struct jvm_thread *ret)
+static int thread_read(struct reader *r, uint64_t addr, struct jvm_thread *ret)
 {
 	const struct jvm_layout *l = &r->j->layout;
 	struct jvm_thread t = {.java_thread = addr};
@@ -177,9 +187,11 @@ static int thread_read(const struct reader *r, uint64_t addr, struct jvm_thread 
 	err = mem_u32(&r->j->mem, osthread + l->osthread_thread_id, &t.ns_tid);
 	if (!err && !t.ns_tid)
 		err = -ENOENT;
-	for (int i = 0; !err && l->ready && handle && i < NAME_TRIES; i++)
-		if (!java_side_once(r, handle, &t))
+	for (int i = 0; !err && l->ready && handle && i < NAME_TRIES; i++) {
+		if (!java_side_once(r, handle, &t) || !r->retries)
 			break;
+		r->retries--;
+	}
 	*ret = t;
 	return err;
 }
@@ -191,7 +203,7 @@ static int reader_open(const struct jvm *j, struct reader *ret)
 				 l->java_thread_stack_base, l->java_thread_stack_size,
 				 l->java_thread_state < 0 ? 0 : (uint32_t)l->java_thread_state};
 
-	*ret = (struct reader){.j = j};
+	*ret = (struct reader){.j = j, .retries = RETRIES_MAX};
 	if (!j->vms)
 		return -EAGAIN;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)

@@ -14,7 +14,7 @@
  * fetches them all.
  */
 
-#define ENTRIES_MAX 65536
+#define ENTRIES_MAX 16384
 #define STRIDE_MAX 256
 #define CHUNK_ENTRIES 512
 

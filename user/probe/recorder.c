@@ -39,6 +39,7 @@
 #include "probe/log_error.h"
 #include "probe/losses.h"
 #include "probe/memory.h"
+#include "probe/notes.h"
 #include "probe/programs.h"
 #include "probe/recorder.h"
 #include "probe/translate.h"
@@ -75,6 +76,7 @@ struct recorder {
 	unsigned names_every;
 	bool starting;
 	bool contended; /* in this window */
+	bool replaced;  /* the JVM, by another program */
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
@@ -101,10 +103,16 @@ static void answer_rule(struct recorder *r, const struct wire_native *n)
 	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
 	uint64_t pc = n->pc & ~WIRE_RULE_RETURN;
 	struct unwind_rule u;
+	int err;
 
 	if (!r->native && native_new(r->j, &r->native))
 		return;
-	if (!native_rule(r->native, pc, pc != n->pc, &u) && u.rbp_offset == (int16_t)u.rbp_offset) {
+	err = native_rule(r->native, pc, pc != n->pc, &u);
+	if (err == -ETIME || err == -ELIBBAD || err == -ECHILD)
+		notes_write(r->w, NOTE_LEVEL_WARNING,
+			    "the unwind tables of one of the JVM's libraries could not be parsed: "
+			    "call chains that begin in it are missing");
+	if (!err && u.rbp_offset == (int16_t)u.rbp_offset) {
 		rule.cfa_offset = u.cfa_offset;
 		rule.rbp_offset = (int16_t)u.rbp_offset;
 		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
@@ -474,17 +482,12 @@ static void read_names(struct recorder *r)
 	r->names_every = count > NAMES_EACH_WINDOW ? 10 : 1;
 }
 
-static void note_marks(void *ctx, const char *path, const char *why)
+static void look_for_exec(struct recorder *r)
 {
-	struct recorder *r = ctx;
-	struct event e = {.id = EVENT_NOTE, .time_ns = clock_mono_ns()};
-	char text[1024];
-
-	snprintf(text, sizeof(text), "marks of %.700s are %srecorded%s%s", path, why ? "not " : "",
-		 why ? ": " : "", why ? why : "");
-	e.v[NOTE_LEVEL].u = why ? NOTE_LEVEL_WARNING : NOTE_LEVEL_INFO;
-	e.v[NOTE_TEXT].s = text;
-	log_write(r->w, &e);
+	r->replaced = jvm_replaced(r->j);
+	if (r->replaced)
+		notes_write(r->w, NOTE_LEVEL_INFO,
+			    "the JVM has ended: its process runs another program now (exec)");
 }
 
 /* What has happened is out of this process a second later. */
@@ -496,7 +499,7 @@ static void flush(struct recorder *r)
 
 static void window(struct recorder *r)
 {
-	programs_look_for_marks(r->p, note_marks, r);
+	programs_look_for_marks(r->p, notes_marks, r->w);
 	refresh(r);
 	sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
@@ -505,22 +508,20 @@ static void window(struct recorder *r)
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
 		read_names(r);
+	look_for_exec(r);
 	flush(r);
 }
 
 /* The hooks are there and are not used: readers of the log should know. */
 static void note_hooks(struct recorder *r)
 {
-	struct event e = {.id = EVENT_NOTE, .time_ns = clock_mono_ns()};
 	char text[sizeof(r->hooks_why) + 64];
 
 	if (!r->hooks_why[0])
 		return;
 	snprintf(text, sizeof(text), "the JVM is patched, but its stock probes were used: %s",
 		 r->hooks_why);
-	e.v[NOTE_LEVEL].u = r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING;
-	e.v[NOTE_TEXT].s = text;
-	log_write(r->w, &e);
+	notes_write(r->w, r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING, text);
 }
 
 /* --- the public side --------------------------------------------------------------------- */
@@ -553,7 +554,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
-	programs_look_for_marks(r->p, note_marks, r);
+	programs_look_for_marks(r->p, notes_marks, r->w);
 	programs_consume(r->p);
 	sample(r);
 	read_names(r);
@@ -659,6 +660,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 				    "the log cannot be written any more: %s; what was written "
 				    "before can be read",
 				    log_error_text(err));
+		if (r->replaced)
+			return fail(why, 2, "the process runs another program now");
 		if (fds[1].revents & POLLIN)
 			return 2;
 		if (fds[2].revents & (POLLIN | POLLHUP))

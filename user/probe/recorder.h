@@ -58,8 +58,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 
 /*
  * Records for about timeout_ms, or until a descriptor of the caller's (fd, -1: none) is readable.
- * 0: go on; 1: fd is readable; 2: the JVM has ended; negative errno: the log cannot be written (why
- * is filled).
+ * 0: go on; 1: fd is readable; 2: the JVM has ended (why is filled if its process goes on as
+ * another program); negative errno: the log cannot be written (why is filled).
  */
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX]);
 
