@@ -236,7 +236,7 @@ class Mapped(FakeTest):
 
     def test_more_files_than_are_looked_at(self):
         def make(folder):
-            for i in range(30000):
+            for i in range(6000):
                 os.close(os.open(os.path.join(folder, f"f{i}"), os.O_CREAT | os.O_WRONLY))
         fake, recorder = self.mapped(make)
         wait_until("the note is in the log", lambda: "too many files are mapped" in
@@ -273,6 +273,24 @@ class Parser(FakeTest):
         log = recorder.stop()
         self.assertEqual(log.end(), "interrupted")
         self.assertEqual(len(log.of("gc_end")), 1)
+
+
+class Signals(FakeTest):
+    def test_one_that_attaches_ends_by_a_signal(self):
+        """They were blocked, and looked at when it had attached: for a target that makes it wait, never."""
+        fake = self.start()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            statuses = []
+            # One that has attached by then ends, too, but not of the signal.
+            while -number not in statuses:
+                self.assertLess(len(statuses), 5, f"it always goes on attaching: {statuses}")
+                recorder = harness.Recorder(fake, self.path(f"{number}-{len(statuses)}.spoor"))
+                self.addCleanup(recorder.close)
+                wait_until("it attaches", lambda: recorder.process.poll() is not None or parsers(recorder.pid))
+                recorder.process.send_signal(number)
+                statuses.append(recorder.wait())
+            self.assertFalse(os.path.exists(recorder.log_path))
+            self.assertEqual(fake.flag(), 0)
 
 
 class Exec(FakeTest):

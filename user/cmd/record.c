@@ -240,6 +240,26 @@ static int signals_open(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* While it attaches, nothing is written that would have to be undone: the kernel takes back all
+ * that the process has. So it ends like any other program then, whatever its target makes it wait
+ * for. */
+static void signals_deadly(bool deadly)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaddset(&set, ends[i]);
+	sigprocmask(deadly ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
+static void on_before_write(void *ctx)
+{
+	(void)ctx;
+	signals_deadly(false);
+}
+
 /* Records until something ends it; that something. why is filled when it is RECORDER_FAILED. */
 static enum recorder_end record_until_end(struct recorder *r, const struct options *o, int signals,
 					  bool status, char why[RECORDER_WHY_MAX])
@@ -341,9 +361,13 @@ static int record(struct options *o, int signals, bool own_child)
 	o->recorder.starting = own_child;
 	o->recorder.dumped = record_flight_told;
 	o->recorder.dumped_ctx = &told;
+	o->recorder.before_write = on_before_write;
 	err = rights_attach();
 	if (err)
 		return CMD_FAILED;
+	/* A command that was started is to be ended, too: it is when it is recorded. */
+	if (!own_child)
+		signals_deadly(true);
 	err = recorder_open(&o->recorder, &r, why);
 	if (err) {
 		msg_error("%s", why);

@@ -393,6 +393,8 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	err = programs_attach(r->p, why);
 	if (err)
 		return err;
+	if (o->before_write)
+		o->before_write(o->before_write_ctx);
 	hold_flag(r, o->no_write);
 	programs_set_first_reasons(r->p, monitor_recorded(r));
 	wait_until_ready(r);

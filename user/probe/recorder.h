@@ -20,6 +20,10 @@ struct recorder_options {
 	/* Is told of each file of the flight recorder, also by recorder_close; d is lent. */
 	void (*dumped)(void *ctx, const struct dump *d);
 	void *dumped_ctx;
+	/* Is called by recorder_open() when all is attached, before anything is written, to the
+	 * target or to the log: until then this process may be ended without recorder_close(). */
+	void (*before_write)(void *ctx);
+	void *before_write_ctx;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
 	bool stock_probes; /* do not use the hooks of a patched JVM */
