@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jvm/elf_file.h"
+#include "jvm/libjvm.h"
 #include "jvm/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,6 +25,19 @@ static void list_check(const struct usdt_list *l)
 	}
 }
 
+/* As libjvm.so: its symbols, build id and segments. */
+static void libjvm_check(const char *image, size_t size)
+{
+	struct libjvm lib;
+	struct elf_file f;
+
+	if (elf_file_open_image(image, size, &f))
+		return;
+	if (!libjvm_read(&f, &lib))
+		ENSURE(libjvm_sound(&lib));
+	elf_file_close(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A copy of exactly this size: ASan sees a step beyond. */
@@ -37,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		list_check(&list);
 		usdt_list_free(&list);
 	}
+	libjvm_check(copy, size);
 	/* As the answer of a parser process that was taken over. */
 	if (!usdt_list_decode(copy, size, &list)) {
 		list_check(&list);

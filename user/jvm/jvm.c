@@ -140,7 +140,7 @@ static int lib_open(struct jvm *j, char **ret_why)
 			   j->lib.path, (int)pid,
 			   j->lib.deleted ? ", it was deleted or replaced after the JVM's start"
 					  : "",
-			   strerror(-err));
+			   parser_error_text(err));
 	for (int i = 0; i < VMSYM_COUNT; i++)
 		j->symbols[i] = j->lib.start - j->elf.first_vaddr + j->elf.symbols[i];
 	return 0;

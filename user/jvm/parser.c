@@ -87,6 +87,27 @@ void parser_free(struct parser *p)
 	free(p);
 }
 
+const char *parser_error_text(int err)
+{
+	switch (err) {
+	case -ETIME:
+		return "its parsing was not done in time";
+	case -ELIBBAD:
+		return "the process that parsed it died of it";
+	case -ECHILD:
+		return "the process that parses such files could not be started, or has been "
+		       "killed";
+	case -EPROTO:
+		return "its parsing gave no answer that makes sense";
+	case -ENOEXEC:
+		return "it is no library that this spoor can read";
+	case -ESTALE:
+		return "another file is at its path by now";
+	default:
+		return strerror(-err);
+	}
+}
+
 static uint64_t now_ms(void)
 {
 	struct timespec t;

@@ -23,6 +23,9 @@ void parser_free(struct parser *p);
 /* Milliseconds of real time: before the recording begins, and while the ring has to be drained. */
 enum { PARSER_ATTACH_MS = 5000, PARSER_RUN_MS = 500 };
 
+/* What an error of the following means, in the user's terms; static, or of strerror(). */
+const char *parser_error_text(int err);
+
 /*
  * Each takes a descriptor of a regular file, which stays the caller's. -ETIME: not done by the
  * deadline. -ELIBBAD: the parser died of the file. (After either a new one takes its place; the

@@ -21,7 +21,7 @@ static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
 
 	if (err)
 		return check_add(c, "hooks", CHECK_MISSING, NULL, "%s cannot be read: %s",
-				 jvm_libjvm_name(j), strerror(-err));
+				 jvm_libjvm_name(j), parser_error_text(err));
 	if (!ret->version)
 		return check_add(c, "hooks", CHECK_OK, NULL,
 				 "none, it is a stock JVM: holders between two observations are "
@@ -47,7 +47,7 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 
 	if (err)
 		return check_add(c, "probes", CHECK_MISSING, NULL, "%s cannot be read: %s",
-				 jvm_libjvm_name(j), strerror(-err));
+				 jvm_libjvm_name(j), parser_error_text(err));
 	for (size_t i = 0; i < wanted_probe_count; i++) {
 		const struct wanted_probe *w = &wanted_probes[i];
 

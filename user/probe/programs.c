@@ -543,7 +543,7 @@ int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX])
 	err = uprobe_multi_open(&p->uprobes, &target, bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
 	if (err)
 		return fail(why, err, "the probes of %s cannot be read: %s", jvm_libjvm_name(p->j),
-			    strerror(-err));
+			    parser_error_text(err));
 	programs_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
 	for (size_t i = 0; i < WANTED_PROBES; i++) {
 		err = attach_usdt(p, i, why);

@@ -27,6 +27,7 @@
 #include "jvm/code.h"
 #include "jvm/jvm.h"
 #include "jvm/native.h"
+#include "jvm/parser.h"
 #include "log/event.h"
 #include "log/output.h"
 #include "log/writer.h"
@@ -179,7 +180,7 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 
 	if (err)
 		return fail(why, err, "%s cannot be read: %s", jvm_libjvm_name(r->j),
-			    strerror(-err));
+			    parser_error_text(err));
 	r->patched = r->hooks.usable && !o->stock_probes;
 	if (!r->patched && r->hooks.version)
 		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
