@@ -57,6 +57,30 @@ class Outputs(FakeTest):
         self.addCleanup(command, "umount", "-l", where)
         return where
 
+    def test_what_another_user_has_laid(self):
+        """The audit's M7: mallory's link in a folder to which everybody may write, root's record -f."""
+        everybody, victim, fake = self.path("everybody"), self.path("victim"), self.start()
+        os.mkdir(everybody)
+        os.chmod(everybody, 0o1777)
+        for name, text in (("victim", "as it was"), ("everybody/file", "mallory's")):
+            with open(self.path(name), "w", encoding="utf-8") as f:
+                f.write(text)
+            os.chmod(self.path(name), 0o644)
+        os.symlink(victim, os.path.join(everybody, "link"))
+        for name in ("file", "link"):
+            path = os.path.join(everybody, name)
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+            with self.subTest(name=name):
+                recorder = Recorder(fake, path, "-f")
+                self.addCleanup(recorder.close)
+                self.assertEqual(recorder.wait(), 1)
+                self.assert_said(recorder, path, "cannot be written: it is a link|it belongs to another user")
+        wait_until("the flag is off again", lambda: fake.flag() == 0)
+        for name, text in (("victim", "as it was"), ("everybody/file", "mallory's")):
+            with open(self.path(name), encoding="utf-8") as f:
+                self.assertEqual(f.read(), text)
+            self.assertEqual(os.stat(self.path(name)).st_mode & 0o7777, 0o644)
+
     def test_disk_full(self):
         for codec in ("none", "lz4", "zstd"):
             with self.subTest(codec=codec):

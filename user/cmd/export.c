@@ -45,11 +45,13 @@ enum {
 	KEY_THREAD_NAME,
 	KEY_FRAMES,
 	KEY_RAW,
+	KEY_MODE,
 };
 
 struct options {
 	struct log_source source;
 	const char *output; /* NULL: stdout */
+	mode_t mode;        /* of what is written; 0: 0600 */
 	enum format to;
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
@@ -80,6 +82,8 @@ static const struct argp_option option_table[] = {
 	 "Write to FILE and not to stdout; to one in .gz, compressed. Tables: also to a folder, a "
 	 "file per kind of event",
 	 0},
+	{"mode", KEY_MODE, "MODE", 0,
+	 "Who may read FILE, in octal as for chmod (0600: nobody but its owner), such as 0644", 0},
 	{"lines", KEY_LINES, NULL, 0, "With source lines: a method at two lines is two frames", 0},
 	{"threads", KEY_THREADS, NULL, 0, "Begin each call chain with its thread's name", 0},
 	{"locks", KEY_LOCKS, NULL, 0,
@@ -295,6 +299,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->output = arg;
 		return 0;
+	case KEY_MODE:
+		o->mode = o->tables.mode = parse_mode(arg, state);
+		return 0;
 	case ARGP_KEY_ARG:
 		log_source_add(&o->source, arg, state);
 		return 0;
@@ -321,7 +328,7 @@ static void tell_nothing(const struct options *o)
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
 static int write_output(const struct options *o, const struct export_input *in)
 {
-	FILE *out = export_output_open(&o->source, o->output);
+	FILE *out = export_output_open(&o->source, o->output, o->mode);
 	int err;
 
 	if (!out)
@@ -385,7 +392,7 @@ int cmd_export(int argc, char **argv)
 	if (is_table(&o))
 		status = export_tables(&o.source, o.output, &o.tables);
 	else if (o.to == FORMAT_CHROME)
-		status = export_chrome(&o.source, o.output, &o.timeline);
+		status = export_chrome(&o.source, o.output, o.mode, &o.timeline);
 	else
 		status = export_chains(&o);
 	log_source_free(&o.source);

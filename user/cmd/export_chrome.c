@@ -110,7 +110,7 @@ static int write_timeline(struct log_reader *r, const struct log_names *names,
 	return log_tell(source->name, &in, facts.ended, "exported");
 }
 
-static int run(struct log_source *source, const char *output, struct chrome_options *o,
+static int run(struct log_source *source, const char *output, mode_t mode, struct chrome_options *o,
 	       struct log_names *names)
 {
 	struct log_reader *r;
@@ -138,7 +138,7 @@ static int run(struct log_source *source, const char *output, struct chrome_opti
 	if (err)
 		return err;
 	o->title = log_source_title(source);
-	out = export_output_open(source, output);
+	out = export_output_open(source, output, mode);
 	err = out ? write_timeline(r, names, o, out, source) : -EIO;
 	if (out)
 		err = export_output_close(out, output, err);
@@ -146,7 +146,7 @@ static int run(struct log_source *source, const char *output, struct chrome_opti
 	return err;
 }
 
-int export_chrome(struct log_source *source, const char *output,
+int export_chrome(struct log_source *source, const char *output, mode_t mode,
 		  const struct chrome_options *wanted)
 {
 	struct log_names *names = log_names_new();
@@ -157,7 +157,7 @@ int export_chrome(struct log_source *source, const char *output,
 		msg_error("%s: cannot read it: %s", source->name, strerror(ENOMEM));
 		return CMD_FAILED;
 	}
-	err = run(source, output, &o, names);
+	err = run(source, output, mode, &o, names);
 	log_names_free(names);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }

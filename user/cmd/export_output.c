@@ -4,7 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/create.h"
 #include "base/msg.h"
 #include "cmd/log_source.h"
 #include "report/gz.h"
@@ -26,10 +28,11 @@ static bool is_input(const struct log_source *s, const char *output)
 	return false;
 }
 
-FILE *export_output_open(const struct log_source *source, const char *output)
+FILE *export_output_open(const struct log_source *source, const char *output, mode_t mode)
 {
 	size_t length;
-	FILE *out;
+	FILE *out = NULL;
+	int fd, err;
 
 	if (!output)
 		return stdout;
@@ -37,11 +40,18 @@ FILE *export_output_open(const struct log_source *source, const char *output)
 		msg_error("%s: this is the log itself; choose another FILE for -o", output);
 		return NULL;
 	}
+	err = file_create(output, true, mode ? mode : CREATE_MODE, &fd);
 	length = strlen(output);
-	out = length > 3 && !strcmp(output + length - 3, ".gz") ? gz_open(output)
-								: fopen(output, "we");
-	if (!out)
-		msg_error("%s: cannot write it: %s", output, strerror(errno));
+	if (!err && length > 3 && !strcmp(output + length - 3, ".gz")) {
+		out = gz_open(fd);
+	} else if (!err) {
+		out = fdopen(fd, "w");
+		if (!out)
+			close(fd);
+	}
+	err = err || out ? err : -errno;
+	if (err)
+		msg_error("%s: cannot write it: %s", output, file_create_error(err));
 	return out;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/create.h"
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
@@ -66,7 +67,7 @@ static int sink_open_file(const struct tables *t, struct sink *s, const struct e
 		s->path = NULL;
 		return -ENOMEM;
 	}
-	s->out = export_output_open(t->source, s->path);
+	s->out = export_output_open(t->source, s->path, t->options->mode);
 	return s->out ? 0 : -EIO;
 }
 
@@ -173,7 +174,7 @@ static int run(struct tables *t, struct log_reader *r)
 
 	t->header = log_reader_header(r);
 	if (!t->folder) {
-		t->out = export_output_open(t->source, t->output);
+		t->out = export_output_open(t->source, t->output, t->options->mode);
 		if (!t->out)
 			return -EIO;
 	}
@@ -206,6 +207,7 @@ static unsigned count_kinds(const struct tables_options *o)
 static int set_output(struct tables *t)
 {
 	bool many = count_kinds(t->options) > 1;
+	int err;
 
 	if (t->options->table.csv && many && !t->output) {
 		msg_error("a CSV file has one kind of events: name a folder with -o DIR, or one "
@@ -215,9 +217,10 @@ static int set_output(struct tables *t)
 	if (!is_folder(t->output) && !(t->options->table.csv && many))
 		return 0;
 	t->folder = t->output;
-	if (!mkdir(t->folder, 0777) || errno == EEXIST)
+	err = folder_create(t->folder, t->options->mode ? t->options->mode : CREATE_MODE);
+	if (!err)
 		return 0;
-	msg_error("%s: cannot make this folder: %s", t->folder, strerror(errno));
+	msg_error("%s: cannot make this folder: %s", t->folder, strerror(-err));
 	return -EIO;
 }
 

@@ -1,6 +1,8 @@
 /* cmd/export_tables.h: `spoor export --to csv` and `--to jsonl`. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "log/event.h"
 #include "report/event_table.h"
 
@@ -8,6 +10,7 @@ struct log_source;
 
 struct tables_options {
 	struct event_table_options table;
+	mode_t mode; /* of the files; 0: 0600 */
 	bool filter;
 	bool wanted[SCHEMA_ID_MAX + 1]; /* by event id, if filter is set */
 };

@@ -21,6 +21,17 @@ unsigned parse_top(const char *arg, struct argp_state *state)
 	return (unsigned)n;
 }
 
+mode_t parse_mode(const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long mode = strtoul(arg, &end, 8);
+
+	if (*arg < '0' || *arg > '7' || *end || mode > 0666 || (mode & 0700) != 0600)
+		argp_error(state, "--mode is from 0600 to 0666, such as 0640 or 0644, not '%s'",
+			   arg);
+	return (mode_t)mode;
+}
+
 static void print_event_names(struct argp_state *state)
 {
 	unsigned count, i;

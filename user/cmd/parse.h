@@ -2,11 +2,16 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct argp_state;
 
 /* --top: rows in each list, from 1 to 1000000; else it ends with the usage error. */
 unsigned parse_top(const char *arg, struct argp_state *state);
+
+/* --mode: as chmod has it, in octal; the owner may read and write. Else it ends with the usage
+ * error. */
+mode_t parse_mode(const char *arg, struct argp_state *state);
 
 /* --event: NAME[,NAME...]; arg is cut up. Sets wanted[id] of each, or ends with the usage error. */
 void parse_events(char *arg, bool *wanted, struct argp_state *state);

@@ -1,3 +1,4 @@
+#include "base/create.h"
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
 
@@ -160,7 +161,7 @@ static int repair(const struct options *o)
 		if (err == -EEXIST)
 			msg_error("%s: there is such a file; -f overwrites it", o->output);
 		else if (err)
-			msg_error("%s: cannot write it: %s", o->output, strerror(-err));
+			msg_error("%s: cannot write it: %s", o->output, file_create_error(err));
 	}
 	if (!err)
 		tell_done(o, &sum, &done);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/analyze_log.h"
@@ -161,15 +162,22 @@ static bool is_same_file(const char *a, const char *b)
 
 static int open_file(const struct steal_options *o, const char *path, FILE **ret)
 {
+	int fd, err;
+
 	if (is_same_file(path, o->input)) {
 		msg_error("%s: this is the input itself; choose another file", path);
 		return -EINVAL;
 	}
-	*ret = fopen(path, "we");
-	if (*ret)
-		return 0;
-	msg_error("%s: cannot write it: %s", path, strerror(errno));
-	return -errno;
+	err = file_create(path, true, CREATE_MODE, &fd);
+	if (!err) {
+		*ret = fdopen(fd, "w");
+		if (*ret)
+			return 0;
+		err = -errno;
+		close(fd);
+	}
+	msg_error("%s: cannot write it: %s", path, file_create_error(err));
+	return err;
 }
 
 static int open_outputs(struct run *run)

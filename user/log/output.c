@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/io.h"
 
 struct output_file {
@@ -30,19 +31,9 @@ int output_append(int fd, uint64_t size, const uint8_t *bytes, size_t count)
 	return err;
 }
 
-/* Names are nobody else's business: 0600, also for a file that is overwritten. */
 int output_file_create(const char *path, bool overwrite, int *ret)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
-	int fd = open(path, flags, 0600);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		(void)!fchmod(fd, 0600);
-	*ret = fd;
-	return 0;
+	return file_create(path, overwrite, CREATE_MODE, ret);
 }
 
 static int append(struct output_file *f, const uint8_t *bytes, size_t count)

@@ -43,9 +43,9 @@ struct log_output {
 };
 
 /*
- * Creates the file with mode 0600; "-" is standard output. part may be called once. -EEXIST: it is
- * there and overwrite is not set. -ESTALE, later: the file has been deleted meanwhile. Others as of
- * open(2) and write(2).
+ * Creates the file as base/create.h has it, with mode 0600; "-" is standard output. part may be
+ * called once. -EEXIST: it is there and overwrite is not set. -ESTALE, later: the file has been
+ * deleted meanwhile. Others as of file_create() and write(2).
  */
 int output_file_open(const char *path, bool overwrite, struct log_output **ret);
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "log/event.h"
 #include "log/output.h"
 #include "log/writer.h"
@@ -29,7 +30,7 @@ const char *log_error_text(int err)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].err == -err)
 			return texts[i].text;
-	return strerror(-err);
+	return file_create_error(err);
 }
 
 bool log_exists(const struct log_writer_options *o)

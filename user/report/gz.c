@@ -1,6 +1,7 @@
 #include "report/gz.h"
 
 #include <errno.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define CHUNK_MAX (1u << 30)
@@ -36,17 +37,20 @@ static int gz_close(void *cookie)
 	return -1;
 }
 
-FILE *gz_open(const char *path)
+FILE *gz_open(int fd)
 {
-	gzFile file = gzopen(path, "wbe");
+	gzFile file = gzdopen(fd, "wb");
 	FILE *out =
 		file ? fopencookie(file, "w",
 				   (cookie_io_functions_t){.write = gz_write, .close = gz_close})
 		     : NULL;
 
-	if (out || !file)
+	if (out)
 		return out;
-	gzclose(file);
+	if (file)
+		gzclose(file);
+	else
+		close(fd);
 	errno = ENOMEM;
 	return NULL;
 }

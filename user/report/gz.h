@@ -3,5 +3,5 @@
 
 #include <stdio.h>
 
-/* NULL: it cannot be opened, see errno. Write errors show at fclose at the latest. */
-FILE *gz_open(const char *path);
+/* Takes over fd, also if it fails. NULL: see errno. Write errors show at fclose at the latest. */
+FILE *gz_open(int fd);
