@@ -32,7 +32,7 @@ LIBS := -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
 LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
 # Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
-BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/check_jvm.c user/probe/uprobe_multi.c \
+BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/check_flag.c user/probe/check_jvm.c user/probe/uprobe_multi.c \
 	user/probe/sampler.c user/probe/audit.c user/probe/steal_clock.c user/probe/mark.c
 LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))

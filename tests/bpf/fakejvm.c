@@ -16,7 +16,7 @@
  *   owner MONITOR none|HEX
  *   state LOCK N
  *   load-juc, unload NAME
- *   flag                          ok 0|1
+ *   flag [0|1]                    ok 0|1: what DTraceMonitorProbes is now; 0, 1: sets it before
  *   in ID COMMAND...              in that thread, answered when done
  *   go ID COMMAND..., join ID     the same, answered at once; waits for it
  * Commands within a thread (in the main thread, which is no Java thread, if "in" does not stand before):
@@ -310,10 +310,13 @@ static bool churn_round(uint64_t monitor, uint64_t *sequence)
 	bool fired;
 	uint64_t n;
 
-	fired = fake_fire_hook("monitor__enter", (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 1}) > 0;
+	fired = fake_fire_hook("monitor__enter",
+			       (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 1}) > 0;
 	acquired = now_ns();
-	fake_fire_hook("monitor__entered", (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 2, acquired});
-	fake_fire_hook("monitor__exit", (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 3, acquired, now_ns()});
+	fake_fire_hook("monitor__entered",
+		       (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 2, acquired});
+	fake_fire_hook("monitor__exit",
+		       (uint64_t[FAKE_HOOK_ARGS]){monitor, *sequence + 3, acquired, now_ns()});
 	*sequence += 3;
 	n = __atomic_add_fetch(&parks, 3, __ATOMIC_RELAXED);
 	fake_fire_hook("park__begin", (uint64_t[FAKE_HOOK_ARGS]){n - 2, parker, 0, 0, 0, n});
@@ -701,7 +704,8 @@ static int cmd_state(const struct fields *f, char *answer)
 
 static int cmd_flag(const struct fields *f, char *answer)
 {
-	(void)f;
+	if (f->count > 1)
+		vm.monitor_probes = f->v[1][0] == '1';
 	return say(answer, "ok %d", vm.monitor_probes);
 }
 
@@ -731,9 +735,18 @@ static int do_command(const struct fields *f, char *answer)
 	return do_in_thread(f, answer);
 }
 
+/* What the user, or somebody else, has done to DTraceMonitorProbes before. */
+enum flag_start { FLAG_START_OFF, FLAG_START_ON, FLAG_START_LEFT, FLAG_START_NO, FLAG_START_COUNT };
+/* -XX:+DTraceMonitorProbes; on, and nobody told the JVM; -XX:-DTraceMonitorProbes. */
+static const char *const flag_starts[] = {"", "--flag-on", "--flag-left", "--flag-no"};
+
+#define ORIGIN_COMMAND_LINE 1
+#define KIND_PRODUCT 0x10
+
 /* JVMFlag::_type counts bool first; the last entry has no name. */
-static void vm_init(bool narrow, bool late_juc, bool flag_on)
+static void vm_init(bool narrow, bool late_juc, enum flag_start start)
 {
+	bool told = start == FLAG_START_ON || start == FLAG_START_NO;
 	struct jvm_flag flags[] = {
 		{"UseCompressedOops", 0, 0, &vm.compressed_oops, 0},
 		{"UseCompressedClassPointers", 0, 0, &vm.compressed_klass, 0},
@@ -741,7 +754,8 @@ static void vm_init(bool narrow, bool late_juc, bool flag_on)
 		{"UseParallelGC", 0, 0, (void *)&vm.use_parallel, 0},
 		{"UseG1GC", 0, 0, (void *)&vm.use_g1, 0},
 		{"ExtendedDTraceProbes", 0, 0, (void *)&vm.extended_probes, 0},
-		{"DTraceMonitorProbes", 0, 0, (void *)&vm.monitor_probes, 0},
+		{"DTraceMonitorProbes", KIND_PRODUCT | (told ? ORIGIN_COMMAND_LINE : 0), 0,
+		 (void *)&vm.monitor_probes, 0},
 		{NULL, 0, 0, NULL, 0},
 	};
 
@@ -749,7 +763,7 @@ static void vm_init(bool narrow, bool late_juc, bool flag_on)
 	memcpy(vm.flags, flags, sizeof(flags));
 	vm.flag_count = sizeof(flags) / sizeof(*flags);
 	vm.use_g1 = true;
-	vm.monitor_probes = flag_on;
+	vm.monitor_probes = start == FLAG_START_ON || start == FLAG_START_LEFT;
 	vm.release = "17.0.99+1-fake";
 	vm.info = "Fake 64-Bit Server VM (17.0.99+1-fake) for linux-amd64 JRE (17.0.99+1-fake)";
 	vm.major = 17;
@@ -762,16 +776,21 @@ static void vm_init(bool narrow, bool late_juc, bool flag_on)
 
 int fake_main(int argc, char **argv)
 {
-	bool narrow = false, late_juc = false, flag_on = false;
+	enum flag_start start = FLAG_START_OFF;
+	bool narrow = false, late_juc = false;
 	char line[1024], answer[ANSWER_MAX];
 	struct fields f;
 
 	for (int i = 1; i < argc; i++) {
 		narrow |= !strcmp(argv[i], "--narrow");
 		late_juc |= !strcmp(argv[i], "--late-juc");
-		flag_on |= !strcmp(argv[i], "--flag-on");
+		for (int k = 0; k < FLAG_START_COUNT; k++)
+			if (!strcmp(argv[i], flag_starts[k]))
+				start = (enum flag_start)k;
+		if (!strcmp(argv[i], "--no-flag-origin"))
+			fake_hide_flag_origin();
 	}
-	vm_init(narrow, late_juc, flag_on);
+	vm_init(narrow, late_juc, start);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("ok %d %ld\n", (int)getpid(), syscall(SYS_gettid));
 	while (fgets(line, sizeof(line), stdin)) {

@@ -162,6 +162,8 @@ extern struct fake_vm vm;
 
 /* fakejvm_heap.c */
 void fake_heap_init(bool narrow, bool late_juc);
+/* As if vmStructs did not have JVMFlag::_flags. */
+void fake_hide_flag_origin(void);
 void fake_load_juc(void);
 struct symbol *fake_symbol(const char *text);
 struct klass *fake_class(const char *name, struct klass *super, uint32_t bytes);

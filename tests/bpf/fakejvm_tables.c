@@ -2,6 +2,8 @@
  * ordered differently. */
 #include "fakejvm.h"
 
+#include <string.h>
+
 struct struct_entry {
 	void *address;
 	uint64_t offset;
@@ -173,6 +175,13 @@ __attribute__((constructor)) static void ints_fill(void)
 {
 	for (int i = 0; i < 9; i++)
 		ints[i].value = fake_field_slots[i];
+}
+
+void fake_hide_flag_origin(void)
+{
+	for (struct struct_entry *e = structs; e->field; e++)
+		if (!strcmp(e->type ? e->type : "", "JVMFlag") && !strcmp(e->field, "_flags"))
+			e->field = "_hidden";
 }
 
 #define EXPORT __attribute__((visibility("default")))

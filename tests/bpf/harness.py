@@ -181,15 +181,16 @@ class Fake:
 # --- a recorder -------------------------------------------------------------------------------
 
 class Recorder:
-    """spoor record. target: a pid, something with a pid, or a list: a command."""
+    """spoor record. target: a pid, something with a pid, or a list: a command. prefix: what execs spoor."""
 
-    def __init__(self, target, path, *options, quiet=False, env=None):
+    def __init__(self, target, path, *options, quiet=False, env=None, prefix=(), preexec=None):
         self.log_path = path
         self.quiet = quiet
-        command = [SPOOR, "record", "-o", path, *options] + (["-q"] if quiet else [])
+        command = [*prefix, SPOOR, "record", "-o", path, *options] + (["-q"] if quiet else [])
         command += ["--", *target] if isinstance(target, list) else ["-p", str(getattr(target, "pid", target))]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, errors="replace", env=env)
+                                        stderr=subprocess.PIPE, text=True, errors="replace", env=env,
+                                        preexec_fn=preexec)
         self.pid = self.process.pid
         self.err = ""
         self.out = ""

@@ -284,7 +284,7 @@ static void a_jvm_tells_what_it_lacks(void **state)
 /* With -Xint no nmethod ever comes: all that there will be is there once the heap is. */
 static void without_a_compiler_nothing_is_waited_for(void **state)
 {
-	struct flag compiler = {"UseCompiler", IMAGE_VARIABLES + 0x800};
+	struct flag compiler = {.name = "UseCompiler", .addr = IMAGE_VARIABLES + 0x800};
 	struct jvm j = {.pidfd = -1, .flags = {.flags = &compiler, .count = 1}};
 
 	(void)state;

@@ -20,6 +20,7 @@ static const struct image_field fields[] = {
 	{"JVMFlag", "numFlags", "size_t", 1, IMAGE_BASE + 0x10008},
 	{"JVMFlag", "_addr", "void*", 0, 0},
 	{"JVMFlag", "_name", "const char*", 0, 8},
+	{"JVMFlag", "_flags", "JVMFlag::Flags", 0, 16},
 	{NULL, NULL, NULL, 0, 0},
 };
 static const struct image_value types[] = {
@@ -180,14 +181,13 @@ static void allocations_may_fail(void **state)
 	vmstructs_free(v);
 }
 
-/* Puts a flag table behind the tables. */
-static struct vmstructs *flags_fill(struct target *t)
+/* Puts a flag table behind the tables of t. */
+static struct vmstructs *flags_add(struct target *t)
 {
 	static const char *const names[] = {"UseG1GC", "DTraceMonitorProbes", "MaxHeapSize"};
 	struct vmstructs *v;
 	uint64_t table;
 
-	target_fill(t);
 	table = image_room(&t->image, 3 * 24);
 	image_u64(&t->image, IMAGE_BASE + 0x10000, table);
 	image_u64(&t->image, IMAGE_BASE + 0x10008, 3);
@@ -199,6 +199,41 @@ static struct vmstructs *flags_fill(struct target *t)
 	image_u64(&t->image, IMAGE_BASE + 0x10020, 0x40000000ull | 77);
 	assert_int_equal(vmstructs_load(&t->image.mem, t->symbols, &v), 0);
 	return v;
+}
+
+static struct vmstructs *flags_fill(struct target *t)
+{
+	target_fill(t);
+	return flags_add(t);
+}
+
+/* JVMFlag::_flags is not there, or reaches past its entry. */
+static void flags_without_origin(void **state)
+{
+	struct image_field own[sizeof(fields) / sizeof(*fields)];
+	static struct target t;
+
+	(void)state;
+	for (int beyond = 0; beyond < 2; beyond++) {
+		struct flag_table flags = {0};
+		struct vmstructs *v;
+
+		memcpy(own, fields, sizeof(own));
+		for (size_t i = 0; own[i].type; i++)
+			if (!strcmp(own[i].name, "_flags")) {
+				own[i].name = beyond ? "_flags" : "_hidden";
+				own[i].value = 21;
+			}
+		image_clear(&t.image);
+		image_tables(&t.image, own, types, ints, longs, t.symbols);
+		v = flags_add(&t);
+		assert_int_equal(flag_table_load(&t.image.mem, v, &flags), 0);
+		assert_int_equal(flags.count, 3);
+		assert_true(flag_find(&flags, "MaxHeapSize")->addr != 0);
+		assert_true(flag_find(&flags, "MaxHeapSize")->origin == 0);
+		flag_table_free(&flags);
+		vmstructs_free(v);
+	}
 }
 
 static void flags_are_found_by_name(void **state)
@@ -218,6 +253,12 @@ static void flags_are_found_by_name(void **state)
 	assert_false(on);
 	assert_int_equal(flag_bool(&t.image.mem, &flags, "MaxHeapSize", &on), -EINVAL);
 	assert_int_equal(flag_bool(&t.image.mem, &flags, "NoSuchFlag", &on), -ENOENT);
+	image_u64(&t.image, flag_find(&flags, "DTraceMonitorProbes")->origin, 77);
+	image_u64(&t.image, flag_find(&flags, "MaxHeapSize")->origin, 78);
+	assert_true(flag_find(&flags, "MaxHeapSize")->origin -
+			    flag_find(&flags, "UseG1GC")->origin ==
+		    48);
+	assert_int_equal(flag_bool(&t.image.mem, &flags, "UseG1GC", &on), 0);
 	flag_table_free(&flags);
 	image_u64(&t.image, IMAGE_BASE + 0x10000, 0);
 	assert_int_equal(flag_table_load(&t.image.mem, v, &flags), -EAGAIN);
@@ -257,6 +298,7 @@ int main(void)
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(allocations_may_fail),
 		cmocka_unit_test(flags_are_found_by_name),
+		cmocka_unit_test(flags_without_origin),
 		cmocka_unit_test(flag_allocations_may_fail),
 	};
 

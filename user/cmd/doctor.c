@@ -3,6 +3,8 @@
 
 #include "base/msg.h"
 #include "base/print.h"
+#include "cmd/doctor_repair.h"
+#include "jvm/find.h"
 #include "probe/check.h"
 
 #include <argp.h>
@@ -15,13 +17,20 @@
 #include <string.h>
 
 struct options {
-	pid_t pid; /* 0: the machine only */
+	pid_t pid;       /* 0: the machine only */
+	const char *jvm; /* instead: a part of its command line */
 	bool json;
+	bool repair;
 };
 
+enum { OPT_REPAIR = 1000 };
+
 static const struct argp_option option_table[] = {
-	{"pid", 'p', "PID", 0, "Also look at the JVM in this process", 0},
+	{"pid", 'p', "PID|NAME", 0,
+	 "Also look at the JVM in this process, or the only one with NAME in its command line", 0},
 	{"format", 'F', "text|json", 0, "How to print (default: text)", 0},
+	{"repair", OPT_REPAIR, NULL, 0,
+	 "Turn DTraceMonitorProbes off in PID if a killed recorder has left it on; no checks", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -29,13 +38,17 @@ static const char doc[] =
 	"Says whether this machine, and with -p this JVM, can be recorded, and what is missing.\v"
 	"One line for each thing that a recording needs: ok; warning, if a recording works but "
 	"lacks something; "
-	"missing, if none works; and what to do about it. Nothing is changed: where a right or a "
+	"missing, if none works; and what to do about it. Nothing is changed without --repair: "
+	"where a right or a "
 	"feature of the "
 	"kernel is in question it is tried, with a program that does nothing.\n"
 	"\n"
 	"  spoor doctor -p $(pgrep -n java)\n"
+	"  spoor doctor --repair -p 4711\n"
 	"\n"
-	"Exit status: 0 a recording works; 1 it does not; 2 wrong usage.";
+	"Exit status: 0 a recording works; 1 it does not; 2 wrong usage. With --repair: 0 the flag "
+	"is off, or "
+	"the user's own; 1 it could not be turned off, or somebody is recording.";
 
 static const char *const state_names[CHECK_STATE_COUNT] = {
 	[CHECK_OK] = "ok",
@@ -53,14 +66,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'p':
 		errno = 0;
 		pid = strtol(arg, &end, 10);
-		if (errno || *end || end == arg || pid <= 0 || pid > INT_MAX)
+		o->jvm = *end || end == arg ? arg : NULL;
+		if (!*arg || (!o->jvm && (errno || pid <= 0 || pid > INT_MAX)))
 			argp_error(state, "'%s' is not a process id", arg);
-		o->pid = (pid_t)pid;
+		o->pid = o->jvm ? 0 : (pid_t)pid;
 		return 0;
 	case 'F':
 		o->json = !strcmp(arg, "json");
 		if (!o->json && strcmp(arg, "text"))
 			argp_error(state, "the format is text or json, not '%s'", arg);
+		return 0;
+	case OPT_REPAIR:
+		o->repair = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->repair && !o->pid && !o->jvm)
+			argp_error(state, "--repair needs a process (-p PID)");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is too much (a process is given with -p)", arg);
@@ -158,6 +179,7 @@ static int run(const struct options *o)
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
+	char why[JVM_FIND_WHY_MAX];
 	struct options o = {0};
 
 	argp_err_exit_status = CMD_USAGE;
@@ -165,5 +187,11 @@ int cmd_doctor(int argc, char **argv)
 		return CMD_USAGE;
 	if (rights_attach())
 		return CMD_FAILED;
+	if (o.jvm && jvm_find(o.jvm, &o.pid, why)) {
+		msg_error("%s", why);
+		return CMD_FAILED;
+	}
+	if (o.repair)
+		return doctor_repair(o.pid);
 	return run(&o) ? CMD_FAILED : CMD_OK;
 }

@@ -19,7 +19,9 @@
 #include "cmd/record_output.h"
 #include "cmd/rights.h"
 #include "jvm/find.h"
+#include "jvm/flag_guard.h"
 #include "probe/launch.h"
+#include "probe/monitor_flag.h"
 #include "probe/recorder.h"
 
 #define STATUS_MS 250
@@ -204,6 +206,10 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 		msg_warning("events were lost: totals are lower bounds%s",
 			    s->lost_ring ? "; a larger --buffer helps" : "");
 	record_memory_summary(&o->recorder, s);
+	if (s->flag.found_off)
+		msg_warning(MONITOR_FLAG_FOUND_OFF, s->flag.found_off);
+	if (s->flag.others)
+		msg_info(MONITOR_FLAG_OTHERS);
 	if (!log->keep_ns)
 		record_output_read_it(log);
 }
@@ -345,6 +351,8 @@ static void tell_begin(const struct options *o, const struct recorder *r)
 			    recorder_stacks_missing(r));
 	if (recorder_monitor_missing(r))
 		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
+	if (recorder_flag_left(r))
+		msg_info(MONITOR_FLAG_LEFT);
 }
 
 static int record(struct options *o, int signals, bool own_child)
@@ -463,9 +471,13 @@ int cmd_record(int argc, char **argv)
 	argp_err_exit_status = CMD_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o))
 		return CMD_USAGE;
+	/* First, while this process is small. Without it there are no monitor events, and why. */
+	if (!o.recorder.no_write)
+		flag_guard_start(&o.recorder.guard);
 	signals = signals_open();
 	if (signals < 0) {
 		msg_error("signalfd: %s", strerror(errno));
+		flag_guard_free(o.recorder.guard);
 		return CMD_FAILED;
 	}
 	o.recorder.command = command_line(argc - 1, argv + 1);
@@ -473,6 +485,7 @@ int cmd_record(int argc, char **argv)
 		status = record_command(&o, signals);
 	else
 		status = find_jvm(&o) ? CMD_FAILED : record(&o, signals, false);
+	flag_guard_free(o.recorder.guard);
 	json_decref(o.recorder.command);
 	close(signals);
 	return status;

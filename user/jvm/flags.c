@@ -11,6 +11,7 @@
 struct flag_shape {
 	uint64_t table, count;
 	uint32_t size, name, addr;
+	uint32_t flags; /* at or past size: this JVM's tables do not have it */
 };
 
 static int shape_load(const struct mem *m, const struct vmstructs *v, struct flag_shape *ret)
@@ -24,8 +25,10 @@ static int shape_load(const struct mem *m, const struct vmstructs *v, struct fla
 	    vmstructs_offset(v, "JVMFlag", "_addr", &ret->addr) ||
 	    vmstructs_size(v, "JVMFlag", &ret->size))
 		return -ENOTSUP;
-	if (ret->name + 8 > ret->size || ret->addr + 8 > ret->size || ret->size > 256)
+	if (ret->name + 8ull > ret->size || ret->addr + 8ull > ret->size || ret->size > 256)
 		return -ENOTSUP;
+	if (vmstructs_offset(v, "JVMFlag", "_flags", &ret->flags) || ret->flags + 4ull > ret->size)
+		ret->flags = ret->size;
 	err = mem_u64(m, table, &ret->table);
 	if (!err)
 		err = mem_u64(m, count, &ret->count);
@@ -74,9 +77,14 @@ static int table_fill(const struct mem *m, const struct flag_shape *s, const cha
 	for (uint64_t i = 0; i < s->count; i++) {
 		const char *entry = raw + i * s->size;
 		const char *name = mem_span_string(&t->names, word(entry + s->name));
+		uint64_t origin = s->table + i * s->size + s->flags;
 
 		if (name && *name)
-			t->flags[t->count++] = (struct flag){name, word(entry + s->addr)};
+			t->flags[t->count++] = (struct flag){
+				.name = name,
+				.addr = word(entry + s->addr),
+				.origin = s->flags < s->size ? origin : 0,
+			};
 	}
 	qsort(t->flags, t->count, sizeof(*t->flags), flag_order);
 	return 0;

@@ -9,7 +9,8 @@ struct vmstructs;
 
 struct flag {
 	const char *name;
-	uint64_t addr; /* of the value */
+	uint64_t addr;   /* of the value */
+	uint64_t origin; /* of JVMFlag::_flags, 4 bytes; 0: not in vmStructs */
 };
 
 struct flag_table {

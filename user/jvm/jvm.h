@@ -81,22 +81,7 @@ int jvm_read(const struct jvm *j, uint64_t addr, void *ret, size_t len);
 
 /* A bool flag's value. -ENOENT: this JVM has no such flag. */
 int jvm_flag_read(const struct jvm *j, const char *name, bool *ret);
-
-/* Whether jvm_flag_hold could write it, without writing: 0, or its error. */
-int jvm_flag_writable(const struct jvm *j, const char *name);
-
-struct jvm_flag_hold;
-/*
- * Keeps a bool flag of the target on until jvm_flag_release, or until this process ends in whatever
- * way: a small guardian process puts the flag back (essay in flag_hold.c). Several holders, in any
- * process, share one flag: it goes back with the last. was_on tells whether it was on before any of
- * them. -ENOENT: no such flag. -EINVAL: not a bool. -EACCES, -EPERM: the target may not be written.
- * -ESRCH: it has ended. -ECHILD: the guardian was killed.
- */
-int jvm_flag_hold(struct jvm *j, const char *name, struct jvm_flag_hold **ret, bool *ret_was_on);
-/* 0, or a negative errno when the flag could not be put back (the target having ended is not an
- * error). Accepts NULL. */
-int jvm_flag_release(struct jvm_flag_hold *h);
+/* flag_hold.h turns one on and off. */
 
 /* --- threads ----------------------------------------------------------------------------- */
 

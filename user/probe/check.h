@@ -22,6 +22,8 @@ struct check {
 	char advice[CHECK_TEXT_MAX]; /* what to do; "": nothing */
 };
 
+struct jvm;
+
 struct checks {
 	struct check *v;
 	size_t count, capacity;
@@ -30,6 +32,9 @@ struct checks {
 /* Each adds its checks; -ENOMEM. */
 int check_kernel(struct checks *c);
 int check_jvm(struct checks *c, pid_t pid);
+/* Of check_jvm: the flag, and who would put it back. */
+int check_flag(struct checks *c, const struct jvm *j);
+int check_guardian(struct checks *c, pid_t pid);
 void checks_free(struct checks *c);
 
 /* How many are in this state. */

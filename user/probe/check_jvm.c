@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MONITOR_FLAG "DTraceMonitorProbes"
 #define MISSING_NAMED 8
 
 static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
@@ -75,29 +74,6 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 				 missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL, "all %zu that spoor uses are in the JVM",
 			 wanted);
-}
-
-static int check_flag(struct checks *c, const struct jvm *j)
-{
-	int err = jvm_flag_writable(j, MONITOR_FLAG);
-	bool on;
-
-	if (!err && !jvm_flag_read(j, MONITOR_FLAG, &on))
-		return check_add(c, "monitor-flag", CHECK_OK, NULL,
-				 MONITOR_FLAG " is %s and can be turned on while the JVM runs",
-				 on ? "on already" : "off");
-	if (err == -ENOENT)
-		return check_add(c, "monitor-flag", CHECK_WARNING,
-				 "use a JVM built with --enable-dtrace",
-				 "this JVM has no flag " MONITOR_FLAG
-				 ": monitors cannot be recorded, parking, "
-				 "pauses and scheduling can");
-	return check_add(
-		c, "monitor-flag", CHECK_WARNING,
-		"start the JVM with -XX:+" MONITOR_FLAG ", or run spoor as root",
-		MONITOR_FLAG
-		" cannot be turned on from here (%s): monitors are only recorded if it is on",
-		strerror(err ? -err : EIO));
 }
 
 static int check_layout(struct checks *c, const struct jvm *j)
@@ -213,6 +189,8 @@ int check_jvm(struct checks *c, pid_t pid)
 		err = check_probes(c, j, hooks.usable);
 	if (!err && !hooks.usable) /* a patched JVM needs none */
 		err = check_flag(c, j);
+	if (!err && !hooks.usable)
+		err = check_guardian(c, pid);
 	if (!err)
 		err = check_layout(c, j);
 	if (!err)

@@ -40,13 +40,13 @@
 #include "probe/log_error.h"
 #include "probe/losses.h"
 #include "probe/memory.h"
+#include "probe/monitor_flag.h"
 #include "probe/notes.h"
 #include "probe/programs.h"
 #include "probe/recorder.h"
 #include "probe/translate.h"
 #include "steal/procstat.h"
 
-#define MONITOR_FLAG "DTraceMonitorProbes"
 #define POLL_MS 50       /* how long a record may lie in the ring */
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
 #define STARTING_SHORT_MS 300
@@ -58,7 +58,7 @@
 struct recorder {
 	struct jvm *j;
 	struct programs *p;
-	struct jvm_flag_hold *flag;
+	struct monitor_flag flag;
 	struct log_writer *w;
 	struct dumps *dumps; /* NULL: no flight recorder */
 	void (*dumped)(void *ctx, const struct dump *d);
@@ -84,8 +84,7 @@ struct recorder {
 	struct hooks hooks;
 	bool patched;        /* the hooks are used */
 	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
-	const char *monitor; /* "on", "was_on", "missing", "hooks" */
-	char monitor_why[256];
+	struct flag_hold_end flag_end;
 };
 
 static int fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
@@ -188,55 +187,16 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 	return 0;
 }
 
-/* A recording without monitor events is worth having, if it says so. */
-static void hold_flag(struct recorder *r, bool no_write)
-{
-	bool on = false;
-	int err;
-
-	r->monitor = "hooks";
-	if (r->patched)
-		return;
-	err = jvm_flag_read(r->j, MONITOR_FLAG, &on);
-	r->monitor = "missing";
-	if (err) {
-		snprintf(r->monitor_why, sizeof(r->monitor_why),
-			 "this JVM has no flag " MONITOR_FLAG " (built without dtrace?): %s",
-			 strerror(-err));
-		return;
-	}
-	if (on && no_write) {
-		r->monitor = "was_on";
-		return;
-	}
-	if (no_write) {
-		snprintf(r->monitor_why, sizeof(r->monitor_why),
-			 MONITOR_FLAG " is off and --no-write forbids turning it on: "
-				      "start the JVM with -XX:+" MONITOR_FLAG
-				      ", or record without --no-write");
-		return;
-	}
-	err = jvm_flag_hold(r->j, MONITOR_FLAG, &r->flag, &on);
-	if (err) {
-		snprintf(r->monitor_why, sizeof(r->monitor_why),
-			 "the flag " MONITOR_FLAG " cannot be turned on in the JVM: %s; "
-			 "start the JVM with -XX:+" MONITOR_FLAG,
-			 strerror(-err));
-		return;
-	}
-	r->monitor = on ? "was_on" : "on";
-}
-
 static bool monitor_recorded(const struct recorder *r)
 {
-	return strcmp(r->monitor, "missing") != 0;
+	return strcmp(r->flag.state, "missing") != 0;
 }
 
 static json_t *describe_sources(const struct recorder *r)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
 			      programs_steal_clock(r->p), "sched", "tp_btf", "throttled",
-			      programs_throttle_clock(r->p), "monitor", r->monitor, "probes",
+			      programs_throttle_clock(r->p), "monitor", r->flag.state, "probes",
 			      programs_attached(r->p), "probes_missing", programs_missing(r->p),
 			      "owner_sample_ns", (json_int_t)programs_owner_period_ns(r->p));
 
@@ -244,8 +204,8 @@ static json_t *describe_sources(const struct recorder *r)
 		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
 	if (o && r->no_stacks)
 		json_object_set_new(o, "stacks_missing", json_string(r->no_stacks));
-	if (o && r->monitor_why[0])
-		json_object_set_new(o, "monitor_why", json_string(r->monitor_why));
+	if (o && r->flag.why[0])
+		json_object_set_new(o, "monitor_why", json_string(r->flag.why));
 	return o;
 }
 
@@ -396,7 +356,10 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		return err;
 	if (o->before_write)
 		o->before_write(o->before_write_ctx);
-	hold_flag(r, o->no_write);
+	if (r->patched)
+		monitor_flag_not_needed(&r->flag);
+	else
+		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
 	programs_set_first_reasons(r->p, monitor_recorded(r));
 	wait_until_ready(r);
 	return 0;
@@ -406,7 +369,7 @@ static void discard(struct recorder *r)
 {
 	if (!r)
 		return;
-	jvm_flag_release(r->flag);
+	monitor_flag_release(&r->flag, NULL);
 	programs_free(r->p);
 	translate_free(r->t);
 	chains_free(r->chains);
@@ -527,6 +490,15 @@ static void note_hooks(struct recorder *r)
 	notes_write(r->w, r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING, text);
 }
 
+static void note_found_off(struct recorder *r)
+{
+	char text[sizeof(MONITOR_FLAG_FOUND_OFF) + 16];
+
+	snprintf(text, sizeof(text), MONITOR_FLAG_FOUND_OFF, r->flag_end.found_off);
+	if (r->flag_end.found_off)
+		notes_write(r->w, NOTE_LEVEL_WARNING, text);
+}
+
 /* --- the public side --------------------------------------------------------------------- */
 
 int recorder_open(const struct recorder_options *o, struct recorder **ret,
@@ -557,6 +529,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
+	if (r->flag.left)
+		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
 	programs_look_for_marks(r->p, notes_marks, r->w);
 	programs_consume(r->p);
 	sample(r);
@@ -680,11 +654,17 @@ void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 	ret->lost = r->losses.total;
 	ret->lost_ring = r->losses.ring;
 	ret->given_up = memory_given_up(&r->memory);
+	ret->flag = r->flag_end;
 }
 
 bool recorder_monitor_missing(const struct recorder *r)
 {
 	return !monitor_recorded(r);
+}
+
+bool recorder_flag_left(const struct recorder *r)
+{
+	return r->flag.left;
 }
 
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size)
@@ -709,7 +689,7 @@ const char *recorder_stacks_missing(const struct recorder *r)
 
 const char *recorder_monitor_why(const struct recorder *r)
 {
-	return r->monitor_why;
+	return r->flag.why;
 }
 
 const char *recorder_hooks_unused(const struct recorder *r)
@@ -731,11 +711,10 @@ static void write_end(struct recorder *r, enum recorder_end end)
 int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_stats *ret_stats,
 		   char why[RECORDER_WHY_MAX])
 {
-	int flag_err, log_err;
+	int flag_err, log_err, pid = (int)jvm_pid(r->j);
 
 	programs_consume(r->p);
-	flag_err = jvm_flag_release(r->flag);
-	r->flag = NULL;
+	flag_err = monitor_flag_release(&r->flag, &r->flag_end);
 	if (end != RECORDER_JVM_EXITED && end != RECORDER_JVM_KILLED)
 		read_names(r);
 	programs_detach(r->p);
@@ -743,6 +722,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	sample(r);
 	translate_flush(r->t, UINT64_MAX);
 	write_losses(r);
+	note_found_off(r);
 	log_note_less(r->w, clock_mono_ns());
 	write_end(r, end);
 	if (r->dumps)
@@ -761,7 +741,8 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 		return fail(why, flag_err,
 			    "the flag " MONITOR_FLAG
 			    " could not be turned off again in the JVM: %s (it costs nothing "
-			    "measurable while nobody records)",
-			    strerror(-flag_err));
+			    "measurable while nobody records); spoor doctor --repair -p %d "
+			    "tries that again",
+			    flag_err == -EBUSY ? "it is still on" : strerror(-flag_err), pid);
 	return 0;
 }

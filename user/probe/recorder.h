@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "jvm/flag_hold.h"
 #include "log/writer.h"
 #include "probe/dumps.h"
 
@@ -14,6 +15,7 @@ struct recorder;
 
 struct recorder_options {
 	pid_t pid;
+	struct flag_guard *guard; /* lent; NULL: the flag cannot be turned on */
 	struct log_writer_options log;
 	struct dumps_options flight; /* keep_ns 0: no flight recorder; its path is the log's */
 	bool flight_after;           /* flight.after_ns was given */
@@ -42,6 +44,7 @@ struct recorder_stats {
 	uint64_t lost;
 	uint64_t lost_ring; /* of these, for want of room in the ring buffer */
 	uint64_t given_up;  /* numbers, for want of room within max_memory */
+	struct flag_hold_end flag; /* at the end */
 	struct log_writer_stats log;
 };
 
@@ -75,6 +78,8 @@ uint64_t recorder_triggers_passed_over(const struct recorder *r);
 
 void recorder_stats(const struct recorder *r, struct recorder_stats *ret);
 bool recorder_monitor_missing(const struct recorder *r);
+/* MONITOR_FLAG_LEFT. */
+bool recorder_flag_left(const struct recorder *r);
 /* The probes that spoor would use and this JVM lacks, with commas between; "": it has all. Returns
  * buf. */
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size);
