@@ -735,35 +735,9 @@ static int do_command(const struct fields *f, char *answer)
 	return do_in_thread(f, answer);
 }
 
-/* What the user, or somebody else, has done to DTraceMonitorProbes before. */
-enum flag_start { FLAG_START_OFF, FLAG_START_ON, FLAG_START_LEFT, FLAG_START_NO, FLAG_START_COUNT };
-/* -XX:+DTraceMonitorProbes; on, and nobody told the JVM; -XX:-DTraceMonitorProbes. */
-static const char *const flag_starts[] = {"", "--flag-on", "--flag-left", "--flag-no"};
-
-#define ORIGIN_COMMAND_LINE 1
-#define KIND_PRODUCT 0x10
-
-/* JVMFlag::_type counts bool first; the last entry has no name. */
-static void vm_init(bool narrow, bool late_juc, enum flag_start start)
+static void vm_init(bool narrow, bool late_juc)
 {
-	bool told = start == FLAG_START_ON || start == FLAG_START_NO;
-	struct jvm_flag flags[] = {
-		{"UseCompressedOops", 0, 0, &vm.compressed_oops, 0},
-		{"UseCompressedClassPointers", 0, 0, &vm.compressed_klass, 0},
-		{"UseSerialGC", 0, 0, (void *)&vm.use_serial, 0},
-		{"UseParallelGC", 0, 0, (void *)&vm.use_parallel, 0},
-		{"UseG1GC", 0, 0, (void *)&vm.use_g1, 0},
-		{"ExtendedDTraceProbes", 0, 0, (void *)&vm.extended_probes, 0},
-		{"DTraceMonitorProbes", KIND_PRODUCT | (told ? ORIGIN_COMMAND_LINE : 0), 0,
-		 (void *)&vm.monitor_probes, 0},
-		{NULL, 0, 0, NULL, 0},
-	};
-
-	vm.flags = fake_c_heap(sizeof(flags));
-	memcpy(vm.flags, flags, sizeof(flags));
-	vm.flag_count = sizeof(flags) / sizeof(*flags);
 	vm.use_g1 = true;
-	vm.monitor_probes = start == FLAG_START_ON || start == FLAG_START_LEFT;
 	vm.release = "17.0.99+1-fake";
 	vm.info = "Fake 64-Bit Server VM (17.0.99+1-fake) for linux-amd64 JRE (17.0.99+1-fake)";
 	vm.major = 17;
@@ -776,7 +750,6 @@ static void vm_init(bool narrow, bool late_juc, enum flag_start start)
 
 int fake_main(int argc, char **argv)
 {
-	enum flag_start start = FLAG_START_OFF;
 	bool narrow = false, late_juc = false;
 	char line[1024], answer[ANSWER_MAX];
 	struct fields f;
@@ -784,13 +757,9 @@ int fake_main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		narrow |= !strcmp(argv[i], "--narrow");
 		late_juc |= !strcmp(argv[i], "--late-juc");
-		for (int k = 0; k < FLAG_START_COUNT; k++)
-			if (!strcmp(argv[i], flag_starts[k]))
-				start = (enum flag_start)k;
-		if (!strcmp(argv[i], "--no-flag-origin"))
-			fake_hide_flag_origin();
 	}
-	vm_init(narrow, late_juc, start);
+	vm_init(narrow, late_juc);
+	fake_flags_init(argc, argv);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("ok %d %ld\n", (int)getpid(), syscall(SYS_gettid));
 	while (fgets(line, sizeof(line), stdin)) {

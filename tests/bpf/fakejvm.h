@@ -162,8 +162,12 @@ extern struct fake_vm vm;
 
 /* fakejvm_heap.c */
 void fake_heap_init(bool narrow, bool late_juc);
-/* As if vmStructs did not have JVMFlag::_flags. */
-void fake_hide_flag_origin(void);
+/*
+ * What somebody has done to DTraceMonitorProbes before, by main's arguments: --flag-on, --flag-no:
+ * the user, by -XX:+DTraceMonitorProbes or -XX:-; --flag-left: on, and nobody told the JVM.
+ * --no-flag-origin: vmStructs do not have JVMFlag::_flags.
+ */
+void fake_flags_init(int argc, char **argv);
 void fake_load_juc(void);
 struct symbol *fake_symbol(const char *text);
 struct klass *fake_class(const char *name, struct klass *super, uint32_t bytes);

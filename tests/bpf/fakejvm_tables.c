@@ -177,11 +177,44 @@ __attribute__((constructor)) static void ints_fill(void)
 		ints[i].value = fake_field_slots[i];
 }
 
-void fake_hide_flag_origin(void)
+static void hide_flag_origin(void)
 {
 	for (struct struct_entry *e = structs; e->field; e++)
 		if (!strcmp(e->type ? e->type : "", "JVMFlag") && !strcmp(e->field, "_flags"))
 			e->field = "_hidden";
+}
+
+static bool is_given(int argc, char **argv, const char *option)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], option))
+			return true;
+	return false;
+}
+
+/* JVMFlag::_type counts bool first; the last entry has no name. */
+void fake_flags_init(int argc, char **argv)
+{
+	bool on = is_given(argc, argv, "--flag-on"), no = is_given(argc, argv, "--flag-no");
+	int32_t product = 0x10, command_line = 1;
+	struct jvm_flag flags[] = {
+		{"UseCompressedOops", 0, 0, &vm.compressed_oops, 0},
+		{"UseCompressedClassPointers", 0, 0, &vm.compressed_klass, 0},
+		{"UseSerialGC", 0, 0, (void *)&vm.use_serial, 0},
+		{"UseParallelGC", 0, 0, (void *)&vm.use_parallel, 0},
+		{"UseG1GC", 0, 0, (void *)&vm.use_g1, 0},
+		{"ExtendedDTraceProbes", 0, 0, (void *)&vm.extended_probes, 0},
+		{"DTraceMonitorProbes", product | (on || no ? command_line : 0), 0,
+		 (void *)&vm.monitor_probes, 0},
+		{NULL, 0, 0, NULL, 0},
+	};
+
+	vm.flags = fake_c_heap(sizeof(flags));
+	memcpy(vm.flags, flags, sizeof(flags));
+	vm.flag_count = sizeof(flags) / sizeof(*flags);
+	vm.monitor_probes = on || is_given(argc, argv, "--flag-left");
+	if (is_given(argc, argv, "--no-flag-origin"))
+		hide_flag_origin();
 }
 
 #define EXPORT __attribute__((visibility("default")))

@@ -1,6 +1,7 @@
 #include "cmd/doctor_repair.h"
 
 #include "base/msg.h"
+#include "base/print.h"
 #include "cmd/cmd.h"
 #include "jvm/flag_hold.h"
 #include "jvm/jvm.h"
@@ -20,10 +21,11 @@ static int nothing_left(const struct jvm *j)
 	if (err)
 		msg_error(MONITOR_FLAG " cannot be read: %s", strerror(-err));
 	else if (state == FLAG_OFF)
-		puts(MONITOR_FLAG " is off: there is nothing to repair.");
+		print_text(stdout, MONITOR_FLAG " is off: there is nothing to repair.\n");
 	else if (state == FLAG_SET)
-		puts(MONITOR_FLAG " is on because the JVM was told so when it was started: there "
-				  "is nothing to repair.");
+		print_text(stdout, MONITOR_FLAG
+			   " is on because the JVM was told so when it was started: there "
+			   "is nothing to repair.\n");
 	else
 		msg_error(MONITOR_FLAG " is on, and this JVM does not say who has set it: it was "
 				       "left alone");
@@ -36,8 +38,9 @@ static int repair(const struct jvm *j)
 
 	switch (err) {
 	case 0:
-		puts(MONITOR_FLAG " was on, left behind by a recorder that was killed. It is off "
-				  "now.");
+		print_text(stdout, MONITOR_FLAG
+			   " was on, left behind by a recorder that was killed. It is off "
+			   "now.\n");
 		return CMD_OK;
 	case -ENODATA:
 		return nothing_left(j);
@@ -45,7 +48,8 @@ static int repair(const struct jvm *j)
 		msg_error(MONITOR_FLAG " is on for a recording that is running: it was left alone");
 		return CMD_FAILED;
 	case -ENOENT:
-		puts("This JVM has no flag " MONITOR_FLAG ": there is nothing to repair.");
+		print_text(stdout,
+			   "This JVM has no flag " MONITOR_FLAG ": there is nothing to repair.\n");
 		return CMD_OK;
 	default:
 		msg_error(MONITOR_FLAG " cannot be turned off in process %d: %s", (int)jvm_pid(j),
