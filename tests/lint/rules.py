@@ -333,6 +333,25 @@ def everything_is_static_or_declared(tree):
                 yield f"{path}:{line}: {match[1]}() is neither static nor declared in a header"
 
 
+# What opens a target's files, what parses them; where that may be; why nowhere else.
+DOORS = [
+    (r'"[^"\n]*/proc/%d/(?:root|map_files|cwd|exe)\b', False, ("mapped_file.c",), "opens a target's files"),
+    (r"[<\"](?:libelf|gelf|elfutils/\w+)\.h[>\"]", False, ("unwind.c",), "knows libelf and libdw"),
+    (r"\b(?:elf_file_open|unwind_open)\s*\(", True, ("parser_child.c", "elf_file.c", "unwind.c"), "has a target's file parsed"),
+    (r"\bELF_C_\w*MMAP\w*", True, (), "maps a file: its owner can truncate it (SIGBUS)"),
+    (r"\bbpf_program__attach_usdt\s*\(", True, (), "lets libbpf parse a target's file"),
+]
+
+
+def a_targets_files_have_one_door(tree):
+    for path in tree.files("user", endings=(".c",)):
+        for pattern, no_strings, allowed, what in DOORS:
+            if room_of(path) == "user/jvm" and os.path.basename(path) in allowed:
+                continue
+            for line, match in find(pattern, without(tree.text(path), strings=no_strings)):
+                yield f"{path}:{line}: {match[0]}: {' and '.join(allowed) or 'nobody'} in user/jvm {what}"
+
+
 def nothing_private(tree):
     for path in tree.files(".", endings=(".c", ".h", ".py", ".json", ".md", ".java", ".sh", "Makefile", "run")):
         if path.startswith(("build", ".git", "tests/lint/")):
@@ -342,6 +361,6 @@ def nothing_private(tree):
 
 
 RULES = [includes_point_down, libraries_have_one_room, proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
-         foreign_text_goes_through_print,
+         foreign_text_goes_through_print, a_targets_files_have_one_door,
          nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
          everything_is_static_or_declared, nothing_private]

@@ -76,6 +76,13 @@ BAD = [
                    'fputs(*name ? name : "none", stdout)', 'fputs(*name ? "some" : name, stdout)',
                    'fprintf(stderr, *name ? "%u" : "%c", 3)', "json_dumpf(root, stdout, 0)", "vfprintf(stderr, name, ap)",
                    'printf("(" "%d)" "%s", 3, name)', "perror(name)", "print_own(stdout, name)")],
+    *[("a_targets_files_have_one_door", path, line) for path, line in (
+        ("user/probe/y.c", 'static const char y[] = "/proc/%d/root%s";\n'),
+        ("user/jvm/libjvm.c", 'static const char y[] = "/proc/%d/map_files/x";\n'),
+        ("user/jvm/libjvm.c", "#include <gelf.h>\n"), ("user/probe/unwind.c", "#include <elfutils/libdw.h>\n"),
+        ("user/jvm/native.c", "static int y(void)\n{\n\treturn unwind_open(1);\n}\n"),
+        ("user/jvm/unwind.c", "static int y = ELF_C_READ_MMAP;\n"),
+        ("user/probe/y.c", "static int y(void)\n{\n\treturn bpf_program__attach_usdt(1);\n}\n"))],
     ("nobody_exits", "user/cmd/y.c", "static void y(void)\n{\n\texit(1);\n}\n"),
     ("sizes", "user/log/long.c", "\n" * 801),
     ("sizes", "user/log/long.h", "/* log/long.h: x. */\n#pragma once\n" + "\n" * 119),

@@ -116,6 +116,25 @@ static void strange_tables_are_refused(void **state)
 }
 
 /* Every single byte of the tables may be wrong: no read outside, no endless loop. */
+/* An offset that wraps around lies before the table. */
+static void offsets_lie_within_an_entry(void **state)
+{
+	static const enum vmsym all[] = {
+		VMSYM_STRUCT_TYPE, VMSYM_STRUCT_FIELD, VMSYM_STRUCT_OFFSET, VMSYM_STRUCT_ADDRESS,
+		VMSYM_TYPE_NAME,   VMSYM_TYPE_SIZE,    VMSYM_INT_NAME,      VMSYM_INT_VALUE,
+		VMSYM_LONG_NAME,   VMSYM_LONG_VALUE};
+	static struct target t;
+	struct vmstructs *v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		for (uint64_t before = 1; before <= 16; before++) {
+			target_fill(&t);
+			image_u64(&t.image, t.symbols[all[i]], -before);
+			assert_int_equal(vmstructs_load(&t.image.mem, t.symbols, &v), -EPROTO);
+		}
+}
+
 /* Whoever looks for its end in each of 60,000 names of one text of 60 MiB has no time left. */
 static void names_without_an_end_are_none(void **state)
 {
@@ -294,6 +313,7 @@ int main(void)
 		cmocka_unit_test(tables_are_found),
 		cmocka_unit_test(before_relocation_it_says_so),
 		cmocka_unit_test(strange_tables_are_refused),
+		cmocka_unit_test(offsets_lie_within_an_entry),
 		cmocka_unit_test(names_without_an_end_are_none),
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(allocations_may_fail),

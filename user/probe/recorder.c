@@ -76,8 +76,9 @@ struct recorder {
 	uint64_t windows, starting_until;
 	unsigned names_every;
 	bool starting;
-	bool contended; /* in this window */
-	bool replaced;  /* the JVM, by another program */
+	bool contended;    /* in this window */
+	bool replaced;     /* the JVM, by another program */
+	bool names_missed; /* has been said */
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
@@ -439,8 +440,15 @@ static void read_names(struct recorder *r)
 {
 	struct jvm_thread *threads;
 	size_t count;
+	int err = jvm_threads(r->j, &threads, &count);
 
-	if (jvm_threads(r->j, &threads, &count))
+	if (err == -EAGAIN && jvm_layout(r->j)->ready && !r->names_missed) {
+		r->names_missed = true;
+		notes_write(r->w, NOTE_LEVEL_WARNING,
+			    "the JVM's list of threads does not make sense: names of threads may "
+			    "be missing");
+	}
+	if (err)
 		return;
 	for (size_t i = 0; i < count; i++)
 		ids_thread_known(r->ids, &threads[i], clock_mono_ns());
