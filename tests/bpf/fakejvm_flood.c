@@ -10,34 +10,35 @@
 
 #define INVENTED 0x100000000000
 
-static long monitors(long count, int64_t java_id)
+static long monitors(long first, long count, int64_t java_id)
 {
 	long fired = 0;
 
-	for (long i = 0; i < count; i++)
+	for (long i = first; i < first + count; i++)
 		fired += fake_fire_exit_of(java_id, INVENTED + (uintptr_t)i * 256);
 	return fired;
 }
 
-static long classes(long count, int64_t java_id)
+static long classes(long first, long count, int64_t java_id)
 {
-	struct object_monitor *m = fake_c_heap(sizeof(*m));
+	struct object_monitor *m;
 	long fired = 0;
 	char name[64];
 
-	for (long i = 0; i < count; i++) {
+	for (long i = first; i < first + count; i++) {
 		snprintf(name, sizeof(name), "flood/of/many/classes/WithALongName%ld", i);
+		m = fake_c_heap(sizeof(*m));
 		m->object = fake_handle(fake_object(fake_class(name, vm.classes[CLASS_OBJECT], 0)));
 		fired += fake_fire_monitor(PROBE_EXIT, java_id, m, 0);
 	}
 	return fired;
 }
 
-static long names(long count)
+static long names(long first, long count)
 {
 	char name[64];
 
-	for (long i = 0; i < count; i++) {
+	for (long i = first; i < first + count; i++) {
 		snprintf(name, sizeof(name), "FloodOfManyVMOperations%ld", i);
 		fake_fire_vmop('r', name, 0);
 	}
@@ -61,10 +62,10 @@ static void *run(void *started)
 	return NULL;
 }
 
-static long threads(long count, int64_t java_id)
+static long threads(long first, long count, int64_t java_id)
 {
 	for (long i = 0; i < count; i++) {
-		struct started s = {i, java_id + i};
+		struct started s = {first + i, java_id + first + i};
 		pthread_t thread;
 
 		if (pthread_create(&thread, NULL, run, &s))
@@ -76,11 +77,15 @@ static long threads(long count, int64_t java_id)
 
 long fake_flood(const char *what, long count, int64_t java_id)
 {
+	static long all; /* those of the next call are others */
+	long first = all;
+
+	all += count;
 	if (!strcmp(what, "monitors"))
-		return monitors(count, java_id);
+		return monitors(first, count, java_id);
 	if (!strcmp(what, "classes"))
-		return classes(count, java_id);
+		return classes(first, count, java_id);
 	if (!strcmp(what, "names"))
-		return names(count);
-	return strcmp(what, "threads") ? -1 : threads(count, java_id + 1000000);
+		return names(first, count);
+	return strcmp(what, "threads") ? -1 : threads(first, count, java_id + 1000000);
 }

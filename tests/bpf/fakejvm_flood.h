@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 /*
- * what: monitors (exits of monitors at invented addresses), classes (one monitor, each time of an
- * object of another class), names (VM operations, each of another name), threads (each starts and
+ * what: monitors (exits of monitors at invented addresses), classes (exits of monitors of
+ * objects, each of another class), names (VM operations, each of another name), threads (each starts and
  * ends under another name, with Java ids from java_id on). How many fired; -1: there is no such
  * kind.
  */

@@ -15,7 +15,7 @@
 struct string_id {
 	uint64_t digest[2];
 	uint32_t number;
-	uint32_t pad;
+	uint32_t bytes; /* of its text, which the log's writer keeps */
 };
 
 /* --- room -------------------------------------------------------------------------------- */
@@ -49,14 +49,21 @@ void *ids_add(struct ids *ids, struct store *s, const void *key, enum memory_kin
 	return err ? NULL : entry;
 }
 
+static bool take(struct ids *ids, struct store *s, enum memory_part part, uint64_t bytes)
+{
+	for (int i = 0; !budget_take(ids_budget(ids, part), bytes); i++)
+		if (i == SQUEEZES || store_squeeze(s))
+			return false;
+	return true;
+}
+
 char *ids_text_keep(struct ids *ids, struct store *s, enum memory_part part, const char *text)
 {
 	uint64_t bytes = strlen(text) + 1 + TEXT_OVERHEAD;
 	char *copy;
 
-	for (int i = 0; !budget_take(ids_budget(ids, part), bytes); i++)
-		if (i == SQUEEZES || store_squeeze(s))
-			return NULL;
+	if (!take(ids, s, part, bytes))
+		return NULL;
 	copy = strdup(text);
 	if (!copy) {
 		budget_give(ids_budget(ids, part), bytes);
@@ -88,7 +95,10 @@ static bool forget_string(void *ctx, void *entry)
 	struct string_id *s = entry;
 	struct ids *ids = ctx;
 
+	if (!s->number) /* being made */
+		return false;
 	log_forget(ids->w, EVENT_STRING, s->number);
+	budget_give(ids_budget(ids, MEMORY_NAMES), s->bytes);
 	ids_count_forgotten(ids, MEMORY_STRING);
 	return true;
 }
@@ -282,6 +292,12 @@ uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t
 	s = ids_add(ids, ids->strings, digest, MEMORY_STRING);
 	if (!s)
 		return string_shared(ids, time_ns);
+	s->bytes = (uint32_t)strlen(clean) + 1 + TEXT_OVERHEAD;
+	if (!take(ids, ids->strings, MEMORY_NAMES, s->bytes)) {
+		store_remove(ids->strings, s);
+		ids_count_shared(ids, MEMORY_STRING);
+		return string_shared(ids, time_ns);
+	}
 	s->number = ++ids->string_count;
 	string_write(ids, s->number, clean, time_ns);
 	return s->number;

@@ -37,6 +37,7 @@
 #include "probe/hooks.h"
 #include "probe/host.h"
 #include "probe/ids.h"
+#include "probe/limits.h"
 #include "probe/log_error.h"
 #include "probe/losses.h"
 #include "probe/memory.h"
@@ -527,7 +528,10 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->without_stacks = o->no_stacks;
 	if (o->no_stacks)
 		r->no_stacks = "--no-stacks was given";
+	limits_raise_files();
 	err = attach(r, o, why);
+	if (err == -EMFILE)
+		limits_files_why(why, RECORDER_WHY_MAX);
 	if (!err)
 		err = create_log(r, o, why);
 	if (err) {
