@@ -18,6 +18,7 @@
 #include "log/reader.h"
 #include "log/writer.h"
 #include "probe/chains.h"
+#include "probe/memory.h"
 #include "tests/unit/jvm_code_image.h"
 
 struct fixture {
@@ -248,6 +249,37 @@ static void a_reused_address_is_never_given_an_old_name(void **state)
 	code_free(code);
 }
 
+/* So many chains that most are forgotten; a chain in use stays, with all its callers. */
+static void chains_that_nobody_names_are_forgotten(void **state)
+{
+	static struct memory memory;
+	struct fixture *f = *state;
+	uint32_t hot, numbers = 0;
+	struct chains *c;
+
+	memory.part[MEMORY_CHAINS].max = 64 * 1024;
+	assert_int_equal(chains_new(f->w, &memory, &f->epoch, &c), 0);
+	f->r.result = WIRE_WALK_COMPLETE;
+	f->r.count = 1;
+	f->r.id = 1;
+	assert_true(chains_add(c, &f->r, size_of(1)));
+	hot = chains_number(c, 1);
+	for (uint32_t id = 2; id <= 20000; id++) {
+		f->r.id = id;
+		f->r.count = 1 + id % WIRE_FRAMES_MAX; /* unresolved frames: they share callers */
+		assert_true(chains_add(c, &f->r, size_of(f->r.count)));
+		numbers += chains_number(c, id) != 0;
+		assert_int_equal(chains_number(c, 1), hot);
+		assert_true(memory.part[MEMORY_CHAINS].used <= memory.part[MEMORY_CHAINS].max);
+	}
+	assert_true(memory.forgotten[MEMORY_CHAIN] > 18000);
+	assert_true(numbers > 19000);
+	assert_int_equal(chains_number(c, 2), 0);
+	assert_int_equal(chains_error(c), 0);
+	chains_free(c);
+	assert_int_equal(memory.part[MEMORY_CHAINS].used, 0);
+}
+
 static void memory_may_run_out(void **state)
 {
 	struct fixture *f = *state;
@@ -279,6 +311,7 @@ int main(void)
 		TEST(how_a_walk_ended_stands_at_the_outer_end),
 		TEST(lengths_that_make_no_sense_are_refused),
 		TEST(a_reused_address_is_never_given_an_old_name),
+		TEST(chains_that_nobody_names_are_forgotten),
 		TEST(memory_may_run_out),
 	};
 

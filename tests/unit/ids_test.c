@@ -19,6 +19,7 @@
 #include "log/reader.h"
 #include "log/writer.h"
 #include "probe/ids.h"
+#include "probe/memory.h"
 
 struct fixture {
 	char path[64];
@@ -483,6 +484,225 @@ static void text_becomes_valid_utf8(void **state)
 	log_names_free(n);
 }
 
+/* --- within a budget ---------------------------------------------------------------------- */
+
+static struct memory memory;
+
+/* Other ids than the fixture's, with so many bytes for each part. */
+static struct ids *bounded(struct fixture *f, uint64_t bytes)
+{
+	struct ids *ids;
+
+	memset(&memory, 0, sizeof(memory));
+	for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
+		memory.part[i].max = bytes;
+	assert_int_equal(ids_new(f->w, &memory, &ids), 0);
+	return ids;
+}
+
+static void bounded_end(struct ids *ids)
+{
+	for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
+		assert_true(memory.part[i].most <= memory.part[i].max);
+	assert_int_equal(ids_error(ids), 0);
+	ids_free(ids);
+	for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
+		assert_int_equal(memory.part[i].used, 0);
+}
+
+static struct wire_lock at(uint32_t kind, uint32_t tid, uint64_t object)
+{
+	return (struct wire_lock){.head = {.kind = (__u16)kind, .tid = tid}, .object = object};
+}
+
+/* A lock in use, and one that a thread is blocked on, stay; what nobody uses goes. */
+static void locks_that_nobody_uses_are_forgotten(void **state)
+{
+	struct ids *ids = bounded(*state, 128 * 1024);
+	struct wire_lock hot = at(WIRE_MONITOR_EXIT, 1, 0x10), enter, waited, r;
+	uint32_t number, blocked, waiting, last = 0;
+
+	ids_thread(ids, 2, 0);
+	ids_thread(ids, 3, 0);
+	enter = at(WIRE_MONITOR_ENTER, 2, 0x20);
+	waited = at(WIRE_MONITOR_WAIT_BEGIN, 3, 0x30);
+	number = ids_monitor(ids, &hot);
+	blocked = ids_monitor(ids, &enter);
+	waiting = ids_monitor(ids, &waited);
+	for (uint64_t i = 1; i <= 100000; i++) {
+		r = at(WIRE_MONITOR_EXIT, 1, i << 8);
+		last = ids_monitor(ids, &r);
+		if (i % 100 == 0)
+			assert_int_equal(ids_monitor(ids, &hot), number);
+	}
+	assert_in_range(last, 100003 - memory.shared[MEMORY_LOCK], 100004);
+	assert_true(memory.shared[MEMORY_LOCK] < 10);
+	assert_true(memory.forgotten[MEMORY_LOCK] > 97000);
+	enter.head.kind = WIRE_MONITOR_ENTERED;
+	assert_int_equal(ids_monitor(ids, &enter), blocked);
+	waited.head.kind = WIRE_MONITOR_WAIT_END;
+	assert_int_equal(ids_monitor(ids, &waited), waiting);
+	r = at(WIRE_MONITOR_EXIT, 1, 1 << 8); /* the first one: it is another one now */
+	assert_true(ids_monitor(ids, &r) > last);
+	bounded_end(ids);
+}
+
+/* Each is needed: what comes then shares one number. */
+static void locks_that_are_needed_are_not_forgotten(void **state)
+{
+	struct ids *ids = bounded(*state, 12 * 1024);
+	static uint32_t numbers[301];
+	uint32_t shared;
+	struct wire_lock r;
+
+	memory.part[MEMORY_THREADS].max = 1 << 20;
+	for (uint32_t i = 1; i <= 300; i++) {
+		ids_thread(ids, i, 0);
+		r = at(WIRE_MONITOR_ENTER, i, (uint64_t)i << 8);
+		numbers[i] = ids_monitor(ids, &r);
+	}
+	shared = numbers[300];
+	assert_true(memory.shared[MEMORY_LOCK] > 10);
+	for (uint32_t i = 1; i <= 300; i++) {
+		bool own = numbers[i] != shared;
+
+		assert_int_equal(own, i <= 300 - memory.shared[MEMORY_LOCK]);
+		r = at(WIRE_MONITOR_OWNER_SEEN, i, (uint64_t)i << 8);
+		if (own)
+			assert_int_equal(ids_monitor(ids, &r), numbers[i]);
+	}
+	assert_int_equal(memory.forgotten[MEMORY_LOCK], 0);
+	bounded_end(ids);
+}
+
+/* A number goes when the last of its keys does. */
+static void objects_with_a_hash_are_forgotten_too(void **state)
+{
+	struct ids *ids = bounded(*state, 128 * 1024);
+	struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
+	struct wire_lock r = {.klass = 0x300};
+	struct wire_exact exact = {.head = {.kind = WIRE_EXACT_ENTER}, .klass = 0x300};
+	uint32_t number;
+
+	ids_class(ids, &c);
+	for (uint32_t i = 1; i <= 20000; i++) {
+		r.object = (uint64_t)i << 8;
+		r.hash = i;
+		number = ids_monitor(ids, &r);
+		assert_int_equal(ids_monitor(ids, &r), number);
+		r.object += 8; /* inflated anew */
+		assert_int_equal(ids_monitor(ids, &r), number);
+		exact.object = ((uint64_t)i << 8) + 16;
+		exact.hash = i;
+		assert_int_equal(ids_monitor_exact(ids, &exact), number);
+		assert_int_equal(ids_blocker_exact(ids, &exact) != 0, true);
+		if (i % 3)
+			ids_monitor_forget(ids, exact.object);
+	}
+	assert_true(memory.forgotten[MEMORY_LOCK] > 10000);
+	bounded_end(ids);
+}
+
+/* Those that have ended go, 2 s later or when there is no room; others never. */
+static void threads_that_live_are_not_forgotten(void **state)
+{
+	struct ids *ids = bounded(*state, 64 * 1024);
+	struct wire_thread r = {.start_ns = 1, .comm = "a thread"};
+	uint32_t alive[100], refused = 0;
+
+	for (uint32_t i = 0; i < 100; i++)
+		alive[i] = ids_thread(ids, 1000000 + i, 0);
+	for (uint32_t i = 1; i <= 20000; i++) {
+		r.head.tid = i;
+		r.head.time_ns = i * 1000;
+		r.start_ns = i;
+		ids_thread_seen(ids, &r, false);
+		refused += !ids_thread(ids, i, i);
+		ids_thread_ended(ids, i, i * 1000);
+	}
+	assert_int_equal(refused, 0);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(ids_thread(ids, 1000000 + i, 0), alive[i]);
+	for (uint32_t i = 20001; !refused; i++) /* these do not end */
+		refused = !ids_thread(ids, i, i);
+	assert_int_equal(memory.shared[MEMORY_THREAD], 1);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(ids_thread(ids, 1000000 + i, 0), alive[i]);
+	bounded_end(ids);
+}
+
+static void threads_that_have_ended_go_in_time(void **state)
+{
+	struct ids *ids = bounded(*state, 1 << 20);
+	struct wire_thread r = {.comm = "a thread"};
+
+	for (uint32_t i = 1; i <= 100000; i++) {
+		r.head.tid = i;
+		r.head.time_ns = r.start_ns = i * 100000000ull; /* ten a second */
+		ids_thread_seen(ids, &r, false);
+		ids_thread_ended(ids, i, r.head.time_ns);
+	}
+	assert_true(memory.part[MEMORY_THREADS].most < 64 * 1024);
+	bounded_end(ids);
+}
+
+static void names_are_forgotten(void **state)
+{
+	struct ids *ids = bounded(*state, 64 * 1024);
+	uint32_t hot = ids_string(ids, "hot", 3, 0), last = 0;
+	struct wire_class c = {0};
+	char text[32];
+
+	for (uint32_t i = 1; i <= 20000; i++) {
+		uint32_t length = (uint32_t)snprintf(text, sizeof(text), "name %u", i);
+
+		last = ids_string(ids, text, length, 0);
+		assert_int_equal(ids_string(ids, "hot", 3, 0), hot);
+		c.klass = i << 8;
+		c.name_length = length;
+		memcpy(c.name, text, length);
+		ids_class(ids, &c);
+	}
+	assert_true(memory.forgotten[MEMORY_STRING] > 10000);
+	assert_true(memory.forgotten[MEMORY_CLASS] > 10000);
+	assert_true(last > 10000);
+	bounded_end(ids);
+}
+
+/* The same within a budget, whatever allocation fails. */
+static void memory_may_run_out_within_a_budget(void **state)
+{
+	struct fixture *f = *state;
+	bool failed = true;
+
+	for (unsigned long n = 0; failed && n < 300; n++) {
+		struct ids *ids = NULL;
+		struct wire_lock r = {.klass = 0x300};
+
+		memset(&memory, 0, sizeof(memory));
+		for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
+			memory.part[i].max = 24 * 1024;
+		alloc_fail_at(n);
+		if (!ids_new(f->w, &memory, &ids)) {
+			struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
+
+			ids_class(ids, &c);
+			for (uint32_t i = 1; i < 400; i++) {
+				r.head.tid = i % 20;
+				r.object = (uint64_t)i << 8;
+				r.hash = i;
+				ids_thread(ids, i, 0);
+				ids_monitor(ids, &r);
+				ids_thread_ended(ids, i, 0);
+			}
+		}
+		failed = alloc_fail_off();
+		ids_free(ids);
+		for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
+			assert_int_equal(memory.part[i].used, 0);
+	}
+}
+
 /* Whatever allocation fails, nothing crashes, and the error is kept. */
 static void memory_may_run_out(void **state)
 {
@@ -534,6 +754,13 @@ int main(void)
 		TEST(a_reused_tid_is_another_thread),
 		TEST(names_come_to_threads_of_a_pid_namespace),
 		TEST(text_becomes_valid_utf8),
+		TEST(locks_that_nobody_uses_are_forgotten),
+		TEST(locks_that_are_needed_are_not_forgotten),
+		TEST(objects_with_a_hash_are_forgotten_too),
+		TEST(threads_that_live_are_not_forgotten),
+		TEST(threads_that_have_ended_go_in_time),
+		TEST(names_are_forgotten),
+		TEST(memory_may_run_out_within_a_budget),
 		TEST(memory_may_run_out),
 	};
 

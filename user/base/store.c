@@ -7,10 +7,11 @@
  * is never a pause in which everything is moved. Entries lie in chunks, which do not move either.
  * Only chunks and pages of buckets take memory, and each is taken from the budget.
  *
- * Where the budget refuses, the clock algorithm finds what may go: a hand goes round the entries,
- * takes their mark of use away, and stops at one that has none. store_find sets the mark. The hand
- * takes SCAN_MAX steps at most for each entry that comes. It sets out before it has to, so that it
- * has been everywhere by then: else it would find nothing but marks.
+ * Where the budget refuses, the clock algorithm with two hands finds what may go. store_find marks
+ * an entry as used. The first hand goes round the entries, half a round ahead of the second at
+ * most, and takes the marks away; the second one stops where there is none: at an entry that has
+ * not been used since the first came by. Each takes a bounded number of steps for each entry that
+ * comes. The first sets out before it has to, so that the second finds its work done.
  */
 #include "base/store.h"
 
@@ -25,7 +26,7 @@
 #define PAGE_BITS 8 /* buckets of a page */
 #define PAGE (1u << PAGE_BITS)
 #define SCAN_MAX 64
-#define EARLY 8 /* steps for each entry that comes while the last quarter of the budget is used */
+#define AHEAD_STEPS 8 /* of the first hand, for each entry that comes */
 
 enum { FREE, LIVE, USED };
 
@@ -45,7 +46,8 @@ struct store {
 	uint32_t **pages;
 	uint32_t page_count, page_room;
 	uint32_t level, split; /* there are 2^level + split buckets */
-	uint32_t free, count, hand;
+	uint32_t free, count;
+	uint32_t hand, ahead; /* the second; by how much the first is ahead of it */
 	uint64_t forgotten;
 };
 
@@ -245,22 +247,17 @@ static int chunk_add(struct store *s)
 }
 
 /* Lets the hand go on until an entry has gone. */
-static struct entry *hand_step(struct store *s)
-{
-	struct entry *e = entry_at(s, s->hand);
-
-	s->hand = s->hand + 1 == s->chunk_count * CHUNK ? 0 : s->hand + 1;
-	return e;
-}
-
-static void set_out(struct store *s)
+/* The first hand goes on. */
+static void look_ahead(struct store *s)
 {
 	const struct budget *b = s->o.budget;
+	uint32_t all = s->chunk_count * CHUNK;
 
-	if (!s->o.forget || !b || b->used < b->max - b->max / 4 || !s->chunk_count)
+	if (!s->o.forget || !b || b->used < b->max - b->max / 4)
 		return;
-	for (int i = 0; i < EARLY; i++) {
-		struct entry *e = hand_step(s);
+	for (int i = 0; i < AHEAD_STEPS && s->ahead < all / 2; i++) {
+		uint64_t at = (uint64_t)s->hand + s->ahead++;
+		struct entry *e = entry_at(s, (uint32_t)(at % all));
 
 		if (e->state == USED)
 			e->state = LIVE;
@@ -269,9 +266,13 @@ static void set_out(struct store *s)
 
 int store_squeeze(struct store *s)
 {
-	for (int i = 0; i < SCAN_MAX && s->chunk_count && s->o.forget; i++) {
-		struct entry *e = hand_step(s);
+	uint32_t all = s->chunk_count * CHUNK;
 
+	for (int i = 0; i < SCAN_MAX && all && s->o.forget; i++) {
+		struct entry *e = entry_at(s, s->hand);
+
+		s->hand = s->hand + 1 == all ? 0 : s->hand + 1;
+		s->ahead -= s->ahead != 0;
 		if (e->state == USED) {
 			e->state = LIVE;
 		} else if (e->state == LIVE && s->o.forget(s->o.ctx, e->user)) {
@@ -289,8 +290,7 @@ int store_add(struct store *s, const void *key, void **ret)
 	uint32_t *head;
 	int err = s->free ? 0 : chunk_add(s);
 
-	if (!err)
-		set_out(s);
+	look_ahead(s);
 	if (err == -ENOSPC)
 		err = store_squeeze(s);
 	if (err)
@@ -301,7 +301,7 @@ int store_add(struct store *s, const void *key, void **ret)
 	s->free = e->next;
 	head = bucket_at(s, hash(s, key));
 	e->next = *head;
-	e->state = LIVE; /* the hand has just been here, or will be in a whole round */
+	e->state = LIVE; /* the second hand comes here in a whole round */
 	*head = (uint32_t)e->at + 1;
 	memset(e->user, 0, s->o.entry_bytes);
 	memcpy(e->user, key, s->o.key_bytes);

@@ -138,9 +138,12 @@ int ids_new(struct log_writer *w, struct memory *memory, struct ids **ret)
 void ids_free(struct ids *ids)
 {
 	struct class_id *c = NULL;
+	struct string_id *s = NULL;
 
 	if (!ids)
 		return;
+	while (ids->strings && (s = store_next(ids->strings, s)))
+		budget_give(ids_budget(ids, MEMORY_NAMES), s->bytes);
 	while (ids->classes && (c = store_next(ids->classes, c)))
 		ids_text_drop(ids, MEMORY_NAMES, c->name);
 	store_free(ids->classes);

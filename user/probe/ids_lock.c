@@ -26,7 +26,6 @@
 #include "log/writer.h"
 
 #define OTHERS_MAX 10000 /* locks in all, from which on no other object gets a number */
-#define SQUEEZES 8       /* keys that may go to make room for one lock */
 
 /* --- keeping ----------------------------------------------------------------------------- */
 
@@ -75,7 +74,7 @@ int ids_locks_new(struct ids *ids)
 		err = store_new(&o, &ids->hashes);
 	o.key_bytes = sizeof(uint32_t);
 	o.entry_bytes = sizeof(struct lock_info);
-	o.budget = ids_budget(ids, MEMORY_LOCKS);
+	o.budget = NULL; /* there are never more than keys */
 	o.forget = NULL;
 	return err ? err : store_new(&o, &ids->infos);
 }
@@ -182,7 +181,7 @@ void ids_lock_remove(struct ids *ids, struct lock_id *l)
 
 /* --- what is known of a lock ------------------------------------------------------------- */
 
-/* NULL: no room. */
+/* NULL: no memory. */
 static struct lock_info *info_new(struct ids *ids, uint64_t address)
 {
 	uint32_t number = ids->lock_count + 1;
@@ -190,15 +189,10 @@ static struct lock_info *info_new(struct ids *ids, uint64_t address)
 	void *entry;
 	int err = store_add(ids->infos, &number, &entry);
 
-	for (int i = 0; err == -ENOSPC && i < SQUEEZES; i++) {
-		if (store_squeeze(ids->locks) && store_squeeze(ids->hashes))
-			break;
-		err = store_add(ids->infos, &number, &entry);
-	}
-	if (err == -ENOMEM)
+	if (err) {
 		ids->err = err;
-	if (err)
 		return NULL;
+	}
 	ids->lock_count = number;
 	info = entry;
 	info->address = address;
@@ -214,11 +208,9 @@ uint32_t ids_lock_update(struct ids *ids, struct lock_id *l, const struct wire_l
 
 	if (!info || (f->class && info->class && info->class != f->class)) {
 		fresh = !h;
-		l->blocked++; /* room is not made by this one's going */
 		info = h ? h->info : info_new(ids, r->object);
-		l->blocked--;
 		if (!info)
-			return l->info ? l->info->number : ids_lock_shared(ids, r->head.time_ns);
+			return 0;
 		info->refs++;
 		info_drop(ids, l->info);
 		l->info = info;

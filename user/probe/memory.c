@@ -1,11 +1,15 @@
 /*
  * --max-memory is of the process as a whole. What it takes when it keeps nothing is MEMORY_FIXED:
  * the program, the ring buffer (which the kernel counts as this process's while it is mapped),
- * 2 MB of blocks on their way and their compression. The rest is divided here. What each entry
- * costs in the log's writer, which keeps it for the parts that follow, is not taken from a budget,
- * as there are never more entries there than here: it is left free. (Bytes of an entry here, with
- * its buckets, and there: lock 108 and 76, thread 100 and 90, name 44 and 50, frame 60 and 84,
- * where texts are counted in both.)
+ * 2 MB of blocks on their way and their compression, the open events of 8,192 threads. The rest is
+ * divided here.
+ *
+ * What an entry costs elsewhere is not taken from a budget, as there are never more of it than
+ * entries here, but is left free: what is known of a lock, for each key that leads to it; and what
+ * the log's writer keeps for the parts that follow. Bytes of an entry with its buckets, and of what
+ * comes with it: a lock's key 60 and 44 + 76, its hash 44 and 44 + 76, thread 100 and 100, name 44
+ * and 50 (texts are counted in both), frame 60 and 84. So 43 of 100 parts are divided, and 55 come
+ * with them.
  */
 #include "probe/memory.h"
 
@@ -18,12 +22,9 @@
 static const struct {
 	uint8_t pct;
 } shares[MEMORY_PART_COUNT] = {
-	[MEMORY_LOCKS] = {20}, [MEMORY_HASHES] = {4},  [MEMORY_THREADS] = {5},
-	[MEMORY_NAMES] = {5},  [MEMORY_CHAINS] = {10}, [MEMORY_METHODS] = {8},
-	[MEMORY_CARRY] = {6},
+	[MEMORY_LOCKS] = {12}, [MEMORY_HASHES] = {4},  [MEMORY_THREADS] = {4}, [MEMORY_NAMES] = {4},
+	[MEMORY_CHAINS] = {8}, [MEMORY_METHODS] = {6}, [MEMORY_CARRY] = {5},
 };
-/* Together 58: 20 * 76 / 108 + 5 + 6 + 10 * 84 / 60 = 39 in the writer. Open events: 23 MB at most,
- * if each of 32,768 threads has two; MEMORY_FIXED has room for a quarter of that. */
 
 _Static_assert((int)MEMORY_METHOD == (int)BOUNDED_METHOD &&
 		       (int)MEMORY_KIND_COUNT == (int)BOUNDED_COUNT,
