@@ -61,7 +61,7 @@ class Bounds(FakeTest):
         fake = self.start()
         recorder = self.record(fake, "--max-memory", str(MEMORY))
         fake("in", "b", "enter", "m")
-        fired = self.flood(fake, "monitors", 250000)
+        fired = self.flood(fake, "monitors", 200000)
         fake("in", "b", "entered", "m")
         self.assert_within(recorder)
         log = recorder.stop()
