@@ -100,7 +100,8 @@ class Bounds(FakeTest):
     def test_monitors_in_memory(self):
         """The flight recorder's memory is in the bound, too."""
         fake = self.start()
-        recorder = self.record(fake, "--max-memory", str(MEMORY + (4 << 20)), "--flight-recorder", "2s", "--max-size", "4M")
+        recorder = self.record(fake, "--max-memory", str(MEMORY + (4 << 20)), "--flight-recorder", "2s",
+                               "--max-size", "4M")
         self.flood(fake, "monitors", 400000)
         self.assert_within(recorder, MEMORY + (4 << 20))
         recorder.process.send_signal(2)
