@@ -303,7 +303,7 @@ static void target_fill(struct jvm *j)
 	uint64_t list = image_room(&image, 32), array = image_room(&image, 24);
 	const char *missing;
 
-	*j = (struct jvm){.vms = v, .mem = image.mem, .pidfd = -1};
+	*j = (struct jvm){.pid = getpid(), .vms = v, .mem = image.mem, .pidfd = -1};
 	assert_int_equal(layout_load(v, &j->layout, &j->source, &missing), 0);
 	variable_set(HEAP, 1);
 	variable_set(LIST, list);
