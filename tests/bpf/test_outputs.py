@@ -1,5 +1,6 @@
 """Where the log goes to fails: full, cut off, gone, nobody reads any more. The recorder says so and ends with status 1,
 the JVM is as before, and what was written is a log."""
+import json
 import os
 import re
 import resource
@@ -8,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import FakeTest, Recorder, SPOOR, spoor, wait_until
+from harness import FAKE_DIR, FakeTest, Recorder, SPOOR, spoor, wait_until
 
 IOC_SHUTDOWN = 0x8004587d  # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
 STORM = 200000
@@ -56,6 +57,55 @@ class Outputs(FakeTest):
             self.skipTest(f"a small file system cannot be mounted: {mounted.stderr}")
         self.addCleanup(command, "umount", "-l", where)
         return where
+
+    def all_shown(self, path):
+        """The log's bytes, and whatever of it is shown."""
+        with open(path, "rb") as f:
+            shown = {"the file": f.read().decode("latin-1")}
+        for args in (("report",), ("report", "--format", "json"), ("verify",), ("verify", "--format", "json"),
+                     ("cat", "-H"), ("export", "--to", "chrome")):
+            shown[args] = spoor(*args, path).stdout
+        return shown
+
+    def test_secrets_of_command_lines(self):
+        secrets = ["hunter2SECRET", "s3cretOfTheUrl", "AKIAHUNTER2SECRETXYZ"]
+        fake = self.start("-Dpassword=" + secrets[0], "--api-token", secrets[0], "-Durl=http://me:" + secrets[1] + "@h",
+                          secrets[2], "-Dcolour=blue")
+        for how, has_secrets, has_others in (((), False, True), (("--command-line", "full"), True, True),
+                                             (("--command-line", "redacted"), False, True),
+                                             (("--command-line", "none"), False, False)):
+            with self.subTest(how=how):
+                path = self.path(f"log{len(how)}{how[-1:]}.spoor")
+                self.record(fake, *how, path=path).stop()
+                for where, text in self.all_shown(path).items():
+                    for secret in secrets:
+                        self.assertEqual(secret in text, has_secrets, (where, secret))
+                    self.assertEqual("colour=blue" in text, has_others, where)
+                header = json.loads(spoor("cat", "-H", path).stdout)
+                self.assertEqual(header["record"]["command"] is not None, has_others)
+
+    def test_secrets_of_a_command_that_is_started(self):
+        """spoor's own command line has them, too; and the flight recorder's files."""
+        fifo = self.path("fifo")  # an end of which it holds itself: it is not told to end
+        os.mkfifo(fifo)
+        command = ["sh", "-c", f"exec {os.path.join(FAKE_DIR, 'fakejvm')} --db-password hunter2SECRET <>{fifo}"]
+        fake = self.start("-Dpassword=hunter2SECRET")
+        path = self.path("flight.spoor")
+        recorder = self.record(fake, "--flight-recorder", "10s", path=path)
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        path = self.path("flight-000001.spoor")
+        for where, text in self.all_shown(path).items():
+            self.assertNotIn("hunter2SECRET", text, where)
+        recorder = Recorder(command, self.path("child.spoor"), quiet=True)
+        self.addCleanup(recorder.close)
+        wait_until("there is a log", lambda: os.path.exists(self.path("child.spoor")))
+        recorder.process.send_signal(signal.SIGINT)
+        recorder.wait()
+        header = spoor("cat", "-H", self.path("child.spoor")).stdout
+        self.assertNotIn("hunter2SECRET", header)
+        self.assertIn("--db-password [redacted] <>", json.loads(header)["record"]["command"][-1])
+        self.assertIn("--db-password [redacted]", json.loads(header)["jvm"]["command"])
 
     def test_what_another_user_has_laid(self):
         """The audit's M7: mallory's link in a folder to which everybody may write, root's record -f."""

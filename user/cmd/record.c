@@ -14,6 +14,7 @@
 #include "base/print.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/record_command.h"
 #include "cmd/record_flight.h"
 #include "cmd/record_memory.h"
 #include "cmd/record_output.h"
@@ -108,6 +109,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->recorder.log;
 		state->child_inputs[1] = &o->recorder;
 		state->child_inputs[2] = &o->recorder;
+		state->child_inputs[3] = &o->recorder;
 		return 0;
 	case 'p':
 		parse_jvm(arg, state, o);
@@ -160,6 +162,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&record_output_argp, 0, NULL, 0},
 					     {&record_flight_argp, 0, NULL, 0},
 					     {&record_memory_argp, 0, NULL, 0},
+					     {&record_command_argp, 0, NULL, 0},
 					     {0}};
 static const struct argp argp = {
 	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, children, NULL, NULL};
@@ -447,18 +450,6 @@ static int find_jvm(struct options *o)
 	return -ESRCH;
 }
 
-static json_t *command_line(int argc, char **argv)
-{
-	json_t *list = json_array();
-
-	json_array_append_new(list, json_string("spoor"));
-	json_array_append_new(list, json_string("record"));
-	for (int i = 0; i < argc; i++)
-		if (json_array_append_new(list, json_string(argv[i])))
-			json_array_append_new(list, json_string("?")); /* not UTF-8 */
-	return list;
-}
-
 int cmd_record(int argc, char **argv)
 {
 	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
@@ -480,7 +471,7 @@ int cmd_record(int argc, char **argv)
 		flag_guard_free(o.recorder.guard);
 		return CMD_FAILED;
 	}
-	o.recorder.command = command_line(argc - 1, argv + 1);
+	o.recorder.command = record_command_json(&o.recorder, argc - 1, argv + 1);
 	if (o.command)
 		status = record_command(&o, signals);
 	else

@@ -96,7 +96,22 @@ static int flags_add(const struct jvm *j, json_t *object)
 	return set(object, "flags", all);
 }
 
-static int texts_add(const struct jvm *j, json_t *object)
+/* "" when it cannot be read. */
+static void command_text(pid_t pid, enum command_line how, char *ret, size_t size)
+{
+	size_t length;
+	char *text;
+
+	*ret = 0;
+	if (how == COMMAND_LINE_NONE || process_file(pid, "cmdline", &text, &length))
+		return;
+	while (length && !text[length - 1])
+		length--;
+	redact_command(text, length, how, ret, size);
+	free(text);
+}
+
+static int texts_add(const struct jvm *j, enum command_line how, json_t *object)
 {
 	char version[256], vm[512], command[4096], path[sizeof(j->lib.path)];
 	char *end;
@@ -107,8 +122,7 @@ static int texts_add(const struct jvm *j, json_t *object)
 	end = strstr(vm, " (");
 	if (end)
 		*end = 0;
-	if (process_command(j->pid, command, sizeof(command)))
-		*command = 0;
+	command_text(j->pid, how, command, sizeof(command));
 	strcpy(path, j->lib.path);
 	return set(object, "version", text_json(version)) | set(object, "vm", text_json(vm)) |
 	       set(object, "libjvm", text_json(path)) |
@@ -116,7 +130,7 @@ static int texts_add(const struct jvm *j, json_t *object)
 	       set(object, "command", text_json(command));
 }
 
-json_t *jvm_describe(const struct jvm *j)
+json_t *jvm_describe(const struct jvm *j, enum command_line how)
 {
 	json_t *object = json_object();
 
@@ -125,7 +139,7 @@ json_t *jvm_describe(const struct jvm *j)
 	if (set(object, "pid", json_integer(j->pid)) |
 	    set(object, "ns_pid", json_integer(j->ns_pid)) |
 	    set(object, "start_ticks", json_integer((json_int_t)j->start_ticks)) |
-	    texts_add(j, object) | flags_add(j, object)) {
+	    texts_add(j, how, object) | flags_add(j, object)) {
 		json_decref(object);
 		return NULL;
 	}

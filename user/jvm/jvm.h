@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "jvm/jvm_layout.h"
+#include "jvm/redact.h"
 
 struct jvm;
 struct parser;
@@ -70,9 +71,9 @@ const struct mem *jvm_mem(const struct jvm *j);
 void jvm_libjvm_text(const struct jvm *j, uint64_t *ret_low, uint64_t *ret_high,
 		     uint64_t *ret_bias);
 
-/* Facts for the log header: the object "jvm" of schemas/event-log.md; a new reference. NULL: no
- * memory. */
-json_t *jvm_describe(const struct jvm *j);
+/* Facts for the log header: the object "jvm" of schemas/event-log.md; a new reference. how: what it
+ * has of the command line. NULL: no memory. */
+json_t *jvm_describe(const struct jvm *j, enum command_line how);
 
 /* All of len bytes or a negative errno (-EFAULT: not mapped, -ESRCH: the process has ended). */
 int jvm_read(const struct jvm *j, uint64_t addr, void *ret, size_t len);

@@ -181,7 +181,7 @@ int check_jvm(struct checks *c, pid_t pid)
 		free(why);
 		return err;
 	}
-	described = jvm_describe(j);
+	described = jvm_describe(j, COMMAND_LINE_NONE);
 	err = described ? check_version(c, j, described) : -ENOMEM;
 	if (!err)
 		err = check_hooks(c, j, &hooks);

@@ -211,9 +211,9 @@ static json_t *describe_sources(const struct recorder *r)
 	return o;
 }
 
-static json_t *describe_jvm(const struct recorder *r)
+static json_t *describe_jvm(const struct recorder *r, enum command_line how)
 {
-	json_t *jvm = jvm_describe(r->j);
+	json_t *jvm = jvm_describe(r->j, how);
 
 	if (jvm)
 		json_object_set_new(jvm, "kind", json_string(r->patched ? "patched" : "stock"));
@@ -233,11 +233,12 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		"s:o}",
 		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
-		host_describe(), "jvm", describe_jvm(r), "sources", describe_sources(r), "record",
-		"command", o->command, "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
-		(json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes, "no_write",
-		(int)o->no_write, "no_stacks", (int)o->no_stacks, "stock_probes",
-		(int)o->stock_probes, "facts", facts_describe(r->patched));
+		host_describe(), "jvm", describe_jvm(r, o->command_line), "sources",
+		describe_sources(r), "record", "command", o->command, "window_ns",
+		(json_int_t)o->window_ns, "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
+		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
+		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
+		facts_describe(r->patched));
 }
 
 static int create_flight(struct recorder *r, const struct recorder_options *o,

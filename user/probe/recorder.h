@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "jvm/flag_hold.h"
+#include "jvm/redact.h"
 #include "log/writer.h"
 #include "probe/dumps.h"
 
@@ -36,7 +37,8 @@ struct recorder_options {
 	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
 	uint64_t max_memory;       /* of this process */
 	uint64_t max_memory_other; /* bytes of it that options ask for: a flight recorder's */
-	json_t *command;           /* for the header: an array of strings; lent */
+	enum command_line command_line; /* what the log keeps of the JVM's */
+	json_t *command; /* for the header: an array of strings, NULL for none; lent */
 };
 
 struct recorder_stats {
