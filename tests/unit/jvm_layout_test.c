@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "jvm/target.h"
 #include "tests/unit/alloc_fail.h"
