@@ -166,6 +166,19 @@ static int makes_another_call(void)
 	return 1;
 }
 
+static int knows_no_other_call(void)
+{
+	static const int calls[] = {SYS_exit_group, SYS_getppid, SYS_write};
+
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_know_only(calls, 3));
+	SAY(syscall(SYS_getppid) > 0);
+	SAY(syscall(SYS_getuid) == -1 && errno == ENOSYS);
+	SAY(syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY) == -1 && errno == ENOSYS);
+	syscall(SYS_exit_group, 7);
+	return 1;
+}
+
 static int makes_a_call_of_x32(void)
 {
 	SAY(!privilege_drop_all());
@@ -180,6 +193,9 @@ static void test_allow_only(void **state)
 
 	(void)state;
 	status = in_child(makes_an_allowed_call);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	status = in_child(knows_no_other_call);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
 	status = in_child(makes_another_call);

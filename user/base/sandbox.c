@@ -64,6 +64,11 @@ int sandbox_allow_only(const int *calls, size_t count)
 	return filter_set(calls, count, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
 }
 
+int sandbox_know_only(const int *calls, size_t count)
+{
+	return filter_set(calls, count, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | ENOSYS);
+}
+
 int sandbox_refuse(const int *calls, size_t count)
 {
 	return filter_set(calls, count, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*
- * Both need no_new_privs or CAP_SYS_ADMIN, hold for the calling thread and all that it starts, and
+ * All need no_new_privs or CAP_SYS_ADMIN, hold for the calling thread and all that it starts, and
  * cannot be taken back. They make system calls only, so that a process may use them between fork
  * and exec. At most 120 calls. 0 or a negative errno: -EINVAL, a kernel without
  * CONFIG_SECCOMP_FILTER.
@@ -13,6 +13,9 @@
 
 /* Any other call ends the process with SIGSYS; so does any call of another architecture's table. */
 int sandbox_allow_only(const int *calls, size_t count);
+/* Any other call fails with ENOSYS, as on a kernel that does not know it: for code whose calls
+ * depend on the C library. One of another table ends the process. */
+int sandbox_know_only(const int *calls, size_t count);
 /* These calls fail with EPERM. */
 int sandbox_refuse(const int *calls, size_t count);
 /* sandbox_refuse() of what a command does not need once it works on somebody else's bytes: exec,
