@@ -123,11 +123,9 @@ static int lib_open(struct jvm *j, char **ret_why)
 			   strerror(-err));
 	j->file = mapped_file_open(pid, &j->lib);
 	err = j->file < 0 ? j->file : 0;
-	if (!err) {
-		snprintf(j->path, sizeof(j->path), "/proc/self/fd/%d", j->file);
+	if (!err)
 		err = parser_libjvm(j->parser, j->file, &j->elf);
-	}
-	if (err == -ENOENT && j->path[0])
+	if (err == -ENOENT && j->file >= 0)
 		return why(ret_why, -ENOTSUP,
 			   "the JVM in process %d exports no vmStructs (%s): it is not HotSpot, or "
 			   "was stripped "
@@ -230,11 +228,6 @@ int jvm_present(pid_t pid)
 pid_t jvm_pid(const struct jvm *j)
 {
 	return j->pid;
-}
-
-const char *jvm_libjvm_path(const struct jvm *j)
-{
-	return j->path;
 }
 
 const char *jvm_libjvm_name(const struct jvm *j)

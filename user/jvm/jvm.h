@@ -27,10 +27,8 @@ void jvm_close(struct jvm *j);
 int jvm_present(pid_t pid);
 
 pid_t jvm_pid(const struct jvm *j);
-/* The path by which this process, and nobody else, can open the libjvm.so that is mapped:
- * /proc/self/fd/N. Nothing is to be opened by the name that the target gives the file. */
-const char *jvm_libjvm_path(const struct jvm *j);
-/* That name, in the target's mount namespace: to be shown, and foreign text. */
+/* The name that the target gives its libjvm.so, in its mount namespace: to be shown, and foreign
+ * text. Nothing is to be opened by it. */
 const char *jvm_libjvm_name(const struct jvm *j);
 /* A descriptor of it for reading, owned by j. */
 int jvm_libjvm_file(const struct jvm *j);

@@ -20,7 +20,6 @@ struct jvm {
 	struct libjvm elf;
 	uint64_t symbols[VMSYM_COUNT]; /* addresses in the target */
 	int file;                      /* of libjvm.so; -1: not opened yet */
-	char path[32];                 /* /proc/self/fd/file */
 	struct parser *parser;
 	struct vmstructs *vms; /* NULL: not relocated yet */
 	struct flag_table flags;
