@@ -11,6 +11,7 @@
 
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/owner.h"
 #include "cmd/spool.h"
 #include "log/reader.h"
 
@@ -33,6 +34,8 @@ bool log_source_option(struct log_source *s, int key, const char *arg, struct ar
 	unsigned long jobs;
 	char *end;
 
+	if (key == LOG_SOURCE_KEY_FORCE)
+		return s->force = true;
 	if (key != LOG_SOURCE_KEY_JOBS)
 		return range_option(&s->range, key, arg, state);
 	jobs = strtoul(arg, &end, 10);
@@ -70,6 +73,15 @@ static const char **paths_of(const struct log_source *s)
 	return paths;
 }
 
+static int check_owners(const struct log_source *s)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < s->count && !err && !s->force; i++)
+		err = owner_check(s->args[i]);
+	return err;
+}
+
 static int find_files(struct log_source *s)
 {
 	struct log_set_error error;
@@ -78,6 +90,10 @@ static int find_files(struct log_source *s)
 
 	if (s->set)
 		return 0;
+	/* What has been copied has been looked at before. */
+	err = s->spools ? 0 : check_owners(s);
+	if (err)
+		return err;
 	paths = paths_of(s);
 	if (!paths) {
 		msg_error("%s: cannot read it: %s", s->name, strerror(ENOMEM));
@@ -156,6 +172,9 @@ int log_source_open_again(struct log_source *s, struct log_reader **ret)
 	int err = 0;
 
 	if (!s->spools) {
+		err = check_owners(s);
+		if (err)
+			return err;
 		s->spools = calloc(s->count, sizeof(*s->spools));
 		if (!s->spools) {
 			msg_error("%s: cannot read it: %s", s->name, strerror(ENOMEM));

@@ -9,15 +9,21 @@
 struct argp_state;
 struct log_reader;
 
-enum { LOG_SOURCE_KEY_JOBS = 0x5100 };
+enum { LOG_SOURCE_KEY_JOBS = 0x5100, LOG_SOURCE_KEY_FORCE };
 
 #define LOG_SOURCE_JOBS_MAX 256
 
-/* A row of a command's table of options. */
+/* Rows of a command's table of options. */
 #define LOG_SOURCE_OPTIONS                                                                         \
+	{"jobs",                                                                                   \
+	 LOG_SOURCE_KEY_JOBS,                                                                      \
+	 "N",                                                                                      \
+	 0,                                                                                        \
+	 "Threads that decode the log; if not given, one per CPU",                                 \
+	 0},                                                                                       \
 	{                                                                                          \
-		"jobs", LOG_SOURCE_KEY_JOBS, "N", 0,                                               \
-			"Threads that decode the log; if not given, one per CPU", 0                \
+		"force", LOG_SOURCE_KEY_FORCE, NULL, 0,                                            \
+			"Read the log also if it belongs to another user than you or root", 0      \
 	}
 
 /* All zero at first. */
@@ -28,6 +34,7 @@ struct log_source {
 	struct log_set *set;
 	struct range range; /* of the time: only blocks that are needed for it are read */
 	unsigned jobs;      /* 0: not given */
+	bool force;         /* whoever it belongs to */
 	bool holes;         /* the reader is to tell of them */
 	/* What came out of pipes, in files without names, by the args' places. */
 	struct log_source_spool {
@@ -36,7 +43,7 @@ struct log_source {
 	} * spools;
 };
 
-/* True: the key was one of the range's, or the row above's. */
+/* True: the key was one of the range's, or of the rows above. */
 bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state);
 
 /* For a parser of options: what is no option. */

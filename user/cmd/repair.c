@@ -1,5 +1,6 @@
 #include "base/create.h"
 #include "cmd/cmd.h"
+#include "cmd/owner.h"
 #include "cmd/rights.h"
 
 #include <argp.h>
@@ -29,7 +30,10 @@ struct options {
 
 static const struct argp_option option_table[] = {
 	{"output", 'o', "OUT", 0, "The clean log; - is standard output", 0},
-	{"force", 'f', NULL, 0, "Overwrite OUT if it is there", 0},
+	{"force", 'f', NULL, 0,
+	 "Overwrite OUT if it is there; read FILE also if it belongs to another user than you or "
+	 "root",
+	 0},
 	{"header-from", KEY_HEADER_FROM, "OTHER", 0,
 	 "If the header is damaged, take that of this log: another part of the same recording, or "
 	 "another one of the same JVM",
@@ -148,8 +152,13 @@ static int repair(const struct options *o)
 	struct log_repair done;
 	struct log_check sum;
 	json_t *header;
-	int err = log_check(o->path, NULL, NULL, &sum);
+	int err = o->force ? 0 : owner_check(o->path);
 
+	if (!err && o->header_from && !o->force)
+		err = owner_check(o->header_from);
+	if (err)
+		return err;
+	err = log_check(o->path, NULL, NULL, &sum);
 	if (err) {
 		log_tell_open(o->path, err);
 		return err;

@@ -9,10 +9,11 @@
 #include "base/msg.h"
 #include "base/print.h"
 #include "cmd/analyze_log.h"
+#include "cmd/owner.h"
 #include "log/paths.h"
 #include "report/verify.h"
 
-enum { KEY_STRICT = 0x100 };
+enum { KEY_STRICT = 0x100, KEY_FORCE };
 
 struct options {
 	char **args;
@@ -22,12 +23,15 @@ struct options {
 	bool json;
 	bool strict;
 	bool quiet;
+	bool force;
 };
 
 static const struct argp_option option_table[] = {
 	{"format", 'f', "text|json", 0, "How to print it: text, or one JSON object", 0},
 	{"quiet", 'q', NULL, 0, "Only the exit status, and what cannot be read", 0},
 	{"strict", KEY_STRICT, NULL, 0, "Doubts are as bad as damage", 0},
+	{"force", KEY_FORCE, NULL, 0,
+	 "Read the log also if it belongs to another user than you or root", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -60,6 +64,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'q':
 		o->quiet = true;
+		return 0;
+	case KEY_FORCE:
+		o->force = true;
 		return 0;
 	case KEY_STRICT:
 		o->strict = true;
@@ -99,8 +106,13 @@ static bool find_files(struct options *o)
 	const char *why;
 
 	for (unsigned i = 0; i < o->arg_count; i++) {
-		int err = log_paths_each(o->args[i], add_path, o, &why);
+		int err = o->force ? 0 : owner_check(o->args[i]);
 
+		if (err) {
+			found = false;
+			continue;
+		}
+		err = log_paths_each(o->args[i], add_path, o, &why);
 		if (err && *why)
 			msg_error("%s: %s", o->args[i], why);
 		else if (err)
