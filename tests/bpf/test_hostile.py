@@ -264,10 +264,17 @@ class Parser(FakeTest):
         wait_until("they have ended", lambda: not any(os.path.exists(f"/proc/{p}") for p in both))
 
     def test_without_it_a_recording_goes_on(self):
-        fake = self.start()
-        recorder = self.record(fake, "--window", "50ms")
+        folder = os.path.join(self.tmp, "files")
+        os.mkdir(folder)
+        shutil.copy(os.path.join(harness.FAKE_DIR, "libjvm.so"), os.path.join(folder, "new.so"))
+        fake = HostileFake(self.tmp, folder)
+        self.addCleanup(fake.close)
+        recorder = self.record(self.furnish(fake), "--window", "50ms")
         for pid in parsers(recorder.pid):
             os.kill(pid, signal.SIGKILL)
+        fake.go_and_map()
+        wait_until("the note is in the log", lambda: "no more are looked at" in
+                   spoor("cat", recorder.log_path, expect=None).stdout)
         fake("in", "a", "gcbegin", "1")
         fake("in", "a", "gcend")
         log = recorder.stop()

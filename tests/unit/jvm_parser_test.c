@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,11 +13,13 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "jvm/libjvm.h"
+#include "jvm/parser_wire.h"
 #include "jvm/usdt.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -222,6 +225,125 @@ static void one_that_does_not_answer_is_given_up(void **state)
 	close(fd);
 }
 
+/* --- answers of one that was taken over ---------------------------------------------------- */
+
+/* A parser of whom the test is the other end. */
+struct forger {
+	struct parser *p;
+	int sock, file;
+};
+
+static void forger_begin(struct forger *f)
+{
+	int sock[2];
+	pid_t child;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock), 0);
+	child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(parser_over(sock[0], child, &f->p), 0);
+	f->sock = sock[1];
+	f->file = exe_open();
+}
+
+static void forger_end(struct forger *f)
+{
+	parser_free(f->p);
+	close(f->sock);
+	close(f->file);
+}
+
+struct forged {
+	struct forger *f;
+	struct parser_head heads[3]; /* seq 1: that of the request */
+	size_t lens[3];
+	unsigned count;
+};
+
+/* Answers the next request. */
+static void *forge(void *forged)
+{
+	static const struct parser_packet empty;
+	const struct forged *a = forged;
+	struct parser_packet packet = empty;
+	struct parser_request q;
+
+	if (recv(a->f->sock, &q, sizeof(q), 0) != sizeof(q))
+		return NULL;
+	for (unsigned i = 0; i < a->count; i++) {
+		packet.head = a->heads[i];
+		if (packet.head.seq == 1)
+			packet.head.seq = q.seq;
+		send(a->f->sock, &packet, a->lens[i], MSG_NOSIGNAL);
+	}
+	return NULL;
+}
+
+static int ask_forger(struct forged *a)
+{
+	struct unwind_rule r;
+	pthread_t thread;
+	int err;
+
+	assert_int_equal(pthread_create(&thread, NULL, forge, a), 0);
+	err = parser_rule(a->f->p, 0, a->f->file, 0, &r);
+	pthread_join(thread, NULL);
+	return err;
+}
+
+static void forged_answers_are_refused(void **state)
+{
+	enum { HEAD = sizeof(struct parser_head), RULE = sizeof(struct parser_rule_answer) };
+	static const struct {
+		struct parser_head head[2];
+		size_t len[2];
+		unsigned count;
+		int err;
+	} cases[] = {
+		{{{1, 0, RULE, 0}}, {HEAD + RULE}, 1, 0},
+		{{{7, 0, RULE, 0}, {1, 0, RULE, 0}}, {HEAD + RULE, HEAD + RULE}, 2, 0},
+		{{{1, 0, RULE, 0}, {1, 0, RULE, 4}}, {HEAD + 4, HEAD + RULE - 4}, 2, 0},
+		{{{1, -ENOENT, 0, 0}}, {HEAD}, 1, -ENOENT},
+		{{{1, 5, 0, 0}}, {HEAD}, 1, -EPROTO},
+		{{{1, INT32_MIN, 0, 0}}, {HEAD}, 1, -EPROTO},
+		{{{1, 0, 0, 0}}, {HEAD}, 1, -EPROTO},               /* nothing */
+		{{{1, 0, RULE, 0}}, {HEAD + RULE + 1}, 1, -EPROTO}, /* more than said */
+		{{{1, 0, RULE, 8}}, {HEAD + 8}, 1, -EPROTO},        /* from the middle */
+		{{{1, 0, RULE, 0}}, {HEAD}, 1, -EPROTO},            /* a chunk of nothing */
+		{{{1, 0, RULE + 1, 0}}, {HEAD + RULE + 1}, 1, -EPROTO},
+		{{{1, 0, UINT32_MAX, 0}}, {HEAD + RULE}, 1, -EPROTO},
+		{{{1, 0, RULE, 0}, {1, 0, 1 << 20, 4}}, {HEAD + 4, HEAD + 64}, 2, -EPROTO},
+		{{{PARSER_DIED, SIGALRM, 0, 0}}, {HEAD}, 1, -ETIME},
+		{{{PARSER_DIED, SIGSEGV, 0, 0}}, {HEAD}, 1, -ELIBBAD},
+	};
+	struct forger f;
+
+	(void)state;
+	forger_begin(&f);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct forged a = {.f = &f, .count = cases[i].count};
+
+		memcpy(a.heads, cases[i].head, sizeof(cases[i].head));
+		memcpy(a.lens, cases[i].len, sizeof(cases[i].len));
+		assert_int_equal(ask_forger(&a), cases[i].err);
+	}
+	forger_end(&f);
+}
+
+static void a_packet_without_a_head_is_the_end(void **state)
+{
+	struct forger f;
+	struct forged a = {.f = &f, .count = 1, .lens = {3}};
+
+	(void)state;
+	forger_begin(&f);
+	assert_int_equal(ask_forger(&a), -ECHILD);
+	forger_end(&f);
+}
+
 static void without_its_zygote_there_is_none(void **state)
 {
 	pid_t zygote = child_of(getpid());
@@ -269,6 +391,8 @@ int main(void)
 		TEST(a_deadline_ends_the_parser_and_another_follows),
 		TEST(one_that_is_killed_meanwhile_is_replaced),
 		TEST(one_that_does_not_answer_is_given_up),
+		cmocka_unit_test(forged_answers_are_refused),
+		cmocka_unit_test(a_packet_without_a_head_is_the_end),
 		TEST(without_its_zygote_there_is_none),
 		cmocka_unit_test(allocations_may_fail),
 	};

@@ -39,30 +39,43 @@ struct parser {
 	struct parser_packet packet;
 };
 
-int parser_new(struct parser **ret)
+int parser_over(int sock, pid_t zygote, struct parser **ret)
 {
 	struct parser *p = calloc(1, sizeof(*p));
-	pid_t self = getpid();
-	int sock[2], err;
 
 	if (!p)
 		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock)) {
-		err = -errno;
-		free(p);
+	p->sock = sock;
+	p->zygote = zygote;
+	*ret = p;
+	return 0;
+}
+
+int parser_new(struct parser **ret)
+{
+	pid_t self = getpid(), zygote;
+	struct parser *p;
+	int sock[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock))
+		return -errno;
+	err = parser_over(sock[0], 0, &p);
+	if (err) {
+		close(sock[0]);
+		close(sock[1]);
 		return err;
 	}
-	p->zygote = fork();
-	if (!p->zygote)
+	zygote = fork();
+	if (!zygote)
 		parser_zygote_run(sock[1], self);
-	err = p->zygote < 0 ? -errno : 0;
+	err = zygote < 0 ? -errno : 0;
 	close(sock[1]);
-	p->sock = sock[0];
 	if (err) {
 		close(sock[0]);
 		free(p);
 		return err;
 	}
+	p->zygote = zygote;
 	*ret = p;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "jvm/parser.h"
 
@@ -39,5 +40,7 @@ struct parser_rule_answer {
 	int32_t cfa_offset, rbp_offset;
 };
 
+/* The recorder's end of a socket to a process that has been started. Both become the parser's. */
+int parser_over(int sock, pid_t zygote, struct parser **ret);
 /* The child's whole life: sock is its end of the socket. */
 __attribute__((noreturn)) void parser_zygote_run(int sock, int parent);
