@@ -394,7 +394,7 @@ class Refusals(FakeTest):
         self.assertEqual(fake.flag(), 0)
 
     def test_wrong_usage(self):
-        for arguments in ((), ("-p", "1", "--", "true"), ("-p", "x"), ("-p", "-1"), ("-p", "1", "-d", "soon"),
+        for arguments in ((), ("-p", "1", "--", "true"), ("-p", "0"), ("-p", "-1"), ("-p", "1", "-d", "soon"),
                           ("-p", "1", "--buffer", "much"), ("-p", "1", "--nonsense")):
             with self.subTest(arguments=arguments):
                 self.refused(*arguments, status=2)

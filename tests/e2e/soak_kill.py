@@ -9,7 +9,8 @@ and at a random moment between its start and a while after its attach, or after 
     both       first the one, at once the other
     cgroup     by cgroup.kill: all that is in the recorder's cgroup
 Then: no process of the round is left; the BPF programs, maps and links that the recorder had are gone; the code of
-libjvm.so is as before, byte by byte; the flag is off, except where both were killed, where it may be on: then
+libjvm.so is as before, byte by byte, unless the kernel itself says in its log that it has left a breakpoint (it cannot
+take one out for a process with a pending SIGKILL): then the next recording must take it out; the flag is off, except where both were killed, where it may be on: then
 `spoor doctor` says so and `spoor doctor --repair` turns it off. Between rounds the JVM works, and says what it must say.
 Exit status 0: all of this held. The last lines are a table; Ctrl-C ends it earlier.
 """
@@ -158,7 +159,16 @@ class Round:
             self.process.send_signal(signal.SIGINT)
         self.process.wait(60)
 
-    def check(self, code):
+    def code_is(self, code):
+        with contextlib.suppress(AssertionError):  # the kernel takes its breakpoints out a little later
+            return wait_until("the code is as before", lambda: code_of(self.target.pid) == code, 5)
+        return False
+
+    def kernel_left_some(self):
+        said = subprocess.run(["dmesg"], capture_output=True, text=True, errors="replace").stdout
+        return f"spoor:{self.process.pid} failed to unregister, leaking uprobe" in said
+
+    def check(self, code, folder):
         """What is wrong afterwards, and what the flag was."""
         wrong = []
         wait_until("the round's processes have ended", lambda: all(map(ended, marked(self.mark))))
@@ -170,9 +180,10 @@ class Round:
                 wrong.append("the flag is on after --repair")
         elif state != "off":
             wrong.append(f"the flag is {state}")
-        with contextlib.suppress(AssertionError):  # the kernel takes its breakpoints out a little later
-            wait_until("the code is as before", lambda: code_of(self.target.pid) == code)
-        if code_of(self.target.pid) != code:
+        self.breakpoints = not self.code_is(code) and self.kernel_left_some()
+        if self.breakpoints:
+            record(self.target, folder)
+        if not self.code_is(code):
             wrong.append("the JVM's code is another one")
         if not self.target.works():
             wrong.append("the JVM says something else than it must")
@@ -180,8 +191,8 @@ class Round:
         return wrong, state
 
 
-def times_of(target, folder):
-    """How long a recorder takes here to attach, and to end."""
+def record(target, folder):
+    """A recording that nobody kills; how long it takes to attach, and to end."""
     start = time.monotonic()
     r = Round(target, random.Random(), folder, None)
     wait_until("it records", r.attached)
@@ -195,9 +206,9 @@ def times_of(target, folder):
 def soak(options, folder):
     chance = random.Random(options.seed)
     target = JavaTarget(folder) if options.java else FakeTarget()
-    count = {how: types.SimpleNamespace(rounds=0, armed=0, left=0, wrong=0) for how in HOW}
+    count = {how: types.SimpleNamespace(rounds=0, armed=0, left=0, breakpoints=0, wrong=0) for how in HOW}
     code = code_of(target.pid)
-    times = [sorted(pair)[1] for pair in zip(*(times_of(target, folder) for _ in range(3)))]
+    times = [sorted(pair)[1] for pair in zip(*(record(target, folder) for _ in range(3)))]
     print(f"{times[0]:.2f} s to attach, {times[1]:.2f} s to end", flush=True)
     try:
         for n in range(options.rounds):
@@ -205,10 +216,11 @@ def soak(options, folder):
             c = count[r.how]
             r.wait_for_the_moment()
             r.strike()
-            wrong, state = r.check(code)
+            wrong, state = r.check(code, folder)
             c.rounds += 1
             c.armed += bool(r.held)
             c.left += state == "left"
+            c.breakpoints += r.breakpoints
             c.wrong += bool(wrong)
             for what in wrong:
                 print(f"round {n}, {r.how}: {what}", flush=True)
@@ -217,9 +229,10 @@ def soak(options, folder):
         r.cgroup.close()
     finally:
         target.close()
-    print(f"{'killed':10} {'rounds':>7} {'with BPF':>9} {'flag left, repaired':>20} {'wrong':>6}")
+    print(f"{'killed':10} {'rounds':>7} {'with BPF':>9} {'flag left, repaired':>20} {'breakpoints left, repaired':>27} "
+          f"{'wrong':>6}")
     for how, c in count.items():
-        print(f"{how:10} {c.rounds:7} {c.armed:9} {c.left:20} {c.wrong:6}")
+        print(f"{how:10} {c.rounds:7} {c.armed:9} {c.left:20} {c.breakpoints:27} {c.wrong:6}")
     return any(c.wrong for c in count.values())
 
 
