@@ -61,16 +61,12 @@ static int list_once(const struct jvm *j, size_t max, uint64_t **ret, size_t *re
 	return 0;
 }
 
-static int list_read(const struct jvm *j, uint64_t **ret, size_t *ret_count)
+static int list_read(const struct jvm *j, size_t max, uint64_t **ret, size_t *ret_count)
 {
-	struct process_stat stat;
-	int err = process_stat(j->pid, &stat);
+	int err = -EAGAIN;
 
-	if (err)
-		return err;
-	err = -EAGAIN;
 	for (int i = 0; i < LIST_TRIES && (err == -EAGAIN || err == -EFAULT); i++)
-		err = list_once(j, 2ul * stat.threads + THREADS_SLACK, ret, ret_count);
+		err = list_once(j, max, ret, ret_count);
 	return err;
 }
 
@@ -220,12 +216,17 @@ int jvm_threads(const struct jvm *j, struct jvm_thread **ret, size_t *ret_count)
 {
 	uint64_t *before = NULL, *after = NULL;
 	struct jvm_thread *threads = NULL;
-	size_t count, after_count, n = 0;
+	size_t count, after_count, max = 0, n = 0;
+	struct process_stat stat;
 	struct reader r;
 	int err = reader_open(j, &r);
 
 	if (!err)
-		err = list_read(j, &before, &count);
+		err = process_stat(j->pid, &stat);
+	if (!err) {
+		max = 2ul * stat.threads + THREADS_SLACK;
+		err = list_read(j, max, &before, &count);
+	}
 	if (err)
 		goto out;
 	threads = calloc(count + 1, sizeof(*threads));
@@ -239,7 +240,7 @@ int jvm_threads(const struct jvm *j, struct jvm_thread **ret, size_t *ret_count)
 		n += !failed;
 	}
 	if (!err)
-		err = list_read(j, &after, &after_count);
+		err = list_read(j, max, &after, &after_count);
 	if (err)
 		goto out;
 	qsort(after, after_count, sizeof(*after), addr_order);
