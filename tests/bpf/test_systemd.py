@@ -124,7 +124,7 @@ class TheService(harness.BpfTest):
         self.inside(f"systemctl kill -s USR1 --kill-whom=main {unit}")
         wait_until("a file", lambda: self.inside("ls /var/log/spoor/").strip())
         self.assertIn("-rw-------", self.inside("ls -l /var/log/spoor/"))
-        self.assertIn("RECORDED", self.inside("spoor report /var/log/spoor/*-000001.spoor"))
+        self.assertIn("RECORDED", self.inside("spoor report --force /var/log/spoor/*-000001.spoor"))
 
         self.inside(f"systemctl kill -s KILL --kill-whom=main {unit}")
         wait_until("it is started again", lambda: self.main_pid(unit) not in (0, pid))
@@ -142,6 +142,19 @@ class TheService(harness.BpfTest):
         self.wait_recording(fake)
         self.inside("systemctl kill -s KILL --kill-whom=main spoor@orders-service")
         wait_until("the flag is back", lambda: fake.flag() == 0)
+
+    def test_all_of_it_is_killed(self):
+        """The guardian too, as it may not leave the unit's cgroup: ExecStopPost= puts the flag back."""
+        fake = self.start_fake()
+        self.inside("printf '[Service]\\nRestart=no\\n' >/run/systemd/system/spoor@.service.d/no.conf; "
+                    "systemctl daemon-reload")
+        for _ in range(3):
+            self.inside("systemctl start spoor@orders-service")
+            self.wait_recording(fake)
+            self.inside("systemctl kill -s KILL --kill-whom=all spoor@orders-service")
+            wait_until("the flag is back", lambda: fake.flag() == 0)
+            wait_until("it has ended", lambda: self.inside(
+                "systemctl show -p ActiveState --value spoor@orders-service").strip() in ("failed", "inactive"))
 
 
 if __name__ == "__main__":
