@@ -4,6 +4,7 @@
 #include "base/msg.h"
 #include "base/print.h"
 #include "cmd/doctor_repair.h"
+#include "cmd/parse.h"
 #include "jvm/find.h"
 #include "probe/check.h"
 
@@ -183,8 +184,8 @@ int cmd_doctor(int argc, char **argv)
 	struct options o = {0};
 
 	argp_err_exit_status = CMD_USAGE;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-		return CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
 	if (rights_attach())
 		return CMD_FAILED;
 	if (o.jvm && jvm_find(o.jvm, &o.pid, why)) {

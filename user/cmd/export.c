@@ -382,8 +382,8 @@ int cmd_export(int argc, char **argv)
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-		return CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);

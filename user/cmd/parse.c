@@ -6,8 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/msg.h"
 #include "base/print.h"
 #include "log/event.h"
+
+bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
+{
+	if (!argp_parse(argp, argc, argv, flags, NULL, input))
+		return false;
+	msg_error("the arguments cannot be read: out of memory");
+	return true;
+}
 
 unsigned parse_top(const char *arg, struct argp_state *state)
 {

@@ -4,7 +4,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct argp;
 struct argp_state;
+
+/* argp_parse() of a command's options: wrong usage ends the program. True: it has no memory, which
+ * has been said. */
+bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
 /* --top: rows in each list, from 1 to 1000000; else it ends with the usage error. */
 unsigned parse_top(const char *arg, struct argp_state *state);

@@ -14,6 +14,7 @@
 #include "base/print.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/parse.h"
 #include "cmd/record_command.h"
 #include "cmd/record_flight.h"
 #include "cmd/record_memory.h"
@@ -460,8 +461,8 @@ int cmd_record(int argc, char **argv)
 
 	argv[0] = "spoor record";
 	argp_err_exit_status = CMD_USAGE;
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o))
-		return CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
+		return CMD_FAILED;
 	/* First, while this process is small. Without it there are no monitor events, and why. */
 	if (!o.recorder.no_write)
 		flag_guard_start(&o.recorder.guard);

@@ -221,8 +221,8 @@ int cmd_spans(int argc, char **argv)
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-		return CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	if (o.expression)

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/parse.h"
 #include "cmd/steal_watch.h"
 
 #define INTERVAL_LEAST_NS (10 * NS_PER_MS)
@@ -164,7 +165,7 @@ int cmd_steal(int argc, char **argv)
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-		return CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
 	return steal_watch(&o);
 }

@@ -10,6 +10,7 @@
 #include "base/print.h"
 #include "cmd/analyze_log.h"
 #include "cmd/owner.h"
+#include "cmd/parse.h"
 #include "log/paths.h"
 #include "report/verify.h"
 
@@ -199,8 +200,8 @@ int cmd_verify(int argc, char **argv)
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
-	if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-		return CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	found = find_files(&o);
 	checks = calloc(o.count + 1, sizeof(*checks));

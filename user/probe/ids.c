@@ -221,7 +221,9 @@ bool ids_class(struct ids *ids, const struct wire_class *r)
 	char name[WIRE_CLASS_NAME_MAX + 4], *kept;
 	struct class_id *c = store_find(ids->classes, &r->klass);
 
-	ids_text_clean(name, sizeof(name) - 4, r->name, r->name_length, true);
+	ids_text_clean(name, sizeof(name) - 4, r->name,
+		       r->name_length < WIRE_CLASS_NAME_MAX ? r->name_length : WIRE_CLASS_NAME_MAX,
+		       true);
 	if (r->head.flags & WIRE_NAME_CUT)
 		strcat(name, "...");
 	if (c && c->name && !strcmp(c->name, name)) {

@@ -267,7 +267,8 @@ void ids_thread_java(struct ids *ids, const struct wire_thread_java *r)
 	t->java_id = r->java_id;
 	t->daemon = r->head.flags & WIRE_DAEMON;
 	ns_tid_set(ids, t, r->ns_tid);
-	ids_text_clean(name, sizeof(name), r->name, r->name_length, false);
+	ids_text_clean(name, sizeof(name), r->name,
+		       r->name_length < WIRE_NAME_MAX ? r->name_length : WIRE_NAME_MAX, false);
 	name_set(ids, t, name);
 	thread_write(ids, t, name, r->head.time_ns);
 }

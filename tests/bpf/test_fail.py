@@ -1,0 +1,44 @@
+"""The whole program with one allocation, or system call, that fails: the files that need libbpf are in no unit test.
+Here a sample of them; tests/soak/fail_each.py goes through all."""
+import os
+import subprocess
+import sys
+import unittest
+
+import failing
+from harness import ROOT, FakeTest, wait_until
+
+SAMPLE = int(os.environ.get("SPOOR_FAIL_SAMPLE", "20"))
+GOLDEN = os.path.join(ROOT, "tests/golden")
+
+
+class NthFails(FakeTest):
+    def each(self, arguments, done=None):
+        f = failing.Failing(self.tmp, arguments, done)
+        counts = f.counts()
+        faults = [f.fault(kind, n) for kind in failing.KINDS for n in failing.spread(counts[kind], SAMPLE)]
+        self.assertEqual([x for x in faults if x], [], f"of {counts}")
+
+    def test_record(self):
+        fake, before = self.start(), failing.orphans()
+        self.each(["record", "-q", "-f", "-o", self.path(), "-d", "100ms", "-p", fake.pid],
+                  lambda: "the flag is on" if fake.flag() else None)
+        wait_until("no program is left", lambda: not failing.orphans() - before)
+
+    def test_doctor(self):
+        self.each(["doctor", "-p", self.start().pid])
+
+    def test_steal(self):
+        self.each(["steal", "-d", "100ms", "-i", "50ms"])
+
+    def test_readers(self):
+        log = self.path()
+        subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/report-json/log.jsonl", log], check=True)
+        for arguments in (["report"], ["time"], ["spans"], ["verify"], ["cat", "-r"], ["export", "--to", "chrome"],
+                          ["export", "--to", "collapsed"], ["export", "--to", "csv", "-e", "thread_sample"]):
+            with self.subTest(command=arguments):
+                self.each([*arguments, log])
+
+
+if __name__ == "__main__":
+    unittest.main()
