@@ -3,6 +3,7 @@ counts what it gives up, and its log is as sound as any. What is told apart is c
 import json
 import os
 import re
+import resource
 import unittest
 
 from harness import SPOOR, FakeTest, Log, read_text, spoor
@@ -158,6 +159,25 @@ class Bounds(FakeTest):
         self.assertEqual(len(starts) + self.lost_of(log, "thread_start"), fired)
         names = [e["thread"]["name"] for e in starts if "of many" in e["thread"]["name"]]
         self.assertEqual(len(set(names)), len(names))
+
+
+class Files(FakeTest):
+    """How many files it may have open."""
+
+    def limited(self, soft, hard):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    def test_too_few_are_said_to_be_too_few(self):
+        fake = self.start()
+        done = spoor("record", "-p", fake.pid, "-d", "1s", "-o", self.path(), expect=1, preexec_fn=self.limited(64, 64))
+        self.assertIn("may have 64 files open at most, and a recording needs about 100", done.stderr)
+        self.assertNotIn("refuses", done.stderr)
+        self.assertEqual(fake.flag(), 0)
+
+    def test_it_takes_as_many_as_it_may(self):
+        fake = self.start()
+        spoor("record", "-p", fake.pid, "-d", "100ms", "-o", self.path(), preexec_fn=self.limited(64, 1024))
+        self.assertEqual(Log(self.path()).end(), "done")
 
 
 class Usage(FakeTest):
