@@ -57,6 +57,9 @@ HS_FN long hs_hop(struct hs_hop *h)
 {
 	__u8 back = 0xff;
 
+	/* The map is the target's: it could lead a long way for each frame. */
+	if (++h->w->hops > HS_HOPS_WALK_MAX)
+		return 1;
 	if (HS_READ(h->w, &back, h->segmap + h->segment) || back == 0xff || back > h->segment)
 		return 1;
 	if (!back) {
@@ -639,6 +642,8 @@ HS_FN int hs_set_out(struct hs_walk *w, const struct hs_start *s)
 	w->hash1 = 0;
 	w->hash2 = 0;
 	w->ask = 0;
+	w->hops = 0;
+	w->steps = 0;
 	w->native = 0;
 	w->libjvm = 0;
 	w->interpreted = 0;

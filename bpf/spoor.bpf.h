@@ -74,7 +74,7 @@ struct thread_state {
 			 */
 	__u64 stack_high;
 	__u32 memo_misses; /* walks in a row that were not a repetition */
-	__u32 pad;
+	__u32 long_walks;  /* see walk_worth(): a window, and points in its lowest byte */
 };
 
 #define THREAD_SLOTS 32768 /* a power of two */

@@ -166,7 +166,41 @@ struct walk_loop {
 
 static long walk_step(__u32 i, struct walk_loop *l)
 {
-	return l->slot && !hs_step(&l->slot->walk) ? 0 : 1;
+	if (!l->slot)
+		return 1;
+	l->slot->walk.steps++;
+	return hs_step(&l->slot->walk) ? 1 : 0;
+}
+
+/*
+ * A step takes 0.25 us, and a walk is done while the kernel switches tasks: a stack that is made to
+ * be long, and to be another one each time, would hold up the CPU. So a thread has LONG_POINTS in
+ * each window of 1.07 s: a walk of more than LONG_STEPS that is not remembered costs one, and
+ * LONG_IN_VAIN if it has not come to an end. Then the thread is not walked until the window is
+ * over, which is counted. At worst that is 4 % of a CPU for a thread, and 0.2 ms at a time.
+ */
+#define LONG_STEPS 256
+#define LONG_POINTS 240
+#define LONG_IN_VAIN 4
+#define LONG_WINDOW_SHIFT 30
+
+static __always_inline __u32 long_window(void)
+{
+	return (__u32)(bpf_ktime_get_ns() >> LONG_WINDOW_SHIFT) << 8;
+}
+
+static __always_inline int walk_worth(const struct thread_state *t)
+{
+	return (t->long_walks & 0xff) < LONG_POINTS || (t->long_walks & ~0xffu) != long_window();
+}
+
+static __always_inline void walk_was_long(struct thread_state *t, __u32 result)
+{
+	__u32 window = long_window();
+	__u32 points = (t->long_walks & ~0xffu) == window ? t->long_walks & 0xff : 0;
+
+	points += result == WIRE_WALK_COMPLETE ? 1 : LONG_IN_VAIN;
+	t->long_walks = window | (points < 0xff ? points : 0xff);
 }
 
 HS_PART int walk_set_out(struct walk_slot *s)
@@ -277,6 +311,8 @@ HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
 		s->walk.stack.result = WIRE_WALK_COMPLETE;
 	} else {
 		bpf_loop(HS_STEPS_MAX, walk_step, &l, 0);
+		if (s->walk.steps > LONG_STEPS)
+			walk_was_long(t, s->walk.stack.result);
 	}
 	if (turns && task_turns(t->task) != turns) {
 		count_walk(WIRE_WALK_MOVED);
@@ -338,6 +374,10 @@ static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __
 	if (!java_thread) {
 		if (java_code.ready && current)
 			count_walk(WIRE_WALK_NO_JAVA_THREAD);
+		return 0;
+	}
+	if (!walk_worth(t)) {
+		count_walk(WIRE_WALK_TOO_OFTEN);
 		return 0;
 	}
 	s = slot_take();

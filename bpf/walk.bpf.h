@@ -6,6 +6,7 @@
 #define HS_HEAPS WIRE_CODE_HEAPS
 #define HS_STEPS_MAX (WIRE_FRAMES_MAX + 128) /* frames, and stubs between them */
 #define HS_HOPS_MAX 128                      /* in a segment map: a block of 4 MB has 128 */
+#define HS_HOPS_WALK_MAX 2048                /* in one walk: each new pc takes one or two */
 #define HS_NATIVE_MAX 24                     /* frames of libjvm */
 #define HS_FRAME_WORDS_MAX 0x10000
 #define HS_NOTES_MAX 256   /* a power of two */
@@ -55,6 +56,8 @@ struct hs_walk {
 	__u32 libjvm;      /* one of the native frames was libjvm's own */
 	__u32 interpreted; /* there is an interpreted frame among them */
 	__u32 slot;        /* in BPF: the number of the slot that it is in */
+	__u32 hops;        /* in segment maps */
+	__u32 steps;
 	__u32 pad;
 	struct hs_memo memo;
 	struct wire_stack stack;

@@ -21,7 +21,7 @@ struct wire_frame {
 	__u32 kind; /* enum wire_frame_kind */
 };
 
-enum wire_walk { /* how a walk ended; the order of walk_result in events.json */
+enum wire_walk { /* how a walk ended; the order of walk_result in events.json, but for the last */
 		 WIRE_WALK_COMPLETE,
 		 WIRE_WALK_CUT,            /* it has more than WIRE_FRAMES_MAX frames */
 		 WIRE_WALK_NO_JAVA_FRAMES, /* the VM's own doing: there is no Java frame */
@@ -42,6 +42,7 @@ enum wire_walk { /* how a walk ended; the order of walk_result in events.json */
 		 WIRE_WALK_NOT_SENT,
 		 WIRE_WALK_KNOWN,           /* counted besides: the chain had been sent before */
 		 WIRE_WALK_NATIVE_UNUSABLE, /* native code: there is no rule that can be followed */
+		 WIRE_WALK_TOO_OFTEN,       /* not begun: see walk_worth() in stack.bpf.h */
 		 WIRE_WALK_COUNT,
 };
 

@@ -75,7 +75,7 @@ struct chains {
 _Static_assert((int)WIRE_WALK_COMPLETE == (int)WALK_RESULT_COMPLETE &&
 		       (int)WIRE_WALK_KNOWN == (int)WALK_RESULT_ALREADY_KNOWN &&
 		       (int)WIRE_WALK_NATIVE_UNUSABLE == (int)WALK_RESULT_RULE_UNUSABLE &&
-		       (int)WIRE_WALK_COUNT == (int)WALK_RESULT_ASTRAY,
+		       (int)WIRE_WALK_TOO_OFTEN == (int)WALK_RESULT_ASTRAY,
 	       "walk_result of events.json follows enum wire_walk");
 _Static_assert((int)WIRE_STACK_SAMPLE == (int)STACK_SOURCE_SAMPLE,
 	       "stack_source of events.json follows enum wire_stack_source");
