@@ -118,7 +118,8 @@ def libraries_have_one_room(tree):
 
 def proc_is_read_in_three_rooms(tree):
     for path in tree.files("user"):
-        if room_of(path) in ("user/jvm", "user/probe"):
+        # create.c knows the names of its own descriptors.
+        if room_of(path) in ("user/jvm", "user/probe") or path == "user/base/create.c":
             continue
         for line, match in find(r'"[^"\n]*/proc/[^"\n]*"', without(tree.text(path), strings=False)):
             # To talk of it is not to read it.

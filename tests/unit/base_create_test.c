@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -202,6 +203,12 @@ static void test_special_files(void **state)
 	assert_int_equal(create(name, true, CREATE_MODE), 0);
 	assert_int_equal(create(name, false, CREATE_MODE), -EEXIST);
 	assert_int_equal(read(ends[0], name, sizeof(name)), 3);
+	fd = memfd_create("test", MFD_CLOEXEC);
+	assert_int_equal(write(fd, "old and long", 12), 12);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	assert_int_equal(create(name, true, CREATE_MODE), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 3);
+	close(fd);
 	close(ends[0]);
 	close(ends[1]);
 	assert_int_equal(file_create("/dev/stdout", true, CREATE_MODE, &fd), 0);

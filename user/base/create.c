@@ -247,7 +247,7 @@ static int create_over(int dir, const char *name, mode_t mode, int *ret)
 /* -1: path is none of this process's descriptors. */
 static int own_descriptor(const char *path)
 {
-	static const char folder[] = "/dev/fd/";
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
 	unsigned long n;
 	char *end;
 
@@ -255,20 +255,33 @@ static int own_descriptor(const char *path)
 		return STDOUT_FILENO;
 	if (!strcmp(path, "/dev/stderr"))
 		return STDERR_FILENO;
-	if (strncmp(path, folder, strlen(folder)))
-		return -1;
-	path += strlen(folder);
-	n = strtoul(path, &end, 10);
-	return *path >= '0' && *path <= '9' && !*end && n < INT_MAX ? (int)n : -1;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		if (strncmp(path, folders[i], strlen(folders[i])))
+			continue;
+		path += strlen(folders[i]);
+		n = strtoul(path, &end, 10);
+		return *path >= '0' && *path <= '9' && !*end && n < INT_MAX ? (int)n : -1;
+	}
+	return -1;
 }
 
-/* It is there already, and has been opened. */
-static int create_own(int fd, bool overwrite, int *ret)
+/* It is there already, and whoever started this process has opened it. What the standard outputs
+ * have already stays. */
+static int create_own(const char *path, int fd, bool overwrite, int *ret)
 {
-	int copy = overwrite ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+	struct stat st;
+	int copy;
 
+	if (!overwrite)
+		return -EEXIST;
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISREG(st.st_mode) && fd > STDERR_FILENO)
+		copy = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	else
+		copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (copy < 0)
-		return overwrite ? -errno : -EEXIST;
+		return -errno;
 	*ret = copy;
 	return 0;
 }
@@ -279,7 +292,7 @@ int file_create(const char *path, bool overwrite, mode_t mode, int *ret)
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
 	if (own >= 0)
-		return create_own(own, overwrite, ret);
+		return create_own(path, own, overwrite, ret);
 	if (!*name)
 		return *path ? -EISDIR : -ENOENT;
 	err = folder_of(path, &dir);

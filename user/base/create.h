@@ -7,7 +7,7 @@
 #define CREATE_MODE 0600
 
 /*
- * *ret is open for writing and empty. /dev/stdout, /dev/stderr and /dev/fd/N are this process's own
+ * *ret is open for writing and empty. /dev/stdout, /dev/fd/N and the like are this process's own
  * descriptors; FIFOs and character devices are written to as they are.
  *
  * A file that is there already is never written to, so that nobody who has it open, or has given it

@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/export_anonymize.h"
 #include "cmd/rights.h"
 
 #include <argp.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/analysis.h"
 #include "analyze/contention.h"
@@ -46,12 +48,16 @@ enum {
 	KEY_FRAMES,
 	KEY_RAW,
 	KEY_MODE,
+	KEY_ANONYMIZE,
+	KEY_KEY,
 };
 
 struct options {
 	struct log_source source;
 	const char *output; /* NULL: stdout */
-	mode_t mode;        /* of what is written; 0: 0600 */
+	bool anonymize;
+	const char *key; /* of it; NULL: none is given */
+	mode_t mode;     /* of what is written; 0: 0600 */
 	enum format to;
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
@@ -84,6 +90,14 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"mode", KEY_MODE, "MODE", 0,
 	 "Who may read FILE, in octal as for chmod (0600: nobody but its owner), such as 0644", 0},
+	{"anonymize", KEY_ANONYMIZE, NULL, 0,
+	 "Write the log again, for somebody else to read: with a hash in the place of each word of "
+	 "the names that are not the JDK's or the JVM's. Takes one FILE, -o OUT, and --key only",
+	 0},
+	{"key", KEY_KEY, "KEYFILE", 0,
+	 "With --anonymize: the same words get the same hashes with the same key (if not given: a "
+	 "new one that nobody knows)",
+	 0},
 	{"lines", KEY_LINES, NULL, 0, "With source lines: a method at two lines is two frames", 0},
 	{"threads", KEY_THREADS, NULL, 0, "Begin each call chain with its thread's name", 0},
 	{"locks", KEY_LOCKS, NULL, 0,
@@ -164,8 +178,27 @@ static bool is_table(const struct options *o)
 	return o->to == FORMAT_CSV || o->to == FORMAT_JSONL;
 }
 
+static void check_anonymize(const struct options *o, struct argp_state *state)
+{
+	if (o->key && !o->anonymize)
+		argp_error(state, "--key is for --anonymize");
+	if (!o->anonymize)
+		return;
+	if (o->to || o->mode || o->of_chains || o->of_timeline || o->of_tables ||
+	    o->frames_are_given || range_is_given(&o->source.range))
+		argp_error(state, "--anonymize writes the whole log again: no other option but -o, "
+				  "--key and --force goes with it");
+	if (!o->output)
+		argp_error(state, "where to? -o OUT is the new log; - is standard output");
+	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
+		argp_error(state, "a log is no text: not to a terminal");
+}
+
 static void set_defaults(struct options *o, struct argp_state *state)
 {
+	check_anonymize(o, state);
+	if (o->anonymize)
+		return;
 	if (!o->to)
 		argp_error(state, "which format? --to collapsed, speedscope, chrome, csv or jsonl");
 	if (o->to >= FORMAT_CHROME && o->of_chains)
@@ -299,6 +332,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->output = arg;
 		return 0;
+	case KEY_ANONYMIZE:
+		o->anonymize = true;
+		return 0;
+	case KEY_KEY:
+		o->key = arg;
+		return 0;
 	case KEY_MODE:
 		o->mode = o->tables.mode = parse_mode(arg, state);
 		return 0;
@@ -389,7 +428,9 @@ int cmd_export(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	o.timeline.frames = o.tables.table.frames = o.frames;
 	o.tables.table.csv = o.to == FORMAT_CSV;
-	if (is_table(&o))
+	if (o.anonymize)
+		status = export_anonymize(&o.source, &(struct anonymize_options){o.output, o.key});
+	else if (is_table(&o))
 		status = export_tables(&o.source, o.output, &o.tables);
 	else if (o.to == FORMAT_CHROME)
 		status = export_chrome(&o.source, o.output, o.mode, &o.timeline);

@@ -149,7 +149,8 @@ static void tell_done(const struct options *o, const struct log_check *sum,
 
 static int repair(const struct options *o)
 {
-	struct log_repair_options options = {o->path, o->output, o->force, NULL, SPOOR_VERSION};
+	struct log_repair_options options = {o->path, o->output,     o->force,
+					     NULL,    SPOOR_VERSION, NULL};
 	struct log_repair done;
 	struct log_check sum;
 	json_t *header;

@@ -14,6 +14,7 @@
 #include "log/header.h"
 #include "log/index.h"
 #include "log/output.h"
+#include "log/rewrite.h"
 #include "log/stream.h"
 
 struct repair {
@@ -30,6 +31,8 @@ struct repair {
 	struct log_index index;
 	uint64_t last_index;
 	struct body body;
+	struct codec *codec;
+	msgpack_sbuffer raw; /* the body with other texts */
 	msgpack_sbuffer buf; /* a block */
 	uint64_t last_ns;    /* of what has been written */
 	uint64_t lost;       /* events, at least */
@@ -175,14 +178,64 @@ static int note_gap(struct repair *r, const struct block *b)
 		    r->expected, r->expected + lost - 1);
 }
 
+/* The body, decompressed: lent until the next block. */
+static int body_bytes(struct repair *r, const uint8_t **ret, size_t *ret_count)
+{
+	int err;
+
+	*ret = r->body.begin;
+	*ret_count = (size_t)(r->body.in.end - r->body.begin);
+	if (!r->options->rewrite)
+		return 0;
+	msgpack_sbuffer_clear(&r->raw);
+	err = rewrite_body(r->options->rewrite, r->body.begin, r->body.in.end, &r->raw);
+	*ret = (const uint8_t *)r->raw.data;
+	*ret_count = r->raw.size;
+	return err;
+}
+
 /* The body as it is in memory, for a block whose definitions and other events are mixed. */
 static int copy_plain(struct repair *r, struct block *b)
 {
+	const uint8_t *bytes;
+	size_t count;
+	int err = body_bytes(r, &bytes, &count);
+
 	b->kind = BLOCK_KIND_EVENTS;
-	return msgpack_sbuffer_write(&r->buf, (const char *)r->body.begin,
-				     (size_t)(r->body.in.end - r->body.begin))
-		       ? -ENOMEM
-		       : 0;
+	return err ? err : msgpack_sbuffer_write(&r->buf, (const char *)bytes, count) ? -ENOMEM : 0;
+}
+
+/* The preamble and the body, compressed as it was. */
+static int pack_anew(struct repair *r, struct preamble *p)
+{
+	uint8_t head[PREAMBLE_BYTES], *packed = NULL;
+	const uint8_t *bytes;
+	size_t count, room = 0, used = 0;
+	int err = body_bytes(r, &bytes, &count);
+
+	if (err)
+		return err;
+	if (count > UINT32_MAX)
+		return -EFBIG;
+	if (p->codec != BLOCK_CODEC_NONE) {
+		room = codec_bound((enum block_codec)p->codec, count);
+		packed = malloc(room);
+		err = packed ? 0 : -ENOMEM;
+		if (!err && !r->codec)
+			err = codec_new(&r->codec);
+		if (!err)
+			err = codec_compress(r->codec, (enum block_codec)p->codec, 0, bytes, count,
+					     packed, room, &used);
+	}
+	p->raw_bytes = (uint32_t)count;
+	preamble_put(p, head);
+	if (!err &&
+	    (msgpack_sbuffer_write(&r->buf, (const char *)head, sizeof(head)) ||
+	     msgpack_sbuffer_write(&r->buf, packed ? (const char *)packed : (const char *)bytes,
+				   packed ? used : count)))
+		err = -ENOMEM;
+	free(packed);
+	return err;
 }
 
 static int copy_packed(struct repair *r, const struct block *b, struct preamble *ret)
@@ -199,8 +252,10 @@ static int copy_packed(struct repair *r, const struct block *b, struct preamble 
 		p.flags = 0;
 		r->hole = false;
 	}
-	preamble_put(&p, bytes);
 	*ret = p;
+	if (r->options->rewrite)
+		return pack_anew(r, ret);
+	preamble_put(&p, bytes);
 	return msgpack_sbuffer_write(&r->buf, (const char *)bytes, sizeof(bytes)) ||
 			       msgpack_sbuffer_write(&r->buf,
 						     (const char *)b->payload + PREAMBLE_BYTES,
@@ -308,6 +363,12 @@ static json_t *header_make(const struct repair *r)
 		json_decref(header);
 		return NULL;
 	}
+	if (header && r->options->rewrite) {
+		if (!r->options->rewrite->header(r->options->rewrite->ctx, header))
+			return header;
+		json_decref(header);
+		return NULL;
+	}
 	if (header && !sum->header)
 		json_object_del(header, "part"); /* this one's is not known */
 	if (json_object_set_new(header, "repaired",
@@ -378,6 +439,7 @@ int log_repair(const struct log_repair_options *o, const struct log_check *sum,
 		return err;
 	r.indexed = sum->blocks_of[BLOCK_KIND_PACKED] > 0;
 	msgpack_sbuffer_init(&r.buf);
+	msgpack_sbuffer_init(&r.raw);
 	log_index_init(&r.index);
 	err = output_file_open(o->output, o->overwrite, &r.out);
 	if (!err) {
@@ -388,6 +450,8 @@ int log_repair(const struct log_repair_options *o, const struct log_check *sum,
 	}
 	log_index_free(&r.index);
 	msgpack_sbuffer_destroy(&r.buf);
+	msgpack_sbuffer_destroy(&r.raw);
+	codec_free(r.codec);
 	body_free(&r.body);
 	stream_close(&r.in);
 	if (!err)

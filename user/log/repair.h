@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct log_check;
+struct log_rewrite;
 
 struct log_repair_options {
 	const char *path;
@@ -13,6 +14,8 @@ struct log_repair_options {
 	bool overwrite;
 	const json_t *header; /* in place of one that is damaged; NULL: one is made anew */
 	const char *spoor;    /* version of the program, for the header */
+	/* Not NULL: of a sound log, another one whose texts are other ones. */
+	const struct log_rewrite *rewrite;
 };
 
 struct log_repair {

@@ -1,0 +1,188 @@
+"""`spoor export --anonymize`: the same figures without the names, in every golden log that is sound."""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(HERE, "..", "golden")
+SPOOR = os.path.abspath(os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor"))
+JDK = re.compile(r"\[*L?(java|javax|jdk|sun)\.")
+JVM = re.compile(r"(main|java|Finalizer|Reference Handler|Common-Cleaner|VM .*|G1 .*|(Par)?GC Thread#.*|"
+                 r"C[12] CompilerThre.*|Signal Dispatcher|Service Thread|"
+                 r"Monitor Deflation Thread|Attach Listener|DestroyJavaVM)$")
+TEXTS = ("name", "text", "class_name", "signature", "source")
+
+sys.path[:0] = [HERE, GOLDEN]
+import mklog  # noqa: E402
+from packed_log import DEFINITIONS, Log  # noqa: E402
+
+
+def spoor(*args, expect=0):
+    done = subprocess.run([SPOOR, *args], capture_output=True, text=True, check=False)
+    if done.returncode != expect:
+        raise AssertionError(f"{args}: {done.returncode}: {done.stderr}")
+    return done
+
+
+def lines(path):
+    return [json.loads(line) for line in spoor("cat", path).stdout.splitlines()]
+
+
+def numbers(value):
+    """All of a JSON value but its texts; lists sorted, as rows that are equally long are in the order of names."""
+    if isinstance(value, dict):
+        return {k: numbers(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return sorted((numbers(v) for v in value), key=json.dumps)
+    return "" if isinstance(value, str) else value
+
+
+class Anonymize(unittest.TestCase):
+    maxDiff = 2000
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="spoor-anonymize-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.key = self.path("key")
+        with open(self.key, "wb") as f:
+            f.write(b"0123456789abcdef")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def anonymized(self, path, *options, to="out.spoor"):
+        out = self.path(to)
+        spoor("export", "--anonymize", *options, "-o", out, path)
+        return out
+
+    @staticmethod
+    def is_large(source):
+        with open(source, encoding="utf-8") as f:
+            text = f.read()
+        return len(text) > 100_000 or re.search(r'"repeat": \[\d{4}', text)
+
+    def golden(self):
+        for name in sorted(os.listdir(GOLDEN)):
+            source = os.path.join(GOLDEN, name, "log.jsonl")
+            if not os.path.exists(source) or self.is_large(source):
+                continue
+            path = self.path(name + ".spoor")
+            with open(path, "wb") as f:
+                f.write(mklog.make(source))
+            if not subprocess.run([SPOOR, "verify", "-q", path], capture_output=True, check=False).returncode:
+                yield name, path
+
+    def test_figures_are_the_same(self):
+        count = 0
+        for name, path in self.golden():
+            with self.subTest(log=name):
+                out = self.anonymized(path, "--key", self.key)
+                was, now = lines(path), lines(out)
+                self.assertEqual(*([{k: v for k, v in e.items() if k not in TEXTS or not isinstance(v, str)}
+                                    for e in events] for events in (was, now)))
+                for args in (("report", "-f", "json"), ("time", "-f", "json"), ("spans", "-f", "json")):
+                    one, other = (subprocess.run([SPOOR, *args, p], capture_output=True, text=True, check=False)
+                                  for p in (path, out))
+                    self.assertEqual(one.returncode, other.returncode)
+                    self.assertEqual(len(one.stdout.splitlines()), len(other.stdout.splitlines()))
+                    if one.returncode or not one.stdout:
+                        continue
+                    one, other = (numbers(json.loads(done.stdout)) for done in (one, other))
+                    for value in (one, other):
+                        value.get("recording", {}).pop("header", None)
+                        value.get("recording", {}).pop("record", None)
+                    self.assertEqual(one, other)
+                spoor("verify", out)
+                count += 1
+        self.assertGreater(count, 30)
+
+    @staticmethod
+    def words(path):
+        """Of four letters or more, in names that are neither the JDK's nor the JVM's."""
+        texts = [e[k] for e in lines(path) if e["event"] in ("class", "method", "thread", "note") for k in TEXTS
+                 if isinstance(e.get(k), str) and not JDK.match(e.get("class_name", e[k])) and not JVM.match(e[k])]
+        texts = (re.sub(r"L(java|javax|jdk|sun)/[^;]*;|<c?l?init>|[.]java$", "", text) for text in texts)
+        return {word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)}
+
+    def test_no_name_is_left(self):
+        """Of four letters or more, but those of the JDK and the JVM, in what the blocks hold, and in the header."""
+        for name, path in self.golden():
+            with self.subTest(log=name):
+                words = self.words(path)
+                self.assertEqual(words & self.words(self.anonymized(path)), set())
+                out = self.path("out.spoor")
+                header = spoor("cat", "-H", out).stdout
+                self.assertNotIn("testhost", header)
+                self.assertNotIn("java Main", header)
+                self.assertIs(json.loads(header)["anonymized"], True)
+
+    def test_what_becomes_of_each_kind_of_name(self):
+        log = Log(("zstd", "lz4"))
+        names = [(1, 10, 1, 101, 101, 0, 5, "http-nio-8080-exec-12", False, True),
+                 (1, 11, 2, 102, 102, 0, 0, "GC Thread#0", False, True),
+                 (2, 12, 0, 1, "org.acme.shop.Basket$Item"), (2, 13, 0, 2, "java.util.HashMap"),
+                 (2, 14, 0, 3, "[Lorg.acme.shop.Basket;"), (2, 15, 0, 4, "[[I"),
+                 (4, 16, 0, 1, "checkout acme"), (4, 17, 0, 2, "G1CollectForAllocation"),
+                 (7, 18, 0, 1, "org.acme.shop.Basket", "addItem", "(ILorg/acme/shop/Basket;Ljava/lang/String;)V",
+                  "Basket.java"),
+                 (7, 19, 0, 2, "java.util.HashMap", "put", "()V", "HashMap.java"),
+                 (7, 20, 0, 3, "org.acme.shop.Basket", "<init>", "()V", "")]
+        log.block(names, "zstd", DEFINITIONS)
+        log.block([(52, 30, 1, 1), (38, 31, 2, 2, 0), (6, 32, 0, 1, "acme's note")], "lz4")
+        path = self.path("log.spoor")
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        one, other = self.anonymized(path, "--key", self.key), self.anonymized(path, "--key", self.key, to="b.spoor")
+        self.assertEqual(lines(one), lines(other))
+        self.assertNotEqual(lines(one), lines(self.anonymized(path, to="c.spoor")))
+        found = {(e["event"], i): e for i, e in enumerate(lines(one))}
+        text = json.dumps(list(found.values()))
+        for word in ("acme", "shop", "Basket", "Item", "addItem", "http", "nio", "exec", "checkout", "note\""):
+            self.assertNotIn(word, text.replace('"note"', ""))
+        thread = found["thread", 0]["name"]
+        self.assertRegex(thread, r"^[a-z]{10}-[a-z]{10}-8080-[a-z]{10}-12$")
+        self.assertEqual(found["thread", 1]["name"], "GC Thread#0")
+        basket = found["method", 8]["class_name"]
+        self.assertRegex(basket, r"^[a-z]{10}\.[a-z]{10}\.[a-z]{10}\.[a-z]{10}$")
+        self.assertEqual(found["class", 2]["name"].split("$")[0], basket)
+        self.assertEqual(found["class", 3]["name"], "java.util.HashMap")
+        self.assertEqual(found["class", 4]["name"], f"[L{basket};")
+        self.assertEqual(found["class", 5]["name"], "[[I")
+        self.assertRegex(found["string", 6]["text"], r"^[a-z]{10} [a-z]{10}$")
+        self.assertEqual(found["string", 7]["text"], "G1CollectForAllocation")
+        method = found["method", 8]
+        self.assertEqual(method["signature"], f"(IL{basket.replace('.', '/')};Ljava/lang/String;)V")
+        self.assertRegex(method["source"], r"^[a-z]{10}\.java$")
+        self.assertEqual((found["method", 9]["name"], found["method", 9]["source"]), ("put", "HashMap.java"))
+        self.assertEqual(found["method", 10]["name"], "<init>")
+
+    def test_usage(self):
+        path = self.path("log.spoor")
+        with open(path, "wb") as f:
+            f.write(mklog.make(os.path.join(GOLDEN, "report-two-threads", "log.jsonl")))
+        out = self.path("out")
+        for options in (("--to", "csv"), ("--mode", "0644"), ("--threads",), ("--from", "1s"), ("--frames", "3")):
+            spoor("export", "--anonymize", *options, "-o", out, path, expect=2)
+        spoor("export", "--anonymize", path, expect=2)
+        spoor("export", "--key", self.key, "--to", "jsonl", path, expect=2)
+        spoor("export", "--anonymize", "-o", out, path, path, expect=2)
+        self.assertIn("this is the log itself", spoor("export", "--anonymize", "-o", path, path, expect=1).stderr)
+        with open(self.path("short"), "wb") as f:
+            f.write(b"x" * 15)
+        self.assertIn("16 bytes", spoor("export", "--anonymize", "--key", self.path("short"), "-o", out, path,
+                                        expect=1).stderr)
+        with open(path, "r+b") as f:
+            f.seek(-20, os.SEEK_END)
+            f.write(random.Random(1).randbytes(10))
+        self.assertIn("spoor repair", spoor("export", "--anonymize", "-o", out, path, expect=1).stderr)
+        self.assertFalse(os.path.exists(out))
+
+
+if __name__ == "__main__":
+    unittest.main()
