@@ -360,7 +360,7 @@ static void thread_allocations_may_fail(void **state)
 		assert_true(err == 0 || err == -ENOMEM);
 	} while (alloc_fail_off());
 	assert_int_equal(err, 0);
-	assert_int_equal(n, 6);
+	assert_int_equal(n, 5);
 	free(threads);
 	vmstructs_free(j.vms);
 }
