@@ -53,7 +53,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint format jvm jvm-setup jvm-clean bench bench-programs \
+.PHONY: all setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jvm jvm-setup jvm-clean bench bench-programs \
 	steal-lab install clean FORCE
 
 all: $(O)/spoor
@@ -243,6 +243,10 @@ $(O)/spoor-mark.jar: $(shell find jvm-hooks/mark -type f)
 
 lint:
 	$(Q)$(PYTHON) tests/run --build $(O) lint
+
+# gcc's static analyzer over all C of the program: what it finds is answered in the file, or it fails.
+analyze: all
+	$(Q)$(PYTHON) tests/lint/analyze.py $(CC) -std=gnu11 $(CFLAGS) $(CPPFLAGS) -- $(LIB_SRCS) $(BIN_SRCS)
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
