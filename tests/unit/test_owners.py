@@ -58,6 +58,17 @@ class Owners(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("it belongs to user", done.stderr)
 
+    def test_what_steal_replays(self):
+        samples = os.path.join(HERE, "..", "golden", "steal-json", "samples")
+        with open(samples, "rb") as from_file, open(self.path, "wb") as to:
+            to.write(from_file.read())
+        os.chown(self.path, NOBODY, NOBODY)
+        done = self.run_as(0, ("steal", "--input"), self.path)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("it belongs to user", done.stderr)
+        done = self.run_as(0, ("steal", "--force", "--input"), self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_standard_input_was_opened_by_who_asks(self):
         os.chown(self.path, NOBODY, NOBODY)
         with open(self.path, "rb") as log:

@@ -10,7 +10,7 @@
 #define INTERVAL_LEAST_NS (10 * NS_PER_MS)
 #define TOP_MAX 100000
 
-enum { KEY_THRESHOLD = 0x100, KEY_TOP, KEY_INPUT, KEY_SAVE };
+enum { KEY_THRESHOLD = 0x100, KEY_TOP, KEY_INPUT, KEY_SAVE, KEY_FORCE };
 
 static const struct argp_option option_table[] = {
 	{"pid", 'p', "PID", 0, "Only the threads of this process; to its end", 0},
@@ -31,6 +31,8 @@ static const struct argp_option option_table[] = {
 	 "and csv)",
 	 0},
 	{"input", KEY_INPUT, "FILE", 0, "Replay what --save has written", 0},
+	{"force", KEY_FORCE, NULL, 0, "With --input: read FILE also if it belongs to another user",
+	 0},
 	{"save", KEY_SAVE, "FILE", 0, "Write all samples to FILE, too, to be replayed", 0},
 	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout", 0},
 	{"quiet", 'q', NULL, 0, "Only the total, not each interval", 0},
@@ -136,6 +138,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_INPUT:
 		o->input = arg;
+		return 0;
+	case KEY_FORCE:
+		o->force = true;
 		return 0;
 	case KEY_SAVE:
 		o->save = arg;

@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
+#include "cmd/owner.h"
 #include "cmd/rights.h"
 #include "probe/audit.h"
 #include "steal/recording.h"
@@ -488,6 +489,8 @@ static int cut_rights(const struct steal_options *o)
 {
 	int err = o->input ? rights_none() : rights_attach();
 
+	if (!err && o->input && !o->force)
+		err = owner_check(o->input);
 	return !err && o->input ? rights_write_to(o->output) : err;
 }
 

@@ -15,6 +15,7 @@ struct steal_options {
 	uint64_t threshold_ppm;            /* UINT64_MAX: none */
 	size_t top;                        /* 0: as the format has it */
 	const char *input, *output, *save; /* NULL: live, stdout, nowhere */
+	bool force;                        /* the input may be another user's */
 	bool quiet;
 };
 
