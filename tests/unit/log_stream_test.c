@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "alloc_fail.h"
+#include "log/prefix_sums.h"
 #include "log/stream.h"
 #include "log_fixture.h"
 
@@ -273,6 +274,72 @@ static void test_cut(void **state)
 	data_free(&d);
 }
 
+/* What looks like the first bytes of a block, and claims that it goes up to the end, or for length. */
+static void data_head(struct data *d, uint32_t length)
+{
+	uint8_t *bytes = data_room(d, BLOCK_HEADER_BYTES);
+	struct block b = {.length = 0, .sequence = 5, .kind = 3};
+
+	block_seal(&b, bytes);
+	bytes[4] ^= 1; /* its checksum: a head that claims nothing is none, either */
+	for (int i = 0; i < 4; i++)
+		bytes[8 + i] = (uint8_t)(length >> 8 * i);
+	d->gaps += !d->in_gap;
+	d->gap_bytes += BLOCK_HEADER_BYTES;
+	d->in_gap = true;
+}
+
+/* Heads that claim any length, amid blocks: each block is found. */
+static void test_heads_that_claim_anything(void **state)
+{
+	static struct data d;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		for (unsigned n = 0; n < 60; n++) {
+			uint64_t r = mix(seed << 32 | n);
+
+			for (unsigned i = 0; i < r % 5; i++)
+				data_head(&d, mix(r + i) % (seed % 3 ? 5000 : 700));
+			if (r % 3)
+				data_garbage(&d, r >> 20 & 1023, r);
+			data_block(&d, n, r >> 40 & (r % 7 ? 511 : 65535));
+		}
+		check_both(&d);
+		data_free(&d);
+	}
+}
+
+/* Garbage full of heads that claim all that follows costs as much as its length, for each byte. */
+static uint64_t work_of(unsigned heads)
+{
+	struct data d = {0};
+	struct source x;
+	struct block b;
+	uint64_t work;
+
+	for (unsigned i = heads; i--;)
+		data_head(&d, BLOCK_HEADER_BYTES * i);
+	data_block(&d, 6, 100);
+	source_open(&x, &d, false);
+	assert_int_equal(stream_block(&x.s, 0, &b), 1);
+	assert_int_equal(b.sequence, 6);
+	assert_non_null(x.s.sums);
+	work = prefix_sums_work(x.s.sums);
+	source_close(&x);
+	data_free(&d);
+	return work;
+}
+
+static void test_work_is_linear(void **state)
+{
+	uint64_t once = work_of(20000), twice = work_of(40000);
+
+	(void)state;
+	assert_in_range(twice, once, 2 * once + 1000);
+	assert_in_range(once, 20000, 20000ul * (BLOCK_HEADER_BYTES + 3 * PREFIX_STEP));
+}
+
 /* A number that has been is not a block of this log, but what is left of another one. */
 static void test_least_sequence(void **state)
 {
@@ -492,6 +559,8 @@ int main(void)
 		cmocka_unit_test(test_magic_across_reads),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_heads_that_claim_anything),
+		cmocka_unit_test(test_work_is_linear),
 		cmocka_unit_test(test_least_sequence),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_seek),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/array.h"
+#include "base/hash.h"
 
 /* Tables that need less leave the last ones zero. */
 struct place_key {
@@ -19,18 +20,12 @@ struct place_slot {
 	uint32_t place; /* 1 + place, 0: free */
 };
 
-/*
- * A sum of odd multiples, which a processor makes at once, and a round of splitmix64's finalizer:
- * numbers that are handed out in order must not cluster.
- */
 static inline uint64_t place_hash(const struct place_key *key)
 {
-	uint64_t x = key->a * 0x9e3779b97f4a7c15ull + key->b * 0xbf58476d1ce4e5b9ull +
-		     key->c * 0x94d049bb133111ebull + key->d * 0xd6e8feb86659fd93ull +
-		     key->e * 0xff51afd7ed558ccdull + key->f * 0xc4ceb9fe1a85ec53ull;
+	const uint64_t *odd = hash_secret->odd;
 
-	x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9ull;
-	return x ^ x >> 29;
+	return hash_mix(hash_secret->offset + key->a * odd[0] + key->b * odd[1] + key->c * odd[2] +
+			key->d * odd[3] + key->e * odd[4] + key->f * odd[5]);
 }
 
 struct places {

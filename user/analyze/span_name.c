@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_MAX 10
+#include "base/hash.h"
 
-static uint64_t hash_of(const char *text, uint64_t seed)
-{
-	for (; *text; text++)
-		seed = (seed ^ (unsigned char)*text) * 0x100000001b3ull;
-	return seed;
-}
+#define GROUPS_MAX 10
 
 static void name_free(struct span_name *n)
 {
@@ -25,8 +20,11 @@ static void name_free(struct span_name *n)
 
 int span_names_add(struct span_names *n, const char *text, uint32_t *ret)
 {
-	const struct place_key key = {.a = hash_of(text, 0xcbf29ce484222325ull),
-				      .b = hash_of(text, 0x9e3779b97f4a7c15ull)};
+	/* Two hashes, with the zero behind the text and without, stand for the text: nobody who
+	 * does not know the process's key can make two names that share them. */
+	size_t length = strlen(text);
+	const struct place_key key = {.a = hash_bytes(text, length),
+				      .b = hash_bytes(text, length + 1)};
 	uint32_t place = places_find(&n->places, key);
 	struct span_name *fresh;
 	int err;

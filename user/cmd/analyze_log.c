@@ -7,6 +7,7 @@
 #include "base/msg.h"
 #include "base/version.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/stretch.h"
 #include "log/reader.h"
 #include "report/holes.h"
@@ -26,7 +27,7 @@ void log_tell_open(const char *path, int err)
 	else if (err == -ENOENT)
 		msg_error("%s: there is no such file; 'spoor record -o FILE' writes one", path);
 	else
-		msg_error("%s: cannot read it: %s", path, strerror(-err));
+		msg_error("%s: cannot read it: %s", path, max_memory_error(err));
 }
 
 static int add(struct analysis *a, const struct log_watch *w, const struct event *e)
@@ -94,7 +95,7 @@ int analyze_log_watched(struct log_source *source, const struct log_watch *w,
 	l.input.to_ns = source->range.to ? source->range.to_ns : 0;
 	err = l.analysis ? analyze(l.reader, &source->range, w, l.analysis, &l.input) : -ENOMEM;
 	if (err) {
-		msg_error("%s: cannot report on it: %s", l.name, strerror(-err));
+		msg_error("%s: cannot report on it: %s", l.name, max_memory_error(err));
 		analyzed_log_close(&l);
 		return err;
 	}

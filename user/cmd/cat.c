@@ -16,6 +16,7 @@
 #include "base/print.h"
 #include "cmd/analyze_log.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/parse.h"
 #include "log/event.h"
 #include "log/names.h"
@@ -323,7 +324,7 @@ static int read_names(struct log_source *source, struct log_names **ret)
 		err = log_names_add(names, e);
 	log_reader_close(r);
 	if (err && err != -EBADMSG) {
-		msg_error("%s: cannot read its names: %s", source->name, strerror(-err));
+		msg_error("%s: cannot read its names: %s", source->name, max_memory_error(err));
 		log_names_free(names);
 		return err;
 	}
@@ -371,7 +372,7 @@ static int print_events(const struct options *o, const struct log_names *names,
 	if (err == -EBADMSG)
 		tell_damage(o->source.name, r);
 	else if (err)
-		msg_error("%s: cannot read on: %s", o->source.name, strerror(-err));
+		msg_error("%s: cannot read on: %s", o->source.name, max_memory_error(err));
 	tell_unknown(o->source.name, r);
 	return err;
 }

@@ -20,6 +20,7 @@
 #include "cmd/export_output.h"
 #include "cmd/export_tables.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/parse.h"
 #include "report/export.h"
 
@@ -378,7 +379,7 @@ static int write_output(const struct options *o, const struct export_input *in)
 		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
 	if (err)
-		msg_error("%s: cannot export it: %s", o->source.name, strerror(-err));
+		msg_error("%s: cannot export it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(out);
 	return export_output_close(out, o->output, err);

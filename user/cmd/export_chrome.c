@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/stretch.h"
 #include "log/event.h"
 #include "log/names.h"
@@ -97,7 +98,7 @@ static int write_timeline(struct log_reader *r, const struct log_names *names,
 	}
 	chrome_free(c);
 	if (err) {
-		msg_error("%s: cannot export it: %s", source->name, strerror(-err));
+		msg_error("%s: cannot export it: %s", source->name, max_memory_error(err));
 		return err;
 	}
 	err = finish_output(out);
@@ -130,7 +131,7 @@ static int run(struct log_source *source, const char *output, mode_t mode, struc
 	o->from_ns = source->range.from_ns;
 	o->until_ns = source->range.to ? source->range.to_ns : 0;
 	if (err) {
-		msg_error("%s: cannot read it: %s", source->name, strerror(-err));
+		msg_error("%s: cannot read it: %s", source->name, max_memory_error(err));
 		return err;
 	}
 	source->holes = true;
@@ -154,7 +155,7 @@ int export_chrome(struct log_source *source, const char *output, mode_t mode,
 	int err;
 
 	if (!names) {
-		msg_error("%s: cannot read it: %s", source->name, strerror(ENOMEM));
+		msg_error("%s: cannot read it: %s", source->name, max_memory_error(-ENOMEM));
 		return CMD_FAILED;
 	}
 	err = run(source, output, mode, &o, names);

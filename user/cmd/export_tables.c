@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "log/event.h"
 #include "log/names.h"
 #include "log/reader.h"
@@ -54,7 +55,7 @@ static int read_names(struct log_source *source, struct log_names *names)
 	log_reader_close(r);
 	if (!err || err == -EBADMSG)
 		return 0;
-	msg_error("%s: cannot read its names: %s", source->name, strerror(-err));
+	msg_error("%s: cannot read its names: %s", source->name, max_memory_error(err));
 	return err;
 }
 
@@ -80,7 +81,7 @@ static int sink_open(const struct tables *t, struct sink *s, const struct event_
 	else if (!err)
 		s->out = t->out;
 	if (err == -ENOMEM)
-		msg_error("%s: cannot export it: %s", t->source->name, strerror(ENOMEM));
+		msg_error("%s: cannot export it: %s", t->source->name, max_memory_error(-ENOMEM));
 	if (!err)
 		event_table_head(s->table, s->out);
 	return err;
@@ -137,7 +138,7 @@ static int add_events(struct tables *t, struct log_reader *r, struct report_inpu
 	ret->damaged = err == -EBADMSG;
 	if (!err || ret->damaged)
 		return 0;
-	msg_error("%s: cannot read it: %s", t->source->name, strerror(-err));
+	msg_error("%s: cannot read it: %s", t->source->name, max_memory_error(err));
 	return err;
 }
 
@@ -234,7 +235,7 @@ int export_tables(struct log_source *source, const char *output, const struct ta
 		return err == -EINVAL ? CMD_USAGE : CMD_FAILED;
 	t.names = log_names_new();
 	if (!t.names) {
-		msg_error("%s: cannot read it: %s", source->name, strerror(ENOMEM));
+		msg_error("%s: cannot read it: %s", source->name, max_memory_error(-ENOMEM));
 		return CMD_FAILED;
 	}
 	err = read_names(source, t.names);

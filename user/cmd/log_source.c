@@ -11,6 +11,7 @@
 
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
+#include "cmd/max_memory.h"
 #include "cmd/owner.h"
 #include "cmd/spool.h"
 #include "log/reader.h"
@@ -36,6 +37,8 @@ bool log_source_option(struct log_source *s, int key, const char *arg, struct ar
 
 	if (key == LOG_SOURCE_KEY_FORCE)
 		return s->force = true;
+	if (max_memory_option(key, arg, state))
+		return true;
 	if (key != LOG_SOURCE_KEY_JOBS)
 		return range_option(&s->range, key, arg, state);
 	jobs = strtoul(arg, &end, 10);
@@ -96,7 +99,7 @@ static int find_files(struct log_source *s)
 		return err;
 	paths = paths_of(s);
 	if (!paths) {
-		msg_error("%s: cannot read it: %s", s->name, strerror(ENOMEM));
+		msg_error("%s: cannot read it: %s", s->name, max_memory_error(-ENOMEM));
 		return -ENOMEM;
 	}
 	err = log_set_open(paths, s->count, &s->set, &error);
@@ -117,7 +120,7 @@ static int limit(struct log_source *s, struct log_reader *r)
 		return err;
 	err = log_reader_limit(r, s->range.read_from_ns, s->range.read_to_ns);
 	if (err)
-		msg_error("%s: cannot read it: %s", s->name, strerror(-err));
+		msg_error("%s: cannot read it: %s", s->name, max_memory_error(err));
 	return err;
 }
 
@@ -177,7 +180,7 @@ int log_source_open_again(struct log_source *s, struct log_reader **ret)
 			return err;
 		s->spools = calloc(s->count, sizeof(*s->spools));
 		if (!s->spools) {
-			msg_error("%s: cannot read it: %s", s->name, strerror(ENOMEM));
+			msg_error("%s: cannot read it: %s", s->name, max_memory_error(-ENOMEM));
 			return -ENOMEM;
 		}
 		for (unsigned i = 0; i < s->count && !err; i++)

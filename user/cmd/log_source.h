@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "cmd/max_memory.h"
 #include "cmd/range.h"
 #include "log/set.h"
 
@@ -21,10 +22,13 @@ enum { LOG_SOURCE_KEY_JOBS = 0x5100, LOG_SOURCE_KEY_FORCE };
 	 0,                                                                                        \
 	 "Threads that decode the log; if not given, one per CPU",                                 \
 	 0},                                                                                       \
-	{                                                                                          \
-		"force", LOG_SOURCE_KEY_FORCE, NULL, 0,                                            \
-			"Read the log also if it belongs to another user than you or root", 0      \
-	}
+		{"force",                                                                          \
+		 LOG_SOURCE_KEY_FORCE,                                                             \
+		 NULL,                                                                             \
+		 0,                                                                                \
+		 "Read the log also if it belongs to another user than you or root",               \
+		 0},                                                                               \
+		MAX_MEMORY_OPTION
 
 /* All zero at first. */
 struct log_source {

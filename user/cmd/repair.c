@@ -15,6 +15,7 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "cmd/analyze_log.h"
+#include "cmd/max_memory.h"
 #include "cmd/parse.h"
 #include "log/check.h"
 #include "log/reader.h"
@@ -39,6 +40,7 @@ static const struct argp_option option_table[] = {
 	 "If the header is damaged, take that of this log: another part of the same recording, or "
 	 "another one of the same JVM",
 	 0},
+	MAX_MEMORY_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -84,7 +86,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "where to? -o OUT is the clean log");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return max_memory_option(key, arg, state) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/parse.h"
 #include "report/report.h"
 #include "report/vouched.h"
@@ -191,7 +192,7 @@ static int report(const struct options *o, struct analyzed_log *log)
 	}
 	err = print(o, &log->input);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, strerror(-err));
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(stdout);
 	return err < 0 ? err : analyzed_log_tell(log, "reported");

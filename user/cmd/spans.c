@@ -15,6 +15,7 @@
 #include "base/msg.h"
 #include "cmd/analyze_log.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/parse.h"
 #include "report/spans_report.h"
 
@@ -183,7 +184,7 @@ static int report(const struct options *o, struct analyzed_log *log, struct span
 	if (!err)
 		err = (o->json ? report_spans_json : report_spans_text)(&log->input, s, stdout);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, strerror(-err));
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(stdout);
 	if (err < 0)

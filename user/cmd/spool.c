@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "base/msg.h"
+#include "cmd/max_memory.h"
 
 #define CHUNK_BYTES (256 * 1024)
 
@@ -60,7 +61,7 @@ static int copy(int in, int out, char *buffer, bool *reading)
 static void tell(const char *name, int err, bool reading)
 {
 	if (reading)
-		msg_error("%s: cannot read it: %s", name, strerror(-err));
+		msg_error("%s: cannot read it: %s", name, max_memory_error(err));
 	else if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
 		msg_error("%s: it is read twice, and %s has no room to keep what comes out of the "
 			  "pipe: set TMPDIR to a folder that has, or put the log into a file",

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cmd/analyze_log.h"
 #include "cmd/log_source.h"
+#include "cmd/max_memory.h"
 #include "cmd/parse.h"
 #include "report/text.h"
 #include "report/time.h"
@@ -165,7 +166,7 @@ static int show(const struct options *o, struct analyzed_log *log)
 	log->input.top = o->top || o->format != FORMAT_TEXT ? o->top : TOP_DEFAULT;
 	err = print[o->format](&in, stdout);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, strerror(-err));
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(stdout);
 	if (err >= 0 && analysis_wall(log->analysis)->course.full) {

@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "base/print.h"
 #include "cmd/analyze_log.h"
+#include "cmd/max_memory.h"
 #include "cmd/owner.h"
 #include "cmd/parse.h"
 #include "log/paths.h"
@@ -19,7 +20,8 @@ enum { KEY_STRICT = 0x100, KEY_FORCE };
 struct options {
 	char **args;
 	unsigned arg_count;
-	char **paths; /* of the files that these stand for */
+	char **paths;  /* of the files that these stand for */
+	bool left_out; /* something that is no file */
 	unsigned count;
 	bool json;
 	bool strict;
@@ -33,6 +35,7 @@ static const struct argp_option option_table[] = {
 	{"strict", KEY_STRICT, NULL, 0, "Doubts are as bad as damage", 0},
 	{"force", KEY_FORCE, NULL, 0,
 	 "Read the log also if it belongs to another user than you or root", 0},
+	MAX_MEMORY_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -80,16 +83,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return max_memory_option(key, arg, state) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
 static int add_path(void *ctx, const char *path, bool of_folder)
 {
 	struct options *o = ctx;
-	char **paths = realloc(o->paths, (o->count + 1) * sizeof(*paths));
+	char **paths;
 
-	(void)of_folder;
+	if (of_folder && log_path_is_special(path)) {
+		msg_error("%s: is a pipe or a device: left out", path);
+		o->left_out = true;
+		return 0;
+	}
+	paths = realloc(o->paths, (o->count + 1) * sizeof(*paths));
 	if (!paths)
 		return -ENOMEM;
 	o->paths = paths;
@@ -120,7 +128,7 @@ static bool find_files(struct options *o)
 			log_tell_open(o->args[i], err);
 		found &= !err;
 	}
-	return found;
+	return found && !o->left_out;
 }
 
 static void paths_free(struct options *o)
@@ -160,7 +168,7 @@ static bool verify(const struct options *o, const char *path, json_t *files, str
 	if (!files && !o->quiet)
 		verify_text(&in, stdout);
 	if (files && json_array_append_new(files, verify_json(&in)))
-		msg_error("%s: cannot print what is in it: %s", path, strerror(ENOMEM));
+		msg_error("%s: cannot print what is in it: %s", path, max_memory_error(-ENOMEM));
 	free(findings);
 	return verify_is_sound(&in);
 }
@@ -208,7 +216,7 @@ int cmd_verify(int argc, char **argv)
 	if (o.json)
 		files = json_array();
 	if (!checks || (o.json && !files)) {
-		msg_error("cannot verify it: %s", strerror(ENOMEM));
+		msg_error("cannot verify it: %s", max_memory_error(-ENOMEM));
 		free(checks);
 		paths_free(&o);
 		return CMD_FAILED;

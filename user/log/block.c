@@ -59,6 +59,13 @@ bool block_is_sound(const uint8_t *bytes)
 	return checksum(bytes, get32(bytes + AT_LENGTH)) == get32(bytes + AT_CRC);
 }
 
+_Static_assert(BLOCK_CRC_FROM == AT_LENGTH, "the checksum is of all behind it");
+
+uint32_t block_crc(const uint8_t *bytes)
+{
+	return get32(bytes + AT_CRC);
+}
+
 const uint8_t *block_find(const uint8_t *bytes, size_t count)
 {
 	return memmem(bytes, count, block_magic, sizeof(block_magic));

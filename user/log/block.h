@@ -64,5 +64,8 @@ void block_seal(const struct block *b, uint8_t *bytes);
 int block_parse(const uint8_t *bytes, struct block *ret);
 /* Whether the checksum of a block that block_parse takes is right; all of it is there. */
 bool block_is_sound(const uint8_t *bytes);
+/* What the block's first bytes say is the CRC-32 of the bytes from BLOCK_CRC_FROM on. */
+#define BLOCK_CRC_FROM 8
+uint32_t block_crc(const uint8_t *bytes);
 /* The first place where a block may begin; NULL: none in these bytes. */
 const uint8_t *block_find(const uint8_t *bytes, size_t count);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define FIRST_BITS 6
 #define SMALL_FIRST 64
 #define SMALL_MAX 4096
@@ -30,7 +32,7 @@ void counters_reset(struct counters *c)
 static struct counters_slot *find(const struct counters *c, uint64_t thread)
 {
 	size_t mask = ((size_t)1 << c->bits) - 1;
-	size_t i = (size_t)(thread * 0x9e3779b97f4a7c15ull >> (64 - c->bits));
+	size_t i = (size_t)hash_number(thread) & mask;
 
 	while (c->slots[i].generation == c->generation && c->slots[i].thread != thread)
 		i = (i + 1) & mask;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "log/text.h"
 
 /* What is known of one kind: items in order of arrival, found through a hash of their numbers. */
@@ -19,10 +20,14 @@ struct table {
 
 struct log_names {
 	struct table tables[LOG_NAMES_KIND_COUNT];
+	struct table wanted; /* callers that were named before they were defined */
+	unsigned late;       /* chains that were defined after one on top of them */
 	struct text_set *texts;
 };
 
 #define FIRST_BITS 6
+#define LATE_MAX 1024
+#define LATE_DEPTH_MAX 64
 
 struct log_names *log_names_new(void)
 {
@@ -43,7 +48,15 @@ struct log_names *log_names_new(void)
 		return NULL;
 	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++)
 		n->tables[i].item_bytes = item_bytes[i];
+	n->wanted.item_bytes = 1;
 	return n;
+}
+
+static void table_free(struct table *t)
+{
+	free(t->ids);
+	free(t->items);
+	free(t->slots);
 }
 
 void log_names_free(struct log_names *n)
@@ -52,11 +65,9 @@ void log_names_free(struct log_names *n)
 
 	if (!n)
 		return;
-	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++) {
-		free(n->tables[i].ids);
-		free(n->tables[i].items);
-		free(n->tables[i].slots);
-	}
+	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++)
+		table_free(&n->tables[i]);
+	table_free(&n->wanted);
 	text_set_free(&n->texts);
 	free(n);
 }
@@ -65,7 +76,7 @@ void log_names_free(struct log_names *n)
 static uint32_t *slot_of(const uint32_t *slots, unsigned bits, const uint64_t *ids, uint64_t id)
 {
 	size_t mask = ((size_t)1 << bits) - 1;
-	size_t i = (size_t)(id * 0x9e3779b97f4a7c15ull >> (64 - bits));
+	size_t i = (size_t)hash_number(id) & mask;
 
 	while (slots[i] && ids[slots[i] - 1] != id)
 		i = (i + 1) & mask;
@@ -100,23 +111,26 @@ static int grow(struct table *t)
 	return 0;
 }
 
-static const void *get(const struct log_names *n, enum log_names_kind kind, uint64_t id)
+static const void *table_get(const struct table *t, uint64_t id)
 {
-	const struct table *t = &n->tables[kind];
 	const uint32_t *slot = t->slots ? slot_of(t->slots, t->bits, t->ids, id) : NULL;
 
 	return slot && *slot ? t->items + (*slot - 1) * t->item_bytes : NULL;
 }
 
-static int put(struct log_names *n, enum log_names_kind kind, uint64_t id, const void *item)
+static const void *get(const struct log_names *n, enum log_names_kind kind, uint64_t id)
 {
-	struct table *t = &n->tables[kind];
+	return table_get(&n->tables[kind], id);
+}
+
+static int table_put(struct table *t, uint64_t id, const void *item)
+{
 	uint32_t *slot;
 	int err;
 
 	if (!id)
 		return 0;
-	if (!get(n, kind, id) && (!t->slots || t->count == 1u << (t->bits - 1))) {
+	if (!table_get(t, id) && (!t->slots || t->count == 1u << (t->bits - 1))) {
 		err = grow(t);
 		if (err)
 			return err;
@@ -128,6 +142,11 @@ static int put(struct log_names *n, enum log_names_kind kind, uint64_t id, const
 	}
 	memcpy(t->items + (*slot - 1) * t->item_bytes, item, t->item_bytes);
 	return 0;
+}
+
+static int put(struct log_names *n, enum log_names_kind kind, uint64_t id, const void *item)
+{
+	return table_put(&n->tables[kind], id, item);
 }
 
 static int add_text(struct log_names *n, enum log_names_kind kind, uint64_t id, const char *text)
@@ -187,6 +206,20 @@ static int add_method(struct log_names *n, const struct event *e)
 	return put(n, LOG_NAMES_METHOD, e->v[METHOD_METHOD].u, &method);
 }
 
+/*
+ * A chain that others have been put on already, at a depth that did not count this one's. There may
+ * be a few such chains: a log's definitions can be in any order. But their number and depths are
+ * bounded, so that LOG_STACK_DEPTH_MAX and what they add is the most that a chain can have.
+ */
+static bool is_late(struct log_names *n, uint64_t id, const struct log_stack *new)
+{
+	const struct log_stack *before = log_names_stack(n, id);
+
+	if (!new->caller || (before ? before->caller == new->caller : !table_get(&n->wanted, id)))
+		return false;
+	return new->depth > LATE_DEPTH_MAX || ++n->late > LATE_MAX;
+}
+
 /* A chain whose caller is not an earlier one could be a circle: it ends there. */
 static int add_stack(struct log_names *n, const struct event *e)
 {
@@ -198,10 +231,19 @@ static int add_stack(struct log_names *n, const struct event *e)
 		.line = e->v[STACK_LINE].u,
 		.inferred = e->v[STACK_INFERRED].u,
 	};
+	uint64_t id = e->v[STACK_STACK].u;
+	const struct log_stack *caller;
+	int err = 0;
 
-	if (stack.caller >= e->v[STACK_STACK].u)
+	if (stack.caller >= id)
 		stack.caller = 0;
-	return put(n, LOG_NAMES_STACK, e->v[STACK_STACK].u, &stack);
+	caller = stack.caller ? log_names_stack(n, stack.caller) : NULL;
+	if (stack.caller && !caller)
+		err = table_put(&n->wanted, stack.caller, "");
+	stack.depth = caller ? caller->depth + 1 : 1;
+	if (stack.depth > LOG_STACK_DEPTH_MAX || is_late(n, id, &stack))
+		stack = (struct log_stack){.frame = FRAME_TYPE_CUT, .depth = 1};
+	return err ? err : put(n, LOG_NAMES_STACK, id, &stack);
 }
 
 int log_names_add(struct log_names *n, const struct event *e)

@@ -8,6 +8,10 @@
  * An event is ripe, that is to come out, when the newest one is window_ns younger. A whole batch is
  * taken in at a time: what was ripe before is earlier than all that comes now, unless that is ripe
  * itself when it comes. Then the batch is left there until all has come out that must.
+ *
+ * A block of 2 KB can have four million events, all at one time, none of which is ever ripe. So what
+ * is held is bounded: beyond held_max the earliest event comes out as it is. Only if the log then
+ * has one that is earlier still, that one is late, and counted as such.
  */
 #include "log/order.h"
 
@@ -33,6 +37,7 @@ struct kept {
 	struct batch *batch;
 	const uint8_t *bytes;
 	uint32_t left; /* events that are not out yet, or not done with */
+	size_t size;   /* what it counts of held_bytes */
 };
 
 struct log_order {
@@ -44,6 +49,8 @@ struct log_order {
 	int end;            /* what the reader said last; 1: there is more */
 	struct log_run run; /* what has not been taken in yet of the last batch that is kept */
 	struct kept *out;   /* of the last one that came out; NULL: done with */
+	size_t held_bytes;  /* of all batches that are kept, and of the places of their events */
+	size_t held_max;    /* from there on events come out before they are ripe */
 	struct kept *kept;  /* [begin, end), modulo its capacity, a power of two */
 	uint32_t kept_begin, kept_end, kept_capacity;
 	struct place *ring; /* likewise */
@@ -60,6 +67,7 @@ int log_order_new(struct log_reader *r, uint64_t window_ns, struct log_order **r
 		return -ENOMEM;
 	o->reader = r;
 	o->window_ns = window_ns;
+	o->held_max = ORDER_HELD_MAX;
 	o->end = 1;
 	*ret = o;
 	return 0;
@@ -209,6 +217,7 @@ static int kept_grow(struct log_order *o)
 static int run_next(struct log_order *o)
 {
 	int err = kept_grow(o);
+	size_t size;
 
 	if (err)
 		return err;
@@ -217,7 +226,10 @@ static int run_next(struct log_order *o)
 		o->window_ns = 0;
 		return 0;
 	}
-	*kept_at(o, o->kept_end++) = (struct kept){o->run.batch, o->run.batch->bytes, o->run.count};
+	size = o->run.batch->capacity + o->run.count * sizeof(struct place);
+	*kept_at(o, o->kept_end++) =
+		(struct kept){o->run.batch, o->run.batch->bytes, o->run.count, size};
+	o->held_bytes += size;
 	return ring_grow(o, o->run.count);
 }
 
@@ -284,13 +296,19 @@ static int take(struct log_order *o)
 	return err < 0 ? err : 0;
 }
 
+/* What is left of a batch may be earlier than all that is held: it has to be taken in first. */
+static bool is_full(const struct log_order *o)
+{
+	return o->held_bytes > o->held_max && o->run.at == o->run.end && first(o);
+}
+
 /* Until something is ripe, or the end. */
 static int fill(struct log_order *o)
 {
 	int err = 0;
 
 	while (!err && !is_ripe(o, first(o))) {
-		if (o->end != 1)
+		if (o->end != 1 || is_full(o))
 			return 0;
 		if (o->run.at == o->run.end)
 			err = run_next(o);
@@ -304,6 +322,7 @@ static int fill(struct log_order *o)
 static void __attribute__((noinline)) kept_release(struct log_order *o, struct kept *k)
 {
 	log_reader_release(o->reader, k->batch);
+	o->held_bytes -= k->size;
 	while (o->kept_begin != o->kept_end && !kept_at(o, o->kept_begin)->left)
 		o->kept_begin++;
 }
@@ -358,6 +377,11 @@ int log_order_next(struct log_order *o, const struct event **ret)
 		return next(o, ret);
 	o->ring_begin++;
 	return emit(o, p->time_ns, p->where, ret);
+}
+
+void log_order_set_max(struct log_order *o, size_t bytes)
+{
+	o->held_max = bytes;
 }
 
 uint64_t log_order_late(const struct log_order *o)

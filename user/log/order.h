@@ -1,6 +1,7 @@
 /* log/order.h: puts the events of a log into the order of their times, with bounded memory. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct event;
@@ -14,6 +15,9 @@ struct log_reader;
  * at which they were made, in each part of a log that has them again.
  */
 int log_order_new(struct log_reader *r, uint64_t window_ns, struct log_order **ret);
+/* It holds at most so many bytes of events, and a block more; then they come out before that. */
+#define ORDER_HELD_MAX (128ul << 20)
+void log_order_set_max(struct log_order *o, size_t bytes);
 int log_order_next(struct log_order *o, const struct event **ret); /* as log_reader_next */
 uint64_t log_order_late(const struct log_order *o);
 void log_order_free(struct log_order *o);

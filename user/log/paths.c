@@ -66,9 +66,16 @@ static int each_of_pattern(const char *pattern,
 		*ret_why = "no file has a name like this";
 	}
 	for (size_t i = 0; i < found.gl_pathc && !err; i++)
-		err = on(ctx, found.gl_pathv[i], false);
+		err = on(ctx, found.gl_pathv[i], true);
 	globfree(&found);
 	return err;
+}
+
+bool log_path_is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
 int log_paths_each(const char *arg, int (*on)(void *ctx, const char *path, bool of_folder),

@@ -147,8 +147,10 @@ struct adding {
 static int add_path(void *ctx, const char *path, bool of_folder)
 {
 	struct adding *a = ctx;
-	int err = add_file(a->set, path);
+	int err = 0;
 
+	if (!of_folder || !log_path_is_special(path))
+		err = add_file(a->set, path);
 	if (err == -ENOENT && of_folder)
 		return 0;
 	return err ? fail(a->error, err, path, "") : 0;

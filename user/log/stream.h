@@ -7,7 +7,8 @@
 
 #include "log/block.h"
 
-/* Holds at most one block and STREAM_CHUNK bytes: what it keeps does not grow with the log. */
+/* Holds at most one block and STREAM_CHUNK bytes, or two of the largest blocks where the log is
+ * damaged: what it keeps does not grow with the log. */
 #define STREAM_CHUNK (256 * 1024)
 
 struct stream {
@@ -22,6 +23,7 @@ struct stream {
 	size_t chunk;  /* how much is read at once, if that is enough */
 	uint64_t gaps; /* stretches that are no intact block */
 	uint64_t gap_bytes;
+	struct prefix_sums *sums; /* NULL: as long as all that looked like a block was one */
 };
 
 /* "-" is standard input. What open(2) says. */

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By default uthash exits where there is no memory. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(added) ((void)(added))
-#include <uthash.h>
+#include "base/hash_table.h"
 
 #include "base/print.h"
 

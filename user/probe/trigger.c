@@ -14,9 +14,7 @@
 #include "log/event.h"
 #include "log/names.h"
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(added) ((void)(added))
-#include <uthash.h>
+#include "base/hash_table.h"
 
 #define MILLION 1000000ull
 

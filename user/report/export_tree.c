@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/groups.h"
+#include "base/hash.h"
 #include "log/names.h"
 #include "report/label.h"
 
@@ -14,8 +15,8 @@
 /* A free slot, or that of the node. A tree can have millions, so a key has no copy as in places. */
 static uint32_t *slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame)
 {
-	uint64_t hash = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15ull;
-	uint32_t mask = t->slots_capacity - 1, i = (uint32_t)(hash >> 32) & mask;
+	uint64_t hash = hash_number((uint64_t)parent << 32 | frame);
+	uint32_t mask = t->slots_capacity - 1, i = (uint32_t)hash & mask;
 
 	while (t->slots[i] &&
 	       (t->nodes[t->slots[i]].parent != parent || t->nodes[t->slots[i]].frame != frame))
