@@ -3,6 +3,7 @@
 
 #include "base/print.h"
 #include "cmd/cmd.h"
+#include "cmd/max_memory.h"
 #include "cmd/rights.h"
 
 enum rights {
@@ -56,6 +57,8 @@ static int run(const struct command *c, int argc, char **argv)
 {
 	if (c->rights != LOOKS_AT_PROCESSES && rights_read_only(argv))
 		return CMD_FAILED;
+	if (c->rights != LOOKS_AT_PROCESSES)
+		max_memory_default();
 	if (c->rights == READS && rights_write_to(NULL))
 		return CMD_FAILED;
 	return c->run(argc, argv);

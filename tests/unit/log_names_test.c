@@ -269,6 +269,50 @@ static void test_nth_allocation_fails(void **state)
 	assert_true(nth > 200);
 }
 
+static unsigned frames_of(const struct log_names *n, uint64_t id)
+{
+	const struct log_stack *s;
+	unsigned frames = 0;
+
+	for (; id; frames++, id = s ? s->caller : 0)
+		s = log_names_stack(n, id);
+	return frames;
+}
+
+/* In any order, and when they are defined again, no chain is longer than that, or not by much. */
+static void test_long_chains_are_cut(void **state)
+{
+	enum { COUNT = 100000 };
+
+	(void)state;
+	for (int order = 0; order < 3; order++) {
+		struct log_names *n = log_names_new();
+		unsigned most = 0;
+
+		for (unsigned i = 1; i <= COUNT && order == 2; i++)
+			assert_int_equal(add_stack(n, i, 0, 1), 0);
+		for (unsigned i = 1; i <= COUNT; i++) {
+			unsigned id = order ? COUNT + 1 - i : i;
+
+			assert_int_equal(add_stack(n, id, id - 1, 1), 0);
+		}
+		for (unsigned i = 1; i <= COUNT; i += 97) {
+			unsigned frames = frames_of(n, i);
+
+			most = frames > most ? frames : most;
+		}
+		assert_in_range(most, order ? 100 : LOG_STACK_DEPTH_MAX - 97,
+				order ? 2 * LOG_STACK_DEPTH_MAX : LOG_STACK_DEPTH_MAX);
+		if (!order) {
+			assert_int_equal(log_names_stack(n, LOG_STACK_DEPTH_MAX)->depth,
+					 LOG_STACK_DEPTH_MAX);
+			assert_int_equal(log_names_stack(n, LOG_STACK_DEPTH_MAX + 1)->frame,
+					 FRAME_TYPE_CUT);
+		}
+		log_names_free(n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_method),
 		cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_stack_is_no_circle),
+		cmocka_unit_test(test_long_chains_are_cut),
 		cmocka_unit_test(test_ignores_others),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nth_allocation_fails),

@@ -282,6 +282,44 @@ static void test_damage_comes_last(void **state)
 	close(fd);
 }
 
+/* Events that are all within the window: no more than the bound is held, and in order all the same. */
+static void test_holds_no_more_than_its_bound(void **state)
+{
+	enum { COUNT = 300000 };
+	uint64_t *times = malloc(COUNT * sizeof(*times));
+	unsigned long late[2];
+	struct log_order *o;
+	struct log_reader *r;
+	const struct event *e;
+	int fd;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT; i++)
+		times[i] = 1000;
+	times[COUNT - 1] = 999; /* one that is late only if the others are out */
+	r = reader_of(times, COUNT, &fd);
+	log_reader_close(r);
+	for (int bounded = 0; bounded < 2; bounded++) {
+		char path[64];
+		unsigned i = 0;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		assert_int_equal(log_reader_open(path, &r), 0);
+		assert_int_equal(log_order_new(r, 1000, &o), 0);
+		log_order_set_max(o, bounded ? 1 << 20 : SIZE_MAX);
+		for (; log_order_next(o, &e) == 1; i++)
+			assert_true(e->time_ns == 999 || e->thread == (bounded ? i : i - 1));
+		assert_int_equal(i, COUNT);
+		late[bounded] = log_order_late(o);
+		log_order_free(o);
+		log_reader_close(r);
+	}
+	assert_int_equal(late[0], 0);
+	assert_int_equal(late[1], 1);
+	close(fd);
+	free(times);
+}
+
 static void test_nth_allocation_fails(void **state)
 {
 	uint64_t times[200];
@@ -327,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_no_window),
 		cmocka_unit_test(test_as_promised),
 		cmocka_unit_test(test_damage_comes_last),
+		cmocka_unit_test(test_holds_no_more_than_its_bound),
 		cmocka_unit_test(test_nth_allocation_fails),
 	};
 

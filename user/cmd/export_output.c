@@ -57,7 +57,14 @@ FILE *export_output_open(const struct log_source *source, const char *output, mo
 
 int export_output_close(FILE *out, const char *output, int err)
 {
-	if (out == stdout || !fclose(out) || err < 0)
+	struct stat st;
+
+	if (out == stdout || (!fclose(out) && err != -ENOMEM))
+		return err;
+	/* Of a log that there is no memory for, nothing is left that looks like an export. */
+	if (err == -ENOMEM && !lstat(output, &st) && S_ISREG(st.st_mode))
+		unlink(output);
+	if (err < 0)
 		return err;
 	msg_error("%s: cannot write it: %s", output, strerror(errno));
 	return -EIO;

@@ -1,8 +1,8 @@
 /*
  * A log of a few KB can make an analysis need many GB: every number in it may be a new lock, thread
  * or name. What can grow by more than the log has bytes is bounded where it grows (log/order.h,
- * log/names.h, analyze/cells.h); the rest is bounded here, by the kernel. All code on the way stands
- * that there is no memory, as tests that let each allocation fail show: so the limit ends as a
+ * log/names.h, analyze/cells.h); the rest is bounded here, by the kernel. All code on the way
+ * copes without memory, as tests that let each allocation fail show: so the limit ends as a
  * message, and nothing is half-written.
  */
 #include "cmd/max_memory.h"

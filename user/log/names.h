@@ -43,8 +43,8 @@ struct log_stack {
 	uint32_t depth; /* frames of the whole chain, this one included */
 };
 
-/* The recorder takes a few hundred frames. A chain that has more than this is cut, and says so where
- * it ends: each event that has it is printed with all of its frames. */
+/* The recorder takes a few hundred frames. A chain that has more than this is cut, and says so
+ * where it ends: each event that has it is printed with all of its frames. */
 #define LOG_STACK_DEPTH_MAX 4096
 
 enum log_names_kind {

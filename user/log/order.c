@@ -9,9 +9,9 @@
  * taken in at a time: what was ripe before is earlier than all that comes now, unless that is ripe
  * itself when it comes. Then the batch is left there until all has come out that must.
  *
- * A block of 2 KB can have four million events, all at one time, none of which is ever ripe. So what
- * is held is bounded: beyond held_max the earliest event comes out as it is. Only if the log then
- * has one that is earlier still, that one is late, and counted as such.
+ * A block of 2 KB can have four million events, all at one time, none of which is ever ripe. So
+ * what is held is bounded: beyond held_max the earliest event comes out as it is. Only if the log
+ * then has one that is earlier still, that one is late, and counted as such.
  */
 #include "log/order.h"
 

@@ -8,9 +8,9 @@
 #include "log/block.h"
 
 /*
- * The CRC-32 of all bytes from a begin up to each PREFIX_STEP-th one, for the last PREFIX_SPAN bytes.
- * CRCs can be combined: those of the bytes up to a stretch and up to its end say what that of the
- * stretch is.
+ * The CRC-32 of all bytes from a begin up to each PREFIX_STEP-th one, for the last PREFIX_SPAN
+ * bytes. CRCs can be combined: those of the bytes up to a stretch and up to its end say what that
+ * of the stretch is.
  */
 #define PREFIX_STEP 256
 #define PREFIX_SPAN (32u << 20) /* more than the longest block, and what is behind it */
@@ -23,8 +23,8 @@ void prefix_sums_free(struct prefix_sums *p); /* accepts NULL */
 /* What follows begins here, and has nothing to do with what was before. */
 void prefix_sums_restart(struct prefix_sums *p, uint64_t begin);
 /*
- * Whether the block whose first byte is bytes[0], at this offset of the stream, is intact. The whole
- * block is in memory. Offsets do not go back.
+ * Whether the block whose first byte is bytes[0], at this offset of the stream, is intact. The
+ * whole block is in memory. Offsets do not go back.
  */
 bool prefix_sums_check(struct prefix_sums *p, const uint8_t *bytes, uint64_t offset,
 		       const struct block *b);

@@ -1,0 +1,92 @@
+"""Small logs that were made to cost much: each command ends, within bounded memory, and says what it leaves out."""
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
+
+sys.path.insert(0, HERE)
+from packed_log import PACKED, Log, body, packed  # noqa: E402
+
+DEADLINE_S = 60
+PARK_BEGIN, END = 10, 9
+
+
+class HostileLogs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def log(self, name, rows, blocks=1):
+        """The same rows in each block."""
+        log = Log(("lz4", "zstd"), {})
+        first, last = rows[0][1], rows[-1][1]
+        # By parts: body() takes the square of the number of rows.
+        parts = [body(rows[:1])]
+        parts += [body([rows[i - 1], rows[i]])[len(body(rows[i - 1:i])):] for i in range(1, len(rows))]
+        payload = packed(b"".join(parts), first, last, "zstd")
+        for _ in range(blocks):
+            log.put(PACKED, len(rows), payload, 0, first, last)
+        with open(self.path(name), "wb") as f:
+            f.write(log.closed())
+        return self.path(name)
+
+    def run_spoor(self, *args):
+        return subprocess.run([SPOOR, *args], capture_output=True, text=True, timeout=DEADLINE_S, errors="replace")
+
+    def test_pipes_and_devices_of_a_folder_are_left_out(self):
+        os.mkfifo(self.path("x.spoor"))
+        os.symlink("/dev/zero", self.path("z.spoor"))
+        done = self.run_spoor("report", self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no log", done.stderr)
+        sound = self.log("a.spoor", [(35, 100, 1), (36, 200, 1), (END, 500, 0)])
+        done = self.run_spoor("verify", sound)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for what in (self.folder, os.path.join(self.folder, "*.spoor")):
+            done = self.run_spoor("verify", what)
+            self.assertEqual(done.returncode, 1)
+            for name in ("x.spoor", "z.spoor"):
+                self.assertIn(f"{name}: is a pipe or a device: left out", done.stderr)
+            self.assertIn("a.spoor", done.stdout)
+            self.assertEqual(self.run_spoor("report", what).returncode, 0)
+
+    def test_a_device_is_no_log(self):
+        for command in ("verify", "report", "cat"):
+            self.assertEqual(self.run_spoor(command, "/dev/zero").returncode, 1)
+
+    def test_events_at_one_time_are_not_all_held(self):
+        path = self.log("bomb.spoor", [(PARK_BEGIN, 1000, 1, 1, 2, 2)] * 100000, 24)
+        self.assertLess(os.path.getsize(path), 100000)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        done = self.run_spoor("report", path)
+        self.assertNotIn("memory", done.stderr)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        # As structures these are 2.4 million events of 168 bytes.
+        self.assertLess(max(before, after), 300 * 1024, "KiB")
+
+    def test_max_memory(self):
+        rows = [(2, 1000, 0, n, f"class {n}") for n in range(1, 200001)]
+        path = self.log("names.spoor", rows)
+        self.assertNotIn("memory", self.run_spoor("report", path).stderr)
+        for command in (["report"], ["export", "--to", "chrome", "-o", self.path("out.json")]):
+            with self.subTest(command=command[0]):
+                done = self.run_spoor(*command, "--max-memory", "32M", path)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("out of memory: --from and --to read a part of the log, --max-memory allows more",
+                              done.stderr)
+                self.assertFalse(os.path.exists(self.path("out.json")))
+        self.assertEqual(self.run_spoor("report", "--max-memory", "31M", path).returncode, 2)
+        self.assertEqual(self.run_spoor("report", "--max-memory", "much", path).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
