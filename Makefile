@@ -79,11 +79,13 @@ demo: setup
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)sh bench/demo/demo.sh $(O)
 
+# Builds use all CPUs, the tests one after another.
+JOBS ?= $(shell nproc)
 test: setup
-	$(Q)$(MAKE) --no-print-directory all fake mark
-	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 all unit-bins
-	$(Q)$(MAKE) --no-print-directory tsan-bins
-	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
+	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark
+	$(Q)$(MAKE) -j$(JOBS) --no-print-directory O=$(O)/san SAN=1 all unit-bins
+	$(Q)$(MAKE) -j$(JOBS) --no-print-directory tsan-bins
+	$(if $(SPOOR_JVM),,$(Q)$(MAKE) -j$(JOBS) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(PYTHON) tests/run --build $(O)
 
