@@ -85,7 +85,7 @@ test: setup
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory O=$(O)/san SAN=1 all unit-bins
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory tsan-bins
-	$(if $(SPOOR_JVM),,$(Q)$(MAKE) -j$(JOBS) --no-print-directory jvm || \
+	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(PYTHON) tests/run --build $(O)
 
