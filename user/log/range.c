@@ -13,6 +13,7 @@ struct log_range {
 	uint64_t from_ns, to_ns;
 	bool all;                /* the range has no begin and no end */
 	struct log_carry *carry; /* until the range begins */
+	struct log_carry *past;  /* from then on, until open is handed out: it owns their texts */
 	struct event *open;      /* what was open at the begin of the range */
 	size_t open_count, open_capacity, open_next;
 	const struct event *held; /* the first one in the range, behind these */
@@ -43,6 +44,7 @@ void log_range_free(struct log_range *r)
 	if (!r)
 		return;
 	log_carry_free(r->carry);
+	log_carry_free(r->past);
 	free(r->open);
 	free(r);
 }
@@ -76,11 +78,9 @@ static int keep(void *ctx, const struct event *e)
 /* The range begins: from now on nothing needs to be known of what was before. */
 static int begin(struct log_range *r)
 {
-	int err = log_carry_open(r->carry, keep, r);
-
-	log_carry_free(r->carry);
+	r->past = r->carry;
 	r->carry = NULL;
-	return err;
+	return log_carry_open(r->past, keep, r);
 }
 
 static int __attribute__((noinline)) next(struct log_range *r, const struct event **ret)
@@ -93,6 +93,8 @@ static int __attribute__((noinline)) next(struct log_range *r, const struct even
 			*ret = &r->open[r->open_next++];
 			return 1;
 		}
+		log_carry_free(r->past);
+		r->past = NULL;
 		if (r->held) {
 			*ret = r->held;
 			r->held = NULL;
