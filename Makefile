@@ -190,7 +190,7 @@ comma := ,
 SYS_FAIL := log_flight_file log_output probe_dumps
 $(SYS_FAIL:%=$(O)/tests/unit/%_test): WRAP = write fsync close unlink renameat2 link pthread_create
 $(O)/tests/unit/log_deliver_test: WRAP = clock_gettime codec_compress
-$(O)/tests/unit/cmd_spool_test: $(O)/user/cmd/spool.o
+$(O)/tests/unit/cmd_spool_test: $(O)/user/cmd/spool.o $(O)/user/cmd/max_memory.o
 
 $(O)/tests/unit/hotspot_walk_test.o: CPPFLAGS += -DIMAGES='"$(CURDIR)/tests/unit/images"'
 
