@@ -14,8 +14,16 @@
 #include "analyze/phases.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NO_COLLECTION UINT32_MAX /* HotSpot's id for phases outside of all collections */
+/*
+ * A JVM has a few collections at a time, and as many phases as its GC's threads, a few deep. They
+ * are looked for one by one. What begins and never ends is dropped, the oldest first, so that no log
+ * makes that slow.
+ */
+#define RUNNING_MAX 64
+#define OPEN_MAX 1024
 
 static struct phase_running *running_find(const struct phases *p, uint64_t gc)
 {
@@ -34,6 +42,10 @@ static int on_collection_begin(struct phases *p, const struct event *e)
 
 	if (err)
 		return err;
+	if (p->running_count == RUNNING_MAX) {
+		memmove(p->running, p->running + 1, --p->running_count * sizeof(*p->running));
+		p->incomplete++;
+	}
 	p->running[p->running_count++] = (struct phase_running){
 		.gc = gc,
 		.collector = e->v[COLLECTION_BEGIN_COLLECTOR].u,
@@ -163,6 +175,10 @@ static int on_phase_begin(struct phases *p, const struct event *e)
 	int err;
 
 	drop_unended(p, &o, phase);
+	if (p->open_count == OPEN_MAX) {
+		close_phase(p, p->open);
+		p->incomplete++;
+	}
 	parent = parent_find(p, o.thread, o.kind, o.gc);
 	o.whole = o.gc == NO_COLLECTION || running_find(p, o.gc) || (parent && parent->whole);
 	err = row_add(p, phase, o.kind, parent, &o.row);

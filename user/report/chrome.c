@@ -127,6 +127,8 @@ void chrome_free(struct chrome *c)
 	places_free(&c->lock_places);
 	places_free(&c->cpu_places);
 	places_free(&c->lost_places);
+	places_free(&c->group_places);
+	free(c->found);
 	free(c->locks);
 	free(c->cpus);
 	free(c->lost);

@@ -95,6 +95,9 @@ struct chrome {
 	uint32_t locks_capacity;
 
 	struct chrome_group *groups; /* all of them */
+	struct places group_places;  /* by what they are found by; of collections, by their ids */
+	struct chrome_group **found;
+	uint32_t found_capacity;
 	struct chrome_group *pauses, *operations, *safepoints;
 	struct chrome_safepoint safepoint;
 

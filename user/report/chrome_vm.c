@@ -12,7 +12,7 @@
 #define NO_COLLECTION UINT32_MAX /* HotSpot's id for phases outside of all collections */
 #define OPERATIONS_MAX 8         /* that are within one another */
 
-enum kind { KIND_NONE, KIND_COLLECTION, KIND_PHASE };
+enum kind { KIND_NONE, KIND_COLLECTION, KIND_PHASE, KIND_GC };
 
 /* Of a row's values. */
 enum { PAUSE_KIND, PAUSE_OPERATION, PAUSE_SEEN };
@@ -42,17 +42,29 @@ static void name_row(struct chrome *c, const struct chrome_row *r)
 
 static struct chrome_group *group_find(struct chrome *c, enum kind kind, uint64_t key)
 {
-	struct chrome_group *g = c->groups;
+	uint32_t place = places_find(&c->group_places,
+				     (struct place_key){.a = key, .b = (uint64_t)kind + 1});
 
-	while (g && (g->kind != (uint64_t)kind || g->key != key))
-		g = g->next;
-	return g;
+	return place == PLACE_NONE ? NULL : c->found[place];
+}
+
+static int group_set(struct chrome *c, enum kind kind, uint64_t key, struct chrome_group *g)
+{
+	const struct place_key k = {.a = key, .b = (uint64_t)kind + 1};
+	uint32_t place;
+	int err = places_add_row(&c->group_places, k, &c->found, &c->found_capacity,
+				 sizeof(*c->found), &place);
+
+	if (!err)
+		c->found[place] = g;
+	return err;
 }
 
 static int group_make(struct chrome *c, enum kind kind, uint64_t key, const char *name,
 		      uint64_t sort, const struct chrome_putter *put, struct chrome_group **ret)
 {
 	struct chrome_group *g = group_find(c, kind, key);
+	int err = 0;
 
 	if (!g) {
 		g = chrome_group_new(c, name, sort, put);
@@ -60,9 +72,25 @@ static int group_make(struct chrome *c, enum kind kind, uint64_t key, const char
 			return -ENOMEM;
 		g->kind = kind;
 		g->key = key;
+		err = group_set(c, kind, key, g);
 	}
 	*ret = g;
-	return 0;
+	return err;
+}
+
+/* Of those that begin and never end, a group has this many open at most; then it loses all. */
+#define GROUP_OPEN_MAX 256
+
+static int group_add(struct chrome *c, struct chrome_group *g, const struct chrome_row *row)
+{
+	int err = 0;
+
+	if (g->open >= GROUP_OPEN_MAX) {
+		c->facts.half_seen += g->open;
+		chrome_group_lose(g, g->rows, c->now_ns);
+		err = chrome_group_settle(c, g);
+	}
+	return err ? err : chrome_group_add(g, row);
 }
 
 /* --- pauses ------------------------------------------------------------------------------- */
@@ -149,21 +177,20 @@ static int on_collection_begin(struct chrome *c, const struct event *e)
 		 label_string(c->labels, collector, "(unknown)", text));
 	err = group_make(c, KIND_COLLECTION, collector, name, CHROME_SORT_COLLECTIONS,
 			 &collection_putter, &g);
-	return err ? err : chrome_group_add(g, &row);
+	if (!err)
+		err = group_set(c, KIND_GC, e->v[COLLECTION_BEGIN_GC].u, g);
+	return err ? err : group_add(c, g, &row);
 }
 
 static int on_collection_end(struct chrome *c, const struct event *e)
 {
-	for (struct chrome_group *g = c->groups; g; g = g->next) {
-		if (g->kind != KIND_COLLECTION || !g->open)
+	struct chrome_group *g = group_find(c, KIND_GC, e->v[COLLECTION_END_GC].u);
+
+	for (uint32_t i = 0; g && g->open && i < g->count; i++) {
+		if (!g->rows[i].open || g->rows[i].v[COLLECTION_GC] != e->v[COLLECTION_END_GC].u)
 			continue;
-		for (uint32_t i = 0; i < g->count; i++) {
-			if (!g->rows[i].open ||
-			    g->rows[i].v[COLLECTION_GC] != e->v[COLLECTION_END_GC].u)
-				continue;
-			chrome_group_close(g, &g->rows[i], c->now_ns);
-			return chrome_group_settle(c, g);
-		}
+		chrome_group_close(g, &g->rows[i], c->now_ns);
+		return chrome_group_settle(c, g);
 	}
 	c->facts.half_seen++;
 	return 0;
@@ -219,7 +246,7 @@ static int on_phase_begin(struct chrome *c, const struct event *e)
 		c->facts.half_seen++;
 		chrome_group_lose(g, &g->rows[i], c->now_ns);
 	}
-	return err ? err : chrome_group_add(g, &row);
+	return err ? err : group_add(c, g, &row);
 }
 
 /* By its name: see analyze/phases.c. */
