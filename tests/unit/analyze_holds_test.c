@@ -89,11 +89,48 @@ static void chains_that_are_shown_later(void **state)
 	holds_free(&h);
 }
 
+/* Beyond a bound, threads that are blocked on one lock are not charged one by one: their time is whole
+ * and known all the same. */
+static void a_crowd_is_charged_whole(void **state)
+{
+	enum { COUNT = CROWD_MIN + 1000 };
+	struct holds h = {0};
+	uint64_t blocked_ns = 0, others_ns = 0, want_ns = 0, count = 0;
+	struct lock_state *l = see(&h, 5, 1);
+
+	(void)state;
+	for (uint64_t i = 0; i < COUNT; i++) {
+		see(&h, 5, 1);
+		block(&h, 10 + i, l);
+		want_ns -= h.now_ns;
+	}
+	assert_int_equal(l->blocked_count, CROWD_MIN);
+	for (uint64_t i = COUNT; i-- > 0;) {
+		see(&h, 5, i % 3 ? 1 : 2);
+		assert_int_equal(holds_unblock(&h, place_of(&h, 10 + i), i % 7 != 0), 0);
+		want_ns += i % 7 ? h.now_ns : 0;
+		want_ns += i % 7 ? 0 : 10 * (i + 2); /* when it blocked: it does not count */
+	}
+	assert_int_equal(l->blocked_count, 0);
+	assert_int_equal(l->blocked, PLACE_NONE);
+	for (uint32_t i = 0; i < h.cells.count; i++) {
+		blocked_ns += h.cells.rows[i].blocked_ns;
+		count += h.cells.rows[i].count;
+		if (h.cells.rows[i].holder == THREAD_OTHERS)
+			others_ns += h.cells.rows[i].blocked_ns;
+	}
+	assert_int_equal(blocked_ns, want_ns);
+	assert_int_equal(count, COUNT - (COUNT + 6) / 7);
+	assert_in_range(others_ns, 1, blocked_ns - 1);
+	holds_free(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_that_nobody_waits_for_are_in_no_list),
 		cmocka_unit_test(chains_that_are_shown_later),
+		cmocka_unit_test(a_crowd_is_charged_whole),
 	};
 
 	return cmocka_run_group_tests_name("analyze_holds", tests, NULL, NULL);

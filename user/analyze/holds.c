@@ -128,15 +128,24 @@ static int cell_find(struct holds *h, const struct thread_state *t, const struct
 	return 0;
 }
 
-/* 1 + place of what the contention has in this cell; 0: nothing yet. */
-static uint32_t pending_find(const struct holds *h, const struct thread_state *t, uint32_t cell)
+/* 1 + place of what the contention has in this cell; 0: nothing yet. A cell that several waiters
+ * share is one of a few of its lock, each of which comes often: what was found goes to the
+ * front. */
+static uint32_t pending_find(const struct holds *h, struct thread_state *t, uint32_t cell)
 {
-	uint32_t i = t->pending;
+	uint32_t i = t->pending, before = PLACE_NONE;
 
 	if (h->cells.rows[cell].waiter != THREAD_OTHERS)
 		return h->cells.rows[cell].pending;
-	while (i != PLACE_NONE && h->pending[i].cell != cell)
+	while (i != PLACE_NONE && h->pending[i].cell != cell) {
+		before = i;
 		i = h->pending[i].next;
+	}
+	if (i != PLACE_NONE && before != PLACE_NONE) {
+		h->pending[before].next = h->pending[i].next;
+		h->pending[i].next = t->pending;
+		t->pending = i;
+	}
 	return i + 1;
 }
 
@@ -503,6 +512,10 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	t->pending = PLACE_NONE;
 	piece_clear(&t->open);
 	piece_clear(&t->open_before);
+	t->crowd = l->blocked_count >= CROWD_MIN;
+	if (t->crowd)
+		return 0;
+	l->blocked_count++;
 	t->open.first = true;
 	t->previous = PLACE_NONE;
 	t->next = l->blocked;
@@ -614,13 +627,45 @@ static int count_contention(struct holds *h, struct thread_state *t)
 	return 0;
 }
 
-int holds_unblock(struct holds *h, uint32_t thread, bool count)
+static int count_crowd(struct holds *h, struct thread_state *t)
 {
-	struct thread_state *t = &h->threads[thread];
-	int err = count ? count_contention(h, t) : 0;
+	const struct lock_state *l = &h->locks[t->lock];
+	const struct cell_key key = {.lock = l->seen.lock,
+				     .waiter = t->thread,
+				     .holder = THREAD_OTHERS,
+				     .waiter_stack = t->stack};
+	uint64_t ns = h->now_ns - t->since_ns, at_ns = t->since_ns;
+	struct cell *cell;
+	uint32_t place;
+	int err = cells_add(&h->cells, &key, &place);
 
 	if (err)
 		return err;
+	cell = &h->cells.rows[place];
+	cell->monitor |= l->seen.monitor;
+	cell->count++;
+	cell->blocked_ns += ns;
+	cell->split.unknown_ns += ns;
+	cell->max_ns = ns > cell->max_ns ? ns : cell->max_ns;
+	cell->max_held_ns = ns > cell->max_held_ns ? ns : cell->max_held_ns;
+	cell->max_part_ns = ns > cell->max_part_ns ? ns : cell->max_part_ns;
+	observe(h, cell, ns, &at_ns);
+	return 0;
+}
+
+int holds_unblock(struct holds *h, uint32_t thread, bool count)
+{
+	struct thread_state *t = &h->threads[thread];
+	int err = !count ? 0 : t->crowd ? count_crowd(h, t) : count_contention(h, t);
+
+	if (err)
+		return err;
+	if (t->crowd) {
+		t->crowd = false;
+		t->lock = PLACE_NONE;
+		return 0;
+	}
+	h->locks[t->lock].blocked_count--;
 	pending_clear(h, t);
 	if (t->previous == PLACE_NONE)
 		h->locks[t->lock].blocked = t->next;

@@ -37,8 +37,9 @@ struct lock_state {
 	uint64_t latest_number;   /* holds.shows; later ones of the holder count, too */
 	uint64_t holder_before;   /* the last other thread that held it; 0: none */
 	uint32_t holder_before_place;
-	uint32_t blocked; /* first blocked thread, PLACE_NONE: none */
-	bool exact;       /* its events have numbers: it is not dealt with here */
+	uint32_t blocked;       /* first blocked thread, PLACE_NONE: none */
+	uint32_t blocked_count; /* without those of the crowd */
+	bool exact;             /* its events have numbers: it is not dealt with here */
 	/* In the list of a holder whose chain is wanted, PLACE_NONE: in none; its neighbours. */
 	uint32_t listed_by, listed_previous, listed_next;
 };
@@ -48,6 +49,7 @@ struct thread_state {
 	uint32_t listed; /* first lock that it holds whose waiters want its chain; PLACE_NONE */
 	uint32_t lock;   /* place of the lock it is blocked on; PLACE_NONE: not blocked */
 	bool parked;
+	bool crowd;     /* it is none of those that are blocked on its lock one by one */
 	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
 	uint32_t first_cell; /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
@@ -60,6 +62,13 @@ struct thread_state {
 	struct shown shown[2];          /* last, and last of another lock than that */
 	uint64_t held_ns;               /* zero, but while a contention's time is counted */
 };
+
+/*
+ * Each observation of a lock charges all that are blocked on it, one by one. So there is a bound:
+ * who comes when so many are blocked is of the crowd. Its time is charged to THREAD_OTHERS, whole,
+ * when it ends: nothing says who held the lock meanwhile.
+ */
+#define CROWD_MIN 512
 
 /* All zero at the start. */
 struct holds {

@@ -19,8 +19,8 @@
 #define NO_COLLECTION UINT32_MAX /* HotSpot's id for phases outside of all collections */
 /*
  * A JVM has a few collections at a time, and as many phases as its GC's threads, a few deep. They
- * are looked for one by one. What begins and never ends is dropped, the oldest first, so that no log
- * makes that slow.
+ * are looked for one by one. What begins and never ends is dropped, the oldest first, so that no
+ * log makes that slow.
  */
 #define RUNNING_MAX 64
 #define OPEN_MAX 1024
