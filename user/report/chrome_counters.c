@@ -44,10 +44,12 @@ static uint64_t growth(uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
-/* part / whole * times, without overflow as long as times is small. */
+/* part / whole * times; the largest value if there is more than fits, as a forged log may have. */
 static uint64_t share(uint64_t part, uint64_t whole, uint64_t times)
 {
-	return whole ? (uint64_t)((double)part / (double)whole * (double)times + 0.5) : 0;
+	double value = whole ? (double)part / (double)whole * (double)times + 0.5 : 0;
+
+	return value < 18446744073709549568.0 ? (uint64_t)value : UINT64_MAX;
 }
 
 /* --- CPUs --------------------------------------------------------------------------------- */
