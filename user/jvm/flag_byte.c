@@ -10,7 +10,7 @@
  * leave turns it off. They meet in locks on the target's /proc/PID/mem, on the byte of the very
  * flag:
  * - Only those who may trace the target can open that file, so a stranger can neither feign a
- * holder nor make one wait. (Locks on libjvm.so, as spoor had until 0.9, were open to everybody who
+ * holder nor make one wait. (Locks on libjvm.so are open to everybody who
  * may read that file: a read lock on all of it kept the flag on for good.) Whoever can take these
  * locks, the target's own user, could write the byte as well.
  * - procfs keeps one inode for /proc/PID/mem as long as anybody has it open, so all opens meet

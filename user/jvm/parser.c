@@ -225,8 +225,10 @@ static int ask(struct parser *p, struct parser_request *q, int file, struct buff
 
 	if (p->sock < 0)
 		return -ECHILD;
-	/* One that died between two requests has not died of this file. */
-	while (recv(p->sock, &p->packet, sizeof(p->packet), MSG_DONTWAIT) > 0)
+	/* One that died between two requests has not died of this file. A parser that was taken
+	 * over may send without an end: then the request goes out all the same, and the deadline
+	 * comes. */
+	while (now_ms() < until && recv(p->sock, &p->packet, sizeof(p->packet), MSG_DONTWAIT) > 0)
 		;
 	p->seq += p->seq + 1 == PARSER_DIED ? 2 : 1;
 	q->seq = p->seq;
