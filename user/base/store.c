@@ -270,7 +270,6 @@ static int chunk_add(struct store *s)
 	return 0;
 }
 
-/* Lets the hand go on until an entry has gone. */
 /* The first hand goes on. */
 static void look_ahead(struct store *s)
 {
