@@ -30,24 +30,23 @@ LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a 
 LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
 LIBS := -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
-LIB_SRCS := $(wildcard user/base/*.c user/log/*.c user/jvm/*.c user/analyze/*.c user/report/*.c steal/*.c)
-# Of probe/, what needs libbpf (or what does) stays out of the library, so that unit tests link without it.
-BPF_USERS := user/probe/programs.c user/probe/recorder.c user/probe/check.c user/probe/check_flag.c user/probe/check_jvm.c user/probe/uprobe_multi.c \
-	user/probe/sampler.c user/probe/audit.c user/probe/steal_clock.c user/probe/mark.c
-LIB_SRCS += $(filter-out $(BPF_USERS),$(wildcard user/probe/*.c))
-BIN_SRCS := $(wildcard user/main.c user/cmd/*.c $(BPF_USERS))
+# user/record/kernel is the only room that needs libbpf; all but it and the commands is a library, with which unit tests
+# and fuzz targets link without libbpf.
+LIB_SRCS := $(wildcard $(foreach r,base log jvm analyze session record report,user/$r/*.c user/$r/*/*.c) steal/*.c)
+LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
+BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/record/kernel/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
 # The audit of steal needs no JVM, and is an object of its own.
-BPF_SRCS := $(filter-out bpf/audit.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_SRCS := $(wildcard bpf/probes/*.bpf.c)
 BPF_OBJS := $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
-UNIT_SRCS := $(wildcard tests/unit/*_test.c)
+UNIT_SRCS := $(wildcard tests/unit/*/*_test.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 # The commands that read logs, for targets that run them: they need no libbpf.
-READER_SRCS := $(filter-out $(addprefix user/cmd/,record% steal% doctor% rights%),$(wildcard user/cmd/*.c))
+READER_SRCS := $(filter-out $(addprefix user/cmd/,%record.c record% %steal.c steal% %doctor.c doctor% rights%),$(wildcard user/cmd/*.c))
 READER_FUZZ := report export
 
 .DELETE_ON_ERROR:
@@ -130,8 +129,8 @@ FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(CPPFLAGS) $(HARDEN_LD) $(LDF
 $(O)/flags: FORCE
 	$(Q)mkdir -p $(@D) && echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
-$(O)/user/probe/programs.o: $(O)/gen/spoor.skel.h
-$(O)/user/probe/audit.o: $(O)/gen/audit.skel.h
+$(O)/user/record/kernel/programs.o: $(O)/gen/spoor.skel.h
+$(O)/user/record/kernel/steal_audit.o: $(O)/gen/audit.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
 $(O)/gen/log/schema_gen.h: schemas/events.json schemas/events.lock.json schemas/gen.py schemas/lock.py
@@ -151,7 +150,7 @@ $(O)/spoor.bpf.o: $(BPF_OBJS)
 	@echo "  BPFLD $@"
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(O)/audit.bpf.o: $(O)/bpf/audit.bpf.o
+$(O)/audit.bpf.o: $(O)/bpf/audit/audit.bpf.o
 	@echo "  BPFLD $@"
 	$(Q)$(BPFTOOL) gen object $@ $^
 
@@ -172,8 +171,8 @@ san:
 	$(Q)$(PYTHON) tests/run --build $(O) san
 
 # What has threads, under ThreadSanitizer: those that decode ahead, that which writes, that which writes dumps.
-TSAN_TESTS := log_deliver log_flight_file log_order log_range log_reader log_roundtrip log_rotation log_writer probe_dumps
-TSAN_SRCS := $(wildcard user/base/*.c user/log/*.c) user/probe/dumps.c user/probe/trigger.c
+TSAN_TESTS := $(addprefix log/log_,deliver flight_file order range reader roundtrip rotation writer) record/flight_dumps
+TSAN_SRCS := $(wildcard user/base/*.c user/log/*/*.c) user/record/flight/dumps.c user/record/flight/trigger.c
 tsan: tsan-bins
 	$(Q)$(PYTHON) tests/run --build $(O) tsan
 tsan-bins:
@@ -186,19 +185,18 @@ $(O)/tests/unit/%_test: $(O)/tests/unit/%_test.o $(O)/libspoor.a
 		$(addprefix -Wl$(comma)--wrap=,$(WRAP)) -o $@ $(filter %.o,$^) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lcmocka -lm
 comma := ,
 
-# What fails on demand in these tests (tests/unit/sys_fail.h), what they slow down, what is in no library.
-SYS_FAIL := log_flight_file log_output probe_dumps
+# What fails on demand in these tests (tests/unit/sys_fail.h), and what they slow down.
+SYS_FAIL := log/log_flight_file log/log_output record/flight_dumps
 $(SYS_FAIL:%=$(O)/tests/unit/%_test): WRAP = write fsync close unlink renameat2 link pthread_create
-$(O)/tests/unit/log_deliver_test: WRAP = clock_gettime codec_compress
-$(O)/tests/unit/cmd_spool_test: $(O)/user/cmd/spool.o $(O)/user/cmd/max_memory.o
+$(O)/tests/unit/log/log_deliver_test: WRAP = clock_gettime codec_compress
 
-$(O)/tests/unit/hotspot_walk_test.o: CPPFLAGS += -DIMAGES='"$(CURDIR)/tests/unit/images"'
+$(O)/tests/unit/bpf/hotspot_walk_test.o: CPPFLAGS += -DIMAGES='"$(CURDIR)/tests/unit/images"'
 
 # Looks at running JVMs: where is the walker wrong, where does it give up? IMAGES=tests/unit/images records anew.
 WALK_SRCS := $(filter-out tests/walk/agent.c,$(wildcard tests/walk/*.c))
 walk: $(O)/tests/walk/walkimage
 	$(Q)$(PYTHON) tests/walk/record.py --build $(O) $(if $(IMAGES),--images $(IMAGES))
-$(O)/tests/walk/walkimage: $(wildcard tests/walk/*.[ch] bpf/*.h) $(O)/libspoor.a
+$(O)/tests/walk/walkimage: $(wildcard tests/walk/*.[ch] bpf/*/*.h) $(O)/libspoor.a
 	@echo "  WALK  $@"
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SAN_FLAGS) $(CPPFLAGS) -o $@ \
 		$(WALK_SRCS) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
@@ -215,7 +213,7 @@ $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $< -L$(FAKE) -l:libjvm.so -Wl,-rpath,'$$ORIGIN'
 
 # The scheduler's source of steal time, sample by sample, as it is.
-$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/probe/audit.o $(O)/user/probe/steal_clock.o $(O)/libspoor.a
+$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/steal_clock.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)
 

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "log/codec.h"
-#include "log/event.h"
-#include "log/reader.h"
-#include "log/writer.h"
+#include "log/format/codec.h"
+#include "log/format/event.h"
+#include "log/read/reader.h"
+#include "log/write/writer.h"
 
 #define THREADS 64
 #define LOCKS 200

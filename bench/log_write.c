@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "log/codec.h"
-#include "log/event.h"
-#include "log/reader.h"
-#include "log/writer.h"
+#include "log/format/codec.h"
+#include "log/format/event.h"
+#include "log/read/reader.h"
+#include "log/write/writer.h"
 
 struct events {
 	struct event *v;

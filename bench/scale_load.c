@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/event.h"
-#include "log/writer.h"
+#include "log/format/event.h"
+#include "log/write/writer.h"
 
 #define SECOND 1000000000ull
 #define FEW_THREADS 4

@@ -180,7 +180,7 @@ def c_field(event, field):
 
 def c_source(schema):
     out = ["/* Made by schemas/gen.py: edit schemas/events.json instead. */",
-           '#include "log/schema.h"', "", "#include <stddef.h>", ""]
+           '#include "log/format/schema.h"', "", "#include <stddef.h>", ""]
     for name, values in schema["enums"].items():
         out.append(f"static const char *const {name}_names[] = {{")
         out += [f"\t{c_string(v)}," for v in values]

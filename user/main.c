@@ -3,8 +3,8 @@
 
 #include "base/print.h"
 #include "cmd/cmd.h"
-#include "cmd/max_memory.h"
 #include "cmd/rights.h"
+#include "session/max_memory.h"
 
 enum rights {
 	LOOKS_AT_PROCESSES, /* needs capabilities, and sees to them itself */
@@ -23,7 +23,7 @@ static const struct command {
 	{"spans", cmd_spans, "say how long requests took, and where their time went", READS},
 	{"time", cmd_time, "show the course of the threads' states over time", READS},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",
-	 true},
+	 LOOKS_AT_PROCESSES},
 	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto",
 	 READS_AND_WRITES},
 	{"cat", cmd_cat, "print a log as JSON, one event per line", READS},

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/audit.h"
+#include "record/kernel/steal_audit.h"
 #include "steal/procstat.h"
 #include "steal/source.h"
 

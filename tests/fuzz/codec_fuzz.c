@@ -2,8 +2,8 @@
  * itself; and what is compressed comes out again. Input: codec, length in 4 bytes, the frame. */
 #include <errno.h>
 
-#include "log/codec.h"
-#include "tests/fuzz/fuzz.h"
+#include "fuzz.h"
+#include "log/format/codec.h"
 
 #define HEAD 5
 /* zstd's decoder and its tables; it keeps no window of its own where the whole output is there. */

@@ -6,8 +6,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
-#include "tests/fuzz/log_events.h"
-#include "tests/fuzz/log_read.h"
+#include "log_events.h"
+#include "log_read.h"
 
 /* In the place of the real one: a process of many commands must not give its rights up for good. */
 int rights_write_to(const char *output)

@@ -1,5 +1,5 @@
 /* What the commands that print events, or write them in other formats, make of any events. */
-#include "tests/fuzz/commands.h"
+#include "commands.h"
 
 static const struct command_line lines[] = {
 	{cmd_export, OUTPUT_JSON, {"--jobs=1", "--to=chrome"}},

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "jvm/klass.h"
-#include "jvm/target.h"
-#include "tests/fuzz/fuzz.h"
+#include "fuzz.h"
+#include "jvm/jvm_state.h"
+#include "jvm/layout/klass.h"
 
 #define STRETCHES_MAX 512
 #define HEAD_BYTES (VMSYM_COUNT * sizeof(uint64_t))

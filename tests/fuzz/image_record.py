@@ -17,8 +17,8 @@ import harness  # noqa: E402
 
 def symbol_names():
     """In the order of enum vmsym, as vmstructs.c lists them."""
-    text = harness.read_text(os.path.join(harness.ROOT, "user/jvm/vmstructs.c"))
-    return re.findall(r'"(gHotSpotVM\w+)"', re.search(r"vmstructs_symbol_names\[.*?\};", text, re.S)[0])
+    text = harness.read_text(os.path.join(harness.ROOT, "user/jvm/layout/vmstructs.c"))
+    return re.findall(r'"(gHotSpotVM\w+)"', re.search(r"libjvm_symbol_names\[.*?\};", text, re.S)[0])
 
 
 def symbols(pid):

@@ -1,7 +1,7 @@
 /* Reads a range of time of any bytes as a log, by its index if it has one. Input: from and to, 8 bytes each, then the
  * log. Of a log without damage only events come out that reading all of it gives. */
-#include "tests/fuzz/log_mutate.h"
-#include "tests/fuzz/log_read.h"
+#include "log_mutate.h"
+#include "log_read.h"
 
 #define HEAD 16
 

@@ -2,7 +2,7 @@
  * what is changed is still a log. */
 #pragma once
 
-#include "tests/fuzz/log_mutate.h"
+#include "log_mutate.h"
 
 #define ITEMS_MAX 512
 #define NUMBER_ROOM 9

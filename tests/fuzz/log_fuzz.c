@@ -1,9 +1,9 @@
 /* Reads any bytes as a log: alone, with threads that decode ahead, and sorted; it must end, say the same each time, and
  * need little memory whatever the lengths in it are. */
-#include "log/names.h"
-#include "log/order.h"
-#include "tests/fuzz/log_mutate.h"
-#include "tests/fuzz/log_read.h"
+#include "log/read/names.h"
+#include "log/read/order.h"
+#include "log_mutate.h"
+#include "log_read.h"
 
 static void read_names(const char *path, const struct reading *want)
 {

@@ -1,9 +1,9 @@
 /* tests/fuzz/log_mutate.h: changes logs so that what is behind their checksums and compression is changed, too. */
 #pragma once
 
-#include "log/block.h"
-#include "log/codec.h"
-#include "tests/fuzz/fuzz.h"
+#include "fuzz.h"
+#include "log/format/block.h"
+#include "log/format/codec.h"
 
 #define BODY_ROOM (64 * 1024)
 #define BLOCKS_MAX 64

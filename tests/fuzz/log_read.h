@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "log/block.h"
-#include "log/event.h"
-#include "log/reader.h"
-#include "tests/fuzz/fuzz.h"
+#include "fuzz.h"
+#include "log/format/block.h"
+#include "log/format/event.h"
+#include "log/read/reader.h"
 
 #define PATH_ROOM 64
 #define EVENTS_MAX 100000 /* whose digests are kept */

@@ -1,8 +1,8 @@
 /* Reads any bytes as files of one recording, one from each magic of a log on: they are put in order, whatever order
  * they are named in, what is missing makes sense, and reading them says the same each time. */
-#include "log/set.h"
-#include "tests/fuzz/log_mutate.h"
-#include "tests/fuzz/log_read.h"
+#include "log/read/set.h"
+#include "log_mutate.h"
+#include "log_read.h"
 
 #define FILES_MAX 6
 

@@ -1,11 +1,11 @@
 /* Reads any text as files of /proc/PID: stat, maps, status. Numbers in them are the kernel's; names are anybody's. */
-#include "tests/fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "jvm/process.h"
+#include "jvm/target/process.h"
 
 struct seen {
 	const char *text;

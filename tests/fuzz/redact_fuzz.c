@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/redact.h"
+#include "jvm/target/redact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,9 @@
 /* Checks and repairs any bytes as a log: what comes out is sound, and has nothing in it that was not there, but notes
  * of what was lost. A sound log comes out as it was. */
-#include "log/check.h"
-#include "log/repair.h"
-#include "tests/fuzz/log_mutate.h"
-#include "tests/fuzz/log_read.h"
+#include "log/check/check.h"
+#include "log/check/log_repair.h"
+#include "log_mutate.h"
+#include "log_read.h"
 
 /* What a repair writes of its own. */
 static bool is_no_note(const struct event *e)

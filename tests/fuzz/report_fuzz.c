@@ -1,5 +1,5 @@
 /* What the analyses and their reports make of any events: each command that reads a log and prints findings. */
-#include "tests/fuzz/commands.h"
+#include "commands.h"
 
 static const struct command_line lines[] = {
 	{cmd_report, OUTPUT_TEXT, {"--jobs=1"}},

@@ -6,13 +6,13 @@
 #include <linux/types.h>
 #include <unistd.h>
 
-#include "bpf/wire.h"
-#include "log/check.h"
-#include "log/writer.h"
-#include "probe/chains.h"
-#include "probe/ids.h"
-#include "probe/translate.h"
-#include "tests/fuzz/fuzz.h"
+#include "bpf/wire/wire.h"
+#include "fuzz.h"
+#include "log/check/check.h"
+#include "log/write/writer.h"
+#include "record/decode/chains.h"
+#include "record/decode/ids.h"
+#include "record/decode/translate.h"
 
 #define SIZE_MASK 1023
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/code.h"
-#include "jvm/method.h"
-#include "jvm/scopes.h"
-#include "tests/unit/jvm_code_image.h"
+#include "jvm/code/code.h"
+#include "jvm/code/method.h"
+#include "jvm/code/scopes.h"
+#include "tests/unit/jvm/jvm_code_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

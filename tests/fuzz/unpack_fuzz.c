@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/header.h"
-#include "log/unpack.h"
-#include "tests/fuzz/fuzz.h"
+#include "fuzz.h"
+#include "log/format/header.h"
+#include "log/format/unpack.h"
 
 #define EXT_TYPE 7
 

@@ -2,27 +2,14 @@
 import os
 import re
 
+from rooms import LIBRARIES, ROOMS, below
+
 SOURCE = (".c", ".h")
 FILE_LINES, HEADER_LINES, COLUMNS, TAB, FUNCTION_LINES = 800, 120, 100, 8, 80
 WIRE_LINES = 200
 
-# An include may point to its own room and to these.
-LAYERS = {
-    "user/base": set(),
-    "steal": {"user/base"},
-    "user/log": {"user/base"},
-    "user/jvm": {"user/base"},
-    "user/analyze": {"user/base", "user/log", "user/jvm", "steal"},
-    "user/report": {"user/base", "user/log", "user/jvm", "user/analyze", "steal"},
-    "user/probe": {"user/base", "user/log", "user/jvm", "user/analyze", "steal", "bpf", "jvm-hooks"},
-    "user/cmd": {"user/base", "user/log", "user/jvm", "user/analyze", "user/report", "user/probe", "steal"},
-    "user": {"user/cmd", "user/base"},
-    "bpf": {"jvm-hooks"},
-    "jvm-hooks": set(),
-}
-GENERATED = {"log/schema_gen.h": "user/log", "spoor.skel.h": "user/probe", "audit.skel.h": "user/probe",
-             "vmlinux.h": "bpf"}
-LIBBPF = {"bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h"}
+GENERATED = {"log/schema_gen.h": "user/log/format", "spoor.skel.h": "user/record/kernel",
+             "audit.skel.h": "user/record/kernel", "vmlinux.h": "bpf"}
 
 
 class Tree:
@@ -65,7 +52,7 @@ def without(text, comments=True, strings=True):
 
 def room_of(path):
     folder = os.path.dirname(path)
-    while folder and folder not in LAYERS:
+    while folder and folder not in ROOMS:
         folder = os.path.dirname(folder)
     return folder
 
@@ -91,47 +78,125 @@ def resolve(tree, path, kind, name):
     return None
 
 
+def top_of(room):
+    return "/".join(room.split("/")[:2 if room.startswith("user/") else 1])
+
+
 def includes_point_down(tree):
     for path in tree.files("user", "steal", "bpf"):
         room = room_of(path)
+        if os.path.dirname(path) not in ROOMS:
+            yield f"{path}:1: in no room of tests/lint/rooms.py"
+            continue
         for line, match in includes(tree, path):
             target = resolve(tree, path, match[1], match[2])
             other = target and room_of(target)
-            if not target or other == room:
+            if not other or other == room:
                 continue
-            if other == "bpf" and not target.startswith("bpf/wire"):
-                yield f"{path}:{line}: of bpf/, only the wire headers are for user space"
-            elif other not in LAYERS.get(room, set()):
+            if other not in below(room):
                 yield f"{path}:{line}: {room} may not include {match[2]} ({other})"
+            elif top_of(other) != top_of(room) and match[2] not in GENERATED and not is_face(target):
+                yield f"{path}:{line}: {match[2]} is not in the face of {other} (tests/lint/rooms.py)"
+
+
+def is_face(path):
+    name = os.path.basename(path)
+    return name[:-2] in ROOMS[room_of(path)][2].split()
+
+
+def is_within(room, other):
+    return room == other or room.startswith(other + "/")
 
 
 def libraries_have_one_room(tree):
-    wanted = [(LIBBPF, "user/probe", "libbpf"), ({"msgpack.h"}, "user/log", "msgpack")]
     for path in tree.files("user", "steal", "bpf"):
         for line, match in includes(tree, path):
-            for names, room, what in wanted:
-                if match[2] in names and room_of(path) != room:
-                    yield f"{path}:{line}: only {room} knows {what}"
-            if match[2].startswith("msgpack/") and room_of(path) != "user/log":
-                yield f"{path}:{line}: only user/log knows msgpack"
+            for library, (names, room) in LIBRARIES.items():
+                is_its = any(match[2] == n or (n.endswith("/") and match[2].startswith(n)) for n in names)
+                if is_its and not is_within(room_of(path), room):
+                    yield f"{path}:{line}: only {room} knows {library}"
+
+
+def circles(edges):
+    """The strongly connected components of more than one node (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+    for one in sorted(edges):
+        if one not in index:
+            visit(one)
+    return found
+
+
+def no_circle_of_includes(tree):
+    edges = {path: {resolve(tree, path, m[1], m[2]) for _, m in includes(tree, path)} - {None}
+             for path in tree.files("user", "steal", "bpf")}
+    for circle in circles(edges):
+        yield f"{circle[0]}:1: includes go in a circle: {' '.join(circle)}"
+
+
+DEFINITION = r"^(?!static\b|typedef\b|extern\b|struct \w+ \{)[a-z][\w \t*]*?[ *](\w+)(?:\([^;{}]*?\)\s*\n\{|(?:\[\w*\])? = \{)"
+
+
+# A name that is no member, no struct's tag and no variable's declaration.
+USE = re.compile(r"(?<![\w.>])(?<!struct )(?<!enum )[a-z]\w+(?=\s*[(),;}\]])")
+
+
+def no_circle_of_calls(tree):
+    """No two files use each other's functions and tables: neither could be read, tested or moved alone."""
+    texts = {path: without(tree.text(path)) for path in tree.files("user", "steal", endings=(".c",))}
+    home = {match[1]: path for path, text in texts.items() for _, match in find(DEFINITION, text)
+            if match[1] != "main"}
+    edges = {path: {home[word] for word in USE.findall(text) if word in home} - {path} for path, text in texts.items()}
+    for circle in circles(edges):
+        yield f"{circle[0]}:1: files use each other in a circle: {' '.join(circle)}"
+
+
+def names_are_unique(tree):
+    """A file's name says which file it is; a struct's tag, which struct."""
+    seen = {}
+    for path in tree.files("user", "steal", "bpf"):
+        name = os.path.basename(path)
+        if name in seen:
+            yield f"{path}:1: {seen[name]} has this name, too"
+        seen.setdefault(name, path)
+    tags = {}
+    for path in tree.files("user", "steal", "bpf", endings=(".h",)):
+        for line, match in find(r"^(?:struct|union|enum) (\w+) \{", without(tree.text(path))):
+            if match[1] in tags:
+                yield f"{path}:{line}: {match[1]} is in {tags[match[1]]}, too"
+            tags.setdefault(match[1], path)
 
 
 def proc_is_read_in_three_rooms(tree):
     for path in tree.files("user"):
         # create.c knows the names of its own descriptors.
-        if room_of(path) in ("user/jvm", "user/probe") or path == "user/base/create.c":
+        if top_of(room_of(path)) in ("user/jvm", "user/record") or path == "user/base/create.c":
             continue
         for line, match in find(r'"[^"\n]*/proc/[^"\n]*"', without(tree.text(path), strings=False)):
             # To talk of it is not to read it.
             if re.search(r"\s", match[0].replace(r"\n", "").strip('"')):
                 continue
-            yield f"{path}:{line}: only user/jvm, user/probe and steal read /proc: {match[0]}"
+            yield f"{path}:{line}: only user/jvm, user/record and steal read /proc: {match[0]}"
 
 
 def stdout_is_written_in_two_rooms(tree):
     allowed = ("user/report", "user/cmd", "user")
     for path in tree.files("user", "steal"):
-        if room_of(path) in allowed:
+        if any(is_within(room_of(path), room) for room in allowed if room != "user") or room_of(path) == "user":
             continue
         for line, match in find(r"\bstdout\b|\b(?:printf|puts|putchar|vprintf|putchar_unlocked)\s*\(",
                                 without(tree.text(path))):
@@ -148,14 +213,14 @@ RAW_PRINTERS = {"printf": 0, "vprintf": 0, "fprintf": 1, "vfprintf": 1, "dprintf
 MAY_PRINT = {
     "user/base/print.c": set(RAW_PRINTERS),
     "user/base/msg.c": {"fwrite"},
-    "user/report/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
+    "user/report/flame/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
     "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
-    "user/probe/audit.c": {"vfprintf"},
-    "user/probe/programs.c": {"vfprintf"},
+    "user/record/kernel/steal_audit.c": {"vfprintf"},
+    "user/record/kernel/programs.c": {"vfprintf"},
 }
 # Who may print a text as it is: spoor's own names of fields and columns, and JSON that is made already.
-MAY_PRINT_OWN = {"user/base/print.c", "user/cmd/cat.c", "user/report/chrome_out.c", "user/report/event_table.c",
-                 "user/report/export_collapsed.c"}
+MAY_PRINT_OWN = {"user/base/print.c", "user/cmd/cmd_cat.c", "user/report/chrome/chrome_out.c", "user/report/csv/event_table.c",
+                 "user/report/flame/export_collapsed.c"}
 LITERAL = re.compile(r'(?:\s|\b(?:PRI|SCNu|SPOOR_VERSION|SCHEMA|JSON_INTEGER_FORMAT)\w*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')+')
 
 
@@ -231,7 +296,7 @@ def sizes(tree):
         is_header = path.endswith(".h") and not path.endswith(".bpf.h") and not path.startswith("tests")
         wall = HEADER_LINES if is_header else FILE_LINES
         # One page for all that crosses between kernel and user space: cut in two, neither half could be read alone.
-        wall = WIRE_LINES if path == "bpf/wire.h" else wall
+        wall = WIRE_LINES if path.startswith("bpf/wire/") else wall
         if len(lines) > wall:
             yield f"{path}:{wall + 1}: {len(lines)} lines; the wall is {wall}"
         for number, line in enumerate(lines, 1):
@@ -347,7 +412,7 @@ DOORS = [
 def a_targets_files_have_one_door(tree):
     for path in tree.files("user", endings=(".c",)):
         for pattern, no_strings, allowed, what in DOORS:
-            if room_of(path) == "user/jvm" and os.path.basename(path) in allowed:
+            if top_of(room_of(path)) == "user/jvm" and os.path.basename(path) in allowed:
                 continue
             for line, match in find(pattern, without(tree.text(path), strings=no_strings)):
                 yield f"{path}:{line}: {match[0]}: {' and '.join(allowed) or 'nobody'} in user/jvm {what}"
@@ -361,7 +426,8 @@ def nothing_private(tree):
             yield f"{path}:{line}: a path of one machine: {match[0]}"
 
 
-RULES = [includes_point_down, libraries_have_one_room, proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
+RULES = [includes_point_down, libraries_have_one_room, no_circle_of_includes, no_circle_of_calls, names_are_unique,
+         proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
          foreign_text_goes_through_print, a_targets_files_have_one_door,
          nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
          everything_is_static_or_declared, nothing_private]

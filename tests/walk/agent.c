@@ -2,7 +2,7 @@
  * A JVMTI agent: -agentpath:LIB=FILE. On SIGPROF it asks HotSpot's AsyncGetCallTrace where the thread is, and traps. For a
  * thread that is blocked or in native code a thread of its own asks JVMTI's GetStackTrace.
  */
-#include "tests/walk/agct.h"
+#include "agct.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

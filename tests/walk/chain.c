@@ -1,4 +1,4 @@
-#include "tests/walk/chain.h"
+#include "chain.h"
 
 void chain_resolve(const struct hs_walk *w, struct chain *ret)
 {

@@ -1,8 +1,8 @@
 /* tests/walk/chain.h: the walker's chains and the JVM's, method by method. */
 #pragma once
 
-#include "tests/walk/agct.h"
-#include "tests/walk/vm.h"
+#include "agct.h"
+#include "vm.h"
 
 #define CHAIN_MAX 2048
 

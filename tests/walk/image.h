@@ -22,10 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/wire.h"
-#include "bpf/wire_stack.h"
+#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_stack.h"
 
-#include "bpf/hotspot.bpf.h"
+#include "bpf/walk/hotspot.bpf.h"
 
 #define IMAGE_MAGIC "spoor walk image 1"
 #define IMAGE_RULES_MAX 256

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Looks at running JVMs in all modes with walkimage, and records the images of tests/unit/hotspot_walk_test.c.
+"""Looks at running JVMs in all modes with walkimage, and records the images of tests/unit/bpf/hotspot_walk_test.c.
 
     tests/walk/record.py --build DIR [--images DIR] [--stops N] [--keep N] [MODE ...]
 

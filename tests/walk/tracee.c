@@ -1,4 +1,4 @@
-#include "tests/walk/tracee.h"
+#include "tracee.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/walk/agct.h"
+#include "agct.h"
 
 /* Until it stops by this signal; others are delivered. */
 static int await(struct tracee *t, int signal)

@@ -1,7 +1,7 @@
-#include "tests/walk/vm.h"
+#include "vm.h"
 
-#include "jvm/mem.h"
 #include "jvm/native.h"
+#include "jvm/target/mem.h"
 
 #define LINE 64u /* memory is recorded in lines */
 #define LINES (1u << 15)
@@ -95,7 +95,7 @@ int vm_read(void *ctx, __u64 addr, void *to, __u32 size)
 	return 0;
 }
 
-/* As user/probe/recorder.c answers it. */
+/* As user/record/session/recorder.c answers it. */
 static int vm_native_rule(void *ctx, __u64 pc, int is_return, struct wire_native_rule *ret)
 {
 	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};

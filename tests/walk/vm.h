@@ -1,9 +1,9 @@
 /* tests/walk/vm.h: a JVM whose stacks are walked: its memory, read once per walk, and images of it. */
 #pragma once
 
-#include "jvm/code.h"
+#include "image.h"
+#include "jvm/code/code.h"
 #include "jvm/jvm.h"
-#include "tests/walk/image.h"
 
 #define PLACE_MAX 64
 

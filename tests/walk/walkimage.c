@@ -1,5 +1,5 @@
 /*
- * walkimage: stops threads of a JVM at arbitrary places, walks their stacks with bpf/hotspot.bpf.h, compares the
+ * walkimage: stops threads of a JVM at arbitrary places, walks their stacks with bpf/walk/hotspot.bpf.h, compares the
  * chains with what the JVM says itself, and writes images for the unit test.
  *
  *     walkimage [options] PID FILE       FILE: of the agent that the JVM was started with (agent.c)
@@ -23,10 +23,10 @@
  *
  * Exit status: 1 if a chain was wrong.
  */
-#include "tests/walk/agct.h"
-#include "tests/walk/chain.h"
-#include "tests/walk/tracee.h"
-#include "tests/walk/vm.h"
+#include "agct.h"
+#include "chain.h"
+#include "tracee.h"
+#include "vm.h"
 
 #include <fcntl.h>
 #include <getopt.h>

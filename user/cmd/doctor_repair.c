@@ -3,9 +3,9 @@
 #include "base/msg.h"
 #include "base/print.h"
 #include "cmd/cmd.h"
-#include "jvm/flag_hold.h"
+#include "jvm/flag/flag_hold.h"
 #include "jvm/jvm.h"
-#include "probe/monitor_flag.h"
+#include "record/session/monitor_flag.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -13,15 +13,15 @@
 #include "base/msg.h"
 #include "base/units.h"
 #include "base/version.h"
-#include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
-#include "cmd/log_source.h"
-#include "cmd/owner.h"
-#include "log/check.h"
-#include "log/event.h"
-#include "log/reader.h"
-#include "log/repair.h"
-#include "report/anonymize.h"
+#include "log/check/check.h"
+#include "log/check/log_repair.h"
+#include "log/format/event.h"
+#include "log/read/reader.h"
+#include "session/analyze_log.h"
+#include "session/anonymize.h"
+#include "session/log_source.h"
+#include "session/owner.h"
 
 #define KEY_BYTES_MIN 16
 #define KEY_BYTES_MAX 4096

@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 
 #include "base/msg.h"
-#include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
-#include "cmd/log_source.h"
-#include "cmd/max_memory.h"
-#include "cmd/stretch.h"
-#include "log/event.h"
-#include "log/names.h"
-#include "log/reader.h"
+#include "log/format/event.h"
+#include "log/read/names.h"
+#include "log/read/reader.h"
+#include "session/analyze_log.h"
+#include "session/hole_order.h"
+#include "session/log_source.h"
+#include "session/max_memory.h"
 
 /* What reaches over an end of the range is told by what is around it: samples, off_cpu. */
 #define SAMPLES_AROUND 2
@@ -47,7 +47,7 @@ static int read_names(struct log_reader *r, struct log_names *names, struct chro
 	return err == -EBADMSG ? 0 : err;
 }
 
-static int add(struct chrome *c, const struct stretch *s, int next, const struct event *e)
+static int add(struct chrome *c, const struct hole_order *s, int next, const struct event *e)
 {
 	return next == LOG_READER_HOLE ? chrome_hole(c, s->hole_from_ns, s->hole_to_ns)
 				       : chrome_add(c, e);
@@ -55,16 +55,16 @@ static int add(struct chrome *c, const struct stretch *s, int next, const struct
 
 /* The second one. A damaged log is no error, and is noted in ret. */
 static int read_events(struct log_reader *r, struct chrome *c, const struct range *read, FILE *out,
-		       struct report_input *ret)
+		       struct session_log *ret)
 {
 	bool given = range_is_given(read);
-	struct stretch s = {.reader = r,
+	struct hole_order s = {.reader = r,
 			    .from_ns = given ? read->read_from_ns : 0,
 			    .to_ns = given ? read->read_to_ns : UINT64_MAX};
 	const struct event *e;
 	int err = 0, next = 0;
 
-	while (!err && (next = stretch_next(&s, &e)) > 0 && !ferror(out)) {
+	while (!err && (next = hole_order_next(&s, &e)) > 0 && !ferror(out)) {
 		log_reader_stats(r, &ret->stats);
 		chrome_gaps(c, &ret->stats);
 		err = add(c, &s, next, e);
@@ -75,7 +75,7 @@ static int read_events(struct log_reader *r, struct chrome *c, const struct rang
 	if (!err || err == -EBADMSG)
 		chrome_gaps(c, &ret->stats);
 	ret->damaged = err == -EBADMSG;
-	stretch_free(&s);
+	hole_order_free(&s);
 	ret->late = s.late;
 	return ret->damaged ? 0 : err;
 }
@@ -86,9 +86,9 @@ static int write_timeline(struct log_reader *r, const struct log_names *names,
 			  const struct log_source *source)
 {
 	struct chrome *c = chrome_new(o, names, log_reader_header(r), out);
-	struct report_input in = {.header = log_reader_header(r),
-				  .set = source->set,
-				  .to_ns = source->range.to ? source->range.to_ns : 0};
+	struct session_log in = {.header = log_reader_header(r),
+				 .set = source->set,
+				 .to_ns = source->range.to ? source->range.to_ns : 0};
 	struct chrome_facts facts;
 	int err = c ? read_events(r, c, &source->range, out, &in) : -ENOMEM, end;
 

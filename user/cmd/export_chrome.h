@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "report/chrome.h"
+#include "report/chrome/chrome.h"
 
 struct log_source;
 

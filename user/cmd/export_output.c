@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/create.h"
+#include "base/gz.h"
 #include "base/msg.h"
-#include "cmd/log_source.h"
-#include "report/gz.h"
+#include "session/log_source.h"
 
 /* A log must not be overwritten by what is made of it. */
 static bool is_same_file(const char *a, const char *b)

@@ -10,14 +10,14 @@
 
 #include "base/create.h"
 #include "base/msg.h"
-#include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
 #include "cmd/export_output.h"
-#include "cmd/log_source.h"
-#include "cmd/max_memory.h"
-#include "log/event.h"
-#include "log/names.h"
-#include "log/reader.h"
+#include "log/format/event.h"
+#include "log/read/names.h"
+#include "log/read/reader.h"
+#include "session/analyze_log.h"
+#include "session/log_source.h"
+#include "session/max_memory.h"
 
 struct sink {
 	struct event_table *table;
@@ -122,7 +122,7 @@ static int open_wanted(struct tables *t)
 }
 
 /* 0 or negative errno, and it has been said. */
-static int add_events(struct tables *t, struct log_reader *r, struct report_input *ret)
+static int add_events(struct tables *t, struct log_reader *r, struct session_log *ret)
 {
 	const struct event *e;
 	int err = open_wanted(t);
@@ -168,7 +168,7 @@ static int sinks_close(struct tables *t, int err)
 
 static int run(struct tables *t, struct log_reader *r)
 {
-	struct report_input in = {.header = log_reader_header(r), .set = t->source->set};
+	struct session_log in = {.header = log_reader_header(r), .set = t->source->set};
 	int err;
 
 	in.to_ns = t->source->range.to ? t->source->range.to_ns : 0;

@@ -3,8 +3,8 @@
 
 #include <sys/types.h>
 
-#include "log/event.h"
-#include "report/event_table.h"
+#include "log/format/event.h"
+#include "report/csv/event_table.h"
 
 struct log_source;
 

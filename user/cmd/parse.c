@@ -8,7 +8,7 @@
 
 #include "base/msg.h"
 #include "base/print.h"
-#include "log/event.h"
+#include "log/format/event.h"
 
 bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {

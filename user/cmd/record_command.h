@@ -4,7 +4,7 @@
 #include <argp.h>
 #include <jansson.h>
 
-#include "probe/recorder.h"
+#include "record/session/recorder.h"
 
 /* A child of the command's own parser; its input is a struct recorder_options. */
 extern const struct argp record_command_argp;

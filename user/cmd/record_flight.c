@@ -6,7 +6,7 @@
 
 #include "base/msg.h"
 #include "base/units.h"
-#include "log/output.h"
+#include "log/write/output.h"
 
 #define MAX_BYTES_DEFAULT (256ull << 20)
 #define AFTER_NS_DEFAULT (5 * NS_PER_S)

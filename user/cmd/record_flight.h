@@ -4,7 +4,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "probe/recorder.h"
+#include "record/session/recorder.h"
 
 /* A child of the command's own parser; its input is the recorder's options. */
 extern const struct argp record_flight_argp;

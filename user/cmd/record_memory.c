@@ -2,7 +2,7 @@
 
 #include "base/msg.h"
 #include "base/units.h"
-#include "probe/memory.h"
+#include "record/decode/memory.h"
 
 #define BUFFER_DEFAULT (16ull << 20)
 

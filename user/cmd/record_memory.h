@@ -3,7 +3,7 @@
 
 #include <argp.h>
 
-#include "probe/recorder.h"
+#include "record/session/recorder.h"
 
 /* A child of the command's own parser; its input is the recorder's options. */
 extern const struct argp record_memory_argp;

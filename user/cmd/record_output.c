@@ -6,8 +6,8 @@
 
 #include "base/msg.h"
 #include "base/units.h"
-#include "log/codec.h"
-#include "log/output.h"
+#include "log/format/codec.h"
+#include "log/write/output.h"
 
 /* A reader can begin at a block of synchronization. Following what is open takes 15 ns an event. */
 #define SYNC_NS (10 * NS_PER_S)

@@ -3,8 +3,8 @@
 
 #include <argp.h>
 
-#include "log/writer.h"
-#include "probe/recorder.h"
+#include "log/write/writer.h"
+#include "record/session/recorder.h"
 
 /* A child of the command's own parser; its input is a struct log_writer_options. */
 extern const struct argp record_output_argp;

@@ -20,7 +20,7 @@
 #include "base/msg.h"
 #include "base/privilege.h"
 #include "base/sandbox.h"
-#include "probe/uprobe_multi.h"
+#include "record/kernel/uprobe_multi.h"
 
 #define KEEP_MAX 16
 

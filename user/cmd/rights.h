@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "log/writer.h"
+#include "log/write/writer.h"
 
 /*
  * All print what failed and return a negative errno then: the command must not go on. Each gives up

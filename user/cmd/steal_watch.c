@@ -13,11 +13,11 @@
 #include "base/create.h"
 #include "base/msg.h"
 #include "base/units.h"
-#include "cmd/analyze_log.h"
 #include "cmd/cmd.h"
-#include "cmd/owner.h"
 #include "cmd/rights.h"
-#include "probe/audit.h"
+#include "record/kernel/steal_audit.h"
+#include "session/analyze_log.h"
+#include "session/owner.h"
 #include "steal/recording.h"
 
 #define KEEP_LEAST 10

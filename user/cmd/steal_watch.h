@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "report/steal_report.h"
+#include "report/steal/steal_report.h"
 
 enum steal_wanted { STEAL_WANT_BEST, STEAL_WANT_EXACT, STEAL_WANT_PROPORTIONAL, STEAL_WANT_BOTH };
 

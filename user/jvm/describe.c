@@ -1,5 +1,5 @@
 #include "jvm/jvm.h"
-#include "jvm/target.h"
+#include "jvm/jvm_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

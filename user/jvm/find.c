@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "jvm/jvm.h"
-#include "jvm/process.h"
+#include "jvm/target/process.h"
 
 #define COMMAND_MAX (128 * 1024) /* a class path makes it long */
 #define LISTED_MAX 8

@@ -1,7 +1,7 @@
 #include "jvm/jvm.h"
 
-#include "jvm/mapped_file.h"
-#include "jvm/target.h"
+#include "jvm/jvm_state.h"
+#include "jvm/target/mapped_file.h"
 
 #include <errno.h>
 #include <poll.h>

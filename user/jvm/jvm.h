@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "jvm/jvm_layout.h"
-#include "jvm/redact.h"
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/target/redact.h"
 
 struct jvm;
 struct parser;

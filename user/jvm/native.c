@@ -7,9 +7,9 @@
 #include "jvm/native.h"
 
 #include "jvm/jvm.h"
-#include "jvm/mapped_file.h"
-#include "jvm/parser.h"
-#include "jvm/process.h"
+#include "jvm/target/mapped_file.h"
+#include "jvm/target/parser.h"
+#include "jvm/target/process.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "jvm/unwind.h"
+#include "jvm/target/unwind.h"
 
 struct jvm;
 struct native;

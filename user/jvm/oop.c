@@ -1,6 +1,6 @@
 #include "jvm/oop.h"
 
-#include "jvm/mem.h"
+#include "jvm/target/mem.h"
 
 #include <errno.h>
 #include <string.h>

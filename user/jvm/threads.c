@@ -1,6 +1,6 @@
 #include "jvm/jvm.h"
+#include "jvm/jvm_state.h"
 #include "jvm/oop.h"
-#include "jvm/target.h"
 
 #include <errno.h>
 #include <stdlib.h>

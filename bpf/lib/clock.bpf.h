@@ -1,0 +1,78 @@
+/* bpf/lib/clock.bpf.h: what time it is at a switch, and since when a thread has been running. */
+#pragma once
+
+#include "bpf/lib/steal.bpf.h"
+
+/*
+ * On a virtual machine bpf_ktime_get_ns() takes 50 ns, a third of all that a switch costs. But the
+ * kernel has just read the clock itself, into rq::clock, which differs from CLOCK_MONOTONIC by
+ * what NTP slews: the difference is measured anew every CLOCK_FRESH_NS, in which 500 ppm are 5 us.
+ *
+ * rq::clock may be late, for the kernel leaves the update out when a wake-up has just made one
+ * (rq_clock_skip_update()); its own account of a task's CPU time is late then, too. A difference
+ * that was measured at such a moment would be too great: it may grow by a thousandth of the time
+ * at most.
+ */
+#define CLOCK_FRESH_NS 10000000ull
+#define CLOCK_STEP_NS 1000000000ll /* such a leap is none of lateness: a resumed machine */
+
+static __always_inline __u64 since(__u64 now, __u64 then)
+{
+	return now > then ? now - then : 0;
+}
+
+/*
+ * task: an argument of a tp_btf program, on the run queue of a CPU, which is locked; ahead_ns and
+ * set_at_ns are that CPU's: by how much CLOCK_MONOTONIC is ahead of the run queue's clock, and
+ * when that was measured (0: not yet).
+ */
+static __always_inline __u64 clock_now(struct task_struct *task, __u64 *ahead_ns, __u64 *set_at_ns)
+{
+	struct task_struct___spoor *t = (void *)task;
+	struct sched_entity___spoor *se = 0;
+	__u64 clock, now, past, ahead;
+	__s64 more;
+
+	if (!bpf_core_field_exists(se->cfs_rq))
+		return bpf_ktime_get_ns();
+	clock = t->se.cfs_rq->rq->clock;
+	past = clock - *set_at_ns;
+	ahead = *ahead_ns;
+	if (past < CLOCK_FRESH_NS)
+		return clock + ahead;
+	now = bpf_ktime_get_ns();
+	more = (__s64)(now - clock - ahead);
+	if (*set_at_ns && more > (__s64)(past >> 10) && more < CLOCK_STEP_NS)
+		more = (__s64)(past >> 10);
+	*ahead_ns = ahead + more;
+	*set_at_ns = clock;
+	return clock + ahead + more;
+}
+
+/* How long a task that leaves its CPU has been on it, by the kernel's own count. */
+static __always_inline __u64 clock_turn_over(struct task_struct *task)
+{
+	return since(BPF_CORE_READ(task, se.sum_exec_runtime),
+		     BPF_CORE_READ(task, se.prev_sum_exec_runtime));
+}
+
+/*
+ * How long the running task has been on its CPU, likewise. The count was brought up to date when
+ * its exec_start was set, in the run queue's clock without steal and interrupts.
+ */
+static __always_inline __u64 clock_turn(struct task_struct *task, __u64 ahead_ns, __u64 set_at_ns,
+					__u64 now)
+{
+	struct task_struct___spoor *t = (void *)task;
+	struct sched_entity___spoor *se = 0;
+	struct rq___spoor *rq;
+	__u64 ran, left_out, start;
+
+	ran = clock_turn_over(task);
+	if (!bpf_core_field_exists(se->cfs_rq) || !set_at_ns)
+		return ran;
+	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
+	left_out = BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task);
+	start = BPF_CORE_READ(task, se.exec_start) + left_out + ahead_ns;
+	return ran + since(now, start);
+}

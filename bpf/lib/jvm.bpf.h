@@ -1,0 +1,221 @@
+/* bpf/lib/jvm.bpf.h: what is read of the target: objects, classes, owners, the thread's own
+ * JavaThread */
+#pragma once
+
+#include "bpf/lib/thread.bpf.h"
+
+/* markWord, JDK 8 to 23, 64 bit: unlocked is 01 in the low two bits, hash in bits 8 to 38. */
+#define MARK_LOCK_MASK 3
+#define MARK_UNLOCKED 1
+#define MARK_HASH_SHIFT 8
+#define MARK_HASH_MASK 0x7fffffff
+
+#define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known */
+
+static __always_inline __u32 mark_hash(__u64 mark)
+{
+	return (mark & MARK_LOCK_MASK) == MARK_UNLOCKED ? mark >> MARK_HASH_SHIFT & MARK_HASH_MASK
+							: 0;
+}
+
+/* An oop field of an object. */
+static __always_inline __u64 read_oop(__u64 addr)
+{
+	__u32 narrow;
+
+	if (!layout.compressed_oops)
+		return read_u64(addr);
+	narrow = read_u32(addr);
+	return narrow ? layout.narrow_oop_base + ((__u64)narrow << (layout.narrow_oop_shift & 63))
+		      : 0;
+}
+
+static __always_inline __u64 oop_klass(__u64 oop)
+{
+	if (!layout.ready)
+		return 0;
+	if (!layout.compressed_klass)
+		return read_u64(oop + layout.oop_klass);
+	return layout.narrow_klass_base +
+	       ((__u64)read_u32(oop + layout.oop_klass) << (layout.narrow_klass_shift & 63));
+}
+
+/* Tells user space the name of a class; once per class and epoch, before the first event that
+ * refers to it. */
+static __noinline __u32 class_define(__u64 klass)
+{
+	struct class_state fresh = {.epoch = class_epoch};
+	struct wire_class *r;
+	__u64 symbol, now = bpf_ktime_get_ns();
+	__u16 length = 0;
+
+	symbol = read_u64(klass + layout.klass_name);
+	bpf_probe_read_user(&length, sizeof(length), (void *)(symbol + layout.symbol_length));
+	if (!symbol || !length) {
+		count_drop(WIRE_CLASS, WIRE_LOST_READ);
+		return 0;
+	}
+	if (layout.aos_klass && read_u64(klass + layout.aos_super_check) == layout.aos_klass)
+		fresh.flags |= WIRE_CLASS_AOS;
+	if (layout.rrwl_klass && read_u64(klass + layout.rrwl_super_check) == layout.rrwl_klass)
+		fresh.flags |= WIRE_CLASS_RRWL;
+	r = emit_reserve(WIRE_CLASS, sizeof(*r));
+	if (!r)
+		return fresh.flags; /* not marked as told: the next event tries again */
+	head_fill(&r->head, WIRE_CLASS, fresh.flags, current_tid(), now);
+	if (length >= WIRE_CLASS_NAME_MAX)
+		r->head.flags |= WIRE_NAME_CUT;
+	r->klass = klass;
+	r->pad = 0;
+	r->name_length =
+		read_name(r->name, WIRE_CLASS_NAME_MAX, symbol + layout.symbol_body, length);
+	emit_submit(r);
+	bpf_map_update_elem(&classes, &klass, &fresh, BPF_ANY);
+	return fresh.flags;
+}
+
+/* WIRE_CLASS_* flags of a class; makes it known. */
+static __always_inline __u32 class_flags(__u64 klass)
+{
+	struct class_state *c;
+
+	if (!klass)
+		return 0;
+	c = bpf_map_lookup_elem(&classes, &klass);
+	if (c && c->epoch == class_epoch)
+		return c->flags;
+	return class_define(klass);
+}
+
+struct range_search {
+	__u64 addr;
+	__u32 tid;
+};
+
+static long stack_match(void *map, const __u64 *java_thread, struct wire_java_thread *j,
+			struct range_search *s)
+{
+	if (s->addr < j->stack_low || s->addr >= j->stack_high)
+		return 0;
+	s->tid = j->tid;
+	return 1;
+}
+
+/* Makes a JavaThread known whose kernel thread we follow; 0: it is not one. */
+static __always_inline __u32 java_thread_learn(__u64 java_thread)
+{
+	struct wire_java_thread j = {};
+	__u64 osthread = read_u64(java_thread + layout.jt_osthread), size;
+
+	if (!osthread)
+		return 0;
+	j.tid = tid_from_ns(read_u32(osthread + layout.os_thread_id));
+	if (!j.tid || !thread_find(j.tid))
+		return 0;
+	j.stack_high = read_u64(java_thread + layout.jt_stack_base);
+	size = read_u64(java_thread + layout.jt_stack_size);
+	if (!size || size > j.stack_high)
+		return 0;
+	j.stack_low = j.stack_high - size;
+	bpf_map_update_elem(&java_threads, &java_thread, &j, BPF_ANY);
+	bpf_map_update_elem(&java_thread_of, &j.tid, &java_thread, BPF_ANY);
+	return j.tid;
+}
+
+/* The thread of a JavaThread; 0: none of ours. */
+static __always_inline __u32 java_thread_tid(__u64 java_thread)
+{
+	struct wire_java_thread *j;
+
+	if (!java_thread)
+		return 0;
+	j = bpf_map_lookup_elem(&java_threads, &java_thread);
+	return j ? j->tid : java_thread_learn(java_thread);
+}
+
+/*
+ * Whose is ObjectMonitor::_owner? A JavaThread, or, until the owner of a stack lock that was
+ * inflated touches it again, the address of a BasicLock on that owner's stack.
+ */
+static __noinline __u32 owner_search(__u64 word, __u32 *ret_source)
+{
+	struct range_search s = {.addr = word};
+
+	bpf_for_each_map_elem(&java_threads, stack_match, &s, 0);
+	if (s.tid) {
+		*ret_source = WIRE_OWNER_STACK_LOCK;
+		return s.tid;
+	}
+	s.tid = java_thread_learn(word);
+	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
+	return s.tid;
+}
+
+static __always_inline __u32 owner_tid(__u64 word, __u32 *ret_source)
+{
+	struct wire_java_thread *j;
+
+	*ret_source = WIRE_OWNER_NONE;
+	if (!word)
+		return 0;
+	j = bpf_map_lookup_elem(&java_threads, &word);
+	if (!j)
+		return owner_search(word, ret_source);
+	*ret_source = WIRE_OWNER_JAVA_THREAD;
+	return j->tid;
+}
+
+struct list_search {
+	__u64 threads; /* ThreadsList::_threads */
+	__u32 count;
+	__u32 ns_tid;
+	__u64 found;
+};
+
+static long list_match(__u32 i, struct list_search *s)
+{
+	__u64 java_thread, osthread;
+
+	if (i >= s->count)
+		return 1;
+	/* From the end: new threads are added there. */
+	java_thread = read_u64(s->threads + 8 * (__u64)(s->count - 1 - i));
+	osthread = java_thread ? read_u64(java_thread + layout.jt_osthread) : 0;
+	if (!osthread || read_u32(osthread + layout.os_thread_id) != s->ns_tid)
+		return 0;
+	s->found = java_thread;
+	return 1;
+}
+
+/* The running thread's JavaThread, from what user space found at attach, else from the VM's list.
+ */
+static __noinline __u64 java_thread_search(__u32 tid, __u32 ns_tid)
+{
+	struct list_search s = {.ns_tid = ns_tid};
+	__u64 *known = bpf_map_lookup_elem(&java_thread_of, &tid);
+	__u64 list;
+
+	if (known)
+		return *known;
+	list = read_u64(layout.java_thread_list);
+	if (!list)
+		return 0;
+	s.count = read_u32(list + layout.list_length);
+	s.threads = read_u64(list + layout.list_threads);
+	bpf_loop(LIST_SCAN_MAX, list_match, &s, 0);
+	if (s.found)
+		java_thread_learn(s.found);
+	return s.found;
+}
+
+static __always_inline __u64 java_thread_current(struct thread_state *t)
+{
+	if (t->java_thread)
+		return t->java_thread;
+	/* Not a Java thread, or its list entry is not there yet: do not search at every event. */
+	if (t->lookups > 8)
+		return 0;
+	t->lookups++;
+	t->java_thread = java_thread_search(current_tid(), t->ns_tid);
+	return t->java_thread;
+}

@@ -1,0 +1,85 @@
+/* bpf/lib/monitor.bpf.h: who owns a monitor, as told by its events and seen between them. */
+#pragma once
+
+#include "bpf/lib/stack.bpf.h"
+
+/* Two threads may do this at once: a holder may then be missed, never made up. */
+static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
+{
+	m->released = 0;
+	if (m->owner == tid)
+		return;
+	m->previous = m->owner;
+	m->owner = tid;
+}
+
+static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 flags, __u32 tid,
+				      const struct thread_state *t, __u64 monitor,
+				      const struct monitor_state *m, __u64 time, __u64 now,
+				      __u32 stack)
+{
+	head_fill(&r->head, kind, flags, tid, now);
+	thread_snapshot(t, now, &r->self);
+	r->object = monitor;
+	r->handle = m->handle;
+	r->klass = m->klass;
+	r->hash = m->hash;
+	r->time = time;
+	r->readers = 0;
+	r->stack = stack;
+	r->pad = 0;
+}
+
+#define MONITOR_MISSES_MAX 16
+
+/*
+ * A monitor can change hands without any event: its owner may get it back on the fast path while
+ * those it has woken are still on their way, and they go to sleep again without a word. So when a
+ * thread leaves its CPU, the monitor that it is blocked on is looked at (its waiter has just failed
+ * to get it), and the one that it owned last (it may hold it again, and everybody waits for it to
+ * get a CPU). An owner that no event has told of is reported.
+ *
+ * Called in sched_switch: `prev` is still current, so that its memory is what a user read reads.
+ */
+static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u64 now)
+{
+	struct wire_java_thread *owner;
+	struct monitor_state *m;
+	__u64 monitor = t->monitor, word, turns;
+	struct wire_lock *r;
+	__u32 stack;
+
+	m = bpf_map_lookup_elem(&monitors, &monitor);
+	word = m ? read_u64(monitor + layout.mon_owner) : 0;
+	owner = word ? bpf_map_lookup_elem(&java_threads, &word) : 0;
+	if (!owner || (owner->tid == m->owner && !m->released)) {
+		/* A thread that only owned it once is not looked at for ever. */
+		if (!t->monitor_blocked && ++t->monitor_misses > MONITOR_MISSES_MAX)
+			t->monitor = 0;
+		return;
+	}
+	/* Freed by a deflation and used for something else? Then nothing that it says is true. */
+	if (!m->handle || read_u64(monitor + layout.mon_object) != m->handle) {
+		t->monitor = 0;
+		return;
+	}
+	t->monitor_misses = 0;
+	monitor_owned_by(m, owner->tid);
+	if (owner->tid == tid)
+		stack = stack_interrupted(t);
+	else
+		stack = stack_of_owner(owner->tid, tid, &turns);
+	if (stack && owner->tid != tid &&
+	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner->tid, turns)))
+		stack = 0;
+	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));
+	if (!r)
+		return;
+	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, monitor, m, 0, now, 0);
+	r->owner_tid = owner->tid;
+	r->owner_source = WIRE_OWNER_JAVA_THREAD;
+	r->owner_stack = stack;
+	r->owner_doing = thread_doing(owner->tid, now, &r->owner_doing_ns);
+	thread_snapshot_of(owner->tid, now, &r->owner);
+	emit_submit(r);
+}

@@ -1,0 +1,551 @@
+/* bpf/lib/stack.bpf.h: call chains for events: whose stack is walked from where, and each chain
+ * sent once. */
+#pragma once
+
+#include "bpf/lib/jvm.bpf.h"
+
+#include "bpf/wire/wire_stack.h"
+
+struct wire_code java_code __weak = {};
+
+#include "bpf/walk/hotspot.bpf.h"
+
+/* So many chains may begin at the same place of a stack and are remembered. */
+#define MEMO_WAYS 8
+
+struct memo_key {
+	__u64 sp, pc;
+	__u32 way;
+	__u32 pad;
+};
+
+struct chain_key {
+	__u64 hash1, hash2; /* 128 bits of hash: two chains that share one are not to be expected */
+};
+
+/* Chains that were sent. One that is evicted gets a new id, and is sent again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct chain_key);
+	__type(value, __u32);
+} chains __weak SEC(".maps");
+
+/* Walks that were done, and what they have read (essay in hotspot.bpf.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct memo_key);
+	__type(value, struct hs_memo);
+} memos __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_WALK_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} walks __weak SEC(".maps");
+
+__u32 chain_count __weak = 0; /* ids given so far */
+__u64 chain_wake __weak = 0;  /* when the reader was last woken for a chain */
+
+static __noinline int count_walk(__u32 result)
+{
+	__u64 *n = bpf_map_lookup_elem(&walks, &result);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	return 0;
+}
+
+static __noinline struct walk_slot *slot_take(void)
+{
+	__u32 first = bpf_get_smp_processor_id() * WALKS_PER_CPU;
+
+	for (__u32 i = 0; i < WALKS_PER_CPU; i++) {
+		__u32 key = first + i;
+		struct walk_slot *s = bpf_map_lookup_elem(&walk_slots, &key);
+
+		if (s && !__sync_val_compare_and_swap(&s->busy, 0, 1)) {
+			s->walk.slot = key;
+			return s;
+		}
+	}
+	return 0;
+}
+
+static __always_inline void slot_give(struct walk_slot *s)
+{
+	__sync_val_compare_and_swap(&s->busy, 1, 0);
+}
+
+/* User space is asked once for the rule of a pc. */
+static __noinline int native_ask(__u64 key)
+{
+	struct wire_native_rule none = {.flags = WIRE_RULE_ASKED};
+	struct wire_native *r;
+
+	if (bpf_map_update_elem(&native_rules, &key, &none, BPF_NOEXIST))
+		return 0;
+	r = emit_reserve(WIRE_NATIVE, sizeof(*r));
+	if (!r) {
+		bpf_map_delete_elem(&native_rules, &key);
+		return 0;
+	}
+	head_fill(&r->head, WIRE_NATIVE, 0, current_tid(), bpf_ktime_get_ns());
+	r->pc = key;
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* A new chain is to be resolved before its code can vanish: the reader is woken, once a
+ * millisecond. */
+static __always_inline __u64 chain_wake_flags(__u64 now)
+{
+	if (now - chain_wake < 1000000)
+		return BPF_RB_NO_WAKEUP;
+	chain_wake = now;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline int chain_send(struct hs_walk *w, __u32 id)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 n = w->stack.count;
+
+	head_fill(&w->stack.head, WIRE_STACK, 0, current_tid(), now);
+	w->stack.id = id;
+	w->stack.class_epoch = class_epoch;
+	/* In assembly, as clang knows that count has no other values, and the verifier does not. */
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(n) : "i"(WIRE_FRAMES_MAX));
+	return bpf_ringbuf_output(&events, &w->stack,
+				  __builtin_offsetof(struct wire_stack, frames) +
+					  n * sizeof(struct wire_frame),
+				  chain_wake_flags(now));
+}
+
+/* The id of a chain that was walked; 0: there are no frames, or it could not be sent. */
+HS_PART __u32 chain_id(struct walk_slot *s)
+{
+	struct hs_walk *w;
+	struct chain_key key;
+	__u32 *known, id, result;
+
+	if (!s)
+		return 0;
+	w = &s->walk;
+	result = w->stack.result;
+	count_walk(result);
+	if (w->ask)
+		native_ask(w->ask);
+	if (!w->stack.count)
+		return 0;
+	key.hash1 = hs_mix(w->hash1, result <= WIRE_WALK_CUT ? result : WIRE_WALK_NO_CODE);
+	key.hash2 = hs_mix(w->hash2, w->stack.count);
+	/* A Method's address may be used again after unloading. */
+	if (w->interpreted)
+		key.hash1 = hs_mix(key.hash1, class_epoch);
+	known = bpf_map_lookup_elem(&chains, &key);
+	if (known) {
+		count_walk(WIRE_WALK_KNOWN);
+		return *known;
+	}
+	id = __sync_fetch_and_add(&chain_count, 1) + 1;
+	if (chain_send(w, id)) {
+		count_walk(WIRE_WALK_NOT_SENT);
+		count_drop(WIRE_STACK, WIRE_LOST_RING);
+		return 0;
+	}
+	bpf_map_update_elem(&chains, &key, &id, BPF_ANY);
+	return id;
+}
+
+struct walk_loop {
+	struct walk_slot *slot;
+};
+
+static long walk_step(__u32 i, struct walk_loop *l)
+{
+	if (!l->slot)
+		return 1;
+	l->slot->walk.steps++;
+	return hs_step(&l->slot->walk) ? 1 : 0;
+}
+
+/*
+ * A step takes 0.25 us, and a walk is done while the kernel switches tasks: a stack that is made to
+ * be long, and to be another one each time, would hold up the CPU. So a thread has LONG_POINTS in
+ * each window of 1.07 s: a walk of more than LONG_STEPS that is not remembered costs one, and
+ * LONG_IN_VAIN if it has not come to an end. Then the thread is not walked until the window is
+ * over, which is counted. At worst that is 4 % of a CPU for a thread, and 0.2 ms at a time.
+ */
+#define LONG_STEPS 256
+#define LONG_POINTS 240
+#define LONG_IN_VAIN 4
+#define LONG_WINDOW_SHIFT 30
+
+static __always_inline __u32 long_window(void)
+{
+	return (__u32)(bpf_ktime_get_ns() >> LONG_WINDOW_SHIFT) << 8;
+}
+
+static __always_inline int walk_worth(const struct thread_state *t)
+{
+	return (t->long_walks & 0xff) < LONG_POINTS || (t->long_walks & ~0xffu) != long_window();
+}
+
+static __always_inline void walk_was_long(struct thread_state *t, __u32 result)
+{
+	__u32 window = long_window();
+	__u32 points = (t->long_walks & ~0xffu) == window ? t->long_walks & 0xff : 0;
+
+	points += result == WIRE_WALK_COMPLETE ? 1 : LONG_IN_VAIN;
+	t->long_walks = window | (points < 0xff ? points : 0xff);
+}
+
+HS_PART int walk_set_out(struct walk_slot *s)
+{
+	return s ? hs_set_out(&s->walk, &s->start) : 1;
+}
+
+/* How often a task has left its CPU, not 0; odd: it is on one. */
+static __always_inline __u64 task_turns(__u64 task)
+{
+	struct task_struct *p = (void *)task;
+
+	return (BPF_CORE_READ(p, nvcsw) + BPF_CORE_READ(p, nivcsw) + 1) << 1 |
+	       !!BPF_CORE_READ(p, on_cpu);
+}
+
+/* Whether all that an earlier walk has read is the same now. Where chains differ that begin alike,
+ * it is further out: so the outermost words are looked at first. */
+HS_PART int memo_same(struct walk_slot *s, const struct hs_memo *m)
+{
+	__u64 bytes;
+	__u32 n;
+
+	if (!s || !m || m->code_epoch != code_epoch || m->class_epoch != class_epoch ||
+	    (m->fp_used && m->fp != s->walk.fp))
+		return 0;
+	n = m->notes;
+	bytes = (__u64)m->span * 8;
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(bytes) : "i"(HS_SPAN_WORDS * 8));
+	if (s->words_read < bytes) {
+		if (bpf_probe_read_user(s->words, bytes, (void *)s->walk.sp))
+			return 0;
+		s->words_read = bytes;
+	}
+	for (__u32 i = 1; i <= HS_NOTES_MAX; i++) {
+		__u32 at = (n - i) & (HS_NOTES_MAX - 1);
+
+		if (i > n)
+			return 1;
+		if (s->words[m->note_at[at] & (HS_SPAN_WORDS - 1)] != m->note[at])
+			return 0;
+	}
+	return 1;
+}
+
+/* The id of a walk that has been done before. If there is none, key is where this one is kept. */
+static __always_inline __u32 memo_find(struct walk_slot *s, struct memo_key *key)
+{
+	struct hs_memo *m;
+
+	s->words_read = 0;
+	for (__u32 way = 0; way < MEMO_WAYS; way++) {
+		key->way = way;
+		m = bpf_map_lookup_elem(&memos, key);
+		if (!m)
+			return 0;
+		if (memo_same(s, m))
+			return m->id;
+	}
+	key->way = bpf_get_prandom_u32() % MEMO_WAYS;
+	return 0;
+}
+
+static __always_inline void memo_keep(struct walk_slot *s, const struct memo_key *key, __u32 id)
+{
+	struct hs_memo *m = &s->walk.memo;
+	__u32 number = s->walk.slot;
+	struct walk_slot *own;
+
+	if (!id || m->notes > HS_NOTES_MAX || s->walk.stack.result != WIRE_WALK_COMPLETE)
+		return;
+	m->id = id;
+	/* The same memory: but what a function was passed may be no map's value (Linux 6.1). */
+	own = bpf_map_lookup_elem(&walk_slots, &number);
+	if (own)
+		bpf_map_update_elem(&memos, key, &own->walk.memo, BPF_ANY);
+}
+
+/* Threads whose walks hardly ever repeat do not pay for that. */
+#define MEMO_MISSES_MAX 32
+#define MEMO_MISSES_STEP 32
+
+static __always_inline int memo_worth(struct thread_state *t)
+{
+	return t->memo_misses < MEMO_MISSES_MAX || !(t->memo_misses++ % MEMO_MISSES_STEP);
+}
+
+/* Walks t's stack; the id of its chain. turns, if not 0: another thread's, and must stay the same.
+ */
+HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
+{
+	struct walk_loop l = {.slot = s};
+	__u32 id = 0, code_was, class_was;
+	struct memo_key key = {};
+	int memo;
+
+	if (!s || !t)
+		return 0;
+	code_was = code_epoch;
+	class_was = class_epoch;
+	key.sp = s->walk.sp;
+	key.pc = s->walk.pc;
+	memo = s->walk.from && memo_worth(t);
+	if (memo)
+		id = memo_find(s, &key);
+	if (id) {
+		t->memo_misses = 0;
+		s->walk.stack.result = WIRE_WALK_COMPLETE;
+	} else {
+		bpf_loop(HS_STEPS_MAX, walk_step, &l, 0);
+		if (s->walk.steps > LONG_STEPS)
+			walk_was_long(t, s->walk.stack.result);
+	}
+	if (turns && task_turns(t->task) != turns) {
+		count_walk(WIRE_WALK_MOVED);
+		return 0;
+	}
+	if (id) {
+		count_walk(WIRE_WALK_COMPLETE);
+		count_walk(WIRE_WALK_KNOWN);
+		return id;
+	}
+	id = chain_id(s);
+	if (memo) {
+		t->memo_misses++;
+		s->walk.memo.code_epoch = code_was;
+		s->walk.memo.class_epoch = class_was;
+		memo_keep(s, &key, id);
+	}
+	return id;
+}
+
+/* The thread's JavaThread, if it is still the one that it was: threads of native code attach and
+ * detach. current: it is the running thread, for which the VM's list can be searched. */
+HS_PART __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current)
+{
+	__u64 *known;
+
+	if (!t)
+		return 0;
+
+	if (t->java_thread && t->osthread) {
+		if (read_u64(t->java_thread + layout.jt_osthread) == t->osthread)
+			return t->java_thread;
+		t->java_thread = 0;
+		t->java_known = 0;
+		t->thread_handle = 0;
+		t->lookups = 0;
+	}
+	if (current) {
+		java_thread_current(t);
+	} else if (!t->java_thread) {
+		known = bpf_map_lookup_elem(&java_thread_of, &tid);
+		t->java_thread = known ? *known : 0;
+	}
+	if (!t->java_thread)
+		return 0;
+	t->osthread = read_u64(t->java_thread + layout.jt_osthread);
+	t->stack_high = read_u64(t->java_thread + layout.jt_stack_base);
+	return t->java_thread;
+}
+
+/* A slot for a walk of this thread, which is told where it begins by the caller; 0: there is none.
+ */
+static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __u32 tid,
+						      int current)
+{
+	__u64 java_thread = java_code.ready ? java_thread_checked(t, tid, current) : 0;
+	struct walk_slot *s;
+
+	if (!java_thread) {
+		if (java_code.ready && current)
+			count_walk(WIRE_WALK_NO_JAVA_THREAD);
+		return 0;
+	}
+	if (!walk_worth(t)) {
+		count_walk(WIRE_WALK_TOO_OFTEN);
+		return 0;
+	}
+	s = slot_take();
+	if (!s) {
+		count_walk(WIRE_WALK_NO_ROOM);
+		return 0;
+	}
+	s->start.java_thread = java_thread;
+	s->start.stack_high = t->stack_high;
+	s->start.bcp = 0;
+	s->start.unlock = 0;
+	return s;
+}
+
+/* The walk itself, from s->start. The parts are called one after the other, and not by each other:
+ * their frames would have no room together on Linux 6.1. */
+static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t, __u64 turns)
+{
+	int ended = walk_set_out(s);
+	__u32 id;
+
+	if (ended == HS_IN_JAVA)
+		ended = hs_interrupted(&s->walk);
+	if (!ended)
+		id = walk(s, t, turns);
+	else
+		id = turns && task_turns(t->task) != turns ? 0 : chain_id(s);
+	slot_give(s);
+	return id;
+}
+
+/* The running thread's, from these registers. unlock: as in struct hs_start. */
+HS_PART __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u32 unlock)
+{
+	struct walk_slot *s = t ? walk_prepare(t, current_tid(), 1) : 0;
+
+	if (!s)
+		return 0;
+	s->start.pc = pc;
+	s->start.sp = sp;
+	s->start.fp = fp;
+	s->start.unlock = unlock;
+	return walk_do(s, t, 0);
+}
+
+/* The call chain of the thread that has hit a probe. */
+static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state *t, __u32 unlock)
+{
+	return stack_walk(t, ctx->ip, ctx->sp, ctx->bp, unlock);
+}
+
+/* What a thread had when it left user code. */
+static __always_inline int regs_read(__u64 from, struct hs_start *start)
+{
+	struct pt_regs *regs = (void *)from;
+
+	return bpf_core_read(&start->pc, sizeof(start->pc), &regs->ip) ||
+	       bpf_core_read(&start->sp, sizeof(start->sp), &regs->sp) ||
+	       bpf_core_read(&start->fp, sizeof(start->fp), &regs->bp) ||
+	       bpf_core_read(&start->bcp, sizeof(start->bcp), &regs->r13);
+}
+
+static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 turns,
+					   int current)
+{
+	struct walk_slot *s = walk_prepare(t, tid, current);
+
+	if (!s)
+		return 0;
+	if (regs_read(t->regs, &s->start)) {
+		slot_give(s);
+		return 0;
+	}
+	return walk_do(s, t, turns);
+}
+
+/*
+ * The call chain of another thread, which must be off the CPUs all the while: its stack stands
+ * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
+ * sched.bpf.c).
+ */
+HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
+{
+	return o && o->regs && !(turns & 1) ? stack_of_left(o, tid, turns, 0) : 0;
+}
+
+/* From where the running thread was when it entered the kernel. */
+HS_PART __u32 stack_interrupted(struct thread_state *t)
+{
+	return t && t->regs ? stack_of_left(t, current_tid(), 0, 1) : 0;
+}
+
+/* How often a thread is looked at in vain for the call chain that a waiter wants. */
+#define WANT_TRIES 8
+
+/*
+ * The call chain of the thread that tid is blocked by; 0: not now, then it is wanted later. The
+ * owner may have given up the lock before the walk, as programs can be preempted: whoever uses the
+ * chain asks for the owner again, and then whether it has stood still since (owner_still).
+ */
+static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid, __u64 *ret_turns)
+{
+	struct thread_state *o = owner && owner != tid ? thread_find(owner) : 0;
+	__u32 id;
+
+	*ret_turns = 0;
+	if (!o || !o->task)
+		return 0;
+	*ret_turns = task_turns(o->task);
+	id = stack_of(o, owner, *ret_turns);
+	if (!id) {
+		o->want = tid;
+		o->want_tries = 0;
+	}
+	return id;
+}
+
+static __always_inline int owner_still(__u32 owner, __u64 turns)
+{
+	struct thread_state *o = thread_find(owner);
+
+	if (o && o->task && task_turns(o->task) == turns)
+		return 1;
+	count_walk(WIRE_WALK_MOVED);
+	return 0;
+}
+
+/* Whether the one that wants the chain is still blocked by this thread. What it parks on may be
+ * moved by a collector at any time, and is not looked at. */
+static __always_inline int owner_wanted(const struct thread_state *t, __u32 tid)
+{
+	struct thread_state *waiter = thread_find(t->want);
+	struct wire_java_thread *owner;
+	__u64 word;
+
+	if (!waiter)
+		return 0;
+	if (!waiter->monitor_blocked)
+		return waiter->park_owner == tid;
+	word = read_u64(waiter->monitor + layout.mon_owner);
+	owner = bpf_map_lookup_elem(&java_threads, &word);
+	return !owner || owner->tid == tid; /* a stack lock: nobody in the map */
+}
+
+/* The running thread's call chain is wanted by one that it blocks: from where it was interrupted.
+ */
+HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 now)
+{
+	struct wire_owner_stack *r;
+	__u32 id;
+
+	if (!t)
+		return 0;
+	if (!owner_wanted(t, tid)) {
+		t->want = 0;
+		return 0;
+	}
+	id = t->regs ? stack_of_left(t, tid, 0, 1) : 0; /* inline: it saves a frame */
+	if (!id && ++t->want_tries < WANT_TRIES)
+		return 0;
+	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {
+		head_fill(&r->head, WIRE_OWNER_STACK, 0, tid, now);
+		r->waiter_tid = t->want;
+		r->stack = id;
+		r->source = source;
+		r->pad = 0;
+		emit_submit(r);
+	}
+	t->want = 0;
+	return 0;
+}

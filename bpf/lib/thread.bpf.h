@@ -1,0 +1,442 @@
+/* bpf/lib/thread.bpf.h: a thread's state: made, found, and read as a snapshot of its counters. */
+#pragma once
+
+#include "bpf/lib/clock.bpf.h"
+#include "bpf/lib/spoor.bpf.h"
+#include "bpf/lib/steal.bpf.h"
+#include "bpf/lib/throttle.bpf.h"
+
+/* What waiting for a CPU since `at` was throttling; the stretch goes on. */
+static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 at, __u64 now)
+{
+	__u64 all = since(now, at), throttled;
+
+	if (!t->throttle_rq)
+		return 0;
+	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	/* The clock moves when the quota is there again: until then it is all of the stretch. */
+	return throttled > all || throttle_is_on(t->throttle_rq) ? all : throttled;
+}
+
+/* Since when a thread is what. */
+struct thread_moment {
+	__u64 since, steal_base;
+	__u32 run, cpu;
+};
+
+/* 0: it was being written meanwhile. */
+static __always_inline int snapshot_try(const struct thread_state *t, struct thread_moment *m,
+					struct wire_counters *ret)
+{
+	const volatile struct thread_state *v = t;
+	__u32 seq = v->seq;
+
+	BARRIER();
+	m->run = v->run;
+	m->since = v->since;
+	m->steal_base = v->steal_base;
+	m->cpu = v->cpu;
+	ret->cpu_ns = v->cpu_ns;
+	ret->stolen_ns = v->stolen_ns;
+	ret->runnable_ns = v->runnable_ns;
+	ret->throttled_ns = v->throttled_ns;
+	BARRIER();
+	return !(seq & 1) && v->seq == seq;
+}
+
+/*
+ * The counters of a thread at `now`, the running interval included. The writer may be at work on
+ * another CPU: a few tries, then what is there (off by the one interval that is just being added).
+ */
+PART int thread_snapshot(const struct thread_state *t, __u64 now, struct wire_counters *ret)
+{
+	struct thread_moment m;
+
+	if (!t || !ret)
+		return 0;
+	/* No loop: Linux 6.1 rejects one whose end falls through to its begin. */
+	if (!snapshot_try(t, &m, ret) && !snapshot_try(t, &m, ret) && !snapshot_try(t, &m, ret))
+		snapshot_try(t, &m, ret);
+	if (m.run == RUN_RUNNABLE) {
+		ret->runnable_ns += since(now, m.since);
+		ret->throttled_ns += throttled_yet(t, m.since, now);
+	} else if (m.run == RUN_RUNNING) {
+		struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &m.cpu);
+		__u64 on = since(now, m.since);
+		__u64 clock = !c ? 0 : frozen ? c->sample_ns : steal_read(c->rq);
+		__u64 stolen = since(clock, m.steal_base);
+
+		/* The clock is read a little after `at`: never more than the interval itself. */
+		if (stolen > on)
+			stolen = on;
+		ret->stolen_ns += stolen;
+		ret->cpu_ns += on - stolen;
+	}
+	return 1;
+}
+
+/* Of a thread that has been blocked since before it was first seen, user space may know the reason.
+ */
+static __always_inline __u32 thread_reason(const struct thread_state *t, __u32 tid)
+{
+	__u32 *first = t->first ? bpf_map_lookup_elem(&first_reasons, &tid) : 0;
+
+	return (first ? *first & WIRE_FIRST_REASON : t->reason) & (REASON_SLOTS - 1);
+}
+
+/*
+ * Until when a thread that seemed to be stopped by a safepoint when it left its CPU was: up to the
+ * end of the first one that has ended since. What is beyond that was something of the VM's own.
+ */
+static __always_inline __u64 paused_until(const struct thread_state *t, __u64 now)
+{
+	__u32 first = t->pause_first, ended = safepoints_ended;
+	__u64 end;
+
+	if (ended == first)
+		return safepoint_on ? now : t->since;
+	if (ended - first > SAFEPOINT_ENDS)
+		return t->since;
+	end = safepoint_ends_ns[first & (SAFEPOINT_ENDS - 1)];
+	return end < t->since ? t->since : end < now ? end : now;
+}
+
+static __always_inline void write_begin(struct thread_state *t)
+{
+	t->seq++;
+	BARRIER();
+}
+
+static __always_inline void write_end(struct thread_state *t)
+{
+	BARRIER();
+	t->seq++;
+}
+
+/* From now on it waits for a CPU. To be called between write_begin and write_end. */
+static __always_inline void runnable_from(struct thread_state *t, struct task_struct *task,
+					  __u64 now)
+{
+	t->run = RUN_RUNNABLE;
+	t->since = now;
+	t->throttle_rq = quota_on ? throttle_queue(task) : 0;
+	t->throttle_base = throttle_clock(t->throttle_rq);
+}
+
+static __always_inline void runnable_to(struct thread_state *t, __u64 now)
+{
+	__u64 waited = since(now, t->since), throttled;
+
+	t->runnable_ns += waited;
+	if (!t->throttle_rq)
+		return;
+	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	t->throttled_ns += throttled < waited ? throttled : waited;
+	t->throttle_rq = 0;
+}
+
+static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 now)
+{
+	__u64 blocked = since(now, t->since), counted = blocked;
+	__u32 reason = thread_reason(t, tid), *first;
+
+	if (reason == WIRE_BLOCKED_PAUSE) {
+		counted = since(paused_until(t, now), t->since);
+		if (counted < blocked - counted) /* it was in it by the way */
+			reason = WIRE_BLOCKED_OTHER;
+		t->reason_ns[WIRE_BLOCKED_PAUSE] += counted;
+	} else {
+		t->reason_ns[reason & (REASON_SLOTS - 1)] += blocked;
+	}
+	t->blocked_ns += blocked;
+	t->reason = reason;
+	if (!t->first)
+		return;
+	t->first = 0;
+	/* It may wake up for nothing and go on with what it was in. */
+	first = bpf_map_lookup_elem(&first_reasons, &tid);
+	if (first && *first & WIRE_FIRST_END_TOLD && !t->doing)
+		t->doing = reason;
+}
+
+/*
+ * The switch to this thread was not seen: on some machines those away from certain tasks of the
+ * host's agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same tasks;
+ * recursion_misses is 0). It is found out at the thread's next probe, or when it leaves its CPU;
+ * ran: for how long it has been on it by the kernel's own count. What was stolen meanwhile cannot
+ * be told from what was stolen of the task before: it goes to "other".
+ */
+static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __u64 now, __u64 ran,
+					   __u64 clock, __u32 cpu)
+{
+	__u64 off = since(now, t->since);
+
+	if (ran > off)
+		ran = off;
+	write_begin(t);
+	if (t->run == RUN_RUNNABLE)
+		runnable_to(t, now - ran);
+	else
+		blocked_to(t, tid, now - ran);
+	t->run = RUN_RUNNING;
+	t->since = now - ran;
+	t->steal_base = clock;
+	t->cpu = cpu;
+	write_end(t);
+}
+
+/* The running thread, known as one that is off the CPUs. */
+PART int thread_is_on(struct thread_state *t, __u64 now)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
+
+	if (t && c && t->run != RUN_RUNNING)
+		switch_in_late(t, t->tid, now, clock_turn(task, c->ahead_ns, c->set_at_ns, now),
+			       steal_read(c->rq), cpu);
+	return 0;
+}
+
+/* All of them, likewise. */
+static __always_inline void thread_states(const struct thread_state *t, __u32 tid, __u64 now,
+					  struct wire_states *ret)
+{
+	__u32 reason = thread_reason(t, tid);
+	__u64 open = t->run == RUN_BLOCKED ? since(now, t->since) : 0, counted = open;
+
+	if (open && reason == WIRE_BLOCKED_PAUSE)
+		counted = since(paused_until(t, now), t->since);
+
+	thread_snapshot(t, now, &ret->counters);
+	ret->blocked_ns = t->blocked_ns + open;
+	for (int i = 0; i < WIRE_REASON_COUNT; i++)
+		ret->reason_ns[i] = t->reason_ns[i] + (i == reason ? counted : 0);
+}
+
+/*
+ * A thread's element is the first one with its number among THREAD_LOOKS, before the first that was
+ * never used: at tid % THREAD_SLOTS, else at places that are scattered. Threads of a process have
+ * numbers near to each other, so the first look nearly always finds; and a row of threads does not
+ * stand in the way of another (simulated: with 10,000 threads in rows of up to 1,000 all have a
+ * place). One that is being filled has THREAD_FILLING beside the number, so that it is not found
+ * yet; the search goes on behind one that is free again. The verifier goes through all looks once.
+ */
+#define THREAD_LOOKS 10
+#define THREAD_FILLING (1u << 31)
+#define THREAD_FREE (1u << 30)
+
+static __always_inline __u32 thread_place_at(__u32 tid, __u32 look)
+{
+	return (look ? (tid + look * 0x85ebca6bu) * 0x9e3779b1u >> 17 : tid) & (THREAD_SLOTS - 1);
+}
+
+static __always_inline struct thread_state *thread_at(__u32 tid, __u32 look)
+{
+	__u32 place = thread_place_at(tid, look);
+
+	return bpf_map_lookup_elem(&threads, &place);
+}
+
+/* 1 + its place; 0: it has none. */
+PART int thread_place(__u32 tid)
+{
+	struct thread_state *t;
+
+	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
+		t = thread_at(tid, i);
+		if (!t || !t->tid)
+			return 0;
+		if (t->tid == tid)
+			return 1 + thread_place_at(tid, i);
+	}
+	return 0;
+}
+
+static __noinline struct thread_state *thread_find(__u32 tid)
+{
+	__u32 place = thread_place(tid) - 1;
+
+	return place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+}
+
+/* For what runs at every switch; the others have thread_find(), which costs them less stack. */
+static __always_inline struct thread_state *thread_find_fast(__u32 tid)
+{
+	struct thread_state *t = thread_at(tid, 0);
+
+	if (!t || t->tid == tid)
+		return t;
+	return t->tid ? thread_find(tid) : 0;
+}
+
+/*
+ * 1 + the place of an element to be filled for tid; negative: of the one it has; 0: that is being
+ * filled now, or there is no room.
+ */
+PART int thread_claim(__u32 tid)
+{
+	struct thread_state *t;
+	__u32 was;
+
+	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
+		t = thread_at(tid, i);
+		if (!t || !t->tid)
+			break;
+		if (t->tid == tid)
+			return -(int)(1 + thread_place_at(tid, i));
+		if ((t->tid & ~THREAD_FILLING) == tid)
+			return 0;
+	}
+	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
+		t = thread_at(tid, i);
+		if (!t)
+			return 0;
+		was = t->tid;
+		if ((!was || was == THREAD_FREE) &&
+		    __sync_val_compare_and_swap(&t->tid, was, tid | THREAD_FILLING) == was)
+			return 1 + thread_place_at(tid, i);
+	}
+	return 0;
+}
+
+/* Whether, and for how long yet, an owner is blocked. */
+static __always_inline __u32 thread_doing(__u32 tid, __u64 now, __u64 *ret_ns)
+{
+	struct thread_state *t = tid ? thread_find(tid) : 0;
+
+	*ret_ns = 0;
+	if (!t || t->run != RUN_BLOCKED)
+		return 0;
+	*ret_ns = since(now, t->since);
+	return thread_reason(t, tid);
+}
+
+/* The thread's own probes: it goes into something that it will block in, and comes out of it. */
+static __always_inline void thread_does(struct thread_state *t, __u32 doing)
+{
+	if (t->doing != doing)
+		t->doing_before = t->doing;
+	t->doing = doing;
+}
+
+/* After Object.wait() a thread may have its monitor back without having been blocked on it. */
+static __always_inline void thread_done(struct thread_state *t, __u32 doing)
+{
+	if (t->doing != doing)
+		return;
+	t->doing = t->doing_before;
+	t->doing_before = WIRE_BLOCKED_OTHER;
+}
+
+/* A snapshot of another thread, or zeros when it is not (or no longer) known: then 0 is returned.
+ */
+static __always_inline int thread_snapshot_of(__u32 tid, __u64 now, struct wire_counters *ret)
+{
+	struct thread_state *t = tid ? thread_find(tid) : 0;
+
+	if (!t) {
+		__builtin_memset(ret, 0, sizeof(*ret));
+		return 0;
+	}
+	return thread_snapshot(t, now, ret);
+}
+
+/* The thread's id in the innermost pid namespace it is in. */
+static __always_inline __u32 task_ns_tid(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	unsigned int level = BPF_CORE_READ(pid, level);
+	struct upid upid = {};
+
+	if (!pid || level > 31)
+		return 0;
+	bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]);
+	return upid.nr;
+}
+
+struct task_struct___cpu {
+	unsigned int cpu; /* until 5.16 (bcf9033e5449) */
+} __attribute__((preserve_access_index));
+
+static __always_inline __u32 task_cpu(struct task_struct *task)
+{
+	struct task_struct___cpu *old = (void *)task;
+
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return BPF_CORE_READ(task, thread_info.cpu);
+	return BPF_CORE_READ(old, cpu);
+}
+
+/* If there is no room for it, it is told with the next sample. */
+static __always_inline void thread_tell(struct thread_state *t, struct task_struct *task, __u32 tid,
+					__u32 flags, __u64 now)
+{
+	struct wire_thread *r = emit_reserve(WIRE_THREAD, sizeof(*r));
+
+	if (!r)
+		return;
+	head_fill(&r->head, WIRE_THREAD, flags, tid, now);
+	r->start_ns = BPF_CORE_READ(task, start_boottime);
+	r->ns_tid = t->ns_tid;
+	r->pad = 0;
+	bpf_core_read(&r->comm, sizeof(r->comm), &task->comm);
+	t->told = 1;
+	emit_submit(r);
+}
+
+/* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
+static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
+						  __u32 flags)
+{
+	__u32 tid = BPF_CORE_READ(task, pid), ns_tid, place;
+	int claim = thread_claim(tid);
+	struct thread_state *t;
+
+	place = (__u32)(claim < 0 ? -claim : claim) - 1;
+	t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+	if (!t)
+		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
+	if (!t || claim < 0)
+		return t;
+	/* All behind its number. */
+	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
+	t->run = run;
+	t->since = now;
+	t->first = run == RUN_BLOCKED;
+	if (run != RUN_RUNNING)
+		t->off_since = now;
+	ns_tid = task_ns_tid(task);
+	t->ns_tid = ns_tid;
+	if (run == RUN_RUNNING) {
+		t->cpu = task_cpu(task);
+		t->steal_base = steal_read(steal_rq(task));
+	}
+	BARRIER();
+	t->tid = tid;
+	if (ns_tid != tid)
+		bpf_map_update_elem(&ns_tids, &ns_tid, &tid, BPF_ANY);
+	thread_tell(t, task, tid, flags, now);
+	return t;
+}
+
+/* The running thread's state; made when it was not known (a task older than the recording). */
+static __always_inline struct thread_state *thread_current(__u64 now)
+{
+	__u32 tid = current_tid();
+	struct thread_state *t = thread_find(tid);
+
+	if (!t)
+		t = thread_add((void *)bpf_get_current_task(), RUN_RUNNING, now, 0);
+	else if (t->run != RUN_RUNNING)
+		thread_is_on(t, now);
+	return t;
+}
+
+/* A thread id of the target's own namespace, as the kernel's. */
+static __always_inline __u32 tid_from_ns(__u32 ns_tid)
+{
+	__u32 *tid = bpf_map_lookup_elem(&ns_tids, &ns_tid);
+
+	return tid ? *tid : in_pid_namespace ? 0 : ns_tid;
+}

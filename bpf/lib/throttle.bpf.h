@@ -1,0 +1,101 @@
+/* bpf/lib/throttle.bpf.h: when a task could not run because its cgroup had used up its CPU
+ * quota. */
+#pragma once
+
+#include "bpf/lib/spoor.bpf.h"
+
+/*
+ * A throttled task is runnable to all tracepoints: no wake-up ends its throttling, the next switch
+ * to it does. But the kernel keeps, for each run queue of a cgroup on a CPU, for how long it has
+ * been throttled, by its own quota or by that of a cgroup around it; what that has grown by while a
+ * task was waiting in this queue is the time it was throttled. In the order of preference:
+ * throttled_clock_self_time, ns of the run queue's clock (6.6 and later);
+ * throttled_clock_pelt_time, which is scaled by the CPU's speed where the kernel knows that;
+ * throttled_clock_task_time (before 6.0). Each is added to when the quota is there again. (6.18
+ * throttles the tasks themselves on their way back to user space: what a task still does in the
+ * kernel is running time, and is treated so.)
+ *
+ * All this is read only while there is a quota: looked for at each sample (quota_on), so that one
+ * that is set during a recording is known at the next.
+ */
+struct task_group___spoor {
+	struct task_group___spoor *parent;
+	struct {
+		__u64 quota;
+	} cfs_bandwidth;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___spoor_throttle {
+	int throttle_count;
+	__u64 throttled_clock_self_time;
+	__u64 throttled_clock_pelt_time;
+	__u64 throttled_clock_task_time;
+} __attribute__((preserve_access_index));
+
+struct sched_entity___spoor_throttle {
+	struct cfs_rq___spoor_throttle *cfs_rq;
+} __attribute__((preserve_access_index));
+
+struct task_struct___spoor_throttle {
+	struct sched_entity___spoor_throttle se;
+	struct task_group___spoor *sched_task_group;
+} __attribute__((preserve_access_index));
+
+static __always_inline int throttle_available(void)
+{
+	struct cfs_rq___spoor_throttle *rq = 0;
+	struct sched_entity___spoor_throttle *se = 0;
+
+	return bpf_core_field_exists(se->cfs_rq) && bpf_core_field_exists(rq->throttle_count);
+}
+
+#define QUOTA_NONE (~0ULL)
+#define QUOTA_DEPTH_MAX 16
+
+/* Whether the task's cgroup, or one around it, has a quota. */
+static __always_inline int throttle_may_be(struct task_struct *task)
+{
+	struct task_struct___spoor_throttle *t = (void *)task;
+	struct task_group___spoor *group = 0;
+
+	if (!throttle_available() || !bpf_core_field_exists(t->sched_task_group) ||
+	    !bpf_core_field_exists(group->cfs_bandwidth))
+		return 0;
+	group = BPF_CORE_READ(t, sched_task_group);
+	for (int i = 0; group && i < QUOTA_DEPTH_MAX; i++) {
+		if (BPF_CORE_READ(group, cfs_bandwidth.quota) != QUOTA_NONE)
+			return 1;
+		group = BPF_CORE_READ(group, parent);
+	}
+	return 0;
+}
+
+/* The queue that the task runs in, or waits in; 0: this kernel has no quotas. */
+static __always_inline __u64 throttle_queue(struct task_struct *task)
+{
+	struct task_struct___spoor_throttle *t = (void *)task;
+
+	return throttle_available() ? (__u64)BPF_CORE_READ(t, se.cfs_rq) : 0;
+}
+
+static __always_inline __u64 throttle_clock(__u64 queue)
+{
+	struct cfs_rq___spoor_throttle *rq = (void *)queue;
+
+	if (!queue)
+		return 0;
+	if (bpf_core_field_exists(rq->throttled_clock_self_time))
+		return BPF_CORE_READ(rq, throttled_clock_self_time);
+	if (bpf_core_field_exists(rq->throttled_clock_pelt_time))
+		return BPF_CORE_READ(rq, throttled_clock_pelt_time);
+	if (bpf_core_field_exists(rq->throttled_clock_task_time))
+		return BPF_CORE_READ(rq, throttled_clock_task_time);
+	return 0;
+}
+
+static __always_inline int throttle_is_on(__u64 queue)
+{
+	struct cfs_rq___spoor_throttle *rq = (void *)queue;
+
+	return queue && throttle_available() && BPF_CORE_READ(rq, throttle_count) > 0;
+}

@@ -1,0 +1,175 @@
+/* Monitors: contended enter, entered, exit, wait, notify. Only the monitor's address is taken from
+ * the probe. */
+#include "bpf/lib/monitor.bpf.h"
+
+#include <bpf/usdt.bpf.h>
+
+/* Reads the object behind a monitor, and keeps it for the events that follow. */
+static __always_inline struct monitor_state *monitor_read(__u64 monitor)
+{
+	struct monitor_state *m, fresh = {};
+	__u64 oop;
+
+	fresh.handle = read_u64(monitor + layout.mon_object);
+	oop = fresh.handle ? read_u64(fresh.handle) : 0;
+	if (oop)
+		fresh.klass = oop_klass(oop);
+	fresh.hash = mark_hash(read_u64(monitor + layout.mon_header));
+	m = bpf_map_lookup_elem(&monitors, &monitor);
+	if (m && m->handle == fresh.handle && m->klass == fresh.klass) {
+		m->hash = fresh.hash;
+		return m;
+	}
+	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&monitors, &monitor);
+}
+
+static __always_inline struct monitor_state *monitor_find(__u64 monitor)
+{
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
+
+	return m ? m : monitor_read(monitor);
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct monitor_state *m;
+	struct wire_lock *r;
+	__u32 owner, source, stack, owner_stack, tid = current_tid();
+	__u64 word, turns;
+
+	if (!t || !(m = monitor_read(monitor))) {
+		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_does(t, WIRE_BLOCKED_LOCK);
+	t->monitor = monitor;
+	t->monitor_blocked = 1;
+	t->monitor_misses = 0;
+	word = read_u64(monitor + layout.mon_owner);
+	owner = owner_tid(word, &source);
+	if (owner)
+		monitor_owned_by(m, owner);
+	class_flags(m->klass);
+	t->want = 0;
+	stack = stack_here(ctx, t, 0);
+	owner_stack = stack_of_owner(owner, tid, &turns);
+	if (owner_stack &&
+	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
+		owner_stack = 0;
+	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_MONITOR_ENTER, 0, tid, t, monitor, m, 0, now, stack);
+	r->owner_stack = owner_stack;
+	r->owner_doing = thread_doing(owner, now, &r->owner_doing_ns);
+	r->owner_tid = owner;
+	r->owner_source = source;
+	thread_snapshot_of(owner, now, &r->owner);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct monitor_state *m;
+	struct wire_lock *r;
+	__u32 owner, tid = current_tid();
+
+	if (!t || !(m = monitor_find(monitor))) {
+		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_done(t, WIRE_BLOCKED_LOCK);
+	t->monitor_blocked = 0;
+	owner = m->owner != tid ? m->owner : m->previous;
+	monitor_owned_by(m, tid);
+	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_MONITOR_ENTERED, 0, tid, t, monitor, m, 0, now, 0);
+	r->owner_stack = 0;
+	r->owner_doing = 0;
+	r->owner_doing_ns = 0;
+	r->owner_tid = owner;
+	r->owner_source = owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
+	thread_snapshot_of(owner, now, &r->owner);
+	emit_submit(r);
+	return 0;
+}
+
+/* The events that carry the thread's own counters only. */
+static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 flags, __u64 monitor,
+				      __u64 time, int reread)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct monitor_state *m = 0;
+	struct wire_lock *r;
+	__u32 stack = 0;
+
+	if (t) {
+		m = reread ? monitor_read(monitor) : monitor_find(monitor);
+		if (kind == WIRE_MONITOR_WAIT_BEGIN)
+			thread_does(t, WIRE_BLOCKED_WAIT);
+		else if (kind == WIRE_MONITOR_WAIT_END)
+			thread_done(t, WIRE_BLOCKED_WAIT);
+	}
+	if (!m) {
+		count_drop(kind, WIRE_LOST_MAP);
+		return 0;
+	}
+	class_flags(m->klass);
+	if (kind == WIRE_MONITOR_WAIT_END) {
+		monitor_owned_by(m, current_tid());
+	} else if (kind == WIRE_MONITOR_EXIT || kind == WIRE_MONITOR_WAIT_BEGIN) {
+		if (m->owner == current_tid())
+			m->released = 1;
+		t->monitor = monitor;
+		t->monitor_misses = 0;
+		t->want = 0;
+		stack = stack_here(ctx, t, kind == WIRE_MONITOR_EXIT);
+	}
+	r = emit_reserve(kind, WIRE_LOCK_SHORT);
+	if (!r)
+		return 0;
+	lock_fill(r, kind, flags, current_tid(), t, monitor, m, time, now, stack);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_contended_exit, __u64 java_id, __u64 monitor)
+{
+	return emit_short(ctx, WIRE_MONITOR_EXIT, 0, monitor, 0, 0);
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_wait, __u64 java_id, __u64 monitor, __u64 name, __u32 length, __u64 millis)
+{
+	return emit_short(ctx, WIRE_MONITOR_WAIT_BEGIN, 0, monitor, millis, 1);
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_waited, __u64 java_id, __u64 monitor)
+{
+	return emit_short(ctx, WIRE_MONITOR_WAIT_END, 0, monitor, 0, 0);
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_notify, __u64 java_id, __u64 monitor)
+{
+	return emit_short(ctx, WIRE_MONITOR_NOTIFY, 0, monitor, 0, 1);
+}
+
+SEC("usdt")
+int BPF_USDT(monitor_notify_all, __u64 java_id, __u64 monitor)
+{
+	return emit_short(ctx, WIRE_MONITOR_NOTIFY, WIRE_NOTIFY_ALL, monitor, 0, 1);
+}

@@ -1,0 +1,320 @@
+/*
+ * Monitors of a patched JVM, by the probes of jvm-hooks/probes.h. Everything that an event says
+ * comes from the probe, except the owner at enter, and the object where no probe has told it yet.
+ * Chains are walked where the thread does not own the monitor: whoever waits for it would wait for
+ * the walk.
+ */
+#include "bpf/lib/exact.bpf.h"
+#include "bpf/lib/monitor.bpf.h"
+
+#include <bpf/usdt.bpf.h>
+
+static __always_inline __u32 wait_flags(__u64 flags)
+{
+	return (flags & SPOOR_AFTER_WAIT ? WIRE_AFTER_WAIT : 0) |
+	       (flags & SPOOR_IN_WAIT ? WIRE_IN_WAIT : 0) |
+	       (flags & SPOOR_RESOLVES ? WIRE_RESOLVES : 0);
+}
+
+static __always_inline struct monitor_state *monitor_get(__u64 monitor)
+{
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor), fresh = {};
+
+	if (m)
+		return m;
+	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&monitors, &monitor);
+}
+
+/* A record that tells which object it is. */
+static __always_inline void monitor_told(struct monitor_state *m, struct wire_exact *r, __u64 klass,
+					 __u64 hash)
+{
+	if (m)
+		m->klass = klass;
+	r->klass = klass;
+	r->hash = (__u32)hash;
+}
+
+/*
+ * Some probes do not tell the object, and those that do may have fired before anybody was attached
+ * (a thread has been waiting since then, and is notified). Then it is read; the thread is where no
+ * collector moves it. 0: it is known, or cannot be read.
+ */
+static __noinline __u64 monitor_klass(__u64 monitor)
+{
+	struct monitor_state *m = monitor_get(monitor);
+	__u64 handle, oop, klass;
+
+	if (!m || m->klass)
+		return 0;
+	handle = read_u64(monitor + layout.mon_object);
+	oop = handle ? read_u64(handle) : 0;
+	klass = oop ? oop_klass(oop) : 0;
+	class_flags(klass);
+	m->klass = klass;
+	return klass;
+}
+
+static __always_inline void monitor_tell(struct wire_exact *r, __u64 monitor, __u64 klass)
+{
+	r->object = monitor;
+	r->klass = klass;
+	if (klass)
+		r->hash = mark_hash(read_u64(monitor + layout.mon_header));
+}
+
+/* Whoever was seen to own it last. Programs may run in another order than that of the numbers. */
+static __always_inline void monitor_owned(struct monitor_state *m, __u64 sequence, __u32 tid)
+{
+	if (!m || m->sequence > sequence)
+		return;
+	m->sequence = sequence;
+	monitor_owned_by(m, tid);
+}
+
+/* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
+SEC("usdt")
+int exact_gate(struct pt_regs *ctx)
+{
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64 hash)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_exact *r;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_INFLATE, WIRE_LOST_MAP);
+		return 0;
+	}
+	class_flags(klass);
+	r = exact_short(WIRE_EXACT_INFLATE, 0, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	monitor_told(monitor_get(monitor), r, klass, hash);
+	r->how = (__u32)cause;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_exact *r;
+
+	bpf_map_delete_elem(&monitors, &monitor);
+	if (!t) {
+		count_drop(WIRE_EXACT_DEFLATE, WIRE_LOST_MAP);
+		return 0;
+	}
+	class_flags(klass);
+	r = exact_short(WIRE_EXACT_DEFLATE, 0, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	monitor_told(0, r, klass, hash);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u64 hash,
+	     __u64 flags)
+{
+	__u64 now = bpf_ktime_get_ns(), word, turns;
+	struct thread_state *t = thread_current(now);
+	struct monitor_state *m = monitor_get(monitor);
+	struct wire_exact *r;
+	__u32 owner, source, stack, owner_stack;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_ENTER, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_does(t, WIRE_BLOCKED_LOCK);
+	t->monitor = monitor;
+	t->monitor_blocked = 1;
+	word = read_u64(monitor + layout.mon_owner);
+	owner = owner_tid(word, &source);
+	if (owner)
+		monitor_owned(m, sequence, owner);
+	class_flags(klass);
+	t->want = 0;
+	stack = stack_here(ctx, t, 0);
+	owner_stack = stack_of_owner(owner, current_tid(), &turns);
+	if (owner_stack &&
+	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
+		owner_stack = 0;
+	r = emit_reserve(WIRE_EXACT_ENTER, sizeof(*r));
+	if (!r)
+		return 0;
+	exact_fill(r, WIRE_EXACT_ENTER, wait_flags(flags), t, now);
+	r->object = monitor;
+	monitor_told(m, r, klass, hash);
+	r->sequence = sequence;
+	r->stack = stack;
+	exact_owner(r, owner, source, owner_stack, now);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired, __u64 flags)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
+	__u32 owner = 0, tid = current_tid();
+	struct wire_exact *r;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_ENTERED, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_done(t, WIRE_BLOCKED_LOCK);
+	t->monitor_blocked = 0;
+	t->monitor = 0;
+	if (m)
+		owner = m->owner != tid ? m->owner : m->previous;
+	monitor_owned(m, sequence, tid);
+	r = emit_reserve(WIRE_EXACT_ENTERED, sizeof(*r));
+	if (!r)
+		return 0;
+	exact_fill(r, WIRE_EXACT_ENTERED, wait_flags(flags), t, now);
+	if (acquired && acquired < now)
+		r->head.time_ns = acquired;
+	monitor_tell(r, monitor, klass);
+	r->sequence = sequence;
+	exact_owner(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, 0, now);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __u64 released,
+	     __u64 flags, __u64 forward)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
+	struct wire_exact *r;
+	__u32 stack;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_EXIT, WIRE_LOST_MAP);
+		return 0;
+	}
+	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
+	t->want = 0;
+	stack = stack_here(ctx, t, 1);
+	r = exact_short(WIRE_EXACT_EXIT, wait_flags(flags), t, now);
+	if (!r)
+		return 0;
+	r->head.time_ns = released;
+	monitor_tell(r, monitor, klass);
+	r->sequence = sequence;
+	r->time = acquired ? since(released, acquired) : 0;
+	r->forward = forward;
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_tid, __u64 like,
+	     __u64 count, __u64 held, __u64 ended, __u64 parts)
+{
+	struct wire_fold *r = emit_reserve(WIRE_EXACT_FOLD, sizeof(*r));
+
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_EXACT_FOLD, 0, current_tid(), ended);
+	r->object = monitor;
+	r->first = first;
+	r->last = last;
+	r->like = like;
+	r->count = count;
+	r->held_ns = held;
+	r->owner_tid = ns_tid ? tid_from_ns((__u32)ns_tid) : 0;
+	r->parts = (__u32)parts;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 millis)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_exact *r;
+	__u32 stack;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_WAIT_BEGIN, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_does(t, WIRE_BLOCKED_WAIT);
+	class_flags(klass);
+	t->want = 0;
+	stack = stack_here(ctx, t, 0);
+	r = exact_short(WIRE_EXACT_WAIT_BEGIN, 0, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	monitor_told(monitor_get(monitor), r, klass, hash);
+	r->time = millis;
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_waited, __u64 monitor, __u64 how)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_exact *r;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_WAIT_END, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_done(t, WIRE_BLOCKED_WAIT);
+	r = exact_short(WIRE_EXACT_WAIT_END, 0, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	r->how = (__u32)how;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(exact_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __u64 all)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
+	struct wire_exact *r;
+
+	if (!t) {
+		count_drop(WIRE_EXACT_NOTIFY, WIRE_LOST_MAP);
+		return 0;
+	}
+	r = exact_short(WIRE_EXACT_NOTIFY, all ? WIRE_NOTIFY_ALL : 0, t, now);
+	if (!r)
+		return 0;
+	monitor_tell(r, monitor, klass);
+	r->sequence = sequence;
+	r->target = tid_from_ns((__u32)ns_tid);
+	emit_submit(r);
+	return 0;
+}

@@ -1,0 +1,72 @@
+/* bpf/probes/park.bpf.h: what a thread parks on, and who owns that. */
+#pragma once
+
+#include "bpf/lib/stack.bpf.h"
+
+#define RRWL_SHARED_SHIFT                                                                          \
+	16 /* ReentrantReadWriteLock.Sync: read holds in the upper half of state */
+
+static __always_inline __u64 blocker_read(struct thread_state *t)
+{
+	__u64 java_thread, oop;
+
+	if (!layout.ready || layout.thread_park_blocker < 0)
+		return 0;
+	if (!t->thread_handle) {
+		java_thread = java_thread_current(t);
+		if (!java_thread)
+			return 0;
+		t->thread_handle = read_u64(java_thread + layout.jt_thread_obj);
+	}
+	oop = t->thread_handle ? read_u64(t->thread_handle) : 0;
+	return oop ? read_oop(oop + layout.thread_park_blocker) : 0;
+}
+
+/* The thread behind a java.lang.Thread object. */
+static __always_inline __u32 thread_object_tid(__u64 oop)
+{
+	if (!oop || layout.thread_eetop < 0)
+		return 0;
+	return java_thread_tid(read_u64(oop + layout.thread_eetop));
+}
+
+/* Who holds it, as far as java.util.concurrent's own fields tell. Never a guess: 0 when they do
+ * not. */
+static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret_source,
+					   __u32 *ret_readers)
+{
+	__u64 thread;
+	__u32 tid;
+
+	*ret_source = WIRE_OWNER_UNKNOWN;
+	*ret_readers = 0;
+	if (!(flags & WIRE_CLASS_AOS) || layout.aos_owner < 0)
+		return 0;
+	thread = read_oop(object + layout.aos_owner);
+	if (thread) {
+		tid = thread_object_tid(thread);
+		*ret_source = tid ? WIRE_OWNER_EXCLUSIVE : WIRE_OWNER_UNRESOLVED;
+		return tid;
+	}
+	*ret_source = WIRE_OWNER_NONE;
+	if (!(flags & WIRE_CLASS_RRWL) || layout.aqs_state < 0 || layout.rrwl_first_reader < 0)
+		return 0;
+	*ret_readers = read_u32(object + layout.aqs_state) >> RRWL_SHARED_SHIFT;
+	if (!*ret_readers)
+		return 0;
+	/* Not null: a thread that has held a read lock since the count was last zero. */
+	tid = thread_object_tid(read_oop(object + layout.rrwl_first_reader));
+	*ret_source = tid ? WIRE_OWNER_FIRST_READER : WIRE_OWNER_UNKNOWN;
+	return tid;
+}
+
+/* What park_end needs of park_begin. */
+static __always_inline void park_keep(struct thread_state *t, __u64 object, __u64 klass, __u32 hash,
+				      __u32 owner, __u32 source)
+{
+	t->park_object = object;
+	t->park_klass = klass;
+	t->park_owner = owner;
+	t->park_owner_source = source;
+	t->park_hash = hash;
+}

@@ -1,0 +1,484 @@
+/*
+ * Where the threads of the target are: on a CPU, stolen from, waiting for a CPU, blocked.
+ *
+ * At each switch the growth of this CPU's steal clock since its last switch is what was stolen
+ * while `prev` was on it: charged to prev if it is a thread of the target, else to "other" or
+ * "idle", so that per CPU jvm + other + idle == growth of the clock, always.
+ */
+#include "bpf/lib/monitor.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile __u32 find_pid = 0;   /* the target as user space calls it ... */
+const volatile __u32 find_pidns = 0; /* ... in this pid namespace (inode number) */
+const volatile __u32 switch_has_state =
+	0; /* sched_switch has prev_state as 4th argument (5.18, be 8) */
+
+#define PF_EXITING 0x00000004
+#define TASK_RUNNING 0
+#define TASK_UNINTERRUPTIBLE 2
+#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
+
+struct task_struct___old {
+	long state; /* until 5.14 (2f064a59a11f) */
+} __attribute__((preserve_access_index));
+
+static __always_inline __u64 task_state(struct task_struct *task)
+{
+	struct task_struct___old *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ(old, state);
+}
+
+static __always_inline void switch_out(struct thread_state *t, struct task_struct *task, __u64 now,
+				       __u64 stolen, __u32 run, __u32 reason)
+{
+	__u64 on = since(now, t->since);
+
+	write_begin(t);
+	t->stolen_ns += stolen;
+	t->cpu_ns += since(on, stolen);
+	t->off_since = now;
+	t->pause_first = safepoints_ended;
+	t->off_wait = t->runnable_ns;
+	t->off_throttled = t->throttled_ns;
+	t->reason = reason;
+	if (run == RUN_RUNNABLE) {
+		runnable_from(t, task, now);
+	} else {
+		t->run = run;
+		t->since = now;
+	}
+	write_end(t);
+}
+
+static __noinline int tell_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
+{
+	__u64 off = since(now, t->off_since), wait = t->runnable_ns - t->off_wait;
+	__u32 reason = t->reason;
+	struct wire_off_cpu *r;
+
+	/* Locks, waits and parks have events of their own. */
+	if (reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
+	    reason == WIRE_BLOCKED_PARK) {
+		if (wait < off_cpu_ns)
+			return 0;
+	}
+	r = emit_reserve(WIRE_OFF_CPU, sizeof(*r));
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_OFF_CPU, 0, tid, now);
+	r->self.cpu_ns = t->cpu_ns;
+	r->self.stolen_ns = t->stolen_ns;
+	r->self.runnable_ns = t->runnable_ns;
+	r->self.throttled_ns = t->throttled_ns;
+	r->off_ns = off;
+	r->cpu_wait_ns = wait;
+	r->throttled_ns = t->throttled_ns - t->off_throttled;
+	r->reason = reason;
+	r->pad = 0;
+	emit_submit(r);
+	return 0;
+}
+
+static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 now, __u64 clock,
+				      __u32 cpu)
+{
+	if (now < t->since)
+		now = t->since;
+	write_begin(t);
+	if (t->run == RUN_RUNNABLE)
+		runnable_to(t, now);
+	else if (t->run == RUN_BLOCKED)
+		blocked_to(t, tid, now);
+	t->run = RUN_RUNNING;
+	t->since = now;
+	t->steal_base = clock;
+	t->cpu = cpu;
+	write_end(t);
+	if (t->off_since && since(now, t->off_since) >= off_cpu_ns)
+		tell_off_cpu(t, tid, now);
+}
+
+#if defined(__TARGET_ARCH_x86)
+/*
+ * Calls in which the VM waits for itself. None: the thread was not in a call, as in a page fault.
+ */
+enum {
+	CALL_PAUSE = 34,
+	CALL_NANOSLEEP = 35,
+	CALL_RT_SIGSUSPEND = 130,
+	CALL_FUTEX = 202,
+	CALL_CLOCK_NANOSLEEP = 230
+};
+
+/* Whether it waits in a system call for something outside. Cheap, and most that wait do so. */
+static __always_inline int in_io_call(struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	long call = (long)regs->orig_ax;
+
+	return call >= 0 && call != CALL_FUTEX && call != CALL_NANOSLEEP &&
+	       call != CALL_CLOCK_NANOSLEEP && call != CALL_PAUSE && call != CALL_RT_SIGSUSPEND;
+}
+#else
+static __always_inline int in_io_call(struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
+/*
+ * Why a thread that leaves its CPU is blocked. Its probes have told of locks, waits, parks and
+ * sleeps. Else one in native code waits for something outside. One that is not, while a safepoint
+ * begins or is on, has been stopped by it, and one that has asked for a VM operation waits for it,
+ * as far as there is a safepoint meanwhile (blocked_to). All else is the VM's own affair.
+ */
+static __always_inline __u32 reason_of(struct thread_state *t, struct task_struct *task, __u32 tid,
+				       __u64 state)
+{
+	__u64 java_thread = t->java_thread, *known;
+	__u32 at;
+
+	if (t->doing)
+		return t->doing;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return WIRE_BLOCKED_IO;
+	if (!java_thread) {
+		if (!t->java_known) {
+			known = bpf_map_lookup_elem(&java_thread_of, &tid);
+			t->java_known = known ? *known : 0;
+		}
+		java_thread = t->java_known;
+	}
+	if (!java_thread || layout.jt_state < 0)
+		return WIRE_BLOCKED_OTHER;
+	if (in_io_call(task))
+		return WIRE_BLOCKED_IO;
+	at = read_u32(java_thread + layout.jt_state);
+	if (at == THREAD_IN_NATIVE)
+		return WIRE_BLOCKED_IO;
+	return safepoint_on || t->requested == safepoints_ended + 1 ? WIRE_BLOCKED_PAUSE
+								    : WIRE_BLOCKED_OTHER;
+}
+
+static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, __u64 now)
+{
+	struct wire_theft *r = emit_reserve(WIRE_THEFT, sizeof(*r));
+
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_THEFT, 0, tid, now);
+	r->taken_ns = taken;
+	r->turn_ns = turn;
+	r->cpu = cpu;
+	r->pad = 0;
+	emit_submit(r);
+	return 0;
+}
+
+/*
+ * A thread of the target leaves its CPU, on which `stolen` was taken since the last switch;
+ * `clock` is the steal clock now. What was taken before it was known to be there is not its own.
+ */
+static __always_inline void leave(struct thread_state *t, struct task_struct *task, __u32 tid,
+				  struct wire_cpu *c, __u64 now, __u64 clock, __u64 stolen,
+				  __u32 run, __u32 reason)
+{
+	__u64 own;
+
+	if (t->run != RUN_RUNNING)
+		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->cpu);
+	if (now < t->since)
+		now = t->since;
+	own = since(clock, t->steal_base);
+	if (own > stolen)
+		own = stolen;
+	/* The clock is told late at times: what is more than the turn was taken before it. */
+	if (own > now - t->since)
+		own = now - t->since;
+	c->jvm_stolen_ns += own;
+	c->other_stolen_ns += stolen - own;
+	if (own && own >= off_cpu_ns)
+		tell_theft(tid, t->cpu, own, now - t->since, now);
+	switch_out(t, task, now, own, run, reason);
+}
+
+SEC("tp_btf/sched_switch")
+int sched_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u32 target = target_tgid, tid;
+	struct thread_state *t = 0;
+	__u64 now, clock, stolen = 0;
+	struct wire_cpu *c;
+
+	if (!target)
+		return 0;
+	/* From one of the others to one of the others: what is stolen from them is told together,
+	 * so that it need not be read in between. Most switches of a machine are such. */
+	if ((__u32)prev->tgid != target && (__u32)next->tgid != target && prev->pid && next->pid)
+		return 0;
+	tid = bpf_get_smp_processor_id();
+	c = bpf_map_lookup_elem(&cpus, &tid);
+	if (!c)
+		return 0;
+	if (!c->rq)
+		c->rq = steal_rq(prev);
+	clock = steal_at_switch(prev, c->rq);
+	/* A hypervisor's own record may be ahead of the run queue's clock, by all of a theft. */
+	now = clock != c->clock_ns ? bpf_ktime_get_ns()
+				   : clock_now(prev, &c->ahead_ns, &c->set_at_ns);
+	if (c->seen)
+		stolen = since(clock, c->clock_ns);
+	else
+		c->base_ns = clock; /* the first switch seen here: nothing is known of before */
+	c->seen = 1;
+	c->clock_ns = clock;
+
+	if ((__u32)prev->tgid == target) {
+		tid = prev->pid;
+		t = thread_find_fast(tid);
+	}
+	if (t) {
+		__u64 state = switch_has_state ? ctx[3] & 0xffffffff : task_state(prev);
+		int runnable = (ctx[0] & 0xff) || state == TASK_RUNNING;
+
+		if (runnable)
+			leave(t, prev, tid, c, now, clock, stolen, RUN_RUNNABLE,
+			      WIRE_BLOCKED_OTHER);
+		else
+			leave(t, prev, tid, c, now, clock, stolen, RUN_BLOCKED,
+			      reason_of(t, prev, tid, state));
+		if (!t->regs) {
+			t->regs = (__u64)bpf_task_pt_regs(prev);
+			t->task = (__u64)prev;
+		}
+		if (t->want)
+			stack_tell(t, tid, WIRE_STACK_SWITCH, now);
+		if (t->monitor && !exact)
+			monitor_look(t, tid, now);
+	} else if (prev->pid == 0) {
+		c->idle_stolen_ns += stolen;
+	} else {
+		c->other_stolen_ns += stolen;
+	}
+
+	c->current = next->pid ? WIRE_CPU_OTHER : WIRE_CPU_IDLE;
+	if ((__u32)next->tgid != target)
+		return 0;
+	tid = next->pid;
+	t = thread_find_fast(tid);
+	if (!t && !(next->flags & PF_EXITING))
+		t = thread_add(next, RUN_RUNNABLE, now, 0);
+	if (t) {
+		c->current = WIRE_CPU_JVM;
+		switch_in(t, tid, now, clock, bpf_get_smp_processor_id());
+	}
+	return 0;
+}
+
+/* The queue that the task has been put into: its clock has been brought up to date for that. */
+static __always_inline __u64 wake_now(struct task_struct *task)
+{
+	struct task_struct___spoor *t = (void *)task;
+	struct sched_entity___spoor *se = 0;
+	struct rq___spoor *rq = 0;
+	struct wire_cpu *c;
+	__u32 cpu;
+
+	if (!bpf_core_field_exists(se->cfs_rq) || !bpf_core_field_exists(rq->cpu))
+		return bpf_ktime_get_ns();
+	cpu = t->se.cfs_rq->rq->cpu;
+	c = bpf_map_lookup_elem(&cpus, &cpu);
+	return c ? clock_now(task, &c->ahead_ns, &c->set_at_ns) : bpf_ktime_get_ns();
+}
+
+static __always_inline int wake(struct task_struct *task)
+{
+	struct thread_state *t;
+	__u64 now;
+	__u32 tid;
+
+	if (!target_tgid || (__u32)task->tgid != target_tgid)
+		return 0;
+	tid = task->pid;
+	t = thread_find_fast(tid);
+	if (!t || t->run != RUN_BLOCKED)
+		return 0;
+	now = wake_now(task);
+	if (now < t->since)
+		now = t->since;
+	write_begin(t);
+	blocked_to(t, tid, now);
+	runnable_from(t, task, now);
+	write_end(t);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	return wake(task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *task)
+{
+	if (target_tgid && (__u32)task->tgid == target_tgid)
+		thread_add(task, RUN_RUNNABLE, bpf_ktime_get_ns(), 0);
+	return 0;
+}
+
+static __always_inline void emit_sample(__u32 kind, __u32 tid, const struct thread_state *t,
+					__u64 now)
+{
+	struct wire_sample *r = emit_reserve(kind, sizeof(*r));
+
+	if (!r)
+		return;
+	head_fill(&r->head, kind, 0, tid, now);
+	thread_states(t, tid, now, &r->self);
+	emit_submit(r);
+}
+
+/* What the steal clock has grown by since the last switch belongs to the thread that ends now. */
+static __always_inline void close_account(struct thread_state *t, struct task_struct *task,
+					  __u32 tid, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 clock;
+
+	if (!c || !c->seen)
+		return;
+	clock = steal_read(c->rq);
+	leave(t, task, tid, c, now, clock, since(clock, c->clock_ns), RUN_RUNNABLE,
+	      WIRE_BLOCKED_OTHER);
+	c->clock_ns = clock;
+	c->current = WIRE_CPU_OTHER;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_process_exit, struct task_struct *task)
+{
+	struct thread_state *t;
+	__u64 java_thread, parker, now;
+	__u32 tid, ns_tid;
+
+	if (!target_tgid || (__u32)task->tgid != target_tgid)
+		return 0;
+	tid = task->pid;
+	t = thread_find(tid);
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	close_account(t, task, tid, now);
+	emit_sample(WIRE_THREAD_END, tid, t, now);
+	java_thread = t->java_thread;
+	parker = t->parker;
+	ns_tid = t->ns_tid;
+	if (java_thread)
+		bpf_map_delete_elem(&java_threads, &java_thread);
+	if (parker)
+		bpf_map_delete_elem(&parkers, &parker);
+	if (ns_tid != tid)
+		bpf_map_delete_elem(&ns_tids, &ns_tid);
+	bpf_map_delete_elem(&java_thread_of, &tid);
+	bpf_map_delete_elem(&first_reasons, &tid);
+	t->tid = THREAD_FREE;
+	return 0;
+}
+
+/* The pid by which user space knows the target, in user space's namespace. */
+static __always_inline int is_target(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	unsigned int level = BPF_CORE_READ(pid, level);
+
+	for (unsigned int i = 0; i < 32 && i <= level; i++) {
+		struct upid upid = {};
+
+		bpf_core_read(&upid, sizeof(upid), &pid->numbers[i]);
+		if ((__u32)upid.nr == find_pid && BPF_CORE_READ(upid.ns, ns.inum) == find_pidns)
+			return 1;
+	}
+	return 0;
+}
+
+/* First pass: finds the target in the initial namespace. Second pass: makes its threads known. */
+SEC("iter/task")
+int find_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_state *t;
+	__u64 now;
+	__u32 run;
+
+	if (!task)
+		return 0;
+	if (!target_tgid) {
+		if (is_target(task)) {
+			in_pid_namespace = task_ns_tid(task) != (__u32)task->pid;
+			target_tgid = task->tgid;
+		}
+		return 0;
+	}
+	if ((__u32)task->tgid != target_tgid || (task->flags & PF_EXITING))
+		return 0;
+	now = bpf_ktime_get_ns();
+	run = BPF_CORE_READ(task, on_cpu)  ? RUN_RUNNING
+	      : BPF_CORE_READ(task, on_rq) ? RUN_RUNNABLE
+					   : RUN_BLOCKED;
+	t = thread_add(task, run, now, WIRE_EXISTED);
+	if (t) {
+		t->regs = (__u64)bpf_task_pt_regs(task);
+		t->task = (__u64)task;
+	}
+	if (!quota_on && throttle_may_be(task))
+		quota_on = 1;
+	return 0;
+}
+
+static long sample_thread(void *map, const __u32 *place, struct thread_state *t, __u64 *now)
+{
+	__u32 tid = t->tid;
+
+	if (!tid || tid & (THREAD_FILLING | THREAD_FREE))
+		return 0;
+	if (!quota_on && t->task && throttle_may_be((void *)t->task))
+		quota_on = 1;
+	if (!t->told && t->task)
+		thread_tell(t, (void *)t->task, tid, 0, *now);
+	emit_sample(WIRE_THREAD_SAMPLE, tid, t, *now);
+	return 0;
+}
+
+/* One record per thread; run by user space at the end of each window. */
+SEC("syscall")
+int sample_threads(void *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	bpf_for_each_map_elem(&threads, sample_thread, &now, 0);
+	return 0;
+}
+
+static long sample_cpu(__u32 i, void *ctx)
+{
+	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &i);
+
+	if (c)
+		c->sample_ns = steal_read(c->rq);
+	return 0;
+}
+
+/* Reads the steal clock of all CPUs into their entries, before user space reads them. */
+SEC("syscall")
+int sample_cpus(void *ctx)
+{
+	bpf_loop(WIRE_CPUS_MAX, sample_cpu, 0, 0);
+	return 0;
+}

@@ -1,0 +1,711 @@
+/* bpf/walk/hotspot.bpf.h: walks the stack of a Java thread of HotSpot. Compiles for the host
+ * too. */
+#pragma once
+
+/*
+ * How a stack of HotSpot (JDK 17, x86-64) is walked from outside
+ *
+ * Where to begin. A thread that is in the VM, in native code or blocked has left its Java code
+ * through a frame anchor (JavaThread::_anchor): sp, pc and fp of its last Java frame. A thread that
+ * is in Java code, or that was called from it as a leaf (a monitor exit from C2 code or from the
+ * interpreter), has a clear anchor: then the walk begins at its registers. Out of libjvm it goes by
+ * the library's own unwind rules (.eh_frame), which user space looks up for each pc that comes by,
+ * once. libjvm's code keeps no frame pointers, and its frames are full of stale return addresses,
+ * so nothing is scanned.
+ *
+ * Each frame has a pc, an sp and an fp. The code cache's segment map leads from the pc to the
+ * CodeBlob:
+ * - an nmethod (native wrappers are some): the caller's pc is the word below sp + frame size, its
+ * fp the word below that: all compiled frames save rbp there, and if the caller is interpreted that
+ * is its frame pointer. (C2 uses rbp as a general register: no chain of frame pointers is
+ * followed.) A frame that is to be deoptimized returns to the deoptimization handler: the pc that
+ * it would have returned to is kept in the frame.
+ * - a stub with a frame size: the same, but it is no Java frame.
+ * - the interpreter: everything is relative to fp. The bytecode pointer must lie in
+ *   the code of its Method.
+ * - the call stub (StubRoutines::_call_stub_return_address): Java code called from native code. The
+ *   JavaCallWrapper in its frame has the anchor of the Java frames below; none: this is the base.
+ *
+ * Return addresses lie at points where frames are whole. Only the first frame of a thread that was
+ * interrupted in Java code may be half built: in the prologue or the epilogue of compiled code the
+ * next instructions tell. User space then demands a PcDesc of exactly that pc for each compiled
+ * frame but an interrupted one, so that a walk that has gone astray is found out.
+ *
+ * sp grows with every frame: the walk ends, whatever it reads.
+ *
+ * Most walks repeat an earlier one. A walk is a function of where it begins, of the code cache, and
+ * of the words of the stack that it reads: return addresses, some frame pointers, the interpreter's
+ * Method, bytecode pointer and sender sp. These words are noted (hs_note), and kept with the
+ * chain's id. The next walk that begins at the same sp and pc reads that part of the stack at once;
+ * if all noted words are the same, and no code or class has been unloaded, it is the same chain.
+ * Frame pointers are noted only where one is used: rbp may hold anything else.
+ */
+
+#include "bpf/walk/walk.bpf.h"
+
+/* --- the code cache ---------------------------------------------------------------------- */
+
+struct hs_hop {
+	struct hs_walk *w;
+	__u64 segmap;
+	__u64 segment;
+	__u64 found;
+};
+
+/* A segment's byte says how many segments to go back; 0: its block begins here; 0xff: it is free.
+ */
+HS_FN long hs_hop(struct hs_hop *h)
+{
+	__u8 back = 0xff;
+
+	/* The map is the target's: it could lead a long way for each frame. */
+	if (++h->w->hops > HS_HOPS_WALK_MAX)
+		return 1;
+	if (HS_READ(h->w, &back, h->segmap + h->segment) || back == 0xff || back > h->segment)
+		return 1;
+	if (!back) {
+		h->found = 1;
+		return 1;
+	}
+	h->segment -= back;
+	return 0;
+}
+
+#ifdef __bpf__
+static long hs_hop_step(__u32 i, struct hs_hop *h)
+{
+	return hs_hop(h);
+}
+#endif
+
+HS_FN __u64 hs_block_in(struct hs_walk *w, const struct wire_code_heap *heap, __u64 pc)
+{
+	__u64 shift = heap->segment_shift & 31;
+	struct hs_hop h = {
+		.w = w, .segmap = heap->segmap, .segment = (pc - heap->low) >> shift, .found = 0};
+
+#ifdef __bpf__
+	bpf_loop(HS_HOPS_MAX, hs_hop_step, &h, 0);
+#else
+	for (int i = 0; i < HS_HOPS_MAX; i++)
+		if (hs_hop(&h))
+			break;
+#endif
+	return h.found ? heap->low + (h.segment << shift) : 0;
+}
+
+HS_FN int hs_in_heap(struct hs_walk *w, __u64 pc)
+{
+	for (int i = 0; i < HS_HEAPS; i++)
+		if (pc >= HS_CODE(w, heaps[i].low) && pc < HS_CODE(w, heaps[i].high))
+			return i;
+	return -1;
+}
+
+/* Reads what a pc belongs to. 0, or why not (enum wire_walk). */
+HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+{
+	struct wire_code_heap heap = {};
+	__u64 block, word = 0; /* one for all words that are read: the stack is short */
+	__s32 number = 0;
+	__u8 used = 0;
+	int deoptimized;
+	int at = hs_in_heap(w, pc);
+
+	if (at == 0)
+		heap = HS_CODE(w, heaps[0]);
+	else if (at == 1)
+		heap = HS_CODE(w, heaps[1]);
+	else if (at == 2)
+		heap = HS_CODE(w, heaps[2]);
+	else
+		return WIRE_WALK_NO_CODE;
+	block = hs_block_in(w, &heap, pc);
+	if (!block || HS_READ(w, &used, block + HS_CODE(w, block_used)) || used != 1)
+		return WIRE_WALK_NO_CODE;
+	ret->blob = block + HS_CODE(w, heap_block_size);
+	if (HS_READ(w, &word, ret->blob) ||
+	    HS_READ(w, &number, ret->blob + HS_CODE(w, blob_frame_size)))
+		return WIRE_WALK_READ;
+	ret->id = 0;
+	ret->frame_bytes = number > 0 && number < HS_FRAME_WORDS_MAX ? (__u32)number * 8 : 0;
+	ret->kind = ret->frame_bytes ? HS_STUB : HS_BARE;
+	if (word != HS_CODE(w, nmethod_vtable))
+		return 0;
+	/* Method handles' linkers are native methods without a frame. */
+	if (!ret->frame_bytes)
+		return 0;
+	if (ret->frame_bytes < 16)
+		return WIRE_WALK_FRAME_SIZE;
+	ret->kind = HS_COMPILED;
+	if (HS_READ(w, &ret->id, ret->blob + HS_CODE(w, nmethod_compile_id)) ||
+	    HS_READ(w, &number, ret->blob + HS_CODE(w, nmethod_entry_bci)) ||
+	    HS_READ(w, &word, ret->blob + HS_CODE(w, nmethod_deopt)))
+		return WIRE_WALK_READ;
+	if (number != -1)
+		ret->id |= WIRE_ID_OSR;
+	deoptimized = pc == word;
+	if (HS_READ(w, &word, ret->blob + HS_CODE(w, nmethod_deopt_mh)))
+		return WIRE_WALK_READ;
+	if (!deoptimized && pc != word)
+		return 0;
+	ret->kind = HS_DEOPTIMIZED;
+	if (HS_READ(w, &ret->orig_pc_offset, ret->blob + HS_CODE(w, nmethod_orig_pc_offset)))
+		return WIRE_WALK_READ;
+	return 0;
+}
+
+#ifdef __bpf__
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64); /* a return address in the code cache */
+	__type(value, struct hs_code);
+} codes __weak SEC(".maps");
+
+/* A compiled method is only replaced by another one after it was unloaded: then everything is
+ * looked up anew. */
+__u32 code_epoch __weak = 0;
+
+/*
+ * A walk needs more room than the BPF stack has. It may be preempted by another thread of the
+ * target that walks too (uprobe programs are preemptible), and that by the scheduler's program and
+ * the sampler: so each CPU has some slots, and each walk takes one that is free.
+ */
+#define WALKS_PER_CPU 4
+
+struct walk_slot {
+	__u32 busy;
+	__u32 pad;
+	__u64 words_read; /* bytes of them */
+	__u64 words[HS_SPAN_WORDS];
+	struct hs_walk walk;
+	struct hs_start start;
+	struct hs_code code; /* being learnt */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WALKS_PER_CPU); /* times the CPUs: set before load */
+	__type(key, __u32);
+	__type(value, struct walk_slot);
+} walk_slots __weak SEC(".maps");
+
+HS_PART __u32 hs_code_learn(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+{
+	struct walk_slot *own;
+	__u32 why, number;
+
+	if (!w || !ret)
+		return WIRE_WALK_READ;
+	/* The slot that w is in: but what a function was passed may be no map's value (Linux 6.1).
+	 */
+	number = w->slot;
+	own = bpf_map_lookup_elem(&walk_slots, &number);
+	if (!own)
+		return WIRE_WALK_READ;
+	own->code.epoch = code_epoch;
+	own->code.pad = 0;
+	own->code.orig_pc_offset = 0;
+	why = hs_code_read(w, pc, &own->code);
+	if (!why)
+		bpf_map_update_elem(&codes, &pc, &own->code, BPF_ANY);
+	*ret = own->code;
+	return why;
+}
+
+HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+{
+	struct hs_code *known = bpf_map_lookup_elem(&codes, &pc);
+
+	if (!known || known->epoch != code_epoch)
+		return hs_code_learn(w, pc, ret);
+	*ret = *known;
+	return 0;
+}
+#else
+HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+{
+	return hs_code_read(w, pc, ret);
+}
+#endif
+
+/* --- frames ------------------------------------------------------------------------------ */
+
+/* To the caller of a frame of known size. */
+HS_FN int hs_sized(struct hs_walk *w, __u32 frame_bytes)
+{
+	struct hs_pair caller = {};
+	__u64 sp = w->sp;
+
+	if (hs_up(w, sp + frame_bytes))
+		return 1;
+	if (HS_READ(w, &caller, sp + frame_bytes - 16))
+		return hs_end(w, WIRE_WALK_READ);
+	w->fp = caller.low;
+	w->fp_at = sp + frame_bytes - 16;
+	w->pc = caller.high;
+	hs_note(w, sp + frame_bytes - 8, caller.high);
+	return 0;
+}
+
+HS_FN int hs_compiled_here(struct hs_walk *w)
+{
+	struct hs_code c = {};
+	__u32 why = hs_code_find(w, w->pc, &c), id;
+	__u64 pc = 0, blob;
+
+	if (why)
+		return hs_end(w, why);
+	if (c.kind == HS_DEOPTIMIZED) {
+		blob = c.blob;
+		id = c.id;
+		if (HS_READ(w, &pc, w->sp + c.orig_pc_offset))
+			return hs_end(w, WIRE_WALK_READ);
+		hs_note(w, w->sp + c.orig_pc_offset, pc);
+		if (hs_code_find(w, pc, &c) || c.kind != HS_COMPILED || c.blob != blob ||
+		    c.id != id)
+			return hs_end(w, WIRE_WALK_DEOPTIMIZED);
+		w->pc = pc;
+	}
+	if (c.kind == HS_BARE)
+		return hs_end(w, WIRE_WALK_STUB);
+	if (c.kind == HS_COMPILED) {
+		if (hs_push(w, w->pc, c.id, w->first))
+			return 1;
+		w->first = WIRE_FRAME_COMPILED;
+	}
+	return hs_sized(w, c.frame_bytes);
+}
+
+HS_PART int hs_compiled(struct hs_walk *w)
+{
+	return w ? hs_compiled_here(w) : 1;
+}
+
+/* The bytecode index; -1: this is no interpreter's frame; -2: it cannot be read. Native methods
+ * have no bytecode pointer, but the one of where bytecodes would begin if the frame has called the
+ * VM itself, as it does when its invocations are many. A Method's vtable is not asked for: those of
+ * archived classes (CDS) have one of their own. */
+HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
+{
+	__u64 constant = 0, bci;
+	__u16 code_size = 0;
+
+	if (HS_READ(w, &constant, method + HS_CODE(w, method_const)) ||
+	    HS_READ(w, &code_size, constant + HS_CODE(w, const_code_size)))
+		return -2;
+	bci = bcp - (constant + HS_CODE(w, const_size));
+	if (!code_size)
+		return bcp && bci ? -1 : 0;
+	return bci < code_size ? (__s32)bci : -1;
+}
+
+HS_FN __u64 hs_word(__u64 base, __s32 words)
+{
+	return base + (__u64)((__s64)words * 8);
+}
+
+HS_FN int hs_interpreted_here(struct hs_walk *w)
+{
+	__u64 fp = w->fp, method = 0, bcp = 0, sender_sp = 0;
+	struct hs_pair caller = {};
+	__s32 bci;
+
+	if (fp < w->sp || fp >= w->stack_high || (fp & 7))
+		return hs_end(w, WIRE_WALK_INTERPRETER);
+	if (HS_READ(w, &method, hs_word(fp, HS_CODE(w, interpreter_method))) ||
+	    HS_READ(w, &bcp, hs_word(fp, HS_CODE(w, interpreter_bcp))) ||
+	    HS_READ(w, &sender_sp, hs_word(fp, HS_CODE(w, interpreter_sender_sp))) ||
+	    HS_READ(w, &caller, fp))
+		return hs_end(w, WIRE_WALK_READ);
+	hs_note_fp(w);
+	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_method)), method);
+	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_bcp)), bcp);
+	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_sender_sp)), sender_sp);
+	hs_note(w, fp + 8, caller.high);
+	/* Interrupted in the interpreter: there it is in a register, but for native methods, and
+	 * for calls, which have saved it, and use the register otherwise. */
+	bci = bcp && w->bcp ? hs_bci(w, method, w->bcp) : -1;
+	w->bcp = 0;
+	if (bci == -1)
+		bci = hs_bci(w, method, bcp);
+	if (bci < 0 || sender_sp <= fp)
+		return hs_end(w, WIRE_WALK_INTERPRETER);
+	if (hs_push(w, method, (__u32)bci, WIRE_FRAME_INTERPRETED))
+		return 1;
+	w->interpreted = 1;
+	w->first = WIRE_FRAME_COMPILED;
+	w->pc = caller.high;
+	w->fp = caller.low;
+	w->fp_at = fp;
+	return hs_up(w, sender_sp);
+}
+
+HS_PART int hs_interpreted(struct hs_walk *w)
+{
+	return w ? hs_interpreted_here(w) : 1;
+}
+
+/* Goes on at an anchor: a JavaThread's or a JavaCallWrapper's. 1: the walk is at its end. */
+HS_FN int hs_anchor(struct hs_walk *w, __u64 anchor, __u32 result_if_clear)
+{
+	struct hs_anchor_words a = {};
+	__u64 sp, pc, fp;
+
+	if (HS_READ(w, &a, anchor))
+		return hs_end(w, WIRE_WALK_READ);
+	sp = a.w[HS_CODE(w, anchor_sp) >> 3 & 3];
+	pc = a.w[HS_CODE(w, anchor_pc) >> 3 & 3];
+	fp = a.w[HS_CODE(w, anchor_fp) >> 3 & 3];
+	if (w->from) {
+		hs_note(w, anchor + HS_CODE(w, anchor_sp), sp);
+		hs_note(w, anchor + HS_CODE(w, anchor_pc), pc);
+	}
+	if (!sp)
+		return hs_end(w, result_if_clear);
+	/* Not made walkable by the VM: the call out of Java code has pushed it. */
+	if (!pc) {
+		if (HS_READ(w, &pc, sp - 8))
+			return hs_end(w, WIRE_WALK_READ);
+		if (w->from)
+			hs_note(w, sp - 8, pc);
+	}
+	w->pc = pc;
+	w->fp = fp;
+	w->fp_at = w->from ? anchor + HS_CODE(w, anchor_fp) : 0;
+	return hs_up(w, sp);
+}
+
+HS_FN int hs_entry_here(struct hs_walk *w)
+{
+	__u64 wrapper = 0;
+
+	if (w->fp < w->sp || w->fp >= w->stack_high || (w->fp & 7) ||
+	    HS_READ(w, &wrapper, hs_word(w->fp, HS_CODE(w, entry_call_wrapper))) || !wrapper)
+		return hs_end(w, WIRE_WALK_ENTRY);
+	hs_note_fp(w);
+	hs_note(w, hs_word(w->fp, HS_CODE(w, entry_call_wrapper)), wrapper);
+	return hs_anchor(w, wrapper + HS_CODE(w, call_wrapper_anchor), WIRE_WALK_COMPLETE);
+}
+
+HS_PART int hs_entry(struct hs_walk *w)
+{
+	return w ? hs_entry_here(w) : 1;
+}
+
+HS_FN int hs_in_interpreter(struct hs_walk *w, __u64 pc)
+{
+	return pc >= HS_CODE(w, interpreter_low) && pc < HS_CODE(w, interpreter_high);
+}
+
+HS_FN int hs_in_libjvm(struct hs_walk *w, __u64 pc)
+{
+	return pc >= HS_CODE(w, libjvm_low) && pc < HS_CODE(w, libjvm_high);
+}
+
+/* --- libjvm ------------------------------------------------------------------------------ */
+
+#ifdef __bpf__
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u64); /* pc, with WIRE_RULE_RETURN */
+	__type(value, struct wire_native_rule);
+} native_rules __weak SEC(".maps");
+#endif
+
+HS_FN int hs_rule_find(struct hs_walk *w, struct wire_native_rule *ret)
+{
+	__u64 key = w->pc | (w->native > 1 ? WIRE_RULE_RETURN : 0);
+#ifdef __bpf__
+	struct wire_native_rule *rule = bpf_map_lookup_elem(&native_rules, &key);
+
+	if (rule)
+		*ret = *rule;
+	else
+		w->ask = key;
+	return !rule;
+#else
+	return HS_HOST(w)->native_rule(HS_HOST(w)->ctx, w->pc, !!(key & WIRE_RULE_RETURN), ret);
+#endif
+}
+
+/* One frame of libjvm, or of what it has called: libc, the vDSO. The anchor is clear: so below
+ * libjvm is Java code, or there is no Java code at all. */
+HS_FN int hs_native_here(struct hs_walk *w)
+{
+	struct wire_native_rule rule = {};
+	__u64 cfa, pc = 0;
+
+	if (hs_in_libjvm(w, w->pc)) {
+		w->libjvm = 1;
+	} else if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0) {
+		w->native = 0;
+		return 0;
+	} else if (w->libjvm) {
+		return hs_end(w, WIRE_WALK_NO_JAVA_FRAMES);
+	}
+	if (hs_rule_find(w, &rule) || rule.flags & WIRE_RULE_ASKED)
+		return hs_end(w, WIRE_WALK_NATIVE_RULE);
+	if (rule.flags & WIRE_RULE_UNUSABLE)
+		return hs_end(w, WIRE_WALK_NATIVE_UNUSABLE);
+	if (rule.flags & WIRE_RULE_CFA_RBP)
+		hs_note_fp(w);
+	cfa = (rule.flags & WIRE_RULE_CFA_RBP ? w->fp : w->sp) + (__u64)(__s64)rule.cfa_offset;
+	if (w->native++ > HS_NATIVE_MAX)
+		return hs_end(w, WIRE_WALK_NATIVE_LOST);
+	if (rule.flags & WIRE_RULE_RBP_SAVED) {
+		w->fp_at = cfa + (__u64)(__s64)rule.rbp_offset;
+		if (HS_READ(w, &w->fp, w->fp_at))
+			return hs_end(w, WIRE_WALK_READ);
+	}
+	if (HS_READ(w, &pc, cfa - 8))
+		return hs_end(w, WIRE_WALK_READ);
+	hs_note(w, cfa - 8, pc);
+	w->pc = pc;
+	return hs_up(w, cfa);
+}
+
+HS_PART int hs_native(struct hs_walk *w)
+{
+	return w ? hs_native_here(w) : 1;
+}
+
+/* --- the beginning ----------------------------------------------------------------------- */
+
+enum hs_built {
+	HS_BUILT,
+	HS_RETURN_ON_TOP,   /* the return address is at sp; rbp is the caller's */
+	HS_RETURN_BELOW_FP, /* at sp + 8, the caller's rbp at sp */
+	HS_BUILT_NO_FP,     /* built, but rbp is not saved yet */
+};
+
+HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
+{
+	return b[0] == b0 && b[1] == b1 && b[2] == b2;
+}
+
+/*
+ * How much of an interrupted compiled method's frame is there. Prologues of C1 and C2 (JDK 17):
+ * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp; of native
+ * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
+ * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;
+ * ret. The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
+ * and the anchor of native wrappers store r10 likewise, but do not jump then.)
+ */
+HS_FN int hs_is_poll_stub(const __u8 *b)
+{
+	return (b[0] == 0x49 && b[1] == 0xba && hs_is(b + 10, 0x4d, 0x89, 0x97) && b[17] == 0xe9) ||
+	       (hs_is(b, 0x4c, 0x8d, 0x15) && hs_is(b + 7, 0x4d, 0x89, 0x97) && b[14] == 0xe9) ||
+	       (hs_is(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) ||
+	       (hs_is(b - 7, 0x4d, 0x89, 0x97) && b[0] == 0xe9);
+}
+
+HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
+{
+	struct hs_bytes code = {};
+	__u64 begin = 0, entry = 0, pc = w->pc;
+	__s32 complete = 0;
+	const __u8 *b = code.b + 8;
+
+	if (HS_READ(w, &code, pc - 8) ||
+	    HS_READ(w, &begin, c->blob + HS_CODE(w, blob_code_begin)) ||
+	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
+	    HS_READ(w, &complete, c->blob + HS_CODE(w, blob_frame_complete)))
+		return -1;
+	if (pc < begin + (__u64)(__s64)complete) {
+		if (pc <= entry || hs_is(b, 0x89, 0x84, 0x24) || b[0] == 0x55)
+			return HS_RETURN_ON_TOP;
+		if (hs_is(b, 0x48, 0x8b, 0xec) && b[-1] == 0x55)
+			return HS_RETURN_BELOW_FP;
+		if (hs_is(b, 0x48, 0x83, 0xec) || hs_is(b, 0x48, 0x81, 0xec))
+			return b[-1] == 0x55 || hs_is(b - 3, 0x48, 0x8b, 0xec) ? HS_RETURN_BELOW_FP
+									       : HS_RETURN_ON_TOP;
+		if (hs_is(b, 0x48, 0x89, 0x6c) || hs_is(b, 0x48, 0x89, 0xac))
+			return HS_BUILT_NO_FP;
+		return HS_BUILT;
+	}
+	if (b[0] == 0x5d)
+		return HS_RETURN_BELOW_FP;
+	if (b[0] == 0xc3 || (b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) ||
+	    (b[0] == 0x0f && b[1] == 0x82 && hs_is(b - 7, 0x49, 0x3b, 0xa7)) ||
+	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && (b[8] == 0x87 || b[8] == 0x82)) ||
+	    hs_is_poll_stub(b))
+		return HS_RETURN_ON_TOP;
+	return HS_BUILT;
+}
+
+/* Whether pc follows a call in Java code: a return address, and no look-alike. */
+HS_FN int hs_is_return(struct hs_walk *w, __u64 pc)
+{
+	struct hs_code c = {};
+	__u64 before = 0;
+
+	/* Adapters and linkers are called by the interpreter too. */
+	if (hs_in_interpreter(w, pc))
+		return 1;
+	if (hs_in_heap(w, pc) < 0 || hs_code_find(w, pc, &c) || c.kind != HS_COMPILED ||
+	    HS_READ(w, &before, pc - 8))
+		return 0;
+	return (before >> 24 & 0xff) == 0xe8 || (before >> 48 & 0xf8ff) == 0xd0ff;
+}
+
+/* To the caller of a frame of which only the return address, at sp + skip, is there. */
+HS_FN int hs_bare(struct hs_walk *w, __u64 skip)
+{
+	__u64 pc = 0, fp = w->fp;
+
+	if (HS_READ(w, &pc, w->sp + skip) || (skip && HS_READ(w, &fp, w->sp)))
+		return hs_end(w, WIRE_WALK_READ);
+	w->pc = pc;
+	w->fp = fp;
+	return hs_up(w, w->sp + skip + 8);
+}
+
+/* Stubs without a frame size: called from compiled code, with nothing, or with rbp, on the stack.
+ */
+HS_FN int hs_bare_stub(struct hs_walk *w)
+{
+	struct hs_pair top = {};
+	struct hs_bytes code = {};
+
+	if (HS_READ(w, &top, w->sp) || HS_READ(w, &code, w->pc - 8))
+		return hs_end(w, WIRE_WALK_READ);
+	if (hs_is_return(w, top.low))
+		return hs_bare(w, 0);
+	if (code.b[7] == 0x55 && hs_is(code.b + 8, 0x48, 0x8b, 0xec) && hs_is_return(w, top.high))
+		return hs_bare(w, 8);
+	if (w->fp >= w->sp && w->fp < w->stack_high && !(w->fp & 7) && !HS_READ(w, &top, w->fp) &&
+	    hs_is_return(w, top.high)) {
+		w->sp = w->fp;
+		return hs_bare(w, 8);
+	}
+	return hs_end(w, WIRE_WALK_STUB);
+}
+
+/* The first frame of a thread that was interrupted in Java code. */
+HS_FN int hs_interrupted_here(struct hs_walk *w)
+{
+	struct hs_code c = {};
+	__u64 caller_fp;
+	__u32 why;
+	int built;
+
+	if (hs_in_interpreter(w, w->pc)) {
+		/* Frames that are being made or unmade lack what is last to be pushed. */
+		if (w->sp > hs_word(w->fp, HS_CODE(w, interpreter_bcp)))
+			return hs_end(w, WIRE_WALK_HALF_BUILT);
+		return hs_interpreted(w);
+	}
+	w->bcp = 0;
+	why = hs_code_read(w, w->pc, &c);
+	if (why)
+		return hs_end(w, why);
+	if (c.kind == HS_STUB)
+		return hs_end(w, WIRE_WALK_STUB); /* it may have its frame or not */
+	if (c.kind != HS_COMPILED)
+		return hs_bare_stub(w);
+	built = hs_built(w, &c);
+	if (built < 0)
+		return hs_end(w, WIRE_WALK_HALF_BUILT);
+	if (hs_push(w, w->pc, c.id, WIRE_FRAME_INTERRUPTED))
+		return 1;
+	w->first = WIRE_FRAME_COMPILED;
+	if (built == HS_RETURN_ON_TOP || built == HS_RETURN_BELOW_FP)
+		return hs_bare(w, built == HS_RETURN_ON_TOP ? 0 : 8);
+	caller_fp = w->fp;
+	if (hs_sized(w, c.frame_bytes))
+		return 1;
+	if (built == HS_BUILT_NO_FP)
+		w->fp = caller_fp;
+	return 0;
+}
+
+HS_PART int hs_interrupted(struct hs_walk *w)
+{
+	return w ? hs_interrupted_here(w) : 1;
+}
+
+#define HS_IN_JAVA 2 /* the walk begins in Java code: go on with hs_interrupted() */
+
+/* As hs_begin(), up to there. */
+HS_FN int hs_set_out(struct hs_walk *w, const struct hs_start *s)
+{
+	__u64 anchor = s->java_thread + HS_CODE(w, thread_anchor), last_sp = 0;
+	int ended;
+
+	w->pc = s->pc;
+	w->sp = s->sp;
+	w->fp = s->fp;
+	w->bcp = s->bcp;
+	w->stack_high = s->stack_high;
+	w->hash1 = 0;
+	w->hash2 = 0;
+	w->ask = 0;
+	w->hops = 0;
+	w->steps = 0;
+	w->native = 0;
+	w->libjvm = 0;
+	w->interpreted = 0;
+	/* Code that was interrupted, or that has called a leaf, has no debug information there. */
+	w->first = s->unlock ? WIRE_FRAME_UNLOCK : WIRE_FRAME_INTERRUPTED;
+	w->from = 0;
+	w->fp_at = 0;
+	w->memo.notes = HS_NOTES_MAX + 1;
+	w->memo.fp_used = 0;
+	w->memo.span = 0;
+	w->stack.count = 0;
+	w->stack.result = WIRE_WALK_CUT; /* if it takes more steps than there may be */
+	if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0)
+		return HS_IN_JAVA;
+	w->bcp = 0;
+	if (HS_READ(w, &last_sp, anchor + HS_CODE(w, anchor_sp)))
+		return hs_end(w, WIRE_WALK_READ);
+	if (last_sp) {
+		w->sp = last_sp - 8; /* the anchor may be above or below where the kernel left sp */
+		/* Of the calls that leave an anchor, C1's to release a lock is the only one. */
+		w->first = WIRE_FRAME_UNLOCK;
+		ended = hs_anchor(w, anchor, WIRE_WALK_READ);
+	} else {
+		w->native = 1;
+		ended = 0;
+	}
+	w->from = w->sp;
+	w->memo.fp = w->fp;
+	w->memo.notes = 0;
+	return ended;
+}
+
+#ifndef __bpf__
+/* 0: there are frames to be walked. */
+HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
+{
+	int ended = hs_set_out(w, s);
+
+	return ended == HS_IN_JAVA ? hs_interrupted(w) : ended;
+}
+#endif
+
+HS_FN int hs_step(struct hs_walk *w)
+{
+	if (w->native)
+		return hs_native(w);
+	if (hs_in_interpreter(w, w->pc))
+		return hs_interpreted(w);
+	if (w->pc == HS_CODE(w, call_stub_return))
+		return hs_entry(w);
+	return hs_compiled(w);
+}
+
+#ifndef __bpf__
+/* Frames are in w->walk.stack afterwards, and how it ended. w->host is the caller's. */
+HS_FN void hs_walk_host(struct hs_host_walk *w, const struct hs_start *s)
+{
+	if (hs_begin(&w->walk, s))
+		return;
+	for (int i = 0; i < HS_STEPS_MAX; i++)
+		if (hs_step(&w->walk))
+			return;
+}
+#endif

@@ -1,0 +1,120 @@
+/* bpf/wire/wire_stack.h: call chains, and what the walker in BPF knows of the code. */
+#pragma once
+
+/* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
+
+#define WIRE_FRAMES_MAX 512
+#define WIRE_CODE_HEAPS 3
+
+enum wire_frame_kind {
+	WIRE_FRAME_COMPILED,    /* code: pc, a return address; id: compile id */
+	WIRE_FRAME_INTERRUPTED, /* the same, but pc is where the thread was interrupted */
+	WIRE_FRAME_UNLOCK,      /* the same, but it may be that of a call that releases a lock */
+	WIRE_FRAME_INTERPRETED, /* code: Method; id: bci */
+};
+
+#define WIRE_ID_OSR 0x80000000u /* in a compile id: it is an OSR method's, counted by itself */
+
+struct wire_frame {
+	__u64 code;
+	__u32 id;
+	__u32 kind; /* enum wire_frame_kind */
+};
+
+enum wire_walk { /* how a walk ended; the order of walk_result in events.json, but for the last */
+		 WIRE_WALK_COMPLETE,
+		 WIRE_WALK_CUT,            /* it has more than WIRE_FRAMES_MAX frames */
+		 WIRE_WALK_NO_JAVA_FRAMES, /* the VM's own doing: there is no Java frame */
+		 WIRE_WALK_NO_JAVA_THREAD,
+		 WIRE_WALK_NO_CODE, /* a pc outside of all code that is known */
+		 WIRE_WALK_NO_ROOM, /* too many walks at once on this CPU */
+		 WIRE_WALK_READ,    /* the stack, or what it points to, cannot be read */
+		 WIRE_WALK_OUTSIDE, /* a frame outside of the thread's stack */
+		 WIRE_WALK_FRAME_SIZE,
+		 WIRE_WALK_INTERPRETER,
+		 WIRE_WALK_ENTRY,
+		 WIRE_WALK_DEOPTIMIZED,
+		 WIRE_WALK_STUB,
+		 WIRE_WALK_HALF_BUILT,  /* in a prologue or epilogue that is not understood */
+		 WIRE_WALK_NATIVE_RULE, /* native code: no rule for this pc yet; it is asked for */
+		 WIRE_WALK_NATIVE_LOST, /* native code: more frames than are believed */
+		 WIRE_WALK_MOVED,       /* another thread's stack: that thread ran meanwhile */
+		 WIRE_WALK_NOT_SENT,
+		 WIRE_WALK_KNOWN,           /* counted besides: the chain had been sent before */
+		 WIRE_WALK_NATIVE_UNUSABLE, /* native code: there is no rule that can be followed */
+		 WIRE_WALK_TOO_OFTEN,       /* not begun: see walk_worth() in stack.bpf.h */
+		 WIRE_WALK_COUNT,
+};
+
+/* A call chain, sent once; events refer to it by id. */
+struct wire_stack {
+	struct wire_head head;
+	__u32 id;
+	__u32 count;
+	__u32 class_epoch;                         /* of class unloading, at the walk */
+	__u32 result;                              /* enum wire_walk */
+	struct wire_frame frames[WIRE_FRAMES_MAX]; /* innermost first; count of them are sent */
+};
+
+#define WIRE_RULE_RETURN (1ull << 63) /* in the key of a rule: pc is a return address */
+
+/* The walker needs to know how to get out of the native function that pc lies in. */
+struct wire_native {
+	struct wire_head head;
+	__u64 pc; /* with WIRE_RULE_RETURN: the key of the rule */
+};
+
+/* A thread that owns a lock, seen after somebody has blocked on it. */
+struct wire_owner_stack {
+	struct wire_head head; /* tid: the owner */
+	__u32 waiter_tid;
+	__u32 stack;
+	__u32 source; /* enum wire_stack_source */
+	__u32 pad;
+};
+
+enum wire_stack_source { /* the order of stack_source in events.json */
+			 WIRE_STACK_NONE,
+			 WIRE_STACK_BLOCK,
+			 WIRE_STACK_SWITCH,
+			 WIRE_STACK_SAMPLE,
+};
+
+enum wire_native_rule_flags {
+	WIRE_RULE_CFA_RBP = 1, /* CFA = rbp + cfa_offset; else rsp + cfa_offset */
+	WIRE_RULE_RBP_SAVED =
+		2, /* the caller's rbp is at CFA + rbp_offset; else it is rbp itself */
+	WIRE_RULE_UNUSABLE = 4,
+	WIRE_RULE_ASKED = 8, /* user space has not answered yet */
+};
+
+/* From a pc in native code to its caller: the return address is at CFA - 8, rsp becomes CFA. */
+struct wire_native_rule {
+	__s32 cfa_offset;
+	__s16 rbp_offset;
+	__u16 flags;
+};
+
+struct wire_code_heap {
+	__u64 low, high;
+	__u64 segmap;
+	__u64 segment_shift;
+};
+
+/* struct code_layout (user/jvm/layout/code_layout.h), as the walker needs it. */
+struct wire_code {
+	struct wire_code_heap heaps[WIRE_CODE_HEAPS];
+	__u64 interpreter_low, interpreter_high;
+	__u64 call_stub_return;
+	__u64 nmethod_vtable;
+	__u64 libjvm_low, libjvm_high; /* its executable part */
+	__u32 heap_block_size, block_used;
+	__u32 blob_frame_complete, blob_frame_size, blob_code_begin, blob_code_end;
+	__u32 nmethod_compile_id, nmethod_entry_bci, nmethod_orig_pc_offset;
+	__u32 nmethod_deopt, nmethod_deopt_mh, nmethod_verified_entry;
+	__u32 method_const, const_size, const_code_size;
+	__u32 thread_anchor, anchor_sp, anchor_pc, anchor_fp, call_wrapper_anchor;
+	__s32 entry_call_wrapper, interpreter_sender_sp, interpreter_method, interpreter_bcp;
+	__u32 ready; /* all of it is known: stacks are walked */
+	__u32 pad;
+};

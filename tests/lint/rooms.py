@@ -1,0 +1,105 @@
+"""The rooms of spoor's source tree: what each holds, which rooms it may include, and its face.
+
+A room may include itself, the rooms below it, and what is below those. Its face is the headers that code of another
+top-level room (user/log, user/jvm, ...) may include; the rest is its own. docs/contributing.md shows this table.
+"""
+
+# room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
+ROOMS = {
+    "bpf/wire": ("records that cross the ring, one header per family", "",
+                 "wire wire_exact wire_layout wire_stack wire_states wire_steal"),
+    "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
+    "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),
+    "bpf/probes": ("the probes, one family of events per file", "bpf/lib", ""),
+    "bpf/audit": ("the machine-wide audit of stolen time, which knows no JVM", "bpf/lib", ""),
+    "jvm-hooks": ("the probes of the patched JVM, its patches, its build; agents that run inside a JVM", "", "probes"),
+    "user/base": ("messages, units, printing, files, privileges, hash tables: no word of the domain", "",
+                  "array budget create format gz hash hash_table io keymap msg print privilege sandbox saturate siphash "
+                  "store units version"),
+    "steal": ("sources of stolen time, its attribution, its audit: a library of its own", "user/base",
+              "compare hypervisor procstat recording source worst"),
+    "user/jvm/target": ("a process and its files, seen from outside; the parser process", "user/base",
+                        "mapped_file mark_files parser process redact usdt usdt_arg"),
+    "user/jvm/layout": ("where the parts of a HotSpot VM are: vmStructs and what is derived from them", "user/jvm/target",
+                        "code_layout"),
+    "user/jvm/code": ("methods, scopes and frames of compiled and interpreted code", "user/jvm/layout", "code"),
+    "user/jvm": ("a HotSpot process as a whole", "user/jvm/code", "find jvm native"),
+    "user/jvm/flag": ("the byte of DTraceMonitorProbes, and the guardian that puts it back", "user/jvm",
+                      "cgroup flag_guard flag_hold"),
+    "user/log/format": ("events, blocks, compression, the header: bytes of an event log", "user/base",
+                        "codec event header_fields schema text"),
+    "user/log/state": ("what an event log says once and what is open: carried over from part to part", "user/log/format",
+                       ""),
+    "user/log/read": ("reads event logs: files, order, names, ranges of time", "user/log/state",
+                      "names order paths range reader set"),
+    "user/log/write": ("writes event logs: packing, the writer's thread, parts, the flight recorder's ring",
+                       "user/log/state", "flight output writer"),
+    "user/log/check": ("verifies, repairs and rewrites event logs", "user/log/read user/log/write",
+                       "check log_repair rewrite"),
+    "user/record/decode": ("ring records to events, identity, call chains; without libbpf",
+                           "bpf/wire jvm-hooks user/jvm/flag user/log/read user/log/write", "memory"),
+    "user/record/kernel": ("loads, attaches, samples: the only room with libbpf",
+                           "user/record/decode steal jvm-hooks", "steal_audit uprobe_multi"),
+    "user/record/flight": ("the flight recorder's triggers and dumps", "user/record/decode", ""),
+    "user/record/session": ("a recording from attach to end", "user/record/kernel user/record/flight",
+                            "launch monitor_flag recorder"),
+    "user/record/doctor": ("what a machine and a JVM lack for a recording", "user/record/session", "doctor_check"),
+    "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/log/read", "course pool states wall"),
+    "user/analyze/vm": ("collections, pauses, safepoints", "user/log/read", "pause phases"),
+    "user/analyze/cells": ("cells of time by lock, threads and call chains, and groups of them",
+                           "user/analyze/threads user/analyze/vm", "cells finding groups stacks"),
+    "user/analyze/lines": ("who held what when, and how a blocked time is split", "user/analyze/cells", ""),
+    "user/analyze/park": ("parking, waiting, and java.util.concurrent's locks", "user/analyze/lines", "parking"),
+    "user/analyze/contention": ("contended monitors and who held them", "user/analyze/park", "contention"),
+    "user/analyze/spans": ("marked spans of an application's work", "user/analyze/threads", "spans"),
+    "user/analyze/tracks": ("slices of threads for timelines", "user/analyze/threads", "lanes track"),
+    "user/analyze/registry": ("runs all analyses over the events of a log", "user/analyze/contention", "analysis"),
+    "user/session": ("opens, limits, orders and analyses a log for whoever needs that",
+                     "user/analyze/registry user/log/check",
+                     "analyze_log anonymize hole_order holes log_source max_memory owner session_log time_range"),
+    "user/report/model": ("findings in rows, labels, confidence",
+                          "user/session user/analyze/spans user/analyze/tracks",
+                          "report spans_report time_report vouched"),
+    "user/report/text": ("findings as text", "user/report/model", "text_report verify_text"),
+    "user/report/json": ("findings as JSON", "user/report/model", ""),
+    "user/report/csv": ("findings and events as CSV", "user/report/model", "event_table"),
+    "user/report/chrome": ("the timeline, in Chrome's trace event format", "user/report/model", "chrome"),
+    "user/report/flame": ("call chains for flame graphs", "user/report/model", "export"),
+    "user/report/steal": ("the audit of stolen time as text, JSON and CSV", "user/report/text steal", "steal_report"),
+    "user/cmd": ("one file per command: options, calls, exit status",
+                 "user/record/doctor user/report/text user/report/json user/report/csv user/report/chrome "
+                 "user/report/flame user/report/steal", "cmd rights"),
+    "user": ("main()", "user/cmd", ""),
+}
+
+# A library's headers, and the one room that knows them.
+LIBRARIES = {
+    "libbpf": (("bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h", "spoor.skel.h", "audit.skel.h"),
+               "user/record/kernel"),
+    "msgpack": (("msgpack.h", "msgpack/"), "user/log"),
+    "argp": (("argp.h",), "user/cmd"),
+}
+
+
+def below(room, rooms=None):
+    """All rooms that a room may include, but itself."""
+    rooms = rooms or ROOMS
+    found, left = set(), rooms[room][1].split()
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += rooms[one][1].split() if one in rooms else []
+    return found
+
+
+def table():
+    """Markdown, for docs/contributing.md."""
+    yield "| room | holds | right below it | face |"
+    yield "|---|---|---|---|"
+    for room, (holds, under, face) in ROOMS.items():
+        yield f"| `{room}` | {holds} | {', '.join(f'`{r}`' for r in under.split())} | {', '.join(face.split())} |"
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))

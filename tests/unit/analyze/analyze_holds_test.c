@@ -1,0 +1,137 @@
+/* What a thread is believed to hold costs nothing, as long as nobody waits for its chain. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/contention/holds.h"
+#include "tests/unit/alloc_fail.h" /* for the --wrap of the link */
+
+#define LOCKS 100000u
+
+static struct lock_state *see(struct holds *h, uint64_t lock, uint64_t holder)
+{
+	struct observation s = {.holder = holder};
+	uint32_t place;
+
+	h->now_ns += 10;
+	assert_int_equal(holds_lock(h, lock, &place), 0);
+	assert_int_equal(holds_observe(h, &h->locks[place], &s), 0);
+	return &h->locks[place];
+}
+
+static uint32_t place_of(struct holds *h, uint64_t thread)
+{
+	uint32_t place;
+
+	assert_int_equal(holds_thread(h, thread, &place), 0);
+	return place;
+}
+
+static void block(struct holds *h, uint64_t thread, struct lock_state *l)
+{
+	assert_int_equal(holds_block(h, place_of(h, thread), l, 0, false), 0);
+}
+
+/* A stock JVM: a thread that comes back from wait() holds the monitor, and no exit is reported. */
+static void holds_that_nobody_waits_for_are_in_no_list(void **state)
+{
+	struct holds h = {0};
+
+	(void)state;
+	for (uint64_t lock = 1; lock <= LOCKS; lock++) {
+		see(&h, lock, 1);
+		assert_int_equal(h.threads[place_of(&h, 1)].listed, PLACE_NONE);
+		assert_int_equal(holds_show_blocked(&h, place_of(&h, 1), lock, 7), 0);
+	}
+	holds_free(&h);
+}
+
+/* A hold whose chain is known is in no list, and knows later ones all the same. */
+static void chains_that_are_shown_later(void **state)
+{
+	struct holds h = {0};
+	struct lock_state *l = see(&h, 5, 1);
+	uint32_t holder;
+
+	(void)state;
+	block(&h, 2, l);
+	holder = place_of(&h, 1);
+	l = &h.locks[0];
+	assert_int_equal(h.threads[holder].listed, 0);
+	/* It waits on that lock itself: so it does not hold it. */
+	assert_int_equal(holds_show_blocked(&h, holder, 5, 70), 0);
+	assert_int_equal(l->at.stack, 0);
+	assert_int_equal(holds_show_blocked(&h, holder, 8, 71), 0);
+	assert_int_equal(l->at.stack, 71);
+	assert_int_equal(h.threads[holder].listed, PLACE_NONE);
+	assert_int_equal(holds_show_blocked(&h, holder, 9, 72), 0);
+	assert_int_equal(l->at.stack, 71);
+	see(&h, 5, 1); /* the next state of the same hold */
+	assert_int_equal(l->at.stack, 72);
+	assert_int_equal(holds_show_blocked(&h, holder, 9, 73), 0);
+	assert_int_equal(holds_show_blocked(&h, holder, 5, 74), 0);
+	see(&h, 5, 1);
+	assert_int_equal(l->at.stack, 73);
+	/* Of what was shown before it blocked, or of another holder, nothing counts. */
+	assert_int_equal(holds_unblock(&h, place_of(&h, 2), true), 0);
+	assert_int_equal(holds_show_blocked(&h, holder, 9, 75), 0);
+	l = see(&h, 5, 1);
+	assert_int_equal(l->at.stack, 0);
+	block(&h, 2, l);
+	assert_int_equal(h.threads[holder].listed, 0);
+	see(&h, 5, 3);
+	assert_int_equal(h.threads[holder].listed, PLACE_NONE);
+	assert_int_equal(h.threads[place_of(&h, 3)].listed, 0);
+	assert_int_equal(l->at.stack, 0);
+	holds_free(&h);
+}
+
+/* Beyond a bound, threads that are blocked on one lock are not charged one by one: their time is whole
+ * and known all the same. */
+static void a_crowd_is_charged_whole(void **state)
+{
+	enum { COUNT = CROWD_MIN + 1000 };
+	struct holds h = {0};
+	uint64_t blocked_ns = 0, others_ns = 0, want_ns = 0, count = 0;
+	struct lock_state *l = see(&h, 5, 1);
+
+	(void)state;
+	for (uint64_t i = 0; i < COUNT; i++) {
+		see(&h, 5, 1);
+		block(&h, 10 + i, l);
+		want_ns -= h.now_ns;
+	}
+	assert_int_equal(l->blocked_count, CROWD_MIN);
+	for (uint64_t i = COUNT; i-- > 0;) {
+		see(&h, 5, i % 3 ? 1 : 2);
+		assert_int_equal(holds_unblock(&h, place_of(&h, 10 + i), i % 7 != 0), 0);
+		want_ns += i % 7 ? h.now_ns : 0;
+		want_ns += i % 7 ? 0 : 10 * (i + 2); /* when it blocked: it does not count */
+	}
+	assert_int_equal(l->blocked_count, 0);
+	assert_int_equal(l->blocked, PLACE_NONE);
+	for (uint32_t i = 0; i < h.cells.count; i++) {
+		blocked_ns += h.cells.rows[i].blocked_ns;
+		count += h.cells.rows[i].count;
+		if (h.cells.rows[i].holder == THREAD_OTHERS)
+			others_ns += h.cells.rows[i].blocked_ns;
+	}
+	assert_int_equal(blocked_ns, want_ns);
+	assert_int_equal(count, COUNT - (COUNT + 6) / 7);
+	assert_in_range(others_ns, 1, blocked_ns - 1);
+	holds_free(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(holds_that_nobody_waits_for_are_in_no_list),
+		cmocka_unit_test(chains_that_are_shown_later),
+		cmocka_unit_test(a_crowd_is_charged_whole),
+	};
+
+	return cmocka_run_group_tests_name("analyze_holds", tests, NULL, NULL);
+}

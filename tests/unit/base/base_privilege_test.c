@@ -1,0 +1,300 @@
+/* Rights are given up for good: each case in a child, whose exit status says how far it came. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/privilege.h"
+#include "base/sandbox.h"
+#include "tests/unit/alloc_fail.h"
+
+#define SAY(condition)                                                                             \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
+			return 1;                                                                  \
+		}                                                                                  \
+	} while (0)
+
+/* What waitpid says of a child that does this. */
+static int in_child(int (*what)(void))
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(what());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static int drops_all(void)
+{
+	cap_t caps;
+	cap_flag_value_t value;
+
+	SAY(!privilege_drop_all());
+	caps = cap_get_proc();
+	for (cap_value_t c = 0; c <= CAP_LAST_CAP && c < 64; c++) {
+		SAY(!privilege_have(c));
+		if (!cap_get_flag(caps, c, CAP_PERMITTED, &value))
+			SAY(value == CAP_CLEAR);
+		SAY(cap_get_bound(c) <= 0 || geteuid());
+	}
+	cap_free(caps);
+	SAY(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
+	/* A second time is no error. */
+	SAY(!privilege_drop_all());
+	return 0;
+}
+
+static void test_drop_all(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(drops_all), 0);
+}
+
+static int keeps_two(void)
+{
+	static const cap_value_t keep[] = {CAP_KILL, CAP_SYS_PTRACE};
+
+	SAY(!privilege_keep(keep, 2));
+	SAY(privilege_have(CAP_KILL) && privilege_have(CAP_SYS_PTRACE));
+	SAY(!privilege_have(CAP_DAC_OVERRIDE) && !privilege_have(CAP_SYS_ADMIN));
+	/* What is gone does not come back by being asked for. */
+	static const cap_value_t more[] = {CAP_KILL, CAP_SYS_ADMIN};
+	SAY(!privilege_keep(more, 2));
+	SAY(privilege_have(CAP_KILL) && !privilege_have(CAP_SYS_ADMIN));
+	SAY(!privilege_have(CAP_SYS_PTRACE));
+	return 0;
+}
+
+static void test_keep(void **state)
+{
+	(void)state;
+	if (!privilege_have(CAP_SYS_PTRACE))
+		skip();
+	assert_int_equal(in_child(keeps_two), 0);
+}
+
+static int looks_without(void)
+{
+	char dir[] = "/tmp/spoor-privilege-XXXXXX";
+	int err, mine;
+
+	SAY(mkdtemp(dir));
+	SAY(!chown(dir, 65534, 65534));
+	mine = privilege_access_without("/", R_OK);
+	err = privilege_access_without(dir, W_OK);
+	rmdir(dir);
+	SAY(!mine);
+	SAY(err == -EACCES);
+	SAY(privilege_access_without("/nowhere/at/all", R_OK) == -ENOENT);
+	SAY(privilege_have(CAP_DAC_OVERRIDE)); /* only looked */
+	return 0;
+}
+
+static int keeps_without_memory(void)
+{
+	static const cap_value_t keep[] = {CAP_KILL};
+	bool failed = true;
+	int err = 0;
+
+	for (int n = 1; failed; n++) {
+		alloc_fail_at(n);
+		err = privilege_keep(keep, 1);
+		failed = alloc_fail_off();
+		SAY(!err || failed);
+	}
+	SAY(!err);
+	for (int n = 1;
+	     alloc_fail_at(n), err = privilege_access_without("/", R_OK), alloc_fail_off(); n++)
+		SAY(err == -ENOMEM || !err);
+	SAY(!err);
+	return 0;
+}
+
+static void test_without_memory(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(keeps_without_memory), 0);
+}
+
+static void test_access_without(void **state)
+{
+	(void)state;
+	if (!privilege_have(CAP_DAC_OVERRIDE) || !privilege_have(CAP_CHOWN))
+		skip();
+	assert_int_equal(in_child(looks_without), 0);
+}
+
+static int makes_an_allowed_call(void)
+{
+	static const int calls[] = {SYS_exit_group, SYS_getppid, SYS_write};
+
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_allow_only(calls, 3));
+	(void)!syscall(SYS_getppid);
+	syscall(SYS_exit_group, 7);
+	return 1;
+}
+
+static int makes_another_call(void)
+{
+	static const int calls[] = {SYS_exit_group, SYS_getppid, SYS_write};
+
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_allow_only(calls, 3));
+	(void)!syscall(SYS_getuid);
+	return 1;
+}
+
+static int knows_no_other_call(void)
+{
+	static const int calls[] = {SYS_exit_group, SYS_getppid, SYS_write};
+
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_know_only(calls, 3));
+	SAY(syscall(SYS_getppid) > 0);
+	SAY(syscall(SYS_getuid) == -1 && errno == ENOSYS);
+	SAY(syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY) == -1 && errno == ENOSYS);
+	syscall(SYS_exit_group, 7);
+	return 1;
+}
+
+static int makes_a_call_of_x32(void)
+{
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_command(false));
+	(void)!syscall(0x40000000 | SYS_getppid);
+	return 1;
+}
+
+static void test_allow_only(void **state)
+{
+	int status;
+
+	(void)state;
+	status = in_child(makes_an_allowed_call);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	status = in_child(knows_no_other_call);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	status = in_child(makes_another_call);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+	status = in_child(makes_a_call_of_x32);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+
+static int is_refused(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_command(false));
+	SAY(socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM);
+	SAY(execv("/bin/true", argv) < 0 && errno == EPERM);
+	SAY(kill(getppid(), 0) < 0 && errno == EPERM);
+	SAY(syscall(SYS_bpf, 0, NULL, 0) < 0 && errno == EPERM);
+	SAY(!access("/", R_OK));
+	return 0;
+}
+
+static int records(void)
+{
+	char *const argv[] = {"true", NULL};
+
+	SAY(!privilege_drop_all());
+	SAY(!sandbox_command(true));
+	SAY(execv("/bin/true", argv) < 0 && errno == EPERM);
+	SAY(!kill(getppid(), 0) || errno == EPERM); /* of the kernel's own, if of anybody */
+	SAY(syscall(SYS_bpf, 0x7fff, NULL, 0) < 0);
+	return 0;
+}
+
+static void test_command(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(is_refused), 0);
+	assert_int_equal(in_child(records), 0);
+}
+
+static void test_too_many_calls(void **state)
+{
+	int calls[121] = {0};
+
+	(void)state;
+	assert_int_equal(sandbox_allow_only(calls, 121), -E2BIG);
+}
+
+static int writes_only_there(void)
+{
+	char here[] = "/tmp/spoor-here-XXXXXX", there[] = "/tmp/spoor-there-XXXXXX", path[64];
+	const char *paths[] = {here, "/nowhere/at/all"};
+	int open_before, fd, err;
+
+	SAY(mkdtemp(here) && mkdtemp(there));
+	snprintf(path, sizeof(path), "%s/before", there);
+	open_before = open(path, O_WRONLY | O_CREAT, 0600);
+	SAY(open_before >= 0);
+	SAY(!privilege_drop_all());
+	err = sandbox_write_only(paths, 2);
+	if (err == -EOPNOTSUPP || err == -ENOSYS)
+		return 0;
+	SAY(!err);
+	SAY(write(open_before, "x", 1) == 1);
+	SAY(open(path, O_WRONLY) < 0 && errno == EACCES);
+	SAY(truncate(path, 0) < 0 && errno == EACCES);
+	SAY(unlink(path) < 0 && errno == EACCES);
+	SAY((fd = open(path, O_RDONLY)) >= 0);
+	close(fd);
+	snprintf(path, sizeof(path), "%s/new", there);
+	SAY(open(path, O_WRONLY | O_CREAT, 0600) < 0 && errno == EACCES);
+	snprintf(path, sizeof(path), "%s/new", here);
+	SAY((fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600)) >= 0);
+	close(fd);
+	SAY(!unlink(path));
+	SAY(!mkdir(path, 0700) && !rmdir(path));
+	SAY(mkfifo(path, 0600) < 0 && errno == EACCES);
+	SAY(symlink("/", path) < 0 && errno == EACCES);
+	return 0;
+}
+
+static void test_write_only(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(writes_only_there), 0);
+	assert_int_equal(system("rm -rf /tmp/spoor-here-?????? /tmp/spoor-there-??????"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_drop_all),       cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_access_without), cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_allow_only),     cmocka_unit_test(test_command),
+		cmocka_unit_test(test_too_many_calls), cmocka_unit_test(test_write_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* jvm/native.c: rules for code of libc and of the vDSO. (libjvm's are tested on real JVMs.) */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "jvm/jvm_state.h"
+#include "jvm/native.h"
+#include "tests/unit/alloc_fail.h"
+
+/* This very process, with nothing in place of libjvm. */
+static struct jvm self;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&self, 0, sizeof(self));
+	self.pid = getpid();
+	self.file = -1;
+	return parser_new(&self.parser);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	parser_free(self.parser);
+	return 0;
+}
+
+static struct native *make(void)
+{
+	struct native *n = NULL;
+
+	assert_int_equal(native_new(&self, &n), 0);
+	return n;
+}
+
+/* At its first instruction a function has nothing on the stack but the return address. */
+static void assert_entry(struct native *n, uint64_t pc)
+{
+	struct unwind_rule r;
+
+	assert_int_equal(native_rule(n, pc, false, &r), 0);
+	assert_false(r.cfa_from_rbp);
+	assert_false(r.rbp_saved);
+	assert_int_equal(r.cfa_offset, 8);
+}
+
+static uint64_t vdso_entry(void)
+{
+	/* sh_addr of .text is where the first function begins: found by the first rule there is. */
+	struct native *n = make();
+	uint64_t base = getauxval(AT_SYSINFO_EHDR), found = 0;
+	struct unwind_rule r;
+
+	for (uint64_t at = 0; at < 8192 && !found; at += 16)
+		if (!native_rule(n, base + at, false, &r))
+			found = base + at;
+	native_free(n);
+	return found;
+}
+
+static void libc_has_rules(void **state)
+{
+	struct native *n = make();
+
+	(void)state;
+	assert_entry(n, (uint64_t)(uintptr_t)getpid);
+	native_free(n);
+}
+
+static void the_vdso_has_rules(void **state)
+{
+	struct native *n = make();
+	uint64_t entry = vdso_entry();
+
+	(void)state;
+	if (!getauxval(AT_SYSINFO_EHDR))
+		skip();
+	assert_int_not_equal(entry, 0);
+	assert_entry(n, entry);
+	native_free(n);
+}
+
+static void a_return_address_belongs_to_the_call_before_it(void **state)
+{
+	struct native *n = make();
+	uint64_t entry = (uint64_t)(uintptr_t)getpid;
+	struct unwind_rule at, before;
+
+	(void)state;
+	assert_int_equal(native_rule(n, entry, false, &at), 0);
+	/* What lies before the function is another's, or nobody's. */
+	if (!native_rule(n, entry, true, &before))
+		assert_int_equal(native_rule(n, entry - 1, false, &at), 0);
+	native_free(n);
+}
+
+static void other_code_has_none(void **state)
+{
+	struct native *n = make();
+	struct unwind_rule r;
+
+	(void)state;
+	assert_int_equal(native_rule(n, (uint64_t)(uintptr_t)&self, false, &r), -ENOENT);
+	assert_int_equal(native_rule(n, 0, false, &r), -ENOENT);
+	assert_int_equal(native_rule(n, UINT64_MAX, true, &r), -ENOENT);
+	native_free(n);
+	native_free(NULL);
+}
+
+static void memory_may_run_out(void **state)
+{
+	(void)state;
+	for (unsigned long at = 0;; at++) {
+		struct native *n = NULL;
+		int err;
+
+		alloc_fail_at(at);
+		err = native_new(&self, &n);
+		if (!alloc_fail_off()) {
+			native_free(n);
+			return;
+		}
+		assert_true(err == -ENOMEM || !err); /* without a library's address it does */
+		native_free(n);
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(libc_has_rules),
+		TEST(the_vdso_has_rules),
+		TEST(a_return_address_belongs_to_the_call_before_it),
+		TEST(other_code_has_none),
+		TEST(memory_may_run_out),
+	};
+
+	return cmocka_run_group_tests_name("native", tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* analyze/cells/cells.h: blocked time by lock, waiter and holder: the finest pieces of which all
+ * sums are made. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/cells/split.h"
+#include "analyze/cells/stacks.h"
+#include "base/keymap.h"
+
+/* A holder that is no thread. */
+#define HOLDER_UNKNOWN 0            /* it was held, or may have been, and nothing says by whom */
+#define HOLDER_HAND_OVER UINT64_MAX /* nobody is known to have held it: released, not yet taken */
+/* Waiters and holders, each of whom has little; see below. */
+#define THREAD_OTHERS (UINT64_MAX - 1)
+
+static inline bool holder_is_thread(uint64_t holder)
+{
+	return holder != HOLDER_UNKNOWN && holder < THREAD_OTHERS;
+}
+
+/* When the holder's call chain was seen that a time is charged to. */
+enum holder_stack_from {
+	HOLDER_STACK_UNKNOWN,
+	HOLDER_STACK_BLOCK,   /* at the moment when the waiter blocked */
+	HOLDER_STACK_SWITCH,  /* later, when it left its CPU */
+	HOLDER_STACK_SAMPLE,  /* later, while it ran */
+	HOLDER_STACK_RELEASE, /* when it released the lock: exit, wait, unpark */
+	HOLDER_STACK_BLOCKED, /* when it blocked itself: enter, wait, park */
+	HOLDER_STACK_WAIT, /* when it released it in Object.wait(): not where it had entered it */
+	HOLDER_STACK_FROM_COUNT,
+};
+
+struct cell {
+	uint64_t lock;
+	uint64_t waiter;
+	uint64_t holder;
+	uint64_t waiter_stack; /* 0: not known */
+	uint64_t holder_stack; /* 0: not known, or the holder is no thread */
+	uint64_t behind;       /* what the holder was itself blocked or parked on; 0: nothing */
+	/* It went for the monitor again after Object.wait(). Often only one of several that were
+	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
+	bool after_wait;
+	bool monitor;     /* it was blocked by monitor events, whatever the lock's group says */
+	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
+	/* Up to here what is needed to find it: together, as memory is slower than all else. */
+
+	uint64_t count;       /* contentions that began with this holder */
+	uint64_t blocked_ns;  /* of all contentions, while this was the holder */
+	uint64_t max_ns;      /* the longest of those that began with this holder, whole */
+	uint64_t max_held_ns; /* the most that one contention was charged to this holder, in all its
+				  cells */
+	uint64_t max_part_ns; /* the most that one was charged to this very cell */
+	uint64_t
+		first_reader_ns; /* of blocked_ns: the holder was one of possibly several readers */
+	struct split split;      /* of blocked_ns */
+	uint64_t stack_from_ns
+		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
+};
+
+/* What tells a cell from others; the fields are as in struct cell. */
+struct cell_key {
+	uint64_t lock, waiter, holder, waiter_stack, holder_stack, behind;
+	bool after_wait;
+};
+
+struct doings;
+
+/*
+ * A log can have more combinations than there is memory for: they are so many only if they are
+ * chance, such as those of a call chain that differs at each call. So there is a bound. Behind
+ * CELLS_MAX cells, what would be a new one goes to that of the same lock, waiter and holder whose
+ * chains are STACK_OTHERS; behind a quarter more, to that of the lock whose waiter and holder are
+ * THREAD_OTHERS, too. All sums stay exact, and what comes often is mostly there before that.
+ */
+#define CELLS_MAX (1u << 20)
+
+/* All zero at the start, but what is lent. */
+struct cells {
+	struct cell *rows; /* count of them */
+	uint32_t count, capacity;
+	struct place_slot *slots; /* by what tells a cell from others */
+	uint32_t slots_capacity;
+	uint32_t max; /* if not 0, in place of CELLS_MAX */
+	/* What holders did at other moments than those of the lock's own events; NULL: not known.
+	 * Lent. */
+	const struct doings *doings;
+	/*
+	 * Told of each part of each interval that has ended, once it is known who held the lock
+	 * then, if not NULL; the parts of an interval come one behind the other, in no order.
+	 */
+	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+			uint64_t to_ns);
+	void *observer;
+};
+
+/* Put together, as there were too many: of whoever it is the cell of. */
+static inline bool cell_is_of_others(const struct cell *cell)
+{
+	return cell->waiter_stack == STACK_OTHERS;
+}
+
+/* The place of a cell, a new one if need be. 0 or -ENOMEM. */
+int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret);
+void cells_free(struct cells *c);

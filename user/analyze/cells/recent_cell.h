@@ -1,0 +1,14 @@
+/* analyze/cells/recent_cell.h: the cells that a thread's contentions had some time in last. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One of them, and what tells it from the thread's others. */
+struct recent_cell {
+	uint64_t stack, holder, holder_stack, behind;
+	uint32_t lock; /* its place; PLACE_NONE: there is no cell */
+	uint32_t place;
+	bool monitor;
+};
+#define RECENT_BITS 4

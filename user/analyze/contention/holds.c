@@ -1,0 +1,679 @@
+#include "analyze/contention/holds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/lines/doing.h"
+
+void holds_free(struct holds *h)
+{
+	cells_free(&h->cells);
+	places_free(&h->lock_places);
+	places_free(&h->thread_places);
+	free(h->locks);
+	free(h->threads);
+	free(h->pending);
+}
+
+static int lock_new(struct holds *h, uint64_t lock, uint32_t *ret)
+{
+	int err = places_add_row(&h->lock_places, (struct place_key){.a = lock}, &h->locks,
+				 &h->locks_capacity, sizeof(*h->locks), ret);
+
+	if (!err)
+		h->locks[*ret] = (struct lock_state){.seen.lock = lock,
+						     .holder_place = PLACE_NONE,
+						     .listed_by = PLACE_NONE,
+						     .blocked = PLACE_NONE,
+						     .since_ns = h->now_ns};
+	return err;
+}
+
+int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret)
+{
+	uint32_t place = places_find_number(&h->lock_places, lock);
+
+	if (place == PLACE_NONE)
+		return lock_new(h, lock, ret);
+	*ret = place;
+	return 0;
+}
+
+static int thread_new(struct holds *h, uint64_t thread, uint32_t *ret)
+{
+	int err = places_add_row(&h->thread_places, (struct place_key){.a = thread}, &h->threads,
+				 &h->threads_capacity, sizeof(*h->threads), ret);
+
+	if (!err)
+		h->threads[*ret] = (struct waiter_state){
+			.thread = thread, .listed = PLACE_NONE, .lock = PLACE_NONE};
+	for (unsigned i = 0; !err && i < 1 << RECENT_BITS; i++)
+		h->threads[*ret].recent[i].lock = PLACE_NONE;
+	return err;
+}
+
+int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret)
+{
+	uint32_t place = places_find_number(&h->thread_places, thread);
+
+	if (place == PLACE_NONE)
+		return thread_new(h, thread, ret);
+	*ret = place;
+	return 0;
+}
+
+static bool piece_is_empty(const struct piece *p)
+{
+	return !p->ns && !p->first;
+}
+
+static void piece_clear(struct piece *p)
+{
+	p->ns = 0;
+	p->first_reader_ns = 0;
+	split_set_unknown(&p->split, 0);
+	p->first = false;
+}
+
+static void piece_add(struct piece *p, const struct piece *more)
+{
+	p->ns += more->ns;
+	p->first_reader_ns += more->first_reader_ns;
+	split_add(&p->split, &more->split);
+}
+
+/* Whom a blocked thread's time is charged to, and where that one was. */
+struct charged {
+	uint64_t holder;
+	uint32_t place; /* the holder's, among the threads */
+	struct place_seen at;
+	uint64_t behind; /* the lock that it was itself blocked on; 0: none */
+};
+
+static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
+
+/* Holders mostly take turns, and places do not change: cells are looked for first where one that is
+ * like it was found last. All are small numbers, but a holder that is none. */
+static struct recent_cell *recent_of(struct waiter_state *t, const struct charged *to)
+{
+	uint64_t x = to->holder + t->lock * 3 + t->stack * 5 + to->at.stack * 7 + to->behind * 9;
+
+	return &t->recent[x * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
+}
+
+static int cell_find(struct holds *h, const struct waiter_state *t, const struct charged *to,
+		     struct recent_cell *ret)
+{
+	const struct lock_state *l = &h->locks[t->lock];
+	const struct cell_key key = {.lock = l->seen.lock,
+				     .waiter = t->thread,
+				     .holder = to->holder,
+				     .waiter_stack = t->stack,
+				     .holder_stack = to->at.stack,
+				     .behind = to->behind};
+	uint32_t place;
+	int err = cells_add(&h->cells, &key, &place);
+
+	if (err)
+		return err;
+	if (l->seen.monitor)
+		h->cells.rows[place].monitor = true;
+	*ret = (struct recent_cell){.stack = t->stack,
+				    .holder = to->holder,
+				    .holder_stack = to->at.stack,
+				    .behind = to->behind,
+				    .lock = t->lock,
+				    .place = place,
+				    .monitor = l->seen.monitor};
+	return 0;
+}
+
+/* 1 + place of what the contention has in this cell; 0: nothing yet. A cell that several waiters
+ * share is one of a few of its lock, each of which comes often: what was found goes to the
+ * front. */
+static uint32_t pending_find(const struct holds *h, struct waiter_state *t, uint32_t cell)
+{
+	uint32_t i = t->pending, before = PLACE_NONE;
+
+	if (h->cells.rows[cell].waiter != THREAD_OTHERS)
+		return h->cells.rows[cell].pending;
+	while (i != PLACE_NONE && h->pending[i].cell != cell) {
+		before = i;
+		i = h->pending[i].next;
+	}
+	if (i != PLACE_NONE && before != PLACE_NONE) {
+		h->pending[before].next = h->pending[i].next;
+		h->pending[i].next = t->pending;
+		t->pending = i;
+	}
+	return i + 1;
+}
+
+/* What the contention has in this cell, zero if it had nothing. Lent until the next one. */
+static int pending_of(struct holds *h, struct waiter_state *t, uint32_t cell, uint32_t holder,
+		      struct pending **ret)
+{
+	bool shared = h->cells.rows[cell].waiter == THREAD_OTHERS;
+	uint32_t place = pending_find(h, t, cell);
+	int err = 0;
+
+	if (place) {
+		*ret = &h->pending[place - 1];
+		return 0;
+	}
+	place = h->pending_free;
+	if (!place) {
+		err = array_grow(&h->pending, &h->pending_capacity, h->pending_count,
+				 sizeof(*h->pending));
+		if (err)
+			return err;
+		place = ++h->pending_count;
+	} else {
+		h->pending_free = h->pending[place - 1].next;
+	}
+	*ret = &h->pending[place - 1];
+	**ret = (struct pending){
+		.cell = cell, .next = t->pending, .holder = shared ? PLACE_NONE : holder};
+	h->cells.rows[cell].pending = shared ? 0 : place;
+	t->pending = place - 1;
+	return 0;
+}
+
+static int cell_pend(struct holds *h, struct waiter_state *t, const struct charged *to,
+		     const struct piece *p)
+{
+	struct recent_cell *r = recent_of(t, to);
+	struct pending *pending;
+	uint32_t place;
+	int err = 0;
+
+	if (r->holder != to->holder || r->holder_stack != to->at.stack || r->behind != to->behind ||
+	    r->stack != t->stack || r->lock != t->lock ||
+	    r->monitor != h->locks[t->lock].seen.monitor)
+		err = cell_find(h, t, to, r);
+	if (err)
+		return err;
+	place = r->place;
+	if (p->first)
+		t->first_cell = place;
+	if (!p->ns)
+		return 0;
+	err = pending_of(h, t, place, to->place, &pending);
+	if (err)
+		return err;
+	pending->ns += p->ns;
+	if (holder_is_thread(to->holder)) {
+		pending->first_reader_ns += p->first_reader_ns;
+		pending->from_ns[to->at.from] += p->ns;
+		split_add(&pending->split, &p->split);
+	} else {
+		pending->split.unknown_ns += p->ns;
+	}
+	return 0;
+}
+
+/* For a piece whose holder's chain has become known, or never will. */
+static int piece_close(struct holds *h, struct waiter_state *t, struct piece *p,
+		       const struct charged *to)
+{
+	int err = cell_pend(h, t, to, p);
+
+	piece_clear(p);
+	return err;
+}
+
+static struct charged charged_now(const struct lock_state *l)
+{
+	return (struct charged){l->holder, l->holder_place, l->at, 0};
+}
+
+static struct charged charged_before(const struct lock_state *l)
+{
+	return (struct charged){.holder = l->holder_before, .place = l->holder_before_place};
+}
+
+static int charge_piece(struct holds *h, struct lock_state *l, const struct charged *holder,
+			const struct piece *piece)
+{
+	/* One that blocks itself shows its chain then, if it has one: it is not waited for. */
+	bool open = holder_is_thread(holder->holder) && !holder->at.stack && !holder->behind;
+	struct waiter_state *t;
+	int err = 0;
+
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = t->next) {
+		t = &h->threads[i];
+		if (holder->holder == t->thread) {
+			err = cell_pend(h, t, &hand_over, piece);
+		} else if (open) {
+			piece_add(&t->open, piece);
+			l->open = true;
+		} else {
+			err = cell_pend(h, t, holder, piece);
+		}
+	}
+	return err;
+}
+
+static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
+{
+	uint64_t lock = d ? doing_behind(d) : 0;
+
+	return lock != l->seen.lock ? lock : 0;
+}
+
+/*
+ * Ends the lock's current state, for which threads were blocked: its time goes to all of them. to:
+ * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile.
+ */
+static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
+		  bool claim_holds)
+{
+	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
+	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
+	const struct doing *before, *d = NULL;
+	const struct counters *since = &l->since;
+	uint64_t at_ns = l->since_ns;
+	int err = 0;
+
+	if (doings) {
+		doings_around(doings, holder.holder, at_ns, &before, &d);
+		holder.behind = behind_of(l, before);
+	}
+	while (at_ns < h->now_ns && !err) {
+		bool cut = d && d->ns < h->now_ns;
+		uint64_t until_ns = cut ? d->ns : h->now_ns;
+		struct piece piece;
+
+		piece.ns = until_ns - at_ns;
+		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
+		piece.first = false;
+		split_set(&piece.split, piece.ns, since, cut ? &d->its : to);
+		if (piece.ns)
+			err = charge_piece(h, l, &holder, &piece);
+		at_ns = until_ns;
+		if (cut) {
+			since = &d->its;
+			holder.behind = behind_of(l, d);
+			d = doings_next(doings, holder.holder, d);
+		}
+	}
+	return err;
+}
+
+static int pieces_end(struct holds *h, const struct lock_state *l)
+{
+	struct charged before = charged_before(l);
+	int err = 0;
+
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
+		struct waiter_state *t = &h->threads[i];
+
+		if (!piece_is_empty(&t->open_before))
+			err = piece_close(h, t, &t->open_before, &before);
+		if (piece_is_empty(&t->open))
+			continue;
+		t->open_before = t->open;
+		piece_clear(&t->open);
+	}
+	return err;
+}
+
+/* Pieces of this hold wait for a late exit up to the end of the next one. */
+static int hold_end(struct holds *h, struct lock_state *l)
+{
+	int err = 0;
+
+	if (!holder_is_thread(l->holder))
+		return 0;
+	if (l->open || l->open_before)
+		err = pieces_end(h, l);
+	l->open_before = l->open;
+	l->open = false;
+	l->holder_before = l->holder;
+	l->holder_before_place = l->holder_place;
+	return err;
+}
+
+/*
+ * Every thread knows the locks that it is believed to hold, on which somebody is blocked, and where
+ * no chain of this hold has been seen: these want its chain as soon as it blocks itself. A stock
+ * JVM does not report all releases: a thread that only waits on new objects is believed to hold all
+ * of them for ever. So there must be no cost in a hold that nobody waits for; nor in one that has a
+ * chain, for which it is enough to know which chain the thread has shown last.
+ */
+static void listed_remove(struct holds *h, struct lock_state *l)
+{
+	if (l->listed_by == PLACE_NONE)
+		return;
+	if (l->listed_previous == PLACE_NONE)
+		h->threads[l->listed_by].listed = l->listed_next;
+	else
+		h->locks[l->listed_previous].listed_next = l->listed_next;
+	if (l->listed_next != PLACE_NONE)
+		h->locks[l->listed_next].listed_previous = l->listed_previous;
+	l->listed_by = PLACE_NONE;
+}
+
+/* After any change of the lock's holder, chain, or blocked threads. */
+static void listed_update(struct holds *h, struct lock_state *l)
+{
+	bool wanted = l->blocked != PLACE_NONE && !l->at.stack;
+	uint32_t self = (uint32_t)(l - h->locks), by = wanted ? l->holder_place : PLACE_NONE;
+
+	if (l->listed_by == by)
+		return;
+	listed_remove(h, l);
+	if (by == PLACE_NONE)
+		return;
+	l->listed_by = by;
+	l->listed_previous = PLACE_NONE;
+	l->listed_next = h->threads[by].listed;
+	if (l->listed_next != PLACE_NONE)
+		h->locks[l->listed_next].listed_previous = self;
+	h->threads[by].listed = self;
+}
+
+static int holder_set(struct holds *h, struct lock_state *l, uint64_t holder)
+{
+	uint32_t place = PLACE_NONE;
+	int err = holder_is_thread(holder) ? holds_thread(h, holder, &place) : 0;
+
+	if (err)
+		return err;
+	l->holder = holder;
+	l->holder_place = place;
+	return 0;
+}
+
+/* The holder's chain for the next state: that which it has shown last since this one began. */
+static struct place_seen latest_of(const struct holds *h, const struct lock_state *l)
+{
+	const struct waiter_state *t;
+
+	if (l->holder_place == PLACE_NONE)
+		return l->latest;
+	t = &h->threads[l->holder_place];
+	for (int i = 0; i < 2; i++) {
+		if (t->shown[i].number > l->latest_number && t->shown[i].lock != l->seen.lock)
+			return (struct place_seen){t->shown[i].stack, HOLDER_STACK_BLOCKED};
+	}
+	return l->latest;
+}
+
+int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
+{
+	struct charged to;
+	int err = 0;
+
+	if (!at.stack || l->blocked == PLACE_NONE)
+		return 0;
+	l->latest = at;
+	l->latest_number = h->shows;
+	if (l->at.stack)
+		return 0;
+	l->at = at;
+	listed_update(h, l);
+	to = charged_now(l);
+	for (uint32_t i = l->open ? l->blocked : PLACE_NONE; i != PLACE_NONE && !err;
+	     i = h->threads[i].next) {
+		if (!piece_is_empty(&h->threads[i].open))
+			err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+	}
+	l->open = false;
+	return err;
+}
+
+int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t stack)
+{
+	struct waiter_state *t = &h->threads[thread];
+	struct place_seen at = {stack, HOLDER_STACK_BLOCKED};
+	uint32_t i = t->listed, next;
+	int err = 0;
+
+	if (!stack)
+		return 0;
+	/* The last one, and the last one that was for another lock than that. */
+	if (t->shown[0].lock != lock)
+		t->shown[1] = t->shown[0];
+	t->shown[0] = (struct shown){lock, stack, ++h->shows};
+	for (; i != PLACE_NONE && !err; i = next) {
+		next = h->locks[i].listed_next;
+		if (h->locks[i].seen.lock != lock)
+			err = holds_show(h, &h->locks[i], at);
+	}
+	return err;
+}
+
+int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint64_t stack)
+{
+	struct charged to = charged_before(l);
+	int err = 0;
+
+	if (!stack || !l->open_before || l->holder_before != thread)
+		return 0;
+	to.at = (struct place_seen){stack, HOLDER_STACK_RELEASE};
+	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
+		if (!piece_is_empty(&h->threads[i].open_before))
+			err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	}
+	l->open_before = false;
+	return err;
+}
+
+int holds_observe(struct holds *h, struct lock_state *l, const struct observation *s)
+{
+	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
+	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
+	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
+	int err = 0;
+
+	if (h->cells.doings && s->its && s->its->known)
+		doings_complete(h->cells.doings, s->holder, h->now_ns, s->its);
+	if (h->cells.doings && s->ended_its && s->ended_its->known && s->ended_its != s->its)
+		doings_complete(h->cells.doings, s->ended, h->now_ns, s->ended_its);
+	if (same)
+		err = holds_show(h, l, at);
+	else if (ended)
+		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
+	if (!err && l->blocked != PLACE_NONE && l->since_ns != h->now_ns)
+		err = charge(h, l, same ? s->its : ended ? s->ended_its : NULL, same || ended);
+	if (!err && !same)
+		err = hold_end(h, l);
+	if (!err && l->holder != s->holder)
+		err = holder_set(h, l, s->holder);
+	if (err)
+		return err;
+	/* While nobody was blocked, it may have been released and taken again unseen. */
+	l->latest = !same || l->blocked == PLACE_NONE || at.stack ? at : latest_of(h, l);
+	l->latest_number = h->shows;
+	l->at = l->latest;
+	listed_update(h, l);
+	l->claimed = s->claimed;
+	if (s->its && s->its->known)
+		l->since = *s->its;
+	else
+		l->since.known = false;
+	l->since_ns = h->now_ns;
+	l->first_reader = s->first_reader;
+	return 0;
+}
+
+int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t stack, bool parked)
+{
+	struct waiter_state *t = &h->threads[thread];
+	struct charged holder = l->holder == t->thread ? hand_over : charged_now(l);
+	int err = 0;
+
+	t->lock = (uint32_t)(l - h->locks);
+	t->parked = parked;
+	t->stack = stack;
+	t->since_ns = h->now_ns;
+	t->first_cell = PLACE_NONE;
+	t->pending = PLACE_NONE;
+	piece_clear(&t->open);
+	piece_clear(&t->open_before);
+	t->crowd = l->blocked_count >= CROWD_MIN;
+	if (t->crowd)
+		return 0;
+	l->blocked_count++;
+	t->open.first = true;
+	t->previous = PLACE_NONE;
+	t->next = l->blocked;
+	if (l->blocked != PLACE_NONE)
+		h->threads[l->blocked].previous = thread;
+	l->blocked = thread;
+	listed_update(h, l);
+	if (holder_is_thread(holder.holder) && !holder.at.stack)
+		l->open = true;
+	else
+		err = piece_close(h, t, &t->open, &holder);
+	return err;
+}
+
+static void observe(const struct holds *h, const struct cell *cell, uint64_t ns, uint64_t *at_ns)
+{
+	const struct cell_key key = {.lock = cell->lock,
+				     .waiter = cell->waiter,
+				     .holder = cell->holder,
+				     .waiter_stack = cell->waiter_stack,
+				     .holder_stack = cell->holder_stack,
+				     .behind = cell->behind};
+	uint64_t from_ns = *at_ns;
+
+	*at_ns += ns;
+	if (h->cells.observe)
+		h->cells.observe(h->cells.observer, &key, from_ns, *at_ns);
+}
+
+/* The most that was charged to one holder is a sum over all places where it was. */
+static void pending_count(struct holds *h, struct waiter_state *t)
+{
+	uint64_t at_ns = t->since_ns;
+	const struct pending *p;
+
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = p->next) {
+		p = &h->pending[i];
+		if (p->holder != PLACE_NONE)
+			h->threads[p->holder].held_ns += p->ns;
+	}
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = p->next) {
+		struct cell *cell;
+		uint64_t held_ns;
+
+		p = &h->pending[i];
+		cell = &h->cells.rows[p->cell];
+		held_ns = p->holder == PLACE_NONE ? p->ns : h->threads[p->holder].held_ns;
+		observe(h, cell, p->ns, &at_ns);
+		cell->blocked_ns += p->ns;
+		cell->first_reader_ns += p->first_reader_ns;
+		if (held_ns > cell->max_held_ns)
+			cell->max_held_ns = held_ns;
+		if (p->ns > cell->max_part_ns)
+			cell->max_part_ns = p->ns;
+		for (int k = 0; k < HOLDER_STACK_FROM_COUNT; k++)
+			cell->stack_from_ns[k] += p->from_ns[k];
+		split_add(&cell->split, &p->split);
+	}
+}
+
+static void pending_clear(struct holds *h, struct waiter_state *t)
+{
+	uint32_t next;
+
+	for (uint32_t i = t->pending; i != PLACE_NONE; i = next) {
+		struct pending *p = &h->pending[i];
+
+		if (p->holder != PLACE_NONE)
+			h->threads[p->holder].held_ns = 0;
+		h->cells.rows[p->cell].pending = 0;
+		next = p->next;
+		p->next = h->pending_free;
+		h->pending_free = i + 1;
+	}
+	t->pending = PLACE_NONE;
+}
+
+/* Their holders' chains have not come. */
+static int pieces_close(struct holds *h, struct waiter_state *t)
+{
+	const struct lock_state *l = &h->locks[t->lock];
+	struct charged to;
+	int err = 0;
+
+	if (!piece_is_empty(&t->open_before)) {
+		to = charged_before(l);
+		err = piece_close(h, t, &t->open_before, &to);
+	}
+	if (err || piece_is_empty(&t->open))
+		return err;
+	to = charged_now(l);
+	to.at = (struct place_seen){0};
+	return piece_close(h, t, &t->open, &to);
+}
+
+static int count_contention(struct holds *h, struct waiter_state *t)
+{
+	uint64_t ns = h->now_ns - t->since_ns;
+	struct cell *first;
+	int err = pieces_close(h, t);
+
+	if (err)
+		return err;
+	first = &h->cells.rows[t->first_cell];
+	first->count++;
+	if (ns > first->max_ns)
+		first->max_ns = ns;
+	pending_count(h, t);
+	return 0;
+}
+
+static int count_crowd(struct holds *h, struct waiter_state *t)
+{
+	const struct lock_state *l = &h->locks[t->lock];
+	const struct cell_key key = {.lock = l->seen.lock,
+				     .waiter = t->thread,
+				     .holder = THREAD_OTHERS,
+				     .waiter_stack = t->stack};
+	uint64_t ns = h->now_ns - t->since_ns, at_ns = t->since_ns;
+	struct cell *cell;
+	uint32_t place;
+	int err = cells_add(&h->cells, &key, &place);
+
+	if (err)
+		return err;
+	cell = &h->cells.rows[place];
+	cell->monitor |= l->seen.monitor;
+	cell->count++;
+	cell->blocked_ns += ns;
+	cell->split.unknown_ns += ns;
+	cell->max_ns = ns > cell->max_ns ? ns : cell->max_ns;
+	cell->max_held_ns = ns > cell->max_held_ns ? ns : cell->max_held_ns;
+	cell->max_part_ns = ns > cell->max_part_ns ? ns : cell->max_part_ns;
+	observe(h, cell, ns, &at_ns);
+	return 0;
+}
+
+int holds_unblock(struct holds *h, uint32_t thread, bool count)
+{
+	struct waiter_state *t = &h->threads[thread];
+	int err = !count ? 0 : t->crowd ? count_crowd(h, t) : count_contention(h, t);
+
+	if (err)
+		return err;
+	if (t->crowd) {
+		t->crowd = false;
+		t->lock = PLACE_NONE;
+		return 0;
+	}
+	h->locks[t->lock].blocked_count--;
+	pending_clear(h, t);
+	if (t->previous == PLACE_NONE)
+		h->locks[t->lock].blocked = t->next;
+	else
+		h->threads[t->previous].next = t->next;
+	if (t->next != PLACE_NONE)
+		h->threads[t->next].previous = t->previous;
+	listed_update(h, &h->locks[t->lock]);
+	t->lock = PLACE_NONE;
+	return 0;
+}

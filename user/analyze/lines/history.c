@@ -1,0 +1,551 @@
+#include "analyze/lines/history.h"
+
+#include <stdlib.h>
+
+#include "analyze/lines/doing.h"
+
+/* So many waiters may come while one thread holds a lock, and its time is split at each of them. */
+#define SIGHTS_MAX 256
+/* So many slots are looked through one by one. */
+#define SLOTS_FEW 8
+/* So many stretches are looked at one by one: for more the sums of each slot are made. */
+#define NEAR_MAX 64
+
+void history_free(struct history *h)
+{
+	free(h->stretches);
+	free(h->splits);
+	free(h->steps);
+	places_free(&h->slot_places);
+	free(h->slots);
+	free(h->sights);
+	*h = (struct history){0};
+}
+
+void history_clear(struct history *h, bool sights)
+{
+	h->count = 0;
+	h->split_count = 0;
+	h->step_count = 0;
+	h->slot_count = 0;
+	places_clear(&h->slot_places);
+	if (!sights)
+		return;
+	h->sight_count = 0;
+	h->begun_ns = 0;
+}
+
+static inline bool is_same(const struct hold *x, const struct hold *y)
+{
+	return x->holder == y->holder && x->stack == y->stack && x->behind == y->behind &&
+	       x->forward == y->forward && x->from == y->from && x->first_reader == y->first_reader;
+}
+
+static struct place_key key_of(const struct hold *hold)
+{
+	return (struct place_key){hold->holder,       hold->stack,   hold->from,
+				  hold->first_reader, hold->forward, hold->behind};
+}
+
+/* All that there are, and one more: their places are their numbers. */
+static int slot_place(struct history *h, const struct hold *hold, uint32_t *ret)
+{
+	int err = 0;
+
+	while (!err && h->slot_places.count < h->slot_count)
+		err = places_add(&h->slot_places, key_of(&h->slots[h->slot_places.count].hold),
+				 ret);
+	return err ? err : places_add(&h->slot_places, key_of(hold), ret);
+}
+
+static void slot_begin(struct hold_entry *s, const struct hold *hold)
+{
+	s->hold = *hold;
+	s->forward = NULL;
+	s->seen.known = false;
+	s->seen_ns = 0;
+	s->loose_ns = 0;
+	s->take = 0;
+	s->last = PLACE_NONE;
+	s->newer = PLACE_NONE;
+	s->older = PLACE_NONE;
+}
+
+/* It is none of the last few. */
+static int slot_add(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
+{
+	uint32_t place = h->slot_count;
+	int err = h->slot_count < h->slots_capacity ? 0
+						    : array_grow(&h->slots, &h->slots_capacity,
+								 h->slot_count, sizeof(*h->slots));
+
+	if (!err && h->slot_count >= SLOTS_FEW)
+		err = slot_place(h, hold, &place);
+	if (err)
+		return err;
+	*ret = place;
+	*ret_new = place == h->slot_count;
+	if (*ret_new)
+		slot_begin(&h->slots[h->slot_count++], hold);
+	return 0;
+}
+
+int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
+{
+	const struct hold_entry *first = h->slots,
+				*s = h->slot_count ? first + h->slot_count : first;
+
+	if (h->slot_count > SLOTS_FEW)
+		first = s - SLOTS_FEW;
+	while (s > first) {
+		s--;
+		if (!is_same(&s->hold, hold))
+			continue;
+		*ret = (uint32_t)(s - h->slots);
+		*ret_new = false;
+		return 0;
+	}
+	return slot_add(h, hold, ret, ret_new);
+}
+
+static void make_newest(struct history *h, uint32_t place)
+{
+	struct hold_entry *s = &h->slots[place];
+
+	if (h->step_count && h->newest == place)
+		return;
+	if (s->newer != PLACE_NONE)
+		h->slots[s->newer].older = s->older;
+	if (s->older != PLACE_NONE)
+		h->slots[s->older].newer = s->newer;
+	s->newer = PLACE_NONE;
+	s->older = h->step_count ? h->newest : PLACE_NONE;
+	if (s->older != PLACE_NONE)
+		h->slots[s->older].newer = place;
+	h->newest = place;
+}
+
+/*
+ * A list with jumps over as many links as the two jumps before them together, if these were over
+ * equally many: any earlier element is found in a number of steps that grows with the logarithm of
+ * its distance (Myers: an applicative random-access stack).
+ */
+static uint32_t jump_from(const struct history *h, uint32_t previous)
+{
+	const struct step *all = h->steps;
+	uint32_t jump = previous == PLACE_NONE ? PLACE_NONE : all[previous].jump;
+	uint32_t next = jump == PLACE_NONE ? PLACE_NONE : all[jump].jump;
+
+	if (next == PLACE_NONE ||
+	    all[previous].rank - all[jump].rank != all[jump].rank - all[next].rank)
+		return previous;
+	return next;
+}
+
+static void add_whole(const struct history *h, const struct hold_run *s, struct split *sum)
+{
+	if (s->split == PLACE_NONE)
+		sum->unknown_ns += s->to_ns - s->from_ns;
+	else
+		split_add(sum, &h->splits[s->split]);
+}
+
+/* Of the next stretch that has none. */
+static int step_add(struct history *h)
+{
+	uint32_t self = h->step_count, place = h->stretches[self].slot;
+	struct hold_entry *s = &h->slots[place];
+	int err = array_grow(&h->steps, &h->steps_capacity, self, sizeof(*h->steps));
+	struct step *new;
+
+	if (err)
+		return err;
+	new = &h->steps[self];
+	new->previous = s->last;
+	new->jump = jump_from(h, s->last);
+	if (s->last == PLACE_NONE) {
+		new->rank = 0;
+		split_set_unknown(&new->before, 0);
+	} else {
+		new->rank = h->steps[s->last].rank + 1;
+		new->before = h->steps[s->last].before;
+		add_whole(h, &h->stretches[s->last], &new->before);
+	}
+	make_newest(h, place);
+	s->last = self;
+	h->step_count++;
+	return 0;
+}
+
+/* ret_split: what is known of it, for the caller to fill in; NULL: nothing. */
+static int push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns,
+		struct split **ret_split)
+{
+	struct hold_run *s;
+	int err = h->count < h->capacity ? 0
+					 : array_grow(&h->stretches, &h->capacity, h->count,
+						      sizeof(*h->stretches));
+
+	if (!err && ret_split && h->split_count == h->splits_capacity)
+		err = array_grow(&h->splits, &h->splits_capacity, h->split_count,
+				 sizeof(*h->splits));
+	if (err)
+		return err;
+	s = &h->stretches[h->count++];
+	s->from_ns = from_ns;
+	s->to_ns = to_ns;
+	s->slot = slot;
+	s->split = ret_split ? h->split_count : PLACE_NONE;
+	if (ret_split)
+		*ret_split = &h->splits[h->split_count++];
+	return 0;
+}
+
+static uint64_t surely(uint64_t held_ns, uint64_t whole_ns, uint64_t done_ns)
+{
+	uint64_t other_ns = whole_ns - done_ns;
+
+	return held_ns > other_ns ? held_ns - other_ns : 0;
+}
+
+/*
+ * The holder is seen again. Where it held the lock over and over, it is not known what it did in
+ * each hold; but what it did for most of the time since it was seen last, it did for most of its
+ * holds: for all but what it did otherwise. That is known for those only who were blocked for all
+ * that time.
+ */
+static int settle_loose(struct history *h, uint32_t slot, uint64_t ns, const struct counters *its)
+{
+	const struct hold_entry *s = &h->slots[slot];
+	uint64_t whole_ns = ns - s->seen_ns, held_ns = s->loose_ns;
+	struct split did, known, *sum;
+	int err;
+
+	if (!held_ns || held_ns > whole_ns || !s->seen.known || h->begun_ns > s->seen_ns)
+		return 0;
+	split_set(&did, whole_ns, &s->seen, its);
+	split_set_unknown(&known, 0);
+	known.running_ns = surely(held_ns, whole_ns, did.running_ns);
+	known.stolen_ns = surely(held_ns, whole_ns, did.stolen_ns);
+	known.runnable_ns = surely(held_ns, whole_ns, did.runnable_ns);
+	known.throttled_ns = surely(held_ns, whole_ns, did.throttled_ns);
+	known.blocked_ns = surely(held_ns, whole_ns, did.blocked_ns);
+	for (int i = 1; i < BLOCKED_REASON_COUNT; i++)
+		known.reason_ns[i] = surely(held_ns, whole_ns, did.reason_ns[i]);
+	known.unknown_ns -= split_sum(&known);
+	if (!known.unknown_ns)
+		return 0;
+	err = push(h, slot, ns, ns, &sum);
+	if (!err)
+		*sum = known;
+	return err;
+}
+
+/* What is seen of the holder up to to_ns, in the order of time. */
+struct look {
+	struct history *h;
+	const struct history_holder *who;
+	uint64_t from_ns, to_ns;
+	const struct counters *since; /* the holder's at from_ns */
+	uint64_t behind;
+	uint32_t slot;            /* while it is behind that lock */
+	uint32_t sight;           /* the next one to look at */
+	const struct doing *next; /* moment */
+};
+
+static uint64_t behind_of(const struct look *l, const struct doing *d)
+{
+	uint64_t lock = d ? doing_behind(d) : 0;
+
+	return lock != l->who->lock ? lock : 0;
+}
+
+static int look_behind(struct look *l, uint64_t lock)
+{
+	l->behind = lock;
+	return l->who->slot(l->who->context, lock, &l->slot);
+}
+
+static int look_begin(struct look *l)
+{
+	const struct history_holder *who = l->who;
+	const struct doing *before = NULL;
+
+	if (who->doings)
+		doings_around(who->doings, who->thread, l->from_ns, &before, &l->next);
+	if (before && before->ns == l->from_ns)
+		l->since = &before->its;
+	return look_behind(l, behind_of(l, before));
+}
+
+/* Up to ns nothing is known. */
+static int look_unseen(struct look *l, uint64_t ns)
+{
+	if (ns <= l->from_ns)
+		return 0;
+	l->h->slots[l->slot].loose_ns += ns - l->from_ns;
+	return push(l->h, l->slot, l->from_ns, ns, NULL);
+}
+
+/* Up to a moment at which the holder's counters are known. */
+static int look_at(struct look *l, uint64_t ns, const struct counters *its)
+{
+	struct split *split;
+	struct hold_entry *s;
+	int err = 0;
+
+	if (!l->since || ns <= l->from_ns) {
+		err = look_unseen(l, ns);
+	} else {
+		err = push(l->h, l->slot, l->from_ns, ns, &split);
+		if (!err)
+			split_set(split, ns - l->from_ns, l->since, its);
+	}
+	if (!err)
+		err = settle_loose(l->h, l->slot, ns, its);
+	s = &l->h->slots[l->slot];
+	s->seen_ns = ns;
+	s->seen = *its;
+	s->loose_ns = 0;
+	l->from_ns = ns;
+	l->since = its;
+	return err;
+}
+
+/* 1: there was one; 0: nothing is left. */
+static int look_next(struct look *l)
+{
+	const struct history_holder *who = l->who;
+	const struct doing *d = l->next && l->next->ns <= l->to_ns ? l->next : NULL;
+	const struct counter_sample *s = &l->h->sights[l->sight],
+				    *end = &l->h->sights[l->h->sight_count];
+	int err;
+
+	while (s < end && (s->thread != who->thread || s->ns < l->from_ns))
+		s++;
+	l->sight = (uint32_t)(s - l->h->sights);
+	if (s == end || s->ns > l->to_ns || (d && s->ns >= d->ns))
+		s = NULL;
+	if (!d && !s)
+		return 0;
+	if (s) {
+		l->sight++;
+		err = look_at(l, s->ns, &s->its);
+		return err ? err : 1;
+	}
+	err = look_at(l, d->ns, &d->its);
+	l->next = doings_next(who->doings, who->thread, d);
+	if (!err && behind_of(l, d) != l->behind)
+		err = look_behind(l, behind_of(l, d));
+	return err ? err : 1;
+}
+
+static void sights_forget(struct history *h, uint64_t before_ns)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < h->sight_count; i++) {
+		if (h->sights[i].ns < before_ns)
+			continue;
+		if (i != kept)
+			h->sights[kept] = h->sights[i];
+		kept++;
+	}
+	h->sight_count = kept;
+}
+
+int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
+{
+	if (h->sight_count)
+		sights_forget(h, to_ns);
+	return push(h, slot, from_ns, to_ns, NULL);
+}
+
+int history_push_seen(struct history *h, const struct history_holder *who, uint64_t from_ns,
+		      uint64_t to_ns)
+{
+	struct look l = {.h = h, .who = who, .from_ns = from_ns, .to_ns = to_ns};
+	int err = look_begin(&l);
+
+	if (!err && (l.next || h->sight_count)) {
+		do {
+			err = look_next(&l);
+		} while (err > 0);
+	}
+	if (!err)
+		err = look_unseen(&l, to_ns);
+	if (!err && h->sight_count)
+		sights_forget(h, to_ns);
+	return err;
+}
+
+int history_see(struct history *h, struct counter_sample **ret)
+{
+	int err = 0;
+
+	*ret = NULL;
+	if (h->sight_count == SIGHTS_MAX)
+		return 0;
+	if (h->sight_count == h->sights_capacity)
+		err = array_grow(&h->sights, &h->sights_capacity, h->sight_count,
+				 sizeof(*h->sights));
+	if (!err)
+		*ret = &h->sights[h->sight_count++];
+	return err;
+}
+
+/* What there is of a stretch from from_ns to to_ns: of a piece of it nothing is known. */
+static void add_cut(const struct history *h, const struct hold_run *s, uint64_t from_ns,
+		    uint64_t to_ns, struct split *sum)
+{
+	uint64_t begin_ns = s->from_ns > from_ns ? s->from_ns : from_ns;
+	uint64_t end_ns = s->to_ns < to_ns ? s->to_ns : to_ns;
+
+	if (s->from_ns >= from_ns && s->to_ns <= to_ns)
+		add_whole(h, s, sum);
+	else if (begin_ns < end_ns)
+		sum->unknown_ns += end_ns - begin_ns;
+}
+
+/* The last stretch of a slot that begins before ns. */
+static uint32_t begun_before(const struct history *h, const struct hold_entry *s, uint64_t ns)
+{
+	const struct hold_run *all = h->stretches;
+	const struct step *steps = h->steps;
+	uint32_t i = s->last;
+
+	while (i != PLACE_NONE && all[i].from_ns >= ns) {
+		if (steps[i].jump != PLACE_NONE && all[steps[i].jump].from_ns >= ns)
+			i = steps[i].jump;
+		else
+			i = steps[i].previous;
+	}
+	return i;
+}
+
+/* What a slot has from from_ns to to_ns; *ret_first: it had the moment from_ns. */
+static void between(const struct history *h, const struct hold_entry *s, uint64_t from_ns,
+		    uint64_t to_ns, struct split *ret, bool *ret_first)
+{
+	uint32_t last = begun_before(h, s, to_ns), first = begun_before(h, s, from_ns + 1);
+	struct split whole;
+
+	*ret_first = first != PLACE_NONE && h->stretches[first].to_ns > from_ns;
+	split_set_unknown(ret, 0);
+	if (last == PLACE_NONE)
+		return;
+	if (last != first || *ret_first)
+		add_cut(h, &h->stretches[last], from_ns, to_ns, ret);
+	if (last == first)
+		return;
+	split_add(ret, &h->steps[last].before);
+	if (first == PLACE_NONE)
+		return;
+	split_set_unknown(&whole, 0);
+	add_whole(h, &h->stretches[first], &whole);
+	split_sub(ret, &h->steps[first].before);
+	split_sub(ret, &whole);
+	if (*ret_first)
+		add_cut(h, &h->stretches[first], from_ns, to_ns, ret);
+}
+
+static struct part *part_begin(struct parts *p, const struct hold_entry *s)
+{
+	struct part *part = &p->rows[p->count++];
+
+	part->hold = s->hold;
+	part->forward = s->forward;
+	part->first = false;
+	return part;
+}
+
+/* Whether there is anything in it. */
+static bool part_end(struct part *p)
+{
+	uint64_t sum_ns = split_sum(&p->split);
+
+	/* It was told of too late to be blocked all that time. */
+	if (p->split.unknown_ns > sum_ns)
+		split_set_unknown(&p->split, sum_ns);
+	if (!p->first && !sum_ns)
+		return false;
+	if (p->forward)
+		p->forward->users++;
+	return true;
+}
+
+/* By the sums of the slots that have ended behind from_ns. */
+static int take_far(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
+		    struct parts *ret)
+{
+	uint32_t i;
+	int err = 0;
+
+	while (!err && h->step_count < h->count)
+		err = step_add(h);
+	for (i = h->newest; !err && i != PLACE_NONE; i = h->slots[i].older) {
+		struct hold_entry *s = &h->slots[i];
+		struct part *part;
+		bool begins;
+
+		if (h->stretches[s->last].to_ns <= from_ns)
+			break;
+		err = parts_reserve(ret, 1);
+		if (err)
+			break;
+		part = part_begin(ret, s);
+		between(h, s, from_ns, to_ns, &part->split, &begins);
+		part->first = first && begins;
+		if (!part_end(part))
+			ret->count--;
+	}
+	return err;
+}
+
+/* The stretches from at on. */
+static int take_near(struct history *h, uint32_t at, uint64_t from_ns, uint64_t to_ns, bool first,
+		     struct parts *ret)
+{
+	int err = parts_reserve(ret, h->count - at);
+	uint32_t begin = ret->count, kept = begin;
+
+	if (err)
+		return err;
+	h->takes++;
+	for (; at < h->count && h->stretches[at].from_ns < to_ns; at++) {
+		const struct hold_run *stretch = &h->stretches[at];
+		struct hold_entry *s = &h->slots[stretch->slot];
+		struct part *part;
+
+		if (s->take == h->takes) {
+			part = &ret->rows[s->part];
+		} else {
+			s->take = h->takes;
+			s->part = ret->count;
+			part = part_begin(ret, s);
+			split_set_unknown(&part->split, 0);
+		}
+		part->first |= first && stretch->from_ns <= from_ns;
+		add_cut(h, stretch, from_ns, to_ns, &part->split);
+	}
+	for (uint32_t i = begin; i < ret->count; i++) {
+		if (!part_end(&ret->rows[i]))
+			continue;
+		if (kept != i)
+			ret->rows[kept] = ret->rows[i];
+		kept++;
+	}
+	ret->count = kept;
+	return 0;
+}
+
+int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first, struct parts *ret)
+{
+	uint32_t at = h->count, near = h->count < NEAR_MAX ? h->count : NEAR_MAX;
+
+	while (at > h->count - near && h->stretches[at - 1].to_ns > from_ns)
+		at--;
+	if (at > 0 && h->stretches[at - 1].to_ns > from_ns)
+		return take_far(h, from_ns, to_ns, first, ret);
+	return take_near(h, at, from_ns, to_ns, first, ret);
+}

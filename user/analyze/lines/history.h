@@ -1,0 +1,98 @@
+/* analyze/lines/history.h: the stretches of a line that intervals still need, with cumulative
+ * sums for each hold: the inner half of timeline.c, whose essay says what for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/lines/hold_slices.h"
+#include "analyze/lines/timeline.h"
+#include "base/keymap.h"
+
+/* The lock was held in the same way from one time to another. Or, at a single moment: of its
+ * holder's earlier time not split it has become known what it did; that adds up to 0. */
+struct hold_run {
+	uint64_t from_ns, to_ns;
+	uint32_t slot;  /* whose */
+	uint32_t split; /* what is known of it; PLACE_NONE: nothing */
+};
+
+/* By which the stretches of a slot are found that are far back. */
+struct step {
+	struct split before;     /* of all earlier ones of the same slot */
+	uint32_t previous, jump; /* earlier ones of the same slot; PLACE_NONE: there is none */
+	uint32_t rank;           /* how many are earlier */
+};
+
+/* All stretches of the same hold. */
+struct hold_entry {
+	struct hold hold;
+	struct forward *forward; /* NULL: the chain is in hold */
+	/* When the holder was seen last while it held like this; and since then, time not split. */
+	uint64_t seen_ns;
+	struct counters seen;
+	uint64_t loose_ns;
+	uint64_t take; /* the number of the last history_take that has a part of it, and which */
+	uint32_t part;
+	/* Of stretches with steps. */
+	uint32_t last;         /* stretch */
+	uint32_t newer, older; /* slots by their last stretches; PLACE_NONE: none */
+};
+
+/* A thread's counters at a moment. */
+struct counter_sample {
+	uint64_t ns;
+	uint64_t thread;
+	struct counters its;
+};
+
+/* All zero at the start. */
+struct history {
+	struct hold_run *stretches; /* from one to the next without a gap */
+	uint32_t count, capacity;
+	struct split *splits;
+	uint32_t split_count, splits_capacity;
+	struct step *steps; /* of the first stretches */
+	uint32_t step_count, steps_capacity;
+	struct hold_entry *slots;
+	uint32_t slot_count, slots_capacity;
+	struct places slot_places; /* used if there are more than a few */
+	uint32_t newest;           /* slot; none at all: there are no steps */
+	uint64_t takes;            /* calls of history_take so far */
+	struct counter_sample *sights;
+	uint32_t sight_count, sights_capacity;
+	uint64_t begun_ns;    /* the latest begin of an interval */
+	struct history *next; /* of those that are not in use */
+};
+
+void history_free(struct history *h);
+/* Forgets the stretches, and the sights if asked to; the memory stays. */
+void history_clear(struct history *h, bool sights);
+
+/* The slot of a hold, a new one if need be; *ret_new says so. Then the caller sets its forward.
+ * 0 or -ENOMEM, as all of these. */
+int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new);
+/* Its next stretch, from where the last stretch of all has ended; nothing is known of it. */
+int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns);
+struct doings;
+
+/* The thread that holds the lock in the next stretches. slot finds the slot for this hold while the
+ * holder is blocked on another lock; 0: on none. */
+struct history_holder {
+	const struct doings *doings; /* NULL: it is seen at the sights only */
+	uint64_t thread;
+	uint64_t lock; /* this one */
+	int (*slot)(void *context, uint64_t behind, uint32_t *ret);
+	void *context;
+};
+
+/* From from_ns to to_ns, cut at the moments when the holder was seen, or told of itself. */
+int history_push_seen(struct history *h, const struct history_holder *who, uint64_t from_ns,
+		      uint64_t to_ns);
+/* Room for one; *ret is NULL if there are too many. */
+int history_see(struct history *h, struct counter_sample **ret);
+
+/* Adds to parts what there is from from_ns to to_ns, both within the stretches. first: an interval
+ * begins at from_ns. */
+int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
+		 struct parts *ret);

@@ -1,0 +1,193 @@
+#include "analyze/lines/hold_slices.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Up to so many are sorted where they are. */
+#define FEW 8
+
+static inline int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static uint64_t forward_of(const struct part *p)
+{
+	return p->forward ? p->forward->number : 0;
+}
+
+/* By holder first, then by place: as their sums are made. */
+static int compare(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return compare_u64(x->hold.holder, y->hold.holder)
+		       ?: compare_u64(forward_of(x), forward_of(y))
+		       ?: compare_u64(x->hold.stack, y->hold.stack)
+		       ?: compare_u64(x->hold.from, y->hold.from)
+		       ?: compare_u64(x->hold.first_reader, y->hold.first_reader)
+		       ?: compare_u64(x->hold.behind, y->hold.behind);
+}
+
+static void sort(struct parts *p)
+{
+	struct part part;
+	uint32_t k;
+
+	if (p->count > FEW) {
+		qsort(p->rows, p->count, sizeof(*p->rows), compare);
+		return;
+	}
+	for (uint32_t i = 1; i < p->count; i++) {
+		if (compare(&p->rows[i - 1], &p->rows[i]) <= 0)
+			continue;
+		part = p->rows[i];
+		for (k = i; k > 0 && compare(&p->rows[k - 1], &part) > 0; k--)
+			p->rows[k] = p->rows[k - 1];
+		p->rows[k] = part;
+	}
+}
+
+static void merge(struct parts *p)
+{
+	uint32_t kept = 0;
+
+	sort(p);
+	for (uint32_t i = 1; i < p->count; i++) {
+		struct part *into = &p->rows[kept];
+
+		if (compare(into, &p->rows[i])) {
+			if (++kept != i)
+				p->rows[kept] = p->rows[i];
+			continue;
+		}
+		split_add(&into->split, &p->rows[i].split);
+		into->ns += p->rows[i].ns;
+		into->first |= p->rows[i].first;
+		if (p->rows[i].forward)
+			p->rows[i].forward->users--; /* into has it, too */
+	}
+	if (p->count)
+		p->count = kept + 1;
+}
+
+int parts_reserve(struct parts *p, uint32_t more)
+{
+	int err = 0;
+
+	if (more <= p->capacity - p->count)
+		return 0;
+	merge(p);
+	while (!err && p->count + more > p->capacity / 4 * 3)
+		err = array_grow(&p->rows, &p->capacity, p->capacity, sizeof(*p->rows));
+	return err;
+}
+
+int parts_add(struct parts *p, const struct part *part)
+{
+	int err = parts_reserve(p, 1);
+
+	if (!err)
+		p->rows[p->count++] = *part;
+	return err;
+}
+
+/* One part into its cell, a new one if need be. */
+static int charge(struct cells *cells, const struct part *part, const struct cell_key *key,
+		  bool monitor, uint64_t whole_ns, struct cell **ret)
+{
+	uint64_t ns = part->ns;
+	struct cell *cell;
+	uint32_t place;
+	int err = cells_add(cells, key, &place);
+
+	if (err)
+		return err;
+	cell = &cells->rows[place];
+	cell->monitor |= monitor;
+	cell->blocked_ns += ns;
+	if (part->first) {
+		cell->count++;
+		if (whole_ns > cell->max_ns)
+			cell->max_ns = whole_ns;
+	}
+	if (holder_is_thread(key->holder)) {
+		split_add(&cell->split, &part->split);
+		cell->stack_from_ns[key->holder_stack ? part->hold.from : HOLDER_STACK_UNKNOWN] +=
+			ns;
+		cell->first_reader_ns += part->hold.first_reader ? ns : 0;
+	} else {
+		cell->split.unknown_ns += ns;
+	}
+	*ret = cell;
+	return 0;
+}
+
+static void at_least(uint64_t *max, uint64_t ns)
+{
+	if (ns > *max)
+		*max = ns;
+}
+
+/* Who holds the lock is not blocked in it: what was seen as the waiter's own hold is nobody's. */
+static void nobodys_own(struct parts *p, uint64_t waiter)
+{
+	for (struct part *part = p->rows, *end = part + p->count; part < end; part++) {
+		uint64_t holder = part->hold.holder;
+
+		part->ns = split_sum(&part->split);
+		if (holder == waiter || !holder_is_thread(holder))
+			part->hold = (struct hold){
+				.holder = holder == HOLDER_UNKNOWN ? holder : HOLDER_HAND_OVER};
+	}
+}
+
+static void observe(const struct cells *cells, const struct cell_key *key, uint64_t *at_ns,
+		    uint64_t ns)
+{
+	uint64_t from_ns = *at_ns;
+
+	*at_ns += ns;
+	if (cells->observe && *at_ns > from_ns)
+		cells->observe(cells->observer, key, from_ns, *at_ns);
+}
+
+/* It was over at once. */
+static const struct part nobody = {.hold.holder = HOLDER_HAND_OVER, .first = true};
+
+int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
+		 uint64_t since_ns, uint64_t until_ns)
+{
+	struct cell_key key = {.lock = lock,
+			       .waiter = who->thread,
+			       .waiter_stack = who->stack,
+			       .after_wait = who->after_wait};
+	uint64_t held_ns, part_ns, at_ns = since_ns;
+	struct cell *cell;
+	int err = p->count ? 0 : parts_add(p, &nobody);
+
+	if (err)
+		return err;
+	nobodys_own(p, who->thread);
+	merge(p);
+	for (uint32_t i = 0, k; i < p->count && !err; i = k) {
+		key.holder = p->rows[i].hold.holder;
+		for (held_ns = 0, k = i; k < p->count && p->rows[k].hold.holder == key.holder; k++)
+			held_ns += p->rows[k].ns;
+		for (part_ns = 0; i < k && !err; i++) {
+			key.holder_stack = p->rows[i].hold.stack;
+			key.behind = p->rows[i].hold.behind;
+			err = charge(cells, &p->rows[i], &key, who->monitor, until_ns - since_ns,
+				     &cell);
+			if (err)
+				break;
+			observe(cells, &key, &at_ns, p->rows[i].ns);
+			part_ns += p->rows[i].ns;
+			at_least(&cell->max_held_ns, held_ns);
+			at_least(&cell->max_part_ns, part_ns);
+			if (i + 1 < k && p->rows[i + 1].hold.stack != key.holder_stack)
+				part_ns = 0;
+		}
+	}
+	return err;
+}

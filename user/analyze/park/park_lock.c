@@ -1,0 +1,404 @@
+/*
+ * What a lock's events say is kept as facts ("marks") until the next release: only then it is clear
+ * who had it since the last one, and from which call chain (park_runs.c). Whoever was blocked in
+ * the meantime, and has given up, is still in the timeline, which settles all intervals when it
+ * gets there. A lock on which nobody waits any more is settled with what is known.
+ *
+ * There are two timelines, because one thing differs for those who would share the lock: while one
+ * reader wakes the next, nobody keeps that one waiting, but a writer is kept waiting by the readers
+ * that are in.
+ */
+#include "analyze/park/park_lock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/park/park_runs.h"
+
+#define MARKS_MAX 128   /* then they are settled as far as is known */
+#define BEHIND_MAX 4096 /* likewise */
+
+void park_lock_free(struct park_lock *l)
+{
+	free(l->marks);
+}
+
+static uint64_t forward(struct park_lock *l, uint64_t ns)
+{
+	if (ns > l->now_ns)
+		l->now_ns = ns;
+	return l->now_ns;
+}
+
+static struct hold hold_of(const struct park_run *run)
+{
+	const struct held *held = &run->held;
+	struct hold hold = {.holder = HOLDER_UNKNOWN};
+
+	if (held->mode == HELD_BY_NOBODY)
+		hold.holder = HOLDER_HAND_OVER;
+	if (held->mode < HELD_EXCLUSIVE)
+		return hold;
+	hold.holder = held->thread ? held->thread : HOLDER_UNKNOWN;
+	hold.first_reader = held->mode == HELD_SHARED && !run->alone;
+	if (held->thread && held->stack) {
+		hold.stack = held->stack;
+		hold.from = held->from;
+	}
+	return hold;
+}
+
+/* From the moment when a reader woke another until that one came back, up to which mark. */
+static uint64_t pass_end(const struct park_lock *l, uint32_t first, uint32_t end, uint64_t target)
+{
+	for (uint32_t i = first; i < end; i++) {
+		if (l->marks[i].kind == MARK_WOKEN && l->marks[i].held.thread == target)
+			return l->marks[i].ns;
+	}
+	return UINT64_MAX;
+}
+
+static int extend_until(struct timeline *line, uint64_t ns, uint64_t end_ns,
+			const struct hold *hold)
+{
+	return timeline_extend(line, ns < end_ns ? ns : end_ns, hold);
+}
+
+/* The timeline of those who would share it: what others' have, but for being passed on. */
+static int extend_shared(struct park_lock *l, uint32_t marks, const struct park_run *run)
+{
+	static const struct hold nobody = {.holder = HOLDER_HAND_OVER};
+	const struct hold hold = hold_of(run);
+	struct timeline *line = l->lines[1];
+	int err = 0;
+
+	if (run->held.mode != HELD_SHARED)
+		return timeline_extend(line, run->to_ns, &hold);
+	if (l->left.passed_to)
+		err = extend_until(line, pass_end(l, 0, marks, l->left.passed_to), run->to_ns,
+				   &nobody);
+	for (uint32_t i = 0; i < marks && !err; i++) {
+		const struct mark *m = &l->marks[i];
+
+		if (m->kind != MARK_PASSED)
+			continue;
+		err = extend_until(line, m->ns, run->to_ns, &hold);
+		if (!err)
+			err = extend_until(line, pass_end(l, i, marks, m->target), run->to_ns,
+					   &nobody);
+	}
+	return err ? err : timeline_extend(line, run->to_ns, &hold);
+}
+
+static void marks_drop(struct park_lock *l, uint32_t count)
+{
+	l->mark_count -= count;
+	if (l->mark_count)
+		memmove(l->marks, l->marks + count, l->mark_count * sizeof(*l->marks));
+}
+
+/* What is settled is gone from the marks. */
+static int settle(struct park_lock *l, uint32_t mark_count, const struct mark *release,
+		  uint64_t end_ns)
+{
+	struct park_runs runs = {0};
+	int err = park_runs_make(l, mark_count, release, end_ns, &runs);
+
+	for (uint32_t i = 0; i < runs.count && !err; i++) {
+		const struct hold hold = hold_of(&runs.rows[i]);
+
+		if (l->lines[0])
+			err = timeline_extend(l->lines[0], runs.rows[i].to_ns, &hold);
+		if (!err && l->lines[1])
+			err = extend_shared(l, mark_count, &runs.rows[i]);
+		l->charged_ns = runs.rows[i].to_ns;
+	}
+	l->left = runs.left;
+	free(runs.rows);
+	marks_drop(l, mark_count);
+	l->behind = 0;
+	return err;
+}
+
+/* Where a fact with this number belongs; its time becomes one that fits there. */
+static uint32_t place_of(const struct park_lock *l, uint64_t sequence, uint64_t *ns)
+{
+	uint32_t place = l->mark_count;
+
+	while (place > 0 && l->marks[place - 1].sequence > sequence)
+		place--;
+	if (place > 0 && *ns < l->marks[place - 1].last_ns)
+		*ns = l->marks[place - 1].last_ns;
+	if (*ns < l->charged_ns)
+		*ns = l->charged_ns;
+	if (place<l->mark_count && * ns> l->marks[place].ns)
+		*ns = l->marks[place].ns;
+	return place;
+}
+
+static int mark_add(struct park_lock *l, const struct mark *m)
+{
+	uint64_t ns = m->ns;
+	uint32_t place;
+	int err = 0;
+
+	if (m->sequence <= l->left.sequence)
+		return 0;
+	if (l->mark_count == MARKS_MAX)
+		err = settle(l, l->mark_count, NULL, l->now_ns);
+	if (!err)
+		err = array_grow(&l->marks, &l->mark_capacity, l->mark_count, sizeof(*l->marks));
+	if (err)
+		return err;
+	place = place_of(l, m->sequence, &ns);
+	for (uint32_t i = l->mark_count++; i > place; i--)
+		l->marks[i] = l->marks[i - 1];
+	l->marks[place] = *m;
+	l->marks[place].ns = ns;
+	l->marks[place].last_ns = ns;
+	forward(l, ns);
+	return 0;
+}
+
+/* Somebody may get the lock without an event. */
+static bool is_open(const struct park_lock *l)
+{
+	bool awaited = l->left.target;
+
+	for (uint32_t i = 0; i < l->mark_count; i++) {
+		const struct mark *m = &l->marks[i];
+
+		if (m->kind == MARK_WOKEN && m->outcome == OUTCOME_OPEN)
+			return true;
+		awaited &= m->kind != MARK_WOKEN || m->held.thread != l->left.target;
+	}
+	return awaited || l->left.awake;
+}
+
+/* Nobody waits, and nothing is to come that would tell more about those who did. */
+static int forget(struct park_lock *l)
+{
+	int err = 0;
+
+	if (l->blocked || is_open(l))
+		return 0;
+	if (l->uncharged)
+		err = settle(l, l->mark_count, NULL, l->now_ns);
+	l->uncharged = false;
+	l->mark_count = 0;
+	l->left = (struct park_left){.sequence = l->left.sequence, .ns = l->now_ns};
+	return err;
+}
+
+/* Before this nobody was blocked in this way. */
+static int line_begin(struct park_lock *l, unsigned mode)
+{
+	static const struct hold nobody = {.holder = HOLDER_HAND_OVER};
+	int err = timeline_part(l->all, l->lock, mode, 0, &l->lines[mode]);
+
+	return err ? err : timeline_extend(l->lines[mode], l->charged_ns, &nobody);
+}
+
+/* The timeline keeps what happens behind its end: there is a limit. */
+static int fall_behind(struct park_lock *l)
+{
+	return ++l->behind < BEHIND_MAX ? 0 : settle(l, l->mark_count, NULL, l->now_ns);
+}
+
+/* The first one to wait: while nobody did, the lock was taken and released unseen. */
+static int begin_anew(struct park_lock *l)
+{
+	int err = settle(l, l->mark_count, NULL, l->now_ns);
+
+	l->uncharged = false;
+	if (l->left.held.mode >= HELD_EXCLUSIVE)
+		l->left.held = (struct held){0};
+	return err;
+}
+
+int park_lock_block(struct park_lock *l, uint64_t ns, const struct blocked *who,
+		    enum park_mode mode, bool again)
+{
+	unsigned line = mode == PARK_SHARED;
+	int err = l->blocked || again ? 0 : begin_anew(l);
+
+	forward(l, ns);
+	if (!err && !l->lines[line])
+		err = line_begin(l, line);
+	if (!err)
+		err = timeline_block(l->lines[line], ns, who);
+	l->blocked += !err;
+	return err;
+}
+
+int park_lock_unblock(struct park_lock *l, uint64_t thread, enum park_mode mode, uint64_t ns,
+		      bool count)
+{
+	int err = timeline_unblock(l->lines[mode == PARK_SHARED], thread, ns, count);
+
+	forward(l, ns);
+	l->blocked--;
+	l->uncharged |= count;
+	return err ? err : fall_behind(l);
+}
+
+int park_lock_see(struct park_lock *l, uint64_t ns, uint64_t thread, const struct counters *its)
+{
+	int err = 0;
+
+	forward(l, ns);
+	for (int i = 0; i < 2 && !err && l->blocked; i++) {
+		if (l->lines[i])
+			err = timeline_see(l->lines[i], l->now_ns, thread, its);
+	}
+	return err ? err : fall_behind(l);
+}
+
+/* The same holder again; what happened in between has led to nothing. */
+static bool held_again(struct park_lock *l, uint64_t ns, const struct held *held)
+{
+	uint32_t i = l->mark_count;
+	struct mark *m;
+
+	for (; i > 0 && l->marks[i - 1].kind == MARK_WOKEN; i--) {
+		if (l->marks[i - 1].unparked && l->marks[i - 1].outcome < OUTCOME_NOT_TAKEN)
+			return false;
+	}
+	m = i ? &l->marks[i - 1] : NULL;
+	if (!m || m->kind != MARK_HELD || m->held.mode != held->mode ||
+	    m->held.thread != held->thread || m->held.readers != held->readers)
+		return false;
+	m->last_ns = forward(l, ns);
+	if (!m->held.stack) {
+		m->held.stack = held->stack;
+		m->held.from = held->from;
+	}
+	l->mark_count = i;
+	return true;
+}
+
+int park_lock_held(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held)
+{
+	struct mark m = {.kind = MARK_HELD, .sequence = sequence, .ns = ns, .held = *held};
+
+	return held_again(l, ns, held) ? 0 : mark_add(l, &m);
+}
+
+void park_lock_show(struct park_lock *l, uint64_t thread, uint64_t stack,
+		    enum holder_stack_from from)
+{
+	uint32_t i = l->mark_count;
+	struct held *held;
+
+	while (i > 0 && l->marks[i - 1].kind == MARK_WOKEN)
+		i--;
+	held = i ? &l->marks[i - 1].held : &l->left.held;
+	if (held->mode < HELD_EXCLUSIVE || held->thread != thread || held->stack)
+		return;
+	held->stack = stack;
+	held->from = from;
+}
+
+int park_lock_pass_on(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held,
+		      uint64_t target)
+{
+	struct mark m = {.kind = MARK_PASSED,
+			 .sequence = sequence,
+			 .ns = ns,
+			 .held = *held,
+			 .target = target};
+
+	return mark_add(l, &m);
+}
+
+int park_lock_woken(struct park_lock *l, uint64_t sequence, uint64_t ns, uint64_t thread,
+		    enum park_mode mode, bool unparked)
+{
+	struct mark m = {.kind = MARK_WOKEN,
+			 .sequence = sequence,
+			 .ns = ns,
+			 .held = {.mode = mode == PARK_EXCLUSIVE ? HELD_EXCLUSIVE : HELD_SHARED,
+				  .thread = thread},
+			 .unparked = unparked};
+
+	return mark_add(l, &m);
+}
+
+int park_lock_outcome(struct park_lock *l, uint64_t thread, enum mark_outcome outcome)
+{
+	if (l->left.awake == thread)
+		l->left.awake = 0;
+	for (uint32_t i = l->mark_count; i > 0; i--) {
+		struct mark *m = &l->marks[i - 1];
+
+		if (m->kind != MARK_WOKEN || m->held.thread != thread || m->outcome != OUTCOME_OPEN)
+			continue;
+		m->outcome = outcome;
+		break;
+	}
+	return outcome == OUTCOME_TRIED ? 0 : forget(l);
+}
+
+int park_lock_release(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held,
+		      uint64_t target, bool parked)
+{
+	struct mark m = {.sequence = sequence, .ns = ns, .held = *held};
+	uint32_t place;
+	int err = 0;
+
+	if (sequence <= l->left.sequence)
+		return 0;
+	place = place_of(l, sequence, &m.ns);
+	if (place == l->mark_count)
+		m.ns = forward(l, m.ns);
+	if (l->blocked || l->uncharged)
+		err = settle(l, place, &m, m.ns);
+	else
+		marks_drop(l, place);
+	l->uncharged &= l->mark_count > 0;
+	l->left = (struct park_left){.held = {.mode = HELD_BY_NOBODY},
+				     .sequence = sequence,
+				     .ns = m.ns,
+				     .target = parked ? target : 0,
+				     .awake = parked ? 0 : target,
+				     .passed_to = l->left.passed_to};
+	return err;
+}
+
+const struct held *park_lock_last(const struct park_lock *l, uint64_t *ret_ns)
+{
+	for (uint32_t i = l->mark_count; i > 0; i--) {
+		const struct mark *m = &l->marks[i - 1];
+
+		if (m->kind == MARK_WOKEN && m->outcome != OUTCOME_TAKEN)
+			continue;
+		*ret_ns = m->last_ns;
+		return &m->held;
+	}
+	*ret_ns = l->left.ns;
+	return &l->left.held;
+}
+
+int park_lock_gap(struct park_lock *l, uint64_t from_ns, uint64_t to_ns)
+{
+	static const struct hold unknown = {.holder = HOLDER_UNKNOWN};
+	int err = 0;
+
+	if (l->blocked || l->uncharged)
+		err = settle(l, l->mark_count, NULL, forward(l, from_ns));
+	forward(l, to_ns);
+	for (int i = 0; i < 2 && !err; i++) {
+		if (l->lines[i])
+			err = timeline_extend(l->lines[i], l->now_ns, &unknown);
+	}
+	l->charged_ns = l->now_ns;
+	l->mark_count = 0;
+	l->left = (struct park_left){.sequence = l->left.sequence, .ns = l->now_ns};
+	return err;
+}
+
+int park_lock_finish(struct park_lock *l, uint64_t end_ns)
+{
+	forward(l, end_ns);
+	return l->blocked || l->uncharged ? settle(l, l->mark_count, NULL, l->now_ns) : 0;
+}

@@ -1,0 +1,156 @@
+/* Which unparks are releases of which lock, and who held it until then. */
+#include "analyze/park/parks.h"
+
+/* Readers without a first one: the first has left, the others are still in. */
+struct held park_held_seen(const struct event *e)
+{
+	struct held held = {.thread = e->v[PARK_BEGIN_OWNER].u,
+			    .readers = e->v[PARK_BEGIN_READERS].u,
+			    .stack = e->v[PARK_BEGIN_OWNER_STACK].u,
+			    .from = HOLDER_STACK_BLOCK};
+
+	if (held.readers)
+		held.mode = HELD_SHARED;
+	else if (held.thread && e->v[PARK_BEGIN_OWNER_SOURCE].u == OWNER_SOURCE_EXCLUSIVE_OWNER)
+		held.mode = HELD_EXCLUSIVE;
+	return held;
+}
+
+/* As what the caller of this unpark has held the lock until now. */
+static struct held held_released(const struct park_target *b, const struct unpark *u)
+{
+	struct held held = {.mode = HELD_EXCLUSIVE,
+			    .thread = u->thread,
+			    .stack = u->stack,
+			    .from = HOLDER_STACK_RELEASE};
+	const struct held *last;
+	uint64_t ns;
+
+	if (b->family != PARK_FAMILY_READ_WRITE || u->chain.unpark == UNPARK_RELEASE)
+		return held;
+	last = park_lock_last(&b->lock, &ns);
+	if (u->chain.unpark == UNPARK_RELEASE_SHARED || last->mode != HELD_EXCLUSIVE ||
+	    last->thread != u->thread)
+		held.mode = HELD_SHARED;
+	return held;
+}
+
+static bool is_last_owner(const struct park_target *b, const struct unpark *u)
+{
+	uint64_t ns;
+	const struct held *last = park_lock_last(&b->lock, &ns);
+
+	return last->mode >= HELD_EXCLUSIVE && last->thread == u->thread && ns <= u->ns;
+}
+
+/* Whether an unpark of a thread that waits for the lock is a release. */
+static bool is_release(const struct park_target *b, const struct unpark *u)
+{
+	switch (u->chain.unpark) {
+	case UNPARK_RELEASE:
+	case UNPARK_RELEASE_SHARED:
+		return true;
+	case UNPARK_NOT_KNOWN:
+		return b->family != PARK_FAMILY_OWNED || is_last_owner(b, u);
+	case UNPARK_OTHER:
+		return b->family == PARK_FAMILY_OWNED && is_last_owner(b, u);
+	default:
+		return false;
+	}
+}
+
+static int release(struct park_exact *p, uint32_t place, const struct unpark *u, uint64_t target)
+{
+	struct park_target *b = &p->blockers[place];
+	struct held held = held_released(b, u);
+
+	return park_lock_release(&b->lock, u->sequence, u->ns, &held, target, true);
+}
+
+/*
+ * A thread that came back from park, nobody knows on which lock, has released this one. If its last
+ * known owner is the one that had unparked the thread, then that was a release of this lock.
+ */
+static int release_late(struct park_exact *p, const struct parker *t, uint32_t lock)
+{
+	const struct came *c = &t->came;
+	int err;
+
+	if (!c->known || !c->by.sequence || c->by.thread == t->thread ||
+	    !is_last_owner(&p->blockers[lock], &c->by))
+		return 0;
+	if (c->condition != PLACE_NONE)
+		p->blockers[c->condition].condition_of = lock;
+	err = release(p, lock, &c->by, t->thread);
+	return err ? err
+		   : park_lock_woken(&p->blockers[lock].lock, c->sequence, c->ns, t->thread,
+				     PARK_EXCLUSIVE, true);
+}
+
+/* An unpark of a thread that is parked on a lock. */
+static int unpark_lock(struct park_exact *p, uint32_t place, const struct unpark *u,
+		       const struct event *e, const struct parker *by, uint64_t target)
+{
+	struct park_target *b = &p->blockers[place];
+	struct counters its;
+	struct held held;
+	int err = 0;
+
+	if (u->chain.unpark == UNPARK_PASS_ON && b->family == PARK_FAMILY_READ_WRITE) {
+		held = held_released(b, u);
+		held.mode = HELD_SHARED;
+		held.stack = 0;
+		return park_lock_pass_on(&b->lock, u->sequence, u->ns, &held, target);
+	}
+	if (!is_release(b, u))
+		return 0;
+	its = counters_own(e);
+	err = release_late(p, by, place);
+	if (!err)
+		err = park_lock_see(&p->blockers[place].lock, u->ns, u->thread, &its);
+	return err ? err : release(p, place, u, target);
+}
+
+int park_unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
+		     const struct event *e, struct parker *by)
+{
+	uint32_t place = target->blocker;
+	struct park_target *b;
+	int err;
+
+	if (place == PLACE_NONE)
+		return 0;
+	b = &p->blockers[place];
+	if (b->family == PARK_FAMILY_CONDITION && b->condition_of != PLACE_NONE &&
+	    u->chain.unpark <= UNPARK_RELEASE) {
+		place = b->condition_of;
+		b = &p->blockers[place];
+	}
+	if (!blocker_is_lock(b))
+		return 0;
+	err = unpark_lock(p, place, u, e, by, target->thread);
+	if (u->chain.awaits && u->chain.unpark == UNPARK_RELEASE)
+		by->await_released = place;
+	return err;
+}
+
+/* A permit was there before: it may have come from a release of this very lock. */
+int park_permit_use(struct park_exact *p, const struct parker *t, uint32_t place,
+		    const struct held *seen)
+{
+	struct park_target *b = &p->blockers[place];
+
+	if (!t->by.sequence || !is_release(b, &t->by) || !is_last_owner(b, &t->by) ||
+	    (seen->mode && seen->thread == t->by.thread))
+		return 0;
+	return release(p, place, &t->by, t->thread);
+}
+
+int park_permit_used(struct park_exact *p, const struct parker *t, uint32_t place)
+{
+	const struct park_target *b = &p->blockers[place];
+
+	return t->by.sequence && is_release(b, &t->by) && is_last_owner(b, &t->by)
+		       ? release(p, place, &t->by, t->thread)
+		       : 0;
+}

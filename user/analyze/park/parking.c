@@ -1,0 +1,222 @@
+#include "analyze/park/parking.h"
+
+#include <stdlib.h>
+
+static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
+		    struct parking_row **ret)
+{
+	struct place_key key = parking_key(kind, lock);
+	uint32_t place;
+	int err = places_add_row(&p->row_places, key, &p->rows, &p->rows_capacity, sizeof(*p->rows),
+				 &place);
+
+	if (err)
+		return err;
+	*ret = &p->rows[place];
+	(*ret)->kind = kind;
+	(*ret)->lock = lock;
+	return 0;
+}
+
+static int thread_add(struct parking *p, uint64_t thread, struct parking_thread **ret)
+{
+	struct place_key key = {.a = thread};
+	uint32_t place;
+	int err = places_add_row(&p->thread_places, key, &p->threads, &p->threads_capacity,
+				 sizeof(*p->threads), &place);
+
+	if (err)
+		return err;
+	*ret = &p->threads[place];
+	(*ret)->thread = thread;
+	return 0;
+}
+
+static int thread_find(struct parking *p, uint64_t thread, struct parking_thread **ret)
+{
+	uint32_t place = places_find_number(&p->thread_places, thread);
+
+	if (place == PLACE_NONE)
+		return thread_add(p, thread, ret);
+	*ret = &p->threads[place];
+	return 0;
+}
+
+static int begin(struct parking *p, const struct event *e, enum parking_kind kind, uint64_t lock)
+{
+	struct parking_thread *t;
+	struct parking_row *row;
+	int err = thread_find(p, e->thread, &t);
+
+	if (!err && t->active[kind]) {
+		err = row_find(p, kind, t->lock[kind], &row);
+		if (!err)
+			row->end_missing++;
+	}
+	if (err)
+		return err;
+	t->active[kind] = 1;
+	t->lock[kind] = lock;
+	t->since_ns[kind] = p->now_ns;
+	return 0;
+}
+
+_Static_assert((int)PARKING_HOW_COUNT == (int)PARK_END_COUNT &&
+		       (int)PARKING_WOKEN == (int)PARK_END_UNPARKED &&
+		       (int)PARKING_WOKEN == (int)WAIT_END_NOTIFIED &&
+		       (int)PARKING_INTERRUPTED == (int)PARK_END_INTERRUPTED &&
+		       (int)PARKING_INTERRUPTED == (int)WAIT_END_INTERRUPTED,
+	       "the same order");
+
+static void count(struct parking *p, struct parking_row *row, uint64_t since_ns, uint64_t how)
+{
+	uint64_t ns = p->now_ns - since_ns;
+
+	row->count++;
+	row->total_ns += ns;
+	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
+	row->how[how < PARKING_HOW_COUNT ? how : PARKING_HOW_NOT_KNOWN]++;
+}
+
+/* by: the number of the unpark that ended it; 0: none. */
+static int end(struct parking *p, struct parking_thread *t, enum parking_kind kind, uint64_t lock,
+	       uint64_t how, uint64_t by)
+{
+	struct parking_row *row;
+	uint64_t since_ns;
+	int err = row_find(p, kind, t->active[kind] ? t->lock[kind] : lock, &row);
+
+	if (err)
+		return err;
+	if (!t->active[kind]) {
+		row->begin_missing++;
+		return 0;
+	}
+	t->active[kind] = 0;
+	if (lock && lock != t->lock[kind]) {
+		row->end_missing++;
+		err = row_find(p, kind, lock, &row);
+		if (!err)
+			row->begin_missing++;
+		return err;
+	}
+	since_ns = t->since_ns[kind];
+	count(p, row, since_ns, how);
+	if (by && by == t->unpark)
+		row->back_ns += p->now_ns - (t->unpark_ns > since_ns ? t->unpark_ns : since_ns);
+	return 0;
+}
+
+static int park_end(struct parking *p, const struct event *e)
+{
+	struct parking_thread *t;
+	int err = thread_find(p, e->thread, &t);
+
+	if (err)
+		return err;
+	err = end(p, t, PARKING_PARK, e->v[PARK_END_LOCK].u, e->v[PARK_END_HOW].u,
+		  e->v[PARK_END_BY].u);
+	t->unpark = 0;
+	return err;
+}
+
+static int wait_end(struct parking *p, const struct event *e)
+{
+	struct parking_thread *t;
+	int err = thread_find(p, e->thread, &t);
+
+	return err ? err
+		   : end(p, t, PARKING_WAIT, e->v[MONITOR_WAIT_END_LOCK].u,
+			 e->v[MONITOR_WAIT_END_HOW].u, 0);
+}
+
+/* A thread has one permit: further unparks change nothing. */
+static int unpark(struct parking *p, const struct event *e)
+{
+	struct parking_thread *t;
+	int err = e->v[UNPARK_SEQUENCE].u ? thread_find(p, e->v[UNPARK_TARGET].u, &t) : 0;
+
+	if (err || !e->v[UNPARK_SEQUENCE].u || t->unpark)
+		return err;
+	t->unpark = e->v[UNPARK_SEQUENCE].u;
+	t->unpark_ns = p->now_ns;
+	return 0;
+}
+
+static int leave_open(struct parking *p, struct parking_thread *t)
+{
+	struct parking_row *row;
+	int err;
+
+	for (int kind = 0; kind < PARKING_KIND_COUNT; kind++) {
+		if (!t->active[kind])
+			continue;
+		err = row_find(p, kind, t->lock[kind], &row);
+		if (err)
+			return err;
+		row->open++;
+		row->open_ns += p->now_ns - t->since_ns[kind];
+		t->active[kind] = 0;
+	}
+	return 0;
+}
+
+static int on_thread_end(struct parking *p, const struct event *e)
+{
+	uint32_t place = places_find(&p->thread_places, (struct place_key){.a = e->thread});
+
+	return place == PLACE_NONE ? 0 : leave_open(p, &p->threads[place]);
+}
+
+int parking_add(struct parking *p, const struct event *e)
+{
+	if (e->time_ns > p->now_ns)
+		p->now_ns = e->time_ns;
+	switch (e->id) {
+	case EVENT_PARK_BEGIN:
+		return begin(p, e, PARKING_PARK, e->v[PARK_BEGIN_LOCK].u);
+	case EVENT_PARK_END:
+		return park_end(p, e);
+	case EVENT_UNPARK:
+		return unpark(p, e);
+	case EVENT_MONITOR_WAIT_BEGIN:
+		return begin(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u);
+	case EVENT_MONITOR_WAIT_END:
+		return wait_end(p, e);
+	case EVENT_THREAD_END:
+		return on_thread_end(p, e);
+	default:
+		return 0;
+	}
+}
+
+int parking_finish(struct parking *p, uint64_t end_ns)
+{
+	int err = 0;
+
+	if (end_ns > p->now_ns)
+		p->now_ns = end_ns;
+	for (uint32_t i = 0; i < p->thread_places.count && !err; i++)
+		err = leave_open(p, &p->threads[i]);
+	return err;
+}
+
+int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
+{
+	int err = parking_finish(p, from_ns);
+
+	for (uint32_t i = 0; i < p->thread_places.count; i++)
+		p->threads[i].unpark = 0;
+	if (to_ns > p->now_ns)
+		p->now_ns = to_ns;
+	return err;
+}
+
+void parking_free(struct parking *p)
+{
+	places_free(&p->row_places);
+	places_free(&p->thread_places);
+	free(p->rows);
+	free(p->threads);
+	*p = (struct parking){0};
+}

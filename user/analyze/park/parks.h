@@ -1,0 +1,110 @@
+/* analyze/park/parks.h: threads that park and what they park on; park_exact.c and its parts
+ * share it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/park/park_family.h"
+#include "analyze/park/park_lock.h"
+#include "analyze/park/park_wait.h"
+#include "log/format/event.h"
+
+struct log_names;
+
+/* An unpark; sequence 0: none. */
+struct unpark {
+	uint64_t sequence, ns, thread, stack;
+	struct park_chain chain;
+};
+
+/* Whose release it was that has set off a chain of wake-ups. */
+struct cause {
+	uint64_t lock, thread, stack, ns;
+};
+
+/* A thread has come back from park, and it is not known from which lock it may have got then. */
+struct came {
+	bool known;
+	uint32_t condition; /* on which it was parked; PLACE_NONE: not known either */
+	struct unpark by;
+	uint64_t sequence, ns;
+};
+
+struct parker {
+	uint64_t thread;
+	uint32_t gaps;    /* what is said here was seen behind so many gaps */
+	uint32_t blocker; /* parked on this one; PLACE_NONE: on none */
+	bool parked;
+	bool again;   /* on the same lock, as it did not get it when it came back */
+	bool in_lock; /* in the queue of a lock, as far as its class tells */
+	uint64_t since_ns, stack;
+	uint64_t owner; /* who was seen to have it then */
+	enum park_mode mode;
+	struct unpark by; /* parked: what ends it; else: the permit that it has */
+
+	/* Between a park end and the next event of the thread. */
+	uint32_t wants; /* lock that it is about to take; PLACE_NONE: none */
+	bool woken;     /* by an unpark, whatever else there was */
+	uint64_t back_ns;
+	bool back_known; /* its time until then in which it could not run */
+	uint64_t back_runnable_ns, back_stolen_ns;
+	struct cause cause;
+	struct came came;
+	/* Behind an unpark: the lock that await() released by it, or PLACE_NONE. */
+	uint32_t await_released;
+};
+
+struct park_target {
+	enum park_family family;
+	struct park_lock lock;
+	uint32_t condition_of; /* of a condition: its lock's place; PLACE_NONE: not known */
+	bool lined;            /* it is among the lines, too */
+};
+
+/* An event that waits for the names of its call chain, or behind such a one. */
+struct late {
+	struct event event;
+	uint64_t missing;
+};
+
+struct park_exact {
+	struct cells *cells;
+	struct timelines *lines;
+	const struct log_names *names;
+	struct park_chains chains;
+	struct parts parts; /* of a wait; empty */
+	struct places blocker_places;
+	struct park_target *blockers;
+	uint32_t blockers_capacity;
+	struct places parker_places;
+	struct parker *parkers;
+	uint32_t parkers_capacity;
+	uint64_t now_ns;
+	uint32_t gaps;
+	struct late *late;
+	uint32_t late_count, late_capacity;
+};
+
+static inline bool blocker_is_lock(const struct park_target *b)
+{
+	return b->family == PARK_FAMILY_EXCLUSIVE || b->family == PARK_FAMILY_READ_WRITE ||
+	       b->family == PARK_FAMILY_OWNED;
+}
+
+/* Places among the blockers, and threads; new ones if need be. 0 or -ENOMEM, as all of these. A
+ * thread is lent until the next call. */
+int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret);
+int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret);
+void parks_free(struct park_exact *p);
+
+/* How park begin has seen the lock. */
+struct held park_held_seen(const struct event *e);
+/* An unpark of a thread that is parked, as far as it tells of a lock. e is its event. */
+int park_unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
+		     const struct event *e, struct parker *by);
+/* The thread begins to park on this lock with a permit: that may have come from a release of it. */
+int park_permit_use(struct park_exact *p, const struct parker *t, uint32_t place,
+		    const struct held *seen);
+/* The permit with which its park has ended, of which the begin is not known. */
+int park_permit_used(struct park_exact *p, const struct parker *t, uint32_t place);

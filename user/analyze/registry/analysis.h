@@ -1,0 +1,99 @@
+/* analyze/registry/analysis.h: one log's events through all analyses, and what they found. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/park/parking.h"
+#include "analyze/threads/sched.h"
+#include "analyze/threads/wall.h"
+#include "analyze/vm/pause.h"
+#include "analyze/vm/phases.h"
+#include "analyze/vm/safepoint.h"
+#include "log/format/event.h"
+
+struct analysis;
+struct cell_key;
+struct contention;
+struct log_names;
+struct stacks;
+
+struct analysis_lost {
+	uint64_t event_id; /* 0: cannot be told */
+	uint64_t place;    /* enum lost_place */
+	uint64_t count;
+	uint64_t before; /* not counted: lost before the begin */
+};
+
+struct analysis_note {
+	uint64_t level; /* enum note_level */
+	char *text;
+};
+
+#define ANALYSIS_WALKS_MAX 64
+#define ANALYSIS_BOUNDED_MAX 16
+
+/* What the recorder could not keep in memory. */
+struct analysis_bounded {
+	uint64_t forgotten, shared;
+};
+
+/* What is to be known of the events as such. */
+/* A time of which there are no events. */
+struct analysis_hole {
+	uint64_t from_ns, to_ns;
+};
+
+struct analysis_facts {
+	uint64_t events;
+	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
+	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
+	struct analysis_bounded bounded[ANALYSIS_BOUNDED_MAX]; /* by enum bounded or a newer one */
+	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
+	bool ended;                       /* there was an end event */
+	uint64_t end_reason;              /* enum end_reason */
+	const struct analysis_lost *lost; /* those not zero */
+	uint32_t lost_count;
+	const struct analysis_note *notes;
+	uint32_t note_count;
+	const struct analysis_hole *holes; /* in order */
+	uint32_t hole_count;
+	uint64_t missing_ns; /* in holes */
+};
+
+/* NULL: no memory. */
+struct analysis *analysis_new(void);
+void analysis_free(struct analysis *a);
+
+/* Before the first event: those from before this time tell only what was open then, and how much
+ * had been counted. */
+void analysis_set_begin(struct analysis *a, uint64_t begin_ns);
+/* Before the first event: threads' states are wanted window by window, too. */
+void analysis_set_course(struct analysis *a, const struct course_options *options);
+/* Before the first event: see contention_observe(). */
+void analysis_observe(struct analysis *a,
+		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+				      uint64_t to_ns),
+		      void *context);
+/* Events in time order. 0 or -ENOMEM: then the analysis can only be freed. */
+int analysis_add(struct analysis *a, const struct event *e);
+/*
+ * Events of the time from from_ns to to_ns are missing, between what was added before and what is
+ * added from now on. What is open ends there as what is open at the end of a log does: in no sum.
+ * Events from before to_ns that come now tell what was open at to_ns, and count from then on.
+ */
+int analysis_hole(struct analysis *a, uint64_t from_ns, uint64_t to_ns);
+/* No more events. 0 or -ENOMEM. */
+int analysis_finish(struct analysis *a);
+
+/* Findings, after analysis_finish; lent until analysis_free. */
+void analysis_facts(const struct analysis *a, struct analysis_facts *ret);
+const struct log_names *analysis_names(const struct analysis *a);
+const struct stacks *analysis_stacks(const struct analysis *a);
+const struct contention *analysis_contention(const struct analysis *a);
+const struct parking *analysis_parking(const struct analysis *a);
+const struct pauses *analysis_pauses(const struct analysis *a);
+const struct phases *analysis_phases(const struct analysis *a);
+const struct safepoints *analysis_safepoints(const struct analysis *a);
+const struct sched *analysis_sched(const struct analysis *a);
+const struct wall *analysis_wall(const struct analysis *a);

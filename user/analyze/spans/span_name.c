@@ -1,0 +1,83 @@
+#include "analyze/spans/span_name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define GROUPS_MAX 10
+
+static void name_free(struct span_name *n)
+{
+	if (!n)
+		return;
+	quantiles_free(&n->times);
+	free(n->text);
+	free(n);
+}
+
+int span_names_add(struct span_names *n, const char *text, uint32_t *ret)
+{
+	/* Two hashes, with the zero behind the text and without, stand for the text: nobody who
+	 * does not know the process's key can make two names that share them. */
+	size_t length = strlen(text);
+	const struct place_key key = {.a = hash_bytes(text, length),
+				      .b = hash_bytes(text, length + 1)};
+	uint32_t place = places_find(&n->places, key);
+	struct span_name *fresh;
+	int err;
+
+	if (place != PLACE_NONE || n->places.count == SPAN_NAMES_MAX) {
+		*ret = place;
+		return 0;
+	}
+	err = array_grow(&n->all, &n->capacity, n->places.count, sizeof(fresh));
+	if (err)
+		return err;
+	fresh = calloc(1, sizeof(*fresh));
+	if (fresh)
+		fresh->text = strdup(text);
+	err = fresh && fresh->text ? places_add(&n->places, key, ret) : -ENOMEM;
+	if (err)
+		name_free(fresh);
+	else
+		n->all[*ret] = fresh;
+	return err;
+}
+
+void span_names_free(struct span_names *n)
+{
+	for (uint32_t i = 0; i < n->places.count; i++)
+		name_free(n->all[i]);
+	free(n->all);
+	places_free(&n->places);
+	*n = (struct span_names){0};
+}
+
+bool span_name_cut(const regex_t *expression, const char *text, char buf[SPAN_NAME_BYTES])
+{
+	regmatch_t group[GROUPS_MAX];
+	size_t length = 0;
+
+	if (!expression) {
+		snprintf(buf, SPAN_NAME_BYTES, "%s", text);
+		return true;
+	}
+	if (regexec(expression, text, GROUPS_MAX, group, 0))
+		return false;
+	for (size_t i = expression->re_nsub ? 1 : 0; i < GROUPS_MAX && i <= expression->re_nsub;
+	     i++) {
+		size_t bytes = (size_t)(group[i].rm_eo - group[i].rm_so);
+
+		if (group[i].rm_so < 0 || !bytes || length + bytes + 2 > SPAN_NAME_BYTES)
+			continue;
+		if (length)
+			buf[length++] = ' ';
+		memcpy(buf + length, text + group[i].rm_so, bytes);
+		length += bytes;
+	}
+	buf[length] = 0;
+	return length > 0;
+}

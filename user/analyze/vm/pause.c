@@ -1,0 +1,251 @@
+/*
+ * Collections, safepoints and VM operations are each one at a time in a JVM (operations nest), so
+ * that a begin belongs to the next end. A pause that is seen only in part is counted as incomplete
+ * and left out of the sums.
+ */
+#include "analyze/vm/pause.h"
+
+#include <stdlib.h>
+
+void pause_times_add(struct pause_times *t, uint64_t ns)
+{
+	t->count++;
+	t->total_ns += ns;
+	t->max_ns = ns > t->max_ns ? ns : t->max_ns;
+}
+
+static void on_gc_begin(struct pauses *p, const struct event *e)
+{
+	p->incomplete += p->in_gc;
+	p->in_gc = true;
+	p->gc_since_ns = p->now_ns;
+	p->gc_operation = e->v[GC_BEGIN_OPERATION].u;
+	p->pools_now_count = 0;
+}
+
+/* A full collection has several managers report, one within the other: the first before, the last
+ * after count. */
+static int on_gc_pool(struct pauses *p, const struct event *e)
+{
+	uint64_t pool = e->v[GC_POOL_POOL].u, used = e->v[GC_POOL_USED_BYTES].u;
+	struct pause_pool_now *now;
+	uint32_t i = 0;
+	int err;
+
+	if (!p->in_gc)
+		return 0;
+	while (i < p->pools_now_count && p->pools_now[i].pool != pool)
+		i++;
+	if (i == p->pools_now_count) {
+		err = array_grow(&p->pools_now, &p->pools_now_capacity, i, sizeof(*p->pools_now));
+		if (err)
+			return err;
+		p->pools_now[i] = (struct pause_pool_now){.pool = pool};
+		p->pools_now_count++;
+	}
+	now = &p->pools_now[i];
+	if (e->v[GC_POOL_MOMENT].u == GC_MOMENT_AFTER) {
+		now->after_bytes = used;
+		now->after = true;
+	} else if (!now->before) {
+		now->before_bytes = used;
+		now->before = true;
+	}
+	return 0;
+}
+
+static int pools_add(struct pauses *p, uint64_t collector, uint64_t kind)
+{
+	for (uint32_t i = 0; i < p->pools_now_count; i++) {
+		const struct pause_pool_now *now = &p->pools_now[i];
+		struct place_key key = {.a = collector, .b = kind, .c = now->pool};
+		struct pause_pool *row;
+		uint32_t place;
+		int err;
+
+		if (!now->before || !now->after)
+			continue;
+		err = places_add_row(&p->pool_places, key, &p->pools, &p->pools_capacity,
+				     sizeof(*p->pools), &place);
+		if (err)
+			return err;
+		row = &p->pools[place];
+		row->collector = collector;
+		row->kind = kind;
+		row->pool = now->pool;
+		row->count++;
+		row->before_bytes += now->before_bytes;
+		row->after_bytes += now->after_bytes;
+	}
+	return 0;
+}
+
+static int on_gc_end(struct pauses *p, const struct event *e)
+{
+	uint64_t collector = e->v[GC_END_COLLECTOR].u, kind = e->v[GC_END_KIND].u;
+	uint64_t operation = e->v[GC_END_OPERATION].u ? e->v[GC_END_OPERATION].u : p->gc_operation;
+	struct place_key key = {.a = collector, .b = kind, .c = operation};
+	uint32_t place;
+	int err;
+
+	if (!p->in_gc) {
+		p->incomplete++;
+		return 0;
+	}
+	err = places_add_row(&p->gc_places, key, &p->gcs, &p->gcs_capacity, sizeof(*p->gcs),
+			     &place);
+	if (err)
+		return err;
+	p->in_gc = false;
+	p->gcs[place].collector = collector;
+	p->gcs[place].kind = kind;
+	p->gcs[place].operation = operation;
+	pause_times_add(&p->gcs[place].times, p->now_ns - p->gc_since_ns);
+	pause_times_add(&p->gc_times, p->now_ns - p->gc_since_ns);
+	return pools_add(p, collector, kind);
+}
+
+static void on_safepoint_begin(struct pauses *p)
+{
+	p->incomplete += p->in_safepoint;
+	p->in_safepoint = true;
+	p->safepoint_since_ns = p->now_ns;
+	p->safepoint_operation[0] = 0;
+	p->safepoint_operation[1] = 0;
+	p->safepoint_more = false;
+}
+
+static int on_safepoint_end(struct pauses *p)
+{
+	struct place_key key = {.a = p->safepoint_operation[0],
+				.b = p->safepoint_operation[1],
+				.c = p->safepoint_more};
+	struct pause_safepoint *row;
+	uint32_t place;
+	int err;
+
+	if (!p->in_safepoint) {
+		p->incomplete++;
+		return 0;
+	}
+	err = places_add_row(&p->safepoint_places, key, &p->safepoints, &p->safepoints_capacity,
+			     sizeof(*p->safepoints), &place);
+	if (err)
+		return err;
+	p->in_safepoint = false;
+	row = &p->safepoints[place];
+	row->operation[0] = key.a;
+	row->operation[1] = key.b;
+	row->more = key.c;
+	pause_times_add(&row->times, p->now_ns - p->safepoint_since_ns);
+	pause_times_add(&p->safepoint_times, p->now_ns - p->safepoint_since_ns);
+	return 0;
+}
+
+static void safepoint_operation(struct pauses *p, uint64_t operation)
+{
+	uint64_t *seen = p->safepoint_operation;
+
+	if (!p->in_safepoint || !operation || seen[0] == operation || seen[1] == operation)
+		return;
+	if (!seen[0])
+		seen[0] = operation;
+	else if (!seen[1])
+		seen[1] = operation;
+	else
+		p->safepoint_more = true;
+}
+
+static void on_operation_begin(struct pauses *p, const struct event *e)
+{
+	uint64_t operation = e->v[VM_OPERATION_BEGIN_OPERATION].u;
+
+	safepoint_operation(p, operation);
+	if (p->depth == PAUSE_DEPTH_MAX) { /* ends must have been lost */
+		p->incomplete += p->depth;
+		p->depth = 0;
+	}
+	p->running[p->depth].operation = operation;
+	p->running[p->depth].mode = e->v[VM_OPERATION_BEGIN_MODE].u;
+	p->running[p->depth].since_ns = p->now_ns;
+	p->depth++;
+}
+
+static int on_operation_end(struct pauses *p, const struct event *e)
+{
+	uint64_t operation = e->v[VM_OPERATION_END_OPERATION].u;
+	struct pause_operation *row;
+	unsigned depth = p->depth;
+	struct place_key key;
+	uint32_t place;
+	int err;
+
+	safepoint_operation(p, operation);
+	while (depth && p->running[depth - 1].operation != operation)
+		depth--;
+	if (!depth) {
+		p->incomplete++;
+		return 0;
+	}
+	p->incomplete += p->depth - depth;
+	p->depth = depth - 1;
+	key = (struct place_key){.a = operation, .b = p->running[p->depth].mode};
+	err = places_add_row(&p->operation_places, key, &p->operations, &p->operations_capacity,
+			     sizeof(*p->operations), &place);
+	if (err)
+		return err;
+	row = &p->operations[place];
+	row->operation = operation;
+	row->mode = key.b;
+	pause_times_add(&row->times, p->now_ns - p->running[p->depth].since_ns);
+	return 0;
+}
+
+int pauses_add(struct pauses *p, const struct event *e)
+{
+	if (e->time_ns > p->now_ns)
+		p->now_ns = e->time_ns;
+	switch (e->id) {
+	case EVENT_GC_BEGIN:
+		on_gc_begin(p, e);
+		return 0;
+	case EVENT_GC_END:
+		return on_gc_end(p, e);
+	case EVENT_GC_POOL:
+		return on_gc_pool(p, e);
+	case EVENT_SAFEPOINT_BEGIN:
+		on_safepoint_begin(p);
+		return 0;
+	case EVENT_SAFEPOINT_END:
+		return on_safepoint_end(p);
+	case EVENT_VM_OPERATION_BEGIN:
+		on_operation_begin(p, e);
+		return 0;
+	case EVENT_VM_OPERATION_END:
+		return on_operation_end(p, e);
+	default:
+		return 0;
+	}
+}
+
+void pauses_finish(struct pauses *p)
+{
+	p->incomplete += p->in_gc + p->in_safepoint + p->depth;
+	p->in_gc = false;
+	p->in_safepoint = false;
+	p->depth = 0;
+}
+
+void pauses_free(struct pauses *p)
+{
+	places_free(&p->gc_places);
+	places_free(&p->pool_places);
+	places_free(&p->safepoint_places);
+	places_free(&p->operation_places);
+	free(p->gcs);
+	free(p->pools);
+	free(p->safepoints);
+	free(p->operations);
+	free(p->pools_now);
+	*p = (struct pauses){0};
+}

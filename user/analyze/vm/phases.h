@@ -1,0 +1,65 @@
+/* analyze/vm/phases.h: collections as a patched JVM tells of them, and their phases as a tree. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/vm/pause.h"
+#include "base/keymap.h"
+#include "log/format/event.h"
+
+/* Collections by one collector for one cause; concurrent cycles from their begin to their end. */
+struct phase_collection {
+	uint64_t collector; /* numbers of strings */
+	uint64_t cause;
+	struct pause_times times;
+};
+
+#define PHASE_DEPTH_MAX 16 /* deeper ones are beside those that they are within */
+
+/* Phases of one name and kind within the same other phases. */
+struct phase_row {
+	uint32_t parent; /* a row before this one; PLACE_NONE: outermost */
+	uint32_t depth;  /* 0: outermost */
+	uint64_t phase;  /* a string */
+	uint64_t kind;   /* enum gc_phase_kind */
+	struct pause_times times;
+	bool shown; /* it has times, or one within has: after phases_finish */
+};
+
+struct phase_running {
+	uint64_t gc;
+	uint64_t collector, cause;
+	uint64_t since_ns;
+};
+
+struct phase_open {
+	uint64_t thread, gc, kind, level;
+	uint64_t since_ns;
+	uint32_t row;
+	bool whole; /* its collection was seen to begin */
+};
+
+/* All zero at the start. */
+struct phases {
+	struct places collection_places, row_places;
+	struct phase_collection *collections;
+	struct phase_row *rows;
+	uint32_t collections_capacity, rows_capacity;
+	struct pause_times collection_times; /* over all */
+	/* collections and phases without a begin or an end, and phases of a collection that was
+	 * under way when the recording began; in no sum */
+	uint64_t incomplete;
+
+	/* what is going on */
+	uint64_t now_ns;
+	struct phase_running *running;
+	uint32_t running_count, running_capacity;
+	struct phase_open *open; /* of one thread: from the outside in */
+	uint32_t open_count, open_capacity;
+};
+
+/* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
+int phases_add(struct phases *p, const struct event *e);
+void phases_finish(struct phases *p);
+void phases_free(struct phases *p);

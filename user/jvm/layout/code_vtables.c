@@ -1,0 +1,226 @@
+#include "jvm/layout/code_vtables.h"
+
+#include "jvm/layout/vmstructs.h"
+#include "jvm/target/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Vtables are not exported. That of nmethod is the first word of the first blob of that name.
+ * Methods have up to two: those in the archive of shared classes point to a copy that lies in the
+ * archive and has, of JDK 13 or later, the same words as libjvm's (CppVtableCloner). A few
+ * well-known classes show one or both. If they show one, the other is looked for in libjvm, around
+ * the vtables of code blobs: it is the run of words, ended by a zero (the next vtable's head), that
+ * the known one begins with. Measured on 17.0.15: subclasses of Method begin with its 14 words too,
+ * but have a 15th. If that finds nothing, Methods of nmethods are looked at until one has another
+ * vtable: with one of two, half of all frames would be refused.
+ */
+
+#define BLOCKS_MAX 1000000
+#define BLOB_HEAD_MAX 512
+#define VTABLE_WORDS_MIN 4
+#define VTABLE_WORDS_MAX 64
+#define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
+#define PAGE 4096ull
+
+#define VMCLASS(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
+
+/* Classes with methods that are there early. An agent may have redefined some: not all of them. */
+static const char *const classes[] = {VMCLASS("Object"),      VMCLASS("String"), VMCLASS("Class"),
+				      VMCLASS("ClassLoader"), VMCLASS("System"), VMCLASS("Thread")};
+
+#define COUNT(table) (sizeof(table) / sizeof(*(table)))
+
+static void method_vtable_note(struct code_layout *l, uint64_t vtable)
+{
+	if (!l->method_vtable)
+		l->method_vtable = vtable;
+	else if (!l->method_vtable_too && vtable != l->method_vtable)
+		l->method_vtable_too = vtable;
+}
+
+/* What the first method of a well-known class shows. */
+static void class_look(const struct mem *m, const struct code_source *s, uint64_t addr,
+		       struct code_layout *l)
+{
+	uint64_t klass, methods, method, vtable;
+	uint32_t count;
+
+	if (mem_u64(m, addr, &klass) || !klass || mem_u64(m, klass + s->klass_methods, &methods) ||
+	    !methods || mem_u32(m, methods + s->methods_length, &count) || !count ||
+	    mem_u64(m, methods + s->methods_data, &method) || !method ||
+	    mem_u64(m, method, &vtable))
+		return;
+	method_vtable_note(l, vtable);
+}
+
+/* What may be a vtable of Method begins as one that is known to be. */
+static bool vtables_agree(const struct mem *m, uint64_t a, uint64_t b)
+{
+	uint64_t x[VTABLE_WORDS_MIN], y[VTABLE_WORDS_MIN];
+
+	return !m->read(m, a, x, sizeof(x)) && !m->read(m, b, y, sizeof(y)) &&
+	       !memcmp(x, y, sizeof(x));
+}
+
+struct blob_walk {
+	bool all;            /* go on until there are two vtables of Method */
+	uint64_t any_vtable; /* of the first blob: it lies in libjvm, as all of them do */
+	uint64_t other_name; /* the last name that was not an nmethod's */
+};
+
+static void blob_look(const struct mem *m, const char *blob, struct blob_walk *w,
+		      struct code_layout *l)
+{
+	uint64_t vtable, name_at, method, method_vtable;
+	char name[32];
+
+	memcpy(&vtable, blob, sizeof(vtable));
+	memcpy(&name_at, blob + l->blob_name, sizeof(name_at));
+	if (!w->any_vtable)
+		w->any_vtable = vtable;
+	if (!vtable || !name_at || name_at == w->other_name)
+		return;
+	if (mem_string(m, name_at, name, sizeof(name)) ||
+	    (strcmp(name, "nmethod") && strcmp(name, "native nmethod"))) {
+		w->other_name = name_at;
+		return;
+	}
+	memcpy(&method, blob + l->nmethod_method, sizeof(method));
+	/* Unloaded: it has no method any more. */
+	if (!method || mem_u64(m, method, &method_vtable))
+		return;
+	if (!l->method_vtable || !vtables_agree(m, l->method_vtable, method_vtable))
+		return;
+	l->nmethod_vtable = vtable;
+	method_vtable_note(l, method_vtable);
+}
+
+static bool walk_ends(const struct blob_walk *w, const struct code_layout *l)
+{
+	return l->nmethod_vtable && (!w->all || l->method_vtable_too);
+}
+
+/* Goes through a heap's blocks. They change meanwhile. */
+static void heap_walk(const struct mem *m, const struct code_source *s, uint64_t heap,
+		      const struct code_heap *h, struct blob_walk *w, struct code_layout *l)
+{
+	char block[BLOB_HEAD_MAX];
+	size_t head = l->heap_block_size + l->nmethod_method + 8;
+	uint64_t addr = h->low, end, length;
+
+	if (head < l->heap_block_size + l->blob_name + 8)
+		head = l->heap_block_size + l->blob_name + 8;
+	if (head > sizeof(block) || mem_u64(m, heap + s->heap_memory + s->space_high, &end) ||
+	    end > h->high)
+		return;
+	for (int i = 0; i < BLOCKS_MAX && addr < end && end - addr >= head; i++) {
+		if (m->read(m, addr, block, head))
+			return;
+		memcpy(&length, block + s->block_length, sizeof(length));
+		if (block[l->block_used])
+			blob_look(m, block + l->heap_block_size, w, l);
+		if (walk_ends(w, l) || !length || length > (end - addr) >> h->segment_shift)
+			return;
+		addr += length << h->segment_shift;
+	}
+}
+
+/* Words of the run at words[at] that is ended by a zero, if known begins with it; else 0. */
+static size_t run_length(const uint64_t *words, size_t at, size_t count, const uint64_t *known)
+{
+	size_t n = 0;
+
+	while (at + n < count && n < VTABLE_WORDS_MAX && words[at + n] == known[n] && known[n])
+		n++;
+	return at + n < count && !words[at + n] && n >= VTABLE_WORDS_MIN ? n : 0;
+}
+
+/* All pages around anchor that can be read, up to SEARCH_PAGES each way. */
+static int around_read(const struct mem *m, uint64_t anchor, struct mem_span *ret)
+{
+	char *bytes = malloc(2 * SEARCH_PAGES * PAGE);
+	size_t low = SEARCH_PAGES, high = SEARCH_PAGES;
+	uint64_t base = (anchor & ~(PAGE - 1)) - SEARCH_PAGES * PAGE;
+
+	if (!bytes)
+		return -ENOMEM;
+	while (high < 2 * SEARCH_PAGES &&
+	       !m->read(m, base + high * PAGE, bytes + high * PAGE, PAGE))
+		high++;
+	while (low && !m->read(m, base + (low - 1) * PAGE, bytes + (low - 1) * PAGE, PAGE))
+		low--;
+	memmove(bytes, bytes + low * PAGE, (high - low) * PAGE);
+	*ret = (struct mem_span){base + low * PAGE, (high - low) * PAGE, bytes};
+	return 0;
+}
+
+/*
+ * Looks for libjvm's vtable of Method. 1: found, or the one that is known is libjvm's, so that
+ * there is no other; 0: not found.
+ */
+static int method_vtable_search(const struct mem *m, uint64_t anchor, struct code_layout *l)
+{
+	uint64_t known[VTABLE_WORDS_MAX] = {0}, found = 0;
+	size_t words = VTABLE_WORDS_MAX, best = 0;
+	struct mem_span span;
+	bool own;
+	int err;
+
+	/* The archive's copy may be the last thing in its mapping. */
+	while (words >= VTABLE_WORDS_MIN &&
+	       m->read(m, l->method_vtable, known, words * sizeof(*known)))
+		words /= 2;
+	if (words < VTABLE_WORDS_MIN)
+		return 0;
+	err = around_read(m, anchor, &span);
+	if (err)
+		return err;
+	for (size_t at = 0; at < span.size / sizeof(uint64_t); at++) {
+		size_t n = run_length((const uint64_t *)(const void *)span.bytes, at,
+				      span.size / sizeof(uint64_t), known);
+
+		if (n <= best || span.start + at * sizeof(uint64_t) == l->method_vtable)
+			continue;
+		best = n;
+		found = span.start + at * sizeof(uint64_t);
+	}
+	own = l->method_vtable >= span.start && l->method_vtable - span.start < span.size;
+	free(span.bytes);
+	if (found)
+		method_vtable_note(l, found);
+	return found || own;
+}
+
+bool code_vtables_possible(const struct vmstructs *v)
+{
+	uint64_t addr;
+
+	return !vmstructs_address(v, "vmClasses", classes[0], &addr);
+}
+
+int code_vtables_find(const struct mem *m, const struct vmstructs *v, const struct code_source *s,
+		      const uint64_t heaps[CODE_HEAPS_MAX], struct code_layout *l)
+{
+	struct blob_walk w = {0};
+	uint64_t addr;
+	int known;
+
+	for (size_t i = 0; i < COUNT(classes); i++)
+		if (!vmstructs_address(v, "vmClasses", classes[i], &addr))
+			class_look(m, s, addr, l);
+	for (uint32_t i = 0; i < l->heap_count && !walk_ends(&w, l); i++)
+		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
+	if (!l->method_vtable || l->method_vtable_too)
+		return 0;
+	known = w.any_vtable ? method_vtable_search(m, w.any_vtable, l) : 0;
+	if (known)
+		return known < 0 ? known : 0;
+	/* A library that is laid out otherwise: some nmethod's Method shows it, sooner or later. */
+	w.all = true;
+	for (uint32_t i = 0; i < l->heap_count && !walk_ends(&w, l); i++)
+		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
+	return l->method_vtable_too ? 0 : -EAGAIN;
+}

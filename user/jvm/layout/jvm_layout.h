@@ -1,0 +1,62 @@
+/* jvm/layout/jvm_layout.h: where the parts of a HotSpot VM are, as BPF and jvm/ read them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Offsets and addresses in the target, from the exported vmStructs; bytes unless said otherwise.
+ * A JVM that is still starting has parts of it only: see jvm_layout_refresh.
+ */
+struct jvm_layout {
+	/* threads */
+	uint64_t java_thread_list;    /* address of ThreadsSMRSupport::_java_thread_list */
+	uint32_t threads_list_length; /* ThreadsList::_length, ::_threads */
+	uint32_t threads_list_threads;
+	uint32_t java_thread_osthread;
+	int32_t java_thread_state;       /* -1: not told */
+	uint32_t java_thread_thread_obj; /* OopHandle: the address of an oop */
+	uint32_t java_thread_stack_base;
+	uint32_t java_thread_stack_size;
+	uint32_t osthread_thread_id;
+	/* monitors */
+	uint32_t monitor_header;
+	uint32_t monitor_object; /* WeakHandle: the address of an oop */
+	uint32_t monitor_owner;
+	/* objects and classes */
+	uint32_t oop_mark;
+	uint32_t oop_klass;
+	uint32_t klass_name;
+	uint32_t klass_super_check_offset;
+	uint32_t symbol_length; /* u2 */
+	uint32_t symbol_body;
+	bool compressed_klass; /* UseCompressedClassPointers: the field at oop_klass has 4 bytes */
+	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
+	uint64_t narrow_klass_base;
+	uint64_t narrow_oop_base;
+	uint32_t narrow_klass_shift;
+	uint32_t narrow_oop_shift;
+	bool ready; /* the heap is set up and java.lang.Thread is loaded: everything above is valid
+		     */
+	/* offsets of Java fields; -1: the class is not loaded yet */
+	int32_t thread_park_blocker; /* java.lang.Thread.parkBlocker, .eetop, .name, .tid, .daemon
+				      */
+	int32_t thread_eetop;
+	int32_t thread_name;
+	int32_t thread_tid;
+	int32_t thread_daemon;
+	int32_t thread_status; /* JVMTI's thread state, as java.lang.Thread keeps it */
+	int32_t string_value;  /* java.lang.String.value, .coder */
+	int32_t string_coder;
+	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
+	int32_t aqs_state;         /* AbstractQueuedSynchronizer.state */
+	int32_t rrwl_first_reader; /* ReentrantReadWriteLock$Sync.firstReader */
+	/* Klass addresses and their _super_check_offset, for "is a subclass of"; 0: not loaded yet
+	 */
+	uint64_t aos_klass;
+	uint64_t rrwl_sync_klass;
+	uint32_t aos_super_check_offset;
+	uint32_t rrwl_sync_super_check_offset;
+	bool monitor_owner_is_id; /* JDK 24+: _owner is a java.lang.Thread id, not an address */
+	uint32_t mark_hash_shift; /* 8, 11 in JDK 24+ */
+};

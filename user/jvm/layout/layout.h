@@ -1,0 +1,39 @@
+/* jvm/layout/layout.h: struct jvm_layout filled from vmStructs, and from the heap's and the
+ * classes' state. */
+#pragma once
+
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/klass.h"
+
+struct mem;
+struct vmstructs;
+
+/* Where the parts that come later are read. */
+struct layout_source {
+	struct klass_shape shape;
+	uint64_t collected_heap; /* address of Universe::_collectedHeap */
+	uint64_t narrow_oop_base, narrow_oop_shift;
+	uint64_t narrow_klass_base, narrow_klass_shift;
+	struct klass_walk walk;
+	int32_t thread_holder, holder_daemon,
+		holder_status; /* JDK 21+: java.lang.Thread.holder, its .daemon and
+						 .threadStatus; else -1 */
+};
+
+/* Nothing is known: the offsets of Java fields are -1. */
+void layout_clear(struct jvm_layout *ret);
+
+/* What does not change while the JVM runs. -ENOTSUP: *ret_missing names what is not there, or is
+ * strange. */
+int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout_source *ret_source,
+		const char **ret_missing);
+
+/*
+ * What comes later. 1: something new, 0: nothing, or a negative errno. compressed_*: the JVM's
+ * flags, which are final once the heap is there.
+ */
+int layout_refresh(const struct mem *m, struct layout_source *s, bool compressed_oops,
+		   bool compressed_klass, struct jvm_layout *l);
+
+/* Whether everything that can be found has been found. */
+bool layout_complete(const struct jvm_layout *l);

@@ -1,0 +1,240 @@
+#include "jvm/target/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX (64u << 20)
+
+int process_stat_parse(const char *text, struct process_stat *ret)
+{
+	/* The name, in parentheses, may hold anything; what follows its last one is regular. */
+	const char *rest = strrchr(text, ')');
+	struct process_stat s;
+
+	if (!rest ||
+	    sscanf(rest + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu32
+		   " %*d %" SCNu64,
+		   &s.state, &s.threads, &s.start_ticks) != 3)
+		return -EPROTO;
+	*ret = s;
+	return 0;
+}
+
+struct maps_line {
+	struct process_lib lib;
+	bool executable;
+	uint64_t offset;
+};
+
+/* One line "start-end perms offset major:minor inode   path"; false: it has no path or is not of
+ * this form. */
+static bool line_parse(const char *line, size_t len, struct maps_line *ret)
+{
+	static const char deleted[] = " (deleted)";
+	char head[160], perms[8];
+	int used = 0;
+	size_t n = len < sizeof(head) - 1 ? len : sizeof(head) - 1;
+	struct process_lib *lib = &ret->lib;
+
+	memcpy(head, line, n);
+	head[n] = 0;
+	if (sscanf(head,
+		   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
+		   &lib->start, &lib->end, perms, &ret->offset, &lib->dev_major, &lib->dev_minor,
+		   &lib->inode, &used) != 7 ||
+	    !used)
+		return false;
+	line += used;
+	len -= (size_t)used;
+	if (!len || *line != '/' || len >= sizeof(lib->path))
+		return false;
+	memcpy(lib->path, line, len);
+	lib->path[len] = 0;
+	n = sizeof(deleted) - 1;
+	lib->deleted = len > n && !strcmp(lib->path + len - n, deleted);
+	if (lib->deleted)
+		lib->path[len - n] = 0;
+	ret->executable = perms[2] == 'x';
+	return true;
+}
+
+static bool is_called(const char *path, const char *name)
+{
+	return !strcmp(strrchr(path, '/') + 1, name);
+}
+
+static bool same_file(const struct process_lib *a, const struct process_lib *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
+int process_maps_parse(const char *text, const char *name, struct process_lib *ret)
+{
+	struct process_lib first = {0};
+	struct maps_line line;
+	const char *end;
+
+	for (; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (!line_parse(text, (size_t)(end - text), &line) ||
+		    !is_called(line.lib.path, name))
+			continue;
+		if (!line.offset)
+			first = line.lib;
+		/* A tool that reads the file may map it too: only code that can run counts. */
+		if (!line.executable || !first.end || !same_file(&first, &line.lib))
+			continue;
+		*ret = first;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+void process_code_each(const char *text, void (*take)(void *ctx, const struct process_lib *lib),
+		       void *ctx)
+{
+	struct maps_line line;
+	const char *end;
+
+	for (; *text; text = *end ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (line_parse(text, (size_t)(end - text), &line) && line.executable)
+			take(ctx, &line.lib);
+	}
+}
+
+int process_ns_pid_parse(const char *text, pid_t *ret)
+{
+	const char *at = strstr(text, "\nNSpid:");
+	const char *end;
+	long value = 0;
+	char *next;
+
+	if (!at)
+		return -ENOENT;
+	at += strlen("\nNSpid:");
+	end = strchrnul(at, '\n');
+	while (at < end) {
+		long v = strtol(at, &next, 10);
+
+		if (next == at || next > end)
+			break;
+		value = v;
+		at = next;
+	}
+	if (value <= 0 || value > INT_MAX)
+		return -ENOENT;
+	*ret = (pid_t)value;
+	return 0;
+}
+
+static int file_read(int fd, char **ret, size_t *ret_len)
+{
+	size_t size = 16384, len = 0;
+	char *text = malloc(size);
+	ssize_t n = 0;
+	int err = 0;
+
+	while (text) {
+		if (len == size - 1) {
+			char *grown = size < FILE_MAX ? realloc(text, size *= 2) : NULL;
+
+			if (!grown)
+				break;
+			text = grown;
+		}
+		n = read(fd, text + len, size - 1 - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	if (!text || len == size - 1 || n > 0)
+		err = -ENOMEM;
+	else if (n < 0)
+		err = -errno;
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[len] = 0;
+	*ret = text;
+	if (ret_len)
+		*ret_len = len;
+	return 0;
+}
+
+int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len)
+{
+	char path[64];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	err = file_read(fd, ret, ret_len);
+	close(fd);
+	return err;
+}
+
+int process_stat(pid_t pid, struct process_stat *ret)
+{
+	char *text;
+	int err = process_file(pid, "stat", &text, NULL);
+
+	if (err)
+		return err;
+	err = process_stat_parse(text, ret);
+	free(text);
+	return err;
+}
+
+int process_lib(pid_t pid, const char *name, struct process_lib *ret)
+{
+	char *text;
+	int err = process_file(pid, "maps", &text, NULL);
+
+	if (err)
+		return err;
+	err = process_maps_parse(text, name, ret);
+	free(text);
+	return err;
+}
+
+int process_ns_pid(pid_t pid, pid_t *ret)
+{
+	char *text;
+	int err = process_file(pid, "status", &text, NULL);
+
+	if (err)
+		return err;
+	err = process_ns_pid_parse(text, ret);
+	free(text);
+	return err;
+}
+
+int process_command(pid_t pid, char *ret, size_t size)
+{
+	size_t len, i;
+	char *text;
+	int err = process_file(pid, "cmdline", &text, &len);
+
+	if (err)
+		return err;
+	while (len && !text[len - 1])
+		len--;
+	for (i = 0; i < len && i < size - 1; i++)
+		ret[i] = text[i] ? text[i] : ' ';
+	ret[i] = 0;
+	free(text);
+	return 0;
+}

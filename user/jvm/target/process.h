@@ -1,0 +1,44 @@
+/* jvm/target/process.h: what /proc says of a process: its libjvm.so, start time, ids, command
+ * line. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process_stat {
+	char state; /* R, S, D, Z, ... */
+	uint32_t threads;
+	uint64_t start_ticks;
+};
+
+/* A library as mapped: the mapping of its file's beginning. */
+struct process_lib {
+	uint64_t start, end;
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	bool deleted;
+	char path[4096]; /* in the process's own mount namespace */
+};
+
+/* Parses the text of /proc/PID/stat. -EPROTO. */
+int process_stat_parse(const char *text, struct process_stat *ret);
+/* Finds the library called name that is mapped executable in the text of /proc/PID/maps. -ENOENT.
+ */
+int process_maps_parse(const char *text, const char *name, struct process_lib *ret);
+/* Calls take for each executable mapping of a file in the text of /proc/PID/maps; start and end are
+ * those of that mapping. lib is lent for the call. */
+void process_code_each(const char *text, void (*take)(void *ctx, const struct process_lib *lib),
+		       void *ctx);
+/* The last number of NSpid in the text of /proc/PID/status. -ENOENT. */
+int process_ns_pid_parse(const char *text, pid_t *ret);
+
+/* A whole file of /proc/PID, NUL-terminated; *ret is freed with free(). -ESRCH: no such process. */
+int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len);
+int process_stat(pid_t pid, struct process_stat *ret);
+/* -ENOENT: it is not mapped. */
+int process_lib(pid_t pid, const char *name, struct process_lib *ret);
+int process_ns_pid(pid_t pid, pid_t *ret);
+/* The arguments, separated by spaces, cut to size - 1 bytes. */
+int process_command(pid_t pid, char *ret, size_t size);

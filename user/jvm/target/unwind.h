@@ -1,0 +1,31 @@
+/* jvm/target/unwind.h: how to get from a pc in a shared library to its caller, from its
+ * .eh_frame. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct unwind;
+
+/* The caller's rsp is the CFA; the return address is at CFA - 8 (System V AMD64 ABI). */
+struct unwind_rule {
+	bool cfa_from_rbp; /* CFA = rbp + cfa_offset; else rsp + cfa_offset */
+	bool rbp_saved;    /* the caller's rbp is at CFA + rbp_offset; else it is still in rbp */
+	int32_t cfa_offset;
+	int32_t rbp_offset;
+};
+
+/*
+ * Reads what is needed of the library's file; the descriptor stays the caller's. Outside of tests
+ * only the parser process does so (parser.h): libdw is not made for hostile files. -ENOENT: it has
+ * no .eh_frame that can be read. -EPROTO: it is no ELF file of this machine.
+ */
+int unwind_open(int fd, struct unwind **ret);
+void unwind_close(struct unwind *u);
+
+/*
+ * The rule at a pc: vaddr is an address as the library's file counts them (address in the process -
+ * load bias). For a return address give it less 1. -ENOENT: no FDE covers it. -ENOTSUP: its rule is
+ * an expression, or of other registers. -ENOMEM.
+ */
+int unwind_rule(struct unwind *u, uint64_t vaddr, struct unwind_rule *ret);

@@ -1,0 +1,328 @@
+#include "jvm/target/usdt.h"
+
+#include "jvm/target/elf_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * <sys/sdt.h> leaves a note per location of a probe: its address, the address that .stapsdt.base
+ * had when the note was assembled (prelinking moves both: the difference corrects the location),
+ * its semaphore's address or 0, then provider, name and arguments as C strings.
+ *
+ * Reading them and using them are two steps, in two processes: usdt_flat_read() runs in the parser
+ * process, which has no rights, usdt_list_decode() in the recorder. What goes from one to the other
+ * is flat: numbers, and offsets into one text. A parser that has been taken over can hand over
+ * anything, so the second step takes nothing for granted.
+ */
+
+#define NOTE_TYPE 3
+#define NOTE_OWNER "stapsdt"
+#define PLACES_MAX 16384
+#define TEXT_MAX (4u << 20)
+#define NOP5_BYTES 5
+
+struct flat_head {
+	uint32_t places, text_len;
+};
+
+struct flat_place {
+	uint64_t file_offset, semaphore_offset;
+	uint32_t provider, name, args; /* where in the text */
+	uint16_t site;                 /* enum usdt_site */
+	uint16_t semaphore;
+};
+
+struct reader {
+	struct elf_file *elf;
+	struct flat_place *places;
+	char *text;
+	size_t count, capacity, text_len, text_capacity;
+	uint64_t base; /* address of .stapsdt.base; 0: none */
+};
+
+int usdt_note_parse(const char *desc, size_t len, struct usdt_note *ret)
+{
+	struct usdt_note n;
+	const char *strings[3], *at = desc + 24, *end = desc + len;
+
+	if (len < 24 + 3)
+		return -EPROTO;
+	memcpy(&n.location, desc, 8);
+	memcpy(&n.base, desc + 8, 8);
+	memcpy(&n.semaphore, desc + 16, 8);
+	for (int i = 0; i < 3; i++) {
+		const char *stop = at < end ? memchr(at, 0, (size_t)(end - at)) : NULL;
+
+		if (!stop)
+			return -EPROTO;
+		strings[i] = at;
+		at = stop + 1;
+	}
+	n.provider = strings[0];
+	n.name = strings[1];
+	n.args = strings[2];
+	*ret = n;
+	return 0;
+}
+
+static int probe_order(const void *a, const void *b)
+{
+	const struct usdt_probe *x = a, *y = b;
+	int order = strcmp(x->provider, y->provider);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* The locations of a probe stay in the order of the notes, which is that of the text. */
+static int location_order(const void *a, const void *b)
+{
+	const struct usdt_probe *x = a, *y = b;
+	int order = probe_order(x, y);
+
+	return order ? order : x->args < y->args ? -1 : x->args > y->args;
+}
+
+/* Which instruction stands there. */
+static enum usdt_site site_read(const struct elf_file *f, uint64_t at)
+{
+	static const unsigned char nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+	unsigned char bytes[NOP5_BYTES] = {0};
+
+	if (!at || elf_file_read(f, at, bytes, 1))
+		return USDT_SITE_OTHER;
+	if (bytes[0] == 0x90)
+		return USDT_SITE_NOP1;
+	return !elf_file_read(f, at, bytes, sizeof(bytes)) && !memcmp(bytes, nop5, sizeof(nop5))
+		       ? USDT_SITE_NOP5
+		       : USDT_SITE_OTHER;
+}
+
+static int text_add(struct reader *r, const char *text, uint32_t *ret_offset)
+{
+	size_t len = strlen(text) + 1;
+
+	if (len > TEXT_MAX - r->text_len)
+		return -E2BIG;
+	if (r->text_len + len > r->text_capacity) {
+		size_t capacity = (r->text_capacity + len) * 2;
+		char *grown = realloc(r->text, capacity);
+
+		if (!grown)
+			return -ENOMEM;
+		r->text = grown;
+		r->text_capacity = capacity;
+	}
+	memcpy(r->text + r->text_len, text, len);
+	*ret_offset = (uint32_t)r->text_len;
+	r->text_len += len;
+	return 0;
+}
+
+static int note_add(struct reader *r, const struct usdt_note *n)
+{
+	uint64_t moved = r->base ? r->base - n->base : 0;
+	uint64_t offset = elf_file_offset(r->elf, n->location + moved);
+	uint64_t semaphore = n->semaphore ? elf_file_offset(r->elf, n->semaphore + moved) : 0;
+	struct flat_place *p;
+	int err;
+
+	if (r->count >= PLACES_MAX)
+		return -E2BIG;
+	if (r->count == r->capacity) {
+		size_t capacity = r->capacity ? r->capacity * 2 : 256;
+
+		p = realloc(r->places, capacity * sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		r->places = p;
+		r->capacity = capacity;
+	}
+	p = &r->places[r->count];
+	*p = (struct flat_place){
+		.semaphore = n->semaphore != 0,
+		.semaphore_offset = semaphore,
+		.site = site_read(r->elf, offset),
+		/* Without its semaphore it would never fire. */
+		.file_offset = n->semaphore && !semaphore ? 0 : offset,
+	};
+	err = text_add(r, n->provider, &p->provider);
+	if (!err)
+		err = text_add(r, n->name, &p->name);
+	if (!err)
+		err = text_add(r, n->args, &p->args);
+	r->count += !err;
+	return err;
+}
+
+static int notes_read(struct reader *r, const Elf64_Shdr *section)
+{
+	struct usdt_note note;
+	struct elf_note n;
+	uint64_t at = 0;
+	char *bytes;
+	size_t len;
+	int err = elf_file_section(r->elf, section, &bytes, &len);
+
+	if (err)
+		return err;
+	while (!err && elf_note_next(bytes, len, section->sh_addralign, &at, &n)) {
+		if (n.type != NOTE_TYPE || n.name_len != sizeof(NOTE_OWNER) ||
+		    memcmp(n.name, NOTE_OWNER, sizeof(NOTE_OWNER)))
+			continue;
+		/* A note that is cut short is no probe; the others are still good. */
+		if (!usdt_note_parse(n.desc, n.desc_len, &note))
+			err = note_add(r, &note);
+	}
+	free(bytes);
+	return err;
+}
+
+static int places_read(struct reader *r)
+{
+	const struct elf_file *f = r->elf;
+	int err = 0;
+
+	for (size_t i = 0; i < f->section_count; i++)
+		if (!strcmp(elf_file_section_name(f, &f->sections[i]), ".stapsdt.base"))
+			r->base = f->sections[i].sh_addr;
+	for (size_t i = 0; !err && i < f->section_count; i++)
+		if (f->sections[i].sh_type == SHT_NOTE)
+			err = notes_read(r, &f->sections[i]);
+	return err;
+}
+
+int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
+{
+	struct reader r = {.elf = f};
+	struct flat_head head;
+	size_t places_len;
+	char *flat = NULL;
+	int err = places_read(&r);
+
+	places_len = r.count * sizeof(*r.places);
+	if (!err) {
+		flat = malloc(sizeof(head) + places_len + r.text_len);
+		err = flat ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		head = (struct flat_head){(uint32_t)r.count, (uint32_t)r.text_len};
+		memcpy(flat, &head, sizeof(head));
+		if (r.count) {
+			memcpy(flat + sizeof(head), r.places, places_len);
+			memcpy(flat + sizeof(head) + places_len, r.text, r.text_len);
+		}
+		*ret = flat;
+		*ret_len = sizeof(head) + places_len + r.text_len;
+	}
+	free(r.places);
+	free(r.text);
+	return err;
+}
+
+/* Puts the locations of a probe together. */
+static void list_finish(struct usdt_list *l)
+{
+	size_t n = 0;
+
+	if (l->count)
+		qsort(l->probes, l->count, sizeof(*l->probes), location_order);
+	for (size_t i = 0; i < l->count; i++) {
+		l->locations[i] = (struct usdt_location){
+			l->probes[i].args, l->probes[i].file_offset, l->probes[i].semaphore_offset};
+		l->probes[i].at = &l->locations[i];
+		if (n && !probe_order(&l->probes[n - 1], &l->probes[i])) {
+			l->probes[n - 1].locations++;
+			l->probes[n - 1].semaphore |= l->probes[i].semaphore;
+		} else {
+			l->probes[n++] = l->probes[i];
+		}
+	}
+	l->count = n;
+}
+
+static int place_decode(const struct flat_place *p, const struct flat_head *head, const char *text,
+			struct usdt_probe *ret)
+{
+	if (p->provider >= head->text_len || p->name >= head->text_len ||
+	    p->args >= head->text_len || p->site > USDT_SITE_OTHER)
+		return -EPROTO;
+	*ret = (struct usdt_probe){.provider = text + p->provider,
+				   .name = text + p->name,
+				   .args = text + p->args,
+				   .locations = 1,
+				   .semaphore = p->semaphore != 0,
+				   .site = p->site,
+				   .file_offset = p->file_offset,
+				   .semaphore_offset = p->semaphore_offset};
+	return 0;
+}
+
+int usdt_list_decode(const char *flat, size_t len, struct usdt_list *ret)
+{
+	struct usdt_list l = {0};
+	struct flat_place place;
+	struct flat_head head;
+	size_t places_len;
+	int err = 0;
+
+	if (len < sizeof(head))
+		return -EPROTO;
+	memcpy(&head, flat, sizeof(head));
+	places_len = head.places * sizeof(place);
+	if (head.places > PLACES_MAX || head.text_len > TEXT_MAX ||
+	    len != sizeof(head) + places_len + head.text_len || (head.text_len && flat[len - 1]))
+		return -EPROTO;
+	l.probes = calloc(head.places + 1ul, sizeof(*l.probes));
+	l.locations = calloc(head.places + 1ul, sizeof(*l.locations));
+	l.text = malloc(head.text_len + 1ul);
+	if (!l.probes || !l.locations || !l.text)
+		err = -ENOMEM;
+	else
+		memcpy(l.text, flat + sizeof(head) + places_len, head.text_len);
+	for (; !err && l.count < head.places; l.count += !err) {
+		memcpy(&place, flat + sizeof(head) + l.count * sizeof(place), sizeof(place));
+		err = place_decode(&place, &head, l.text, &l.probes[l.count]);
+	}
+	if (err) {
+		usdt_list_free(&l);
+		return err;
+	}
+	list_finish(&l);
+	*ret = l;
+	return 0;
+}
+
+int usdt_list_parse(const void *image, size_t size, struct usdt_list *ret)
+{
+	struct elf_file f;
+	char *flat = NULL;
+	size_t len;
+	int err = elf_file_open_image(image, size, &f);
+
+	if (err)
+		return err;
+	err = usdt_flat_read(&f, &flat, &len);
+	if (!err)
+		err = usdt_list_decode(flat, len, ret);
+	free(flat);
+	elf_file_close(&f);
+	return err;
+}
+
+void usdt_list_free(struct usdt_list *l)
+{
+	free(l->probes);
+	free(l->locations);
+	free(l->text);
+	*l = (struct usdt_list){0};
+}
+
+const struct usdt_probe *usdt_find(const struct usdt_list *l, const char *provider,
+				   const char *name)
+{
+	struct usdt_probe key = {.provider = provider, .name = name};
+
+	return l->count ? bsearch(&key, l->probes, l->count, sizeof(key), probe_order) : NULL;
+}

@@ -1,0 +1,32 @@
+/* jvm/target/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax"), x86-64, as libbpf's
+ * BPF side wants them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define USDT_ARGS_MAX 12
+
+/* The layout of struct __bpf_usdt_spec in <bpf/usdt.bpf.h> (libbpf 1.0 to 1.5); the BPF side reads
+ * it. */
+enum usdt_arg_type { USDT_ARG_CONST, USDT_ARG_REG, USDT_ARG_REG_DEREF };
+
+struct usdt_arg_spec {
+	uint64_t val_off;  /* the constant, or the offset from the register */
+	uint32_t arg_type; /* enum usdt_arg_type */
+	int16_t reg_off;   /* of the register in struct pt_regs */
+	bool arg_signed;
+	char arg_bitshift; /* 64 - bits of the argument */
+};
+
+struct usdt_spec {
+	struct usdt_arg_spec args[USDT_ARGS_MAX];
+	uint64_t usdt_cookie;
+	int16_t arg_cnt;
+};
+
+/*
+ * Reads the argument string of a note, e.g. "-8@%rbx 8@%r13 8@-56(%rbp) 1@$1". -EPROTO: it is not
+ * one; -ENOTSUP: a form that the BPF side cannot read (scaled index). ret is then undefined.
+ */
+int usdt_spec_parse(const char *text, struct usdt_spec *ret);

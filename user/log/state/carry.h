@@ -1,0 +1,37 @@
+/* log/state/carry.h: what a part of a log needs of those before it, so that it can be read
+ * alone. */
+#pragma once
+
+#include <stdint.h>
+
+struct budget;
+struct event;
+struct log_carry;
+
+/* 0 or negative errno, which ends the call that emits. e is lent until it returns. */
+typedef int (*log_carry_emit)(void *ctx, const struct event *e);
+
+/* The budget is that of classes and methods, lent until log_carry_free; NULL: without bound.
+ * -ENOMEM. */
+int log_carry_new(struct budget *budget, struct log_carry **ret);
+void log_carry_free(struct log_carry *c); /* accepts NULL */
+
+/*
+ * Every event, before it is written. A definition is kept, and emitted: the caller writes those
+ * that are emitted, and all other events itself. Before an event, the definitions that it needs and
+ * this part has not are emitted: callers before the called, all with the time of the event.
+ * Follows what is open. 0, -ENOMEM, or what emit said.
+ */
+int log_carry_event(struct log_carry *c, const struct event *e, log_carry_emit emit, void *ctx);
+
+/* The number that this event (EVENT_LOCK, ...) has defined is in no event from now on. */
+void log_carry_forget(struct log_carry *c, uint16_t event, uint64_t number);
+
+/* A new part: nothing is defined in it yet. */
+void log_carry_cut(struct log_carry *c);
+
+/*
+ * The events of a block of synchronization: what is open now, outer ones before inner ones. Their
+ * definitions come out first, as those of other events: by their ids the caller tells them apart.
+ */
+int log_carry_open(struct log_carry *c, log_carry_emit emit, void *ctx);

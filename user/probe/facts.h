@@ -1,8 +1,0 @@
-/* probe/facts.h: what a recording can vouch for, in words. */
-#pragma once
-
-#include <jansson.h>
-#include <stdbool.h>
-
-/* For the header of the log; schemas/event-log.md has the keys. NULL: no memory. */
-json_t *facts_describe(bool patched);

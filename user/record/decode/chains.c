@@ -1,0 +1,435 @@
+/*
+ * When is a name the right one?
+ *
+ * A chain is resolved some milliseconds after its walk, and its code may have been replaced by
+ * then. A compiled frame has its compile id, which is never used again: code_compiled() finds the
+ * same id in the code cache, or nothing. A Method's address may be used again, after its class was
+ * unloaded: BPF counts unloadings before the memory is freed (class_epoch). If the count after the
+ * names were read is that of the walk, the addresses were those of the same Methods all the time;
+ * if not, the chain's interpreted frames stay without names, and that is counted. Nothing that was
+ * read for such a chain may be known for the next one: its Methods may be gone by now, or soon, and
+ * the count does not change again when their memory is used for others.
+ *
+ * A compiled frame's return address must be one by the code's own tables. The first that is none
+ * shows that the walk went astray before it: the chain is kept up to there, and marked as broken.
+ *
+ * Where there is no room for another chain, one goes that no event has named for long, with the
+ * frames that no other chain has. BPF is not told: it remembers fewer chains than there
+ * is room for here (65,536, the least recently used ones go), so that one that is gone here is one
+ * that it sends again. If not, an event that names it has no chain, and that is counted.
+ */
+#include "record/decode/chains.h"
+
+#include <errno.h>
+#include <linux/types.h>
+#include <stdlib.h>
+
+#include "base/store.h"
+#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_stack.h"
+#include "jvm/code/code.h"
+#include "log/format/event.h"
+#include "log/write/writer.h"
+#include "record/decode/memory.h"
+
+#define SQUEEZES 64 /* chains that may go to make room for one */
+
+struct node_key {
+	uint32_t caller, method, bci, line;
+	uint32_t frame; /* enum frame_type */
+	uint32_t inferred;
+};
+
+struct node {
+	struct node_key key;
+	uint32_t number;
+	uint32_t refs;       /* of frames that it has called, and of chains */
+	struct node *caller; /* NULL: there is none */
+};
+
+struct told {
+	uint32_t method; /* as in code_method.number */
+	uint32_t pad;
+};
+
+struct chain {
+	uint32_t id; /* BPF's */
+	uint32_t pad;
+	struct node *node;
+};
+
+struct chains {
+	struct log_writer *w;
+	struct memory *memory; /* NULL: without bound */
+	struct code *code;
+	const volatile uint32_t *class_epoch;
+	uint32_t epoch; /* up to which code_forget() was called */
+	struct store *nodes, *methods, *by_id;
+	uint32_t node_count;
+	struct node_key *frames; /* of the chain at work, innermost first */
+	uint32_t frame_count, frame_capacity;
+	uint64_t astray, unresolved;
+	int err;
+};
+
+_Static_assert((int)WIRE_WALK_COMPLETE == (int)WALK_RESULT_COMPLETE &&
+		       (int)WIRE_WALK_KNOWN == (int)WALK_RESULT_ALREADY_KNOWN &&
+		       (int)WIRE_WALK_NATIVE_UNUSABLE == (int)WALK_RESULT_RULE_UNUSABLE &&
+		       (int)WIRE_WALK_TOO_OFTEN == (int)WALK_RESULT_ASTRAY,
+	       "walk_result of events.json follows enum wire_walk");
+_Static_assert((int)WIRE_STACK_SAMPLE == (int)STACK_SOURCE_SAMPLE,
+	       "stack_source of events.json follows enum wire_stack_source");
+
+/* One reference less; it goes with the last one, and so do the callers that only it has needed. */
+static void node_release(struct chains *c, struct node *n)
+{
+	struct node *caller;
+
+	while (n && !--n->refs) {
+		caller = n->caller;
+		log_forget(c->w, EVENT_STACK, n->number);
+		store_remove(c->nodes, n);
+		n = caller;
+	}
+}
+
+static bool forget_chain(void *ctx, void *entry)
+{
+	struct chains *c = ctx;
+
+	node_release(c, ((struct chain *)entry)->node);
+	if (c->memory)
+		c->memory->forgotten[MEMORY_CHAIN]++;
+	return true;
+}
+
+/* It is told again when it is needed. */
+static bool forget_method(void *ctx, void *entry)
+{
+	struct chains *c = ctx;
+
+	log_forget(c->w, EVENT_METHOD, ((struct told *)entry)->method + 1);
+	return true;
+}
+
+static int stores_new(struct chains *c)
+{
+	struct store_options o = {.key_bytes = sizeof(struct node_key),
+				  .entry_bytes = sizeof(struct node),
+				  .budget = c->memory ? &c->memory->part[MEMORY_CHAINS] : NULL,
+				  .ctx = c};
+	int err = store_new(&o, &c->nodes);
+
+	o.key_bytes = sizeof(uint32_t);
+	o.entry_bytes = sizeof(struct told);
+	o.forget = forget_method;
+	if (!err)
+		err = store_new(&o, &c->methods);
+	o.entry_bytes = sizeof(struct chain);
+	o.forget = forget_chain;
+	return err ? err : store_new(&o, &c->by_id);
+}
+
+int chains_new(struct log_writer *w, struct memory *memory, const volatile uint32_t *class_epoch,
+	       struct chains **ret)
+{
+	struct chains *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->w = w;
+	c->memory = memory;
+	c->class_epoch = class_epoch;
+	c->epoch = *class_epoch;
+	err = stores_new(c);
+	if (err) {
+		chains_free(c);
+		return err;
+	}
+	*ret = c;
+	return 0;
+}
+
+void chains_free(struct chains *c)
+{
+	if (!c)
+		return;
+	store_free(c->nodes);
+	store_free(c->methods);
+	store_free(c->by_id);
+	free(c->frames);
+	free(c);
+}
+
+void chains_resolve_by(struct chains *c, struct code *code)
+{
+	c->code = code;
+	if (c->memory)
+		code_bound(code, &c->memory->part[MEMORY_METHODS]);
+}
+
+int chains_error(const struct chains *c)
+{
+	return c->err;
+}
+
+/* An entry more. NULL: no memory, or no room, though chains and frames were let go. */
+static void *entry_add(struct chains *c, struct store *s, const void *key)
+{
+	void *entry;
+	int err = store_add(s, key, &entry);
+
+	for (int i = 0; err == -ENOSPC && i < SQUEEZES; i++) {
+		if (store_squeeze(c->by_id))
+			break;
+		err = store_add(s, key, &entry);
+	}
+	if (err == -ENOMEM)
+		c->err = err;
+	return err ? NULL : entry;
+}
+
+/* --- writing ----------------------------------------------------------------------------- */
+
+/* 0: there is no room for it. */
+static uint32_t method_number(struct chains *c, const struct code_method *m, uint64_t time_ns)
+{
+	struct event e = {.id = EVENT_METHOD, .time_ns = time_ns};
+
+	if (store_find(c->methods, &m->number))
+		return m->number + 1;
+	if (!entry_add(c, c->methods, &m->number)) {
+		if (c->memory)
+			c->memory->shared[MEMORY_METHOD]++;
+		return 0;
+	}
+	e.v[METHOD_METHOD].u = m->number + 1;
+	e.v[METHOD_CLASS_NAME].s = m->class_name;
+	e.v[METHOD_NAME].s = m->name;
+	e.v[METHOD_SIGNATURE].s = m->signature;
+	e.v[METHOD_SOURCE].s = m->source;
+	e.v[METHOD_HIDDEN].u = m->hidden;
+	log_write(c->w, &e);
+	return m->number + 1;
+}
+
+/* A frame with its callers; written when it is new. NULL: no memory, or no room. */
+static struct node *node_get(struct chains *c, const struct node_key *key, struct node *caller,
+			     uint64_t time_ns)
+{
+	struct event e = {.id = EVENT_STACK, .time_ns = time_ns};
+	struct node *n = store_find(c->nodes, key);
+
+	if (n)
+		return n;
+	if (caller)
+		caller->refs++; /* before room is made for this one */
+	n = entry_add(c, c->nodes, key);
+	if (!n) {
+		node_release(c, caller);
+		return NULL;
+	}
+	n->caller = caller;
+	n->number = ++c->node_count;
+	e.v[STACK_STACK].u = n->number;
+	e.v[STACK_CALLER].u = key->caller;
+	e.v[STACK_FRAME].u = key->frame;
+	e.v[STACK_METHOD].u = key->method;
+	e.v[STACK_BCI].u = key->bci;
+	e.v[STACK_LINE].u = key->line;
+	e.v[STACK_INFERRED].u = key->inferred;
+	log_write(c->w, &e);
+	return n;
+}
+
+/* --- resolving --------------------------------------------------------------------------- */
+
+static void push(struct chains *c, struct node_key key)
+{
+	uint32_t capacity = c->frame_capacity ? 2 * c->frame_capacity : 256;
+	struct node_key *grown;
+
+	if (c->frame_count == c->frame_capacity) {
+		grown = realloc(c->frames, capacity * sizeof(*grown));
+		if (!grown) {
+			c->err = -ENOMEM;
+			return;
+		}
+		c->frames = grown;
+		c->frame_capacity = capacity;
+	}
+	c->frames[c->frame_count++] = key;
+}
+
+static uint32_t frame_type(enum code_frame_type type)
+{
+	static const uint8_t types[] = {
+		[CODE_FRAME_INTERPRETED] = FRAME_TYPE_INTERPRETED,
+		[CODE_FRAME_C1] = FRAME_TYPE_C1,
+		[CODE_FRAME_C2] = FRAME_TYPE_C2,
+		[CODE_FRAME_INLINED] = FRAME_TYPE_INLINED,
+		[CODE_FRAME_NATIVE] = FRAME_TYPE_NATIVE,
+	};
+
+	return types[type];
+}
+
+/* All frames at one place of the stack; their number, or negative errno. */
+static int resolve(struct chains *c, const struct wire_frame *f,
+		   struct code_frame ret[CODE_FRAMES_MAX])
+{
+	int err;
+
+	if (!c->code)
+		return -ESTALE;
+	if (f->kind == WIRE_FRAME_INTERPRETED) {
+		err = code_interpreted(c->code, f->code, f->id, ret);
+		return err ? err : 1;
+	}
+	return code_compiled(c->code, f->code, f->id,
+			     f->kind == WIRE_FRAME_COMPILED ? CODE_AT_RETURN
+			     : f->kind == WIRE_FRAME_UNLOCK ? CODE_AT_UNLOCK
+							    : CODE_AT_ANY,
+			     ret);
+}
+
+/* False: the walk has gone astray here. */
+static bool frames_add(struct chains *c, const struct wire_stack *r, const struct wire_frame *f,
+		       bool *unresolved)
+{
+	struct code_frame frames[CODE_FRAMES_MAX];
+	bool interpreted = f->kind == WIRE_FRAME_INTERPRETED;
+	int n = interpreted && *c->class_epoch != r->class_epoch ? -ESTALE : resolve(c, f, frames);
+
+	if (n == -ENOMEM)
+		c->err = n;
+	if (n == -ENOSPC && c->memory)
+		c->memory->shared[MEMORY_METHOD]++;
+	/* A Method that has become something else by now says -EPROTO too. */
+	if (n < 0 && (n != -EPROTO || interpreted))
+		n = 0;
+	if (n < 0)
+		return false;
+	if (n && interpreted && *c->class_epoch != r->class_epoch)
+		n = 0;
+	for (int i = 0; i < n; i++)
+		push(c, (struct node_key){
+				.method = method_number(c, frames[i].method, r->head.time_ns),
+				.bci = frames[i].bci,
+				.line = frames[i].line,
+				.frame = frame_type(frames[i].type),
+				.inferred = frames[i].inferred,
+			});
+	if (!n) {
+		push(c, (struct node_key){.frame = FRAME_TYPE_UNRESOLVED});
+		*unresolved = true;
+	}
+	return true;
+}
+
+static uint32_t base_frame(const struct wire_stack *r)
+{
+	switch (r->result) {
+	case WIRE_WALK_COMPLETE:
+	case WIRE_WALK_NO_JAVA_FRAMES:
+		return FRAME_TYPE_UNKNOWN;
+	case WIRE_WALK_CUT:
+		return FRAME_TYPE_CUT;
+	default:
+		return FRAME_TYPE_BROKEN;
+	}
+}
+
+/* The innermost frame, with one reference; NULL: there is none, or no room for all of them. */
+static struct node *nodes_add(struct chains *c, uint32_t base, uint64_t time_ns)
+{
+	struct node *n = NULL, *caller;
+
+	if (base != FRAME_TYPE_UNKNOWN) {
+		n = node_get(c, &(struct node_key){.frame = base}, NULL, time_ns);
+		if (!n)
+			return NULL;
+		n->refs++;
+	}
+	for (uint32_t i = c->frame_count; i--;) {
+		caller = n;
+		c->frames[i].caller = caller ? caller->number : 0;
+		n = node_get(c, &c->frames[i], caller, time_ns);
+		if (n)
+			n->refs++;
+		node_release(c, caller);
+		if (!n)
+			return NULL;
+	}
+	return n;
+}
+
+static void chain_keep(struct chains *c, uint32_t id, struct node *n)
+{
+	struct chain *known = n ? store_find(c->by_id, &id) : NULL;
+
+	if (n && !known)
+		known = entry_add(c, c->by_id, &id);
+	if (!known) {
+		if (c->memory)
+			c->memory->shared[MEMORY_CHAIN]++;
+		node_release(c, n);
+		return;
+	}
+	node_release(c, known->node);
+	known->node = n;
+}
+
+bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
+{
+	uint32_t base, epoch = *c->class_epoch;
+	bool unresolved = false;
+
+	if (size < offsetof(struct wire_stack, frames) || r->count > WIRE_FRAMES_MAX ||
+	    (size - offsetof(struct wire_stack, frames)) / sizeof(*r->frames) < r->count)
+		return false;
+	if (epoch != c->epoch && c->code)
+		code_forget(c->code);
+	c->epoch = epoch;
+	base = base_frame(r);
+	c->frame_count = 0;
+	for (uint32_t i = 0; i < r->count; i++) {
+		if (frames_add(c, r, &r->frames[i], &unresolved))
+			continue;
+		c->astray++;
+		base = FRAME_TYPE_BROKEN;
+		break;
+	}
+	if (*c->class_epoch != r->class_epoch && c->code)
+		code_forget(c->code);
+	c->unresolved += unresolved;
+	if (!c->err && (c->frame_count || base != FRAME_TYPE_UNKNOWN))
+		chain_keep(c, r->id, nodes_add(c, base, r->head.time_ns));
+	return true;
+}
+
+uint32_t chains_number(const struct chains *c, uint32_t id)
+{
+	const struct chain *known = id ? store_find(c->by_id, &id) : NULL;
+
+	if (id && !known && c->memory && c->memory->forgotten[MEMORY_CHAIN])
+		c->memory->shared[MEMORY_CHAIN]++;
+	return known ? known->node->number : 0;
+}
+
+void chains_count(struct chains *c)
+{
+	if (c->memory && c->code)
+		c->memory->forgotten[MEMORY_METHOD] = code_forgotten(c->code);
+}
+
+uint64_t chains_astray(const struct chains *c)
+{
+	return c->astray;
+}
+
+uint64_t chains_unresolved(const struct chains *c)
+{
+	return c->unresolved;
+}

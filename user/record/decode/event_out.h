@@ -1,0 +1,31 @@
+/* record/decode/event_out.h: an event that is made of a ring record, and where events go. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/format/event.h"
+
+struct chains;
+struct ids;
+struct log_writer;
+struct wire_counters;
+struct wire_head;
+
+/* Where everything goes; all are lent. */
+struct translate_to {
+	struct ids *ids;
+	struct chains *chains;
+	struct log_writer *w;
+	bool contended; /* a thread has blocked on a lock that somebody owns */
+	bool homeless;  /* of the event that has been begun: there is no room for its thread */
+	uint32_t lost[SCHEMA_ID_MAX + 1]; /* events of such threads */
+};
+
+void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id,
+			   const struct wire_head *h);
+/* Writes it, unless its thread has no number. */
+void translate_event_put(struct translate_to *to, const struct event *e);
+/* Into three fields, one after the other, the first of which is given, and into one more. */
+void translate_counters(struct event *e, unsigned first, unsigned throttled,
+			const struct wire_counters *c);

@@ -1,0 +1,55 @@
+/* record/decode/ids.h: gives threads, classes, locks and strings their numbers in a log, and
+ * writes their metadata. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ids;
+struct log_writer;
+struct memory;
+struct jvm_thread;
+struct wire_class;
+struct wire_head;
+struct wire_lock;
+struct wire_thread;
+struct wire_thread_java;
+
+/* All are lent until ids_free. memory NULL: without bound. 0 or -ENOMEM. */
+int ids_new(struct log_writer *w, struct memory *memory, struct ids **ret);
+void ids_free(struct ids *ids);
+
+/* -ENOMEM of any call so far; numbers are 0 from then on. */
+int ids_error(const struct ids *ids);
+
+/* The number of a kernel thread; made on the spot if nothing is known of it yet. 0 for tid 0, and
+ * if there is no room for another thread. */
+uint32_t ids_thread(struct ids *ids, uint32_t tid, uint64_t time_ns);
+void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed);
+void ids_thread_java(struct ids *ids, const struct wire_thread_java *r);
+/* It will have no more events. */
+void ids_thread_ended(struct ids *ids, uint32_t tid, uint64_t time_ns);
+/* What jvm_threads() found; writes metadata only where something is new. */
+void ids_thread_known(struct ids *ids, const struct jvm_thread *t, uint64_t time_ns);
+
+/* True: a class that user space should look at again (jvm_layout_refresh). */
+bool ids_class(struct ids *ids, const struct wire_class *r);
+
+/* The number of a record's lock: a monitor, or (park) a blocker. 0: there is none. One on which the
+ * record's thread blocks or waits is not forgotten until the thread's next record. */
+uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r);
+uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r);
+
+struct wire_exact;
+/*
+ * The same of a patched JVM, whose probes tell class and hash. ids_monitor_exact: a record that
+ * tells them, or of which nobody can (klass 0). ids_monitor_known: by the ObjectMonitor's address;
+ * 0: no record has told of it, or it has been forgotten since. h: of the record; may be NULL.
+ */
+uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r);
+uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor, const struct wire_head *h);
+/* It has been deflated; the number it had, 0: none. */
+uint32_t ids_monitor_forget(struct ids *ids, uint64_t monitor);
+uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r);
+
+uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns);

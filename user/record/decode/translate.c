@@ -1,0 +1,615 @@
+#include "record/decode/translate.h"
+
+#include <errno.h>
+#include <linux/types.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_exact.h"
+#include "bpf/wire/wire_stack.h"
+#include "bpf/wire/wire_states.h"
+#include "log/format/event.h"
+#include "log/write/writer.h"
+#include "record/decode/chains.h"
+#include "record/decode/ids.h"
+#include "record/decode/translate_exact.h"
+
+struct translate {
+	struct translate_to to;
+	struct translate_exact *exact;
+	uint64_t unknown;
+	bool refresh;
+	/* The VM thread runs one operation at a time, nested ones inside it. */
+	uint32_t operation[8];
+	unsigned operation_depth;
+	uint32_t operation_kind; /* the pauses of the one begun last, enum gc_kind */
+	/* what the memory managers have said since gc_begin */
+	uint32_t gc_kind, gc_collector;
+};
+
+_Static_assert((int)WIRE_LOST_RING == (int)LOST_PLACE_RING_BUFFER &&
+		       (int)WIRE_LOST_MAP == (int)LOST_PLACE_MAP_FULL &&
+		       (int)WIRE_LOST_READ == (int)LOST_PLACE_READ_FAILED,
+	       "lost_place of events.json follows enum wire_place");
+_Static_assert((int)WIRE_OWNER_UNRESOLVED == (int)OWNER_SOURCE_UNRESOLVED &&
+		       (int)WIRE_OWNER_FIRST_READER == (int)OWNER_SOURCE_FIRST_READER,
+	       "owner_source of events.json follows enum wire_owner_source");
+
+int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
+		  struct translate **ret)
+{
+	struct translate *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->to = (struct translate_to){.ids = ids, .chains = chains, .w = w};
+	err = translate_exact_new(&t->to, &t->exact);
+	if (err) {
+		free(t);
+		return err;
+	}
+	*ret = t;
+	return 0;
+}
+
+void translate_free(struct translate *t)
+{
+	if (!t)
+		return;
+	translate_exact_free(t->exact);
+	free(t);
+}
+
+void translate_flush(struct translate *t, uint64_t before_ns)
+{
+	translate_exact_flush(t->exact, before_ns);
+}
+
+bool translate_wants_refresh(struct translate *t)
+{
+	bool was = t->refresh;
+
+	t->refresh = false;
+	return was;
+}
+
+bool translate_contended(struct translate *t)
+{
+	bool was = t->to.contended;
+
+	t->to.contended = false;
+	return was;
+}
+
+uint64_t translate_unknown(const struct translate *t)
+{
+	return t->unknown;
+}
+
+static void event_begin(struct translate *t, struct event *e, uint16_t id,
+			const struct wire_head *h)
+{
+	translate_event_begin(&t->to, e, id, h);
+}
+
+/* All counts of a thread, in the order of a sample. */
+static void states_put(union field_value *v, const struct wire_states *s)
+{
+	(v++)->u = s->counters.cpu_ns;
+	(v++)->u = s->counters.stolen_ns;
+	(v++)->u = s->counters.runnable_ns;
+	(v++)->u = s->blocked_ns;
+	(v++)->u = s->counters.throttled_ns;
+	for (int i = WIRE_BLOCKED_OTHER + 1; i < WIRE_REASON_COUNT; i++)
+		(v++)->u = s->reason_ns[i];
+}
+
+_Static_assert((int)THREAD_SAMPLE_THROTTLED_NS == THREAD_SAMPLE_BLOCKED_NS + 1 &&
+		       (int)THREAD_SAMPLE_LOCK_NS == THREAD_SAMPLE_BLOCKED_NS + 2 &&
+		       (int)THREAD_SAMPLE_PAUSE_NS ==
+			       THREAD_SAMPLE_LOCK_NS + WIRE_REASON_COUNT - 2 &&
+		       (int)THREAD_SAMPLE_FIELD_COUNT == THREAD_SAMPLE_PAUSE_NS + 1 &&
+		       (int)BLOCKED_REASON_COUNT == WIRE_REASON_COUNT &&
+		       (int)BLOCKED_REASON_IO == WIRE_BLOCKED_IO,
+	       "in the order of the wire");
+
+/* Counters of a thread that is not known are not counters of anybody. */
+static void owner_put(struct translate *t, struct event *e, unsigned owner, unsigned counters,
+		      unsigned throttled, const struct wire_lock *r)
+{
+	e->v[owner].u = ids_thread(t->to.ids, r->owner_tid, r->head.time_ns);
+	e->v[owner + 1].u = r->owner_source;
+	if (e->v[owner].u)
+		translate_counters(e, counters, throttled, &r->owner);
+}
+
+static void thread(struct translate *t, const void *record)
+{
+	const struct wire_thread *r = record;
+
+	ids_thread_seen(t->to.ids, r, r->head.flags & WIRE_EXISTED);
+}
+
+static void thread_java(struct translate *t, const void *record)
+{
+	const struct wire_thread_java *r = record;
+	struct event e;
+
+	ids_thread_java(t->to.ids, r);
+	event_begin(t, &e, EVENT_THREAD_START, &r->head);
+	translate_event_put(&t->to, &e);
+}
+
+/* The task's end is the event; the Java side's stop comes just before it. */
+static void thread_stop(struct translate *t, const void *record)
+{
+	(void)t;
+	(void)record;
+}
+
+static void sample(struct translate *t, const void *record)
+{
+	const struct wire_sample *r = record;
+	struct event e;
+
+	_Static_assert((int)THREAD_END_CPU_NS == (int)THREAD_SAMPLE_CPU_NS &&
+			       (int)THREAD_END_BLOCKED_NS == (int)THREAD_SAMPLE_BLOCKED_NS,
+		       "alike");
+	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE,
+		    &r->head);
+	states_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
+	translate_event_put(&t->to, &e);
+	if (e.id == EVENT_THREAD_END)
+		ids_thread_ended(t->to.ids, r->head.tid, r->head.time_ns);
+}
+
+static void off_cpu(struct translate *t, const void *record)
+{
+	const struct wire_off_cpu *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_OFF_CPU, &r->head);
+	e.v[OFF_CPU_REASON].u = r->reason;
+	e.v[OFF_CPU_OFF_NS].u = r->off_ns;
+	e.v[OFF_CPU_CPU_WAIT_NS].u = r->cpu_wait_ns;
+	e.v[OFF_CPU_THROTTLED_PART_NS].u = r->throttled_ns;
+	translate_counters(&e, OFF_CPU_CPU_NS, OFF_CPU_THROTTLED_NS, &r->self);
+	translate_event_put(&t->to, &e);
+}
+
+static void theft(struct translate *t, const void *record)
+{
+	const struct wire_theft *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_THEFT, &r->head);
+	e.v[THEFT_CPU].u = r->cpu;
+	e.v[THEFT_TAKEN_NS].u = r->taken_ns;
+	e.v[THEFT_TURN_NS].u = r->turn_ns;
+	translate_event_put(&t->to, &e);
+}
+
+/* Begins of spans, and renamings. */
+static void span(struct translate *t, const void *record)
+{
+	const struct wire_span *r = record;
+	struct event e;
+
+	_Static_assert((int)SPAN_BEGIN_NAME == (int)THREAD_RENAME_NAME &&
+			       (int)SPAN_BEGIN_CPU_NS == (int)THREAD_RENAME_CPU_NS,
+		       "alike");
+	event_begin(t, &e, r->head.kind == WIRE_SPAN_BEGIN ? EVENT_SPAN_BEGIN : EVENT_THREAD_RENAME,
+		    &r->head);
+	e.v[SPAN_BEGIN_NAME].u = ids_string(t->to.ids, r->name, r->name_length, r->head.time_ns);
+	states_put(e.v + SPAN_BEGIN_CPU_NS, &r->self);
+	translate_event_put(&t->to, &e);
+}
+
+static void span_end(struct translate *t, const void *record)
+{
+	const struct wire_span *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_SPAN_END, &r->head);
+	states_put(e.v + SPAN_END_CPU_NS, &r->self);
+	translate_event_put(&t->to, &e);
+}
+
+static void class(struct translate *t, const void *record)
+{
+	if (ids_class(t->to.ids, record))
+		t->refresh = true;
+}
+
+static void monitor_enter(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	_Static_assert((int)MONITOR_CONTENDED_ENTER_OWNER == (int)MONITOR_CONTENDED_ENTERED_OWNER &&
+			       (int)MONITOR_CONTENDED_ENTER_OWNER_CPU_NS ==
+				       (int)MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
+		       "alike");
+	event_begin(t, &e,
+		    r->head.kind == WIRE_MONITOR_ENTER ? EVENT_MONITOR_CONTENDED_ENTER
+						       : EVENT_MONITOR_CONTENDED_ENTERED,
+		    &r->head);
+	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->to.ids, r);
+	t->to.contended = true;
+	if (e.id == EVENT_MONITOR_CONTENDED_ENTERED) {
+		translate_counters(&e, MONITOR_CONTENDED_ENTERED_CPU_NS,
+				   MONITOR_CONTENDED_ENTERED_THROTTLED_NS, &r->self);
+		owner_put(t, &e, MONITOR_CONTENDED_ENTERED_OWNER,
+			  MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
+			  MONITOR_CONTENDED_ENTERED_OWNER_THROTTLED_NS, r);
+	} else {
+		translate_counters(&e, MONITOR_CONTENDED_ENTER_CPU_NS,
+				   MONITOR_CONTENDED_ENTER_THROTTLED_NS, &r->self);
+		owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER,
+			  MONITOR_CONTENDED_ENTER_OWNER_CPU_NS,
+			  MONITOR_CONTENDED_ENTER_OWNER_THROTTLED_NS, r);
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING].u = r->owner_doing;
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING_NS].u = r->owner_doing_ns;
+		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chains_number(t->to.chains, r->stack);
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u =
+			chains_number(t->to.chains, r->owner_stack);
+	}
+	translate_event_put(&t->to, &e);
+}
+
+static void monitor_owner_seen(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_MONITOR_OWNER_SEEN, &r->head);
+	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->to.ids, r);
+	translate_counters(&e, MONITOR_OWNER_SEEN_CPU_NS, MONITOR_OWNER_SEEN_THROTTLED_NS,
+			   &r->self);
+	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS,
+		  MONITOR_OWNER_SEEN_OWNER_THROTTLED_NS, r);
+	e.v[MONITOR_OWNER_SEEN_OWNER_DOING].u = r->owner_doing;
+	e.v[MONITOR_OWNER_SEEN_OWNER_DOING_NS].u = r->owner_doing_ns;
+	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
+	translate_event_put(&t->to, &e);
+}
+
+static void monitor_exit(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	_Static_assert((int)MONITOR_CONTENDED_EXIT_CPU_NS == (int)MONITOR_WAIT_END_CPU_NS, "alike");
+	event_begin(t, &e,
+		    r->head.kind == WIRE_MONITOR_EXIT ? EVENT_MONITOR_CONTENDED_EXIT
+						      : EVENT_MONITOR_WAIT_END,
+		    &r->head);
+	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->to.ids, r);
+	translate_counters(&e, MONITOR_CONTENDED_EXIT_CPU_NS,
+			   e.id == EVENT_MONITOR_WAIT_END ? MONITOR_WAIT_END_THROTTLED_NS
+							  : MONITOR_CONTENDED_EXIT_THROTTLED_NS,
+			   &r->self);
+	if (e.id == EVENT_MONITOR_CONTENDED_EXIT)
+		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->to.chains, r->stack);
+	translate_event_put(&t->to, &e);
+}
+
+static void monitor_wait(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_MONITOR_WAIT_BEGIN, &r->head);
+	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->to.ids, r);
+	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
+	translate_counters(&e, MONITOR_WAIT_BEGIN_CPU_NS, MONITOR_WAIT_BEGIN_THROTTLED_NS,
+			   &r->self);
+	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
+	translate_event_put(&t->to, &e);
+}
+
+static void monitor_notify(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_MONITOR_NOTIFY, &r->head);
+	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->to.ids, r);
+	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
+	translate_counters(&e, MONITOR_NOTIFY_CPU_NS, MONITOR_NOTIFY_THROTTLED_NS, &r->self);
+	translate_event_put(&t->to, &e);
+}
+
+static void park_begin(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_PARK_BEGIN, &r->head);
+	e.v[PARK_BEGIN_LOCK].u = ids_blocker(t->to.ids, r);
+	e.v[PARK_BEGIN_READERS].u = r->readers;
+	e.v[PARK_BEGIN_ABSOLUTE].u = !!(r->head.flags & WIRE_ABSOLUTE);
+	e.v[PARK_BEGIN_TIME].u = r->time;
+	translate_counters(&e, PARK_BEGIN_CPU_NS, PARK_BEGIN_THROTTLED_NS, &r->self);
+	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, PARK_BEGIN_OWNER_THROTTLED_NS,
+		  r);
+	e.v[PARK_BEGIN_OWNER_DOING].u = r->owner_doing;
+	e.v[PARK_BEGIN_OWNER_DOING_NS].u = r->owner_doing_ns;
+	e.v[PARK_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
+	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
+	t->to.contended |= r->owner_tid != 0;
+	translate_event_put(&t->to, &e);
+}
+
+static void park_end(struct translate *t, const void *record)
+{
+	const struct wire_lock *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_PARK_END, &r->head);
+	e.v[PARK_END_LOCK].u = ids_blocker(t->to.ids, r);
+	translate_counters(&e, PARK_END_CPU_NS, PARK_END_THROTTLED_NS, &r->self);
+	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, PARK_END_OWNER_THROTTLED_NS, r);
+	translate_event_put(&t->to, &e);
+}
+
+static void unpark(struct translate *t, const void *record)
+{
+	const struct wire_unpark *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_UNPARK, &r->head);
+	e.v[UNPARK_TARGET].u = ids_thread(t->to.ids, r->target_tid, r->head.time_ns);
+	translate_counters(&e, UNPARK_CPU_NS, UNPARK_THROTTLED_NS, &r->self);
+	e.v[UNPARK_STACK].u = chains_number(t->to.chains, r->stack);
+	translate_event_put(&t->to, &e);
+}
+
+static void owner_stack(struct translate *t, const void *record)
+{
+	const struct wire_owner_stack *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_OWNER_STACK, &r->head);
+	e.v[OWNER_STACK_WAITER].u = ids_thread(t->to.ids, r->waiter_tid, r->head.time_ns);
+	e.v[OWNER_STACK_STACK].u = chains_number(t->to.chains, r->stack);
+	e.v[OWNER_STACK_SOURCE].u = r->source;
+	translate_event_put(&t->to, &e);
+}
+
+static void plain(struct translate *t, const void *record)
+{
+	const struct wire_head *r = record;
+	struct event e;
+
+	event_begin(t, &e, translate_event_of(r->kind), r);
+	translate_event_put(&t->to, &e);
+}
+
+static uint32_t operation_now(const struct translate *t)
+{
+	return t->operation_depth ? t->operation[t->operation_depth - 1] : 0;
+}
+
+static void gc_begin(struct translate *t, const void *record)
+{
+	const struct wire_head *r = record;
+	struct event e;
+
+	t->gc_kind = t->operation_depth ? t->operation_kind : GC_KIND_UNKNOWN;
+	t->gc_collector = 0;
+	event_begin(t, &e, EVENT_GC_BEGIN, r);
+	e.v[GC_BEGIN_OPERATION].u = operation_now(t);
+	translate_event_put(&t->to, &e);
+}
+
+static void gc_end(struct translate *t, const void *record)
+{
+	const struct wire_head *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_GC_END, r);
+	e.v[GC_END_OPERATION].u = operation_now(t);
+	e.v[GC_END_KIND].u = t->gc_kind;
+	e.v[GC_END_COLLECTOR].u = t->gc_collector;
+	translate_event_put(&t->to, &e);
+}
+
+/* Memory managers of HotSpot's collectors (GCMemoryManager names, JDK 8 to 25). */
+static uint32_t manager_kind(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint32_t kind;
+	} managers[] = {
+		{"Copy", GC_KIND_YOUNG},
+		{"PS Scavenge", GC_KIND_YOUNG},
+		{"ParNew", GC_KIND_YOUNG},
+		{"G1 Young Generation", GC_KIND_YOUNG},
+		{"MarkSweepCompact", GC_KIND_FULL},
+		{"PS MarkSweep", GC_KIND_FULL},
+		{"G1 Old Generation", GC_KIND_FULL},
+		{"ConcurrentMarkSweep", GC_KIND_FULL},
+		{"G1 Concurrent GC", GC_KIND_CONCURRENT_PAUSE},
+	};
+
+	for (size_t i = 0; i < sizeof(managers) / sizeof(*managers); i++)
+		if (!strcmp(name, managers[i].name))
+			return managers[i].kind;
+	return GC_KIND_UNKNOWN;
+}
+
+static void gc_pool(struct translate *t, const void *record)
+{
+	const struct wire_pool *r = record;
+	char manager[WIRE_NAME_MAX] = "";
+	uint32_t kind;
+	struct event e;
+
+	event_begin(t, &e, EVENT_GC_POOL, &r->head);
+	e.v[GC_POOL_MOMENT].u =
+		r->head.flags & WIRE_POOL_AFTER ? GC_MOMENT_AFTER : GC_MOMENT_BEFORE;
+	e.v[GC_POOL_MANAGER].u =
+		ids_string(t->to.ids, r->manager, r->manager_length, r->head.time_ns);
+	e.v[GC_POOL_POOL].u = ids_string(t->to.ids, r->pool, r->pool_length, r->head.time_ns);
+	e.v[GC_POOL_USED_BYTES].u = r->used;
+	e.v[GC_POOL_COMMITTED_BYTES].u = r->committed;
+	e.v[GC_POOL_MAX_BYTES].u = r->max;
+	translate_event_put(&t->to, &e);
+
+	memcpy(manager, r->manager,
+	       r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
+	kind = manager_kind(manager);
+	/* A young collection that fails goes on as a full one in the same pause: the full one names
+	 * it. */
+	if (!t->gc_collector || kind == GC_KIND_FULL) {
+		t->gc_collector = (uint32_t)e.v[GC_POOL_MANAGER].u;
+		if (kind != GC_KIND_UNKNOWN)
+			t->gc_kind = kind;
+	}
+}
+
+/* Collections in which no memory manager speaks: from the VM operation (JDK 17's names). */
+static uint32_t operation_kind(const char *name, uint32_t length)
+{
+	static const struct {
+		const char *prefix;
+		uint32_t kind;
+	} operations[] = {
+		{"G1Pause", GC_KIND_CONCURRENT_PAUSE},      /* G1PauseRemark, G1PauseCleanup */
+		{"G1Concurrent", GC_KIND_CONCURRENT_PAUSE}, /* both, until 15 */
+		{"ZMark", GC_KIND_CONCURRENT_PAUSE},
+		{"ZRelocate", GC_KIND_CONCURRENT_PAUSE},
+		{"ShenandoahInit", GC_KIND_CONCURRENT_PAUSE},
+		{"ShenandoahFinal", GC_KIND_CONCURRENT_PAUSE},
+		{"ShenandoahFull", GC_KIND_FULL},
+		{"ShenandoahDegenerated", GC_KIND_FULL},
+	};
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+		size_t n = strlen(operations[i].prefix);
+
+		if (length >= n && !memcmp(name, operations[i].prefix, n))
+			return operations[i].kind;
+	}
+	return GC_KIND_UNKNOWN;
+}
+
+static void vmop(struct translate *t, const void *record)
+{
+	const struct wire_vmop *r = record;
+	struct event e;
+	uint32_t name;
+
+	_Static_assert((int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_REQUEST_MODE &&
+			       (int)VM_OPERATION_BEGIN_MODE == (int)VM_OPERATION_END_MODE,
+		       "alike");
+	name = ids_string(t->to.ids, r->name, r->name_length, r->head.time_ns);
+	event_begin(t, &e, translate_event_of(r->head.kind), &r->head);
+	e.v[VM_OPERATION_BEGIN_OPERATION].u = name;
+	e.v[VM_OPERATION_BEGIN_MODE].u = r->mode;
+	translate_event_put(&t->to, &e);
+	if (r->head.kind == WIRE_VMOP_BEGIN) {
+		if (t->operation_depth < sizeof(t->operation) / sizeof(*t->operation))
+			t->operation[t->operation_depth++] = name;
+		t->operation_kind = operation_kind(r->name, r->name_length);
+	} else if (r->head.kind == WIRE_VMOP_END && t->operation_depth) {
+		t->operation_depth--;
+	}
+}
+
+static void exact(struct translate *t, const void *record)
+{
+	translate_exact_record(t->exact, record);
+}
+
+struct kind {
+	void (*translate)(struct translate *, const void *);
+	size_t size;
+	uint16_t event;
+};
+
+static const struct kind kinds[] = {
+	[WIRE_NONE] = {NULL, 0, 0},
+	[WIRE_THREAD] = {thread, sizeof(struct wire_thread), EVENT_THREAD},
+	[WIRE_THREAD_JAVA] = {thread_java, sizeof(struct wire_thread_java), EVENT_THREAD_START},
+	[WIRE_THREAD_STOP] = {thread_stop, sizeof(struct wire_head), 0},
+	[WIRE_THREAD_END] = {sample, sizeof(struct wire_sample), EVENT_THREAD_END},
+	[WIRE_THREAD_SAMPLE] = {sample, sizeof(struct wire_sample), EVENT_THREAD_SAMPLE},
+	[WIRE_CLASS] = {class, sizeof(struct wire_class), EVENT_CLASS},
+	[WIRE_MONITOR_ENTER] = {monitor_enter, sizeof(struct wire_lock),
+				EVENT_MONITOR_CONTENDED_ENTER},
+	[WIRE_MONITOR_ENTERED] = {monitor_enter, sizeof(struct wire_lock),
+				  EVENT_MONITOR_CONTENDED_ENTERED},
+	[WIRE_MONITOR_OWNER_SEEN] = {monitor_owner_seen, sizeof(struct wire_lock),
+				     EVENT_MONITOR_OWNER_SEEN},
+	[WIRE_PARK_BEGIN] = {park_begin, sizeof(struct wire_lock), EVENT_PARK_BEGIN},
+	[WIRE_PARK_END] = {park_end, sizeof(struct wire_lock), EVENT_PARK_END},
+	[WIRE_MONITOR_EXIT] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_CONTENDED_EXIT},
+	[WIRE_MONITOR_WAIT_BEGIN] = {monitor_wait, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_BEGIN},
+	[WIRE_MONITOR_WAIT_END] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_END},
+	[WIRE_MONITOR_NOTIFY] = {monitor_notify, WIRE_LOCK_SHORT, EVENT_MONITOR_NOTIFY},
+	[WIRE_UNPARK] = {unpark, sizeof(struct wire_unpark), EVENT_UNPARK},
+	[WIRE_GC_BEGIN] = {gc_begin, sizeof(struct wire_head), EVENT_GC_BEGIN},
+	[WIRE_GC_END] = {gc_end, sizeof(struct wire_head), EVENT_GC_END},
+	[WIRE_GC_POOL] = {gc_pool, sizeof(struct wire_pool), EVENT_GC_POOL},
+	[WIRE_SAFEPOINT_BEGIN] = {plain, sizeof(struct wire_head), EVENT_SAFEPOINT_BEGIN},
+	[WIRE_SAFEPOINT_END] = {plain, sizeof(struct wire_head), EVENT_SAFEPOINT_END},
+	[WIRE_VMOP_REQUEST] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_REQUEST},
+	[WIRE_VMOP_BEGIN] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_BEGIN},
+	[WIRE_VMOP_END] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_END},
+	/* Of no fixed length, and not for the log: see translate_record() and the recorder. */
+	[WIRE_STACK] = {NULL, 0, EVENT_STACK},
+	[WIRE_NATIVE] = {NULL, 0, 0},
+	[WIRE_OWNER_STACK] = {owner_stack, sizeof(struct wire_owner_stack), EVENT_OWNER_STACK},
+	[WIRE_EXACT_ENTER] = {exact, sizeof(struct wire_exact), EVENT_MONITOR_CONTENDED_ENTER},
+	[WIRE_EXACT_ENTERED] = {exact, sizeof(struct wire_exact), EVENT_MONITOR_CONTENDED_ENTERED},
+	[WIRE_EXACT_PARK_BEGIN] = {exact, sizeof(struct wire_exact), EVENT_PARK_BEGIN},
+	[WIRE_EXACT_PARK_END] = {exact, sizeof(struct wire_exact), EVENT_PARK_END},
+	[WIRE_EXACT_INFLATE] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_INFLATE},
+	[WIRE_EXACT_DEFLATE] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_DEFLATE},
+	[WIRE_EXACT_EXIT] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_CONTENDED_EXIT},
+	[WIRE_EXACT_WAIT_BEGIN] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_WAIT_BEGIN},
+	[WIRE_EXACT_WAIT_END] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_WAIT_END},
+	[WIRE_EXACT_NOTIFY] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_NOTIFY},
+	[WIRE_EXACT_UNPARK] = {exact, WIRE_EXACT_SHORT, EVENT_UNPARK},
+	[WIRE_EXACT_FOLD] = {exact, sizeof(struct wire_fold), EVENT_MONITOR_FOLD},
+	[WIRE_COLLECTION_BEGIN] = {exact, sizeof(struct wire_collection), EVENT_COLLECTION_BEGIN},
+	[WIRE_COLLECTION_END] = {exact, WIRE_COLLECTION_SHORT, EVENT_COLLECTION_END},
+	[WIRE_PHASE_BEGIN] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_BEGIN},
+	[WIRE_PHASE_END] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_END},
+	[WIRE_SAFEPOINT] = {exact, sizeof(struct wire_safepoint), EVENT_SAFEPOINT},
+	[WIRE_OFF_CPU] = {off_cpu, sizeof(struct wire_off_cpu), EVENT_OFF_CPU},
+	[WIRE_THEFT] = {theft, sizeof(struct wire_theft), EVENT_THEFT},
+	[WIRE_SPAN_BEGIN] = {span, sizeof(struct wire_span), EVENT_SPAN_BEGIN},
+	[WIRE_SPAN_END] = {span_end, WIRE_SPAN_SHORT, EVENT_SPAN_END},
+	[WIRE_RENAME] = {span, sizeof(struct wire_span), EVENT_THREAD_RENAME},
+};
+
+_Static_assert(sizeof(kinds) / sizeof(*kinds) == WIRE_KIND_COUNT, "one row per kind");
+
+void translate_record(struct translate *t, const void *record, size_t size)
+{
+	const struct wire_head *h = record;
+
+	if (size >= sizeof(*h) && h->kind == WIRE_STACK && chains_add(t->to.chains, record, size))
+		return;
+	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !kinds[h->kind].translate ||
+	    size < kinds[h->kind].size) {
+		t->unknown++;
+		return;
+	}
+	kinds[h->kind].translate(t, record);
+}
+
+uint32_t translate_lost(const struct translate *t, uint16_t event)
+{
+	return event <= SCHEMA_ID_MAX ? t->to.lost[event] : 0;
+}
+
+uint16_t translate_event_of(unsigned kind)
+{
+	return kind < WIRE_KIND_COUNT ? kinds[kind].event : 0;
+}

@@ -1,0 +1,205 @@
+#include "record/doctor/doctor_check.h"
+
+#include "jvm/jvm.h"
+#include "jvm/target/parser.h"
+#include "jvm/target/usdt.h"
+#include "record/kernel/hooks.h"
+#include "record/kernel/wanted.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MISSING_NAMED 8
+
+static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
+{
+	int err = hooks_read(j, ret);
+	char nops[64] = "all 5-byte nops";
+
+	if (err)
+		return check_add(c, "hooks", CHECK_MISSING, NULL, "%s cannot be read: %s",
+				 jvm_libjvm_name(j), parser_error_text(err));
+	if (!ret->version)
+		return check_add(c, "hooks", CHECK_OK, NULL,
+				 "none, it is a stock JVM: holders between two observations are "
+				 "inferred");
+	if (!ret->usable)
+		return check_add(c, "hooks", CHECK_WARNING,
+				 "build its patches (make jvm) and spoor from the same sources",
+				 "the JVM is patched, but spoor takes it for a stock one: %s",
+				 ret->why);
+	if (ret->nop5 < ret->probes)
+		snprintf(nops, sizeof(nops), "%zu of them 5-byte nops", ret->nop5);
+	return check_add(c, "hooks", CHECK_OK, NULL,
+			 "the JVM is patched, its hooks are of version %d: %zu probes, %s",
+			 ret->version, ret->probes, nops);
+}
+
+static int check_probes(struct checks *c, const struct jvm *j, bool patched)
+{
+	char missing[CHECK_TEXT_MAX / 2] = "";
+	struct usdt_list list = {0};
+	size_t found = 0, wanted = 0, named = 0, len = 0;
+	int err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
+
+	if (err)
+		return check_add(c, "probes", CHECK_MISSING, NULL, "%s cannot be read: %s",
+				 jvm_libjvm_name(j), parser_error_text(err));
+	for (size_t i = 0; i < wanted_probe_count; i++) {
+		const struct wanted_probe *w = &wanted_probes[i];
+
+		if (!wanted_on(w, patched))
+			continue;
+		wanted++;
+		if (usdt_find(&list, w->provider, w->name)) {
+			found++;
+			continue;
+		}
+		if (named++ < MISSING_NAMED)
+			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
+						"%s%s:%s (%s)", len ? ", " : "", w->provider,
+						w->name, w->purpose);
+	}
+	usdt_list_free(&list);
+	if (!found)
+		return check_add(c, "probes", CHECK_MISSING,
+				 "use a JVM built with --enable-dtrace: Debian's, Ubuntu's, "
+				 "Fedora's and Temurin's are",
+				 "the JVM has none of the USDT probes that spoor needs");
+	if (named)
+		return check_add(c, "probes", CHECK_WARNING, NULL,
+				 "%zu of %zu are in the JVM; not there: %s%s", found, wanted,
+				 missing, named > MISSING_NAMED ? ", ..." : "");
+	return check_add(c, "probes", CHECK_OK, NULL, "all %zu that spoor uses are in the JVM",
+			 wanted);
+}
+
+static int check_layout(struct checks *c, const struct jvm *j)
+{
+	const struct jvm_layout *l = jvm_layout(j);
+
+	if (!l->ready)
+		return check_add(
+			c, "layout", CHECK_WARNING, "ask again in a second",
+			"the JVM is still starting: its heap and classes are not there yet");
+	if (l->monitor_owner_is_id)
+		return check_add(c, "layout", CHECK_WARNING,
+				 "use a JVM before JDK 24 to see owners",
+				 "resolved, but this JVM (JDK 24 or later) keeps thread ids in its "
+				 "monitors, "
+				 "which spoor does not resolve to owners yet");
+	if (l->thread_park_blocker < 0)
+		return check_add(c, "layout", CHECK_WARNING, NULL,
+				 "resolved, but java.lang.Thread.parkBlocker was not found: "
+				 "parking is recorded "
+				 "without its blocker");
+	return check_add(c, "layout", CHECK_OK, NULL, "monitors, threads and classes resolved%s",
+			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
+}
+
+static int check_code(struct checks *c, struct jvm *j)
+{
+	const char *missing = NULL;
+
+	if (!jvm_code_layout(j, &missing))
+		return check_add(c, "stacks", CHECK_WARNING,
+				 "run the program on an OpenJDK 17 to have call chains",
+				 "the code of this JVM is not laid out as spoor knows it (%s): all "
+				 "else is recorded, without call chains",
+				 missing ? missing : "it is starting");
+	if (jvm_code_refresh(j) <= 0)
+		return check_add(c, "stacks", CHECK_WARNING, "ask again in a second",
+				 "the code cache is not set up yet");
+	return check_add(c, "stacks", CHECK_OK, NULL, "the code cache and its frames are known");
+}
+
+static int check_collector(struct checks *c, const json_t *jvm)
+{
+	static const char *const known[] = {"UseSerialGC", "UseParallelGC", "UseG1GC"};
+	const json_t *flags = json_object_get(jvm, "flags"), *value;
+	const char *name, *used = NULL;
+	bool is_known = false;
+
+	json_object_foreach ((json_t *)flags, name, value)
+		if (!used && !strncmp(name, "Use", 3) && json_is_true(value) &&
+		    !strcmp(name + strlen(name) - 2, "GC"))
+			used = name;
+	for (size_t i = 0; used && i < sizeof(known) / sizeof(*known); i++)
+		is_known |= !strcmp(used, known[i]);
+	if (!used)
+		return check_add(c, "collector", CHECK_WARNING, "ask again in a second",
+				 "not chosen yet");
+	return check_add(c, "collector", is_known ? CHECK_OK : CHECK_WARNING, NULL, "%.*s%s",
+			 (int)strlen(used) - 5, used + 3,
+			 is_known ? ""
+				  : ": its collections run beside the program; objects that are "
+				    "moving may be "
+				    "recorded without class or name");
+}
+
+static int check_threads(struct checks *c, const struct jvm *j)
+{
+	struct jvm_thread *threads;
+	size_t count, named = 0;
+	int err = jvm_threads(j, &threads, &count);
+
+	if (err)
+		return check_add(c, "threads", jvm_layout(j)->ready ? CHECK_MISSING : CHECK_WARNING,
+				 NULL, "the list of Java threads cannot be read: %s",
+				 strerror(-err));
+	for (size_t i = 0; i < count; i++)
+		named += threads[i].name[0] != 0;
+	free(threads);
+	if (named < count && named * 2 <= count)
+		return check_add(c, "threads", CHECK_WARNING, NULL,
+				 "%zu, but only %zu names can be read", count, named);
+	return check_add(c, "threads", CHECK_OK, NULL, "%zu, %zu with their names", count, named);
+}
+
+static int check_version(struct checks *c, const struct jvm *j, const json_t *jvm)
+{
+	const char *version = json_string_value(json_object_get(jvm, "version"));
+	const char *vm = json_string_value(json_object_get(jvm, "vm"));
+	const char *libjvm = json_string_value(json_object_get(jvm, "libjvm"));
+
+	return check_add(c, "jvm", CHECK_OK, NULL, "process %d: %s %s, %s", (int)jvm_pid(j),
+			 vm ? vm : "", version ? version : "", libjvm ? libjvm : "");
+}
+
+int check_jvm(struct checks *c, pid_t pid)
+{
+	struct hooks hooks = {0};
+	char *why = NULL;
+	json_t *described;
+	struct jvm *j;
+	int err = jvm_open(pid, &j, &why);
+
+	if (err) {
+		err = check_add(c, "jvm", CHECK_MISSING, NULL, "%s", why ? why : strerror(-err));
+		free(why);
+		return err;
+	}
+	described = jvm_describe(j, COMMAND_LINE_NONE);
+	err = described ? check_version(c, j, described) : -ENOMEM;
+	if (!err)
+		err = check_hooks(c, j, &hooks);
+	if (!err)
+		err = check_probes(c, j, hooks.usable);
+	if (!err && !hooks.usable) /* a patched JVM needs none */
+		err = check_flag(c, j);
+	if (!err && !hooks.usable)
+		err = check_guardian(c, pid);
+	if (!err)
+		err = check_layout(c, j);
+	if (!err)
+		err = check_code(c, j);
+	if (!err)
+		err = check_collector(c, described);
+	if (!err)
+		err = check_threads(c, j);
+	json_decref(described);
+	jvm_close(j);
+	return err;
+}

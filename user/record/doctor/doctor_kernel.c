@@ -1,0 +1,248 @@
+#include "record/doctor/doctor_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "record/kernel/kernel_try.h"
+#include "steal/hypervisor.h"
+
+/*
+ * A kernel is not asked for its version or its configuration where it can be asked for the thing
+ * itself: a program like spoor's is loaded, a uprobe like spoor's is attached (to a function of
+ * spoor that nothing calls). Only a user without the rights gets no such answer; then the checks
+ * say so, and the capabilities say what is needed.
+ */
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#define LOCKDOWN_PATH "/sys/kernel/security/lockdown"
+/* PROC_PID_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
+#define PID_NS_INITIAL "pid:[4026531836]"
+#define AS_ROOT "run spoor as root, or with the capabilities named under \"capabilities\""
+
+/* The first line of a small file; false: it cannot be read. */
+static bool line_read(const char *path, char *ret, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, ret, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	ret[n] = 0;
+	ret[strcspn(ret, "\n")] = 0;
+	return true;
+}
+
+static bool no_right(int err)
+{
+	return err == -EPERM || err == -EACCES;
+}
+
+/* bpf_loop came with 5.17; it is the newest thing that spoor's programs use. */
+static int check_version(struct checks *c)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	uname(&u);
+	sscanf(u.release, "%d.%d", &major, &minor);
+	if (major < 5 || (major == 5 && minor < 17))
+		return check_add(
+			c, "kernel", CHECK_MISSING, "use Linux 5.17 or later (Debian 12 has 6.1)",
+			"Linux %s is too old: spoor's programs need bpf_loop (5.17)", u.release);
+	return check_add(c, "kernel", CHECK_OK, NULL, "Linux %s, %s", u.release, u.machine);
+}
+
+static int check_btf(struct checks *c)
+{
+	if (access(BTF_PATH, R_OK))
+		return check_add(c, "btf", CHECK_MISSING,
+				 "use a kernel with CONFIG_DEBUG_INFO_BTF=y (those of all large "
+				 "distributions are), "
+				 "and mount /sys",
+				 BTF_PATH ": %s; spoor's programs take the kernel's layout from it",
+				 strerror(errno));
+	return check_add(c, "btf", CHECK_OK, NULL, BTF_PATH);
+}
+
+static int check_ring(struct checks *c)
+{
+	int err = kernel_try_ring();
+
+	if (!err)
+		return check_add(c, "bpf", CHECK_OK, NULL,
+				 "the bpf system call works, and has ring buffers");
+	if (no_right(err))
+		return check_add(c, "bpf", CHECK_MISSING, AS_ROOT,
+				 "this user may not use the bpf system call (%s)", strerror(-err));
+	return check_add(c, "bpf", CHECK_MISSING,
+			 "use a kernel with CONFIG_BPF_SYSCALL=y, 5.8 or later",
+			 "no BPF ring buffer can be made: %s", strerror(-err));
+}
+
+static int check_sched(struct checks *c)
+{
+	int err = kernel_try_sched();
+
+	if (!err)
+		return check_add(c, "scheduler", CHECK_OK, NULL,
+				 "programs can be attached to the scheduler (tp_btf/sched_switch)");
+	if (no_right(err))
+		return check_add(c, "scheduler", CHECK_MISSING, AS_ROOT,
+				 "this user may not attach a program to the scheduler (%s)",
+				 strerror(-err));
+	return check_add(c, "scheduler", CHECK_MISSING,
+			 "use a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_FTRACE=y",
+			 "no program can be attached to the scheduler (tp_btf/sched_switch): %s",
+			 strerror(-err));
+}
+
+static int check_uprobe(struct checks *c)
+{
+	int err = kernel_try_uprobe();
+
+	if (!err)
+		err = kernel_try_kprobe();
+	if (!err)
+		return check_add(c, "uprobes", CHECK_OK, NULL, "probes can be set in a process");
+	if (no_right(err))
+		return check_add(c, "uprobes", CHECK_MISSING, AS_ROOT,
+				 "this user may not set probes in a process (%s)", strerror(-err));
+	return check_add(c, "uprobes", CHECK_MISSING,
+			 "use a kernel with CONFIG_UPROBE_EVENTS=y, and mount /sys",
+			 "no probe can be set in a process: %s", strerror(-err));
+}
+
+static bool cap_have(cap_t caps, cap_value_t which)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+
+	return !cap_get_flag(caps, which, CAP_EFFECTIVE, &value) && value == CAP_SET;
+}
+
+/*
+ * Uprobes as perf events need CAP_SYS_ADMIN on some kernels (seen on 6.18); on others CAP_PERFMON
+ * suffices, as it does for uprobe_multi links. Which kernel this is, is found out by trying.
+ */
+static int check_capabilities(struct checks *c)
+{
+	cap_t caps = cap_get_proc();
+	bool admin, bpf, perfmon, foreign;
+
+	if (!caps)
+		return -ENOMEM;
+	admin = cap_have(caps, CAP_SYS_ADMIN);
+	bpf = admin || cap_have(caps, CAP_BPF);
+	perfmon = admin || cap_have(caps, CAP_PERFMON);
+	foreign = cap_have(caps, CAP_SYS_PTRACE) && cap_have(caps, CAP_DAC_OVERRIDE);
+	cap_free(caps);
+	if (!bpf || !perfmon)
+		return check_add(c, "capabilities", CHECK_MISSING,
+				 "run spoor as root, or from a service that gives it these "
+				 "capabilities as ambient ones (docs/security.md); setcap on a "
+				 "file that all may execute would give them to every user",
+				 "missing:%s%s%s%s", bpf ? "" : " CAP_BPF (load programs)",
+				 bpf || perfmon ? "" : ",",
+				 perfmon ? "" : " CAP_PERFMON (attach them)",
+				 foreign ? ""
+					 : "; for other users' JVMs also CAP_SYS_PTRACE and "
+					   "CAP_DAC_OVERRIDE");
+	if (!admin && no_right(kernel_try_uprobe()))
+		return check_add(
+			c, "capabilities", CHECK_MISSING,
+			"run spoor as root, or with CAP_SYS_ADMIN",
+			"missing: CAP_SYS_ADMIN (this kernel does not let CAP_PERFMON set probes)");
+	if (!foreign)
+		return check_add(
+			c, "capabilities", CHECK_WARNING,
+			"add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE to record other users' JVMs",
+			"enough for the JVMs of this user");
+	return check_add(c, "capabilities", CHECK_OK, NULL, "all that are needed");
+}
+
+static int check_lockdown(struct checks *c)
+{
+	char text[128];
+
+	if (!line_read(LOCKDOWN_PATH, text, sizeof(text)))
+		return check_add(c, "lockdown", CHECK_OK, NULL, "none (" LOCKDOWN_PATH ": %s)",
+				 strerror(errno));
+	if (strstr(text, "[confidentiality]"))
+		return check_add(
+			c, "lockdown", CHECK_MISSING,
+			"boot with lockdown=integrity, or without secure boot's lockdown",
+			"the kernel is locked down for confidentiality: BPF may not read memory");
+	return check_add(c, "lockdown", CHECK_OK, NULL, "%s", text);
+}
+
+/* Two settings that only matter to a user without the capabilities; to name them saves a search. */
+static int check_sysctls(struct checks *c)
+{
+	char paranoid[16] = "?", unprivileged[16] = "?";
+
+	line_read("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+	line_read("/proc/sys/kernel/unprivileged_bpf_disabled", unprivileged, sizeof(unprivileged));
+	if (!geteuid() || !kernel_try_kprobe())
+		return 0;
+	return check_add(c, "settings", CHECK_WARNING, NULL,
+			 "kernel.perf_event_paranoid=%s, kernel.unprivileged_bpf_disabled=%s: "
+			 "changing them is not "
+			 "enough, programs at the scheduler need the capabilities",
+			 paranoid, unprivileged);
+}
+
+static int check_steal(struct checks *c)
+{
+	const char *hypervisor = hypervisor_name();
+	const char *clock;
+	int err = check_add(c, "hypervisor", CHECK_OK, NULL, "%s%s", hypervisor,
+			    strcmp(hypervisor, "none") ? "" : ": nothing steals time here");
+
+	if (err)
+		return err;
+	if (kernel_try_steal(hypervisor, &clock))
+		return check_add(c, "steal", CHECK_OK, NULL, "exact, in ns (%s)", clock);
+	return check_add(
+		c, "steal", CHECK_WARNING,
+		"use a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y for stolen time per thread",
+		"neither the scheduler nor the hypervisor keeps a steal clock here: stolen time is "
+		"not split by thread, only /proc/stat's ticks per CPU are recorded");
+}
+
+static int check_pid_namespace(struct checks *c)
+{
+	char ns[64];
+	ssize_t n = readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1);
+
+	if (n < 0)
+		return check_add(c, "pid-namespace", CHECK_WARNING, "mount /proc",
+				 "/proc/self/ns/pid: %s", strerror(errno));
+	ns[n] = 0;
+	if (!strcmp(ns, PID_NS_INITIAL))
+		return check_add(c, "pid-namespace", CHECK_OK, NULL, "spoor is in the initial one");
+	return check_add(
+		c, "pid-namespace", CHECK_WARNING,
+		"run spoor on the host, or in a container with --pid=host",
+		"spoor is in a pid namespace of its own (%s), a container's: it sees other process "
+		"numbers than the kernel's programs do",
+		ns);
+}
+
+int check_kernel(struct checks *c)
+{
+	static int (*const checks[])(struct checks *) = {
+		check_version,      check_btf,     check_ring,     check_sched, check_uprobe,
+		check_capabilities, check_sysctls, check_lockdown, check_steal, check_pid_namespace,
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(checks) / sizeof(*checks); i++)
+		err = checks[i](c);
+	return err;
+}

@@ -1,0 +1,159 @@
+#include "record/kernel/kernel_try.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <link.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/wire/wire_steal.h"
+#include "record/kernel/steal_clock.h"
+#include "record/kernel/uprobe_multi.h"
+
+#define UPROBE_TYPE_PATH "/sys/bus/event_source/devices/uprobe/type"
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	(void)level;
+	(void)format;
+	(void)ap;
+	return 0;
+}
+
+static const struct bpf_insn nothing[] = {
+	{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+	{.code = BPF_JMP | BPF_EXIT},
+};
+
+/* Loads a program that does nothing. */
+static int program_try(enum bpf_prog_type type, const char *tracepoint)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o);
+	int fd;
+
+	if (tracepoint) {
+		int id = libbpf_find_vmlinux_btf_id(tracepoint, BPF_TRACE_RAW_TP);
+
+		if (id < 0)
+			return id;
+		o.expected_attach_type = BPF_TRACE_RAW_TP;
+		o.attach_btf_id = (__u32)id;
+	}
+	fd = bpf_prog_load(type, "spoor_check", "GPL", nothing, sizeof(nothing) / sizeof(*nothing),
+			   &o);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int kernel_try_ring(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "spoor_check", 0, 0,
+				(__u32)sysconf(_SC_PAGESIZE), NULL);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int kernel_try_sched(void)
+{
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	int err = program_try(BPF_PROG_TYPE_TRACING, "sched_switch");
+
+	libbpf_set_print(before);
+	return err;
+}
+
+int kernel_try_kprobe(void)
+{
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	int err = program_try(BPF_PROG_TYPE_KPROBE, NULL);
+
+	libbpf_set_print(before);
+	return err;
+}
+
+/* The uprobe's victim: never called. */
+static __attribute__((noinline, noclone, used)) void uprobe_here(void)
+{
+	__asm__ volatile("nop");
+}
+
+struct file_offset {
+	uintptr_t addr;
+	uint64_t offset; /* in the file that is mapped there */
+	bool found;
+};
+
+static int file_offset_find(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct file_offset *p = ctx;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type != PT_LOAD || p->addr - info->dlpi_addr - h->p_vaddr >= h->p_filesz)
+			continue;
+		p->offset = p->addr - info->dlpi_addr - h->p_vaddr + h->p_offset;
+		p->found = true;
+		return 1;
+	}
+	return 0;
+}
+
+/* As a recording does: a link where the kernel has them, else a perf event. */
+int kernel_try_uprobe(void)
+{
+	struct file_offset p = {.addr = (uintptr_t)uprobe_here};
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	char type[32];
+	bool got;
+	FILE *f;
+	long fd;
+
+	if (uprobe_multi_supported())
+		return 0;
+	f = fopen(UPROBE_TYPE_PATH, "re");
+	if (!f)
+		return -errno;
+	got = fgets(type, sizeof(type), f) != NULL;
+	fclose(f);
+	if (!got)
+		return -EIO;
+	attr.type = (__u32)atoi(type);
+	dl_iterate_phdr(file_offset_find, &p);
+	if (!p.found)
+		return -ENOEXEC;
+	attr.config1 = (uintptr_t) "/proc/self/exe";
+	attr.config2 = p.offset;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close((int)fd);
+	return 0;
+}
+
+bool kernel_try_steal(const char *hypervisor, const char **ret_name)
+{
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct steal_clock clock;
+
+	if (!btf || steal_clock_find(btf, hypervisor, NULL, &clock))
+		clock = (struct steal_clock){.clock = WIRE_STEAL_NONE};
+	btf__free(btf);
+	libbpf_set_print(before);
+	*ret_name = clock.name;
+	return clock.clock != WIRE_STEAL_NONE && !clock.ticks;
+}

@@ -1,0 +1,60 @@
+/* record/kernel/uprobe_multi.h: attaches USDT probes: through uprobe_multi links (Linux 6.6), which
+ * libbpf 1.1 lacks, or one by one. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "jvm/target/usdt.h"
+
+struct bpf_program;
+struct parser;
+struct uprobe_links;
+
+struct uprobe_multi {
+	struct usdt_list list;
+	pid_t pid;
+	char path[32]; /* /proc/self/fd/N */
+	int specs;     /* descriptor of the map __bpf_usdt_specs of <bpf/usdt.bpf.h>; lent */
+	uint32_t spec_count;
+};
+
+/* Whether this kernel has them and lets them be bound to a process (6.10: 46ba0e49b642). */
+bool uprobe_multi_supported(void);
+/* To be called for each program before it is loaded. */
+void uprobe_multi_prepare(struct bpf_program *program);
+
+/* A library of a process. */
+struct uprobe_target {
+	pid_t pid;
+	int file; /* its descriptor; lent until uprobe_multi_close() */
+	struct parser *parser;
+	unsigned deadline_ms; /* for reading it */
+};
+
+/* Has the library's probes read. Errors as parser_usdt(). *u is always set, and may be closed. */
+int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t, int specs);
+/*
+ * A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe.
+ * Takes all its places. gated: its semaphore is not raised, a gate does that.
+ */
+int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+			const char *probe, bool gated);
+/*
+ * Raises the semaphore of a probe while the descriptor is open (essay in uprobe_multi.c), by a
+ * breakpoint behind another one's nop, of the same provider; program must do nothing. -ENOTSUP: it
+ * cannot stand there.
+ */
+int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+		      const char *probe, const char *behind);
+/*
+ * For kernels without such links: a perf event for each place, with the same entries. *ret is
+ * detached and freed by uprobe_links_free(). Errors as uprobe_multi_attach().
+ */
+int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
+			 const char *probe, struct uprobe_links **ret);
+void uprobe_links_free(struct uprobe_links *l); /* accepts NULL */
+/* What was attached stays. */
+void uprobe_multi_close(struct uprobe_multi *u);

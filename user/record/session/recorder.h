@@ -1,0 +1,101 @@
+/* record/session/recorder.h: one recording of one JVM, from attach to the closed log. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+#include "jvm/flag/flag_hold.h"
+#include "jvm/target/redact.h"
+#include "log/write/writer.h"
+#include "record/flight/dumps.h"
+
+struct recorder;
+
+struct recorder_options {
+	pid_t pid;
+	struct flag_guard *guard; /* lent; NULL: the flag cannot be turned on */
+	struct log_writer_options log;
+	struct dumps_options flight; /* keep_ns 0: no flight recorder; its path is the log's */
+	bool flight_after;           /* flight.after_ns was given */
+	/* Is told of each file of the flight recorder, also by recorder_close; d is lent. */
+	void (*dumped)(void *ctx, const struct dump *d);
+	void *dumped_ctx;
+	/* Is called by recorder_open() when all is attached, before anything is written, to the
+	 * target or to the log: until then this process may be ended without recorder_close(). */
+	void (*before_write)(void *ctx);
+	void *before_write_ctx;
+	bool no_write;     /* never write to the target */
+	bool no_stacks;    /* walk no stacks */
+	bool stock_probes; /* do not use the hooks of a patched JVM */
+	bool starting;     /* libjvm.so has just been mapped: what is not there yet may come within
+			  seconds */
+	uint64_t buffer_bytes;     /* of the ring buffer */
+	uint64_t window_ns;        /* of the thread and CPU samples */
+	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
+	uint64_t max_memory;       /* of this process */
+	uint64_t max_memory_other; /* bytes of it that options ask for: a flight recorder's */
+	enum command_line command_line; /* what the log keeps of the JVM's */
+	json_t *command; /* for the header: an array of strings, NULL for none; lent */
+};
+
+struct recorder_stats {
+	uint64_t elapsed_ns;
+	uint64_t lost;
+	uint64_t lost_ring;        /* of these, for want of room in the ring buffer */
+	uint64_t given_up;         /* numbers, for want of room within max_memory */
+	struct flag_hold_end flag; /* at the end */
+	struct log_writer_stats log;
+};
+
+enum recorder_end { /* the order of end_reason in events.json */
+		    RECORDER_DONE,
+		    RECORDER_INTERRUPTED,
+		    RECORDER_JVM_EXITED,
+		    RECORDER_JVM_KILLED,
+		    RECORDER_FAILED,
+};
+
+#define RECORDER_WHY_MAX 1024
+
+/* Attaches and creates the log. On failure nothing is left behind, and why says in the user's terms
+ * what it was. */
+int recorder_open(const struct recorder_options *o, struct recorder **ret,
+		  char why[RECORDER_WHY_MAX]);
+
+/*
+ * Records for about timeout_ms, or until a descriptor of the caller's (fd, -1: none) is readable.
+ * 0: go on; 1: fd is readable; 2: the JVM has ended (why is filled if its process goes on as
+ * another program); negative errno: the log cannot be written (why is filled).
+ */
+int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX]);
+
+/* Of a flight recorder: writes what is in memory, as soon as no other file is being written. 0,
+ * or as recorder_run. */
+int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX]);
+/* Triggers that came too soon after another one to get a file. */
+uint64_t recorder_triggers_passed_over(const struct recorder *r);
+
+void recorder_stats(const struct recorder *r, struct recorder_stats *ret);
+bool recorder_monitor_missing(const struct recorder *r);
+/* MONITOR_FLAG_LEFT. */
+bool recorder_flag_left(const struct recorder *r);
+/* The probes that spoor would use and this JVM lacks, with commas between; "": it has all. Returns
+ * buf. */
+const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size);
+/* Why they are; lent until recorder_close. */
+const char *recorder_monitor_why(const struct recorder *r);
+/* Why the hooks of a patched JVM could not be used; lent until recorder_close. NULL: they are, or
+ * it has none, or nobody wants them. */
+const char *recorder_hooks_unused(const struct recorder *r);
+/* Why call chains are missing: static text; NULL: they are not, or nobody wants them. */
+const char *recorder_stacks_missing(const struct recorder *r);
+
+/*
+ * Detaches, puts the flag back, drains, writes the last samples and the end, closes. 0 or the first
+ * error of all that (why is filled); the recorder is freed in any case. ret_stats may be NULL.
+ */
+int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_stats *ret_stats,
+		   char why[RECORDER_WHY_MAX]);

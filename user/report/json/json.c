@@ -1,0 +1,306 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyze/contention/contention.h"
+#include "analyze/registry/analysis.h"
+#include "base/print.h"
+#include "log/read/names.h"
+#include "report/json/by_json.h"
+#include "report/json/json_collections.h"
+#include "report/json/json_out.h"
+#include "report/json/json_wall.h"
+#include "report/model/blockers.h"
+#include "report/model/finding_model.h"
+#include "report/model/heap.h"
+#include "report/model/vouched.h"
+#include "session/holes.h"
+
+#include "log/format/header_fields.h"
+
+/* jansson takes NULL for the error of a value's maker and passes it on: one look at the end is
+ * enough. */
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static const char *string_name(const struct log_names *names, uint64_t string)
+{
+	const char *text = string ? log_names_string(names, string) : NULL;
+
+	return text ? text : "";
+}
+
+static json_t *recording_json(const struct report_input *in, const struct analysis_facts *f)
+{
+	static const char *const reasons[END_REASON_COUNT] = {
+		"done", "interrupted", "jvm_exited", "jvm_killed", "failed", "dumped"};
+	static const char *const copied[] = {"host", "jvm", "record", "sources", "facts", "flight"};
+	json_t *o = json_object(), *notes = json_array();
+	json_t *parts = holes_json(in->log->header, in->log->set, f->ended);
+
+	json_object_set_new(o, "start_wall_ns",
+			    number(header_number(in->log->header, NULL, "start_wall_ns")));
+	json_object_set_new(o, "start_mono_ns",
+			    number(header_number(in->log->header, NULL, "start_mono_ns")));
+	if (header_begin_ns(in->log->header) >
+	    header_number(in->log->header, NULL, "start_mono_ns"))
+		json_object_set_new(o, "begin_mono_ns", number(header_begin_ns(in->log->header)));
+	if (in->log->from_ns)
+		json_object_set_new(o, "from_mono_ns", number(in->log->from_ns));
+	if (in->log->to_ns)
+		json_object_set_new(o, "to_mono_ns", number(in->log->to_ns));
+	json_object_set_new(o, "duration_ns", number(session_log_duration(in->log)));
+	if (parts)
+		json_object_set_new(o, "parts", parts);
+	holes_missing_json(in->log->analysis, o);
+	json_object_set_new(o, "events", number(f->events));
+	json_object_set_new(o, "end_reason",
+			    f->ended && f->end_reason < END_REASON_COUNT
+				    ? json_string(reasons[f->end_reason])
+				    : json_null());
+	json_object_set_new(o, "collector", json_string(header_collector(in->log->header)));
+	for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++) {
+		json_t *member = json_object_get(in->log->header, copied[i]);
+
+		if (member)
+			json_object_set(o, copied[i], member);
+	}
+	for (uint32_t i = 0; i < f->note_count; i++)
+		json_array_append_new(notes, json_string(f->notes[i].text));
+	json_object_set_new(o, "notes", notes);
+	return o;
+}
+
+/* What the recorder could not keep within --max-memory, by kind. */
+static json_t *bounded_json(const struct analysis_facts *f)
+{
+	const struct field_desc *kind =
+		&schema_event(EVENT_MEMORY_BOUND)->fields[MEMORY_BOUND_KIND];
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < BOUNDED_COUNT; i++)
+		if (f->bounded[i].forgotten || f->bounded[i].shared)
+			json_object_set_new(o, kind->enum_names[i],
+					    json_pack("{sIsI}", "forgotten",
+						      (json_int_t)f->bounded[i].forgotten, "shared",
+						      (json_int_t)f->bounded[i].shared));
+	return o;
+}
+
+static json_t *lost_json(const struct report_input *in, const struct analysis_facts *f)
+{
+	static const char *const places[LOST_PLACE_COUNT] = {
+		"ring_buffer", "map_full", "read_failed", "writer", "log", "memory"};
+	json_t *o = json_object(), *events = json_array(), *not_kept = bounded_json(f);
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < f->lost_count; i++) {
+		const struct event_desc *d = f->lost[i].event_id <= SCHEMA_ID_MAX
+						     ? schema_event((unsigned)f->lost[i].event_id)
+						     : NULL;
+
+		total += f->lost[i].count;
+		json_array_append_new(events, json_pack("{sssssI}", "event",
+							d ? d->name : "(unknown)", "place",
+							f->lost[i].place < LOST_PLACE_COUNT
+								? places[f->lost[i].place]
+								: "(unknown)",
+							"count", (json_int_t)f->lost[i].count));
+	}
+	json_object_set_new(o, "total", number(total));
+	json_object_set_new(o, "events", events);
+	if (json_object_size(not_kept))
+		json_object_set(o, "not_kept", not_kept);
+	json_decref(not_kept);
+	json_object_set_new(o, "damaged", json_boolean(in->log->damaged));
+	json_object_set_new(o, "blocks_damaged", number(in->log->stats.blocks_damaged));
+	json_object_set_new(o, "blocks_missing", number(in->log->stats.blocks_missing));
+	json_object_set_new(o, "bytes_skipped", number(in->log->stats.bytes_skipped));
+	json_object_set_new(o, "events_unknown", number(in->log->stats.events_unknown));
+	json_object_set_new(o, "events_late", number(in->log->late));
+	return o;
+}
+
+/* What is in no sum: contentions still going on at the end, and those seen only in part. */
+static json_t *incomplete_json(const struct report_input *in)
+{
+	const struct contention *c = analysis_contention(in->log->analysis);
+	const struct log_names *names = analysis_names(in->log->analysis);
+	uint64_t begin_missing = 0, end_missing = 0, open = 0, open_ns = 0;
+
+	for (uint32_t i = 0; i < contention_lock_count(c); i++) {
+		const struct contention_lock *l = contention_lock(c, i);
+
+		if (!lock_is_contended(names, l->lock, l->monitor))
+			continue;
+		begin_missing += l->begin_missing;
+		end_missing += l->end_missing;
+		open += l->open;
+		open_ns += l->open_ns;
+	}
+	return json_pack("{sIsIsIsI}", "begin_missing", (json_int_t)begin_missing, "end_missing",
+			 (json_int_t)end_missing, "open", (json_int_t)open, "open_ns",
+			 (json_int_t)open_ns);
+}
+
+static json_t *blocker_json(const struct blocker *b)
+{
+	json_t *o = json_pack("{sssIsIsIsIsIsIsI}", "class", b->class, "count",
+			      (json_int_t)b->count, "total_ns", (json_int_t)b->total_ns, "max_ns",
+			      (json_int_t)b->max_ns, "open", (json_int_t)b->open, "open_ns",
+			      (json_int_t)b->open_ns, "begin_missing", (json_int_t)b->begin_missing,
+			      "end_missing", (json_int_t)b->end_missing);
+
+	if (o && blocker_how_known(b))
+		json_object_set_new(o, "ended",
+				    json_pack("{sIsIsIsIsIsI}", "woken",
+					      (json_int_t)b->how[PARKING_WOKEN], "timeout",
+					      (json_int_t)b->how[PARKING_TIMEOUT], "interrupted",
+					      (json_int_t)b->how[PARKING_INTERRUPTED], "spurious",
+					      (json_int_t)b->how[PARKING_SPURIOUS], "not_known",
+					      (json_int_t)b->how[PARKING_HOW_NOT_KNOWN], "back_ns",
+					      (json_int_t)b->back_ns));
+	return o;
+}
+
+static json_t *blockers_json(const struct report_input *in, enum parking_kind kind)
+{
+	json_t *array = json_array();
+	struct blocker *rows;
+	uint32_t count;
+
+	if (blockers_make(analysis_parking(in->log->analysis), analysis_names(in->log->analysis),
+			  kind, &rows, &count)) {
+		json_decref(array);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct blocker *b = &rows[i];
+
+		json_array_append_new(array, blocker_json(b));
+	}
+	free(rows);
+	return array;
+}
+
+static json_t *gcs_json(const struct pauses *p, const struct log_names *names)
+{
+	static const char *const kinds[GC_KIND_COUNT] = {"unknown", "young", "full",
+							 "concurrent_pause"};
+	json_t *array = json_array();
+	uint64_t before, after;
+
+	for (uint32_t i = 0; i < p->gc_places.count; i++) {
+		const struct pause_gc *g = &p->gcs[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "collector", json_string(string_name(names, g->collector)));
+		json_object_set_new(
+			o, "kind",
+			json_string(kinds[g->kind < GC_KIND_COUNT ? g->kind : GC_KIND_UNKNOWN]));
+		json_object_set_new(o, "operation", json_string(string_name(names, g->operation)));
+		json_set_times(o, &g->times);
+		if (heap_around_gc(p, names, g->collector, g->kind, &before, &after)) {
+			json_object_set_new(o, "heap_before_bytes", number(before));
+			json_object_set_new(o, "heap_after_bytes", number(after));
+		}
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *safepoints_json(const struct pauses *p, const struct log_names *names)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < p->safepoint_places.count; i++) {
+		const struct pause_safepoint *s = &p->safepoints[i];
+		json_t *o = json_object(), *operations = json_array();
+
+		for (int k = 0; k < 2 && s->operation[k]; k++)
+			json_array_append_new(operations,
+					      json_string(string_name(names, s->operation[k])));
+		json_object_set_new(o, "operations", operations);
+		json_set_times(o, &s->times);
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *operations_json(const struct pauses *p, const struct log_names *names)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < p->operation_places.count; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "operation",
+				    json_string(string_name(names, p->operations[i].operation)));
+		json_object_set_new(o, "mode", number(p->operations[i].mode));
+		json_set_times(o, &p->operations[i].times);
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+static json_t *pauses_json(const struct report_input *in)
+{
+	const struct pauses *p = analysis_pauses(in->log->analysis);
+	const struct log_names *names = analysis_names(in->log->analysis);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "gc", gcs_json(p, names));
+	json_object_set_new(o, "safepoints", safepoints_json(p, names));
+	json_object_set_new(o, "vm_operations", operations_json(p, names));
+	json_object_set_new(o, "incomplete", number(p->incomplete));
+	json_set_collections(o, in);
+	return o;
+}
+
+static json_t *cpus_json(const struct report_input *in)
+{
+	static const char *const fields[SCHED_CPU_FIELD_COUNT] = {
+		"stolen_ns", "jvm_stolen_ns", "other_stolen_ns", "idle_stolen_ns",
+		"stat_user", "stat_system",   "stat_idle",       "stat_steal"};
+	const struct sched *s = analysis_sched(in->log->analysis);
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < s->cpu_places.count; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "cpu", number(s->cpus[i].cpu));
+		for (int k = 0; k < SCHED_CPU_FIELD_COUNT; k++)
+			json_object_set_new(o, fields[k], number(sched_cpu_growth(&s->cpus[i], k)));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+int report_json(const struct report_input *in, FILE *out)
+{
+	static const enum aspect_id by[] = {ASPECT_LOCK_CLASS, ASPECT_LOCK, ASPECT_OWNER_THREAD,
+					    ASPECT_WAITER_THREAD};
+	json_t *o = json_object(), *contention = NULL;
+	struct analysis_facts f;
+	int err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
+
+	analysis_facts(in->log->analysis, &f);
+	json_object_set_new(o, "recording", recording_json(in, &f));
+	json_object_set_new(contention, "incomplete", incomplete_json(in));
+	json_object_set_new(contention, "vouched", vouched_json(in));
+	if (!err && report_has_chains(in))
+		err = finding_json(in, contention);
+	json_object_set_new(o, "contention", contention);
+	json_object_set_new(o, "parking", blockers_json(in, PARKING_PARK));
+	json_object_set_new(o, "waiting", blockers_json(in, PARKING_WAIT));
+	json_object_set_new(o, "pauses", pauses_json(in));
+	json_object_set_new(o, "threads", wall_json(in));
+	json_object_set_new(o, "cpus", cpus_json(in));
+	json_object_set_new(o, "lost", lost_json(in, &f));
+	if (!err)
+		err = json_object_size(o) == 8 ? json_dump_write(o, out) : -ENOMEM;
+	json_decref(o);
+	return err;
+}

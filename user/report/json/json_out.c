@@ -1,0 +1,13 @@
+#include "report/json/json_out.h"
+
+#include <errno.h>
+
+#include "base/print.h"
+
+int json_dump_write(const json_t *o, FILE *out)
+{
+	int err = print_json_value(out, o, JSON_COMPACT);
+
+	fputc('\n', out);
+	return err && !ferror(out) ? -ENOMEM : 0;
+}

@@ -1,0 +1,28 @@
+/* report/model/chain.h: call chains, as rows of text and as JSON. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/cells/stacks.h"
+#include "report/model/label.h"
+
+struct chain {
+	const struct stacks *stacks;
+	uint64_t stack; /* of the next row */
+	bool full; /* a row for every frame; else internal ones are folded into their callers */
+	bool end;  /* the last row was no frame, but says that frames are missing */
+};
+
+/*
+ * From the innermost frame: "a.b.Table.lookUp:42 [+3]", where [+3] stands for three internal frames
+ * that were called from there. "~" before a line that was inferred. false: there are no more rows.
+ */
+bool chain_next(struct chain *c, char buf[LABEL_MAX]);
+
+/* New references. NULL: no memory. All frames of a chain, from the innermost; a method as a text;
+ * the method of a group by waiter_method or owner_method, which may be "(hand-over)". */
+json_t *chain_json(const struct stacks *s, uint64_t stack);
+json_t *method_json(const struct stacks *s, uint32_t method);
+json_t *group_method_json(const struct stacks *s, const struct group *g);

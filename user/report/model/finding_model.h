@@ -1,0 +1,25 @@
+/* report/model/finding_model.h: what the call chains come to, in a sentence and in figures. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyze/cells/finding.h"
+#include "report/model/report.h"
+
+#define FINDING_TEXT_MAX 8192
+
+/* Whether the log has call chains, or tells of attempts to have them. */
+bool report_has_chains(const struct report_input *in);
+/* 0 or -ENOMEM. */
+int report_finding(const struct report_input *in, struct finding *ret);
+
+/* Sentences without a line feed; "" if nobody was blocked. */
+void finding_text(const struct stacks *stacks, const struct finding *f, char buf[FINDING_TEXT_MAX]);
+/* Of which moments holders' chains are; likewise. */
+void finding_sources_text(const struct finding *f, char buf[FINDING_TEXT_MAX]);
+
+/* Adds waiter_methods, owner_methods, stack_sources and finding to a report's contention. 0 or
+ * -ENOMEM. */
+int finding_json(const struct report_input *in, json_t *contention);

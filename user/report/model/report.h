@@ -1,0 +1,25 @@
+/* report/model/report.h: findings, written out as text or JSON. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/cells/groups.h"
+#include "session/session_log.h"
+
+/* What a report is about, and how much of it is wanted. */
+struct report_input {
+	const struct session_log *log; /* analysed */
+	unsigned top;                  /* rows in each list */
+	bool full;                     /* call chains with all their frames */
+	bool parked; /* --by is about parking on what is no lock, and who has ended it */
+};
+
+/* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
+int report_text(const struct report_input *in, FILE *out);
+int report_json(const struct report_input *in, FILE *out);
+int report_by_text(const struct report_input *in, const enum aspect_id *by, unsigned depth,
+		   FILE *out);
+int report_by_json(const struct report_input *in, const enum aspect_id *by, unsigned depth,
+		   FILE *out);

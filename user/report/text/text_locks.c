@@ -1,0 +1,401 @@
+#include "base/print.h"
+#include "report/text/text_report.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyze/cells/stacks.h"
+#include "analyze/contention/contention.h"
+#include "analyze/registry/analysis.h"
+#include "base/format.h"
+#include "log/format/header_fields.h"
+#include "report/text/table.h"
+
+#define THREADS_MAX 8 /* blocked threads and holders shown per lock */
+
+struct lock_view {
+	struct text *text;
+	const struct group *lock;                           /* by waiter_thread */
+	const struct group *holders;                        /* the same lock, by owner_thread */
+	const struct group *waiter_methods, *owner_methods; /* likewise; NULL: no call chains */
+	const struct group *behind;                         /* all locks, by behind */
+	bool exact;                                         /* who held it */
+};
+
+static const struct contention_lock *lock_seen(const struct text *t, uint64_t lock)
+{
+	return contention_lock_find(analysis_contention(t->in->log->analysis), lock);
+}
+
+static int print_waiters(const struct lock_view *v)
+{
+	static const struct table_column columns[] = {{"blocked threads", true, 34, 40, false},
+						      {"count", false, 9, 0, false},
+						      {"time", false, 8, 0, false},
+						      {"share", false, 7, 0, false},
+						      {"longest", false, 8, 0, false},
+						      {"after wait", false, 8, 0, false}};
+	struct table *table = table_new(columns, v->lock->after_wait_count ? 6 : 5);
+	char name[LABEL_MAX], count[FORMAT_MAX], time[FORMAT_MAX], share[FORMAT_MAX],
+		max[FORMAT_MAX];
+	uint32_t shown = v->lock->group_count < THREADS_MAX ? v->lock->group_count : THREADS_MAX;
+	int err;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct group *g = &v->lock->groups[i];
+
+		table_add(table, "%s", label_group(v->text->labels, v->text->stacks, g, name));
+		table_add(table, "%s", count_format(g->count, count));
+		table_add(table, "%s", time_format(g->blocked_ns, time));
+		table_add(table, "%s", share_format(g->blocked_ns, v->lock->blocked_ns, share));
+		table_add(table, "%s", time_format(g->max_ns, max));
+		if (v->lock->after_wait_count)
+			table_add(table, "%s",
+				  g->after_wait_count ? time_format(g->after_wait_ns, time) : "");
+	}
+	err = table_print(table, 4, v->text->out);
+	table_free(table);
+	if (!err && shown < v->lock->group_count)
+		print_text(v->text->out, "    and %u more\n", v->lock->group_count - shown);
+	return err;
+}
+
+static int print_holders(const struct lock_view *v)
+{
+	const struct table_column columns[] = {
+		{v->exact ? "held meanwhile by" : "held, as inferred, by", true, 22, 40, false},
+		{"share", false, 7, 0, false},
+		{"time", false, 8, 0, false},
+		{"running", false, 7, 0, false},
+		{"stolen", false, 6, 0, false},
+		{"runnable", false, 8, 0, false},
+		{"blocked", false, 7, 0, false},
+		{"not split", false, 7, 0, false}};
+	struct table *table = table_new(columns, 8);
+	uint32_t shown =
+		v->holders->group_count < THREADS_MAX ? v->holders->group_count : THREADS_MAX;
+	char name[LABEL_MAX], time[FORMAT_MAX], share[FORMAT_MAX];
+	int err;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct group *g = &v->holders->groups[i];
+		const uint64_t parts[] = {g->split.running_ns, g->split.stolen_ns,
+					  g->split.runnable_ns + g->split.throttled_ns,
+					  g->split.blocked_ns, g->split.unknown_ns};
+
+		label_group(v->text->labels, v->text->stacks, g, name);
+		table_add(table, "%s%s", name, g->first_reader_ns ? " *" : "");
+		table_add(table, "%s", share_format(g->blocked_ns, v->holders->blocked_ns, share));
+		table_add(table, "%s", time_format(g->blocked_ns, time));
+		for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)
+			table_add(table, "%s",
+				  holder_is_thread(g->cell->holder)
+					  ? share_format(parts[k], g->blocked_ns, share)
+					  : "");
+	}
+	err = table_print(table, 4, v->text->out);
+	table_free(table);
+	if (!err && shown < v->holders->group_count)
+		print_text(v->text->out, "    and %u more\n", v->holders->group_count - shown);
+	if (!err && v->holders->first_reader_ns)
+		print_text(
+			v->text->out,
+			"    * held by readers: charged to the %s of them, others may have held it "
+			"too\n",
+			v->exact ? "last" : "first");
+	return err;
+}
+
+/* What the holder did for most of the time that could be split. */
+static void print_why(FILE *out, const struct split *s)
+{
+	static const char *const doing[] = {
+		"of that running its code", "of that stolen from it by the hypervisor",
+		"of that waiting for a CPU", "of that throttled by its CPU quota",
+		"of that blocked or asleep itself"};
+	const uint64_t parts[] = {s->running_ns, s->stolen_ns, s->runnable_ns, s->throttled_ns,
+				  s->blocked_ns};
+	uint64_t whole = s->unknown_ns, most = 0;
+	char share[FORMAT_MAX];
+	size_t which = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		whole += parts[i];
+		if (parts[i] > most) {
+			most = parts[i];
+			which = i;
+		}
+	}
+	if (most > s->unknown_ns)
+		print_text(out, ", %s %s.\n", share_round(most, whole, share), doing[which]);
+	else
+		fputs("; what it did meanwhile is not known.\n", out);
+}
+
+static void print_sentence(const struct lock_view *v)
+{
+	const struct group *top = v->holders->group_count ? &v->holders->groups[0] : NULL;
+	char class[LABEL_MAX], name[LABEL_MAX], share[FORMAT_MAX];
+	const char *dot;
+	FILE *out = v->text->out;
+
+	if (!top || !top->blocked_ns)
+		return;
+	dot = strrchr(label_class(v->text->labels, top->cell->lock, class), '.');
+	print_text(out, "    => %s of the time lost on %s was lost ",
+		   share_round(top->blocked_ns, v->holders->blocked_ns, share),
+		   dot ? dot + 1 : class);
+	if (top->cell->holder == HOLDER_UNKNOWN)
+		fputs("while it is not known who held it.\n", out);
+	else if (top->cell->holder == HOLDER_HAND_OVER)
+		fputs("while nobody was seen holding it: released, not yet taken.\n", out);
+	else if (top->cell->holder == THREAD_OTHERS)
+		fputs("while other threads held it, of which there were too many.\n", out);
+	else {
+		print_text(out, "while thread '%s' held it",
+			   label_thread(v->text->labels, top->cell->holder, name));
+		print_why(out, &top->split);
+	}
+}
+
+static void print_incomplete(const struct lock_view *v)
+{
+	const struct contention_lock *seen = lock_seen(v->text, v->lock->cell->lock);
+	char count[FORMAT_MAX], time[FORMAT_MAX];
+	FILE *out = v->text->out;
+
+	if (!seen)
+		return;
+	if (seen->open)
+		print_text(out,
+			   "    not in these sums: %s still blocked at the end, for %s so far\n",
+			   count_format(seen->open, count), time_format(seen->open_ns, time));
+	if (seen->begin_missing)
+		print_text(out, "    not in these sums: %s whose begin is not in the log\n",
+			   count_format(seen->begin_missing, count));
+	if (seen->end_missing)
+		print_text(out, "    not in these sums: %s whose end is lost\n",
+			   count_format(seen->end_missing, count));
+	if (seen->numbers.missing)
+		print_text(out, "    %s of its events are missing: who held it then is unknown\n",
+			   count_format(seen->numbers.missing, count));
+}
+
+static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
+{
+	const struct group *g = v->lock;
+	char class[LABEL_MAX], identity[LABEL_MAX];
+	char count[FORMAT_MAX], total[FORMAT_MAX], mean[FORMAT_MAX], max[FORMAT_MAX],
+		share[FORMAT_MAX];
+	int err;
+
+	print_text(v->text->out, "\n %2u. %s  %s  %s\n", rank,
+		   label_class(v->text->labels, g->cell->lock, class),
+		   label_identity(v->text->labels, g->cell->lock, identity),
+		   name_group(analysis_names(v->text->in->log->analysis), g->cell->lock,
+			      g->cell->monitor));
+	print_text(v->text->out, "    %s contention%s, blocked %s (%s of all), mean %s, max %s\n",
+		   count_format(g->count, count), g->count == 1 ? "" : "s",
+		   duration_format(g->blocked_ns, total),
+		   share_format(g->blocked_ns, all_ns, share),
+		   mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
+	text_after_wait(v->text, g, 4);
+	err = print_waiters(v);
+	if (!err)
+		err = print_holders(v);
+	if (!err)
+		err = text_holding(v->text, v->behind, g->cell->lock);
+	if (v->waiter_methods)
+		text_methods(v->text, "blocked in", v->waiter_methods);
+	if (v->owner_methods)
+		text_methods(v->text, "held meanwhile in", v->owner_methods);
+	print_incomplete(v);
+	if (!err)
+		print_sentence(v);
+	return err;
+}
+
+static const struct group *find_lock(const struct group *root, uint64_t lock)
+{
+	for (uint32_t i = 0; i < root->group_count; i++) {
+		if (root->groups[i].cell->lock == lock)
+			return &root->groups[i];
+	}
+	return NULL;
+}
+
+static void add_open(const struct text *t, struct table *table, const struct contention_open *o)
+{
+	char waiter[LABEL_MAX], class[LABEL_MAX], identity[LABEL_MAX], holder[LABEL_MAX],
+		method[LABEL_MAX], time[FORMAT_MAX];
+
+	table_add(table, "%s", label_thread(t->labels, o->waiter, waiter));
+	table_add(table, "%s %s", label_class(t->labels, o->lock, class),
+		  label_identity(t->labels, o->lock, identity));
+	table_add(table, "%s", label_thread(t->labels, o->holder, holder));
+	table_add(table, "%s", time_format(o->blocked_ns, time));
+	if (t->finding)
+		table_add(table, "%s",
+			  label_method(t->stacks, stacks_waiter_method(t->stacks, o->waiter_stack),
+				       method));
+}
+
+/* Blocked at the end, on whatever lock: a deadlock shows up nowhere else. */
+static int print_open(struct text *t)
+{
+	static const struct table_column columns[] = {
+		{"still blocked at the end", true, 24, 36, false},
+		{"on", true, 20, 44, true},
+		{"last seen holder", true, 16, 32, false},
+		{"for", false, 8, 0, false},
+		{"in", true, 0, 0, false}};
+	const struct log_names *names = analysis_names(t->in->log->analysis);
+	struct table *table = table_new(columns, t->finding ? 5 : 4);
+	const struct contention_open *open;
+	uint32_t count, shown = 0, all = 0;
+	int err = 0;
+
+	open = contention_open(analysis_contention(t->in->log->analysis), &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct contention_lock *seen = lock_seen(t, open[i].lock);
+
+		if (!lock_is_contended(names, open[i].lock, seen && seen->monitor) ||
+		    all++ >= t->in->top)
+			continue;
+		add_open(t, table, &open[i]);
+		shown++;
+	}
+	if (all) {
+		fputc('\n', t->out);
+		err = table_print(table, 2, t->out);
+	}
+	table_free(table);
+	if (all > shown)
+		print_text(t->out, "  and %u more\n", all - shown);
+	return err;
+}
+
+/* Incomplete contentions on locks that are not listed otherwise. */
+static void print_rest(struct text *t, const struct group *root, uint32_t shown)
+{
+	const struct contention *c = analysis_contention(t->in->log->analysis);
+	const struct log_names *names = analysis_names(t->in->log->analysis);
+	uint64_t incomplete = 0, listed = 0, blocked_ns = 0;
+	char count[FORMAT_MAX], time[FORMAT_MAX];
+
+	for (uint32_t i = 0; i < contention_lock_count(c); i++) {
+		const struct contention_lock *l = contention_lock(c, i);
+
+		if (lock_is_contended(names, l->lock, l->monitor))
+			incomplete += l->begin_missing + l->end_missing;
+	}
+	for (uint32_t i = 0; i < root->group_count; i++) {
+		const struct contention_lock *l = lock_seen(t, root->groups[i].cell->lock);
+
+		if (i < shown)
+			listed += l->begin_missing + l->end_missing;
+		else
+			blocked_ns += root->groups[i].blocked_ns;
+	}
+	if (shown < root->group_count)
+		print_text(t->out, "\n  %u more locks, blocked %s in all (--top shows more)\n",
+			   root->group_count - shown, time_format(blocked_ns, time));
+	if (incomplete > listed)
+		print_text(
+			t->out,
+			"\n  %s contention%s of other locks had no begin or no end in the log: in "
+			"no sum\n",
+			count_format(incomplete - listed, count),
+			incomplete - listed == 1 ? "" : "s");
+}
+
+/* Whether a name in parentheses stands for a holder, or for its method. */
+static bool has_nameless(const struct text *t, const struct group *holders)
+{
+	if (t->finding && holders->stack_from_ns[HOLDER_STACK_UNKNOWN])
+		return true;
+	for (uint32_t i = 0; i < holders->group_count; i++) {
+		for (uint32_t k = 0; k < holders->groups[i].group_count; k++) {
+			if (!holder_is_thread(holders->groups[i].groups[k].cell->holder))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void print_legend(struct text *t, const struct group *holders)
+{
+	if (has_nameless(t, holders))
+		print_text(t->out,
+			   "\n  (hand-over): released, and nobody seen taking it yet. (unknown): "
+			   "nothing "
+			   "says who held it%s.\n",
+			   t->finding ? ", or where" : "");
+}
+
+/* All locks, each nested by one more aspect. */
+enum { BY_WAITER, BY_HOLDER, BY_BEHIND, BY_WAITER_METHOD, BY_OWNER_METHOD, BY_COUNT };
+
+static int print_all(struct text *t, const struct group *by)
+{
+	const struct group *waiters = &by[BY_WAITER];
+	char count[FORMAT_MAX], total[FORMAT_MAX];
+	uint32_t i;
+	int err = 0;
+
+	if (waiters->count)
+		text_heading(t, "CONTENDED LOCKS: %s contention%s, threads blocked for %s in all",
+			     count_format(waiters->count, count), waiters->count == 1 ? "" : "s",
+			     duration_format(waiters->blocked_ns, total));
+	else
+		text_heading(
+			t, "CONTENDED LOCKS: none%s",
+			strcmp(header_text(t->in->log->header, "sources", "monitor"), "missing")
+				? ""
+				: " of java.util.concurrent; monitors were not recorded");
+	text_after_wait(t, waiters, 2);
+	text_vouched(t, waiters->blocked_ns);
+	for (i = 0; i < waiters->group_count && i < t->in->top && !err; i++) {
+		uint64_t lock = waiters->groups[i].cell->lock;
+		struct lock_view v = {t,
+				      &waiters->groups[i],
+				      find_lock(&by[BY_HOLDER], lock),
+				      find_lock(&by[BY_WAITER_METHOD], lock),
+				      find_lock(&by[BY_OWNER_METHOD], lock),
+				      &by[BY_BEHIND],
+				      text_is_exact(t, lock)};
+
+		err = print_lock(&v, i + 1, waiters->blocked_ns);
+	}
+	if (err)
+		return err;
+	text_sources(t);
+	print_legend(t, &by[BY_HOLDER]);
+	print_rest(t, waiters, i);
+	return print_open(t);
+}
+
+int text_locks(struct text *t)
+{
+	static const enum aspect_id aspects[BY_COUNT][2] = {
+		[BY_WAITER] = {ASPECT_LOCK, ASPECT_WAITER_THREAD},
+		[BY_HOLDER] = {ASPECT_LOCK, ASPECT_OWNER_THREAD},
+		[BY_BEHIND] = {ASPECT_LOCK, ASPECT_BEHIND},
+		[BY_WAITER_METHOD] = {ASPECT_LOCK, ASPECT_WAITER_METHOD},
+		[BY_OWNER_METHOD] = {ASPECT_LOCK, ASPECT_OWNER_METHOD},
+	};
+	unsigned wanted = t->finding ? BY_COUNT : BY_WAITER_METHOD;
+	struct group by[BY_COUNT] = {{0}};
+	const struct cell *cells;
+	uint32_t count;
+	int err = 0;
+
+	cells = contention_cells(analysis_contention(t->in->log->analysis), &count);
+	for (unsigned i = 0; i < wanted && !err; i++)
+		err = groups_make(t->stacks, cells, count, aspects[i], 2, &by[i]);
+	if (!err)
+		err = print_all(t, by);
+	for (unsigned i = 0; i < BY_COUNT; i++)
+		groups_free(&by[i]);
+	return err;
+}

@@ -1,0 +1,52 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "report/text/text_report.h"
+
+#define WIDTH 100
+#define INDENT 13
+
+void text_heading(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	if (t->sections++)
+		fputc('\n', t->out);
+	va_start(args, format);
+	print_textv(t->out, format, args);
+	va_end(args);
+	fputc('\n', t->out);
+}
+
+/* Goes on in the next line, below where it began, when the line is full. */
+void text_words(FILE *out, size_t indent, const char *text)
+{
+	size_t column = indent, length;
+
+	for (; *text; text += length) {
+		text += *text == ' ';
+		length = strcspn(text, " ");
+		if (column > indent && column + 1 + length > WIDTH) {
+			print_text(out, "\n%*s", (int)indent - 1, "");
+			column = indent;
+		}
+		print_text(out, " %.*s", (int)length, text);
+		column += length + 1;
+	}
+	fputc('\n', out);
+}
+
+void text_line(struct text *t, const char *name, const char *format, ...)
+{
+	char buf[LABEL_MAX];
+	va_list args;
+
+	va_start(args, format);
+	print_bufferv(buf, sizeof(buf), format, args);
+	va_end(args);
+	if (*buf) {
+		print_text(t->out, "  %-10s", name);
+		text_words(t->out, INDENT, buf);
+	}
+}

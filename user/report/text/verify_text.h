@@ -1,0 +1,29 @@
+/* report/text/verify_text.h: what a check of a log has found, as text or JSON. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "log/check/check.h"
+
+#define VERIFY_FINDINGS_MAX 100 /* are listed; all are counted */
+
+struct verify_input {
+	const char *path;
+	const struct log_check *check;
+	const struct check_finding *findings;
+	unsigned finding_count;
+	bool strict; /* doubts are as bad as damage */
+};
+
+bool verify_is_sound(const struct verify_input *in);
+/* The error flag of out tells the rest. */
+void verify_text(const struct verify_input *in, FILE *out);
+/* NULL: no memory. */
+json_t *verify_json(const struct verify_input *in);
+
+/* The parts of one recording among count files: which numbers are missing; false: none, or the file
+ * at first is no part, or not the first one of its recording in the list. */
+bool verify_parts(const struct log_check *files, unsigned count, unsigned first, char *buf,
+		  size_t size);

@@ -1,0 +1,337 @@
+#include "session/anonymize.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/threads/pool.h"
+#include "log/format/event.h"
+#include "log/format/schema.h"
+
+#define WORD_LETTERS 10
+
+struct anonymize {
+	uint8_t key[SIPHASH_KEY_BYTES];
+	uint64_t *strings; /* that the JVM's events name, sorted up to sorted */
+	size_t count, sorted, capacity;
+	char *text;
+	size_t used, room;
+	struct log_rewrite rewrite;
+};
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static int put(struct anonymize *a, const char *text, size_t length)
+{
+	size_t room = 2 * (a->used + length) + 256;
+	char *grown;
+
+	if (a->used + length + 1 > a->room) {
+		grown = realloc(a->text, room);
+		if (!grown)
+			return -ENOMEM;
+		a->text = grown;
+		a->room = room;
+	}
+	memcpy(a->text + a->used, text, length);
+	a->used += length;
+	a->text[a->used] = '\0';
+	return 0;
+}
+
+static int put_word(struct anonymize *a, const char *word, size_t length)
+{
+	uint64_t hash = siphash(a->key, word, length);
+	char letters[WORD_LETTERS];
+
+	for (int i = 0; i < WORD_LETTERS; i++, hash /= 26)
+		letters[i] = (char)('a' + hash % 26);
+	return put(a, letters, sizeof(letters));
+}
+
+static bool is_letter(char c)
+{
+	return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+static int put_words(struct anonymize *a, const char *text, size_t length)
+{
+	size_t at = 0, n;
+	int err = 0;
+
+	for (; at < length && !err; at += n) {
+		for (n = 0; at + n < length && is_letter(text[at + n]); n++)
+			;
+		err = n ? put_word(a, text + at, n) : put(a, text + at, 1);
+		n = n ? n : 1;
+	}
+	return err;
+}
+
+static bool begins(const char *text, size_t length, const char *with)
+{
+	return length >= strlen(with) && !memcmp(text, with, strlen(with));
+}
+
+/* separator: '.', or '/' in signatures. */
+static bool is_jdk(const char *name, size_t length, char separator)
+{
+	static const char *const packages[] = {"java", "javax", "jdk", "sun"};
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(packages) / sizeof(*packages); i++) {
+		n = strlen(packages[i]);
+		if (begins(name, length, packages[i]) && length > n && name[n] == separator)
+			return true;
+	}
+	return false;
+}
+
+/* "a.b.C", "[La.b.C;", "[[I", "int". */
+static int put_class(struct anonymize *a, const char *name, size_t length)
+{
+	static const char *const primitives[] = {"boolean", "byte", "char",  "short",
+						 "int",     "long", "float", "double"};
+	size_t brackets = 0;
+
+	while (brackets < length && name[brackets] == '[')
+		brackets++;
+	if (brackets && brackets < length && name[brackets] == 'L')
+		brackets++;
+	else if (brackets)
+		return put(a, name, length);
+	for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
+		if (length == strlen(primitives[i]) && begins(name, length, primitives[i]))
+			return put(a, name, length);
+	if (is_jdk(name + brackets, length - brackets, '.'))
+		return put(a, name, length);
+	return put(a, name, brackets) | put_words(a, name + brackets, length - brackets);
+}
+
+/* "(ILa/b/C;)V" */
+static int put_signature(struct anonymize *a, const char *text, size_t length)
+{
+	size_t at = 0, n;
+	int err = 0;
+
+	for (; at < length && !err; at += n) {
+		n = 1;
+		if (text[at] == 'L') {
+			while (at + n < length && text[at + n] != ';')
+				n++;
+			err = put(a, "L", 1);
+			err |= is_jdk(text + at + 1, n - 1, '/')
+				       ? put(a, text + at + 1, n - 1)
+				       : put_words(a, text + at + 1, n - 1);
+		} else {
+			err = strchr("()[BCDFIJSVZ;", text[at]) ? put(a, text + at, 1)
+								: put(a, "?", 1);
+		}
+	}
+	return err;
+}
+
+static int put_method(struct anonymize *a, const struct rewrite_text *t)
+{
+	size_t stem = t->length;
+
+	if (t->field == METHOD_CLASS_NAME)
+		return put_class(a, t->text, t->length);
+	if (t->field == METHOD_SIGNATURE)
+		return put_signature(a, t->text, t->length);
+	if (is_jdk(t->first, t->first_length, '.') || begins(t->text, t->length, "<init>") ||
+	    begins(t->text, t->length, "<clinit>"))
+		return put(a, t->text, t->length);
+	while (t->field == METHOD_SOURCE && stem && t->text[stem - 1] != '.')
+		stem--;
+	if (t->field != METHOD_SOURCE || !stem)
+		return put_words(a, t->text, t->length);
+	return put_words(a, t->text, stem) | put(a, t->text + stem, t->length - stem);
+}
+
+/* The JVM's own, and those of its library. */
+static int put_thread(struct anonymize *a, const char *name, size_t length)
+{
+	static const char *const known[] = {"main", "Reference Handler", "Finalizer",
+					    "Common-Cleaner", "java"};
+	char *copy = strndup(name, length);
+	bool keep = copy && thread_group_of(copy, false) != THREAD_GROUP_NATIVE;
+
+	for (size_t i = 0; copy && i < sizeof(known) / sizeof(*known); i++)
+		keep |= !strcmp(copy, known[i]);
+	if (!copy)
+		return -ENOMEM;
+	free(copy);
+	return keep ? put(a, name, length) : put_words(a, name, length);
+}
+
+/* --- strings ---------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void sort(struct anonymize *a)
+{
+	size_t kept = 0;
+
+	if (a->sorted == a->count)
+		return;
+	qsort(a->strings, a->count, sizeof(*a->strings), compare);
+	for (size_t i = 0; i < a->count; i++)
+		if (!kept || a->strings[i] != a->strings[kept - 1])
+			a->strings[kept++] = a->strings[i];
+	a->count = a->sorted = kept;
+}
+
+static bool is_kept(const struct anonymize *a, uint64_t string)
+{
+	return a->sorted &&
+	       bsearch(&string, a->strings, a->sorted, sizeof(string), compare) != NULL;
+}
+
+static int keep_string(struct anonymize *a, uint64_t string)
+{
+	uint64_t *grown;
+
+	if (!string || is_kept(a, string))
+		return 0;
+	if (a->count == a->capacity) {
+		sort(a);
+		if (2 * a->count >= a->capacity) {
+			grown = realloc(a->strings, (2 * a->capacity + 64) * sizeof(*grown));
+			if (!grown)
+				return -ENOMEM;
+			a->strings = grown;
+			a->capacity = 2 * a->capacity + 64;
+		}
+	}
+	a->strings[a->count++] = string;
+	return 0;
+}
+
+int anonymize_look(struct anonymize *a, const struct event *e)
+{
+	const struct event_desc *desc = schema_event(e->id);
+	int err = 0;
+
+	if (e->id == EVENT_SPAN_BEGIN || e->id == EVENT_THREAD_RENAME || e->id == EVENT_STRING)
+		return 0;
+	for (unsigned i = 0; i < desc->field_count && !err; i++)
+		if (desc->fields[i].type == FIELD_STRING)
+			err = keep_string(a, e->v[i].u);
+	return err;
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static int text(void *ctx, const struct rewrite_text *t, const char **ret, size_t *ret_length)
+{
+	struct anonymize *a = ctx;
+	int err;
+
+	sort(a);
+	a->used = 0;
+	if (t->event == EVENT_THREAD)
+		err = put_thread(a, t->text, t->length);
+	else if (t->event == EVENT_CLASS)
+		err = put_class(a, t->text, t->length);
+	else if (t->event == EVENT_METHOD)
+		err = put_method(a, t);
+	else if (t->event == EVENT_STRING && is_kept(a, t->number))
+		err = put(a, t->text, t->length);
+	else
+		err = put_words(a, t->text, t->length);
+	if (err)
+		return -ENOMEM;
+	*ret = a->used ? a->text : "";
+	*ret_length = a->used;
+	return 0;
+}
+
+/* Where spoor's own words are, or the machine's and the JVM's kind. */
+static bool header_is_kept(const char *object, const char *key)
+{
+	static const char *const kept[] = {
+		"format",       "spoor",           "clock",          "features", "host.kernel",
+		"host.arch",    "host.hypervisor", "jvm.version",    "jvm.vm",   "jvm.kind",
+		"jvm.build_id", "jvm.flags",       "part.recording", "repaired"};
+	char path[128];
+
+	if (!strcmp(object, "sources") || !strcmp(object, "facts"))
+		return strcmp(key, "monitor_why") && strcmp(key, "hooks_why");
+	snprintf(path, sizeof(path), "%s%s%s", object, *object ? "." : "", key);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		if (!strcmp(path, kept[i]))
+			return true;
+	return false;
+}
+
+static int header_value(struct anonymize *a, const char *key, json_t *in, json_t *value)
+{
+	json_t *new;
+
+	if (!json_is_string(value))
+		return json_is_array(value) ? json_object_set_new(in, key, json_null()) : 0;
+	a->used = 0;
+	if (put_words(a, json_string_value(value), json_string_length(value)))
+		return -ENOMEM;
+	new = json_stringn(a->used ? a->text : "", a->used);
+	return json_object_set_new(in, key, new);
+}
+
+static int header_object(struct anonymize *a, const char *name, json_t *object)
+{
+	const char *key;
+	json_t *value;
+	void *next;
+	int err = 0;
+
+	json_object_foreach_safe(object, next, key, value)
+	{
+		if (header_is_kept(name, key))
+			continue;
+		if (json_is_object(value))
+			err |= header_object(a, key, value);
+		else
+			err |= header_value(a, key, object, value);
+	}
+	return err ? -ENOMEM : 0;
+}
+
+static int header(void *ctx, json_t *header)
+{
+	int err = header_object(ctx, "", header);
+
+	return err || json_object_set_new(header, "anonymized", json_true()) ? -ENOMEM : 0;
+}
+
+int anonymize_new(const uint8_t key[SIPHASH_KEY_BYTES], struct anonymize **ret)
+{
+	struct anonymize *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	memcpy(a->key, key, sizeof(a->key));
+	a->rewrite = (struct log_rewrite){a, text, header};
+	*ret = a;
+	return 0;
+}
+
+void anonymize_free(struct anonymize *a)
+{
+	if (!a)
+		return;
+	free(a->strings);
+	free(a->text);
+	free(a);
+}
+
+const struct log_rewrite *anonymize_rewrite(const struct anonymize *a)
+{
+	return &a->rewrite;
+}
