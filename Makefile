@@ -5,6 +5,10 @@ V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 PREFIX ?= /usr/local
 
+# The one place that says for which architecture this is built: its folder in bpf/vmlinux, and what libbpf calls it.
+ARCH := $(shell uname -m)
+BPF_ARCH := $(if $(filter x86_64,$(ARCH)),x86,$(error spoor is for x86_64; this machine is $(ARCH)))
+
 CC := gcc
 CLANG := clang
 BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
@@ -20,10 +24,14 @@ WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 # from them, and give variables that nothing has set a pattern instead of zero, so that tests see their use.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE \
 	$(if $(SAN),-ftrivial-auto-var-init=pattern,-ftrivial-auto-var-init=zero -D_FORTIFY_SOURCE=3) \
-	$(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full)
+	$(if $(filter x86_64,$(ARCH)),-fcf-protection=full)
 HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code
 CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(HARDEN) $(SAN_FLAGS) -MMD -MP
+# Debug information names files as seen from the tree, so that any folder gives the same bytes.
+ALL_CFLAGS = -std=gnu11 -ffile-prefix-map=$(CURDIR)=. $(CFLAGS) $(WARN) $(HARDEN) $(SAN_FLAGS) -MMD -MP
+# The kernel's types are in the tree (CO-RE), and nothing else of the building machine's kernel is used.
+BPF_FLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -O2 -g -mcpu=v3 -Wall -Wno-unused-function -Werror \
+	-ffile-prefix-map=$(CURDIR)=. -Ibpf/vmlinux/$(ARCH) -I. -idirafter /usr/include/$(ARCH)-linux-gnu
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
 LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -l:libcap.a -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
@@ -125,7 +133,7 @@ $(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 # What everything in $(O) is compiled and linked with; written anew only if it changes, and then everything is made anew.
-FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(CPPFLAGS) $(HARDEN_LD) $(LDFLAGS)
+FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(CPPFLAGS) $(HARDEN_LD) $(LDFLAGS) $(CLANG) $(BPF_FLAGS)
 $(O)/flags: FORCE
 	$(Q)mkdir -p $(@D) && echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
@@ -137,14 +145,9 @@ $(O)/gen/log/schema_gen.h: schemas/events.json schemas/events.lock.json schemas/
 	@echo "  GEN   $@"
 	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.json --c $(O)/gen/log
 
-$(O)/gen/vmlinux.h:
-	@echo "  BTF   $@"
-	$(Q)mkdir -p $(@D) && $(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c > $@
-
-$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/gen/vmlinux.h
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
 	@echo "  BPF   $<"
-	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -D__TARGET_ARCH_x86 -O2 -g -mcpu=v3 -Wall -Wno-unused-function \
-		-Werror -I$(O)/gen -I. -idirafter /usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_FLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/spoor.bpf.o: $(BPF_OBJS)
 	@echo "  BPFLD $@"

@@ -8,6 +8,7 @@ top-level room (user/log, user/jvm, ...) may include; the rest is its own. docs/
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
                  "wire wire_exact wire_layout wire_stack wire_states wire_steal"),
+    "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),
     "bpf/probes": ("the probes, one family of events per file", "bpf/lib", ""),
