@@ -235,21 +235,21 @@ class Threads(AuditTest):
         self.assertLessEqual(ran, last["after_ns"] - first["before_ns"])
 
     def test_of_one_process_only(self):
-        process = subprocess.Popen([sys.executable, "-S", "-c", BURN, str(80 * MS)], stdin=subprocess.PIPE,
+        process = subprocess.Popen([sys.executable, "-S", "-c", "input()" + BURN, str(80 * MS)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stdin.close)
         audit = self.audit("-p", process.pid)
         seen = {}
+        audit.sample()
+        process.communicate("\n")  # it begins now, and its end is waited for
         while True:
             s = audit.sample()
             if not s:
                 break
             seen.update(s["by_tid"])
-            process.poll()  # a zombie has ended, too
             time.sleep(0.01)
         self.assertEqual(set(seen), {process.pid})
-        self.assertGreaterEqual(seen[process.pid]["cpu_ns"], 40 * MS)
+        self.assertGreaterEqual(seen[process.pid]["cpu_ns"], 80 * MS)
         self.assertEqual(audit.process.wait(DEADLINE_S), 0)
 
     def test_names(self):

@@ -211,6 +211,30 @@ static void the_end_is_no_gap(void **state)
 	replay_free(f.replay);
 }
 
+/* Nor is what is missing where a log begins within a recording: the part before it may have it. */
+static void the_begin_of_a_part_is_no_gap(void **state)
+{
+	static const struct {
+		uint64_t number, ms;
+	} events[] = {{1, 1010}, {2, 1200}, {4, 1500}, {5, 1600}, {7, 2600}, {8, 70000}};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	replay_set_begin(f.replay, NS_PER_S);
+	for (unsigned i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		struct event e = exit_of(1, events[i].number);
+
+		e.time_ns = events[i].ms * NS_PER_MS;
+		assert_int_equal(replay_pass(f.replay, e.time_ns), 0);
+		assert_int_equal(replay_add(f.replay, 1, &e, 0), 0);
+	}
+	assert_int_equal(replay_finish(f.replay), 0);
+	assert_int_equal(replay_counts(f.replay, 1).cut, 1);  /* 3 */
+	assert_int_equal(replay_counts(f.replay, 1).gaps, 1); /* 6 */
+	replay_free(f.replay);
+}
+
 static void a_new_monitor_counts_anew(void **state)
 {
 	struct fixture f;
@@ -453,6 +477,7 @@ int main(void)
 		cmocka_unit_test(windows_wait_for_all_their_parts),
 		cmocka_unit_test(windows_may_have_holes),
 		cmocka_unit_test(the_end_is_no_gap),
+		cmocka_unit_test(the_begin_of_a_part_is_no_gap),
 		cmocka_unit_test(a_new_monitor_counts_anew),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(a_log_may_begin_amid_a_recording),
