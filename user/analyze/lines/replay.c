@@ -14,10 +14,10 @@
  * HELD_MAX events or FOLDS_MAX folds, or all of them TOTAL_MAX together, or when the event behind
  * the gap has waited for GAP_NS of the log's time: that long, as folds are told by the next release
  * of the monitor, and it may be held for a while. So no event waits for ever, and memory is
- * bounded. A gap is counted (apart, if the log ends, or begins within a recording, less than CUT_NS
- * from it: a thread that a busy machine keeps off its CPU between taking a number and recording it
- * puts the event that much later, into a part that is not there), and whoever gets the events is
- * told. What comes later all the same is counted, too, and nothing else.
+ * bounded. A gap is counted (apart, if the log ends within CUT_NS of it, or has begun within a
+ * recording less than CUT_BEGIN_NS before: a thread that a busy machine keeps off its CPU between
+ * taking a number and recording the event may have put it into the part before), and whoever gets
+ * the events is told. What comes later all the same is counted, too, and nothing else.
  * - A log that begins within a recording. First come the events that were open then, with numbers
  * from before (replay_set_begin): these wait for the first event from after it, and what lies
  * between is no gap, nor is what START_NS of the log begin with lacks: the part before has it. Of
@@ -39,7 +39,8 @@
 #define START_NS (100 * NS_PER_MS)
 #define START_MAX 8192
 #define GAP_NS (60 * NS_PER_S)
-#define CUT_NS NS_PER_S
+#define CUT_NS (100 * NS_PER_MS)
+#define CUT_BEGIN_NS NS_PER_S
 #define HELD_MAX 65536
 #define FOLDS_MAX 4096
 #define TOTAL_MAX 131072
@@ -416,7 +417,7 @@ static bool is_cut(const struct replay *r, const struct queue *q, bool end)
 {
 	uint64_t since_ns = waits_since(q);
 
-	return (r->begin_ns && since_ns <= r->begin_ns + CUT_NS) ||
+	return (r->begin_ns && since_ns <= r->begin_ns + CUT_BEGIN_NS) ||
 	       (end && r->now_ns - since_ns <= CUT_NS);
 }
 

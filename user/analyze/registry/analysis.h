@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "analyze/park/parking.h"
+#include "analyze/registry/facts.h"
 #include "analyze/threads/sched.h"
 #include "analyze/threads/wall.h"
 #include "analyze/vm/pause.h"
@@ -17,49 +18,6 @@ struct cell_key;
 struct contention;
 struct log_names;
 struct stacks;
-
-struct analysis_lost {
-	uint64_t event_id; /* 0: cannot be told */
-	uint64_t place;    /* enum lost_place */
-	uint64_t count;
-	uint64_t before; /* not counted: lost before the begin */
-};
-
-struct analysis_note {
-	uint64_t level; /* enum note_level */
-	char *text;
-};
-
-#define ANALYSIS_WALKS_MAX 64
-#define ANALYSIS_BOUNDED_MAX 16
-
-/* What the recorder could not keep in memory. */
-struct analysis_bounded {
-	uint64_t forgotten, shared;
-};
-
-/* What is to be known of the events as such. */
-/* A time of which there are no events. */
-struct analysis_hole {
-	uint64_t from_ns, to_ns;
-};
-
-struct analysis_facts {
-	uint64_t events;
-	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
-	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
-	struct analysis_bounded bounded[ANALYSIS_BOUNDED_MAX]; /* by enum bounded or a newer one */
-	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
-	bool ended;                       /* there was an end event */
-	uint64_t end_reason;              /* enum end_reason */
-	const struct analysis_lost *lost; /* those not zero */
-	uint32_t lost_count;
-	const struct analysis_note *notes;
-	uint32_t note_count;
-	const struct analysis_hole *holes; /* in order */
-	uint32_t hole_count;
-	uint64_t missing_ns; /* in holes */
-};
 
 /* NULL: no memory. */
 struct analysis *analysis_new(void);

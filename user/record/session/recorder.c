@@ -39,7 +39,7 @@
 #include "record/flight/dumps.h"
 #include "record/kernel/hooks.h"
 #include "record/kernel/programs.h"
-#include "record/session/facts.h"
+#include "record/session/vouched_facts.h"
 #include "record/session/host.h"
 #include "record/session/limits.h"
 #include "record/session/log_error.h"

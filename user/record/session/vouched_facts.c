@@ -1,4 +1,4 @@
-#include "record/session/facts.h"
+#include "record/session/vouched_facts.h"
 
 json_t *facts_describe(bool patched)
 {

@@ -1,4 +1,4 @@
-/* record/session/facts.h: what a recording can vouch for, in words. */
+/* record/session/vouched_facts.h: what a recording can vouch for, in words. */
 #pragma once
 
 #include <jansson.h>

@@ -1,0 +1,104 @@
+/*
+ * What is open at a hole of the log ends there; after the hole nothing of what was known before is
+ * true of locks and holders. So each stretch between two holes has a contention of its own, which
+ * is merged into that of the stretches before it.
+ */
+#include "analyze/registry/contention_row.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/contention/contention.h"
+
+struct contention_row {
+	struct log_names *names;
+	struct contention *now;    /* since the last hole; at the end, the whole log's */
+	struct contention *before; /* that of the stretches before, finished; NULL: no hole yet */
+	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
+			uint64_t to_ns);
+	void *observer;
+};
+
+void *contention_row_new(struct log_names *names)
+{
+	struct contention_row *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->names = names;
+	c->now = contention_new(names);
+	if (c->now)
+		return c;
+	free(c);
+	return NULL;
+}
+
+void contention_row_free(void *self)
+{
+	struct contention_row *c = self;
+
+	if (!c)
+		return;
+	contention_free(c->now);
+	contention_free(c->before);
+	free(c);
+}
+
+void contention_row_begin(void *self, uint64_t begin_ns)
+{
+	contention_set_begin(((struct contention_row *)self)->now, begin_ns);
+}
+
+int contention_row_add(void *self, const struct analysis_input *in)
+{
+	return contention_add(((struct contention_row *)self)->now, in->counted);
+}
+
+int contention_row_finish(void *self, uint64_t end_ns)
+{
+	struct contention_row *c = self;
+	int err = contention_finish(c->now, end_ns);
+
+	if (err || !c->before)
+		return err;
+	err = contention_merge(c->before, c->now);
+	contention_free(c->now);
+	c->now = c->before;
+	c->before = NULL;
+	return err;
+}
+
+int contention_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+{
+	struct contention_row *c = self;
+	struct contention *next;
+	int err = contention_row_finish(c, from_ns);
+
+	if (err)
+		return err;
+	next = contention_new(c->names);
+	if (!next)
+		return -ENOMEM;
+	contention_set_begin(next, to_ns);
+	contention_observe(next, c->observe, c->observer);
+	c->before = c->now;
+	c->now = next;
+	return 0;
+}
+
+void contention_row_observe(void *self,
+			    void (*observe)(void *context, const struct cell_key *key,
+					    uint64_t from_ns, uint64_t to_ns),
+			    void *context)
+{
+	struct contention_row *c = self;
+
+	c->observe = observe;
+	c->observer = context;
+	contention_observe(c->now, observe, context);
+}
+
+const struct contention *contention_row_get(const void *self)
+{
+	return ((const struct contention_row *)self)->now;
+}

@@ -1,0 +1,59 @@
+/* analyze/registry/facts.h: how many events of which kind a log has, what was lost, its notes. */
+#pragma once
+
+#include "analyze/registry/row.h"
+
+struct analysis_lost {
+	uint64_t event_id; /* 0: cannot be told */
+	uint64_t place;    /* enum lost_place */
+	uint64_t count;
+	uint64_t before; /* not counted: lost before the begin */
+};
+
+struct analysis_note {
+	uint64_t level; /* enum note_level */
+	char *text;
+};
+
+#define ANALYSIS_WALKS_MAX 64
+#define ANALYSIS_BOUNDED_MAX 16
+
+/* What the recorder could not keep in memory. */
+struct analysis_bounded {
+	uint64_t forgotten, shared;
+};
+
+/* A time of which there are no events. */
+struct analysis_hole {
+	uint64_t from_ns, to_ns;
+};
+
+/* What is to be known of the events as such. */
+struct analysis_facts {
+	uint64_t events;
+	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
+	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
+	struct analysis_bounded bounded[ANALYSIS_BOUNDED_MAX]; /* by enum bounded or a newer one */
+	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
+	bool ended;                       /* there was an end event */
+	uint64_t end_reason;              /* enum end_reason */
+	const struct analysis_lost *lost; /* those not zero */
+	uint32_t lost_count;
+	const struct analysis_note *notes;
+	uint32_t note_count;
+	const struct analysis_hole *holes; /* in order */
+	uint32_t hole_count;
+	uint64_t missing_ns; /* in holes */
+};
+
+/* Functions of the row; the engine counts events and holes itself. */
+void *facts_row_new(struct log_names *names);
+void facts_row_begin(void *self, uint64_t begin_ns);
+int facts_row_add(void *self, const struct analysis_input *in);
+int facts_row_finish(void *self, uint64_t end_ns);
+void facts_row_free(void *self);
+
+/* All but events, times and holes; pointers are lent until facts_row_free(). */
+void facts_get(const void *self, struct analysis_facts *ret);
+/* Whether this note is there already: it is noted again after a hole. */
+bool facts_is_noted(const void *self, const struct event *e);
