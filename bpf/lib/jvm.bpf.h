@@ -4,18 +4,19 @@
 
 #include "bpf/lib/thread.bpf.h"
 
-/* markWord, JDK 8 to 23, 64 bit: unlocked is 01 in the low two bits, hash in bits 8 to 38. */
+/* markWord, 64 bit: unlocked is 01 in the low two bits; 31 bits of hash, from bit 8 on to JDK 23,
+ * from bit 11 on since JDK 24. */
 #define MARK_LOCK_MASK 3
 #define MARK_UNLOCKED 1
-#define MARK_HASH_SHIFT 8
 #define MARK_HASH_MASK 0x7fffffff
 
 #define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known */
 
 static __always_inline __u32 mark_hash(__u64 mark)
 {
-	return (mark & MARK_LOCK_MASK) == MARK_UNLOCKED ? mark >> MARK_HASH_SHIFT & MARK_HASH_MASK
-							: 0;
+	return (mark & MARK_LOCK_MASK) == MARK_UNLOCKED
+		       ? mark >> (layout.mark_hash_shift & 63) & MARK_HASH_MASK
+		       : 0;
 }
 
 /* An oop field of an object. */
@@ -158,6 +159,11 @@ static __always_inline __u32 owner_tid(__u64 word, __u32 *ret_source)
 	*ret_source = WIRE_OWNER_NONE;
 	if (!word)
 		return 0;
+	/* Since JDK 24 the word is a thread's id, which no map has: it is not looked for. */
+	if (layout.mon_owner_is_id) {
+		*ret_source = WIRE_OWNER_UNRESOLVED;
+		return 0;
+	}
 	j = bpf_map_lookup_elem(&java_threads, &word);
 	if (!j)
 		return owner_search(word, ret_source);

@@ -11,24 +11,50 @@ struct wire_java_thread {
 	__u64 stack_high;
 };
 
-/* struct jvm_layout (user/jvm/jvm.h), as BPF needs it; offset -1: not known yet. */
+/*
+ * What BPF needs of struct jvm_layout (user/jvm/layout/jvm_layout.h): type, name, the name there.
+ * This list makes the struct and the code that fills it in, so that no field can be forgotten.
+ * Offset -1: not known yet.
+ */
+#define WIRE_LAYOUT_FIELDS(F)                                                                      \
+	F(__u64, java_thread_list, java_thread_list)                                               \
+	F(__u64, narrow_klass_base, narrow_klass_base)                                             \
+	F(__u64, narrow_oop_base, narrow_oop_base)                                                 \
+	F(__u64, aos_klass, aos_klass)                                                             \
+	F(__u64, rrwl_klass, rrwl_sync_klass)                                                      \
+	F(__s32, list_length, threads_list_length)                                                 \
+	F(__s32, list_threads, threads_list_threads)                                               \
+	F(__s32, jt_osthread, java_thread_osthread)                                                \
+	F(__s32, jt_thread_obj, java_thread_thread_obj)                                            \
+	F(__s32, jt_stack_base, java_thread_stack_base)                                            \
+	F(__s32, jt_stack_size, java_thread_stack_size)                                            \
+	F(__s32, jt_state, java_thread_state)                                                      \
+	F(__s32, os_thread_id, osthread_thread_id)                                                 \
+	F(__s32, mon_header, monitor_header)                                                       \
+	F(__s32, mon_object, monitor_object)                                                       \
+	F(__s32, mon_owner, monitor_owner)                                                         \
+	F(__u32, mon_owner_is_id, monitor_owner_is_id)                                             \
+	F(__s32, oop_mark, oop_mark)                                                               \
+	F(__u32, mark_hash_shift, mark_hash_shift)                                                 \
+	F(__s32, oop_klass, oop_klass)                                                             \
+	F(__s32, klass_name, klass_name)                                                           \
+	F(__s32, symbol_length, symbol_length)                                                     \
+	F(__s32, symbol_body, symbol_body)                                                         \
+	F(__s32, thread_park_blocker, thread_park_blocker)                                         \
+	F(__s32, thread_eetop, thread_eetop)                                                       \
+	F(__s32, aos_owner, aos_owner)                                                             \
+	F(__s32, aqs_state, aqs_state)                                                             \
+	F(__s32, rrwl_first_reader, rrwl_first_reader)                                             \
+	F(__s32, aos_super_check, aos_super_check_offset)                                          \
+	F(__s32, rrwl_super_check, rrwl_sync_super_check_offset)                                   \
+	F(__u32, narrow_klass_shift, narrow_klass_shift)                                           \
+	F(__u32, narrow_oop_shift, narrow_oop_shift)                                               \
+	F(__u32, compressed_klass, compressed_klass)                                               \
+	F(__u32, compressed_oops, compressed_oops)
+
+#define WIRE_FIELD(type, name, ...) type name;
+
 struct wire_layout {
-	__u64 java_thread_list;
-	__u64 narrow_klass_base;
-	__u64 narrow_oop_base;
-	__u64 aos_klass;
-	__u64 rrwl_klass;
-	__s32 list_length, list_threads;
-	__s32 jt_osthread, jt_thread_obj, jt_stack_base, jt_stack_size;
-	__s32 jt_state; /* -1: not known */
-	__s32 os_thread_id;
-	__s32 mon_header, mon_object, mon_owner;
-	__s32 oop_mark, oop_klass;
-	__s32 klass_name, symbol_length, symbol_body;
-	__s32 thread_park_blocker, thread_eetop;
-	__s32 aos_owner, aqs_state, rrwl_first_reader;
-	__s32 aos_super_check, rrwl_super_check;
-	__u32 narrow_klass_shift, narrow_oop_shift;
-	__u32 compressed_klass, compressed_oops;
+	WIRE_LAYOUT_FIELDS(WIRE_FIELD)
 	__u32 ready; /* heap bases and java.lang.Thread are known */
 };

@@ -101,20 +101,43 @@ struct wire_code_heap {
 	__u64 segment_shift;
 };
 
-/* struct code_layout (user/jvm/layout/code_layout.h), as the walker needs it. */
+/* What the walker needs of struct code_layout (user/jvm/layout/code_layout.h): as in
+ * wire_layout.h. */
+#define WIRE_CODE_FIELDS(F)                                                                        \
+	F(__u64, interpreter_low, interpreter_low)                                                 \
+	F(__u64, interpreter_high, interpreter_high)                                               \
+	F(__u64, call_stub_return, call_stub_return)                                               \
+	F(__u64, nmethod_vtable, nmethod_vtable)                                                   \
+	F(__u32, heap_block_size, heap_block_size)                                                 \
+	F(__u32, block_used, block_used)                                                           \
+	F(__u32, blob_frame_complete, blob_frame_complete)                                         \
+	F(__u32, blob_frame_size, blob_frame_size)                                                 \
+	F(__u32, blob_code_begin, blob_code_begin)                                                 \
+	F(__u32, blob_code_end, blob_code_end)                                                     \
+	F(__u32, nmethod_compile_id, nmethod_compile_id)                                           \
+	F(__u32, nmethod_entry_bci, nmethod_entry_bci)                                             \
+	F(__u32, nmethod_orig_pc_offset, nmethod_orig_pc_offset)                                   \
+	F(__u32, nmethod_deopt, nmethod_deopt)                                                     \
+	F(__u32, nmethod_deopt_mh, nmethod_deopt_mh)                                               \
+	F(__u32, nmethod_verified_entry, nmethod_verified_entry)                                   \
+	F(__u32, method_const, method_const)                                                       \
+	F(__u32, const_size, const_size)                                                           \
+	F(__u32, const_code_size, const_code_size)                                                 \
+	F(__u32, anchor_sp, anchor_sp)                                                             \
+	F(__u32, anchor_pc, anchor_pc)                                                             \
+	F(__u32, anchor_fp, anchor_fp)                                                             \
+	F(__u32, call_wrapper_anchor, call_wrapper_anchor)                                         \
+	F(__u32, thread_anchor, java_thread_anchor)                                                \
+	F(__s32, entry_call_wrapper, entry_call_wrapper)                                           \
+	F(__s32, interpreter_sender_sp, interpreter_sender_sp)                                     \
+	F(__s32, interpreter_method, interpreter_method)                                           \
+	F(__s32, interpreter_bcp, interpreter_bcp)
+
+#define WIRE_CODE_FIELD(type, name, ...) type name;
+
 struct wire_code {
 	struct wire_code_heap heaps[WIRE_CODE_HEAPS];
-	__u64 interpreter_low, interpreter_high;
-	__u64 call_stub_return;
-	__u64 nmethod_vtable;
 	__u64 libjvm_low, libjvm_high; /* its executable part */
-	__u32 heap_block_size, block_used;
-	__u32 blob_frame_complete, blob_frame_size, blob_code_begin, blob_code_end;
-	__u32 nmethod_compile_id, nmethod_entry_bci, nmethod_orig_pc_offset;
-	__u32 nmethod_deopt, nmethod_deopt_mh, nmethod_verified_entry;
-	__u32 method_const, const_size, const_code_size;
-	__u32 thread_anchor, anchor_sp, anchor_pc, anchor_fp, call_wrapper_anchor;
-	__s32 entry_call_wrapper, interpreter_sender_sp, interpreter_method, interpreter_bcp;
+	WIRE_CODE_FIELDS(WIRE_CODE_FIELD)
 	__u32 ready; /* all of it is known: stacks are walked */
-	__u32 pad;
 };

@@ -678,7 +678,7 @@ static int cmd_monitor(const struct fields *f, char *answer)
 	m->monitor->object = fake_handle(*o->handle);
 	m->monitor->header = 1;
 	if (f->count > 3)
-		m->monitor->header |= strtoul(f->v[3], NULL, 0) << 8;
+		m->monitor->header |= strtoul(f->v[3], NULL, 0) << FAKE_HASH_SHIFT;
 	return say(answer, "ok %p", (void *)m->monitor);
 }
 

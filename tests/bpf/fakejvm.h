@@ -14,6 +14,15 @@
  * must know: the mark word before the class word, and with it the header of an array.
  */
 
+/* Since JDK 24 a monitor's owner is a thread's id, and the hash is further up in the mark word. */
+#ifdef FAKE_JDK24
+#define FAKE_HASH_SHIFT 11
+#define FAKE_OWNER_TYPE "int64_t"
+#else
+#define FAKE_HASH_SHIFT 8
+#define FAKE_OWNER_TYPE NULL
+#endif
+
 typedef uint64_t oop; /* HotSpot's word; the address of an object, 0: null */
 
 struct symbol {

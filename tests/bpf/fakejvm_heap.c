@@ -291,7 +291,7 @@ void fake_put_u8(oop o, uint32_t offset, uint8_t value)
 
 void fake_put_hash(oop o, uint32_t hash)
 {
-	fake_put_u64(o, 0, (uint64_t)hash << 8 | 1);
+	fake_put_u64(o, 0, (uint64_t)hash << FAKE_HASH_SHIFT | 1);
 }
 
 /* A byte[], as arrayOopDesc: the length fills the gap behind a narrow class word, else it has a

@@ -91,7 +91,7 @@ static struct struct_entry structs[] = {
 	FIELD("OSThread", "_state", "ThreadState", osthread, state),
 	FIELD("ObjectMonitor", "_header", "markWord", object_monitor, header),
 	FIELD("ObjectMonitor", "_object", NULL, object_monitor, object),
-	FIELD("ObjectMonitor", "_owner", NULL, object_monitor, owner),
+	FIELD("ObjectMonitor", "_owner", FAKE_OWNER_TYPE, object_monitor, owner),
 	FIELD("JVMFlag", "_type", "int", jvm_flag, type),
 	FIELD("JVMFlag", "_name", "const char*", jvm_flag, name),
 	FIELD("JVMFlag", "_addr", NULL, jvm_flag, addr),
@@ -164,7 +164,7 @@ static struct int_entry ints[] = {
 };
 
 static struct long_entry longs[] = {
-	{8, "markWord::hash_shift", 0},
+	{FAKE_HASH_SHIFT, "markWord::hash_shift", 0},
 	{0x7fffffff, "markWord::hash_mask", 0},
 	{1, "markWord::unlocked_value", 0},
 	{3, "markWord::lock_mask", 0},

@@ -22,7 +22,7 @@ FAKE_SOURCES = ("fakejvm.c", "fakejvm_flood.c", "fakejvm_heap.c", "fakejvm_hooks
                 "fakejvm_tables.c")
 # The fake JVM as a stock one, and as patched ones: its folder in FAKE_DIR, and what it is built with.
 FAKE_VARIANTS = {"": [], "patched": ["-DFAKE_HOOKS=1"], "newer": ["-DFAKE_HOOKS=99"],
-                 "partial": ["-DFAKE_HOOKS=1", "-DFAKE_HOOKS_PARTIAL"]}
+                 "partial": ["-DFAKE_HOOKS=1", "-DFAKE_HOOKS_PARTIAL"], "jdk24": ["-DFAKE_JDK24"]}
 CFLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -D_GNU_SOURCE".split()
 DEADLINE_S = 60
 CAP_SYS_ADMIN, CAP_PERFMON, CAP_BPF = 21, 38, 39

@@ -10,9 +10,10 @@ U64_MAX = (1 << 64) - 1
 class Known(BpfTest):
     """A fake JVM with two threads and a lock, narrow pointers or not."""
     options = ()
+    variant = ""
 
     def start(self, *options):
-        fake = self.fake(*self.options, *options)
+        fake = self.fake(*self.options, *options, variant=self.variant)
         fake.thread("Thread A", id="a")
         fake.thread("Thread B", id="b")
         fake("class", "demo/LockA")
@@ -158,6 +159,22 @@ class Monitors(Known):
         fake("in", "b", "enter", "m")
         log = recorder.stop()
         self.assertEqual(log.locks()[log.one("monitor_contended_enter")["lock"]["id"]]["hash"], 0)
+
+    def test_a_jdk_that_keeps_thread_ids_in_its_monitors(self):
+        """JDK 24 and later: hashes are right, owners are not known, and the log says so."""
+        self.variant = "jdk24"
+        fake = self.start()
+        recorder = self.record(fake)
+        fake("owner", "m", "31")
+        fake("in", "b", "enter", "m")
+        log = recorder.stop()
+        enter = log.one("monitor_contended_enter")
+        lock = log.locks()[enter["lock"]["id"]]
+        self.assertEqual((lock["identity"], lock["hash"]), ("hash", 0x1234567))
+        self.assertEqual((enter["owner"], enter["owner_source"]), (None, "unresolved"))
+        self.assertIn("not resolved", log.header["facts"]["owner"])
+        self.assertTrue([n for n in log.of("note") if "owners of monitors are not resolved" in n["text"]])
+        self.assertIn("owners of monitors are not resolved", recorder.err)
 
     def test_class_names(self):
         names = ["demo/Übermut", "Top", "demo/Outer$Inner", "x/" + "n" * 400, "[Ljava/lang/String;"]

@@ -68,6 +68,7 @@ struct image_field {
 #member, offsetof(struct wire_code, member),                                       \
 			sizeof(((struct wire_code *)0)->member)                                    \
 	}
+#define IMAGE_ROW(type, name, from) IMAGE_FIELD(name),
 #define IMAGE_HEAP(i)                                                                              \
 	IMAGE_FIELD(heaps[i].low), IMAGE_FIELD(heaps[i].high), IMAGE_FIELD(heaps[i].segmap),       \
 		IMAGE_FIELD(heaps[i].segment_shift)
@@ -76,36 +77,8 @@ static const struct image_field image_fields[] = {
 	IMAGE_HEAP(0),
 	IMAGE_HEAP(1),
 	IMAGE_HEAP(2),
-	IMAGE_FIELD(interpreter_low),
-	IMAGE_FIELD(interpreter_high),
-	IMAGE_FIELD(call_stub_return),
-	IMAGE_FIELD(nmethod_vtable),
-	IMAGE_FIELD(libjvm_low),
+	WIRE_CODE_FIELDS(IMAGE_ROW) IMAGE_FIELD(libjvm_low),
 	IMAGE_FIELD(libjvm_high),
-	IMAGE_FIELD(heap_block_size),
-	IMAGE_FIELD(block_used),
-	IMAGE_FIELD(blob_frame_complete),
-	IMAGE_FIELD(blob_frame_size),
-	IMAGE_FIELD(blob_code_begin),
-	IMAGE_FIELD(blob_code_end),
-	IMAGE_FIELD(nmethod_compile_id),
-	IMAGE_FIELD(nmethod_entry_bci),
-	IMAGE_FIELD(nmethod_orig_pc_offset),
-	IMAGE_FIELD(nmethod_deopt),
-	IMAGE_FIELD(nmethod_deopt_mh),
-	IMAGE_FIELD(nmethod_verified_entry),
-	IMAGE_FIELD(method_const),
-	IMAGE_FIELD(const_size),
-	IMAGE_FIELD(const_code_size),
-	IMAGE_FIELD(thread_anchor),
-	IMAGE_FIELD(anchor_sp),
-	IMAGE_FIELD(anchor_pc),
-	IMAGE_FIELD(anchor_fp),
-	IMAGE_FIELD(call_wrapper_anchor),
-	IMAGE_FIELD(entry_call_wrapper),
-	IMAGE_FIELD(interpreter_sender_sp),
-	IMAGE_FIELD(interpreter_method),
-	IMAGE_FIELD(interpreter_bcp),
 	IMAGE_FIELD(ready),
 };
 

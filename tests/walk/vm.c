@@ -29,7 +29,7 @@ void die(const char *what, int err)
 	exit(2);
 }
 
-#define COPY(field) c->field = l->field
+#define COPY(type, name, from) c->name = (type)l->from;
 
 static void code_fill(struct wire_code *c, const struct code_layout *l)
 {
@@ -39,17 +39,7 @@ static void code_fill(struct wire_code *c, const struct code_layout *l)
 		c->heaps[i] =
 			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
 						l->heaps[i].segmap, l->heaps[i].segment_shift};
-	COPY(interpreter_low), COPY(interpreter_high), COPY(call_stub_return), COPY(nmethod_vtable);
-	COPY(heap_block_size), COPY(block_used), COPY(blob_frame_complete), COPY(blob_frame_size);
-	COPY(blob_code_begin), COPY(blob_code_end), COPY(nmethod_compile_id),
-		COPY(nmethod_entry_bci);
-	COPY(nmethod_orig_pc_offset), COPY(nmethod_deopt), COPY(nmethod_deopt_mh),
-		COPY(nmethod_verified_entry);
-	COPY(method_const), COPY(const_size), COPY(const_code_size);
-	COPY(anchor_sp), COPY(anchor_pc), COPY(anchor_fp), COPY(call_wrapper_anchor);
-	COPY(entry_call_wrapper), COPY(interpreter_sender_sp), COPY(interpreter_method),
-		COPY(interpreter_bcp);
-	c->thread_anchor = l->java_thread_anchor;
+	WIRE_CODE_FIELDS(COPY)
 	c->ready = 1;
 	jvm_libjvm_text(vm.jvm, &low, &high, &bias);
 	c->libjvm_low = low;

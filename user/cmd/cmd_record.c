@@ -353,6 +353,8 @@ static void tell_begin(const struct options *o, const struct recorder *r)
 		msg_warning("call chains are missing: the code of this JVM is not laid out "
 			    "as spoor knows it (OpenJDK 17): %s",
 			    recorder_stacks_missing(r));
+	if (recorder_owners_missing(r))
+		msg_warning("%s", recorder_owners_missing(r));
 	if (recorder_monitor_missing(r))
 		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
 	if (recorder_flag_left(r))

@@ -246,42 +246,13 @@ void programs_set_layout(struct programs *p)
 {
 	const struct jvm_layout *l = jvm_layout(p->j);
 	struct wire_layout *w = &p->skel->bss->layout;
-
-	w->java_thread_list = l->java_thread_list;
-	w->list_length = (__s32)l->threads_list_length;
-	w->list_threads = (__s32)l->threads_list_threads;
-	w->jt_osthread = (__s32)l->java_thread_osthread;
-	w->jt_thread_obj = (__s32)l->java_thread_thread_obj;
-	w->jt_stack_base = (__s32)l->java_thread_stack_base;
-	w->jt_stack_size = (__s32)l->java_thread_stack_size;
-	w->jt_state = l->java_thread_state;
-	w->os_thread_id = (__s32)l->osthread_thread_id;
-	w->mon_header = (__s32)l->monitor_header;
-	w->mon_object = (__s32)l->monitor_object;
-	w->mon_owner = (__s32)l->monitor_owner;
-	w->oop_mark = (__s32)l->oop_mark;
-	w->oop_klass = (__s32)l->oop_klass;
-	w->klass_name = (__s32)l->klass_name;
-	w->symbol_length = (__s32)l->symbol_length;
-	w->symbol_body = (__s32)l->symbol_body;
-	w->narrow_klass_base = l->narrow_klass_base;
-	w->narrow_klass_shift = l->narrow_klass_shift;
-	w->narrow_oop_base = l->narrow_oop_base;
-	w->narrow_oop_shift = l->narrow_oop_shift;
-	w->compressed_klass = l->compressed_klass;
-	w->compressed_oops = l->compressed_oops;
-	w->thread_park_blocker = l->thread_park_blocker;
-	w->thread_eetop = l->thread_eetop;
-	w->aos_owner = l->aos_owner;
-	w->aqs_state = l->aqs_state;
-	w->rrwl_first_reader = l->rrwl_first_reader;
-	w->aos_super_check = (__s32)l->aos_super_check_offset;
-	w->rrwl_super_check = (__s32)l->rrwl_sync_super_check_offset;
 	/* Classes that were told before these were known are told again, with their flags. */
-	if (w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass)
+	bool classes = w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass;
+
+#define COPY(type, name, from) w->name = (type)l->from;
+	WIRE_LAYOUT_FIELDS(COPY)
+	if (classes)
 		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
-	w->aos_klass = l->aos_klass;
-	w->rrwl_klass = l->rrwl_sync_klass;
 	__atomic_store_n(&w->ready, l->ready, __ATOMIC_RELEASE);
 }
 
@@ -298,37 +269,11 @@ void programs_set_code(struct programs *p)
 		w->heaps[i] =
 			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
 						l->heaps[i].segmap, l->heaps[i].segment_shift};
-	w->interpreter_low = l->interpreter_low;
-	w->interpreter_high = l->interpreter_high;
-	w->call_stub_return = l->call_stub_return;
-	w->nmethod_vtable = l->nmethod_vtable;
+	WIRE_CODE_FIELDS(COPY)
+#undef COPY
 	jvm_libjvm_text(p->j, &low, &high, &bias);
 	w->libjvm_low = low;
 	w->libjvm_high = high;
-	w->heap_block_size = l->heap_block_size;
-	w->block_used = l->block_used;
-	w->blob_frame_complete = l->blob_frame_complete;
-	w->blob_frame_size = l->blob_frame_size;
-	w->blob_code_begin = l->blob_code_begin;
-	w->blob_code_end = l->blob_code_end;
-	w->nmethod_compile_id = l->nmethod_compile_id;
-	w->nmethod_entry_bci = l->nmethod_entry_bci;
-	w->nmethod_orig_pc_offset = l->nmethod_orig_pc_offset;
-	w->nmethod_deopt = l->nmethod_deopt;
-	w->nmethod_deopt_mh = l->nmethod_deopt_mh;
-	w->nmethod_verified_entry = l->nmethod_verified_entry;
-	w->method_const = l->method_const;
-	w->const_size = l->const_size;
-	w->const_code_size = l->const_code_size;
-	w->thread_anchor = l->java_thread_anchor;
-	w->anchor_sp = l->anchor_sp;
-	w->anchor_pc = l->anchor_pc;
-	w->anchor_fp = l->anchor_fp;
-	w->call_wrapper_anchor = l->call_wrapper_anchor;
-	w->entry_call_wrapper = l->entry_call_wrapper;
-	w->interpreter_sender_sp = l->interpreter_sender_sp;
-	w->interpreter_method = l->interpreter_method;
-	w->interpreter_bcp = l->interpreter_bcp;
 	__atomic_store_n(&w->ready, 1, __ATOMIC_RELEASE);
 }
 

@@ -39,13 +39,13 @@
 #include "record/flight/dumps.h"
 #include "record/kernel/hooks.h"
 #include "record/kernel/programs.h"
-#include "record/session/vouched_facts.h"
 #include "record/session/host.h"
 #include "record/session/limits.h"
 #include "record/session/log_error.h"
 #include "record/session/monitor_flag.h"
 #include "record/session/notes.h"
 #include "record/session/recorder.h"
+#include "record/session/vouched_facts.h"
 #include "steal/procstat.h"
 
 #define POLL_MS 50       /* how long a record may lie in the ring */
@@ -238,7 +238,7 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		(json_int_t)o->window_ns, "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
 		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
 		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
-		facts_describe(r->patched));
+		facts_describe(r->patched, jvm_layout(r->j)->monitor_owner_is_id));
 }
 
 static int create_flight(struct recorder *r, const struct recorder_options *o,
@@ -542,6 +542,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
+	if (recorder_owners_missing(r))
+		notes_write(r->w, NOTE_LEVEL_WARNING, recorder_owners_missing(r));
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
 	programs_look_for_marks(r->p, notes_marks, r->w);
@@ -698,6 +700,14 @@ const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t 
 const char *recorder_stacks_missing(const struct recorder *r)
 {
 	return r->without_stacks ? NULL : r->no_stacks;
+}
+
+const char *recorder_owners_missing(const struct recorder *r)
+{
+	return !jvm_layout(r->j)->monitor_owner_is_id
+		       ? NULL
+		       : "owners of monitors are not resolved: this JVM (JDK 24 or later) keeps "
+			 "thread ids in its monitors, which spoor does not know yet";
 }
 
 const char *recorder_monitor_why(const struct recorder *r)

@@ -92,6 +92,8 @@ const char *recorder_monitor_why(const struct recorder *r);
 const char *recorder_hooks_unused(const struct recorder *r);
 /* Why call chains are missing: static text; NULL: they are not, or nobody wants them. */
 const char *recorder_stacks_missing(const struct recorder *r);
+/* Why nobody is known to own a monitor; NULL: owners are resolved. */
+const char *recorder_owners_missing(const struct recorder *r);
 
 /*
  * Detaches, puts the flag back, drains, writes the last samples and the end, closes. 0 or the first

@@ -1,28 +1,36 @@
 #include "record/session/vouched_facts.h"
 
-json_t *facts_describe(bool patched)
+/* Of a stock JVM: from where the owner of a lock is known. */
+static const char owners_read[] =
+	"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of blocking; "
+	"between two observations the holder is inferred";
+static const char owners_are_ids[] = "monitors: not resolved, this JVM keeps thread ids in them; "
+				     "java.util.concurrent: read from "
+				     "the lock's owner field at the moment of blocking";
+
+static json_t *of_stock(bool monitors_have_ids)
+{
+	return json_pack("{s:s, s:s, s:s}", "owner",
+			 monitors_have_ids ? owners_are_ids : owners_read, "monitor_exit",
+			 "partial: a stock JVM reports 20-100 % of the releases of contended "
+			 "monitors",
+			 "lock_identity",
+			 "identity hash where the object has one, else ObjectMonitor, else address "
+			 "(inferred)");
+}
+
+json_t *facts_describe(bool patched, bool monitors_have_ids)
 {
 	if (!patched)
-		return json_pack(
-			"{s:s, s:s, s:s}", "owner",
-			"read from ObjectMonitor::_owner, or the lock's owner field, at the moment "
-			"of blocking; between two observations the holder is inferred",
-			"monitor_exit",
-			"partial: a stock JVM reports 20-100 % of the releases of contended "
-			"monitors",
-			"lock_identity",
-			"identity hash where the object has one, else ObjectMonitor, else address "
-			"(inferred)");
+		return of_stock(monitors_have_ids);
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s}", "owner",
 		"monitors: exact, every release while a thread is blocked tells since when it was "
 		"held and from where; java.util.concurrent: read from the lock's owner field at "
-		"the "
-		"moment of blocking",
+		"the moment of blocking",
 		"monitor_exit",
 		"complete: each release of a monitor for which a thread is blocked, in storms "
-		"folded "
-		"into sums",
+		"folded into sums",
 		"lock_identity",
 		"identity hash; one number per class where so many were parked on that "
 		"a note says so",
