@@ -1,4 +1,4 @@
-# spoor: setup demo all test fuzz lint format jvm bench install; V=1 shows commands, O= names the build folder, SAN=1 adds ASan
+# spoor: setup demo all test soak fuzz lint format jvm bench install uninstall dist; V=1 shows commands, O= names the build folder, SAN=1 adds ASan
 # and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none: they do without).
 O ?= build
 V ?= 0
@@ -61,7 +61,7 @@ READER_FUZZ := report export
 .SECONDARY:
 
 .PHONY: all setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jvm jvm-setup jvm-clean bench bench-programs \
-	steal-lab install clean FORCE
+	steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
 
@@ -244,6 +244,15 @@ $(O)/spoor-mark.jar: $(shell find jvm-hooks/mark -type f)
 	@echo "  JAR   $@"
 	$(Q)mkdir -p $(@D) && CC="$(CC)" JAVAC="$(JAVAC)" sh jvm-hooks/mark/build $@ $(O)/mark
 
+# What takes long: run before a release (docs/testing.md).
+soak: setup
+	$(Q)$(MAKE) --no-print-directory all fake
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 all
+	$(Q)$(PYTHON) tests/soak/reproducible.py
+	$(Q)$(PYTHON) tests/soak/fuzz_memory.py --seconds 1800
+	$(Q)$(PYTHON) tests/soak/fuzz_logs.py --seconds 1800
+	$(Q)$(PYTHON) tests/soak/fail_each.py --step 5
+
 lint:
 	$(Q)$(PYTHON) tests/run --build $(O) lint
 
@@ -289,10 +298,31 @@ $(O)/tests/fuzz/%_corpus: $(O)/tests/fuzz/%_fuzz.o $(O)/tests/fuzz/corpus_main.o
 	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(O)/libspoor.a $(LIBS_LOG) $(LIBS_ELF) -lm
 $(READER_FUZZ:%=$(O)/tests/fuzz/%_corpus): $(READER_SRCS:%.c=$(O)/%.o)
 
-install: all
-	install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor
+VERSION := $(shell sed -n 's/^.define SPOOR_VERSION "\(.*\)"/\1/p' user/base/version.h)
+MAN := $(wildcard docs/man/*.1)
+# What is installed: each file, and where.
+INSTALLED := bin/spoor $(MAN:docs/man/%=share/man/man1/%) share/bash-completion/completions/spoor \
+	share/java/spoor-mark.jar share/spoor/systemd/spoor@.service
+install: all mark $(O)/spoor.bash
+	$(Q)install -D $(O)/spoor $(DESTDIR)$(PREFIX)/bin/spoor
+	$(Q)for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$m); done
+	$(Q)install -D -m 644 $(O)/spoor.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spoor
+	$(Q)install -D -m 644 $(O)/spoor-mark.jar $(DESTDIR)$(PREFIX)/share/java/spoor-mark.jar
 	$(Q)install -D -m 644 deploy/systemd/spoor@.service $(DESTDIR)$(PREFIX)/share/spoor/systemd/spoor@.service
-	$(Q)for m in docs/man/*.1; do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$$(basename $$m); done
+	$(Q)printf '  INST  %s\n' $(INSTALLED:%=$(DESTDIR)$(PREFIX)/%)
+
+uninstall:
+	$(Q)rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/%)
+	$(Q)rmdir -p --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/share/spoor/systemd 2>/dev/null || :
+
+# Completion of options, as the program's own --help has them.
+$(O)/spoor.bash: $(O)/spoor deploy/completion/bash.py
+	$(Q)$(PYTHON) deploy/completion/bash.py $(O)/spoor >$@
+
+# The tree of the last commit; the same commit gives the same bytes.
+dist:
+	$(Q)git archive --format=tar --prefix=spoor-$(VERSION)/ HEAD | gzip -9n >spoor-$(VERSION).tar.gz
+	@echo "  DIST  spoor-$(VERSION).tar.gz"
 
 # But not the patched JVM, which takes long to build: rm -rf $(O).
 clean:
