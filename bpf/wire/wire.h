@@ -8,58 +8,9 @@
 #define WIRE_CPUS_MAX 1024
 
 enum wire_kind {
-	WIRE_NONE,
-	WIRE_THREAD,      /* struct wire_thread: the kernel's side of a thread */
-	WIRE_THREAD_JAVA, /* struct wire_thread_java: a Java thread starts, with its Java side */
-	WIRE_THREAD_STOP, /* struct wire_head: a Java thread stops */
-	WIRE_THREAD_END,  /* struct wire_sample: the task ends */
-	WIRE_THREAD_SAMPLE,
-	WIRE_CLASS,         /* struct wire_class */
-	WIRE_MONITOR_ENTER, /* struct wire_lock, whole */
-	WIRE_MONITOR_ENTERED,
-	WIRE_MONITOR_OWNER_SEEN,
-	WIRE_PARK_BEGIN,
-	WIRE_PARK_END,
-	WIRE_MONITOR_EXIT, /* struct wire_lock up to .owner */
-	WIRE_MONITOR_WAIT_BEGIN,
-	WIRE_MONITOR_WAIT_END,
-	WIRE_MONITOR_NOTIFY,
-	WIRE_UNPARK,   /* struct wire_unpark */
-	WIRE_GC_BEGIN, /* struct wire_head */
-	WIRE_GC_END,
-	WIRE_GC_POOL,         /* struct wire_pool */
-	WIRE_SAFEPOINT_BEGIN, /* struct wire_head */
-	WIRE_SAFEPOINT_END,
-	WIRE_VMOP_REQUEST, /* struct wire_vmop */
-	WIRE_VMOP_BEGIN,
-	WIRE_VMOP_END,
-	WIRE_STACK,       /* struct wire_stack (wire_stack.h), up to its last frame */
-	WIRE_NATIVE,      /* struct wire_native */
-	WIRE_OWNER_STACK, /* struct wire_owner_stack */
-	/* From the probes of a patched JVM (wire_exact.h): struct wire_exact, whole */
-	WIRE_EXACT_ENTER,
-	WIRE_EXACT_ENTERED,
-	WIRE_EXACT_PARK_BEGIN,
-	WIRE_EXACT_PARK_END,
-	WIRE_EXACT_INFLATE, /* struct wire_exact up to .owner */
-	WIRE_EXACT_DEFLATE,
-	WIRE_EXACT_EXIT,
-	WIRE_EXACT_WAIT_BEGIN,
-	WIRE_EXACT_WAIT_END,
-	WIRE_EXACT_NOTIFY,
-	WIRE_EXACT_UNPARK,
-	WIRE_EXACT_FOLD,       /* struct wire_fold */
-	WIRE_COLLECTION_BEGIN, /* struct wire_collection */
-	WIRE_COLLECTION_END,   /* ... up to .collector */
-	WIRE_PHASE_BEGIN,      /* struct wire_phase */
-	WIRE_PHASE_END,
-	WIRE_SAFEPOINT, /* struct wire_safepoint */
-	/* wire_states.h */
-	WIRE_OFF_CPU,    /* struct wire_off_cpu */
-	WIRE_THEFT,      /* struct wire_theft */
-	WIRE_SPAN_BEGIN, /* struct wire_span */
-	WIRE_SPAN_END,   /* ... up to .name_length */
-	WIRE_RENAME,     /* struct wire_span */
+#define KIND(name, size, event) WIRE_##name,
+#include "bpf/wire/kinds.def"
+#undef KIND
 	WIRE_KIND_COUNT,
 };
 

@@ -101,7 +101,7 @@ def includes_point_down(tree):
 
 def is_face(path):
     name = os.path.basename(path)
-    return name[:-2] in ROOMS[room_of(path)][2].split()
+    return os.path.splitext(name)[0] in ROOMS[room_of(path)][2].split()
 
 
 def is_within(room, other):

@@ -22,8 +22,8 @@ class Install(unittest.TestCase):
 
     def make(self, target):
         environ = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
-        done = subprocess.run(["make", "-s", f"O={os.path.relpath(BUILD, ROOT)}", f"DESTDIR={self.folder}", "PREFIX=/usr", target], cwd=ROOT,
-                              capture_output=True, text=True, env=environ)
+        given = [f"O={os.path.relpath(BUILD, ROOT)}", f"DESTDIR={self.folder}", "PREFIX=/usr"]
+        done = subprocess.run(["make", "-s", *given, target], cwd=ROOT, capture_output=True, text=True, env=environ)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def files(self):
@@ -32,7 +32,8 @@ class Install(unittest.TestCase):
 
     def completions(self, *words):
         script = os.path.join(self.folder, "usr/share/bash-completion/completions/spoor")
-        lines = f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _spoor; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        lines = (f'. {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _spoor; '
+                 'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", lines, "bash", "spoor", *words], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.split()
@@ -51,16 +52,17 @@ class Install(unittest.TestCase):
         self.assertEqual(self.completions("report", "--fo"), ["--force", "--format="])
         self.assertEqual(self.completions("report", "--format", "=", "j"), ["json"])
         self.assertEqual(self.completions("export", "-t", "s"), ["speedscope"])
-        for name in subprocess.run([program, "record", "--help"], capture_output=True, text=True,
-                                   check=True).stdout.split():
+        told = subprocess.run([program, "record", "--help"], capture_output=True, text=True, check=True).stdout
+        for name in told.split():
             if re.fullmatch(r"--[a-z][a-z-]+", name):
                 self.assertIn(name, [c.rstrip("=") for c in self.completions("record", name)])
         self.make("uninstall")
         self.assertEqual(self.files(), [])
 
     def test_the_version_is_in_one_place(self):
-        done = subprocess.run(["git", "grep", "-lF", version(), "--", "Makefile", "user", "docs", "deploy", "README.md"],
-                              cwd=ROOT, capture_output=True, text=True)
+        places = ["Makefile", "user", "docs", "deploy", "README.md"]
+        done = subprocess.run(["git", "grep", "-lF", version(), "--", *places], cwd=ROOT, capture_output=True,
+                              text=True)
         self.assertEqual(done.stdout.split(), ["user/base/version.h"])
 
 

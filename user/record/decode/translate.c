@@ -525,70 +525,65 @@ static void exact(struct translate *t, const void *record)
 	translate_exact_record(t->exact, record);
 }
 
-struct kind {
-	void (*translate)(struct translate *, const void *);
-	size_t size;
+/* Those that are missing are not for the log as they are: see translate_record(), recorder.c. */
+static void (*const handlers[WIRE_KIND_COUNT])(struct translate *, const void *) = {
+	[WIRE_THREAD] = thread,
+	[WIRE_THREAD_JAVA] = thread_java,
+	[WIRE_THREAD_STOP] = thread_stop,
+	[WIRE_THREAD_END] = sample,
+	[WIRE_THREAD_SAMPLE] = sample,
+	[WIRE_CLASS] = class,
+	[WIRE_MONITOR_ENTER] = monitor_enter,
+	[WIRE_MONITOR_ENTERED] = monitor_enter,
+	[WIRE_MONITOR_OWNER_SEEN] = monitor_owner_seen,
+	[WIRE_PARK_BEGIN] = park_begin,
+	[WIRE_PARK_END] = park_end,
+	[WIRE_MONITOR_EXIT] = monitor_exit,
+	[WIRE_MONITOR_WAIT_BEGIN] = monitor_wait,
+	[WIRE_MONITOR_WAIT_END] = monitor_exit,
+	[WIRE_MONITOR_NOTIFY] = monitor_notify,
+	[WIRE_UNPARK] = unpark,
+	[WIRE_GC_BEGIN] = gc_begin,
+	[WIRE_GC_END] = gc_end,
+	[WIRE_GC_POOL] = gc_pool,
+	[WIRE_SAFEPOINT_BEGIN] = plain,
+	[WIRE_SAFEPOINT_END] = plain,
+	[WIRE_VMOP_REQUEST] = vmop,
+	[WIRE_VMOP_BEGIN] = vmop,
+	[WIRE_VMOP_END] = vmop,
+	[WIRE_OWNER_STACK] = owner_stack,
+	[WIRE_EXACT_ENTER] = exact,
+	[WIRE_EXACT_ENTERED] = exact,
+	[WIRE_EXACT_PARK_BEGIN] = exact,
+	[WIRE_EXACT_PARK_END] = exact,
+	[WIRE_EXACT_INFLATE] = exact,
+	[WIRE_EXACT_DEFLATE] = exact,
+	[WIRE_EXACT_EXIT] = exact,
+	[WIRE_EXACT_WAIT_BEGIN] = exact,
+	[WIRE_EXACT_WAIT_END] = exact,
+	[WIRE_EXACT_NOTIFY] = exact,
+	[WIRE_EXACT_UNPARK] = exact,
+	[WIRE_EXACT_FOLD] = exact,
+	[WIRE_COLLECTION_BEGIN] = exact,
+	[WIRE_COLLECTION_END] = exact,
+	[WIRE_PHASE_BEGIN] = exact,
+	[WIRE_PHASE_END] = exact,
+	[WIRE_SAFEPOINT] = exact,
+	[WIRE_OFF_CPU] = off_cpu,
+	[WIRE_THEFT] = theft,
+	[WIRE_SPAN_BEGIN] = span,
+	[WIRE_SPAN_END] = span_end,
+	[WIRE_RENAME] = span,
+};
+
+static const struct kind {
+	size_t size; /* at least */
 	uint16_t event;
+} kinds[] = {
+#define KIND(name, size, event) [WIRE_##name] = {size, event},
+#include "bpf/wire/kinds.def"
+#undef KIND
 };
-
-static const struct kind kinds[] = {
-	[WIRE_NONE] = {NULL, 0, 0},
-	[WIRE_THREAD] = {thread, sizeof(struct wire_thread), EVENT_THREAD},
-	[WIRE_THREAD_JAVA] = {thread_java, sizeof(struct wire_thread_java), EVENT_THREAD_START},
-	[WIRE_THREAD_STOP] = {thread_stop, sizeof(struct wire_head), 0},
-	[WIRE_THREAD_END] = {sample, sizeof(struct wire_sample), EVENT_THREAD_END},
-	[WIRE_THREAD_SAMPLE] = {sample, sizeof(struct wire_sample), EVENT_THREAD_SAMPLE},
-	[WIRE_CLASS] = {class, sizeof(struct wire_class), EVENT_CLASS},
-	[WIRE_MONITOR_ENTER] = {monitor_enter, sizeof(struct wire_lock),
-				EVENT_MONITOR_CONTENDED_ENTER},
-	[WIRE_MONITOR_ENTERED] = {monitor_enter, sizeof(struct wire_lock),
-				  EVENT_MONITOR_CONTENDED_ENTERED},
-	[WIRE_MONITOR_OWNER_SEEN] = {monitor_owner_seen, sizeof(struct wire_lock),
-				     EVENT_MONITOR_OWNER_SEEN},
-	[WIRE_PARK_BEGIN] = {park_begin, sizeof(struct wire_lock), EVENT_PARK_BEGIN},
-	[WIRE_PARK_END] = {park_end, sizeof(struct wire_lock), EVENT_PARK_END},
-	[WIRE_MONITOR_EXIT] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_CONTENDED_EXIT},
-	[WIRE_MONITOR_WAIT_BEGIN] = {monitor_wait, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_BEGIN},
-	[WIRE_MONITOR_WAIT_END] = {monitor_exit, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_END},
-	[WIRE_MONITOR_NOTIFY] = {monitor_notify, WIRE_LOCK_SHORT, EVENT_MONITOR_NOTIFY},
-	[WIRE_UNPARK] = {unpark, sizeof(struct wire_unpark), EVENT_UNPARK},
-	[WIRE_GC_BEGIN] = {gc_begin, sizeof(struct wire_head), EVENT_GC_BEGIN},
-	[WIRE_GC_END] = {gc_end, sizeof(struct wire_head), EVENT_GC_END},
-	[WIRE_GC_POOL] = {gc_pool, sizeof(struct wire_pool), EVENT_GC_POOL},
-	[WIRE_SAFEPOINT_BEGIN] = {plain, sizeof(struct wire_head), EVENT_SAFEPOINT_BEGIN},
-	[WIRE_SAFEPOINT_END] = {plain, sizeof(struct wire_head), EVENT_SAFEPOINT_END},
-	[WIRE_VMOP_REQUEST] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_REQUEST},
-	[WIRE_VMOP_BEGIN] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_BEGIN},
-	[WIRE_VMOP_END] = {vmop, sizeof(struct wire_vmop), EVENT_VM_OPERATION_END},
-	/* Of no fixed length, and not for the log: see translate_record() and the recorder. */
-	[WIRE_STACK] = {NULL, 0, EVENT_STACK},
-	[WIRE_NATIVE] = {NULL, 0, 0},
-	[WIRE_OWNER_STACK] = {owner_stack, sizeof(struct wire_owner_stack), EVENT_OWNER_STACK},
-	[WIRE_EXACT_ENTER] = {exact, sizeof(struct wire_exact), EVENT_MONITOR_CONTENDED_ENTER},
-	[WIRE_EXACT_ENTERED] = {exact, sizeof(struct wire_exact), EVENT_MONITOR_CONTENDED_ENTERED},
-	[WIRE_EXACT_PARK_BEGIN] = {exact, sizeof(struct wire_exact), EVENT_PARK_BEGIN},
-	[WIRE_EXACT_PARK_END] = {exact, sizeof(struct wire_exact), EVENT_PARK_END},
-	[WIRE_EXACT_INFLATE] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_INFLATE},
-	[WIRE_EXACT_DEFLATE] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_DEFLATE},
-	[WIRE_EXACT_EXIT] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_CONTENDED_EXIT},
-	[WIRE_EXACT_WAIT_BEGIN] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_WAIT_BEGIN},
-	[WIRE_EXACT_WAIT_END] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_WAIT_END},
-	[WIRE_EXACT_NOTIFY] = {exact, WIRE_EXACT_SHORT, EVENT_MONITOR_NOTIFY},
-	[WIRE_EXACT_UNPARK] = {exact, WIRE_EXACT_SHORT, EVENT_UNPARK},
-	[WIRE_EXACT_FOLD] = {exact, sizeof(struct wire_fold), EVENT_MONITOR_FOLD},
-	[WIRE_COLLECTION_BEGIN] = {exact, sizeof(struct wire_collection), EVENT_COLLECTION_BEGIN},
-	[WIRE_COLLECTION_END] = {exact, WIRE_COLLECTION_SHORT, EVENT_COLLECTION_END},
-	[WIRE_PHASE_BEGIN] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_BEGIN},
-	[WIRE_PHASE_END] = {exact, sizeof(struct wire_phase), EVENT_GC_PHASE_END},
-	[WIRE_SAFEPOINT] = {exact, sizeof(struct wire_safepoint), EVENT_SAFEPOINT},
-	[WIRE_OFF_CPU] = {off_cpu, sizeof(struct wire_off_cpu), EVENT_OFF_CPU},
-	[WIRE_THEFT] = {theft, sizeof(struct wire_theft), EVENT_THEFT},
-	[WIRE_SPAN_BEGIN] = {span, sizeof(struct wire_span), EVENT_SPAN_BEGIN},
-	[WIRE_SPAN_END] = {span_end, WIRE_SPAN_SHORT, EVENT_SPAN_END},
-	[WIRE_RENAME] = {span, sizeof(struct wire_span), EVENT_THREAD_RENAME},
-};
-
-_Static_assert(sizeof(kinds) / sizeof(*kinds) == WIRE_KIND_COUNT, "one row per kind");
 
 void translate_record(struct translate *t, const void *record, size_t size)
 {
@@ -596,12 +591,12 @@ void translate_record(struct translate *t, const void *record, size_t size)
 
 	if (size >= sizeof(*h) && h->kind == WIRE_STACK && chains_add(t->to.chains, record, size))
 		return;
-	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !kinds[h->kind].translate ||
+	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !handlers[h->kind] ||
 	    size < kinds[h->kind].size) {
 		t->unknown++;
 		return;
 	}
-	kinds[h->kind].translate(t, record);
+	handlers[h->kind](t, record);
 }
 
 uint32_t translate_lost(const struct translate *t, uint16_t event)

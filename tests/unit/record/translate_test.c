@@ -1,0 +1,314 @@
+/* record/decode/translate.c: ring records to events, through the log and its reader. */
+#include <linux/types.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_exact.h"
+#include "bpf/wire/wire_stack.h"
+#include "bpf/wire/wire_states.h"
+#include "log/format/event.h"
+#include "log/read/reader.h"
+#include "log/write/writer.h"
+#include "record/decode/chains.h"
+#include "record/decode/ids.h"
+#include "record/decode/translate.h"
+#include "tests/unit/alloc_fail.h"
+
+#define RECORD_MAX 4096
+#define EVENTS_MAX 64
+
+static const size_t sizes[] = {
+#define KIND(name, size, event) [WIRE_##name] = size,
+#include "bpf/wire/kinds.def"
+#undef KIND
+};
+
+struct decoder {
+	char path[64];
+	struct log_writer *w;
+	struct ids *ids;
+	struct chains *chains;
+	struct translate *t;
+	uint32_t epoch;
+};
+
+static void decoder_close(struct decoder *d)
+{
+	translate_free(d->t);
+	chains_free(d->chains);
+	ids_free(d->ids);
+	d->t = NULL;
+	d->chains = NULL;
+	d->ids = NULL;
+}
+
+static int decoder_open(struct decoder *d)
+{
+	struct log_writer_options options = {.path = d->path, .overwrite = true};
+	json_t *header = json_object();
+	int err;
+
+	snprintf(d->path, sizeof(d->path), "/tmp/translate_test.%d.spoor", getpid());
+	err = header ? log_writer_open(&options, header, &d->w) : -ENOMEM;
+	json_decref(header);
+	if (!err)
+		err = ids_new(d->w, NULL, &d->ids);
+	if (!err)
+		err = chains_new(d->w, NULL, &d->epoch, &d->chains);
+	if (!err)
+		err = translate_new(d->ids, d->chains, d->w, &d->t);
+	return err;
+}
+
+/* Events of the log but definitions, with their numbers; texts are those of the last event. */
+static unsigned decoder_read(struct decoder *d, struct event *ret)
+{
+	struct log_reader *r;
+	const struct event *e;
+	unsigned count = 0;
+
+	translate_flush(d->t, UINT64_MAX);
+	assert_int_equal(ids_error(d->ids) | chains_error(d->chains), 0);
+	decoder_close(d);
+	assert_int_equal(log_writer_close(d->w), 0);
+	assert_int_equal(log_reader_open(d->path, &r), 0);
+	while (log_reader_next(r, &e) == 1) {
+		if (e->id == EVENT_THREAD || e->id == EVENT_CLASS || e->id == EVENT_LOCK ||
+		    e->id == EVENT_STRING || e->id == EVENT_END)
+			continue;
+		assert_true(count < EVENTS_MAX);
+		ret[count++] = *e;
+	}
+	log_reader_close(r);
+	unlink(d->path);
+	return count;
+}
+
+static void begin(struct decoder *d)
+{
+	*d = (struct decoder){0};
+	assert_int_equal(decoder_open(d), 0);
+}
+
+static struct wire_head head_of(unsigned kind, uint32_t tid, uint64_t time_ns)
+{
+	return (struct wire_head){.kind = (__u16)kind, .tid = tid, .time_ns = time_ns};
+}
+
+#define COUNTERS(n)                                                                                \
+	{                                                                                          \
+		.cpu_ns = (n) + 1, .stolen_ns = (n) + 2, .runnable_ns = (n) + 4,                   \
+		.throttled_ns = (n) + 3                                                            \
+	}
+
+static void a_contention(void **state)
+{
+	const struct wire_lock enter = {.head = head_of(WIRE_MONITOR_ENTER, 7, 1000),
+					.self = COUNTERS(100),
+					.object = 0x1000,
+					.handle = 0x20,
+					.hash = 0x123,
+					.owner = COUNTERS(200),
+					.owner_doing_ns = 55,
+					.owner_tid = 8,
+					.owner_source = WIRE_OWNER_JAVA_THREAD,
+					.owner_doing = WIRE_BLOCKED_PARK};
+	struct wire_lock entered = enter;
+	struct event e[EVENTS_MAX];
+	struct decoder d;
+
+	(void)state;
+	begin(&d);
+	entered.head = head_of(WIRE_MONITOR_ENTERED, 7, 2000);
+	translate_record(d.t, &enter, sizeof(enter));
+	translate_record(d.t, &entered, sizeof(entered));
+	assert_true(translate_contended(d.t));
+	assert_false(translate_contended(d.t));
+	assert_int_equal(translate_unknown(d.t), 0);
+	assert_int_equal(decoder_read(&d, e), 2);
+	assert_int_equal(e[0].id, EVENT_MONITOR_CONTENDED_ENTER);
+	assert_int_equal(e[0].time_ns, 1000);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_CPU_NS].u, 101);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_STOLEN_NS].u, 102);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_RUNNABLE_NS].u, 104);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_THROTTLED_NS].u, 103);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_OWNER_CPU_NS].u, 201);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_OWNER_DOING].u, BLOCKED_REASON_PARK);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_OWNER_DOING_NS].u, 55);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u, OWNER_SOURCE_JAVA_THREAD);
+	assert_int_not_equal(e[0].v[MONITOR_CONTENDED_ENTER_OWNER].u, e[0].thread);
+	assert_int_equal(e[1].id, EVENT_MONITOR_CONTENDED_ENTERED);
+	assert_int_equal(e[1].thread, e[0].thread);
+	assert_int_equal(e[1].v[MONITOR_CONTENDED_ENTERED_LOCK].u,
+			 e[0].v[MONITOR_CONTENDED_ENTER_LOCK].u);
+}
+
+static void a_sample_and_a_span(void **state)
+{
+	struct wire_sample sample = {.head = head_of(WIRE_THREAD_SAMPLE, 7, 1000),
+				     .self = {.counters = COUNTERS(10), .blocked_ns = 77}};
+	struct wire_span span = {.head = head_of(WIRE_SPAN_BEGIN, 7, 2000),
+				 .self = {.counters = COUNTERS(20)},
+				 .name_length = 3,
+				 .name = "GET"};
+	struct event e[EVENTS_MAX];
+	struct decoder d;
+
+	(void)state;
+	begin(&d);
+	for (int i = 1; i < WIRE_REASON_COUNT; i++)
+		sample.self.reason_ns[i] = (__u64)i;
+	translate_record(d.t, &sample, sizeof(sample));
+	translate_record(d.t, &span, sizeof(span));
+	span.head = head_of(WIRE_SPAN_END, 7, 3000);
+	translate_record(d.t, &span, WIRE_SPAN_SHORT);
+	assert_int_equal(decoder_read(&d, e), 3);
+	assert_int_equal(e[0].id, EVENT_THREAD_SAMPLE);
+	assert_int_equal(e[0].v[THREAD_SAMPLE_CPU_NS].u, 11);
+	assert_int_equal(e[0].v[THREAD_SAMPLE_BLOCKED_NS].u, 77);
+	assert_int_equal(e[0].v[THREAD_SAMPLE_LOCK_NS].u, WIRE_BLOCKED_LOCK);
+	assert_int_equal(e[0].v[THREAD_SAMPLE_PAUSE_NS].u, WIRE_BLOCKED_PAUSE);
+	assert_int_equal(e[1].id, EVENT_SPAN_BEGIN);
+	assert_int_equal(e[1].v[SPAN_BEGIN_CPU_NS].u, 21);
+	assert_int_not_equal(e[1].v[SPAN_BEGIN_NAME].u, 0);
+	assert_int_equal(e[2].id, EVENT_SPAN_END);
+	assert_int_equal(e[2].time_ns, 3000);
+}
+
+/* Each kind, with only its least size, is read within it (ASan), and gives no event but its own. */
+static void every_kind_of_its_least_size(void **state)
+{
+	(void)state;
+	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT; kind++) {
+		struct event e[EVENTS_MAX];
+		struct wire_head *record;
+		struct decoder d;
+		unsigned count;
+
+		if (kind == WIRE_STACK || kind == WIRE_NATIVE)
+			continue;
+		begin(&d);
+		record = calloc(1, sizes[kind]);
+		assert_non_null(record);
+		*record = head_of(kind, 7, 1000);
+		translate_record(d.t, record, sizes[kind]);
+		free(record);
+		assert_int_equal(translate_unknown(d.t), 0);
+		count = decoder_read(&d, e);
+		for (unsigned i = 0; i < count; i++)
+			assert_int_equal(e[i].id, translate_event_of(kind));
+	}
+}
+
+/* Whatever the rest of a record holds, all ones or any bytes, what comes of it can be read. */
+static void any_bytes(void **state)
+{
+	unsigned char record[RECORD_MAX];
+	struct event e[EVENTS_MAX];
+	uint32_t random = 1;
+
+	(void)state;
+	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT; kind++) {
+		for (unsigned n = 0; n < 8; n++) {
+			struct wire_head *h = (struct wire_head *)record;
+			struct decoder d;
+
+			begin(&d);
+			for (size_t i = 0; i < sizeof(record); i++) {
+				random = random * 1103515245 + 12345;
+				record[i] = n ? (unsigned char)(random >> 16) : 0xff;
+			}
+			h->kind = (__u16)kind;
+			h->time_ns = 1000 + n;
+			translate_record(d.t, record, sizeof(record));
+			decoder_read(&d, e);
+		}
+	}
+}
+
+static void what_is_no_record_is_counted(void **state)
+{
+	struct event e[EVENTS_MAX];
+	struct wire_head *record;
+	struct decoder d;
+	uint64_t unknown = 0;
+
+	(void)state;
+	begin(&d);
+	for (unsigned kind = 0; kind < WIRE_KIND_COUNT; kind++) {
+		size_t size = kind == WIRE_NONE || kind == WIRE_STACK || kind == WIRE_NATIVE
+				      ? sizeof(*record)
+				      : sizes[kind] - 1;
+
+		record = calloc(1, size < sizeof(*record) ? sizeof(*record) : size);
+		assert_non_null(record);
+		*record = head_of(kind, 7, 1000);
+		translate_record(d.t, record, size);
+		free(record);
+		assert_int_equal(translate_unknown(d.t), ++unknown);
+	}
+	translate_record(d.t, &(struct wire_head){.kind = WIRE_KIND_COUNT},
+			 sizeof(struct wire_head));
+	assert_int_equal(translate_unknown(d.t), ++unknown);
+	assert_int_equal(decoder_read(&d, e), 0);
+}
+
+/* One of each, with the nth allocation failing: an error, or all of them. */
+static bool without_memory(unsigned long n)
+{
+	struct decoder d = {0};
+	bool failed;
+	int err;
+
+	alloc_fail_at(n);
+	err = decoder_open(&d);
+	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT && !err; kind++) {
+		unsigned char record[1024] = {0};
+
+		*(struct wire_head *)record = head_of(kind, 7, 1000);
+		if (kind != WIRE_STACK && kind != WIRE_NATIVE)
+			translate_record(d.t, record, sizes[kind]);
+		err = ids_error(d.ids) ? ids_error(d.ids) : chains_error(d.chains);
+	}
+	if (!err)
+		translate_flush(d.t, UINT64_MAX);
+	failed = alloc_fail_off();
+	decoder_close(&d);
+	if (d.w)
+		log_writer_close(d.w);
+	unlink(d.path);
+	assert_true(failed || !err);
+	assert_true(!err || err == -ENOMEM);
+	return failed;
+}
+
+static void survives_without_memory(void **state)
+{
+	unsigned long n = 0;
+
+	(void)state;
+	while (without_memory(n))
+		n++;
+	assert_true(n > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_contention),
+		cmocka_unit_test(a_sample_and_a_span),
+		cmocka_unit_test(every_kind_of_its_least_size),
+		cmocka_unit_test(any_bytes),
+		cmocka_unit_test(what_is_no_record_is_counted),
+		cmocka_unit_test(survives_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
