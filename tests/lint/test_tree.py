@@ -6,10 +6,13 @@ import sys
 import tempfile
 import unittest
 
+import rooms
 import rules
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GEN = os.path.join(ROOT, "schemas/gen.py")
+CONTRIBUTING = os.path.join(ROOT, "docs/contributing.md")
+ROOMS_BEGIN, ROOMS_END = (f"<!-- python3 tests/lint/rooms.py: {at} -->" for at in ("begin", "end"))
 
 
 class Tree(unittest.TestCase):
@@ -32,6 +35,18 @@ class Schema(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", GEN, os.path.join(ROOT, "schemas/events.json"), "--check-docs"],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+def table_of_rooms(text):
+    """The lines between the two marks in docs/contributing.md."""
+    return text.split(ROOMS_BEGIN + "\n")[1].split(ROOMS_END + "\n")[0].splitlines()
+
+
+class Rooms(unittest.TestCase):
+    def test_contributing_shows_the_table_of_rooms(self):
+        with open(CONTRIBUTING, encoding="utf-8") as f:
+            shown = table_of_rooms(f.read())
+        self.assertEqual(shown, list(rooms.table()), "put the output of tests/lint/rooms.py into docs/contributing.md")
 
 
 GOOD = {
@@ -145,6 +160,13 @@ class TheRulesThemselves(unittest.TestCase):
                 wrong = list(getattr(rules, name)(rules.Tree(self.root)))
                 os.unlink(os.path.join(self.root, path))
                 self.assertTrue(any(w.startswith(path + ":") for w in wrong), f"not seen: {wrong}")
+
+    def test_a_stale_table_of_rooms_is_seen(self):
+        with open(CONTRIBUTING, encoding="utf-8") as f:
+            text = f.read()
+        held = rooms.ROOMS["bpf/wire"][0]
+        self.assertEqual(text.count(held), 1)
+        self.assertNotEqual(table_of_rooms(text.replace(held, held + ", and more")), list(rooms.table()))
 
     def test_a_stale_description_is_seen(self):
         copy = os.path.join(self.root, "schemas")
