@@ -162,6 +162,33 @@ class Anonymize(unittest.TestCase):
         self.assertEqual((found["method", 9]["name"], found["method", 9]["source"]), ("put", "HashMap.java"))
         self.assertEqual(found["method", 10]["name"], "<init>")
 
+    def test_threads_that_are_called_as_the_jvms(self):
+        """A Java thread's name is its application's, whatever it begins with; of one whose Java id is not known, the
+        JVM's words stay, and others do not."""
+        threads = [(1, 0, "G1 import ACME "), (1, 7, "G1 import ACME Corp"), (2, 8, "GC Thread#4"),
+                   (3, 9, "C2 CompilerThread for ACME"), (4, 0, "Shenandoah ACME"), (5, 0, "ZDriver\0ACME"),
+                   (6, 0, "main\0ACME"), (7, 0, "G1 Young RemSet"), (8, 0, "VM Periodic Tas"),
+                   (9, 10, "C1 CompilerThread12"), (10, 0, "G1 Conc#3"), (11, 11, "main")]
+        log = Log(("zstd",))
+        log.block([(1, 10, n, 100 + n, 100 + n, 0, java, name, False, True) for n, java, name in threads], "zstd",
+                  DEFINITIONS)
+        log.block([(52, 30, 1, 1)], "zstd")
+        path = self.path("log.spoor")
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        names = [e["name"] for e in lines(self.anonymized(path, "--key", self.key)) if e["event"] == "thread"]
+        self.assertEqual(len(names), len(threads))
+        for (_, _, was), now in zip(threads, names):
+            self.assertNotIn("ACME", now)
+            self.assertNotIn("import", now)
+            self.assertEqual(re.sub("[^0-9]", "", was), re.sub("[^0-9]", "", now))
+        word = "[a-z]{10}"
+        for name, wanted in zip(names, (f"{word}1 {word} {word} ", f"{word}1 {word} {word} {word}", f"{word} {word}#4",
+                                        f"C2 CompilerThread {word} {word}", f"Shenandoah {word}",
+                                        f"ZDriver.{word}", f"{word}.{word}")):
+            self.assertRegex(name, re.compile(f"^{wanted}$", re.S))
+        self.assertEqual(names[7:], [name for _, _, name in threads[7:]])
+
     def test_usage(self):
         path = self.path("log.spoor")
         with open(path, "wb") as f:

@@ -53,6 +53,8 @@ static int rewrite_event(const struct log_rewrite *r, struct unpack *in, msgpack
 			return -EBADMSG;
 		if (!i && v.type == UNPACK_UINT)
 			t.event = v.u;
+		if (i == FIELDS - 1 && v.type == UNPACK_UINT)
+			t.thread = v.u;
 		if (i == FIELDS && v.type == UNPACK_UINT)
 			t.number = v.u;
 		t.field = i < FIELDS ? 0 : i - FIELDS;
