@@ -179,17 +179,22 @@ static bool verify(const struct options *o, const char *path, json_t *files, str
 	return sound;
 }
 
+static void warn(void *ctx, const char *text)
+{
+	(void)ctx;
+	msg_warning("%s", text);
+}
+
 static bool verify_all(const struct options *o, struct log_check *checks, json_t *files)
 {
 	bool sound = true;
-	char missing[512];
 
 	for (unsigned i = 0; i < o->count; i++)
 		sound &= verify(o, o->paths[i], files, &checks[i]);
-	for (unsigned i = 0; i < o->count; i++)
-		if (verify_parts(checks, o->count, i, missing, sizeof(missing)))
-			msg_warning("%s", missing);
-	return sound;
+	if (!verify_parts(checks, o->paths, o->count, &(struct verify_say){warn, NULL}))
+		return sound;
+	msg_error("cannot compare the parts: %s", max_memory_error(-ENOMEM));
+	return false;
 }
 
 /* Takes files, which may be NULL. False: without memory, which has been said. */

@@ -1,4 +1,5 @@
 /* What is said of logs that were checked, with and without memory. */
+#include <errno.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +37,43 @@ static void test_json_is_whole_or_none(void **state)
 	json_decref(check.header);
 }
 
+static void keep(void *ctx, const char *text)
+{
+	strcat(ctx, text);
+	strcat(ctx, "|");
+}
+
+static void test_parts_without_memory(void **state)
+{
+	static const int numbers[] = {1, 1, 3};
+	char a[] = "a", b[] = "b", c[] = "c", *paths[] = {a, b, c}, said[512];
+	const struct verify_say say = {keep, said};
+	struct log_check checks[3] = {0};
+	unsigned long n = 0;
+	int err;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		checks[i].header =
+			json_pack("{s:{s:s, s:i}}", "part", "recording", "r", "number", numbers[i]);
+	do {
+		*said = '\0';
+		alloc_fail_at(n++);
+		err = verify_parts(checks, paths, 3, &say);
+	} while (alloc_fail_off() && (assert_int_equal(err, -ENOMEM), true));
+	assert_int_equal(err, 0);
+	assert_true(n > 3);
+	assert_string_equal(said, "b: this is part 1 of recording r, as is a|"
+				  "of recording r these parts are missing: 2|");
+	for (int i = 0; i < 3; i++)
+		json_decref(checks[i].header);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json_is_whole_or_none),
+		cmocka_unit_test(test_parts_without_memory),
 	};
 
 	json_set_alloc_funcs(malloc, free); /* those that can fail */

@@ -344,39 +344,3 @@ json_t *verify_json(const struct verify_input *in)
 		(json_int_t)c->counters_back, "counters_back_most_ns",
 		(json_int_t)c->counters_back_most, "header", c->header);
 }
-
-/* The recording that a part is of; NULL: it is none. *ret_number is its number. */
-static const char *part_of(const struct log_check *c, uint64_t *ret_number)
-{
-	const json_t *part = json_object_get(c->header, "part");
-	const json_t *number = json_object_get(part, "number");
-
-	*ret_number = (uint64_t)json_integer_value(number);
-	return json_is_integer(number) ? text_of(part, "recording") : NULL;
-}
-
-bool verify_parts(const struct log_check *files, unsigned count, unsigned first, char *buf,
-		  size_t size)
-{
-	uint64_t number, least = UINT64_MAX, most = 0;
-	const char *recording = part_of(&files[first], &number), *other;
-	unsigned parts = 0;
-
-	for (unsigned i = 0; i < count && recording; i++) {
-		other = part_of(&files[i], &number);
-		if (!other || strcmp(other, recording))
-			continue;
-		if (i < first)
-			return false;
-		parts++;
-		least = number < least ? number : least;
-		most = number > most ? number : most;
-	}
-	if (!parts || most - least + 1 == parts)
-		return false;
-	snprintf(buf, size,
-		 "of recording %.64s there are %u parts, numbered from %" PRIu64 " to %" PRIu64
-		 ": some between them are missing, or are there twice",
-		 recording, parts, least, most);
-	return true;
-}
