@@ -189,6 +189,29 @@ class Anonymize(unittest.TestCase):
             self.assertRegex(name, re.compile(f"^{wanted}$", re.S))
         self.assertEqual(names[7:], [name for _, _, name in threads[7:]])
 
+    def test_names_that_hashes_make_too_long(self):
+        """Of words of one letter, which become ten. A text is cut as long as a log's may be."""
+        texts = ["a " * 30000, "\u00e4 " * 20000, "x"]
+        log = Log(("zstd",))
+        log.block([(4, 10, 0, i + 1, text) for i, text in enumerate(texts)], "zstd", DEFINITIONS)
+        log.block([(52, 30, 1, 1)], "zstd")
+        path = self.path("log.spoor")
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        out = self.anonymized(path)
+        spoor("verify", out)
+        self.assertEqual([len(e["text"]) for e in lines(out) if e["event"] == "string"], [65536, 65536, 10])
+
+    def test_a_block_that_hashes_make_too_long(self):
+        for codec in ("zstd", "none"):
+            log = Log(("zstd",))
+            log.block([(4, 10, 0, i + 1, "a " * 6000) for i in range(260)], codec, DEFINITIONS)
+            path, out = self.path("log.spoor"), self.path("out.spoor")
+            with open(path, "wb") as f:
+                f.write(log.closed())
+            self.assertIn("longer than a log's may be", spoor("export", "--anonymize", "-o", out, path, expect=1).stderr)
+            self.assertFalse(os.path.exists(out))
+
     def simple(self):
         path = self.path("log.spoor")
         with open(path, "wb") as f:

@@ -122,6 +122,10 @@ static void tell_failed(const char *path, const struct anonymize_options *o,
 		msg_error("%s: cannot export it: an event in it has a form that this spoor does "
 			  "not know, and may hide a name",
 			  path);
+	else if (err == -EFBIG)
+		msg_error("%s: cannot export it: with hashes in the place of names a block of it "
+			  "is longer than a log's may be",
+			  path);
 	else
 		msg_error("%s: cannot read it: %s", path, strerror(-err));
 	if (done->opened && strcmp(o->output, "-"))

@@ -57,6 +57,8 @@ static int put_block(struct repair *r, struct block *b, const struct preamble *p
 	uint64_t offset = r->out->bytes;
 	int err;
 
+	if (r->buf.size - BLOCK_HEADER_BYTES > BLOCK_PAYLOAD_MAX)
+		return -EFBIG;
 	b->sequence = r->sequence;
 	b->length = (uint32_t)(r->buf.size - BLOCK_HEADER_BYTES);
 	block_seal(b, (uint8_t *)r->buf.data);
@@ -199,7 +201,7 @@ static int body_bytes(struct repair *r, const uint8_t **ret, size_t *ret_count)
 	err = rewrite_body(r->options->rewrite, r->body.begin, r->body.in.end, &r->raw);
 	*ret = (const uint8_t *)r->raw.data;
 	*ret_count = r->raw.size;
-	return err;
+	return err ? err : r->raw.size > BLOCK_PAYLOAD_MAX ? -EFBIG : 0;
 }
 
 /* The body as it is in memory, for a block whose definitions and other events are mixed. */
@@ -223,8 +225,6 @@ static int pack_anew(struct repair *r, struct preamble *p)
 
 	if (err)
 		return err;
-	if (count > UINT32_MAX)
-		return -EFBIG;
 	if (p->codec != BLOCK_CODEC_NONE) {
 		room = codec_bound((enum block_codec)p->codec, count);
 		packed = malloc(room);
