@@ -31,7 +31,7 @@ def orphans():
 
 
 class Failing:
-    """One command line; `done` is called after each run and returns what is wrong, or None."""
+    """One command line; `done` is called with the exit status after each run and returns what is wrong, or None."""
 
     def __init__(self, folder, arguments, done=None):
         self.path = os.path.join(folder, "fail")
@@ -72,8 +72,23 @@ class Failing:
         elif status == 1 and not err.strip():
             wrong = "no message"
         elif self.done:
-            wrong = self.done()
+            wrong = self.done(status)
         return wrong and f"{' '.join(self.command[1:3])}: {kind} {n} ({name}) fails: {wrong}\n{err[-2000:]}"
+
+    def silent_faults(self):
+        """Allocations that fail without a message or a difference: (n, what failed, exit status) of each that is bad.
+        Whoever has no memory fails and says so, or prints what it prints with memory."""
+        status, wanted, counts, _ = self.run()
+        if status != 0 or not counts["allocation"]:
+            raise AssertionError(f"{self.command}: exit status {status} without any failure, {counts}\n{wanted}")
+        for n in range(1, counts["allocation"] + 1):
+            status, got, _, name = self.run("allocation", n)
+            if (status, got) != (0, wanted) and (status != 1 or "spoor: " not in got):
+                yield n, name, status
+            else:
+                wrong = self.done and self.done(status)
+                if wrong:
+                    yield n, name, wrong
 
 
 def spread(count, tests):

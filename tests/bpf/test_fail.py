@@ -22,7 +22,7 @@ class NthFails(FakeTest):
     def test_record(self):
         fake, before = self.start(), failing.orphans()
         self.each(["record", "-q", "-f", "-o", self.path(), "-d", "100ms", "-p", fake.pid],
-                  lambda: "the flag is on" if fake.flag() else None)
+                  lambda _: "the flag is on" if fake.flag() else None)
         wait_until("no program is left", lambda: not failing.orphans() - before)
 
     def test_doctor(self):
@@ -38,6 +38,27 @@ class NthFails(FakeTest):
                           ["export", "--to", "collapsed"], ["export", "--to", "csv", "-e", "thread_sample"]):
             with self.subTest(command=arguments):
                 self.each([*arguments, log])
+
+    def test_without_memory_nothing_is_left_out_in_silence(self):
+        log = self.path()
+        subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/verify-json/log.jsonl", log], check=True)
+        for arguments in (["verify", "-f", "json"], ["verify", "-q", "-f", "json"]):
+            with self.subTest(command=arguments):
+                self.assertEqual(list(failing.Failing(self.tmp, [*arguments, log]).silent_faults()), [])
+
+    def test_without_memory_no_anonymized_log_is_left(self):
+        log, out, key = self.path(), os.path.join(self.tmp, "out.spoor"), os.path.join(self.tmp, "key")
+        subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/verify-json/log.jsonl", log], check=True)
+        with open(key, "wb") as f:
+            f.write(b"0123456789abcdef")
+
+        def left(status):
+            there = os.path.exists(out)
+            if there:
+                os.unlink(out)
+            return f"status {status}, and a file" if there == bool(status) else None
+        f = failing.Failing(self.tmp, ["export", "--anonymize", "--key", key, "-o", out, log], left)
+        self.assertEqual(list(f.silent_faults()), [])
 
 
 if __name__ == "__main__":

@@ -101,6 +101,29 @@ class FlightRecorder(PartsTest):
         self.written(recorder, 2)
         self.no_rest()
 
+    def test_triggers_without_a_file(self):
+        """They come so soon after another one that they get none: the end says how many there were."""
+        fake = self.start()
+        recorder = self.record(fake, "--flight-recorder", "60s", "--trigger", "pause:1us", "--after", "10ms")
+        files = 0
+        for pauses in (1, 2, 3):
+            fake("safepoint", "begin")
+            fake("safepoint", "end")
+            if pauses == 1:
+                files += 1
+                self.assertRegex(self.written(recorder, files).header["flight"]["why"], "^a safepoint lasted")
+            seen = 0
+            while seen < pauses:
+                files += 1
+                recorder.process.send_signal(signal.SIGUSR1)
+                seen = len(self.written(recorder, files).raw_of("safepoint_end"))
+        # When this one is written, the triggers have been looked at with all that the one before has.
+        recorder.process.send_signal(signal.SIGUSR1)
+        self.written(recorder, files + 1)
+        recorder.process.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0)
+        self.assertIn("spoor: 2 triggers came too soon after another one to get a file\n", recorder.err)
+
     def test_trigger_collection(self):
         fake = self.start()
         recorder = self.record(fake, "--flight-recorder", "60s", "--trigger", "pause:200ms", "--after", "50ms")

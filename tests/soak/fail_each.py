@@ -22,7 +22,7 @@ def main():
         lines = {"record": ["record", "-q", "-f", "-o", os.path.join(folder, "o.spoor"), "-d", "100ms", "-p", fake.pid],
                  "doctor": ["doctor", "-p", fake.pid], "steal": ["steal", "-d", "100ms", "-i", "50ms"]}
         for command in options.commands:
-            f = failing.Failing(folder, lines[command], lambda: "the flag is on" if fake.flag() else None)
+            f = failing.Failing(folder, lines[command], lambda _: "the flag is on" if fake.flag() else None)
             for kind, count in f.counts().items():
                 for n in range(1, count + 1, options.step):
                     fault, runs = f.fault(kind, n), runs + 1

@@ -162,21 +162,130 @@ class Anonymize(unittest.TestCase):
         self.assertEqual((found["method", 9]["name"], found["method", 9]["source"]), ("put", "HashMap.java"))
         self.assertEqual(found["method", 10]["name"], "<init>")
 
-    def test_usage(self):
+    def test_threads_that_are_called_as_the_jvms(self):
+        """A Java thread's name is its application's, whatever it begins with; of one whose Java id is not known, the
+        JVM's words stay, and others do not."""
+        threads = [(1, 0, "G1 import ACME "), (1, 7, "G1 import ACME Corp"), (2, 8, "GC Thread#4"),
+                   (3, 9, "C2 CompilerThread for ACME"), (4, 0, "Shenandoah ACME"), (5, 0, "ZDriver\0ACME"),
+                   (6, 0, "main\0ACME"), (7, 0, "G1 Young RemSet"), (8, 0, "VM Periodic Tas"),
+                   (9, 10, "C1 CompilerThread12"), (10, 0, "G1 Conc#3"), (11, 11, "main")]
+        log = Log(("zstd",))
+        log.block([(1, 10, n, 100 + n, 100 + n, 0, java, name, False, True) for n, java, name in threads], "zstd",
+                  DEFINITIONS)
+        log.block([(52, 30, 1, 1)], "zstd")
+        path = self.path("log.spoor")
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        names = [e["name"] for e in lines(self.anonymized(path, "--key", self.key)) if e["event"] == "thread"]
+        self.assertEqual(len(names), len(threads))
+        for (_, _, was), now in zip(threads, names):
+            self.assertNotIn("ACME", now)
+            self.assertNotIn("import", now)
+            self.assertEqual(re.sub("[^0-9]", "", was), re.sub("[^0-9]", "", now))
+        word = "[a-z]{10}"
+        for name, wanted in zip(names, (f"{word}1 {word} {word} ", f"{word}1 {word} {word} {word}", f"{word} {word}#4",
+                                        f"C2 CompilerThread {word} {word}", f"Shenandoah {word}",
+                                        f"ZDriver.{word}", f"{word}.{word}")):
+            self.assertRegex(name, re.compile(f"^{wanted}$", re.S))
+        self.assertEqual(names[7:], [name for _, _, name in threads[7:]])
+
+    def test_names_that_hashes_make_too_long(self):
+        """Of words of one letter, which become ten. A text is cut as long as a log's may be."""
+        texts = ["a " * 30000, "\u00e4 " * 20000, "x"]
+        log = Log(("zstd",))
+        log.block([(4, 10, 0, i + 1, text) for i, text in enumerate(texts)], "zstd", DEFINITIONS)
+        log.block([(52, 30, 1, 1)], "zstd")
+        path = self.path("log.spoor")
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        out = self.anonymized(path)
+        spoor("verify", out)
+        self.assertEqual([len(e["text"]) for e in lines(out) if e["event"] == "string"], [65536, 65536, 10])
+
+    def test_a_block_that_hashes_make_too_long(self):
+        for codec in ("zstd", "none"):
+            log = Log(("zstd",))
+            log.block([(4, 10, 0, i + 1, "a " * 6000) for i in range(260)], codec, DEFINITIONS)
+            path, out = self.path("log.spoor"), self.path("out.spoor")
+            with open(path, "wb") as f:
+                f.write(log.closed())
+            self.assertIn("longer than a log's may be", spoor("export", "--anonymize", "-o", out, path, expect=1).stderr)
+            self.assertFalse(os.path.exists(out))
+
+    def simple(self):
         path = self.path("log.spoor")
         with open(path, "wb") as f:
             f.write(mklog.make(os.path.join(GOLDEN, "report-two-threads", "log.jsonl")))
-        out = self.path("out")
+        return path
+
+    def piped(self, path, pieces):
+        """The log, anonymized with a key from a pipe of which each piece takes a read() of its own."""
+        to_read, to_write = os.pipe2(os.O_DIRECT)
+        for piece in pieces:
+            os.write(to_write, piece)
+        os.close(to_write)
+        out = self.path("piped.spoor")
+        done = subprocess.run([SPOOR, "export", "--anonymize", "--key", f"/dev/fd/{to_read}", "-o", out, path],
+                              capture_output=True, text=True, check=False, pass_fds=[to_read])
+        os.close(to_read)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return lines(out)
+
+    def test_each_byte_of_the_key_counts(self):
+        path, bytes_of_key = self.simple(), random.Random(2).randbytes(4096)
+        found = []
+        for key in (bytes_of_key, bytes_of_key[:-1], bytes_of_key[:100]):
+            with open(self.key, "wb") as f:
+                f.write(key)
+            found.append(lines(self.anonymized(path, "--key", self.key)))
+            self.assertEqual(self.piped(path, [key]), found[-1])
+            self.assertEqual(self.piped(path, [key[:16], key[16:17], key[17:]]), found[-1])
+        for i, one in enumerate(found):
+            self.assertNotIn(one, found[:i])
+
+    def test_keys_that_are_none(self):
+        path, out = self.simple(), self.path("out")
+        for count in (0, 15, 4097, 10000):
+            with open(self.key, "wb") as f:
+                f.write(b"x" * count)
+            done = spoor("export", "--anonymize", "--key", self.key, "-o", out, path, expect=1)
+            self.assertIn("16 bytes at least and 4096 at most", done.stderr)
+        spoor("export", "--anonymize", "--key", "/dev/zero", "-o", out, path, expect=1)
+        done = spoor("export", "--anonymize", "--key", self.folder, "-o", out, path, expect=1)
+        self.assertIn(f"{self.folder}: cannot read the key: Is a directory", done.stderr)
+        self.assertFalse(os.path.exists(out))
+
+    def test_what_fails_is_named(self):
+        """The log, if it is the log that cannot be read; nothing is left that looks like a new one."""
+        log = Log(("zstd",))
+        log.block([(1, 10, 1, 101, 101, 0, 5, "worker", False, True)], "zstd", DEFINITIONS)
+        log.block([(9999, 30, 1, ["a name"])], "zstd")
+        path, out = self.path("log.spoor"), self.path("out.spoor")
+        for data in (b"", b"as it was"):
+            with open(path, "wb") as f:
+                f.write(log.data)
+            if data:
+                with open(out, "wb") as f:
+                    f.write(data)
+            done = spoor("export", "--anonymize", "-o", out, path, expect=1)
+            self.assertIn(f"{path}: cannot export it: an event in it has a form", done.stderr)
+            self.assertNotIn(out, done.stderr)
+            self.assertFalse(os.path.exists(out))
+        path = self.simple()
+        done = spoor("export", "--anonymize", "-o", "/dev/full", path, expect=1)
+        self.assertIn("/dev/full: cannot write it: No space left", done.stderr)
+        os.symlink(self.key, out)
+        spoor("export", "--anonymize", "-o", out, path, expect=1)
+        self.assertTrue(os.path.islink(out) and os.path.exists(self.key))
+
+    def test_usage(self):
+        path, out = self.simple(), self.path("out")
         for options in (("--to", "csv"), ("--mode", "0644"), ("--threads",), ("--from", "1s"), ("--frames", "3")):
             spoor("export", "--anonymize", *options, "-o", out, path, expect=2)
         spoor("export", "--anonymize", path, expect=2)
         spoor("export", "--key", self.key, "--to", "jsonl", path, expect=2)
         spoor("export", "--anonymize", "-o", out, path, path, expect=2)
         self.assertIn("this is the log itself", spoor("export", "--anonymize", "-o", path, path, expect=1).stderr)
-        with open(self.path("short"), "wb") as f:
-            f.write(b"x" * 15)
-        self.assertIn("16 bytes", spoor("export", "--anonymize", "--key", self.path("short"), "-o", out, path,
-                                        expect=1).stderr)
         with open(path, "r+b") as f:
             f.seek(-20, os.SEEK_END)
             f.write(random.Random(1).randbytes(10))

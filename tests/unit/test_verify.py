@@ -210,16 +210,38 @@ class Verify(VerifyCase):
         self.write(Log(features=["later"]).data)
         self.assertIn(b"newer spoor", self.spoor("verify", self.path, status=1).stderr)
 
-    def test_parts(self):
-        paths = []
-        for number in (1, 2, 4):
-            log = sound(part={"recording": "r1", "number": number, "begin_ns": 0})
+    def parts(self, *parts):
+        """What verify says of files that are these (recording, number), by the order given; F0, F1, ... are the files."""
+        paths = [f"{self.path}{i}" for i in range(len(parts))]
+        for path, (recording, number) in zip(paths, parts):
+            log = sound(part={"recording": recording, "number": number, "begin_ns": 0} if recording else {})
             log.block(LAST)
-            paths.append(f"{self.path}{number}")
-            self.write(log.closed(), paths[-1])
-        self.assertEqual(self.spoor("verify", *paths[:2]).stderr, b"")
-        done = self.spoor("verify", *paths)
-        self.assertIn(b"numbered from 1 to 4", done.stderr)
+            self.write(log.closed(), path)
+        text = self.spoor("verify", *paths).stderr.decode()
+        return [line.replace("spoor: warning: ", "").replace(self.path, "F") for line in text.splitlines()]
+
+    def test_parts(self):
+        self.assertEqual(self.parts(("r1", 1), ("r1", 2), ("r1", 3)), [])
+        self.assertEqual(self.parts(("r1", 4), ("r1", 3), ("", 0), ("r2", 9)), [])
+        self.assertEqual(self.parts(("r1", 4), ("r1", 1), ("r1", 2)), ["of recording r1 these parts are missing: 3"])
+        self.assertEqual(self.parts(("r1", 9), ("r1", 1), ("r2", 2), ("r1", 3), ("r2", 5)),
+                         ["of recording r1 these parts are missing: 2, 4 to 8",
+                          "of recording r2 these parts are missing: 3 to 4"])
+
+    def test_parts_that_are_there_twice(self):
+        """As many as their numbers would be: a double does not hide one that is missing."""
+        self.assertEqual(self.parts(("r1", 1), ("r1", 1), ("r1", 3)),
+                         ["F1: this is part 1 of recording r1, as is F0", "of recording r1 these parts are missing: 2"])
+        self.assertEqual(self.parts(("r1", 2), ("r2", 1), ("r1", 1), ("r1", 2), ("r1", 2)),
+                         ["F3: this is part 2 of recording r1, as is F0", "F4: this is part 2 of recording r1, as is F3"])
+
+    def test_parts_of_any_numbers(self):
+        most = (1 << 63) - 1
+        self.assertEqual(self.parts(("r1", 0), ("r1", most)),
+                         [f"of recording r1 these parts are missing: 1 to {most - 1}"])
+        self.assertEqual(self.parts(*(("r1", 2 * i) for i in range(23))),
+                         ["of recording r1 these parts are missing: "
+                          + ", ".join(str(2 * i + 1) for i in range(20)) + ", and others"])
 
     def test_usage(self):
         for args in ([], ["-f", "xml", GOLDEN], ["--nonsense"]):

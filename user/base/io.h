@@ -5,3 +5,5 @@
 
 /* All bytes, however many calls that takes. 0, or a negative errno: then some may be written. */
 int write_all(int fd, const void *bytes, size_t count);
+/* Up to the end of the file, or until there is no room. 0, or a negative errno. */
+int read_all(int fd, void *to, size_t room, size_t *ret_count);

@@ -204,7 +204,9 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 {
 	const struct log_writer_options *log = &o->recorder.log;
 
-	if (!log->keep_ns)
+	if (log->keep_ns)
+		record_flight_summary(s);
+	else
 		record_output_summary(log, s);
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds%s",

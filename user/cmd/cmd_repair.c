@@ -175,8 +175,10 @@ static int repair(const struct options *o)
 		err = log_repair(&options, &sum, &done);
 		if (err == -EEXIST)
 			msg_error("%s: there is such a file; -f overwrites it", o->output);
-		else if (err)
+		else if (err && done.write_failed)
 			msg_error("%s: cannot write it: %s", o->output, file_create_error(err));
+		else if (err)
+			msg_error("%s: cannot repair it: %s", o->path, max_memory_error(err));
 	}
 	if (!err)
 		tell_done(o, &sum, &done);

@@ -159,6 +159,7 @@ static bool verify(const struct options *o, const char *path, json_t *files, str
 	struct findings *findings = calloc(1, sizeof(*findings));
 	struct verify_input in = {.path = path, .check = ret, .strict = o->strict};
 	int err = findings ? log_check(path, keep_finding, findings, ret) : -ENOMEM;
+	bool sound;
 
 	if (err) {
 		log_tell_open(path, err);
@@ -169,33 +170,47 @@ static bool verify(const struct options *o, const char *path, json_t *files, str
 	in.finding_count = findings->count;
 	if (!files && !o->quiet)
 		verify_text(&in, stdout);
-	if (files && json_array_append_new(files, verify_json(&in)))
+	sound = verify_is_sound(&in);
+	if (files && json_array_append_new(files, verify_json(&in))) {
 		msg_error("%s: cannot print what is in it: %s", path, max_memory_error(-ENOMEM));
+		sound = false;
+	}
 	free(findings);
-	return verify_is_sound(&in);
+	return sound;
+}
+
+static void warn(void *ctx, const char *text)
+{
+	(void)ctx;
+	msg_warning("%s", text);
 }
 
 static bool verify_all(const struct options *o, struct log_check *checks, json_t *files)
 {
 	bool sound = true;
-	char missing[512];
 
 	for (unsigned i = 0; i < o->count; i++)
 		sound &= verify(o, o->paths[i], files, &checks[i]);
-	for (unsigned i = 0; i < o->count; i++)
-		if (verify_parts(checks, o->count, i, missing, sizeof(missing)))
-			msg_warning("%s", missing);
-	return sound;
+	if (!verify_parts(checks, o->paths, o->count, &(struct verify_say){warn, NULL}))
+		return sound;
+	msg_error("cannot compare the parts: %s", max_memory_error(-ENOMEM));
+	return false;
 }
 
-/* Takes files, which may be NULL. */
-static void print_files(json_t *files, bool quiet)
+/* Takes files, which may be NULL. False: without memory, which has been said. */
+static bool print_files(json_t *files)
 {
 	json_t *json = files ? json_pack("{so}", "files", files) : NULL;
+	bool printed = json && !print_json_value(stdout, json, JSON_INDENT(2));
 
-	if (json && !quiet && !print_json_value(stdout, json, JSON_INDENT(2)))
+	if (printed)
 		putchar('\n');
 	json_decref(json);
+	/* finish_output() says what is wrong with the file. */
+	if (!files || printed || ferror(stdout))
+		return true;
+	msg_error("cannot print what was found: %s", max_memory_error(-ENOMEM));
+	return false;
 }
 
 int cmd_verify(int argc, char **argv)
@@ -215,16 +230,16 @@ int cmd_verify(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	found = find_files(&o);
 	checks = calloc(o.count + 1, sizeof(*checks));
-	if (o.json)
+	if (o.json && !o.quiet)
 		files = json_array();
-	if (!checks || (o.json && !files)) {
+	if (!checks || (o.json && !o.quiet && !files)) {
 		msg_error("cannot verify it: %s", max_memory_error(-ENOMEM));
 		free(checks);
 		paths_free(&o);
 		return CMD_FAILED;
 	}
 	sound = verify_all(&o, checks, files) && found;
-	print_files(files, o.quiet);
+	sound &= print_files(files);
 	for (unsigned i = 0; i < o.count; i++)
 		log_check_free(&checks[i]);
 	free(checks);

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "base/create.h"
+#include "base/io.h"
 #include "base/msg.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "cmd/cmd.h"
+#include "cmd/export_output.h"
 #include "log/check/check.h"
 #include "log/check/log_repair.h"
 #include "log/format/event.h"
@@ -21,46 +23,59 @@
 #include "session/analyze_log.h"
 #include "session/anonymize.h"
 #include "session/log_source.h"
+#include "session/max_memory.h"
 #include "session/owner.h"
 
 #define KEY_BYTES_MIN 16
 #define KEY_BYTES_MAX 4096
 
-/* All of the file counts, whatever its form: two hashes of it, with keys that are no secret. */
+/* Up to room bytes, of a pipe too. */
+static int key_bytes(const char *path, uint8_t *bytes, size_t room, size_t *ret_count)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = fd < 0 ? -errno : 0;
+
+	if (!err)
+		err = read_all(fd, bytes, room, ret_count);
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		msg_error("%s: cannot read the key: %s", path, strerror(-err));
+	return err;
+}
+
+/* Each byte of the file counts, whatever its form: two hashes of it, with keys that are no secret. */
 static int key_read(const char *path, uint8_t key[SIPHASH_KEY_BYTES])
 {
 	static const uint8_t first[SIPHASH_KEY_BYTES] = {1}, second[SIPHASH_KEY_BYTES] = {2};
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-	uint8_t bytes[KEY_BYTES_MAX];
-	ssize_t n = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+	uint8_t bytes[KEY_BYTES_MAX + 1];
+	size_t count = 0;
 	uint64_t hash;
+	int err = key_bytes(path, bytes, sizeof(bytes), &count);
 
-	if (n < 0)
-		err = -errno;
-	if (fd >= 0)
-		close(fd);
-	if (!err && n < KEY_BYTES_MIN) {
-		msg_error("%s: a key has %d bytes at least, such as: head -c 32 /dev/urandom > key",
-			  path, KEY_BYTES_MIN);
-		return -EINVAL;
+	if (!err && (count < KEY_BYTES_MIN || count > KEY_BYTES_MAX)) {
+		msg_error("%s: a key has %d bytes at least and %d at most, such as: head -c 32 "
+			  "/dev/urandom > key",
+			  path, KEY_BYTES_MIN, KEY_BYTES_MAX);
+		err = -EINVAL;
 	}
-	if (err) {
-		msg_error("%s: cannot read the key: %s", path, strerror(-err));
-		return err;
+	if (!err) {
+		hash = siphash(first, bytes, count);
+		memcpy(key, &hash, sizeof(hash));
+		hash = siphash(second, bytes, count);
+		memcpy(key + sizeof(hash), &hash, sizeof(hash));
 	}
-	hash = siphash(first, bytes, (size_t)n);
-	memcpy(key, &hash, sizeof(hash));
-	hash = siphash(second, bytes, (size_t)n);
-	memcpy(key + sizeof(hash), &hash, sizeof(hash));
 	explicit_bzero(bytes, sizeof(bytes));
-	return 0;
+	return err;
 }
 
 static int key_make(const char *path, uint8_t key[SIPHASH_KEY_BYTES])
 {
 	if (path)
 		return key_read(path, key);
-	return getrandom(key, SIPHASH_KEY_BYTES, 0) == SIPHASH_KEY_BYTES ? 0 : -EIO;
+	if (getrandom(key, SIPHASH_KEY_BYTES, 0) == SIPHASH_KEY_BYTES)
+		return 0;
+	msg_error("cannot make a key: %s", strerror(errno));
+	return -EIO;
 }
 
 static int look(const char *path, struct anonymize *a)
@@ -95,6 +110,28 @@ static int check(const char *path, struct log_check *ret)
 	return -EBADMSG;
 }
 
+/* Of a log that is not whole, nothing is left that looks like one. */
+static void tell_failed(const char *path, const struct anonymize_options *o,
+			const struct log_repair *done, int err)
+{
+	if (err == -ENOMEM)
+		msg_error("%s: cannot export it: %s", path, max_memory_error(err));
+	else if (done->write_failed)
+		msg_error("%s: cannot write it: %s", o->output, file_create_error(err));
+	else if (err == -EBADMSG)
+		msg_error("%s: cannot export it: an event in it has a form that this spoor does "
+			  "not know, and may hide a name",
+			  path);
+	else if (err == -EFBIG)
+		msg_error("%s: cannot export it: with hashes in the place of names a block of it "
+			  "is longer than a log's may be",
+			  path);
+	else
+		msg_error("%s: cannot read it: %s", path, strerror(-err));
+	if (done->opened && strcmp(o->output, "-"))
+		export_output_remove(o->output);
+}
+
 static int rewrite(const char *path, const struct anonymize_options *o, struct anonymize *a)
 {
 	struct log_repair_options options = {path, o->output,     true,
@@ -112,7 +149,7 @@ static int rewrite(const char *path, const struct anonymize_options *o, struct a
 	if (!err) {
 		err = log_repair(&options, &sum, &done);
 		if (err)
-			msg_error("%s: cannot write it: %s", o->output, file_create_error(err));
+			tell_failed(path, o, &done, err);
 	}
 	log_check_free(&sum);
 	if (err)
@@ -152,7 +189,7 @@ int export_anonymize(const struct log_source *source, const struct anonymize_opt
 	if (!err) {
 		err = anonymize_new(key, &a);
 		if (err)
-			msg_error("%s: out of memory", path);
+			msg_error("%s: cannot export it: %s", path, max_memory_error(err));
 	}
 	err = err ? err : rewrite(path, o, a);
 	anonymize_free(a);

@@ -55,15 +55,21 @@ FILE *export_output_open(const struct log_source *source, const char *output, mo
 	return out;
 }
 
-int export_output_close(FILE *out, const char *output, int err)
+void export_output_remove(const char *output)
 {
 	struct stat st;
 
+	if (!lstat(output, &st) && S_ISREG(st.st_mode))
+		unlink(output);
+}
+
+int export_output_close(FILE *out, const char *output, int err)
+{
 	if (out == stdout || (!fclose(out) && err != -ENOMEM))
 		return err;
 	/* Of a log that there is no memory for, nothing is left that looks like an export. */
-	if (err == -ENOMEM && !lstat(output, &st) && S_ISREG(st.st_mode))
-		unlink(output);
+	if (err == -ENOMEM)
+		export_output_remove(output);
 	if (err < 0)
 		return err;
 	msg_error("%s: cannot write it: %s", output, strerror(errno));

@@ -11,3 +11,5 @@ struct log_source;
 FILE *export_output_open(const struct log_source *source, const char *output, mode_t mode);
 /* err: of writing. What else goes wrong at the end is said, and returned if err is not negative. */
 int export_output_close(FILE *out, const char *output, int err);
+/* Deletes what cannot be finished, if it is a file. */
+void export_output_remove(const char *output);

@@ -129,11 +129,9 @@ void record_flight_intro(const struct recorder_options *o)
 	free(first);
 }
 
-void record_flight_summary(const struct recorder *r)
+void record_flight_summary(const struct recorder_stats *s)
 {
-	uint64_t over = recorder_triggers_passed_over(r);
-
-	if (over)
-		msg_info("%llu triggers came too soon after another one to get a file of their own",
-			 (unsigned long long)over);
+	if (s->passed_over)
+		msg_info("%llu trigger%s came too soon after another one to get a file",
+			 (unsigned long long)s->passed_over, s->passed_over == 1 ? "" : "s");
 }

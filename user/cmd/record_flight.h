@@ -19,4 +19,4 @@ struct flight_told {
 void record_flight_told(void *ctx, const struct dump *d);
 /* Before and after. */
 void record_flight_intro(const struct recorder_options *o);
-void record_flight_summary(const struct recorder *r);
+void record_flight_summary(const struct recorder_stats *s);

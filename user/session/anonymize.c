@@ -10,15 +10,69 @@
 #include "log/format/schema.h"
 
 #define WORD_LETTERS 10
+#define COMM_BYTES 15 /* of a thread's name the kernel keeps no more */
+
+struct numbers {
+	uint64_t *all; /* sorted, each once, up to sorted */
+	size_t count, sorted, capacity;
+};
 
 struct anonymize {
 	uint8_t key[SIPHASH_KEY_BYTES];
-	uint64_t *strings; /* that the JVM's events name, sorted up to sorted */
-	size_t count, sorted, capacity;
+	struct numbers strings; /* that the JVM's events name */
+	struct numbers threads; /* that are Java threads */
 	char *text;
 	size_t used, room;
 	struct log_rewrite rewrite;
 };
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+static void sort(struct numbers *n)
+{
+	size_t kept = 0;
+
+	if (n->sorted == n->count)
+		return;
+	qsort(n->all, n->count, sizeof(*n->all), compare);
+	for (size_t i = 0; i < n->count; i++)
+		if (!kept || n->all[i] != n->all[kept - 1])
+			n->all[kept++] = n->all[i];
+	n->count = n->sorted = kept;
+}
+
+/* Only of those that are sorted. */
+static bool has(const struct numbers *n, uint64_t number)
+{
+	return n->sorted && bsearch(&number, n->all, n->sorted, sizeof(number), compare) != NULL;
+}
+
+static int add(struct numbers *n, uint64_t number)
+{
+	uint64_t *grown;
+
+	if (!number || has(n, number))
+		return 0;
+	if (n->count == n->capacity) {
+		sort(n);
+		if (2 * n->count >= n->capacity) {
+			grown = realloc(n->all, (2 * n->capacity + 64) * sizeof(*grown));
+			if (!grown)
+				return -ENOMEM;
+			n->all = grown;
+			n->capacity = 2 * n->capacity + 64;
+		}
+	}
+	n->all[n->count++] = number;
+	return 0;
+}
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -55,23 +109,58 @@ static bool is_letter(char c)
 	return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
-static int put_words(struct anonymize *a, const char *text, size_t length)
+static bool begins(const char *text, size_t length, const char *with)
 {
+	return length >= strlen(with) && !memcmp(text, with, strlen(with));
+}
+
+static bool is_one_of(const char *const *names, size_t count, const char *text, size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (length == strlen(names[i]) && begins(text, length, names[i]))
+			return true;
+	return false;
+}
+
+/* Of the names that HotSpot gives its own threads. cut: it may be the beginning of a word only. */
+static bool is_word_of_vm(const char *word, size_t length, bool cut)
+{
+	static const char words[] =
+		"Attach C CompilerThread Conc Control Deflation DestroyJavaVM Dispatcher G GC JFR "
+		"JVMCI Listener Main Marker Monitor Notification ParGC Periodic Refine RemSet "
+		"Sampler Sampling Service Shenandoah Signal StrDedup Sweeper Task Thread Threads "
+		"VM Young ZDirector ZDriver ZDriverMajor ZDriverMinor ZStat ZUncommitter ZUnmapper "
+		"ZWorker thread ";
+	size_t n;
+
+	for (const char *at = words; *at; at += n + 1) {
+		n = strcspn(at, " ");
+		if ((n == length || (cut && n > length)) && !memcmp(at, word, length))
+			return true;
+	}
+	return false;
+}
+
+/* of_vm: the text is the name of a thread of the JVM's, whose own words stay. */
+static int put_all(struct anonymize *a, const char *text, size_t length, bool of_vm)
+{
+	bool comm = length == COMM_BYTES, keep;
 	size_t at = 0, n;
 	int err = 0;
 
 	for (; at < length && !err; at += n) {
 		for (n = 0; at + n < length && is_letter(text[at + n]); n++)
 			;
-		err = n ? put_word(a, text + at, n) : put(a, text + at, 1);
+		keep = of_vm && is_word_of_vm(text + at, n, comm && at + n == length);
+		err = n && !keep ? put_word(a, text + at, n) : put(a, text + at, n ? n : 1);
 		n = n ? n : 1;
 	}
 	return err;
 }
 
-static bool begins(const char *text, size_t length, const char *with)
+static int put_words(struct anonymize *a, const char *text, size_t length)
 {
-	return length >= strlen(with) && !memcmp(text, with, strlen(with));
+	return put_all(a, text, length, false);
 }
 
 /* separator: '.', or '/' in signatures. */
@@ -93,6 +182,7 @@ static int put_class(struct anonymize *a, const char *name, size_t length)
 {
 	static const char *const primitives[] = {"boolean", "byte", "char",  "short",
 						 "int",     "long", "float", "double"};
+	const size_t count = sizeof(primitives) / sizeof(*primitives);
 	size_t brackets = 0;
 
 	while (brackets < length && name[brackets] == '[')
@@ -101,10 +191,8 @@ static int put_class(struct anonymize *a, const char *name, size_t length)
 		brackets++;
 	else if (brackets)
 		return put(a, name, length);
-	for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
-		if (length == strlen(primitives[i]) && begins(name, length, primitives[i]))
-			return put(a, name, length);
-	if (is_jdk(name + brackets, length - brackets, '.'))
+	if (is_one_of(primitives, count, name, length) ||
+	    is_jdk(name + brackets, length - brackets, '.'))
 		return put(a, name, length);
 	return put(a, name, brackets) | put_words(a, name + brackets, length - brackets);
 }
@@ -150,99 +238,58 @@ static int put_method(struct anonymize *a, const struct rewrite_text *t)
 	return put_words(a, t->text, stem) | put(a, t->text + stem, t->length - stem);
 }
 
-/* The JVM's own, and those of its library. */
-static int put_thread(struct anonymize *a, const char *name, size_t length)
+/* A name of the JVM's own stays; so do those that Java's library and its launcher give. */
+static int put_thread(struct anonymize *a, const struct rewrite_text *t)
 {
 	static const char *const known[] = {"main", "Reference Handler", "Finalizer",
 					    "Common-Cleaner", "java"};
-	char *copy = strndup(name, length);
-	bool keep = copy && thread_group_of(copy, false) != THREAD_GROUP_NATIVE;
+	bool java = has(&a->threads, t->thread);
+	enum thread_group group;
+	char *copy;
 
-	for (size_t i = 0; copy && i < sizeof(known) / sizeof(*known); i++)
-		keep |= !strcmp(copy, known[i]);
+	if (is_one_of(known, sizeof(known) / sizeof(*known), t->text, t->length))
+		return put(a, t->text, t->length);
+	copy = strndup(t->text, t->length);
 	if (!copy)
 		return -ENOMEM;
+	group = thread_group_of(copy, java);
 	free(copy);
-	return keep ? put(a, name, length) : put_words(a, name, length);
+	return put_all(a, t->text, t->length,
+		       group != THREAD_GROUP_JAVA && group != THREAD_GROUP_NATIVE);
 }
 
-/* --- strings ---------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-
-	return (one > other) - (one < other);
-}
-
-static void sort(struct anonymize *a)
-{
-	size_t kept = 0;
-
-	if (a->sorted == a->count)
-		return;
-	qsort(a->strings, a->count, sizeof(*a->strings), compare);
-	for (size_t i = 0; i < a->count; i++)
-		if (!kept || a->strings[i] != a->strings[kept - 1])
-			a->strings[kept++] = a->strings[i];
-	a->count = a->sorted = kept;
-}
-
-static bool is_kept(const struct anonymize *a, uint64_t string)
-{
-	return a->sorted &&
-	       bsearch(&string, a->strings, a->sorted, sizeof(string), compare) != NULL;
-}
-
-static int keep_string(struct anonymize *a, uint64_t string)
-{
-	uint64_t *grown;
-
-	if (!string || is_kept(a, string))
-		return 0;
-	if (a->count == a->capacity) {
-		sort(a);
-		if (2 * a->count >= a->capacity) {
-			grown = realloc(a->strings, (2 * a->capacity + 64) * sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			a->strings = grown;
-			a->capacity = 2 * a->capacity + 64;
-		}
-	}
-	a->strings[a->count++] = string;
-	return 0;
-}
+/* --- the log ---------------------------------------------------------------------------------- */
 
 int anonymize_look(struct anonymize *a, const struct event *e)
 {
 	const struct event_desc *desc = schema_event(e->id);
 	int err = 0;
 
+	if (e->id == EVENT_THREAD && e->v[THREAD_JAVA_ID].u)
+		return add(&a->threads, e->thread);
 	if (e->id == EVENT_SPAN_BEGIN || e->id == EVENT_THREAD_RENAME || e->id == EVENT_STRING)
 		return 0;
 	for (unsigned i = 0; i < desc->field_count && !err; i++)
 		if (desc->fields[i].type == FIELD_STRING)
-			err = keep_string(a, e->v[i].u);
+			err = add(&a->strings, e->v[i].u);
 	return err;
 }
-
-/* --- the log ---------------------------------------------------------------------------------- */
 
 static int text(void *ctx, const struct rewrite_text *t, const char **ret, size_t *ret_length)
 {
 	struct anonymize *a = ctx;
 	int err;
 
-	sort(a);
+	sort(&a->strings);
+	sort(&a->threads);
 	a->used = 0;
 	if (t->event == EVENT_THREAD)
-		err = put_thread(a, t->text, t->length);
+		err = put_thread(a, t);
 	else if (t->event == EVENT_CLASS)
 		err = put_class(a, t->text, t->length);
 	else if (t->event == EVENT_METHOD)
 		err = put_method(a, t);
-	else if (t->event == EVENT_STRING && is_kept(a, t->number))
+	else if (t->event == EVENT_STRING && has(&a->strings, t->number))
 		err = put(a, t->text, t->length);
 	else
 		err = put_words(a, t->text, t->length);
@@ -326,7 +373,8 @@ void anonymize_free(struct anonymize *a)
 {
 	if (!a)
 		return;
-	free(a->strings);
+	free(a->strings.all);
+	free(a->threads.all);
 	free(a->text);
 	free(a);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/cells/stacks.h"
+#include "base/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/finding_model.h"
 #include "tests/unit/alloc_fail.h"
@@ -78,12 +79,13 @@ static struct cell cell(uint64_t waiter_stack, uint64_t holder, uint64_t holder_
 static void says(const struct stacks *s, const struct cell *cells, uint32_t count,
 		 const char *expected)
 {
-	char text[FINDING_TEXT_MAX];
+	struct strbuf text = {.most = 0};
 	struct finding f;
 
 	assert_int_equal(finding_make(s, cells, count, &f), 0);
-	finding_text(s, &f, text);
-	assert_string_equal(text, expected);
+	assert_int_equal(finding_text(s, &f, &text), 0);
+	assert_string_equal(strbuf_text(&text), expected);
+	strbuf_free(&text);
 }
 
 #define SAYS(cells, expected) says(*state, cells, sizeof(cells) / sizeof(*(cells)), expected)
@@ -160,7 +162,7 @@ static void sums_are_of_contention(void **state)
 {
 	struct cell cells[] = {cell(1, 7, 2, 30), cell(77, 7, 78, 20), cell(0, 7, 0, 10),
 			       cell(1, HOLDER_HAND_OVER, 0, 5), cell(1, 7, 2, 1000)};
-	char text[FINDING_TEXT_MAX];
+	struct strbuf text = {.most = 0};
 	struct finding f;
 
 	cells[4].monitor = false; /* only parked */
@@ -170,11 +172,12 @@ static void sums_are_of_contention(void **state)
 	assert_int_equal(f.held_ns, 60);
 	assert_int_equal(f.from_ns[HOLDER_STACK_RELEASE], 30);
 	assert_int_equal(f.from_ns[HOLDER_STACK_UNKNOWN], 30); /* one that the log has lost, too */
-	finding_sources_text(&f, text);
-	assert_string_equal(text,
+	assert_int_equal(finding_sources_text(&f, &text), 0);
+	assert_string_equal(strbuf_text(&text),
 			    "The waiter's call chain is known for 53.8 % of the blocked time; "
 			    "the holder's for 50.0 % of that with a known holder: 50.0 % when "
 			    "it released the lock.");
+	strbuf_free(&text);
 }
 
 static void pairs_are_the_largest(void **state)
@@ -193,6 +196,7 @@ static void pairs_are_the_largest(void **state)
 static void survives_without_memory(void **state)
 {
 	const struct cell cells[] = {cell(1, 7, 2, 30), cell(2, 7, 1, 20)};
+	struct strbuf text = {.most = 0};
 	struct finding f;
 	unsigned long n = 0;
 	int err;
@@ -200,12 +204,16 @@ static void survives_without_memory(void **state)
 	for (;; n++) {
 		alloc_fail_at(n);
 		err = finding_make(*state, cells, 2, &f);
+		err = err ? err : finding_text(*state, &f, &text);
+		err = err ? err : finding_sources_text(&f, &text);
 		if (!alloc_fail_off())
 			break;
 		assert_int_equal(err, -ENOMEM);
+		strbuf_free(&text);
 	}
+	strbuf_free(&text);
 	assert_int_equal(err, 0);
-	assert_true(n > 2);
+	assert_true(n > 4);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

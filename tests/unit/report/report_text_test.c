@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "report/model/report.h"
 #include "report/text/table.h"
+#include "report/text/text_report.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/analyze/analyze_events.h"
 
@@ -278,6 +279,28 @@ static void tables_line_up(void **state)
 	table_free(t);
 }
 
+/* "name" and 400 words, which take more than LABEL_MAX. */
+static void a_line_is_whole(void **state)
+{
+	char words[400 * 5 + 1] = "", *text, *at;
+	unsigned count = 0;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct text t = {.out = out};
+
+	(void)state;
+	for (int i = 0; i < 400; i++)
+		snprintf(words + strlen(words), 6, " w%03d", i);
+	text_line_whole(&t, "nothing", "");
+	text_line_whole(&t, "name", words);
+	fclose(out);
+	assert_ptr_equal(strstr(text, "  name       w000 w001"), text);
+	for (at = strtok(text + 7, " \n"); at; at = strtok(NULL, " \n"), count++)
+		assert_int_equal(atoi(at + 1), count);
+	assert_int_equal(count, 400);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +309,7 @@ int main(void)
 		cmocka_unit_test(json_says_what_text_says),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(tables_line_up),
+		cmocka_unit_test(a_line_is_whole),
 	};
 
 	return cmocka_run_group_tests_name("report_text", tests, NULL, NULL);

@@ -32,14 +32,16 @@ static void test_siphash(void **state)
 static int all(const struct anonymize *a, char ret[512])
 {
 	static const struct rewrite_text texts[] = {
-		{EVENT_THREAD, THREAD_NAME, 1, "exec-1", 6, "exec-1", 6},
-		{EVENT_CLASS, CLASS_NAME, 1, "[[La.B;", 7, "[[La.B;", 7},
-		{EVENT_METHOD, METHOD_SIGNATURE, 1, "(La/B;[IQ)V", 11, "a.B", 3},
-		{EVENT_METHOD, METHOD_SIGNATURE, 1, "(La/B", 5, "a.B", 3},
-		{EVENT_METHOD, METHOD_SOURCE, 1, "", 0, "a.B", 3},
-		{EVENT_STRING, STRING_TEXT, 7, "kept", 4, "kept", 4},
-		{EVENT_STRING, STRING_TEXT, 8, "not kept", 8, "not kept", 8},
-		{9999, 0, 0, "unknown event", 13, "unknown event", 13},
+		{EVENT_THREAD, 1, THREAD_NAME, 1, "exec-1", 6, "exec-1", 6},
+		{EVENT_THREAD, 2, THREAD_NAME, 2, "G1 secret", 9, "G1 secret", 9},
+		{EVENT_THREAD, 3, THREAD_NAME, 3, "G1 Refine#3", 11, "G1 Refine#3", 11},
+		{EVENT_CLASS, 1, CLASS_NAME, 1, "[[La.B;", 7, "[[La.B;", 7},
+		{EVENT_METHOD, 1, METHOD_SIGNATURE, 1, "(La/B;[IQ)V", 11, "a.B", 3},
+		{EVENT_METHOD, 1, METHOD_SIGNATURE, 1, "(La/B", 5, "a.B", 3},
+		{EVENT_METHOD, 1, METHOD_SOURCE, 1, "", 0, "a.B", 3},
+		{EVENT_STRING, 1, STRING_TEXT, 7, "kept", 4, "kept", 4},
+		{EVENT_STRING, 1, STRING_TEXT, 8, "not kept", 8, "not kept", 8},
+		{9999, 1, 0, 0, "unknown event", 13, "unknown event", 13},
 	};
 	const struct log_rewrite *r = anonymize_rewrite(a);
 	const char *text;
@@ -60,12 +62,15 @@ static int all(const struct anonymize *a, char ret[512])
 static int run(char ret[512])
 {
 	struct event e = {.id = EVENT_VM_OPERATION_BEGIN};
+	struct event thread = {.id = EVENT_THREAD, .v[THREAD_JAVA_ID].u = 4};
 	struct anonymize *a = NULL;
 	int err = anonymize_new(key, &a);
 
 	e.v[VM_OPERATION_BEGIN_OPERATION].u = 7;
 	for (int i = 0; i < 200 && !err; i++) {
 		err = anonymize_look(a, &e);
+		thread.thread = 2 + 1000 * (unsigned)i;
+		err = err ? err : anonymize_look(a, &thread);
 		e.v[VM_OPERATION_BEGIN_OPERATION].u = i % 3 ? 7 : 1000 + (unsigned)i;
 	}
 	err = err ? err : all(a, ret);
@@ -84,6 +89,8 @@ static void test_each_allocation_fails_once(void **state)
 	assert_non_null(strstr(wanted, "|kept|"));
 	assert_null(strstr(wanted, "not"));
 	assert_null(strstr(wanted, "exec"));
+	assert_null(strstr(wanted, "secret"));
+	assert_non_null(strstr(wanted, "|G1 Refine#3|"));
 	assert_null(strstr(wanted, "unknown"));
 	do {
 		alloc_fail_at(n++);

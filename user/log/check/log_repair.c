@@ -42,6 +42,14 @@ struct repair {
 	char text[256];
 };
 
+static int write_sealed(struct repair *r, const struct sealed *s)
+{
+	int err = r->out->ops->write(r->out, s);
+
+	r->done->write_failed |= err != 0;
+	return err;
+}
+
 /* A block is in r->buf: its header's room, then the payload. */
 static int put_block(struct repair *r, struct block *b, const struct preamble *p)
 {
@@ -49,6 +57,8 @@ static int put_block(struct repair *r, struct block *b, const struct preamble *p
 	uint64_t offset = r->out->bytes;
 	int err;
 
+	if (r->buf.size - BLOCK_HEADER_BYTES > BLOCK_PAYLOAD_MAX)
+		return -EFBIG;
 	b->sequence = r->sequence;
 	b->length = (uint32_t)(r->buf.size - BLOCK_HEADER_BYTES);
 	block_seal(b, (uint8_t *)r->buf.data);
@@ -59,7 +69,7 @@ static int put_block(struct repair *r, struct block *b, const struct preamble *p
 		s.first_ns = p->first_ns;
 		s.last_ns = p->last_ns;
 	}
-	err = r->out->ops->write(r->out, &s);
+	err = write_sealed(r, &s);
 	if (err)
 		return err;
 	r->sequence++;
@@ -73,7 +83,7 @@ static int put_index(struct repair *r)
 	int err;
 
 	log_index_seal(&r->index, r->sequence, &s);
-	err = r->out->ops->write(r->out, &s);
+	err = write_sealed(r, &s);
 	if (err)
 		return err;
 	r->sequence++;
@@ -90,7 +100,7 @@ static int put_end(struct repair *r)
 	if (err || !r->indexed)
 		return err;
 	log_end_seal(r->last_index, r->sequence, bytes, &s);
-	return r->out->ops->write(r->out, &s);
+	return write_sealed(r, &s);
 }
 
 static int begin_block(struct repair *r)
@@ -191,7 +201,7 @@ static int body_bytes(struct repair *r, const uint8_t **ret, size_t *ret_count)
 	err = rewrite_body(r->options->rewrite, r->body.begin, r->body.in.end, &r->raw);
 	*ret = (const uint8_t *)r->raw.data;
 	*ret_count = r->raw.size;
-	return err;
+	return err ? err : r->raw.size > BLOCK_PAYLOAD_MAX ? -EFBIG : 0;
 }
 
 /* The body as it is in memory, for a block whose definitions and other events are mixed. */
@@ -215,8 +225,6 @@ static int pack_anew(struct repair *r, struct preamble *p)
 
 	if (err)
 		return err;
-	if (count > UINT32_MAX)
-		return -EFBIG;
 	if (p->codec != BLOCK_CODEC_NONE) {
 		room = codec_bound((enum block_codec)p->codec, count);
 		packed = malloc(room);
@@ -408,6 +416,7 @@ static int put_header(struct repair *r)
 	b.length = (uint32_t)(r->buf.size - LOG_MAGIC_BYTES - BLOCK_HEADER_BYTES);
 	block_seal(&b, (uint8_t *)r->buf.data + LOG_MAGIC_BYTES);
 	err = r->out->ops->part(r->out, (const uint8_t *)r->buf.data, r->buf.size);
+	r->done->write_failed |= err != 0;
 	r->sequence = 1;
 	return err;
 }
@@ -428,33 +437,42 @@ static int run(struct repair *r)
 	return err ? err : put_end(r);
 }
 
+static int run_to(struct repair *r, const char *output, bool overwrite)
+{
+	int err = output_file_open(output, overwrite, &r->out), end;
+
+	if (err) {
+		r->done->write_failed = true;
+		return err;
+	}
+	r->done->opened = true;
+	err = run(r);
+	r->done->bytes = r->out->bytes;
+	end = r->out->ops->close(r->out);
+	r->done->write_failed |= !err && end;
+	return err ? err : end;
+}
+
 int log_repair(const struct log_repair_options *o, const struct log_check *sum,
 	       struct log_repair *ret)
 {
-	struct log_repair done = {0};
-	struct repair r = {.options = o, .sum = sum, .done = &done};
-	int err = stream_open(&r.in, o->path), end;
+	struct repair r = {.options = o, .sum = sum, .done = ret};
+	int err;
 
+	*ret = (struct log_repair){0};
+	err = stream_open(&r.in, o->path);
 	if (err)
 		return err;
 	r.indexed = sum->blocks_of[BLOCK_KIND_PACKED] > 0;
 	msgpack_sbuffer_init(&r.buf);
 	msgpack_sbuffer_init(&r.raw);
 	log_index_init(&r.index);
-	err = output_file_open(o->output, o->overwrite, &r.out);
-	if (!err) {
-		err = run(&r);
-		done.bytes = r.out->bytes;
-		end = r.out->ops->close(r.out);
-		err = err ? err : end;
-	}
+	err = run_to(&r, o->output, o->overwrite);
 	log_index_free(&r.index);
 	msgpack_sbuffer_destroy(&r.buf);
 	msgpack_sbuffer_destroy(&r.raw);
 	codec_free(r.codec);
 	body_free(&r.body);
 	stream_close(&r.in);
-	if (!err)
-		*ret = done;
 	return err;
 }

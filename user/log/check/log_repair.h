@@ -23,6 +23,8 @@ struct log_repair {
 	uint64_t blocks_dropped; /* their checksums are right, but not what is in them */
 	uint64_t holes;          /* in what is left; a note in the log tells of each */
 	uint64_t bytes;          /* of the new log */
+	bool opened;             /* the output has been made, or emptied */
+	bool write_failed;       /* the error is the output's, not that of the log that is read */
 };
 
 /*
@@ -32,8 +34,9 @@ struct log_repair {
  * becomes one of events: a reader would have taken it for what was lost. The events "end" is not
  * made up.
  *
- * -EEXIST: there is such a file and overwrite is not set. -EINVAL: header is none. Others are those
- * of reading and writing; what has been written of the output then is a log.
+ * -EEXIST: there is such a file and overwrite is not set. -EINVAL: header is none. -EFBIG: with the
+ * other texts a block is too long. Others are those of reading and writing; what has been written of
+ * the output then is a log. *ret is filled whatever is returned.
  */
 int log_repair(const struct log_repair_options *o, const struct log_check *sum,
 	       struct log_repair *ret);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <msgpack.h>
 
+#include "log/format/block.h"
 #include "log/format/unpack.h"
 
 #define FIELDS 3 /* id, time and thread come before them */
@@ -14,6 +15,17 @@
 static int put(msgpack_sbuffer *out, const uint8_t *from, const uint8_t *to)
 {
 	return msgpack_sbuffer_write(out, (const char *)from, (size_t)(to - from)) ? -ENOMEM : 0;
+}
+
+/* No text of a log is longer; what is cut ends with a whole character. */
+static size_t cut(const char *text, size_t length)
+{
+	if (length <= LOG_TEXT_MAX)
+		return length;
+	length = LOG_TEXT_MAX;
+	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length--;
+	return length;
 }
 
 static int put_text(const struct log_rewrite *r, struct rewrite_text *t,
@@ -34,7 +46,7 @@ static int put_text(const struct log_rewrite *r, struct rewrite_text *t,
 	if (err)
 		return err;
 	msgpack_packer_init(&pk, out, msgpack_sbuffer_write);
-	return msgpack_pack_str_with_body(&pk, text, length) ? -ENOMEM : 0;
+	return msgpack_pack_str_with_body(&pk, text, cut(text, length)) ? -ENOMEM : 0;
 }
 
 static int rewrite_event(const struct log_rewrite *r, struct unpack *in, msgpack_sbuffer *out)
@@ -53,6 +65,8 @@ static int rewrite_event(const struct log_rewrite *r, struct unpack *in, msgpack
 			return -EBADMSG;
 		if (!i && v.type == UNPACK_UINT)
 			t.event = v.u;
+		if (i == FIELDS - 1 && v.type == UNPACK_UINT)
+			t.thread = v.u;
 		if (i == FIELDS && v.type == UNPACK_UINT)
 			t.number = v.u;
 		t.field = i < FIELDS ? 0 : i - FIELDS;

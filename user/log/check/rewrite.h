@@ -11,6 +11,7 @@ struct msgpack_sbuffer;
 /* A text of an event, not NUL-terminated. */
 struct rewrite_text {
 	uint64_t event;  /* its id */
+	uint64_t thread; /* its thread's number */
 	unsigned field;  /* by its place in the schema */
 	uint64_t number; /* the event's first field, if that is one: what the event defines */
 	const char *text;

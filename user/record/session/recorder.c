@@ -597,11 +597,6 @@ int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_
 		   : 0;
 }
 
-uint64_t recorder_triggers_passed_over(const struct recorder *r)
-{
-	return r->dumps ? dumps_passed_over(r->dumps) : 0;
-}
-
 static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadline)
 {
 	uint64_t until = r->next_window < deadline ? r->next_window : deadline;
@@ -669,6 +664,7 @@ void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 	ret->lost = r->losses.total;
 	ret->lost_ring = r->losses.ring;
 	ret->given_up = memory_given_up(&r->memory);
+	ret->passed_over = r->dumps ? dumps_passed_over(r->dumps) : 0;
 	ret->flag = r->flag_end;
 }
 

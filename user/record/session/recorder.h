@@ -46,6 +46,7 @@ struct recorder_stats {
 	uint64_t lost;
 	uint64_t lost_ring;        /* of these, for want of room in the ring buffer */
 	uint64_t given_up;         /* numbers, for want of room within max_memory */
+	uint64_t passed_over;      /* triggers that came too soon after another one to get a file */
 	struct flag_hold_end flag; /* at the end */
 	struct log_writer_stats log;
 };
@@ -75,8 +76,6 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 /* Of a flight recorder: writes what is in memory, as soon as no other file is being written. 0,
  * or as recorder_run. */
 int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX]);
-/* Triggers that came too soon after another one to get a file. */
-uint64_t recorder_triggers_passed_over(const struct recorder *r);
 
 void recorder_stats(const struct recorder *r, struct recorder_stats *ret);
 bool recorder_monitor_missing(const struct recorder *r);

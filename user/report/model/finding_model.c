@@ -1,14 +1,13 @@
 #include "report/model/finding_model.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
+#include "base/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/chain.h"
 #include "report/model/label.h"
@@ -32,27 +31,6 @@ int report_finding(const struct report_input *in, struct finding *ret)
 	return finding_make(analysis_stacks(in->log->analysis), cells, count, ret);
 }
 
-/* A text that grows, and is cut where its room ends. */
-struct text_out {
-	char *buf;
-	size_t length;
-};
-
-static void say(struct text_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct text_out *o, const char *format, ...)
-{
-	size_t room = FINDING_TEXT_MAX - o->length;
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	length = vsnprintf(o->buf + o->length, room, format, args);
-	va_end(args);
-	if (length > 0)
-		o->length += (size_t)length < room ? (size_t)length : room - 1;
-}
-
 static bool worth_saying(uint64_t part, uint64_t whole)
 {
 	return part && part >= whole / SAID_FROM;
@@ -64,48 +42,50 @@ static const char *doing(uint32_t waiter_method, uint32_t owner_method)
 }
 
 /* Who is to blame for the waiting in the one method that has most of it. */
-static void say_owner(struct text_out *o, const struct stacks *stacks, const struct finding *f)
+static void say_owner(struct strbuf *o, const struct stacks *stacks, const struct finding *f)
 {
 	char share[FORMAT_MAX], name[LABEL_MAX];
 	const char *same = doing(f->waiter_method, f->owner_method);
 
 	if (f->owner_ns)
-		say(o, "%s of that is caused by %s", share_round(f->owner_ns, f->waiter_ns, share),
-		    same ? same : label_method(stacks, f->owner_method, name));
+		strbuf_add(o, "%s of that is caused by %s",
+			   share_round(f->owner_ns, f->waiter_ns, share),
+			   same ? same : label_method(stacks, f->owner_method, name));
 }
 
-static void say_unknown_owner(struct text_out *o, const struct finding *f)
+static void say_unknown_owner(struct strbuf *o, const struct finding *f)
 {
 	char share[FORMAT_MAX];
 
-	say(o, " For %s of that it is not known where the holder was.",
-	    share_round(f->owner_unknown_ns, f->waiter_ns, share));
+	strbuf_add(o, " For %s of that it is not known where the holder was.",
+		   share_round(f->owner_unknown_ns, f->waiter_ns, share));
 }
 
-static void say_hand_over(struct text_out *o, const struct finding *f)
+static void say_hand_over(struct strbuf *o, const struct finding *f)
 {
 	char share[FORMAT_MAX];
 
-	say(o,
-	    " %s of that is hand-over: the lock had been released, and nobody was seen taking it "
-	    "yet.",
-	    share_round(f->hand_over_ns, f->waiter_ns, share));
+	strbuf_add(o,
+		   " %s of that is hand-over: the lock had been released, and nobody was seen "
+		   "taking it "
+		   "yet.",
+		   share_round(f->hand_over_ns, f->waiter_ns, share));
 }
 
 /* One method has at least half of the waiting. */
-static void say_one(struct text_out *o, const struct stacks *stacks, const struct finding *f)
+static void say_one(struct strbuf *o, const struct stacks *stacks, const struct finding *f)
 {
 	bool blame =
 		f->owner_ns && f->owner_ns >= f->hand_over_ns && f->owner_ns >= f->owner_unknown_ns;
 	char share[FORMAT_MAX], name[LABEL_MAX];
 
-	say(o, "%s of the waiting is in %s", share_round(f->waiter_ns, f->total_ns, share),
-	    label_method(stacks, f->waiter_method, name));
+	strbuf_add(o, "%s of the waiting is in %s", share_round(f->waiter_ns, f->total_ns, share),
+		   label_method(stacks, f->waiter_method, name));
 	if (blame) {
-		say(o, ", and ");
+		strbuf_add(o, ", and ");
 		say_owner(o, stacks, f);
 	}
-	say(o, ".");
+	strbuf_add(o, ".");
 	if (f->hand_over_ns > f->owner_ns && f->hand_over_ns >= f->owner_unknown_ns)
 		say_hand_over(o, f);
 	if (worth_saying(f->owner_unknown_ns, f->waiter_ns))
@@ -113,59 +93,56 @@ static void say_one(struct text_out *o, const struct stacks *stacks, const struc
 	if (f->hand_over_ns > f->owner_ns && f->hand_over_ns < f->owner_unknown_ns)
 		say_hand_over(o, f);
 	if (!blame && f->owner_ns) {
-		say(o, " ");
+		strbuf_add(o, " ");
 		say_owner(o, stacks, f);
-		say(o, ".");
+		strbuf_add(o, ".");
 	}
 }
 
 /* No method has half of it: what there is, as shares of the whole. */
-static void say_several(struct text_out *o, const struct stacks *stacks, const struct finding *f)
+static void say_several(struct strbuf *o, const struct stacks *stacks, const struct finding *f)
 {
 	char share[FORMAT_MAX], waiter[LABEL_MAX], owner[LABEL_MAX];
 	bool nameless = worth_saying(f->nameless_ns, f->total_ns);
 	const char *gap = nameless ? " " : "";
 
 	if (nameless)
-		say(o, "For %s of the waiting it is not known in which method it is.",
-		    share_round(f->nameless_ns, f->total_ns, share));
+		strbuf_add(o, "For %s of the waiting it is not known in which method it is.",
+			   share_round(f->nameless_ns, f->total_ns, share));
 	for (unsigned i = 0; i < f->pair_count; i++) {
 		const struct finding_pair *p = &f->pairs[i];
 		const char *same = doing(p->waiter_method, p->owner_method);
 
-		say(o, "%s%s%s is in %s and caused by %s", i ? "; " : gap,
-		    share_round(p->blocked_ns, f->total_ns, share), i ? "" : " of the waiting",
-		    label_method(stacks, p->waiter_method, waiter),
-		    same ? same : label_method(stacks, p->owner_method, owner));
+		strbuf_add(o, "%s%s%s is in %s and caused by %s", i ? "; " : gap,
+			   share_round(p->blocked_ns, f->total_ns, share),
+			   i ? "" : " of the waiting",
+			   label_method(stacks, p->waiter_method, waiter),
+			   same ? same : label_method(stacks, p->owner_method, owner));
 	}
 	if (f->pair_count)
-		say(o, ".");
+		strbuf_add(o, ".");
 	else if (f->waiter_ns)
-		say(o, "%s%s of the waiting is in %s.", gap,
-		    share_round(f->waiter_ns, f->total_ns, share),
-		    label_method(stacks, f->waiter_method, waiter));
+		strbuf_add(o, "%s%s of the waiting is in %s.", gap,
+			   share_round(f->waiter_ns, f->total_ns, share),
+			   label_method(stacks, f->waiter_method, waiter));
 	if (worth_saying(f->all_hand_over_ns, f->total_ns))
-		say(o, " %s is hand-over: released, and nobody seen taking it yet.",
-		    share_round(f->all_hand_over_ns, f->total_ns, share));
+		strbuf_add(o, " %s is hand-over: released, and nobody seen taking it yet.",
+			   share_round(f->all_hand_over_ns, f->total_ns, share));
 	if (worth_saying(f->all_unknown_ns, f->total_ns))
-		say(o, " For %s it is not known where the holder was.",
-		    share_round(f->all_unknown_ns, f->total_ns, share));
+		strbuf_add(o, " For %s it is not known where the holder was.",
+			   share_round(f->all_unknown_ns, f->total_ns, share));
 }
 
-void finding_text(const struct stacks *stacks, const struct finding *f, char buf[FINDING_TEXT_MAX])
+int finding_text(const struct stacks *stacks, const struct finding *f, struct strbuf *o)
 {
-	struct text_out o = {.buf = buf};
-
-	*buf = '\0';
-	if (!f->total_ns)
-		return;
-	if (f->waiter_ns >= f->total_ns - f->waiter_ns)
-		say_one(&o, stacks, f);
-	else
-		say_several(&o, stacks, f);
+	if (f->total_ns && f->waiter_ns >= f->total_ns - f->waiter_ns)
+		say_one(o, stacks, f);
+	else if (f->total_ns)
+		say_several(o, stacks, f);
+	return o->err;
 }
 
-void finding_sources_text(const struct finding *f, char buf[FINDING_TEXT_MAX])
+int finding_sources_text(const struct finding *f, struct strbuf *o)
 {
 	static const char *const moments[] = {
 		[HOLDER_STACK_BLOCK] = "seen when the other blocked",
@@ -176,27 +153,26 @@ void finding_sources_text(const struct finding *f, char buf[FINDING_TEXT_MAX])
 		[HOLDER_STACK_WAIT] = "where it waited",
 	};
 	uint64_t known_ns = f->held_ns - f->from_ns[HOLDER_STACK_UNKNOWN];
-	struct text_out o = {.buf = buf};
 	char share[FORMAT_MAX];
 	bool first = true;
 
 	_Static_assert(sizeof(moments) / sizeof(*moments) == HOLDER_STACK_FROM_COUNT, "all");
-	*buf = '\0';
 	if (!f->total_ns)
-		return;
-	say(&o, "The waiter's call chain is known for %s of the blocked time",
-	    share_format(f->waiter_known_ns, f->total_ns, share));
+		return 0;
+	strbuf_add(o, "The waiter's call chain is known for %s of the blocked time",
+		   share_format(f->waiter_known_ns, f->total_ns, share));
 	if (f->held_ns)
-		say(&o, "; the holder's for %s of that with a known holder",
-		    share_format(known_ns, f->held_ns, share));
+		strbuf_add(o, "; the holder's for %s of that with a known holder",
+			   share_format(known_ns, f->held_ns, share));
 	for (int i = 0; i < HOLDER_STACK_FROM_COUNT; i++) {
 		if (!moments[i] || !f->from_ns[i])
 			continue;
-		say(&o, "%s %s %s", first ? ":" : ",",
-		    share_format(f->from_ns[i], f->held_ns, share), moments[i]);
+		strbuf_add(o, "%s %s %s", first ? ":" : ",",
+			   share_format(f->from_ns[i], f->held_ns, share), moments[i]);
 		first = false;
 	}
-	say(&o, ".");
+	strbuf_add(o, ".");
+	return o->err;
 }
 
 static json_t *number(uint64_t n)
@@ -269,16 +245,20 @@ static json_t *method_or_null(const struct stacks *stacks, uint32_t method)
 
 static json_t *sentence_json(const struct stacks *stacks, const struct finding *f)
 {
-	char text[FINDING_TEXT_MAX];
+	struct strbuf text = {.most = 0};
+	json_t *o = NULL;
 
-	finding_text(stacks, f, text);
-	return json_pack("{sssIsosIsosIsIsIso}", "text", text, "total_ns", (json_int_t)f->total_ns,
-			 "waiter_method", method_or_null(stacks, f->waiter_method), "waiter_ns",
-			 (json_int_t)f->waiter_ns, "owner_method",
-			 method_or_null(stacks, f->owner_method), "owner_ns",
-			 (json_int_t)f->owner_ns, "hand_over_ns", (json_int_t)f->hand_over_ns,
-			 "owner_unknown_ns", (json_int_t)f->owner_unknown_ns, "pairs",
-			 pairs_json(stacks, f));
+	if (!finding_text(stacks, f, &text))
+		o = json_pack("{sssIsosIsosIsIsIso}", "text", strbuf_text(&text), "total_ns",
+			      (json_int_t)f->total_ns, "waiter_method",
+			      method_or_null(stacks, f->waiter_method), "waiter_ns",
+			      (json_int_t)f->waiter_ns, "owner_method",
+			      method_or_null(stacks, f->owner_method), "owner_ns",
+			      (json_int_t)f->owner_ns, "hand_over_ns", (json_int_t)f->hand_over_ns,
+			      "owner_unknown_ns", (json_int_t)f->owner_unknown_ns, "pairs",
+			      pairs_json(stacks, f));
+	strbuf_free(&text);
+	return o;
 }
 
 int finding_json(const struct report_input *in, json_t *contention)

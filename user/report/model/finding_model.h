@@ -8,17 +8,17 @@
 #include "analyze/cells/finding.h"
 #include "report/model/report.h"
 
-#define FINDING_TEXT_MAX 8192
+struct strbuf;
 
 /* Whether the log has call chains, or tells of attempts to have them. */
 bool report_has_chains(const struct report_input *in);
 /* 0 or -ENOMEM. */
 int report_finding(const struct report_input *in, struct finding *ret);
 
-/* Sentences without a line feed; "" if nobody was blocked. */
-void finding_text(const struct stacks *stacks, const struct finding *f, char buf[FINDING_TEXT_MAX]);
-/* Of which moments holders' chains are; likewise. */
-void finding_sources_text(const struct finding *f, char buf[FINDING_TEXT_MAX]);
+/* Adds sentences without a line feed; nothing if nobody was blocked. 0 or -ENOMEM. */
+int finding_text(const struct stacks *stacks, const struct finding *f, struct strbuf *o);
+/* The same, of the moments that the holders' chains are of. */
+int finding_sources_text(const struct finding *f, struct strbuf *o);
 
 /* Adds waiter_methods, owner_methods, stack_sources and finding to a report's contention. 0 or
  * -ENOMEM. */

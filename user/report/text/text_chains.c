@@ -1,4 +1,5 @@
 #include "base/print.h"
+#include "base/strbuf.h"
 #include "report/text/text_report.h"
 
 #include <string.h>
@@ -128,28 +129,29 @@ void text_methods(struct text *t, const char *name, const struct group *lock)
 	fputc('\n', t->out);
 }
 
-void text_sources(struct text *t)
+int text_sources(struct text *t)
 {
-	char text[FINDING_TEXT_MAX] = "";
+	struct strbuf text = {.most = 0};
+	int err = t->finding ? finding_sources_text(t->finding, &text) : 0;
 
-	if (t->finding)
-		finding_sources_text(t->finding, text);
-	if (!*text)
-		return;
-	fputs("\n ", t->out);
-	text_words(t->out, 2, text);
+	if (!err && text.used) {
+		fputs("\n ", t->out);
+		text_words(t->out, 2, strbuf_text(&text));
+	}
+	strbuf_free(&text);
+	return err;
 }
 
 int text_finding(struct text *t)
 {
-	char text[FINDING_TEXT_MAX] = "";
+	struct strbuf text = {.most = 0};
+	int err = t->finding ? finding_text(t->stacks, t->finding, &text) : 0;
 
-	if (t->finding)
-		finding_text(t->stacks, t->finding, text);
-	if (!*text)
-		return 0;
-	text_heading(t, "FINDING");
-	fputs(" ", t->out);
-	text_words(t->out, 2, text);
-	return 0;
+	if (!err && text.used) {
+		text_heading(t, "FINDING");
+		fputs(" ", t->out);
+		text_words(t->out, 2, strbuf_text(&text));
+	}
+	strbuf_free(&text);
+	return err;
 }

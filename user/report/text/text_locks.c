@@ -341,7 +341,7 @@ static int print_all(struct text *t, const struct group *by)
 	const struct group *waiters = &by[BY_WAITER];
 	char count[FORMAT_MAX], total[FORMAT_MAX];
 	uint32_t i;
-	int err = 0;
+	int err;
 
 	if (waiters->count)
 		text_heading(t, "CONTENDED LOCKS: %s contention%s, threads blocked for %s in all",
@@ -354,7 +354,7 @@ static int print_all(struct text *t, const struct group *by)
 				? ""
 				: " of java.util.concurrent; monitors were not recorded");
 	text_after_wait(t, waiters, 2);
-	text_vouched(t, waiters->blocked_ns);
+	err = text_vouched(t, waiters->blocked_ns);
 	for (i = 0; i < waiters->group_count && i < t->in->top && !err; i++) {
 		uint64_t lock = waiters->groups[i].cell->lock;
 		struct lock_view v = {t,
@@ -367,9 +367,9 @@ static int print_all(struct text *t, const struct group *by)
 
 		err = print_lock(&v, i + 1, waiters->blocked_ns);
 	}
+	err = err ? err : text_sources(t);
 	if (err)
 		return err;
-	text_sources(t);
 	print_legend(t, &by[BY_HOLDER]);
 	print_rest(t, waiters, i);
 	return print_open(t);

@@ -37,6 +37,14 @@ void text_words(FILE *out, size_t indent, const char *text)
 	fputc('\n', out);
 }
 
+void text_line_whole(struct text *t, const char *name, const char *text)
+{
+	if (!*text)
+		return;
+	print_text(t->out, "  %-10s", name);
+	text_words(t->out, INDENT, text);
+}
+
 void text_line(struct text *t, const char *name, const char *format, ...)
 {
 	char buf[LABEL_MAX];
@@ -45,8 +53,5 @@ void text_line(struct text *t, const char *name, const char *format, ...)
 	va_start(args, format);
 	print_bufferv(buf, sizeof(buf), format, args);
 	va_end(args);
-	if (*buf) {
-		print_text(t->out, "  %-10s", name);
-		text_words(t->out, INDENT, buf);
-	}
+	text_line_whole(t, name, buf);
 }

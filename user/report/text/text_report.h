@@ -21,6 +21,8 @@ struct text {
 /* A heading, with a line between it and the section above. */
 void text_heading(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A name and what is to be said of it, on as many lines as it needs; nothing if that is "". */
+void text_line_whole(struct text *t, const char *name, const char *text);
+/* The same; cut where it is longer than LABEL_MAX. */
 void text_line(struct text *t, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Words, from the column indent - 1 on; the next line begins there, too. */
@@ -42,13 +44,13 @@ int text_finding(struct text *t);
  * one lock, by waiter_method or owner_method; for how much of the time chains are known. */
 void text_walks(struct text *t, const struct analysis_facts *f);
 void text_methods(struct text *t, const char *name, const struct group *lock);
-void text_sources(struct text *t);
+int text_sources(struct text *t);
 /* What the holders of a lock did; behind: all locks, by the locks that their holders were
  * themselves blocked on. */
 int text_holding(struct text *t, const struct group *behind, uint64_t lock);
 
 /* How it is known who held a lock: of one, and of all, with threads blocked for blocked_ns. */
 bool text_is_exact(const struct text *t, uint64_t lock);
-void text_vouched(struct text *t, uint64_t blocked_ns);
+int text_vouched(struct text *t, uint64_t blocked_ns);
 /* What of a group's contentions came after Object.wait(); nothing if none. */
 void text_after_wait(struct text *t, const struct group *g, int indent);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/format.h"
+#include "base/json_put.h"
 #include "base/print.h"
 #include "base/units.h"
 #include "log/format/codec.h"
@@ -249,16 +250,15 @@ static json_t *blocks_json(const struct log_check *c)
 	json_t *json = json_object(), *codecs = json_object();
 
 	for (int i = 0; i <= BLOCK_KIND_END; i++)
-		json_object_set_new(json, kinds[i], json_integer((json_int_t)blocks_of(c, i)));
+		json_put(&json, kinds[i], json_integer((json_int_t)blocks_of(c, i)));
 	for (int i = 0; i < BLOCK_CODEC_COUNT; i++)
-		json_object_set_new(codecs, codec_name((enum block_codec)i),
-				    json_pack("{sI, sI, sI}", "blocks",
-					      (json_int_t)c->codec_blocks[i], "bytes",
-					      (json_int_t)c->codec_bytes[i], "raw_bytes",
-					      (json_int_t)c->codec_raw[i]));
-	json_object_set_new(json, "sync", json_integer((json_int_t)c->blocks_sync));
-	json_object_set_new(json, "all", json_integer((json_int_t)c->blocks));
-	json_object_set_new(json, "codecs", codecs);
+		json_put(&codecs, codec_name((enum block_codec)i),
+			 json_pack("{sI, sI, sI}", "blocks", (json_int_t)c->codec_blocks[i],
+				   "bytes", (json_int_t)c->codec_bytes[i], "raw_bytes",
+				   (json_int_t)c->codec_raw[i]));
+	json_put(&json, "sync", json_integer((json_int_t)c->blocks_sync));
+	json_put(&json, "all", json_integer((json_int_t)c->blocks));
+	json_put(&json, "codecs", codecs);
 	return json;
 }
 
@@ -270,8 +270,8 @@ static json_t *events_json(const struct log_check *c)
 
 	for (unsigned i = 0; i < count; i++)
 		if (c->events_of[events[i].id])
-			json_object_set_new(json, events[i].name,
-					    json_integer((json_int_t)c->events_of[events[i].id]));
+			json_put(&json, events[i].name,
+				 json_integer((json_int_t)c->events_of[events[i].id]));
 	return json;
 }
 
@@ -283,11 +283,10 @@ static json_t *bytes_json(const struct log_check *c)
 
 	for (unsigned i = 0; i < count; i++)
 		if (c->events_of[events[i].id])
-			json_object_set_new(json, events[i].name,
-					    json_pack("{sI, sI}", "raw_bytes",
-						      (json_int_t)c->bytes_of[events[i].id],
-						      "bytes",
-						      (json_int_t)c->stored_of[events[i].id]));
+			json_put(&json, events[i].name,
+				 json_pack("{sI, sI}", "raw_bytes",
+					   (json_int_t)c->bytes_of[events[i].id], "bytes",
+					   (json_int_t)c->stored_of[events[i].id]));
 	return json;
 }
 
@@ -296,10 +295,9 @@ static json_t *numbers_json(const struct log_check *c)
 	json_t *json = json_object();
 
 	for (int i = 0; i < CHECK_NUMBER_COUNT; i++)
-		json_object_set_new(json, numbers[i],
-				    json_pack("{sI, sI}", "defined",
-					      (json_int_t)c->numbers[i].defined, "undefined",
-					      (json_int_t)c->numbers[i].undefined));
+		json_put(&json, numbers[i],
+			 json_pack("{sI, sI}", "defined", (json_int_t)c->numbers[i].defined,
+				   "undefined", (json_int_t)c->numbers[i].undefined));
 	return json;
 }
 
@@ -310,12 +308,11 @@ static json_t *findings_json(const struct verify_input *in)
 	for (unsigned i = 0; i < in->finding_count; i++) {
 		const struct check_finding *f = &in->findings[i];
 
-		json_array_append_new(
-			json, json_pack("{ss, sI, so, ss}", "weight",
-					f->weight == CHECK_DAMAGE ? "damage" : "doubt", "offset",
-					(json_int_t)f->offset, "block",
-					f->in_block ? json_integer(f->sequence) : json_null(),
-					"text", f->text));
+		json_add(&json, json_pack("{ss, sI, so, ss}", "weight",
+					  f->weight == CHECK_DAMAGE ? "damage" : "doubt", "offset",
+					  (json_int_t)f->offset, "block",
+					  f->in_block ? json_integer(f->sequence) : json_null(),
+					  "text", f->text));
 	}
 	return json;
 }
@@ -346,40 +343,4 @@ json_t *verify_json(const struct verify_input *in)
 		numbers_json(c), "ended", c->ended, "closed", c->closed, "counters_back",
 		(json_int_t)c->counters_back, "counters_back_most_ns",
 		(json_int_t)c->counters_back_most, "header", c->header);
-}
-
-/* The recording that a part is of; NULL: it is none. *ret_number is its number. */
-static const char *part_of(const struct log_check *c, uint64_t *ret_number)
-{
-	const json_t *part = json_object_get(c->header, "part");
-	const json_t *number = json_object_get(part, "number");
-
-	*ret_number = (uint64_t)json_integer_value(number);
-	return json_is_integer(number) ? text_of(part, "recording") : NULL;
-}
-
-bool verify_parts(const struct log_check *files, unsigned count, unsigned first, char *buf,
-		  size_t size)
-{
-	uint64_t number, least = UINT64_MAX, most = 0;
-	const char *recording = part_of(&files[first], &number), *other;
-	unsigned parts = 0;
-
-	for (unsigned i = 0; i < count && recording; i++) {
-		other = part_of(&files[i], &number);
-		if (!other || strcmp(other, recording))
-			continue;
-		if (i < first)
-			return false;
-		parts++;
-		least = number < least ? number : least;
-		most = number > most ? number : most;
-	}
-	if (!parts || most - least + 1 == parts)
-		return false;
-	snprintf(buf, size,
-		 "of recording %.64s there are %u parts, numbered from %" PRIu64 " to %" PRIu64
-		 ": some between them are missing, or are there twice",
-		 recording, parts, least, most);
-	return true;
 }

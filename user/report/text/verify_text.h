@@ -23,7 +23,12 @@ void verify_text(const struct verify_input *in, FILE *out);
 /* NULL: no memory. */
 json_t *verify_json(const struct verify_input *in);
 
-/* The parts of one recording among count files: which numbers are missing; false: none, or the file
- * at first is no part, or not the first one of its recording in the list. */
-bool verify_parts(const struct log_check *files, unsigned count, unsigned first, char *buf,
-		  size_t size);
+struct verify_say {
+	void (*say)(void *ctx, const char *text);
+	void *ctx;
+};
+
+/* Of the parts of recordings among count files: which are there twice, and which are missing
+ * between others. Says nothing if there are none. 0 or -ENOMEM. */
+int verify_parts(const struct log_check *files, char *const *paths, unsigned count,
+		 const struct verify_say *s);

@@ -1,0 +1,106 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/strbuf.h"
+#include "tests/unit/alloc_fail.h"
+
+static void test_pieces(void **state)
+{
+	struct strbuf b = {.most = 0};
+	char wanted[4001] = "";
+
+	(void)state;
+	assert_string_equal(strbuf_text(&b), "");
+	for (int i = 0; i < 1000; i++) {
+		strbuf_add(&b, "%d%s", i % 10, i % 2 ? "a%s" : "b");
+		assert_int_equal(b.used, strlen(b.text));
+		snprintf(wanted + strlen(wanted), 5, "%d%s", i % 10, i % 2 ? "a%s" : "b");
+	}
+	assert_string_equal(strbuf_text(&b), wanted);
+	assert_false(b.is_cut || b.err);
+	strbuf_free(&b);
+	assert_string_equal(strbuf_text(&b), "");
+	strbuf_add(&b, "again");
+	assert_string_equal(strbuf_text(&b), "again");
+	strbuf_free(&b);
+}
+
+/* At each length; the ä has two bytes. */
+static void test_cut(void **state)
+{
+	static const char *const wanted[] = {"", ".", "..", "...", "a...", "a...", "aäbä"};
+	struct strbuf b;
+
+	(void)state;
+	for (size_t most = 1; most < 11; most++) {
+		b = (struct strbuf){.most = most};
+		strbuf_add(&b, "aä");
+		strbuf_add(&b, "bä");
+		assert_int_equal(b.is_cut, most < 6);
+		assert_true(b.used <= most);
+		assert_string_equal(strbuf_text(&b), wanted[most < 6 ? most : 6]);
+		strbuf_add(&b, "%s", "");
+		assert_int_equal(b.is_cut, most < 6);
+		strbuf_free(&b);
+	}
+}
+
+/* A piece that would fit again is not added where one is missing. */
+static void test_nothing_follows_what_is_missing(void **state)
+{
+	struct strbuf b = {.most = 8};
+
+	(void)state;
+	strbuf_add(&b, "12345678");
+	assert_false(b.is_cut);
+	strbuf_add(&b, "9");
+	strbuf_add(&b, "0");
+	assert_string_equal(strbuf_text(&b), "12345...");
+	strbuf_free(&b);
+}
+
+static void make(struct strbuf *b)
+{
+	for (int i = 0; i < 100; i++)
+		strbuf_add(b, "%d, some words that make it grow, ", i);
+}
+
+static void test_each_allocation_fails_once(void **state)
+{
+	struct strbuf whole = {.most = 0}, b = {.most = 0};
+	unsigned long n = 0;
+
+	(void)state;
+	make(&whole);
+	assert_int_equal(whole.err, 0);
+	for (alloc_fail_at(n); make(&b), alloc_fail_off(); alloc_fail_at(++n)) {
+		assert_int_equal(b.err, -ENOMEM);
+		assert_true(strlen(strbuf_text(&b)) < whole.used);
+		assert_memory_equal(strbuf_text(&b), whole.text, strlen(strbuf_text(&b)));
+		strbuf_free(&b);
+	}
+	assert_int_equal(b.err, 0);
+	assert_string_equal(strbuf_text(&b), whole.text);
+	assert_true(n > 3);
+	strbuf_free(&b);
+	strbuf_free(&whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_nothing_follows_what_is_missing),
+		cmocka_unit_test(test_each_allocation_fails_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

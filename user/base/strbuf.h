@@ -1,0 +1,21 @@
+/* base/strbuf.h: a text that grows, piece by piece. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All zero, but for most, is an empty one. */
+struct strbuf {
+	char *text; /* NULL: nothing is in it yet */
+	size_t used, room;
+	size_t most; /* bytes at most; 0: no limit */
+	int err;     /* 0 or -ENOMEM: pieces are missing */
+	bool is_cut; /* it would have been longer, and ends in "..." */
+};
+
+/* What a %s stands for goes in as it is: see base/print.h for the way out. Nothing is added any
+ * more where a piece is missing. */
+void strbuf_add(struct strbuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "" of an empty one. Lent until the next call. */
+const char *strbuf_text(const struct strbuf *b);
+void strbuf_free(struct strbuf *b);
