@@ -300,6 +300,26 @@ class Signals(FakeTest):
             self.assertEqual(fake.flag(), 0)
 
 
+class Flood(FakeTest):
+    def test_records_that_come_faster_than_they_are_read(self):
+        """The ring was drained until it was empty, and that it never was: nothing but SIGKILL ended the recorder."""
+        fake = self.start()
+        recorder = self.record(fake, "--no-stacks", "--window", "100ms", "--buffer", "4M")
+        # On one CPU, on which the thread that drains the ring gets less than the two that fill it.
+        cpu = {min(os.sched_getaffinity(0))}
+        os.sched_setaffinity(recorder.pid, cpu)
+        os.setpriority(os.PRIO_PROCESS, recorder.pid, 12)
+        for thread in ("a", "b"):
+            os.sched_setaffinity(fake.tids[thread], cpu)
+            fake("go", thread, "storm", "m", 10 ** 8)
+        wait_until("it counts what is lost, and goes on", lambda: '"lost"' in
+                   spoor("cat", "-e", "lost", recorder.log_path, expect=None).stdout)
+        recorder.process.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 0, recorder.err)
+        self.assertEqual(fake.flag(), 0)
+        spoor("verify", recorder.log_path)
+
+
 class Exec(FakeTest):
     def test_another_program_in_the_jvms_place(self):
         """The recorder took `sleep` for its JVM, and had nothing to say about it."""

@@ -641,6 +641,11 @@ void programs_detach(struct programs *p)
 	}
 }
 
+bool programs_detached(const struct programs *p)
+{
+	return !p->sched[0];
+}
+
 void programs_free(struct programs *p)
 {
 	if (!p)
@@ -723,7 +728,7 @@ int programs_sample_cpus(struct programs *p, struct wire_cpu *cpus, unsigned cou
 	if (err)
 		return err;
 	/* Nobody switches accounts any more: threads are sampled against exactly these clocks. */
-	if (!p->sched[0])
+	if (programs_detached(p))
 		p->skel->bss->frozen = 1;
 	for (__u32 i = 0; i < count; i++)
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.cpus), &i, &cpus[i]))
