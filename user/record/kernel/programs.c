@@ -572,6 +572,7 @@ int programs_look_for_marks(struct programs *p,
 				  .multi = p->multi,
 				  .specs = bpf_map__fd(p->skel->maps.__bpf_usdt_specs),
 				  .first_spec = p->uprobes.spec_count,
+				  .specs_max = bpf_map__max_entries(p->skel->maps.__bpf_usdt_specs),
 				  .parser = jvm_parser(p->j),
 				  .tell = tell,
 				  .ctx = ctx};
