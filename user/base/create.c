@@ -164,26 +164,40 @@ static int is_ours(const struct stat *st)
 	return st->st_uid != geteuid() ? -EPERM : st->st_nlink != 1 ? -EMLINK : 0;
 }
 
-static int replace(int dir, const char *name, mode_t mode, int *ret)
+int file_create_unique(int dir, const char *begin, mode_t mode, char **ret_name, int *ret)
 {
-	char temporary[32];
 	uint64_t random;
-	int fd, err;
+	char *name;
+	int err;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	snprintf(temporary, sizeof(temporary), ".spoor-%016llx", (unsigned long long)random);
-	err = create_new(dir, temporary, mode, &fd);
+	if (asprintf(&name, "%s%016llx", begin, (unsigned long long)random) < 0)
+		return -ENOMEM;
+	err = create_new(dir, name, mode, ret);
+	if (err)
+		free(name);
+	else
+		*ret_name = name;
+	return err;
+}
+
+static int replace(int dir, const char *name, mode_t mode, int *ret)
+{
+	char *temporary;
+	int fd, err = file_create_unique(dir, ".spoor-", mode, &temporary, &fd);
+
 	if (err)
 		return err;
 	if (renameat(dir, temporary, dir, name)) {
 		err = -errno;
 		unlinkat(dir, temporary, 0);
 		close(fd);
-		return err;
+	} else {
+		*ret = fd;
 	}
-	*ret = fd;
-	return 0;
+	free(temporary);
+	return err;
 }
 
 /* The folder takes no other file, or the name is where a file is mounted. */
