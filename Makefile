@@ -190,7 +190,9 @@ comma := ,
 
 # What fails on demand in these tests (tests/unit/sys_fail.h), and what they slow down.
 SYS_FAIL := log/log_flight_file log/log_output record/flight_dumps
-$(SYS_FAIL:%=$(O)/tests/unit/%_test): WRAP = write fsync close unlink renameat2 link pthread_create
+$(SYS_FAIL:%=$(O)/tests/unit/%_test): WRAP = write fsync close unlinkat renameat2 linkat pthread_create
+$(O)/tests/unit/base/base_create_test: WRAP = mkdirat
+$(O)/tests/unit/jvm/jvm_native_test: WRAP = clock_gettime
 $(O)/tests/unit/log/log_deliver_test: WRAP = clock_gettime codec_compress
 
 $(O)/tests/unit/bpf/hotspot_walk_test.o: CPPFLAGS += -DIMAGES='"$(CURDIR)/tests/unit/images"'

@@ -61,18 +61,23 @@ class HostileFake(KilledFake):
         open(self.go_path, "w").close()
 
     def go_and_map(self):
+        """What is in the folder now, and nothing that it has mapped before."""
         self.go()
         wait_until("its files are mapped", lambda: os.path.exists(self.go_path + ".done"))
+        os.unlink(self.go_path + ".done")
 
 
-def elf_note(name, probe):
-    # At an address that no segment has: whoever looks for it looks at all.
-    desc = struct.pack("<QQQ", 6 << 60, 0, 5 << 60) + name + b"\0" + probe + b"\0\0"
+# At an address that no segment has: whoever looks for it looks at all.
+NOWHERE = struct.pack("<QQQ", 6 << 60, 0, 5 << 60)
+
+
+def elf_note(name, probe, arguments=b"", numbers=NOWHERE):
+    desc = numbers + b"\0".join((name, probe, arguments, b""))
     return struct.pack("<III", 8, len(desc), 3) + b"stapsdt\0" + desc + b"\0" * (-len(desc) % 4)
 
 
-def evil_library(source, target, segments, count):
-    """The library with so many program headers (over 65,534: by PN_XNUM, in a hole of the file) and notes."""
+def evil_library(source, target, segments, notes):
+    """The library with so many program headers (over 65,534: by PN_XNUM, in a hole of the file), and with notes."""
     with open(source, "rb") as f:
         b = bytearray(f.read())
     e_phoff, e_shoff = struct.unpack_from("<QQ", b, 32)
@@ -80,7 +85,7 @@ def evil_library(source, target, segments, count):
     headers, sections = bytes(b[e_phoff:e_phoff + e_phnum * 56]), bytearray(b[e_shoff:e_shoff + e_shnum * 64])
     many = segments > 65534
     notes_at = len(b) + -len(b) % 16
-    b += b"\0" * (notes_at - len(b)) + elf_note(b"spoor_mark", b"begin") * count
+    b += b"\0" * (notes_at - len(b)) + notes
     notes_len = len(b) - notes_at
     b += b"\0" * (-len(b) % 16)
     if many:
@@ -97,6 +102,21 @@ def evil_library(source, target, segments, count):
     with open(target, "r+b" if os.path.exists(target) else "wb") as f:
         f.write(b)
     os.truncate(target, end)
+
+
+def endless_notes(count):
+    return elf_note(b"spoor_mark", b"begin") * count
+
+
+def mark_library(target, arguments):
+    """One with the probes of marks, where its first probe is."""
+    source = os.path.join(harness.FAKE_DIR, "libjvm.so")
+    with open(source, "rb") as f:
+        b = f.read()
+    at = b.index(b"stapsdt\0") + 8
+    numbers = b[at:at + 16] + b"\0" * 8
+    notes = b"".join(elf_note(b"spoor_mark", probe, arguments, numbers) for probe in (b"begin", b"end"))
+    evil_library(source, target, struct.unpack_from("<H", b, 56)[0], notes)
 
 
 class Files(BpfTest):
@@ -164,7 +184,8 @@ class Files(BpfTest):
         folder = self.copy()
         fake = KilledFake(command=[os.path.join(folder, "fakejvm")])
         self.addCleanup(fake.close)
-        evil_library(os.path.join(folder, "libjvm.so"), os.path.join(folder, "libjvm.so"), 4000000, 20000)
+        evil_library(os.path.join(folder, "libjvm.so"), os.path.join(folder, "libjvm.so"), 4000000,
+                     endless_notes(20000))
         recorder = harness.Recorder(fake, self.path())
         self.addCleanup(recorder.close)
         self.assertEqual(recorder.wait(), 1, recorder.err)
@@ -227,9 +248,9 @@ class Mapped(FakeTest):
     def test_libraries_with_endless_headers_and_notes(self):
         def make(folder):
             source = os.path.join(harness.FAKE_DIR, "libjvm.so")
-            evil_library(source, os.path.join(folder, "headers.so"), 4000000, 20000)
-            evil_library(source, os.path.join(folder, "spoor-mark.so"), 20000, 20000)
-            evil_library(source, os.path.join(folder, "spoor-mark-2.so"), 10, 100000)
+            evil_library(source, os.path.join(folder, "headers.so"), 4000000, endless_notes(20000))
+            evil_library(source, os.path.join(folder, "spoor-mark.so"), 20000, endless_notes(20000))
+            evil_library(source, os.path.join(folder, "spoor-mark-2.so"), 10, endless_notes(100000))
         fake, recorder = self.mapped(make)
         log = self.log_with_windows(fake, recorder, 2)
         self.assertTrue([n for n in notes(log) if "spoor-mark-2.so" in n and "not recorded" in n], notes(log))
@@ -243,6 +264,54 @@ class Mapped(FakeTest):
                    spoor("cat", recorder.log_path, expect=None).stdout)
         log = self.check(fake, recorder)
         self.assertEqual(len([n for n in notes(log) if "too many files are mapped" in n]), 1)
+
+
+    def noted(self, recorder, text):
+        """How many notes of it there are by now."""
+        return spoor("cat", "-e", "note", recorder.log_path, expect=None).stdout.count(text)
+
+    def test_marks_with_arguments_that_are_none(self):
+        """What described them was kept, and its place in the kernel's table was gone, though nothing was attached."""
+        def make(folder):
+            for i in range(150):
+                mark_library(os.path.join(folder, f"spoor-mark-{i}.so"), b"nothing %d" % i)
+        fake, recorder = self.mapped(make)
+        wait_until("all were looked at", lambda: self.noted(recorder, "not recorded") == 150)
+        mark_library(os.path.join(self.tmp, "files", "good.so"), b"8@%rdi 8@%rsi")
+        fake.go_and_map()
+        wait_until("the good one is recorded", lambda: self.noted(recorder, "good.so are recorded"))
+        self.check(fake, recorder)
+
+    def test_marks_with_arguments_of_megabytes(self):
+        def make(folder):
+            for i in range(32):
+                mark_library(os.path.join(folder, f"spoor-mark-{i}.so"), b"%d" % i + b"x" * 2000000)
+        fake, recorder = self.mapped(make)
+        wait_until("all were looked at", lambda: self.noted(recorder, "not recorded") == 32)
+        most = int(status(recorder.pid)["VmHWM"].split()[0]) << 10
+        if "ASAN_OPTIONS" not in os.environ:
+            self.assertLess(most, 96 << 20)
+        self.check(fake, recorder)
+
+    def test_more_marks_than_the_kernels_table_has_room_for(self):
+        """Each with arguments of its own. A library that has the same as an earlier one needs no room."""
+        folder, old = os.path.join(self.tmp, "files"), os.path.join(self.tmp, "old")
+        fake, recorder = self.mapped(lambda folder: None)
+        for i in range(180):
+            mark_library(os.path.join(folder, f"{i}.so"), b"8@$%d" % i)
+            if i % 30 == 29:
+                fake.go_and_map()
+                wait_until("all were looked at", lambda: self.noted(recorder, "recorded") == i + 1)
+                os.rename(folder, f"{old}{i}")
+                os.mkdir(folder)
+        # The JVM's own probes have some of the 256 entries, and each library two.
+        refused = self.noted(recorder, "too many libraries describe")
+        self.assertGreater(refused, 180 - 256 // 2)
+        self.assertEqual(self.noted(recorder, "so are recorded") + refused, 180)
+        mark_library(os.path.join(folder, "good.so"), b"8@$7")
+        fake.go_and_map()
+        wait_until("the good one is recorded", lambda: self.noted(recorder, "good.so are recorded"))
+        self.check(fake, recorder)
 
 
 class Parser(FakeTest):
@@ -298,6 +367,26 @@ class Signals(FakeTest):
                 statuses.append(recorder.wait())
             self.assertFalse(os.path.exists(recorder.log_path))
             self.assertEqual(fake.flag(), 0)
+
+
+class Flood(FakeTest):
+    def test_records_that_come_faster_than_they_are_read(self):
+        """The ring was drained until it was empty, and that it never was: nothing but SIGKILL ended the recorder."""
+        fake = self.start()
+        recorder = self.record(fake, "--no-stacks", "--window", "100ms", "--buffer", "4M")
+        # On one CPU, on which the thread that drains the ring gets less than the two that fill it.
+        cpu = {min(os.sched_getaffinity(0))}
+        os.sched_setaffinity(recorder.pid, cpu)
+        os.setpriority(os.PRIO_PROCESS, recorder.pid, 12)
+        for thread in ("a", "b"):
+            os.sched_setaffinity(fake.tids[thread], cpu)
+            fake("go", thread, "storm", "m", 10 ** 8)
+        wait_until("it counts what is lost, and goes on", lambda: '"lost"' in
+                   spoor("cat", "-e", "lost", recorder.log_path, expect=None).stdout)
+        recorder.process.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.wait(), 0, recorder.err)
+        self.assertEqual(fake.flag(), 0)
+        spoor("verify", recorder.log_path)
 
 
 class Exec(FakeTest):

@@ -84,6 +84,14 @@ class Outputs(FakeTest):
                 header = json.loads(spoor("cat", "-H", path).stdout)
                 self.assertEqual(header["record"]["command"] is not None, has_others)
 
+    def test_secrets_of_a_command_line_that_is_cut(self):
+        """Of an argument that is not read to its end nothing tells that it has a secret."""
+        much = "x" * 120000
+        fake = self.start("--password=" + much, "--password=" + much, "http://me:hunter2SECRET" + much + "@h")
+        self.record(fake).stop()
+        command = json.loads(spoor("cat", "-H", self.path()).stdout)["jvm"]["command"]
+        self.assertTrue(command.endswith("fakejvm --password=[redacted] --password=[redacted]"), command)
+
     def test_secrets_of_a_command_that_is_started(self):
         """spoor's own command line has them, too; and the flight recorder's files."""
         fifo = self.path("fifo")  # an end of which it holds itself: it is not told to end

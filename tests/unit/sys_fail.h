@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* To be included by exactly one file of a test program, which the Makefile names in SYS_FAIL. */
@@ -23,17 +24,17 @@ enum sys_call {
 ssize_t __real_write(int fd, const void *bytes, size_t count);
 int __real_fsync(int fd);
 int __real_close(int fd);
-int __real_unlink(const char *path);
+int __real_unlinkat(int dir, const char *path, int flags);
 int __real_renameat2(int from, const char *path, int to, const char *name, unsigned flags);
-int __real_link(const char *path, const char *name);
+int __real_linkat(int from, const char *path, int to, const char *name, int flags);
 int __real_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*run)(void *),
 			  void *arg);
 ssize_t __wrap_write(int fd, const void *bytes, size_t count);
 int __wrap_fsync(int fd);
 int __wrap_close(int fd);
-int __wrap_unlink(const char *path);
+int __wrap_unlinkat(int dir, const char *path, int flags);
 int __wrap_renameat2(int from, const char *path, int to, const char *name, unsigned flags);
-int __wrap_link(const char *path, const char *name);
+int __wrap_linkat(int from, const char *path, int to, const char *name, int flags);
 int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*run)(void *),
 			  void *arg);
 
@@ -90,17 +91,19 @@ int __wrap_fsync(int fd)
 	return sys_fail_now(SYS_FSYNC) ? -1 : __real_fsync(fd);
 }
 
-/* As the kernel has it: the descriptor is gone, whatever is said. */
+/* As the kernel has it: of files only, and the descriptor is gone, whatever is said. */
 int __wrap_close(int fd)
 {
+	struct stat st;
+	bool is_folder = !fstat(fd, &st) && S_ISDIR(st.st_mode);
 	int done = __real_close(fd);
 
-	return sys_fail_now(SYS_CLOSE) ? -1 : done;
+	return !is_folder && sys_fail_now(SYS_CLOSE) ? -1 : done;
 }
 
-int __wrap_unlink(const char *path)
+int __wrap_unlinkat(int dir, const char *path, int flags)
 {
-	return sys_fail_now(SYS_UNLINK) ? -1 : __real_unlink(path);
+	return sys_fail_now(SYS_UNLINK) ? -1 : __real_unlinkat(dir, path, flags);
 }
 
 int __wrap_renameat2(int from, const char *path, int to, const char *name, unsigned flags)
@@ -108,9 +111,9 @@ int __wrap_renameat2(int from, const char *path, int to, const char *name, unsig
 	return sys_fail_now(SYS_RENAMEAT2) ? -1 : __real_renameat2(from, path, to, name, flags);
 }
 
-int __wrap_link(const char *path, const char *name)
+int __wrap_linkat(int from, const char *path, int to, const char *name, int flags)
 {
-	return sys_fail_now(SYS_LINK) ? -1 : __real_link(path, name);
+	return sys_fail_now(SYS_LINK) ? -1 : __real_linkat(from, path, to, name, flags);
 }
 
 int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*run)(void *),

@@ -48,6 +48,32 @@ static inline unsigned temp_files(const char *path, bool delete, uint64_t *ret_b
 	return count;
 }
 
+#define TEMP_STRANGER 65534
+
+/* What a stranger may lay: in a folder to which everybody may write, a link to another folder. Only
+ * root can make it; false: we are not. */
+struct temp_trap {
+	char open[80], link[96], victim[80];
+};
+
+static inline bool temp_trap_begin(const struct temp *t, struct temp_trap *ret)
+{
+	snprintf(ret->open, sizeof(ret->open), "%s/open", t->dir);
+	snprintf(ret->link, sizeof(ret->link), "%s/link", ret->open);
+	snprintf(ret->victim, sizeof(ret->victim), "%s/victim", t->dir);
+	return !geteuid() && !mkdir(ret->victim, 0700) && !mkdir(ret->open, 0700) &&
+	       !chmod(ret->open, 01777) && !symlink(ret->victim, ret->link) &&
+	       !lchown(ret->link, TEMP_STRANGER, TEMP_STRANGER);
+}
+
+static inline void temp_trap_end(struct temp_trap *trap)
+{
+	unlink(trap->link);
+	temp_files(trap->victim, true, NULL);
+	rmdir(trap->victim);
+	rmdir(trap->open);
+}
+
 static inline int temp_end(struct temp *t)
 {
 	temp_files(t->dir, true, NULL);

@@ -104,8 +104,7 @@ static int walk_step(struct walk *w, const char *name)
 	return err;
 }
 
-/* The folder that path's last name is in. *ret is the caller's. */
-static int folder_of(const char *path, int *ret)
+int file_folder(const char *path, int *ret)
 {
 	const char *slash = strrchr(path, '/');
 	struct walk w = {.dir = -1};
@@ -165,26 +164,40 @@ static int is_ours(const struct stat *st)
 	return st->st_uid != geteuid() ? -EPERM : st->st_nlink != 1 ? -EMLINK : 0;
 }
 
-static int replace(int dir, const char *name, mode_t mode, int *ret)
+int file_create_unique(int dir, const char *begin, mode_t mode, char **ret_name, int *ret)
 {
-	char temporary[32];
 	uint64_t random;
-	int fd, err;
+	char *name;
+	int err;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	snprintf(temporary, sizeof(temporary), ".spoor-%016llx", (unsigned long long)random);
-	err = create_new(dir, temporary, mode, &fd);
+	if (asprintf(&name, "%s%016llx", begin, (unsigned long long)random) < 0)
+		return -ENOMEM;
+	err = create_new(dir, name, mode, ret);
+	if (err)
+		free(name);
+	else
+		*ret_name = name;
+	return err;
+}
+
+static int replace(int dir, const char *name, mode_t mode, int *ret)
+{
+	char *temporary;
+	int fd, err = file_create_unique(dir, ".spoor-", mode, &temporary, &fd);
+
 	if (err)
 		return err;
 	if (renameat(dir, temporary, dir, name)) {
 		err = -errno;
 		unlinkat(dir, temporary, 0);
 		close(fd);
-		return err;
+	} else {
+		*ret = fd;
 	}
-	*ret = fd;
-	return 0;
+	free(temporary);
+	return err;
 }
 
 /* The folder takes no other file, or the name is where a file is mounted. */
@@ -295,7 +308,7 @@ int file_create(const char *path, bool overwrite, mode_t mode, int *ret)
 		return create_own(path, own, overwrite, ret);
 	if (!*name)
 		return *path ? -EISDIR : -ENOENT;
-	err = folder_of(path, &dir);
+	err = file_folder(path, &dir);
 	if (err)
 		return err;
 	err = create_new(dir, name, mode, ret);
@@ -305,16 +318,55 @@ int file_create(const char *path, bool overwrite, mode_t mode, int *ret)
 	return err;
 }
 
-int folder_create(const char *path, mode_t mode)
+/* It has just been made, and may be another by now. */
+static int folder_set_mode(int dir, const char *name, mode_t mode)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (st.st_uid != geteuid())
+		err = -EPERM;
+	else if (fchmod(fd, mode))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int folder_make(int dir, const char *name, mode_t mode)
 {
 	mode_t search = (mode & 0444) >> 2; /* who may read may also look for names */
 	struct stat st;
 
-	if (!mkdir(path, 0700))
-		return mode == CREATE_MODE || !chmod(path, 0700 | mode | search) ? 0 : -errno;
+	if (!mkdirat(dir, name, 0700))
+		return mode == CREATE_MODE ? 0 : folder_set_mode(dir, name, 0700 | mode | search);
 	if (errno != EEXIST)
 		return -errno;
-	return !stat(path, &st) && !S_ISDIR(st.st_mode) ? -ENOTDIR : 0;
+	return !fstatat(dir, name, &st, 0) && !S_ISDIR(st.st_mode) ? -ENOTDIR : 0;
+}
+
+int folder_create(const char *path, mode_t mode)
+{
+	size_t length = strlen(path);
+	char *trimmed, *slash;
+	int dir, err;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	trimmed = strndup(path, length);
+	if (!trimmed)
+		return -ENOMEM;
+	err = file_folder(trimmed, &dir);
+	if (!err) {
+		slash = strrchr(trimmed, '/');
+		err = folder_make(dir, !slash ? trimmed : slash[1] ? slash + 1 : ".", mode);
+		close(dir);
+	}
+	free(trimmed);
+	return err;
 }
 
 const char *file_create_error(int err)

@@ -21,7 +21,15 @@
  */
 int file_create(const char *path, bool overwrite, mode_t mode, int *ret);
 
-/* The folder itself, 0700 as far as mode does not say more. 0 also if it is there. */
+/* The folder in which such a file is, for openat() and the like; *ret is the caller's to close.
+ * -ELOOP as above, and others. */
+int file_folder(const char *path, int *ret);
+
+/* A file in that folder that nobody else has; *ret_name, which begins so, is freed with free(). */
+int file_create_unique(int dir, const char *begin, mode_t mode, char **ret_name, int *ret);
+
+/* The folder itself, 0700 as far as mode does not say more. 0 also if it is there. -EPERM: somebody
+ * else has put another one there meanwhile. Others as file_folder(). */
 int folder_create(const char *path, mode_t mode);
 
 /* What such an error means, and what to do. */

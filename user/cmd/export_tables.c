@@ -221,7 +221,7 @@ static int set_output(struct tables *t)
 	err = folder_create(t->folder, t->options->mode ? t->options->mode : CREATE_MODE);
 	if (!err)
 		return 0;
-	msg_error("%s: cannot make this folder: %s", t->folder, strerror(-err));
+	msg_error("%s: cannot make this folder: %s", t->folder, file_create_error(err));
 	return -EIO;
 }
 

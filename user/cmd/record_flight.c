@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/msg.h"
 #include "base/units.h"
 #include "log/write/output.h"
@@ -103,7 +104,7 @@ void record_flight_told(void *ctx, const struct dump *d)
 	if (d->err) {
 		told->failed = true;
 		msg_error("the flight recorder's memory could not be written (%s): %s", d->why,
-			  strerror(-d->err));
+			  file_create_error(d->err));
 		return;
 	}
 	if (told->quiet)

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Twice what execve() takes as one argument: whatever is cut has no room in the log. */
+#define COMMAND_MAX (256u << 10)
+
 enum flag_type { FLAG_BOOL, FLAG_U32, FLAG_U64 };
 
 /* Flags that change what a log means; a JVM need not have all of them. */
@@ -96,15 +99,20 @@ static int flags_add(const struct jvm *j, json_t *object)
 	return set(object, "flags", all);
 }
 
-/* "" when it cannot be read. */
+/* "" when it cannot be read. An argument that is cut is left out: what it lacks may be what tells
+ * that it is a secret. */
 static void command_text(pid_t pid, enum command_line how, char *ret, size_t size)
 {
 	size_t length;
 	char *text;
 
 	*ret = 0;
-	if (how == COMMAND_LINE_NONE || process_file(pid, "cmdline", &text, &length))
+	if (how == COMMAND_LINE_NONE ||
+	    process_file_head(pid, "cmdline", COMMAND_MAX, &text, &length))
 		return;
+	if (length == COMMAND_MAX)
+		while (length && text[length - 1])
+			length--;
 	while (length && !text[length - 1])
 		length--;
 	redact_command(text, length, how, ret, size);

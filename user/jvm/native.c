@@ -6,6 +6,7 @@
  */
 #include "jvm/native.h"
 
+#include "base/units.h"
 #include "jvm/jvm.h"
 #include "jvm/target/mapped_file.h"
 #include "jvm/target/parser.h"
@@ -28,10 +29,19 @@
 enum { LIBJVM, VDSO, LIBC_SO, LIBRARIES };
 _Static_assert(LIBRARIES <= PARSER_SLOTS, "a slot for each");
 
+/*
+ * The recorder waits for each rule, and drains no ring meanwhile. The parser process has a deadline
+ * for each, and a library may have thousands of which none is missed: so all rules of a library
+ * take RULES_NS, and one part in RULES_SHARE of the time since the first.
+ */
+#define RULES_NS (2 * NS_PER_S)
+#define RULES_SHARE 50
+
 struct library {
 	uint64_t low, high, bias; /* high 0: there is none */
 	int file;                 /* -1: not opened yet, or not to be had */
 	bool tried;
+	uint64_t first_ns, spent_ns; /* when its first rule was asked for; on all of them */
 };
 
 struct native {
@@ -138,6 +148,19 @@ static void library_open(struct native *n, int which)
 		l->file = mapped_file_open(jvm_pid(n->j), &n->libc);
 }
 
+static int timed_rule(const struct native *n, int which, struct library *l, uint64_t vaddr,
+		      struct unwind_rule *ret)
+{
+	uint64_t begin_ns = clock_mono_ns(), now_ns;
+	int err = parser_rule(jvm_parser(n->j), (unsigned)which, l->file, vaddr, ret);
+
+	now_ns = clock_mono_ns();
+	if (!l->first_ns)
+		l->first_ns = begin_ns;
+	l->spent_ns += now_ns - begin_ns;
+	return l->spent_ns > RULES_NS + (now_ns - l->first_ns) / RULES_SHARE ? -ETIME : err;
+}
+
 /* What has ended the parser once is not given to the next. */
 static int library_rule(struct native *n, int which, uint64_t vaddr, struct unwind_rule *ret)
 {
@@ -146,7 +169,7 @@ static int library_rule(struct native *n, int which, uint64_t vaddr, struct unwi
 
 	library_open(n, which);
 	if (l->file >= 0)
-		err = parser_rule(jvm_parser(n->j), (unsigned)which, l->file, vaddr, ret);
+		err = timed_rule(n, which, l, vaddr, ret);
 	if (err == -ETIME || err == -ELIBBAD || err == -ECHILD) {
 		close(l->file);
 		l->file = -1;

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "analyze/contention/holds.h"
+#include "analyze/lines/doing.h"
+#include "analyze_events.h"
 #include "tests/unit/alloc_fail.h" /* for the --wrap of the link */
 
 #define LOCKS 100000u
@@ -125,12 +127,74 @@ static void a_crowd_is_charged_whole(void **state)
 	holds_free(&h);
 }
 
+enum { MOMENTS = 500, STEP_NS = 10, HOLDER = 1, LOCK = 5, OTHER_LOCKS = 1000 };
+
+/* Each time the thread is seen it is blocked on another lock. */
+static void tell_moments(struct doings *d, uint64_t from_ns)
+{
+	for (uint64_t i = 1; i < MOMENTS; i++) {
+		uint64_t ns = from_ns + i * STEP_NS;
+		struct event e = enter(ns, HOLDER, OTHER_LOCKS + i, 0, 0, (struct times){0});
+
+		set_times(&e, MONITOR_CONTENDED_ENTER_CPU_NS, (struct times){.cpu = ns / 2});
+		assert_int_equal(doings_add(d, &e, ns), 0);
+	}
+}
+
+/* Cells that a lock's state is charged to, for so many blocked threads, while its holder tells of
+ * MOMENTS. Their sums are whole. */
+static uint32_t cells_of(uint64_t blocked)
+{
+	struct doings *doings = doings_new();
+	struct holds h = {.cells.doings = doings, .now_ns = 1000};
+	struct lock_state *l = see(&h, LOCK, HOLDER);
+	uint64_t from_ns = h.now_ns, blocked_ns = 0;
+	struct counters its = {.cpu_ns = from_ns / 2, .known = true};
+	struct observation s = {.holder = HOLDER, .its = &its};
+	struct split split = {0};
+	uint32_t count;
+
+	assert_non_null(doings);
+	assert_int_equal(holds_observe(&h, l, &s), 0);
+	for (uint64_t i = 0; i < blocked; i++)
+		block(&h, 10 + i, l);
+	l = &h.locks[0];
+	tell_moments(doings, from_ns);
+	h.now_ns = from_ns + MOMENTS * STEP_NS;
+	its = (struct counters){.cpu_ns = h.now_ns / 2, .known = true};
+	assert_int_equal(holds_observe(&h, l, &s), 0);
+	for (uint64_t i = 0; i < blocked; i++)
+		assert_int_equal(holds_unblock(&h, place_of(&h, 10 + i), true), 0);
+	count = h.cells.count;
+	for (uint32_t i = 0; i < count; i++) {
+		blocked_ns += h.cells.rows[i].blocked_ns;
+		split_add(&split, &h.cells.rows[i].split);
+	}
+	assert_int_equal(blocked_ns, blocked * MOMENTS * STEP_NS);
+	assert_int_equal(split.running_ns, blocked_ns / 2);
+	assert_int_equal(split.unknown_ns, 0);
+	holds_free(&h);
+	doings_free(doings);
+	return count;
+}
+
+/* A state of a lock was charged to each blocked thread for each moment of its holder: 512 x 512 of
+ * them for one observation, and a log can have many. */
+static void moments_of_a_holder_are_told_apart_up_to_a_bound(void **state)
+{
+	(void)state;
+	assert_int_equal(cells_of(1), MOMENTS);
+	assert_int_equal(cells_of(7), 7 * MOMENTS);
+	assert_in_range(cells_of(CROWD_MIN), CROWD_MIN, CUTS_MAX + CROWD_MIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_that_nobody_waits_for_are_in_no_list),
 		cmocka_unit_test(chains_that_are_shown_later),
 		cmocka_unit_test(a_crowd_is_charged_whole),
+		cmocka_unit_test(moments_of_a_holder_are_told_apart_up_to_a_bound),
 	};
 
 	return cmocka_run_group_tests_name("analyze_holds", tests, NULL, NULL);

@@ -19,6 +19,23 @@
 
 #define NOBODY 65534
 
+/* What takes the place of a folder as soon as it is made: a link to there; NULL: nothing does. */
+static const char *swap_to;
+
+int __real_mkdirat(int dir, const char *path, mode_t mode);
+int __wrap_mkdirat(int dir, const char *path, mode_t mode);
+
+int __wrap_mkdirat(int dir, const char *path, mode_t mode)
+{
+	int done = __real_mkdirat(dir, path, mode);
+
+	if (!done && swap_to) {
+		assert_int_equal(unlinkat(dir, path, AT_REMOVEDIR), 0);
+		assert_int_equal(symlinkat(swap_to, dir, path), 0);
+	}
+	return done;
+}
+
 static int begin(void **state)
 {
 	static struct temp t;
@@ -174,6 +191,7 @@ static void test_links_of_others(void **state)
 	/* A link of one's own that leads there makes no difference. */
 	assert_int_equal(symlink("open/link", in(t, "mine", name)), 0);
 	assert_int_equal(create(in(t, "mine/f", name), true, CREATE_MODE), -ELOOP);
+	assert_int_equal(folder_create(in(t, "open/link/d", name), CREATE_MODE), -ELOOP);
 	put(in(t, "open/file", name), "theirs");
 	assert_int_equal(chown(name, NOBODY, NOBODY), 0);
 	assert_int_equal(create(name, true, CREATE_MODE), -EPERM);
@@ -254,6 +272,45 @@ static void test_folders(void **state)
 	umask(umask_was);
 }
 
+static int mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static void test_names_of_folders(void **state)
+{
+	struct temp *t = *state;
+	char name[256];
+
+	assert_int_equal(folder_create(in(t, "a//", name), 0644), 0);
+	assert_int_equal(mode_of(name), 0755);
+	assert_int_equal(folder_create("/", 0644), 0);
+	assert_int_equal(folder_create(".", 0644), 0);
+	assert_int_equal(folder_create("", 0644), -ENOENT);
+	assert_int_equal(symlink("a", in(t, "to", name)), 0);
+	assert_int_equal(folder_create(in(t, "to/b", name), 0640), 0);
+	assert_int_equal(mode_of(in(t, "a/b", name)), 0750);
+	assert_int_equal(folder_create(in(t, "to/", name), CREATE_MODE), 0);
+	assert_int_equal(mode_of(in(t, "a", name)), 0755);
+}
+
+/* The mode was set by the folder's path: a link that was there by then was followed. */
+static void test_a_folder_that_is_swapped(void **state)
+{
+	struct temp *t = *state;
+	char victim[256], name[256];
+
+	assert_int_equal(mkdir(in(t, "victim", victim), 0700), 0);
+	swap_to = victim;
+	assert_int_equal(folder_create(in(t, "a", name), 0644), -ENOTDIR);
+	assert_int_equal(folder_create(in(t, "b/", name), 0644), -ENOTDIR);
+	swap_to = NULL;
+	assert_int_equal(mode_of(victim), 0700);
+}
+
 static void test_without_memory(void **state)
 {
 	struct temp *t = *state;
@@ -277,6 +334,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_special_files, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_folder_that_is_closed, begin, end),
 		cmocka_unit_test_setup_teardown(test_folders, begin, end),
+		cmocka_unit_test_setup_teardown(test_names_of_folders, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_folder_that_is_swapped, begin, end),
 		cmocka_unit_test_setup_teardown(test_without_memory, begin, end),
 	};
 

@@ -11,9 +11,26 @@
 
 #include <cmocka.h>
 
+#include "base/units.h"
 #include "jvm/jvm_state.h"
 #include "jvm/native.h"
 #include "tests/unit/alloc_fail.h"
+
+/* By how much each look at the clock takes it forward, and how far it is by now. */
+static uint64_t clock_step_ns, clock_ahead_ns;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int err = __real_clock_gettime(clock, ret);
+	uint64_t ns = (uint64_t)ret->tv_nsec + (clock_ahead_ns += clock_step_ns);
+
+	ret->tv_sec += (time_t)(ns / NS_PER_S);
+	ret->tv_nsec = (long)(ns % NS_PER_S);
+	return err;
+}
 
 /* This very process, with nothing in place of libjvm. */
 static struct jvm self;
@@ -116,6 +133,48 @@ static void other_code_has_none(void **state)
 	native_free(NULL);
 }
 
+#define ASKED_MAX 10000
+
+/* Until err, which each of the rules of getpid() is asked for; how many were found. */
+static int rules_until(struct native *n, int err, uint64_t step_ns, uint64_t pause_ns)
+{
+	struct unwind_rule r;
+	int found = 0, got = 0;
+
+	clock_step_ns = step_ns;
+	while (!got && found < ASKED_MAX) {
+		clock_ahead_ns += pause_ns;
+		got = native_rule(n, (uint64_t)(uintptr_t)getpid, false, &r);
+		found += !got;
+	}
+	clock_step_ns = 0;
+	assert_int_equal(got, err);
+	return found;
+}
+
+/* None of them was late: 10,000 rules of half a second each held up a recorder for hours. */
+static void all_rules_of_a_library_have_a_time(void **state)
+{
+	uint64_t entry = vdso_entry();
+	struct native *n = make();
+
+	(void)state;
+	assert_in_range(rules_until(n, -ETIME, 20 * NS_PER_MS, 0), 5, 100);
+	assert_int_equal(rules_until(n, -ENOENT, 0, 0), 0);
+	if (entry)
+		assert_entry(n, entry);
+	native_free(n);
+}
+
+static void rules_that_are_asked_for_now_and_then_have_more(void **state)
+{
+	struct native *n = make();
+
+	(void)state;
+	assert_int_equal(rules_until(n, 0, NS_PER_MS, NS_PER_S), ASKED_MAX);
+	native_free(n);
+}
+
 static void memory_may_run_out(void **state)
 {
 	(void)state;
@@ -142,6 +201,8 @@ int main(void)
 		TEST(the_vdso_has_rules),
 		TEST(a_return_address_belongs_to_the_call_before_it),
 		TEST(other_code_has_none),
+		TEST(all_rules_of_a_library_have_a_time),
+		TEST(rules_that_are_asked_for_now_and_then_have_more),
 		TEST(memory_may_run_out),
 	};
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -157,12 +158,60 @@ static void test_room(void **state)
 	assert_string_equal(got, "java -Dpassword=" X " http://u:" X "@h end");
 }
 
+/* Each of these took a time that grew with the square of its length: hours. */
+static void test_long_arguments(void **state)
+{
+	static const char *const pieces[] = {
+		"a/", "a=", "a:", ":", ":thin:", ":thin:a/", "://", "-", "k= ", "token "};
+	const size_t length = 1 << 20, room = 2 << 20;
+	char *text = malloc(length + 1), *got = malloc(room);
+
+	(void)state;
+	assert_non_null(text);
+	assert_non_null(got);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+		struct redact r = {0};
+		size_t used, piece = strlen(pieces[i]);
+
+		for (size_t at = 0; at < length; at++)
+			text[at] = pieces[i][at % piece];
+		text[length] = '\0';
+		used = redact_argument(&r, text, got, room);
+		assert_int_equal(used, length);
+		assert_string_equal(got, text);
+		r = (struct redact){0};
+		assert_int_equal(redact_argument(&r, text, got, 100), 99);
+		assert_int_equal(redact_command(text, length, COMMAND_LINE_REDACTED, got, 100), 99);
+	}
+	free(got);
+	free(text);
+}
+
+/* What is a secret by its form is one as a whole, however long it is. */
+static void test_long_secrets(void **state)
+{
+	static const char form[] = "aB3dE6gH9/";
+	const size_t length = 1 << 20;
+	char *text = malloc(length + 1), got[256];
+	struct redact r = {0};
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t at = 0; at < length; at++)
+		text[at] = form[at % strlen(form)];
+	memcpy(text + length - 12, "= aB3 SECRET", 12);
+	text[length] = '\0';
+	redact_argument(&r, text, got, sizeof(got));
+	assert_string_equal(got, X " aB3 SECRET");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_arguments),    cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_room),         cmocka_unit_test(test_long_arguments),
+		cmocka_unit_test(test_long_secrets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,40 @@ static void forged_answers_are_survived(void **state)
 	free(flat);
 }
 
+/* 16,384 places that shared 4 MiB of text took minutes to sort. */
+static void texts_of_an_answer_may_not_overlap(void **state)
+{
+	/* As usdt.c has them: numbers of places and of bytes; then the places. */
+	const size_t head_len = 2 * sizeof(uint32_t), place_len = 32, first_text = 16;
+	static struct library l;
+	struct usdt_list list;
+	struct elf_file f;
+	uint32_t places, offset, zero = 0;
+	size_t len;
+	char *flat;
+
+	(void)state;
+	library_make(&l);
+	assert_int_equal(elf_file_open_image(l.bytes, LIBRARY_SIZE, &f), 0);
+	assert_int_equal(usdt_flat_read(&f, &flat, &len), 0);
+	elf_file_close(&f);
+	memcpy(&places, flat, sizeof(places));
+	for (size_t i = 0; i < places * 3; i++) {
+		char *at =
+			flat + head_len + i / 3 * place_len + first_text + i % 3 * sizeof(offset);
+
+		memcpy(&offset, at, sizeof(offset));
+		if (!offset)
+			continue;
+		memcpy(at, &zero, sizeof(zero));
+		assert_int_equal(usdt_list_decode(flat, len, &list), -EPROTO);
+		memcpy(at, &offset, sizeof(offset));
+	}
+	assert_int_equal(usdt_list_decode(flat, len, &list), 0);
+	usdt_list_free(&list);
+	free(flat);
+}
+
 /* Each place costs a look at the file; the list is sorted. */
 static void places_have_a_cap(void **state)
 {
@@ -284,6 +318,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_library_is_refused),
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(forged_answers_are_survived),
+		cmocka_unit_test(texts_of_an_answer_may_not_overlap),
 		cmocka_unit_test(places_have_a_cap),
 		cmocka_unit_test(allocations_may_fail),
 	};

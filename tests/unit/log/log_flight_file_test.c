@@ -356,6 +356,33 @@ static void test_no_folder(void **state)
 	flight_take_free(take);
 }
 
+/* Files went to where a stranger's link leads. */
+static void test_links_of_others(void **state)
+{
+	struct flight_take *take = some_take(1);
+	struct flight_file f = {.why = "x", .number = 1};
+	struct temp_trap trap;
+	char name[128], *path = NULL;
+	uint64_t bytes;
+
+	if (!temp_trap_begin(*state, &trap)) {
+		flight_take_free(take);
+		print_message("only root can make links of others\n");
+		skip();
+	}
+	snprintf(name, sizeof(name), "%s/a.spoor", trap.link);
+	assert_int_equal(flight_take_write(take, name, &f, &path, &bytes), -ELOOP);
+	assert_null(path);
+	assert_int_equal(temp_files(trap.victim, false, NULL), 0);
+	/* One's own is followed. */
+	assert_int_equal(lchown(trap.link, geteuid(), getegid()), 0);
+	assert_int_equal(flight_take_write(take, name, &f, &path, &bytes), 0);
+	assert_int_equal(temp_files(trap.victim, false, NULL), 1);
+	free(path);
+	temp_trap_end(&trap);
+	flight_take_free(take);
+}
+
 /* Writing a file: all of it or none. */
 static void test_nth_allocation_fails(void **state)
 {
@@ -466,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_calls_that_do, temp_setup, temp_teardown),
 		cmocka_unit_test_setup_teardown(test_no_link, temp_setup, temp_teardown),
 		cmocka_unit_test(test_no_folder),
+		cmocka_unit_test_setup_teardown(test_links_of_others, temp_setup, temp_teardown),
 		cmocka_unit_test_setup_teardown(test_nth_allocation_fails, temp_setup,
 						temp_teardown),
 		cmocka_unit_test_setup_teardown(test_while_more_comes, temp_setup, temp_teardown),

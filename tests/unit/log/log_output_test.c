@@ -470,6 +470,28 @@ static void test_part_fails(void **state)
 	free(second);
 }
 
+/* Parts were deleted where a stranger's link leads. */
+static void test_links_of_others(void **state)
+{
+	struct temp_trap trap;
+	struct log_output *o;
+	char name[128];
+	int fd;
+
+	if (!temp_trap_begin(*state, &trap)) {
+		print_message("only root can make links of others\n");
+		skip();
+	}
+	snprintf(name, sizeof(name), "%s/a-000001.spoor", trap.victim);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(name, sizeof(name), "%s/a.spoor", trap.link);
+	assert_int_equal(output_parts_open(name, true, 1000, &o), -ELOOP);
+	assert_int_equal(temp_files(trap.victim, false, NULL), 1);
+	temp_trap_end(&trap);
+}
+
 /* More parts than there was room for their sizes at first, with each allocation failing. */
 static void test_nth_allocation_fails(void **state)
 {
@@ -518,6 +540,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_standard_output, temp_setup, temp_teardown),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_sizes, temp_setup, temp_teardown),
+		cmocka_unit_test_setup_teardown(test_links_of_others, temp_setup, temp_teardown),
 		cmocka_unit_test_setup_teardown(test_boundary, temp_setup, temp_teardown),
 		cmocka_unit_test_setup_teardown(test_cannot_be_deleted, temp_setup, temp_teardown),
 		cmocka_unit_test_setup_teardown(test_part_fails, temp_setup, temp_teardown),

@@ -263,7 +263,8 @@ static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
 
 /*
  * Ends the lock's current state, for which threads were blocked: its time goes to all of them. to:
- * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile.
+ * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile, up to a
+ * bound: the rest is one piece, and nothing is said of the locks that its holder was behind.
  */
 static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
 		  bool claim_holds)
@@ -272,6 +273,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
 	const struct doing *before, *d = NULL;
 	const struct counters *since = &l->since;
+	unsigned cuts = CUTS_MAX / (l->blocked_count + 1);
 	uint64_t at_ns = l->since_ns;
 	int err = 0;
 
@@ -280,10 +282,12 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		holder.behind = behind_of(l, before);
 	}
 	while (at_ns < h->now_ns && !err) {
-		bool cut = d && d->ns < h->now_ns;
+		bool told = d && d->ns < h->now_ns, cut = told && cuts;
 		uint64_t until_ns = cut ? d->ns : h->now_ns;
 		struct piece piece;
 
+		if (told && !cut)
+			holder.behind = 0;
 		piece.ns = until_ns - at_ns;
 		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
 		piece.first = false;
@@ -292,6 +296,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 			err = charge_piece(h, l, &holder, &piece);
 		at_ns = until_ns;
 		if (cut) {
+			cuts--;
 			since = &d->its;
 			holder.behind = behind_of(l, d);
 			d = doings_next(doings, holder.holder, d);

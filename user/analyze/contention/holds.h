@@ -69,6 +69,12 @@ struct waiter_state {
  * when it ends: nothing says who held the lock meanwhile.
  */
 #define CROWD_MIN 512
+/*
+ * And each is charged once more for each moment at which the holder has told of itself since the
+ * observation before, of which doing.c keeps hundreds. So there is a bound on their product, too:
+ * up to seven blocked threads are charged for all moments, CROWD_MIN of them for seven.
+ */
+#define CUTS_MAX 4096
 
 /* All zero at the start. */
 struct holds {

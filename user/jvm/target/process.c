@@ -135,44 +135,40 @@ int process_ns_pid_parse(const char *text, pid_t *ret)
 	return 0;
 }
 
-static int file_read(int fd, char **ret, size_t *ret_len)
+/* To its end, or the first bytes, most of them at most. */
+static int file_read(int fd, size_t most, char **ret, size_t *ret_len)
 {
 	size_t size = 16384, len = 0;
-	char *text = malloc(size);
-	ssize_t n = 0;
-	int err = 0;
+	char *text = malloc(size), *grown;
+	ssize_t n = 1;
+	int err = text ? 0 : -ENOMEM;
 
-	while (text) {
-		if (len == size - 1) {
-			char *grown = size < FILE_MAX ? realloc(text, size *= 2) : NULL;
+	while (!err && n && len < most) {
+		size_t room = size - 1 - len;
 
-			if (!grown)
-				break;
-			text = grown;
-		}
-		n = read(fd, text + len, size - 1 - len);
-		if (n < 0 && errno == EINTR)
+		if (!room) {
+			grown = realloc(text, size *= 2);
+			err = grown ? 0 : -ENOMEM;
+			text = grown ? grown : text;
 			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
+		}
+		n = read(fd, text + len, room < most - len ? room : most - len);
+		if (n < 0)
+			err = errno == EINTR ? 0 : -errno;
+		else
+			len += (size_t)n;
 	}
-	if (!text || len == size - 1 || n > 0)
-		err = -ENOMEM;
-	else if (n < 0)
-		err = -errno;
 	if (err) {
 		free(text);
 		return err;
 	}
 	text[len] = 0;
 	*ret = text;
-	if (ret_len)
-		*ret_len = len;
+	*ret_len = len;
 	return 0;
 }
 
-int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len)
+int process_file_head(pid_t pid, const char *name, size_t most, char **ret, size_t *ret_len)
 {
 	char path[64];
 	int fd, err;
@@ -181,9 +177,25 @@ int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	err = file_read(fd, ret, ret_len);
+	err = file_read(fd, most, ret, ret_len);
 	close(fd);
 	return err;
+}
+
+int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len)
+{
+	size_t len;
+	int err = process_file_head(pid, name, FILE_MAX, ret, &len);
+
+	if (err)
+		return err;
+	if (len == FILE_MAX) {
+		free(*ret);
+		return -ENOMEM;
+	}
+	if (ret_len)
+		*ret_len = len;
+	return 0;
 }
 
 int process_stat(pid_t pid, struct process_stat *ret)
@@ -226,7 +238,7 @@ int process_command(pid_t pid, char *ret, size_t size)
 {
 	size_t len, i;
 	char *text;
-	int err = process_file(pid, "cmdline", &text, &len);
+	int err = process_file_head(pid, "cmdline", size, &text, &len);
 
 	if (err)
 		return err;

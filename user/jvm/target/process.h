@@ -36,6 +36,8 @@ int process_ns_pid_parse(const char *text, pid_t *ret);
 
 /* A whole file of /proc/PID, NUL-terminated; *ret is freed with free(). -ESRCH: no such process. */
 int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len);
+/* The same of its first bytes, most of them at most. */
+int process_file_head(pid_t pid, const char *name, size_t most, char **ret, size_t *ret_len);
 int process_stat(pid_t pid, struct process_stat *ret);
 /* -ENOENT: it is not mapped. */
 int process_lib(pid_t pid, const char *name, struct process_lib *ret);

@@ -4,10 +4,19 @@
 #include <string.h>
 #include <strings.h>
 
+/*
+ * The text is a target's choice, and may have megabytes. So what is looked for ahead of a place is
+ * not looked for again from the next one, and nothing at all when there is no room for it.
+ */
 struct text {
 	char *buf;
 	size_t size, used;
 };
+
+static bool is_full(const struct text *t)
+{
+	return t->used == t->size - 1;
+}
 
 static void put(struct text *t, const char *bytes, size_t count)
 {
@@ -140,32 +149,53 @@ static bool has_known_form(const char *text, size_t length)
 	return false;
 }
 
-/* A word of no language: 32 characters of hex, or 40 of base64 with all kinds of characters. */
-static bool has_no_form(const char *text, size_t length)
+/* Characters of base64 that follow each other, and what is behind them: from where the argument has
+ * been dealt with up to now. */
+struct run {
+	size_t from, end;
+	size_t hex, digits, upper, lower;
+};
+
+/* What is known of the rest of an argument; all zero at its start. */
+struct ahead {
+	struct run run;
+	size_t slash, login_end; /* see put_oracle() */
+};
+
+static void run_count(struct run *r, unsigned char c, size_t n)
 {
-	size_t hex = 0, digits = 0, upper = 0, lower = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		hex += isxdigit(c) != 0;
-		digits += isdigit(c) != 0;
-		upper += isupper(c) != 0;
-		lower += islower(c) != 0;
-	}
-	if (hex == length && length >= 32)
-		return digits && digits < length;
-	return length >= 40 && digits >= length / 16 && upper >= length / 8 && lower >= length / 8;
+	r->hex += isxdigit(c) ? n : 0;
+	r->digits += isdigit(c) ? n : 0;
+	r->upper += isupper(c) ? n : 0;
+	r->lower += islower(c) ? n : 0;
 }
 
-static size_t base64_length(const char *text)
+/* Each character is counted once, and taken out once. */
+static void run_move(struct run *r, const char *argument, size_t at)
 {
-	size_t n = 0;
+	unsigned char c;
 
-	while (isalnum((unsigned char)text[n]) || (text[n] && strchr("+/_-", text[n])))
-		n++;
-	n += strspn(text + n, "=");
-	return n;
+	while (r->from < at && r->from < r->end)
+		run_count(r, (unsigned char)argument[r->from++], (size_t)-1);
+	if (r->from < r->end)
+		return;
+	*r = (struct run){.from = at, .end = at};
+	while ((c = (unsigned char)argument[r->end]) && (isalnum(c) || strchr("+/_-", c))) {
+		run_count(r, c, 1);
+		r->end++;
+	}
+	r->end += strspn(argument + r->end, "=");
+}
+
+/* A word of no language: 32 characters of hex, or 40 of base64 with all kinds of characters. */
+static bool has_no_form(const struct run *r)
+{
+	size_t length = r->end - r->from;
+
+	if (r->hex == length && length >= 32)
+		return r->digits && r->digits < length;
+	return length >= 40 && r->digits >= length / 16 && r->upper >= length / 8 &&
+	       r->lower >= length / 8;
 }
 
 /* --- URLs ------------------------------------------------------------------------------------- */
@@ -190,31 +220,45 @@ static size_t put_login(struct text *t, const char *text)
 	return length;
 }
 
+/* The next of these characters. What was found from an earlier place on is it until it is passed. */
+static size_t next_of(const char *ends, const char *argument, size_t at, size_t *found)
+{
+	if (*found < at)
+		*found = at + strcspn(argument + at, ends);
+	return *found;
+}
+
 /* jdbc:oracle:thin:NAME/PASSWORD@... */
-static size_t put_oracle(struct text *t, const char *text)
+static size_t put_oracle(struct text *t, struct ahead *a, const char *argument, size_t at)
 {
 	static const char thin[] = ":thin:", oci[] = ":oci:";
-	size_t head = !strncasecmp(text, thin, strlen(thin)) ? strlen(thin)
-		      : !strncasecmp(text, oci, strlen(oci)) ? strlen(oci)
-							     : 0;
-	size_t slash = head + strcspn(text + head, "/@ \"'");
-	size_t end = slash + strcspn(text + slash, "@ \"'");
+	size_t head = !strncasecmp(argument + at, thin, strlen(thin)) ? strlen(thin)
+		      : !strncasecmp(argument + at, oci, strlen(oci)) ? strlen(oci)
+								      : 0;
+	size_t slash, end;
 
-	if (!head || text[slash] != '/' || text[end] != '@')
+	if (!head)
 		return 0;
-	put(t, text, slash + 1);
+	slash = next_of("/@ \"'", argument, at + head, &a->slash);
+	if (argument[slash] != '/')
+		return 0;
+	end = next_of("@ \"'", argument, slash, &a->login_end);
+	if (argument[end] != '@')
+		return 0;
+	put(t, argument + at, slash + 1 - at);
 	put_mark(t);
-	return end;
+	return end - at;
 }
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
 /* A word: a key with its value, a secret that can be told by its form, or any other. Bytes. */
-static size_t put_word(struct text *t, const char *argument, size_t at)
+static size_t put_word(struct text *t, struct run *run, const char *argument, size_t at)
 {
-	size_t length = 1, value, end, base64 = base64_length(argument + at);
+	size_t length = 1, value, end;
 	bool secret, rest = false;
 
+	run_move(run, argument, at);
 	while (is_word((unsigned char)argument[at + length]))
 		length++;
 	secret = is_secret_key(argument + at, length);
@@ -233,9 +277,9 @@ static size_t put_word(struct text *t, const char *argument, size_t at)
 		put_mark(t);
 		return length;
 	}
-	if (base64 >= 32 && has_no_form(argument + at, base64)) {
+	if (has_no_form(run)) {
 		put_mark(t);
-		return base64;
+		return run->end - at;
 	}
 	put(t, argument + at, length);
 	return length;
@@ -244,9 +288,10 @@ static size_t put_word(struct text *t, const char *argument, size_t at)
 static void put_argument(struct text *t, const char *argument)
 {
 	static const char pem[] = "-----BEGIN", url[] = "://";
+	struct ahead ahead = {0};
 	size_t at = 0, n;
 
-	while (argument[at]) {
+	while (argument[at] && !is_full(t)) {
 		if (!strncmp(argument + at, pem, strlen(pem))) {
 			put_mark(t);
 			return;
@@ -257,9 +302,9 @@ static void put_argument(struct text *t, const char *argument)
 			at += put_login(t, argument + at);
 			continue;
 		}
-		n = argument[at] == ':' ? put_oracle(t, argument + at) : 0;
+		n = argument[at] == ':' ? put_oracle(t, &ahead, argument, at) : 0;
 		if (!n && is_word((unsigned char)argument[at]))
-			n = put_word(t, argument, at);
+			n = put_word(t, &ahead.run, argument, at);
 		if (!n)
 			put(t, argument + at, n = 1);
 		at += n;
@@ -307,7 +352,7 @@ size_t redact_command(const char *arguments, size_t length, enum command_line ho
 	const char *argument, *end;
 
 	*buf = '\0';
-	for (size_t at = 0; at < length && how != COMMAND_LINE_NONE;
+	for (size_t at = 0; at < length && how != COMMAND_LINE_NONE && !is_full(&t);
 	     at += (size_t)(end - argument) + 1) {
 		argument = arguments + at;
 		/* The last one, too, has a NUL behind it: the caller sees to that. */
@@ -316,7 +361,7 @@ size_t redact_command(const char *arguments, size_t length, enum command_line ho
 			put(&t, " ", 1);
 		if (how == COMMAND_LINE_FULL)
 			put(&t, argument, (size_t)(end - argument));
-		else if (t.used < t.size - 1)
+		else if (!is_full(&t))
 			t.used += redact_argument(&r, argument, buf + t.used, size - t.used);
 	}
 	return t.used;

@@ -242,21 +242,37 @@ static void list_finish(struct usdt_list *l)
 	l->count = n;
 }
 
-static int place_decode(const struct flat_place *p, const struct flat_head *head, const char *text,
+/*
+ * Each text is where the one before has ended, as text_add() puts them: a byte belongs to one. Else
+ * thousands of places could share megabytes of text, and sorting them would compare it all.
+ */
+static int text_take(const char *text, uint32_t len, uint32_t offset, uint32_t *at,
+		     const char **ret)
+{
+	if (offset != *at || offset >= len)
+		return -EPROTO;
+	*ret = text + offset;
+	*at += (uint32_t)strlen(*ret) + 1;
+	return 0;
+}
+
+static int place_decode(const struct flat_place *p, const char *text, uint32_t len, uint32_t *at,
 			struct usdt_probe *ret)
 {
-	if (p->provider >= head->text_len || p->name >= head->text_len ||
-	    p->args >= head->text_len || p->site > USDT_SITE_OTHER)
-		return -EPROTO;
-	*ret = (struct usdt_probe){.provider = text + p->provider,
-				   .name = text + p->name,
-				   .args = text + p->args,
-				   .locations = 1,
+	int err = p->site > USDT_SITE_OTHER ? -EPROTO : 0;
+
+	*ret = (struct usdt_probe){.locations = 1,
 				   .semaphore = p->semaphore != 0,
 				   .site = p->site,
 				   .file_offset = p->file_offset,
 				   .semaphore_offset = p->semaphore_offset};
-	return 0;
+	if (!err)
+		err = text_take(text, len, p->provider, at, &ret->provider);
+	if (!err)
+		err = text_take(text, len, p->name, at, &ret->name);
+	if (!err)
+		err = text_take(text, len, p->args, at, &ret->args);
+	return err;
 }
 
 int usdt_list_decode(const char *flat, size_t len, struct usdt_list *ret)
@@ -265,6 +281,7 @@ int usdt_list_decode(const char *flat, size_t len, struct usdt_list *ret)
 	struct flat_place place;
 	struct flat_head head;
 	size_t places_len;
+	uint32_t at = 0;
 	int err = 0;
 
 	if (len < sizeof(head))
@@ -283,8 +300,10 @@ int usdt_list_decode(const char *flat, size_t len, struct usdt_list *ret)
 		memcpy(l.text, flat + sizeof(head) + places_len, head.text_len);
 	for (; !err && l.count < head.places; l.count += !err) {
 		memcpy(&place, flat + sizeof(head) + l.count * sizeof(place), sizeof(place));
-		err = place_decode(&place, &head, l.text, &l.probes[l.count]);
+		err = place_decode(&place, l.text, head.text_len, &at, &l.probes[l.count]);
 	}
+	if (!err && at != head.text_len)
+		err = -EPROTO;
 	if (err) {
 		usdt_list_free(&l);
 		return err;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/create.h"
 #include "base/io.h"
 #include "log/format/event.h"
 #include "log/format/header.h"
@@ -406,24 +407,65 @@ static int write_log(struct file *f, const struct flight_take *t, const struct f
 	return err || !fsync(f->fd) || errno == EINVAL || errno == EROFS ? err : -errno;
 }
 
+static const char *name_in_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* Gives it the first name that is free. */
-static int give_name(const char *temporary, const char *path, char **ret)
+static int give_name(int dir, const char *temporary, const char *path, char **ret)
 {
 	int err = -EEXIST;
-	char *name;
+	const char *name;
+	char *part;
 
 	for (uint32_t n = 1; n <= NUMBERS_MAX && err == -EEXIST; n++) {
-		name = output_part_path(path, n);
-		if (!name)
+		part = output_part_path(path, n);
+		if (!part)
 			return -ENOMEM;
-		err = renameat2(AT_FDCWD, temporary, AT_FDCWD, name, RENAME_NOREPLACE) ? -errno : 0;
+		name = name_in_folder(part);
+		err = renameat2(dir, temporary, dir, name, RENAME_NOREPLACE) ? -errno : 0;
 		if (err == -EINVAL) /* not every file system can do this */
-			err = link(temporary, name) ? -errno : 0;
+			err = linkat(dir, temporary, dir, name, 0) ? -errno : 0;
 		if (!err)
-			*ret = name;
+			*ret = part;
 		else
-			free(name);
+			free(part);
 	}
+	return err;
+}
+
+/* With mode 0600. *ret_name is freed with free(). */
+static int open_temporary(int dir, const char *path, char **ret_name, int *ret)
+{
+	const char *name = name_in_folder(path);
+	char *begin;
+	int err;
+
+	if (asprintf(&begin, "%.*s.writing-", (int)output_part_stem(name), name) < 0)
+		return -ENOMEM;
+	err = file_create_unique(dir, begin, CREATE_MODE, ret_name, ret);
+	free(begin);
+	return err;
+}
+
+static int write_in(int dir, struct file *f, const struct flight_take *t, const char *path,
+		    const struct flight_file *file, char **ret_path)
+{
+	char *temporary;
+	int err = open_temporary(dir, path, &temporary, &f->fd);
+
+	if (err)
+		return err;
+	err = write_log(f, t, file);
+	if (close(f->fd) && !err && errno != EINTR)
+		err = -errno;
+	if (!err)
+		err = give_name(dir, temporary, path, ret_path);
+	unlinkat(dir, temporary, 0);
+	free(temporary);
 	return err;
 }
 
@@ -431,28 +473,16 @@ int flight_take_write(const struct flight_take *t, const char *path, const struc
 		      char **ret_path, uint64_t *ret_bytes)
 {
 	struct file f = {.fd = -1};
-	char *temporary;
-	int err;
+	int dir, err = file_folder(path, &dir);
 
-	if (asprintf(&temporary, "%.*s.writing-XXXXXX", (int)output_part_stem(path), path) < 0)
-		return -ENOMEM;
+	if (err)
+		return err;
 	log_index_init(&f.index);
-	f.fd = mkostemp(temporary, O_CLOEXEC); /* with mode 0600 */
-	if (f.fd < 0) {
-		err = -errno;
-		goto out;
-	}
-	err = write_log(&f, t, file);
-	if (close(f.fd) && !err && errno != EINTR)
-		err = -errno;
-	if (!err)
-		err = give_name(temporary, path, ret_path);
-	unlink(temporary);
+	err = write_in(dir, &f, t, path, file, ret_path);
 	if (!err)
 		*ret_bytes = f.offset;
-out:
 	log_index_free(&f.index);
 	free(f.bytes);
-	free(temporary);
+	close(dir);
 	return err;
 }

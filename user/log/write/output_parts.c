@@ -9,11 +9,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/create.h"
 
 #define SUFFIX ".spoor"
 #define DIGITS 6
@@ -64,21 +67,23 @@ static bool is_part(const char *name, const char *base)
 static int each_part(const char *path, int (*call)(int dir, const char *name))
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int folder, fd, err = file_folder(path, &folder);
 	struct dirent *entry;
-	int err = 0;
 	DIR *dir;
 
-	if (!folder)
-		return -ENOMEM;
-	dir = opendir(folder);
-	free(folder);
-	if (!dir)
-		return -errno;
-	while (!err && (entry = readdir(dir)))
+	if (err)
+		return err;
+	fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	err = dir ? 0 : -errno;
+	close(folder);
+	while (dir && !err && (entry = readdir(dir)))
 		if (is_part(entry->d_name, slash ? slash + 1 : path))
 			err = call(dirfd(dir), entry->d_name);
-	closedir(dir);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -99,18 +104,30 @@ bool output_parts_exist(const char *path)
 	return each_part(path, found) == -EEXIST;
 }
 
-static int delete_oldest(struct output_parts *p)
+static int delete_part(const struct output_parts *p, uint32_t number)
 {
-	char *name = output_part_path(p->path, p->o.parts_deleted + 1);
-	uint32_t left;
-	int err;
+	char *name = output_part_path(p->path, number), *slash;
+	int dir, err;
 
 	if (!name)
 		return -ENOMEM;
-	/* Somebody may have moved it away, to keep it. */
-	err = unlink(name) && errno != ENOENT ? -errno : 0;
+	err = file_folder(name, &dir);
+	if (!err) {
+		slash = strrchr(name, '/');
+		err = unlinkat(dir, slash ? slash + 1 : name, 0) ? -errno : 0;
+		close(dir);
+	}
 	free(name);
-	if (err)
+	return err;
+}
+
+static int delete_oldest(struct output_parts *p)
+{
+	int err = delete_part(p, p->o.parts_deleted + 1);
+	uint32_t left;
+
+	/* Somebody may have moved it away, to keep it. */
+	if (err && err != -ENOENT)
 		return err;
 	p->o.bytes -= p->sizes[0];
 	p->o.parts_deleted++;
@@ -206,11 +223,9 @@ static int parts_write(struct log_output *o, const struct sealed *block)
 static void parts_discard(struct log_output *o)
 {
 	struct output_parts *p = (struct output_parts *)o;
-	char *name = p->fd >= 0 ? output_part_path(p->path, o->parts) : NULL;
 
-	if (name)
-		unlink(name);
-	free(name);
+	if (p->fd >= 0)
+		delete_part(p, o->parts);
 }
 
 static int parts_close(struct log_output *o)

@@ -40,9 +40,16 @@
 
 static const char *const probe_names[MARK_PROBE_COUNT] = {"begin", "end"};
 
-/* Places whose arguments are described alike share their entries in the map. */
+/* Of one probe's arguments; compilers write 30 characters or so. */
+#define ARGS_MAX 256
+#define ARGS_SIZE (MARK_PROBE_COUNT * (ARGS_MAX + 1))
+
+/* Libraries of one place for each probe whose arguments are described alike share their entries in
+ * the map. */
+#define SPECS_SHARED MARK_PROBE_COUNT
+
 struct specs {
-	char *args;
+	char args[ARGS_SIZE];
 	uint32_t first;
 };
 
@@ -77,33 +84,55 @@ static void tell(const struct marks *m, const char *path, const char *why)
 		m->o.tell(m->o.ctx, path, why);
 }
 
-/* The first entry for the two probes' places; they are made when somebody attaches. */
-static int specs_for(struct marks *m, const struct usdt_probe *const probe[MARK_PROBE_COUNT],
-		     uint32_t *ret)
+/* What describes the arguments of the two probes. -EPROTO: it is too long to describe any. */
+static int args_of(const struct usdt_probe *const probe[MARK_PROBE_COUNT], char ret[ARGS_SIZE])
 {
-	struct specs *grown;
-	char *args;
+	for (int i = 0; i < MARK_PROBE_COUNT; i++)
+		if (strlen(probe[i]->args) > ARGS_MAX)
+			return -EPROTO;
+	snprintf(ret, ARGS_SIZE, "%s|%s", probe[MARK_BEGIN]->args, probe[MARK_END]->args);
+	return 0;
+}
 
-	if (asprintf(&args, "%s|%s", probe[MARK_BEGIN]->args, probe[MARK_END]->args) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < m->specs_count; i++) {
-		if (strcmp(m->specs[i].args, args) || probe[MARK_BEGIN]->locations != 1 ||
-		    probe[MARK_END]->locations != 1)
+static uint32_t places_of(const struct usdt_probe *const probe[MARK_PROBE_COUNT])
+{
+	return probe[MARK_BEGIN]->locations + probe[MARK_END]->locations;
+}
+
+/* The first entry for the two probes' places; attaching makes those that are new. -ENOSPC: there is
+ * no room for them. */
+static int specs_find(const struct marks *m, const struct usdt_probe *const probe[MARK_PROBE_COUNT],
+		      const char *args, uint32_t *ret)
+{
+	for (size_t i = 0; i < m->specs_count && places_of(probe) == SPECS_SHARED; i++) {
+		if (strcmp(m->specs[i].args, args))
 			continue;
-		free(args);
 		*ret = m->specs[i].first;
 		return 0;
 	}
-	grown = realloc(m->specs, (m->specs_count + 1) * sizeof(*grown));
-	if (!grown) {
-		free(args);
-		return -ENOMEM;
-	}
-	m->specs = grown;
-	m->specs[m->specs_count++] = (struct specs){args, m->next_spec};
+	if (places_of(probe) > m->o.specs_max - m->next_spec)
+		return -ENOSPC;
 	*ret = m->next_spec;
-	m->next_spec += probe[MARK_BEGIN]->locations + probe[MARK_END]->locations;
 	return 0;
+}
+
+/* Attached by these entries: they are in use from now on. */
+static void specs_keep(struct marks *m, const struct usdt_probe *const probe[MARK_PROBE_COUNT],
+		       const char *args, uint32_t first)
+{
+	struct specs *grown;
+
+	if (first != m->next_spec)
+		return;
+	m->next_spec += places_of(probe);
+	if (places_of(probe) != SPECS_SHARED)
+		return;
+	grown = realloc(m->specs, (m->specs_count + 1) * sizeof(*grown));
+	if (!grown)
+		return; /* the next library takes entries of its own */
+	m->specs = grown;
+	strcpy(grown[m->specs_count].args, args);
+	grown[m->specs_count++].first = first;
 }
 
 static void detach_one(struct mark_file *f, enum mark_probe probe)
@@ -138,7 +167,9 @@ static int attach(struct marks *m, struct mark_file *f, int file)
 	const struct uprobe_target target = {
 		.pid = m->o.pid, .file = file, .parser = m->o.parser, .deadline_ms = PARSER_RUN_MS};
 	const struct usdt_probe *probe[MARK_PROBE_COUNT];
+	char args[ARGS_SIZE];
 	struct uprobe_multi u;
+	uint32_t first = 0;
 	int err = uprobe_multi_open(&u, &target, m->o.specs);
 
 	if (err)
@@ -150,10 +181,15 @@ static int attach(struct marks *m, struct mark_file *f, int file)
 	else if (m->attached == ATTACHED_MAX)
 		err = -E2BIG;
 	else
-		err = specs_for(m, probe, &u.spec_count);
+		err = args_of(probe, args);
+	if (!err)
+		err = specs_find(m, probe, args, &first);
+	u.spec_count = first;
 	for (int i = MARK_PROBE_COUNT; i-- && !err;)
 		err = attach_one(m, f, i, &u);
-	if (err)
+	if (!err)
+		specs_keep(m, probe, args, first);
+	else
 		for (int i = 0; i < MARK_PROBE_COUNT; i++)
 			detach_one(f, i);
 	uprobe_multi_close(&u);
@@ -192,6 +228,8 @@ static void consider(struct marks *m, struct mark_file *f, const struct process_
 		snprintf(why, sizeof(why), "%d libraries with marks are recorded already",
 			 ATTACHED_MAX);
 		tell(m, lib->path, why);
+	} else if (err == -ENOSPC) {
+		tell(m, lib->path, "too many libraries describe their marks' arguments otherwise");
 	} else if (err == -ETIME || err == -ELIBBAD || err == -ECHILD) {
 		tell_bad(m, lib->path, err);
 	} else if (err != -ENOENT && err != -ENOEXEC && strstr(name, LIKELY_NAME)) {
@@ -302,8 +340,6 @@ void marks_free(struct marks *m)
 	if (!m)
 		return;
 	marks_detach(m);
-	for (size_t i = 0; i < m->specs_count; i++)
-		free(m->specs[i].args);
 	free(m->specs);
 	free(m->files.list);
 	free(m);

@@ -517,6 +517,7 @@ int programs_look_for_marks(struct programs *p,
 				  .multi = p->multi,
 				  .specs = bpf_map__fd(p->skel->maps.__bpf_usdt_specs),
 				  .first_spec = p->uprobes.spec_count,
+				  .specs_max = bpf_map__max_entries(p->skel->maps.__bpf_usdt_specs),
 				  .parser = jvm_parser(p->j),
 				  .tell = tell,
 				  .ctx = ctx};
@@ -584,6 +585,11 @@ void programs_detach(struct programs *p)
 		bpf_link__destroy(p->sched[i]);
 		p->sched[i] = NULL;
 	}
+}
+
+bool programs_detached(const struct programs *p)
+{
+	return !p->sched[0];
 }
 
 void programs_free(struct programs *p)
@@ -668,7 +674,7 @@ int programs_sample_cpus(struct programs *p, struct wire_cpu *cpus, unsigned cou
 	if (err)
 		return err;
 	/* Nobody switches accounts any more: threads are sampled against exactly these clocks. */
-	if (!p->sched[0])
+	if (programs_detached(p))
 		p->skel->bss->frozen = 1;
 	for (__u32 i = 0; i < count; i++)
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.cpus), &i, &cpus[i]))

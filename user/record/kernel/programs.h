@@ -14,8 +14,8 @@ struct programs_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
 	uint64_t off_cpu_ns;   /* threads off the CPUs for less are not told one by one */
 	bool patched;          /* use the hooks of a patched JVM (hooks.h says if it has them) */
-	int (*record)(void *ctx, void *data,
-		      size_t size); /* gets each record, from programs_poll */
+	/* Gets each record, from programs_consume(), which it ends with a negative errno. */
+	int (*record)(void *ctx, void *data, size_t size);
 	void *ctx;
 };
 
@@ -35,6 +35,8 @@ int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX]);
 /* Detaches the probes, switches first, then the scheduler, and freezes the counters for the last
  * sample. */
 void programs_detach(struct programs *p);
+/* There is nothing that is attached. */
+bool programs_detached(const struct programs *p);
 /* Detaches what is attached and frees; accepts NULL. */
 void programs_free(struct programs *p);
 
@@ -50,7 +52,8 @@ const char *programs_throttle_clock(const struct programs *p);
 
 /* Polls readable when much is waiting in the ring. */
 int programs_fd(const struct programs *p);
-/* Hands all waiting records to the callback; their number or negative errno. */
+/* Hands all waiting records to the callback, also those that come meanwhile; their number, or the
+ * callback's error: then what it has been given is taken out of the ring, and no more. */
 int programs_consume(struct programs *p);
 
 /*

@@ -49,6 +49,8 @@
 #include "steal/procstat.h"
 
 #define POLL_MS 50       /* how long a record may lie in the ring */
+#define DRAIN_MS 100     /* how long the ring is drained at a time */
+#define DRAIN_LOOK 16    /* after so many records it is looked whether they are over */
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
 #define STARTING_SHORT_MS 300
 #define FLUSH_NS NS_PER_S
@@ -75,6 +77,8 @@ struct recorder {
 	struct losses losses;
 	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush;
 	uint64_t windows, starting_until;
+	uint64_t records;
+	uint64_t drain_until; /* of the draining that goes on; UINT64_MAX: to the ring's end */
 	unsigned names_every;
 	bool starting;
 	bool contended;    /* in this window */
@@ -123,17 +127,33 @@ static void answer_rule(struct recorder *r, const struct wire_native *n)
 	programs_set_native_rule(r->p, n->pc, &rule);
 }
 
+/*
+ * A target that fires its probes as fast as its records are translated has always more of them in
+ * the ring. An error ends libbpf's round behind this record, and the others stay in the ring, which
+ * polls readable.
+ */
 static int on_record(void *ctx, void *data, size_t size)
 {
 	const struct wire_head *h = data;
 	struct recorder *r = ctx;
 
-	if (size >= sizeof(struct wire_native) && h->kind == WIRE_NATIVE) {
+	if (size < sizeof(struct wire_native) || h->kind != WIRE_NATIVE) {
+		translate_record(r->t, data, size);
+		if (++r->records % DRAIN_LOOK)
+			return 0;
+	} else if (!programs_detached(r->p)) { /* else nobody walks any more */
 		answer_rule(r, data);
-		return 0;
 	}
-	translate_record(r->t, data, size);
-	return 0;
+	return clock_mono_ns() < r->drain_until ? 0 : -EAGAIN;
+}
+
+/* Until the ring is empty or DRAIN_MS are over; it gets no more records, and is drained to its end,
+ * when nothing is attached. */
+static void drain(struct recorder *r)
+{
+	r->drain_until =
+		programs_detached(r->p) ? UINT64_MAX : clock_mono_ns() + DRAIN_MS * NS_PER_MS;
+	programs_consume(r->p);
 }
 
 /* Lets BPF walk stacks as soon as everything that it takes is known. */
@@ -423,7 +443,7 @@ static void sample(struct recorder *r)
 			if (r->cpus[i].seen || r->stat[i].idle)
 				write_cpu(r, i, now);
 	programs_sample_threads(r->p);
-	programs_consume(r->p);
+	drain(r);
 }
 
 static void write_losses(struct recorder *r)
@@ -547,7 +567,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
 	programs_look_for_marks(r->p, notes_marks, r->w);
-	programs_consume(r->p);
+	drain(r);
 	sample(r);
 	read_names(r);
 	flush(r);
@@ -616,7 +636,7 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 	do {
 		if (poll(fds, 3, poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
 			return fail(why, -errno, "poll: %s", strerror(errno));
-		programs_consume(r->p);
+		drain(r);
 		if (translate_contended(r->t) && !r->contended) {
 			r->contended = true;
 			programs_sample_owners(r->p, true);
@@ -732,12 +752,12 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 {
 	int flag_err, log_err, pid = (int)jvm_pid(r->j);
 
-	programs_consume(r->p);
+	drain(r);
 	flag_err = monitor_flag_release(&r->flag, &r->flag_end);
 	if (end != RECORDER_JVM_EXITED && end != RECORDER_JVM_KILLED)
 		read_names(r);
 	programs_detach(r->p);
-	programs_consume(r->p);
+	drain(r);
 	sample(r);
 	translate_flush(r->t, UINT64_MAX);
 	write_losses(r);
