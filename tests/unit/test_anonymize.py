@@ -209,7 +209,8 @@ class Anonymize(unittest.TestCase):
             path, out = self.path("log.spoor"), self.path("out.spoor")
             with open(path, "wb") as f:
                 f.write(log.closed())
-            self.assertIn("longer than a log's may be", spoor("export", "--anonymize", "-o", out, path, expect=1).stderr)
+            done = spoor("export", "--anonymize", "-o", out, path, expect=1)
+            self.assertIn("longer than a log's may be", done.stderr)
             self.assertFalse(os.path.exists(out))
 
     def simple(self):

@@ -211,7 +211,7 @@ class Verify(VerifyCase):
         self.assertIn(b"newer spoor", self.spoor("verify", self.path, status=1).stderr)
 
     def parts(self, *parts):
-        """What verify says of files that are these (recording, number), by the order given; F0, F1, ... are the files."""
+        """What verify says of files that are these (recording, number), in this order; they are F0, F1, ..."""
         paths = [f"{self.path}{i}" for i in range(len(parts))]
         for path, (recording, number) in zip(paths, parts):
             log = sound(part={"recording": recording, "number": number, "begin_ns": 0} if recording else {})
@@ -233,7 +233,8 @@ class Verify(VerifyCase):
         self.assertEqual(self.parts(("r1", 1), ("r1", 1), ("r1", 3)),
                          ["F1: this is part 1 of recording r1, as is F0", "of recording r1 these parts are missing: 2"])
         self.assertEqual(self.parts(("r1", 2), ("r2", 1), ("r1", 1), ("r1", 2), ("r1", 2)),
-                         ["F3: this is part 2 of recording r1, as is F0", "F4: this is part 2 of recording r1, as is F3"])
+                         ["F3: this is part 2 of recording r1, as is F0",
+                          "F4: this is part 2 of recording r1, as is F3"])
 
     def test_parts_of_any_numbers(self):
         most = (1 << 63) - 1

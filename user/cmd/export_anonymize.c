@@ -43,7 +43,7 @@ static int key_bytes(const char *path, uint8_t *bytes, size_t room, size_t *ret_
 	return err;
 }
 
-/* Each byte of the file counts, whatever its form: two hashes of it, with keys that are no secret. */
+/* Each byte of the file counts, in any form: two hashes of it, with keys that are no secret. */
 static int key_read(const char *path, uint8_t key[SIPHASH_KEY_BYTES])
 {
 	static const uint8_t first[SIPHASH_KEY_BYTES] = {1}, second[SIPHASH_KEY_BYTES] = {2};

@@ -21,9 +21,9 @@ static const char *folder(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
-/* Not every file system has files without a name from the begin. The folder is the user's choice, by
- * TMPDIR; in one to which everybody may write nobody else can take a name that mkostemp() has found,
- * nor open what has it. */
+/* Not every file system has files without a name from the begin. The folder is the user's choice,
+ * by TMPDIR; in one to which everybody may write nobody else can take a name that mkostemp() has
+ * found, nor open what has it. */
 static int open_nameless(const char *dir)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -55,8 +55,8 @@
  *
  * Charging costs one table access per blocked thread and observation, or none while the holder and
  * its chain stay the same; and the same for each moment at which the holder has told of itself
- * meanwhile, within the bounds of holds.h. It goes to the cell's pending part, which counts only when the
- * contention ends; so one that turns out to be incomplete leaves no trace in the sums.
+ * meanwhile, within the bounds of holds.h. It goes to the cell's pending part, which counts only
+ * when the contention ends; so one that turns out to be incomplete leaves no trace in the sums.
  */
 #include "analyze/contention/contention.h"
 

@@ -220,7 +220,7 @@ static size_t put_login(struct text *t, const char *text)
 	return length;
 }
 
-/* The next of these characters. What was found from an earlier place on is it until it is passed. */
+/* The next of these characters. What was found from an earlier place holds until it is passed. */
 static size_t next_of(const char *ends, const char *argument, size_t at, size_t *found)
 {
 	if (*found < at)

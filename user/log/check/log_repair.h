@@ -35,8 +35,8 @@ struct log_repair {
  * made up.
  *
  * -EEXIST: there is such a file and overwrite is not set. -EINVAL: header is none. -EFBIG: with the
- * other texts a block is too long. Others are those of reading and writing; what has been written of
- * the output then is a log. *ret is filled whatever is returned.
+ * other texts a block is too long. Others are those of reading and writing; what has been written
+ * of the output then is a log. *ret is filled whatever is returned.
  */
 int log_repair(const struct log_repair_options *o, const struct log_check *sum,
 	       struct log_repair *ret);
