@@ -85,5 +85,23 @@ class Sanitizers(Run):
                 self.assertEqual(results, wanted, text)
 
 
+class Signals(Run):
+    def test_what_was_ignored_or_blocked_is_not(self):
+        """As in a job in the background of a script."""
+        numbers = "(signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD)"
+        self.python_file("tests/lint/test_x.py", f"""
+            def test_y(self):
+                self.assertEqual([n for n in {numbers} if signal.getsignal(n) == signal.SIG_IGN], [])
+                self.assertEqual(signal.pthread_sigmask(signal.SIG_BLOCK, ()), set())
+            """)
+        self.write("tests/golden/z/cmd", "kill -INT $$\n")
+        self.write("tests/golden/z/status", "-2\n")
+        before = (sys.executable, "-c", f"import os, signal, sys\nfor n in {numbers}: signal.signal(n, signal.SIG_IGN)\n"
+                                        "signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))\n"
+                                        "os.execv(sys.argv[1], sys.argv[1:])")
+        _, results, text = self.run_tests("lint", "golden", before=before)
+        self.assertEqual(results, {"lint/test_x.X.test_y": "ok", "golden/z": "ok"}, text)
+
+
 if __name__ == "__main__":
     unittest.main()
