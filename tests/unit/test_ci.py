@@ -1,5 +1,6 @@
 """.ci/run is red when anything in it is: with an apt-get and a make that only say what they were asked for."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -54,6 +55,23 @@ class Ci(unittest.TestCase):
                 self.assertEqual(status, 0)
                 self.assertEqual([next(s for s in (*STEPS, "make -s jvm-clean") if a.startswith(s)) for a in asked],
                                  [*STEPS, "make -s jvm-clean"])
+
+
+class Packages(unittest.TestCase):
+    def wanted(self, target):
+        done = subprocess.run(["make", "-n", "-C", ROOT, target], capture_output=True, text=True, check=True)
+        return set(re.search(r"for p in (.*?);", done.stdout)[1].split())
+
+    def test_who_builds_spoor_gets_no_tests(self):
+        build, test = self.wanted("setup"), self.wanted("test-setup")
+        self.assertLess(build, test)
+        self.assertFalse([p for p in build if "tomcat" in p or "cmocka" in p])
+
+    def test_no_server_is_installed(self):
+        """The package tomcat10 has a service, which begins with its installation."""
+        self.assertIn("tomcat10-examples", self.wanted("test-setup"))
+        for target in ("setup", "test-setup", "jvm-setup"):
+            self.assertNotIn("tomcat10", self.wanted(target))
 
 
 if __name__ == "__main__":
