@@ -39,7 +39,8 @@ class Run(unittest.TestCase):
         done = subprocess.run([*before, sys.executable, "-B", self.path("tests/run"), "--build", self.path("build"),
                                *arguments], capture_output=True, text=True, timeout=60)
         told = [line.split(None, 2) for line in done.stdout.splitlines() if line[:4] in ("ok  ", "FAIL", "skip")]
-        return done.returncode, {name: result for result, _, name in told}, done.stdout + done.stderr
+        results = {name.partition(": ")[0] if result == "skip" else name: result for result, _, name in told}
+        return done.returncode, results, done.stdout + done.stderr
 
 
 class Sanitizers(Run):
@@ -83,6 +84,55 @@ class Sanitizers(Run):
                 self.write("build/san/tests/unit/x/x_test", f"#!/bin/sh\necho 1..1\necho ok 1 - a\n{more}\n", 0o755)
                 _, results, text = self.run_tests("unit")
                 self.assertEqual(results, wanted, text)
+
+
+class Skips(Run):
+    def setUp(self):
+        super().setUp()
+        self.python_file("tests/lint/test_x.py", """
+            def test_runs(self):
+                pass
+
+            def test_skips(self):
+                self.skipTest("no luck")
+            """)
+        self.python_file("tests/bpf/test_z.py", """
+            @classmethod
+            def setUpClass(cls):
+                raise unittest.SkipTest("no BPF")
+
+            def test_y(self):
+                pass
+            """)
+
+    def test_any_will_do(self):
+        status, results, _ = self.run_tests("lint", "bpf")
+        self.assertEqual((status, results["lint/test_x.X.test_skips"]), (0, "skip"))
+
+    def test_those_that_are_named(self):
+        self.write("allowed", "# what follows\nlint/*test_skips: luck  # is needed\n")
+        for which in (self.path("allowed"), "golden/*,lint/test_x.X.*"):
+            status, results, text = self.run_tests("--no-skips", which, "lint")
+            self.assertEqual((status, results["lint/test_x.X.test_skips"]), (0, "skip"), text)
+        for which in ("", "lint/test_skips", "no-such-file"):
+            status, results, text = self.run_tests("--no-skips", which, "lint")
+            self.assertEqual((status, results["lint/test_x.X.test_skips"]), (1, "FAIL"))
+            self.assertIn("it may not be skipped: no luck", text)
+
+    def test_a_group_as_a_whole(self):
+        """Whatever is allowed of it."""
+        status, _, text = self.run_tests("--no-skips", "lint/*,bpf/*", "lint", "bpf")
+        self.assertEqual(status, 1)
+        self.assertIn("none of its tests was run", text)
+        status, _, text = self.run_tests("--no-skips", "lint/*", "lint", "bpf")
+        self.assertEqual(status, 1)
+        self.assertIn("it may not be skipped: no BPF", text)
+
+    def test_a_reason_is_wanted(self):
+        self.write("allowed", "lint/*test_skips\n")
+        status, _, text = self.run_tests("--no-skips", self.path("allowed"), "lint")
+        self.assertEqual(status, 2)
+        self.assertIn("allowed:1: there is no reason for lint/*test_skips", text)
 
 
 class Signals(Run):
