@@ -1,5 +1,6 @@
-# spoor: setup demo all test soak fuzz lint format jvm bench install uninstall dist; V=1 shows commands, O= names the build folder, SAN=1 adds ASan
-# and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none: they do without).
+# spoor: setup test-setup demo all test soak fuzz lint format jvm bench install uninstall dist; V=1 shows commands, O= names
+# the build folder, SAN=1 adds ASan and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none:
+# they do without), TEST_OPTIONS are for tests/run.
 O ?= build
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
@@ -60,20 +61,25 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jvm jvm-setup jvm-clean bench bench-programs \
-	steal-lab install uninstall dist soak clean FORCE
+.PHONY: all setup test-setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jvm jvm-setup jvm-clean bench \
+	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
 
-# What a bare Debian 12 lacks. apt is called only if something of it is missing.
+# What a bare Debian 12 lacks, to build and run spoor, and beyond that to test it. apt is called only if something of it is
+# missing. None of them starts a server: of Tomcat the tests take the jars, not the package tomcat10, which would listen on
+# port 8080 of a developer's machine from its installation on.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
-	libmsgpack-dev libjansson-dev uthash-dev libcmocka-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	python3-msgpack procps util-linux patch liblz4-dev libzstd-dev python3-zstandard python3-lz4 nodejs libcap2-bin gdb systemd
+	libmsgpack-dev libjansson-dev uthash-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
+	procps util-linux liblz4-dev libzstd-dev
+TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin gdb systemd \
+	e2fsprogs tomcat10-common tomcat10-examples libservlet-api-java
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)
+test-setup: WANTED := $(PACKAGES) $(TEST_PACKAGES)
 jvm-setup: WANTED := $(JVM_PACKAGES)
-setup jvm-setup:
+setup test-setup jvm-setup:
 	$(Q)missing=$$(for p in $(WANTED); do \
 		dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	test -z "$$missing" && exit 0; echo "  APT  " $$missing; \
@@ -88,13 +94,13 @@ demo: setup
 
 # Builds use all CPUs, the tests one after another.
 JOBS ?= $(shell nproc)
-test: setup
+test: test-setup
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory O=$(O)/san SAN=1 all unit-bins
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory tsan-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
-	$(Q)$(PYTHON) tests/run --build $(O)
+	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)
 
 # A JDK with the probes of jvm-hooks/: docs/patched-jvm.md. The first time it is built for 10 minutes or more.
 JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)
@@ -236,7 +242,7 @@ $(LOG_BENCH): $(O)/bench/%: bench/%.c $(O)/libspoor.a
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $< $(O)/libspoor.a $(LIBS_LOG)
 
 # Xen and Debian's own kernel in software emulation: docs/steal-lab.md.
-steal-lab: setup
+steal-lab: test-setup
 	$(Q)$(MAKE) --no-print-directory all fake bench-programs
 	$(Q)$(PYTHON) tests/run --build $(O) -v lab
 

@@ -8,12 +8,17 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.dirname(HERE))
+
+import sanitizers  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 SPOOR = os.environ.get("SPOOR", os.path.join(BUILD, "spoor"))
@@ -39,6 +44,16 @@ def wait_until(what, condition, deadline_s=DEADLINE_S):
         if time.monotonic() > end:
             raise AssertionError(f"{what}: not within {deadline_s} s")
         time.sleep(0.005)
+
+
+def is_sanitized():
+    return sanitizers.is_sanitized(SPOOR)
+
+
+def no_report(err):
+    """err is what a program has said; a sanitizer's report in it fails the test, whatever the program's exit status."""
+    if sanitizers.has_report(err):
+        raise AssertionError(f"a sanitizer reports:\n{err}")
 
 
 def read_text(path):
@@ -253,6 +268,7 @@ class Recorder:
             reader.join(DEADLINE_S)
         self.process.stdout.close()
         self.process.stderr.close()
+        no_report(self.err)
 
 
 def spoor(*arguments, expect=0, **how):
@@ -262,6 +278,7 @@ def spoor(*arguments, expect=0, **how):
     if expect is not None and done.returncode != expect:
         raise AssertionError(f"spoor {' '.join(map(str, arguments))}: exit status {done.returncode}\n"
                              f"{done.stdout[-2000:]}{done.stderr}")
+    no_report(done.stderr)
     return done
 
 

@@ -6,15 +6,10 @@ import re
 import resource
 import unittest
 
-from harness import SPOOR, FakeTest, Log, read_text, spoor
+from harness import FakeTest, Log, is_sanitized, read_text, spoor
 
 MEMORY = 96 << 20  # the least there is
 SHARE = MEMORY - (64 << 20)  # of what is remembered
-
-
-def is_sanitized():
-    with open(SPOOR, "rb") as f:
-        return b"__asan_init" in f.read()
 
 
 class Bounds(FakeTest):

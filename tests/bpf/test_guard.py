@@ -9,7 +9,8 @@ import unittest
 
 from guarding import (NOBODY, Cgroup, as_user, children, ended, guardian_of, lock_files, locker, status_of,
                       why_no_cgroup)
-from harness import FAKE_DIR, SPOOR, Fake, FakeTest, Log, capabilities, read_text, spoor, wait_until
+from harness import (FAKE_DIR, SPOOR, Fake, FakeTest, Log, capabilities, is_sanitized, read_text, spoor,
+                     wait_until)
 
 CAP_SYS_RESOURCE = 24
 
@@ -65,7 +66,7 @@ class Rights(GuardTest):
         """What is its own; the rest it shares with the recorder."""
         fake = self.start()
         recorder = self.record(fake)
-        if "/san/" in SPOOR:
+        if is_sanitized():
             self.skipTest("a sanitizer's memory is not small")
         own = sum(map(int, re.findall(r"^Private_\w+: +(\d+) kB",
                                       read_text(f"/proc/{guardian_of(recorder.pid)}/smaps_rollup"), re.M)))

@@ -326,7 +326,7 @@ class Parser(FakeTest):
             self.assertEqual([int(s[c], 16) for c in ("CapEff", "CapPrm", "CapInh", "CapAmb")], [0] * 4)
             self.assertEqual(s["NoNewPrivs"], "1")
             self.assertEqual(s["Seccomp"], "2")
-            if "ASAN_OPTIONS" not in os.environ:  # whose reports need stderr
+            if not harness.is_sanitized():  # whose reports need stderr
                 self.assertEqual(os.listdir(f"/proc/{pid}/fd"), ["0"])
         recorder.process.kill()
         recorder.process.wait()

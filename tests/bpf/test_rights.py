@@ -37,6 +37,11 @@ def needs_admin():
     return release < (6, 10)
 
 
+def recording(*more):
+    """All rights of a recorder, once it records."""
+    return RECORDING | set(more) | ({"sys_admin"} if needs_admin() else set())
+
+
 class RightsTest(FakeTest):
     def setUp(self):
         super().setUp()
@@ -50,6 +55,11 @@ class RightsTest(FakeTest):
         self.assertEqual(s["Seccomp"], "2")
         for which in ("CapInh", "CapBnd", "CapAmb"):
             self.assertEqual(caps(pid, which), set(), which)
+
+    def wait_rights(self, recorder, expected):
+        wait_until("the rights are cut down",
+                   lambda: recorder.process.poll() is not None or caps(recorder.pid) == expected)
+        self.assertIsNone(recorder.process.poll(), recorder.err)
 
     def foreign_fake(self):
         """A fake JVM of a user who is not root."""
@@ -69,9 +79,8 @@ class RightsTest(FakeTest):
 class TheRecorder(RightsTest):
     def test_what_it_keeps_while_it_records(self):
         recorder = self.record(self.start(), "--window", "50ms")
-        expected = RECORDING | ({"sys_admin"} if needs_admin() else set())
-        wait_until("the rights are cut down", lambda: caps(recorder.pid) == expected)
-        self.assertEqual(caps(recorder.pid, "CapEff"), expected)
+        self.wait_rights(recorder, recording())
+        self.assertEqual(caps(recorder.pid, "CapEff"), recording())
         self.confined(recorder.pid)
         writers = [t for t in threads(recorder.pid) if t != recorder.pid]
         self.assertTrue(writers)
@@ -96,8 +105,8 @@ class TheRecorder(RightsTest):
         fake = self.start()
         recorder = harness.Recorder(fake, path, "--flight-recorder", "10s", "--max-size", "4M")
         self.addCleanup(recorder.close)
-        wait_until("it records", lambda: caps(recorder.pid) == RECORDING | {"dac_override"}
-                   or (needs_admin() and "dac_override" in caps(recorder.pid)) or recorder.process.poll() is not None)
+        # Not before: at first it has all rights, and SIGUSR1 would end it.
+        self.wait_rights(recorder, recording("dac_override"))
         recorder.process.send_signal(signal.SIGUSR1)
         wait_until("a dump", lambda: [n for n in os.listdir(folder) if n.endswith(".spoor")])
         recorder.process.send_signal(signal.SIGINT)

@@ -2,7 +2,6 @@
 import http.client
 import os
 import queue
-import re
 import shutil
 import socket
 import subprocess
@@ -26,16 +25,24 @@ SERVER = """<Server port="-1"><Service name="Catalina">
 <Engine name="Catalina" defaultHost="localhost"><Host name="localhost" appBase="webapps">
 <Context path="/examples" docBase="{examples}" workDir="{base}/work/examples"/></Host></Engine></Service></Server>
 """
-FILTER = """<filter><filter-name>spoor</filter-name><filter-class>spoor.JakartaMarkFilter</filter-class>
+# What every application has: Tomcat's servlets for files and for JSP, and the filter.
+WEB = """<web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0">
+<servlet><servlet-name>default</servlet-name>
+<servlet-class>org.apache.catalina.servlets.DefaultServlet</servlet-class></servlet>
+<servlet><servlet-name>jsp</servlet-name><servlet-class>org.apache.jasper.servlet.JspServlet</servlet-class></servlet>
+<servlet-mapping><servlet-name>default</servlet-name><url-pattern>/</url-pattern></servlet-mapping>
+<servlet-mapping><servlet-name>jsp</servlet-name><url-pattern>*.jsp</url-pattern></servlet-mapping>
+<filter><filter-name>spoor</filter-name><filter-class>spoor.JakartaMarkFilter</filter-class>
 <async-supported>true</async-supported></filter>
 <filter-mapping><filter-name>spoor</filter-name><url-pattern>/*</url-pattern></filter-mapping>
-</web-app>"""
+</web-app>
+"""
 
 
 def why_no_tomcat():
-    for path in (f"{HOME}/bin/bootstrap.jar", f"{HOME}/etc/web.xml", EXAMPLES):
+    for path in (f"{HOME}/bin/bootstrap.jar", EXAMPLES):
         if not os.path.exists(path):
-            return f"there is no {path}: tomcat10 and tomcat10-examples are not installed"
+            return f"there is no {path}: tomcat10-common and tomcat10-examples are not installed"
     return None
 
 
@@ -78,10 +85,8 @@ class Tomcat(MarkTest):
         for folder in ("conf", "temp", "work", "logs", "webapps", "lib"):
             os.makedirs(os.path.join(base, folder))
         shutil.copy(JAR, os.path.join(base, "lib"))
-        with open(f"{HOME}/etc/web.xml", encoding="utf-8") as f:
-            web = f.read()
         with open(f"{base}/conf/web.xml", "w", encoding="utf-8") as f:
-            f.write(re.sub(r"</web-app>\s*$", lambda _: FILTER, web))
+            f.write(WEB)
         with open(f"{base}/conf/server.xml", "w", encoding="utf-8") as f:
             f.write(SERVER.format(port=port, examples=EXAMPLES, base=base))
         log = open(f"{base}/logs/out", "wb")

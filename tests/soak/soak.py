@@ -9,7 +9,10 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "bpf"), os.path.dirname(HERE)]
+
+import sanitizers  # noqa: E402
+
 BUILD = os.environ.setdefault("SPOOR_BUILD", os.path.join(os.path.dirname(os.path.dirname(HERE)), "build"))
 SPOOR = os.environ.setdefault("SPOOR", os.path.join(BUILD, "san/spoor"))
 MEMORY_BYTES = 2 << 30  # resident; of a program whose shadow memory needs no limit of addresses
@@ -42,7 +45,7 @@ class Soak:
     def run(self, arguments, statuses, files=()):
         """True: it ended as it should. files: what led to it, kept if it did not."""
         env = {**os.environ, "ASAN_OPTIONS": "exitcode=99:allocator_may_return_null=1:soft_rss_limit_mb="
-               f"{MEMORY_BYTES >> 20}", "UBSAN_OPTIONS": "print_stacktrace=1"}
+               f"{MEMORY_BYTES >> 20}", "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=1"}
         begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         try:
             done = subprocess.run([SPOOR, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -54,7 +57,7 @@ class Soak:
         self.slowest_s = max(self.slowest_s, time.monotonic() - begin)
         self.largest_bytes = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * 1024
         too_large = self.largest_bytes > MEMORY_BYTES and before * 1024 <= MEMORY_BYTES
-        if status in statuses and not too_large and "Sanitizer" not in err and "runtime error" not in err:
+        if status in statuses and not too_large and not sanitizers.has_report(err):
             return True
         self.failed += 1
         name = os.path.join(self.keep, f"{self.failed:04}")

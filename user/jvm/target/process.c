@@ -75,14 +75,23 @@ static bool same_file(const struct process_lib *a, const struct process_lib *b)
 	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
+/* Where a line of a text that ends at stop ends. Not strchrnul(), which under ASan's strict checks
+ * goes through all the rest for each line. */
+static const char *line_end(const char *line, const char *stop)
+{
+	const char *end = memchr(line, '\n', (size_t)(stop - line));
+
+	return end ? end : stop;
+}
+
 int process_maps_parse(const char *text, const char *name, struct process_lib *ret)
 {
 	struct process_lib first = {0};
 	struct maps_line line;
-	const char *end;
+	const char *end, *stop = text + strlen(text);
 
-	for (; *text; text = *end ? end + 1 : end) {
-		end = strchrnul(text, '\n');
+	for (; text < stop; text = end + 1) {
+		end = line_end(text, stop);
 		if (!line_parse(text, (size_t)(end - text), &line) ||
 		    !is_called(line.lib.path, name))
 			continue;
@@ -101,10 +110,10 @@ void process_code_each(const char *text, void (*take)(void *ctx, const struct pr
 		       void *ctx)
 {
 	struct maps_line line;
-	const char *end;
+	const char *end, *stop = text + strlen(text);
 
-	for (; *text; text = *end ? end + 1 : end) {
-		end = strchrnul(text, '\n');
+	for (; text < stop; text = end + 1) {
+		end = line_end(text, stop);
 		if (line_parse(text, (size_t)(end - text), &line) && line.executable)
 			take(ctx, &line.lib);
 	}

@@ -1,0 +1,158 @@
+"""tests/run itself, over tests that are made up: what it calls a failure."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+UNDEFINED = "echo 'x.c:1:2: runtime error: signed integer overflow' >&2"
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="spoor-run-")
+        self.addCleanup(folder.cleanup)
+        self.here = folder.name
+        for name in ("run", *(n for n in os.listdir(TESTS) if n.endswith(".py"))):
+            self.write(f"tests/{name}", "")
+            shutil.copy(os.path.join(TESTS, name), self.path("tests", name))
+
+    def path(self, *names):
+        return os.path.join(self.here, *names)
+
+    def write(self, name, text, mode=0o644):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(textwrap.dedent(text))
+        os.chmod(path, mode)
+
+    def python_file(self, name, body):
+        self.write(name, f"import os, signal, unittest\nclass X(unittest.TestCase):\n"
+                         f"{textwrap.indent(textwrap.dedent(body), '    ')}")
+
+    def run_tests(self, *arguments, before=()):
+        """(exit status, {name: result}, all that is printed)"""
+        done = subprocess.run([*before, sys.executable, "-B", self.path("tests/run"), "--build", self.path("build"),
+                               *arguments], capture_output=True, text=True, timeout=60)
+        told = [line.split(None, 2) for line in done.stdout.splitlines() if line[:4] in ("ok  ", "FAIL", "skip")]
+        results = {name.partition(": ")[0] if result == "skip" else name: result for result, _, name in told}
+        return done.returncode, results, done.stdout + done.stderr
+
+
+class Sanitizers(Run):
+    def test_a_report_fails_a_golden_case_whose_status_is_right(self):
+        self.write("build/san/spoor", f"#!/bin/sh\necho said\ncase $1 in bad) {UNDEFINED} ;; esac\n", 0o755)
+        for name in ("good", "bad"):
+            self.write(f"tests/golden/{name}/cmd", f'"$SPOOR" {name} | cat\n')
+            self.write(f"tests/golden/{name}/expected", "said\n")
+        status, results, text = self.run_tests("san")
+        self.assertEqual(results, {"san/golden/good": "ok", "san/golden/bad": "FAIL"})
+        self.assertIn("runtime error", text)
+        self.assertEqual(status, 1)
+
+    def test_a_fault_has_a_status_of_its_own(self):
+        """By either sanitizer, in a program that fails anyhow."""
+        for name, line in (("ub", "x += argc"), ("beyond", "p = malloc(4), ((volatile char *)p)[argc + 4] = 0")):
+            self.write(f"{name}.c", f"""
+                #include <stdlib.h>
+                void *volatile p;
+                int main(int argc, char **argv)
+                {{
+                    volatile int x = 0x7fffffff;
+                    {line}, p = argv;
+                    return 1;
+                }}""")
+            self.write(f"tests/golden/{name}/cmd", f'"$SPOOR" {name} 2>/dev/null\n')
+            self.write(f"tests/golden/{name}/status", "1\n")
+            subprocess.run(["gcc", "-Wno-all", "-fsanitize=address", "-fsanitize=undefined",
+                            "-fno-sanitize-recover=all", "-o", self.path(name), self.path(f"{name}.c")], check=True)
+        self.write("build/san/spoor", f"#!/bin/sh\nexec {self.here}/$1\n", 0o755)
+        _, results, text = self.run_tests("san")
+        self.assertEqual([results[f"san/golden/{name}"] for name in ("ub", "beyond")], ["FAIL"] * 2, text)
+        self.assertEqual(text.count("exit status 99 instead of 1"), 2, text)
+
+    def test_a_report_fails_a_program_of_unit_tests(self):
+        self.write("tests/unit/x/x_test.c", "")
+        for name, more, wanted in (("well", "", {"unit/x_test/a": "ok"}),
+                                   ("reported", UNDEFINED, {"unit/x_test/a": "ok", "unit/x_test": "FAIL"}),
+                                   ("status", "exit 1", {"unit/x_test/a": "ok", "unit/x_test": "FAIL"})):
+            with self.subTest(name):
+                self.write("build/san/tests/unit/x/x_test", f"#!/bin/sh\necho 1..1\necho ok 1 - a\n{more}\n", 0o755)
+                _, results, text = self.run_tests("unit")
+                self.assertEqual(results, wanted, text)
+
+
+class Skips(Run):
+    def setUp(self):
+        super().setUp()
+        self.python_file("tests/lint/test_x.py", """
+            def test_runs(self):
+                pass
+
+            def test_skips(self):
+                self.skipTest("no luck")
+            """)
+        self.python_file("tests/bpf/test_z.py", """
+            @classmethod
+            def setUpClass(cls):
+                raise unittest.SkipTest("no BPF")
+
+            def test_y(self):
+                pass
+            """)
+
+    def test_any_will_do(self):
+        status, results, _ = self.run_tests("lint", "bpf")
+        self.assertEqual((status, results["lint/test_x.X.test_skips"]), (0, "skip"))
+
+    def test_those_that_are_named(self):
+        self.write("allowed", "# what follows\nlint/*test_skips: luck  # is needed\n")
+        for which in (self.path("allowed"), "golden/*,lint/test_x.X.*"):
+            status, results, text = self.run_tests("--no-skips", which, "lint")
+            self.assertEqual((status, results["lint/test_x.X.test_skips"]), (0, "skip"), text)
+        for which in ("", "lint/test_skips", "no-such-file"):
+            status, results, text = self.run_tests("--no-skips", which, "lint")
+            self.assertEqual((status, results["lint/test_x.X.test_skips"]), (1, "FAIL"))
+            self.assertIn("it may not be skipped: no luck", text)
+
+    def test_a_group_as_a_whole(self):
+        """Whatever is allowed of it."""
+        status, _, text = self.run_tests("--no-skips", "lint/*,bpf/*", "lint", "bpf")
+        self.assertEqual(status, 1)
+        self.assertIn("none of its tests was run", text)
+        status, _, text = self.run_tests("--no-skips", "lint/*", "lint", "bpf")
+        self.assertEqual(status, 1)
+        self.assertIn("it may not be skipped: no BPF", text)
+
+    def test_a_reason_is_wanted(self):
+        self.write("allowed", "lint/*test_skips\n")
+        status, _, text = self.run_tests("--no-skips", self.path("allowed"), "lint")
+        self.assertEqual(status, 2)
+        self.assertIn("allowed:1: there is no reason for lint/*test_skips", text)
+
+
+class Signals(Run):
+    def test_what_was_ignored_or_blocked_is_not(self):
+        """As in a job in the background of a script."""
+        numbers = "(signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD)"
+        self.python_file("tests/lint/test_x.py", f"""
+            def test_y(self):
+                self.assertEqual([n for n in {numbers} if signal.getsignal(n) == signal.SIG_IGN], [])
+                self.assertEqual(signal.pthread_sigmask(signal.SIG_BLOCK, ()), set())
+            """)
+        self.write("tests/golden/z/cmd", "kill -INT $$\n")
+        self.write("tests/golden/z/status", "-2\n")
+        before = (sys.executable, "-c", "import os, signal, sys\n"
+                                        f"for n in {numbers}: signal.signal(n, signal.SIG_IGN)\n"
+                                        "signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))\n"
+                                        "os.execv(sys.argv[1], sys.argv[1:])")
+        _, results, text = self.run_tests("lint", "golden", before=before)
+        self.assertEqual(results, {"lint/test_x.X.test_y": "ok", "golden/z": "ok"}, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
