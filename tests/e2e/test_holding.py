@@ -47,7 +47,8 @@ class Holding(JavaTest):
         self.assertLess(split["blocked"]["sleep_ns"], truth["slept"] + 20 * MS)
         self.assertGreaterEqual(split["running_ns"] + on_the_way, truth["computed"] * 0.95)
         self.assertGreaterEqual(split["blocked"]["pause_ns"] + on_the_way, truth["collected"] * 0.5)
-        self.assertLessEqual(split["blocked"]["pause_ns"], truth["collected"])
+        # While it computes, it may be stopped by safepoints that are no collection of its own.
+        self.assertLessEqual(split["blocked"]["pause_ns"], truth["collected"] + 20 * MS)
         self.assertLess(split["not_split_ns"], outer["blocked_ns"] * 0.05)
         # The chain to its head: the second lock's holder waits for the third.
         _, behind = self.lost(log, "Holding$Middle")
