@@ -169,6 +169,20 @@ class Origin(GuardTest):
         recorders.pop(0).stop()
         self.assertEqual(fake.flag(), 0)
 
+    def test_on_that_turns_out_to_be_nobodys(self):
+        """Who has taken the flag for the user's, and learns that it was not, owes the 0: what becomes of it is looked
+        at, and said."""
+        fake = self.start("--no-flag-origin", "--flag-left")
+        first = self.record(fake, path=self.path("first.spoor"))
+        fake("flag", 0)
+        wait_until("the flag is on again", lambda: fake.flag() == 1)
+        second = self.record(fake, path=self.path("second.spoor"))
+        first.stop()
+        self.assertEqual(fake.flag(), 1)
+        self.assertIn("stays on in the JVM: another recorder holds it", first.err)
+        second.stop()
+        self.assertEqual(fake.flag(), 0)
+
     def test_off_on_the_command_line(self):
         fake = self.start("--flag-no")
         recorders = [self.record(fake, path=self.path(f"{i}.spoor")) for i in range(2)]

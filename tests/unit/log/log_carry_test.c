@@ -457,6 +457,33 @@ static void test_forget(void **state)
 	log_carry_free(c);
 }
 
+/* Whoever writes may ask what a number stands for. */
+static void test_find(void **state)
+{
+	struct log_carry *c = NULL;
+	struct event e;
+
+	(void)state;
+	assert_int_equal(log_carry_new(NULL, &c), 0);
+	assert_false(log_carry_find(c, EVENT_THREAD, 1, &e));
+	give_definition(c, EVENT_THREAD, 1, 0);
+	give_definition(c, EVENT_CLASS, 2, 0);
+	give_definition(c, EVENT_LOCK, 3, 2);
+	assert_true(log_carry_find(c, EVENT_THREAD, 1, &e));
+	assert_int_equal(e.thread, 1);
+	assert_string_equal(e.v[THREAD_NAME].s, "text");
+	assert_true(log_carry_find(c, EVENT_LOCK, 3, &e));
+	assert_int_equal(e.v[LOCK_CLASS].u, 2);
+	assert_true(log_carry_find(c, EVENT_CLASS, 2, &e));
+	assert_int_equal(e.v[CLASS_CLASS].u, 2);
+	assert_false(log_carry_find(c, EVENT_LOCK, 2, &e));
+	assert_false(log_carry_find(c, EVENT_LOCK, 0, &e));
+	assert_false(log_carry_find(c, EVENT_NOTE, 1, &e));
+	log_carry_forget(c, EVENT_THREAD, 1);
+	assert_false(log_carry_find(c, EVENT_THREAD, 1, &e));
+	log_carry_free(c);
+}
+
 /* An event that is open for longer than what it names is known names it no more. */
 static void test_open_and_forgotten(void **state)
 {
@@ -549,10 +576,15 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_definitions), cmocka_unit_test(test_open),
-		cmocka_unit_test(test_nested),      cmocka_unit_test(test_open_is_defined),
-		cmocka_unit_test(test_forget),      cmocka_unit_test(test_open_and_forgotten),
-		cmocka_unit_test(test_budget),      cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_definitions),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_open_is_defined),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_open_and_forgotten),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,14 +52,31 @@ static void add(struct triggers *t, uint16_t id, uint32_t thread, uint64_t time_
 
 	if (id == EVENT_PARK_BEGIN)
 		e.v[PARK_BEGIN_OWNER].u = thread == 9 ? 0 : 1;
+	if (id == EVENT_MONITOR_CONTENDED_ENTER)
+		e.v[MONITOR_CONTENDED_ENTER_LOCK].u = thread == 2 ? 7 : 6;
 	assert_int_equal(triggers_add(t, &e), 0);
+}
+
+/* Thread 2, and lock 7 of class 8, are known; nothing else is. */
+static bool find_name(void *ctx, uint16_t event, uint64_t number, struct event *ret)
+{
+	(void)ctx;
+	*ret = (struct event){.id = event};
+	if (event == EVENT_THREAD)
+		ret->v[THREAD_NAME].s = "worker";
+	else if (event == EVENT_LOCK)
+		ret->v[LOCK_CLASS].u = 8;
+	else
+		ret->v[CLASS_NAME].s = "demo.Lock";
+	return number == (event == EVENT_THREAD ? 2 : event == EVENT_LOCK ? 7 : 8);
 }
 
 static bool fired(struct triggers *t, uint64_t now_ms, const char *want)
 {
+	const struct trigger_names names = {find_name, NULL};
 	char text[TRIGGER_TEXT_MAX] = "";
 
-	if (!triggers_fired(t, now_ms * NS_PER_MS, text))
+	if (!triggers_fired(t, &names, now_ms * NS_PER_MS, text))
 		return false;
 	if (!strstr(text, want))
 		fail_msg("'%s' is not in '%s'", want, text);
@@ -69,22 +86,19 @@ static bool fired(struct triggers *t, uint64_t now_ms, const char *want)
 static void test_blocked(void **state)
 {
 	struct triggers *t = triggers_of("blocked:100ms");
-	struct event e = {.id = EVENT_THREAD, .thread = 2};
 
 	(void)state;
-	e.v[THREAD_NAME].s = "worker";
-	assert_int_equal(triggers_add(t, &e), 0);
 	/* Told while it lasts, and once. */
 	add(t, EVENT_MONITOR_CONTENDED_ENTER, 2, 1000);
 	assert_false(fired(t, 1099, ""));
-	assert_true(fired(t, 1100, "worker"));
+	assert_true(fired(t, 1100, "worker, on demo.Lock"));
 	assert_false(fired(t, 1500, ""));
 	add(t, EVENT_MONITOR_CONTENDED_ENTERED, 2, 1600);
 	assert_false(fired(t, 1700, ""));
 	/* Told when it ends, if nobody has looked before. */
 	add(t, EVENT_MONITOR_CONTENDED_ENTER, 3, 2000);
 	add(t, EVENT_MONITOR_CONTENDED_ENTERED, 3, 2250);
-	assert_true(fired(t, 2250, "250 ms"));
+	assert_true(fired(t, 2250, "250 ms (limit 100 ms): ?, on a lock"));
 	assert_false(fired(t, 2251, ""));
 	/* Not long enough. */
 	add(t, EVENT_MONITOR_CONTENDED_ENTER, 3, 3000);
@@ -151,6 +165,28 @@ static void test_steal(void **state)
 	triggers_free(t);
 }
 
+/* The target makes as many as it wants: nothing is kept of them, so no allocation can fail. */
+static void test_names_are_not_kept(void **state)
+{
+	static const uint16_t kinds[] = {EVENT_THREAD, EVENT_CLASS, EVENT_LOCK};
+	struct triggers *t = triggers_of("blocked:100ms");
+
+	(void)state;
+	alloc_fail_at(0);
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct event e = {.id = kinds[i], .thread = 2, .time_ns = 1};
+
+		e.v[0].u = 1;
+		if (kinds[i] == EVENT_THREAD)
+			e.v[THREAD_NAME].s = "worker";
+		if (kinds[i] == EVENT_CLASS)
+			e.v[CLASS_NAME].s = "demo.Lock";
+		assert_int_equal(triggers_add(t, &e), 0);
+	}
+	assert_false(alloc_fail_off());
+	triggers_free(t);
+}
+
 static int run(void)
 {
 	struct trigger list[] = {{TRIGGER_BLOCKED, NS_PER_S}, {TRIGGER_STEAL, 1}};
@@ -184,8 +220,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),     cmocka_unit_test(test_blocked),
-		cmocka_unit_test(test_pause),     cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_pause),
+		cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_names_are_not_kept),
 		cmocka_unit_test(test_no_memory),
 	};
 

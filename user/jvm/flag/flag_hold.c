@@ -118,14 +118,17 @@ int flag_hold_release(struct flag_hold *h, struct flag_hold_end *ret)
 	struct flag_guard_end end = {0};
 	struct flag_hold_end told = {0};
 	enum flag_state now = FLAG_OFF;
+	enum flag_kind kind;
 	int err = 0;
 
 	if (!h)
 		goto out;
 	err = flag_guard_return(h->guard, &end);
+	/* The guardian may have learned that what was on was not the user's. */
+	kind = err == -ECHILD ? h->kind : end.kind;
 	if (err == -ECHILD)
 		err = give_back_alone(h);
-	if (!err && h->kind != FLAG_WAS_ON)
+	if (!err && kind != FLAG_WAS_ON)
 		flag_byte_look(&h->byte, &now);
 	if (now == FLAG_LEFT)
 		err = -EBUSY;

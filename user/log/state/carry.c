@@ -282,6 +282,20 @@ void log_carry_forget(struct log_carry *c, uint16_t event, uint64_t number)
 		remove_definition(c, kind, d);
 }
 
+bool log_carry_find(struct log_carry *c, uint16_t event, uint64_t number, struct event *ret)
+{
+	enum kind kind = kind_defined_by(event);
+	const struct definition *d = kind == KIND_NONE ? NULL : find(c, kind, number);
+
+	if (!d)
+		return false;
+	*ret = (struct event){.id = event};
+	memcpy(ret->v, d->values, c->of[kind].desc->field_count * sizeof(*ret->v));
+	if (kind == THREADS)
+		ret->thread = (uint32_t)d->number;
+	return true;
+}
+
 /* --- definitions that this part needs --------------------------------------------------------- */
 
 static int need_fields(struct log_carry *c, const struct event_desc *desc,

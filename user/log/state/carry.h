@@ -2,6 +2,7 @@
  * alone. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct budget;
@@ -26,6 +27,10 @@ int log_carry_event(struct log_carry *c, const struct event *e, log_carry_emit e
 
 /* The number that this event (EVENT_LOCK, ...) has defined is in no event from now on. */
 void log_carry_forget(struct log_carry *c, uint16_t event, uint64_t number);
+
+/* What has defined the number, without its time; texts are lent until the next call of another
+ * function. False: it is forgotten, or was never defined. */
+bool log_carry_find(struct log_carry *c, uint16_t event, uint64_t number, struct event *ret);
 
 /* A new part: nothing is defined in it yet. */
 void log_carry_cut(struct log_carry *c);

@@ -400,6 +400,11 @@ void log_forget(struct log_writer *w, uint16_t event, uint64_t number)
 		log_carry_forget(w->carry, event, number);
 }
 
+bool log_definition(struct log_writer *w, uint16_t event, uint64_t number, struct event *ret)
+{
+	return w->carry && log_carry_find(w->carry, event, number, ret);
+}
+
 void log_writer_flush(struct log_writer *w)
 {
 	if (w->err)

@@ -78,6 +78,9 @@ void log_write(struct log_writer *w, const struct event *e);
 /* The number that this event has defined (EVENT_LOCK, ...) is in no event from now on: no later
  * part needs its definition. */
 void log_forget(struct log_writer *w, uint16_t event, uint64_t number);
+/* The event that has defined the number (EVENT_LOCK, ...), without its time; texts are lent until
+ * the next log_write or log_forget. False: that is not kept, as in a log without parts. */
+bool log_definition(struct log_writer *w, uint16_t event, uint64_t number, struct event *ret);
 void log_writer_flush(struct log_writer *w); /* closes the open blocks and hands them over */
 int log_writer_error(const struct log_writer *w);
 /* Those of the bytes are exact after log_writer_sync and log_writer_finish. */

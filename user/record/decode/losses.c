@@ -18,28 +18,30 @@ static void write_one(struct log_writer *w, uint16_t event, uint64_t place, uint
 	log_write(w, &e);
 }
 
+static void write_changed(struct losses *l, uint64_t *was, uint16_t event, uint64_t place,
+			  uint64_t count, struct log_writer *w)
+{
+	l->total += count;
+	if (count != *was)
+		write_one(w, event, place, count);
+	*was = count;
+}
+
 void losses_write_lost(struct losses *l, const uint64_t now[LOSSES_KEYS], const struct translate *t,
 		       struct log_writer *w)
 {
-	uint64_t count;
-
 	l->total = 0;
 	l->ring = 0;
 	for (unsigned i = 0; i < LOSSES_KEYS; i++) {
-		l->total += now[i];
 		if (i % WIRE_PLACE_COUNT == WIRE_LOST_RING)
 			l->ring += now[i];
-		if (now[i] != l->lost[i])
-			write_one(w, translate_event_of(i / WIRE_PLACE_COUNT), i % WIRE_PLACE_COUNT,
-				  now[i]);
-		l->lost[i] = now[i];
+		write_changed(l, &l->lost[i], translate_event_of(i / WIRE_PLACE_COUNT),
+			      i % WIRE_PLACE_COUNT, now[i], w);
 	}
 	for (uint16_t i = 0; i <= SCHEMA_ID_MAX; i++) {
-		count = translate_lost(t, i);
-		l->total += count;
-		if (count != l->memory[i])
-			write_one(w, i, LOST_PLACE_MEMORY, count);
-		l->memory[i] = count;
+		write_changed(l, &l->memory[i], i, LOST_PLACE_MEMORY, translate_lost(t, i), w);
+		write_changed(l, &l->unknown[i], i, LOST_PLACE_RECORDER, translate_unknown(t, i),
+			      w);
 	}
 }
 

@@ -14,7 +14,8 @@ struct translate;
 #define LOSSES_KEYS (WIRE_KIND_COUNT * WIRE_PLACE_COUNT)
 
 struct losses {
-	uint64_t lost[LOSSES_KEYS], memory[SCHEMA_ID_MAX + 1], walks[WALK_RESULT_COUNT];
+	uint64_t lost[LOSSES_KEYS], memory[SCHEMA_ID_MAX + 1], unknown[SCHEMA_ID_MAX + 1];
+	uint64_t walks[WALK_RESULT_COUNT];
 	uint64_t total, ring; /* events; of these, for want of room in the ring buffer */
 };
 

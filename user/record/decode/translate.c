@@ -18,7 +18,7 @@
 struct translate {
 	struct translate_to to;
 	struct translate_exact *exact;
-	uint64_t unknown;
+	uint32_t unknown[SCHEMA_ID_MAX + 1]; /* records that are of no use, by what they would be */
 	bool refresh;
 	/* The VM thread runs one operation at a time, nested ones inside it. */
 	uint32_t operation[8];
@@ -81,11 +81,6 @@ bool translate_contended(struct translate *t)
 
 	t->to.contended = false;
 	return was;
-}
-
-uint64_t translate_unknown(const struct translate *t)
-{
-	return t->unknown;
 }
 
 static void event_begin(struct translate *t, struct event *e, uint16_t id,
@@ -593,7 +588,7 @@ void translate_record(struct translate *t, const void *record, size_t size)
 		return;
 	if (size < sizeof(*h) || h->kind >= WIRE_KIND_COUNT || !handlers[h->kind] ||
 	    size < kinds[h->kind].size) {
-		t->unknown++;
+		t->unknown[size < sizeof(*h) ? 0 : translate_event_of(h->kind)]++;
 		return;
 	}
 	handlers[h->kind](t, record);
@@ -602,6 +597,11 @@ void translate_record(struct translate *t, const void *record, size_t size)
 uint32_t translate_lost(const struct translate *t, uint16_t event)
 {
 	return event <= SCHEMA_ID_MAX ? t->to.lost[event] : 0;
+}
+
+uint32_t translate_unknown(const struct translate *t, uint16_t event)
+{
+	return event <= SCHEMA_ID_MAX ? t->unknown[event] : 0;
 }
 
 uint16_t translate_event_of(unsigned kind)

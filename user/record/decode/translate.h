@@ -15,7 +15,8 @@ int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
 		  struct translate **ret);
 void translate_free(struct translate *t);
 
-/* One record of the ring buffer; records of unknown kind or size are counted. */
+/* One record of the ring buffer; those of unknown kind or size are counted: see
+ * translate_unknown(). */
 void translate_record(struct translate *t, const void *record, size_t size);
 
 /* Writes what has been waiting since before this time for a record that never came; UINT64_MAX: all
@@ -26,10 +27,12 @@ void translate_flush(struct translate *t, uint64_t before_ns);
 bool translate_wants_refresh(struct translate *t);
 /* Whether a thread has blocked on a lock that somebody owns since the last time this was asked. */
 bool translate_contended(struct translate *t);
-uint64_t translate_unknown(const struct translate *t);
 
 /* Events of a kind that were lost as there was no room for their threads. */
 uint32_t translate_lost(const struct translate *t, uint16_t event);
+
+/* Records of no use that would have become such events; 0: that cannot be told. */
+uint32_t translate_unknown(const struct translate *t, uint16_t event);
 
 /* The event id that a lost record of this wire kind would have become; 0: none. */
 uint16_t translate_event_of(unsigned kind);

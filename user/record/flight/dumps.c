@@ -196,8 +196,14 @@ static void on_trigger(struct dumps *d, struct log_writer *w, const char *text, 
 	d->due_ns = now_ns + d->o.after_ns;
 }
 
+static bool find_name(void *ctx, uint16_t event, uint64_t number, struct event *ret)
+{
+	return log_definition(ctx, event, number, ret);
+}
+
 int dumps_pass(struct dumps *d, struct log_writer *w, uint64_t now_ns)
 {
+	const struct trigger_names names = {find_name, w};
 	char text[TRIGGER_TEXT_MAX];
 	int err = d->err;
 
@@ -205,7 +211,7 @@ int dumps_pass(struct dumps *d, struct log_writer *w, uint64_t now_ns)
 		d->start_ns = now_ns;
 	if (d->running && atomic_load(&d->done))
 		dumps_wait(d);
-	if (!err && triggers_fired(d->triggers, now_ns, text))
+	if (!err && triggers_fired(d->triggers, &names, now_ns, text))
 		on_trigger(d, w, text, now_ns);
 	if (!err && d->due_ns && now_ns >= d->due_ns) {
 		d->due_ns = 0;

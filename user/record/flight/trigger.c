@@ -1,6 +1,7 @@
 /*
  * What lasts too long is told while it lasts: a deadlock has no end. So begins are kept in the
- * order of their times, and only the oldest is looked at.
+ * order of their times, and only the oldest is looked at. Names are as many as the target wants:
+ * none is kept here, what fires asks for them.
  */
 #include "record/flight/trigger.h"
 
@@ -10,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_table.h"
 #include "base/units.h"
 #include "log/format/event.h"
-#include "log/read/names.h"
-
-#include "base/hash_table.h"
 
 #define MILLION 1000000ull
 
@@ -33,15 +32,22 @@ struct cpu {
 	uint64_t time_ns, stolen_ns;
 };
 
+/* What has come true, and has not been told. */
+struct fired {
+	enum trigger_kind kind;
+	uint64_t lasted_ns, stolen_ns;
+	uint32_t thread, what;
+	uint64_t lock;
+};
+
 struct triggers {
 	uint64_t limit[TRIGGER_KIND_COUNT]; /* 0: none; the least of those that are given */
 	struct begin *open[TRIGGER_STEAL];  /* the oldest first */
-	struct log_names *names;
 	struct cpu *cpus;
 	unsigned cpu_count;
 	uint64_t moment_ns, elapsed_ns, stolen_ns; /* of the samples of one moment */
-	bool fired;
-	char text[TRIGGER_TEXT_MAX];
+	bool has_fired;
+	struct fired fired;
 };
 
 static int parse_percent(const char *text, uint64_t *ret)
@@ -81,11 +87,6 @@ struct triggers *triggers_new(const struct trigger *list, unsigned count)
 
 	if (!t)
 		return NULL;
-	t->names = log_names_new();
-	if (!t->names) {
-		free(t);
-		return NULL;
-	}
 	for (unsigned i = 0; i < count; i++)
 		if (!t->limit[list[i].kind] || list[i].limit < t->limit[list[i].kind])
 			t->limit[list[i].kind] = list[i].limit;
@@ -104,43 +105,26 @@ void triggers_free(struct triggers *t)
 			free(b);
 		}
 	}
-	log_names_free(t->names);
 	free(t->cpus);
 	free(t);
 }
 
-static const char *thread_name(const struct triggers *t, uint32_t thread)
+/* One is enough for a file. */
+static void fire(struct triggers *t, const struct fired *f)
 {
-	const struct log_thread *known = log_names_thread(t->names, thread);
-
-	return known ? known->name : "?";
+	if (!t->has_fired)
+		t->fired = *f;
+	t->has_fired = true;
 }
 
-static const char *class_name(const struct triggers *t, uint64_t lock)
+static void fire_begin(struct triggers *t, enum trigger_kind kind, const struct begin *b,
+		       uint64_t to_ns)
 {
-	const struct log_lock *known = log_names_lock(t->names, lock);
-	const char *name = known ? log_names_class(t->names, known->class) : NULL;
-
-	return name ? name : "a lock";
-}
-
-static void fire(struct triggers *t, enum trigger_kind kind, const struct begin *b, uint64_t to_ns)
-{
-	char limit[UNITS_TEXT_MAX], lasted[UNITS_TEXT_MAX];
-
-	if (t->fired)
-		return; /* one is enough for a file */
-	t->fired = true;
-	duration_format(t->limit[kind], limit);
-	duration_format(to_ns - b->since_ns, lasted);
-	if (kind == TRIGGER_BLOCKED)
-		snprintf(t->text, sizeof(t->text),
-			 "a thread was blocked for %s (limit %s): %.100s, on %.200s", lasted, limit,
-			 thread_name(t, b->key.thread), class_name(t, b->lock));
-	else
-		snprintf(t->text, sizeof(t->text), "%s lasted %s (limit %s)",
-			 b->key.what == EVENT_GC_BEGIN ? "a collection's pause" : "a safepoint",
-			 lasted, limit);
+	fire(t, &(struct fired){.kind = kind,
+				.lasted_ns = to_ns - b->since_ns,
+				.thread = b->key.thread,
+				.what = b->key.what,
+				.lock = b->lock});
 }
 
 static struct begin *find(const struct triggers *t, enum trigger_kind kind, uint32_t thread,
@@ -183,7 +167,7 @@ static void end(struct triggers *t, enum trigger_kind kind, const struct event *
 	if (!b)
 		return;
 	if (e->time_ns > b->since_ns && e->time_ns - b->since_ns >= t->limit[kind])
-		fire(t, kind, b, e->time_ns);
+		fire_begin(t, kind, b, e->time_ns);
 	HASH_DEL(t->open[kind], b);
 	free(b);
 }
@@ -191,16 +175,11 @@ static void end(struct triggers *t, enum trigger_kind kind, const struct event *
 /* All samples of one moment are in: how much was stolen from the machine since the last one? */
 static void check_steal(struct triggers *t)
 {
-	if (t->elapsed_ns &&
-	    (double)t->stolen_ns * (double)MILLION >=
-		    (double)t->limit[TRIGGER_STEAL] * (double)t->elapsed_ns &&
-	    !t->fired) {
-		t->fired = true;
-		snprintf(t->text, sizeof(t->text),
-			 "the hypervisor took %.2f %% of the CPUs' time (limit %.2f %%)",
-			 100.0 * (double)t->stolen_ns / (double)t->elapsed_ns,
-			 (double)t->limit[TRIGGER_STEAL] / 1e4);
-	}
+	if (t->elapsed_ns && (double)t->stolen_ns * (double)MILLION >=
+				     (double)t->limit[TRIGGER_STEAL] * (double)t->elapsed_ns)
+		fire(t, &(struct fired){.kind = TRIGGER_STEAL,
+					.lasted_ns = t->elapsed_ns,
+					.stolen_ns = t->stolen_ns});
 	t->elapsed_ns = 0;
 	t->stolen_ns = 0;
 }
@@ -236,10 +215,6 @@ static int on_cpu(struct triggers *t, const struct event *e)
 int triggers_add(struct triggers *t, const struct event *e)
 {
 	switch (e->id) {
-	case EVENT_THREAD:
-	case EVENT_CLASS:
-	case EVENT_LOCK:
-		return log_names_add(t->names, e);
 	case EVENT_MONITOR_CONTENDED_ENTER:
 		return begin(t, TRIGGER_BLOCKED, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u);
 	case EVENT_MONITOR_CONTENDED_ENTERED:
@@ -272,7 +247,46 @@ int triggers_add(struct triggers *t, const struct event *e)
 	}
 }
 
-bool triggers_fired(struct triggers *t, uint64_t now_ns, char text[TRIGGER_TEXT_MAX])
+/* --- what is told ----------------------------------------------------------------------------- */
+
+static void describe_blocked(const struct fired *f, const struct trigger_names *names,
+			     const char *lasted, const char *limit, char text[TRIGGER_TEXT_MAX])
+{
+	char thread[101] = "?", class[201] = "a lock";
+	struct event e;
+
+	if (names->find(names->ctx, EVENT_THREAD, f->thread, &e))
+		snprintf(thread, sizeof(thread), "%s", e.v[THREAD_NAME].s);
+	if (names->find(names->ctx, EVENT_LOCK, f->lock, &e) &&
+	    names->find(names->ctx, EVENT_CLASS, e.v[LOCK_CLASS].u, &e))
+		snprintf(class, sizeof(class), "%s", e.v[CLASS_NAME].s);
+	snprintf(text, TRIGGER_TEXT_MAX, "a thread was blocked for %s (limit %s): %s, on %s",
+		 lasted, limit, thread, class);
+}
+
+static void describe(const struct triggers *t, const struct trigger_names *names,
+		     char text[TRIGGER_TEXT_MAX])
+{
+	char limit[UNITS_TEXT_MAX], lasted[UNITS_TEXT_MAX];
+	const struct fired *f = &t->fired;
+
+	duration_format(t->limit[f->kind], limit);
+	duration_format(f->lasted_ns, lasted);
+	if (f->kind == TRIGGER_BLOCKED)
+		describe_blocked(f, names, lasted, limit, text);
+	else if (f->kind == TRIGGER_PAUSE)
+		snprintf(text, TRIGGER_TEXT_MAX, "%s lasted %s (limit %s)",
+			 f->what == EVENT_GC_BEGIN ? "a collection's pause" : "a safepoint", lasted,
+			 limit);
+	else
+		snprintf(text, TRIGGER_TEXT_MAX,
+			 "the hypervisor took %.2f %% of the CPUs' time (limit %.2f %%)",
+			 100.0 * (double)f->stolen_ns / (double)f->lasted_ns,
+			 (double)t->limit[TRIGGER_STEAL] / 1e4);
+}
+
+bool triggers_fired(struct triggers *t, const struct trigger_names *names, uint64_t now_ns,
+		    char text[TRIGGER_TEXT_MAX])
 {
 	bool fired;
 
@@ -281,15 +295,15 @@ bool triggers_fired(struct triggers *t, uint64_t now_ns, char text[TRIGGER_TEXT_
 
 		if (!b || now_ns <= b->since_ns || now_ns - b->since_ns < t->limit[i])
 			continue;
-		fire(t, (enum trigger_kind)i, b, now_ns);
+		fire_begin(t, (enum trigger_kind)i, b, now_ns);
 		HASH_DEL(t->open[i], b); /* it has been told */
 		free(b);
 	}
 	if (t->limit[TRIGGER_STEAL] && now_ns > t->moment_ns)
 		check_steal(t);
-	fired = t->fired;
+	fired = t->has_fired;
 	if (fired)
-		memcpy(text, t->text, TRIGGER_TEXT_MAX);
-	t->fired = false;
+		describe(t, names, text);
+	t->has_fired = false;
 	return fired;
 }

@@ -32,8 +32,16 @@ void triggers_free(struct triggers *t); /* accepts NULL */
 
 /* An event, in the order in which they are written. -ENOMEM. */
 int triggers_add(struct triggers *t, const struct event *e);
+/* What numbers stand for: the event (EVENT_THREAD, ...) that has defined one, lent until the next
+ * call. False: nobody knows. */
+struct trigger_names {
+	bool (*find)(void *ctx, uint16_t event, uint64_t number, struct event *ret);
+	void *ctx;
+};
+
 /*
  * True: one of them has come true since the last call, or is true now, at now_ns, as what is open
  * lasts that long already; text says which and who: one thing is told once.
  */
-bool triggers_fired(struct triggers *t, uint64_t now_ns, char text[TRIGGER_TEXT_MAX]);
+bool triggers_fired(struct triggers *t, const struct trigger_names *names, uint64_t now_ns,
+		    char text[TRIGGER_TEXT_MAX]);

@@ -109,10 +109,11 @@ int launch_start(char *const argv[], const struct launch_user *user, pid_t *ret)
 /* Appends the children of all threads of pid to list[*count..]. */
 static void children(pid_t pid, pid_t *list, size_t *count)
 {
-	char path[64], text[4096], *at;
 	struct dirent *entry;
+	char path[64];
 	DIR *dir;
 	FILE *f;
+	int child;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
@@ -125,14 +126,8 @@ static void children(pid_t pid, pid_t *list, size_t *count)
 		f = fopen(path, "re");
 		if (!f)
 			continue;
-		if (fgets(text, sizeof(text), f))
-			for (at = text; *at && *count < DESCENDANTS_MAX;) {
-				long child = strtol(at, &at, 10);
-
-				if (child <= 0)
-					break;
-				list[(*count)++] = (pid_t)child;
-			}
+		while (*count < DESCENDANTS_MAX && fscanf(f, "%d", &child) == 1)
+			list[(*count)++] = child;
 		fclose(f);
 	}
 	closedir(dir);

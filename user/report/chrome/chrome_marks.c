@@ -27,8 +27,8 @@ static bool begin(struct chrome *c, const char *category, const char *name)
 static int on_lost(struct chrome *c, const struct event *e)
 {
 	static const char *const places[LOST_PLACE_COUNT] = {
-		"ring buffer full", "map full",    "read failed",
-		"writer failed",    "log damaged", "no room in memory"};
+		"ring buffer full", "map full",          "read failed",          "writer failed",
+		"log damaged",      "no room in memory", "record makes no sense"};
 	uint64_t id = e->v[LOST_EVENT_ID].u, where = e->v[LOST_PLACE].u, count = e->v[LOST_COUNT].u;
 	const struct event_desc *d = id <= SCHEMA_ID_MAX ? schema_event((unsigned)id) : NULL;
 	char name[128];

@@ -92,7 +92,7 @@ static json_t *bounded_json(const struct analysis_facts *f)
 static json_t *lost_json(const struct report_input *in, const struct analysis_facts *f)
 {
 	static const char *const places[LOST_PLACE_COUNT] = {
-		"ring_buffer", "map_full", "read_failed", "writer", "log", "memory"};
+		"ring_buffer", "map_full", "read_failed", "writer", "log", "memory", "recorder"};
 	json_t *o = json_object(), *events = json_array(), *not_kept = bounded_json(f);
 	uint64_t total = 0;
 

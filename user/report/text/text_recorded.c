@@ -161,6 +161,7 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 		[LOST_PLACE_LOG] = "at least: the log was damaged, and has been repaired",
 		[LOST_PLACE_MEMORY] =
 			"no room for their threads (record with a larger --max-memory)",
+		[LOST_PLACE_RECORDER] = "their records made no sense: a fault of spoor's",
 	};
 	char count[FORMAT_MAX];
 	uint64_t total = 0;
