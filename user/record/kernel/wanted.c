@@ -19,15 +19,15 @@
 
 #define ANY(provider, name, program, purpose)                                                      \
 	{                                                                                          \
-		provider, name, program, purpose, WANTED_ANY, false                                \
+		provider, name, program, purpose, WANTED_ANY, NULL                                 \
 	}
 #define STOCK(name, program, purpose)                                                              \
 	{                                                                                          \
-		"hotspot", name, program, purpose, WANTED_STOCK, false                             \
+		"hotspot", name, program, purpose, WANTED_STOCK, NULL                              \
 	}
 #define HOOK(name, program, purpose)                                                               \
 	{                                                                                          \
-		SPOOR_PROVIDER, name, program, purpose, WANTED_PATCHED, false                      \
+		SPOOR_PROVIDER, name, program, purpose, WANTED_PATCHED, NULL                       \
 	}
 #define SWITCH(name, program, purpose, gate)                                                       \
 	{                                                                                          \
