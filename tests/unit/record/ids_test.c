@@ -463,6 +463,32 @@ static void names_come_to_threads_of_a_pid_namespace(void **state)
 	log_names_free(n);
 }
 
+/* Each is found by its number there, and not by a look at all of them: that would take 10^10. */
+static void threads_of_a_pid_namespace_are_many(void **state)
+{
+	const uint32_t count = 100000, inside = 2 * count;
+	struct fixture *f = *state;
+	struct log_names *n;
+
+	for (uint32_t i = 1; i <= count; i++) {
+		struct wire_thread r = {
+			.head = {.tid = i}, .start_ns = 100, .ns_tid = inside + i, .comm = "java"};
+
+		ids_thread_seen(f->ids, &r, true);
+	}
+	for (uint32_t i = 1; i <= count; i++) {
+		struct jvm_thread known = {.ns_tid = inside + i, .java_id = i, .name = "pool-1"};
+
+		ids_thread_known(f->ids, &known, 9);
+	}
+	n = names(f);
+	for (uint32_t i = 1; i <= count; i++) {
+		assert_int_equal(log_names_thread(n, i)->tid, i);
+		assert_int_equal(log_names_thread(n, i)->java_id, i);
+	}
+	log_names_free(n);
+}
+
 static void text_becomes_valid_utf8(void **state)
 {
 	struct fixture *f = *state;
@@ -753,6 +779,7 @@ int main(void)
 		TEST(many_blockers_of_a_class_become_one),
 		TEST(a_reused_tid_is_another_thread),
 		TEST(names_come_to_threads_of_a_pid_namespace),
+		TEST(threads_of_a_pid_namespace_are_many),
 		TEST(text_becomes_valid_utf8),
 		TEST(locks_that_nobody_uses_are_forgotten),
 		TEST(locks_that_are_needed_are_not_forgotten),
