@@ -8,9 +8,10 @@ import sys
 import tempfile
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden")
-SPOOR = os.path.abspath(os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor"))
 JDK = re.compile(r"\[*L?(java|javax|jdk|sun)\.")
 JVM = re.compile(r"(main|java|Finalizer|Reference Handler|Common-Cleaner|VM .*|G1 .*|(Par)?GC Thread#.*|"
                  r"C[12] CompilerThre.*|Signal Dispatcher|Service Thread|"
@@ -104,23 +105,38 @@ class Anonymize(unittest.TestCase):
 
     @staticmethod
     def words(path):
-        """Of four letters or more, in names that are neither the JDK's nor the JVM's."""
-        texts = [e[k] for e in lines(path) if e["event"] in ("class", "method", "thread", "note") for k in TEXTS
-                 if isinstance(e.get(k), str) and not JDK.match(e.get("class_name", e[k])) and not JVM.match(e[k])]
-        texts = (re.sub(r"L(java|javax|jdk|sun)/[^;]*;|<c?l?init>|[.]java$", "", text) for text in texts)
-        return {word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)}
+        """{kind of event: words of four letters or more}, in names that are neither the JDK's nor the JVM's."""
+        events = lines(path)
+        # Of the strings, those that the application made: the others are the JVM's.
+        given = {e["name"] for e in events if e["event"] in ("span_begin", "thread_rename")}
+        found = {}
+        for e in events:
+            if e["event"] not in ("class", "method", "thread", "note") and e.get("string") not in given:
+                continue
+            for text in (e[k] for k in TEXTS if isinstance(e.get(k), str)):
+                if not JDK.match(e.get("class_name", text)) and not JVM.match(text):
+                    text = re.sub(r"L(java|javax|jdk|sun)/[^;]*;|<c?l?init>|[.]java$", "", text)
+                    found.setdefault(e["event"], set()).update(re.findall(r"[^\W\d_]{4,}", text))
+        return found
 
     def test_no_name_is_left(self):
         """Of four letters or more, but those of the JDK and the JVM, in what the blocks hold, and in the header."""
+        seen, in_headers = {}, 0
         for name, path in self.golden():
             with self.subTest(log=name):
-                words = self.words(path)
-                self.assertEqual(words & self.words(self.anonymized(path)), set())
-                out = self.path("out.spoor")
-                header = spoor("cat", "-H", out).stdout
-                self.assertNotIn("testhost", header)
-                self.assertNotIn("java Main", header)
+                out = self.anonymized(path)
+                words, left = self.words(path), set().union(*self.words(out).values())
+                for kind, of_kind in words.items():
+                    self.assertEqual(of_kind & left, set())
+                    seen.setdefault(kind, set()).update(of_kind)
+                was, header = (spoor("cat", "-H", p).stdout for p in (path, out))
+                for word in ("testhost", "java Main"):
+                    in_headers += word in was
+                    self.assertNotIn(word, header)
                 self.assertIs(json.loads(header)["anonymized"], True)
+        self.assertEqual(set(seen), {"class", "method", "thread", "note", "string"})
+        self.assertGreater(min(map(len, seen.values())), 5, seen)
+        self.assertGreater(in_headers, 30)
 
     def test_what_becomes_of_each_kind_of_name(self):
         log = Log(("zstd", "lz4"))

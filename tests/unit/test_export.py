@@ -9,9 +9,10 @@ import sys
 import tempfile
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden")
-SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
 SIDES = ("waiter", "owner", "both")
 
 sys.path.insert(0, GOLDEN)

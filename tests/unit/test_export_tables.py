@@ -10,10 +10,11 @@ import sys
 import tempfile
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMAS = os.path.join(HERE, "..", "..", "schemas")
 GOLDEN = os.path.join(HERE, "..", "golden")
-SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
 TEXTS = ["", "x", "a,b", 'say "no"', "two\nlines", "\r", "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'quoted", "＝1", "a;b",
          "ä𝄞", "plain text", "null", "\\", "\x01"]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")

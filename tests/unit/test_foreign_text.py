@@ -7,8 +7,9 @@ import sys
 import tempfile
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPOOR = os.path.abspath(os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor"))
 sys.path.insert(0, os.path.join(HERE, "..", "golden"))
 import mklog  # noqa: E402
 

@@ -4,8 +4,9 @@ import re
 import subprocess
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
 MAN = os.path.join(HERE, "..", "..", "docs", "man")
 COMMANDS = sorted(re.fullmatch(r"spoor-(\w+)\.1", name)[1] for name in os.listdir(MAN) if name.startswith("spoor-"))
 EVERYWHERE = {"--help", "--usage", "--version"}

@@ -6,8 +6,9 @@ import sys
 import tempfile
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPOOR = os.path.abspath(os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor"))
 LOG = os.path.join(HERE, "..", "..", "schemas", "golden", "v1.spoor")
 NOBODY = 65534
 

@@ -4,8 +4,10 @@ import subprocess
 import tempfile
 import unittest
 
+from program import SPOOR
+import everybody
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPOOR = os.path.abspath(os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor"))
 LOG = os.path.join(HERE, "..", "..", "schemas", "golden", "v1.spoor")
 NOBODY, SOMEBODY = 65534, 65533
 COMMANDS = [("report",), ("time",), ("spans",), ("cat",), ("cat", "-r"), ("cat", "-H"), ("verify",),
@@ -18,15 +20,15 @@ class Owners(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="spoor-owners-")
         self.addCleanup(folder.cleanup)
-        os.chmod(folder.name, 0o755)
+        self.program = everybody.copy(folder.name, SPOOR)
         self.folder, self.path = folder.name, os.path.join(folder.name, "a.spoor")
         with open(LOG, "rb") as from_file, open(self.path, "wb") as to:
             to.write(from_file.read())
         os.chmod(self.path, 0o644)
 
     def run_as(self, user, command, path, *more):
-        return subprocess.run([SPOOR, *command, *more, path], capture_output=True, text=True, user=user, check=False,
-                              env={"LANG": "C.UTF-8"})
+        return subprocess.run([self.program, *command, *more, path], capture_output=True, text=True, user=user,
+                              check=False, env={"LANG": "C.UTF-8"})
 
     def test_who_reads_whose(self):
         for owner, user, allowed in ((0, 0, True), (0, NOBODY, True), (NOBODY, NOBODY, True), (NOBODY, 0, False),

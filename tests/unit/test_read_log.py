@@ -11,11 +11,11 @@ import unittest
 import zlib
 
 import msgpack
+from program import SPOOR
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMAS = os.path.join(HERE, "..", "..", "schemas")
 GOLDEN = os.path.join(SCHEMAS, "golden")
-SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
 U64 = (1 << 64) - 1
 
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "docs", "readers")]

@@ -8,13 +8,13 @@ import sys
 import tempfile
 import unittest
 
+from program import BUILD, SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 READERS = os.path.join(ROOT, "docs", "readers")
 SCHEMA = os.path.join(ROOT, "schemas", "events.json")
 GOLDEN = os.path.join(ROOT, "schemas", "golden", "v1.spoor")
-BUILD = os.environ.get("SPOOR_BUILD", "build")
-SPOOR = os.environ.get("SPOOR") or os.path.join(BUILD, "spoor")
 LINES = 60
 
 sys.path.insert(0, HERE)

@@ -7,8 +7,9 @@ import sys
 import tempfile
 import unittest
 
+from program import SPOOR
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD", "build"), "spoor")
 GOLDEN = os.path.join(HERE, "..", "..", "schemas", "golden", "v1.spoor")
 
 sys.path.insert(0, HERE)

@@ -7,14 +7,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The system call, not libcap's functions, which need memory: who asks whether a right is there
+ * wants to give it up, and must not take a lack of memory for a lack of the right. */
+static int capabilities_get(struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3])
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return syscall(SYS_capget, &head, data) ? -errno : 0;
+}
+
 bool privilege_have(cap_value_t which)
 {
-	cap_t caps = cap_get_proc();
-	cap_flag_value_t value = CAP_CLEAR;
-	bool have = caps && !cap_get_flag(caps, which, CAP_EFFECTIVE, &value) && value == CAP_SET;
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	cap_free(caps);
-	return have;
+	return !capabilities_get(data) && data[CAP_TO_INDEX(which)].effective & CAP_TO_MASK(which);
 }
 
 /*
@@ -79,7 +85,7 @@ void privilege_writer_thread(void)
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	if (syscall(SYS_capget, &head, data))
+	if (capabilities_get(data))
 		return;
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= i ? 0 : 1u << CAP_DAC_OVERRIDE;

@@ -395,7 +395,7 @@ static void allocations_may_fail(void **state)
 		alloc_fail_at(n++);
 		count = compiled(50, 7, true);
 		assert_true(count == 3 || count == -ENOMEM);
-		if (alloc_fail.failed)
+		if (alloc_fail->failed)
 			assert_int_equal(compiled(50, 7, true), 3);
 		code_free(t.code);
 	} while (alloc_fail_off());

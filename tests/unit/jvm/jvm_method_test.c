@@ -265,7 +265,7 @@ static void allocations_may_fail(void **state)
 		err = read_it(addr, &m);
 		assert_true(err == 0 || err == -ENOMEM);
 		/* The table is only made smaller: it may stay as large as it is. */
-		if (!err && alloc_fail.failed)
+		if (!err && alloc_fail->failed)
 			method_clear(&m);
 	} while (alloc_fail_off());
 	assert_int_equal(err, 0);

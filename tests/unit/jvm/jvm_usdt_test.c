@@ -303,7 +303,7 @@ static void allocations_may_fail(void **state)
 	do {
 		alloc_fail_at(n++);
 		err = usdt_list_parse(l.bytes, LIBRARY_SIZE, &list);
-		assert_true(err == 0 || (err == -ENOMEM && alloc_fail.failed));
+		assert_true(err == 0 || (err == -ENOMEM && alloc_fail->failed));
 	} while (alloc_fail_off());
 	assert_int_equal(err, 0);
 	assert_int_equal(list.count, 5);

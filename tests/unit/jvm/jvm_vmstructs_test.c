@@ -115,7 +115,6 @@ static void strange_tables_are_refused(void **state)
 	assert_int_equal(vmstructs_load(&t.image.mem, t.symbols, &v), -EFAULT);
 }
 
-/* Every single byte of the tables may be wrong: no read outside, no endless loop. */
 /* An offset that wraps around lies before the table. */
 static void offsets_lie_within_an_entry(void **state)
 {
@@ -161,6 +160,7 @@ static void names_without_an_end_are_none(void **state)
 			 -E2BIG);
 }
 
+/* Every single byte of the tables may be wrong: no read outside, no endless loop. */
 static void damage_is_survived(void **state)
 {
 	static struct target t;
