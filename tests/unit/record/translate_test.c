@@ -97,6 +97,15 @@ static void begin(struct decoder *d)
 	assert_int_equal(decoder_open(d), 0);
 }
 
+static uint64_t unknown_of(const struct decoder *d)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t event = 0; event <= SCHEMA_ID_MAX; event++)
+		sum += translate_unknown(d->t, event);
+	return sum;
+}
+
 static struct wire_head head_of(unsigned kind, uint32_t tid, uint64_t time_ns)
 {
 	return (struct wire_head){.kind = (__u16)kind, .tid = tid, .time_ns = time_ns};
@@ -131,7 +140,7 @@ static void a_contention(void **state)
 	translate_record(d.t, &entered, sizeof(entered));
 	assert_true(translate_contended(d.t));
 	assert_false(translate_contended(d.t));
-	assert_int_equal(translate_unknown(d.t), 0);
+	assert_int_equal(unknown_of(&d), 0);
 	assert_int_equal(decoder_read(&d, e), 2);
 	assert_int_equal(e[0].id, EVENT_MONITOR_CONTENDED_ENTER);
 	assert_int_equal(e[0].time_ns, 1000);
@@ -200,7 +209,7 @@ static void every_kind_of_its_least_size(void **state)
 		*record = head_of(kind, 7, 1000);
 		translate_record(d.t, record, sizes[kind]);
 		free(record);
-		assert_int_equal(translate_unknown(d.t), 0);
+		assert_int_equal(unknown_of(&d), 0);
 		count = decoder_read(&d, e);
 		for (unsigned i = 0; i < count; i++)
 			assert_int_equal(e[i].id, translate_event_of(kind));
@@ -252,11 +261,11 @@ static void what_is_no_record_is_counted(void **state)
 		*record = head_of(kind, 7, 1000);
 		translate_record(d.t, record, size);
 		free(record);
-		assert_int_equal(translate_unknown(d.t), ++unknown);
+		assert_int_equal(unknown_of(&d), ++unknown);
 	}
 	translate_record(d.t, &(struct wire_head){.kind = WIRE_KIND_COUNT},
 			 sizeof(struct wire_head));
-	assert_int_equal(translate_unknown(d.t), ++unknown);
+	assert_int_equal(unknown_of(&d), ++unknown);
 	assert_int_equal(decoder_read(&d, e), 0);
 }
 
