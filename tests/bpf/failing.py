@@ -31,12 +31,15 @@ def orphans():
 
 
 class Failing:
-    """One command line; `done` is called with the exit status after each run and returns what is wrong, or None."""
+    """One command line; `done` is called with the exit status after each run and returns what is wrong, or None. steady:
+    who succeeds all the same says the same."""
 
-    def __init__(self, folder, arguments, done=None):
+    def __init__(self, folder, arguments, done=None, steady=False):
         self.path = os.path.join(folder, "fail")
         self.command = [harness.SPOOR, *map(str, arguments)]
         self.done = done
+        self.steady = steady
+        self.said = None
 
     def run(self, kind=None, n=0):
         """(exit status, output, how many of each there were, what failed); status None: it did not end."""
@@ -57,6 +60,7 @@ class Failing:
 
     def counts(self):
         status, err, counts, _ = self.run()
+        self.said = err
         if status != 0 or not all(counts.values()):
             raise AssertionError(f"{self.command}: exit status {status} without any failure, {counts}\n{err}")
         return counts
@@ -71,6 +75,8 @@ class Failing:
             wrong = f"exit status {status}"
         elif status == 1 and not err.strip():
             wrong = "no message"
+        elif status == 0 and self.steady and err != self.said:
+            wrong = "it succeeds, and says something else"
         elif self.done:
             wrong = self.done(status)
         return wrong and f"{' '.join(self.command[1:3])}: {kind} {n} ({name}) fails: {wrong}\n{err[-2000:]}"

@@ -39,6 +39,7 @@
  *   churn MONITOR N               N rounds in each ms of entering and parking, numbered, from when somebody attaches to
  *                                 it until nobody is; ok LAST
  *   block LOCK|-                  sets the blocker (park does it too)
+ *   mark LIBRARY NAME             a span, in a library that is loaded then (late_marks.c); ok 0|1
  *   semaphores                    ok N...: of the patched JVM's probes, in their order
  */
 #include "fakejvm_flood.h"
@@ -403,6 +404,13 @@ static int do_plain(const struct fields *f, char *answer)
 	return say(answer, "ok");
 }
 
+static int do_mark(const struct fields *f, char *answer)
+{
+	int fired = f->count > 2 ? fake_fire_mark(f->v[1], f->v[2]) : -1;
+
+	return fired < 0 ? -ENOENT : say(answer, "ok %d", fired);
+}
+
 static int do_in_thread(const struct fields *f, char *answer)
 {
 	static const struct {
@@ -420,6 +428,7 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" drum ", do_drum},
 		{" churn ", do_churn},
 		{" block ", do_block},
+		{" mark ", do_mark},
 		{" pool ", do_pool},
 		{" gcbegin gcend vmop safepoint busy sleep jsleep state rename unload ", do_plain},
 	};

@@ -1,5 +1,6 @@
 #include "fakejvm_probes.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/sdt.h>
 
@@ -205,4 +206,13 @@ PLACE void fake_fire_class_unloaded(const char *name)
 	int length = (int)strlen(name);
 
 	DTRACE_PROBE4(hotspot, class__unloaded, name, length, (void *)vm.loaders, false);
+}
+
+int fake_fire_mark(const char *library, const char *name)
+{
+	void *loaded = dlopen(library, RTLD_NOW);
+	int (*span)(const char *name);
+
+	*(void **)&span = loaded ? dlsym(loaded, "late_span") : NULL;
+	return span ? span(name) : -1;
 }

@@ -34,6 +34,9 @@ void fake_fire_vmop(char what, const char *name, int mode);
 void fake_fire_safepoint(bool begin);
 void fake_fire_method_unload(void);
 void fake_fire_class_unloaded(const char *name);
+/* A span, by the probes of tests/bpf/late_marks.c, which is loaded if it is not yet. 1: fired; 0: nobody is attached;
+ * -1: it cannot be loaded. */
+int fake_fire_mark(const char *library, const char *name);
 
 #define FAKE_HOOK_ARGS 9
 /* A probe of a patched JVM, by its name in jvm-hooks/probes.h. 1: fired; 0: nobody is attached; -1: it has none

@@ -6,9 +6,9 @@ import subprocess
 import sys
 import uuid
 
-from harness import read_text, wait_until
+from harness import NOBODY, read_text, wait_until
+from processes import children, named
 
-NOBODY = 65534
 F_OFD_SETLK = 37
 # One of them at a time, in a process of its own: says "ok" when it holds its lock, and sleeps.
 LOCKER = """
@@ -29,27 +29,11 @@ sys.stdin.read()
 """ % F_OFD_SETLK
 
 
-def status_of(pid):
-    return dict(re.findall(r"^(\w+):\s*(.*)$", read_text(f"/proc/{pid}/status"), re.M))
-
-
-def children(pid):
-    return [int(p) for p in subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()]
-
-
 def guardian_of(pid):
-    found = [p for p in children(pid) if read_text(f"/proc/{p}/comm").strip() == "spoor-guard"]
+    found = named(children(pid), "spoor-guard")
     if len(found) != 1:
         raise AssertionError(f"{len(found)} guardians of process {pid}")
     return found[0]
-
-
-def ended(pid):
-    """It is gone, or waits only to be reaped."""
-    try:
-        return read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def as_user(uid):

@@ -17,6 +17,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.dirname(HERE))
 
+import everybody  # noqa: E402
 import sanitizers  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -78,6 +79,11 @@ def why_no_bpf():
     return None
 
 
+NOBODY = 65534
+# A command as a user without rights.
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+
+
 class BpfTest(unittest.TestCase):
     """A test that records."""
 
@@ -94,6 +100,13 @@ class BpfTest(unittest.TestCase):
 
     def path(self, name="log.spoor"):
         return os.path.join(self.tmp, name)
+
+    def folder(self, mode=0o755):
+        """Another one, for other users."""
+        folder = tempfile.mkdtemp(prefix="spoor-test-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        os.chmod(folder, mode)
+        return folder
 
     def fake(self, *options, variant=""):
         fake_build(variant)
@@ -112,6 +125,12 @@ class FakeTest(BpfTest):
 
     def start(self, *options, **how):
         return self.furnish(self.fake(*options, **how))
+
+    def foreign(self, *options):
+        """The same, of a user who is not root."""
+        fake = Fake(command=[*AS_NOBODY, fake_copy(self.folder()), *options])
+        self.addCleanup(fake.close)
+        return self.furnish(fake)
 
     @staticmethod
     def furnish(fake):
@@ -140,6 +159,12 @@ def fake_build(variant=""):
                     "-Wl,-soname,libjvm.so", "-o", library, *sources], check=True)
     subprocess.run(["gcc", *CFLAGS, "-pthread", "-o", program, os.path.join(HERE, "fakejvm_main.c"), f"-L{where}",
                     "-l:libjvm.so", "-Wl,-rpath,$ORIGIN"], check=True)
+
+
+def fake_copy(folder, variant=""):
+    """The fake JVM in a folder where everybody can start it; its program."""
+    fake_build(variant)
+    return everybody.copy(folder, *(os.path.join(FAKE_DIR, variant, name) for name in ("fakejvm", "libjvm.so")))
 
 
 class Fake:
@@ -314,6 +339,9 @@ class Log:
 
     def locks(self):
         return {e["lock"]: e for e in self.raw if e["event"] == "lock"}
+
+    def notes(self):
+        return [e["text"] for e in self.of("note")]
 
     def lost(self):
         """{event id: count} over all places; the last word counts."""

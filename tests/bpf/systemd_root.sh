@@ -3,6 +3,7 @@
 #   unshare --fork --pid --mount --cgroup --ipc --uts --net sh systemd_root.sh FOLDER
 # FOLDER/bin becomes /usr/local/bin, FOLDER/units its units, FOLDER/work is shared. Nothing else of the machine can be written.
 set -eu
+umask 022
 folder=$1
 root=$folder/root
 mount --make-rprivate /

@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
-from harness import BUILD, DEADLINE_S, ROOT, wait_until, why_no_bpf
+from harness import AS_NOBODY, BUILD, DEADLINE_S, ROOT, everybody, wait_until, why_no_bpf
 
 AUDIT = os.path.join(BUILD, "tests/audit")
 TICK = 10**9 // os.sysconf("SC_CLK_TCK")
@@ -292,8 +293,8 @@ class Threads(AuditTest):
 
 
 class Refused(AuditTest):
-    def refused(self, *options, prefix=()):
-        done = subprocess.run([*prefix, AUDIT, *options], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    def refused(self, *options, prefix=(), program=AUDIT):
+        done = subprocess.run([*prefix, program, *options], capture_output=True, text=True, stdin=subprocess.DEVNULL,
                               timeout=DEADLINE_S)
         self.assertEqual(done.returncode, 1, done.stdout)
         return done.stderr
@@ -305,8 +306,10 @@ class Refused(AuditTest):
         self.assertIn("no process 4194303", self.refused("-p", "4194303"))
 
     def test_without_the_right(self):
-        text = self.refused(prefix=["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--reuid=65534",
-                                    "--regid=65534", "--clear-groups"])
+        folder = tempfile.TemporaryDirectory(prefix="spoor-test-")
+        self.addCleanup(folder.cleanup)
+        program = everybody.copy(folder.name, AUDIT)
+        text = self.refused(prefix=[*AS_NOBODY, "--bounding-set=-all", "--inh-caps=-all"], program=program)
         self.assertIn("CAP_BPF", text)
 
 

@@ -31,6 +31,7 @@ class Bounds(FakeTest):
 
     def assert_sound(self, *paths):
         """Each file by itself, too: all numbers in it are defined in it."""
+        self.assertTrue(paths)
         for path in paths:
             shown = json.loads(spoor("verify", "--format", "json", path).stdout)
             for kind, numbers in shown["files"][0]["numbers"].items():

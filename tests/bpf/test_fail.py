@@ -13,11 +13,12 @@ GOLDEN = os.path.join(ROOT, "tests/golden")
 
 
 class NthFails(FakeTest):
-    def each(self, arguments, done=None):
-        f = failing.Failing(self.tmp, arguments, done)
+    def each(self, arguments, done=None, **how):
+        f = failing.Failing(self.tmp, arguments, done, **how)
         counts = f.counts()
         faults = [f.fault(kind, n) for kind in failing.KINDS for n in failing.spread(counts[kind], SAMPLE)]
         self.assertEqual([x for x in faults if x], [], f"of {counts}")
+        return f
 
     def test_record(self):
         fake, before = self.start(), failing.orphans()
@@ -29,15 +30,20 @@ class NthFails(FakeTest):
         self.each(["doctor", "-p", self.start().pid])
 
     def test_steal(self):
-        self.each(["steal", "-d", "100ms", "-i", "50ms"])
+        self.each(["steal", "-d", "100ms", "-i", "50ms", "--method", "exact"])
 
     def test_readers(self):
-        log = self.path()
-        subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/report-json/log.jsonl", log], check=True)
-        for arguments in (["report"], ["time"], ["spans"], ["verify"], ["cat", "-r"], ["export", "--to", "chrome"],
-                          ["export", "--to", "collapsed"], ["export", "--to", "csv", "-e", "thread_sample"]):
+        """Each of a golden log that has something for it."""
+        for golden, *arguments in (("report-chains", "report"), ("time-threads-json", "time"), ("spans-json", "spans"),
+                                   ("report-json", "verify"), ("report-chains", "cat", "-r"),
+                                   ("export-chrome", "export", "--to", "chrome"),
+                                   ("export-both", "export", "--to", "collapsed"),
+                                   ("time-threads-json", "export", "--to", "csv", "-e", "thread_sample")):
             with self.subTest(command=arguments):
-                self.each([*arguments, log])
+                log = self.path(golden + ".spoor")
+                subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/{golden}/log.jsonl", log],
+                               check=True)
+                self.assertGreater(len(self.each([*arguments, log], steady=True).said), 250)
 
     def test_without_memory_nothing_is_left_out_in_silence(self):
         log = self.path()

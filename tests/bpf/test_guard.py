@@ -6,11 +6,12 @@ import shutil
 import signal
 import subprocess
 import unittest
+import uuid
 
-from guarding import (NOBODY, Cgroup, as_user, children, ended, guardian_of, lock_files, locker, status_of,
-                      why_no_cgroup)
-from harness import (FAKE_DIR, SPOOR, Fake, FakeTest, Log, capabilities, is_sanitized, read_text, spoor,
-                     wait_until)
+from guarding import Cgroup, as_user, guardian_of, lock_files, locker, why_no_cgroup
+from harness import (FAKE_DIR, NOBODY, SPOOR, Fake, FakeTest, Log, capabilities, everybody, fake_copy, is_sanitized,
+                     read_text, spoor, wait_until)
+from processes import MARK, ended, marked, status
 
 CAP_SYS_RESOURCE = 24
 
@@ -19,10 +20,6 @@ def doctor(fake, name):
     """The line of a check."""
     text = spoor("doctor", "-p", fake.pid, expect=None).stdout
     return re.search(rf"^(\w+) +{name} +(.*)$", text, re.M).groups()
-
-
-def notes(log):
-    return [e["text"] for e in log.of("note")]
 
 
 class GuardTest(FakeTest):
@@ -35,25 +32,18 @@ class GuardTest(FakeTest):
         recorder.wait()
         wait_until("the guardian has ended", lambda: ended(guard))
 
-    def fake_of(self, uid, *options):
-        """A JVM of another user."""
-        fake = Fake(command=["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
-                             os.path.join(FAKE_DIR, "fakejvm"), *options])
-        self.addCleanup(fake.close)
-        return self.furnish(fake)
-
 
 class Rights(GuardTest):
     def test_none_but_its_descriptors(self):
-        for uid in (0, NOBODY):
-            with self.subTest(target=uid):
-                fake = self.fake_of(uid)
+        for start in (self.start, self.foreign):
+            with self.subTest(start=start.__name__):
+                fake = start()
                 recorder = self.record(fake, "-f")
                 guard = guardian_of(recorder.pid)
-                status = status_of(guard)
-                self.assertEqual({k: int(status[k], 16) for k in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")},
+                s = status(guard)
+                self.assertEqual({k: int(s[k], 16) for k in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")},
                                  dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), 0))
-                self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+                self.assertEqual((s["NoNewPrivs"], s["Seccomp"]), ("1", "2"))
                 self.assertEqual(os.getsid(guard), guard)
                 files = lock_files(guard)
                 self.assertEqual({re.sub(r"\d+", "N", f) for f in files.values()},
@@ -99,10 +89,13 @@ class Strangers(GuardTest):
     """Users who may read libjvm.so, and nothing else."""
 
     def test_locks_on_the_library(self):
-        library = os.path.join(FAKE_DIR, "libjvm.so")
+        program = fake_copy(self.folder())
+        library = os.path.join(os.path.dirname(program), "libjvm.so")
         for how in ("read", "read-far", "flock"):
             with self.subTest(how=how), locker(how, library):
-                fake = self.start()
+                fake = Fake(command=[program])
+                self.addCleanup(fake.close)
+                self.furnish(fake)
                 recorder = self.record(fake, "-f")
                 # What a stranger cannot open cannot make anybody wait.
                 self.assertFalse([f for f in lock_files(guardian_of(recorder.pid)).values() if "libjvm" in f])
@@ -121,7 +114,7 @@ class Strangers(GuardTest):
 
     def test_the_targets_own_user_is_said(self):
         """Who could write the byte as well: the recording ends, and says what it leaves."""
-        fake = self.fake_of(NOBODY)
+        fake = self.foreign()
         for how in ("read", "write"):
             with self.subTest(how=how), locker(how, f"/proc/{fake.pid}/mem"):
                 recorder = self.record(fake, "-f")
@@ -143,7 +136,7 @@ class Origin(GuardTest):
         log = recorder.stop()
         self.assertEqual((fake.flag(), log.header["sources"]["monitor"]), (0, "on"))
         log.one("monitor_contended_enter")
-        self.assertTrue([n for n in notes(log) if "a recorder that was killed has left it on" in n])
+        self.assertTrue([n for n in log.notes() if "a recorder that was killed has left it on" in n])
         self.assertIn("a recorder that was killed has left it on", recorder.err)
 
     def test_the_users_own(self):
@@ -151,7 +144,7 @@ class Origin(GuardTest):
         recorders = [self.record(fake, path=self.path(f"{i}.spoor")) for i in range(2)]
         logs = [recorders.pop(0).stop()]
         self.kill_both(recorders[0])
-        self.assertEqual((fake.flag(), logs[0].header["sources"]["monitor"], notes(logs[0])), (1, "was_on", []))
+        self.assertEqual((fake.flag(), logs[0].header["sources"]["monitor"], logs[0].notes()), (1, "was_on", []))
         self.assertIn("started with it", doctor(fake, "monitor-flag")[1])
 
     def test_tables_without_origins(self):
@@ -259,12 +252,13 @@ class Kills(GuardTest):
 
     def test_a_refusal_leaves_no_guardian(self):
         fake = self.start()
-        with open(self.path(), "wb"):
-            done = subprocess.Popen([SPOOR, "record", "-p", str(fake.pid), "-o", self.path()], stderr=subprocess.PIPE,
-                                    stdin=subprocess.DEVNULL, text=True)
-        kids = children(done.pid)
-        self.assertIn("exists", done.communicate(timeout=60)[1])
-        self.assertTrue(all(ended(k) for k in kids))
+        mark = uuid.uuid4().hex
+        env = {**os.environ, MARK: mark}
+        recorder = self.record(fake, env=env)
+        self.assertIn(guardian_of(recorder.pid), marked(mark))  # so it would be seen
+        recorder.stop()
+        self.assertIn("exists", spoor("record", "-p", fake.pid, "-o", self.path(), expect=1, env=env).stderr)
+        wait_until("nothing of it is left", lambda: not marked(mark))
         self.assertEqual(fake.flag(), 0)
 
 
@@ -324,7 +318,7 @@ class Several(GuardTest):
         fake("in", "b", "enter", "m")
         log = outer.stop()
         log.one("monitor_contended_enter")
-        self.assertTrue([n for n in notes(log) if "somebody else turned the flag" in n])
+        self.assertTrue([n for n in log.notes() if "somebody else turned the flag" in n])
         self.assertIn("somebody else turned the flag", outer.err)
         self.assertEqual(fake.flag(), 0)
 
@@ -335,7 +329,7 @@ class Several(GuardTest):
             fake("flag", 0)
             wait_until("the flag is on again", lambda: fake.flag() == 1)
         log = recorder.stop()
-        self.assertTrue([n for n in notes(log) if " off 2 times " in n])
+        self.assertTrue([n for n in log.notes() if " off 2 times " in n])
         self.assertEqual(fake.flag(), 0)
 
 
@@ -408,9 +402,11 @@ class Groups(GuardTest):
 class Users(GuardTest):
     def test_repair_of_another_users_jvm(self):
         fake = self.start("--flag-left")
-        done = subprocess.run([SPOOR, "doctor", "--repair", "-p", str(fake.pid)], capture_output=True, text=True,
+        program = everybody.copy(self.folder(), SPOOR)
+        done = subprocess.run([program, "doctor", "--repair", "-p", str(fake.pid)], capture_output=True, text=True,
                               preexec_fn=as_user(NOBODY))
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertTrue(done.stderr)
         self.assertEqual(fake.flag(), 1)
 
     def test_repair_by_name(self):

@@ -3,16 +3,22 @@ same times. The whole one is another recorder's, of the same fake JVM."""
 import json
 import os
 import signal
+import time
 import unittest
 
-from harness import FakeTest, Log, spoor
+from harness import FakeTest, Log, spoor, wait_until
 
 MS = 10**6
+FAR_NS = 2000 * MS  # more than a reader looks back
 PARTS = ("--max-size", "26M", "--deviation", "1%", "--compress", "none", "--window", "50ms")
 
 
 def report(command, *arguments):
     return json.loads(spoor(command, "--format", "json", *arguments).stdout)
+
+
+def begun_ns(part):
+    return json.loads(spoor("cat", "--header", part).stdout)["part"]["begin_ns"]
 
 
 def sums(reports, *keys):
@@ -78,14 +84,15 @@ class Holes(FakeTest):
 
         # One thread is blocked from the first part on to the last.
         fake("in", "b", "storm", "m", 1)
+
         def rounds(n):
             if n == 2:
                 fake("in", "c", "enter", "h")
-            if not slept and os.path.exists(self.part(4)):
-                slept.append(fake("sleep", 1500))  # so that the last part is far from the first ones
+            if os.path.exists(self.part(4)):
+                begun = begun_ns(self.part(3))
+                wait_until("the parts from now on are far from the others", lambda: time.monotonic_ns() > begun + FAR_NS)
             work(n)
 
-        slept = []
         whole, some = self.both(fake, rounds, 7)
         fake("in", "c", "entered", "h")
         self.end(some, whole)
@@ -210,7 +217,7 @@ class Holes(FakeTest):
         self.assertIn("nothing is known from here on", [e["name"] for e in drawn["traceEvents"] if e["ph"] == "i"])
         # Thread C was blocked before: that is known at the begin of any part.
         start = json.loads(spoor("cat", "--header", self.part(1)).stdout)["start_mono_ns"]
-        last = json.loads(spoor("cat", "--header", self.part(7)).stdout)["part"]["begin_ns"]
+        last = begun_ns(self.part(7))
         with open(self.part(1), "r+b") as f:
             f.seek(os.path.getsize(self.part(1)) // 2)
             f.write(bytes(64))

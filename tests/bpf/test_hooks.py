@@ -8,6 +8,7 @@ import time
 import unittest
 
 from harness import BpfTest, FAKE_DIR, Fake, ROOT, fake_build, name_of, spoor, wait_until
+from processes import libjvm_code
 
 NAMES = re.findall(r"X\((\w+)\)", re.sub(r".*?define SPOOR_PROBES", "", open(
     os.path.join(ROOT, "jvm-hooks/probes.h"), encoding="utf-8").read(), flags=re.S).partition("\n")[2])
@@ -211,22 +212,14 @@ class Semaphores(Patched):
         recorder.stop()
 
     def test_the_code_is_as_before(self):
-        def code():
-            with open(f"/proc/{fake.pid}/maps", encoding="utf-8") as f:
-                line = next(x for x in f if "libjvm.so" in x and " r-xp " in x)
-            low, high = (int(x, 16) for x in line.split()[0].split("-"))
-            with open(f"/proc/{fake.pid}/mem", "rb") as f:
-                f.seek(low)
-                return f.read(high - low)
-
         fake = self.start()
-        before = code()
+        before = libjvm_code(fake.pid)
         recorder = self.record(fake)
         for sequence in range(3):  # the second hit is where kernels from 6.18 on make a call of it
             self.enter(fake, "b", sequence)
-        self.assertNotEqual(code(), before)
+        self.assertNotEqual(libjvm_code(fake.pid), before)
         recorder.stop()
-        self.assertEqual(code(), before)
+        self.assertEqual(libjvm_code(fake.pid), before)
 
 
 class SemaphoresOlderKernels(Semaphores):

@@ -8,33 +8,14 @@ import subprocess
 import unittest
 
 import harness
-from harness import BpfTest, Fake, FakeTest, read_text, spoor, wait_until
-
-NOBODY = 65534
-
-
-def children(pid):
-    try:
-        return [int(p) for p in read_text(f"/proc/{pid}/task/{pid}/children").split()]
-    except FileNotFoundError:
-        return []
+from harness import AS_NOBODY, NOBODY, BpfTest, Fake, FakeTest, fake_copy, read_text, spoor, wait_until
+from processes import children, named, status
 
 
 def parsers(recorder):
     """The parser process and its zygote, of a recorder."""
-    found = [p for p in children(recorder) if status(p).get("Name") == "spoor-parser"]
+    found = named(children(recorder), "spoor-parser")
     return found + [p for zygote in found for p in children(zygote)]
-
-
-def status(pid):
-    try:
-        return dict(line.split(":\t", 1) for line in read_text(f"/proc/{pid}/status").splitlines() if ":\t" in line)
-    except (FileNotFoundError, ProcessLookupError):
-        return {}
-
-
-def notes(log):
-    return [e["text"] for e in log.of("note")]
 
 
 class KilledFake(Fake):
@@ -126,7 +107,7 @@ class Files(BpfTest):
         """A fake JVM of nobody's, in namespaces of its own, in which its libjvm.so, of inode number $want, is covered
         by $cover, of the same number: make sets both."""
         os.chmod(self.tmp, 0o755)
-        place = os.path.join(self.tmp, "m")
+        folder, place = self.copy(), os.path.join(self.tmp, "m")
         os.mkdir(place)
         os.chown(place, NOBODY, NOBODY)
         # The copies of the library go on until one has the number of a file that is there already.
@@ -142,9 +123,8 @@ class Files(BpfTest):
             test $(stat -c %i {0}/1/libjvm.so) = $want
             touch {0}/covered
             wait
-        """.format(place, harness.FAKE_DIR, make.format(place, harness.FAKE_DIR))
-        fake = KilledFake(command=["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-                                   "unshare", "-U", "-r", "-m", "sh", "-c", "exec 3<&0; " + script])
+        """.format(place, folder, make.format(place, folder))
+        fake = KilledFake(command=[*AS_NOBODY, "unshare", "-U", "-r", "-m", "sh", "-c", "exec 3<&0; " + script])
         self.addCleanup(fake.close)
         wait_until("the library is covered", lambda: os.path.exists(os.path.join(place, "covered")))
         return fake
@@ -175,8 +155,7 @@ class Files(BpfTest):
         """A folder with a fake JVM of its own."""
         folder = os.path.join(self.tmp, "jvm")
         os.mkdir(folder)
-        for name in ("fakejvm", "libjvm.so"):
-            shutil.copy(os.path.join(harness.FAKE_DIR, name), folder)
+        fake_copy(folder)
         return folder
 
     def test_a_libjvm_with_endless_headers(self):
@@ -253,7 +232,7 @@ class Mapped(FakeTest):
             evil_library(source, os.path.join(folder, "spoor-mark-2.so"), 10, endless_notes(100000))
         fake, recorder = self.mapped(make)
         log = self.log_with_windows(fake, recorder, 2)
-        self.assertTrue([n for n in notes(log) if "spoor-mark-2.so" in n and "not recorded" in n], notes(log))
+        self.assertTrue([n for n in log.notes() if "spoor-mark-2.so" in n and "not recorded" in n], log.notes())
 
     def test_more_files_than_are_looked_at(self):
         def make(folder):
@@ -263,7 +242,7 @@ class Mapped(FakeTest):
         wait_until("the note is in the log", lambda: "too many files are mapped" in
                    spoor("cat", recorder.log_path, expect=None).stdout)
         log = self.check(fake, recorder)
-        self.assertEqual(len([n for n in notes(log) if "too many files are mapped" in n]), 1)
+        self.assertEqual(len([n for n in log.notes() if "too many files are mapped" in n]), 1)
 
 
     def noted(self, recorder, text):
@@ -400,7 +379,7 @@ class Exec(FakeTest):
         self.assertIn("the process runs another program now", recorder.err)
         log = harness.Log(recorder.log_path)
         self.assertEqual(log.end(), "jvm_exited")
-        self.assertTrue([n for n in notes(log) if "runs another program" in n], notes(log))
+        self.assertTrue([n for n in log.notes() if "runs another program" in n], log.notes())
         self.assertEqual(read_text(f"/proc/{fake.pid}/comm").strip(), "sleep")
 
 

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import FAKE_DIR, FakeTest, Recorder, SPOOR, spoor, wait_until
+from harness import FAKE_DIR, NOBODY, FakeTest, Recorder, SPOOR, spoor, wait_until
 
 IOC_SHUTDOWN = 0x8004587d  # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
 STORM = 200000
@@ -127,7 +127,7 @@ class Outputs(FakeTest):
         os.symlink(victim, os.path.join(everybody, "link"))
         for name in ("file", "link"):
             path = os.path.join(everybody, name)
-            os.chown(path, 65534, 65534, follow_symlinks=False)
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
             with self.subTest(name=name):
                 recorder = Recorder(fake, path, "-f")
                 self.addCleanup(recorder.close)

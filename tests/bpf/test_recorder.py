@@ -10,15 +10,13 @@ import subprocess
 import time
 import unittest
 
-from harness import (DEADLINE_S, FAKE_DIR, Fake, FakeTest, Log, Recorder, SPOOR, name_of, schema_ids, spoor, wait_until)
+from harness import (AS_NOBODY, DEADLINE_S, FAKE_DIR, Fake, FakeTest, Log, Recorder, SPOOR, everybody, name_of,
+                     schema_ids, spoor, wait_until)
+from processes import children, libjvm_code
 
 IDS = schema_ids()
 ENTER, ENTERED = IDS["monitor_contended_enter"], IDS["monitor_contended_entered"]
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
-
-
-def children(pid):
-    return subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
 
 
 def alive(pids):
@@ -253,25 +251,18 @@ class Leftovers(FakeTest):
         fake = self.start()
         recorder = self.record(fake)
         guards = children(recorder.pid)
+        self.assertTrue(guards)
         recorder.stop()
         self.assertFalse(alive(guards))
 
     def test_the_probes_are_as_before(self):
         """Breakpoints are out of the target's code again."""
-        def code():
-            with open(f"/proc/{fake.pid}/maps", encoding="utf-8") as f:
-                line = next(x for x in f if "libjvm.so" in x and " r-xp " in x)
-            low, high = (int(x, 16) for x in line.split()[0].split("-"))
-            with open(f"/proc/{fake.pid}/mem", "rb") as f:
-                f.seek(low)
-                return f.read(high - low)
-
         fake = self.start()
-        before = code()
+        before = libjvm_code(fake.pid)
         recorder = self.record(fake)
-        self.assertNotEqual(code(), before)
+        self.assertNotEqual(libjvm_code(fake.pid), before)
         recorder.stop()
-        self.assertEqual(code(), before)
+        self.assertEqual(libjvm_code(fake.pid), before)
 
 
 class Ends(FakeTest):
@@ -403,12 +394,10 @@ class Refusals(FakeTest):
         fake = self.start()
         if os.geteuid():
             self.skipTest("needs root, to give it up")
-        # Where a nobody can write and read: neither the build folder nor ours need be.
-        binary = self.path("spoor")
-        shutil.copy(SPOOR, binary)
+        binary = everybody.copy(self.tmp, SPOOR)
         os.chmod(self.tmp, 0o777)
-        done = subprocess.run([binary, "record", "-p", str(fake.pid), "-o", self.path()], capture_output=True,
-                              text=True, user=65534, group=65534, extra_groups=[], timeout=DEADLINE_S)
+        done = subprocess.run([*AS_NOBODY, binary, "record", "-p", str(fake.pid), "-o", self.path()],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"CAP_\w+|root")
         self.assertEqual(fake.flag(), 0)

@@ -5,8 +5,9 @@ import signal
 import unittest
 
 from jvm import JavaTest  # first: it says where harness is
-from guarding import Cgroup, ended, guardian_of, locker, why_no_cgroup
+from guarding import Cgroup, guardian_of, locker, why_no_cgroup
 from harness import read_text, spoor, wait_until
+from processes import ended
 
 ROUNDS = 2000
 

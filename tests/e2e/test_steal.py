@@ -14,11 +14,10 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bpf"))
 
-from harness import DEADLINE_S, SPOOR, why_no_bpf  # noqa: E402
+from harness import DEADLINE_S, NOBODY, SPOOR, everybody, no_report, why_no_bpf  # noqa: E402
 
 MS = 10**6
 TICK = 10**9 // os.sysconf("SC_CLK_TCK")
-NOBODY = 65534
 # Says that it is ready; burns CPU, in two threads with names, each time it is told to; says what it has used.
 SPIN = """
 import ctypes, sys, threading, time
@@ -72,11 +71,12 @@ def steal_ticks():
         return int(f.readline().split()[8])
 
 
-def spoor(*arguments, expect=0, **how):
-    ran = subprocess.run([SPOOR, "steal", *map(str, arguments)], capture_output=True, text=True, timeout=DEADLINE_S,
+def spoor(*arguments, expect=0, program=SPOOR, **how):
+    ran = subprocess.run([program, "steal", *map(str, arguments)], capture_output=True, text=True, timeout=DEADLINE_S,
                          **how)
     if expect is not None and ran.returncode != expect:
         raise AssertionError(f"exit status {ran.returncode} instead of {expect}: {ran.stdout}{ran.stderr}")
+    no_report(ran.stderr)
     return ran
 
 
@@ -140,10 +140,13 @@ class StealTest(unittest.TestCase):
 
 
 class Unprivileged(StealTest):
+    def as_nobody(self, *arguments, **how):
+        program = everybody.copy(self.tmp, SPOOR)
+        return spoor(*arguments, program=program, user=NOBODY, group=NOBODY, extra_groups=[], **how)
+
     def test_the_estimate_needs_no_privilege(self):
         before = steal_ticks()
-        ran = spoor("-i", "50ms", "-d", "500ms", "--method", "proportional", "--format", "json",
-                    user=NOBODY, group=NOBODY, extra_groups=[])
+        ran = self.as_nobody("-i", "50ms", "-d", "500ms", "--method", "proportional", "--format", "json")
         after = steal_ticks()
         lines = [json.loads(line) for line in ran.stdout.splitlines()]
         self.assertEqual(lines[0]["source"]["clock"], "/proc/stat")
@@ -154,13 +157,13 @@ class Unprivileged(StealTest):
         self.assertTrue(lines[-1]["threads"])
 
     def test_exact_says_what_it_needs(self):
-        ran = spoor("-d", "100ms", "--method", "exact", user=NOBODY, group=NOBODY, extra_groups=[], expect=1)
+        ran = self.as_nobody("-d", "100ms", "--method", "exact", expect=1)
         self.assertIn("CAP_BPF", ran.stderr)
         self.assertIn("--method proportional", ran.stderr)
         self.assertEqual(ran.stdout, "")
 
     def test_without_a_method_it_takes_what_it_gets_and_says_so(self):
-        ran = spoor("-d", "100ms", user=NOBODY, group=NOBODY, extra_groups=[])
+        ran = self.as_nobody("-d", "100ms")
         self.assertIn("is an estimate", ran.stderr)
         self.assertIn("proportional: an estimate", ran.stdout)
 

@@ -48,8 +48,8 @@ def findings(compiler, path):
         match = FINDING.match(line)
         if match:
             found.setdefault((match[1], function, match[4]), line)
-    if done.returncode and not found:
-        raise SystemExit(done.stderr)
+    if done.returncode:
+        raise SystemExit(done.stderr or f"{compiler[0]} {path}: status {done.returncode}")
     return found
 
 

@@ -2,7 +2,6 @@
 import os
 import stat
 import subprocess
-import sys
 import tempfile
 import unittest
 
