@@ -378,11 +378,11 @@ def is_mutable_variable(statement):
 
 
 def no_mutable_globals(tree):
-    """Only base/msg.c has its settings, base/hash.c the process's key, and main and the commands may have signal flags."""
+    """Only base/hash.c has the process's key, and main and the commands may have signal flags."""
     for path in tree.files("user", "steal", endings=(".c",)):
         for line, statement in top_level(tree.text(path)):
             flag = statement.startswith("static volatile sig_atomic_t ")
-            if path in ("user/base/msg.c", "user/base/hash.c") or (flag and room_of(path) in ("user", "user/cmd")):
+            if path == "user/base/hash.c" or (flag and room_of(path) in ("user", "user/cmd")):
                 continue
             if is_mutable_variable(statement):
                 yield f"{path}:{line}: a mutable global: {statement}"
@@ -397,6 +397,37 @@ def everything_is_static_or_declared(tree):
                                 without(tree.text(path))):
             if not re.search(rf"\b{match[1]}\(", declared):
                 yield f"{path}:{line}: {match[1]}() is neither static nor declared in a header"
+
+
+DECLARED = (r"^(?!typedef\b)(?:[a-z_]\w*[ \t*]+)+(\w+)\((?:[^(){};]|\([^()]*\))*\)\s*(?:__attribute__\s*\(\([^;{]*\)\)\s*)?[;{]",
+            r"^extern [\w \t*]+?(\w+)(?:\[[^\]]*\])*;")
+
+
+def nothing_unused(tree):
+    """What a header declares is used by a file that does not define it, be it a test's."""
+    texts = {path: without(tree.text(path)) for path in tree.files("user", "steal", "tests", "bench")}
+    words = {}
+    for path, text in texts.items():
+        for word in re.findall(r"\b[a-z]\w*", text):
+            words.setdefault(word, []).append(path)
+    home = {(path, match[1]) for path, text in texts.items() if path.endswith(".c")
+            for _, match in find(DEFINITION, text)}
+    for path in tree.files("user", "steal", endings=(".h",)):
+        for pattern in DECLARED:
+            for line, match in find(pattern, texts[path]):
+                used = list(words[match[1]])
+                used.remove(path)
+                if all((user, match[1]) in home for user in used):
+                    yield f"{path}:{line}: nobody uses {match[1]}, or only who defines it: make it static, or remove it"
+
+
+def includes_are_single(tree):
+    for path in tree.files("user", "steal", "bpf", "tests", "bench"):
+        seen = set()
+        for line, match in includes(tree, path):
+            if match[2] in seen:
+                yield f"{path}:{line}: {match[2]} is included twice"
+            seen.add(match[2])
 
 
 # What opens a target's files, what parses them; where that may be; why nowhere else.
@@ -430,4 +461,4 @@ RULES = [includes_point_down, libraries_have_one_room, no_circle_of_includes, no
          proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
          foreign_text_goes_through_print, a_targets_files_have_one_door,
          nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
-         everything_is_static_or_declared, nothing_private]
+         everything_is_static_or_declared, nothing_unused, includes_are_single, nothing_private]

@@ -56,7 +56,7 @@ GOOD = {
                     'static const int limits[] = {1, 2};\nstatic const char *const names[] = {"a"};\n'
                     'static volatile sig_atomic_t stop;\nstatic int (*const runs[])(int x) = {0};\n'
                     'struct x {\n\tint y;\n};\nenum { A, B };\nstruct z;\nstatic int later(int x);\n\nint cmd_x(void)\n{\n\treturn printf("%d /proc/x is read", '
-                    'limits[0]);\n}\n'
+                    'limits[0] + log_x() + probe_x() + z_x());\n}\n'
                     'static void y(const char *name)\n{\n\tprint_text(stdout, "%s", name);\n\tputchar(\'\\n\');\n'
                     '\tfprintf(stderr, *name ? "100 %% of %" PRIu64 : "%5.1f %%s", 3);\n'
                     '\tfputs(*name ? *name == \'?\' ? "a" : "b" : "c, (" "d", stdout);\n}\n',
@@ -130,6 +130,11 @@ BAD = [
     ("no_mutable_globals", "user/log/format/y.c", "static int (*hook)(int x);\n"),
     ("no_mutable_globals", "user/log/format/y.c", "int shared;\n\nint y(void)\n{\n\tint local = 1;\n\n\treturn local;\n}\n"),
     ("everything_is_static_or_declared", "user/log/format/y.c", "int y(void)\n{\n\treturn 0;\n}\n"),
+    *[("nothing_unused", "user/base/v.h", "/* base/v.h: x. */\n#pragma once\n\n" + text) for text in (
+        "int v_x(void);\n", "struct v *v_x(const struct v *v, int (*each)(void *ctx, int x),\n\t\tint x);\n",
+        "extern const int v_x[3];\n", "static inline int v_x(void)\n{\n\treturn 1;\n}\n",
+        'void v_x(const char *s, ...) __attribute__((format(printf, 1, 2)));\n')],
+    ("includes_are_single", "user/cmd/y.c", '#include "cmd/cmd.h"\n#include <stdio.h>\n\n#include "cmd/cmd.h"\n'),
     ("nothing_private", "docs/y.md", "see /work/" + "main/docs\n"),
 ]
 

@@ -7,13 +7,6 @@
 
 #include "base/print.h"
 
-static enum msg_level limit = MSG_INFO;
-
-void msg_set_level(enum msg_level level)
-{
-	limit = level;
-}
-
 /* Whole lines only, as several processes may write: into the room that there is, or as much as is
  * needed. What is formatted is made visible on the way: see base/print.h. */
 static char *line_make(const char *prefix, const char *format, va_list args, char *room,
@@ -37,15 +30,12 @@ static char *line_make(const char *prefix, const char *format, va_list args, cha
 
 void msg(enum msg_level level, const char *format, ...)
 {
-	static const char *const prefix[] = {
-		"spoor: ", "spoor: warning: ", "spoor: ", "spoor: debug: "};
+	static const char *const prefix[] = {"spoor: ", "spoor: warning: ", "spoor: "};
 	char room[2048], *line;
 	va_list args;
 	size_t length;
 
 	_Static_assert(sizeof(prefix) / sizeof(*prefix) == MSG_LEVEL_COUNT, "one prefix per level");
-	if (level > limit)
-		return;
 	va_start(args, format);
 	line = line_make(prefix[level], format, args, room, sizeof(room), &length);
 	va_end(args);

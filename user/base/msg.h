@@ -1,14 +1,11 @@
 /* base/msg.h: messages to the user on stderr; each line begins with "spoor: ". */
 #pragma once
 
-enum msg_level { MSG_ERROR, MSG_WARNING, MSG_INFO, MSG_DEBUG, MSG_LEVEL_COUNT };
+enum msg_level { MSG_ERROR, MSG_WARNING, MSG_INFO, MSG_LEVEL_COUNT };
 
-/* Messages above this level are dropped; MSG_INFO at the start. */
-void msg_set_level(enum msg_level level);
 /* What a %s stands for is made visible, as print_text() does it: a name may hold anything. */
 void msg(enum msg_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define msg_error(...) msg(MSG_ERROR, __VA_ARGS__)
 #define msg_warning(...) msg(MSG_WARNING, __VA_ARGS__)
 #define msg_info(...) msg(MSG_INFO, __VA_ARGS__)
-#define msg_debug(...) msg(MSG_DEBUG, __VA_ARGS__)

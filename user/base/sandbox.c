@@ -69,11 +69,6 @@ int sandbox_know_only(const int *calls, size_t count)
 	return filter_set(calls, count, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-int sandbox_refuse(const int *calls, size_t count)
-{
-	return filter_set(calls, count, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
-}
-
 int sandbox_command(bool records)
 {
 	/* The last three are what a recorder needs. */
@@ -130,7 +125,8 @@ int sandbox_command(bool records)
 		SYS_kill,
 	};
 
-	return sandbox_refuse(calls, sizeof(calls) / sizeof(*calls) - (records ? 3 : 0));
+	return filter_set(calls, sizeof(calls) / sizeof(*calls) - (records ? 3 : 0),
+			  SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
 }
 
 /* --- Landlock -------------------------------------------------------------------------------- */

@@ -16,9 +16,7 @@ int sandbox_allow_only(const int *calls, size_t count);
 /* Any other call fails with ENOSYS, as on a kernel that does not know it: for code whose calls
  * depend on the C library. One of another table ends the process. */
 int sandbox_know_only(const int *calls, size_t count);
-/* These calls fail with EPERM. */
-int sandbox_refuse(const int *calls, size_t count);
-/* sandbox_refuse() of what a command does not need once it works on somebody else's bytes: exec,
+/* What a command does not need once it works on somebody else's bytes fails with EPERM: exec,
  * tracing, sockets, namespaces, mounts, modules, keys, devices, clocks. records: it loads BPF
  * programs, and sends signals. */
 int sandbox_command(bool records);

@@ -48,7 +48,6 @@ struct store {
 	uint32_t level, split; /* there are 2^level + split buckets */
 	uint32_t free, count;
 	uint32_t hand, ahead; /* the second; by how much the first is ahead of it */
-	uint64_t forgotten;
 };
 
 static uint64_t fold(uint64_t a, uint64_t b)
@@ -300,7 +299,6 @@ int store_squeeze(struct store *s)
 			e->state = LIVE;
 		} else if (e->state == LIVE && s->o.forget(s->o.ctx, e->user)) {
 			store_remove(s, e->user);
-			s->forgotten++;
 			return 0;
 		}
 	}
@@ -360,9 +358,4 @@ void *store_next(struct store *s, const void *user)
 uint32_t store_count(const struct store *s)
 {
 	return s->count;
-}
-
-uint64_t store_forgotten(const struct store *s)
-{
-	return s->forgotten;
 }

@@ -41,7 +41,5 @@ int store_squeeze(struct store *s);
  * the next one is asked for. NULL: no more. */
 void *store_next(struct store *s, const void *entry);
 uint32_t store_count(const struct store *s);
-/* How many have been forgotten. */
-uint64_t store_forgotten(const struct store *s);
 /* 128 bits for a key: two texts that share them are not to be expected, as nobody knows how. */
 void store_digest(const struct store *s, const char *text, size_t length, uint64_t ret[2]);

@@ -50,16 +50,14 @@ static const struct argp_option option_table[] = {
 static const char doc[] =
 	"Prints a log, one JSON object per event and line, in the order of the file.\v"
 	"Each line has time_ns (CLOCK_MONOTONIC), event, thread, and the fields of the event by "
-	"name; "
-	"the events and their fields are listed in schemas/event-log.md.\n"
+	"name; the events and their fields are listed in schemas/event-log.md.\n"
 	"\n"
 	"  spoor cat -r -e monitor_contended_enter app.spoor | jq .lock.class\n"
 	"  spoor cat -r -n 1 app.spoor | jq -r '.stack.frames[0].method // empty' | sort | uniq "
 	"-c\n"
 	"\n"
 	"Exit status: 0 all was intact; 1 the log cannot be read, or a part of it is missing, and "
-	"what "
-	"could be read has been printed; 2 wrong usage.";
+	"what could be read has been printed; 2 wrong usage.";
 
 static unsigned parse_frames(const char *arg, struct argp_state *state)
 {

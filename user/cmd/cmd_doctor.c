@@ -38,18 +38,15 @@ static const struct argp_option option_table[] = {
 static const char doc[] =
 	"Says whether this machine, and with -p this JVM, can be recorded, and what is missing.\v"
 	"One line for each thing that a recording needs: ok; warning, if a recording works but "
-	"lacks something; "
-	"missing, if none works; and what to do about it. Nothing is changed without --repair: "
-	"where a right or a "
-	"feature of the "
-	"kernel is in question it is tried, with a program that does nothing.\n"
+	"lacks something; missing, if none works; and what to do about it. Nothing is changed "
+	"without --repair: where a right or a feature of the kernel is in question it is tried, "
+	"with a program that does nothing.\n"
 	"\n"
 	"  spoor doctor -p $(pgrep -n java)\n"
 	"  spoor doctor --repair -p 4711\n"
 	"\n"
 	"Exit status: 0 a recording works; 1 it does not; 2 wrong usage. With --repair: 0 the flag "
-	"is off, or "
-	"the user's own; 1 it could not be turned off, or somebody is recording.";
+	"is off, or the user's own; 1 it could not be turned off, or somebody is recording.";
 
 static const char *const state_names[CHECK_STATE_COUNT] = {
 	[CHECK_OK] = "ok",

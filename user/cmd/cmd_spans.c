@@ -61,8 +61,8 @@ static const char doc[] =
 	"      all figures, in ns\n"
 	"\n"
 	"Marks come from spoor-mark.jar (make mark): Mark.span(\"name\") around the work, a "
-	"servlet "
-	"filter, or a wrapper for tasks. docs/spans.md says how to use it, and what it costs.\n"
+	"servlet filter, or a wrapper for tasks. docs/spans.md says how to use it, and what it "
+	"costs.\n"
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been reported; 2 wrong usage.\n";

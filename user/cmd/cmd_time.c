@@ -174,8 +174,7 @@ static int show(const struct options *o, struct analyzed_log *log)
 		err = finish_output(stdout);
 	if (err >= 0 && analysis_wall(log->analysis)->course.full) {
 		msg_error("%s: more than %d windows: the rest is not shown; choose a longer "
-			  "--window, "
-			  "or a part with --from and --to",
+			  "--window, or a part with --from and --to",
 			  o->source.name, COURSE_WINDOWS_MAX);
 		err = -EFBIG;
 	}

@@ -59,8 +59,8 @@ static int read_events(struct log_reader *r, struct chrome *c, const struct rang
 {
 	bool given = range_is_given(read);
 	struct hole_order s = {.reader = r,
-			    .from_ns = given ? read->read_from_ns : 0,
-			    .to_ns = given ? read->read_to_ns : UINT64_MAX};
+			       .from_ns = given ? read->read_from_ns : 0,
+			       .to_ns = given ? read->read_to_ns : UINT64_MAX};
 	const struct event *e;
 	int err = 0, next = 0;
 

@@ -17,8 +17,8 @@ enum { MAX_MEMORY_KEY = 0x5180 };
 	{                                                                                          \
 		"from", RANGE_KEY_FROM, "TIME", 0,                                                 \
 			"Leave out what was before: 10s, 1m30s since the recording began, or a "   \
-			"time of day: "                                                            \
-			"12:34:56, 2026-11-21T12:34:56 (local time; with a Z behind it UTC)",      \
+			"time of day: 12:34:56, 2026-11-21T12:34:56 (local time; with a Z behind " \
+			"it UTC)",                                                                 \
 			0                                                                          \
 	}
 #define RANGE_OPTIONS                                                                              \

@@ -18,15 +18,13 @@ enum { OPT_FLIGHT = 1200, OPT_TRIGGER, OPT_AFTER };
 static const struct argp_option options[] = {
 	{"flight-recorder", OPT_FLIGHT, "TIME", 0,
 	 "keep the last TIME, e.g. 60s, in memory (--max-size of it at most, default 256M), and "
-	 "write "
-	 "it to FILE-000001.spoor, FILE-000002.spoor, ... on SIGUSR1, on a trigger, when the JVM "
-	 "ends or is killed, and at Ctrl-C",
+	 "write it to FILE-000001.spoor, FILE-000002.spoor, ... on SIGUSR1, on a trigger, when the "
+	 "JVM ends or is killed, and at Ctrl-C",
 	 0},
 	{"trigger", OPT_TRIGGER, "WHAT", 0,
 	 "with --flight-recorder: write it when a thread is blocked for so long (blocked:100ms), a "
 	 "pause lasts so long (pause:200ms), or the hypervisor takes so much of the CPUs' time in "
-	 "a "
-	 "window (steal:5%); at most once in each TIME. May be given several times",
+	 "a window (steal:5%); at most once in each TIME. May be given several times",
 	 0},
 	{"after", OPT_AFTER, "TIME", 0,
 	 "with --trigger: what comes so long after it is written, too (default: 5s)", 0},

@@ -36,8 +36,7 @@ static int no_process(pid_t pid, char **ret_why)
 {
 	return why(ret_why, -ESRCH,
 		   "there is no process %d here (a process in a container has another number "
-		   "outside of it: "
-		   "look for it with 'pgrep -a java')",
+		   "outside of it: look for it with 'pgrep -a java')",
 		   (int)pid);
 }
 
@@ -46,8 +45,7 @@ static int no_permission(pid_t pid, int err, char **ret_why)
 {
 	return why(ret_why, err,
 		   "process %d may not be read by this user (%s): run spoor as root or as the "
-		   "JVM's user, or give "
-		   "it the capabilities CAP_SYS_PTRACE and CAP_DAC_OVERRIDE",
+		   "JVM's user, or give it the capabilities CAP_SYS_PTRACE and CAP_DAC_OVERRIDE",
 		   (int)pid, strerror(-err));
 }
 
@@ -128,8 +126,7 @@ static int lib_open(struct jvm *j, char **ret_why)
 	if (err == -ENOENT && j->file >= 0)
 		return why(ret_why, -ENOTSUP,
 			   "the JVM in process %d exports no vmStructs (%s): it is not HotSpot, or "
-			   "was stripped "
-			   "of them; spoor needs an OpenJDK HotSpot build",
+			   "was stripped of them; spoor needs an OpenJDK HotSpot build",
 			   (int)pid, j->lib.path);
 	if (err == -EACCES || err == -EPERM)
 		return no_permission(pid, err, ret_why);

@@ -17,7 +17,7 @@ const struct counter_fields counters_of_own[SCHEMA_ID_MAX + 1] = {
 	OWN(OFF_CPU),
 };
 
-const struct counter_fields counters_of_owner[SCHEMA_ID_MAX + 1] = {
+static const struct counter_fields counters_of_owner[SCHEMA_ID_MAX + 1] = {
 	OWNER(MONITOR_CONTENDED_ENTER),
 	OWNER(MONITOR_CONTENDED_ENTERED),
 	OWNER(MONITOR_OWNER_SEEN),

@@ -25,7 +25,6 @@ struct counter_fields {
 	uint8_t first, throttled;
 };
 extern const struct counter_fields counters_of_own[SCHEMA_ID_MAX + 1];
-extern const struct counter_fields counters_of_owner[SCHEMA_ID_MAX + 1];
 
 static inline const struct counter_fields *counter_fields_of(const struct counter_fields *fields,
 							     const struct event *e)

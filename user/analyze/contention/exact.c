@@ -123,11 +123,6 @@ struct replay_counts exact_counts(const struct exact *x, uint64_t key)
 	return replay_counts(x->replay, key);
 }
 
-bool exact_has_monitor(const struct exact *x, uint64_t lock)
-{
-	return monitors_has(x->monitors, lock);
-}
-
 struct monitors_folds exact_folds(const struct exact *x)
 {
 	return monitors_folds(x->monitors);

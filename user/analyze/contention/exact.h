@@ -43,6 +43,4 @@ int exact_each_open(const struct exact *x,
 /* Of a thread that is still blocked, as far as is known. */
 uint64_t exact_holder(const struct exact *x, uint64_t lock, const struct blocked *who);
 struct replay_counts exact_counts(const struct exact *x, uint64_t key);
-/* Whether the monitor had events with numbers. */
-bool exact_has_monitor(const struct exact *x, uint64_t lock);
 struct monitors_folds exact_folds(const struct exact *x);

@@ -373,11 +373,6 @@ int monitors_window(struct monitors *all, uint64_t lock, const struct replay_win
 	return err;
 }
 
-bool monitors_has(const struct monitors *m, uint64_t lock)
-{
-	return places_find(&m->places, (struct place_key){.a = lock}) != PLACE_NONE;
-}
-
 uint64_t monitors_holder(const struct monitors *m, uint64_t lock)
 {
 	uint32_t place = places_find(&m->places, (struct place_key){.a = lock});

@@ -19,8 +19,6 @@ int monitors_event(struct monitors *m, uint64_t lock, const struct replay_item *
 		   uint64_t missing);
 int monitors_window(struct monitors *m, uint64_t lock, const struct replay_window *w);
 
-/* Whether the monitor had events with numbers. */
-bool monitors_has(const struct monitors *m, uint64_t lock);
 /* Who holds it, as far as is known by now: HOLDER_UNKNOWN, HOLDER_HAND_OVER or a thread. */
 uint64_t monitors_holder(const struct monitors *m, uint64_t lock);
 /* What folds say besides. */

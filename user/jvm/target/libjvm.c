@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const libjvm_symbol_names[VMSYM_COUNT] = {
+static const char *const symbol_names[VMSYM_COUNT] = {
 	[VMSYM_STRUCTS] = "gHotSpotVMStructs",
 	[VMSYM_STRUCT_STRIDE] = "gHotSpotVMStructEntryArrayStride",
 	[VMSYM_STRUCT_TYPE] = "gHotSpotVMStructEntryTypeNameOffset",
@@ -48,7 +48,7 @@ static void symbol_take(const struct elf_file *f, const char *name, uint64_t val
 			struct libjvm *ret)
 {
 	for (int i = 0; i < VMSYM_COUNT; i++)
-		if (!strcmp(name, libjvm_symbol_names[i]))
+		if (!strcmp(name, symbol_names[i]))
 			ret->symbols[i] = value;
 	if (!strcmp(name, HOOKS_SYMBOL))
 		hooks_take(f, value, ret);

@@ -9,7 +9,7 @@
 
 struct elf_file;
 
-/* The exported symbols that lead to the tables; the order of libjvm_symbol_names. */
+/* The exported symbols that lead to the tables of a HotSpot VM. */
 enum vmsym {
 	VMSYM_STRUCTS,
 	VMSYM_STRUCT_STRIDE,
@@ -33,8 +33,6 @@ enum vmsym {
 	VMSYM_LONG_VALUE,
 	VMSYM_COUNT,
 };
-
-extern const char *const libjvm_symbol_names[VMSYM_COUNT];
 
 struct libjvm {
 	uint64_t symbols[VMSYM_COUNT]; /* virtual addresses in the file; see bias */

@@ -333,8 +333,3 @@ int open_events_each(const struct open_events *o, int (*on)(void *ctx, const str
 		err = each_outer_first(e, on, ctx);
 	return err;
 }
-
-size_t open_events_count(const struct open_events *o)
-{
-	return o->count;
-}

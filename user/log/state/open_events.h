@@ -15,4 +15,3 @@ int open_events_add(struct open_events *o, const struct event *e);
 /* All of them, outer before inner. 0 or what on said, which ends it. */
 int open_events_each(const struct open_events *o, int (*on)(void *ctx, const struct event *e),
 		     void *ctx);
-size_t open_events_count(const struct open_events *o);

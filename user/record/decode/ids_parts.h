@@ -70,8 +70,6 @@ void ids_text_drop(struct ids *ids, enum memory_part part, char *text);
 /* From the target: to valid UTF-8. */
 void ids_text_clean(char *to, size_t size, const char *from, uint32_t length, bool dots);
 
-/* NULL: there is none yet, and (make) no room for one. */
-struct thread_id *ids_thread_find(struct ids *ids, uint32_t tid, bool make);
 /* What a thread does with a lock: it blocks on it or waits at it from now on, or not any more. */
 void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l);
 

@@ -147,9 +147,26 @@ static void forget_ended(struct ids *ids, uint64_t now_ns)
 	}
 }
 
+/* NULL: there is none yet, and (make) no room for one. */
+static struct thread_id *thread_find(struct ids *ids, uint32_t tid, bool make)
+{
+	struct thread_id *t;
+
+	if (ids->last && ids->last->tid == tid)
+		return ids->last;
+	t = store_find(ids->threads, &tid);
+	if (!t && make) {
+		t = ids_add(ids, ids->threads, &tid, MEMORY_THREAD);
+		if (t)
+			t->number = ++ids->thread_count;
+	}
+	ids->last = t;
+	return t;
+}
+
 void ids_thread_ended(struct ids *ids, uint32_t tid, uint64_t time_ns)
 {
-	struct thread_id *t = ids_thread_find(ids, tid, false);
+	struct thread_id *t = thread_find(ids, tid, false);
 	struct ended *e;
 	void *entry;
 
@@ -166,25 +183,9 @@ void ids_thread_ended(struct ids *ids, uint32_t tid, uint64_t time_ns)
 	ids->ended_next++;
 }
 
-struct thread_id *ids_thread_find(struct ids *ids, uint32_t tid, bool make)
-{
-	struct thread_id *t;
-
-	if (ids->last && ids->last->tid == tid)
-		return ids->last;
-	t = store_find(ids->threads, &tid);
-	if (!t && make) {
-		t = ids_add(ids, ids->threads, &tid, MEMORY_THREAD);
-		if (t)
-			t->number = ++ids->thread_count;
-	}
-	ids->last = t;
-	return t;
-}
-
 void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l)
 {
-	struct thread_id *t = ids_thread_find(ids, h->tid, false);
+	struct thread_id *t = thread_find(ids, h->tid, false);
 
 	if (!t)
 		return;
@@ -214,7 +215,7 @@ uint32_t ids_thread(struct ids *ids, uint32_t tid, uint64_t time_ns)
 
 	if (!tid)
 		return 0;
-	t = ids_thread_find(ids, tid, true);
+	t = thread_find(ids, tid, true);
 	if (!t)
 		return 0;
 	if (!t->seen) {
@@ -234,7 +235,7 @@ void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed)
 	char name[64];
 
 	forget_ended(ids, r->head.time_ns);
-	t = ids_thread_find(ids, r->head.tid, true);
+	t = thread_find(ids, r->head.tid, true);
 	if (!t)
 		return;
 	if (t->start_ns && t->start_ns != r->start_ns) { /* the kernel has used the tid again */
@@ -258,7 +259,7 @@ void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed)
 
 void ids_thread_java(struct ids *ids, const struct wire_thread_java *r)
 {
-	struct thread_id *t = ids_thread_find(ids, r->head.tid, true);
+	struct thread_id *t = thread_find(ids, r->head.tid, true);
 	char name[2 * WIRE_NAME_MAX];
 
 	if (!t)

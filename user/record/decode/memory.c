@@ -49,8 +49,7 @@ static void write_note(const struct memory *m, struct log_writer *w, uint64_t ti
 
 	snprintf(text, sizeof(text),
 		 "the recorder has reached --max-memory (%s): locks, names and call chains that "
-		 "were "
-		 "not used for long are forgotten; one that comes again has a new number",
+		 "were not used for long are forgotten; one that comes again has a new number",
 		 size_format(m->max, max));
 	e.v[NOTE_LEVEL].u = NOTE_LEVEL_WARNING;
 	e.v[NOTE_TEXT].s = text;

@@ -88,13 +88,11 @@ static int check_layout(struct checks *c, const struct jvm *j)
 		return check_add(c, "layout", CHECK_WARNING,
 				 "use a JVM before JDK 24 to see owners",
 				 "resolved, but this JVM (JDK 24 or later) keeps thread ids in its "
-				 "monitors, "
-				 "which spoor does not resolve to owners yet");
+				 "monitors, which spoor does not resolve to owners yet");
 	if (l->thread_park_blocker < 0)
 		return check_add(c, "layout", CHECK_WARNING, NULL,
 				 "resolved, but java.lang.Thread.parkBlocker was not found: "
-				 "parking is recorded "
-				 "without its blocker");
+				 "parking is recorded without its blocker");
 	return check_add(c, "layout", CHECK_OK, NULL, "monitors, threads and classes resolved%s",
 			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
 }
@@ -135,8 +133,7 @@ static int check_collector(struct checks *c, const json_t *jvm)
 			 (int)strlen(used) - 5, used + 3,
 			 is_known ? ""
 				  : ": its collections run beside the program; objects that are "
-				    "moving may be "
-				    "recorded without class or name");
+				    "moving may be recorded without class or name");
 }
 
 static int check_threads(struct checks *c, const struct jvm *j)

@@ -64,8 +64,7 @@ static int check_btf(struct checks *c)
 	if (access(BTF_PATH, R_OK))
 		return check_add(c, "btf", CHECK_MISSING,
 				 "use a kernel with CONFIG_DEBUG_INFO_BTF=y (those of all large "
-				 "distributions are), "
-				 "and mount /sys",
+				 "distributions are), and mount /sys",
 				 BTF_PATH ": %s; spoor's programs take the kernel's layout from it",
 				 strerror(errno));
 	return check_add(c, "btf", CHECK_OK, NULL, BTF_PATH);
@@ -190,11 +189,11 @@ static int check_sysctls(struct checks *c)
 	line_read("/proc/sys/kernel/unprivileged_bpf_disabled", unprivileged, sizeof(unprivileged));
 	if (!geteuid() || !kernel_try_kprobe())
 		return 0;
-	return check_add(c, "settings", CHECK_WARNING, NULL,
-			 "kernel.perf_event_paranoid=%s, kernel.unprivileged_bpf_disabled=%s: "
-			 "changing them is not "
-			 "enough, programs at the scheduler need the capabilities",
-			 paranoid, unprivileged);
+	return check_add(
+		c, "settings", CHECK_WARNING, NULL,
+		"kernel.perf_event_paranoid=%s, kernel.unprivileged_bpf_disabled=%s: changing them "
+		"is not enough, programs at the scheduler need the capabilities",
+		paranoid, unprivileged);
 }
 
 static int check_steal(struct checks *c)

@@ -198,14 +198,12 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 	if (err == -EPERM) /* EACCES is the verifier's word */
 		return fail(why, err,
 			    "the kernel does not let this user load BPF programs: it needs CAP_BPF "
-			    "and CAP_PERFMON "
-			    "(or root), and a seccomp profile that allows bpf(); `spoor doctor` "
-			    "says more");
+			    "and CAP_PERFMON (or root), and a seccomp profile that allows bpf(); "
+			    "`spoor doctor` says more");
 	if (err)
 		return fail(why, err,
 			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
-			    "missing, "
-			    "SPOOR_DEBUG_BPF=1 shows the kernel's own words",
+			    "missing, SPOOR_DEBUG_BPF=1 shows the kernel's own words",
 			    strerror(-err));
 	return 0;
 }
@@ -498,10 +496,8 @@ int programs_attach(struct programs *p, char why[PROGRAMS_WHY_MAX])
 	if (!any_attached(p))
 		return fail(why, -ENOTSUP,
 			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
-			    "locks and "
-			    "pauses can be recorded; run the program on an OpenJDK 17 that has "
-			    "them, as "
-			    "Debian's",
+			    "locks and pauses can be recorded; run the program on an OpenJDK 17 "
+			    "that has them, as Debian's",
 			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
 	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);

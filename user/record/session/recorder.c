@@ -44,7 +44,6 @@
 #include "record/session/log_error.h"
 #include "record/session/monitor_flag.h"
 #include "record/session/notes.h"
-#include "record/session/recorder.h"
 #include "record/session/vouched_facts.h"
 #include "steal/procstat.h"
 

@@ -67,8 +67,7 @@ static void say_hand_over(struct strbuf *o, const struct finding *f)
 
 	strbuf_add(o,
 		   " %s of that is hand-over: the lock had been released, and nobody was seen "
-		   "taking it "
-		   "yet.",
+		   "taking it yet.",
 		   share_round(f->hand_over_ns, f->waiter_ns, share));
 }
 

@@ -9,7 +9,9 @@
 #include "log/read/names.h"
 #include "report/model/label.h"
 
-uint64_t states_wanted(const struct states *s)
+/* Time in which a thread ran, or wanted to and could not, as far as its states tell: one that
+ * parks, or reads from a socket, may as well have nothing to do. */
+static uint64_t wanted_ns(const struct states *s)
 {
 	return s->ns[STATE_RUNNING] + s->ns[STATE_STOLEN] + s->ns[STATE_RUNNABLE] +
 	       s->ns[STATE_THROTTLED] + s->ns[STATE_LOCK] + s->ns[STATE_PAUSE];
@@ -137,8 +139,7 @@ static int compare_ranks(const void *a, const void *b)
 	const struct rank *x = a, *y = b;
 	bool java_x = x->row->group == THREAD_GROUP_JAVA,
 	     java_y = y->row->group == THREAD_GROUP_JAVA;
-	uint64_t wanted_x = states_wanted(&x->row->states),
-		 wanted_y = states_wanted(&y->row->states);
+	uint64_t wanted_x = wanted_ns(&x->row->states), wanted_y = wanted_ns(&y->row->states);
 
 	if (java_x != java_y)
 		return java_x ? -1 : 1;

@@ -48,9 +48,6 @@ const char *name_wall_row(const struct log_names *names, const struct wall_row *
 /* "Java threads", "GC", ...: for people. */
 const char *thread_group_title(enum thread_group group);
 
-/* Time in which a thread ran, or wanted to and could not, as far as its states tell: one that
- * parks, or reads from a socket, may as well have nothing to do. */
-uint64_t states_wanted(const struct states *s);
 /* Throttled time and the reasons of blocked time are told apart in this log. */
 bool wall_is_told(const struct report_input *in);
 /* The state as people call it ("I/O"), and its letter. If the reasons of blocked time are not told

@@ -328,8 +328,7 @@ static void print_legend(struct text *t, const struct group *holders)
 	if (has_nameless(t, holders))
 		print_text(t->out,
 			   "\n  (hand-over): released, and nobody seen taking it yet. (unknown): "
-			   "nothing "
-			   "says who held it%s.\n",
+			   "nothing says who held it%s.\n",
 			   t->finding ? ", or where" : "");
 }
 
