@@ -121,7 +121,7 @@ class Known(ChromeCase):
         self.golden("export-chrome")
         marks = [(time_ns, e["cat"], e["name"]) for time_ns, e in self.export().marks]
         self.assertEqual(marks, [(MS, "note", 'the probe "x"\tis missing'), (75 * MS, "lost", "12 lost: park_begin"),
-                                 (100 * MS, "end", "end of the recording")])
+                                 (75_500_000, "lost", "2 lost: park_begin"), (100 * MS, "end", "end of the recording")])
 
     def test_counters(self):
         self.golden("export-chrome")
