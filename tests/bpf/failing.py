@@ -31,8 +31,8 @@ def orphans():
 
 
 class Failing:
-    """One command line; `done` is called with the exit status after each run and returns what is wrong, or None. steady:
-    who succeeds all the same says the same."""
+    """One command line; `done` is called with the exit status after each run and returns what is wrong, or None.
+    steady: who succeeds all the same says the same."""
 
     def __init__(self, folder, arguments, done=None, steady=False):
         self.path = os.path.join(folder, "fail")

@@ -90,7 +90,7 @@ class Holes(FakeTest):
                 fake("in", "c", "enter", "h")
             if os.path.exists(self.part(4)):
                 begun = begun_ns(self.part(3))
-                wait_until("the parts from now on are far from the others", lambda: time.monotonic_ns() > begun + FAR_NS)
+                wait_until("the next parts are far from the others", lambda: time.monotonic_ns() > begun + FAR_NS)
             work(n)
 
         whole, some = self.both(fake, rounds, 7)

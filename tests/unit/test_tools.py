@@ -29,8 +29,8 @@ class Tool(unittest.TestCase):
 class Scale(Tool):
     def run_with(self, spoor):
         self.script("bench/scale_load", 'echo "$3" >"$1"')
-        return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench/scale"), "-n", "1", "-s", "monitors", "-c",
-                               "report", "--limit", "1"], capture_output=True, text=True,
+        return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench/scale"), "-n", "1", "-s", "monitors",
+                               "-c", "report", "--limit", "1"], capture_output=True, text=True,
                               env={**os.environ, "O": self.folder, "SPOOR": self.script("spoor", spoor)})
 
     def test_a_crash_is_no_time(self):
@@ -52,8 +52,8 @@ class Analyze(Tool):
         said = "".join(f"{path}: In function '{function}':\n{path}:1:2: warning: x [-Wanalyzer-{kind}]\n"
                        for path, function, kind in analyze.ANSWERS)
         compiler = self.script("cc", f"cat >&2 <<'END'\n{said}END\n{more}")
-        return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "tests/lint/analyze.py"), compiler, "--", "x.c"],
-                              capture_output=True, text=True)
+        script = os.path.join(ROOT, "tests/lint/analyze.py")
+        return subprocess.run([sys.executable, "-B", script, compiler, "--", "x.c"], capture_output=True, text=True)
 
     def test_a_compiler_that_fails_after_its_findings(self):
         done = self.run_with("")
