@@ -151,6 +151,12 @@ final class StaysManagement implements Stays.Scene {
             .anyMatch(m -> m.getIdentityHashCode() == System.identityHashCode(monitor));
     }
 
+    private boolean isBlockedOn(Thread thread, Object monitor) {
+        ThreadInfo info = info(thread);
+        return info != null && info.getThreadState() == Thread.State.BLOCKED && info.getLockInfo() != null
+            && info.getLockInfo().getIdentityHashCode() == System.identityHashCode(monitor);
+    }
+
     /** One of monitors, which stays for good. */
     private void plant(StaysCrew crew) {
         Lock[] locks = {new Lock(), new Lock()};
@@ -173,8 +179,11 @@ final class StaysManagement implements Stays.Scene {
         for (Thread t : threads) {
             t.start();
         }
-        for (Thread t : threads) {
-            await(t, Thread.State.BLOCKED);
+        // On each other: on the way there they may block on something of the management's own for a moment.
+        for (int n = 0; n < 2; n++) {
+            while (!isBlockedOn(threads[n], locks[1 - n])) {
+                Thread.yield();
+            }
         }
         StaysCrew.check(areDeadlocked(bean.findMonitorDeadlockedThreads(), threads), "a deadlock is not found");
         StaysCrew.check(areDeadlocked(bean.findDeadlockedThreads(), threads), "a deadlock is only one of monitors");
