@@ -81,13 +81,14 @@ class Failing:
             wrong = self.done(status)
         return wrong and f"{' '.join(self.command[1:3])}: {kind} {n} ({name}) fails: {wrong}\n{err[-2000:]}"
 
-    def silent_faults(self):
+    def silent_faults(self, tests=None):
         """Allocations that fail without a message or a difference: (n, what failed, exit status) of each that is bad.
-        Whoever has no memory fails and says so, or prints what it prints with memory."""
+        Whoever has no memory fails and says so, or prints what it prints with memory. tests: how many of them; None:
+        all."""
         status, wanted, counts, _ = self.run()
         if status != 0 or not counts["allocation"]:
             raise AssertionError(f"{self.command}: exit status {status} without any failure, {counts}\n{wanted}")
-        for n in range(1, counts["allocation"] + 1):
+        for n in range(1, counts["allocation"] + 1, max(1, counts["allocation"] // (tests or counts["allocation"]))):
             status, got, _, name = self.run("allocation", n)
             if (status, got) != (0, wanted) and (status != 1 or "spoor: " not in got):
                 yield n, name, status

@@ -52,6 +52,15 @@ class NthFails(FakeTest):
             with self.subTest(command=arguments):
                 self.assertEqual(list(failing.Failing(self.tmp, [*arguments, log]).silent_faults()), [])
 
+    def test_without_memory_no_json_lacks_anything(self):
+        log = self.path()
+        subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/report-json/log.jsonl", log], check=True)
+        samples = f"{GOLDEN}/steal-json/samples"
+        for arguments in (["report", "-f", "json", log], ["time", "-f", "json", log], ["spans", "-f", "json", log],
+                          ["steal", "-f", "json", "--method", "both", "--input", samples]):
+            with self.subTest(command=arguments):
+                self.assertEqual(list(failing.Failing(self.tmp, arguments).silent_faults(80)), [])
+
     def test_without_memory_no_anonymized_log_is_left(self):
         log, out, key = self.path(), os.path.join(self.tmp, "out.spoor"), os.path.join(self.tmp, "key")
         subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/verify-json/log.jsonl", log], check=True)

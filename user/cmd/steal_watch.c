@@ -192,8 +192,11 @@ static int open_outputs(struct run *run)
 		err = open_file(o, o->output, &run->out);
 	if (!err && o->save)
 		err = open_file(o, o->save, &run->save);
-	if (!err && run->save)
-		err = recording_begin(run->save, sources, sources[1] ? 2 : 1, &run->recording);
+	if (err || !run->save)
+		return err;
+	err = recording_begin(run->save, sources, sources[1] ? 2 : 1, &run->recording);
+	if (err)
+		msg_error("%s: cannot write it: %s", o->save, strerror(-err));
 	return err;
 }
 
@@ -246,13 +249,17 @@ static int begin(struct run *run)
 
 	if (!err)
 		err = rights_none();
+	if (err)
+		return err;
 	run->both = o->method == STEAL_WANT_BOTH;
-	if (!err) {
-		describe(run);
-		err = side_begin(&run->main, run, keep);
-	}
+	describe(run);
+	err = side_begin(&run->main, run, keep);
 	if (!err && run->other.source)
 		err = side_begin(&run->other, run, keep);
+	if (!err)
+		err = steal_report_begin(&run->report);
+	if (err)
+		msg_error("%s", strerror(-err));
 	return err;
 }
 
@@ -451,9 +458,7 @@ static int audit(struct run *run)
 
 	if (begin(run))
 		return CMD_FAILED;
-	err = steal_report_begin(&run->report);
-	if (!err)
-		err = finish_output(run->out);
+	err = finish_output(run->out);
 	if (err)
 		return err < 0 ? CMD_FAILED : CMD_OK;
 	more = run->o->input ? replay(run) : watch(run);

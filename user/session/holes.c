@@ -6,6 +6,7 @@
 
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
+#include "base/json_put.h"
 #include "base/units.h"
 #include "log/format/header_fields.h"
 #include "log/read/set.h"
@@ -72,29 +73,28 @@ bool holes_text(const json_t *header, const struct log_set *set, bool ended, uns
 	return true;
 }
 
-json_t *holes_json(const json_t *header, const struct log_set *set, bool ended)
+void holes_json(const json_t *header, const struct log_set *set, bool ended, json_t **o)
 {
-	json_t *o, *parts = json_array(), *missing = json_array();
+	json_t *parts = json_array(), *missing = json_array();
 	const struct log_set_hole *holes;
 	unsigned count = set ? log_set_holes(set, &holes) : 0;
 
 	for (unsigned i = 0; set && i < log_set_count(set); i++)
-		json_array_append_new(parts, json_integer((json_int_t)log_set_file(set, i)->part));
+		json_add(&parts, json_integer((json_int_t)log_set_file(set, i)->part));
 	for (unsigned i = 0; i < count; i++)
-		json_array_append_new(
-			missing,
-			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "first",
-				  (json_int_t)holes[i].first, "last", (json_int_t)holes[i].last,
-				  "from_ns", (json_int_t)holes[i].from_ns, "to_ns",
-				  (json_int_t)holes[i].to_ns, "from_wall_ns",
-				  (json_int_t)wall_ns(header, holes[i].from_ns), "to_wall_ns",
-				  (json_int_t)wall_ns(header, holes[i].to_ns)));
-	o = set && last_part(set) ? json_pack("{s:O, s:O, s:b}", "parts", parts, "missing", missing,
-					      "goes_on", (int)(!ended && log_set_goes_on(set)))
-				  : NULL;
+		json_add(&missing,
+			 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "first",
+				   (json_int_t)holes[i].first, "last", (json_int_t)holes[i].last,
+				   "from_ns", (json_int_t)holes[i].from_ns, "to_ns",
+				   (json_int_t)holes[i].to_ns, "from_wall_ns",
+				   (json_int_t)wall_ns(header, holes[i].from_ns), "to_wall_ns",
+				   (json_int_t)wall_ns(header, holes[i].to_ns)));
+	if (set && last_part(set))
+		json_put(o, "parts",
+			 json_pack("{s:O, s:O, s:b}", "parts", parts, "missing", missing, "goes_on",
+				   (int)(!ended && log_set_goes_on(set))));
 	json_decref(parts);
 	json_decref(missing);
-	return o;
 }
 
 uint64_t holes_missing_ns(const struct analysis *a, uint64_t from_ns, uint64_t to_ns)
@@ -128,7 +128,7 @@ bool holes_missing_text(const struct analysis *a, char buf[HOLES_TEXT_MAX])
 	return true;
 }
 
-void holes_missing_json(const struct analysis *a, json_t *o)
+void holes_missing_json(const struct analysis *a, json_t **o)
 {
 	struct analysis_facts f;
 	json_t *holes;
@@ -138,9 +138,8 @@ void holes_missing_json(const struct analysis *a, json_t *o)
 		return;
 	holes = json_array();
 	for (uint32_t i = 0; i < f.hole_count; i++)
-		json_array_append_new(holes, json_pack("{s:I, s:I}", "from_ns",
-						       (json_int_t)f.holes[i].from_ns, "to_ns",
-						       (json_int_t)f.holes[i].to_ns));
-	json_object_set_new(o, "missing_ns", json_integer((json_int_t)f.missing_ns));
-	json_object_set_new(o, "holes", holes);
+		json_add(&holes, json_pack("{s:I, s:I}", "from_ns", (json_int_t)f.holes[i].from_ns,
+					   "to_ns", (json_int_t)f.holes[i].to_ns));
+	json_put(o, "missing_ns", json_integer((json_int_t)f.missing_ns));
+	json_put(o, "holes", holes);
 }

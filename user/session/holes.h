@@ -17,12 +17,12 @@ struct log_set;
  */
 bool holes_text(const json_t *header, const struct log_set *set, bool ended, unsigned n,
 		char buf[HOLES_TEXT_MAX]);
-/* NULL: the log is not in parts. */
-json_t *holes_json(const json_t *header, const struct log_set *set, bool ended);
+/* Adds "parts" to an object, if the log is in parts. */
+void holes_json(const json_t *header, const struct log_set *set, bool ended, json_t **o);
 
 /* How much of a time is in holes: nothing is known of it, and it is in no sum. */
 uint64_t holes_missing_ns(const struct analysis *a, uint64_t from_ns, uint64_t to_ns);
 /* "12.5 s, in 2 holes of the log, is in no sum; ..."; false: there are none. */
 bool holes_missing_text(const struct analysis *a, char buf[HOLES_TEXT_MAX]);
 /* Adds "missing_ns" and "holes" to an object, if there are any. */
-void holes_missing_json(const struct analysis *a, json_t *o);
+void holes_missing_json(const struct analysis *a, json_t **o);

@@ -89,7 +89,7 @@ static int make(struct made *m, const json_t *header)
 	return m->spans ? feed(m) : -ENOMEM;
 }
 
-/* false: no allocation has failed, and what was printed is *ret. */
+/* false: no allocation has failed. *ret: what was printed; NULL: it has failed. */
 static bool report(unsigned long fail_at, bool as_json, const json_t *header, char **ret)
 {
 	struct made m;
@@ -107,20 +107,26 @@ static bool report(unsigned long fail_at, bool as_json, const json_t *header, ch
 	fclose(out);
 	spans_free(m.spans);
 	analysis_free(m.analysis);
-	assert_true(failed ? err == -ENOMEM || !err : !err);
+	assert_true(!err || (failed && err == -ENOMEM));
+	if (err) {
+		free(*ret);
+		*ret = NULL;
+	}
 	return failed;
 }
 
 static char *whole(bool as_json, const json_t *header)
 {
 	unsigned long n = 0;
-	char *text;
+	char *wanted, *text;
 
-	while (report(n, as_json, header, &text)) {
+	assert_false(report(UINT32_MAX, as_json, header, &wanted));
+	for (; report(n, as_json, header, &text); n++) {
+		assert_true(!text || !strcmp(text, wanted)); /* nothing is left out */
 		free(text);
-		n++;
 	}
 	assert_true(n > 30);
+	free(wanted);
 	return text;
 }
 
@@ -215,5 +221,6 @@ int main(void)
 		cmocka_unit_test(blockers_are_put_together),
 	};
 
+	json_set_alloc_funcs(malloc, free); /* those that can fail */
 	return cmocka_run_group_tests_name("report_spans", tests, NULL, NULL);
 }

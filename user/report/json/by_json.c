@@ -4,6 +4,7 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "base/json_put.h"
 #include "log/read/names.h"
 #include "report/json/json_out.h"
 #include "report/model/by_tree.h"
@@ -48,7 +49,7 @@ static json_t *key_json(const struct labels *labels, const struct stacks *stacks
 }
 
 /* Names of threads need not be unique. */
-static void set_thread(json_t *o, const struct log_names *names, const struct group *g)
+static void set_thread(json_t **o, const struct log_names *names, const struct group *g)
 {
 	uint64_t thread = g->aspect == ASPECT_WAITER_THREAD  ? g->cell->waiter
 			  : g->aspect == ASPECT_OWNER_THREAD ? g->cell->holder
@@ -58,8 +59,8 @@ static void set_thread(json_t *o, const struct log_names *names, const struct gr
 
 	if (!t)
 		return;
-	json_object_set_new(o, "tid", json_integer((json_int_t)t->tid));
-	json_object_set_new(o, "java_id", json_integer((json_int_t)t->java_id));
+	json_put(o, "tid", json_integer((json_int_t)t->tid));
+	json_put(o, "java_id", json_integer((json_int_t)t->java_id));
 }
 
 static json_t *split_json(const struct split *s)
@@ -88,34 +89,16 @@ static json_t *groups_json(const struct labels *labels, const struct stacks *sta
 		const struct group *g = &parent->groups[i];
 		json_t *o = json_object();
 
-		json_object_set_new(o, "key", key_json(labels, stacks, g));
-		set_thread(o, stacks_names(stacks), g);
-		json_object_set_new(o, "count", json_integer((json_int_t)g->count));
-		json_object_set_new(o, "blocked_ns", json_integer((json_int_t)g->blocked_ns));
-		json_object_set_new(o, "max_ns", json_integer((json_int_t)g->max_ns));
-		json_object_set_new(o, "after_wait_count",
-				    json_integer((json_int_t)g->after_wait_count));
-		json_object_set_new(o, "after_wait_ns", json_integer((json_int_t)g->after_wait_ns));
-		json_object_set_new(o, "split", split_json(&g->split));
-		json_object_set_new(o, "groups", groups_json(labels, stacks, g));
-		if (json_array_append_new(groups, o)) {
-			json_decref(groups);
-			return NULL;
-		}
-	}
-	return groups;
-}
-
-/* jansson's setters take NULL for an error of the value's maker: only what is missing at the end
- * tells. */
-static bool group_complete(const json_t *group)
-{
-	const json_t *groups = json_object_get(group, "groups"), *g;
-	size_t i;
-
-	json_array_foreach (groups, i, g) {
-		if (json_object_size(g) < 8 || !group_complete(g))
-			return false;
+		json_put(&o, "key", key_json(labels, stacks, g));
+		set_thread(&o, stacks_names(stacks), g);
+		json_put(&o, "count", json_integer((json_int_t)g->count));
+		json_put(&o, "blocked_ns", json_integer((json_int_t)g->blocked_ns));
+		json_put(&o, "max_ns", json_integer((json_int_t)g->max_ns));
+		json_put(&o, "after_wait_count", json_integer((json_int_t)g->after_wait_count));
+		json_put(&o, "after_wait_ns", json_integer((json_int_t)g->after_wait_ns));
+		json_put(&o, "split", split_json(&g->split));
+		json_put(&o, "groups", groups_json(labels, stacks, g));
+		json_add(&groups, o);
 	}
 	return groups;
 }
@@ -126,22 +109,20 @@ int by_json(const struct report_input *in, const enum aspect_id *by, unsigned de
 	struct labels *labels = labels_new(stacks_names(stacks));
 	json_t *o = json_object(), *aspects = json_array();
 	struct group root = {0};
-	int err = labels && o && aspects ? by_tree_make(in, by, depth, &root) : -ENOMEM;
+	int err = labels ? by_tree_make(in, by, depth, &root) : -ENOMEM;
 
-	for (unsigned i = 0; i < depth && !err; i++)
-		err = json_array_append_new(aspects, json_string(aspect_get(by[i])->name)) ? -ENOMEM
-											   : 0;
+	for (unsigned i = 0; i < depth; i++)
+		json_add(&aspects, json_string(aspect_get(by[i])->name));
+	json_put(&o, "by", aspects);
 	if (!err) {
-		json_object_set(o, "by", aspects);
-		json_object_set_new(o, "total",
-				    json_pack("{sIsIsIsI}", "count", (json_int_t)root.count,
-					      "blocked_ns", (json_int_t)root.blocked_ns,
-					      "after_wait_count", (json_int_t)root.after_wait_count,
-					      "after_wait_ns", (json_int_t)root.after_wait_ns));
-		json_object_set_new(o, "groups", groups_json(labels, stacks, &root));
-		err = json_object_size(o) == 3 && group_complete(o) ? 0 : -ENOMEM;
+		json_put(&o, "total",
+			 json_pack("{sIsIsIsI}", "count", (json_int_t)root.count, "blocked_ns",
+				   (json_int_t)root.blocked_ns, "after_wait_count",
+				   (json_int_t)root.after_wait_count, "after_wait_ns",
+				   (json_int_t)root.after_wait_ns));
+		json_put(&o, "groups", groups_json(labels, stacks, &root));
+		err = o ? 0 : -ENOMEM;
 	}
-	json_decref(aspects);
 	groups_free(&root);
 	labels_free(labels);
 	if (err)

@@ -4,6 +4,7 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "base/json_put.h"
 #include "base/print.h"
 #include "log/read/names.h"
 #include "report/json/by_json.h"
@@ -18,8 +19,6 @@
 
 #include "log/format/header_fields.h"
 
-/* jansson takes NULL for the error of a value's maker and passes it on: one look at the end is
- * enough. */
 static json_t *number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
@@ -38,38 +37,35 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 		"done", "interrupted", "jvm_exited", "jvm_killed", "failed", "dumped"};
 	static const char *const copied[] = {"host", "jvm", "record", "sources", "facts", "flight"};
 	json_t *o = json_object(), *notes = json_array();
-	json_t *parts = holes_json(in->log->header, in->log->set, f->ended);
 
-	json_object_set_new(o, "start_wall_ns",
-			    number(header_number(in->log->header, NULL, "start_wall_ns")));
-	json_object_set_new(o, "start_mono_ns",
-			    number(header_number(in->log->header, NULL, "start_mono_ns")));
+	json_put(&o, "start_wall_ns",
+		 number(header_number(in->log->header, NULL, "start_wall_ns")));
+	json_put(&o, "start_mono_ns",
+		 number(header_number(in->log->header, NULL, "start_mono_ns")));
 	if (header_begin_ns(in->log->header) >
 	    header_number(in->log->header, NULL, "start_mono_ns"))
-		json_object_set_new(o, "begin_mono_ns", number(header_begin_ns(in->log->header)));
+		json_put(&o, "begin_mono_ns", number(header_begin_ns(in->log->header)));
 	if (in->log->from_ns)
-		json_object_set_new(o, "from_mono_ns", number(in->log->from_ns));
+		json_put(&o, "from_mono_ns", number(in->log->from_ns));
 	if (in->log->to_ns)
-		json_object_set_new(o, "to_mono_ns", number(in->log->to_ns));
-	json_object_set_new(o, "duration_ns", number(session_log_duration(in->log)));
-	if (parts)
-		json_object_set_new(o, "parts", parts);
-	holes_missing_json(in->log->analysis, o);
-	json_object_set_new(o, "events", number(f->events));
-	json_object_set_new(o, "end_reason",
-			    f->ended && f->end_reason < END_REASON_COUNT
-				    ? json_string(reasons[f->end_reason])
-				    : json_null());
-	json_object_set_new(o, "collector", json_string(header_collector(in->log->header)));
+		json_put(&o, "to_mono_ns", number(in->log->to_ns));
+	json_put(&o, "duration_ns", number(session_log_duration(in->log)));
+	holes_json(in->log->header, in->log->set, f->ended, &o);
+	holes_missing_json(in->log->analysis, &o);
+	json_put(&o, "events", number(f->events));
+	json_put(&o, "end_reason",
+		 f->ended && f->end_reason < END_REASON_COUNT ? json_string(reasons[f->end_reason])
+							      : json_null());
+	json_put(&o, "collector", json_string(header_collector(in->log->header)));
 	for (size_t i = 0; i < sizeof(copied) / sizeof(*copied); i++) {
 		json_t *member = json_object_get(in->log->header, copied[i]);
 
 		if (member)
-			json_object_set(o, copied[i], member);
+			json_put(&o, copied[i], json_incref(member));
 	}
 	for (uint32_t i = 0; i < f->note_count; i++)
-		json_array_append_new(notes, json_string(f->notes[i].text));
-	json_object_set_new(o, "notes", notes);
+		json_add(&notes, json_string(f->notes[i].text));
+	json_put(&o, "notes", notes);
 	return o;
 }
 
@@ -82,10 +78,10 @@ static json_t *bounded_json(const struct analysis_facts *f)
 
 	for (unsigned i = 0; i < BOUNDED_COUNT; i++)
 		if (f->bounded[i].forgotten || f->bounded[i].shared)
-			json_object_set_new(o, kind->enum_names[i],
-					    json_pack("{sIsI}", "forgotten",
-						      (json_int_t)f->bounded[i].forgotten, "shared",
-						      (json_int_t)f->bounded[i].shared));
+			json_put(&o, kind->enum_names[i],
+				 json_pack("{sIsI}", "forgotten",
+					   (json_int_t)f->bounded[i].forgotten, "shared",
+					   (json_int_t)f->bounded[i].shared));
 	return o;
 }
 
@@ -102,24 +98,24 @@ static json_t *lost_json(const struct report_input *in, const struct analysis_fa
 						     : NULL;
 
 		total += f->lost[i].count;
-		json_array_append_new(events, json_pack("{sssssI}", "event",
-							d ? d->name : "(unknown)", "place",
-							f->lost[i].place < LOST_PLACE_COUNT
-								? places[f->lost[i].place]
-								: "(unknown)",
-							"count", (json_int_t)f->lost[i].count));
+		json_add(&events,
+			 json_pack("{sssssI}", "event", d ? d->name : "(unknown)", "place",
+				   f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place]
+								       : "(unknown)",
+				   "count", (json_int_t)f->lost[i].count));
 	}
-	json_object_set_new(o, "total", number(total));
-	json_object_set_new(o, "events", events);
-	if (json_object_size(not_kept))
-		json_object_set(o, "not_kept", not_kept);
-	json_decref(not_kept);
-	json_object_set_new(o, "damaged", json_boolean(in->log->damaged));
-	json_object_set_new(o, "blocks_damaged", number(in->log->stats.blocks_damaged));
-	json_object_set_new(o, "blocks_missing", number(in->log->stats.blocks_missing));
-	json_object_set_new(o, "bytes_skipped", number(in->log->stats.bytes_skipped));
-	json_object_set_new(o, "events_unknown", number(in->log->stats.events_unknown));
-	json_object_set_new(o, "events_late", number(in->log->late));
+	json_put(&o, "total", number(total));
+	json_put(&o, "events", events);
+	if (!not_kept || json_object_size(not_kept))
+		json_put(&o, "not_kept", not_kept);
+	else
+		json_decref(not_kept);
+	json_put(&o, "damaged", json_boolean(in->log->damaged));
+	json_put(&o, "blocks_damaged", number(in->log->stats.blocks_damaged));
+	json_put(&o, "blocks_missing", number(in->log->stats.blocks_missing));
+	json_put(&o, "bytes_skipped", number(in->log->stats.bytes_skipped));
+	json_put(&o, "events_unknown", number(in->log->stats.events_unknown));
+	json_put(&o, "events_late", number(in->log->late));
 	return o;
 }
 
@@ -154,14 +150,13 @@ static json_t *blocker_json(const struct blocker *b)
 			      "end_missing", (json_int_t)b->end_missing);
 
 	if (o && blocker_how_known(b))
-		json_object_set_new(o, "ended",
-				    json_pack("{sIsIsIsIsIsI}", "woken",
-					      (json_int_t)b->how[PARKING_WOKEN], "timeout",
-					      (json_int_t)b->how[PARKING_TIMEOUT], "interrupted",
-					      (json_int_t)b->how[PARKING_INTERRUPTED], "spurious",
-					      (json_int_t)b->how[PARKING_SPURIOUS], "not_known",
-					      (json_int_t)b->how[PARKING_HOW_NOT_KNOWN], "back_ns",
-					      (json_int_t)b->back_ns));
+		json_put(&o, "ended",
+			 json_pack("{sIsIsIsIsIsI}", "woken", (json_int_t)b->how[PARKING_WOKEN],
+				   "timeout", (json_int_t)b->how[PARKING_TIMEOUT], "interrupted",
+				   (json_int_t)b->how[PARKING_INTERRUPTED], "spurious",
+				   (json_int_t)b->how[PARKING_SPURIOUS], "not_known",
+				   (json_int_t)b->how[PARKING_HOW_NOT_KNOWN], "back_ns",
+				   (json_int_t)b->back_ns));
 	return o;
 }
 
@@ -179,7 +174,7 @@ static json_t *blockers_json(const struct report_input *in, enum parking_kind ki
 	for (uint32_t i = 0; i < count; i++) {
 		const struct blocker *b = &rows[i];
 
-		json_array_append_new(array, blocker_json(b));
+		json_add(&array, blocker_json(b));
 	}
 	free(rows);
 	return array;
@@ -196,17 +191,16 @@ static json_t *gcs_json(const struct pauses *p, const struct log_names *names)
 		const struct pause_gc *g = &p->gcs[i];
 		json_t *o = json_object();
 
-		json_object_set_new(o, "collector", json_string(string_name(names, g->collector)));
-		json_object_set_new(
-			o, "kind",
-			json_string(kinds[g->kind < GC_KIND_COUNT ? g->kind : GC_KIND_UNKNOWN]));
-		json_object_set_new(o, "operation", json_string(string_name(names, g->operation)));
-		json_set_times(o, &g->times);
+		json_put(&o, "collector", json_string(string_name(names, g->collector)));
+		json_put(&o, "kind",
+			 json_string(kinds[g->kind < GC_KIND_COUNT ? g->kind : GC_KIND_UNKNOWN]));
+		json_put(&o, "operation", json_string(string_name(names, g->operation)));
+		json_set_times(&o, &g->times);
 		if (heap_around_gc(p, names, g->collector, g->kind, &before, &after)) {
-			json_object_set_new(o, "heap_before_bytes", number(before));
-			json_object_set_new(o, "heap_after_bytes", number(after));
+			json_put(&o, "heap_before_bytes", number(before));
+			json_put(&o, "heap_after_bytes", number(after));
 		}
-		json_array_append_new(array, o);
+		json_add(&array, o);
 	}
 	return array;
 }
@@ -220,11 +214,10 @@ static json_t *safepoints_json(const struct pauses *p, const struct log_names *n
 		json_t *o = json_object(), *operations = json_array();
 
 		for (int k = 0; k < 2 && s->operation[k]; k++)
-			json_array_append_new(operations,
-					      json_string(string_name(names, s->operation[k])));
-		json_object_set_new(o, "operations", operations);
-		json_set_times(o, &s->times);
-		json_array_append_new(array, o);
+			json_add(&operations, json_string(string_name(names, s->operation[k])));
+		json_put(&o, "operations", operations);
+		json_set_times(&o, &s->times);
+		json_add(&array, o);
 	}
 	return array;
 }
@@ -236,11 +229,11 @@ static json_t *operations_json(const struct pauses *p, const struct log_names *n
 	for (uint32_t i = 0; i < p->operation_places.count; i++) {
 		json_t *o = json_object();
 
-		json_object_set_new(o, "operation",
-				    json_string(string_name(names, p->operations[i].operation)));
-		json_object_set_new(o, "mode", number(p->operations[i].mode));
-		json_set_times(o, &p->operations[i].times);
-		json_array_append_new(array, o);
+		json_put(&o, "operation",
+			 json_string(string_name(names, p->operations[i].operation)));
+		json_put(&o, "mode", number(p->operations[i].mode));
+		json_set_times(&o, &p->operations[i].times);
+		json_add(&array, o);
 	}
 	return array;
 }
@@ -251,11 +244,11 @@ static json_t *pauses_json(const struct report_input *in)
 	const struct log_names *names = analysis_names(in->log->analysis);
 	json_t *o = json_object();
 
-	json_object_set_new(o, "gc", gcs_json(p, names));
-	json_object_set_new(o, "safepoints", safepoints_json(p, names));
-	json_object_set_new(o, "vm_operations", operations_json(p, names));
-	json_object_set_new(o, "incomplete", number(p->incomplete));
-	json_set_collections(o, in);
+	json_put(&o, "gc", gcs_json(p, names));
+	json_put(&o, "safepoints", safepoints_json(p, names));
+	json_put(&o, "vm_operations", operations_json(p, names));
+	json_put(&o, "incomplete", number(p->incomplete));
+	json_set_collections(&o, in);
 	return o;
 }
 
@@ -270,10 +263,10 @@ static json_t *cpus_json(const struct report_input *in)
 	for (uint32_t i = 0; i < s->cpu_places.count; i++) {
 		json_t *o = json_object();
 
-		json_object_set_new(o, "cpu", number(s->cpus[i].cpu));
+		json_put(&o, "cpu", number(s->cpus[i].cpu));
 		for (int k = 0; k < SCHED_CPU_FIELD_COUNT; k++)
-			json_object_set_new(o, fields[k], number(sched_cpu_growth(&s->cpus[i], k)));
-		json_array_append_new(array, o);
+			json_put(&o, fields[k], number(sched_cpu_growth(&s->cpus[i], k)));
+		json_add(&array, o);
 	}
 	return array;
 }
@@ -287,20 +280,20 @@ int report_json(const struct report_input *in, FILE *out)
 	int err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
 
 	analysis_facts(in->log->analysis, &f);
-	json_object_set_new(o, "recording", recording_json(in, &f));
-	json_object_set_new(contention, "incomplete", incomplete_json(in));
-	json_object_set_new(contention, "vouched", vouched_json(in));
+	json_put(&o, "recording", recording_json(in, &f));
+	json_put(&contention, "incomplete", incomplete_json(in));
+	json_put(&contention, "vouched", vouched_json(in));
 	if (!err && report_has_chains(in))
 		err = finding_json(in, contention);
-	json_object_set_new(o, "contention", contention);
-	json_object_set_new(o, "parking", blockers_json(in, PARKING_PARK));
-	json_object_set_new(o, "waiting", blockers_json(in, PARKING_WAIT));
-	json_object_set_new(o, "pauses", pauses_json(in));
-	json_object_set_new(o, "threads", wall_json(in));
-	json_object_set_new(o, "cpus", cpus_json(in));
-	json_object_set_new(o, "lost", lost_json(in, &f));
+	json_put(&o, "contention", contention);
+	json_put(&o, "parking", blockers_json(in, PARKING_PARK));
+	json_put(&o, "waiting", blockers_json(in, PARKING_WAIT));
+	json_put(&o, "pauses", pauses_json(in));
+	json_put(&o, "threads", wall_json(in));
+	json_put(&o, "cpus", cpus_json(in));
+	json_put(&o, "lost", lost_json(in, &f));
 	if (!err)
-		err = json_object_size(o) == 8 ? json_dump_write(o, out) : -ENOMEM;
+		err = o ? json_dump_write(o, out) : -ENOMEM;
 	json_decref(o);
 	return err;
 }

@@ -8,6 +8,6 @@ struct pause_times;
 struct report_input;
 
 /* count, total_ns, max_ns. */
-void json_set_times(json_t *o, const struct pause_times *t);
+void json_set_times(json_t **o, const struct pause_times *t);
 /* Adds collections, phases, phases_incomplete and safepoint_times, as far as the log has any. */
-void json_set_collections(json_t *pauses, const struct report_input *in);
+void json_set_collections(json_t **pauses, const struct report_input *in);

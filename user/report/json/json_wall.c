@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/registry/analysis.h"
+#include "base/json_put.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/wall_rows.h"
@@ -26,14 +27,13 @@ static json_t *thread_json(const struct report_input *in, const struct wall_thre
 		      "runnable_ns", (json_int_t)(s.ns[STATE_RUNNABLE] + s.ns[STATE_THROTTLED]),
 		      "blocked_ns", (json_int_t)blocked_ns);
 	if (wall_is_told(in))
-		json_object_set_new(o, "states", states_json(&s, true));
-	json_object_set_new(o, "wall_ns", json_integer((json_int_t)wall_thread_ns(t)));
+		json_put(&o, "states", states_json(&s, true));
+	json_put(&o, "wall_ns", json_integer((json_int_t)wall_thread_ns(t)));
 	if (t->holes)
-		json_object_set_new(o, "missing_ns", json_integer((json_int_t)t->missing_ns));
-	json_object_set_new(o, "error_ns",
-			    t->checked ? json_integer(wall_thread_error(t)) : json_null());
-	json_object_set_new(o, "group", json_string(thread_group_name(pool->group)));
-	json_object_set_new(o, "pool", json_string(name_wall_row(names, pool, WALL_BY_POOL)));
+		json_put(&o, "missing_ns", json_integer((json_int_t)t->missing_ns));
+	json_put(&o, "error_ns", t->checked ? json_integer(wall_thread_error(t)) : json_null());
+	json_put(&o, "group", json_string(thread_group_name(pool->group)));
+	json_put(&o, "pool", json_string(name_wall_row(names, pool, WALL_BY_POOL)));
 	return o;
 }
 
@@ -56,8 +56,7 @@ json_t *wall_json(const struct report_input *in)
 	array = json_array();
 	for (uint32_t i = 0; i < w->places.count; i++) {
 		if (rows.of[i] != PLACE_NONE)
-			json_array_append_new(
-				array, thread_json(in, &w->threads[i], &rows.rows[rows.of[i]]));
+			json_add(&array, thread_json(in, &w->threads[i], &rows.rows[rows.of[i]]));
 	}
 	wall_rows_free(&rows);
 	return array;

@@ -1,10 +1,10 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "base/json_put.h"
 #include "base/print.h"
 #include "report/steal/steal_formats.h"
 
-/* jansson passes NULL on: one look at the end is enough. */
 static json_t *number(uint64_t n)
 {
 	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
@@ -43,20 +43,20 @@ static int json_begin(const struct steal_report *r)
 			      steal_method_name(r->method), "both", r->both, "source",
 			      source_json(r->source));
 
-	if (o && r->both)
-		json_object_set_new(o, "proportional_source", source_json(r->other));
-	if (o && r->pid)
-		json_object_set_new(o, "pid", json_integer(r->pid));
-	if (o && r->h)
-		json_object_set_new(o, "hypervisor", hypervisor_json(r->h));
-	if (o && r->cpu_how)
-		json_object_set_new(o, "cpu_has_steal_from", json_string(r->cpu_how));
-	if (o && r->replayed)
-		json_object_set_new(o, "replayed", json_true());
-	else if (o)
-		json_object_set_new(o, "interval_ns", number(r->interval_ns));
-	if (o && r->threshold_ppm != UINT64_MAX)
-		json_object_set_new(o, "threshold_ppm", number(r->threshold_ppm));
+	if (r->both)
+		json_put(&o, "proportional_source", source_json(r->other));
+	if (r->pid)
+		json_put(&o, "pid", json_integer(r->pid));
+	if (r->h)
+		json_put(&o, "hypervisor", hypervisor_json(r->h));
+	if (r->cpu_how)
+		json_put(&o, "cpu_has_steal_from", json_string(r->cpu_how));
+	if (r->replayed)
+		json_put(&o, "replayed", json_true());
+	else
+		json_put(&o, "interval_ns", number(r->interval_ns));
+	if (r->threshold_ppm != UINT64_MAX)
+		json_put(&o, "threshold_ppm", number(r->threshold_ppm));
 	return write_line(r, o);
 }
 
@@ -71,15 +71,13 @@ static json_t *use_json(const struct steal_report *r, const struct steal_span *s
 			  number(steal_apparent_ns(s, u, m)), "stolen_ns", number(u->stolen_ns[m]),
 			  "corrected_ns", number(steal_corrected_ns(s, u, m)));
 
-	if (!o)
-		return NULL;
 	if (u->tid != STEAL_TID_FOLDED) {
-		json_object_set_new(o, "pid", json_integer(u->pid));
-		json_object_set_new(o, "tid", json_integer(u->tid));
-		json_object_set_new(o, "start_ticks", number(u->start_ticks));
+		json_put(&o, "pid", json_integer(u->pid));
+		json_put(&o, "tid", json_integer(u->tid));
+		json_put(&o, "start_ticks", number(u->start_ticks));
 	}
 	if (both)
-		json_object_set_new(o, "proportional_ns", number(u->stolen_ns[STEAL_PROPORTIONAL]));
+		json_put(&o, "proportional_ns", number(u->stolen_ns[STEAL_PROPORTIONAL]));
 	return o;
 }
 
@@ -90,10 +88,9 @@ static json_t *cpus_json(const struct steal_span *s)
 	for (size_t i = 0; i < s->cpu_count; i++) {
 		const struct steal_cpu_use *c = &s->cpus[i];
 
-		json_array_append_new(array,
-				      json_pack("{s:i, s:o, s:o, s:o}", "cpu", (int)c->cpu,
-						"stolen_ns", number(c->stolen_ns), "busy_ns",
-						number(c->busy_ns), "idle_ns", number(c->idle_ns)));
+		json_add(&array, json_pack("{s:i, s:o, s:o, s:o}", "cpu", (int)c->cpu, "stolen_ns",
+					   number(c->stolen_ns), "busy_ns", number(c->busy_ns),
+					   "idle_ns", number(c->idle_ns)));
 	}
 	return array;
 }
@@ -104,8 +101,7 @@ static json_t *faults_json(const struct steal_span *s)
 
 	for (int i = 0; i < STEAL_FAULT_COUNT; i++)
 		if (s->faults[i])
-			json_object_set_new(o, steal_fault_name((enum steal_fault)i),
-					    number(s->faults[i]));
+			json_put(&o, steal_fault_name((enum steal_fault)i), number(s->faults[i]));
 	return o;
 }
 
@@ -124,23 +120,17 @@ static json_t *span_json(const struct steal_report *r, const char *what, const s
 		number(s->threads_ns[m]), "others_stolen_ns", number(s->others_ns[m]));
 
 	for (size_t i = 0; i < s->thread_count && i < r->top; i++)
-		json_array_append_new(threads, use_json(r, s, &s->threads[i], r->both));
-	if (!o) {
-		json_decref(threads);
-		return NULL;
-	}
+		json_add(&threads, use_json(r, s, &s->threads[i], r->both));
 	if (m == STEAL_EXACT)
-		json_object_set_new(o, "idle_stolen_ns", number(s->idle_stolen_ns));
+		json_put(&o, "idle_stolen_ns", number(s->idle_stolen_ns));
 	if (r->both) {
-		json_object_set_new(o, "threads_proportional_ns",
-				    number(s->threads_ns[STEAL_PROPORTIONAL]));
-		json_object_set_new(o, "others_proportional_ns",
-				    number(s->others_ns[STEAL_PROPORTIONAL]));
+		json_put(&o, "threads_proportional_ns", number(s->threads_ns[STEAL_PROPORTIONAL]));
+		json_put(&o, "others_proportional_ns", number(s->others_ns[STEAL_PROPORTIONAL]));
 	}
-	json_object_set_new(o, "thread_count", number(s->thread_count));
-	json_object_set_new(o, "cpus", cpus_json(s));
-	json_object_set_new(o, "threads", threads);
-	json_object_set_new(o, "faults", faults_json(s));
+	json_put(&o, "thread_count", number(s->thread_count));
+	json_put(&o, "cpus", cpus_json(s));
+	json_put(&o, "threads", threads);
+	json_put(&o, "faults", faults_json(s));
 	return o;
 }
 
@@ -159,10 +149,9 @@ static json_t *worst_json(const struct steal_report *r, const struct steal_repor
 				      "end_ns", number(w->to_ns), "stolen_ns", number(w->stolen_ns),
 				      "wanted_ns", number(w->wanted_ns));
 
-		if (o && (w->victim.tid || w->victim.pid))
-			json_object_set_new(o, "most_from",
-					    use_json(r, t->span, &w->victim, false));
-		json_array_append_new(array, o);
+		if ((w->victim.tid || w->victim.pid))
+			json_put(&o, "most_from", use_json(r, t->span, &w->victim, false));
+		json_add(&array, o);
 	}
 	return array;
 }
@@ -174,17 +163,16 @@ static json_t *thefts_json(const struct steal_thefts *t)
 
 	for (int i = 0; i < STEAL_SLOTS; i++)
 		if (t->counts[i])
-			json_array_append_new(slots, json_pack("{s:o, s:o}", "from_ns",
-							       number(i ? 1ull << i : 0), "count",
-							       number(t->counts[i])));
+			json_add(&slots,
+				 json_pack("{s:o, s:o}", "from_ns", number(i ? 1ull << i : 0),
+					   "count", number(t->counts[i])));
 	for (size_t i = 0; i < t->longest_count; i++) {
 		const struct steal_theft *one = &t->longest[i];
 
-		json_array_append_new(longest,
-				      json_pack("{s:o, s:o, s:i, s:i, s:i, s:s}", "time_ns",
-						number(one->time_ns), "ns", number(one->ns), "cpu",
-						(int)one->cpu, "pid", one->pid, "tid", one->tid,
-						"name", steal_comm(one->comm, comm)));
+		json_add(&longest, json_pack("{s:o, s:o, s:i, s:i, s:i, s:s}", "time_ns",
+					     number(one->time_ns), "ns", number(one->ns), "cpu",
+					     (int)one->cpu, "pid", one->pid, "tid", one->tid,
+					     "name", steal_comm(one->comm, comm)));
 	}
 	return json_pack("{s:o, s:o, s:o}", "slots", slots, "longest", longest, "lost",
 			 number(t->lost));
@@ -199,8 +187,8 @@ static json_t *error_json(const struct steal_report *r, const struct steal_repor
 			      number(e->threads), "median_ppm", number(e->median_ppm), "p90_ppm",
 			      number(e->p90_ppm), "max_ppm", number(e->max_ppm));
 
-	if (o && e->threads)
-		json_object_set_new(o, "worst", use_json(r, t->span, &e->worst, true));
+	if (e->threads)
+		json_put(&o, "worst", use_json(r, t->span, &e->worst, true));
 	return o;
 }
 
@@ -208,16 +196,14 @@ static int json_end(const struct steal_report *r, const struct steal_report_tota
 {
 	json_t *o = span_json(r, "total", t->span, t->passed);
 
-	if (!o)
-		return -ENOMEM;
-	json_object_set_new(o, "intervals", number(t->intervals));
-	json_object_set_new(o, "intervals_passed", number(t->intervals_passed));
-	json_object_set_new(o, "worst_intervals", worst_json(r, t));
+	json_put(&o, "intervals", number(t->intervals));
+	json_put(&o, "intervals_passed", number(t->intervals_passed));
+	json_put(&o, "worst_intervals", worst_json(r, t));
 	if (t->thefts)
-		json_object_set_new(o, "thefts", thefts_json(t->thefts));
+		json_put(&o, "thefts", thefts_json(t->thefts));
 	if (t->error)
-		json_object_set_new(o, "proportional_error", error_json(r, t));
-	json_object_set_new(o, "threads_lost", number(t->threads_lost));
+		json_put(&o, "proportional_error", error_json(r, t));
+	json_put(&o, "threads_lost", number(t->threads_lost));
 	return write_line(r, o);
 }
 
