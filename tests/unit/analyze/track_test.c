@@ -367,6 +367,10 @@ static void test_samples(void **state)
 		off(20, ALICE, BLOCKED_REASON_IO, 10, 0, 0),
 		sample(60, ALICE, 18, 147),
 	};
+	const struct event woken_before_the_probes[] = {
+		sample(0, ALICE, 0, 20),
+		sample(60, ALICE, 3, 77),
+	};
 	const struct event untold[] = {
 		sample(10, ALICE, 5, 100),
 		sample(20, ALICE, 5, 110),
@@ -385,6 +389,8 @@ static void test_samples(void **state)
 	events[1].v[OFF_CPU_CPU_NS].u = 15; /* 3 from then on */
 	check(events, COUNT(away_at_end), 61, ALICE,
 	      "running 0-10, io 10-20, running 20-23, park? 23-61");
+	check(woken_before_the_probes, COUNT(woken_before_the_probes), 61, ALICE,
+	      "running 0-3, park? 3-61");
 	check(untold, COUNT(untold), 40, ALICE, "park? 10-20, running 20-30, park? 30-40");
 }
 

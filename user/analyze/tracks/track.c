@@ -352,6 +352,7 @@ static int on_notify(struct tracks *all, struct track *t, const struct event *e)
 static int track_of(struct tracks *all, uint32_t thread, const struct event *e, struct track **ret)
 {
 	uint32_t place, known = all->places.count;
+	struct states first;
 	struct track *t;
 	int err = places_add_row(&all->places, (struct place_key){.a = thread}, &all->rows,
 				 &all->capacity, sizeof(*all->rows), &place);
@@ -368,8 +369,8 @@ static int track_of(struct tracks *all, uint32_t thread, const struct event *e, 
 		t->start_ns =
 			track_later(all->first_ns, track_less(all->now_ns, e->v[OFF_CPU_OFF_NS].u));
 	t->at_ns = t->start_ns;
-	if (e->id == EVENT_THREAD_SAMPLE)
-		t->at = track_counters_of(e);
+	if (e->id == EVENT_THREAD_SAMPLE && states_of(e, &first)) /* all 0: it has not run yet */
+		t->at = track_counters_of_states(&first);
 	return 0;
 }
 
