@@ -1,10 +1,12 @@
 """tests/run itself, over tests that are made up: what it calls a failure."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -153,6 +155,85 @@ class Signals(Run):
         _, results, text = self.run_tests("lint", "golden", before=before)
         self.assertEqual(results, {"lint/test_x.X.test_y": "ok", "golden/z": "ok"}, text)
 
+
+class SideBySide(Run):
+    def write_pieces(self, group, wanted):
+        """Two files of the group that each wait until both run at once, or see that they do not."""
+        for name in "xy":
+            other = "y" if name == "x" else "x"
+            self.python_file(f"tests/{group}/test_{name}.py", f"""
+                def test_both(self):
+                    import time
+                    open({self.here!r} + "/{name}", "w").close()
+                    self.addCleanup(os.unlink, {self.here!r} + "/{name}")
+                    until = time.monotonic() + {20 if wanted else 0.5}
+                    both = False
+                    while not both and time.monotonic() < until:
+                        both = os.path.exists({self.here!r} + "/{other}")
+                        time.sleep(0.01)
+                    time.sleep(0.2 if both else 0)  # the other one looks, too
+                    self.assertEqual(both, {wanted})
+                """)
+
+    def test_files_of_unit_are(self):
+        self.write_pieces("unit", True)
+        status, results, text = self.run_tests("unit", "-j2")
+        self.assertEqual((status, len(results)), (0, 2), text)
+
+    def test_files_of_a_lane_are_not(self):
+        self.write_pieces("bpf", False)
+        status, results, text = self.run_tests("bpf", "-j2")
+        self.assertEqual((status, len(results)), (0, 2), text)
+
+    def test_not_with_one_worker(self):
+        self.write_pieces("unit", False)
+        status, results, text = self.run_tests("unit", "-j1")
+        self.assertEqual((status, len(results)), (0, 2), text)
+
+    def test_no_worker(self):
+        self.assertEqual(self.run_tests("-j0")[0], 2)
+
+
+class Leftovers(Run):
+    DAEMON = """
+        def test_leaves_something(self):
+            import subprocess, time
+            left = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+            with open({where!r}, "w") as f:
+                f.write(str(left.pid))
+            os.rename({where!r}, {where!r} + ".done")
+            {then}
+        """
+
+    def left(self):
+        with open(self.path("pid.done"), encoding="ascii") as f:
+            pid = f.read()
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+                return f.read().rpartition(")")[2].split()[0] not in "ZX"  # nobody has asked for its status yet
+        except FileNotFoundError:
+            return False
+
+    def test_in_another_session(self):
+        self.python_file("tests/lint/test_x.py", self.DAEMON.format(where=self.path("pid"), then=""))
+        status, results, text = self.run_tests("lint")
+        self.assertEqual((status, len(results)), (0, 1), text)
+        self.assertFalse(self.left())
+
+    def test_of_a_run_that_is_interrupted(self):
+        self.python_file("tests/lint/test_x.py", self.DAEMON.format(where=self.path("pid"), then="time.sleep(1000)"))
+        run = subprocess.Popen([sys.executable, "-B", self.path("tests/run"), "--build", self.path("build"), "lint"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            until = time.monotonic() + 60
+            while not os.path.exists(self.path("pid.done")) and time.monotonic() < until:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            self.assertNotEqual(run.wait(60), 0)
+        finally:
+            run.kill()
+            run.wait()
+        self.assertFalse(self.left())
 
 if __name__ == "__main__":
     unittest.main()
