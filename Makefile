@@ -147,9 +147,9 @@ $(O)/user/record/kernel/programs.o: $(O)/gen/spoor.skel.h
 $(O)/user/record/kernel/steal_audit.o: $(O)/gen/audit.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
-$(O)/gen/log/schema_gen.h: schemas/events.json schemas/events.lock.json schemas/gen.py schemas/lock.py
+$(O)/gen/log/schema_gen.h: schemas/events.in.json schemas/events.lock.json schemas/gen.py schemas/lock.py
 	@echo "  GEN   $@"
-	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.json --c $(O)/gen/log
+	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.in.json --c $(O)/gen/log
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
 	@echo "  BPF   $<"

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
-"""Turns schemas/events.json into C tables and into the tables of schemas/event-log.md, and keeps its promises.
+"""Turns schemas/events.in.json into C tables, events.json and the tables of event-log.md, and keeps its promises.
 
-    gen.py events.json --c DIR         writes DIR/schema_gen.h and DIR/schema_gen.c
-    gen.py events.json --docs          rewrites the tables in event-log.md beside events.json
-    gen.py events.json --check-docs    fails if they are stale
-    gen.py events.json --lock          appends what is new to events.lock.json beside events.json
-    gen.py events.json --check-lock    fails if something new is not in it
+    gen.py events.in.json --c DIR         writes DIR/schema_gen.h and DIR/schema_gen.c
+    gen.py events.in.json --docs          rewrites events.json and the tables in event-log.md, which are beside it
+    gen.py events.in.json --check-docs    fails if they are stale
+    gen.py events.in.json --lock          appends what is new to events.lock.json beside it
+    gen.py events.in.json --check-lock    fails if something new is not in it
 
-All of them fail if something changes that is in events.lock.json: logs have it.
+events.json is for programs that read logs: each event has all of its fields, in the order of the log. In events.in.json
+an event names groups of counters ("counters": {"thread": "states", "owner": "counters"}), whose fields are made here.
+
+All of them fail if something changes that is in events.lock.json: logs have it. Counters of groups have the
+places that they have there; counters that are new in a group come last.
 """
 import argparse
 import json
@@ -18,16 +22,16 @@ import sys
 sys.dont_write_bytecode = True  # a build leaves nothing beside its sources
 import lock  # noqa: E402
 
-FIELDS_MAX = 20
+FIELDS_MAX = 32  # of a struct event, 8 bytes each; a bit each in the log
 ID_MAX = 0xFFFF
 TYPES = {"uint", "bool", "str", "enum", "thread", "class", "lock", "string", "method", "stack", "counter"}
-EVENT_KEYS = {"id", "name", "doc", "fields", "state"}
+EVENT_KEYS = {"id", "name", "doc", "fields", "counters", "state"}
 STATE_ROLES = ["opens", "closes", "keeps"]
 STATE_OF_MAX = 2
 FIELD_KEYS = {"name", "type", "doc", "unit", "enum", "of", "counter"}
 RESERVED = {"event", "thread", "time_ns"}  # what every event has: the same keys in `spoor cat`
-MARK_BEGIN = "<!-- made by schemas/gen.py --docs from schemas/events.json: begin -->"
-MARK_END = "<!-- made by schemas/gen.py --docs from schemas/events.json: end -->"
+MARK_BEGIN = "<!-- made by schemas/gen.py --docs from schemas/events.in.json: begin -->"
+MARK_END = "<!-- made by schemas/gen.py --docs from schemas/events.in.json: end -->"
 
 
 class SchemaError(Exception):
@@ -91,10 +95,51 @@ def check_states(schema):
         check(other is None or roles.get((what, other)) == is_of, f"state {what}: nothing {other} it like that")
 
 
-def load(path):
+def counter_group(schema, name):
+    """Its counters, with those of the groups that it names."""
+    check(name in schema.get("counter_groups", {}), f"no group of counters {name!r}")
+    out = []
+    for counter in schema["counter_groups"][name]:
+        if "group" in counter:
+            out += counter_group(schema, counter["group"])
+        else:
+            check(set(counter) <= {"name", "unit", "doc"} and is_name(counter["name"]), f"group {name}: {counter}")
+            check(counter["name"] not in [c["name"] for c in out], f"group {name}: there are two {counter['name']}")
+            out.append(counter)
+    return out
+
+
+def counter_fields(schema, event):
+    """A field for each counter of the groups: "cpu_ns" of the event's own thread, "owner_cpu_ns" of its owner."""
+    for of, group in event.get("counters", {}).items():
+        for counter in counter_group(schema, group):
+            if of == "thread":
+                yield {**counter, "type": "counter", "of": of}
+            else:
+                yield {"name": f"{of}_{counter['name']}", "type": "counter", "of": of, "counter": counter["name"],
+                       "unit": counter["unit"]}
+
+
+def expand_counters(schema, locked):
+    """What an event says of groups becomes fields: at their places in the lock, new ones at the end."""
+    for event in schema["events"]:
+        known = [text.partition(":")[0] for text in locked["events"].get(str(event["id"]), [""])[1:]]
+        made = {f["name"]: f for f in counter_fields(schema, event)}
+        own = list(event["fields"])
+        fields = []
+        for name in known if made else ():
+            if name in made:
+                fields.append(made.pop(name))
+            elif own:
+                fields.append(own.pop(0))
+        event["fields"] = fields + own + list(made.values())
+
+
+def load(path, locked):
     with open(path, encoding="utf-8") as f:
         schema = json.load(f)
     check(schema.get("format") == "spoor", "format is not spoor")
+    expand_counters(schema, locked)
     enums = schema["enums"]
     for name, values in enums.items():
         check(is_name(name), f"enum {name!r}: must be lower case")
@@ -125,6 +170,8 @@ def c_identifiers(schema):
     out = [("event_id", [(f"EVENT_{e['name'].upper()}", e["id"]) for e in schema["events"]])]
     for name, values in schema["enums"].items():
         out.append((name, [(f"{name}_{v}".upper(), None) for v in values + ["count"]]))
+    out.append(("counter", [(f"COUNTER_{c}".upper(), None) for c in counters(schema) + ["count"]]))
+    out.append(("counters_of", [(f"COUNTERS_OF_{of}".upper(), None) for of in counters_of(schema) + ["count"]]))
     for event in schema["events"]:
         fields = [f["name"] for f in event["fields"]] + ["field_count"]
         out.append(("", [(f"{event['name']}_{f}".upper(), None) for f in fields]))
@@ -141,17 +188,23 @@ def counter_of(field):
 
 
 def counters(schema):
-    """The names of all counters that a thread can have, in the order of their first use."""
-    names = [counter_of(f) for e in schema["events"] for f in e["fields"]]
-    return list(dict.fromkeys(n for n in names if n))
+    """The names of all counters that a thread can have, those of groups first."""
+    groups = schema.get("counter_groups", {})
+    used = [counter_of(f) for e in schema["events"] for f in e["fields"] if f["type"] == "counter"]
+    return list(dict.fromkeys([c["name"] for g in groups for c in counter_group(schema, g)] + used))
+
+
+def counters_of(schema):
+    """Whose counters events have: "thread", their own, and names of fields."""
+    return list(dict.fromkeys(["thread", *(f["of"] for e in schema["events"] for f in e["fields"]
+                                     if f["type"] == "counter")]))
 
 
 def c_header(schema):
-    out = ["/* log/schema_gen.h: ids, field indices and values of schemas/events.json. */",
-           "/* Made by schemas/gen.py: edit events.json instead. */", "#pragma once", "",
+    out = ["/* log/schema_gen.h: ids, field indices and values of schemas/events.in.json. */",
+           "/* Made by schemas/gen.py: edit events.in.json instead. */", "#pragma once", "",
            f"#define SCHEMA_VERSION {schema['version']}",
            f"#define SCHEMA_ID_MAX {schema['events'][-1]['id']}",
-           f"#define SCHEMA_COUNTER_COUNT {len(counters(schema))}",
            f"#define EVENT_FIELDS_MAX {FIELDS_MAX}", ""]
     for tag, members in c_identifiers(schema):
         out.append(f"enum {tag} {{" if tag else "enum {")
@@ -179,7 +232,7 @@ def c_field(event, field):
 
 
 def c_source(schema):
-    out = ["/* Made by schemas/gen.py: edit schemas/events.json instead. */",
+    out = ["/* Made by schemas/gen.py: edit schemas/events.in.json instead. */",
            '#include "log/format/schema.h"', "", "#include <stddef.h>", ""]
     for name, values in schema["enums"].items():
         out.append(f"static const char *const {name}_names[] = {{")
@@ -203,8 +256,18 @@ def c_source(schema):
     for event in schema["events"]:
         row = ", ".join(str(slots.get(counter_of(f), 0)) for f in event["fields"]) or "0"
         out.append(f"\t{{{row}}},")
-    out.append("};")
+    out += ["};", ""] + c_counter_places(schema)
     return "\n".join(out) + "\n"
+
+
+def c_counter_places(schema):
+    out = ["const uint8_t schema_counter_place[SCHEMA_ID_MAX + 1][COUNTERS_OF_COUNT][COUNTER_COUNT] = {"]
+    for event in schema["events"]:
+        for of in dict.fromkeys(f["of"] for f in event["fields"] if f["type"] == "counter"):
+            places = [f"[{f'COUNTER_{counter_of(f)}'.upper()}] = {n + 1}" for n, f in enumerate(event["fields"])
+                      if f["type"] == "counter" and f["of"] == of]
+            out.append(f"\t[EVENT_{event['name'].upper()}][COUNTERS_OF_{of.upper()}] = {{{', '.join(places)}}},")
+    return out + ["};"]
 
 
 def c_states(schema):
@@ -262,15 +325,51 @@ def docs_replace(schema, text):
     return text[:begin + len(MARK_BEGIN)] + "\n" + docs_tables(schema) + "\n" + text[end:]
 
 
+def one_line(pairs):
+    return json.dumps(pairs, ensure_ascii=False)
+
+
+def expanded(schema):
+    """events.json: a line for each enum and field."""
+    enums = ",\n".join(f"\t\t{one_line(n)}: {one_line(v)}" for n, v in schema["enums"].items())
+    events = []
+    for event in schema["events"]:
+        head = one_line({k: v for k, v in event.items() if k not in ("fields", "counters")})[:-1]
+        fields = ",\n".join(f"\t\t\t{one_line(f)}" for f in event["fields"])
+        events.append(f'\t\t{head}, "fields": [' + (f"\n{fields}\n\t\t]}}" if fields else "]}"))
+    return (f'{{\n\t"format": {one_line(schema["format"])},\n\t"version": {schema["version"]},\n'
+            f'\t"comment": "The event log\'s vocabulary, for programs that read it. Ids are never reused, fields are '
+            f'only appended. Made by schemas/gen.py from events.in.json.",\n'
+            f'\t"enums": {{\n{enums}\n\t}},\n\t"events": [\n' + ",\n".join(events) + "\n\t]\n}\n")
+
+
+def documents(schema, events):
+    """The files beside it that are made of it: path and text. events.json is not made of itself."""
+    folder = os.path.dirname(events)
+    path = os.path.join(folder, "event-log.md")
+    with open(path, encoding="utf-8") as f:
+        yield path, docs_replace(schema, f.read())
+    if os.path.basename(events) == "events.in.json":
+        yield os.path.join(folder, "events.json"), expanded(schema)
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+    except FileNotFoundError:
+        return ""
+
+
 def write(path, text):
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
 
 
-def check_lock(schema, args):
+def check_lock(schema, locked, args):
     """Refuses what would make old logs unreadable; with --lock takes in what is new."""
     path = os.path.join(os.path.dirname(args.events), "events.lock.json")
-    locked, now = lock.load(path), lock.of_schema(schema)
+    now = lock.of_schema(schema)
     wrong = list(lock.differences(locked, now))
     check(not wrong, "this would change what is in logs already:\n  " + "\n  ".join(wrong))
     if args.lock:
@@ -290,10 +389,10 @@ def main():
     group.add_argument("--lock", action="store_true")
     group.add_argument("--check-lock", action="store_true")
     args = parser.parse_args()
-    docs = os.path.join(os.path.dirname(args.events), "event-log.md")
     try:
-        schema = load(args.events)
-        check_lock(schema, args)
+        locked = lock.load(os.path.join(os.path.dirname(args.events), "events.lock.json"))
+        schema = load(args.events, locked)
+        check_lock(schema, locked, args)
         if args.lock or args.check_lock:
             return 0
         header, source = c_header(schema), c_source(schema)
@@ -301,12 +400,10 @@ def main():
             write(os.path.join(args.c, "schema_gen.h"), header)
             write(os.path.join(args.c, "schema_gen.c"), source)
             return 0
-        with open(docs, encoding="utf-8") as f:
-            old = f.read()
-        new = docs_replace(schema, old)
-        if args.docs:
-            write(docs, new)
-        check(args.docs or new == old, f"{docs} is stale: run schemas/gen.py {args.events} --docs")
+        for path, text in documents(schema, args.events):
+            check(args.docs or text == read(path), f"{path} is stale: run schemas/gen.py {args.events} --docs")
+            if args.docs:
+                write(path, text)
         return 0
     except (OSError, ValueError, KeyError, TypeError, SchemaError) as err:
         print(f"gen.py: {args.events}: {err!r}" if isinstance(err, (KeyError, TypeError))

@@ -1,7 +1,7 @@
 """The promise of the event log: what schemas/events.lock.json has of the vocabulary never changes.
 
 The lock has every event, field and enum value that was ever in a log, in a form in which all that a reader relies
-on stands, and nothing else: docs may be reworded. It is only ever appended to: `gen.py events.json --lock`.
+on stands, and nothing else: docs may be reworded. It is only ever appended to: `gen.py events.in.json --lock`.
 """
 import json
 

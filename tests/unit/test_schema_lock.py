@@ -45,7 +45,7 @@ class Lock(unittest.TestCase):
 
     def test_lock_is_complete(self):
         """Whoever adds something locks it in the same commit."""
-        done = self.gen("--check-lock", path=os.path.join(SCHEMAS, "events.json"))
+        done = self.gen("--check-lock", path=os.path.join(SCHEMAS, "events.in.json"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_changes_are_refused(self):
@@ -115,6 +115,53 @@ class Lock(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         for what in ("field 3 of theft", "event 60001", "enum thief", "value 5 of enum park_end"):
             self.assertIn(what, done.stderr)
+
+    def grouped(self, edit):
+        """Writes events.in.json with a change, its events.json and description, and gives what --docs has said."""
+        with open(os.path.join(SCHEMAS, "events.in.json"), encoding="utf-8") as f:
+            schema = json.load(f)
+        edit(schema)
+        source = os.path.join(self.folder, "events.in.json")
+        with open(source, "w", encoding="utf-8") as f:
+            json.dump(schema, f)
+        shutil.copy(os.path.join(SCHEMAS, "event-log.md"), self.folder)
+        return self.gen("--docs", path=source)
+
+    def test_a_counter_of_a_group_is_appended_to_all_that_have_the_group(self):
+        done = self.grouped(lambda s: s["counter_groups"]["counters"].insert(
+            0, {"name": "frozen_ns", "unit": "ns", "doc": "of runnable_ns: its cgroup was frozen"}))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.events, encoding="utf-8") as f:
+            now = json.load(f)
+        for old in events_json()["events"]:
+            names = [f["name"] for f in fields(now, old["name"])]
+            whose = {f["of"] for f in old["fields"] if f["type"] == "counter"}
+            more = [name for of, name in (("thread", "frozen_ns"), ("owner", "owner_frozen_ns")) if of in whose]
+            with self.subTest(old["name"]):
+                self.assertEqual(names[:len(old["fields"])], [f["name"] for f in old["fields"]])
+                self.assertEqual(sorted(names[len(old["fields"]):]), sorted(more))
+        self.assertEqual(fields(now, "thread_end")[-1], {"name": "frozen_ns", "unit": "ns", "type": "counter",
+                                                         "doc": "of runnable_ns: its cgroup was frozen",
+                                                         "of": "thread"})
+
+    def test_groups_that_are_wrong(self):
+        def state(**keys):
+            return lambda s: s["counter_groups"]["states"].append(keys)
+
+        for what, edit, message in (
+                ("a counter goes", lambda s: s["counter_groups"]["counters"].pop(), "is in logs"),
+                ("a unit changes", lambda s: s["counter_groups"]["counters"][0].update(unit="us"),
+                 "counter cpu_ns of thread, us"),
+                ("no such group", lambda s: event(s, "unpark").update(counters={"thread": "x"}), "no group of"),
+                ("of what is no thread", lambda s: event(s, "stack_walk").update(counters={"stack": "counters"}),
+                 "no earlier thread field"),
+                ("twice", state(name="cpu_ns", unit="ns"), "there are two cpu_ns"),
+                ("a key that nobody knows", state(name="x_ns", unit="ns", type="uint"), "group states")):
+            with self.subTest(what):
+                done = self.grouped(edit)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(message, done.stderr)
+                self.assertFalse(os.path.exists(self.events))
 
     def test_words_may_change(self):
         def reword(schema):

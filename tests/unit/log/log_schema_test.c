@@ -52,7 +52,7 @@ static void test_tables(void **state)
 /* One place for each counter of a thread, whichever event has it and under which name. */
 static void test_counters_share_places(void **state)
 {
-	const char *names[SCHEMA_COUNTER_COUNT] = {NULL};
+	const char *names[COUNTER_COUNT] = {NULL};
 	unsigned i, f, place;
 
 	(void)state;
@@ -63,13 +63,13 @@ static void test_counters_share_places(void **state)
 			if (field->type != FIELD_COUNTER)
 				continue;
 			place = schema_counter[i][f];
-			assert_true(place < SCHEMA_COUNTER_COUNT);
+			assert_true(place < COUNTER_COUNT);
 			if (!names[place])
 				names[place] = field->counter;
 			assert_string_equal(names[place], field->counter);
 		}
 	}
-	for (i = 0; i < SCHEMA_COUNTER_COUNT; i++)
+	for (i = 0; i < COUNTER_COUNT; i++)
 		for (f = 0; f < i; f++)
 			assert_string_not_equal(names[i], names[f]);
 }

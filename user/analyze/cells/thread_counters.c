@@ -1,30 +1,5 @@
 #include "analyze/cells/thread_counters.h"
 
-#define OWN(event) [EVENT_##event] = {event##_CPU_NS, event##_THROTTLED_NS}
-#define OWNER(event) [EVENT_##event] = {event##_OWNER_CPU_NS, event##_OWNER_THROTTLED_NS}
-
-const struct counter_fields counters_of_own[SCHEMA_ID_MAX + 1] = {
-	OWN(MONITOR_CONTENDED_ENTER),
-	OWN(MONITOR_CONTENDED_ENTERED),
-	OWN(MONITOR_CONTENDED_EXIT),
-	OWN(MONITOR_WAIT_BEGIN),
-	OWN(MONITOR_WAIT_END),
-	OWN(MONITOR_NOTIFY),
-	OWN(MONITOR_OWNER_SEEN),
-	OWN(PARK_BEGIN),
-	OWN(PARK_END),
-	OWN(UNPARK),
-	OWN(OFF_CPU),
-};
-
-static const struct counter_fields counters_of_owner[SCHEMA_ID_MAX + 1] = {
-	OWNER(MONITOR_CONTENDED_ENTER),
-	OWNER(MONITOR_CONTENDED_ENTERED),
-	OWNER(MONITOR_OWNER_SEEN),
-	OWNER(PARK_BEGIN),
-	OWNER(PARK_END),
-};
-
 struct counters counters_owner(const struct event *e)
 {
 	static const struct {
@@ -36,12 +11,12 @@ struct counters counters_owner(const struct event *e)
 					      MONITOR_OWNER_SEEN_OWNER_DOING_NS},
 		[EVENT_PARK_BEGIN] = {PARK_BEGIN_OWNER_DOING, PARK_BEGIN_OWNER_DOING_NS},
 	};
-	const struct counter_fields *f = counter_fields_of(counters_of_owner, e);
+	const uint8_t *places = event_counter_places(e, COUNTERS_OF_OWNER);
 	struct counters k;
 
-	if (!f->first)
+	if (!places[COUNTER_CPU_NS])
 		return (struct counters){.known = false};
-	counters_set(&k, e, f);
+	counters_set(&k, e, places);
 	if (e->id < sizeof(doing) / sizeof(*doing) && doing[e->id].ns &&
 	    e->v[doing[e->id].doing].u < BLOCKED_REASON_COUNT) {
 		k.doing = (uint32_t)e->v[doing[e->id].doing].u;

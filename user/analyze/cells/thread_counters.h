@@ -19,35 +19,21 @@ struct counters {
 	bool told; /* reason_ns is known, too */
 };
 
-/* Where an event has counters: fields by its id; first 0: it has none. cpu, stolen and runnable
- * follow each other. Of its own thread, and of the owner that it names. */
-struct counter_fields {
-	uint8_t first, throttled;
-};
-extern const struct counter_fields counters_of_own[SCHEMA_ID_MAX + 1];
-
-static inline const struct counter_fields *counter_fields_of(const struct counter_fields *fields,
-							     const struct event *e)
+/* The row of schema_counter_place for the event has places. All zero: there was nothing to read. */
+static inline bool counters_are_known(const struct event *e, const uint8_t *places)
 {
-	return &fields[e->id <= SCHEMA_ID_MAX ? e->id : 0];
+	return places[COUNTER_CPU_NS] &&
+	       (e->v[places[COUNTER_CPU_NS] - 1].u | e->v[places[COUNTER_STOLEN_NS] - 1].u |
+		e->v[places[COUNTER_RUNNABLE_NS] - 1].u) != 0;
 }
 
-/* None if all are zero: there was nothing to read. */
-static inline bool counters_are_known(const struct event *e, const struct counter_fields *f)
+/* The event has these counters. */
+static inline void counters_set(struct counters *k, const struct event *e, const uint8_t *places)
 {
-	const union field_value *v = &e->v[f->first];
-
-	return f->first && (v[0].u | v[1].u | v[2].u) != 0;
-}
-
-/* The event has these fields. */
-static inline void counters_set(struct counters *k, const struct event *e,
-				const struct counter_fields *f)
-{
-	k->cpu_ns = e->v[f->first].u;
-	k->stolen_ns = e->v[f->first + 1].u;
-	k->runnable_ns = e->v[f->first + 2].u;
-	k->throttled_ns = e->v[f->throttled].u;
+	k->cpu_ns = e->v[places[COUNTER_CPU_NS] - 1].u;
+	k->stolen_ns = e->v[places[COUNTER_STOLEN_NS] - 1].u;
+	k->runnable_ns = e->v[places[COUNTER_RUNNABLE_NS] - 1].u;
+	k->throttled_ns = e->v[places[COUNTER_THROTTLED_NS] - 1].u;
 	for (int i = 0; i < BLOCKED_REASON_COUNT; i++)
 		k->reason_ns[i] = 0;
 	k->doing_ns = 0;
@@ -60,12 +46,12 @@ static inline void counters_set(struct counters *k, const struct event *e,
  * if it carries none, or if all are zero. */
 static inline struct counters counters_own(const struct event *e)
 {
-	const struct counter_fields *f = counter_fields_of(counters_of_own, e);
+	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
 	struct counters k;
 
-	if (!f->first)
+	if (!places[COUNTER_CPU_NS])
 		return (struct counters){.known = false};
-	counters_set(&k, e, f);
+	counters_set(&k, e, places);
 	return k;
 }
 struct counters counters_owner(const struct event *e);

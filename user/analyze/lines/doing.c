@@ -197,14 +197,13 @@ static bool tells(const struct event *e)
 }
 
 /* Where it is kept: a copy would be read back in larger pieces than it was written in, and wait. */
-static void tell(struct task *t, const struct event *e, const struct counter_fields *f,
-		 uint64_t now_ns)
+static void tell(struct task *t, const struct event *e, const uint8_t *places, uint64_t now_ns)
 {
 	const struct doing *last = moment_last(t);
 	struct doing *now = moment_at(t, t->count);
 
 	now->ns = now_ns;
-	counters_set(&now->its, e, f);
+	counters_set(&now->its, e, places);
 	now->its.told = true;
 	if (last)
 		reasons_since(last, now_ns, &now->its);
@@ -216,12 +215,12 @@ static void tell(struct task *t, const struct event *e, const struct counter_fie
 
 int doings_add(struct doings *d, const struct event *e, uint64_t now_ns)
 {
-	const struct counter_fields *f = counter_fields_of(counters_of_own, e);
+	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
 	struct task *t;
 	uint32_t place;
 	int err;
 
-	if (!tells(e) || !e->thread || !counters_are_known(e, f))
+	if (!tells(e) || !e->thread || !counters_are_known(e, places))
 		return 0;
 	err = places_add_row(&d->places, (struct place_key){.a = e->thread}, &d->tasks,
 			     &d->capacity, sizeof(*d->tasks), &place);
@@ -231,7 +230,7 @@ int doings_add(struct doings *d, const struct event *e, uint64_t now_ns)
 	if (t->count >= t->capacity && t->capacity != MOMENTS)
 		err = grow(t);
 	if (!err)
-		tell(t, e, f, now_ns);
+		tell(t, e, places, now_ns);
 	return err;
 }
 

@@ -12,57 +12,9 @@ static const char *const names[STATE_COUNT] = {
 	[STATE_PAUSE] = "pause",         [STATE_OTHER] = "other",
 };
 
-/* The fields of the five events are the same, in the same order, from this one on. */
-enum {
-	CPU,
-	STOLEN,
-	RUNNABLE,
-	BLOCKED,
-	THROTTLED,
-	LOCK,
-	WAIT,
-	PARK,
-	SLEEP,
-	IO,
-	PAUSE,
-	FIELDS,
-};
-
-#define ALIKE(event)                                                                               \
-	_Static_assert((int)event##_FIELD_COUNT - (int)event##_CPU_NS == FIELDS &&                 \
-			       (int)event##_BLOCKED_NS - (int)event##_CPU_NS == BLOCKED &&         \
-			       (int)event##_THROTTLED_NS - (int)event##_CPU_NS == THROTTLED &&     \
-			       (int)event##_LOCK_NS - (int)event##_CPU_NS == LOCK &&               \
-			       (int)event##_PAUSE_NS - (int)event##_CPU_NS == PAUSE,               \
-		       "in the order of a sample")
-
-ALIKE(THREAD_SAMPLE);
-ALIKE(THREAD_END);
-ALIKE(SPAN_BEGIN);
-ALIKE(SPAN_END);
-ALIKE(THREAD_RENAME);
-
 const char *state_name(enum state state)
 {
 	return names[state];
-}
-
-static const union field_value *counters_of(const struct event *e)
-{
-	switch (e->id) {
-	case EVENT_THREAD_SAMPLE:
-		return e->v + THREAD_SAMPLE_CPU_NS;
-	case EVENT_THREAD_END:
-		return e->v + THREAD_END_CPU_NS;
-	case EVENT_SPAN_BEGIN:
-		return e->v + SPAN_BEGIN_CPU_NS;
-	case EVENT_SPAN_END:
-		return e->v + SPAN_END_CPU_NS;
-	case EVENT_THREAD_RENAME:
-		return e->v + THREAD_RENAME_CPU_NS;
-	default:
-		return NULL;
-	}
 }
 
 static uint64_t less(uint64_t from, uint64_t part)
@@ -72,25 +24,28 @@ static uint64_t less(uint64_t from, uint64_t part)
 
 bool states_of(const struct event *e, struct states *ret)
 {
-	const union field_value *v = counters_of(e);
+	const uint8_t *place = event_counter_places(e, COUNTERS_OF_THREAD);
 	uint64_t told = 0;
 
-	if (!v)
+	if (!place[COUNTER_BLOCKED_NS])
 		return false;
-	for (int i = LOCK; i < FIELDS; i++) {
-		ret->ns[STATE_LOCK + i - LOCK] = v[i].u;
-		told = sum_saturated(told, v[i].u);
+	for (int i = COUNTER_LOCK_NS; i <= COUNTER_PAUSE_NS; i++) {
+		ret->ns[STATE_LOCK + i - COUNTER_LOCK_NS] = e->v[place[i] - 1].u;
+		told = sum_saturated(told, e->v[place[i] - 1].u);
 	}
-	ret->ns[STATE_RUNNING] = v[CPU].u;
-	ret->ns[STATE_STOLEN] = v[STOLEN].u;
-	ret->ns[STATE_RUNNABLE] = less(v[RUNNABLE].u, v[THROTTLED].u);
-	ret->ns[STATE_THROTTLED] = v[THROTTLED].u;
-	ret->ns[STATE_OTHER] = less(v[BLOCKED].u, told);
+	ret->ns[STATE_RUNNING] = e->v[place[COUNTER_CPU_NS] - 1].u;
+	ret->ns[STATE_STOLEN] = e->v[place[COUNTER_STOLEN_NS] - 1].u;
+	ret->ns[STATE_THROTTLED] = e->v[place[COUNTER_THROTTLED_NS] - 1].u;
+	ret->ns[STATE_RUNNABLE] =
+		less(e->v[place[COUNTER_RUNNABLE_NS] - 1].u, ret->ns[STATE_THROTTLED]);
+	ret->ns[STATE_OTHER] = less(e->v[place[COUNTER_BLOCKED_NS] - 1].u, told);
 	return true;
 }
 
-_Static_assert(STATE_PAUSE - STATE_LOCK == PAUSE - LOCK && STATE_SLEEP - STATE_LOCK == SLEEP - LOCK,
-	       "blocked states are in the order of a sample's fields");
+_Static_assert((int)STATE_PAUSE - (int)STATE_LOCK == (int)COUNTER_PAUSE_NS - (int)COUNTER_LOCK_NS &&
+		       (int)STATE_SLEEP - (int)STATE_LOCK ==
+			       (int)COUNTER_SLEEP_NS - (int)COUNTER_LOCK_NS,
+	       "blocked states are in the order of the counters");
 
 struct states states_since(const struct states *from, const struct states *to)
 {

@@ -63,7 +63,7 @@ static int begin_missing(struct tracks *all, struct track *t, enum state state,
 				.begin_ns = t->at_ns,
 				.end_ns = all->now_ns,
 				.end = e,
-				.to = track_counters_of(e),
+				.to = track_counters_of(e, COUNTERS_OF_THREAD),
 				.from = t->at};
 	uint64_t ran_ns;
 
@@ -215,7 +215,7 @@ static void parts_of(const struct track *t, const struct event *e, uint64_t now_
 
 static int on_off_cpu(struct tracks *all, struct track *t, const struct event *e)
 {
-	struct track_counters k = track_counters_of(e);
+	struct track_counters k = track_counters_of(e, COUNTERS_OF_THREAD);
 	struct part parts[3];
 	int err = 0;
 
@@ -320,7 +320,7 @@ static int close_all(struct tracks *all, struct track *t, enum track_end how,
 
 static int on_thread_end(struct tracks *all, struct track *t, const struct event *e)
 {
-	struct track_counters at = track_counters_of(e);
+	struct track_counters at = track_counters_of(e, COUNTERS_OF_THREAD);
 
 	t->ended = true;
 	return close_all(all, t, TRACK_THREAD_ENDED, &at);

@@ -66,5 +66,5 @@ int tracks_finish(struct tracks *all, uint64_t end_ns);
 
 /* True if slices cover this moment of the thread, which is not in the future. */
 bool tracks_cover(const struct tracks *all, uint64_t thread, uint64_t ns);
-/* The thread's counters in an event of its own. */
-struct track_counters track_counters_of(const struct event *e);
+/* The counters that an event has of its own thread, or of one that it names. */
+struct track_counters track_counters_of(const struct event *e, enum counters_of of);

@@ -3,33 +3,13 @@
 
 /* --- counters ---------------------------------------------------------------------------- */
 
-struct track_counters track_counters_of(const struct event *e)
+struct track_counters track_counters_of(const struct event *e, enum counters_of of)
 {
-	static const struct {
-		uint8_t cpu, throttled;
-	} fields[SCHEMA_ID_MAX + 1] = {
-#define AT(event) [EVENT_##event] = {event##_CPU_NS, event##_THROTTLED_NS}
-		AT(MONITOR_CONTENDED_ENTER),
-		AT(MONITOR_CONTENDED_ENTERED),
-		AT(MONITOR_WAIT_BEGIN),
-		AT(MONITOR_WAIT_END),
-		AT(PARK_BEGIN),
-		AT(PARK_END),
-		AT(THREAD_SAMPLE),
-		AT(THREAD_END),
-		AT(OFF_CPU),
-		AT(SPAN_BEGIN),
-		AT(SPAN_END),
-		AT(THREAD_RENAME),
-#undef AT
-	};
-	struct track_counters c = {0};
-	const union field_value *v;
+	struct track_counters c = {event_counter(e, of, COUNTER_CPU_NS),
+				   event_counter(e, of, COUNTER_STOLEN_NS),
+				   event_counter(e, of, COUNTER_RUNNABLE_NS),
+				   event_counter(e, of, COUNTER_THROTTLED_NS), false};
 
-	if (e->id > SCHEMA_ID_MAX || !fields[e->id].throttled)
-		return c;
-	v = e->v + fields[e->id].cpu;
-	c = (struct track_counters){v[0].u, v[1].u, v[2].u, e->v[fields[e->id].throttled].u, false};
 	c.known = c.cpu_ns || c.stolen_ns || c.runnable_ns; /* else there was nothing to read */
 	return c;
 }
@@ -134,7 +114,7 @@ static struct track_slice slice_of_level(const struct track *t, const struct tra
 				.notifier = l->notifier};
 
 	if (s.begin && l->begin.thread == t->thread)
-		s.from = track_counters_of(&l->begin);
+		s.from = track_counters_of(&l->begin, COUNTERS_OF_THREAD);
 	return s;
 }
 
@@ -216,7 +196,7 @@ int track_pop(struct tracks *all, struct track *t, const struct event *end, enum
 	s.end = end;
 	s.how = how;
 	if (end)
-		s.to = track_counters_of(end);
+		s.to = track_counters_of(end, COUNTERS_OF_THREAD);
 	t->at_ns = track_later(t->at_ns, ns);
 	t->at = s.to;
 	clip(all, &s);

@@ -8,7 +8,7 @@
 struct counters_slot {
 	uint64_t thread;
 	uint32_t generation; /* in use if it is that of the table */
-	uint64_t v[SCHEMA_COUNTER_COUNT];
+	uint64_t v[COUNTER_COUNT];
 };
 
 /* Small numbers, which nearly all threads have, are places in a table; others are hashed. */

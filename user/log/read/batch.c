@@ -51,7 +51,7 @@ struct event_plan {
 	bool simple;              /* the common case may be one of these; false for unknown kinds */
 	uint8_t fields;           /* that are known */
 	uint8_t run_count;        /* of runs */
-	uint8_t event_bytes;      /* in a batch */
+	uint16_t event_bytes;     /* in a batch */
 	uint32_t bools, counters; /* masks of fields */
 	struct counter_run runs[RUNS_MAX + 1]; /* behind the last: RUNS_END is its field */
 };
@@ -82,7 +82,7 @@ static void plan_event(const struct event_desc *desc, struct event_plan *ret)
 
 	ret->simple = true;
 	ret->fields = (uint8_t)desc->field_count;
-	ret->event_bytes = (uint8_t)batch_event_bytes(desc);
+	ret->event_bytes = (uint16_t)batch_event_bytes(desc);
 	for (i = 0; i < desc->field_count; i++) {
 		if (desc->fields[i].type == FIELD_BOOL)
 			ret->bools |= 1u << i;
@@ -98,7 +98,7 @@ static int plan_events(struct decoder *d)
 {
 	unsigned i;
 
-	_Static_assert(sizeof(struct event) <= UINT8_MAX, "event_bytes");
+	_Static_assert(sizeof(struct event) <= UINT16_MAX, "event_bytes");
 	if (d->plans)
 		return 0;
 	d->plans = calloc(SCHEMA_ID_MAX + 1, sizeof(*d->plans));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_states.h"
 #include "log/write/writer.h"
 #include "record/decode/ids.h"
 
@@ -25,11 +26,33 @@ void translate_event_put(struct translate_to *to, const struct event *e)
 		to->lost[e->id]++;
 }
 
-void translate_counters(struct event *e, unsigned first, unsigned throttled,
-			const struct wire_counters *c)
+static void put(struct event *e, const uint8_t *places, enum counter counter, uint64_t value)
 {
-	e->v[first].u = c->cpu_ns;
-	e->v[first + 1].u = c->stolen_ns;
-	e->v[first + 2].u = c->runnable_ns;
-	e->v[throttled].u = c->throttled_ns;
+	if (places[counter])
+		e->v[places[counter] - 1].u = value;
+}
+
+void translate_counters(struct event *e, enum counters_of of, const struct wire_counters *c)
+{
+	const uint8_t *places = event_counter_places(e, of);
+
+	put(e, places, COUNTER_CPU_NS, c->cpu_ns);
+	put(e, places, COUNTER_STOLEN_NS, c->stolen_ns);
+	put(e, places, COUNTER_RUNNABLE_NS, c->runnable_ns);
+	put(e, places, COUNTER_THROTTLED_NS, c->throttled_ns);
+}
+
+_Static_assert((int)COUNTER_PAUSE_NS - (int)COUNTER_LOCK_NS == WIRE_REASON_COUNT - 2 &&
+		       (int)BLOCKED_REASON_COUNT == WIRE_REASON_COUNT &&
+		       (int)BLOCKED_REASON_IO == WIRE_BLOCKED_IO,
+	       "reasons are in the order of the wire");
+
+void translate_states(struct event *e, const struct wire_states *s)
+{
+	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
+
+	translate_counters(e, COUNTERS_OF_THREAD, &s->counters);
+	put(e, places, COUNTER_BLOCKED_NS, s->blocked_ns);
+	for (int i = WIRE_BLOCKED_OTHER + 1; i < WIRE_REASON_COUNT; i++)
+		put(e, places, (enum counter)(COUNTER_LOCK_NS + i - 1), s->reason_ns[i]);
 }

@@ -11,6 +11,7 @@ struct ids;
 struct log_writer;
 struct wire_counters;
 struct wire_head;
+struct wire_states;
 
 /* Where everything goes; all are lent. */
 struct translate_to {
@@ -26,6 +27,7 @@ void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id
 			   const struct wire_head *h);
 /* Writes it, unless its thread has no number. */
 void translate_event_put(struct translate_to *to, const struct event *e);
-/* Into three fields, one after the other, the first of which is given, and into one more. */
-void translate_counters(struct event *e, unsigned first, unsigned throttled,
-			const struct wire_counters *c);
+/* Into the fields that the event has for the counters of its thread, or of one that it names. */
+void translate_counters(struct event *e, enum counters_of of, const struct wire_counters *c);
+/* The same, and why it was blocked. */
+void translate_states(struct event *e, const struct wire_states *s);

@@ -89,35 +89,14 @@ static void event_begin(struct translate *t, struct event *e, uint16_t id,
 	translate_event_begin(&t->to, e, id, h);
 }
 
-/* All counts of a thread, in the order of a sample. */
-static void states_put(union field_value *v, const struct wire_states *s)
-{
-	(v++)->u = s->counters.cpu_ns;
-	(v++)->u = s->counters.stolen_ns;
-	(v++)->u = s->counters.runnable_ns;
-	(v++)->u = s->blocked_ns;
-	(v++)->u = s->counters.throttled_ns;
-	for (int i = WIRE_BLOCKED_OTHER + 1; i < WIRE_REASON_COUNT; i++)
-		(v++)->u = s->reason_ns[i];
-}
-
-_Static_assert((int)THREAD_SAMPLE_THROTTLED_NS == THREAD_SAMPLE_BLOCKED_NS + 1 &&
-		       (int)THREAD_SAMPLE_LOCK_NS == THREAD_SAMPLE_BLOCKED_NS + 2 &&
-		       (int)THREAD_SAMPLE_PAUSE_NS ==
-			       THREAD_SAMPLE_LOCK_NS + WIRE_REASON_COUNT - 2 &&
-		       (int)THREAD_SAMPLE_FIELD_COUNT == THREAD_SAMPLE_PAUSE_NS + 1 &&
-		       (int)BLOCKED_REASON_COUNT == WIRE_REASON_COUNT &&
-		       (int)BLOCKED_REASON_IO == WIRE_BLOCKED_IO,
-	       "in the order of the wire");
-
 /* Counters of a thread that is not known are not counters of anybody. */
-static void owner_put(struct translate *t, struct event *e, unsigned owner, unsigned counters,
-		      unsigned throttled, const struct wire_lock *r)
+static void owner_put(struct translate *t, struct event *e, unsigned owner,
+		      const struct wire_lock *r)
 {
 	e->v[owner].u = ids_thread(t->to.ids, r->owner_tid, r->head.time_ns);
 	e->v[owner + 1].u = r->owner_source;
 	if (e->v[owner].u)
-		translate_counters(e, counters, throttled, &r->owner);
+		translate_counters(e, COUNTERS_OF_OWNER, &r->owner);
 }
 
 static void thread(struct translate *t, const void *record)
@@ -154,7 +133,7 @@ static void sample(struct translate *t, const void *record)
 		       "alike");
 	event_begin(t, &e, r->head.kind == WIRE_THREAD_END ? EVENT_THREAD_END : EVENT_THREAD_SAMPLE,
 		    &r->head);
-	states_put(e.v + THREAD_SAMPLE_CPU_NS, &r->self);
+	translate_states(&e, &r->self);
 	translate_event_put(&t->to, &e);
 	if (e.id == EVENT_THREAD_END)
 		ids_thread_ended(t->to.ids, r->head.tid, r->head.time_ns);
@@ -170,7 +149,7 @@ static void off_cpu(struct translate *t, const void *record)
 	e.v[OFF_CPU_OFF_NS].u = r->off_ns;
 	e.v[OFF_CPU_CPU_WAIT_NS].u = r->cpu_wait_ns;
 	e.v[OFF_CPU_THROTTLED_PART_NS].u = r->throttled_ns;
-	translate_counters(&e, OFF_CPU_CPU_NS, OFF_CPU_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	translate_event_put(&t->to, &e);
 }
 
@@ -198,7 +177,7 @@ static void span(struct translate *t, const void *record)
 	event_begin(t, &e, r->head.kind == WIRE_SPAN_BEGIN ? EVENT_SPAN_BEGIN : EVENT_THREAD_RENAME,
 		    &r->head);
 	e.v[SPAN_BEGIN_NAME].u = ids_string(t->to.ids, r->name, r->name_length, r->head.time_ns);
-	states_put(e.v + SPAN_BEGIN_CPU_NS, &r->self);
+	translate_states(&e, &r->self);
 	translate_event_put(&t->to, &e);
 }
 
@@ -208,7 +187,7 @@ static void span_end(struct translate *t, const void *record)
 	struct event e;
 
 	event_begin(t, &e, EVENT_SPAN_END, &r->head);
-	states_put(e.v + SPAN_END_CPU_NS, &r->self);
+	translate_states(&e, &r->self);
 	translate_event_put(&t->to, &e);
 }
 
@@ -234,17 +213,11 @@ static void monitor_enter(struct translate *t, const void *record)
 	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = ids_monitor(t->to.ids, r);
 	t->to.contended = true;
 	if (e.id == EVENT_MONITOR_CONTENDED_ENTERED) {
-		translate_counters(&e, MONITOR_CONTENDED_ENTERED_CPU_NS,
-				   MONITOR_CONTENDED_ENTERED_THROTTLED_NS, &r->self);
-		owner_put(t, &e, MONITOR_CONTENDED_ENTERED_OWNER,
-			  MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
-			  MONITOR_CONTENDED_ENTERED_OWNER_THROTTLED_NS, r);
+		translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
+		owner_put(t, &e, MONITOR_CONTENDED_ENTERED_OWNER, r);
 	} else {
-		translate_counters(&e, MONITOR_CONTENDED_ENTER_CPU_NS,
-				   MONITOR_CONTENDED_ENTER_THROTTLED_NS, &r->self);
-		owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER,
-			  MONITOR_CONTENDED_ENTER_OWNER_CPU_NS,
-			  MONITOR_CONTENDED_ENTER_OWNER_THROTTLED_NS, r);
+		translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
+		owner_put(t, &e, MONITOR_CONTENDED_ENTER_OWNER, r);
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING].u = r->owner_doing;
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING_NS].u = r->owner_doing_ns;
 		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chains_number(t->to.chains, r->stack);
@@ -261,10 +234,8 @@ static void monitor_owner_seen(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_MONITOR_OWNER_SEEN, &r->head);
 	e.v[MONITOR_OWNER_SEEN_LOCK].u = ids_monitor(t->to.ids, r);
-	translate_counters(&e, MONITOR_OWNER_SEEN_CPU_NS, MONITOR_OWNER_SEEN_THROTTLED_NS,
-			   &r->self);
-	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, MONITOR_OWNER_SEEN_OWNER_CPU_NS,
-		  MONITOR_OWNER_SEEN_OWNER_THROTTLED_NS, r);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
+	owner_put(t, &e, MONITOR_OWNER_SEEN_OWNER, r);
 	e.v[MONITOR_OWNER_SEEN_OWNER_DOING].u = r->owner_doing;
 	e.v[MONITOR_OWNER_SEEN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(t->to.chains, r->owner_stack);
@@ -282,10 +253,7 @@ static void monitor_exit(struct translate *t, const void *record)
 						      : EVENT_MONITOR_WAIT_END,
 		    &r->head);
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = ids_monitor(t->to.ids, r);
-	translate_counters(&e, MONITOR_CONTENDED_EXIT_CPU_NS,
-			   e.id == EVENT_MONITOR_WAIT_END ? MONITOR_WAIT_END_THROTTLED_NS
-							  : MONITOR_CONTENDED_EXIT_THROTTLED_NS,
-			   &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	if (e.id == EVENT_MONITOR_CONTENDED_EXIT)
 		e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(t->to.chains, r->stack);
 	translate_event_put(&t->to, &e);
@@ -299,8 +267,7 @@ static void monitor_wait(struct translate *t, const void *record)
 	event_begin(t, &e, EVENT_MONITOR_WAIT_BEGIN, &r->head);
 	e.v[MONITOR_WAIT_BEGIN_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
-	translate_counters(&e, MONITOR_WAIT_BEGIN_CPU_NS, MONITOR_WAIT_BEGIN_THROTTLED_NS,
-			   &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
 	translate_event_put(&t->to, &e);
 }
@@ -313,7 +280,7 @@ static void monitor_notify(struct translate *t, const void *record)
 	event_begin(t, &e, EVENT_MONITOR_NOTIFY, &r->head);
 	e.v[MONITOR_NOTIFY_LOCK].u = ids_monitor(t->to.ids, r);
 	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
-	translate_counters(&e, MONITOR_NOTIFY_CPU_NS, MONITOR_NOTIFY_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	translate_event_put(&t->to, &e);
 }
 
@@ -327,9 +294,8 @@ static void park_begin(struct translate *t, const void *record)
 	e.v[PARK_BEGIN_READERS].u = r->readers;
 	e.v[PARK_BEGIN_ABSOLUTE].u = !!(r->head.flags & WIRE_ABSOLUTE);
 	e.v[PARK_BEGIN_TIME].u = r->time;
-	translate_counters(&e, PARK_BEGIN_CPU_NS, PARK_BEGIN_THROTTLED_NS, &r->self);
-	owner_put(t, &e, PARK_BEGIN_OWNER, PARK_BEGIN_OWNER_CPU_NS, PARK_BEGIN_OWNER_THROTTLED_NS,
-		  r);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
+	owner_put(t, &e, PARK_BEGIN_OWNER, r);
 	e.v[PARK_BEGIN_OWNER_DOING].u = r->owner_doing;
 	e.v[PARK_BEGIN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[PARK_BEGIN_STACK].u = chains_number(t->to.chains, r->stack);
@@ -345,8 +311,8 @@ static void park_end(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_PARK_END, &r->head);
 	e.v[PARK_END_LOCK].u = ids_blocker(t->to.ids, r);
-	translate_counters(&e, PARK_END_CPU_NS, PARK_END_THROTTLED_NS, &r->self);
-	owner_put(t, &e, PARK_END_OWNER, PARK_END_OWNER_CPU_NS, PARK_END_OWNER_THROTTLED_NS, r);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
+	owner_put(t, &e, PARK_END_OWNER, r);
 	translate_event_put(&t->to, &e);
 }
 
@@ -357,7 +323,7 @@ static void unpark(struct translate *t, const void *record)
 
 	event_begin(t, &e, EVENT_UNPARK, &r->head);
 	e.v[UNPARK_TARGET].u = ids_thread(t->to.ids, r->target_tid, r->head.time_ns);
-	translate_counters(&e, UNPARK_CPU_NS, UNPARK_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[UNPARK_STACK].u = chains_number(t->to.chains, r->stack);
 	translate_event_put(&t->to, &e);
 }

@@ -77,17 +77,11 @@ static void entering(struct translate_to *to, const struct wire_exact *r, uint32
 		to, &e, enter ? EVENT_MONITOR_CONTENDED_ENTER : EVENT_MONITOR_CONTENDED_ENTERED,
 		&r->head);
 	e.v[MONITOR_CONTENDED_ENTER_LOCK].u = lock;
-	translate_counters(&e, MONITOR_CONTENDED_ENTER_CPU_NS,
-			   enter ? MONITOR_CONTENDED_ENTER_THROTTLED_NS
-				 : MONITOR_CONTENDED_ENTERED_THROTTLED_NS,
-			   &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_CONTENDED_ENTER_OWNER].u = ids_thread(to->ids, r->owner_tid, r->head.time_ns);
 	e.v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u = r->owner_source;
 	if (e.v[MONITOR_CONTENDED_ENTER_OWNER].u)
-		translate_counters(&e, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS,
-				   enter ? MONITOR_CONTENDED_ENTER_OWNER_THROTTLED_NS
-					 : MONITOR_CONTENDED_ENTERED_OWNER_THROTTLED_NS,
-				   &r->owner);
+		translate_counters(&e, COUNTERS_OF_OWNER, &r->owner);
 	if (enter) {
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING].u = r->owner_doing;
 		e.v[MONITOR_CONTENDED_ENTER_OWNER_DOING_NS].u = r->owner_doing_ns;
@@ -111,8 +105,7 @@ static void exited(struct translate_to *to, const struct wire_exact *r, uint32_t
 
 	translate_event_begin(to, &e, EVENT_MONITOR_CONTENDED_EXIT, &r->head);
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = lock;
-	translate_counters(&e, MONITOR_CONTENDED_EXIT_CPU_NS, MONITOR_CONTENDED_EXIT_THROTTLED_NS,
-			   &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_CONTENDED_EXIT_STACK].u = chains_number(to->chains, r->stack);
 	e.v[MONITOR_CONTENDED_EXIT_SEQUENCE].u = r->sequence;
 	e.v[MONITOR_CONTENDED_EXIT_HELD_NS].u = r->time;
@@ -129,8 +122,7 @@ static void wait_begin(struct translate_to *to, const struct wire_exact *r, uint
 	translate_event_begin(to, &e, EVENT_MONITOR_WAIT_BEGIN, &r->head);
 	e.v[MONITOR_WAIT_BEGIN_LOCK].u = lock;
 	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
-	translate_counters(&e, MONITOR_WAIT_BEGIN_CPU_NS, MONITOR_WAIT_BEGIN_THROTTLED_NS,
-			   &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(to->chains, r->stack);
 	translate_event_put(to, &e);
 }
@@ -141,7 +133,7 @@ static void wait_end(struct translate_to *to, const struct wire_exact *r, uint32
 
 	translate_event_begin(to, &e, EVENT_MONITOR_WAIT_END, &r->head);
 	e.v[MONITOR_WAIT_END_LOCK].u = lock;
-	translate_counters(&e, MONITOR_WAIT_END_CPU_NS, MONITOR_WAIT_END_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_WAIT_END_HOW].u = r->how < WAIT_END_COUNT ? r->how : WAIT_END_UNKNOWN;
 	translate_event_put(to, &e);
 }
@@ -153,7 +145,7 @@ static void notify(struct translate_to *to, const struct wire_exact *r, uint32_t
 	translate_event_begin(to, &e, EVENT_MONITOR_NOTIFY, &r->head);
 	e.v[MONITOR_NOTIFY_LOCK].u = lock;
 	e.v[MONITOR_NOTIFY_ALL].u = !!(r->head.flags & WIRE_NOTIFY_ALL);
-	translate_counters(&e, MONITOR_NOTIFY_CPU_NS, MONITOR_NOTIFY_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_NOTIFY_SEQUENCE].u = r->sequence;
 	e.v[MONITOR_NOTIFY_TARGET].u = ids_thread(to->ids, r->target, r->head.time_ns);
 	translate_event_put(to, &e);
@@ -325,12 +317,11 @@ static void park_begin(struct translate_to *to, const struct wire_exact *r)
 	e.v[PARK_BEGIN_READERS].u = r->readers;
 	e.v[PARK_BEGIN_ABSOLUTE].u = !!(r->head.flags & WIRE_ABSOLUTE);
 	e.v[PARK_BEGIN_TIME].u = r->time;
-	translate_counters(&e, PARK_BEGIN_CPU_NS, PARK_BEGIN_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[PARK_BEGIN_OWNER].u = ids_thread(to->ids, r->owner_tid, r->head.time_ns);
 	e.v[PARK_BEGIN_OWNER_SOURCE].u = r->owner_source;
 	if (e.v[PARK_BEGIN_OWNER].u)
-		translate_counters(&e, PARK_BEGIN_OWNER_CPU_NS, PARK_BEGIN_OWNER_THROTTLED_NS,
-				   &r->owner);
+		translate_counters(&e, COUNTERS_OF_OWNER, &r->owner);
 	e.v[PARK_BEGIN_OWNER_DOING].u = r->owner_doing;
 	e.v[PARK_BEGIN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[PARK_BEGIN_STACK].u = chains_number(to->chains, r->stack);
@@ -346,12 +337,11 @@ static void park_end(struct translate_to *to, const struct wire_exact *r)
 
 	translate_event_begin(to, &e, EVENT_PARK_END, &r->head);
 	e.v[PARK_END_LOCK].u = ids_blocker_exact(to->ids, r);
-	translate_counters(&e, PARK_END_CPU_NS, PARK_END_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[PARK_END_OWNER].u = ids_thread(to->ids, r->owner_tid, r->head.time_ns);
 	e.v[PARK_END_OWNER_SOURCE].u = r->owner_source;
 	if (e.v[PARK_END_OWNER].u)
-		translate_counters(&e, PARK_END_OWNER_CPU_NS, PARK_END_OWNER_THROTTLED_NS,
-				   &r->owner);
+		translate_counters(&e, COUNTERS_OF_OWNER, &r->owner);
 	e.v[PARK_END_SEQUENCE].u = r->sequence;
 	e.v[PARK_END_HOW].u = r->how < PARK_END_COUNT ? r->how : PARK_END_UNKNOWN;
 	e.v[PARK_END_BY].u = r->forward;
@@ -364,7 +354,7 @@ static void unpark(struct translate_to *to, const struct wire_exact *r)
 
 	translate_event_begin(to, &e, EVENT_UNPARK, &r->head);
 	e.v[UNPARK_TARGET].u = ids_thread(to->ids, r->target, r->head.time_ns);
-	translate_counters(&e, UNPARK_CPU_NS, UNPARK_THROTTLED_NS, &r->self);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[UNPARK_STACK].u = chains_number(to->chains, r->stack);
 	e.v[UNPARK_SEQUENCE].u = r->sequence;
 	translate_event_put(to, &e);

@@ -99,31 +99,18 @@ static void put_counters(struct chrome *c, const char *prefix, const struct trac
 	}
 }
 
-static struct track_counters owners_at(const struct event *e, unsigned first, unsigned throttled)
-{
-	struct track_counters k = {e->v[first].u, e->v[first + 1].u, e->v[first + 2].u,
-				   e->v[throttled].u, false};
-
-	k.known = k.cpu_ns || k.stolen_ns || k.runnable_ns;
-	return k;
-}
-
 /* What the owner did from this slice's begin to its end, if it is the same at both. */
 static void put_owners(struct chrome *c, const struct track_slice *s)
 {
 	struct track_counters from = {0}, to = {0}, k;
 	const struct event *b = s->begin, *e = s->end;
 
-	if (b->id == EVENT_MONITOR_CONTENDED_ENTER && e->id == EVENT_MONITOR_CONTENDED_ENTERED &&
-	    b->v[MONITOR_CONTENDED_ENTER_OWNER].u == e->v[MONITOR_CONTENDED_ENTERED_OWNER].u) {
-		from = owners_at(b, MONITOR_CONTENDED_ENTER_OWNER_CPU_NS,
-				 MONITOR_CONTENDED_ENTER_OWNER_THROTTLED_NS);
-		to = owners_at(e, MONITOR_CONTENDED_ENTERED_OWNER_CPU_NS,
-			       MONITOR_CONTENDED_ENTERED_OWNER_THROTTLED_NS);
-	} else if (b->id == EVENT_PARK_BEGIN && e->id == EVENT_PARK_END &&
-		   b->v[PARK_BEGIN_OWNER].u == e->v[PARK_END_OWNER].u) {
-		from = owners_at(b, PARK_BEGIN_OWNER_CPU_NS, PARK_BEGIN_OWNER_THROTTLED_NS);
-		to = owners_at(e, PARK_END_OWNER_CPU_NS, PARK_END_OWNER_THROTTLED_NS);
+	if ((b->id == EVENT_MONITOR_CONTENDED_ENTER && e->id == EVENT_MONITOR_CONTENDED_ENTERED &&
+	     b->v[MONITOR_CONTENDED_ENTER_OWNER].u == e->v[MONITOR_CONTENDED_ENTERED_OWNER].u) ||
+	    (b->id == EVENT_PARK_BEGIN && e->id == EVENT_PARK_END &&
+	     b->v[PARK_BEGIN_OWNER].u == e->v[PARK_END_OWNER].u)) {
+		from = track_counters_of(b, COUNTERS_OF_OWNER);
+		to = track_counters_of(e, COUNTERS_OF_OWNER);
 	}
 	k = counters_since(&from, &to);
 	put_counters(c, "owner_", &k, growth(b->time_ns, e->time_ns));
