@@ -4,18 +4,17 @@
 
 #include "bpf/lib/thread.bpf.h"
 
-/* markWord, 64 bit: unlocked is 01 in the low two bits; 31 bits of hash, from bit 8 on to JDK 23,
- * from bit 11 on since JDK 24. */
+/* markWord, 64 bit: unlocked is 01 in the low two bits, in JDK 11 to 25. Where the hash is differs:
+ * it is in the layout. */
 #define MARK_LOCK_MASK 3
 #define MARK_UNLOCKED 1
-#define MARK_HASH_MASK 0x7fffffff
 
 #define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known */
 
 static __always_inline __u32 mark_hash(__u64 mark)
 {
 	return (mark & MARK_LOCK_MASK) == MARK_UNLOCKED
-		       ? mark >> (layout.mark_hash_shift & 63) & MARK_HASH_MASK
+		       ? mark >> (layout.mark_hash_shift & 63) & layout.mark_hash_mask
 		       : 0;
 }
 
@@ -159,8 +158,8 @@ static __always_inline __u32 owner_tid(__u64 word, __u32 *ret_source)
 	*ret_source = WIRE_OWNER_NONE;
 	if (!word)
 		return 0;
-	/* Since JDK 24 the word is a thread's id, which no map has: it is not looked for. */
-	if (layout.mon_owner_is_id) {
+	/* A thread's id (JDK 24 on), which no map has, or unknown: it is not looked for. */
+	if (!layout.mon_owner_is_address) {
 		*ret_source = WIRE_OWNER_UNRESOLVED;
 		return 0;
 	}

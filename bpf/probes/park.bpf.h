@@ -3,9 +3,6 @@
 
 #include "bpf/lib/stack.bpf.h"
 
-#define RRWL_SHARED_SHIFT                                                                          \
-	16 /* ReentrantReadWriteLock.Sync: read holds in the upper half of state */
-
 static __always_inline __u64 blocker_read(struct thread_state *t)
 {
 	__u64 java_thread, oop;
@@ -30,6 +27,15 @@ static __always_inline __u32 thread_object_tid(__u64 oop)
 	return java_thread_tid(read_u64(oop + layout.thread_eetop));
 }
 
+/* How many holds readers have of a ReentrantReadWriteLock. */
+static __always_inline __u32 reader_holds(__u64 object)
+{
+	__u64 at = object + layout.rrwl_state;
+	__u64 state = layout.rrwl_state_long ? read_u64(at) : read_u32(at);
+
+	return state >> (layout.rrwl_shared_shift & 63);
+}
+
 /* Who holds it, as far as java.util.concurrent's own fields tell. Never a guess: 0 when they do
  * not. */
 static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret_source,
@@ -49,9 +55,14 @@ static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret
 		return tid;
 	}
 	*ret_source = WIRE_OWNER_NONE;
-	if (!(flags & WIRE_CLASS_RRWL) || layout.aqs_state < 0 || layout.rrwl_first_reader < 0)
+	if (!(flags & WIRE_CLASS_RRWL) || layout.rrwl_first_reader < 0)
 		return 0;
-	*ret_readers = read_u32(object + layout.aqs_state) >> RRWL_SHARED_SHIFT;
+	/* Readers may hold it, and cannot be seen. */
+	if (layout.rrwl_state < 0) {
+		*ret_source = WIRE_OWNER_UNKNOWN;
+		return 0;
+	}
+	*ret_readers = reader_holds(object);
 	if (!*ret_readers)
 		return 0;
 	/* Not null: a thread that has held a read lock since the count was last zero. */

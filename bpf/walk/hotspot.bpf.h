@@ -3,7 +3,15 @@
 #pragma once
 
 /*
- * How a stack of HotSpot (JDK 17, x86-64) is walked from outside
+ * How a stack of HotSpot (x86-64) is walked from outside
+ *
+ * What differs by version (offsets, slots of interpreted frames) is in WIRE_CODE_FIELDS, which user
+ * space fills from the version's table (user/jvm/layout/versions). The constants here are the same
+ * in JDK 11 to 25: the segment map's bytes, the words of a compiled frame below its sp, the return
+ * address below an anchor's sp, InvocationEntryBci (-1), JavaFrameAnchor's three words. Two kinds
+ * of reads are 17's, and 25 has others: an nmethod by the vtable at the begin of its blob (25: a
+ * byte that says the kind), and deoptimization handlers, begin and entry of the code as addresses
+ * (25: offsets). Only versions that have them as 17 get a table of code, and are walked.
  *
  * Where to begin. A thread that is in the VM, in native code or blocked has left its Java code
  * through a frame anchor (JavaThread::_anchor): sp, pc and fp of its last Java frame. A thread that
@@ -487,7 +495,8 @@ HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
 }
 
 /*
- * How much of an interrupted compiled method's frame is there. Prologues of C1 and C2 (JDK 17):
+ * How much of an interrupted compiled method's frame is there. Prologues of C1 and C2 (JDK 17; 21
+ * and 25 add an entry barrier after the frame is whole):
  * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp; of native
  * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
  * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;

@@ -33,9 +33,10 @@ struct wire_java_thread {
 	F(__s32, mon_header, monitor_header)                                                       \
 	F(__s32, mon_object, monitor_object)                                                       \
 	F(__s32, mon_owner, monitor_owner)                                                         \
-	F(__u32, mon_owner_is_id, monitor_owner_is_id)                                             \
+	F(__u32, mon_owner_is_address, monitor_owner_is_address)                                   \
 	F(__s32, oop_mark, oop_mark)                                                               \
 	F(__u32, mark_hash_shift, mark_hash_shift)                                                 \
+	F(__u32, mark_hash_mask, mark_hash_mask)                                                   \
 	F(__s32, oop_klass, oop_klass)                                                             \
 	F(__s32, klass_name, klass_name)                                                           \
 	F(__s32, symbol_length, symbol_length)                                                     \
@@ -43,7 +44,9 @@ struct wire_java_thread {
 	F(__s32, thread_park_blocker, thread_park_blocker)                                         \
 	F(__s32, thread_eetop, thread_eetop)                                                       \
 	F(__s32, aos_owner, aos_owner)                                                             \
-	F(__s32, aqs_state, aqs_state)                                                             \
+	F(__s32, rrwl_state, rrwl_state)                                                           \
+	F(__u32, rrwl_shared_shift, rrwl_shared_shift)                                             \
+	F(__u32, rrwl_state_long, rrwl_state_long)                                                 \
 	F(__s32, rrwl_first_reader, rrwl_first_reader)                                             \
 	F(__s32, aos_super_check, aos_super_check_offset)                                          \
 	F(__s32, rrwl_super_check, rrwl_sync_super_check_offset)                                   \

@@ -708,6 +708,8 @@ static int cmd_state(const struct fields *f, char *answer)
 	if (!l)
 		return say(answer, "err no such lock");
 	fake_put_u32(*l->handle, AQS_STATE, (uint32_t)strtoul(f->v[2], NULL, 0));
+	if (fake_object_class(*l->handle) == vm.classes[CLASS_RRWL]) /* where JDK 25 has it */
+		fake_put_u64(*l->handle, AQLS_STATE, strtoul(f->v[2], NULL, 0));
 	return say(answer, "ok");
 }
 
@@ -749,7 +751,7 @@ static void vm_init(bool narrow, bool late_juc)
 	vm.use_g1 = true;
 	vm.release = "17.0.99+1-fake";
 	vm.info = "Fake 64-Bit Server VM (17.0.99+1-fake) for linux-amd64 JRE (17.0.99+1-fake)";
-	vm.major = 17;
+	vm.major = FAKE_MAJOR;
 	vm.security = 99;
 	vm.build = 1;
 	vm.threads = fake_c_heap(sizeof(*vm.threads));
@@ -769,6 +771,7 @@ int fake_main(int argc, char **argv)
 	}
 	vm_init(narrow, late_juc);
 	fake_flags_init(argc, argv);
+	fake_tables_init(argc, argv);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("ok %d %ld\n", (int)getpid(), syscall(SYS_gettid));
 	while (fgets(line, sizeof(line), stdin)) {

@@ -16,9 +16,11 @@
 
 /* Since JDK 24 a monitor's owner is a thread's id, and the hash is further up in the mark word. */
 #ifdef FAKE_JDK24
+#define FAKE_MAJOR 24
 #define FAKE_HASH_SHIFT 11
 #define FAKE_OWNER_TYPE "int64_t"
 #else
+#define FAKE_MAJOR 17
 #define FAKE_HASH_SHIFT 8
 #define FAKE_OWNER_TYPE NULL
 #endif
@@ -126,6 +128,7 @@ enum fake_class { /* made before main's first command, except the last ones: see
 		  CLASS_THREAD,
 		  CLASS_AOS,
 		  CLASS_AQS,
+		  CLASS_AQLS, /* ReentrantReadWriteLock's superclass */
 		  CLASS_REENTRANT,
 		  CLASS_RRWL,
 		  CLASS_COUNT,
@@ -146,6 +149,8 @@ enum {
 	AOS_BYTES = 32,
 	AQS_STATE = 36,
 	AQS_BYTES = 40,
+	AQLS_STATE = 40,
+	AQLS_BYTES = 48,
 	RRWL_FIRST_READER = 48,
 	RRWL_BYTES = 56,
 };
@@ -177,6 +182,7 @@ void fake_heap_init(bool narrow, bool late_juc);
  * --no-flag-origin: vmStructs do not have JVMFlag::_flags.
  */
 void fake_flags_init(int argc, char **argv);
+void fake_tables_init(int argc, char **argv);
 void fake_load_juc(void);
 struct symbol *fake_symbol(const char *text);
 struct klass *fake_class(const char *name, struct klass *super, uint32_t bytes);

@@ -105,6 +105,12 @@ static const struct java_field aqs_fields[] = {
 	{"state", "J", 888, true},
 	{"state", "I", AQS_STATE, false},
 };
+#ifdef FAKE_JDK24
+static const struct java_field aqls_fields[] = {
+	{"state", "I", AQS_STATE, false},
+	{"state", "J", AQLS_STATE, false},
+};
+#endif
 static const struct java_field rrwl_fields[] = {
 	{"firstReader", "Ljava/lang/Thread;", RRWL_FIRST_READER, false},
 };
@@ -174,8 +180,15 @@ void fake_load_juc(void)
 	FIELDS(CLASS_AQS, aqs_fields);
 	c[CLASS_REENTRANT] =
 		fake_class("java/util/concurrent/locks/ReentrantLock$NonfairSync", c[CLASS_AQS], 0);
+#ifdef FAKE_JDK24
+	c[CLASS_AQLS] = fake_class("java/util/concurrent/locks/AbstractQueuedLongSynchronizer",
+				   c[CLASS_AOS], AQLS_BYTES);
+	FIELDS(CLASS_AQLS, aqls_fields);
+#else
+	c[CLASS_AQLS] = c[CLASS_AQS];
+#endif
 	c[CLASS_RRWL] = fake_class("java/util/concurrent/locks/ReentrantReadWriteLock$Sync",
-				   c[CLASS_AQS], RRWL_BYTES);
+				   c[CLASS_AQLS], RRWL_BYTES);
 	FIELDS(CLASS_RRWL, rrwl_fields);
 }
 

@@ -2,6 +2,8 @@
  * ordered differently. */
 #include "fakejvm.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct struct_entry {
@@ -177,11 +179,32 @@ __attribute__((constructor)) static void ints_fill(void)
 		ints[i].value = fake_field_slots[i];
 }
 
-static void hide_flag_origin(void)
+/* A field, TYPE::NAME, or a constant of this name: the tables do not have it any more. */
+static void hide(const char *what)
 {
-	for (struct struct_entry *e = structs; e->field; e++)
-		if (!strcmp(e->type ? e->type : "", "JVMFlag") && !strcmp(e->field, "_flags"))
+	char both[256];
+
+	for (struct struct_entry *e = structs; e->field; e++) {
+		snprintf(both, sizeof(both), "%s::%s", e->type ? e->type : "", e->field);
+		if (!strcmp(both, what))
 			e->field = "_hidden";
+	}
+	for (struct long_entry *e = longs; e->name; e++)
+		if (!strcmp(e->name, what))
+			e->name = "_hidden";
+}
+
+/* --major=N: of the version; --hide=NAME, as often as wanted. */
+void fake_tables_init(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!strncmp(argv[i], "--major=", 8))
+			vm.major = atoi(argv[i] + 8);
+		if (!strncmp(argv[i], "--hide=", 7))
+			hide(argv[i] + 7);
+		if (!strcmp(argv[i], "--no-flag-origin"))
+			hide("JVMFlag::_flags");
+	}
 }
 
 static bool is_given(int argc, char **argv, const char *option)
@@ -213,8 +236,6 @@ void fake_flags_init(int argc, char **argv)
 	memcpy(vm.flags, flags, sizeof(flags));
 	vm.flag_count = sizeof(flags) / sizeof(*flags);
 	vm.monitor_probes = on || is_given(argc, argv, "--flag-left");
-	if (is_given(argc, argv, "--no-flag-origin"))
-		hide_flag_origin();
 }
 
 #define EXPORT __attribute__((visibility("default")))

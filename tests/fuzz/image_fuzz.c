@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "jvm/jvm_state.h"
 #include "jvm/layout/klass.h"
+#include "jvm/layout/versions/versions.h"
 
 #define STRETCHES_MAX 512
 #define HEAD_BYTES (VMSYM_COUNT * sizeof(uint64_t))
@@ -105,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct sparse image; /* large */
 	static struct jvm j;
 	struct flag_table flags;
+	const struct jdk_version *version = data[0] & 4 ? &jdk_25 : &jdk_17;
 	const char *missing = NULL;
 	int err = 0;
 
@@ -116,12 +118,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		flags_check(&j, &flags);
 		flag_table_free(&flags);
 	}
-	if (code_layout_load(j.vms, &j.code, &missing))
+	if (code_layout_load(j.vms, jdk_17.code, &j.code, &missing))
 		ENSURE(missing);
 	else
 		code_layout_refresh(&j.mem, j.vms, &j.code);
 	missing = NULL;
-	if (layout_load(j.vms, &j.layout, &j.source, &missing)) {
+	if (layout_load(j.vms, &version->layout, &j.layout, &j.source, &missing)) {
 		ENSURE(missing);
 	} else {
 		for (int i = 0; i < 2 && err >= 0; i++)

@@ -33,10 +33,11 @@ static int bytes_read(const struct mem *m, uint64_t addr, void *ret, size_t len)
 static void lines_fuzz(const uint8_t *data, size_t size)
 {
 	for (uint32_t bci = 0; bci < 70; bci += 3) {
+		const struct line_table t = {data, size, bci & 1};
 		uint32_t line;
 		size_t used;
 
-		if (!scopes_line(data, size, bci * bci, &line, &used))
+		if (!scopes_line(&t, bci * bci, &line, &used))
 			ENSURE(used && used <= size && line <= UINT16_MAX && !data[used - 1]);
 	}
 }

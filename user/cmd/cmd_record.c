@@ -339,6 +339,7 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 
 static void tell_begin(const struct options *o, const struct recorder *r)
 {
+	struct jvm_support support;
 	char missing[1024];
 
 	if (o->recorder.flight.keep_ns)
@@ -351,12 +352,10 @@ static void tell_begin(const struct options *o, const struct recorder *r)
 	if (recorder_hooks_unused(r))
 		msg_warning("this JVM is patched, but its stock probes are used: %s",
 			    recorder_hooks_unused(r));
-	if (recorder_stacks_missing(r))
-		msg_warning("call chains are missing: the code of this JVM is not laid out "
-			    "as spoor knows it (OpenJDK 17): %s",
-			    recorder_stacks_missing(r));
-	if (recorder_owners_missing(r))
-		msg_warning("%s", recorder_owners_missing(r));
+	recorder_support(r, &support);
+	for (int i = 0; i < JVM_LIMIT_COUNT; i++)
+		if (*support.text[i])
+			msg_warning("%s", support.text[i]);
 	if (recorder_monitor_missing(r))
 		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
 	if (recorder_flag_left(r))

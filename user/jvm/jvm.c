@@ -159,6 +159,36 @@ static int memory_open(struct jvm *j, char **ret_why)
 	return 0;
 }
 
+static void support_of(const struct jvm *j, const char *missing, struct jvm_support *ret)
+{
+	const struct support_facts facts = {
+		.major = j->major,
+		.version = j->version,
+		.layout = &j->layout,
+		.code_missing = j->code_missing,
+		.missing = missing,
+	};
+
+	support_find(&facts, ret);
+}
+
+static void refused(const struct jvm *j, char **ret_why)
+{
+	struct jvm_support s;
+
+	support_of(j, j->missing ? j->missing : "a part of vmStructs", &s);
+	why(ret_why, -ENOTSUP, "the JVM in process %d cannot be recorded: %s", (int)j->pid,
+	    s.text[JVM_LIMIT_VERSION]);
+}
+
+void jvm_support(const struct jvm *j, struct jvm_support *ret)
+{
+	if (j->vms)
+		support_of(j, NULL, ret);
+	else
+		*ret = (struct jvm_support){.level = JVM_FULL};
+}
+
 int jvm_open(pid_t pid, struct jvm **ret, char **ret_why)
 {
 	struct jvm *j = calloc(1, sizeof(*j));
@@ -182,10 +212,7 @@ int jvm_open(pid_t pid, struct jvm **ret, char **ret_why)
 	if (err == -ESRCH)
 		ended(pid, ret_why);
 	else if (err == -ENOTSUP)
-		why(ret_why, err,
-		    "the JVM in process %d has a layout that spoor does not know: it lacks %s "
-		    "(known are OpenJDK 17 to 25)",
-		    (int)pid, j->missing ? j->missing : "a part of vmStructs");
+		refused(j, ret_why);
 	else if (err < 0)
 		other(pid, err, ret_why);
 	if (err < 0)
@@ -280,6 +307,28 @@ const struct jvm_layout *jvm_layout(const struct jvm *j)
 	return &j->layout;
 }
 
+static void version_find(struct jvm *j)
+{
+	uint64_t at;
+
+	/* VERSION_FEATURE, from the build on (share/runtime/vm_version.cpp, 11 to 25). */
+	if (vmstructs_address(j->vms, "Abstract_VM_Version", "_vm_major_version", &at) ||
+	    mem_u32(&j->mem, at, &j->major))
+		j->major = 0;
+	j->version = jdk_version_find(j->major);
+}
+
+/* Without call chains a JVM is still worth looking at. */
+static void code_load(struct jvm *j)
+{
+	const struct code_rules *rules = j->version ? j->version->code : NULL;
+	const char *missing = "spoor has no table of this version's code";
+
+	if (rules && !code_layout_load(j->vms, rules, &j->code, &missing))
+		missing = NULL;
+	j->code_missing = missing;
+}
+
 /*
  * The dynamic loader maps libjvm.so before it relocates it, and a table that is being relocated
  * ends early. The launcher loads it in its only thread and runs the VM in a second one: one thread,
@@ -287,8 +336,8 @@ const struct jvm_layout *jvm_layout(const struct jvm *j)
  */
 static int tables_load(struct jvm *j)
 {
+	static const struct layout_rules none;
 	struct process_stat stat;
-	const char *missing;
 	int err = process_stat(j->pid, &stat);
 
 	if (err || stat.threads < 2)
@@ -298,7 +347,9 @@ static int tables_load(struct jvm *j)
 		j->missing = "readable tables";
 		return err == -EPROTO || err == -EFAULT ? -ENOTSUP : err;
 	}
-	err = layout_load(j->vms, &j->layout, &j->source, &j->missing);
+	version_find(j);
+	err = layout_load(j->vms, j->version ? &j->version->layout : &none, &j->layout, &j->source,
+			  &j->missing);
 	if (!err)
 		err = flag_table_load(&j->mem, j->vms, &j->flags);
 	if (err == -ENOTSUP && !j->missing)
@@ -308,16 +359,13 @@ static int tables_load(struct jvm *j)
 		j->vms = NULL;
 		return err;
 	}
-	/* Without call chains a JVM is still worth looking at. */
-	if (!code_layout_load(j->vms, &j->code, &missing))
-		missing = NULL;
-	j->code_missing = missing;
+	code_load(j);
 	return 0;
 }
 
 int jvm_layout_refresh(struct jvm *j)
 {
-	bool oops = false, klass = false, compact = false;
+	bool oops = false, klass = false, compact = false, table = false;
 	int err = j->vms ? 0 : tables_load(j);
 
 	if (err)
@@ -330,10 +378,14 @@ int jvm_layout_refresh(struct jvm *j)
 		flag_bool(&j->mem, &j->flags, "UseCompactObjectHeaders", &compact);
 		if (err == -ESRCH)
 			return err;
-		j->missing = "an object header of its own for the class "
+		j->missing = "a class pointer in its objects' headers "
 			     "(-XX:+UseCompactObjectHeaders is on)";
 		if (compact)
 			return -ENOTSUP;
+		flag_bool(&j->mem, &j->flags, "UseObjectMonitorTable", &table);
+		j->layout.monitor_table = table;
+		if (table)
+			j->layout.mark_hash_mask = 0;
 	}
 	return layout_refresh(&j->mem, &j->source, oops, klass, &j->layout);
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/versions/support.h"
 #include "jvm/target/redact.h"
 
 struct jvm;
@@ -45,6 +46,10 @@ const struct jvm_layout *jvm_layout(const struct jvm *j);
 /* Reads what was not there yet (heap bases, Java classes). 1: something new, 0: nothing, or
  * negative errno. */
 int jvm_layout_refresh(struct jvm *j);
+
+/* What spoor can record of it; final once jvm_layout()->ready, but for classes that are loaded
+ * later. One that is refused is not opened: the words are those of jvm_open(). */
+void jvm_support(const struct jvm *j, struct jvm_support *ret);
 
 /* --- code -------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "jvm/layout/code_layout.h"
 #include "jvm/layout/flags.h"
 #include "jvm/layout/layout.h"
+#include "jvm/layout/versions/versions.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/target/libjvm.h"
 #include "jvm/target/mem.h"
@@ -22,6 +23,8 @@ struct jvm {
 	int file;                      /* of libjvm.so; -1: not opened yet */
 	struct parser *parser;
 	struct vmstructs *vms; /* NULL: not relocated yet */
+	uint32_t major;                    /* the feature release; 0: not known */
+	const struct jdk_version *version; /* NULL: there is no table for it */
 	struct flag_table flags;
 	struct layout_source source;
 	struct jvm_layout layout;

@@ -80,10 +80,9 @@ size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
 }
 
 /*
- * The length of an array follows its class pointer, the bytes follow the length. (JDK 17: 12 and 16
- * with a compressed class pointer, 16 and 24 without: there the start is aligned to 8; from 23 on,
- * JDK-8139457, it is not.) What cannot be known from vmStructs is decided by the length: see
- * text_read.
+ * The length of an array follows its class pointer, the bytes follow the length: at 12 and 16 with
+ * a compressed class pointer, in all versions; at 16 and 20 without one, or at 16 and 24 where the
+ * bytes are aligned, which vmStructs does not say. 0: not known.
  */
 static uint32_t array_length_at(const struct jvm_layout *l)
 {
@@ -94,7 +93,9 @@ static uint32_t array_data_at(const struct jvm_layout *l)
 {
 	uint32_t at = array_length_at(l) + 4;
 
-	return l->monitor_owner_is_id ? at : (at + 7) & ~7u;
+	if (l->array_data == ARRAY_DATA_UNKNOWN && at & 7)
+		return 0;
+	return l->array_data == ARRAY_DATA_PACKED ? at : (at + 7) & ~7u;
 }
 
 static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t array, uint8_t coder,
@@ -104,8 +105,8 @@ static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t a
 		uint8_t latin1[UNITS_MAX * 2];
 		uint16_t utf16[UNITS_MAX];
 	} text;
-	uint32_t length;
-	int err = mem_u32(m, array + array_length_at(l), &length);
+	uint32_t length, data = array_data_at(l);
+	int err = data ? mem_u32(m, array + array_length_at(l), &length) : -ENOTSUP;
 
 	if (!err && length > STRING_MAX)
 		err = -EPROTO;
@@ -113,7 +114,7 @@ static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t a
 		return err;
 	if (length > (coder ? sizeof(text) : UNITS_MAX))
 		length = coder ? sizeof(text) : UNITS_MAX;
-	err = m->read(m, array + array_data_at(l), &text, length);
+	err = m->read(m, array + data, &text, length);
 	if (err)
 		return err;
 	if (coder)

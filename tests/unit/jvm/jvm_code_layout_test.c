@@ -22,7 +22,7 @@ static void layout_of_17_is_known(void **state)
 
 	(void)state;
 	assert_non_null(v);
-	assert_int_equal(code_layout_load(v, &l, &missing), 0);
+	assert_int_equal(code_layout_load(v, jdk_17.code, &l, &missing), 0);
 	assert_int_equal(l.heap_block_size, 16);
 	assert_int_equal(l.block_used, 8);
 	assert_int_equal(l.nmethod_scopes_data, 120);
@@ -49,7 +49,7 @@ static void refused(const struct image_field *f)
 	const char *missing = NULL;
 
 	assert_non_null(v);
-	assert_int_equal(code_layout_load(v, &l, &missing), -ENOTSUP);
+	assert_int_equal(code_layout_load(v, jdk_17.code, &l, &missing), -ENOTSUP);
 	assert_non_null(missing);
 	assert_int_equal(l.heap_block_size, 77);
 	vmstructs_free(v);
@@ -99,7 +99,7 @@ static void each_size_and_constant_is_needed(void **state)
 		types[n].name = "Gone";
 		v = code_image_tables(&image, code_fields_17, types, code_ints_17);
 		missing = NULL;
-		assert_int_equal(code_layout_load(v, &l, &missing), -ENOTSUP);
+		assert_int_equal(code_layout_load(v, jdk_17.code, &l, &missing), -ENOTSUP);
 		assert_non_null(missing);
 		vmstructs_free(v);
 	}
@@ -112,7 +112,7 @@ static void each_size_and_constant_is_needed(void **state)
 				ints[n].value = 0x10000;
 			v = code_image_tables(&image, code_fields_17, code_types_17, ints);
 			missing = NULL;
-			assert_int_equal(code_layout_load(v, &l, &missing), -ENOTSUP);
+			assert_int_equal(code_layout_load(v, jdk_17.code, &l, &missing), -ENOTSUP);
 			assert_string_equal(missing, code_ints_17[n].name);
 			vmstructs_free(v);
 		}
@@ -126,7 +126,7 @@ static struct vmstructs *target_fill(struct code_layout *l)
 	const char *missing;
 
 	assert_non_null(v);
-	assert_int_equal(code_layout_load(v, l, &missing), 0);
+	assert_int_equal(code_layout_load(v, jdk_17.code, l, &missing), 0);
 	code_image_vtables(&image);
 	return v;
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "jvm/layout/versions/versions.h"
 #include "jvm_code_image.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -28,7 +29,7 @@ static struct vmstructs *target_fill(struct code_layout *l, uint64_t method_vtab
 	const char *missing;
 
 	assert_non_null(v);
-	assert_int_equal(code_layout_load(v, l, &missing), 0);
+	assert_int_equal(code_layout_load(v, jdk_17.code, l, &missing), 0);
 	assert_true(code_vtables_possible(v));
 	code_image_vtables(&image);
 	code_image_heaps(&image);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "jvm/layout/unsigned5.h"
 #include "jvm_image.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -235,14 +236,14 @@ static void unsigned5_is_read(void **state)
 	for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
 		size_t at = 0, len = number_put(bytes, numbers[n]);
 
-		assert_true(unsigned5_read(bytes, len, &at, &value));
+		assert_true(unsigned5_read(bytes, len, &at, 1, &value));
 		assert_int_equal(at, len);
 		assert_true(value == numbers[n]);
 		at = 0;
-		assert_false(unsigned5_read(bytes, len - 1, &at, &value));
+		assert_false(unsigned5_read(bytes, len - 1, &at, 1, &value));
 	}
 	bytes[0] = 0;
-	assert_false(unsigned5_read(bytes, 1, &(size_t){0}, &value));
+	assert_false(unsigned5_read(bytes, 1, &(size_t){0}, 1, &value));
 }
 
 static void only_new_classes_are_looked_at(void **state)

@@ -114,14 +114,16 @@ static void layout_of_17_is_known(void **state)
 	const char *missing = NULL;
 
 	(void)state;
-	assert_int_equal(layout_load(v, &l, &s, &missing), 0);
+	assert_int_equal(layout_load(v, &jdk_17.layout, &l, &s, &missing), 0);
 	assert_int_equal(l.java_thread_osthread, 560);
 	assert_int_equal(l.monitor_owner, 64);
 	assert_true(l.java_thread_list == VARIABLES + LIST);
 	assert_int_equal(l.thread_name, -1);
 	assert_int_equal(l.aos_owner, -1);
 	assert_int_equal(l.mark_hash_shift, 8);
-	assert_false(l.ready || l.monitor_owner_is_id);
+	assert_int_equal(l.mark_hash_mask, 0x7fffffff);
+	assert_int_equal(l.array_data, ARRAY_DATA_ALIGNED);
+	assert_true(!l.ready && l.monitor_owner_is_address);
 	vmstructs_free(v);
 }
 
@@ -138,7 +140,7 @@ static void each_part_that_is_missing_is_named(void **state)
 		memcpy(f, fields_17, without * sizeof(*f));
 		memcpy(f + without, fields_17 + without + 1, (FIELDS - without - 1) * sizeof(*f));
 		v = vmstructs_of(f);
-		assert_int_equal(layout_load(v, &l, &s, &missing), -ENOTSUP);
+		assert_int_equal(layout_load(v, &jdk_17.layout, &l, &s, &missing), -ENOTSUP);
 		assert_non_null(missing);
 		vmstructs_free(v);
 	}
@@ -156,9 +158,68 @@ static void oops_instead_of_handles_are_refused(void **state)
 	memcpy(f, fields_17, sizeof(f));
 	f[3].type_string = "oop";
 	v = vmstructs_of(f);
-	assert_int_equal(layout_load(v, &l, &s, &missing), -ENOTSUP);
+	assert_int_equal(layout_load(v, &jdk_17.layout, &l, &s, &missing), -ENOTSUP);
 	assert_non_null(strstr(missing, "_threadObj"));
 	vmstructs_free(v);
+}
+
+/* vmStructs as 17's, but for one thing; rules NULL: those of no version. */
+static struct jvm_layout layout_with(const char *owner_type, const struct image_value *longs,
+				     const struct layout_rules *rules)
+{
+	static const struct layout_rules none;
+	struct image_field f[FIELDS];
+	uint64_t symbols[VMSYM_COUNT];
+	const char *missing;
+	struct layout_source s;
+	struct jvm_layout l;
+	struct vmstructs *v;
+
+	memcpy(f, fields_17, sizeof(f));
+	for (size_t i = 0; i < FIELDS - 1; i++)
+		if (!strcmp(f[i].name, "_owner"))
+			f[i].type_string = owner_type;
+	image_clear(&image);
+	image_tables(&image, f, types_17, ints_17, longs, symbols);
+	assert_int_equal(vmstructs_load(&image.mem, symbols, &v), 0);
+	assert_int_equal(layout_load(v, rules ? rules : &none, &l, &s, &missing), 0);
+	vmstructs_free(v);
+	return l;
+}
+
+static void what_vmstructs_says_is_preferred(void **state)
+{
+	static const struct image_value eleven[] = {{"markWord::hash_shift", 11}, {NULL, 0}};
+	static const struct image_value strange[] = {{"markWord::hash_shift", 60}, {NULL, 0}};
+	static const struct image_value nothing[] = {{NULL, 0}};
+	struct jvm_layout l;
+
+	(void)state;
+	l = layout_with("int64_t", eleven, &jdk_17.layout);
+	assert_int_equal(l.owner_word, OWNER_WORD_ID);
+	assert_false(l.monitor_owner_is_address);
+	assert_int_equal(l.mark_hash_shift, 11);
+	l = layout_with("void*", nothing, &jdk_25.layout);
+	assert_true(l.monitor_owner_is_address);
+	assert_int_equal(l.mark_hash_shift, 11);
+	l = layout_with("narrowThing", strange, &jdk_17.layout);
+	assert_int_equal(l.owner_word, OWNER_WORD_UNKNOWN);
+	assert_int_equal(l.mark_hash_mask, 0);
+}
+
+static void what_nobody_says_is_not_assumed(void **state)
+{
+	static const struct image_value nothing[] = {{NULL, 0}};
+	struct jvm_layout l = layout_with(NULL, nothing, NULL);
+
+	(void)state;
+	assert_int_equal(l.owner_word, OWNER_WORD_UNKNOWN);
+	assert_false(l.monitor_owner_is_address);
+	assert_int_equal(l.mark_hash_mask, 0);
+	assert_int_equal(l.array_data, ARRAY_DATA_UNKNOWN);
+	l = layout_with(NULL, longs_17, NULL);
+	assert_int_equal(l.mark_hash_shift, 8);
+	assert_int_equal(l.mark_hash_mask, 0x7fffffff);
 }
 
 /* A class with instance fields: name, signature, offset. */
@@ -230,7 +291,7 @@ static void a_jvm_that_starts_becomes_ready(void **state)
 	uint64_t boot, aos;
 
 	(void)state;
-	assert_int_equal(layout_load(v, &l, &s, &missing), 0);
+	assert_int_equal(layout_load(v, &jdk_17.layout, &l, &s, &missing), 0);
 	assert_int_equal(layout_refresh(&image.mem, &s, true, true, &l), 0);
 	variable_set(HEAP, 1);
 	variable_set(LIST, 1);
@@ -262,6 +323,54 @@ static void a_jvm_that_starts_becomes_ready(void **state)
 	assert_int_equal(layout_refresh(&image.mem, &s, true, true, &l), 0);
 	assert_false(layout_complete(&l));
 	vmstructs_free(v);
+}
+
+/* ReentrantReadWriteLock$Sync is loaded, with this superclass. */
+static struct jvm_layout rrwl_with(const char *super_name, const struct class_field *state)
+{
+	static const struct class_field sync_fields[] = {
+		{"firstReader", "Ljava/lang/Thread;", 28}};
+	struct image_field f[FIELDS + 1];
+	const char *missing;
+	struct layout_source s;
+	struct vmstructs *v;
+	struct jvm_layout l;
+	uint64_t boot, super, sync;
+
+	f[0] = (struct image_field){"Klass", "_super", "Klass*", 0, 120};
+	memcpy(f + 1, fields_17, sizeof(fields_17));
+	v = vmstructs_of(f);
+	assert_int_equal(layout_load(v, &jdk_17.layout, &l, &s, &missing), 0);
+	variable_set(HEAP, 1);
+	variable_set(LIST, 1);
+	variable_set(STRING, class_put("java/lang/String", string_fields, 2, 0));
+	variable_set(THREAD, class_put("java/lang/Thread", thread_fields, 5, 0));
+	super = class_put(super_name, state, 1, 0);
+	sync = class_put("java/util/concurrent/locks/ReentrantReadWriteLock$Sync", sync_fields, 1,
+			 super);
+	image_u64(&image, sync + 120, super);
+	boot = image_room(&image, 152);
+	variable_set(CLD, boot);
+	image_u64(&image, boot + 56, sync);
+	assert_int_equal(layout_refresh(&image.mem, &s, true, true, &l), 1);
+	assert_int_equal(l.rrwl_first_reader, 28);
+	assert_true(l.rrwl_sync_klass == sync);
+	vmstructs_free(v);
+	return l;
+}
+
+static void readers_are_counted_where_the_superclass_says(void **state)
+{
+	static const struct class_field narrow = {"state", "I", 20}, wide = {"state", "J", 24};
+	struct jvm_layout l;
+
+	(void)state;
+	l = rrwl_with("java/util/concurrent/locks/AbstractQueuedSynchronizer", &narrow);
+	assert_true(l.rrwl_state == 20 && l.rrwl_shared_shift == 16 && !l.rrwl_state_long);
+	l = rrwl_with("java/util/concurrent/locks/AbstractQueuedLongSynchronizer", &wide);
+	assert_true(l.rrwl_state == 24 && l.rrwl_shared_shift == 32 && l.rrwl_state_long);
+	l = rrwl_with("java/util/concurrent/locks/Another", &wide);
+	assert_int_equal(l.rrwl_state, -1);
 }
 
 /* A JavaThread with kernel thread tid, named if object is set; its address. */
@@ -305,7 +414,7 @@ static void target_fill(struct jvm *j)
 	const char *missing;
 
 	*j = (struct jvm){.pid = getpid(), .vms = v, .mem = image.mem, .pidfd = -1};
-	assert_int_equal(layout_load(v, &j->layout, &j->source, &missing), 0);
+	assert_int_equal(layout_load(v, &jdk_17.layout, &j->layout, &j->source, &missing), 0);
 	variable_set(HEAP, 1);
 	variable_set(LIST, list);
 	variable_set(STRING, string);
@@ -371,7 +480,10 @@ int main(void)
 		cmocka_unit_test(layout_of_17_is_known),
 		cmocka_unit_test(each_part_that_is_missing_is_named),
 		cmocka_unit_test(oops_instead_of_handles_are_refused),
+		cmocka_unit_test(what_vmstructs_says_is_preferred),
+		cmocka_unit_test(what_nobody_says_is_not_assumed),
 		cmocka_unit_test(a_jvm_that_starts_becomes_ready),
+		cmocka_unit_test(readers_are_counted_where_the_superclass_says),
 		cmocka_unit_test(threads_are_read),
 		cmocka_unit_test(thread_allocations_may_fail),
 	};

@@ -56,6 +56,7 @@ static uint64_t string_fill(struct image *i, struct jvm_layout *l, bool compress
 		.narrow_oop_shift = 3,
 		.string_value = compressed ? 20 : 24,
 		.string_coder = 16,
+		.array_data = ARRAY_DATA_ALIGNED,
 	};
 	if (compressed) {
 		image_u32(i, string + 8, 0x10);
@@ -103,6 +104,30 @@ static void strings_are_read(void **state)
 	}
 }
 
+/* From JDK 23 on they follow their array's length at once; a version that is not known is not read
+ * where that makes a difference. */
+static void bytes_begin_where_the_version_says(void **state)
+{
+	static struct image i;
+	struct jvm_layout l;
+	char out[32];
+	uint64_t oop = string_fill(&i, &l, false, 0, "main", 4);
+
+	(void)state;
+	image_put(&i, IMAGE_BASE + 0x200 + 20, "pack", 4);
+	l.array_data = ARRAY_DATA_PACKED;
+	assert_int_equal(oop_string(&i.mem, &l, STRING_KLASS, oop, out, sizeof(out)), 0);
+	assert_string_equal(out, "pack");
+	l.array_data = ARRAY_DATA_UNKNOWN;
+	assert_int_equal(oop_string(&i.mem, &l, STRING_KLASS, oop, out, sizeof(out)), -ENOTSUP);
+	oop = string_fill(&i, &l, true, 0, "main", 4);
+	for (int data = ARRAY_DATA_UNKNOWN; data <= ARRAY_DATA_PACKED; data++) {
+		l.array_data = (enum array_data)data;
+		assert_int_equal(oop_string(&i.mem, &l, STRING_KLASS, oop, out, sizeof(out)), 0);
+		assert_string_equal(out, "main");
+	}
+}
+
 static void null_is_null(void **state)
 {
 	static struct image i;
@@ -121,6 +146,7 @@ int main(void)
 		cmocka_unit_test(latin1_becomes_utf8),
 		cmocka_unit_test(utf16_becomes_utf8),
 		cmocka_unit_test(strings_are_read),
+		cmocka_unit_test(bytes_begin_where_the_version_says),
 		cmocka_unit_test(null_is_null),
 	};
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "jvm/layout/unsigned5.h"
 #include "jvm_code_image.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -35,23 +36,24 @@ static void numbers_are_read(void **state)
 	for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++) {
 		size_t at = 0, len = number_put(bytes, numbers[n]);
 
-		assert_true(scopes_number(bytes, len, &at, &value));
+		assert_true(unsigned5_read(bytes, len, &at, 0, &value));
 		assert_int_equal(at, len);
 		assert_true(value == numbers[n]);
 		at = 0;
-		assert_false(scopes_number(bytes, len - 1, &at, &value));
+		assert_false(unsigned5_read(bytes, len - 1, &at, 0, &value));
 	}
 	/* Five bytes at most, whatever the fifth is. */
 	memset(bytes, 0xff, sizeof(bytes));
-	assert_true(scopes_number(bytes, sizeof(bytes), &(size_t){0}, &value));
+	assert_true(unsigned5_read(bytes, sizeof(bytes), &(size_t){0}, 0, &value));
 }
 
 static uint32_t line_of(const uint8_t *table, size_t len, uint32_t bci)
 {
+	const struct line_table t = {table, len, 0};
 	uint32_t line = 77;
 	size_t size;
 
-	assert_int_equal(scopes_line(table, len, bci, &line, &size), 0);
+	assert_int_equal(scopes_line(&t, bci, &line, &size), 0);
 	assert_int_equal(size, len);
 	return line;
 }
@@ -95,9 +97,25 @@ static void strange_line_tables_are_refused(void **state)
 	uint32_t line;
 
 	(void)state;
-	for (size_t cut = 0; cut < sizeof(table); cut++)
-		assert_int_equal(scopes_line(table, cut, 0, &line, NULL), -EPROTO);
-	assert_int_equal(scopes_line(large, sizeof(large), 0, &line, NULL), -EPROTO);
+	for (size_t cut = 0; cut < sizeof(table); cut++) {
+		const struct line_table t = {table, cut, 0};
+
+		assert_int_equal(scopes_line(&t, 0, &line, NULL), -EPROTO);
+	}
+	assert_int_equal(scopes_line(&(struct line_table){large, sizeof(large), 0}, 0, &line, NULL),
+			 -EPROTO);
+}
+
+/* JDK 20 and later: each byte of a number is one more. */
+static void numbers_without_zero_bytes_are_read(void **state)
+{
+	static const uint8_t table[] = {0xff, 1 + 8, 1 + 22, 0};
+	const struct line_table t = {table, sizeof(table), 1};
+	uint32_t line;
+
+	(void)state;
+	assert_int_equal(scopes_line(&t, 4, &line, NULL), 0);
+	assert_int_equal(line, 11);
 }
 
 static struct scopes pcs_put(const int32_t *offsets, uint32_t count)
@@ -217,6 +235,7 @@ int main(void)
 		cmocka_unit_test(lines_are_found),
 		cmocka_unit_test(of_equal_entries_one_is_taken),
 		cmocka_unit_test(strange_line_tables_are_refused),
+		cmocka_unit_test(numbers_without_zero_bytes_are_read),
 		cmocka_unit_test(pcs_are_found),
 		cmocka_unit_test(scopes_are_read_innermost_first),
 		cmocka_unit_test(strange_scopes_are_refused),

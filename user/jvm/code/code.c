@@ -29,7 +29,7 @@
 
 #define SEGMENT_FREE 0xff
 #define SEGMENT_STEPS_MAX 16384 /* a block of 254 segments each: 500 MB */
-#define STATE_MAX 2             /* in use, not used any more for new calls */
+#define STATE_MAX 2             /* in use, not used any more for new calls: 11 to 25 */
 #define LEVEL_C1_MAX 3
 #define LEVEL_C2 4
 #define BYTES_MAX (256ull << 20) /* unless code_bound() says otherwise */
@@ -430,6 +430,7 @@ static int scopes_locate(const struct code *c, uint64_t addr, uint64_t end, stru
 		.pc_count = (pcs_end - pcs) / l->pc_desc_size,
 		.metadata = addr + metadata,
 		.metadata_count = (uint32_t)((data - addr - metadata) / 8),
+		.number_excluded = l->number_excluded,
 	};
 	return 0;
 }

@@ -172,6 +172,7 @@ static int lines_read(const struct mem *m, const struct code_layout *l, uint64_t
 		      struct method *ret)
 {
 	size_t begin = l->const_size + ret->code_size, table;
+	struct line_table read = {.number_excluded = l->number_excluded};
 	uint8_t *bytes, *fitting;
 	uint32_t line;
 	int err;
@@ -181,9 +182,11 @@ static int lines_read(const struct mem *m, const struct code_layout *l, uint64_t
 	bytes = malloc(size - begin);
 	if (!bytes)
 		return -ENOMEM;
+	read.bytes = bytes;
+	read.size = size - begin;
 	err = m->read(m, addr + begin, bytes, size - begin);
 	if (!err)
-		err = scopes_line(bytes, size - begin, 0, &line, &table);
+		err = scopes_line(&read, 0, &line, &table);
 	if (err) {
 		free(bytes);
 		return err;
@@ -191,6 +194,7 @@ static int lines_read(const struct mem *m, const struct code_layout *l, uint64_t
 	fitting = realloc(bytes, table);
 	ret->lines = fitting ? fitting : bytes;
 	ret->lines_size = table;
+	ret->number_excluded = l->number_excluded;
 	return 0;
 }
 
@@ -302,9 +306,10 @@ void method_clear(struct method *m)
 
 uint32_t method_line(const struct method *m, uint32_t bci)
 {
+	const struct line_table t = {m->lines, m->lines_size, m->number_excluded};
 	uint32_t line;
 
-	if (!m->lines || scopes_line(m->lines, m->lines_size, bci, &line, NULL))
+	if (!m->lines || scopes_line(&t, bci, &line, NULL))
 		return 0;
 	return line;
 }

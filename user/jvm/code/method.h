@@ -19,6 +19,7 @@ struct method {
 	uint32_t code_size; /* bytes of bytecode; 0 if native */
 	uint8_t *lines;     /* compressed line table; NULL: none */
 	size_t lines_size;
+	uint32_t number_excluded; /* in lines: see unsigned5.h */
 };
 
 /* -ESTALE: there is no Method at the address, or not any more. -EPROTO: it makes no sense. -ESRCH,

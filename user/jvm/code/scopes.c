@@ -1,6 +1,7 @@
 #include "jvm/code/scopes.h"
 
 #include "jvm/layout/code_layout.h"
+#include "jvm/layout/unsigned5.h"
 #include "jvm/target/mem.h"
 
 #include <errno.h>
@@ -12,33 +13,11 @@
  * the entry of a synchronized method, where the frame stands at its beginning), and where locals,
  * expressions and monitors are, which nobody needs here. Callers are described before what is
  * inlined into them, so that a way that only leads to smaller offsets is all that there can be.
- *
- * Numbers up to JDK 19 have one to five bytes: each but the fifth is the last if it is below 192,
- * and counts 64 times as much as the one before it (UNSIGNED5 of Pack200).
  */
 
-#define LOW_CODES 192
-#define NUMBER_MAX 5
+#define NUMBER_MAX 5 /* bytes: see unsigned5.h */
 #define SCOPE_BYTES (3 * NUMBER_MAX)
 #define LINE_ESCAPE 0xff
-
-bool scopes_number(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret)
-{
-	uint32_t sum = 0;
-
-	for (unsigned int i = 0; i < NUMBER_MAX; i++) {
-		uint32_t b;
-
-		if (*at >= len)
-			return false;
-		b = bytes[(*at)++];
-		sum += b << 6 * i;
-		if (b < LOW_CODES)
-			break;
-	}
-	*ret = sum;
-	return true;
-}
 
 static int pc_desc_read(const struct mem *m, const struct code_layout *l, const struct scopes *s,
 			uint32_t i, int32_t *ret)
@@ -101,7 +80,7 @@ static int scope_read(const struct mem *m, const struct scopes *s, uint32_t at, 
 	if (err)
 		return err;
 	for (int i = 0; i < NUMBERS; i++)
-		if (!scopes_number(bytes, len, &used, &n[i]))
+		if (!unsigned5_read(bytes, len, &used, s->number_excluded, &n[i]))
 			return -EPROTO;
 	if (n[SENDER] >= at || !n[METHOD] || n[METHOD] > s->metadata_count)
 		return -EPROTO;
@@ -134,34 +113,35 @@ struct line {
 };
 
 /* Reads one entry of a line table, as a difference to the one before. 1, 0: the end, or -EPROTO. */
-static int line_next(const uint8_t *table, size_t len, size_t *at, struct line *l)
+static int line_next(const struct line_table *t, size_t *at, struct line *l)
 {
 	uint32_t bci, line;
 	uint8_t b;
 
-	if (*at >= len)
+	if (*at >= t->size)
 		return -EPROTO;
-	b = table[(*at)++];
+	b = t->bytes[(*at)++];
 	if (b != LINE_ESCAPE) {
 		l->bci += b >> 3;
 		l->line += b & 7;
 		return b != 0;
 	}
-	if (!scopes_number(table, len, at, &bci) || !scopes_number(table, len, at, &line))
+	if (!unsigned5_read(t->bytes, t->size, at, t->number_excluded, &bci) ||
+	    !unsigned5_read(t->bytes, t->size, at, t->number_excluded, &line))
 		return -EPROTO;
 	l->bci += (uint32_t)zigzag(bci);
 	l->line += (uint32_t)zigzag(line);
 	return 1;
 }
 
-int scopes_line(const uint8_t *table, size_t len, uint32_t bci, uint32_t *ret, size_t *ret_size)
+int scopes_line(const struct line_table *t, uint32_t bci, uint32_t *ret, size_t *ret_size)
 {
 	struct line l = {0}, best = {0};
 	bool exact = false;
 	size_t at = 0;
 	int n;
 
-	while ((n = line_next(table, len, &at, &l)) > 0) {
+	while ((n = line_next(t, &at, &l)) > 0) {
 		/* Not sorted; of two with the same index the first counts if it is the one that is
 		 * looked for, else the last. */
 		if (exact || l.bci > bci || l.bci < best.bci)

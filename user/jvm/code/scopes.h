@@ -17,6 +17,7 @@ struct scopes {
 	uint32_t pc_count;
 	uint64_t metadata; /* addresses of Methods and others */
 	uint32_t metadata_count;
+	uint32_t number_excluded; /* see unsigned5.h */
 };
 
 /*
@@ -45,12 +46,16 @@ int scopes_read(const struct mem *m, const struct scopes *s, uint32_t scope, str
 int scopes_unlock(const struct mem *m, const struct code_layout *l, const struct scopes *s,
 		  uint32_t offset, uint32_t *ret_scope, bool *ret_only);
 
-/* A number as JDK 17's compressed streams hold it; moves *at. False: cut short. */
-bool scopes_number(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret);
+/* A compressed line table of a ConstMethod. */
+struct line_table {
+	const uint8_t *bytes;
+	size_t size;
+	uint32_t number_excluded; /* see unsigned5.h */
+};
 
 /*
  * The line of a bytecode index in a compressed line table, as Method::line_number_from_bci finds
  * it; 0: none. *ret_size, if not NULL, is set to the bytes that the table has. -EPROTO: it does not
- * end within len.
+ * end within its size.
  */
-int scopes_line(const uint8_t *table, size_t len, uint32_t bci, uint32_t *ret, size_t *ret_size);
+int scopes_line(const struct line_table *t, uint32_t bci, uint32_t *ret, size_t *ret_size);

@@ -12,6 +12,7 @@
 #include "jvm/code/scopes.h"
 
 #include "jvm/layout/code_layout.h"
+#include "jvm/layout/unsigned5.h"
 #include "jvm/target/mem.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static bool scope_numbers(const struct copy *c, uint32_t scope, uint32_t n[NUMBE
 	size_t at = scope;
 
 	for (int i = 0; i < NUMBERS; i++)
-		if (!scopes_number(c->data, c->s->data_size, &at, &n[i]))
+		if (!unsigned5_read(c->data, c->s->data_size, &at, c->s->number_excluded, &n[i]))
 			return false;
 	return n[SENDER] < scope;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct code_rules;
 struct mem;
 struct vmstructs;
 
@@ -18,8 +19,9 @@ struct code_heap {
 	uint32_t segment_shift;
 };
 
-/* Offsets in bytes from vmStructs unless said otherwise; JDK 17's layout (see code_layout.c). */
+/* Offsets in bytes from vmStructs unless said otherwise; what they are follows code_rules.h. */
 struct code_layout {
+	const struct code_rules *rules; /* of the target's version */
 	/* addresses; 0 until the VM has made them: see code_layout_refresh */
 	struct code_heap heaps[CODE_HEAPS_MAX];
 	uint32_t heap_count;
@@ -60,13 +62,16 @@ struct code_layout {
 	/* in words from the frame pointer */
 	int32_t entry_call_wrapper;
 	int32_t interpreter_sender_sp, interpreter_method, interpreter_bcp;
+	uint32_t number_excluded; /* byte values of compressed numbers: see unsigned5.h */
 };
 
 /*
- * -ENOTSUP: code of this JVM is not laid out as spoor knows it (it knows JDK 17 to 19):
- * *ret_missing is the static name of what differs. Addresses are 0 afterwards.
+ * rules: of the target's version, lent as long as *ret is used. -ENOTSUP: code of this JVM is not
+ * laid out as they say: *ret_missing is the static name of what differs. Addresses are 0
+ * afterwards.
  */
-int code_layout_load(const struct vmstructs *v, struct code_layout *ret, const char **ret_missing);
+int code_layout_load(const struct vmstructs *v, const struct code_rules *rules,
+		     struct code_layout *ret, const char **ret_missing);
 
 /*
  * Fills in the addresses. 1: all are there now; 0: the VM has not made them yet; negative errno. A

@@ -4,6 +4,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What ObjectMonitor::_owner holds while a thread owns the monitor. */
+enum owner_word {
+	OWNER_WORD_UNKNOWN,
+	OWNER_WORD_ADDRESS, /* a JavaThread's, or a BasicLock's on the owner's stack */
+	OWNER_WORD_ID,      /* java.lang.Thread's id */
+};
+
+/* Where the elements of an array begin: after its length, */
+enum array_data {
+	ARRAY_DATA_UNKNOWN,
+	ARRAY_DATA_ALIGNED, /* at the next multiple of 8 bytes */
+	ARRAY_DATA_PACKED,  /* at once */
+};
+
 /*
  * Offsets and addresses in the target, from the exported vmStructs; bytes unless said otherwise.
  * A JVM that is still starting has parts of it only: see jvm_layout_refresh.
@@ -49,7 +63,11 @@ struct jvm_layout {
 	int32_t string_value;  /* java.lang.String.value, .coder */
 	int32_t string_coder;
 	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
-	int32_t aqs_state;         /* AbstractQueuedSynchronizer.state */
+	int32_t rrwl_state; /* of ReentrantReadWriteLock$Sync: AbstractQueuedSynchronizer.state, or
+			       AbstractQueuedLongSynchronizer's; -1, too: spoor does not know its
+			       superclass */
+	uint32_t rrwl_shared_shift; /* bits: holds of readers are above these, */
+	bool rrwl_state_long;       /* in a long, or else in an int */
 	int32_t rrwl_first_reader; /* ReentrantReadWriteLock$Sync.firstReader */
 	/* Klass addresses and their _super_check_offset, for "is a subclass of"; 0: not loaded yet
 	 */
@@ -57,6 +75,9 @@ struct jvm_layout {
 	uint64_t rrwl_sync_klass;
 	uint32_t aos_super_check_offset;
 	uint32_t rrwl_sync_super_check_offset;
-	bool monitor_owner_is_id; /* JDK 24+: _owner is a java.lang.Thread id, not an address */
-	uint32_t mark_hash_shift; /* 8, 11 in JDK 24+ */
+	enum owner_word owner_word;
+	bool monitor_owner_is_address; /* owner_word says so: BPF resolves owners */
+	bool monitor_table; /* UseObjectMonitorTable: a monitor's header is no mark */
+	uint32_t mark_hash_shift, mark_hash_mask; /* mask 0: nobody knows where the hash is */
+	enum array_data array_data;
 };

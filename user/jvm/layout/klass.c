@@ -1,5 +1,6 @@
 #include "jvm/layout/klass.h"
 
+#include "jvm/layout/unsigned5.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/target/mem.h"
 
@@ -171,6 +172,14 @@ static bool symbol_is(const struct mem *m, const struct klass_shape *s, uint64_t
 	       body_is(m, s, addr, length, text);
 }
 
+bool klass_is_named(const struct mem *m, const struct klass_shape *s, uint64_t klass,
+		    const char *name)
+{
+	uint64_t symbol;
+
+	return !mem_u64(m, klass + s->klass_name, &symbol) && symbol_is(m, s, symbol, name);
+}
+
 struct pool {
 	uint64_t entries;
 	uint32_t length;
@@ -235,22 +244,10 @@ static int array_find(const struct field_search *f, const uint16_t *slots, uint3
 	return -ENOENT;
 }
 
-bool unsigned5_read(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret)
+/* The stream came a year after JDK 20's coding of numbers. */
+static bool stream_number(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret)
 {
-	uint32_t sum = 0;
-
-	for (unsigned int i = 0; i < 5; i++) {
-		uint32_t b;
-
-		if (*at >= len || !bytes[*at])
-			return false;
-		b = bytes[(*at)++] - 1u;
-		sum += b << 6 * i;
-		if (b < 191)
-			break;
-	}
-	*ret = sum;
-	return true;
+	return unsigned5_read(bytes, len, at, 1, ret);
 }
 
 enum { FF_INITIALIZED = 1, FF_GENERIC = 4, FF_CONTENDED = 16 };
@@ -261,19 +258,19 @@ static int stream_find(const struct field_search *f, const uint8_t *bytes, size_
 	uint32_t fields, injected, n[NUMBERS], skipped;
 	size_t at = 0;
 
-	if (!unsigned5_read(bytes, len, &at, &fields) ||
-	    !unsigned5_read(bytes, len, &at, &injected))
+	if (!stream_number(bytes, len, &at, &fields) ||
+	    !stream_number(bytes, len, &at, &injected))
 		return -EPROTO;
 	for (; fields; fields--) {
 		for (int i = 0; i < NUMBERS; i++)
-			if (!unsigned5_read(bytes, len, &at, &n[i]))
+			if (!stream_number(bytes, len, &at, &n[i]))
 				return -EPROTO;
 		if (field_matches(f, n[ACCESS], n[NAME], n[SIGNATURE])) {
 			*ret = (int32_t)n[OFFSET];
 			return 0;
 		}
 		for (uint32_t flag = FF_INITIALIZED; flag <= FF_CONTENDED; flag <<= 2)
-			if (n[FLAGS] & flag && !unsigned5_read(bytes, len, &at, &skipped))
+			if (n[FLAGS] & flag && !stream_number(bytes, len, &at, &skipped))
 				return -EPROTO;
 	}
 	return -ENOENT;

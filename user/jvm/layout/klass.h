@@ -32,6 +32,10 @@ int klass_shape_load(const struct vmstructs *v, struct klass_shape *ret, const c
 int klass_field(const struct mem *m, const struct klass_shape *s, uint64_t klass, const char *name,
 		const char *signature, int32_t *ret);
 
+/* Whether a class has this name, '/' separated. */
+bool klass_is_named(const struct mem *m, const struct klass_shape *s, uint64_t klass,
+		    const char *name);
+
 /* Looks for classes in the list of the boot loader, of which only what is new is read. */
 struct klass_walk {
 	uint64_t boot;  /* its ClassLoaderData, once found */
@@ -51,7 +55,3 @@ struct klass_wanted {
  * negative errno (what was found stays). */
 int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_walk *w,
 	       struct klass_wanted *wanted, size_t count);
-
-/* An UNSIGNED5 number of JDK 21+ (bytes 1 to 255, up to five); moves *at. False: cut short or
- * broken. */
-bool unsigned5_read(const uint8_t *bytes, size_t len, size_t *at, uint32_t *ret);

@@ -1,5 +1,6 @@
 #include "jvm/layout/layout.h"
 
+#include "jvm/layout/layout_rules.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/target/mem.h"
 
@@ -7,41 +8,51 @@
 #include <string.h>
 
 /*
- * What a stopped debugger would take from symbols, a running JVM tells in vmStructs; spoor wants a
- * field only if it is there under one of the names that it had from JDK 15 on. Older ones keep
- * oops, not handles, in JavaThread and ObjectMonitor: they are refused by the type of
- * JavaThread::_threadObj.
+ * What a stopped debugger would take from symbols, a running JVM says in vmStructs; spoor wants a
+ * field only if it is there under one of the names that it had from JDK 15 on: vmStructs decides
+ * which, not the version. Older ones keep oops, not handles, in JavaThread and ObjectMonitor: they
+ * are refused by the type of JavaThread::_threadObj. What vmStructs does not say is in the
+ * version's rules (layout_rules.h).
  */
 
 struct field {
 	size_t at; /* in struct jvm_layout: a uint32_t */
 	struct {
-		const char *type, *name;
+		const char *type, *name, *both;
 	} is[2]; /* the first that there is */
 };
 
 #define AT(member) offsetof(struct jvm_layout, member)
+#define FIELD(type, name)                                                                          \
+	{                                                                                          \
+		type, name, type "::" name                                                         \
+	}
 
 static const struct field fields[] = {
-	{AT(threads_list_length), {{"ThreadsList", "_length"}}},
-	{AT(threads_list_threads), {{"ThreadsList", "_threads"}}},
-	{AT(java_thread_osthread), {{"JavaThread", "_osthread"}, {"Thread", "_osthread"}}},
-	{AT(java_thread_thread_obj), {{"JavaThread", "_threadObj"}}},
-	{AT(java_thread_stack_base), {{"JavaThread", "_stack_base"}, {"Thread", "_stack_base"}}},
-	{AT(java_thread_stack_size), {{"JavaThread", "_stack_size"}, {"Thread", "_stack_size"}}},
-	{AT(osthread_thread_id), {{"OSThread", "_thread_id"}}},
-	{AT(monitor_header), {{"ObjectMonitor", "_header"}, {"ObjectMonitor", "_metadata"}}},
-	{AT(monitor_object), {{"ObjectMonitor", "_object"}}},
-	{AT(monitor_owner), {{"ObjectMonitor", "_owner"}}},
-	{AT(oop_mark), {{"oopDesc", "_mark"}}},
-	{AT(oop_klass), {{"oopDesc", "_metadata._klass"}}},
-	{AT(klass_name), {{"Klass", "_name"}}},
-	{AT(klass_super_check_offset), {{"Klass", "_super_check_offset"}}},
-	{AT(symbol_length), {{"Symbol", "_length"}}},
-	{AT(symbol_body), {{"Symbol", "_body"}}},
+	{AT(threads_list_length), {FIELD("ThreadsList", "_length")}},
+	{AT(threads_list_threads), {FIELD("ThreadsList", "_threads")}},
+	{AT(java_thread_osthread),
+	 {FIELD("JavaThread", "_osthread"), FIELD("Thread", "_osthread")}},
+	{AT(java_thread_thread_obj), {FIELD("JavaThread", "_threadObj")}},
+	{AT(java_thread_stack_base),
+	 {FIELD("JavaThread", "_stack_base"), FIELD("Thread", "_stack_base")}},
+	{AT(java_thread_stack_size),
+	 {FIELD("JavaThread", "_stack_size"), FIELD("Thread", "_stack_size")}},
+	{AT(osthread_thread_id), {FIELD("OSThread", "_thread_id")}},
+	{AT(monitor_header),
+	 {FIELD("ObjectMonitor", "_header"), FIELD("ObjectMonitor", "_metadata")}},
+	{AT(monitor_object), {FIELD("ObjectMonitor", "_object")}},
+	{AT(monitor_owner), {FIELD("ObjectMonitor", "_owner")}},
+	{AT(oop_mark), {FIELD("oopDesc", "_mark")}},
+	{AT(oop_klass), {FIELD("oopDesc", "_metadata._klass")}},
+	{AT(klass_name), {FIELD("Klass", "_name")}},
+	{AT(klass_super_check_offset), {FIELD("Klass", "_super_check_offset")}},
+	{AT(symbol_length), {FIELD("Symbol", "_length")}},
+	{AT(symbol_body), {FIELD("Symbol", "_body")}},
 };
 
 #undef AT
+#undef FIELD
 
 static int statics_load(const struct vmstructs *v, struct jvm_layout *l, struct layout_source *s,
 			const char **ret_missing)
@@ -79,7 +90,7 @@ static int offsets_load(const struct vmstructs *v, struct jvm_layout *l, const c
 			err = vmstructs_offset(v, fields[i].is[1].type, fields[i].is[1].name, at);
 		if (!err)
 			continue;
-		*ret_missing = fields[i].is[0].name;
+		*ret_missing = fields[i].is[0].both;
 		return -ENOTSUP;
 	}
 	return 0;
@@ -91,17 +102,53 @@ void layout_clear(struct jvm_layout *l)
 	l->thread_park_blocker = l->thread_eetop = l->thread_name = l->thread_tid = -1;
 	l->thread_daemon = l->thread_status = l->string_value = l->string_coder = -1;
 	l->java_thread_state = -1;
-	l->aos_owner = l->aqs_state = l->rrwl_first_reader = -1;
+	l->aos_owner = l->rrwl_state = l->rrwl_first_reader = -1;
 }
 
-int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout_source *ret_source,
-		const char **ret_missing)
+/* vmStructs of 17 to 23 gives the word no type, as it is volatile. */
+static enum owner_word owner_word(const struct vmstructs *v, const struct layout_rules *rules)
+{
+	const char *type = vmstructs_field_type(v, "ObjectMonitor", "_owner");
+
+	if (!type)
+		return rules->owner_word;
+	if (!strcmp(type, "int64_t"))
+		return OWNER_WORD_ID;
+	return strchr(type, '*') ? OWNER_WORD_ADDRESS : OWNER_WORD_UNKNOWN;
+}
+
+#define MARK_HASH_MASK 0x7fffffff /* 31 bits in 64-bit JVMs, 11 to 25 */
+
+static void mark_hash_load(const struct vmstructs *v, const struct layout_rules *rules,
+			   struct jvm_layout *l)
+{
+	int64_t shift;
+
+	if (vmstructs_constant(v, "markWord::hash_shift", &shift))
+		shift = rules->mark_hash_shift;
+	if (shift <= 0 || shift > 33)
+		return;
+	l->mark_hash_shift = (uint32_t)shift;
+	l->mark_hash_mask = MARK_HASH_MASK;
+}
+
+/* What a version may have otherwise without the layout being another one. */
+static void rules_apply(const struct vmstructs *v, const struct layout_rules *rules,
+			struct jvm_layout *l)
+{
+	l->owner_word = owner_word(v, rules);
+	l->monitor_owner_is_address = l->owner_word == OWNER_WORD_ADDRESS;
+	mark_hash_load(v, rules, l);
+	l->array_data = rules->array_data;
+}
+
+int layout_load(const struct vmstructs *v, const struct layout_rules *rules, struct jvm_layout *ret,
+		struct layout_source *ret_source, const char **ret_missing)
 {
 	struct layout_source s = {.thread_holder = -1, .holder_daemon = -1, .holder_status = -1};
 	struct jvm_layout l;
 	const char *type;
 	uint32_t state;
-	int64_t shift;
 	int err;
 
 	layout_clear(&l);
@@ -110,6 +157,8 @@ int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout
 		err = statics_load(v, &l, &s, ret_missing);
 	if (!err && klass_shape_load(v, &s.shape, ret_missing))
 		err = -ENOTSUP;
+	if (!err && vmstructs_offset(v, "Klass", "_super", &s.klass_super))
+		s.klass_super = 0;
 	if (err)
 		return err;
 	type = vmstructs_field_type(v, "JavaThread", "_threadObj");
@@ -119,10 +168,7 @@ int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout
 	}
 	if (!vmstructs_offset(v, "JavaThread", "_thread_state", &state))
 		l.java_thread_state = (int32_t)state;
-	type = vmstructs_field_type(v, "ObjectMonitor", "_owner");
-	l.monitor_owner_is_id = type && !strcmp(type, "int64_t");
-	l.mark_hash_shift =
-		vmstructs_constant(v, "markWord::hash_shift", &shift) ? 8 : (uint32_t)shift;
+	rules_apply(v, rules, &l);
 	*ret = l;
 	*ret_source = s;
 	return 0;
@@ -222,57 +268,97 @@ static int ready_check(const struct mem *m, struct layout_source *s, bool compre
 
 bool layout_complete(const struct jvm_layout *l)
 {
-	return l->ready && l->aos_owner >= 0 && l->aqs_state >= 0 && l->rrwl_first_reader >= 0;
+	return l->ready && l->aos_owner >= 0 && l->rrwl_first_reader >= 0;
 }
 
 #define LOCKS "java/util/concurrent/locks/"
 
+/*
+ * Where ReentrantReadWriteLock counts its holds: in its superclass's state, of which readers have
+ * the upper half. That is an int, from JDK 25 on a long (another superclass): the class that is
+ * loaded says which. It stays unknown (-1) if it is neither.
+ */
+static int rrwl_state_find(const struct mem *m, const struct layout_source *s, uint64_t sync,
+			   struct jvm_layout *l)
+{
+	static const struct {
+		const char *class, *signature;
+		uint32_t shift;
+		bool is_long;
+	} kinds[] = {
+		{LOCKS "AbstractQueuedSynchronizer", "I", 16, false},
+		{LOCKS "AbstractQueuedLongSynchronizer", "J", 32, true},
+	};
+	uint64_t super;
+	int err = s->klass_super ? mem_u64(m, sync + s->klass_super, &super) : 0;
+
+	if (err || !s->klass_super)
+		return err;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!klass_is_named(m, &s->shape, super, kinds[i].class))
+			continue;
+		l->rrwl_shared_shift = kinds[i].shift;
+		l->rrwl_state_long = kinds[i].is_long;
+		return klass_field(m, &s->shape, super, "state", kinds[i].signature,
+				   &l->rrwl_state);
+	}
+	return 0;
+}
+
+/* What is read of a class of java.util.concurrent. */
+struct juc_class {
+	const char *name, *field;
+	int32_t *ret;
+	uint64_t *ret_klass;
+	uint32_t *ret_check;
+	bool rrwl; /* and its superclass's state */
+};
+
+static int juc_take(const struct mem *m, const struct layout_source *s, uint64_t klass,
+		    const struct juc_class *c, struct jvm_layout *l)
+{
+	int32_t offset;
+	uint32_t check;
+	int err = mem_u32(m, klass + l->klass_super_check_offset, &check);
+
+	if (!err)
+		err = klass_field(m, &s->shape, klass, c->field, "Ljava/lang/Thread;", &offset);
+	if (!err && c->rrwl)
+		err = rrwl_state_find(m, s, klass, l);
+	if (err)
+		return err;
+	*c->ret = offset;
+	*c->ret_klass = klass;
+	*c->ret_check = check;
+	return 0;
+}
+
 /* The classes of java.util.concurrent; each once it is loaded. */
 static int juc_find(const struct mem *m, struct layout_source *s, struct jvm_layout *l)
 {
-	enum { AOS, AQS, SYNC, CLASSES };
-	static const char thread[] = "Ljava/lang/Thread;";
-	struct klass_wanted wanted[CLASSES] = {
-		[AOS] = {LOCKS "AbstractOwnableSynchronizer", l->aos_owner >= 0},
-		[AQS] = {LOCKS "AbstractQueuedSynchronizer", l->aqs_state >= 0},
-		[SYNC] = {LOCKS "ReentrantReadWriteLock$Sync", l->rrwl_first_reader >= 0},
+	enum { AOS, SYNC, CLASSES };
+	const struct juc_class classes[CLASSES] = {
+		[AOS] = {LOCKS "AbstractOwnableSynchronizer", "exclusiveOwnerThread", &l->aos_owner,
+			 &l->aos_klass, &l->aos_super_check_offset, false},
+		[SYNC] = {LOCKS "ReentrantReadWriteLock$Sync", "firstReader", &l->rrwl_first_reader,
+			  &l->rrwl_sync_klass, &l->rrwl_sync_super_check_offset, true},
 	};
-	const struct {
-		const char *field, *signature;
-		int32_t *ret;
-		uint64_t *ret_klass;
-		uint32_t *ret_check;
-	} take[CLASSES] = {
-		[AOS] = {"exclusiveOwnerThread", thread, &l->aos_owner, &l->aos_klass,
-			 &l->aos_super_check_offset},
-		[AQS] = {"state", "I", &l->aqs_state, NULL, NULL},
-		[SYNC] = {"firstReader", thread, &l->rrwl_first_reader, &l->rrwl_sync_klass,
-			  &l->rrwl_sync_super_check_offset},
-	};
-	int err = klass_walk(m, &s->shape, &s->walk, wanted, CLASSES), found = 0;
-	int32_t offset;
-	uint32_t check;
+	struct klass_wanted wanted[CLASSES];
+	int err, found = 0;
 
+	for (int i = 0; i < CLASSES; i++)
+		wanted[i] = (struct klass_wanted){classes[i].name, *classes[i].ret >= 0};
+	err = klass_walk(m, &s->shape, &s->walk, wanted, CLASSES);
 	if (err <= 0)
 		return err;
 	for (int i = 0; i < CLASSES; i++) {
 		if (wanted[i].klass <= 1)
 			continue;
-		err = mem_u32(m, wanted[i].klass + l->klass_super_check_offset, &check);
-		if (!err)
-			err = klass_field(m, &s->shape, wanted[i].klass, take[i].field,
-					  take[i].signature, &offset);
-		if (err) {
-			/* It is being loaded: look at the whole list again. */
+		/* It is being loaded: look at the whole list again. */
+		if (juc_take(m, s, wanted[i].klass, &classes[i], l))
 			s->walk.seen = 0;
-			continue;
-		}
-		*take[i].ret = offset;
-		if (take[i].ret_klass) {
-			*take[i].ret_klass = wanted[i].klass;
-			*take[i].ret_check = check;
-		}
-		found = 1;
+		else
+			found = 1;
 	}
 	return found;
 }

@@ -5,6 +5,7 @@
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/klass.h"
 
+struct layout_rules;
 struct mem;
 struct vmstructs;
 
@@ -15,6 +16,7 @@ struct layout_source {
 	uint64_t narrow_oop_base, narrow_oop_shift;
 	uint64_t narrow_klass_base, narrow_klass_shift;
 	struct klass_walk walk;
+	uint32_t klass_super; /* Klass::_super; 0: not in vmStructs */
 	int32_t thread_holder, holder_daemon,
 		holder_status; /* JDK 21+: java.lang.Thread.holder, its .daemon and
 						 .threadStatus; else -1 */
@@ -23,10 +25,10 @@ struct layout_source {
 /* Nothing is known: the offsets of Java fields are -1. */
 void layout_clear(struct jvm_layout *ret);
 
-/* What does not change while the JVM runs. -ENOTSUP: *ret_missing names what is not there, or is
- * strange. */
-int layout_load(const struct vmstructs *v, struct jvm_layout *ret, struct layout_source *ret_source,
-		const char **ret_missing);
+/* What does not change while the JVM runs. rules: of its version. -ENOTSUP: *ret_missing names what
+ * is not there, or is strange. */
+int layout_load(const struct vmstructs *v, const struct layout_rules *rules, struct jvm_layout *ret,
+		struct layout_source *ret_source, const char **ret_missing);
 
 /*
  * What comes later. 1: something new, 0: nothing, or a negative errno. compressed_*: the JVM's

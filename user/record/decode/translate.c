@@ -12,6 +12,7 @@
 #include "log/format/event.h"
 #include "log/write/writer.h"
 #include "record/decode/chains.h"
+#include "record/decode/gc_names.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate_exact.h"
 
@@ -378,30 +379,6 @@ static void gc_end(struct translate *t, const void *record)
 	translate_event_put(&t->to, &e);
 }
 
-/* Memory managers of HotSpot's collectors (GCMemoryManager names, JDK 8 to 25). */
-static uint32_t manager_kind(const char *name)
-{
-	static const struct {
-		const char *name;
-		uint32_t kind;
-	} managers[] = {
-		{"Copy", GC_KIND_YOUNG},
-		{"PS Scavenge", GC_KIND_YOUNG},
-		{"ParNew", GC_KIND_YOUNG},
-		{"G1 Young Generation", GC_KIND_YOUNG},
-		{"MarkSweepCompact", GC_KIND_FULL},
-		{"PS MarkSweep", GC_KIND_FULL},
-		{"G1 Old Generation", GC_KIND_FULL},
-		{"ConcurrentMarkSweep", GC_KIND_FULL},
-		{"G1 Concurrent GC", GC_KIND_CONCURRENT_PAUSE},
-	};
-
-	for (size_t i = 0; i < sizeof(managers) / sizeof(*managers); i++)
-		if (!strcmp(name, managers[i].name))
-			return managers[i].kind;
-	return GC_KIND_UNKNOWN;
-}
-
 static void gc_pool(struct translate *t, const void *record)
 {
 	const struct wire_pool *r = record;
@@ -422,7 +399,7 @@ static void gc_pool(struct translate *t, const void *record)
 
 	memcpy(manager, r->manager,
 	       r->manager_length < WIRE_NAME_MAX ? r->manager_length : WIRE_NAME_MAX - 1);
-	kind = manager_kind(manager);
+	kind = gc_kind_of_manager(manager);
 	/* A young collection that fails goes on as a full one in the same pause: the full one names
 	 * it. */
 	if (!t->gc_collector || kind == GC_KIND_FULL) {
@@ -430,32 +407,6 @@ static void gc_pool(struct translate *t, const void *record)
 		if (kind != GC_KIND_UNKNOWN)
 			t->gc_kind = kind;
 	}
-}
-
-/* Collections in which no memory manager speaks: from the VM operation (JDK 17's names). */
-static uint32_t operation_kind(const char *name, uint32_t length)
-{
-	static const struct {
-		const char *prefix;
-		uint32_t kind;
-	} operations[] = {
-		{"G1Pause", GC_KIND_CONCURRENT_PAUSE},      /* G1PauseRemark, G1PauseCleanup */
-		{"G1Concurrent", GC_KIND_CONCURRENT_PAUSE}, /* both, until 15 */
-		{"ZMark", GC_KIND_CONCURRENT_PAUSE},
-		{"ZRelocate", GC_KIND_CONCURRENT_PAUSE},
-		{"ShenandoahInit", GC_KIND_CONCURRENT_PAUSE},
-		{"ShenandoahFinal", GC_KIND_CONCURRENT_PAUSE},
-		{"ShenandoahFull", GC_KIND_FULL},
-		{"ShenandoahDegenerated", GC_KIND_FULL},
-	};
-
-	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
-		size_t n = strlen(operations[i].prefix);
-
-		if (length >= n && !memcmp(name, operations[i].prefix, n))
-			return operations[i].kind;
-	}
-	return GC_KIND_UNKNOWN;
 }
 
 static void vmop(struct translate *t, const void *record)
@@ -475,7 +426,7 @@ static void vmop(struct translate *t, const void *record)
 	if (r->head.kind == WIRE_VMOP_BEGIN) {
 		if (t->operation_depth < sizeof(t->operation) / sizeof(*t->operation))
 			t->operation[t->operation_depth++] = name;
-		t->operation_kind = operation_kind(r->name, r->name_length);
+		t->operation_kind = gc_kind_of_operation(r->name, r->name_length);
 	} else if (r->head.kind == WIRE_VMOP_END && t->operation_depth) {
 		t->operation_depth--;
 	}

@@ -84,11 +84,6 @@ static int check_layout(struct checks *c, const struct jvm *j)
 		return check_add(
 			c, "layout", CHECK_WARNING, "ask again in a second",
 			"the JVM is still starting: its heap and classes are not there yet");
-	if (l->monitor_owner_is_id)
-		return check_add(c, "layout", CHECK_WARNING,
-				 "use a JVM before JDK 24 to see owners",
-				 "resolved, but this JVM (JDK 24 or later) keeps thread ids in its "
-				 "monitors, which spoor does not resolve to owners yet");
 	if (l->thread_park_blocker < 0)
 		return check_add(c, "layout", CHECK_WARNING, NULL,
 				 "resolved, but java.lang.Thread.parkBlocker was not found: "
@@ -97,16 +92,38 @@ static int check_layout(struct checks *c, const struct jvm *j)
 			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
 }
 
+/* What a recording lacks because of the JVM's version, in the words of the recording. */
+static int check_support(struct checks *c, const struct jvm *j)
+{
+	static const struct {
+		const char *name, *advice;
+	} limits[JVM_LIMIT_COUNT] = {
+		[JVM_LIMIT_VERSION] = {"version", "look for a newer spoor"},
+		[JVM_LIMIT_STACKS] = {"stacks",
+				     "run the program on an OpenJDK 17 to have call chains"},
+		[JVM_LIMIT_OWNERS] = {"owners", "use a JVM before JDK 24 to see owners"},
+		[JVM_LIMIT_HASHES] = {"hashes", NULL},
+		[JVM_LIMIT_NAMES] = {"names", NULL},
+		[JVM_LIMIT_READERS] = {"readers", NULL},
+		[JVM_LIMIT_VIRTUAL] = {"virtual-threads", NULL},
+	};
+	struct jvm_support s;
+	int err = 0;
+
+	jvm_support(j, &s);
+	for (int i = 0; !err && i < JVM_LIMIT_COUNT; i++)
+		if (*s.text[i])
+			err = check_add(c, limits[i].name, CHECK_WARNING, limits[i].advice, "%s",
+					s.text[i]);
+	return err;
+}
+
 static int check_code(struct checks *c, struct jvm *j)
 {
 	const char *missing = NULL;
 
-	if (!jvm_code_layout(j, &missing))
-		return check_add(c, "stacks", CHECK_WARNING,
-				 "run the program on an OpenJDK 17 to have call chains",
-				 "the code of this JVM is not laid out as spoor knows it (%s): all "
-				 "else is recorded, without call chains",
-				 missing ? missing : "it is starting");
+	if (!jvm_code_layout(j, &missing) && missing)
+		return 0; /* check_support() has said so */
 	if (jvm_code_refresh(j) <= 0)
 		return check_add(c, "stacks", CHECK_WARNING, "ask again in a second",
 				 "the code cache is not set up yet");
@@ -190,6 +207,8 @@ int check_jvm(struct checks *c, pid_t pid)
 		err = check_guardian(c, pid);
 	if (!err)
 		err = check_layout(c, j);
+	if (!err)
+		err = check_support(c, j);
 	if (!err)
 		err = check_code(c, j);
 	if (!err)

@@ -83,6 +83,7 @@ struct recorder {
 	bool contended;    /* in this window */
 	bool replaced;     /* the JVM, by another program */
 	bool names_missed; /* has been said */
+	bool noted[JVM_LIMIT_COUNT]; /* of what the JVM lacks */
 	struct wire_cpu *cpus;
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
@@ -257,7 +258,7 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 		(json_int_t)o->window_ns, "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
 		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
 		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
-		facts_describe(r->patched, jvm_layout(r->j)->monitor_owner_is_id));
+		facts_describe(r->patched, jvm_layout(r->j)->monitor_owner_is_address));
 }
 
 static int create_flight(struct recorder *r, const struct recorder_options *o,
@@ -496,6 +497,7 @@ static void window(struct recorder *r)
 {
 	programs_look_for_marks(r->p, notes_marks, r->w);
 	refresh(r);
+	notes_support(r->w, r->j, r->noted);
 	sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
 	write_losses(r);
@@ -561,8 +563,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
-	if (recorder_owners_missing(r))
-		notes_write(r->w, NOTE_LEVEL_WARNING, recorder_owners_missing(r));
+	notes_support(r->w, r->j, r->noted);
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
 	programs_look_for_marks(r->p, notes_marks, r->w);
@@ -712,17 +713,11 @@ const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t 
 	return buf;
 }
 
-const char *recorder_stacks_missing(const struct recorder *r)
+void recorder_support(const struct recorder *r, struct jvm_support *ret)
 {
-	return r->without_stacks ? NULL : r->no_stacks;
-}
-
-const char *recorder_owners_missing(const struct recorder *r)
-{
-	return !jvm_layout(r->j)->monitor_owner_is_id
-		       ? NULL
-		       : "owners of monitors are not resolved: this JVM (JDK 24 or later) keeps "
-			 "thread ids in its monitors, which spoor does not know yet";
+	jvm_support(r->j, ret);
+	if (r->without_stacks)
+		*ret->text[JVM_LIMIT_STACKS] = 0;
 }
 
 const char *recorder_monitor_why(const struct recorder *r)

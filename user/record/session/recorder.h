@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "jvm/flag/flag_hold.h"
+#include "jvm/layout/versions/support.h"
 #include "jvm/target/redact.h"
 #include "log/write/writer.h"
 #include "record/flight/dumps.h"
@@ -89,10 +90,8 @@ const char *recorder_monitor_why(const struct recorder *r);
 /* Why the hooks of a patched JVM could not be used; lent until recorder_close. NULL: they are, or
  * it has none, or nobody wants them. */
 const char *recorder_hooks_unused(const struct recorder *r);
-/* Why call chains are missing: static text; NULL: they are not, or nobody wants them. */
-const char *recorder_stacks_missing(const struct recorder *r);
-/* Why nobody is known to own a monitor; NULL: owners are resolved. */
-const char *recorder_owners_missing(const struct recorder *r);
+/* What the log lacks because of the JVM's version, of what is wanted. */
+void recorder_support(const struct recorder *r, struct jvm_support *ret);
 
 /*
  * Detaches, puts the flag back, drains, writes the last samples and the end, closes. 0 or the first

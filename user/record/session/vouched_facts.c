@@ -4,14 +4,14 @@
 static const char owners_read[] =
 	"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of blocking; "
 	"between two observations the holder is inferred";
-static const char owners_are_ids[] = "monitors: not resolved, this JVM keeps thread ids in them; "
+static const char owners_missing[] = "monitors: not resolved, a note says why; "
 				     "java.util.concurrent: read from "
 				     "the lock's owner field at the moment of blocking";
 
-static json_t *of_stock(bool monitors_have_ids)
+static json_t *of_stock(bool owners)
 {
 	return json_pack("{s:s, s:s, s:s}", "owner",
-			 monitors_have_ids ? owners_are_ids : owners_read, "monitor_exit",
+			 owners ? owners_read : owners_missing, "monitor_exit",
 			 "partial: a stock JVM reports 20-100 % of the releases of contended "
 			 "monitors",
 			 "lock_identity",
@@ -19,10 +19,10 @@ static json_t *of_stock(bool monitors_have_ids)
 			 "(inferred)");
 }
 
-json_t *facts_describe(bool patched, bool monitors_have_ids)
+json_t *facts_describe(bool patched, bool owners)
 {
 	if (!patched)
-		return of_stock(monitors_have_ids);
+		return of_stock(owners);
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s}", "owner",
 		"monitors: exact, every release while a thread is blocked tells since when it was "

@@ -4,6 +4,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* For the header of the log; schemas/event-log.md has the keys. NULL: no memory. monitors_have_ids:
- * the owners of monitors cannot be resolved (struct jvm_layout). */
-json_t *facts_describe(bool patched, bool monitors_have_ids);
+/* For the header of the log; schemas/event-log.md has the keys. NULL: no memory. owners:
+ * those of monitors are resolved. */
+json_t *facts_describe(bool patched, bool owners);
