@@ -1,0 +1,307 @@
+/* What is done once, before anything is recorded: from a pid to a log whose header is written. */
+#include "record/session/recorder_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "base/version.h"
+#include "jvm/code/code.h"
+#include "jvm/native.h"
+#include "jvm/target/parser.h"
+#include "record/decode/chains.h"
+#include "record/decode/ids.h"
+#include "record/decode/translate.h"
+#include "record/kernel/programs.h"
+#include "record/session/host.h"
+#include "record/session/limits.h"
+#include "record/session/log_error.h"
+#include "record/session/notes.h"
+#include "record/session/vouched_facts.h"
+#include "steal/procstat.h"
+
+#define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
+#define STARTING_SHORT_MS 300
+
+/* True: something may be there now that was not a millisecond ago. */
+static bool starting_wait(const struct recorder *r)
+{
+	struct timespec ms = {.tv_nsec = (long)NS_PER_MS};
+
+	if (clock_mono_ns() > r->starting_until || (r->j && !jvm_alive(r->j)))
+		return false;
+	nanosleep(&ms, NULL);
+	return true;
+}
+
+/* A patched JVM has probes that tell more, and need no flag. */
+static int choose_probes(struct recorder *r, const struct recorder_options *o,
+			 char why[RECORDER_WHY_MAX])
+{
+	int err = hooks_read(r->j, &r->hooks);
+
+	if (err)
+		return recorder_fail(why, err, "%s cannot be read: %s", jvm_libjvm_name(r->j),
+				     parser_error_text(err));
+	r->patched = r->hooks.usable && !o->stock_probes;
+	if (!r->patched && r->hooks.version)
+		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
+			 o->stock_probes ? "--stock-probes was given" : r->hooks.why);
+	return 0;
+}
+
+bool recorder_has_monitors(const struct recorder *r)
+{
+	return strcmp(r->flag.state, "missing") != 0;
+}
+
+static json_t *describe_sources(const struct recorder *r)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
+			      programs_steal_clock(r->p), "sched", "tp_btf", "throttled",
+			      programs_throttle_clock(r->p), "monitor", r->flag.state, "probes",
+			      programs_attached(r->p), "probes_missing", programs_missing(r->p),
+			      "owner_sample_ns", (json_int_t)programs_owner_period_ns(r->p));
+
+	if (o && r->hooks_why[0])
+		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
+	if (o && r->no_stacks)
+		json_object_set_new(o, "stacks_missing", json_string(r->no_stacks));
+	if (o && r->flag.why[0])
+		json_object_set_new(o, "monitor_why", json_string(r->flag.why));
+	return o;
+}
+
+static json_t *describe_jvm(const struct recorder *r, enum command_line how)
+{
+	json_t *jvm = jvm_describe(r->j, how);
+
+	if (jvm)
+		json_object_set_new(jvm, "kind", json_string(r->patched ? "patched" : "stock"));
+	if (jvm && r->hooks.version)
+		json_object_set_new(jvm, "hooks", json_integer(r->hooks.version));
+	return jvm;
+}
+
+static json_t *describe(const struct recorder *r, const struct recorder_options *o)
+{
+	uint64_t wall = clock_wall_ns(), mono = clock_mono_ns();
+	char boot_id[40];
+
+	host_boot_id(boot_id);
+	return json_pack(
+		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b}, "
+		"s:o}",
+		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
+		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
+		host_describe(), "jvm", describe_jvm(r, o->command_line), "sources",
+		describe_sources(r), "record", "command", o->command, "window_ns",
+		(json_int_t)o->window_ns, "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
+		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
+		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
+		facts_describe(r->patched, jvm_layout(r->j)->monitor_owner_is_address));
+}
+
+static int create_flight(struct recorder *r, const struct recorder_options *o,
+			 struct log_writer_options *log)
+{
+	struct dumps_options flight = o->flight;
+
+	flight.path = o->log.path;
+	flight.max_bytes = o->log.max_bytes;
+	log->keep_ns = flight.keep_ns;
+	log->watch = dumps_watch;
+	r->dumped = o->dumped;
+	r->dumped_ctx = o->dumped_ctx;
+	if (dumps_new(&flight, &r->dumps, &log->output))
+		return -ENOMEM;
+	log->watch_ctx = r->dumps;
+	return 0;
+}
+
+static int create_log(struct recorder *r, const struct recorder_options *o,
+		      char why[RECORDER_WHY_MAX])
+{
+	struct log_writer_options log = o->log;
+	char text[LOG_EXISTS_MAX];
+	json_t *header;
+	int err = o->flight.keep_ns ? create_flight(r, o, &log) : 0;
+
+	if (err)
+		return recorder_fail(why, err, "out of memory");
+	memory_divide(&r->memory, o->max_memory, o->max_memory_other);
+	log.carry = &r->memory.part[MEMORY_CARRY];
+	header = describe(r, o);
+	err = header ? log_writer_open(&log, header, &r->w) : -ENOMEM;
+	json_decref(header);
+	if (err == -EEXIST)
+		return recorder_fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
+	if (err)
+		return recorder_fail(why, err, "%s cannot be written: %s", o->log.path,
+				     log_error_text(err));
+	err = ids_new(r->w, &r->memory, &r->ids);
+	if (!err)
+		err = chains_new(r->w, &r->memory, programs_class_epoch(r->p), &r->chains);
+	if (!err && r->code)
+		chains_resolve_by(r->chains, r->code);
+	if (!err)
+		err = translate_new(r->ids, r->chains, r->w, &r->t);
+	return err ? recorder_fail(why, err, "out of memory") : 0;
+}
+
+/*
+ * Between the mapping of libjvm.so and its relocation its tables are there, but their pointers are
+ * not: then they name no flag, and what was read of them is thrown away.
+ */
+static int open_jvm(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
+{
+	char *jvm_why;
+	bool on;
+	int err;
+
+	for (;;) {
+		jvm_why = NULL;
+		err = jvm_open(pid, &r->j, &jvm_why);
+		if (err)
+			recorder_fail(why, err, "%s", jvm_why ? jvm_why : strerror(-err));
+		free(jvm_why);
+		if (err && err != -ENOTSUP)
+			return err;
+		if (!err && jvm_flag_read(r->j, MONITOR_FLAG, &on) != -ENOENT)
+			return 0;
+		if (!err && !jvm_layout(r->j)->ready && !r->starting) { /* it is starting indeed */
+			r->starting = true;
+			r->starting_until = clock_mono_ns() + STARTING_MS * NS_PER_MS;
+		}
+		if (!starting_wait(r))
+			return err;
+		jvm_close(r->j);
+		r->j = NULL;
+	}
+}
+
+/* The header has the JVM's flags and version: these are final when the heap is set up. */
+static void wait_until_ready(struct recorder *r)
+{
+	while (!jvm_layout(r->j)->ready && starting_wait(r))
+		recorder_refresh(r);
+}
+
+static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
+{
+	struct programs_options po = {.buffer_bytes = o->buffer_bytes,
+				      .off_cpu_ns = o->off_cpu_ns,
+				      .record = recorder_on_record,
+				      .ctx = r};
+	int err;
+
+	/* A pid may be that of a JVM in its first milliseconds too: it is worth a short wait. */
+	r->starting_until =
+		clock_mono_ns() + (o->starting ? STARTING_MS : STARTING_SHORT_MS) * NS_PER_MS;
+	err = open_jvm(r, o->pid, why);
+	if (err)
+		return err;
+	err = choose_probes(r, o, why);
+	if (err)
+		return err;
+	po.patched = r->patched;
+	err = programs_load(r->j, &po, &r->p, why);
+	if (err)
+		return err;
+	r->cpu_count = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
+	if (r->cpu_count > WIRE_CPUS_MAX)
+		r->cpu_count = WIRE_CPUS_MAX;
+	r->cpus = calloc(r->cpu_count, sizeof(*r->cpus));
+	r->stat = calloc(r->cpu_count, sizeof(*r->stat));
+	if (!r->cpus || !r->stat)
+		return recorder_fail(why, -ENOMEM, "out of memory");
+	recorder_refresh_code(r); /* so that the first event has its chain */
+	err = programs_attach(r->p, why);
+	if (err)
+		return err;
+	if (o->before_write)
+		o->before_write(o->before_write_ctx);
+	if (r->patched)
+		monitor_flag_not_needed(&r->flag);
+	else
+		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
+	programs_set_first_reasons(r->p, recorder_has_monitors(r));
+	wait_until_ready(r);
+	return 0;
+}
+
+void recorder_discard(struct recorder *r)
+{
+	if (!r)
+		return;
+	monitor_flag_release(&r->flag, NULL);
+	programs_free(r->p);
+	translate_free(r->t);
+	chains_free(r->chains);
+	code_free(r->code);
+	native_free(r->native);
+	ids_free(r->ids);
+	log_writer_close(r->w);
+	dumps_free(r->dumps);
+	jvm_close(r->j);
+	free(r->cpus);
+	free(r->stat);
+	free(r);
+}
+
+/* The hooks are there and are not used: readers of the log should know. */
+static void note_hooks(struct recorder *r)
+{
+	char text[sizeof(r->hooks_why) + 64];
+
+	if (!r->hooks_why[0])
+		return;
+	snprintf(text, sizeof(text), "the JVM is patched, but its stock probes were used: %s",
+		 r->hooks_why);
+	notes_write(r->w, r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING, text);
+}
+
+int recorder_open(const struct recorder_options *o, struct recorder **ret,
+		  char why[RECORDER_WHY_MAX])
+{
+	char text[LOG_EXISTS_MAX];
+	struct recorder *r;
+	int err;
+
+	/* Before anything is touched; log_writer_open() looks again. */
+	if (log_exists(&o->log))
+		return recorder_fail(why, -EEXIST, "%s", log_exists_text(&o->log, text));
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return recorder_fail(why, -ENOMEM, "out of memory");
+	r->window_ns = o->window_ns;
+	r->names_every = 1;
+	r->without_stacks = o->no_stacks;
+	if (o->no_stacks)
+		r->no_stacks = "--no-stacks was given";
+	limits_raise_files();
+	err = attach(r, o, why);
+	if (err == -EMFILE)
+		limits_files_why(why, RECORDER_WHY_MAX);
+	if (!err)
+		err = create_log(r, o, why);
+	if (err) {
+		recorder_discard(r);
+		return err;
+	}
+	r->start_ns = clock_mono_ns();
+	r->next_window = r->start_ns + r->window_ns;
+	note_hooks(r);
+	notes_support(r->w, r->j, r->noted);
+	if (r->flag.left)
+		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
+	programs_look_for_marks(r->p, notes_marks, r->w);
+	recorder_drain(r);
+	recorder_sample(r);
+	recorder_read_names(r);
+	recorder_flush(r);
+	*ret = r;
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* From the ring to the log's events, and what BPF is told of the JVM meanwhile. */
+#include "record/session/recorder_parts.h"
+
+#include <errno.h>
+
+#include "base/units.h"
+#include "bpf/wire/wire_stack.h"
+#include "jvm/code/code.h"
+#include "jvm/native.h"
+#include "record/decode/chains.h"
+#include "record/decode/translate.h"
+#include "record/kernel/programs.h"
+#include "record/session/notes.h"
+
+#define DRAIN_MS 100  /* how long the ring is drained at a time */
+#define DRAIN_LOOK 16 /* after so many records it is looked whether they are over */
+
+int recorder_fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, RECORDER_WHY_MAX, format, ap);
+	va_end(ap);
+	return err;
+}
+
+/* BPF asks how to get from a pc in native code to its caller; asked once for each. */
+static void answer_rule(struct recorder *r, const struct wire_native *n)
+{
+	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
+	uint64_t pc = n->pc & ~WIRE_RULE_RETURN;
+	struct unwind_rule u;
+	int err;
+
+	if (!r->native && native_new(r->j, &r->native))
+		return;
+	err = native_rule(r->native, pc, pc != n->pc, &u);
+	if (err == -ETIME || err == -ELIBBAD || err == -ECHILD)
+		notes_write(r->w, NOTE_LEVEL_WARNING,
+			    "the unwind tables of one of the JVM's libraries could not be parsed: "
+			    "call chains that begin in it are missing");
+	if (!err && u.rbp_offset == (int16_t)u.rbp_offset) {
+		rule.cfa_offset = u.cfa_offset;
+		rule.rbp_offset = (int16_t)u.rbp_offset;
+		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
+			     (u.rbp_saved ? WIRE_RULE_RBP_SAVED : 0);
+	}
+	programs_set_native_rule(r->p, n->pc, &rule);
+}
+
+/*
+ * A target that fires its probes as fast as its records are translated has always more of them in
+ * the ring. An error ends libbpf's round behind this record, and the others stay in the ring, which
+ * polls readable.
+ */
+int recorder_on_record(void *ctx, void *data, size_t size)
+{
+	const struct wire_head *h = data;
+	struct recorder *r = ctx;
+
+	if (size < sizeof(struct wire_native) || h->kind != WIRE_NATIVE) {
+		translate_record(r->t, data, size);
+		if (++r->records % DRAIN_LOOK)
+			return 0;
+	} else if (!programs_detached(r->p)) { /* else nobody walks any more */
+		answer_rule(r, data);
+	}
+	return clock_mono_ns() < r->drain_until ? 0 : -EAGAIN;
+}
+
+void recorder_drain(struct recorder *r)
+{
+	r->drain_until =
+		programs_detached(r->p) ? UINT64_MAX : clock_mono_ns() + DRAIN_MS * NS_PER_MS;
+	programs_consume(r->p);
+}
+
+void recorder_refresh_code(struct recorder *r)
+{
+	const struct code_layout *l;
+
+	if (r->without_stacks)
+		return;
+	l = jvm_code_layout(r->j, &r->no_stacks);
+	if (r->code || !l || jvm_code_refresh(r->j) <= 0 || code_new(jvm_mem(r->j), l, &r->code))
+		return;
+	if (r->chains)
+		chains_resolve_by(r->chains, r->code);
+	programs_set_code(r->p);
+}
+
+void recorder_refresh(struct recorder *r)
+{
+	recorder_refresh_code(r);
+	if (jvm_layout_refresh(r->j) > 0) {
+		programs_set_layout(r->p);
+		programs_set_java_threads(r->p);
+	}
+}
