@@ -8,12 +8,12 @@
 #include "base/print.h"
 #include "log/read/names.h"
 #include "report/json/by_json.h"
-#include "report/json/json_collections.h"
+#include "report/json/findings_json.h"
 #include "report/json/json_out.h"
 #include "report/json/json_wall.h"
 #include "report/model/blockers.h"
 #include "report/model/finding_model.h"
-#include "report/model/heap.h"
+#include "report/model/sections.h"
 #include "report/model/vouched.h"
 #include "session/holes.h"
 
@@ -22,13 +22,6 @@
 static json_t *number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
-}
-
-static const char *string_name(const struct log_names *names, uint64_t string)
-{
-	const char *text = string ? log_names_string(names, string) : NULL;
-
-	return text ? text : "";
 }
 
 static json_t *recording_json(const struct report_input *in, const struct analysis_facts *f)
@@ -180,75 +173,33 @@ static json_t *blockers_json(const struct report_input *in, enum parking_kind ki
 	return array;
 }
 
-static json_t *gcs_json(const struct pauses *p, const struct log_names *names)
+static json_t *section_json(const struct section_input *s,
+			    struct findings *(*make)(const struct section_input *))
 {
-	static const char *const kinds[GC_KIND_COUNT] = {"unknown", "young", "full",
-							 "concurrent_pause"};
-	json_t *array = json_array();
-	uint64_t before, after;
+	struct findings *f = make(s);
+	json_t *array = findings_to_json(f);
 
-	for (uint32_t i = 0; i < p->gc_places.count; i++) {
-		const struct pause_gc *g = &p->gcs[i];
-		json_t *o = json_object();
-
-		json_put(&o, "collector", json_string(string_name(names, g->collector)));
-		json_put(&o, "kind",
-			 json_string(kinds[g->kind < GC_KIND_COUNT ? g->kind : GC_KIND_UNKNOWN]));
-		json_put(&o, "operation", json_string(string_name(names, g->operation)));
-		json_set_times(&o, &g->times);
-		if (heap_around_gc(p, names, g->collector, g->kind, &before, &after)) {
-			json_put(&o, "heap_before_bytes", number(before));
-			json_put(&o, "heap_after_bytes", number(after));
-		}
-		json_add(&array, o);
-	}
+	findings_free(f);
 	return array;
 }
 
-static json_t *safepoints_json(const struct pauses *p, const struct log_names *names)
+/* The last ones are those of a patched JVM. */
+static json_t *pauses_json(const struct section_input *s)
 {
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < p->safepoint_places.count; i++) {
-		const struct pause_safepoint *s = &p->safepoints[i];
-		json_t *o = json_object(), *operations = json_array();
-
-		for (int k = 0; k < 2 && s->operation[k]; k++)
-			json_add(&operations, json_string(string_name(names, s->operation[k])));
-		json_put(&o, "operations", operations);
-		json_set_times(&o, &s->times);
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *operations_json(const struct pauses *p, const struct log_names *names)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < p->operation_places.count; i++) {
-		json_t *o = json_object();
-
-		json_put(&o, "operation",
-			 json_string(string_name(names, p->operations[i].operation)));
-		json_put(&o, "mode", number(p->operations[i].mode));
-		json_set_times(&o, &p->operations[i].times);
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *pauses_json(const struct report_input *in)
-{
-	const struct pauses *p = analysis_pauses(in->log->analysis);
-	const struct log_names *names = analysis_names(in->log->analysis);
+	const struct phases *p = analysis_phases(s->analysis);
 	json_t *o = json_object();
 
-	json_put(&o, "gc", gcs_json(p, names));
-	json_put(&o, "safepoints", safepoints_json(p, names));
-	json_put(&o, "vm_operations", operations_json(p, names));
-	json_put(&o, "incomplete", number(p->incomplete));
-	json_set_collections(&o, in);
+	json_put(&o, "gc", section_json(s, section_gc));
+	json_put(&o, "safepoints", section_json(s, section_safepoints));
+	json_put(&o, "vm_operations", section_json(s, section_vm_operations));
+	json_put(&o, "incomplete", number(analysis_pauses(s->analysis)->incomplete));
+	if (p->collection_times.count || p->row_places.count || p->incomplete) {
+		json_put(&o, "collections", section_json(s, section_collections));
+		json_put(&o, "phases", section_json(s, section_phases));
+		json_put(&o, "phases_incomplete", number(p->incomplete));
+	}
+	if (analysis_safepoints(s->analysis)->times.count)
+		json_put(&o, "safepoint_times", section_json(s, section_safepoint_times));
 	return o;
 }
 
@@ -276,9 +227,12 @@ int report_json(const struct report_input *in, FILE *out)
 	static const enum aspect_id by[] = {ASPECT_LOCK_CLASS, ASPECT_LOCK, ASPECT_OWNER_THREAD,
 					    ASPECT_WAITER_THREAD};
 	json_t *o = json_object(), *contention = NULL;
+	struct section_input s = {0};
 	struct analysis_facts f;
-	int err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
+	int err = section_open(in, &s);
 
+	if (!err)
+		err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
 	analysis_facts(in->log->analysis, &f);
 	json_put(&o, "recording", recording_json(in, &f));
 	json_put(&contention, "incomplete", incomplete_json(in));
@@ -288,12 +242,13 @@ int report_json(const struct report_input *in, FILE *out)
 	json_put(&o, "contention", contention);
 	json_put(&o, "parking", blockers_json(in, PARKING_PARK));
 	json_put(&o, "waiting", blockers_json(in, PARKING_WAIT));
-	json_put(&o, "pauses", pauses_json(in));
+	json_put(&o, "pauses", err ? NULL : pauses_json(&s));
 	json_put(&o, "threads", wall_json(in));
 	json_put(&o, "cpus", cpus_json(in));
 	json_put(&o, "lost", lost_json(in, &f));
 	if (!err)
 		err = o ? json_dump_write(o, out) : -ENOMEM;
 	json_decref(o);
+	section_close(&s);
 	return err;
 }

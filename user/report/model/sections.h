@@ -1,0 +1,30 @@
+/* report/model/sections.h: the sections of the report, as tables. */
+#pragma once
+
+#include "report/model/findings.h"
+#include "report/model/report.h"
+
+struct labels;
+struct log_names;
+struct stacks;
+
+struct section_input {
+	const struct report_input *in;
+	const struct analysis *analysis;
+	const struct log_names *names;
+	const struct stacks *stacks;
+	struct labels *labels;
+};
+
+/* 0: *ret is to be closed; -ENOMEM. */
+int section_open(const struct report_input *in, struct section_input *ret);
+void section_close(struct section_input *s);
+
+/* All are to be freed with findings_free(); NULL, or an err in them: no memory. */
+struct findings *section_gc(const struct section_input *in);
+struct findings *section_safepoints(const struct section_input *in);
+struct findings *section_vm_operations(const struct section_input *in);
+/* Of a patched JVM. */
+struct findings *section_collections(const struct section_input *in);
+struct findings *section_phases(const struct section_input *in);
+struct findings *section_safepoint_times(const struct section_input *in);
