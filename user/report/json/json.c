@@ -11,7 +11,6 @@
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
 #include "report/json/json_wall.h"
-#include "report/model/blockers.h"
 #include "report/model/finding_model.h"
 #include "report/model/sections.h"
 #include "report/model/vouched.h"
@@ -134,45 +133,6 @@ static json_t *incomplete_json(const struct report_input *in)
 			 (json_int_t)open_ns);
 }
 
-static json_t *blocker_json(const struct blocker *b)
-{
-	json_t *o = json_pack("{sssIsIsIsIsIsIsI}", "class", b->class, "count",
-			      (json_int_t)b->count, "total_ns", (json_int_t)b->total_ns, "max_ns",
-			      (json_int_t)b->max_ns, "open", (json_int_t)b->open, "open_ns",
-			      (json_int_t)b->open_ns, "begin_missing", (json_int_t)b->begin_missing,
-			      "end_missing", (json_int_t)b->end_missing);
-
-	if (o && blocker_how_known(b))
-		json_put(&o, "ended",
-			 json_pack("{sIsIsIsIsIsI}", "woken", (json_int_t)b->how[PARKING_WOKEN],
-				   "timeout", (json_int_t)b->how[PARKING_TIMEOUT], "interrupted",
-				   (json_int_t)b->how[PARKING_INTERRUPTED], "spurious",
-				   (json_int_t)b->how[PARKING_SPURIOUS], "not_known",
-				   (json_int_t)b->how[PARKING_HOW_NOT_KNOWN], "back_ns",
-				   (json_int_t)b->back_ns));
-	return o;
-}
-
-static json_t *blockers_json(const struct report_input *in, enum parking_kind kind)
-{
-	json_t *array = json_array();
-	struct blocker *rows;
-	uint32_t count;
-
-	if (blockers_make(analysis_parking(in->log->analysis), analysis_names(in->log->analysis),
-			  kind, &rows, &count)) {
-		json_decref(array);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		const struct blocker *b = &rows[i];
-
-		json_add(&array, blocker_json(b));
-	}
-	free(rows);
-	return array;
-}
-
 static json_t *section_json(const struct section_input *s,
 			    struct findings *(*make)(const struct section_input *))
 {
@@ -203,36 +163,19 @@ static json_t *pauses_json(const struct section_input *s)
 	return o;
 }
 
-static json_t *cpus_json(const struct report_input *in)
-{
-	static const char *const fields[SCHED_CPU_FIELD_COUNT] = {
-		"stolen_ns", "jvm_stolen_ns", "other_stolen_ns", "idle_stolen_ns",
-		"stat_user", "stat_system",   "stat_idle",       "stat_steal"};
-	const struct sched *s = analysis_sched(in->log->analysis);
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < s->cpu_places.count; i++) {
-		json_t *o = json_object();
-
-		json_put(&o, "cpu", number(s->cpus[i].cpu));
-		for (int k = 0; k < SCHED_CPU_FIELD_COUNT; k++)
-			json_put(&o, fields[k], number(sched_cpu_growth(&s->cpus[i], k)));
-		json_add(&array, o);
-	}
-	return array;
-}
-
 int report_json(const struct report_input *in, FILE *out)
 {
 	static const enum aspect_id by[] = {ASPECT_LOCK_CLASS, ASPECT_LOCK, ASPECT_OWNER_THREAD,
 					    ASPECT_WAITER_THREAD};
-	json_t *o = json_object(), *contention = NULL;
-	struct section_input s = {0};
+	json_t *o, *contention = NULL;
 	struct analysis_facts f;
+	struct section_input s;
 	int err = section_open(in, &s);
 
-	if (!err)
-		err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
+	if (err)
+		return err;
+	o = json_object();
+	err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
 	analysis_facts(in->log->analysis, &f);
 	json_put(&o, "recording", recording_json(in, &f));
 	json_put(&contention, "incomplete", incomplete_json(in));
@@ -240,11 +183,11 @@ int report_json(const struct report_input *in, FILE *out)
 	if (!err && report_has_chains(in))
 		err = finding_json(in, contention);
 	json_put(&o, "contention", contention);
-	json_put(&o, "parking", blockers_json(in, PARKING_PARK));
-	json_put(&o, "waiting", blockers_json(in, PARKING_WAIT));
-	json_put(&o, "pauses", err ? NULL : pauses_json(&s));
+	json_put(&o, "parking", section_json(&s, section_parking));
+	json_put(&o, "waiting", section_json(&s, section_waiting));
+	json_put(&o, "pauses", pauses_json(&s));
 	json_put(&o, "threads", wall_json(in));
-	json_put(&o, "cpus", cpus_json(in));
+	json_put(&o, "cpus", section_json(&s, section_cpus));
 	json_put(&o, "lost", lost_json(in, &f));
 	if (!err)
 		err = o ? json_dump_write(o, out) : -ENOMEM;

@@ -90,7 +90,7 @@ struct findings {
 	int err;     /* the first: -ENOMEM; -EINVAL: a value that the column does not take */
 };
 
-/* Columns are copied, their texts lent until findings_free. NULL: no memory; all others accept it. */
+/* Columns are copied, their texts lent until findings_free. NULL: no memory; all accept that. */
 struct findings *findings_new(const struct findings_column *columns, unsigned count);
 #define FINDINGS_NEW(columns) findings_new((columns), sizeof(columns) / sizeof(*(columns)))
 void findings_free(struct findings *f);

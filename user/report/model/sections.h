@@ -28,3 +28,7 @@ struct findings *section_vm_operations(const struct section_input *in);
 struct findings *section_collections(const struct section_input *in);
 struct findings *section_phases(const struct section_input *in);
 struct findings *section_safepoint_times(const struct section_input *in);
+/* By the class of what threads parked, or waited, on. */
+struct findings *section_parking(const struct section_input *in);
+struct findings *section_waiting(const struct section_input *in);
+struct findings *section_cpus(const struct section_input *in);
