@@ -10,7 +10,6 @@
 #include "report/json/by_json.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
-#include "report/json/json_wall.h"
 #include "report/model/finding_model.h"
 #include "report/model/sections.h"
 #include "report/model/vouched.h"
@@ -186,7 +185,7 @@ int report_json(const struct report_input *in, FILE *out)
 	json_put(&o, "parking", section_json(&s, section_parking));
 	json_put(&o, "waiting", section_json(&s, section_waiting));
 	json_put(&o, "pauses", pauses_json(&s));
-	json_put(&o, "threads", wall_json(in));
+	json_put(&o, "threads", section_json(&s, section_threads));
 	json_put(&o, "cpus", section_json(&s, section_cpus));
 	json_put(&o, "lost", lost_json(in, &f));
 	if (!err)

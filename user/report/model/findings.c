@@ -69,7 +69,7 @@ static struct findings_cell *take(struct findings *f, bool is_right(enum finding
 		return NULL;
 	while (f->at < f->column_count && findings_is_derived(&f->columns[f->at]))
 		f->at++;
-	if (f->at == f->column_count || (is_right && !is_right(f->columns[f->at].unit))) {
+	if (f->at == f->column_count || !is_right(f->columns[f->at].unit)) {
 		f->err = -EINVAL;
 		return NULL;
 	}
@@ -105,9 +105,12 @@ void findings_numbers(struct findings *f, const uint64_t *numbers, size_t count)
 		findings_number(f, numbers[i]);
 }
 
-void findings_none(struct findings *f)
+void findings_maybe(struct findings *f, bool known, uint64_t number)
 {
-	take(f, NULL);
+	struct findings_cell *cell = take(f, is_number);
+
+	if (cell)
+		*cell = (struct findings_cell){.known = known, .number = known ? number : 0};
 }
 
 static char *copy(struct findings *f, const char *text)

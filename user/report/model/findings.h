@@ -106,7 +106,8 @@ void findings_numbers(struct findings *f, const uint64_t *numbers, size_t count)
 void findings_text(struct findings *f, const char *text, const char *label);
 /* Takes rows over. NULL: no memory. */
 void findings_rows(struct findings *f, struct findings *rows);
-void findings_none(struct findings *f);
+/* No value unless it is known. */
+void findings_maybe(struct findings *f, bool known, uint64_t number);
 /* What people see in place of the last cell's value. Copied. */
 void findings_label(struct findings *f, const char *label);
 

@@ -32,3 +32,6 @@ struct findings *section_safepoint_times(const struct section_input *in);
 struct findings *section_parking(const struct section_input *in);
 struct findings *section_waiting(const struct section_input *in);
 struct findings *section_cpus(const struct section_input *in);
+/* For people: pools and kinds of threads, as many as in says; thread by thread. */
+struct findings *section_wall(const struct section_input *in);
+struct findings *section_threads(const struct section_input *in);
