@@ -99,20 +99,9 @@ static void add_ends(struct findings *f, const struct blocker *b)
 			 b->how[PARKING_HOW_NOT_KNOWN], b->back_ns);
 }
 
-static bool any_given_up(const struct blocker *rows, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (rows[i].how[PARKING_TIMEOUT] || rows[i].how[PARKING_INTERRUPTED])
-			return true;
-	}
-	return false;
-}
-
 static struct findings *make(const struct section_input *in, enum parking_kind kind)
 {
-	uint32_t count = 0;
-	struct blocker *rows = blockers_make(in, kind, &count);
-	bool given_up = any_given_up(rows, count);
+	const unsigned if_any = FINDINGS_IF_ANY | FINDINGS_NO_ZERO;
 	const struct findings_column columns[] = {
 		{.key = "class",
 		 .title = kind == PARKING_PARK ? "class of the blocker" : "class of the monitor",
@@ -127,12 +116,12 @@ static struct findings *make(const struct section_input *in, enum parking_kind k
 		 .title = "not ended",
 		 .meaning = "Still parked when the log or the thread ended: not in the total.",
 		 .unit = FINDINGS_COUNT,
-		 .flags = FINDINGS_NO_ZERO},
+		 .flags = if_any},
 		{.key = "open_ns",
 		 .title = "for",
 		 .meaning = "How long those that have not ended had been parked.",
 		 .unit = FINDINGS_NS,
-		 .flags = FINDINGS_NO_ZERO},
+		 .flags = if_any},
 		{.key = "begin_missing",
 		 .meaning = "Ends whose begin is not in the log.",
 		 .unit = FINDINGS_COUNT},
@@ -141,15 +130,15 @@ static struct findings *make(const struct section_input *in, enum parking_kind k
 		 .unit = FINDINGS_COUNT},
 		{.key = "woken", .group = "ended", .unit = FINDINGS_COUNT},
 		{.key = "timeout",
-		 .title = given_up ? "timed out" : NULL,
+		 .title = "timed out",
 		 .group = "ended",
 		 .unit = FINDINGS_COUNT,
-		 .flags = FINDINGS_NO_ZERO},
+		 .flags = if_any},
 		{.key = "interrupted",
-		 .title = given_up ? "interrupted" : NULL,
+		 .title = "interrupted",
 		 .group = "ended",
 		 .unit = FINDINGS_COUNT,
-		 .flags = FINDINGS_NO_ZERO},
+		 .flags = if_any},
 		{.key = "spurious",
 		 .meaning = "Ended for no reason.",
 		 .group = "ended",
@@ -160,6 +149,8 @@ static struct findings *make(const struct section_input *in, enum parking_kind k
 		 .group = "ended",
 		 .unit = FINDINGS_NS},
 	};
+	uint32_t count = 0;
+	struct blocker *rows = blockers_make(in, kind, &count);
 	struct findings *f = rows ? FINDINGS_NEW(columns) : NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
