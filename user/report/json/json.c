@@ -132,8 +132,7 @@ static json_t *incomplete_json(const struct report_input *in)
 			 (json_int_t)open_ns);
 }
 
-static json_t *section_json(const struct section_input *s,
-			    struct findings *(*make)(const struct section_input *))
+static json_t *section_json(const struct section_input *s, section_make *make)
 {
 	struct findings *f = make(s);
 	json_t *array = findings_to_json(f);

@@ -20,6 +20,10 @@ struct section_input {
 int section_open(const struct report_input *in, struct section_input *ret);
 void section_close(struct section_input *s);
 
+/* The maker of a section by its name; NULL: there is none. */
+typedef struct findings *section_make(const struct section_input *in);
+section_make *section_by_name(const char *name);
+
 /* All are to be freed with findings_free(); NULL, or an err in them: no memory. */
 struct findings *section_gc(const struct section_input *in);
 struct findings *section_safepoints(const struct section_input *in);

@@ -56,8 +56,7 @@ void text_line(struct text *t, const char *name, const char *format, ...)
 	text_line_whole(t, name, buf);
 }
 
-int text_section(struct text *t, struct findings *(*make)(const struct section_input *),
-		 const struct findings_view *view)
+int text_section(struct text *t, section_make *make, const struct findings_view *view)
 {
 	struct findings *f = make(&t->section);
 	int err = findings_to_text(f, view, t->out);

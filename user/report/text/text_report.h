@@ -32,8 +32,7 @@ void text_line(struct text *t, const char *name, const char *format, ...)
 void text_words(FILE *out, size_t indent, const char *text);
 
 /* Makes a section's table, and prints it. 0 or -ENOMEM, as all that follow. */
-int text_section(struct text *t, struct findings *(*make)(const struct section_input *),
-		 const struct findings_view *view);
+int text_section(struct text *t, section_make *make, const struct findings_view *view);
 int text_recorded(struct text *t);
 int text_locks(struct text *t);
 int text_parking(struct text *t);
