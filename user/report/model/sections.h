@@ -39,3 +39,9 @@ struct findings *section_cpus(const struct section_input *in);
 /* For people: pools and kinds of threads, as many as in says; thread by thread. */
 struct findings *section_wall(const struct section_input *in);
 struct findings *section_threads(const struct section_input *in);
+/* Of one lock, by waiter_thread and by owner_thread; exact: numbered events tell who held it. */
+struct findings *section_lock_waiters(const struct section_input *in, const struct group *lock);
+struct findings *section_lock_holders(const struct section_input *in, const struct group *lock,
+				      bool exact);
+/* At the end, on whatever lock; chains: the log has call chains. */
+struct findings *section_still_blocked(const struct section_input *in, bool chains);
