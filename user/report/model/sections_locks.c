@@ -1,11 +1,16 @@
-/* Threads that were blocked on one lock, those that held it, and those still blocked at the end. */
+/* Threads that were blocked on one lock, those that held it and what they did, and those still
+ * blocked at the end. */
+#include <stdio.h>
+
 #include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "base/format.h"
 #include "base/print.h"
 #include "report/model/label.h"
 #include "report/model/sections.h"
 
+#define BEHIND_MAX 3 /* locks named that holders were blocked on */
 #define OF_HOLDER(key_, title_, least_, per_)                                                      \
 	{                                                                                          \
 		.key = (key_), .title = (title_),                                                  \
@@ -75,6 +80,81 @@ struct findings *section_lock_holders(const struct section_input *in, const stru
 			FINDINGS_NUMBERS(f, g->split.running_ns, g->split.stolen_ns,
 					 g->split.runnable_ns + g->split.throttled_ns,
 					 g->split.blocked_ns, g->split.unknown_ns);
+	}
+	return f;
+}
+
+/* "Ledger #2 (0.9 s), Table #5 (0.3 s)": what the holders were blocked on, for this reason. */
+static void name_behind(const struct section_input *in, const struct group *lock, int reason,
+			char *buf, size_t size)
+{
+	char name[LABEL_MAX], time[FORMAT_MAX];
+	unsigned named = 0, more = 0;
+	size_t length = 0;
+
+	*buf = '\0';
+	for (uint32_t i = 0; i < lock->group_count && length < size; i++) {
+		const struct group *g = &lock->groups[i];
+
+		if (!g->cell->behind || !g->split.reason_ns[reason])
+			continue;
+		if (named == BEHIND_MAX) {
+			more++;
+			continue;
+		}
+		length += (size_t)snprintf(buf + length, size - length, "%s%s (%s)",
+					   named++ ? ", " : "",
+					   label_lock(in->labels, g->cell->behind, name),
+					   time_format(g->split.reason_ns[reason], time));
+	}
+	if (more && length < size)
+		snprintf(buf + length, size - length, ", and %u more", more);
+}
+
+struct findings *section_holding(const struct section_input *in, const struct group *lock)
+{
+	bool named = lock->split.reason_ns[BLOCKED_REASON_LOCK] ||
+		     lock->split.reason_ns[BLOCKED_REASON_PARK];
+	const struct findings_column columns[] = {
+		{.key = "what", .title = "what its holders did", .least = 34},
+		{.title = "share", .unit = FINDINGS_NS, .show = FINDINGS_SHARE, .of = 1, .per = 3},
+		{.key = "ns", .title = "time", .unit = FINDINGS_NS},
+		{.key = "on", .title = named ? "on" : NULL},
+		{.unit = FINDINGS_NS},
+	};
+	const struct split *s = &lock->split;
+	const struct {
+		const char *what;
+		uint64_t ns;
+		int reason; /* 0: none */
+	} rows[] = {
+		{"running", s->running_ns, 0},
+		{"stolen by the hypervisor", s->stolen_ns, 0},
+		{"runnable, without a CPU", s->runnable_ns, 0},
+		{"throttled by the CPU quota", s->throttled_ns, 0},
+		{"blocked on a lock", s->reason_ns[BLOCKED_REASON_LOCK], BLOCKED_REASON_LOCK},
+		{"in Object.wait", s->reason_ns[BLOCKED_REASON_WAIT], 0},
+		{"parked", s->reason_ns[BLOCKED_REASON_PARK], BLOCKED_REASON_PARK},
+		{"asleep", s->reason_ns[BLOCKED_REASON_SLEEP], 0},
+		{"in I/O or native code", s->reason_ns[BLOCKED_REASON_IO], 0},
+		{"stopped by a pause", s->reason_ns[BLOCKED_REASON_PAUSE], 0},
+		{"blocked otherwise, or not told", split_other(s), 0},
+		{"no holder, or not known", s->unknown_ns, 0},
+	};
+	struct findings *f = FINDINGS_NEW(columns);
+	char on[4 * LABEL_MAX];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (!rows[i].ns)
+			continue;
+		*on = '\0';
+		if (rows[i].reason)
+			name_behind(in, lock, rows[i].reason, on, sizeof(on));
+		findings_row(f, FINDINGS_ALL);
+		findings_text(f, rows[i].what, NULL);
+		findings_number(f, rows[i].ns);
+		findings_text(f, on, NULL);
+		findings_number(f, lock->blocked_ns);
 	}
 	return f;
 }
