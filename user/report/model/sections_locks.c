@@ -113,13 +113,11 @@ static void name_behind(const struct section_input *in, const struct group *lock
 
 struct findings *section_holding(const struct section_input *in, const struct group *lock)
 {
-	bool named = lock->split.reason_ns[BLOCKED_REASON_LOCK] ||
-		     lock->split.reason_ns[BLOCKED_REASON_PARK];
-	const struct findings_column columns[] = {
+	static const struct findings_column columns[] = {
 		{.key = "what", .title = "what its holders did", .least = 34},
 		{.title = "share", .unit = FINDINGS_NS, .show = FINDINGS_SHARE, .of = 1, .per = 3},
 		{.key = "ns", .title = "time", .unit = FINDINGS_NS},
-		{.key = "on", .title = named ? "on" : NULL},
+		{.key = "on", .title = "on", .flags = FINDINGS_IF_ANY},
 		{.unit = FINDINGS_NS},
 	};
 	const struct split *s = &lock->split;
