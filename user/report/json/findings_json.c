@@ -79,3 +79,11 @@ json_t *findings_to_json(const struct findings *f)
 	}
 	return array;
 }
+
+json_t *findings_take_json(struct findings *f)
+{
+	json_t *array = findings_to_json(f);
+
+	findings_free(f);
+	return array;
+}

@@ -132,32 +132,23 @@ static json_t *incomplete_json(const struct report_input *in)
 			 (json_int_t)open_ns);
 }
 
-static json_t *section_json(const struct section_input *s, section_make *make)
-{
-	struct findings *f = make(s);
-	json_t *array = findings_to_json(f);
-
-	findings_free(f);
-	return array;
-}
-
 /* The last ones are those of a patched JVM. */
 static json_t *pauses_json(const struct section_input *s)
 {
 	const struct phases *p = analysis_phases(s->analysis);
 	json_t *o = json_object();
 
-	json_put(&o, "gc", section_json(s, section_gc));
-	json_put(&o, "safepoints", section_json(s, section_safepoints));
-	json_put(&o, "vm_operations", section_json(s, section_vm_operations));
+	json_put(&o, "gc", findings_take_json(section_gc(s)));
+	json_put(&o, "safepoints", findings_take_json(section_safepoints(s)));
+	json_put(&o, "vm_operations", findings_take_json(section_vm_operations(s)));
 	json_put(&o, "incomplete", number(analysis_pauses(s->analysis)->incomplete));
 	if (p->collection_times.count || p->row_places.count || p->incomplete) {
-		json_put(&o, "collections", section_json(s, section_collections));
-		json_put(&o, "phases", section_json(s, section_phases));
+		json_put(&o, "collections", findings_take_json(section_collections(s)));
+		json_put(&o, "phases", findings_take_json(section_phases(s)));
 		json_put(&o, "phases_incomplete", number(p->incomplete));
 	}
 	if (analysis_safepoints(s->analysis)->times.count)
-		json_put(&o, "safepoint_times", section_json(s, section_safepoint_times));
+		json_put(&o, "safepoint_times", findings_take_json(section_safepoint_times(s)));
 	return o;
 }
 
@@ -181,11 +172,11 @@ int report_json(const struct report_input *in, FILE *out)
 	if (!err && report_has_chains(in))
 		err = finding_json(in, contention);
 	json_put(&o, "contention", contention);
-	json_put(&o, "parking", section_json(&s, section_parking));
-	json_put(&o, "waiting", section_json(&s, section_waiting));
+	json_put(&o, "parking", findings_take_json(section_parking(&s)));
+	json_put(&o, "waiting", findings_take_json(section_waiting(&s)));
 	json_put(&o, "pauses", pauses_json(&s));
-	json_put(&o, "threads", section_json(&s, section_threads));
-	json_put(&o, "cpus", section_json(&s, section_cpus));
+	json_put(&o, "threads", findings_take_json(section_threads(&s)));
+	json_put(&o, "cpus", findings_take_json(section_cpus(&s)));
 	json_put(&o, "lost", lost_json(in, &f));
 	if (!err)
 		err = o ? json_dump_write(o, out) : -ENOMEM;

@@ -15,15 +15,6 @@ static json_t *number(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-/* Takes over f. */
-static json_t *take_json(struct findings *f)
-{
-	json_t *array = findings_to_json(f);
-
-	findings_free(f);
-	return array;
-}
-
 static json_t *head_json(const struct time_input *in, const struct time_table *t)
 {
 	static const char *const by[WALL_BY_COUNT] = {"thread", "pool", "group"};
@@ -39,7 +30,7 @@ static json_t *head_json(const struct time_input *in, const struct time_table *t
 	json_put(&o, "intervals_shared_out", number(w->course.spread));
 	json_put(&o, "samples_late", number(w->late));
 	holes_missing_json(in->in->log->analysis, &o);
-	json_put(&o, "windows", take_json(time_section_windows(in, t)));
+	json_put(&o, "windows", findings_take_json(time_section_windows(in, t)));
 	return o;
 }
 
@@ -54,7 +45,7 @@ static int write_json(json_t *o, size_t flags, FILE *out)
 
 static json_t *row_json(const struct time_input *in, const struct time_table *t, uint32_t row)
 {
-	json_t *array = take_json(time_section_row(in, t, row));
+	json_t *array = findings_take_json(time_section_row(in, t, row));
 	json_t *o = json_incref(json_array_get(array, 0));
 
 	json_decref(array);

@@ -17,15 +17,6 @@ static json_t *number(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-/* Takes over f. */
-static json_t *take_json(struct findings *f)
-{
-	json_t *array = findings_to_json(f);
-
-	findings_free(f);
-	return array;
-}
-
 static json_t *facts_json(const struct report_input *in, const struct spans *s)
 {
 	struct spans_facts f = spans_facts(s);
@@ -56,11 +47,11 @@ static json_t *report_json_of(const struct section_input *o, const struct spans 
 	json_put(&root, "start_mono_ns", number(header_number(header, NULL, "start_mono_ns")));
 	json_put(&root, "start_wall_ns", number(header_number(header, NULL, "start_wall_ns")));
 	json_put(&root, "duration_ns", number(session_log_duration(o->in->log)));
-	json_put(&root, "names", take_json(spans_section_names(o, s)));
+	json_put(&root, "names", findings_take_json(spans_section_names(o, s)));
 	spans = spans_slowest(s, &count);
-	json_put(&root, "slowest", take_json(spans_section_list(o, spans, count, true)));
+	json_put(&root, "slowest", findings_take_json(spans_section_list(o, spans, count, true)));
 	spans = spans_open(s, &count);
-	json_put(&root, "open", take_json(spans_section_list(o, spans, count, false)));
+	json_put(&root, "open", findings_take_json(spans_section_list(o, spans, count, false)));
 	json_put(&root, "facts", facts_json(o->in, s));
 	return root;
 }
