@@ -60,7 +60,7 @@ ROOMS = {
     "user/session": ("opens, limits, orders and analyses a log for whoever needs that",
                      "user/analyze/registry user/log/check",
                      "analyze_log anonymize hole_order holes log_source max_memory owner session_log time_range"),
-    "user/report/model": ("findings in rows, labels, confidence",
+    "user/report/model": ("findings as tables of typed columns, labels, attribution",
                           "user/session user/analyze/spans user/analyze/tracks",
                           "report spans_report time_report vouched"),
     "user/report/text": ("findings as text", "user/report/model", "text_report verify_text"),

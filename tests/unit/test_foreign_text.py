@@ -48,6 +48,7 @@ def lines():
 
 COMMANDS = [
     ("report",), ("report", "--format", "json"), ("report", "--by", "waiter_thread"),
+    ("report", "--csv", "threads"),
     ("cat",), ("cat", "-r"), ("cat", "-H"),
     ("time",), ("time", "--format", "csv"), ("time", "--format", "json"), ("spans",), ("spans", "--format", "json"),
     ("verify",), ("verify", "--format", "json"), ("export", "--to", "collapsed", "--threads", "--locks"),

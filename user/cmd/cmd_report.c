@@ -20,13 +20,14 @@
 #define ASPECTS_TEXT_MAX 1024
 #define TOP_DEFAULT 10
 
-enum { OPT_FULL = 1000, OPT_PARKED };
+enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV };
 
 struct options {
 	struct log_source source;
 	enum aspect_id by[ASPECT_COUNT]; /* each once */
 	unsigned depth;
 	bool json;
+	const char *csv; /* the section; NULL: not CSV */
 	bool full;
 	bool parked;
 	unsigned top;
@@ -44,6 +45,7 @@ static const struct argp_option option_table[] = {
 	 "ended it. Of a patched JVM only",
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
+	{"csv", OPT_CSV, "SECTION", 0, "One section alone, with all its rows, as CSV:", 0},
 	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
 	RANGE_OPTIONS,
 	LOG_SOURCE_OPTIONS,
@@ -64,6 +66,8 @@ static const char doc[] = "Says who was blocked on which lock, who held it meanw
 			  "meanwhile\n"
 			  "  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
 			  "      all figures, in ns\n"
+			  "  spoor report --csv threads app.spoor > threads.csv\n"
+			  "      one of its tables, for a spreadsheet\n"
 			  "  spoor report logs/\n"
 			  "      a recording in parts (record --max-size): a folder, a pattern, or "
 			  "some of the files, in any order\n"
@@ -94,15 +98,19 @@ static void aspects_list(bool docs, char buf[ASPECTS_TEXT_MAX])
 	}
 }
 
-/* Appends the aspects to what --by says of itself. What is returned is argp's. */
+/* Appends the aspects to what --by says of itself, and the sections to what --csv does. What is
+ * returned is argp's. */
 static char *help(int key, const char *text, void *input)
 {
 	char list[ASPECTS_TEXT_MAX], *filled;
 
 	(void)input;
-	if (key != 'b')
+	if (key == 'b')
+		aspects_list(true, list);
+	else if (key == OPT_CSV)
+		report_sections(list);
+	else
 		return (char *)text;
-	aspects_list(true, list);
 	return asprintf(&filled, "%s %s", text, list) < 0 ? (char *)text : filled;
 }
 
@@ -134,6 +142,16 @@ static void add_aspects(struct options *o, const char *arg, struct argp_state *s
 	}
 }
 
+static void set_csv(struct options *o, const char *arg, struct argp_state *state)
+{
+	char list[REPORT_SECTIONS_MAX];
+
+	if (!report_has_section(arg))
+		argp_error(state, "there is no section '%s'; there are %s", arg,
+			   report_sections(list));
+	o->csv = arg;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -148,6 +166,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "json") && strcmp(arg, "text"))
 			argp_error(state, "--format is text or json, not '%s'", arg);
 		o->json = !strcmp(arg, "json");
+		return 0;
+	case OPT_CSV:
+		set_csv(o, arg, state);
 		return 0;
 	case OPT_FULL:
 		o->full = true;
@@ -164,6 +185,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->parked && !o->depth)
 			argp_error(state, "--parked says what --by is about: --by is missing");
+		if (o->csv && (o->json || o->depth))
+			argp_error(state, "--csv is one section alone: without --by and "
+					  "--format json");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -175,6 +199,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int print(const struct options *o, const struct report_input *in)
 {
+	if (o->csv)
+		return report_csv(in, o->csv, stdout);
 	if (o->depth)
 		return (o->json ? report_by_json : report_by_text)(in, o->by, o->depth, stdout);
 	return (o->json ? report_json : report_text)(in, stdout);

@@ -8,12 +8,10 @@
 #include "base/print.h"
 #include "log/read/names.h"
 #include "report/json/by_json.h"
-#include "report/json/json_collections.h"
+#include "report/json/findings_json.h"
 #include "report/json/json_out.h"
-#include "report/json/json_wall.h"
-#include "report/model/blockers.h"
 #include "report/model/finding_model.h"
-#include "report/model/heap.h"
+#include "report/model/sections.h"
 #include "report/model/vouched.h"
 #include "session/holes.h"
 
@@ -22,13 +20,6 @@
 static json_t *number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
-}
-
-static const char *string_name(const struct log_names *names, uint64_t string)
-{
-	const char *text = string ? log_names_string(names, string) : NULL;
-
-	return text ? text : "";
 }
 
 static json_t *recording_json(const struct report_input *in, const struct analysis_facts *f)
@@ -141,144 +132,39 @@ static json_t *incomplete_json(const struct report_input *in)
 			 (json_int_t)open_ns);
 }
 
-static json_t *blocker_json(const struct blocker *b)
+/* The last ones are those of a patched JVM. */
+static json_t *pauses_json(const struct section_input *s)
 {
-	json_t *o = json_pack("{sssIsIsIsIsIsIsI}", "class", b->class, "count",
-			      (json_int_t)b->count, "total_ns", (json_int_t)b->total_ns, "max_ns",
-			      (json_int_t)b->max_ns, "open", (json_int_t)b->open, "open_ns",
-			      (json_int_t)b->open_ns, "begin_missing", (json_int_t)b->begin_missing,
-			      "end_missing", (json_int_t)b->end_missing);
-
-	if (o && blocker_how_known(b))
-		json_put(&o, "ended",
-			 json_pack("{sIsIsIsIsIsI}", "woken", (json_int_t)b->how[PARKING_WOKEN],
-				   "timeout", (json_int_t)b->how[PARKING_TIMEOUT], "interrupted",
-				   (json_int_t)b->how[PARKING_INTERRUPTED], "spurious",
-				   (json_int_t)b->how[PARKING_SPURIOUS], "not_known",
-				   (json_int_t)b->how[PARKING_HOW_NOT_KNOWN], "back_ns",
-				   (json_int_t)b->back_ns));
-	return o;
-}
-
-static json_t *blockers_json(const struct report_input *in, enum parking_kind kind)
-{
-	json_t *array = json_array();
-	struct blocker *rows;
-	uint32_t count;
-
-	if (blockers_make(analysis_parking(in->log->analysis), analysis_names(in->log->analysis),
-			  kind, &rows, &count)) {
-		json_decref(array);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		const struct blocker *b = &rows[i];
-
-		json_add(&array, blocker_json(b));
-	}
-	free(rows);
-	return array;
-}
-
-static json_t *gcs_json(const struct pauses *p, const struct log_names *names)
-{
-	static const char *const kinds[GC_KIND_COUNT] = {"unknown", "young", "full",
-							 "concurrent_pause"};
-	json_t *array = json_array();
-	uint64_t before, after;
-
-	for (uint32_t i = 0; i < p->gc_places.count; i++) {
-		const struct pause_gc *g = &p->gcs[i];
-		json_t *o = json_object();
-
-		json_put(&o, "collector", json_string(string_name(names, g->collector)));
-		json_put(&o, "kind",
-			 json_string(kinds[g->kind < GC_KIND_COUNT ? g->kind : GC_KIND_UNKNOWN]));
-		json_put(&o, "operation", json_string(string_name(names, g->operation)));
-		json_set_times(&o, &g->times);
-		if (heap_around_gc(p, names, g->collector, g->kind, &before, &after)) {
-			json_put(&o, "heap_before_bytes", number(before));
-			json_put(&o, "heap_after_bytes", number(after));
-		}
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *safepoints_json(const struct pauses *p, const struct log_names *names)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < p->safepoint_places.count; i++) {
-		const struct pause_safepoint *s = &p->safepoints[i];
-		json_t *o = json_object(), *operations = json_array();
-
-		for (int k = 0; k < 2 && s->operation[k]; k++)
-			json_add(&operations, json_string(string_name(names, s->operation[k])));
-		json_put(&o, "operations", operations);
-		json_set_times(&o, &s->times);
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *operations_json(const struct pauses *p, const struct log_names *names)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < p->operation_places.count; i++) {
-		json_t *o = json_object();
-
-		json_put(&o, "operation",
-			 json_string(string_name(names, p->operations[i].operation)));
-		json_put(&o, "mode", number(p->operations[i].mode));
-		json_set_times(&o, &p->operations[i].times);
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *pauses_json(const struct report_input *in)
-{
-	const struct pauses *p = analysis_pauses(in->log->analysis);
-	const struct log_names *names = analysis_names(in->log->analysis);
+	const struct phases *p = analysis_phases(s->analysis);
 	json_t *o = json_object();
 
-	json_put(&o, "gc", gcs_json(p, names));
-	json_put(&o, "safepoints", safepoints_json(p, names));
-	json_put(&o, "vm_operations", operations_json(p, names));
-	json_put(&o, "incomplete", number(p->incomplete));
-	json_set_collections(&o, in);
-	return o;
-}
-
-static json_t *cpus_json(const struct report_input *in)
-{
-	static const char *const fields[SCHED_CPU_FIELD_COUNT] = {
-		"stolen_ns", "jvm_stolen_ns", "other_stolen_ns", "idle_stolen_ns",
-		"stat_user", "stat_system",   "stat_idle",       "stat_steal"};
-	const struct sched *s = analysis_sched(in->log->analysis);
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < s->cpu_places.count; i++) {
-		json_t *o = json_object();
-
-		json_put(&o, "cpu", number(s->cpus[i].cpu));
-		for (int k = 0; k < SCHED_CPU_FIELD_COUNT; k++)
-			json_put(&o, fields[k], number(sched_cpu_growth(&s->cpus[i], k)));
-		json_add(&array, o);
+	json_put(&o, "gc", findings_take_json(section_gc(s)));
+	json_put(&o, "safepoints", findings_take_json(section_safepoints(s)));
+	json_put(&o, "vm_operations", findings_take_json(section_vm_operations(s)));
+	json_put(&o, "incomplete", number(analysis_pauses(s->analysis)->incomplete));
+	if (p->collection_times.count || p->row_places.count || p->incomplete) {
+		json_put(&o, "collections", findings_take_json(section_collections(s)));
+		json_put(&o, "phases", findings_take_json(section_phases(s)));
+		json_put(&o, "phases_incomplete", number(p->incomplete));
 	}
-	return array;
+	if (analysis_safepoints(s->analysis)->times.count)
+		json_put(&o, "safepoint_times", findings_take_json(section_safepoint_times(s)));
+	return o;
 }
 
 int report_json(const struct report_input *in, FILE *out)
 {
 	static const enum aspect_id by[] = {ASPECT_LOCK_CLASS, ASPECT_LOCK, ASPECT_OWNER_THREAD,
 					    ASPECT_WAITER_THREAD};
-	json_t *o = json_object(), *contention = NULL;
+	json_t *o, *contention = NULL;
 	struct analysis_facts f;
-	int err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
+	struct section_input s;
+	int err = section_open(in, &s);
 
+	if (err)
+		return err;
+	o = json_object();
+	err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
 	analysis_facts(in->log->analysis, &f);
 	json_put(&o, "recording", recording_json(in, &f));
 	json_put(&contention, "incomplete", incomplete_json(in));
@@ -286,14 +172,15 @@ int report_json(const struct report_input *in, FILE *out)
 	if (!err && report_has_chains(in))
 		err = finding_json(in, contention);
 	json_put(&o, "contention", contention);
-	json_put(&o, "parking", blockers_json(in, PARKING_PARK));
-	json_put(&o, "waiting", blockers_json(in, PARKING_WAIT));
-	json_put(&o, "pauses", pauses_json(in));
-	json_put(&o, "threads", wall_json(in));
-	json_put(&o, "cpus", cpus_json(in));
+	json_put(&o, "parking", findings_take_json(section_parking(&s)));
+	json_put(&o, "waiting", findings_take_json(section_waiting(&s)));
+	json_put(&o, "pauses", pauses_json(&s));
+	json_put(&o, "threads", findings_take_json(section_threads(&s)));
+	json_put(&o, "cpus", findings_take_json(section_cpus(&s)));
 	json_put(&o, "lost", lost_json(in, &f));
 	if (!err)
 		err = o ? json_dump_write(o, out) : -ENOMEM;
 	json_decref(o);
+	section_close(&s);
 	return err;
 }

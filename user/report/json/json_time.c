@@ -1,12 +1,10 @@
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/registry/analysis.h"
 #include "base/json_put.h"
 #include "base/print.h"
-#include "log/read/names.h"
-#include "report/model/label.h"
+#include "report/json/findings_json.h"
+#include "report/model/findings.h"
 #include "report/model/time_report.h"
 #include "session/holes.h"
 
@@ -15,66 +13,6 @@
 static json_t *number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
-}
-
-static json_t *windows_json(const struct time_input *in, const struct time_table *t)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < t->window_count; i++) {
-		const struct course_window *w = &t->windows[i];
-
-		json_t *o = json_pack("{sIsIsb}", "from_ns",
-				      (json_int_t)time_since_start(in, w->from_ns), "to_ns",
-				      (json_int_t)time_since_start(in, w->to_ns), "exact",
-				      !w->rough_from && !w->rough_to);
-		uint64_t missing_ns = holes_missing_ns(in->in->log->analysis, w->from_ns, w->to_ns);
-
-		if (missing_ns)
-			json_put(&o, "missing_ns", number(missing_ns));
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *cells_json(const struct time_table *t, uint32_t row, bool told)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < t->window_count; i++) {
-		const struct time_cell *cell = time_cell_get(t, row, i);
-		json_t *o = json_object();
-
-		json_put(&o, "threads", number(cell->threads));
-		json_put(&o, "states", states_json(&cell->states, told));
-		json_add(&array, o);
-	}
-	return array;
-}
-
-static json_t *row_json(const struct time_input *in, const struct time_table *t, uint32_t i)
-{
-	const struct log_names *names = analysis_names(in->in->log->analysis);
-	bool told = wall_is_told(in->in);
-	json_t *o = json_object();
-
-	if (i < t->shown) {
-		const struct wall_row *row = &t->rows.rows[i];
-		const struct log_thread *known = log_names_thread(names, row->thread);
-
-		json_put(&o, "name", json_string(name_wall_row(names, row, in->by)));
-		json_put(&o, "group", json_string(thread_group_name(row->group)));
-		if (in->by == WALL_BY_THREAD) {
-			json_put(&o, "tid", number(known ? known->tid : 0));
-			json_put(&o, "java_id", number(known ? known->java_id : 0));
-		}
-		json_put(&o, "threads", number(row->threads));
-	} else {
-		json_put(&o, "more", number(t->more));
-	}
-	json_put(&o, "states", states_json(&t->sums[i], told));
-	json_put(&o, "windows", cells_json(t, i, told));
-	return o;
 }
 
 static json_t *head_json(const struct time_input *in, const struct time_table *t)
@@ -92,7 +30,7 @@ static json_t *head_json(const struct time_input *in, const struct time_table *t
 	json_put(&o, "intervals_shared_out", number(w->course.spread));
 	json_put(&o, "samples_late", number(w->late));
 	holes_missing_json(in->in->log->analysis, &o);
-	json_put(&o, "windows", windows_json(in, t));
+	json_put(&o, "windows", findings_take_json(time_section_windows(in, t)));
 	return o;
 }
 
@@ -103,6 +41,15 @@ static int write_json(json_t *o, size_t flags, FILE *out)
 
 	json_decref(o);
 	return err && !ferror(out) ? -ENOMEM : 0;
+}
+
+static json_t *row_json(const struct time_input *in, const struct time_table *t, uint32_t row)
+{
+	json_t *array = findings_take_json(time_section_row(in, t, row));
+	json_t *o = json_incref(json_array_get(array, 0));
+
+	json_decref(array);
+	return o;
 }
 
 /* Row by row: there may be thousands of threads in thousands of windows. */

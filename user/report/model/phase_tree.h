@@ -1,7 +1,6 @@
 /* report/model/phase_tree.h: which phases of collections are shown, and in which order. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct phases;
@@ -12,6 +11,4 @@ struct phases;
  * PLACE_NONE: the first is wanted. PLACE_NONE: there are no more.
  */
 uint32_t phase_tree_next(const struct phases *p, uint32_t parent, uint32_t after);
-/* Whether fewer than top of its siblings have taken longer. */
-bool phase_tree_in_top(const struct phases *p, uint32_t row, unsigned top);
 const char *phase_kind_name(uint64_t kind);

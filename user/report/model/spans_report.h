@@ -6,7 +6,10 @@
 
 #include "analyze/spans/spans.h"
 
+struct findings;
+struct labels;
 struct report_input;
+struct section_input;
 struct stacks;
 
 /* in is finished, and so is s; both write to out, whose error flag tells the rest. 0 or -ENOMEM. */
@@ -30,3 +33,14 @@ struct spans_row {
  */
 unsigned spans_rows(const struct span_blockers *b, const struct stacks *stacks,
 		    struct spans_row ret[SPAN_BLOCKERS_MAX]);
+
+/* Two tables for people are made of the names: how long, and in which states. */
+enum spans_view { SPANS_VIEW_TIMES = 1, SPANS_VIEW_STATES = 2, SPANS_VIEW_NONE = 4 };
+
+/* As those of sections.h; in has the stacks of the spans. */
+struct findings *spans_section_names(const struct section_input *in, const struct spans *s);
+struct findings *spans_section_blockers(const struct section_input *in, const struct spans *s);
+struct findings *spans_section_list(const struct section_input *in, const struct span *const *spans,
+				    uint32_t count, bool ended);
+/* "a.b.Table #3"; returns buf, of LABEL_MAX bytes. */
+char *label_span_lock(const struct labels *l, uint64_t lock, char *buf);

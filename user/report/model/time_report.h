@@ -36,6 +36,20 @@ const struct time_cell *time_cell_get(const struct time_table *t, uint32_t row, 
 /* Rows of cells. */
 uint32_t time_row_count(const struct time_table *t);
 
+/* Part of the table: as many rows of cells and windows from these on. */
+struct time_part {
+	uint32_t row, row_count, window, window_count;
+};
+
+/* As those of sections.h: a row for each window of each row; the windows; one row, with its
+ * windows, for JSON. */
+struct findings;
+struct findings *time_section(const struct time_input *in, const struct time_table *t,
+			      const struct time_part *part);
+struct findings *time_section_windows(const struct time_input *in, const struct time_table *t);
+struct findings *time_section_row(const struct time_input *in, const struct time_table *t,
+				  uint32_t row);
+
 /* 0 or -ENOMEM; out's error flag tells the rest. */
 int report_time_text(const struct time_input *in, FILE *out);
 int report_time_json(const struct time_input *in, FILE *out);

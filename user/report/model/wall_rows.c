@@ -38,26 +38,6 @@ char state_letter(enum state state, bool told)
 	return state == STATE_OTHER && !told ? 'B' : letters[state];
 }
 
-json_t *states_json(const struct states *s, bool told)
-{
-	json_t *o = json_object();
-	char key[32];
-	int err = 0;
-
-	for (int i = 0; i < STATE_COUNT; i++) {
-		if (!told && i >= STATE_THROTTLED && i < STATE_OTHER)
-			continue;
-		snprintf(key, sizeof(key), "%s_ns",
-			 i == STATE_OTHER && !told ? "blocked" : state_name(i));
-		err |= json_object_set_new(o, key, json_integer((json_int_t)s->ns[i]));
-	}
-	if (err) {
-		json_decref(o);
-		return NULL;
-	}
-	return o;
-}
-
 const char *thread_group_title(enum thread_group group)
 {
 	static const char *const titles[] = {"Java threads", "GC threads", "compiler threads",

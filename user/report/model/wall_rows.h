@@ -54,6 +54,3 @@ bool wall_is_told(const struct report_input *in);
  * apart, all of it is STATE_OTHER. */
 const char *state_title(enum state state, bool told);
 char state_letter(enum state state, bool told);
-/* "running_ns": ..., one for each state; if they are not told apart, "blocked_ns" for all
- * that is blocked. NULL: no memory. */
-json_t *states_json(const struct states *s, bool told);

@@ -10,148 +10,20 @@
 #include "base/format.h"
 #include "base/print.h"
 #include "report/model/label.h"
-#include "report/model/report.h"
 #include "report/model/spans_report.h"
-#include "report/text/table.h"
+#include "report/model/wall_rows.h"
 #include "report/text/text_report.h"
 #include "session/holes.h"
 
 #include "log/format/header_fields.h"
 
-#define NAME_WIDTH 40
 #define BLOCKERS_SHOWN 4
-#define COLUMNS_MAX 14
-
-static const char *const state_titles[STATE_COUNT] = {
-	"running", "stolen", "runnable", "throttled", "lock",  "wait",
-	"park",    "sleep",  "I/O",      "pause",     "other",
-};
 
 struct out {
 	struct text t;
 	const struct spans *spans;
 	struct stacks *stacks;
 };
-
-/* --- by name ------------------------------------------------------------------------------- */
-
-static int names_print(struct out *o, const struct span_name *const *names, uint32_t count)
-{
-	static const struct table_column columns[] = {
-		{"name", true, 16, NAME_WIDTH, true}, {"count", false, 7, 0, false},
-		{"total", false, 8, 0, false},        {"self", false, 8, 0, false},
-		{"mean", false, 8, 0, false},         {"p50", false, 8, 0, false},
-		{"p90", false, 8, 0, false},          {"p99", false, 8, 0, false},
-		{"p99.9", false, 8, 0, false},        {"max", false, 8, 0, false}};
-	static const unsigned quantiles[] = {500, 900, 990, 999};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(*columns));
-	uint32_t shown = count < o->t.in->top ? count : o->t.in->top;
-	char buf[FORMAT_MAX], name[LABEL_MAX];
-	int err;
-
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct quantiles *q = &names[i]->times;
-
-		table_add(table, "%s", label_clean(names[i]->text, name));
-		table_add(table, "%s", count_format(q->count, buf));
-		table_add(table, "%s", time_format(names[i]->total_ns, buf));
-		table_add(table, "%s", time_format(names[i]->self_ns, buf));
-		table_add(table, "%s", mean_format(names[i]->total_ns, q->count, buf));
-		for (size_t k = 0; k < sizeof(quantiles) / sizeof(*quantiles); k++)
-			table_add(table, "%s", time_format(quantiles_at(q, quantiles[k]), buf));
-		table_add(table, "%s", time_format(q->max, buf));
-	}
-	if (shown < count) {
-		table_add(table, "(%u more names)", count - shown);
-		table_end_row(table);
-	}
-	err = table_print(table, 2, o->t.out);
-	table_free(table);
-	return err;
-}
-
-/* Shares of each name's time; states in which no span has ever been are left out. */
-static int states_print(struct out *o, const struct span_name *const *names, uint32_t count)
-{
-	struct table_column columns[COLUMNS_MAX] = {{"name", true, 16, NAME_WIDTH, true},
-						    {"total", false, 8, 0, false}};
-	uint32_t shown = count < o->t.in->top ? count : o->t.in->top;
-	int states[STATE_COUNT], used = 0, err;
-	char buf[FORMAT_MAX], name[LABEL_MAX];
-	struct table *table;
-
-	for (int k = 0; k < STATE_COUNT; k++) {
-		uint64_t sum = 0;
-
-		for (uint32_t i = 0; i < shown; i++)
-			sum += names[i]->states.ns[k];
-		if (!sum)
-			continue;
-		columns[2 + used] = (struct table_column){state_titles[k], false, 7, 0, false};
-		states[used++] = k;
-	}
-	table = table_new(columns, 2 + (unsigned)used);
-	for (uint32_t i = 0; i < shown; i++) {
-		uint64_t whole = states_sum(&names[i]->states);
-
-		table_add(table, "%s", label_clean(names[i]->text, name));
-		table_add(table, "%s", time_format(names[i]->total_ns, buf));
-		for (int k = 0; k < used; k++)
-			table_add(table, "%s",
-				  share_format(names[i]->states.ns[states[k]], whole, buf));
-	}
-	text_heading(&o->t, "WHERE THEIR TIME WENT (runnable: waiting for a CPU)");
-	err = table_print(table, 2, o->t.out);
-	table_free(table);
-	return err;
-}
-
-/* --- who held them up ---------------------------------------------------------------------- */
-
-static void lock_label(const struct out *o, uint64_t lock, char buf[LABEL_MAX])
-{
-	size_t length = strlen(label_class(o->t.labels, lock, buf));
-
-	snprintf(buf + length, LABEL_MAX - length, " #%" PRIu64, lock);
-}
-
-static int blockers_print(struct out *o, const struct span_name *const *names, uint32_t count)
-{
-	static const struct table_column columns[] = {
-		{"name", true, 16, NAME_WIDTH, true}, {"time", false, 8, 0, false},
-		{"share", false, 7, 0, false},        {"lock", true, 16, NAME_WIDTH, true},
-		{"held by", true, 12, 32, false},     {"in", true, 8, 60, true}};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(*columns));
-	uint32_t shown = count < o->t.in->top ? count : o->t.in->top;
-	char buf[FORMAT_MAX], label[LABEL_MAX];
-	unsigned printed = 0;
-	int err = 0;
-
-	for (uint32_t i = 0; i < shown; i++) {
-		struct spans_row rows[SPAN_BLOCKERS_MAX];
-		unsigned n = spans_rows(&names[i]->blockers, o->stacks, rows);
-
-		for (unsigned k = 0; k < n && k < BLOCKERS_SHOWN; k++, printed++) {
-			table_add(table, "%s", k ? "" : label_clean(names[i]->text, label));
-			table_add(table, "%s", time_format(rows[k].ns, buf));
-			table_add(table, "%s", share_format(rows[k].ns, names[i]->total_ns, buf));
-			lock_label(o, rows[k].lock, label);
-			table_add(table, "%s", label);
-			table_add(table, "%s", label_thread(o->t.labels, rows[k].holder, label));
-			table_add(table, "%s",
-				  holder_is_thread(rows[k].holder)
-					  ? label_method(o->stacks, rows[k].method, label)
-					  : "");
-		}
-	}
-	if (printed) {
-		text_heading(&o->t, "WHO HELD THEM UP: locks that they were blocked on (share: of "
-				    "the name's time)");
-		err = table_print(table, 2, o->t.out);
-	}
-	table_free(table);
-	return err;
-}
 
 /* --- one by one ---------------------------------------------------------------------------- */
 
@@ -192,7 +64,7 @@ static void split_print(const struct out *o, const struct span *s)
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (!s->states.ns[i])
 			continue;
-		print_text(o->t.out, "%s%s %s (%s)", between, state_titles[i],
+		print_text(o->t.out, "%s%s %s (%s)", between, state_title(i, true),
 			   duration_format(s->states.ns[i], buf),
 			   share_format(s->states.ns[i], states_sum(&s->states), share));
 		between = ", ";
@@ -212,7 +84,7 @@ static void held_print(const struct out *o, const struct span *s)
 			rest += rows[i].ns;
 			continue;
 		}
-		lock_label(o, rows[i].lock, lock);
+		label_span_lock(o->t.labels, rows[i].lock, lock);
 		print_text(o->t.out, "       %9s  for %s, %s%s", duration_format(rows[i].ns, buf),
 			   lock, holder_is_thread(rows[i].holder) ? "held by " : "",
 			   label_thread(o->t.labels, rows[i].holder, label));
@@ -280,23 +152,52 @@ static void facts_print(struct out *o)
 			   duration_format(f.late_ns, buf));
 }
 
+static int names_print(struct out *o, const struct findings *names)
+{
+	struct findings_view view = {.indent = 2,
+				     .top = o->t.in->top,
+				     .rest = FINDINGS_REST_SUM,
+				     .noun = "names",
+				     .view = SPANS_VIEW_TIMES};
+	int err = findings_to_text(names, &view, o->t.out);
+
+	if (err)
+		return err;
+	facts_print(o);
+	if (!names->row_count)
+		return 0;
+	text_heading(&o->t, "WHERE THEIR TIME WENT (runnable: waiting for a CPU)");
+	view.view = SPANS_VIEW_STATES;
+	return findings_to_text(names, &view, o->t.out);
+}
+
+static int blockers_print(struct out *o)
+{
+	const struct findings_view view = {.indent = 2};
+	struct findings *f = spans_section_blockers(&o->t.section, o->spans);
+	int err;
+
+	if (f && f->row_count)
+		text_heading(&o->t, "WHO HELD THEM UP: locks that they were blocked on (share: of "
+				    "the name's time)");
+	err = findings_to_text(f, &view, o->t.out);
+	findings_free(f);
+	return err;
+}
+
 static int print(struct out *o)
 {
 	struct spans_facts f = spans_facts(o->spans);
-	uint32_t count;
-	const struct span_name *const *names = spans_by_name(o->spans, &count);
+	struct findings *names = spans_section_names(&o->t.section, o->spans);
 	char buf[FORMAT_MAX], damage[512];
-	int err = 0;
+	int err;
 
 	text_heading(&o->t, "SPANS by name: %s",
 		     count_format(f.count - f.other_names - f.no_room, buf));
-	if (count)
-		err = names_print(o, names, count);
-	facts_print(o);
-	if (!err && count)
-		err = states_print(o, names, count);
+	err = names_print(o, names);
+	findings_free(names);
 	if (!err)
-		err = blockers_print(o, names, count);
+		err = blockers_print(o);
 	if (err)
 		return err;
 	list_print(o);
@@ -310,13 +211,14 @@ static int print(struct out *o)
 int report_spans_text(const struct report_input *in, const struct spans *s, FILE *out)
 {
 	struct out o = {.t = {.in = in, .out = out}, .spans = s};
-	int err = -ENOMEM;
+	int err = section_open(in, &o.t.section);
 
-	o.t.labels = labels_new(analysis_names(in->log->analysis));
-	o.stacks = stacks_new(analysis_names(in->log->analysis));
-	if (o.t.labels && o.stacks)
-		err = print(&o);
+	if (err)
+		return err;
+	o.t.labels = o.t.section.labels;
+	o.t.section.stacks = o.stacks = stacks_new(o.t.section.names);
+	err = o.stacks ? print(&o) : -ENOMEM;
 	stacks_free(o.stacks);
-	labels_free(o.t.labels);
+	section_close(&o.t.section);
 	return err;
 }

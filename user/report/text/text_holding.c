@@ -2,15 +2,10 @@
 #include "base/print.h"
 #include "report/text/text_report.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "analyze/cells/groups.h"
 #include "base/format.h"
-#include "report/text/table.h"
 
 #define CHAIN_MAX 8
-#define BEHIND_MAX 3 /* locks named that holders were blocked on */
 
 static const struct group *lock_in(const struct group *locks, uint64_t lock)
 {
@@ -21,77 +16,13 @@ static const struct group *lock_in(const struct group *locks, uint64_t lock)
 	return NULL;
 }
 
-/* "Ledger #2 (0.9 s), Table #5 (0.3 s)": what the holders were blocked on, for this reason. */
-static void name_behind(const struct text *t, const struct group *lock, int reason, char *buf,
-			size_t size)
-{
-	char name[LABEL_MAX], time[FORMAT_MAX];
-	unsigned named = 0, more = 0;
-	size_t length = 0;
-
-	*buf = '\0';
-	for (uint32_t i = 0; i < lock->group_count && length < size; i++) {
-		const struct group *g = &lock->groups[i];
-
-		if (!g->cell->behind || !g->split.reason_ns[reason])
-			continue;
-		if (named == BEHIND_MAX) {
-			more++;
-			continue;
-		}
-		length += (size_t)snprintf(buf + length, size - length, "%s%s (%s)",
-					   named++ ? ", " : "",
-					   label_lock(t->labels, g->cell->behind, name),
-					   time_format(g->split.reason_ns[reason], time));
-	}
-	if (more && length < size)
-		snprintf(buf + length, size - length, ", and %u more", more);
-}
-
 static int print_table(struct text *t, const struct group *lock)
 {
-	static const struct table_column columns[] = {{"what its holders did", true, 34, 0, false},
-						      {"share", false, 7, 0, false},
-						      {"time", false, 8, 0, false},
-						      {"on", true, 0, 0, false}};
-	const struct split *s = &lock->split;
-	const struct {
-		const char *what;
-		uint64_t ns;
-		int reason; /* 0: none */
-	} rows[] = {
-		{"running", s->running_ns, 0},
-		{"stolen by the hypervisor", s->stolen_ns, 0},
-		{"runnable, without a CPU", s->runnable_ns, 0},
-		{"throttled by the CPU quota", s->throttled_ns, 0},
-		{"blocked on a lock", s->reason_ns[BLOCKED_REASON_LOCK], BLOCKED_REASON_LOCK},
-		{"in Object.wait", s->reason_ns[BLOCKED_REASON_WAIT], 0},
-		{"parked", s->reason_ns[BLOCKED_REASON_PARK], BLOCKED_REASON_PARK},
-		{"asleep", s->reason_ns[BLOCKED_REASON_SLEEP], 0},
-		{"in I/O or native code", s->reason_ns[BLOCKED_REASON_IO], 0},
-		{"stopped by a pause", s->reason_ns[BLOCKED_REASON_PAUSE], 0},
-		{"blocked otherwise, or not told", split_other(s), 0},
-		{"no holder, or not known", s->unknown_ns, 0},
-	};
-	bool named = s->reason_ns[BLOCKED_REASON_LOCK] || s->reason_ns[BLOCKED_REASON_PARK];
-	struct table *table = table_new(columns, named ? 4 : 3);
-	char share[FORMAT_MAX], time[FORMAT_MAX], behind[4 * LABEL_MAX];
-	int err;
+	const struct findings_view view = {.indent = 4};
+	struct findings *f = section_holding(&t->section, lock);
+	int err = findings_to_text(f, &view, t->out);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (!rows[i].ns)
-			continue;
-		*behind = '\0';
-		if (rows[i].reason)
-			name_behind(t, lock, rows[i].reason, behind, sizeof(behind));
-		table_add(table, "%s", rows[i].what);
-		table_add(table, "%s", share_format(rows[i].ns, lock->blocked_ns, share));
-		table_add(table, "%s", time_format(rows[i].ns, time));
-		if (named)
-			table_add(table, "%s", behind);
-	}
-	err = table_print(table, 4, t->out);
-	table_free(table);
+	findings_free(f);
 	return err;
 }
 

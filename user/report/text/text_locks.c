@@ -9,7 +9,6 @@
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
 #include "log/format/header_fields.h"
-#include "report/text/table.h"
 
 #define THREADS_MAX 8 /* blocked threads and holders shown per lock */
 
@@ -27,76 +26,19 @@ static const struct contention_lock *lock_seen(const struct text *t, uint64_t lo
 	return contention_lock_find(analysis_contention(t->in->log->analysis), lock);
 }
 
-static int print_waiters(const struct lock_view *v)
+static int print_threads(const struct lock_view *v, struct findings *f)
 {
-	static const struct table_column columns[] = {{"blocked threads", true, 34, 40, false},
-						      {"count", false, 9, 0, false},
-						      {"time", false, 8, 0, false},
-						      {"share", false, 7, 0, false},
-						      {"longest", false, 8, 0, false},
-						      {"after wait", false, 8, 0, false}};
-	struct table *table = table_new(columns, v->lock->after_wait_count ? 6 : 5);
-	char name[LABEL_MAX], count[FORMAT_MAX], time[FORMAT_MAX], share[FORMAT_MAX],
-		max[FORMAT_MAX];
-	uint32_t shown = v->lock->group_count < THREADS_MAX ? v->lock->group_count : THREADS_MAX;
-	int err;
+	const struct findings_view view = {.indent = 4, .top = THREADS_MAX};
+	int err = findings_to_text(f, &view, v->text->out);
 
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct group *g = &v->lock->groups[i];
-
-		table_add(table, "%s", label_group(v->text->labels, v->text->stacks, g, name));
-		table_add(table, "%s", count_format(g->count, count));
-		table_add(table, "%s", time_format(g->blocked_ns, time));
-		table_add(table, "%s", share_format(g->blocked_ns, v->lock->blocked_ns, share));
-		table_add(table, "%s", time_format(g->max_ns, max));
-		if (v->lock->after_wait_count)
-			table_add(table, "%s",
-				  g->after_wait_count ? time_format(g->after_wait_ns, time) : "");
-	}
-	err = table_print(table, 4, v->text->out);
-	table_free(table);
-	if (!err && shown < v->lock->group_count)
-		print_text(v->text->out, "    and %u more\n", v->lock->group_count - shown);
+	findings_free(f);
 	return err;
 }
 
 static int print_holders(const struct lock_view *v)
 {
-	const struct table_column columns[] = {
-		{v->exact ? "held meanwhile by" : "held, as inferred, by", true, 22, 40, false},
-		{"share", false, 7, 0, false},
-		{"time", false, 8, 0, false},
-		{"running", false, 7, 0, false},
-		{"stolen", false, 6, 0, false},
-		{"runnable", false, 8, 0, false},
-		{"blocked", false, 7, 0, false},
-		{"not split", false, 7, 0, false}};
-	struct table *table = table_new(columns, 8);
-	uint32_t shown =
-		v->holders->group_count < THREADS_MAX ? v->holders->group_count : THREADS_MAX;
-	char name[LABEL_MAX], time[FORMAT_MAX], share[FORMAT_MAX];
-	int err;
+	int err = print_threads(v, section_lock_holders(&v->text->section, v->holders, v->exact));
 
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct group *g = &v->holders->groups[i];
-		const uint64_t parts[] = {g->split.running_ns, g->split.stolen_ns,
-					  g->split.runnable_ns + g->split.throttled_ns,
-					  g->split.blocked_ns, g->split.unknown_ns};
-
-		label_group(v->text->labels, v->text->stacks, g, name);
-		table_add(table, "%s%s", name, g->first_reader_ns ? " *" : "");
-		table_add(table, "%s", share_format(g->blocked_ns, v->holders->blocked_ns, share));
-		table_add(table, "%s", time_format(g->blocked_ns, time));
-		for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)
-			table_add(table, "%s",
-				  holder_is_thread(g->cell->holder)
-					  ? share_format(parts[k], g->blocked_ns, share)
-					  : "");
-	}
-	err = table_print(table, 4, v->text->out);
-	table_free(table);
-	if (!err && shown < v->holders->group_count)
-		print_text(v->text->out, "    and %u more\n", v->holders->group_count - shown);
 	if (!err && v->holders->first_reader_ns)
 		print_text(
 			v->text->out,
@@ -200,7 +142,7 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 		   share_format(g->blocked_ns, all_ns, share),
 		   mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
 	text_after_wait(v->text, g, 4);
-	err = print_waiters(v);
+	err = print_threads(v, section_lock_waiters(&v->text->section, g));
 	if (!err)
 		err = print_holders(v);
 	if (!err)
@@ -224,54 +166,14 @@ static const struct group *find_lock(const struct group *root, uint64_t lock)
 	return NULL;
 }
 
-static void add_open(const struct text *t, struct table *table, const struct contention_open *o)
-{
-	char waiter[LABEL_MAX], class[LABEL_MAX], identity[LABEL_MAX], holder[LABEL_MAX],
-		method[LABEL_MAX], time[FORMAT_MAX];
-
-	table_add(table, "%s", label_thread(t->labels, o->waiter, waiter));
-	table_add(table, "%s %s", label_class(t->labels, o->lock, class),
-		  label_identity(t->labels, o->lock, identity));
-	table_add(table, "%s", label_thread(t->labels, o->holder, holder));
-	table_add(table, "%s", time_format(o->blocked_ns, time));
-	if (t->finding)
-		table_add(table, "%s",
-			  label_method(t->stacks, stacks_waiter_method(t->stacks, o->waiter_stack),
-				       method));
-}
-
 /* Blocked at the end, on whatever lock: a deadlock shows up nowhere else. */
 static int print_open(struct text *t)
 {
-	static const struct table_column columns[] = {
-		{"still blocked at the end", true, 24, 36, false},
-		{"on", true, 20, 44, true},
-		{"last seen holder", true, 16, 32, false},
-		{"for", false, 8, 0, false},
-		{"in", true, 0, 0, false}};
-	const struct log_names *names = analysis_names(t->in->log->analysis);
-	struct table *table = table_new(columns, t->finding ? 5 : 4);
-	const struct contention_open *open;
-	uint32_t count, shown = 0, all = 0;
-	int err = 0;
+	const struct findings_view view = {.indent = 2, .gap = true, .top = t->in->top};
+	struct findings *f = section_still_blocked(&t->section, t->finding);
+	int err = findings_to_text(f, &view, t->out);
 
-	open = contention_open(analysis_contention(t->in->log->analysis), &count);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct contention_lock *seen = lock_seen(t, open[i].lock);
-
-		if (!lock_is_contended(names, open[i].lock, seen && seen->monitor) ||
-		    all++ >= t->in->top)
-			continue;
-		add_open(t, table, &open[i]);
-		shown++;
-	}
-	if (all) {
-		fputc('\n', t->out);
-		err = table_print(table, 2, t->out);
-	}
-	table_free(table);
-	if (all > shown)
-		print_text(t->out, "  and %u more\n", all - shown);
+	findings_free(f);
 	return err;
 }
 

@@ -55,3 +55,12 @@ void text_line(struct text *t, const char *name, const char *format, ...)
 	va_end(args);
 	text_line_whole(t, name, buf);
 }
+
+int text_section(struct text *t, section_make *make, const struct findings_view *view)
+{
+	struct findings *f = make(&t->section);
+	int err = findings_to_text(f, view, t->out);
+
+	findings_free(f);
+	return err;
+}

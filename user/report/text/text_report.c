@@ -1,6 +1,5 @@
 #include "report/text/text_report.h"
 
-#include <errno.h>
 #include <stdarg.h>
 
 #include "analyze/registry/analysis.h"
@@ -22,16 +21,16 @@ static int print_sections(struct text *t)
 
 int report_text(const struct report_input *in, FILE *out)
 {
-	struct text t = {.in = in,
-			 .labels = labels_new(analysis_names(in->log->analysis)),
-			 .stacks = analysis_stacks(in->log->analysis),
-			 .out = out,
-			 .duration_ns = session_log_duration(in->log)};
+	struct text t = {.in = in, .out = out, .duration_ns = session_log_duration(in->log)};
 	struct finding finding;
 	char damage[512];
-	int err = t.labels ? 0 : -ENOMEM;
+	int err = section_open(in, &t.section);
 
-	if (!err && report_has_chains(in)) {
+	if (err)
+		return err;
+	t.labels = t.section.labels;
+	t.stacks = t.section.stacks;
+	if (report_has_chains(in)) {
 		err = report_finding(in, &finding);
 		t.finding = &finding;
 	}
@@ -41,6 +40,6 @@ int report_text(const struct report_input *in, FILE *out)
 		session_log_damage(in->log, damage, sizeof(damage));
 		text_heading(&t, "INCOMPLETE\n  %s", damage);
 	}
-	labels_free(t.labels);
+	section_close(&t.section);
 	return err;
 }

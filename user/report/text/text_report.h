@@ -4,12 +4,15 @@
 
 #include "report/model/label.h"
 #include "report/model/report.h"
+#include "report/model/sections.h"
+#include "report/text/findings_text.h"
 
 struct analysis_facts;
 struct finding;
 
 struct text {
 	const struct report_input *in;
+	struct section_input section;
 	struct labels *labels;
 	const struct stacks *stacks;
 	const struct finding *finding; /* NULL: the log has no call chains */
@@ -28,14 +31,12 @@ void text_line(struct text *t, const char *name, const char *format, ...)
 /* Words, from the column indent - 1 on; the next line begins there, too. */
 void text_words(FILE *out, size_t indent, const char *text);
 
-/* 0 or -ENOMEM. */
+/* Makes a section's table, and prints it. 0 or -ENOMEM, as all that follow. */
+int text_section(struct text *t, section_make *make, const struct findings_view *view);
 int text_recorded(struct text *t);
 int text_locks(struct text *t);
 int text_parking(struct text *t);
 int text_pauses(struct text *t);
-/* Parts of text_pauses: what only a patched JVM tells. There is at least one safepoint. */
-int text_collections(struct text *t);
-int text_safepoints(struct text *t);
 int text_cpus(struct text *t);
 int text_threads(struct text *t);
 int text_finding(struct text *t);

@@ -5,46 +5,11 @@
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
 #include "base/print.h"
+#include "report/model/findings.h"
 #include "report/model/label.h"
 #include "report/model/time_report.h"
-#include "report/text/table.h"
+#include "report/text/findings_text.h"
 #include "session/holes.h"
-
-#define BAR_WIDTH 40
-#define COLUMNS_MAX (STATE_COUNT + 4)
-
-/* Letters for the states, as many of each as its share of the width; what is left over goes to
- * those that came off worst. The sum of the states is exact in 128 bits, so that the shares are at
- * most BAR_WIDTH letters together, whatever the log says the states' times are. */
-static void bar_fill(const struct states *s, bool told, char buf[BAR_WIDTH + 1])
-{
-	unsigned __int128 whole = 0, rest[STATE_COUNT];
-	unsigned letters[STATE_COUNT], used = 0, at = 0;
-
-	for (int i = 0; i < STATE_COUNT; i++)
-		whole += s->ns[i];
-	for (int i = 0; i < STATE_COUNT && whole; i++) {
-		unsigned __int128 product = (unsigned __int128)s->ns[i] * BAR_WIDTH;
-
-		letters[i] = (unsigned)(product / whole);
-		rest[i] = product % whole;
-		used += letters[i];
-	}
-	while (used < BAR_WIDTH && whole) {
-		int best = 0;
-
-		for (int i = 1; i < STATE_COUNT; i++)
-			best = rest[i] > rest[best] ? i : best;
-		letters[best]++;
-		rest[best] = 0;
-		used++;
-	}
-	for (int i = 0; i < STATE_COUNT && whole; i++) {
-		memset(buf + at, state_letter(i, told), letters[i]);
-		at += letters[i];
-	}
-	buf[at] = '\0';
-}
 
 struct time_text {
 	const struct time_input *in;
@@ -76,54 +41,23 @@ static void print_legend(const struct time_text *x)
 	fputc('\n', x->out);
 }
 
-static void add_window(const struct time_text *x, struct table *table, uint32_t row, uint32_t at)
-{
-	const struct course_window *w = &x->t->windows[at];
-	const struct time_cell *cell = time_cell_get(x->t, row, at);
-	uint64_t whole = states_sum(&cell->states);
-	char buf[FORMAT_MAX], bar[BAR_WIDTH + 1];
-
-	table_add(table, "%s", since_start(x, w->from_ns, buf));
-	table_add(table, "%s%s", since_start(x, w->to_ns, buf),
-		  w->rough_from || w->rough_to ? "~" : "");
-	bar_fill(&cell->states, x->told, bar);
-	table_add(table, "%s", bar);
-	table_add(table, "%s", count_format(cell->threads, buf));
-	for (int i = 0; i < STATE_COUNT; i++) {
-		if (x->t->sums[row].ns[i])
-			table_add(table, "%s", share_format(cell->states.ns[i], whole, buf));
-	}
-}
-
 static int print_row(const struct time_text *x, uint32_t row)
 {
-	struct table_column columns[COLUMNS_MAX] = {{"from", false, 7, 0, false},
-						    {"to", false, 7, 0, false},
-						    {"", true, BAR_WIDTH, 0, false},
-						    {"threads", false, 7, 0, false}};
+	const struct time_part all = {
+		.row = row, .row_count = 1, .window_count = x->t->window_count};
+	const struct findings_view view = {.indent = 2};
 	char name[LABEL_MAX], sum[FORMAT_MAX];
-	unsigned count = 4;
-	struct table *table;
+	struct findings *f = time_section(x->in, x->t, &all);
 	int err;
 
-	for (int i = 0; i < STATE_COUNT; i++) {
-		if (x->t->sums[row].ns[i])
-			columns[count++] =
-				(struct table_column){state_title(i, x->told), false, 7, 0, false};
-	}
-	table = table_new(columns, count);
-	for (uint32_t i = 0; i < x->t->window_count; i++) {
-		if (time_cell_get(x->t, row, i)->threads)
-			add_window(x, table, row, i);
-	}
 	if (row < x->t->shown)
 		label_wall_row(x->labels, &x->t->rows.rows[row], x->in->by, name);
 	else
 		snprintf(name, sizeof(name), "(%" PRIu32 " more)", x->t->more);
 	print_text(x->out, "\n%s: %s in all\n", name,
 		   time_format(states_sum(&x->t->sums[row]), sum));
-	err = table_print(table, 2, x->out);
-	table_free(table);
+	err = findings_to_text(f, &view, x->out);
+	findings_free(f);
 	return err;
 }
 
