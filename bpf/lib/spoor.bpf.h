@@ -9,9 +9,13 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_exact.h"
+#include "bpf/wire/wire_gc.h"
 #include "bpf/wire/wire_layout.h"
+#include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_states.h"
+#include "bpf/wire/wire_thread.h"
 
 /* Verified by itself, once, and with a stack frame of its own: frames of all functions that
  * call each other may have 512 bytes together. */

@@ -3,6 +3,8 @@
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
+#include "bpf/wire/wire.h"
+
 enum wire_exact_flags { /* further flags of struct wire_head */
 			WIRE_AFTER_WAIT = 256,
 			WIRE_IN_WAIT = 512,
@@ -44,33 +46,4 @@ struct wire_fold {
 	__u64 held_ns;
 	__u32 owner_tid; /* 0: of several threads */
 	__u32 parts;
-};
-
-struct wire_collection {
-	struct wire_head head;
-	__u64 gc;
-	__u32 collector_length, cause_length;
-	char collector[WIRE_NAME_MAX];
-	char cause[WIRE_NAME_MAX];
-};
-
-#define WIRE_COLLECTION_SHORT __builtin_offsetof(struct wire_collection, collector)
-
-struct wire_phase {
-	struct wire_head head;
-	__u64 gc;
-	__u32 level;
-	__u32 kind; /* SPOOR_PHASE_* */
-	__u32 name_length;
-	__u32 pad;
-	char name[WIRE_NAME_MAX];
-};
-
-struct wire_safepoint {
-	struct wire_head head; /* the time is that of its end */
-	__u64 reach_ns, cleanup_ns, operation_ns;
-	__u32 requester; /* kernel thread id; 0: the VM itself */
-	__u32 threads, running;
-	__u32 name_length;
-	char name[WIRE_NAME_MAX];
 };

@@ -12,6 +12,8 @@
 
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_exact.h"
+#include "bpf/wire/wire_lock.h"
+#include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
 #include "log/read/names.h"

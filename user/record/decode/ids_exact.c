@@ -16,6 +16,7 @@
 
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_exact.h"
+#include "bpf/wire/wire_lock.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
 

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_lock.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
 

@@ -14,6 +14,7 @@
 
 #include "base/units.h"
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"

@@ -17,6 +17,7 @@
 
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_exact.h"
+#include "bpf/wire/wire_gc.h"
 #include "jvm-hooks/probes.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_layout.h"
 #include "bpf/wire/wire_stack.h"
 #include "bpf/wire/wire_states.h"

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "base/version.h"
+#include "bpf/wire/wire_cpu.h"
 #include "jvm/code/code.h"
 #include "jvm/native.h"
 #include "jvm/target/parser.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/units.h"
+#include "bpf/wire/wire_cpu.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate.h"

@@ -1,0 +1,23 @@
+/* bpf/wire/wire_thread.h: ring records of threads that come. */
+#pragma once
+
+/* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
+
+#include "bpf/wire/wire.h"
+
+struct wire_thread {
+	struct wire_head head;
+	__u64 start_ns; /* task_struct::start_boottime */
+	__u32 ns_tid;
+	__u32 pad;
+	char comm[16];
+};
+
+struct wire_thread_java {
+	struct wire_head head;
+	__u64 java_id;
+	__u64 java_thread;
+	__u32 ns_tid;
+	__u32 name_length;
+	char name[WIRE_NAME_MAX];
+};
