@@ -70,12 +70,20 @@ class Pauses(JavaTest):
             if e["kind"] in names:
                 self.assertEqual(e["collector"], names[e["kind"]])
 
+    def off_its_cpu(self, log, name):
+        """For how long a thread wanted a CPU and did not have it, in all."""
+        # Workers that it starts have its name until they give themselves another.
+        number = min((t["start_ns"], n) for n, t in log.threads().items() if t["name"] == name)[1]
+        last = [e for e in log.raw_of("thread_sample", "thread_end") if e["thread"] == number][-1]
+        return last["runnable_ns"] + last["stolen_ns"]
+
     def check_safepoints(self, log, report, wanted):
         got = report["pauses"]["safepoints"]
         self.assertEqual(sum(s["count"] for s in got), len(wanted))
-        # What the probes themselves cost lies in between: a microsecond or so each.
+        # What the probes themselves cost lies in between: a microsecond or so each. And the VM's thread may lose its
+        # CPU between its own stamp and the probe, on either side.
         self.assert_near(sum(s["total_ns"] for s in got), sum(ns for _, ns, _ in wanted), PCT, "total of safepoints",
-                         20000 * len(wanted))
+                         20000 * len(wanted) + self.off_its_cpu(log, "VM Thread"))
         operations = {}
         for s in got:
             operations[s["operations"][0]] = operations.get(s["operations"][0], 0) + s["count"]

@@ -185,6 +185,14 @@ class SideBySide(Run):
         status, results, text = self.run_tests("bpf", "-j2")
         self.assertEqual((status, len(results)), (0, 2), text)
 
+    def test_nothing_is_beside_what_is_alone(self):
+        self.write_pieces("e2e", False)
+        os.rename(self.path("tests/e2e/test_y.py"), self.path("tests/e2e/y"))
+        os.makedirs(self.path("tests/unit"))
+        os.rename(self.path("tests/e2e/y"), self.path("tests/unit/test_y.py"))
+        status, results, text = self.run_tests("e2e", "unit", "-j2")
+        self.assertEqual((status, len(results)), (0, 2), text)
+
     def test_not_with_one_worker(self):
         self.write_pieces("unit", False)
         status, results, text = self.run_tests("unit", "-j1")
