@@ -5,7 +5,7 @@
 #include <bpf/usdt.bpf.h>
 
 /* Reads the object behind a monitor, and keeps it for the events that follow. */
-static __always_inline struct monitor_state *monitor_read(__u64 monitor)
+static __noinline struct monitor_state *monitor_read(__u64 monitor)
 {
 	struct monitor_state *m, fresh = {};
 	__u64 oop;
