@@ -18,8 +18,6 @@ ANSWERS = {
         "track_push() has just put a level of STATE_WAIT there, which top() finds",
     ("user/base/print.c", "put", "null-argument"):
         "a sink without a buffer has the size 0: nothing fits, and nothing is copied",
-    ("user/jvm/layout/code_layout.c", "constants_load", "use-of-uninitialized-value"):
-        "the loop sets each of them through wanted[].ret, or returns",
     ("user/jvm/find.c", "jvm_find", "possible-null-argument"):
         "opendir() that fails sets errno, so that err is not 0 and the loop is not entered",
     ("user/jvm/threads.c", "jvm_threads", "use-of-uninitialized-value"):
@@ -28,10 +26,8 @@ ANSWERS = {
         "p->j was opened before p was made, and jvm_layout() is a member of it",
     ("user/report/text/text_locks.c", "print_holders", "null-dereference"):
         "all groupings are made of the same cells: find_lock() finds each lock of one in the others",
-    ("user/report/text/text_safepoints.c", "add_requesters", "null-dereference"):
-        "next_requester() finds one as often as left counts them, in the same rows",
-    ("user/report/text/text_time.c", "bar_fill", "use-of-uninitialized-value"):
-        "rest is set if whole is not 0, and is read only then",
+    ("user/report/text/text_locks.c", "print_sentence", "null-dereference"):
+        "all groupings are made of the same cells: find_lock() finds each lock of one in the others",
 }
 FLAGS = ["-fanalyzer", "-Wno-analyzer-malloc-leak", "-fdiagnostics-plain-output", "-fdiagnostics-path-format=none",
          "-c", "-o", "/dev/null"]

@@ -379,7 +379,9 @@ static uint64_t waits_since(const struct queue *q)
 	const struct held *exit = q->held.count ? (struct held *)q->held.rows[0] : NULL,
 			  *fold = q->folds.count ? (struct held *)q->folds.rows[0] : NULL;
 
-	return exit && (!fold || exit->since_ns < fold->since_ns) ? exit->since_ns : fold->since_ns;
+	if (exit && (!fold || exit->since_ns < fold->since_ns))
+		return exit->since_ns;
+	return fold ? fold->since_ns : UINT64_MAX; /* callers have seen one of them */
 }
 
 /* What is next will not come. cut: it is before the begin or behind the end of the log. */
