@@ -196,6 +196,9 @@ static int open_and_load(struct programs *p, const struct programs_options *o,
 		err = walk_slots_size(p);
 	if (!err)
 		err = spoor_bpf__load(p->skel);
+	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
+	if (!err && !p->skel->bss)
+		err = -ENOTSUP;
 	if (err == -EPERM) /* EACCES is the verifier's word */
 		return fail(why, err,
 			    "the kernel does not let this user load BPF programs: it needs CAP_BPF "

@@ -320,6 +320,9 @@ static int load(struct audit *a, const struct audit_options *o, struct steal_clo
 		err = bpf_map__set_max_entries(a->skel->maps.audit_threads, threads_wanted(o));
 	if (!err)
 		err = audit_bpf__load(a->skel);
+	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
+	if (!err && !a->skel->bss)
+		err = -ENOTSUP;
 	if (err == -EPERM || err == -EACCES)
 		return fail(why, err,
 			    "the kernel does not let this user load BPF programs: that needs "
