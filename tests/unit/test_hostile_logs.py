@@ -14,7 +14,9 @@ sys.path.insert(0, HERE)
 from packed_log import PACKED, Log, body, packed  # noqa: E402
 
 DEADLINE_S = 60
-PARK_BEGIN, END = 10, 9
+STRING, PARK_BEGIN, END = 4, 10, 9
+GC_BEGIN, GC_END, GC_POOL = 30, 31, 32
+COLLECTION_BEGIN, PHASE_BEGIN, PHASE_END, SAFEPOINT = 45, 47, 48, 49
 
 
 class HostileLogs(unittest.TestCase):
@@ -75,6 +77,26 @@ class HostileLogs(unittest.TestCase):
         after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         # As structures these are 2.4 million events of 168 bytes.
         self.assertLess(max(before, after), 300 * 1024, "KiB")
+
+    def test_rows_within_rows_are_not_looked_for_one_by_one(self):
+        """Each of these has as many rows as events, and rows that belong to rows."""
+        n, gc = 250000, 7
+        kinds = {
+            "requesters": [(SAFEPOINT, 1000, 0, i, i, 1, 1, 1, 1, 1) for i in range(1, n)],
+            "phases": [(COLLECTION_BEGIN, 1000, 0, gc, 1, 1)] +
+                      [row for i in range(1, n) for row in ((PHASE_BEGIN, 1000 + i, 1, gc, i, 1, 0),
+                                                            (PHASE_END, 1000 + i, 1, gc, i, 1, 0))],
+            "pools": [row for i in range(1, n // 4) for row in (
+                (GC_BEGIN, 1000 + i, 0, i), (GC_POOL, 1000 + i, 0, 0, i, i, 1, 1, 1),
+                (GC_POOL, 1000 + i, 0, 1, i, i, 1, 1, 1), (GC_END, 1000 + i, 0, i, 1, i))],
+            "pools_of_one": [(GC_BEGIN, 1000, 0, 1)] + [(GC_POOL, 1000, 0, 0, i, i, 1, 1, 1) for i in range(1, n)] +
+                            [(GC_END, 1001, 0, 1, 1, 1)],
+        }
+        for name, rows in kinds.items():
+            with self.subTest(name):
+                done = self.run_spoor("report", "--format", "json", self.log(name + ".spoor", rows))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertGreater(len(done.stdout), 1000)
 
     def test_max_memory(self):
         rows = [(2, 1000, 0, n, f"class {n}") for n in range(1, 200001)]

@@ -132,6 +132,11 @@ static void phases_are_a_tree(void **state)
 	assert_times(&p, YOUNG, REFS, 1, 10, 10);
 	assert_times(&p, REFS, SOFT, 2, 3, 2);
 	assert_int_equal(p.row_places.count, 4);
+	assert_int_equal(p.first, row_of(&p, 0, YOUNG));
+	assert_int_equal(p.rows[p.first].next, PLACE_NONE);
+	assert_int_equal(p.rows[p.first].first, row_of(&p, YOUNG, COPY));
+	assert_int_equal(p.rows[row_of(&p, YOUNG, COPY)].next, row_of(&p, YOUNG, REFS));
+	assert_int_equal(p.rows[row_of(&p, YOUNG, REFS)].next, PLACE_NONE);
 	assert_int_equal(p.incomplete, 0);
 	phases_free(&p);
 }
@@ -372,7 +377,11 @@ static void safepoints_add_up(void **state)
 	assert_int_equal(s.requester_places.count, 3);
 	assert_int_equal(s.requesters[0].thread, MAIN);
 	assert_int_equal(s.requesters[0].times.total_ns, 106);
-	assert_int_equal(s.requesters[1].row, 1);
+	assert_int_equal(s.rows[0].requester, 0);
+	assert_int_equal(s.requesters[0].next, 2);
+	assert_int_equal(s.requesters[2].next, PLACE_NONE);
+	assert_int_equal(s.rows[1].requester, 1);
+	assert_int_equal(s.requesters[1].next, PLACE_NONE);
 	assert_int_equal(s.requesters[2].thread, WORKER_1);
 	assert_int_equal(s.times.total_ns, 217);
 	assert_int_equal(s.reach.total_ns, 62);

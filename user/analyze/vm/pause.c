@@ -25,21 +25,21 @@ static void on_gc_begin(struct pauses *p, const struct event *e)
 
 /* A full collection has several managers report, one within the other: the first before, the last
  * after count. */
-static int on_gc_pool(struct pauses *p, const struct event *e)
+static void on_gc_pool(struct pauses *p, const struct event *e)
 {
 	uint64_t pool = e->v[GC_POOL_POOL].u, used = e->v[GC_POOL_USED_BYTES].u;
 	struct pause_pool_now *now;
 	uint32_t i = 0;
-	int err;
 
 	if (!p->in_gc)
-		return 0;
+		return;
 	while (i < p->pools_now_count && p->pools_now[i].pool != pool)
 		i++;
 	if (i == p->pools_now_count) {
-		err = array_grow(&p->pools_now, &p->pools_now_capacity, i, sizeof(*p->pools_now));
-		if (err)
-			return err;
+		if (i == PAUSE_POOLS_MAX) {
+			p->incomplete++;
+			return;
+		}
 		p->pools_now[i] = (struct pause_pool_now){.pool = pool};
 		p->pools_now_count++;
 	}
@@ -51,6 +51,30 @@ static int on_gc_pool(struct pauses *p, const struct event *e)
 		now->before_bytes = used;
 		now->before = true;
 	}
+}
+
+static int pool_add(struct pauses *p, uint64_t collector, uint64_t kind, uint64_t pool,
+		    struct pause_pool **ret)
+{
+	uint32_t place, heap, known = p->pool_places.count, heaps = p->heap_places.count;
+	int err = places_add_row(&p->pool_places,
+				 (struct place_key){.a = collector, .b = kind, .c = pool},
+				 &p->pools, &p->pools_capacity, sizeof(*p->pools), &place);
+
+	if (err)
+		return err;
+	*ret = &p->pools[place];
+	if (place < known)
+		return 0;
+	err = places_add_row(&p->heap_places, (struct place_key){.a = collector, .b = kind},
+			     &p->heaps, &p->heaps_capacity, sizeof(*p->heaps), &heap);
+	if (err)
+		return err;
+	**ret = (struct pause_pool){.collector = collector,
+				    .kind = kind,
+				    .pool = pool,
+				    .next = heap < heaps ? p->heaps[heap] : PLACE_NONE};
+	p->heaps[heap] = place;
 	return 0;
 }
 
@@ -58,21 +82,14 @@ static int pools_add(struct pauses *p, uint64_t collector, uint64_t kind)
 {
 	for (uint32_t i = 0; i < p->pools_now_count; i++) {
 		const struct pause_pool_now *now = &p->pools_now[i];
-		struct place_key key = {.a = collector, .b = kind, .c = now->pool};
 		struct pause_pool *row;
-		uint32_t place;
 		int err;
 
 		if (!now->before || !now->after)
 			continue;
-		err = places_add_row(&p->pool_places, key, &p->pools, &p->pools_capacity,
-				     sizeof(*p->pools), &place);
+		err = pool_add(p, collector, kind, now->pool, &row);
 		if (err)
 			return err;
-		row = &p->pools[place];
-		row->collector = collector;
-		row->kind = kind;
-		row->pool = now->pool;
 		row->count++;
 		row->before_bytes += now->before_bytes;
 		row->after_bytes += now->after_bytes;
@@ -212,7 +229,8 @@ int pauses_add(struct pauses *p, const struct event *e)
 	case EVENT_GC_END:
 		return on_gc_end(p, e);
 	case EVENT_GC_POOL:
-		return on_gc_pool(p, e);
+		on_gc_pool(p, e);
+		return 0;
 	case EVENT_SAFEPOINT_BEGIN:
 		on_safepoint_begin(p);
 		return 0;
@@ -242,10 +260,11 @@ void pauses_free(struct pauses *p)
 	places_free(&p->pool_places);
 	places_free(&p->safepoint_places);
 	places_free(&p->operation_places);
+	places_free(&p->heap_places);
 	free(p->gcs);
 	free(p->pools);
 	free(p->safepoints);
 	free(p->operations);
-	free(p->pools_now);
+	free(p->heaps);
 	*p = (struct pauses){0};
 }

@@ -32,6 +32,7 @@ struct pause_pool {
 	uint64_t count;        /* collections for which both are known */
 	uint64_t before_bytes; /* sums over these */
 	uint64_t after_bytes;
+	uint32_t next; /* place of another one of the same collector and kind; PLACE_NONE: none */
 };
 
 /* Safepoints by the VM operations in them; 0: none. */
@@ -54,16 +55,20 @@ struct pause_pool_now {
 	bool before, after;
 };
 
-#define PAUSE_DEPTH_MAX 8 /* VM operations nest */
+#define PAUSE_DEPTH_MAX 8  /* VM operations nest */
+#define PAUSE_POOLS_MAX 64 /* of one collection: HotSpot has ten at most */
 
 /* All zero at the start. */
 struct pauses {
 	struct places gc_places, pool_places, safepoint_places, operation_places;
+	struct places heap_places; /* by collector and kind */
+	uint32_t *heaps;           /* the place of a pool of these */
 	struct pause_gc *gcs;
 	struct pause_pool *pools;
 	struct pause_safepoint *safepoints;
 	struct pause_operation *operations;
 	uint32_t gcs_capacity, pools_capacity, safepoints_capacity, operations_capacity;
+	uint32_t heaps_capacity;
 	struct pause_times gc_times, safepoint_times; /* over all */
 	uint64_t incomplete; /* begins without an end, ends without a begin, open ones at the end */
 
@@ -76,8 +81,8 @@ struct pauses {
 		uint64_t operation, mode, since_ns;
 	} running[PAUSE_DEPTH_MAX];
 	unsigned depth;
-	struct pause_pool_now *pools_now;
-	uint32_t pools_now_count, pools_now_capacity;
+	struct pause_pool_now pools_now[PAUSE_POOLS_MAX];
+	uint32_t pools_now_count;
 };
 
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */

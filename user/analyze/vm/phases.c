@@ -160,6 +160,7 @@ static int row_add(struct phases *p, uint64_t phase, uint64_t kind,
 	row->depth = parent == PLACE_NONE ? 0 : p->rows[parent].depth + 1;
 	row->phase = phase;
 	row->kind = kind;
+	row->first = row->next = PLACE_NONE;
 	return 0;
 }
 
@@ -235,12 +236,21 @@ void phases_finish(struct phases *p)
 	p->incomplete += p->running_count + p->open_count;
 	p->running_count = 0;
 	p->open_count = 0;
+	p->first = PLACE_NONE;
 	for (uint32_t i = p->row_places.count; i-- > 0;) {
-		struct phase_row *row = &p->rows[i];
+		struct phase_row *row = &p->rows[i], *parent = NULL;
+		uint32_t *first = &p->first;
 
 		row->shown |= row->times.count > 0;
-		if (row->shown && row->parent != PLACE_NONE)
-			p->rows[row->parent].shown = true;
+		if (!row->shown)
+			continue;
+		if (row->parent != PLACE_NONE) {
+			parent = &p->rows[row->parent];
+			parent->shown = true;
+			first = &parent->first;
+		}
+		row->next = *first;
+		*first = i;
 	}
 }
 

@@ -24,7 +24,9 @@ struct phase_row {
 	uint64_t phase;  /* a string */
 	uint64_t kind;   /* enum gc_phase_kind */
 	struct pause_times times;
-	bool shown; /* it has times, or one within has: after phases_finish */
+	/* after phases_finish */
+	bool shown;           /* it has times, or one within has */
+	uint32_t first, next; /* shown ones: within it, and beside it; PLACE_NONE: none */
 };
 
 struct phase_running {
@@ -46,6 +48,7 @@ struct phases {
 	struct phase_collection *collections;
 	struct phase_row *rows;
 	uint32_t collections_capacity, rows_capacity;
+	uint32_t first; /* shown outermost row, after phases_finish; PLACE_NONE: none */
 	struct pause_times collection_times; /* over all */
 	/* collections and phases without a begin or an end, and phases of a collection that was
 	 * under way when the recording began; in no sum */

@@ -4,15 +4,23 @@
 
 static int requester_add(struct safepoints *s, uint32_t row, uint64_t thread, uint64_t ns)
 {
-	uint32_t place;
+	uint32_t place, known = s->requester_places.count;
 	int err = places_add_row(&s->requester_places, (struct place_key){.a = row, .b = thread},
 				 &s->requesters, &s->requesters_capacity, sizeof(*s->requesters),
 				 &place);
+	struct safepoint_row *r = &s->rows[row];
 
 	if (err)
 		return err;
-	s->requesters[place].row = row;
-	s->requesters[place].thread = thread;
+	if (place == known) {
+		s->requesters[place].thread = thread;
+		s->requesters[place].next = PLACE_NONE;
+		if (r->times.count == 1)
+			r->requester = place;
+		else
+			s->requesters[r->last_requester].next = place;
+		r->last_requester = place;
+	}
 	pause_times_add(&s->requesters[place].times, ns);
 	return 0;
 }

@@ -15,11 +15,12 @@ struct safepoint_row {
 	struct pause_times reach;
 	uint64_t cleanup_ns, operation_ns;
 	uint64_t threads, running; /* sums: Java threads there were, and those waited for */
+	uint32_t requester, last_requester; /* places of the first and the last one */
 };
 
 struct safepoint_requester {
-	uint32_t row;
 	uint64_t thread; /* 0: the VM itself */
+	uint32_t next;   /* place of the next one of the same row; PLACE_NONE: none */
 	struct pause_times times;
 };
 

@@ -2,6 +2,8 @@
 #include "record/session/recorder_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

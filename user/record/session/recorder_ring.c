@@ -2,6 +2,8 @@
 #include "record/session/recorder_parts.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "base/units.h"
 #include "bpf/wire/wire_stack.h"

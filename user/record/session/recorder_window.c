@@ -2,6 +2,7 @@
 #include "record/session/recorder_parts.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/units.h"
 #include "bpf/wire/wire_cpu.h"

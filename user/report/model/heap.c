@@ -21,14 +21,17 @@ static bool is_heap(const char *pool)
 bool heap_around_gc(const struct pauses *p, const struct log_names *names, uint64_t collector,
 		    uint64_t kind, uint64_t *ret_before_bytes, uint64_t *ret_after_bytes)
 {
+	uint32_t heap = places_find(&p->heap_places,
+				    (struct place_key){.a = collector, .b = kind});
 	uint64_t before = 0, after = 0;
 	bool known = false;
 
-	for (uint32_t i = 0; i < p->pool_places.count; i++) {
+	for (uint32_t i = heap == PLACE_NONE ? heap : p->heaps[heap]; i != PLACE_NONE;
+	     i = p->pools[i].next) {
 		const struct pause_pool *row = &p->pools[i];
 		const char *pool = log_names_string(names, row->pool);
 
-		if (row->collector != collector || row->kind != kind || !pool || !is_heap(pool))
+		if (!pool || !is_heap(pool))
 			continue;
 		before += row->before_bytes / row->count;
 		after += row->after_bytes / row->count;

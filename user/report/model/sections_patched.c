@@ -4,7 +4,6 @@
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
 #include "report/model/label.h"
-#include "report/model/phase_tree.h"
 #include "report/model/section_parts.h"
 #include "report/model/sections.h"
 
@@ -29,7 +28,15 @@ struct findings *section_collections(const struct section_input *in)
 	return f;
 }
 
-static struct findings *phases_within(const struct section_input *in, uint32_t parent)
+static const char *phase_kind_name(uint64_t kind)
+{
+	static const char *const names[GC_PHASE_KIND_COUNT] = {"pause", "concurrent", "worker"};
+
+	return kind < GC_PHASE_KIND_COUNT ? names[kind] : "unknown";
+}
+
+/* Those from first on, side by side. */
+static struct findings *phases_from(const struct section_input *in, uint32_t first)
 {
 	static const struct findings_column columns[] = {
 		{.key = "phase", .title = "phase", .least = 40, .most = 56},
@@ -43,23 +50,22 @@ static struct findings *phases_within(const struct section_input *in, uint32_t p
 	const struct phases *p = analysis_phases(in->analysis);
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (uint32_t i = phase_tree_next(p, parent, PLACE_NONE); i != PLACE_NONE;
-	     i = phase_tree_next(p, parent, i)) {
+	for (uint32_t i = first; i != PLACE_NONE; i = p->rows[i].next) {
 		findings_row(f, FINDINGS_ALL);
 		section_string(f, in->names, p->rows[i].phase, "?");
 		findings_text(f, phase_kind_name(p->rows[i].kind), NULL);
 		section_times(f, &p->rows[i].times);
-		findings_rows(f, phases_within(in, i));
+		findings_rows(f, phases_from(in, p->rows[i].first));
 	}
 	return f;
 }
 
 struct findings *section_phases(const struct section_input *in)
 {
-	return phases_within(in, PLACE_NONE);
+	return phases_from(in, analysis_phases(in->analysis)->first);
 }
 
-static struct findings *requesters(const struct section_input *in, uint32_t row)
+static struct findings *requesters(const struct section_input *in, const struct safepoint_row *row)
 {
 	static const struct findings_column columns[] = {
 		{.key = "thread",
@@ -72,11 +78,9 @@ static struct findings *requesters(const struct section_input *in, uint32_t row)
 	struct findings *f = FINDINGS_NEW(columns);
 	char label[LABEL_MAX];
 
-	for (uint32_t i = 0; i < s->requester_places.count; i++) {
+	for (uint32_t i = row->requester; i != PLACE_NONE; i = s->requesters[i].next) {
 		const struct safepoint_requester *r = &s->requesters[i];
 
-		if (r->row != row)
-			continue;
 		findings_row(f, FINDINGS_ALL);
 		if (r->thread)
 			findings_text(f, name_thread(in->names, r->thread, "(unknown)"),
@@ -168,7 +172,7 @@ struct findings *section_safepoint_times(const struct section_input *in)
 		section_times(f, &r->times);
 		FINDINGS_NUMBERS(f, r->reach.total_ns, r->reach.max_ns, r->cleanup_ns,
 				 r->operation_ns, r->threads, r->running);
-		by = requesters(in, i);
+		by = requesters(in, r);
 		requesters_label(by, label);
 		findings_rows(f, by);
 		findings_label(f, label);

@@ -3,7 +3,6 @@
 
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
-#include "report/model/phase_tree.h"
 
 static int print_collections(struct text *t)
 {
@@ -24,7 +23,7 @@ static int print_collections(struct text *t)
 			     count_format(p->collection_times.count, count));
 		err = text_section(t, section_collections, &collections);
 	}
-	if (!err && phase_tree_next(p, PLACE_NONE, PLACE_NONE) != PLACE_NONE) {
+	if (!err && p->first != PLACE_NONE) {
 		text_heading(t, "PHASES OF COLLECTIONS (workers are busy side by side: their times "
 				"add up to more)");
 		err = text_section(t, section_phases, &phases);
