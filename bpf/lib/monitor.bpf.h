@@ -1,7 +1,7 @@
 /* bpf/lib/monitor.bpf.h: who owns a monitor, as told by its events and seen between them. */
 #pragma once
 
-#include "bpf/lib/stack.bpf.h"
+#include "bpf/lib/lock.bpf.h"
 
 /* Two threads may do this at once: a holder may then be missed, never made up. */
 static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
@@ -13,21 +13,28 @@ static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
 	m->owner = tid;
 }
 
-static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 flags, __u32 tid,
-				      const struct thread_state *t, __u64 monitor,
-				      const struct monitor_state *m, __u64 time, __u64 now,
-				      __u32 stack)
+/* Which monitor a record is of, as last seen. */
+static __always_inline void lock_is_monitor(struct wire_lock *r, __u64 monitor,
+					    const struct monitor_state *m)
 {
-	head_fill(&r->head, kind, flags, tid, now);
-	thread_snapshot(t, now, &r->self);
 	r->object = monitor;
 	r->handle = m->handle;
 	r->klass = m->klass;
 	r->hash = m->hash;
-	r->time = time;
-	r->readers = 0;
-	r->stack = stack;
-	r->pad = 0;
+}
+
+/*
+ * The call chain of a monitor's owner, for its waiter `tid`; word: what the monitor said of its
+ * owner. 0: it is not there, or somebody else may have got the monitor during the walk.
+ */
+static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u32 owner, __u32 tid)
+{
+	__u64 turns;
+	__u32 stack = stack_of_owner(owner, tid, &turns);
+
+	if (stack && (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
+		stack = 0;
+	return stack;
 }
 
 #define MONITOR_MISSES_MAX 16
@@ -45,7 +52,7 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 {
 	struct wire_java_thread *owner;
 	struct monitor_state *m;
-	__u64 monitor = t->monitor, word, turns;
+	__u64 monitor = t->monitor, word;
 	struct wire_lock *r;
 	__u32 stack;
 
@@ -68,18 +75,12 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	if (owner->tid == tid)
 		stack = stack_interrupted(t);
 	else
-		stack = stack_of_owner(owner->tid, tid, &turns);
-	if (stack && owner->tid != tid &&
-	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner->tid, turns)))
-		stack = 0;
+		stack = monitor_owner_stack(monitor, word, owner->tid, tid);
 	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));
 	if (!r)
 		return;
-	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, monitor, m, 0, now, 0);
-	r->owner_tid = owner->tid;
-	r->owner_source = WIRE_OWNER_JAVA_THREAD;
-	r->owner_stack = stack;
-	r->owner_doing = thread_doing(owner->tid, now, &r->owner_doing_ns);
-	thread_snapshot_of(owner->tid, now, &r->owner);
+	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, now);
+	lock_is_monitor(r, monitor, m);
+	lock_owner(r, owner->tid, WIRE_OWNER_JAVA_THREAD, stack, now);
 	emit_submit(r);
 }

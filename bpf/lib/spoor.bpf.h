@@ -10,7 +10,6 @@
 
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_cpu.h"
-#include "bpf/wire/wire_exact.h"
 #include "bpf/wire/wire_gc.h"
 #include "bpf/wire/wire_layout.h"
 #include "bpf/wire/wire_lock.h"

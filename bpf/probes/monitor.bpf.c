@@ -39,7 +39,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	struct monitor_state *m;
 	struct wire_lock *r;
 	__u32 owner, source, stack, owner_stack, tid = current_tid();
-	__u64 word, turns;
+	__u64 word;
 
 	if (!t || !(m = monitor_read(monitor))) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
@@ -56,19 +56,14 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	class_flags(m->klass);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = stack_of_owner(owner, tid, &turns);
-	if (owner_stack &&
-	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
-		owner_stack = 0;
+	owner_stack = monitor_owner_stack(monitor, word, owner, tid);
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTER, 0, tid, t, monitor, m, 0, now, stack);
-	r->owner_stack = owner_stack;
-	r->owner_doing = thread_doing(owner, now, &r->owner_doing_ns);
-	r->owner_tid = owner;
-	r->owner_source = source;
-	thread_snapshot_of(owner, now, &r->owner);
+	lock_fill(r, WIRE_MONITOR_ENTER, 0, tid, t, now);
+	lock_is_monitor(r, monitor, m);
+	r->stack = stack;
+	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -93,13 +88,9 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTERED, 0, tid, t, monitor, m, 0, now, 0);
-	r->owner_stack = 0;
-	r->owner_doing = 0;
-	r->owner_doing_ns = 0;
-	r->owner_tid = owner;
-	r->owner_source = owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
-	thread_snapshot_of(owner, now, &r->owner);
+	lock_fill(r, WIRE_MONITOR_ENTERED, 0, tid, t, now);
+	lock_is_monitor(r, monitor, m);
+	lock_owner_was(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, now);
 	emit_submit(r);
 	return 0;
 }
@@ -136,10 +127,12 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 		t->want = 0;
 		stack = stack_here(ctx, t, kind == WIRE_MONITOR_EXIT);
 	}
-	r = emit_reserve(kind, WIRE_LOCK_SHORT);
+	r = lock_short(kind, flags, t, now);
 	if (!r)
 		return 0;
-	lock_fill(r, kind, flags, current_tid(), t, monitor, m, time, now, stack);
+	lock_is_monitor(r, monitor, m);
+	r->time = time;
+	r->stack = stack;
 	emit_submit(r);
 	return 0;
 }

@@ -4,14 +4,15 @@
  * Chains are walked where the thread does not own the monitor: whoever waits for it would wait for
  * the walk.
  */
-#include "bpf/lib/exact.bpf.h"
 #include "bpf/lib/monitor.bpf.h"
+
+#include "jvm-hooks/probes.h"
 
 #include <bpf/usdt.bpf.h>
 
 static __always_inline __u32 wait_flags(__u64 flags)
 {
-	return (flags & SPOOR_AFTER_WAIT ? WIRE_AFTER_WAIT : 0) |
+	return WIRE_PATCHED | (flags & SPOOR_AFTER_WAIT ? WIRE_AFTER_WAIT : 0) |
 	       (flags & SPOOR_IN_WAIT ? WIRE_IN_WAIT : 0) |
 	       (flags & SPOOR_RESOLVES ? WIRE_RESOLVES : 0);
 }
@@ -27,7 +28,7 @@ static __always_inline struct monitor_state *monitor_get(__u64 monitor)
 }
 
 /* A record that tells which object it is. */
-static __always_inline void monitor_told(struct monitor_state *m, struct wire_exact *r, __u64 klass,
+static __always_inline void monitor_told(struct monitor_state *m, struct wire_lock *r, __u64 klass,
 					 __u64 hash)
 {
 	if (m)
@@ -56,7 +57,7 @@ static __noinline __u64 monitor_klass(__u64 monitor)
 	return klass;
 }
 
-static __always_inline void monitor_tell(struct wire_exact *r, __u64 monitor, __u64 klass)
+static __always_inline void monitor_tell(struct wire_lock *r, __u64 monitor, __u64 klass)
 {
 	r->object = monitor;
 	r->klass = klass;
@@ -85,14 +86,14 @@ int BPF_USDT(exact_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_exact *r;
+	struct wire_lock *r;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_INFLATE, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_INFLATE, WIRE_LOST_MAP);
 		return 0;
 	}
 	class_flags(klass);
-	r = exact_short(WIRE_EXACT_INFLATE, 0, t, now);
+	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -107,15 +108,15 @@ int BPF_USDT(exact_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_exact *r;
+	struct wire_lock *r;
 
 	bpf_map_delete_elem(&monitors, &monitor);
 	if (!t) {
-		count_drop(WIRE_EXACT_DEFLATE, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_DEFLATE, WIRE_LOST_MAP);
 		return 0;
 	}
 	class_flags(klass);
-	r = exact_short(WIRE_EXACT_DEFLATE, 0, t, now);
+	r = lock_short(WIRE_MONITOR_DEFLATE, WIRE_PATCHED, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -128,14 +129,14 @@ SEC("usdt")
 int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u64 hash,
 	     __u64 flags)
 {
-	__u64 now = bpf_ktime_get_ns(), word, turns;
+	__u64 now = bpf_ktime_get_ns(), word;
 	struct thread_state *t = thread_current(now);
 	struct monitor_state *m = monitor_get(monitor);
-	struct wire_exact *r;
+	struct wire_lock *r;
 	__u32 owner, source, stack, owner_stack;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_ENTER, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_does(t, WIRE_BLOCKED_LOCK);
@@ -148,19 +149,16 @@ int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __
 	class_flags(klass);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = stack_of_owner(owner, current_tid(), &turns);
-	if (owner_stack &&
-	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
-		owner_stack = 0;
-	r = emit_reserve(WIRE_EXACT_ENTER, sizeof(*r));
+	owner_stack = monitor_owner_stack(monitor, word, owner, current_tid());
+	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
 		return 0;
-	exact_fill(r, WIRE_EXACT_ENTER, wait_flags(flags), t, now);
+	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(flags), current_tid(), t, now);
 	r->object = monitor;
 	monitor_told(m, r, klass, hash);
 	r->sequence = sequence;
 	r->stack = stack;
-	exact_owner(r, owner, source, owner_stack, now);
+	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -173,10 +171,10 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 	__u64 klass = monitor_klass(monitor);
 	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
 	__u32 owner = 0, tid = current_tid();
-	struct wire_exact *r;
+	struct wire_lock *r;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_ENTERED, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_LOCK);
@@ -185,15 +183,15 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 	if (m)
 		owner = m->owner != tid ? m->owner : m->previous;
 	monitor_owned(m, sequence, tid);
-	r = emit_reserve(WIRE_EXACT_ENTERED, sizeof(*r));
+	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
 	if (!r)
 		return 0;
-	exact_fill(r, WIRE_EXACT_ENTERED, wait_flags(flags), t, now);
+	lock_fill(r, WIRE_MONITOR_ENTERED, wait_flags(flags), tid, t, now);
 	if (acquired && acquired < now)
 		r->head.time_ns = acquired;
 	monitor_tell(r, monitor, klass);
 	r->sequence = sequence;
-	exact_owner(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, 0, now);
+	lock_owner_was(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, now);
 	emit_submit(r);
 	return 0;
 }
@@ -205,17 +203,17 @@ int BPF_USDT(exact_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, 
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	__u64 klass = monitor_klass(monitor);
-	struct wire_exact *r;
+	struct wire_lock *r;
 	__u32 stack;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_EXIT, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_EXIT, WIRE_LOST_MAP);
 		return 0;
 	}
 	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
 	t->want = 0;
 	stack = stack_here(ctx, t, 1);
-	r = exact_short(WIRE_EXACT_EXIT, wait_flags(flags), t, now);
+	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), t, now);
 	if (!r)
 		return 0;
 	r->head.time_ns = released;
@@ -232,11 +230,11 @@ SEC("usdt")
 int BPF_USDT(exact_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_tid, __u64 like,
 	     __u64 count, __u64 held, __u64 ended, __u64 parts)
 {
-	struct wire_fold *r = emit_reserve(WIRE_EXACT_FOLD, sizeof(*r));
+	struct wire_fold *r = emit_reserve(WIRE_MONITOR_FOLD, sizeof(*r));
 
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_EXACT_FOLD, 0, current_tid(), ended);
+	head_fill(&r->head, WIRE_MONITOR_FOLD, WIRE_PATCHED, current_tid(), ended);
 	r->object = monitor;
 	r->first = first;
 	r->last = last;
@@ -254,18 +252,18 @@ int BPF_USDT(exact_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 m
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_exact *r;
+	struct wire_lock *r;
 	__u32 stack;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_WAIT_BEGIN, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_WAIT_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_does(t, WIRE_BLOCKED_WAIT);
 	class_flags(klass);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = exact_short(WIRE_EXACT_WAIT_BEGIN, 0, t, now);
+	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -281,14 +279,14 @@ int BPF_USDT(exact_monitor_waited, __u64 monitor, __u64 how)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_exact *r;
+	struct wire_lock *r;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_WAIT_END, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_WAIT_END, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_WAIT);
-	r = exact_short(WIRE_EXACT_WAIT_END, 0, t, now);
+	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -303,13 +301,13 @@ int BPF_USDT(exact_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, 
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	__u64 klass = monitor_klass(monitor);
-	struct wire_exact *r;
+	struct wire_lock *r;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_NOTIFY, WIRE_LOST_MAP);
+		count_drop(WIRE_MONITOR_NOTIFY, WIRE_LOST_MAP);
 		return 0;
 	}
-	r = exact_short(WIRE_EXACT_NOTIFY, all ? WIRE_NOTIFY_ALL : 0, t, now);
+	r = lock_short(WIRE_MONITOR_NOTIFY, WIRE_PATCHED | (all ? WIRE_NOTIFY_ALL : 0), t, now);
 	if (!r)
 		return 0;
 	monitor_tell(r, monitor, klass);

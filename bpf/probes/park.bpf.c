@@ -20,11 +20,11 @@ static __always_inline void parker_learn(struct thread_state *t, __u64 parker)
 SEC("usdt")
 int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 {
-	__u64 now = bpf_ktime_get_ns(), object, klass = 0, turns;
+	__u64 now = bpf_ktime_get_ns(), object, klass = 0;
 	struct thread_state *t = thread_current(now);
 	struct wire_lock *r;
 	__u32 flags = 0, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0, hash = 0;
-	__u32 tid = current_tid(), stack, owner_stack, again;
+	__u32 tid = current_tid(), stack, owner_stack;
 
 	if (!t) {
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
@@ -42,29 +42,19 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	park_keep(t, object, klass, hash, owner, source);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = stack_of_owner(owner, tid, &turns);
-	if (owner_stack &&
-	    (blocker_owner(object, flags, &again, &again) != owner || !owner_still(owner, turns)))
-		owner_stack = 0;
+	owner_stack = blocker_owner_stack(object, flags, owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, tid, now);
-	thread_snapshot(t, now, &r->self);
+	lock_fill(r, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, tid, t, now);
 	r->object = object;
-	r->handle = 0;
 	r->klass = klass;
 	r->time = time;
 	r->hash = hash;
 	r->readers = readers;
 	r->stack = stack;
-	r->pad = 0;
-	r->owner_stack = owner_stack;
-	r->owner_doing = thread_doing(owner, now, &r->owner_doing_ns);
-	r->owner_tid = owner;
-	r->owner_source = source;
-	thread_snapshot_of(owner, now, &r->owner);
+	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -85,24 +75,14 @@ int BPF_USDT(park_end, __u64 parker)
 	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_PARK_END, 0, current_tid(), now);
-	thread_snapshot(t, now, &r->self);
+	lock_fill(r, WIRE_PARK_END, 0, current_tid(), t, now);
 	r->object = t->park_object;
 	/* A collection during the park may have moved it: its new address keeps the lock's
 	 * identity. */
 	r->handle = t->park_object ? blocker_read(t) : 0;
 	r->klass = t->park_klass;
-	r->time = 0;
 	r->hash = t->park_hash;
-	r->readers = 0;
-	r->stack = 0;
-	r->pad = 0;
-	r->owner_stack = 0;
-	r->owner_doing = 0;
-	r->owner_doing_ns = 0;
-	r->owner_tid = t->park_owner;
-	r->owner_source = t->park_owner_source;
-	thread_snapshot_of(t->park_owner, now, &r->owner);
+	lock_owner_was(r, t->park_owner, t->park_owner_source, now);
 	park_keep(t, 0, 0, 0, 0, 0);
 	emit_submit(r);
 	return 0;
@@ -113,7 +93,7 @@ int BPF_USDT(unpark, __u64 parker)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_unpark *r;
+	struct wire_lock *r;
 	__u32 *target, stack;
 
 	if (!t) {
@@ -122,13 +102,11 @@ int BPF_USDT(unpark, __u64 parker)
 	}
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = emit_reserve(WIRE_UNPARK, sizeof(*r));
+	r = lock_short(WIRE_UNPARK, 0, t, now);
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_UNPARK, 0, current_tid(), now);
-	thread_snapshot(t, now, &r->self);
 	target = bpf_map_lookup_elem(&parkers, &parker);
-	r->target_tid = target ? *target : 0;
+	r->target = target ? *target : 0;
 	r->stack = stack;
 	emit_submit(r);
 	return 0;

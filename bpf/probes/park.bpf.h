@@ -1,7 +1,7 @@
 /* bpf/probes/park.bpf.h: what a thread parks on, and who owns that. */
 #pragma once
 
-#include "bpf/lib/stack.bpf.h"
+#include "bpf/lib/lock.bpf.h"
 
 static __always_inline __u64 blocker_read(struct thread_state *t)
 {
@@ -69,6 +69,19 @@ static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret
 	tid = thread_object_tid(read_oop(object + layout.rrwl_first_reader));
 	*ret_source = tid ? WIRE_OWNER_FIRST_READER : WIRE_OWNER_UNKNOWN;
 	return tid;
+}
+
+/* The call chain of a blocker's owner. 0: it is not there, or others may have got the blocker
+ * during the walk. */
+static __always_inline __u32 blocker_owner_stack(__u64 object, __u32 flags, __u32 owner)
+{
+	__u64 turns;
+	__u32 stack = stack_of_owner(owner, current_tid(), &turns), again;
+
+	if (stack &&
+	    (blocker_owner(object, flags, &again, &again) != owner || !owner_still(owner, turns)))
+		stack = 0;
+	return stack;
 }
 
 /* What park_end needs of park_begin. */

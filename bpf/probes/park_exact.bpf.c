@@ -1,6 +1,5 @@
 /* Park and unpark of a patched JVM, by the probes of jvm-hooks/probes.h. The blocker's class and
  * hash come from the probe; its owner is read, as in park.bpf.c. */
-#include "bpf/lib/exact.bpf.h"
 #include "bpf/probes/park.bpf.h"
 
 #include <bpf/usdt.bpf.h>
@@ -9,14 +8,14 @@ SEC("usdt")
 int BPF_USDT(exact_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 hash,
 	     __u64 absolute, __u64 time)
 {
-	__u64 now = bpf_ktime_get_ns(), object, turns;
+	__u64 now = bpf_ktime_get_ns(), object;
 	struct thread_state *t = thread_current(now);
 	__u32 flags, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0;
-	__u32 stack, owner_stack, again;
-	struct wire_exact *r;
+	__u32 stack, owner_stack;
+	struct wire_lock *r;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_PARK_BEGIN, WIRE_LOST_MAP);
+		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_does(t, WIRE_BLOCKED_PARK);
@@ -27,22 +26,20 @@ int BPF_USDT(exact_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 
 	park_keep(t, object, klass, (__u32)hash, owner, source);
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = stack_of_owner(owner, current_tid(), &turns);
-	if (owner_stack &&
-	    (blocker_owner(object, flags, &again, &again) != owner || !owner_still(owner, turns)))
-		owner_stack = 0;
+	owner_stack = blocker_owner_stack(object, flags, owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = emit_reserve(WIRE_EXACT_PARK_BEGIN, sizeof(*r));
+	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
-	exact_fill(r, WIRE_EXACT_PARK_BEGIN, absolute ? WIRE_ABSOLUTE : 0, t, now);
+	lock_fill(r, WIRE_PARK_BEGIN, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), current_tid(),
+		  t, now);
 	r->klass = klass;
 	r->hash = (__u32)hash;
 	r->sequence = sequence;
 	r->time = time;
 	r->readers = readers;
 	r->stack = stack;
-	exact_owner(r, owner, source, owner_stack, now);
+	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -52,23 +49,23 @@ int BPF_USDT(exact_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_exact *r;
+	struct wire_lock *r;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_PARK_END, WIRE_LOST_MAP);
+		count_drop(WIRE_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_PARK);
-	r = emit_reserve(WIRE_EXACT_PARK_END, sizeof(*r));
+	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;
-	exact_fill(r, WIRE_EXACT_PARK_END, 0, t, now);
+	lock_fill(r, WIRE_PARK_END, WIRE_PATCHED, current_tid(), t, now);
 	r->klass = t->park_klass;
 	r->hash = t->park_hash;
 	r->sequence = sequence;
 	r->how = (__u32)how;
 	r->forward = by;
-	exact_owner(r, t->park_owner, t->park_owner_source, 0, now);
+	lock_owner_was(r, t->park_owner, t->park_owner_source, now);
 	park_keep(t, 0, 0, 0, 0, 0);
 	emit_submit(r);
 	return 0;
@@ -79,16 +76,16 @@ int BPF_USDT(exact_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct wire_exact *r;
+	struct wire_lock *r;
 	__u32 stack;
 
 	if (!t) {
-		count_drop(WIRE_EXACT_UNPARK, WIRE_LOST_MAP);
+		count_drop(WIRE_UNPARK, WIRE_LOST_MAP);
 		return 0;
 	}
 	t->want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = exact_short(WIRE_EXACT_UNPARK, 0, t, now);
+	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, t, now);
 	if (!r)
 		return 0;
 	r->sequence = sequence;

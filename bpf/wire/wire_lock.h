@@ -1,4 +1,5 @@
-/* bpf/wire/wire_lock.h: ring records of locks, of their classes, and of who owns them. */
+/* bpf/wire/wire_lock.h: ring records of monitors and of parking threads, of the locks' classes, and
+ * of who owns them. */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
@@ -18,16 +19,36 @@ enum wire_owner_source { /* the order of owner_source in events.json */
 						 */
 };
 
+enum wire_lock_flags { /* further flags of struct wire_head */
+		       WIRE_AFTER_WAIT = 256,
+		       WIRE_IN_WAIT = 512,
+		       WIRE_RESOLVES = 1024,
+		       WIRE_PATCHED = 2048, /* by the probes of jvm-hooks/probes.h */
+};
+
+/*
+ * An event of a monitor, or of a thread that parks or unparks another one. What a patched JVM does
+ * not tell, or a stock JVM does not have, is 0; WIRE_PATCHED tells them apart, as a patched JVM's
+ * waits have no sequence number either. Of a patched JVM the head's time is the one that
+ * the event is of (acquired, released), which may be before the probe was hit; the counters are of
+ * the hit.
+ */
 struct wire_lock {
 	struct wire_head head;
 	struct wire_counters self;
-	__u64 object; /* ObjectMonitor, or the blocker's address when it parked; 0: none */
-	__u64 handle; /* monitors: the WeakHandle's slot. park end: the blocker's address now */
-	__u64 klass;  /* 0: could not be read */
-	__u64 time;   /* wait: ms. park: ns or deadline */
-	__u32 hash;   /* identity hash; 0: none */
-	__u32 readers;
-	__u32 stack; /* id of a struct wire_stack; 0: not known */
+	/* ObjectMonitor. Parks: the blocker's address when the thread parked; patched: 0. */
+	__u64 object;
+	/* Stock: of a monitor the WeakHandle's slot; of a park's end the blocker's address now. */
+	__u64 handle;
+	__u64 klass;    /* 0: could not be read, or was not told */
+	__u64 sequence; /* patched: number of the event; stock: 0 */
+	__u64 time; /* wait: ms. park: ns or deadline. patched exit: ns of its hold, 0: not known */
+	__u64 forward; /* patched exit. patched park end: the number of the unpark that ended it */
+	__u32 hash;    /* identity hash; 0: none, or klass is 0 */
+	__u32 how;     /* patched: wait end, park end; inflate: the cause */
+	__u32 target;  /* unpark, patched notify: kernel thread id; 0: not known */
+	__u32 readers; /* park begin: holds of readers */
+	__u32 stack;   /* id of a struct wire_stack; 0: not known */
 	__u32 pad;
 	/* records without an owner end here */
 	struct wire_counters owner;
@@ -38,11 +59,14 @@ struct wire_lock {
 
 #define WIRE_LOCK_SHORT __builtin_offsetof(struct wire_lock, owner)
 
-struct wire_unpark {
+/* Releases of a patched JVM's monitor that were not told one by one; the time is the last one's. */
+struct wire_fold {
 	struct wire_head head;
-	struct wire_counters self;
-	__u32 target_tid;
-	__u32 stack;
+	__u64 object; /* ObjectMonitor */
+	__u64 first, last, like, count;
+	__u64 held_ns;
+	__u32 owner_tid; /* 0: of several threads */
+	__u32 parts;
 };
 
 struct wire_class {

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "bpf/wire/wire.h"
-#include "bpf/wire/wire_exact.h"
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
@@ -280,7 +279,7 @@ static void a_blocker_that_the_collector_moves_is_followed(void **state)
 static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_exact r = {.object = 0x1000, .klass = 0x300, .hash = 7};
+	struct wire_lock r = {.object = 0x1000, .klass = 0x300, .hash = 7};
 	struct log_names *n;
 
 	define(f, 0x300, "LockA", 0);
@@ -309,12 +308,14 @@ static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 static void a_monitor_that_was_not_used_is_forgotten(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_exact inflate = {
-		.head = {.kind = WIRE_EXACT_INFLATE}, .object = 0x1000, .klass = 0x300, .hash = 7};
-	struct wire_exact enter = inflate, park = {.klass = 0x300, .hash = 7};
+	struct wire_lock inflate = {.head = {.kind = WIRE_MONITOR_INFLATE},
+				    .object = 0x1000,
+				    .klass = 0x300,
+				    .hash = 7};
+	struct wire_lock enter = inflate, park = {.klass = 0x300, .hash = 7};
 
-	enter.head.kind = WIRE_EXACT_ENTER;
-	park.head.kind = WIRE_EXACT_PARK_BEGIN;
+	enter.head.kind = WIRE_MONITOR_ENTER;
+	park.head.kind = WIRE_PARK_BEGIN;
 	define(f, 0x300, "LockA", 0);
 	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 1);
 	ids_monitor_forget(f->ids, 0x1000);
@@ -341,7 +342,7 @@ static void a_monitor_that_was_not_used_is_forgotten(void **state)
 static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_exact nothing = {.object = 0x1000}, told = {.object = 0x1000, .klass = 0x300};
+	struct wire_lock nothing = {.object = 0x1000}, told = {.object = 0x1000, .klass = 0x300};
 	struct log_names *n;
 
 	define(f, 0x300, "LockA", 0);
@@ -368,10 +369,10 @@ static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
 static void a_patched_jvms_blockers_are_told_by_class_and_hash(void **state)
 {
 	struct fixture *f = *state;
-	struct wire_exact r = {.head = {.kind = WIRE_EXACT_PARK_BEGIN}, .klass = 0x300, .hash = 1};
+	struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN}, .klass = 0x300, .hash = 1};
 	struct log_names *n;
 
-	assert_int_equal(ids_blocker_exact(f->ids, &(struct wire_exact){0}), 0);
+	assert_int_equal(ids_blocker_exact(f->ids, &(struct wire_lock){0}), 0);
 	assert_int_equal(ids_blocker_exact(f->ids, &r), 1); /* its class was lost: all of it */
 	define(f, 0x300, "java/util/concurrent/Semaphore$NonfairSync", WIRE_CLASS_AOS);
 	assert_int_equal(ids_blocker_exact(f->ids, &r), 2);
@@ -407,8 +408,7 @@ static void many_blockers_of_a_class_become_one(void **state)
 	uint32_t base = 0;
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct wire_exact r = {.head = {.kind = WIRE_EXACT_PARK_BEGIN},
-				       .klass = 0x100 * (i + 1)};
+		struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN}, .klass = 0x100 * (i + 1)};
 
 		define(f, r.klass, cases[i].class, cases[i].flags);
 		for (r.hash = 1; r.hash < cases[i].numbers; r.hash++)
@@ -609,7 +609,7 @@ static void objects_with_a_hash_are_forgotten_too(void **state)
 	struct ids *ids = bounded(*state, 128 * 1024);
 	struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
 	struct wire_lock r = {.klass = 0x300};
-	struct wire_exact exact = {.head = {.kind = WIRE_EXACT_ENTER}, .klass = 0x300};
+	struct wire_lock exact = {.head = {.kind = WIRE_MONITOR_ENTER}, .klass = 0x300};
 	uint32_t number;
 
 	ids_class(ids, &c);
@@ -741,7 +741,7 @@ static void memory_may_run_out(void **state)
 	for (unsigned long i = 0; failed; i++) {
 		struct wire_lock r = {
 			.object = 0x1000, .klass = 0x300, .hash = 5, .head = {.tid = 3}};
-		struct wire_exact exact = {.object = 0x2000, .klass = 0x300, .hash = 6};
+		struct wire_lock exact = {.object = 0x2000, .klass = 0x300, .hash = 6};
 		struct ids *ids = NULL;
 
 		alloc_fail_at(i);

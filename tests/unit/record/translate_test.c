@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "bpf/wire/wire.h"
-#include "bpf/wire/wire_exact.h"
 #include "bpf/wire/wire_gc.h"
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_stack.h"
@@ -20,6 +20,7 @@
 #include "log/read/reader.h"
 #include "log/write/writer.h"
 #include "record/decode/chains.h"
+#include "record/decode/event_out.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate.h"
 #include "tests/unit/alloc_fail.h"
@@ -162,6 +163,61 @@ static void a_contention(void **state)
 			 e[0].v[MONITOR_CONTENDED_ENTER_LOCK].u);
 }
 
+static struct wire_head patched(unsigned kind, uint32_t tid, uint64_t time_ns)
+{
+	struct wire_head h = head_of(kind, tid, time_ns);
+
+	h.flags = WIRE_PATCHED;
+	return h;
+}
+
+/* The owner's exit comes before the enter that tells which object the monitor is of. */
+static void a_contention_of_a_patched_jvm(void **state)
+{
+	const struct wire_lock exit = {.head = patched(WIRE_MONITOR_EXIT, 8, 2000),
+				       .object = 0x1000,
+				       .sequence = 5,
+				       .time = 900,
+				       .forward = 6};
+	const struct wire_lock enter = {.head = patched(WIRE_MONITOR_ENTER, 7, 1000),
+					.object = 0x1000,
+					.klass = 0x300,
+					.hash = 7,
+					.sequence = 5,
+					.owner_tid = 8,
+					.owner_source = WIRE_OWNER_JAVA_THREAD};
+	const struct wire_lock waited = {
+		.head = patched(WIRE_MONITOR_WAIT_END, 9, 3000), .object = 0x1000, .how = 1};
+	const struct wire_lock unpark = {
+		.head = patched(WIRE_UNPARK, 9, 4000), .sequence = 3, .target = 7};
+	struct event e[EVENTS_MAX];
+	struct decoder d;
+
+	(void)state;
+	begin(&d);
+	translate_record(d.t, &exit, WIRE_LOCK_SHORT);
+	translate_record(d.t, &enter, sizeof(enter));
+	translate_record(d.t, &waited, WIRE_LOCK_SHORT);
+	translate_record(d.t, &unpark, WIRE_LOCK_SHORT);
+	assert_int_equal(decoder_read(&d, e), 4);
+	assert_int_equal(e[0].id, EVENT_MONITOR_CONTENDED_EXIT);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_EXIT_SEQUENCE].u, 5);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_EXIT_HELD_NS].u, 900);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_EXIT_FORWARD].u, 6);
+	assert_int_equal(e[1].id, EVENT_MONITOR_CONTENDED_ENTER);
+	assert_int_equal(e[1].v[MONITOR_CONTENDED_ENTER_SEQUENCE].u, 5);
+	assert_int_equal(e[1].v[MONITOR_CONTENDED_ENTER_OWNER].u, e[0].thread);
+	assert_int_not_equal(e[1].v[MONITOR_CONTENDED_ENTER_LOCK].u, 0);
+	assert_int_equal(e[0].v[MONITOR_CONTENDED_EXIT_LOCK].u,
+			 e[1].v[MONITOR_CONTENDED_ENTER_LOCK].u);
+	assert_int_equal(e[2].id, EVENT_MONITOR_WAIT_END);
+	assert_int_equal(e[2].v[MONITOR_WAIT_END_LOCK].u, e[1].v[MONITOR_CONTENDED_ENTER_LOCK].u);
+	assert_int_equal(e[2].v[MONITOR_WAIT_END_HOW].u, 1);
+	assert_int_equal(e[3].id, EVENT_UNPARK);
+	assert_int_equal(e[3].v[UNPARK_TARGET].u, e[1].thread);
+	assert_int_equal(e[3].v[UNPARK_SEQUENCE].u, 3);
+}
+
 static void a_sample_and_a_span(void **state)
 {
 	struct wire_sample sample = {.head = head_of(WIRE_THREAD_SAMPLE, 7, 1000),
@@ -194,28 +250,39 @@ static void a_sample_and_a_span(void **state)
 	assert_int_equal(e[2].time_ns, 3000);
 }
 
-/* Each kind, with only its least size, is read within it (ASan), and gives no event but its own. */
+/* A record of the kind, with only its least size, gives no event but its own. */
+static void least_size(unsigned kind, int fill, uint16_t flags)
+{
+	struct event e[EVENTS_MAX];
+	struct wire_head *record;
+	struct decoder d;
+	unsigned count;
+
+	begin(&d);
+	record = malloc(sizes[kind]);
+	assert_non_null(record);
+	memset(record, fill, sizes[kind]);
+	*record = head_of(kind, 7, 1000);
+	record->flags = flags;
+	translate_record(d.t, record, sizes[kind]);
+	free(record);
+	assert_int_equal(unknown_of(&d), 0);
+	count = decoder_read(&d, e);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(e[i].id, translate_event_of(kind));
+}
+
+/* Each kind is read within its least size (ASan), whatever the flags say of it. */
 static void every_kind_of_its_least_size(void **state)
 {
 	(void)state;
 	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT; kind++) {
-		struct event e[EVENTS_MAX];
-		struct wire_head *record;
-		struct decoder d;
-		unsigned count;
-
 		if (kind == WIRE_STACK || kind == WIRE_NATIVE)
 			continue;
-		begin(&d);
-		record = calloc(1, sizes[kind]);
-		assert_non_null(record);
-		*record = head_of(kind, 7, 1000);
-		translate_record(d.t, record, sizes[kind]);
-		free(record);
-		assert_int_equal(unknown_of(&d), 0);
-		count = decoder_read(&d, e);
-		for (unsigned i = 0; i < count; i++)
-			assert_int_equal(e[i].id, translate_event_of(kind));
+		for (int fill = 0; fill < 2; fill++) {
+			least_size(kind, fill, 0);
+			least_size(kind, fill, WIRE_PATCHED);
+		}
 	}
 }
 
@@ -315,6 +382,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_contention),
+		cmocka_unit_test(a_contention_of_a_patched_jvm),
 		cmocka_unit_test(a_sample_and_a_span),
 		cmocka_unit_test(every_kind_of_its_least_size),
 		cmocka_unit_test(any_bytes),

@@ -4,9 +4,32 @@
 #include <string.h>
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_gc.h"
+#include "bpf/wire/wire_lock.h"
+#include "bpf/wire/wire_stack.h"
 #include "bpf/wire/wire_states.h"
+#include "bpf/wire/wire_thread.h"
 #include "log/write/writer.h"
 #include "record/decode/ids.h"
+
+static const struct kind {
+	size_t size; /* at least */
+	uint16_t event;
+} kinds[WIRE_KIND_COUNT] = {
+#define KIND(name, size, event) [WIRE_##name] = {size, event},
+#include "bpf/wire/kinds.def"
+#undef KIND
+};
+
+uint16_t translate_event_of(unsigned kind)
+{
+	return kind < WIRE_KIND_COUNT ? kinds[kind].event : 0;
+}
+
+size_t translate_size_of(unsigned kind)
+{
+	return kind < WIRE_KIND_COUNT ? kinds[kind].size : 0;
+}
 
 void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id,
 			   const struct wire_head *h)

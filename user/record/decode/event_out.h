@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "log/format/event.h"
@@ -22,6 +23,11 @@ struct translate_to {
 	bool homeless;  /* of the event that has been begun: there is no room for its thread */
 	uint32_t lost[SCHEMA_ID_MAX + 1]; /* events of such threads */
 };
+
+/* The event that a record of this wire kind becomes, and the least bytes that such a record has; 0:
+ * none. */
+uint16_t translate_event_of(unsigned kind);
+size_t translate_size_of(unsigned kind);
 
 void translate_event_begin(struct translate_to *to, struct event *e, uint16_t id,
 			   const struct wire_head *h);

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "bpf/wire/wire.h"
-#include "bpf/wire/wire_exact.h"
 #include "bpf/wire/wire_lock.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
@@ -23,13 +22,6 @@
 /* Objects of one class that get a number each. */
 #define BLOCKERS_MAX 1000
 #define SHARED_MAX 65536
-
-/* As the records of a stock JVM are. */
-static struct wire_lock as_lock(const struct wire_exact *r)
-{
-	return (struct wire_lock){
-		.head = r->head, .object = r->object, .klass = r->klass, .hash = r->hash};
-}
 
 /* It is a lock that somebody has used: its identity outlives its deflation. */
 static uint32_t lock_use(struct ids *ids, struct lock_id *l)
@@ -46,7 +38,7 @@ static uint32_t lock_use(struct ids *ids, struct lock_id *l)
 
 /* Whether the number that is known is the right one. */
 static bool monitor_is_still(const struct lock_id *l, const struct class_id *c,
-			     const struct wire_exact *r)
+			     const struct wire_lock *r)
 {
 	if (!l->info)
 		return false;
@@ -56,10 +48,9 @@ static bool monitor_is_still(const struct lock_id *l, const struct class_id *c,
 	       (!r->hash || (l->info->hash == r->hash && ids_class_is_still(l, c)));
 }
 
-uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
+uint32_t ids_monitor_exact(struct ids *ids, const struct wire_lock *r)
 {
-	bool use = r->head.kind != WIRE_EXACT_INFLATE && r->head.kind != WIRE_EXACT_DEFLATE;
-	struct wire_lock lock = as_lock(r);
+	bool use = r->head.kind != WIRE_MONITOR_INFLATE && r->head.kind != WIRE_MONITOR_DEFLATE;
 	const struct class_id *c = ids_class_find(ids, r->klass);
 	struct hash_id *h = c ? ids_hash_find(ids, c->number, r->hash) : NULL;
 	struct lock_facts f = {c ? c->number : 0, LOCK_GROUP_MONITOR, LOCK_IDENTITY_MONITOR};
@@ -80,7 +71,7 @@ uint32_t ids_monitor_exact(struct ids *ids, const struct wire_exact *r)
 		ids_lock_clear(ids, l);
 	l->gone = false;
 	l->klass = r->klass;
-	number = ids_lock_update(ids, l, &lock, &f);
+	number = ids_lock_update(ids, l, r, &f);
 	return use && l->info ? lock_use(ids, l) : number;
 }
 
@@ -153,7 +144,7 @@ static uint32_t blockers_max(const struct class_id *c)
 }
 
 /* Whether one more object of a class gets a number of its own; counts it. */
-static bool blocker_take(struct ids *ids, struct class_id *c, const struct wire_exact *r)
+static bool blocker_take(struct ids *ids, struct class_id *c, const struct wire_lock *r)
 {
 	uint32_t max = blockers_max(c);
 
@@ -179,10 +170,10 @@ static bool blocker_is_still(const struct lock_id *l, const struct class_id *c, 
 	return l && l->info && l->info->group >= group && ids_class_is_still(l, c);
 }
 
-uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r)
+uint32_t ids_blocker_exact(struct ids *ids, const struct wire_lock *r)
 {
 	struct class_id *c = ids_class_find(ids, r->klass);
-	struct wire_lock lock = as_lock(r);
+	struct wire_lock lock = *r;
 	struct lock_key key = {r->hash, r->klass};
 	struct lock_facts f = {.class = c ? c->number : 0, .identity = LOCK_IDENTITY_UNKNOWN};
 	struct lock_id *l;
@@ -190,8 +181,6 @@ uint32_t ids_blocker_exact(struct ids *ids, const struct wire_exact *r)
 
 	if (!r->klass)
 		return 0;
-	if (r->head.kind == WIRE_EXACT_PARK_BEGIN || r->head.kind == WIRE_EXACT_PARK_END)
-		lock.owner_tid = r->owner_tid;
 	f.group = ids_blocker_group(c, &lock);
 	l = ids_lock_find(ids, key);
 	if (!blocker_is_still(l, c, f.group)) {

@@ -194,9 +194,6 @@ void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l
 	case WIRE_MONITOR_ENTER:
 	case WIRE_MONITOR_WAIT_BEGIN:
 	case WIRE_PARK_BEGIN:
-	case WIRE_EXACT_ENTER:
-	case WIRE_EXACT_WAIT_BEGIN:
-	case WIRE_EXACT_PARK_BEGIN:
 		l->blocked++;
 		leave(t);
 		t->at = l;

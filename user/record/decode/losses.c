@@ -6,6 +6,7 @@
 #include "bpf/wire/wire_stack.h"
 #include "log/write/writer.h"
 #include "record/decode/chains.h"
+#include "record/decode/event_out.h"
 #include "record/decode/translate.h"
 
 static void write_one(struct log_writer *w, uint16_t event, uint64_t place, uint64_t count)

@@ -33,6 +33,3 @@ uint32_t translate_lost(const struct translate *t, uint16_t event);
 
 /* Records of no use that would have become such events; 0: that cannot be told. */
 uint32_t translate_unknown(const struct translate *t, uint16_t event);
-
-/* The event id that a lost record of this wire kind would have become; 0: none. */
-uint16_t translate_event_of(unsigned kind);
