@@ -215,12 +215,12 @@ static __noinline __u64 java_thread_search(__u32 tid, __u32 ns_tid)
 
 static __always_inline __u64 java_thread_current(struct thread_state *t)
 {
-	if (t->java_thread)
-		return t->java_thread;
+	if (t->java.thread)
+		return t->java.thread;
 	/* Not a Java thread, or its list entry is not there yet: do not search at every event. */
-	if (t->lookups > 8)
+	if (t->java.lookups > 8)
 		return 0;
-	t->lookups++;
-	t->java_thread = java_thread_search(current_tid(), t->ns_tid);
-	return t->java_thread;
+	t->java.lookups++;
+	t->java.thread = java_thread_search(current_tid(), t->ns_tid);
+	return t->java.thread;
 }

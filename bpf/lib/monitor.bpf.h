@@ -52,7 +52,7 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 {
 	struct wire_java_thread *owner;
 	struct monitor_state *m;
-	__u64 monitor = t->monitor, word;
+	__u64 monitor = t->monitor.address, word;
 	struct wire_lock *r;
 	__u32 stack;
 
@@ -61,16 +61,16 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	owner = word ? bpf_map_lookup_elem(&java_threads, &word) : 0;
 	if (!owner || (owner->tid == m->owner && !m->released)) {
 		/* A thread that only owned it once is not looked at for ever. */
-		if (!t->monitor_blocked && ++t->monitor_misses > MONITOR_MISSES_MAX)
-			t->monitor = 0;
+		if (!t->monitor.blocked && ++t->monitor.misses > MONITOR_MISSES_MAX)
+			t->monitor.address = 0;
 		return;
 	}
 	/* Freed by a deflation and used for something else? Then nothing that it says is true. */
 	if (!m->handle || read_u64(monitor + layout.mon_object) != m->handle) {
-		t->monitor = 0;
+		t->monitor.address = 0;
 		return;
 	}
-	t->monitor_misses = 0;
+	t->monitor.misses = 0;
 	monitor_owned_by(m, owner->tid);
 	if (owner->tid == tid)
 		stack = stack_interrupted(t);

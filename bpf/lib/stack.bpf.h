@@ -191,16 +191,17 @@ static __always_inline __u32 long_window(void)
 
 static __always_inline int walk_worth(const struct thread_state *t)
 {
-	return (t->long_walks & 0xff) < LONG_POINTS || (t->long_walks & ~0xffu) != long_window();
+	return (t->walk.long_walks & 0xff) < LONG_POINTS ||
+	       (t->walk.long_walks & ~0xffu) != long_window();
 }
 
 static __always_inline void walk_was_long(struct thread_state *t, __u32 result)
 {
 	__u32 window = long_window();
-	__u32 points = (t->long_walks & ~0xffu) == window ? t->long_walks & 0xff : 0;
+	__u32 points = (t->walk.long_walks & ~0xffu) == window ? t->walk.long_walks & 0xff : 0;
 
 	points += result == WIRE_WALK_COMPLETE ? 1 : LONG_IN_VAIN;
-	t->long_walks = window | (points < 0xff ? points : 0xff);
+	t->walk.long_walks = window | (points < 0xff ? points : 0xff);
 }
 
 HS_PART int walk_set_out(struct walk_slot *s)
@@ -285,7 +286,7 @@ static __always_inline void memo_keep(struct walk_slot *s, const struct memo_key
 
 static __always_inline int memo_worth(struct thread_state *t)
 {
-	return t->memo_misses < MEMO_MISSES_MAX || !(t->memo_misses++ % MEMO_MISSES_STEP);
+	return t->walk.memo_misses < MEMO_MISSES_MAX || !(t->walk.memo_misses++ % MEMO_MISSES_STEP);
 }
 
 /* Walks t's stack; the id of its chain. turns, if not 0: another thread's, and must stay the same.
@@ -307,14 +308,14 @@ HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
 	if (memo)
 		id = memo_find(s, &key);
 	if (id) {
-		t->memo_misses = 0;
+		t->walk.memo_misses = 0;
 		s->walk.stack.result = WIRE_WALK_COMPLETE;
 	} else {
 		bpf_loop(HS_STEPS_MAX, walk_step, &l, 0);
 		if (s->walk.steps > LONG_STEPS)
 			walk_was_long(t, s->walk.stack.result);
 	}
-	if (turns && task_turns(t->task) != turns) {
+	if (turns && task_turns(t->chain.task) != turns) {
 		count_walk(WIRE_WALK_MOVED);
 		return 0;
 	}
@@ -325,7 +326,7 @@ HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
 	}
 	id = chain_id(s);
 	if (memo) {
-		t->memo_misses++;
+		t->walk.memo_misses++;
 		s->walk.memo.code_epoch = code_was;
 		s->walk.memo.class_epoch = class_was;
 		memo_keep(s, &key, id);
@@ -342,25 +343,25 @@ HS_PART __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current
 	if (!t)
 		return 0;
 
-	if (t->java_thread && t->osthread) {
-		if (read_u64(t->java_thread + layout.jt_osthread) == t->osthread)
-			return t->java_thread;
-		t->java_thread = 0;
-		t->java_known = 0;
-		t->thread_handle = 0;
-		t->lookups = 0;
+	if (t->java.thread && t->java.osthread) {
+		if (read_u64(t->java.thread + layout.jt_osthread) == t->java.osthread)
+			return t->java.thread;
+		t->java.thread = 0;
+		t->java.known = 0;
+		t->java.handle = 0;
+		t->java.lookups = 0;
 	}
 	if (current) {
 		java_thread_current(t);
-	} else if (!t->java_thread) {
+	} else if (!t->java.thread) {
 		known = bpf_map_lookup_elem(&java_thread_of, &tid);
-		t->java_thread = known ? *known : 0;
+		t->java.thread = known ? *known : 0;
 	}
-	if (!t->java_thread)
+	if (!t->java.thread)
 		return 0;
-	t->osthread = read_u64(t->java_thread + layout.jt_osthread);
-	t->stack_high = read_u64(t->java_thread + layout.jt_stack_base);
-	return t->java_thread;
+	t->java.osthread = read_u64(t->java.thread + layout.jt_osthread);
+	t->walk.stack_high = read_u64(t->java.thread + layout.jt_stack_base);
+	return t->java.thread;
 }
 
 /* A slot for a walk of this thread, which is told where it begins by the caller; 0: there is none.
@@ -386,7 +387,7 @@ static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __
 		return 0;
 	}
 	s->start.java_thread = java_thread;
-	s->start.stack_high = t->stack_high;
+	s->start.stack_high = t->walk.stack_high;
 	s->start.bcp = 0;
 	s->start.unlock = 0;
 	return s;
@@ -404,7 +405,7 @@ static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t
 	if (!ended)
 		id = walk(s, t, turns);
 	else
-		id = turns && task_turns(t->task) != turns ? 0 : chain_id(s);
+		id = turns && task_turns(t->chain.task) != turns ? 0 : chain_id(s);
 	slot_give(s);
 	return id;
 }
@@ -447,7 +448,7 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
 
 	if (!s)
 		return 0;
-	if (regs_read(t->regs, &s->start)) {
+	if (regs_read(t->chain.regs, &s->start)) {
 		slot_give(s);
 		return 0;
 	}
@@ -461,13 +462,13 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
  */
 HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
 {
-	return o && o->regs && !(turns & 1) ? stack_of_left(o, tid, turns, 0) : 0;
+	return o && o->chain.regs && !(turns & 1) ? stack_of_left(o, tid, turns, 0) : 0;
 }
 
 /* From where the running thread was when it entered the kernel. */
 HS_PART __u32 stack_interrupted(struct thread_state *t)
 {
-	return t && t->regs ? stack_of_left(t, current_tid(), 0, 1) : 0;
+	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1) : 0;
 }
 
 /* How often a thread is looked at in vain for the call chain that a waiter wants. */
@@ -484,13 +485,13 @@ static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid, __u64 *ret_t
 	__u32 id;
 
 	*ret_turns = 0;
-	if (!o || !o->task)
+	if (!o || !o->chain.task)
 		return 0;
-	*ret_turns = task_turns(o->task);
+	*ret_turns = task_turns(o->chain.task);
 	id = stack_of(o, owner, *ret_turns);
 	if (!id) {
-		o->want = tid;
-		o->want_tries = 0;
+		o->chain.want = tid;
+		o->chain.tries = 0;
 	}
 	return id;
 }
@@ -499,7 +500,7 @@ static __always_inline int owner_still(__u32 owner, __u64 turns)
 {
 	struct thread_state *o = thread_find(owner);
 
-	if (o && o->task && task_turns(o->task) == turns)
+	if (o && o->chain.task && task_turns(o->chain.task) == turns)
 		return 1;
 	count_walk(WIRE_WALK_MOVED);
 	return 0;
@@ -509,15 +510,15 @@ static __always_inline int owner_still(__u32 owner, __u64 turns)
  * moved by a collector at any time, and is not looked at. */
 static __always_inline int owner_wanted(const struct thread_state *t, __u32 tid)
 {
-	struct thread_state *waiter = thread_find(t->want);
+	struct thread_state *waiter = thread_find(t->chain.want);
 	struct wire_java_thread *owner;
 	__u64 word;
 
 	if (!waiter)
 		return 0;
-	if (!waiter->monitor_blocked)
-		return waiter->park_owner == tid;
-	word = read_u64(waiter->monitor + layout.mon_owner);
+	if (!waiter->monitor.blocked)
+		return waiter->park.owner == tid;
+	word = read_u64(waiter->monitor.address + layout.mon_owner);
 	owner = bpf_map_lookup_elem(&java_threads, &word);
 	return !owner || owner->tid == tid; /* a stack lock: nobody in the map */
 }
@@ -532,20 +533,20 @@ HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 no
 	if (!t)
 		return 0;
 	if (!owner_wanted(t, tid)) {
-		t->want = 0;
+		t->chain.want = 0;
 		return 0;
 	}
-	id = t->regs ? stack_of_left(t, tid, 0, 1) : 0; /* inline: it saves a frame */
-	if (!id && ++t->want_tries < WANT_TRIES)
+	id = t->chain.regs ? stack_of_left(t, tid, 0, 1) : 0; /* inline: it saves a frame */
+	if (!id && ++t->chain.tries < WANT_TRIES)
 		return 0;
 	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {
 		head_fill(&r->head, WIRE_OWNER_STACK, 0, tid, now);
-		r->waiter_tid = t->want;
+		r->waiter_tid = t->chain.want;
 		r->stack = id;
 		r->source = source;
 		r->pad = 0;
 		emit_submit(r);
 	}
-	t->want = 0;
+	t->chain.want = 0;
 	return 0;
 }

@@ -11,11 +11,11 @@ static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 a
 {
 	__u64 all = since(now, at), throttled;
 
-	if (!t->throttle_rq)
+	if (!t->throttle.rq)
 		return 0;
-	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	throttled = since(throttle_clock(t->throttle.rq), t->throttle.base);
 	/* The clock moves when the quota is there again: until then it is all of the stretch. */
-	return throttled > all || throttle_is_on(t->throttle_rq) ? all : throttled;
+	return throttled > all || throttle_is_on(t->throttle.rq) ? all : throttled;
 }
 
 /* Since when a thread is what. */
@@ -90,7 +90,7 @@ static __always_inline __u32 thread_reason(const struct thread_state *t, __u32 t
  */
 static __always_inline __u64 paused_until(const struct thread_state *t, __u64 now)
 {
-	__u32 first = t->pause_first, ended = safepoints_ended;
+	__u32 first = t->pause.first, ended = safepoints_ended;
 	__u64 end;
 
 	if (ended == first)
@@ -119,8 +119,8 @@ static __always_inline void runnable_from(struct thread_state *t, struct task_st
 {
 	t->run = RUN_RUNNABLE;
 	t->since = now;
-	t->throttle_rq = quota_on ? throttle_queue(task) : 0;
-	t->throttle_base = throttle_clock(t->throttle_rq);
+	t->throttle.rq = quota_on ? throttle_queue(task) : 0;
+	t->throttle.base = throttle_clock(t->throttle.rq);
 }
 
 static __always_inline void runnable_to(struct thread_state *t, __u64 now)
@@ -128,11 +128,11 @@ static __always_inline void runnable_to(struct thread_state *t, __u64 now)
 	__u64 waited = since(now, t->since), throttled;
 
 	t->runnable_ns += waited;
-	if (!t->throttle_rq)
+	if (!t->throttle.rq)
 		return;
-	throttled = since(throttle_clock(t->throttle_rq), t->throttle_base);
+	throttled = since(throttle_clock(t->throttle.rq), t->throttle.base);
 	t->throttled_ns += throttled < waited ? throttled : waited;
-	t->throttle_rq = 0;
+	t->throttle.rq = 0;
 }
 
 static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 now)

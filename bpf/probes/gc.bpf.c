@@ -92,7 +92,7 @@ int BPF_USDT(vmop_request, __u64 name, __u32 length, __u32 mode)
 	struct thread_state *t = thread_find(current_tid());
 
 	if (t && mode == VM_OPERATION_SAFEPOINT)
-		t->requested = safepoints_ended + 1;
+		t->pause.requested = safepoints_ended + 1;
 	return emit_vmop(WIRE_VMOP_REQUEST, name, length, mode);
 }
 

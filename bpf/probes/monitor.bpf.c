@@ -46,15 +46,15 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 		return 0;
 	}
 	thread_does(t, WIRE_BLOCKED_LOCK);
-	t->monitor = monitor;
-	t->monitor_blocked = 1;
-	t->monitor_misses = 0;
+	t->monitor.address = monitor;
+	t->monitor.blocked = 1;
+	t->monitor.misses = 0;
 	word = read_u64(monitor + layout.mon_owner);
 	owner = owner_tid(word, &source);
 	if (owner)
 		monitor_owned_by(m, owner);
 	class_flags(m->klass);
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = monitor_owner_stack(monitor, word, owner, tid);
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
@@ -82,7 +82,7 @@ int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_LOCK);
-	t->monitor_blocked = 0;
+	t->monitor.blocked = 0;
 	owner = m->owner != tid ? m->owner : m->previous;
 	monitor_owned_by(m, tid);
 	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
@@ -122,9 +122,9 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 	} else if (kind == WIRE_MONITOR_EXIT || kind == WIRE_MONITOR_WAIT_BEGIN) {
 		if (m->owner == current_tid())
 			m->released = 1;
-		t->monitor = monitor;
-		t->monitor_misses = 0;
-		t->want = 0;
+		t->monitor.address = monitor;
+		t->monitor.misses = 0;
+		t->chain.want = 0;
 		stack = stack_here(ctx, t, kind == WIRE_MONITOR_EXIT);
 	}
 	r = lock_short(kind, flags, t, now);

@@ -140,14 +140,14 @@ int BPF_USDT(exact_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __
 		return 0;
 	}
 	thread_does(t, WIRE_BLOCKED_LOCK);
-	t->monitor = monitor;
-	t->monitor_blocked = 1;
+	t->monitor.address = monitor;
+	t->monitor.blocked = 1;
 	word = read_u64(monitor + layout.mon_owner);
 	owner = owner_tid(word, &source);
 	if (owner)
 		monitor_owned(m, sequence, owner);
 	class_flags(klass);
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = monitor_owner_stack(monitor, word, owner, current_tid());
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
@@ -178,8 +178,8 @@ int BPF_USDT(exact_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquire
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_LOCK);
-	t->monitor_blocked = 0;
-	t->monitor = 0;
+	t->monitor.blocked = 0;
+	t->monitor.address = 0;
 	if (m)
 		owner = m->owner != tid ? m->owner : m->previous;
 	monitor_owned(m, sequence, tid);
@@ -211,7 +211,7 @@ int BPF_USDT(exact_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, 
 		return 0;
 	}
 	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 1);
 	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), t, now);
 	if (!r)
@@ -261,7 +261,7 @@ int BPF_USDT(exact_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 m
 	}
 	thread_does(t, WIRE_BLOCKED_WAIT);
 	class_flags(klass);
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, t, now);
 	if (!r)

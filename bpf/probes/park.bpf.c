@@ -11,9 +11,9 @@ static __always_inline void parker_learn(struct thread_state *t, __u64 parker)
 {
 	__u32 tid = current_tid();
 
-	if (t->parker == parker)
+	if (t->park.parker == parker)
 		return;
-	t->parker = parker;
+	t->park.parker = parker;
 	bpf_map_update_elem(&parkers, &parker, &tid, BPF_ANY);
 }
 
@@ -40,7 +40,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 		owner = blocker_owner(object, flags, &source, &readers);
 	}
 	park_keep(t, object, klass, hash, owner, source);
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(object, flags, owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
@@ -76,13 +76,13 @@ int BPF_USDT(park_end, __u64 parker)
 	if (!r)
 		return 0;
 	lock_fill(r, WIRE_PARK_END, 0, current_tid(), t, now);
-	r->object = t->park_object;
+	r->object = t->park.object;
 	/* A collection during the park may have moved it: its new address keeps the lock's
 	 * identity. */
-	r->handle = t->park_object ? blocker_read(t) : 0;
-	r->klass = t->park_klass;
-	r->hash = t->park_hash;
-	lock_owner_was(r, t->park_owner, t->park_owner_source, now);
+	r->handle = t->park.object ? blocker_read(t) : 0;
+	r->klass = t->park.klass;
+	r->hash = t->park.hash;
+	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
 	park_keep(t, 0, 0, 0, 0, 0);
 	emit_submit(r);
 	return 0;
@@ -100,7 +100,7 @@ int BPF_USDT(unpark, __u64 parker)
 		count_drop(WIRE_UNPARK, WIRE_LOST_MAP);
 		return 0;
 	}
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	r = lock_short(WIRE_UNPARK, 0, t, now);
 	if (!r)

@@ -9,13 +9,13 @@ static __always_inline __u64 blocker_read(struct thread_state *t)
 
 	if (!layout.ready || layout.thread_park_blocker < 0)
 		return 0;
-	if (!t->thread_handle) {
+	if (!t->java.handle) {
 		java_thread = java_thread_current(t);
 		if (!java_thread)
 			return 0;
-		t->thread_handle = read_u64(java_thread + layout.jt_thread_obj);
+		t->java.handle = read_u64(java_thread + layout.jt_thread_obj);
 	}
-	oop = t->thread_handle ? read_u64(t->thread_handle) : 0;
+	oop = t->java.handle ? read_u64(t->java.handle) : 0;
 	return oop ? read_oop(oop + layout.thread_park_blocker) : 0;
 }
 
@@ -88,9 +88,9 @@ static __always_inline __u32 blocker_owner_stack(__u64 object, __u32 flags, __u3
 static __always_inline void park_keep(struct thread_state *t, __u64 object, __u64 klass, __u32 hash,
 				      __u32 owner, __u32 source)
 {
-	t->park_object = object;
-	t->park_klass = klass;
-	t->park_owner = owner;
-	t->park_owner_source = source;
-	t->park_hash = hash;
+	t->park.object = object;
+	t->park.klass = klass;
+	t->park.owner = owner;
+	t->park.owner_source = source;
+	t->park.hash = hash;
 }

@@ -24,7 +24,7 @@ int BPF_USDT(exact_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 
 	if (object)
 		owner = blocker_owner(object, flags, &source, &readers);
 	park_keep(t, object, klass, (__u32)hash, owner, source);
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(object, flags, owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
@@ -60,12 +60,12 @@ int BPF_USDT(exact_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 	if (!r)
 		return 0;
 	lock_fill(r, WIRE_PARK_END, WIRE_PATCHED, current_tid(), t, now);
-	r->klass = t->park_klass;
-	r->hash = t->park_hash;
+	r->klass = t->park.klass;
+	r->hash = t->park.hash;
 	r->sequence = sequence;
 	r->how = (__u32)how;
 	r->forward = by;
-	lock_owner_was(r, t->park_owner, t->park_owner_source, now);
+	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
 	park_keep(t, 0, 0, 0, 0, 0);
 	emit_submit(r);
 	return 0;
@@ -83,7 +83,7 @@ int BPF_USDT(exact_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
 		count_drop(WIRE_UNPARK, WIRE_LOST_MAP);
 		return 0;
 	}
-	t->want = 0;
+	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, t, now);
 	if (!r)

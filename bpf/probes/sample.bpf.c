@@ -18,9 +18,9 @@ int sample_owner(void *ctx)
 	t = thread_find((__u32)id);
 	if (!t)
 		return 0;
-	if (t->want)
+	if (t->chain.want)
 		stack_tell(t, (__u32)id, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
-	if (!exact && t->monitor && !t->monitor_blocked)
+	if (!exact && t->monitor.address && !t->monitor.blocked)
 		monitor_look(t, (__u32)id, bpf_ktime_get_ns());
 	return 0;
 }

@@ -41,7 +41,7 @@ static __always_inline void switch_out(struct thread_state *t, struct task_struc
 	t->stolen_ns += stolen;
 	t->cpu_ns += since(on, stolen);
 	t->off_since = now;
-	t->pause_first = safepoints_ended;
+	t->pause.first = safepoints_ended;
 	t->off_wait = t->runnable_ns;
 	t->off_throttled = t->throttled_ns;
 	t->reason = reason;
@@ -139,7 +139,7 @@ static __always_inline int in_io_call(struct task_struct *task)
 static __always_inline __u32 reason_of(struct thread_state *t, struct task_struct *task, __u32 tid,
 				       __u64 state)
 {
-	__u64 java_thread = t->java_thread, *known;
+	__u64 java_thread = t->java.thread, *known;
 	__u32 at;
 
 	if (t->doing)
@@ -147,11 +147,11 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
 	if (!java_thread) {
-		if (!t->java_known) {
+		if (!t->java.known) {
 			known = bpf_map_lookup_elem(&java_thread_of, &tid);
-			t->java_known = known ? *known : 0;
+			t->java.known = known ? *known : 0;
 		}
-		java_thread = t->java_known;
+		java_thread = t->java.known;
 	}
 	if (!java_thread || layout.jt_state < 0)
 		return WIRE_BLOCKED_OTHER;
@@ -160,8 +160,8 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	at = read_u32(java_thread + layout.jt_state);
 	if (at == THREAD_IN_NATIVE)
 		return WIRE_BLOCKED_IO;
-	return safepoint_on || t->requested == safepoints_ended + 1 ? WIRE_BLOCKED_PAUSE
-								    : WIRE_BLOCKED_OTHER;
+	return safepoint_on || t->pause.requested == safepoints_ended + 1 ? WIRE_BLOCKED_PAUSE
+									  : WIRE_BLOCKED_OTHER;
 }
 
 static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, __u64 now)
@@ -252,13 +252,13 @@ int sched_switch(__u64 *ctx)
 		else
 			leave(t, prev, tid, c, now, clock, stolen, RUN_BLOCKED,
 			      reason_of(t, prev, tid, state));
-		if (!t->regs) {
-			t->regs = (__u64)bpf_task_pt_regs(prev);
-			t->task = (__u64)prev;
+		if (!t->chain.regs) {
+			t->chain.regs = (__u64)bpf_task_pt_regs(prev);
+			t->chain.task = (__u64)prev;
 		}
-		if (t->want)
+		if (t->chain.want)
 			stack_tell(t, tid, WIRE_STACK_SWITCH, now);
-		if (t->monitor && !exact)
+		if (t->monitor.address && !exact)
 			monitor_look(t, tid, now);
 	} else if (prev->pid == 0) {
 		c->idle_stolen_ns += stolen;
@@ -377,8 +377,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	close_account(t, task, tid, now);
 	emit_sample(WIRE_THREAD_END, tid, t, now);
-	java_thread = t->java_thread;
-	parker = t->parker;
+	java_thread = t->java.thread;
+	parker = t->park.parker;
 	ns_tid = t->ns_tid;
 	if (java_thread)
 		bpf_map_delete_elem(&java_threads, &java_thread);
@@ -434,8 +434,8 @@ int find_threads(struct bpf_iter__task *ctx)
 					   : RUN_BLOCKED;
 	t = thread_add(task, run, now, WIRE_EXISTED);
 	if (t) {
-		t->regs = (__u64)bpf_task_pt_regs(task);
-		t->task = (__u64)task;
+		t->chain.regs = (__u64)bpf_task_pt_regs(task);
+		t->chain.task = (__u64)task;
 	}
 	if (!quota_on && throttle_may_be(task))
 		quota_on = 1;
@@ -448,10 +448,10 @@ static long sample_thread(void *map, const __u32 *place, struct thread_state *t,
 
 	if (!tid || tid & (THREAD_FILLING | THREAD_FREE))
 		return 0;
-	if (!quota_on && t->task && throttle_may_be((void *)t->task))
+	if (!quota_on && t->chain.task && throttle_may_be((void *)t->chain.task))
 		quota_on = 1;
-	if (!t->told && t->task)
-		thread_tell(t, (void *)t->task, tid, 0, *now);
+	if (!t->told && t->chain.task)
+		thread_tell(t, (void *)t->chain.task, tid, 0, *now);
 	emit_sample(WIRE_THREAD_SAMPLE, tid, t, *now);
 	return 0;
 }

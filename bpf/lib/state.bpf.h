@@ -1,0 +1,117 @@
+/* bpf/lib/state.bpf.h: what is kept of a thread, family by family, of a monitor, and of a class. */
+#pragma once
+
+#include "vmlinux.h"
+
+#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_states.h"
+
+#define REASON_SLOTS 8 /* a power of two: a mask bounds the index for the verifier */
+_Static_assert(WIRE_REASON_COUNT <= REASON_SLOTS, "each has one");
+
+enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
+
+/* Safepoints. */
+struct thread_pause {
+	__u32 first; /* safepoints that had ended when the thread left its CPU */
+	/* Safepoints that had ended when it last asked for one, and 1 more; 0: it never did. */
+	__u32 requested;
+};
+
+/* While it waits for a CPU: its cfs_rq when it began to wait, and for how long that had been
+ * throttled by then. */
+struct thread_throttle {
+	__u64 rq; /* 0: it does not wait, or nothing throttles it */
+	__u64 base;
+};
+
+/* The monitor that it is blocked on, or has lately owned. */
+struct thread_monitor {
+	__u64 address; /* 0: none */
+	__u32 blocked;
+	__u32 misses; /* looks at it in a row that told nothing */
+};
+
+/* Its call chain, as others walk it. */
+struct thread_chain {
+	__u32 want;  /* a thread that is blocked by this one and wants its chain; 0: none */
+	__u32 tries; /* to walk it */
+	__u64 regs;  /* the user's registers at the top of its kernel stack */
+	__u64 task;  /* its task_struct */
+};
+
+struct thread_java {
+	__u64 thread;   /* JavaThread; 0: not known */
+	__u64 known;    /* what java_thread_of has for it; 0: not looked up, or nothing */
+	__u64 handle;   /* JavaThread::_threadObj: address of the oop */
+	__u64 osthread; /* JavaThread::_osthread, by which `thread` is known to be still the same */
+	__u32 lookups;  /* failed searches for its JavaThread */
+	__u32 pad;
+};
+
+/* What it parks on, from park_begin to park_end. */
+struct thread_park {
+	__u64 parker; /* its Parker */
+	__u64 object; /* the blocker when it parked */
+	__u64 klass;
+	__u32 owner, owner_source;
+	__u32 hash;
+	__u32 pad;
+};
+
+/* What earlier walks of its stack have told. */
+struct thread_walk {
+	__u64 stack_high;
+	__u32 memo_misses; /* walks in a row that were not a repetition */
+	__u32 long_walks;  /* see walk_worth(): a window, and points in its lowest byte */
+};
+
+/*
+ * One per thread of the target. The scheduler's programs write its time under seq (odd: being
+ * written); the thread's own probes write the families behind. cpu + stolen + runnable + blocked +
+ * (now - since) == now - first seen. What every switch touches comes first: four cache lines.
+ */
+struct thread_state {
+	__u32 tid; /* whose it is; see thread_find() */
+	__u32 seq;
+	__u64 since;
+	__u32 run; /* enum thread_run, since `since` */
+	__u32 cpu;
+	__u64 cpu_ns, stolen_ns, runnable_ns, blocked_ns;
+	__u64 steal_base; /* the CPU's steal clock when this thread was switched in */
+
+	__u64 off_since;               /* when it left its CPU; 0: not seen */
+	__u64 off_wait, off_throttled; /* runnable_ns and throttled_ns at that moment */
+	__u32 reason;                  /* why it is blocked; enum wire_reason */
+	__u32 first; /* blocked since before it was first seen: the reason is not known */
+	__u32 doing, doing_before; /* what its own probes say it is in; enum wire_reason */
+	struct thread_pause pause;
+	__u64 throttled_ns; /* of runnable_ns */
+	__u32 ns_tid;
+	__u32 told; /* a struct wire_thread has been sent */
+
+	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
+
+	struct thread_throttle throttle;
+	struct thread_monitor monitor;
+	struct thread_chain chain;
+	struct thread_java java;
+	struct thread_park park;
+	struct thread_walk walk;
+};
+
+/* A monitor as last seen; an LRU, so that losing one costs a holder's snapshot and nothing else. */
+struct monitor_state {
+	__u64 handle;
+	__u64 klass;
+	__u32 hash;
+	__u32 owner; /* the thread last known to own it, and the one before, another */
+	__u32 previous;
+	__u32 released; /* the last thing known is that owner gave it up */
+	__u64 sequence; /* a patched JVM's, of what told of the owner */
+};
+
+struct class_state {
+	__u32 epoch; /* of class unloading: an older one may be another class by now */
+	__u32 flags; /* WIRE_CLASS_* */
+};
