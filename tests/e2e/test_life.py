@@ -118,8 +118,11 @@ class Commands(JavaTest):
                 # Its end and join() may meet, too: on the Thread object.
                 enter = [e for e in log.of("monitor_contended_enter")
                          if e["lock"]["class"] == "java.lang.Object" and name_of(e["thread"]) == "late"]
-                self.assertGreater(len(enter), 20)
-                self.assertEqual({name_of(e["owner"]) for e in enter}, {"main"})
+                # A thread is BLOCKED a little before its probe: if it loses its CPU there, main has released the lock.
+                owned = [e for e in enter if e["owner_source"] != "none"]
+                self.assertGreater(len(owned), 20)
+                self.assertEqual({name_of(e["owner"]) for e in owned}, {"main"})
+                self.assertLess(len(enter) - len(owned), len(enter) / 10)
 
     def test_a_shell_around_it(self):
         java = " ".join(self.command("Fails", 3))
