@@ -425,7 +425,7 @@ def includes_are_single(tree):
     for path in tree.files("user", "steal", "bpf", "tests", "bench"):
         seen = set()
         for line, match in includes(tree, path):
-            if match[2] in seen:
+            if match[2] in seen and not match[2].endswith(".def"):  # a list is made into several things
                 yield f"{path}:{line}: {match[2]} is included twice"
             seen.add(match[2])
 

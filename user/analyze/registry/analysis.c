@@ -220,32 +220,10 @@ const struct contention *analysis_contention(const struct analysis *a)
 	return contention_row_get(a->selves[ANALYSIS_CONTENTION]);
 }
 
-const struct parking *analysis_parking(const struct analysis *a)
-{
-	return a->selves[ANALYSIS_PARKING];
-}
-
-const struct pauses *analysis_pauses(const struct analysis *a)
-{
-	return a->selves[ANALYSIS_PAUSES];
-}
-
-const struct phases *analysis_phases(const struct analysis *a)
-{
-	return a->selves[ANALYSIS_PHASES];
-}
-
-const struct safepoints *analysis_safepoints(const struct analysis *a)
-{
-	return a->selves[ANALYSIS_SAFEPOINTS];
-}
-
-const struct sched *analysis_sched(const struct analysis *a)
-{
-	return a->selves[ANALYSIS_SCHED];
-}
-
-const struct wall *analysis_wall(const struct analysis *a)
-{
-	return a->selves[ANALYSIS_WALL];
-}
+#define ANALYSIS(id, name)                                                                         \
+	const struct name *analysis_##name(const struct analysis *a)                               \
+	{                                                                                          \
+		return a->selves[ANALYSIS_##id];                                                   \
+	}
+#define OTHER(id)
+#include "analyze/registry/rows.def"

@@ -49,9 +49,7 @@ void analysis_facts(const struct analysis *a, struct analysis_facts *ret);
 const struct log_names *analysis_names(const struct analysis *a);
 const struct stacks *analysis_stacks(const struct analysis *a);
 const struct contention *analysis_contention(const struct analysis *a);
-const struct parking *analysis_parking(const struct analysis *a);
-const struct pauses *analysis_pauses(const struct analysis *a);
-const struct phases *analysis_phases(const struct analysis *a);
-const struct safepoints *analysis_safepoints(const struct analysis *a);
-const struct sched *analysis_sched(const struct analysis *a);
-const struct wall *analysis_wall(const struct analysis *a);
+/* analysis_parking(), analysis_pauses(), ... */
+#define ANALYSIS(id, name) const struct name *analysis_##name(const struct analysis *a);
+#define OTHER(id)
+#include "analyze/registry/rows.def"

@@ -4,15 +4,9 @@
 #include "analyze/registry/row.h"
 
 enum analysis_id {
-	ANALYSIS_FACTS,
-	ANALYSIS_NAMES,
-	ANALYSIS_PARKING,
-	ANALYSIS_PAUSES,
-	ANALYSIS_PHASES,
-	ANALYSIS_SAFEPOINTS,
-	ANALYSIS_SCHED,
-	ANALYSIS_WALL,
-	ANALYSIS_CONTENTION,
+#define ANALYSIS(id, name) ANALYSIS_##id,
+#define OTHER(id) ANALYSIS_##id,
+#include "analyze/registry/rows.def"
 	ANALYSIS_ID_COUNT,
 };
 

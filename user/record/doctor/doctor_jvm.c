@@ -47,7 +47,7 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 	if (err)
 		return check_add(c, "probes", CHECK_MISSING, NULL, "%s cannot be read: %s",
 				 jvm_libjvm_name(j), parser_error_text(err));
-	for (size_t i = 0; i < wanted_probe_count; i++) {
+	for (size_t i = 0; i < WANTED_PROBES; i++) {
 		const struct wanted_probe *w = &wanted_probes[i];
 
 		if (!wanted_on(w, patched))

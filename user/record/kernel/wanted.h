@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum wanted_of { /* which JVM's probe it is */
 		 WANTED_ANY,
@@ -19,11 +18,19 @@ struct wanted_probe {
 	const char *gate; /* of a switch: the probe behind which its gate is (uprobe_multi.h) */
 };
 
-#define WANTED_PROBES 42
+enum {
+	WANTED_PROBES = 0
+#define WANTED_ONE(...) +1
+#define ANY WANTED_ONE
+#define STOCK WANTED_ONE
+#define HOOK WANTED_ONE
+#define SWITCH WANTED_ONE
+#include "record/kernel/wanted.def"
+#undef WANTED_ONE
+};
 
 /* In the order of attaching. */
-extern const struct wanted_probe wanted_probes[];
-extern const size_t wanted_probe_count;
+extern const struct wanted_probe wanted_probes[WANTED_PROBES];
 
 /* Whether it is used on a JVM whose hooks are used, or on one without. */
 bool wanted_on(const struct wanted_probe *w, bool patched);
