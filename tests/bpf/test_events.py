@@ -50,9 +50,10 @@ class Monitors(Known):
         for event in (enter, entered):
             self.assert_counters(event)
             self.assert_counters(event, "owner_")
-        # The owner ran for 30 ms meanwhile, and the blocked thread hardly.
+        # The owner ran for 30 ms meanwhile (a switch that BPF has not seen is made good by the kernel's own count), and
+        # the blocked thread hardly.
         self.assertGreaterEqual(entered["owner_cpu_ns"] + entered["owner_stolen_ns"]
-                                - enter["owner_cpu_ns"] - enter["owner_stolen_ns"], 30e6)
+                                - enter["owner_cpu_ns"] - enter["owner_stolen_ns"], 30e6 * 0.99)
         self.assertLess(entered["cpu_ns"] - enter["cpu_ns"], 10e6)
         lock = log.locks()[enter["lock"]["id"]]
         self.assertEqual((lock["hash"], lock["identity"], lock["group"]), (0x1234567, "hash", "monitor"))
@@ -288,7 +289,7 @@ class Parks(Known):
         self.assertEqual((begin["absolute"], begin["time"], begin["readers"]), (False, 0, 0))
         self.assertEqual((end["lock"], name_of(end["owner"])), (begin["lock"], "Thread A"))
         self.assertGreaterEqual(end["owner_cpu_ns"] + end["owner_stolen_ns"]
-                                - begin["owner_cpu_ns"] - begin["owner_stolen_ns"], 30e6)
+                                - begin["owner_cpu_ns"] - begin["owner_stolen_ns"], 30e6 * 0.99)
         self.assertEqual((name_of(unpark["thread"]), name_of(unpark["target"])), ("Thread A", "Thread B"))
         for event in (begin, end):
             self.assert_counters(event)

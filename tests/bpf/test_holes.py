@@ -65,7 +65,9 @@ class Holes(FakeTest):
         """Options for the times before and behind its hole in the whole recording, in seconds since its begin."""
         start = json.loads(spoor("cat", "--header", self.path("whole.spoor")).stdout)["start_mono_ns"]
         hole, = rest["recording"]["holes"]
-        entered = Log(self.part(rest["recording"]["parts"]["parts"][-1])).raw_of("monitor_contended_entered")
+        # The last part may have been begun a moment before the end, and hold none.
+        parts = reversed(rest["recording"]["parts"]["parts"])
+        entered = next(filter(None, (Log(self.part(n)).raw_of("monitor_contended_entered") for n in parts)))
         times = (hole["from_ns"], hole["to_ns"], entered[-1]["time_ns"])
         end, begin, last = [f"{(ns - start) / 1e9:.9f}s" for ns in times]
         return ["--to", end], ["--from", begin, "--to", last]
