@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "report/csv/findings_csv.h"
-#include "report/model/sections.h"
+#include "report/model/sections/sections.h"
 
 int report_csv(const struct report_input *in, const char *name, FILE *out)
 {

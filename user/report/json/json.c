@@ -11,7 +11,7 @@
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
 #include "report/model/finding_model.h"
-#include "report/model/sections.h"
+#include "report/model/sections/sections.h"
 #include "report/model/vouched.h"
 #include "session/holes.h"
 

@@ -1,4 +1,4 @@
-#include "report/model/wall_rows.h"
+#include "report/model/sections/wall_rows.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* report/model/wall_rows.h: threads, pools of threads or kinds of threads as rows, with their
- * states. */
+/* report/model/sections/wall_rows.h: threads, pools of threads or kinds of threads as
+ * rows, with their states. */
 #pragma once
 
 #include "analyze/threads/pool.h"

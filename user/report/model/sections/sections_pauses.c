@@ -1,10 +1,10 @@
 /* Collections, safepoints and VM operations, as any JVM tells of them. */
 #include "analyze/registry/analysis.h"
 #include "log/read/names.h"
-#include "report/model/heap.h"
 #include "report/model/label.h"
-#include "report/model/section_parts.h"
-#include "report/model/sections.h"
+#include "report/model/sections/heap.h"
+#include "report/model/sections/section_parts.h"
+#include "report/model/sections/sections.h"
 
 struct findings *section_gc(const struct section_input *in)
 {

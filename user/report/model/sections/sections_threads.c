@@ -5,9 +5,9 @@
 #include "analyze/registry/analysis.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
-#include "report/model/section_parts.h"
-#include "report/model/sections.h"
-#include "report/model/wall_rows.h"
+#include "report/model/sections/section_parts.h"
+#include "report/model/sections/sections.h"
+#include "report/model/sections/wall_rows.h"
 
 static int make_rows(const struct section_input *in, struct wall_rows *ret)
 {

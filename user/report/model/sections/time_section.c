@@ -7,8 +7,8 @@
 #include "base/format.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
-#include "report/model/section_parts.h"
-#include "report/model/time_report.h"
+#include "report/model/sections/section_parts.h"
+#include "report/model/sections/time_report.h"
 #include "session/holes.h"
 
 #define BAR_WIDTH 40

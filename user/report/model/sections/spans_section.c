@@ -7,9 +7,9 @@
 #include "analyze/cells/stacks.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
-#include "report/model/section_parts.h"
-#include "report/model/sections.h"
-#include "report/model/spans_report.h"
+#include "report/model/sections/section_parts.h"
+#include "report/model/sections/sections.h"
+#include "report/model/sections/spans_report.h"
 
 #define NAME_WIDTH 40
 #define QUANTILE(key_, title_)                                                                     \

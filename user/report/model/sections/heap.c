@@ -1,4 +1,4 @@
-#include "report/model/heap.h"
+#include "report/model/sections/heap.h"
 
 #include <string.h>
 

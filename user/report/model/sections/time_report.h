@@ -1,10 +1,10 @@
-/* report/model/time_report.h: the course of threads' states over time, written out. */
+/* report/model/sections/time_report.h: the course of threads' states over time, written out. */
 #pragma once
 
 #include <stdio.h>
 
 #include "analyze/threads/course.h"
-#include "report/model/wall_rows.h"
+#include "report/model/sections/wall_rows.h"
 
 struct time_input {
 	const struct report_input *in; /* its top is rows of windows; 0: all */

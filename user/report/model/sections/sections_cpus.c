@@ -1,7 +1,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/units.h"
 #include "log/format/header_fields.h"
-#include "report/model/sections.h"
+#include "report/model/sections/sections.h"
 
 #define HZ_USUAL 100
 /* Of all ticks of the row; the column with these is `all` columns further on. */

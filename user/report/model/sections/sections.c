@@ -1,4 +1,4 @@
-#include "report/model/sections.h"
+#include "report/model/sections/sections.h"
 
 #include <errno.h>
 #include <stdio.h>

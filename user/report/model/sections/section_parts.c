@@ -1,8 +1,8 @@
-#include "report/model/section_parts.h"
+#include "report/model/sections/section_parts.h"
 
 #include "analyze/vm/pause.h"
 #include "log/read/names.h"
-#include "report/model/wall_rows.h"
+#include "report/model/sections/wall_rows.h"
 
 void section_string(struct findings *f, const struct log_names *names, uint64_t string,
 		    const char *unknown)

@@ -4,8 +4,8 @@
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
 #include "report/model/label.h"
-#include "report/model/section_parts.h"
-#include "report/model/sections.h"
+#include "report/model/sections/section_parts.h"
+#include "report/model/sections/sections.h"
 
 #define REQUESTERS_SHOWN 2
 

@@ -1,4 +1,4 @@
-/* report/model/section_parts.h: cells that several sections have. */
+/* report/model/sections/section_parts.h: cells that several sections have. */
 #pragma once
 
 #include "analyze/threads/states.h"

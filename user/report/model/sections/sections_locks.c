@@ -8,7 +8,7 @@
 #include "base/format.h"
 #include "base/print.h"
 #include "report/model/label.h"
-#include "report/model/sections.h"
+#include "report/model/sections/sections.h"
 
 #define BEHIND_MAX 3 /* locks named that holders were blocked on */
 #define OF_HOLDER(key_, title_, least_, per_)                                                      \

@@ -1,4 +1,4 @@
-/* report/model/sections.h: the sections of the report, as tables. */
+/* report/model/sections/sections.h: the sections of the report, as tables. */
 #pragma once
 
 #include "report/model/findings.h"

@@ -1,4 +1,4 @@
-/* report/model/heap.h: how full the heap was before and after collections. */
+/* report/model/sections/heap.h: how full the heap was before and after collections. */
 #pragma once
 
 #include <stdbool.h>
