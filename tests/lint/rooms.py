@@ -70,10 +70,13 @@ ROOMS = {
     "user/report/chrome": ("the timeline, in Chrome's trace event format", "user/report/model", "chrome"),
     "user/report/flame": ("call chains for flame graphs", "user/report/model", "export"),
     "user/report/steal": ("the audit of stolen time as text, JSON and CSV", "user/report/text steal", "steal_report"),
-    "user/cmd": ("one file per command: options, calls, exit status",
-                 "user/record/doctor user/report/text user/report/json user/report/csv user/report/chrome "
-                 "user/report/flame user/report/steal", "cmd rights"),
-    "user": ("main()", "user/cmd", ""),
+    "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
+    "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
+                      "user/cmd user/report/text user/report/json user/report/csv user/report/chrome user/report/flame",
+                      ""),
+    "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
+                        "user/cmd user/record/doctor user/report/steal", ""),
+    "user": ("main()", "user/cmd/read user/cmd/record", ""),
 }
 
 # A library's headers, and the one room that knows them.
