@@ -6,6 +6,7 @@
 #include "analyze/park/parking.h"
 #include "analyze/registry/analysis.h"
 #include "report/model/label.h"
+#include "report/model/sections/section_parts.h"
 #include "report/model/sections/sections.h"
 
 struct blocker {
