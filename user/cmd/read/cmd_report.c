@@ -45,42 +45,48 @@ static const struct argp_option option_table[] = {
 	 "ended it. Of a patched JVM only",
 	 0},
 	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
-	{"csv", OPT_CSV, "SECTION", 0, "One section alone, with all its rows, as CSV:", 0},
+	{"csv", OPT_CSV, "SECTION", 0,
+	 "One section alone, with all its rows, as CSV; contention: a row for each class, lock, "
+	 "holder and waiter, or for each group that --by asks for. The sections are",
+	 0},
 	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
 	RANGE_OPTIONS,
 	LOG_SOURCE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static const char doc[] = "Says who was blocked on which lock, who held it meanwhile and what the "
-			  "holder did, and where else "
-			  "the time went: parking, collections, safepoints, CPUs, the hypervisor.\v"
-			  "  spoor report app.spoor\n"
-			  "      everything, for a terminal\n"
-			  "  spoor report --by lock_class,owner_thread app.spoor\n"
-			  "      which threads caused the waiting, per class of lock\n"
-			  "  spoor report --by waiter_thread,lock,owner_thread app.spoor\n"
-			  "      what each thread waited for, and for whom\n"
-			  "  spoor report --by waiter_method,owner_stack app.spoor\n"
-			  "      in which methods threads wait, and what the holders are doing "
-			  "meanwhile\n"
-			  "  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
-			  "      all figures, in ns\n"
-			  "  spoor report --csv threads app.spoor > threads.csv\n"
-			  "      one of its tables, for a spreadsheet\n"
-			  "  spoor report logs/\n"
-			  "      a recording in parts (record --max-size): a folder, a pattern, or "
-			  "some of the files, in any order\n"
-			  "\n"
-			  "A thread is charged with the time that others were blocked while it was "
-			  "the last one seen to hold the lock. "
-			  "(hand-over): released and not yet seen taken. (unknown): nothing says "
-			  "who held it. The manual page and "
-			  "docs/report.md say how each figure is found.\n"
-			  "\n"
-			  "Exit status: 0 done; 1 the log cannot be read, or a part of it is "
-			  "missing, and what could be read has been "
-			  "reported; 2 wrong usage.\n";
+static const char doc[] =
+	"Says who was blocked on which lock, who held it meanwhile and what the "
+	"holder did, and where else "
+	"the time went: parking, collections, safepoints, CPUs, the hypervisor.\v"
+	"  spoor report app.spoor\n"
+	"      everything, for a terminal\n"
+	"  spoor report --by lock_class,owner_thread app.spoor\n"
+	"      which threads caused the waiting, per class of lock\n"
+	"  spoor report --by waiter_thread,lock,owner_thread app.spoor\n"
+	"      what each thread waited for, and for whom\n"
+	"  spoor report --by waiter_method,owner_stack app.spoor\n"
+	"      in which methods threads wait, and what the holders are doing "
+	"meanwhile\n"
+	"  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
+	"      all figures, in ns\n"
+	"  spoor report --csv threads app.spoor > threads.csv\n"
+	"      one of its tables, for a spreadsheet\n"
+	"  spoor report --csv contention --by waiter_method,owner_method app.spoor\n"
+	"      the blocked time as rows, by any aspects\n"
+	"  spoor report logs/\n"
+	"      a recording in parts (record --max-size): a folder, a pattern, or "
+	"some of the files, in any order\n"
+	"\n"
+	"A thread is charged with the time that others were blocked while it was "
+	"the last one seen to hold the lock. "
+	"(hand-over): released and not yet seen taken. (unknown): nothing says "
+	"who held it. The manual page and "
+	"docs/report.md say how each figure is found.\n"
+	"\n"
+	"Exit status: 0 done; 1 the log cannot be read, or a part of it is "
+	"missing, and what could be read has been "
+	"reported; 2 wrong usage.\n";
 
 /* "lock_class, lock, ...", or with what each is behind it in parentheses. */
 static void aspects_list(bool docs, char buf[ASPECTS_TEXT_MAX])
@@ -185,9 +191,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->parked && !o->depth)
 			argp_error(state, "--parked says what --by is about: --by is missing");
-		if (o->csv && (o->json || o->depth))
-			argp_error(state, "--csv is one section alone: without --by and "
-					  "--format json");
+		if (o->csv && (o->json || (o->depth && !report_section_takes_by(o->csv))))
+			argp_error(state, "--csv is one section alone: without --format json, and "
+					  "only that of contention takes --by");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
@@ -200,7 +206,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int print(const struct options *o, const struct report_input *in)
 {
 	if (o->csv)
-		return report_csv(in, o->csv, stdout);
+		return report_csv(in, o->csv, o->by, o->depth, stdout);
 	if (o->depth)
 		return (o->json ? report_by_json : report_by_text)(in, o->by, o->depth, stdout);
 	return (o->json ? report_json : report_text)(in, stdout);

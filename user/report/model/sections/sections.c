@@ -26,11 +26,12 @@ void section_close(struct section_input *s)
 	labels_free(s->labels);
 }
 
-/* As JSON names them. */
+/* As JSON names them. Contention is of a size that no single table is made of it. */
 static const struct {
 	const char *name;
 	section_make *make;
 } sections[] = {
+	{SECTION_CONTENTION, NULL},
 	{"gc", section_gc},
 	{"safepoints", section_safepoints},
 	{"vm_operations", section_vm_operations},
@@ -43,20 +44,29 @@ static const struct {
 	{"cpus", section_cpus},
 };
 
+#define SECTION_COUNT (sizeof(sections) / sizeof(*sections))
+
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < SECTION_COUNT && strcmp(sections[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 section_make *section_by_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
-		if (!strcmp(sections[i].name, name))
-			return sections[i].make;
-	}
-	return NULL;
+	size_t i = find(name);
+
+	return i < SECTION_COUNT ? sections[i].make : NULL;
 }
 
 char *report_sections(char *buf)
 {
 	size_t length = 0;
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+	for (size_t i = 0; i < SECTION_COUNT; i++)
 		length += (size_t)snprintf(buf + length, REPORT_SECTIONS_MAX - length, "%s%s",
 					   i ? ", " : "", sections[i].name);
 	return buf;
@@ -64,5 +74,10 @@ char *report_sections(char *buf)
 
 bool report_has_section(const char *name)
 {
-	return section_by_name(name);
+	return find(name) < SECTION_COUNT;
+}
+
+bool report_section_takes_by(const char *name)
+{
+	return !strcmp(name, SECTION_CONTENTION);
 }

@@ -20,7 +20,9 @@ struct section_input {
 int section_open(const struct report_input *in, struct section_input *ret);
 void section_close(struct section_input *s);
 
-/* The maker of a section by its name; NULL: there is none. */
+/* Of by_section.h. */
+#define SECTION_CONTENTION "contention"
+/* The maker of a section by its name; NULL: there is none, or it is SECTION_CONTENTION. */
 typedef struct findings *section_make(const struct section_input *in);
 section_make *section_by_name(const char *name);
 
