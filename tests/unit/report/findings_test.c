@@ -82,6 +82,23 @@ static void rows_are_cleared_and_skipped(void **state)
 	check(f, KIND_JSON, NULL, "[{\"rows\":[{\"name\":\"in\"}],\"n\":2,\"name\":\"out\"}]");
 }
 
+static void an_integer_may_be_negative(void **state)
+{
+	static const struct findings_column columns[] = {
+		{.key = "tid", .title = "tid", .unit = FINDINGS_INTEGER}};
+	static const char *const expected[KIND_COUNT] = {
+		[KIND_TEXT] = "  tid\n  -7\n", [KIND_JSON] = "[{\"tid\":-7}]", [KIND_CSV] = "tid\n-7\n"};
+
+	(void)state;
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		struct findings *f = FINDINGS_NEW(columns);
+
+		findings_row(f, FINDINGS_ALL);
+		findings_number(f, (uint64_t)-7);
+		check(f, kind, &as_is, expected[kind]);
+	}
+}
+
 /* --- a table with everything --- */
 
 static struct findings *list_new(const char *first, const char *second)
@@ -321,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_cleared_and_skipped),
+		cmocka_unit_test(an_integer_may_be_negative),
 		cmocka_unit_test(text_shows_titles_and_derived_columns),
 		cmocka_unit_test(text_of_a_tree_is_indented),
 		cmocka_unit_test(json_has_keys_groups_and_nested_tables),

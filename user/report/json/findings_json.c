@@ -17,6 +17,7 @@ static json_t *cell_json(const struct findings_column *c, const struct findings_
 		return findings_to_json(cell->rows);
 	case FINDINGS_BOOL:
 		return json_boolean(cell->number);
+	case FINDINGS_INTEGER:
 	case FINDINGS_MORE_NS:
 		return json_integer((json_int_t)cell->number);
 	default:

@@ -7,7 +7,8 @@
 
 enum findings_unit {
 	FINDINGS_TEXT,
-	FINDINGS_NUMBER, /* says which one, as a tid does: it is never summed up */
+	FINDINGS_NUMBER,  /* says which one, as a tid does: it is never summed up */
+	FINDINGS_INTEGER, /* an int64_t that does: of another pid namespace, a tid is negative */
 	FINDINGS_COUNT,
 	FINDINGS_NS,
 	FINDINGS_BYTES,
