@@ -41,9 +41,9 @@ LIBS := -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
 # user/record/kernel is the only room that needs libbpf; all but it and the commands is a library, with which unit tests
 # and fuzz targets link without libbpf.
-LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout analyze session record report,user/$r/*.c user/$r/*/*.c) steal/*.c))
+LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout analyze session record report report/model,user/$r/*.c user/$r/*/*.c) steal/*.c))
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
-BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/record/kernel/*.c)
+BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
@@ -55,7 +55,7 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 # The commands that read logs, for targets that run them: they need no libbpf.
-READER_SRCS := $(filter-out $(addprefix user/cmd/,%record.c record% %steal.c steal% %doctor.c doctor% rights%),$(wildcard user/cmd/*.c))
+READER_SRCS := user/cmd/parse.c $(wildcard user/cmd/read/*.c)
 READER_FUZZ := report export
 
 .DELETE_ON_ERROR:

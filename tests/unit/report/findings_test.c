@@ -14,6 +14,7 @@
 #include "report/csv/findings_csv.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
+#include "report/model/sections/section_parts.h"
 #include "report/text/findings_text.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -50,6 +51,53 @@ static void check(struct findings *f, enum kind kind, const struct findings_view
 }
 
 static const struct findings_view as_is = {.indent = 2};
+
+/* One row takes turns, and rows within rows have the columns of the table. */
+static void rows_are_cleared_and_skipped(void **state)
+{
+	static const struct findings_column columns[] = {
+		{.key = "rows", .unit = FINDINGS_ROWS},
+		{.key = "n", .title = "n", .unit = FINDINGS_COUNT},
+		{.title = "share", .unit = FINDINGS_COUNT, .show = FINDINGS_SHARE, .of = -1},
+		{.key = "name", .title = "name"},
+	};
+	struct findings *f = FINDINGS_NEW(columns), *within;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		findings_clear(f);
+		within = findings_within(f, i);
+		findings_row(within, FINDINGS_ALL);
+		findings_skip(within, 2);
+		findings_text(within, "in", NULL);
+		findings_row(f, FINDINGS_ALL);
+		findings_rows(f, within);
+		findings_number(f, i);
+		findings_text(f, "out", NULL);
+		assert_int_equal(f->row_count, 1);
+	}
+	findings_clear(NULL);
+	findings_skip(NULL, 1);
+	assert_null(findings_within(NULL, 1));
+	check(f, KIND_JSON, NULL, "[{\"rows\":[{\"name\":\"in\"}],\"n\":2,\"name\":\"out\"}]");
+}
+
+static void an_integer_may_be_negative(void **state)
+{
+	static const struct findings_column columns[] = {
+		{.key = "tid", .title = "tid", .unit = FINDINGS_INTEGER}};
+	static const char *const expected[KIND_COUNT] = {
+		[KIND_TEXT] = "  tid\n  -7\n", [KIND_JSON] = "[{\"tid\":-7}]", [KIND_CSV] = "tid\n-7\n"};
+
+	(void)state;
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		struct findings *f = FINDINGS_NEW(columns);
+
+		findings_row(f, FINDINGS_ALL);
+		findings_number(f, (uint64_t)-7);
+		check(f, kind, &as_is, expected[kind]);
+	}
+}
 
 /* --- a table with everything --- */
 
@@ -289,6 +337,8 @@ static void without_memory_all_say_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_cleared_and_skipped),
+		cmocka_unit_test(an_integer_may_be_negative),
 		cmocka_unit_test(text_shows_titles_and_derived_columns),
 		cmocka_unit_test(text_of_a_tree_is_indented),
 		cmocka_unit_test(json_has_keys_groups_and_nested_tables),

@@ -117,7 +117,19 @@ static int feed(struct analysis *a)
 	return err ? err : analysis_finish(a);
 }
 
-enum output { TEXT, JSON, BY_TEXT, BY_JSON, BY_CHAIN_TEXT, BY_CHAIN_JSON, CSV_THREADS, CSV_GC, OUTPUT_COUNT };
+enum output {
+	TEXT,
+	JSON,
+	BY_TEXT,
+	BY_JSON,
+	BY_CHAIN_TEXT,
+	BY_CHAIN_JSON,
+	CSV_THREADS,
+	CSV_GC,
+	CSV_CONTENTION,
+	CSV_BY_CHAIN,
+	OUTPUT_COUNT
+};
 
 static int print(const struct report_input *in, enum output output, FILE *out)
 {
@@ -135,9 +147,13 @@ static int print(const struct report_input *in, enum output output, FILE *out)
 	case BY_JSON:
 		return report_by_json(in, by, 3, out);
 	case CSV_THREADS:
-		return report_csv(in, "threads", out);
+		return report_csv(in, "threads", NULL, 0, out);
 	case CSV_GC:
-		return report_csv(in, "gc", out);
+		return report_csv(in, "gc", NULL, 0, out);
+	case CSV_CONTENTION:
+		return report_csv(in, "contention", NULL, 0, out);
+	case CSV_BY_CHAIN:
+		return report_csv(in, "contention", by_chain, 3, out);
 	case BY_CHAIN_TEXT:
 		return report_by_text(in, by_chain, 3, out);
 	default:

@@ -67,7 +67,7 @@ static int cell_print(const struct findings_column *c, const struct findings_cel
 		return list_print(cell->rows, out);
 	if (c->unit == FINDINGS_TEXT)
 		print_csv(out, "%s", cell->text);
-	else if (c->unit == FINDINGS_MORE_NS)
+	else if (c->unit == FINDINGS_MORE_NS || c->unit == FINDINGS_INTEGER)
 		fprintf(out, "%" PRId64, (int64_t)cell->number);
 	else
 		fprintf(out, "%" PRIu64, cell->number);

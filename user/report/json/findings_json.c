@@ -17,6 +17,7 @@ static json_t *cell_json(const struct findings_column *c, const struct findings_
 		return findings_to_json(cell->rows);
 	case FINDINGS_BOOL:
 		return json_boolean(cell->number);
+	case FINDINGS_INTEGER:
 	case FINDINGS_MORE_NS:
 		return json_integer((json_int_t)cell->number);
 	default:
@@ -53,7 +54,7 @@ static int cell_put(json_t *o, const struct findings_column *c, const struct fin
 	return o ? json_object_set_new(o, c->key, cell_json(c, cell)) : -1;
 }
 
-static json_t *row_json(const struct findings *f, uint32_t row)
+json_t *findings_row_json(const struct findings *f, uint32_t row)
 {
 	json_t *o;
 
@@ -75,7 +76,7 @@ json_t *findings_to_json(const struct findings *f)
 
 	for (uint32_t i = 0; array && i < f->row_count; i++) {
 		if (f->readers[i] != FINDINGS_PEOPLE)
-			json_add(&array, row_json(f, i));
+			json_add(&array, findings_row_json(f, i));
 	}
 	return array;
 }

@@ -11,7 +11,7 @@
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
 #include "report/model/finding_model.h"
-#include "report/model/sections.h"
+#include "report/model/sections/by_section.h"
 #include "report/model/vouched.h"
 #include "session/holes.h"
 
@@ -152,35 +152,67 @@ static json_t *pauses_json(const struct section_input *s)
 	return o;
 }
 
+/* What of contention is not the tree. NULL: no memory. */
+static json_t *contention_json(const struct report_input *in)
+{
+	json_t *o = json_object();
+
+	json_put(&o, "incomplete", incomplete_json(in));
+	json_put(&o, "vouched", vouched_json(in));
+	if (!o || !report_has_chains(in) || !finding_json(in, o))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static json_t *sections_json(const struct section_input *s, const struct analysis_facts *f)
+{
+	json_t *o = json_object();
+
+	json_put(&o, "parking", findings_take_json(section_parking(s)));
+	json_put(&o, "waiting", findings_take_json(section_waiting(s)));
+	json_put(&o, "pauses", pauses_json(s));
+	json_put(&o, "threads", findings_take_json(section_threads(s)));
+	json_put(&o, "cpus", findings_take_json(section_cpus(s)));
+	json_put(&o, "lost", lost_json(s->in, f));
+	return o;
+}
+
+/* Takes all three. Members are separated here, as each part has some. */
+static int parts_write(json_t *recording, const struct by_section *tree, json_t *contention,
+		       json_t *sections, FILE *out)
+{
+	int err = 0;
+
+	if (!recording || !contention || !sections) {
+		json_decref(recording);
+		json_decref(contention);
+		json_decref(sections);
+		return -ENOMEM;
+	}
+	fputs("{\"recording\":{", out);
+	err = json_members_write(recording, out);
+	fputs("},\"contention\":{", out);
+	err = err ? err : by_json_members(tree, out);
+	fputc(',', out);
+	err = json_members_write(contention, out) ?: err;
+	fputs("},", out);
+	err = json_members_write(sections, out) ?: err;
+	fputs("}\n", out);
+	return err;
+}
+
 int report_json(const struct report_input *in, FILE *out)
 {
-	static const enum aspect_id by[] = {ASPECT_LOCK_CLASS, ASPECT_LOCK, ASPECT_OWNER_THREAD,
-					    ASPECT_WAITER_THREAD};
-	json_t *o, *contention = NULL;
 	struct analysis_facts f;
-	struct section_input s;
-	int err = section_open(in, &s);
+	struct by_section tree;
+	int err = by_section_open(in, by_default, BY_DEFAULT_DEPTH, &tree);
 
 	if (err)
 		return err;
-	o = json_object();
-	err = by_json(in, by, sizeof(by) / sizeof(*by), &contention);
 	analysis_facts(in->log->analysis, &f);
-	json_put(&o, "recording", recording_json(in, &f));
-	json_put(&contention, "incomplete", incomplete_json(in));
-	json_put(&contention, "vouched", vouched_json(in));
-	if (!err && report_has_chains(in))
-		err = finding_json(in, contention);
-	json_put(&o, "contention", contention);
-	json_put(&o, "parking", findings_take_json(section_parking(&s)));
-	json_put(&o, "waiting", findings_take_json(section_waiting(&s)));
-	json_put(&o, "pauses", pauses_json(&s));
-	json_put(&o, "threads", findings_take_json(section_threads(&s)));
-	json_put(&o, "cpus", findings_take_json(section_cpus(&s)));
-	json_put(&o, "lost", lost_json(in, &f));
-	if (!err)
-		err = o ? json_dump_write(o, out) : -ENOMEM;
-	json_decref(o);
-	section_close(&s);
+	err = parts_write(recording_json(in, &f), &tree, contention_json(in),
+			  sections_json(&tree.section, &f), out);
+	by_section_close(&tree);
 	return err;
 }

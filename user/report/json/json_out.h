@@ -6,3 +6,5 @@
 
 /* One line. -ENOMEM; what out says of writing is the caller's. */
 int json_dump_write(const json_t *o, FILE *out);
+/* The members of an object without its braces; takes o, which may be NULL: no memory. The same. */
+int json_members_write(json_t *o, FILE *out);

@@ -5,7 +5,7 @@
 #include "base/print.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
-#include "report/model/time_report.h"
+#include "report/model/sections/time_report.h"
 #include "session/holes.h"
 
 #include "log/format/header_fields.h"

@@ -59,51 +59,57 @@ bool chain_next(struct chain *c, char buf[LABEL_MAX])
 	return true;
 }
 
-static json_t *type_json(const struct log_stack *frame)
+/* What a later version of spoor calls by a number unknown here stays a number. */
+static void add_type(const struct stacks_frame *f, struct findings *frames)
 {
 	const struct field_desc *d = &schema_event(EVENT_STACK)->fields[STACK_FRAME];
+	bool named = !f->frame || f->kind == STACKS_OTHERS || f->frame->frame < d->enum_count;
 
-	if (!frame)
-		return json_string("missing");
-	return frame->frame < d->enum_count ? json_string(d->enum_names[frame->frame])
-					    : json_integer((json_int_t)frame->frame);
+	findings_text(frames,
+		      f->kind == STACKS_OTHERS ? "others"
+		      : !f->frame              ? "missing"
+		      : named                  ? d->enum_names[f->frame->frame]
+					       : NULL,
+		      NULL);
+	findings_maybe(frames, !named, named ? 0 : f->frame->frame);
 }
 
-static json_t *frame_json(const struct stacks_frame *f)
+static void add_frame(const struct stacks_frame *f, struct findings *frames)
 {
 	const struct log_method *m = f->method;
-	json_t *o = m ? json_pack("{ssssssss}", "class", m->class_name, "method", m->name,
-				  "signature", m->signature, "source", m->source)
-		      : json_object();
-	int err = 0;
+	bool at = m || f->kind == STACKS_UNKNOWN_METHOD;
 
-	if (m || f->kind == STACKS_UNKNOWN_METHOD) {
-		err |= json_object_set_new(o, "line", json_integer((json_int_t)f->frame->line));
-		err |= json_object_set_new(o, "bci", json_integer((json_int_t)f->frame->bci));
-	}
-	err |= json_object_set_new(
-		o, "type", f->kind == STACKS_OTHERS ? json_string("others") : type_json(f->frame));
-	if (m && m->hidden)
-		err |= json_object_set_new(o, "hidden", json_true());
-	if (f->frame && f->frame->inferred)
-		err |= json_object_set_new(o, "inferred", json_true());
-	if (!err)
-		return o;
-	json_decref(o);
-	return NULL;
+	findings_row(frames, FINDINGS_PROGRAMS);
+	findings_text(frames, m ? m->class_name : NULL, NULL);
+	findings_text(frames, m ? m->name : NULL, NULL);
+	findings_text(frames, m ? m->signature : NULL, NULL);
+	findings_text(frames, m ? m->source : NULL, NULL);
+	findings_maybe(frames, at, at ? f->frame->line : 0);
+	findings_maybe(frames, at, at ? f->frame->bci : 0);
+	add_type(f, frames);
+	findings_maybe(frames, m && m->hidden, true);
+	findings_maybe(frames, f->frame && f->frame->inferred, true);
 }
 
-json_t *chain_json(const struct stacks *s, uint64_t stack)
+struct findings *chain_findings(const struct stacks *s, uint64_t stack)
 {
-	json_t *frames = json_array();
+	static const struct findings_column columns[] = {
+		{.key = "class"},
+		{.key = "method"},
+		{.key = "signature"},
+		{.key = "source"},
+		{.key = "line", .unit = FINDINGS_NUMBER},
+		{.key = "bci", .unit = FINDINGS_NUMBER},
+		{.key = "type"},
+		{.key = "type", .unit = FINDINGS_NUMBER},
+		{.key = "hidden", .unit = FINDINGS_BOOL},
+		{.key = "inferred", .unit = FINDINGS_BOOL},
+	};
+	struct findings *frames = FINDINGS_NEW(columns);
 	struct stacks_frame f;
 
-	while (frames && stacks_next(s, &stack, &f)) {
-		if (!json_array_append_new(frames, frame_json(&f)))
-			continue;
-		json_decref(frames);
-		frames = NULL;
-	}
+	while (stacks_next(s, &stack, &f))
+		add_frame(&f, frames);
 	return frames;
 }
 

@@ -1,4 +1,4 @@
-/* report/model/chain.h: call chains, as rows of text and as JSON. */
+/* report/model/chain.h: call chains, as rows of text and as a table. */
 #pragma once
 
 #include <jansson.h>
@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/stacks.h"
+#include "report/model/findings.h"
 #include "report/model/label.h"
 
 struct chain {
@@ -21,8 +22,10 @@ struct chain {
  */
 bool chain_next(struct chain *c, char buf[LABEL_MAX]);
 
-/* New references. NULL: no memory. All frames of a chain, from the innermost; a method as a text;
- * the method of a group by waiter_method or owner_method, which may be "(hand-over)". */
-json_t *chain_json(const struct stacks *s, uint64_t stack);
+/* All frames of a chain, from the innermost, for programs. To be freed with findings_free(). */
+struct findings *chain_findings(const struct stacks *s, uint64_t stack);
+
+/* New references. NULL: no memory. A method as a text; the method of a group by waiter_method or
+ * owner_method, which may be "(hand-over)". */
 json_t *method_json(const struct stacks *s, uint32_t method);
 json_t *group_method_json(const struct stacks *s, const struct group *g);

@@ -23,6 +23,25 @@ struct findings *findings_new(const struct findings_column *columns, unsigned co
 	return f;
 }
 
+struct findings *findings_within(const struct findings *f, uint32_t rows)
+{
+	struct findings *within = f ? calloc(1, sizeof(*within)) : NULL;
+
+	if (!within)
+		return NULL;
+	within->columns = f->columns;
+	within->columns_lent = true;
+	within->column_count = within->at = f->column_count;
+	within->cells = calloc((size_t)rows * f->column_count, sizeof(*within->cells));
+	within->readers = calloc(rows, sizeof(*within->readers));
+	within->cells_capacity = within->readers_capacity = rows;
+	if (rows && (!within->cells || !within->readers)) {
+		findings_free(within);
+		return NULL;
+	}
+	return within;
+}
+
 static void cell_free(struct findings_cell *cell, enum findings_unit unit)
 {
 	free(cell->label);
@@ -32,7 +51,7 @@ static void cell_free(struct findings_cell *cell, enum findings_unit unit)
 		findings_free(cell->rows);
 }
 
-void findings_free(struct findings *f)
+void findings_clear(struct findings *f)
 {
 	if (!f)
 		return;
@@ -40,7 +59,17 @@ void findings_free(struct findings *f)
 		for (unsigned k = 0; k < f->column_count; k++)
 			cell_free(&f->cells[(size_t)i * f->column_count + k], f->columns[k].unit);
 	}
-	free(f->columns);
+	f->row_count = 0;
+	f->at = f->column_count;
+}
+
+void findings_free(struct findings *f)
+{
+	if (!f)
+		return;
+	findings_clear(f);
+	if (!f->columns_lent)
+		free(f->columns);
 	free(f->cells);
 	free(f->readers);
 	free(f);
@@ -62,13 +91,18 @@ void findings_row(struct findings *f, enum findings_reader reader)
 	f->at = 0;
 }
 
+static void pass_derived(struct findings *f)
+{
+	while (f->at < f->column_count && findings_is_derived(&f->columns[f->at]))
+		f->at++;
+}
+
 /* The next cell that takes a value of such a unit; NULL after an error. */
 static struct findings_cell *take(struct findings *f, bool is_right(enum findings_unit))
 {
 	if (!f || f->err)
 		return NULL;
-	while (f->at < f->column_count && findings_is_derived(&f->columns[f->at]))
-		f->at++;
+	pass_derived(f);
 	if (f->at == f->column_count || !is_right(f->columns[f->at].unit)) {
 		f->err = -EINVAL;
 		return NULL;
@@ -111,6 +145,14 @@ void findings_maybe(struct findings *f, bool known, uint64_t number)
 
 	if (cell)
 		*cell = (struct findings_cell){.known = known, .number = known ? number : 0};
+}
+
+void findings_skip(struct findings *f, unsigned count)
+{
+	for (; f && !f->err && count; count--) {
+		pass_derived(f);
+		f->at += f->at < f->column_count;
+	}
 }
 
 static char *copy(struct findings *f, const char *text)

@@ -7,7 +7,8 @@
 
 enum findings_unit {
 	FINDINGS_TEXT,
-	FINDINGS_NUMBER, /* says which one, as a tid does: it is never summed up */
+	FINDINGS_NUMBER,  /* says which one, as a tid does: it is never summed up */
+	FINDINGS_INTEGER, /* an int64_t that does: of another pid namespace, a tid is negative */
 	FINDINGS_COUNT,
 	FINDINGS_NS,
 	FINDINGS_BYTES,
@@ -53,20 +54,6 @@ struct findings_column {
 	unsigned views;              /* bits of the views that have it; 0: all */
 };
 
-/* How often, and for how long. */
-#define FINDINGS_TIMES                                                                             \
-	{.key = "count", .title = "count", .unit = FINDINGS_COUNT, .least = 6},                    \
-		{.key = "total_ns", .title = "total", .unit = FINDINGS_NS},                        \
-		FINDINGS_MEAN_OF(-1, -2),                                                          \
-	{                                                                                          \
-		.key = "max_ns", .title = "max", .unit = FINDINGS_NS, .flags = FINDINGS_NO_SUM     \
-	}
-#define FINDINGS_MEAN_OF(of_, per_)                                                                \
-	{                                                                                          \
-		.title = "mean", .unit = FINDINGS_NS, .show = FINDINGS_MEAN, .of = (of_),          \
-		.per = (per_)                                                                      \
-	}
-
 struct findings_cell {
 	bool known; /* else there is no value */
 	union {
@@ -83,6 +70,7 @@ enum findings_reader { FINDINGS_ALL, FINDINGS_PEOPLE, FINDINGS_PROGRAMS };
 struct findings {
 	struct findings_column *columns;
 	unsigned column_count;
+	bool columns_lent;
 	struct findings_cell *cells; /* row by row, one for each column */
 	enum findings_reader *readers;
 	uint32_t row_count, cells_capacity, readers_capacity;
@@ -93,7 +81,12 @@ struct findings {
 /* Columns are copied, their texts lent until findings_free. NULL: no memory; all accept that. */
 struct findings *findings_new(const struct findings_column *columns, unsigned count);
 #define FINDINGS_NEW(columns) findings_new((columns), sizeof(columns) / sizeof(*(columns)))
+/* A table of the same columns, for rows within rows of f; they are lent until f is freed. There is
+ * room for so many rows, and for more at a price: such tables are many, and mostly short. */
+struct findings *findings_within(const struct findings *f, uint32_t rows);
 void findings_free(struct findings *f);
+/* Frees the rows, so that more rows than there is memory for can take turns. */
+void findings_clear(struct findings *f);
 
 /* A row, then its cells from the left on, without derived ones. Those left out have no value. */
 void findings_row(struct findings *f, enum findings_reader reader);
@@ -108,6 +101,8 @@ void findings_text(struct findings *f, const char *text, const char *label);
 void findings_rows(struct findings *f, struct findings *rows);
 /* No value unless it is known. */
 void findings_maybe(struct findings *f, bool known, uint64_t number);
+/* Leaves as many cells without a value. */
+void findings_skip(struct findings *f, unsigned count);
 /* What people see in place of the last cell's value. Copied. */
 void findings_label(struct findings *f, const char *label);
 

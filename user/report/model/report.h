@@ -19,12 +19,16 @@ struct report_input {
 /* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
 int report_text(const struct report_input *in, FILE *out);
 int report_json(const struct report_input *in, FILE *out);
-/* One section alone. -ENOENT: there is none of this name. */
-int report_csv(const struct report_input *in, const char *name, FILE *out);
-/* The names, "gc, safepoints, ..."; returns buf, of REPORT_SECTIONS_MAX bytes. */
+/* One section alone. by: of contention only; depth 0: as in JSON. -ENOENT: there is none of this
+ * name. */
+int report_csv(const struct report_input *in, const char *name, const enum aspect_id *by,
+	       unsigned depth, FILE *out);
+/* The names, "contention, gc, ..."; returns buf, of REPORT_SECTIONS_MAX bytes. */
 #define REPORT_SECTIONS_MAX 256
 char *report_sections(char *buf);
 bool report_has_section(const char *name);
+/* Whether --by says of which groups it is. */
+bool report_section_takes_by(const char *name);
 int report_by_text(const struct report_input *in, const enum aspect_id *by, unsigned depth,
 		   FILE *out);
 int report_by_json(const struct report_input *in, const enum aspect_id *by, unsigned depth,

@@ -1,106 +1,140 @@
-#include <inttypes.h>
-
-#include "base/print.h"
+/* One line for each CPU, thread, ... of each interval; span is interval or total. */
+#include "report/csv/findings_csv.h"
+#include "report/model/findings.h"
 #include "report/steal/steal_formats.h"
 
-/* One line for each CPU, thread, ... of each interval; span is interval or total. */
-static int csv_begin(const struct steal_report *r)
+static struct findings *things_new(void)
 {
-	fputs("span,begin_ns,end_ns,what,cpu,pid,tid,start_ticks,name,wanted_ns,stolen_ns,"
-	      "corrected_ns,proportional_ns,idle_ns,passed\n",
-	      r->out);
-	return 0;
+	static const struct findings_column columns[] = {
+		{.key = "span"},
+		{.key = "begin_ns", .unit = FINDINGS_NS},
+		{.key = "end_ns", .unit = FINDINGS_NS},
+		{.key = "what"},
+		{.key = "cpu", .unit = FINDINGS_NUMBER},
+		{.key = "pid", .unit = FINDINGS_INTEGER},
+		{.key = "tid", .unit = FINDINGS_INTEGER},
+		{.key = "start_ticks", .unit = FINDINGS_NUMBER},
+		{.key = "name"},
+		{.key = "wanted_ns", .unit = FINDINGS_NS},
+		{.key = "stolen_ns", .unit = FINDINGS_NS},
+		{.key = "corrected_ns", .unit = FINDINGS_NS},
+		{.key = "proportional_ns", .unit = FINDINGS_NS},
+		{.key = "idle_ns", .unit = FINDINGS_NS},
+		{.key = "passed", .unit = FINDINGS_BOOL},
+	};
+
+	return FINDINGS_NEW(columns);
 }
 
-struct row {
+/* Columns that name a thing, of which there are several, are skipped together. */
+#define SKIP_NAMES 5   /* cpu to name */
+#define SKIP_NUMBERS 3 /* pid to start_ticks */
+
+struct things {
 	const struct steal_report *r;
 	const struct steal_span *s;
 	bool total;
+	struct findings *f;
 };
 
-static void begin_row(const struct row *row, const char *what)
+static void thing_begin(const struct things *t, const char *what)
 {
-	const struct steal_span *s = row->s;
-
-	print_csv(row->r->out, "%s,%" PRIu64 ",%" PRIu64 ",%s,", row->total ? "total" : "interval",
-		  s->from_ns, s->to_ns, what);
+	findings_row(t->f, FINDINGS_PROGRAMS);
+	findings_text(t->f, t->total ? "total" : "interval", NULL);
+	FINDINGS_NUMBERS(t->f, t->s->from_ns, t->s->to_ns);
+	findings_text(t->f, what, NULL);
 }
 
-/* A figure of proportional beside exact; empty when there is only one method. */
-static void write_proportional(const struct row *row, const uint64_t ns[STEAL_METHOD_COUNT])
+static void add_whole(const struct things *t, bool passed)
 {
-	if (row->r->both)
-		fprintf(row->r->out, "%" PRIu64, ns[STEAL_PROPORTIONAL]);
+	enum steal_method m = t->r->method;
+	struct steal_measure measure = steal_measure(t->s, m);
+	bool of_process = t->r->pid;
+
+	thing_begin(t, of_process ? "process" : "machine");
+	findings_skip(t->f, 1);
+	findings_maybe(t->f, of_process, (uint64_t)(int64_t)t->r->pid);
+	findings_skip(t->f, SKIP_NAMES - 2);
+	FINDINGS_NUMBERS(t->f, measure.wanted_ns, measure.stolen_ns,
+			 measure.wanted_ns - measure.stolen_ns);
+	findings_maybe(t->f, of_process && t->r->both, t->s->threads_ns[STEAL_PROPORTIONAL]);
+	FINDINGS_NUMBERS(t->f, t->s->idle_ns, passed);
 }
 
-static void write_thread(const struct row *row, const struct steal_use *u)
+static void add_cpu(const struct things *t, const struct steal_cpu_use *c)
 {
-	enum steal_method m = row->r->method;
-	FILE *out = row->r->out;
+	thing_begin(t, "cpu");
+	findings_number(t->f, c->cpu);
+	findings_skip(t->f, SKIP_NAMES - 1);
+	FINDINGS_NUMBERS(t->f, c->busy_ns + c->stolen_ns, c->stolen_ns, c->busy_ns);
+	findings_skip(t->f, 1);
+	findings_number(t->f, c->idle_ns);
+}
+
+static void add_thread(const struct things *t, const struct steal_use *u)
+{
+	enum steal_method m = t->r->method;
 	char comm[STEAL_COMM_MAX];
 
-	begin_row(row, steal_use_kind(u));
+	thing_begin(t, steal_use_kind(u));
+	findings_skip(t->f, 1);
 	if (u->tid == STEAL_TID_FOLDED)
-		fputs(",,,,", out);
+		findings_skip(t->f, SKIP_NUMBERS);
 	else
-		fprintf(out, ",%d,%d,%" PRIu64 ",", u->pid, u->tid, u->start_ticks);
-	print_csv(out, "%s", steal_comm(u->comm, comm));
-	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", steal_apparent_ns(row->s, u, m),
-		u->stolen_ns[m], steal_corrected_ns(row->s, u, m));
-	write_proportional(row, u->stolen_ns);
-	fputs(",,\n", out);
+		FINDINGS_NUMBERS(t->f, (uint64_t)(int64_t)u->pid, (uint64_t)(int64_t)u->tid,
+				 u->start_ticks);
+	findings_text(t->f, steal_comm(u->comm, comm), NULL);
+	FINDINGS_NUMBERS(t->f, steal_apparent_ns(t->s, u, m), u->stolen_ns[m],
+			 steal_corrected_ns(t->s, u, m));
+	findings_maybe(t->f, t->r->both, u->stolen_ns[STEAL_PROPORTIONAL]);
 }
 
-static void write_span(const struct row *row, bool passed)
+/* Stolen, but from no thread. */
+static void add_rest(const struct things *t, const char *what, uint64_t stolen_ns)
 {
-	const struct steal_span *s = row->s;
-	enum steal_method m = row->r->method;
-	FILE *out = row->r->out;
-	struct steal_measure measure = steal_measure(s, m);
+	thing_begin(t, what);
+	findings_skip(t->f, SKIP_NAMES + 1);
+	findings_number(t->f, stolen_ns);
+}
 
-	begin_row(row, row->r->pid ? "process" : "machine");
-	if (row->r->pid)
-		fprintf(out, ",%d", row->r->pid);
-	else
-		fputc(',', out);
-	fprintf(out, ",,,,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", measure.wanted_ns,
-		measure.stolen_ns, measure.wanted_ns - measure.stolen_ns);
-	if (row->r->pid)
-		write_proportional(row, s->threads_ns);
-	fprintf(out, ",%" PRIu64 ",%d\n", s->idle_ns, passed);
-	for (size_t i = 0; i < s->cpu_count; i++) {
-		const struct steal_cpu_use *c = &s->cpus[i];
+static int span_write(const struct steal_report *r, const struct steal_span *s, bool total,
+		      bool passed)
+{
+	struct things t = {r, s, total, things_new()};
+	int err;
 
-		begin_row(row, "cpu");
-		fprintf(out, "%" PRIu32 ",,,,,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,%" PRIu64 ",\n",
-			c->cpu, c->busy_ns + c->stolen_ns, c->stolen_ns, c->busy_ns, c->idle_ns);
-	}
-	for (size_t i = 0; i < s->thread_count && i < row->r->top; i++)
-		write_thread(row, &s->threads[i]);
-	begin_row(row, "others");
-	fprintf(out, ",,,,,,%" PRIu64 ",,", s->others_ns[m]);
-	write_proportional(row, s->others_ns);
-	fputs(",,\n", out);
-	if (!s->exact || m != STEAL_EXACT)
-		return;
-	begin_row(row, "idle");
-	fprintf(out, ",,,,,,%" PRIu64 ",,,,\n", s->idle_stolen_ns);
+	add_whole(&t, passed);
+	for (size_t i = 0; i < s->cpu_count; i++)
+		add_cpu(&t, &s->cpus[i]);
+	for (size_t i = 0; i < s->thread_count && i < r->top; i++)
+		add_thread(&t, &s->threads[i]);
+	add_rest(&t, "others", s->others_ns[r->method]);
+	findings_skip(t.f, 1);
+	findings_maybe(t.f, r->both, s->others_ns[STEAL_PROPORTIONAL]);
+	if (s->exact && r->method == STEAL_EXACT)
+		add_rest(&t, "idle", s->idle_stolen_ns);
+	err = findings_to_csv(t.f, false, r->out);
+	findings_free(t.f);
+	return err;
+}
+
+static int csv_begin(const struct steal_report *r)
+{
+	struct findings *f = things_new();
+	int err = findings_to_csv(f, true, r->out);
+
+	findings_free(f);
+	return err;
 }
 
 static int csv_interval(const struct steal_report *r, const struct steal_span *s, bool passed)
 {
-	struct row row = {r, s, false};
-
-	write_span(&row, passed);
-	return 0;
+	return span_write(r, s, false, passed);
 }
 
 static int csv_end(const struct steal_report *r, const struct steal_report_total *t)
 {
-	struct row row = {r, t->span, true};
-
-	write_span(&row, t->passed);
-	return 0;
+	return span_write(r, t->span, true, t->passed);
 }
 
 const struct steal_format_ops steal_csv_ops = {csv_begin, csv_interval, csv_end};

@@ -3,7 +3,9 @@
 
 #include "base/json_put.h"
 #include "base/print.h"
+#include "report/json/findings_json.h"
 #include "report/steal/steal_formats.h"
+#include "report/steal/steal_tables.h"
 
 static json_t *number(uint64_t n)
 {
@@ -60,41 +62,6 @@ static int json_begin(const struct steal_report *r)
 	return write_line(r, o);
 }
 
-static json_t *use_json(const struct steal_report *r, const struct steal_span *s,
-			const struct steal_use *u, bool both)
-{
-	enum steal_method m = r->method;
-	char comm[STEAL_COMM_MAX];
-	json_t *o =
-		json_pack("{s:s, s:s, s:o, s:o, s:o}", "kind", steal_use_kind(u), "name",
-			  steal_comm(u->comm, comm), "apparent_ns",
-			  number(steal_apparent_ns(s, u, m)), "stolen_ns", number(u->stolen_ns[m]),
-			  "corrected_ns", number(steal_corrected_ns(s, u, m)));
-
-	if (u->tid != STEAL_TID_FOLDED) {
-		json_put(&o, "pid", json_integer(u->pid));
-		json_put(&o, "tid", json_integer(u->tid));
-		json_put(&o, "start_ticks", number(u->start_ticks));
-	}
-	if (both)
-		json_put(&o, "proportional_ns", number(u->stolen_ns[STEAL_PROPORTIONAL]));
-	return o;
-}
-
-static json_t *cpus_json(const struct steal_span *s)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < s->cpu_count; i++) {
-		const struct steal_cpu_use *c = &s->cpus[i];
-
-		json_add(&array, json_pack("{s:i, s:o, s:o, s:o}", "cpu", (int)c->cpu, "stolen_ns",
-					   number(c->stolen_ns), "busy_ns", number(c->busy_ns),
-					   "idle_ns", number(c->idle_ns)));
-	}
-	return array;
-}
-
 static json_t *faults_json(const struct steal_span *s)
 {
 	json_t *o = json_object();
@@ -110,7 +77,6 @@ static json_t *span_json(const struct steal_report *r, const char *what, const s
 {
 	enum steal_method m = r->method;
 	struct steal_measure measure = steal_measure(s, m);
-	json_t *threads = json_array();
 	json_t *o = json_pack(
 		"{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "what", what, "begin_ns",
 		number(s->from_ns), "end_ns", number(s->to_ns), "wall_ns",
@@ -119,8 +85,6 @@ static json_t *span_json(const struct steal_report *r, const char *what, const s
 		number(s->stolen_ns), "machine_busy_ns", number(s->busy_ns), "threads_stolen_ns",
 		number(s->threads_ns[m]), "others_stolen_ns", number(s->others_ns[m]));
 
-	for (size_t i = 0; i < s->thread_count && i < r->top; i++)
-		json_add(&threads, use_json(r, s, &s->threads[i], r->both));
 	if (m == STEAL_EXACT)
 		json_put(&o, "idle_stolen_ns", number(s->idle_stolen_ns));
 	if (r->both) {
@@ -128,8 +92,8 @@ static json_t *span_json(const struct steal_report *r, const char *what, const s
 		json_put(&o, "others_proportional_ns", number(s->others_ns[STEAL_PROPORTIONAL]));
 	}
 	json_put(&o, "thread_count", number(s->thread_count));
-	json_put(&o, "cpus", cpus_json(s));
-	json_put(&o, "threads", threads);
+	json_put(&o, "cpus", findings_take_json(steal_table_cpus(s)));
+	json_put(&o, "threads", findings_take_json(steal_table_threads(r, s, r->top)));
 	json_put(&o, "faults", faults_json(s));
 	return o;
 }
@@ -139,43 +103,22 @@ static int json_interval(const struct steal_report *r, const struct steal_span *
 	return write_line(r, span_json(r, "interval", s, passed));
 }
 
-static json_t *worst_json(const struct steal_report *r, const struct steal_report_total *t)
+static json_t *thefts_json(const struct steal_report *r, const struct steal_thefts *t)
 {
-	json_t *array = json_array();
+	json_t *slots = findings_take_json(steal_table_slots(t));
 
-	for (size_t i = 0; i < t->worst_count; i++) {
-		const struct steal_worst *w = &t->worst[i];
-		json_t *o = json_pack("{s:o, s:o, s:o, s:o}", "begin_ns", number(w->from_ns),
-				      "end_ns", number(w->to_ns), "stolen_ns", number(w->stolen_ns),
-				      "wanted_ns", number(w->wanted_ns));
-
-		if ((w->victim.tid || w->victim.pid))
-			json_put(&o, "most_from", use_json(r, t->span, &w->victim, false));
-		json_add(&array, o);
-	}
-	return array;
+	return json_pack("{s:o, s:o, s:o}", "slots", slots, "longest",
+			 findings_take_json(steal_table_longest(r, t)), "lost", number(t->lost));
 }
 
-static json_t *thefts_json(const struct steal_thefts *t)
+static json_t *use_json(const struct steal_report *r, const struct steal_span *s,
+			const struct steal_use *u)
 {
-	json_t *slots = json_array(), *longest = json_array();
-	char comm[STEAL_COMM_MAX];
+	struct findings *f = steal_table_thread(r, s, u, true);
+	json_t *o = f && !f->err ? findings_row_json(f, 0) : NULL;
 
-	for (int i = 0; i < STEAL_SLOTS; i++)
-		if (t->counts[i])
-			json_add(&slots,
-				 json_pack("{s:o, s:o}", "from_ns", number(i ? 1ull << i : 0),
-					   "count", number(t->counts[i])));
-	for (size_t i = 0; i < t->longest_count; i++) {
-		const struct steal_theft *one = &t->longest[i];
-
-		json_add(&longest, json_pack("{s:o, s:o, s:i, s:i, s:i, s:s}", "time_ns",
-					     number(one->time_ns), "ns", number(one->ns), "cpu",
-					     (int)one->cpu, "pid", one->pid, "tid", one->tid,
-					     "name", steal_comm(one->comm, comm)));
-	}
-	return json_pack("{s:o, s:o, s:o}", "slots", slots, "longest", longest, "lost",
-			 number(t->lost));
+	findings_free(f);
+	return o;
 }
 
 static json_t *error_json(const struct steal_report *r, const struct steal_report_total *t)
@@ -188,7 +131,7 @@ static json_t *error_json(const struct steal_report *r, const struct steal_repor
 			      number(e->p90_ppm), "max_ppm", number(e->max_ppm));
 
 	if (e->threads)
-		json_put(&o, "worst", use_json(r, t->span, &e->worst, true));
+		json_put(&o, "worst", use_json(r, t->span, &e->worst));
 	return o;
 }
 
@@ -198,9 +141,9 @@ static int json_end(const struct steal_report *r, const struct steal_report_tota
 
 	json_put(&o, "intervals", number(t->intervals));
 	json_put(&o, "intervals_passed", number(t->intervals_passed));
-	json_put(&o, "worst_intervals", worst_json(r, t));
+	json_put(&o, "worst_intervals", findings_take_json(steal_table_worst(r, t)));
 	if (t->thefts)
-		json_put(&o, "thefts", thefts_json(t->thefts));
+		json_put(&o, "thefts", thefts_json(r, t->thefts));
 	if (t->error)
 		json_put(&o, "proportional_error", error_json(r, t));
 	json_put(&o, "threads_lost", number(t->threads_lost));

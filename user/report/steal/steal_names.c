@@ -1,5 +1,8 @@
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/units.h"
 #include "report/steal/steal_formats.h"
 
 /* A UTF-8 name may be cut in its last character; only whole ones are text. */
@@ -71,4 +74,22 @@ const char *steal_fault_name(enum steal_fault f)
 	};
 
 	return names[f];
+}
+
+char *steal_clock(const struct steal_report *r, uint64_t ns, char buf[STEAL_CLOCK_MAX])
+{
+	uint64_t wall_ns = ns + r->source->wall_ns;
+	time_t s = (time_t)(wall_ns / NS_PER_S);
+	size_t length;
+	struct tm tm;
+
+	if (!r->source->wall_ns || !localtime_r(&s, &tm)) {
+		snprintf(buf, STEAL_CLOCK_MAX, "%.3f s", (double)ns / 1e9);
+		return buf;
+	}
+	length = strftime(buf, STEAL_CLOCK_MAX, "%H:%M:%S", &tm);
+	if (r->interval_ns % NS_PER_S)
+		snprintf(buf + length, STEAL_CLOCK_MAX - length, ".%03u",
+			 (unsigned)(wall_ns % NS_PER_S / NS_PER_MS));
+	return buf;
 }

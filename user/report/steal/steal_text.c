@@ -1,38 +1,15 @@
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/format.h"
 #include "base/print.h"
 #include "report/steal/steal_formats.h"
-#include "report/text/table.h"
+#include "report/steal/steal_tables.h"
+#include "report/text/findings_text.h"
 #include "report/text/text_report.h"
 
 #define INDENT 2
-#define BAR_WIDTH 40
-#define CLOCK_MAX 32
 #define LABEL 15 /* where the words of a line begin */
-
-/* HH:MM:SS of a CLOCK_MONOTONIC time, with fractions if intervals are that short; "+12.5 s" since
- * begin where nobody knows the wall time. */
-static char *clock_text(const struct steal_report *r, uint64_t ns, char buf[CLOCK_MAX])
-{
-	uint64_t wall_ns = ns + r->source->wall_ns;
-	time_t s = (time_t)(wall_ns / NS_PER_S);
-	size_t length;
-	struct tm tm;
-
-	if (!r->source->wall_ns || !localtime_r(&s, &tm)) {
-		snprintf(buf, CLOCK_MAX, "%.3f s", (double)ns / 1e9);
-		return buf;
-	}
-	length = strftime(buf, CLOCK_MAX, "%H:%M:%S", &tm);
-	if (r->interval_ns % NS_PER_S)
-		snprintf(buf + length, CLOCK_MAX - length, ".%03u",
-			 (unsigned)(wall_ns % NS_PER_S / NS_PER_MS));
-	return buf;
-}
 
 __attribute__((format(printf, 3, 4))) static void line(FILE *out, const char *name,
 						       const char *format, ...)
@@ -121,15 +98,17 @@ static void worst_cpu(const struct steal_span *s, char *buf, size_t size)
 			 share_format(worst->stolen_ns, worst->stolen_ns + worst->busy_ns, share));
 }
 
+/* An interval is shown when it ends, and the widths of a table come from all of its rows. */
 static int text_interval(const struct steal_report *r, const struct steal_span *s, bool passed)
 {
 	enum steal_method m = r->method;
 	struct steal_measure measure = steal_measure(s, m);
-	char clock[CLOCK_MAX], wanted[FORMAT_MAX], stolen[FORMAT_MAX], share[FORMAT_MAX], cpu[64];
+	char clock[STEAL_CLOCK_MAX], wanted[FORMAT_MAX], stolen[FORMAT_MAX], share[FORMAT_MAX],
+		cpu[64];
 	char name[STEAL_NAME_MAX], most[FORMAT_MAX];
 
 	worst_cpu(s, cpu, sizeof(cpu));
-	print_text(r->out, "%-12s  %9s  %9s  %7s  %-14s", clock_text(r, s->to_ns, clock),
+	print_text(r->out, "%-12s  %9s  %9s  %7s  %-14s", steal_clock(r, s->to_ns, clock),
 		   time_format(measure.wanted_ns, wanted), time_format(measure.stolen_ns, stolen),
 		   share_format(measure.stolen_ns, measure.wanted_ns, share), cpu);
 	if (s->thread_count && s->threads[0].stolen_ns[m])
@@ -182,159 +161,23 @@ static void threshold_line(const struct steal_report *r, const struct steal_repo
 	     count_format(t->intervals, all), t->passed ? "in total" : "not in total");
 }
 
-static int cpu_table(const struct steal_report *r, const struct steal_span *s)
+/* Takes f. title: above it, if it has rows; NULL: none. noun: of the rows that --top limits; NULL:
+ * it does not. */
+static int table(const struct steal_report *r, struct findings *f, const char *title,
+		 const char *noun)
 {
-	static const struct table_column columns[] = {
-		{"CPU", true, 5, 0, false},     {"wanted", false, 8, 0, false},
-		{"stolen", false, 8, 0, false}, {"share", false, 6, 0, false},
-		{"worked", false, 8, 0, false}, {"idle", false, 8, 0, false},
-	};
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	char buf[FORMAT_MAX];
+	char others[64];
+	const struct findings_view view = {.indent = INDENT,
+					   .top = noun ? (unsigned)r->top : 0,
+					   .noun = others,
+					   .view = r->both ? STEAL_VIEW_BOTH : STEAL_VIEW_ONE};
 	int err;
 
-	for (size_t i = 0; i < s->cpu_count; i++) {
-		const struct steal_cpu_use *c = &s->cpus[i];
-		uint64_t wanted_ns = c->busy_ns + c->stolen_ns;
-
-		table_add(t, "cpu%" PRIu32, c->cpu);
-		table_add(t, "%s", time_format(wanted_ns, buf));
-		table_add(t, "%s", time_format(c->stolen_ns, buf));
-		table_add(t, "%s", share_format(c->stolen_ns, wanted_ns, buf));
-		table_add(t, "%s", time_format(c->busy_ns, buf));
-		table_add(t, "%s", time_format(c->idle_ns, buf));
-	}
-	heading(r, "CPUS");
-	err = table_print(t, INDENT, r->out);
-	table_free(t);
-	return err;
-}
-
-static const struct table_column thread_columns[] = {
-	{"thread", true, 20, 44, false},   {"apparent", false, 8, 0, false},
-	{"stolen", false, 8, 0, false},    {"share", false, 6, 0, false},
-	{"corrected", false, 9, 0, false}, {"proportional", false, 8, 0, false},
-};
-
-static int thread_table(const struct steal_report *r, const struct steal_span *s)
-{
-	size_t count = s->thread_count < r->top ? s->thread_count : r->top;
-	enum steal_method m = r->method;
-	unsigned columns = sizeof(thread_columns) / sizeof(*thread_columns) - (r->both ? 0 : 1);
-	struct table *t = table_new(thread_columns, columns);
-	char buf[FORMAT_MAX], name[STEAL_NAME_MAX];
-	int err;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct steal_use *u = &s->threads[i];
-		uint64_t apparent_ns = steal_apparent_ns(s, u, m);
-
-		table_add(t, "%s", steal_use_name(u, name));
-		table_add(t, "%s", time_format(apparent_ns, buf));
-		table_add(t, "%s", time_format(u->stolen_ns[m], buf));
-		table_add(t, "%s", share_format(u->stolen_ns[m], apparent_ns, buf));
-		table_add(t, "%s", time_format(steal_corrected_ns(s, u, m), buf));
-		if (r->both)
-			table_add(t, "%s", time_format(u->stolen_ns[STEAL_PROPORTIONAL], buf));
-	}
-	if (count < s->thread_count)
-		print_text(r->out, "\nTHREADS (the first %zu of %zu; --top shows more)\n", count,
-			   s->thread_count);
-	else
-		heading(r, "THREADS");
-	err = table_print(t, INDENT, r->out);
-	table_free(t);
-	return err;
-}
-
-static int worst_table(const struct steal_report *r, const struct steal_report_total *total)
-{
-	static const struct table_column columns[] = {
-		{"interval", true, 12, 0, false},  {"wanted", false, 8, 0, false},
-		{"stolen", false, 8, 0, false},    {"share", false, 6, 0, false},
-		{"most from", true, 20, 0, false}, {"of that", false, 8, 0, false},
-	};
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	char buf[FORMAT_MAX], name[STEAL_NAME_MAX], from[CLOCK_MAX], to[CLOCK_MAX];
-	int err;
-
-	for (size_t i = 0; i < total->worst_count && i < r->top; i++) {
-		const struct steal_worst *w = &total->worst[i];
-
-		table_add(t, "%s-%s", clock_text(r, w->from_ns, from), clock_text(r, w->to_ns, to));
-		table_add(t, "%s", time_format(w->wanted_ns, buf));
-		table_add(t, "%s", time_format(w->stolen_ns, buf));
-		table_add(t, "%s", share_format(w->stolen_ns, w->wanted_ns, buf));
-		if (w->victim.tid || w->victim.pid) {
-			table_add(t, "%s", steal_use_name(&w->victim, name));
-			table_add(t, "%s", time_format(w->victim.stolen_ns[r->method], buf));
-		}
-		table_end_row(t);
-	}
-	heading(r, "WORST INTERVALS");
-	err = table_print(t, INDENT, r->out);
-	table_free(t);
-	return err;
-}
-
-/* "1.02 us", a bar as long as the count has a part of the largest. */
-static int histogram(const struct steal_report *r, const struct steal_thefts *thefts)
-{
-	static const struct table_column columns[] = {
-		{"from", false, 8, 0, false},
-		{"below", false, 8, 0, false},
-		{"count", false, 7, 0, false},
-		{"relative", true, 0, 0, false},
-	};
-	static const char bar[] = "########################################";
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	char buf[FORMAT_MAX];
-	uint64_t most = 0;
-	int err;
-
-	_Static_assert(sizeof(bar) == BAR_WIDTH + 1, "a full bar");
-	for (int i = 0; i < STEAL_SLOTS; i++)
-		most = thefts->counts[i] > most ? thefts->counts[i] : most;
-	for (int i = 0; i < STEAL_SLOTS; i++) {
-		uint64_t count = thefts->counts[i];
-
-		if (!count)
-			continue;
-		table_add(t, "%s", time_format(i ? 1ull << i : 0, buf));
-		table_add(t, "%s", i < STEAL_SLOTS - 1 ? time_format(2ull << i, buf) : "-");
-		table_add(t, "%s", count_format(count, buf));
-		table_add(t, "%.*s", (int)((count * BAR_WIDTH + most - 1) / most), bar);
-	}
-	err = table_print(t, INDENT, r->out);
-	table_free(t);
-	return err;
-}
-
-static int longest_table(const struct steal_report *r, const struct steal_thefts *thefts)
-{
-	static const struct table_column columns[] = {
-		{"until", true, 12, 0, false},
-		{"stolen", false, 8, 0, false},
-		{"CPU", true, 5, 0, false},
-		{"from", true, 20, 0, false},
-	};
-	struct table *t = table_new(columns, sizeof(columns) / sizeof(*columns));
-	char buf[FORMAT_MAX], name[STEAL_NAME_MAX];
-	int err;
-
-	for (size_t i = 0; i < thefts->longest_count && i < r->top; i++) {
-		const struct steal_theft *one = &thefts->longest[i];
-		struct steal_use u = {.tid = one->tid, .pid = one->pid};
-
-		memcpy(u.comm, one->comm, sizeof(u.comm));
-		table_add(t, "%s", clock_text(r, one->time_ns, buf));
-		table_add(t, "%s", time_format(one->ns, buf));
-		table_add(t, "cpu%" PRIu32, one->cpu);
-		table_add(t, "%s", one->tid ? steal_use_name(&u, name) : "(idle)");
-	}
-	print_text(r->out, "  The longest%s:\n", r->pid ? " from this process" : "");
-	err = table_print(t, INDENT, r->out);
-	table_free(t);
+	snprintf(others, sizeof(others), "%s (--top shows more)", noun ? noun : "");
+	if (title && f && f->row_count)
+		heading(r, title);
+	err = findings_to_text(f, &view, r->out);
+	findings_free(f);
 	return err;
 }
 
@@ -349,9 +192,11 @@ static int thefts_section(const struct steal_report *r, const struct steal_theft
 	print_text(r->out, "\nSINGLE THEFTS (all of the machine's): %s\n",
 		   count_format(count, buf));
 	if (count)
-		err = histogram(r, thefts);
-	if (!err && thefts->longest_count)
-		err = longest_table(r, thefts);
+		err = table(r, steal_table_slots(thefts), NULL, NULL);
+	if (thefts->longest_count)
+		print_text(r->out, "  The longest%s:\n", r->pid ? " from this process" : "");
+	if (!err)
+		err = table(r, steal_table_longest(r, thefts), NULL, "thefts");
 	if (thefts->lost)
 		print_text(r->out, "%*s%s long ones are missing here: there was no room for them\n",
 			   INDENT, "", count_format(thefts->lost, buf));
@@ -419,11 +264,11 @@ static int text_end(const struct steal_report *r, const struct steal_report_tota
 
 	total_line(r, t);
 	threshold_line(r, t);
-	err = cpu_table(r, t->span);
+	err = table(r, steal_table_cpus(t->span), "CPUS", NULL);
 	if (!err)
-		err = thread_table(r, t->span);
-	if (!err && t->worst_count)
-		err = worst_table(r, t);
+		err = table(r, steal_table_threads(r, t->span, SIZE_MAX), "THREADS", "threads");
+	if (!err)
+		err = table(r, steal_table_worst(r, t), "WORST INTERVALS", "intervals");
 	if (!err && t->thefts)
 		err = thefts_section(r, t->thefts);
 	if (!err && t->error)

@@ -157,6 +157,9 @@ static const char *value_text(const struct findings_column *c, const struct find
 		*buf = '-';
 		time_format(more < 0 ? -cell->number : cell->number, buf + (more < 0));
 		return buf;
+	case FINDINGS_INTEGER:
+		snprintf(buf, FORMAT_MAX, "%" PRId64, more);
+		return buf;
 	case FINDINGS_BOOL:
 		return cell->number ? "yes" : "no";
 	default:

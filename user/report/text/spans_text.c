@@ -10,8 +10,8 @@
 #include "base/format.h"
 #include "base/print.h"
 #include "report/model/label.h"
-#include "report/model/spans_report.h"
-#include "report/model/wall_rows.h"
+#include "report/model/sections/spans_report.h"
+#include "report/model/sections/wall_rows.h"
 #include "report/text/text_report.h"
 #include "session/holes.h"
 

@@ -4,7 +4,7 @@
 
 #include "report/model/label.h"
 #include "report/model/report.h"
-#include "report/model/sections.h"
+#include "report/model/sections/sections.h"
 #include "report/text/findings_text.h"
 
 struct analysis_facts;

@@ -7,7 +7,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
 #include "log/format/header_fields.h"
-#include "report/model/wall_rows.h"
+#include "report/model/sections/wall_rows.h"
 
 /* Do the states of each thread add up to the time by the clock? */
 static void print_check(struct text *t)

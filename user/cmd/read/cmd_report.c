@@ -1,0 +1,254 @@
+#include "cmd/cmd.h"
+#include "cmd/read/log_options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "cmd/parse.h"
+#include "report/model/report.h"
+#include "report/model/vouched.h"
+#include "session/analyze_log.h"
+#include "session/log_source.h"
+#include "session/max_memory.h"
+
+#define ASPECTS_TEXT_MAX 1024
+#define TOP_DEFAULT 10
+
+enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV };
+
+struct options {
+	struct log_source source;
+	enum aspect_id by[ASPECT_COUNT]; /* each once */
+	unsigned depth;
+	bool json;
+	const char *csv; /* the section; NULL: not CSV */
+	bool full;
+	bool parked;
+	unsigned top;
+};
+
+static const struct argp_option option_table[] = {
+	{"by", 'b', "A[,B...]", 0, "Only blocked time, nested by these aspects, in any order:", 0},
+	{"full", OPT_FULL, NULL, 0,
+	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
+	 "folded, and long chains cut. And the VM's threads pool by pool",
+	 0},
+	{"parked", OPT_PARKED, NULL, 0,
+	 "With --by: not the time blocked in locks, but the time parked on anything else "
+	 "(conditions, semaphores, latches, queues, futures); the owner is the thread that has "
+	 "ended it. Of a patched JVM only",
+	 0},
+	{"format", 'f', "text|json", 0, "For people (default) or for programs", 0},
+	{"csv", OPT_CSV, "SECTION", 0,
+	 "One section alone, with all its rows, as CSV; contention: a row for each class, lock, "
+	 "holder and waiter, or for each group that --by asks for. The sections are",
+	 0},
+	{"top", 't', "N", 0, "Rows in each list of the text report (default 10)", 0},
+	RANGE_OPTIONS,
+	LOG_SOURCE_OPTIONS,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Says who was blocked on which lock, who held it meanwhile and what the "
+	"holder did, and where else "
+	"the time went: parking, collections, safepoints, CPUs, the hypervisor.\v"
+	"  spoor report app.spoor\n"
+	"      everything, for a terminal\n"
+	"  spoor report --by lock_class,owner_thread app.spoor\n"
+	"      which threads caused the waiting, per class of lock\n"
+	"  spoor report --by waiter_thread,lock,owner_thread app.spoor\n"
+	"      what each thread waited for, and for whom\n"
+	"  spoor report --by waiter_method,owner_stack app.spoor\n"
+	"      in which methods threads wait, and what the holders are doing "
+	"meanwhile\n"
+	"  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
+	"      all figures, in ns\n"
+	"  spoor report --csv threads app.spoor > threads.csv\n"
+	"      one of its tables, for a spreadsheet\n"
+	"  spoor report --csv contention --by waiter_method,owner_method app.spoor\n"
+	"      the blocked time as rows, by any aspects\n"
+	"  spoor report logs/\n"
+	"      a recording in parts (record --max-size): a folder, a pattern, or "
+	"some of the files, in any order\n"
+	"\n"
+	"A thread is charged with the time that others were blocked while it was "
+	"the last one seen to hold the lock. "
+	"(hand-over): released and not yet seen taken. (unknown): nothing says "
+	"who held it. The manual page and "
+	"docs/report.md say how each figure is found.\n"
+	"\n"
+	"Exit status: 0 done; 1 the log cannot be read, or a part of it is "
+	"missing, and what could be read has been "
+	"reported; 2 wrong usage.\n";
+
+/* "lock_class, lock, ...", or with what each is behind it in parentheses. */
+static void aspects_list(bool docs, char buf[ASPECTS_TEXT_MAX])
+{
+	size_t length = 0;
+
+	for (int i = 0; i < ASPECT_COUNT; i++) {
+		const struct aspect *a = aspect_get(i);
+
+		length += (size_t)snprintf(buf + length, ASPECTS_TEXT_MAX - length, "%s%s%s%s%s",
+					   i ? ", " : "", a->name, docs ? " (" : "",
+					   docs ? a->doc : "", docs ? ")" : "");
+		if (length >= ASPECTS_TEXT_MAX)
+			return;
+	}
+}
+
+/* Appends the aspects to what --by says of itself, and the sections to what --csv does. What is
+ * returned is argp's. */
+static char *help(int key, const char *text, void *input)
+{
+	char list[ASPECTS_TEXT_MAX], *filled;
+
+	(void)input;
+	if (key == 'b')
+		aspects_list(true, list);
+	else if (key == OPT_CSV)
+		report_sections(list);
+	else
+		return (char *)text;
+	return asprintf(&filled, "%s %s", text, list) < 0 ? (char *)text : filled;
+}
+
+static void add_aspects(struct options *o, const char *arg, struct argp_state *state)
+{
+	char list[ASPECTS_TEXT_MAX];
+
+	for (;;) {
+		size_t length = strcspn(arg, ",");
+		int aspect = aspect_by_name(arg, length);
+
+		if (aspect < 0) {
+			aspects_list(false, list);
+			argp_error(state, "there is no aspect '%.*s'; there are %s", (int)length,
+				   arg, list);
+			return;
+		}
+		for (unsigned i = 0; i < o->depth; i++) {
+			if (o->by[i] == (enum aspect_id)aspect) {
+				argp_error(state, "the aspect '%.*s' is there twice", (int)length,
+					   arg);
+				return;
+			}
+		}
+		o->by[o->depth++] = (enum aspect_id)aspect;
+		arg += length;
+		if (!*arg++)
+			return;
+	}
+}
+
+static void set_csv(struct options *o, const char *arg, struct argp_state *state)
+{
+	char list[REPORT_SECTIONS_MAX];
+
+	if (!report_has_section(arg))
+		argp_error(state, "there is no section '%s'; there are %s", arg,
+			   report_sections(list));
+	o->csv = arg;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	if (log_source_option(&o->source, key, arg, state))
+		return 0;
+	switch (key) {
+	case 'b':
+		add_aspects(o, arg, state);
+		return 0;
+	case 'f':
+		if (strcmp(arg, "json") && strcmp(arg, "text"))
+			argp_error(state, "--format is text or json, not '%s'", arg);
+		o->json = !strcmp(arg, "json");
+		return 0;
+	case OPT_CSV:
+		set_csv(o, arg, state);
+		return 0;
+	case OPT_FULL:
+		o->full = true;
+		return 0;
+	case OPT_PARKED:
+		o->parked = true;
+		return 0;
+	case 't':
+		o->top = parse_top(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		log_source_argument(&o->source, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (o->parked && !o->depth)
+			argp_error(state, "--parked says what --by is about: --by is missing");
+		if (o->csv && (o->json || (o->depth && !report_section_takes_by(o->csv))))
+			argp_error(state, "--csv is one section alone: without --format json, and "
+					  "only that of contention takes --by");
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int print(const struct options *o, const struct report_input *in)
+{
+	if (o->csv)
+		return report_csv(in, o->csv, o->by, o->depth, stdout);
+	if (o->depth)
+		return (o->json ? report_by_json : report_by_text)(in, o->by, o->depth, stdout);
+	return (o->json ? report_json : report_text)(in, stdout);
+}
+
+static int report(const struct options *o, struct analyzed_log *log)
+{
+	const struct report_input in = {
+		.log = &log->log, .top = o->top, .full = o->full, .parked = o->parked};
+	int err;
+
+	if (o->parked && !vouched_of(&in).exact) {
+		msg_error("%s: what ends a park is not in the log of a stock JVM", o->source.name);
+		return -ENODATA;
+	}
+	err = print(o, &in);
+	if (err)
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
+	else
+		err = finish_output(stdout);
+	return err < 0 ? err : analyzed_log_tell(log, "reported");
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         help,         NULL};
+	struct options o = {.top = TOP_DEFAULT};
+	static char name[] = "spoor report";
+	struct analyzed_log log;
+	int err;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name; /* what argp calls it in its messages */
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	err = analyze_log(&o.source, &log);
+	if (!err) {
+		err = report(&o, &log);
+		analyzed_log_close(&log);
+	}
+	log_source_free(&o.source);
+	return err < 0 ? CMD_FAILED : CMD_OK;
+}

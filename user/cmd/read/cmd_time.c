@@ -1,0 +1,206 @@
+#include "cmd/cmd.h"
+#include "cmd/read/log_options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/registry/analysis.h"
+#include "base/msg.h"
+#include "base/units.h"
+#include "cmd/parse.h"
+#include "log/format/header_fields.h"
+#include "report/model/sections/time_report.h"
+#include "report/text/text_report.h"
+#include "session/analyze_log.h"
+#include "session/log_source.h"
+#include "session/max_memory.h"
+
+#define TOP_DEFAULT 10
+#define WINDOWS_MOST 60 /* if nobody says how long they are to be */
+#define TIME_MOST_NS (366 * 24 * 3600 * NS_PER_S)
+#define SAMPLES_AROUND 2 /* windows are moved to the nearest sample, and need the one before it */
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
+
+struct options {
+	struct log_source source;
+	enum wall_by by;
+	enum format format;
+	uint64_t window_ns; /* 0: not given */
+	unsigned top;       /* 0: not given */
+};
+
+static const struct argp_option option_table[] = {
+	{"by", 'b', "group|pool|thread", 0,
+	 "A row for each kind of thread (Java, GC, compiler, other VM, native: the default), each "
+	 "pool of threads whose names are the same but for a number, or each thread",
+	 0},
+	{"window", 'w', "TIME", 0,
+	 "How long a window is: 500ms, 10s, 1m. If not given: as the threads were sampled, or as "
+	 "much longer as it takes to have 60 windows at most",
+	 0},
+	RANGE_OPTIONS,
+	LOG_SOURCE_OPTIONS,
+	{"top", 't', "N", 0, "Rows; the others are put together (text: 10; else all)", 0},
+	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in ns", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Shows, window by window, what the threads did: running, stolen from, waiting for a CPU, "
+	"throttled, blocked and on what.\v"
+	"  spoor time app.spoor\n"
+	"      Java threads, collector, compiler, over the whole recording\n"
+	"  spoor time --by pool --from 20s --to 30s --window 1s app.spoor\n"
+	"      ten seconds, per pool of threads\n"
+	"  spoor time --by thread --format csv app.spoor > threads.csv\n"
+	"      for a spreadsheet: a line per window and thread, times in ns\n"
+	"\n"
+	"Windows begin and end where the threads were sampled (spoor record --window), so that "
+	"each is exact. One that is shorter than that gets its share of what lies between two "
+	"samples, and is marked (~).\n"
+	"\n"
+	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
+	"be read has been shown; 2 wrong usage.\n";
+
+/* The place of a word in a list; -1: it is not there, and that has been said. */
+static int parse_word(const char *option, const char *arg, const char *const *words, int count,
+		      struct argp_state *state)
+{
+	for (int i = 0; i < count; i++) {
+		if (!strcmp(arg, words[i]))
+			return i;
+	}
+	argp_error(state, "--%s is %s, %s or %s, not '%s'", option, words[0], words[1], words[2],
+		   arg);
+	return -1;
+}
+
+static uint64_t parse_time(const char *option, const char *arg, struct argp_state *state)
+{
+	uint64_t ns = 0;
+
+	if (duration_parse(arg, &ns) || ns > TIME_MOST_NS)
+		argp_error(state, "--%s wants a time like 10s, 500ms or 2m, not '%s'", option, arg);
+	return ns;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	static const char *const by[] = {"thread", "pool", "group"};
+	static const char *const formats[] = {"text", "json", "csv"};
+	struct options *o = state->input;
+
+	_Static_assert(sizeof(by) / sizeof(*by) == WALL_BY_COUNT, "in their order");
+	_Static_assert(sizeof(formats) / sizeof(*formats) == FORMAT_COUNT, "in their order");
+	if (log_source_option(&o->source, key, arg, state))
+		return 0;
+	switch (key) {
+	case 'b':
+		o->by = (enum wall_by)parse_word("by", arg, by, WALL_BY_COUNT, state);
+		return 0;
+	case 'f':
+		o->format = (enum format)parse_word("format", arg, formats, FORMAT_COUNT, state);
+		return 0;
+	case 'w':
+		o->window_ns = parse_time("window", arg, state);
+		if (o->window_ns < NS_PER_MS)
+			argp_error(state, "--window is 1ms at least, not '%s'", arg);
+		return 0;
+	case 't':
+		o->top = parse_top(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		log_source_argument(&o->source, arg, state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void plan(const struct options *o, const json_t *header, struct course_options *ret)
+{
+	uint64_t sample_ns = header_number(header, "record", "window_ns");
+	uint64_t begin_ns = header_begin_ns(header);
+	const struct range *r = &o->source.range;
+
+	*ret = (struct course_options){
+		.from_ns = r->from && r->from_ns > begin_ns ? r->from_ns : begin_ns,
+		.to_ns = r->to ? r->to_ns : UINT64_MAX,
+		.window_ns = o->window_ns ? o->window_ns
+			     : sample_ns  ? sample_ns
+					  : NS_PER_S,
+		.sample_ns = sample_ns,
+		.from_begin = !r->from || r->from_ns <= begin_ns,
+		.most = o->window_ns ? 0 : WINDOWS_MOST,
+	};
+}
+
+static int begin(void *ctx, struct analysis *a, const json_t *header)
+{
+	struct course_options course;
+
+	plan(ctx, header, &course);
+	analysis_set_course(a, &course);
+	return 0;
+}
+
+static int show(const struct options *o, struct analyzed_log *log)
+{
+	static int (*const print[FORMAT_COUNT])(const struct time_input *, FILE *) = {
+		report_time_text, report_time_json, report_time_csv};
+	const struct report_input input = {
+		.log = &log->log, .top = o->top || o->format != FORMAT_TEXT ? o->top : TOP_DEFAULT};
+	struct time_input in = {.in = &input, .by = o->by};
+	struct analysis_facts facts;
+	int err;
+
+	analysis_facts(log->analysis, &facts);
+	in.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
+	if (!in.start_ns)
+		in.start_ns = facts.first_ns;
+	err = print[o->format](&in, stdout);
+	if (err)
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
+	else
+		err = finish_output(stdout);
+	if (err >= 0 && analysis_wall(log->analysis)->course.full) {
+		msg_error("%s: more than %d windows: the rest is not shown; choose a longer "
+			  "--window, or a part with --from and --to",
+			  o->source.name, COURSE_WINDOWS_MAX);
+		err = -EFBIG;
+	}
+	return err < 0 ? err : analyzed_log_tell(log, "shown");
+}
+
+int cmd_time(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
+	static char name[] = "spoor time";
+	struct options o = {.by = WALL_BY_GROUP, .source.range.samples = SAMPLES_AROUND};
+	const struct log_watch watch = {.begin = begin, .ctx = &o};
+	struct analyzed_log log;
+	int err;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name; /* what argp calls it in its messages */
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	err = analyze_log_watched(&o.source, &watch, &log);
+	if (!err) {
+		err = show(&o, &log);
+		analyzed_log_close(&log);
+	}
+	log_source_free(&o.source);
+	return err < 0 ? CMD_FAILED : CMD_OK;
+}

@@ -1,0 +1,15 @@
+/* cmd/read/export_output.h: where an export is written to. */
+#pragma once
+
+#include <stdio.h>
+#include <sys/types.h>
+
+struct log_source;
+
+/* output: NULL for stdout; with .gz at its end it is compressed. mode: 0 for 0600. NULL: it cannot
+ * be opened, or is the log itself, and that has been said. */
+FILE *export_output_open(const struct log_source *source, const char *output, mode_t mode);
+/* err: of writing. What else goes wrong at the end is said, and returned if err is not negative. */
+int export_output_close(FILE *out, const char *output, int err);
+/* Deletes what cannot be finished, if it is a file. */
+void export_output_remove(const char *output);

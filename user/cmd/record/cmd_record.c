@@ -1,0 +1,487 @@
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/print.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/parse.h"
+#include "cmd/record/record_command.h"
+#include "cmd/record/record_flight.h"
+#include "cmd/record/record_memory.h"
+#include "cmd/record/record_output.h"
+#include "cmd/rights.h"
+#include "jvm/find.h"
+#include "jvm/flag/flag_guard.h"
+#include "record/session/launch.h"
+#include "record/session/monitor_flag.h"
+#include "record/session/recorder.h"
+
+#define STATUS_MS 250
+#define FIND_MS 2 /* between two looks for libjvm.so in a command that has just been started */
+
+struct options {
+	struct recorder_options recorder;
+	uint64_t duration_ns;
+	bool quiet;
+	char **command;    /* NULL: -p */
+	const char *jvm;   /* of -p: a number, or a name that is looked for */
+	const char *user;  /* as whom the command runs; NULL: as whoever runs spoor */
+	bool kill_foreign; /* the command runs as somebody else */
+	char path[64];
+};
+
+enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WINDOW, OPT_OFF_CPU };
+
+static const struct argp_option argp_options[] = {
+	{"pid", 'p', "PID|NAME", 0,
+	 "record the JVM with this process id, or the only one with NAME in its command line", 0},
+	{"user", 'u', "USER", 0, "run COMMAND as this user (root may)", 0},
+	{"duration", 'd', "TIME", 0,
+	 "stop after TIME: 30, 30s, 500ms, 5m, 1h (default: until Ctrl-C or the JVM's end)", 0},
+	{"quiet", 'q', NULL, 0, "say nothing unless something is wrong", 0},
+	{"no-write", OPT_NO_WRITE, NULL, 0,
+	 "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	{"no-stacks", OPT_NO_STACKS, NULL, 0, "record no call chains", 0},
+	{"stock-probes", OPT_STOCK_PROBES, NULL, 0,
+	 "record a patched JVM as if it were a stock one", 0},
+	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
+	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
+	{"off-cpu", OPT_OFF_CPU, "TIME", 0,
+	 "tell each break of a thread that is this long: asleep, in I/O, without a CPU (default: "
+	 "1ms); shorter ones are in the sums only",
+	 0},
+	{0},
+};
+
+static const char doc[] = "Records lock contention and parking with the call chains of both sides, "
+			  "garbage collection, safepoints, "
+			  "scheduling and steal time of a JVM "
+			  "(OpenJDK with USDT probes, as most distributions build it) while it "
+			  "runs, and writes an event log.\v"
+			  "The JVM needs no flag and no agent. spoor turns its flag "
+			  "DTraceMonitorProbes on for the time of the "
+			  "recording and puts it back, whatever happens to spoor meanwhile.\n\n"
+			  "With COMMAND, spoor starts it, records the first JVM among it and its "
+			  "children to its end, and exits with "
+			  "the command's own status.\n\n"
+			  "Examples:\n"
+			  "  spoor record -p 4711 -d 30s -o app.spoor\n"
+			  "  spoor record -o build.spoor -- java -jar app.jar\n\n"
+			  "Exit status: 0 recorded (also if the JVM ended meanwhile); 1 it could "
+			  "not be recorded, or not to the end; 2 wrong "
+			  "usage.";
+
+static error_t parse_size(struct argp_state *state, const char *text,
+			  int (*parse)(const char *, uint64_t *), const char *what, uint64_t *ret)
+{
+	if (parse(text, ret) || !*ret)
+		argp_error(state, "'%s' is not a %s", text, what);
+	return 0;
+}
+
+static void parse_jvm(const char *arg, struct argp_state *state, struct options *o)
+{
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	o->jvm = arg;
+	if (*end && end == arg)
+		return;
+	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+		argp_error(state, "'%s' is neither a process id nor a name", arg);
+	o->recorder.pid = (pid_t)pid;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->recorder.log;
+		state->child_inputs[1] = &o->recorder;
+		state->child_inputs[2] = &o->recorder;
+		state->child_inputs[3] = &o->recorder;
+		return 0;
+	case 'p':
+		parse_jvm(arg, state, o);
+		return 0;
+	case 'u':
+		o->user = arg;
+		return 0;
+	case 'd':
+		return parse_size(state, arg, duration_parse, "duration such as 30s",
+				  &o->duration_ns);
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case OPT_NO_WRITE:
+		o->recorder.no_write = true;
+		return 0;
+	case OPT_NO_STACKS:
+		o->recorder.no_stacks = true;
+		return 0;
+	case OPT_STOCK_PROBES:
+		o->recorder.stock_probes = true;
+		return 0;
+	case OPT_BUFFER:
+		return parse_size(state, arg, size_parse, "size such as 16M",
+				  &o->recorder.buffer_bytes);
+	case OPT_WINDOW:
+		return parse_size(state, arg, duration_parse, "duration such as 1s",
+				  &o->recorder.window_ns);
+	case OPT_OFF_CPU:
+		return parse_size(state, arg, duration_parse, "duration such as 1ms",
+				  &o->recorder.off_cpu_ns);
+	case ARGP_KEY_ARGS:
+		o->command = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->jvm == !o->command)
+			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
+						     : "-p PID or COMMAND is needed");
+		if (o->user && !o->command)
+			argp_error(state, "-u USER is for COMMAND");
+		record_flight_check(&o->recorder, state);
+		record_output_check(&o->recorder.log, o->command != NULL, state);
+		record_memory_check(&o->recorder, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&record_output_argp, 0, NULL, 0},
+					     {&record_flight_argp, 0, NULL, 0},
+					     {&record_memory_argp, 0, NULL, 0},
+					     {&record_command_argp, 0, NULL, 0},
+					     {0}};
+static const struct argp argp = {
+	argp_options, parse_option, "-p PID\n-- COMMAND [ARG...]", doc, children, NULL, NULL};
+
+static void name_log(struct options *o)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char when[32];
+
+	if (o->recorder.log.path)
+		return;
+	localtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	snprintf(o->path, sizeof(o->path), "spoor-%d-%s.spoor", o->recorder.pid, when);
+	o->recorder.log.path = o->path;
+}
+
+static void print_status(const struct recorder *r, struct recorder_stats *last)
+{
+	struct recorder_stats s;
+	char elapsed[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
+	uint64_t interval;
+
+	recorder_stats(r, &s);
+	interval = s.elapsed_ns - last->elapsed_ns;
+	print_text(stderr, "\r\033[K%s  %llu events  %llu/s  %llu lost  %s",
+		   duration_format(s.elapsed_ns, elapsed), (unsigned long long)s.log.events,
+		   (unsigned long long)(interval ? (s.log.events - last->log.events) * NS_PER_S /
+							   interval
+						 : 0),
+		   (unsigned long long)s.lost, size_format(s.log.bytes, bytes));
+	fflush(stderr);
+	*last = s;
+}
+
+static void print_summary(const struct options *o, const struct recorder_stats *s)
+{
+	const struct log_writer_options *log = &o->recorder.log;
+
+	if (log->keep_ns)
+		record_flight_summary(s);
+	else
+		record_output_summary(log, s);
+	if (s->lost)
+		msg_warning("events were lost: totals are lower bounds%s",
+			    s->lost_ring ? "; a larger --buffer helps" : "");
+	record_memory_summary(&o->recorder, s);
+	if (s->flag.found_off)
+		msg_warning(MONITOR_FLAG_FOUND_OFF, s->flag.found_off);
+	if (s->flag.others)
+		msg_info(MONITOR_FLAG_OTHERS);
+	if (!log->keep_ns)
+		record_output_read_it(log);
+}
+
+/* What a signal means for the recording: RECORDER_INTERRUPTED for Ctrl-C and kill, nothing for
+ * SIGCHLD; SIGUSR1 wants the flight recorder's memory. */
+static bool signal_read(int fd, bool *ret_dump)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			*ret_dump = true;
+		else
+			stop |= info.ssi_signo != SIGCHLD;
+	}
+	return stop;
+}
+
+static int signals_open(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* While it attaches, nothing is written that would have to be undone: the kernel takes back all
+ * that the process has. So it ends like any other program then, whatever its target makes it wait
+ * for. */
+static void signals_deadly(bool deadly)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		sigaddset(&set, ends[i]);
+	sigprocmask(deadly ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
+static void on_before_write(void *ctx)
+{
+	(void)ctx;
+	signals_deadly(false);
+}
+
+/* Records until something ends it; that something. why is filled when it is RECORDER_FAILED. */
+static enum recorder_end record_until_end(struct recorder *r, const struct options *o, int signals,
+					  bool status, char why[RECORDER_WHY_MAX])
+{
+	struct recorder_stats last = {0};
+	bool dump = false;
+	uint64_t end = o->duration_ns ? clock_mono_ns() + o->duration_ns : UINT64_MAX;
+
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		int slice = STATUS_MS, err;
+
+		if (now >= end)
+			return RECORDER_DONE;
+		if (end - now < (uint64_t)slice * NS_PER_MS)
+			slice = (int)((end - now + NS_PER_MS - 1) / NS_PER_MS);
+		err = recorder_run(r, slice, signals, why);
+		if (err < 0)
+			return RECORDER_FAILED;
+		if (err == 2)
+			return RECORDER_JVM_EXITED;
+		if (err == 1 && signal_read(signals, &dump))
+			return RECORDER_INTERRUPTED;
+		if (dump && o->recorder.flight.keep_ns && recorder_dump(r, "SIGUSR1", why))
+			return RECORDER_FAILED;
+		dump = false;
+		if (status)
+			print_status(r, &last);
+	}
+}
+
+/* The status that the command's end means for our own. */
+static int wait_status(pid_t child, bool *ret_killed)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return CMD_FAILED;
+	*ret_killed = WIFSIGNALED(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Waits until the command, or a child of it, is a JVM. 0: it ended before, or we were told to stop.
+ */
+static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
+{
+	struct pollfd fd = {.fd = signals, .events = POLLIN};
+	bool dump; /* there is nothing yet */
+	siginfo_t info;
+
+	for (;;) {
+		if (launch_find_jvm(child, ret) == 1)
+			return true;
+		memset(&info, 0, sizeof(info));
+		if (!waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid)
+			return false;
+		poll(&fd, 1, FIND_MS);
+		if (signal_read(signals, &dump)) {
+			kill(child, SIGTERM);
+			return false;
+		}
+	}
+}
+
+static void tell_begin(const struct options *o, const struct recorder *r)
+{
+	struct jvm_support support;
+	char missing[1024];
+
+	if (o->recorder.flight.keep_ns)
+		record_flight_intro(&o->recorder);
+	else
+		msg_info("recording %d to %s", o->recorder.pid,
+			 record_output_name(&o->recorder.log));
+	if (recorder_probes_missing(r, missing, sizeof(missing))[0])
+		msg_warning("this JVM lacks some probes, their events are missing: %s", missing);
+	if (recorder_hooks_unused(r))
+		msg_warning("this JVM is patched, but its stock probes are used: %s",
+			    recorder_hooks_unused(r));
+	recorder_support(r, &support);
+	for (int i = 0; i < JVM_LIMIT_COUNT; i++)
+		if (*support.text[i])
+			msg_warning("%s", support.text[i]);
+	if (recorder_monitor_missing(r))
+		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
+	if (recorder_flag_left(r))
+		msg_info(MONITOR_FLAG_LEFT);
+}
+
+static int record(struct options *o, int signals, bool own_child)
+{
+	bool status = !o->quiet && isatty(STDERR_FILENO);
+	struct flight_told told = {.quiet = o->quiet};
+	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
+	struct recorder_stats stats;
+	struct recorder *r;
+	enum recorder_end end;
+	int err;
+
+	name_log(o);
+	o->recorder.starting = own_child;
+	o->recorder.dumped = record_flight_told;
+	o->recorder.dumped_ctx = &told;
+	o->recorder.before_write = on_before_write;
+	err = rights_attach();
+	if (err)
+		return CMD_FAILED;
+	/* A command that was started is to be ended, too: it is when it is recorded. */
+	if (!own_child)
+		signals_deadly(true);
+	err = recorder_open(&o->recorder, &r, why);
+	if (err) {
+		msg_error("%s", why);
+		return CMD_FAILED;
+	}
+	err = rights_record(&o->recorder.log,
+			    o->recorder.log.max_bytes || o->recorder.flight.keep_ns,
+			    o->kill_foreign);
+	if (err) {
+		recorder_close(r, RECORDER_FAILED, NULL, close_why);
+		return CMD_FAILED;
+	}
+	if (!o->quiet)
+		tell_begin(o, r);
+	end = record_until_end(r, o, signals, status, why);
+	if (status)
+		fputs("\r\033[K", stderr);
+	if (end == RECORDER_INTERRUPTED && own_child)
+		kill(o->recorder.pid, SIGTERM);
+	err = recorder_close(r, end, &stats, close_why);
+	if (end == RECORDER_FAILED)
+		msg_error("%s: %s", record_output_name(&o->recorder.log), why);
+	else if (err)
+		msg_error("%s: %s", record_output_name(&o->recorder.log), close_why);
+	if (!o->quiet)
+		print_summary(o, &stats);
+	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
+		msg_info("the JVM has ended meanwhile%s%s%s", why[0] ? " (" : "", why,
+			 why[0] ? ")" : "");
+	return err || told.failed || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
+}
+
+static int record_command(struct options *o, int signals)
+{
+	bool killed = false;
+	struct launch_user *user = NULL;
+	int err, status = CMD_FAILED, command_status;
+	pid_t child;
+
+	if (o->user && launch_user_find(o->user, &user)) {
+		msg_error("there is no user '%s'", o->user);
+		return CMD_FAILED;
+	}
+	o->kill_foreign = user && launch_user_id(user) != getuid();
+	err = launch_start(o->command, user, &child);
+	free(user);
+	if (err) {
+		msg_error("%s cannot be started%s%s: %s", o->command[0], o->user ? " as " : "",
+			  o->user ? o->user : "", strerror(-err));
+		return err == -ENOENT ? 127 : 126;
+	}
+	if (wait_for_jvm(child, signals, &o->recorder.pid))
+		status = record(o, signals, true);
+	else
+		msg_error("%s has ended without starting a JVM: nothing was recorded",
+			  o->command[0]);
+	command_status = wait_status(child, &killed);
+	return command_status ? command_status : status;
+}
+
+/* The JVM that -p names. */
+static int find_jvm(struct options *o)
+{
+	char why[JVM_FIND_WHY_MAX];
+
+	if (o->recorder.pid || !jvm_find(o->jvm, &o->recorder.pid, why))
+		return 0;
+	msg_error("%s", why);
+	return -ESRCH;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
+					 .window_ns = NS_PER_S,
+					 .off_cpu_ns = NS_PER_MS,
+					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
+	int signals, status;
+
+	argv[0] = "spoor record";
+	argp_err_exit_status = CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
+		return CMD_FAILED;
+	/* First, while this process is small. Without it there are no monitor events, and why. */
+	if (!o.recorder.no_write)
+		flag_guard_start(&o.recorder.guard);
+	signals = signals_open();
+	if (signals < 0) {
+		msg_error("signalfd: %s", strerror(errno));
+		flag_guard_free(o.recorder.guard);
+		return CMD_FAILED;
+	}
+	o.recorder.command = record_command_json(&o.recorder, argc - 1, argv + 1);
+	if (o.command)
+		status = record_command(&o, signals);
+	else
+		status = find_jvm(&o) ? CMD_FAILED : record(&o, signals, false);
+	flag_guard_free(o.recorder.guard);
+	json_decref(o.recorder.command);
+	close(signals);
+	return status;
+}

@@ -1,0 +1,56 @@
+#include "cmd/record/record_memory.h"
+
+#include "base/msg.h"
+#include "base/units.h"
+#include "record/decode/memory.h"
+
+#define BUFFER_DEFAULT (16ull << 20)
+
+enum { OPT_MAX_MEMORY = 1300 };
+
+static const struct argp_option options[] = {
+	{"max-memory", OPT_MAX_MEMORY, "SIZE", 0,
+	 "memory that the recorder may take, e.g. 512M (default: 256M, and what --flight-recorder "
+	 "keeps); what it then cannot remember it forgets, counts, and says",
+	 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct recorder_options *o = state->input;
+
+	if (key != OPT_MAX_MEMORY)
+		return ARGP_ERR_UNKNOWN;
+	if (size_parse(arg, &o->max_memory) || !o->max_memory)
+		argp_error(state, "'%s' is not a size such as 512M", arg);
+	return 0;
+}
+
+const struct argp record_memory_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+void record_memory_check(struct recorder_options *o, struct argp_state *state)
+{
+	uint64_t other = o->flight.keep_ns ? o->log.max_bytes : 0;
+	char text[UNITS_TEXT_MAX];
+
+	if (o->buffer_bytes > BUFFER_DEFAULT)
+		other += o->buffer_bytes - BUFFER_DEFAULT;
+	o->max_memory_other = other;
+	if (!o->max_memory)
+		o->max_memory = MEMORY_DEFAULT + other;
+	if (o->max_memory < MEMORY_LEAST + other)
+		argp_error(state, "--max-memory is too small: with %s it is %s or more",
+			   o->flight.keep_ns ? "what --flight-recorder keeps" : "this --buffer",
+			   size_format(MEMORY_LEAST + other, text));
+}
+
+void record_memory_summary(const struct recorder_options *o, const struct recorder_stats *s)
+{
+	char max[UNITS_TEXT_MAX];
+
+	if (s->given_up)
+		msg_warning("--max-memory (%s) was reached: %llu locks, names or call chains were "
+			    "forgotten, or had no number of their own; the report says which",
+			    size_format(o->max_memory, max), (unsigned long long)s->given_up);
+}

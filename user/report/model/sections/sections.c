@@ -1,0 +1,83 @@
+#include "report/model/sections/sections.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/registry/analysis.h"
+#include "report/model/label.h"
+
+int section_open(const struct report_input *in, struct section_input *ret)
+{
+	struct section_input s = {.in = in,
+				  .analysis = in->log->analysis,
+				  .names = analysis_names(in->log->analysis),
+				  .stacks = analysis_stacks(in->log->analysis)};
+
+	s.labels = labels_new(s.names);
+	if (!s.labels)
+		return -ENOMEM;
+	*ret = s;
+	return 0;
+}
+
+void section_close(struct section_input *s)
+{
+	labels_free(s->labels);
+}
+
+/* As JSON names them. Contention is of a size that no single table is made of it. */
+static const struct {
+	const char *name;
+	section_make *make;
+} sections[] = {
+	{SECTION_CONTENTION, NULL},
+	{"gc", section_gc},
+	{"safepoints", section_safepoints},
+	{"vm_operations", section_vm_operations},
+	{"collections", section_collections},
+	{"phases", section_phases},
+	{"safepoint_times", section_safepoint_times},
+	{"parking", section_parking},
+	{"waiting", section_waiting},
+	{"threads", section_threads},
+	{"cpus", section_cpus},
+};
+
+#define SECTION_COUNT (sizeof(sections) / sizeof(*sections))
+
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < SECTION_COUNT && strcmp(sections[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+section_make *section_by_name(const char *name)
+{
+	size_t i = find(name);
+
+	return i < SECTION_COUNT ? sections[i].make : NULL;
+}
+
+char *report_sections(char *buf)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < SECTION_COUNT; i++)
+		length += (size_t)snprintf(buf + length, REPORT_SECTIONS_MAX - length, "%s%s",
+					   i ? ", " : "", sections[i].name);
+	return buf;
+}
+
+bool report_has_section(const char *name)
+{
+	return find(name) < SECTION_COUNT;
+}
+
+bool report_section_takes_by(const char *name)
+{
+	return !strcmp(name, SECTION_CONTENTION);
+}

@@ -1,0 +1,51 @@
+/* report/model/sections/sections.h: the sections of the report, as tables. */
+#pragma once
+
+#include "report/model/findings.h"
+#include "report/model/report.h"
+
+struct labels;
+struct log_names;
+struct stacks;
+
+struct section_input {
+	const struct report_input *in;
+	const struct analysis *analysis;
+	const struct log_names *names;
+	const struct stacks *stacks;
+	struct labels *labels;
+};
+
+/* 0: *ret is to be closed; -ENOMEM. */
+int section_open(const struct report_input *in, struct section_input *ret);
+void section_close(struct section_input *s);
+
+/* Of by_section.h. */
+#define SECTION_CONTENTION "contention"
+/* The maker of a section by its name; NULL: there is none, or it is SECTION_CONTENTION. */
+typedef struct findings *section_make(const struct section_input *in);
+section_make *section_by_name(const char *name);
+
+/* All are to be freed with findings_free(); NULL, or an err in them: no memory. */
+struct findings *section_gc(const struct section_input *in);
+struct findings *section_safepoints(const struct section_input *in);
+struct findings *section_vm_operations(const struct section_input *in);
+/* Of a patched JVM. */
+struct findings *section_collections(const struct section_input *in);
+struct findings *section_phases(const struct section_input *in);
+struct findings *section_safepoint_times(const struct section_input *in);
+/* By the class of what threads parked, or waited, on. */
+struct findings *section_parking(const struct section_input *in);
+struct findings *section_waiting(const struct section_input *in);
+struct findings *section_cpus(const struct section_input *in);
+/* For people: pools and kinds of threads, as many as in says; thread by thread. */
+struct findings *section_wall(const struct section_input *in);
+struct findings *section_threads(const struct section_input *in);
+/* Of one lock, by waiter_thread and by owner_thread; exact: numbered events tell who held it. */
+struct findings *section_lock_waiters(const struct section_input *in, const struct group *lock);
+struct findings *section_lock_holders(const struct section_input *in, const struct group *lock,
+				      bool exact);
+/* What its holders did; lock is by behind. */
+struct findings *section_holding(const struct section_input *in, const struct group *lock);
+/* At the end, on whatever lock; chains: the log has call chains. */
+struct findings *section_still_blocked(const struct section_input *in, bool chains);
