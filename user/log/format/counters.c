@@ -32,7 +32,7 @@ void counters_reset(struct delta_table *c)
 static struct counters_slot *find(const struct delta_table *c, uint64_t thread)
 {
 	size_t mask = ((size_t)1 << c->bits) - 1;
-	size_t i = (size_t)hash_number(thread) & mask;
+	size_t i = hash_number(thread) & mask;
 
 	while (c->slots[i].generation == c->generation && c->slots[i].thread != thread)
 		i = (i + 1) & mask;
