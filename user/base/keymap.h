@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/segments.h"
 #include "base/slots.h"
 
 /* Tables that need less leave the last ones zero. */
@@ -93,5 +94,20 @@ static inline int places_add_row(struct places *p, struct place_key key, void *r
 		return 0;
 	}
 	err = array_grow(rows, capacity, p->count, size);
+	return err ? err : places_add(p, key, ret);
+}
+
+/* As places_add_row, with rows that never move. */
+static inline int places_add_segment_row(struct places *p, struct place_key key,
+					 struct segments *rows, size_t size, uint32_t *ret)
+{
+	uint32_t place = places_find(p, key);
+	int err;
+
+	if (place != PLACE_NONE) {
+		*ret = place;
+		return 0;
+	}
+	err = segments_reserve(rows, p->count, size);
 	return err ? err : places_add(p, key, ret);
 }
