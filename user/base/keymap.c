@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define FIRST_CAPACITY 16
 /* Up to so many keys are compared one by one: that is faster than to hash, and many tables, as of
  * the holds while one thread is blocked, are that small and soon cleared. */
 #define FEW 8
@@ -58,20 +56,9 @@ static bool is_direct(const struct place_key *key)
 /* Room for the key, if it is a small number. */
 static int direct_grow(struct places *p, const struct place_key *key)
 {
-	uint32_t wanted = p->direct_capacity ? p->direct_capacity : FIRST_CAPACITY;
-	uint32_t *direct;
-
 	if (!is_direct(key) || key->a < p->direct_capacity)
 		return 0;
-	while (wanted <= key->a)
-		wanted *= 2;
-	direct = realloc(p->direct, wanted * sizeof(*direct));
-	if (!direct)
-		return -ENOMEM;
-	memset(direct + p->direct_capacity, 0, (wanted - p->direct_capacity) * sizeof(*direct));
-	p->direct = direct;
-	p->direct_capacity = wanted;
-	return 0;
+	return array_grow(&p->direct, &p->direct_capacity, (uint32_t)key->a, sizeof(*p->direct));
 }
 
 static int add(struct places *p, const struct place_key *key, uint32_t hash, uint32_t *ret)
