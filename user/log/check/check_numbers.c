@@ -69,7 +69,7 @@ static int add_counter(struct check_seen *s, const struct event *e, uint64_t thr
 {
 	uint64_t *last, *time;
 
-	if (!thread || !value || s->values.used >= CHECK_THREADS_MAX)
+	if (!thread || !value || s->values.threads.count >= CHECK_THREADS_MAX)
 		return 0;
 	last = counters_of(&s->values, thread);
 	time = last ? counters_of(&s->times, thread) : NULL;
@@ -92,10 +92,6 @@ int check_seen_add(struct check_seen *s, const struct event *e, uint64_t *ret_ba
 	int err = bit_set_add(&set[CHECK_THREAD], e->thread);
 
 	*ret_back = 0;
-	if (!s->values.generation) {
-		counters_reset(&s->values);
-		counters_reset(&s->times);
-	}
 	for (unsigned i = 0; i < e->field_count && !err; i++) {
 		const struct field_desc *field = &desc->fields[i];
 		enum check_number kind = number_of(field->type);

@@ -262,7 +262,7 @@ static inline int counts(struct decoder *d, const struct event_plan *plan, struc
 
 		if (!thread)
 			continue;
-		sum = counters_again(&d->counters, thread);
+		sum = counters_of(&d->counters, thread);
 		if (!sum)
 			return -ENOMEM;
 		sum += run->counter;
