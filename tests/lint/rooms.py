@@ -16,7 +16,7 @@ ROOMS = {
     "jvm-hooks": ("the probes of the patched JVM, its patches, its build; agents that run inside a JVM", "", "probes"),
     "user/base": ("messages, units, printing, files, privileges, hash tables: no word of the domain", "",
                   "array budget create format gz hash hash_table io json_put keymap msg print privilege sandbox saturate "
-                  "siphash store strbuf units version"),
+                  "segments siphash slots store strbuf units version"),
     "steal": ("sources of stolen time, its attribution, its audit: a library of its own", "user/base",
               "compare hypervisor procstat recording source worst"),
     "user/jvm/target": ("a process and its files, seen from outside; the parser process", "user/base",

@@ -15,6 +15,7 @@ from packed_log import PACKED, Log, body, packed  # noqa: E402
 
 DEADLINE_S = 60
 STRING, PARK_BEGIN, END = 4, 10, 9
+CONTENDED_ENTER, CONTENDED_ENTERED = 10, 11
 GC_BEGIN, GC_END, GC_POOL = 30, 31, 32
 COLLECTION_BEGIN, PHASE_BEGIN, PHASE_END, SAFEPOINT = 45, 47, 48, 49
 
@@ -77,6 +78,20 @@ class HostileLogs(unittest.TestCase):
         after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         # As structures these are 2.4 million events of 168 bytes.
         self.assertLess(max(before, after), 300 * 1024, "KiB")
+
+    def test_numbers_that_differ_in_their_upper_bits_only_share_no_slot(self):
+        """Whatever they are multiplied with: a hash must not lose these bits."""
+        n = 1 << 18
+        begins = [(COLLECTION_BEGIN, 1000 + i, 0, (i + 1) << 46, 1, 1) for i in range(n - 1)]
+        done = self.run_spoor("report", "--from", "1", self.log("open.spoor", begins, 4))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        cells = []
+        for i in range(1 << 17):
+            lock, stack, holder_stack = ((i >> by & 63) << 58 | 1 for by in (12, 6, 0))
+            cells.append((CONTENDED_ENTER, 1000 + 2 * i, 5, lock, 6, 1, 0, 0, 0, 0, 0, 0, stack, holder_stack))
+            cells.append((CONTENDED_ENTERED, 1001 + 2 * i, 5, lock, 6, 1, 0, 0, 0, 0, 0, 0))
+        done = self.run_spoor("report", self.log("cells.spoor", cells))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_rows_within_rows_are_not_looked_for_one_by_one(self):
         """Each of these has as many rows as events, and rows that belong to rows."""

@@ -9,15 +9,19 @@
 
 int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
-	uint32_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
+	uint32_t wanted = *capacity;
 	char *first;
 
-	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
-	 * as its pages are moved. */
-	if (*capacity * size >= LARGE_BYTES)
-		wanted = *capacity + *capacity / 4;
 	if (count >= UINT32_MAX / 4)
 		return -ENOMEM;
+	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
+	 * as its pages are moved. */
+	do {
+		if (wanted * size >= LARGE_BYTES)
+			wanted += wanted / 4;
+		else
+			wanted = wanted ? wanted * 2 : FIRST_CAPACITY;
+	} while (wanted <= count);
 	/* Copied, not cast: the caller's pointer is to some other type. */
 	memcpy(&first, array, sizeof(first));
 	first = realloc(first, wanted * size);
@@ -25,6 +29,21 @@ int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
 		return -ENOMEM;
 	memset(first + *capacity * size, 0, (wanted - *capacity) * size);
 	memcpy(array, &first, sizeof(first));
+	*capacity = wanted;
+	return 0;
+}
+
+int bytes_reserve(void *bytes, size_t *capacity, size_t wanted)
+{
+	void *first;
+
+	if (wanted <= *capacity)
+		return 0;
+	memcpy(&first, bytes, sizeof(first));
+	first = realloc(first, wanted);
+	if (!first)
+		return -ENOMEM;
+	memcpy(bytes, &first, sizeof(first));
 	*capacity = wanted;
 	return 0;
 }

@@ -20,9 +20,9 @@
 void array_move(void *array, uint32_t capacity, size_t size);
 
 /*
- * Makes room for one more element of size bytes behind the first count; what is new is zero. array
- * is the address of the pointer to the first. 0 or -ENOMEM, and then nothing has changed. Pointers
- * into the array are void.
+ * Makes room for the element with the index count, of size bytes, and for all before it; what is
+ * new is zero. array is the address of the pointer to the first. 0 or -ENOMEM, and then nothing has
+ * changed. Pointers into the array are void.
  */
 int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size);
 
@@ -34,3 +34,7 @@ static inline int array_grow(void *array, uint32_t *capacity, uint32_t count, si
 		array_move(array, *capacity, size);
 	return 0;
 }
+
+/* Room for so many bytes in all; what was there stays, what is new is not set. bytes is the address
+ * of the pointer to the first. 0 or -ENOMEM, and then nothing has changed. */
+int bytes_reserve(void *bytes, size_t *capacity, size_t wanted);

@@ -31,6 +31,4 @@ static void __attribute__((constructor)) key_make(void)
 		key.text[0] = hash_bytes("0", 1);
 		key.text[1] = hash_bytes("1", 1);
 	}
-	for (int i = 0; i < HASH_WORDS; i++)
-		key.odd[i] |= 1;
 }

@@ -13,35 +13,45 @@
 
 struct hash_secret {
 	uint64_t offset;
-	uint64_t odd[HASH_WORDS]; /* odd numbers */
+	uint64_t low[HASH_WORDS], high[HASH_WORDS];
 	uint64_t text[2];
 };
 extern const struct hash_secret *const hash_secret;
 
 /*
- * Of a sum of products with random odd factors (Dietzfelbinger 1996: two sums share their upper
- * half by chance only). The lower bits of a product depend on the lower bits of its factors alone:
- * so the sum is mixed, by a round of splitmix64's finalizer; both halves are good then.
+ * MULTILINEAR-HM of the words' halves (Lemire, Kaser: Strongly universal string hashing is fast,
+ * 2014): whatever two keys somebody has chosen, the upper halves of their sums are any two numbers
+ * with equal chance. Products of whole words are not enough, whatever the factors: where words
+ * differ in their upper four bits only, all sums do, too, and there are 16 of them.
  */
-static inline uint64_t hash_mix(uint64_t sum)
+static inline uint64_t hash_word(uint64_t word, unsigned i)
 {
-	sum = (sum ^ sum >> 32) * 0xbf58476d1ce4e5b9ull;
-	return sum ^ sum >> 29;
+	return (hash_secret->low[i] + (uint32_t)word) * (hash_secret->high[i] + (word >> 32));
 }
 
-static inline uint64_t hash_number(uint64_t a)
+/* Numbers in order have sums in steps; mixed, they lie anywhere (as in MurmurHash3's end). Each
+ * step can be undone, so what holds for two sums still does. */
+static inline uint32_t hash_end(uint64_t sum)
 {
-	return hash_mix(hash_secret->offset + a * hash_secret->odd[0]);
+	uint32_t upper = (uint32_t)(sum >> 32);
+
+	upper = (upper ^ upper >> 16) * 0x85ebca6bu;
+	return upper ^ upper >> 13;
 }
 
-/* Up to HASH_WORDS words. */
-static inline uint64_t hash_words(const uint64_t *words, unsigned count)
+static inline uint32_t hash_number(uint64_t a)
+{
+	return hash_end(hash_secret->offset + hash_word(a, 0));
+}
+
+/* Up to HASH_WORDS words; the keys of a table have the same count. */
+static inline uint32_t hash_words(const uint64_t *words, unsigned count)
 {
 	uint64_t sum = hash_secret->offset;
 
 	for (unsigned i = 0; i < count; i++)
-		sum += words[i] * hash_secret->odd[i];
-	return hash_mix(sum);
+		sum += hash_word(words[i], i);
+	return hash_end(sum);
 }
 
 /* SipHash-1-3 (Aumasson, Bernstein 2012). */

@@ -8,5 +8,8 @@
 #ifndef uthash_nonfatal_oom
 #define uthash_nonfatal_oom(added) ((void)(added))
 #endif
+/* A file whose keys are numbers defines another one before this line, of base/hash.h as well. */
+#ifndef HASH_FUNCTION
 #define HASH_FUNCTION(key, length, hash) ((hash) = (unsigned)hash_bytes(key, length))
+#endif
 #include <uthash.h>

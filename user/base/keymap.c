@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define FIRST_CAPACITY 16
 /* Up to so many keys are compared one by one: that is faster than to hash, and many tables, as of
  * the holds while one thread is blocked, are that small and soon cleared. */
 #define FEW 8
@@ -17,14 +15,12 @@ static bool keys_equal(const struct place_key *x, const struct place_key *y)
 }
 
 /* The key's slot, or the free one where it belongs. */
-static struct place_slot *slot_of(const struct places *p, const struct place_key *key,
-				  uint64_t hash)
+static struct slot *slot_of(const struct places *p, const struct place_key *key, uint32_t hash)
 {
-	uint32_t mask = p->slots_capacity - 1, tag = (uint32_t)(hash >> 32);
-	struct place_slot *slot = &p->slots[hash & mask];
+	struct slot *slot = slots_first(&p->slots, hash);
 
-	while (slot->place && (slot->tag != tag || !keys_equal(&p->keys[slot->place - 1], key)))
-		slot = slot == &p->slots[mask] ? p->slots : slot + 1;
+	while (slot->place && !keys_equal(&p->keys[slot->place - 1], key))
+		slot = slots_next(&p->slots, slot);
 	return slot;
 }
 
@@ -42,28 +38,14 @@ uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
 	return p->count > FEW ? slot_of(p, key, place_hash(key))->place - 1 : few_find(p, key);
 }
 
+/* There are no longer few keys. */
 static void slots_fill(struct places *p)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		uint64_t hash = place_hash(&p->keys[i]);
+		uint32_t hash = place_hash(&p->keys[i]);
 
-		*slot_of(p, &p->keys[i], hash) = (struct place_slot){(uint32_t)(hash >> 32), i + 1};
+		*slot_of(p, &p->keys[i], hash) = (struct slot){hash, i + 1};
 	}
-}
-
-static int slots_grow(struct places *p)
-{
-	uint32_t capacity = p->slots_capacity ? p->slots_capacity * 2 : FIRST_CAPACITY;
-	struct place_slot *slots = calloc(capacity, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(p->slots);
-	p->slots = slots;
-	p->slots_capacity = capacity;
-	if (p->count > FEW)
-		slots_fill(p);
-	return 0;
 }
 
 static bool is_direct(const struct place_key *key)
@@ -74,30 +56,14 @@ static bool is_direct(const struct place_key *key)
 /* Room for the key, if it is a small number. */
 static int direct_grow(struct places *p, const struct place_key *key)
 {
-	uint32_t wanted = p->direct_capacity ? p->direct_capacity : FIRST_CAPACITY;
-	uint32_t *direct;
-
 	if (!is_direct(key) || key->a < p->direct_capacity)
 		return 0;
-	while (wanted <= key->a)
-		wanted *= 2;
-	direct = realloc(p->direct, wanted * sizeof(*direct));
-	if (!direct)
-		return -ENOMEM;
-	memset(direct + p->direct_capacity, 0, (wanted - p->direct_capacity) * sizeof(*direct));
-	p->direct = direct;
-	p->direct_capacity = wanted;
-	return 0;
+	return array_grow(&p->direct, &p->direct_capacity, (uint32_t)key->a, sizeof(*p->direct));
 }
 
-/* A new key. slot: the free one where it belongs, as long as the slots do not grow; NULL: there are
- * few keys. */
-static int add(struct places *p, const struct place_key *key, uint64_t hash,
-	       struct place_slot *slot, uint32_t *ret)
+static int add(struct places *p, const struct place_key *key, uint32_t hash, uint32_t *ret)
 {
-	/* Half full at most: a search ends at the first slot or the next. */
-	bool grows = p->count >= FEW && p->count + 1 > p->slots_capacity / 2;
-	int err = grows ? slots_grow(p) : 0;
+	int err = p->count < FEW ? 0 : slots_reserve(&p->slots, p->count);
 
 	if (!err)
 		err = array_grow(&p->keys, &p->keys_capacity, p->count, sizeof(*p->keys));
@@ -109,30 +75,20 @@ static int add(struct places *p, const struct place_key *key, uint64_t hash,
 	if (is_direct(key))
 		p->direct[key->a] = p->count + 1;
 	*ret = p->count++;
-	if (p->count == FEW + 1) {
+	if (p->count == FEW + 1)
 		slots_fill(p);
-	} else if (p->count > FEW) {
-		slot = grows ? slot_of(p, key, hash) : slot;
-		*slot = (struct place_slot){(uint32_t)(hash >> 32), p->count};
-	}
+	else if (p->count > FEW)
+		*slot_of(p, key, hash) = (struct slot){hash, p->count};
 	return 0;
 }
 
 int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret)
 {
-	struct place_slot *slot = NULL;
-	uint64_t hash = 0;
-	uint32_t found;
+	uint32_t hash = p->count > FEW ? place_hash(key) : 0;
+	uint32_t found = p->count > FEW ? slot_of(p, key, hash)->place - 1 : few_find(p, key);
 
-	if (p->count < FEW) {
-		found = few_find(p, key);
-	} else {
-		hash = place_hash(key);
-		slot = p->count > FEW ? slot_of(p, key, hash) : NULL;
-		found = slot ? slot->place - 1 : few_find(p, key);
-	}
 	if (found == PLACE_NONE)
-		return add(p, key, hash, slot, ret);
+		return add(p, key, hash, ret);
 	*ret = found;
 	return 0;
 }
@@ -166,7 +122,7 @@ void places_clear(struct places *p)
 void places_free(struct places *p)
 {
 	free(p->keys);
-	free(p->slots);
+	slots_free(&p->slots);
 	free(p->direct);
 	*p = (struct places){0};
 }

@@ -7,34 +7,27 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/segments.h"
+#include "base/slots.h"
 
 /* Tables that need less leave the last ones zero. */
 struct place_key {
 	uint64_t a, b, c, d, e, f;
 };
 
-/* Of a table with open addressing. Two keys that share half of their hash are rare: a search seldom
- * looks at any key but the one that it is for. */
-struct place_slot {
-	uint32_t tag;   /* the upper half of the key's hash; the lower one tells where to begin */
-	uint32_t place; /* 1 + place, 0: free */
-};
-
-static inline uint64_t place_hash(const struct place_key *key)
+static inline uint32_t place_hash(const struct place_key *key)
 {
-	const uint64_t *odd = hash_secret->odd;
-
-	return hash_mix(hash_secret->offset + key->a * odd[0] + key->b * odd[1] + key->c * odd[2] +
-			key->d * odd[3] + key->e * odd[4] + key->f * odd[5]);
+	return hash_end(hash_secret->offset + hash_word(key->a, 0) + hash_word(key->b, 1) +
+			hash_word(key->c, 2) + hash_word(key->d, 3) + hash_word(key->e, 4) +
+			hash_word(key->f, 5));
 }
 
 struct places {
-	struct place_key *keys;   /* by place */
-	struct place_slot *slots; /* not used for a few keys */
-	uint32_t *direct;         /* by a, of keys that are small numbers: 1 + place, 0: none */
+	struct place_key *keys; /* by place */
+	struct slots slots;     /* not used for a few keys */
+	uint32_t *direct;       /* by a, of keys that are small numbers: 1 + place, 0: none */
 	uint32_t count;
 	uint32_t keys_capacity;
-	uint32_t slots_capacity; /* 0 or a power of two */
 	uint32_t direct_capacity;
 };
 
@@ -101,5 +94,20 @@ static inline int places_add_row(struct places *p, struct place_key key, void *r
 		return 0;
 	}
 	err = array_grow(rows, capacity, p->count, size);
+	return err ? err : places_add(p, key, ret);
+}
+
+/* As places_add_row, with rows that never move. */
+static inline int places_add_segment_row(struct places *p, struct place_key key,
+					 struct segments *rows, size_t size, uint32_t *ret)
+{
+	uint32_t place = places_find(p, key);
+	int err;
+
+	if (place != PLACE_NONE) {
+		*ret = place;
+		return 0;
+	}
+	err = segments_reserve(rows, p->count, size);
 	return err ? err : places_add(p, key, ret);
 }

@@ -21,6 +21,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/array.h"
+
 #define CHUNK_BITS 7 /* entries of a chunk */
 #define CHUNK (1u << CHUNK_BITS)
 #define PAGE_BITS 8 /* buckets of a page */
@@ -128,22 +130,6 @@ static uint32_t *bucket_at(const struct store *s, uint64_t h)
 	return &s->pages[bucket >> PAGE_BITS][bucket & (PAGE - 1)];
 }
 
-/* Makes room for one pointer more. */
-static bool directory_grow(void *directory, uint32_t count, uint32_t *room)
-{
-	uint32_t wanted = *room ? 2 * *room : 16;
-	void *grown;
-
-	if (count < *room)
-		return true;
-	grown = realloc(*(void **)directory, wanted * sizeof(void *));
-	if (!grown)
-		return false;
-	*(void **)directory = grown;
-	*room = wanted;
-	return true;
-}
-
 static int page_add(struct store *s)
 {
 	uint64_t bytes = PAGE * sizeof(**s->pages);
@@ -151,7 +137,9 @@ static int page_add(struct store *s)
 
 	if (!budget_take(s->o.budget, bytes))
 		return -ENOSPC;
-	page = directory_grow(&s->pages, s->page_count, &s->page_room) ? calloc(1, bytes) : NULL;
+	page = array_grow(&s->pages, &s->page_room, s->page_count, sizeof(*s->pages))
+		       ? NULL
+		       : calloc(1, bytes);
 	if (!page) {
 		budget_give(s->o.budget, bytes);
 		return -ENOMEM;
@@ -250,8 +238,9 @@ static int chunk_add(struct store *s)
 
 	if (!budget_take(s->o.budget, bytes))
 		return -ENOSPC;
-	chunk = directory_grow(&s->chunks, s->chunk_count, &s->chunk_room) ? calloc(1, bytes)
-									   : NULL;
+	chunk = array_grow(&s->chunks, &s->chunk_room, s->chunk_count, sizeof(*s->chunks))
+			? NULL
+			: calloc(1, bytes);
 	if (!chunk) {
 		budget_give(s->o.budget, bytes);
 		return -ENOMEM;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define FIRST_ROOM 128
 
 static const char cut_mark[] = "...";
@@ -13,18 +15,10 @@ static const char cut_mark[] = "...";
 static int grow(struct strbuf *b, size_t needed)
 {
 	size_t room = b->room ? b->room : FIRST_ROOM;
-	char *grown;
 
-	if (needed <= b->room)
-		return 0;
 	while (room < needed)
 		room *= 2;
-	grown = realloc(b->text, room);
-	if (!grown)
-		return -ENOMEM;
-	b->text = grown;
-	b->room = room;
-	return 0;
+	return bytes_reserve(&b->text, &b->room, room);
 }
 
 /* Takes back what is too long, up to the beginning of a character. */
@@ -59,6 +53,30 @@ void strbuf_add(struct strbuf *b, const char *format, ...)
 	b->used += (size_t)n;
 	if (b->most && b->used > b->most)
 		cut(b);
+}
+
+void strbuf_put(struct strbuf *b, const char *bytes, size_t count)
+{
+	if (b->err || b->is_cut)
+		return;
+	b->err = grow(b, b->used + count + 1);
+	if (b->err)
+		return;
+	if (count)
+		memcpy(b->text + b->used, bytes, count);
+	b->used += count;
+	b->text[b->used] = '\0';
+	if (b->most && b->used > b->most)
+		cut(b);
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+	b->used = 0;
+	b->err = 0;
+	b->is_cut = false;
+	if (b->text)
+		b->text[0] = '\0';
 }
 
 const char *strbuf_text(const struct strbuf *b)

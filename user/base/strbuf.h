@@ -16,6 +16,10 @@ struct strbuf {
 /* What a %s stands for goes in as it is: see base/print.h for the way out. Nothing is added any
  * more where a piece is missing. */
 void strbuf_add(struct strbuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As they are; bytes may be NULL if there are none. */
+void strbuf_put(struct strbuf *b, const char *bytes, size_t count);
 /* "" of an empty one. Lent until the next call. */
 const char *strbuf_text(const struct strbuf *b);
+/* An empty one again, without errors; the memory stays. */
+void strbuf_clear(struct strbuf *b);
 void strbuf_free(struct strbuf *b);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analyze/threads/pool.h"
+#include "base/array.h"
+#include "base/strbuf.h"
 #include "log/format/event.h"
 #include "log/format/schema.h"
 
@@ -14,15 +16,14 @@
 
 struct numbers {
 	uint64_t *all; /* sorted, each once, up to sorted */
-	size_t count, sorted, capacity;
+	uint32_t count, sorted, capacity;
 };
 
 struct anonymize {
 	uint8_t key[SIPHASH_KEY_BYTES];
 	struct numbers strings; /* that the JVM's events name */
 	struct numbers threads; /* that are Java threads */
-	char *text;
-	size_t used, room;
+	struct strbuf text;     /* what takes the place of a text */
 	struct log_rewrite rewrite;
 };
 
@@ -37,7 +38,7 @@ static int compare(const void *a, const void *b)
 
 static void sort(struct numbers *n)
 {
-	size_t kept = 0;
+	uint32_t kept = 0;
 
 	if (n->sorted == n->count)
 		return;
@@ -56,19 +57,13 @@ static bool has(const struct numbers *n, uint64_t number)
 
 static int add(struct numbers *n, uint64_t number)
 {
-	uint64_t *grown;
-
 	if (!number || has(n, number))
 		return 0;
 	if (n->count == n->capacity) {
 		sort(n);
-		if (2 * n->count >= n->capacity) {
-			grown = realloc(n->all, (2 * n->capacity + 64) * sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			n->all = grown;
-			n->capacity = 2 * n->capacity + 64;
-		}
+		if (2 * n->count >= n->capacity &&
+		    array_extend(&n->all, &n->capacity, n->capacity, sizeof(*n->all)))
+			return -ENOMEM;
 	}
 	n->all[n->count++] = number;
 	return 0;
@@ -78,20 +73,8 @@ static int add(struct numbers *n, uint64_t number)
 
 static int put(struct anonymize *a, const char *text, size_t length)
 {
-	size_t room = 2 * (a->used + length) + 256;
-	char *grown;
-
-	if (a->used + length + 1 > a->room) {
-		grown = realloc(a->text, room);
-		if (!grown)
-			return -ENOMEM;
-		a->text = grown;
-		a->room = room;
-	}
-	memcpy(a->text + a->used, text, length);
-	a->used += length;
-	a->text[a->used] = '\0';
-	return 0;
+	strbuf_put(&a->text, text, length);
+	return a->text.err;
 }
 
 static int put_word(struct anonymize *a, const char *word, size_t length)
@@ -282,7 +265,7 @@ static int text(void *ctx, const struct rewrite_text *t, const char **ret, size_
 
 	sort(&a->strings);
 	sort(&a->threads);
-	a->used = 0;
+	strbuf_clear(&a->text);
 	if (t->event == EVENT_THREAD)
 		err = put_thread(a, t);
 	else if (t->event == EVENT_CLASS)
@@ -295,8 +278,8 @@ static int text(void *ctx, const struct rewrite_text *t, const char **ret, size_
 		err = put_words(a, t->text, t->length);
 	if (err)
 		return -ENOMEM;
-	*ret = a->used ? a->text : "";
-	*ret_length = a->used;
+	*ret = strbuf_text(&a->text);
+	*ret_length = a->text.used;
 	return 0;
 }
 
@@ -324,10 +307,10 @@ static int header_value(struct anonymize *a, const char *key, json_t *in, json_t
 
 	if (!json_is_string(value))
 		return json_is_array(value) ? json_object_set_new(in, key, json_null()) : 0;
-	a->used = 0;
+	strbuf_clear(&a->text);
 	if (put_words(a, json_string_value(value), json_string_length(value)))
 		return -ENOMEM;
-	new = json_stringn(a->used ? a->text : "", a->used);
+	new = json_stringn(strbuf_text(&a->text), a->text.used);
 	return json_object_set_new(in, key, new);
 }
 
@@ -375,7 +358,7 @@ void anonymize_free(struct anonymize *a)
 		return;
 	free(a->strings.all);
 	free(a->threads.all);
-	free(a->text);
+	strbuf_free(&a->text);
 	free(a);
 }
 

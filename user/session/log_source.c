@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/msg.h"
 #include "base/version.h"
 #include "log/read/reader.h"
@@ -34,11 +35,10 @@ void log_tell_open(const char *path, int err)
 
 int log_source_add(struct log_source *s, const char *arg)
 {
-	const char **args = realloc(s->args, (s->count + 1) * sizeof(*args));
+	int err = array_grow(&s->args, &s->capacity, s->count, sizeof(*s->args));
 
-	if (!args)
-		return -ENOMEM;
-	s->args = args;
+	if (err)
+		return err;
 	s->args[s->count++] = arg;
 	snprintf(s->name, sizeof(s->name), "%.200s%s", s->args[0],
 		 s->count > 1 ? " and others" : "");

@@ -11,7 +11,7 @@ struct log_reader;
 /* All zero at first. */
 struct log_source {
 	const char **args; /* each lent */
-	unsigned count;
+	unsigned count, capacity;
 	char name[256]; /* for messages: "a.spoor", or "a.spoor and others" */
 	struct log_set *set;
 	struct range range; /* of the time: only blocks that are needed for it are read */

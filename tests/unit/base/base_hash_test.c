@@ -63,6 +63,30 @@ static void numbers_are_spread(void **state)
 	assert_in_range(worst(made_to_collide), 1, 16);
 }
 
+/* Words that differ in their upper bits only: sums of their products with anything are few. */
+static void words_are_spread(void **state)
+{
+	unsigned *counts = calloc(65536, sizeof(*counts)), most = 0;
+
+	(void)state;
+	for (unsigned bits = 1; bits <= 4; bits++) {
+		memset(counts, 0, 65536 * sizeof(*counts));
+		most = 0;
+		for (uint64_t i = 0; i < COUNT; i++) {
+			uint64_t words[HASH_WORDS] = {0};
+			unsigned *c;
+
+			for (unsigned k = 0; k < HASH_WORDS; k++)
+				words[k] = (i >> k * bits) << (64 - bits);
+			words[HASH_WORDS - 1] = i >> (HASH_WORDS - 1) * bits << 48;
+			c = &counts[hash_words(words, HASH_WORDS) & 65535];
+			most = ++*c > most ? *c : most;
+		}
+		assert_in_range(most, 1, 16);
+	}
+	free(counts);
+}
+
 static void words_and_bytes(void **state)
 {
 	const uint64_t a[HASH_WORDS] = {1, 2, 3, 4, 5, 6}, b[HASH_WORDS] = {1, 2, 3, 4, 6, 5};
@@ -80,6 +104,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_spread),
+		cmocka_unit_test(words_are_spread),
 		cmocka_unit_test(words_and_bytes),
 	};
 

@@ -203,7 +203,7 @@ static void test_bounds(void **state)
 		assert_int_equal(places_add_number(&p, 1ull << n, &place), 0);
 	assert_int_equal(p.count, 64);
 	assert_true(p.direct_capacity <= PLACES_DIRECT_MAX);
-	assert_true(p.keys_capacity <= 128 && p.slots_capacity <= 256);
+	assert_true(p.keys_capacity <= 128 && p.slots.capacity <= 256);
 	places_free(&p);
 }
 

@@ -66,10 +66,42 @@ static void test_nothing_follows_what_is_missing(void **state)
 	strbuf_free(&b);
 }
 
+/* Bytes go in as they are, a NUL, too. */
+static void test_bytes(void **state)
+{
+	struct strbuf b = {.most = 0}, most = {.most = 4};
+
+	(void)state;
+	strbuf_put(&b, NULL, 0);
+	assert_string_equal(strbuf_text(&b), "");
+	strbuf_put(&b, "a\0b%s", 5);
+	strbuf_add(&b, "%d", 1);
+	assert_int_equal(b.used, 6);
+	assert_memory_equal(strbuf_text(&b), "a\0b%s1", 7);
+	strbuf_clear(&b);
+	assert_string_equal(strbuf_text(&b), "");
+	strbuf_put(&b, "again", 5);
+	assert_string_equal(strbuf_text(&b), "again");
+	strbuf_free(&b);
+	strbuf_clear(&b);
+	assert_string_equal(strbuf_text(&b), "");
+	strbuf_put(&most, "12345", 5);
+	assert_true(most.is_cut);
+	strbuf_put(&most, "6", 1);
+	assert_string_equal(strbuf_text(&most), "1...");
+	strbuf_clear(&most);
+	strbuf_put(&most, "1234", 4);
+	assert_string_equal(strbuf_text(&most), "1234");
+	assert_false(most.is_cut);
+	strbuf_free(&most);
+}
+
 static void make(struct strbuf *b)
 {
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 100; i++) {
 		strbuf_add(b, "%d, some words that make it grow, ", i);
+		strbuf_put(b, "and more, ", 10);
+	}
 }
 
 static void test_each_allocation_fails_once(void **state)
@@ -97,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_nothing_follows_what_is_missing),
 		cmocka_unit_test(test_each_allocation_fails_once),

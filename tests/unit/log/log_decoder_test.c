@@ -74,7 +74,7 @@ static const struct form forms[] = {
 	FORM("\x90"),
 	FORM("\x91\x01"),
 	FORM("\xd9\x01x"),
-	FORM("\xcd\x10\x00"), /* a thread whose number is not small any more */
+	FORM("\xce\x00\x04\x00\x00"), /* a thread whose number is not small any more */
 };
 
 static void put_element(struct bytes *b, const struct event_desc *desc, unsigned place)
@@ -213,7 +213,7 @@ static void test_values(void **state)
 
 static void test_nth_allocation_fails(void **state)
 {
-	static const struct form large = FORM("\xcd\x10\x00");
+	static const struct form large = FORM("\xce\x00\x04\x00\x00");
 	const struct event_desc *desc = schema_event(EVENT_UNPARK);
 	struct bytes b = {.count = 0};
 	struct block block = {.events = 2 + FILLERS, .kind = BLOCK_KIND_EVENTS, .payload = b.at};
@@ -241,7 +241,8 @@ static void test_nth_allocation_fails(void **state)
 		decoder_free(&d);
 		free(batch.bytes);
 	}
-	assert_int_equal(n, 5); /* plans, batch, both kinds of counters, and none that fails */
+	/* Plans, batch, counters, keys of threads, places of small ones, and none that fails. */
+	assert_int_equal(n, 6);
 }
 
 int main(void)

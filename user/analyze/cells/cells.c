@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FIRST_SLOTS 64
-
 /* Threads have 32 bits: there is room for the flag. */
-static uint64_t hash_of(const struct cell_key *key)
+static uint32_t hash_of(const struct cell_key *key)
 {
 	const struct place_key place = {
 		key->lock,         key->waiter ^ (uint64_t)key->after_wait << 32,
@@ -14,17 +12,6 @@ static uint64_t hash_of(const struct cell_key *key)
 		key->holder_stack, key->behind};
 
 	return place_hash(&place);
-}
-
-static struct cell_key key_of(const struct cell *cell)
-{
-	return (struct cell_key){.lock = cell->lock,
-				 .waiter = cell->waiter,
-				 .holder = cell->holder,
-				 .waiter_stack = cell->waiter_stack,
-				 .holder_stack = cell->holder_stack,
-				 .behind = cell->behind,
-				 .after_wait = cell->after_wait};
 }
 
 static bool has_key(const struct cell *cell, const struct cell_key *key)
@@ -36,39 +23,18 @@ static bool has_key(const struct cell *cell, const struct cell_key *key)
 }
 
 /* The cell's slot, or the free one where it belongs. */
-static struct place_slot *slot_of(const struct cells *c, const struct cell_key *key, uint64_t hash)
+static struct slot *slot_of(const struct cells *c, const struct cell_key *key, uint32_t hash)
 {
-	uint32_t mask = c->slots_capacity - 1, tag = (uint32_t)(hash >> 32);
-	struct place_slot *slot = &c->slots[hash & mask];
+	struct slot *slot = slots_first(&c->slots, hash);
 
-	while (slot->place && (slot->tag != tag || !has_key(&c->rows[slot->place - 1], key)))
-		slot = slot == &c->slots[mask] ? c->slots : slot + 1;
+	while (slot->place && !has_key(&c->rows[slot->place - 1], key))
+		slot = slots_next(&c->slots, slot);
 	return slot;
 }
 
-/* Half full at most. */
-static int slots_grow(struct cells *c)
+static int add(struct cells *c, const struct cell_key *key, uint32_t hash, uint32_t *ret)
 {
-	uint32_t capacity = c->slots_capacity ? c->slots_capacity * 2 : FIRST_SLOTS;
-	struct place_slot *slots = calloc(capacity, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(c->slots);
-	c->slots = slots;
-	c->slots_capacity = capacity;
-	for (uint32_t i = 0; i < c->count; i++) {
-		struct cell_key key = key_of(&c->rows[i]);
-		uint64_t hash = hash_of(&key);
-
-		*slot_of(c, &key, hash) = (struct place_slot){(uint32_t)(hash >> 32), i + 1};
-	}
-	return 0;
-}
-
-static int add(struct cells *c, const struct cell_key *key, uint64_t hash, uint32_t *ret)
-{
-	int err = c->count < c->slots_capacity / 2 ? 0 : slots_grow(c);
+	int err = slots_reserve(&c->slots, c->count);
 
 	if (!err)
 		err = array_grow(&c->rows, &c->capacity, c->count, sizeof(*c->rows));
@@ -82,20 +48,20 @@ static int add(struct cells *c, const struct cell_key *key, uint64_t hash, uint3
 				      .holder_stack = key->holder_stack,
 				      .behind = key->behind,
 				      .after_wait = key->after_wait};
-	*slot_of(c, key, hash) = (struct place_slot){(uint32_t)(hash >> 32), c->count};
+	*slot_of(c, key, hash) = (struct slot){hash, c->count};
 	return 0;
 }
 
-static uint32_t find(const struct cells *c, const struct cell_key *key, uint64_t hash)
+static uint32_t find(const struct cells *c, const struct cell_key *key, uint32_t hash)
 {
-	return c->slots_capacity ? slot_of(c, key, hash)->place - 1 : PLACE_NONE;
+	return c->count ? slot_of(c, key, hash)->place - 1 : PLACE_NONE;
 }
 
 /* What would be one too many. */
 static int add_others(struct cells *c, const struct cell_key *key, uint32_t max, uint32_t *ret)
 {
 	struct cell_key others = *key;
-	uint64_t hash;
+	uint32_t hash;
 
 	others.waiter_stack = STACK_OTHERS;
 	if (holder_is_thread(key->holder))
@@ -118,7 +84,7 @@ static int add_others(struct cells *c, const struct cell_key *key, uint32_t max,
 int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret)
 {
 	uint32_t max = c->max ? c->max : CELLS_MAX;
-	uint64_t hash = hash_of(key);
+	uint32_t hash = hash_of(key);
 
 	*ret = find(c, key, hash);
 	if (*ret != PLACE_NONE)
@@ -129,6 +95,6 @@ int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret)
 void cells_free(struct cells *c)
 {
 	free(c->rows);
-	free(c->slots);
+	slots_free(&c->slots);
 	*c = (struct cells){0};
 }

@@ -80,9 +80,8 @@ struct doings;
 struct cells {
 	struct cell *rows; /* count of them */
 	uint32_t count, capacity;
-	struct place_slot *slots; /* by what tells a cell from others */
-	uint32_t slots_capacity;
-	uint32_t max; /* if not 0, in place of CELLS_MAX */
+	struct slots slots; /* by what tells a cell from others */
+	uint32_t max;       /* if not 0, in place of CELLS_MAX */
 	/* What holders did at other moments than those of the lock's own events; NULL: not known.
 	 * Lent. */
 	const struct doings *doings;

@@ -65,14 +65,18 @@ struct thread_open {
 struct timelines {
 	struct cells *cells;
 	struct places line_places;
-	struct timeline **lines;
-	uint32_t lines_capacity;
+	struct segments lines; /* struct timeline */
 	struct places thread_places;
 	struct thread_open *threads;
 	uint32_t threads_capacity;
 	struct interval *free_intervals; /* their parts have room already */
 	struct history *free_histories;
 };
+
+static struct timeline *line_at(const struct timelines *all, uint32_t place)
+{
+	return segments_at(&all->lines, place, sizeof(struct timeline));
+}
 
 struct timelines *timelines_new(struct cells *cells)
 {
@@ -116,7 +120,6 @@ static void line_free(struct timeline *line)
 		free(f);
 	}
 	histories_free(line->history);
-	free(line);
 }
 
 void timelines_free(struct timelines *all)
@@ -124,8 +127,8 @@ void timelines_free(struct timelines *all)
 	if (!all)
 		return;
 	for (uint32_t i = 0; i < all->line_places.count; i++)
-		line_free(all->lines[i]);
-	free(all->lines);
+		line_free(line_at(all, i));
+	segments_free(&all->lines);
 	places_free(&all->line_places);
 	free(all->threads);
 	places_free(&all->thread_places);
@@ -138,29 +141,16 @@ int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t 
 		  struct timeline **ret)
 {
 	struct place_key key = {.a = lock, .b = part};
-	uint32_t place = places_find(&all->line_places, key);
-	struct timeline *line;
-	int err;
+	uint32_t known = all->line_places.count, place;
+	int err = places_add_segment_row(&all->line_places, key, &all->lines,
+					 sizeof(struct timeline), &place);
 
-	if (place != PLACE_NONE) {
-		*ret = all->lines[place];
-		return 0;
-	}
-	line = calloc(1, sizeof(*line));
-	if (!line)
-		return -ENOMEM;
-	err = places_add_row(&all->line_places, key, &all->lines, &all->lines_capacity,
-			     sizeof(*all->lines), &place);
-	if (err) {
-		free(line);
+	if (err)
 		return err;
-	}
-	line->all = all;
-	line->lock = lock;
-	line->end_ns = from_ns;
-	line->last_ns = from_ns;
-	all->lines[place] = line;
-	*ret = line;
+	*ret = line_at(all, place);
+	if (place == known)
+		**ret = (struct timeline){
+			.all = all, .lock = lock, .end_ns = from_ns, .last_ns = from_ns};
 	return 0;
 }
 
@@ -170,7 +160,7 @@ int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct t
 
 	if (place == PLACE_NONE)
 		return timeline_part(all, lock, 0, from_ns, ret);
-	*ret = all->lines[place];
+	*ret = line_at(all, place);
 	return 0;
 }
 
@@ -178,8 +168,8 @@ struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint
 {
 	if (place >= all->line_places.count)
 		return NULL;
-	*ret_lock = all->lines[place]->lock;
-	return all->lines[place];
+	*ret_lock = line_at(all, place)->lock;
+	return line_at(all, place);
 }
 
 struct timeline_counts *timeline_counts(struct timeline *line)
@@ -642,7 +632,7 @@ int timelines_each_open(const struct timelines *all,
 	int err = 0;
 
 	for (uint32_t n = 0; n < all->line_places.count; n++) {
-		const struct timeline *line = all->lines[n];
+		const struct timeline *line = line_at(all, n);
 
 		for (const struct interval *i = line->first[LIST_OPEN]; i && !err; i = i->next)
 			err = on(context, line->lock, i->since_ns, &i->who);
@@ -673,6 +663,6 @@ int timelines_finish(struct timelines *all)
 	int err = 0;
 
 	for (uint32_t n = 0; n < all->line_places.count && !err; n++)
-		err = finish(all->lines[n]);
+		err = finish(line_at(all, n));
 	return err;
 }

@@ -139,18 +139,6 @@ static int drop_parked(struct park_exact *p, struct parker *t)
 	return t->in_lock ? park_lock_unblock(&b->lock, t->thread, t->mode, t->since_ns, false) : 0;
 }
 
-/* The table may move when the second thread is new: then the first one is looked up again. */
-static int parks_two(struct park_exact *p, uint64_t a, struct parker **ret_a, uint64_t b,
-		     struct parker **ret_b)
-{
-	int err = parks_thread(p, b, ret_b);
-	uint32_t known = p->parker_places.count;
-
-	if (!err)
-		err = parks_thread(p, a, ret_a);
-	return err || p->parker_places.count == known ? err : parks_thread(p, b, ret_b);
-}
-
 static int on_unpark(struct park_exact *p, const struct event *e)
 {
 	struct unpark u = {.sequence = e->v[UNPARK_SEQUENCE].u,
@@ -161,7 +149,9 @@ static int on_unpark(struct park_exact *p, const struct event *e)
 	int err = park_chains_get(&p->chains, u.stack, &u.chain);
 
 	if (!err)
-		err = parks_two(p, e->thread, &by, e->v[UNPARK_TARGET].u, &target);
+		err = parks_thread(p, e->v[UNPARK_TARGET].u, &target);
+	if (!err)
+		err = parks_thread(p, e->thread, &by);
 	if (!err)
 		err = wish_unpark(p, by, &u, target);
 	if (err)
@@ -290,7 +280,7 @@ static struct cause cause_find(const struct park_exact *p, const struct parker *
 {
 	uint64_t lock = p->blockers[t->blocker].lock.lock;
 	uint32_t place = places_find(&p->parker_places, (struct place_key){.a = t->by.thread});
-	const struct parker *by = place == PLACE_NONE ? NULL : &p->parkers[place];
+	const struct parker *by = place == PLACE_NONE ? NULL : parks_at(p, place);
 
 	if (t->by.chain.unpark == UNPARK_PASS_ON && by && by->cause.lock == lock)
 		return by->cause;
@@ -485,7 +475,7 @@ void park_exact_show(struct park_exact *p, const struct event *e)
 	uint64_t source = e->v[OWNER_STACK_SOURCE].u, stack = e->v[OWNER_STACK_STACK].u;
 	uint32_t place =
 		places_find(&p->parker_places, (struct place_key){.a = e->v[OWNER_STACK_WAITER].u});
-	const struct parker *t = place == PLACE_NONE ? NULL : &p->parkers[place];
+	const struct parker *t = place == PLACE_NONE ? NULL : parks_at(p, place);
 
 	if (t && t->parked && t->in_lock && t->blocker != PLACE_NONE && stack &&
 	    source < STACK_SOURCE_COUNT && from[source])
@@ -511,7 +501,7 @@ int park_exact_each_open(const struct park_exact *p,
 	int err = 0;
 
 	for (uint32_t i = 0; i < p->parker_places.count && !err; i++) {
-		const struct parker *t = &p->parkers[i];
+		const struct parker *t = parks_at(p, i);
 		const struct blocked who = blocked_of(t);
 
 		if (t->parked && !t->in_lock && t->blocker != PLACE_NONE)

@@ -24,12 +24,12 @@ int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret)
 static int thread_add(struct park_exact *p, uint64_t thread, struct parker **ret)
 {
 	uint32_t place;
-	int err = places_add_row(&p->parker_places, (struct place_key){.a = thread}, &p->parkers,
-				 &p->parkers_capacity, sizeof(*p->parkers), &place);
+	int err = places_add_segment_row(&p->parker_places, (struct place_key){.a = thread},
+					 &p->parkers, sizeof(struct parker), &place);
 
 	if (err)
 		return err;
-	*ret = &p->parkers[place];
+	*ret = parks_at(p, place);
 	**ret = (struct parker){.thread = thread,
 				.gaps = p->gaps,
 				.blocker = PLACE_NONE,
@@ -54,7 +54,7 @@ int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret)
 
 	if (place == PLACE_NONE)
 		return thread_add(p, thread, ret);
-	*ret = &p->parkers[place];
+	*ret = parks_at(p, place);
 	if ((*ret)->gaps != p->gaps)
 		forget(*ret, p->gaps);
 	return 0;
@@ -69,5 +69,5 @@ void parks_free(struct park_exact *p)
 	places_free(&p->blocker_places);
 	places_free(&p->parker_places);
 	free(p->blockers);
-	free(p->parkers);
+	segments_free(&p->parkers);
 }

@@ -78,8 +78,7 @@ struct park_exact {
 	struct park_target *blockers;
 	uint32_t blockers_capacity;
 	struct places parker_places;
-	struct parker *parkers;
-	uint32_t parkers_capacity;
+	struct segments parkers; /* struct parker */
 	uint64_t now_ns;
 	uint32_t gaps;
 	struct late *late;
@@ -92,8 +91,13 @@ static inline bool blocker_is_lock(const struct park_target *b)
 	       b->family == PARK_FAMILY_OWNED;
 }
 
+static inline struct parker *parks_at(const struct park_exact *p, uint32_t place)
+{
+	return segments_at(&p->parkers, place, sizeof(struct parker));
+}
+
 /* Places among the blockers, and threads; new ones if need be. 0 or -ENOMEM, as all of these. A
- * thread is lent until the next call. */
+ * thread is lent until parks_free. */
 int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret);
 int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret);
 void parks_free(struct park_exact *p);

@@ -33,8 +33,7 @@
 struct spans {
 	struct spans_options o;
 	struct places thread_places;
-	struct span_thread **threads;
-	uint32_t threads_capacity;
+	struct segments threads; /* struct span_thread */
 	struct span_names names;
 	struct kept_spans kept;
 	struct span **open; /* copies, of those still open at the end */
@@ -54,13 +53,16 @@ struct spans *spans_new(const struct spans_options *o)
 	return s;
 }
 
+static struct span_thread *thread_at(const struct spans *s, uint32_t place)
+{
+	return segments_at(&s->threads, place, sizeof(struct span_thread));
+}
+
 static void thread_free(struct span_thread *t)
 {
-	for (uint32_t i = 0; t && i < t->depth && i < DEPTH_MAX; i++)
+	for (uint32_t i = 0; i < t->depth && i < DEPTH_MAX; i++)
 		free(t->open[i]);
-	if (t)
-		free(t->open);
-	free(t);
+	free(t->open);
 }
 
 void spans_free(struct spans *s)
@@ -69,10 +71,10 @@ void spans_free(struct spans *s)
 		return;
 	kept_free_all(&s->kept);
 	for (uint32_t i = 0; i < s->thread_places.count; i++)
-		thread_free(s->threads[i]);
+		thread_free(thread_at(s, i));
 	for (uint32_t i = 0; i < s->open_count; i++)
 		free(s->open[i]);
-	free(s->threads);
+	segments_free(&s->threads);
 	free(s->open);
 	places_free(&s->thread_places);
 	span_names_free(&s->names);
@@ -117,27 +119,14 @@ static int name_add(struct spans *s, const struct kept *k, uint32_t *ret)
 
 static int thread_of(struct spans *s, uint64_t thread, struct span_thread **ret)
 {
-	const struct place_key key = {.a = thread};
-	uint32_t place = places_find(&s->thread_places, key);
-	struct span_thread *t;
-	int err;
+	uint32_t place;
+	int err = places_add_segment_row(&s->thread_places, (struct place_key){.a = thread},
+					 &s->threads, sizeof(struct span_thread), &place);
 
-	if (place != PLACE_NONE) {
-		*ret = s->threads[place];
-		return 0;
-	}
-	err = array_grow(&s->threads, &s->threads_capacity, s->thread_places.count, sizeof(t));
 	if (err)
 		return err;
-	t = calloc(1, sizeof(*t));
-	err = t ? places_add(&s->thread_places, key, &place) : -ENOMEM;
-	if (err) {
-		free(t);
-		return err;
-	}
-	t->thread = thread;
-	s->threads[place] = t;
-	*ret = t;
+	*ret = thread_at(s, place);
+	(*ret)->thread = thread;
 	return 0;
 }
 
@@ -331,7 +320,7 @@ void spans_charge(struct spans *s, uint64_t waiter, uint64_t lock, uint64_t from
 {
 	uint32_t place = places_find(&s->thread_places, (struct place_key){.a = waiter});
 	struct span_blocker piece = {.lock = lock, .holder = holder, .holder_stack = holder_stack};
-	struct span_thread *t = place != PLACE_NONE ? s->threads[place] : NULL;
+	struct span_thread *t = place != PLACE_NONE ? thread_at(s, place) : NULL;
 	bool found = false;
 
 	for (uint32_t i = 0; t && i < t->depth && i < DEPTH_MAX; i++) {
@@ -378,14 +367,14 @@ int spans_hole(struct spans *s, uint64_t from_ns, uint64_t to_ns)
 
 	s->hole_ns = to_ns;
 	for (uint32_t i = 0; i < s->thread_places.count && !err; i++)
-		err = abandon(s, s->threads[i], from_ns);
+		err = abandon(s, thread_at(s, i), from_ns);
 	return err;
 }
 
 int spans_finish(struct spans *s, uint64_t end_ns)
 {
 	for (uint32_t i = 0; i < s->thread_places.count; i++) {
-		int err = abandon(s, s->threads[i], end_ns);
+		int err = abandon(s, thread_at(s, i), end_ns);
 
 		if (err)
 			return err;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/msg.h"
 #include "base/print.h"
 #include "cmd/parse.h"
@@ -24,7 +25,7 @@ struct options {
 	unsigned arg_count;
 	char **paths;  /* of the files that these stand for */
 	bool left_out; /* something that is no file */
-	unsigned count;
+	unsigned count, capacity;
 	bool json;
 	bool strict;
 	bool quiet;
@@ -92,19 +93,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int add_path(void *ctx, const char *path, bool of_folder)
 {
 	struct options *o = ctx;
-	char **paths;
+	int err;
 
 	if (of_folder && log_path_is_special(path)) {
 		msg_error("%s: is a pipe or a device: left out", path);
 		o->left_out = true;
 		return 0;
 	}
-	paths = realloc(o->paths, (o->count + 1) * sizeof(*paths));
-	if (!paths)
-		return -ENOMEM;
-	o->paths = paths;
-	paths[o->count] = strdup(path);
-	if (!paths[o->count])
+	err = array_grow(&o->paths, &o->capacity, o->count, sizeof(*o->paths));
+	if (err)
+		return err;
+	o->paths[o->count] = strdup(path);
+	if (!o->paths[o->count])
 		return -ENOMEM;
 	o->count++;
 	return 0;

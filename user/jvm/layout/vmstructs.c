@@ -1,5 +1,6 @@
 #include "jvm/layout/vmstructs.h"
 
+#include "base/array.h"
 #include "jvm/target/mem.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ struct vmstructs {
 /* The raw bytes of a table, up to its end. */
 struct table {
 	char *bytes;
-	size_t count, stride;
+	size_t capacity, count, stride;
 };
 
 static uint64_t get_u64(const char *entry, uint64_t offset)
@@ -91,15 +92,11 @@ static int table_read(const struct mem *m, uint64_t addr, size_t stride, uint64_
 
 	while (t.count < ENTRIES_MAX) {
 		size_t n = CHUNK_ENTRIES, i;
-		char *grown = realloc(t.bytes, (t.count + n) * stride);
 
-		if (!grown) {
-			err = -ENOMEM;
-			break;
-		}
-		t.bytes = grown;
-		err = chunk_read(m, addr + t.count * stride, t.bytes + t.count * stride, stride,
-				 &n);
+		err = bytes_reserve(&t.bytes, &t.capacity, (t.count + n) * stride);
+		if (!err)
+			err = chunk_read(m, addr + t.count * stride, t.bytes + t.count * stride,
+					 stride, &n);
 		if (err)
 			break;
 		for (i = 0; i < n && get_u64(table_entry(&t, t.count + i), name_offset); i++)

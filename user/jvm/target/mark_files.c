@@ -1,9 +1,9 @@
 #include "jvm/target/mark_files.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "jvm/target/process.h"
 
 /*
@@ -55,15 +55,8 @@ int mark_files_add(struct mark_files *m, const struct process_lib *lib, struct m
 
 	if (m->count == MARK_FILES_MAX)
 		return -E2BIG;
-	if (m->count == m->capacity) {
-		size_t capacity = m->capacity * 2 + 64;
-		struct mark_file *grown = realloc(m->list, capacity * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		m->list = grown;
-		m->capacity = capacity;
-	}
+	if (array_grow(&m->list, &m->capacity, m->count, sizeof(*m->list)))
+		return -ENOMEM;
 	memmove(&m->list[at + 1], &m->list[at], (m->count - at) * sizeof(*m->list));
 	m->count++;
 	m->list[at] = (struct mark_file){.inode = lib->inode,
@@ -77,7 +70,7 @@ int mark_files_add(struct mark_files *m, const struct process_lib *lib, struct m
 void mark_files_forget(struct mark_files *m, void (*gone)(void *ctx, struct mark_file *f),
 		       void *ctx)
 {
-	size_t kept = 0;
+	uint32_t kept = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
 		if (m->list[i].mapped)

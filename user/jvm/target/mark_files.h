@@ -24,7 +24,7 @@ struct mark_file {
 /* Sorted by device and inode; begins as {0}, ends with free(list). */
 struct mark_files {
 	struct mark_file *list;
-	size_t count, capacity;
+	uint32_t count, capacity;
 };
 
 /* 0: it is known, *ret is lent until the next call. -ENOENT: it is not. */

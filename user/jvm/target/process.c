@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define FILE_MAX (64u << 20)
 
 int process_stat_parse(const char *text, struct process_stat *ret)
@@ -147,18 +149,16 @@ int process_ns_pid_parse(const char *text, pid_t *ret)
 /* To its end, or the first bytes, most of them at most. */
 static int file_read(int fd, size_t most, char **ret, size_t *ret_len)
 {
-	size_t size = 16384, len = 0;
-	char *text = malloc(size), *grown;
+	size_t size = 0, len = 0;
+	char *text = NULL;
 	ssize_t n = 1;
-	int err = text ? 0 : -ENOMEM;
+	int err = bytes_reserve(&text, &size, 16384);
 
 	while (!err && n && len < most) {
 		size_t room = size - 1 - len;
 
 		if (!room) {
-			grown = realloc(text, size *= 2);
-			err = grown ? 0 : -ENOMEM;
-			text = grown ? grown : text;
+			err = bytes_reserve(&text, &size, 2 * size);
 			continue;
 		}
 		n = read(fd, text + len, room < most - len ? room : most - len);

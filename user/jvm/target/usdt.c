@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /*
  * <sys/sdt.h> leaves a note per location of a probe: its address, the address that .stapsdt.base
  * had when the note was assembled (prelinking moves both: the difference corrects the location),
@@ -38,7 +40,8 @@ struct reader {
 	struct elf_file *elf;
 	struct flat_place *places;
 	char *text;
-	size_t count, capacity, text_len, text_capacity;
+	uint32_t count, capacity;
+	size_t text_len, text_capacity;
 	uint64_t base; /* address of .stapsdt.base; 0: none */
 };
 
@@ -105,15 +108,9 @@ static int text_add(struct reader *r, const char *text, uint32_t *ret_offset)
 
 	if (len > TEXT_MAX - r->text_len)
 		return -E2BIG;
-	if (r->text_len + len > r->text_capacity) {
-		size_t capacity = (r->text_capacity + len) * 2;
-		char *grown = realloc(r->text, capacity);
-
-		if (!grown)
-			return -ENOMEM;
-		r->text = grown;
-		r->text_capacity = capacity;
-	}
+	if (r->text_len + len > r->text_capacity &&
+	    bytes_reserve(&r->text, &r->text_capacity, (r->text_capacity + len) * 2))
+		return -ENOMEM;
 	memcpy(r->text + r->text_len, text, len);
 	*ret_offset = (uint32_t)r->text_len;
 	r->text_len += len;
@@ -130,15 +127,9 @@ static int note_add(struct reader *r, const struct usdt_note *n)
 
 	if (r->count >= PLACES_MAX)
 		return -E2BIG;
-	if (r->count == r->capacity) {
-		size_t capacity = r->capacity ? r->capacity * 2 : 256;
-
-		p = realloc(r->places, capacity * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		r->places = p;
-		r->capacity = capacity;
-	}
+	err = array_grow(&r->places, &r->capacity, r->count, sizeof(*r->places));
+	if (err)
+		return err;
 	p = &r->places[r->count];
 	*p = (struct flat_place){
 		.semaphore = n->semaphore != 0,
@@ -207,7 +198,7 @@ int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
 		err = flat ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		head = (struct flat_head){(uint32_t)r.count, (uint32_t)r.text_len};
+		head = (struct flat_head){r.count, (uint32_t)r.text_len};
 		memcpy(flat, &head, sizeof(head));
 		if (r.count) {
 			memcpy(flat + sizeof(head), r.places, places_len);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/codec.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"
@@ -17,17 +18,10 @@ static int bad(struct body *b, const char *why)
 static int decompress(struct body *b, const struct block *block)
 {
 	size_t raw = b->preamble.raw_bytes;
-	uint8_t *bytes;
-	int err;
+	int err = bytes_reserve(&b->bytes, &b->capacity, raw);
 
-	if (raw > b->capacity) {
-		bytes = realloc(b->bytes, raw);
-		if (!bytes)
-			return -ENOMEM;
-		b->bytes = bytes;
-		b->capacity = raw;
-	}
-	err = b->codec ? 0 : codec_new(&b->codec);
+	if (!err && !b->codec)
+		err = codec_new(&b->codec);
 	if (err)
 		return err;
 	err = codec_decompress(b->codec, b->preamble.codec, block->payload + PREAMBLE_BYTES,

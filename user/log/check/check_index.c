@@ -4,25 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/unpack.h"
 
 int check_blocks_add(struct check_blocks *c, const struct index_entry *entry)
 {
-	struct index_entry *entries;
-	size_t capacity;
+	int err;
 
 	if (c->count > CHECK_BLOCKS_MAX)
 		return 0;
-	if (c->count == c->capacity) {
-		capacity = c->capacity ? 2 * c->capacity : 64;
-		entries = realloc(c->entries, capacity * sizeof(*entries));
-		if (!entries)
-			return -ENOMEM;
-		c->entries = entries;
-		c->capacity = capacity;
-	}
-	c->entries[c->count++] = *entry;
-	return 0;
+	err = array_grow(&c->entries, &c->capacity, c->count, sizeof(*c->entries));
+	if (!err)
+		c->entries[c->count++] = *entry;
+	return err;
 }
 
 static int read_entry(struct unpack *u, struct index_entry *ret)

@@ -16,7 +16,7 @@ struct index_entry {
 /* The blocks since the last index; all zero at first. */
 struct check_blocks {
 	struct index_entry *entries;
-	size_t count, capacity;
+	uint32_t count, capacity;
 	uint64_t last_index; /* offset; 0: there was none */
 };
 

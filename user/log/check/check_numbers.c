@@ -4,26 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/schema.h"
 
 static int bit_set_add(struct bit_set *s, uint64_t number)
 {
-	size_t word = number / 64, count;
-	uint64_t *words;
+	uint32_t word = (uint32_t)(number / 64);
+	int err = 0;
 
 	if (number >= CHECK_NUMBER_MAX)
 		return 0;
-	if (word >= s->count) {
-		count = word + word / 2 + 64;
-		words = realloc(s->words, count * sizeof(*words));
-		if (!words)
-			return -ENOMEM;
-		memset(words + s->count, 0, (count - s->count) * sizeof(*words));
-		s->words = words;
-		s->count = count;
-	}
-	s->words[word] |= 1ull << number % 64;
-	return 0;
+	if (word >= s->count)
+		err = array_grow(&s->words, &s->count, word, sizeof(*s->words));
+	if (!err)
+		s->words[word] |= 1ull << number % 64;
+	return err;
 }
 
 /* What number a field is; CHECK_NUMBER_COUNT: none. */
@@ -74,7 +69,7 @@ static int add_counter(struct check_seen *s, const struct event *e, uint64_t thr
 {
 	uint64_t *last, *time;
 
-	if (!thread || !value || s->values.used >= CHECK_THREADS_MAX)
+	if (!thread || !value || s->values.threads.count >= CHECK_THREADS_MAX)
 		return 0;
 	last = counters_of(&s->values, thread);
 	time = last ? counters_of(&s->times, thread) : NULL;
@@ -97,10 +92,6 @@ int check_seen_add(struct check_seen *s, const struct event *e, uint64_t *ret_ba
 	int err = bit_set_add(&set[CHECK_THREAD], e->thread);
 
 	*ret_back = 0;
-	if (!s->values.generation) {
-		counters_reset(&s->values);
-		counters_reset(&s->times);
-	}
 	for (unsigned i = 0; i < e->field_count && !err; i++) {
 		const struct field_desc *field = &desc->fields[i];
 		enum check_number kind = number_of(field->type);

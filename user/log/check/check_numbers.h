@@ -9,7 +9,7 @@
 
 struct bit_set {
 	uint64_t *words;
-	size_t count;
+	uint32_t count;
 };
 
 /* All zero at first. */

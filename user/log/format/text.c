@@ -4,16 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_table.h"
-
+#include "base/array.h"
+#include "base/hash.h"
 #include "base/print.h"
+#include "base/slots.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 #define REPLACEMENT_BYTES 3
 
+struct text {
+	size_t length;
+	char bytes[];
+};
+
 struct text_set {
-	UT_hash_handle hh;
-	char text[];
+	struct text **all;
+	uint32_t count, capacity;
+	struct slots slots;
 };
 
 /* Bytes of the character at text; 0: none begins here. */
@@ -52,50 +59,91 @@ size_t text_clean(const char *text, size_t length, char *buf, size_t size)
 	return used;
 }
 
-static struct text_set *entry_new(const char *text, size_t length, size_t *ret_length)
+static struct text *text_new(const char *text, size_t length)
 {
 	bool clean = text_is_clean(text, length);
 	size_t size = clean ? length : length * REPLACEMENT_BYTES;
-	struct text_set *entry = malloc(sizeof(*entry) + size + 1);
+	struct text *new = malloc(sizeof(*new) + size + 1);
 
-	if (!entry)
+	if (!new)
 		return NULL;
 	if (clean)
-		memcpy(entry->text, text, length);
+		memcpy(new->bytes, text, length);
 	else
-		size = text_clean(text, length, entry->text, size);
-	entry->text[size] = '\0';
-	*ret_length = size;
-	return entry;
+		size = text_clean(text, length, new->bytes, size);
+	new->bytes[size] = '\0';
+	new->length = size;
+	return new;
+}
+
+/* The text's slot, or the free one where it belongs. */
+static struct slot *slot_of(const struct text_set *set, const char *text, size_t length,
+			    uint32_t hash)
+{
+	struct slot *slot = slots_first(&set->slots, hash);
+
+	while (slot->place && (set->all[slot->place - 1]->length != length ||
+			       memcmp(set->all[slot->place - 1]->bytes, text, length)))
+		slot = slots_next(&set->slots, slot);
+	return slot;
+}
+
+static const char *find(const struct text_set *set, const char *text, size_t length)
+{
+	uint32_t place = slot_of(set, text, length, (uint32_t)hash_bytes(text, length))->place;
+
+	return place ? set->all[place - 1]->bytes : NULL;
+}
+
+/* There is room for it. */
+static const char *insert(struct text_set *set, struct text *new)
+{
+	uint32_t hash = (uint32_t)hash_bytes(new->bytes, new->length);
+
+	set->all[set->count++] = new;
+	*slot_of(set, new->bytes, new->length, hash) = (struct slot){hash, set->count};
+	return new->bytes;
+}
+
+static struct text_set *room(struct text_set **set)
+{
+	struct text_set *s = *set ? *set : calloc(1, sizeof(*s));
+
+	*set = s;
+	if (!s || slots_reserve(&s->slots, s->count) ||
+	    array_grow(&s->all, &s->capacity, s->count, sizeof(struct text *)))
+		return NULL;
+	return s;
 }
 
 const char *text_set_add(struct text_set **set, const char *text, size_t length)
 {
-	struct text_set *found, *entry;
-	size_t size;
+	struct text_set *s = room(set);
+	const char *known = s ? find(s, text, length) : NULL;
+	struct text *new;
 
-	HASH_FIND(hh, *set, text, length, found);
-	if (found)
-		return found->text;
-	entry = entry_new(text, length, &size);
-	if (!entry)
+	if (!s || known)
+		return known;
+	new = text_new(text, length);
+	if (!new)
 		return NULL;
-	HASH_FIND(hh, *set, entry->text, size, found);
-	if (!found) {
-		HASH_ADD(hh, *set, text[0], size, entry);
-		found = entry->hh.tbl ? entry : NULL;
-	}
-	if (found != entry)
-		free(entry);
-	return found ? found->text : NULL;
+	known = find(s, new->bytes, new->length); /* as it was not clean */
+	if (!known)
+		return insert(s, new);
+	free(new);
+	return known;
 }
 
 void text_set_free(struct text_set **set)
 {
-	struct text_set *entry, *next;
+	struct text_set *s = *set;
 
-	HASH_ITER (hh, *set, entry, next) {
-		HASH_DEL(*set, entry);
-		free(entry);
-	}
+	if (!s)
+		return;
+	while (s->count)
+		free(s->all[--s->count]);
+	free(s->all);
+	slots_free(&s->slots);
+	free(s);
+	*set = NULL;
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define SLOTS_PER_JOB 2
 #define KEPT_BYTES (1024 * 1024) /* blocks beyond this are rare: their memory is not kept */
 
@@ -158,15 +160,10 @@ static int give_batch(struct ahead *a, struct decode_slot *s)
 /* Of one slot the block stays where the stream has it: nothing is read on before it is done. */
 static int block_copy(struct decode_slot *s, const struct block *b)
 {
-	uint8_t *bytes;
+	int err = bytes_reserve(&s->bytes, &s->capacity, b->length);
 
-	if (b->length > s->capacity) {
-		bytes = realloc(s->bytes, b->length);
-		if (!bytes)
-			return -ENOMEM;
-		s->bytes = bytes;
-		s->capacity = b->length;
-	}
+	if (err)
+		return err;
 	if (b->length)
 		memcpy(s->bytes, b->payload, b->length);
 	s->block.payload = s->bytes;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/codec.h"
 
 /* The first bytes of msgpack's forms. */
@@ -113,7 +114,6 @@ static int plan_events(struct decoder *d)
 static int unwrap(struct decoder *d, const struct block *b)
 {
 	struct preamble p;
-	uint8_t *body;
 	int err;
 
 	if (preamble_get(b->payload, b->length, &p))
@@ -121,13 +121,8 @@ static int unwrap(struct decoder *d, const struct block *b)
 	d->in = (struct unpack){b->payload + PREAMBLE_BYTES, b->payload + b->length};
 	if (p.codec == BLOCK_CODEC_NONE)
 		return (size_t)(d->in.end - d->in.at) == p.raw_bytes ? 0 : -EBADMSG;
-	if (p.raw_bytes > d->body_capacity) {
-		body = realloc(d->body, p.raw_bytes);
-		if (!body)
-			return -ENOMEM;
-		d->body = body;
-		d->body_capacity = p.raw_bytes;
-	}
+	if (bytes_reserve(&d->body, &d->body_capacity, p.raw_bytes))
+		return -ENOMEM;
 	if (!d->body)
 		return -EBADMSG;
 	err = d->codec ? 0 : codec_new(&d->codec);
@@ -267,7 +262,7 @@ static inline int counts(struct decoder *d, const struct event_plan *plan, struc
 
 		if (!thread)
 			continue;
-		sum = counters_again(&d->counters, thread);
+		sum = counters_of(&d->counters, thread);
 		if (!sum)
 			return -ENOMEM;
 		sum += run->counter;
@@ -412,17 +407,9 @@ static int event_strict(struct decoder *d, struct event *e)
 /* Room for one more event, and for as many again. */
 static int reserve(struct batch *b)
 {
-	size_t capacity = b->capacity ? 2 * b->capacity : 64 * 1024;
-	uint8_t *bytes;
-
 	if (b->capacity - b->used >= EVENT_ROOM)
 		return 0;
-	bytes = realloc(b->bytes, capacity);
-	if (!bytes)
-		return -ENOMEM;
-	b->bytes = bytes;
-	b->capacity = capacity;
-	return 0;
+	return bytes_reserve(&b->bytes, &b->capacity, b->capacity ? 2 * b->capacity : 64 * 1024);
 }
 
 /* As many as are of the common case, and as there is room for. */

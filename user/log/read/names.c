@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 #include "log/format/text.h"
 
-/* What is known of one kind: items in order of arrival, found through a hash of their numbers. */
+/* What is known of one kind, in order of arrival: each item's number and the item. */
 struct table {
 	size_t item_bytes;
-	unsigned count;
-	unsigned bits; /* log2 of the number of slots; there is room for half as many items */
-	uint64_t *ids;
+	uint32_t count, capacity;
 	char *items;
-	uint32_t *slots; /* 1 + place; 0: free */
+	struct slots slots; /* by number */
 };
 
 struct log_names {
@@ -25,7 +25,6 @@ struct log_names {
 	struct text_set *texts;
 };
 
-#define FIRST_BITS 6
 #define LATE_MAX 1024
 #define LATE_DEPTH_MAX 64
 
@@ -48,15 +47,13 @@ struct log_names *log_names_new(void)
 		return NULL;
 	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++)
 		n->tables[i].item_bytes = item_bytes[i];
-	n->wanted.item_bytes = 1;
 	return n;
 }
 
 static void table_free(struct table *t)
 {
-	free(t->ids);
 	free(t->items);
-	free(t->slots);
+	slots_free(&t->slots);
 }
 
 void log_names_free(struct log_names *n)
@@ -72,50 +69,31 @@ void log_names_free(struct log_names *n)
 	free(n);
 }
 
-/* The slot of a number, or the free one where it belongs. */
-static uint32_t *slot_of(const uint32_t *slots, unsigned bits, const uint64_t *ids, uint64_t id)
+static char *item_at(const struct table *t, uint32_t place)
 {
-	size_t mask = ((size_t)1 << bits) - 1;
-	size_t i = (size_t)hash_number(id) & mask;
-
-	while (slots[i] && ids[slots[i] - 1] != id)
-		i = (i + 1) & mask;
-	return (uint32_t *)&slots[i];
+	return t->items + place * (sizeof(uint64_t) + t->item_bytes);
 }
 
-static int grow(struct table *t)
+static uint64_t number_at(const struct table *t, uint32_t place)
 {
-	unsigned bits = t->slots ? t->bits + 1 : FIRST_BITS;
-	size_t room = (size_t)1 << (bits - 1);
-	uint32_t *slots;
-	uint64_t *ids;
-	char *items;
-	unsigned i;
-
-	ids = realloc(t->ids, room * sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	t->ids = ids;
-	items = realloc(t->items, room * t->item_bytes);
-	if (!items)
-		return -ENOMEM;
-	t->items = items;
-	slots = calloc((size_t)1 << bits, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; i < t->count; i++)
-		*slot_of(slots, bits, ids, ids[i]) = i + 1;
-	free(t->slots);
-	t->slots = slots;
-	t->bits = bits;
-	return 0;
+	return *(const uint64_t *)item_at(t, place);
 }
 
-static const void *table_get(const struct table *t, uint64_t id)
+/* The number's slot, or the free one where it belongs. */
+static struct slot *slot_of(const struct table *t, uint64_t id, uint32_t hash)
 {
-	const uint32_t *slot = t->slots ? slot_of(t->slots, t->bits, t->ids, id) : NULL;
+	struct slot *slot = slots_first(&t->slots, hash);
 
-	return slot && *slot ? t->items + (*slot - 1) * t->item_bytes : NULL;
+	while (slot->place && number_at(t, slot->place - 1) != id)
+		slot = slots_next(&t->slots, slot);
+	return slot;
+}
+
+static void *table_get(const struct table *t, uint64_t id)
+{
+	const struct slot *slot = t->count ? slot_of(t, id, hash_number(id)) : NULL;
+
+	return slot && slot->place ? item_at(t, slot->place - 1) + sizeof(id) : NULL;
 }
 
 static const void *get(const struct log_names *n, enum log_names_kind kind, uint64_t id)
@@ -123,24 +101,34 @@ static const void *get(const struct log_names *n, enum log_names_kind kind, uint
 	return table_get(&n->tables[kind], id);
 }
 
+static int table_add(struct table *t, uint64_t id, const void *item)
+{
+	uint32_t hash = hash_number(id);
+	char *new;
+	int err = slots_reserve(&t->slots, t->count);
+
+	if (!err)
+		err = array_grow(&t->items, &t->capacity, t->count, sizeof(id) + t->item_bytes);
+	if (err)
+		return err;
+	new = item_at(t, t->count);
+	memcpy(new, &id, sizeof(id));
+	memcpy(new + sizeof(id), item, t->item_bytes);
+	*slot_of(t, id, hash) = (struct slot){hash, t->count + 1};
+	t->count++;
+	return 0;
+}
+
 static int table_put(struct table *t, uint64_t id, const void *item)
 {
-	uint32_t *slot;
-	int err;
+	void *known;
 
 	if (!id)
 		return 0;
-	if (!table_get(t, id) && (!t->slots || t->count == 1u << (t->bits - 1))) {
-		err = grow(t);
-		if (err)
-			return err;
-	}
-	slot = slot_of(t->slots, t->bits, t->ids, id);
-	if (!*slot) {
-		t->ids[t->count] = id;
-		*slot = ++t->count;
-	}
-	memcpy(t->items + (*slot - 1) * t->item_bytes, item, t->item_bytes);
+	known = table_get(t, id);
+	if (!known)
+		return table_add(t, id, item);
+	memcpy(known, item, t->item_bytes);
 	return 0;
 }
 
@@ -307,5 +295,5 @@ unsigned log_names_count(const struct log_names *n, enum log_names_kind kind)
 
 uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned place)
 {
-	return n->tables[kind].ids[place];
+	return number_at(&n->tables[kind], place);
 }

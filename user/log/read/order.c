@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "log/format/event.h"
 #include "log/read/batch.h"
 #include "log/read/reader.h"
@@ -56,7 +57,7 @@ struct log_order {
 	struct place *ring; /* likewise */
 	size_t ring_begin, ring_end, ring_capacity;
 	struct place *heap;
-	size_t heap_count, heap_capacity;
+	uint32_t heap_count, heap_capacity;
 };
 
 int log_order_new(struct log_reader *r, uint64_t window_ns, struct log_order **ret)
@@ -131,16 +132,11 @@ static int ring_grow(struct log_order *o, size_t more)
 
 static int heap_push(struct log_order *o, const struct place *new)
 {
-	size_t capacity = o->heap_capacity ? 2 * o->heap_capacity : FIRST_CAPACITY, i, parent;
-	struct place *heap;
+	int err = array_grow(&o->heap, &o->heap_capacity, o->heap_count, sizeof(*o->heap));
+	size_t i, parent;
 
-	if (o->heap_count == o->heap_capacity) {
-		heap = realloc(o->heap, capacity * sizeof(*heap));
-		if (!heap)
-			return -ENOMEM;
-		o->heap = heap;
-		o->heap_capacity = capacity;
-	}
+	if (err)
+		return err;
 	for (i = o->heap_count++; i; i = parent) {
 		parent = (i - 1) / 2;
 		if (!is_before(new, &o->heap[parent]))

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "log/format/event.h"
 #include "log/read/order.h"
 #include "log/state/carry.h"
@@ -15,7 +16,7 @@ struct log_range {
 	struct log_carry *carry; /* until the range begins */
 	struct log_carry *past;  /* from then on, until open is handed out: it owns their texts */
 	struct event *open;      /* what was open at the begin of the range */
-	size_t open_count, open_capacity, open_next;
+	uint32_t open_count, open_capacity, open_next;
 	const struct event *held; /* the first one in the range, behind these */
 };
 
@@ -59,20 +60,14 @@ static int pass(void *ctx, const struct event *e)
 static int keep(void *ctx, const struct event *e)
 {
 	struct log_range *r = ctx;
-	size_t capacity = r->open_capacity ? 2 * r->open_capacity : 64;
-	struct event *open;
+	int err;
 
 	if (schema_is_definition(e->id))
 		return 0;
-	if (r->open_count == r->open_capacity) {
-		open = realloc(r->open, capacity * sizeof(*open));
-		if (!open)
-			return -ENOMEM;
-		r->open = open;
-		r->open_capacity = capacity;
-	}
-	r->open[r->open_count++] = *e;
-	return 0;
+	err = array_grow(&r->open, &r->open_capacity, r->open_count, sizeof(*r->open));
+	if (!err)
+		r->open[r->open_count++] = *e;
+	return err;
 }
 
 /* The range begins: from now on nothing needs to be known of what was before. */

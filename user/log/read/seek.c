@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "log/format/unpack.h"
 #include "log/read/stream.h"
 
@@ -26,18 +27,11 @@ void seek_free(struct seek *s)
 
 static int index_offset_add(struct seek *s, uint64_t offset)
 {
-	size_t capacity = s->index_capacity ? 2 * s->index_capacity : 16;
-	uint64_t *indexes;
+	int err = array_grow(&s->indexes, &s->index_capacity, s->index_count, sizeof(*s->indexes));
 
-	if (s->index_count == s->index_capacity) {
-		indexes = realloc(s->indexes, capacity * sizeof(*indexes));
-		if (!indexes)
-			return -ENOMEM;
-		s->indexes = indexes;
-		s->index_capacity = capacity;
-	}
-	s->indexes[s->index_count++] = offset;
-	return 0;
+	if (!err)
+		s->indexes[s->index_count++] = offset;
+	return err;
 }
 
 /* The block at a place. 1: it is intact and of this kind. 0: it is not. */
@@ -128,7 +122,7 @@ static int place_read(struct unpack *u, struct seek_place *ret)
 static int places_load(struct seek *s, struct stream *in)
 {
 	uint64_t here = in->offset, previous;
-	struct seek_place p, *places;
+	struct seek_place p;
 	struct unpack u;
 	struct block b;
 	int err;
@@ -139,15 +133,8 @@ static int places_load(struct seek *s, struct stream *in)
 	if (err == 1)
 		err = index_previous(&u, &previous);
 	while (!err && u.at < u.end && s->place_count < PLACES_MAX && !place_read(&u, &p)) {
-		if (s->place_count == s->place_capacity) {
-			size_t capacity = s->place_capacity ? 2 * s->place_capacity : 1024;
-
-			places = realloc(s->places, capacity * sizeof(*places));
-			if (!places)
-				return -ENOMEM;
-			s->places = places;
-			s->place_capacity = capacity;
-		}
+		if (array_grow(&s->places, &s->place_capacity, s->place_count, sizeof(*s->places)))
+			return -ENOMEM;
 		s->places[s->place_count++] = p;
 	}
 	return err < 0 && err != -EBADMSG ? err : stream_seek(in, here);

@@ -26,9 +26,9 @@ struct seek {
 	uint32_t begin; /* the block from which on events are needed; 0: from the first one on */
 	/* The blocks of index of the file, backwards, and what the one that is in use says. */
 	uint64_t *indexes;
-	size_t index_count, index_capacity;
+	uint32_t index_count, index_capacity;
 	struct seek_place *places;
-	size_t place, place_count, place_capacity;
+	uint32_t place, place_count, place_capacity;
 };
 
 /*

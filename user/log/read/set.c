@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "log/format/block.h"
 #include "log/read/paths.h"
 #include "log/read/reader.h"
@@ -105,7 +106,6 @@ static int add_file(struct log_set *s, const char *path)
 {
 	struct file f = {0};
 	struct stat st;
-	void *grown;
 	int err;
 
 	if (strcmp(path, "-")) {
@@ -116,13 +116,9 @@ static int add_file(struct log_set *s, const char *path)
 		if (is_there(s, &f))
 			return 0;
 	}
-	if (s->count == s->capacity) {
-		s->capacity = s->capacity ? 2 * s->capacity : 16;
-		grown = realloc(s->files, s->capacity * sizeof(*s->files));
-		if (!grown)
-			return -ENOMEM;
-		s->files = grown;
-	}
+	err = array_grow(&s->files, &s->capacity, s->count, sizeof(*s->files));
+	if (err)
+		return err;
 	f.path = strdup(path);
 	if (!f.path)
 		return -ENOMEM;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "log/read/prefix_sums.h"
 
 int stream_open(struct stream *s, const char *path)
@@ -52,7 +53,6 @@ void stream_close(struct stream *s)
 static int reserve(struct stream *s, size_t count)
 {
 	size_t capacity = count > STREAM_CHUNK ? count : STREAM_CHUNK;
-	uint8_t *bytes;
 
 	if (s->capacity - s->at >= capacity)
 		return 0;
@@ -63,14 +63,7 @@ static int reserve(struct stream *s, size_t count)
 		memmove(s->bytes, s->bytes + s->at, s->filled - s->at);
 	s->filled -= s->at;
 	s->at = 0;
-	if (s->capacity >= capacity)
-		return 0;
-	bytes = realloc(s->bytes, capacity);
-	if (!bytes)
-		return -ENOMEM;
-	s->bytes = bytes;
-	s->capacity = capacity;
-	return 0;
+	return bytes_reserve(&s->bytes, &s->capacity, capacity);
 }
 
 /* Once; how much it gives is what the file has. */

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/store.h"
 #include "log/format/schema.h"
 #include "log/state/open_events.h"
@@ -71,7 +72,7 @@ struct log_carry {
 	bool incomplete[KIND_COUNT]; /* some are not known any more */
 	uint32_t part;
 	uint64_t *chain; /* numbers of call chains, on the way to the outermost */
-	size_t chain_capacity;
+	uint32_t chain_capacity;
 	log_carry_emit emit;
 	void *ctx;
 	uint64_t time_ns; /* of the event that needs something */
@@ -334,20 +335,13 @@ static const struct definition *missing(struct log_carry *c, enum kind kind, uin
 	return d;
 }
 
-static int chain_push(struct log_carry *c, size_t at, uint64_t number)
+static int chain_push(struct log_carry *c, uint32_t at, uint64_t number)
 {
-	size_t capacity = c->chain_capacity ? 2 * c->chain_capacity : 64;
-	void *grown;
+	int err = array_grow(&c->chain, &c->chain_capacity, at, sizeof(*c->chain));
 
-	if (at == c->chain_capacity) {
-		grown = realloc(c->chain, capacity * sizeof(*c->chain));
-		if (!grown)
-			return -ENOMEM;
-		c->chain = grown;
-		c->chain_capacity = capacity;
-	}
-	c->chain[at] = number;
-	return 0;
+	if (!err)
+		c->chain[at] = number;
+	return err;
 }
 
 static int define_frame(struct log_carry *c, uint64_t number)

@@ -12,17 +12,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#define HASH_FUNCTION(key, length, hash) ((hash) = hash_words((const void *)(key), KEY_WORDS))
+#include "base/hash_table.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"
-
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(added) ((void)(added))
-/* Keys are four numbers: see key_of(). */
-#define HASH_FUNCTION(key, length, hash) ((hash) = hash_of(key))
-static unsigned hash_of(const void *key);
-#include <uthash.h>
 
 #define DEPTH_MAX 64
 #define NOTES_MAX 256
@@ -32,6 +26,9 @@ struct open_key {
 	uint64_t what;
 	uint64_t of[STATE_OF_MAX];
 };
+#define KEY_WORDS (1 + STATE_OF_MAX)
+_Static_assert(sizeof(struct open_key) == KEY_WORDS * sizeof(uint64_t) && KEY_WORDS <= HASH_WORDS,
+	       "keys are words");
 
 struct entry {
 	UT_hash_handle hh;
@@ -45,31 +42,13 @@ struct open_events {
 	struct entry *all; /* by key, the innermost of each; in the order in which they came */
 	struct entry *unused;
 	struct text_set *texts;
-	uint64_t seed[2];
 	size_t count;
 	unsigned notes;
 };
 
-static unsigned hash_of(const void *key)
-{
-	const struct open_key *k = key;
-	uint64_t h = k->what;
-
-	for (unsigned i = 0; i < STATE_OF_MAX; i++)
-		h = (h ^ k->of[i]) * 0x9e3779b97f4a7c15ull;
-	return (unsigned)(h >> 32);
-}
-
 struct open_events *open_events_new(void)
 {
-	struct open_events *o = calloc(1, sizeof(*o));
-
-	if (!o || getrandom(o->seed, sizeof(o->seed), 0) != sizeof(o->seed)) {
-		free(o);
-		return NULL;
-	}
-	o->seed[1] |= 1;
-	return o;
+	return calloc(1, sizeof(struct open_events));
 }
 
 static void list_free(struct entry *e)
@@ -137,19 +116,12 @@ static int keep_texts(struct open_events *o, const struct event_desc *desc, stru
 	return 0;
 }
 
-/* Some of the numbers are the recorded process's own: so they are multiplied, before the hash, by
- * one that it does not know. */
-static void key_of(const struct open_events *o, const struct schema_state *s, const struct event *e,
-		   struct open_key *ret)
+static void key_of(const struct schema_state *s, const struct event *e, struct open_key *ret)
 {
-	uint64_t n;
-
 	memset(ret, 0, sizeof(*ret));
 	ret->what = s->what;
-	for (unsigned i = 0; i < s->of_count; i++) {
-		n = s->of[i] < 0 ? e->thread : e->v[s->of[i]].u;
-		ret->of[i] = (n ^ o->seed[0]) * o->seed[1];
-	}
+	for (unsigned i = 0; i < s->of_count; i++)
+		ret->of[i] = s->of[i] < 0 ? e->thread : e->v[s->of[i]].u;
 }
 
 static struct entry *find(const struct open_events *o, const struct open_key *key)
@@ -229,7 +201,7 @@ static int on_open(struct open_events *o, const struct event_desc *desc,
 	struct open_key key;
 	struct entry *old;
 
-	key_of(o, s, e, &key);
+	key_of(s, e, &key);
 	old = find(o, &key);
 	if (!old)
 		return open_new(o, desc, &key, e);
@@ -244,7 +216,7 @@ static int on_close(struct open_events *o, const struct schema_state *s, const s
 	struct entry *inner, *outer;
 	struct open_key key;
 
-	key_of(o, s, e, &key);
+	key_of(s, e, &key);
 	inner = find(o, &key);
 	if (!inner)
 		return 0;
@@ -281,7 +253,7 @@ static void forget_thread(struct open_events *o, uint32_t thread)
 		if (s->role == STATE_NONE || s->role == STATE_CLOSES || s->of_count != 1 ||
 		    s->of[0] >= 0)
 			continue;
-		key_of(o, s, &of, &key);
+		key_of(s, &of, &key);
 		e = find(o, &key);
 		if (e)
 			forget(o, e);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/privilege.h"
 #include "log/write/index.h"
 
@@ -115,20 +116,6 @@ static enum block_codec choose(const struct deliver *d, uint64_t queued)
 	return best;
 }
 
-static int reserve(struct deliver *d, size_t count)
-{
-	uint8_t *grown;
-
-	if (count <= d->packed_capacity)
-		return 0;
-	grown = realloc(d->packed, count);
-	if (!grown)
-		return -ENOMEM;
-	d->packed = grown;
-	d->packed_capacity = count;
-	return 0;
-}
-
 /* *ret_bytes is the block with room for its headers, *ret_codec what it is compressed with. */
 static int compress(struct deliver *d, struct packet *p, enum block_codec *ret_codec,
 		    uint8_t **ret_bytes, size_t *ret_count)
@@ -140,7 +127,7 @@ static int compress(struct deliver *d, struct packet *p, enum block_codec *ret_c
 
 	if (*ret_codec != BLOCK_CODEC_NONE) {
 		room = codec_bound(*ret_codec, raw);
-		err = reserve(d, PACKET_ROOM + room);
+		err = bytes_reserve(&d->packed, &d->packed_capacity, PACKET_ROOM + room);
 		if (!err)
 			err = codec_compress(d->codec, *ret_codec, d->compression.level,
 					     p->buf.data + PACKET_ROOM, raw,

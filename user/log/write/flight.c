@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/create.h"
 #include "base/io.h"
 #include "log/format/event.h"
@@ -260,16 +261,10 @@ static int write_block(struct file *f, const struct sealed *block)
 {
 	struct sealed s = *block;
 	struct block b;
-	uint8_t *bytes;
-	int err;
+	int err = bytes_reserve(&f->bytes, &f->capacity, s.count);
 
-	if (s.count > f->capacity) {
-		bytes = realloc(f->bytes, s.count);
-		if (!bytes)
-			return -ENOMEM;
-		f->bytes = bytes;
-		f->capacity = s.count;
-	}
+	if (err)
+		return err;
 	memcpy(f->bytes, s.bytes, s.count);
 	err = block_parse(f->bytes, &b);
 	if (err)

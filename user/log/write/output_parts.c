@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/create.h"
 
 #define SUFFIX ".spoor"
@@ -150,19 +151,12 @@ static int make_room(struct output_parts *p, uint64_t count)
 
 static int add_size(struct output_parts *p)
 {
-	uint32_t count = p->o.parts - p->o.parts_deleted; /* complete now */
-	uint32_t capacity = p->capacity ? 2 * p->capacity : 16;
-	uint64_t *sizes;
+	uint32_t before = p->o.parts - p->o.parts_deleted - 1; /* complete ones */
+	int err = array_grow(&p->sizes, &p->capacity, before, sizeof(*p->sizes));
 
-	if (count > p->capacity) {
-		sizes = realloc(p->sizes, capacity * sizeof(*sizes));
-		if (!sizes)
-			return -ENOMEM;
-		p->sizes = sizes;
-		p->capacity = capacity;
-	}
-	p->sizes[count - 1] = p->bytes;
-	return 0;
+	if (!err)
+		p->sizes[before] = p->bytes;
+	return err;
 }
 
 static int close_last(struct output_parts *p)

@@ -171,7 +171,7 @@ void chrome_counters_hole(struct chrome *c)
 {
 	chrome_counters_finish(c);
 	for (uint32_t i = 0; i < c->thread_places.count; i++)
-		c->threads[i]->sampled = false;
+		chrome_thread_at(c, i)->sampled = false;
 	for (uint32_t i = 0; i < c->cpu_places.count; i++)
 		c->cpus[i].sampled = false;
 	c->batch = (struct states){0};

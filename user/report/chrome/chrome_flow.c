@@ -95,7 +95,7 @@ void chrome_flow_hole(struct chrome *c)
 	for (uint32_t i = 0; i < c->lock_places.count; i++)
 		c->locks[i] = (struct chrome_lock){0};
 	for (uint32_t i = 0; i < c->thread_places.count; i++)
-		c->threads[i]->unpark = (struct chrome_wake){0};
+		chrome_thread_at(c, i)->unpark = (struct chrome_wake){0};
 }
 
 static void put(struct chrome *c, char phase, const char *name, uint64_t track, uint64_t ns)

@@ -88,8 +88,7 @@ struct chrome {
 
 	struct tracks *tracks;
 	struct places thread_places, track_places;
-	struct chrome_thread **threads; /* each by itself: it is lent while others are added */
-	uint32_t threads_capacity;
+	struct segments threads; /* struct chrome_thread */
 	struct places lock_places;
 	struct chrome_lock *locks;
 	uint32_t locks_capacity;

@@ -65,19 +65,14 @@ int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret)
 	int err;
 
 	if (place != PLACE_NONE) {
-		*ret = c->threads[place];
+		*ret = chrome_thread_at(c, place);
 		return 0;
 	}
-	t = calloc(1, sizeof(*t));
-	err = t ? places_add_row(&c->thread_places, (struct place_key){.a = thread}, &c->threads,
-				 &c->threads_capacity, sizeof(*c->threads), &place)
-		: -ENOMEM;
-	if (err) {
-		free(t);
+	err = places_add_segment_row(&c->thread_places, (struct place_key){.a = thread},
+				     &c->threads, sizeof(*t), &place);
+	if (err)
 		return err;
-	}
-	c->threads[place] = t;
-	*ret = t;
+	t = *ret = chrome_thread_at(c, place);
 	t->thread = (uint32_t)thread;
 	t->hidden = is_hidden(c, thread);
 	t->sort = CHROME_SORT_THREADS + 3ull * place + 2;
@@ -109,9 +104,7 @@ int chrome_threads_init(struct chrome *c)
 
 void chrome_threads_free(struct chrome *c)
 {
-	for (uint32_t i = 0; i < c->thread_places.count; i++)
-		free(c->threads[i]);
-	free(c->threads);
+	segments_free(&c->threads);
 }
 
 char *chrome_thread_label(struct chrome *c, uint64_t thread, char buf[LABEL_MAX])

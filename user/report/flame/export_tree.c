@@ -10,51 +10,37 @@
 #include "report/model/label.h"
 
 #define ROOT 0
-#define FIRST_SLOTS 64
 
-/* A free slot, or that of the node. A tree can have millions, so a key has no copy as in places. */
-static uint32_t *slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame)
+/* The node's slot, or the free one where it belongs. A tree can have millions of nodes: so there is
+ * no copy of their keys, as in places. */
+static struct slot *slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame,
+			    uint32_t hash)
 {
-	uint64_t hash = hash_number((uint64_t)parent << 32 | frame);
-	uint32_t mask = t->slots_capacity - 1, i = (uint32_t)hash & mask;
+	struct slot *slot = slots_first(&t->slots, hash);
 
-	while (t->slots[i] &&
-	       (t->nodes[t->slots[i]].parent != parent || t->nodes[t->slots[i]].frame != frame))
-		i = (i + 1) & mask;
-	return &t->slots[i];
-}
-
-static int slots_grow(struct export_tree *t)
-{
-	uint32_t capacity = t->slots_capacity ? t->slots_capacity * 2 : FIRST_SLOTS;
-	uint32_t *slots = calloc(capacity, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(t->slots);
-	t->slots = slots;
-	t->slots_capacity = capacity;
-	for (uint32_t i = ROOT + 1; i < t->count; i++)
-		*slot_of(t, t->nodes[i].parent, t->nodes[i].frame) = i;
-	return 0;
+	while (slot->place && (t->nodes[slot->place - 1].parent != parent ||
+			       t->nodes[slot->place - 1].frame != frame))
+		slot = slots_next(&t->slots, slot);
+	return slot;
 }
 
 static int child(struct export_tree *t, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
-	uint32_t *slot;
+	uint32_t hash = hash_number((uint64_t)parent << 32 | frame);
+	struct slot *slot;
 	int err = array_grow(&t->nodes, &t->capacity, t->count, sizeof(*t->nodes));
 
-	if (!err && t->count >= t->slots_capacity / 2)
-		err = slots_grow(t);
+	if (!err)
+		err = slots_reserve(&t->slots, t->count);
 	if (err)
 		return err;
-	slot = slot_of(t, parent, frame);
-	if (!*slot) {
+	slot = slot_of(t, parent, frame, hash);
+	if (!slot->place) {
 		t->nodes[t->count].parent = parent;
 		t->nodes[t->count].frame = frame;
-		*slot = t->count++;
+		*slot = (struct slot){hash, ++t->count};
 	}
-	*ret = *slot;
+	*ret = slot->place - 1;
 	return 0;
 }
 
@@ -274,7 +260,7 @@ void export_tree_free(struct export_tree *t)
 {
 	places_free(&t->chain_places);
 	free(t->nodes);
-	free(t->slots);
+	slots_free(&t->slots);
 	free(t->chain_nodes);
 	free(t->path);
 	free(t->leaves);

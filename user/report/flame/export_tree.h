@@ -15,8 +15,7 @@ struct export_tree {
 	struct export_frames *frames; /* lent */
 	struct export_node *nodes;    /* the root first */
 	uint32_t count, capacity;
-	uint32_t *slots; /* to the nodes but the root, by parent and frame; 0: free */
-	uint32_t slots_capacity;
+	struct slots slots;         /* to the nodes but the root, by parent and frame */
 	struct places chain_places; /* where a chain begins, and its number */
 	uint32_t *chain_nodes;      /* to the node of its innermost frame */
 	uint32_t chain_capacity;

@@ -1,0 +1,39 @@
+#include "base/slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_CAPACITY 32
+#define CAPACITY_MAX (1u << 30)
+
+static struct slot *free_slot(const struct slots *s, uint32_t hash)
+{
+	uint32_t mask = s->capacity - 1, i = hash & mask;
+
+	while (s->all[i].place)
+		i = (i + 1) & mask;
+	return &s->all[i];
+}
+
+int slots_grow(struct slots *s)
+{
+	struct slots new = {.capacity = s->capacity ? s->capacity * 2 : FIRST_CAPACITY};
+
+	if (new.capacity > CAPACITY_MAX)
+		return -ENOMEM;
+	new.all = calloc(new.capacity, sizeof(*new.all));
+	if (!new.all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->capacity; i++)
+		if (s->all[i].place)
+			*free_slot(&new, s->all[i].hash) = s->all[i];
+	free(s->all);
+	*s = new;
+	return 0;
+}
+
+void slots_free(struct slots *s)
+{
+	free(s->all);
+	*s = (struct slots){0};
+}
