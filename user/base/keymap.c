@@ -103,7 +103,6 @@ int places_add_new(struct places *p, uint64_t a, uint32_t *ret)
 	return places_add_hashed(p, &(struct place_key){.a = a}, ret);
 }
 
-/* The last one first: then those that are left are found past slots that are still in use. */
 void places_clear(struct places *p)
 {
 	bool hashed = p->count > FEW;
@@ -112,7 +111,7 @@ void places_clear(struct places *p)
 		const struct place_key *key = &p->keys[p->count - 1];
 
 		if (hashed)
-			slot_of(p, key, place_hash(key))->place = 0;
+			slots_remove(&p->slots, slot_of(p, key, place_hash(key)));
 		if (is_direct(key))
 			p->direct[key->a] = 0;
 		p->count--;

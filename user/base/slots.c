@@ -32,6 +32,20 @@ int slots_grow(struct slots *s)
 	return 0;
 }
 
+/* Those behind it, up to the next free slot, move to where a search still finds them. */
+void slots_remove(struct slots *s, struct slot *slot)
+{
+	uint32_t mask = s->capacity - 1, gap = (uint32_t)(slot - s->all), i = (gap + 1) & mask;
+
+	for (; s->all[i].place; i = (i + 1) & mask) {
+		if (((i - s->all[i].hash) & mask) < ((i - gap) & mask))
+			continue; /* its search begins behind the gap */
+		s->all[gap] = s->all[i];
+		gap = i;
+	}
+	s->all[gap].place = 0;
+}
+
 void slots_free(struct slots *s)
 {
 	free(s->all);

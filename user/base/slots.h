@@ -56,4 +56,6 @@ static inline int slots_reserve(struct slots *s, uint32_t count)
 	return count < s->capacity / 2 ? 0 : slots_grow(s);
 }
 
+/* Of a slot that is in use. Pointers to slots are void. */
+void slots_remove(struct slots *s, struct slot *slot);
 void slots_free(struct slots *s);

@@ -263,16 +263,37 @@ static void test_nth_allocation_fails(void **state)
 	assert_true(fails > 20);
 }
 
+/* Whatever order the keys' slots have got by growing, none of them outlives the keys. */
+static void test_cleared(void **state)
+{
+	(void)state;
+	for (uint64_t round = 0; round < 2000; round++) {
+		struct places p = {0};
+		uint32_t place;
+
+		for (unsigned again = 0; again < 3; again++) {
+			for (uint32_t n = 0; n < 40; n++) {
+				struct place_key key = {.a = mix(round * 120 + again * 40 + n),
+							.b = 1};
+
+				assert_int_equal(places_add(&p, key, &place), 0);
+				assert_int_equal(place, n);
+			}
+			places_clear(&p);
+			for (uint32_t i = 0; i < p.slots.capacity; i++)
+				assert_int_equal(p.slots.all[i].place, 0);
+		}
+		places_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_nth_allocation_fails),
+		cmocka_unit_test(test_few),     cmocka_unit_test(test_words),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_cleared), cmocka_unit_test(test_nth_allocation_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,32 @@ static void upper_bits(void **state)
 	free_all();
 }
 
+/* Removed in any order, of clusters that lie over the end, too; those that are left are found. */
+static void removed(void **state)
+{
+	(void)state;
+	for (uint32_t round = 0; round < 200; round++) {
+		for (uint32_t n = 0; n < 100; n++)
+			add(n, mix(n * 211 + round) | (round % 2 ? 0 : 0xc0));
+		while (count) {
+			uint32_t gone = mix(count + round) % count;
+
+			slots_remove(&slots, slot_of(keys[gone], hashes[gone]));
+			assert_int_equal(slot_of(keys[gone], hashes[gone])->place, 0);
+			count--;
+			if (gone < count) { /* the last one takes its place */
+				slot_of(keys[count], hashes[count])->place = gone + 1;
+				keys[gone] = keys[count];
+				hashes[gone] = hashes[count];
+			}
+			check_all();
+		}
+		for (uint32_t i = 0; i < slots.capacity; i++)
+			assert_int_equal(slots.all[i].place, 0);
+	}
+	free_all();
+}
+
 /* What cannot grow is as it was. */
 static void no_memory(void **state)
 {
@@ -141,7 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spread),     cmocka_unit_test(hashes_collide),
 		cmocka_unit_test(upper_bits), cmocka_unit_test(no_memory),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(too_many),   cmocka_unit_test(removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
