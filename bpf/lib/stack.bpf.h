@@ -508,7 +508,7 @@ static __always_inline int owner_still(__u32 owner, __u64 turns)
 
 /* Whether the one that wants the chain is still blocked by this thread. What it parks on may be
  * moved by a collector at any time, and is not looked at. */
-static __always_inline int owner_wanted(const struct thread_state *t, __u32 tid)
+static __always_inline int owner_wanted(const struct thread_state *t)
 {
 	struct thread_state *waiter = thread_find(t->chain.want);
 	struct wire_java_thread *owner;
@@ -517,30 +517,31 @@ static __always_inline int owner_wanted(const struct thread_state *t, __u32 tid)
 	if (!waiter)
 		return 0;
 	if (!waiter->monitor.blocked)
-		return waiter->park.owner == tid;
+		return waiter->park.owner == t->tid;
 	word = read_u64(waiter->monitor.address + layout.mon_owner);
 	owner = bpf_map_lookup_elem(&java_threads, &word);
-	return !owner || owner->tid == tid; /* a stack lock: nobody in the map */
+	return !owner || owner->tid == t->tid; /* a stack lock: nobody in the map */
 }
 
 /* The running thread's call chain is wanted by one that it blocks: from where it was interrupted.
  */
-HS_PART int stack_tell(struct thread_state *t, __u32 tid, __u32 source, __u64 now)
+HS_PART int stack_tell(struct thread_state *t, __u32 source, __u64 now)
 {
 	struct wire_owner_stack *r;
 	__u32 id;
 
 	if (!t)
 		return 0;
-	if (!owner_wanted(t, tid)) {
+	if (!owner_wanted(t)) {
 		t->chain.want = 0;
 		return 0;
 	}
-	id = t->chain.regs ? stack_of_left(t, tid, 0, 1) : 0; /* inline: it saves a frame */
+	/* Inline: it saves a frame. */
+	id = t->chain.regs ? stack_of_left(t, t->tid, 0, 1) : 0;
 	if (!id && ++t->chain.tries < WANT_TRIES)
 		return 0;
 	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {
-		head_fill(&r->head, WIRE_OWNER_STACK, 0, tid, now);
+		head_fill(&r->head, WIRE_OWNER_STACK, 0, t->tid, now);
 		r->waiter_tid = t->chain.want;
 		r->stack = id;
 		r->source = source;

@@ -24,7 +24,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	struct thread_state *t = thread_current(now);
 	struct wire_lock *r;
 	__u32 flags = 0, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0, hash = 0;
-	__u32 tid = current_tid(), stack, owner_stack;
+	__u32 stack, owner_stack;
 
 	if (!t) {
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
@@ -47,7 +47,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, tid, t, now);
+	lock_fill(r, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, current_tid(), t, now);
 	r->object = object;
 	r->klass = klass;
 	r->time = time;

@@ -19,7 +19,7 @@ int sample_owner(void *ctx)
 	if (!t)
 		return 0;
 	if (t->chain.want)
-		stack_tell(t, (__u32)id, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
+		stack_tell(t, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
 	if (!exact && t->monitor.address && !t->monitor.blocked)
 		monitor_look(t, (__u32)id, bpf_ktime_get_ns());
 	return 0;

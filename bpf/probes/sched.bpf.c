@@ -257,7 +257,7 @@ int sched_switch(__u64 *ctx)
 			t->chain.task = (__u64)prev;
 		}
 		if (t->chain.want)
-			stack_tell(t, tid, WIRE_STACK_SWITCH, now);
+			stack_tell(t, WIRE_STACK_SWITCH, now);
 		if (t->monitor.address && !exact)
 			monitor_look(t, tid, now);
 	} else if (prev->pid == 0) {
