@@ -64,7 +64,8 @@ static void refuses_what_it_cannot_read(void **state)
 		"8",      "8@",      "8@%",          "8@%foo",
 		"3@%rax", "8@$",     "8@%rax8@%rbx", "@%rax",
 		"8@4",    "8@4(",    "8@4(%rax",     "8@99999999999999999999(%rax)",
-		"x@%rax", "8@%rip4", "-@%rax"};
+		"x@%rax", "8@%rip4", "-@%rax",     "-9223372036854775808@%rax",
+		"0@%rax", "16@%rax", "-16@%rax"};
 	struct usdt_spec s;
 
 	(void)state;

@@ -123,9 +123,11 @@ static int parse_one(const char **at, struct usdt_arg_spec *ret)
 
 	if (err)
 		return err;
+	if (size < -8 || size > 8 || **at != '@')
+		return -EPROTO;
 	ret->arg_signed = size < 0;
 	size = size < 0 ? -size : size;
-	if ((size != 1 && size != 2 && size != 4 && size != 8) || **at != '@')
+	if (size != 1 && size != 2 && size != 4 && size != 8)
 		return -EPROTO;
 	ret->arg_bitshift = (char)(64 - size * 8);
 	++*at;
