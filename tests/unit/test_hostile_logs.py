@@ -113,6 +113,34 @@ class HostileLogs(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertGreater(len(done.stdout), 1000)
 
+    def test_blocks_may_be_missing_anywhere(self):
+        """What is open is closed at each hole, the sums once at the end; rows stay a tree."""
+        def collection(at, gc):
+            return [(COLLECTION_BEGIN, at, 1, gc, 1, 2), (PHASE_BEGIN, at + 1, 1, gc, 3, 1, 0),
+                    (PHASE_BEGIN, at + 2, 1, gc, 4, 2, 0), (PHASE_END, at + 3, 1, gc, 4, 2, 0),
+                    (PHASE_END, at + 6, 1, gc, 3, 1, 0), (46, at + 7, 1, gc)]
+
+        for missing in ((1,), (1, 3), (1, 2, 3), (1, 2, 3, 4)):
+            log = Log(("zstd",))
+            for i in range(5):  # segments: behind a hole the names come again
+                at = 1000 * (i + 1)
+                log.block([(STRING, at, 0, n, f"phase {n}") for n in range(1, 6)], "zstd", 1)
+                log.block(collection(at, i + 1), "zstd", lose=i in missing)
+            log.block([(END, 9000, 0, 0)])
+            path = self.path("holes.spoor")
+            with open(path, "wb") as f:
+                f.write(log.closed())
+            for command in (["report"], ["report", "--format", "json"], ["time"], ["spans", "--from", "0"],
+                            ["export", "--force", "--to", "chrome", "-o", self.path("out.json")]):
+                with self.subTest(missing=missing, command=command):
+                    done = self.run_spoor(*command, path)
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertIn(f"and {len(missing)} missing blocks", done.stderr)
+                    if command == ["report"]:
+                        left = 5 - len(missing)
+                        self.assertRegex(done.stdout, rf"\n  phase 3 +pause +{left} +{5 * left} ns")
+                        self.assertRegex(done.stdout, rf"\n    phase 4 +pause +{left} +{left} ns")
+
     def test_max_memory(self):
         rows = [(2, 1000, 0, n, f"class {n}") for n in range(1, 200001)]
         path = self.log("names.spoor", rows)

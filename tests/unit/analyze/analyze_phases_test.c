@@ -141,6 +141,43 @@ static void phases_are_a_tree(void **state)
 	phases_free(&p);
 }
 
+/* Rows that are linked from first on; a circle fails. */
+static unsigned linked(const struct phases *p, uint32_t first)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = first; i != PLACE_NONE; i = p->rows[i].next) {
+		assert_true(i < p->row_places.count);
+		assert_true(count <= p->row_places.count);
+		count += 1 + linked(p, p->rows[i].first);
+	}
+	return count;
+}
+
+/* What is open where events are missing is in no sum; each row stands once in the tree. */
+static void events_may_be_missing(void **state)
+{
+	struct event young[YOUNG_COUNT];
+	struct phases p = {0};
+
+	(void)state;
+	young_events(young);
+	for (unsigned i = 0; i < YOUNG_COUNT - 2; i++)
+		assert_int_equal(phases_add(&p, &young[i]), 0);
+	phases_hole(&p);
+	assert_int_equal(p.incomplete, 2); /* the collection, and its pause */
+	for (unsigned i = 0; i < YOUNG_COUNT; i++) {
+		young[i].time_ns += 1000;
+		assert_int_equal(phases_add(&p, &young[i]), 0);
+	}
+	phases_finish(&p);
+	assert_times(&p, 0, YOUNG, 1, 100, 100);
+	assert_times(&p, YOUNG, COPY, 4, 140, 40);
+	assert_int_equal(linked(&p, p.first), 4);
+	assert_int_equal(p.incomplete, 2);
+	phases_free(&p);
+}
+
 /* A concurrent cycle has other collections, and pauses of its own, within its time. */
 static void cycles_have_others_within(void **state)
 {
@@ -412,6 +449,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_are_a_tree),
+		cmocka_unit_test(events_may_be_missing),
 		cmocka_unit_test(cycles_have_others_within),
 		cmocka_unit_test(workers_have_phases_within),
 		cmocka_unit_test(what_is_seen_in_part_is_in_no_sum),

@@ -107,13 +107,15 @@ static int phases_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
 {
 	(void)from_ns;
 	(void)to_ns;
-	phases_finish(self);
+	phases_hole(self);
 	return 0;
 }
 
 static int phases_row_finish(void *self, uint64_t end_ns)
 {
-	return phases_row_hole(self, end_ns, end_ns);
+	(void)end_ns;
+	phases_finish(self);
+	return 0;
 }
 
 static int safepoints_row_add(void *self, const struct analysis_input *in)

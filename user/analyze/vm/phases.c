@@ -231,11 +231,16 @@ int phases_add(struct phases *p, const struct event *e)
 	}
 }
 
-void phases_finish(struct phases *p)
+void phases_hole(struct phases *p)
 {
 	p->incomplete += p->running_count + p->open_count;
 	p->running_count = 0;
 	p->open_count = 0;
+}
+
+void phases_finish(struct phases *p)
+{
+	phases_hole(p);
 	p->first = PLACE_NONE;
 	for (uint32_t i = p->row_places.count; i-- > 0;) {
 		struct phase_row *row = &p->rows[i], *parent = NULL;

@@ -64,5 +64,8 @@ struct phases {
 
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
 int phases_add(struct phases *p, const struct event *e);
+/* Events are missing here: whatever is open is in no sum. */
+void phases_hole(struct phases *p);
+/* No more events; once. */
 void phases_finish(struct phases *p);
 void phases_free(struct phases *p);
