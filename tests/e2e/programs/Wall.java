@@ -1,3 +1,4 @@
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -39,6 +40,7 @@ public class Wall {
 
     static final class Worker extends Thread {
         final Thing thing;
+        Closeable last = () -> {}; // when its time is over
         volatile long totalNs, inNs, cpuNs, goneNs, throttledNs;
         long lastNs;
 
@@ -55,6 +57,7 @@ public class Wall {
                 while (goesOn()) {
                     inNs += thing.once(this);
                 }
+                last.close();
                 throttledNs = throttledNs() - throttled;
             } catch (Exception e) {
                 throw new IllegalStateException(e);
@@ -156,11 +159,13 @@ public class Wall {
         InputStream in = server.accept().getInputStream();
         OutputStream to = out.getOutputStream();
 
-        workers.add(new Worker("feeder", w -> {
+        Worker feeder = new Worker("feeder", w -> {
             sleep(MS);
-            to.write(goesOn() ? 1 : 2);
+            to.write(1);
             return 0;
-        }));
+        });
+        feeder.last = out; // who reads has had the last byte while there was time left, and reads again
+        workers.add(feeder);
         workers.add(new Worker("io", w -> {
             long before = System.nanoTime();
             return in.read() < 0 ? 0 : System.nanoTime() - before;
