@@ -143,7 +143,7 @@ FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(CPPFLAGS) $(HARDEN_LD) $(LDF
 $(O)/flags: FORCE
 	$(Q)mkdir -p $(@D) && echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
-$(O)/user/record/kernel/programs.o: $(O)/gen/spoor.skel.h
+$(O)/user/record/kernel/bpf_session.o: $(O)/gen/spoor.skel.h
 $(O)/user/record/kernel/steal_audit.o: $(O)/gen/audit.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;

@@ -27,7 +27,7 @@
 
 #include "steal/accounts.h"
 #include "steal/share.h"
-#include "steal/worst_parts.h"
+#include "steal/top_internal.h"
 
 #define RESUMED_NS 100000000ull /* CLOCK_BOOTTIME gained so much on CLOCK_MONOTONIC */
 
@@ -54,7 +54,7 @@ struct steal_audit {
 	struct share *shares;
 	struct account **sharers;
 	size_t share_capacity;
-	struct worst worst;
+	struct top top;
 };
 
 int steal_audit_new(const struct steal_source *of, bool of_process, size_t keep,
@@ -62,7 +62,7 @@ int steal_audit_new(const struct steal_source *of, bool of_process, size_t keep,
 {
 	struct steal_audit *a = calloc(1, sizeof(*a));
 
-	if (!a || worst_init(&a->worst, keep)) {
+	if (!a || top_init(&a->top, keep)) {
 		steal_audit_free(a);
 		return -ENOMEM;
 	}
@@ -89,7 +89,7 @@ void steal_audit_free(struct steal_audit *a)
 	if (!a)
 		return;
 	accounts_free(&a->accounts);
-	worst_free(&a->worst);
+	top_free(&a->top);
 	free(a->cpus);
 	free(a->span.cpus);
 	free(a->total.cpus);
@@ -106,7 +106,7 @@ static uint64_t step(struct steal_audit *a, struct guard *g, uint64_t value_ns,
 {
 	static const enum steal_fault faults[GUARD_VERDICT_COUNT] = {
 		[GUARD_WRAPPED] = STEAL_WRAPPED,
-		[GUARD_BACKWARDS] = STEAL_WENT_BACK,
+		[GUARD_BACKWARDS] = STEAL_DECREASED,
 		[GUARD_JUMPED] = STEAL_JUMPED,
 	};
 	uint64_t growth_ns;
@@ -183,7 +183,7 @@ static int add_cpu(struct steal_audit *a, const struct steal_cpu *c)
 		cpu->total[i] += cpu->step[i];
 	}
 	if (!known && a->sample > 1)
-		a->span.faults[STEAL_CPU_CAME]++;
+		a->span.faults[STEAL_CPU_ONLINE]++;
 	cpu->sample = a->sample;
 	cpu->in_step = known;
 	return 0;
@@ -210,7 +210,7 @@ static int add_cpus(struct steal_audit *a, const struct steal_sample *s)
 		const struct cpu *c = &a->cpus[i];
 
 		if (c->sample + 1 == a->sample && a->sample > 1)
-			span->faults[STEAL_CPU_WENT]++;
+			span->faults[STEAL_CPU_OFFLINE]++;
 		if (!c->in_step)
 			continue;
 		span->cpus[span->cpu_count++] = cpu_use(c->cpu, c->step);
@@ -417,7 +417,7 @@ static void sum_exact(struct steal_audit *a, const struct steal_sample *s)
 	if (s->idle_stolen_ns >= a->idle.value_ns)
 		span->idle_stolen_ns = s->idle_stolen_ns - a->idle.value_ns;
 	else
-		span->faults[STEAL_WENT_BACK]++;
+		span->faults[STEAL_DECREASED]++;
 	guard_set(&a->idle, s->idle_stolen_ns, s->time_ns);
 	told = span->threads_ns[STEAL_EXACT] + span->idle_stolen_ns;
 	if (told > span->stolen_ns)
@@ -495,7 +495,7 @@ static void begin(struct steal_audit *a, const struct steal_sample *s)
 {
 	a->first_ns = s->time_ns;
 	guard_set(&a->idle, s->idle_stolen_ns, s->time_ns);
-	worst_begin(&a->worst, s);
+	top_begin(&a->top, s);
 }
 
 int steal_audit_add(struct steal_audit *a, const struct steal_sample *s,
@@ -526,8 +526,8 @@ int steal_audit_add(struct steal_audit *a, const struct steal_sample *s,
 		return 0;
 	}
 	add_to_total(a);
-	worst_add_interval(&a->worst, &a->span);
-	worst_add_thefts(&a->worst, s);
+	top_add_interval(&a->top, &a->span);
+	top_add_thefts(&a->top, s);
 	*ret = &a->span;
 	return 1;
 }
@@ -553,22 +553,22 @@ int steal_audit_total(struct steal_audit *a, const struct steal_span **ret)
 	return 0;
 }
 
-const struct steal_worst *steal_audit_worst(const struct steal_audit *a, size_t *ret_count)
+const struct steal_top *steal_audit_top(const struct steal_audit *a, size_t *ret_count)
 {
-	*ret_count = a->worst.interval_count;
-	return a->worst.intervals;
+	*ret_count = a->top.interval_count;
+	return a->top.intervals;
 }
 
 uint64_t steal_audit_threads_lost(const struct steal_audit *a)
 {
-	const struct worst *w = &a->worst;
+	const struct top *w = &a->top;
 
 	return w->threads_lost > w->threads_lost_base ? w->threads_lost - w->threads_lost_base : 0;
 }
 
 void steal_audit_thefts(const struct steal_audit *a, struct steal_thefts *ret)
 {
-	const struct worst *w = &a->worst;
+	const struct top *w = &a->top;
 
 	for (int i = 0; i < STEAL_SLOTS; i++)
 		ret->counts[i] = w->histogram[i] > w->histogram_base[i]

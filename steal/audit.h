@@ -12,14 +12,14 @@ enum steal_method {
 /* What was wrong with counters, or makes an interval uneven; counted. */
 enum steal_fault {
 	STEAL_WRAPPED,
-	STEAL_WENT_BACK, /* the growth of this one interval is not known: 0 */
-	STEAL_JUMPED,    /* so too */
-	STEAL_CPU_WENT,  /* offline; what it had after the last sample is not known */
-	STEAL_CPU_CAME,  /* online; so is what it had before the first one */
-	STEAL_RESUMED,   /* the machine was suspended in this interval */
-	STEAL_LATE,      /* threads seen for the first time that are older than the sample before */
-	STEAL_EXCEEDED,  /* intervals in which threads were told more stolen time than CPUs */
-	STEAL_TWICE,     /* CPUs and threads that a sample has twice; the first counts */
+	STEAL_DECREASED,   /* the growth of this one interval is not known: 0 */
+	STEAL_JUMPED,      /* so too */
+	STEAL_CPU_OFFLINE, /* offline; what it had after the last sample is not known */
+	STEAL_CPU_ONLINE,  /* online; so is what it had before the first one */
+	STEAL_RESUMED,     /* the machine was suspended in this interval */
+	STEAL_LATE,     /* threads seen for the first time that are older than the sample before */
+	STEAL_EXCEEDED, /* intervals in which threads were told more stolen time than CPUs */
+	STEAL_TWICE,    /* CPUs and threads that a sample has twice; the first counts */
 	STEAL_FAULT_COUNT,
 };
 

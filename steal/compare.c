@@ -107,7 +107,7 @@ static void distribution(const struct steal_span *both, uint64_t least_ns, uint6
 			 corrected_ns);
 		if (!e->threads || of > e->max_ppm) {
 			e->max_ppm = of;
-			e->worst = *u;
+			e->top = *u;
 		}
 		numbers[e->threads++] = of;
 	}

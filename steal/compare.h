@@ -21,7 +21,7 @@ struct steal_error {
 	 * those for which that is least_ns or more. */
 	size_t threads;
 	uint64_t median_ppm, p90_ppm, max_ppm;
-	struct steal_use worst; /* the one of max_ppm */
+	struct steal_use top; /* the one of max_ppm */
 };
 
 int steal_compare(const struct steal_span *both, uint64_t least_ns, struct steal_error *ret);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 struct procfile {
-	char *text; /* of the last read, with a 0 behind it; NULL: none yet */
+	char *text; /* of the last read, with a 0 after it; NULL: none yet */
 	size_t capacity;
 };
 

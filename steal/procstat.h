@@ -13,7 +13,7 @@ struct procstat_cpu {
 
 /*
  * The next line "cpuN ..." of text, which begins as /proc/stat does. 1: it is in *ret_cpu and
- * *ret, and *text is behind it; 0: there are no more; -EPROTO: this is no /proc/stat.
+ * *ret, and *text is after it; 0: there are no more; -EPROTO: this is no /proc/stat.
  */
 int procstat_next(const char **text, unsigned *ret_cpu, struct procstat_cpu *ret);
 

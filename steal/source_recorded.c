@@ -52,7 +52,7 @@ static int next_line(struct recorded *r)
 	r->line_number++;
 	if (length && r->line[length - 1] == '\n')
 		r->line[--length] = 0;
-	/* A 0 in the line would hide what is behind it. */
+	/* A 0 in the line would hide what is after it. */
 	return strlen(r->line) == (size_t)length ? 1 : -EBADMSG;
 }
 
@@ -73,7 +73,7 @@ static int bad(struct recorded *r, const char *what)
 	return -EBADMSG;
 }
 
-/* The name from the column on, which must be behind one blank. */
+/* The name from the column on, which must be after one blank. */
 static bool read_name(const char *text, char ret[STEAL_COMM_MAX])
 {
 	size_t length = 0;

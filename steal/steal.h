@@ -56,7 +56,7 @@ struct steal_theft {
 
 struct steal_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC, before the first counter was read ... */
-	uint64_t end_ns;  /* ... and behind the last */
+	uint64_t end_ns;  /* ... and after the last */
 	uint64_t boot_ns; /* CLOCK_BOOTTIME: grows more when the machine has been suspended */
 	const struct steal_cpu *cpus;
 	const struct steal_thread *threads;

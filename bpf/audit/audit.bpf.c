@@ -115,7 +115,7 @@ static __always_inline __u32 log2_of(__u64 v)
 	return n;
 }
 
-static __always_inline void tell_theft(struct wire_audit_cpu *c, struct task_struct *task,
+static __always_inline void emit_theft(struct wire_audit_cpu *c, struct task_struct *task,
 				       __u64 taken)
 {
 	struct wire_audit_theft *r = bpf_ringbuf_reserve(&thefts, sizeof(*r), 0);
@@ -148,7 +148,7 @@ static __always_inline void look(struct wire_audit_cpu *c, struct task_struct *t
 		return;
 	c->histogram[log2_of(taken) & (WIRE_AUDIT_SLOTS - 1)]++;
 	if (taken >= theft_ns)
-		tell_theft(c, task, taken);
+		emit_theft(c, task, taken);
 }
 
 static __always_inline void charge(struct wire_audit_cpu *c, struct task_struct *task, __u64 time,

@@ -29,10 +29,11 @@ static __always_inline void lock_is_monitor(struct wire_lock *r, __u64 monitor,
  */
 static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u32 owner, __u32 tid)
 {
-	__u64 turns;
-	__u32 stack = stack_of_owner(owner, tid, &turns);
+	__u64 switches;
+	__u32 stack = stack_of_owner(owner, tid, &switches);
 
-	if (stack && (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, turns)))
+	if (stack &&
+	    (read_u64(monitor + layout.mon_owner) != word || !owner_still(owner, switches)))
 		stack = 0;
 	return stack;
 }

@@ -18,7 +18,7 @@
 
 /* Verified by itself, once, and with a stack frame of its own: frames of all functions that
  * call each other may have 512 bytes together. */
-#define PART __weak __noinline
+#define SUBPROGRAM __weak __noinline
 
 #define BARRIER() asm volatile("" ::: "memory")
 
@@ -49,7 +49,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_KIND_COUNT *WIRE_PLACE_COUNT);
+	__uint(max_entries, WIRE_KIND_COUNT *WIRE_LOSS_STAGE_COUNT);
 	__type(key, __u32);
 	__type(value, __u64);
 } lost __weak SEC(".maps");
@@ -123,11 +123,11 @@ __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
 /* Threads that are off the CPUs for less are not told one by one. */
 const volatile __u64 off_cpu_ns __weak = 1000000;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */
-const volatile __u32 exact __weak = 0;
+const volatile __u32 numbered __weak = 0;
 
 static __always_inline void count_drop(__u32 kind, __u32 place)
 {
-	__u32 key = kind * WIRE_PLACE_COUNT + place;
+	__u32 key = kind * WIRE_LOSS_STAGE_COUNT + place;
 	__u64 *n = bpf_map_lookup_elem(&lost, &key);
 
 	if (n)

@@ -125,7 +125,7 @@ static __always_inline int chain_send(struct hs_walk *w, __u32 id)
 }
 
 /* The id of a chain that was walked; 0: there are no frames, or it could not be sent. */
-HS_PART __u32 chain_id(struct walk_slot *s)
+HS_SUBPROGRAM __u32 chain_id(struct walk_slot *s)
 {
 	struct hs_walk *w;
 	struct chain_key key;
@@ -204,13 +204,13 @@ static __always_inline void walk_was_long(struct thread_state *t, __u32 result)
 	t->walk.long_walks = window | (points < 0xff ? points : 0xff);
 }
 
-HS_PART int walk_set_out(struct walk_slot *s)
+HS_SUBPROGRAM int walk_set_out(struct walk_slot *s)
 {
-	return s ? hs_set_out(&s->walk, &s->start) : 1;
+	return s ? hs_start(&s->walk, &s->start) : 1;
 }
 
 /* How often a task has left its CPU, not 0; odd: it is on one. */
-static __always_inline __u64 task_turns(__u64 task)
+static __always_inline __u64 task_switches(__u64 task)
 {
 	struct task_struct *p = (void *)task;
 
@@ -220,7 +220,7 @@ static __always_inline __u64 task_turns(__u64 task)
 
 /* Whether all that an earlier walk has read is the same now. Where chains differ that begin alike,
  * it is further out: so the outermost words are looked at first. */
-HS_PART int memo_same(struct walk_slot *s, const struct hs_memo *m)
+HS_SUBPROGRAM int memo_same(struct walk_slot *s, const struct hs_memo *m)
 {
 	__u64 bytes;
 	__u32 n;
@@ -289,9 +289,9 @@ static __always_inline int memo_worth(struct thread_state *t)
 	return t->walk.memo_misses < MEMO_MISSES_MAX || !(t->walk.memo_misses++ % MEMO_MISSES_STEP);
 }
 
-/* Walks t's stack; the id of its chain. turns, if not 0: another thread's, and must stay the same.
+/* Walks t's stack; the id of its chain. switches, if not 0: another thread's, and must stay the same.
  */
-HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
+HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 switches)
 {
 	struct walk_loop l = {.slot = s};
 	__u32 id = 0, code_was, class_was;
@@ -315,7 +315,7 @@ HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
 		if (s->walk.steps > LONG_STEPS)
 			walk_was_long(t, s->walk.stack.result);
 	}
-	if (turns && task_turns(t->chain.task) != turns) {
+	if (switches && task_switches(t->chain.task) != switches) {
 		count_walk(WIRE_WALK_MOVED);
 		return 0;
 	}
@@ -336,7 +336,7 @@ HS_PART __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 turns)
 
 /* The thread's JavaThread, if it is still the one that it was: threads of native code attach and
  * detach. current: it is the running thread, for which the VM's list can be searched. */
-HS_PART __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current)
+HS_SUBPROGRAM __u64 java_thread_checked(struct thread_state *t, __u32 tid, int current)
 {
 	__u64 *known;
 
@@ -395,7 +395,7 @@ static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __
 
 /* The walk itself, from s->start. The parts are called one after the other, and not by each other:
  * their frames would have no room together on Linux 6.1. */
-static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t, __u64 turns)
+static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t, __u64 switches)
 {
 	int ended = walk_set_out(s);
 	__u32 id;
@@ -403,15 +403,15 @@ static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t
 	if (ended == HS_IN_JAVA)
 		ended = hs_interrupted(&s->walk);
 	if (!ended)
-		id = walk(s, t, turns);
+		id = walk(s, t, switches);
 	else
-		id = turns && task_turns(t->chain.task) != turns ? 0 : chain_id(s);
+		id = switches && task_switches(t->chain.task) != switches ? 0 : chain_id(s);
 	slot_give(s);
 	return id;
 }
 
 /* The running thread's, from these registers. unlock: as in struct hs_start. */
-HS_PART __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u32 unlock)
+HS_SUBPROGRAM __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u32 unlock)
 {
 	struct walk_slot *s = t ? walk_prepare(t, current_tid(), 1) : 0;
 
@@ -441,7 +441,7 @@ static __always_inline int regs_read(__u64 from, struct hs_start *start)
 	       bpf_core_read(&start->bcp, sizeof(start->bcp), &regs->r13);
 }
 
-static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 turns,
+static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 switches,
 					   int current)
 {
 	struct walk_slot *s = walk_prepare(t, tid, current);
@@ -452,7 +452,7 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
 		slot_give(s);
 		return 0;
 	}
-	return walk_do(s, t, turns);
+	return walk_do(s, t, switches);
 }
 
 /*
@@ -460,13 +460,13 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
  * still then. What the kernel itself counts is asked, as a switch may be hidden from BPF (see
  * sched.bpf.c).
  */
-HS_PART __u32 stack_of(struct thread_state *o, __u32 tid, __u64 turns)
+HS_SUBPROGRAM __u32 stack_of(struct thread_state *o, __u32 tid, __u64 switches)
 {
-	return o && o->chain.regs && !(turns & 1) ? stack_of_left(o, tid, turns, 0) : 0;
+	return o && o->chain.regs && !(switches & 1) ? stack_of_left(o, tid, switches, 0) : 0;
 }
 
 /* From where the running thread was when it entered the kernel. */
-HS_PART __u32 stack_interrupted(struct thread_state *t)
+HS_SUBPROGRAM __u32 stack_interrupted(struct thread_state *t)
 {
 	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1) : 0;
 }
@@ -479,16 +479,16 @@ HS_PART __u32 stack_interrupted(struct thread_state *t)
  * owner may have given up the lock before the walk, as programs can be preempted: whoever uses the
  * chain asks for the owner again, and then whether it has stood still since (owner_still).
  */
-static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid, __u64 *ret_turns)
+static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid, __u64 *ret_switches)
 {
 	struct thread_state *o = owner && owner != tid ? thread_find(owner) : 0;
 	__u32 id;
 
-	*ret_turns = 0;
+	*ret_switches = 0;
 	if (!o || !o->chain.task)
 		return 0;
-	*ret_turns = task_turns(o->chain.task);
-	id = stack_of(o, owner, *ret_turns);
+	*ret_switches = task_switches(o->chain.task);
+	id = stack_of(o, owner, *ret_switches);
 	if (!id) {
 		o->chain.want = tid;
 		o->chain.tries = 0;
@@ -496,11 +496,11 @@ static __always_inline __u32 stack_of_owner(__u32 owner, __u32 tid, __u64 *ret_t
 	return id;
 }
 
-static __always_inline int owner_still(__u32 owner, __u64 turns)
+static __always_inline int owner_still(__u32 owner, __u64 switches)
 {
 	struct thread_state *o = thread_find(owner);
 
-	if (o && o->chain.task && task_turns(o->chain.task) == turns)
+	if (o && o->chain.task && task_switches(o->chain.task) == switches)
 		return 1;
 	count_walk(WIRE_WALK_MOVED);
 	return 0;
@@ -525,7 +525,7 @@ static __always_inline int owner_wanted(const struct thread_state *t)
 
 /* The running thread's call chain is wanted by one that it blocks: from where it was interrupted.
  */
-HS_PART int stack_tell(struct thread_state *t, __u32 source, __u64 now)
+HS_SUBPROGRAM int emit_owner_stack(struct thread_state *t, __u32 source, __u64 now)
 {
 	struct wire_owner_stack *r;
 	__u32 id;

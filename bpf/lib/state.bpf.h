@@ -29,7 +29,7 @@ struct thread_throttle {
 struct thread_monitor {
 	__u64 address; /* 0: none */
 	__u32 blocked;
-	__u32 misses; /* looks at it in a row that told nothing */
+	__u32 misses; /* looks at it in a row that emitted nothing */
 };
 
 /* Its call chain, as others walk it. */
@@ -59,7 +59,7 @@ struct thread_park {
 	__u32 pad;
 };
 
-/* What earlier walks of its stack have told. */
+/* What earlier walks of its stack have emitted. */
 struct thread_walk {
 	__u64 stack_high;
 	__u32 memo_misses; /* walks in a row that were not a repetition */
@@ -84,11 +84,11 @@ struct thread_state {
 	__u64 off_wait, off_throttled; /* runnable_ns and throttled_ns at that moment */
 	__u32 reason;                  /* why it is blocked; enum wire_reason */
 	__u32 first; /* blocked since before it was first seen: the reason is not known */
-	__u32 doing, doing_before; /* what its own probes say it is in; enum wire_reason */
+	__u32 probe_reason, probe_reason_before; /* by its own probes; enum wire_reason */
 	struct thread_pause pause;
 	__u64 throttled_ns; /* of runnable_ns */
 	__u32 ns_tid;
-	__u32 told; /* a struct wire_thread has been sent */
+	__u32 emitted; /* a struct wire_thread has been sent */
 
 	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
 

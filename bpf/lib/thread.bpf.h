@@ -48,7 +48,7 @@ static __always_inline int snapshot_try(const struct thread_state *t, struct thr
  * The counters of a thread at `now`, the running interval included. The writer may be at work on
  * another CPU: a few tries, then what is there (off by the one interval that is just being added).
  */
-PART int thread_snapshot(const struct thread_state *t, __u64 now, struct wire_counters *ret)
+SUBPROGRAM int thread_snapshot(const struct thread_state *t, __u64 now, struct wire_counters *ret)
 {
 	struct thread_moment m;
 
@@ -155,8 +155,8 @@ static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 
 	t->first = 0;
 	/* It may wake up for nothing and go on with what it was in. */
 	first = bpf_map_lookup_elem(&first_reasons, &tid);
-	if (first && *first & WIRE_FIRST_END_TOLD && !t->doing)
-		t->doing = reason;
+	if (first && *first & WIRE_FIRST_END_TOLD && !t->probe_reason)
+		t->probe_reason = reason;
 }
 
 /*
@@ -186,7 +186,7 @@ static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __
 }
 
 /* The running thread, known as one that is off the CPUs. */
-PART int thread_is_on(struct thread_state *t, __u64 now)
+SUBPROGRAM int thread_is_on(struct thread_state *t, __u64 now)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -220,7 +220,7 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
  * numbers near to each other, so the first look nearly always finds; and a row of threads does not
  * stand in the way of another (simulated: with 10,000 threads in rows of up to 1,000 all have a
  * place). One that is being filled has THREAD_FILLING beside the number, so that it is not found
- * yet; the search goes on behind one that is free again. The verifier goes through all looks once.
+ * yet; the search goes on after one that is free again. The verifier goes through all looks once.
  */
 #define THREAD_LOOKS 10
 #define THREAD_FILLING (1u << 31)
@@ -239,7 +239,7 @@ static __always_inline struct thread_state *thread_at(__u32 tid, __u32 look)
 }
 
 /* 1 + its place; 0: it has none. */
-PART int thread_place(__u32 tid)
+SUBPROGRAM int thread_place(__u32 tid)
 {
 	struct thread_state *t;
 
@@ -274,7 +274,7 @@ static __always_inline struct thread_state *thread_find_fast(__u32 tid)
  * 1 + the place of an element to be filled for tid; negative: of the one it has; 0: that is being
  * filled now, or there is no room.
  */
-PART int thread_claim(__u32 tid)
+SUBPROGRAM int thread_claim(__u32 tid)
 {
 	struct thread_state *t;
 	__u32 was;
@@ -313,20 +313,20 @@ static __always_inline __u32 thread_doing(__u32 tid, __u64 now, __u64 *ret_ns)
 }
 
 /* The thread's own probes: it goes into something that it will block in, and comes out of it. */
-static __always_inline void thread_does(struct thread_state *t, __u32 doing)
+static __always_inline void set_probe_reason(struct thread_state *t, __u32 reason)
 {
-	if (t->doing != doing)
-		t->doing_before = t->doing;
-	t->doing = doing;
+	if (t->probe_reason != reason)
+		t->probe_reason_before = t->probe_reason;
+	t->probe_reason = reason;
 }
 
 /* After Object.wait() a thread may have its monitor back without having been blocked on it. */
-static __always_inline void thread_done(struct thread_state *t, __u32 doing)
+static __always_inline void thread_done(struct thread_state *t, __u32 reason)
 {
-	if (t->doing != doing)
+	if (t->probe_reason != reason)
 		return;
-	t->doing = t->doing_before;
-	t->doing_before = WIRE_BLOCKED_OTHER;
+	t->probe_reason = t->probe_reason_before;
+	t->probe_reason_before = WIRE_BLOCKED_OTHER;
 }
 
 /* A snapshot of another thread, or zeros when it is not (or no longer) known: then 0 is returned.
@@ -369,7 +369,7 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 }
 
 /* If there is no room for it, it is told with the next sample. */
-static __always_inline void thread_tell(struct thread_state *t, struct task_struct *task, __u32 tid,
+static __always_inline void emit_thread(struct thread_state *t, struct task_struct *task, __u32 tid,
 					__u32 flags, __u64 now)
 {
 	struct wire_thread *r = emit_reserve(WIRE_THREAD, sizeof(*r));
@@ -381,7 +381,7 @@ static __always_inline void thread_tell(struct thread_state *t, struct task_stru
 	r->ns_tid = t->ns_tid;
 	r->pad = 0;
 	bpf_core_read(&r->comm, sizeof(r->comm), &task->comm);
-	t->told = 1;
+	t->emitted = 1;
 	emit_submit(r);
 }
 
@@ -399,7 +399,7 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
 	if (!t || claim < 0)
 		return t;
-	/* All behind its number. */
+	/* All after its number. */
 	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
 	t->run = run;
 	t->since = now;
@@ -416,7 +416,7 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 	t->tid = tid;
 	if (ns_tid != tid)
 		bpf_map_update_elem(&ns_tids, &ns_tid, &tid, BPF_ANY);
-	thread_tell(t, task, tid, flags, now);
+	emit_thread(t, task, tid, flags, now);
 	return t;
 }
 

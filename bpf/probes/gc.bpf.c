@@ -117,7 +117,7 @@ static __always_inline __u32 read_text(char to[WIRE_NAME_MAX], __u64 from)
 }
 
 SEC("usdt")
-int BPF_USDT(exact_gc_begin, __u64 gc, __u64 collector, __u64 cause)
+int BPF_USDT(num_gc_begin, __u64 gc, __u64 collector, __u64 cause)
 {
 	struct wire_collection *r = emit_reserve(WIRE_COLLECTION_BEGIN, sizeof(*r));
 
@@ -132,7 +132,7 @@ int BPF_USDT(exact_gc_begin, __u64 gc, __u64 collector, __u64 cause)
 }
 
 SEC("usdt")
-int BPF_USDT(exact_gc_end, __u64 gc)
+int BPF_USDT(num_gc_end, __u64 gc)
 {
 	struct wire_collection *r = emit_reserve(WIRE_COLLECTION_END, WIRE_COLLECTION_SHORT);
 
@@ -163,19 +163,19 @@ static __always_inline int emit_phase(__u32 kind, __u64 gc, __u64 name, __u64 le
 }
 
 SEC("usdt")
-int BPF_USDT(exact_phase_begin, __u64 gc, __u64 name, __u64 level, __u64 kind)
+int BPF_USDT(num_phase_begin, __u64 gc, __u64 name, __u64 level, __u64 kind)
 {
 	return emit_phase(WIRE_PHASE_BEGIN, gc, name, level, kind);
 }
 
 SEC("usdt")
-int BPF_USDT(exact_phase_end, __u64 gc, __u64 name, __u64 level, __u64 kind)
+int BPF_USDT(num_phase_end, __u64 gc, __u64 name, __u64 level, __u64 kind)
 {
 	return emit_phase(WIRE_PHASE_END, gc, name, level, kind);
 }
 
 SEC("usdt")
-int BPF_USDT(exact_safepoint, __u64 name, __u64 length, __u64 ns_tid, __u64 begun, __u64 reached,
+int BPF_USDT(num_safepoint, __u64 name, __u64 length, __u64 ns_tid, __u64 begun, __u64 reached,
 	     __u64 cleaned, __u64 ended, __u64 threads, __u64 running)
 {
 	struct wire_safepoint *r = emit_reserve(WIRE_SAFEPOINT, sizeof(*r));

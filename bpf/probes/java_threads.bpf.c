@@ -43,7 +43,7 @@ int BPF_USDT(thread_sleep_begin)
 	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 
 	if (t)
-		thread_does(t, WIRE_BLOCKED_SLEEP);
+		set_probe_reason(t, WIRE_BLOCKED_SLEEP);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include <bpf/usdt.bpf.h>
 
-/* Reads the object behind a monitor, and keeps it for the events that follow. */
+/* Reads the object after a monitor, and keeps it for the events that follow. */
 static __noinline struct monitor_state *monitor_read(__u64 monitor)
 {
 	struct monitor_state *m, fresh = {};
@@ -45,7 +45,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_does(t, WIRE_BLOCKED_LOCK);
+	set_probe_reason(t, WIRE_BLOCKED_LOCK);
 	t->monitor.address = monitor;
 	t->monitor.blocked = 1;
 	t->monitor.misses = 0;
@@ -108,7 +108,7 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 	if (t) {
 		m = reread ? monitor_read(monitor) : monitor_find(monitor);
 		if (kind == WIRE_MONITOR_WAIT_BEGIN)
-			thread_does(t, WIRE_BLOCKED_WAIT);
+			set_probe_reason(t, WIRE_BLOCKED_WAIT);
 		else if (kind == WIRE_MONITOR_WAIT_END)
 			thread_done(t, WIRE_BLOCKED_WAIT);
 	}

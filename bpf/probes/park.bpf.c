@@ -30,7 +30,7 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_does(t, WIRE_BLOCKED_PARK);
+	set_probe_reason(t, WIRE_BLOCKED_PARK);
 	parker_learn(t, parker);
 	object = blocker_read(t);
 	if (object) {

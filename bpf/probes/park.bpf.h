@@ -19,7 +19,7 @@ static __always_inline __u64 blocker_read(struct thread_state *t)
 	return oop ? read_oop(oop + layout.thread_park_blocker) : 0;
 }
 
-/* The thread behind a java.lang.Thread object. */
+/* The thread after a java.lang.Thread object. */
 static __always_inline __u32 thread_object_tid(__u64 oop)
 {
 	if (!oop || layout.thread_eetop < 0)
@@ -75,11 +75,11 @@ static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret
  * during the walk. */
 static __always_inline __u32 blocker_owner_stack(__u64 object, __u32 flags, __u32 owner)
 {
-	__u64 turns;
-	__u32 stack = stack_of_owner(owner, current_tid(), &turns), again;
+	__u64 switches;
+	__u32 stack = stack_of_owner(owner, current_tid(), &switches), again;
 
-	if (stack &&
-	    (blocker_owner(object, flags, &again, &again) != owner || !owner_still(owner, turns)))
+	if (stack && (blocker_owner(object, flags, &again, &again) != owner ||
+		      !owner_still(owner, switches)))
 		stack = 0;
 	return stack;
 }

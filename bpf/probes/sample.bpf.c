@@ -19,8 +19,8 @@ int sample_owner(void *ctx)
 	if (!t)
 		return 0;
 	if (t->chain.want)
-		stack_tell(t, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
-	if (!exact && t->monitor.address && !t->monitor.blocked)
+		emit_owner_stack(t, WIRE_STACK_SAMPLE, bpf_ktime_get_ns());
+	if (!numbered && t->monitor.address && !t->monitor.blocked)
 		monitor_look(t, (__u32)id, bpf_ktime_get_ns());
 	return 0;
 }

@@ -54,7 +54,7 @@ static __always_inline void switch_out(struct thread_state *t, struct task_struc
 	write_end(t);
 }
 
-static __noinline int tell_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
+static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 {
 	__u64 off = since(now, t->off_since), wait = t->runnable_ns - t->off_wait;
 	__u32 reason = t->reason;
@@ -99,7 +99,7 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 	t->cpu = cpu;
 	write_end(t);
 	if (t->off_since && since(now, t->off_since) >= off_cpu_ns)
-		tell_off_cpu(t, tid, now);
+		emit_off_cpu(t, tid, now);
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -142,8 +142,8 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	__u64 java_thread = t->java.thread, *known;
 	__u32 at;
 
-	if (t->doing)
-		return t->doing;
+	if (t->probe_reason)
+		return t->probe_reason;
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
 	if (!java_thread) {
@@ -164,7 +164,7 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 									  : WIRE_BLOCKED_OTHER;
 }
 
-static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, __u64 now)
+static __noinline int emit_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 on_cpu, __u64 now)
 {
 	struct wire_theft *r = emit_reserve(WIRE_THEFT, sizeof(*r));
 
@@ -172,7 +172,7 @@ static __noinline int tell_theft(__u32 tid, __u32 cpu, __u64 taken, __u64 turn, 
 		return 0;
 	head_fill(&r->head, WIRE_THEFT, 0, tid, now);
 	r->taken_ns = taken;
-	r->turn_ns = turn;
+	r->turn_ns = on_cpu;
 	r->cpu = cpu;
 	r->pad = 0;
 	emit_submit(r);
@@ -202,7 +202,7 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 	c->jvm_stolen_ns += own;
 	c->other_stolen_ns += stolen - own;
 	if (own && own >= off_cpu_ns)
-		tell_theft(tid, t->cpu, own, now - t->since, now);
+		emit_theft(tid, t->cpu, own, now - t->since, now);
 	switch_out(t, task, now, own, run, reason);
 }
 
@@ -257,8 +257,8 @@ int sched_switch(__u64 *ctx)
 			t->chain.task = (__u64)prev;
 		}
 		if (t->chain.want)
-			stack_tell(t, WIRE_STACK_SWITCH, now);
-		if (t->monitor.address && !exact)
+			emit_owner_stack(t, WIRE_STACK_SWITCH, now);
+		if (t->monitor.address && !numbered)
 			monitor_look(t, tid, now);
 	} else if (prev->pid == 0) {
 		c->idle_stolen_ns += stolen;
@@ -450,8 +450,8 @@ static long sample_thread(void *map, const __u32 *place, struct thread_state *t,
 		return 0;
 	if (!quota_on && t->chain.task && throttle_may_be((void *)t->chain.task))
 		quota_on = 1;
-	if (!t->told && t->chain.task)
-		thread_tell(t, (void *)t->chain.task, tid, 0, *now);
+	if (!t->emitted && t->chain.task)
+		emit_thread(t, (void *)t->chain.task, tid, 0, *now);
 	emit_sample(WIRE_THREAD_SAMPLE, tid, t, *now);
 	return 0;
 }

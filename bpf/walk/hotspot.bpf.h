@@ -199,7 +199,7 @@ struct {
 	__type(value, struct walk_slot);
 } walk_slots __weak SEC(".maps");
 
-HS_PART __u32 hs_code_learn(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+HS_SUBPROGRAM __u32 hs_code_learn(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
 	struct walk_slot *own;
 	__u32 why, number;
@@ -241,7 +241,7 @@ HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 /* --- frames ------------------------------------------------------------------------------ */
 
 /* To the caller of a frame of known size. */
-HS_FN int hs_sized(struct hs_walk *w, __u32 frame_bytes)
+HS_FN int hs_sized_frame(struct hs_walk *w, __u32 frame_bytes)
 {
 	struct hs_pair caller = {};
 	__u64 sp = w->sp;
@@ -283,10 +283,10 @@ HS_FN int hs_compiled_here(struct hs_walk *w)
 			return 1;
 		w->first = WIRE_FRAME_COMPILED;
 	}
-	return hs_sized(w, c.frame_bytes);
+	return hs_sized_frame(w, c.frame_bytes);
 }
 
-HS_PART int hs_compiled(struct hs_walk *w)
+HS_SUBPROGRAM int hs_compiled(struct hs_walk *w)
 {
 	return w ? hs_compiled_here(w) : 1;
 }
@@ -350,7 +350,7 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	return hs_up(w, sender_sp);
 }
 
-HS_PART int hs_interpreted(struct hs_walk *w)
+HS_SUBPROGRAM int hs_interpreted(struct hs_walk *w)
 {
 	return w ? hs_interpreted_here(w) : 1;
 }
@@ -397,7 +397,7 @@ HS_FN int hs_entry_here(struct hs_walk *w)
 	return hs_anchor(w, wrapper + HS_CODE(w, call_wrapper_anchor), WIRE_WALK_COMPLETE);
 }
 
-HS_PART int hs_entry(struct hs_walk *w)
+HS_SUBPROGRAM int hs_entry(struct hs_walk *w)
 {
 	return w ? hs_entry_here(w) : 1;
 }
@@ -475,7 +475,7 @@ HS_FN int hs_native_here(struct hs_walk *w)
 	return hs_up(w, cfa);
 }
 
-HS_PART int hs_native(struct hs_walk *w)
+HS_SUBPROGRAM int hs_native(struct hs_walk *w)
 {
 	return w ? hs_native_here(w) : 1;
 }
@@ -561,7 +561,7 @@ HS_FN int hs_is_return(struct hs_walk *w, __u64 pc)
 }
 
 /* To the caller of a frame of which only the return address, at sp + skip, is there. */
-HS_FN int hs_bare(struct hs_walk *w, __u64 skip)
+HS_FN int hs_frameless(struct hs_walk *w, __u64 skip)
 {
 	__u64 pc = 0, fp = w->fp;
 
@@ -574,7 +574,7 @@ HS_FN int hs_bare(struct hs_walk *w, __u64 skip)
 
 /* Stubs without a frame size: called from compiled code, with nothing, or with rbp, on the stack.
  */
-HS_FN int hs_bare_stub(struct hs_walk *w)
+HS_FN int hs_frameless_stub(struct hs_walk *w)
 {
 	struct hs_pair top = {};
 	struct hs_bytes code = {};
@@ -582,13 +582,13 @@ HS_FN int hs_bare_stub(struct hs_walk *w)
 	if (HS_READ(w, &top, w->sp) || HS_READ(w, &code, w->pc - 8))
 		return hs_end(w, WIRE_WALK_READ);
 	if (hs_is_return(w, top.low))
-		return hs_bare(w, 0);
+		return hs_frameless(w, 0);
 	if (code.b[7] == 0x55 && hs_is(code.b + 8, 0x48, 0x8b, 0xec) && hs_is_return(w, top.high))
-		return hs_bare(w, 8);
+		return hs_frameless(w, 8);
 	if (w->fp >= w->sp && w->fp < w->stack_high && !(w->fp & 7) && !HS_READ(w, &top, w->fp) &&
 	    hs_is_return(w, top.high)) {
 		w->sp = w->fp;
-		return hs_bare(w, 8);
+		return hs_frameless(w, 8);
 	}
 	return hs_end(w, WIRE_WALK_STUB);
 }
@@ -614,7 +614,7 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	if (c.kind == HS_STUB)
 		return hs_end(w, WIRE_WALK_STUB); /* it may have its frame or not */
 	if (c.kind != HS_COMPILED)
-		return hs_bare_stub(w);
+		return hs_frameless_stub(w);
 	built = hs_built(w, &c);
 	if (built < 0)
 		return hs_end(w, WIRE_WALK_HALF_BUILT);
@@ -622,16 +622,16 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 		return 1;
 	w->first = WIRE_FRAME_COMPILED;
 	if (built == HS_RETURN_ON_TOP || built == HS_RETURN_BELOW_FP)
-		return hs_bare(w, built == HS_RETURN_ON_TOP ? 0 : 8);
+		return hs_frameless(w, built == HS_RETURN_ON_TOP ? 0 : 8);
 	caller_fp = w->fp;
-	if (hs_sized(w, c.frame_bytes))
+	if (hs_sized_frame(w, c.frame_bytes))
 		return 1;
 	if (built == HS_BUILT_NO_FP)
 		w->fp = caller_fp;
 	return 0;
 }
 
-HS_PART int hs_interrupted(struct hs_walk *w)
+HS_SUBPROGRAM int hs_interrupted(struct hs_walk *w)
 {
 	return w ? hs_interrupted_here(w) : 1;
 }
@@ -639,7 +639,7 @@ HS_PART int hs_interrupted(struct hs_walk *w)
 #define HS_IN_JAVA 2 /* the walk begins in Java code: go on with hs_interrupted() */
 
 /* As hs_begin(), up to there. */
-HS_FN int hs_set_out(struct hs_walk *w, const struct hs_start *s)
+HS_FN int hs_start(struct hs_walk *w, const struct hs_start *s)
 {
 	__u64 anchor = s->java_thread + HS_CODE(w, thread_anchor), last_sp = 0;
 	int ended;
@@ -690,7 +690,7 @@ HS_FN int hs_set_out(struct hs_walk *w, const struct hs_start *s)
 /* 0: there are frames to be walked. */
 HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 {
-	int ended = hs_set_out(w, s);
+	int ended = hs_start(w, s);
 
 	return ended == HS_IN_JAVA ? hs_interrupted(w) : ended;
 }

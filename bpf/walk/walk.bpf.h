@@ -75,7 +75,7 @@ struct hs_start {
 #ifdef __bpf__
 #define HS_FN static __always_inline
 /* Verified by itself, once per program, and not in each place where it is called. */
-#define HS_PART __weak __noinline
+#define HS_SUBPROGRAM __weak __noinline
 #define HS_CODE(w, field) (java_code.field)
 #define HS_READ(w, to, addr) bpf_probe_read_user(to, sizeof(*(to)), (void *)(addr))
 #else
@@ -93,7 +93,7 @@ struct hs_host_walk {
 };
 
 #define HS_FN static inline
-#define HS_PART static inline
+#define HS_SUBPROGRAM static inline
 #define HS_HOST(w) (((struct hs_host_walk *)(w))->host)
 #define HS_CODE(w, field) (HS_HOST(w)->code->field)
 #define HS_READ(w, to, addr) HS_HOST(w)->read(HS_HOST(w)->ctx, addr, to, sizeof(*(to)))

@@ -11,11 +11,11 @@ enum wire_kind {
 	WIRE_KIND_COUNT,
 };
 
-enum wire_place { /* where a record was lost; the order of lost_place in events.json */
-		  WIRE_LOST_RING,
-		  WIRE_LOST_MAP,
-		  WIRE_LOST_READ,
-		  WIRE_PLACE_COUNT,
+enum wire_loss_stage { /* where a record was lost; the order of lost_place in events.json */
+		       WIRE_LOST_RING,
+		       WIRE_LOST_MAP,
+		       WIRE_LOST_READ,
+		       WIRE_LOSS_STAGE_COUNT,
 };
 
 enum wire_flags {

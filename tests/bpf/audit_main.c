@@ -18,7 +18,7 @@
 
 #define CPUS_MAX 1024
 
-static void tell_text(const char *text)
+static void print_string(const char *text)
 {
 	putchar('"');
 	for (; *text; text++)
@@ -27,27 +27,27 @@ static void tell_text(const char *text)
 	putchar('"');
 }
 
-static void tell_thread(const struct steal_thread *t, const char *before)
+static void print_thread(const struct steal_thread *t, const char *before)
 {
 	printf("%s{\"tid\":%d,\"pid\":%d,\"start_ticks\":%" PRIu64 ",\"cpu_ns\":%" PRIu64
 	       ",\"stolen_ns\":%" PRIu64 ",\"fresh\":%s,\"ended\":%s,\"comm\":",
 	       before, t->tid, t->pid, t->start_ticks, t->cpu_ns, t->stolen_ns,
 	       t->fresh ? "true" : "false", t->ended ? "true" : "false");
-	tell_text(t->comm);
+	print_string(t->comm);
 	printf("}");
 }
 
-static void tell_theft(const struct steal_theft *t, const char *before)
+static void emit_theft(const struct steal_theft *t, const char *before)
 {
 	printf("%s{\"time_ns\":%" PRIu64 ",\"ns\":%" PRIu64
 	       ",\"cpu\":%u,\"tid\":%d,\"pid\":%d,\"comm\":",
 	       before, t->time_ns, t->ns, t->cpu, t->tid, t->pid);
-	tell_text(t->comm);
+	print_string(t->comm);
 	printf("}");
 }
 
 /* In ticks, by CPU; of one that is offline, 0. */
-static void tell_stat(void)
+static void print_stat(void)
 {
 	static struct procstat_cpu cpus[CPUS_MAX];
 	long count = sysconf(_SC_NPROCESSORS_CONF);
@@ -70,17 +70,17 @@ static void tell(const struct steal_sample *s)
 		       s->cpus[i].idle_ns);
 	printf("],\"threads\":[");
 	for (size_t i = 0; i < s->thread_count; i++)
-		tell_thread(&s->threads[i], i ? "," : "");
+		print_thread(&s->threads[i], i ? "," : "");
 	printf("],\"thefts\":[");
 	for (size_t i = 0; i < s->theft_count; i++)
-		tell_theft(&s->thefts[i], i ? "," : "");
+		emit_theft(&s->thefts[i], i ? "," : "");
 	printf("],\"idle_stolen_ns\":%" PRIu64 ",\"thefts_lost\":%" PRIu64
 	       ",\"threads_lost\":%" PRIu64 ",\"histogram\":[",
 	       s->idle_stolen_ns, s->thefts_lost, s->threads_lost);
 	for (size_t i = 0; i < STEAL_SLOTS; i++)
 		printf("%s%" PRIu64, i ? "," : "", s->histogram[i]);
 	printf("]");
-	tell_stat();
+	print_stat();
 	printf("}\n");
 	fflush(stdout);
 }

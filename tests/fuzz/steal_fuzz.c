@@ -13,7 +13,7 @@
 #include "steal/pidstat.h"
 #include "steal/procstat.h"
 #include "steal/recording.h"
-#include "steal/worst.h"
+#include "steal/top.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

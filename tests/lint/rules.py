@@ -216,7 +216,7 @@ MAY_PRINT = {
     "user/report/flame/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
     "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
     "user/record/kernel/steal_audit.c": {"vfprintf"},
-    "user/record/kernel/programs.c": {"vfprintf"},
+    "user/record/kernel/bpf_session.c": {"vfprintf"},
 }
 # Who may print a text as it is: spoor's own names of fields and columns, and JSON that is made already.
 MAY_PRINT_OWN = {"user/base/print.c", "user/cmd/read/cmd_cat.c", "user/report/chrome/chrome_out.c", "user/report/csv/event_table.c",

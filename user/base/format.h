@@ -11,7 +11,7 @@
 char *count_format(uint64_t count, char buf[FORMAT_MAX]);
 /* "93.4 %", "<0.1 %", "0 %"; "-" when there is no whole. */
 char *share_format(uint64_t part, uint64_t whole, char buf[FORMAT_MAX]);
-/* The same without digits behind the point, for sentences: "93 %". */
+/* The same without digits after the point, for sentences: "93 %". */
 char *share_round(uint64_t part, uint64_t whole, char buf[FORMAT_MAX]);
 /* total / count as a duration; "-" when there is nothing. */
 char *mean_format(uint64_t total_ns, uint64_t count, char buf[FORMAT_MAX]);

@@ -8,60 +8,60 @@
  * the holds while one thread is blocked, are that small and soon cleared. */
 #define FEW 8
 
-static bool keys_equal(const struct place_key *x, const struct place_key *y)
+static bool keys_equal(const struct keymap_key *x, const struct keymap_key *y)
 {
 	return !((x->a ^ y->a) | (x->b ^ y->b) | (x->c ^ y->c) | (x->d ^ y->d) | (x->e ^ y->e) |
 		 (x->f ^ y->f));
 }
 
 /* The key's slot, or the free one where it belongs. */
-static struct slot *slot_of(const struct places *p, const struct place_key *key, uint32_t hash)
+static struct slot *slot_of(const struct keymap *p, const struct keymap_key *key, uint32_t hash)
 {
 	struct slot *slot = slots_first(&p->slots, hash);
 
-	while (slot->place && !keys_equal(&p->keys[slot->place - 1], key))
+	while (slot->index && !keys_equal(&p->keys[slot->index - 1], key))
 		slot = slots_next(&p->slots, slot);
 	return slot;
 }
 
-static uint32_t few_find(const struct places *p, const struct place_key *key)
+static uint32_t few_find(const struct keymap *p, const struct keymap_key *key)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		if (keys_equal(&p->keys[i], key))
 			return i;
 	}
-	return PLACE_NONE;
+	return INDEX_NONE;
 }
 
-uint32_t places_find_hashed(const struct places *p, const struct place_key *key)
+uint32_t keymap_find_hashed(const struct keymap *p, const struct keymap_key *key)
 {
-	return p->count > FEW ? slot_of(p, key, place_hash(key))->place - 1 : few_find(p, key);
+	return p->count > FEW ? slot_of(p, key, keymap_hash(key))->index - 1 : few_find(p, key);
 }
 
 /* There are no longer few keys. */
-static void slots_fill(struct places *p)
+static void slots_fill(struct keymap *p)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		uint32_t hash = place_hash(&p->keys[i]);
+		uint32_t hash = keymap_hash(&p->keys[i]);
 
 		*slot_of(p, &p->keys[i], hash) = (struct slot){hash, i + 1};
 	}
 }
 
-static bool is_direct(const struct place_key *key)
+static bool is_direct(const struct keymap_key *key)
 {
-	return !(key->b | key->c | key->d | key->e | key->f) && key->a < PLACES_DIRECT_MAX;
+	return !(key->b | key->c | key->d | key->e | key->f) && key->a < KEYMAP_DIRECT_MAX;
 }
 
 /* Room for the key, if it is a small number. */
-static int direct_grow(struct places *p, const struct place_key *key)
+static int direct_grow(struct keymap *p, const struct keymap_key *key)
 {
 	if (!is_direct(key) || key->a < p->direct_capacity)
 		return 0;
 	return array_grow(&p->direct, &p->direct_capacity, (uint32_t)key->a, sizeof(*p->direct));
 }
 
-static int add(struct places *p, const struct place_key *key, uint32_t hash, uint32_t *ret)
+static int add(struct keymap *p, const struct keymap_key *key, uint32_t hash, uint32_t *ret)
 {
 	int err = p->count < FEW ? 0 : slots_reserve(&p->slots, p->count);
 
@@ -82,46 +82,46 @@ static int add(struct places *p, const struct place_key *key, uint32_t hash, uin
 	return 0;
 }
 
-int places_add_hashed(struct places *p, const struct place_key *key, uint32_t *ret)
+int keymap_add_hashed(struct keymap *p, const struct keymap_key *key, uint32_t *ret)
 {
-	uint32_t hash = p->count > FEW ? place_hash(key) : 0;
-	uint32_t found = p->count > FEW ? slot_of(p, key, hash)->place - 1 : few_find(p, key);
+	uint32_t hash = p->count > FEW ? keymap_hash(key) : 0;
+	uint32_t found = p->count > FEW ? slot_of(p, key, hash)->index - 1 : few_find(p, key);
 
-	if (found == PLACE_NONE)
+	if (found == INDEX_NONE)
 		return add(p, key, hash, ret);
 	*ret = found;
 	return 0;
 }
 
-uint32_t places_find_large(const struct places *p, uint64_t a)
+uint32_t keymap_find_large(const struct keymap *p, uint64_t a)
 {
-	return places_find_hashed(p, &(struct place_key){.a = a});
+	return keymap_find_hashed(p, &(struct keymap_key){.a = a});
 }
 
-int places_add_new(struct places *p, uint64_t a, uint32_t *ret)
+int keymap_add_new(struct keymap *p, uint64_t a, uint32_t *ret)
 {
-	return places_add_hashed(p, &(struct place_key){.a = a}, ret);
+	return keymap_add_hashed(p, &(struct keymap_key){.a = a}, ret);
 }
 
-void places_clear(struct places *p)
+void keymap_clear(struct keymap *p)
 {
 	bool hashed = p->count > FEW;
 
 	while (p->count) {
-		const struct place_key *key = &p->keys[p->count - 1];
+		const struct keymap_key *key = &p->keys[p->count - 1];
 
 		if (hashed)
-			slots_remove(&p->slots, slot_of(p, key, place_hash(key)));
+			slots_remove(&p->slots, slot_of(p, key, keymap_hash(key)));
 		if (is_direct(key))
 			p->direct[key->a] = 0;
 		p->count--;
 	}
 }
 
-void places_free(struct places *p)
+void keymap_free(struct keymap *p)
 {
 	free(p->keys);
 	slots_free(&p->slots);
 	free(p->direct);
-	*p = (struct places){0};
+	*p = (struct keymap){0};
 }

@@ -8,7 +8,7 @@
 #define SEGMENTS_MAX (31 - SEGMENTS_FIRST_BITS)
 
 /* All zero at the start. The first segment has 16 elements, each other one twice as many as the one
- * before: so a place says in which segment it is, and the directory never grows. */
+ * before: so an index says in which segment it is, and the directory never grows. */
 struct segments {
 	char *all[SEGMENTS_MAX];
 };
@@ -18,9 +18,9 @@ struct segment_place {
 	uint32_t at, count; /* of the segment's elements */
 };
 
-static inline struct segment_place segments_find(uint32_t place)
+static inline struct segment_place segments_find(uint32_t index)
 {
-	uint32_t n = place + (1u << SEGMENTS_FIRST_BITS);
+	uint32_t n = index + (1u << SEGMENTS_FIRST_BITS);
 	unsigned bits = 31u - (unsigned)__builtin_clz(n);
 
 	return (struct segment_place){bits - SEGMENTS_FIRST_BITS, n - (1u << bits), 1u << bits};
@@ -28,9 +28,9 @@ static inline struct segment_place segments_find(uint32_t place)
 
 /* The element, of size bytes, which is the same in all calls; there must have been a
  * segments_reserve. It is lent until segments_free. */
-static inline void *segments_at(const struct segments *s, uint32_t place, size_t size)
+static inline void *segments_at(const struct segments *s, uint32_t index, size_t size)
 {
-	struct segment_place p = segments_find(place);
+	struct segment_place p = segments_find(index);
 
 	return s->all[p.segment] + p.at * size;
 }

@@ -1,4 +1,4 @@
-/* base/slots.h: the slots of a hash table with open addressing: from a key's hash to its place in
+/* base/slots.h: the slots of a hash table with open addressing: from a key's hash to its index in
  * an array of the caller's. */
 #pragma once
 
@@ -10,7 +10,7 @@
  */
 struct slot {
 	uint32_t hash;  /* keyed: see base/hash.h */
-	uint32_t place; /* 1 + place in the array, 0: free */
+	uint32_t index; /* 1 + index in the array, 0: free */
 };
 
 /* All zero at the start. Half full at most: a search ends at the first slot or the next. */
@@ -21,7 +21,7 @@ struct slots {
 
 static inline struct slot *slots_from(const struct slots *s, struct slot *slot, uint32_t hash)
 {
-	while (slot->place && slot->hash != hash)
+	while (slot->index && slot->hash != hash)
 		slot = slot == &s->all[s->capacity - 1] ? s->all : slot + 1;
 	return slot;
 }
@@ -31,7 +31,7 @@ static inline struct slot *slots_from(const struct slots *s, struct slot *slot, 
  * slots_reserve. The caller compares the keys, and goes on while they differ:
  *
  *	slot = slots_first(s, hash);
- *	while (slot->place && !is_equal(key, &keys[slot->place - 1]))
+ *	while (slot->index && !is_equal(key, &keys[slot->index - 1]))
  *		slot = slots_next(s, slot);
  */
 static inline struct slot *slots_first(const struct slots *s, uint32_t hash)

@@ -28,7 +28,7 @@ void store_free(struct store *s);
 /* Lent until the entry goes: entries do not move. NULL: there is none. */
 void *store_find(struct store *s, const void *key);
 /*
- * A new entry, which has its key and is zero behind it; there must be none with this key.
+ * A new entry, which has its key and is zero after it; there must be none with this key.
  * -ENOSPC: the budget is used up, and no entry was found that may go. -ENOMEM.
  */
 int store_add(struct store *s, const void *key, void **ret);

@@ -1,5 +1,5 @@
 /*
- * What spoor may do is cut down in steps, each as soon as what needs more is behind it.
+ * What spoor may do is cut down in steps, each as soon as what needs more is done.
  *
  * A command that reads logs has no capability at all, may neither start programs nor open sockets,
  * and can write to its output only. This also holds for root: a log's author who took over such a

@@ -34,7 +34,7 @@ int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uin
 	return err;
 }
 
-/* Appends one character, if it fits with a NUL behind it. */
+/* Appends one character, if it fits with a NUL after it. */
 static bool utf8_put(uint32_t c, char *ret, size_t size, size_t *at)
 {
 	unsigned char bytes[4];

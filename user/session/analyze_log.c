@@ -92,7 +92,7 @@ void analyzed_log_close(struct analyzed_log *l)
 	*l = (struct analyzed_log){0};
 }
 
-void log_tell_holes(const json_t *header, const struct log_set *set, bool ended)
+void log_report_holes(const json_t *header, const struct log_set *set, bool ended)
 {
 	char text[HOLES_TEXT_MAX];
 
@@ -100,11 +100,11 @@ void log_tell_holes(const json_t *header, const struct log_set *set, bool ended)
 		msg_warning("%s", text);
 }
 
-int log_tell(const char *name, const struct session_log *l, bool ended, const char *done)
+int log_report(const char *name, const struct session_log *l, bool ended, const char *done)
 {
 	char damage[512];
 
-	log_tell_holes(l->header, l->set, ended);
+	log_report_holes(l->header, l->set, ended);
 	if (l->damaged) {
 		session_log_damage(l, damage, sizeof(damage));
 		msg_error("%s: %s", name, damage);
@@ -118,12 +118,12 @@ int log_tell(const char *name, const struct session_log *l, bool ended, const ch
 	return -EBADMSG;
 }
 
-int analyzed_log_tell(const struct analyzed_log *l, const char *done)
+int analyzed_log_report(const struct analyzed_log *l, const char *done)
 {
 	struct analysis_facts facts;
 
 	analysis_facts(l->analysis, &facts);
-	return log_tell(l->name, &l->log, facts.ended, done);
+	return log_report(l->name, &l->log, facts.ended, done);
 }
 
 int finish_output(FILE *out)

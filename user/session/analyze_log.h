@@ -36,14 +36,14 @@ void analyzed_log_close(struct analyzed_log *l);
  * To be called when the findings are out: says what the log lacks, and that the rest has been done
  * ("reported"). 0, or -EBADMSG: it lacks something.
  */
-int analyzed_log_tell(const struct analyzed_log *l, const char *done);
+int analyzed_log_report(const struct analyzed_log *l, const char *done);
 
 /*
  * The same for a log that a command reads itself. Parts of the recording that are not there are
  * told and no failure: nobody asked for them.
  */
-int log_tell(const char *name, const struct session_log *l, bool ended, const char *done);
-void log_tell_holes(const json_t *header, const struct log_set *set, bool ended);
+int log_report(const char *name, const struct session_log *l, bool ended, const char *done);
+void log_report_holes(const json_t *header, const struct log_set *set, bool ended);
 
 /* 0; 1: a reader of a pipe that has seen enough, which is no failure; or -EIO, and it is said. */
 int finish_output(FILE *out);

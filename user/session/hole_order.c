@@ -1,6 +1,6 @@
 /*
- * Events before a hole are not sorted with those behind it: what is behind a missing part begins
- * with events of long ago, those that are open. So the order begins anew with each stretch.
+ * Events before a hole are not sorted with those after it: what is after a missing part begins
+ * with events of long ago, those that are open. So the order begins anew with each run.
  */
 #include "session/hole_order.h"
 
@@ -29,7 +29,7 @@ static void end(struct hole_order *s)
 
 static int begin(struct hole_order *s)
 {
-	/* Within the limits, all that comes is: also what was open behind a hole. */
+	/* Within the limits, all that comes is: also what was open after a hole. */
 	uint64_t from_ns = s->last_ns && s->last_ns >= s->from_ns ? 0 : s->from_ns;
 	int err = log_order_new(s->reader, ORDER_WINDOW_NS, &s->order);
 

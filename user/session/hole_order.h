@@ -23,7 +23,7 @@ struct hole_order {
 
 /*
  * As log_range_next(). LOG_READER_HOLE: hole_from_ns to hole_to_ns is missing between the events
- * before and those behind; first of these come those that were open then, with the times at which
+ * before and those after; first of these come those that were open then, with the times at which
  * they began.
  */
 int hole_order_next(struct hole_order *s, const struct event **ret);

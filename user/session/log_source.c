@@ -16,7 +16,7 @@
 #include "session/owner.h"
 #include "session/spool.h"
 
-void log_tell_open(const char *path, int err)
+void log_report_open(const char *path, int err)
 {
 	if (err == -EPROTO)
 		msg_error("%s: this is not a spoor log; 'spoor record -o FILE' writes one", path);
@@ -54,12 +54,12 @@ static const char *called(const struct log_source *s, const char *path)
 	return path;
 }
 
-static void tell(const struct log_source *s, const struct log_set_error *error, int err)
+static void report(const struct log_source *s, const struct log_set_error *error, int err)
 {
 	if (error->why[0])
 		msg_error("%s: %s", called(s, error->path), error->why);
 	else
-		log_tell_open(called(s, error->path), err);
+		log_report_open(called(s, error->path), err);
 }
 
 /* The arguments, as they are to be opened: each lent. What is returned is the caller's, or NULL. */
@@ -100,7 +100,7 @@ static int find_files(struct log_source *s)
 	}
 	err = log_set_open(paths, s->count, &s->set, &error);
 	if (err)
-		tell(s, &error, err);
+		report(s, &error, err);
 	free(paths);
 	return err;
 }
@@ -129,7 +129,7 @@ int log_source_open(struct log_source *s, struct log_reader **ret)
 		return err;
 	err = log_reader_open_with(log_set_paths(s->set), log_set_count(s->set), &options, ret);
 	if (err) {
-		log_tell_open(called(s, log_set_paths(s->set)[0]), err);
+		log_report_open(called(s, log_set_paths(s->set)[0]), err);
 		return err;
 	}
 	err = limit(s, *ret);
@@ -156,7 +156,7 @@ static int spool(struct log_source *s, unsigned i)
 		in = open(s->args[i], O_RDONLY | O_CLOEXEC);
 	if (in < 0) {
 		err = -errno;
-		log_tell_open(s->args[i], err);
+		log_report_open(s->args[i], err);
 		return err;
 	}
 	err = spool_copy(in, s->args[i], &s->spools[i].fd);

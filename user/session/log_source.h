@@ -38,4 +38,4 @@ void log_source_free(struct log_source *s);
 const char *log_source_title(const struct log_source *s);
 
 /* Says on stderr why a log could not be opened; err is what opening it returned. */
-void log_tell_open(const char *path, int err);
+void log_report_open(const char *path, int err);

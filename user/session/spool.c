@@ -60,7 +60,7 @@ static int copy(int in, int out, char *buffer, bool *reading)
 	return err;
 }
 
-static void tell(const char *name, int err, bool reading)
+static void report(const char *name, int err, bool reading)
 {
 	if (reading)
 		msg_error("%s: cannot read it: %s", name, max_memory_error(err));
@@ -89,7 +89,7 @@ int spool_copy(int in, const char *name, int *ret)
 		*ret = fd;
 		return 0;
 	}
-	tell(name, err, reading);
+	report(name, err, reading);
 	if (fd >= 0)
 		close(fd);
 	return err;

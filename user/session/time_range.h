@@ -27,5 +27,5 @@ static inline bool range_has(const struct range *r, uint64_t ns)
 /* 0, or -EINVAL: this is no time such as 10s, 1m30s or 12:34:56. */
 int range_time_check(const char *text);
 
-/* Finds the moments, by a log's header. -EINVAL: --to is not behind --from; it has been said. */
+/* Finds the moments, by a log's header. -EINVAL: --to is not after --from; it has been said. */
 int range_resolve(struct range *r, const json_t *header);

@@ -34,7 +34,7 @@ static struct cell_key random_key(void)
 
 	if (holder_is_thread(key.holder)) {
 		key.holder_stack = below(5);
-		key.behind = below(10) ? 0 : 1 + below(LOCKS);
+		key.blocked_on = below(10) ? 0 : 1 + below(LOCKS);
 	}
 	return key;
 }
@@ -52,7 +52,7 @@ static void is_place_of(const struct cell *cell, const struct cell_key *key)
 	}
 	assert_int_equal(cell->waiter, key->waiter);
 	assert_int_equal(cell->holder, key->holder);
-	assert_int_equal(cell->behind, key->behind);
+	assert_int_equal(cell->blocked_on, key->blocked_on);
 	if (!others)
 		assert_int_equal(cell->waiter_stack, key->waiter_stack);
 	assert_int_equal(cell->holder_stack, others && thread ? STACK_OTHERS : key->holder_stack);

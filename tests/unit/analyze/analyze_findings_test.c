@@ -20,32 +20,32 @@
 
 static const struct times none;
 
-static void places_keep_their_order(void **state)
+static void keymap_keep_their_order(void **state)
 {
-	struct places p = {0};
-	uint32_t place;
+	struct keymap p = {0};
+	uint32_t index;
 
 	(void)state;
-	assert_int_equal(places_find(&p, (struct place_key){.a = 1, .b = 2, .c = 3}), PLACE_NONE);
+	assert_int_equal(keymap_find(&p, (struct keymap_key){.a = 1, .b = 2, .c = 3}), INDEX_NONE);
 	for (uint32_t i = 0; i < 5000; i++) {
 		assert_int_equal(
-			places_add(&p, (struct place_key){.a = i % 7, .b = i / 7, .c = i}, &place),
+			keymap_add(&p, (struct keymap_key){.a = i % 7, .b = i / 7, .c = i}, &index),
 			0);
-		assert_int_equal(place, i);
+		assert_int_equal(index, i);
 	}
 	for (uint32_t i = 0; i < 5000; i++)
 		assert_int_equal(
-			places_find(&p, (struct place_key){.a = i % 7, .b = i / 7, .c = i}), i);
-	assert_int_equal(places_find(&p, (struct place_key){.a = 1}), PLACE_NONE);
-	places_free(&p);
+			keymap_find(&p, (struct keymap_key){.a = i % 7, .b = i / 7, .c = i}), i);
+	assert_int_equal(keymap_find(&p, (struct keymap_key){.a = 1}), INDEX_NONE);
+	keymap_free(&p);
 }
 
 static const struct parking_row *row(const struct parking *p, enum parking_kind kind, uint64_t lock)
 {
-	uint32_t place = places_find(&p->row_places, parking_key(kind, lock));
+	uint32_t index = keymap_find(&p->row_map, parking_key(kind, lock));
 
-	assert_int_not_equal(place, PLACE_NONE);
-	return &p->rows[place];
+	assert_int_not_equal(index, INDEX_NONE);
+	return &p->rows[index];
 }
 
 static void parking_adds_up(void **state)
@@ -114,13 +114,13 @@ static void pauses_find_their_operations(void **state)
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		assert_int_equal(pauses_add(&p, &events[i]), 0);
 	pauses_finish(&p);
-	assert_int_equal(p.gc_places.count, 1);
+	assert_int_equal(p.gc_map.count, 1);
 	assert_int_equal(p.gcs[0].collector, 7);
 	assert_int_equal(p.gcs[0].times.total_ns, 20);
-	assert_int_equal(p.pool_places.count, 1);
+	assert_int_equal(p.pool_map.count, 1);
 	assert_int_equal(p.pools[0].before_bytes, 1000);
 	assert_int_equal(p.pools[0].after_bytes, 400);
-	assert_int_equal(p.safepoint_places.count, 2);
+	assert_int_equal(p.safepoint_map.count, 2);
 	assert_int_equal(p.safepoints[0].operation[0], 1);
 	assert_int_equal(p.safepoints[0].times.max_ns, 60);
 	assert_int_equal(p.safepoints[1].operation[0], 0);
@@ -158,7 +158,7 @@ static void sched_counts_from_sample_to_sample(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		assert_int_equal(sched_add(&s, &events[i]), 0);
-	assert_int_equal(s.cpu_places.count, 2);
+	assert_int_equal(s.cpu_map.count, 2);
 	assert_int_equal(s.cpus[0].cpu, 1);
 	assert_int_equal(sched_cpu_growth(&s.cpus[0], SCHED_CPU_CLOCK_NS), 60);
 	assert_int_equal(sched_cpu_growth(&s.cpus[0], SCHED_CPU_JVM_NS), 40);
@@ -295,7 +295,7 @@ static void aspects_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places_keep_their_order),
+		cmocka_unit_test(keymap_keep_their_order),
 		cmocka_unit_test(parking_adds_up),
 		cmocka_unit_test(pauses_find_their_operations),
 		cmocka_unit_test(pauses_bound_the_depth),

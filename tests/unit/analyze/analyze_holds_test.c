@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/contention/holds.h"
-#include "analyze/lines/doing.h"
+#include "analyze/lines/reason_history.h"
 #include "analyze_events.h"
 #include "tests/unit/alloc_fail.h" /* for the --wrap of the link */
 
@@ -16,25 +16,25 @@
 static struct lock_state *see(struct holds *h, uint64_t lock, uint64_t holder)
 {
 	struct observation s = {.holder = holder};
-	uint32_t place;
+	uint32_t index;
 
 	h->now_ns += 10;
-	assert_int_equal(holds_lock(h, lock, &place), 0);
-	assert_int_equal(holds_observe(h, &h->locks[place], &s), 0);
-	return &h->locks[place];
+	assert_int_equal(holds_lock(h, lock, &index), 0);
+	assert_int_equal(holds_observe(h, &h->locks[index], &s), 0);
+	return &h->locks[index];
 }
 
-static uint32_t place_of(struct holds *h, uint64_t thread)
+static uint32_t index_of(struct holds *h, uint64_t thread)
 {
-	uint32_t place;
+	uint32_t index;
 
-	assert_int_equal(holds_thread(h, thread, &place), 0);
-	return place;
+	assert_int_equal(holds_thread(h, thread, &index), 0);
+	return index;
 }
 
 static void block(struct holds *h, uint64_t thread, struct lock_state *l)
 {
-	assert_int_equal(holds_block(h, place_of(h, thread), l, 0, false), 0);
+	assert_int_equal(holds_block(h, index_of(h, thread), l, 0, false), 0);
 }
 
 /* A stock JVM: a thread that comes back from wait() holds the monitor, and no exit is reported. */
@@ -45,8 +45,8 @@ static void holds_that_nobody_waits_for_are_in_no_list(void **state)
 	(void)state;
 	for (uint64_t lock = 1; lock <= LOCKS; lock++) {
 		see(&h, lock, 1);
-		assert_int_equal(h.threads[place_of(&h, 1)].listed, PLACE_NONE);
-		assert_int_equal(holds_show_blocked(&h, place_of(&h, 1), lock, 7), 0);
+		assert_int_equal(h.threads[index_of(&h, 1)].listed, INDEX_NONE);
+		assert_int_equal(holds_show_blocked(&h, index_of(&h, 1), lock, 7), 0);
 	}
 	holds_free(&h);
 }
@@ -60,7 +60,7 @@ static void chains_that_are_shown_later(void **state)
 
 	(void)state;
 	block(&h, 2, l);
-	holder = place_of(&h, 1);
+	holder = index_of(&h, 1);
 	l = &h.locks[0];
 	assert_int_equal(h.threads[holder].listed, 0);
 	/* It waits on that lock itself: so it does not hold it. */
@@ -68,7 +68,7 @@ static void chains_that_are_shown_later(void **state)
 	assert_int_equal(l->at.stack, 0);
 	assert_int_equal(holds_show_blocked(&h, holder, 8, 71), 0);
 	assert_int_equal(l->at.stack, 71);
-	assert_int_equal(h.threads[holder].listed, PLACE_NONE);
+	assert_int_equal(h.threads[holder].listed, INDEX_NONE);
 	assert_int_equal(holds_show_blocked(&h, holder, 9, 72), 0);
 	assert_int_equal(l->at.stack, 71);
 	see(&h, 5, 1); /* the next state of the same hold */
@@ -78,15 +78,15 @@ static void chains_that_are_shown_later(void **state)
 	see(&h, 5, 1);
 	assert_int_equal(l->at.stack, 73);
 	/* Of what was shown before it blocked, or of another holder, nothing counts. */
-	assert_int_equal(holds_unblock(&h, place_of(&h, 2), true), 0);
+	assert_int_equal(holds_unblock(&h, index_of(&h, 2), true), 0);
 	assert_int_equal(holds_show_blocked(&h, holder, 9, 75), 0);
 	l = see(&h, 5, 1);
 	assert_int_equal(l->at.stack, 0);
 	block(&h, 2, l);
 	assert_int_equal(h.threads[holder].listed, 0);
 	see(&h, 5, 3);
-	assert_int_equal(h.threads[holder].listed, PLACE_NONE);
-	assert_int_equal(h.threads[place_of(&h, 3)].listed, 0);
+	assert_int_equal(h.threads[holder].listed, INDEX_NONE);
+	assert_int_equal(h.threads[index_of(&h, 3)].listed, 0);
 	assert_int_equal(l->at.stack, 0);
 	holds_free(&h);
 }
@@ -95,7 +95,7 @@ static void chains_that_are_shown_later(void **state)
  * and known all the same. */
 static void a_crowd_is_charged_whole(void **state)
 {
-	enum { COUNT = CROWD_MIN + 1000 };
+	enum { COUNT = OTHERS_MIN + 1000 };
 	struct holds h = {0};
 	uint64_t blocked_ns = 0, others_ns = 0, want_ns = 0, count = 0;
 	struct lock_state *l = see(&h, 5, 1);
@@ -106,15 +106,15 @@ static void a_crowd_is_charged_whole(void **state)
 		block(&h, 10 + i, l);
 		want_ns -= h.now_ns;
 	}
-	assert_int_equal(l->blocked_count, CROWD_MIN);
+	assert_int_equal(l->blocked_count, OTHERS_MIN);
 	for (uint64_t i = COUNT; i-- > 0;) {
 		see(&h, 5, i % 3 ? 1 : 2);
-		assert_int_equal(holds_unblock(&h, place_of(&h, 10 + i), i % 7 != 0), 0);
+		assert_int_equal(holds_unblock(&h, index_of(&h, 10 + i), i % 7 != 0), 0);
 		want_ns += i % 7 ? h.now_ns : 0;
 		want_ns += i % 7 ? 0 : 10 * (i + 2); /* when it blocked: it does not count */
 	}
 	assert_int_equal(l->blocked_count, 0);
-	assert_int_equal(l->blocked, PLACE_NONE);
+	assert_int_equal(l->blocked, INDEX_NONE);
 	for (uint32_t i = 0; i < h.cells.count; i++) {
 		blocked_ns += h.cells.rows[i].blocked_ns;
 		count += h.cells.rows[i].count;
@@ -130,14 +130,14 @@ static void a_crowd_is_charged_whole(void **state)
 enum { MOMENTS = 500, STEP_NS = 10, HOLDER = 1, LOCK = 5, OTHER_LOCKS = 1000 };
 
 /* Each time the thread is seen it is blocked on another lock. */
-static void tell_moments(struct doings *d, uint64_t from_ns)
+static void add_moments(struct reason_history *d, uint64_t from_ns)
 {
 	for (uint64_t i = 1; i < MOMENTS; i++) {
 		uint64_t ns = from_ns + i * STEP_NS;
 		struct event e = enter(ns, HOLDER, OTHER_LOCKS + i, 0, 0, (struct times){0});
 
 		set_times(&e, MONITOR_CONTENDED_ENTER_CPU_NS, (struct times){.cpu = ns / 2});
-		assert_int_equal(doings_add(d, &e, ns), 0);
+		assert_int_equal(reasons_add(d, &e, ns), 0);
 	}
 }
 
@@ -145,8 +145,8 @@ static void tell_moments(struct doings *d, uint64_t from_ns)
  * MOMENTS. Their sums are whole. */
 static uint32_t cells_of(uint64_t blocked)
 {
-	struct doings *doings = doings_new();
-	struct holds h = {.cells.doings = doings, .now_ns = 1000};
+	struct reason_history *reasons = reasons_new();
+	struct holds h = {.cells.reasons = reasons, .now_ns = 1000};
 	struct lock_state *l = see(&h, LOCK, HOLDER);
 	uint64_t from_ns = h.now_ns, blocked_ns = 0;
 	struct counters its = {.cpu_ns = from_ns / 2, .known = true};
@@ -154,17 +154,17 @@ static uint32_t cells_of(uint64_t blocked)
 	struct split split = {0};
 	uint32_t count;
 
-	assert_non_null(doings);
+	assert_non_null(reasons);
 	assert_int_equal(holds_observe(&h, l, &s), 0);
 	for (uint64_t i = 0; i < blocked; i++)
 		block(&h, 10 + i, l);
 	l = &h.locks[0];
-	tell_moments(doings, from_ns);
+	add_moments(reasons, from_ns);
 	h.now_ns = from_ns + MOMENTS * STEP_NS;
 	its = (struct counters){.cpu_ns = h.now_ns / 2, .known = true};
 	assert_int_equal(holds_observe(&h, l, &s), 0);
 	for (uint64_t i = 0; i < blocked; i++)
-		assert_int_equal(holds_unblock(&h, place_of(&h, 10 + i), true), 0);
+		assert_int_equal(holds_unblock(&h, index_of(&h, 10 + i), true), 0);
 	count = h.cells.count;
 	for (uint32_t i = 0; i < count; i++) {
 		blocked_ns += h.cells.rows[i].blocked_ns;
@@ -174,7 +174,7 @@ static uint32_t cells_of(uint64_t blocked)
 	assert_int_equal(split.running_ns, blocked_ns / 2);
 	assert_int_equal(split.unknown_ns, 0);
 	holds_free(&h);
-	doings_free(doings);
+	reasons_free(reasons);
 	return count;
 }
 
@@ -185,7 +185,7 @@ static void moments_of_a_holder_are_told_apart_up_to_a_bound(void **state)
 	(void)state;
 	assert_int_equal(cells_of(1), MOMENTS);
 	assert_int_equal(cells_of(7), 7 * MOMENTS);
-	assert_in_range(cells_of(CROWD_MIN), CROWD_MIN, CUTS_MAX + CROWD_MIN);
+	assert_in_range(cells_of(OTHERS_MIN), OTHERS_MIN, CUTS_MAX + OTHERS_MIN);
 }
 
 int main(void)

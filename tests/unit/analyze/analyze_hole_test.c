@@ -62,7 +62,7 @@ static int run(struct analysis *a)
 		pause_of(EVENT_GC_BEGIN, 15 * MS),
 		sample(16 * MS, 2, 1 * MS),
 	};
-	const struct event behind[] = {
+	const struct event blocked_on[] = {
 		/* What was open at the end of the hole. */
 		note(2 * MS),
 		enter(10 * MS, 2, 1, 3, OWNER_SOURCE_JAVA_THREAD, none),
@@ -81,7 +81,7 @@ static int run(struct analysis *a)
 	if (!err)
 		err = analysis_hole(a, FROM, TO);
 	if (!err)
-		err = add_all(a, behind, sizeof(behind) / sizeof(*behind));
+		err = add_all(a, blocked_on, sizeof(blocked_on) / sizeof(*blocked_on));
 	return err ? err : analysis_finish(a);
 }
 
@@ -130,7 +130,7 @@ static void test_others(void **state)
 	(void)state;
 	assert_int_equal(run(a), 0);
 	p = analysis_parking(a);
-	assert_int_equal(p->row_places.count, 1);
+	assert_int_equal(p->row_map.count, 1);
 	assert_int_equal(p->rows[0].count, 1);
 	assert_about(p->rows[0].total_ns, 52 * MS - TO);
 	assert_int_equal(p->rows[0].open, 1);

@@ -392,7 +392,7 @@ struct sum {
 
 static struct sum sums[2][THREADS + 1][STACKS][THREADS + 2][STACKS];
 
-static unsigned holder_place(uint64_t holder)
+static unsigned holder_index(uint64_t holder)
 {
 	return holder == HOLDER_HAND_OVER ? THREADS + 1 : (unsigned)holder;
 }
@@ -411,7 +411,7 @@ static uint64_t add_contention(uint64_t waiter, const struct open *o, uint64_t t
 
 	assert_true(to >= o->from);
 	for (uint64_t t = o->from; t < to; t++) {
-		unsigned holder = holder_place(sim.at[t].holder);
+		unsigned holder = holder_index(sim.at[t].holder);
 		uint64_t chain = sim.at[t].chain;
 
 		if (holder == waiter) {
@@ -501,7 +501,7 @@ static int feed(struct contention *c)
 
 static struct sum *sum_of(const struct cell *c)
 {
-	return &sums[c->after_wait][c->waiter][c->waiter_stack][holder_place(c->holder)]
+	return &sums[c->after_wait][c->waiter][c->waiter_stack][holder_index(c->holder)]
 		    [c->holder_stack];
 }
 
@@ -541,7 +541,7 @@ static void no_cell_is_wrong(const struct contention *c, uint64_t whole, bool fo
 
 	cells = contention_cells(c, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		said[cells[i].after_wait][cells[i].waiter][holder_place(cells[i].holder)] +=
+		said[cells[i].after_wait][cells[i].waiter][holder_index(cells[i].holder)] +=
 			cells[i].blocked_ns;
 		blocked += cells[i].blocked_ns;
 	}

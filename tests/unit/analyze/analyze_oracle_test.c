@@ -335,7 +335,7 @@ struct sum {
  * the last place. */
 static struct sum sums[LOCKS + 1][THREADS + 1][STACKS + 1][THREADS + 2][STACKS + 1];
 
-static unsigned holder_place(uint64_t holder)
+static unsigned holder_index(uint64_t holder)
 {
 	return holder == HOLDER_HAND_OVER ? THREADS + 1 : (unsigned)holder;
 }
@@ -446,7 +446,7 @@ static void count_first(const struct oracle *o, unsigned n)
 		holder = HOLDER_HAND_OVER;
 	if (holder_is_thread(holder))
 		chain = chain_of(o, lock, state, o->done[n].last_event);
-	first = &sums[lock][waiter][o->done[n].stack][holder_place(holder)][chain.stack];
+	first = &sums[lock][waiter][o->done[n].stack][holder_index(holder)][chain.stack];
 	first->count++;
 	if (o->done[n].to - o->done[n].from > first->max)
 		first->max = o->done[n].to - o->done[n].from;
@@ -473,10 +473,10 @@ static void oracle_cut(const struct oracle *o, unsigned n)
 			holder = HOLDER_HAND_OVER;
 		if (holder_is_thread(holder))
 			chain = chain_of(o, lock, i, o->done[n].last_event);
-		s = &of[holder_place(holder)][chain.stack];
+		s = &of[holder_index(holder)][chain.stack];
 		s->blocked += ns;
-		held[holder_place(holder)] += ns;
-		part[holder_place(holder)][chain.stack] += ns;
+		held[holder_index(holder)] += ns;
+		part[holder_index(holder)][chain.stack] += ns;
 		if (!holder_is_thread(holder)) {
 			s->split.unknown_ns += ns;
 			continue;
@@ -595,7 +595,7 @@ static struct event next_event(const struct oracle *o, struct times *threads, ui
 static void compare_cell(const struct cell *cell)
 {
 	const struct sum *s = &sums[cell->lock][cell->waiter][cell->waiter_stack]
-				   [holder_place(cell->holder)][cell->holder_stack];
+				   [holder_index(cell->holder)][cell->holder_stack];
 	struct split split;
 
 	assert_int_equal(cell->count, s->count);
@@ -605,7 +605,7 @@ static void compare_cell(const struct cell *cell)
 	assert_int_equal(cell->first_reader_ns, s->first_reader);
 	assert_int_equal(cell->max_part_ns, s->max_part);
 	assert_memory_equal(cell->stack_from_ns, s->from, sizeof(s->from));
-	assert_int_equal(cell->behind, 0); /* no thread tells when it blocks */
+	assert_int_equal(cell->blocked_on, 0); /* no thread tells when it blocks */
 	split = cell->split;
 	memset(split.reason_ns, 0, sizeof(split.reason_ns)); /* analyze_doing_test has these */
 	assert_memory_equal(&split, &s->split, sizeof(split));

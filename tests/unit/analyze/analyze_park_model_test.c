@@ -11,7 +11,7 @@
 
 #include "analyze/cells/cells.h"
 #include "analyze/lines/timeline.h"
-#include "analyze/park/park_exact.h"
+#include "analyze/park/park_numbered.h"
 #include "park_model.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -21,7 +21,7 @@ struct analysis {
 	struct cells cells;
 	struct timelines *lines;
 	struct log_names *names;
-	struct park_exact *park;
+	struct park_numbered *park;
 };
 
 static const char *class_of(const struct model_options *o, unsigned lock)
@@ -40,7 +40,7 @@ static int analysis_begin(struct analysis *a, const struct model_options *o)
 	*a = (struct analysis){0};
 	a->lines = timelines_new(&a->cells);
 	a->names = log_names_new();
-	a->park = a->lines && a->names ? park_exact_new(&a->cells, a->lines, a->names) : NULL;
+	a->park = a->lines && a->names ? park_numbered_new(&a->cells, a->lines, a->names) : NULL;
 	err = a->park ? names_chains(a->names) : -ENOMEM;
 	for (unsigned lock = 1; lock <= MODEL_LOCKS && !err; lock++)
 		err = names_lock(a->names, lock, class_of(o, lock));
@@ -49,7 +49,7 @@ static int analysis_begin(struct analysis *a, const struct model_options *o)
 
 static void analysis_end(struct analysis *a)
 {
-	park_exact_free(a->park);
+	park_numbered_free(a->park);
 	timelines_free(a->lines);
 	log_names_free(a->names);
 	cells_free(&a->cells);
@@ -57,7 +57,7 @@ static void analysis_end(struct analysis *a)
 
 static int analysis_finish(struct analysis *a, uint64_t ns)
 {
-	int err = park_exact_finish(a->park, ns);
+	int err = park_numbered_finish(a->park, ns);
 
 	return err ? err : timelines_finish(a->lines);
 }
@@ -67,14 +67,14 @@ static int analyze(struct analysis *a, const struct model *m)
 	int err = analysis_begin(a, &m->o);
 
 	for (unsigned i = m->o.attach; i < m->count && !err; i++)
-		err = park_exact_add(a->park, &m->events[i], 0);
+		err = park_numbered_add(a->park, &m->events[i], 0);
 	return err ? err : analysis_finish(a, m->now);
 }
 
 /* Blocked time of one waiter of one lock as it was found. */
 struct found {
 	uint64_t all, hand_over, unknown;
-	uint64_t by[MODEL_THREADS + 1], by_place[MODEL_THREADS + 1][CHAIN_PLACES];
+	uint64_t by[MODEL_THREADS + 1], by_index[MODEL_THREADS + 1][CHAIN_PLACES];
 	uint64_t by_reader[MODEL_THREADS + 1]; /* of by: one of several */
 	uint64_t count;
 };
@@ -100,7 +100,7 @@ static struct found found_of(const struct cells *cells, unsigned lock, unsigned 
 			f.by[c->holder] += ns;
 			f.by_reader[c->holder] += c->first_reader_ns;
 			if (c->holder_stack)
-				f.by_place[c->holder][c->holder_stack / 100 % 10] += ns;
+				f.by_index[c->holder][c->holder_stack / 100 % 10] += ns;
 		}
 	}
 	return f;
@@ -117,7 +117,7 @@ static void print_case(const struct model *m, unsigned lock, unsigned waiter, co
 	for (unsigned h = 1; h <= MODEL_THREADS; h++)
 		print_message("  %u: held %lu+%lu read %lu; found %lu (%lu+%lu) readers %lu\n", h,
 			      t->by[h][0], t->by[h][1], t->by_reader[h], f->by[h],
-			      f->by_place[h][0], f->by_place[h][1], f->by_reader[h]);
+			      f->by_index[h][0], f->by_index[h][1], f->by_reader[h]);
 }
 
 /* What is known of this lock. */
@@ -142,9 +142,9 @@ static bool is_exact(const struct found *f, const struct model_truth *t, const s
 			return false;
 		more += f->by[h] - (f->by[h] < held ? f->by[h] : held);
 		for (unsigned k = 0; k < CHAIN_PLACES; k++) {
-			if (e->chains && f->by_place[h][k] + slack_ns < t->by[h][k])
+			if (e->chains && f->by_index[h][k] + slack_ns < t->by[h][k])
 				return false;
-			if (f->by_place[h][k] > t->by[h][k] + read + t->open + slack_ns)
+			if (f->by_index[h][k] > t->by[h][k] + read + t->open + slack_ns)
 				return false;
 		}
 		if (f->by_reader[h] > read + t->open + slack_ns)
@@ -307,7 +307,7 @@ static void lost_events(void **state)
 				lost++;
 				continue;
 			}
-			assert_int_equal(park_exact_add(a.park, &m->events[i], missing), 0);
+			assert_int_equal(park_numbered_add(a.park, &m->events[i], missing), 0);
 			m->events[kept++] = m->events[i];
 			missing = 0;
 		}

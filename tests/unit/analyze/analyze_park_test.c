@@ -10,7 +10,7 @@
 
 #include "analyze/cells/cells.h"
 #include "analyze/lines/timeline.h"
-#include "analyze/park/park_exact.h"
+#include "analyze/park/park_numbered.h"
 #include "analyze_events.h"
 #include "park_names.h"
 #include "tests/unit/alloc_fail.h"
@@ -23,7 +23,7 @@ struct park_case {
 	struct cells cells;
 	struct timelines *lines;
 	struct log_names *names;
-	struct park_exact *park;
+	struct park_numbered *park;
 	uint64_t sequence;
 };
 
@@ -49,7 +49,7 @@ static int set_up_unnamed(void **state)
 	assert_non_null(c->names);
 	for (unsigned lock = 1; lock < BLOCKERS; lock++)
 		assert_int_equal(names_lock(c->names, lock, classes[lock]), 0);
-	c->park = park_exact_new(&c->cells, c->lines, c->names);
+	c->park = park_numbered_new(&c->cells, c->lines, c->names);
 	assert_non_null(c->park);
 	*state = c;
 	return 0;
@@ -69,7 +69,7 @@ static int tear_down(void **state)
 {
 	struct park_case *c = *state;
 
-	park_exact_free(c->park);
+	park_numbered_free(c->park);
 	timelines_free(c->lines);
 	log_names_free(c->names);
 	cells_free(&c->cells);
@@ -86,7 +86,7 @@ static uint64_t add(struct park_case *c, struct event e)
 	};
 
 	e.v[sequence[e.id]].u = ++c->sequence;
-	assert_int_equal(park_exact_add(c->park, &e, 0), 0);
+	assert_int_equal(park_numbered_add(c->park, &e, 0), 0);
 	return c->sequence;
 }
 
@@ -126,7 +126,7 @@ static void ends(struct park_case *c, uint64_t ns, uint32_t thread, uint64_t loc
 
 static void finish(struct park_case *c, uint64_t ns)
 {
-	assert_int_equal(park_exact_finish(c->park, ns), 0);
+	assert_int_equal(park_numbered_finish(c->park, ns), 0);
 	assert_int_equal(timelines_finish(c->lines), 0);
 }
 
@@ -241,14 +241,14 @@ static void chain_of_owner(void **state)
 
 	begins(c, 100, 2, LOCK, 1, CHAIN_LOCK);
 	e = owner_at(150, 3, 2, 77, STACK_SOURCE_SAMPLE); /* not the owner */
-	park_exact_show(c->park, &e);
+	park_numbered_show(c->park, &e);
 	e = owner_at(160, 1, 2, seen, STACK_SOURCE_SWITCH);
-	park_exact_show(c->park, &e);
+	park_numbered_show(c->park, &e);
 	e = owner_at(170, 1, 2, 78, STACK_SOURCE_SAMPLE); /* it has one */
-	park_exact_show(c->park, &e);
+	park_numbered_show(c->park, &e);
 	ends(c, 300, 2, LOCK, 0);
 	e = owner_at(310, 1, 2, 79, STACK_SOURCE_SAMPLE); /* nobody waits */
-	park_exact_show(c->park, &e);
+	park_numbered_show(c->park, &e);
 	unparks(c, 400, 2, 5, CHAIN_FUTURE);
 	finish(c, 1000);
 	assert_int_equal(cell_of(c, LOCK, 2, 1)->blocked_ns, 200);

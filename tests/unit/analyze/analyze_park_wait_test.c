@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/lines/doing.h"
+#include "analyze/lines/reason_history.h"
 #include "analyze/park/park_wait.h"
 #include "analyze_events.h"
 #include "tests/unit/alloc_fail.h"
@@ -24,11 +24,11 @@ static const struct hold nobody = {.holder = HOLDER_HAND_OVER};
 
 struct run {
 	uint64_t random, now_ns;
-	struct doings *doings;
+	struct reason_history *reasons;
 	struct timelines *lines;
 	struct timeline *line;
 	struct cells expected, found;
-	struct parts parts;
+	struct hold_slices parts;
 	uint64_t parked_on[THREADS + 1];
 	struct times times[THREADS + 1];
 };
@@ -42,17 +42,17 @@ static uint64_t below(struct run *r, uint64_t n)
 static int run_begin(struct run *r, uint64_t seed)
 {
 	*r = (struct run){.random = seed, .now_ns = 1000};
-	r->doings = doings_new();
-	r->expected.doings = r->doings;
-	r->found.doings = r->doings;
-	r->lines = r->doings ? timelines_new(&r->expected) : NULL;
+	r->reasons = reasons_new();
+	r->expected.reasons = r->reasons;
+	r->found.reasons = r->reasons;
+	r->lines = r->reasons ? timelines_new(&r->expected) : NULL;
 	return r->lines ? timeline_part(r->lines, THING, 1, 0, &r->line) : -ENOMEM;
 }
 
 static void run_end(struct run *r)
 {
 	timelines_free(r->lines);
-	doings_free(r->doings);
+	reasons_free(r->reasons);
 	cells_free(&r->expected);
 	cells_free(&r->found);
 	free(r->parts.rows);
@@ -78,7 +78,7 @@ static int tell(struct run *r)
 			 (struct times){0});
 		set_times(&e, PARK_BEGIN_CPU_NS, *t);
 	}
-	return doings_add(r->doings, &e, r->now_ns);
+	return reasons_add(r->reasons, &e, r->now_ns);
 }
 
 static int expect(struct run *r, const struct park_wait *w)
@@ -139,7 +139,7 @@ static void compare(const struct run *r)
 		assert_int_equal(y->holder, x->holder);
 		assert_int_equal(y->waiter_stack, x->waiter_stack);
 		assert_int_equal(y->holder_stack, x->holder_stack);
-		assert_int_equal(y->behind, x->behind);
+		assert_int_equal(y->blocked_on, x->blocked_on);
 		assert_int_equal(y->count, x->count);
 		assert_int_equal(y->blocked_ns, x->blocked_ns);
 		assert_int_equal(y->max_ns, x->max_ns);
@@ -152,7 +152,7 @@ static void compare(const struct run *r)
 
 static void random_waits(void **state)
 {
-	uint64_t split_ns = 0, behind = 0;
+	uint64_t split_ns = 0, blocked_on = 0;
 	struct run r;
 
 	(void)state;
@@ -161,11 +161,11 @@ static void random_waits(void **state)
 		compare(&r);
 		for (uint32_t i = 0; i < r.found.count; i++) {
 			split_ns += r.found.rows[i].split.running_ns;
-			behind += r.found.rows[i].behind != 0;
+			blocked_on += r.found.rows[i].blocked_on != 0;
 		}
 		run_end(&r);
 	}
-	assert_true(split_ns > 0 && behind > RUNS);
+	assert_true(split_ns > 0 && blocked_on > RUNS);
 }
 
 static bool survives(unsigned long fail_at)

@@ -43,10 +43,10 @@ static void add_park(struct parking *p, uint64_t from_ns, uint64_t to_ns, uint64
 
 static const struct parking_row *row(const struct parking *p, enum parking_kind kind, uint64_t lock)
 {
-	uint32_t place = places_find(&p->row_places, parking_key(kind, lock));
+	uint32_t index = keymap_find(&p->row_map, parking_key(kind, lock));
 
-	assert_int_not_equal(place, PLACE_NONE);
-	return &p->rows[place];
+	assert_int_not_equal(index, INDEX_NONE);
+	return &p->rows[index];
 }
 
 static void ends_of_parks(void **state)

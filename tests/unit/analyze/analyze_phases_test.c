@@ -69,14 +69,14 @@ static struct phases after(const struct event *events, size_t count)
 /* The row of a phase below another one, 0: outermost. */
 static uint32_t row_of(const struct phases *p, uint64_t parent, uint64_t name)
 {
-	for (uint32_t i = 0; i < p->row_places.count; i++) {
+	for (uint32_t i = 0; i < p->row_map.count; i++) {
 		uint32_t above = p->rows[i].parent;
 
 		if (p->rows[i].phase == name &&
-		    (above == PLACE_NONE ? 0 : p->rows[above].phase) == parent)
+		    (above == INDEX_NONE ? 0 : p->rows[above].phase) == parent)
 			return i;
 	}
-	return PLACE_NONE;
+	return INDEX_NONE;
 }
 
 static void assert_times(const struct phases *p, uint64_t parent, uint64_t name, uint64_t count,
@@ -84,7 +84,7 @@ static void assert_times(const struct phases *p, uint64_t parent, uint64_t name,
 {
 	uint32_t row = row_of(p, parent, name);
 
-	assert_int_not_equal(row, PLACE_NONE);
+	assert_int_not_equal(row, INDEX_NONE);
 	assert_int_equal(p->rows[row].times.count, count);
 	assert_int_equal(p->rows[row].times.total_ns, total_ns);
 	assert_int_equal(p->rows[row].times.max_ns, max_ns);
@@ -123,7 +123,7 @@ static void phases_are_a_tree(void **state)
 	(void)state;
 	young_events(young);
 	p = AFTER(young);
-	assert_int_equal(p.collection_places.count, 1);
+	assert_int_equal(p.collection_map.count, 1);
 	assert_int_equal(p.collections[0].collector, NEW);
 	assert_int_equal(p.collections[0].cause, CAUSE);
 	assert_int_equal(p.collections[0].times.total_ns, 80);
@@ -131,12 +131,12 @@ static void phases_are_a_tree(void **state)
 	assert_times(&p, YOUNG, COPY, 2, 70, 40);
 	assert_times(&p, YOUNG, REFS, 1, 10, 10);
 	assert_times(&p, REFS, SOFT, 2, 3, 2);
-	assert_int_equal(p.row_places.count, 4);
+	assert_int_equal(p.row_map.count, 4);
 	assert_int_equal(p.first, row_of(&p, 0, YOUNG));
-	assert_int_equal(p.rows[p.first].next, PLACE_NONE);
+	assert_int_equal(p.rows[p.first].next, INDEX_NONE);
 	assert_int_equal(p.rows[p.first].first, row_of(&p, YOUNG, COPY));
 	assert_int_equal(p.rows[row_of(&p, YOUNG, COPY)].next, row_of(&p, YOUNG, REFS));
-	assert_int_equal(p.rows[row_of(&p, YOUNG, REFS)].next, PLACE_NONE);
+	assert_int_equal(p.rows[row_of(&p, YOUNG, REFS)].next, INDEX_NONE);
 	assert_int_equal(p.incomplete, 0);
 	phases_free(&p);
 }
@@ -146,9 +146,9 @@ static unsigned linked(const struct phases *p, uint32_t first)
 {
 	unsigned count = 0;
 
-	for (uint32_t i = first; i != PLACE_NONE; i = p->rows[i].next) {
-		assert_true(i < p->row_places.count);
-		assert_true(count <= p->row_places.count);
+	for (uint32_t i = first; i != INDEX_NONE; i = p->rows[i].next) {
+		assert_true(i < p->row_map.count);
+		assert_true(count <= p->row_map.count);
 		count += 1 + linked(p, p->rows[i].first);
 	}
 	return count;
@@ -212,7 +212,7 @@ static void cycles_have_others_within(void **state)
 	assert_times(&p, YOUNG, COPY, 1, 7, 7);
 	assert_times(&p, 0, REMARK, 1, 20, 20);
 	assert_times(&p, REMARK, COPY, 1, 3, 3);
-	assert_int_equal(p.collection_places.count, 2);
+	assert_int_equal(p.collection_map.count, 2);
 	assert_int_equal(p.collection_times.max_ns, 390);
 	assert_int_equal(p.incomplete, 0);
 	phases_free(&p);
@@ -340,10 +340,10 @@ static void phases_bound_the_depth(void **state)
 		assert_int_equal(phases_add(&p, &e), 0);
 	}
 	phases_finish(&p);
-	for (uint32_t i = 0; i < p.row_places.count; i++) {
+	for (uint32_t i = 0; i < p.row_map.count; i++) {
 		deepest = p.rows[i].depth > deepest ? p.rows[i].depth : deepest;
 		assert_int_equal(p.rows[i].times.count, 1);
-		assert_true(p.rows[i].parent == PLACE_NONE || p.rows[i].parent < i);
+		assert_true(p.rows[i].parent == INDEX_NONE || p.rows[i].parent < i);
 	}
 	assert_int_equal(deepest, PHASE_DEPTH_MAX - 1);
 	assert_int_equal(p.incomplete, 0);
@@ -400,7 +400,7 @@ static void safepoints_add_up(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		assert_int_equal(safepoints_add(&s, &events[i]), 0);
-	assert_int_equal(s.row_places.count, 2);
+	assert_int_equal(s.row_map.count, 2);
 	assert_int_equal(s.rows[0].operation, YOUNG);
 	assert_int_equal(s.rows[0].times.count, 2);
 	assert_int_equal(s.rows[0].times.total_ns, 178);
@@ -411,14 +411,14 @@ static void safepoints_add_up(void **state)
 	assert_int_equal(s.rows[0].operation_ns, 120);
 	assert_int_equal(s.rows[0].threads, 20);
 	assert_int_equal(s.rows[0].running, 4);
-	assert_int_equal(s.requester_places.count, 3);
+	assert_int_equal(s.requester_map.count, 3);
 	assert_int_equal(s.requesters[0].thread, MAIN);
 	assert_int_equal(s.requesters[0].times.total_ns, 106);
 	assert_int_equal(s.rows[0].requester, 0);
 	assert_int_equal(s.requesters[0].next, 2);
-	assert_int_equal(s.requesters[2].next, PLACE_NONE);
+	assert_int_equal(s.requesters[2].next, INDEX_NONE);
 	assert_int_equal(s.rows[1].requester, 1);
-	assert_int_equal(s.requesters[1].next, PLACE_NONE);
+	assert_int_equal(s.requesters[1].next, INDEX_NONE);
 	assert_int_equal(s.requesters[2].thread, WORKER_1);
 	assert_int_equal(s.times.total_ns, 217);
 	assert_int_equal(s.reach.total_ns, 62);

@@ -356,7 +356,7 @@ struct sum {
 
 static struct sum sums[2][THREADS + 1][HOLDERS + 2][STACKS];
 
-static unsigned holder_place(uint64_t holder)
+static unsigned holder_index(uint64_t holder)
 {
 	return holder == HOLDER_HAND_OVER ? HOLDERS + 1 : (unsigned)holder;
 }
@@ -374,12 +374,12 @@ static void oracle_sum(const struct oracle *o, unsigned n)
 
 		if (t == o->done[n].from)
 			first = h;
-		held[holder_place(h.holder)]++;
-		part[holder_place(h.holder)][h.stack]++;
+		held[holder_index(h.holder)]++;
+		part[holder_index(h.holder)][h.stack]++;
 	}
-	of[holder_place(first.holder)][first.stack].count++;
-	if (of[holder_place(first.holder)][first.stack].max < o->done[n].to - o->done[n].from)
-		of[holder_place(first.holder)][first.stack].max = o->done[n].to - o->done[n].from;
+	of[holder_index(first.holder)][first.stack].count++;
+	if (of[holder_index(first.holder)][first.stack].max < o->done[n].to - o->done[n].from)
+		of[holder_index(first.holder)][first.stack].max = o->done[n].to - o->done[n].from;
 	for (unsigned h = 0; h < HOLDERS + 2; h++) {
 		for (unsigned k = 0; k < STACKS; k++) {
 			struct sum *s = &of[h][k];
@@ -404,7 +404,7 @@ static uint64_t compare(const struct fixture *f, const struct oracle *o)
 	for (uint32_t i = 0; i < f->cells.count; i++) {
 		const struct cell *c = &f->cells.rows[i];
 		const struct sum *s =
-			&sums[c->after_wait][c->waiter][holder_place(c->holder)][c->holder_stack];
+			&sums[c->after_wait][c->waiter][holder_index(c->holder)][c->holder_stack];
 
 		assert_int_equal(c->count, s->count);
 		assert_int_equal(c->blocked_ns, s->blocked);

@@ -71,10 +71,10 @@ static void feed(struct wall *w, const struct event *events, size_t count)
 
 static const struct wall_thread *thread_of(const struct wall *w, uint32_t thread)
 {
-	uint32_t place = places_find(&w->places, (struct place_key){.a = thread});
+	uint32_t index = keymap_find(&w->map, (struct keymap_key){.a = thread});
 
-	assert_int_not_equal(place, PLACE_NONE);
-	return &w->threads[place];
+	assert_int_not_equal(index, INDEX_NONE);
+	return &w->threads[index];
 }
 
 static uint64_t sum_of(const struct wall_thread *t)
@@ -228,30 +228,30 @@ static void blocked_that_is_not_told_apart(void **state)
 static struct wall windows_of(uint64_t window_ns, uint64_t sample_ns, uint64_t from_ns,
 			      uint64_t to_ns)
 {
-	struct course_options o = {.from_ns = from_ns,
-				   .to_ns = to_ns ? to_ns : UINT64_MAX,
-				   .window_ns = window_ns,
-				   .sample_ns = sample_ns,
-				   .from_begin = !from_ns};
+	struct state_options o = {.from_ns = from_ns,
+				  .to_ns = to_ns ? to_ns : UINT64_MAX,
+				  .window_ns = window_ns,
+				  .sample_ns = sample_ns,
+				  .from_begin = !from_ns};
 
-	return (struct wall){.course.options = o};
+	return (struct wall){.windows.options = o};
 }
 
 static void assert_window(const struct wall *w, uint32_t i, uint64_t from_ns, uint64_t to_ns,
 			  bool rough_from, bool rough_to)
 {
-	assert_true(i < w->course.window_count);
-	assert_int_equal(w->course.windows[i].from_ns, from_ns);
-	assert_int_equal(w->course.windows[i].to_ns, to_ns);
-	assert_int_equal(w->course.windows[i].rough_from, rough_from);
-	assert_int_equal(w->course.windows[i].rough_to, rough_to);
+	assert_true(i < w->windows.window_count);
+	assert_int_equal(w->windows.windows[i].from_ns, from_ns);
+	assert_int_equal(w->windows.windows[i].to_ns, to_ns);
+	assert_int_equal(w->windows.windows[i].rough_from, rough_from);
+	assert_int_equal(w->windows.windows[i].rough_to, rough_to);
 }
 
 static void assert_cell(const struct wall *w, uint32_t thread, uint32_t window, uint64_t running,
 			uint64_t sleep)
 {
-	uint32_t place = places_find(&w->places, (struct place_key){.a = thread});
-	struct states s = course_states(&w->course, place, window);
+	uint32_t index = keymap_find(&w->map, (struct keymap_key){.a = thread});
+	struct states s = state_windows_states(&w->windows, index, window);
 
 	assert_int_equal(s.ns[STATE_RUNNING], running);
 	assert_int_equal(s.ns[STATE_SLEEP], sleep);
@@ -276,9 +276,9 @@ static void windows_end_at_samples(void **state)
 	struct wall w = windows_of(1000, 1000, 0, 0);
 
 	(void)state;
-	w.course.options.from_ns = 1000;
+	w.windows.options.from_ns = 1000;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 3);
+	assert_int_equal(w.windows.window_count, 3);
 	assert_window(&w, 0, 1000, 2005, false, false);
 	assert_window(&w, 1, 2005, 3020, false, false);
 	assert_window(&w, 2, 3020, 3990, false, false);
@@ -291,7 +291,7 @@ static void windows_end_at_samples(void **state)
 	assert_cell(&w, 3, 0, 0, 0);
 	assert_cell(&w, 3, 1, 0, 520);
 	assert_cell(&w, 3, 2, 970, 0);
-	assert_int_equal(w.course.spread, 0);
+	assert_int_equal(w.windows.spread, 0);
 	wall_free(&w);
 }
 
@@ -303,9 +303,9 @@ static void windows_between_samples(void **state)
 	struct wall w = windows_of(250, 1000, 0, 0);
 
 	(void)state;
-	w.course.options.from_ns = 1000;
+	w.windows.options.from_ns = 1000;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 8);
+	assert_int_equal(w.windows.window_count, 8);
 	assert_window(&w, 0, 1000, 1250, false, true);
 	assert_window(&w, 3, 1750, 2004, true, false);
 	assert_window(&w, 4, 2004, 2250, false, true);
@@ -316,8 +316,8 @@ static void windows_between_samples(void **state)
 	assert_cell(&w, 1, 7, 0, 250);
 	assert_cell(&w, 2, 4, 123, 123);
 	assert_cell(&w, 2, 5, 25, 25);
-	assert_int_equal(w.course.intervals, 3);
-	assert_int_equal(w.course.spread, 3);
+	assert_int_equal(w.windows.intervals, 3);
+	assert_int_equal(w.windows.spread, 3);
 	wall_free(&w);
 }
 
@@ -335,7 +335,7 @@ static void windows_with_samples_missing(void **state)
 
 	(void)state;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 4);
+	assert_int_equal(w.windows.window_count, 4);
 	assert_cell(&w, 2, 0, 500, 500);
 	assert_cell(&w, 2, 1, 500, 500);
 	assert_window(&w, 1, 1000, 2000, false, false);
@@ -343,7 +343,7 @@ static void windows_with_samples_missing(void **state)
 	assert_window(&w, 3, 3000, 4000, true, false);
 	assert_cell(&w, 1, 2, 0, 1000);
 	assert_cell(&w, 1, 3, 0, 1000);
-	assert_int_equal(w.course.spread, 3);
+	assert_int_equal(w.windows.spread, 3);
 	wall_free(&w);
 }
 
@@ -361,13 +361,13 @@ static void windows_of_a_part(void **state)
 
 	(void)state;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 2);
+	assert_int_equal(w.windows.window_count, 2);
 	assert_window(&w, 0, 1003, 2003, false, false);
 	assert_window(&w, 1, 2003, 2997, false, false);
 	assert_cell(&w, 1, 0, 0, 1000);
 	assert_cell(&w, 1, 1, 0, 994);
 	assert_cell(&w, 2, 1, 0, 497);
-	assert_int_equal(w.course.spread, 0);
+	assert_int_equal(w.windows.spread, 0);
 	wall_free(&w);
 }
 
@@ -380,7 +380,7 @@ static void a_last_window_that_is_hardly_one(void **state)
 
 	(void)state;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 1);
+	assert_int_equal(w.windows.window_count, 1);
 	assert_window(&w, 0, 0, 1010, false, false);
 	assert_cell(&w, 1, 0, 1004, 6);
 	assert_cell(&w, 2, 0, 7, 0);
@@ -396,16 +396,16 @@ static void windows_at_the_edges(void **state)
 	struct wall w = windows_of(1000, 1000, 0, 0);
 
 	(void)state;
-	w.course.options.from_ns = 1000;
+	w.windows.options.from_ns = 1000;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 1);
+	assert_int_equal(w.windows.window_count, 1);
 	assert_cell(&w, 1, 0, 1100, 0);
 	assert_cell(&w, 2, 0, 0, 1110);
-	assert_int_equal(w.course.spread, 0);
+	assert_int_equal(w.windows.spread, 0);
 	wall_free(&w);
 	w = windows_of(1000, 1000, 0, 0);
 	FEED(&w, one); /* nobody was ever sampled */
-	assert_int_equal(w.course.window_count, 1);
+	assert_int_equal(w.windows.window_count, 1);
 	assert_window(&w, 0, 0, 400, false, false);
 	assert_cell(&w, 1, 0, 300, 100);
 	wall_free(&w);
@@ -422,13 +422,13 @@ static void parts_between_samples(void **state)
 
 	(void)state;
 	FEED(&w, later);
-	assert_int_equal(w.course.window_count, 1);
+	assert_int_equal(w.windows.window_count, 1);
 	assert_window(&w, 0, 1000, 1400, true, false);
 	assert_cell(&w, 1, 0, 0, 400);
 	wall_free(&w);
 	w = windows_of(1000, 1000, 1000, 1300);
 	FEED(&w, earlier);
-	assert_int_equal(w.course.window_count, 1);
+	assert_int_equal(w.windows.window_count, 1);
 	assert_window(&w, 0, 1100, 1300, false, true);
 	assert_cell(&w, 1, 0, 0, 200);
 	wall_free(&w);
@@ -441,7 +441,7 @@ static void windows_become_longer(void **state)
 	struct event e = seen(0, 1), late = seen(20500, 2);
 
 	(void)state;
-	w.course.options.most = 4;
+	w.windows.options.most = 4;
 	assert_int_equal(wall_add(&w, &e), 0);
 	for (uint64_t i = 1; i <= 27; i++) {
 		e = sample(1000 * i, 1, 500 * i, 500 * i);
@@ -453,7 +453,7 @@ static void windows_become_longer(void **state)
 			assert_int_equal(wall_add(&w, &e), 0);
 	}
 	assert_int_equal(wall_finish(&w), 0);
-	assert_int_equal(w.course.window_count, 4);
+	assert_int_equal(w.windows.window_count, 4);
 	for (uint32_t i = 0; i < 4; i++) {
 		uint64_t length = i < 3 ? 8000 : 3000;
 
@@ -475,15 +475,15 @@ static void more_windows_than_anybody_reads(void **state)
 
 	(void)state;
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, COURSE_WINDOWS_MAX);
-	assert_true(w.course.full);
+	assert_int_equal(w.windows.window_count, COURSE_WINDOWS_MAX);
+	assert_true(w.windows.full);
 	wall_free(&w);
 	w = windows_of(1000, 1000, 0, 0);
-	w.course.options.most = 4;
+	w.windows.options.most = 4;
 	FEED(&w, events);
-	assert_true(w.course.window_count <= 4);
-	for (uint32_t i = 0; i < w.course.window_count; i++)
-		sum += course_states(&w.course, 0, i).ns[STATE_RUNNING];
+	assert_true(w.windows.window_count <= 4);
+	for (uint32_t i = 0; i < w.windows.window_count; i++)
+		sum += state_windows_states(&w.windows, 0, i).ns[STATE_RUNNING];
 	assert_int_equal(sum, 3000);
 	wall_free(&w);
 }
@@ -495,11 +495,11 @@ static void windows_of_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(wall_finish(&w), 0);
-	assert_int_equal(w.course.window_count, 0);
+	assert_int_equal(w.windows.window_count, 0);
 	wall_free(&w);
 	w = windows_of(1000, 1000, 5000, 6000);
 	FEED(&w, events);
-	assert_int_equal(w.course.window_count, 0);
+	assert_int_equal(w.windows.window_count, 0);
 	wall_free(&w);
 }
 
@@ -634,13 +634,13 @@ static uint64_t apart(uint64_t a, uint64_t b)
  */
 static void check_windows(const struct schedule *s, const struct wall *w, uint32_t thread)
 {
-	const struct course *c = &w->course;
-	uint32_t place = places_find(&w->places, (struct place_key){.a = thread + 1});
+	const struct state_windows *c = &w->windows;
+	uint32_t index = keymap_find(&w->map, (struct keymap_key){.a = thread + 1});
 	struct states all = {0};
 
 	for (uint32_t i = 0; i < c->window_count; i++) {
-		const struct course_window *at = &c->windows[i];
-		struct states got = course_states(c, place, i);
+		const struct state_window *at = &c->windows[i];
+		struct states got = state_windows_states(c, index, i);
 		struct states wanted = life_states(&s->lives[thread], at->from_ns, at->to_ns);
 
 		assert_true(at->to_ns > at->from_ns);
@@ -672,7 +672,7 @@ static void random_schedules(void **state)
 		schedule_make(&s, seed);
 		w = windows_of(windows[seed % 6], S, seed % 4 ? 0 : below(&s.seed, 5 * S),
 			       seed % 5 ? 0 : 5 * S + below(&s.seed, 20 * S));
-		w.course.options.most = seed % 7 ? 0 : 2 + 2 * (uint32_t)below(&s.seed, 4);
+		w.windows.options.most = seed % 7 ? 0 : 2 + 2 * (uint32_t)below(&s.seed, 4);
 		assert_int_equal(schedule_run(&s, &w), 0);
 		for (uint32_t i = 0; i < THREADS; i++) {
 			struct states wanted = life_states(&s.lives[i], 0, UINT64_MAX), got;
@@ -684,8 +684,8 @@ static void random_schedules(void **state)
 			assert_int_equal(wall_thread_error(thread_of(&w, i + 1)), 0);
 			check_windows(&s, &w, i);
 		}
-		for (uint32_t i = 0; i < w.course.window_count; i++)
-			*(w.course.windows[i].rough_to ? &rough : &exact) += 1;
+		for (uint32_t i = 0; i < w.windows.window_count; i++)
+			*(w.windows.windows[i].rough_to ? &rough : &exact) += 1;
 		wall_free(&w);
 	}
 	assert_true(exact > 1000 && rough > 1000);

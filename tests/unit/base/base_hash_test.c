@@ -17,7 +17,7 @@
 #define COUNT 32768u
 
 /* The most keys that share their lowest 16 bits. */
-static unsigned worst(uint64_t (*key)(uint64_t))
+static unsigned top(uint64_t (*key)(uint64_t))
 {
 	unsigned *counts = calloc(65536, sizeof(*counts)), most = 0;
 
@@ -57,10 +57,10 @@ static void numbers_are_spread(void **state)
 	(void)state;
 	assert_int_equal((uint64_t)(0x9e3779b97f4a7c15ull * 0xf1de83e19937733dull), 1);
 	/* By chance 1 of 10^9 tables with 32768 keys in 65536 slots has 14 in one of them. */
-	assert_in_range(worst(in_order), 1, 16);
-	assert_in_range(worst(far_apart), 1, 16);
-	assert_in_range(worst(pages), 1, 16);
-	assert_in_range(worst(made_to_collide), 1, 16);
+	assert_in_range(top(in_order), 1, 16);
+	assert_in_range(top(far_apart), 1, 16);
+	assert_in_range(top(pages), 1, 16);
+	assert_in_range(top(made_to_collide), 1, 16);
 }
 
 /* Words that differ in their upper bits only: sums of their products with anything are few. */

@@ -13,8 +13,8 @@
 #define KEYS_MAX 4096
 
 struct model {
-	struct places p;
-	struct place_key keys[KEYS_MAX];
+	struct keymap p;
+	struct keymap_key keys[KEYS_MAX];
 	uint32_t count;
 };
 
@@ -25,43 +25,43 @@ static uint64_t mix(uint64_t n)
 	return n ^ n >> 31;
 }
 
-static bool is_number(const struct place_key *key)
+static bool is_number(const struct keymap_key *key)
 {
 	return !(key->b | key->c | key->d | key->e | key->f);
 }
 
-static uint32_t model_find(const struct model *m, const struct place_key *key)
+static uint32_t model_find(const struct model *m, const struct keymap_key *key)
 {
 	for (uint32_t i = 0; i < m->count; i++)
 		if (!memcmp(&m->keys[i], key, sizeof(*key)))
 			return i;
-	return PLACE_NONE;
+	return INDEX_NONE;
 }
 
-static void check_find(const struct model *m, const struct place_key *key)
+static void check_find(const struct model *m, const struct keymap_key *key)
 {
 	uint32_t want = model_find(m, key);
 
-	assert_int_equal(places_find(&m->p, *key), want);
+	assert_int_equal(keymap_find(&m->p, *key), want);
 	if (is_number(key))
-		assert_int_equal(places_find_number(&m->p, key->a), want);
+		assert_int_equal(keymap_find_number(&m->p, key->a), want);
 }
 
-static void model_add(struct model *m, const struct place_key *key, bool as_number)
+static void model_add(struct model *m, const struct keymap_key *key, bool as_number)
 {
-	uint32_t want = model_find(m, key), place = 4711;
+	uint32_t want = model_find(m, key), index = 4711;
 	int err;
 
 	check_find(m, key);
-	if (want == PLACE_NONE) {
+	if (want == INDEX_NONE) {
 		assert_true(m->count < KEYS_MAX);
 		want = m->count;
 		m->keys[m->count++] = *key;
 	}
-	err = as_number && is_number(key) ? places_add_number(&m->p, key->a, &place)
-					  : places_add(&m->p, *key, &place);
+	err = as_number && is_number(key) ? keymap_add_number(&m->p, key->a, &index)
+					  : keymap_add(&m->p, *key, &index);
 	assert_int_equal(err, 0);
-	assert_int_equal(place, want);
+	assert_int_equal(index, want);
 	assert_int_equal(m->p.count, m->count);
 	check_find(m, key);
 }
@@ -69,7 +69,7 @@ static void model_add(struct model *m, const struct place_key *key, bool as_numb
 static void model_check(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->count; i++) {
-		assert_int_equal(places_find(&m->p, m->keys[i]), i);
+		assert_int_equal(keymap_find(&m->p, m->keys[i]), i);
 		assert_memory_equal(&m->p.keys[i], &m->keys[i], sizeof(*m->keys));
 	}
 }
@@ -78,7 +78,7 @@ static void model_clear(struct model *m)
 {
 	uint32_t count = m->count;
 
-	places_clear(&m->p);
+	keymap_clear(&m->p);
 	assert_int_equal(m->p.count, 0);
 	m->count = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -88,21 +88,21 @@ static void model_clear(struct model *m)
 static void test_few(void **state)
 {
 	static struct model m;
-	struct place_key zero = {0};
+	struct keymap_key zero = {0};
 
 	(void)state;
 	m = (struct model){0};
 	check_find(&m, &zero);
-	check_find(&m, &(struct place_key){.f = 1});
+	check_find(&m, &(struct keymap_key){.f = 1});
 	model_clear(&m);
 	model_add(&m, &zero, false);
 	model_add(&m, &zero, true);
-	model_add(&m, &(struct place_key){.f = UINT64_MAX}, false);
-	model_add(&m, &(struct place_key){.a = UINT64_MAX}, true);
+	model_add(&m, &(struct keymap_key){.f = UINT64_MAX}, false);
+	model_add(&m, &(struct keymap_key){.a = UINT64_MAX}, true);
 	model_check(&m);
 	model_clear(&m);
-	places_free(&m.p);
-	places_free(&m.p);
+	keymap_free(&m.p);
+	keymap_free(&m.p);
 }
 
 /* Keys that differ in one word only, in each of them; and those that share a sum of words. */
@@ -114,29 +114,29 @@ static void test_words(void **state)
 	m = (struct model){0};
 	for (unsigned word = 0; word < 6; word++)
 		for (unsigned bit = 0; bit < 64; bit += 7) {
-			struct place_key key = {0};
+			struct keymap_key key = {0};
 
 			((uint64_t *)&key)[word] = 1ull << bit;
 			model_add(&m, &key, false);
 		}
 	for (uint64_t n = 0; n < 200; n++)
-		model_add(&m, &(struct place_key){.a = n, .b = 200 - n}, false);
+		model_add(&m, &(struct keymap_key){.a = n, .b = 200 - n}, false);
 	model_check(&m);
-	places_free(&m.p);
+	keymap_free(&m.p);
 }
 
 /* Numbers that are found directly, and those next to them that are not. */
 static void test_numbers(void **state)
 {
-	static const uint64_t numbers[] = {PLACES_DIRECT_MAX - 1,
-					   PLACES_DIRECT_MAX,
-					   PLACES_DIRECT_MAX + 1,
+	static const uint64_t numbers[] = {KEYMAP_DIRECT_MAX - 1,
+					   KEYMAP_DIRECT_MAX,
+					   KEYMAP_DIRECT_MAX + 1,
 					   0,
 					   1,
 					   15,
 					   16,
 					   17,
-					   PLACES_DIRECT_MAX / 2,
+					   KEYMAP_DIRECT_MAX / 2,
 					   UINT32_MAX,
 					   (uint64_t)UINT32_MAX + 1,
 					   INT64_MAX,
@@ -149,17 +149,17 @@ static void test_numbers(void **state)
 	for (unsigned begin = 0; begin < count; begin++) {
 		m = (struct model){0};
 		for (unsigned i = 0; i < count; i++)
-			check_find(&m, &(struct place_key){.a = numbers[i]});
+			check_find(&m, &(struct keymap_key){.a = numbers[i]});
 		for (unsigned i = 0; i < count; i++) {
-			model_add(&m, &(struct place_key){.a = numbers[(begin + i) % count]},
+			model_add(&m, &(struct keymap_key){.a = numbers[(begin + i) % count]},
 				  i % 2);
 			for (unsigned k = 0; k < count; k++)
-				check_find(&m, &(struct place_key){.a = numbers[k]});
+				check_find(&m, &(struct keymap_key){.a = numbers[k]});
 		}
 		model_check(&m);
 		model_clear(&m);
-		model_add(&m, &(struct place_key){.a = numbers[begin]}, true);
-		places_free(&m.p);
+		model_add(&m, &(struct keymap_key){.a = numbers[begin]}, true);
+		keymap_free(&m.p);
 	}
 }
 
@@ -177,10 +177,10 @@ static void test_many(void **state)
 
 		while (m.count < size) {
 			uint64_t r = mix(seed++);
-			struct place_key key = {.a = r >> 8 & 1023};
+			struct keymap_key key = {.a = r >> 8 & 1023};
 
 			if (r % 4 == 0)
-				key = (struct place_key){.a = mix(r) % 64, .c = r >> 40 & 31};
+				key = (struct keymap_key){.a = mix(r) % 64, .c = r >> 40 & 31};
 			else if (r % 4 == 1)
 				key.a = mix(r) >> (r >> 8 & 63);
 			model_add(&m, &key, r & 16);
@@ -189,43 +189,43 @@ static void test_many(void **state)
 		if (i % 3 != 2)
 			model_clear(&m);
 	}
-	places_free(&m.p);
+	keymap_free(&m.p);
 }
 
 /* Memory for small numbers is bounded, whatever numbers there are. */
 static void test_bounds(void **state)
 {
-	struct places p = {0};
-	uint32_t place;
+	struct keymap p = {0};
+	uint32_t index;
 
 	(void)state;
 	for (unsigned n = 0; n < 64; n++)
-		assert_int_equal(places_add_number(&p, 1ull << n, &place), 0);
+		assert_int_equal(keymap_add_number(&p, 1ull << n, &index), 0);
 	assert_int_equal(p.count, 64);
-	assert_true(p.direct_capacity <= PLACES_DIRECT_MAX);
+	assert_true(p.direct_capacity <= KEYMAP_DIRECT_MAX);
 	assert_true(p.keys_capacity <= 128 && p.slots.capacity <= 256);
-	places_free(&p);
+	keymap_free(&p);
 }
 
 static void test_rows(void **state)
 {
-	struct places p = {0};
-	uint32_t capacity = 0, place;
+	struct keymap p = {0};
+	uint32_t capacity = 0, index;
 	uint64_t *rows = NULL;
 
 	(void)state;
 	for (uint64_t n = 0; n < 300; n++) {
-		struct place_key key = {.a = n % 150, .b = 3};
+		struct keymap_key key = {.a = n % 150, .b = 3};
 
-		assert_int_equal(places_add_row(&p, key, &rows, &capacity, sizeof(*rows), &place),
+		assert_int_equal(keymap_add_row(&p, key, &rows, &capacity, sizeof(*rows), &index),
 				 0);
-		assert_int_equal(place, n % 150);
-		assert_int_equal(rows[place], n < 150 ? 0 : place + 1);
-		rows[place] = place + 1;
+		assert_int_equal(index, n % 150);
+		assert_int_equal(rows[index], n < 150 ? 0 : index + 1);
+		rows[index] = index + 1;
 	}
 	assert_true(capacity >= 150);
 	free(rows);
-	places_free(&p);
+	keymap_free(&p);
 }
 
 /* A key for which there is no memory is not there; all others still are. */
@@ -238,27 +238,27 @@ static void test_nth_allocation_fails(void **state)
 	for (unsigned which = 0; which < 4; which++) {
 		m = (struct model){0};
 		for (uint64_t n = 0; n < 300; n++) {
-			struct place_key key = {.a = n * 37, .b = n & 1};
-			uint32_t place = 4711;
+			struct keymap_key key = {.a = n * 37, .b = n & 1};
+			uint32_t index = 4711;
 			int err;
 
 			alloc_fail_at(which);
-			err = places_add(&m.p, key, &place);
+			err = keymap_add(&m.p, key, &index);
 			if (alloc_fail_off()) {
 				fails++;
 				assert_int_equal(err, -ENOMEM);
-				assert_int_equal(place, 4711);
+				assert_int_equal(index, 4711);
 				check_find(&m, &key);
 				model_check(&m);
 				model_add(&m, &key, false);
 				continue;
 			}
 			assert_int_equal(err, 0);
-			assert_int_equal(place, m.count);
+			assert_int_equal(index, m.count);
 			m.keys[m.count++] = key;
 		}
 		model_check(&m);
-		places_free(&m.p);
+		keymap_free(&m.p);
 	}
 	assert_true(fails > 20);
 }
@@ -268,22 +268,22 @@ static void test_cleared(void **state)
 {
 	(void)state;
 	for (uint64_t round = 0; round < 2000; round++) {
-		struct places p = {0};
-		uint32_t place;
+		struct keymap p = {0};
+		uint32_t index;
 
 		for (unsigned again = 0; again < 3; again++) {
 			for (uint32_t n = 0; n < 40; n++) {
-				struct place_key key = {.a = mix(round * 120 + again * 40 + n),
-							.b = 1};
+				struct keymap_key key = {.a = mix(round * 120 + again * 40 + n),
+							 .b = 1};
 
-				assert_int_equal(places_add(&p, key, &place), 0);
-				assert_int_equal(place, n);
+				assert_int_equal(keymap_add(&p, key, &index), 0);
+				assert_int_equal(index, n);
 			}
-			places_clear(&p);
+			keymap_clear(&p);
 			for (uint32_t i = 0; i < p.slots.capacity; i++)
-				assert_int_equal(p.slots.all[i].place, 0);
+				assert_int_equal(p.slots.all[i].index, 0);
 		}
-		places_free(&p);
+		keymap_free(&p);
 	}
 }
 

@@ -21,7 +21,7 @@ static struct slot *slot_of(uint64_t key, uint32_t hash)
 {
 	struct slot *slot = slots_first(&slots, hash);
 
-	while (slot->place && keys[slot->place - 1] != key) {
+	while (slot->index && keys[slot->index - 1] != key) {
 		assert_int_equal(slot->hash, hash);
 		slot = slots_next(&slots, slot);
 	}
@@ -34,7 +34,7 @@ static void add(uint64_t key, uint32_t hash)
 
 	assert_int_equal(slots_reserve(&slots, count), 0);
 	slot = slot_of(key, hash);
-	assert_int_equal(slot->place, 0);
+	assert_int_equal(slot->index, 0);
 	keys[count] = key;
 	hashes[count] = hash;
 	*slot = (struct slot){hash, ++count};
@@ -44,7 +44,7 @@ static void check_all(void)
 {
 	assert_true(count <= slots.capacity / 2);
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(slot_of(keys[i], hashes[i])->place, i + 1);
+		assert_int_equal(slot_of(keys[i], hashes[i])->index, i + 1);
 }
 
 static void free_all(void)
@@ -71,7 +71,7 @@ static void spread(void **state)
 			check_all();
 	}
 	check_all();
-	assert_int_equal(slot_of(KEYS_MAX, mix(KEYS_MAX))->place, 0);
+	assert_int_equal(slot_of(KEYS_MAX, mix(KEYS_MAX))->index, 0);
 	free_all();
 }
 
@@ -84,8 +84,8 @@ static void hashes_collide(void **state)
 		add(n, UINT32_MAX - n % 3);
 		check_all();
 	}
-	assert_int_equal(slot_of(300, UINT32_MAX)->place, 0);
-	assert_int_equal(slot_of(300, 0)->place, 0);
+	assert_int_equal(slot_of(300, UINT32_MAX)->index, 0);
+	assert_int_equal(slot_of(300, 0)->index, 0);
 	free_all();
 }
 
@@ -111,17 +111,17 @@ static void removed(void **state)
 			uint32_t gone = mix(count + round) % count;
 
 			slots_remove(&slots, slot_of(keys[gone], hashes[gone]));
-			assert_int_equal(slot_of(keys[gone], hashes[gone])->place, 0);
+			assert_int_equal(slot_of(keys[gone], hashes[gone])->index, 0);
 			count--;
 			if (gone < count) { /* the last one takes its place */
-				slot_of(keys[count], hashes[count])->place = gone + 1;
+				slot_of(keys[count], hashes[count])->index = gone + 1;
 				keys[gone] = keys[count];
 				hashes[gone] = hashes[count];
 			}
 			check_all();
 		}
 		for (uint32_t i = 0; i < slots.capacity; i++)
-			assert_int_equal(slots.all[i].place, 0);
+			assert_int_equal(slots.all[i].index, 0);
 	}
 	free_all();
 }

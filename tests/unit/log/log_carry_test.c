@@ -1,4 +1,4 @@
-/* What each part of a log has with log/state/carry.h, against a model that knows the whole log. */
+/* What each part of a log has with log/state/carried.h, against a model that knows the whole log. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "base/budget.h"
 #include "log/read/names.h"
-#include "log/state/carry.h"
+#include "log/state/carried.h"
 #include "log_fixture.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -25,7 +25,7 @@ static uint64_t pick(uint64_t below)
 
 /* One part as a reader of it alone has it, and the whole log. */
 struct part {
-	struct log_carry *carry;
+	struct carried_definitions *carry;
 	struct log_names *here, *all;
 	const struct event *now; /* the event that is being carried */
 	unsigned defined, emitted;
@@ -193,7 +193,7 @@ static void test_definitions(void **state)
 	seed = 7;
 	p.all = log_names_new();
 	p.here = log_names_new();
-	assert_int_equal(log_carry_new(NULL, &p.carry), 0);
+	assert_int_equal(carried_new(NULL, &p.carry), 0);
 	for (unsigned n = 0; n < 20000; n++) {
 		struct event e = {.time_ns = 1000 + n};
 		char *text = NULL;
@@ -208,7 +208,7 @@ static void test_definitions(void **state)
 			enter(&e, p.last_stack);
 		}
 		p.defined = 0;
-		assert_int_equal(log_carry_event(p.carry, &e, on_definition, &p), 0);
+		assert_int_equal(carried_event(p.carry, &e, on_definition, &p), 0);
 		if (is_definition(&e))
 			assert_true(p.defined >= 1);
 		else
@@ -216,13 +216,13 @@ static void test_definitions(void **state)
 		assert_resolved(&p, &e);
 		free(text);
 		if (n % 500 == 499) {
-			log_carry_cut(p.carry);
+			carried_cut(p.carry);
 			log_names_free(p.here);
 			p.here = log_names_new();
 		}
 	}
 	assert_true(again > 1000);
-	log_carry_free(p.carry);
+	carried_free(p.carry);
 	log_names_free(p.here);
 	log_names_free(p.all);
 }
@@ -243,22 +243,23 @@ static int collect(void *ctx, const struct event *e)
 	return 0;
 }
 
-static void add(struct log_carry *c, uint16_t id, uint32_t thread, uint64_t time_ns, uint64_t first)
+static void add(struct carried_definitions *c, uint16_t id, uint32_t thread, uint64_t time_ns,
+		uint64_t first)
 {
 	struct event e = {.id = id, .thread = thread, .time_ns = time_ns};
 	struct emitted out = {.count = 0};
 
 	if (schema_event(id)->field_count)
 		e.v[0].u = first;
-	assert_int_equal(log_carry_event(c, &e, collect, &out), 0);
+	assert_int_equal(carried_event(c, &e, collect, &out), 0);
 	assert_int_equal(out.count, 0);
 }
 
-static void assert_open(struct log_carry *c, const uint64_t *times, unsigned count)
+static void assert_open(struct carried_definitions *c, const uint64_t *times, unsigned count)
 {
 	struct emitted out = {.count = 0};
 
-	assert_int_equal(log_carry_open(c, collect, &out), 0);
+	assert_int_equal(carried_open(c, collect, &out), 0);
 	assert_int_equal(out.count, count);
 	for (unsigned i = 0; i < count; i++) {
 		unsigned found = 0;
@@ -275,10 +276,10 @@ static void assert_open(struct log_carry *c, const uint64_t *times, unsigned cou
 
 static void test_open(void **state)
 {
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 
 	(void)state;
-	assert_int_equal(log_carry_new(NULL, &c), 0);
+	assert_int_equal(carried_new(NULL, &c), 0);
 	assert_open(c, NULL, 0);
 	add(c, EVENT_MONITOR_WAIT_BEGIN, 1, 10, 5);
 	add(c, EVENT_MONITOR_CONTENDED_ENTER, 1, 11, 5);
@@ -302,21 +303,21 @@ static void test_open(void **state)
 	add(c, EVENT_COLLECTION_BEGIN, 8, 31, 18);
 	add(c, EVENT_COLLECTION_END, 9, 32, 17);
 	OPEN(c, 10, 12, 25, 27, 31);
-	log_carry_free(c);
+	carried_free(c);
 }
 
 /* Inner ones end first; they come out behind those that they are in. */
 static void test_nested(void **state)
 {
 	struct emitted out = {.count = 0};
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 	unsigned i;
 
 	(void)state;
-	assert_int_equal(log_carry_new(NULL, &c), 0);
+	assert_int_equal(carried_new(NULL, &c), 0);
 	for (i = 0; i < 100; i++) /* deeper than what is kept */
 		add(c, EVENT_SPAN_BEGIN, 1, 100 + i, 1 + i);
-	assert_int_equal(log_carry_open(c, collect, &out), 0);
+	assert_int_equal(carried_open(c, collect, &out), 0);
 	assert_int_equal(out.count, 64);
 	for (i = 0; i < out.count; i++)
 		assert_int_equal(out.events[i].time_ns, 100 + i);
@@ -330,7 +331,7 @@ static void test_nested(void **state)
 	add(c, EVENT_SPAN_END, 1, 303, 0);
 	add(c, EVENT_SPAN_END, 1, 304, 0); /* one too many */
 	assert_open(c, NULL, 0);
-	log_carry_free(c);
+	carried_free(c);
 }
 
 /* What is open brings its definitions with it, and its text is its own. */
@@ -339,26 +340,26 @@ static void test_open_is_defined(void **state)
 	struct event e = {.id = EVENT_CLASS, .time_ns = 1};
 	char text[] = "a name";
 	struct emitted out = {.count = 0};
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 
 	(void)state;
-	assert_int_equal(log_carry_new(NULL, &c), 0);
+	assert_int_equal(carried_new(NULL, &c), 0);
 	e.v[CLASS_CLASS].u = 3;
 	e.v[CLASS_NAME].s = text;
-	assert_int_equal(log_carry_event(c, &e, collect, &out), 0);
+	assert_int_equal(carried_event(c, &e, collect, &out), 0);
 	e = (struct event){.id = EVENT_LOCK, .time_ns = 2};
 	e.v[LOCK_LOCK].u = 4;
 	e.v[LOCK_CLASS].u = 3;
-	assert_int_equal(log_carry_event(c, &e, collect, &out), 0);
+	assert_int_equal(carried_event(c, &e, collect, &out), 0);
 	assert_int_equal(out.count, 2);
 	e = (struct event){.id = EVENT_NOTE, .time_ns = 3};
 	e.v[NOTE_TEXT].s = text;
-	assert_int_equal(log_carry_event(c, &e, collect, &out), 0);
+	assert_int_equal(carried_event(c, &e, collect, &out), 0);
 	add(c, EVENT_MONITOR_CONTENDED_ENTER, 1, 10, 4);
 	memset(text, 'x', strlen(text));
-	log_carry_cut(c);
+	carried_cut(c);
 	out.count = 0;
-	assert_int_equal(log_carry_open(c, collect, &out), 0);
+	assert_int_equal(carried_open(c, collect, &out), 0);
 	assert_int_equal(out.count, 4);
 	assert_int_equal(out.events[0].id, EVENT_NOTE);
 	assert_string_equal(out.events[0].v[NOTE_TEXT].s, "a name");
@@ -367,7 +368,7 @@ static void test_open_is_defined(void **state)
 	assert_int_equal(out.events[1].time_ns, 10);
 	assert_int_equal(out.events[2].id, EVENT_LOCK);
 	assert_int_equal(out.events[3].id, EVENT_MONITOR_CONTENDED_ENTER);
-	log_carry_free(c);
+	carried_free(c);
 }
 
 static struct event defined(uint16_t id, uint64_t number, uint64_t refers, const char *text)
@@ -395,13 +396,14 @@ static struct event defined(uint16_t id, uint64_t number, uint64_t refers, const
 	return e;
 }
 
-static void give(struct log_carry *c, const struct event *e, struct emitted *out)
+static void give(struct carried_definitions *c, const struct event *e, struct emitted *out)
 {
 	out->count = 0;
-	assert_int_equal(log_carry_event(c, e, collect, out), 0);
+	assert_int_equal(carried_event(c, e, collect, out), 0);
 }
 
-static void give_definition(struct log_carry *c, uint16_t id, uint64_t number, uint64_t refers)
+static void give_definition(struct carried_definitions *c, uint16_t id, uint64_t number,
+			    uint64_t refers)
 {
 	struct event e = defined(id, number, refers, "text");
 	struct emitted out;
@@ -410,14 +412,14 @@ static void give_definition(struct log_carry *c, uint16_t id, uint64_t number, u
 }
 
 /* How many definitions come with an event that names all of these in a new part. */
-static unsigned comes_with(struct log_carry *c, uint32_t thread, uint64_t lock, uint64_t stack,
-			   struct emitted *out)
+static unsigned comes_with(struct carried_definitions *c, uint32_t thread, uint64_t lock,
+			   uint64_t stack, struct emitted *out)
 {
 	struct event e = {.id = EVENT_MONITOR_CONTENDED_EXIT, .thread = thread, .time_ns = 9};
 
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = lock;
 	e.v[MONITOR_CONTENDED_EXIT_STACK].u = stack;
-	log_carry_cut(c);
+	carried_cut(c);
 	give(c, &e, out);
 	return out->count;
 }
@@ -425,11 +427,11 @@ static unsigned comes_with(struct log_carry *c, uint32_t thread, uint64_t lock, 
 /* What the recorder has forgotten goes when no other definition needs it. */
 static void test_forget(void **state)
 {
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 	struct emitted out;
 
 	(void)state;
-	assert_int_equal(log_carry_new(NULL, &c), 0);
+	assert_int_equal(carried_new(NULL, &c), 0);
 	give_definition(c, EVENT_THREAD, 1, 0);
 	give_definition(c, EVENT_CLASS, 2, 0);
 	give_definition(c, EVENT_LOCK, 3, 2);
@@ -437,92 +439,92 @@ static void test_forget(void **state)
 	give_definition(c, EVENT_STACK, 4, 0);
 	give_definition(c, EVENT_STACK, 5, 4);
 	assert_int_equal(comes_with(c, 1, 3, 5, &out), 6);
-	log_carry_forget(c, EVENT_CLASS, 2);
-	log_carry_forget(c, EVENT_STACK, 4);
-	log_carry_forget(c, EVENT_METHOD, 7);
+	carried_forget(c, EVENT_CLASS, 2);
+	carried_forget(c, EVENT_STACK, 4);
+	carried_forget(c, EVENT_METHOD, 7);
 	assert_int_equal(comes_with(c, 1, 3, 5, &out), 6);
 	assert_int_equal(comes_with(c, 1, 3, 4, &out), 5);
-	log_carry_forget(c, EVENT_LOCK, 3);
+	carried_forget(c, EVENT_LOCK, 3);
 	assert_int_equal(comes_with(c, 1, 3, 5, &out), 4);
 	give_definition(c, EVENT_LOCK, 8, 2); /* its class is gone: it has none */
 	assert_int_equal(comes_with(c, 0, 8, 0, &out), 1);
 	assert_int_equal(out.events[0].v[LOCK_CLASS].u, 0);
-	log_carry_forget(c, EVENT_STACK, 5); /* with its caller and their method */
+	carried_forget(c, EVENT_STACK, 5); /* with its caller and their method */
 	assert_int_equal(comes_with(c, 0, 0, 4, &out), 0);
-	log_carry_forget(c, EVENT_THREAD, 1);
-	log_carry_forget(c, EVENT_THREAD, 1);
-	log_carry_forget(c, EVENT_THREAD, 77);
-	log_carry_forget(c, EVENT_NOTE, 1);
+	carried_forget(c, EVENT_THREAD, 1);
+	carried_forget(c, EVENT_THREAD, 1);
+	carried_forget(c, EVENT_THREAD, 77);
+	carried_forget(c, EVENT_NOTE, 1);
 	assert_int_equal(comes_with(c, 1, 0, 0, &out), 0);
-	log_carry_free(c);
+	carried_free(c);
 }
 
 /* Whoever writes may ask what a number stands for. */
 static void test_find(void **state)
 {
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 	struct event e;
 
 	(void)state;
-	assert_int_equal(log_carry_new(NULL, &c), 0);
-	assert_false(log_carry_find(c, EVENT_THREAD, 1, &e));
+	assert_int_equal(carried_new(NULL, &c), 0);
+	assert_false(carried_find(c, EVENT_THREAD, 1, &e));
 	give_definition(c, EVENT_THREAD, 1, 0);
 	give_definition(c, EVENT_CLASS, 2, 0);
 	give_definition(c, EVENT_LOCK, 3, 2);
-	assert_true(log_carry_find(c, EVENT_THREAD, 1, &e));
+	assert_true(carried_find(c, EVENT_THREAD, 1, &e));
 	assert_int_equal(e.thread, 1);
 	assert_string_equal(e.v[THREAD_NAME].s, "text");
-	assert_true(log_carry_find(c, EVENT_LOCK, 3, &e));
+	assert_true(carried_find(c, EVENT_LOCK, 3, &e));
 	assert_int_equal(e.v[LOCK_CLASS].u, 2);
-	assert_true(log_carry_find(c, EVENT_CLASS, 2, &e));
+	assert_true(carried_find(c, EVENT_CLASS, 2, &e));
 	assert_int_equal(e.v[CLASS_CLASS].u, 2);
-	assert_false(log_carry_find(c, EVENT_LOCK, 2, &e));
-	assert_false(log_carry_find(c, EVENT_LOCK, 0, &e));
-	assert_false(log_carry_find(c, EVENT_NOTE, 1, &e));
-	log_carry_forget(c, EVENT_THREAD, 1);
-	assert_false(log_carry_find(c, EVENT_THREAD, 1, &e));
-	log_carry_free(c);
+	assert_false(carried_find(c, EVENT_LOCK, 2, &e));
+	assert_false(carried_find(c, EVENT_LOCK, 0, &e));
+	assert_false(carried_find(c, EVENT_NOTE, 1, &e));
+	carried_forget(c, EVENT_THREAD, 1);
+	assert_false(carried_find(c, EVENT_THREAD, 1, &e));
+	carried_free(c);
 }
 
 /* An event that is open for longer than what it names is known names it no more. */
 static void test_open_and_forgotten(void **state)
 {
 	struct event enter = {.id = EVENT_MONITOR_CONTENDED_ENTER, .thread = 1, .time_ns = 3};
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 	struct emitted out;
 
 	(void)state;
-	assert_int_equal(log_carry_new(NULL, &c), 0);
+	assert_int_equal(carried_new(NULL, &c), 0);
 	give_definition(c, EVENT_THREAD, 1, 0);
 	give_definition(c, EVENT_LOCK, 3, 0);
 	give_definition(c, EVENT_STACK, 4, 0);
 	enter.v[MONITOR_CONTENDED_ENTER_LOCK].u = 3;
 	enter.v[MONITOR_CONTENDED_ENTER_STACK].u = 4;
 	give(c, &enter, &out);
-	log_carry_forget(c, EVENT_STACK, 4);
-	log_carry_cut(c);
+	carried_forget(c, EVENT_STACK, 4);
+	carried_cut(c);
 	out.count = 0;
-	assert_int_equal(log_carry_open(c, collect, &out), 0);
+	assert_int_equal(carried_open(c, collect, &out), 0);
 	assert_int_equal(out.count, 3);
 	assert_int_equal(out.events[2].v[MONITOR_CONTENDED_ENTER_LOCK].u, 3);
 	assert_int_equal(out.events[2].v[MONITOR_CONTENDED_ENTER_STACK].u, 0);
-	log_carry_free(c);
+	carried_free(c);
 }
 
 /* Classes beyond the budget: those that the recorder has forgotten go, though locks name them. */
 static void test_budget(void **state)
 {
 	struct budget budget = {.max = 256 * 1024};
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 	unsigned without = 0;
 	struct emitted out;
 
 	(void)state;
-	assert_int_equal(log_carry_new(&budget, &c), 0);
+	assert_int_equal(carried_new(&budget, &c), 0);
 	for (uint64_t n = 1; n <= 10000; n++) {
 		give_definition(c, EVENT_CLASS, n, 0);
 		give_definition(c, EVENT_LOCK, n, n);
-		log_carry_forget(c, EVENT_CLASS, n);
+		carried_forget(c, EVENT_CLASS, n);
 		assert_true(budget.most <= budget.max);
 	}
 	for (uint64_t n = 1; n <= 10000; n++) {
@@ -532,28 +534,28 @@ static void test_budget(void **state)
 		assert_int_equal(out.events[count - 1].v[LOCK_CLASS].u, count == 1 ? 0 : n);
 	}
 	assert_in_range(without, 5000, 9900);
-	log_carry_free(c);
+	carried_free(c);
 	assert_int_equal(budget.used, 0);
 }
 
 static int run(void)
 {
 	struct emitted out = {.count = 0};
-	struct log_carry *c = NULL;
+	struct carried_definitions *c = NULL;
 	struct event e;
-	int err = log_carry_new(NULL, &c);
+	int err = carried_new(NULL, &c);
 
 	for (unsigned n = 0; !err && fixture_nth(n, &e); n++) {
 		out.count = 0;
-		err = log_carry_event(c, &e, collect, &out);
+		err = carried_event(c, &e, collect, &out);
 		if (!err && n % 40 == 39) {
-			log_carry_cut(c);
+			carried_cut(c);
 			out.count = 0;
-			err = log_carry_open(c, collect, &out);
+			err = carried_open(c, collect, &out);
 		}
 	}
 	if (c)
-		log_carry_free(c);
+		carried_free(c);
 	return err;
 }
 

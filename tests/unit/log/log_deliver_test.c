@@ -17,7 +17,7 @@
 
 #include "log/format/codec.h"
 #include "log/read/reader.h"
-#include "log/write/deliver.h"
+#include "log/write/writer_thread.h"
 #include "log_fixture.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -557,26 +557,26 @@ static int note_bytes(struct log_output *o, void *ctx)
 static void test_few(void **state)
 {
 	const struct log_compression zstd = {BLOCK_CODEC_ZSTD, 0};
-	struct deliver_room room;
+	struct writer_thread_room room;
 	uint64_t bytes = 0;
-	struct deliver *d;
+	struct writer_thread *d;
 	struct packet *p;
 	struct gate g;
 
 	(void)state;
-	assert_int_equal(deliver_free(NULL), 0);
+	assert_int_equal(writer_thread_free(NULL), 0);
 	packet_free(NULL);
 	gate_init(&g);
-	assert_int_equal(deliver_new(&g.o, &zstd, 0, &d), 0);
-	assert_int_equal(deliver_wait(d), 0);
-	p = deliver_packet(d);
+	assert_int_equal(writer_thread_new(&g.o, &zstd, 0, &d), 0);
+	assert_int_equal(writer_thread_wait(d), 0);
+	p = writer_thread_packet(d);
 	assert_int_equal(p->buf.size, PACKET_ROOM);
 	packet_free(p);
-	deliver_room(d, &room);
+	writer_thread_room(d, &room);
 	assert_int_equal(room.queued, 0);
-	assert_int_equal(deliver_call(d, note_bytes, &bytes), -EXDEV);
-	assert_int_equal(deliver_error(d), 0); /* it is the caller's */
-	assert_int_equal(deliver_free(d), 0);
+	assert_int_equal(writer_thread_call(d, note_bytes, &bytes), -EXDEV);
+	assert_int_equal(writer_thread_error(d), 0); /* it is the caller's */
+	assert_int_equal(writer_thread_free(d), 0);
 	assert_int_equal(g.o.bytes, 0);
 	gate_free(&g);
 }
@@ -603,7 +603,7 @@ static void test_nth_allocation_fails(void **state)
 {
 	const struct log_compression zstd = {BLOCK_CODEC_ZSTD, 0};
 	unsigned long n = 0;
-	struct deliver *d;
+	struct writer_thread *d;
 	struct gate g;
 	bool failed;
 	int err;
@@ -612,14 +612,14 @@ static void test_nth_allocation_fails(void **state)
 	do {
 		gate_init(&g);
 		alloc_fail_at(n++);
-		err = deliver_new(&g.o, &zstd, 0, &d);
+		err = writer_thread_new(&g.o, &zstd, 0, &d);
 		failed = alloc_fail_off();
 		assert_int_equal(err, failed ? -ENOMEM : 0);
 		assert_false(g.closed); /* it is not the thread's then */
 		if (failed)
 			gate_close(&g.o);
 		else
-			assert_int_equal(deliver_free(d), 0);
+			assert_int_equal(writer_thread_free(d), 0);
 		gate_free(&g);
 	} while (failed);
 	assert_true(n > 3);

@@ -284,19 +284,19 @@ static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 
 	define(f, 0x300, "LockA", 0);
 	assert_int_equal(ids_monitor_known(f->ids, 0x1000, NULL), 0);
-	assert_int_equal(ids_monitor_exact(f->ids, &r), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &r), 1);
 	assert_int_equal(ids_monitor_known(f->ids, 0x1000, NULL), 1);
 	assert_int_equal(ids_monitor_forget(f->ids, 0x1000), 1);
 	assert_int_equal(ids_monitor_forget(f->ids, 0x1000), 0);
 	assert_int_equal(ids_monitor_forget(f->ids, 0x5000), 0);
 	assert_int_equal(ids_monitor_known(f->ids, 0x1000, NULL), 0);
 	r.hash = 8; /* another object of the class */
-	assert_int_equal(ids_monitor_exact(f->ids, &r), 2);
+	assert_int_equal(ids_monitor_numbered(f->ids, &r), 2);
 	r.hash = 9; /* and another, of whose predecessor's deflation nothing was heard */
-	assert_int_equal(ids_monitor_exact(f->ids, &r), 3);
+	assert_int_equal(ids_monitor_numbered(f->ids, &r), 3);
 	r.object = 0x2000;
 	r.hash = 7; /* the first one is inflated again */
-	assert_int_equal(ids_monitor_exact(f->ids, &r), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &r), 1);
 	n = names(f);
 	assert_int_equal(log_names_count(n, LOG_NAMES_LOCK), 3);
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_HASH);
@@ -317,26 +317,26 @@ static void a_monitor_that_was_not_used_is_forgotten(void **state)
 	enter.head.kind = WIRE_MONITOR_ENTER;
 	park.head.kind = WIRE_PARK_BEGIN;
 	define(f, 0x300, "LockA", 0);
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 1);
 	ids_monitor_forget(f->ids, 0x1000);
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 2);
-	assert_int_equal(ids_monitor_exact(f->ids, &enter), 2);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 2);
+	assert_int_equal(ids_monitor_numbered(f->ids, &enter), 2);
 	ids_monitor_forget(f->ids, 0x1000);
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 2);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 2);
 	ids_monitor_forget(f->ids, 0x1000); /* it was used before */
-	assert_int_equal(ids_monitor_exact(f->ids, &enter), 2);
+	assert_int_equal(ids_monitor_numbered(f->ids, &enter), 2);
 	inflate.hash = park.hash = 8;
 	inflate.object = 0x2000;
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 3);
-	assert_int_equal(ids_blocker_exact(f->ids, &park), 3);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 3);
+	assert_int_equal(ids_blocker_numbered(f->ids, &park), 3);
 	ids_monitor_forget(f->ids, 0x2000);
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 3);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 3);
 	inflate.hash = 9;
 	inflate.object = 0x3000;
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 4);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 4);
 	assert_int_equal(ids_monitor_known(f->ids, 0x3000, NULL), 4);
 	ids_monitor_forget(f->ids, 0x3000);
-	assert_int_equal(ids_monitor_exact(f->ids, &inflate), 4);
+	assert_int_equal(ids_monitor_numbered(f->ids, &inflate), 4);
 }
 
 static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
@@ -346,20 +346,20 @@ static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
 	struct log_names *n;
 
 	define(f, 0x300, "LockA", 0);
-	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1);
-	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1);
-	assert_int_equal(ids_monitor_exact(f->ids, &told), 1); /* it was read, and has no hash */
+	assert_int_equal(ids_monitor_numbered(f->ids, &nothing), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &nothing), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &told), 1); /* it was read, and has no hash */
 	told.hash = 7;
-	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &told), 1);
 	told.hash = 0; /* a record that was late */
-	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &told), 1);
 	told.hash = 7;
 	ids_monitor_forget(f->ids, 0x1000);
-	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 1); /* whatever it was last */
+	assert_int_equal(ids_monitor_numbered(f->ids, &nothing), 1); /* whatever it was last */
 	nothing.object = 0x2000;
-	assert_int_equal(ids_monitor_exact(f->ids, &nothing), 2);
+	assert_int_equal(ids_monitor_numbered(f->ids, &nothing), 2);
 	told.object = 0x2000; /* it turns out to be an object that has a number */
-	assert_int_equal(ids_monitor_exact(f->ids, &told), 1);
+	assert_int_equal(ids_monitor_numbered(f->ids, &told), 1);
 	n = names(f);
 	assert_int_equal(log_names_lock(n, 1)->hash, 7);
 	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "LockA");
@@ -372,17 +372,17 @@ static void a_patched_jvms_blockers_are_told_by_class_and_hash(void **state)
 	struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN}, .klass = 0x300, .hash = 1};
 	struct log_names *n;
 
-	assert_int_equal(ids_blocker_exact(f->ids, &(struct wire_lock){0}), 0);
-	assert_int_equal(ids_blocker_exact(f->ids, &r), 1); /* its class was lost: all of it */
+	assert_int_equal(ids_blocker_numbered(f->ids, &(struct wire_lock){0}), 0);
+	assert_int_equal(ids_blocker_numbered(f->ids, &r), 1); /* its class was lost: all of it */
 	define(f, 0x300, "java/util/concurrent/Semaphore$NonfairSync", WIRE_CLASS_AOS);
-	assert_int_equal(ids_blocker_exact(f->ids, &r), 2);
+	assert_int_equal(ids_blocker_numbered(f->ids, &r), 2);
 	r.hash = 2;
-	assert_int_equal(ids_blocker_exact(f->ids, &r), 3);
+	assert_int_equal(ids_blocker_numbered(f->ids, &r), 3);
 	r.owner_tid = 9; /* it has an owner: it is a lock, and stays the same */
-	assert_int_equal(ids_blocker_exact(f->ids, &r), 3);
+	assert_int_equal(ids_blocker_numbered(f->ids, &r), 3);
 	define(f, 0x300, "New", 0); /* unloaded, and the Klass's memory used again */
-	assert_int_equal(ids_blocker_exact(f->ids, &r), 4);
-	assert_int_equal(ids_blocker_exact(f->ids, &r), 4);
+	assert_int_equal(ids_blocker_numbered(f->ids, &r), 4);
+	assert_int_equal(ids_blocker_numbered(f->ids, &r), 4);
 	n = names(f);
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_UNKNOWN);
 	assert_int_equal(log_names_lock(n, 2)->identity, LOCK_IDENTITY_HASH);
@@ -412,11 +412,11 @@ static void many_blockers_of_a_class_become_one(void **state)
 
 		define(f, r.klass, cases[i].class, cases[i].flags);
 		for (r.hash = 1; r.hash < cases[i].numbers; r.hash++)
-			assert_int_equal(ids_blocker_exact(f->ids, &r), base + r.hash);
+			assert_int_equal(ids_blocker_numbered(f->ids, &r), base + r.hash);
 		for (; r.hash < cases[i].numbers + 3; r.hash++)
-			assert_int_equal(ids_blocker_exact(f->ids, &r), base + cases[i].numbers);
+			assert_int_equal(ids_blocker_numbered(f->ids, &r), base + cases[i].numbers);
 		r.hash = 1;
-		assert_int_equal(ids_blocker_exact(f->ids, &r), base + 1);
+		assert_int_equal(ids_blocker_numbered(f->ids, &r), base + 1);
 		base += cases[i].numbers;
 	}
 }
@@ -622,8 +622,8 @@ static void objects_with_a_hash_are_forgotten_too(void **state)
 		assert_int_equal(ids_monitor(ids, &r), number);
 		exact.object = ((uint64_t)i << 8) + 16;
 		exact.hash = i;
-		assert_int_equal(ids_monitor_exact(ids, &exact), number);
-		assert_int_equal(ids_blocker_exact(ids, &exact) != 0, true);
+		assert_int_equal(ids_monitor_numbered(ids, &exact), number);
+		assert_int_equal(ids_blocker_numbered(ids, &exact) != 0, true);
 		if (i % 3)
 			ids_monitor_forget(ids, exact.object);
 	}
@@ -751,8 +751,8 @@ static void memory_may_run_out(void **state)
 			ids_class(ids, &c);
 			ids_monitor(ids, &r);
 			ids_blocker(ids, &r);
-			ids_monitor_exact(ids, &exact);
-			ids_blocker_exact(ids, &exact);
+			ids_monitor_numbered(ids, &exact);
+			ids_blocker_numbered(ids, &exact);
 			ids_thread(ids, 4, 0);
 			ids_string(ids, "abc", 3, 0);
 		}

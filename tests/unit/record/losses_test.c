@@ -124,9 +124,9 @@ static void losses_of_the_kernel_side(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t now[LOSSES_KEYS] = {
-		[WIRE_PARK_BEGIN * WIRE_PLACE_COUNT + WIRE_LOST_RING] = 5,
-		[WIRE_PARK_BEGIN * WIRE_PLACE_COUNT + WIRE_LOST_READ] = 2,
-		[WIRE_UNPARK * WIRE_PLACE_COUNT + WIRE_LOST_RING] = 1,
+		[WIRE_PARK_BEGIN * WIRE_LOSS_STAGE_COUNT + WIRE_LOST_RING] = 5,
+		[WIRE_PARK_BEGIN * WIRE_LOSS_STAGE_COUNT + WIRE_LOST_READ] = 2,
+		[WIRE_UNPARK * WIRE_LOSS_STAGE_COUNT + WIRE_LOST_RING] = 1,
 	};
 	unsigned words;
 

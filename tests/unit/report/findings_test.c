@@ -14,7 +14,7 @@
 #include "report/csv/findings_csv.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/text/findings_text.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -88,10 +88,10 @@ static int print(const struct report_input *in, enum wall_by by, enum output out
 static bool run(enum wall_by by, enum output output, unsigned top, unsigned long fail_at,
 		const json_t *header, char **ret)
 {
-	const struct course_options course = {.from_ns = 1000 * MS,
-					      .to_ns = UINT64_MAX,
-					      .window_ns = 1000 * MS,
-					      .from_begin = true};
+	const struct state_options course = {.from_ns = 1000 * MS,
+					     .to_ns = UINT64_MAX,
+					     .window_ns = 1000 * MS,
+					     .from_begin = true};
 	struct session_log log = {.header = header};
 	const struct report_input in = {.log = &log, .top = top};
 	struct analysis *a;
@@ -104,7 +104,7 @@ static bool run(enum wall_by by, enum output output, unsigned top, unsigned long
 	alloc_fail_at(fail_at);
 	a = analysis_new();
 	if (a)
-		analysis_set_course(a, &course);
+		analysis_set_state_windows(a, &course);
 	err = a ? feed(a) : -ENOMEM;
 	log.analysis = a;
 	if (!err)
@@ -244,7 +244,7 @@ static void shares_of_any_counters(void **state)
 		struct analysis *a = analysis_new();
 		const struct session_log log = {.header = header, .analysis = a};
 		const struct report_input in = {.log = &log, .top = 5};
-		const struct course_options course = {
+		const struct state_options course = {
 			.from_ns = 1000 * MS, .to_ns = UINT64_MAX, .window_ns = 1000 * MS};
 		struct event thread = named(1, 1, "t1");
 
@@ -253,7 +253,7 @@ static void shares_of_any_counters(void **state)
 		samples[1].v[THREAD_SAMPLE_BLOCKED_NS].u = values[n / VALUES / VALUES];
 		samples[1].v[THREAD_SAMPLE_LOCK_NS].u = values[n % 5];
 		samples[1].v[THREAD_SAMPLE_IO_NS].u = values[n % 4];
-		analysis_set_course(a, &course);
+		analysis_set_state_windows(a, &course);
 		assert_int_equal(analysis_add(a, &thread), 0);
 		assert_int_equal(analysis_add(a, &samples[0]), 0);
 		assert_int_equal(analysis_add(a, &samples[1]), 0);

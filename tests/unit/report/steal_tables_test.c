@@ -55,17 +55,19 @@ static int write_all(enum steal_format format, size_t top, FILE *out)
 				     .idle_ns = 537 * MS,
 				     .threads_ns = {43 * MS, 7 * MS},
 				     .exact = true};
-	const struct steal_worst worst[] = {{.to_ns = 500 * MS, .stolen_ns = 40 * MS, .wanted_ns = 400 * MS,
-					     .victim = threads[0]},
-					    {.from_ns = 500 * MS, .to_ns = 1000 * MS, .stolen_ns = MS,
-					     .wanted_ns = 100 * MS}};
+	const struct steal_top top_rows[] = {
+		{.to_ns = 500 * MS,
+		 .stolen_ns = 40 * MS,
+		 .wanted_ns = 400 * MS,
+		 .victim = threads[0]},
+		{.from_ns = 500 * MS, .to_ns = 1000 * MS, .stolen_ns = MS, .wanted_ns = 100 * MS}};
 	struct steal_thefts thefts = {.longest = longest, .longest_count = 2};
 	const struct steal_error error = {
-		.exact_ns = 43 * MS, .proportional_ns = 7 * MS, .threads = 1, .worst = threads[0]};
+		.exact_ns = 43 * MS, .proportional_ns = 7 * MS, .threads = 1, .top = threads[0]};
 	const struct steal_report_total t = {.span = &s,
 					     .intervals = 1,
-					     .worst = worst,
-					     .worst_count = 2,
+					     .top = top_rows,
+					     .top_count = 2,
 					     .thefts = &thefts,
 					     .error = &error};
 	int err;

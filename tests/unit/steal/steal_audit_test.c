@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "steal/worst.h"
+#include "steal/top.h"
 #include "steal_samples.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -136,7 +136,7 @@ static void counters_of_cpus_that_go_wrong(void **state)
 		uint64_t before, after, stolen_ns;
 		enum steal_fault fault;
 	} cases[] = {
-		{50 * S, 2 * S, 0, STEAL_WENT_BACK},
+		{50 * S, 2 * S, 0, STEAL_DECREASED},
 		{50 * S, 500 * S, 0, STEAL_JUMPED},
 		{0, UINT64_MAX, 0, STEAL_JUMPED},
 		{(1ull << 32) * TICK - TICK, 4 * TICK, 5 * TICK, STEAL_WRAPPED},
@@ -192,7 +192,7 @@ static void counters_of_threads_that_go_wrong(void **state)
 	assert_int_equal(row(s, 1).cpu_ns, 300 * MS);
 	assert_int_equal(row(s, 2).stolen_ns[STEAL_EXACT], 100 * MS);
 	assert_int_equal(row(s, 2).cpu_ns, 0);
-	assert_int_equal(s->faults[STEAL_WENT_BACK], 1);
+	assert_int_equal(s->faults[STEAL_DECREASED], 1);
 	assert_int_equal(s->faults[STEAL_JUMPED], 1);
 	steal_audit_free(a);
 }
@@ -234,7 +234,7 @@ static void a_cpu_goes_offline_and_comes_back(void **state)
 	cpu(&m, 0, 100 * MS, 900 * MS, 0);
 	s = add(a, &m);
 	assert_int_equal(s->cpu_count, 1);
-	assert_int_equal(s->faults[STEAL_CPU_WENT], 1);
+	assert_int_equal(s->faults[STEAL_CPU_OFFLINE], 1);
 	/* Back, and its counter is from another life. */
 	at(&m, 12 * S);
 	cpu(&m, 0, 200 * MS, 1800 * MS, 0);
@@ -242,7 +242,7 @@ static void a_cpu_goes_offline_and_comes_back(void **state)
 	s = add(a, &m);
 	assert_int_equal(s->stolen_ns, 100 * MS);
 	assert_int_equal(s->cpu_count, 1);
-	assert_int_equal(s->faults[STEAL_CPU_CAME], 1);
+	assert_int_equal(s->faults[STEAL_CPU_ONLINE], 1);
 	assert_int_equal(s->faults[STEAL_JUMPED], 0);
 	at(&m, 13 * S);
 	cpu(&m, 0, 200 * MS, 2800 * MS, 0);
@@ -452,7 +452,7 @@ static void the_worst_and_the_longest(void **state)
 {
 	static const uint64_t stolen_ms[] = {5, 30, 0, 30, 10, 20, 1};
 	struct steal_audit *a = audit_of(&exact_source);
-	const struct steal_worst *worst;
+	const struct steal_top *top;
 	struct steal_thefts thefts;
 	struct sample m;
 	uint64_t all = 0;
@@ -476,14 +476,14 @@ static void the_worst_and_the_longest(void **state)
 		m.thefts[0] = (struct steal_theft){.time_ns = (10 + i) * S, .ns = stolen_ms[i] * MS, .tid = 7};
 		add(a, &m);
 	}
-	worst = steal_audit_worst(a, &count);
+	top = steal_audit_top(a, &count);
 	assert_int_equal(count, 4);
-	assert_int_equal(worst[0].stolen_ns, 30 * MS);
-	assert_int_equal(worst[0].from_ns, 11 * S);
-	assert_int_equal(worst[1].from_ns, 13 * S);
-	assert_int_equal(worst[3].stolen_ns, 10 * MS);
-	assert_int_equal(worst[0].victim.tid, 7);
-	assert_int_equal(worst[0].wanted_ns, 130 * MS);
+	assert_int_equal(top[0].stolen_ns, 30 * MS);
+	assert_int_equal(top[0].from_ns, 11 * S);
+	assert_int_equal(top[1].from_ns, 13 * S);
+	assert_int_equal(top[3].stolen_ns, 10 * MS);
+	assert_int_equal(top[0].victim.tid, 7);
+	assert_int_equal(top[0].wanted_ns, 130 * MS);
 	steal_audit_thefts(a, &thefts);
 	assert_int_equal(thefts.counts[20], 6);
 	assert_int_equal(thefts.counts[63], 1);

@@ -59,7 +59,7 @@ static void what_is_misplaced(void **state)
 	assert_int_equal(e.threads, 3);
 	assert_int_equal(e.median_ppm, 125000);
 	assert_int_equal(e.max_ppm, 500000);
-	assert_int_equal(e.worst.tid, 3);
+	assert_int_equal(e.top.tid, 3);
 	assert_int_equal(compare(same, 2, 0).misplaced_ns, 0);
 	assert_int_equal(compare(more, 2, 0).misplaced_ns, 20 * MS);
 	assert_int_equal(compare(figure, 0, 0).misplaced_ns, 0);

@@ -6,19 +6,19 @@
 /* Threads have 32 bits: there is room for the flag. */
 static uint32_t hash_of(const struct cell_key *key)
 {
-	const struct place_key place = {
+	const struct keymap_key index = {
 		key->lock,         key->waiter ^ (uint64_t)key->after_wait << 32,
 		key->holder,       key->waiter_stack,
-		key->holder_stack, key->behind};
+		key->holder_stack, key->blocked_on};
 
-	return place_hash(&place);
+	return keymap_hash(&index);
 }
 
 static bool has_key(const struct cell *cell, const struct cell_key *key)
 {
 	return !((cell->lock ^ key->lock) | (cell->waiter ^ key->waiter) |
 		 (cell->holder ^ key->holder) | (cell->waiter_stack ^ key->waiter_stack) |
-		 (cell->holder_stack ^ key->holder_stack) | (cell->behind ^ key->behind)) &&
+		 (cell->holder_stack ^ key->holder_stack) | (cell->blocked_on ^ key->blocked_on)) &&
 	       cell->after_wait == key->after_wait;
 }
 
@@ -27,7 +27,7 @@ static struct slot *slot_of(const struct cells *c, const struct cell_key *key, u
 {
 	struct slot *slot = slots_first(&c->slots, hash);
 
-	while (slot->place && !has_key(&c->rows[slot->place - 1], key))
+	while (slot->index && !has_key(&c->rows[slot->index - 1], key))
 		slot = slots_next(&c->slots, slot);
 	return slot;
 }
@@ -46,7 +46,7 @@ static int add(struct cells *c, const struct cell_key *key, uint32_t hash, uint3
 				      .holder = key->holder,
 				      .waiter_stack = key->waiter_stack,
 				      .holder_stack = key->holder_stack,
-				      .behind = key->behind,
+				      .blocked_on = key->blocked_on,
 				      .after_wait = key->after_wait};
 	*slot_of(c, key, hash) = (struct slot){hash, c->count};
 	return 0;
@@ -54,7 +54,7 @@ static int add(struct cells *c, const struct cell_key *key, uint32_t hash, uint3
 
 static uint32_t find(const struct cells *c, const struct cell_key *key, uint32_t hash)
 {
-	return c->count ? slot_of(c, key, hash)->place - 1 : PLACE_NONE;
+	return c->count ? slot_of(c, key, hash)->index - 1 : INDEX_NONE;
 }
 
 /* What would be one too many. */
@@ -68,17 +68,17 @@ static int add_others(struct cells *c, const struct cell_key *key, uint32_t max,
 		others.holder_stack = STACK_OTHERS;
 	hash = hash_of(&others);
 	*ret = find(c, &others, hash);
-	if (*ret != PLACE_NONE)
+	if (*ret != INDEX_NONE)
 		return 0;
 	if (c->count < max + max / 4)
 		return add(c, &others, hash, ret);
 	others.waiter = THREAD_OTHERS;
 	if (holder_is_thread(key->holder))
 		others.holder = THREAD_OTHERS;
-	others.behind = 0;
+	others.blocked_on = 0;
 	hash = hash_of(&others);
 	*ret = find(c, &others, hash);
-	return *ret == PLACE_NONE ? add(c, &others, hash, ret) : 0;
+	return *ret == INDEX_NONE ? add(c, &others, hash, ret) : 0;
 }
 
 int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret)
@@ -87,7 +87,7 @@ int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret)
 	uint32_t hash = hash_of(key);
 
 	*ret = find(c, key, hash);
-	if (*ret != PLACE_NONE)
+	if (*ret != INDEX_NONE)
 		return 0;
 	return c->count < max ? add(c, key, hash, ret) : add_others(c, key, max, ret);
 }

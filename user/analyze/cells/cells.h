@@ -38,7 +38,7 @@ struct cell {
 	uint64_t holder;
 	uint64_t waiter_stack; /* 0: not known */
 	uint64_t holder_stack; /* 0: not known, or the holder is no thread */
-	uint64_t behind;       /* what the holder was itself blocked or parked on; 0: nothing */
+	uint64_t blocked_on;   /* what the holder was itself blocked or parked on; 0: nothing */
 	/* It went for the monitor again after Object.wait(). Often only one of several that were
 	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
 	bool after_wait;
@@ -61,17 +61,17 @@ struct cell {
 
 /* What tells a cell from others; the fields are as in struct cell. */
 struct cell_key {
-	uint64_t lock, waiter, holder, waiter_stack, holder_stack, behind;
+	uint64_t lock, waiter, holder, waiter_stack, holder_stack, blocked_on;
 	bool after_wait;
 };
 
-struct doings;
+struct reason_history;
 
 /*
  * A log can have more combinations than there is memory for: they are so many only if they are
  * chance, such as those of a call chain that differs at each call. So there is a bound. Behind
  * CELLS_MAX cells, what would be a new one goes to that of the same lock, waiter and holder whose
- * chains are STACK_OTHERS; behind a quarter more, to that of the lock whose waiter and holder are
+ * chains are STACK_OTHERS; after a quarter more, to that of the lock whose waiter and holder are
  * THREAD_OTHERS, too. All sums stay exact, and what comes often is mostly there before that.
  */
 #define CELLS_MAX (1u << 20)
@@ -84,10 +84,10 @@ struct cells {
 	uint32_t max;       /* if not 0, in place of CELLS_MAX */
 	/* What holders did at other moments than those of the lock's own events; NULL: not known.
 	 * Lent. */
-	const struct doings *doings;
+	const struct reason_history *reasons;
 	/*
 	 * Told of each part of each interval that has ended, once it is known who held the lock
-	 * then, if not NULL; the parts of an interval come one behind the other, in no order.
+	 * then, if not NULL; the slices of an interval come one after the other, in no order.
 	 */
 	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
 			uint64_t to_ns);

@@ -45,12 +45,13 @@ static int compare_lock(const struct log_names *names, const struct cell *a, con
 	return order ? order : compare_u64(a->lock, b->lock);
 }
 
-static int compare_behind(const struct log_names *names, const struct cell *a, const struct cell *b)
+static int compare_blocked_on(const struct log_names *names, const struct cell *a,
+			      const struct cell *b)
 {
-	if (a->behind == b->behind)
+	if (a->blocked_on == b->blocked_on)
 		return 0;
-	return strcmp(class_of(names, a->behind), class_of(names, b->behind))
-		       ?: compare_u64(a->behind, b->behind);
+	return strcmp(class_of(names, a->blocked_on), class_of(names, b->blocked_on))
+		       ?: compare_u64(a->blocked_on, b->blocked_on);
 }
 
 static int compare_threads(const struct log_names *names, uint64_t a, uint64_t b)
@@ -91,7 +92,7 @@ static uint64_t waiter_method_of(const struct stacks *stacks, const struct cell 
 	return stacks_waiter_method(stacks, cell->waiter_stack);
 }
 
-/* Hand-over has no place; a holder that is not known has the one that is not known. */
+/* Hand-over has no call site; an unknown holder has the unknown one. */
 static uint64_t owner_stack_of(const struct stacks *stacks, const struct cell *cell)
 {
 	return cell->holder == HOLDER_HAND_OVER ? HOLDER_HAND_OVER
@@ -116,10 +117,10 @@ static uint64_t lock_of(const struct stacks *stacks, const struct cell *cell)
 	return cell->lock;
 }
 
-static uint64_t behind_of(const struct stacks *stacks, const struct cell *cell)
+static uint64_t blocked_on_of(const struct stacks *stacks, const struct cell *cell)
 {
 	(void)stacks;
-	return cell->behind;
+	return cell->blocked_on;
 }
 
 static uint64_t waiter_of(const struct stacks *stacks, const struct cell *cell)
@@ -138,8 +139,8 @@ static const struct aspect aspects[] = {
 	[ASPECT_BEHIND] = {.name = "behind",
 			   .doc = "the lock that its holder was itself blocked or parked on",
 			   .max = GROUP_MAX_PART,
-			   .key = behind_of,
-			   .compare = compare_behind},
+			   .key = blocked_on_of,
+			   .compare = compare_blocked_on},
 	[ASPECT_LOCK_CLASS] = {.name = "lock_class",
 			       .doc = "class of the lock object",
 			       .key = lock_class_of,
@@ -201,7 +202,7 @@ bool lock_is_contended(const struct log_names *names, uint64_t lock, bool monito
 /* A cell on its way into groups. */
 struct entry {
 	const struct cell *cell;
-	uint32_t group; /* its place */
+	uint32_t group; /* its index */
 };
 
 static int compare_groups(const void *a, const void *b, void *context)
@@ -242,20 +243,20 @@ static void sum(struct group *g, const struct entry *entries, uint32_t count, en
 struct nest {
 	const struct stacks *stacks;
 	struct entry *spare; /* as many as there are entries */
-	struct places keys;  /* of the groups of one parent; empty in between */
+	struct keymap keys;  /* of the groups of one parent; empty in between */
 };
 
-/* Gives each entry its group's place, in the order of the first ones. 0 or -ENOMEM. */
+/* Gives each entry its group's index, in the order of the first ones. 0 or -ENOMEM. */
 static int groups_number(struct nest *n, const struct aspect *aspect, struct entry *entries,
 			 uint32_t count, uint32_t *ret)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = places_add_number(&n->keys, aspect->key(n->stacks, entries[i].cell),
+		err = keymap_add_number(&n->keys, aspect->key(n->stacks, entries[i].cell),
 					&entries[i].group);
 	*ret = n->keys.count;
-	places_clear(&n->keys);
+	keymap_clear(&n->keys);
 	return err;
 }
 
@@ -334,7 +335,7 @@ static int make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 		err = nest(&n, used, count, by, depth, GROUP_MAX_WHOLE, &root);
 	free(used);
 	free(n.spare);
-	places_free(&n.keys);
+	keymap_free(&n.keys);
 	if (err)
 		groups_free(&root);
 	else

@@ -1,4 +1,4 @@
-/* analyze/cells/groups.h: sums of cells, nested by any order of aspects: the tree behind --by. */
+/* analyze/cells/groups.h: sums of cells, nested by any order of aspects: the tree of --by. */
 #pragma once
 
 #include <stdbool.h>

@@ -6,9 +6,9 @@
 
 /* One of them, and what tells it from the thread's others. */
 struct recent_cell {
-	uint64_t stack, holder, holder_stack, behind;
-	uint32_t lock; /* its place; PLACE_NONE: there is no cell */
-	uint32_t place;
+	uint64_t stack, holder, holder_stack, blocked_on;
+	uint32_t lock; /* its index; INDEX_NONE: there is no cell */
+	uint32_t index;
 	bool monitor;
 };
 #define RECENT_BITS 4

@@ -16,7 +16,7 @@ static inline uint64_t at_most(uint64_t from, uint64_t to, uint64_t limit)
 	return delta < limit ? delta : limit;
 }
 
-/* A snapshot may be one scheduling interval behind, so that the parts can exceed the whole by a
+/* A snapshot may be one scheduling interval late, so that the parts can exceed the whole by a
  * little. */
 void split_set(struct split *s, uint64_t ns, const struct counters *from, const struct counters *to)
 {

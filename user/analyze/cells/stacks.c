@@ -7,7 +7,7 @@
 #include "log/format/event.h"
 #include "log/read/names.h"
 
-/* Numbers of chains that have no place of their own. */
+/* Numbers of chains that have no index of their own. */
 #define CHAIN_UNKNOWN 0
 #define CHAIN_EMPTY 1 /* what is below the outermost frame */
 #define CHAIN_OTHERS 2
@@ -27,8 +27,8 @@ struct stacks {
 	const struct log_names *names;
 	struct row *rows; /* by stack */
 	uint32_t count;
-	struct places chains;
-	struct places methods;
+	struct keymap chains;
+	struct keymap methods;
 	const struct log_method **of_method; /* methods.count of them */
 	uint32_t methods_capacity;
 };
@@ -101,33 +101,33 @@ static const struct row *row_find(const struct stacks *s, uint64_t stack)
 /* Equal texts have one address in log_names: it is as good as the text. */
 static int chain_add(struct stacks *s, uint32_t caller, const struct stacks_frame *f, uint32_t *ret)
 {
-	struct place_key key = {.a = caller, .c = f->kind};
-	uint32_t place;
+	struct keymap_key key = {.a = caller, .c = f->kind};
+	uint32_t index;
 	int err;
 
 	if (f->method)
-		key = (struct place_key){.a = caller,
-					 .b = (uintptr_t)f->method->class_name,
-					 .c = (uintptr_t)f->method->name,
-					 .d = (uintptr_t)f->method->signature,
-					 .e = f->frame->line};
-	err = places_add(&s->chains, key, &place);
+		key = (struct keymap_key){.a = caller,
+					  .b = (uintptr_t)f->method->class_name,
+					  .c = (uintptr_t)f->method->name,
+					  .d = (uintptr_t)f->method->signature,
+					  .e = f->frame->line};
+	err = keymap_add(&s->chains, key, &index);
 	if (!err)
-		*ret = place + CHAIN_FIRST;
+		*ret = index + CHAIN_FIRST;
 	return err;
 }
 
 static int method_add(struct stacks *s, const struct log_method *m, uint32_t *ret)
 {
-	struct place_key key = {.a = (uintptr_t)m->class_name, .b = (uintptr_t)m->name};
-	uint32_t place;
-	int err = places_add_row(&s->methods, key, &s->of_method, &s->methods_capacity,
-				 sizeof(*s->of_method), &place);
+	struct keymap_key key = {.a = (uintptr_t)m->class_name, .b = (uintptr_t)m->name};
+	uint32_t index;
+	int err = keymap_add_row(&s->methods, key, &s->of_method, &s->methods_capacity,
+				 sizeof(*s->of_method), &index);
 
 	if (err)
 		return err;
-	s->of_method[place] = m;
-	*ret = place + METHOD_FIRST;
+	s->of_method[index] = m;
+	*ret = index + METHOD_FIRST;
 	return 0;
 }
 
@@ -206,8 +206,8 @@ void stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
-	places_free(&s->chains);
-	places_free(&s->methods);
+	keymap_free(&s->chains);
+	keymap_free(&s->methods);
 	free(s->of_method);
 	free(s->rows);
 	free(s);

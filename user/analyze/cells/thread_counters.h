@@ -10,7 +10,7 @@
 struct counters {
 	uint64_t cpu_ns, stolen_ns, runnable_ns;
 	uint64_t throttled_ns;                    /* of runnable_ns */
-	uint64_t reason_ns[BLOCKED_REASON_COUNT]; /* doing.h tells them */
+	uint64_t reason_ns[BLOCKED_REASON_COUNT]; /* reason_history.h tells them */
 	/* Of an owner, as seen from outside: why (enum blocked_reason) and for how long it had been
 	 * blocked; 0: it was not, or was in something that its own events tell. */
 	uint64_t doing_ns;

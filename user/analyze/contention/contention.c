@@ -50,7 +50,7 @@
  * nobody waits for can be released and taken again without an event.
  *
  * All this is for events without numbers. A patched JVM numbers them, and tells of every release
- * that somebody waits for; such events go to exact.c, which infers nothing: see replay.c and
+ * that somebody waits for; such events go to numbered.c, which infers nothing: see replay.c and
  * monitors.c.
  *
  * Charging costs one table access per blocked thread and observation, or none while the holder and
@@ -63,15 +63,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/contention/exact.h"
 #include "analyze/contention/holds.h"
-#include "analyze/lines/doing.h"
+#include "analyze/contention/numbered.h"
+#include "analyze/lines/reason_history.h"
 
 struct contention {
 	struct holds holds;
-	struct exact *exact;
-	struct doings *doings;
-	bool numbered;                  /* events have numbers */
+	struct numbered *numbered;
+	struct reason_history *reasons;
+	bool has_numbers;               /* events have numbers */
 	struct contention_facts merged; /* of others; without what the locks have of it */
 	struct contention_open *open;
 	uint32_t open_count, open_capacity;
@@ -83,10 +83,10 @@ struct contention *contention_new(const struct log_names *names)
 
 	if (!c)
 		return NULL;
-	c->doings = doings_new();
-	c->holds.cells.doings = c->doings;
-	c->exact = c->doings ? exact_new(&c->holds.cells, names) : NULL;
-	if (c->exact)
+	c->reasons = reasons_new();
+	c->holds.cells.reasons = c->reasons;
+	c->numbered = c->reasons ? numbered_new(&c->holds.cells, names) : NULL;
+	if (c->numbered)
 		return c;
 	contention_free(c);
 	return NULL;
@@ -94,33 +94,33 @@ struct contention *contention_new(const struct log_names *names)
 
 void contention_set_begin(struct contention *c, uint64_t begin_ns)
 {
-	exact_set_begin(c->exact, begin_ns);
+	numbered_set_begin(c->numbered, begin_ns);
 }
 
 void contention_free(struct contention *c)
 {
 	if (!c)
 		return;
-	exact_free(c->exact);
-	doings_free(c->doings);
+	numbered_free(c->numbered);
+	reasons_free(c->reasons);
 	holds_free(&c->holds);
 	free(c->open);
 	free(c);
 }
 
-static struct lock_state *lock_at(struct contention *c, uint32_t place)
+static struct lock_state *lock_at(struct contention *c, uint32_t index)
 {
-	return &c->holds.locks[place];
+	return &c->holds.locks[index];
 }
 
-static struct waiter_state *thread_at(struct contention *c, uint32_t place)
+static struct waiter_state *thread_at(struct contention *c, uint32_t index)
 {
-	return &c->holds.threads[place];
+	return &c->holds.threads[index];
 }
 
 static bool is_blocked(const struct contention *c, uint32_t thread)
 {
-	return c->holds.threads[thread].lock != PLACE_NONE;
+	return c->holds.threads[thread].lock != INDEX_NONE;
 }
 
 /* The thread does something that a blocked thread cannot do: an event in between is lost. */
@@ -148,7 +148,7 @@ static struct observation sight_of_owner(uint64_t owner, uint64_t source, struct
 static int begin(struct contention *c, const struct event *e, uint64_t lock, struct observation *s,
 		 uint64_t stack, bool monitor)
 {
-	uint32_t thread, place;
+	uint32_t thread, index;
 	int err = holds_thread(&c->holds, e->thread, &thread);
 
 	if (!err)
@@ -157,12 +157,12 @@ static int begin(struct contention *c, const struct event *e, uint64_t lock, str
 		err = holds_show_blocked(&c->holds, thread, lock, stack);
 	if (err || !lock)
 		return err;
-	err = holds_lock(&c->holds, lock, &place);
+	err = holds_lock(&c->holds, lock, &index);
 	if (err)
 		return err;
-	lock_at(c, place)->seen.monitor |= monitor;
-	err = holds_observe(&c->holds, lock_at(c, place), s);
-	return err ? err : holds_block(&c->holds, thread, lock_at(c, place), stack, !monitor);
+	lock_at(c, index)->seen.monitor |= monitor;
+	err = holds_observe(&c->holds, lock_at(c, index), s);
+	return err ? err : holds_block(&c->holds, thread, lock_at(c, index), stack, !monitor);
 }
 
 static int on_enter(struct contention *c, const struct event *e)
@@ -219,14 +219,14 @@ static int on_entered(struct contention *c, const struct event *e)
 /* A park end without its begin in the log. */
 static int park_end_alone(struct contention *c, uint32_t thread, uint64_t lock)
 {
-	uint32_t place;
+	uint32_t index;
 	int err = drop_blocked(c, thread);
 
 	if (err || !lock)
 		return err;
-	err = holds_lock(&c->holds, lock, &place);
+	err = holds_lock(&c->holds, lock, &index);
 	if (!err)
-		lock_at(c, place)->seen.begin_missing++;
+		lock_at(c, index)->seen.begin_missing++;
 	return err;
 }
 
@@ -262,14 +262,14 @@ static int on_park_end(struct contention *c, const struct event *e)
 /* The lock on which a thread is blocked; NULL: none. */
 static struct lock_state *lock_of(struct contention *c, uint64_t thread, bool parked_only)
 {
-	uint32_t place =
-		thread ? places_find(&c->holds.thread_places, (struct place_key){.a = thread})
-		       : PLACE_NONE;
+	uint32_t index =
+		thread ? keymap_find(&c->holds.thread_map, (struct keymap_key){.a = thread})
+		       : INDEX_NONE;
 
-	if (place == PLACE_NONE || !is_blocked(c, place) ||
-	    (parked_only && !thread_at(c, place)->parked))
+	if (index == INDEX_NONE || !is_blocked(c, index) ||
+	    (parked_only && !thread_at(c, index)->parked))
 		return NULL;
-	return lock_at(c, thread_at(c, place)->lock);
+	return lock_at(c, thread_at(c, index)->lock);
 }
 
 static int on_unpark(struct contention *c, const struct event *e)
@@ -324,7 +324,7 @@ static int on_wait_begin(struct contention *c, const struct event *e)
 	thread_at(c, thread)->wait_lock = monitor;
 	thread_at(c, thread)->wait_stack = stack;
 	lock_at(c, lock)->seen.monitor = true;
-	return lock_at(c, lock)->exact ? 0 : holds_observe(&c->holds, lock_at(c, lock), &s);
+	return lock_at(c, lock)->numbered ? 0 : holds_observe(&c->holds, lock_at(c, lock), &s);
 }
 
 /* A monitor is seen with this holder; nobody's blocking begins or ends. */
@@ -336,7 +336,7 @@ static int see_holder(struct contention *c, uint64_t monitor, struct observation
 	if (err)
 		return err;
 	lock_at(c, lock)->seen.monitor = true;
-	return lock_at(c, lock)->exact ? 0 : holds_observe(&c->holds, lock_at(c, lock), s);
+	return lock_at(c, lock)->numbered ? 0 : holds_observe(&c->holds, lock_at(c, lock), s);
 }
 
 static int on_wait_end(struct contention *c, const struct event *e)
@@ -376,8 +376,8 @@ static int on_owner_stack(struct contention *c, const struct event *e)
 	struct place_seen at = {.stack = e->v[OWNER_STACK_STACK].u};
 	struct lock_state *l = lock_of(c, e->v[OWNER_STACK_WAITER].u, false);
 
-	if (c->numbered)
-		exact_show(c->exact, e);
+	if (c->has_numbers)
+		numbered_show(c->numbered, e);
 	if (!l || l->holder != e->thread || source >= STACK_SOURCE_COUNT || !from[source])
 		return 0;
 	at.from = from[source];
@@ -406,45 +406,45 @@ static int open_add(struct contention *c, uint32_t thread)
 
 static int on_thread_end(struct contention *c, const struct event *e)
 {
-	uint32_t place = places_find(&c->holds.thread_places, (struct place_key){.a = e->thread});
+	uint32_t index = keymap_find(&c->holds.thread_map, (struct keymap_key){.a = e->thread});
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return 0;
-	thread_at(c, place)->ended_ns = c->holds.now_ns;
-	return is_blocked(c, place) ? open_add(c, place) : 0;
+	thread_at(c, index)->ended_ns = c->holds.now_ns;
+	return is_blocked(c, index) ? open_add(c, index) : 0;
 }
 
 /* The call chain of its wait() on this monitor; 0: it is not known. */
 static uint64_t wait_stack(const struct contention *c, uint64_t thread, uint64_t lock)
 {
-	uint32_t place = places_find(&c->holds.thread_places, (struct place_key){.a = thread});
-	const struct waiter_state *t = place == PLACE_NONE ? NULL : &c->holds.threads[place];
+	uint32_t index = keymap_find(&c->holds.thread_map, (struct keymap_key){.a = thread});
+	const struct waiter_state *t = index == INDEX_NONE ? NULL : &c->holds.threads[index];
 
 	return t && t->wait_lock == lock ? t->wait_stack : 0;
 }
 
-static int numbered_add(struct contention *c, const struct event *e)
+static int add_numbered(struct contention *c, const struct event *e)
 {
 	uint64_t note = 0;
 	uint32_t lock;
 	int err;
 
-	c->numbered = true;
+	c->has_numbers = true;
 	if (replay_is_park(e))
-		return exact_add(c->exact, e, 0);
+		return numbered_add(c->numbered, e, 0);
 	err = holds_lock(&c->holds, e->v[0].u, &lock);
 	if (err)
 		return err;
 	lock_at(c, lock)->seen.monitor = true;
-	lock_at(c, lock)->exact = true;
+	lock_at(c, lock)->numbered = true;
 	if (e->id == EVENT_MONITOR_NOTIFY)
 		note = wait_stack(c, e->v[MONITOR_NOTIFY_TARGET].u, e->v[MONITOR_NOTIFY_LOCK].u);
-	return exact_add(c->exact, e, note);
+	return numbered_add(c->numbered, e, note);
 }
 
 static int on_deflate(struct contention *c, const struct event *e)
 {
-	return exact_deflate(c->exact, e->v[MONITOR_DEFLATE_LOCK].u);
+	return numbered_deflate(c->numbered, e->v[MONITOR_DEFLATE_LOCK].u);
 }
 
 int contention_add(struct contention *c, const struct event *e)
@@ -469,13 +469,13 @@ int contention_add(struct contention *c, const struct event *e)
 	/* An event that the log brings too late may not turn time back: the sums must add up. */
 	if (e->time_ns > c->holds.now_ns)
 		c->holds.now_ns = e->time_ns;
-	err = doings_add(c->doings, e, c->holds.now_ns);
-	if (!err && c->numbered)
-		err = exact_pass(c->exact, c->holds.now_ns);
+	err = reasons_add(c->reasons, e, c->holds.now_ns);
+	if (!err && c->has_numbers)
+		err = numbered_pass(c->numbered, c->holds.now_ns);
 	if (err)
 		return err;
 	if (exact_takes(e))
-		return numbered_add(c, e);
+		return add_numbered(c, e);
 	return e->id < sizeof(on) / sizeof(*on) && on[e->id] ? on[e->id](c, e) : 0;
 }
 
@@ -489,49 +489,49 @@ void contention_observe(struct contention *c,
 }
 
 /* Of a thread that was still blocked when the log ended, or when the thread did. */
-static int exact_open_add(void *context, uint64_t lock, uint64_t since_ns,
-			  const struct blocked *who)
+static int numbered_open_add(void *context, uint64_t lock, uint64_t since_ns,
+			     const struct blocked *who)
 {
 	struct contention *c = context;
 	struct contention_open o = {.lock = lock,
 				    .waiter = who->thread,
 				    .waiter_stack = who->stack,
-				    .holder = exact_holder(c->exact, lock, who)};
+				    .holder = numbered_holder(c->numbered, lock, who)};
 	uint64_t end_ns = c->holds.now_ns;
-	uint32_t thread, place;
+	uint32_t thread, index;
 	int err = array_grow(&c->open, &c->open_capacity, c->open_count, sizeof(*c->open));
 
 	if (!err)
-		err = holds_lock(&c->holds, lock, &place);
+		err = holds_lock(&c->holds, lock, &index);
 	if (err)
 		return err;
-	thread = places_find(&c->holds.thread_places, (struct place_key){.a = who->thread});
-	if (thread != PLACE_NONE && thread_at(c, thread)->ended_ns > since_ns)
+	thread = keymap_find(&c->holds.thread_map, (struct keymap_key){.a = who->thread});
+	if (thread != INDEX_NONE && thread_at(c, thread)->ended_ns > since_ns)
 		end_ns = thread_at(c, thread)->ended_ns;
 	o.blocked_ns = end_ns > since_ns ? end_ns - since_ns : 0;
 	c->open[c->open_count++] = o;
-	lock_at(c, place)->seen.open++;
-	lock_at(c, place)->seen.open_ns += o.blocked_ns;
+	lock_at(c, index)->seen.open++;
+	lock_at(c, index)->seen.open_ns += o.blocked_ns;
 	return 0;
 }
 
-static int exact_locks_add(struct contention *c)
+static int numbered_locks_add(struct contention *c)
 {
 	struct timeline *line;
 	uint64_t lock;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && (line = exact_line(c->exact, i, &lock)); i++) {
+	for (uint32_t i = 0; !err && (line = numbered_line(c->numbered, i, &lock)); i++) {
 		const struct timeline_counts *counts = timeline_counts(line);
-		uint32_t place;
+		uint32_t index;
 
-		err = holds_lock(&c->holds, lock, &place);
+		err = holds_lock(&c->holds, lock, &index);
 		if (err)
 			break;
-		lock_at(c, place)->seen.begin_missing += counts->begin_missing;
-		lock_at(c, place)->seen.end_missing += counts->end_missing;
-		if (lock_at(c, place)->exact)
-			lock_at(c, place)->seen.numbers = exact_counts(c->exact, lock);
+		lock_at(c, index)->seen.begin_missing += counts->begin_missing;
+		lock_at(c, index)->seen.end_missing += counts->end_missing;
+		if (lock_at(c, index)->numbered)
+			lock_at(c, index)->seen.numbers = numbered_counts(c->numbered, lock);
 	}
 	return err;
 }
@@ -542,16 +542,16 @@ int contention_finish(struct contention *c, uint64_t end_ns)
 
 	if (end_ns > c->holds.now_ns)
 		c->holds.now_ns = end_ns;
-	for (uint32_t i = 0; i < c->holds.thread_places.count && !err; i++) {
+	for (uint32_t i = 0; i < c->holds.thread_map.count && !err; i++) {
 		if (is_blocked(c, i))
 			err = open_add(c, i);
 	}
-	if (err || !c->numbered)
+	if (err || !c->has_numbers)
 		return err;
-	err = exact_finish(c->exact, c->holds.now_ns);
+	err = numbered_finish(c->numbered, c->holds.now_ns);
 	if (!err)
-		err = exact_locks_add(c);
-	return err ? err : exact_each_open(c->exact, exact_open_add, c);
+		err = numbered_locks_add(c);
+	return err ? err : numbered_each_open(c->numbered, numbered_open_add, c);
 }
 
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count)
@@ -560,21 +560,21 @@ const struct cell *contention_cells(const struct contention *c, uint32_t *ret_co
 	return c->holds.cells.rows;
 }
 
-const struct contention_lock *contention_lock(const struct contention *c, uint32_t place)
+const struct contention_lock *contention_lock(const struct contention *c, uint32_t index)
 {
-	return &c->holds.locks[place].seen;
+	return &c->holds.locks[index].seen;
 }
 
 const struct contention_lock *contention_lock_find(const struct contention *c, uint64_t lock)
 {
-	uint32_t place = places_find(&c->holds.lock_places, (struct place_key){.a = lock});
+	uint32_t index = keymap_find(&c->holds.lock_map, (struct keymap_key){.a = lock});
 
-	return place == PLACE_NONE ? NULL : &c->holds.locks[place].seen;
+	return index == INDEX_NONE ? NULL : &c->holds.locks[index].seen;
 }
 
 uint32_t contention_lock_count(const struct contention *c)
 {
-	return c->holds.lock_places.count;
+	return c->holds.lock_map.count;
 }
 
 const struct contention_open *contention_open(const struct contention *c, uint32_t *ret_count)
@@ -594,19 +594,19 @@ static void counts_add(struct replay_counts *sum, const struct replay_counts *mo
 
 struct contention_facts contention_facts(const struct contention *c)
 {
-	struct replay_counts park = exact_counts(c->exact, REPLAY_PARK);
-	struct monitors_folds folds = exact_folds(c->exact);
+	struct replay_counts park = numbered_counts(c->numbered, REPLAY_PARK);
+	struct monitors_folds folds = numbered_folds(c->numbered);
 	struct contention_facts f = c->merged;
 	struct timeline *line;
 	uint64_t lock;
 
 	counts_add(&f.park, &park);
 	f.folds.excess_ns += folds.excess_ns;
-	f.folds.crowded += folds.crowded;
+	f.folds.undistinguished += folds.undistinguished;
 
-	for (uint32_t i = 0; i < c->holds.lock_places.count; i++)
+	for (uint32_t i = 0; i < c->holds.lock_map.count; i++)
 		counts_add(&f.monitors, &c->holds.locks[i].seen.numbers);
-	for (uint32_t i = 0; (line = exact_line(c->exact, i, &lock)); i++)
+	for (uint32_t i = 0; (line = numbered_line(c->numbered, i, &lock)); i++)
 		f.unnamed += timeline_counts(line)->unnamed;
 	return f;
 }
@@ -625,15 +625,15 @@ static int cell_merge(struct cells *to, const struct cell *from)
 				     .holder = from->holder,
 				     .waiter_stack = from->waiter_stack,
 				     .holder_stack = from->holder_stack,
-				     .behind = from->behind,
+				     .blocked_on = from->blocked_on,
 				     .after_wait = from->after_wait};
 	struct cell *cell;
-	uint32_t place;
-	int err = cells_add(to, &key, &place);
+	uint32_t index;
+	int err = cells_add(to, &key, &index);
 
 	if (err)
 		return err;
-	cell = &to->rows[place];
+	cell = &to->rows[index];
 	cell->count += from->count;
 	cell->blocked_ns += from->blocked_ns;
 	cell->max_ns = greater(cell->max_ns, from->max_ns);
@@ -650,13 +650,13 @@ static int cell_merge(struct cells *to, const struct cell *from)
 static int lock_merge(struct contention *to, const struct lock_state *from)
 {
 	struct contention_lock *seen;
-	uint32_t place;
-	int err = holds_lock(&to->holds, from->seen.lock, &place);
+	uint32_t index;
+	int err = holds_lock(&to->holds, from->seen.lock, &index);
 
 	if (err)
 		return err;
-	lock_at(to, place)->exact |= from->exact;
-	seen = &lock_at(to, place)->seen;
+	lock_at(to, index)->numbered |= from->numbered;
+	seen = &lock_at(to, index)->seen;
 	seen->monitor |= from->seen.monitor;
 	seen->begin_missing += from->seen.begin_missing;
 	seen->end_missing += from->seen.end_missing;
@@ -674,7 +674,7 @@ int contention_merge(struct contention *to, const struct contention *from)
 
 	for (uint32_t i = 0; i < from->holds.cells.count && !err; i++)
 		err = cell_merge(&to->holds.cells, &from->holds.cells.rows[i]);
-	for (uint32_t i = 0; i < from->holds.lock_places.count && !err; i++)
+	for (uint32_t i = 0; i < from->holds.lock_map.count && !err; i++)
 		err = lock_merge(to, &from->holds.locks[i]);
 	for (uint32_t i = 0; i < from->open_count && !err; i++) {
 		err = array_grow(&to->open, &to->open_capacity, to->open_count, sizeof(*to->open));
@@ -684,6 +684,6 @@ int contention_merge(struct contention *to, const struct contention *from)
 	counts_add(&to->merged.park, &f.park);
 	to->merged.unnamed += f.unnamed;
 	to->merged.folds.excess_ns += f.folds.excess_ns;
-	to->merged.folds.crowded += f.folds.crowded;
+	to->merged.folds.undistinguished += f.folds.undistinguished;
 	return err;
 }

@@ -51,7 +51,7 @@ void contention_set_begin(struct contention *c, uint64_t begin_ns); /* as replay
 /*
  * From now on: who is told of each part of each blocked interval that has ended, when it is known
  * who held the lock then: who was blocked on which lock (key), and by whom, from which call chain.
- * The parts of an interval come one behind the other, in no order of time.
+ * The parts of an interval come one after the other, in no order of time.
  */
 void contention_observe(struct contention *c,
 			void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,

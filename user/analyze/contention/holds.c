@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/lines/doing.h"
+#include "analyze/lines/reason_history.h"
 
 void holds_free(struct holds *h)
 {
 	cells_free(&h->cells);
-	places_free(&h->lock_places);
-	places_free(&h->thread_places);
+	keymap_free(&h->lock_map);
+	keymap_free(&h->thread_map);
 	free(h->locks);
 	free(h->threads);
 	free(h->pending);
@@ -17,57 +17,57 @@ void holds_free(struct holds *h)
 
 static int lock_new(struct holds *h, uint64_t lock, uint32_t *ret)
 {
-	int err = places_add_row(&h->lock_places, (struct place_key){.a = lock}, &h->locks,
+	int err = keymap_add_row(&h->lock_map, (struct keymap_key){.a = lock}, &h->locks,
 				 &h->locks_capacity, sizeof(*h->locks), ret);
 
 	if (!err)
 		h->locks[*ret] = (struct lock_state){.seen.lock = lock,
-						     .holder_place = PLACE_NONE,
-						     .listed_by = PLACE_NONE,
-						     .blocked = PLACE_NONE,
+						     .holder_index = INDEX_NONE,
+						     .listed_by = INDEX_NONE,
+						     .blocked = INDEX_NONE,
 						     .since_ns = h->now_ns};
 	return err;
 }
 
 int holds_lock(struct holds *h, uint64_t lock, uint32_t *ret)
 {
-	uint32_t place = places_find_number(&h->lock_places, lock);
+	uint32_t index = keymap_find_number(&h->lock_map, lock);
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return lock_new(h, lock, ret);
-	*ret = place;
+	*ret = index;
 	return 0;
 }
 
 static int thread_new(struct holds *h, uint64_t thread, uint32_t *ret)
 {
-	int err = places_add_row(&h->thread_places, (struct place_key){.a = thread}, &h->threads,
+	int err = keymap_add_row(&h->thread_map, (struct keymap_key){.a = thread}, &h->threads,
 				 &h->threads_capacity, sizeof(*h->threads), ret);
 
 	if (!err)
 		h->threads[*ret] = (struct waiter_state){
-			.thread = thread, .listed = PLACE_NONE, .lock = PLACE_NONE};
+			.thread = thread, .listed = INDEX_NONE, .lock = INDEX_NONE};
 	for (unsigned i = 0; !err && i < 1 << RECENT_BITS; i++)
-		h->threads[*ret].recent[i].lock = PLACE_NONE;
+		h->threads[*ret].recent[i].lock = INDEX_NONE;
 	return err;
 }
 
 int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret)
 {
-	uint32_t place = places_find_number(&h->thread_places, thread);
+	uint32_t index = keymap_find_number(&h->thread_map, thread);
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return thread_new(h, thread, ret);
-	*ret = place;
+	*ret = index;
 	return 0;
 }
 
-static bool piece_is_empty(const struct piece *p)
+static bool slice_is_empty(const struct pending_slice *p)
 {
 	return !p->ns && !p->first;
 }
 
-static void piece_clear(struct piece *p)
+static void slice_clear(struct pending_slice *p)
 {
 	p->ns = 0;
 	p->first_reader_ns = 0;
@@ -75,7 +75,7 @@ static void piece_clear(struct piece *p)
 	p->first = false;
 }
 
-static void piece_add(struct piece *p, const struct piece *more)
+static void slice_add(struct pending_slice *p, const struct pending_slice *more)
 {
 	p->ns += more->ns;
 	p->first_reader_ns += more->first_reader_ns;
@@ -85,18 +85,19 @@ static void piece_add(struct piece *p, const struct piece *more)
 /* Whom a blocked thread's time is charged to, and where that one was. */
 struct charged {
 	uint64_t holder;
-	uint32_t place; /* the holder's, among the threads */
+	uint32_t index; /* the holder's, among the threads */
 	struct place_seen at;
-	uint64_t behind; /* the lock that it was itself blocked on; 0: none */
+	uint64_t blocked_on; /* the lock that it was itself blocked on; 0: none */
 };
 
-static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .place = PLACE_NONE};
+static const struct charged hand_over = {.holder = HOLDER_HAND_OVER, .index = INDEX_NONE};
 
-/* Holders mostly take turns, and places do not change: cells are looked for first where one that is
- * like it was found last. All are small numbers, but a holder that is none. */
+/* Holders mostly take turns, and call sites do not change: cells are looked for first where one
+ * that is like it was found last. All are small numbers, but a holder that is none. */
 static struct recent_cell *recent_of(struct waiter_state *t, const struct charged *to)
 {
-	uint64_t x = to->holder + t->lock * 3 + t->stack * 5 + to->at.stack * 7 + to->behind * 9;
+	uint64_t x =
+		to->holder + t->lock * 3 + t->stack * 5 + to->at.stack * 7 + to->blocked_on * 9;
 
 	return &t->recent[x * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
 }
@@ -110,38 +111,38 @@ static int cell_find(struct holds *h, const struct waiter_state *t, const struct
 				     .holder = to->holder,
 				     .waiter_stack = t->stack,
 				     .holder_stack = to->at.stack,
-				     .behind = to->behind};
-	uint32_t place;
-	int err = cells_add(&h->cells, &key, &place);
+				     .blocked_on = to->blocked_on};
+	uint32_t index;
+	int err = cells_add(&h->cells, &key, &index);
 
 	if (err)
 		return err;
 	if (l->seen.monitor)
-		h->cells.rows[place].monitor = true;
+		h->cells.rows[index].monitor = true;
 	*ret = (struct recent_cell){.stack = t->stack,
 				    .holder = to->holder,
 				    .holder_stack = to->at.stack,
-				    .behind = to->behind,
+				    .blocked_on = to->blocked_on,
 				    .lock = t->lock,
-				    .place = place,
+				    .index = index,
 				    .monitor = l->seen.monitor};
 	return 0;
 }
 
-/* 1 + place of what the contention has in this cell; 0: nothing yet. A cell that several waiters
+/* 1 + index of what the contention has in this cell; 0: nothing yet. A cell that several waiters
  * share is one of a few of its lock, each of which comes often: what was found goes to the
  * front. */
 static uint32_t pending_find(const struct holds *h, struct waiter_state *t, uint32_t cell)
 {
-	uint32_t i = t->pending, before = PLACE_NONE;
+	uint32_t i = t->pending, before = INDEX_NONE;
 
 	if (h->cells.rows[cell].waiter != THREAD_OTHERS)
 		return h->cells.rows[cell].pending;
-	while (i != PLACE_NONE && h->pending[i].cell != cell) {
+	while (i != INDEX_NONE && h->pending[i].cell != cell) {
 		before = i;
 		i = h->pending[i].next;
 	}
-	if (i != PLACE_NONE && before != PLACE_NONE) {
+	if (i != INDEX_NONE && before != INDEX_NONE) {
 		h->pending[before].next = h->pending[i].next;
 		h->pending[i].next = t->pending;
 		t->pending = i;
@@ -154,51 +155,51 @@ static int pending_of(struct holds *h, struct waiter_state *t, uint32_t cell, ui
 		      struct pending **ret)
 {
 	bool shared = h->cells.rows[cell].waiter == THREAD_OTHERS;
-	uint32_t place = pending_find(h, t, cell);
+	uint32_t index = pending_find(h, t, cell);
 	int err = 0;
 
-	if (place) {
-		*ret = &h->pending[place - 1];
+	if (index) {
+		*ret = &h->pending[index - 1];
 		return 0;
 	}
-	place = h->pending_free;
-	if (!place) {
+	index = h->pending_free;
+	if (!index) {
 		err = array_grow(&h->pending, &h->pending_capacity, h->pending_count,
 				 sizeof(*h->pending));
 		if (err)
 			return err;
-		place = ++h->pending_count;
+		index = ++h->pending_count;
 	} else {
-		h->pending_free = h->pending[place - 1].next;
+		h->pending_free = h->pending[index - 1].next;
 	}
-	*ret = &h->pending[place - 1];
+	*ret = &h->pending[index - 1];
 	**ret = (struct pending){
-		.cell = cell, .next = t->pending, .holder = shared ? PLACE_NONE : holder};
-	h->cells.rows[cell].pending = shared ? 0 : place;
-	t->pending = place - 1;
+		.cell = cell, .next = t->pending, .holder = shared ? INDEX_NONE : holder};
+	h->cells.rows[cell].pending = shared ? 0 : index;
+	t->pending = index - 1;
 	return 0;
 }
 
 static int cell_pend(struct holds *h, struct waiter_state *t, const struct charged *to,
-		     const struct piece *p)
+		     const struct pending_slice *p)
 {
 	struct recent_cell *r = recent_of(t, to);
 	struct pending *pending;
-	uint32_t place;
+	uint32_t index;
 	int err = 0;
 
-	if (r->holder != to->holder || r->holder_stack != to->at.stack || r->behind != to->behind ||
-	    r->stack != t->stack || r->lock != t->lock ||
+	if (r->holder != to->holder || r->holder_stack != to->at.stack ||
+	    r->blocked_on != to->blocked_on || r->stack != t->stack || r->lock != t->lock ||
 	    r->monitor != h->locks[t->lock].seen.monitor)
 		err = cell_find(h, t, to, r);
 	if (err)
 		return err;
-	place = r->place;
+	index = r->index;
 	if (p->first)
-		t->first_cell = place;
+		t->first_cell = index;
 	if (!p->ns)
 		return 0;
-	err = pending_of(h, t, place, to->place, &pending);
+	err = pending_of(h, t, index, to->index, &pending);
 	if (err)
 		return err;
 	pending->ns += p->ns;
@@ -212,51 +213,51 @@ static int cell_pend(struct holds *h, struct waiter_state *t, const struct charg
 	return 0;
 }
 
-/* For a piece whose holder's chain has become known, or never will. */
-static int piece_close(struct holds *h, struct waiter_state *t, struct piece *p,
+/* For a slice whose holder's chain has become known, or never will. */
+static int slice_close(struct holds *h, struct waiter_state *t, struct pending_slice *p,
 		       const struct charged *to)
 {
 	int err = cell_pend(h, t, to, p);
 
-	piece_clear(p);
+	slice_clear(p);
 	return err;
 }
 
 static struct charged charged_now(const struct lock_state *l)
 {
-	return (struct charged){l->holder, l->holder_place, l->at, 0};
+	return (struct charged){l->holder, l->holder_index, l->at, 0};
 }
 
 static struct charged charged_before(const struct lock_state *l)
 {
-	return (struct charged){.holder = l->holder_before, .place = l->holder_before_place};
+	return (struct charged){.holder = l->holder_before, .index = l->holder_before_index};
 }
 
-static int charge_piece(struct holds *h, struct lock_state *l, const struct charged *holder,
-			const struct piece *piece)
+static int charge_slice(struct holds *h, struct lock_state *l, const struct charged *holder,
+			const struct pending_slice *slice)
 {
 	/* One that blocks itself shows its chain then, if it has one: it is not waited for. */
-	bool open = holder_is_thread(holder->holder) && !holder->at.stack && !holder->behind;
+	bool open = holder_is_thread(holder->holder) && !holder->at.stack && !holder->blocked_on;
 	struct waiter_state *t;
 	int err = 0;
 
-	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = t->next) {
+	for (uint32_t i = l->blocked; i != INDEX_NONE && !err; i = t->next) {
 		t = &h->threads[i];
 		if (holder->holder == t->thread) {
-			err = cell_pend(h, t, &hand_over, piece);
+			err = cell_pend(h, t, &hand_over, slice);
 		} else if (open) {
-			piece_add(&t->open, piece);
+			slice_add(&t->open, slice);
 			l->open = true;
 		} else {
-			err = cell_pend(h, t, holder, piece);
+			err = cell_pend(h, t, holder, slice);
 		}
 	}
 	return err;
 }
 
-static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
+static uint64_t blocked_on_of(const struct lock_state *l, const struct reason_moment *d)
 {
-	uint64_t lock = d ? doing_behind(d) : 0;
+	uint64_t lock = d ? reason_blocked_on(d) : 0;
 
 	return lock != l->seen.lock ? lock : 0;
 }
@@ -264,61 +265,62 @@ static uint64_t behind_of(const struct lock_state *l, const struct doing *d)
 /*
  * Ends the lock's current state, for which threads were blocked: its time goes to all of them. to:
  * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile, up to a
- * bound: the rest is one piece, and nothing is said of the locks that its holder was behind.
+ * bound: the rest is one slice, and nothing is said of the locks that its holder was behind.
  */
 static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
 		  bool claim_holds)
 {
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
-	const struct doings *doings = holder_is_thread(holder.holder) ? h->cells.doings : NULL;
-	const struct doing *before, *d = NULL;
+	const struct reason_history *reasons =
+		holder_is_thread(holder.holder) ? h->cells.reasons : NULL;
+	const struct reason_moment *before, *d = NULL;
 	const struct counters *since = &l->since;
 	unsigned cuts = CUTS_MAX / (l->blocked_count + 1);
 	uint64_t at_ns = l->since_ns;
 	int err = 0;
 
-	if (doings) {
-		doings_around(doings, holder.holder, at_ns, &before, &d);
-		holder.behind = behind_of(l, before);
+	if (reasons) {
+		reasons_around(reasons, holder.holder, at_ns, &before, &d);
+		holder.blocked_on = blocked_on_of(l, before);
 	}
 	while (at_ns < h->now_ns && !err) {
 		bool told = d && d->ns < h->now_ns, cut = told && cuts;
 		uint64_t until_ns = cut ? d->ns : h->now_ns;
-		struct piece piece;
+		struct pending_slice slice;
 
 		if (told && !cut)
-			holder.behind = 0;
-		piece.ns = until_ns - at_ns;
-		piece.first_reader_ns = l->first_reader ? piece.ns : 0;
-		piece.first = false;
-		split_set(&piece.split, piece.ns, since, cut ? &d->its : to);
-		if (piece.ns)
-			err = charge_piece(h, l, &holder, &piece);
+			holder.blocked_on = 0;
+		slice.ns = until_ns - at_ns;
+		slice.first_reader_ns = l->first_reader ? slice.ns : 0;
+		slice.first = false;
+		split_set(&slice.split, slice.ns, since, cut ? &d->its : to);
+		if (slice.ns)
+			err = charge_slice(h, l, &holder, &slice);
 		at_ns = until_ns;
 		if (cut) {
 			cuts--;
 			since = &d->its;
-			holder.behind = behind_of(l, d);
-			d = doings_next(doings, holder.holder, d);
+			holder.blocked_on = blocked_on_of(l, d);
+			d = reasons_next(reasons, holder.holder, d);
 		}
 	}
 	return err;
 }
 
-static int pieces_end(struct holds *h, const struct lock_state *l)
+static int slices_end(struct holds *h, const struct lock_state *l)
 {
 	struct charged before = charged_before(l);
 	int err = 0;
 
-	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
+	for (uint32_t i = l->blocked; i != INDEX_NONE && !err; i = h->threads[i].next) {
 		struct waiter_state *t = &h->threads[i];
 
-		if (!piece_is_empty(&t->open_before))
-			err = piece_close(h, t, &t->open_before, &before);
-		if (piece_is_empty(&t->open))
+		if (!slice_is_empty(&t->open_before))
+			err = slice_close(h, t, &t->open_before, &before);
+		if (slice_is_empty(&t->open))
 			continue;
 		t->open_before = t->open;
-		piece_clear(&t->open);
+		slice_clear(&t->open);
 	}
 	return err;
 }
@@ -331,11 +333,11 @@ static int hold_end(struct holds *h, struct lock_state *l)
 	if (!holder_is_thread(l->holder))
 		return 0;
 	if (l->open || l->open_before)
-		err = pieces_end(h, l);
+		err = slices_end(h, l);
 	l->open_before = l->open;
 	l->open = false;
 	l->holder_before = l->holder;
-	l->holder_before_place = l->holder_place;
+	l->holder_before_index = l->holder_index;
 	return err;
 }
 
@@ -348,45 +350,45 @@ static int hold_end(struct holds *h, struct lock_state *l)
  */
 static void listed_remove(struct holds *h, struct lock_state *l)
 {
-	if (l->listed_by == PLACE_NONE)
+	if (l->listed_by == INDEX_NONE)
 		return;
-	if (l->listed_previous == PLACE_NONE)
+	if (l->listed_previous == INDEX_NONE)
 		h->threads[l->listed_by].listed = l->listed_next;
 	else
 		h->locks[l->listed_previous].listed_next = l->listed_next;
-	if (l->listed_next != PLACE_NONE)
+	if (l->listed_next != INDEX_NONE)
 		h->locks[l->listed_next].listed_previous = l->listed_previous;
-	l->listed_by = PLACE_NONE;
+	l->listed_by = INDEX_NONE;
 }
 
 /* After any change of the lock's holder, chain, or blocked threads. */
 static void listed_update(struct holds *h, struct lock_state *l)
 {
-	bool wanted = l->blocked != PLACE_NONE && !l->at.stack;
-	uint32_t self = (uint32_t)(l - h->locks), by = wanted ? l->holder_place : PLACE_NONE;
+	bool wanted = l->blocked != INDEX_NONE && !l->at.stack;
+	uint32_t self = (uint32_t)(l - h->locks), by = wanted ? l->holder_index : INDEX_NONE;
 
 	if (l->listed_by == by)
 		return;
 	listed_remove(h, l);
-	if (by == PLACE_NONE)
+	if (by == INDEX_NONE)
 		return;
 	l->listed_by = by;
-	l->listed_previous = PLACE_NONE;
+	l->listed_previous = INDEX_NONE;
 	l->listed_next = h->threads[by].listed;
-	if (l->listed_next != PLACE_NONE)
+	if (l->listed_next != INDEX_NONE)
 		h->locks[l->listed_next].listed_previous = self;
 	h->threads[by].listed = self;
 }
 
 static int holder_set(struct holds *h, struct lock_state *l, uint64_t holder)
 {
-	uint32_t place = PLACE_NONE;
-	int err = holder_is_thread(holder) ? holds_thread(h, holder, &place) : 0;
+	uint32_t index = INDEX_NONE;
+	int err = holder_is_thread(holder) ? holds_thread(h, holder, &index) : 0;
 
 	if (err)
 		return err;
 	l->holder = holder;
-	l->holder_place = place;
+	l->holder_index = index;
 	return 0;
 }
 
@@ -395,9 +397,9 @@ static struct place_seen latest_of(const struct holds *h, const struct lock_stat
 {
 	const struct waiter_state *t;
 
-	if (l->holder_place == PLACE_NONE)
+	if (l->holder_index == INDEX_NONE)
 		return l->latest;
-	t = &h->threads[l->holder_place];
+	t = &h->threads[l->holder_index];
 	for (int i = 0; i < 2; i++) {
 		if (t->shown[i].number > l->latest_number && t->shown[i].lock != l->seen.lock)
 			return (struct place_seen){t->shown[i].stack, HOLDER_STACK_BLOCKED};
@@ -410,7 +412,7 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 	struct charged to;
 	int err = 0;
 
-	if (!at.stack || l->blocked == PLACE_NONE)
+	if (!at.stack || l->blocked == INDEX_NONE)
 		return 0;
 	l->latest = at;
 	l->latest_number = h->shows;
@@ -419,10 +421,10 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 	l->at = at;
 	listed_update(h, l);
 	to = charged_now(l);
-	for (uint32_t i = l->open ? l->blocked : PLACE_NONE; i != PLACE_NONE && !err;
+	for (uint32_t i = l->open ? l->blocked : INDEX_NONE; i != INDEX_NONE && !err;
 	     i = h->threads[i].next) {
-		if (!piece_is_empty(&h->threads[i].open))
-			err = piece_close(h, &h->threads[i], &h->threads[i].open, &to);
+		if (!slice_is_empty(&h->threads[i].open))
+			err = slice_close(h, &h->threads[i], &h->threads[i].open, &to);
 	}
 	l->open = false;
 	return err;
@@ -441,7 +443,7 @@ int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t
 	if (t->shown[0].lock != lock)
 		t->shown[1] = t->shown[0];
 	t->shown[0] = (struct shown){lock, stack, ++h->shows};
-	for (; i != PLACE_NONE && !err; i = next) {
+	for (; i != INDEX_NONE && !err; i = next) {
 		next = h->locks[i].listed_next;
 		if (h->locks[i].seen.lock != lock)
 			err = holds_show(h, &h->locks[i], at);
@@ -457,9 +459,9 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	if (!stack || !l->open_before || l->holder_before != thread)
 		return 0;
 	to.at = (struct place_seen){stack, HOLDER_STACK_RELEASE};
-	for (uint32_t i = l->blocked; i != PLACE_NONE && !err; i = h->threads[i].next) {
-		if (!piece_is_empty(&h->threads[i].open_before))
-			err = piece_close(h, &h->threads[i], &h->threads[i].open_before, &to);
+	for (uint32_t i = l->blocked; i != INDEX_NONE && !err; i = h->threads[i].next) {
+		if (!slice_is_empty(&h->threads[i].open_before))
+			err = slice_close(h, &h->threads[i], &h->threads[i].open_before, &to);
 	}
 	l->open_before = false;
 	return err;
@@ -472,15 +474,15 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct observatio
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
 	int err = 0;
 
-	if (h->cells.doings && s->its && s->its->known)
-		doings_complete(h->cells.doings, s->holder, h->now_ns, s->its);
-	if (h->cells.doings && s->ended_its && s->ended_its->known && s->ended_its != s->its)
-		doings_complete(h->cells.doings, s->ended, h->now_ns, s->ended_its);
+	if (h->cells.reasons && s->its && s->its->known)
+		reasons_complete(h->cells.reasons, s->holder, h->now_ns, s->its);
+	if (h->cells.reasons && s->ended_its && s->ended_its->known && s->ended_its != s->its)
+		reasons_complete(h->cells.reasons, s->ended, h->now_ns, s->ended_its);
 	if (same)
 		err = holds_show(h, l, at);
 	else if (ended)
 		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
-	if (!err && l->blocked != PLACE_NONE && l->since_ns != h->now_ns)
+	if (!err && l->blocked != INDEX_NONE && l->since_ns != h->now_ns)
 		err = charge(h, l, same ? s->its : ended ? s->ended_its : NULL, same || ended);
 	if (!err && !same)
 		err = hold_end(h, l);
@@ -489,7 +491,7 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct observatio
 	if (err)
 		return err;
 	/* While nobody was blocked, it may have been released and taken again unseen. */
-	l->latest = !same || l->blocked == PLACE_NONE || at.stack ? at : latest_of(h, l);
+	l->latest = !same || l->blocked == INDEX_NONE || at.stack ? at : latest_of(h, l);
 	l->latest_number = h->shows;
 	l->at = l->latest;
 	listed_update(h, l);
@@ -513,25 +515,25 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	t->parked = parked;
 	t->stack = stack;
 	t->since_ns = h->now_ns;
-	t->first_cell = PLACE_NONE;
-	t->pending = PLACE_NONE;
-	piece_clear(&t->open);
-	piece_clear(&t->open_before);
-	t->crowd = l->blocked_count >= CROWD_MIN;
-	if (t->crowd)
+	t->first_cell = INDEX_NONE;
+	t->pending = INDEX_NONE;
+	slice_clear(&t->open);
+	slice_clear(&t->open_before);
+	t->among_others = l->blocked_count >= OTHERS_MIN;
+	if (t->among_others)
 		return 0;
 	l->blocked_count++;
 	t->open.first = true;
-	t->previous = PLACE_NONE;
+	t->previous = INDEX_NONE;
 	t->next = l->blocked;
-	if (l->blocked != PLACE_NONE)
+	if (l->blocked != INDEX_NONE)
 		h->threads[l->blocked].previous = thread;
 	l->blocked = thread;
 	listed_update(h, l);
 	if (holder_is_thread(holder.holder) && !holder.at.stack)
 		l->open = true;
 	else
-		err = piece_close(h, t, &t->open, &holder);
+		err = slice_close(h, t, &t->open, &holder);
 	return err;
 }
 
@@ -542,7 +544,7 @@ static void observe(const struct holds *h, const struct cell *cell, uint64_t ns,
 				     .holder = cell->holder,
 				     .waiter_stack = cell->waiter_stack,
 				     .holder_stack = cell->holder_stack,
-				     .behind = cell->behind};
+				     .blocked_on = cell->blocked_on};
 	uint64_t from_ns = *at_ns;
 
 	*at_ns += ns;
@@ -550,24 +552,24 @@ static void observe(const struct holds *h, const struct cell *cell, uint64_t ns,
 		h->cells.observe(h->cells.observer, &key, from_ns, *at_ns);
 }
 
-/* The most that was charged to one holder is a sum over all places where it was. */
+/* The most that was charged to one holder is a sum over all call sites where it was. */
 static void pending_count(struct holds *h, struct waiter_state *t)
 {
 	uint64_t at_ns = t->since_ns;
 	const struct pending *p;
 
-	for (uint32_t i = t->pending; i != PLACE_NONE; i = p->next) {
+	for (uint32_t i = t->pending; i != INDEX_NONE; i = p->next) {
 		p = &h->pending[i];
-		if (p->holder != PLACE_NONE)
+		if (p->holder != INDEX_NONE)
 			h->threads[p->holder].held_ns += p->ns;
 	}
-	for (uint32_t i = t->pending; i != PLACE_NONE; i = p->next) {
+	for (uint32_t i = t->pending; i != INDEX_NONE; i = p->next) {
 		struct cell *cell;
 		uint64_t held_ns;
 
 		p = &h->pending[i];
 		cell = &h->cells.rows[p->cell];
-		held_ns = p->holder == PLACE_NONE ? p->ns : h->threads[p->holder].held_ns;
+		held_ns = p->holder == INDEX_NONE ? p->ns : h->threads[p->holder].held_ns;
 		observe(h, cell, p->ns, &at_ns);
 		cell->blocked_ns += p->ns;
 		cell->first_reader_ns += p->first_reader_ns;
@@ -585,42 +587,42 @@ static void pending_clear(struct holds *h, struct waiter_state *t)
 {
 	uint32_t next;
 
-	for (uint32_t i = t->pending; i != PLACE_NONE; i = next) {
+	for (uint32_t i = t->pending; i != INDEX_NONE; i = next) {
 		struct pending *p = &h->pending[i];
 
-		if (p->holder != PLACE_NONE)
+		if (p->holder != INDEX_NONE)
 			h->threads[p->holder].held_ns = 0;
 		h->cells.rows[p->cell].pending = 0;
 		next = p->next;
 		p->next = h->pending_free;
 		h->pending_free = i + 1;
 	}
-	t->pending = PLACE_NONE;
+	t->pending = INDEX_NONE;
 }
 
 /* Their holders' chains have not come. */
-static int pieces_close(struct holds *h, struct waiter_state *t)
+static int slices_close(struct holds *h, struct waiter_state *t)
 {
 	const struct lock_state *l = &h->locks[t->lock];
 	struct charged to;
 	int err = 0;
 
-	if (!piece_is_empty(&t->open_before)) {
+	if (!slice_is_empty(&t->open_before)) {
 		to = charged_before(l);
-		err = piece_close(h, t, &t->open_before, &to);
+		err = slice_close(h, t, &t->open_before, &to);
 	}
-	if (err || piece_is_empty(&t->open))
+	if (err || slice_is_empty(&t->open))
 		return err;
 	to = charged_now(l);
 	to.at = (struct place_seen){0};
-	return piece_close(h, t, &t->open, &to);
+	return slice_close(h, t, &t->open, &to);
 }
 
 static int count_contention(struct holds *h, struct waiter_state *t)
 {
 	uint64_t ns = h->now_ns - t->since_ns;
 	struct cell *first;
-	int err = pieces_close(h, t);
+	int err = slices_close(h, t);
 
 	if (err)
 		return err;
@@ -632,7 +634,7 @@ static int count_contention(struct holds *h, struct waiter_state *t)
 	return 0;
 }
 
-static int count_crowd(struct holds *h, struct waiter_state *t)
+static int count_others(struct holds *h, struct waiter_state *t)
 {
 	const struct lock_state *l = &h->locks[t->lock];
 	const struct cell_key key = {.lock = l->seen.lock,
@@ -641,12 +643,12 @@ static int count_crowd(struct holds *h, struct waiter_state *t)
 				     .waiter_stack = t->stack};
 	uint64_t ns = h->now_ns - t->since_ns, at_ns = t->since_ns;
 	struct cell *cell;
-	uint32_t place;
-	int err = cells_add(&h->cells, &key, &place);
+	uint32_t index;
+	int err = cells_add(&h->cells, &key, &index);
 
 	if (err)
 		return err;
-	cell = &h->cells.rows[place];
+	cell = &h->cells.rows[index];
 	cell->monitor |= l->seen.monitor;
 	cell->count++;
 	cell->blocked_ns += ns;
@@ -661,24 +663,24 @@ static int count_crowd(struct holds *h, struct waiter_state *t)
 int holds_unblock(struct holds *h, uint32_t thread, bool count)
 {
 	struct waiter_state *t = &h->threads[thread];
-	int err = !count ? 0 : t->crowd ? count_crowd(h, t) : count_contention(h, t);
+	int err = !count ? 0 : t->among_others ? count_others(h, t) : count_contention(h, t);
 
 	if (err)
 		return err;
-	if (t->crowd) {
-		t->crowd = false;
-		t->lock = PLACE_NONE;
+	if (t->among_others) {
+		t->among_others = false;
+		t->lock = INDEX_NONE;
 		return 0;
 	}
 	h->locks[t->lock].blocked_count--;
 	pending_clear(h, t);
-	if (t->previous == PLACE_NONE)
+	if (t->previous == INDEX_NONE)
 		h->locks[t->lock].blocked = t->next;
 	else
 		h->threads[t->previous].next = t->next;
-	if (t->next != PLACE_NONE)
+	if (t->next != INDEX_NONE)
 		h->threads[t->next].previous = t->previous;
 	listed_update(h, &h->locks[t->lock]);
-	t->lock = PLACE_NONE;
+	t->lock = INDEX_NONE;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/pieces.h"
+#include "analyze/cells/pending_slice.h"
 #include "analyze/cells/recent_cell.h"
 #include "analyze/contention/contention.h"
 
@@ -25,38 +25,38 @@ struct observation {
 struct lock_state {
 	struct contention_lock seen;
 	uint64_t holder;
-	uint32_t holder_place; /* among the threads; PLACE_NONE: it is no thread */
+	uint32_t holder_index; /* among the threads; INDEX_NONE: it is no thread */
 	uint64_t since_ns;
 	struct counters since; /* the holder's */
 	bool claimed;      /* the holder is one that came back from park, not yet seen as owner */
 	bool first_reader; /* the holder is one of possibly several */
-	bool open;         /* a blocked thread has a piece of this hold */
-	bool open_before;  /* a blocked thread has a piece of the hold before */
+	bool open;         /* a blocked thread has a slice of this hold */
+	bool open_before;  /* a blocked thread has a slice of the hold before */
 	struct place_seen at;     /* the holder's chain for the state that goes on */
 	struct place_seen latest; /* its chain for the next one, by then: */
 	uint64_t latest_number;   /* holds.shows; later ones of the holder count, too */
 	uint64_t holder_before;   /* the last other thread that held it; 0: none */
-	uint32_t holder_before_place;
-	uint32_t blocked;       /* first blocked thread, PLACE_NONE: none */
-	uint32_t blocked_count; /* without those of the crowd */
-	bool exact;             /* its events have numbers: it is not dealt with here */
-	/* In the list of a holder whose chain is wanted, PLACE_NONE: in none; its neighbours. */
+	uint32_t holder_before_index;
+	uint32_t blocked;       /* first blocked thread, INDEX_NONE: none */
+	uint32_t blocked_count; /* without those among the others */
+	bool numbered;          /* its events have numbers: it is not dealt with here */
+	/* In the list of a holder whose chain is wanted, INDEX_NONE: in none; its neighbours. */
 	uint32_t listed_by, listed_previous, listed_next;
 };
 
 struct waiter_state {
 	uint64_t thread;
-	uint32_t listed; /* first lock that it holds whose waiters want its chain; PLACE_NONE */
-	uint32_t lock;   /* place of the lock it is blocked on; PLACE_NONE: not blocked */
+	uint32_t listed; /* first lock that it holds whose waiters want its chain; INDEX_NONE */
+	uint32_t lock;   /* index of the lock it is blocked on; INDEX_NONE: not blocked */
 	bool parked;
-	bool crowd;     /* it is none of those that are blocked on its lock one by one */
+	bool among_others; /* it is none of those that are blocked on its lock one by one */
 	uint64_t stack; /* where it is blocked; 0: not known */
 	uint64_t since_ns;
-	uint32_t first_cell; /* of the holder seen at the begin; PLACE_NONE: it is in a piece */
-	uint32_t pending;    /* first one, PLACE_NONE: none */
+	uint32_t first_cell; /* of the holder seen at the begin; INDEX_NONE: it is in a slice */
+	uint32_t pending;    /* first one, INDEX_NONE: none */
 	struct recent_cell recent[1 << RECENT_BITS]; /* by a hash */
 	uint32_t previous, next;                     /* blocked on the same lock */
-	struct piece open, open_before;
+	struct pending_slice open, open_before;
 	uint64_t wait_lock, wait_stack; /* where it is in Object.wait(), or was last */
 	uint64_t ended_ns;              /* 0: it has not */
 	struct shown shown[2];          /* last, and last of another lock than that */
@@ -65,24 +65,25 @@ struct waiter_state {
 
 /*
  * Each observation of a lock charges all that are blocked on it, one by one. So there is a bound:
- * who comes when so many are blocked is of the crowd. Its time is charged to THREAD_OTHERS, whole,
+ * who comes when so many are blocked is among the others. Its time is charged to THREAD_OTHERS, whole,
  * when it ends: nothing says who held the lock meanwhile.
  */
-#define CROWD_MIN 512
+#define OTHERS_MIN 512
 /*
  * And each is charged once more for each moment at which the holder has told of itself since the
- * observation before, of which doing.c keeps hundreds. So there is a bound on their product, too:
- * up to seven blocked threads are charged for all moments, CROWD_MIN of them for seven.
+ * observation before, of which reason_history.c keeps hundreds. So there is a bound on their
+ * product, too: up to seven blocked threads are charged for all moments, OTHERS_MIN of them for
+ * seven.
  */
 #define CUTS_MAX 4096
 
 /* All zero at the start. */
 struct holds {
 	struct cells cells;
-	struct places lock_places;
+	struct keymap lock_map;
 	struct lock_state *locks;
 	uint32_t locks_capacity;
-	struct places thread_places;
+	struct keymap thread_map;
 	struct waiter_state *threads;
 	uint32_t threads_capacity;
 	struct pending *pending; /* pending_count of them */

@@ -9,11 +9,11 @@
  * - notify: the thread that is named is blocked; it goes for the monitor as soon as it can be had.
  * - a window of folded releases: it is not told when each of them was, only how long the monitor
  * was held before them in sum, and the same threads were blocked all the time. Its exits are at
- * their times; where numbers are missing between two of them, the folded holds are laid one behind
+ * their times; where numbers are missing between two of them, the folded holds are laid one after
  * the other. What is left there is nobody's.
  *
- * So the line of a monitor grows at its releases and when somebody enters. The place of a hold is
- * the call chain of its exit; of one in Object.wait(), that of the exit that resolves it, later.
+ * So the line of a monitor grows at its releases and when somebody enters. The call site of a hold
+ * is the call chain of its exit; of one in Object.wait(), that of the exit that resolves it, later.
  *
  * Where numbers are missing there may have been releases that are not known: time without a holder
  * is then not known to be nobody's.
@@ -28,7 +28,7 @@
 /* At most so many exits are alike the folds of a window (SPOOR_FOLD_MAX of probes.h). */
 #define RECENT_MAX 32
 
-/* The place of an exit, for folds that are like it. */
+/* The index of an exit, for folds that are like it. */
 struct recent {
 	uint64_t number, stack;
 };
@@ -44,7 +44,7 @@ struct monitor {
 
 struct monitors {
 	struct timelines *lines;
-	struct places places;
+	struct keymap map;
 	struct monitor *rows;
 	uint32_t capacity;
 	struct monitors_folds folds;
@@ -63,7 +63,7 @@ void monitors_free(struct monitors *m)
 {
 	if (!m)
 		return;
-	places_free(&m->places);
+	keymap_free(&m->map);
 	free(m->rows);
 	free(m);
 }
@@ -71,28 +71,28 @@ void monitors_free(struct monitors *m)
 /* Its line begins before everything: times need not be in the order of the numbers. */
 static int monitor_add(struct monitors *m, uint64_t lock, struct monitor **ret)
 {
-	struct place_key key = {.a = lock};
+	struct keymap_key key = {.a = lock};
 	struct timeline *line;
-	uint32_t place;
+	uint32_t index;
 	int err = timeline_of(m->lines, lock, 0, &line);
 
 	if (!err)
-		err = places_add_row(&m->places, key, &m->rows, &m->capacity, sizeof(*m->rows),
-				     &place);
+		err = keymap_add_row(&m->map, key, &m->rows, &m->capacity, sizeof(*m->rows),
+				     &index);
 	if (err)
 		return err;
-	*ret = &m->rows[place];
+	*ret = &m->rows[index];
 	(*ret)->line = line;
 	return 0;
 }
 
 static int monitor_of(struct monitors *m, uint64_t lock, struct monitor **ret)
 {
-	uint32_t place = places_find_number(&m->places, lock);
+	uint32_t index = keymap_find_number(&m->map, lock);
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return monitor_add(m, lock, ret);
-	*ret = &m->rows[place];
+	*ret = &m->rows[index];
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static uint64_t held_since(const struct monitor *m, const struct event *e, uint6
 
 static int on_release(struct monitor *m, const struct replay_item *item)
 {
-	/* Behind a gap, it may have been taken by others meanwhile. */
+	/* After a gap, it may have been taken by others meanwhile. */
 	uint64_t otherwise_ns = m->doubt ? item->event->time_ns : timeline_end(m->line);
 	uint64_t since_ns = held_since(m, item->event, otherwise_ns);
 	int err = extend_free(m, since_ns);
@@ -324,7 +324,7 @@ static int fill(struct monitor *m, struct folds *f, uint64_t ns, bool between)
 	return err ? err : extend_free(m, ns);
 }
 
-/* The folds may be like exits that come behind the room where they are laid. */
+/* The folds may be like exits that come after the room where they are laid. */
 static void remember_exits(struct monitor *m, const struct replay_window *w)
 {
 	for (uint32_t i = 0; i < w->exit_count; i++) {
@@ -367,7 +367,7 @@ int monitors_window(struct monitors *all, uint64_t lock, const struct replay_win
 	all->folds.excess_ns += folds_left(&f);
 	for (uint32_t i = 0; i < w->fold_count; i++) {
 		if (!w->folds[i]->event->v[MONITOR_FOLD_OWNER].u)
-			all->folds.crowded += w->folds[i]->event->v[MONITOR_FOLD_COUNT].u;
+			all->folds.undistinguished += w->folds[i]->event->v[MONITOR_FOLD_COUNT].u;
 	}
 	m->holder = HOLDER_HAND_OVER;
 	return err;
@@ -375,9 +375,9 @@ int monitors_window(struct monitors *all, uint64_t lock, const struct replay_win
 
 uint64_t monitors_holder(const struct monitors *m, uint64_t lock)
 {
-	uint32_t place = places_find(&m->places, (struct place_key){.a = lock});
+	uint32_t index = keymap_find(&m->map, (struct keymap_key){.a = lock});
 
-	return place == PLACE_NONE ? HOLDER_UNKNOWN : m->rows[place].holder;
+	return index == INDEX_NONE ? HOLDER_UNKNOWN : m->rows[index].holder;
 }
 
 struct monitors_folds monitors_folds(const struct monitors *m)

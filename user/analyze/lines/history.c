@@ -2,60 +2,59 @@
 
 #include <stdlib.h>
 
-#include "analyze/lines/doing.h"
+#include "analyze/lines/reason_history.h"
 
 /* So many waiters may come while one thread holds a lock, and its time is split at each of them. */
 #define SIGHTS_MAX 256
 /* So many slots are looked through one by one. */
 #define SLOTS_FEW 8
-/* So many stretches are looked at one by one: for more the sums of each slot are made. */
+/* So many runs are looked at one by one: for more the sums of each slot are made. */
 #define NEAR_MAX 64
 
 void history_free(struct history *h)
 {
-	free(h->stretches);
+	free(h->runs);
 	free(h->splits);
-	free(h->steps);
-	places_free(&h->slot_places);
+	free(h->skip_nodes);
+	keymap_free(&h->slot_map);
 	free(h->slots);
-	free(h->sights);
+	free(h->samples);
 	*h = (struct history){0};
 }
 
-void history_clear(struct history *h, bool sights)
+void history_clear(struct history *h, bool samples)
 {
 	h->count = 0;
 	h->split_count = 0;
-	h->step_count = 0;
+	h->skip_count = 0;
 	h->slot_count = 0;
-	places_clear(&h->slot_places);
-	if (!sights)
+	keymap_clear(&h->slot_map);
+	if (!samples)
 		return;
-	h->sight_count = 0;
+	h->sample_count = 0;
 	h->begun_ns = 0;
 }
 
 static inline bool is_same(const struct hold *x, const struct hold *y)
 {
-	return x->holder == y->holder && x->stack == y->stack && x->behind == y->behind &&
+	return x->holder == y->holder && x->stack == y->stack && x->blocked_on == y->blocked_on &&
 	       x->forward == y->forward && x->from == y->from && x->first_reader == y->first_reader;
 }
 
-static struct place_key key_of(const struct hold *hold)
+static struct keymap_key key_of(const struct hold *hold)
 {
-	return (struct place_key){hold->holder,       hold->stack,   hold->from,
-				  hold->first_reader, hold->forward, hold->behind};
+	return (struct keymap_key){hold->holder,       hold->stack,   hold->from,
+				   hold->first_reader, hold->forward, hold->blocked_on};
 }
 
-/* All that there are, and one more: their places are their numbers. */
-static int slot_place(struct history *h, const struct hold *hold, uint32_t *ret)
+/* All that there are, and one more: their indexes are their numbers. */
+static int slot_index(struct history *h, const struct hold *hold, uint32_t *ret)
 {
 	int err = 0;
 
-	while (!err && h->slot_places.count < h->slot_count)
-		err = places_add(&h->slot_places, key_of(&h->slots[h->slot_places.count].hold),
-				 ret);
-	return err ? err : places_add(&h->slot_places, key_of(hold), ret);
+	while (!err && h->slot_map.count < h->slot_count)
+		err = keymap_add(&h->slot_map, key_of(&h->slots[h->slot_map.count].hold), ret);
+	return err ? err : keymap_add(&h->slot_map, key_of(hold), ret);
 }
 
 static void slot_begin(struct hold_entry *s, const struct hold *hold)
@@ -66,25 +65,25 @@ static void slot_begin(struct hold_entry *s, const struct hold *hold)
 	s->seen_ns = 0;
 	s->loose_ns = 0;
 	s->take = 0;
-	s->last = PLACE_NONE;
-	s->newer = PLACE_NONE;
-	s->older = PLACE_NONE;
+	s->last = INDEX_NONE;
+	s->newer = INDEX_NONE;
+	s->older = INDEX_NONE;
 }
 
 /* It is none of the last few. */
 static int slot_add(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new)
 {
-	uint32_t place = h->slot_count;
+	uint32_t index = h->slot_count;
 	int err = h->slot_count < h->slots_capacity ? 0
 						    : array_grow(&h->slots, &h->slots_capacity,
 								 h->slot_count, sizeof(*h->slots));
 
 	if (!err && h->slot_count >= SLOTS_FEW)
-		err = slot_place(h, hold, &place);
+		err = slot_index(h, hold, &index);
 	if (err)
 		return err;
-	*ret = place;
-	*ret_new = place == h->slot_count;
+	*ret = index;
+	*ret_new = index == h->slot_count;
 	if (*ret_new)
 		slot_begin(&h->slots[h->slot_count++], hold);
 	return 0;
@@ -108,21 +107,21 @@ int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool
 	return slot_add(h, hold, ret, ret_new);
 }
 
-static void make_newest(struct history *h, uint32_t place)
+static void make_newest(struct history *h, uint32_t index)
 {
-	struct hold_entry *s = &h->slots[place];
+	struct hold_entry *s = &h->slots[index];
 
-	if (h->step_count && h->newest == place)
+	if (h->skip_count && h->newest == index)
 		return;
-	if (s->newer != PLACE_NONE)
+	if (s->newer != INDEX_NONE)
 		h->slots[s->newer].older = s->older;
-	if (s->older != PLACE_NONE)
+	if (s->older != INDEX_NONE)
 		h->slots[s->older].newer = s->newer;
-	s->newer = PLACE_NONE;
-	s->older = h->step_count ? h->newest : PLACE_NONE;
-	if (s->older != PLACE_NONE)
-		h->slots[s->older].newer = place;
-	h->newest = place;
+	s->newer = INDEX_NONE;
+	s->older = h->skip_count ? h->newest : INDEX_NONE;
+	if (s->older != INDEX_NONE)
+		h->slots[s->older].newer = index;
+	h->newest = index;
 }
 
 /*
@@ -132,11 +131,11 @@ static void make_newest(struct history *h, uint32_t place)
  */
 static uint32_t jump_from(const struct history *h, uint32_t previous)
 {
-	const struct step *all = h->steps;
-	uint32_t jump = previous == PLACE_NONE ? PLACE_NONE : all[previous].jump;
-	uint32_t next = jump == PLACE_NONE ? PLACE_NONE : all[jump].jump;
+	const struct skip_node *all = h->skip_nodes;
+	uint32_t jump = previous == INDEX_NONE ? INDEX_NONE : all[previous].jump;
+	uint32_t next = jump == INDEX_NONE ? INDEX_NONE : all[jump].jump;
 
-	if (next == PLACE_NONE ||
+	if (next == INDEX_NONE ||
 	    all[previous].rank - all[jump].rank != all[jump].rank - all[next].rank)
 		return previous;
 	return next;
@@ -144,36 +143,36 @@ static uint32_t jump_from(const struct history *h, uint32_t previous)
 
 static void add_whole(const struct history *h, const struct hold_run *s, struct split *sum)
 {
-	if (s->split == PLACE_NONE)
+	if (s->split == INDEX_NONE)
 		sum->unknown_ns += s->to_ns - s->from_ns;
 	else
 		split_add(sum, &h->splits[s->split]);
 }
 
-/* Of the next stretch that has none. */
-static int step_add(struct history *h)
+/* Of the next run that has none. */
+static int skip_add(struct history *h)
 {
-	uint32_t self = h->step_count, place = h->stretches[self].slot;
-	struct hold_entry *s = &h->slots[place];
-	int err = array_grow(&h->steps, &h->steps_capacity, self, sizeof(*h->steps));
-	struct step *new;
+	uint32_t self = h->skip_count, index = h->runs[self].slot;
+	struct hold_entry *s = &h->slots[index];
+	int err = array_grow(&h->skip_nodes, &h->skip_capacity, self, sizeof(*h->skip_nodes));
+	struct skip_node *new;
 
 	if (err)
 		return err;
-	new = &h->steps[self];
+	new = &h->skip_nodes[self];
 	new->previous = s->last;
 	new->jump = jump_from(h, s->last);
-	if (s->last == PLACE_NONE) {
+	if (s->last == INDEX_NONE) {
 		new->rank = 0;
 		split_set_unknown(&new->before, 0);
 	} else {
-		new->rank = h->steps[s->last].rank + 1;
-		new->before = h->steps[s->last].before;
-		add_whole(h, &h->stretches[s->last], &new->before);
+		new->rank = h->skip_nodes[s->last].rank + 1;
+		new->before = h->skip_nodes[s->last].before;
+		add_whole(h, &h->runs[s->last], &new->before);
 	}
-	make_newest(h, place);
+	make_newest(h, index);
 	s->last = self;
-	h->step_count++;
+	h->skip_count++;
 	return 0;
 }
 
@@ -182,20 +181,20 @@ static int push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_
 		struct split **ret_split)
 {
 	struct hold_run *s;
-	int err = h->count < h->capacity ? 0
-					 : array_grow(&h->stretches, &h->capacity, h->count,
-						      sizeof(*h->stretches));
+	int err = h->count < h->capacity
+			  ? 0
+			  : array_grow(&h->runs, &h->capacity, h->count, sizeof(*h->runs));
 
 	if (!err && ret_split && h->split_count == h->splits_capacity)
 		err = array_grow(&h->splits, &h->splits_capacity, h->split_count,
 				 sizeof(*h->splits));
 	if (err)
 		return err;
-	s = &h->stretches[h->count++];
+	s = &h->runs[h->count++];
 	s->from_ns = from_ns;
 	s->to_ns = to_ns;
 	s->slot = slot;
-	s->split = ret_split ? h->split_count : PLACE_NONE;
+	s->split = ret_split ? h->split_count : INDEX_NONE;
 	if (ret_split)
 		*ret_split = &h->splits[h->split_count++];
 	return 0;
@@ -247,35 +246,35 @@ struct look {
 	const struct history_holder *who;
 	uint64_t from_ns, to_ns;
 	const struct counters *since; /* the holder's at from_ns */
-	uint64_t behind;
-	uint32_t slot;            /* while it is behind that lock */
-	uint32_t sight;           /* the next one to look at */
-	const struct doing *next; /* moment */
+	uint64_t blocked_on;
+	uint32_t slot;                    /* while it is blocked on that lock */
+	uint32_t sample;                  /* the next one to look at */
+	const struct reason_moment *next; /* moment */
 };
 
-static uint64_t behind_of(const struct look *l, const struct doing *d)
+static uint64_t blocked_on_of(const struct look *l, const struct reason_moment *d)
 {
-	uint64_t lock = d ? doing_behind(d) : 0;
+	uint64_t lock = d ? reason_blocked_on(d) : 0;
 
 	return lock != l->who->lock ? lock : 0;
 }
 
-static int look_behind(struct look *l, uint64_t lock)
+static int look_blocked_on(struct look *l, uint64_t lock)
 {
-	l->behind = lock;
+	l->blocked_on = lock;
 	return l->who->slot(l->who->context, lock, &l->slot);
 }
 
 static int look_begin(struct look *l)
 {
 	const struct history_holder *who = l->who;
-	const struct doing *before = NULL;
+	const struct reason_moment *before = NULL;
 
-	if (who->doings)
-		doings_around(who->doings, who->thread, l->from_ns, &before, &l->next);
+	if (who->reasons)
+		reasons_around(who->reasons, who->thread, l->from_ns, &before, &l->next);
 	if (before && before->ns == l->from_ns)
 		l->since = &before->its;
-	return look_behind(l, behind_of(l, before));
+	return look_blocked_on(l, blocked_on_of(l, before));
 }
 
 /* Up to ns nothing is known. */
@@ -316,48 +315,48 @@ static int look_at(struct look *l, uint64_t ns, const struct counters *its)
 static int look_next(struct look *l)
 {
 	const struct history_holder *who = l->who;
-	const struct doing *d = l->next && l->next->ns <= l->to_ns ? l->next : NULL;
-	const struct counter_sample *s = &l->h->sights[l->sight],
-				    *end = &l->h->sights[l->h->sight_count];
+	const struct reason_moment *d = l->next && l->next->ns <= l->to_ns ? l->next : NULL;
+	const struct counter_sample *s = &l->h->samples[l->sample],
+				    *end = &l->h->samples[l->h->sample_count];
 	int err;
 
 	while (s < end && (s->thread != who->thread || s->ns < l->from_ns))
 		s++;
-	l->sight = (uint32_t)(s - l->h->sights);
+	l->sample = (uint32_t)(s - l->h->samples);
 	if (s == end || s->ns > l->to_ns || (d && s->ns >= d->ns))
 		s = NULL;
 	if (!d && !s)
 		return 0;
 	if (s) {
-		l->sight++;
+		l->sample++;
 		err = look_at(l, s->ns, &s->its);
 		return err ? err : 1;
 	}
 	err = look_at(l, d->ns, &d->its);
-	l->next = doings_next(who->doings, who->thread, d);
-	if (!err && behind_of(l, d) != l->behind)
-		err = look_behind(l, behind_of(l, d));
+	l->next = reasons_next(who->reasons, who->thread, d);
+	if (!err && blocked_on_of(l, d) != l->blocked_on)
+		err = look_blocked_on(l, blocked_on_of(l, d));
 	return err ? err : 1;
 }
 
-static void sights_forget(struct history *h, uint64_t before_ns)
+static void samples_forget(struct history *h, uint64_t before_ns)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < h->sight_count; i++) {
-		if (h->sights[i].ns < before_ns)
+	for (uint32_t i = 0; i < h->sample_count; i++) {
+		if (h->samples[i].ns < before_ns)
 			continue;
 		if (i != kept)
-			h->sights[kept] = h->sights[i];
+			h->samples[kept] = h->samples[i];
 		kept++;
 	}
-	h->sight_count = kept;
+	h->sample_count = kept;
 }
 
 int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
 {
-	if (h->sight_count)
-		sights_forget(h, to_ns);
+	if (h->sample_count)
+		samples_forget(h, to_ns);
 	return push(h, slot, from_ns, to_ns, NULL);
 }
 
@@ -367,15 +366,15 @@ int history_push_seen(struct history *h, const struct history_holder *who, uint6
 	struct look l = {.h = h, .who = who, .from_ns = from_ns, .to_ns = to_ns};
 	int err = look_begin(&l);
 
-	if (!err && (l.next || h->sight_count)) {
+	if (!err && (l.next || h->sample_count)) {
 		do {
 			err = look_next(&l);
 		} while (err > 0);
 	}
 	if (!err)
 		err = look_unseen(&l, to_ns);
-	if (!err && h->sight_count)
-		sights_forget(h, to_ns);
+	if (!err && h->sample_count)
+		samples_forget(h, to_ns);
 	return err;
 }
 
@@ -384,17 +383,17 @@ int history_see(struct history *h, struct counter_sample **ret)
 	int err = 0;
 
 	*ret = NULL;
-	if (h->sight_count == SIGHTS_MAX)
+	if (h->sample_count == SIGHTS_MAX)
 		return 0;
-	if (h->sight_count == h->sights_capacity)
-		err = array_grow(&h->sights, &h->sights_capacity, h->sight_count,
-				 sizeof(*h->sights));
+	if (h->sample_count == h->samples_capacity)
+		err = array_grow(&h->samples, &h->samples_capacity, h->sample_count,
+				 sizeof(*h->samples));
 	if (!err)
-		*ret = &h->sights[h->sight_count++];
+		*ret = &h->samples[h->sample_count++];
 	return err;
 }
 
-/* What there is of a stretch from from_ns to to_ns: of a piece of it nothing is known. */
+/* What there is of a run from from_ns to to_ns: of a piece of it nothing is known. */
 static void add_cut(const struct history *h, const struct hold_run *s, uint64_t from_ns,
 		    uint64_t to_ns, struct split *sum)
 {
@@ -407,18 +406,18 @@ static void add_cut(const struct history *h, const struct hold_run *s, uint64_t 
 		sum->unknown_ns += end_ns - begin_ns;
 }
 
-/* The last stretch of a slot that begins before ns. */
+/* The last run of a slot that begins before ns. */
 static uint32_t begun_before(const struct history *h, const struct hold_entry *s, uint64_t ns)
 {
-	const struct hold_run *all = h->stretches;
-	const struct step *steps = h->steps;
+	const struct hold_run *all = h->runs;
+	const struct skip_node *skip_nodes = h->skip_nodes;
 	uint32_t i = s->last;
 
-	while (i != PLACE_NONE && all[i].from_ns >= ns) {
-		if (steps[i].jump != PLACE_NONE && all[steps[i].jump].from_ns >= ns)
-			i = steps[i].jump;
+	while (i != INDEX_NONE && all[i].from_ns >= ns) {
+		if (skip_nodes[i].jump != INDEX_NONE && all[skip_nodes[i].jump].from_ns >= ns)
+			i = skip_nodes[i].jump;
 		else
-			i = steps[i].previous;
+			i = skip_nodes[i].previous;
 	}
 	return i;
 }
@@ -430,37 +429,37 @@ static void between(const struct history *h, const struct hold_entry *s, uint64_
 	uint32_t last = begun_before(h, s, to_ns), first = begun_before(h, s, from_ns + 1);
 	struct split whole;
 
-	*ret_first = first != PLACE_NONE && h->stretches[first].to_ns > from_ns;
+	*ret_first = first != INDEX_NONE && h->runs[first].to_ns > from_ns;
 	split_set_unknown(ret, 0);
-	if (last == PLACE_NONE)
+	if (last == INDEX_NONE)
 		return;
 	if (last != first || *ret_first)
-		add_cut(h, &h->stretches[last], from_ns, to_ns, ret);
+		add_cut(h, &h->runs[last], from_ns, to_ns, ret);
 	if (last == first)
 		return;
-	split_add(ret, &h->steps[last].before);
-	if (first == PLACE_NONE)
+	split_add(ret, &h->skip_nodes[last].before);
+	if (first == INDEX_NONE)
 		return;
 	split_set_unknown(&whole, 0);
-	add_whole(h, &h->stretches[first], &whole);
-	split_sub(ret, &h->steps[first].before);
+	add_whole(h, &h->runs[first], &whole);
+	split_sub(ret, &h->skip_nodes[first].before);
 	split_sub(ret, &whole);
 	if (*ret_first)
-		add_cut(h, &h->stretches[first], from_ns, to_ns, ret);
+		add_cut(h, &h->runs[first], from_ns, to_ns, ret);
 }
 
-static struct part *part_begin(struct parts *p, const struct hold_entry *s)
+static struct hold_slice *part_begin(struct hold_slices *p, const struct hold_entry *s)
 {
-	struct part *part = &p->rows[p->count++];
+	struct hold_slice *slice = &p->rows[p->count++];
 
-	part->hold = s->hold;
-	part->forward = s->forward;
-	part->first = false;
-	return part;
+	slice->hold = s->hold;
+	slice->forward = s->forward;
+	slice->first = false;
+	return slice;
 }
 
 /* Whether there is anything in it. */
-static bool part_end(struct part *p)
+static bool part_end(struct hold_slice *p)
 {
 	uint64_t sum_ns = split_sum(&p->split);
 
@@ -474,59 +473,59 @@ static bool part_end(struct part *p)
 	return true;
 }
 
-/* By the sums of the slots that have ended behind from_ns. */
+/* By the sums of the slots that have ended after from_ns. */
 static int take_far(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
-		    struct parts *ret)
+		    struct hold_slices *ret)
 {
 	uint32_t i;
 	int err = 0;
 
-	while (!err && h->step_count < h->count)
-		err = step_add(h);
-	for (i = h->newest; !err && i != PLACE_NONE; i = h->slots[i].older) {
+	while (!err && h->skip_count < h->count)
+		err = skip_add(h);
+	for (i = h->newest; !err && i != INDEX_NONE; i = h->slots[i].older) {
 		struct hold_entry *s = &h->slots[i];
-		struct part *part;
+		struct hold_slice *slice;
 		bool begins;
 
-		if (h->stretches[s->last].to_ns <= from_ns)
+		if (h->runs[s->last].to_ns <= from_ns)
 			break;
-		err = parts_reserve(ret, 1);
+		err = hold_slices_reserve(ret, 1);
 		if (err)
 			break;
-		part = part_begin(ret, s);
-		between(h, s, from_ns, to_ns, &part->split, &begins);
-		part->first = first && begins;
-		if (!part_end(part))
+		slice = part_begin(ret, s);
+		between(h, s, from_ns, to_ns, &slice->split, &begins);
+		slice->first = first && begins;
+		if (!part_end(slice))
 			ret->count--;
 	}
 	return err;
 }
 
-/* The stretches from at on. */
+/* The runs from at on. */
 static int take_near(struct history *h, uint32_t at, uint64_t from_ns, uint64_t to_ns, bool first,
-		     struct parts *ret)
+		     struct hold_slices *ret)
 {
-	int err = parts_reserve(ret, h->count - at);
+	int err = hold_slices_reserve(ret, h->count - at);
 	uint32_t begin = ret->count, kept = begin;
 
 	if (err)
 		return err;
 	h->takes++;
-	for (; at < h->count && h->stretches[at].from_ns < to_ns; at++) {
-		const struct hold_run *stretch = &h->stretches[at];
-		struct hold_entry *s = &h->slots[stretch->slot];
-		struct part *part;
+	for (; at < h->count && h->runs[at].from_ns < to_ns; at++) {
+		const struct hold_run *run = &h->runs[at];
+		struct hold_entry *s = &h->slots[run->slot];
+		struct hold_slice *slice;
 
 		if (s->take == h->takes) {
-			part = &ret->rows[s->part];
+			slice = &ret->rows[s->slice];
 		} else {
 			s->take = h->takes;
-			s->part = ret->count;
-			part = part_begin(ret, s);
-			split_set_unknown(&part->split, 0);
+			s->slice = ret->count;
+			slice = part_begin(ret, s);
+			split_set_unknown(&slice->split, 0);
 		}
-		part->first |= first && stretch->from_ns <= from_ns;
-		add_cut(h, stretch, from_ns, to_ns, &part->split);
+		slice->first |= first && run->from_ns <= from_ns;
+		add_cut(h, run, from_ns, to_ns, &slice->split);
 	}
 	for (uint32_t i = begin; i < ret->count; i++) {
 		if (!part_end(&ret->rows[i]))
@@ -539,13 +538,14 @@ static int take_near(struct history *h, uint32_t at, uint64_t from_ns, uint64_t 
 	return 0;
 }
 
-int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first, struct parts *ret)
+int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
+		 struct hold_slices *ret)
 {
 	uint32_t at = h->count, near = h->count < NEAR_MAX ? h->count : NEAR_MAX;
 
-	while (at > h->count - near && h->stretches[at - 1].to_ns > from_ns)
+	while (at > h->count - near && h->runs[at - 1].to_ns > from_ns)
 		at--;
-	if (at > 0 && h->stretches[at - 1].to_ns > from_ns)
+	if (at > 0 && h->runs[at - 1].to_ns > from_ns)
 		return take_far(h, from_ns, to_ns, first, ret);
 	return take_near(h, at, from_ns, to_ns, first, ret);
 }

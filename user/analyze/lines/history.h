@@ -1,4 +1,4 @@
-/* analyze/lines/history.h: the stretches of a line that intervals still need, with cumulative
+/* analyze/lines/history.h: the runs of a line that intervals still need, with cumulative
  * sums for each hold: the inner half of timeline.c, whose essay says what for. */
 #pragma once
 
@@ -14,17 +14,17 @@
 struct hold_run {
 	uint64_t from_ns, to_ns;
 	uint32_t slot;  /* whose */
-	uint32_t split; /* what is known of it; PLACE_NONE: nothing */
+	uint32_t split; /* what is known of it; INDEX_NONE: nothing */
 };
 
-/* By which the stretches of a slot are found that are far back. */
-struct step {
+/* By which the runs of a slot are found that are far back. */
+struct skip_node {
 	struct split before;     /* of all earlier ones of the same slot */
-	uint32_t previous, jump; /* earlier ones of the same slot; PLACE_NONE: there is none */
+	uint32_t previous, jump; /* earlier ones of the same slot; INDEX_NONE: there is none */
 	uint32_t rank;           /* how many are earlier */
 };
 
-/* All stretches of the same hold. */
+/* All runs of the same hold. */
 struct hold_entry {
 	struct hold hold;
 	struct forward *forward; /* NULL: the chain is in hold */
@@ -33,10 +33,10 @@ struct hold_entry {
 	struct counters seen;
 	uint64_t loose_ns;
 	uint64_t take; /* the number of the last history_take that has a part of it, and which */
-	uint32_t part;
-	/* Of stretches with steps. */
-	uint32_t last;         /* stretch */
-	uint32_t newer, older; /* slots by their last stretches; PLACE_NONE: none */
+	uint32_t slice;
+	/* Of runs with skip_nodes. */
+	uint32_t last;         /* run */
+	uint32_t newer, older; /* slots by their last runs; INDEX_NONE: none */
 };
 
 /* A thread's counters at a moment. */
@@ -48,41 +48,41 @@ struct counter_sample {
 
 /* All zero at the start. */
 struct history {
-	struct hold_run *stretches; /* from one to the next without a gap */
+	struct hold_run *runs; /* from one to the next without a gap */
 	uint32_t count, capacity;
 	struct split *splits;
 	uint32_t split_count, splits_capacity;
-	struct step *steps; /* of the first stretches */
-	uint32_t step_count, steps_capacity;
+	struct skip_node *skip_nodes; /* of the first runs */
+	uint32_t skip_count, skip_capacity;
 	struct hold_entry *slots;
 	uint32_t slot_count, slots_capacity;
-	struct places slot_places; /* used if there are more than a few */
-	uint32_t newest;           /* slot; none at all: there are no steps */
+	struct keymap slot_map;    /* used if there are more than a few */
+	uint32_t newest;           /* slot; none at all: there are no skip_nodes */
 	uint64_t takes;            /* calls of history_take so far */
-	struct counter_sample *sights;
-	uint32_t sight_count, sights_capacity;
+	struct counter_sample *samples;
+	uint32_t sample_count, samples_capacity;
 	uint64_t begun_ns;    /* the latest begin of an interval */
 	struct history *next; /* of those that are not in use */
 };
 
 void history_free(struct history *h);
-/* Forgets the stretches, and the sights if asked to; the memory stays. */
-void history_clear(struct history *h, bool sights);
+/* Forgets the runs, and the samples if asked to; the memory stays. */
+void history_clear(struct history *h, bool samples);
 
 /* The slot of a hold, a new one if need be; *ret_new says so. Then the caller sets its forward.
  * 0 or -ENOMEM, as all of these. */
 int history_slot(struct history *h, const struct hold *hold, uint32_t *ret, bool *ret_new);
-/* Its next stretch, from where the last stretch of all has ended; nothing is known of it. */
+/* Its next run, from where the last run of all has ended; nothing is known of it. */
 int history_push(struct history *h, uint32_t slot, uint64_t from_ns, uint64_t to_ns);
-struct doings;
+struct reason_history;
 
-/* The thread that holds the lock in the next stretches. slot finds the slot for this hold while the
+/* The thread that holds the lock in the next runs. slot finds the slot for this hold while the
  * holder is blocked on another lock; 0: on none. */
 struct history_holder {
-	const struct doings *doings; /* NULL: it is seen at the sights only */
+	const struct reason_history *reasons; /* NULL: it is seen at the samples only */
 	uint64_t thread;
 	uint64_t lock; /* this one */
-	int (*slot)(void *context, uint64_t behind, uint32_t *ret);
+	int (*slot)(void *context, uint64_t blocked_on, uint32_t *ret);
 	void *context;
 };
 
@@ -92,7 +92,7 @@ int history_push_seen(struct history *h, const struct history_holder *who, uint6
 /* Room for one; *ret is NULL if there are too many. */
 int history_see(struct history *h, struct counter_sample **ret);
 
-/* Adds to parts what there is from from_ns to to_ns, both within the stretches. first: an interval
+/* Adds to slices what there is from from_ns to to_ns, both within the runs. first: an interval
  * begins at from_ns. */
 int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
-		 struct parts *ret);
+		 struct hold_slices *ret);

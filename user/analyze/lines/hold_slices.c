@@ -11,27 +11,27 @@ static inline int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static uint64_t forward_of(const struct part *p)
+static uint64_t forward_of(const struct hold_slice *p)
 {
 	return p->forward ? p->forward->number : 0;
 }
 
-/* By holder first, then by place: as their sums are made. */
+/* By holder first, then by call site: as their sums are made. */
 static int compare(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct hold_slice *x = a, *y = b;
 
 	return compare_u64(x->hold.holder, y->hold.holder)
 		       ?: compare_u64(forward_of(x), forward_of(y))
 		       ?: compare_u64(x->hold.stack, y->hold.stack)
 		       ?: compare_u64(x->hold.from, y->hold.from)
 		       ?: compare_u64(x->hold.first_reader, y->hold.first_reader)
-		       ?: compare_u64(x->hold.behind, y->hold.behind);
+		       ?: compare_u64(x->hold.blocked_on, y->hold.blocked_on);
 }
 
-static void sort(struct parts *p)
+static void sort(struct hold_slices *p)
 {
-	struct part part;
+	struct hold_slice slice;
 	uint32_t k;
 
 	if (p->count > FEW) {
@@ -41,20 +41,20 @@ static void sort(struct parts *p)
 	for (uint32_t i = 1; i < p->count; i++) {
 		if (compare(&p->rows[i - 1], &p->rows[i]) <= 0)
 			continue;
-		part = p->rows[i];
-		for (k = i; k > 0 && compare(&p->rows[k - 1], &part) > 0; k--)
+		slice = p->rows[i];
+		for (k = i; k > 0 && compare(&p->rows[k - 1], &slice) > 0; k--)
 			p->rows[k] = p->rows[k - 1];
-		p->rows[k] = part;
+		p->rows[k] = slice;
 	}
 }
 
-static void merge(struct parts *p)
+static void merge(struct hold_slices *p)
 {
 	uint32_t kept = 0;
 
 	sort(p);
 	for (uint32_t i = 1; i < p->count; i++) {
-		struct part *into = &p->rows[kept];
+		struct hold_slice *into = &p->rows[kept];
 
 		if (compare(into, &p->rows[i])) {
 			if (++kept != i)
@@ -71,7 +71,7 @@ static void merge(struct parts *p)
 		p->count = kept + 1;
 }
 
-int parts_reserve(struct parts *p, uint32_t more)
+int hold_slices_reserve(struct hold_slices *p, uint32_t more)
 {
 	int err = 0;
 
@@ -83,20 +83,20 @@ int parts_reserve(struct parts *p, uint32_t more)
 	return err;
 }
 
-int parts_add(struct parts *p, const struct part *part)
+int hold_slices_add(struct hold_slices *p, const struct hold_slice *slice)
 {
-	int err = parts_reserve(p, 1);
+	int err = hold_slices_reserve(p, 1);
 
 	if (!err)
-		p->rows[p->count++] = *part;
+		p->rows[p->count++] = *slice;
 	return err;
 }
 
 /* One part into its cell, a new one if need be. */
-static int charge(struct cells *cells, const struct part *part, const struct cell_key *key,
+static int charge(struct cells *cells, const struct hold_slice *slice, const struct cell_key *key,
 		  bool monitor, uint64_t whole_ns, struct cell **ret)
 {
-	uint64_t ns = part->ns;
+	uint64_t ns = slice->ns;
 	struct cell *cell;
 	uint32_t place;
 	int err = cells_add(cells, key, &place);
@@ -106,16 +106,16 @@ static int charge(struct cells *cells, const struct part *part, const struct cel
 	cell = &cells->rows[place];
 	cell->monitor |= monitor;
 	cell->blocked_ns += ns;
-	if (part->first) {
+	if (slice->first) {
 		cell->count++;
 		if (whole_ns > cell->max_ns)
 			cell->max_ns = whole_ns;
 	}
 	if (holder_is_thread(key->holder)) {
-		split_add(&cell->split, &part->split);
-		cell->stack_from_ns[key->holder_stack ? part->hold.from : HOLDER_STACK_UNKNOWN] +=
+		split_add(&cell->split, &slice->split);
+		cell->stack_from_ns[key->holder_stack ? slice->hold.from : HOLDER_STACK_UNKNOWN] +=
 			ns;
-		cell->first_reader_ns += part->hold.first_reader ? ns : 0;
+		cell->first_reader_ns += slice->hold.first_reader ? ns : 0;
 	} else {
 		cell->split.unknown_ns += ns;
 	}
@@ -130,14 +130,14 @@ static void at_least(uint64_t *max, uint64_t ns)
 }
 
 /* Who holds the lock is not blocked in it: what was seen as the waiter's own hold is nobody's. */
-static void nobodys_own(struct parts *p, uint64_t waiter)
+static void nobodys_own(struct hold_slices *p, uint64_t waiter)
 {
-	for (struct part *part = p->rows, *end = part + p->count; part < end; part++) {
-		uint64_t holder = part->hold.holder;
+	for (struct hold_slice *slice = p->rows, *end = slice + p->count; slice < end; slice++) {
+		uint64_t holder = slice->hold.holder;
 
-		part->ns = split_sum(&part->split);
+		slice->ns = split_sum(&slice->split);
 		if (holder == waiter || !holder_is_thread(holder))
-			part->hold = (struct hold){
+			slice->hold = (struct hold){
 				.holder = holder == HOLDER_UNKNOWN ? holder : HOLDER_HAND_OVER};
 	}
 }
@@ -153,10 +153,10 @@ static void observe(const struct cells *cells, const struct cell_key *key, uint6
 }
 
 /* It was over at once. */
-static const struct part nobody = {.hold.holder = HOLDER_HAND_OVER, .first = true};
+static const struct hold_slice nobody = {.hold.holder = HOLDER_HAND_OVER, .first = true};
 
-int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
-		 uint64_t since_ns, uint64_t until_ns)
+int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock,
+		       const struct blocked *who, uint64_t since_ns, uint64_t until_ns)
 {
 	struct cell_key key = {.lock = lock,
 			       .waiter = who->thread,
@@ -164,7 +164,7 @@ int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const stru
 			       .after_wait = who->after_wait};
 	uint64_t held_ns, part_ns, at_ns = since_ns;
 	struct cell *cell;
-	int err = p->count ? 0 : parts_add(p, &nobody);
+	int err = p->count ? 0 : hold_slices_add(p, &nobody);
 
 	if (err)
 		return err;
@@ -176,7 +176,7 @@ int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const stru
 			held_ns += p->rows[k].ns;
 		for (part_ns = 0; i < k && !err; i++) {
 			key.holder_stack = p->rows[i].hold.stack;
-			key.behind = p->rows[i].hold.behind;
+			key.blocked_on = p->rows[i].hold.blocked_on;
 			err = charge(cells, &p->rows[i], &key, who->monitor, until_ns - since_ns,
 				     &cell);
 			if (err)

@@ -1,4 +1,4 @@
-/* analyze/lines/hold_slices.h: one blocked interval cut into parts by holder, and its way into
+/* analyze/lines/hold_slices.h: one blocked interval cut into slices by holder, and its way into
  * the cells. */
 #pragma once
 
@@ -17,7 +17,7 @@ struct forward {
 	struct forward *next, *previous;
 };
 
-struct part {
+struct hold_slice {
 	struct hold hold;
 	struct forward *forward; /* NULL: the chain is in hold */
 	struct split split;
@@ -25,15 +25,15 @@ struct part {
 	uint64_t ns; /* the sum of the split, while it is charged */
 };
 
-struct parts {
-	struct part *rows;
+struct hold_slices {
+	struct hold_slice *rows;
 	uint32_t count, capacity;
 };
 
-/* Room for more rows behind the first count. Parts of the same hold are put together when it gets
+/* Room for more rows after the first count. Parts of the same hold are put together when it gets
  * short. 0 or -ENOMEM. */
-int parts_reserve(struct parts *p, uint32_t more);
-int parts_add(struct parts *p, const struct part *part);
-/* The interval is over, its parts are all of it, and count one contention. 0 or -ENOMEM. */
-int parts_charge(struct parts *p, struct cells *cells, uint64_t lock, const struct blocked *who,
-		 uint64_t since_ns, uint64_t until_ns);
+int hold_slices_reserve(struct hold_slices *p, uint32_t more);
+int hold_slices_add(struct hold_slices *p, const struct hold_slice *slice);
+/* The interval is over, its slices are all of it, and count one contention. 0 or -ENOMEM. */
+int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock,
+		       const struct blocked *who, uint64_t since_ns, uint64_t until_ns);

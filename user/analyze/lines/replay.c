@@ -11,7 +11,7 @@
  * counts in folds. It is whole when all its folds are there, and exits and counts fill it; then its
  * exits and folds are given on together.
  * - Gaps. Where events were lost, a number never comes. A gap is given up when a queue holds back
- * HELD_MAX events or FOLDS_MAX folds, or all of them TOTAL_MAX together, or when the event behind
+ * HELD_MAX events or FOLDS_MAX folds, or all of them TOTAL_MAX together, or when the event after
  * the gap has waited for GAP_NS of the log's time: that long, as folds are told by the next release
  * of the monitor, and it may be held for a while. So no event waits for ever, and memory is
  * bounded. A gap is counted (apart, if the log ends within CUT_NS of it, or has begun within a
@@ -59,7 +59,7 @@ struct item_list {
 };
 
 struct range {
-	uint64_t from, to; /* to is behind it */
+	uint64_t from, to; /* to is after it */
 };
 
 struct queue {
@@ -76,7 +76,7 @@ struct queue {
 	struct replay_counts counts;
 	/* While it holds something back. */
 	uint64_t since_ns;
-	uint32_t earlier, later; /* queues that began to wait; PLACE_NONE: none */
+	uint32_t earlier, later; /* queues that began to wait; INDEX_NONE: none */
 	bool waits;
 };
 
@@ -87,7 +87,7 @@ struct waiting {
 
 struct replay {
 	struct replay_sink sink;
-	struct places queue_places;
+	struct keymap queue_map;
 	struct queue *queues;
 	uint32_t queues_capacity;
 	struct waiting waiting[2]; /* by queue.started */
@@ -108,7 +108,7 @@ struct replay *replay_new(const struct replay_sink *sink)
 		return NULL;
 	r->sink = *sink;
 	for (int i = 0; i < 2; i++)
-		r->waiting[i] = (struct waiting){PLACE_NONE, PLACE_NONE};
+		r->waiting[i] = (struct waiting){INDEX_NONE, INDEX_NONE};
 	return r;
 }
 
@@ -131,7 +131,7 @@ void replay_free(struct replay *r)
 
 	if (!r)
 		return;
-	for (uint32_t i = 0; i < r->queue_places.count; i++) {
+	for (uint32_t i = 0; i < r->queue_map.count; i++) {
 		items_free(&r->queues[i].held);
 		items_free(&r->queues[i].folds);
 	}
@@ -139,7 +139,7 @@ void replay_free(struct replay *r)
 		next = h->next_free;
 		free(h);
 	}
-	places_free(&r->queue_places);
+	keymap_free(&r->queue_map);
 	free(r->queues);
 	free(r);
 }
@@ -162,11 +162,11 @@ static void wait_end(struct replay *r, struct queue *q)
 	if (!q->waits)
 		return;
 	q->waits = false;
-	if (q->earlier == PLACE_NONE)
+	if (q->earlier == INDEX_NONE)
 		w->first = q->later;
 	else
 		r->queues[q->earlier].later = q->later;
-	if (q->later == PLACE_NONE)
+	if (q->later == INDEX_NONE)
 		w->last = q->earlier;
 	else
 		r->queues[q->later].earlier = q->earlier;
@@ -182,8 +182,8 @@ static void wait_begin(struct replay *r, struct queue *q)
 	q->waits = true;
 	q->since_ns = r->now_ns;
 	q->earlier = w->last;
-	q->later = PLACE_NONE;
-	if (w->last == PLACE_NONE)
+	q->later = INDEX_NONE;
+	if (w->last == INDEX_NONE)
 		w->first = self;
 	else
 		r->queues[w->last].later = self;
@@ -213,7 +213,7 @@ static void items_remove(struct replay *r, struct item_list *list, uint32_t at, 
 }
 
 /* How many have smaller numbers, or the same: mostly all. */
-static uint32_t place_of(const struct item_list *list, uint64_t number)
+static uint32_t index_of(const struct item_list *list, uint64_t number)
 {
 	uint32_t low = 0, high = list->count;
 
@@ -249,7 +249,7 @@ static int hold(struct replay *r, struct item_list *list, const struct replay_it
 	h->event = *item->event;
 	h->item.event = &h->event;
 	h->since_ns = r->now_ns;
-	at = place_of(list, item->number);
+	at = index_of(list, item->number);
 	memmove(&list->rows[at + 1], &list->rows[at], (list->count - at) * sizeof(*list->rows));
 	list->rows[at] = &h->item;
 	list->count++;
@@ -373,7 +373,7 @@ static bool was_skipped(const struct queue *q, uint64_t number)
 	return false;
 }
 
-/* Since when the event behind the gap is there. */
+/* Since when the event after the gap is there. */
 static uint64_t waits_since(const struct queue *q)
 {
 	const struct held *exit = q->held.count ? (struct held *)q->held.rows[0] : NULL,
@@ -384,7 +384,7 @@ static uint64_t waits_since(const struct queue *q)
 	return fold ? fold->since_ns : UINT64_MAX; /* callers have seen one of them */
 }
 
-/* What is next will not come. cut: it is before the begin or behind the end of the log. */
+/* What is next will not come. cut: it is before the begin or after the end of the log. */
 static int give_up(struct replay *r, struct queue *q, bool cut)
 {
 	uint64_t from = q->next, to = UINT64_MAX, missing;
@@ -437,7 +437,7 @@ static bool is_before(const struct replay *r, const struct held *h)
 	return h->event.time_ns < r->begin_ns;
 }
 
-/* The numbers from which on gaps count: those behind what was open before the log began, and behind
+/* The numbers from which on gaps count: those after what was open before the log began, and after
  * its first events. */
 static uint64_t gaps_from(const struct replay *r, const struct queue *q)
 {
@@ -485,7 +485,7 @@ static int restart(struct replay *r, struct queue *q, bool end)
 	return err;
 }
 
-/* Time or room is short: the gap is given up, and those behind it that are as old. */
+/* Time or room is short: the gap is given up, and those after it that are as old. */
 static int release(struct replay *r, struct queue *q)
 {
 	int err;
@@ -507,7 +507,7 @@ static int make_room(struct replay *r, struct queue *q)
 	while (!err && r->total > TOTAL_MAX) {
 		uint32_t first = r->waiting[1].first;
 
-		if (first == PLACE_NONE)
+		if (first == INDEX_NONE)
 			first = r->waiting[0].first;
 		err = release(r, &r->queues[first]);
 	}
@@ -516,14 +516,14 @@ static int make_room(struct replay *r, struct queue *q)
 
 static int queue_of(struct replay *r, uint64_t key, struct queue **ret)
 {
-	uint32_t place, known = r->queue_places.count;
-	int err = places_add_row(&r->queue_places, (struct place_key){.a = key}, &r->queues,
-				 &r->queues_capacity, sizeof(*r->queues), &place);
+	uint32_t index, known = r->queue_map.count;
+	int err = keymap_add_row(&r->queue_map, (struct keymap_key){.a = key}, &r->queues,
+				 &r->queues_capacity, sizeof(*r->queues), &index);
 
 	if (err)
 		return err;
-	*ret = &r->queues[place];
-	if (place == known)
+	*ret = &r->queues[index];
+	if (index == known)
 		(*ret)->key = key;
 	return 0;
 }
@@ -588,8 +588,8 @@ static int add(struct replay *r, uint64_t key, const struct event *e, uint64_t n
 
 int replay_add(struct replay *r, uint64_t key, const struct event *e, uint64_t note)
 {
-	uint32_t place = places_find_number(&r->queue_places, key);
-	struct queue *q = place == PLACE_NONE ? NULL : &r->queues[place];
+	uint32_t index = keymap_find_number(&r->queue_map, key);
+	struct queue *q = index == INDEX_NONE ? NULL : &r->queues[index];
 	struct replay_item item;
 
 	if (!q || !q->started || replay_number(e) != q->next || q->held.count || q->folds.count ||
@@ -608,7 +608,7 @@ static uint64_t due_find(const struct replay *r)
 	for (int i = 0; i < 2; i++) {
 		uint32_t first = r->waiting[i].first;
 
-		if (first != PLACE_NONE && r->queues[first].since_ns + limits_ns[i] < due_ns)
+		if (first != INDEX_NONE && r->queues[first].since_ns + limits_ns[i] < due_ns)
 			due_ns = r->queues[first].since_ns + limits_ns[i];
 	}
 	return due_ns;
@@ -619,7 +619,7 @@ static int release_due(struct replay *r)
 	int err = 0;
 
 	for (int i = 0; i < 2; i++) {
-		while (!err && r->waiting[i].first != PLACE_NONE &&
+		while (!err && r->waiting[i].first != INDEX_NONE &&
 		       r->now_ns - r->queues[r->waiting[i].first].since_ns > limits_ns[i])
 			err = release(r, &r->queues[r->waiting[i].first]);
 	}
@@ -635,23 +635,23 @@ int replay_pass(struct replay *r, uint64_t now_ns)
 
 int replay_restart(struct replay *r, uint64_t key)
 {
-	uint32_t place = places_find(&r->queue_places, (struct place_key){.a = key});
+	uint32_t index = keymap_find(&r->queue_map, (struct keymap_key){.a = key});
 
-	return place == PLACE_NONE ? 0 : restart(r, &r->queues[place], false);
+	return index == INDEX_NONE ? 0 : restart(r, &r->queues[index], false);
 }
 
 int replay_finish(struct replay *r)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < r->queue_places.count && !err; i++)
+	for (uint32_t i = 0; i < r->queue_map.count && !err; i++)
 		err = restart(r, &r->queues[i], true);
 	return err;
 }
 
 struct replay_counts replay_counts(const struct replay *r, uint64_t key)
 {
-	uint32_t place = places_find(&r->queue_places, (struct place_key){.a = key});
+	uint32_t index = keymap_find(&r->queue_map, (struct keymap_key){.a = key});
 
-	return place == PLACE_NONE ? (struct replay_counts){0} : r->queues[place].counts;
+	return index == INDEX_NONE ? (struct replay_counts){0} : r->queues[index].counts;
 }

@@ -2,23 +2,23 @@
  * A line per lock: from one time to the next it was held by somebody, or by nobody. It is extended
  * as that becomes known, which for the holder is when it releases the lock. Intervals, threads that
  * are blocked from one time to another, are laid beside it: each may begin and end before, at or
- * behind the line's end, and what is behind is settled when the line gets there. Its parts are what
- * the line says of its time, so they add up to it exactly.
+ * after the line's end, and what is after is settled when the line gets there. Its slices are
+ * what the line says of its time, so they add up to it exactly.
  *
  * Threads that are blocked cost nothing while the line grows, however many they are. An interval
- * mostly has but the last few stretches, and these are looked at one by one. For one that goes back
- * further, all stretches of one hold (holder, place) become a list with cumulative sums
+ * mostly has but the last few runs, and these are looked at one by one. For one that goes back
+ * further, all runs of one hold (holder, call site) become a list with cumulative sums
  * (history.c), so what it has of a hold is the difference of two of them, and it looks only at
  * holds that have ended after its beginning: these come first in a list of the holds in the order
- * of their last stretches.
+ * of their last runs.
  *
  * The history goes back to the oldest open interval. When it gets long, every open interval takes
  * in what it has up to then, and the history begins anew: so memory is bounded, and the work for
- * many waiters is done once in STRETCHES_MAX stretches. While nobody is blocked there is none but
- * the last stretch.
+ * many waiters is done once in RUNS_MAX runs. While nobody is blocked there is none but
+ * the last run.
  *
  * Where a call chain comes later than the hold it belongs to (Object.wait() releases the monitor in
- * another method than the one that entered it), the parts name it by number. Intervals that have
+ * another method than the one that entered it), the slices name it by number. Intervals that have
  * ended wait for it, and are charged then; the first of too many, and those for which it never
  * comes, are charged with the chain that the hold has itself.
  */
@@ -27,10 +27,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/lines/doing.h"
 #include "analyze/lines/history.h"
+#include "analyze/lines/reason_history.h"
 
-#define STRETCHES_MAX 2048
+#define RUNS_MAX 2048
 #define WAITING_MAX 4096 /* intervals of one lock that wait for a call chain */
 
 enum list { LIST_OPEN, LIST_ENDING, LIST_WAITING, LIST_COUNT };
@@ -39,8 +39,8 @@ struct interval {
 	struct blocked who;
 	struct timeline *line;
 	uint64_t since_ns, until_ns;
-	uint64_t taken_ns; /* up to here it is in parts */
-	struct parts parts;
+	uint64_t taken_ns; /* up to here it is in slices */
+	struct hold_slices slices;
 	struct interval *next, *previous; /* of the line, or free */
 	struct interval *next_of_thread;  /* open ones */
 };
@@ -64,18 +64,18 @@ struct thread_open {
 
 struct timelines {
 	struct cells *cells;
-	struct places line_places;
+	struct keymap line_map;
 	struct segments lines; /* struct timeline */
-	struct places thread_places;
+	struct keymap thread_map;
 	struct thread_open *threads;
 	uint32_t threads_capacity;
-	struct interval *free_intervals; /* their parts have room already */
+	struct interval *free_intervals; /* their slices have room already */
 	struct history *free_histories;
 };
 
-static struct timeline *line_at(const struct timelines *all, uint32_t place)
+static struct timeline *line_at(const struct timelines *all, uint32_t index)
 {
-	return segments_at(&all->lines, place, sizeof(struct timeline));
+	return segments_at(&all->lines, index, sizeof(struct timeline));
 }
 
 struct timelines *timelines_new(struct cells *cells)
@@ -93,7 +93,7 @@ static void intervals_free(struct interval *i)
 
 	for (; i; i = next) {
 		next = i->next;
-		free(i->parts.rows);
+		free(i->slices.rows);
 		free(i);
 	}
 }
@@ -126,29 +126,29 @@ void timelines_free(struct timelines *all)
 {
 	if (!all)
 		return;
-	for (uint32_t i = 0; i < all->line_places.count; i++)
+	for (uint32_t i = 0; i < all->line_map.count; i++)
 		line_free(line_at(all, i));
 	segments_free(&all->lines);
-	places_free(&all->line_places);
+	keymap_free(&all->line_map);
 	free(all->threads);
-	places_free(&all->thread_places);
+	keymap_free(&all->thread_map);
 	intervals_free(all->free_intervals);
 	histories_free(all->free_histories);
 	free(all);
 }
 
-int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t from_ns,
+int timeline_part(struct timelines *all, uint64_t lock, uint64_t slice, uint64_t from_ns,
 		  struct timeline **ret)
 {
-	struct place_key key = {.a = lock, .b = part};
-	uint32_t known = all->line_places.count, place;
-	int err = places_add_segment_row(&all->line_places, key, &all->lines,
-					 sizeof(struct timeline), &place);
+	struct keymap_key key = {.a = lock, .b = slice};
+	uint32_t known = all->line_map.count, index;
+	int err = keymap_add_segment_row(&all->line_map, key, &all->lines, sizeof(struct timeline),
+					 &index);
 
 	if (err)
 		return err;
-	*ret = line_at(all, place);
-	if (place == known)
+	*ret = line_at(all, index);
+	if (index == known)
 		**ret = (struct timeline){
 			.all = all, .lock = lock, .end_ns = from_ns, .last_ns = from_ns};
 	return 0;
@@ -156,20 +156,20 @@ int timeline_part(struct timelines *all, uint64_t lock, uint64_t part, uint64_t 
 
 int timeline_of(struct timelines *all, uint64_t lock, uint64_t from_ns, struct timeline **ret)
 {
-	uint32_t place = places_find_number(&all->line_places, lock);
+	uint32_t index = keymap_find_number(&all->line_map, lock);
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return timeline_part(all, lock, 0, from_ns, ret);
-	*ret = line_at(all, place);
+	*ret = line_at(all, index);
 	return 0;
 }
 
-struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock)
+struct timeline *timelines_get(const struct timelines *all, uint32_t index, uint64_t *ret_lock)
 {
-	if (place >= all->line_places.count)
+	if (index >= all->line_map.count)
 		return NULL;
-	*ret_lock = line_at(all, place)->lock;
-	return line_at(all, place);
+	*ret_lock = line_at(all, index)->lock;
+	return line_at(all, index);
 }
 
 struct timeline_counts *timeline_counts(struct timeline *line)
@@ -264,7 +264,7 @@ static int slot_of_hold(struct timeline *line, const struct hold *hold, uint32_t
 	return err;
 }
 
-/* It has the last stretch: somebody may have blocked in it, who is told of late. */
+/* It has the last run: somebody may have blocked in it, who is told of late. */
 static int history_begin(struct timeline *line)
 {
 	struct timelines *all = line->all;
@@ -297,11 +297,11 @@ static void history_end(struct timeline *line)
 		return;
 	if (h->count) {
 		i = h->count - 1;
-		slot = h->stretches[i].slot;
-		while (i > 0 && h->stretches[i - 1].slot == slot)
+		slot = h->runs[i].slot;
+		while (i > 0 && h->runs[i - 1].slot == slot)
 			i--;
 		line->last = h->slots[slot].hold;
-		line->last_ns = h->stretches[i].from_ns;
+		line->last_ns = h->runs[i].from_ns;
 	}
 	slots_drop(line);
 	history_clear(h, true);
@@ -313,12 +313,12 @@ static void history_end(struct timeline *line)
 /* What is before the history. */
 static int take_lost(struct interval *i, uint64_t to_ns, bool first)
 {
-	const struct part lost = {.hold.holder = HOLDER_UNKNOWN,
-				  .split.unknown_ns = to_ns - i->taken_ns,
-				  .first = first};
+	const struct hold_slice lost = {.hold.holder = HOLDER_UNKNOWN,
+					.split.unknown_ns = to_ns - i->taken_ns,
+					.first = first};
 
 	i->taken_ns = to_ns;
-	return parts_add(&i->parts, &lost);
+	return hold_slices_add(&i->slices, &lost);
 }
 
 /* Up to the end of the line, or of the interval if that is earlier. */
@@ -327,7 +327,7 @@ static int take_in(struct interval *i)
 	const struct timeline *line = i->line;
 	struct history *h = line->history;
 	uint64_t to_ns = i->until_ns < line->end_ns ? i->until_ns : line->end_ns;
-	uint64_t start_ns = h->count ? h->stretches[0].from_ns : line->end_ns;
+	uint64_t start_ns = h->count ? h->runs[0].from_ns : line->end_ns;
 	bool first = i->taken_ns == i->since_ns;
 	int err = 0;
 
@@ -338,7 +338,7 @@ static int take_in(struct interval *i)
 		first = false;
 	}
 	if (!err && i->taken_ns < to_ns)
-		err = history_take(h, i->taken_ns, to_ns, first, &i->parts);
+		err = history_take(h, i->taken_ns, to_ns, first, &i->slices);
 	i->taken_ns = to_ns;
 	return err;
 }
@@ -363,9 +363,9 @@ static void interval_drop(struct interval *i)
 {
 	struct timelines *all = i->line->all;
 
-	for (uint32_t k = 0; i->line->forwards && k < i->parts.count; k++)
-		forward_drop(i->line, i->parts.rows[k].forward);
-	i->parts.count = 0;
+	for (uint32_t k = 0; i->line->forwards && k < i->slices.count; k++)
+		forward_drop(i->line, i->slices.rows[k].forward);
+	i->slices.count = 0;
 	i->next = all->free_intervals;
 	all->free_intervals = i;
 }
@@ -375,8 +375,8 @@ static bool resolve(struct interval *i, bool all)
 {
 	bool left = false, unnamed = false;
 
-	for (uint32_t k = 0; i->line->forwards && k < i->parts.count; k++) {
-		struct part *p = &i->parts.rows[k];
+	for (uint32_t k = 0; i->line->forwards && k < i->slices.count; k++) {
+		struct hold_slice *p = &i->slices.rows[k];
 
 		if (!p->forward)
 			continue;
@@ -399,8 +399,8 @@ static bool resolve(struct interval *i, bool all)
 /* Off all lists, with all chains. */
 static int interval_charge(struct interval *i)
 {
-	int err = parts_charge(&i->parts, i->line->all->cells, i->line->lock, &i->who, i->since_ns,
-			       i->until_ns);
+	int err = hold_slices_charge(&i->slices, i->line->all->cells, i->line->lock, &i->who,
+				     i->since_ns, i->until_ns);
 
 	interval_drop(i);
 	return err;
@@ -448,21 +448,21 @@ struct extension {
 };
 
 /* The slot of the hold that goes on, while the holder is blocked on another lock, or on none. */
-static int slot_behind(void *context, uint64_t lock, uint32_t *ret)
+static int slot_blocked_on(void *context, uint64_t lock, uint32_t *ret)
 {
 	struct extension *ext = context;
 
-	ext->hold.behind = lock;
+	ext->hold.blocked_on = lock;
 	return slot_of_hold(ext->line, &ext->hold, ret);
 }
 
 static int extend_seen(struct timeline *line, uint64_t to_ns, const struct hold *hold)
 {
 	struct extension ext = {.line = line, .hold = *hold};
-	const struct history_holder who = {.doings = line->all->cells->doings,
+	const struct history_holder who = {.reasons = line->all->cells->reasons,
 					   .thread = hold->holder,
 					   .lock = line->lock,
-					   .slot = slot_behind,
+					   .slot = slot_blocked_on,
 					   .context = &ext};
 
 	return history_push_seen(line->history, &who, line->end_ns, to_ns);
@@ -494,14 +494,14 @@ int timeline_extend(struct timeline *line, uint64_t to_ns, const struct hold *ho
 	if (err)
 		return err;
 	line->end_ns = to_ns;
-	if (line->history->count >= STRETCHES_MAX)
+	if (line->history->count >= RUNS_MAX)
 		err = history_restart(line);
 	return err || !line->first[LIST_ENDING] ? err : settle_ended(line);
 }
 
 int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const struct counters *its)
 {
-	const struct doings *doings = line->all->cells->doings;
+	const struct reason_history *reasons = line->all->cells->reasons;
 	struct counter_sample *s;
 	int err;
 
@@ -513,8 +513,8 @@ int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const stru
 	s->ns = ns;
 	s->thread = thread;
 	s->its = *its;
-	if (doings)
-		doings_complete(doings, thread, ns, &s->its);
+	if (reasons)
+		reasons_complete(reasons, thread, ns, &s->its);
 	return 0;
 }
 
@@ -560,10 +560,10 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
 {
 	struct timelines *all = line->all;
 	struct interval *i;
-	uint32_t place;
-	int err = places_add_row(&all->thread_places, (struct place_key){.a = who->thread},
+	uint32_t index;
+	int err = keymap_add_row(&all->thread_map, (struct keymap_key){.a = who->thread},
 				 &all->threads, &all->threads_capacity, sizeof(*all->threads),
-				 &place);
+				 &index);
 
 	if (!err && !line->history)
 		err = history_begin(line);
@@ -578,8 +578,8 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
 	i->since_ns = since_ns;
 	i->until_ns = UINT64_MAX;
 	i->taken_ns = since_ns;
-	i->next_of_thread = all->threads[place].first;
-	all->threads[place].first = i;
+	i->next_of_thread = all->threads[index].first;
+	all->threads[index].first = i;
 	list_add(i, LIST_OPEN);
 	return 0;
 }
@@ -588,12 +588,12 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
  * any. */
 static struct interval **open_of(const struct timeline *line, uint64_t thread)
 {
-	uint32_t place = places_find_number(&line->all->thread_places, thread);
+	uint32_t index = keymap_find_number(&line->all->thread_map, thread);
 	struct interval **i;
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return NULL;
-	for (i = &line->all->threads[place].first; *i && (*i)->line != line;)
+	for (i = &line->all->threads[index].first; *i && (*i)->line != line;)
 		i = &(*i)->next_of_thread;
 	return i;
 }
@@ -631,7 +631,7 @@ int timelines_each_open(const struct timelines *all,
 {
 	int err = 0;
 
-	for (uint32_t n = 0; n < all->line_places.count; n++) {
+	for (uint32_t n = 0; n < all->line_map.count; n++) {
 		const struct timeline *line = line_at(all, n);
 
 		for (const struct interval *i = line->first[LIST_OPEN]; i && !err; i = i->next)
@@ -662,7 +662,7 @@ int timelines_finish(struct timelines *all)
 {
 	int err = 0;
 
-	for (uint32_t n = 0; n < all->line_places.count && !err; n++)
+	for (uint32_t n = 0; n < all->line_map.count && !err; n++)
 		err = finish(line_at(all, n));
 	return err;
 }

@@ -21,7 +21,7 @@ struct hold {
 	 * from count if it never does. */
 	uint64_t forward;
 	/* The lock that the holder was itself blocked on; 0: none. Found by timeline_extend. */
-	uint64_t behind;
+	uint64_t blocked_on;
 };
 
 /* A thread that is blocked. */
@@ -78,8 +78,8 @@ int timelines_each_open(const struct timelines *all,
 			int (*on)(void *context, uint64_t lock, uint64_t since_ns,
 				  const struct blocked *who),
 			void *context);
-/* No more events: of intervals that end behind the end of the line, the rest is HOLDER_UNKNOWN's;
+/* No more events: of intervals that end after the end of the line, the rest is HOLDER_UNKNOWN's;
  * chains that have not come are those of the holds themselves. */
 int timelines_finish(struct timelines *all);
-/* By place, in the order of their first timeline_of; NULL: behind the last. */
+/* By place, in the order of their first timeline_of; NULL: after the last. */
 struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock);

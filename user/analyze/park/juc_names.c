@@ -10,8 +10,8 @@
  * - acquire() by signalNextIfShared(): a reader has got the lock and wakes the reader behind it. So
  * does StampedLock.acquireRead() with all readers that wait together with it.
  * - cleanQueue(), called by a thread that gives up, in cancelAcquire(), or by one that notices that
- * another has: the one behind it has become the first and must see for itself. enqueue(): a
- * signalled thread queues behind such a one.
+ * another has: the one after it has become the first and must see for itself. enqueue(): a
+ * signalled thread queues after such a one.
  *
  * The innermost of these frames tells. A frame of any other class before one of them means that the
  * unpark is no lock's. Compiled code does not matter: inlined frames are in the chain.

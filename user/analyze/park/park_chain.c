@@ -20,7 +20,7 @@ static void clue_take(const struct juc_clue *clue, struct park_chain *ret)
 		ret->mode = clue->mode;
 }
 
-/* false: the frames behind this one have nothing more to say. */
+/* false: the frames after this one have nothing more to say. */
 static bool frame_take(const struct log_method *m, bool *acquire, struct park_chain *ret)
 {
 	enum juc_code code = juc_code_of(m->class_name);
@@ -76,9 +76,9 @@ bool park_chains_read_ready(const struct park_chains *c, uint64_t stack)
 /* A new one. */
 int park_chains_read(struct park_chains *c, uint64_t stack, struct park_chain *ret)
 {
-	struct place_key key = {.a = stack};
+	struct keymap_key key = {.a = stack};
 	struct park_chain chain = {0};
-	uint32_t place;
+	uint32_t index;
 	bool known;
 	int err;
 
@@ -88,17 +88,17 @@ int park_chains_read(struct park_chains *c, uint64_t stack, struct park_chain *r
 	}
 	/* What is not known by now is not waited for again. */
 	chain = read_chain(c->names, stack, &known);
-	err = places_add_row(&c->places, key, &c->rows, &c->capacity, sizeof(*c->rows), &place);
+	err = keymap_add_row(&c->map, key, &c->rows, &c->capacity, sizeof(*c->rows), &index);
 	if (err)
 		return err;
-	c->rows[place] = chain;
+	c->rows[index] = chain;
 	*ret = chain;
 	return 0;
 }
 
 void park_chains_free(struct park_chains *c)
 {
-	places_free(&c->places);
+	keymap_free(&c->map);
 	free(c->rows);
 	*c = (struct park_chains){.names = c->names};
 }

@@ -31,7 +31,7 @@ struct park_chain {
 /* What was found out by now. All zero but names at the start. */
 struct park_chains {
 	const struct log_names *names; /* lent */
-	struct places places;
+	struct keymap map;
 	struct park_chain *rows;
 	uint32_t capacity;
 };
@@ -40,9 +40,9 @@ struct park_chains {
 static inline const struct park_chain *park_chains_known(const struct park_chains *c,
 							 uint64_t stack)
 {
-	uint32_t place = places_find_number(&c->places, stack);
+	uint32_t index = keymap_find_number(&c->map, stack);
 
-	return place == PLACE_NONE ? NULL : &c->rows[place];
+	return index == INDEX_NONE ? NULL : &c->rows[index];
 }
 
 bool park_chains_read_ready(const struct park_chains *c, uint64_t stack);

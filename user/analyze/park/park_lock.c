@@ -1,5 +1,5 @@
 /*
- * What a lock's events say is kept as facts ("marks") until the next release: only then it is clear
+ * What a lock's events say is kept as facts until the next release: only then it is clear
  * who had it since the last one, and from which call chain (park_runs.c). Whoever was blocked in
  * the meantime, and has given up, is still in the timeline, which settles all intervals when it
  * gets there. A lock on which nobody waits any more is settled with what is known.
@@ -20,7 +20,7 @@
 
 void park_lock_free(struct park_lock *l)
 {
-	free(l->marks);
+	free(l->facts);
 }
 
 static uint64_t forward(struct park_lock *l, uint64_t ns)
@@ -52,8 +52,8 @@ static struct hold hold_of(const struct park_run *run)
 static uint64_t pass_end(const struct park_lock *l, uint32_t first, uint32_t end, uint64_t target)
 {
 	for (uint32_t i = first; i < end; i++) {
-		if (l->marks[i].kind == MARK_WOKEN && l->marks[i].held.thread == target)
-			return l->marks[i].ns;
+		if (l->facts[i].kind == LOCK_FACT_WOKEN && l->facts[i].held.thread == target)
+			return l->facts[i].ns;
 	}
 	return UINT64_MAX;
 }
@@ -65,7 +65,7 @@ static int extend_until(struct timeline *line, uint64_t ns, uint64_t end_ns,
 }
 
 /* The timeline of those who would share it: what others' have, but for being passed on. */
-static int extend_shared(struct park_lock *l, uint32_t marks, const struct park_run *run)
+static int extend_shared(struct park_lock *l, uint32_t facts, const struct park_run *run)
 {
 	static const struct hold nobody = {.holder = HOLDER_HAND_OVER};
 	const struct hold hold = hold_of(run);
@@ -75,16 +75,16 @@ static int extend_shared(struct park_lock *l, uint32_t marks, const struct park_
 	if (run->held.mode != HELD_SHARED)
 		return timeline_extend(line, run->to_ns, &hold);
 	if (l->left.passed_to)
-		err = extend_until(line, pass_end(l, 0, marks, l->left.passed_to), run->to_ns,
+		err = extend_until(line, pass_end(l, 0, facts, l->left.passed_to), run->to_ns,
 				   &nobody);
-	for (uint32_t i = 0; i < marks && !err; i++) {
-		const struct mark *m = &l->marks[i];
+	for (uint32_t i = 0; i < facts && !err; i++) {
+		const struct lock_fact *m = &l->facts[i];
 
-		if (m->kind != MARK_PASSED)
+		if (m->kind != LOCK_FACT_PASSED_ON)
 			continue;
 		err = extend_until(line, m->ns, run->to_ns, &hold);
 		if (!err)
-			err = extend_until(line, pass_end(l, i, marks, m->target), run->to_ns,
+			err = extend_until(line, pass_end(l, i, facts, m->target), run->to_ns,
 					   &nobody);
 	}
 	return err ? err : timeline_extend(line, run->to_ns, &hold);
@@ -92,17 +92,17 @@ static int extend_shared(struct park_lock *l, uint32_t marks, const struct park_
 
 static void marks_drop(struct park_lock *l, uint32_t count)
 {
-	l->mark_count -= count;
-	if (l->mark_count)
-		memmove(l->marks, l->marks + count, l->mark_count * sizeof(*l->marks));
+	l->fact_count -= count;
+	if (l->fact_count)
+		memmove(l->facts, l->facts + count, l->fact_count * sizeof(*l->facts));
 }
 
-/* What is settled is gone from the marks. */
-static int settle(struct park_lock *l, uint32_t mark_count, const struct mark *release,
+/* What is settled is gone from the facts. */
+static int settle(struct park_lock *l, uint32_t fact_count, const struct lock_fact *release,
 		  uint64_t end_ns)
 {
 	struct park_runs runs = {0};
-	int err = park_runs_make(l, mark_count, release, end_ns, &runs);
+	int err = park_runs_make(l, fact_count, release, end_ns, &runs);
 
 	for (uint32_t i = 0; i < runs.count && !err; i++) {
 		const struct hold hold = hold_of(&runs.rows[i]);
@@ -110,33 +110,33 @@ static int settle(struct park_lock *l, uint32_t mark_count, const struct mark *r
 		if (l->lines[0])
 			err = timeline_extend(l->lines[0], runs.rows[i].to_ns, &hold);
 		if (!err && l->lines[1])
-			err = extend_shared(l, mark_count, &runs.rows[i]);
+			err = extend_shared(l, fact_count, &runs.rows[i]);
 		l->charged_ns = runs.rows[i].to_ns;
 	}
 	l->left = runs.left;
 	free(runs.rows);
-	marks_drop(l, mark_count);
+	marks_drop(l, fact_count);
 	l->behind = 0;
 	return err;
 }
 
 /* Where a fact with this number belongs; its time becomes one that fits there. */
-static uint32_t place_of(const struct park_lock *l, uint64_t sequence, uint64_t *ns)
+static uint32_t index_of(const struct park_lock *l, uint64_t sequence, uint64_t *ns)
 {
-	uint32_t place = l->mark_count;
+	uint32_t place = l->fact_count;
 
-	while (place > 0 && l->marks[place - 1].sequence > sequence)
+	while (place > 0 && l->facts[place - 1].sequence > sequence)
 		place--;
-	if (place > 0 && *ns < l->marks[place - 1].last_ns)
-		*ns = l->marks[place - 1].last_ns;
+	if (place > 0 && *ns < l->facts[place - 1].last_ns)
+		*ns = l->facts[place - 1].last_ns;
 	if (*ns < l->charged_ns)
 		*ns = l->charged_ns;
-	if (place<l->mark_count && * ns> l->marks[place].ns)
-		*ns = l->marks[place].ns;
+	if (place<l->fact_count && * ns> l->facts[place].ns)
+		*ns = l->facts[place].ns;
 	return place;
 }
 
-static int mark_add(struct park_lock *l, const struct mark *m)
+static int fact_add(struct park_lock *l, const struct lock_fact *m)
 {
 	uint64_t ns = m->ns;
 	uint32_t place;
@@ -144,18 +144,18 @@ static int mark_add(struct park_lock *l, const struct mark *m)
 
 	if (m->sequence <= l->left.sequence)
 		return 0;
-	if (l->mark_count == MARKS_MAX)
-		err = settle(l, l->mark_count, NULL, l->now_ns);
+	if (l->fact_count == MARKS_MAX)
+		err = settle(l, l->fact_count, NULL, l->now_ns);
 	if (!err)
-		err = array_grow(&l->marks, &l->mark_capacity, l->mark_count, sizeof(*l->marks));
+		err = array_grow(&l->facts, &l->fact_capacity, l->fact_count, sizeof(*l->facts));
 	if (err)
 		return err;
-	place = place_of(l, m->sequence, &ns);
-	for (uint32_t i = l->mark_count++; i > place; i--)
-		l->marks[i] = l->marks[i - 1];
-	l->marks[place] = *m;
-	l->marks[place].ns = ns;
-	l->marks[place].last_ns = ns;
+	place = index_of(l, m->sequence, &ns);
+	for (uint32_t i = l->fact_count++; i > place; i--)
+		l->facts[i] = l->facts[i - 1];
+	l->facts[place] = *m;
+	l->facts[place].ns = ns;
+	l->facts[place].last_ns = ns;
 	forward(l, ns);
 	return 0;
 }
@@ -165,12 +165,12 @@ static bool is_open(const struct park_lock *l)
 {
 	bool awaited = l->left.target;
 
-	for (uint32_t i = 0; i < l->mark_count; i++) {
-		const struct mark *m = &l->marks[i];
+	for (uint32_t i = 0; i < l->fact_count; i++) {
+		const struct lock_fact *m = &l->facts[i];
 
-		if (m->kind == MARK_WOKEN && m->outcome == OUTCOME_OPEN)
+		if (m->kind == LOCK_FACT_WOKEN && m->outcome == OUTCOME_OPEN)
 			return true;
-		awaited &= m->kind != MARK_WOKEN || m->held.thread != l->left.target;
+		awaited &= m->kind != LOCK_FACT_WOKEN || m->held.thread != l->left.target;
 	}
 	return awaited || l->left.awake;
 }
@@ -183,9 +183,9 @@ static int forget(struct park_lock *l)
 	if (l->blocked || is_open(l))
 		return 0;
 	if (l->uncharged)
-		err = settle(l, l->mark_count, NULL, l->now_ns);
+		err = settle(l, l->fact_count, NULL, l->now_ns);
 	l->uncharged = false;
-	l->mark_count = 0;
+	l->fact_count = 0;
 	l->left = (struct park_left){.sequence = l->left.sequence, .ns = l->now_ns};
 	return err;
 }
@@ -202,13 +202,13 @@ static int line_begin(struct park_lock *l, unsigned mode)
 /* The timeline keeps what happens behind its end: there is a limit. */
 static int fall_behind(struct park_lock *l)
 {
-	return ++l->behind < BEHIND_MAX ? 0 : settle(l, l->mark_count, NULL, l->now_ns);
+	return ++l->behind < BEHIND_MAX ? 0 : settle(l, l->fact_count, NULL, l->now_ns);
 }
 
 /* The first one to wait: while nobody did, the lock was taken and released unseen. */
 static int begin_anew(struct park_lock *l)
 {
-	int err = settle(l, l->mark_count, NULL, l->now_ns);
+	int err = settle(l, l->fact_count, NULL, l->now_ns);
 
 	l->uncharged = false;
 	if (l->left.held.mode >= HELD_EXCLUSIVE)
@@ -257,15 +257,15 @@ int park_lock_see(struct park_lock *l, uint64_t ns, uint64_t thread, const struc
 /* The same holder again; what happened in between has led to nothing. */
 static bool held_again(struct park_lock *l, uint64_t ns, const struct held *held)
 {
-	uint32_t i = l->mark_count;
-	struct mark *m;
+	uint32_t i = l->fact_count;
+	struct lock_fact *m;
 
-	for (; i > 0 && l->marks[i - 1].kind == MARK_WOKEN; i--) {
-		if (l->marks[i - 1].unparked && l->marks[i - 1].outcome < OUTCOME_NOT_TAKEN)
+	for (; i > 0 && l->facts[i - 1].kind == LOCK_FACT_WOKEN; i--) {
+		if (l->facts[i - 1].unparked && l->facts[i - 1].outcome < OUTCOME_NOT_TAKEN)
 			return false;
 	}
-	m = i ? &l->marks[i - 1] : NULL;
-	if (!m || m->kind != MARK_HELD || m->held.mode != held->mode ||
+	m = i ? &l->facts[i - 1] : NULL;
+	if (!m || m->kind != LOCK_FACT_HELD || m->held.mode != held->mode ||
 	    m->held.thread != held->thread || m->held.readers != held->readers)
 		return false;
 	m->last_ns = forward(l, ns);
@@ -273,26 +273,27 @@ static bool held_again(struct park_lock *l, uint64_t ns, const struct held *held
 		m->held.stack = held->stack;
 		m->held.from = held->from;
 	}
-	l->mark_count = i;
+	l->fact_count = i;
 	return true;
 }
 
 int park_lock_held(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held)
 {
-	struct mark m = {.kind = MARK_HELD, .sequence = sequence, .ns = ns, .held = *held};
+	struct lock_fact m = {
+		.kind = LOCK_FACT_HELD, .sequence = sequence, .ns = ns, .held = *held};
 
-	return held_again(l, ns, held) ? 0 : mark_add(l, &m);
+	return held_again(l, ns, held) ? 0 : fact_add(l, &m);
 }
 
 void park_lock_show(struct park_lock *l, uint64_t thread, uint64_t stack,
 		    enum holder_stack_from from)
 {
-	uint32_t i = l->mark_count;
+	uint32_t i = l->fact_count;
 	struct held *held;
 
-	while (i > 0 && l->marks[i - 1].kind == MARK_WOKEN)
+	while (i > 0 && l->facts[i - 1].kind == LOCK_FACT_WOKEN)
 		i--;
-	held = i ? &l->marks[i - 1].held : &l->left.held;
+	held = i ? &l->facts[i - 1].held : &l->left.held;
 	if (held->mode < HELD_EXCLUSIVE || held->thread != thread || held->stack)
 		return;
 	held->stack = stack;
@@ -302,36 +303,38 @@ void park_lock_show(struct park_lock *l, uint64_t thread, uint64_t stack,
 int park_lock_pass_on(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held,
 		      uint64_t target)
 {
-	struct mark m = {.kind = MARK_PASSED,
-			 .sequence = sequence,
-			 .ns = ns,
-			 .held = *held,
-			 .target = target};
+	struct lock_fact m = {.kind = LOCK_FACT_PASSED_ON,
+			      .sequence = sequence,
+			      .ns = ns,
+			      .held = *held,
+			      .target = target};
 
-	return mark_add(l, &m);
+	return fact_add(l, &m);
 }
 
 int park_lock_woken(struct park_lock *l, uint64_t sequence, uint64_t ns, uint64_t thread,
 		    enum park_mode mode, bool unparked)
 {
-	struct mark m = {.kind = MARK_WOKEN,
-			 .sequence = sequence,
-			 .ns = ns,
-			 .held = {.mode = mode == PARK_EXCLUSIVE ? HELD_EXCLUSIVE : HELD_SHARED,
-				  .thread = thread},
-			 .unparked = unparked};
+	struct lock_fact m = {
+		.kind = LOCK_FACT_WOKEN,
+		.sequence = sequence,
+		.ns = ns,
+		.held = {.mode = mode == PARK_EXCLUSIVE ? HELD_EXCLUSIVE : HELD_SHARED,
+			 .thread = thread},
+		.unparked = unparked};
 
-	return mark_add(l, &m);
+	return fact_add(l, &m);
 }
 
 int park_lock_outcome(struct park_lock *l, uint64_t thread, enum mark_outcome outcome)
 {
 	if (l->left.awake == thread)
 		l->left.awake = 0;
-	for (uint32_t i = l->mark_count; i > 0; i--) {
-		struct mark *m = &l->marks[i - 1];
+	for (uint32_t i = l->fact_count; i > 0; i--) {
+		struct lock_fact *m = &l->facts[i - 1];
 
-		if (m->kind != MARK_WOKEN || m->held.thread != thread || m->outcome != OUTCOME_OPEN)
+		if (m->kind != LOCK_FACT_WOKEN || m->held.thread != thread ||
+		    m->outcome != OUTCOME_OPEN)
 			continue;
 		m->outcome = outcome;
 		break;
@@ -342,20 +345,20 @@ int park_lock_outcome(struct park_lock *l, uint64_t thread, enum mark_outcome ou
 int park_lock_release(struct park_lock *l, uint64_t sequence, uint64_t ns, const struct held *held,
 		      uint64_t target, bool parked)
 {
-	struct mark m = {.sequence = sequence, .ns = ns, .held = *held};
+	struct lock_fact m = {.sequence = sequence, .ns = ns, .held = *held};
 	uint32_t place;
 	int err = 0;
 
 	if (sequence <= l->left.sequence)
 		return 0;
-	place = place_of(l, sequence, &m.ns);
-	if (place == l->mark_count)
+	place = index_of(l, sequence, &m.ns);
+	if (place == l->fact_count)
 		m.ns = forward(l, m.ns);
 	if (l->blocked || l->uncharged)
 		err = settle(l, place, &m, m.ns);
 	else
 		marks_drop(l, place);
-	l->uncharged &= l->mark_count > 0;
+	l->uncharged &= l->fact_count > 0;
 	l->left = (struct park_left){.held = {.mode = HELD_BY_NOBODY},
 				     .sequence = sequence,
 				     .ns = m.ns,
@@ -367,10 +370,10 @@ int park_lock_release(struct park_lock *l, uint64_t sequence, uint64_t ns, const
 
 const struct held *park_lock_last(const struct park_lock *l, uint64_t *ret_ns)
 {
-	for (uint32_t i = l->mark_count; i > 0; i--) {
-		const struct mark *m = &l->marks[i - 1];
+	for (uint32_t i = l->fact_count; i > 0; i--) {
+		const struct lock_fact *m = &l->facts[i - 1];
 
-		if (m->kind == MARK_WOKEN && m->outcome != OUTCOME_TAKEN)
+		if (m->kind == LOCK_FACT_WOKEN && m->outcome != OUTCOME_TAKEN)
 			continue;
 		*ret_ns = m->last_ns;
 		return &m->held;
@@ -385,14 +388,14 @@ int park_lock_gap(struct park_lock *l, uint64_t from_ns, uint64_t to_ns)
 	int err = 0;
 
 	if (l->blocked || l->uncharged)
-		err = settle(l, l->mark_count, NULL, forward(l, from_ns));
+		err = settle(l, l->fact_count, NULL, forward(l, from_ns));
 	forward(l, to_ns);
 	for (int i = 0; i < 2 && !err; i++) {
 		if (l->lines[i])
 			err = timeline_extend(l->lines[i], l->now_ns, &unknown);
 	}
 	l->charged_ns = l->now_ns;
-	l->mark_count = 0;
+	l->fact_count = 0;
 	l->left = (struct park_left){.sequence = l->left.sequence, .ns = l->now_ns};
 	return err;
 }
@@ -400,5 +403,5 @@ int park_lock_gap(struct park_lock *l, uint64_t from_ns, uint64_t to_ns)
 int park_lock_finish(struct park_lock *l, uint64_t end_ns)
 {
 	forward(l, end_ns);
-	return l->blocked || l->uncharged ? settle(l, l->mark_count, NULL, l->now_ns) : 0;
+	return l->blocked || l->uncharged ? settle(l, l->fact_count, NULL, l->now_ns) : 0;
 }

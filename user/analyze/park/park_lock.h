@@ -25,10 +25,10 @@ struct held {
 	enum holder_stack_from from;
 };
 
-enum mark_kind {
-	MARK_HELD,   /* it was held like this */
-	MARK_PASSED, /* the same, by a thread that woke another to have its share, too */
-	MARK_WOKEN,  /* a thread came back from park: it may take the lock now */
+enum lock_fact_kind {
+	LOCK_FACT_HELD,      /* it was held like this */
+	LOCK_FACT_PASSED_ON, /* the same, by a thread that woke another to have its share, too */
+	LOCK_FACT_WOKEN,     /* a thread came back from park: it may take the lock now */
 };
 
 enum mark_outcome {
@@ -39,14 +39,14 @@ enum mark_outcome {
 };
 
 /* A fact about time that is not charged yet. */
-struct mark {
-	enum mark_kind kind;
+struct lock_fact {
+	enum lock_fact_kind kind;
 	uint64_t sequence, ns;
-	uint64_t last_ns;          /* MARK_HELD: it was seen to be the same up to here */
-	struct held held;          /* MARK_WOKEN: as it will be if the thread gets the lock */
-	uint64_t target;           /* MARK_PASSED: who was woken */
-	bool unparked;             /* MARK_WOKEN: not by timeout or interrupt */
-	enum mark_outcome outcome; /* MARK_WOKEN */
+	uint64_t last_ns;          /* LOCK_FACT_HELD: it was seen to be the same up to here */
+	struct held held;          /* LOCK_FACT_WOKEN: as it will be if the thread gets the lock */
+	uint64_t target;           /* LOCK_FACT_PASSED_ON: who was woken */
+	bool unparked;             /* LOCK_FACT_WOKEN: not by timeout or interrupt */
+	enum mark_outcome outcome; /* LOCK_FACT_WOKEN */
 };
 
 /* What is known where the charged time ends. */
@@ -69,8 +69,8 @@ struct park_lock {
 	bool uncharged;      /* somebody was blocked behind that */
 	uint32_t behind;     /* how much the timelines keep there */
 	struct park_left left;
-	struct mark *marks; /* since then, in the order of their numbers */
-	uint32_t mark_count, mark_capacity;
+	struct lock_fact *facts; /* since then, in the order of their numbers */
+	uint32_t fact_count, fact_capacity;
 	uint64_t now_ns;
 };
 

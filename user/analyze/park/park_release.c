@@ -59,9 +59,9 @@ static bool is_release(const struct park_target *b, const struct unpark *u)
 	}
 }
 
-static int release(struct park_exact *p, uint32_t place, const struct unpark *u, uint64_t target)
+static int release(struct park_numbered *p, uint32_t index, const struct unpark *u, uint64_t target)
 {
-	struct park_target *b = &p->blockers[place];
+	struct park_target *b = &p->blockers[index];
 	struct held held = held_released(b, u);
 
 	return park_lock_release(&b->lock, u->sequence, u->ns, &held, target, true);
@@ -71,7 +71,7 @@ static int release(struct park_exact *p, uint32_t place, const struct unpark *u,
  * A thread that came back from park, nobody knows on which lock, has released this one. If its last
  * known owner is the one that had unparked the thread, then that was a release of this lock.
  */
-static int release_late(struct park_exact *p, const struct parker *t, uint32_t lock)
+static int release_late(struct park_numbered *p, const struct parker *t, uint32_t lock)
 {
 	const struct came *c = &t->came;
 	int err;
@@ -79,7 +79,7 @@ static int release_late(struct park_exact *p, const struct parker *t, uint32_t l
 	if (!c->known || !c->by.sequence || c->by.thread == t->thread ||
 	    !is_last_owner(&p->blockers[lock], &c->by))
 		return 0;
-	if (c->condition != PLACE_NONE)
+	if (c->condition != INDEX_NONE)
 		p->blockers[c->condition].condition_of = lock;
 	err = release(p, lock, &c->by, t->thread);
 	return err ? err
@@ -88,10 +88,10 @@ static int release_late(struct park_exact *p, const struct parker *t, uint32_t l
 }
 
 /* An unpark of a thread that is parked on a lock. */
-static int unpark_lock(struct park_exact *p, uint32_t place, const struct unpark *u,
+static int unpark_lock(struct park_numbered *p, uint32_t index, const struct unpark *u,
 		       const struct event *e, const struct parker *by, uint64_t target)
 {
-	struct park_target *b = &p->blockers[place];
+	struct park_target *b = &p->blockers[index];
 	struct counters its;
 	struct held held;
 	int err = 0;
@@ -105,52 +105,52 @@ static int unpark_lock(struct park_exact *p, uint32_t place, const struct unpark
 	if (!is_release(b, u))
 		return 0;
 	its = counters_own(e);
-	err = release_late(p, by, place);
+	err = release_late(p, by, index);
 	if (!err)
-		err = park_lock_see(&p->blockers[place].lock, u->ns, u->thread, &its);
-	return err ? err : release(p, place, u, target);
+		err = park_lock_see(&p->blockers[index].lock, u->ns, u->thread, &its);
+	return err ? err : release(p, index, u, target);
 }
 
-int park_unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
-		     const struct event *e, struct parker *by)
+int park_unpark_notify(struct park_numbered *p, const struct parker *target, const struct unpark *u,
+		       const struct event *e, struct parker *by)
 {
-	uint32_t place = target->blocker;
+	uint32_t index = target->blocker;
 	struct park_target *b;
 	int err;
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return 0;
-	b = &p->blockers[place];
-	if (b->family == PARK_FAMILY_CONDITION && b->condition_of != PLACE_NONE &&
+	b = &p->blockers[index];
+	if (b->family == PARK_FAMILY_CONDITION && b->condition_of != INDEX_NONE &&
 	    u->chain.unpark <= UNPARK_RELEASE) {
-		place = b->condition_of;
-		b = &p->blockers[place];
+		index = b->condition_of;
+		b = &p->blockers[index];
 	}
 	if (!blocker_is_lock(b))
 		return 0;
-	err = unpark_lock(p, place, u, e, by, target->thread);
+	err = unpark_lock(p, index, u, e, by, target->thread);
 	if (u->chain.awaits && u->chain.unpark == UNPARK_RELEASE)
-		by->await_released = place;
+		by->await_released = index;
 	return err;
 }
 
 /* A permit was there before: it may have come from a release of this very lock. */
-int park_permit_use(struct park_exact *p, const struct parker *t, uint32_t place,
+int park_permit_use(struct park_numbered *p, const struct parker *t, uint32_t index,
 		    const struct held *seen)
 {
-	struct park_target *b = &p->blockers[place];
+	struct park_target *b = &p->blockers[index];
 
 	if (!t->by.sequence || !is_release(b, &t->by) || !is_last_owner(b, &t->by) ||
 	    (seen->mode && seen->thread == t->by.thread))
 		return 0;
-	return release(p, place, &t->by, t->thread);
+	return release(p, index, &t->by, t->thread);
 }
 
-int park_permit_used(struct park_exact *p, const struct parker *t, uint32_t place)
+int park_permit_used(struct park_numbered *p, const struct parker *t, uint32_t index)
 {
-	const struct park_target *b = &p->blockers[place];
+	const struct park_target *b = &p->blockers[index];
 
 	return t->by.sequence && is_release(b, &t->by) && is_last_owner(b, &t->by)
-		       ? release(p, place, &t->by, t->thread)
+		       ? release(p, index, &t->by, t->thread)
 		       : 0;
 }

@@ -36,8 +36,8 @@
 #include <stdlib.h>
 
 struct walk {
-	const struct mark *marks;
-	uint32_t next; /* the first mark behind the last fact */
+	const struct lock_fact *facts;
+	uint32_t next; /* the first mark after the last fact */
 	struct park_left left;
 	uint64_t at_ns; /* up to where there are runs */
 	struct park_runs *runs;
@@ -65,9 +65,9 @@ static bool is_same(const struct held *a, const struct held *b)
 
 /* What the threads that came back from park since the last fact tell about the time since then. */
 struct returns {
-	const struct mark *own;    /* of the next holder, its last */
-	const struct mark *target; /* of the one that was woken by the release */
-	const struct mark *any;    /* of one that was woken, the last */
+	const struct lock_fact *own;    /* of the next holder, its last */
+	const struct lock_fact *target; /* of the one that was woken by the release */
+	const struct lock_fact *any;    /* of one that was woken, the last */
 };
 
 static struct returns returns_find(const struct walk *w, uint32_t end, uint64_t thread)
@@ -75,9 +75,9 @@ static struct returns returns_find(const struct walk *w, uint32_t end, uint64_t 
 	struct returns r = {0};
 
 	for (uint32_t i = w->next; i < end; i++) {
-		const struct mark *m = &w->marks[i];
+		const struct lock_fact *m = &w->facts[i];
 
-		if (m->kind != MARK_WOKEN)
+		if (m->kind != LOCK_FACT_WOKEN)
 			continue;
 		if (m->held.thread == thread && m->outcome < OUTCOME_NOT_TAKEN)
 			r.own = m;
@@ -123,11 +123,11 @@ static uint64_t change_ns(const struct walk *w, uint32_t end, const struct held 
 static void pass_by(struct walk *w, uint32_t end)
 {
 	for (; w->next < end; w->next++) {
-		const struct mark *m = &w->marks[w->next];
+		const struct lock_fact *m = &w->facts[w->next];
 
-		if (m->kind == MARK_PASSED)
+		if (m->kind == LOCK_FACT_PASSED_ON)
 			w->left.passed_to = m->target;
-		if (m->kind != MARK_WOKEN)
+		if (m->kind != LOCK_FACT_WOKEN)
 			continue;
 		if (m->unparked && m->outcome == OUTCOME_OPEN)
 			w->left.awake = m->held.thread;
@@ -140,11 +140,13 @@ static void pass_by(struct walk *w, uint32_t end)
  * The thread that the release woke has come back and not parked again, and the next holder came
  * back later still, or somebody else did: so that one had it in between.
  */
-static int target_take(struct walk *w, uint32_t place, const struct mark *next)
+static int target_take(struct walk *w, uint32_t place, const struct lock_fact *next)
 {
 	struct returns r = returns_find(w, place, next->held.thread);
-	const struct mark *later = next->kind == MARK_WOKEN ? next : r.own ? r.own : r.any;
-	const struct mark *m = w->left.held.mode == HELD_BY_NOBODY ? r.target : NULL;
+	const struct lock_fact *later = next->kind == LOCK_FACT_WOKEN ? next
+					: r.own                       ? r.own
+								      : r.any;
+	const struct lock_fact *m = w->left.held.mode == HELD_BY_NOBODY ? r.target : NULL;
 	int err;
 
 	if (!m || !later || m->outcome != OUTCOME_OPEN || m->held.thread == next->held.thread ||
@@ -157,7 +159,7 @@ static int target_take(struct walk *w, uint32_t place, const struct mark *next)
 	return err;
 }
 
-/* The fact at a place among the marks; it is so from since_ns on at the latest. */
+/* The fact at a place among the facts; it is so from since_ns on at the latest. */
 static int fact_take(struct walk *w, uint32_t place, const struct held *held, uint64_t since_ns,
 		     uint64_t ns, uint64_t last_ns)
 {
@@ -180,9 +182,9 @@ static int fact_take(struct walk *w, uint32_t place, const struct held *held, ui
 }
 
 /* A reader that does not park again has got its share. */
-static bool is_fact(const struct mark *m)
+static bool is_fact(const struct lock_fact *m)
 {
-	return m->kind != MARK_WOKEN || m->outcome == OUTCOME_TAKEN ||
+	return m->kind != LOCK_FACT_WOKEN || m->outcome == OUTCOME_TAKEN ||
 	       (m->held.mode == HELD_SHARED && m->unparked && m->outcome == OUTCOME_OPEN);
 }
 
@@ -191,7 +193,7 @@ static int end_take(struct walk *w, uint32_t end, uint64_t end_ns)
 {
 	struct returns r = returns_find(w, end, 0);
 	struct held held = w->left.held;
-	const struct mark *m = r.any;
+	const struct lock_fact *m = r.any;
 	int err = 0;
 
 	if (held.mode == HELD_BY_NOBODY && r.target && r.target->outcome == OUTCOME_OPEN)
@@ -217,9 +219,10 @@ static void last_holder(struct walk *w, uint32_t end, const struct held *last)
 	uint32_t i;
 
 	for (i = 0; i < end; i++) {
-		if (w->marks[i].kind == MARK_WOKEN && w->marks[i].held.thread == last->thread &&
-		    w->marks[i].outcome < OUTCOME_NOT_TAKEN)
-			since_ns = w->marks[i].ns;
+		if (w->facts[i].kind == LOCK_FACT_WOKEN &&
+		    w->facts[i].held.thread == last->thread &&
+		    w->facts[i].outcome < OUTCOME_NOT_TAKEN)
+			since_ns = w->facts[i].ns;
 	}
 	for (i = r->count; i > 0 && last->mode == HELD_SHARED; i--) {
 		struct held *held = &r->rows[i - 1].held;
@@ -242,7 +245,7 @@ static void last_holder(struct walk *w, uint32_t end, const struct held *last)
 }
 
 /* A reader was alone if it was seen to be alone at the beginning and did the last release. */
-static void find_alone(struct park_runs *r, const struct mark *release)
+static void find_alone(struct park_runs *r, const struct lock_fact *release)
 {
 	bool alone = release && release->held.mode == HELD_SHARED;
 
@@ -255,36 +258,36 @@ static void find_alone(struct park_runs *r, const struct mark *release)
 	}
 }
 
-int park_runs_make(const struct park_lock *l, uint32_t mark_count, const struct mark *release,
+int park_runs_make(const struct park_lock *l, uint32_t fact_count, const struct lock_fact *release,
 		   uint64_t end_ns, struct park_runs *ret)
 {
-	struct walk w = {.marks = l->marks, .left = l->left, .at_ns = l->charged_ns, .runs = ret};
+	struct walk w = {.facts = l->facts, .left = l->left, .at_ns = l->charged_ns, .runs = ret};
 	uint64_t since_ns;
 	int err = 0;
 
 	ret->count = 0;
-	for (uint32_t i = 0; i < mark_count && !err; i++) {
-		const struct mark *m = &l->marks[i];
+	for (uint32_t i = 0; i < fact_count && !err; i++) {
+		const struct lock_fact *m = &l->facts[i];
 
 		if (!is_fact(m))
 			continue;
 		err = target_take(&w, i, m);
-		since_ns = m->kind == MARK_WOKEN ? m->ns : change_ns(&w, i, &m->held, m->ns);
+		since_ns = m->kind == LOCK_FACT_WOKEN ? m->ns : change_ns(&w, i, &m->held, m->ns);
 		if (!err)
 			err = fact_take(&w, i, &m->held, since_ns, m->ns, m->last_ns);
 	}
 	if (!err && release)
-		err = target_take(&w, mark_count, release);
+		err = target_take(&w, fact_count, release);
 	if (!err && release) {
-		since_ns = change_ns(&w, mark_count, &release->held, release->ns);
-		err = fact_take(&w, mark_count, &release->held, since_ns, release->ns, release->ns);
+		since_ns = change_ns(&w, fact_count, &release->held, release->ns);
+		err = fact_take(&w, fact_count, &release->held, since_ns, release->ns, release->ns);
 	}
 	if (!err && !release)
-		err = end_take(&w, mark_count, end_ns);
+		err = end_take(&w, fact_count, end_ns);
 	if (err)
 		return err;
 	if (release)
-		last_holder(&w, mark_count, &release->held);
+		last_holder(&w, fact_count, &release->held);
 	find_alone(ret, release);
 	ret->left = w.left;
 	return 0;

@@ -14,13 +14,13 @@ struct park_run {
 struct park_runs {
 	struct park_run *rows;
 	uint32_t count, capacity;
-	struct park_left left; /* behind them */
+	struct park_left left; /* after them */
 };
 
 /*
- * The runs that the first mark_count facts of a lock make, and the release that ends them; or with
+ * The runs that the first fact_count facts of a lock make, and the release that ends them; or with
  * release NULL, as far as is known, up to end_ns. 0 or -ENOMEM. The result is the caller's, to be
  * freed (and used again, if it likes).
  */
-int park_runs_make(const struct park_lock *l, uint32_t mark_count, const struct mark *release,
+int park_runs_make(const struct park_lock *l, uint32_t fact_count, const struct lock_fact *release,
 		   uint64_t end_ns, struct park_runs *ret);

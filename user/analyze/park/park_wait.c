@@ -1,78 +1,78 @@
 #include "analyze/park/park_wait.h"
 
-#include "analyze/lines/doing.h"
+#include "analyze/lines/reason_history.h"
 
 /* More of it are put together when they are charged. */
 #define NEAR 8
 
 /* The time of the one that is waited for, while it is itself blocked on a lock, or on none. */
-static int add(struct parts *parts, const struct park_wait *w, uint64_t behind,
+static int add(struct hold_slices *slices, const struct park_wait *w, uint64_t blocked_on,
 	       const struct split *split)
 {
-	struct part part = {.hold = w->by, .split = *split, .first = !parts->count};
+	struct hold_slice slice = {.hold = w->by, .split = *split, .first = !slices->count};
 
-	for (uint32_t i = parts->count; i > 0 && i + NEAR > parts->count; i--) {
-		if (parts->rows[i - 1].hold.behind == behind) {
-			split_add(&parts->rows[i - 1].split, split);
+	for (uint32_t i = slices->count; i > 0 && i + NEAR > slices->count; i--) {
+		if (slices->rows[i - 1].hold.blocked_on == blocked_on) {
+			split_add(&slices->rows[i - 1].split, split);
 			return 0;
 		}
 	}
-	part.hold.behind = behind;
-	return parts_add(parts, &part);
+	slice.hold.blocked_on = blocked_on;
+	return hold_slices_add(slices, &slice);
 }
 
-static uint64_t behind_of(const struct park_wait *w, const struct doing *d)
+static uint64_t blocked_on_of(const struct park_wait *w, const struct reason_moment *d)
 {
-	uint64_t lock = d ? doing_behind(d) : 0;
+	uint64_t lock = d ? reason_blocked_on(d) : 0;
 
 	return lock != w->lock ? lock : 0;
 }
 
 /* Up to done_ns, cut at the moments at which the one that is waited for told of itself. */
-static int add_done(struct parts *parts, const struct park_wait *w, const struct doings *doings,
-		    uint64_t done_ns)
+static int add_done(struct hold_slices *slices, const struct park_wait *w,
+		    const struct reason_history *reasons, uint64_t done_ns)
 {
-	const struct doing *before = NULL, *d = NULL;
-	uint64_t at_ns = w->since_ns, behind;
+	const struct reason_moment *before = NULL, *d = NULL;
+	uint64_t at_ns = w->since_ns, blocked_on;
 	struct counters since = {0};
 	struct split split;
 	int err = 0;
 
-	if (doings && holder_is_thread(w->by.holder)) {
-		before = doings_before(doings, w->by.holder, at_ns);
-		d = doings_after(doings, w->by.holder, at_ns);
+	if (reasons && holder_is_thread(w->by.holder)) {
+		before = reasons_before(reasons, w->by.holder, at_ns);
+		d = reasons_after(reasons, w->by.holder, at_ns);
 	}
 	if (before && before->ns == at_ns)
 		since = before->its;
-	behind = behind_of(w, before);
-	for (; d && d->ns <= done_ns && !err; d = doings_next(doings, w->by.holder, d)) {
+	blocked_on = blocked_on_of(w, before);
+	for (; d && d->ns <= done_ns && !err; d = reasons_next(reasons, w->by.holder, d)) {
 		split = split_of(d->ns - at_ns, &since, &d->its);
 		if (d->ns > at_ns)
-			err = add(parts, w, behind, &split);
+			err = add(slices, w, blocked_on, &split);
 		at_ns = d->ns;
 		since = d->its;
-		behind = behind_of(w, d);
+		blocked_on = blocked_on_of(w, d);
 	}
 	split = (struct split){.unknown_ns = done_ns - at_ns};
-	return err || done_ns == at_ns ? err : add(parts, w, behind, &split);
+	return err || done_ns == at_ns ? err : add(slices, w, blocked_on, &split);
 }
 
-int park_wait_charge(struct cells *cells, struct parts *parts, const struct park_wait *w)
+int park_wait_charge(struct cells *cells, struct hold_slices *slices, const struct park_wait *w)
 {
-	struct part rest = {.hold.holder = HOLDER_HAND_OVER};
+	struct hold_slice rest = {.hold.holder = HOLDER_HAND_OVER};
 	uint64_t done_ns = w->done_ns < w->until_ns ? w->done_ns : w->until_ns;
 	int err = 0;
 
 	if (done_ns > w->since_ns)
-		err = add_done(parts, w, cells->doings, done_ns);
+		err = add_done(slices, w, cells->reasons, done_ns);
 	else
 		done_ns = w->since_ns;
-	rest.first = !parts->count;
+	rest.first = !slices->count;
 	rest.split.unknown_ns = w->until_ns - done_ns;
 	if (!err && rest.split.unknown_ns)
-		err = parts_add(parts, &rest);
+		err = hold_slices_add(slices, &rest);
 	if (!err)
-		err = parts_charge(parts, cells, w->lock, &w->who, w->since_ns, w->until_ns);
-	parts->count = 0;
+		err = hold_slices_charge(slices, cells, w->lock, &w->who, w->since_ns, w->until_ns);
+	slices->count = 0;
 	return err;
 }

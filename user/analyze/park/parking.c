@@ -5,14 +5,14 @@
 static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 		    struct parking_row **ret)
 {
-	struct place_key key = parking_key(kind, lock);
-	uint32_t place;
-	int err = places_add_row(&p->row_places, key, &p->rows, &p->rows_capacity, sizeof(*p->rows),
-				 &place);
+	struct keymap_key key = parking_key(kind, lock);
+	uint32_t index;
+	int err = keymap_add_row(&p->row_map, key, &p->rows, &p->rows_capacity, sizeof(*p->rows),
+				 &index);
 
 	if (err)
 		return err;
-	*ret = &p->rows[place];
+	*ret = &p->rows[index];
 	(*ret)->kind = kind;
 	(*ret)->lock = lock;
 	return 0;
@@ -20,25 +20,25 @@ static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 
 static int thread_add(struct parking *p, uint64_t thread, struct parking_thread **ret)
 {
-	struct place_key key = {.a = thread};
-	uint32_t place;
-	int err = places_add_row(&p->thread_places, key, &p->threads, &p->threads_capacity,
-				 sizeof(*p->threads), &place);
+	struct keymap_key key = {.a = thread};
+	uint32_t index;
+	int err = keymap_add_row(&p->thread_map, key, &p->threads, &p->threads_capacity,
+				 sizeof(*p->threads), &index);
 
 	if (err)
 		return err;
-	*ret = &p->threads[place];
+	*ret = &p->threads[index];
 	(*ret)->thread = thread;
 	return 0;
 }
 
 static int thread_find(struct parking *p, uint64_t thread, struct parking_thread **ret)
 {
-	uint32_t place = places_find_number(&p->thread_places, thread);
+	uint32_t index = keymap_find_number(&p->thread_map, thread);
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return thread_add(p, thread, ret);
-	*ret = &p->threads[place];
+	*ret = &p->threads[index];
 	return 0;
 }
 
@@ -163,9 +163,9 @@ static int leave_open(struct parking *p, struct parking_thread *t)
 
 static int on_thread_end(struct parking *p, const struct event *e)
 {
-	uint32_t place = places_find(&p->thread_places, (struct place_key){.a = e->thread});
+	uint32_t index = keymap_find(&p->thread_map, (struct keymap_key){.a = e->thread});
 
-	return place == PLACE_NONE ? 0 : leave_open(p, &p->threads[place]);
+	return index == INDEX_NONE ? 0 : leave_open(p, &p->threads[index]);
 }
 
 int parking_add(struct parking *p, const struct event *e)
@@ -196,7 +196,7 @@ int parking_finish(struct parking *p, uint64_t end_ns)
 
 	if (end_ns > p->now_ns)
 		p->now_ns = end_ns;
-	for (uint32_t i = 0; i < p->thread_places.count && !err; i++)
+	for (uint32_t i = 0; i < p->thread_map.count && !err; i++)
 		err = leave_open(p, &p->threads[i]);
 	return err;
 }
@@ -205,7 +205,7 @@ int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
 {
 	int err = parking_finish(p, from_ns);
 
-	for (uint32_t i = 0; i < p->thread_places.count; i++)
+	for (uint32_t i = 0; i < p->thread_map.count; i++)
 		p->threads[i].unpark = 0;
 	if (to_ns > p->now_ns)
 		p->now_ns = to_ns;
@@ -214,8 +214,8 @@ int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
 
 void parking_free(struct parking *p)
 {
-	places_free(&p->row_places);
-	places_free(&p->thread_places);
+	keymap_free(&p->row_map);
+	keymap_free(&p->thread_map);
 	free(p->rows);
 	free(p->threads);
 	*p = (struct parking){0};

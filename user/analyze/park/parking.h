@@ -43,10 +43,10 @@ struct parking_thread {
 
 /* All zero at the start. */
 struct parking {
-	struct places row_places;
-	struct parking_row *rows; /* row_places.count of them */
+	struct keymap row_map;
+	struct parking_row *rows; /* row_map.count of them */
 	uint32_t rows_capacity;
-	struct places thread_places;
+	struct keymap thread_map;
 	struct parking_thread *threads;
 	uint32_t threads_capacity;
 	uint64_t now_ns;
@@ -55,9 +55,9 @@ struct parking {
 _Static_assert(PARKING_KIND_COUNT == 2, "a kind is a bit");
 
 /* Of a row. Locks with small numbers have small keys, which are found without hashing. */
-static inline struct place_key parking_key(enum parking_kind kind, uint64_t lock)
+static inline struct keymap_key parking_key(enum parking_kind kind, uint64_t lock)
 {
-	return (struct place_key){.a = lock << 1 | kind, .b = lock >> 63};
+	return (struct keymap_key){.a = lock << 1 | kind, .b = lock >> 63};
 }
 
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */

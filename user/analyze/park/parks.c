@@ -4,11 +4,11 @@
 
 #include "log/read/names.h"
 
-int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret)
+int parks_blocker(struct park_numbered *p, uint64_t lock, uint32_t *ret)
 {
-	uint32_t known = p->blocker_places.count;
+	uint32_t known = p->blocker_map.count;
 	const struct log_lock *l;
-	int err = places_add_row(&p->blocker_places, (struct place_key){.a = lock}, &p->blockers,
+	int err = keymap_add_row(&p->blocker_map, (struct keymap_key){.a = lock}, &p->blockers,
 				 &p->blockers_capacity, sizeof(*p->blockers), ret);
 
 	if (err || *ret < known)
@@ -17,30 +17,30 @@ int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret)
 	p->blockers[*ret] = (struct park_target){
 		.family = park_family_of(l ? log_names_class(p->names, l->class) : NULL),
 		.lock = {.lock = lock, .all = p->lines},
-		.condition_of = PLACE_NONE};
+		.condition_of = INDEX_NONE};
 	return 0;
 }
 
-static int thread_add(struct park_exact *p, uint64_t thread, struct parker **ret)
+static int thread_add(struct park_numbered *p, uint64_t thread, struct parker **ret)
 {
-	uint32_t place;
-	int err = places_add_segment_row(&p->parker_places, (struct place_key){.a = thread},
-					 &p->parkers, sizeof(struct parker), &place);
+	uint32_t index;
+	int err = keymap_add_segment_row(&p->parker_map, (struct keymap_key){.a = thread},
+					 &p->parkers, sizeof(struct parker), &index);
 
 	if (err)
 		return err;
-	*ret = parks_at(p, place);
+	*ret = parks_at(p, index);
 	**ret = (struct parker){.thread = thread,
 				.gaps = p->gaps,
-				.blocker = PLACE_NONE,
-				.wants = PLACE_NONE,
-				.await_released = PLACE_NONE};
+				.blocker = INDEX_NONE,
+				.wants = INDEX_NONE,
+				.await_released = INDEX_NONE};
 	return 0;
 }
 
 static void forget(struct parker *t, uint32_t gaps)
 {
-	t->wants = t->await_released = PLACE_NONE;
+	t->wants = t->await_released = INDEX_NONE;
 	t->cause = (struct cause){0};
 	t->came.known = false;
 	if (!t->parked)
@@ -48,26 +48,26 @@ static void forget(struct parker *t, uint32_t gaps)
 	t->gaps = gaps;
 }
 
-int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret)
+int parks_thread(struct park_numbered *p, uint64_t thread, struct parker **ret)
 {
-	uint32_t place = places_find_number(&p->parker_places, thread);
+	uint32_t index = keymap_find_number(&p->parker_map, thread);
 
-	if (place == PLACE_NONE)
+	if (index == INDEX_NONE)
 		return thread_add(p, thread, ret);
-	*ret = parks_at(p, place);
+	*ret = parks_at(p, index);
 	if ((*ret)->gaps != p->gaps)
 		forget(*ret, p->gaps);
 	return 0;
 }
 
-void parks_free(struct park_exact *p)
+void parks_free(struct park_numbered *p)
 {
-	for (uint32_t i = 0; i < p->blocker_places.count; i++)
+	for (uint32_t i = 0; i < p->blocker_map.count; i++)
 		park_lock_free(&p->blockers[i].lock);
 	park_chains_free(&p->chains);
-	free(p->parts.rows);
-	places_free(&p->blocker_places);
-	places_free(&p->parker_places);
+	free(p->slices.rows);
+	keymap_free(&p->blocker_map);
+	keymap_free(&p->parker_map);
 	free(p->blockers);
 	segments_free(&p->parkers);
 }

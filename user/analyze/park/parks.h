@@ -1,4 +1,4 @@
-/* analyze/park/parks.h: threads that park and what they park on; park_exact.c and its parts
+/* analyze/park/parks.h: threads that park and what they park on; park_numbered.c and its parts
  * share it. */
 #pragma once
 
@@ -26,15 +26,15 @@ struct cause {
 /* A thread has come back from park, and it is not known from which lock it may have got then. */
 struct came {
 	bool known;
-	uint32_t condition; /* on which it was parked; PLACE_NONE: not known either */
+	uint32_t condition; /* on which it was parked; INDEX_NONE: not known either */
 	struct unpark by;
 	uint64_t sequence, ns;
 };
 
 struct parker {
 	uint64_t thread;
-	uint32_t gaps;    /* what is said here was seen behind so many gaps */
-	uint32_t blocker; /* parked on this one; PLACE_NONE: on none */
+	uint32_t gaps;    /* what is said here was seen after so many gaps */
+	uint32_t blocker; /* parked on this one; INDEX_NONE: on none */
 	bool parked;
 	bool again;   /* on the same lock, as it did not get it when it came back */
 	bool in_lock; /* in the queue of a lock, as far as its class tells */
@@ -44,40 +44,40 @@ struct parker {
 	struct unpark by; /* parked: what ends it; else: the permit that it has */
 
 	/* Between a park end and the next event of the thread. */
-	uint32_t wants; /* lock that it is about to take; PLACE_NONE: none */
+	uint32_t wants; /* lock that it is about to take; INDEX_NONE: none */
 	bool woken;     /* by an unpark, whatever else there was */
 	uint64_t back_ns;
 	bool back_known; /* its time until then in which it could not run */
 	uint64_t back_runnable_ns, back_stolen_ns;
 	struct cause cause;
 	struct came came;
-	/* Behind an unpark: the lock that await() released by it, or PLACE_NONE. */
+	/* After an unpark: the lock that await() released by it, or INDEX_NONE. */
 	uint32_t await_released;
 };
 
 struct park_target {
 	enum park_family family;
 	struct park_lock lock;
-	uint32_t condition_of; /* of a condition: its lock's place; PLACE_NONE: not known */
+	uint32_t condition_of; /* of a condition: its lock's index; INDEX_NONE: not known */
 	bool lined;            /* it is among the lines, too */
 };
 
-/* An event that waits for the names of its call chain, or behind such a one. */
+/* An event that waits for the names of its call chain, or after such a one. */
 struct late {
 	struct event event;
 	uint64_t missing;
 };
 
-struct park_exact {
+struct park_numbered {
 	struct cells *cells;
 	struct timelines *lines;
 	const struct log_names *names;
 	struct park_chains chains;
-	struct parts parts; /* of a wait; empty */
-	struct places blocker_places;
+	struct hold_slices slices; /* of a wait; empty */
+	struct keymap blocker_map;
 	struct park_target *blockers;
 	uint32_t blockers_capacity;
-	struct places parker_places;
+	struct keymap parker_map;
 	struct segments parkers; /* struct parker */
 	uint64_t now_ns;
 	uint32_t gaps;
@@ -91,24 +91,24 @@ static inline bool blocker_is_lock(const struct park_target *b)
 	       b->family == PARK_FAMILY_OWNED;
 }
 
-static inline struct parker *parks_at(const struct park_exact *p, uint32_t place)
+static inline struct parker *parks_at(const struct park_numbered *p, uint32_t index)
 {
-	return segments_at(&p->parkers, place, sizeof(struct parker));
+	return segments_at(&p->parkers, index, sizeof(struct parker));
 }
 
 /* Places among the blockers, and threads; new ones if need be. 0 or -ENOMEM, as all of these. A
  * thread is lent until parks_free. */
-int parks_blocker(struct park_exact *p, uint64_t lock, uint32_t *ret);
-int parks_thread(struct park_exact *p, uint64_t thread, struct parker **ret);
-void parks_free(struct park_exact *p);
+int parks_blocker(struct park_numbered *p, uint64_t lock, uint32_t *ret);
+int parks_thread(struct park_numbered *p, uint64_t thread, struct parker **ret);
+void parks_free(struct park_numbered *p);
 
 /* How park begin has seen the lock. */
 struct held park_held_seen(const struct event *e);
 /* An unpark of a thread that is parked, as far as it tells of a lock. e is its event. */
-int park_unpark_tell(struct park_exact *p, const struct parker *target, const struct unpark *u,
-		     const struct event *e, struct parker *by);
+int park_unpark_notify(struct park_numbered *p, const struct parker *target, const struct unpark *u,
+		       const struct event *e, struct parker *by);
 /* The thread begins to park on this lock with a permit: that may have come from a release of it. */
-int park_permit_use(struct park_exact *p, const struct parker *t, uint32_t place,
+int park_permit_use(struct park_numbered *p, const struct parker *t, uint32_t index,
 		    const struct held *seen);
 /* The permit with which its park has ended, of which the begin is not known. */
-int park_permit_used(struct park_exact *p, const struct parker *t, uint32_t place);
+int park_permit_used(struct park_numbered *p, const struct parker *t, uint32_t index);

@@ -178,11 +178,11 @@ void analysis_set_begin(struct analysis *a, uint64_t begin_ns)
 			analysis_rows[i].begin(a->selves[i], begin_ns);
 }
 
-void analysis_set_course(struct analysis *a, const struct course_options *options)
+void analysis_set_state_windows(struct analysis *a, const struct state_options *options)
 {
 	struct wall *w = a->selves[ANALYSIS_WALL];
 
-	w->course.options = *options;
+	w->windows.options = *options;
 }
 
 void analysis_observe(struct analysis *a,

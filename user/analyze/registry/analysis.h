@@ -27,7 +27,7 @@ void analysis_free(struct analysis *a);
  * had been counted. */
 void analysis_set_begin(struct analysis *a, uint64_t begin_ns);
 /* Before the first event: threads' states are wanted window by window, too. */
-void analysis_set_course(struct analysis *a, const struct course_options *options);
+void analysis_set_state_windows(struct analysis *a, const struct state_options *options);
 /* Before the first event: see contention_observe(). */
 void analysis_observe(struct analysis *a,
 		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,

@@ -8,7 +8,7 @@
 
 struct facts {
 	struct analysis_facts found;
-	struct places lost_places;
+	struct keymap lost_places;
 	struct analysis_lost *lost;
 	uint32_t lost_capacity;
 	uint64_t begin_ns;                         /* 0: with the first event */
@@ -30,7 +30,7 @@ void facts_row_free(void *self)
 
 	if (!a)
 		return;
-	places_free(&a->lost_places);
+	keymap_free(&a->lost_places);
 	free(a->lost);
 	for (uint32_t i = 0; i < a->found.note_count; i++)
 		free(a->notes[i].text);
@@ -61,18 +61,18 @@ static void walks_add(struct facts *a, const struct event *e)
 /* So are these. */
 static int lost_add(struct facts *a, const struct event *e)
 {
-	struct place_key key = {.a = e->v[LOST_EVENT_ID].u, .b = e->v[LOST_PLACE].u};
+	struct keymap_key key = {.a = e->v[LOST_EVENT_ID].u, .b = e->v[LOST_PLACE].u};
 	struct analysis_lost *row;
-	uint32_t place;
+	uint32_t index;
 	int err;
 
 	if (!e->v[LOST_COUNT].u)
 		return 0;
-	err = places_add_row(&a->lost_places, key, &a->lost, &a->lost_capacity, sizeof(*a->lost),
-			     &place);
+	err = keymap_add_row(&a->lost_places, key, &a->lost, &a->lost_capacity, sizeof(*a->lost),
+			     &index);
 	if (err)
 		return err;
-	row = &a->lost[place];
+	row = &a->lost[index];
 	row->event_id = key.a;
 	row->place = key.b;
 	if (e->time_ns < a->begin_ns)

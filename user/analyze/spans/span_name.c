@@ -20,26 +20,26 @@ static void name_free(struct span_name *n)
 
 int span_names_add(struct span_names *n, const char *text, uint32_t *ret)
 {
-	/* Two hashes, with the zero behind the text and without, stand for the text: nobody who
+	/* Two hashes, with the zero after the text and without, stand for the text: nobody who
 	 * does not know the process's key can make two names that share them. */
 	size_t length = strlen(text);
-	const struct place_key key = {.a = hash_bytes(text, length),
-				      .b = hash_bytes(text, length + 1)};
-	uint32_t place = places_find(&n->places, key);
+	const struct keymap_key key = {.a = hash_bytes(text, length),
+				       .b = hash_bytes(text, length + 1)};
+	uint32_t index = keymap_find(&n->map, key);
 	struct span_name *fresh;
 	int err;
 
-	if (place != PLACE_NONE || n->places.count == SPAN_NAMES_MAX) {
-		*ret = place;
+	if (index != INDEX_NONE || n->map.count == SPAN_NAMES_MAX) {
+		*ret = index;
 		return 0;
 	}
-	err = array_grow(&n->all, &n->capacity, n->places.count, sizeof(fresh));
+	err = array_grow(&n->all, &n->capacity, n->map.count, sizeof(fresh));
 	if (err)
 		return err;
 	fresh = calloc(1, sizeof(*fresh));
 	if (fresh)
 		fresh->text = strdup(text);
-	err = fresh && fresh->text ? places_add(&n->places, key, ret) : -ENOMEM;
+	err = fresh && fresh->text ? keymap_add(&n->map, key, ret) : -ENOMEM;
 	if (err)
 		name_free(fresh);
 	else
@@ -49,10 +49,10 @@ int span_names_add(struct span_names *n, const char *text, uint32_t *ret)
 
 void span_names_free(struct span_names *n)
 {
-	for (uint32_t i = 0; i < n->places.count; i++)
+	for (uint32_t i = 0; i < n->map.count; i++)
 		name_free(n->all[i]);
 	free(n->all);
-	places_free(&n->places);
+	keymap_free(&n->map);
 	*n = (struct span_names){0};
 }
 

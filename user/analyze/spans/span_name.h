@@ -8,12 +8,12 @@
 #define SPAN_NAMES_MAX 10000
 
 struct span_names {
-	struct places places;   /* by two hashes of the text */
-	struct span_name **all; /* [places.count] */
+	struct keymap map;      /* by two hashes of the text */
+	struct span_name **all; /* [map.count] */
 	uint32_t capacity;
 };
 
-/* Its place, a new one if need be. PLACE_NONE: there are too many. 0 or -ENOMEM. */
+/* Its index, a new one if need be. INDEX_NONE: there are too many. 0 or -ENOMEM. */
 int span_names_add(struct span_names *n, const char *text, uint32_t *ret);
 void span_names_free(struct span_names *n);
 

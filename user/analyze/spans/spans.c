@@ -3,7 +3,7 @@
  * and its states are the differences of the thread's counts at them; so they add up to it, and
  * what they fall short is counted. Its own ("self") are these without those of the spans within.
  *
- * A begin that was before the recording, or was lost, leaves an end behind, which is counted and
+ * A begin that was before the recording, or was lost, leaves an end after, which is counted and
  * dropped. An end that was lost cannot be told from that of the span around it: a log that has
  * lost such events says so, and its nesting is not to be relied on.
  *
@@ -32,7 +32,7 @@
 
 struct spans {
 	struct spans_options o;
-	struct places thread_places;
+	struct keymap thread_map;
 	struct segments threads; /* struct span_thread */
 	struct span_names names;
 	struct kept_spans kept;
@@ -53,9 +53,9 @@ struct spans *spans_new(const struct spans_options *o)
 	return s;
 }
 
-static struct span_thread *thread_at(const struct spans *s, uint32_t place)
+static struct span_thread *thread_at(const struct spans *s, uint32_t index)
 {
-	return segments_at(&s->threads, place, sizeof(struct span_thread));
+	return segments_at(&s->threads, index, sizeof(struct span_thread));
 }
 
 static void thread_free(struct span_thread *t)
@@ -70,13 +70,13 @@ void spans_free(struct spans *s)
 	if (!s)
 		return;
 	kept_free_all(&s->kept);
-	for (uint32_t i = 0; i < s->thread_places.count; i++)
+	for (uint32_t i = 0; i < s->thread_map.count; i++)
 		thread_free(thread_at(s, i));
 	for (uint32_t i = 0; i < s->open_count; i++)
 		free(s->open[i]);
 	segments_free(&s->threads);
 	free(s->open);
-	places_free(&s->thread_places);
+	keymap_free(&s->thread_map);
 	span_names_free(&s->names);
 	free(s);
 }
@@ -99,19 +99,19 @@ static bool is_wanted(const struct spans *s, const struct kept *k, char name[SPA
 	       (!s->o.pattern || !fnmatch(s->o.pattern, name, 0));
 }
 
-/* PLACE_NONE: it is not wanted, or there is no room for more names; both have been counted. */
+/* INDEX_NONE: it is not wanted, or there is no room for more names; both have been counted. */
 static int name_add(struct spans *s, const struct kept *k, uint32_t *ret)
 {
 	char name[SPAN_NAME_BYTES];
 	int err;
 
-	*ret = PLACE_NONE;
+	*ret = INDEX_NONE;
 	if (!is_wanted(s, k, name)) {
 		s->facts.other_names++;
 		return 0;
 	}
 	err = span_names_add(&s->names, name, ret);
-	s->facts.no_room += !err && *ret == PLACE_NONE;
+	s->facts.no_room += !err && *ret == INDEX_NONE;
 	return err;
 }
 
@@ -119,13 +119,13 @@ static int name_add(struct spans *s, const struct kept *k, uint32_t *ret)
 
 static int thread_of(struct spans *s, uint64_t thread, struct span_thread **ret)
 {
-	uint32_t place;
-	int err = places_add_segment_row(&s->thread_places, (struct place_key){.a = thread},
-					 &s->threads, sizeof(struct span_thread), &place);
+	uint32_t index;
+	int err = keymap_add_segment_row(&s->thread_map, (struct keymap_key){.a = thread},
+					 &s->threads, sizeof(struct span_thread), &index);
 
 	if (err)
 		return err;
-	*ret = thread_at(s, place);
+	*ret = thread_at(s, index);
 	(*ret)->thread = thread;
 	return 0;
 }
@@ -163,7 +163,7 @@ static int begin(struct spans *s, struct span_thread *t, const struct event *e, 
 		reopen(s, e);
 	k->thread = t;
 	k->raw_name = name;
-	k->name = PLACE_NONE;
+	k->name = INDEX_NONE;
 	k->span.thread = e->thread;
 	k->span.begin_ns = e->time_ns;
 	states_of(e, &k->span.states);
@@ -223,9 +223,9 @@ static int end(struct spans *s, struct span_thread *t, const struct event *e)
 		k->span.within = raw_text(s, outer->raw_name);
 	}
 	err = name_add(s, k, &k->name);
-	if (!err && k->name != PLACE_NONE)
+	if (!err && k->name != INDEX_NONE)
 		err = count(s, k);
-	if (!err && k->name != PLACE_NONE)
+	if (!err && k->name != INDEX_NONE)
 		return kept_add(&s->kept, k);
 	free(k);
 	return err;
@@ -318,9 +318,9 @@ static uint64_t overlap(const struct kept *k, uint64_t from_ns, uint64_t to_ns, 
 void spans_charge(struct spans *s, uint64_t waiter, uint64_t lock, uint64_t from_ns, uint64_t to_ns,
 		  uint64_t holder, uint64_t holder_stack)
 {
-	uint32_t place = places_find(&s->thread_places, (struct place_key){.a = waiter});
+	uint32_t index = keymap_find(&s->thread_map, (struct keymap_key){.a = waiter});
 	struct span_blocker piece = {.lock = lock, .holder = holder, .holder_stack = holder_stack};
-	struct span_thread *t = place != PLACE_NONE ? thread_at(s, place) : NULL;
+	struct span_thread *t = index != INDEX_NONE ? thread_at(s, index) : NULL;
 	bool found = false;
 
 	for (uint32_t i = 0; t && i < t->depth && i < DEPTH_MAX; i++) {
@@ -366,14 +366,14 @@ int spans_hole(struct spans *s, uint64_t from_ns, uint64_t to_ns)
 	int err = 0;
 
 	s->hole_ns = to_ns;
-	for (uint32_t i = 0; i < s->thread_places.count && !err; i++)
+	for (uint32_t i = 0; i < s->thread_map.count && !err; i++)
 		err = abandon(s, thread_at(s, i), from_ns);
 	return err;
 }
 
 int spans_finish(struct spans *s, uint64_t end_ns)
 {
-	for (uint32_t i = 0; i < s->thread_places.count; i++) {
+	for (uint32_t i = 0; i < s->thread_map.count; i++) {
 		int err = abandon(s, thread_at(s, i), end_ns);
 
 		if (err)
@@ -383,14 +383,14 @@ int spans_finish(struct spans *s, uint64_t end_ns)
 		qsort(s->open, s->open_count, sizeof(*s->open), by_ns);
 	if (s->kept.slowest_count)
 		qsort(s->kept.slowest, s->kept.slowest_count, sizeof(*s->kept.slowest), by_ns);
-	if (s->names.places.count)
-		qsort(s->names.all, s->names.places.count, sizeof(*s->names.all), by_total);
+	if (s->names.map.count)
+		qsort(s->names.all, s->names.map.count, sizeof(*s->names.all), by_total);
 	return 0;
 }
 
 const struct span_name *const *spans_by_name(const struct spans *s, uint32_t *ret_count)
 {
-	*ret_count = s->names.places.count;
+	*ret_count = s->names.map.count;
 	return (const struct span_name *const *)s->names.all;
 }
 

@@ -20,16 +20,16 @@ static int on_cpu(struct sched *s, const struct event *e)
 		[SCHED_CPU_IDLE_TICKS] = CPU_SAMPLE_STAT_IDLE,
 		[SCHED_CPU_STEAL_TICKS] = CPU_SAMPLE_STAT_STEAL,
 	};
-	struct place_key key = {.a = e->v[CPU_SAMPLE_CPU].u};
+	struct keymap_key key = {.a = e->v[CPU_SAMPLE_CPU].u};
 	struct sched_cpu *c;
-	uint32_t place;
+	uint32_t index;
 	bool hole;
-	int err = places_add_row(&s->cpu_places, key, &s->cpus, &s->cpus_capacity, sizeof(*s->cpus),
-				 &place);
+	int err = keymap_add_row(&s->cpu_map, key, &s->cpus, &s->cpus_capacity, sizeof(*s->cpus),
+				 &index);
 
 	if (err)
 		return err;
-	c = &s->cpus[place];
+	c = &s->cpus[index];
 	c->cpu = key.a;
 	hole = c->holes < s->holes && e->v[CPU_SAMPLE_CLOCK_NS].u > c->last[SCHED_CPU_CLOCK_NS];
 	for (int i = 0; i < SCHED_CPU_FIELD_COUNT; i++) {
@@ -57,7 +57,7 @@ void sched_hole(struct sched *s)
 
 void sched_free(struct sched *s)
 {
-	places_free(&s->cpu_places);
+	keymap_free(&s->cpu_map);
 	free(s->cpus);
 	*s = (struct sched){0};
 }

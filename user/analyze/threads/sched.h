@@ -21,15 +21,15 @@ enum sched_cpu_field {
 struct sched_cpu {
 	uint64_t cpu;
 	uint64_t samples;                      /* growth needs two */
-	uint64_t holes;                        /* that are behind it */
+	uint64_t holes;                        /* that are after it */
 	uint64_t first[SCHED_CPU_FIELD_COUNT]; /* so much less than it was as has grown in holes */
 	uint64_t last[SCHED_CPU_FIELD_COUNT];
 };
 
 /* All zero at the start. */
 struct sched {
-	struct places cpu_places;
-	struct sched_cpu *cpus; /* cpu_places.count of them */
+	struct keymap cpu_map;
+	struct sched_cpu *cpus; /* cpu_map.count of them */
 	uint32_t cpus_capacity;
 	uint64_t holes;
 };

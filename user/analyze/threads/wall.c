@@ -20,14 +20,14 @@ static bool is_more(uint64_t error, uint64_t whole)
 
 static int thread_get(struct wall *w, uint64_t thread, struct wall_thread **ret)
 {
-	struct place_key key = {.a = thread};
-	uint32_t place;
-	int err = places_add_row(&w->places, key, &w->threads, &w->threads_capacity,
-				 sizeof(*w->threads), &place);
+	struct keymap_key key = {.a = thread};
+	uint32_t index;
+	int err = keymap_add_row(&w->map, key, &w->threads, &w->threads_capacity,
+				 sizeof(*w->threads), &index);
 
 	if (err)
 		return err;
-	*ret = &w->threads[place];
+	*ret = &w->threads[index];
 	(*ret)->thread = thread;
 	return 0;
 }
@@ -74,7 +74,7 @@ static void first_sample(struct wall *w, struct wall_thread *t, const struct eve
 	t->last = t->base;
 }
 
-/* The first sample behind a hole: what has been counted since the last one before it is not known
+/* The first sample after a hole: what has been counted since the last one before it is not known
  * to have been in what is there of the recording. */
 static bool is_behind_hole(struct wall *w, struct wall_thread *t, const struct event *e,
 			   const struct states *now)
@@ -111,16 +111,18 @@ static int on_sample(struct wall *w, const struct event *e)
 		return 0;
 	}
 	if (is_behind_hole(w, t, e, &now))
-		return e->id == EVENT_THREAD_SAMPLE ? course_moment(&w->course, e->time_ns) : 0;
+		return e->id == EVENT_THREAD_SAMPLE ? state_windows_moment(&w->windows, e->time_ns)
+						    : 0;
 	from_ns = t->to_ns;
 	more = states_since(&t->last, &now);
 	t->last = now;
 	t->to_ns = e->time_ns;
 	t->ended |= e->id == EVENT_THREAD_END;
 	if (e->id == EVENT_THREAD_SAMPLE)
-		err = course_moment(&w->course, e->time_ns);
+		err = state_windows_moment(&w->windows, e->time_ns);
 	return err ? err
-		   : course_add(&w->course, (uint32_t)(t - w->threads), from_ns, e->time_ns, &more);
+		   : state_windows_add(&w->windows, (uint32_t)(t - w->threads), from_ns, e->time_ns,
+				       &more);
 }
 
 int wall_add(struct wall *w, const struct event *e)
@@ -128,8 +130,8 @@ int wall_add(struct wall *w, const struct event *e)
 	if (!w->started) {
 		w->started = true;
 		w->first_ns = e->time_ns;
-		if (w->course.options.from_begin && !w->course.options.from_ns)
-			w->course.options.from_ns = e->time_ns;
+		if (w->windows.options.from_begin && !w->windows.options.from_ns)
+			w->windows.options.from_ns = e->time_ns;
 	}
 	switch (e->id) {
 	case EVENT_THREAD:
@@ -150,14 +152,14 @@ void wall_hole(struct wall *w, uint64_t to_ns)
 
 int wall_finish(struct wall *w)
 {
-	return course_finish(&w->course);
+	return state_windows_finish(&w->windows);
 }
 
 void wall_free(struct wall *w)
 {
-	places_free(&w->places);
+	keymap_free(&w->map);
 	free(w->threads);
-	course_free(&w->course);
+	state_windows_free(&w->windows);
 	*w = (struct wall){0};
 }
 

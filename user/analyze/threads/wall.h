@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/threads/course.h"
+#include "analyze/threads/state_windows.h"
 #include "analyze/threads/states.h"
 #include "base/keymap.h"
 
@@ -20,23 +20,23 @@ struct wall_thread {
 	uint64_t seen_ns;
 	uint64_t from_ns, to_ns; /* what is counted was between these times ... */
 	uint64_t missing_ns;     /* ... but for this, between samples on both sides of holes */
-	uint64_t holes;          /* that are behind it */
+	uint64_t holes;          /* that are after it */
 	struct states base;      /* the counts at from_ns ... */
 	struct states last;      /* ... and at to_ns */
 };
 
 /* All zero but for course.options at the start. */
 struct wall {
-	struct places places;
-	struct wall_thread *threads; /* places.count of them */
+	struct keymap map;
+	struct wall_thread *threads; /* map.count of them */
 	uint32_t threads_capacity;
 	bool started;
 	bool told;         /* throttled time and the reasons of blocked time are in the log */
 	uint64_t first_ns; /* time of the first event of any kind */
 	uint64_t holes;
 	uint64_t hole_ns; /* the end of the last one */
-	uint64_t late;    /* samples that came behind a younger one, and were left out */
-	struct course course;
+	uint64_t late;    /* samples that came after a younger one, and were left out */
+	struct state_windows windows;
 };
 
 /* Events in time order; 0 or -ENOMEM. */

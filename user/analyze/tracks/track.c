@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/tracks/track_parts.h"
+#include "analyze/tracks/track_internal.h"
 
 struct tracks *tracks_new(const struct track_options *options, const struct track_sink *sink)
 {
@@ -39,7 +39,7 @@ void tracks_free(struct tracks *all)
 {
 	if (!all)
 		return;
-	places_free(&all->places);
+	keymap_free(&all->map);
 	free(all->rows);
 	free(all);
 }
@@ -191,14 +191,14 @@ static bool is_in(const struct track *t, enum state state)
 	return false;
 }
 
-struct part {
+struct off_slice {
 	enum state state; /* STATE_COUNT: it is said already, by the level that it is in */
 	uint64_t begin_ns, end_ns;
 };
 
 /* What it did off its CPU up to now, in order. */
 static void parts_of(const struct track *t, const struct event *e, uint64_t now_ns,
-		     struct part ret[3])
+		     struct off_slice ret[3])
 {
 	uint64_t off_ns = e->v[OFF_CPU_OFF_NS].u, wait_ns = e->v[OFF_CPU_CPU_WAIT_NS].u;
 	uint64_t throttled_ns = e->v[OFF_CPU_THROTTLED_PART_NS].u;
@@ -206,9 +206,10 @@ static void parts_of(const struct track *t, const struct event *e, uint64_t now_
 
 	wait_ns = wait_ns < off_ns ? wait_ns : off_ns;
 	throttled_ns = throttled_ns < wait_ns ? throttled_ns : wait_ns;
-	ret[2] = (struct part){STATE_RUNNABLE, track_less(now_ns, wait_ns - throttled_ns), now_ns};
-	ret[1] = (struct part){STATE_THROTTLED, track_less(now_ns, wait_ns), ret[2].begin_ns};
-	ret[0] = (struct part){blocked, track_less(now_ns, off_ns), ret[1].begin_ns};
+	ret[2] = (struct off_slice){STATE_RUNNABLE, track_less(now_ns, wait_ns - throttled_ns),
+				    now_ns};
+	ret[1] = (struct off_slice){STATE_THROTTLED, track_less(now_ns, wait_ns), ret[2].begin_ns};
+	ret[0] = (struct off_slice){blocked, track_less(now_ns, off_ns), ret[1].begin_ns};
 	if (is_in(t, blocked) || (t->depth && blocked == STATE_OTHER))
 		ret[0].state = STATE_COUNT;
 }
@@ -216,7 +217,7 @@ static void parts_of(const struct track *t, const struct event *e, uint64_t now_
 static int on_off_cpu(struct tracks *all, struct track *t, const struct event *e)
 {
 	struct track_counters k = track_counters_of(e, COUNTERS_OF_THREAD);
-	struct part parts[3];
+	struct off_slice parts[3];
 	int err = 0;
 
 	parts_of(t, e, all->now_ns, parts);
@@ -351,17 +352,17 @@ static int on_notify(struct tracks *all, struct track *t, const struct event *e)
 
 static int track_of(struct tracks *all, uint32_t thread, const struct event *e, struct track **ret)
 {
-	uint32_t place, known = all->places.count;
+	uint32_t index, known = all->map.count;
 	struct states first;
 	struct track *t;
-	int err = places_add_row(&all->places, (struct place_key){.a = thread}, &all->rows,
-				 &all->capacity, sizeof(*all->rows), &place);
+	int err = keymap_add_row(&all->map, (struct keymap_key){.a = thread}, &all->rows,
+				 &all->capacity, sizeof(*all->rows), &index);
 
 	if (err)
 		return err;
-	t = &all->rows[place];
+	t = &all->rows[index];
 	*ret = t;
-	if (place < known)
+	if (index < known)
 		return 0;
 	t->thread = thread;
 	t->start_ns = all->now_ns;
@@ -449,7 +450,7 @@ int tracks_finish(struct tracks *all, uint64_t end_ns)
 	int err = 0;
 
 	all->now_ns = track_later(all->now_ns, end_ns);
-	for (uint32_t i = 0; i < all->places.count && !err; i++) {
+	for (uint32_t i = 0; i < all->map.count && !err; i++) {
 		struct track *t = &all->rows[i];
 
 		if (t->ended)
@@ -470,8 +471,8 @@ int tracks_finish(struct tracks *all, uint64_t end_ns)
 
 bool tracks_cover(const struct tracks *all, uint64_t thread, uint64_t ns)
 {
-	uint32_t place = places_find(&all->places, (struct place_key){.a = thread});
-	const struct track *t = place == PLACE_NONE ? NULL : &all->rows[place];
+	uint32_t index = keymap_find(&all->map, (struct keymap_key){.a = thread});
+	const struct track *t = index == INDEX_NONE ? NULL : &all->rows[index];
 
 	return t && t->start_ns <= ns && t->start_ns < all->options.until_ns &&
 	       (!t->ended || (ns <= t->at_ns && t->start_ns < t->at_ns));

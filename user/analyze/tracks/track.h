@@ -1,4 +1,4 @@
-/* analyze/tracks/track.h: what each thread did, as slices that lie behind and within one
+/* analyze/tracks/track.h: what each thread did, as slices that lie after and within one
  * another. */
 #pragma once
 

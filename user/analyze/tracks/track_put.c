@@ -1,5 +1,5 @@
 /* What a thread does, as slices in the order of time: see track.c. */
-#include "analyze/tracks/track_parts.h"
+#include "analyze/tracks/track_internal.h"
 
 /* --- counters ---------------------------------------------------------------------------- */
 
@@ -146,7 +146,7 @@ static int show(struct tracks *all, struct track *t, uint64_t to_ns)
 	return 0;
 }
 
-/* A slice with nothing in it, at the end of what has been put out or behind. */
+/* A slice with nothing in it, at the end of what has been put out or after. */
 int track_put_leaf(struct tracks *all, struct track *t, struct track_slice *s)
 {
 	uint64_t min_ns = track_later(all->options.min_ns, 1), floor_ns = t->at_ns;

@@ -56,25 +56,25 @@ static void on_gc_pool(struct pauses *p, const struct event *e)
 static int pool_add(struct pauses *p, uint64_t collector, uint64_t kind, uint64_t pool,
 		    struct pause_pool **ret)
 {
-	uint32_t place, heap, known = p->pool_places.count, heaps = p->heap_places.count;
-	int err = places_add_row(&p->pool_places,
-				 (struct place_key){.a = collector, .b = kind, .c = pool},
-				 &p->pools, &p->pools_capacity, sizeof(*p->pools), &place);
+	uint32_t index, heap, known = p->pool_map.count, heaps = p->heap_map.count;
+	int err = keymap_add_row(&p->pool_map,
+				 (struct keymap_key){.a = collector, .b = kind, .c = pool},
+				 &p->pools, &p->pools_capacity, sizeof(*p->pools), &index);
 
 	if (err)
 		return err;
-	*ret = &p->pools[place];
-	if (place < known)
+	*ret = &p->pools[index];
+	if (index < known)
 		return 0;
-	err = places_add_row(&p->heap_places, (struct place_key){.a = collector, .b = kind},
+	err = keymap_add_row(&p->heap_map, (struct keymap_key){.a = collector, .b = kind},
 			     &p->heaps, &p->heaps_capacity, sizeof(*p->heaps), &heap);
 	if (err)
 		return err;
 	**ret = (struct pause_pool){.collector = collector,
 				    .kind = kind,
 				    .pool = pool,
-				    .next = heap < heaps ? p->heaps[heap] : PLACE_NONE};
-	p->heaps[heap] = place;
+				    .next = heap < heaps ? p->heaps[heap] : INDEX_NONE};
+	p->heaps[heap] = index;
 	return 0;
 }
 
@@ -101,23 +101,22 @@ static int on_gc_end(struct pauses *p, const struct event *e)
 {
 	uint64_t collector = e->v[GC_END_COLLECTOR].u, kind = e->v[GC_END_KIND].u;
 	uint64_t operation = e->v[GC_END_OPERATION].u ? e->v[GC_END_OPERATION].u : p->gc_operation;
-	struct place_key key = {.a = collector, .b = kind, .c = operation};
-	uint32_t place;
+	struct keymap_key key = {.a = collector, .b = kind, .c = operation};
+	uint32_t index;
 	int err;
 
 	if (!p->in_gc) {
 		p->incomplete++;
 		return 0;
 	}
-	err = places_add_row(&p->gc_places, key, &p->gcs, &p->gcs_capacity, sizeof(*p->gcs),
-			     &place);
+	err = keymap_add_row(&p->gc_map, key, &p->gcs, &p->gcs_capacity, sizeof(*p->gcs), &index);
 	if (err)
 		return err;
 	p->in_gc = false;
-	p->gcs[place].collector = collector;
-	p->gcs[place].kind = kind;
-	p->gcs[place].operation = operation;
-	pause_times_add(&p->gcs[place].times, p->now_ns - p->gc_since_ns);
+	p->gcs[index].collector = collector;
+	p->gcs[index].kind = kind;
+	p->gcs[index].operation = operation;
+	pause_times_add(&p->gcs[index].times, p->now_ns - p->gc_since_ns);
 	pause_times_add(&p->gc_times, p->now_ns - p->gc_since_ns);
 	return pools_add(p, collector, kind);
 }
@@ -134,23 +133,23 @@ static void on_safepoint_begin(struct pauses *p)
 
 static int on_safepoint_end(struct pauses *p)
 {
-	struct place_key key = {.a = p->safepoint_operation[0],
-				.b = p->safepoint_operation[1],
-				.c = p->safepoint_more};
+	struct keymap_key key = {.a = p->safepoint_operation[0],
+				 .b = p->safepoint_operation[1],
+				 .c = p->safepoint_more};
 	struct pause_safepoint *row;
-	uint32_t place;
+	uint32_t index;
 	int err;
 
 	if (!p->in_safepoint) {
 		p->incomplete++;
 		return 0;
 	}
-	err = places_add_row(&p->safepoint_places, key, &p->safepoints, &p->safepoints_capacity,
-			     sizeof(*p->safepoints), &place);
+	err = keymap_add_row(&p->safepoint_map, key, &p->safepoints, &p->safepoints_capacity,
+			     sizeof(*p->safepoints), &index);
 	if (err)
 		return err;
 	p->in_safepoint = false;
-	row = &p->safepoints[place];
+	row = &p->safepoints[index];
 	row->operation[0] = key.a;
 	row->operation[1] = key.b;
 	row->more = key.c;
@@ -193,8 +192,8 @@ static int on_operation_end(struct pauses *p, const struct event *e)
 	uint64_t operation = e->v[VM_OPERATION_END_OPERATION].u;
 	struct pause_operation *row;
 	unsigned depth = p->depth;
-	struct place_key key;
-	uint32_t place;
+	struct keymap_key key;
+	uint32_t index;
 	int err;
 
 	safepoint_operation(p, operation);
@@ -206,12 +205,12 @@ static int on_operation_end(struct pauses *p, const struct event *e)
 	}
 	p->incomplete += p->depth - depth;
 	p->depth = depth - 1;
-	key = (struct place_key){.a = operation, .b = p->running[p->depth].mode};
-	err = places_add_row(&p->operation_places, key, &p->operations, &p->operations_capacity,
-			     sizeof(*p->operations), &place);
+	key = (struct keymap_key){.a = operation, .b = p->running[p->depth].mode};
+	err = keymap_add_row(&p->operation_map, key, &p->operations, &p->operations_capacity,
+			     sizeof(*p->operations), &index);
 	if (err)
 		return err;
-	row = &p->operations[place];
+	row = &p->operations[index];
 	row->operation = operation;
 	row->mode = key.b;
 	pause_times_add(&row->times, p->now_ns - p->running[p->depth].since_ns);
@@ -256,11 +255,11 @@ void pauses_finish(struct pauses *p)
 
 void pauses_free(struct pauses *p)
 {
-	places_free(&p->gc_places);
-	places_free(&p->pool_places);
-	places_free(&p->safepoint_places);
-	places_free(&p->operation_places);
-	places_free(&p->heap_places);
+	keymap_free(&p->gc_map);
+	keymap_free(&p->pool_map);
+	keymap_free(&p->safepoint_map);
+	keymap_free(&p->operation_map);
+	keymap_free(&p->heap_map);
 	free(p->gcs);
 	free(p->pools);
 	free(p->safepoints);

@@ -32,7 +32,7 @@ struct pause_pool {
 	uint64_t count;        /* collections for which both are known */
 	uint64_t before_bytes; /* sums over these */
 	uint64_t after_bytes;
-	uint32_t next; /* place of another one of the same collector and kind; PLACE_NONE: none */
+	uint32_t next; /* index of another one of the same collector and kind; INDEX_NONE: none */
 };
 
 /* Safepoints by the VM operations in them; 0: none. */
@@ -60,9 +60,9 @@ struct pause_pool_now {
 
 /* All zero at the start. */
 struct pauses {
-	struct places gc_places, pool_places, safepoint_places, operation_places;
-	struct places heap_places; /* by collector and kind */
-	uint32_t *heaps;           /* the place of a pool of these */
+	struct keymap gc_map, pool_map, safepoint_map, operation_map;
+	struct keymap heap_map; /* by collector and kind */
+	uint32_t *heaps;        /* the index of a pool of these */
 	struct pause_gc *gcs;
 	struct pause_pool *pools;
 	struct pause_safepoint *safepoints;

@@ -61,19 +61,19 @@ static int on_collection_end(struct phases *p, const struct event *e)
 {
 	struct phase_running *r = running_find(p, e->v[COLLECTION_END_GC].u);
 	struct phase_collection *row;
-	uint32_t place;
+	uint32_t index;
 	int err;
 
 	if (!r) {
 		p->incomplete++;
 		return 0;
 	}
-	err = places_add_row(&p->collection_places,
-			     (struct place_key){.a = r->collector, .b = r->cause}, &p->collections,
-			     &p->collections_capacity, sizeof(*p->collections), &place);
+	err = keymap_add_row(&p->collection_map,
+			     (struct keymap_key){.a = r->collector, .b = r->cause}, &p->collections,
+			     &p->collections_capacity, sizeof(*p->collections), &index);
 	if (err)
 		return err;
-	row = &p->collections[place];
+	row = &p->collections[index];
 	row->collector = r->collector;
 	row->cause = r->cause;
 	pause_times_add(&row->times, p->now_ns - r->since_ns);
@@ -141,26 +141,26 @@ static const struct phase_open *parent_find(const struct phases *p, uint64_t thr
 	return concurrent;
 }
 
-/* The place of a phase's row. */
+/* The index of a phase's row. */
 static int row_add(struct phases *p, uint64_t phase, uint64_t kind,
 		   const struct phase_open *parent_open, uint32_t *ret)
 {
-	uint32_t parent = parent_open ? parent_open->row : PLACE_NONE;
+	uint32_t parent = parent_open ? parent_open->row : INDEX_NONE;
 	struct phase_row *row;
 	int err;
 
-	if (parent != PLACE_NONE && p->rows[parent].depth + 1 == PHASE_DEPTH_MAX)
+	if (parent != INDEX_NONE && p->rows[parent].depth + 1 == PHASE_DEPTH_MAX)
 		parent = p->rows[parent].parent;
-	err = places_add_row(&p->row_places, (struct place_key){.a = parent, .b = phase, .c = kind},
+	err = keymap_add_row(&p->row_map, (struct keymap_key){.a = parent, .b = phase, .c = kind},
 			     &p->rows, &p->rows_capacity, sizeof(*p->rows), ret);
 	if (err)
 		return err;
 	row = &p->rows[*ret];
 	row->parent = parent;
-	row->depth = parent == PLACE_NONE ? 0 : p->rows[parent].depth + 1;
+	row->depth = parent == INDEX_NONE ? 0 : p->rows[parent].depth + 1;
 	row->phase = phase;
 	row->kind = kind;
-	row->first = row->next = PLACE_NONE;
+	row->first = row->next = INDEX_NONE;
 	return 0;
 }
 
@@ -241,15 +241,15 @@ void phases_hole(struct phases *p)
 void phases_finish(struct phases *p)
 {
 	phases_hole(p);
-	p->first = PLACE_NONE;
-	for (uint32_t i = p->row_places.count; i-- > 0;) {
+	p->first = INDEX_NONE;
+	for (uint32_t i = p->row_map.count; i-- > 0;) {
 		struct phase_row *row = &p->rows[i], *parent = NULL;
 		uint32_t *first = &p->first;
 
 		row->shown |= row->times.count > 0;
 		if (!row->shown)
 			continue;
-		if (row->parent != PLACE_NONE) {
+		if (row->parent != INDEX_NONE) {
 			parent = &p->rows[row->parent];
 			parent->shown = true;
 			first = &parent->first;
@@ -261,8 +261,8 @@ void phases_finish(struct phases *p)
 
 void phases_free(struct phases *p)
 {
-	places_free(&p->collection_places);
-	places_free(&p->row_places);
+	keymap_free(&p->collection_map);
+	keymap_free(&p->row_map);
 	free(p->collections);
 	free(p->rows);
 	free(p->running);

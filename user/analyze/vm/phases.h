@@ -19,14 +19,14 @@ struct phase_collection {
 
 /* Phases of one name and kind within the same other phases. */
 struct phase_row {
-	uint32_t parent; /* a row before this one; PLACE_NONE: outermost */
+	uint32_t parent; /* a row before this one; INDEX_NONE: outermost */
 	uint32_t depth;  /* 0: outermost */
 	uint64_t phase;  /* a string */
 	uint64_t kind;   /* enum gc_phase_kind */
 	struct pause_times times;
 	/* after phases_finish */
 	bool shown;           /* it has times, or one within has */
-	uint32_t first, next; /* shown ones: within it, and beside it; PLACE_NONE: none */
+	uint32_t first, next; /* shown ones: within it, and beside it; INDEX_NONE: none */
 };
 
 struct phase_running {
@@ -44,11 +44,11 @@ struct phase_open {
 
 /* All zero at the start. */
 struct phases {
-	struct places collection_places, row_places;
+	struct keymap collection_map, row_map;
 	struct phase_collection *collections;
 	struct phase_row *rows;
 	uint32_t collections_capacity, rows_capacity;
-	uint32_t first; /* shown outermost row, after phases_finish; PLACE_NONE: none */
+	uint32_t first; /* shown outermost row, after phases_finish; INDEX_NONE: none */
 	struct pause_times collection_times; /* over all */
 	/* collections and phases without a begin or an end, and phases of a collection that was
 	 * under way when the recording began; in no sum */

@@ -4,24 +4,24 @@
 
 static int requester_add(struct safepoints *s, uint32_t row, uint64_t thread, uint64_t ns)
 {
-	uint32_t place, known = s->requester_places.count;
-	int err = places_add_row(&s->requester_places, (struct place_key){.a = row, .b = thread},
+	uint32_t index, known = s->requester_map.count;
+	int err = keymap_add_row(&s->requester_map, (struct keymap_key){.a = row, .b = thread},
 				 &s->requesters, &s->requesters_capacity, sizeof(*s->requesters),
-				 &place);
+				 &index);
 	struct safepoint_row *r = &s->rows[row];
 
 	if (err)
 		return err;
-	if (place == known) {
-		s->requesters[place].thread = thread;
-		s->requesters[place].next = PLACE_NONE;
+	if (index == known) {
+		s->requesters[index].thread = thread;
+		s->requesters[index].next = INDEX_NONE;
 		if (r->times.count == 1)
-			r->requester = place;
+			r->requester = index;
 		else
-			s->requesters[r->last_requester].next = place;
-		r->last_requester = place;
+			s->requesters[r->last_requester].next = index;
+		r->last_requester = index;
 	}
-	pause_times_add(&s->requesters[place].times, ns);
+	pause_times_add(&s->requesters[index].times, ns);
 	return 0;
 }
 
@@ -29,20 +29,20 @@ int safepoints_add(struct safepoints *s, const struct event *e)
 {
 	uint64_t reach_ns, cleanup_ns, operation_ns, whole_ns;
 	struct safepoint_row *row;
-	uint32_t place;
+	uint32_t index;
 	int err;
 
 	if (e->id != EVENT_SAFEPOINT)
 		return 0;
-	err = places_add_row(&s->row_places, (struct place_key){.a = e->v[SAFEPOINT_OPERATION].u},
-			     &s->rows, &s->rows_capacity, sizeof(*s->rows), &place);
+	err = keymap_add_row(&s->row_map, (struct keymap_key){.a = e->v[SAFEPOINT_OPERATION].u},
+			     &s->rows, &s->rows_capacity, sizeof(*s->rows), &index);
 	if (err)
 		return err;
 	reach_ns = e->v[SAFEPOINT_REACH_NS].u;
 	cleanup_ns = e->v[SAFEPOINT_CLEANUP_NS].u;
 	operation_ns = e->v[SAFEPOINT_OPERATION_NS].u;
 	whole_ns = reach_ns + cleanup_ns + operation_ns;
-	row = &s->rows[place];
+	row = &s->rows[index];
 	row->operation = e->v[SAFEPOINT_OPERATION].u;
 	row->cleanup_ns += cleanup_ns;
 	row->operation_ns += operation_ns;
@@ -52,13 +52,13 @@ int safepoints_add(struct safepoints *s, const struct event *e)
 	pause_times_add(&row->reach, reach_ns);
 	pause_times_add(&s->times, whole_ns);
 	pause_times_add(&s->reach, reach_ns);
-	return requester_add(s, place, e->v[SAFEPOINT_REQUESTER].u, whole_ns);
+	return requester_add(s, index, e->v[SAFEPOINT_REQUESTER].u, whole_ns);
 }
 
 void safepoints_free(struct safepoints *s)
 {
-	places_free(&s->row_places);
-	places_free(&s->requester_places);
+	keymap_free(&s->row_map);
+	keymap_free(&s->requester_map);
 	free(s->rows);
 	free(s->requesters);
 	*s = (struct safepoints){0};

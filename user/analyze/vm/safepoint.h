@@ -15,18 +15,18 @@ struct safepoint_row {
 	struct pause_times reach;
 	uint64_t cleanup_ns, operation_ns;
 	uint64_t threads, running; /* sums: Java threads there were, and those waited for */
-	uint32_t requester, last_requester; /* places of the first and the last one */
+	uint32_t requester, last_requester; /* indexes of the first and the last one */
 };
 
 struct safepoint_requester {
 	uint64_t thread; /* 0: the VM itself */
-	uint32_t next;   /* place of the next one of the same row; PLACE_NONE: none */
+	uint32_t next;   /* index of the next one of the same row; INDEX_NONE: none */
 	struct pause_times times;
 };
 
 /* All zero at the start. */
 struct safepoints {
-	struct places row_places, requester_places;
+	struct keymap row_map, requester_map;
 	struct safepoint_row *rows;
 	struct safepoint_requester *requesters;
 	uint32_t rows_capacity, requesters_capacity;

@@ -305,7 +305,7 @@ static void print_event(const struct resolve *resolve, const struct event *e)
 	fputs("}\n", stdout);
 }
 
-/* The definition of a number may come behind its first use, so names are a pass of their own. */
+/* The definition of a number may come after its first use, so names are a pass of their own. */
 static int read_names(struct log_source *source, struct log_names **ret)
 {
 	struct log_names *names = NULL;
@@ -331,7 +331,7 @@ static int read_names(struct log_source *source, struct log_names **ret)
 	return 0;
 }
 
-static void tell_damage(const char *path, const struct log_reader *r)
+static void report_damage(const char *path, const struct log_reader *r)
 {
 	struct log_reader_stats stats;
 
@@ -343,7 +343,7 @@ static void tell_damage(const char *path, const struct log_reader *r)
 		  stats.events);
 }
 
-static void tell_unknown(const char *path, const struct log_reader *r)
+static void report_unknown(const char *path, const struct log_reader *r)
 {
 	struct log_reader_stats stats;
 
@@ -369,10 +369,10 @@ static int print_events(const struct options *o, const struct log_names *names,
 			return 0;
 	}
 	if (err == -EBADMSG)
-		tell_damage(o->source.name, r);
+		report_damage(o->source.name, r);
 	else if (err)
 		msg_error("%s: cannot read on: %s", o->source.name, max_memory_error(err));
-	tell_unknown(o->source.name, r);
+	report_unknown(o->source.name, r);
 	return err;
 }
 
@@ -409,7 +409,7 @@ static int print_log(struct options *o)
 		err = print_events(o, names, r, &ended);
 	}
 	err = finish(err);
-	log_tell_holes(log_reader_header(r), o->source.set, ended || o->header);
+	log_report_holes(log_reader_header(r), o->source.set, ended || o->header);
 out:
 	log_reader_close(r);
 	log_names_free(names);

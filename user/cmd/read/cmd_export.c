@@ -357,7 +357,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void tell_nothing(const struct options *o)
+static void report_nothing(const struct options *o)
 {
 	if (o->wanted.lock_class)
 		msg_warning("%s: no time was lost on locks whose class is '%s': nothing to export",
@@ -397,8 +397,8 @@ static int export(const struct options *o, const struct analyzed_log *log)
 	if (err < 0)
 		return err;
 	if (!export_total(&in))
-		tell_nothing(o);
-	return analyzed_log_tell(log, "exported");
+		report_nothing(o);
+	return analyzed_log_report(log, "exported");
 }
 
 static int export_chains(struct options *o)

@@ -120,21 +120,21 @@ static json_t *header_from(const struct options *o, const struct log_check *sum,
 	}
 	*ret_err = log_reader_open(o->header_from, &r);
 	if (*ret_err) {
-		log_tell_open(o->header_from, *ret_err);
+		log_report_open(o->header_from, *ret_err);
 		return NULL;
 	}
 	header = json_deep_copy(log_reader_header(r));
 	/* A copy lacks, in silence, the keys for which there was no memory. */
 	if (!json_equal(header, log_reader_header(r))) {
 		*ret_err = -ENOMEM;
-		log_tell_open(o->header_from, *ret_err);
+		log_report_open(o->header_from, *ret_err);
 	}
 	log_reader_close(r);
 	return header;
 }
 
-static void tell_done(const struct options *o, const struct log_check *sum,
-		      const struct log_repair *done)
+static void report_done(const struct options *o, const struct log_check *sum,
+			const struct log_repair *done)
 {
 	char size[UNITS_TEXT_MAX], skipped[UNITS_TEXT_MAX];
 
@@ -166,7 +166,7 @@ static int repair(const struct options *o)
 		return err;
 	err = log_check(o->path, NULL, NULL, &sum);
 	if (err) {
-		log_tell_open(o->path, err);
+		log_report_open(o->path, err);
 		return err;
 	}
 	header = header_from(o, &sum, &err);
@@ -181,7 +181,7 @@ static int repair(const struct options *o)
 			msg_error("%s: cannot repair it: %s", o->path, max_memory_error(err));
 	}
 	if (!err)
-		tell_done(o, &sum, &done);
+		report_done(o, &sum, &done);
 	json_decref(header);
 	log_check_free(&sum);
 	return err;

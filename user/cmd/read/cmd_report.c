@@ -11,8 +11,8 @@
 
 #include "base/msg.h"
 #include "cmd/parse.h"
+#include "report/model/attribution_basis.h"
 #include "report/model/report.h"
-#include "report/model/vouched.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
@@ -218,7 +218,7 @@ static int report(const struct options *o, struct analyzed_log *log)
 		.log = &log->log, .top = o->top, .full = o->full, .parked = o->parked};
 	int err;
 
-	if (o->parked && !vouched_of(&in).exact) {
+	if (o->parked && !basis_of(&in).exact) {
 		msg_error("%s: what ends a park is not in the log of a stock JVM", o->source.name);
 		return -ENODATA;
 	}
@@ -227,7 +227,7 @@ static int report(const struct options *o, struct analyzed_log *log)
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(stdout);
-	return err < 0 ? err : analyzed_log_tell(log, "reported");
+	return err < 0 ? err : analyzed_log_report(log, "reported");
 }
 
 int cmd_report(int argc, char **argv)

@@ -158,7 +158,7 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 	return spans_hole(w->spans, from_ns, to_ns);
 }
 
-static void tell_nothing(const struct options *o, const struct spans_facts *f)
+static void report_nothing(const struct options *o, const struct spans_facts *f)
 {
 	const char *what = o->wanted.by_thread_name ? "no thread has changed its name"
 						    : "the application has marked nothing";
@@ -194,8 +194,8 @@ static int report(const struct options *o, struct analyzed_log *log, struct span
 	f = spans_facts(s);
 	spans_by_name(s, &names);
 	if (!names)
-		tell_nothing(o, &f);
-	return analyzed_log_tell(log, "reported");
+		report_nothing(o, &f);
+	return analyzed_log_report(log, "reported");
 }
 
 static int run(struct options *o)

@@ -126,13 +126,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void plan(const struct options *o, const json_t *header, struct course_options *ret)
+static void plan(const struct options *o, const json_t *header, struct state_options *ret)
 {
 	uint64_t sample_ns = header_number(header, "record", "window_ns");
 	uint64_t begin_ns = header_begin_ns(header);
 	const struct range *r = &o->source.range;
 
-	*ret = (struct course_options){
+	*ret = (struct state_options){
 		.from_ns = r->from && r->from_ns > begin_ns ? r->from_ns : begin_ns,
 		.to_ns = r->to ? r->to_ns : UINT64_MAX,
 		.window_ns = o->window_ns ? o->window_ns
@@ -146,10 +146,10 @@ static void plan(const struct options *o, const json_t *header, struct course_op
 
 static int begin(void *ctx, struct analysis *a, const json_t *header)
 {
-	struct course_options course;
+	struct state_options course;
 
 	plan(ctx, header, &course);
-	analysis_set_course(a, &course);
+	analysis_set_state_windows(a, &course);
 	return 0;
 }
 
@@ -172,13 +172,13 @@ static int show(const struct options *o, struct analyzed_log *log)
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(stdout);
-	if (err >= 0 && analysis_wall(log->analysis)->course.full) {
+	if (err >= 0 && analysis_wall(log->analysis)->windows.full) {
 		msg_error("%s: more than %d windows: the rest is not shown; choose a longer "
 			  "--window, or a part with --from and --to",
 			  o->source.name, COURSE_WINDOWS_MAX);
 		err = -EFBIG;
 	}
-	return err < 0 ? err : analyzed_log_tell(log, "shown");
+	return err < 0 ? err : analyzed_log_report(log, "shown");
 }
 
 int cmd_time(int argc, char **argv)

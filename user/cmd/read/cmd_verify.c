@@ -127,7 +127,7 @@ static bool find_files(struct options *o)
 		if (err && *why)
 			msg_error("%s: %s", o->args[i], why);
 		else if (err)
-			log_tell_open(o->args[i], err);
+			log_report_open(o->args[i], err);
 		found &= !err;
 	}
 	return found && !o->left_out;
@@ -162,7 +162,7 @@ static bool verify(const struct options *o, const char *path, json_t *files, str
 	bool sound;
 
 	if (err) {
-		log_tell_open(path, err);
+		log_report_open(path, err);
 		free(findings);
 		return false;
 	}

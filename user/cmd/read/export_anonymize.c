@@ -101,7 +101,7 @@ static int check(const char *path, struct log_check *ret)
 	int err = log_check(path, NULL, NULL, ret);
 
 	if (err) {
-		log_tell_open(path, err);
+		log_report_open(path, err);
 		return err;
 	}
 	if (!ret->damage && ret->header)
@@ -111,8 +111,8 @@ static int check(const char *path, struct log_check *ret)
 }
 
 /* Of a log that is not whole, nothing is left that looks like one. */
-static void tell_failed(const char *path, const struct anonymize_options *o,
-			const struct log_repair *done, int err)
+static void report_failed(const char *path, const struct anonymize_options *o,
+			  const struct log_repair *done, int err)
 {
 	if (err == -ENOMEM)
 		msg_error("%s: cannot export it: %s", path, max_memory_error(err));
@@ -145,11 +145,11 @@ static int rewrite(const char *path, const struct anonymize_options *o, struct a
 		return err;
 	err = look(path, a);
 	if (err)
-		log_tell_open(path, err);
+		log_report_open(path, err);
 	if (!err) {
 		err = log_repair(&options, &sum, &done);
 		if (err)
-			tell_failed(path, o, &done, err);
+			report_failed(path, o, &done, err);
 	}
 	log_check_free(&sum);
 	if (err)

@@ -1,4 +1,4 @@
-/* A timeline of a log, in two passes: names can come behind their first use, and the timeline is
+/* A timeline of a log, in two passes: names can come after their first use, and the timeline is
  * written as the events come. */
 #include "cmd/read/export_chrome.h"
 
@@ -108,7 +108,7 @@ static int write_timeline(struct log_reader *r, const struct log_names *names,
 		msg_warning("%s: no thread has a track%s%s%s", source->name,
 			    o->threads ? ": none of '" : "", o->threads ? o->threads : "",
 			    o->threads ? "' in this range" : "");
-	return log_tell(source->name, &in, facts.ended, "exported");
+	return log_report(source->name, &in, facts.ended, "exported");
 }
 
 static int run(struct log_source *source, const char *output, mode_t mode, struct chrome_options *o,

@@ -1,4 +1,4 @@
-/* A log as tables, in two passes: names can come behind their first use, and rows are written as
+/* A log as tables, in two passes: names can come after their first use, and rows are written as
  * the events come. Of the log only its names are kept. */
 #include "cmd/read/export_tables.h"
 
@@ -184,7 +184,7 @@ static int run(struct tables *t, struct log_reader *r)
 		return err;
 	if (!t->rows)
 		msg_warning("%s: there are no such events in it", t->source->name);
-	return log_tell(t->source->name, &in, t->ended, "exported");
+	return log_report(t->source->name, &in, t->ended, "exported");
 }
 
 static bool is_folder(const char *output)

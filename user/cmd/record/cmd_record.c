@@ -337,7 +337,7 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 	}
 }
 
-static void tell_begin(const struct options *o, const struct recorder *r)
+static void report_begin(const struct options *o, const struct recorder *r)
 {
 	struct jvm_support support;
 	char missing[1024];
@@ -365,7 +365,7 @@ static void tell_begin(const struct options *o, const struct recorder *r)
 static int record(struct options *o, int signals, bool own_child)
 {
 	bool status = !o->quiet && isatty(STDERR_FILENO);
-	struct flight_told told = {.quiet = o->quiet};
+	struct flight_report told = {.quiet = o->quiet};
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
 	struct recorder_stats stats;
 	struct recorder *r;
@@ -374,7 +374,7 @@ static int record(struct options *o, int signals, bool own_child)
 
 	name_log(o);
 	o->recorder.starting = own_child;
-	o->recorder.dumped = record_flight_told;
+	o->recorder.dumped = record_flight_report;
 	o->recorder.dumped_ctx = &told;
 	o->recorder.before_write = on_before_write;
 	err = rights_attach();
@@ -396,7 +396,7 @@ static int record(struct options *o, int signals, bool own_child)
 		return CMD_FAILED;
 	}
 	if (!o->quiet)
-		tell_begin(o, r);
+		report_begin(o, r);
 	end = record_until_end(r, o, signals, status, why);
 	if (status)
 		fputs("\r\033[K", stderr);

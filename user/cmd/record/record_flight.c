@@ -94,10 +94,10 @@ void record_flight_check(struct recorder_options *o, struct argp_state *state)
 	f->max_bytes = o->log.max_bytes;
 }
 
-void record_flight_told(void *ctx, const struct dump *d)
+void record_flight_report(void *ctx, const struct dump *d)
 {
 	char range[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
-	struct flight_told *told = ctx;
+	struct flight_report *told = ctx;
 
 	if (d->err) {
 		told->failed = true;

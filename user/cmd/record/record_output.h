@@ -9,7 +9,7 @@
 /* A child of the command's own parser; its input is a struct log_writer_options. */
 extern const struct argp record_output_argp;
 
-/* -o - with a terminal behind it, and the like: ends with the usage error. */
+/* -o - with a terminal after it, and the like: ends with the usage error. */
 void record_output_check(const struct log_writer_options *o, bool has_command,
 			 struct argp_state *state);
 

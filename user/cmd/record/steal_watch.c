@@ -41,7 +41,7 @@ struct run {
 	FILE *out, *save;
 	struct steal_report report;
 	struct hypervisor hypervisor;
-	uint64_t intervals, intervals_passed;
+	uint64_t intervals, intervals_exceeded;
 	int signals;
 };
 
@@ -306,7 +306,7 @@ static int report_interval(struct run *run)
 	int err = joined ? steal_span_join(run->main.span, run->other.span, &span) : 0;
 
 	run->intervals++;
-	run->intervals_passed += passed;
+	run->intervals_exceeded += passed;
 	if (!err)
 		err = steal_report_interval(&run->report, &span, passed);
 	if (joined && span.threads != run->main.span->threads)
@@ -397,7 +397,7 @@ static int total_span(struct run *run, struct steal_span *ret, bool *ret_joined)
 static int report_total(struct run *run)
 {
 	struct steal_report_total total = {.intervals = run->intervals,
-					   .intervals_passed = run->intervals_passed};
+					   .intervals_exceeded = run->intervals_exceeded};
 	struct steal_thefts thefts;
 	struct steal_measure measure;
 	struct steal_error error;
@@ -413,7 +413,7 @@ static int report_total(struct run *run)
 		total.error = run->both ? &error : NULL;
 		total.passed = run->o->threshold_ppm != UINT64_MAX &&
 			       steal_passed(&measure, run->o->threshold_ppm);
-		total.worst = steal_audit_worst(run->main.audit, &total.worst_count);
+		total.top = steal_audit_top(run->main.audit, &total.top_count);
 		if (run->report.method == STEAL_EXACT) {
 			steal_audit_thefts(run->main.audit, &thefts);
 			total.thefts = &thefts;
@@ -425,7 +425,7 @@ static int report_total(struct run *run)
 		free(span.threads);
 	if (err)
 		msg_error("%s", strerror(-err));
-	return err ? err : total.passed || total.intervals_passed ? CMD_PASSED : 0;
+	return err ? err : total.passed || total.intervals_exceeded ? CMD_PASSED : 0;
 }
 
 static void free_run(struct run *run)
@@ -463,7 +463,7 @@ static int audit(struct run *run)
 		return err < 0 ? CMD_FAILED : CMD_OK;
 	more = run->o->input ? replay(run) : watch(run);
 	if (more == 2) /* a reader of a pipe that has seen enough */
-		return run->intervals_passed ? CMD_PASSED : CMD_OK;
+		return run->intervals_exceeded ? CMD_PASSED : CMD_OK;
 	/* What was seen until something failed is worth being told. */
 	end = report_total(run);
 	err = finish(run);

@@ -9,7 +9,7 @@
  *
  * A native method's wrapper has no debug information: it is one frame. Else a return address has a
  * PcDesc of its own. An interrupted thread's pc most often has not: the next PcDesc is taken, as
- * AsyncGetCallTrace does; for the release of a lock there is a better way (unlock.c). Behind the
+ * AsyncGetCallTrace does; for the release of a lock there is a better way (unlock.c). After the
  * last there is none but a guard: what is known then is the method alone, and its frame has no
  * line.
  *

@@ -27,7 +27,7 @@ enum code_frame_type {
 	CODE_FRAME_INTERPRETED,
 	CODE_FRAME_C1,
 	CODE_FRAME_C2,
-	CODE_FRAME_INLINED, /* into the frame behind it */
+	CODE_FRAME_INLINED, /* into the frame after it */
 	CODE_FRAME_NATIVE,
 };
 

@@ -167,7 +167,7 @@ static int class_read(const struct mem *m, const struct code_layout *l, const st
 	return err || ret->source ? err : -ENOMEM;
 }
 
-/* The line table begins behind the bytecodes; what else the ConstMethod has follows it. */
+/* The line table begins after the bytecodes; what else the ConstMethod has follows it. */
 static int lines_read(const struct mem *m, const struct code_layout *l, uint64_t addr, size_t size,
 		      struct method *ret)
 {

@@ -85,7 +85,7 @@ static uint32_t pc_desc_u32(const struct copy *c, uint32_t i, uint32_t field)
 	return value;
 }
 
-/* The last before the offset, else the first behind it. */
+/* The last before the offset, else the first after it. */
 static int choose(const struct copy *c, uint32_t offset, uint32_t *ret_scope, bool *ret_only)
 {
 	struct locking first = {0}, at;

@@ -17,7 +17,7 @@
  * (measured on 6.18; also after drop_caches), whatever user or mount namespace they come from.
  * - The locks are of the open file description (F_OFD_SETLK, Linux 3.15): the guardian's and its
  * recorder's are the same one; it goes when both are gone, however they end. Nothing is left
- * behind.
+ * after.
  *
  * A holder has a read lock. To leave is to turn it into a write lock without waiting, which works
  * for the last one only: it then writes 0, and nobody can come in between. Two that leave at once

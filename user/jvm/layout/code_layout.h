@@ -32,7 +32,7 @@ struct code_layout {
 	 * classes (CDS); in any order, and 0: there is no second. */
 	uint64_t method_vtable, method_vtable_too;
 
-	uint32_t heap_block_size; /* sizeof(HeapBlock): a CodeBlob begins behind it */
+	uint32_t heap_block_size; /* sizeof(HeapBlock): a CodeBlob begins after it */
 	uint32_t block_used;      /* in HeapBlock: u1, 0: free */
 	uint32_t blob_name, blob_size, blob_frame_complete, blob_frame_size;
 	uint32_t blob_code_begin, blob_code_end;
@@ -48,7 +48,7 @@ struct code_layout {
 
 	uint32_t method_const, method_flags, method_hidden; /* u2 flags, and the bit in it */
 	uint32_t method_access;                             /* u4: 0x100 is native */
-	uint32_t const_size;  /* sizeof(ConstMethod): the bytecodes begin behind it */
+	uint32_t const_size;  /* sizeof(ConstMethod): the bytecodes begin after it */
 	uint32_t const_words; /* int: its size in words, with all that follows it */
 	uint32_t const_pool, const_flags, const_code_size, const_name, const_signature;
 	uint32_t const_has_lines; /* bit of const_flags: a compressed line table follows the

@@ -231,7 +231,7 @@ static int array_find(const struct field_search *f, const uint16_t *slots, uint3
 	for (; fields; fields--, slots += s->field_slots) {
 		uint32_t packed = (uint32_t)slots[s->field_high] << 16 | slots[s->field_low];
 
-		/* The signature stands behind the name. */
+		/* The signature stands after the name. */
 		if (!field_matches(f, slots[s->field_access], slots[s->field_name],
 				   slots[s->field_name + 1]))
 			continue;

@@ -149,7 +149,7 @@ static bool has_known_form(const char *text, size_t length)
 	return false;
 }
 
-/* Characters of base64 that follow each other, and what is behind them: from where the argument has
+/* Characters of base64 that follow each other, and what is after them: from where the argument has
  * been dealt with up to now. */
 struct run {
 	size_t from, end;
@@ -355,7 +355,7 @@ size_t redact_command(const char *arguments, size_t length, enum command_line ho
 	for (size_t at = 0; at < length && how != COMMAND_LINE_NONE && !is_full(&t);
 	     at += (size_t)(end - argument) + 1) {
 		argument = arguments + at;
-		/* The last one, too, has a NUL behind it: the caller sees to that. */
+		/* The last one, too, has a NUL after it: the caller sees to that. */
 		end = argument + strlen(argument);
 		if (at)
 			put(&t, " ", 1);

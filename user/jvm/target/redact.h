@@ -26,6 +26,6 @@ struct redact {
  */
 size_t redact_argument(struct redact *r, const char *argument, char *buf, size_t size);
 
-/* The arguments as /proc/PID/cmdline has them, each with a NUL behind it, joined by blanks. */
+/* The arguments as /proc/PID/cmdline has them, each with a NUL after it, joined by blanks. */
 size_t redact_command(const char *arguments, size_t length, enum command_line how, char *buf,
 		      size_t size);

@@ -50,7 +50,7 @@ static int register_offset(const char *name, size_t length)
 }
 #endif
 
-/* "%rbx" at *at, which is moved behind it. */
+/* "%rbx" at *at, which is moved after it. */
 static int parse_register(const char **at, int16_t *ret)
 {
 	const char *name = *at + 1;
@@ -81,7 +81,7 @@ static int parse_number(const char **at, int64_t *ret)
 	return 0;
 }
 
-/* What stands behind the @: "%reg", "$const", "off(%reg)", "(%reg)". */
+/* What stands after the @: "%reg", "$const", "off(%reg)", "(%reg)". */
 static int parse_place(const char **at, struct usdt_arg_spec *ret)
 {
 	int64_t value = 0;

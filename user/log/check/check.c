@@ -16,7 +16,7 @@
 
 struct check {
 	struct log_check *sum;
-	check_tell tell;
+	check_report report;
 	void *ctx;
 	struct stream in;
 	uint64_t begin;    /* of the block in hand */
@@ -25,7 +25,7 @@ struct check {
 	uint64_t gaps, gap_bytes;
 	bool damaged_since_index;
 	bool damaged;        /* anything was, so that numbers may lack their definitions */
-	uint64_t behind_end; /* events behind the event end */
+	uint64_t behind_end; /* events after the event end */
 	struct body body;
 	struct check_blocks blocks;
 	struct check_seen seen;
@@ -47,12 +47,12 @@ find(struct check *c, enum check_weight weight, const struct block *b, const cha
 	} else {
 		c->sum->doubts++;
 	}
-	if (!c->tell)
+	if (!c->report)
 		return;
 	va_start(args, format);
 	vsnprintf(f.text, sizeof(f.text), format, args);
 	va_end(args);
-	c->tell(c->ctx, &f);
+	c->report(c->ctx, &f);
 }
 
 /* What is between the last block and this one (NULL: the end). */
@@ -163,7 +163,7 @@ static void check_codec(struct check *c, const struct block *b)
 	const struct preamble *p = &c->body.preamble;
 
 	if (!has_feature(c, FEATURE_PACKED))
-		find(c, CHECK_DAMAGE, b, "it is packed, of which the header does not tell");
+		find(c, CHECK_DAMAGE, b, "it is packed, of which the header does not report");
 	if (p->codec >= BLOCK_CODEC_COUNT)
 		return;
 	c->sum->codec_blocks[p->codec]++;
@@ -171,7 +171,7 @@ static void check_codec(struct check *c, const struct block *b)
 	c->sum->codec_raw[p->codec] += p->raw_bytes;
 	if (p->codec != BLOCK_CODEC_NONE && !has_feature(c, codec_name(p->codec)))
 		find(c, CHECK_DAMAGE, b,
-		     "it is compressed with %s, of which the header does not tell",
+		     "it is compressed with %s, of which the header does not report",
 		     codec_name(p->codec));
 }
 
@@ -247,7 +247,7 @@ static void check_index(struct check *c, const struct block *b)
 	else if (lost.blocks && !damaged)
 		find(c, CHECK_DAMAGE, b, "the index is wrong: it has a block that is not there");
 	if (!has_feature(c, FEATURE_PACKED))
-		find(c, CHECK_DAMAGE, b, "an index, of which the header does not tell");
+		find(c, CHECK_DAMAGE, b, "an index, of which the header does not report");
 	c->damaged_since_index = false;
 	if (wrong || !lost.blocks || !damaged)
 		return;
@@ -394,9 +394,9 @@ static void check_numbers(struct check *c)
 		     "of it are elsewhere");
 }
 
-int log_check(const char *path, check_tell tell, void *ctx, struct log_check *ret)
+int log_check(const char *path, check_report report, void *ctx, struct log_check *ret)
 {
-	struct check c = {.sum = calloc(1, sizeof(*ret)), .tell = tell, .ctx = ctx};
+	struct check c = {.sum = calloc(1, sizeof(*ret)), .report = report, .ctx = ctx};
 	int err;
 
 	if (!c.sum)

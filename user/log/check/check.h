@@ -66,7 +66,7 @@ struct log_check {
 };
 
 /* Is told each finding as it comes; may be NULL. */
-typedef void (*check_tell)(void *ctx, const struct check_finding *f);
+typedef void (*check_report)(void *ctx, const struct check_finding *f);
 
 /*
  * path may be "-": standard input. 0, whatever the log is like; it is sound if ret->damage is 0.
@@ -80,5 +80,5 @@ typedef void (*check_tell)(void *ctx, const struct check_finding *f);
 #define CHECK_BACK_NS 10000000ull /* a doubt: two CPUs that read a counter differ by less, a tick */
 #define CHECK_NUMBER_MAX (1u << 26)
 #define CHECK_THREADS_MAX (1u << 16)
-int log_check(const char *path, check_tell tell, void *ctx, struct log_check *ret);
+int log_check(const char *path, check_report report, void *ctx, struct log_check *ret);
 void log_check_free(struct log_check *c);

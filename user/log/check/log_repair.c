@@ -176,7 +176,7 @@ static int note_gap(struct repair *r, const struct block *b)
 	}
 	if ((!lost && !gap) || is_made_anew(r, b, bytes, lost))
 		return 0;
-	/* No event is lost between blocks that follow each other, nor behind the end of file. */
+	/* No event is lost between blocks that follow each other, nor after the end of file. */
 	if (!lost)
 		return note(r, b || r->last_kind == BLOCK_KIND_END ? 0 : 1,
 			    "spoor repair: %" PRIu64 " damaged bytes were left out here", bytes);

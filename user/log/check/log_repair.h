@@ -30,7 +30,7 @@ struct log_repair {
 /*
  * sum is what log_check has said of the file. Blocks are kept or dropped as wholes: of one whose
  * contents are damaged nothing can be vouched for. They are numbered anew; preambles, index and end
- * of file are made anew; the header says "repaired". A block of synchronization behind a hole
+ * of file are made anew; the header says "repaired". A block of synchronization after a hole
  * becomes one of events: a reader would have taken it for what was lost. The events "end" is not
  * made up.
  *

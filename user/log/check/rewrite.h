@@ -28,6 +28,6 @@ struct log_rewrite {
 	int (*header)(void *ctx, json_t *header);
 };
 
-/* The body of a block, from begin to end, behind what out has already. -EBADMSG, -ENOMEM. */
+/* The body of a block, from begin to end, after what out has already. -EBADMSG, -ENOMEM. */
 int rewrite_body(const struct log_rewrite *r, const uint8_t *begin, const uint8_t *end,
 		 struct msgpack_sbuffer *out);

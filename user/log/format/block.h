@@ -59,7 +59,7 @@ struct block {
 void block_seal(const struct block *b, uint8_t *bytes);
 
 /*
- * What the BLOCK_HEADER_BYTES at bytes say; the payload is behind them. -EBADMSG: they do not begin
+ * What the BLOCK_HEADER_BYTES at bytes say; the payload is after them. -EBADMSG: they do not begin
  * with the magic, or tell a length that no payload has.
  */
 int block_parse(const uint8_t *bytes, struct block *ret);

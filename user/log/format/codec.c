@@ -100,7 +100,7 @@ int codec_compress(struct codec *c, enum block_codec codec, int level, const voi
 	}
 }
 
-/* One frame and nothing behind it; a decoder that is fed a second one would take it too. */
+/* One frame and nothing after it; a decoder that is fed a second one would take it too. */
 static int decompress_zstd(struct codec *c, const void *src, size_t count, void *dst, size_t raw)
 {
 	size_t frame = ZSTD_findFrameCompressedSize(src, count), got;

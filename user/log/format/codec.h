@@ -29,7 +29,7 @@ int codec_compress(struct codec *c, enum block_codec codec, int level, const voi
 		   size_t count, void *dst, size_t room, size_t *ret);
 
 /*
- * From count bytes at src to exactly raw at dst: nothing is written behind them. -EBADMSG: they are
+ * From count bytes at src to exactly raw at dst: nothing is written after them. -EBADMSG: they are
  * damaged, or give another number of bytes. -ENOTSUP: an unknown codec. -ENOMEM. c may be NULL:
  * nothing is kept.
  */

@@ -12,7 +12,7 @@ struct counters_row {
 
 /* All zero at first. */
 struct delta_table {
-	struct places threads;
+	struct keymap threads;
 	struct counters_row *rows;
 	uint32_t capacity;
 };
@@ -26,7 +26,7 @@ uint64_t *counters_new(struct delta_table *c, uint64_t thread);
 /* The values of a thread, lent until the next call. NULL: no memory. */
 static inline uint64_t *counters_of(struct delta_table *c, uint64_t thread)
 {
-	uint32_t place = places_find_number(&c->threads, thread);
+	uint32_t index = keymap_find_number(&c->threads, thread);
 
-	return place == PLACE_NONE ? counters_new(c, thread) : c->rows[place].v;
+	return index == INDEX_NONE ? counters_new(c, thread) : c->rows[index].v;
 }

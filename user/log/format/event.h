@@ -49,7 +49,7 @@ union field_value {
  * closed. */
 struct event {
 	uint16_t id;
-	uint16_t field_count; /* as stored; those behind them are 0, false or "" */
+	uint16_t field_count; /* as stored; those after them are 0, false or "" */
 	uint32_t thread;      /* number of the thread it happened in; 0: none */
 	uint64_t time_ns;     /* CLOCK_MONOTONIC */
 	union field_value v[EVENT_FIELDS_MAX];

@@ -82,17 +82,17 @@ static struct slot *slot_of(const struct text_set *set, const char *text, size_t
 {
 	struct slot *slot = slots_first(&set->slots, hash);
 
-	while (slot->place && (set->all[slot->place - 1]->length != length ||
-			       memcmp(set->all[slot->place - 1]->bytes, text, length)))
+	while (slot->index && (set->all[slot->index - 1]->length != length ||
+			       memcmp(set->all[slot->index - 1]->bytes, text, length)))
 		slot = slots_next(&set->slots, slot);
 	return slot;
 }
 
 static const char *find(const struct text_set *set, const char *text, size_t length)
 {
-	uint32_t place = slot_of(set, text, length, (uint32_t)hash_bytes(text, length))->place;
+	uint32_t index = slot_of(set, text, length, (uint32_t)hash_bytes(text, length))->index;
 
-	return place ? set->all[place - 1]->bytes : NULL;
+	return index ? set->all[index - 1]->bytes : NULL;
 }
 
 /* There is room for it. */

@@ -9,7 +9,7 @@ bool text_is_clean(const char *text, size_t length);
 
 /*
  * Copies text, with U+FFFD for each byte that is no part of a character and for NUL, and cuts it
- * behind the last whole character that fits. buf has room for size bytes; returns how many are
+ * after the last whole character that fits. buf has room for size bytes; returns how many are
  * used.
  */
 size_t text_clean(const char *text, size_t length, char *buf, size_t size);

@@ -33,7 +33,7 @@ enum {
 #define NUMBER_BYTES 9 /* the longest one */
 #define FAST_BYTES (3 + (3 + EVENT_FIELDS_MAX) * NUMBER_BYTES)
 
-/* So many fields behind those that are stored are made zero at once, the event's own or not. */
+/* So many fields after those that are stored are made zero at once, the event's own or not. */
 #define ZEROED 8
 #define EVENT_ROOM (sizeof(struct event) + ZEROED * sizeof(union field_value))
 
@@ -54,7 +54,7 @@ struct event_plan {
 	uint8_t run_count;        /* of runs */
 	uint16_t event_bytes;     /* in a batch */
 	uint32_t bools, counters; /* masks of fields */
-	struct counter_run runs[RUNS_MAX + 1]; /* behind the last: RUNS_END is its field */
+	struct counter_run runs[RUNS_MAX + 1]; /* after the last: RUNS_END is its field */
 };
 
 static void plan_counter(const struct event_desc *desc, unsigned i, struct event_plan *ret)
@@ -134,7 +134,7 @@ static int unwrap(struct decoder *d, const struct block *b)
 	return err;
 }
 
-/* The base time, and elements behind it that nobody knows yet. */
+/* The base time, and elements after it that nobody knows yet. */
 static int read_base(struct decoder *d)
 {
 	uint32_t count;
@@ -176,7 +176,7 @@ struct seen {
 	uint32_t bools, negatives;
 };
 
-/* Behind a value of more than a byte, or negative, or bool; NULL: it is none of these. */
+/* After a value of more than a byte, or negative, or bool; NULL: it is none of these. */
 static inline const uint8_t *longer(const uint8_t *p, unsigned place, uint64_t *ret,
 				    struct seen *seen)
 {
@@ -205,7 +205,7 @@ static inline const uint8_t *longer(const uint8_t *p, unsigned place, uint64_t *
 	return (first | 1) == (BOOL | 1) ? p + 1 : NULL;
 }
 
-/* Behind the value at p; NULL: it is no integer and no bool. Its bytes are there. */
+/* After the value at p; NULL: it is no integer and no bool. Its bytes are there. */
 static inline const uint8_t *value(const uint8_t *p, unsigned place, uint64_t *ret,
 				   struct seen *seen)
 {
@@ -230,7 +230,7 @@ static bool is_right(const struct event_plan *plan, unsigned count, const struct
 	       seen->bools == (plan->bools & ((1u << count) - 1));
 }
 
-/* Behind the fields, as they are stored; NULL: they are not what the plan says. */
+/* After the fields, as they are stored; NULL: they are not what the plan says. */
 static inline const uint8_t *fields(const uint8_t *p, const struct event_plan *plan, unsigned count,
 				    union field_value *v)
 {
@@ -281,7 +281,7 @@ static inline int counts(struct decoder *d, const struct event_plan *plan, struc
 }
 
 /*
- * Behind the event at p, and what it takes in its batch. NULL: it is not of the common case, or
+ * After the event at p, and what it takes in its batch. NULL: it is not of the common case, or
  * there is no memory, *err says.
  */
 static inline const uint8_t *event_fast(struct decoder *d, const uint8_t *p, struct event *e,

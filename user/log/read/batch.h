@@ -13,7 +13,7 @@
 /* What a batch holds at most, but for one event: a block with more than that takes several. */
 #define BATCH_BYTES (2 * 1024 * 1024)
 
-/* Events one behind the other, each only as long as the fields of its kind. */
+/* Events one after the other, each only as long as the fields of its kind. */
 struct batch {
 	uint8_t *bytes;
 	size_t used, capacity;

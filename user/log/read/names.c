@@ -69,14 +69,14 @@ void log_names_free(struct log_names *n)
 	free(n);
 }
 
-static char *item_at(const struct table *t, uint32_t place)
+static char *item_at(const struct table *t, uint32_t index)
 {
-	return t->items + place * (sizeof(uint64_t) + t->item_bytes);
+	return t->items + index * (sizeof(uint64_t) + t->item_bytes);
 }
 
-static uint64_t number_at(const struct table *t, uint32_t place)
+static uint64_t number_at(const struct table *t, uint32_t index)
 {
-	return *(const uint64_t *)item_at(t, place);
+	return *(const uint64_t *)item_at(t, index);
 }
 
 /* The number's slot, or the free one where it belongs. */
@@ -84,7 +84,7 @@ static struct slot *slot_of(const struct table *t, uint64_t id, uint32_t hash)
 {
 	struct slot *slot = slots_first(&t->slots, hash);
 
-	while (slot->place && number_at(t, slot->place - 1) != id)
+	while (slot->index && number_at(t, slot->index - 1) != id)
 		slot = slots_next(&t->slots, slot);
 	return slot;
 }
@@ -93,7 +93,7 @@ static void *table_get(const struct table *t, uint64_t id)
 {
 	const struct slot *slot = t->count ? slot_of(t, id, hash_number(id)) : NULL;
 
-	return slot && slot->place ? item_at(t, slot->place - 1) + sizeof(id) : NULL;
+	return slot && slot->index ? item_at(t, slot->index - 1) + sizeof(id) : NULL;
 }
 
 static const void *get(const struct log_names *n, enum log_names_kind kind, uint64_t id)
@@ -293,7 +293,7 @@ unsigned log_names_count(const struct log_names *n, enum log_names_kind kind)
 	return n->tables[kind].count;
 }
 
-uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned place)
+uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned index)
 {
-	return number_at(&n->tables[kind], place);
+	return number_at(&n->tables[kind], index);
 }

@@ -165,7 +165,7 @@ static struct place heap_pop(struct log_order *o)
 	return first;
 }
 
-/* The place in the ring behind all that are not later; false: it is too far from the end. */
+/* The place in the ring after all that are not later; false: it is too far from the end. */
 static bool ring_find(const struct log_order *o, uint64_t time_ns, size_t *ret)
 {
 	size_t i = o->ring_end, far = o->ring_end - o->ring_begin;

@@ -13,7 +13,7 @@
  * of the stretch is.
  */
 #define PREFIX_STEP 256
-#define PREFIX_SPAN (32u << 20) /* more than the longest block, and what is behind it */
+#define PREFIX_SPAN (32u << 20) /* more than the longest block, and what is after it */
 
 struct prefix_sums;
 

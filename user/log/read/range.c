@@ -7,17 +7,18 @@
 #include "base/array.h"
 #include "log/format/event.h"
 #include "log/read/order.h"
-#include "log/state/carry.h"
+#include "log/state/carried.h"
 
 struct log_range {
 	struct log_order *order;
 	uint64_t from_ns, to_ns;
 	bool all;                /* the range has no begin and no end */
-	struct log_carry *carry; /* until the range begins */
-	struct log_carry *past;  /* from then on, until open is handed out: it owns their texts */
+	struct carried_definitions *carry; /* until the range begins */
+	struct carried_definitions
+		*past;           /* from then on, until open is handed out: it owns their texts */
 	struct event *open;      /* what was open at the begin of the range */
 	uint32_t open_count, open_capacity, open_next;
-	const struct event *held; /* the first one in the range, behind these */
+	const struct event *held; /* the first one in the range, after these */
 };
 
 int log_range_new(struct log_order *o, uint64_t from_ns, uint64_t to_ns, struct log_range **ret)
@@ -31,7 +32,7 @@ int log_range_new(struct log_order *o, uint64_t from_ns, uint64_t to_ns, struct 
 	r->from_ns = from_ns;
 	r->to_ns = to_ns;
 	r->all = !from_ns && to_ns == UINT64_MAX;
-	err = from_ns ? log_carry_new(NULL, &r->carry) : 0;
+	err = from_ns ? carried_new(NULL, &r->carry) : 0;
 	if (err) {
 		log_range_free(r);
 		return err;
@@ -44,8 +45,8 @@ void log_range_free(struct log_range *r)
 {
 	if (!r)
 		return;
-	log_carry_free(r->carry);
-	log_carry_free(r->past);
+	carried_free(r->carry);
+	carried_free(r->past);
 	free(r->open);
 	free(r);
 }
@@ -75,7 +76,7 @@ static int begin(struct log_range *r)
 {
 	r->past = r->carry;
 	r->carry = NULL;
-	return log_carry_open(r->past, keep, r);
+	return carried_open(r->past, keep, r);
 }
 
 static int __attribute__((noinline)) next(struct log_range *r, const struct event **ret)
@@ -88,7 +89,7 @@ static int __attribute__((noinline)) next(struct log_range *r, const struct even
 			*ret = &r->open[r->open_next++];
 			return 1;
 		}
-		log_carry_free(r->past);
+		carried_free(r->past);
 		r->past = NULL;
 		if (r->held) {
 			*ret = r->held;
@@ -106,7 +107,7 @@ static int __attribute__((noinline)) next(struct log_range *r, const struct even
 			continue;
 		}
 		if (r->carry) {
-			err = log_carry_event(r->carry, e, pass, NULL);
+			err = carried_event(r->carry, e, pass, NULL);
 			if (err)
 				return err;
 		}

@@ -1,7 +1,7 @@
 /*
  * Blocks are read and checked in order, by who calls (fill), decoded ahead of time
- * (log/read/ahead.h), and their events handed out where they are. What is counted goes with the
- * blocks, so that the statistics are those of the place that the caller has come to.
+ * (log/read/read_ahead.h), and their events handed out where they are. What is counted goes with
+ * the blocks, so that the statistics are those of the place that the caller has come to.
  */
 #include "log/read/reader.h"
 
@@ -14,8 +14,8 @@
 #include "log/format/header.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"
-#include "log/read/ahead.h"
 #include "log/read/batch.h"
+#include "log/read/read_ahead.h"
 #include "log/read/seek.h"
 #include "log/read/stream.h"
 
@@ -40,12 +40,12 @@ struct log_reader {
 	bool ended;                   /* there is nothing more to be read ahead */
 	int fill_err;                 /* why it ended; 0: all was read */
 	struct log_reader_stats seen; /* up to the last block that was read ahead */
-	struct ahead *ahead;
+	struct read_ahead *ahead;
 	struct decode_slot *slot;  /* where the events come from; NULL: none is open */
 	const uint8_t *next, *end; /* the events of its batch that have not been handed out */
 	uint32_t taken;            /* how many of that batch have been */
 	bool joined;               /* what can be open is known */
-	bool tells_holes;
+	bool reports_holes;
 	bool begun;           /* events were handed out */
 	bool hole_due;        /* it is to be told before the next event */
 	uint64_t hole_end_ns; /* of the last one */
@@ -172,13 +172,13 @@ int log_reader_open_with(const char *const *paths, unsigned count,
 	if (!r)
 		return -ENOMEM;
 	r->in.fd = -1;
-	r->tells_holes = options && options->holes;
+	r->reports_holes = options && options->holes;
 	plan_events(r);
 	err = count ? paths_copy(r, paths, count) : -EINVAL;
 	if (!err)
 		err = file_open(r);
 	if (!err)
-		err = ahead_new(jobs_of(r, options), &r->ahead);
+		err = read_ahead_new(jobs_of(r, options), &r->ahead);
 	if (err)
 		goto fail;
 	r->at = r->seen;
@@ -195,7 +195,7 @@ void log_reader_close(struct log_reader *r)
 
 	if (!r)
 		return;
-	ahead_free(r->ahead);
+	read_ahead_free(r->ahead);
 	seek_free(&r->seek);
 	stream_close(&r->in);
 	for (i = 0; i < r->path_count; i++)
@@ -315,7 +315,7 @@ static int fill(struct log_reader *r, struct decode_slot *s)
 		s->fresh = r->fresh;
 		r->hole = r->fresh = false;
 	}
-	err = ahead_put(r->ahead, s, &b);
+	err = read_ahead_put(r->ahead, s, &b);
 	return err ? err : 1;
 }
 
@@ -325,7 +325,7 @@ static void fill_all(struct log_reader *r)
 	struct decode_slot *s;
 	int err = 1;
 
-	while (!r->ended && (s = ahead_room(r->ahead))) {
+	while (!r->ended && (s = read_ahead_room(r->ahead))) {
 		err = fill(r, s);
 		r->ended = err != 1;
 		r->fill_err = err < 0 ? err : 0;
@@ -355,11 +355,11 @@ static void slot_close(struct log_reader *r, bool due)
 		r->joined = r->joined && !d->damaged;
 		r->seen_holes -= d->damaged && !(r->slot->preamble.flags & BLOCK_DEFINITIONS);
 	}
-	ahead_done(r->ahead);
+	read_ahead_done(r->ahead);
 	r->slot = NULL;
 }
 
-/* What is behind it begins with this block. */
+/* What is after it begins with this block. */
 static void note_hole(struct log_reader *r, const struct decode_slot *s)
 {
 	bool same_part = s->seen.part_begin_ns == r->seen_part;
@@ -379,14 +379,14 @@ static int batch_next(struct log_reader *r)
 
 	for (;;) {
 		if (r->slot && decoder_more(&r->slot->decoder)) {
-			err = ahead_more(r->ahead, r->slot);
+			err = read_ahead_more(r->ahead, r->slot);
 			if (err)
 				return err;
 		} else {
 			if (r->slot)
 				slot_close(r, true);
 			fill_all(r);
-			r->slot = ahead_oldest(r->ahead);
+			r->slot = read_ahead_oldest(r->ahead);
 			if (!r->slot) {
 				r->at = r->seen;
 				return r->fill_err;
@@ -446,7 +446,7 @@ static int batch_take(struct log_reader *r)
 /* A hole is to be told now, between two batches. */
 static bool hole_take(struct log_reader *r)
 {
-	bool due = r->hole_due && r->tells_holes;
+	bool due = r->hole_due && r->reports_holes;
 
 	r->hole_due = false;
 	return due;
@@ -504,7 +504,7 @@ int log_reader_run(struct log_reader *r, struct log_run *ret)
 
 void log_reader_release(struct log_reader *r, struct batch *b)
 {
-	ahead_release(r->ahead, b);
+	read_ahead_release(r->ahead, b);
 }
 
 /* Of several parts, how many need not be opened, for others begin no later than the range. */

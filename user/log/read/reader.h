@@ -18,7 +18,7 @@ struct log_reader_stats {
 	uint64_t events_unknown; /* of kinds that this version does not know */
 	uint64_t part_begin_ns;  /* of the part that it is in: when that was begun; 0: not told */
 	uint64_t holes;          /* in what is asked for, between events: of whatever kind */
-	uint64_t hole_end_ns;    /* of the last one, as far as what is behind tells; 0: not told */
+	uint64_t hole_end_ns;    /* of the last one, as far as what is after tells; 0: not told */
 };
 
 struct log_reader_options {
@@ -28,7 +28,7 @@ struct log_reader_options {
 };
 
 /* What log_reader_next says, if that is wanted, once between the events before a hole (blocks or
- * parts that are missing or damaged) and those behind it. The next call goes on. */
+ * parts that are missing or damaged) and those after it. The next call goes on. */
 #define LOG_READER_HOLE 2
 
 /*
@@ -61,7 +61,7 @@ void log_reader_definitions(struct log_reader *r);
 
 struct log_reader_span {
 	bool any;
-	bool goes_on;               /* something is behind the limit, and was passed over */
+	bool goes_on;               /* something is after the limit, and was passed over */
 	uint64_t first_ns, last_ns; /* of events that were passed over for not being definitions */
 };
 /* At the end. */
@@ -75,13 +75,13 @@ const json_t *log_reader_header(const struct log_reader *r);
 /*
  * 1: *ret is the next event, lent until the next call (strings until close). 0: the end, and all
  * was intact. -EBADMSG: the end, but something was damaged or cut off on the way (see the stats);
- * all intact blocks, also those behind a damaged one, have been returned before. Other negative
+ * all intact blocks, also those after a damaged one, have been returned before. Other negative
  * errno: the file cannot be read on. LOG_READER_HOLE: only if it was asked for.
  */
 int log_reader_next(struct log_reader *r, const struct event **ret);
 
 /*
- * Events where they have been decoded, one behind the other: each takes as many bytes as the table
+ * Events where they have been decoded, one after the other: each takes as many bytes as the table
  * says for its id.
  */
 struct batch;

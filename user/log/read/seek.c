@@ -16,7 +16,7 @@
 #define PEEK_BYTES (BLOCK_HEADER_BYTES + PREAMBLE_BYTES)
 #define PEEK_CHUNK 512 /* what is read to look at a block */
 #define END_BYTES (BLOCK_HEADER_BYTES + 8)
-#define PLACES_MAX 65536 /* of an index; behind them the blocks are looked at themselves */
+#define PLACES_MAX 65536 /* of an index; after them the blocks are looked at themselves */
 
 void seek_free(struct seek *s)
 {
@@ -188,7 +188,7 @@ static int peek(struct seek *s, struct stream *in, struct seek_place *ret)
 	return !preamble_get(stream_bytes(in) + BLOCK_HEADER_BYTES, b.length, &ret->preamble);
 }
 
-/* Goes past a block, if another one or the end of the file is behind it. 1: it has. */
+/* Goes past a block, if another one or the end of the file is after it. 1: it has. */
 static int pass(struct stream *in, const struct seek_place *p)
 {
 	uint64_t here = in->offset, behind = here + BLOCK_HEADER_BYTES + p->length;

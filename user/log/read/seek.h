@@ -21,7 +21,7 @@ struct seek_place {
 /* All zero: no limits. */
 struct seek {
 	bool limited;
-	bool goes_on; /* there is something behind to_ns, and it was passed over */
+	bool goes_on; /* there is something after to_ns, and it was passed over */
 	uint64_t from_ns, to_ns;
 	uint32_t begin; /* the block from which on events are needed; 0: from the first one on */
 	/* The blocks of index of the file, backwards, and what the one that is in use says. */
@@ -32,7 +32,7 @@ struct seek {
 };
 
 /*
- * A new file, at its first block behind the header: finds where to begin. Stays there. Pipes are
+ * A new file, at its first block after the header: finds where to begin. Stays there. Pipes are
  * read from where they are. -ENOMEM, or what reading says.
  */
 int seek_begin(struct seek *s, struct stream *in);

@@ -16,7 +16,7 @@ struct log_set_file {
 struct log_set_hole {
 	uint64_t first, last; /* numbers */
 	uint64_t from_ns;     /* when the part before ended, or the recording began */
-	uint64_t to_ns;       /* when the part behind began; both in the clock of the events */
+	uint64_t to_ns;       /* when the part after began; both in the clock of the events */
 };
 
 struct log_set_error {
@@ -40,5 +40,5 @@ unsigned log_set_count(const struct log_set *s);
 const struct log_set_file *log_set_file(const struct log_set *s, unsigned i);
 const char *const *log_set_paths(const struct log_set *s);
 unsigned log_set_holes(const struct log_set *s, const struct log_set_hole **ret);
-/* The last one was closed: unless the event end is in it, the recording goes on behind it. */
+/* The last one was closed: unless the event end is in it, the recording goes on after it. */
 bool log_set_goes_on(const struct log_set *s);

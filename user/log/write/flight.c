@@ -31,12 +31,12 @@
 
 struct kept_block {
 	struct kept_block *next;
-	struct sealed sealed; /* bytes are behind it */
+	struct sealed sealed; /* bytes are after it */
 	uint8_t bytes[];
 };
 
-struct part {
-	struct part *next;
+struct flight_part {
+	struct flight_part *next;
 	_Atomic unsigned holders;
 	uint64_t begin_ns, bytes;
 	json_t *header;
@@ -46,11 +46,11 @@ struct part {
 struct flight {
 	struct log_output o;
 	uint64_t keep_ns, max_bytes, newest_ns;
-	struct part *oldest, *current;
+	struct flight_part *oldest, *current;
 };
 
 struct taken {
-	struct part *part;
+	struct flight_part *part;
 	const struct kept_block *last; /* NULL: it has none yet */
 };
 
@@ -62,7 +62,7 @@ struct flight_take {
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
-static void part_release(struct part *p)
+static void part_release(struct flight_part *p)
 {
 	struct kept_block *b, *next;
 
@@ -78,7 +78,7 @@ static void part_release(struct part *p)
 
 static void drop_oldest(struct flight *f)
 {
-	struct part *p = f->oldest;
+	struct flight_part *p = f->oldest;
 
 	f->oldest = p->next;
 	f->o.bytes -= p->bytes;
@@ -103,7 +103,7 @@ static uint64_t number_of(const json_t *object, const char *key)
 static int flight_part(struct log_output *o, const uint8_t *bytes, size_t count)
 {
 	struct flight *f = (struct flight *)o;
-	struct part *p = calloc(1, sizeof(*p));
+	struct flight_part *p = calloc(1, sizeof(*p));
 	struct block b;
 	int err;
 
@@ -136,7 +136,7 @@ static int flight_part(struct log_output *o, const uint8_t *bytes, size_t count)
 static int flight_write(struct log_output *o, const struct sealed *block)
 {
 	struct flight *f = (struct flight *)o;
-	struct part *p = f->current;
+	struct flight_part *p = f->current;
 	struct kept_block *b = malloc(sizeof(*b) + block->count);
 
 	if (!b)
@@ -193,14 +193,14 @@ int flight_take(struct log_output *o, struct flight_take **ret)
 	struct flight_take *t;
 	unsigned count = 0;
 
-	for (struct part *p = f->oldest; p; p = p->next)
+	for (struct flight_part *p = f->oldest; p; p = p->next)
 		count++;
 	if (!count)
 		return -ENODATA;
 	t = calloc(1, sizeof(*t) + count * sizeof(*t->parts));
 	if (!t)
 		return -ENOMEM;
-	for (struct part *p = f->oldest; p; p = p->next) {
+	for (struct flight_part *p = f->oldest; p; p = p->next) {
 		atomic_fetch_add(&p->holders, 1);
 		t->parts[t->count++] = (struct taken){p, p->last};
 	}

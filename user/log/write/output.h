@@ -39,7 +39,7 @@ struct log_output {
 	uint64_t bytes;   /* there now, in all parts together */
 	uint64_t written; /* in all, with what has been deleted since */
 	uint32_t parts, parts_deleted;
-	uint64_t reserve; /* set before write and part: bytes that must still find room behind it */
+	uint64_t reserve; /* set before write and part: bytes that must still find room after it */
 	bool no_index;    /* offsets mean nothing here: neither index nor end of file are written */
 };
 

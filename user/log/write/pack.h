@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "log/format/counters.h"
-#include "log/write/deliver.h"
+#include "log/write/writer_thread.h"
 
 struct event;
 struct event_desc;

@@ -3,10 +3,10 @@
  * first, always: whatever events are in the file, the names that they need are in it before them.
  *
  * A log in parts is cut here, where the definitions of the next part come from, while what has been
- * written is known only to the thread that compresses (deliver.c). So near the end of a part the
- * thread is waited for: a part never gets larger than its share, and is smaller by a few blocks at
- * most, of which each is 1/32 of a part or less, and the texts of one event. (The recorder's have
- * 4 KiB each at most. With 64 KiB, parts of less than 2 MiB would keep less than is promised.)
+ * written is known only to the thread that compresses (writer_thread.c). So near the end of a part
+ * the thread is waited for: a part never gets larger than its share, and is smaller by a few blocks
+ * at most, of which each is 1/32 of a part or less, and the texts of one event. (The recorder's
+ * have 4 KiB each at most. With 64 KiB, parts of less than 2 MiB would keep less than is promised.)
  */
 #include "log/write/writer.h"
 
@@ -18,10 +18,10 @@
 #include "log/format/block.h"
 #include "log/format/event.h"
 #include "log/format/header.h"
-#include "log/state/carry.h"
-#include "log/write/deliver.h"
+#include "log/state/carried.h"
 #include "log/write/output.h"
 #include "log/write/pack.h"
+#include "log/write/writer_thread.h"
 
 #define BLOCK_BYTES_MIN (8 * 1024)
 #define BLOCKS_PER_PART 32
@@ -31,8 +31,8 @@ enum { DEFINITIONS, OTHERS, OPEN_COUNT };
 
 struct log_writer {
 	struct log_writer_options o;
-	struct deliver *deliver;
-	struct log_carry *carry; /* NULL: one file, and no blocks of synchronization */
+	struct writer_thread *deliver;
+	struct carried_definitions *carry; /* NULL: one file, and no blocks of synchronization */
 	struct open_block open[OPEN_COUNT];
 	int err; /* the first one of this side */
 	bool syncing;
@@ -137,7 +137,7 @@ static void hand_over(struct log_writer *w, unsigned which)
 		return;
 	w->open[which].packet = NULL;
 	p->flags = which == DEFINITIONS ? BLOCK_DEFINITIONS : w->syncing ? BLOCK_SYNC : 0;
-	deliver_put(w->deliver, p);
+	writer_thread_put(w->deliver, p);
 	w->closed = true;
 }
 
@@ -155,7 +155,7 @@ static int add(struct log_writer *w, const struct event *e)
 	int err;
 
 	if (!b->packet) {
-		p = deliver_packet(w->deliver);
+		p = writer_thread_packet(w->deliver);
 		if (!p)
 			return -ENOMEM;
 		open_block_begin(b, p);
@@ -182,7 +182,7 @@ static int write_sync(struct log_writer *w)
 
 	hand_over_all(w);
 	w->syncing = true;
-	err = log_carry_open(w->carry, add_emitted, w);
+	err = carried_open(w->carry, add_emitted, w);
 	if (!err)
 		hand_over_all(w);
 	w->syncing = false;
@@ -204,15 +204,15 @@ static uint64_t open_bytes(const struct log_writer *w)
 static bool part_is_full(struct log_writer *w)
 {
 	uint64_t need = open_bytes(w) + 2 * (uint64_t)w->block_bytes;
-	struct deliver_room room;
+	struct writer_thread_room room;
 
 	if (w->part_ns && w->newest_ns - w->part_begin_ns >= w->part_ns)
 		return true;
-	deliver_room(w->deliver, &room);
+	writer_thread_room(w->deliver, &room);
 	if (room.used + room.queued + need <= w->part_bytes)
 		return false;
-	deliver_wait(w->deliver);
-	deliver_room(w->deliver, &room);
+	writer_thread_wait(w->deliver);
+	writer_thread_room(w->deliver, &room);
 	return room.used + need > w->part_bytes;
 }
 
@@ -227,7 +227,7 @@ static int cut(struct log_writer *w)
 	err = header_next(w);
 	if (err)
 		return err;
-	p = deliver_packet(w->deliver);
+	p = writer_thread_packet(w->deliver);
 	if (!p)
 		return -ENOMEM;
 	p->part = true;
@@ -237,8 +237,8 @@ static int cut(struct log_writer *w)
 		packet_free(p);
 		return err;
 	}
-	deliver_put(w->deliver, p);
-	log_carry_cut(w->carry);
+	writer_thread_put(w->deliver, p);
+	carried_cut(w->carry);
 	return write_sync(w);
 }
 
@@ -319,13 +319,13 @@ static int begin(struct log_writer *w, const json_t *header, struct log_output *
 	if (w->part_bytes)
 		err = json_is_object(header) ? header_of_parts(header, &w->header) : -EINVAL;
 	if (!err && (w->part_bytes || w->o.sync_ns))
-		err = log_carry_new(w->o.carry, &w->carry);
+		err = carried_new(w->o.carry, &w->carry);
 	if (!err)
 		err = pack_header(w, w->header ? w->header : header, &buf);
 	if (!err)
 		err = out->ops->part(out, (uint8_t *)buf.data, buf.size);
 	if (!err)
-		err = deliver_new(out, &w->o.compression, buf.size, &w->deliver);
+		err = writer_thread_new(out, &w->o.compression, buf.size, &w->deliver);
 	if (err) {
 		/* A log without a header is of no use to anybody. */
 		if (out->ops->discard)
@@ -340,7 +340,7 @@ static void writer_free(struct log_writer *w)
 {
 	for (unsigned i = 0; i < OPEN_COUNT; i++)
 		open_block_free(&w->open[i]);
-	log_carry_free(w->carry);
+	carried_free(w->carry);
 	json_decref(w->header);
 	free(w);
 }
@@ -382,7 +382,7 @@ void log_write(struct log_writer *w, const struct event *e)
 	if (!w->events && !w->newest_ns)
 		w->newest_ns = w->synced_ns = w->part_begin_ns = e->time_ns;
 	if (w->carry)
-		w->err = log_carry_event(w->carry, e, add_emitted, w);
+		w->err = carried_event(w->carry, e, add_emitted, w);
 	if (!w->err && !(w->carry && schema_is_definition(e->id)))
 		w->err = add(w, e);
 	if (w->err)
@@ -397,12 +397,12 @@ void log_write(struct log_writer *w, const struct event *e)
 void log_forget(struct log_writer *w, uint16_t event, uint64_t number)
 {
 	if (w->carry)
-		log_carry_forget(w->carry, event, number);
+		carried_forget(w->carry, event, number);
 }
 
 bool log_definition(struct log_writer *w, uint16_t event, uint64_t number, struct event *ret)
 {
-	return w->carry && log_carry_find(w->carry, event, number, ret);
+	return w->carry && carried_find(w->carry, event, number, ret);
 }
 
 void log_writer_flush(struct log_writer *w)
@@ -416,12 +416,12 @@ void log_writer_flush(struct log_writer *w)
 
 int log_writer_error(const struct log_writer *w)
 {
-	return w->err ? w->err : deliver_error(w->deliver);
+	return w->err ? w->err : writer_thread_error(w->deliver);
 }
 
 void log_writer_stats(const struct log_writer *w, struct log_writer_stats *ret)
 {
-	deliver_stats(w->deliver, ret);
+	writer_thread_stats(w->deliver, ret);
 	ret->events = w->events;
 }
 
@@ -430,7 +430,7 @@ int log_writer_sync(struct log_writer *w)
 	int err;
 
 	log_writer_flush(w);
-	err = deliver_wait(w->deliver);
+	err = writer_thread_wait(w->deliver);
 	return w->err ? w->err : err;
 }
 
@@ -440,14 +440,14 @@ int log_writer_finish(struct log_writer *w)
 
 	if (!w->err)
 		hand_over_all(w);
-	err = deliver_finish(w->deliver);
+	err = writer_thread_finish(w->deliver);
 	return w->err ? w->err : err;
 }
 
 int log_writer_call(struct log_writer *w, int (*call)(struct log_output *, void *), void *ctx)
 {
 	log_writer_flush(w);
-	return w->err ? w->err : deliver_call(w->deliver, call, ctx);
+	return w->err ? w->err : writer_thread_call(w->deliver, call, ctx);
 }
 
 int log_writer_close(struct log_writer *w)
@@ -457,7 +457,7 @@ int log_writer_close(struct log_writer *w)
 	if (!w)
 		return 0;
 	first = log_writer_finish(w);
-	err = deliver_free(w->deliver);
+	err = writer_thread_free(w->deliver);
 	writer_free(w);
 	return first ? first : err;
 }

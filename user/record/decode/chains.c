@@ -424,7 +424,7 @@ void chains_count(struct chains *c)
 		c->memory->forgotten[MEMORY_METHOD] = code_forgotten(c->code);
 }
 
-uint64_t chains_astray(const struct chains *c)
+uint64_t chains_bad_return_pc(const struct chains *c)
 {
 	return c->astray;
 }

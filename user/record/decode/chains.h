@@ -33,5 +33,5 @@ uint32_t chains_number(const struct chains *c, uint32_t id);
 void chains_count(struct chains *c);
 
 /* Chains of which a part turned out to be wrong, or could not be named any more. */
-uint64_t chains_astray(const struct chains *c);
+uint64_t chains_bad_return_pc(const struct chains *c);
 uint64_t chains_unresolved(const struct chains *c);

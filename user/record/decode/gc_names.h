@@ -7,5 +7,5 @@
  * GC_KIND_UNKNOWN: of none that is known. */
 uint32_t gc_kind_of_manager(const char *name);
 /* ... of the pauses of a VM operation, for collections in which no memory manager speaks. name has
- * no NUL behind it. */
+ * no NUL after it. */
 uint32_t gc_kind_of_operation(const char *name, uint32_t length);

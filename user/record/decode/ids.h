@@ -41,14 +41,14 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r);
 uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r);
 
 /*
- * The same of a patched JVM, whose probes tell class and hash. ids_monitor_exact: a record that
+ * The same of a patched JVM, whose probes tell class and hash. ids_monitor_numbered: a record that
  * tells them, or of which nobody can (klass 0). ids_monitor_known: by the ObjectMonitor's address;
  * 0: no record has told of it, or it has been forgotten since. h: of the record; may be NULL.
  */
-uint32_t ids_monitor_exact(struct ids *ids, const struct wire_lock *r);
+uint32_t ids_monitor_numbered(struct ids *ids, const struct wire_lock *r);
 uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor, const struct wire_head *h);
 /* It has been deflated; the number it had, 0: none. */
 uint32_t ids_monitor_forget(struct ids *ids, uint64_t monitor);
-uint32_t ids_blocker_exact(struct ids *ids, const struct wire_lock *r);
+uint32_t ids_blocker_numbered(struct ids *ids, const struct wire_lock *r);
 
 uint32_t ids_string(struct ids *ids, const char *text, uint32_t length, uint64_t time_ns);

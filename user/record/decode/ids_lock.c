@@ -284,8 +284,8 @@ uint32_t ids_blocker_group(const struct class_id *c, const struct wire_lock *r)
  * it has a hash: there may be a new object for each request, and a number for each would fill the
  * log and our memory (seen: 161,945 in 8 s, two thirds of the log).
  */
-static bool told_by_class(const struct ids *ids, const struct class_id *c, uint32_t group,
-			  uint32_t hash)
+static bool known_by_class(const struct ids *ids, const struct class_id *c, uint32_t group,
+			   uint32_t hash)
 {
 	if (group != LOCK_GROUP_OTHER)
 		return false;
@@ -310,7 +310,7 @@ uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 {
 	const struct class_id *c = ids_class_find(ids, r->klass);
 	struct lock_facts f = {c ? c->number : 0, ids_blocker_group(c, r), LOCK_IDENTITY_ADDRESS};
-	bool any = told_by_class(ids, c, f.group, r->hash);
+	bool any = known_by_class(ids, c, f.group, r->hash);
 	struct wire_lock like = *r;
 	struct lock_id *l;
 	uint32_t number;

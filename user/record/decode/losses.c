@@ -34,10 +34,10 @@ void losses_write_lost(struct losses *l, const uint64_t now[LOSSES_KEYS], const 
 	l->total = 0;
 	l->ring = 0;
 	for (unsigned i = 0; i < LOSSES_KEYS; i++) {
-		if (i % WIRE_PLACE_COUNT == WIRE_LOST_RING)
+		if (i % WIRE_LOSS_STAGE_COUNT == WIRE_LOST_RING)
 			l->ring += now[i];
-		write_changed(l, &l->lost[i], translate_event_of(i / WIRE_PLACE_COUNT),
-			      i % WIRE_PLACE_COUNT, now[i], w);
+		write_changed(l, &l->lost[i], translate_event_of(i / WIRE_LOSS_STAGE_COUNT),
+			      i % WIRE_LOSS_STAGE_COUNT, now[i], w);
 	}
 	for (uint16_t i = 0; i <= SCHEMA_ID_MAX; i++) {
 		write_changed(l, &l->memory[i], i, LOST_PLACE_MEMORY, translate_lost(t, i), w);
@@ -51,7 +51,7 @@ void losses_write_walks(struct losses *l, uint64_t now[WALK_RESULT_COUNT], const
 {
 	/* It came later than those that user space counts. */
 	now[WALK_RESULT_TOO_OFTEN] = now[WIRE_WALK_TOO_OFTEN];
-	now[WALK_RESULT_ASTRAY] = chains_astray(c);
+	now[WALK_RESULT_ASTRAY] = chains_bad_return_pc(c);
 	now[WALK_RESULT_UNRESOLVED] = chains_unresolved(c);
 	for (unsigned i = 0; i < WALK_RESULT_COUNT; i++) {
 		struct event e = {.id = EVENT_STACK_WALK, .time_ns = clock_mono_ns()};

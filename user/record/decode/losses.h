@@ -11,7 +11,7 @@ struct log_writer;
 struct memory;
 struct translate;
 
-#define LOSSES_KEYS (WIRE_KIND_COUNT * WIRE_PLACE_COUNT)
+#define LOSSES_KEYS (WIRE_KIND_COUNT * WIRE_LOSS_STAGE_COUNT)
 
 struct losses {
 	uint64_t lost[LOSSES_KEYS], memory[SCHEMA_ID_MAX + 1], unknown[SCHEMA_ID_MAX + 1];

@@ -27,7 +27,7 @@ struct translate {
 _Static_assert((int)WIRE_LOST_RING == (int)LOST_PLACE_RING_BUFFER &&
 		       (int)WIRE_LOST_MAP == (int)LOST_PLACE_MAP_FULL &&
 		       (int)WIRE_LOST_READ == (int)LOST_PLACE_READ_FAILED,
-	       "lost_place of events.json follows enum wire_place");
+	       "lost_place of events.json follows enum wire_loss_stage");
 
 int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
 		  struct translate **ret)

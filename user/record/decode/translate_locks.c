@@ -287,7 +287,7 @@ static uint32_t lock_unknown(struct translate_locks *x, const union record *r)
 {
 	struct wire_lock nothing = {.head = r->head, .object = monitor_of(r)};
 
-	return ids_monitor_exact(x->to->ids, &nothing);
+	return ids_monitor_numbered(x->to->ids, &nothing);
 }
 
 void translate_locks_flush(struct translate_locks *x, uint64_t before_ns)
@@ -311,7 +311,7 @@ static void deflated(struct translate_locks *x, const struct wire_lock *r)
 
 	for (uint32_t i = 0; i < x->pending; i++)
 		if (monitor_of(&x->records[i]) == r->object) {
-			ids_monitor_exact(ids, r);
+			ids_monitor_numbered(ids, r);
 			release(x, r->object, ids_monitor_known(ids, r->object, NULL));
 			break;
 		}
@@ -323,7 +323,7 @@ static void deflated(struct translate_locks *x, const struct wire_lock *r)
 static void patched_monitor(struct translate_locks *x, const union record *r)
 {
 	bool tells = r->head.kind != WIRE_MONITOR_FOLD && r->lock.klass;
-	uint32_t lock = tells ? ids_monitor_exact(x->to->ids, &r->lock)
+	uint32_t lock = tells ? ids_monitor_numbered(x->to->ids, &r->lock)
 			      : ids_monitor_known(x->to->ids, monitor_of(r), &r->head);
 
 	if (tells && x->pending)
@@ -341,7 +341,7 @@ static void patched_monitor(struct translate_locks *x, const union record *r)
 
 static uint32_t blocker(struct ids *ids, const struct wire_lock *r)
 {
-	return r->head.flags & WIRE_PATCHED ? ids_blocker_exact(ids, r) : ids_blocker(ids, r);
+	return r->head.flags & WIRE_PATCHED ? ids_blocker_numbered(ids, r) : ids_blocker(ids, r);
 }
 
 static void park_begin(struct translate_to *to, const struct wire_lock *r)

@@ -4,7 +4,7 @@
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt.h"
 #include "record/kernel/hooks.h"
-#include "record/kernel/wanted.h"
+#include "record/kernel/probe_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,10 +47,10 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 	if (err)
 		return check_add(c, "probes", CHECK_MISSING, NULL, "%s cannot be read: %s",
 				 jvm_libjvm_name(j), parser_error_text(err));
-	for (size_t i = 0; i < WANTED_PROBES; i++) {
-		const struct wanted_probe *w = &wanted_probes[i];
+	for (size_t i = 0; i < PROBE_COUNT; i++) {
+		const struct probe_row *w = &probe_table[i];
 
-		if (!wanted_on(w, patched))
+		if (!probe_applies(w, patched))
 			continue;
 		wanted++;
 		if (usdt_find(&list, w->provider, w->name)) {

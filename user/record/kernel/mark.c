@@ -58,7 +58,7 @@ struct marks {
 	struct mark_files files;
 	size_t attached;
 	unsigned bad;        /* files that the parser could not cope with */
-	bool told_too_many;  /* that there are more than MARK_FILES_MAX */
+	bool reported_too_many; /* that there are more than MARK_FILES_MAX */
 	uint64_t look_until; /* of the look that is going on */
 	struct specs *specs;
 	size_t specs_count;
@@ -78,10 +78,10 @@ int marks_new(const struct marks_options *o, struct marks **ret)
 	return 0;
 }
 
-static void tell(const struct marks *m, const char *path, const char *why)
+static void report(const struct marks *m, const char *path, const char *why)
 {
-	if (m->o.tell)
-		m->o.tell(m->o.ctx, path, why);
+	if (m->o.report)
+		m->o.report(m->o.ctx, path, why);
 }
 
 /* What describes the arguments of the two probes. -EPROTO: it is too long to describe any. */
@@ -196,18 +196,18 @@ static int attach(struct marks *m, struct mark_file *f, int file)
 	return err;
 }
 
-static void tell_bad(struct marks *m, const char *path, int err)
+static void report_bad(struct marks *m, const char *path, int err)
 {
 	m->bad++;
 	if (err == -ECHILD)
 		m->bad = BAD_MAX;
 	if (m->bad < BAD_MAX)
-		tell(m, path,
-		     err == -ETIME ? "the file could not be parsed in time"
-				   : "the process that parsed the file died of it");
+		report(m, path,
+		       err == -ETIME ? "the file could not be parsed in time"
+				     : "the process that parsed the file died of it");
 	else
-		tell(m, path,
-		     "too many files could not be parsed: no more are looked at for marks");
+		report(m, path,
+		       "too many files could not be parsed: no more are looked at for marks");
 }
 
 static void consider(struct marks *m, struct mark_file *f, const struct process_lib *lib)
@@ -223,17 +223,18 @@ static void consider(struct marks *m, struct mark_file *f, const struct process_
 	if (!err) {
 		f->attached = true;
 		m->attached++;
-		tell(m, lib->path, NULL);
+		report(m, lib->path, NULL);
 	} else if (err == -E2BIG) {
 		snprintf(why, sizeof(why), "%d libraries with marks are recorded already",
 			 ATTACHED_MAX);
-		tell(m, lib->path, why);
+		report(m, lib->path, why);
 	} else if (err == -ENOSPC) {
-		tell(m, lib->path, "too many libraries describe their marks' arguments otherwise");
+		report(m, lib->path,
+		       "too many libraries describe their marks' arguments otherwise");
 	} else if (err == -ETIME || err == -ELIBBAD || err == -ECHILD) {
-		tell_bad(m, lib->path, err);
+		report_bad(m, lib->path, err);
 	} else if (err != -ENOENT && err != -ENOEXEC && strstr(name, LIKELY_NAME)) {
-		tell(m, lib->path, strerror(-err));
+		report(m, lib->path, strerror(-err));
 	}
 }
 
@@ -252,9 +253,9 @@ static void on_library(void *ctx, const struct process_lib *lib)
 	err = mark_files_add(&m->files, lib, &f);
 	if (!err) {
 		consider(m, f, lib);
-	} else if (err == -E2BIG && !m->told_too_many) {
-		m->told_too_many = true;
-		tell(m, lib->path, "too many files are mapped: no more are looked at for marks");
+	} else if (err == -E2BIG && !m->reported_too_many) {
+		m->reported_too_many = true;
+		report(m, lib->path, "too many files are mapped: no more are looked at for marks");
 	} else if (err == -ENOMEM) {
 		m->err = err;
 	}
@@ -304,7 +305,7 @@ static void *close_one(void *closing)
 	return NULL;
 }
 
-/* Side by side, because each waits for an RCU grace period: see detach_all() in programs.c. */
+/* Side by side, because each waits for an RCU grace period: see detach_all() in bpf_session.c. */
 static void close_all(struct marks *m, enum mark_probe probe)
 {
 	struct closing list[ATTACHED_MAX];

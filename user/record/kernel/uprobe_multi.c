@@ -13,7 +13,7 @@
  * that does nothing else: 203 when it was attached to, 8,818 when it was detached from). So the
  * breakpoint of such a probe is set without its semaphore, and that is raised by another one,
  * which does nothing: the gate. It is the last that is set and the first that is taken out. It
- * stands behind the nop of a probe that is seldom fired. A breakpoint has one semaphore for all
+ * stands after the nop of a probe that is seldom fired. A breakpoint has one semaphore for all
  * who set it, in any process that has mapped the file: if another tool has set this one with its
  * own, there is no gate, and while there is one, other tools cannot attach to that probe.
  */

@@ -44,7 +44,7 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 			const char *probe, bool gated);
 /*
  * Raises the semaphore of a probe while the descriptor is open (essay in uprobe_multi.c), by a
- * breakpoint behind another one's nop, of the same provider; program must do nothing. -ENOTSUP: it
+ * breakpoint after another one's nop, of the same provider; program must do nothing. -ENOTSUP: it
  * cannot stand there.
  */
 int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const char *provider,

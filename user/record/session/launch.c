@@ -18,7 +18,7 @@
 struct launch_user {
 	uid_t uid;
 	gid_t gid;
-	char *name, *home; /* behind the struct */
+	char *name, *home; /* after the struct */
 };
 
 int launch_user_find(const char *name, struct launch_user **ret)

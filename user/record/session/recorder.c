@@ -7,7 +7,7 @@
  * detaches the programs with its descriptors, and the guardian of jvm_flag_hold() puts the flag
  * back.
  */
-#include "record/session/recorder_parts.h"
+#include "record/session/recorder_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate.h"
-#include "record/kernel/programs.h"
+#include "record/kernel/bpf_session.h"
 #include "record/session/log_error.h"
 #include "record/session/notes.h"
 
@@ -34,7 +34,7 @@ static void note_found_off(struct recorder *r)
 		notes_write(r->w, NOTE_LEVEL_WARNING, text);
 }
 
-static void tell_dumps(struct recorder *r)
+static void report_dumps(struct recorder *r)
 {
 	struct dump d;
 
@@ -46,7 +46,7 @@ static int pass_dumps(struct recorder *r, uint64_t now)
 {
 	int err = dumps_pass(r->dumps, r->w, now);
 
-	tell_dumps(r);
+	report_dumps(r);
 	return err;
 }
 
@@ -64,7 +64,7 @@ static void write_last_dump(struct recorder *r, enum recorder_end end)
 	dumps_wait(r->dumps);
 	if (!dumps_write(r->dumps, r->w, why[end], true))
 		dumps_wait(r->dumps);
-	tell_dumps(r);
+	report_dumps(r);
 }
 
 int recorder_dump(struct recorder *r, const char *reason, char why[RECORDER_WHY_MAX])
@@ -86,7 +86,7 @@ static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadlin
 
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX])
 {
-	struct pollfd fds[] = {{.fd = programs_fd(r->p), .events = POLLIN},
+	struct pollfd fds[] = {{.fd = bpf_session_fd(r->p), .events = POLLIN},
 			       {.fd = jvm_pidfd(r->j), .events = POLLIN},
 			       {.fd = fd, .events = POLLIN}};
 	uint64_t now = clock_mono_ns(), deadline = now + (uint64_t)timeout_ms * NS_PER_MS;
@@ -98,7 +98,7 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		recorder_drain(r);
 		if (translate_contended(r->t) && !r->contended) {
 			r->contended = true;
-			programs_sample_owners(r->p, true);
+			bpf_session_sample_owners(r->p, true);
 		}
 		now = clock_mono_ns();
 		if (translate_wants_refresh(r->t) ||
@@ -160,7 +160,7 @@ bool recorder_flag_left(const struct recorder *r)
 
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size)
 {
-	json_t *list = programs_missing(r->p), *name;
+	json_t *list = bpf_session_missing(r->p), *name;
 	size_t i, at = 0;
 
 	buf[0] = 0;
@@ -210,7 +210,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	flag_err = monitor_flag_release(&r->flag, &r->flag_end);
 	if (end != RECORDER_JVM_EXITED && end != RECORDER_JVM_KILLED)
 		recorder_read_names(r);
-	programs_detach(r->p);
+	bpf_session_detach(r->p);
 	recorder_drain(r);
 	recorder_sample(r);
 	translate_flush(r->t, UINT64_MAX);

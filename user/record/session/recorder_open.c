@@ -1,5 +1,5 @@
 /* What is done once, before anything is recorded: from a pid to a log whose header is written. */
-#include "record/session/recorder_parts.h"
+#include "record/session/recorder_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate.h"
-#include "record/kernel/programs.h"
+#include "record/kernel/bpf_session.h"
+#include "record/session/basis_facts.h"
 #include "record/session/host.h"
 #include "record/session/limits.h"
 #include "record/session/log_error.h"
 #include "record/session/notes.h"
-#include "record/session/vouched_facts.h"
 #include "steal/procstat.h"
 
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
@@ -62,11 +62,12 @@ bool recorder_has_monitors(const struct recorder *r)
 
 static json_t *describe_sources(const struct recorder *r)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
-			      programs_steal_clock(r->p), "sched", "tp_btf", "throttled",
-			      programs_throttle_clock(r->p), "monitor", r->flag.state, "probes",
-			      programs_attached(r->p), "probes_missing", programs_missing(r->p),
-			      "owner_sample_ns", (json_int_t)programs_owner_period_ns(r->p));
+	json_t *o =
+		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
+			  bpf_session_steal_clock(r->p), "sched", "tp_btf", "throttled",
+			  bpf_session_throttle_clock(r->p), "monitor", r->flag.state, "probes",
+			  bpf_session_attached(r->p), "probes_missing", bpf_session_missing(r->p),
+			  "owner_sample_ns", (json_int_t)bpf_session_owner_period_ns(r->p));
 
 	if (o && r->hooks_why[0])
 		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
@@ -146,7 +147,7 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 				     log_error_text(err));
 	err = ids_new(r->w, &r->memory, &r->ids);
 	if (!err)
-		err = chains_new(r->w, &r->memory, programs_class_epoch(r->p), &r->chains);
+		err = chains_new(r->w, &r->memory, bpf_session_class_epoch(r->p), &r->chains);
 	if (!err && r->code)
 		chains_resolve_by(r->chains, r->code);
 	if (!err)
@@ -194,10 +195,10 @@ static void wait_until_ready(struct recorder *r)
 
 static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
 {
-	struct programs_options po = {.buffer_bytes = o->buffer_bytes,
-				      .off_cpu_ns = o->off_cpu_ns,
-				      .record = recorder_on_record,
-				      .ctx = r};
+	struct bpf_session_options po = {.buffer_bytes = o->buffer_bytes,
+					 .off_cpu_ns = o->off_cpu_ns,
+					 .record = recorder_on_record,
+					 .ctx = r};
 	int err;
 
 	/* A pid may be that of a JVM in its first milliseconds too: it is worth a short wait. */
@@ -210,7 +211,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	if (err)
 		return err;
 	po.patched = r->patched;
-	err = programs_load(r->j, &po, &r->p, why);
+	err = bpf_session_load(r->j, &po, &r->p, why);
 	if (err)
 		return err;
 	r->cpu_count = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
@@ -221,7 +222,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	if (!r->cpus || !r->stat)
 		return recorder_fail(why, -ENOMEM, "out of memory");
 	recorder_refresh_code(r); /* so that the first event has its chain */
-	err = programs_attach(r->p, why);
+	err = bpf_session_attach(r->p, why);
 	if (err)
 		return err;
 	if (o->before_write)
@@ -230,7 +231,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		monitor_flag_not_needed(&r->flag);
 	else
 		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
-	programs_set_first_reasons(r->p, recorder_has_monitors(r));
+	bpf_session_set_first_reasons(r->p, recorder_has_monitors(r));
 	wait_until_ready(r);
 	return 0;
 }
@@ -240,7 +241,7 @@ void recorder_discard(struct recorder *r)
 	if (!r)
 		return;
 	monitor_flag_release(&r->flag, NULL);
-	programs_free(r->p);
+	bpf_session_free(r->p);
 	translate_free(r->t);
 	chains_free(r->chains);
 	code_free(r->code);
@@ -300,7 +301,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	notes_support(r->w, r->j, r->noted);
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
-	programs_look_for_marks(r->p, notes_marks, r->w);
+	bpf_session_look_for_marks(r->p, notes_marks, r->w);
 	recorder_drain(r);
 	recorder_sample(r);
 	recorder_read_names(r);

@@ -1,5 +1,5 @@
 /* From the ring to the log's events, and what BPF is told of the JVM meanwhile. */
-#include "record/session/recorder_parts.h"
+#include "record/session/recorder_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "jvm/native.h"
 #include "record/decode/chains.h"
 #include "record/decode/translate.h"
-#include "record/kernel/programs.h"
+#include "record/kernel/bpf_session.h"
 #include "record/session/notes.h"
 
 #define DRAIN_MS 100  /* how long the ring is drained at a time */
@@ -48,12 +48,12 @@ static void answer_rule(struct recorder *r, const struct wire_native *n)
 		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
 			     (u.rbp_saved ? WIRE_RULE_RBP_SAVED : 0);
 	}
-	programs_set_native_rule(r->p, n->pc, &rule);
+	bpf_session_set_native_rule(r->p, n->pc, &rule);
 }
 
 /*
  * A target that fires its probes as fast as its records are translated has always more of them in
- * the ring. An error ends libbpf's round behind this record, and the others stay in the ring, which
+ * the ring. An error ends libbpf's round after this record, and the others stay in the ring, which
  * polls readable.
  */
 int recorder_on_record(void *ctx, void *data, size_t size)
@@ -65,7 +65,7 @@ int recorder_on_record(void *ctx, void *data, size_t size)
 		translate_record(r->t, data, size);
 		if (++r->records % DRAIN_LOOK)
 			return 0;
-	} else if (!programs_detached(r->p)) { /* else nobody walks any more */
+	} else if (!bpf_session_detached(r->p)) { /* else nobody walks any more */
 		answer_rule(r, data);
 	}
 	return clock_mono_ns() < r->drain_until ? 0 : -EAGAIN;
@@ -74,8 +74,8 @@ int recorder_on_record(void *ctx, void *data, size_t size)
 void recorder_drain(struct recorder *r)
 {
 	r->drain_until =
-		programs_detached(r->p) ? UINT64_MAX : clock_mono_ns() + DRAIN_MS * NS_PER_MS;
-	programs_consume(r->p);
+		bpf_session_detached(r->p) ? UINT64_MAX : clock_mono_ns() + DRAIN_MS * NS_PER_MS;
+	bpf_session_consume(r->p);
 }
 
 void recorder_refresh_code(struct recorder *r)
@@ -89,14 +89,14 @@ void recorder_refresh_code(struct recorder *r)
 		return;
 	if (r->chains)
 		chains_resolve_by(r->chains, r->code);
-	programs_set_code(r->p);
+	bpf_session_set_code(r->p);
 }
 
 void recorder_refresh(struct recorder *r)
 {
 	recorder_refresh_code(r);
 	if (jvm_layout_refresh(r->j) > 0) {
-		programs_set_layout(r->p);
-		programs_set_java_threads(r->p);
+		bpf_session_set_layout(r->p);
+		bpf_session_set_java_threads(r->p);
 	}
 }

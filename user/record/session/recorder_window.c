@@ -1,5 +1,5 @@
 /* What is done again and again while it records: samples, losses, names. */
-#include "record/session/recorder_parts.h"
+#include "record/session/recorder_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate.h"
-#include "record/kernel/programs.h"
+#include "record/kernel/bpf_session.h"
 #include "record/session/notes.h"
 #include "steal/procstat.h"
 
@@ -46,11 +46,11 @@ void recorder_sample(struct recorder *r)
 
 	procstat_read(r->stat, r->cpu_count);
 	now = clock_mono_ns();
-	if (!programs_sample_cpus(r->p, r->cpus, r->cpu_count))
+	if (!bpf_session_sample_cpus(r->p, r->cpus, r->cpu_count))
 		for (unsigned i = 0; i < r->cpu_count; i++)
 			if (r->cpus[i].seen || r->stat[i].idle)
 				write_cpu(r, i, now);
-	programs_sample_threads(r->p);
+	bpf_session_sample_threads(r->p);
 	recorder_drain(r);
 }
 
@@ -58,9 +58,9 @@ void recorder_write_losses(struct recorder *r)
 {
 	uint64_t lost[LOSSES_KEYS], walks[WALK_RESULT_COUNT];
 
-	if (!programs_lost(r->p, lost, LOSSES_KEYS))
+	if (!bpf_session_lost(r->p, lost, LOSSES_KEYS))
 		losses_write_lost(&r->losses, lost, r->t, r->w);
-	if (!programs_walks(r->p, walks))
+	if (!bpf_session_walks(r->p, walks))
 		losses_write_walks(&r->losses, walks, r->chains, r->w);
 	chains_count(r->chains);
 	memory_write(&r->memory, r->w, clock_mono_ns());
@@ -102,13 +102,13 @@ void recorder_flush(struct recorder *r)
 
 void recorder_window(struct recorder *r)
 {
-	programs_look_for_marks(r->p, notes_marks, r->w);
+	bpf_session_look_for_marks(r->p, notes_marks, r->w);
 	recorder_refresh(r);
 	notes_support(r->w, r->j, r->noted);
 	recorder_sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
 	recorder_write_losses(r);
-	programs_sample_owners(r->p, r->contended);
+	bpf_session_sample_owners(r->p, r->contended);
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
 		recorder_read_names(r);

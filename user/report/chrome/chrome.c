@@ -18,7 +18,7 @@
 #include "base/print.h"
 #include "base/version.h"
 #include "log/format/header_fields.h"
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 #define TRACKS_FROM 5000000 /* numbers of tracks that are no kernel threads: past all of these */
 
@@ -122,12 +122,12 @@ void chrome_free(struct chrome *c)
 	for (size_t i = 0; i < CHROME_CHAINS; i++)
 		free(c->chains[i].json);
 	chrome_threads_free(c);
-	places_free(&c->thread_places);
-	places_free(&c->track_places);
-	places_free(&c->lock_places);
-	places_free(&c->cpu_places);
-	places_free(&c->lost_places);
-	places_free(&c->group_places);
+	keymap_free(&c->thread_map);
+	keymap_free(&c->track_map);
+	keymap_free(&c->lock_map);
+	keymap_free(&c->cpu_map);
+	keymap_free(&c->lost_places);
+	keymap_free(&c->group_map);
 	free(c->found);
 	free(c->locks);
 	free(c->cpus);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 #include "log/format/header_fields.h"
 
@@ -99,13 +99,13 @@ static int on_cpu(struct chrome *c, const struct event *e)
 	const char *steal = header_text(c->header, "sources", "steal");
 	uint64_t cpu = e->v[CPU_SAMPLE_CPU].u, now[CHROME_CPU_FIELDS];
 	struct chrome_cpu *k;
-	uint32_t place;
-	int err = places_add_row(&c->cpu_places, (struct place_key){.a = cpu}, &c->cpus,
-				 &c->cpus_capacity, sizeof(*c->cpus), &place);
+	uint32_t index;
+	int err = keymap_add_row(&c->cpu_map, (struct keymap_key){.a = cpu}, &c->cpus,
+				 &c->cpus_capacity, sizeof(*c->cpus), &index);
 
 	if (err)
 		return err;
-	k = &c->cpus[place];
+	k = &c->cpus[index];
 	for (int i = 0; i < CHROME_CPU_FIELDS; i++)
 		now[i] = e->v[1 + i].u;
 	if (k->sampled && is_wanted(c, k->time_ns, c->now_ns)) {
@@ -170,9 +170,9 @@ void chrome_counters_finish(struct chrome *c)
 void chrome_counters_hole(struct chrome *c)
 {
 	chrome_counters_finish(c);
-	for (uint32_t i = 0; i < c->thread_places.count; i++)
+	for (uint32_t i = 0; i < c->thread_map.count; i++)
 		chrome_thread_at(c, i)->sampled = false;
-	for (uint32_t i = 0; i < c->cpu_places.count; i++)
+	for (uint32_t i = 0; i < c->cpu_map.count; i++)
 		c->cpus[i].sampled = false;
 	c->batch = (struct states){0};
 	c->batch_ns = c->window_ns = 0;

@@ -3,16 +3,16 @@
  * Both ends of an arrow lie in slices, as viewers want it. Of a stock JVM only a part of the
  * releases is told, and late: one of a thread that is not the last known holder is not believed.
  */
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 static int lock_of(struct chrome *c, uint64_t lock, struct chrome_lock **ret)
 {
-	uint32_t place;
-	int err = places_add_row(&c->lock_places, (struct place_key){.a = lock}, &c->locks,
-				 &c->locks_capacity, sizeof(*c->locks), &place);
+	uint32_t index;
+	int err = keymap_add_row(&c->lock_map, (struct keymap_key){.a = lock}, &c->locks,
+				 &c->locks_capacity, sizeof(*c->locks), &index);
 
 	if (!err)
-		*ret = &c->locks[place];
+		*ret = &c->locks[index];
 	return err;
 }
 
@@ -71,7 +71,7 @@ int chrome_flow_add(struct chrome *c, const struct event *e)
 	}
 }
 
-/* Behind the slice's end, which takes what has been added before. */
+/* After the slice's end, which takes what has been added before. */
 int chrome_flow_settle(struct chrome *c, const struct event *e)
 {
 	struct chrome_thread *t;
@@ -92,9 +92,9 @@ int chrome_flow_settle(struct chrome *c, const struct event *e)
 
 void chrome_flow_hole(struct chrome *c)
 {
-	for (uint32_t i = 0; i < c->lock_places.count; i++)
+	for (uint32_t i = 0; i < c->lock_map.count; i++)
 		c->locks[i] = (struct chrome_lock){0};
-	for (uint32_t i = 0; i < c->thread_places.count; i++)
+	for (uint32_t i = 0; i < c->thread_map.count; i++)
 		chrome_thread_at(c, i)->unpark = (struct chrome_wake){0};
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 #define ROWS_MAX 4096 /* are kept while one is open that they may be in */
 

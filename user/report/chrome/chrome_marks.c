@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 /* Begins a mark; false: not here. Before the first event, the reader may be far ahead already. */
 static bool begin(struct chrome *c, const char *category, const char *name)
@@ -26,26 +26,26 @@ static bool begin(struct chrome *c, const char *category, const char *name)
 /* Cumulative counts: a mark for each time they have grown. */
 static int on_lost(struct chrome *c, const struct event *e)
 {
-	static const char *const places[LOST_PLACE_COUNT] = {
+	static const char *const map[LOST_PLACE_COUNT] = {
 		"ring buffer full", "map full",          "read failed",          "writer failed",
 		"log damaged",      "no room in memory", "record makes no sense"};
 	uint64_t id = e->v[LOST_EVENT_ID].u, where = e->v[LOST_PLACE].u, count = e->v[LOST_COUNT].u;
 	const struct event_desc *d = id <= SCHEMA_ID_MAX ? schema_event((unsigned)id) : NULL;
 	char name[128];
-	uint32_t place;
+	uint32_t index;
 	uint64_t more;
-	int err = places_add_row(&c->lost_places, (struct place_key){.a = id, .b = where}, &c->lost,
-				 &c->lost_capacity, sizeof(*c->lost), &place);
+	int err = keymap_add_row(&c->lost_places, (struct keymap_key){.a = id, .b = where},
+				 &c->lost, &c->lost_capacity, sizeof(*c->lost), &index);
 
-	if (err || count <= c->lost[place])
+	if (err || count <= c->lost[index])
 		return err;
-	more = count - c->lost[place];
-	c->lost[place] = count;
+	more = count - c->lost[index];
+	c->lost[index] = count;
 	c->lost_events += more;
 	snprintf(name, sizeof(name), "%" PRIu64 " lost: %s", more, d ? d->name : "(unknown)");
 	if (!begin(c, "lost", name))
 		return 0;
-	chrome_text(&c->out, "place", where < LOST_PLACE_COUNT ? places[where] : "(unknown)");
+	chrome_text(&c->out, "place", where < LOST_PLACE_COUNT ? map[where] : "(unknown)");
 	chrome_number(&c->out, "so_far", count);
 	chrome_done(&c->out);
 	return 0;

@@ -21,7 +21,7 @@ struct chrome_out {
 };
 
 void chrome_begin(struct chrome_out *o);
-/* Behind the last event: members of the file as a whole follow. */
+/* After the last event: members of the file as a whole follow. */
 void chrome_events_done(struct chrome_out *o);
 void chrome_end(struct chrome_out *o);
 

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "log/read/names.h"
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 #include "report/model/chain.h"
 
 static const char *enum_text(uint16_t event, unsigned field, uint64_t value)

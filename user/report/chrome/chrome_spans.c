@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 #define DEPTH_MAX 64 /* spans that are open in a thread; with more of them, ends must be lost */
 

@@ -61,7 +61,7 @@ struct chrome_chain {
 struct chrome_cpu {
 	bool sampled;
 	uint64_t time_ns;
-	uint64_t v[CHROME_CPU_FIELDS]; /* as in cpu_sample, behind cpu */
+	uint64_t v[CHROME_CPU_FIELDS]; /* as in cpu_sample, after cpu */
 };
 
 struct chrome_safepoint {
@@ -87,14 +87,14 @@ struct chrome {
 	bool off_cpu; /* the log tells of threads off their CPUs */
 
 	struct tracks *tracks;
-	struct places thread_places, track_places;
+	struct keymap thread_map, track_map;
 	struct segments threads; /* struct chrome_thread */
-	struct places lock_places;
+	struct keymap lock_map;
 	struct chrome_lock *locks;
 	uint32_t locks_capacity;
 
 	struct chrome_group *groups; /* all of them */
-	struct places group_places;  /* by what they are found by; of collections, by their ids */
+	struct keymap group_map;     /* by what they are found by; of collections, by their ids */
 	struct chrome_group **found;
 	uint32_t found_capacity;
 	struct chrome_group *pauses, *operations, *safepoints;
@@ -104,12 +104,12 @@ struct chrome {
 	bool batch_begun;
 	bool closing; /* the samples that end a window are coming */
 	struct states batch;
-	struct places cpu_places;
+	struct keymap cpu_map;
 	struct chrome_cpu *cpus;
 	uint32_t cpus_capacity;
 
 	uint64_t marks; /* the track; 0: none yet */
-	struct places lost_places;
+	struct keymap lost_places;
 	uint64_t *lost; /* counts */
 	uint64_t lost_events;
 	uint32_t lost_capacity;

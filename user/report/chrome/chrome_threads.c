@@ -7,7 +7,7 @@
 
 #include "analyze/threads/pool.h"
 #include "log/read/names.h"
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 #define TID_MAX (1u << 22) /* of the kernel; tracks of other kinds have numbers from here on */
 
@@ -44,13 +44,13 @@ static bool is_hidden(const struct chrome *c, uint64_t thread)
 /* A kernel thread id may be used again, by another thread: that one's track has another number. */
 static int number_track(struct chrome *c, uint64_t tid, struct chrome_thread *t)
 {
-	uint32_t place, known = c->track_places.count;
+	uint32_t index, known = c->track_map.count;
 	int err = 0;
 
 	t->track = tid;
 	if (tid && tid < TID_MAX) {
-		err = places_add(&c->track_places, (struct place_key){.a = tid}, &place);
-		t->again = c->track_places.count == known;
+		err = keymap_add(&c->track_map, (struct keymap_key){.a = tid}, &index);
+		t->again = c->track_map.count == known;
 	}
 	if (!tid || tid >= TID_MAX || t->again)
 		t->track = c->next_track++;
@@ -60,22 +60,22 @@ static int number_track(struct chrome *c, uint64_t tid, struct chrome_thread *t)
 int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret)
 {
 	const struct log_thread *l = log_names_thread(c->names, thread);
-	uint32_t place = places_find_number(&c->thread_places, thread);
+	uint32_t index = keymap_find_number(&c->thread_map, thread);
 	struct chrome_thread *t;
 	int err;
 
-	if (place != PLACE_NONE) {
-		*ret = chrome_thread_at(c, place);
+	if (index != INDEX_NONE) {
+		*ret = chrome_thread_at(c, index);
 		return 0;
 	}
-	err = places_add_segment_row(&c->thread_places, (struct place_key){.a = thread},
-				     &c->threads, sizeof(*t), &place);
+	err = keymap_add_segment_row(&c->thread_map, (struct keymap_key){.a = thread}, &c->threads,
+				     sizeof(*t), &index);
 	if (err)
 		return err;
-	t = *ret = chrome_thread_at(c, place);
+	t = *ret = chrome_thread_at(c, index);
 	t->thread = (uint32_t)thread;
 	t->hidden = is_hidden(c, thread);
-	t->sort = CHROME_SORT_THREADS + 3ull * place + 2;
+	t->sort = CHROME_SORT_THREADS + 3ull * index + 2;
 	return number_track(c, l ? l->tid : 0, t);
 }
 

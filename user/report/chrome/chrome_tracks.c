@@ -1,4 +1,4 @@
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 static void name_track(struct chrome *c, struct chrome_thread *t)
 {

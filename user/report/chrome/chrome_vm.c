@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "report/chrome/chrome_parts.h"
+#include "report/chrome/chrome_internal.h"
 
 #define NO_COLLECTION UINT32_MAX /* HotSpot's id for phases outside of all collections */
 #define OPERATIONS_MAX 8         /* that are within one another */
@@ -42,21 +42,21 @@ static void name_row(struct chrome *c, const struct chrome_row *r)
 
 static struct chrome_group *group_find(struct chrome *c, enum kind kind, uint64_t key)
 {
-	uint32_t place = places_find(&c->group_places,
-				     (struct place_key){.a = key, .b = (uint64_t)kind + 1});
+	uint32_t index =
+		keymap_find(&c->group_map, (struct keymap_key){.a = key, .b = (uint64_t)kind + 1});
 
-	return place == PLACE_NONE ? NULL : c->found[place];
+	return index == INDEX_NONE ? NULL : c->found[index];
 }
 
 static int group_set(struct chrome *c, enum kind kind, uint64_t key, struct chrome_group *g)
 {
-	const struct place_key k = {.a = key, .b = (uint64_t)kind + 1};
-	uint32_t place;
-	int err = places_add_row(&c->group_places, k, &c->found, &c->found_capacity,
-				 sizeof(*c->found), &place);
+	const struct keymap_key k = {.a = key, .b = (uint64_t)kind + 1};
+	uint32_t index;
+	int err = keymap_add_row(&c->group_map, k, &c->found, &c->found_capacity, sizeof(*c->found),
+				 &index);
 
 	if (!err)
-		c->found[place] = g;
+		c->found[index] = g;
 	return err;
 }
 

@@ -19,7 +19,7 @@ struct event_table_options {
 
 /*
  * Columns: time_ns; time (UTC, if header tells it); thread, its name and tid; then the fields, each
- * by its name, and with its unit behind it where the name does not end in it; behind a number that
+ * by its name, and with its unit after it where the name does not end in it; after a number that
  * the log defines, what it stands for. options, names and header are lent until
  * event_table_free, and names may still grow. 0 or -ENOMEM.
  */

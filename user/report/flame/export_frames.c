@@ -37,18 +37,18 @@ void export_frames_free(struct export_frames *f)
 {
 	labels_free(f->labels);
 	text_set_free(&f->texts);
-	places_free(&f->places);
-	places_free(&f->step_places);
+	keymap_free(&f->map);
+	keymap_free(&f->step_map);
 	free(f->rows);
 	free(f->steps);
 	*f = (struct export_frames){0};
 }
 
-static int add(struct export_frames *f, struct place_key key, const struct export_frame *frame,
+static int add(struct export_frames *f, struct keymap_key key, const struct export_frame *frame,
 	       uint32_t *ret)
 {
-	uint32_t known = f->places.count;
-	int err = places_add_row(&f->places, key, &f->rows, &f->capacity, sizeof(*f->rows), ret);
+	uint32_t known = f->map.count;
+	int err = keymap_add_row(&f->map, key, &f->rows, &f->capacity, sizeof(*f->rows), ret);
 
 	if (!err && *ret == known)
 		f->rows[*ret] = *frame;
@@ -59,17 +59,17 @@ int export_frames_mark(struct export_frames *f, enum export_mark mark, uint32_t 
 {
 	struct export_frame frame = {mark_texts[mark], "", "", "", "", "", 0};
 
-	return add(f, (struct place_key){.a = KEY_MARK, .b = mark}, &frame, ret);
+	return add(f, (struct keymap_key){.a = KEY_MARK, .b = mark}, &frame, ret);
 }
 
 int export_frames_thread(struct export_frames *f, uint64_t thread, uint32_t *ret)
 {
-	struct place_key key = {.a = KEY_THREAD, .b = thread};
+	struct keymap_key key = {.a = KEY_THREAD, .b = thread};
 	struct export_frame frame = {"", "", "", NULL, "", "", 0};
 	char label[LABEL_MAX];
 
-	*ret = places_find(&f->places, key);
-	if (*ret != PLACE_NONE)
+	*ret = keymap_find(&f->map, key);
+	if (*ret != INDEX_NONE)
 		return 0;
 	label_thread(f->labels, thread, label);
 	frame.name = text_set_add(&f->texts, label, strlen(label));
@@ -80,7 +80,7 @@ int export_frames_lock(struct export_frames *f, uint64_t lock, uint32_t *ret)
 {
 	const struct log_lock *l = log_names_lock(f->in->names, lock);
 	const char *class = l ? log_names_class(f->in->names, l->class) : NULL;
-	struct place_key key = {.a = KEY_LOCK, .b = (uintptr_t) class};
+	struct keymap_key key = {.a = KEY_LOCK, .b = (uintptr_t) class};
 	struct export_frame frame = {"(lock ", "", "", class, ")", "", 0};
 
 	if (!class)
@@ -94,7 +94,7 @@ static int add_method(struct export_frames *f, const struct log_method *m, uint6
 {
 	struct export_frame frame = {"",        m->class_name,          ".", m->name, "",
 				     m->source, f->in->lines ? line : 0};
-	struct place_key key = {
+	struct keymap_key key = {
 		.a = (uintptr_t)m->class_name, .b = (uintptr_t)m->name, .c = frame.line};
 
 	return add(f, key, &frame, ret);
@@ -115,35 +115,35 @@ static int add_stack(struct export_frames *f, const struct log_stack *s, uint32_
 		return export_frames_mark(f, EXPORT_UNKNOWN_METHOD, ret);
 	if (!m->hidden || f->in->hidden)
 		return add_method(f, m, s->line, ret);
-	*ret = PLACE_NONE;
+	*ret = INDEX_NONE;
 	return 0;
 }
 
 int export_frames_chain(struct export_frames *f, uint64_t stack, uint32_t *ret)
 {
-	uint32_t place, callee = PLACE_NONE, known, frame;
+	uint32_t index, callee = INDEX_NONE, known, frame;
 	const struct log_stack *s;
 	int err;
 
 	for (; stack; stack = s ? s->caller : 0) {
 		s = log_names_stack(f->in->names, stack);
-		known = f->step_places.count;
-		err = places_add_row(&f->step_places, (struct place_key){.a = stack}, &f->steps,
-				     &f->steps_capacity, sizeof(*f->steps), &place);
+		known = f->step_map.count;
+		err = keymap_add_row(&f->step_map, (struct keymap_key){.a = stack}, &f->steps,
+				     &f->steps_capacity, sizeof(*f->steps), &index);
 		if (err)
 			return err;
-		if (callee == PLACE_NONE)
-			*ret = place;
+		if (callee == INDEX_NONE)
+			*ret = index;
 		else
-			f->steps[callee].caller = place;
-		if (place < known)
+			f->steps[callee].caller = index;
+		if (index < known)
 			return 0;
 		err = stack == STACK_OTHERS ? export_frames_mark(f, EXPORT_OTHERS, &frame)
 					    : add_stack(f, s, &frame);
 		if (err)
 			return err;
-		f->steps[place] = (struct export_step){frame, PLACE_NONE};
-		callee = place;
+		f->steps[index] = (struct export_step){frame, INDEX_NONE};
+		callee = index;
 	}
 	return 0;
 }

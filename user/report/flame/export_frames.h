@@ -36,19 +36,19 @@ struct export_frame {
 
 /* One number of a call chain; chains of the log share their outer ones. */
 struct export_step {
-	uint32_t frame;  /* PLACE_NONE: hidden, and not wanted */
-	uint32_t caller; /* place of its step; PLACE_NONE: there is none */
+	uint32_t frame;  /* INDEX_NONE: hidden, and not wanted */
+	uint32_t caller; /* index of its step; INDEX_NONE: there is none */
 };
 
 struct export_frames {
 	const struct export_input *in;
 	struct labels *labels;
 	struct text_set *texts;
-	struct places places;
-	struct export_frame *rows; /* places.count of them */
+	struct keymap map;
+	struct export_frame *rows; /* map.count of them */
 	uint32_t capacity;
-	struct places step_places;
-	struct export_step *steps; /* step_places.count of them */
+	struct keymap step_map;
+	struct export_step *steps; /* step_map.count of them */
 	uint32_t steps_capacity;
 };
 
@@ -56,9 +56,9 @@ struct export_frames {
 int export_frames_init(struct export_frames *f, const struct export_input *in);
 void export_frames_free(struct export_frames *f);
 
-/* The place of a frame. 0 or -ENOMEM. */
+/* The index of a frame. 0 or -ENOMEM. */
 int export_frames_mark(struct export_frames *f, enum export_mark mark, uint32_t *ret);
 int export_frames_thread(struct export_frames *f, uint64_t thread, uint32_t *ret);
 int export_frames_lock(struct export_frames *f, uint64_t lock, uint32_t *ret);
-/* The place of a chain's innermost step: all its steps are there. 0 or -ENOMEM. */
+/* The index of a chain's innermost step: all its steps are there. 0 or -ENOMEM. */
 int export_frames_chain(struct export_frames *f, uint64_t stack, uint32_t *ret);

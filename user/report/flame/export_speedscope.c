@@ -55,7 +55,7 @@ static int put_frames(const struct export_frames *frames, FILE *out)
 	int err = 0;
 
 	fputs("\"shared\":{\"frames\":[", out);
-	for (uint32_t i = 0; i < frames->places.count && !err; i++) {
+	for (uint32_t i = 0; i < frames->map.count && !err; i++) {
 		if (i)
 			fputs(",\n", out);
 		err = put_json(frame_json(&frames->rows[i]), out);

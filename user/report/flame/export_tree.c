@@ -18,8 +18,8 @@ static struct slot *slot_of(const struct export_tree *t, uint32_t parent, uint32
 {
 	struct slot *slot = slots_first(&t->slots, hash);
 
-	while (slot->place && (t->nodes[slot->place - 1].parent != parent ||
-			       t->nodes[slot->place - 1].frame != frame))
+	while (slot->index && (t->nodes[slot->index - 1].parent != parent ||
+			       t->nodes[slot->index - 1].frame != frame))
 		slot = slots_next(&t->slots, slot);
 	return slot;
 }
@@ -35,12 +35,12 @@ static int child(struct export_tree *t, uint32_t parent, uint32_t frame, uint32_
 	if (err)
 		return err;
 	slot = slot_of(t, parent, frame, hash);
-	if (!slot->place) {
+	if (!slot->index) {
 		t->nodes[t->count].parent = parent;
 		t->nodes[t->count].frame = frame;
 		*slot = (struct slot){hash, ++t->count};
 	}
-	*ret = slot->place - 1;
+	*ret = slot->index - 1;
 	return 0;
 }
 
@@ -69,8 +69,8 @@ static int follow_chain(struct export_tree *t, uint32_t start, uint64_t stack, u
 
 	if (err)
 		return err;
-	for (; step != PLACE_NONE && !err; step = t->frames->steps[step].caller)
-		if (t->frames->steps[step].frame != PLACE_NONE)
+	for (; step != INDEX_NONE && !err; step = t->frames->steps[step].caller)
+		if (t->frames->steps[step].frame != INDEX_NONE)
 			err = path_push(t, &count, t->frames->steps[step].frame);
 	if (!count && !err)
 		return child_mark(t, start, EXPORT_ALL_HIDDEN, ret);
@@ -81,27 +81,27 @@ static int follow_chain(struct export_tree *t, uint32_t start, uint64_t stack, u
 	return err;
 }
 
-/* Cells have the same few chains: each is followed once per place where it starts. */
+/* Cells have the same few chains: each is followed once per cell that it starts in. */
 static int add_chain(struct export_tree *t, uint32_t start, uint64_t stack, uint32_t *ret)
 {
-	struct place_key key = {.a = start, .b = stack};
-	uint32_t place, node;
+	struct keymap_key key = {.a = start, .b = stack};
+	uint32_t index, node;
 	int err;
 
 	if (!stack)
 		return child_mark(t, start, EXPORT_UNKNOWN, ret);
-	place = places_find(&t->chain_places, key);
-	if (place != PLACE_NONE) {
-		*ret = t->chain_nodes[place];
+	index = keymap_find(&t->chain_map, key);
+	if (index != INDEX_NONE) {
+		*ret = t->chain_nodes[index];
 		return 0;
 	}
 	err = follow_chain(t, start, stack, &node);
 	if (!err)
-		err = places_add_row(&t->chain_places, key, &t->chain_nodes, &t->chain_capacity,
-				     sizeof(*t->chain_nodes), &place);
+		err = keymap_add_row(&t->chain_map, key, &t->chain_nodes, &t->chain_capacity,
+				     sizeof(*t->chain_nodes), &index);
 	if (err)
 		return err;
-	t->chain_nodes[place] = node;
+	t->chain_nodes[index] = node;
 	*ret = node;
 	return 0;
 }
@@ -258,7 +258,7 @@ int export_tree_init(struct export_tree *t, struct export_frames *frames, enum e
 
 void export_tree_free(struct export_tree *t)
 {
-	places_free(&t->chain_places);
+	keymap_free(&t->chain_map);
 	free(t->nodes);
 	slots_free(&t->slots);
 	free(t->chain_nodes);

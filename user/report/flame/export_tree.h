@@ -5,8 +5,8 @@
 #include "report/flame/export_frames.h"
 
 struct export_node {
-	uint32_t parent; /* a smaller place than its own */
-	uint32_t frame;  /* place in export_frames; of the root no meaning */
+	uint32_t parent; /* a smaller index than its own */
+	uint32_t frame;  /* index in export_frames; of the root no meaning */
 	uint64_t self_ns;
 	uint64_t total_ns; /* with all below it */
 };
@@ -16,7 +16,7 @@ struct export_tree {
 	struct export_node *nodes;    /* the root first */
 	uint32_t count, capacity;
 	struct slots slots;         /* to the nodes but the root, by parent and frame */
-	struct places chain_places; /* where a chain begins, and its number */
+	struct keymap chain_map;    /* where a chain begins, and its number */
 	uint32_t *chain_nodes;      /* to the node of its innermost frame */
 	uint32_t chain_capacity;
 	uint32_t *path; /* a chain, innermost first */

@@ -10,9 +10,9 @@
 #include "report/json/by_json.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
+#include "report/model/attribution_basis.h"
 #include "report/model/finding_model.h"
 #include "report/model/sections/by_section.h"
-#include "report/model/vouched.h"
 #include "session/holes.h"
 
 #include "log/format/header_fields.h"
@@ -142,7 +142,7 @@ static json_t *pauses_json(const struct section_input *s)
 	json_put(&o, "safepoints", findings_take_json(section_safepoints(s)));
 	json_put(&o, "vm_operations", findings_take_json(section_vm_operations(s)));
 	json_put(&o, "incomplete", number(analysis_pauses(s->analysis)->incomplete));
-	if (p->collection_times.count || p->row_places.count || p->incomplete) {
+	if (p->collection_times.count || p->row_map.count || p->incomplete) {
 		json_put(&o, "collections", findings_take_json(section_collections(s)));
 		json_put(&o, "phases", findings_take_json(section_phases(s)));
 		json_put(&o, "phases_incomplete", number(p->incomplete));
@@ -158,7 +158,7 @@ static json_t *contention_json(const struct report_input *in)
 	json_t *o = json_object();
 
 	json_put(&o, "incomplete", incomplete_json(in));
-	json_put(&o, "vouched", vouched_json(in));
+	json_put(&o, "vouched", basis_json(in));
 	if (!o || !report_has_chains(in) || !finding_json(in, o))
 		return o;
 	json_decref(o);

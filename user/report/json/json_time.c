@@ -25,9 +25,9 @@ static json_t *head_json(const struct time_input *in, const struct time_table *t
 	json_put(&o, "by", json_string(by[in->by]));
 	json_put(&o, "start_mono_ns", number(in->start_ns));
 	json_put(&o, "start_wall_ns", number(start_wall_ns));
-	json_put(&o, "told_apart", json_boolean(wall_is_told(in->in)));
-	json_put(&o, "intervals", number(w->course.intervals));
-	json_put(&o, "intervals_shared_out", number(w->course.spread));
+	json_put(&o, "told_apart", json_boolean(wall_has_reasons(in->in)));
+	json_put(&o, "intervals", number(w->windows.intervals));
+	json_put(&o, "intervals_shared_out", number(w->windows.spread));
 	json_put(&o, "samples_late", number(w->late));
 	holes_missing_json(in->in->log->analysis, &o);
 	json_put(&o, "windows", findings_take_json(time_section_windows(in, t)));

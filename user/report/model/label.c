@@ -191,8 +191,8 @@ char *label_group(const struct labels *l, const struct stacks *s, const struct g
 	case ASPECT_LOCK:
 		return label_lock(l, g->cell->lock, buf);
 	case ASPECT_BEHIND:
-		return g->cell->behind ? label_lock(l, g->cell->behind, buf)
-				       : label_clean("(none)", buf);
+		return g->cell->blocked_on ? label_lock(l, g->cell->blocked_on, buf)
+					   : label_clean("(none)", buf);
 	case ASPECT_WAITER_THREAD:
 		return label_thread(l, g->cell->waiter, buf);
 	case ASPECT_OWNER_THREAD:

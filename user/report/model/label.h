@@ -18,7 +18,7 @@ void labels_free(struct labels *l);
 
 /*
  * Text for a terminal, see print_text(). All return buf. A thread whose name others
- * have too gets its tid behind it; holders that are no thread are "(hand-over)" and "(unknown)".
+ * have too gets its tid after it; holders that are no thread are "(hand-over)" and "(unknown)".
  */
 char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX]);
 char *label_class(const struct labels *l, uint64_t lock, char buf[LABEL_MAX]);

@@ -131,7 +131,7 @@ static json_t *error_json(const struct steal_report *r, const struct steal_repor
 			      number(e->p90_ppm), "max_ppm", number(e->max_ppm));
 
 	if (e->threads)
-		json_put(&o, "worst", use_json(r, t->span, &e->worst));
+		json_put(&o, "worst", use_json(r, t->span, &e->top));
 	return o;
 }
 
@@ -140,8 +140,8 @@ static int json_end(const struct steal_report *r, const struct steal_report_tota
 	json_t *o = span_json(r, "total", t->span, t->passed);
 
 	json_put(&o, "intervals", number(t->intervals));
-	json_put(&o, "intervals_passed", number(t->intervals_passed));
-	json_put(&o, "worst_intervals", findings_take_json(steal_table_worst(r, t)));
+	json_put(&o, "intervals_passed", number(t->intervals_exceeded));
+	json_put(&o, "worst_intervals", findings_take_json(steal_table_top(r, t)));
 	if (t->thefts)
 		json_put(&o, "thefts", thefts_json(r, t->thefts));
 	if (t->error)

@@ -66,10 +66,10 @@ const char *steal_method_name(enum steal_method m)
 const char *steal_fault_name(enum steal_fault f)
 {
 	static const char *const names[STEAL_FAULT_COUNT] = {
-		[STEAL_WRAPPED] = "wrapped",   [STEAL_WENT_BACK] = "went_back",
-		[STEAL_JUMPED] = "jumped",     [STEAL_CPU_WENT] = "cpu_went",
-		[STEAL_CPU_CAME] = "cpu_came", [STEAL_RESUMED] = "resumed",
-		[STEAL_LATE] = "late",         [STEAL_EXCEEDED] = "exceeded",
+		[STEAL_WRAPPED] = "wrapped",     [STEAL_DECREASED] = "went_back",
+		[STEAL_JUMPED] = "jumped",       [STEAL_CPU_OFFLINE] = "cpu_went",
+		[STEAL_CPU_ONLINE] = "cpu_came", [STEAL_RESUMED] = "resumed",
+		[STEAL_LATE] = "late",           [STEAL_EXCEEDED] = "exceeded",
 		[STEAL_TWICE] = "twice",
 	};
 

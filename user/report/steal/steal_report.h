@@ -5,7 +5,7 @@
 
 #include "steal/compare.h"
 #include "steal/hypervisor.h"
-#include "steal/worst.h"
+#include "steal/top.h"
 
 enum steal_format { STEAL_TEXT, STEAL_JSON, STEAL_CSV, STEAL_FORMAT_COUNT };
 
@@ -30,10 +30,10 @@ struct steal_report {
 
 struct steal_report_total {
 	const struct steal_span *span;
-	uint64_t intervals, intervals_passed;
+	uint64_t intervals, intervals_exceeded;
 	bool passed; /* in total */
-	const struct steal_worst *worst;
-	size_t worst_count;
+	const struct steal_top *top;
+	size_t top_count;
 	const struct steal_thefts *thefts; /* NULL: not known */
 	const struct steal_error *error;   /* NULL: not both */
 	uint64_t threads_lost;

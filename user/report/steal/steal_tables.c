@@ -119,7 +119,7 @@ struct findings *steal_table_thread(const struct steal_report *r, const struct s
 	return f;
 }
 
-struct findings *steal_table_worst(const struct steal_report *r, const struct steal_report_total *t)
+struct findings *steal_table_top(const struct steal_report *r, const struct steal_report_total *t)
 {
 	static const struct findings_column columns[] = {
 		{.key = "begin_ns",
@@ -142,8 +142,8 @@ struct findings *steal_table_worst(const struct steal_report *r, const struct st
 	char label[LABEL_MAX], from[STEAL_CLOCK_MAX], to[STEAL_CLOCK_MAX];
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (size_t i = 0; i < t->worst_count; i++) {
-		const struct steal_worst *w = &t->worst[i];
+	for (size_t i = 0; i < t->top_count; i++) {
+		const struct steal_top *w = &t->top[i];
 
 		findings_row(f, FINDINGS_ALL);
 		findings_number(f, w->from_ns);

@@ -14,8 +14,7 @@ struct findings *steal_table_threads(const struct steal_report *r, const struct 
 /* One row of the same table. both: with proportional_ns. */
 struct findings *steal_table_thread(const struct steal_report *r, const struct steal_span *s,
 				    const struct steal_use *u, bool both);
-struct findings *steal_table_worst(const struct steal_report *r,
-				   const struct steal_report_total *t);
+struct findings *steal_table_top(const struct steal_report *r, const struct steal_report_total *t);
 /* Thefts by how long they were; the longest. */
 struct findings *steal_table_slots(const struct steal_thefts *t);
 struct findings *steal_table_longest(const struct steal_report *r, const struct steal_thefts *t);

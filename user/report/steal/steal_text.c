@@ -83,19 +83,19 @@ static int text_begin(const struct steal_report *r)
 }
 
 /* "cpu1 3.2 %": the one with most stolen. */
-static void worst_cpu(const struct steal_span *s, char *buf, size_t size)
+static void top_cpu(const struct steal_span *s, char *buf, size_t size)
 {
-	const struct steal_cpu_use *worst = NULL;
+	const struct steal_cpu_use *top = NULL;
 	char share[FORMAT_MAX];
 
 	for (size_t i = 0; i < s->cpu_count; i++)
-		if (s->cpus[i].stolen_ns && (!worst || s->cpus[i].stolen_ns > worst->stolen_ns))
-			worst = &s->cpus[i];
-	if (!worst)
+		if (s->cpus[i].stolen_ns && (!top || s->cpus[i].stolen_ns > top->stolen_ns))
+			top = &s->cpus[i];
+	if (!top)
 		snprintf(buf, size, "-");
 	else
-		snprintf(buf, size, "cpu%" PRIu32 " %s", worst->cpu,
-			 share_format(worst->stolen_ns, worst->stolen_ns + worst->busy_ns, share));
+		snprintf(buf, size, "cpu%" PRIu32 " %s", top->cpu,
+			 share_format(top->stolen_ns, top->stolen_ns + top->busy_ns, share));
 }
 
 /* An interval is shown when it ends, and the widths of a table come from all of its rows. */
@@ -107,7 +107,7 @@ static int text_interval(const struct steal_report *r, const struct steal_span *
 		cpu[64];
 	char name[STEAL_NAME_MAX], most[FORMAT_MAX];
 
-	worst_cpu(s, cpu, sizeof(cpu));
+	top_cpu(s, cpu, sizeof(cpu));
 	print_text(r->out, "%-12s  %9s  %9s  %7s  %-14s", steal_clock(r, s->to_ns, clock),
 		   time_format(measure.wanted_ns, wanted), time_format(measure.stolen_ns, stolen),
 		   share_format(measure.stolen_ns, measure.wanted_ns, share), cpu);
@@ -157,7 +157,7 @@ static void threshold_line(const struct steal_report *r, const struct steal_repo
 	if (r->threshold_ppm == UINT64_MAX)
 		return;
 	line(r->out, "threshold", "%g %%: passed in %s of %s intervals, and %s",
-	     (double)r->threshold_ppm / 1e4, count_format(t->intervals_passed, passed),
+	     (double)r->threshold_ppm / 1e4, count_format(t->intervals_exceeded, passed),
 	     count_format(t->intervals, all), t->passed ? "in total" : "not in total");
 }
 
@@ -222,19 +222,20 @@ static void error_section(const struct steal_report *r, const struct steal_error
 	line(r->out, "  per thread",
 	     "wrong by %s of the corrected CPU time (median), %s (90 %%), %s (the worst, %s)",
 	     ppm_format(e->median_ppm, a), ppm_format(e->p90_ppm, b), ppm_format(e->max_ppm, c),
-	     steal_use_name(&e->worst, name));
+	     steal_use_name(&e->top, name));
 }
 
 static void faults_section(const struct steal_report *r, const struct steal_report_total *t)
 {
 	static const char *const words[STEAL_FAULT_COUNT] = {
 		[STEAL_WRAPPED] = "counters that went past their end (nothing is missing)",
-		[STEAL_WENT_BACK] = "counters that went back (they count as 0 in that interval)",
+		[STEAL_DECREASED] = "counters that went back (they count as 0 in that interval)",
 		[STEAL_JUMPED] = "counters that grew more than time passed (they count as 0 in "
 				 "that interval)",
-		[STEAL_CPU_WENT] = "CPUs that went offline (what they had since the last sample is "
-				   "missing)",
-		[STEAL_CPU_CAME] = "CPUs that came online (counted from their first sample on)",
+		[STEAL_CPU_OFFLINE] =
+			"CPUs that went offline (what they had since the last sample is "
+			"missing)",
+		[STEAL_CPU_ONLINE] = "CPUs that came online (counted from their first sample on)",
 		[STEAL_RESUMED] = "intervals in which the machine was suspended",
 		[STEAL_LATE] = "threads older than their first sample (counted from there on)",
 		[STEAL_EXCEEDED] = "intervals with more stolen from threads than from CPUs",
@@ -268,7 +269,7 @@ static int text_end(const struct steal_report *r, const struct steal_report_tota
 	if (!err)
 		err = table(r, steal_table_threads(r, t->span, SIZE_MAX), "THREADS", "threads");
 	if (!err)
-		err = table(r, steal_table_worst(r, t), "WORST INTERVALS", "intervals");
+		err = table(r, steal_table_top(r, t), "WORST INTERVALS", "intervals");
 	if (!err && t->thefts)
 		err = thefts_section(r, t->thefts);
 	if (!err && t->error)

@@ -13,7 +13,7 @@ int text_cpus(struct text *t)
 	const char *steal = header_text(t->in->log->header, "sources", "steal");
 	bool any = false;
 
-	for (uint32_t i = 0; i < s->cpu_places.count; i++)
+	for (uint32_t i = 0; i < s->cpu_map.count; i++)
 		any |= s->cpus[i].samples > 1;
 	if (any)
 		text_heading(t, "VIRTUAL CPUS: what the hypervisor took%s",

@@ -27,10 +27,10 @@ static int print_table(struct text *t, const struct group *lock)
 }
 
 /* The lock that the holders of this one were blocked on for most of the time; NULL: on none. */
-static const struct group *most_behind(const struct group *lock)
+static const struct group *most_blocked_on(const struct group *lock)
 {
 	for (uint32_t i = 0; lock && i < lock->group_count; i++) {
-		if (lock->groups[i].cell->behind && lock->groups[i].blocked_ns)
+		if (lock->groups[i].cell->blocked_on && lock->groups[i].blocked_ns)
 			return &lock->groups[i];
 	}
 	return NULL;
@@ -40,23 +40,25 @@ static const struct group *most_behind(const struct group *lock)
 static void print_chain(struct text *t, const struct group *locks, const struct group *lock)
 {
 	uint64_t seen[CHAIN_MAX] = {lock->cell->lock};
-	const struct group *next = most_behind(lock);
+	const struct group *next = most_blocked_on(lock);
 	char name[LABEL_MAX], time[FORMAT_MAX];
 	unsigned depth = 1;
 
-	if (!next || !most_behind(lock_in(locks, next->cell->behind)))
+	if (!next || !most_blocked_on(lock_in(locks, next->cell->blocked_on)))
 		return; /* one link stands in the table */
 	print_text(t->out, "    chain: %s", label_lock(t->labels, lock->cell->lock, name));
-	for (; next && depth < CHAIN_MAX; next = most_behind(lock_in(locks, next->cell->behind))) {
+	for (; next && depth < CHAIN_MAX;
+	     next = most_blocked_on(lock_in(locks, next->cell->blocked_on))) {
 		bool again = false;
 
 		for (unsigned i = 0; i < depth; i++)
-			again |= seen[i] == next->cell->behind;
-		print_text(t->out, " <- %s (%s)%s", label_lock(t->labels, next->cell->behind, name),
+			again |= seen[i] == next->cell->blocked_on;
+		print_text(t->out, " <- %s (%s)%s",
+			   label_lock(t->labels, next->cell->blocked_on, name),
 			   time_format(next->blocked_ns, time), again ? ", in a circle" : "");
 		if (again)
 			break;
-		seen[depth++] = next->cell->behind;
+		seen[depth++] = next->cell->blocked_on;
 	}
 	fputc('\n', t->out);
 }
@@ -89,9 +91,9 @@ static void print_wanted(struct text *t, const struct group *lock)
 	fputs(".\n", t->out);
 }
 
-int text_holding(struct text *t, const struct group *behind, uint64_t number)
+int text_holding(struct text *t, const struct group *blocked_on, uint64_t number)
 {
-	const struct group *lock = lock_in(behind, number);
+	const struct group *lock = lock_in(blocked_on, number);
 	int err;
 
 	/* That they ran all the time stands in the table of the holders. */
@@ -100,7 +102,7 @@ int text_holding(struct text *t, const struct group *behind, uint64_t number)
 	err = print_table(t, lock);
 	if (err)
 		return err;
-	print_chain(t, behind, lock);
+	print_chain(t, blocked_on, lock);
 	print_wanted(t, lock);
 	return 0;
 }

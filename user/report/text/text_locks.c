@@ -17,7 +17,7 @@ struct lock_view {
 	const struct group *lock;                           /* by waiter_thread */
 	const struct group *holders;                        /* the same lock, by owner_thread */
 	const struct group *waiter_methods, *owner_methods; /* likewise; NULL: no call chains */
-	const struct group *behind;                         /* all locks, by behind */
+	const struct group *blocked_on;                     /* all locks, by blocked_on */
 	bool exact;                                         /* who held it */
 };
 
@@ -146,7 +146,7 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 	if (!err)
 		err = print_holders(v);
 	if (!err)
-		err = text_holding(v->text, v->behind, g->cell->lock);
+		err = text_holding(v->text, v->blocked_on, g->cell->lock);
 	if (v->waiter_methods)
 		text_methods(v->text, "blocked in", v->waiter_methods);
 	if (v->owner_methods)
@@ -255,7 +255,7 @@ static int print_all(struct text *t, const struct group *by)
 				? ""
 				: " of java.util.concurrent; monitors were not recorded");
 	text_after_wait(t, waiters, 2);
-	err = text_vouched(t, waiters->blocked_ns);
+	err = text_basis(t, waiters->blocked_ns);
 	for (i = 0; i < waiters->group_count && i < t->in->top && !err; i++) {
 		uint64_t lock = waiters->groups[i].cell->lock;
 		struct lock_view v = {t,

@@ -23,7 +23,7 @@ static int print_collections(struct text *t)
 			     count_format(p->collection_times.count, count));
 		err = text_section(t, section_collections, &collections);
 	}
-	if (!err && p->first != PLACE_NONE) {
+	if (!err && p->first != INDEX_NONE) {
 		text_heading(t, "PHASES OF COLLECTIONS (workers are busy side by side: their times "
 				"add up to more)");
 		err = text_section(t, section_phases, &phases);

@@ -46,12 +46,12 @@ int text_finding(struct text *t);
 void text_walks(struct text *t, const struct analysis_facts *f);
 void text_methods(struct text *t, const char *name, const struct group *lock);
 int text_sources(struct text *t);
-/* What the holders of a lock did; behind: all locks, by the locks that their holders were
+/* What the holders of a lock did; blocked_on: all locks, by the locks that their holders were
  * themselves blocked on. */
-int text_holding(struct text *t, const struct group *behind, uint64_t lock);
+int text_holding(struct text *t, const struct group *blocked_on, uint64_t lock);
 
 /* How it is known who held a lock: of one, and of all, with threads blocked for blocked_ns. */
 bool text_is_exact(const struct text *t, uint64_t lock);
-int text_vouched(struct text *t, uint64_t blocked_ns);
+int text_basis(struct text *t, uint64_t blocked_ns);
 /* What of a group's contentions came after Object.wait(); nothing if none. */
 void text_after_wait(struct text *t, const struct group *g, int indent);

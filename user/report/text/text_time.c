@@ -74,12 +74,12 @@ static void print_limits(const struct time_text *x)
 		fputs("\n~ a window that begins or ends where no sample is: shorter than the "
 		      "samples' distance (spoor record\n  --window), or samples are missing\n",
 		      x->out);
-	if (w->course.spread)
+	if (w->windows.spread)
 		print_text(x->out,
 			   "\n%s of %s intervals between samples reach over the end of a window: "
 			   "shared out by the time on either side\n",
-			   count_format(w->course.spread, spread),
-			   count_format(w->course.intervals, all));
+			   count_format(w->windows.spread, spread),
+			   count_format(w->windows.intervals, all));
 	if (w->late)
 		print_text(x->out, "\n%" PRIu64 " samples came too late and are left out\n",
 			   w->late);
@@ -113,7 +113,7 @@ static int print(struct time_text *x)
 
 int report_time_text(const struct time_input *in, FILE *out)
 {
-	struct time_text x = {.in = in, .out = out, .told = wall_is_told(in->in)};
+	struct time_text x = {.in = in, .out = out, .told = wall_has_reasons(in->in)};
 	struct time_table t;
 	int err = time_table_make(in, &t);
 

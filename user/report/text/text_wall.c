@@ -17,7 +17,7 @@ static void print_check(struct text *t)
 	uint32_t checked = 0, off = 0;
 	uint64_t sum_ns = 0, error_ns = 0;
 
-	for (uint32_t i = 0; i < w->places.count; i++) {
+	for (uint32_t i = 0; i < w->map.count; i++) {
 		const struct wall_thread *one = &w->threads[i];
 		int64_t error = wall_thread_error(one);
 
@@ -52,13 +52,13 @@ static void print_limits(struct text *t)
 	uint64_t missing_ns = 0;
 	char missing[FORMAT_MAX];
 
-	if (!wall_is_told(t->in))
+	if (!wall_has_reasons(t->in))
 		fputs("  blocked: this log does not tell on what\n", t->out);
 	else if (!strcmp(header_text(t->in->log->header, "sources", "throttled"), "none"))
 		fputs("  time without a CPU because of a quota cannot be told here: it is "
 		      "runnable\n",
 		      t->out);
-	for (uint32_t i = 0; i < w->places.count; i++)
+	for (uint32_t i = 0; i < w->map.count; i++)
 		missing_ns += w->threads[i].missing_ns;
 	if (missing_ns)
 		print_text(t->out,

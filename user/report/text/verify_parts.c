@@ -8,13 +8,13 @@
 
 #define RANGES_MAX 20 /* of missing parts are named */
 
-struct part {
+struct log_part {
 	const char *recording;
 	uint64_t number;
 	unsigned file;
 };
 
-static bool part_of(const struct log_check *c, struct part *ret)
+static bool part_of(const struct log_check *c, struct log_part *ret)
 {
 	const json_t *part = json_object_get(c->header, "part");
 	const json_t *number = json_object_get(part, "number");
@@ -26,7 +26,7 @@ static bool part_of(const struct log_check *c, struct part *ret)
 
 static int compare(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct log_part *x = a, *y = b;
 	int recordings = strcmp(x->recording, y->recording);
 
 	if (recordings)
@@ -46,14 +46,14 @@ static int say(const struct verify_say *s, struct strbuf *text)
 	return err;
 }
 
-static int say_doubles(const struct verify_say *s, char *const *paths, const struct part *parts,
+static int say_doubles(const struct verify_say *s, char *const *paths, const struct log_part *parts,
 		       unsigned count)
 {
 	struct strbuf text = {.most = 0};
 	int err = 0;
 
 	for (unsigned i = 1; i < count && !err; i++) {
-		const struct part *one = &parts[i - 1], *other = &parts[i];
+		const struct log_part *one = &parts[i - 1], *other = &parts[i];
 
 		if (one->number != other->number)
 			continue;
@@ -65,7 +65,7 @@ static int say_doubles(const struct verify_say *s, char *const *paths, const str
 }
 
 /* "of recording 4f1e these parts are missing: 2, 5 to 7" */
-static int say_missing(const struct verify_say *s, const struct part *parts, unsigned count)
+static int say_missing(const struct verify_say *s, const struct log_part *parts, unsigned count)
 {
 	struct strbuf text = {.most = 0};
 	unsigned ranges = 0;
@@ -91,7 +91,7 @@ static int say_missing(const struct verify_say *s, const struct part *parts, uns
 int verify_parts(const struct log_check *files, char *const *paths, unsigned count,
 		 const struct verify_say *s)
 {
-	struct part *parts = calloc(count + 1, sizeof(*parts));
+	struct log_part *parts = calloc(count + 1, sizeof(*parts));
 	unsigned used = 0, end;
 	int err = parts ? 0 : -ENOMEM;
 

@@ -65,9 +65,9 @@ static void key_make(const struct by_section *b, const struct group *g, struct k
 		ret->text = method_text(b, g, ret);
 		break;
 	case ASPECT_BEHIND:
-		ret->text = cell->behind ? name_class(s->names, cell->behind) : "(none)";
-		if (cell->behind)
-			ret->more = label_identity(s->labels, cell->behind, ret->buf);
+		ret->text = cell->blocked_on ? name_class(s->names, cell->blocked_on) : "(none)";
+		if (cell->blocked_on)
+			ret->more = label_identity(s->labels, cell->blocked_on, ret->buf);
 		break;
 	case ASPECT_COUNT:
 		break;

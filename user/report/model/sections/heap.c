@@ -21,12 +21,11 @@ static bool is_heap(const char *pool)
 bool heap_around_gc(const struct pauses *p, const struct log_names *names, uint64_t collector,
 		    uint64_t kind, uint64_t *ret_before_bytes, uint64_t *ret_after_bytes)
 {
-	uint32_t heap = places_find(&p->heap_places,
-				    (struct place_key){.a = collector, .b = kind});
+	uint32_t heap = keymap_find(&p->heap_map, (struct keymap_key){.a = collector, .b = kind});
 	uint64_t before = 0, after = 0;
 	bool known = false;
 
-	for (uint32_t i = heap == PLACE_NONE ? heap : p->heaps[heap]; i != PLACE_NONE;
+	for (uint32_t i = heap == INDEX_NONE ? heap : p->heaps[heap]; i != INDEX_NONE;
 	     i = p->pools[i].next) {
 		const struct pause_pool *row = &p->pools[i];
 		const char *pool = log_names_string(names, row->pool);

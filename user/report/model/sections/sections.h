@@ -45,7 +45,7 @@ struct findings *section_threads(const struct section_input *in);
 struct findings *section_lock_waiters(const struct section_input *in, const struct group *lock);
 struct findings *section_lock_holders(const struct section_input *in, const struct group *lock,
 				      bool exact);
-/* What its holders did; lock is by behind. */
+/* What its holders did; lock is by blocked_on. */
 struct findings *section_holding(const struct section_input *in, const struct group *lock);
 /* At the end, on whatever lock; chains: the log has call chains. */
 struct findings *section_still_blocked(const struct section_input *in, bool chains);

@@ -30,7 +30,7 @@ struct findings *section_cpus(const struct section_input *in)
 	uint64_t hz = header_number(in->in->log->header, "host", "user_hz");
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (uint32_t i = 0; i < s->cpu_places.count; i++) {
+	for (uint32_t i = 0; i < s->cpu_map.count; i++) {
 		uint64_t growth[SCHED_CPU_FIELD_COUNT], ticks = 0;
 
 		for (int k = 0; k < SCHED_CPU_FIELD_COUNT; k++)

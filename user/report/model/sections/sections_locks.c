@@ -96,7 +96,7 @@ static void name_behind(const struct section_input *in, const struct group *lock
 	for (uint32_t i = 0; i < lock->group_count && length < size; i++) {
 		const struct group *g = &lock->groups[i];
 
-		if (!g->cell->behind || !g->split.reason_ns[reason])
+		if (!g->cell->blocked_on || !g->split.reason_ns[reason])
 			continue;
 		if (named == BEHIND_MAX) {
 			more++;
@@ -104,7 +104,7 @@ static void name_behind(const struct section_input *in, const struct group *lock
 		}
 		length += (size_t)snprintf(buf + length, size - length, "%s%s (%s)",
 					   named++ ? ", " : "",
-					   label_lock(in->labels, g->cell->behind, name),
+					   label_lock(in->labels, g->cell->blocked_on, name),
 					   time_format(g->split.reason_ns[reason], time));
 	}
 	if (more && length < size)

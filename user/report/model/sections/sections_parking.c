@@ -6,7 +6,7 @@
 #include "analyze/park/parking.h"
 #include "analyze/registry/analysis.h"
 #include "report/model/label.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
 
 struct blocker {
@@ -65,12 +65,12 @@ static struct blocker *blockers_make(const struct section_input *in, enum parkin
 				     uint32_t *ret_count)
 {
 	const struct parking *p = analysis_parking(in->analysis);
-	struct blocker *all = malloc((p->row_places.count + 1) * sizeof(*all));
+	struct blocker *all = malloc((p->row_map.count + 1) * sizeof(*all));
 	uint32_t count = 0, merged = 0;
 
 	if (!all)
 		return NULL;
-	for (uint32_t i = 0; i < p->row_places.count; i++) {
+	for (uint32_t i = 0; i < p->row_map.count; i++) {
 		const struct parking_row *row = &p->rows[i];
 
 		if (row->kind != kind ||

@@ -4,7 +4,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/format.h"
 #include "report/model/label.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
 
 #define REQUESTERS_SHOWN 2
@@ -19,7 +19,7 @@ struct findings *section_collections(const struct section_input *in)
 	const struct phases *p = analysis_phases(in->analysis);
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (uint32_t i = 0; i < p->collection_places.count; i++) {
+	for (uint32_t i = 0; i < p->collection_map.count; i++) {
 		findings_row(f, FINDINGS_ALL);
 		section_string(f, in->names, p->collections[i].collector, "?");
 		section_string(f, in->names, p->collections[i].cause, "?");
@@ -50,7 +50,7 @@ static struct findings *phases_from(const struct section_input *in, uint32_t fir
 	const struct phases *p = analysis_phases(in->analysis);
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (uint32_t i = first; i != PLACE_NONE; i = p->rows[i].next) {
+	for (uint32_t i = first; i != INDEX_NONE; i = p->rows[i].next) {
 		findings_row(f, FINDINGS_ALL);
 		section_string(f, in->names, p->rows[i].phase, "?");
 		findings_text(f, phase_kind_name(p->rows[i].kind), NULL);
@@ -78,7 +78,7 @@ static struct findings *requesters(const struct section_input *in, const struct 
 	struct findings *f = FINDINGS_NEW(columns);
 	char label[LABEL_MAX];
 
-	for (uint32_t i = row->requester; i != PLACE_NONE; i = s->requesters[i].next) {
+	for (uint32_t i = row->requester; i != INDEX_NONE; i = s->requesters[i].next) {
 		const struct safepoint_requester *r = &s->requesters[i];
 
 		findings_row(f, FINDINGS_ALL);
@@ -164,7 +164,7 @@ struct findings *section_safepoint_times(const struct section_input *in)
 	struct findings *f = FINDINGS_NEW(columns), *by;
 	char label[LABEL_MAX];
 
-	for (uint32_t i = 0; i < s->row_places.count; i++) {
+	for (uint32_t i = 0; i < s->row_map.count; i++) {
 		const struct safepoint_row *r = &s->rows[i];
 
 		findings_row(f, FINDINGS_ALL);

@@ -3,7 +3,7 @@
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/sections/heap.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
 
 struct findings *section_gc(const struct section_input *in)
@@ -34,7 +34,7 @@ struct findings *section_gc(const struct section_input *in)
 	struct findings *f = FINDINGS_NEW(columns);
 	uint64_t before, after;
 
-	for (uint32_t i = 0; i < p->gc_places.count; i++) {
+	for (uint32_t i = 0; i < p->gc_map.count; i++) {
 		const struct pause_gc *g = &p->gcs[i];
 		const char *const *kind = kinds[g->kind < GC_KIND_COUNT ? g->kind : 0];
 
@@ -85,7 +85,7 @@ struct findings *section_safepoints(const struct section_input *in)
 	const struct pauses *p = analysis_pauses(in->analysis);
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (uint32_t i = 0; i < p->safepoint_places.count; i++) {
+	for (uint32_t i = 0; i < p->safepoint_map.count; i++) {
 		findings_row(f, FINDINGS_ALL);
 		add_operations(f, in, &p->safepoints[i]);
 		section_times(f, &p->safepoints[i].times);
@@ -107,7 +107,7 @@ struct findings *section_vm_operations(const struct section_input *in)
 	const struct pauses *p = analysis_pauses(in->analysis);
 	struct findings *f = FINDINGS_NEW(columns);
 
-	for (uint32_t i = 0; i < p->operation_places.count; i++) {
+	for (uint32_t i = 0; i < p->operation_map.count; i++) {
 		const struct pause_operation *o = &p->operations[i];
 
 		findings_row(f, o->mode ? FINDINGS_ALL : FINDINGS_PROGRAMS);

@@ -5,17 +5,17 @@
 #include "analyze/registry/analysis.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
 #include "report/model/sections/wall_rows.h"
 
 static int make_rows(const struct section_input *in, struct wall_rows *ret)
 {
 	const struct wall *w = analysis_wall(in->analysis);
-	struct states *states = calloc(w->places.count + 1, sizeof(*states));
+	struct states *states = calloc(w->map.count + 1, sizeof(*states));
 	int err = -1;
 
-	for (uint32_t i = 0; i < w->places.count && states; i++)
+	for (uint32_t i = 0; i < w->map.count && states; i++)
 		states[i] = wall_thread_states(&w->threads[i]);
 	if (states)
 		err = wall_rows_make(w, in->names, states, true, WALL_BY_POOL, ret);
@@ -103,7 +103,7 @@ struct findings *section_wall(const struct section_input *in)
 	if (make_rows(in, &rows))
 		return NULL;
 	section_states(columns + 2, &(struct findings_column){.flags = FINDINGS_IF_ANY},
-		       wall_is_told(in->in));
+		       wall_has_reasons(in->in));
 	columns[2 + STATE_RUNNING].flags = 0;
 	f = FINDINGS_NEW(columns);
 	add_java(in, &rows, f);
@@ -170,7 +170,7 @@ struct findings *section_threads(const struct section_input *in)
 		{.key = "pool"},
 	};
 	const struct wall *w = analysis_wall(in->analysis);
-	bool told = wall_is_told(in->in);
+	bool told = wall_has_reasons(in->in);
 	struct wall_rows rows;
 	struct findings *f;
 
@@ -181,8 +181,8 @@ struct findings *section_threads(const struct section_input *in)
 	if (told)
 		section_states(columns + 7, &(struct findings_column){.group = "states"}, told);
 	f = FINDINGS_NEW(columns);
-	for (uint32_t i = 0; i < w->places.count; i++) {
-		if (rows.of[i] != PLACE_NONE)
+	for (uint32_t i = 0; i < w->map.count; i++) {
+		if (rows.of[i] != INDEX_NONE)
 			add_thread(in, &w->threads[i], &rows.rows[rows.of[i]], f);
 	}
 	wall_rows_free(&rows);

@@ -7,7 +7,7 @@
 #include "analyze/cells/stacks.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
 #include "report/model/sections/spans_report.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "analyze/threads/course.h"
+#include "analyze/threads/state_windows.h"
 #include "report/model/sections/wall_rows.h"
 
 struct time_input {
@@ -20,7 +20,7 @@ struct time_cell {
 /* Rows and windows of it; what is in no row of its own is in the last. */
 struct time_table {
 	struct wall_rows rows;
-	const struct course_window *windows; /* lent by the analysis */
+	const struct state_window *windows; /* lent by the analysis */
 	uint32_t window_count;
 	uint32_t shown; /* rows that have cells of their own */
 	uint32_t more;  /* rows that share the last row of cells; 0: there is none */

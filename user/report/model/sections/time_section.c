@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
-#include "report/model/sections/section_parts.h"
+#include "report/model/sections/section_internal.h"
 #include "report/model/sections/time_report.h"
 #include "session/holes.h"
 
@@ -66,7 +66,7 @@ static void add_name(const struct time_input *in, const struct time_table *t, ui
 static void add_cell(const struct time_input *in, const struct time_table *t, uint32_t row,
 		     uint32_t window, struct findings *f)
 {
-	const struct course_window *w = &t->windows[window];
+	const struct state_window *w = &t->windows[window];
 	const struct time_cell *cell = time_cell_get(t, row, window);
 	bool rough = w->rough_from || w->rough_to;
 	char to[FORMAT_MAX + 1], bar[BAR_WIDTH + 1];
@@ -78,7 +78,7 @@ static void add_cell(const struct time_input *in, const struct time_table *t, ui
 		findings_label(f, strcat(to, "~"));
 	findings_number(f, !rough);
 	add_name(in, t, row, f);
-	bar_fill(&cell->states, wall_is_told(in->in), bar);
+	bar_fill(&cell->states, wall_has_reasons(in->in), bar);
 	findings_text(f, bar, NULL);
 	findings_number(f, cell->threads);
 	findings_numbers(f, cell->states.ns, STATE_COUNT);
@@ -116,7 +116,7 @@ struct findings *time_section(const struct time_input *in, const struct time_tab
 					      .flags = FINDINGS_IF_ANY | FINDINGS_PLAIN};
 	struct findings *f;
 
-	section_states(columns + CELLS_STATES, &state, wall_is_told(in->in));
+	section_states(columns + CELLS_STATES, &state, wall_has_reasons(in->in));
 	f = FINDINGS_NEW(columns);
 	for (uint32_t w = 0; w < part->window_count; w++) {
 		for (uint32_t r = 0; r < part->row_count; r++)
@@ -136,7 +136,7 @@ struct findings *time_section_windows(const struct time_input *in, const struct 
 	struct findings *f = FINDINGS_NEW(columns);
 
 	for (uint32_t i = 0; i < t->window_count; i++) {
-		const struct course_window *w = &t->windows[i];
+		const struct state_window *w = &t->windows[i];
 		uint64_t missing_ns = holes_missing_ns(in->in->log->analysis, w->from_ns, w->to_ns);
 
 		findings_row(f, FINDINGS_ALL);
@@ -169,7 +169,7 @@ struct findings *time_section_row(const struct time_input *in, const struct time
 	struct findings *f;
 
 	section_states(columns + 6, &(struct findings_column){.group = "states"},
-		       wall_is_told(in->in));
+		       wall_has_reasons(in->in));
 	f = FINDINGS_NEW(columns);
 	findings_row(f, FINDINGS_ALL);
 	findings_text(f, of ? name_wall_row(names, of, in->by) : NULL, NULL);

@@ -23,14 +23,14 @@ const struct time_cell *time_cell_get(const struct time_table *t, uint32_t row, 
 static int make_rows(const struct time_input *in, struct time_table *t)
 {
 	const struct wall *w = analysis_wall(in->in->log->analysis);
-	struct states *states = calloc(w->places.count + 1, sizeof(*states));
+	struct states *states = calloc(w->map.count + 1, sizeof(*states));
 	int err;
 
 	if (!states)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < w->places.count; i++) {
-		for (uint32_t k = 0; k < w->course.window_count; k++) {
-			struct states one = course_states(&w->course, i, k);
+	for (uint32_t i = 0; i < w->map.count; i++) {
+		for (uint32_t k = 0; k < w->windows.window_count; k++) {
+			struct states one = state_windows_states(&w->windows, i, k);
 
 			states_add(&states[i], &one);
 		}
@@ -41,12 +41,13 @@ static int make_rows(const struct time_input *in, struct time_table *t)
 	return err;
 }
 
-static void add_thread(const struct course *c, uint32_t thread, struct time_table *t, uint32_t row)
+static void add_thread(const struct state_windows *c, uint32_t thread, struct time_table *t,
+		       uint32_t row)
 {
 	struct time_cell *cells = &t->cells[(size_t)row * t->window_count];
 
 	for (uint32_t k = 0; k < t->window_count; k++) {
-		struct states one = course_states(c, thread, k);
+		struct states one = state_windows_states(c, thread, k);
 
 		if (!states_sum(&one))
 			continue;
@@ -68,18 +69,18 @@ static int fill(const struct time_input *in, struct time_table *t)
 	t->sums = calloc(rows + 1, sizeof(*t->sums));
 	if (!t->cells || !t->sums)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < w->places.count; i++) {
+	for (uint32_t i = 0; i < w->map.count; i++) {
 		uint32_t row = t->rows.of[i];
 
-		if (row != PLACE_NONE)
-			add_thread(&w->course, i, t, row < t->shown ? row : t->shown);
+		if (row != INDEX_NONE)
+			add_thread(&w->windows, i, t, row < t->shown ? row : t->shown);
 	}
 	return 0;
 }
 
 int time_table_make(const struct time_input *in, struct time_table *ret)
 {
-	const struct course *c = &analysis_wall(in->in->log->analysis)->course;
+	const struct state_windows *c = &analysis_wall(in->in->log->analysis)->windows;
 	struct time_table t = {.windows = c->windows, .window_count = c->window_count};
 	int err = make_rows(in, &t);
 

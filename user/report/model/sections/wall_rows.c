@@ -17,7 +17,7 @@ static uint64_t wanted_ns(const struct states *s)
 	       s->ns[STATE_THROTTLED] + s->ns[STATE_LOCK] + s->ns[STATE_PAUSE];
 }
 
-bool wall_is_told(const struct report_input *in)
+bool wall_has_reasons(const struct report_input *in)
 {
 	return analysis_wall(in->log->analysis)->told ||
 	       json_object_get(json_object_get(in->log->header, "sources"), "throttled");
@@ -69,8 +69,8 @@ struct maker {
 	const struct states *states;
 	bool idle;
 	enum wall_by by;
-	struct pool_thread *names; /* by place */
-	uint32_t *places;          /* of those that are in a row */
+	struct pool_thread *names; /* by index */
+	uint32_t *map;             /* of those that are in a row */
 	uint32_t count;
 };
 
@@ -96,14 +96,14 @@ static uint32_t row_count(const struct maker *m, const struct wall_rows *r)
 static void fill(const struct maker *m, struct wall_rows *r)
 {
 	for (uint32_t i = 0; i < m->count; i++) {
-		uint32_t place = m->places[i], at = row_of(m, r, i);
+		uint32_t index = m->map[i], at = row_of(m, r, i);
 		struct wall_row *row = &r->rows[at];
 
-		r->of[place] = at;
+		r->of[index] = at;
 		row->group = m->names[i].group;
-		row->thread = m->wall->threads[place].thread;
+		row->thread = m->wall->threads[index].thread;
 		row->threads++;
-		states_add(&row->states, &m->states[place]);
+		states_add(&row->states, &m->states[index]);
 	}
 	for (uint32_t i = 0; m->by == WALL_BY_POOL && i < r->count; i++)
 		r->rows[i].name = r->rows[i].threads > 1 ? r->pools.pools[i].name : NULL;
@@ -111,7 +111,7 @@ static void fill(const struct maker *m, struct wall_rows *r)
 
 struct rank {
 	const struct wall_row *row;
-	uint32_t place;
+	uint32_t index;
 };
 
 static int compare_ranks(const void *a, const void *b)
@@ -125,7 +125,7 @@ static int compare_ranks(const void *a, const void *b)
 		return java_x ? -1 : 1;
 	if (wanted_x != wanted_y)
 		return wanted_x > wanted_y ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
+	return (x->index > y->index) - (x->index < y->index);
 }
 
 /* Groups without threads go. */
@@ -144,10 +144,10 @@ static int sort(const struct wall *w, struct wall_rows *r)
 		qsort(ranks, count, sizeof(*ranks), compare_ranks);
 		for (uint32_t i = 0; i < count; i++) {
 			rows[i] = *ranks[i].row;
-			at[ranks[i].place] = i;
+			at[ranks[i].index] = i;
 		}
-		for (uint32_t i = 0; i < w->places.count; i++)
-			r->of[i] = r->of[i] == PLACE_NONE ? PLACE_NONE : at[r->of[i]];
+		for (uint32_t i = 0; i < w->map.count; i++)
+			r->of[i] = r->of[i] == INDEX_NONE ? INDEX_NONE : at[r->of[i]];
 		free(r->rows);
 		r->rows = rows;
 		r->count = count;
@@ -161,21 +161,21 @@ static int sort(const struct wall *w, struct wall_rows *r)
 
 static int find_threads(struct maker *m, const struct log_names *names, struct wall_rows *r)
 {
-	uint32_t count = m->wall->places.count;
+	uint32_t count = m->wall->map.count;
 
 	m->names = calloc(count + 1, sizeof(*m->names));
-	m->places = calloc(count + 1, sizeof(*m->places));
+	m->map = calloc(count + 1, sizeof(*m->map));
 	r->of = calloc(count + 1, sizeof(*r->of));
-	if (!m->names || !m->places || !r->of)
+	if (!m->names || !m->map || !r->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct log_thread *t = log_names_thread(names, m->wall->threads[i].thread);
 		const char *name = t && *t->name ? t->name : "(unknown)";
 
-		r->of[i] = PLACE_NONE;
+		r->of[i] = INDEX_NONE;
 		if (!m->wall->threads[i].sampled || (!m->idle && !states_sum(&m->states[i])))
 			continue;
-		m->places[m->count] = i;
+		m->map[m->count] = i;
 		m->names[m->count++] =
 			(struct pool_thread){name, thread_group_of(name, t && t->java_id)};
 	}
@@ -201,7 +201,7 @@ int wall_rows_make(const struct wall *w, const struct log_names *names, const st
 		err = sort(w, &r);
 	}
 	free(m.names);
-	free(m.places);
+	free(m.map);
 	if (err)
 		wall_rows_free(&r);
 	else

@@ -27,12 +27,12 @@ struct wall_row {
 struct wall_rows {
 	struct wall_row *rows; /* Java threads first; those that wanted most first */
 	uint32_t count;
-	uint32_t *of; /* by the place of a thread in the analysis: its row, or PLACE_NONE */
+	uint32_t *of; /* by the index of a thread in the analysis: its row, or INDEX_NONE */
 	struct pools pools;
 };
 
 /*
- * states: by the place of a thread in the analysis. One that was never sampled is in no row; nor,
+ * states: by the index of a thread in the analysis. One that was never sampled is in no row; nor,
  * unless idle says so, is one without any time. 0: *ret is to be freed; -ENOMEM.
  */
 int wall_rows_make(const struct wall *w, const struct log_names *names, const struct states *states,
@@ -49,7 +49,7 @@ const char *name_wall_row(const struct log_names *names, const struct wall_row *
 const char *thread_group_title(enum thread_group group);
 
 /* Throttled time and the reasons of blocked time are told apart in this log. */
-bool wall_is_told(const struct report_input *in);
+bool wall_has_reasons(const struct report_input *in);
 /* The state as people call it ("I/O"), and its letter. If the reasons of blocked time are not told
  * apart, all of it is STATE_OTHER. */
 const char *state_title(enum state state, bool told);

@@ -1,0 +1,317 @@
+/*
+ * Monitors of a patched JVM, by the probes of jvm-hooks/probes.h. Everything that an event says
+ * comes from the probe, except the owner at enter, and the object where no probe has told it yet.
+ * Chains are walked where the thread does not own the monitor: whoever waits for it would wait for
+ * the walk.
+ */
+#include "bpf/lib/monitor.bpf.h"
+
+#include "jvm-hooks/probes.h"
+
+#include <bpf/usdt.bpf.h>
+
+static __always_inline __u32 wait_flags(__u64 flags)
+{
+	return WIRE_PATCHED | (flags & SPOOR_AFTER_WAIT ? WIRE_AFTER_WAIT : 0) |
+	       (flags & SPOOR_IN_WAIT ? WIRE_IN_WAIT : 0) |
+	       (flags & SPOOR_RESOLVES ? WIRE_RESOLVES : 0);
+}
+
+static __always_inline struct monitor_state *monitor_get(__u64 monitor)
+{
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor), fresh = {};
+
+	if (m)
+		return m;
+	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&monitors, &monitor);
+}
+
+/* A record that tells which object it is. */
+static __always_inline void monitor_learn(struct monitor_state *m, struct wire_lock *r, __u64 klass,
+					  __u64 hash)
+{
+	if (m)
+		m->klass = klass;
+	r->klass = klass;
+	r->hash = (__u32)hash;
+}
+
+/*
+ * Some probes do not tell the object, and those that do may have fired before anybody was attached
+ * (a thread has been waiting since then, and is notified). Then it is read; the thread is where no
+ * collector moves it. 0: it is known, or cannot be read.
+ */
+static __noinline __u64 monitor_klass(__u64 monitor)
+{
+	struct monitor_state *m = monitor_get(monitor);
+	__u64 handle, oop, klass;
+
+	if (!m || m->klass)
+		return 0;
+	handle = read_u64(monitor + layout.mon_object);
+	oop = handle ? read_u64(handle) : 0;
+	klass = oop ? oop_klass(oop) : 0;
+	class_flags(klass);
+	m->klass = klass;
+	return klass;
+}
+
+static __always_inline void record_monitor(struct wire_lock *r, __u64 monitor, __u64 klass)
+{
+	r->object = monitor;
+	r->klass = klass;
+	if (klass)
+		r->hash = mark_hash(read_u64(monitor + layout.mon_header));
+}
+
+/* Whoever was seen to own it last. Programs may run in another order than that of the numbers. */
+static __always_inline void monitor_owned(struct monitor_state *m, __u64 sequence, __u32 tid)
+{
+	if (!m || m->sequence > sequence)
+		return;
+	m->sequence = sequence;
+	monitor_owned_by(m, tid);
+}
+
+/* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
+SEC("usdt")
+int numbered_gate(struct pt_regs *ctx)
+{
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64 hash)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_lock *r;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_INFLATE, WIRE_LOST_MAP);
+		return 0;
+	}
+	class_flags(klass);
+	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	monitor_learn(monitor_get(monitor), r, klass, hash);
+	r->how = (__u32)cause;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_lock *r;
+
+	bpf_map_delete_elem(&monitors, &monitor);
+	if (!t) {
+		count_drop(WIRE_MONITOR_DEFLATE, WIRE_LOST_MAP);
+		return 0;
+	}
+	class_flags(klass);
+	r = lock_short(WIRE_MONITOR_DEFLATE, WIRE_PATCHED, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	monitor_learn(0, r, klass, hash);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u64 hash, __u64 flags)
+{
+	__u64 now = bpf_ktime_get_ns(), word;
+	struct thread_state *t = thread_current(now);
+	struct monitor_state *m = monitor_get(monitor);
+	struct wire_lock *r;
+	__u32 owner, source, stack, owner_stack;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
+		return 0;
+	}
+	set_probe_reason(t, WIRE_BLOCKED_LOCK);
+	t->monitor.address = monitor;
+	t->monitor.blocked = 1;
+	word = read_u64(monitor + layout.mon_owner);
+	owner = owner_tid(word, &source);
+	if (owner)
+		monitor_owned(m, sequence, owner);
+	class_flags(klass);
+	t->chain.want = 0;
+	stack = stack_here(ctx, t, 0);
+	owner_stack = monitor_owner_stack(monitor, word, owner, current_tid());
+	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(flags), current_tid(), t, now);
+	r->object = monitor;
+	monitor_learn(m, r, klass, hash);
+	r->sequence = sequence;
+	r->stack = stack;
+	lock_owner(r, owner, source, owner_stack, now);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired, __u64 flags)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
+	__u32 owner = 0, tid = current_tid();
+	struct wire_lock *r;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_done(t, WIRE_BLOCKED_LOCK);
+	t->monitor.blocked = 0;
+	t->monitor.address = 0;
+	if (m)
+		owner = m->owner != tid ? m->owner : m->previous;
+	monitor_owned(m, sequence, tid);
+	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_MONITOR_ENTERED, wait_flags(flags), tid, t, now);
+	if (acquired && acquired < now)
+		r->head.time_ns = acquired;
+	record_monitor(r, monitor, klass);
+	r->sequence = sequence;
+	lock_owner_was(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, now);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __u64 released,
+	     __u64 flags, __u64 forward)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
+	struct wire_lock *r;
+	__u32 stack;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_EXIT, WIRE_LOST_MAP);
+		return 0;
+	}
+	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
+	t->chain.want = 0;
+	stack = stack_here(ctx, t, 1);
+	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), t, now);
+	if (!r)
+		return 0;
+	r->head.time_ns = released;
+	record_monitor(r, monitor, klass);
+	r->sequence = sequence;
+	r->time = acquired ? since(released, acquired) : 0;
+	r->forward = forward;
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_tid, __u64 like,
+	     __u64 count, __u64 held, __u64 ended, __u64 parts)
+{
+	struct wire_fold *r = emit_reserve(WIRE_MONITOR_FOLD, sizeof(*r));
+
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_MONITOR_FOLD, WIRE_PATCHED, current_tid(), ended);
+	r->object = monitor;
+	r->first = first;
+	r->last = last;
+	r->like = like;
+	r->count = count;
+	r->held_ns = held;
+	r->owner_tid = ns_tid ? tid_from_ns((__u32)ns_tid) : 0;
+	r->parts = (__u32)parts;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 millis)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_lock *r;
+	__u32 stack;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_WAIT_BEGIN, WIRE_LOST_MAP);
+		return 0;
+	}
+	set_probe_reason(t, WIRE_BLOCKED_WAIT);
+	class_flags(klass);
+	t->chain.want = 0;
+	stack = stack_here(ctx, t, 0);
+	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	monitor_learn(monitor_get(monitor), r, klass, hash);
+	r->time = millis;
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_waited, __u64 monitor, __u64 how)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_lock *r;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_WAIT_END, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_done(t, WIRE_BLOCKED_WAIT);
+	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, t, now);
+	if (!r)
+		return 0;
+	r->object = monitor;
+	r->how = (__u32)how;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __u64 all)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	__u64 klass = monitor_klass(monitor);
+	struct wire_lock *r;
+
+	if (!t) {
+		count_drop(WIRE_MONITOR_NOTIFY, WIRE_LOST_MAP);
+		return 0;
+	}
+	r = lock_short(WIRE_MONITOR_NOTIFY, WIRE_PATCHED | (all ? WIRE_NOTIFY_ALL : 0), t, now);
+	if (!r)
+		return 0;
+	record_monitor(r, monitor, klass);
+	r->sequence = sequence;
+	r->target = tid_from_ns((__u32)ns_tid);
+	emit_submit(r);
+	return 0;
+}

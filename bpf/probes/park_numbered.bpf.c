@@ -1,0 +1,96 @@
+/* Park and unpark of a patched JVM, by the probes of jvm-hooks/probes.h. The blocker's class and
+ * hash come from the probe; its owner is read, as in park.bpf.c. */
+#include "bpf/probes/park.bpf.h"
+
+#include <bpf/usdt.bpf.h>
+
+SEC("usdt")
+int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 hash, __u64 absolute,
+	     __u64 time)
+{
+	__u64 now = bpf_ktime_get_ns(), object;
+	struct thread_state *t = thread_current(now);
+	__u32 flags, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0;
+	__u32 stack, owner_stack;
+	struct wire_lock *r;
+
+	if (!t) {
+		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
+		return 0;
+	}
+	set_probe_reason(t, WIRE_BLOCKED_PARK);
+	flags = class_flags(klass);
+	object = klass ? blocker_read(t) : 0;
+	if (object)
+		owner = blocker_owner(object, flags, &source, &readers);
+	park_keep(t, object, klass, (__u32)hash, owner, source);
+	t->chain.want = 0;
+	stack = stack_here(ctx, t, 0);
+	owner_stack = blocker_owner_stack(object, flags, owner);
+	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
+	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_PARK_BEGIN, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), current_tid(),
+		  t, now);
+	r->klass = klass;
+	r->hash = (__u32)hash;
+	r->sequence = sequence;
+	r->time = time;
+	r->readers = readers;
+	r->stack = stack;
+	lock_owner(r, owner, source, owner_stack, now);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_lock *r;
+
+	if (!t) {
+		count_drop(WIRE_PARK_END, WIRE_LOST_MAP);
+		return 0;
+	}
+	thread_done(t, WIRE_BLOCKED_PARK);
+	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_PARK_END, WIRE_PATCHED, current_tid(), t, now);
+	r->klass = t->park.klass;
+	r->hash = t->park.hash;
+	r->sequence = sequence;
+	r->how = (__u32)how;
+	r->forward = by;
+	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
+	park_keep(t, 0, 0, 0, 0, 0);
+	emit_submit(r);
+	return 0;
+}
+
+SEC("usdt")
+int BPF_USDT(num_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct thread_state *t = thread_current(now);
+	struct wire_lock *r;
+	__u32 stack;
+
+	if (!t) {
+		count_drop(WIRE_UNPARK, WIRE_LOST_MAP);
+		return 0;
+	}
+	t->chain.want = 0;
+	stack = stack_here(ctx, t, 0);
+	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, t, now);
+	if (!r)
+		return 0;
+	r->sequence = sequence;
+	r->target = tid_from_ns((__u32)ns_tid);
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}

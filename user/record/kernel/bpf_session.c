@@ -1,0 +1,717 @@
+#include "record/kernel/bpf_session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/types.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_cpu.h"
+#include "bpf/wire/wire_layout.h"
+#include "bpf/wire/wire_stack.h"
+#include "bpf/wire/wire_states.h"
+#include "bpf/wire/wire_steal.h"
+#include "jvm/jvm.h"
+#include "jvm/layout/code_layout.h"
+#include "jvm/target/parser.h"
+#include "record/kernel/mark.h"
+#include "record/kernel/probe_table.h"
+#include "record/kernel/sampler.h"
+#include "record/kernel/steal_clock.h"
+#include "record/kernel/uprobe_multi.h"
+#include "spoor.skel.h"
+#include "steal/hypervisor.h"
+
+#define OWNER_PERIOD_NS 1000000
+
+/* Either links of single places, or the descriptor of a uprobe_multi link; fd is 0 when there is
+ * none. */
+struct attachment {
+	struct uprobe_links *links;
+	int fd;
+};
+
+struct bpf_session {
+	struct jvm *j;
+	struct spoor_bpf *skel;
+	struct ring_buffer *ring;
+	struct bpf_link *sched[5];
+	struct attachment usdt[PROBE_COUNT];
+	struct attachment gates[PROBE_COUNT]; /* of switches */
+	bool missing[PROBE_COUNT];
+	bool patched;
+	const char *steal_clock;
+	const char *throttle_clock;
+	bool multi; /* this kernel has uprobe_multi links */
+	struct uprobe_multi uprobes;
+	struct sampler *owners; /* NULL: not to be had here */
+	struct marks *marks;    /* NULL: nobody has looked for them yet */
+	unsigned cpus;
+};
+
+static int fail(char why[PROGRAMS_WHY_MAX], int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, PROGRAMS_WHY_MAX, format, ap);
+	va_end(ap);
+	return err;
+}
+
+/* libbpf's own words are for developers: what matters is said once, by fail(). */
+static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	if (!getenv("SPOOR_DEBUG_BPF"))
+		return 0;
+	(void)level;
+	return vfprintf(stderr, format, ap);
+}
+
+/* What this kernel's BTF says: does sched_switch pass prev_state, is there a steal clock? */
+/* Whether a struct of the kernel has a member of this name. */
+static bool has_member(const struct btf *btf, const char *type, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member))
+			return true;
+	return false;
+}
+
+/* In the order in which bpf/lib/throttle.bpf.h takes them. */
+static const char *throttle_clock_of(const struct btf *btf)
+{
+	static const char *const clocks[] = {"throttled_clock_self_time",
+					     "throttled_clock_pelt_time",
+					     "throttled_clock_task_time"};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (has_member(btf, "cfs_rq", clocks[i]))
+			return clocks[i];
+	return "none";
+}
+
+/* One that moves at ticks only would be wrong about turns, which are shorter. */
+static void choose_steal_clock(struct bpf_session *p, const struct btf *btf)
+{
+	struct steal_clock found;
+
+	if (steal_clock_find(btf, hypervisor_name(), NULL, &found) || found.ticks)
+		found = (struct steal_clock){.clock = WIRE_STEAL_NONE};
+	p->skel->rodata->steal_clock = found.clock;
+	p->skel->rodata->steal_offset = found.offset;
+	p->steal_clock = steal_clock_name(found.clock);
+}
+
+static void look_at_kernel(struct bpf_session *p)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *t;
+	int id;
+
+	if (!btf)
+		return;
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type)
+		   : NULL; /* pointer */
+	t = t ? btf__type_by_id(btf, t->type)
+	      : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
+	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
+	choose_steal_clock(p, btf);
+	p->throttle_clock = throttle_clock_of(btf);
+	btf__free(btf);
+}
+
+static __u64 ring_size(uint64_t wanted)
+{
+	__u64 size = (__u64)sysconf(_SC_PAGESIZE);
+
+	while (size < wanted && size < 1ull << 30)
+		size <<= 1;
+	return size;
+}
+
+/* As many walks may be going on as one CPU can be interrupted in, on each CPU. */
+static int walk_slots_size(struct bpf_session *p)
+{
+	struct bpf_map *slots = p->skel->maps.walk_slots;
+
+	return bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) * p->cpus);
+}
+
+/* Only what is attached is loaded: each program costs its time in the verifier. */
+static void choose(struct bpf_session *p)
+{
+	for (size_t i = 0; i < PROBE_COUNT; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(p->skel->obj, probe_table[i].program);
+
+		if (!probe_applies(&probe_table[i], p->patched))
+			bpf_program__set_autoload(program, false);
+		else if (p->multi)
+			uprobe_multi_prepare(program);
+	}
+	bpf_program__set_autoload(p->skel->progs.numbered_gate, p->patched && p->multi);
+	if (p->multi) {
+		uprobe_multi_prepare(p->skel->progs.numbered_gate);
+		uprobe_multi_prepare(p->skel->progs.mark_begin);
+		uprobe_multi_prepare(p->skel->progs.mark_end);
+	}
+	p->skel->rodata->numbered = p->patched;
+}
+
+static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
+			 char why[PROGRAMS_WHY_MAX])
+{
+	__u64 bytes = ring_size(o->buffer_bytes);
+	struct stat st;
+	int err;
+
+	libbpf_set_print(quiet);
+	p->skel = spoor_bpf__open();
+	if (!p->skel)
+		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
+	p->multi = uprobe_multi_supported();
+	choose(p);
+	look_at_kernel(p);
+	if (stat("/proc/self/ns/pid", &st))
+		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
+	p->skel->rodata->find_pid = (__u32)jvm_pid(p->j);
+	p->skel->rodata->find_pidns = (__u32)st.st_ino;
+	p->skel->rodata->wake_bytes = bytes / 8;
+	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
+	err = bpf_map__set_max_entries(p->skel->maps.events, (__u32)bytes);
+	if (!err)
+		err = walk_slots_size(p);
+	if (!err)
+		err = spoor_bpf__load(p->skel);
+	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
+	if (!err && !p->skel->bss)
+		err = -ENOTSUP;
+	if (err == -EPERM) /* EACCES is the verifier's word */
+		return fail(why, err,
+			    "the kernel does not let this user load BPF programs: it needs CAP_BPF "
+			    "and CAP_PERFMON (or root), and a seccomp profile that allows bpf(); "
+			    "`spoor doctor` says more");
+	if (err)
+		return fail(why, err,
+			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
+			    "missing, SPOOR_DEBUG_BPF=1 shows the kernel's own words",
+			    strerror(-err));
+	return 0;
+}
+
+int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct bpf_session **ret,
+		     char why[PROGRAMS_WHY_MAX])
+{
+	struct bpf_session *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return fail(why, -ENOMEM, "out of memory");
+	p->j = j;
+	p->patched = o->patched;
+	p->cpus = (unsigned)libbpf_num_possible_cpus();
+	if (p->cpus > WIRE_CPUS_MAX) {
+		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus,
+			   WIRE_CPUS_MAX);
+		goto fail;
+	}
+	err = open_and_load(p, o, why);
+	if (err)
+		goto fail;
+	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.events), o->record, o->ctx, NULL);
+	if (!p->ring) {
+		err = fail(why, -errno, "the ring buffer cannot be mapped: %s", strerror(errno));
+		goto fail;
+	}
+	bpf_session_set_layout(p);
+	*ret = p;
+	return 0;
+fail:
+	bpf_session_free(p);
+	return err;
+}
+
+void bpf_session_set_layout(struct bpf_session *p)
+{
+	const struct jvm_layout *l = jvm_layout(p->j);
+	struct wire_layout *w = &p->skel->bss->layout;
+	/* Classes that were told before these were known are told again, with their flags. */
+	bool classes = w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass;
+
+#define COPY(type, name, from) w->name = (type)l->from;
+	WIRE_LAYOUT_FIELDS(COPY)
+	if (classes)
+		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->ready, l->ready, __ATOMIC_RELEASE);
+}
+
+void bpf_session_set_code(struct bpf_session *p)
+{
+	const struct code_layout *l = jvm_code_layout(p->j, NULL);
+	struct wire_code *w = &p->skel->bss->java_code;
+	uint64_t low, high, bias;
+
+	_Static_assert(WIRE_CODE_HEAPS == CODE_HEAPS_MAX, "the same heaps");
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->heap_count; i++)
+		w->heaps[i] =
+			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
+						l->heaps[i].segmap, l->heaps[i].segment_shift};
+	WIRE_CODE_FIELDS(COPY)
+#undef COPY
+	jvm_libjvm_text(p->j, &low, &high, &bias);
+	w->libjvm_low = low;
+	w->libjvm_high = high;
+	__atomic_store_n(&w->ready, 1, __ATOMIC_RELEASE);
+}
+
+const volatile uint32_t *bpf_session_class_epoch(const struct bpf_session *p)
+{
+	return &p->skel->bss->class_epoch;
+}
+
+void bpf_session_set_native_rule(struct bpf_session *p, uint64_t key,
+				 const struct wire_native_rule *rule)
+{
+	bpf_map_update_elem(bpf_map__fd(p->skel->maps.native_rules), &key, rule, BPF_ANY);
+}
+
+int bpf_session_set_java_threads(struct bpf_session *p)
+{
+	struct jvm_thread *threads;
+	size_t count;
+	int err = jvm_threads(p->j, &threads, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		struct wire_java_thread j = {.stack_low =
+						     threads[i].stack_base - threads[i].stack_size,
+					     .stack_high = threads[i].stack_base};
+		__u64 address = threads[i].java_thread;
+
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
+					&j.tid))
+			j.tid = threads[i].ns_tid;
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &address, &j, BPF_ANY);
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_thread_of), &j.tid, &address,
+				    BPF_ANY);
+	}
+	free(threads);
+	return 0;
+}
+
+/* From the states of JVMTI; 0: none of those that are told apart. */
+static __u32 reason_of_status(uint32_t status)
+{
+	static const struct {
+		uint32_t bit, reason;
+	} known[] = {
+		{0x400, WIRE_BLOCKED_LOCK}, /* BLOCKED_ON_MONITOR_ENTER */
+		{0x100, WIRE_BLOCKED_WAIT}, /* IN_OBJECT_WAIT */
+		{0x200, WIRE_BLOCKED_PARK}, /* PARKED */
+		{0x40, WIRE_BLOCKED_SLEEP}, /* SLEEPING */
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (status & known[i].bit)
+			return known[i].reason;
+	return WIRE_BLOCKED_OTHER;
+}
+
+int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors)
+{
+	struct jvm_thread *threads;
+	size_t count;
+	int err = jvm_threads(p->j, &threads, &count);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		__u32 reason = reason_of_status(threads[i].status), tid;
+		bool parked = reason == WIRE_BLOCKED_PARK || reason == WIRE_BLOCKED_SLEEP;
+
+		if (!reason && threads[i].in_native)
+			reason = WIRE_BLOCKED_IO;
+		if (!reason)
+			continue;
+		if (parked || (monitors && reason != WIRE_BLOCKED_IO))
+			reason |= WIRE_FIRST_END_TOLD;
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
+					&tid))
+			tid = threads[i].ns_tid;
+		bpf_map_update_elem(bpf_map__fd(p->skel->maps.first_reasons), &tid, &reason,
+				    BPF_ANY);
+	}
+	free(threads);
+	return 0;
+}
+
+/* Runs the task iterator once through. */
+static int iterate(struct bpf_program *program)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	char buf[64];
+	int fd, err = 0;
+	ssize_t n;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0) {
+		err = -errno;
+		goto out;
+	}
+	do {
+		n = read(fd, buf, sizeof(buf));
+	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	if (n < 0)
+		err = -errno;
+	close(fd);
+out:
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
+{
+	struct bpf_program *programs[] = {p->skel->progs.sched_process_exit,
+					  p->skel->progs.sched_switch, p->skel->progs.sched_wakeup,
+					  p->skel->progs.sched_wakeup_new,
+					  p->skel->progs.task_rename};
+	int err;
+
+	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched),
+		       "all");
+	/* First pass: which task is the target, in the kernel's own numbers. */
+	err = iterate(p->skel->progs.find_threads);
+	if (err)
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
+			    strerror(-err));
+	if (!p->skel->bss->target_tgid)
+		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
+	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
+		p->sched[i] = bpf_program__attach(programs[i]);
+		if (!p->sched[i])
+			return fail(why, -errno, "%s cannot be attached: %s",
+				    bpf_program__name(programs[i]), strerror(errno));
+	}
+	err = iterate(p->skel->progs.find_threads);
+	if (err)
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
+			    strerror(-err));
+	return 0;
+}
+
+/* A switch goes without its own semaphore where it can have a gate. */
+static int attach_multi(struct bpf_session *p, size_t i, struct bpf_program *program)
+{
+	const struct probe_row *a = &probe_table[i];
+	int gate, fd = -ENOTSUP;
+
+	if (a->gate)
+		fd = uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, true);
+	/* EINVAL: somebody else has attached to it with its semaphore. */
+	if (fd < 0 && fd != -ENOENT)
+		return uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, false);
+	if (fd < 0)
+		return fd;
+	gate = uprobe_multi_gate(&p->uprobes, p->skel->progs.numbered_gate, a->provider, a->name,
+				 a->gate);
+	if (gate > 0) {
+		p->gates[i].fd = gate;
+		return fd;
+	}
+	close(fd);
+	return uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, false);
+}
+
+static int attach_usdt(struct bpf_session *p, size_t i, char why[PROGRAMS_WHY_MAX])
+{
+	const struct probe_row *a = &probe_table[i];
+	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
+	int err = 0;
+
+	if (!probe_applies(a, p->patched))
+		return 0;
+	if (p->multi) {
+		err = attach_multi(p, i, program);
+		if (err > 0)
+			p->usdt[i].fd = err;
+	} else {
+		err = uprobe_single_attach(&p->uprobes, program, a->provider, a->name,
+					   &p->usdt[i].links);
+	}
+	if (err >= 0)
+		return 0;
+	if (err == -ENOENT) {
+		p->missing[i] = true;
+		return 0;
+	}
+	if (!jvm_alive(p->j))
+		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
+	return fail(why, err, "probe %s:%s cannot be attached: %s%s", a->provider, a->name,
+		    strerror(-err),
+		    err == -EPERM || err == -EACCES ? " (uprobes need CAP_PERFMON or CAP_SYS_ADMIN)"
+						    : "");
+}
+
+static bool any_attached(const struct bpf_session *p)
+{
+	for (size_t i = 0; i < PROBE_COUNT; i++)
+		if (p->usdt[i].fd || p->usdt[i].links)
+			return true;
+	return false;
+}
+
+int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
+{
+	const struct uprobe_target target = {.pid = jvm_pid(p->j),
+					     .file = jvm_libjvm_file(p->j),
+					     .parser = jvm_parser(p->j),
+					     .deadline_ms = PARSER_ATTACH_MS};
+	int err = attach_sched(p, why);
+
+	if (err)
+		return err;
+	err = uprobe_multi_open(&p->uprobes, &target, bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
+	if (err)
+		return fail(why, err, "the probes of %s cannot be read: %s", jvm_libjvm_name(p->j),
+			    parser_error_text(err));
+	bpf_session_set_java_threads(p); /* a JVM that is starting has none yet: BPF finds them */
+	for (size_t i = 0; i < PROBE_COUNT; i++) {
+		err = attach_usdt(p, i, why);
+		if (err)
+			return err;
+	}
+	if (!any_attached(p))
+		return fail(why, -ENOTSUP,
+			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
+			    "locks and pauses can be recorded; run the program on an OpenJDK 17 "
+			    "that has them, as Debian's",
+			    jvm_libjvm_name(p->j));
+	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
+	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);
+	return 0;
+}
+
+int bpf_session_look_for_marks(struct bpf_session *p,
+			       void (*report)(void *ctx, const char *path, const char *why),
+			       void *ctx)
+{
+	struct marks_options o = {.pid = jvm_pid(p->j),
+				  .begin = p->skel->progs.mark_begin,
+				  .end = p->skel->progs.mark_end,
+				  .multi = p->multi,
+				  .specs = bpf_map__fd(p->skel->maps.__bpf_usdt_specs),
+				  .first_spec = p->uprobes.spec_count,
+				  .specs_max = bpf_map__max_entries(p->skel->maps.__bpf_usdt_specs),
+				  .parser = jvm_parser(p->j),
+				  .report = report,
+				  .ctx = ctx};
+	int err = p->marks ? 0 : marks_new(&o, &p->marks);
+
+	return err ? err : marks_look(p->marks);
+}
+
+static void *detach(void *attachment)
+{
+	struct attachment *a = attachment;
+
+	if (a->fd)
+		close(a->fd);
+	uprobe_links_free(a->links);
+	return NULL;
+}
+
+/*
+ * Detaching a uprobe waits for an RCU grace period: 90 ms each (Linux 6.18). The periods are shared
+ * by all who wait at the same time, so each link gets a thread to wait in. (That helps uprobe_multi
+ * links only: the perf events of older kernels are closed under one mutex, 2.2 s in all.)
+ */
+static void detach_all(struct attachment *list, size_t count)
+{
+	pthread_t threads[PROBE_COUNT];
+	bool started[PROBE_COUNT];
+
+	for (size_t i = 0; i < count; i++) {
+		started[i] = (list[i].fd || list[i].links) &&
+			     !pthread_create(&threads[i], NULL, detach, &list[i]);
+		if (!started[i])
+			detach(&list[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+	memset(list, 0, count * sizeof(*list));
+}
+
+/* Those with gates were switched off by them before; without, they are to be the first. */
+static void detach_switches(struct bpf_session *p)
+{
+	struct attachment switches[PROBE_COUNT] = {0};
+
+	for (size_t i = 0; i < PROBE_COUNT; i++) {
+		struct attachment *a = p->gates[i].fd ? &p->gates[i] : &p->usdt[i];
+
+		if (!probe_table[i].gate)
+			continue;
+		switches[i] = *a;
+		*a = (struct attachment){0};
+	}
+	detach_all(switches, PROBE_COUNT);
+}
+
+void bpf_session_detach(struct bpf_session *p)
+{
+	marks_detach(p->marks);
+	detach_switches(p);
+	detach_all(p->usdt, PROBE_COUNT);
+	sampler_close(p->owners);
+	p->owners = NULL;
+	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
+		bpf_link__destroy(p->sched[i]);
+		p->sched[i] = NULL;
+	}
+}
+
+bool bpf_session_detached(const struct bpf_session *p)
+{
+	return !p->sched[0];
+}
+
+void bpf_session_free(struct bpf_session *p)
+{
+	if (!p)
+		return;
+	bpf_session_detach(p);
+	marks_free(p->marks);
+	uprobe_multi_close(&p->uprobes);
+	ring_buffer__free(p->ring);
+	spoor_bpf__destroy(p->skel);
+	free(p);
+}
+
+static json_t *names(const struct bpf_session *p, bool missing)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < PROBE_COUNT; i++)
+		if (missing ? p->missing[i] : p->usdt[i].fd || p->usdt[i].links)
+			json_array_append_new(list, json_sprintf("%s:%s", probe_table[i].provider,
+								 probe_table[i].name));
+	return list;
+}
+
+json_t *bpf_session_attached(const struct bpf_session *p)
+{
+	return names(p, false);
+}
+
+json_t *bpf_session_missing(const struct bpf_session *p)
+{
+	return names(p, true);
+}
+
+const char *bpf_session_steal_clock(const struct bpf_session *p)
+{
+	return p->steal_clock ? p->steal_clock : "none";
+}
+
+const char *bpf_session_throttle_clock(const struct bpf_session *p)
+{
+	return p->throttle_clock ? p->throttle_clock : "none";
+}
+
+int bpf_session_fd(const struct bpf_session *p)
+{
+	return ring_buffer__epoll_fd(p->ring);
+}
+
+int bpf_session_consume(struct bpf_session *p)
+{
+	return ring_buffer__consume(p->ring);
+}
+
+void bpf_session_sample_owners(struct bpf_session *p, bool on)
+{
+	sampler_run(p->owners, on);
+}
+
+uint64_t bpf_session_owner_period_ns(const struct bpf_session *p)
+{
+	return p->owners ? OWNER_PERIOD_NS : 0;
+}
+
+static int run(struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ? -errno : 0;
+}
+
+int bpf_session_sample_threads(struct bpf_session *p)
+{
+	return run(p->skel->progs.sample_threads);
+}
+
+int bpf_session_sample_cpus(struct bpf_session *p, struct wire_cpu *cpus, unsigned count)
+{
+	int err = run(p->skel->progs.sample_cpus);
+
+	if (err)
+		return err;
+	/* Nobody switches accounts any more: threads are sampled against exactly these clocks. */
+	if (bpf_session_detached(p))
+		p->skel->bss->frozen = 1;
+	for (__u32 i = 0; i < count; i++)
+		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.cpus), &i, &cpus[i]))
+			return -errno;
+	return 0;
+}
+
+/* The sums of a per-CPU array's first values. */
+static int counters_read(const struct bpf_map *map, uint64_t *ret, unsigned count)
+{
+	unsigned cpus = (unsigned)libbpf_num_possible_cpus();
+	uint64_t *values = calloc(cpus, sizeof(*values));
+	int err = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (__u32 key = 0; key < count; key++) {
+		ret[key] = 0;
+		if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values)) {
+			err = -errno;
+			break;
+		}
+		for (unsigned i = 0; i < cpus; i++)
+			ret[key] += values[i];
+	}
+	free(values);
+	return err;
+}
+
+int bpf_session_lost(struct bpf_session *p, uint64_t *ret, unsigned count)
+{
+	return counters_read(p->skel->maps.lost, ret, count);
+}
+
+int bpf_session_walks(struct bpf_session *p, uint64_t *ret)
+{
+	return counters_read(p->skel->maps.walks, ret, WIRE_WALK_COUNT);
+}

@@ -1,0 +1,101 @@
+/* record/kernel/bpf_session.h: the BPF side of a recording: loaded, attached, sampled, detached. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+struct jvm;
+struct bpf_session;
+
+struct bpf_session_options {
+	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
+	uint64_t off_cpu_ns;   /* threads off the CPUs for less are not told one by one */
+	bool patched;          /* use the hooks of a patched JVM (hooks.h says if it has them) */
+	/* Gets each record, from bpf_session_consume(), which it ends with a negative errno. */
+	int (*record)(void *ctx, void *data, size_t size);
+	void *ctx;
+};
+
+/* One step of an attach that did not work; names what it was and why, in the user's terms. */
+#define PROGRAMS_WHY_MAX 512
+
+/* Loads into the kernel; touches no process. why is filled on failure. */
+int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct bpf_session **ret,
+		     char why[PROGRAMS_WHY_MAX]);
+
+/*
+ * Attaches: the scheduler's programs, the threads that exist, then the probes (ends before begins,
+ * so that every begin that is seen has its end; switches last). A probe that
+ * this JVM does not have is no error.
+ */
+int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX]);
+/* Detaches the probes, switches first, then the scheduler, and freezes the counters for the last
+ * sample. */
+void bpf_session_detach(struct bpf_session *p);
+/* There is nothing that is attached. */
+bool bpf_session_detached(const struct bpf_session *p);
+/* Detaches what is attached and frees; accepts NULL. */
+void bpf_session_free(struct bpf_session *p);
+
+/* Names of the probes that were attached ("hotspot:gc__begin"), and of those not found; new
+ * references. */
+json_t *bpf_session_attached(const struct bpf_session *p);
+json_t *bpf_session_missing(const struct bpf_session *p);
+/* By which clock stolen time is known, see steal_clock.h; static. */
+const char *bpf_session_steal_clock(const struct bpf_session *p);
+/* By which clock of the kernel throttled time is told; "none": it is not, and is in the runnable
+ * time. Static. */
+const char *bpf_session_throttle_clock(const struct bpf_session *p);
+
+/* Polls readable when much is waiting in the ring. */
+int bpf_session_fd(const struct bpf_session *p);
+/* Hands all waiting records to the callback, also those that come meanwhile; their number, or the
+ * callback's error: then what it has been given is taken out of the ring, and no more. */
+int bpf_session_consume(struct bpf_session *p);
+
+/*
+ * Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which
+ * report is called with it. How many are attached now, or negative errno.
+ */
+int bpf_session_look_for_marks(struct bpf_session *p,
+			       void (*report)(void *ctx, const char *path, const char *why),
+			       void *ctx);
+
+/* Tells BPF what has become known of the target. */
+void bpf_session_set_layout(struct bpf_session *p);
+int bpf_session_set_java_threads(struct bpf_session *p);
+
+/* Tells BPF what the threads wait for that are blocked now and were when they were first seen;
+ * monitors: probes will show the ends of locks and waits. */
+int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors);
+
+/* What the walker of stacks needs to know; until it is called no stack is walked. */
+void bpf_session_set_code(struct bpf_session *p);
+/* Counts class unloading; lent until bpf_session_free. */
+const volatile uint32_t *bpf_session_class_epoch(const struct bpf_session *p);
+struct wire_native_rule;
+/* Answers a struct wire_native record: key is its pc. */
+void bpf_session_set_native_rule(struct bpf_session *p, uint64_t key,
+				 const struct wire_native_rule *rule);
+/* Walks so far, by how they ended: ret[WIRE_WALK_COUNT]. */
+int bpf_session_walks(struct bpf_session *p, uint64_t *ret);
+
+/* Whether running threads are looked at for monitors that they got silently; worth it only where
+ * there is contention. */
+void bpf_session_sample_owners(struct bpf_session *p, bool on);
+
+/* How often they are; 0: this machine does not allow it. */
+uint64_t bpf_session_owner_period_ns(const struct bpf_session *p);
+
+/* Puts a sample of each thread into the ring. */
+int bpf_session_sample_threads(struct bpf_session *p);
+
+struct wire_cpu;
+/* Reads the steal clocks; cpus[count], count <= WIRE_CPUS_MAX. */
+int bpf_session_sample_cpus(struct bpf_session *p, struct wire_cpu *cpus, unsigned count);
+
+/* Records lost so far: [kind * WIRE_LOSS_STAGE_COUNT + place]. */
+int bpf_session_lost(struct bpf_session *p, uint64_t *ret, unsigned count);

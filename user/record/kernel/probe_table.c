@@ -1,0 +1,50 @@
+#include "record/kernel/probe_table.h"
+
+#include <stddef.h>
+
+#include "jvm-hooks/probes.h"
+
+#define CONTENTION "contended monitors"
+#define WAITING "Object.wait and notify"
+#define PARKING "parking (java.util.concurrent locks)"
+#define COLLECTIONS "garbage collections"
+#define POOLS "which collection it was"
+#define OPERATIONS "VM operations"
+#define SAFEPOINTS "safepoints"
+#define THREADS "threads that start or end meanwhile"
+#define SLEEPING "Thread.sleep, told from other blocking"
+#define CLASSES "classes that are unloaded meanwhile"
+#define CODE "compiled code that is unloaded meanwhile (call chains)"
+#define INFLATION "monitors that come and go"
+#define STORMS "storms of releases of a monitor"
+#define PHASES "phases of garbage collections"
+
+#define ANY(provider, name, program, purpose)                                                      \
+	{provider, name, program, purpose, PROBE_OF_ANY, NULL},
+#define STOCK(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_STOCK, NULL},
+#define HOOK(name, program, purpose)                                                               \
+	{SPOOR_PROVIDER, name, program, purpose, PROBE_OF_PATCHED, NULL},
+#define SWITCH(name, program, purpose, gate)                                                       \
+	{SPOOR_PROVIDER, name, program, purpose, PROBE_OF_PATCHED, gate},
+
+const struct probe_row probe_table[PROBE_COUNT] = {
+#include "record/kernel/probe_table.def"
+};
+
+#define ONE(name) +1
+#define NONE(...)
+#define COUNT(...) +1
+#define ANY NONE
+#define STOCK NONE
+#define HOOK COUNT
+#define SWITCH COUNT
+enum {
+	HOOK_COUNT = 0
+#include "record/kernel/probe_table.def"
+};
+_Static_assert(HOOK_COUNT == SPOOR_PROBES(ONE), "all that a patched JVM has");
+
+bool probe_applies(const struct probe_row *w, bool patched)
+{
+	return w->of == PROBE_OF_ANY || (w->of == PROBE_OF_PATCHED) == patched;
+}

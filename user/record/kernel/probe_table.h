@@ -1,0 +1,36 @@
+/* record/kernel/probe_table.h: the USDT probes of HotSpot that spoor attaches to, and what each is
+ * good for. */
+#pragma once
+
+#include <stdbool.h>
+
+enum probe_of { /* which JVM's probe it is */
+		PROBE_OF_ANY,
+		PROBE_OF_STOCK,   /* what a patched JVM tells better */
+		PROBE_OF_PATCHED, /* of jvm-hooks/probes.h */
+};
+
+struct probe_row {
+	const char *provider, *name;
+	const char *program; /* the BPF program that it runs */
+	const char *purpose; /* "contended monitors": what is missing from a log without it */
+	enum probe_of of;
+	const char *gate; /* of a switch: the probe after which its gate is (uprobe_multi.h) */
+};
+
+enum {
+	PROBE_COUNT = 0
+#define PROBE_ONE(...) +1
+#define ANY PROBE_ONE
+#define STOCK PROBE_ONE
+#define HOOK PROBE_ONE
+#define SWITCH PROBE_ONE
+#include "record/kernel/probe_table.def"
+#undef PROBE_ONE
+};
+
+/* In the order of attaching. */
+extern const struct probe_row probe_table[PROBE_COUNT];
+
+/* Whether it is used on a JVM whose hooks are used, or on one without. */
+bool probe_applies(const struct probe_row *w, bool patched);

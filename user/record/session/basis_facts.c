@@ -1,0 +1,43 @@
+#include "record/session/basis_facts.h"
+
+/* Of a stock JVM: from where the owner of a lock is known. */
+static const char owners_read[] =
+	"read from ObjectMonitor::_owner, or the lock's owner field, at the moment of blocking; "
+	"between two observations the holder is inferred";
+static const char owners_missing[] = "monitors: not resolved, a note says why; "
+				     "java.util.concurrent: read from "
+				     "the lock's owner field at the moment of blocking";
+
+static json_t *of_stock(bool owners)
+{
+	return json_pack("{s:s, s:s, s:s}", "owner", owners ? owners_read : owners_missing,
+			 "monitor_exit",
+			 "partial: a stock JVM reports 20-100 % of the releases of contended "
+			 "monitors",
+			 "lock_identity",
+			 "identity hash where the object has one, else ObjectMonitor, else address "
+			 "(inferred)");
+}
+
+json_t *facts_describe(bool patched, bool owners)
+{
+	if (!patched)
+		return of_stock(owners);
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s}", "owner",
+		"monitors: exact, every release while a thread is blocked tells since when it was "
+		"held and from where; java.util.concurrent: read from the lock's owner field at "
+		"the moment of blocking",
+		"monitor_exit",
+		"complete: each release of a monitor for which a thread is blocked, in storms "
+		"folded into sums",
+		"lock_identity",
+		"identity hash; one number per class where so many were parked on that "
+		"a note says so",
+		"sequence",
+		"monitor events by monitor, park events in all, numbered by the JVM without gaps; "
+		"numbers may be missing at the beginning, at the end, and where events were lost",
+		"blocked",
+		"from the JVM's own clock: entered has the time of acquisition, exit that of the "
+		"release; after Object.wait() too");
+}

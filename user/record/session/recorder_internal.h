@@ -1,0 +1,79 @@
+/* record/session/recorder_internal.h: what the files of the recorder share. */
+#pragma once
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jvm/jvm.h"
+#include "record/decode/losses.h"
+#include "record/decode/memory.h"
+#include "record/kernel/hooks.h"
+#include "record/session/monitor_flag.h"
+#include "record/session/recorder.h"
+
+struct recorder {
+	struct jvm *j;
+	struct bpf_session *p;
+	struct monitor_flag flag;
+	struct log_writer *w;
+	struct dumps *dumps; /* NULL: no flight recorder */
+	void (*dumped)(void *ctx, const struct dump *d);
+	void *dumped_ctx;
+	struct ids *ids;
+	struct chains *chains;
+	struct translate *t;
+	struct code *code;     /* NULL: no stacks are walked (yet) */
+	struct native *native; /* NULL: not needed yet */
+	bool without_stacks;
+	const char *no_stacks; /* why call chains are missing; NULL: they are not */
+	struct memory memory;
+	struct losses losses;
+	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush;
+	uint64_t windows, starting_until;
+	uint64_t records;
+	uint64_t drain_until; /* of the draining that goes on; UINT64_MAX: to the ring's end */
+	unsigned names_every;
+	bool starting;
+	bool contended;              /* in this window */
+	bool replaced;               /* the JVM, by another program */
+	bool names_missed;           /* has been said */
+	bool noted[JVM_LIMIT_COUNT]; /* of what the JVM lacks */
+	struct wire_cpu *cpus;
+	struct procstat_cpu *stat;
+	unsigned cpu_count;
+	struct hooks hooks;
+	bool patched;        /* the hooks are used */
+	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
+	struct flag_hold_end flag_end;
+};
+
+/* Writes why, and returns err. */
+int recorder_fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* recorder_ring.c: a record of the ring; ctx is the recorder. 0, or -EAGAIN: it is time to stop. */
+int recorder_on_record(void *ctx, void *data, size_t size);
+/* Until the ring is empty or DRAIN_MS are over; it gets no more records, and is drained to its end,
+ * when nothing is attached. */
+void recorder_drain(struct recorder *r);
+/* Lets BPF walk stacks as soon as everything that it takes is known. */
+void recorder_refresh_code(struct recorder *r);
+/* The same, and what else a JVM knows only some time after its start. */
+void recorder_refresh(struct recorder *r);
+
+/* recorder_open.c: contentions of monitors are recorded: the JVM tells of them. */
+bool recorder_has_monitors(const struct recorder *r);
+/* Frees it, however far it came, and puts the flag back. NULL is ignored. */
+void recorder_discard(struct recorder *r);
+
+/* recorder_window.c: counters of all threads and CPUs at this moment, into the log. */
+void recorder_sample(struct recorder *r);
+void recorder_write_losses(struct recorder *r);
+/* Names of Java threads, which a thread may change at any time. */
+void recorder_read_names(struct recorder *r);
+/* What has happened is out of this process a second later. */
+void recorder_flush(struct recorder *r);
+/* What is done once in each window. */
+void recorder_window(struct recorder *r);
