@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 
 uint64_t steal_boot_ns(void)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "steal/sink.h"
 
 int steal_source_sample(struct steal_source *s, const struct steal_sample **ret)

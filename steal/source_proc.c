@@ -18,7 +18,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "steal/pidstat.h"
 #include "steal/procfile.h"
 #include "steal/procstat.h"

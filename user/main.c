@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
 #include "session/max_memory.h"

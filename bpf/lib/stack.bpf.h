@@ -289,8 +289,8 @@ static __always_inline int memo_worth(struct thread_state *t)
 	return t->walk.memo_misses < MEMO_MISSES_MAX || !(t->walk.memo_misses++ % MEMO_MISSES_STEP);
 }
 
-/* Walks t's stack; the id of its chain. switches, if not 0: another thread's, and must stay the same.
- */
+/* Walks t's stack; the id of its chain. switches, if not 0: another thread's, and must stay the
+ * same. */
 HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 switches)
 {
 	struct walk_loop l = {.slot = s};

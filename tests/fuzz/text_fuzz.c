@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "jvm/target/process.h"
 #include "jvm/target/usdt_arg.h"
 #include "steal/procstat.h"

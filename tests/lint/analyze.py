@@ -16,7 +16,7 @@ ANSWERS = {
         "its callers have found o, which is one of p->open; the loop is not entered at its end",
     ("user/analyze/tracks/track.c", "in_wait", "null-dereference"):
         "track_push() has just put a level of STATE_WAIT there, which top() finds",
-    ("user/base/print.c", "put", "null-argument"):
+    ("user/base/text/print.c", "put", "null-argument"):
         "a sink without a buffer has the size 0: nothing fits, and nothing is copied",
     ("user/jvm/find.c", "jvm_find", "possible-null-argument"):
         "opendir() that fails sets errno, so that err is not 0 and the loop is not entered",

@@ -211,15 +211,15 @@ RAW_PRINTERS = {"printf": 0, "vprintf": 0, "fprintf": 1, "vfprintf": 1, "dprintf
                 "json_dump_callback": 0}
 # What implements a kind of output; and libbpf's own words, in the developers' environment variable's case.
 MAY_PRINT = {
-    "user/base/print.c": set(RAW_PRINTERS),
-    "user/base/msg.c": {"fwrite"},
+    "user/base/text/print.c": set(RAW_PRINTERS),
+    "user/base/text/msg.c": {"fwrite"},
     "user/report/flame/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
     "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
     "user/record/kernel/steal_audit.c": {"vfprintf"},
     "user/record/kernel/bpf_session.c": {"vfprintf"},
 }
 # Who may print a text as it is: spoor's own names of fields and columns, and JSON that is made already.
-MAY_PRINT_OWN = {"user/base/print.c", "user/cmd/read/cmd_cat.c", "user/report/chrome/chrome_out.c", "user/report/csv/event_table.c",
+MAY_PRINT_OWN = {"user/base/text/print.c", "user/cmd/read/cmd_cat.c", "user/report/chrome/chrome_out.c", "user/report/csv/event_table.c",
                  "user/report/flame/export_collapsed.c"}
 LITERAL = re.compile(r'(?:\s|\b(?:PRI|SCNu|SPOOR_VERSION|SCHEMA|JSON_INTEGER_FORMAT)\w*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')+')
 
@@ -259,7 +259,7 @@ def alternatives(argument):
 
 
 def foreign_text_goes_through_print(tree):
-    """A terminal obeys what a log or a process calls itself: only base/print.h prints text that is no literal."""
+    """A terminal obeys what a log or a process calls itself: only base/text/print.h prints text that is no literal."""
     names = "|".join(RAW_PRINTERS)
     for path in tree.files("user", "steal", endings=(".c",)):
         text = without(tree.text(path), strings=False)
@@ -277,7 +277,7 @@ def foreign_text_goes_through_print(tree):
                 LITERAL.fullmatch(p) for p in parts)
             texts = "printf" in name and any(re.search(r"%[-+ #0'*.\d]*[lh]*[scm]", p.replace("%%", "")) for p in parts)
             if not literal or texts:
-                yield f"{path}:{line}: text that is no literal goes through base/print.h, not {name}()"
+                yield f"{path}:{line}: text that is no literal goes through base/text/print.h, not {name}()"
 
 
 def nobody_exits(tree):
@@ -378,11 +378,11 @@ def is_mutable_variable(statement):
 
 
 def no_mutable_globals(tree):
-    """Only base/hash.c has the process's key, and main and the commands may have signal flags."""
+    """Only base/tables/hash.c has the process's key, and main and the commands may have signal flags."""
     for path in tree.files("user", "steal", endings=(".c",)):
         for line, statement in top_level(tree.text(path)):
             flag = statement.startswith("static volatile sig_atomic_t ")
-            if path == "user/base/hash.c" or (flag and (room_of(path) == "user" or is_within(room_of(path), "user/cmd"))):
+            if path == "user/base/tables/hash.c" or (flag and (room_of(path) == "user" or is_within(room_of(path), "user/cmd"))):
                 continue
             if is_mutable_variable(statement):
                 yield f"{path}:{line}: a mutable global: {statement}"

@@ -127,7 +127,7 @@ class Flags(unittest.TestCase):
     def test_other_flags_compile_anew(self):
         folder = tempfile.mkdtemp(prefix="spoor-test-")
         self.addCleanup(shutil.rmtree, folder)
-        made = os.path.join(folder, "user/base/units.o")
+        made = os.path.join(folder, "user/base/text/units.o")
 
         def make(*variables):
             tool("env", "-u", "MAKEFLAGS", "-u", "MAKELEVEL", "make", "-C", ROOT, f"O={folder}", *variables, made)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/msg.h"
-#include "base/print.h"
+#include "base/text/msg.h"
+#include "base/text/print.h"
 #include "log/format/event.h"
 
 bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/msg.h"
 #include "base/privilege.h"
 #include "base/sandbox.h"
+#include "base/text/msg.h"
 #include "record/kernel/uprobe_multi.h"
 
 #define KEEP_MAX 16

@@ -6,7 +6,7 @@
  */
 #include "jvm/native.h"
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "jvm/jvm.h"
 #include "jvm/target/mapped_file.h"
 #include "jvm/target/parser.h"

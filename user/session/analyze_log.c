@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "log/format/header_fields.h"
 #include "log/read/reader.h"
 #include "session/hole_order.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyze/threads/pool.h"
-#include "base/array.h"
-#include "base/strbuf.h"
+#include "base/tables/array.h"
+#include "base/text/strbuf.h"
 #include "log/format/event.h"
 #include "log/format/schema.h"
 

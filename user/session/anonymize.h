@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/siphash.h"
+#include "base/tables/siphash.h"
 #include "log/check/rewrite.h"
 
 struct event;

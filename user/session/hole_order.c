@@ -4,7 +4,7 @@
  */
 #include "session/hole_order.h"
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "log/format/event.h"
 #include "log/read/order.h"
 #include "log/read/range.h"

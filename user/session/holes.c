@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
-#include "base/json_put.h"
-#include "base/units.h"
+#include "base/text/format.h"
+#include "base/text/json_put.h"
+#include "base/text/units.h"
 #include "log/format/header_fields.h"
 #include "log/read/set.h"
 

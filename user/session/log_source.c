@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/msg.h"
+#include "base/tables/array.h"
+#include "base/text/msg.h"
 #include "base/version.h"
 #include "log/read/reader.h"
 #include "session/max_memory.h"

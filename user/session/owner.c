@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "log/read/paths.h"
 
 static int check(void *ctx, const char *path, bool of_folder)

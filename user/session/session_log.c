@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 #include "log/format/header_fields.h"
 
 uint64_t session_log_duration(const struct session_log *l)

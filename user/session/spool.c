@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "session/max_memory.h"
 
 #define CHUNK_BYTES (256 * 1024)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "log/format/header_fields.h"
 
 #define SINCE_MOST_NS (3660 * 24 * 3600 * NS_PER_S)

@@ -14,7 +14,7 @@
 #include "analyze/threads/sched.h"
 #include "analyze/vm/pause.h"
 #include "analyze_events.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/read/names.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/lines/replay.h"
-#include "base/units.h"
+#include "base/text/units.h"
 #include "tests/unit/alloc_fail.h"
 
 /* What a queue has given on: every number that went by has been told of, or said to be missing. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "tests/unit/alloc_fail.h"
 
 struct row {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 #include "tests/unit/alloc_fail.h" /* for the --wrap of the link */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "tests/unit/alloc_fail.h"
 
 #define KEYS_MAX 4096

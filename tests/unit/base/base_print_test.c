@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 #include "tests/unit/alloc_fail.h"
 
 /* What a print into a file gives: the caller's. */

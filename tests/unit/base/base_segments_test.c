@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/segments.h"
+#include "base/tables/segments.h"
 #include "tests/unit/alloc_fail.h"
 
 #define COUNT 5000u

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/slots.h"
+#include "base/tables/slots.h"
 #include "tests/unit/alloc_fail.h"
 
 #define KEYS_MAX 4096

@@ -1,4 +1,4 @@
-/* base/store.h: against a plain array, within its budget, and with the nth allocation failing. */
+/* base/tables/store.h: against a plain array, within its budget, and with the nth allocation failing. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/store.h"
+#include "base/tables/store.h"
 #include "tests/unit/alloc_fail.h"
 
 struct row {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/strbuf.h"
+#include "base/text/strbuf.h"
 #include "tests/unit/alloc_fail.h"
 
 static void test_pieces(void **state)

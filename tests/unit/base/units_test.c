@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "tests/unit/alloc_fail.h"
 
 static void test_duration_parse(void **state)

@@ -1,4 +1,4 @@
-#include "base/budget.h"
+#include "base/tables/budget.h"
 #include "jvm/code/code.h"
 
 #include <errno.h>

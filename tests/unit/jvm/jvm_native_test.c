@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "jvm/jvm_state.h"
 #include "jvm/native.h"
 #include "tests/unit/alloc_fail.h"

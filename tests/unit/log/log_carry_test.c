@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/budget.h"
+#include "base/tables/budget.h"
 #include "log/read/names.h"
 #include "log/state/carried.h"
 #include "log_fixture.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "log/format/event.h"
 #include "record/flight/trigger.h"
 #include "tests/unit/alloc_fail.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/csv/findings_csv.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/cells/stacks.h"
-#include "base/strbuf.h"
+#include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/finding_model.h"
 #include "tests/unit/alloc_fail.h"

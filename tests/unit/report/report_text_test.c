@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 #include "report/model/report.h"
 #include "report/text/table.h"
 #include "report/text/text_report.h"

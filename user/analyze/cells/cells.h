@@ -7,7 +7,7 @@
 
 #include "analyze/cells/split.h"
 #include "analyze/cells/stacks.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 /* A holder that is no thread. */
 #define HOLDER_UNKNOWN 0            /* it was held, or may have been, and nothing says by whom */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 

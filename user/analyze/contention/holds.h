@@ -65,8 +65,8 @@ struct waiter_state {
 
 /*
  * Each observation of a lock charges all that are blocked on it, one by one. So there is a bound:
- * who comes when so many are blocked is among the others. Its time is charged to THREAD_OTHERS, whole,
- * when it ends: nothing says who held the lock meanwhile.
+ * who comes when so many are blocked is among the others. Its time is charged to THREAD_OTHERS,
+ * whole, when it ends: nothing says who held the lock meanwhile.
  */
 #define OTHERS_MIN 512
 /*

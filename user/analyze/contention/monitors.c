@@ -23,7 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 /* At most so many exits are alike the folds of a window (SPOOR_FOLD_MAX of probes.h). */
 #define RECENT_MAX 32

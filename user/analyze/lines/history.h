@@ -7,7 +7,7 @@
 
 #include "analyze/lines/hold_slices.h"
 #include "analyze/lines/timeline.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 /* The lock was held in the same way from one time to another. Or, at a single moment: of its
  * holder's earlier time not split it has become known what it did; that adds up to 0. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 #define MOMENTS 512 /* of one thread; a power of two */
 #define MOMENTS_FIRST 8

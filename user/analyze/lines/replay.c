@@ -33,8 +33,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keymap.h"
-#include "base/units.h"
+#include "base/tables/keymap.h"
+#include "base/text/units.h"
 
 #define START_NS (100 * NS_PER_MS)
 #define START_MAX 8192

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 
 enum parking_kind { PARKING_PARK, PARKING_WAIT, PARKING_KIND_COUNT };

@@ -11,7 +11,7 @@
 #include "analyze/cells/stacks.h"
 #include "analyze/registry/contention_row.h"
 #include "analyze/registry/rows.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/read/names.h"
 
 struct analysis {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 struct facts {
 	struct analysis_facts found;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 bool span_is_slower(const struct span *a, const struct span *b)
 {

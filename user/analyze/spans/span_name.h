@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyze/spans/spans.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 #define SPAN_NAME_BYTES 256
 #define SPAN_NAMES_MAX 10000

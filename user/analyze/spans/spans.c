@@ -24,7 +24,7 @@
 
 #include "analyze/spans/span_kept.h"
 #include "analyze/spans/span_name.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 /* --- groups ------------------------------------------------------------------------------ */
 

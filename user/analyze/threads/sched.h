@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 
 enum sched_cpu_field {

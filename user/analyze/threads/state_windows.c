@@ -18,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 /* Times of a damaged log may be anything. */
 static uint64_t plus(uint64_t ns, uint64_t more)

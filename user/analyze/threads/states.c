@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "base/saturate.h"
+#include "base/tables/saturate.h"
 #include "log/format/event.h"
 
 static const char *const names[STATE_COUNT] = {

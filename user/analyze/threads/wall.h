@@ -7,7 +7,7 @@
 
 #include "analyze/threads/state_windows.h"
 #include "analyze/threads/states.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 struct event;
 

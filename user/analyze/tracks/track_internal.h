@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyze/tracks/track.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 #define TRACK_DEPTH_MAX 4
 

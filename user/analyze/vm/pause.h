@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 
 struct pause_times {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "analyze/vm/pause.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 
 /* Safepoints for one VM operation. */

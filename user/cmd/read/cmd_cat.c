@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/msg.h"
-#include "base/print.h"
+#include "base/text/msg.h"
+#include "base/text/print.h"
 #include "cmd/parse.h"
 #include "log/format/event.h"
 #include "log/read/names.h"

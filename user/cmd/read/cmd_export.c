@@ -14,8 +14,8 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "cmd/parse.h"
 #include "cmd/read/export_chrome.h"
 #include "cmd/read/export_output.h"

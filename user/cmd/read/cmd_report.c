@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "cmd/parse.h"
 #include "report/model/attribution_basis.h"
 #include "report/model/report.h"

@@ -13,7 +13,7 @@
 #include "analyze/cells/cells.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/spans/spans.h"
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "cmd/parse.h"
 #include "report/model/report.h"
 #include "report/model/sections/spans_report.h"

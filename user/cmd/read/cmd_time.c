@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "cmd/parse.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/time_report.h"

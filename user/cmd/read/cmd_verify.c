@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/msg.h"
-#include "base/print.h"
+#include "base/tables/array.h"
+#include "base/text/msg.h"
+#include "base/text/print.h"
 #include "cmd/parse.h"
 #include "log/read/paths.h"
 #include "report/text/verify_text.h"

@@ -11,8 +11,8 @@
 
 #include "base/create.h"
 #include "base/io.h"
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "base/version.h"
 #include "cmd/cmd.h"
 #include "cmd/read/export_output.h"

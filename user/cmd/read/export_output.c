@@ -8,7 +8,7 @@
 
 #include "base/create.h"
 #include "base/gz.h"
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "session/log_source.h"
 
 /* A log must not be overwritten by what is made of it. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/create.h"
-#include "base/msg.h"
+#include "base/text/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/read/export_output.h"
 #include "log/format/event.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "session/max_memory.h"
 
 bool max_memory_option(int key, const char *arg, struct argp_state *state)

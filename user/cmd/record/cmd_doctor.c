@@ -1,8 +1,8 @@
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
 
-#include "base/msg.h"
-#include "base/print.h"
+#include "base/text/msg.h"
+#include "base/text/print.h"
 #include "cmd/parse.h"
 #include "cmd/record/doctor_repair.h"
 #include "jvm/find.h"

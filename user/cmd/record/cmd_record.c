@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/msg.h"
-#include "base/print.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/print.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/parse.h"
 #include "cmd/record/record_command.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/parse.h"
 #include "cmd/record/steal_watch.h"

@@ -1,7 +1,7 @@
 #include "cmd/record/doctor_repair.h"
 
-#include "base/msg.h"
-#include "base/print.h"
+#include "base/text/msg.h"
+#include "base/text/print.h"
 #include "cmd/cmd.h"
 #include "jvm/flag/flag_hold.h"
 #include "jvm/jvm.h"

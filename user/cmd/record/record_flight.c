@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/create.h"
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "log/write/output.h"
 
 #define MAX_BYTES_DEFAULT (256ull << 20)

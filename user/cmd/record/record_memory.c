@@ -1,7 +1,7 @@
 #include "cmd/record/record_memory.h"
 
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "record/decode/memory.h"
 
 #define BUFFER_DEFAULT (16ull << 20)

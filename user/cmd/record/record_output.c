@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "log/format/codec.h"
 #include "log/write/output.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/create.h"
-#include "base/msg.h"
-#include "base/units.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
 #include "record/kernel/steal_audit.h"

@@ -18,7 +18,7 @@
  */
 #include "jvm/code/code.h"
 
-#include "base/store.h"
+#include "base/tables/store.h"
 #include "jvm/code/method.h"
 #include "jvm/code/scopes.h"
 #include "jvm/target/mem.h"

@@ -1,6 +1,6 @@
 #include "jvm/layout/vmstructs.h"
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "jvm/target/mem.h"
 
 #include <errno.h>

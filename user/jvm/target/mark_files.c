@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "jvm/target/process.h"
 
 /*

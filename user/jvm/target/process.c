@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 
 #define FILE_MAX (64u << 20)
 

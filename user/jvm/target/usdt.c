@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 
 /*
  * <sys/sdt.h> leaves a note per location of a probe: its address, the address that .stapsdt.base

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/codec.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"

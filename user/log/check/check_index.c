@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/unpack.h"
 
 int check_blocks_add(struct check_blocks *c, const struct index_entry *entry)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/schema.h"
 
 static int bit_set_add(struct bit_set *s, uint64_t number)

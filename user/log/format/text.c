@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/print.h"
-#include "base/slots.h"
+#include "base/tables/array.h"
+#include "base/tables/hash.h"
+#include "base/tables/slots.h"
+#include "base/text/print.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 #define REPLACEMENT_BYTES 3

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/codec.h"
 
 /* The first bytes of msgpack's forms. */

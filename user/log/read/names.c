@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/slots.h"
+#include "base/tables/array.h"
+#include "base/tables/hash.h"
+#include "base/tables/slots.h"
 #include "log/format/text.h"
 
 /* What is known of one kind, in order of arrival: each item's number and the item. */

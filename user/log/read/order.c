@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/event.h"
 #include "log/read/batch.h"
 #include "log/read/reader.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/event.h"
 #include "log/read/order.h"
 #include "log/state/carried.h"

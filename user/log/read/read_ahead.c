@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 
 #define SLOTS_PER_JOB 2
 #define KEPT_BYTES (1024 * 1024) /* blocks beyond this are rare: their memory is not kept */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/unpack.h"
 #include "log/read/stream.h"
 

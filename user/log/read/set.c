@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/format/block.h"
 #include "log/read/paths.h"
 #include "log/read/reader.h"

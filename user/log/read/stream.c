@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 #include "log/read/prefix_sums.h"
 
 int stream_open(struct stream *s, const char *path)

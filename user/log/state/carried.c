@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/store.h"
+#include "base/tables/array.h"
+#include "base/tables/store.h"
 #include "log/format/schema.h"
 #include "log/state/open_events.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define HASH_FUNCTION(key, length, hash) ((hash) = hash_words((const void *)(key), KEY_WORDS))
-#include "base/hash_table.h"
+#include "base/tables/hash_table.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"
 

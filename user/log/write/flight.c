@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/create.h"
 #include "base/io.h"
+#include "base/tables/array.h"
 #include "log/format/event.h"
 #include "log/format/header.h"
 #include "log/write/index.h"

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/create.h"
+#include "base/tables/array.h"
 
 #define SUFFIX ".spoor"
 #define DIGITS 6

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/privilege.h"
+#include "base/tables/array.h"
 #include "log/write/index.h"
 
 #define POOL_MAX 4

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_table.h"
+#include "base/tables/hash_table.h"
 
 struct known {
 	struct wire_audit_key key;

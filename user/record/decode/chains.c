@@ -24,7 +24,7 @@
 #include <linux/types.h>
 #include <stdlib.h>
 
-#include "base/store.h"
+#include "base/tables/store.h"
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"

@@ -1,7 +1,7 @@
 /* record/decode/ids_internal.h: what the files of ids share. */
 #pragma once
 
-#include "base/store.h"
+#include "base/tables/store.h"
 #include "record/decode/ids.h"
 #include "record/decode/memory.h"
 

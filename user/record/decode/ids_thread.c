@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"

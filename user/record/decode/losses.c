@@ -2,7 +2,7 @@
 
 #include "record/decode/losses.h"
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "bpf/wire/wire_stack.h"
 #include "log/write/writer.h"
 #include "record/decode/chains.h"

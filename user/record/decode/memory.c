@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/budget.h"
+#include "base/tables/budget.h"
 
 struct log_writer;
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_table.h"
-#include "base/units.h"
+#include "base/tables/hash_table.h"
+#include "base/text/units.h"
 #include "log/format/event.h"
 
 #define MILLION 1000000ull

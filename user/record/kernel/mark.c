@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "jvm/target/mapped_file.h"
 #include "jvm/target/mark_files.h"
 #include "jvm/target/parser.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
 #include "record/decode/translate.h"

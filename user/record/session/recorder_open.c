@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "base/version.h"
 #include "bpf/wire/wire_cpu.h"
 #include "jvm/code/code.h"

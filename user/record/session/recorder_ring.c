@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
 #include "jvm/native.h"

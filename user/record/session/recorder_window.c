@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "bpf/wire/wire_cpu.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "analyze/cells/stacks.h"
-#include "base/print.h"
+#include "base/text/print.h"
 #include "base/version.h"
 #include "log/format/header_fields.h"
 #include "report/chrome/chrome_internal.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "report/chrome/chrome_internal.h"
 
 #include "log/format/header_fields.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 
 #define TEXT_MAX 1024
 

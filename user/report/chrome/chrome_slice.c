@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "log/read/names.h"
 #include "report/chrome/chrome_internal.h"
 #include "report/model/chain.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyze/tracks/track.h"
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/reader.h"
 #include "report/chrome/chrome.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/print.h"
-#include "base/units.h"
+#include "base/text/print.h"
+#include "base/text/units.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/print.h"
-#include "base/strbuf.h"
+#include "base/text/print.h"
+#include "base/text/strbuf.h"
 #include "report/model/findings.h"
 
 static bool is_list(const struct findings_column *c)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/flame/export_tree.h"
 
 static void put_text(const char *text, FILE *out)

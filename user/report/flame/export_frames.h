@@ -1,7 +1,7 @@
 /* report/flame/export_frames.h: the frames of exported chains, each one once. */
 #pragma once
 
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 #include "report/flame/export.h"
 
 struct labels;

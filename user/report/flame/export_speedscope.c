@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 #include "base/version.h"
 #include "log/format/text.h"
 #include "report/flame/export_tree.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/cells/groups.h"
-#include "base/hash.h"
+#include "base/tables/hash.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "base/json_put.h"
+#include "base/text/json_put.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
 #include "report/model/sections/by_section.h"

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/json_put.h"
+#include "base/text/json_put.h"
 #include "report/model/findings.h"
 
 static json_t *cell_json(const struct findings_column *c, const struct findings_cell *cell)

@@ -4,8 +4,8 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/json_put.h"
-#include "base/print.h"
+#include "base/text/json_put.h"
+#include "base/text/print.h"
 #include "log/read/names.h"
 #include "report/json/by_json.h"
 #include "report/json/findings_json.h"

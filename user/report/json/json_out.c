@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 
 int json_dump_write(const json_t *o, FILE *out)
 {

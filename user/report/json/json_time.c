@@ -1,8 +1,8 @@
 #include <errno.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/json_put.h"
-#include "base/print.h"
+#include "base/text/json_put.h"
+#include "base/text/print.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
 #include "report/model/sections/time_report.h"

@@ -2,7 +2,7 @@
 
 #include "analyze/cells/stacks.h"
 #include "analyze/registry/analysis.h"
-#include "base/json_put.h"
+#include "base/text/json_put.h"
 #include "log/read/names.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/saturate.h"
+#include "base/tables/array.h"
+#include "base/tables/saturate.h"
 
 struct findings *findings_new(const struct findings_column *columns, unsigned count)
 {

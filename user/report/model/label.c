@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/cells/stacks.h"
-#include "base/print.h"
+#include "base/text/print.h"
 #include "log/read/names.h"
 
 struct labels {

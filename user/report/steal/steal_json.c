@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <jansson.h>
 
-#include "base/json_put.h"
-#include "base/print.h"
+#include "base/text/json_put.h"
+#include "base/text/print.h"
 #include "report/json/findings_json.h"
 #include "report/steal/steal_formats.h"
 #include "report/steal/steal_tables.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "report/steal/steal_formats.h"
 
 /* A UTF-8 name may be cut in its last character; only whole ones are text. */

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/format.h"
-#include "base/print.h"
+#include "base/text/format.h"
+#include "base/text/print.h"
 #include "report/steal/steal_formats.h"
 #include "report/steal/steal_tables.h"
 #include "report/text/findings_text.h"

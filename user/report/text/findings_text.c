@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
-#include "base/print.h"
-#include "base/saturate.h"
+#include "base/tables/saturate.h"
+#include "base/text/format.h"
+#include "base/text/print.h"
 #include "report/model/findings.h"
 #include "report/text/table.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 
 #define GAP 2
 

@@ -1,11 +1,11 @@
 /* How it is known who held a lock: told by the JVM, or inferred. */
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
-#include "base/strbuf.h"
+#include "base/text/format.h"
+#include "base/text/strbuf.h"
 #include "report/model/attribution_basis.h"
 
 bool text_is_exact(const struct text *t, uint64_t lock)

@@ -1,9 +1,9 @@
 /* What the holders of a lock did while others were blocked on it: the merge of both. */
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include "analyze/cells/groups.h"
-#include "base/format.h"
+#include "base/text/format.h"
 
 #define CHAIN_MAX 8
 

@@ -1,4 +1,4 @@
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 #include "log/format/header_fields.h"
 
 #define THREADS_MAX 8 /* blocked threads and holders shown per lock */

@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #define WIDTH 100

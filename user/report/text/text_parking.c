@@ -1,9 +1,9 @@
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include <string.h>
 
-#include "base/format.h"
+#include "base/text/format.h"
 
 /* What the rows have of the columns whose keys end in "_missing". */
 static uint64_t sum_missing(const struct findings *f)

@@ -1,8 +1,8 @@
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 
 static int print_collections(struct text *t)
 {

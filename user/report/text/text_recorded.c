@@ -1,4 +1,4 @@
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
-#include "base/units.h"
+#include "base/text/format.h"
+#include "base/text/units.h"
 #include "log/format/header_fields.h"
 #include "log/read/set.h"
 #include "session/holes.h"

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
-#include "base/print.h"
+#include "base/text/format.h"
+#include "base/text/print.h"
 #include "report/model/finding_model.h"
 
 static int print_sections(struct text *t)

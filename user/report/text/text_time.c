@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
-#include "base/print.h"
+#include "base/text/format.h"
+#include "base/text/print.h"
 #include "report/model/findings.h"
 #include "report/model/label.h"
 #include "report/model/sections/time_report.h"

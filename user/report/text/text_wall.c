@@ -1,11 +1,11 @@
-#include "base/print.h"
+#include "base/text/print.h"
 #include "report/text/text_report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/wall_rows.h"
 

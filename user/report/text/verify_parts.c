@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strbuf.h"
+#include "base/text/strbuf.h"
 #include "report/text/verify_text.h"
 
 #define RANGES_MAX 20 /* of missing parts are named */

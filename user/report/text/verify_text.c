@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/format.h"
-#include "base/json_put.h"
-#include "base/print.h"
-#include "base/units.h"
+#include "base/text/format.h"
+#include "base/text/json_put.h"
+#include "base/text/print.h"
+#include "base/text/units.h"
 #include "log/format/codec.h"
 #include "log/format/text.h"
 #include "report/model/label.h"

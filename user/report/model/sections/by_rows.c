@@ -1,7 +1,7 @@
 /* Groups of contentions for programs, one row at a time. */
 #include <string.h>
 
-#include "base/strbuf.h"
+#include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/chain.h"
 #include "report/model/label.h"

@@ -5,7 +5,7 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/strbuf.h"
+#include "base/text/strbuf.h"
 #include "report/model/chain.h"
 #include "report/model/label.h"
 #include "report/model/sections/by_figures.h"

@@ -1,5 +1,5 @@
 #include "analyze/registry/analysis.h"
-#include "base/units.h"
+#include "base/text/units.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/sections.h"
 

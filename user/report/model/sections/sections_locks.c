@@ -5,8 +5,8 @@
 #include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
-#include "base/print.h"
+#include "base/text/format.h"
+#include "base/text/print.h"
 #include "report/model/label.h"
 #include "report/model/sections/sections.h"
 

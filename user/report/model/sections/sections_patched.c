@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 #include "report/model/label.h"
 #include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"

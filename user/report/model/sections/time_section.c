@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/format.h"
+#include "base/text/format.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/sections/section_internal.h"

@@ -1,4 +1,4 @@
-#include "base/segments.h"
+#include "base/tables/segments.h"
 
 #include <errno.h>
 #include <stdlib.h>

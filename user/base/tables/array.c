@@ -1,4 +1,4 @@
-#include "base/array.h"
+#include "base/tables/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

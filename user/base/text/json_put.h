@@ -1,4 +1,4 @@
-/* base/json_put.h: JSON of which nothing is left out in silence where there is no memory. */
+/* base/text/json_put.h: JSON of which nothing is left out in silence where there is no memory. */
 #pragma once
 
 #include <jansson.h>

@@ -1,4 +1,4 @@
-/* base/hash.h: keyed hashes, for tables whose keys come from outside. */
+/* base/tables/hash.h: keyed hashes, for tables whose keys come from outside. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* base/segments.h: an array that grows and whose elements never move. */
+/* base/tables/segments.h: an array that grows and whose elements never move. */
 #pragma once
 
 #include <stddef.h>

@@ -13,7 +13,7 @@
  * not been used since the first came by. Each takes a bounded number of steps for each entry that
  * comes. The first sets out before it has to, so that the second finds its work done.
  */
-#include "base/store.h"
+#include "base/tables/store.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 
 #define CHUNK_BITS 7 /* entries of a chunk */
 #define CHUNK (1u << CHUNK_BITS)

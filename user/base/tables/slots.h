@@ -1,5 +1,5 @@
-/* base/slots.h: the slots of a hash table with open addressing: from a key's hash to its index in
- * an array of the caller's. */
+/* base/tables/slots.h: the slots of a hash table with open addressing: from a key's hash to its
+ * index in an array of the caller's. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
  * keys. As a slot has the whole hash, a search seldom looks at any key but the one that it is for.
  */
 struct slot {
-	uint32_t hash;  /* keyed: see base/hash.h */
+	uint32_t hash;  /* keyed: see base/tables/hash.h */
 	uint32_t index; /* 1 + index in the array, 0: free */
 };
 

@@ -1,4 +1,4 @@
-/* base/siphash.h: SipHash: who does not know the key can neither foresee nor undo it. */
+/* base/tables/siphash.h: SipHash: who does not know the key can neither foresee nor undo it. */
 #pragma once
 
 #include <endian.h>

@@ -3,7 +3,7 @@
  * library's printf, and each text is encoded by the kind of output. So a caller cannot forget to
  * encode one: there is no way to print it without.
  */
-#include "base/print.h"
+#include "base/text/print.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,12 @@
-/* base/store.h: entries by key, within a budget: where it ends, those that nobody uses go. */
+/* base/tables/store.h: entries by key, within a budget: where it ends, those that nobody uses go.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/budget.h"
+#include "base/tables/budget.h"
 
 struct store;
 

@@ -1,9 +1,9 @@
-/* base/format.h: counts, shares and sums for people. */
+/* base/text/format.h: counts, shares and sums for people. */
 #pragma once
 
 #include <stdint.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 
 #define FORMAT_MAX UNITS_TEXT_MAX
 

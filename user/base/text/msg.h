@@ -1,4 +1,4 @@
-/* base/msg.h: messages to the user on stderr; each line begins with "spoor: ". */
+/* base/text/msg.h: messages to the user on stderr; each line begins with "spoor: ". */
 #pragma once
 
 enum msg_level { MSG_ERROR, MSG_WARNING, MSG_INFO, MSG_LEVEL_COUNT };

@@ -1,4 +1,4 @@
-#include "base/keymap.h"
+#include "base/tables/keymap.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "base/slots.h"
+#include "base/tables/slots.h"
 
 #include <errno.h>
 #include <stdlib.h>

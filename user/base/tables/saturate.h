@@ -1,4 +1,4 @@
-/* base/saturate.h: sums of counts that come out of a log, which may be anything up to 2^64 - 1. */
+/* base/tables/saturate.h: sums of counts that come out of a log: any, up to 2^64 - 1. */
 #pragma once
 
 #include <stdint.h>

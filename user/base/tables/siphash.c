@@ -1,4 +1,4 @@
-#include "base/siphash.h"
+#include "base/tables/siphash.h"
 
 uint64_t siphash(const uint8_t key[SIPHASH_KEY_BYTES], const void *bytes, size_t count)
 {

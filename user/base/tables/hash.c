@@ -1,10 +1,10 @@
-#include "base/hash.h"
+#include "base/tables/hash.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/random.h>
 
-#include "base/siphash.h"
+#include "base/tables/siphash.h"
 
 /* Written once, before main() and before there is any thread. */
 static struct hash_secret key;

@@ -1,4 +1,4 @@
-/* base/strbuf.h: a text that grows, piece by piece. */
+/* base/text/strbuf.h: a text that grows, piece by piece. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,8 @@ struct strbuf {
 	bool is_cut; /* it would have been longer, and ends in "..." */
 };
 
-/* What a %s stands for goes in as it is: see base/print.h for the way out. Nothing is added any
- * more where a piece is missing. */
+/* What a %s stands for goes in as it is: see base/text/print.h for the way out. Nothing is added
+ * any more where a piece is missing. */
 void strbuf_add(struct strbuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As they are; bytes may be NULL if there are none. */
 void strbuf_put(struct strbuf *b, const char *bytes, size_t count);

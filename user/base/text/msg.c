@@ -1,14 +1,14 @@
-#include "base/msg.h"
+#include "base/text/msg.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/print.h"
+#include "base/text/print.h"
 
 /* Whole lines only, as several processes may write: into the room that there is, or as much as is
- * needed. What is formatted is made visible on the way: see base/print.h. */
+ * needed. What is formatted is made visible on the way: see base/text/print.h. */
 static char *line_make(const char *prefix, const char *format, va_list args, char *room,
 		       size_t size, size_t *ret)
 {

@@ -1,4 +1,4 @@
-/* base/array.h: arrays that grow by one element at a time. */
+/* base/tables/array.h: arrays that grow by one element at a time. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* base/print.h: the only way of text into an output: each kind of output has its own encoding. */
+/* base/text/print.h: the only way of text into an output: each kind of output has its own encoding.
+ */
 #pragma once
 
 #include <jansson.h>

@@ -1,14 +1,14 @@
-/* base/keymap.h: gives every key an index in a table: 0, 1, 2, ... in the order in which keys
- * come. */
+/* base/tables/keymap.h: gives every key an index in a table: 0, 1, 2, ... in the order in which
+ * keys come. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/segments.h"
-#include "base/slots.h"
+#include "base/tables/array.h"
+#include "base/tables/hash.h"
+#include "base/tables/segments.h"
+#include "base/tables/slots.h"
 
 /* Tables that need less leave the last ones zero. */
 struct keymap_key {
@@ -24,8 +24,8 @@ static inline uint32_t keymap_hash(const struct keymap_key *key)
 
 struct keymap {
 	struct keymap_key *keys; /* by index */
-	struct slots slots;     /* not used for a few keys */
-	uint32_t *direct;       /* by a, of keys that are small numbers: 1 + index, 0: none */
+	struct slots slots;      /* not used for a few keys */
+	uint32_t *direct;        /* by a, of keys that are small numbers: 1 + index, 0: none */
 	uint32_t count;
 	uint32_t keys_capacity;
 	uint32_t direct_capacity;

@@ -1,4 +1,4 @@
-/* base/units.h: durations and sizes, read from and written for people. */
+/* base/text/units.h: durations and sizes, read from and written for people. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* base/budget.h: how many bytes a part of the program may keep. */
+/* base/tables/budget.h: how many bytes a part of the program may keep. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "base/strbuf.h"
+#include "base/text/strbuf.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/tables/array.h"
 
 #define FIRST_ROOM 128
 
