@@ -388,8 +388,19 @@ def no_mutable_globals(tree):
                 yield f"{path}:{line}: a mutable global: {statement}"
 
 
+def declared_by_rows(tree, headers):
+    """What a header declares for each row of a .def file: "#define ROW(id, name) int of_##name(void);"."""
+    rows = "\n".join(tree.text(p) for p in tree.files("user", "steal", endings=(".def",)))
+    for macro, parameters, body in re.findall(r"#define (\w+)\(([\w, ]+)\)((?:[^\n]*\\\n)*[^\n]*)", headers):
+        names = parameters.split(", ")
+        for prefix, name in re.findall(r"(\w+_)##(\w+)\(", body):
+            for row in re.findall(rf"^{macro}\(([^()]*)\)$", rows, re.M):
+                yield f"{prefix}{row.split(', ')[names.index(name)]}("
+
+
 def everything_is_static_or_declared(tree):
     declared = "".join(tree.text(p) for p in tree.files("user", "steal", endings=(".h",)))
+    declared = "\n".join([declared, *declared_by_rows(tree, declared)])
     for path in tree.files("user", "steal", endings=(".c",)):
         if path == "user/main.c":
             continue

@@ -168,12 +168,16 @@ static json_t *contention_json(const struct report_input *in)
 static json_t *sections_json(const struct section_input *s, const struct analysis_facts *f)
 {
 	json_t *o = json_object();
+	section_make *make;
+	const char *name;
+	unsigned at = 0;
 
 	json_put(&o, "parking", findings_take_json(section_parking(s)));
 	json_put(&o, "waiting", findings_take_json(section_waiting(s)));
 	json_put(&o, "pauses", pauses_json(s));
 	json_put(&o, "threads", findings_take_json(section_threads(s)));
-	json_put(&o, "cpus", findings_take_json(section_cpus(s)));
+	while ((make = section_plain(&at, &name)))
+		json_put(&o, name, findings_take_json(make(s)));
 	json_put(&o, "lost", lost_json(s->in, f));
 	return o;
 }

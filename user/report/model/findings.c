@@ -72,7 +72,26 @@ void findings_free(struct findings *f)
 		free(f->columns);
 	free(f->cells);
 	free(f->readers);
+	free(f->title);
 	free(f);
+}
+
+void findings_title(struct findings *f, const char *title)
+{
+	if (!f || f->err)
+		return;
+	free(f->title);
+	f->title = strdup(title);
+	if (!f->title)
+		f->err = -ENOMEM;
+}
+
+bool findings_has_rows(const struct findings *f, enum findings_reader reader)
+{
+	for (uint32_t i = 0; i < f->row_count; i++)
+		if (f->readers[i] == FINDINGS_ALL || f->readers[i] == reader)
+			return true;
+	return false;
 }
 
 void findings_row(struct findings *f, enum findings_reader reader)

@@ -75,6 +75,8 @@ struct findings {
 	enum findings_reader *readers;
 	uint32_t row_count, cells_capacity, readers_capacity;
 	unsigned at; /* the column that is filled next */
+	char *title; /* what people see above the table, if it has rows for them; NULL */
+	const char *all; /* lent: what a last row with sums is called; NULL: there is none */
 	int err;     /* the first: -ENOMEM; -EINVAL: a value that the column does not take */
 };
 
@@ -105,8 +107,10 @@ void findings_maybe(struct findings *f, bool known, uint64_t number);
 void findings_skip(struct findings *f, unsigned count);
 /* What people see in place of the last cell's value. Copied. */
 void findings_label(struct findings *f, const char *label);
-
 const struct findings_cell *findings_cell(const struct findings *f, uint32_t row, unsigned column);
+/* Copied. */
+void findings_title(struct findings *f, const char *title);
+bool findings_has_rows(const struct findings *f, enum findings_reader reader);
 /* What all rows have of a column; UINT64_MAX if that is more. */
 uint64_t findings_sum(const struct findings *f, unsigned column);
 static inline bool findings_is_derived(const struct findings_column *c)

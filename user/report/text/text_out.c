@@ -56,6 +56,32 @@ void text_line(struct text *t, const char *name, const char *format, ...)
 	text_line_whole(t, name, buf);
 }
 
+static int plain(struct text *t, section_make *make)
+{
+	struct findings *f = make(&t->section);
+	struct findings_view view = {.indent = 2};
+	int err;
+
+	if (f && f->title && findings_has_rows(f, FINDINGS_PEOPLE))
+		text_heading(t, "%s", f->title);
+	view.all = f ? f->all : NULL;
+	err = findings_to_text(f, &view, t->out);
+	findings_free(f);
+	return err;
+}
+
+int text_plain(struct text *t)
+{
+	const char *name;
+	section_make *make;
+	unsigned at = 0;
+	int err = 0;
+
+	while (!err && (make = section_plain(&at, &name)))
+		err = plain(t, make);
+	return err;
+}
+
 int text_section(struct text *t, section_make *make, const struct findings_view *view)
 {
 	struct findings *f = make(&t->section);

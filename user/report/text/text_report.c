@@ -10,7 +10,7 @@
 static int print_sections(struct text *t)
 {
 	static int (*const sections[])(struct text *) = {text_recorded, text_locks, text_parking,
-							 text_pauses,   text_cpus,  text_threads,
+							 text_pauses,   text_plain, text_threads,
 							 text_finding};
 	int err = 0;
 

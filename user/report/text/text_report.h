@@ -37,7 +37,8 @@ int text_recorded(struct text *t);
 int text_locks(struct text *t);
 int text_parking(struct text *t);
 int text_pauses(struct text *t);
-int text_cpus(struct text *t);
+/* All that is in sections.def as PLAIN. */
+int text_plain(struct text *t);
 int text_threads(struct text *t);
 int text_finding(struct text *t);
 

@@ -30,18 +30,12 @@ void section_close(struct section_input *s)
 static const struct {
 	const char *name;
 	section_make *make;
+	bool plain;
 } sections[] = {
-	{SECTION_CONTENTION, NULL},
-	{"gc", section_gc},
-	{"safepoints", section_safepoints},
-	{"vm_operations", section_vm_operations},
-	{"collections", section_collections},
-	{"phases", section_phases},
-	{"safepoint_times", section_safepoint_times},
-	{"parking", section_parking},
-	{"waiting", section_waiting},
-	{"threads", section_threads},
-	{"cpus", section_cpus},
+	{SECTION_CONTENTION, NULL, false},
+#define SECTION(name) {#name, section_##name, false},
+#define PLAIN(name) {#name, section_##name, true},
+#include "report/model/sections/sections.def"
 };
 
 #define SECTION_COUNT (sizeof(sections) / sizeof(*sections))
@@ -60,6 +54,16 @@ section_make *section_by_name(const char *name)
 	size_t i = find(name);
 
 	return i < SECTION_COUNT ? sections[i].make : NULL;
+}
+
+section_make *section_plain(unsigned *at, const char **ret_name)
+{
+	for (; *at < SECTION_COUNT; ++*at)
+		if (sections[*at].plain) {
+			*ret_name = sections[*at].name;
+			return sections[(*at)++].make;
+		}
+	return NULL;
 }
 
 char *report_sections(char *buf)

@@ -26,21 +26,16 @@ void section_close(struct section_input *s);
 typedef struct findings *section_make(const struct section_input *in);
 section_make *section_by_name(const char *name);
 
-/* All are to be freed with findings_free(); NULL, or an err in them: no memory. */
-struct findings *section_gc(const struct section_input *in);
-struct findings *section_safepoints(const struct section_input *in);
-struct findings *section_vm_operations(const struct section_input *in);
-/* Of a patched JVM. */
-struct findings *section_collections(const struct section_input *in);
-struct findings *section_phases(const struct section_input *in);
-struct findings *section_safepoint_times(const struct section_input *in);
-/* By the class of what threads parked, or waited, on. */
-struct findings *section_parking(const struct section_input *in);
-struct findings *section_waiting(const struct section_input *in);
-struct findings *section_cpus(const struct section_input *in);
-/* For people: pools and kinds of threads, as many as in says; thread by thread. */
+/* The next section that outputs show as it is, and its name; *at is 0 at first. NULL: no more. */
+section_make *section_plain(unsigned *at, const char **ret_name);
+
+/* section_gc() and so on. All are to be freed with findings_free(); NULL, or an err in them: no
+ * memory. */
+#define SECTION(name) struct findings *section_##name(const struct section_input *in);
+#define PLAIN(name) struct findings *section_##name(const struct section_input *in);
+#include "report/model/sections/sections.def"
+/* For people: pools and kinds of threads, as many as in says. */
 struct findings *section_wall(const struct section_input *in);
-struct findings *section_threads(const struct section_input *in);
 /* Of one lock, by waiter_thread and by owner_thread; exact: numbered events tell who held it. */
 struct findings *section_lock_waiters(const struct section_input *in, const struct group *lock);
 struct findings *section_lock_holders(const struct section_input *in, const struct group *lock,
