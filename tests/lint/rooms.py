@@ -7,7 +7,7 @@ top-level room (user/log, user/jvm, ...) may include; the rest is its own. docs/
 # room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
-                 "kinds wire wire_cpu wire_gc wire_layout wire_lock wire_stack wire_states wire_steal wire_thread"),
+                 "kinds wire wire_cpu wire_gc wire_layout wire_lock wire_records wire_stack wire_states wire_steal wire_thread"),
     "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),

@@ -11,11 +11,7 @@
 #include <cmocka.h>
 
 #include "bpf/wire/wire.h"
-#include "bpf/wire/wire_gc.h"
-#include "bpf/wire/wire_lock.h"
-#include "bpf/wire/wire_stack.h"
-#include "bpf/wire/wire_states.h"
-#include "bpf/wire/wire_thread.h"
+#include "bpf/wire/wire_records.h"
 #include "log/format/event.h"
 #include "log/read/reader.h"
 #include "log/write/writer.h"

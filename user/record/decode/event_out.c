@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "bpf/wire/wire.h"
-#include "bpf/wire/wire_gc.h"
-#include "bpf/wire/wire_lock.h"
-#include "bpf/wire/wire_stack.h"
-#include "bpf/wire/wire_states.h"
-#include "bpf/wire/wire_thread.h"
+#include "bpf/wire/wire_records.h"
 #include "log/write/writer.h"
 #include "record/decode/ids.h"
 

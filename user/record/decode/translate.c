@@ -5,11 +5,7 @@
 #include <stdlib.h>
 
 #include "bpf/wire/wire.h"
-#include "bpf/wire/wire_gc.h"
-#include "bpf/wire/wire_lock.h"
-#include "bpf/wire/wire_stack.h"
-#include "bpf/wire/wire_states.h"
-#include "bpf/wire/wire_thread.h"
+#include "bpf/wire/wire_records.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
