@@ -15,7 +15,7 @@ ROOMS = {
     "bpf/audit": ("the machine-wide audit of stolen time, which knows no JVM", "bpf/lib", ""),
     "jvm-hooks": ("the probes of the patched JVM, its patches, its build; agents that run inside a JVM", "", "probes"),
     "user/base/tables": ("arrays, hash tables, stores and their bounds", "",
-                         "array budget hash hash_table keymap saturate segments siphash slots store"),
+                         "array budget hash hash_table keymap saturate segments siphash slots store touched"),
     "user/base/text": ("formatting, printing, messages: all text that people or programs read", "user/base/tables",
                        "format json_put msg print strbuf units"),
     "user/base": ("files, privileges, the sandbox: no word of the domain", "user/base/text",

@@ -1,4 +1,5 @@
 """Small logs that were made to cost much: each command ends, within bounded memory, and says what it leaves out."""
+import json
 import os
 import resource
 import subprocess
@@ -140,6 +141,42 @@ class HostileLogs(unittest.TestCase):
                         left = 5 - len(missing)
                         self.assertRegex(done.stdout, rf"\n  phase 3 +pause +{left} +{5 * left} ns")
                         self.assertRegex(done.stdout, rf"\n    phase 4 +pause +{left} +{left} ns")
+
+    def test_a_hole_costs_no_more_than_what_came_since_the_last_one(self):
+        """Threads times holes is more than anybody waits for: each of these had 26 s in a log of 4 MB."""
+        threads, holes = 60000, 24000
+        with open(os.path.join(HERE, "../../schemas/events.json"), encoding="utf-8") as f:
+            events = {e["name"]: e for e in json.load(f)["events"]}
+
+        def row(event, at, thread, **fields):
+            kinds = {"str": "x", "bool": False}
+            return (events[event]["id"], at, thread,
+                    *(fields.get(f["name"], kinds.get(f["type"], 0)) for f in events[event]["fields"]))
+
+        log = Log(("zstd",))
+        for name, fields in (("thread", {"tid": 7}), ("thread_sample", {}), ("park_begin", {"lock": 1}),
+                             ("unpark", {"target": 3}), ("span_begin", {"name": 1}),
+                             ("monitor_contended_exit", {"lock": 2})):
+            rows = []
+            for i in range(1, threads):
+                numbered = {k: i + v for k, v in fields.items() if k in ("tid", "lock", "target")}
+                rows.append(row(name, 10, i, **{**fields, **numbered}))
+            parts = [body(rows[:1])]
+            parts += [body([rows[i - 1], rows[i]])[len(body(rows[i - 1:i])):] for i in range(1, len(rows))]
+            flags = 1 if name == "thread" else 0
+            log.put(PACKED, len(rows), packed(b"".join(parts), 10, 10, "zstd", flags), flags, 10, 10)
+        for i in range(holes):
+            log.block([row("thread_sample", 100 + 20 * i, 1)], "zstd", lose=True)
+            log.block([row("thread_sample", 110 + 20 * i, 2)], "zstd")
+        log.block([(END, 200 + 20 * holes, 0, 0)])
+        path = self.path("holes.spoor")
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        for command in (["report"], ["time"], ["spans"], ["export", "--to", "chrome", "-o", self.path("out.json")]):
+            with self.subTest(command[0]):
+                done = self.run_spoor(*command, path)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("0 damaged and 24,000 missing blocks", done.stderr)
 
     def test_max_memory(self):
         rows = [(2, 1000, 0, n, f"class {n}") for n in range(1, 200001)]

@@ -29,7 +29,7 @@ static int thread_add(struct parking *p, uint64_t thread, struct parking_thread 
 		return err;
 	*ret = &p->threads[index];
 	(*ret)->thread = thread;
-	return 0;
+	return touched_add(&p->touched, &(*ret)->touched, index);
 }
 
 static int thread_find(struct parking *p, uint64_t thread, struct parking_thread **ret)
@@ -39,7 +39,7 @@ static int thread_find(struct parking *p, uint64_t thread, struct parking_thread
 	if (index == INDEX_NONE)
 		return thread_add(p, thread, ret);
 	*ret = &p->threads[index];
-	return 0;
+	return touched_add(&p->touched, &(*ret)->touched, index);
 }
 
 static int begin(struct parking *p, const struct event *e, enum parking_kind kind, uint64_t lock)
@@ -196,8 +196,8 @@ int parking_finish(struct parking *p, uint64_t end_ns)
 
 	if (end_ns > p->now_ns)
 		p->now_ns = end_ns;
-	for (uint32_t i = 0; i < p->thread_map.count && !err; i++)
-		err = leave_open(p, &p->threads[i]);
+	for (uint32_t i = 0; i < p->touched.count && !err; i++)
+		err = leave_open(p, &p->threads[p->touched.rows[i]]);
 	return err;
 }
 
@@ -205,8 +205,9 @@ int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
 {
 	int err = parking_finish(p, from_ns);
 
-	for (uint32_t i = 0; i < p->thread_map.count; i++)
-		p->threads[i].unpark = 0;
+	for (uint32_t i = 0; i < p->touched.count; i++)
+		p->threads[p->touched.rows[i]].unpark = 0;
+	touched_next_round(&p->touched);
 	if (to_ns > p->now_ns)
 		p->now_ns = to_ns;
 	return err;
@@ -218,5 +219,6 @@ void parking_free(struct parking *p)
 	keymap_free(&p->thread_map);
 	free(p->rows);
 	free(p->threads);
+	touched_free(&p->touched);
 	*p = (struct parking){0};
 }

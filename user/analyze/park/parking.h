@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/tables/keymap.h"
+#include "base/tables/touched.h"
 #include "log/format/event.h"
 
 enum parking_kind { PARKING_PARK, PARKING_WAIT, PARKING_KIND_COUNT };
@@ -35,6 +36,7 @@ struct parking_row {
 
 struct parking_thread {
 	uint64_t thread;
+	uint32_t touched;
 	uint64_t since_ns[PARKING_KIND_COUNT];
 	uint64_t lock[PARKING_KIND_COUNT];
 	uint8_t active[PARKING_KIND_COUNT];
@@ -49,6 +51,7 @@ struct parking {
 	struct keymap thread_map;
 	struct parking_thread *threads;
 	uint32_t threads_capacity;
+	struct touched touched; /* threads, since the last hole */
 	uint64_t now_ns;
 };
 

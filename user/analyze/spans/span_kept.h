@@ -24,6 +24,7 @@ struct kept {
 
 struct span_thread {
 	uint64_t thread;
+	uint32_t touched;
 	struct kept **open; /* [depth], the outermost first; those too deep are not in it */
 	uint32_t depth, capacity;
 	struct kept *latest;   /* ended; by their ends */

@@ -25,6 +25,7 @@
 #include "analyze/spans/span_kept.h"
 #include "analyze/spans/span_name.h"
 #include "base/tables/keymap.h"
+#include "base/tables/touched.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 
@@ -34,6 +35,7 @@ struct spans {
 	struct spans_options o;
 	struct keymap thread_map;
 	struct segments threads; /* struct span_thread */
+	struct touched touched;  /* threads, since the last hole */
 	struct span_names names;
 	struct kept_spans kept;
 	struct span **open; /* copies, of those still open at the end */
@@ -77,6 +79,7 @@ void spans_free(struct spans *s)
 	segments_free(&s->threads);
 	free(s->open);
 	keymap_free(&s->thread_map);
+	touched_free(&s->touched);
 	span_names_free(&s->names);
 	free(s);
 }
@@ -127,7 +130,7 @@ static int thread_of(struct spans *s, uint64_t thread, struct span_thread **ret)
 		return err;
 	*ret = thread_at(s, index);
 	(*ret)->thread = thread;
-	return 0;
+	return touched_add(&s->touched, &(*ret)->touched, index);
 }
 
 /* It was open before a hole, and still is: it is not told as open. */
@@ -366,8 +369,9 @@ int spans_hole(struct spans *s, uint64_t from_ns, uint64_t to_ns)
 	int err = 0;
 
 	s->hole_ns = to_ns;
-	for (uint32_t i = 0; i < s->thread_map.count && !err; i++)
-		err = abandon(s, thread_at(s, i), from_ns);
+	for (uint32_t i = 0; i < s->touched.count && !err; i++)
+		err = abandon(s, thread_at(s, s->touched.rows[i]), from_ns);
+	touched_next_round(&s->touched);
 	return err;
 }
 

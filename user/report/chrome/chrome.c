@@ -149,7 +149,20 @@ int chrome_add(struct chrome *c, const struct event *e)
 	return err;
 }
 
-/* As at the end of a log, and then as at the begin of one. */
+static int groups_hole(struct chrome *c)
+{
+	int err = 0;
+
+	for (struct chrome_group *g = c->used; g; g = g->next_used) {
+		err = err ?: chrome_group_finish(c, g, c->now_ns);
+		g->is_used = false;
+	}
+	c->used = NULL;
+	return err;
+}
+
+/* As at the end of a log, and then as at the begin of one. What is kept of threads, locks and CPUs
+ * is of before the hole until they are used again: there may be many, and many holes. */
 int chrome_hole(struct chrome *c, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t begin_ns = to_ns > c->options.from_ns ? to_ns : c->options.from_ns;
@@ -158,10 +171,9 @@ int chrome_hole(struct chrome *c, uint64_t from_ns, uint64_t to_ns)
 	c->now_ns = from_ns > c->now_ns ? from_ns : c->now_ns;
 	if (!err)
 		err = chrome_vm_finish(c);
-	for (struct chrome_group *g = c->groups; g && !err; g = g->next)
-		err = chrome_group_finish(c, g, c->now_ns);
+	err = err ?: groups_hole(c);
 	chrome_counters_hole(c);
-	chrome_flow_hole(c);
+	c->holes++;
 	chrome_marks_hole(c, to_ns > from_ns ? to_ns - from_ns : 0);
 	tracks_free(c->tracks);
 	c->tracks = threads_from(c, begin_ns);

@@ -106,6 +106,8 @@ static int on_cpu(struct chrome *c, const struct event *e)
 	if (err)
 		return err;
 	k = &c->cpus[index];
+	if (k->holes != c->holes)
+		*k = (struct chrome_cpu){.holes = c->holes};
 	for (int i = 0; i < CHROME_CPU_FIELDS; i++)
 		now[i] = e->v[1 + i].u;
 	if (k->sampled && is_wanted(c, k->time_ns, c->now_ns)) {
@@ -170,10 +172,6 @@ void chrome_counters_finish(struct chrome *c)
 void chrome_counters_hole(struct chrome *c)
 {
 	chrome_counters_finish(c);
-	for (uint32_t i = 0; i < c->thread_map.count; i++)
-		chrome_thread_at(c, i)->sampled = false;
-	for (uint32_t i = 0; i < c->cpu_map.count; i++)
-		c->cpus[i].sampled = false;
 	c->batch = (struct states){0};
 	c->batch_ns = c->window_ns = 0;
 	c->batch_begun = c->closing = false;

@@ -11,9 +11,12 @@ static int lock_of(struct chrome *c, uint64_t lock, struct chrome_lock **ret)
 	int err = keymap_add_row(&c->lock_map, (struct keymap_key){.a = lock}, &c->locks,
 				 &c->locks_capacity, sizeof(*c->locks), &index);
 
-	if (!err)
-		*ret = &c->locks[index];
-	return err;
+	if (err)
+		return err;
+	*ret = &c->locks[index];
+	if ((*ret)->holes != c->holes)
+		**ret = (struct chrome_lock){.holes = c->holes};
+	return 0;
 }
 
 static int hold(struct chrome *c, uint64_t lock, uint64_t holder)
@@ -85,17 +88,9 @@ int chrome_flow_settle(struct chrome *c, const struct event *e)
 	} else if (e->id == EVENT_MONITOR_CONTENDED_ENTERED) {
 		err = lock_of(c, e->v[MONITOR_CONTENDED_ENTERED_LOCK].u, &l);
 		if (!err)
-			*l = (struct chrome_lock){.holder = e->thread};
+			*l = (struct chrome_lock){.holes = c->holes, .holder = e->thread};
 	}
 	return err;
-}
-
-void chrome_flow_hole(struct chrome *c)
-{
-	for (uint32_t i = 0; i < c->lock_map.count; i++)
-		c->locks[i] = (struct chrome_lock){0};
-	for (uint32_t i = 0; i < c->thread_map.count; i++)
-		chrome_thread_at(c, i)->unpark = (struct chrome_wake){0};
 }
 
 static void put(struct chrome *c, char phase, const char *name, uint64_t track, uint64_t ns)

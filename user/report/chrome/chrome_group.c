@@ -23,6 +23,7 @@ struct chrome_group *chrome_group_new(struct chrome *c, const char *name, uint64
 	}
 	g->sort = sort;
 	g->put = put;
+	g->used = &c->used;
 	g->next = c->groups;
 	c->groups = g;
 	return g;
@@ -47,6 +48,11 @@ int chrome_group_add(struct chrome_group *g, const struct chrome_row *row)
 
 	if (err)
 		return err;
+	if (!g->is_used) {
+		g->is_used = true;
+		g->next_used = *g->used;
+		*g->used = g;
+	}
 	g->rows[g->count++] = *row;
 	g->open += row->open;
 	return 0;

@@ -29,6 +29,8 @@ struct chrome_putter {
 
 struct chrome_group {
 	struct chrome_group *next; /* of all */
+	struct chrome_group **used, *next_used;
+	bool is_used; /* it is in that list */
 	const struct chrome_putter *put;
 	uint64_t kind, key; /* what it is found by */
 	uint64_t sort;

@@ -24,7 +24,6 @@ int chrome_tracks_add(struct chrome *c, const struct event *e);
 /* --- chrome_flow.c: arrows between threads; add: before tracks_add, settle: after it */
 int chrome_flow_add(struct chrome *c, const struct event *e);
 int chrome_flow_settle(struct chrome *c, const struct event *e);
-void chrome_flow_hole(struct chrome *c);
 int chrome_flow_begin(struct chrome *c, const struct track_slice *s);
 int chrome_flow_end(struct chrome *c, const struct track_slice *s);
 

@@ -34,7 +34,7 @@ struct chrome_wake {
 };
 
 struct chrome_thread {
-	uint32_t thread;
+	uint32_t thread, holes; /* holes: that there had been when it was last used */
 	uint64_t track;
 	uint64_t sort;
 	bool hidden;                        /* not wanted */
@@ -47,6 +47,7 @@ struct chrome_thread {
 };
 
 struct chrome_lock {
+	uint32_t holes;  /* as of a thread */
 	uint64_t holder; /* last seen; 0: nobody, or not known */
 	struct chrome_wake release;
 };
@@ -59,6 +60,7 @@ struct chrome_chain {
 #define CHROME_CPU_FIELDS 8
 
 struct chrome_cpu {
+	uint32_t holes;
 	bool sampled;
 	uint64_t time_ns;
 	uint64_t v[CHROME_CPU_FIELDS]; /* as in cpu_sample, after cpu */
@@ -82,6 +84,7 @@ struct chrome {
 	struct chrome_chain chains[CHROME_CHAINS];
 	uint64_t now_ns;
 	uint64_t hole_ns; /* the end of the last hole; 0: there was none */
+	uint32_t holes;
 	uint64_t next_track, next_flow;
 	struct chrome_facts facts;
 	bool off_cpu; /* the log tells of threads off their CPUs */
@@ -93,7 +96,7 @@ struct chrome {
 	struct chrome_lock *locks;
 	uint32_t locks_capacity;
 
-	struct chrome_group *groups; /* all of them */
+	struct chrome_group *groups, *used; /* all of them; those used since the last hole */
 	struct keymap group_map;     /* by what they are found by; of collections, by their ids */
 	struct chrome_group **found;
 	uint32_t found_capacity;

@@ -66,6 +66,11 @@ int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret)
 
 	if (index != INDEX_NONE) {
 		*ret = chrome_thread_at(c, index);
+		if ((*ret)->holes != c->holes) {
+			(*ret)->unpark = (struct chrome_wake){0};
+			(*ret)->sampled = false;
+			(*ret)->holes = c->holes;
+		}
 		return 0;
 	}
 	err = keymap_add_segment_row(&c->thread_map, (struct keymap_key){.a = thread}, &c->threads,
@@ -74,6 +79,7 @@ int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret)
 		return err;
 	t = *ret = chrome_thread_at(c, index);
 	t->thread = (uint32_t)thread;
+	t->holes = c->holes;
 	t->hidden = is_hidden(c, thread);
 	t->sort = CHROME_SORT_THREADS + 3ull * index + 2;
 	return number_track(c, l ? l->tid : 0, t);
