@@ -48,17 +48,25 @@ static void slots_fill(struct keymap *p)
 	}
 }
 
-static bool is_direct(const struct keymap_key *key)
+static bool is_direct(const struct keymap *p, const struct keymap_key *key)
 {
-	return !(key->b | key->c | key->d | key->e | key->f) && key->a < KEYMAP_DIRECT_MAX;
+	return !(key->b | key->c | key->d | key->e | key->f) && key->a < p->direct_capacity;
 }
 
-/* Room for the key, if it is a small number. */
+/* Room for the key, if it is a number that the table is dense enough for; then for all such. */
 static int direct_grow(struct keymap *p, const struct keymap_key *key)
 {
-	if (!is_direct(key) || key->a < p->direct_capacity)
+	uint32_t before = p->direct_capacity;
+	int err;
+
+	if (key->b | key->c | key->d | key->e | key->f || key->a < before ||
+	    key->a >= KEYMAP_DIRECT_MIN + (uint64_t)p->count * KEYMAP_DENSE)
 		return 0;
-	return array_grow(&p->direct, &p->direct_capacity, (uint32_t)key->a, sizeof(*p->direct));
+	err = array_grow(&p->direct, &p->direct_capacity, (uint32_t)key->a, sizeof(*p->direct));
+	for (uint32_t i = 0; !err && i < p->count; i++)
+		if (is_direct(p, &p->keys[i]) && p->keys[i].a >= before)
+			p->direct[p->keys[i].a] = i + 1;
+	return err;
 }
 
 static int add(struct keymap *p, const struct keymap_key *key, uint32_t hash, uint32_t *ret)
@@ -72,7 +80,7 @@ static int add(struct keymap *p, const struct keymap_key *key, uint32_t hash, ui
 	if (err)
 		return err;
 	p->keys[p->count] = *key;
-	if (is_direct(key))
+	if (is_direct(p, key))
 		p->direct[key->a] = p->count + 1;
 	*ret = p->count++;
 	if (p->count == FEW + 1)
@@ -112,7 +120,7 @@ void keymap_clear(struct keymap *p)
 
 		if (hashed)
 			slots_remove(&p->slots, slot_of(p, key, keymap_hash(key)));
-		if (is_direct(key))
+		if (is_direct(p, key))
 			p->direct[key->a] = 0;
 		p->count--;
 	}

@@ -33,8 +33,10 @@ struct keymap {
 
 #define INDEX_NONE UINT32_MAX
 
-/* Numbers from here on are hashed: at most 1 MiB for those below. */
-#define KEYMAP_DIRECT_MAX (1u << 18)
+/* Keys in a alone are found by direct[a] as long as they are dense: below so many times the count
+ * of keys, or so few. A table that has few keys, whatever they are, is cheap to make. */
+#define KEYMAP_DENSE 4
+#define KEYMAP_DIRECT_MIN 256
 
 uint32_t keymap_find_hashed(const struct keymap *p, const struct keymap_key *key);
 int keymap_add_hashed(struct keymap *p, const struct keymap_key *key, uint32_t *ret);
@@ -46,9 +48,7 @@ int keymap_add_new(struct keymap *p, uint64_t a, uint32_t *ret);
  * more than the look-up. */
 static inline uint32_t keymap_find_number(const struct keymap *p, uint64_t a)
 {
-	if (a < p->direct_capacity)
-		return p->direct[a] - 1;
-	return a < KEYMAP_DIRECT_MAX ? INDEX_NONE : keymap_find_large(p, a);
+	return a < p->direct_capacity ? p->direct[a] - 1 : keymap_find_large(p, a);
 }
 
 static inline int keymap_add_number(struct keymap *p, uint64_t a, uint32_t *ret)

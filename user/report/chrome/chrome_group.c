@@ -54,15 +54,37 @@ int chrome_group_add(struct chrome_group *g, const struct chrome_row *row)
 		*g->used = g;
 	}
 	g->rows[g->count++] = *row;
-	g->open += row->open;
+	if (row->open) {
+		g->rows[g->count - 1].outer = g->innermost;
+		g->innermost = g->count;
+		g->open++;
+	}
 	return 0;
+}
+
+struct chrome_row *chrome_group_outer(struct chrome_group *g, const struct chrome_row *row)
+{
+	uint32_t at = row ? row->outer : g->innermost;
+
+	while (at && !g->rows[at - 1].open)
+		at = g->rows[at - 1].outer;
+	return at ? &g->rows[at - 1] : NULL;
 }
 
 struct chrome_row *chrome_group_open(struct chrome_group *g, uint64_t name)
 {
-	for (uint32_t i = g->open ? g->count : 0; i-- > 0;) {
-		if (g->rows[i].open && (!name || g->rows[i].name == name))
-			return &g->rows[i];
+	uint32_t *at = &g->innermost;
+
+	while (*at) {
+		struct chrome_row *row = &g->rows[*at - 1];
+
+		if (!row->open) { /* closed since, and out of the list now */
+			*at = row->outer;
+			continue;
+		}
+		if (!name || row->name == name)
+			return row;
+		at = &row->outer;
 	}
 	return NULL;
 }
@@ -74,14 +96,20 @@ void chrome_group_close(struct chrome_group *g, struct chrome_row *row, uint64_t
 	g->open--;
 }
 
-void chrome_group_lose(struct chrome_group *g, struct chrome_row *row, uint64_t end_ns)
+uint32_t chrome_group_lose(struct chrome_group *g, struct chrome_row *row, uint64_t end_ns)
 {
-	for (; g->count && row < g->rows + g->count; row++) {
-		if (!row->open)
+	uint32_t open = g->open;
+
+	while (g->innermost && g->rows + g->innermost > row) {
+		struct chrome_row *last = &g->rows[g->innermost - 1];
+
+		g->innermost = last->outer;
+		if (!last->open)
 			continue;
-		row->lost = true;
-		chrome_group_close(g, row, end_ns);
+		last->lost = true;
+		chrome_group_close(g, last, end_ns);
 	}
+	return open - g->open;
 }
 
 static bool is_wanted(const struct chrome *c, const struct chrome_row *r)
@@ -173,9 +201,13 @@ static int put_out(struct chrome *c, struct chrome_group *g)
 	lanes_pack(slices, count);
 	put_slices(c, g, slices, count);
 	free(slices);
+	g->innermost = 0;
 	for (uint32_t i = 0; i < g->count; i++) {
-		if (g->rows[i].open)
-			g->rows[left++] = g->rows[i];
+		if (!g->rows[i].open)
+			continue;
+		g->rows[left] = g->rows[i];
+		g->rows[left].outer = g->innermost;
+		g->innermost = ++left;
 	}
 	g->count = left;
 	return 0;

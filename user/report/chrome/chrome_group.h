@@ -14,7 +14,8 @@ struct chrome;
 struct chrome_row {
 	uint64_t begin_ns, end_ns;
 	bool open;
-	bool lost;     /* its end was not seen */
+	uint32_t outer; /* 1 + index of the one that was open before; 0: none */
+	bool lost;      /* its end was not seen */
 	bool open_end; /* the log, or its thread, ended before it */
 	uint64_t name; /* a string */
 	uint64_t v[5];
@@ -40,6 +41,7 @@ struct chrome_group {
 	struct chrome_row *rows;
 	uint32_t count, capacity;
 	uint32_t open;
+	uint32_t innermost; /* 1 + index of the last that may be open; 0: none is */
 };
 
 /* NULL: no memory. The group is c's; name is copied, put is lent. */
@@ -52,8 +54,10 @@ int chrome_group_add(struct chrome_group *g, const struct chrome_row *row);
 /* The innermost open one, by name; 0: any. NULL: none. Lent until the next add or settle. */
 struct chrome_row *chrome_group_open(struct chrome_group *g, uint64_t name);
 void chrome_group_close(struct chrome_group *g, struct chrome_row *row, uint64_t end_ns);
-/* Closes a row and those that began after it: their ends are lost. */
-void chrome_group_lose(struct chrome_group *g, struct chrome_row *row, uint64_t end_ns);
+/* The open one around an open row; of NULL, the innermost one. NULL: none. Lent likewise. */
+struct chrome_row *chrome_group_outer(struct chrome_group *g, const struct chrome_row *row);
+/* Closes a row and those that began after it: their ends are lost. How many were open. */
+uint32_t chrome_group_lose(struct chrome_group *g, struct chrome_row *row, uint64_t end_ns);
 /* Puts out what is complete, if nothing is open or there is a lot. 0 or -ENOMEM. */
 int chrome_group_settle(struct chrome *c, struct chrome_group *g);
 /* The log has ended, or the thread: so has what is open. 0 or -ENOMEM. */

@@ -84,12 +84,12 @@ static int on_begin(struct chrome *c, const struct event *e)
 	if (err)
 		return err;
 	if (g->open == DEPTH_MAX) {
-		c->facts.half_seen += g->open;
-		chrome_group_lose(g, g->rows, c->now_ns);
+		c->facts.half_seen += chrome_group_lose(g, g->rows, c->now_ns);
+		err = chrome_group_settle(c, g);
 	}
 	row.name = e->v[SPAN_BEGIN_NAME].u;
 	states_of(e, &row.from);
-	return chrome_group_add(g, &row);
+	return err ? err : chrome_group_add(g, &row);
 }
 
 static int on_end(struct chrome *c, const struct event *e)

@@ -86,8 +86,7 @@ static int group_add(struct chrome *c, struct chrome_group *g, const struct chro
 	int err = 0;
 
 	if (g->open >= GROUP_OPEN_MAX) {
-		c->facts.half_seen += g->open;
-		chrome_group_lose(g, g->rows, c->now_ns);
+		c->facts.half_seen += chrome_group_lose(g, g->rows, c->now_ns);
 		err = chrome_group_settle(c, g);
 	}
 	return err ? err : chrome_group_add(g, row);
@@ -126,10 +125,10 @@ static int on_gc_begin(struct chrome *c, const struct event *e)
 
 	if (err)
 		return err;
-	c->facts.half_seen += c->pauses->open;
-	chrome_group_lose(c->pauses, c->pauses->rows, c->now_ns);
+	c->facts.half_seen += chrome_group_lose(c->pauses, c->pauses->rows, c->now_ns);
 	row.v[PAUSE_OPERATION] = e->v[GC_BEGIN_OPERATION].u;
-	return chrome_group_add(c->pauses, &row);
+	err = chrome_group_settle(c, c->pauses);
+	return err ? err : chrome_group_add(c->pauses, &row);
 }
 
 static int on_gc_end(struct chrome *c, const struct event *e)
@@ -233,6 +232,7 @@ static int on_phase_begin(struct chrome *c, const struct event *e)
 				 .v[PHASE_LEVEL] = e->v[GC_PHASE_BEGIN_LEVEL].u};
 	bool worker = row.v[PHASE_KIND] == GC_PHASE_KIND_WORKER;
 	char name[LABEL_MAX + 32], text[LABEL_MAX];
+	struct chrome_row *r = NULL, *ended = NULL;
 	struct chrome_group *g;
 	int err;
 
@@ -240,11 +240,14 @@ static int on_phase_begin(struct chrome *c, const struct event *e)
 		 chrome_thread_label(c, e->thread, text));
 	err = group_make(c, KIND_PHASE, e->thread, name,
 			 worker ? CHROME_SORT_WORKERS : CHROME_SORT_PHASES, &phase_putter, &g);
-	for (uint32_t i = 0; !err && g->open && i < g->count; i++) {
-		if (!g->rows[i].open || !ends_another(&g->rows[i], &row))
-			continue;
+	if (err)
+		return err;
+	while ((r = chrome_group_outer(g, r)))
+		ended = ends_another(r, &row) ? r : ended;
+	if (ended) {
 		c->facts.half_seen++;
-		chrome_group_lose(g, &g->rows[i], c->now_ns);
+		chrome_group_lose(g, ended, c->now_ns);
+		err = chrome_group_settle(c, g);
 	}
 	return err ? err : group_add(c, g, &row);
 }
@@ -400,26 +403,24 @@ static int on_operation_begin(struct chrome *c, const struct event *e)
 	if (c->safepoint.begun && !c->safepoint.ended && !c->safepoint.operation)
 		c->safepoint.operation = row.name;
 	if (c->operations->open == OPERATIONS_MAX) {
-		c->facts.half_seen += c->operations->open;
-		chrome_group_lose(c->operations, c->operations->rows, c->now_ns);
+		c->facts.half_seen +=
+			chrome_group_lose(c->operations, c->operations->rows, c->now_ns);
+		err = chrome_group_settle(c, c->operations);
 	}
-	return chrome_group_add(c->operations, &row);
+	return err ? err : chrome_group_add(c->operations, &row);
 }
 
 static int on_operation_end(struct chrome *c, const struct event *e)
 {
 	uint64_t name = e->v[VM_OPERATION_END_OPERATION].u;
 	struct chrome_row *row = c->operations ? chrome_group_open(c->operations, name) : NULL;
-	const struct chrome_row *inner;
 
 	if (!row) {
 		c->facts.half_seen++;
 		return 0;
 	}
 	chrome_group_close(c->operations, row, c->now_ns);
-	for (inner = row; inner < c->operations->rows + c->operations->count; inner++)
-		c->facts.half_seen += inner->open;
-	chrome_group_lose(c->operations, row, c->now_ns);
+	c->facts.half_seen += chrome_group_lose(c->operations, row, c->now_ns);
 	return chrome_group_settle(c, c->operations);
 }
 
