@@ -203,6 +203,13 @@ class HostileLogs(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("0 damaged and 20,000 missing blocks", done.stderr)
 
+    def test_a_thread_that_is_blocked_everywhere(self):
+        rows = [self.row("monitor_contended_enter", 1000 + i, 1 + i % 3, lock=1 + i, sequence=1) for i in range(100000)]
+        done = self.run_spoor("report", self.log("everywhere.spoor", rows))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("and 182 more", done.stdout)  # 64 of each thread are kept
+        self.assertIn("99,808 contentions", done.stdout)
+
     def test_slices_that_never_end(self):
         n = 250000
         kinds = {

@@ -542,6 +542,25 @@ int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
 	return err;
 }
 
+/* at: where the thread's open interval hangs. */
+static int end_interval(struct interval **at, uint64_t ns, bool count)
+{
+	struct interval *i = *at;
+	struct timeline *line = i->line;
+
+	*at = i->next_of_thread;
+	list_remove(i, LIST_OPEN);
+	if (!count) {
+		interval_drop(i);
+		history_end(line);
+		return 0;
+	}
+	/* What it has taken in is not given back: then it ends a little later than it is told. */
+	i->until_ns = ns > i->taken_ns ? ns : i->taken_ns;
+	list_add(i, LIST_ENDING);
+	return i->until_ns <= line->end_ns ? settle_ended(line) : 0;
+}
+
 static int interval_new(struct timelines *all, struct interval **ret)
 {
 	struct interval *i = all->free_intervals;
@@ -554,6 +573,24 @@ static int interval_new(struct timelines *all, struct interval **ret)
 		return -ENOMEM;
 	*ret = i;
 	return 0;
+}
+
+/* A thread is blocked on one line, and waits on another one or two: of what is open beyond that the
+ * ends are missing. So many are kept, as each is looked at whenever the thread blocks. */
+#define OPEN_MAX 64
+
+static int give_up_oldest(struct interval **first)
+{
+	struct interval **at = first, *i;
+	uint32_t count = 0;
+
+	for (; *at && (*at)->next_of_thread; at = &(*at)->next_of_thread)
+		count++;
+	if (count < OPEN_MAX)
+		return 0;
+	i = *at;
+	timeline_counts(i->line)->end_missing++;
+	return end_interval(at, 0, false);
 }
 
 int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocked *who)
@@ -581,7 +618,7 @@ int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocke
 	i->next_of_thread = all->threads[index].first;
 	all->threads[index].first = i;
 	list_add(i, LIST_OPEN);
-	return 0;
+	return give_up_oldest(&all->threads[index].first);
 }
 
 /* The pointer to the thread's open interval of this line, or to NULL; NULL: the thread never had
@@ -607,21 +644,9 @@ const struct blocked *timeline_blocked(const struct timeline *line, uint64_t thr
 
 int timeline_unblock(struct timeline *line, uint64_t thread, uint64_t ns, bool count)
 {
-	struct interval **at = open_of(line, thread), *i = at ? *at : NULL;
+	struct interval **at = open_of(line, thread);
 
-	if (!i)
-		return 0;
-	*at = i->next_of_thread;
-	list_remove(i, LIST_OPEN);
-	if (!count) {
-		interval_drop(i);
-		history_end(line);
-		return 0;
-	}
-	/* What it has taken in is not given back: then it ends a little later than it is told. */
-	i->until_ns = ns > i->taken_ns ? ns : i->taken_ns;
-	list_add(i, LIST_ENDING);
-	return i->until_ns <= line->end_ns ? settle_ended(line) : 0;
+	return at && *at ? end_interval(at, ns, count) : 0;
 }
 
 int timelines_each_open(const struct timelines *all,
