@@ -259,6 +259,7 @@ soak: setup
 	$(Q)$(PYTHON) tests/soak/reproducible.py
 	$(Q)$(PYTHON) tests/soak/fuzz_memory.py --seconds 1800
 	$(Q)$(PYTHON) tests/soak/fuzz_logs.py --seconds 1800
+	$(Q)$(PYTHON) tests/soak/growth.py --seconds 1800
 	$(Q)$(PYTHON) tests/soak/fail_each.py --step 5
 
 lint:
