@@ -204,7 +204,7 @@ static __always_inline void walk_was_long(struct thread_state *t, __u32 result)
 	t->walk.long_walks = window | (points < 0xff ? points : 0xff);
 }
 
-HS_SUBPROGRAM int walk_set_out(struct walk_slot *s)
+HS_SUBPROGRAM int walk_start(struct walk_slot *s)
 {
 	return s ? hs_start(&s->walk, &s->start) : 1;
 }
@@ -397,7 +397,7 @@ static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __
  * their frames would have no room together on Linux 6.1. */
 static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t, __u64 switches)
 {
-	int ended = walk_set_out(s);
+	int ended = walk_start(s);
 	__u32 id;
 
 	if (ended == HS_IN_JAVA)

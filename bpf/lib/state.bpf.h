@@ -29,7 +29,7 @@ struct thread_throttle {
 struct thread_monitor {
 	__u64 address; /* 0: none */
 	__u32 blocked;
-	__u32 misses; /* looks at it in a row that emitted nothing */
+	__u32 misses; /* looks at it in a row that found nothing */
 };
 
 /* Its call chain, as others walk it. */
@@ -59,7 +59,7 @@ struct thread_park {
 	__u32 pad;
 };
 
-/* What earlier walks of its stack have emitted. */
+/* What earlier walks of its stack have found. */
 struct thread_walk {
 	__u64 stack_high;
 	__u32 memo_misses; /* walks in a row that were not a repetition */

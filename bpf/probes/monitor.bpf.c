@@ -4,7 +4,7 @@
 
 #include <bpf/usdt.bpf.h>
 
-/* Reads the object after a monitor, and keeps it for the events that follow. */
+/* Reads the object of a monitor, and keeps it for the events that follow. */
 static __noinline struct monitor_state *monitor_read(__u64 monitor)
 {
 	struct monitor_state *m, fresh = {};

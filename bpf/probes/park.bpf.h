@@ -19,7 +19,7 @@ static __always_inline __u64 blocker_read(struct thread_state *t)
 	return oop ? read_oop(oop + layout.thread_park_blocker) : 0;
 }
 
-/* The thread after a java.lang.Thread object. */
+/* The thread that a java.lang.Thread object stands for. */
 static __always_inline __u32 thread_object_tid(__u64 oop)
 {
 	if (!oop || layout.thread_eetop < 0)

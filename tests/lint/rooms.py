@@ -7,7 +7,8 @@ top-level room (user/log, user/jvm, ...) may include; the rest is its own. docs/
 # room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
-                 "kinds wire wire_cpu wire_gc wire_layout wire_lock wire_records wire_stack wire_states wire_steal wire_thread"),
+                 "kinds wire wire_cpu wire_gc wire_layout wire_lock wire_records wire_stack wire_states wire_steal "
+                 "wire_thread"),
     "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),
@@ -50,7 +51,8 @@ ROOMS = {
     "user/record/session": ("a recording from attach to end", "user/record/kernel user/record/flight",
                             "launch monitor_flag recorder"),
     "user/record/doctor": ("what a machine and a JVM lack for a recording", "user/record/session", "doctor_check"),
-    "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/log/read", "pool state_windows states wall"),
+    "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/log/read",
+                             "pool state_windows states wall"),
     "user/analyze/vm": ("collections, pauses, safepoints", "user/log/read", "pause phases"),
     "user/analyze/cells": ("cells of time by lock, threads and call chains, and groups of them",
                            "user/analyze/threads user/analyze/vm", "cells finding groups stacks"),

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "tests/unit"))
 
-from packed_log import PACKED, Log, body, packed  # noqa: E402
+from packed_log import Log  # noqa: E402
 
 SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD") or os.path.join(ROOT, "build"), "spoor")
 COMMANDS = (("report",), ("report", "--format", "json"), ("report", "--by", "owner_stack,waiter_stack,lock,owner_thread"),
@@ -75,12 +75,7 @@ class Pattern:
             at += self.step_ns
         for number, first in enumerate(range(0, len(rows), self.block)):
             part = rows[first:first + self.block]
-            # By parts: body() takes the square of the number of rows.
-            parts = [body(part[:1])]
-            parts += [body(part[i - 1:i + 1])[len(body(part[i - 1:i])):] for i in range(1, len(part))]
-            ends = part[0][1], part[-1][1]
-            log.put(PACKED, len(part), packed(b"".join(parts), *ends, "zstd"), 0, *ends,
-                    lose=self.holes and number % 2 == 1)
+            log.block(part, "zstd", lose=self.holes and number % 2 == 1)
         log.block([(9, at, 0, 0)])
         with open(path, "wb") as f:
             f.write(log.closed())
@@ -101,7 +96,7 @@ def cpu_s(command, path, folder):
 
 
 def look(pattern, command, sizes, folder):
-    """What is wrong, or None. Memory that is touched for the first time makes small runs look quick: so twice."""
+    """What is wrong with the command on logs of so many events, or None."""
     used = []
     for n in sizes:
         path = os.path.join(folder, f"{n}.spoor")

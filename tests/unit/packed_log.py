@@ -27,11 +27,11 @@ def block(sequence, kind, count, payload):
 def body(rows):
     """Events as the payload of kind 2 has them."""
     time = rows[0][1] if rows else 0
-    out = msgpack.packb([time])
+    out = [msgpack.packb([time])]
     for number, when, *rest in rows:
-        out += msgpack.packb([number, (when - time + (1 << 63)) % (1 << 64) - (1 << 63), *rest])
+        out.append(msgpack.packb([number, (when - time + (1 << 63)) % (1 << 64) - (1 << 63), *rest]))
         time = when
-    return out
+    return b"".join(out)
 
 
 def packed(raw, first, last, codec="none", flags=0):

@@ -36,10 +36,7 @@ class HostileLogs(unittest.TestCase):
         """The same rows in each block."""
         log = Log(("lz4", "zstd"), {})
         first, last = rows[0][1], rows[-1][1]
-        # By parts: body() takes the square of the number of rows.
-        parts = [body(rows[:1])]
-        parts += [body([rows[i - 1], rows[i]])[len(body(rows[i - 1:i])):] for i in range(1, len(rows))]
-        payload = packed(b"".join(parts), first, last, "zstd")
+        payload = packed(body(rows), first, last, "zstd")
         for _ in range(blocks):
             log.put(PACKED, len(rows), payload, 0, first, last)
         log.block([(END, last, 0, 0)])
@@ -165,10 +162,7 @@ class HostileLogs(unittest.TestCase):
             for i in range(1, threads):
                 numbered = {k: i + v for k, v in fields.items() if k in ("tid", "lock", "target")}
                 rows.append(row(name, 10, i, **{**fields, **numbered}))
-            parts = [body(rows[:1])]
-            parts += [body([rows[i - 1], rows[i]])[len(body(rows[i - 1:i])):] for i in range(1, len(rows))]
-            flags = 1 if name == "thread" else 0
-            log.put(PACKED, len(rows), packed(b"".join(parts), 10, 10, "zstd", flags), flags, 10, 10)
+            log.block(rows, "zstd", 1 if name == "thread" else 0)
         for i in range(holes):
             log.block([row("thread_sample", 100 + 20 * i, 1)], "zstd", lose=True)
             log.block([row("thread_sample", 110 + 20 * i, 2)], "zstd")

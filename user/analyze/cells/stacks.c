@@ -7,7 +7,7 @@
 #include "log/format/event.h"
 #include "log/read/names.h"
 
-/* Numbers of chains that have no index of their own. */
+/* Chains that have no call site of their own. */
 #define CHAIN_UNKNOWN 0
 #define CHAIN_EMPTY 1 /* what is below the outermost frame */
 #define CHAIN_OTHERS 2

@@ -64,12 +64,12 @@ int timeline_see(struct timeline *line, uint64_t ns, uint64_t thread, const stru
 int timeline_name(struct timeline *line, uint64_t forward, uint64_t stack,
 		  enum holder_stack_from from);
 
-/* The thread is blocked from since_ns on; it has no open interval here. since_ns may be behind the
+/* The thread is blocked from since_ns on; it has no open interval here. since_ns may be after the
  * end of the line, or before it: history goes back to the oldest open interval at least. */
 int timeline_block(struct timeline *line, uint64_t since_ns, const struct blocked *who);
 /* Its open interval; NULL: it has none. */
 const struct blocked *timeline_blocked(const struct timeline *line, uint64_t thread);
-/* It is not blocked any more, since ns, which may be behind the end of the line, too. count: else
+/* It is not blocked any more, since ns, which may be after the end of the line, too. count: else
  * the interval is forgotten. */
 int timeline_unblock(struct timeline *line, uint64_t thread, uint64_t ns, bool count);
 
@@ -81,5 +81,5 @@ int timelines_each_open(const struct timelines *all,
 /* No more events: of intervals that end after the end of the line, the rest is HOLDER_UNKNOWN's;
  * chains that have not come are those of the holds themselves. */
 int timelines_finish(struct timelines *all);
-/* By place, in the order of their first timeline_of; NULL: after the last. */
+/* By index, in the order of their first timeline_of; NULL: after the last. */
 struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock);

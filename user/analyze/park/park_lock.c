@@ -199,7 +199,7 @@ static int line_begin(struct park_lock *l, unsigned mode)
 	return err ? err : timeline_extend(l->lines[mode], l->charged_ns, &nobody);
 }
 
-/* The timeline keeps what happens behind its end: there is a limit. */
+/* The timeline keeps what happens after its end: there is a limit. */
 static int fall_behind(struct park_lock *l)
 {
 	return ++l->behind < BEHIND_MAX ? 0 : settle(l, l->fact_count, NULL, l->now_ns);
@@ -326,7 +326,7 @@ int park_lock_woken(struct park_lock *l, uint64_t sequence, uint64_t ns, uint64_
 	return fact_add(l, &m);
 }
 
-int park_lock_outcome(struct park_lock *l, uint64_t thread, enum mark_outcome outcome)
+int park_lock_outcome(struct park_lock *l, uint64_t thread, enum lock_fact_outcome outcome)
 {
 	if (l->left.awake == thread)
 		l->left.awake = 0;

@@ -31,7 +31,7 @@ enum lock_fact_kind {
 	LOCK_FACT_WOKEN,     /* a thread came back from park: it may take the lock now */
 };
 
-enum mark_outcome {
+enum lock_fact_outcome {
 	OUTCOME_OPEN,
 	OUTCOME_TAKEN,
 	OUTCOME_NOT_TAKEN,
@@ -46,7 +46,7 @@ struct lock_fact {
 	struct held held;          /* LOCK_FACT_WOKEN: as it will be if the thread gets the lock */
 	uint64_t target;           /* LOCK_FACT_PASSED_ON: who was woken */
 	bool unparked;             /* LOCK_FACT_WOKEN: not by timeout or interrupt */
-	enum mark_outcome outcome; /* LOCK_FACT_WOKEN */
+	enum lock_fact_outcome outcome; /* LOCK_FACT_WOKEN */
 };
 
 /* What is known where the charged time ends. */
@@ -96,7 +96,7 @@ int park_lock_see(struct park_lock *l, uint64_t ns, uint64_t thread, const struc
 int park_lock_woken(struct park_lock *l, uint64_t sequence, uint64_t ns, uint64_t thread,
 		    enum park_mode mode, bool unparked);
 /* What has become of that. */
-int park_lock_outcome(struct park_lock *l, uint64_t thread, enum mark_outcome outcome);
+int park_lock_outcome(struct park_lock *l, uint64_t thread, enum lock_fact_outcome outcome);
 /*
  * It was held like this until now, and is free. target was woken; parked: and has to come back from
  * park before it can have it. The number may be one of the past.

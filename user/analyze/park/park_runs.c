@@ -37,7 +37,7 @@
 
 struct walk {
 	const struct lock_fact *facts;
-	uint32_t next; /* the first mark after the last fact */
+	uint32_t next; /* the first fact after the last one that is settled */
 	struct park_left left;
 	uint64_t at_ns; /* up to where there are runs */
 	struct park_runs *runs;
@@ -159,7 +159,7 @@ static int target_take(struct walk *w, uint32_t place, const struct lock_fact *n
 	return err;
 }
 
-/* The fact at a place among the facts; it is so from since_ns on at the latest. */
+/* The fact at an index among the facts; it is so from since_ns on at the latest. */
 static int fact_take(struct walk *w, uint32_t place, const struct held *held, uint64_t since_ns,
 		     uint64_t ns, uint64_t last_ns)
 {

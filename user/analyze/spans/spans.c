@@ -3,7 +3,7 @@
  * and its states are the differences of the thread's counts at them; so they add up to it, and
  * what they fall short is counted. Its own ("self") are these without those of the spans within.
  *
- * A begin that was before the recording, or was lost, leaves an end after, which is counted and
+ * A begin that was before the recording, or was lost, leaves an end alone, which is counted and
  * dropped. An end that was lost cannot be told from that of the span around it: a log that has
  * lost such events says so, and its nesting is not to be relied on.
  *

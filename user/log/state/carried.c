@@ -66,7 +66,7 @@ struct carried_definitions {
 		struct carried_definitions *carry;
 		const struct event_desc *desc;
 	} of[KIND_COUNT];
-	struct needs *needs; /* by place in schema_table */
+	struct needs *needs; /* by index in schema_table */
 	struct open_events *open;
 	struct budget *budget;       /* of classes and methods */
 	bool incomplete[KIND_COUNT]; /* some are not known any more */

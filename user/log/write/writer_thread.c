@@ -4,7 +4,7 @@
  * a block is compressed as the user asked for. When more waits, it is compressed so that it is in
  * the file soonest: what compressing a byte takes and what writing a byte takes are measured as we
  * go, and where the disk is slow, a fast codec beats none. Only when the queue is full does the
- * caller wait, who reads from a ring buffer.
+ * caller wait: the recorder, for which the ring buffer keeps records meanwhile.
  *
  * The thread takes no signals: they are for the thread that reads them from a descriptor. It
  * allocates nothing after its first block of a size, but for the index.
