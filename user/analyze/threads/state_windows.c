@@ -19,6 +19,10 @@
 #include <stdlib.h>
 
 #include "base/tables/keymap.h"
+#include "base/tables/saturate.h"
+
+/* So many windows are corrected at most. */
+#define MOVE_MAX 1024
 
 /* Times of a damaged log may be anything. */
 static uint64_t plus(uint64_t ns, uint64_t more)
@@ -231,13 +235,40 @@ int state_windows_moment(struct state_windows *c, uint64_t ns)
 	return err || !c->begun ? err : share_out_pending(c);
 }
 
-int state_windows_add(struct state_windows *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		      const struct states *states)
+/* What is left of the move when the states have given what they have. */
+static uint64_t move_in(struct states *s, const struct state_move *move, uint64_t ns)
 {
-	struct state_interval i = {thread, from_ns, to_ns, *states};
+	uint64_t part = ns < s->ns[move->from] ? ns : s->ns[move->from];
+
+	s->ns[move->from] -= part;
+	s->ns[move->to] = sum_saturated(s->ns[move->to], part);
+	return ns - part;
+}
+
+/* From the last interval back, as far as it takes. */
+static void move_back(struct state_windows *c, uint32_t thread, const struct state_move *move)
+{
+	struct state_thread *t = &c->threads[thread];
+	uint32_t pending = t->pending - 1, stop = t->count > MOVE_MAX ? t->count - MOVE_MAX : 0;
+	uint64_t ns = move->ns;
+
+	if (pending < c->pending_count && c->pending[pending].thread == thread)
+		ns = move_in(&c->pending[pending].states, move, ns);
+	for (uint32_t i = t->count; ns && i > stop; i--)
+		ns = move_in(&t->rows[i - 1], move, ns);
+}
+
+int state_windows_add(struct state_windows *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		      const struct state_step *step)
+{
+	struct state_interval i = {thread, from_ns, to_ns, step->states};
 	int err;
 
-	if (!c->options.window_ns || !states_sum(states) || from_ns >= c->options.to_ns)
+	if (!c->options.window_ns || from_ns >= c->options.to_ns)
+		return 0;
+	for (uint32_t n = 0; n < step->move_count && thread < c->thread_count; n++)
+		move_back(c, thread, &step->moves[n]);
+	if (!states_sum(&step->states))
 		return 0;
 	if (to_ns <= from_ns) /* counters are read a little after the clock */
 		i.from_ns = to_ns - !!to_ns;
@@ -253,9 +284,11 @@ int state_windows_add(struct state_windows *c, uint32_t thread, uint64_t from_ns
 	if (c->begun && to_ns <= c->last_moment_ns)
 		return share_out(c, &i);
 	err = array_grow(&c->pending, &c->pending_capacity, c->pending_count, sizeof(*c->pending));
-	if (!err)
-		c->pending[c->pending_count++] = i;
-	return err;
+	if (err)
+		return err;
+	c->pending[c->pending_count++] = i;
+	c->threads[thread].pending = c->pending_count;
+	return 0;
 }
 
 /* A last window that is hardly one, as the recorder was a little late: what is in it belongs to the

@@ -30,6 +30,7 @@ struct state_thread {
 	uint32_t first; /* window of rows[0] */
 	uint32_t count, capacity;
 	struct states *rows;
+	uint32_t pending; /* 1 + the index of its last pending interval, if that is still its own */
 };
 
 struct state_interval {
@@ -60,9 +61,12 @@ struct state_windows {
 
 /* All threads have been sampled at ns: before what ended then is added. 0 or -ENOMEM, as all. */
 int state_windows_moment(struct state_windows *c, uint64_t ns);
-/* The states of a thread (a number, from 0 on, without large gaps) from one time to another. */
+/*
+ * The states of a thread (a number, from 0 on, without large gaps) from one time to another. What
+ * the step moves is moved in the windows before, from the last one back, as far as they have it.
+ */
 int state_windows_add(struct state_windows *c, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		      const struct states *states);
+		      const struct state_step *step);
 int state_windows_finish(struct state_windows *c);
 void state_windows_free(struct state_windows *c);
 

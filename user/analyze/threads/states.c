@@ -47,13 +47,53 @@ _Static_assert((int)STATE_PAUSE - (int)STATE_LOCK == (int)COUNTER_PAUSE_NS - (in
 			       (int)COUNTER_SLEEP_NS - (int)COUNTER_LOCK_NS,
 	       "blocked states are in the order of the counters");
 
+/* What a state's time is first found to have been, when it steps back. */
+static const uint8_t mostly[STATE_COUNT] = {
+	[STATE_RUNNING] = STATE_STOLEN,     [STATE_STOLEN] = STATE_RUNNING,
+	[STATE_RUNNABLE] = STATE_THROTTLED, [STATE_THROTTLED] = STATE_RUNNABLE,
+	[STATE_LOCK] = STATE_OTHER,         [STATE_WAIT] = STATE_OTHER,
+	[STATE_PARK] = STATE_OTHER,         [STATE_SLEEP] = STATE_OTHER,
+	[STATE_IO] = STATE_OTHER,           [STATE_PAUSE] = STATE_OTHER,
+	[STATE_OTHER] = STATE_PAUSE,
+};
+
+/* So much of what a state lacks as another has grown by. */
+static void move(struct state_step *step, struct states *lack, int from, int to)
+{
+	uint64_t ns = lack->ns[from] < step->states.ns[to] ? lack->ns[from] : step->states.ns[to];
+
+	if (!ns)
+		return;
+	lack->ns[from] -= ns;
+	step->states.ns[to] -= ns;
+	/* Each move is the last of one of the two, so there are no more than states. */
+	step->moves[step->move_count++] = (struct state_move){(enum state)from, (enum state)to, ns};
+}
+
+struct state_step states_step(const struct states *from, const struct states *to)
+{
+	struct state_step step = {0};
+	struct states lack;
+	uint64_t any = 0;
+
+	for (int i = 0; i < STATE_COUNT; i++) {
+		step.states.ns[i] = less(to->ns[i], from->ns[i]);
+		lack.ns[i] = less(from->ns[i], to->ns[i]);
+		any |= lack.ns[i];
+	}
+	if (!any)
+		return step;
+	for (int i = 0; i < STATE_COUNT; i++)
+		move(&step, &lack, i, mostly[i]);
+	for (int i = 0; i < STATE_COUNT; i++)
+		for (int j = 0; j < STATE_COUNT && lack.ns[i]; j++)
+			move(&step, &lack, i, j);
+	return step;
+}
+
 struct states states_since(const struct states *from, const struct states *to)
 {
-	struct states s;
-
-	for (int i = 0; i < STATE_COUNT; i++)
-		s.ns[i] = less(to->ns[i], from->ns[i]);
-	return s;
+	return states_step(from, to).states;
 }
 
 void states_add(struct states *to, const struct states *more)

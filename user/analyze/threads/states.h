@@ -36,7 +36,30 @@ const char *state_name(enum state state);
  * STATE_OTHER.
  */
 bool states_of(const struct event *e, struct states *ret);
-/* What has been added between the two; nothing where a count has stepped back. */
+/*
+ * What has been added between the two, and by what the times before are to be corrected.
+ *
+ * A count steps back where what it had told was found to be something else: a thread that was seen
+ * on a CPU at a moment had been running, for all that was known, and the hypervisor's word that it
+ * had not comes when the CPU is back (likewise throttled and runnable, paused and other). Then the
+ * one count falls, and the other grows by more than the time between. That much is a move: it is
+ * taken from what the other has grown by, so that the states add up to the time between, and it
+ * belongs to the time before, where it is to be put from one state to the other. When it was cannot
+ * be known: it is taken to have been as late as it can have been.
+ *
+ * Counts that step back without such a growth have begun anew: nothing was added, nothing moved.
+ */
+struct state_move {
+	enum state from, to;
+	uint64_t ns;
+};
+struct state_step {
+	struct states states;
+	struct state_move moves[STATE_COUNT];
+	uint32_t move_count;
+};
+struct state_step states_step(const struct states *from, const struct states *to);
+/* states_step().states */
 struct states states_since(const struct states *from, const struct states *to);
 /* Both saturate: no state's time is ever more than the sum. */
 void states_add(struct states *to, const struct states *more);

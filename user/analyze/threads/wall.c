@@ -95,8 +95,9 @@ static bool is_behind_hole(struct wall *w, struct wall_thread *t, const struct e
 
 static int on_sample(struct wall *w, const struct event *e)
 {
-	struct states now, more;
+	struct state_step step;
 	struct wall_thread *t;
+	struct states now;
 	uint64_t from_ns;
 	int err = thread_get(w, e->thread, &t);
 
@@ -114,7 +115,7 @@ static int on_sample(struct wall *w, const struct event *e)
 		return e->id == EVENT_THREAD_SAMPLE ? state_windows_moment(&w->windows, e->time_ns)
 						    : 0;
 	from_ns = t->to_ns;
-	more = states_since(&t->last, &now);
+	step = states_step(&t->last, &now);
 	t->last = now;
 	t->to_ns = e->time_ns;
 	t->ended |= e->id == EVENT_THREAD_END;
@@ -122,7 +123,7 @@ static int on_sample(struct wall *w, const struct event *e)
 		err = state_windows_moment(&w->windows, e->time_ns);
 	return err ? err
 		   : state_windows_add(&w->windows, (uint32_t)(t - w->threads), from_ns, e->time_ns,
-				       &more);
+				       &step);
 }
 
 int wall_add(struct wall *w, const struct event *e)
