@@ -43,6 +43,7 @@
 #define UNIT_NS 2000
 #define SLOTS 64
 #define GAPS_MAX 16384
+#define LOOKS_MAX 16
 
 enum kind { KIND_TURNS, KIND_BUSY, KIND_RANDOM, KIND_IDLE, KIND_BOUND };
 
@@ -187,11 +188,13 @@ static void gap(struct worker *w, uint64_t from_ns, uint64_t to_ns, uint64_t wor
 	w->gap_own_ns = w->own_ns;
 }
 
-/* A gap, and those in which it was looked at; how long that takes by itself is nobody's. The clock
- * when all is known. */
+/* A gap, and those in which it was looked at; how long that takes by itself is nobody's. Where it
+ * takes longer than a gap (an emulator on a busy machine), there would be no end. The clock when
+ * all is known. */
 static uint64_t gaps(struct worker *w, uint64_t from_ns, uint64_t to_ns, uint64_t worked_ns)
 {
 	uint64_t cpu, now = to_ns;
+	int looks = 0;
 
 	do {
 		gap(w, from_ns, now, worked_ns);
@@ -199,7 +202,7 @@ static uint64_t gaps(struct worker *w, uint64_t from_ns, uint64_t to_ns, uint64_
 		from_ns = now;
 		cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		now = now_ns();
-	} while (now - from_ns > load.gap_ns);
+	} while (now - from_ns > load.gap_ns && ++looks < LOOKS_MAX);
 	w->gap_cpu_ns = cpu;
 	return now;
 }
