@@ -16,7 +16,7 @@ BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PYTHON := /usr/bin/python3
 JAVAC ?= $(shell command -v javac)
 
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SAN),-O1,-O2) -g
 SAN ?=
 SAN_FLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address -fsanitize=undefined) \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -253,9 +253,8 @@ $(O)/spoor-mark.jar: $(shell find jvm-hooks/mark -type f)
 	$(Q)mkdir -p $(@D) && CC="$(CC)" JAVAC="$(JAVAC)" sh jvm-hooks/mark/build $@ $(O)/mark
 
 # What takes long: run before a release (docs/testing.md).
-soak: setup
-	$(Q)$(MAKE) --no-print-directory all fake
-	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=1 all
+soak:
+	$(Q)$(MAKE) --no-print-directory test TEST_OPTIONS="--soak $(TEST_OPTIONS)"
 	$(Q)$(PYTHON) tests/soak/reproducible.py
 	$(Q)$(PYTHON) tests/soak/fuzz_memory.py --seconds 1800
 	$(Q)$(PYTHON) tests/soak/fuzz_logs.py --seconds 1800

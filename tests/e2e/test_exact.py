@@ -8,6 +8,7 @@ import unittest
 from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
 import exact
 import sequences
+from soaking import only_in_soak
 
 MS = 1_000_000
 OP, OTHER = ("ExactOps", "block", 24), ("ExactOps", "lock", 78)
@@ -273,6 +274,7 @@ class Exact(PatchedJavaTest):
     def test_interpreted(self):
         self.check("int")
 
+    @only_in_soak
     def test_c1(self):
         self.check("c1")
 
@@ -282,9 +284,11 @@ class Exact(PatchedJavaTest):
     def test_tiered(self):
         self.check("tiered")
 
+    @only_in_soak
     def test_parallel(self):
         self.check("parallel")
 
+    @only_in_soak
     def test_serial(self):
         self.check("serial")
 

@@ -7,10 +7,11 @@ import subprocess
 import unittest
 
 from jvm import JavaTest  # first: it says where harness is
+import soaking
 from harness import DEADLINE_S, Log, Recorder, SPOOR, name_of, spoor, wait_until
 
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
-ATTACHES = 200
+ATTACHES = 200 if soaking.is_on() else 40
 
 
 def bpf_objects():

@@ -5,6 +5,7 @@ import unittest
 from jvm import JavaTest  # first: it says where harness is
 import chains
 import stacks
+from soaking import only_in_soak
 
 SHARE = 0.995
 FIRST_WALKS = 12
@@ -120,6 +121,7 @@ class Stacks(JavaTest):
         result = self.check_compiled("c1", "c1")
         self.assertGreaterEqual(result.most_inlined, INLINED)
 
+    @only_in_soak
     def test_c1_profiled(self):
         self.check_compiled("c1_profiled", "c1")
 
@@ -141,9 +143,11 @@ class Stacks(JavaTest):
         self.assertGreater(result.types["c2"], 0)
         self.assertGreater(result.most_inlined, 0)  # how many is a matter of when the compilers come to it
 
+    @only_in_soak
     def test_compile_all(self):
         self.check("comp")
 
+    @only_in_soak
     def test_parallel(self):
         self.check("parallel")
 
@@ -153,6 +157,7 @@ class Stacks(JavaTest):
     def test_g1_no_compressed_oops(self):
         self.check("g1_no_compressed_oops")
 
+    @only_in_soak
     def test_little_inlining(self):
         self.check("little_inlining")
 

@@ -5,6 +5,7 @@ import unittest
 from jvm import JavaTest  # first: it says where harness is
 import chains
 import unloading
+from soaking import only_in_soak
 
 
 # The others have frames whose code was gone before its name could be read: a busy machine has more of them.
@@ -25,12 +26,14 @@ class Unloading(JavaTest):
         self.assertGreater(result.counts[chains.RIGHT], total * RIGHT)
         self.assertGreater(result.locks["right"], total / 4)
 
+    @only_in_soak
     def test_serial(self):
         self.check("serial")
 
     def test_g1(self):
         self.check("g1")
 
+    @only_in_soak
     def test_c1(self):
         self.check("c1")
 

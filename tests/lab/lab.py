@@ -231,8 +231,16 @@ def initramfs(packages, programs, script, files=()):
         with open(source, "rb") as f:
             put(path, f.read())
 
+    def copy_stripped(path, source):
+        """What the emulated machine unpacks takes it long, and most of a program is for debuggers."""
+        with tempfile.NamedTemporaryFile(prefix="spoor-lab-") as f:
+            done = run(["strip", "--strip-debug", "-o", f.name, source])
+            copy(path, source if done.returncode else f.name)
+
     copy("bin/busybox", packages.busybox())
-    for path, source in {**dict(programs), **dict(files)}.items():
+    for path, source in dict(programs).items():
+        copy_stripped(path, source)
+    for path, source in dict(files).items():
         copy(path, source)
     for library in sorted({lib for source in dict(programs).values() for lib in libraries(source)}):
         copy(library, library)

@@ -73,8 +73,8 @@ step doctor spoor doctor
 echo "lab: watch ($(cut -d' ' -f1 /proc/uptime) s)"
 watch watch -i 100ms
 load busy -b -s 1; loaded busy
-load pattern -s 2; loaded pattern
-load short -s 0.25; watch fine -p $pid -i 10ms -d 1s; loaded short fine
+load pattern -s 1; loaded pattern
+load short -s 0.15; watch fine -p $pid -i 10ms -d 1s; loaded short fine
 sampled watch 2
 kill -INT $watch; wait $watch; echo $? >/out/watch.status
 """

@@ -181,16 +181,15 @@ class SideBySide(Run):
         self.assertEqual((status, len(results)), (0, 2), text)
 
     def test_files_of_a_lane_are_not(self):
-        self.write_pieces("bpf", False)
-        status, results, text = self.run_tests("bpf", "-j2")
+        self.write_pieces("e2e", False)
+        status, results, text = self.run_tests("e2e", "-j2")
         self.assertEqual((status, len(results)), (0, 2), text)
 
     def test_nothing_is_beside_what_is_alone(self):
-        self.write_pieces("e2e", False)
-        os.rename(self.path("tests/e2e/test_y.py"), self.path("tests/e2e/y"))
-        os.makedirs(self.path("tests/unit"))
-        os.rename(self.path("tests/e2e/y"), self.path("tests/unit/test_y.py"))
-        status, results, text = self.run_tests("e2e", "unit", "-j2")
+        self.write_pieces("unit", False)
+        os.makedirs(self.path("tests/e2e"))
+        os.rename(self.path("tests/unit/test_y.py"), self.path("tests/e2e/test_wall.py"))
+        status, results, text = self.run_tests("unit", "e2e", "-j2")
         self.assertEqual((status, len(results)), (0, 2), text)
 
     def test_not_with_one_worker(self):
@@ -200,6 +199,52 @@ class SideBySide(Run):
 
     def test_no_worker(self):
         self.assertEqual(self.run_tests("-j0")[0], 2)
+
+
+class Soak(Run):
+    def setUp(self):
+        super().setUp()
+        self.write("tests/lint/test_x.py", """
+            import unittest
+            from soaking import only_in_soak
+
+            class X(unittest.TestCase):
+                def test_always(self):
+                    pass
+
+                @only_in_soak
+                def test_sometimes(self):
+                    pass
+
+            @only_in_soak
+            class Y(unittest.TestCase):
+                def test_y(self):
+                    pass
+            """)
+        for name in ("lib", "crash"):
+            self.python_file(f"tests/bpf/test_{name}.py", "def test_b(self):\n    pass\n")
+        self.write("build/san/spoor", "", 0o755)
+        self.plain, self.both = {"bpf/test_crash.X.test_b"}, {"bpf/test_crash.X.test_b", "bpf/test_lib.X.test_b"}
+
+    def run_and_left(self, *arguments):
+        """Which tests of lint and bpf were run."""
+        status, results, text = self.run_tests(*arguments)
+        self.assertNotIn("FAIL", results.values(), text)
+        return {name for name in results if name.startswith(("lint/", "bpf/"))}, set(results)
+
+    def test_variants_are_left_out(self):
+        run, all_groups = self.run_and_left()
+        self.assertEqual(run, {"lint/test_x.X.test_always", *self.plain})
+        self.assertIn("san/bpf/test_lib.X.test_b", all_groups)
+        self.assertEqual(self.run_and_left("bpf")[0], self.both)
+
+    def test_soak_leaves_nothing_out(self):
+        run, _ = self.run_and_left("--soak")
+        self.assertEqual(run, {"lint/test_x.X.test_always", "lint/test_x.X.test_sometimes", "lint/test_x.Y.test_y",
+                               *self.both})
+
+    def test_what_is_asked_for_by_name(self):
+        self.assertEqual(self.run_and_left("-k", "test_y", "lint")[0], {"lint/test_x.Y.test_y"})
 
 
 class Leftovers(Run):
