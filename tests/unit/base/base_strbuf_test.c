@@ -21,7 +21,8 @@ static void test_pieces(void **state)
 	for (int i = 0; i < 1000; i++) {
 		strbuf_add(&b, "%d%s", i % 10, i % 2 ? "a%s" : "b");
 		assert_int_equal(b.used, strlen(b.text));
-		snprintf(wanted + strlen(wanted), 5, "%d%s", i % 10, i % 2 ? "a%s" : "b");
+		snprintf(wanted + strlen(wanted), sizeof(wanted) - strlen(wanted), "%d%s", i % 10,
+			 i % 2 ? "a%s" : "b");
 	}
 	assert_string_equal(strbuf_text(&b), wanted);
 	assert_false(b.is_cut || b.err);

@@ -317,7 +317,7 @@ static void a_line_is_whole(void **state)
 
 	(void)state;
 	for (int i = 0; i < 400; i++)
-		snprintf(words + strlen(words), 6, " w%03d", i);
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), " w%03d", i);
 	text_line_whole(&t, "nothing", "");
 	text_line_whole(&t, "name", words);
 	fclose(out);
