@@ -1,5 +1,6 @@
 """spoor's own tree keeps the rules; and a tree that breaks each of them is seen to."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -165,6 +166,16 @@ class TheRulesThemselves(unittest.TestCase):
                 wrong = list(getattr(rules, name)(rules.Tree(self.root)))
                 os.unlink(os.path.join(self.root, path))
                 self.assertTrue(any(w.startswith(path + ":") for w in wrong), f"not seen: {wrong}")
+
+    def test_what_rows_declare_is_declared(self):
+        """By a header that makes a prototype of each row of a .def file."""
+        self.write("user/base/rows.def", "ROW(ONE, one)\nROW(THREE, three)\n#undef ROW\n")
+        self.write("user/base/rows.h", '/* base/rows.h: x. */\n#pragma once\n\n#define ROW(id, name) int row_##name(void);\n'
+                                       '#include "base/rows.def"\n')
+        self.write("user/base/y.c", "".join(f"int row_{name}(void)\n{{\n\treturn 1;\n}}\n"
+                                            for name in ("one", "two", "three", "ONE")))
+        wrong = list(rules.everything_is_static_or_declared(rules.Tree(self.root)))
+        self.assertEqual([re.search(r"row_\w+", w)[0] for w in wrong], ["row_two", "row_ONE"], wrong)
 
     def test_a_stale_table_of_rooms_is_seen(self):
         with open(CONTRIBUTING, encoding="utf-8") as f:
