@@ -95,7 +95,7 @@ demo: setup
 # Builds use all CPUs, the tests one after another.
 JOBS ?= $(shell nproc)
 test: test-setup
-	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark
+	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark bench-programs
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory O=$(O)/san SAN=1 all unit-bins
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory tsan-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
@@ -139,7 +139,7 @@ $(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 # What everything in $(O) is compiled and linked with; written anew only if it changes, and then everything is made anew.
-FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(CPPFLAGS) $(HARDEN_LD) $(LDFLAGS) $(CLANG) $(BPF_FLAGS)
+FLAGS := $(filter-out ccache,$(CC)) $(ALL_CFLAGS) $(filter-out -I$(O)/gen,$(CPPFLAGS)) $(HARDEN_LD) $(LDFLAGS) $(CLANG) $(BPF_FLAGS)
 $(O)/flags: FORCE
 	$(Q)mkdir -p $(@D) && echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
