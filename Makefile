@@ -115,6 +115,7 @@ bench: setup
 	$(Q)$(MAKE) --no-print-directory all mark
 	$(Q)O=$(O) $(PYTHON) bench/run $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/pair $(BENCH_JVM)
+	$(Q)O=$(O) $(PYTHON) bench/observer $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/mark
 	$(Q)$(MAKE) --no-print-directory $(LOG_BENCH) && O=$(O) $(PYTHON) bench/log
 	$(Q)test -z "$(BENCH_JVM)" || { \

@@ -1,6 +1,11 @@
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -10,7 +15,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * What the programs of the side-by-side measurement have in common. They work in slots, so that a
  * recorder can come and go between two slots of one JVM while nothing happens: after a warm-up slot
  * the program prints "ready", and then runs one slot for each line that it reads, and prints what was
- * done in it as one JSON object. The workers of a slot are new threads.
+ * done in it as one JSON object, with the context switches and the CPU time meanwhile. The workers of
+ * a slot are new threads.
  *
  * Arguments: seconds of warm-up, seconds to settle at the begin of a slot, seconds measured.
  */
@@ -62,7 +68,36 @@ abstract class Slots {
 		}
 	}
 
-	private String slot(double settle, double seconds) throws InterruptedException {
+	/* Switches that the live threads of this process have asked for, and others, until now. */
+	private static long[] switches() throws IOException {
+		long[] sum = new long[2];
+		try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+			for (Path task : tasks)
+				addSwitches(task.resolve("status"), sum);
+		}
+		return sum;
+	}
+
+	private static void addSwitches(Path status, long[] sum) throws IOException {
+		try {
+			for (String line : Files.readAllLines(status)) {
+				String[] words = line.split("\\s+");
+				if (words[0].equals("voluntary_ctxt_switches:"))
+					sum[0] += Long.parseLong(words[1]);
+				else if (words[0].equals("nonvoluntary_ctxt_switches:"))
+					sum[1] += Long.parseLong(words[1]);
+			}
+		} catch (NoSuchFileException e) {
+			return; /* the thread has ended meanwhile */
+		}
+	}
+
+	private static long cpuNs() {
+		return ((com.sun.management.OperatingSystemMXBean)
+			ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+	}
+
+	private String slot(double settle, double seconds) throws InterruptedException, IOException {
 		List<Thread> threads = new ArrayList<>();
 		stopped = false;
 		begin();
@@ -72,16 +107,22 @@ abstract class Slots {
 		}
 		threads.forEach(Thread::start);
 		TimeUnit.NANOSECONDS.sleep((long) (settle * 1e9));
+		long[] switchedBefore = switches();
+		long cpuBefore = cpuNs();
 		long startNs = System.nanoTime();
 		long start = total();
 		TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
 		long work = total() - start;
 		long ns = System.nanoTime() - startNs;
+		long cpu = cpuNs() - cpuBefore;
+		long[] switched = switches();
 		stopped = true;
 		for (Thread thread : threads)
 			thread.join();
 		end();
-		return String.format("{\"work\": %d, \"ns\": %d, \"contentions\": %d}", work, ns, contentions());
+		return String.format("{\"work\": %d, \"ns\": %d, \"cpu_ns\": %d, \"voluntary\": %d, \"involuntary\": %d,"
+			+ " \"contentions\": %d}", work, ns, cpu, switched[0] - switchedBefore[0],
+			switched[1] - switchedBefore[1], contentions());
 	}
 
 	final void run(String[] args) throws InterruptedException, IOException {
