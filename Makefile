@@ -256,6 +256,7 @@ $(O)/spoor-mark.jar: $(shell find jvm-hooks/mark -type f)
 # What takes long: run before a release (docs/testing.md).
 soak:
 	$(Q)$(MAKE) --no-print-directory test TEST_OPTIONS="--soak $(TEST_OPTIONS)"
+	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
 	$(Q)$(PYTHON) tests/soak/reproducible.py
 	$(Q)$(PYTHON) tests/soak/fuzz_memory.py --seconds 1800
 	$(Q)$(PYTHON) tests/soak/fuzz_logs.py --seconds 1800
@@ -275,6 +276,8 @@ format:
 # Each target runs this long, from its corpus; a crash is left in $(O)/fuzz and belongs into the corpus. No log makes its
 # reader ask for more than 32 MiB at once: twice the longest block (schemas/event-log.md).
 FUZZ_SECONDS ?= 60
+# 0: another one each time, to find what is new. CI has one, as it is to say what a change has done.
+FUZZ_SEED ?= 0
 FUZZ_JOBS ?= 2
 FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -287,7 +290,7 @@ fuzz: setup
 	$(Q)$(MAKE) --no-print-directory -j$(FUZZ_JOBS) fuzz-run
 fuzz-run: $(FUZZ_BINS)
 	$(Q)printf '%s\n' $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=%) | xargs -P $(FUZZ_JOBS) -I NAME sh tests/fuzz/run \
-		$(O)/fuzz NAME $(FUZZ_SECONDS)
+		$(O)/fuzz NAME $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 $(O)/fuzz/%.o: %.c $(O)/flags | $(O)/gen/log/schema_gen.h
 	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<

@@ -316,14 +316,15 @@ static int look_next(struct look *l)
 {
 	const struct history_holder *who = l->who;
 	const struct reason_moment *d = l->next && l->next->ns <= l->to_ns ? l->next : NULL;
-	const struct counter_sample *s = &l->h->samples[l->sample],
-				    *end = &l->h->samples[l->h->sample_count];
+	const struct counter_sample *s = NULL;
 	int err;
 
-	while (s < end && (s->thread != who->thread || s->ns < l->from_ns))
-		s++;
-	l->sample = (uint32_t)(s - l->h->samples);
-	if (s == end || s->ns > l->to_ns || (d && s->ns >= d->ns))
+	for (; l->sample < l->h->sample_count; l->sample++) {
+		s = &l->h->samples[l->sample];
+		if (s->thread == who->thread && s->ns >= l->from_ns)
+			break;
+	}
+	if (l->sample == l->h->sample_count || s->ns > l->to_ns || (d && s->ns >= d->ns))
 		s = NULL;
 	if (!d && !s)
 		return 0;

@@ -132,7 +132,8 @@ static void at_least(uint64_t *max, uint64_t ns)
 /* Who holds the lock is not blocked in it: what was seen as the waiter's own hold is nobody's. */
 static void nobodys_own(struct hold_slices *p, uint64_t waiter)
 {
-	for (struct hold_slice *slice = p->rows, *end = slice + p->count; slice < end; slice++) {
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct hold_slice *slice = &p->rows[i];
 		uint64_t holder = slice->hold.holder;
 
 		slice->ns = split_sum(&slice->split);

@@ -51,10 +51,9 @@ static bool name_is_shared(const struct labels *l, const char *name)
 {
 	const char **at = bsearch(&name, l->thread_names, l->thread_count, sizeof(*l->thread_names),
 				  compare_names);
-	const char **end = l->thread_names + l->thread_count;
 
 	return at && ((at > l->thread_names && !strcmp(at[-1], name)) ||
-		      (at + 1 < end && !strcmp(at[1], name)));
+		      (at + 1 < l->thread_names + l->thread_count && !strcmp(at[1], name)));
 }
 
 char *label_clean(const char *text, char buf[LABEL_MAX])
