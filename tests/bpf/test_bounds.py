@@ -6,7 +6,7 @@ import re
 import resource
 import unittest
 
-from harness import FakeTest, Log, is_sanitized, read_text, spoor
+from harness import FakeTest, Log, read_text, spoor
 
 MEMORY = 96 << 20  # the least there is
 SHARE = MEMORY - (64 << 20)  # of what is remembered
@@ -24,8 +24,6 @@ class Bounds(FakeTest):
 
     def assert_within(self, recorder, bound=MEMORY):
         """The largest it has ever been."""
-        if is_sanitized():
-            return  # the sanitizer's own memory is larger
         most = int(re.search(r"^VmHWM:\s*(\d+) kB", read_text(f"/proc/{recorder.pid}/status"), re.M)[1]) << 10
         self.assertLess(most, bound)
 

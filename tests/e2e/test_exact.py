@@ -278,6 +278,7 @@ class Exact(PatchedJavaTest):
     def test_c1(self):
         self.check("c1")
 
+    @only_in_soak
     def test_c2(self):
         self.check("c2")
 
