@@ -359,6 +359,10 @@ class Refusals(FakeTest):
     def test_a_jvm_without_probes(self):
         fake = self.stripped("--remove-section=.note.stapsdt")
         self.assertRegex(self.refused("-p", fake.pid, "-o", self.path()), "no USDT probes.*without dtrace")
+        done = spoor("doctor", "-F", "json", "-p", fake.pid, expect=1)
+        probes = next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "probes")
+        self.assertEqual((probes["state"], probes["found"]),
+                         ("missing", "the JVM has none of the USDT probes that spoor needs"))
         self.assertFalse(os.path.exists(self.path()))
         self.assertEqual(fake("flag"), ["0"])
 

@@ -14,7 +14,7 @@ import lab
 
 TICK_NS = 10**7  # USER_HZ of every Linux on x86
 NS = 10**9
-BOOT_DEADLINE_S = 480  # 60 to 120 s of CPU time; tests/run gives up later, after the packages have come, too
+BOOT_DEADLINE_S = 900  # 30 to 230 s of CPU time; tests/run gives up later, after the packages have come, too
 SPOOR = os.environ.get("SPOOR", os.path.join(lab.BUILD, "spoor"))
 AUDIT = os.path.join(lab.BUILD, "tests/audit")
 LOAD = os.path.join(lab.BUILD, "bench/steal_load")

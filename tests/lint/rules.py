@@ -468,8 +468,18 @@ def nothing_private(tree):
             yield f"{path}:{line}: a path of one machine: {match[0]}"
 
 
+def texts_are_added_to_by_length(tree):
+    """What snprintf() returns is what there would have been: who adds it up writes beyond the end one day."""
+    for path in tree.files("user", "steal", endings=(".c", ".h")):
+        if path == "user/base/text/strbuf.c":
+            continue
+        for line, match in find(r"\bsnprintf\(\s*[\w.>-]+ \+ |\+= [^;]*\bsnprintf\(", without(tree.text(path))):
+            yield f"{path}:{line}: {match[0]}: use buffer_add() or a strbuf"
+
+
 RULES = [includes_point_down, libraries_have_one_room, no_circle_of_includes, no_circle_of_calls, names_are_unique,
          proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
          foreign_text_goes_through_print, a_targets_files_have_one_door,
          nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
-         everything_is_static_or_declared, nothing_unused, includes_are_single, nothing_private]
+         everything_is_static_or_declared, nothing_unused, includes_are_single, nothing_private,
+         texts_are_added_to_by_length]

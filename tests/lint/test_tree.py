@@ -136,6 +136,9 @@ BAD = [
         "extern const int v_x[3];\n", "static inline int v_x(void)\n{\n\treturn 1;\n}\n",
         'void v_x(const char *s, ...) __attribute__((format(printf, 1, 2)));\n')],
     ("includes_are_single", "user/cmd/y.c", '#include "cmd/cmd.h"\n#include <stdio.h>\n\n#include "cmd/cmd.h"\n'),
+    *[("texts_are_added_to_by_length", "user/cmd/y.c", "static void y(char *b, size_t n)\n{\n\t" + call + ";\n}\n")
+      for call in ('snprintf(b + n, 8 - n, "x")', 'n += (size_t)snprintf(b, 8, "x")',
+                   'n += (size_t)snprintf(\n\t\tb + n, 8 - n, "x")')],
     ("nothing_private", "docs/y.md", "see /work/" + "main/docs\n"),
 ]
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/strbuf.h"
 #include "jvm/jvm.h"
 #include "jvm/target/process.h"
 
@@ -37,7 +38,6 @@ static void consider(struct found *f, pid_t pid, const char *name, char *command
 
 static int say(const struct found *f, const char *name, char why[JVM_FIND_WHY_MAX])
 {
-	int at;
 
 	if (!f->count) {
 		snprintf(why, JVM_FIND_WHY_MAX,
@@ -47,13 +47,12 @@ static int say(const struct found *f, const char *name, char why[JVM_FIND_WHY_MA
 			 f->hidden ? " (some processes may not be looked at without root)" : "");
 		return -ESRCH;
 	}
-	at = snprintf(why, JVM_FIND_WHY_MAX,
-		      "%zu JVMs have '%.100s' in their command line: ", f->count, name);
+	snprintf(why, JVM_FIND_WHY_MAX, "%zu JVMs have '%.100s' in their command line: ", f->count,
+		 name);
 	for (size_t i = 0; i < f->count && i < LISTED_MAX; i++)
-		at += snprintf(why + at, (size_t)(JVM_FIND_WHY_MAX - at), "%s%d", i ? ", " : "",
-			       (int)f->pids[i]);
-	snprintf(why + at, (size_t)(JVM_FIND_WHY_MAX - at), "%s; choose one with -p PID",
-		 f->count > LISTED_MAX ? ", ..." : "");
+		buffer_add(why, JVM_FIND_WHY_MAX, "%s%d", i ? ", " : "", (int)f->pids[i]);
+	buffer_add(why, JVM_FIND_WHY_MAX, "%s; choose one with -p PID",
+		   f->count > LISTED_MAX ? ", ..." : "");
 	return -ENOTUNIQ;
 }
 

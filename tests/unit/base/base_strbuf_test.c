@@ -126,6 +126,23 @@ static void test_each_allocation_fails_once(void **state)
 	strbuf_free(&whole);
 }
 
+/* All that there is room for, and nothing beyond. */
+static void test_of_an_array(void **state)
+{
+	char buf[16] = "", after[4] = "abc";
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		buffer_add(buf, 8, "%s%d", i ? ", " : "", 10 + i);
+	assert_string_equal(buf, "10, 11,");
+	assert_memory_equal(buf + 8, (char[8]){0}, 8);
+	memset(buf, 'x', sizeof(buf));
+	buffer_add(buf, 8, "%s", "no end, no room");
+	assert_memory_equal(buf, "xxxxxxxxxxxxxxxx", 16);
+	buffer_add(after, sizeof(after), "d");
+	assert_string_equal(after, "abc");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_nothing_follows_what_is_missing),
 		cmocka_unit_test(test_each_allocation_fails_once),
+		cmocka_unit_test(test_of_an_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

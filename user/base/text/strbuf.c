@@ -89,3 +89,15 @@ void strbuf_free(struct strbuf *b)
 	free(b->text);
 	*b = (struct strbuf){.most = b->most};
 }
+
+void buffer_add(char *buf, size_t size, const char *format, ...)
+{
+	size_t used = strnlen(buf, size);
+	va_list args;
+
+	if (used >= size)
+		return;
+	va_start(args, format);
+	vsnprintf(buf + used, size - used, format, args);
+	va_end(args);
+}

@@ -1,4 +1,4 @@
-/* base/text/strbuf.h: a text that grows, piece by piece. */
+/* base/text/strbuf.h: texts that grow, piece by piece. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,3 +23,7 @@ const char *strbuf_text(const struct strbuf *b);
 /* An empty one again, without errors; the memory stays. */
 void strbuf_clear(struct strbuf *b);
 void strbuf_free(struct strbuf *b);
+
+/* The same for the text in an array of size bytes, 1 or more: what there is no room for is cut. */
+void buffer_add(char *buf, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

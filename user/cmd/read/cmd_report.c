@@ -1,3 +1,4 @@
+#include "base/text/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/read/log_options.h"
 
@@ -91,16 +92,12 @@ static const char doc[] =
 /* "lock_class, lock, ...", or with what each is behind it in parentheses. */
 static void aspects_list(bool docs, char buf[ASPECTS_TEXT_MAX])
 {
-	size_t length = 0;
-
+	*buf = '\0';
 	for (int i = 0; i < ASPECT_COUNT; i++) {
 		const struct aspect *a = aspect_get(i);
 
-		length += (size_t)snprintf(buf + length, ASPECTS_TEXT_MAX - length, "%s%s%s%s%s",
-					   i ? ", " : "", a->name, docs ? " (" : "",
-					   docs ? a->doc : "", docs ? ")" : "");
-		if (length >= ASPECTS_TEXT_MAX)
-			return;
+		buffer_add(buf, ASPECTS_TEXT_MAX, "%s%s%s%s%s", i ? ", " : "", a->name,
+			   docs ? " (" : "", docs ? a->doc : "", docs ? ")" : "");
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "jvm/target/libjvm.h"
 
+#include "base/text/strbuf.h"
 #include "jvm/target/elf_file.h"
 
 #include <errno.h>
@@ -88,9 +89,10 @@ static int build_id_read(struct elf_file *f, const Elf64_Shdr *section, struct l
 		if (n.type != NT_GNU_BUILD_ID || n.name_len != 4 || memcmp(n.name, "GNU", 4) ||
 		    n.desc_len > (BUILD_ID_TEXT_MAX - 1) / 2)
 			continue;
+		*ret->build_id = '\0';
 		for (uint32_t i = 0; i < n.desc_len; i++)
-			snprintf(ret->build_id + 2 * (size_t)i, 3, "%02x",
-				 (unsigned char)n.desc[i]);
+			buffer_add(ret->build_id, BUILD_ID_TEXT_MAX, "%02x",
+				   (unsigned char)n.desc[i]);
 	}
 	if (!err)
 		free(bytes);

@@ -1,5 +1,6 @@
 #include "record/doctor/doctor_check.h"
 
+#include "base/text/strbuf.h"
 #include "jvm/jvm.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt.h"
@@ -41,7 +42,7 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 {
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
-	size_t found = 0, wanted = 0, named = 0, len = 0;
+	size_t found = 0, wanted = 0, named = 0;
 	int err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
 
 	if (err)
@@ -58,9 +59,8 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 			continue;
 		}
 		if (named++ < MISSING_NAMED)
-			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
-						"%s%s:%s (%s)", len ? ", " : "", w->provider,
-						w->name, w->purpose);
+			buffer_add(missing, sizeof(missing), "%s%s:%s (%s)", *missing ? ", " : "",
+				   w->provider, w->name, w->purpose);
 	}
 	usdt_list_free(&list);
 	if (!found)

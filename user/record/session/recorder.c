@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/strbuf.h"
 #include "base/text/units.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
@@ -161,14 +162,11 @@ bool recorder_flag_left(const struct recorder *r)
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size)
 {
 	json_t *list = bpf_session_missing(r->p), *name;
-	size_t i, at = 0;
+	size_t i;
 
 	buf[0] = 0;
-	json_array_foreach (list, i, name) {
-		if (at < size)
-			at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? ", " : "",
-					       json_string_value(name));
-	}
+	json_array_foreach (list, i, name)
+		buffer_add(buf, size, "%s%s", *buf ? ", " : "", json_string_value(name));
 	json_decref(list);
 	return buf;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/threads/pool.h"
+#include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/chrome/chrome_internal.h"
 
@@ -116,11 +117,9 @@ void chrome_threads_free(struct chrome *c)
 char *chrome_thread_label(struct chrome *c, uint64_t thread, char buf[LABEL_MAX])
 {
 	struct chrome_thread *t;
-	size_t length;
 
 	label_thread(c->labels, thread, buf);
-	length = strlen(buf);
 	if (!chrome_thread(c, thread, &t) && t->again)
-		snprintf(buf + length, LABEL_MAX - length, " #%" PRIu64, thread);
+		buffer_add(buf, LABEL_MAX, " #%" PRIu64, thread);
 	return buf;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/strbuf.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 
@@ -22,18 +23,17 @@ static void frame_label(const struct stacks_frame *f, char buf[LABEL_MAX])
 		[STACKS_MISSING] = "(frames below are missing)",
 		[STACKS_OTHERS] = "(other chains)",
 	};
-	size_t length;
 
 	if (f->kind != STACKS_METHOD) {
 		snprintf(buf, LABEL_MAX, "%s", texts[f->kind]);
 		return;
 	}
-	length = strlen(label_method_name(f->method, buf));
+	label_method_name(f->method, buf);
 	if (f->frame->frame == FRAME_TYPE_NATIVE)
-		snprintf(buf + length, LABEL_MAX - length, " (native)");
+		buffer_add(buf, LABEL_MAX, " (native)");
 	else if (f->frame->line)
-		snprintf(buf + length, LABEL_MAX - length, ":%s%llu", f->frame->inferred ? "~" : "",
-			 (unsigned long long)f->frame->line);
+		buffer_add(buf, LABEL_MAX, ":%s%llu", f->frame->inferred ? "~" : "",
+			   (unsigned long long)f->frame->line);
 }
 
 bool chain_next(struct chain *c, char buf[LABEL_MAX])
@@ -41,7 +41,6 @@ bool chain_next(struct chain *c, char buf[LABEL_MAX])
 	struct stacks_frame f, caller;
 	uint64_t next;
 	unsigned folded = 0;
-	size_t length;
 
 	if (!stacks_next(c->stacks, &c->stack, &f))
 		return false;
@@ -53,9 +52,8 @@ bool chain_next(struct chain *c, char buf[LABEL_MAX])
 	}
 	c->end = f.kind == STACKS_MISSING || f.kind == STACKS_CUT;
 	frame_label(&f, buf);
-	length = strlen(buf);
 	if (folded)
-		snprintf(buf + length, LABEL_MAX - length, " [+%u]", folded);
+		buffer_add(buf, LABEL_MAX, " [+%u]", folded);
 	return true;
 }
 

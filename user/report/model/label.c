@@ -6,6 +6,7 @@
 
 #include "analyze/cells/stacks.h"
 #include "base/text/print.h"
+#include "base/text/strbuf.h"
 #include "log/read/names.h"
 
 struct labels {
@@ -95,7 +96,6 @@ char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX])
 {
 	const struct log_thread *t =
 		holder_is_thread(thread) ? log_names_thread(l->names, thread) : NULL;
-	size_t length;
 
 	if (holder_is_thread(thread) && (!t || !*t->name)) {
 		if (t)
@@ -105,10 +105,8 @@ char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX])
 		return buf;
 	}
 	label_clean(name_thread(l->names, thread, "(unknown)"), buf);
-	length = strlen(buf);
-	if (t && name_is_shared(l, t->name) && length < LABEL_MAX - 32)
-		snprintf(buf + length, LABEL_MAX - length, " (tid %llu)",
-			 (unsigned long long)t->tid);
+	if (t && name_is_shared(l, t->name) && strlen(buf) < LABEL_MAX - 32)
+		buffer_add(buf, LABEL_MAX, " (tid %llu)", (unsigned long long)t->tid);
 	return buf;
 }
 
@@ -175,9 +173,9 @@ uint64_t group_stack(const struct stacks *s, const struct group *g)
 char *label_lock(const struct labels *l, uint64_t lock, char buf[LABEL_MAX])
 {
 	char identity[LABEL_MAX];
-	size_t length = strlen(label_class(l, lock, buf));
 
-	snprintf(buf + length, LABEL_MAX - length, " %s", label_identity(l, lock, identity));
+	label_class(l, lock, buf);
+	buffer_add(buf, LABEL_MAX, " %s", label_identity(l, lock, identity));
 	return buf;
 }
 

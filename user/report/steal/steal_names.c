@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text/strbuf.h"
 #include "base/text/units.h"
 #include "report/steal/steal_formats.h"
 
@@ -80,16 +81,15 @@ char *steal_clock(const struct steal_report *r, uint64_t ns, char buf[STEAL_CLOC
 {
 	uint64_t wall_ns = ns + r->source->wall_ns;
 	time_t s = (time_t)(wall_ns / NS_PER_S);
-	size_t length;
 	struct tm tm;
 
 	if (!r->source->wall_ns || !localtime_r(&s, &tm)) {
 		snprintf(buf, STEAL_CLOCK_MAX, "%.3f s", (double)ns / 1e9);
 		return buf;
 	}
-	length = strftime(buf, STEAL_CLOCK_MAX, "%H:%M:%S", &tm);
+	strftime(buf, STEAL_CLOCK_MAX, "%H:%M:%S", &tm);
 	if (r->interval_ns % NS_PER_S)
-		snprintf(buf + length, STEAL_CLOCK_MAX - length, ".%03u",
-			 (unsigned)(wall_ns % NS_PER_S / NS_PER_MS));
+		buffer_add(buf, STEAL_CLOCK_MAX, ".%03u",
+			   (unsigned)(wall_ns % NS_PER_S / NS_PER_MS));
 	return buf;
 }

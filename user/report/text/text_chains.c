@@ -51,12 +51,11 @@ static const struct walk_end *walk_end_find(unsigned result)
 
 static void list_add(char *buf, size_t size, uint64_t count, const char *what)
 {
-	size_t length = strlen(buf);
 	char number[FORMAT_MAX];
 
 	if (count)
-		snprintf(buf + length, size - length, "%s%s %s", length ? ", " : "",
-			 count_format(count, number), what);
+		buffer_add(buf, size, "%s%s %s", *buf ? ", " : "", count_format(count, number),
+			   what);
 }
 
 static void failure_add(char *buf, size_t size, uint64_t count, unsigned result)

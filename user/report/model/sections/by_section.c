@@ -20,7 +20,6 @@ int by_section_open(const struct report_input *in, const enum aspect_id *by, uns
 {
 	struct by_section b = {.by = by, .depth = depth};
 	const struct cell *cells;
-	size_t length = 0;
 	uint32_t count;
 	int err = section_open(in, &b.section);
 
@@ -33,9 +32,8 @@ int by_section_open(const struct report_input *in, const enum aspect_id *by, uns
 		section_close(&b.section);
 		return err;
 	}
-	for (unsigned i = 0; i < depth && length < BY_TITLE_MAX; i++)
-		length += (size_t)snprintf(b.title + length, BY_TITLE_MAX - length, "%s%s",
-					   i ? " > " : "", aspect_get(by[i])->name);
+	for (unsigned i = 0; i < depth; i++)
+		buffer_add(b.title, BY_TITLE_MAX, "%s%s", i ? " > " : "", aspect_get(by[i])->name);
 	*ret = b;
 	return 0;
 }

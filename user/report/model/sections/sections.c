@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
+#include "base/text/strbuf.h"
 #include "report/model/label.h"
 
 int section_open(const struct report_input *in, struct section_input *ret)
@@ -68,11 +69,9 @@ section_make *section_plain(unsigned *at, const char **ret_name)
 
 char *report_sections(char *buf)
 {
-	size_t length = 0;
-
+	*buf = '\0';
 	for (size_t i = 0; i < SECTION_COUNT; i++)
-		length += (size_t)snprintf(buf + length, REPORT_SECTIONS_MAX - length, "%s%s",
-					   i ? ", " : "", sections[i].name);
+		buffer_add(buf, REPORT_SECTIONS_MAX, "%s%s", i ? ", " : "", sections[i].name);
 	return buf;
 }
 

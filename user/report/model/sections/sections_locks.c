@@ -7,6 +7,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/text/format.h"
 #include "base/text/print.h"
+#include "base/text/strbuf.h"
 #include "report/model/label.h"
 #include "report/model/sections/sections.h"
 
@@ -90,10 +91,9 @@ static void name_behind(const struct section_input *in, const struct group *lock
 {
 	char name[LABEL_MAX], time[FORMAT_MAX];
 	unsigned named = 0, more = 0;
-	size_t length = 0;
 
 	*buf = '\0';
-	for (uint32_t i = 0; i < lock->group_count && length < size; i++) {
+	for (uint32_t i = 0; i < lock->group_count; i++) {
 		const struct group *g = &lock->groups[i];
 
 		if (!g->cell->blocked_on || !g->split.reason_ns[reason])
@@ -102,13 +102,12 @@ static void name_behind(const struct section_input *in, const struct group *lock
 			more++;
 			continue;
 		}
-		length += (size_t)snprintf(buf + length, size - length, "%s%s (%s)",
-					   named++ ? ", " : "",
-					   label_lock(in->labels, g->cell->blocked_on, name),
-					   time_format(g->split.reason_ns[reason], time));
+		buffer_add(buf, size, "%s%s (%s)", named++ ? ", " : "",
+			   label_lock(in->labels, g->cell->blocked_on, name),
+			   time_format(g->split.reason_ns[reason], time));
 	}
-	if (more && length < size)
-		snprintf(buf + length, size - length, ", and %u more", more);
+	if (more)
+		buffer_add(buf, size, ", and %u more", more);
 }
 
 struct findings *section_holding(const struct section_input *in, const struct group *lock)

@@ -3,6 +3,7 @@
 
 #include "analyze/registry/analysis.h"
 #include "base/text/format.h"
+#include "base/text/strbuf.h"
 #include "report/model/label.h"
 #include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
@@ -113,7 +114,6 @@ static void requesters_label(const struct findings *f, char buf[LABEL_MAX])
 {
 	unsigned left = f ? f->row_count : 0;
 	char count[FORMAT_MAX];
-	size_t length = 0;
 	int row = -1;
 
 	*buf = '\0';
@@ -121,13 +121,12 @@ static void requesters_label(const struct findings *f, char buf[LABEL_MAX])
 		row = next_requester(f, row);
 		if (row < 0)
 			return;
-		length += (size_t)snprintf(
-			buf + length, LABEL_MAX - length, "%s%.160s %s", i ? ", " : "",
-			findings_cell(f, (uint32_t)row, 0)->label,
-			count_format(findings_cell(f, (uint32_t)row, 1)->number, count));
+		buffer_add(buf, LABEL_MAX, "%s%.160s %s", i ? ", " : "",
+			   findings_cell(f, (uint32_t)row, 0)->label,
+			   count_format(findings_cell(f, (uint32_t)row, 1)->number, count));
 	}
 	if (left)
-		snprintf(buf + length, LABEL_MAX - length, ", and %u more", left);
+		buffer_add(buf, LABEL_MAX, ", and %u more", left);
 }
 
 struct findings *section_safepoint_times(const struct section_input *in)

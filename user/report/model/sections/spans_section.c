@@ -5,6 +5,7 @@
 
 #include "analyze/cells/cells.h"
 #include "analyze/cells/stacks.h"
+#include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/sections/section_internal.h"
@@ -21,9 +22,8 @@
 
 char *label_span_lock(const struct labels *l, uint64_t lock, char *buf)
 {
-	size_t length = strlen(label_class(l, lock, buf));
-
-	snprintf(buf + length, LABEL_MAX - length, " #%" PRIu64, lock);
+	label_class(l, lock, buf);
+	buffer_add(buf, LABEL_MAX, " #%" PRIu64, lock);
 	return buf;
 }
 
