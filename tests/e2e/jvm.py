@@ -14,6 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
 
 from harness import DEADLINE_S, Recorder, why_no_bpf  # noqa: E402
 
+START_DEADLINE_S = 5 * DEADLINE_S
+
 
 def jdk_tool(name, home=None):
     home = home or os.environ.get("JAVA_HOME")
@@ -103,9 +105,10 @@ class Java:
         return line
 
     def wait_ready(self):
-        line = self.line()
+        """A program may have much compiled before it is."""
+        line = self.line(START_DEADLINE_S)
         while not line.startswith("ready "):
-            line = self.line()
+            line = self.line(START_DEADLINE_S)
         self.own_pid = int(line.split()[1])
         return self
 
