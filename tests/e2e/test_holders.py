@@ -77,13 +77,14 @@ class Holders(JavaTest):
             key = b["lock_class"], b["owner"], b["waiter"]
             with self.subTest(lock=key[0], owner=key[1], waiter=key[2], busy=b["busy"]):
                 split, blocked_ns = got[key]["split"], got[key]["blocked_ns"]
-                self.assertEqual(sum(ns for ns in split.values() if isinstance(ns, int)), blocked_ns)
+                self.assertEqual(sum(ns for ns in split.values() if isinstance(ns, int)), blocked_ns, split)
                 self.assertEqual(split["not_split_ns"], 0)
-                part = split["blocked_ns"] / blocked_ns
+                # A safepoint stops a thread that computes; on a busy machine its end may be late.
+                part = (split["blocked_ns"] - split["blocked"]["pause_ns"]) / blocked_ns
                 if b["busy"]:
-                    self.assertLess(part, 0.1)
+                    self.assertLess(part, 0.1, split)
                 else:
-                    self.assertGreater(part, 0.5)
+                    self.assertGreater(part, 0.5, split)
 
     def test_serial_without_compression(self):
         self.check(60, 1, "-XX:+UseSerialGC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers", pct=5)
