@@ -319,12 +319,15 @@ static int look_next(struct look *l)
 	const struct counter_sample *s = NULL;
 	int err;
 
-	for (; l->sample < l->h->sample_count; l->sample++) {
-		s = &l->h->samples[l->sample];
-		if (s->thread == who->thread && s->ns >= l->from_ns)
-			break;
+	while (l->sample < l->h->sample_count && !s) {
+		const struct counter_sample *at = &l->h->samples[l->sample];
+
+		if (at->thread == who->thread && at->ns >= l->from_ns)
+			s = at;
+		else
+			l->sample++;
 	}
-	if (l->sample == l->h->sample_count || s->ns > l->to_ns || (d && s->ns >= d->ns))
+	if (s && (s->ns > l->to_ns || (d && s->ns >= d->ns)))
 		s = NULL;
 	if (!d && !s)
 		return 0;
