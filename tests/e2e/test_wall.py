@@ -53,6 +53,19 @@ class WallTest(JavaTest):
 
         wait_until("the threads are gone", lambda: not {n[:15] for n in said} & set(names()))
 
+    def check_cpu(self, name, got, said):
+        """What it had of a CPU is what the kernel has counted for it, and what it did not have are gaps in its loop."""
+        wall = sum(got.values())
+        off = wall - got["running"]
+        room = wall * PCT / 100
+        self.tell(f"{name}, on a CPU", got["running"] + got["stolen"], said["cpu_ns"])
+        self.tell(f"{name}, gaps", off, said["gone_ns"])
+        # Whether the kernel counts stolen time as the thread's depends on how it was built.
+        self.assertLessEqual(got["running"], said["cpu_ns"] + room)
+        self.assertGreaterEqual(got["running"] + got["stolen"], said["cpu_ns"] - room)
+        # There are more gaps: of interrupts, and of a host that takes a CPU away and does not say so.
+        self.assertLessEqual(off, said["gone_ns"] + room, "gaps in its loop")
+
     def assert_adds_up(self, thread):
         total = sum(thread["states"].values())
         # A round of samples takes some microseconds, in which threads go on.
@@ -110,13 +123,8 @@ class Wall(WallTest):
         for name, one in said.items():
             with self.subTest(name):
                 wall = sum(got[name].values())
-                off = got[name]["stolen"] + got[name]["runnable"] + got[name]["pause"]
                 self.assertGreater(got[name]["runnable"], wall / 4)
-                self.assert_near(got[name]["running"] + got[name]["stolen"], one["cpu_ns"], PCT, "on a CPU",
-                                 floor=got[name]["stolen"] + wall * PCT / 100)
-                self.tell(f"{name}, on a CPU", got[name]["running"] + got[name]["stolen"], one["cpu_ns"])
-                # Interrupts and the like make gaps, too, and are running.
-                self.assert_near(off, one["gone_ns"], 0, "gaps in its loop", floor=wall * PCT / 100)
+                self.check_cpu(name, got[name], one)
                 self.assertEqual(got[name]["throttled"], 0)
 
     def test_stopped_by_the_vm(self):
@@ -127,10 +135,8 @@ class Wall(WallTest):
         self.assertLessEqual(got["spin"]["pause"], safepoints + wall * PCT / 100)
         # It runs a little until it stops, and waits for a CPU when it may go on.
         self.assertGreater(got["spin"]["pause"] + got["spin"]["runnable"] + got["spin"]["stolen"], safepoints * 0.8)
-        off = wall - got["spin"]["running"]
-        self.tell("gaps", off, said["spin"]["gone_ns"])
         self.tell("pause, and what the VM says of its safepoints", got["spin"]["pause"], safepoints)
-        self.assert_near(off, said["spin"]["gone_ns"], 0, "gaps in its loop", floor=wall * PCT / 100)
+        self.check_cpu("spin", got["spin"], said["spin"])
 
 
 class WallOnPatchedJvm(PatchedJavaTest, Wall):
@@ -158,8 +164,7 @@ class Throttled(WallTest):
         for name in spinners:
             with self.subTest(thread=name):
                 self.assert_near(got[name]["throttled"], said[name]["throttled_ns"], 1, "throttled")
-                self.assert_near(sum(got[name].values()) - got[name]["running"], said[name]["gone_ns"], PCT,
-                                 "gaps in its loop")
+                self.check_cpu(name, got[name], said[name])
         return got, said
 
     def test_half_a_cpu_for_a_busy_jvm(self):
