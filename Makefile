@@ -45,6 +45,7 @@ LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout analyze sessio
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
+GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h)
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
 # The audit of steal needs no JVM, and is an object of its own.
@@ -92,7 +93,7 @@ demo: setup
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)sh bench/demo/demo.sh $(O)
 
-# Builds use all CPUs, the tests one after another.
+# Builds use all CPUs; so do the tests (tests/run -j).
 JOBS ?= $(shell nproc)
 test: test-setup
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark bench-programs
@@ -131,7 +132,7 @@ $(O)/libspoor.a: $(LIB_OBJS)
 	@echo "  AR    $@"
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(O)/%.o: %.c $(O)/flags | $(O)/gen/log/schema_gen.h
+$(O)/%.o: %.c $(O)/flags | $(GEN_HEADERS)
 	@echo "  CC    $<"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
@@ -152,9 +153,18 @@ $(O)/gen/log/schema_gen.h: schemas/events.in.json schemas/events.lock.json schem
 	@echo "  GEN   $@"
 	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.in.json --c $(O)/gen/log
 
-$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
+# The families of ring records are the headers that list kinds (bpf/wire/wire_kinds.h).
+WIRE := $(sort $(wildcard bpf/wire/wire_*.h))
+WIRE_LIST := ^\#define \(WIRE_[A-Z_]*_KINDS\)(KIND).*
+$(O)/gen/bpf/wire/wire_families.h: FORCE
+	$(Q)mkdir -p $(@D) && { echo '/* Made of the lists of kinds in bpf/wire/wire_*.h. */'; echo '#pragma once'; \
+		grep -l '$(WIRE_LIST)' $(WIRE) | sed 's/.*/#include "&"/'; printf '#define WIRE_KINDS(KIND)'; \
+		sed -n 's/$(WIRE_LIST)/ \1(KIND)/p' $(WIRE) | tr -d '\n'; echo; } >$@.new && \
+		if cmp -s $@.new $@; then rm $@.new; else echo "  GEN   $@" && mv $@.new $@; fi
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags | $(O)/gen/bpf/wire/wire_families.h
 	@echo "  BPF   $<"
-	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_FLAGS) -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_FLAGS) -I$(O)/gen -MMD -MP -c -o $@ $<
 
 $(O)/spoor.bpf.o: $(BPF_OBJS)
 	@echo "  BPFLD $@"
@@ -292,7 +302,7 @@ fuzz-run: $(FUZZ_BINS)
 	$(Q)printf '%s\n' $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=%) | xargs -P $(FUZZ_JOBS) -I NAME sh tests/fuzz/run \
 		$(O)/fuzz NAME $(FUZZ_SECONDS) $(FUZZ_SEED)
 
-$(O)/fuzz/%.o: %.c $(O)/flags | $(O)/gen/log/schema_gen.h
+$(O)/fuzz/%.o: %.c $(O)/flags | $(GEN_HEADERS)
 	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<
 $(O)/fuzz/gen/%.o: $(O)/gen/%.c $(O)/flags
 	$(Q)mkdir -p $(@D) && $(FUZZ_CC) -fsanitize=fuzzer-no-link -c -o $@ $<

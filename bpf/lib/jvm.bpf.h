@@ -9,7 +9,8 @@
 #define MARK_LOCK_MASK 3
 #define MARK_UNLOCKED 1
 
-#define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known */
+#define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known, */
+#define LIST_SCAN_SHORT 256 /* while the kernel switches tasks; user space finds the others */
 
 static __always_inline __u32 mark_hash(__u64 mark)
 {
@@ -30,6 +31,30 @@ static __always_inline __u64 read_oop(__u64 addr)
 		      : 0;
 }
 
+/*
+ * Whoever reads objects while the running thread is blocked may meet a collection. What was read
+ * since gc_begin() is to be believed if gc_still(): none is going on, and there was no time for a
+ * whole one, not even with a stop of the CPU by the hypervisor.
+ */
+#define GC_SHORTEST_NS 20000
+
+/* How many collections there have been; odd: one is going on, or the VM does not tell. */
+static __always_inline __u64 gc_stamp(void)
+{
+	__u64 words[4] = {}; /* the two fields are near to each other */
+	__u64 at = layout.gc_count - layout.gc_active;
+
+	if (!layout.gc_active || at > 20 || (at & 3) ||
+	    bpf_probe_read_user(words, 24, (void *)layout.gc_active))
+		return 1;
+	return (__u64)((__u32 *)words)[at >> 2 & 7] << 1 | !!(words[0] & 0xff);
+}
+
+static __always_inline int gc_still(__u64 since_ns)
+{
+	return !(gc_stamp() & 1) && bpf_ktime_get_ns() - since_ns < GC_SHORTEST_NS;
+}
+
 static __always_inline __u64 oop_klass(__u64 oop)
 {
 	if (!layout.ready)
@@ -38,6 +63,35 @@ static __always_inline __u64 oop_klass(__u64 oop)
 		return read_u64(oop + layout.oop_klass);
 	return layout.narrow_klass_base +
 	       ((__u64)read_u32(oop + layout.oop_klass) << (layout.narrow_klass_shift & 63));
+}
+
+#define LOCKS "java/util/concurrent/locks/"
+#define LOCKS_OUTER 21 /* bytes of it that are the name of java.util.concurrent */
+
+static __always_inline int name_is(const char *name, const char *wanted, int from, int to)
+{
+	int differ = 0;
+
+#pragma unroll
+	for (int i = from; i < to; i++)
+		differ |= name[i] ^ wanted[i];
+	return !differ;
+}
+
+/* AbstractOwnableSynchronizers are locks, but for those of java.util.concurrent that are none
+ * (semaphores, latches); and StampedLock, which is no such synchronizer. */
+static __always_inline __u32 class_lock_flag(const struct wire_class *r, __u32 flags)
+{
+	static const char stamped[] = LOCKS "StampedLock";
+	int lock;
+
+	if (flags & WIRE_CLASS_AOS)
+		lock = !name_is(r->name, LOCKS, 0, LOCKS_OUTER) ||
+		       name_is(r->name, LOCKS, LOCKS_OUTER, sizeof(LOCKS) - 1);
+	else
+		lock = r->name_length == sizeof(stamped) - 1 &&
+		       name_is(r->name, stamped, 0, sizeof(stamped) - 1);
+	return lock ? WIRE_CLASS_LOCK : 0;
 }
 
 /* Tells user space the name of a class; once per class and epoch, before the first event that
@@ -69,6 +123,7 @@ static __noinline __u32 class_define(__u64 klass)
 	r->pad = 0;
 	r->name_length =
 		read_name(r->name, WIRE_CLASS_NAME_MAX, symbol + layout.symbol_body, length);
+	fresh.flags |= class_lock_flag(r, fresh.flags);
 	emit_submit(r);
 	bpf_map_update_elem(&classes, &klass, &fresh, BPF_ANY);
 	return fresh.flags;
@@ -207,7 +262,7 @@ static __noinline __u64 java_thread_search(__u32 tid, __u32 ns_tid)
 		return 0;
 	s.count = read_u32(list + layout.list_length);
 	s.threads = read_u64(list + layout.list_threads);
-	bpf_loop(LIST_SCAN_MAX, list_match, &s, 0);
+	bpf_loop(by_switches ? LIST_SCAN_SHORT : LIST_SCAN_MAX, list_match, &s, 0);
 	if (s.found)
 		java_thread_learn(s.found);
 	return s.found;

@@ -38,6 +38,73 @@ static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u3
 	return stack;
 }
 
+/*
+ * Reads the object of a monitor, and keeps it for the events that follow. moving: a collector may
+ * move the object meanwhile, and what is read of it may be anything: then the class is the one that
+ * was read before, if it was.
+ */
+static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving)
+{
+	struct monitor_state *m, fresh = {};
+	__u64 oop, since_ns = moving ? bpf_ktime_get_ns() : 0;
+
+	fresh.handle = read_u64(monitor + layout.mon_object);
+	oop = fresh.handle ? read_u64(fresh.handle) : 0;
+	if (oop)
+		fresh.klass = oop_klass(oop);
+	fresh.hash = mark_hash(read_u64(monitor + layout.mon_header));
+	m = bpf_map_lookup_elem(&monitors, &monitor);
+	if (moving && !gc_still(since_ns))
+		fresh.klass = m && m->handle == fresh.handle ? m->klass : 0;
+	if (m && m->handle == fresh.handle && m->klass == fresh.klass) {
+		m->hash = fresh.hash;
+		return m;
+	}
+	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&monitors, &monitor);
+}
+
+static __always_inline struct monitor_state *monitor_find(__u64 monitor)
+{
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
+
+	return m ? m : monitor_read(monitor, 0);
+}
+
+/* The running thread is blocked on this monitor; what the monitor says of its owner. */
+static __always_inline __u64 monitor_block(struct thread_state *t, __u64 monitor)
+{
+	t->monitor.address = monitor;
+	t->monitor.blocked = 1;
+	t->monitor.misses = 0;
+	return read_u64(monitor + layout.mon_owner);
+}
+
+/* Who has a monitor that monitor_read() has just read. */
+static __always_inline __u32 monitor_owner(struct monitor_state *m, __u64 word, __u32 *ret_source)
+{
+	__u32 owner = owner_tid(word, ret_source);
+
+	if (owner)
+		monitor_owned_by(m, owner);
+	return owner;
+}
+
+/* A contention of the running thread's begins; without its owner and its chains. NULL: it is lost,
+ * and counted. */
+static __always_inline struct wire_lock *monitor_enter_fill(struct thread_state *t, __u64 monitor,
+							    const struct monitor_state *m,
+							    __u32 flags, __u64 now)
+{
+	struct wire_lock *r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
+
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_MONITOR_ENTER, flags, t->tid, t, now);
+	lock_is_monitor(r, monitor, m);
+	return r;
+}
+
 #define MONITOR_MISSES_MAX 16
 
 /*

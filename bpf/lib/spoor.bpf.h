@@ -8,13 +8,9 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/lib/state.bpf.h"
-#include "bpf/wire/wire.h"
 #include "bpf/wire/wire_cpu.h"
-#include "bpf/wire/wire_gc.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_layout.h"
-#include "bpf/wire/wire_lock.h"
-#include "bpf/wire/wire_states.h"
-#include "bpf/wire/wire_thread.h"
 
 /* Verified by itself, once, and with a stack frame of its own: frames of all functions that
  * call each other may have 512 bytes together. */
@@ -122,6 +118,8 @@ __u32 safepoints_ended __weak = 0;
 __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
 /* Threads that are off the CPUs for less are not told one by one. */
 const volatile __u64 off_cpu_ns __weak = 1000000;
+/* No probe tells of waits, but the scheduler: see waits.bpf.h. */
+const volatile __u32 by_switches __weak = 0;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */
 const volatile __u32 numbered __weak = 0;
 

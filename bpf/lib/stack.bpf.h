@@ -442,12 +442,13 @@ static __always_inline int regs_read(__u64 from, struct hs_start *start)
 }
 
 static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 switches,
-					   int current)
+					   int current, __u32 unlock)
 {
 	struct walk_slot *s = walk_prepare(t, tid, current);
 
 	if (!s)
 		return 0;
+	s->start.unlock = unlock;
 	if (regs_read(t->chain.regs, &s->start)) {
 		slot_give(s);
 		return 0;
@@ -462,13 +463,19 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
  */
 HS_SUBPROGRAM __u32 stack_of(struct thread_state *o, __u32 tid, __u64 switches)
 {
-	return o && o->chain.regs && !(switches & 1) ? stack_of_left(o, tid, switches, 0) : 0;
+	return o && o->chain.regs && !(switches & 1) ? stack_of_left(o, tid, switches, 0, 0) : 0;
 }
 
 /* From where the running thread was when it entered the kernel. */
 HS_SUBPROGRAM __u32 stack_interrupted(struct thread_state *t)
 {
-	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1) : 0;
+	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 0) : 0;
+}
+
+/* The same of a thread that may be in a call that releases a lock. */
+HS_SUBPROGRAM __u32 stack_releasing(struct thread_state *t)
+{
+	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 1) : 0;
 }
 
 /* How often a thread is looked at in vain for the call chain that a waiter wants. */
@@ -537,7 +544,7 @@ HS_SUBPROGRAM int emit_owner_stack(struct thread_state *t, __u32 source, __u64 n
 		return 0;
 	}
 	/* Inline: it saves a frame. */
-	id = t->chain.regs ? stack_of_left(t, t->tid, 0, 1) : 0;
+	id = t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0) : 0;
 	if (!id && ++t->chain.tries < WANT_TRIES)
 		return 0;
 	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {

@@ -9,6 +9,12 @@
 #define REASON_SLOTS 8 /* a power of two: a mask bounds the index for the verifier */
 _Static_assert(WIRE_REASON_COUNT <= REASON_SLOTS, "each has one");
 
+#define WAIT_OPEN 1  /* it waits, or seems to have got its lock */
+#define WAIT_BEGUN 2 /* its begin is in the ring */
+#define WAIT_TURN 4
+#define WAIT_NOTES_MAX 128
+#define WAIT_SUMS 2 /* places where a thread may wait by turns; a power of two */
+
 enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
 
 /* Safepoints. */
@@ -89,6 +95,8 @@ struct thread_state {
 	__u64 throttled_ns; /* of runnable_ns */
 	__u32 ns_tid;
 	__u32 emitted; /* a struct wire_thread has been sent */
+	__u32 place;   /* of this element, in its map */
+	__u32 pad;
 
 	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
 
@@ -98,6 +106,61 @@ struct thread_state {
 	struct thread_java java;
 	struct thread_park park;
 	struct thread_walk walk;
+};
+
+/* Waits that are no contentions and were short, put together; by all but the counts. */
+struct wait_sum {
+	__u64 object, handle, klass;
+	__u32 hash, stack, what;
+	__u32 count; /* 0: the sum is empty */
+	__u64 first_ns;
+	__u64 off_ns, runnable_ns, longest_ns;
+};
+
+/*
+ * The chain with which a thread blocked last. A walk is a function of where it begins and of the
+ * words that it notes (hotspot.bpf.h): if these are the same, it is the same chain.
+ */
+struct wait_memo {
+	__u64 sp, pc, fp;
+	__u64 hash1, hash2; /* of the words: 128 bits, as of a chain */
+	__u32 code_epoch, class_epoch;
+	__u32 id; /* 0: there is none */
+	__u32 fp_used;
+	__u32 notes;
+	__u32 span; /* words, from sp */
+	__u16 note_at[WAIT_NOTES_MAX];
+};
+
+/*
+ * What a thread blocks on, by what the VM says of it when it leaves its CPU: see waits.bpf.h. The
+ * thread's own switches write it, and the flush at the end of a window, which must win `turn` for
+ * that.
+ */
+struct thread_wait {
+	__u32 turn;   /* WAIT_OPEN, WAIT_BEGUN, and above these a number of each wait's own */
+	__u32 what;   /* enum wire_reason */
+	__u64 object; /* ObjectMonitor, or the address of the blocker */
+	__u64 handle, klass; /* of a monitor; of either */
+	__u32 hash, stack;
+	__u64 begin_ns, end_ns; /* end: of a lock that it seems to have got; 0: it has not */
+	struct wire_counters at_begin, at_end;
+	struct wire_counters owner_at_end;
+	__u32 owner;      /* who had the lock when it blocked, and before it had it; 0: not known */
+	__u32 released;   /* the thread has woken others that were blocked on this lock */
+	__u32 sums_taken; /* somebody is writing them */
+	__u32 flags;      /* of a blocker: WIRE_CLASS_*, */
+	__u32 class_epoch; /* in this epoch of class unloading; of a lock: WIRE_AFTER_WAIT */
+	__u32 readers;     /* of a blocker */
+	__u32 owner_source;
+	__u32 pad;
+	__u32 moved;  /* a collection may have moved the thread's objects since it last parked, */
+	__u32 moving; /* or while they were read */
+	__u64 owner_word; /* what a monitor said of its owner */
+	__u64 stamp;      /* of collections, when it last parked */
+	__u64 thread_oop; /* its java.lang.Thread then */
+	struct wait_memo memo;
+	struct wait_sum sums[WAIT_SUMS];
 };
 
 /* A monitor as last seen; an LRU, so that losing one costs a holder's snapshot and nothing else. */

@@ -401,6 +401,7 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 		return t;
 	/* All after its number. */
 	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
+	t->place = place;
 	t->run = run;
 	t->since = now;
 	t->first = run == RUN_BLOCKED;

@@ -4,64 +4,30 @@
 
 #include <bpf/usdt.bpf.h>
 
-/* Reads the object of a monitor, and keeps it for the events that follow. */
-static __noinline struct monitor_state *monitor_read(__u64 monitor)
-{
-	struct monitor_state *m, fresh = {};
-	__u64 oop;
-
-	fresh.handle = read_u64(monitor + layout.mon_object);
-	oop = fresh.handle ? read_u64(fresh.handle) : 0;
-	if (oop)
-		fresh.klass = oop_klass(oop);
-	fresh.hash = mark_hash(read_u64(monitor + layout.mon_header));
-	m = bpf_map_lookup_elem(&monitors, &monitor);
-	if (m && m->handle == fresh.handle && m->klass == fresh.klass) {
-		m->hash = fresh.hash;
-		return m;
-	}
-	bpf_map_update_elem(&monitors, &monitor, &fresh, BPF_ANY);
-	return bpf_map_lookup_elem(&monitors, &monitor);
-}
-
-static __always_inline struct monitor_state *monitor_find(__u64 monitor)
-{
-	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
-
-	return m ? m : monitor_read(monitor);
-}
-
 SEC("usdt")
 int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	__u32 owner, source, stack, owner_stack;
 	struct monitor_state *m;
 	struct wire_lock *r;
-	__u32 owner, source, stack, owner_stack, tid = current_tid();
 	__u64 word;
 
-	if (!t || !(m = monitor_read(monitor))) {
+	if (!t || !(m = monitor_read(monitor, 0))) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
 	set_probe_reason(t, WIRE_BLOCKED_LOCK);
-	t->monitor.address = monitor;
-	t->monitor.blocked = 1;
-	t->monitor.misses = 0;
-	word = read_u64(monitor + layout.mon_owner);
-	owner = owner_tid(word, &source);
-	if (owner)
-		monitor_owned_by(m, owner);
+	word = monitor_block(t, monitor);
+	owner = monitor_owner(m, word, &source);
 	class_flags(m->klass);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = monitor_owner_stack(monitor, word, owner, tid);
-	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
+	owner_stack = monitor_owner_stack(monitor, word, owner, t->tid);
+	r = monitor_enter_fill(t, monitor, m, 0, now);
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTER, 0, tid, t, now);
-	lock_is_monitor(r, monitor, m);
 	r->stack = stack;
 	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
@@ -106,7 +72,7 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 	__u32 stack = 0;
 
 	if (t) {
-		m = reread ? monitor_read(monitor) : monitor_find(monitor);
+		m = reread ? monitor_read(monitor, 0) : monitor_find(monitor);
 		if (kind == WIRE_MONITOR_WAIT_BEGIN)
 			set_probe_reason(t, WIRE_BLOCKED_WAIT);
 		else if (kind == WIRE_MONITOR_WAIT_END)

@@ -3,7 +3,7 @@
  * its owner. The thread is in the VM at these probes, so that no collector moves the objects while
  * they are read.
  */
-#include "bpf/probes/park.bpf.h"
+#include "bpf/lib/blocker.bpf.h"
 
 #include <bpf/usdt.bpf.h>
 
@@ -20,10 +20,10 @@ static __always_inline void parker_learn(struct thread_state *t, __u64 parker)
 SEC("usdt")
 int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 {
-	__u64 now = bpf_ktime_get_ns(), object, klass = 0;
+	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	struct blocker b = {};
 	struct wire_lock *r;
-	__u32 flags = 0, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0, hash = 0;
 	__u32 stack, owner_stack;
 
 	if (!t) {
@@ -32,29 +32,17 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	}
 	set_probe_reason(t, WIRE_BLOCKED_PARK);
 	parker_learn(t, parker);
-	object = blocker_read(t);
-	if (object) {
-		klass = oop_klass(object);
-		flags = class_flags(klass);
-		hash = mark_hash(read_u64(object + layout.oop_mark));
-		owner = blocker_owner(object, flags, &source, &readers);
-	}
-	park_keep(t, object, klass, hash, owner, source);
+	b.object = blocker_read(t);
+	blocker_look(&b);
+	park_keep(t, &b);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = blocker_owner_stack(object, flags, owner);
+	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
+	r = park_begin_fill(t, absolute & 0xff ? WIRE_ABSOLUTE : 0, &b, stack, owner_stack, now);
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_BEGIN, absolute & 0xff ? WIRE_ABSOLUTE : 0, current_tid(), t, now);
-	r->object = object;
-	r->klass = klass;
 	r->time = time;
-	r->hash = hash;
-	r->readers = readers;
-	r->stack = stack;
-	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -64,6 +52,7 @@ int BPF_USDT(park_end, __u64 parker)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	const struct blocker none = {};
 	struct wire_lock *r;
 
 	if (!t) {
@@ -83,7 +72,7 @@ int BPF_USDT(park_end, __u64 parker)
 	r->klass = t->park.klass;
 	r->hash = t->park.hash;
 	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
-	park_keep(t, 0, 0, 0, 0, 0);
+	park_keep(t, &none);
 	emit_submit(r);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* Park and unpark of a patched JVM, by the probes of jvm-hooks/probes.h. The blocker's class and
  * hash come from the probe; its owner is read, as in park.bpf.c. */
-#include "bpf/probes/park.bpf.h"
+#include "bpf/lib/blocker.bpf.h"
 
 #include <bpf/usdt.bpf.h>
 
@@ -8,9 +8,9 @@ SEC("usdt")
 int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 hash, __u64 absolute,
 	     __u64 time)
 {
-	__u64 now = bpf_ktime_get_ns(), object;
+	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	__u32 flags, owner = 0, source = WIRE_OWNER_UNKNOWN, readers = 0;
+	struct blocker b = {.klass = klass, .hash = (__u32)hash};
 	__u32 stack, owner_stack;
 	struct wire_lock *r;
 
@@ -19,27 +19,23 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 		return 0;
 	}
 	set_probe_reason(t, WIRE_BLOCKED_PARK);
-	flags = class_flags(klass);
-	object = klass ? blocker_read(t) : 0;
-	if (object)
-		owner = blocker_owner(object, flags, &source, &readers);
-	park_keep(t, object, klass, (__u32)hash, owner, source);
+	b.flags = class_flags(klass);
+	b.object = klass ? blocker_read(t) : 0;
+	b.owner_source = WIRE_OWNER_UNKNOWN;
+	if (b.object)
+		b.owner = blocker_owner(b.object, b.flags, &b.owner_source, &b.readers);
+	park_keep(t, &b);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	owner_stack = blocker_owner_stack(object, flags, owner);
+	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
+	r = park_begin_fill(t, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), &b, stack,
+			    owner_stack, now);
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_BEGIN, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), current_tid(),
-		  t, now);
-	r->klass = klass;
-	r->hash = (__u32)hash;
+	r->object = 0;
 	r->sequence = sequence;
 	r->time = time;
-	r->readers = readers;
-	r->stack = stack;
-	lock_owner(r, owner, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -49,6 +45,7 @@ int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
+	const struct blocker none = {};
 	struct wire_lock *r;
 
 	if (!t) {
@@ -66,7 +63,7 @@ int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 	r->how = (__u32)how;
 	r->forward = by;
 	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
-	park_keep(t, 0, 0, 0, 0, 0);
+	park_keep(t, &none);
 	emit_submit(r);
 	return 0;
 }

@@ -5,7 +5,7 @@
  * while `prev` was on it: charged to prev if it is a thread of the target, else to "other" or
  * "idle", so that per CPU jvm + other + idle == growth of the clock, always.
  */
-#include "bpf/lib/monitor.bpf.h"
+#include "bpf/lib/waits.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -100,6 +100,8 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 	write_end(t);
 	if (t->off_since && since(now, t->off_since) >= off_cpu_ns)
 		emit_off_cpu(t, tid, now);
+	if (by_switches)
+		wait_over(t, now);
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -132,9 +134,10 @@ static __always_inline int in_io_call(struct task_struct *task)
 
 /*
  * Why a thread that leaves its CPU is blocked. Its probes have told of locks, waits, parks and
- * sleeps. Else one in native code waits for something outside. One that is not, while a safepoint
- * begins or is on, has been stopped by it, and one that has asked for a VM operation waits for it,
- * as far as there is a safepoint meanwhile (blocked_to). All else is the VM's own affair.
+ * sleeps, or the VM's own data do (waits.bpf.h). Else one in native code waits for something
+ * outside. One that is not, while a safepoint begins or is on, has been stopped by it, and one that
+ * has asked for a VM operation waits for it, as far as there is a safepoint meanwhile (blocked_to).
+ * All else is the VM's own affair.
  */
 static __always_inline __u32 reason_of(struct thread_state *t, struct task_struct *task, __u32 tid,
 				       __u64 state)
@@ -146,6 +149,12 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 		return t->probe_reason;
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
+	if (by_switches) {
+		at = wait_reason(t);
+		if (at != WIRE_BLOCKED_OTHER)
+			return at;
+		java_thread = t->java.thread;
+	}
 	if (!java_thread) {
 		if (!t->java.known) {
 			known = bpf_map_lookup_elem(&java_thread_of, &tid);
@@ -191,6 +200,8 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 
 	if (t->run != RUN_RUNNING)
 		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->cpu);
+	if (by_switches)
+		wait_check(t, t->since);
 	if (now < t->since)
 		now = t->since;
 	own = since(clock, t->steal_base);
@@ -256,6 +267,8 @@ int sched_switch(__u64 *ctx)
 			t->chain.regs = (__u64)bpf_task_pt_regs(prev);
 			t->chain.task = (__u64)prev;
 		}
+		if (by_switches)
+			wait_left(t, t->reason, runnable, t->off_since);
 		if (t->chain.want)
 			emit_owner_stack(t, WIRE_STACK_SWITCH, now);
 		if (t->monitor.address && !numbered)
@@ -324,6 +337,36 @@ int BPF_PROG(sched_wakeup, struct task_struct *task)
 	return wake(task);
 }
 
+/* In whoever wakes the task: sched_wakeup may come on the CPU that the task goes to. Attached only
+ * if by_switches. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	struct task_struct *by = bpf_get_current_task_btf();
+	struct thread_state *t, *own;
+	struct thread_wait *w;
+	__u64 now;
+
+	if (!target_tgid || (__u32)task->tgid != target_tgid || (__u32)by->tgid != target_tgid)
+		return 0;
+	t = thread_find_fast(task->pid);
+	if (!t || t->run != RUN_BLOCKED)
+		return 0;
+	now = bpf_ktime_get_ns();
+	w = wait_worth(t, now);
+	if (!w || !woken_by_futex(by, task))
+		return 0;
+	own = thread_find_fast(by->pid);
+	if (!own)
+		return 0;
+	if (!own->chain.regs) {
+		own->chain.regs = (__u64)bpf_task_pt_regs(by);
+		own->chain.task = (__u64)by;
+	}
+	wait_woken(t, w, own, now);
+	return 0;
+}
+
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
@@ -376,6 +419,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	close_account(t, task, tid, now);
+	if (by_switches)
+		wait_end(t, now);
 	emit_sample(WIRE_THREAD_END, tid, t, now);
 	java_thread = t->java.thread;
 	parker = t->park.parker;
@@ -453,6 +498,8 @@ static long sample_thread(void *map, const __u32 *place, struct thread_state *t,
 	if (!t->emitted && t->chain.task)
 		emit_thread(t, (void *)t->chain.task, tid, 0, *now);
 	emit_sample(WIRE_THREAD_SAMPLE, tid, t, *now);
+	if (by_switches)
+		wait_flush(t, *now);
 	return 0;
 }
 
@@ -463,6 +510,24 @@ int sample_threads(void *ctx)
 	__u64 now = bpf_ktime_get_ns();
 
 	bpf_for_each_map_elem(&threads, sample_thread, &now, 0);
+	return 0;
+}
+
+static long flush_thread(void *map, const __u32 *place, struct thread_state *t, __u64 *now)
+{
+	if (t->tid && !(t->tid & (THREAD_FILLING | THREAD_FREE)))
+		wait_flush(t, *now);
+	return 0;
+}
+
+/* Waits that are not over, and sums; run by user space between the samples, as what comes late is
+ * out of order. */
+SEC("syscall")
+int flush_waits(void *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	bpf_for_each_map_elem(&threads, flush_thread, &now, 0);
 	return 0;
 }
 

@@ -1,15 +1,9 @@
-/* bpf/wire/wire.h: what crosses between BPF and user/record: ring records, drop counters. */
+/* bpf/wire/wire.h: what the records of all families have: their head, flags, counters. */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
 #define WIRE_NAME_MAX 128 /* thread, VM operation, pool and manager names */
-enum wire_kind {
-#define KIND(name, size, event) WIRE_##name,
-#include "bpf/wire/kinds.def"
-#undef KIND
-	WIRE_KIND_COUNT,
-};
 
 enum wire_loss_stage { /* where a record was lost; the order of lost_place in events.json */
 		       WIRE_LOST_RING,
@@ -25,12 +19,13 @@ enum wire_flags {
 	WIRE_POOL_AFTER = 8,
 	WIRE_NAME_CUT = 16,
 	WIRE_DAEMON = 32,
-	WIRE_CLASS_AOS = 64,   /* class: a subclass of AbstractOwnableSynchronizer */
-	WIRE_CLASS_RRWL = 128, /* class: a subclass of ReentrantReadWriteLock$Sync */
+	WIRE_CLASS_AOS = 64,    /* class: a subclass of AbstractOwnableSynchronizer */
+	WIRE_CLASS_RRWL = 128,  /* class: a subclass of ReentrantReadWriteLock$Sync */
+	WIRE_CLASS_LOCK = 4096, /* class: threads that park on it contend for a lock */
 };
 
 struct wire_head {
-	__u16 kind;
+	__u16 kind; /* enum wire_kind */
 	__u16 flags;
 	__u32 tid; /* kernel thread id in the initial pid namespace */
 	__u64 time_ns;

@@ -48,3 +48,19 @@ struct wire_safepoint {
 	__u32 name_length;
 	char name[WIRE_NAME_MAX];
 };
+
+/* As in wire_kinds.h. */
+#define WIRE_GC_KINDS(KIND)                                                                        \
+	KIND(GC_BEGIN, sizeof(struct wire_head), EVENT_GC_BEGIN)                                   \
+	KIND(GC_END, sizeof(struct wire_head), EVENT_GC_END)                                       \
+	KIND(GC_POOL, sizeof(struct wire_pool), EVENT_GC_POOL)                                     \
+	KIND(SAFEPOINT_BEGIN, sizeof(struct wire_head), EVENT_SAFEPOINT_BEGIN)                     \
+	KIND(SAFEPOINT_END, sizeof(struct wire_head), EVENT_SAFEPOINT_END)                         \
+	KIND(VMOP_REQUEST, sizeof(struct wire_vmop), EVENT_VM_OPERATION_REQUEST)                   \
+	KIND(VMOP_BEGIN, sizeof(struct wire_vmop), EVENT_VM_OPERATION_BEGIN)                       \
+	KIND(VMOP_END, sizeof(struct wire_vmop), EVENT_VM_OPERATION_END)                           \
+	KIND(COLLECTION_BEGIN, sizeof(struct wire_collection), EVENT_COLLECTION_BEGIN)             \
+	KIND(COLLECTION_END, WIRE_COLLECTION_SHORT, EVENT_COLLECTION_END)                          \
+	KIND(PHASE_BEGIN, sizeof(struct wire_phase), EVENT_GC_PHASE_BEGIN)                         \
+	KIND(PHASE_END, sizeof(struct wire_phase), EVENT_GC_PHASE_END)                             \
+	KIND(SAFEPOINT, sizeof(struct wire_safepoint), EVENT_SAFEPOINT)

@@ -3,6 +3,9 @@
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
+/* So much of an OSThread, and of a java.lang.Thread, is read when a thread blocks. */
+#define WIRE_WAIT_BYTES 256
+
 /* A Java thread by the address of its JavaThread. */
 struct wire_java_thread {
 	__u32 tid;
@@ -22,6 +25,8 @@ struct wire_java_thread {
 	F(__u64, narrow_oop_base, narrow_oop_base)                                                 \
 	F(__u64, aos_klass, aos_klass)                                                             \
 	F(__u64, rrwl_klass, rrwl_sync_klass)                                                      \
+	F(__u64, gc_active, heap_gc_active)                                                        \
+	F(__u64, gc_count, heap_collections)                                                       \
 	F(__s32, list_length, threads_list_length)                                                 \
 	F(__s32, list_threads, threads_list_threads)                                               \
 	F(__s32, jt_osthread, java_thread_osthread)                                                \
@@ -29,7 +34,10 @@ struct wire_java_thread {
 	F(__s32, jt_stack_base, java_thread_stack_base)                                            \
 	F(__s32, jt_stack_size, java_thread_stack_size)                                            \
 	F(__s32, jt_state, java_thread_state)                                                      \
+	F(__s32, jt_pending_monitor, java_thread_pending_monitor)                                  \
+	F(__s32, jt_waiting_monitor, java_thread_waiting_monitor)                                  \
 	F(__s32, os_thread_id, osthread_thread_id)                                                 \
+	F(__s32, os_state, osthread_state)                                                         \
 	F(__s32, mon_header, monitor_header)                                                       \
 	F(__s32, mon_object, monitor_object)                                                       \
 	F(__s32, mon_owner, monitor_owner)                                                         \
@@ -43,6 +51,7 @@ struct wire_java_thread {
 	F(__s32, symbol_body, symbol_body)                                                         \
 	F(__s32, thread_park_blocker, thread_park_blocker)                                         \
 	F(__s32, thread_eetop, thread_eetop)                                                       \
+	F(__s32, thread_status, thread_status)                                                     \
 	F(__s32, aos_owner, aos_owner)                                                             \
 	F(__s32, rrwl_state, rrwl_state)                                                           \
 	F(__u32, rrwl_shared_shift, rrwl_shared_shift)                                             \

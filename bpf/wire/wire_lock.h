@@ -59,6 +59,20 @@ struct wire_lock {
 
 #define WIRE_LOCK_SHORT __builtin_offsetof(struct wire_lock, owner)
 
+/* Waits that were no contentions, and short, of one thread, on one blocker, with one call chain. */
+struct wire_wait_sum {
+	struct wire_head head;
+	__u64 object, handle, klass; /* as in struct wire_lock */
+	__u32 hash, stack;
+	__u32 what;        /* WIRE_BLOCKED_WAIT, WIRE_BLOCKED_PARK */
+	__u32 count;       /* at least 1 */
+	__u64 first_ns;    /* when the first one began */
+	__u64 off_ns;      /* of all: from leaving a CPU to getting one */
+	__u64 runnable_ns; /* of off_ns: the threads waited for a CPU */
+	__u64 longest_ns;
+	__u64 pad;
+};
+
 /* Releases of a patched JVM's monitor that were not told one by one; the time is the last one's. */
 struct wire_fold {
 	struct wire_head head;
@@ -76,3 +90,21 @@ struct wire_class {
 	__u32 pad;
 	char name[WIRE_CLASS_NAME_MAX];
 };
+
+/* As in wire_kinds.h. */
+#define WIRE_LOCK_KINDS(KIND)                                                                      \
+	KIND(CLASS, sizeof(struct wire_class), EVENT_CLASS)                                        \
+	KIND(MONITOR_ENTER, sizeof(struct wire_lock), EVENT_MONITOR_CONTENDED_ENTER)               \
+	KIND(MONITOR_ENTERED, sizeof(struct wire_lock), EVENT_MONITOR_CONTENDED_ENTERED)           \
+	KIND(MONITOR_OWNER_SEEN, sizeof(struct wire_lock), EVENT_MONITOR_OWNER_SEEN)               \
+	KIND(PARK_BEGIN, sizeof(struct wire_lock), EVENT_PARK_BEGIN)                               \
+	KIND(PARK_END, sizeof(struct wire_lock), EVENT_PARK_END)                                   \
+	KIND(MONITOR_EXIT, WIRE_LOCK_SHORT, EVENT_MONITOR_CONTENDED_EXIT)                          \
+	KIND(MONITOR_WAIT_BEGIN, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_BEGIN)                        \
+	KIND(MONITOR_WAIT_END, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_END)                            \
+	KIND(MONITOR_NOTIFY, WIRE_LOCK_SHORT, EVENT_MONITOR_NOTIFY)                                \
+	KIND(UNPARK, WIRE_LOCK_SHORT, EVENT_UNPARK)                                                \
+	KIND(WAIT_SUM, sizeof(struct wire_wait_sum), EVENT_WAIT_SUM)                               \
+	KIND(MONITOR_INFLATE, WIRE_LOCK_SHORT, EVENT_MONITOR_INFLATE)                              \
+	KIND(MONITOR_DEFLATE, WIRE_LOCK_SHORT, EVENT_MONITOR_DEFLATE)                              \
+	KIND(MONITOR_FOLD, sizeof(struct wire_fold), EVENT_MONITOR_FOLD)

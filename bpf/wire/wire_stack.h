@@ -3,6 +3,8 @@
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
+#include "bpf/wire/wire.h"
+
 #define WIRE_FRAMES_MAX 512
 #define WIRE_CODE_HEAPS 3
 
@@ -141,3 +143,9 @@ struct wire_code {
 	WIRE_CODE_FIELDS(WIRE_CODE_FIELD)
 	__u32 ready; /* all of it is known: stacks are walked */
 };
+
+/* As in wire_kinds.h. Of STACK and NATIVE the length varies. */
+#define WIRE_STACK_KINDS(KIND)                                                                     \
+	KIND(STACK, 0, EVENT_STACK)                                                                \
+	KIND(NATIVE, 0, 0)                                                                         \
+	KIND(OWNER_STACK, sizeof(struct wire_owner_stack), EVENT_OWNER_STACK)

@@ -3,6 +3,8 @@
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
+#include "bpf/wire/wire.h"
+
 enum wire_reason { /* why a thread is blocked; the order of blocked_reason in events.json */
 		   WIRE_BLOCKED_OTHER,
 		   WIRE_BLOCKED_LOCK,
@@ -62,3 +64,13 @@ struct wire_span {
 };
 
 #define WIRE_SPAN_SHORT __builtin_offsetof(struct wire_span, name_length)
+
+/* As in wire_kinds.h. */
+#define WIRE_STATES_KINDS(KIND)                                                                    \
+	KIND(THREAD_END, sizeof(struct wire_sample), EVENT_THREAD_END)                             \
+	KIND(THREAD_SAMPLE, sizeof(struct wire_sample), EVENT_THREAD_SAMPLE)                       \
+	KIND(OFF_CPU, sizeof(struct wire_off_cpu), EVENT_OFF_CPU)                                  \
+	KIND(THEFT, sizeof(struct wire_theft), EVENT_THEFT)                                        \
+	KIND(SPAN_BEGIN, sizeof(struct wire_span), EVENT_SPAN_BEGIN)                               \
+	KIND(SPAN_END, WIRE_SPAN_SHORT, EVENT_SPAN_END)                                            \
+	KIND(RENAME, sizeof(struct wire_span), EVENT_THREAD_RENAME)

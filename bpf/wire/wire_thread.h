@@ -21,3 +21,9 @@ struct wire_thread_java {
 	__u32 name_length;
 	char name[WIRE_NAME_MAX];
 };
+
+/* As in wire_kinds.h. */
+#define WIRE_THREAD_KINDS(KIND)                                                                    \
+	KIND(THREAD, sizeof(struct wire_thread), EVENT_THREAD)                                     \
+	KIND(THREAD_JAVA, sizeof(struct wire_thread_java), EVENT_THREAD_START)                     \
+	KIND(THREAD_STOP, sizeof(struct wire_head), 0)

@@ -96,7 +96,8 @@ struct java_thread {
 	struct parker parker;
 	uint32_t pad2;
 	int32_t state; /* JavaThreadState */
-	uint64_t pad3[8];
+	struct object_monitor *pending_monitor, *waiting_monitor;
+	uint64_t pad3[6];
 };
 
 struct threads_list {

@@ -87,7 +87,7 @@ class Choice(Patched):
         fake("in", "b", "park", "-", 0, 0)
         log = recorder.stop()
         self.assertEqual((log.header["jvm"]["kind"], log.header["jvm"]["hooks"]), ("stock", 1))
-        self.assertEqual(log.header["sources"]["hooks_why"], "--stock-probes was given")
+        self.assertEqual(log.header["sources"]["hooks_why"], "--probes usdt was given")
         self.assertTrue(log.header["record"]["stock_probes"])
         self.assertEqual((log.one("monitor_contended_enter")["sequence"], fake.flag()), (0, 0))
         log.one("park_begin")

@@ -357,13 +357,18 @@ class Refusals(FakeTest):
         return fake
 
     def test_a_jvm_without_probes(self):
+        """The scheduler tells of its waits (tests/e2e/test_switches.py); other probes cannot be had."""
         fake = self.stripped("--remove-section=.note.stapsdt")
-        self.assertRegex(self.refused("-p", fake.pid, "-o", self.path()), "no USDT probes.*without dtrace")
-        done = spoor("doctor", "-F", "json", "-p", fake.pid, expect=1)
-        probes = next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "probes")
-        self.assertEqual((probes["state"], probes["found"]),
-                         ("missing", "the JVM has none of the USDT probes that spoor needs"))
+        self.assertRegex(self.refused("-p", fake.pid, "--probes", "usdt", "-o", self.path()),
+                         "no USDT probes.*without dtrace")
+        self.assertRegex(self.refused("-p", fake.pid, "--probes", "hooks", "-o", self.path()), "not a patched JVM")
         self.assertFalse(os.path.exists(self.path()))
+        done = spoor("doctor", "-F", "json", "-p", fake.pid)
+        probes = next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "probes")
+        self.assertEqual(probes["state"], "warning")
+        self.assertIn("no USDT probes", probes["found"])
+        log = self.record(fake).stop()
+        self.assertEqual((log.header["record"]["probes"], log.header["sources"]["monitor"]), ("none", "switches"))
         self.assertEqual(fake("flag"), ["0"])
 
     def test_a_thread(self):
@@ -433,11 +438,12 @@ class Speech(FakeTest):
         os.close(slave)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
+        line = r"\r.*\d.*s .*\d+ events.*\d+/s.*\d+ lost.*B"
         text, end = "", time.monotonic() + DEADLINE_S
-        while not re.search(r"\r.*\d+ events.*\d+ lost", text) and time.monotonic() < end:
+        while not re.search(line, text) and time.monotonic() < end:  # it may come in pieces
             if select.select([master], [], [], 1)[0]:
                 text += os.read(master, 4096).decode("utf-8", "replace")
-        self.assertRegex(text, r"\r.*\d.*s .*\d+ events.*\d+/s.*\d+ lost.*B")
+        self.assertRegex(text, line)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(DEADLINE_S), 0)
 

@@ -461,13 +461,13 @@ def command_of(mode, folder, home=None):
             "-cp", folder, "Exact", str(warm)]
 
 
-def run(mode, folder, log_path, home=None, wanted=None):
+def run(mode, folder, log_path, home=None, wanted=None, options=()):
     """Plays scenes (all, or those whose names wanted() says) under a recorder."""
     with contextlib.ExitStack() as stack:
         vm = Java(command_of(mode, folder, home))
         stack.callback(vm.close)
         vm.wait_ready()
-        recorder = Recorder(vm, log_path, "-f")
+        recorder = Recorder(vm, log_path, "-f", *options)
         stack.callback(recorder.close)
         recorder.wait_attached()
         names = [n for n in vm.ask("scenes").split() if wanted is None or wanted(n)]

@@ -233,8 +233,8 @@ class Judge:
         return self.result
 
 
-def run(mode, folder, log_path, rounds):
-    """One mode, as a Result."""
+def run(mode, folder, log_path, rounds, given=()):
+    """One mode, as a Result. given: options of the recorder."""
     options, warm = MODES[mode]
     command = [jdk_tool("java"), *SOON, *options, "-cp", folder, "Stacks", os.path.join(folder, "libstacks.so"),
                str(warm), str(rounds)]
@@ -242,7 +242,7 @@ def run(mode, folder, log_path, rounds):
         vm = Java(command)
         stack.callback(vm.close)
         vm.wait_ready()
-        recorder = Recorder(vm, log_path)
+        recorder = Recorder(vm, log_path, *given)
         stack.callback(recorder.close)
         recorder.wait_attached()
         vm.say("go")

@@ -74,6 +74,8 @@ class Judging(unittest.TestCase):
 
 
 class Stacks(JavaTest):
+    OPTIONS = ()  # of the recorder
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -86,7 +88,7 @@ class Stacks(JavaTest):
 
     def check(self, mode):
         rounds = stacks.rounds_of()
-        result = stacks.run(mode, self.classes, self.path(), rounds)
+        result = stacks.run(mode, self.classes, self.path(), rounds, self.OPTIONS)
         print(stacks.table([result]), flush=True)
         print(f"walks: {result.walks}\n{result.unknown} holders asleep not known, {result.no_release} releases not "
               f"told, {result.spins_seen} of {result.spins} running holders seen", flush=True)

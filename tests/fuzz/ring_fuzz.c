@@ -6,7 +6,7 @@
 #include <linux/types.h>
 #include <unistd.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "fuzz.h"
 #include "log/check/check.h"
 #include "log/write/writer.h"

@@ -127,6 +127,7 @@ cat /sys/fs/cgroup/half/cpu.stat >/out/cgroup0
 say in a busy 300
 cat /sys/fs/cgroup/half/cpu.stat >/out/cgroup1
 kill -INT $record; wait $record; echo $? >/out/record.status
+/bin/spoor record -p $pid --probes none -d 300ms -o /tmp/none.spoor 2>/out/none; echo $? >/out/none.status
 cp /tmp/answers /out/answers
 exec 6>&-
 wait $fake
@@ -445,6 +446,9 @@ class Debian(LabTest):
         entered = [e for e in events if e["event"] == "monitor_contended_entered"]
         self.assertEqual([e["thread"]["name"] for e in entered], ["Beta"])
         self.assertEqual(events[-1]["event"], "end")
+
+    def test_without_probes_it_records_too(self):
+        self.assertEqual(text(self.results, "none.status").strip(), "0", text(self.results, "none"))
 
     def test_each_thread_has_its_whole_time(self):
         self.recorded()

@@ -1,14 +1,15 @@
 """The rooms of spoor's source tree: what each holds, which rooms it may include, and its face.
 
 A room may include itself, the rooms below it, and what is below those. Its face is the headers that code of another
-top-level room (user/log, user/jvm, ...) may include; the rest is its own. docs/contributing.md shows this table.
+top-level room (user/log, user/jvm, ...) may include; the rest is its own. Without being named here, a header that has
+the findings of an analysis (a row of user/analyze/registry/rows.def) is in its room's face. docs/contributing.md shows
+this table.
 """
 
 # room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
-                 "kinds wire wire_cpu wire_gc wire_layout wire_lock wire_records wire_stack wire_states wire_steal "
-                 "wire_thread"),
+                 "wire wire_cpu wire_gc wire_kinds wire_layout wire_lock wire_stack wire_states wire_steal wire_thread"),
     "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),
@@ -51,13 +52,13 @@ ROOMS = {
     "user/record/session": ("a recording from attach to end", "user/record/kernel user/record/flight",
                             "launch monitor_flag recorder"),
     "user/record/doctor": ("what a machine and a JVM lack for a recording", "user/record/session", "doctor_check"),
-    "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/log/read",
-                             "pool state_windows states wall"),
-    "user/analyze/vm": ("collections, pauses, safepoints", "user/log/read", "pause phases"),
+    "user/analyze": ("what an analysis is to the registry", "user/log/read", ""),
+    "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/analyze", "pool state_windows states"),
+    "user/analyze/vm": ("collections, pauses, safepoints", "user/analyze", ""),
     "user/analyze/cells": ("cells of time by lock, threads and call chains, and groups of them",
                            "user/analyze/threads user/analyze/vm", "cells finding groups stacks"),
     "user/analyze/lines": ("who held what when, and how a blocked time is split", "user/analyze/cells", ""),
-    "user/analyze/park": ("parking, waiting, and java.util.concurrent's locks", "user/analyze/lines", "parking"),
+    "user/analyze/park": ("parking, waiting, and java.util.concurrent's locks", "user/analyze/lines", ""),
     "user/analyze/contention": ("contended monitors and who held them", "user/analyze/park", "contention"),
     "user/analyze/spans": ("marked spans of an application's work", "user/analyze/threads", "spans"),
     "user/analyze/tracks": ("slices of threads for timelines", "user/analyze/threads", "lanes track"),

@@ -192,7 +192,7 @@ class Agreement(LogCase):
         later = [{"id": 60000, "name": "later", "fields": [{"name": "x", "type": "str"}]}]
         more = [{**e, "fields": [*e["fields"], {"name": "more", "type": "uint"}]} for e in self.kinds]
         rng = random.Random(1)
-        self.write(log(*(some_block(rng, later + more) for _ in range(5))))
+        self.write(log(some_block(rng, later), *(some_block(rng, later + more) for _ in range(5))))
         done = self.agree(0)
         self.assertIn(b"does not know", done.stderr)
         self.assertGreater(done.stdout.count(b"\n"), 50)

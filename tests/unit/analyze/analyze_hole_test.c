@@ -8,7 +8,10 @@
 #include <cmocka.h>
 
 #include "analyze/contention/contention.h"
+#include "analyze/park/parking.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
+#include "analyze/vm/pause.h"
 #include "analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -101,6 +101,45 @@ static void ends_of_waits(void **state)
 	parking_free(&p);
 }
 
+static struct event sum(uint64_t ns, uint64_t lock, uint64_t reason, uint64_t count)
+{
+	struct event e = {.id = EVENT_WAIT_SUM, .time_ns = ns, .thread = 2};
+
+	e.v[WAIT_SUM_LOCK].u = lock;
+	e.v[WAIT_SUM_REASON].u = reason;
+	e.v[WAIT_SUM_COUNT].u = count;
+	e.v[WAIT_SUM_OFF_NS].u = count * 10;
+	e.v[WAIT_SUM_LONGEST_NS].u = 30;
+	return e;
+}
+
+/* They are added to those that were told one by one, while another one goes on. */
+static void sums_of_short_waits(void **state)
+{
+	struct parking p = {0};
+	const struct parking_row *r;
+
+	(void)state;
+	add_park(&p, 100, 200, PARK_END_UNPARKED, 0);
+	add(&p, park(300, 2, QUEUE, 0, 0, none));
+	add(&p, sum(350, QUEUE, BLOCKED_REASON_PARK, 7));
+	add(&p, sum(360, MONITOR, BLOCKED_REASON_WAIT, 4));
+	add(&p, sum(370, MONITOR, BLOCKED_REASON_IO, 4)); /* a newer spoor's */
+	add(&p, parked(400, 2, QUEUE, none, 0, none));
+	assert_int_equal(parking_finish(&p, 2000), 0);
+	r = row(&p, PARKING_PARK, QUEUE);
+	assert_int_equal(r->count, 2 + 7);
+	assert_int_equal(r->total_ns, 100 + 100 + 70);
+	assert_int_equal(r->max_ns, 100);
+	assert_int_equal(r->how[PARKING_HOW_NOT_KNOWN], 1 + 7);
+	assert_int_equal(r->open, 0);
+	r = row(&p, PARKING_WAIT, MONITOR);
+	assert_int_equal(r->count, 4);
+	assert_int_equal(r->total_ns, 40);
+	assert_int_equal(r->max_ns, 30);
+	parking_free(&p);
+}
+
 static bool survives(unsigned long fail_at)
 {
 	struct parking p = {0};
@@ -113,6 +152,9 @@ static bool survives(unsigned long fail_at)
 		e.v[UNPARK_SEQUENCE].u = i;
 		err = parking_add(&p, &e);
 		e = park(i, i, i % 8, 0, 0, none);
+		if (!err)
+			err = parking_add(&p, &e);
+		e = sum(i, 100 + i % 8, BLOCKED_REASON_PARK, i);
 		if (!err)
 			err = parking_add(&p, &e);
 	}
@@ -139,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_of_parks),
 		cmocka_unit_test(ends_of_waits),
+		cmocka_unit_test(sums_of_short_waits),
 		cmocka_unit_test(no_memory),
 	};
 

@@ -116,6 +116,34 @@ static void states_of_a_recording(void **state)
 	wall_free(&w);
 }
 
+/* A round of samples was stopped for 5 ms, so that the first counters are of later than its time. */
+static void a_first_sample_that_was_read_late(void **state)
+{
+	const struct event events[] = {seen(1000 * MS, 1), sample(1200 * MS, 1, 205 * MS, 0),
+				       sample(1400 * MS, 1, 400 * MS, 0)};
+	struct wall w = {0};
+
+	(void)state;
+	FEED(&w, events);
+	assert_int_equal(sum_of(thread_of(&w, 1)), 400 * MS);
+	assert_int_equal(wall_thread_ns(thread_of(&w, 1)), 400 * MS);
+	wall_free(&w);
+}
+
+/* Its event was lost, and is told again with the sample: what was before it is not of the log. */
+static void a_thread_event_that_comes_with_the_sample(void **state)
+{
+	const struct event events[] = {seen(1200 * MS, 1), sample(1200 * MS, 1, 205 * MS, 0),
+				       sample(1400 * MS, 1, 405 * MS, 0)};
+	struct wall w = {0};
+
+	(void)state;
+	FEED(&w, events);
+	assert_int_equal(sum_of(thread_of(&w, 1)), 200 * MS);
+	assert_int_equal(wall_thread_ns(thread_of(&w, 1)), 200 * MS);
+	wall_free(&w);
+}
+
 /* No thread event: what it is charged with cannot be checked, and is counted. */
 static void a_thread_that_is_not_introduced(void **state)
 {
@@ -737,6 +765,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states_of_a_recording),
+		cmocka_unit_test(a_first_sample_that_was_read_late),
+		cmocka_unit_test(a_thread_event_that_comes_with_the_sample),
 		cmocka_unit_test(a_thread_that_is_not_introduced),
 		cmocka_unit_test(what_does_not_add_up_is_marked),
 		cmocka_unit_test(since_when_a_thread_counts),

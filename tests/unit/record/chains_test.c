@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
 #include "log/read/names.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_stack.h"
 #include "log/read/reader.h"

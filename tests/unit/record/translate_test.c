@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/wire/wire.h"
-#include "bpf/wire/wire_records.h"
+#include "bpf/wire/wire_kinds.h"
 #include "log/format/event.h"
 #include "log/read/reader.h"
 #include "log/write/writer.h"
@@ -26,7 +25,7 @@
 
 static const size_t sizes[] = {
 #define KIND(name, size, event) [WIRE_##name] = size,
-#include "bpf/wire/kinds.def"
+	WIRE_KINDS(KIND)
 #undef KIND
 };
 
@@ -246,6 +245,53 @@ static void a_sample_and_a_span(void **state)
 	assert_int_equal(e[2].time_ns, 3000);
 }
 
+/* A sum has the lock of the waits that it has, and ends none that goes on. */
+static void a_sum_of_waits(void **state)
+{
+	const struct wire_lock wait = {.head = head_of(WIRE_MONITOR_WAIT_BEGIN, 7, 1000),
+				       .object = 0x1000,
+				       .handle = 0x20,
+				       .hash = 0x123};
+	struct wire_wait_sum sum = {.head = head_of(WIRE_WAIT_SUM, 7, 9000),
+				    .object = 0x1000,
+				    .handle = 0x20,
+				    .hash = 0x123,
+				    .what = WIRE_BLOCKED_WAIT,
+				    .count = 5,
+				    .first_ns = 2000,
+				    .off_ns = 600,
+				    .runnable_ns = 60,
+				    .longest_ns = 200};
+	struct event e[EVENTS_MAX];
+	struct decoder d;
+
+	(void)state;
+	begin(&d);
+	translate_record(d.t, &wait, WIRE_LOCK_SHORT);
+	translate_record(d.t, &sum, sizeof(sum));
+	sum.what = WIRE_BLOCKED_PARK;
+	sum.object = 0;
+	sum.first_ns = 10000; /* the clocks of two CPUs */
+	translate_record(d.t, &sum, sizeof(sum));
+	sum.what = WIRE_REASON_COUNT;
+	translate_record(d.t, &sum, sizeof(sum));
+	assert_int_equal(unknown_of(&d), 0);
+	assert_int_equal(decoder_read(&d, e), 4);
+	assert_int_equal(e[1].id, EVENT_WAIT_SUM);
+	assert_int_equal(e[1].thread, e[0].thread);
+	assert_int_equal(e[1].time_ns, 9000);
+	assert_int_equal(e[1].v[WAIT_SUM_LOCK].u, e[0].v[MONITOR_WAIT_BEGIN_LOCK].u);
+	assert_int_equal(e[1].v[WAIT_SUM_REASON].u, BLOCKED_REASON_WAIT);
+	assert_int_equal(e[1].v[WAIT_SUM_COUNT].u, 5);
+	assert_int_equal(e[1].v[WAIT_SUM_OFF_NS].u, 600);
+	assert_int_equal(e[1].v[WAIT_SUM_CPU_WAIT_NS].u, 60);
+	assert_int_equal(e[1].v[WAIT_SUM_LONGEST_NS].u, 200);
+	assert_int_equal(e[1].v[WAIT_SUM_BEGIN_NS].u, 7000);
+	assert_int_equal(e[2].v[WAIT_SUM_LOCK].u, 0);
+	assert_int_equal(e[2].v[WAIT_SUM_BEGIN_NS].u, 0);
+	assert_int_equal(e[3].v[WAIT_SUM_REASON].u, BLOCKED_REASON_OTHER);
+}
+
 /* A record of the kind, with only its least size, gives no event but its own. */
 static void least_size(unsigned kind, int fill, uint16_t flags)
 {
@@ -272,7 +318,7 @@ static void least_size(unsigned kind, int fill, uint16_t flags)
 static void every_kind_of_its_least_size(void **state)
 {
 	(void)state;
-	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT; kind++) {
+	for (unsigned kind = WIRE_NONE + 1; kind < WIRE_KIND_COUNT; kind++) {
 		if (kind == WIRE_STACK || kind == WIRE_NATIVE)
 			continue;
 		for (int fill = 0; fill < 2; fill++) {
@@ -290,7 +336,7 @@ static void any_bytes(void **state)
 	uint32_t random = 1;
 
 	(void)state;
-	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT; kind++) {
+	for (unsigned kind = WIRE_NONE + 1; kind < WIRE_KIND_COUNT; kind++) {
 		for (unsigned n = 0; n < 8; n++) {
 			struct wire_head *h = (struct wire_head *)record;
 			struct decoder d;
@@ -344,7 +390,9 @@ static bool without_memory(unsigned long n)
 
 	alloc_fail_at(n);
 	err = decoder_open(&d);
-	for (unsigned kind = WIRE_THREAD; kind < WIRE_KIND_COUNT && !err; kind++) {
+	for (unsigned at = 0; at < WIRE_KIND_COUNT && !err; at++) {
+		/* The thread of all records comes first. */
+		unsigned kind = at ? at : WIRE_THREAD;
 		unsigned char record[1024] = {0};
 
 		*(struct wire_head *)record = head_of(kind, 7, 1000);
@@ -380,6 +428,7 @@ int main(void)
 		cmocka_unit_test(a_contention),
 		cmocka_unit_test(a_contention_of_a_patched_jvm),
 		cmocka_unit_test(a_sample_and_a_span),
+		cmocka_unit_test(a_sum_of_waits),
 		cmocka_unit_test(every_kind_of_its_least_size),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(what_is_no_record_is_counted),

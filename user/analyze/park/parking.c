@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/row.h"
+
 static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 		    struct parking_row **ret)
 {
@@ -168,6 +170,27 @@ static int on_thread_end(struct parking *p, const struct event *e)
 	return index == INDEX_NONE ? 0 : leave_open(p, &p->threads[index]);
 }
 
+/* Waits that were too short to be told one by one. How they ended is not known. */
+static int add_sum(struct parking *p, const struct event *e)
+{
+	uint64_t reason = e->v[WAIT_SUM_REASON].u, count = e->v[WAIT_SUM_COUNT].u;
+	uint64_t longest_ns = e->v[WAIT_SUM_LONGEST_NS].u;
+	struct parking_row *row;
+	int err;
+
+	if (reason != BLOCKED_REASON_PARK && reason != BLOCKED_REASON_WAIT)
+		return 0;
+	err = row_find(p, reason == BLOCKED_REASON_PARK ? PARKING_PARK : PARKING_WAIT,
+		       e->v[WAIT_SUM_LOCK].u, &row);
+	if (err)
+		return err;
+	row->count += count;
+	row->total_ns += e->v[WAIT_SUM_OFF_NS].u;
+	row->max_ns = longest_ns > row->max_ns ? longest_ns : row->max_ns;
+	row->how[PARKING_HOW_NOT_KNOWN] += count;
+	return 0;
+}
+
 int parking_add(struct parking *p, const struct event *e)
 {
 	if (e->time_ns > p->now_ns)
@@ -183,6 +206,8 @@ int parking_add(struct parking *p, const struct event *e)
 		return begin(p, e, PARKING_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u);
 	case EVENT_MONITOR_WAIT_END:
 		return wait_end(p, e);
+	case EVENT_WAIT_SUM:
+		return add_sum(p, e);
 	case EVENT_THREAD_END:
 		return on_thread_end(p, e);
 	default:
@@ -201,8 +226,30 @@ int parking_finish(struct parking *p, uint64_t end_ns)
 	return err;
 }
 
-int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
+void parking_free(struct parking *p)
 {
+	keymap_free(&p->row_map);
+	keymap_free(&p->thread_map);
+	free(p->rows);
+	free(p->threads);
+	touched_free(&p->touched);
+	*p = (struct parking){0};
+}
+
+ROW_ZEROED(parking)
+
+static int parking_row_add(void *self, const struct analysis_input *in)
+{
+	struct parking *p = self;
+
+	row_catch_up(&p->now_ns, in);
+	return parking_add(p, in->counted);
+}
+
+/* What is open is open at from_ns; then parts of the recording are missing, up to to_ns. */
+static int parking_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+{
+	struct parking *p = self;
 	int err = parking_finish(p, from_ns);
 
 	for (uint32_t i = 0; i < p->touched.count; i++)
@@ -213,12 +260,18 @@ int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns)
 	return err;
 }
 
-void parking_free(struct parking *p)
+static int parking_row_finish(void *self, uint64_t end_ns)
 {
-	keymap_free(&p->row_map);
-	keymap_free(&p->thread_map);
-	free(p->rows);
-	free(p->threads);
-	touched_free(&p->touched);
-	*p = (struct parking){0};
+	return parking_finish(self, end_ns);
 }
+
+const struct analysis_row parking_analysis = {
+	.events =
+		ROW_EVENTS(EVENT_PARK_BEGIN, EVENT_PARK_END, EVENT_UNPARK, EVENT_MONITOR_WAIT_BEGIN,
+			   EVENT_MONITOR_WAIT_END, EVENT_WAIT_SUM, EVENT_THREAD_END),
+	.new = parking_row_new,
+	.add = parking_row_add,
+	.hole = parking_row_hole,
+	.finish = parking_row_finish,
+	.free = parking_row_free,
+};

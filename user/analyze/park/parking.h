@@ -66,6 +66,4 @@ static inline struct keymap_key parking_key(enum parking_kind kind, uint64_t loc
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
 int parking_add(struct parking *p, const struct event *e);
 int parking_finish(struct parking *p, uint64_t end_ns);
-/* What is open is open at from_ns; then parts of the recording are missing, up to to_ns. */
-int parking_hole(struct parking *p, uint64_t from_ns, uint64_t to_ns);
 void parking_free(struct parking *p);

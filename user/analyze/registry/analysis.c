@@ -1,6 +1,6 @@
 /*
  * The engine: each event goes to the analyses that subscribe to it, in the order of the rows. It
- * knows no analysis but by its row (rows.c), and itself only counts events and holes.
+ * knows no analysis but by its row (rows.def), and itself only counts events and holes.
  */
 #include "analyze/registry/analysis.h"
 
@@ -11,6 +11,7 @@
 #include "analyze/cells/stacks.h"
 #include "analyze/registry/contention_row.h"
 #include "analyze/registry/rows.h"
+#include "analyze/threads/wall.h"
 #include "base/tables/keymap.h"
 #include "log/read/names.h"
 
@@ -41,7 +42,7 @@ static void subscribe(struct analysis *a)
 {
 	for (unsigned id = 0; id <= SCHEMA_ID_MAX; id++)
 		for (unsigned i = 0; i < ANALYSIS_ID_COUNT; i++)
-			if (subscribes(&analysis_rows[i], id))
+			if (subscribes(analysis_rows[i], id))
 				a->subscribers[id][a->subscriber_counts[id]++] = (uint8_t)i;
 }
 
@@ -56,7 +57,7 @@ struct analysis *analysis_new(void)
 	a->names = log_names_new();
 	whole = a->names;
 	for (unsigned i = 0; i < ANALYSIS_ID_COUNT && whole; i++) {
-		a->selves[i] = analysis_rows[i].new(a->names);
+		a->selves[i] = analysis_rows[i]->new (a->names);
 		whole = a->selves[i];
 	}
 	if (whole)
@@ -70,7 +71,7 @@ void analysis_free(struct analysis *a)
 	if (!a)
 		return;
 	for (unsigned i = 0; i < ANALYSIS_ID_COUNT; i++)
-		analysis_rows[i].free(a->selves[i]);
+		analysis_rows[i]->free(a->selves[i]);
 	stacks_free(a->stacks);
 	log_names_free(a->names);
 	free(a->holes);
@@ -96,8 +97,8 @@ static int add_first(struct analysis *a, const struct analysis_input *in)
 	int err = 0;
 
 	for (unsigned i = 0; i < ANALYSIS_ID_COUNT && !err; i++)
-		if (analysis_rows[i].first && !subscribes(&analysis_rows[i], id))
-			err = analysis_rows[i].add(a->selves[i], in);
+		if (analysis_rows[i]->first && !subscribes(analysis_rows[i], id))
+			err = analysis_rows[i]->add(a->selves[i], in);
 	return err;
 }
 
@@ -115,7 +116,7 @@ static inline int add(struct analysis *a, const struct event *e, const struct ev
 	for (unsigned i = 0; i < a->subscriber_counts[id] && !err; i++) {
 		unsigned row = a->subscribers[id][i];
 
-		err = analysis_rows[row].add(a->selves[row], &in);
+		err = analysis_rows[row]->add(a->selves[row], &in);
 	}
 	return err;
 }
@@ -146,8 +147,8 @@ int analysis_hole(struct analysis *a, uint64_t from_ns, uint64_t to_ns)
 	int err = array_grow(&a->holes, &a->holes_capacity, f->hole_count, sizeof(*a->holes));
 
 	for (unsigned i = 0; i < ANALYSIS_ID_COUNT && !err; i++)
-		if (analysis_rows[i].hole)
-			err = analysis_rows[i].hole(a->selves[i], from_ns, to_ns);
+		if (analysis_rows[i]->hole)
+			err = analysis_rows[i]->hole(a->selves[i], from_ns, to_ns);
 	if (err)
 		return err;
 	a->hole_ns = to_ns;
@@ -162,8 +163,8 @@ int analysis_finish(struct analysis *a)
 
 	/* All of them, so that each can be asked, whatever has failed. */
 	for (unsigned i = 0; i < ANALYSIS_ID_COUNT; i++) {
-		if (analysis_rows[i].finish)
-			err = analysis_rows[i].finish(a->selves[i], a->counted.last_ns);
+		if (analysis_rows[i]->finish)
+			err = analysis_rows[i]->finish(a->selves[i], a->counted.last_ns);
 		first = first ? first : err;
 	}
 	a->stacks = stacks_new(a->names);
@@ -174,8 +175,8 @@ void analysis_set_begin(struct analysis *a, uint64_t begin_ns)
 {
 	a->begin_ns = begin_ns;
 	for (unsigned i = 0; i < ANALYSIS_ID_COUNT; i++)
-		if (analysis_rows[i].begin)
-			analysis_rows[i].begin(a->selves[i], begin_ns);
+		if (analysis_rows[i]->begin)
+			analysis_rows[i]->begin(a->selves[i], begin_ns);
 }
 
 void analysis_set_state_windows(struct analysis *a, const struct state_options *options)
@@ -225,5 +226,5 @@ const struct contention *analysis_contention(const struct analysis *a)
 	{                                                                                          \
 		return a->selves[ANALYSIS_##id];                                                   \
 	}
-#define OTHER(id)
+#define OTHER(id, name)
 #include "analyze/registry/rows.def"

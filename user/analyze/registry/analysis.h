@@ -4,13 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/park/parking.h"
 #include "analyze/registry/facts.h"
-#include "analyze/threads/sched.h"
-#include "analyze/threads/wall.h"
-#include "analyze/vm/pause.h"
-#include "analyze/vm/phases.h"
-#include "analyze/vm/safepoint.h"
 #include "log/format/event.h"
 
 struct analysis;
@@ -18,6 +12,7 @@ struct cell_key;
 struct contention;
 struct log_names;
 struct stacks;
+struct state_options;
 
 /* NULL: no memory. */
 struct analysis *analysis_new(void);
@@ -49,7 +44,7 @@ void analysis_facts(const struct analysis *a, struct analysis_facts *ret);
 const struct log_names *analysis_names(const struct analysis *a);
 const struct stacks *analysis_stacks(const struct analysis *a);
 const struct contention *analysis_contention(const struct analysis *a);
-/* analysis_parking(), analysis_pauses(), ... */
+/* analysis_parking(), analysis_pauses(), ...: the struct is in the analysis's own header. */
 #define ANALYSIS(id, name) const struct name *analysis_##name(const struct analysis *a);
-#define OTHER(id)
+#define OTHER(id, name)
 #include "analyze/registry/rows.def"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/contention/contention.h"
+#include "analyze/row.h"
 
 struct contention_row {
 	struct log_names *names;
@@ -19,7 +20,7 @@ struct contention_row {
 	void *observer;
 };
 
-void *contention_row_new(struct log_names *names)
+static void *contention_row_new(struct log_names *names)
 {
 	struct contention_row *c = calloc(1, sizeof(*c));
 
@@ -33,7 +34,7 @@ void *contention_row_new(struct log_names *names)
 	return NULL;
 }
 
-void contention_row_free(void *self)
+static void contention_row_free(void *self)
 {
 	struct contention_row *c = self;
 
@@ -44,17 +45,17 @@ void contention_row_free(void *self)
 	free(c);
 }
 
-void contention_row_begin(void *self, uint64_t begin_ns)
+static void contention_row_begin(void *self, uint64_t begin_ns)
 {
 	contention_set_begin(((struct contention_row *)self)->now, begin_ns);
 }
 
-int contention_row_add(void *self, const struct analysis_input *in)
+static int contention_row_add(void *self, const struct analysis_input *in)
 {
 	return contention_add(((struct contention_row *)self)->now, in->counted);
 }
 
-int contention_row_finish(void *self, uint64_t end_ns)
+static int contention_row_finish(void *self, uint64_t end_ns)
 {
 	struct contention_row *c = self;
 	int err = contention_finish(c->now, end_ns);
@@ -68,7 +69,7 @@ int contention_row_finish(void *self, uint64_t end_ns)
 	return err;
 }
 
-int contention_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+static int contention_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
 {
 	struct contention_row *c = self;
 	struct contention *next;
@@ -102,3 +103,9 @@ const struct contention *contention_row_get(const void *self)
 {
 	return ((const struct contention_row *)self)->now;
 }
+
+const struct analysis_row contention_analysis = {
+	/* No events: it goes by the time of all of them. */
+	.new = contention_row_new,   .begin = contention_row_begin,   .add = contention_row_add,
+	.hole = contention_row_hole, .finish = contention_row_finish, .free = contention_row_free,
+};

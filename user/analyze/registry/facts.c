@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/row.h"
 #include "base/tables/keymap.h"
 
 struct facts {
@@ -18,13 +19,13 @@ struct facts {
 	uint32_t notes_capacity;
 };
 
-void *facts_row_new(struct log_names *names)
+static void *facts_row_new(struct log_names *names)
 {
 	(void)names;
 	return calloc(1, sizeof(struct facts));
 }
 
-void facts_row_free(void *self)
+static void facts_row_free(void *self)
 {
 	struct facts *a = self;
 
@@ -38,7 +39,7 @@ void facts_row_free(void *self)
 	free(a);
 }
 
-void facts_row_begin(void *self, uint64_t begin_ns)
+static void facts_row_begin(void *self, uint64_t begin_ns)
 {
 	((struct facts *)self)->begin_ns = begin_ns;
 }
@@ -132,7 +133,7 @@ bool facts_is_noted(const void *self, const struct event *e)
 	return false;
 }
 
-int facts_row_add(void *self, const struct analysis_input *in)
+static int facts_row_add(void *self, const struct analysis_input *in)
 {
 	const struct event *e = in->event;
 	struct facts *a = self;
@@ -158,7 +159,7 @@ int facts_row_add(void *self, const struct analysis_input *in)
 	}
 }
 
-int facts_row_finish(void *self, uint64_t end_ns)
+static int facts_row_finish(void *self, uint64_t end_ns)
 {
 	struct facts *a = self;
 
@@ -177,3 +178,13 @@ void facts_get(const void *self, struct analysis_facts *ret)
 	ret->lost = a->lost;
 	ret->notes = a->notes;
 }
+
+const struct analysis_row facts_analysis = {
+	.events =
+		ROW_EVENTS(EVENT_LOST, EVENT_NOTE, EVENT_STACK_WALK, EVENT_MEMORY_BOUND, EVENT_END),
+	.new = facts_row_new,
+	.begin = facts_row_begin,
+	.add = facts_row_add,
+	.finish = facts_row_finish,
+	.free = facts_row_free,
+};

@@ -1,7 +1,10 @@
 /* analyze/registry/facts.h: how many events of which kind a log has, what was lost, its notes. */
 #pragma once
 
-#include "analyze/registry/row.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log/format/event.h"
 
 struct analysis_lost {
 	uint64_t event_id; /* 0: cannot be told */
@@ -46,14 +49,8 @@ struct analysis_facts {
 	uint64_t missing_ns; /* in holes */
 };
 
-/* Functions of the row; the engine counts events and holes itself. */
-void *facts_row_new(struct log_names *names);
-void facts_row_begin(void *self, uint64_t begin_ns);
-int facts_row_add(void *self, const struct analysis_input *in);
-int facts_row_finish(void *self, uint64_t end_ns);
-void facts_row_free(void *self);
-
-/* All but events, times and holes; pointers are lent until facts_row_free(). */
+/* All but events, times and holes, which the engine counts; pointers are lent until the row's
+ * free(). */
 void facts_get(const void *self, struct analysis_facts *ret);
 /* Whether this note is there already: it is noted again after a hole. */
 bool facts_is_noted(const void *self, const struct event *e);

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analyze/row.h"
+
 static uint64_t growth(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;
@@ -50,11 +52,6 @@ int sched_add(struct sched *s, const struct event *e)
 	return e->id == EVENT_CPU_SAMPLE ? on_cpu(s, e) : 0;
 }
 
-void sched_hole(struct sched *s)
-{
-	s->holes++;
-}
-
 void sched_free(struct sched *s)
 {
 	keymap_free(&s->cpu_map);
@@ -66,3 +63,29 @@ uint64_t sched_cpu_growth(const struct sched_cpu *c, enum sched_cpu_field field)
 {
 	return growth(c->first[field], c->last[field]);
 }
+
+ROW_ZEROED(sched)
+
+static int sched_row_add(void *self, const struct analysis_input *in)
+{
+	return sched_add(self, in->event);
+}
+
+/* What grows up to the next samples does not count. */
+static int sched_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+{
+	struct sched *s = self;
+
+	(void)from_ns;
+	(void)to_ns;
+	s->holes++;
+	return 0;
+}
+
+const struct analysis_row sched_analysis = {
+	.events = ROW_EVENTS(EVENT_CPU_SAMPLE),
+	.new = sched_row_new,
+	.add = sched_row_add,
+	.hole = sched_row_hole,
+	.free = sched_row_free,
+};

@@ -36,8 +36,6 @@ struct sched {
 
 /* Events in time order; 0 or -ENOMEM. */
 int sched_add(struct sched *s, const struct event *e);
-/* Parts of the recording are missing here: what grows up to the next samples does not count. */
-void sched_hole(struct sched *s);
 void sched_free(struct sched *s);
 
 /* How much a field of a CPU has grown from its first sample to its last. */

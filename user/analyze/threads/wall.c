@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/row.h"
 #include "log/format/event.h"
 
 #define SLACK_NS 200000ull
@@ -61,7 +62,13 @@ static void first_sample(struct wall *w, struct wall_thread *t, const struct eve
 		t->base = t->last = *now;
 		return;
 	}
-	if (age > most && (!t->seen || is_more(age - most, age)) && e->id == EVENT_THREAD_SAMPLE) {
+	/*
+	 * A round of samples has one time, and is stopped on a busy machine: what the thread went
+	 * on doing until its counters were read is too much here, and too little in the next.
+	 * Counters of before the thread event are more than that.
+	 */
+	if (age > most && (!t->seen || (age - most > most && is_more(age - most, age))) &&
+	    e->id == EVENT_THREAD_SAMPLE) {
 		t->from_ns = e->time_ns;
 		t->base = *now;
 	} else if (t->seen) {
@@ -145,12 +152,6 @@ int wall_add(struct wall *w, const struct event *e)
 	}
 }
 
-void wall_hole(struct wall *w, uint64_t to_ns)
-{
-	w->holes++;
-	w->hole_ns = to_ns;
-}
-
 int wall_finish(struct wall *w)
 {
 	return state_windows_finish(&w->windows);
@@ -187,3 +188,37 @@ bool wall_thread_is_off(const struct wall_thread *t)
 
 	return is_more(error < 0 ? -(uint64_t)error : (uint64_t)error, wall_thread_ns(t));
 }
+
+ROW_ZEROED(wall)
+
+static int wall_row_add(void *self, const struct analysis_input *in)
+{
+	return wall_add(self, in->event);
+}
+
+/* What is between samples around the hole is missing, too. */
+static int wall_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+{
+	struct wall *w = self;
+
+	(void)from_ns;
+	w->holes++;
+	w->hole_ns = to_ns;
+	return 0;
+}
+
+static int wall_row_finish(void *self, uint64_t end_ns)
+{
+	(void)end_ns;
+	return wall_finish(self);
+}
+
+const struct analysis_row wall_analysis = {
+	.events = ROW_EVENTS(EVENT_THREAD, EVENT_THREAD_END, EVENT_THREAD_SAMPLE),
+	.first = true,
+	.new = wall_row_new,
+	.add = wall_row_add,
+	.hole = wall_row_hole,
+	.finish = wall_row_finish,
+	.free = wall_row_free,
+};

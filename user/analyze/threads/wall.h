@@ -25,7 +25,7 @@ struct wall_thread {
 	struct states last;      /* ... and at to_ns */
 };
 
-/* All zero but for course.options at the start. */
+/* All zero but for windows.options at the start. */
 struct wall {
 	struct keymap map;
 	struct wall_thread *threads; /* map.count of them */
@@ -41,8 +41,6 @@ struct wall {
 
 /* Events in time order; 0 or -ENOMEM. */
 int wall_add(struct wall *w, const struct event *e);
-/* Parts of the recording are missing up to to_ns: what is between samples around it, too. */
-void wall_hole(struct wall *w, uint64_t to_ns);
 int wall_finish(struct wall *w);
 void wall_free(struct wall *w);
 

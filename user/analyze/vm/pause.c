@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/row.h"
+
 void pause_times_add(struct pause_times *t, uint64_t ns)
 {
 	t->count++;
@@ -267,3 +269,36 @@ void pauses_free(struct pauses *p)
 	free(p->heaps);
 	*p = (struct pauses){0};
 }
+
+ROW_ZEROED(pauses)
+
+static int pauses_row_add(void *self, const struct analysis_input *in)
+{
+	struct pauses *p = self;
+
+	row_catch_up(&p->now_ns, in);
+	return pauses_add(p, in->counted);
+}
+
+static int pauses_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+{
+	(void)from_ns;
+	(void)to_ns;
+	pauses_finish(self);
+	return 0;
+}
+
+static int pauses_row_finish(void *self, uint64_t end_ns)
+{
+	return pauses_row_hole(self, end_ns, end_ns);
+}
+
+const struct analysis_row pauses_analysis = {
+	.events = ROW_EVENTS(EVENT_GC_BEGIN, EVENT_GC_END, EVENT_GC_POOL, EVENT_SAFEPOINT_BEGIN,
+			     EVENT_SAFEPOINT_END, EVENT_VM_OPERATION_BEGIN, EVENT_VM_OPERATION_END),
+	.new = pauses_row_new,
+	.add = pauses_row_add,
+	.hole = pauses_row_hole,
+	.finish = pauses_row_finish,
+	.free = pauses_row_free,
+};

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/row.h"
+
 #define NO_COLLECTION UINT32_MAX /* HotSpot's id for phases outside of all collections */
 /*
  * A JVM has a few collections at a time, and as many phases as its GC's threads, a few deep. They
@@ -269,3 +271,38 @@ void phases_free(struct phases *p)
 	free(p->open);
 	*p = (struct phases){0};
 }
+
+ROW_ZEROED(phases)
+
+static int phases_row_add(void *self, const struct analysis_input *in)
+{
+	struct phases *p = self;
+
+	row_catch_up(&p->now_ns, in);
+	return phases_add(p, in->counted);
+}
+
+static int phases_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
+{
+	(void)from_ns;
+	(void)to_ns;
+	phases_hole(self);
+	return 0;
+}
+
+static int phases_row_finish(void *self, uint64_t end_ns)
+{
+	(void)end_ns;
+	phases_finish(self);
+	return 0;
+}
+
+const struct analysis_row phases_analysis = {
+	.events = ROW_EVENTS(EVENT_COLLECTION_BEGIN, EVENT_COLLECTION_END, EVENT_GC_PHASE_BEGIN,
+			     EVENT_GC_PHASE_END),
+	.new = phases_row_new,
+	.add = phases_row_add,
+	.hole = phases_row_hole,
+	.finish = phases_row_finish,
+	.free = phases_row_free,
+};

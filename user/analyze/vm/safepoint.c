@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/row.h"
+
 static int requester_add(struct safepoints *s, uint32_t row, uint64_t thread, uint64_t ns)
 {
 	uint32_t index, known = s->requester_map.count;
@@ -63,3 +65,17 @@ void safepoints_free(struct safepoints *s)
 	free(s->requesters);
 	*s = (struct safepoints){0};
 }
+
+ROW_ZEROED(safepoints)
+
+static int safepoints_row_add(void *self, const struct analysis_input *in)
+{
+	return safepoints_add(self, in->event);
+}
+
+const struct analysis_row safepoints_analysis = {
+	.events = ROW_EVENTS(EVENT_SAFEPOINT),
+	.new = safepoints_row_new,
+	.add = safepoints_row_add,
+	.free = safepoints_row_free,
+};

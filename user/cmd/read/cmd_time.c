@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 #include "base/text/msg.h"
 #include "base/text/units.h"
 #include "cmd/parse.h"

@@ -40,7 +40,17 @@ struct options {
 	char path[64];
 };
 
-enum { OPT_NO_WRITE = 1000, OPT_NO_STACKS, OPT_STOCK_PROBES, OPT_BUFFER, OPT_WINDOW, OPT_OFF_CPU };
+enum {
+	OPT_NO_WRITE = 1000,
+	OPT_NO_STACKS,
+	OPT_PROBES,
+	OPT_STOCK_PROBES,
+	OPT_SINGLE,
+	OPT_EVERY_WAIT,
+	OPT_BUFFER,
+	OPT_WINDOW,
+	OPT_OFF_CPU
+};
 
 static const struct argp_option argp_options[] = {
 	{"pid", 'p', "PID|NAME", 0,
@@ -52,8 +62,17 @@ static const struct argp_option argp_options[] = {
 	{"no-write", OPT_NO_WRITE, NULL, 0,
 	 "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	{"no-stacks", OPT_NO_STACKS, NULL, 0, "record no call chains", 0},
-	{"stock-probes", OPT_STOCK_PROBES, NULL, 0,
-	 "record a patched JVM as if it were a stock one", 0},
+	{"probes", OPT_PROBES, "none|usdt|hooks|auto", 0,
+	 "what tells of locks and waits: none (the scheduler; the JVM is not touched, and is "
+	 "slowed down least), usdt (the probes of a stock JVM), hooks (those of a patched one), "
+	 "auto (default: hooks, else usdt, else none)",
+	 0},
+	{"stock-probes", OPT_STOCK_PROBES, NULL, 0, "the same as --probes usdt", 0},
+	{"single", OPT_SINGLE, "TIME", 0,
+	 "with --probes none: tell each wait on a queue, a condition or the like that is this long "
+	 "(default: 1ms); shorter ones are summed up by thread, blocker and call chain",
+	 0},
+	{"every-wait", OPT_EVERY_WAIT, NULL, 0, "the same as --single 0", 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
 	{"off-cpu", OPT_OFF_CPU, "TIME", 0,
@@ -102,6 +121,25 @@ static void parse_jvm(const char *arg, struct argp_state *state, struct options 
 	o->recorder.pid = (pid_t)pid;
 }
 
+static error_t parse_probes(const char *text, struct argp_state *state, enum probe_set *ret)
+{
+	static const char *const names[] = {
+		[PROBES_AUTO] = "auto",
+		[PROBES_NONE] = "none",
+		[PROBES_USDT] = "usdt",
+		[PROBES_HOOKS] = "hooks",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(names[i], text))
+			continue;
+		*ret = (enum probe_set)i;
+		return 0;
+	}
+	argp_error(state, "--probes is none, usdt, hooks or auto, not '%s'", text);
+	return 0;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -130,8 +168,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_NO_STACKS:
 		o->recorder.no_stacks = true;
 		return 0;
+	case OPT_PROBES:
+		return parse_probes(arg, state, &o->recorder.probes);
 	case OPT_STOCK_PROBES:
-		o->recorder.stock_probes = true;
+		o->recorder.probes = PROBES_USDT;
+		return 0;
+	case OPT_SINGLE:
+		if (duration_parse(arg, &o->recorder.single_ns))
+			argp_error(state, "'%s' is not a duration such as 1ms", arg);
+		return 0;
+	case OPT_EVERY_WAIT:
+		o->recorder.single_ns = 0;
 		return 0;
 	case OPT_BUFFER:
 		return parse_size(state, arg, size_parse, "size such as 16M",
@@ -459,6 +506,7 @@ int cmd_record(int argc, char **argv)
 	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
 					 .window_ns = NS_PER_S,
 					 .off_cpu_ns = NS_PER_MS,
+					 .single_ns = NS_PER_MS,
 					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
 	int signals, status;
 

@@ -33,6 +33,11 @@ struct jvm_layout {
 	uint32_t java_thread_stack_base;
 	uint32_t java_thread_stack_size;
 	uint32_t osthread_thread_id;
+	/* What a thread blocks on, as the VM itself knows it; -1: not told. The first two hold
+	 * addresses of ObjectMonitors, the third has a value of HotSpot's enum ThreadState. */
+	int32_t java_thread_pending_monitor;
+	int32_t java_thread_waiting_monitor;
+	int32_t osthread_state;
 	/* monitors */
 	uint32_t monitor_header;
 	uint32_t monitor_object; /* WeakHandle: the address of an oop */
@@ -44,6 +49,10 @@ struct jvm_layout {
 	uint32_t klass_super_check_offset;
 	uint32_t symbol_length; /* u2 */
 	uint32_t symbol_body;
+	/* Addresses of CollectedHeap::_is_gc_active (1 byte) and ::_total_collections (4 bytes):
+	 * while neither changes, no collection moves objects. 0: not told, or not known yet */
+	uint64_t heap_gc_active;
+	uint64_t heap_collections;
 	bool compressed_klass; /* UseCompressedClassPointers: the field at oop_klass has 4 bytes */
 	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
 	uint64_t narrow_klass_base;

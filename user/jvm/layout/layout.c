@@ -102,6 +102,7 @@ void layout_clear(struct jvm_layout *l)
 	l->thread_park_blocker = l->thread_eetop = l->thread_name = l->thread_tid = -1;
 	l->thread_daemon = l->thread_status = l->string_value = l->string_coder = -1;
 	l->java_thread_state = -1;
+	l->java_thread_pending_monitor = l->java_thread_waiting_monitor = l->osthread_state = -1;
 	l->aos_owner = l->rrwl_state = l->rrwl_first_reader = -1;
 }
 
@@ -142,13 +143,37 @@ static void rules_apply(const struct vmstructs *v, const struct layout_rules *ru
 	l->array_data = rules->array_data;
 }
 
+/* What a JVM may lack, and is recorded all the same. */
+static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struct layout_source *s)
+{
+	const struct {
+		const char *type, *name;
+		int32_t *ret;
+	} wanted[] = {
+		{"JavaThread", "_thread_state", &l->java_thread_state},
+		{"JavaThread", "_current_pending_monitor", &l->java_thread_pending_monitor},
+		{"JavaThread", "_current_waiting_monitor", &l->java_thread_waiting_monitor},
+		{"OSThread", "_state", &l->osthread_state},
+		{"CollectedHeap", "_is_gc_active", &s->heap_gc_active},
+		{"CollectedHeap", "_total_collections", &s->heap_collections},
+	};
+	uint32_t offset;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		if (!vmstructs_offset(v, wanted[i].type, wanted[i].name, &offset))
+			*wanted[i].ret = (int32_t)offset;
+}
+
 int layout_load(const struct vmstructs *v, const struct layout_rules *rules, struct jvm_layout *ret,
 		struct layout_source *ret_source, const char **ret_missing)
 {
-	struct layout_source s = {.thread_holder = -1, .holder_daemon = -1, .holder_status = -1};
+	struct layout_source s = {.thread_holder = -1,
+				  .holder_daemon = -1,
+				  .holder_status = -1,
+				  .heap_gc_active = -1,
+				  .heap_collections = -1};
 	struct jvm_layout l;
 	const char *type;
-	uint32_t state;
 	int err;
 
 	layout_clear(&l);
@@ -166,8 +191,7 @@ int layout_load(const struct vmstructs *v, const struct layout_rules *rules, str
 		*ret_missing = "JavaThread::_threadObj as an OopHandle (JDK 16 or later)";
 		return -ENOTSUP;
 	}
-	if (!vmstructs_offset(v, "JavaThread", "_thread_state", &state))
-		l.java_thread_state = (int32_t)state;
+	optional_load(v, &l, &s);
 	rules_apply(v, rules, &l);
 	*ret = l;
 	*ret_source = s;
@@ -262,6 +286,10 @@ static int ready_check(const struct mem *m, struct layout_source *s, bool compre
 		err = narrow_load(m, s, l);
 	if (err)
 		return err == -EAGAIN ? 0 : err;
+	if (s->heap_gc_active >= 0 && s->heap_collections >= 0) {
+		l->heap_gc_active = heap + (uint64_t)s->heap_gc_active;
+		l->heap_collections = heap + (uint64_t)s->heap_collections;
+	}
 	l->ready = true;
 	return 1;
 }

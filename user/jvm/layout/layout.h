@@ -20,6 +20,7 @@ struct layout_source {
 	int32_t thread_holder, holder_daemon,
 		holder_status; /* JDK 21+: java.lang.Thread.holder, its .daemon and
 						 .threadStatus; else -1 */
+	int32_t heap_gc_active, heap_collections; /* in CollectedHeap; -1: not in vmStructs */
 };
 
 /* Nothing is known: the offsets of Java fields are -1. */

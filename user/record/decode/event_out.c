@@ -3,8 +3,7 @@
 #include <linux/types.h>
 #include <string.h>
 
-#include "bpf/wire/wire.h"
-#include "bpf/wire/wire_records.h"
+#include "bpf/wire/wire_kinds.h"
 #include "log/write/writer.h"
 #include "record/decode/ids.h"
 
@@ -13,7 +12,7 @@ static const struct kind {
 	uint16_t event;
 } kinds[WIRE_KIND_COUNT] = {
 #define KIND(name, size, event) [WIRE_##name] = {size, event},
-#include "bpf/wire/kinds.def"
+	WIRE_KINDS(KIND)
 #undef KIND
 };
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_lock.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"

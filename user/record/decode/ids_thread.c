@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/text/units.h"
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
@@ -199,6 +199,7 @@ void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l
 		t->at = l;
 		break;
 	case WIRE_MONITOR_OWNER_SEEN: /* by whoever was on the CPU */
+	case WIRE_WAIT_SUM:           /* of waits that are over */
 		break;
 	default:
 		/* Its end, or something that a blocked thread does not do. */

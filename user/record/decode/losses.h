@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "log/format/event.h"
 
 struct chains;

@@ -4,8 +4,7 @@
 #include <linux/types.h>
 #include <stdlib.h>
 
-#include "bpf/wire/wire.h"
-#include "bpf/wire/wire_records.h"
+#include "bpf/wire/wire_kinds.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
@@ -208,6 +207,7 @@ static void (*const handlers[WIRE_KIND_COUNT])(struct translate *, const void *)
 	[WIRE_PARK_BEGIN] = lock,
 	[WIRE_PARK_END] = lock,
 	[WIRE_UNPARK] = lock,
+	[WIRE_WAIT_SUM] = lock,
 	[WIRE_OWNER_STACK] = lock,
 	[WIRE_GC_BEGIN] = vm,
 	[WIRE_GC_END] = vm,

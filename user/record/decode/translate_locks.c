@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/wire/wire.h"
+#include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_stack.h"
+#include "bpf/wire/wire_states.h"
 #include "jvm-hooks/probes.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
@@ -390,6 +391,37 @@ static void unpark(struct translate_to *to, const struct wire_lock *r)
 	translate_event_put(to, &e);
 }
 
+/* The sum's lock: that of a record of one of its waits. */
+static uint32_t sum_lock(struct translate_to *to, const struct wire_wait_sum *r)
+{
+	struct wire_lock like = {.head = r->head,
+				 .object = r->object,
+				 .handle = r->handle,
+				 .klass = r->klass,
+				 .hash = r->hash};
+
+	like.head.kind = WIRE_WAIT_SUM;
+	return r->what == WIRE_BLOCKED_PARK ? ids_blocker(to->ids, &like)
+					    : ids_monitor(to->ids, &like);
+}
+
+static void wait_sum(struct translate_to *to, const struct wire_wait_sum *r)
+{
+	struct event e;
+
+	translate_event_begin(to, &e, EVENT_WAIT_SUM, &r->head);
+	e.v[WAIT_SUM_LOCK].u = sum_lock(to, r);
+	e.v[WAIT_SUM_REASON].u = r->what < BLOCKED_REASON_COUNT ? r->what : BLOCKED_REASON_OTHER;
+	e.v[WAIT_SUM_COUNT].u = r->count;
+	e.v[WAIT_SUM_OFF_NS].u = r->off_ns;
+	e.v[WAIT_SUM_CPU_WAIT_NS].u = r->runnable_ns;
+	e.v[WAIT_SUM_LONGEST_NS].u = r->longest_ns;
+	e.v[WAIT_SUM_BEGIN_NS].u =
+		r->first_ns < r->head.time_ns ? r->head.time_ns - r->first_ns : 0;
+	e.v[WAIT_SUM_STACK].u = chains_number(to->chains, r->stack);
+	translate_event_put(to, &e);
+}
+
 static void owner_stack(struct translate_to *to, const struct wire_owner_stack *r)
 {
 	struct event e;
@@ -414,6 +446,9 @@ void translate_locks_record(struct translate_locks *x, const void *record)
 		break;
 	case WIRE_UNPARK:
 		unpark(x->to, r);
+		break;
+	case WIRE_WAIT_SUM:
+		wait_sum(x->to, record);
 		break;
 	case WIRE_OWNER_STACK:
 		owner_stack(x->to, record);

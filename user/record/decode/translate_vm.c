@@ -4,8 +4,8 @@
 #include <linux/types.h>
 #include <string.h>
 
-#include "bpf/wire/wire.h"
 #include "bpf/wire/wire_gc.h"
+#include "bpf/wire/wire_kinds.h"
 #include "jvm-hooks/probes.h"
 #include "log/format/event.h"
 #include "record/decode/gc_names.h"

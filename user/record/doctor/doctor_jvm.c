@@ -38,7 +38,7 @@ static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
 			 ret->version, ret->probes, nops);
 }
 
-static int check_probes(struct checks *c, const struct jvm *j, bool patched)
+static int check_probes(struct checks *c, const struct jvm *j, enum probe_set set)
 {
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
@@ -51,7 +51,7 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 	for (size_t i = 0; i < PROBE_COUNT; i++) {
 		const struct probe_row *w = &probe_table[i];
 
-		if (!probe_applies(w, patched))
+		if (!probe_applies(w, set))
 			continue;
 		wanted++;
 		if (usdt_find(&list, w->provider, w->name)) {
@@ -63,6 +63,12 @@ static int check_probes(struct checks *c, const struct jvm *j, bool patched)
 				   w->provider, w->name, w->purpose);
 	}
 	usdt_list_free(&list);
+	if (!found && !switches_lack(j))
+		return check_add(
+			c, "probes", CHECK_WARNING, NULL,
+			"the JVM has no USDT probes (a build without dtrace): locks, waits "
+			"and parks are recorded by the scheduler (record --probes none); "
+			"collections, safepoints and VM operations are not recorded");
 	if (!found)
 		return check_add(c, "probes", CHECK_MISSING,
 				 "use a JVM built with --enable-dtrace: Debian's, Ubuntu's, "
@@ -200,7 +206,7 @@ int check_jvm(struct checks *c, pid_t pid)
 	if (!err)
 		err = check_hooks(c, j, &hooks);
 	if (!err)
-		err = check_probes(c, j, hooks.usable);
+		err = check_probes(c, j, hooks.usable ? PROBES_HOOKS : PROBES_USDT);
 	if (!err && !hooks.usable) /* a patched JVM needs none */
 		err = check_flag(c, j);
 	if (!err && !hooks.usable)

@@ -43,11 +43,11 @@ struct bpf_session {
 	struct jvm *j;
 	struct spoor_bpf *skel;
 	struct ring_buffer *ring;
-	struct bpf_link *sched[5];
+	struct bpf_link *sched[6]; /* the last one only with PROBES_NONE */
 	struct attachment usdt[PROBE_COUNT];
 	struct attachment gates[PROBE_COUNT]; /* of switches */
 	bool missing[PROBE_COUNT];
-	bool patched;
+	enum probe_set probes;
 	const char *steal_clock;
 	const char *throttle_clock;
 	bool multi; /* this kernel has uprobe_multi links */
@@ -157,18 +157,22 @@ static void choose(struct bpf_session *p)
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(p->skel->obj, probe_table[i].program);
 
-		if (!probe_applies(&probe_table[i], p->patched))
+		if (!probe_applies(&probe_table[i], p->probes))
 			bpf_program__set_autoload(program, false);
 		else if (p->multi)
 			uprobe_multi_prepare(program);
 	}
-	bpf_program__set_autoload(p->skel->progs.numbered_gate, p->patched && p->multi);
+	bpf_program__set_autoload(p->skel->progs.numbered_gate,
+				  p->probes == PROBES_HOOKS && p->multi);
+	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
+	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
 	if (p->multi) {
 		uprobe_multi_prepare(p->skel->progs.numbered_gate);
 		uprobe_multi_prepare(p->skel->progs.mark_begin);
 		uprobe_multi_prepare(p->skel->progs.mark_end);
 	}
-	p->skel->rodata->numbered = p->patched;
+	p->skel->rodata->numbered = p->probes == PROBES_HOOKS;
+	p->skel->rodata->by_switches = p->probes == PROBES_NONE;
 }
 
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
@@ -191,9 +195,13 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	p->skel->rodata->find_pidns = (__u32)st.st_ino;
 	p->skel->rodata->wake_bytes = bytes / 8;
 	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
+	p->skel->rodata->single_ns = o->single_ns;
 	err = bpf_map__set_max_entries(p->skel->maps.events, (__u32)bytes);
 	if (!err)
 		err = walk_slots_size(p);
+	if (!err && p->probes == PROBES_NONE)
+		err = bpf_map__set_max_entries(p->skel->maps.waits,
+					       bpf_map__max_entries(p->skel->maps.threads));
 	if (!err)
 		err = spoor_bpf__load(p->skel);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
@@ -221,7 +229,7 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 	if (!p)
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
-	p->patched = o->patched;
+	p->probes = o->probes;
 	p->cpus = (unsigned)libbpf_num_possible_cpus();
 	if (p->cpus > WIRE_CPUS_MAX) {
 		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus,
@@ -315,6 +323,24 @@ int bpf_session_set_java_threads(struct bpf_session *p)
 	return 0;
 }
 
+static bool is_missing(const struct bpf_session *p, const char *program)
+{
+	for (size_t i = 0; i < PROBE_COUNT; i++)
+		if (!strcmp(probe_table[i].program, program))
+			return p->missing[i];
+	return false;
+}
+
+void bpf_session_refresh(struct bpf_session *p)
+{
+	if (is_missing(p, "thread_start"))
+		bpf_session_set_java_threads(p);
+	if (is_missing(p, "compiled_method_unload"))
+		__atomic_fetch_add(&p->skel->bss->code_epoch, 1, __ATOMIC_RELAXED);
+	if (is_missing(p, "class_unloaded"))
+		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
+}
+
 /* From the states of JVMTI; 0: none of those that are told apart. */
 static __u32 reason_of_status(uint32_t status)
 {
@@ -333,7 +359,7 @@ static __u32 reason_of_status(uint32_t status)
 	return WIRE_BLOCKED_OTHER;
 }
 
-int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors)
+int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monitors)
 {
 	struct jvm_thread *threads;
 	size_t count;
@@ -349,7 +375,7 @@ int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors)
 			reason = WIRE_BLOCKED_IO;
 		if (!reason)
 			continue;
-		if (parked || (monitors && reason != WIRE_BLOCKED_IO))
+		if (probes && (parked || (monitors && reason != WIRE_BLOCKED_IO)))
 			reason |= WIRE_FIRST_END_TOLD;
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
 					&tid))
@@ -389,10 +415,10 @@ out:
 
 static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 {
-	struct bpf_program *programs[] = {p->skel->progs.sched_process_exit,
-					  p->skel->progs.sched_switch, p->skel->progs.sched_wakeup,
-					  p->skel->progs.sched_wakeup_new,
-					  p->skel->progs.task_rename};
+	struct bpf_program *programs[] = {
+		p->skel->progs.sched_process_exit, p->skel->progs.sched_switch,
+		p->skel->progs.sched_wakeup,       p->skel->progs.sched_wakeup_new,
+		p->skel->progs.task_rename,        p->skel->progs.sched_waking};
 	int err;
 
 	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched),
@@ -405,6 +431,8 @@ static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 	if (!p->skel->bss->target_tgid)
 		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
+		if (!bpf_program__autoload(programs[i]))
+			continue;
 		p->sched[i] = bpf_program__attach(programs[i]);
 		if (!p->sched[i])
 			return fail(why, -errno, "%s cannot be attached: %s",
@@ -446,7 +474,7 @@ static int attach_usdt(struct bpf_session *p, size_t i, char why[PROGRAMS_WHY_MA
 	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
 	int err = 0;
 
-	if (!probe_applies(a, p->patched))
+	if (!probe_applies(a, p->probes))
 		return 0;
 	if (p->multi) {
 		err = attach_multi(p, i, program);
@@ -498,7 +526,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 		if (err)
 			return err;
 	}
-	if (!any_attached(p))
+	if (!any_attached(p) && p->probes != PROBES_NONE)
 		return fail(why, -ENOTSUP,
 			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
 			    "locks and pauses can be recorded; run the program on an OpenJDK 17 "
@@ -662,6 +690,12 @@ static int run(struct bpf_program *program)
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts) ? -errno : 0;
+}
+
+void bpf_session_flush_waits(struct bpf_session *p)
+{
+	if (p->probes == PROBES_NONE)
+		run(p->skel->progs.flush_waits);
 }
 
 int bpf_session_sample_threads(struct bpf_session *p)

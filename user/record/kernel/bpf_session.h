@@ -7,13 +7,16 @@
 
 #include <jansson.h>
 
+#include "record/kernel/probe_table.h"
+
 struct jvm;
 struct bpf_session;
 
 struct bpf_session_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
 	uint64_t off_cpu_ns;   /* threads off the CPUs for less are not told one by one */
-	bool patched;          /* use the hooks of a patched JVM (hooks.h says if it has them) */
+	enum probe_set probes; /* which probes tell of locks and waits */
+	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
 	/* Gets each record, from bpf_session_consume(), which it ends with a negative errno. */
 	int (*record)(void *ctx, void *data, size_t size);
 	void *ctx;
@@ -68,9 +71,13 @@ int bpf_session_look_for_marks(struct bpf_session *p,
 void bpf_session_set_layout(struct bpf_session *p);
 int bpf_session_set_java_threads(struct bpf_session *p);
 
+/* Does what the probes would that this JVM does not have: looks for new Java threads, and has BPF
+ * look up anew what an unloading may have changed. Once in each window. */
+void bpf_session_refresh(struct bpf_session *p);
+
 /* Tells BPF what the threads wait for that are blocked now and were when they were first seen;
- * monitors: probes will show the ends of locks and waits. */
-int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors);
+ * probes: some will show the end of that; monitors: those of locks and waits, too. */
+int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monitors);
 
 /* What the walker of stacks needs to know; until it is called no stack is walked. */
 void bpf_session_set_code(struct bpf_session *p);
@@ -89,6 +96,10 @@ void bpf_session_sample_owners(struct bpf_session *p, bool on);
 
 /* How often they are; 0: this machine does not allow it. */
 uint64_t bpf_session_owner_period_ns(const struct bpf_session *p);
+
+/* PROBES_NONE: puts into the ring what is known of waits that are not over, and the sums. Else it
+ * does nothing. */
+void bpf_session_flush_waits(struct bpf_session *p);
 
 /* Puts a sample of each thread into the ring. */
 int bpf_session_sample_threads(struct bpf_session *p);

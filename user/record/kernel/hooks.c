@@ -1,7 +1,9 @@
 #include "record/kernel/hooks.h"
 
+#include <linux/types.h>
 #include <stdio.h>
 
+#include "bpf/wire/wire_layout.h"
 #include "jvm-hooks/probes.h"
 #include "jvm/jvm.h"
 #include "jvm/target/parser.h"
@@ -35,21 +37,33 @@ int hooks_read(const struct jvm *j, struct hooks *ret)
 	const char *missing;
 	int err;
 
-	if (h.version) {
-		err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
-		if (err)
-			return err;
-		missing = probes_count(&list, &h);
-		usdt_list_free(&list);
-		h.usable = h.version == SPOOR_HOOKS && !missing;
-		if (h.version != SPOOR_HOOKS)
-			snprintf(h.why, sizeof(h.why),
-				 "its hooks are of version %d, this spoor knows version %d",
-				 h.version, SPOOR_HOOKS);
-		else if (missing)
-			snprintf(h.why, sizeof(h.why), "it lacks the probe " SPOOR_PROVIDER ":%s",
-				 missing);
-	}
+	err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
+	if (err)
+		return err;
+	h.stock = usdt_find(&list, "hotspot", "monitor__contended__enter") &&
+		  usdt_find(&list, "hotspot", "thread__park__begin");
+	missing = h.version ? probes_count(&list, &h) : NULL;
+	usdt_list_free(&list);
+	h.usable = h.version == SPOOR_HOOKS && !missing;
+	if (h.version && h.version != SPOOR_HOOKS)
+		snprintf(h.why, sizeof(h.why),
+			 "its hooks are of version %d, this spoor knows version %d", h.version,
+			 SPOOR_HOOKS);
+	else if (missing)
+		snprintf(h.why, sizeof(h.why), "it lacks the probe " SPOOR_PROVIDER ":%s", missing);
 	*ret = h;
 	return 0;
+}
+
+const char *switches_lack(const struct jvm *j)
+{
+	const struct jvm_layout *l = jvm_layout(j);
+
+	/* BPF reads so much of an OSThread. */
+	if (l->osthread_state < 0 || l->osthread_thread_id < (uint32_t)l->osthread_state ||
+	    l->osthread_thread_id > WIRE_WAIT_BYTES - 8)
+		return "OSThread::_state";
+	if (l->java_thread_pending_monitor < 0)
+		return "JavaThread::_current_pending_monitor";
+	return l->java_thread_waiting_monitor < 0 ? "JavaThread::_current_waiting_monitor" : NULL;
 }

@@ -1,5 +1,5 @@
-/* record/kernel/hooks.h: whether a libjvm is patched (jvm-hooks/), and whether its hooks can be
- * used. */
+/* record/kernel/hooks.h: which probes on locks and waits a libjvm has: stock ones, and those of a
+ * patched JVM (jvm-hooks/). */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,12 @@ struct hooks {
 	bool usable; /* the version is the one that spoor knows, and all its probes are there */
 	size_t probes, nop5; /* places of its probes, and those of them that are a 5-byte nop */
 	char why[160];       /* why hooks that are there cannot be used; else "" */
+	bool stock;          /* it has the probes of a stock JVM on monitors and on parking */
 };
+
+/* What a JVM does not say of what its threads block on, so that it cannot be recorded with
+ * PROBES_NONE: a field of its vmStructs; NULL: nothing. */
+const char *switches_lack(const struct jvm *j);
 
 /* Errors as parser_usdt(). */
 int hooks_read(const struct jvm *j, struct hooks *ret);

@@ -21,6 +21,7 @@
 
 #define ANY(provider, name, program, purpose)                                                      \
 	{provider, name, program, purpose, PROBE_OF_ANY, NULL},
+#define TOLD(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_TOLD, NULL},
 #define STOCK(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_STOCK, NULL},
 #define HOOK(name, program, purpose)                                                               \
 	{SPOOR_PROVIDER, name, program, purpose, PROBE_OF_PATCHED, NULL},
@@ -35,6 +36,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 #define NONE(...)
 #define COUNT(...) +1
 #define ANY NONE
+#define TOLD NONE
 #define STOCK NONE
 #define HOOK COUNT
 #define SWITCH COUNT
@@ -44,7 +46,17 @@ enum {
 };
 _Static_assert(HOOK_COUNT == SPOOR_PROBES(ONE), "all that a patched JVM has");
 
-bool probe_applies(const struct probe_row *w, bool patched)
+bool probe_applies(const struct probe_row *w, enum probe_set set)
 {
-	return w->of == PROBE_OF_ANY || (w->of == PROBE_OF_PATCHED) == patched;
+	switch (w->of) {
+	case PROBE_OF_ANY:
+		return true;
+	case PROBE_OF_TOLD:
+		return set != PROBES_NONE;
+	case PROBE_OF_STOCK:
+		return set == PROBES_USDT;
+	case PROBE_OF_PATCHED:
+		return set == PROBES_HOOKS;
+	}
+	return false;
 }

@@ -4,8 +4,16 @@
 
 #include <stdbool.h>
 
+enum probe_set {               /* which probes tell of locks and waits */
+		 PROBES_AUTO,  /* not chosen yet */
+		 PROBES_NONE,  /* the scheduler tells (bpf/lib/waits.bpf.h) */
+		 PROBES_USDT,  /* those of a stock JVM */
+		 PROBES_HOOKS, /* those of a patched JVM */
+};
+
 enum probe_of { /* which JVM's probe it is */
 		PROBE_OF_ANY,
+		PROBE_OF_TOLD,    /* what the scheduler tells as well */
 		PROBE_OF_STOCK,   /* what a patched JVM tells better */
 		PROBE_OF_PATCHED, /* of jvm-hooks/probes.h */
 };
@@ -22,6 +30,7 @@ enum {
 	PROBE_COUNT = 0
 #define PROBE_ONE(...) +1
 #define ANY PROBE_ONE
+#define TOLD PROBE_ONE
 #define STOCK PROBE_ONE
 #define HOOK PROBE_ONE
 #define SWITCH PROBE_ONE
@@ -32,5 +41,5 @@ enum {
 /* In the order of attaching. */
 extern const struct probe_row probe_table[PROBE_COUNT];
 
-/* Whether it is used on a JVM whose hooks are used, or on one without. */
-bool probe_applies(const struct probe_row *w, bool patched);
+/* Whether it is one of a set. */
+bool probe_applies(const struct probe_row *w, enum probe_set set);

@@ -19,9 +19,35 @@ static json_t *of_stock(bool owners)
 			 "(inferred)");
 }
 
-json_t *facts_describe(bool patched, bool owners)
+/* Of any JVM, by bpf/lib/waits.bpf.h. */
+static json_t *of_switches(bool owners)
 {
-	if (!patched)
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s}", "owner", owners ? owners_read : owners_missing,
+		"monitor_exit",
+		"each release that wakes a thread, with the chain of who woke it; releases that "
+		"wake nobody are not seen",
+		"lock_identity",
+		"identity hash where the object has one, else ObjectMonitor, else address "
+		"(inferred)",
+		"blocked",
+		"from leaving a CPU to getting one: threads that spin for a lock and get it "
+		"without going to sleep are not seen; a contention that goes on within 0.2 ms "
+		"of CPU time after a wake-up, or 5 ms with the same owner, is taken for the same "
+		"one (inferred)",
+		"waits",
+		"conditions, queues, Object.wait() and other waits that are no contentions: one "
+		"by one from record.single_ns on, shorter ones as sums by thread, blocker and "
+		"call chain",
+		"notify",
+		"not seen: who notifies is known as the one whose release wakes the thread");
+}
+
+json_t *facts_describe(enum probe_set probes, bool owners)
+{
+	if (probes == PROBES_NONE)
+		return of_switches(owners);
+	if (probes != PROBES_HOOKS)
 		return of_stock(owners);
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s}", "owner",

@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "record/kernel/probe_table.h"
+
 /* For the header of the log; schemas/event-log.md has the keys. NULL: no memory. owners:
  * those of monitors are resolved. */
-json_t *facts_describe(bool patched, bool owners);
+json_t *facts_describe(enum probe_set probes, bool owners);

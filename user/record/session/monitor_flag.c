@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void monitor_flag_not_needed(struct monitor_flag *ret)
+void monitor_flag_not_needed(struct monitor_flag *ret, const char *state)
 {
-	*ret = (struct monitor_flag){.state = "hooks"};
+	*ret = (struct monitor_flag){.state = state};
 }
 
 void monitor_flag_hold(const struct jvm *j, struct flag_guard *g, bool no_write,

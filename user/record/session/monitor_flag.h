@@ -10,7 +10,7 @@
 
 struct monitor_flag {
 	struct flag_hold *hold; /* NULL: nothing is to be put back */
-	const char *state;      /* "on", "was_on", "missing", "hooks": sources.monitor of the log */
+	const char *state; /* "on", "was_on", "missing", or of no use: sources.monitor of the log */
 	char why[MONITOR_WHY_MAX]; /* it is missing; else "" */
 	bool left;                 /* it was found on, left behind by a killed recorder */
 };
@@ -19,8 +19,8 @@ struct monitor_flag {
  * without monitor events is worth having. */
 void monitor_flag_hold(const struct jvm *j, struct flag_guard *g, bool no_write,
 		       struct monitor_flag *ret);
-/* Of a JVM whose hooks need no flag. */
-void monitor_flag_not_needed(struct monitor_flag *ret);
+/* Of a recording that needs no flag. state: "hooks" or "switches", static: what tells instead. */
+void monitor_flag_not_needed(struct monitor_flag *ret, const char *state);
 /* As flag_hold_release. */
 int monitor_flag_release(struct monitor_flag *f, struct flag_hold_end *ret);
 

@@ -25,6 +25,7 @@
 
 #define POLL_MS 50     /* how long a record may lie in the ring */
 #define REFRESH_MS 200 /* while the JVM is starting up */
+#define WAITS_MS 400   /* readers put into order what comes up to a second late */
 
 static void note_found_off(struct recorder *r)
 {
@@ -115,6 +116,10 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		}
 		if (now >= r->next_flush)
 			recorder_flush(r);
+		if (now >= r->next_waits) {
+			bpf_session_flush_waits(r->p);
+			r->next_waits = now + WAITS_MS * NS_PER_MS;
+		}
 		err = r->dumps ? pass_dumps(r, now) : 0;
 		if (!err)
 			err = log_writer_error(r->w);

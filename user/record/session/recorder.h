@@ -12,6 +12,7 @@
 #include "jvm/target/redact.h"
 #include "log/write/writer.h"
 #include "record/flight/dumps.h"
+#include "record/kernel/probe_table.h"
 
 struct recorder;
 
@@ -30,8 +31,10 @@ struct recorder_options {
 	void *before_write_ctx;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
-	bool stock_probes; /* do not use the hooks of a patched JVM */
-	bool starting;     /* libjvm.so has just been mapped: what is not there yet may come within
+	enum probe_set probes; /* PROBES_AUTO: recorder_open() chooses */
+	uint64_t single_ns;    /* PROBES_NONE: waits that are no contentions, and shorter, are
+				* summed up */
+	bool starting; /* libjvm.so has just been mapped: what is not there yet may come within
 			  seconds */
 	uint64_t buffer_bytes;     /* of the ring buffer */
 	uint64_t window_ns;        /* of the thread and CPU samples */

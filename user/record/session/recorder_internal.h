@@ -30,7 +30,7 @@ struct recorder {
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
 	struct memory memory;
 	struct losses losses;
-	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush;
+	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush, next_waits;
 	uint64_t windows, starting_until;
 	uint64_t records;
 	uint64_t drain_until; /* of the draining that goes on; UINT64_MAX: to the ring's end */
@@ -44,7 +44,7 @@ struct recorder {
 	struct procstat_cpu *stat;
 	unsigned cpu_count;
 	struct hooks hooks;
-	bool patched;        /* the hooks are used */
+	enum probe_set probes;
 	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
 	struct flag_hold_end flag_end;
 };

@@ -39,19 +39,40 @@ static bool starting_wait(const struct recorder *r)
 	return true;
 }
 
-/* A patched JVM has probes that tell more, and need no flag. */
+/*
+ * A patched JVM has probes that tell more, and need no flag. A stock JVM's are taken where there
+ * are some, else none.
+ */
 static int choose_probes(struct recorder *r, const struct recorder_options *o,
 			 char why[RECORDER_WHY_MAX])
 {
+	const char *lacks = switches_lack(r->j);
 	int err = hooks_read(r->j, &r->hooks);
 
 	if (err)
 		return recorder_fail(why, err, "%s cannot be read: %s", jvm_libjvm_name(r->j),
 				     parser_error_text(err));
-	r->patched = r->hooks.usable && !o->stock_probes;
-	if (!r->patched && r->hooks.version)
+	r->probes = o->probes;
+	if (r->probes == PROBES_AUTO && r->hooks.usable)
+		r->probes = PROBES_HOOKS;
+	else if (r->probes == PROBES_AUTO)
+		r->probes = r->hooks.stock || lacks ? PROBES_USDT : PROBES_NONE;
+	if (r->probes == PROBES_HOOKS && !r->hooks.usable)
+		return recorder_fail(
+			why, -ENOTSUP, "--probes hooks: the hooks of %s cannot be used: %s",
+			jvm_libjvm_name(r->j),
+			r->hooks.version ? r->hooks.why : "it is not a patched JVM (make jvm)");
+	if (r->probes == PROBES_NONE && lacks)
+		return recorder_fail(why, -ENOTSUP,
+				     "--probes none: %s does not say in its vmStructs where %s is, "
+				     "so that the reason for which a thread blocks cannot be read; "
+				     "record with --probes usdt",
+				     jvm_libjvm_name(r->j), lacks);
+	if (r->probes != PROBES_HOOKS && r->hooks.version)
 		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
-			 o->stock_probes ? "--stock-probes was given" : r->hooks.why);
+			 !r->hooks.usable           ? r->hooks.why
+			 : r->probes == PROBES_NONE ? "--probes none was given"
+						    : "--probes usdt was given");
 	return 0;
 }
 
@@ -83,11 +104,19 @@ static json_t *describe_jvm(const struct recorder *r, enum command_line how)
 	json_t *jvm = jvm_describe(r->j, how);
 
 	if (jvm)
-		json_object_set_new(jvm, "kind", json_string(r->patched ? "patched" : "stock"));
+		json_object_set_new(jvm, "kind",
+				    json_string(r->probes == PROBES_HOOKS ? "patched" : "stock"));
 	if (jvm && r->hooks.version)
 		json_object_set_new(jvm, "hooks", json_integer(r->hooks.version));
 	return jvm;
 }
+
+static const char *const probes_name[] = {
+	[PROBES_AUTO] = "auto",
+	[PROBES_NONE] = "none",
+	[PROBES_USDT] = "usdt",
+	[PROBES_HOOKS] = "hooks",
+};
 
 static json_t *describe(const struct recorder *r, const struct recorder_options *o)
 {
@@ -95,17 +124,19 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 	char boot_id[40];
 
 	host_boot_id(boot_id);
-	return json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b}, "
-		"s:o}",
-		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
-		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
-		host_describe(), "jvm", describe_jvm(r, o->command_line), "sources",
-		describe_sources(r), "record", "command", o->command, "window_ns",
-		(json_int_t)o->window_ns, "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
-		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
-		(int)o->no_stacks, "stock_probes", (int)o->stock_probes, "facts",
-		facts_describe(r->patched, jvm_layout(r->j)->monitor_owner_is_address));
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, "
+			 "s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:I}, s:o}",
+			 "spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
+			 "start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall,
+			 "host", host_describe(), "jvm", describe_jvm(r, o->command_line),
+			 "sources", describe_sources(r), "record", "command", o->command,
+			 "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
+			 (json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes,
+			 "no_write", (int)o->no_write, "no_stacks", (int)o->no_stacks,
+			 "stock_probes", (int)(o->probes == PROBES_USDT), "probes",
+			 probes_name[r->probes], "single_ns",
+			 (json_int_t)(r->probes == PROBES_NONE ? o->single_ns : 0), "facts",
+			 facts_describe(r->probes, jvm_layout(r->j)->monitor_owner_is_address));
 }
 
 static int create_flight(struct recorder *r, const struct recorder_options *o,
@@ -210,7 +241,8 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	err = choose_probes(r, o, why);
 	if (err)
 		return err;
-	po.patched = r->patched;
+	po.probes = r->probes;
+	po.single_ns = o->single_ns;
 	err = bpf_session_load(r->j, &po, &r->p, why);
 	if (err)
 		return err;
@@ -227,11 +259,11 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		return err;
 	if (o->before_write)
 		o->before_write(o->before_write_ctx);
-	if (r->patched)
-		monitor_flag_not_needed(&r->flag);
+	if (r->probes != PROBES_USDT)
+		monitor_flag_not_needed(&r->flag, r->probes == PROBES_HOOKS ? "hooks" : "switches");
 	else
 		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
-	bpf_session_set_first_reasons(r->p, recorder_has_monitors(r));
+	bpf_session_set_first_reasons(r->p, r->probes != PROBES_NONE, recorder_has_monitors(r));
 	wait_until_ready(r);
 	return 0;
 }
@@ -262,7 +294,8 @@ static void note_hooks(struct recorder *r)
 
 	if (!r->hooks_why[0])
 		return;
-	snprintf(text, sizeof(text), "the JVM is patched, but its stock probes were used: %s",
+	snprintf(text, sizeof(text), "the JVM is patched, but its %s: %s",
+		 r->probes == PROBES_NONE ? "probes were not used" : "stock probes were used",
 		 r->hooks_why);
 	notes_write(r->w, r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING, text);
 }

@@ -104,6 +104,7 @@ void recorder_window(struct recorder *r)
 {
 	bpf_session_look_for_marks(r->p, notes_marks, r->w);
 	recorder_refresh(r);
+	bpf_session_refresh(r->p);
 	notes_support(r->w, r->j, r->noted);
 	recorder_sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);

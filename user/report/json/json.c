@@ -4,6 +4,9 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/vm/pause.h"
+#include "analyze/vm/phases.h"
+#include "analyze/vm/safepoint.h"
 #include "base/text/json_put.h"
 #include "base/text/print.h"
 #include "log/read/names.h"

@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 #include "base/text/json_put.h"
 #include "base/text/print.h"
 #include "report/json/findings_json.h"

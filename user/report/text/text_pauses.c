@@ -2,6 +2,9 @@
 #include "report/text/text_report.h"
 
 #include "analyze/registry/analysis.h"
+#include "analyze/vm/pause.h"
+#include "analyze/vm/phases.h"
+#include "analyze/vm/safepoint.h"
 #include "base/text/format.h"
 
 static int print_collections(struct text *t)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 #include "base/text/format.h"
 #include "base/text/print.h"
 #include "report/model/findings.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 #include "base/text/format.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/wall_rows.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/sched.h"
 #include "base/text/units.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/sections.h"

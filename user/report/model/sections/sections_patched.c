@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/vm/phases.h"
+#include "analyze/vm/safepoint.h"
 #include "base/text/format.h"
 #include "base/text/strbuf.h"
 #include "report/model/label.h"

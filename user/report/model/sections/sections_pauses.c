@@ -1,5 +1,6 @@
 /* Collections, safepoints and VM operations, as any JVM tells of them. */
 #include "analyze/registry/analysis.h"
+#include "analyze/vm/pause.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/sections/heap.h"

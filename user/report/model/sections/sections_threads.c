@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/sections/section_internal.h"

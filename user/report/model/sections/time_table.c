@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 
 uint64_t time_since_start(const struct time_input *in, uint64_t ns)
 {

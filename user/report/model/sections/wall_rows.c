@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/registry/analysis.h"
+#include "analyze/threads/wall.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
 

@@ -1,13 +1,14 @@
-/* bpf/probes/park.bpf.h: what a thread parks on, and who owns that. */
+/* bpf/lib/blocker.bpf.h: what a thread parks on, and who owns that. */
 #pragma once
 
 #include "bpf/lib/lock.bpf.h"
 
-static __always_inline __u64 blocker_read(struct thread_state *t)
+/* The running thread's java.lang.Thread; 0: it is not known. */
+static __always_inline __u64 thread_object(struct thread_state *t)
 {
-	__u64 java_thread, oop;
+	__u64 java_thread;
 
-	if (!layout.ready || layout.thread_park_blocker < 0)
+	if (!layout.ready)
 		return 0;
 	if (!t->java.handle) {
 		java_thread = java_thread_current(t);
@@ -15,7 +16,13 @@ static __always_inline __u64 blocker_read(struct thread_state *t)
 			return 0;
 		t->java.handle = read_u64(java_thread + layout.jt_thread_obj);
 	}
-	oop = t->java.handle ? read_u64(t->java.handle) : 0;
+	return t->java.handle ? read_u64(t->java.handle) : 0;
+}
+
+static __always_inline __u64 blocker_read(struct thread_state *t)
+{
+	__u64 oop = layout.thread_park_blocker < 0 ? 0 : thread_object(t);
+
 	return oop ? read_oop(oop + layout.thread_park_blocker) : 0;
 }
 
@@ -84,13 +91,52 @@ static __always_inline __u32 blocker_owner_stack(__u64 object, __u32 flags, __u3
 	return stack;
 }
 
-/* What park_end needs of park_begin. */
-static __always_inline void park_keep(struct thread_state *t, __u64 object, __u64 klass, __u32 hash,
-				      __u32 owner, __u32 source)
+/* A blocker as it is found when a thread parks. */
+struct blocker {
+	__u64 object, klass;
+	__u32 flags; /* WIRE_CLASS_* */
+	__u32 hash;
+	__u32 owner, owner_source, readers;
+	__u32 pad;
+};
+
+/* What the park's end needs of its begin. */
+static __always_inline void park_keep(struct thread_state *t, const struct blocker *b)
 {
-	t->park.object = object;
-	t->park.klass = klass;
-	t->park.owner = owner;
-	t->park.owner_source = source;
-	t->park.hash = hash;
+	t->park.object = b->object;
+	t->park.klass = b->klass;
+	t->park.owner = b->owner;
+	t->park.owner_source = b->owner_source;
+	t->park.hash = b->hash;
+}
+
+/* What is known of ret->object. */
+static __always_inline void blocker_look(struct blocker *ret)
+{
+	ret->owner_source = WIRE_OWNER_UNKNOWN;
+	if (!ret->object)
+		return;
+	ret->klass = oop_klass(ret->object);
+	ret->flags = class_flags(ret->klass);
+	ret->hash = mark_hash(read_u64(ret->object + layout.oop_mark));
+	ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source, &ret->readers);
+}
+
+/* The begin of a park of the running thread; NULL: it is lost, and counted. */
+static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t, __u32 flags,
+							 const struct blocker *b, __u32 stack,
+							 __u32 owner_stack, __u64 now)
+{
+	struct wire_lock *r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
+
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_PARK_BEGIN, flags, t->tid, t, now);
+	r->object = b->object;
+	r->klass = b->klass;
+	r->hash = b->hash;
+	r->readers = b->readers;
+	r->stack = stack;
+	lock_owner(r, b->owner, b->owner_source, owner_stack, now);
+	return r;
 }

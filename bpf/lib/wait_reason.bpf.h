@@ -1,0 +1,151 @@
+/* bpf/lib/wait_reason.bpf.h: why a thread blocks, by what the VM says of it (see waits.bpf.h). */
+#pragma once
+
+#include "bpf/lib/blocker.bpf.h"
+
+/* HotSpot's enum ThreadState. */
+enum os_state {
+	OS_MONITOR_WAIT = 3,
+	OS_CONDVAR_WAIT = 4,
+	OS_OBJECT_WAIT = 5,
+};
+
+/* JavaThreadStatus (share/classfile/javaThreadStatus.hpp): bits of JVMTI, in these combinations
+ * only. */
+enum java_status {
+	STATUS_PARKED = 0x291,
+	STATUS_PARKED_TIMED = 0x2a1,
+	STATUS_SLEEPING = 0xe1,
+	STATUS_BLOCKED_ON_MONITOR = 0x401,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* THREAD_SLOTS if by_switches: set before load */
+	__type(key, __u32);
+	__type(value, struct thread_wait);
+} waits __weak SEC(".maps");
+
+/* What is read of the target while the kernel switches tasks, where nothing else of ours runs on
+ * this CPU. */
+#define WAIT_WORDS (WIRE_WAIT_BYTES / 8) /* a power of two */
+#define STACK_WORDS 1024                 /* likewise */
+
+struct wait_scratch {
+	__u64 words[WAIT_WORDS];
+	__u64 stack[STACK_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wait_scratch);
+} wait_scratch __weak SEC(".maps");
+
+static __always_inline struct wait_scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&wait_scratch, &zero);
+}
+
+static __always_inline struct thread_wait *wait_of(const struct thread_state *t)
+{
+	__u32 place = t->place;
+
+	return bpf_map_lookup_elem(&waits, &place);
+}
+
+/*
+ * What is read of the target at each switch is read with as few calls as can be: each costs about
+ * 50 ns, whatever its length. The words are aligned, so that a field of 4 bytes is half of one.
+ */
+static __always_inline __u32 words_u32(const __u64 *words, __u32 at)
+{
+	__u64 word = words[at >> 3 & (WAIT_WORDS - 1)];
+
+	return at & 4 ? word >> 32 : word;
+}
+
+/* Reads what is at addr, up to the 8 bytes at offset `last`. */
+static __always_inline long words_read(struct wait_scratch *s, __u64 addr, __u32 last)
+{
+	__u64 bytes = (__u64)last + 8;
+
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(bytes) : "i"(WAIT_WORDS * 8));
+	return bpf_probe_read_user(s->words, bytes, (void *)addr);
+}
+
+/* Of the running thread; 0: it is none of Java's. */
+static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_scratch *w)
+{
+	if (!t->java.osthread && !java_thread_checked(t, t->tid, 1))
+		return 0;
+	if (!t->java.osthread || words_read(w, t->java.osthread, layout.os_thread_id) ||
+	    words_u32(w->words, layout.os_thread_id) != t->ns_tid) {
+		/* It has detached, and is another JavaThread now, if it is one. */
+		t->java.thread = t->java.known = t->java.handle = t->java.osthread = 0;
+		t->java.lookups = 0;
+		return 0;
+	}
+	return words_u32(w->words, layout.os_state);
+}
+
+/*
+ * Reads the running thread's java.lang.Thread into s->words; its status (enum java_status, or
+ * another one). While there is no collection, the object stays where it is, and the blocker that
+ * was known there is the same object.
+ */
+static __always_inline __u32 status_read(struct thread_state *t, struct thread_wait *w,
+					 struct wait_scratch *s)
+{
+	__u64 begin = bpf_ktime_get_ns(), stamp = gc_stamp();
+	__s32 last = layout.thread_park_blocker > layout.thread_status ? layout.thread_park_blocker
+								       : layout.thread_status;
+
+	w->moved = stamp != w->stamp || stamp & 1;
+	if (w->moved || !w->thread_oop) {
+		w->thread_oop = layout.thread_status < 0 ? 0 : thread_object(t);
+		w->stamp = stamp;
+	}
+	if (!w->thread_oop || words_read(s, w->thread_oop, last))
+		return 0;
+	w->moving = stamp & 1 || bpf_ktime_get_ns() - begin >= GC_SHORTEST_NS;
+	return words_u32(s->words, layout.thread_status);
+}
+
+/* Why the running thread blocks, if for one of these reasons; else WIRE_BLOCKED_OTHER. */
+SUBPROGRAM int wait_reason(struct thread_state *t)
+{
+	struct thread_wait *w = t ? wait_of(t) : 0;
+	struct wait_scratch *s = scratch_get();
+	__u32 status;
+
+	if (!w || !s)
+		return WIRE_BLOCKED_OTHER;
+	switch (os_state_read(t, s)) {
+	case OS_MONITOR_WAIT:
+		return WIRE_BLOCKED_LOCK;
+	case OS_OBJECT_WAIT:
+		return WIRE_BLOCKED_WAIT;
+	case OS_CONDVAR_WAIT:
+		status = status_read(t, w, s);
+		if (w->moving) /* the CPU may have been taken away meanwhile: once more */
+			status = status_read(t, w, s);
+		return status == STATUS_PARKED || status == STATUS_PARKED_TIMED ? WIRE_BLOCKED_PARK
+		       : status == STATUS_SLEEPING                              ? WIRE_BLOCKED_SLEEP
+						   : WIRE_BLOCKED_OTHER;
+	}
+	return WIRE_BLOCKED_OTHER;
+}
+
+static __always_inline __u64 pending_monitor(const struct thread_state *t)
+{
+	return read_u64(t->java.thread + layout.jt_pending_monitor);
+}
+
+static __always_inline __u64 waiting_monitor(const struct thread_state *t)
+{
+	return read_u64(t->java.thread + layout.jt_waiting_monitor);
+}

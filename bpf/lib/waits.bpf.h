@@ -1,0 +1,503 @@
+/* bpf/lib/waits.bpf.h: what threads block on and who ends that, told by the scheduler; no probe. */
+#pragma once
+
+/*
+ * A thread that blocks goes through the scheduler, and HotSpot says in the thread itself why it
+ * does: OSThread::_state (JDK 11 to 25, share/runtime/osThread.hpp), set before it goes to sleep:
+ * MONITOR_WAIT on a contended monitor, in ObjectMonitor::enter and after Object.wait(); OBJECT_WAIT
+ * in Object.wait(); CONDVAR_WAIT when it parks or sleeps, and in the VM's own waits, from which
+ * java.lang.Thread.threadStatus tells both. JavaThread::_current_pending_monitor and
+ * ::_current_waiting_monitor are the monitor, Thread.parkBlocker is the blocker.
+ *
+ * So wait_left() reads that at each switch away from a thread that is blocked, while its memory is
+ * still what a user read reads. wait_over() runs when the thread gets a CPU again: a park and an
+ * Object.wait() are over then. A contended enter may not be: the thread tries to get the monitor,
+ * and blocks again if another was faster. If it blocks on the same monitor after less than RETRY_NS
+ * of CPU time, or less than SPIN_NS and the monitor still says that it has the same owner (a thread
+ * spins before it goes to sleep again), and has not released that meanwhile, the contention goes
+ * on; else it ended at the last wake-up. That is known at the next switch away from the thread
+ * only, or, if it keeps its CPU, at the flush.
+ *
+ * Who wakes a thread is the current one in sched_waking. It has done so by futex(2), at the address
+ * that the thread waits at: wake-ups by timers and signals are thus told from releases, and an
+ * interrupt that comes by the way is not taken for one.
+ *
+ * Contentions are reported one by one, when they begin and when they end. Other waits (conditions,
+ * queues, idle pools) are reported at their end, if they took single_ns; shorter ones are added up
+ * by thread, blocker and chain, and reported as sums. The flush reports those that are open.
+ *
+ * The thread is blocked, so that a collector may move objects while they are read: see gc_stamp().
+ */
+
+#include "bpf/lib/monitor.bpf.h"
+#include "bpf/lib/wait_emit.bpf.h"
+#include "bpf/lib/wait_stack.bpf.h"
+
+#define RETRY_NS 200000
+#define SPIN_NS 5000000
+
+/* Waits that are no contentions and shorter are summed up. */
+const volatile __u64 single_ns __weak = 1000000;
+
+/* --- the thread's switches --------------------------------------------------------------- */
+
+static __always_inline void wait_open(struct thread_state *t, struct thread_wait *w, __u32 what,
+				      __u32 begun, __u64 now)
+{
+	w->what = what;
+	w->begin_ns = now;
+	w->end_ns = 0;
+	w->released = 0;
+	w->at_begin.cpu_ns = t->cpu_ns;
+	w->at_begin.stolen_ns = t->stolen_ns;
+	w->at_begin.runnable_ns = t->runnable_ns;
+	w->at_begin.throttled_ns = t->throttled_ns;
+	BARRIER();
+	w->turn = ((w->turn & ~3u) + WAIT_TURN) | WAIT_OPEN | begun;
+}
+
+static __always_inline void wait_is_monitor(struct thread_wait *w, __u64 monitor,
+					    const struct monitor_state *m)
+{
+	w->object = monitor;
+	w->handle = m->handle;
+	w->klass = m->klass;
+	w->hash = m->hash;
+}
+
+/* These read what the thread blocks on, and who has that. WAIT_BEGUN: it is a contention; 0: it is
+ * none; -1: nothing is known. */
+SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
+{
+	struct monitor_state *m;
+	__u64 monitor;
+
+	if (!t || !w)
+		return -1;
+	monitor = pending_monitor(t);
+	w->flags = 0;
+	if (!monitor) {
+		monitor = waiting_monitor(t);
+		w->flags = WIRE_AFTER_WAIT;
+	}
+	if (!monitor) /* stopped by a safepoint on its way: it is not blocked on it yet */
+		return -1;
+	m = monitor_read(monitor, 1);
+	if (!m) {
+		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
+		return -1;
+	}
+	w->owner_word = monitor_block(t, monitor);
+	w->owner = monitor_owner(m, w->owner_word, &w->owner_source);
+	t->chain.want = 0;
+	wait_is_monitor(w, monitor, m);
+	class_flags(m->klass);
+	return WAIT_BEGUN;
+}
+
+/* Reports the begin of a contention; owner_stack: the chain of its owner, if that has not run since
+ * it had left its CPU for the time `switches`. */
+SUBPROGRAM int lock_begin(struct thread_state *t, struct thread_wait *w, __u32 owner_stack,
+			  __u64 switches)
+{
+	__u64 monitor = w ? w->object : 0;
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
+	struct wire_lock *r;
+
+	if (!t || !w)
+		return 0;
+	if (owner_stack && (read_u64(w->object + layout.mon_owner) != w->owner_word ||
+			    !owner_still(w->owner, switches)))
+		owner_stack = 0;
+	r = m ? monitor_enter_fill(t, w->object, m, w->flags, w->begin_ns) : 0;
+	if (!r)
+		return 0;
+	r->stack = w->stack;
+	lock_owner(r, w->owner, w->owner_source, owner_stack, w->begin_ns);
+	emit_submit(r);
+	return 0;
+}
+
+SUBPROGRAM int object_wait_look(struct thread_state *t, struct thread_wait *w)
+{
+	struct monitor_state *m;
+	__u64 monitor;
+
+	if (!t || !w)
+		return -1;
+	monitor = waiting_monitor(t);
+	if (!monitor) /* likewise */
+		return -1;
+	m = monitor_read(monitor, 1);
+	if (!m) {
+		count_drop(WIRE_MONITOR_WAIT_BEGIN, WIRE_LOST_MAP);
+		return -1;
+	}
+	if (m->owner == t->tid)
+		m->released = 1;
+	t->monitor.address = monitor;
+	t->monitor.misses = 0;
+	t->chain.want = 0;
+	wait_is_monitor(w, monitor, m);
+	class_flags(m->klass);
+	return 0;
+}
+
+/* The blocker, as wait_reason() has read it with the thread's java.lang.Thread. */
+static __always_inline __u64 blocker_in(const struct wait_scratch *w)
+{
+	__u32 at = layout.thread_park_blocker;
+	__u64 oop;
+
+	if (layout.thread_park_blocker < 0)
+		return 0;
+	if (!layout.compressed_oops)
+		return w->words[at >> 3 & (WAIT_WORDS - 1)];
+	oop = words_u32(w->words, at);
+	return oop ? layout.narrow_oop_base + (oop << (layout.narrow_oop_shift & 63)) : 0;
+}
+
+/* What is known of the blocker; nothing if a collection may have moved it. */
+static __always_inline void blocker_find(struct thread_wait *w, struct blocker *ret)
+{
+	struct wait_scratch *s = scratch_get();
+	__u64 begin = bpf_ktime_get_ns();
+
+	ret->object = s ? blocker_in(s) : 0;
+	if (!w->moved && !w->moving && w->what == WIRE_BLOCKED_PARK && ret->object == w->object &&
+	    w->class_epoch == class_epoch) {
+		ret->klass = w->klass;
+		ret->flags = w->flags;
+		ret->hash = w->hash;
+		ret->owner_source = WIRE_OWNER_UNKNOWN;
+		if (ret->flags & WIRE_CLASS_AOS)
+			ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source,
+						   &ret->readers);
+		else
+			return; /* nothing was read now */
+	} else {
+		blocker_look(ret);
+	}
+	if (!w->moving && gc_still(begin))
+		return;
+	if (!w->moving) { /* likewise */
+		begin = bpf_ktime_get_ns();
+		blocker_look(ret);
+		if (gc_still(begin))
+			return;
+	}
+	*ret = (struct blocker){.owner_source = WIRE_OWNER_UNKNOWN};
+	count_drop(WIRE_PARK_BEGIN, WIRE_LOST_READ);
+}
+
+SUBPROGRAM int park_look(struct thread_state *t, struct thread_wait *w)
+{
+	struct blocker b = {};
+
+	if (!t || !w)
+		return -1;
+	blocker_find(w, &b);
+	w->class_epoch = class_epoch;
+	w->flags = b.flags;
+	w->readers = b.readers;
+	w->owner = b.owner;
+	w->owner_source = b.owner_source;
+	park_keep(t, &b);
+	t->chain.want = 0;
+	w->object = b.object;
+	w->handle = 0;
+	w->klass = b.klass;
+	w->hash = b.hash;
+	return b.owner || b.readers || b.flags & WIRE_CLASS_LOCK ? WAIT_BEGUN : 0;
+}
+
+SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __u32 owner_stack,
+			       __u64 switches)
+{
+	struct blocker b = {};
+	struct wire_lock *r;
+	__u32 again;
+
+	if (!t || !w)
+		return 0;
+	b.object = w->object;
+	b.klass = w->klass;
+	b.flags = w->flags;
+	b.hash = w->hash;
+	b.owner = w->owner;
+	b.owner_source = w->owner_source;
+	b.readers = w->readers;
+	if (owner_stack && (blocker_owner(b.object, b.flags, &again, &again) != b.owner ||
+			    !owner_still(b.owner, switches)))
+		owner_stack = 0;
+	r = park_begin_fill(t, 0, &b, w->stack, owner_stack, w->begin_ns);
+	if (r)
+		emit_submit(r);
+	return 0;
+}
+
+/* The contention that the thread seemed to have ended goes on; reason: as of wait_left(). */
+static __always_inline int lock_goes_on(struct thread_state *t, struct thread_wait *w, __u32 reason,
+					int runnable)
+{
+	struct wait_scratch *s = scratch_get();
+	__u64 monitor, ran = since(t->cpu_ns, w->at_end.cpu_ns);
+
+	if (!s || w->released || ran >= SPIN_NS)
+		return 0;
+	/* What wait_reason() has read is needed yet, if it blocks. */
+	if (runnable ? os_state_read(t, s) != OS_MONITOR_WAIT : reason != WIRE_BLOCKED_LOCK)
+		return 0;
+	monitor = pending_monitor(t);
+	if ((monitor ? monitor : waiting_monitor(t)) != w->object)
+		return 0;
+	return ran < RETRY_NS || read_u64(w->object + layout.mon_owner) == w->owner_word;
+}
+
+/* The running thread leaves its CPU; reason: of wait_reason(), if it could not run. */
+static __always_inline void wait_left(struct thread_state *t, __u32 reason, int runnable, __u64 now)
+{
+	struct thread_wait *w = wait_of(t);
+	__u32 turn, owner_stack;
+	__u64 switches;
+	int begun = -1;
+
+	if (!w)
+		return;
+	turn = w->turn;
+	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
+		if (w->end_ns && lock_goes_on(t, w, reason, runnable)) {
+			w->end_ns = 0;
+			return;
+		}
+		t->monitor.blocked = 0;
+		lock_emit_end(t, w, turn);
+	}
+	if (runnable)
+		return;
+	if (reason == WIRE_BLOCKED_LOCK)
+		begun = lock_look(t, w);
+	else if (reason == WIRE_BLOCKED_WAIT)
+		begun = object_wait_look(t, w);
+	else if (reason == WIRE_BLOCKED_PARK)
+		begun = park_look(t, w);
+	if (begun < 0)
+		return;
+	w->stack = wait_stack(t);
+	wait_open(t, w, reason, begun, now);
+	if (!begun)
+		return;
+	owner_stack = stack_of_owner(w->owner, t->tid, &switches);
+	if (reason == WIRE_BLOCKED_LOCK)
+		lock_begin(t, w, owner_stack, switches);
+	else
+		park_begin_emit(t, w, owner_stack, switches);
+}
+
+/* A contended monitor may be its own now. */
+static __noinline int lock_seems_over(struct thread_state *t, struct thread_wait *w, __u64 now)
+{
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &w->object);
+
+	w->at_end.cpu_ns = t->cpu_ns;
+	w->at_end.stolen_ns = t->stolen_ns;
+	w->at_end.runnable_ns = t->runnable_ns;
+	w->at_end.throttled_ns = t->throttled_ns;
+	w->owner = !m ? 0 : m->owner != t->tid ? m->owner : m->previous;
+	thread_snapshot_of(w->owner, now, &w->owner_at_end);
+	w->released = 0;
+	w->end_ns = now;
+	return 0;
+}
+
+/* The thread is on a CPU again. */
+SUBPROGRAM int wait_over(struct thread_state *t, __u64 now)
+{
+	struct thread_wait *w = t ? wait_of(t) : 0;
+	struct blocker none = {};
+	__u32 turn;
+
+	if (!w || !(w->turn & WAIT_OPEN))
+		return 0;
+	if (w->what == WIRE_BLOCKED_LOCK)
+		return lock_seems_over(t, w, now);
+	turn = w->turn;
+	if (turn & WAIT_BEGUN || since(now, w->begin_ns) >= single_ns || !wait_sum_add(t, w, now)) {
+		/* If the flush is about to say that it has begun, one of the two does. */
+		if (!(turn & WAIT_BEGUN))
+			wait_emit_begin(t, w, turn);
+		wait_emit_end(t, w, now);
+	}
+	w->turn = (w->turn & ~3u) + WAIT_TURN;
+	if (w->what == WIRE_BLOCKED_PARK)
+		park_keep(t, &none);
+	return 0;
+}
+
+/* The thread is on a CPU, since then: was the switch to it seen? */
+static __always_inline void wait_check(struct thread_state *t, __u64 since_ns)
+{
+	struct thread_wait *w = wait_of(t);
+
+	if (w && w->turn & WAIT_OPEN && (w->what != WIRE_BLOCKED_LOCK || !w->end_ns))
+		wait_over(t, since_ns);
+}
+
+/* --- who wakes it ------------------------------------------------------------------------ */
+
+#if defined(__TARGET_ARCH_x86)
+/* Whether `by`, which is running, wakes the task by futex(2) at the address that it waits at. */
+static __always_inline int woken_by_futex(struct task_struct *by, struct task_struct *task)
+{
+	struct pt_regs *its = (void *)bpf_task_pt_regs(task), *own = (void *)bpf_task_pt_regs(by);
+
+	return its->orig_ax == 202 && own->orig_ax == 202 && its->di == own->di;
+}
+#else
+static __always_inline int woken_by_futex(struct task_struct *by, struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
+/* The running thread by has released the monitor that w is about. */
+static __noinline int release_emit(struct thread_state *by, struct thread_wait *w, __u64 now)
+{
+	struct monitor_state *m = monitor_read(w->object, 1);
+	struct thread_wait *own = wait_of(by);
+	struct wire_lock *r;
+	__u32 turn, stack;
+
+	if (!m)
+		return 0;
+	/* An interrupt, and not a release: the owner that it had is there yet, and is another. */
+	if (m->owner && m->owner != by->tid && !m->released) {
+		__u64 word = read_u64(w->object + layout.mon_owner);
+		struct wire_java_thread *owner =
+			word ? bpf_map_lookup_elem(&java_threads, &word) : 0;
+
+		if (owner && owner->tid == m->owner)
+			return 0;
+	}
+	/* It has had the monitor, then. */
+	turn = own ? own->turn : 0;
+	if (turn & WAIT_OPEN && own->what == WIRE_BLOCKED_LOCK && own->end_ns) {
+		if (own->object == w->object)
+			own->released = 1;
+		lock_emit_end(by, own, turn);
+		by->monitor.blocked = 0;
+	}
+	if (m->owner == by->tid)
+		m->released = 1;
+	by->monitor.address = w->object;
+	by->monitor.blocked = 0;
+	by->monitor.misses = 0;
+	by->chain.want = 0;
+	class_flags(m->klass);
+	stack = stack_releasing(by);
+	r = emit_reserve(WIRE_MONITOR_EXIT, WIRE_LOCK_SHORT);
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_MONITOR_EXIT, 0, by->tid, by, now);
+	lock_is_monitor(r, w->object, m);
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}
+
+static __noinline int unpark_emit(struct thread_state *by, __u32 target, __u64 now)
+{
+	struct wire_lock *r;
+	__u32 stack;
+
+	by->chain.want = 0;
+	stack = stack_interrupted(by);
+	r = emit_reserve(WIRE_UNPARK, WIRE_LOCK_SHORT);
+	if (!r)
+		return 0;
+	lock_fill(r, WIRE_UNPARK, 0, by->tid, by, now);
+	r->target = target;
+	r->stack = stack;
+	emit_submit(r);
+	return 0;
+}
+
+/* Whether a thread in Object.wait() has been notified: then it waits for the monitor. Its
+ * java.lang.Thread is known since it began to wait, if it has parked or waited before. */
+static __always_inline int was_notified(struct thread_state *t)
+{
+	__u64 handle = t->java.handle, oop;
+
+	if (!handle && t->java.thread)
+		handle = t->java.handle = read_u64(t->java.thread + layout.jt_thread_obj);
+	oop = handle ? read_u64(handle) : 0;
+	return oop && layout.thread_status >= 0 &&
+	       read_u32(oop + layout.thread_status) == STATUS_BLOCKED_ON_MONITOR;
+}
+
+/* What t waits for, if it is worth to know who wakes it. */
+static __always_inline struct thread_wait *wait_worth(const struct thread_state *t, __u64 now)
+{
+	struct thread_wait *w = wait_of(t);
+
+	if (!w || !(w->turn & WAIT_OPEN))
+		return 0;
+	return w->turn & WAIT_BEGUN || since(now, w->begin_ns) >= single_ns ||
+			       w->what == WIRE_BLOCKED_WAIT
+		       ? w
+		       : 0;
+}
+
+/* The running thread `by` wakes t. */
+static __always_inline void wait_woken(struct thread_state *t, struct thread_wait *w,
+				       struct thread_state *by, __u64 now)
+{
+	if (w->what == WIRE_BLOCKED_PARK)
+		unpark_emit(by, t->tid, now);
+	else if (w->what == WIRE_BLOCKED_LOCK || was_notified(t))
+		release_emit(by, w, now);
+}
+
+/* --- the flush --------------------------------------------------------------------------- */
+
+/* What a thread has not told of because it still waits, or keeps its CPU. Any CPU. */
+static __always_inline void wait_flush(struct thread_state *t, __u64 now)
+{
+	struct thread_wait *w = wait_of(t);
+	__u32 turn;
+
+	if (!w)
+		return;
+	turn = w->turn;
+	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
+		if (t->run == RUN_RUNNING && w->end_ns && since(now, w->end_ns) > RETRY_NS &&
+		    lock_emit_end(t, w, turn))
+			t->monitor.blocked = 0;
+	} else if (turn & WAIT_OPEN && !(turn & WAIT_BEGUN) &&
+		   since(now, w->begin_ns) >= single_ns) {
+		wait_emit_begin(t, w, turn);
+	}
+	if (!(w->sums[0].count | w->sums[1].count) || !wait_sums_take(w))
+		return;
+	now = bpf_ktime_get_ns(); /* waits may have ended since the flush began */
+	if (w->sums[0].count)
+		wait_sum_emit(&w->sums[0], t->tid, now);
+	if (w->sums[1].count)
+		wait_sum_emit(&w->sums[1], t->tid, now);
+	wait_sums_give(w);
+}
+
+/* The thread ends: what is known of its waits is told, and its place is another thread's next. */
+static __always_inline void wait_end(struct thread_state *t, __u64 now)
+{
+	struct thread_wait *w = wait_of(t);
+
+	if (!w)
+		return;
+	wait_flush(t, now);
+	w->turn = (w->turn & ~3u) + WAIT_TURN;
+	w->what = 0;
+	w->thread_oop = 0;
+	w->memo.id = 0;
+	w->sums[0].count = w->sums[1].count = 0;
+}

@@ -1,0 +1,151 @@
+"""Recordings without a probe on locks and waits (--probes none), held against what the programs know of themselves."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from jvm import JavaTest, jdk_tool  # first: it says where harness is
+import test_exact
+import test_holders
+import test_jfr
+import test_stacks
+import test_wall
+from soaking import only_in_soak
+
+
+class BySwitches(JavaTest):
+    """What another class tests, of such a recording."""
+    OPTIONS = ("--probes", "none")
+
+    def record(self, target, *options, **how):
+        return super().record(target, *options, *self.OPTIONS, **how)
+
+
+class Holders(BySwitches, test_holders.Holders):
+    pass
+
+
+class Exact(BySwitches, test_exact.Stock):
+    """Who blocks whom, in many scenes."""
+
+
+class Wall(BySwitches, test_wall.Wall):
+    pass
+
+
+class Jfr(BySwitches, test_jfr.Jfr):
+    pass
+
+
+def in_soak(test):
+    """A test of another class, here in the soak only."""
+    @only_in_soak
+    def run(self):
+        test(self)
+    return run
+
+
+class Stacks(BySwitches, test_stacks.Stacks):
+    OPTIONS = (*BySwitches.OPTIONS, "--every-wait")  # a sum's chain is not of one wait
+    test_c1 = in_soak(test_stacks.Stacks.test_c1)
+    test_serial = in_soak(test_stacks.Stacks.test_serial)
+    test_deep_inlining = in_soak(test_stacks.Stacks.test_deep_inlining)
+    test_g1_no_compressed_oops = in_soak(test_stacks.Stacks.test_g1_no_compressed_oops)
+
+
+class Waits(BySwitches):
+    ROUNDS = 2000
+    OF = {"parker": ("park", "parking", "Parks$Blocker"), "in wait": ("wait", "waiting", "Parks$Monitor")}
+
+    def run_parks(self, *options):
+        vm = self.java("Parks", self.ROUNDS)
+        recorder = self.record(vm, *options)
+        said = json.loads(vm.ask("go", 120))
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        self.assertEqual(log.header["sources"]["monitor"], "switches")
+        return said, log
+
+    def check(self, said, log):
+        """Each wait is there once, alone or in a sum."""
+        report = log.report()
+        for name, (_, section, of) in self.OF.items():
+            with self.subTest(thread=name):
+                row = next(r for r in report[section] if r["class"] == of)
+                print(f"{name}: {row['count']} waits, {row['total_ns']} ns; itself {said[name]}")
+                self.assertEqual((row["open"], row["begin_missing"], row["end_missing"]), (0, 0, 0))
+                self.assertEqual(said[name]["count"], self.ROUNDS)
+                # A thread may be woken, and preempted before it is out of its wait: then it is not blocked twice. The
+                # kernel's own mutexes in a wait's way are short.
+                # On some machines a few switches never reach BPF (docs/architecture.md).
+                self.assertGreaterEqual(row["count"], self.ROUNDS * 0.99)
+                self.assertLessEqual(row["count"], self.ROUNDS * 1.02)
+                self.assertLessEqual(row["total_ns"], said[name]["ns"])
+                self.assertGreater(row["total_ns"], said[name]["ns"] * 0.8)
+
+    def test_short_waits_are_summed_up(self):
+        said, log = self.run_parks()
+        self.check(said, log)
+        for name, (reason, _, of) in self.OF.items():
+            sums = [e for e in log.of("wait_sum") if e["thread"]["name"] == name]
+            with self.subTest(thread=name):
+                self.assertEqual({(e["reason"], e["lock"]["class"]) for e in sums}, {(reason, of)})
+                self.assertGreater(sum(e["count"] for e in sums), self.ROUNDS / 2)
+                self.assertLess(max(e["longest_ns"] for e in sums), 1_000_000)
+                for e in sums:
+                    self.assertLessEqual(e["off_ns"], e["begin_ns"])
+                    self.assertLessEqual(e["cpu_wait_ns"], e["off_ns"])
+                    self.assertLessEqual(e["longest_ns"], e["off_ns"])
+
+    def test_every_wait(self):
+        said, log = self.run_parks("--every-wait")
+        self.check(said, log)
+        self.assertEqual(log.of("wait_sum"), [])
+        self.assertGreaterEqual(len(log.of("park_begin")), self.ROUNDS * 0.99)
+
+    def test_who_unparks(self):
+        """Of a wait that is told alone: who ended it, and where."""
+        _, log = self.run_parks("--every-wait")
+        woken = [e for e in log.of("unpark") if e["target"] and e["target"]["name"] == "parker"]
+        self.assertGreaterEqual(len(woken), self.ROUNDS * 0.98)
+        self.assertEqual({e["thread"]["name"] for e in woken}, {"main"})
+
+
+def strip(libjvm):
+    """What tells tracers of a library's probes goes; nothing else."""
+    subprocess.run(["objcopy", "--remove-section", ".note.stapsdt", libjvm], check=True)
+
+
+class WithoutProbes(test_holders.Holders):
+    """A JVM that was built without any: as if its notes had never been there."""
+    test_large_heap_shifted = test_parallel_interpreted = test_zgc = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        home = os.path.dirname(os.path.dirname(os.path.realpath(jdk_tool("java"))))
+        cls.home = tempfile.mkdtemp(prefix="spoor-jvm-")
+        cls.addClassCleanup(shutil.rmtree, cls.home, True)
+        shutil.copytree(home, cls.home, symlinks=False, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("src.zip", "jmods", "docs", "demo", "man", "*.jsa"))
+        strip(os.path.join(cls.home, "lib/server/libjvm.so"))
+
+    def test_what_the_log_says(self):
+        vm = self.java("Contend", 20)
+        recorder = self.record(vm)
+        self.assertEqual(vm.ask("go", 120), "done")
+        log = recorder.stop()
+        self.assertEqual(log.header["record"]["probes"], "none")
+        self.assertEqual(log.header["sources"]["monitor"], "switches")
+        self.assertTrue(log.of("monitor_contended_enter"))
+        missing = log.header["sources"]["probes_missing"]
+        self.assertIn("hotspot:gc__begin", missing)
+        self.assertNotIn("hotspot:monitor__contended__enter", missing)
+
+
+del JavaTest, BySwitches
+
+if __name__ == "__main__":
+    unittest.main()
