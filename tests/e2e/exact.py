@@ -9,13 +9,10 @@ import bisect
 import collections
 import contextlib
 import copy
-import glob
 import json
-import os
 import re
-import subprocess
 
-from jvm import HERE, Java, jdk_tool  # first: it says where harness is
+from jvm import Java, jdk_tool  # first: it says where harness is
 from harness import Recorder
 
 # What a stock JVM tells of, too.
@@ -447,12 +444,6 @@ def play(vm, name, attempts=ATTEMPTS):
         if scenes[-1].is_narrow():
             return scenes, True
     return scenes, name in COARSE
-
-
-def build(folder):
-    sources = glob.glob(os.path.join(HERE, "programs/Exact*.java"))
-    subprocess.run([jdk_tool("javac"), "-d", folder, *sources, os.path.join(HERE, "programs/KernelThread.java")],
-                   check=True)
 
 
 def command_of(mode, folder, home=None):

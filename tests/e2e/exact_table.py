@@ -13,7 +13,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-import exact  # noqa: E402 (first: it says where harness is)
+from jvm import java_classes  # noqa: E402 (first: it says where harness is)
+import exact  # noqa: E402
 from chains import lost  # noqa: E402
 
 HEADINGS = ("scene", "times", "quiet", "cells", "blocked ms", "hand-over ms", "nobody's ms", "unknown ms",
@@ -42,10 +43,9 @@ def main():
     parser.add_argument("scenes", nargs="*", metavar="SCENE")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="spoor-exact-") as folder:
-        exact.build(folder)
         for mode in args.mode.split(","):
             path = args.keep or os.path.join(folder, mode + ".spoor")
-            played = exact.run(mode, folder, path, args.jvm, args.scenes.__contains__ if args.scenes else None)
+            played = exact.run(mode, java_classes(), path, args.jvm, args.scenes.__contains__ if args.scenes else None)
             rows = [row(name, played) for name in played.scenes]
             print(f"{mode}: lost {lost(path)}", table([HEADINGS, *(r for r, _ in rows)]), sep="\n", flush=True)
             for r, problems in rows:

@@ -1,5 +1,6 @@
 """What the tests on real JVMs share: compiled programs, a running JVM, and the recorder of tests/bpf."""
 import glob
+import hashlib
 import os
 import queue
 import shutil
@@ -12,15 +13,51 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
 
-from harness import DEADLINE_S, Recorder, why_no_bpf  # noqa: E402
+from harness import BUILD, DEADLINE_S, Recorder, why_no_bpf  # noqa: E402
 
 START_DEADLINE_S = 5 * DEADLINE_S
+MADE = os.path.join(BUILD, "tests/java")
 
 
 def jdk_tool(name, home=None):
     home = home or os.environ.get("JAVA_HOME")
     path = home and os.path.join(home, "bin", name)
     return path if path and os.path.exists(path) else shutil.which(name)
+
+
+def made(sources, command):
+    """The folder where command(folder) has made something of the sources. It is made once for all tests that want the
+    same: a run of javac takes three seconds of CPU."""
+    key = hashlib.sha256(repr(command("")).encode())
+    for source in sources:
+        with open(source, "rb") as f:
+            key.update(f"\n{os.path.basename(source)}\n".encode() + f.read())
+    folder = os.path.join(MADE, key.hexdigest()[:16])
+    if not os.path.isdir(folder):
+        os.makedirs(MADE, exist_ok=True)
+        own = tempfile.mkdtemp(dir=MADE)
+        subprocess.run(command(own), check=True)
+        try:
+            os.rename(own, folder)
+        except OSError:  # another test was faster
+            shutil.rmtree(own)
+    return folder
+
+
+def java_classes(pattern="programs/*.java", *options):
+    sources = sorted(glob.glob(os.path.join(HERE, pattern)))
+    javac = os.path.realpath(jdk_tool("javac"))
+    return made(sources, lambda folder: [javac, *options, "-d", folder, *sources])
+
+
+def native_library(name):
+    """What native/NAME.c is as a library for System.load()."""
+    source = os.path.join(HERE, f"native/{name}.c")
+    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(jdk_tool("javac")))), "include")
+    compiler = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wmissing-prototypes", "-Werror", "-shared", "-fPIC",
+                "-pthread", "-I", include, "-I", os.path.join(include, "linux"), source]
+    folder = made([source], lambda folder: [*compiler, "-o", os.path.join(folder, f"lib{name}.so")])
+    return os.path.join(folder, f"lib{name}.so")
 
 
 def why_no_java():
@@ -39,9 +76,7 @@ class JavaTest(unittest.TestCase):
         why = why_no_bpf() or why_no_java()
         if why:
             raise unittest.SkipTest(why)
-        cls.classes = tempfile.mkdtemp(prefix="spoor-classes-")
-        cls.addClassCleanup(shutil.rmtree, cls.classes, True)
-        subprocess.run([jdk_tool("javac"), "-d", cls.classes, *glob.glob(os.path.join(HERE, "programs/*.java"))], check=True)
+        cls.classes = java_classes()
 
     def setUp(self):
         self.tmp = tempfile.mkdtemp(prefix="spoor-test-")

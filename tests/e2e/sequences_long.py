@@ -7,14 +7,13 @@ Takes minutes, and some hundred megabytes where the temporary folder is: not for
 """
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.dont_write_bytecode = True
 
-from jvm import HERE, Java, jdk_tool  # noqa: E402 (first: it says where harness is)
+from jvm import Java, java_classes, jdk_tool  # noqa: E402 (first: it says where harness is)
 import chains  # noqa: E402
 import sequences  # noqa: E402
 from harness import Recorder  # noqa: E402
@@ -35,9 +34,8 @@ def main():
         parser.error("which JVM? --jvm, or SPOOR_JVM")
     turns = args.events // (2 * PAIRS * EVENTS_PER_TURN) + 1
     with tempfile.TemporaryDirectory(prefix="spoor-sequences-") as folder:
-        subprocess.run([jdk_tool("javac"), "-d", folder, os.path.join(HERE, "programs/Churn.java")], check=True)
         log = args.keep or os.path.join(folder, "log.spoor")
-        vm = Java([jdk_tool("java", args.jvm), *args.options, "-cp", folder, "Churn", str(turns)])
+        vm = Java([jdk_tool("java", args.jvm), *args.options, "-cp", java_classes(), "Churn", str(turns)])
         recorder = None
         try:
             vm.wait_ready()

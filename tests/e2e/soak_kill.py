@@ -29,7 +29,7 @@ import time
 import types
 import uuid
 
-from jvm import Java, jdk_tool  # first: it says where harness is
+from jvm import Java, java_classes, jdk_tool  # first: it says where harness is
 from guarding import Cgroup, ended
 from harness import FAKE_DIR, SPOOR, Fake, FakeTest, fake_build, read_text, spoor, wait_until
 
@@ -55,10 +55,8 @@ class FakeTarget:
 
 
 class JavaTarget:
-    def __init__(self, classes):
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs/Killed.java")
-        subprocess.run([jdk_tool("javac"), "-d", classes, source], check=True)
-        self.jvm = Java([jdk_tool("java"), "-cp", classes, "Killed"]).wait_ready()
+    def __init__(self):
+        self.jvm = Java([jdk_tool("java"), "-cp", java_classes(), "Killed"]).wait_ready()
         self.pid = self.jvm.pid
         self.sum = 0
 
@@ -201,7 +199,7 @@ def record(target, folder):
 
 def soak(options, folder):
     chance = random.Random(options.seed)
-    target = JavaTarget(folder) if options.java else FakeTarget()
+    target = JavaTarget() if options.java else FakeTarget()
     count = {how: types.SimpleNamespace(rounds=0, armed=0, left=0, breakpoints=0, wrong=0) for how in HOW}
     code = code_of(target.pid)
     times = [sorted(pair)[1] for pair in zip(*(record(target, folder) for _ in range(3)))]

@@ -3,12 +3,10 @@ are those that StackWalker has seen. For test_stacks.py and stacks_table.py."""
 import bisect
 import collections
 import contextlib
-import glob
 import json
 import os
-import subprocess
 
-from jvm import HERE, Java, jdk_tool  # first: it says where harness is
+from jvm import Java, jdk_tool, native_library  # first: it says where harness is
 import chains
 from harness import Recorder
 
@@ -66,19 +64,6 @@ MONITOR_CLASS = "StacksAct$Lock"
 # The sides of a contention, as they are counted.
 WAITER, OWNER, RELEASE, RUNNING = "waiter", "holder asleep", "release", "holder running"
 EXACT_SIDES = (WAITER, OWNER)
-
-
-def build_classes(folder):
-    sources = glob.glob(os.path.join(HERE, "programs/Stacks*.java"))
-    subprocess.run([jdk_tool("javac"), "-d", folder, *sources, os.path.join(HERE, "programs/KernelThread.java")],
-                   check=True)
-
-
-def build_native(folder):
-    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(jdk_tool("javac")))), "include")
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wmissing-prototypes", "-Werror", "-shared",
-                    "-fPIC", "-I", include, "-I", os.path.join(include, "linux"),
-                    "-o", os.path.join(folder, "libstacks.so"), os.path.join(HERE, "native/stacks.c")], check=True)
 
 
 class Act:
@@ -236,7 +221,7 @@ class Judge:
 def run(mode, folder, log_path, rounds, given=()):
     """One mode, as a Result. given: options of the recorder."""
     options, warm = MODES[mode]
-    command = [jdk_tool("java"), *SOON, *options, "-cp", folder, "Stacks", os.path.join(folder, "libstacks.so"),
+    command = [jdk_tool("java"), *SOON, *options, "-cp", folder, "Stacks", native_library("stacks"),
                str(warm), str(rounds)]
     with contextlib.ExitStack() as stack:
         vm = Java(command)

@@ -10,6 +10,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
+from jvm import java_classes  # noqa: E402 (first: it says where harness is)
 import stacks  # noqa: E402
 
 
@@ -24,10 +25,8 @@ def main():
         parser.error(f"the modes are {', '.join(stacks.MODES)}")
     results = []
     with tempfile.TemporaryDirectory(prefix="spoor-stacks-") as folder:
-        stacks.build_classes(folder)
-        stacks.build_native(folder)
         for mode in args.modes or stacks.MODES:
-            result = stacks.run(mode, folder, os.path.join(folder, mode + ".spoor"), args.rounds)
+            result = stacks.run(mode, java_classes(), os.path.join(folder, mode + ".spoor"), args.rounds)
             results.append(result)
             print(f"{mode}: walks {result.walks}, lost {result.lost}", file=sys.stderr, flush=True)
             if args.bad:

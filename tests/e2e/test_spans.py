@@ -4,13 +4,10 @@ import glob
 import json
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import unittest
 import zipfile
 
-from jvm import HERE, JavaTest, PatchedJavaTest, jdk_tool  # first: it says where harness is
+from jvm import JavaTest, PatchedJavaTest, java_classes  # first: it says where harness is
 from harness import BUILD, DEADLINE_S, spoor
 
 JAR = os.path.join(BUILD, "spoor-mark.jar")
@@ -43,11 +40,7 @@ class MarkTest(JavaTest):
         super().setUpClass()
         if not os.path.exists(JAR):
             raise unittest.SkipTest(f"there is no {JAR}: make mark")
-        marks = tempfile.mkdtemp(prefix="spoor-classes-")
-        cls.addClassCleanup(shutil.rmtree, marks, True)
-        subprocess.run([jdk_tool("javac"), "-cp", JAR, "-d", marks, *glob.glob(os.path.join(HERE, "marks/*.java"))],
-                       check=True)
-        cls.classes = os.pathsep.join([marks, JAR])
+        cls.classes = os.pathsep.join([java_classes("marks/*.java", "-cp", JAR), JAR])
 
     def told(self, vm, command, deadline_s=DEADLINE_S):
         """What the program says up to "done"."""

@@ -76,11 +76,6 @@ class Judging(unittest.TestCase):
 class Stacks(JavaTest):
     OPTIONS = ()  # of the recorder
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        stacks.build_native(cls.classes)
-
     def why(self, what, result):
         """The first and the last line say what fails: whoever cuts the output leaves one of them."""
         line = f"{what}: {result.summary()}; walks: {result.walks}"

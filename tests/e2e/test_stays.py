@@ -1,11 +1,10 @@
 """The JVM stays a JVM: programs/Stays*.java check themselves, on a patched JVM, while nobody, or somebody, records it.
 SPOOR_STAYS_SCALE=20 takes so many times as long; SPOOR_STAYS_KEEP=1 keeps a JVM that hangs, or is wrong."""
 import os
-import subprocess
 import threading
 import time
 
-from jvm import HERE, PatchedJavaTest, jdk_tool  # first: it says where harness is
+from jvm import PatchedJavaTest, native_library  # first: it says where harness is
 from harness import DEADLINE_S, Recorder
 
 SCALE = float(os.environ.get("SPOOR_STAYS_SCALE", "1"))
@@ -21,15 +20,6 @@ C1, C2 = ["-XX:TieredStopAtLevel=1", *SOON], ["-XX:-TieredCompilation", *SOON]
 G1, PARALLEL, SERIAL = ["-XX:+UseG1GC"], ["-XX:+UseParallelGC"], ["-XX:+UseSerialGC"]
 AT_ONCE = ("Stays*", "java.io.PrintStream", "java.util.concurrent.locks.*", "java.lang.Object", "java.lang.Thread")
 END, KILL, DETACHED = "end", "kill", "detached"
-
-
-def build_native(folder):
-    include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(jdk_tool("javac")))), "include")
-    path = os.path.join(folder, "libstays.so")
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wmissing-prototypes", "-Werror", "-shared",
-                    "-fPIC", "-pthread", "-I", include, "-I", os.path.join(include, "linux"), "-o", path,
-                    os.path.join(HERE, "native/stays.c")], check=True)
-    return path
 
 
 class Attaching:
@@ -88,7 +78,7 @@ class Stays(PatchedJavaTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.library = build_native(cls.classes)
+        cls.library = native_library("stays")
 
     def check(self, how, *options):
         ms = round(MS * SCALE)

@@ -8,13 +8,12 @@ import collections
 import contextlib
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 
-from jvm import HERE, Java, jdk_tool  # noqa: E402 (first: it says where harness is)
+from jvm import HERE, Java, java_classes, jdk_tool  # noqa: E402 (first: it says where harness is)
 import chains  # noqa: E402
 from harness import Recorder  # noqa: E402
 
@@ -159,12 +158,6 @@ class Judge:
         self.say(verdict, event, "stack", frames)
 
 
-def build(folder):
-    sources = [os.path.join(HERE, "programs", name) for name in os.listdir(os.path.join(HERE, "programs"))
-               if name.startswith("Unload")]
-    subprocess.run([jdk_tool("javac"), "-d", folder, *sources], check=True)
-
-
 def run(mode, folder, log_path, events):
     generations = max(10, events // EVENTS_PER_GENERATION)
     command = [jdk_tool("java"), *SOON, *SMALL, *MODES[mode], "-cp", folder, "Unload",
@@ -205,9 +198,8 @@ def main():
     if set(args.modes) - set(MODES):
         parser.error(f"the modes are {', '.join(MODES)}")
     with tempfile.TemporaryDirectory(prefix="spoor-unloading-") as folder:
-        build(folder)
         for mode in args.modes or MODES:
-            result = run(mode, folder, os.path.join(folder, "log.spoor"), args.events)
+            result = run(mode, java_classes(), os.path.join(folder, "log.spoor"), args.events)
             print(describe(result), *result.bad[:args.bad], sep="\n", flush=True)
             os.unlink(os.path.join(folder, "log.spoor"))
 
