@@ -73,7 +73,7 @@ all: $(O)/spoor
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
 	procps util-linux liblz4-dev libzstd-dev
-TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin gdb systemd \
+TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs tomcat10-common tomcat10-examples libservlet-api-java
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3

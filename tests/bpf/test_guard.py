@@ -12,6 +12,7 @@ from guarding import Cgroup, as_user, guardian_of, lock_files, locker, why_no_cg
 from harness import (FAKE_DIR, NOBODY, SPOOR, Fake, FakeTest, Log, capabilities, everybody, fake_copy, is_sanitized,
                      read_text, spoor, wait_until)
 from processes import MARK, ended, marked, status
+from tracee import GETPPID, Ended, Tracee
 
 CAP_SYS_RESOURCE = 24
 
@@ -75,11 +76,9 @@ class Rights(GuardTest):
         fake = self.start()
         recorder = self.record(fake)
         guard = guardian_of(recorder.pid)
-        if not shutil.which("gdb"):
-            self.skipTest("no gdb")
-        refused = subprocess.run(["gdb", "-p", str(guard), "-batch", "-ex", "call (int)getppid()"], capture_output=True,
-                                 text=True)
-        self.assertIn("SIGSYS", refused.stdout)
+        with self.assertRaises(Ended) as refused, Tracee(guard) as taken:
+            taken.call(GETPPID)
+        self.assertEqual(refused.exception.signal, signal.SIGSYS)
         wait_until("the guardian has ended", lambda: ended(guard))
         recorder.stop()
         self.assertEqual(fake.flag(), 0)
