@@ -57,6 +57,13 @@ static __always_inline struct thread_wait *wait_of(const struct thread_state *t)
 	return bpf_map_lookup_elem(&waits, &place);
 }
 
+static __always_inline int wait_is_open(const struct thread_state *t)
+{
+	struct thread_wait *w = wait_of(t);
+
+	return w && w->turn & WAIT_OPEN;
+}
+
 /*
  * What is read of the target at each switch is read with as few calls as can be: each costs about
  * 50 ns, whatever its length. The words are aligned, so that a field of 4 bytes is half of one.

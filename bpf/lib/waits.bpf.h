@@ -494,6 +494,8 @@ static __always_inline void wait_end(struct thread_state *t, __u64 now)
 
 	if (!w)
 		return;
+	if (w->turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK && w->end_ns)
+		lock_emit_end(t, w, w->turn);
 	wait_flush(t, now);
 	w->turn = (w->turn & ~3u) + WAIT_TURN;
 	w->what = 0;

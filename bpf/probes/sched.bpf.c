@@ -60,9 +60,10 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	__u32 reason = t->reason;
 	struct wire_off_cpu *r;
 
-	/* Locks, waits and parks have events of their own. */
-	if (reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
-	    reason == WIRE_BLOCKED_PARK) {
+	/* Locks, waits, parks have events of their own; without probes, if their begin was seen. */
+	if ((reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
+	     reason == WIRE_BLOCKED_PARK) &&
+	    (!by_switches || wait_is_open(t))) {
 		if (wait < off_cpu_ns)
 			return 0;
 	}

@@ -7,8 +7,8 @@ import ctypes
 import os
 import signal
 
-NAMES = ("r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss fs_base gs_base ds es "
-         "fs gs").split()
+NAMES = ("r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss fs_base gs_base ds "
+         "es fs gs").split()
 ARGUMENTS = ("rdi", "rsi", "rdx", "r10", "r8", "r9")
 GETREGS, SETREGS, SINGLESTEP, DETACH, SEIZE, INTERRUPT = 12, 13, 9, 17, 0x4206, 0x4207
 SYSCALL = b"\x0f\x05"

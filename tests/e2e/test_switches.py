@@ -1,15 +1,20 @@
 """Recordings without a probe on locks and waits (--probes none), held against what the programs know of themselves."""
+import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
 from jvm import JavaTest, jdk_tool  # first: it says where harness is
+from harness import spoor, wait_until
+import test_chrome
 import test_exact
 import test_holders
 import test_jfr
+import test_spans
 import test_stacks
 import test_wall
 from soaking import only_in_soak
@@ -35,8 +40,25 @@ class Wall(BySwitches, test_wall.Wall):
     pass
 
 
-class Jfr(BySwitches, test_jfr.Jfr):
+class Throttled(BySwitches, test_wall.Throttled):
+    test_waiting_for_a_cpu_is_something_else = None
+
+
+class Timeline(BySwitches, test_chrome.Stock):
     pass
+
+
+class Spans(BySwitches, test_spans.Stock):
+    pass
+
+
+class Jfr(BySwitches, test_jfr.Jfr):
+    SPIN_NS = 60_000
+
+    def check_total(self, got, count, wanted, pct):
+        """JFR's begin of a contention is before the thread spins, which no switch tells."""
+        self.assertLessEqual(got, wanted * (1 + pct / 100), "total ns")
+        self.assertGreaterEqual(got, wanted * (1 - pct / 100) - count * self.SPIN_NS, "total ns")
 
 
 def in_soak(test):
@@ -111,6 +133,60 @@ class Waits(BySwitches):
         woken = [e for e in log.of("unpark") if e["target"] and e["target"]["name"] == "parker"]
         self.assertGreaterEqual(len(woken), self.ROUNDS * 0.98)
         self.assertEqual({e["thread"]["name"] for e in woken}, {"main"})
+
+
+class FlightRecorder(BySwitches):
+    def contentions(self, path):
+        groups = json.loads(spoor("report", "-f", "json", "--by", "lock_class", path).stdout)["groups"]
+        return {g["key"][0]: (g["count"], g["blocked_ns"]) for g in groups}
+
+    def test_what_it_keeps_is_what_another_recorder_writes(self):
+        vm = self.java("Contend", 20)
+        flight = self.record(vm, "--flight-recorder", "60s", path=self.path("flight.spoor"))
+        other = self.record(vm)
+        self.assertEqual(vm.ask("go", 120), "done")
+        flight.process.send_signal(signal.SIGUSR1)
+        wait_until("there is a file", lambda: glob.glob(self.path("flight-*.spoor")))
+        dumped, = glob.glob(self.path("flight-*.spoor"))
+        spoor("verify", dumped)
+        got, wanted = self.contentions(dumped), self.contentions(other.stop().path)
+        self.assertIn("Contend$Hot", wanted)
+        for name, (count, blocked_ns) in wanted.items():
+            if not name.startswith("Contend$"):
+                continue
+            with self.subTest(lock=name):
+                self.assertEqual(got[name][0], count)
+                self.assert_near(got[name][1], blocked_ns, 1, "blocked")
+
+
+class Crowd(BySwitches):
+    """Very many threads."""
+
+    def run_crowd(self, threads, times):
+        vm = self.java("Crowd", threads, times, options=["-Xss256k", "-Xmx256m"])
+        recorder = self.record(vm)
+        said = json.loads(vm.ask("go", 300))
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        names = {t["name"] for t in log.threads().values()}
+        self.assertEqual(len({n for n in names if n.startswith("one-")}), threads)
+        parks = [e.get("count", 1) for e in log.of("park_begin", "wait_sum")
+                 if e["lock"] and e["lock"]["class"] == "Crowd$Seat"]
+        # One that was woken as it was about to park, and has been preempted, did not sleep.
+        self.assertGreaterEqual(sum(parks), said["parks"] * 0.99)
+        return said, log
+
+    def test_a_thousand_on_one_lock(self):
+        said, log = self.run_crowd(1000, 10)
+        lock = next(l for l in log.report("--by", "lock_class")["groups"] if l["key"] == ["Crowd$Wanted"])
+        print(f"{lock['count']} contentions, {lock['blocked_ns']} ns; itself {said}")
+        self.assertLessEqual(lock["count"], said["waits"])
+        # What a thread that spins waits has no switch.
+        self.assert_near(lock["blocked_ns"], said["wait_ns"], 2, "blocked")
+
+    @only_in_soak
+    def test_ten_thousand(self):
+        self.run_crowd(10000, 0)
 
 
 def strip(libjvm):
