@@ -10,10 +10,11 @@
  *
  * rq::clock may be late, for the kernel leaves the update out when a wake-up has just made one
  * (rq_clock_skip_update()); its own account of a task's CPU time is late then, too. A difference
- * that was measured at such a moment would be too great: it may grow by a thousandth of the time
- * at most.
+ * that was measured at such a moment is too great: it may grow by a thousandth of the time at
+ * most, and is measured again at the next switch, until it is what it was before.
  */
 #define CLOCK_FRESH_NS 10000000ull
+#define CLOCK_SAME_NS 500
 #define CLOCK_STEP_NS 1000000000ll /* such a leap is none of lateness: a resumed machine */
 
 static __always_inline __u64 since(__u64 now, __u64 then)
@@ -45,7 +46,7 @@ static __always_inline __u64 clock_now(struct task_struct *task, __u64 *ahead_ns
 	if (*set_at_ns && more > (__s64)(past >> 10) && more < CLOCK_STEP_NS)
 		more = (__s64)(past >> 10);
 	*ahead_ns = ahead + more;
-	*set_at_ns = clock;
+	*set_at_ns = more > CLOCK_SAME_NS || more < -CLOCK_SAME_NS ? clock - CLOCK_FRESH_NS : clock;
 	return clock + ahead + more;
 }
 

@@ -130,7 +130,7 @@ class Result:
         if verdict != chains.RIGHT:
             self.bad[verdict].append(
                 f"{self.mode}: {verdict}: {side} {act.shape} {act.op} {event['event']}.{column} of {act.thread} at "
-                f"{event['time_ns']}: {chains.show_both(frames, act.frames)}")
+                f"{event['time_ns']} (begin {event['time_ns'] - act.begin} ns ago, end in {act.end - event['time_ns']}): {chains.show_both(frames, act.frames)}")
 
     def missing(self, side, act, what):
         self.counts[side][chains.INCOMPLETE] += 1
