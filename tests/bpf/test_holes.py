@@ -235,9 +235,10 @@ class Holes(FakeTest):
             with self.subTest(thread=thread["name"]):
                 self.assertGreaterEqual(thread["missing_ns"], length - 60 * MS)
                 self.assertLess(thread["missing_ns"], length + 300 * MS)
-                self.assertLess(abs(thread["error_ns"]), MS)
+                # A round of samples has one time; a busy machine stops it in the midst.
+                self.assertLess(abs(thread["error_ns"]), 10 * MS)
                 states = sum(thread["states"].values())
-                self.assertLess(abs(states - thread["wall_ns"]), MS)
+                self.assertEqual(states - thread["wall_ns"], thread["error_ns"])
 
 
 if __name__ == "__main__":

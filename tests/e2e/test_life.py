@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from jvm import JavaTest  # first: it says where harness is
@@ -18,8 +19,9 @@ def bpf_objects():
     """{(kind, id): who holds it}"""
     objects = {}
     for kind in ("prog", "map", "link"):
-        shown = subprocess.run([BPFTOOL, "-j", kind, "show"], capture_output=True, text=True, check=True).stdout
-        for o in json.loads(shown or "[]"):
+        while (shown := subprocess.run([BPFTOOL, "-j", kind, "show"], capture_output=True, text=True)).returncode:
+            time.sleep(0.1)  # an object was gone before it could be shown
+        for o in json.loads(shown.stdout or "[]"):
             objects[kind, o["id"]] = o.get("pids", [])
     return objects
 
