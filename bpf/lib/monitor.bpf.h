@@ -46,7 +46,7 @@ static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u3
 static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving)
 {
 	struct monitor_state *m, fresh = {};
-	__u64 oop, since_ns = moving ? bpf_ktime_get_ns() : 0;
+	__u64 oop, stamp = moving ? gc_stamp() : 0;
 
 	fresh.handle = read_u64(monitor + layout.mon_object);
 	oop = fresh.handle ? read_u64(fresh.handle) : 0;
@@ -54,7 +54,7 @@ static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving
 		fresh.klass = oop_klass(oop);
 	fresh.hash = mark_hash(read_u64(monitor + layout.mon_header));
 	m = bpf_map_lookup_elem(&monitors, &monitor);
-	if (moving && !gc_still(since_ns))
+	if (moving && (stamp & 1 || gc_stamp() != stamp))
 		fresh.klass = m && m->handle == fresh.handle ? m->klass : 0;
 	if (m && m->handle == fresh.handle && m->klass == fresh.klass) {
 		m->hash = fresh.hash;

@@ -149,6 +149,11 @@ struct thread_wait {
 	__u32 owner;      /* who had the lock when it blocked, and before it had it; 0: not known */
 	__u32 released;   /* the thread has woken others that were blocked on this lock */
 	__u32 sums_taken; /* somebody is writing them */
+	/* What it is about to block on: see wait_ahead(). */
+	__u32 next; /* enum wire_reason */
+	int next_begun;
+	__u32 next_owner_stack;
+	__u64 next_switches;
 	__u32 flags;      /* of a blocker: WIRE_CLASS_*, */
 	__u32 class_epoch; /* in this epoch of class unloading; of a lock: WIRE_AFTER_WAIT */
 	__u32 readers;     /* of a blocker */

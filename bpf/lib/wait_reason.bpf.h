@@ -38,7 +38,7 @@ struct wait_scratch {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, __u32);
 	__type(value, struct wait_scratch);
 } wait_scratch __weak SEC(".maps");
@@ -48,6 +48,14 @@ static __always_inline struct wait_scratch *scratch_get(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&wait_scratch, &zero);
+}
+
+/* Another one: the thread may lose its CPU while wait_ahead() uses that. */
+static __always_inline struct wait_scratch *scratch_get_other(void)
+{
+	__u32 one = 1;
+
+	return bpf_map_lookup_elem(&wait_scratch, &one);
 }
 
 static __always_inline struct thread_wait *wait_of(const struct thread_state *t)

@@ -9,14 +9,19 @@
  * java.lang.Thread.threadStatus tells both. JavaThread::_current_pending_monitor and
  * ::_current_waiting_monitor are the monitor, Thread.parkBlocker is the blocker.
  *
- * So wait_left() reads that at each switch away from a thread that is blocked, while its memory is
- * still what a user read reads. wait_over() runs when the thread gets a CPU again: a park and an
- * Object.wait() are over then. A contended enter may not be: the thread tries to get the monitor,
- * and blocks again if another was faster. If it blocks on the same monitor after less than RETRY_NS
- * of CPU time, or less than SPIN_NS and the monitor still says that it has the same owner (a thread
- * spins before it goes to sleep again), and has not released that meanwhile, the contention goes
- * on; else it ended at the last wake-up. That is known at the next switch away from the thread
- * only, or, if it keeps its CPU, at the flush.
+ * So wait_ahead() reads that when a thread is about to leave its CPU, at the begin of the scheduler
+ * (tracepoint sched_entry_tp, Linux 6.15): the run queue is not locked there. Whoever wakes a
+ * thread that is just leaving has to wait until it has left, so that what is read later delays
+ * both. On older kernels wait_left() reads it, at the switch itself. The thread's memory is what a
+ * user read reads, there and here.
+ *
+ * wait_left() opens the wait at the switch. wait_over() runs when the thread gets a CPU again: a
+ * park and an Object.wait() are over then. A contended enter may not be: the thread tries to get
+ * the monitor, and blocks again if another was faster. If it blocks on the same monitor after less
+ * than RETRY_NS of CPU time, or less than SPIN_NS and the monitor still says that it has the same
+ * owner (a thread spins before it goes to sleep again), and has not released that meanwhile, the
+ * contention goes on; else it ended at the last wake-up. That is known when the thread leaves its
+ * CPU the next time, or, if it keeps it, at the flush.
  *
  * Who wakes a thread is the current one in sched_waking. It has done so by futex(2), at the address
  * that the thread waits at: wake-ups by timers and signals are thus told from releases, and an
@@ -236,12 +241,13 @@ SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __
 	return 0;
 }
 
-/* The contention that the thread seemed to have ended goes on; reason: as of wait_left(). */
+/* The contention that the thread seemed to have ended goes on. reason: as of wait_left(); cpu_ns:
+ * the CPU time that the thread has had. */
 static __always_inline int lock_goes_on(struct thread_state *t, struct thread_wait *w, __u32 reason,
-					int runnable)
+					int runnable, __u64 cpu_ns)
 {
-	struct wait_scratch *s = scratch_get();
-	__u64 monitor, ran = since(t->cpu_ns, w->at_end.cpu_ns);
+	struct wait_scratch *s = by_entry ? scratch_get_other() : scratch_get();
+	__u64 monitor, ran = since(cpu_ns, w->at_end.cpu_ns);
 
 	if (!s || w->released || ran >= SPIN_NS)
 		return 0;
@@ -254,40 +260,99 @@ static __always_inline int lock_goes_on(struct thread_state *t, struct thread_wa
 	return ran < RETRY_NS || read_u64(w->object + layout.mon_owner) == w->owner_word;
 }
 
-/* The running thread leaves its CPU; reason: of wait_reason(), if it could not run. */
-static __always_inline void wait_left(struct thread_state *t, __u32 reason, int runnable, __u64 now)
+/* What the running thread blocks on, and with which chain, into w. As of lock_look(). */
+static __always_inline int wait_look(struct thread_state *t, struct thread_wait *w, __u32 reason)
 {
-	struct thread_wait *w = wait_of(t);
-	__u32 turn, owner_stack;
-	__u64 switches;
 	int begun = -1;
 
-	if (!w)
-		return;
-	turn = w->turn;
-	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
-		if (w->end_ns && lock_goes_on(t, w, reason, runnable)) {
-			w->end_ns = 0;
-			return;
-		}
-		t->monitor.blocked = 0;
-		lock_emit_end(t, w, turn);
-	}
-	if (runnable)
-		return;
 	if (reason == WIRE_BLOCKED_LOCK)
 		begun = lock_look(t, w);
 	else if (reason == WIRE_BLOCKED_WAIT)
 		begun = object_wait_look(t, w);
 	else if (reason == WIRE_BLOCKED_PARK)
 		begun = park_look(t, w);
+	if (begun >= 0)
+		w->stack = wait_stack(t);
+	return begun;
+}
+
+#if defined(__TARGET_ARCH_x86)
+static __always_inline int in_futex_call(struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	return regs->orig_ax == 202;
+}
+#else
+static __always_inline int in_futex_call(struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
+/* Of next_begun: the contention that seemed to be over goes on. */
+#define WAIT_GOES_ON 0x100
+
+/* What wait_ahead() has found. */
+static __always_inline __u32 wait_next(struct thread_state *t, struct task_struct *task)
+{
+	struct thread_wait *w = wait_of(t);
+
+	return w && in_futex_call(task) ? w->next : WIRE_BLOCKED_OTHER;
+}
+
+/* The contention goes on; likewise. */
+static __always_inline int still_blocked(struct thread_state *t, struct thread_wait *w,
+					 __u32 reason, int runnable)
+{
+	if (by_entry && !runnable)
+		return reason == WIRE_BLOCKED_LOCK && w->next_begun == WAIT_GOES_ON;
+	return lock_goes_on(t, w, reason, runnable, t->cpu_ns);
+}
+
+static __always_inline int is_told(__u32 reason)
+{
+	return reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
+	       reason == WIRE_BLOCKED_PARK;
+}
+
+/* The running thread leaves its CPU; reason: of wait_reason(), if it could not run. */
+static __always_inline void wait_left(struct thread_state *t, __u32 reason, int runnable, __u64 now)
+{
+	struct thread_wait *w = wait_of(t);
+	__u32 turn, owner_stack;
+	__u64 switches;
+	int begun;
+
+	if (!w)
+		return;
+	turn = w->turn;
+	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
+		if (w->end_ns && still_blocked(t, w, reason, runnable)) {
+			w->end_ns = 0;
+			return;
+		}
+		t->monitor.blocked = 0;
+		lock_emit_end(t, w, turn);
+	}
+	if (runnable || !is_told(reason))
+		return;
+	begun = by_entry ? w->next_begun : wait_look(t, w, reason);
 	if (begun < 0)
 		return;
-	w->stack = wait_stack(t);
-	wait_open(t, w, reason, begun, now);
+	if (begun == WAIT_GOES_ON) { /* the flush has said meanwhile that it was over */
+		begun = WAIT_BEGUN;
+		w->next_owner_stack = 0;
+	}
+	wait_open(t, w, reason, begun & WAIT_BEGUN, now);
 	if (!begun)
 		return;
-	owner_stack = stack_of_owner(w->owner, t->tid, &switches);
+	if (by_entry) {
+		owner_stack = w->next_owner_stack;
+		switches = w->next_switches;
+	} else {
+		owner_stack = stack_of_owner(w->owner, t->tid, &switches);
+	}
 	if (reason == WIRE_BLOCKED_LOCK)
 		lock_begin(t, w, owner_stack, switches);
 	else
@@ -341,6 +406,41 @@ static __always_inline void wait_check(struct thread_state *t, __u64 since_ns)
 
 	if (w && w->turn & WAIT_OPEN && (w->what != WIRE_BLOCKED_LOCK || !w->end_ns))
 		wait_over(t, since_ns);
+}
+
+/* The running thread is about to leave its CPU, as it waits in futex(2): reads all that there is to
+ * be read. */
+static __always_inline void wait_ahead(struct thread_state *t)
+{
+	struct thread_wait *w = wait_of(t);
+	struct wire_counters c = {};
+	__u32 reason, turn;
+	int begun;
+
+	if (!w)
+		return;
+	if (t->run != RUN_RUNNING)
+		thread_is_on(t, bpf_ktime_get_ns());
+	wait_check(t, t->since);
+	w->next = WIRE_BLOCKED_OTHER;
+	reason = wait_reason(t);
+	turn = w->turn;
+	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
+		thread_snapshot(t, bpf_ktime_get_ns(), &c);
+		if (lock_goes_on(t, w, reason, 0, c.cpu_ns)) {
+			w->next_begun = WAIT_GOES_ON;
+			goto out;
+		}
+		lock_emit_end(t, w, turn);
+	}
+	t->monitor.blocked = 0;
+	begun = wait_look(t, w, reason);
+	w->next_begun = begun;
+	if (begun > 0)
+		w->next_owner_stack = stack_of_owner(w->owner, t->tid, &w->next_switches);
+out:
+	BARRIER();
+	w->next = reason;
 }
 
 /* --- who wakes it ------------------------------------------------------------------------ */

@@ -61,9 +61,7 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	struct wire_off_cpu *r;
 
 	/* Locks, waits, parks have events of their own; without probes, if their begin was seen. */
-	if ((reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
-	     reason == WIRE_BLOCKED_PARK) &&
-	    (!by_switches || wait_is_open(t))) {
+	if (is_told(reason) && (!by_switches || wait_is_open(t))) {
 		if (wait < off_cpu_ns)
 			return 0;
 	}
@@ -151,7 +149,7 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
 	if (by_switches) {
-		at = wait_reason(t);
+		at = by_entry ? wait_next(t, task) : wait_reason(t);
 		if (at != WIRE_BLOCKED_OTHER)
 			return at;
 		java_thread = t->java.thread;
@@ -218,6 +216,16 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 	switch_out(t, task, now, own, run, reason);
 }
 
+/* A thread that leaves its CPU tells its chain, if that is wanted, and who has the monitor that it
+ * knows. */
+static __always_inline void look_around(struct thread_state *t, __u32 tid, __u64 now)
+{
+	if (t->chain.want)
+		emit_owner_stack(t, WIRE_STACK_SWITCH, now);
+	if (t->monitor.address && !numbered)
+		monitor_look(t, tid, now);
+}
+
 SEC("tp_btf/sched_switch")
 int sched_switch(__u64 *ctx)
 {
@@ -270,10 +278,8 @@ int sched_switch(__u64 *ctx)
 		}
 		if (by_switches)
 			wait_left(t, t->reason, runnable, t->off_since);
-		if (t->chain.want)
-			emit_owner_stack(t, WIRE_STACK_SWITCH, now);
-		if (t->monitor.address && !numbered)
-			monitor_look(t, tid, now);
+		if (!by_entry)
+			look_around(t, tid, now);
 	} else if (prev->pid == 0) {
 		c->idle_stolen_ns += stolen;
 	} else {
@@ -365,6 +371,33 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		own->chain.task = (__u64)by;
 	}
 	wait_woken(t, w, own, now);
+	return 0;
+}
+
+/* A thread is about to leave its CPU; its run queue is not locked yet. Only if by_entry. */
+SEC("tp_btf/sched_entry_tp")
+int sched_entry(__u64 *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_state *t;
+	__u64 state;
+
+	if (!target_tgid || (__u32)task->tgid != target_tgid)
+		return 0;
+	t = thread_find_fast(task->pid);
+	if (!t)
+		return 0;
+	state = task_state(task);
+	if (!t->chain.regs) {
+		t->chain.regs = (__u64)bpf_task_pt_regs(task);
+		t->chain.task = (__u64)task;
+	}
+	/* If it is preempted, it does not wait, whatever its state is. */
+	if (!(ctx[0] & 0xff) && state != TASK_RUNNING && !(state & TASK_UNINTERRUPTIBLE) &&
+	    in_futex_call(task))
+		wait_ahead(t);
+	if (t->chain.want || t->monitor.address)
+		look_around(t, task->pid, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -87,7 +87,8 @@ class Attach(JavaTest):
             # Other programs of the machine may come and go; what nobody holds is what has been leaked.
             return {o for o, holders in bpf_objects().items() if o not in before and not holders}
 
-        wait_until("no BPF object is left", lambda: not left())
+        leaked = left()
+        wait_until("no BPF object is left", lambda: not leaked & left())
         log = Log(log_path)
         self.assertEqual(log.end(), "done")
         self.assertTrue(log.of("monitor_contended_enter", "park_begin"))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 from jvm import JavaTest, jdk_tool  # first: it says where harness is
 from harness import spoor, wait_until
@@ -75,6 +76,21 @@ class Stacks(BySwitches, test_stacks.Stacks):
     test_serial = in_soak(test_stacks.Stacks.test_serial)
     test_deep_inlining = in_soak(test_stacks.Stacks.test_deep_inlining)
     test_g1_no_compressed_oops = in_soak(test_stacks.Stacks.test_g1_no_compressed_oops)
+
+
+OLDER = unittest.mock.patch.dict(os.environ, {"SPOOR_NO_SCHED_ENTRY": "1"})
+
+
+@OLDER
+class HoldersOlderKernels(Holders):
+    """What a thread blocks on is read at the switch itself, as before Linux 6.15."""
+    test_large_heap_shifted = test_parallel_interpreted = test_serial_without_compression = test_zgc = None
+
+
+@OLDER
+class StacksOlderKernels(Stacks):
+    test_c1 = test_serial = test_deep_inlining = test_g1_no_compressed_oops = test_interpreted = None
+    test_tiered = None
 
 
 class Waits(BySwitches):

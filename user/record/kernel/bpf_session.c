@@ -43,7 +43,7 @@ struct bpf_session {
 	struct jvm *j;
 	struct spoor_bpf *skel;
 	struct ring_buffer *ring;
-	struct bpf_link *sched[6]; /* the last one only with PROBES_NONE */
+	struct bpf_link *sched[7]; /* the last two only with PROBES_NONE */
 	struct attachment usdt[PROBE_COUNT];
 	struct attachment gates[PROBE_COUNT]; /* of switches */
 	bool missing[PROBE_COUNT];
@@ -128,6 +128,11 @@ static void look_at_kernel(struct bpf_session *p)
 	t = t ? btf__type_by_id(btf, t->type)
 	      : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
 	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
+	p->skel->rodata->by_entry =
+		p->probes == PROBES_NONE &&
+		btf__find_by_name_kind(btf, "btf_trace_sched_entry_tp", BTF_KIND_TYPEDEF) > 0 &&
+		!getenv("SPOOR_NO_SCHED_ENTRY"); /* to try the way of older kernels */
+	bpf_program__set_autoload(p->skel->progs.sched_entry, p->skel->rodata->by_entry);
 	choose_steal_clock(p, btf);
 	p->throttle_clock = throttle_clock_of(btf);
 	btf__free(btf);
@@ -166,6 +171,7 @@ static void choose(struct bpf_session *p)
 				  p->probes == PROBES_HOOKS && p->multi);
 	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
 	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
+	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
 	if (p->multi) {
 		uprobe_multi_prepare(p->skel->progs.numbered_gate);
 		uprobe_multi_prepare(p->skel->progs.mark_begin);
@@ -418,7 +424,8 @@ static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 	struct bpf_program *programs[] = {
 		p->skel->progs.sched_process_exit, p->skel->progs.sched_switch,
 		p->skel->progs.sched_wakeup,       p->skel->progs.sched_wakeup_new,
-		p->skel->progs.task_rename,        p->skel->progs.sched_waking};
+		p->skel->progs.task_rename,        p->skel->progs.sched_waking,
+		p->skel->progs.sched_entry};
 	int err;
 
 	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched),
