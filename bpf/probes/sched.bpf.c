@@ -521,11 +521,12 @@ int find_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-static long sample_thread(void *map, const __u32 *place, struct thread_state *t, __u64 *now)
+static long sample_thread(__u32 n, __u64 *now)
 {
-	__u32 tid = t->tid;
+	struct thread_state *t = thread_nth(n);
+	__u32 tid = t ? t->tid : 0;
 
-	if (!tid || tid & (THREAD_FILLING | THREAD_FREE))
+	if (!tid)
 		return 0;
 	if (!quota_on && t->chain.task && throttle_may_be((void *)t->chain.task))
 		quota_on = 1;
@@ -543,13 +544,15 @@ int sample_threads(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	bpf_for_each_map_elem(&threads, sample_thread, &now, 0);
+	bpf_loop(thread_places_count, sample_thread, &now, 0);
 	return 0;
 }
 
-static long flush_thread(void *map, const __u32 *place, struct thread_state *t, __u64 *now)
+static long flush_thread(__u32 n, __u64 *now)
 {
-	if (t->tid && !(t->tid & (THREAD_FILLING | THREAD_FREE)))
+	struct thread_state *t = thread_nth(n);
+
+	if (t)
 		wait_flush(t, *now);
 	return 0;
 }
@@ -561,7 +564,7 @@ int flush_waits(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	bpf_for_each_map_elem(&threads, flush_thread, &now, 0);
+	bpf_loop(thread_places_count, flush_thread, &now, 0);
 	return 0;
 }
 
