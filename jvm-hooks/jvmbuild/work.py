@@ -6,6 +6,7 @@ import sys
 import time
 
 POLL_S = 1
+STOPPING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 TAIL_LINES = 40
 PROMPT = "\n$ "
 # The JDK's make lists every test that it knows, in lines of some kB.
@@ -58,14 +59,20 @@ class Work:
             log.write(f"{PROMPT}{' '.join(command)}\n".encode())
             log.flush()
             begin = log.tell()
-            child = subprocess.Popen(command, cwd=cwd or self.folder, env=environment(), stdin=subprocess.DEVNULL,
-                                     stdout=log, stderr=log, start_new_session=True,
-                                     pass_fds=[] if self.lock is None else [self.lock])
+            child, before = None, signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
             try:
+                child = subprocess.Popen(command, cwd=cwd or self.folder, env=environment(), stdin=subprocess.DEVNULL,
+                                         stdout=log, stderr=log, start_new_session=True,
+                                         preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before),
+                                         pass_fds=[] if self.lock is None else [self.lock])
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)  # not before the child is known: it is to end, too
                 wait(child, while_waiting)
             except BaseException:
-                end(child)
+                if child:
+                    end(child)
                 raise
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return child.returncode, self.logged(begin)
 
     def must(self, what, command, **how):

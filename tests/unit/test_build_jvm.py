@@ -301,6 +301,30 @@ class TheCache(Machine):
                 self.assertEqual((child.returncode, out), (128 + number, ""))
                 self.assertEqual(self.in_cache(), ["lock", "sources"])
 
+    def test_a_signal_while_a_program_is_started(self):
+        """It comes before the build knows the program that it has started; that ends all the same."""
+        script = """
+import os, signal, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from jvmbuild.work import Work
+start = subprocess.Popen
+def popen(*arguments, **how):
+    child = start(*arguments, **how)
+    print(child.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return child
+subprocess.Popen = popen
+def stop(number, _):
+    raise SystemExit(128 + number)
+signal.signal(signal.SIGTERM, stop)
+Work(sys.argv[2]).run(["sleep", "600"])
+"""
+        done = subprocess.run([sys.executable, "-B", "-c", script, os.path.join(ROOT, "jvm-hooks"), self.path("work")],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(done.stdout), 0)
+
     def test_one_that_is_killed_is_waited_for_and_swept_up(self):
         os.mkfifo(self.path("begun"))
         os.mkfifo(self.path("go"))
