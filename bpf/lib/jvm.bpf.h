@@ -33,8 +33,8 @@ static __always_inline __u64 read_oop(__u64 addr)
 
 /*
  * Whoever reads objects while the running thread is blocked may meet a collection. What was read
- * since gc_begin() is to be believed if gc_still(): none is going on, and there was no time for a
- * whole one, not even with a stop of the CPU by the hypervisor.
+ * since a moment is to be believed if gc_still() says so: no collection is going on, and there was
+ * no time for a whole one since then.
  */
 #define GC_SHORTEST_NS 20000
 

@@ -120,8 +120,8 @@ __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
 const volatile __u64 off_cpu_ns __weak = 1000000;
 /* No probe tells of waits, but the scheduler: see waits.bpf.h. */
 const volatile __u32 by_switches __weak = 0;
-const volatile __u32 by_entry __weak =
-	0; /* and the kernel has sched_entry_tp (6.15): see waits.bpf.h */
+/* And the kernel has sched_entry_tp (Linux 6.15). */
+const volatile __u32 by_entry __weak = 0;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */
 const volatile __u32 numbered __weak = 0;
 

@@ -3,20 +3,13 @@
 
 #include "bpf/lib/wait_reason.bpf.h"
 
-/* A record of a monitor, or of a park's end, which have no owner. */
-static __always_inline struct wire_lock *wait_short(__u32 kind, const struct thread_state *t,
-						    const struct thread_wait *w, __u64 now)
+/* What the wait is on. */
+static __always_inline void wait_identify(struct wire_lock *r, const struct thread_wait *w)
 {
-	struct wire_lock *r = emit_reserve(kind, WIRE_LOCK_SHORT);
-
-	if (!r)
-		return 0;
-	lock_fill(r, kind, 0, t->tid, t, now);
 	r->object = w->object;
-	r->handle = w->handle;
+	r->handle = w->handle; /* 0: of a park */
 	r->klass = w->klass;
 	r->hash = w->hash;
-	return r;
 }
 
 /* The begin of a wait that is no contention. turn: that of the wait; if it is not the same any
@@ -33,10 +26,7 @@ SUBPROGRAM int wait_emit_begin(struct thread_state *t, struct thread_wait *w, __
 		return 0;
 	lock_fill(r, park ? WIRE_PARK_BEGIN : WIRE_MONITOR_WAIT_BEGIN, 0, t->tid, t, w->begin_ns);
 	r->self = w->at_begin;
-	r->object = w->object;
-	r->handle = park ? 0 : w->handle;
-	r->klass = w->klass;
-	r->hash = w->hash;
+	wait_identify(r, w);
 	r->stack = w->stack;
 	lock_owner(r, 0, park ? t->park.owner_source : WIRE_OWNER_UNKNOWN, 0, w->begin_ns);
 	if (__sync_val_compare_and_swap(&w->turn, turn, turn | WAIT_BEGUN) != turn) {
@@ -57,10 +47,7 @@ static __always_inline int wait_emit_end(struct thread_state *t, const struct th
 	if (!r)
 		return 0;
 	lock_fill(r, park ? WIRE_PARK_END : WIRE_MONITOR_WAIT_END, 0, t->tid, t, now);
-	r->object = w->object;
-	r->handle = park ? 0 : w->handle;
-	r->klass = w->klass;
-	r->hash = w->hash;
+	wait_identify(r, w);
 	lock_owner_was(r, park ? t->park.owner : 0, park ? t->park.owner_source : 0, now);
 	emit_submit(r);
 	return 0;
@@ -79,10 +66,7 @@ SUBPROGRAM int lock_emit_end(struct thread_state *t, struct thread_wait *w, __u3
 		return 0;
 	lock_fill(r, WIRE_MONITOR_ENTERED, 0, t->tid, t, w->end_ns);
 	r->self = w->at_end;
-	r->object = w->object;
-	r->handle = w->handle;
-	r->klass = w->klass;
-	r->hash = w->hash;
+	wait_identify(r, w);
 	r->owner = w->owner_at_end;
 	r->owner_tid = w->owner;
 	r->owner_source = w->owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;

@@ -26,8 +26,8 @@ struct {
 	__type(value, struct thread_wait);
 } waits __weak SEC(".maps");
 
-/* What is read of the target while the kernel switches tasks, where nothing else of ours runs on
- * this CPU. */
+/* What is read of the target in the scheduler, which is not preempted: nothing else that uses this
+ * runs on the CPU meanwhile. */
 #define WAIT_WORDS (WIRE_WAIT_BYTES / 8) /* a power of two */
 #define STACK_WORDS 1024                 /* likewise */
 
@@ -38,7 +38,7 @@ struct wait_scratch {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct wait_scratch);
 } wait_scratch __weak SEC(".maps");
@@ -48,14 +48,6 @@ static __always_inline struct wait_scratch *scratch_get(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&wait_scratch, &zero);
-}
-
-/* Another one: the thread may lose its CPU while wait_ahead() uses that. */
-static __always_inline struct wait_scratch *scratch_get_other(void)
-{
-	__u32 one = 1;
-
-	return bpf_map_lookup_elem(&wait_scratch, &one);
 }
 
 static __always_inline struct thread_wait *wait_of(const struct thread_state *t)

@@ -246,7 +246,7 @@ SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __
 static __always_inline int lock_goes_on(struct thread_state *t, struct thread_wait *w, __u32 reason,
 					int runnable, __u64 cpu_ns)
 {
-	struct wait_scratch *s = by_entry ? scratch_get_other() : scratch_get();
+	struct wait_scratch *s = scratch_get();
 	__u64 monitor, ran = since(cpu_ns, w->at_end.cpu_ns);
 
 	if (!s || w->released || ran >= SPIN_NS)

@@ -140,6 +140,26 @@ static void sums_of_short_waits(void **state)
 	parking_free(&p);
 }
 
+/* A log may say anything: no total is less than one of its parts. */
+static void sums_of_any_counts(void **state)
+{
+	struct event any = sum(350, QUEUE, BLOCKED_REASON_PARK, UINT64_MAX);
+	struct parking p = {0};
+	const struct parking_row *r;
+
+	(void)state;
+	any.v[WAIT_SUM_OFF_NS].u = any.v[WAIT_SUM_LONGEST_NS].u = UINT64_MAX - 10;
+	add(&p, any);
+	add(&p, any);
+	add_park(&p, 400, 500, PARK_END_UNPARKED, 0);
+	assert_int_equal(parking_finish(&p, 2000), 0);
+	r = row(&p, PARKING_PARK, QUEUE);
+	assert_true(r->count == UINT64_MAX && r->total_ns == UINT64_MAX);
+	assert_true(r->max_ns == UINT64_MAX - 10);
+	assert_true(r->how[PARKING_HOW_NOT_KNOWN] == UINT64_MAX);
+	parking_free(&p);
+}
+
 static bool survives(unsigned long fail_at)
 {
 	struct parking p = {0};
@@ -179,9 +199,8 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ends_of_parks),
-		cmocka_unit_test(ends_of_waits),
-		cmocka_unit_test(sums_of_short_waits),
+		cmocka_unit_test(ends_of_parks),       cmocka_unit_test(ends_of_waits),
+		cmocka_unit_test(sums_of_short_waits), cmocka_unit_test(sums_of_any_counts),
 		cmocka_unit_test(no_memory),
 	};
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/row.h"
+#include "base/tables/saturate.h"
 
 static int row_find(struct parking *p, enum parking_kind kind, uint64_t lock,
 		    struct parking_row **ret)
@@ -70,14 +71,16 @@ _Static_assert((int)PARKING_HOW_COUNT == (int)PARK_END_COUNT &&
 		       (int)PARKING_INTERRUPTED == (int)WAIT_END_INTERRUPTED,
 	       "the same order");
 
-static void count(struct parking *p, struct parking_row *row, uint64_t since_ns, uint64_t how)
+/* So many waits, of total_ns together, are over. */
+static void count(struct parking_row *row, uint64_t waits, uint64_t total_ns, uint64_t longest_ns,
+		  uint64_t how)
 {
-	uint64_t ns = p->now_ns - since_ns;
+	uint64_t *ended = &row->how[how < PARKING_HOW_COUNT ? how : PARKING_HOW_NOT_KNOWN];
 
-	row->count++;
-	row->total_ns += ns;
-	row->max_ns = ns > row->max_ns ? ns : row->max_ns;
-	row->how[how < PARKING_HOW_COUNT ? how : PARKING_HOW_NOT_KNOWN]++;
+	row->count = sum_saturated(row->count, waits);
+	row->total_ns = sum_saturated(row->total_ns, total_ns);
+	row->max_ns = longest_ns > row->max_ns ? longest_ns : row->max_ns;
+	*ended = sum_saturated(*ended, waits);
 }
 
 /* by: the number of the unpark that ended it; 0: none. */
@@ -103,7 +106,7 @@ static int end(struct parking *p, struct parking_thread *t, enum parking_kind ki
 		return err;
 	}
 	since_ns = t->since_ns[kind];
-	count(p, row, since_ns, how);
+	count(row, 1, p->now_ns - since_ns, p->now_ns - since_ns, how);
 	if (by && by == t->unpark)
 		row->back_ns += p->now_ns - (t->unpark_ns > since_ns ? t->unpark_ns : since_ns);
 	return 0;
@@ -173,8 +176,7 @@ static int on_thread_end(struct parking *p, const struct event *e)
 /* Waits that were too short to be told one by one. How they ended is not known. */
 static int add_sum(struct parking *p, const struct event *e)
 {
-	uint64_t reason = e->v[WAIT_SUM_REASON].u, count = e->v[WAIT_SUM_COUNT].u;
-	uint64_t longest_ns = e->v[WAIT_SUM_LONGEST_NS].u;
+	uint64_t reason = e->v[WAIT_SUM_REASON].u;
 	struct parking_row *row;
 	int err;
 
@@ -184,10 +186,8 @@ static int add_sum(struct parking *p, const struct event *e)
 		       e->v[WAIT_SUM_LOCK].u, &row);
 	if (err)
 		return err;
-	row->count += count;
-	row->total_ns += e->v[WAIT_SUM_OFF_NS].u;
-	row->max_ns = longest_ns > row->max_ns ? longest_ns : row->max_ns;
-	row->how[PARKING_HOW_NOT_KNOWN] += count;
+	count(row, e->v[WAIT_SUM_COUNT].u, e->v[WAIT_SUM_OFF_NS].u, e->v[WAIT_SUM_LONGEST_NS].u,
+	      PARKING_HOW_NOT_KNOWN);
 	return 0;
 }
 

@@ -76,7 +76,6 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
 	return vfprintf(stderr, format, ap);
 }
 
-/* What this kernel's BTF says: does sched_switch pass prev_state, is there a steal clock? */
 /* Whether a struct of the kernel has a member of this name. */
 static bool has_member(const struct btf *btf, const char *type, const char *member)
 {
@@ -114,6 +113,8 @@ static void choose_steal_clock(struct bpf_session *p, const struct btf *btf)
 	p->steal_clock = steal_clock_name(found.clock);
 }
 
+/* What this kernel's BTF says: does sched_switch pass prev_state, is there a steal clock, and a
+ * tracepoint at the begin of the scheduler? */
 static void look_at_kernel(struct bpf_session *p)
 {
 	struct btf *btf = btf__load_vmlinux_btf();

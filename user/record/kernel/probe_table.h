@@ -4,11 +4,12 @@
 
 #include <stdbool.h>
 
-enum probe_set {               /* which probes tell of locks and waits */
-		 PROBES_AUTO,  /* not chosen yet */
-		 PROBES_NONE,  /* the scheduler tells (bpf/lib/waits.bpf.h) */
-		 PROBES_USDT,  /* those of a stock JVM */
-		 PROBES_HOOKS, /* those of a patched JVM */
+/* Which probes tell of locks and waits. */
+enum probe_set {
+	PROBES_AUTO,  /* not chosen yet */
+	PROBES_NONE,  /* the scheduler tells (bpf/lib/waits.bpf.h) */
+	PROBES_USDT,  /* those of a stock JVM */
+	PROBES_HOOKS, /* those of a patched JVM */
 };
 
 enum probe_of { /* which JVM's probe it is */

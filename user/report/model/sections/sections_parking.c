@@ -5,6 +5,7 @@
 #include "analyze/cells/groups.h"
 #include "analyze/park/parking.h"
 #include "analyze/registry/analysis.h"
+#include "base/tables/saturate.h"
 #include "report/model/label.h"
 #include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
@@ -24,15 +25,16 @@ static int compare_classes(const void *a, const void *b)
 static int compare_times(const void *a, const void *b)
 {
 	const struct blocker *x = a, *y = b;
-	uint64_t time_x = x->total_ns + x->open_ns, time_y = y->total_ns + y->open_ns;
+	uint64_t time_x = sum_saturated(x->total_ns, x->open_ns);
+	uint64_t time_y = sum_saturated(y->total_ns, y->open_ns);
 
 	return time_x != time_y ? (time_x < time_y ? 1 : -1) : compare_classes(a, b);
 }
 
 static void merge(struct blocker *to, const struct blocker *from)
 {
-	to->count += from->count;
-	to->total_ns += from->total_ns;
+	to->count = sum_saturated(to->count, from->count);
+	to->total_ns = sum_saturated(to->total_ns, from->total_ns);
 	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
 	to->open += from->open;
 	to->open_ns += from->open_ns;
@@ -40,7 +42,7 @@ static void merge(struct blocker *to, const struct blocker *from)
 	to->end_missing += from->end_missing;
 	to->back_ns += from->back_ns;
 	for (int i = 0; i < PARKING_HOW_COUNT; i++)
-		to->how[i] += from->how[i];
+		to->how[i] = sum_saturated(to->how[i], from->how[i]);
 }
 
 static struct blocker blocker_of(const struct parking_row *row, const struct log_names *names)
