@@ -62,7 +62,8 @@ def main():
     memory = Memory(fake.pid)
     with tempfile.TemporaryDirectory() as folder:
         commands = [["doctor", "-p", fake.pid]] * 4
-        commands += [["record", "-p", fake.pid, "-d", "150ms", "-q", "-f", "-o", os.path.join(folder, "o.spoor")]]
+        record = ["record", "-p", fake.pid, "-d", "150ms", "-q", "-f", "-o", os.path.join(folder, "o.spoor")]
+        commands += [record, [*record, "--probes", "none"]]
         while soak.going():
             was = []
             for _ in range(soak.dice.choice((1, 1, 2, 3, 8, 30))):
