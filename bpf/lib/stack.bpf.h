@@ -13,6 +13,9 @@ struct wire_code java_code __weak = {};
 /* So many chains may begin at the same place of a stack and are remembered. */
 #define MEMO_WAYS 8
 
+/* So many notes of a walk are compared without a call for each. */
+#define NOTES_IN_LINE 32
+
 struct memo_key {
 	__u64 sp, pc;
 	__u32 way;
@@ -218,10 +221,32 @@ static __always_inline __u64 task_switches(__u64 task)
 	       !!BPF_CORE_READ(p, on_cpu);
 }
 
+/* A note that is looked at: of what memo_same() compares. */
+struct memo_look {
+	const struct walk_slot *slot;
+	const struct hs_memo *memo;
+	int differs;
+};
+
+static __always_inline int note_differs(const struct walk_slot *s, const struct hs_memo *m,
+					__u32 at)
+{
+	at &= HS_NOTES_MAX - 1;
+	return s->words[m->note_at[at] & (HS_SPAN_WORDS - 1)] != m->note[at];
+}
+
+static long note_look(__u32 i, struct memo_look *l)
+{
+	l->differs = note_differs(l->slot, l->memo, l->memo->notes - NOTES_IN_LINE - 1 - i);
+	return l->differs;
+}
+
 /* Whether all that an earlier walk has read is the same now. Where chains differ that begin alike,
- * it is further out: so the outermost words are looked at first. */
+ * it is further out: so the outermost words are looked at first. (The verifier follows a loop round
+ * by round: so the notes that only long chains have are looked at in bpf_loop().) */
 HS_SUBPROGRAM int memo_same(struct walk_slot *s, const struct hs_memo *m)
 {
+	struct memo_look l = {.slot = s, .memo = m};
 	__u64 bytes;
 	__u32 n;
 
@@ -236,15 +261,15 @@ HS_SUBPROGRAM int memo_same(struct walk_slot *s, const struct hs_memo *m)
 			return 0;
 		s->words_read = bytes;
 	}
-	for (__u32 i = 1; i <= HS_NOTES_MAX; i++) {
-		__u32 at = (n - i) & (HS_NOTES_MAX - 1);
-
+	for (__u32 i = 1; i <= NOTES_IN_LINE; i++) {
 		if (i > n)
 			return 1;
-		if (s->words[m->note_at[at] & (HS_SPAN_WORDS - 1)] != m->note[at])
+		if (note_differs(s, m, n - i))
 			return 0;
 	}
-	return 1;
+	if (n > NOTES_IN_LINE)
+		bpf_loop(n - NOTES_IN_LINE, note_look, &l, 0);
+	return !l.differs;
 }
 
 /* The id of a walk that has been done before. If there is none, key is where this one is kept. */

@@ -104,12 +104,15 @@ static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_s
  * another one). While there is no collection, the object stays where it is, and the blocker that
  * was known there is the same object.
  */
-static __always_inline __u32 status_read(struct thread_state *t, struct thread_wait *w,
-					 struct wait_scratch *s)
+SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, struct wait_scratch *s)
 {
 	__u64 begin = bpf_ktime_get_ns(), stamp = gc_stamp();
-	__s32 last = layout.thread_park_blocker > layout.thread_status ? layout.thread_park_blocker
-								       : layout.thread_status;
+	__s32 last;
+
+	if (!t || !w || !s)
+		return 0;
+	last = layout.thread_park_blocker > layout.thread_status ? layout.thread_park_blocker
+								 : layout.thread_status;
 
 	w->moved = stamp != w->stamp || stamp & 1;
 	if (w->moved || !w->thread_oop) {

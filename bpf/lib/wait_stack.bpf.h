@@ -4,8 +4,26 @@
 #include "bpf/lib/wait_reason.bpf.h"
 
 struct wait_hash {
+	const struct wait_memo *memo;
+	const struct wait_scratch *scratch;
 	__u64 hash1, hash2;
 };
+
+static __always_inline void note_hash(struct wait_hash *h, __u32 at)
+{
+	__u64 word =
+		h->scratch->stack[h->memo->note_at[at & (WAIT_NOTES_MAX - 1)] & (STACK_WORDS - 1)];
+
+	h->hash1 = hs_mix(h->hash1, word);
+	h->hash2 = (h->hash2 ^ word) * 0xd6e8feb86659fd93ull;
+	h->hash2 ^= h->hash2 >> 32;
+}
+
+static long note_hash_step(__u32 i, struct wait_hash *h)
+{
+	note_hash(h, NOTES_IN_LINE + i);
+	return 0;
+}
 
 /* The words of the stack that a walk from here would read, as hashes. */
 static __always_inline void memo_hash(const struct wait_memo *m, const struct wait_scratch *s,
@@ -13,18 +31,17 @@ static __always_inline void memo_hash(const struct wait_memo *m, const struct wa
 {
 	__u32 n = m->notes;
 
+	ret->memo = m;
+	ret->scratch = s;
 	ret->hash1 = n;
 	ret->hash2 = m->span;
-	for (__u32 i = 0; i < WAIT_NOTES_MAX; i++) {
-		__u64 word;
-
+	for (__u32 i = 0; i < NOTES_IN_LINE; i++) {
 		if (i >= n)
 			return;
-		word = s->stack[m->note_at[i] & (STACK_WORDS - 1)];
-		ret->hash1 = hs_mix(ret->hash1, word);
-		ret->hash2 = (ret->hash2 ^ word) * 0xd6e8feb86659fd93ull;
-		ret->hash2 ^= ret->hash2 >> 32;
+		note_hash(ret, i);
 	}
+	if (n > NOTES_IN_LINE)
+		bpf_loop(n - NOTES_IN_LINE, note_hash_step, ret, 0);
 }
 
 /* Where a walk of the thread begins: its anchor's sp, pc, fp. 0: it has one. */
@@ -62,7 +79,7 @@ SUBPROGRAM int wait_stack_same(struct thread_state *t)
 	struct wait_scratch *s = scratch_get();
 	struct hs_anchor_words at = {};
 	struct wait_memo *m;
-	struct wait_hash h;
+	struct wait_hash h = {};
 
 	if (!w || !s || !java_code.ready)
 		return 0;
@@ -100,7 +117,7 @@ SUBPROGRAM int wait_stack_keep(struct thread_state *t, __u32 id)
 	struct hs_memo *from;
 	struct memo_key key = {};
 	struct wait_memo *m;
-	struct wait_hash h;
+	struct wait_hash h = {};
 
 	if (!w || !s)
 		return 0;

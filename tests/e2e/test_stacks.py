@@ -91,9 +91,13 @@ class Stacks(JavaTest):
         self.assertEqual(result.count(chains.WRONG), 0, self.why("wrong chains", result))
         for side in (stacks.WAITER, stacks.OWNER, stacks.RELEASE):
             self.assertGreater(result.count(sides=(side,)), CHAINS_PER_ROUND * rounds / 3, side)
-        self.assertGreaterEqual(result.share(chains.RIGHT, sides=stacks.EXACT_SIDES), SHARE,
+        # The first walks out of each function of libjvm are lost: the rule for it is asked for then, and given late
+        # on a busy machine. How many that may be is asked below.
+        first = min(result.walks.get("native_rule_unknown", 0),
+                    result.count(chains.INCOMPLETE, sides=stacks.EXACT_SIDES))
+        self.assertGreaterEqual(result.count(chains.RIGHT, sides=stacks.EXACT_SIDES),
+                                SHARE * (result.count(sides=stacks.EXACT_SIDES) - first),
                                 self.why("too few right chains of waiters and sleeping holders", result))
-        # The first walks out of each function of libjvm are lost: the rule for it is asked for then.
         self.assertLessEqual(result.count(chains.INCOMPLETE), max(FIRST_WALKS, (1 - SHARE) * result.count()),
                              self.why("too many incomplete chains", result))
         # Half: how many of them can be seen is not for a test on a busy machine to say.
