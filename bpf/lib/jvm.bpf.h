@@ -9,6 +9,8 @@
 #define MARK_LOCK_MASK 3
 #define MARK_UNLOCKED 1
 
+#define LOCK_STACK_MAX 8 /* LockStack::CAPACITY, 21 to 25 */
+
 #define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known, */
 #define LIST_SCAN_SHORT 256 /* while the kernel switches tasks; user space finds the others */
 
@@ -172,9 +174,26 @@ static __always_inline __u32 java_thread_learn(__u64 java_thread)
 	if (!size || size > j.stack_high)
 		return 0;
 	j.stack_low = j.stack_high - size;
+	/* While a virtual thread runs on it, the id is that one's. */
+	if (layout.jt_owner_id >= 0 && layout.jt_cont_entry >= 0 &&
+	    !read_u64(java_thread + layout.jt_cont_entry))
+		j.id = read_u64(java_thread + layout.jt_owner_id);
+	if (j.id > WIRE_OWNER_DEFLATER)
+		bpf_map_update_elem(&java_threads, &j.id, &j, BPF_ANY);
 	bpf_map_update_elem(&java_threads, &java_thread, &j, BPF_ANY);
 	bpf_map_update_elem(&java_thread_of, &j.tid, &java_thread, BPF_ANY);
 	return j.tid;
+}
+
+static __noinline int java_thread_forget(__u64 java_thread)
+{
+	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &java_thread);
+	__u64 id = j ? j->id : 0;
+
+	if (id)
+		bpf_map_delete_elem(&java_threads, &id);
+	bpf_map_delete_elem(&java_threads, &java_thread);
+	return 0;
 }
 
 /* The thread of a JavaThread; 0: none of ours. */
@@ -188,47 +207,11 @@ static __always_inline __u32 java_thread_tid(__u64 java_thread)
 	return j ? j->tid : java_thread_learn(java_thread);
 }
 
-/*
- * Whose is ObjectMonitor::_owner? A JavaThread, or, until the owner of a stack lock that was
- * inflated touches it again, the address of a BasicLock on that owner's stack.
- */
-static __noinline __u32 owner_search(__u64 word, __u32 *ret_source)
-{
-	struct range_search s = {.addr = word};
-
-	bpf_for_each_map_elem(&java_threads, stack_match, &s, 0);
-	if (s.tid) {
-		*ret_source = WIRE_OWNER_STACK_LOCK;
-		return s.tid;
-	}
-	s.tid = java_thread_learn(word);
-	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
-	return s.tid;
-}
-
-static __always_inline __u32 owner_tid(__u64 word, __u32 *ret_source)
-{
-	struct wire_java_thread *j;
-
-	*ret_source = WIRE_OWNER_NONE;
-	if (!word)
-		return 0;
-	/* A thread's id (JDK 24 on), which no map has, or unknown: it is not looked for. */
-	if (!layout.mon_owner_is_address) {
-		*ret_source = WIRE_OWNER_UNRESOLVED;
-		return 0;
-	}
-	j = bpf_map_lookup_elem(&java_threads, &word);
-	if (!j)
-		return owner_search(word, ret_source);
-	*ret_source = WIRE_OWNER_JAVA_THREAD;
-	return j->tid;
-}
-
 struct list_search {
 	__u64 threads; /* ThreadsList::_threads */
 	__u32 count;
 	__u32 ns_tid;
+	__u64 id; /* 0: it is ns_tid that is looked for */
 	__u64 found;
 };
 
@@ -240,11 +223,29 @@ static long list_match(__u32 i, struct list_search *s)
 		return 1;
 	/* From the end: new threads are added there. */
 	java_thread = read_u64(s->threads + 8 * (__u64)(s->count - 1 - i));
+	if (s->id) {
+		if (!java_thread || read_u64(java_thread + layout.jt_owner_id) != s->id)
+			return 0;
+		s->found = java_thread;
+		return 1;
+	}
 	osthread = java_thread ? read_u64(java_thread + layout.jt_osthread) : 0;
 	if (!osthread || read_u32(osthread + layout.os_thread_id) != s->ns_tid)
 		return 0;
 	s->found = java_thread;
 	return 1;
+}
+
+static __noinline int list_search(struct list_search *s, __u32 most)
+{
+	__u64 list = read_u64(layout.java_thread_list);
+
+	if (!list)
+		return 0;
+	s->count = read_u32(list + layout.list_length);
+	s->threads = read_u64(list + layout.list_threads);
+	bpf_loop(most, list_match, s, 0);
+	return 0;
 }
 
 /* The running thread's JavaThread, from what user space found at attach, else from the VM's list.
@@ -253,16 +254,10 @@ static __noinline __u64 java_thread_search(__u32 tid, __u32 ns_tid)
 {
 	struct list_search s = {.ns_tid = ns_tid};
 	__u64 *known = bpf_map_lookup_elem(&java_thread_of, &tid);
-	__u64 list;
 
 	if (known)
 		return *known;
-	list = read_u64(layout.java_thread_list);
-	if (!list)
-		return 0;
-	s.count = read_u32(list + layout.list_length);
-	s.threads = read_u64(list + layout.list_threads);
-	bpf_loop(by_switches ? LIST_SCAN_SHORT : LIST_SCAN_MAX, list_match, &s, 0);
+	list_search(&s, by_switches ? LIST_SCAN_SHORT : LIST_SCAN_MAX);
 	if (s.found)
 		java_thread_learn(s.found);
 	return s.found;
@@ -278,4 +273,104 @@ static __always_inline __u64 java_thread_current(struct thread_state *t)
 	t->java.lookups++;
 	t->java.thread = java_thread_search(current_tid(), t->ns_tid);
 	return t->java.thread;
+}
+
+/* --- whose is ObjectMonitor::_owner? ------------------------------------------------------ */
+
+/* The object is one that the thread has locked without a monitor. */
+static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_java_thread *j,
+			     struct range_search *s)
+{
+	__u64 at;
+	__u32 bytes;
+
+	if (*java_thread == j->id)
+		return 0;
+	at = *java_thread + layout.jt_lock_stack_base;
+	bytes = read_u32(*java_thread + layout.jt_lock_stack_top) - layout.jt_lock_stack_base;
+	for (__u32 i = 0; i < LOCK_STACK_MAX; i++) {
+		if (8 * i >= bytes)
+			return 0;
+		if (read_u64(at + 8 * i) == s->addr) {
+			s->tid = j->tid;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Until its owner comes by, a monitor that another thread has made of a lock does not say whose it
+ * is: the object is on its owner's lock stack, or (-XX:LockingMode=1) its BasicLock is on its
+ * owner's stack. object: of the monitor.
+ */
+static __noinline __u32 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
+{
+	struct range_search s = {};
+
+	if (layout.mon_stack_locker >= 0)
+		s.addr = read_u64(monitor + layout.mon_stack_locker);
+	if (s.addr) {
+		bpf_for_each_map_elem(&java_threads, stack_match, &s, 0);
+		*ret_source = s.tid ? WIRE_OWNER_STACK_LOCK : WIRE_OWNER_UNRESOLVED;
+		return s.tid;
+	}
+	s.addr = object;
+	if (s.addr && layout.jt_lock_stack_base >= 0)
+		bpf_for_each_map_elem(&java_threads, lock_stack_match, &s, 0);
+	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
+	return s.tid;
+}
+
+/* A thread that is not known yet, or a virtual one that runs on a thread; not one that is on none.
+ */
+static __noinline __u32 owner_by_id(__u64 id, __u32 *ret_source)
+{
+	struct list_search s = {.id = id};
+	__u32 tid = 0;
+
+	if (layout.jt_owner_id >= 0)
+		list_search(&s, LIST_SCAN_SHORT);
+	if (s.found)
+		tid = java_thread_tid(s.found);
+	*ret_source = tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
+	return tid;
+}
+
+/* The word is an address: a JavaThread, or, until the owner of a stack lock that was inflated
+ * touches it again, a BasicLock on that owner's stack. */
+static __noinline __u32 owner_by_address(__u64 word, __u32 *ret_source)
+{
+	struct range_search s = {.addr = word};
+
+	bpf_for_each_map_elem(&java_threads, stack_match, &s, 0);
+	if (s.tid) {
+		*ret_source = WIRE_OWNER_STACK_LOCK;
+		return s.tid;
+	}
+	s.tid = java_thread_learn(word);
+	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
+	return s.tid;
+}
+
+/* The thread that a monitor's word about its owner stands for; object: the monitor's. */
+static __always_inline __u32 owner_tid(__u64 monitor, __u64 object, __u64 word, __u32 *ret_source)
+{
+	struct wire_java_thread *j;
+
+	*ret_source = WIRE_OWNER_NONE;
+	if (!word)
+		return 0;
+	*ret_source = WIRE_OWNER_UNRESOLVED;
+	if (layout.mon_owner_word == WIRE_OWNER_WORD_UNKNOWN || word == WIRE_OWNER_DEFLATER)
+		return 0;
+	if (word == WIRE_OWNER_ANONYMOUS)
+		return owner_anonymous(monitor, object, ret_source);
+	j = bpf_map_lookup_elem(&java_threads, &word);
+	if (!j)
+		return layout.mon_owner_word == WIRE_OWNER_WORD_ID
+			       ? owner_by_id(word, ret_source)
+			       : owner_by_address(word, ret_source);
+	*ret_source = WIRE_OWNER_JAVA_THREAD;
+	return j->tid;
 }

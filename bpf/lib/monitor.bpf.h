@@ -81,9 +81,11 @@ static __always_inline __u64 monitor_block(struct thread_state *t, __u64 monitor
 }
 
 /* Who has a monitor that monitor_read() has just read. */
-static __always_inline __u32 monitor_owner(struct monitor_state *m, __u64 word, __u32 *ret_source)
+static __always_inline __u32 monitor_owner(struct monitor_state *m, __u64 monitor, __u64 word,
+					   __u32 *ret_source)
 {
-	__u32 owner = owner_tid(word, ret_source);
+	__u64 object = word == WIRE_OWNER_ANONYMOUS && m->handle ? read_u64(m->handle) : 0;
+	__u32 owner = owner_tid(monitor, object, word, ret_source);
 
 	if (owner)
 		monitor_owned_by(m, owner);

@@ -93,7 +93,7 @@ SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 		return -1;
 	}
 	w->owner_word = monitor_block(t, monitor);
-	w->owner = monitor_owner(m, w->owner_word, &w->owner_source);
+	w->owner = monitor_owner(m, monitor, w->owner_word, &w->owner_source);
 	t->chain.want = 0;
 	wait_is_monitor(w, monitor, m);
 	class_flags(m->klass);

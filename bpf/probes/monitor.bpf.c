@@ -20,7 +20,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	}
 	set_probe_reason(t, WIRE_BLOCKED_LOCK);
 	word = monitor_block(t, monitor);
-	owner = monitor_owner(m, word, &source);
+	owner = monitor_owner(m, monitor, word, &source);
 	class_flags(m->klass);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);

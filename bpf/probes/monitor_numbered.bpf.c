@@ -142,7 +142,7 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 	t->monitor.address = monitor;
 	t->monitor.blocked = 1;
 	word = read_u64(monitor + layout.mon_owner);
-	owner = owner_tid(word, &source);
+	owner = owner_tid(monitor, 0, word, &source);
 	if (owner)
 		monitor_owned(m, sequence, owner);
 	class_flags(klass);

@@ -460,7 +460,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	parker = t->park.parker;
 	ns_tid = t->ns_tid;
 	if (java_thread)
-		bpf_map_delete_elem(&java_threads, &java_thread);
+		java_thread_forget(java_thread);
 	if (parker)
 		bpf_map_delete_elem(&parkers, &parker);
 	if (ns_tid != tid)

@@ -8,10 +8,7 @@
  * What differs by version (offsets, slots of interpreted frames) is in WIRE_CODE_FIELDS, which user
  * space fills from the version's table (user/jvm/layout/versions). The constants here are the same
  * in JDK 11 to 25: the segment map's bytes, the words of a compiled frame below its sp, the return
- * address below an anchor's sp, InvocationEntryBci (-1), JavaFrameAnchor's three words. Two kinds
- * of reads are 17's, and 25 has others: an nmethod by the vtable at the begin of its blob (25: a
- * byte that says the kind), and deoptimization handlers, begin and entry of the code as addresses
- * (25: offsets). Only versions that have them as 17 get a table of code, and are walked.
+ * address below an anchor's sp, InvocationEntryBci (-1), JavaFrameAnchor's three words.
  *
  * Where to begin. A thread that is in the VM, in native code or blocked has left its Java code
  * through a frame anchor (JavaThread::_anchor): sp, pc and fp of its last Java frame. A thread that
@@ -110,6 +107,24 @@ HS_FN int hs_in_heap(struct hs_walk *w, __u64 pc)
 	return -1;
 }
 
+/* A number that has less than 64 bits, out of a word that begins with it. */
+HS_FN __u64 hs_number(__u64 word, __u32 spare)
+{
+	spare &= 63;
+	return (__u64)((__s64)(word << spare) >> spare);
+}
+
+/* A place in a blob's code: an address, or an int that is counted from the blob. */
+HS_FN long hs_place(struct hs_walk *w, __u64 blob, __u32 at, __u64 *ret)
+{
+	__u64 word = 0;
+
+	if (HS_READ(w, &word, blob + at))
+		return -1;
+	*ret = HS_CODE(w, place_spare) ? blob + hs_number(word, HS_CODE(w, place_spare)) : word;
+	return 0;
+}
+
 /* Reads what a pc belongs to. 0, or why not (enum wire_walk). */
 HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
@@ -132,9 +147,11 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 	if (!block || HS_READ(w, &used, block + HS_CODE(w, block_used)) || used != 1)
 		return WIRE_WALK_NO_CODE;
 	ret->blob = block + HS_CODE(w, heap_block_size);
-	if (HS_READ(w, &word, ret->blob) ||
+	if (HS_READ(w, &word, ret->blob + HS_CODE(w, blob_kind)) ||
 	    HS_READ(w, &number, ret->blob + HS_CODE(w, blob_frame_size)))
 		return WIRE_WALK_READ;
+	if (HS_CODE(w, blob_kind))
+		word &= 0xff;
 	ret->id = 0;
 	ret->frame_bytes = number > 0 && number < HS_FRAME_WORDS_MAX ? (__u32)number * 8 : 0;
 	ret->kind = ret->frame_bytes ? HS_STUB : HS_BARE;
@@ -148,12 +165,12 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 	ret->kind = HS_COMPILED;
 	if (HS_READ(w, &ret->id, ret->blob + HS_CODE(w, nmethod_compile_id)) ||
 	    HS_READ(w, &number, ret->blob + HS_CODE(w, nmethod_entry_bci)) ||
-	    HS_READ(w, &word, ret->blob + HS_CODE(w, nmethod_deopt)))
+	    hs_place(w, ret->blob, HS_CODE(w, nmethod_deopt), &word))
 		return WIRE_WALK_READ;
 	if (number != -1)
 		ret->id |= WIRE_ID_OSR;
 	deoptimized = pc == word;
-	if (HS_READ(w, &word, ret->blob + HS_CODE(w, nmethod_deopt_mh)))
+	if (hs_place(w, ret->blob, HS_CODE(w, nmethod_deopt_mh), &word))
 		return WIRE_WALK_READ;
 	if (!deoptimized && pc != word)
 		return 0;
@@ -515,15 +532,18 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 {
 	struct hs_bytes code = {};
 	__u64 begin = 0, entry = 0, pc = w->pc;
-	__s32 complete = 0;
+	__u32 complete = 0;
 	const __u8 *b = code.b + 8;
 
 	if (HS_READ(w, &code, pc - 8) ||
-	    HS_READ(w, &begin, c->blob + HS_CODE(w, blob_code_begin)) ||
+	    hs_place(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
 	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
 	    HS_READ(w, &complete, c->blob + HS_CODE(w, blob_frame_complete)))
 		return -1;
-	if (pc < begin + (__u64)(__s64)complete) {
+	if (HS_CODE(w, entry_spare))
+		entry = begin +
+			(entry << (HS_CODE(w, entry_spare) & 63) >> (HS_CODE(w, entry_spare) & 63));
+	if (pc < begin + hs_number(complete, 32 + HS_CODE(w, frame_complete_spare))) {
 		if (pc <= entry || hs_is(b, 0x89, 0x84, 0x24) || b[0] == 0x55)
 			return HS_RETURN_ON_TOP;
 		if (hs_is(b, 0x48, 0x8b, 0xec) && b[-1] == 0x55)

@@ -6,13 +6,28 @@
 /* So much of an OSThread, and of a java.lang.Thread, is read when a thread blocks. */
 #define WIRE_WAIT_BYTES 256
 
-/* A Java thread by the address of its JavaThread. */
+/* A Java thread by the address of its JavaThread, and by its id. */
 struct wire_java_thread {
 	__u32 tid;
 	__u32 pad;
 	__u64 stack_low;
 	__u64 stack_high;
+	/* java.lang.Thread's, if monitors keep that of their owner: then it is a key, too. 0: it is
+	 * not known, or a virtual thread's. */
+	__u64 id;
 };
+
+/* What ObjectMonitor::_owner holds, as in enum owner_word (user/jvm/layout/jvm_layout.h). */
+enum wire_owner_word {
+	WIRE_OWNER_WORD_UNKNOWN,
+	WIRE_OWNER_WORD_ADDRESS,
+	WIRE_OWNER_WORD_ID,
+};
+
+/* ObjectMonitor::ANONYMOUS_OWNER and DEFLATER_MARKER, 21 to 25: owners that are none of these
+ * threads. */
+#define WIRE_OWNER_ANONYMOUS 1
+#define WIRE_OWNER_DEFLATER 2
 
 /*
  * What BPF needs of struct jvm_layout (user/jvm/layout/jvm_layout.h): type, name, the name there.
@@ -41,7 +56,12 @@ struct wire_java_thread {
 	F(__s32, mon_header, monitor_header)                                                       \
 	F(__s32, mon_object, monitor_object)                                                       \
 	F(__s32, mon_owner, monitor_owner)                                                         \
-	F(__u32, mon_owner_is_address, monitor_owner_is_address)                                   \
+	F(__u32, mon_owner_word, owner_word)                                                       \
+	F(__s32, mon_stack_locker, monitor_stack_locker)                                           \
+	F(__s32, jt_owner_id, java_thread_owner_id)                                                \
+	F(__s32, jt_cont_entry, java_thread_cont_entry)                                            \
+	F(__s32, jt_lock_stack_top, java_thread_lock_stack_top)                                    \
+	F(__s32, jt_lock_stack_base, java_thread_lock_stack_base)                                  \
 	F(__s32, oop_mark, oop_mark)                                                               \
 	F(__u32, mark_hash_shift, mark_hash_shift)                                                 \
 	F(__u32, mark_hash_mask, mark_hash_mask)                                                   \

@@ -116,6 +116,7 @@ struct wire_code_heap {
 	F(__u32, blob_frame_size, blob_frame_size)                                                 \
 	F(__u32, blob_code_begin, blob_code_begin)                                                 \
 	F(__u32, blob_code_end, blob_code_end)                                                     \
+	F(__u32, blob_kind, blob_kind)                                                             \
 	F(__u32, nmethod_compile_id, nmethod_compile_id)                                           \
 	F(__u32, nmethod_entry_bci, nmethod_entry_bci)                                             \
 	F(__u32, nmethod_orig_pc_offset, nmethod_orig_pc_offset)                                   \
@@ -133,7 +134,10 @@ struct wire_code_heap {
 	F(__s32, entry_call_wrapper, entry_call_wrapper)                                           \
 	F(__s32, interpreter_sender_sp, interpreter_sender_sp)                                     \
 	F(__s32, interpreter_method, interpreter_method)                                           \
-	F(__s32, interpreter_bcp, interpreter_bcp)
+	F(__s32, interpreter_bcp, interpreter_bcp)                                                 \
+	F(__u32, place_spare, place_spare)                                                         \
+	F(__u32, entry_spare, entry_spare)                                                         \
+	F(__u32, frame_complete_spare, frame_complete_spare)
 
 #define WIRE_CODE_FIELD(type, name, ...) type name;
 

@@ -70,6 +70,7 @@ def why_no_java():
 
 class JavaTest(unittest.TestCase):
     home = None  # of the JDK whose java runs the programs
+    MAJOR = 17
 
     @classmethod
     def setUpClass(cls):
@@ -103,6 +104,29 @@ class JavaTest(unittest.TestCase):
     def assert_near(self, got, wanted, pct, what, floor=0):
         self.assertLessEqual(abs(got - wanted), max(wanted * pct / 100, floor),
                              f"{what}: {got} instead of {wanted}")
+
+
+def other_jdk(major):
+    """The home of a JDK that tests/jdk/fetch has fetched; None: it has not."""
+    home = os.path.join(os.environ.get("SPOOR_JDKS") or os.path.join(BUILD, "jdk"), str(major))
+    if not os.path.exists(os.path.join(home, "bin/java")):
+        return None
+    # The folders that a JVM in the root of Debian 13 must see, by their names here.
+    top = {"/" + os.path.realpath(folder).split(os.sep)[1] for folder in (HERE, BUILD)}
+    os.environ["SPOOR_JDK_BIND"] = " ".join(sorted(top - {"/tmp"}))
+    return home
+
+
+class OtherJavaTest(JavaTest):
+    """On another JDK than the machine's: MAJOR."""
+    MAJOR = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = other_jdk(cls.MAJOR)
+        if not cls.home:
+            raise unittest.SkipTest(f"there is no JDK {cls.MAJOR}: tests/jdk/fetch {BUILD}/jdk")
+        super().setUpClass()
 
 
 class PatchedJavaTest(JavaTest):

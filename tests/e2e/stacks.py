@@ -55,7 +55,15 @@ RELEASES = {
     "SPIN_IN": ("monitor_contended_exit", ()), "NOTIFY": ("monitor_contended_exit", ()),
     "PARK_IN": ("unpark", UNLOCK), "SPIN_LOCK": ("unpark", UNLOCK), "UNPARK": ("unpark", UNPARK),
 }
-SLEEP = [("java.lang.Thread.sleep", ACT + "sleep")]
+THREAD = "java.lang.Thread."
+SLEEP = [(THREAD + "sleep", ACT + "sleep")]
+# What is otherwise in a later JDK.
+INSTEAD = {
+    21: {SLEEP[0]: (THREAD + "sleep0", *SLEEP[0]),
+         ("java.lang.Object.wait",): ("java.lang.Object.wait0", "java.lang.Object.wait")},
+    25: {SLEEP[0]: (THREAD + "sleepNanos0", THREAD + "sleepNanos", *SLEEP[0]),
+         ("java.lang.Object.wait",): ("java.lang.Object.wait0", "java.lang.Object.wait")},
+}
 SPIN = [(ACT + "spin",), ("java.lang.Thread.onSpinWait", ACT + "spin"), ("java.lang.System.nanoTime", ACT + "spin")]
 HOLDS = {"SLEEP_IN": SLEEP, "THROW_IN": SLEEP, "SYNCHRONIZED": SLEEP, "STATIC": SLEEP,
          "PARK_IN": [(*PARK, ACT + "parkHere")], "SPIN_IN": SPIN, "SPIN_LOCK": SPIN}
@@ -76,11 +84,11 @@ class Act:
         self.inner = self.inner is not None and [(chains.method_of(frames[self.inner]), frames[self.inner]["line"])]
         self.lock_class = LOCK_CLASSES.get(self.op, MONITOR_CLASS)
 
-    def truth(self, inner):
-        return chains.Truth(self.frames, [self.inner] if inner is None else [inner])
+    def truth(self, inner, instead):
+        return chains.Truth(self.frames, [self.inner] if inner is None else [instead.get(inner, inner)])
 
-    def truth_of_hold(self):
-        return chains.Truth(self.frames, HOLDS[self.op])
+    def truth_of_hold(self, instead):
+        return chains.Truth(self.frames, [instead.get(inner, inner) for inner in HOLDS[self.op]])
 
     def is_settled_at(self, time_ns):
         return self.op in HOLDS and self.settled_begin <= time_ns <= self.settled_end
@@ -160,8 +168,9 @@ class Judge:
     KINDS = ("monitor_contended_enter", "monitor_wait_begin", "park_begin", "monitor_contended_exit", "unpark",
              "owner_stack", "monitor_owner_seen")
 
-    def __init__(self, mode, acts, clock_ns):
+    def __init__(self, mode, acts, clock_ns, major=17):
         self.clock_ns = clock_ns
+        self.instead = INSTEAD.get(major, {})
         self.result = Result(mode)
         self.acts = acts
         self.by_thread = collections.defaultdict(list)
@@ -185,7 +194,7 @@ class Judge:
             if side == WAITER and min(event["time_ns"] - act.begin, act.end - event["time_ns"]) < self.clock_ns:
                 continue
             if known and known[0] == kind:
-                self.result.judge(side, act, act.truth(known[1]), event)
+                self.result.judge(side, act, act.truth(known[1], self.instead), event)
                 self.seen.add((act.seq, side))
 
     def owner_stack(self, event, column, owner):
@@ -197,7 +206,7 @@ class Judge:
         if event[column] is None:
             self.result.unknown += asleep and event["event"] != "monitor_owner_seen"
             return
-        self.result.judge(OWNER if asleep else RUNNING, holder, holder.truth_of_hold(), event, column)
+        self.result.judge(OWNER if asleep else RUNNING, holder, holder.truth_of_hold(self.instead), event, column)
         self.seen.add((holder.seq, OWNER))
 
     def event(self, event):
@@ -224,10 +233,10 @@ class Judge:
         return self.result
 
 
-def run(mode, folder, log_path, rounds, given=()):
-    """One mode, as a Result. given: options of the recorder."""
+def run(mode, folder, log_path, rounds, given=(), home=None, major=17):
+    """One mode, as a Result. given: options of the recorder; home, major: of the JDK, if it is another one."""
     options, warm = MODES[mode]
-    command = [jdk_tool("java"), *SOON, *options, "-cp", folder, "Stacks", native_library("stacks"),
+    command = [jdk_tool("java", home), *SOON, *options, "-cp", folder, "Stacks", native_library("stacks"),
                str(warm), str(rounds)]
     with contextlib.ExitStack() as stack:
         vm = Java(command)
@@ -240,7 +249,7 @@ def run(mode, folder, log_path, rounds, given=()):
         acts = read_acts(vm)
         chains.end_recording(recorder)
         vm.end()
-    judge = Judge(mode, acts, CLOCK_NS if "none" in given else 0)  # --probes none
+    judge = Judge(mode, acts, CLOCK_NS if "none" in given else 0, major)  # --probes none
     for event in chains.events(log_path, *Judge.KINDS):
         judge.event(event)
     result = judge.end()

@@ -83,7 +83,7 @@ class Stacks(JavaTest):
 
     def check(self, mode):
         rounds = stacks.rounds_of()
-        result = stacks.run(mode, self.classes, self.path(), rounds, self.OPTIONS)
+        result = stacks.run(mode, self.classes, self.path(), rounds, self.OPTIONS, self.home, self.MAJOR)
         print(stacks.table([result]), flush=True)
         print(f"walks: {result.walks}\n{result.unknown} holders asleep not known, {result.no_release} releases not "
               f"told, {result.spins_seen} of {result.spins} running holders seen", flush=True)

@@ -160,7 +160,7 @@ class Judge:
 
 def run(mode, folder, log_path, events):
     generations = max(10, events // EVENTS_PER_GENERATION)
-    command = [jdk_tool("java"), *SOON, *SMALL, *MODES[mode], "-cp", folder, "Unload",
+    command = [jdk_tool("java", home), *SOON, *SMALL, *MODES[mode], "-cp", folder, "Unload",
                *map(str, (generations, SECTIONS, PARKS, GENERATIONS_PER_GC))]
     judge = Judge(mode)
     with contextlib.ExitStack() as stack:

@@ -176,8 +176,8 @@ void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret)
 					    [HS_BUILT_NO_FP] = "-no_fp"};
 	uint64_t begin = 0;
 	struct hs_code c = {0};
-	uint32_t level = 0;
-	int32_t complete = 0;
+	uint64_t level = 0;
+	uint32_t complete = 0;
 	char name[40];
 	int how;
 
@@ -197,15 +197,17 @@ void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret)
 				 c.kind == HS_BARE ? "" : "-sized");
 			return;
 		}
-		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->nmethod_comp_level, &level);
-		mem_u64(jvm_mem(vm.jvm), c.blob + vm.layout->blob_code_begin, &begin);
-		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->blob_frame_complete,
-			(uint32_t *)&complete);
+		mem_number(jvm_mem(vm.jvm), c.blob + vm.layout->nmethod_comp_level,
+			   vm.layout->comp_level_bytes, &level);
+		hs_place(w, c.blob, vm.layout->blob_code_begin, &begin);
+		mem_u32(jvm_mem(vm.jvm), c.blob + vm.layout->blob_frame_complete, &complete);
 		how = hs_built(w, &c);
 		snprintf(ret, PLACE_MAX, "%s%s%s%s",
 			 name[1] == 'm' ? (level == 4 ? "c2" : "c1") : "wrapper",
 			 c.id & WIRE_ID_OSR ? "_osr" : "",
-			 pc < begin + (uint64_t)complete ? "-prologue" : "",
+			 pc < begin + hs_number(complete, 32 + vm.code.frame_complete_spare)
+				 ? "-prologue"
+				 : "",
 			 how < 0 ? "-?" : built[how]);
 	}
 }

@@ -123,7 +123,7 @@ static void layout_of_17_is_known(void **state)
 	assert_int_equal(l.mark_hash_shift, 8);
 	assert_int_equal(l.mark_hash_mask, 0x7fffffff);
 	assert_int_equal(l.array_data, ARRAY_DATA_ALIGNED);
-	assert_true(!l.ready && l.monitor_owner_is_address);
+	assert_true(!l.ready && l.owner_word == OWNER_WORD_ADDRESS);
 	vmstructs_free(v);
 }
 
@@ -197,10 +197,9 @@ static void what_vmstructs_says_is_preferred(void **state)
 	(void)state;
 	l = layout_with("int64_t", eleven, &jdk_17.layout);
 	assert_int_equal(l.owner_word, OWNER_WORD_ID);
-	assert_false(l.monitor_owner_is_address);
 	assert_int_equal(l.mark_hash_shift, 11);
 	l = layout_with("void*", nothing, &jdk_25.layout);
-	assert_true(l.monitor_owner_is_address);
+	assert_int_equal(l.owner_word, OWNER_WORD_ADDRESS);
 	assert_int_equal(l.mark_hash_shift, 11);
 	l = layout_with("narrowThing", strange, &jdk_17.layout);
 	assert_int_equal(l.owner_word, OWNER_WORD_UNKNOWN);
@@ -214,7 +213,6 @@ static void what_nobody_says_is_not_assumed(void **state)
 
 	(void)state;
 	assert_int_equal(l.owner_word, OWNER_WORD_UNKNOWN);
-	assert_false(l.monitor_owner_is_address);
 	assert_int_equal(l.mark_hash_mask, 0);
 	assert_int_equal(l.array_data, ARRAY_DATA_UNKNOWN);
 	l = layout_with(NULL, longs_17, NULL);

@@ -33,7 +33,10 @@ static void tables_know_their_releases(void **state)
 {
 	(void)state;
 	assert_non_null(jdk_17.code);
-	assert_int_equal(jdk_version_find(19)->code->number_excluded, 0);
+	assert_int_equal(jdk_version_find(19)->code->fixed.number_excluded, 0);
+	assert_int_equal(jdk_version_find(21)->code->fixed.number_excluded, 1);
+	assert_null(jdk_23.code);
+	assert_true(jdk_version_find(25)->code->fixed.scopes_apart);
 	assert_int_equal(jdk_version_find(22)->layout.array_data, ARRAY_DATA_ALIGNED);
 	assert_int_equal(jdk_version_find(23)->layout.array_data, ARRAY_DATA_PACKED);
 	assert_int_equal(jdk_version_find(23)->layout.owner_word, OWNER_WORD_ADDRESS);
@@ -46,12 +49,12 @@ static void tables_know_their_releases(void **state)
 /* As layout_load() leaves it where vmStructs says nothing. */
 static struct jvm_layout layout_by(const struct jdk_version *v)
 {
-	struct jvm_layout l = {.ready = true, .rrwl_state = -1};
+	struct jvm_layout l = {.ready = true, .rrwl_state = -1, .java_thread_owner_id = -1};
 
 	if (!v)
 		return l;
 	l.owner_word = v->layout.owner_word;
-	l.monitor_owner_is_address = l.owner_word == OWNER_WORD_ADDRESS;
+
 	l.mark_hash_shift = v->layout.mark_hash_shift;
 	l.mark_hash_mask = 0x7fffffff;
 	l.array_data = v->layout.array_data;
@@ -94,7 +97,7 @@ static void known_versions_are_limited_by_name(void **state)
 	assert_int_equal(limits(&s), HAS(STACKS));
 	assert_string_equal(s.text[JVM_LIMIT_STACKS],
 			    "call chains are missing: the code of this JVM is not laid out as "
-			    "spoor knows it (OpenJDK 17): no table");
+			    "spoor knows it: no table");
 	l = layout_by(&jdk_25);
 	s = support_of(25, &l, "no table");
 	assert_int_equal(limits(&s), HAS(STACKS) | HAS(OWNERS) | HAS(VIRTUAL));

@@ -29,6 +29,7 @@
 
 #define SEGMENT_FREE 0xff
 #define SEGMENT_STEPS_MAX 16384 /* a block of 254 segments each: 500 MB */
+#define SCOPES_MAX (64u << 20)  /* of one method: a hundred times as much as what is usual */
 #define STATE_MAX 2             /* in use, not used any more for new calls: 11 to 25 */
 #define LEVEL_C1_MAX 3
 #define LEVEL_C2 4
@@ -383,11 +384,11 @@ static int nmethod_check(const struct code *c, uint64_t addr, uint32_t id)
 {
 	const struct code_layout *l = c->l;
 	uint32_t compile_id, entry_bci;
-	uint64_t vtable;
+	uint64_t is;
 	int8_t state;
-	int err = mem_u64(c->m, addr, &vtable);
+	int err = mem_number(c->m, addr + l->blob_kind, l->blob_kind ? 1 : sizeof(is), &is);
 
-	if (!err && (!vtable || vtable != l->nmethod_vtable))
+	if (!err && (!is || is != l->nmethod_vtable))
 		err = -ESTALE;
 	if (!err)
 		err = mem_u32(c->m, addr + l->nmethod_compile_id, &compile_id);
@@ -400,6 +401,43 @@ static int nmethod_check(const struct code *c, uint64_t addr, uint32_t id)
 	if (entry_bci != UINT32_MAX) /* InvocationEntryBci, -1 */
 		compile_id |= CODE_ID_OSR;
 	return compile_id != id || state < 0 || state > STATE_MAX ? -ESTALE : 0;
+}
+
+/* From JDK 25 on they are in memory of their own, which is freed with the nmethod. How many
+ * addresses there are is not told: not more than what is behind them. */
+static int scopes_locate_apart(const struct code *c, uint64_t addr, struct scopes *ret)
+{
+	const struct code_layout *l = c->l;
+	uint32_t pcs, data, size, mutable_size, relocation;
+	uint64_t immutable, changing;
+	int err = mem_u64(c->m, addr + l->nmethod_immutable, &immutable);
+
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_immutable_size, &size);
+	if (!err)
+		err = mem_u64(c->m, addr + l->blob_mutable, &changing);
+	if (!err)
+		err = mem_u32(c->m, addr + l->blob_mutable_size, &mutable_size);
+	if (!err)
+		err = mem_u32(c->m, addr + l->blob_relocation, &relocation);
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_scopes_pcs, &pcs);
+	if (!err)
+		err = mem_u32(c->m, addr + l->nmethod_scopes_data, &data);
+	if (err)
+		return err;
+	if (pcs > data || data > size || size > SCOPES_MAX || relocation > mutable_size)
+		return -EPROTO;
+	*ret = (struct scopes){
+		.data = immutable + data,
+		.data_size = size - data,
+		.pcs = immutable + pcs,
+		.pc_count = (data - pcs) / l->pc_desc_size,
+		.metadata = changing + relocation,
+		.metadata_count = (mutable_size - relocation) / 8,
+		.number_excluded = l->number_excluded,
+	};
+	return 0;
 }
 
 /* Its parts follow each other in this order; all lie within the blob, and this in its heap. */
@@ -435,22 +473,36 @@ static int scopes_locate(const struct code *c, uint64_t addr, uint64_t end, stru
 	return 0;
 }
 
+/* Where a place of the blob's code is: see place_spare. */
+static int place_in_code(const struct code *c, uint64_t blob, uint32_t at, uint64_t *ret)
+{
+	uint32_t offset;
+	int err;
+
+	if (!c->l->place_spare)
+		return mem_u64(c->m, blob + at, ret);
+	err = mem_u32(c->m, blob + at, &offset);
+	if (!err)
+		*ret = blob + offset;
+	return err;
+}
+
 static int nmethod_read(const struct code *c, uint64_t addr, uint64_t end, uint64_t pc,
 			struct nmethod *ret)
 {
 	const struct code_layout *l = c->l;
-	uint64_t begin, code_end;
-	uint32_t level;
+	uint64_t begin, code_end, level;
 	int err = mem_u64(c->m, addr + l->nmethod_method, &ret->method);
 
 	if (!err)
-		err = mem_u32(c->m, addr + l->nmethod_comp_level, &level);
+		err = mem_number(c->m, addr + l->nmethod_comp_level, l->comp_level_bytes, &level);
 	if (!err)
-		err = mem_u64(c->m, addr + l->blob_code_begin, &begin);
+		err = place_in_code(c, addr, l->blob_code_begin, &begin);
 	if (!err)
-		err = mem_u64(c->m, addr + l->blob_code_end, &code_end);
+		err = place_in_code(c, addr, l->blob_code_end, &code_end);
 	if (!err)
-		err = scopes_locate(c, addr, end, &ret->scopes);
+		err = l->scopes_apart ? scopes_locate_apart(c, addr, &ret->scopes)
+				      : scopes_locate(c, addr, end, &ret->scopes);
 	if (err)
 		return err;
 	if (pc < begin || pc >= code_end || begin < addr || code_end > end)

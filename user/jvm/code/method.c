@@ -200,8 +200,8 @@ static int lines_read(const struct mem *m, const struct code_layout *l, uint64_t
 
 struct const_method {
 	uint64_t pool;
-	uint32_t words;
-	uint16_t flags, code_size, name, signature;
+	uint32_t words, flags;
+	uint16_t code_size, name, signature;
 };
 
 static int const_read(const struct mem *m, const struct code_layout *l, uint64_t addr,
@@ -214,7 +214,8 @@ static int const_read(const struct mem *m, const struct code_layout *l, uint64_t
 		return err;
 	memcpy(&ret->pool, head + l->const_pool, sizeof(ret->pool));
 	memcpy(&ret->words, head + l->const_words, sizeof(ret->words));
-	memcpy(&ret->flags, head + l->const_flags, sizeof(ret->flags));
+	ret->flags = 0;
+	memcpy(&ret->flags, head + l->const_flags, l->const_flags_bytes);
 	memcpy(&ret->code_size, head + l->const_code_size, sizeof(ret->code_size));
 	memcpy(&ret->name, head + l->const_name, sizeof(ret->name));
 	memcpy(&ret->signature, head + l->const_signature, sizeof(ret->signature));
@@ -227,16 +228,15 @@ static int parts_read(const struct mem *m, const struct code_layout *l, uint64_t
 		      struct method *ret)
 {
 	struct const_method c;
-	uint64_t const_at;
-	uint32_t access;
+	uint64_t const_at, access;
+	uint16_t flags = 0;
 	struct pool pool;
-	uint16_t flags;
 	int err = mem_u64(m, addr + l->method_const, &const_at);
 
-	if (!err)
+	if (!err && l->method_flags)
 		err = mem_u16(m, addr + l->method_flags, &flags);
 	if (!err)
-		err = mem_u32(m, addr + l->method_access, &access);
+		err = mem_number(m, addr + l->method_access, l->access_bytes, &access);
 	if (!err)
 		err = const_read(m, l, const_at, &c);
 	if (!err)
@@ -244,7 +244,7 @@ static int parts_read(const struct mem *m, const struct code_layout *l, uint64_t
 	if (err)
 		return err;
 	pool.addr = c.pool;
-	ret->hidden = flags & l->method_hidden;
+	ret->hidden = (l->method_flags ? flags : c.flags) & l->method_hidden;
 	ret->native = access & ACC_NATIVE;
 	ret->code_size = c.code_size;
 	err = pool_symbol(m, l, &pool, c.name, &ret->name);

@@ -17,8 +17,8 @@
 
 /* --- what does not change ---------------------------------------------------------------- */
 
-static int fields_load(const struct vmstructs *v, const struct code_field *f, size_t count,
-		       void *ret, const char **ret_missing)
+static int rows_load(const struct vmstructs *v, const struct code_field *f, size_t count, void *ret,
+		     const char **ret_missing)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t *at = (uint32_t *)((char *)ret + f[i].at);
@@ -33,6 +33,17 @@ static int fields_load(const struct vmstructs *v, const struct code_field *f, si
 			return -ENOTSUP;
 	}
 	return 0;
+}
+
+static int fields_load(const struct vmstructs *v,
+		       const struct code_fields *const f[CODE_FIELDS_MAX], void *ret,
+		       const char **ret_missing)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < CODE_FIELDS_MAX && f[i]; i++)
+		err = rows_load(v, f[i]->rows, f[i]->count, ret, ret_missing);
+	return err;
 }
 
 static int sizes_load(const struct vmstructs *v, struct code_layout *l, const char **ret_missing)
@@ -92,16 +103,17 @@ static int source_load(const struct vmstructs *v, const struct code_rules *rules
 	*ret_missing = "vmClasses::_klasses";
 	if (!code_vtables_possible(v))
 		return -ENOTSUP;
-	return fields_load(v, rules->sources, rules->source_count, s, ret_missing);
+	return fields_load(v, rules->sources, s, ret_missing);
 }
 
 int code_layout_load(const struct vmstructs *v, const struct code_rules *rules,
 		     struct code_layout *ret, const char **ret_missing)
 {
-	struct code_layout l = {.rules = rules, .number_excluded = rules->number_excluded};
+	struct code_layout l = rules->fixed;
 	struct code_source s;
-	int err = fields_load(v, rules->fields, rules->field_count, &l, ret_missing);
+	int err = fields_load(v, rules->fields, &l, ret_missing);
 
+	l.rules = rules;
 	if (!err)
 		err = sizes_load(v, &l, ret_missing);
 	if (!err)
@@ -110,10 +122,13 @@ int code_layout_load(const struct vmstructs *v, const struct code_rules *rules,
 		err = source_load(v, rules, &s, ret_missing);
 	if (err)
 		return err;
-	if (!vmstructs_field_type(v, rules->coding_type, rules->coding_field)) {
+	if (!vmstructs_field_type(v, rules->coding_type, rules->coding_field) ==
+	    rules->coding_of_17) {
 		*ret_missing = rules->coding_missing;
 		return -ENOTSUP;
 	}
+	if (l.blob_kind)
+		l.nmethod_vtable = l.nmethod_kind;
 	*ret = l;
 	return 0;
 }

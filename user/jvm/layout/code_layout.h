@@ -27,7 +27,9 @@ struct code_layout {
 	uint32_t heap_count;
 	uint64_t interpreter_low, interpreter_high; /* the interpreter's own code */
 	uint64_t call_stub_return; /* where Java code returns to from the call stub */
-	uint64_t nmethod_vtable;   /* first word of each nmethod, "native nmethod" included */
+	/* First word of each nmethod, "native nmethod" included; if there is a blob_kind, the value
+	 * of that, and known from the start. */
+	uint64_t nmethod_vtable;
 	/* ... of each Method, either of the two: libjvm's, and its copy in the archive of shared
 	 * classes (CDS); in any order, and 0: there is no second. */
 	uint64_t method_vtable, method_vtable_too;
@@ -36,6 +38,9 @@ struct code_layout {
 	uint32_t block_used;      /* in HeapBlock: u1, 0: free */
 	uint32_t blob_name, blob_size, blob_frame_complete, blob_frame_size;
 	uint32_t blob_code_begin, blob_code_end;
+	uint32_t blob_kind;    /* u1, from JDK 25 on; 0: blobs begin with their vtable */
+	uint32_t nmethod_kind; /* ... of an nmethod */
+	uint32_t blob_mutable, blob_mutable_size, blob_relocation; /* JDK 25: see scopes_apart */
 
 	uint32_t nmethod_method, nmethod_compile_id, nmethod_comp_level, nmethod_entry_bci;
 	uint32_t nmethod_state; /* s1; more than 2: unloaded or zombie */
@@ -44,10 +49,13 @@ struct code_layout {
 	uint32_t nmethod_scopes_pcs,
 		nmethod_dependencies; /* PcDescs: from, to (offsets from nmethod) */
 	uint32_t nmethod_metadata; /* offset of an array of addresses, up to *nmethod_scopes_data */
+	/* JDK 25: an address and an int. Scopes' data and PcDescs are there. */
+	uint32_t nmethod_immutable, nmethod_immutable_size;
 	uint32_t pc_desc_size, pc_desc_pc, pc_desc_scope;
 
-	uint32_t method_const, method_flags, method_hidden; /* u2 flags, and the bit in it */
-	uint32_t method_access;                             /* u4: 0x100 is native */
+	/* u2 flags, and the bit in it; method_flags 0: the bit is one of const_flags. */
+	uint32_t method_const, method_flags, method_hidden;
+	uint32_t method_access; /* 0x100 is native */
 	uint32_t const_size;  /* sizeof(ConstMethod): the bytecodes begin after it */
 	uint32_t const_words; /* int: its size in words, with all that follows it */
 	uint32_t const_pool, const_flags, const_code_size, const_name, const_signature;
@@ -62,7 +70,16 @@ struct code_layout {
 	/* in words from the frame pointer */
 	int32_t entry_call_wrapper;
 	int32_t interpreter_sender_sp, interpreter_method, interpreter_bcp;
+
+	/* What is otherwise from version to version, and not to be seen in vmStructs' offsets. */
 	uint32_t number_excluded; /* byte values of compressed numbers: see unsigned5.h */
+	/* Bits above what is told in a word that is read: 0: the places blob_code_begin,
+	 * blob_code_end, nmethod_deopt and nmethod_deopt_mh are addresses; 32: they are ints, from
+	 * the blob. Likewise nmethod_verified_entry, 48: u2, from the code; and
+	 * blob_frame_complete: 0: an int, 16: s2. */
+	uint32_t place_spare, entry_spare, frame_complete_spare;
+	uint32_t comp_level_bytes, access_bytes, const_flags_bytes, block_length_bytes;
+	bool scopes_apart; /* debug information is outside of the blob */
 };
 
 /*

@@ -2,8 +2,11 @@
  * to Java frames. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "jvm/layout/code_layout.h"
 
 /* A field that vmStructs describes. */
 struct code_field {
@@ -21,16 +24,26 @@ struct code_constant {
 	int32_t plus;     /* is added: a slot that is found from another one */
 };
 
+/* Fields that some versions have in common. */
+struct code_fields {
+	const struct code_field *rows;
+	size_t count;
+};
+
+#define CODE_FIELDS_MAX 3
+
 /* One per row of versions/versions.h that has call chains. */
 struct code_rules {
-	const struct code_field *fields; /* of struct code_layout */
-	size_t field_count;
-	const struct code_field *sources; /* of struct code_source */
-	size_t source_count;
+	/* What vmStructs does not say: all of struct code_layout but offsets and addresses. */
+	struct code_layout fixed;
+	const struct code_fields
+		*fields[CODE_FIELDS_MAX]; /* of struct code_layout; NULL: no more */
+	const struct code_fields *sources[CODE_FIELDS_MAX]; /* of struct code_source; likewise */
 	const struct code_constant *constants;
 	size_t constant_count;
-	/* A field that is there if and only if debug information is coded as number_excluded says,
-	 * which vmStructs does not show; missing: what is said if the field is not there. */
+	/* A field that is there if debug information is coded as JDK 17 to 19 do it, and only then,
+	 * which vmStructs does not show otherwise; missing: what is said if the version's code does
+	 * it the other way. */
 	const char *coding_type, *coding_field, *coding_missing;
-	uint32_t number_excluded; /* byte values: see unsigned5.h */
+	bool coding_of_17;
 };

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * Vtables are not exported. That of nmethod is the first word of the first blob of that name.
+ * Vtables are not exported. That of nmethod is the first word of the first blob of that name (from
+ * JDK 25 on blobs have a kind in its place, and the heap's vtable is the one to search around).
  * Methods have up to two: those in the archive of shared classes point to a copy that lies in the
  * archive and has, of JDK 13 or later, the same words as libjvm's (CppVtableCloner). A few
  * well-known classes show one or both. If they show one, the other is looked for in libjvm, around
@@ -74,13 +75,17 @@ struct blob_walk {
 static void blob_look(const struct mem *m, const char *blob, struct blob_walk *w,
 		      struct code_layout *l)
 {
-	uint64_t vtable, name_at, method, method_vtable;
+	uint64_t vtable = l->nmethod_vtable, name_at, method, method_vtable;
 	char name[32];
 
-	memcpy(&vtable, blob, sizeof(vtable));
+	if (!l->blob_kind) {
+		memcpy(&vtable, blob, sizeof(vtable));
+		if (!w->any_vtable)
+			w->any_vtable = vtable;
+	} else if ((uint8_t)blob[l->blob_kind] != l->nmethod_vtable) {
+		return;
+	}
 	memcpy(&name_at, blob + l->blob_name, sizeof(name_at));
-	if (!w->any_vtable)
-		w->any_vtable = vtable;
 	if (!vtable || !name_at || name_at == w->other_name)
 		return;
 	if (mem_string(m, name_at, name, sizeof(name)) ||
@@ -109,17 +114,19 @@ static void heap_walk(const struct mem *m, const struct code_source *s, uint64_t
 {
 	char block[BLOB_HEAD_MAX];
 	size_t head = l->heap_block_size + l->nmethod_method + 8;
-	uint64_t addr = h->low, end, length;
+	uint64_t addr = h->low, end, length = 0;
 
 	if (head < l->heap_block_size + l->blob_name + 8)
 		head = l->heap_block_size + l->blob_name + 8;
+	if (head < l->heap_block_size + l->blob_kind + 1)
+		head = l->heap_block_size + l->blob_kind + 1;
 	if (head > sizeof(block) || mem_u64(m, heap + s->heap_memory + s->space_high, &end) ||
 	    end > h->high)
 		return;
 	for (int i = 0; i < BLOCKS_MAX && addr < end && end - addr >= head; i++) {
 		if (m->read(m, addr, block, head))
 			return;
-		memcpy(&length, block + s->block_length, sizeof(length));
+		memcpy(&length, block + s->block_length, l->block_length_bytes);
 		if (block[l->block_used])
 			blob_look(m, block + l->heap_block_size, w, l);
 		if (walk_ends(w, l) || !length || length > (end - addr) >> h->segment_shift)
@@ -194,6 +201,17 @@ static int method_vtable_search(const struct mem *m, uint64_t anchor, struct cod
 	return found || own;
 }
 
+/* A vtable of libjvm's, if blobs have none: that of the heap. */
+static uint64_t heap_vtable(const struct mem *m, const struct vmstructs *v)
+{
+	uint64_t at, heap, vtable;
+
+	return !vmstructs_address(v, "Universe", "_collectedHeap", &at) && !mem_u64(m, at, &heap) &&
+			       !mem_u64(m, heap, &vtable)
+		       ? vtable
+		       : 0;
+}
+
 bool code_vtables_possible(const struct vmstructs *v)
 {
 	uint64_t addr;
@@ -215,6 +233,8 @@ int code_vtables_find(const struct mem *m, const struct vmstructs *v, const stru
 		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
 	if (!l->method_vtable || l->method_vtable_too)
 		return 0;
+	if (!w.any_vtable)
+		w.any_vtable = heap_vtable(m, v);
 	known = w.any_vtable ? method_vtable_search(m, w.any_vtable, l) : 0;
 	if (known)
 		return known < 0 ? known : 0;

@@ -38,10 +38,19 @@ struct jvm_layout {
 	int32_t java_thread_pending_monitor;
 	int32_t java_thread_waiting_monitor;
 	int32_t osthread_state;
+	/* Of JDK 21 or 25 on; -1: not told. _monitor_owner_id: the id of the java.lang.Thread that
+	 * runs on it, a virtual one or its own; _cont_entry: not NULL while a virtual thread does.
+	 * Objects that it has locked without a monitor: _lock_stack._base, up to _lock_stack._top,
+	 * which is an offset from the JavaThread (share/runtime/lockStack.hpp). */
+	int32_t java_thread_owner_id;
+	int32_t java_thread_cont_entry;
+	int32_t java_thread_lock_stack_top, java_thread_lock_stack_base;
 	/* monitors */
 	uint32_t monitor_header;
 	uint32_t monitor_object; /* WeakHandle: the address of an oop */
 	uint32_t monitor_owner;
+	int32_t monitor_stack_locker; /* JDK 25, -XX:LockingMode=1: the owner's BasicLock, if it is
+					 anonymous; -1: not told */
 	/* objects and classes */
 	uint32_t oop_mark;
 	uint32_t oop_klass;
@@ -85,7 +94,6 @@ struct jvm_layout {
 	uint32_t aos_super_check_offset;
 	uint32_t rrwl_sync_super_check_offset;
 	enum owner_word owner_word;
-	bool monitor_owner_is_address; /* owner_word says so: BPF resolves owners */
 	bool monitor_table; /* UseObjectMonitorTable: a monitor's header is no mark */
 	uint32_t mark_hash_shift, mark_hash_mask; /* mask 0: nobody knows where the hash is */
 	enum array_data array_data;

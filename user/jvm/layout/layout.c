@@ -103,6 +103,8 @@ void layout_clear(struct jvm_layout *l)
 	l->thread_daemon = l->thread_status = l->string_value = l->string_coder = -1;
 	l->java_thread_state = -1;
 	l->java_thread_pending_monitor = l->java_thread_waiting_monitor = l->osthread_state = -1;
+	l->java_thread_owner_id = l->java_thread_cont_entry = l->monitor_stack_locker = -1;
+	l->java_thread_lock_stack_top = l->java_thread_lock_stack_base = -1;
 	l->aos_owner = l->rrwl_state = l->rrwl_first_reader = -1;
 }
 
@@ -138,7 +140,6 @@ static void rules_apply(const struct vmstructs *v, const struct layout_rules *ru
 			struct jvm_layout *l)
 {
 	l->owner_word = owner_word(v, rules);
-	l->monitor_owner_is_address = l->owner_word == OWNER_WORD_ADDRESS;
 	mark_hash_load(v, rules, l);
 	l->array_data = rules->array_data;
 }
@@ -154,14 +155,24 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 		{"JavaThread", "_current_pending_monitor", &l->java_thread_pending_monitor},
 		{"JavaThread", "_current_waiting_monitor", &l->java_thread_waiting_monitor},
 		{"OSThread", "_state", &l->osthread_state},
+		{"JavaThread", "_monitor_owner_id", &l->java_thread_owner_id},
+		{"JavaThread", "_cont_entry", &l->java_thread_cont_entry},
+		{"ObjectMonitor", "_stack_locker", &l->monitor_stack_locker},
 		{"CollectedHeap", "_is_gc_active", &s->heap_gc_active},
+		{"CollectedHeap", "_is_stw_gc_active", &s->heap_gc_active}, /* JDK 21 on */
 		{"CollectedHeap", "_total_collections", &s->heap_collections},
 	};
-	uint32_t offset;
+	uint32_t offset, top, base;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		if (!vmstructs_offset(v, wanted[i].type, wanted[i].name, &offset))
 			*wanted[i].ret = (int32_t)offset;
+	if (!vmstructs_offset(v, "JavaThread", "_lock_stack", &offset) &&
+	    !vmstructs_offset(v, "LockStack", "_top", &top) &&
+	    !vmstructs_offset(v, "LockStack", "_base[0]", &base)) {
+		l->java_thread_lock_stack_top = (int32_t)(offset + top);
+		l->java_thread_lock_stack_base = (int32_t)(offset + base);
+	}
 }
 
 int layout_load(const struct vmstructs *v, const struct layout_rules *rules, struct jvm_layout *ret,

@@ -68,6 +68,16 @@ int mem_u64(const struct mem *m, uint64_t addr, uint64_t *ret)
 	return m->read(m, addr, ret, sizeof(*ret));
 }
 
+int mem_number(const struct mem *m, uint64_t addr, uint32_t bytes, uint64_t *ret)
+{
+	uint64_t number = 0;
+	int err = bytes <= sizeof(number) ? m->read(m, addr, &number, bytes) : -EINVAL;
+
+	if (!err)
+		*ret = number; /* the least significant byte is the first */
+	return err;
+}
+
 int mem_string(const struct mem *m, uint64_t addr, char *ret, size_t size)
 {
 	size_t done = 0;

@@ -21,6 +21,8 @@ void mem_close(struct mem *m);
 int mem_u16(const struct mem *m, uint64_t addr, uint16_t *ret);
 int mem_u32(const struct mem *m, uint64_t addr, uint32_t *ret);
 int mem_u64(const struct mem *m, uint64_t addr, uint64_t *ret);
+/* A number of 1, 2, 4 or 8 bytes. */
+int mem_number(const struct mem *m, uint64_t addr, uint32_t bytes, uint64_t *ret);
 /* A C string, cut to size - 1 bytes. */
 int mem_string(const struct mem *m, uint64_t addr, char *ret, size_t size);
 

@@ -322,6 +322,11 @@ int bpf_session_set_java_threads(struct bpf_session *p)
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
 					&j.tid))
 			j.tid = threads[i].ns_tid;
+		if (jvm_layout(p->j)->owner_word == OWNER_WORD_ID && threads[i].java_id) {
+			j.id = threads[i].java_id;
+			bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &j.id, &j,
+					    BPF_ANY);
+		}
 		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &address, &j, BPF_ANY);
 		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_thread_of), &j.tid, &address,
 				    BPF_ANY);

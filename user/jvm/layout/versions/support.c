@@ -48,11 +48,11 @@ static void version_look(const struct support_facts *f, struct jvm_support *ret)
 
 static void monitors_look(const struct jvm_layout *l, struct jvm_support *ret)
 {
-	if (l->owner_word == OWNER_WORD_ID)
+	if (l->owner_word == OWNER_WORD_ID && l->java_thread_owner_id < 0)
 		say(ret, JVM_LIMIT_OWNERS,
-		    "owners of monitors are not resolved: this JVM (JDK 24 or later) keeps thread "
-		    "ids in its monitors, which spoor does not resolve yet");
-	else if (!l->monitor_owner_is_address)
+		    "owners of monitors are not resolved: this JVM keeps thread ids in its "
+		    "monitors, and does not say which thread has which id");
+	else if (l->owner_word == OWNER_WORD_UNKNOWN)
 		say(ret, JVM_LIMIT_OWNERS,
 		    "owners of monitors are not resolved: this JVM does not say what its monitors "
 		    "keep of them");
@@ -89,7 +89,7 @@ void support_find(const struct support_facts *f, struct jvm_support *ret)
 	if (f->code_missing)
 		say(ret, JVM_LIMIT_STACKS,
 		    "call chains are missing: the code of this JVM is not laid out as spoor knows "
-		    "it (OpenJDK 17): %s",
+		    "it: %s",
 		    f->code_missing);
 	monitors_look(f->layout, ret);
 	objects_look(f->layout, ret);
