@@ -14,7 +14,7 @@ RIGHT = 0.8
 
 class Unloading(JavaTest):
     def check(self, mode):
-        result = unloading.run(mode, self.classes, self.path(), unloading.EVENTS)
+        result = unloading.run(mode, self.classes, self.path(), unloading.EVENTS, self.home)
         print(unloading.describe(result), flush=True)
         self.assertEqual(result.counts[chains.WRONG], 0, "\n".join(result.bad[:5]))
         self.assertEqual(result.owners[chains.WRONG], 0, "\n".join(result.bad[:5]))

@@ -158,7 +158,7 @@ class Judge:
         self.say(verdict, event, "stack", frames)
 
 
-def run(mode, folder, log_path, events):
+def run(mode, folder, log_path, events, home=None):
     generations = max(10, events // EVENTS_PER_GENERATION)
     command = [jdk_tool("java", home), *SOON, *SMALL, *MODES[mode], "-cp", folder, "Unload",
                *map(str, (generations, SECTIONS, PARKS, GENERATIONS_PER_GC))]
