@@ -59,7 +59,11 @@ class Pauses21(Jdk21, test_pauses.Pauses):
 
 
 class Pauses25(Jdk25, test_pauses.Pauses):
-    pass
+    def test_serial(self):
+        self.run_with("Serial", one_by_one=True)
+
+    def test_parallel(self):
+        self.run_with("Parallel", one_by_one=True)
 
 
 class Exact21(Jdk21, test_exact.Stock):
