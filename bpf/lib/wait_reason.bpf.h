@@ -75,6 +75,28 @@ static __always_inline __u32 words_u32(const __u64 *words, __u32 at)
 	return at & 4 ? word >> 32 : word;
 }
 
+/* An oop field of the object that was read into words. */
+static __always_inline __u64 words_oop(const __u64 *words, __u32 at)
+{
+	__u64 oop;
+
+	if (!layout.compressed_oops)
+		return words[at >> 3 & (WAIT_WORDS - 1)];
+	oop = words_u32(words, at);
+	return oop ? layout.narrow_oop_base + (oop << (layout.narrow_oop_shift & 63)) : 0;
+}
+
+/* The status in the java.lang.Thread that was read into words. */
+static __always_inline __u32 status_in(const __u64 *words)
+{
+	__u64 holder;
+
+	if (layout.holder_status < 0)
+		return words_u32(words, layout.thread_status);
+	holder = words_oop(words, layout.thread_holder);
+	return holder ? read_u32(holder + layout.holder_status) : 0;
+}
+
 /* Reads what is at addr, up to the 8 bytes at offset `last`. */
 static __always_inline long words_read(struct wait_scratch *s, __u64 addr, __u32 last)
 {
@@ -107,22 +129,25 @@ static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_s
 SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, struct wait_scratch *s)
 {
 	__u64 begin = bpf_ktime_get_ns(), stamp = gc_stamp();
+	__u32 status;
 	__s32 last;
 
 	if (!t || !w || !s)
 		return 0;
-	last = layout.thread_park_blocker > layout.thread_status ? layout.thread_park_blocker
-								 : layout.thread_status;
+	last = layout.holder_status >= 0 ? layout.thread_holder : layout.thread_status;
+	if (layout.thread_park_blocker > last)
+		last = layout.thread_park_blocker;
 
 	w->moved = stamp != w->stamp || stamp & 1;
 	if (w->moved || !w->thread_oop) {
-		w->thread_oop = layout.thread_status < 0 ? 0 : thread_object(t);
+		w->thread_oop = last < 0 ? 0 : thread_object(t);
 		w->stamp = stamp;
 	}
 	if (!w->thread_oop || words_read(s, w->thread_oop, last))
 		return 0;
+	status = status_in(s->words);
 	w->moving = stamp & 1 || bpf_ktime_get_ns() - begin >= GC_SHORTEST_NS;
-	return words_u32(s->words, layout.thread_status);
+	return status;
 }
 
 /* Why the running thread blocks, if for one of these reasons; else WIRE_BLOCKED_OTHER. */

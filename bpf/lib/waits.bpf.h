@@ -151,15 +151,7 @@ SUBPROGRAM int object_wait_look(struct thread_state *t, struct thread_wait *w)
 /* The blocker, as wait_reason() has read it with the thread's java.lang.Thread. */
 static __always_inline __u64 blocker_in(const struct wait_scratch *w)
 {
-	__u32 at = layout.thread_park_blocker;
-	__u64 oop;
-
-	if (layout.thread_park_blocker < 0)
-		return 0;
-	if (!layout.compressed_oops)
-		return w->words[at >> 3 & (WAIT_WORDS - 1)];
-	oop = words_u32(w->words, at);
-	return oop ? layout.narrow_oop_base + (oop << (layout.narrow_oop_shift & 63)) : 0;
+	return layout.thread_park_blocker < 0 ? 0 : words_oop(w->words, layout.thread_park_blocker);
 }
 
 /* What is known of the blocker; nothing if a collection may have moved it. */
@@ -531,6 +523,10 @@ static __always_inline int was_notified(struct thread_state *t)
 	if (!handle && t->java.thread)
 		handle = t->java.handle = read_u64(t->java.thread + layout.jt_thread_obj);
 	oop = handle ? read_u64(handle) : 0;
+	if (oop && layout.holder_status >= 0) {
+		oop = read_oop(oop + layout.thread_holder);
+		return oop && read_u32(oop + layout.holder_status) == STATUS_BLOCKED_ON_MONITOR;
+	}
 	return oop && layout.thread_status >= 0 &&
 	       read_u32(oop + layout.thread_status) == STATUS_BLOCKED_ON_MONITOR;
 }

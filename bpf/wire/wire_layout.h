@@ -72,6 +72,8 @@ enum wire_owner_word {
 	F(__s32, thread_park_blocker, thread_park_blocker)                                         \
 	F(__s32, thread_eetop, thread_eetop)                                                       \
 	F(__s32, thread_status, thread_status)                                                     \
+	F(__s32, thread_holder, thread_holder)                                                     \
+	F(__s32, holder_status, holder_status)                                                     \
 	F(__s32, aos_owner, aos_owner)                                                             \
 	F(__s32, rrwl_state, rrwl_state)                                                           \
 	F(__u32, rrwl_shared_shift, rrwl_shared_shift)                                             \

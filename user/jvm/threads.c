@@ -99,9 +99,9 @@ static int daemon_read(const struct jvm *j, uint64_t oop, bool *ret)
 	uint8_t byte;
 	int err = 0;
 
-	if (at < 0 && j->source.thread_holder >= 0 && j->source.holder_daemon >= 0) {
+	if (at < 0 && l->thread_holder >= 0 && j->source.holder_daemon >= 0) {
 		at = j->source.holder_daemon;
-		err = oop_field(&j->mem, l, oop + (uint32_t)j->source.thread_holder, &oop);
+		err = oop_field(&j->mem, l, oop + (uint32_t)l->thread_holder, &oop);
 	}
 	if (at < 0 || err || !oop)
 		return err;
@@ -118,9 +118,9 @@ static int status_read(const struct jvm *j, uint64_t oop, uint32_t *ret)
 	int32_t at = l->thread_status;
 	int err = 0;
 
-	if (at < 0 && j->source.thread_holder >= 0 && j->source.holder_status >= 0) {
-		at = j->source.holder_status;
-		err = oop_field(&j->mem, l, oop + (uint32_t)j->source.thread_holder, &oop);
+	if (at < 0 && l->thread_holder >= 0 && l->holder_status >= 0) {
+		at = l->holder_status;
+		err = oop_field(&j->mem, l, oop + (uint32_t)l->thread_holder, &oop);
 	}
 	if (at < 0 || err || !oop)
 		return err;

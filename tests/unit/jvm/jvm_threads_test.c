@@ -71,7 +71,7 @@ static struct jvm jvm_make(void)
 	j.layout.java_thread_stack_size = 24;
 	j.layout.java_thread_state = -1;
 	j.layout.thread_daemon = j.layout.thread_status = -1;
-	j.source.thread_holder = -1;
+	j.layout.thread_holder = j.layout.holder_status = -1;
 	target.reads = target.bytes = 0;
 	return j;
 }

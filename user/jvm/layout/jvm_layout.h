@@ -77,7 +77,9 @@ struct jvm_layout {
 	int32_t thread_name;
 	int32_t thread_tid;
 	int32_t thread_daemon;
-	int32_t thread_status; /* JVMTI's thread state, as java.lang.Thread keeps it */
+	int32_t thread_status; /* JVMTI's thread state, as java.lang.Thread keeps it; from JDK 19 on
+				  it is in Thread.holder: */
+	int32_t thread_holder, holder_status;
 	int32_t string_value;  /* java.lang.String.value, .coder */
 	int32_t string_coder;
 	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */

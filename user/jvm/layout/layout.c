@@ -100,6 +100,7 @@ void layout_clear(struct jvm_layout *l)
 {
 	*l = (struct jvm_layout){0};
 	l->thread_park_blocker = l->thread_eetop = l->thread_name = l->thread_tid = -1;
+	l->thread_holder = l->holder_status = -1;
 	l->thread_daemon = l->thread_status = l->string_value = l->string_coder = -1;
 	l->java_thread_state = -1;
 	l->java_thread_pending_monitor = l->java_thread_waiting_monitor = l->osthread_state = -1;
@@ -178,11 +179,8 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 int layout_load(const struct vmstructs *v, const struct layout_rules *rules, struct jvm_layout *ret,
 		struct layout_source *ret_source, const char **ret_missing)
 {
-	struct layout_source s = {.thread_holder = -1,
-				  .holder_daemon = -1,
-				  .holder_status = -1,
-				  .heap_gc_active = -1,
-				  .heap_collections = -1};
+	struct layout_source s = {
+		.holder_daemon = -1, .heap_gc_active = -1, .heap_collections = -1};
 	struct jvm_layout l;
 	const char *type;
 	int err;
@@ -262,14 +260,14 @@ static int thread_fields(const struct mem *m, struct layout_source *s, struct jv
 		{"parkBlocker", "Ljava/lang/Object;", &l->thread_park_blocker, true},
 		{"daemon", "Z", &l->thread_daemon, true},
 		{"threadStatus", "I", &l->thread_status, true},
-		{"holder", "Ljava/lang/Thread$FieldHolder;", &s->thread_holder, true},
+		{"holder", "Ljava/lang/Thread$FieldHolder;", &l->thread_holder, true},
 	};
 	const struct wanted_field of_string[] = {
 		{"value", "[B", &l->string_value, false},
 		{"coder", "B", &l->string_coder, false},
 	};
 	const struct wanted_field of_holder[] = {{"daemon", "Z", &s->holder_daemon, true},
-						 {"threadStatus", "I", &s->holder_status, true}};
+						 {"threadStatus", "I", &l->holder_status, true}};
 
 	if (!thread || !string)
 		return -EAGAIN;

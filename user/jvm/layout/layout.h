@@ -17,9 +17,7 @@ struct layout_source {
 	uint64_t narrow_klass_base, narrow_klass_shift;
 	struct klass_walk walk;
 	uint32_t klass_super; /* Klass::_super; 0: not in vmStructs */
-	int32_t thread_holder, holder_daemon,
-		holder_status; /* JDK 21+: java.lang.Thread.holder, its .daemon and
-						 .threadStatus; else -1 */
+	int32_t holder_daemon;                    /* in Thread.holder; -1: there is none */
 	int32_t heap_gc_active, heap_collections; /* in CollectedHeap; -1: not in vmStructs */
 };
 
