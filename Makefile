@@ -1,4 +1,4 @@
-# spoor: setup test-setup demo all test soak fuzz lint format jvm bench install uninstall dist; V=1 shows commands, O= names
+# spoor: setup test-setup demo all test soak fuzz lint format jdks jvm bench install uninstall dist; V=1 shows commands, O= names
 # the build folder, SAN=1 adds ASan and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none:
 # they do without), TEST_OPTIONS are for tests/run.
 O ?= build
@@ -62,7 +62,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jvm jvm-setup jvm-clean bench \
+.PHONY: all setup test-setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jdks jvm jvm-setup jvm-clean bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -74,7 +74,7 @@ PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 	libmsgpack-dev libjansson-dev uthash-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
 	procps util-linux liblz4-dev libzstd-dev
 TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
-	e2fsprogs tomcat10-common tomcat10-examples libservlet-api-java
+	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)
@@ -101,7 +101,12 @@ test: test-setup
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory tsan-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
+	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   JDKs 21 and 25 cannot be fetched: their tests are skipped" >&2
 	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)
+
+# JDKs that Debian 12 does not have, for the tests: a Debian 13 root, in the build folder or in SPOOR_JDK_CACHE.
+jdks: test-setup
+	$(Q)$(PYTHON) -B tests/jdk/fetch $(or $(SPOOR_JDK_CACHE),$(O)/jdk)
 
 # A JDK with the probes of jvm-hooks/: docs/patched-jvm.md. The first time it is built for 10 minutes or more.
 JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)

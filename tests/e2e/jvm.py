@@ -108,7 +108,7 @@ class JavaTest(unittest.TestCase):
 
 def other_jdk(major):
     """The home of a JDK that tests/jdk/fetch has fetched; None: it has not."""
-    home = os.path.join(os.environ.get("SPOOR_JDKS") or os.path.join(BUILD, "jdk"), str(major))
+    home = os.path.join(os.environ.get("SPOOR_JDKS", ""), str(major))
     if not os.path.exists(os.path.join(home, "bin/java")):
         return None
     # The folders that a JVM in the root of Debian 13 must see, by their names here.
@@ -125,7 +125,7 @@ class OtherJavaTest(JavaTest):
     def setUpClass(cls):
         cls.home = other_jdk(cls.MAJOR)
         if not cls.home:
-            raise unittest.SkipTest(f"there is no JDK {cls.MAJOR}: tests/jdk/fetch {BUILD}/jdk")
+            raise unittest.SkipTest(f"there is no JDK {cls.MAJOR}: make jdks")
         super().setUpClass()
 
 

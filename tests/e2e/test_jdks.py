@@ -12,6 +12,17 @@ import test_stacks
 import test_switches
 import test_unloading
 import test_wall
+from soaking import only_in_soak
+
+
+def always(*names):
+    """Of a class of tests, all but these are run in a soak only: that much is new in a JDK is seen by few."""
+    def marked(cls):
+        for name in unittest.defaultTestLoader.getTestCaseNames(cls):
+            if name not in names:
+                setattr(cls, name, only_in_soak(lambda self, test=getattr(cls, name): test(self)))
+        return cls
+    return marked
 
 
 class Jdk21(jvm.OtherJavaTest):
@@ -22,14 +33,17 @@ class Jdk25(jvm.OtherJavaTest):
     MAJOR = 25
 
 
+@always("test_c2", "test_tiered")
 class Stacks21(Jdk21, test_stacks.Stacks):
     pass
 
 
+@always("test_c1", "test_c2", "test_tiered")
 class Stacks25(Jdk25, test_stacks.Stacks):
     pass
 
 
+@always("test_matrix", "test_zgc")
 class Holders21(Jdk21, test_holders.Holders):
     pass
 
@@ -38,6 +52,7 @@ class Holders25(Jdk25, test_holders.Holders):
     pass
 
 
+@only_in_soak
 class Holding21(Jdk21, test_holding.Holding):
     pass
 
@@ -46,6 +61,7 @@ class Holding25(Jdk25, test_holding.Holding):
     pass
 
 
+@only_in_soak
 class Jfr21(Jdk21, test_jfr.Jfr):
     pass
 
@@ -54,11 +70,14 @@ class Jfr25(Jdk25, test_jfr.Jfr):
     pass
 
 
+@always("test_g1")
 class Pauses21(Jdk21, test_pauses.Pauses):
     pass
 
 
 class Pauses25(Jdk25, test_pauses.Pauses):
+    """Each collection of an operation is told by itself."""
+
     def test_serial(self):
         self.run_with("Serial", one_by_one=True)
 
@@ -66,6 +85,7 @@ class Pauses25(Jdk25, test_pauses.Pauses):
         self.run_with("Parallel", one_by_one=True)
 
 
+@only_in_soak
 class Exact21(Jdk21, test_exact.Stock):
     pass
 
@@ -74,14 +94,17 @@ class Exact25(Jdk25, test_exact.Stock):
     pass
 
 
+@only_in_soak
 class Wall21(Jdk21, test_wall.Wall):
     pass
 
 
+@always("test_each_thing_has_its_state")
 class Wall25(Jdk25, test_wall.Wall):
     pass
 
 
+@only_in_soak
 class Spans21(Jdk21, test_spans.Stock):
     pass
 
@@ -90,34 +113,42 @@ class Spans25(Jdk25, test_spans.Stock):
     pass
 
 
+@always("test_g1")
 class Unloading21(Jdk21, test_unloading.Unloading):
     pass
 
 
+@always("test_g1")
 class Unloading25(Jdk25, test_unloading.Unloading):
     pass
 
 
+@only_in_soak
 class SwitchesExact21(Jdk21, test_switches.Exact):
     pass
 
 
+@only_in_soak
 class SwitchesExact25(Jdk25, test_switches.Exact):
     pass
 
 
+@always("test_matrix")
 class SwitchesHolders21(Jdk21, test_switches.Holders):
     pass
 
 
+@always("test_matrix", "test_zgc")
 class SwitchesHolders25(Jdk25, test_switches.Holders):
     pass
 
 
+@only_in_soak
 class SwitchesStacks21(Jdk21, test_switches.Stacks):
     pass
 
 
+@always("test_c2")
 class SwitchesStacks25(Jdk25, test_switches.Stacks):
     pass
 
