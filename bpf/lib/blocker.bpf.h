@@ -16,7 +16,7 @@ static __always_inline __u64 thread_object(struct thread_state *t)
 			return 0;
 		t->java.handle = read_u64(java_thread + layout.jt_thread_obj);
 	}
-	return t->java.handle ? read_u64(t->java.handle) : 0;
+	return t->java.handle ? read_handle(t->java.handle) : 0;
 }
 
 static __always_inline __u64 blocker_read(struct thread_state *t)

@@ -21,13 +21,33 @@ static __always_inline __u32 mark_hash(__u64 mark)
 		       : 0;
 }
 
+/* The address of an object, from a word that refers to it: see oop_address() in user/jvm/oop.h. */
+static __always_inline __u64 oop_address(__u64 word)
+{
+	__u32 color = word >> 12 & 15;
+
+	if (!layout.colored_oops)
+		return word;
+	return color & 1   ? word >> 13
+	       : color & 2 ? word >> 14
+	       : color & 4 ? word >> 15
+	       : color     ? word >> 16
+			   : 0;
+}
+
+/* What a handle in the VM's memory refers to. */
+static __always_inline __u64 read_handle(__u64 addr)
+{
+	return oop_address(read_u64(addr));
+}
+
 /* An oop field of an object. */
 static __always_inline __u64 read_oop(__u64 addr)
 {
 	__u32 narrow;
 
 	if (!layout.compressed_oops)
-		return read_u64(addr);
+		return read_handle(addr);
 	narrow = read_u32(addr);
 	return narrow ? layout.narrow_oop_base + ((__u64)narrow << (layout.narrow_oop_shift & 63))
 		      : 0;

@@ -38,6 +38,16 @@ static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u3
 	return stack;
 }
 
+#define MARK_MONITOR 2
+
+/* ZGC moves objects while threads run, and the handle is told late: but an object that has a
+ * monitor refers to it, unless the VM has a table of them. */
+static __always_inline int monitor_is_of(__u64 monitor, __u64 oop)
+{
+	return !layout.colored_oops || layout.monitor_table ||
+	       read_u64(oop + layout.oop_mark) == (monitor | MARK_MONITOR);
+}
+
 /*
  * Reads the object of a monitor, and keeps it for the events that follow. moving: a collector may
  * move the object meanwhile, and what is read of it may be anything: then the class is the one that
@@ -49,12 +59,12 @@ static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving
 	__u64 oop, stamp = moving ? gc_stamp() : 0;
 
 	fresh.handle = read_u64(monitor + layout.mon_object);
-	oop = fresh.handle ? read_u64(fresh.handle) : 0;
-	if (oop)
+	oop = fresh.handle ? read_handle(fresh.handle) : 0;
+	if (oop && monitor_is_of(monitor, oop))
 		fresh.klass = oop_klass(oop);
 	fresh.hash = mark_hash(read_u64(monitor + layout.mon_header));
 	m = bpf_map_lookup_elem(&monitors, &monitor);
-	if (moving && (stamp & 1 || gc_stamp() != stamp))
+	if ((moving && (stamp & 1 || gc_stamp() != stamp)) || (oop && !fresh.klass))
 		fresh.klass = m && m->handle == fresh.handle ? m->klass : 0;
 	if (m && m->handle == fresh.handle && m->klass == fresh.klass) {
 		m->hash = fresh.hash;
@@ -84,7 +94,7 @@ static __always_inline __u64 monitor_block(struct thread_state *t, __u64 monitor
 static __always_inline __u32 monitor_owner(struct monitor_state *m, __u64 monitor, __u64 word,
 					   __u32 *ret_source)
 {
-	__u64 object = word == WIRE_OWNER_ANONYMOUS && m->handle ? read_u64(m->handle) : 0;
+	__u64 object = word == WIRE_OWNER_ANONYMOUS && m->handle ? read_handle(m->handle) : 0;
 	__u32 owner = owner_tid(monitor, object, word, ret_source);
 
 	if (owner)

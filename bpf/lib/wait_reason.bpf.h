@@ -81,7 +81,7 @@ static __always_inline __u64 words_oop(const __u64 *words, __u32 at)
 	__u64 oop;
 
 	if (!layout.compressed_oops)
-		return words[at >> 3 & (WAIT_WORDS - 1)];
+		return oop_address(words[at >> 3 & (WAIT_WORDS - 1)]);
 	oop = words_u32(words, at);
 	return oop ? layout.narrow_oop_base + (oop << (layout.narrow_oop_shift & 63)) : 0;
 }

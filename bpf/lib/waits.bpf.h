@@ -522,7 +522,7 @@ static __always_inline int was_notified(struct thread_state *t)
 
 	if (!handle && t->java.thread)
 		handle = t->java.handle = read_u64(t->java.thread + layout.jt_thread_obj);
-	oop = handle ? read_u64(handle) : 0;
+	oop = handle ? read_handle(handle) : 0;
 	if (oop && layout.holder_status >= 0) {
 		oop = read_oop(oop + layout.thread_holder);
 		return oop && read_u32(oop + layout.holder_status) == STATUS_BLOCKED_ON_MONITOR;

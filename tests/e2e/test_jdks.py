@@ -43,9 +43,10 @@ class Stacks25(Jdk25, test_stacks.Stacks):
     pass
 
 
-@always("test_matrix", "test_zgc")
+@always("test_matrix", "test_zgc", "test_zgc_generational")
 class Holders21(Jdk21, test_holders.Holders):
-    pass
+    def test_zgc_generational(self):
+        self.check(60, 1, "-XX:+UseZGC", "-XX:+ZGenerational", "-Xmx256m", pct=5)
 
 
 class Holders25(Jdk25, test_holders.Holders):
@@ -118,9 +119,11 @@ class Unloading21(Jdk21, test_unloading.Unloading):
     pass
 
 
-@always("test_g1")
+@always("test_zgc")
 class Unloading25(Jdk25, test_unloading.Unloading):
-    pass
+    def test_zgc(self):
+        """Objects move while threads run, and references to them have colors."""
+        self.check("zgc")
 
 
 @only_in_soak

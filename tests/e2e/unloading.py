@@ -25,6 +25,7 @@ MODES = {
     "g1_concurrent": ["-XX:+UseG1GC", "-XX:+ExplicitGCInvokesConcurrent"],
     "c1": ["-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1"],
     "int": ["-XX:+UseSerialGC", "-Xint"],
+    "zgc": ["-XX:+UseZGC"],
 }
 SECTIONS, PARKS, GENERATIONS_PER_GC = 150, 100, 5
 EVENTS = int(float(os.environ.get("SPOOR_UNLOADING_EVENTS", "60000")))

@@ -365,7 +365,8 @@ static int tables_load(struct jvm *j)
 
 int jvm_layout_refresh(struct jvm *j)
 {
-	bool oops = false, klass = false, compact = false, table = false;
+	bool oops = false, klass = false, compact = false, table = false, z = false,
+	     generations = true;
 	int err = j->vms ? 0 : tables_load(j);
 
 	if (err)
@@ -382,6 +383,11 @@ int jvm_layout_refresh(struct jvm *j)
 			     "(-XX:+UseCompactObjectHeaders is on)";
 		if (compact)
 			return -ENOTSUP;
+		flag_bool(&j->mem, &j->flags, "UseZGC", &z);
+		flag_bool(&j->mem, &j->flags, "ZGenerational", &generations);
+		j->layout.colored_oops =
+			z && generations &&
+			vmstructs_field_type(j->vms, "ZGlobalsForVMStructs", "_ZPointerLoadShift");
 		flag_bool(&j->mem, &j->flags, "UseObjectMonitorTable", &table);
 		j->layout.monitor_table = table;
 		if (table)

@@ -8,13 +8,32 @@
 #define UNITS_MAX 512 /* of a String, read at most */
 #define STRING_MAX (1u << 30)
 
+uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
+{
+	uint32_t color = word >> 12 & 15;
+
+	if (!l->colored_oops)
+		return word;
+	return color ? word >> (13 + __builtin_ctz(color)) : 0;
+}
+
+int oop_handle(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret)
+{
+	uint64_t word;
+	int err = mem_u64(m, addr, &word);
+
+	if (!err)
+		*ret = oop_address(l, word);
+	return err;
+}
+
 int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret)
 {
 	uint32_t narrow;
 	int err;
 
 	if (!l->compressed_oops)
-		return mem_u64(m, addr, ret);
+		return oop_handle(m, l, addr, ret);
 	err = mem_u32(m, addr, &narrow);
 	if (!err)
 		*ret = narrow ? l->narrow_oop_base + ((uint64_t)narrow << l->narrow_oop_shift) : 0;

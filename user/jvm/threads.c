@@ -133,8 +133,8 @@ static int java_side_once(const struct reader *r, uint64_t handle, struct jvm_th
 	const struct jvm_layout *l = &r->j->layout;
 	const struct mem *m = &r->j->mem;
 	struct jvm_thread t = *ret;
-	uint64_t oop, name, again;
-	int err = mem_u64(m, handle, &oop);
+	uint64_t oop, name, again, eetop;
+	int err = oop_handle(m, l, handle, &oop);
 
 	if (!err && !oop)
 		return -ENOENT;
@@ -151,8 +151,12 @@ static int java_side_once(const struct reader *r, uint64_t handle, struct jvm_th
 	if (!err)
 		err = oop_string(m, l, r->string_klass, name, t.name, sizeof(t.name));
 	if (!err)
-		err = mem_u64(m, handle, &again);
+		err = oop_handle(m, l, handle, &again);
 	if (!err && again != oop)
+		err = -EPROTO;
+	/* A concurrent collector may have moved it long ago. */
+	if (!err && l->colored_oops && l->thread_eetop >= 0 &&
+	    (mem_u64(m, oop + (uint32_t)l->thread_eetop, &eetop) || eetop != t.java_thread))
 		err = -EPROTO;
 	if (!err)
 		*ret = t;

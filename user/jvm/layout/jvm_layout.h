@@ -64,6 +64,9 @@ struct jvm_layout {
 	uint64_t heap_collections;
 	bool compressed_klass; /* UseCompressedClassPointers: the field at oop_klass has 4 bytes */
 	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
+	/* Generational ZGC: a word that refers to an object is not its address; see oop_address().
+	 */
+	bool colored_oops;
 	uint64_t narrow_klass_base;
 	uint64_t narrow_oop_base;
 	uint32_t narrow_klass_shift;
