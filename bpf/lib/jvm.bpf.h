@@ -21,6 +21,12 @@ static __always_inline __u32 mark_hash(__u64 mark)
 		       : 0;
 }
 
+/* From what a monitor has in the place of its object's header. */
+static __always_inline __u32 monitor_hash(__u64 header)
+{
+	return layout.monitor_table ? header & layout.mark_hash_mask : mark_hash(header);
+}
+
 /* The address of an object, from a word that refers to it: see oop_address() in user/jvm/oop.h. */
 static __always_inline __u64 oop_address(__u64 word)
 {
@@ -79,12 +85,16 @@ static __always_inline int gc_still(__u64 since_ns)
 
 static __always_inline __u64 oop_klass(__u64 oop)
 {
+	__u64 narrow;
+
 	if (!layout.ready)
 		return 0;
 	if (!layout.compressed_klass)
 		return read_u64(oop + layout.oop_klass);
-	return layout.narrow_klass_base +
-	       ((__u64)read_u32(oop + layout.oop_klass) << (layout.narrow_klass_shift & 63));
+	narrow = layout.mark_klass_shift
+			 ? read_u64(oop + layout.oop_mark) >> (layout.mark_klass_shift & 63)
+			 : read_u32(oop + layout.oop_klass);
+	return layout.narrow_klass_base + (narrow << (layout.narrow_klass_shift & 63));
 }
 
 #define LOCKS "java/util/concurrent/locks/"

@@ -62,7 +62,7 @@ static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving
 	oop = fresh.handle ? read_handle(fresh.handle) : 0;
 	if (oop && monitor_is_of(monitor, oop))
 		fresh.klass = oop_klass(oop);
-	fresh.hash = mark_hash(read_u64(monitor + layout.mon_header));
+	fresh.hash = monitor_hash(read_u64(monitor + layout.mon_header));
 	m = bpf_map_lookup_elem(&monitors, &monitor);
 	if ((moving && (stamp & 1 || gc_stamp() != stamp)) || (oop && !fresh.klass))
 		fresh.klass = m && m->handle == fresh.handle ? m->klass : 0;

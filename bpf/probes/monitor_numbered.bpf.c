@@ -62,7 +62,7 @@ static __always_inline void record_monitor(struct wire_lock *r, __u64 monitor, _
 	r->object = monitor;
 	r->klass = klass;
 	if (klass)
-		r->hash = mark_hash(read_u64(monitor + layout.mon_header));
+		r->hash = monitor_hash(read_u64(monitor + layout.mon_header));
 }
 
 /* Whoever was seen to own it last. Programs may run in another order than that of the numbers. */

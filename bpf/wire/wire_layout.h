@@ -84,6 +84,7 @@ enum wire_owner_word {
 	F(__u32, narrow_klass_shift, narrow_klass_shift)                                           \
 	F(__u32, narrow_oop_shift, narrow_oop_shift)                                               \
 	F(__u32, compressed_klass, compressed_klass)                                               \
+	F(__u32, mark_klass_shift, mark_klass_shift)                                               \
 	F(__u32, compressed_oops, compressed_oops)                                                 \
 	F(__u32, colored_oops, colored_oops)                                                       \
 	F(__u32, monitor_table, monitor_table)

@@ -43,14 +43,24 @@ class Stacks25(Jdk25, test_stacks.Stacks):
     pass
 
 
-@always("test_matrix", "test_zgc", "test_zgc_generational")
+@always("test_matrix", "test_lock_stacks", "test_zgc", "test_zgc_generational")
 class Holders21(Jdk21, test_holders.Holders):
+    def test_lock_stacks(self):
+        self.check(60, 1, "-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=2", pct=5)
+
     def test_zgc_generational(self):
         self.check(60, 1, "-XX:+UseZGC", "-XX:+ZGenerational", "-Xmx256m", pct=5)
 
 
 class Holders25(Jdk25, test_holders.Holders):
-    pass
+    def test_compact_headers(self):
+        self.check(60, 1, "-XX:+UseCompactObjectHeaders", pct=5)
+
+    def test_monitor_table(self):
+        self.check(60, 1, "-XX:+UnlockDiagnosticVMOptions", "-XX:+UseObjectMonitorTable", pct=5)
+
+    def test_stack_locks(self):
+        self.check(60, 1, "-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=1", pct=5)
 
 
 @only_in_soak

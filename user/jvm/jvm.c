@@ -381,8 +381,10 @@ int jvm_layout_refresh(struct jvm *j)
 			return err;
 		j->missing = "a class pointer in its objects' headers "
 			     "(-XX:+UseCompactObjectHeaders is on)";
-		if (compact)
+		j->layout.mark_klass_shift = compact ? layout_mark_klass_shift(j->vms) : 0;
+		if (compact && !j->layout.mark_klass_shift)
 			return -ENOTSUP;
+		j->missing = NULL;
 		flag_bool(&j->mem, &j->flags, "UseZGC", &z);
 		flag_bool(&j->mem, &j->flags, "ZGenerational", &generations);
 		j->layout.colored_oops =
@@ -390,8 +392,6 @@ int jvm_layout_refresh(struct jvm *j)
 			vmstructs_field_type(j->vms, "ZGlobalsForVMStructs", "_ZPointerLoadShift");
 		flag_bool(&j->mem, &j->flags, "UseObjectMonitorTable", &table);
 		j->layout.monitor_table = table;
-		if (table)
-			j->layout.mark_hash_mask = 0;
 	}
 	return layout_refresh(&j->mem, &j->source, oops, klass, &j->layout);
 }

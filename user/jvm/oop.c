@@ -42,12 +42,18 @@ int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, ui
 
 int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uint64_t *ret)
 {
-	uint32_t narrow;
+	uint64_t mark = 0;
+	uint32_t narrow = 0;
 	int err;
 
 	if (!l->compressed_klass)
 		return mem_u64(m, oop + l->oop_klass, ret);
-	err = mem_u32(m, oop + l->oop_klass, &narrow);
+	if (l->mark_klass_shift) {
+		err = mem_u64(m, oop + l->oop_mark, &mark);
+		narrow = (uint32_t)(mark >> l->mark_klass_shift);
+	} else {
+		err = mem_u32(m, oop + l->oop_klass, &narrow);
+	}
 	if (!err)
 		*ret = l->narrow_klass_base + ((uint64_t)narrow << l->narrow_klass_shift);
 	return err;
@@ -100,12 +106,12 @@ size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
 
 /*
  * The length of an array follows its class pointer, the bytes follow the length: at 12 and 16 with
- * a compressed class pointer, in all versions; at 16 and 20 without one, or at 16 and 24 where the
+ * a compressed class pointer, in all versions; at 8 and 12 if that is in the mark; at 16 and 20 without one, or at 16 and 24 where the
  * bytes are aligned, which vmStructs does not say. 0: not known.
  */
 static uint32_t array_length_at(const struct jvm_layout *l)
 {
-	return l->oop_klass + (l->compressed_klass ? 4 : 8);
+	return l->mark_klass_shift ? l->oop_mark + 8 : l->oop_klass + (l->compressed_klass ? 4 : 8);
 }
 
 static uint32_t array_data_at(const struct jvm_layout *l)

@@ -63,6 +63,9 @@ struct jvm_layout {
 	uint64_t heap_gc_active;
 	uint64_t heap_collections;
 	bool compressed_klass; /* UseCompressedClassPointers: the field at oop_klass has 4 bytes */
+	/* UseCompactObjectHeaders (JEP 450): the compressed class pointer is what is above these
+	 * bits of the mark; 0: it is a field of its own. */
+	uint32_t mark_klass_shift;
 	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
 	/* Generational ZGC: a word that refers to an object is not its address; see oop_address().
 	 */
@@ -99,7 +102,9 @@ struct jvm_layout {
 	uint32_t aos_super_check_offset;
 	uint32_t rrwl_sync_super_check_offset;
 	enum owner_word owner_word;
-	bool monitor_table; /* UseObjectMonitorTable: a monitor's header is no mark */
+	/* UseObjectMonitorTable (share/runtime/objectMonitorTable.hpp): a monitor's header is the
+	 * hash of its object, and no mark; the object does not refer to its monitor. */
+	bool monitor_table;
 	uint32_t mark_hash_shift, mark_hash_mask; /* mask 0: nobody knows where the hash is */
 	enum array_data array_data;
 };

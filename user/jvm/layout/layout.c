@@ -136,6 +136,15 @@ static void mark_hash_load(const struct vmstructs *v, const struct layout_rules 
 	l->mark_hash_mask = MARK_HASH_MASK;
 }
 
+uint32_t layout_mark_klass_shift(const struct vmstructs *v)
+{
+	int64_t shift;
+
+	return vmstructs_constant(v, "markWord::klass_shift", &shift) || shift < 32 || shift > 63
+		       ? 0
+		       : (uint32_t)shift;
+}
+
 /* What a version may have otherwise without the layout being another one. */
 static void rules_apply(const struct vmstructs *v, const struct layout_rules *rules,
 			struct jvm_layout *l)

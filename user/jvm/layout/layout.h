@@ -24,6 +24,9 @@ struct layout_source {
 /* Nothing is known: the offsets of Java fields are -1. */
 void layout_clear(struct jvm_layout *ret);
 
+/* How far the class pointer is shifted in a mark; 0: vmStructs does not say. */
+uint32_t layout_mark_klass_shift(const struct vmstructs *v);
+
 /* What does not change while the JVM runs. rules: of its version. -ENOTSUP: *ret_missing names what
  * is not there, or is strange. */
 int layout_load(const struct vmstructs *v, const struct layout_rules *rules, struct jvm_layout *ret,

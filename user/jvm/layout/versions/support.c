@@ -56,11 +56,7 @@ static void monitors_look(const struct jvm_layout *l, struct jvm_support *ret)
 		say(ret, JVM_LIMIT_OWNERS,
 		    "owners of monitors are not resolved: this JVM does not say what its monitors "
 		    "keep of them");
-	if (l->monitor_table)
-		say(ret, JVM_LIMIT_HASHES,
-		    "identity hashes of locks are missing: this JVM keeps its monitors in a table "
-		    "(-XX:+UseObjectMonitorTable is on), which spoor does not read yet");
-	else if (!l->mark_hash_mask)
+	if (!l->mark_hash_mask)
 		say(ret, JVM_LIMIT_HASHES,
 		    "identity hashes of locks are missing: this JVM does not say where they are");
 }
