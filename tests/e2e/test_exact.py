@@ -299,7 +299,7 @@ class Stock(JavaTest):
 
     def test_totals(self):
         """Who is charged is inferred there; how long a thread was blocked is not."""
-        played = exact.run("tiered", self.classes, self.path(), None, lambda name: name.startswith(exact.STOCK),
+        played = exact.run("tiered", self.classes, self.path(), self.home, lambda name: name.startswith(exact.STOCK),
                            self.OPTIONS)
         self.assertFalse(played.is_patched)
         self.assertEqual(played.log.lost(), {})
