@@ -111,18 +111,15 @@ static __always_inline void park_keep(struct thread_state *t, const struct block
 }
 
 /* What is known of ret->object. */
-SUBPROGRAM int blocker_look(struct blocker *ret)
+static __always_inline void blocker_look(struct blocker *ret)
 {
-	if (!ret)
-		return 0;
 	ret->owner_source = WIRE_OWNER_UNKNOWN;
 	if (!ret->object)
-		return 0;
+		return;
 	ret->klass = oop_klass(ret->object);
 	ret->flags = class_flags(ret->klass);
 	ret->hash = mark_hash(read_u64(ret->object + layout.oop_mark));
 	ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source, &ret->readers);
-	return 0;
 }
 
 /* The begin of a park of the running thread; NULL: it is lost, and counted. */

@@ -27,7 +27,7 @@ static __always_inline __u32 monitor_hash(__u64 header)
 	return layout.monitor_table ? header & layout.mark_hash_mask : mark_hash(header);
 }
 
-/* The address of an object, from a word that refers to it: see oop_address() in user/jvm/oop.h. */
+/* The address of an object, from a word that refers to it: see user/jvm/oop.c. */
 static __always_inline __u64 oop_address(__u64 word)
 {
 	__u32 color = word >> 12 & 15;

@@ -154,6 +154,13 @@ static __always_inline __u64 blocker_in(const struct wait_scratch *w)
 	return layout.thread_park_blocker < 0 ? 0 : words_oop(w->words, layout.thread_park_blocker);
 }
 
+SUBPROGRAM int wait_blocker_look(struct blocker *ret)
+{
+	if (ret)
+		blocker_look(ret);
+	return 0;
+}
+
 /* What is known of the blocker; nothing if a collection may have moved it. */
 static __always_inline void blocker_find(struct thread_wait *w, struct blocker *ret)
 {
@@ -173,13 +180,13 @@ static __always_inline void blocker_find(struct thread_wait *w, struct blocker *
 		else
 			return; /* nothing was read now */
 	} else {
-		blocker_look(ret);
+		wait_blocker_look(ret);
 	}
 	if (!w->moving && gc_still(begin))
 		return;
 	if (!w->moving) { /* likewise */
 		begin = bpf_ktime_get_ns();
-		blocker_look(ret);
+		wait_blocker_look(ret);
 		if (gc_still(begin))
 			return;
 	}

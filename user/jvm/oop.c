@@ -8,7 +8,11 @@
 #define UNITS_MAX 512 /* of a String, read at most */
 #define STRING_MAX (1u << 30)
 
-uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
+/*
+ * The address of an object, from a word that refers to it. Of generational ZGC's 16 low bits one of
+ * bits 12 to 15 says how far the address is shifted (share/gc/z/zAddress.hpp).
+ */
+static uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
 {
 	uint32_t color = word >> 12 & 15;
 
@@ -106,8 +110,9 @@ size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
 
 /*
  * The length of an array follows its class pointer, the bytes follow the length: at 12 and 16 with
- * a compressed class pointer, in all versions; at 8 and 12 if that is in the mark; at 16 and 20 without one, or at 16 and 24 where the
- * bytes are aligned, which vmStructs does not say. 0: not known.
+ * a compressed class pointer, in all versions; at 8 and 12 if that is in the mark; at 16 and 20
+ * without one, or at 16 and 24 where the bytes are aligned, which vmStructs does not say. 0: not
+ * known.
  */
 static uint32_t array_length_at(const struct jvm_layout *l)
 {

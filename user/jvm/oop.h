@@ -5,13 +5,8 @@
 
 struct mem;
 
-/*
- * The address of an object, from a word that refers to it. Of generational ZGC's 16 low bits one of
- * bits 12 to 15 says how far the address is shifted (share/gc/z/zAddress.hpp, and zAddress_x86.hpp
- * for the shifts). The object may have moved since: what is read of it must be checked.
- */
-uint64_t oop_address(const struct jvm_layout *l, uint64_t word);
-/* What a handle in the VM's memory refers to; 0: null. */
+/* What a handle in the VM's memory refers to; 0: null. With ZGC the object may have moved since:
+ * what is read of it must be checked. */
 int oop_handle(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret);
 /* What a field of an object at addr refers to; 0: null. */
 int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret);

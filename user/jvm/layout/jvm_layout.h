@@ -67,8 +67,7 @@ struct jvm_layout {
 	 * bits of the mark; 0: it is a field of its own. */
 	uint32_t mark_klass_shift;
 	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
-	/* Generational ZGC: a word that refers to an object is not its address; see oop_address().
-	 */
+	/* Generational ZGC: a word that refers to an object is not its address. */
 	bool colored_oops;
 	uint64_t narrow_klass_base;
 	uint64_t narrow_oop_base;

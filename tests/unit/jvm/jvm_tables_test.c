@@ -1,0 +1,149 @@
+/* The version tables of JDK 21 and 25 against what these JVMs say of themselves. */
+#include "jvm_tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "jvm/layout/code_layout.h"
+#include "jvm/layout/code_rules.h"
+#include "jvm/layout/layout.h"
+#include "jvm/layout/versions/versions.h"
+#include "tests/unit/alloc_fail.h"
+
+static struct image image;
+
+static const struct image_value none[] = {{0}};
+
+static struct vmstructs *tables(const struct image_field *f, const struct image_value *types,
+				const struct image_value *constants)
+{
+	uint64_t symbols[VMSYM_COUNT];
+	struct vmstructs *v = NULL;
+
+	image_clear(&image);
+	image_tables(&image, f, types, constants, none, symbols);
+	return vmstructs_load(&image.mem, symbols, &v) ? NULL : v;
+}
+
+static struct vmstructs *of_21(void)
+{
+	return tables(tables_fields_21, tables_types_21, tables_constants_21);
+}
+
+static struct vmstructs *of_25(void)
+{
+	return tables(tables_fields_25, tables_types_25, tables_constants_25);
+}
+
+static void objects_of_21(void **state)
+{
+	struct vmstructs *v = of_21();
+	struct layout_source s;
+	struct jvm_layout l;
+	const char *missing = NULL;
+
+	(void)state;
+	assert_non_null(v);
+	assert_int_equal(layout_load(v, &jdk_21.layout, &l, &s, &missing), 0);
+	assert_int_equal(l.owner_word, OWNER_WORD_ADDRESS);
+	assert_int_equal(l.mark_hash_shift, 8);
+	assert_int_equal(l.java_thread_lock_stack_top, 1720);
+	assert_int_equal(l.java_thread_lock_stack_base, 1728);
+	assert_int_equal(l.java_thread_owner_id, -1);
+	assert_int_equal(l.java_thread_pending_monitor, 1048);
+	assert_int_equal(s.heap_gc_active, 48);
+	assert_int_equal(layout_mark_klass_shift(v), 0);
+	vmstructs_free(v);
+}
+
+static void objects_of_25(void **state)
+{
+	struct vmstructs *v = of_25();
+	struct layout_source s;
+	struct jvm_layout l;
+	const char *missing = NULL;
+
+	(void)state;
+	assert_non_null(v);
+	/* What vmStructs says of itself is believed, whatever the table says. */
+	assert_int_equal(layout_load(v, &jdk_21.layout, &l, &s, &missing), 0);
+	assert_int_equal(l.owner_word, OWNER_WORD_ID);
+	assert_int_equal(l.mark_hash_shift, 11);
+	assert_int_equal(l.java_thread_owner_id, 1312);
+	assert_int_equal(l.java_thread_cont_entry, 1560);
+	assert_int_equal(l.java_thread_lock_stack_base, 2016);
+	assert_int_equal(l.monitor_stack_locker, 192);
+	assert_int_equal(layout_mark_klass_shift(v), 42);
+	vmstructs_free(v);
+}
+
+static void code_of_21(void **state)
+{
+	struct vmstructs *v = of_21();
+	const char *missing = NULL;
+	struct code_layout l;
+
+	(void)state;
+	assert_int_equal(code_layout_load(v, jdk_21.code, &l, &missing), 0);
+	assert_int_equal(l.nmethod_comp_level, 328);
+	assert_int_equal(l.comp_level_bytes, 1);
+	assert_int_equal(l.number_excluded, 1);
+	assert_int_equal(l.method_hidden, 0x1000);
+	assert_int_equal(l.const_has_lines, 1);
+	assert_true(!l.blob_kind && !l.nmethod_vtable && !l.place_spare && !l.scopes_apart);
+	vmstructs_free(v);
+}
+
+static void code_of_25(void **state)
+{
+	struct vmstructs *v = of_25();
+	const char *missing = NULL;
+	struct code_layout l;
+
+	(void)state;
+	assert_int_equal(code_layout_load(v, jdk_25.code, &l, &missing), 0);
+	assert_int_equal(l.blob_kind, 56);
+	assert_int_equal(l.nmethod_vtable, 1);
+	assert_int_equal(l.nmethod_immutable, 96);
+	assert_int_equal(l.nmethod_verified_entry, 154);
+	assert_int_equal(l.access_bytes, 2);
+	assert_int_equal(l.block_length_bytes, 4);
+	assert_true(l.scopes_apart);
+	vmstructs_free(v);
+}
+
+/* A table of another version is refused, and says what it lacks. */
+static void no_version_is_taken_for_another(void **state)
+{
+	const struct jdk_version *const all[] = {&jdk_17, &jdk_21, &jdk_25};
+	struct vmstructs *(*const of[])(void) = {of_21, of_25};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+		for (size_t n = 0; n < sizeof(all) / sizeof(*all); n++) {
+			struct vmstructs *v = of[i]();
+			const char *missing = NULL;
+			struct code_layout l;
+			int err = code_layout_load(v, all[n]->code, &l, &missing);
+
+			assert_int_equal(err, n == i + 1 ? 0 : -ENOTSUP);
+			assert_true(!err || missing);
+			vmstructs_free(v);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(objects_of_21),
+		cmocka_unit_test(objects_of_25),
+		cmocka_unit_test(code_of_21),
+		cmocka_unit_test(code_of_25),
+		cmocka_unit_test(no_version_is_taken_for_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
