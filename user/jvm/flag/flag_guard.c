@@ -1,5 +1,6 @@
 #include "jvm/flag/flag_guard.h"
 
+#include "base/io.h"
 #include "base/privilege.h"
 #include "base/sandbox.h"
 #include "jvm/flag/cgroup.h"
@@ -108,7 +109,7 @@ static int descriptors_keep(int sock, int parent)
 	for (int i = 0; i < GUARD_FDS; i++)
 		if (dup2(high[i], i) < 0)
 			return -errno;
-	return syscall(SYS_close_range, GUARD_FDS, ~0u, 0) ? -errno : 0;
+	return close_from(GUARD_FDS);
 }
 
 /* The lowest that is allowed: without CAP_SYS_RESOURCE that is what it was. */

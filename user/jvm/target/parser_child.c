@@ -4,7 +4,6 @@
 #include "jvm/target/usdt.h"
 
 #include <errno.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/privilege.h"
 #include "base/sandbox.h"
 
@@ -98,9 +98,9 @@ static int descriptors_keep(int sock)
 	if (sock != SOCKET_FD && dup2(sock, SOCKET_FD) < 0)
 		return -errno;
 #ifdef SANITIZED
-	return syscall(SYS_close_range, STDERR_FD + 1, ~0u, 0) ? -errno : 0;
+	return close_from(STDERR_FD + 1);
 #else
-	return syscall(SYS_close_range, FIRST_FREE_FD, ~0u, 0) ? -errno : 0;
+	return close_from(FIRST_FREE_FD);
 #endif
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/kernel/kernel_try.h"
+#include "record/kernel/refusal.h"
 #include "steal/hypervisor.h"
 
 /*
@@ -22,7 +23,6 @@
 #define LOCKDOWN_PATH "/sys/kernel/security/lockdown"
 /* PROC_PID_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
 #define PID_NS_INITIAL "pid:[4026531836]"
-#define AS_ROOT "run spoor as root, or with the capabilities named under \"capabilities\""
 
 /* The first line of a small file; false: it cannot be read. */
 static bool line_read(const char *path, char *ret, size_t size)
@@ -42,6 +42,15 @@ static bool line_read(const char *path, char *ret, size_t size)
 static bool no_right(int err)
 {
 	return err == -EPERM || err == -EACCES;
+}
+
+/* The kernel refuses what no user may do who lacks a right: which one? */
+static int refused(struct checks *c, const char *check, int err, const char *what)
+{
+	struct refusal r = refusal_find();
+
+	return check_add(c, check, CHECK_MISSING, r.todo, "this user may not %s (%s): %s", what,
+			 strerror(-err), r.why);
 }
 
 /* bpf_loop came with 5.17; it is the newest thing that spoor's programs use. */
@@ -78,8 +87,7 @@ static int check_ring(struct checks *c)
 		return check_add(c, "bpf", CHECK_OK, NULL,
 				 "the bpf system call works, and has ring buffers");
 	if (no_right(err))
-		return check_add(c, "bpf", CHECK_MISSING, AS_ROOT,
-				 "this user may not use the bpf system call (%s)", strerror(-err));
+		return refused(c, "bpf", err, "use the bpf system call");
 	return check_add(c, "bpf", CHECK_MISSING,
 			 "use a kernel with CONFIG_BPF_SYSCALL=y, 5.8 or later",
 			 "no BPF ring buffer can be made: %s", strerror(-err));
@@ -93,9 +101,7 @@ static int check_sched(struct checks *c)
 		return check_add(c, "scheduler", CHECK_OK, NULL,
 				 "programs can be attached to the scheduler (tp_btf/sched_switch)");
 	if (no_right(err))
-		return check_add(c, "scheduler", CHECK_MISSING, AS_ROOT,
-				 "this user may not attach a program to the scheduler (%s)",
-				 strerror(-err));
+		return refused(c, "scheduler", err, "attach a program to the scheduler");
 	return check_add(c, "scheduler", CHECK_MISSING,
 			 "use a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_FTRACE=y",
 			 "no program can be attached to the scheduler (tp_btf/sched_switch): %s",
@@ -111,8 +117,7 @@ static int check_uprobe(struct checks *c)
 	if (!err)
 		return check_add(c, "uprobes", CHECK_OK, NULL, "probes can be set in a process");
 	if (no_right(err))
-		return check_add(c, "uprobes", CHECK_MISSING, AS_ROOT,
-				 "this user may not set probes in a process (%s)", strerror(-err));
+		return refused(c, "uprobes", err, "set probes in a process");
 	return check_add(c, "uprobes", CHECK_MISSING,
 			 "use a kernel with CONFIG_UPROBE_EVENTS=y, and mount /sys",
 			 "no probe can be set in a process: %s", strerror(-err));
@@ -152,7 +157,8 @@ static int check_capabilities(struct checks *c)
 				 foreign ? ""
 					 : "; for other users' JVMs also CAP_SYS_PTRACE and "
 					   "CAP_DAC_OVERRIDE");
-	if (!admin && no_right(kernel_try_uprobe()))
+	/* If not even a map can be made, it is something else: check_ring() says what. */
+	if (!admin && !kernel_try_ring() && no_right(kernel_try_uprobe()))
 		return check_add(
 			c, "capabilities", CHECK_MISSING,
 			"run spoor as root, or with CAP_SYS_ADMIN",

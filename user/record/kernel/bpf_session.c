@@ -24,6 +24,7 @@
 #include "jvm/target/parser.h"
 #include "record/kernel/mark.h"
 #include "record/kernel/probe_table.h"
+#include "record/kernel/refusal.h"
 #include "record/kernel/sampler.h"
 #include "record/kernel/steal_clock.h"
 #include "record/kernel/uprobe_multi.h"
@@ -216,9 +217,9 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 		err = -ENOTSUP;
 	if (err == -EPERM) /* EACCES is the verifier's word */
 		return fail(why, err,
-			    "the kernel does not let this user load BPF programs: it needs CAP_BPF "
-			    "and CAP_PERFMON (or root), and a seccomp profile that allows bpf(); "
-			    "`spoor doctor` says more");
+			    "the kernel does not let this user load BPF programs: %s; `spoor "
+			    "doctor` says more",
+			    refusal_find().why);
 	if (err)
 		return fail(why, err,
 			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
@@ -237,12 +238,9 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
 	p->probes = o->probes;
-	p->cpus = (unsigned)libbpf_num_possible_cpus();
-	if (p->cpus > WIRE_CPUS_MAX) {
-		err = fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", p->cpus,
-			   WIRE_CPUS_MAX);
+	err = cpus_possible(WIRE_CPUS_MAX, &p->cpus, why, PROGRAMS_WHY_MAX);
+	if (err)
 		goto fail;
-	}
 	err = open_and_load(p, o, why);
 	if (err)
 		goto fail;

@@ -1,4 +1,5 @@
 #include "record/kernel/steal_audit.h"
+#include "record/kernel/refusal.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -324,10 +325,8 @@ static int load(struct audit *a, const struct audit_options *o, struct steal_clo
 	if (!err && !a->skel->bss)
 		err = -ENOTSUP;
 	if (err == -EPERM || err == -EACCES)
-		return fail(why, err,
-			    "the kernel does not let this user load BPF programs: that needs "
-			    "CAP_BPF and CAP_PERFMON (or root), and a seccomp profile that allows "
-			    "bpf()");
+		return fail(why, err, "the kernel does not let this user load BPF programs: %s",
+			    refusal_find().why);
 	if (err)
 		return fail(why, err,
 			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
@@ -389,6 +388,8 @@ static void audit_free(void *ctx)
 
 static int prepare(struct audit *a, const struct audit_options *o, char why[AUDIT_WHY_MAX])
 {
+	int err;
+
 	a->pid = o->pid;
 	a->pidfd = o->pid ? (int)syscall(SYS_pidfd_open, o->pid, 0) : -1;
 	if (o->pid && a->pidfd < 0)
@@ -396,10 +397,9 @@ static int prepare(struct audit *a, const struct audit_options *o, char why[AUDI
 			    errno == ESRCH ? "there is no process %d"
 					   : "process %d cannot be followed",
 			    o->pid);
-	a->cpus = (unsigned)libbpf_num_possible_cpus();
-	if (a->cpus > WIRE_AUDIT_CPUS_MAX)
-		return fail(why, -ENOTSUP, "this machine has %u CPUs, spoor can follow %d", a->cpus,
-			    WIRE_AUDIT_CPUS_MAX);
+	err = cpus_possible(WIRE_AUDIT_CPUS_MAX, &a->cpus, why, AUDIT_WHY_MAX);
+	if (err)
+		return err;
 	a->keys = calloc(BATCH, sizeof(*a->keys));
 	a->dead = calloc(BATCH, sizeof(*a->dead));
 	a->values = calloc(BATCH, sizeof(*a->values));

@@ -1,0 +1,20 @@
+/* record/kernel/refusal.h: why the kernel refuses bpf(2), and what /sys must say. */
+#pragma once
+
+#include <stddef.h>
+
+struct refusal {
+	const char *why;  /* completes "the kernel refuses it: " */
+	const char *todo; /* completes "to do: " */
+};
+
+/*
+ * Of the calling process, after an EPERM. What is looked at, in this order: the user namespace
+ * (outside of the initial one, no capability counts for BPF), CAP_BPF and CAP_PERFMON, whether a
+ * seccomp filter is there. Both texts are static.
+ */
+struct refusal refusal_find(void);
+
+/* How many CPUs the kernel can have. Negative errno, and why in words: /sys does not say, or there
+ * are more than max. */
+int cpus_possible(unsigned max, unsigned *ret, char *why, size_t size);
