@@ -20,7 +20,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 assert not libc.prctl(38, 1, 0, 0, 0) and not libc.prctl(22, 2, program)
 os.execv(sys.argv[2], sys.argv[2:])
 """
-SYS_BPF, SYS_CLOSE_RANGE = 321, 436
+SYS_PERF_EVENT_OPEN, SYS_BPF, SYS_CLOSE_RANGE = 298, 321, 436
 
 
 def run(*command):
@@ -37,6 +37,14 @@ class OldProfiles(FakeTest):
         log = recorder.stop()
         self.assertEqual(log.header["sources"]["monitor"], "on")
         self.assertEqual(fake.flag(), 0)
+
+    def test_perf_event_open(self):
+        """The recording works without it, but says what it does not see."""
+        fake = self.start()
+        recorder = self.record(fake, prefix=[sys.executable, "-c", FILTERED, str(SYS_PERF_EVENT_OPEN)])
+        log = recorder.stop()
+        self.assertIn("owners of locks that keep their CPU are not looked at", recorder.err)
+        self.assertEqual(log.header["sources"]["owner_sample_ns"], 0)
 
 
 class Refusals(BpfTest):

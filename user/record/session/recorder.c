@@ -159,6 +159,11 @@ bool recorder_monitor_missing(const struct recorder *r)
 	return !recorder_has_monitors(r);
 }
 
+bool recorder_owners_unseen(const struct recorder *r)
+{
+	return !bpf_session_owner_period_ns(r->p);
+}
+
 bool recorder_flag_left(const struct recorder *r)
 {
 	return r->flag.left;
