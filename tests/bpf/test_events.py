@@ -162,7 +162,8 @@ class Monitors(Known):
         self.assertEqual(log.locks()[log.one("monitor_contended_enter")["lock"]["id"]]["hash"], 0)
 
     def test_a_jdk_that_keeps_thread_ids_in_its_monitors(self):
-        """JDK 24 and later: hashes are right, owners are not known, and the log says so."""
+        """JDK 24 and later, without the field that says which thread has which id: hashes are right, owners are not
+        known, and the log says so."""
         self.variant = "jdk24"
         fake = self.start()
         recorder = self.record(fake)

@@ -54,6 +54,7 @@ static struct jvm_layout layout_by(const struct jdk_version *v)
 	if (!v)
 		return l;
 	l.owner_word = v->layout.owner_word;
+	l.owners_resolved = l.owner_word == OWNER_WORD_ADDRESS;
 
 	l.mark_hash_shift = v->layout.mark_hash_shift;
 	l.mark_hash_mask = 0x7fffffff;

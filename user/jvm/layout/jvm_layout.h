@@ -101,6 +101,7 @@ struct jvm_layout {
 	uint32_t aos_super_check_offset;
 	uint32_t rrwl_sync_super_check_offset;
 	enum owner_word owner_word;
+	bool owners_resolved; /* ... is known, and so is which thread has which id */
 	/* UseObjectMonitorTable (share/runtime/objectMonitorTable.hpp): a monitor's header is the
 	 * hash of its object, and no mark; the object does not refer to its monitor. */
 	bool monitor_table;

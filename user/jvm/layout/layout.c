@@ -150,6 +150,8 @@ static void rules_apply(const struct vmstructs *v, const struct layout_rules *ru
 			struct jvm_layout *l)
 {
 	l->owner_word = owner_word(v, rules);
+	l->owners_resolved = l->owner_word == OWNER_WORD_ADDRESS ||
+			     (l->owner_word == OWNER_WORD_ID && l->java_thread_owner_id >= 0);
 	mark_hash_load(v, rules, l);
 	l->array_data = rules->array_data;
 }

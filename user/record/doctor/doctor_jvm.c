@@ -105,9 +105,9 @@ static int check_support(struct checks *c, const struct jvm *j)
 		const char *name, *advice;
 	} limits[JVM_LIMIT_COUNT] = {
 		[JVM_LIMIT_VERSION] = {"version", "look for a newer spoor"},
-		[JVM_LIMIT_STACKS] = {"stacks",
-				     "run the program on an OpenJDK 17 to have call chains"},
-		[JVM_LIMIT_OWNERS] = {"owners", "use a JVM before JDK 24 to see owners"},
+		[JVM_LIMIT_STACKS] =
+			{"stacks", "run the program on OpenJDK 17, 21 or 25 to have call chains"},
+		[JVM_LIMIT_OWNERS] = {"owners", "use OpenJDK 17, 21 or 25 to see owners"},
 		[JVM_LIMIT_HASHES] = {"hashes", NULL},
 		[JVM_LIMIT_NAMES] = {"names", NULL},
 		[JVM_LIMIT_READERS] = {"readers", NULL},

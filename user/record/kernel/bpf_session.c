@@ -305,6 +305,8 @@ void bpf_session_set_native_rule(struct bpf_session *p, uint64_t key,
 
 int bpf_session_set_java_threads(struct bpf_session *p)
 {
+	const struct jvm_layout *l = jvm_layout(p->j);
+	bool ids = l->owner_word == OWNER_WORD_ID && l->owners_resolved;
 	struct jvm_thread *threads;
 	size_t count;
 	int err = jvm_threads(p->j, &threads, &count);
@@ -320,7 +322,7 @@ int bpf_session_set_java_threads(struct bpf_session *p)
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
 					&j.tid))
 			j.tid = threads[i].ns_tid;
-		if (jvm_layout(p->j)->owner_word == OWNER_WORD_ID && threads[i].java_id) {
+		if (ids && threads[i].java_id) {
 			j.id = threads[i].java_id;
 			bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &j.id, &j,
 					    BPF_ANY);
@@ -540,7 +542,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 	if (!any_attached(p) && p->probes != PROBES_NONE)
 		return fail(why, -ENOTSUP,
 			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
-			    "locks and pauses can be recorded; run the program on an OpenJDK 17 "
+			    "locks and pauses can be recorded; run the program on an OpenJDK "
 			    "that has them, as Debian's",
 			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */

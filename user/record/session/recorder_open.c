@@ -124,19 +124,19 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 	char boot_id[40];
 
 	host_boot_id(boot_id);
-	return json_pack(
-		"{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, "
-		"s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:I}, s:o}",
-		"spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
-		"start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall, "host",
-		host_describe(), "jvm", describe_jvm(r, o->command_line), "sources",
-		describe_sources(r), "record", "command", o->command, "window_ns",
-		(json_int_t)o->window_ns, "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
-		(json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
-		(int)o->no_stacks, "stock_probes", (int)(o->probes == PROBES_USDT), "probes",
-		probes_name[r->probes], "single_ns",
-		(json_int_t)(r->probes == PROBES_NONE ? o->single_ns : 0), "facts",
-		facts_describe(r->probes, jvm_layout(r->j)->owner_word != OWNER_WORD_UNKNOWN));
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, "
+			 "s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:I}, s:o}",
+			 "spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
+			 "start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall,
+			 "host", host_describe(), "jvm", describe_jvm(r, o->command_line),
+			 "sources", describe_sources(r), "record", "command", o->command,
+			 "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
+			 (json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes,
+			 "no_write", (int)o->no_write, "no_stacks", (int)o->no_stacks,
+			 "stock_probes", (int)(o->probes == PROBES_USDT), "probes",
+			 probes_name[r->probes], "single_ns",
+			 (json_int_t)(r->probes == PROBES_NONE ? o->single_ns : 0), "facts",
+			 facts_describe(r->probes, jvm_layout(r->j)->owners_resolved));
 }
 
 static int create_flight(struct recorder *r, const struct recorder_options *o,

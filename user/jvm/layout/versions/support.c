@@ -48,7 +48,7 @@ static void version_look(const struct support_facts *f, struct jvm_support *ret)
 
 static void monitors_look(const struct jvm_layout *l, struct jvm_support *ret)
 {
-	if (l->owner_word == OWNER_WORD_ID && l->java_thread_owner_id < 0)
+	if (l->owner_word == OWNER_WORD_ID && !l->owners_resolved)
 		say(ret, JVM_LIMIT_OWNERS,
 		    "owners of monitors are not resolved: this JVM keeps thread ids in its "
 		    "monitors, and does not say which thread has which id");
