@@ -70,7 +70,7 @@ class MarkTest(JavaTest):
             # cannot take off at once (update_rq_clock_task()).
             undeducted = states["stolen"] if states[state] < span.known else 0
             self.assert_near(states[state], span.known, PCT, f"{span.name}: {states}",
-                             FLOOR_NS + states["runnable"] / 50 + undeducted)
+                             FLOOR_NS + states["runnable"] / 10 + undeducted)
             return
         # A theft is told with the turn in which it ends: it may have begun while the thread was off its CPU.
         self.assert_near(states[state], got["ns"] - active, PCT, f"{span.name}: {states}",
