@@ -13,6 +13,7 @@
 
 #define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known, */
 #define LIST_SCAN_SHORT 256 /* while the kernel switches tasks; user space finds the others */
+#define LIST_SCAN_ID 64     /* for an owner by its id: most often it is a virtual thread on none */
 
 static __always_inline __u32 mark_hash(__u64 mark)
 {
@@ -360,7 +361,7 @@ static __noinline __u32 owner_by_id(__u64 id, __u32 *ret_source)
 	__u32 tid = 0;
 
 	if (layout.jt_owner_id >= 0)
-		list_search(&s, LIST_SCAN_SHORT);
+		list_search(&s, LIST_SCAN_ID);
 	if (s.found)
 		tid = java_thread_tid(s.found);
 	*ret_source = tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
