@@ -25,6 +25,9 @@ MODES = {
     "serial": (["-XX:+UseSerialGC", "-XX:Tier0InvokeNotifyFreqLog=0",
                 "-XX:CompileCommand=exclude,StacksShapes.callShape"], 15),
     "g1_no_compressed_oops": (["-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"], 15),
+    "compact": (["-XX:+UseCompactObjectHeaders"], 15),  # JDK 25
+    "zgc": (["-XX:+UseZGC"], 15),
+    "shenandoah": (["-XX:+UseShenandoahGC"], 15),
     "little_inlining": (["-XX:MaxInlineLevel=1", "-XX:C1MaxInlineLevel=1", "-Xbatch"], 15),
     "deep_inlining": (["-XX:MaxInlineLevel=40", "-XX:MaxRecursiveInlineLevel=8", "-XX:-TieredCompilation", "-Xbatch",
                        "-XX:CompileCommand=inline,Stacks*.*"], 15),

@@ -25,7 +25,7 @@ def main():
         parser.error(f"the modes are {', '.join(stacks.MODES)}")
     results = []
     with tempfile.TemporaryDirectory(prefix="spoor-stacks-") as folder:
-        for mode in args.modes or stacks.MODES:
+        for mode in args.modes or [mode for mode in stacks.MODES if mode != "compact"]:  # JDK 25 has it
             result = stacks.run(mode, java_classes(), os.path.join(folder, mode + ".spoor"), args.rounds)
             results.append(result)
             print(f"{mode}: walks {result.walks}, lost {result.lost}", file=sys.stderr, flush=True)

@@ -40,11 +40,21 @@ class Stacks21(Jdk21, test_stacks.Stacks):
 
 @always("test_c1", "test_c2", "test_tiered")
 class Stacks25(Jdk25, test_stacks.Stacks):
-    pass
+    def test_compact_headers(self):
+        self.check("compact")
+
+    def test_zgc(self):
+        self.check("zgc")
+
+    def test_shenandoah(self):
+        self.check("shenandoah")
 
 
 @always("test_matrix", "test_lock_stacks", "test_zgc", "test_zgc_generational")
 class Holders21(Jdk21, test_holders.Holders):
+    def test_shenandoah(self):
+        self.check(60, 1, "-XX:+UseShenandoahGC", "-Xmx256m", pct=5)
+
     def test_lock_stacks(self):
         self.check(60, 1, "-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=2", pct=5)
 
@@ -55,6 +65,9 @@ class Holders21(Jdk21, test_holders.Holders):
 class Holders25(Jdk25, test_holders.Holders):
     def test_compact_headers(self):
         self.check(60, 1, "-XX:+UseCompactObjectHeaders", pct=5)
+
+    def test_shenandoah(self):
+        self.check(60, 1, "-XX:+UseShenandoahGC", "-Xmx256m", pct=5)
 
     def test_monitor_table(self):
         self.check(60, 1, "-XX:+UnlockDiagnosticVMOptions", "-XX:+UseObjectMonitorTable", pct=5)
