@@ -55,6 +55,12 @@ class Spans(BySwitches, test_spans.Stock):
 
 class Jfr(BySwitches, test_jfr.Jfr):
     SPIN_NS = 60_000
+    AWAKE_PCT = 3
+
+    def check_count(self, got, wanted, pct):
+        """JFR tells of a park that finds its permit there, or has it while the thread is on its way to sleep."""
+        self.assertLessEqual(got, wanted * (1 + pct / 100), "count")
+        self.assertGreaterEqual(got, wanted * (1 - (pct + self.AWAKE_PCT) / 100), "count")
 
     def check_total(self, got, count, wanted, pct):
         """JFR's begin of a contention is before the thread spins, which no switch tells."""
