@@ -9,7 +9,8 @@
 #define MARK_LOCK_MASK 3
 #define MARK_UNLOCKED 1
 
-#define LOCK_STACK_MAX 8 /* LockStack::CAPACITY, 21 to 25 */
+#define LOCK_STACK_MAX 8     /* LockStack::CAPACITY, 21 to 25 */
+#define LOCK_STACK_READS 512 /* for one anonymous owner, of about 50 ns each */
 
 #define LIST_SCAN_MAX 16384 /* Java threads searched for one that is not known, */
 #define LIST_SCAN_SHORT 256 /* while the kernel switches tasks; user space finds the others */
@@ -178,6 +179,7 @@ static __always_inline __u32 class_flags(__u64 klass)
 struct range_search {
 	__u64 addr;
 	__u32 tid;
+	__u32 reads; /* of lock stacks, so far */
 };
 
 static long stack_match(void *map, const __u64 *java_thread, struct wire_java_thread *j,
@@ -317,11 +319,14 @@ static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_ja
 
 	if (*java_thread == j->id)
 		return 0;
+	if (s->reads++ >= LOCK_STACK_READS)
+		return 1;
 	at = *java_thread + layout.jt_lock_stack_base;
 	bytes = read_u32(*java_thread + layout.jt_lock_stack_top) - layout.jt_lock_stack_base;
 	for (__u32 i = 0; i < LOCK_STACK_MAX; i++) {
 		if (8 * i >= bytes)
 			return 0;
+		s->reads++;
 		if (read_u64(at + 8 * i) == s->addr) {
 			s->tid = j->tid;
 			return 1;

@@ -41,11 +41,17 @@ static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u3
 #define MARK_MONITOR 2
 
 /* ZGC moves objects while threads run, and the handle is told late: but an object that has a
- * monitor refers to it, unless the VM has a table of them. */
-static __always_inline int monitor_is_of(__u64 monitor, __u64 oop)
+ * monitor refers to it. If the VM has a table of them, it is found there by the object's hash. */
+static __always_inline int monitor_is_of(__u64 monitor, __u64 header, __u64 oop)
 {
-	return !layout.colored_oops || layout.monitor_table ||
-	       read_u64(oop + layout.oop_mark) == (monitor | MARK_MONITOR);
+	__u64 mark;
+
+	if (!layout.colored_oops)
+		return 1;
+	mark = read_u64(oop + layout.oop_mark);
+	if (!layout.monitor_table)
+		return mark == (monitor | MARK_MONITOR);
+	return !((mark >> (layout.mark_hash_shift & 63) ^ header) & layout.mark_hash_mask);
 }
 
 /*
@@ -56,13 +62,14 @@ static __always_inline int monitor_is_of(__u64 monitor, __u64 oop)
 static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving)
 {
 	struct monitor_state *m, fresh = {};
-	__u64 oop, stamp = moving ? gc_stamp() : 0;
+	__u64 oop, header, stamp = moving ? gc_stamp() : 0;
 
 	fresh.handle = read_u64(monitor + layout.mon_object);
 	oop = fresh.handle ? read_handle(fresh.handle) : 0;
-	if (oop && monitor_is_of(monitor, oop))
+	header = read_u64(monitor + layout.mon_header);
+	if (oop && monitor_is_of(monitor, header, oop))
 		fresh.klass = oop_klass(oop);
-	fresh.hash = monitor_hash(read_u64(monitor + layout.mon_header));
+	fresh.hash = monitor_hash(header);
 	m = bpf_map_lookup_elem(&monitors, &monitor);
 	if ((moving && (stamp & 1 || gc_stamp() != stamp)) || (oop && !fresh.klass))
 		fresh.klass = m && m->handle == fresh.handle ? m->klass : 0;

@@ -135,6 +135,47 @@ static void no_version_is_taken_for_another(void **state)
 		}
 }
 
+/* Whether 25's tables are refused if a row of them says this. */
+static void refused(const char *type, const char *name, uint64_t offset, uint64_t type_bytes)
+{
+	struct image_field f[sizeof(tables_fields_25) / sizeof(*tables_fields_25)];
+	struct image_value t[sizeof(tables_types_25) / sizeof(*tables_types_25)];
+	const char *missing = NULL;
+	struct code_layout l;
+	struct vmstructs *v;
+	int changed = 0;
+
+	memcpy(f, tables_fields_25, sizeof(f));
+	memcpy(t, tables_types_25, sizeof(t));
+	for (struct image_field *at = f; at->type; at++)
+		if (!strcmp(at->type, type) && !strcmp(at->name, name)) {
+			at->value = offset;
+			changed++;
+		}
+	for (struct image_value *at = t; at->name; at++)
+		if (!strcmp(at->name, type)) {
+			at->value = type_bytes;
+			changed++;
+		}
+	assert_int_equal(changed, 2);
+	v = tables(f, t, tables_constants_25);
+	assert_non_null(v);
+	assert_int_equal(code_layout_load(v, jdk_25.code, &l, &missing), -ENOTSUP);
+	vmstructs_free(v);
+}
+
+/* What is read at these offsets lies in a buffer of the recorder. */
+static void offsets_are_within_what_is_read(void **state)
+{
+	(void)state;
+	refused("HeapBlock::Header", "_length", 4096, 8192);
+	refused("HeapBlock::Header", "_length", 6, 64);
+	refused("HeapBlock::Header", "_used", 4096, 8192);
+	refused("HeapBlock::Header", "_used", 8, 64);
+	refused("nmethod", "_method", 0xfffffff0, 0xffffffff);
+	refused("CodeBlob", "_kind", 0xfffffff0, 0xffffffff);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +184,7 @@ int main(void)
 		cmocka_unit_test(code_of_21),
 		cmocka_unit_test(code_of_25),
 		cmocka_unit_test(no_version_is_taken_for_another),
+		cmocka_unit_test(offsets_are_within_what_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

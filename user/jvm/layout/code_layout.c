@@ -12,6 +12,7 @@
 #define HEAP_MAX (2ull << 30) /* ReservedCodeCacheSize is 2 GiB at most */
 #define SHIFT_MIN 4           /* CodeCacheSegmentSize: 64 or 128 */
 #define SHIFT_MAX 12
+#define TYPE_BYTES_MAX 65536 /* of a type with such fields: the largest, JavaThread, has 2,000 */
 
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 
@@ -27,7 +28,8 @@ static int rows_load(const struct vmstructs *v, const struct code_field *f, size
 
 		*ret_missing = f[i].both;
 		if (vmstructs_offset(v, f[i].type, f[i].name, at) ||
-		    vmstructs_size(v, f[i].type, &size) || *at + f[i].bytes > size)
+		    vmstructs_size(v, f[i].type, &size) || size > TYPE_BYTES_MAX || *at > size ||
+		    f[i].bytes > size - *at)
 			return -ENOTSUP;
 		if (f[i].is && (!is || strcmp(is, f[i].is)))
 			return -ENOTSUP;
@@ -127,6 +129,11 @@ int code_layout_load(const struct vmstructs *v, const struct code_rules *rules,
 		*ret_missing = rules->coding_missing;
 		return -ENOTSUP;
 	}
+	/* A block's head is read with so many bytes of its blob, and no more. */
+	*ret_missing = "HeapBlock::Header within HeapBlock";
+	if (l.block_used >= l.heap_block_size ||
+	    s.block_length + l.block_length_bytes > l.heap_block_size)
+		return -ENOTSUP;
 	if (l.blob_kind)
 		l.nmethod_vtable = l.nmethod_kind;
 	*ret = l;
