@@ -296,7 +296,7 @@ FUZZ_SEED ?= 0
 FUZZ_JOBS ?= 2
 FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
-	-ftrivial-auto-var-init=pattern -MMD -MP $(CPPFLAGS)
+	-ftrivial-auto-var-init=pattern -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION -MMD -MP $(CPPFLAGS)
 FUZZ_OBJS := $(LIB_SRCS:%.c=$(O)/fuzz/%.o) $(GEN_SRCS:$(O)/%.c=$(O)/fuzz/%.o)
 FUZZ_PACKAGE = libclang-rt-$(shell $(CLANG) -dumpversion | cut -d. -f1)-dev
 fuzz: setup

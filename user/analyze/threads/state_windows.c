@@ -61,7 +61,7 @@ static int begin(struct state_windows *c, uint64_t ns, bool rough)
 }
 
 /* A thread's rows, each two of them in one. */
-static void halve_rows(struct state_thread *t)
+static void halve_rows(struct state_windows *c, struct state_thread *t)
 {
 	uint32_t first = t->first / 2, count = 0;
 
@@ -78,6 +78,7 @@ static void halve_rows(struct state_thread *t)
 	/* array_grow() counts on what is after the last one to be zero. */
 	for (uint32_t i = count; i < t->count; i++)
 		t->rows[i] = (struct states){0};
+	c->row_count -= t->count - count;
 	t->first = first;
 	t->count = count;
 }
@@ -93,8 +94,17 @@ static void halve(struct state_windows *c)
 		c->windows[i] = w;
 	}
 	for (uint32_t i = 0; i < c->thread_count; i++)
-		halve_rows(&c->threads[i]);
+		halve_rows(c, &c->threads[i]);
 	c->options.window_ns = plus(c->options.window_ns, c->options.window_ns);
+}
+
+/* Of windows that may become longer. Each thread gets another row by the next time. */
+static bool is_too_much(const struct state_windows *c)
+{
+	if (!c->options.most)
+		return false;
+	return c->window_count >= c->options.most ||
+	       (c->row_count > COURSE_ROWS_MAX / 2 && c->window_count % 2 == 0);
 }
 
 /* The last window ends here, and the next one begins. */
@@ -109,7 +119,7 @@ static int turn(struct state_windows *c, uint64_t ns, bool rough)
 		c->done = true;
 		return 0;
 	}
-	if (c->options.most && c->window_count >= c->options.most)
+	if (is_too_much(c))
 		halve(c);
 	c->next_ns = plus(c->next_ns, c->options.window_ns);
 	return window_open(c, ns, rough);
@@ -140,8 +150,13 @@ static struct states *row_get(struct state_windows *c, uint32_t thread, uint32_t
 	if (!t->count)
 		t->first = window;
 	while (t->first + t->count <= window) {
+		if (c->row_count == COURSE_ROWS_MAX) {
+			c->crowded = true;
+			return NULL;
+		}
 		if (array_grow(&t->rows, &t->capacity, t->count, sizeof(*t->rows)))
 			return NULL;
+		c->row_count++;
 		t->count++;
 	}
 	return &t->rows[window - t->first];
@@ -163,7 +178,7 @@ static int add_part(struct state_windows *c, const struct state_interval *i, uin
 	struct states *row = row_get(c, i->thread, window);
 
 	if (!row)
-		return -ENOMEM;
+		return c->crowded ? 0 : -ENOMEM;
 	for (int s = 0; s < STATE_COUNT; s++)
 		row->ns[s] += share_until(i->states.ns[s], i, to_ns) -
 			      share_until(i->states.ns[s], i, from_ns);
@@ -189,7 +204,7 @@ static int share_out(struct state_windows *c, const struct state_interval *i)
 
 	while (w && end_of(c, w - 1) > i->from_ns)
 		w--;
-	for (; w < c->window_count && begin_of(c, w) < i->to_ns && !err; w++) {
+	for (; w < c->window_count && begin_of(c, w) < i->to_ns && !err && !c->crowded; w++) {
 		uint64_t from = begin_of(c, w) > i->from_ns ? begin_of(c, w) : i->from_ns;
 		uint64_t to = end_of(c, w) < i->to_ns ? end_of(c, w) : i->to_ns;
 
@@ -217,7 +232,8 @@ int state_windows_moment(struct state_windows *c, uint64_t ns)
 	const struct state_options *o = &c->options;
 	int err = 0;
 
-	if (!o->window_ns || c->done || (c->last_moment_ns && ns <= c->last_moment_ns))
+	if (!o->window_ns || c->done || c->crowded ||
+	    (c->last_moment_ns && ns <= c->last_moment_ns))
 		return 0;
 	c->last_moment_ns = ns;
 	if (!c->begun) {
@@ -264,7 +280,7 @@ int state_windows_add(struct state_windows *c, uint32_t thread, uint64_t from_ns
 	struct state_interval i = {thread, from_ns, to_ns, step->states};
 	int err;
 
-	if (!c->options.window_ns || from_ns >= c->options.to_ns)
+	if (!c->options.window_ns || c->crowded || from_ns >= c->options.to_ns)
 		return 0;
 	for (uint32_t n = 0; n < step->move_count && thread < c->thread_count; n++)
 		move_back(c, thread, &step->moves[n]);
@@ -309,6 +325,7 @@ static void drop_last(struct state_windows *c)
 			t->first--;
 			continue;
 		}
+		c->row_count--;
 		row = &t->rows[--t->count];
 		states_add(row - 1, row);
 	}
@@ -320,7 +337,7 @@ int state_windows_finish(struct state_windows *c)
 	struct state_window *last;
 	int err = 0;
 
-	if (!c->options.window_ns)
+	if (!c->options.window_ns || c->crowded)
 		return 0;
 	if (!c->begun && end > c->options.from_ns)
 		err = begin(c, c->options.from_ns, !c->options.from_begin);

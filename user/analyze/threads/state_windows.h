@@ -16,8 +16,16 @@ struct state_options {
 	uint32_t most;
 };
 
-/* What comes after so many is left out. */
+/* What comes after so many windows is left out. All threads together have states in so many
+ * windows (185 MB); beyond that the course is crowded. Fuzzers meet these bounds, too, and need not
+ * write a hundred megabytes for it. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define COURSE_WINDOWS_MAX 2000
+#define COURSE_ROWS_MAX (1u << 15)
+#else
 #define COURSE_WINDOWS_MAX 100000
+#define COURSE_ROWS_MAX (1u << 21)
+#endif
 
 struct state_window {
 	uint64_t from_ns, to_ns;
@@ -50,7 +58,9 @@ struct state_windows {
 	uint64_t intervals; /* that were added and are in a window */
 	uint64_t spread;    /* of them, those that reach over an end of one, and are shared out */
 
-	bool full; /* there would have been more windows */
+	bool full;    /* there would have been more windows */
+	bool crowded; /* there would have been more rows: nothing is whole, nothing to be shown */
+	uint32_t row_count; /* of all threads */
 
 	bool begun, done;
 	uint64_t last_moment_ns, end_ns;

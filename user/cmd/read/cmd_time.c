@@ -164,6 +164,12 @@ static int show(const struct options *o, struct analyzed_log *log)
 	struct analysis_facts facts;
 	int err;
 
+	if (analysis_wall(log->analysis)->windows.crowded) {
+		msg_error("%s: its threads have more than %u windows together: too many to be "
+			  "shown; choose a longer --window, or a part with --from and --to",
+			  o->source.name, COURSE_ROWS_MAX);
+		return -EFBIG;
+	}
 	analysis_facts(log->analysis, &facts);
 	in.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
 	if (!in.start_ns)

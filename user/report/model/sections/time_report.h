@@ -24,7 +24,11 @@ struct time_table {
 	uint32_t window_count;
 	uint32_t shown; /* rows that have cells of their own */
 	uint32_t more;  /* rows that share the last row of cells; 0: there is none */
-	struct time_cell *cells;
+	const struct state_windows *course; /* lent */
+	/* By the rows of cells, one more than there are: where the row's threads begin among the
+	 * threads. Cells are summed up when they are asked for: there are more than fit. */
+	uint32_t *first;
+	uint32_t *threads;   /* indexes in the analysis */
 	struct states *sums; /* of each row of cells */
 };
 
@@ -32,7 +36,7 @@ uint64_t time_since_start(const struct time_input *in, uint64_t ns);
 /* 0: *ret is to be freed; -ENOMEM. */
 int time_table_make(const struct time_input *in, struct time_table *ret);
 void time_table_free(struct time_table *t);
-const struct time_cell *time_cell_get(const struct time_table *t, uint32_t row, uint32_t window);
+struct time_cell time_cell_get(const struct time_table *t, uint32_t row, uint32_t window);
 /* Rows of cells. */
 uint32_t time_row_count(const struct time_table *t);
 

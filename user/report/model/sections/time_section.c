@@ -67,22 +67,22 @@ static void add_cell(const struct time_input *in, const struct time_table *t, ui
 		     uint32_t window, struct findings *f)
 {
 	const struct state_window *w = &t->windows[window];
-	const struct time_cell *cell = time_cell_get(t, row, window);
+	const struct time_cell cell = time_cell_get(t, row, window);
 	bool rough = w->rough_from || w->rough_to;
 	char to[FORMAT_MAX + 1], bar[BAR_WIDTH + 1];
 
-	findings_row(f, cell->threads ? FINDINGS_ALL : FINDINGS_PROGRAMS);
+	findings_row(f, cell.threads ? FINDINGS_ALL : FINDINGS_PROGRAMS);
 	FINDINGS_NUMBERS(f, time_since_start(in, w->from_ns), time_since_start(in, w->to_ns));
 	time_format(time_since_start(in, w->to_ns), to);
 	if (rough)
 		findings_label(f, strcat(to, "~"));
 	findings_number(f, !rough);
 	add_name(in, t, row, f);
-	bar_fill(&cell->states, wall_has_reasons(in->in), bar);
+	bar_fill(&cell.states, wall_has_reasons(in->in), bar);
 	findings_text(f, bar, NULL);
-	findings_number(f, cell->threads);
-	findings_numbers(f, cell->states.ns, STATE_COUNT);
-	findings_number(f, states_sum(&cell->states));
+	findings_number(f, cell.threads);
+	findings_numbers(f, cell.states.ns, STATE_COUNT);
+	findings_number(f, states_sum(&cell.states));
 }
 
 struct findings *time_section(const struct time_input *in, const struct time_table *t,
