@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bpf/lib/lock.bpf.h"
+#include "bpf/lib/virtual.bpf.h"
 
 /* The running thread's java.lang.Thread; 0: it is not known. */
 static __always_inline __u64 thread_object(struct thread_state *t)
@@ -19,9 +20,12 @@ static __always_inline __u64 thread_object(struct thread_state *t)
 	return t->java.handle ? read_handle(t->java.handle) : 0;
 }
 
-static __always_inline __u64 blocker_read(struct thread_state *t)
+/* tid: whose blocker, as of thread_subject(). */
+static __always_inline __u64 blocker_read(struct thread_state *t, __u32 tid)
 {
-	__u64 oop = layout.thread_park_blocker < 0 ? 0 : thread_object(t);
+	__u64 oop = layout.thread_park_blocker < 0 ? 0
+		    : tid & WIRE_VIRTUAL           ? vthread_object(t->java.thread)
+						   : thread_object(t);
 
 	return oop ? read_oop(oop + layout.thread_park_blocker) : 0;
 }
@@ -29,9 +33,16 @@ static __always_inline __u64 blocker_read(struct thread_state *t)
 /* The thread that a java.lang.Thread object stands for. */
 static __always_inline __u32 thread_object_tid(__u64 oop)
 {
+	__u64 java_thread;
+
 	if (!oop || layout.thread_eetop < 0)
 		return 0;
-	return java_thread_tid(read_u64(oop + layout.thread_eetop));
+	java_thread = read_u64(oop + layout.thread_eetop);
+	if (java_thread)
+		return java_thread_tid(java_thread);
+	if (!virtual_klass || layout.thread_tid < 0 || oop_klass(oop) != virtual_klass)
+		return 0;
+	return virtual_tid(read_u64(oop + layout.thread_tid));
 }
 
 /* How many holds readers have of a ReentrantReadWriteLock. */
@@ -122,21 +133,23 @@ static __always_inline void blocker_look(struct blocker *ret)
 	ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source, &ret->readers);
 }
 
-/* The begin of a park of the running thread; NULL: it is lost, and counted. */
-static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t, __u32 flags,
-							 const struct blocker *b, __u32 stack,
-							 __u32 owner_stack, __u64 now)
+/* The begin of a park of the running thread, or of what it carries; NULL: it is lost, and counted.
+ */
+static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t, __u32 tid,
+							 __u32 flags, const struct blocker *b,
+							 __u32 stack, __u32 owner_stack, __u64 now)
 {
 	struct wire_lock *r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_BEGIN, flags, t->tid, t, now);
+	lock_fill(r, WIRE_PARK_BEGIN, flags, tid, t, now);
 	r->object = b->object;
 	r->klass = b->klass;
 	r->hash = b->hash;
 	r->readers = b->readers;
 	r->stack = stack;
-	lock_owner(r, b->owner, b->owner_source, owner_stack, now);
+	lock_owner(r, b->owner, b->owner & WIRE_VIRTUAL ? 0 : b->owner, b->owner_source,
+		   owner_stack, now);
 	return r;
 }

@@ -178,7 +178,8 @@ static __always_inline __u32 class_flags(__u64 klass)
 
 struct range_search {
 	__u64 addr;
-	__u32 tid;
+	__u64 java_thread; /* found */
+	__u32 tid;         /* likewise */
 	__u32 reads; /* of lock stacks, so far */
 };
 
@@ -187,6 +188,7 @@ static long stack_match(void *map, const __u64 *java_thread, struct wire_java_th
 {
 	if (s->addr < j->stack_low || s->addr >= j->stack_high)
 		return 0;
+	s->java_thread = *java_thread;
 	s->tid = j->tid;
 	return 1;
 }
@@ -310,6 +312,19 @@ static __always_inline __u64 java_thread_current(struct thread_state *t)
 
 /* --- whose is ObjectMonitor::_owner? ------------------------------------------------------ */
 
+/* How a virtual thread is called in records, by its id; 0: nobody has so many. */
+static __always_inline __u32 virtual_tid(__u64 id)
+{
+	return id && id < WIRE_VIRTUAL ? id | WIRE_VIRTUAL : 0;
+}
+
+/* Such a thread leaves its carrier when it has to wait for a monitor, or while it has one (JEP
+ * 491), unless it is pinned. If not, it is pinned: its carrier's counters are its own meanwhile. */
+static __always_inline int may_unmount(__u32 tid)
+{
+	return tid & WIRE_VIRTUAL && layout.mon_owner_word == WIRE_OWNER_WORD_ID;
+}
+
 /* The object is one that the thread has locked without a monitor. */
 static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_java_thread *j,
 			     struct range_search *s)
@@ -328,6 +343,7 @@ static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_ja
 			return 0;
 		s->reads++;
 		if (read_u64(at + 8 * i) == s->addr) {
+			s->java_thread = *java_thread;
 			s->tid = j->tid;
 			return 1;
 		}
@@ -340,60 +356,128 @@ static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_ja
  * is: the object is on its owner's lock stack, or (-XX:LockingMode=1) its BasicLock is on its
  * owner's stack. object: of the monitor.
  */
-static __noinline __u32 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
+static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
 {
 	struct range_search s = {};
+	__u64 id;
 
 	if (layout.mon_stack_locker >= 0)
 		s.addr = read_u64(monitor + layout.mon_stack_locker);
 	if (s.addr) {
 		bpf_for_each_map_elem(&java_threads, stack_match, &s, 0);
 		*ret_source = s.tid ? WIRE_OWNER_STACK_LOCK : WIRE_OWNER_UNRESOLVED;
-		return s.tid;
+		return (__u64)s.tid << 32 | s.tid;
 	}
 	s.addr = object;
 	if (s.addr && layout.jt_lock_stack_base >= 0)
 		bpf_for_each_map_elem(&java_threads, lock_stack_match, &s, 0);
 	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
-	return s.tid;
+	/* While it carries a virtual thread, the lock stack is that one's. */
+	if (s.tid && layout.jt_owner_id >= 0 && layout.jt_cont_entry >= 0 &&
+	    read_u64(s.java_thread + layout.jt_cont_entry)) {
+		id = virtual_tid(read_u64(s.java_thread + layout.jt_owner_id));
+		*ret_source = WIRE_OWNER_VIRTUAL;
+		return (__u64)s.tid << 32 | id;
+	}
+	return (__u64)s.tid << 32 | s.tid;
 }
 
-/* A thread that is not known yet, or a virtual one that runs on a thread; not one that is on none.
- */
-static __noinline __u32 owner_by_id(__u64 id, __u32 *ret_source)
+/* A thread that is not known yet, or a virtual one: all platform threads that had started are
+ * known by their ids. Above the low half: the kernel thread that it is on, if it is on one. */
+static __noinline __u64 owner_by_id(__u64 id, __u32 *ret_source)
 {
+	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &id);
 	struct list_search s = {.id = id};
-	__u32 tid = 0;
+	__u64 on = 0;
 
-	if (layout.jt_owner_id >= 0)
-		list_search(&s, LIST_SCAN_ID);
+	if (j) {
+		*ret_source = WIRE_OWNER_JAVA_THREAD;
+		return (__u64)j->tid << 32 | j->tid;
+	}
+	*ret_source = WIRE_OWNER_UNRESOLVED;
+	if (layout.jt_owner_id < 0 || layout.jt_cont_entry < 0)
+		return 0;
+	list_search(&s, LIST_SCAN_ID);
 	if (s.found)
-		tid = java_thread_tid(s.found);
-	*ret_source = tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
-	return tid;
+		on = java_thread_tid(s.found);
+	if (on && !read_u64(s.found + layout.jt_cont_entry)) {
+		*ret_source = WIRE_OWNER_JAVA_THREAD;
+		return on << 32 | on;
+	}
+	if (!virtual_tid(id))
+		return 0;
+	/* Of more threads some have not been looked at. */
+	*ret_source = on || s.count > LIST_SCAN_ID ? WIRE_OWNER_VIRTUAL : WIRE_OWNER_UNMOUNTED;
+	return on << 32 | virtual_tid(id);
+}
+
+/*
+ * A virtual thread that is pinned, as it owns a monitor (JDK 21 to 23): its carrier says who it is.
+ * Its two objects are compared, which a collector may be moving: what is not a virtual thread is
+ * none. Without probes the waiters are known as their carriers, so the owner is, too.
+ */
+static __always_inline __u64 pinned_by(__u64 java_thread, __u64 on, __u32 *ret_source)
+{
+	__u64 own, object;
+	__u32 id;
+
+	if (!on || by_switches || layout.jt_vthread < 0 || layout.thread_tid < 0 || !virtual_klass)
+		return on << 32 | on;
+	own = read_u64(java_thread + layout.jt_thread_obj);
+	object = read_u64(java_thread + layout.jt_vthread);
+	own = own ? read_handle(own) : 0;
+	object = object ? read_handle(object) : 0;
+	if (!object || object == own || oop_klass(object) != virtual_klass)
+		return on << 32 | on;
+	id = virtual_tid(read_u64(object + layout.thread_tid));
+	if (!id)
+		return on << 32 | on;
+	*ret_source = WIRE_OWNER_VIRTUAL;
+	return on << 32 | id;
 }
 
 /* The word is an address: a JavaThread, or, until the owner of a stack lock that was inflated
- * touches it again, a BasicLock on that owner's stack. */
-static __noinline __u32 owner_by_address(__u64 word, __u32 *ret_source)
+ * touches it again, a BasicLock on that owner's stack. As owner_by_id(). */
+static __noinline __u64 owner_by_address(__u64 word, __u32 *ret_source)
 {
 	struct range_search s = {.addr = word};
+	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &word);
 
+	*ret_source = WIRE_OWNER_JAVA_THREAD;
+	if (j)
+		return pinned_by(word, j->tid, ret_source);
 	bpf_for_each_map_elem(&java_threads, stack_match, &s, 0);
 	if (s.tid) {
 		*ret_source = WIRE_OWNER_STACK_LOCK;
-		return s.tid;
+		return pinned_by(s.java_thread, s.tid, ret_source);
 	}
 	s.tid = java_thread_learn(word);
 	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
-	return s.tid;
+	return pinned_by(word, s.tid, ret_source);
 }
 
-/* The thread that a monitor's word about its owner stands for; object: the monitor's. */
-static __always_inline __u32 owner_tid(__u64 monitor, __u64 object, __u64 word, __u32 *ret_source)
+/* As far as that takes no search. 0: it is not known. */
+static __noinline __u64 owner_at_once(__u64 word)
 {
-	struct wire_java_thread *j;
+	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &word);
+	__u64 on = j ? j->tid : 0;
+	__u32 source;
 
+	if (layout.mon_owner_word != WIRE_OWNER_WORD_ID)
+		return on ? pinned_by(word, on, &source) : 0;
+	if (on)
+		return on << 32 | on;
+	return word > WIRE_OWNER_DEFLATER ? virtual_tid(word) : 0;
+}
+
+/* The thread that a monitor's word about its owner stands for; object: the monitor's. *ret_on: the
+ * kernel thread that it is on, for a virtual one is on another or on none. */
+static __always_inline __u32 owner_tid(__u64 monitor, __u64 object, __u64 word, __u32 *ret_source,
+				       __u32 *ret_on)
+{
+	__u64 both;
+
+	*ret_on = 0;
 	*ret_source = WIRE_OWNER_NONE;
 	if (!word)
 		return 0;
@@ -401,12 +485,11 @@ static __always_inline __u32 owner_tid(__u64 monitor, __u64 object, __u64 word, 
 	if (layout.mon_owner_word == WIRE_OWNER_WORD_UNKNOWN || word == WIRE_OWNER_DEFLATER)
 		return 0;
 	if (word == WIRE_OWNER_ANONYMOUS)
-		return owner_anonymous(monitor, object, ret_source);
-	j = bpf_map_lookup_elem(&java_threads, &word);
-	if (!j)
-		return layout.mon_owner_word == WIRE_OWNER_WORD_ID
-			       ? owner_by_id(word, ret_source)
-			       : owner_by_address(word, ret_source);
-	*ret_source = WIRE_OWNER_JAVA_THREAD;
-	return j->tid;
+		both = owner_anonymous(monitor, object, ret_source);
+	else if (layout.mon_owner_word == WIRE_OWNER_WORD_ID)
+		both = owner_by_id(word, ret_source);
+	else
+		both = owner_by_address(word, ret_source);
+	*ret_on = both >> 32;
+	return both;
 }

@@ -2,15 +2,18 @@
 #pragma once
 
 #include "bpf/lib/lock.bpf.h"
+#include "bpf/lib/virtual.bpf.h"
 
 /* Two threads may do this at once: a holder may then be missed, never made up. */
-static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid)
+static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid, __u32 on)
 {
 	m->released = 0;
 	if (m->owner == tid)
 		return;
 	m->previous = m->owner;
+	m->previous_on = m->owner_on;
 	m->owner = tid;
+	m->owner_on = on;
 }
 
 /* Which monitor a record is of, as last seen. */
@@ -97,21 +100,22 @@ static __always_inline __u64 monitor_block(struct thread_state *t, __u64 monitor
 	return read_u64(monitor + layout.mon_owner);
 }
 
-/* Who has a monitor that monitor_read() has just read. */
+/* Who has a monitor that monitor_read() has just read; ret_on as in owner_tid(). */
 static __always_inline __u32 monitor_owner(struct monitor_state *m, __u64 monitor, __u64 word,
-					   __u32 *ret_source)
+					   __u32 *ret_source, __u32 *ret_on)
 {
 	__u64 object = word == WIRE_OWNER_ANONYMOUS && m->handle ? read_handle(m->handle) : 0;
-	__u32 owner = owner_tid(monitor, object, word, ret_source);
+	__u32 owner = owner_tid(monitor, object, word, ret_source, ret_on);
 
 	if (owner)
-		monitor_owned_by(m, owner);
+		monitor_owned_by(m, owner, *ret_on);
 	return owner;
 }
 
-/* A contention of the running thread's begins; without its owner and its chains. NULL: it is lost,
- * and counted. */
-static __always_inline struct wire_lock *monitor_enter_fill(struct thread_state *t, __u64 monitor,
+/* A contention of the running thread's, or of what it carries, begins; without its owner and its
+ * chains. NULL: it is lost, and counted. */
+static __always_inline struct wire_lock *monitor_enter_fill(struct thread_state *t, __u32 tid,
+							    __u64 monitor,
 							    const struct monitor_state *m,
 							    __u32 flags, __u64 now)
 {
@@ -119,7 +123,7 @@ static __always_inline struct wire_lock *monitor_enter_fill(struct thread_state 
 
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTER, flags, t->tid, t, now);
+	lock_fill(r, WIRE_MONITOR_ENTER, flags, tid, t, now);
 	lock_is_monitor(r, monitor, m);
 	return r;
 }
@@ -137,16 +141,17 @@ static __always_inline struct wire_lock *monitor_enter_fill(struct thread_state 
  */
 static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u64 now)
 {
-	struct wire_java_thread *owner;
+	__u64 monitor = t->monitor.address, word, both;
 	struct monitor_state *m;
-	__u64 monitor = t->monitor.address, word;
 	struct wire_lock *r;
-	__u32 stack;
+	__u32 owner, on, stack;
 
 	m = bpf_map_lookup_elem(&monitors, &monitor);
 	word = m ? read_u64(monitor + layout.mon_owner) : 0;
-	owner = word ? bpf_map_lookup_elem(&java_threads, &word) : 0;
-	if (!owner || (owner->tid == m->owner && !m->released)) {
+	both = word ? owner_at_once(word) : 0;
+	owner = both;
+	on = both >> 32;
+	if (!owner || (owner == m->owner && !m->released)) {
 		/* A thread that only owned it once is not looked at for ever. */
 		if (!t->monitor.blocked && ++t->monitor.misses > MONITOR_MISSES_MAX)
 			t->monitor.address = 0;
@@ -158,16 +163,17 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 		return;
 	}
 	t->monitor.misses = 0;
-	monitor_owned_by(m, owner->tid);
-	if (owner->tid == tid)
+	monitor_owned_by(m, owner, on);
+	if (on == tid)
 		stack = stack_interrupted(t);
 	else
-		stack = monitor_owner_stack(monitor, word, owner->tid, tid);
+		stack = monitor_owner_stack(monitor, word, on, tid);
 	r = emit_reserve(WIRE_MONITOR_OWNER_SEEN, sizeof(*r));
 	if (!r)
 		return;
 	lock_fill(r, WIRE_MONITOR_OWNER_SEEN, 0, tid, t, now);
 	lock_is_monitor(r, monitor, m);
-	lock_owner(r, owner->tid, WIRE_OWNER_JAVA_THREAD, stack, now);
+	lock_owner(r, owner, on, owner & WIRE_VIRTUAL ? WIRE_OWNER_VIRTUAL : WIRE_OWNER_JAVA_THREAD,
+		   stack, now);
 	emit_submit(r);
 }

@@ -99,10 +99,34 @@ struct {
 	__type(value, struct class_state);
 } classes __weak SEC(".maps");
 
+/* What a virtual thread was in when it unmounted, by its id; an LRU, as some ends are not told. */
+struct virtual_wait {
+	__u64 monitor;
+	__u32 kind; /* of the record that ends it */
+	__u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* VIRTUAL_SLOTS if there may be any: set before load */
+	__type(key, __u64);
+	__type(value, struct virtual_wait);
+} virtual_waits __weak SEC(".maps");
+
+/* Those whose names have been told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* likewise */
+	__type(key, __u64);
+	__type(value, __u32);
+} virtual_named __weak SEC(".maps");
+
 /* Set by user space while the programs run; it changes only until the JVM has started up. */
 struct wire_layout layout __weak = {};
 __u32 target_tgid __weak = 0; /* in the initial pid namespace */
 __u32 class_epoch __weak = 0;
+/* The class of virtual threads' objects, once one has been seen. */
+__u64 virtual_klass __weak = 0;
 /* The scheduler's programs are detached: the last sample reads the steal clocks as sample_cpus()
  * left them. */
 __u32 frozen __weak = 0;

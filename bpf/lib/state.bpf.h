@@ -62,7 +62,7 @@ struct thread_park {
 	__u64 klass;
 	__u32 owner, owner_source;
 	__u32 hash;
-	__u32 pad;
+	__u32 subject; /* what the parker is known to park: the thread, or what it carries */
 };
 
 /* What earlier walks of its stack have found. */
@@ -158,7 +158,7 @@ struct thread_wait {
 	__u32 class_epoch; /* in this epoch of class unloading; of a lock: WIRE_AFTER_WAIT */
 	__u32 readers;     /* of a blocker */
 	__u32 owner_source;
-	__u32 pad;
+	__u32 owner_on; /* the kernel thread that the owner is on; 0: none */
 	__u32 moved;  /* a collection may have moved the thread's objects since it last parked, */
 	__u32 moving; /* or while they were read */
 	__u64 owner_word; /* what a monitor said of its owner */
@@ -176,6 +176,8 @@ struct monitor_state {
 	__u32 owner; /* the thread last known to own it, and the one before, another */
 	__u32 previous;
 	__u32 released; /* the last thing known is that owner gave it up */
+	/* The kernel threads that these two were on; 0: not known. */
+	__u32 owner_on, previous_on;
 	__u64 sequence; /* a patched JVM's, of what told of the owner */
 };
 

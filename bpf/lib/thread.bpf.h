@@ -253,9 +253,10 @@ SUBPROGRAM int thread_place(__u32 tid)
 	return 0;
 }
 
+/* NULL for a virtual thread, too. */
 static __noinline struct thread_state *thread_find(__u32 tid)
 {
-	__u32 place = thread_place(tid) - 1;
+	__u32 place = tid & WIRE_VIRTUAL ? THREAD_SLOTS : thread_place(tid) - 1;
 
 	return place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
 }

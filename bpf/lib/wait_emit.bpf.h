@@ -28,7 +28,7 @@ SUBPROGRAM int wait_emit_begin(struct thread_state *t, struct thread_wait *w, __
 	r->self = w->at_begin;
 	wait_identify(r, w);
 	r->stack = w->stack;
-	lock_owner(r, 0, park ? t->park.owner_source : WIRE_OWNER_UNKNOWN, 0, w->begin_ns);
+	lock_owner(r, 0, 0, park ? t->park.owner_source : WIRE_OWNER_UNKNOWN, 0, w->begin_ns);
 	if (__sync_val_compare_and_swap(&w->turn, turn, turn | WAIT_BEGUN) != turn) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return 0;
@@ -48,7 +48,9 @@ static __always_inline int wait_emit_end(struct thread_state *t, const struct th
 		return 0;
 	lock_fill(r, park ? WIRE_PARK_END : WIRE_MONITOR_WAIT_END, 0, t->tid, t, now);
 	wait_identify(r, w);
-	lock_owner_was(r, park ? t->park.owner : 0, park ? t->park.owner_source : 0, now);
+	lock_owner_was(r, park ? t->park.owner : 0,
+		       park && !(t->park.owner & WIRE_VIRTUAL) ? t->park.owner : 0,
+		       park ? t->park.owner_source : 0, now);
 	emit_submit(r);
 	return 0;
 }
@@ -73,6 +75,7 @@ SUBPROGRAM int lock_emit_end(struct thread_state *t, struct thread_wait *w, __u3
 	r->owner_stack = 0;
 	r->owner_doing = 0;
 	r->owner_doing_ns = 0;
+	r->owner_carrier = r->pad = 0;
 	if (__sync_val_compare_and_swap(&w->turn, turn, (turn & ~3u) + WAIT_TURN) != turn) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return 0;

@@ -93,7 +93,7 @@ SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 		return -1;
 	}
 	w->owner_word = monitor_block(t, monitor);
-	w->owner = monitor_owner(m, monitor, w->owner_word, &w->owner_source);
+	w->owner = monitor_owner(m, monitor, w->owner_word, &w->owner_source, &w->owner_on);
 	t->chain.want = 0;
 	wait_is_monitor(w, monitor, m);
 	class_flags(m->klass);
@@ -112,13 +112,13 @@ SUBPROGRAM int lock_begin(struct thread_state *t, struct thread_wait *w, __u32 o
 	if (!t || !w)
 		return 0;
 	if (owner_stack && (read_u64(w->object + layout.mon_owner) != w->owner_word ||
-			    !owner_still(w->owner, switches)))
+			    !owner_still(w->owner_on, switches)))
 		owner_stack = 0;
-	r = m ? monitor_enter_fill(t, w->object, m, w->flags, w->begin_ns) : 0;
+	r = m ? monitor_enter_fill(t, t->tid, w->object, m, w->flags, w->begin_ns) : 0;
 	if (!r)
 		return 0;
 	r->stack = w->stack;
-	lock_owner(r, w->owner, w->owner_source, owner_stack, w->begin_ns);
+	lock_owner(r, w->owner, w->owner_on, w->owner_source, owner_stack, w->begin_ns);
 	emit_submit(r);
 	return 0;
 }
@@ -204,7 +204,7 @@ SUBPROGRAM int park_look(struct thread_state *t, struct thread_wait *w)
 	w->class_epoch = class_epoch;
 	w->flags = b.flags;
 	w->readers = b.readers;
-	w->owner = b.owner;
+	w->owner = w->owner_on = b.owner;
 	w->owner_source = b.owner_source;
 	park_keep(t, &b);
 	t->chain.want = 0;
@@ -234,7 +234,7 @@ SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __
 	if (owner_stack && (blocker_owner(b.object, b.flags, &again, &again) != b.owner ||
 			    !owner_still(b.owner, switches)))
 		owner_stack = 0;
-	r = park_begin_fill(t, 0, &b, w->stack, owner_stack, w->begin_ns);
+	r = park_begin_fill(t, t->tid, 0, &b, w->stack, owner_stack, w->begin_ns);
 	if (r)
 		emit_submit(r);
 	return 0;
@@ -350,7 +350,7 @@ static __always_inline void wait_left(struct thread_state *t, __u32 reason, int 
 		owner_stack = w->next_owner_stack;
 		switches = w->next_switches;
 	} else {
-		owner_stack = stack_of_owner(w->owner, t->tid, &switches);
+		owner_stack = stack_of_owner(w->owner_on, t->tid, &switches);
 	}
 	if (reason == WIRE_BLOCKED_LOCK)
 		lock_begin(t, w, owner_stack, switches);
@@ -436,7 +436,7 @@ static __always_inline void wait_ahead(struct thread_state *t)
 	begun = wait_look(t, w, reason);
 	w->next_begun = begun;
 	if (begun > 0)
-		w->next_owner_stack = stack_of_owner(w->owner, t->tid, &w->next_switches);
+		w->next_owner_stack = stack_of_owner(w->owner_on, t->tid, &w->next_switches);
 out:
 	BARRIER();
 	w->next = reason;

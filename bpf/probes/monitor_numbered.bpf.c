@@ -71,7 +71,7 @@ static __always_inline void monitor_owned(struct monitor_state *m, __u64 sequenc
 	if (!m || m->sequence > sequence)
 		return;
 	m->sequence = sequence;
-	monitor_owned_by(m, tid);
+	monitor_owned_by(m, tid, tid);
 }
 
 /* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
@@ -93,7 +93,7 @@ int BPF_USDT(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64
 		return 0;
 	}
 	class_flags(klass);
-	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, t, now);
+	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -116,7 +116,7 @@ int BPF_USDT(num_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
 		return 0;
 	}
 	class_flags(klass);
-	r = lock_short(WIRE_MONITOR_DEFLATE, WIRE_PATCHED, t, now);
+	r = lock_short(WIRE_MONITOR_DEFLATE, WIRE_PATCHED, current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -132,7 +132,7 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 	struct thread_state *t = thread_current(now);
 	struct monitor_state *m = monitor_get(monitor);
 	struct wire_lock *r;
-	__u32 owner, source, stack, owner_stack;
+	__u32 owner, on, source, stack, owner_stack;
 
 	if (!t) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
@@ -142,7 +142,7 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 	t->monitor.address = monitor;
 	t->monitor.blocked = 1;
 	word = read_u64(monitor + layout.mon_owner);
-	owner = owner_tid(monitor, 0, word, &source);
+	owner = owner_tid(monitor, 0, word, &source, &on);
 	if (owner)
 		monitor_owned(m, sequence, owner);
 	class_flags(klass);
@@ -157,7 +157,7 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 	monitor_learn(m, r, klass, hash);
 	r->sequence = sequence;
 	r->stack = stack;
-	lock_owner(r, owner, source, owner_stack, now);
+	lock_owner(r, owner, on, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
@@ -190,7 +190,7 @@ int BPF_USDT(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired,
 		r->head.time_ns = acquired;
 	record_monitor(r, monitor, klass);
 	r->sequence = sequence;
-	lock_owner_was(r, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, now);
+	lock_owner_was(r, owner, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, now);
 	emit_submit(r);
 	return 0;
 }
@@ -212,7 +212,7 @@ int BPF_USDT(num_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __
 	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 1);
-	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), t, now);
+	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->head.time_ns = released;
@@ -262,7 +262,7 @@ int BPF_USDT(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 mil
 	class_flags(klass);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, t, now);
+	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -285,7 +285,7 @@ int BPF_USDT(num_monitor_waited, __u64 monitor, __u64 how)
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_WAIT);
-	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, t, now);
+	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -306,7 +306,8 @@ int BPF_USDT(num_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __
 		count_drop(WIRE_MONITOR_NOTIFY, WIRE_LOST_MAP);
 		return 0;
 	}
-	r = lock_short(WIRE_MONITOR_NOTIFY, WIRE_PATCHED | (all ? WIRE_NOTIFY_ALL : 0), t, now);
+	r = lock_short(WIRE_MONITOR_NOTIFY, WIRE_PATCHED | (all ? WIRE_NOTIFY_ALL : 0),
+		       current_tid(), t, now);
 	if (!r)
 		return 0;
 	record_monitor(r, monitor, klass);

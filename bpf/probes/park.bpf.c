@@ -7,13 +7,13 @@
 
 #include <bpf/usdt.bpf.h>
 
-static __always_inline void parker_learn(struct thread_state *t, __u64 parker)
+/* tid: whose parker it is now, as of thread_subject(). */
+static __always_inline void parker_learn(struct thread_state *t, __u64 parker, __u32 tid)
 {
-	__u32 tid = current_tid();
-
-	if (t->park.parker == parker)
+	if (t->park.parker == parker && t->park.subject == tid)
 		return;
 	t->park.parker = parker;
+	t->park.subject = tid;
 	bpf_map_update_elem(&parkers, &parker, &tid, BPF_ANY);
 }
 
@@ -31,15 +31,16 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 		return 0;
 	}
 	set_probe_reason(t, WIRE_BLOCKED_PARK);
-	parker_learn(t, parker);
-	b.object = blocker_read(t);
+	parker_learn(t, parker, thread_subject(t, 0));
+	b.object = blocker_read(t, t->park.subject);
 	blocker_look(&b);
 	park_keep(t, &b);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, absolute & 0xff ? WIRE_ABSOLUTE : 0, &b, stack, owner_stack, now);
+	r = park_begin_fill(t, t->park.subject, absolute & 0xff ? WIRE_ABSOLUTE : 0, &b, stack,
+			    owner_stack, now);
 	if (!r)
 		return 0;
 	r->time = time;
@@ -54,24 +55,27 @@ int BPF_USDT(park_end, __u64 parker)
 	struct thread_state *t = thread_current(now);
 	const struct blocker none = {};
 	struct wire_lock *r;
+	__u32 tid;
 
 	if (!t) {
 		count_drop(WIRE_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_PARK);
-	parker_learn(t, parker);
+	tid = thread_subject(t, 0);
+	parker_learn(t, parker, tid);
 	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_END, 0, current_tid(), t, now);
+	lock_fill(r, WIRE_PARK_END, 0, tid, t, now);
 	r->object = t->park.object;
 	/* A collection during the park may have moved it: its new address keeps the lock's
 	 * identity. */
-	r->handle = t->park.object ? blocker_read(t) : 0;
+	r->handle = t->park.object ? blocker_read(t, tid) : 0;
 	r->klass = t->park.klass;
 	r->hash = t->park.hash;
-	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
+	lock_owner_was(r, t->park.owner, t->park.owner & WIRE_VIRTUAL ? 0 : t->park.owner,
+		       t->park.owner_source, now);
 	park_keep(t, &none);
 	emit_submit(r);
 	return 0;
@@ -91,7 +95,7 @@ int BPF_USDT(unpark, __u64 parker)
 	}
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_UNPARK, 0, t, now);
+	r = lock_short(WIRE_UNPARK, 0, thread_subject(t, 0), t, now);
 	if (!r)
 		return 0;
 	target = bpf_map_lookup_elem(&parkers, &parker);

@@ -20,7 +20,7 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 	}
 	set_probe_reason(t, WIRE_BLOCKED_PARK);
 	b.flags = class_flags(klass);
-	b.object = klass ? blocker_read(t) : 0;
+	b.object = klass ? blocker_read(t, t->tid) : 0;
 	b.owner_source = WIRE_OWNER_UNKNOWN;
 	if (b.object)
 		b.owner = blocker_owner(b.object, b.flags, &b.owner_source, &b.readers);
@@ -29,7 +29,7 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), &b, stack,
+	r = park_begin_fill(t, t->tid, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), &b, stack,
 			    owner_stack, now);
 	if (!r)
 		return 0;
@@ -62,7 +62,8 @@ int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 	r->sequence = sequence;
 	r->how = (__u32)how;
 	r->forward = by;
-	lock_owner_was(r, t->park.owner, t->park.owner_source, now);
+	lock_owner_was(r, t->park.owner, t->park.owner & WIRE_VIRTUAL ? 0 : t->park.owner,
+		       t->park.owner_source, now);
 	park_keep(t, &none);
 	emit_submit(r);
 	return 0;
@@ -82,7 +83,7 @@ int BPF_USDT(num_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
 	}
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, t, now);
+	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->sequence = sequence;

@@ -21,13 +21,18 @@ enum wire_flags {
 	WIRE_DAEMON = 32,
 	WIRE_CLASS_AOS = 64,    /* class: a subclass of AbstractOwnableSynchronizer */
 	WIRE_CLASS_RRWL = 128,  /* class: a subclass of ReentrantReadWriteLock$Sync */
+	WIRE_NAME_UTF16 = 8192, /* of a virtual thread; else it is Latin-1 */
 	WIRE_CLASS_LOCK = 4096, /* class: threads that park on it contend for a lock */
 };
+
+/* Not a kernel thread, but the virtual thread whose java.lang.Thread has the id in the other bits.
+ * Its counters are all zero: they are the carrier's, and not its own. */
+#define WIRE_VIRTUAL (1u << 31)
 
 struct wire_head {
 	__u16 kind; /* enum wire_kind */
 	__u16 flags;
-	__u32 tid; /* kernel thread id in the initial pid namespace */
+	__u32 tid; /* kernel thread id in the initial pid namespace; or WIRE_VIRTUAL */
 	__u64 time_ns;
 };
 

@@ -60,6 +60,7 @@ enum wire_owner_word {
 	F(__s32, mon_stack_locker, monitor_stack_locker)                                           \
 	F(__s32, jt_owner_id, java_thread_owner_id)                                                \
 	F(__s32, jt_cont_entry, java_thread_cont_entry)                                            \
+	F(__s32, jt_vthread, java_thread_vthread)                                                  \
 	F(__s32, jt_lock_stack_top, java_thread_lock_stack_top)                                    \
 	F(__s32, jt_lock_stack_base, java_thread_lock_stack_base)                                  \
 	F(__s32, oop_mark, oop_mark)                                                               \
@@ -71,6 +72,12 @@ enum wire_owner_word {
 	F(__s32, symbol_body, symbol_body)                                                         \
 	F(__s32, thread_park_blocker, thread_park_blocker)                                         \
 	F(__s32, thread_eetop, thread_eetop)                                                       \
+	F(__s32, thread_tid, thread_tid)                                                           \
+	F(__s32, thread_name, thread_name)                                                         \
+	F(__s32, string_value, string_value)                                                       \
+	F(__s32, string_coder, string_coder)                                                       \
+	F(__s32, array_length, array_length)                                                       \
+	F(__s32, array_bytes, array_bytes)                                                         \
 	F(__s32, thread_status, thread_status)                                                     \
 	F(__s32, thread_holder, thread_holder)                                                     \
 	F(__s32, holder_status, holder_status)                                                     \

@@ -17,6 +17,8 @@ enum wire_owner_source { /* the order of owner_source in events.json */
 			 WIRE_OWNER_FIRST_READER,
 			 WIRE_OWNER_UNRESOLVED, /* the owner word is set, but no thread of ours fits
 						 */
+			 WIRE_OWNER_VIRTUAL,    /* a virtual thread, */
+			 WIRE_OWNER_UNMOUNTED,  /* which is on no carrier */
 };
 
 enum wire_lock_flags { /* further flags of struct wire_head */
@@ -49,12 +51,14 @@ struct wire_lock {
 	__u32 target;  /* unpark, patched notify: kernel thread id; 0: not known */
 	__u32 readers; /* park begin: holds of readers */
 	__u32 stack;   /* id of a struct wire_stack; 0: not known */
-	__u32 pad;
+	__u32 carrier; /* kernel thread id; 0: it is no virtual thread's record */
 	/* records without an owner end here */
 	struct wire_counters owner;
 	__u64 owner_doing_ns; /* for how long it has been blocked; 0: it is not */
 	__u32 owner_tid, owner_source;
 	__u32 owner_stack, owner_doing; /* enum wire_reason */
+	__u32 owner_carrier;            /* of a virtual thread; 0: it is on none, or not known */
+	__u32 pad;
 };
 
 #define WIRE_LOCK_SHORT __builtin_offsetof(struct wire_lock, owner)

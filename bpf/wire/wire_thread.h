@@ -13,6 +13,7 @@ struct wire_thread {
 	char comm[16];
 };
 
+/* Of a virtual thread, too: THREAD_VIRTUAL; its name is as in a String, cut to the room. */
 struct wire_thread_java {
 	struct wire_head head;
 	__u64 java_id;
@@ -26,4 +27,5 @@ struct wire_thread_java {
 #define WIRE_THREAD_KINDS(KIND)                                                                    \
 	KIND(THREAD, sizeof(struct wire_thread), EVENT_THREAD)                                     \
 	KIND(THREAD_JAVA, sizeof(struct wire_thread_java), EVENT_THREAD_START)                     \
+	KIND(THREAD_VIRTUAL, sizeof(struct wire_thread_java), EVENT_THREAD)                        \
 	KIND(THREAD_STOP, sizeof(struct wire_head), 0)

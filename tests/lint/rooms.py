@@ -19,7 +19,7 @@ ROOMS = {
     "user/base/tables": ("arrays, hash tables, stores and their bounds", "",
                          "array budget hash hash_table keymap saturate segments siphash slots store touched"),
     "user/base/text": ("formatting, printing, messages: all text that people or programs read", "user/base/tables",
-                       "format json_put msg print strbuf units"),
+                       "format json_put msg print strbuf units utf"),
     "user/base": ("files, privileges, the sandbox: no word of the domain", "user/base/text",
                   "create gz io privilege sandbox version"),
     "steal": ("sources of stolen time, its attribution, its audit: a library of its own", "user/base",

@@ -1,5 +1,6 @@
 #include "jvm/oop.h"
 
+#include "base/text/utf.h"
 #include "jvm/target/mem.h"
 
 #include <errno.h>
@@ -63,71 +64,6 @@ int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uin
 	return err;
 }
 
-/* Appends one character, if it fits with a NUL after it. */
-static bool utf8_put(uint32_t c, char *ret, size_t size, size_t *at)
-{
-	unsigned char bytes[4];
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-
-	if (*at + n >= size)
-		return false;
-	for (size_t i = n; i-- > 1; c >>= 6)
-		bytes[i] = 0x80 | (c & 0x3f);
-	bytes[0] = (unsigned char)(lead[n] | c);
-	memcpy(ret + *at, bytes, n);
-	*at += n;
-	return true;
-}
-
-size_t latin1_to_utf8(const uint8_t *text, size_t len, char *ret, size_t size)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < len && utf8_put(text[i] ? text[i] : '?', ret, size, &at); i++)
-		;
-	ret[at] = 0;
-	return at;
-}
-
-size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		uint32_t c = text[i] ? text[i] : '?';
-
-		if (c >= 0xd800 && c < 0xdc00 && i + 1 < len && (text[i + 1] & 0xfc00) == 0xdc00)
-			c = 0x10000 + ((c & 0x3ff) << 10) + (text[++i] & 0x3ff);
-		else if (c >= 0xd800 && c < 0xe000)
-			c = '?';
-		if (!utf8_put(c, ret, size, &at))
-			break;
-	}
-	ret[at] = 0;
-	return at;
-}
-
-/*
- * The length of an array follows its class pointer, the bytes follow the length: at 12 and 16 with
- * a compressed class pointer, in all versions; at 8 and 12 if that is in the mark; at 16 and 20
- * without one, or at 16 and 24 where the bytes are aligned, which vmStructs does not say. 0: not
- * known.
- */
-static uint32_t array_length_at(const struct jvm_layout *l)
-{
-	return l->mark_klass_shift ? l->oop_mark + 8 : l->oop_klass + (l->compressed_klass ? 4 : 8);
-}
-
-static uint32_t array_data_at(const struct jvm_layout *l)
-{
-	uint32_t at = array_length_at(l) + 4;
-
-	if (l->array_data == ARRAY_DATA_UNKNOWN && at & 7)
-		return 0;
-	return l->array_data == ARRAY_DATA_PACKED ? at : (at + 7) & ~7u;
-}
-
 static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t array, uint8_t coder,
 		     char *ret, size_t size)
 {
@@ -135,8 +71,9 @@ static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t a
 		uint8_t latin1[UNITS_MAX * 2];
 		uint16_t utf16[UNITS_MAX];
 	} text;
-	uint32_t length, data = array_data_at(l);
-	int err = data ? mem_u32(m, array + array_length_at(l), &length) : -ENOTSUP;
+	uint32_t length;
+	int err = l->array_length >= 0 ? mem_u32(m, array + (uint32_t)l->array_length, &length)
+				       : -ENOTSUP;
 
 	if (!err && length > STRING_MAX)
 		err = -EPROTO;
@@ -144,7 +81,7 @@ static int text_read(const struct mem *m, const struct jvm_layout *l, uint64_t a
 		return err;
 	if (length > (coder ? sizeof(text) : UNITS_MAX))
 		length = coder ? sizeof(text) : UNITS_MAX;
-	err = m->read(m, array + data, &text, length);
+	err = m->read(m, array + (uint32_t)l->array_bytes, &text, length);
 	if (err)
 		return err;
 	if (coder)

@@ -18,8 +18,3 @@ int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uin
  */
 int oop_string(const struct mem *m, const struct jvm_layout *l, uint64_t string_klass, uint64_t oop,
 	       char *ret, size_t size);
-
-/* Latin-1 and UTF-16 to UTF-8, cut at a character; lone surrogates and NULs become '?'. Returns the
- * length. */
-size_t latin1_to_utf8(const uint8_t *text, size_t len, char *ret, size_t size);
-size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size);

@@ -1,3 +1,5 @@
+#include "base/text/utf.h"
+#include "jvm/layout/layout.h"
 #include "jvm/oop.h"
 
 #include <errno.h>
@@ -58,6 +60,7 @@ static uint64_t string_fill(struct image *i, struct jvm_layout *l, bool compress
 		.string_coder = 16,
 		.array_data = ARRAY_DATA_ALIGNED,
 	};
+	layout_arrays(l);
 	if (compressed) {
 		image_u32(i, string + 8, 0x10);
 		image_u32(i, string + 20, (uint32_t)((array - l->narrow_oop_base) >> 3));
@@ -116,13 +119,16 @@ static void bytes_begin_where_the_version_says(void **state)
 	(void)state;
 	image_put(&i, IMAGE_BASE + 0x200 + 20, "pack", 4);
 	l.array_data = ARRAY_DATA_PACKED;
+	layout_arrays(&l);
 	assert_int_equal(oop_string(&i.mem, &l, STRING_KLASS, oop, out, sizeof(out)), 0);
 	assert_string_equal(out, "pack");
 	l.array_data = ARRAY_DATA_UNKNOWN;
+	layout_arrays(&l);
 	assert_int_equal(oop_string(&i.mem, &l, STRING_KLASS, oop, out, sizeof(out)), -ENOTSUP);
 	oop = string_fill(&i, &l, true, 0, "main", 4);
 	for (int data = ARRAY_DATA_UNKNOWN; data <= ARRAY_DATA_PACKED; data++) {
 		l.array_data = (enum array_data)data;
+		layout_arrays(&l);
 		assert_int_equal(oop_string(&i.mem, &l, STRING_KLASS, oop, out, sizeof(out)), 0);
 		assert_string_equal(out, "main");
 	}

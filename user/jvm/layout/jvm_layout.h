@@ -44,6 +44,7 @@ struct jvm_layout {
 	 * which is an offset from the JavaThread (share/runtime/lockStack.hpp). */
 	int32_t java_thread_owner_id;
 	int32_t java_thread_cont_entry;
+	int32_t java_thread_vthread; /* OopHandle, likewise of what runs on it: JDK 21 on; -1 */
 	int32_t java_thread_lock_stack_top, java_thread_lock_stack_base;
 	/* monitors */
 	uint32_t monitor_header;
@@ -87,6 +88,7 @@ struct jvm_layout {
 	int32_t thread_holder, holder_status;
 	int32_t string_value;  /* java.lang.String.value, .coder */
 	int32_t string_coder;
+	int32_t array_length, array_bytes; /* of a byte[], as array_data says; -1: not known */
 	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
 	int32_t rrwl_state; /* of ReentrantReadWriteLock$Sync: AbstractQueuedSynchronizer.state, or
 			       AbstractQueuedLongSynchronizer's; -1, too: spoor does not know its

@@ -105,6 +105,7 @@ void layout_clear(struct jvm_layout *l)
 	l->java_thread_state = -1;
 	l->java_thread_pending_monitor = l->java_thread_waiting_monitor = l->osthread_state = -1;
 	l->java_thread_owner_id = l->java_thread_cont_entry = l->monitor_stack_locker = -1;
+	l->java_thread_vthread = l->array_length = l->array_bytes = -1;
 	l->java_thread_lock_stack_top = l->java_thread_lock_stack_base = -1;
 	l->aos_owner = l->rrwl_state = l->rrwl_first_reader = -1;
 }
@@ -145,6 +146,24 @@ uint32_t layout_mark_klass_shift(const struct vmstructs *v)
 		       : (uint32_t)shift;
 }
 
+/*
+ * The length of an array follows its class pointer, the bytes follow the length: at 12 and 16 with
+ * a compressed class pointer, in all versions; at 8 and 12 if that is in the mark; at 16 and 20
+ * without one, or at 16 and 24 where the bytes are aligned, which vmStructs does not say.
+ */
+void layout_arrays(struct jvm_layout *l)
+{
+	uint32_t length = l->mark_klass_shift ? l->oop_mark + 8
+					      : l->oop_klass + (l->compressed_klass ? 4 : 8);
+	uint32_t bytes = length + 4;
+
+	l->array_length = l->array_bytes = -1;
+	if (l->array_data == ARRAY_DATA_UNKNOWN && bytes & 7)
+		return;
+	l->array_length = (int32_t)length;
+	l->array_bytes = (int32_t)(l->array_data == ARRAY_DATA_PACKED ? bytes : (bytes + 7) & ~7u);
+}
+
 /* What a version may have otherwise without the layout being another one. */
 static void rules_apply(const struct vmstructs *v, const struct layout_rules *rules,
 			struct jvm_layout *l)
@@ -169,6 +188,7 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 		{"OSThread", "_state", &l->osthread_state},
 		{"JavaThread", "_monitor_owner_id", &l->java_thread_owner_id},
 		{"JavaThread", "_cont_entry", &l->java_thread_cont_entry},
+		{"JavaThread", "_vthread", &l->java_thread_vthread},
 		{"ObjectMonitor", "_stack_locker", &l->monitor_stack_locker},
 		{"CollectedHeap", "_is_gc_active", &s->heap_gc_active},
 		{"CollectedHeap", "_is_stw_gc_active", &s->heap_gc_active}, /* JDK 21 on */
@@ -310,6 +330,7 @@ static int ready_check(const struct mem *m, struct layout_source *s, bool compre
 		l->heap_gc_active = heap + (uint64_t)s->heap_gc_active;
 		l->heap_collections = heap + (uint64_t)s->heap_collections;
 	}
+	layout_arrays(l);
 	l->ready = true;
 	return 1;
 }

@@ -23,6 +23,8 @@ struct layout_source {
 
 /* Nothing is known: the offsets of Java fields are -1. */
 void layout_clear(struct jvm_layout *ret);
+/* Where the parts of a byte[] are, by array_data and the kind of class pointers. */
+void layout_arrays(struct jvm_layout *l);
 
 /* How far the class pointer is shifted in a mark; 0: vmStructs does not say. */
 uint32_t layout_mark_klass_shift(const struct vmstructs *v);

@@ -267,9 +267,10 @@ int parser_libjvm(struct parser *p, int file, struct libjvm *ret)
 	return err;
 }
 
-int parser_usdt(struct parser *p, int file, unsigned deadline_ms, struct usdt_list *ret)
+static int ask_probes(struct parser *p, enum parser_kind kind, int file, unsigned deadline_ms,
+		      struct usdt_list *ret)
 {
-	struct parser_request q = {.kind = PARSER_USDT, .deadline_ms = deadline_ms};
+	struct parser_request q = {.kind = kind, .deadline_ms = deadline_ms};
 	struct buffer b;
 	int err = ask(p, &q, file, &b);
 
@@ -278,6 +279,16 @@ int parser_usdt(struct parser *p, int file, unsigned deadline_ms, struct usdt_li
 	err = usdt_list_decode(b.bytes, b.len, ret);
 	free(b.bytes);
 	return err;
+}
+
+int parser_usdt(struct parser *p, int file, unsigned deadline_ms, struct usdt_list *ret)
+{
+	return ask_probes(p, PARSER_USDT, file, deadline_ms, ret);
+}
+
+int parser_functions(struct parser *p, int file, unsigned deadline_ms, struct usdt_list *ret)
+{
+	return ask_probes(p, PARSER_FUNCTIONS, file, deadline_ms, ret);
 }
 
 int parser_rule(struct parser *p, unsigned slot, int file, uint64_t vaddr, struct unwind_rule *ret)

@@ -37,5 +37,7 @@ const char *parser_error_text(int err);
 int parser_libjvm(struct parser *p, int file, struct libjvm *ret);
 /* Freed with usdt_list_free(). */
 int parser_usdt(struct parser *p, int file, unsigned deadline_ms, struct usdt_list *ret);
+/* Likewise its functions: see usdt_flat_functions(). */
+int parser_functions(struct parser *p, int file, unsigned deadline_ms, struct usdt_list *ret);
 /* slot, below PARSER_SLOTS, always goes with the same file. */
 int parser_rule(struct parser *p, unsigned slot, int file, uint64_t vaddr, struct unwind_rule *ret);

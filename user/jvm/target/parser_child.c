@@ -153,14 +153,15 @@ static int libjvm_answer(int file, struct answer *ret)
 	return err ? err : answer_copy(&lib, sizeof(lib), ret);
 }
 
-static int usdt_answer(int file, struct answer *ret)
+static int usdt_answer(int file, int (*read)(struct elf_file *, char **, size_t *),
+		       struct answer *ret)
 {
 	struct elf_file f;
 	int err = elf_file_open(file, &f);
 
 	if (err)
 		return err;
-	err = usdt_flat_read(&f, &ret->bytes, &ret->len);
+	err = read(&f, &ret->bytes, &ret->len);
 	elf_file_close(&f);
 	return err;
 }
@@ -189,7 +190,9 @@ static int answer_make(const struct parser_request *q, int file, struct unwind *
 	case PARSER_LIBJVM:
 		return libjvm_answer(file, ret);
 	case PARSER_USDT:
-		return usdt_answer(file, ret);
+		return usdt_answer(file, usdt_flat_read, ret);
+	case PARSER_FUNCTIONS:
+		return usdt_answer(file, usdt_flat_functions, ret);
 	case PARSER_RULE:
 		return q->slot < PARSER_SLOTS ? rule_answer(&slots[q->slot], file, q->vaddr, ret)
 					      : -EINVAL;

@@ -184,33 +184,106 @@ static int places_read(struct reader *r)
 	return err;
 }
 
-int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
+/* Frees what the reader has. */
+static int flatten(struct reader *r, int err, char **ret, size_t *ret_len)
 {
-	struct reader r = {.elf = f};
+	size_t places_len = r->count * sizeof(*r->places);
 	struct flat_head head;
-	size_t places_len;
 	char *flat = NULL;
-	int err = places_read(&r);
 
-	places_len = r.count * sizeof(*r.places);
 	if (!err) {
-		flat = malloc(sizeof(head) + places_len + r.text_len);
+		flat = malloc(sizeof(head) + places_len + r->text_len);
 		err = flat ? 0 : -ENOMEM;
 	}
 	if (!err) {
-		head = (struct flat_head){r.count, (uint32_t)r.text_len};
+		head = (struct flat_head){r->count, (uint32_t)r->text_len};
 		memcpy(flat, &head, sizeof(head));
-		if (r.count) {
-			memcpy(flat + sizeof(head), r.places, places_len);
-			memcpy(flat + sizeof(head) + places_len, r.text, r.text_len);
+		if (r->count) {
+			memcpy(flat + sizeof(head), r->places, places_len);
+			memcpy(flat + sizeof(head) + places_len, r->text, r->text_len);
 		}
 		*ret = flat;
-		*ret_len = sizeof(head) + places_len + r.text_len;
+		*ret_len = sizeof(head) + places_len + r->text_len;
 	}
-	free(r.places);
-	free(r.text);
+	free(r->places);
+	free(r->text);
 	return err;
 }
+
+int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
+{
+	struct reader r = {.elf = f};
+
+	return flatten(&r, places_read(&r), ret, ret_len);
+}
+
+/* --- functions --------------------------------------------------------------------------- */
+
+#define OBJECT_MONITOR "_ZN13ObjectMonitor"
+
+/* As (JavaThread *, ObjectWaiter *) of ObjectMonitor, share/runtime/objectMonitor.hpp since JDK 24
+ * (JEP 491): a virtual thread that had unmounted has got its monitor; one has tried to get it, and
+ * true: has got it, or else unmounts. */
+static const struct {
+	const char *symbol, *name, *args;
+} functions[] = {
+	{OBJECT_MONITOR "14vthread_epilogEP10JavaThreadP12ObjectWaiter", "vthread_epilog",
+	 "8@%rdi 8@%rsi"},
+	{OBJECT_MONITOR "21vthread_monitor_enterEP10JavaThreadP12ObjectWaiter",
+	 "vthread_monitor_enter" USDT_RETURN, "1@%al"},
+};
+
+static int function_add(struct reader *r, const char *name, uint64_t addr)
+{
+	struct usdt_note n = {.location = addr, .provider = USDT_FUNCTIONS};
+	int err = 0;
+
+	if (strncmp(name, OBJECT_MONITOR, sizeof(OBJECT_MONITOR) - 1))
+		return 0;
+	for (size_t i = 0; !err && i < sizeof(functions) / sizeof(*functions); i++) {
+		if (strcmp(name, functions[i].symbol))
+			continue;
+		n.name = functions[i].name;
+		n.args = functions[i].args;
+		err = note_add(r, &n);
+	}
+	return err;
+}
+
+static int symbols_read(struct reader *r, const Elf64_Shdr *section)
+{
+	struct elf_file *f = r->elf;
+	char *symbols = NULL, *names = NULL;
+	size_t symbols_len, names_len;
+	Elf64_Sym s;
+	int err = section->sh_link < f->section_count ? 0 : -ENOEXEC;
+
+	if (!err)
+		err = elf_file_section(f, section, &symbols, &symbols_len);
+	if (!err)
+		err = elf_file_section(f, &f->sections[section->sh_link], &names, &names_len);
+	for (size_t at = 0; !err && at + sizeof(s) <= symbols_len; at += sizeof(s)) {
+		memcpy(&s, symbols + at, sizeof(s));
+		if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_value && s.st_name < names_len)
+			err = function_add(r, names + s.st_name, s.st_value);
+	}
+	free(symbols);
+	free(names);
+	return err;
+}
+
+int usdt_flat_functions(struct elf_file *f, char **ret, size_t *ret_len)
+{
+	struct reader r = {.elf = f};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < f->section_count; i++)
+		if (f->sections[i].sh_type == SHT_SYMTAB)
+			err = symbols_read(&r, &f->sections[i]);
+	return flatten(&r, err, ret, ret_len);
+}
+
+/* --- the recorder's side ----------------------------------------------------------------- */
 
 /* Puts the locations of a probe together. */
 static void list_finish(struct usdt_list *l)

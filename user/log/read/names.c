@@ -153,6 +153,7 @@ static int add_thread(struct log_names *n, const struct event *e)
 		.java_id = e->v[THREAD_JAVA_ID].u,
 		.daemon = e->v[THREAD_DAEMON].u,
 		.existed = e->v[THREAD_EXISTED].u,
+		.is_virtual = e->v[THREAD_VIRTUAL].u,
 	};
 
 	thread.name = text_set_add(&n->texts, e->v[THREAD_NAME].s, strlen(e->v[THREAD_NAME].s));

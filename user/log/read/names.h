@@ -16,6 +16,7 @@ struct log_thread {
 	const char *name; /* never NULL */
 	bool daemon;
 	bool existed;
+	bool is_virtual; /* it has no tid */
 };
 
 struct log_lock {

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <linux/types.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/tables/store.h"
 #include "bpf/wire/wire.h"
@@ -294,9 +295,22 @@ static int resolve(struct chains *c, const struct wire_frame *f,
 			     ret);
 }
 
-/* False: the walk has gone astray here. */
-static bool frames_add(struct chains *c, const struct wire_stack *r, const struct wire_frame *f,
-		       bool *unresolved)
+/* Where a virtual thread begins on its carrier's stack (share/runtime/continuationEntry.hpp): what
+ * is below are the carrier's own frames. */
+static bool is_entry(const struct code_method *m)
+{
+	return !strcmp(m->name, "enterSpecial") &&
+	       !strcmp(m->class_name, "jdk.internal.vm.Continuation");
+}
+
+enum frames_end {
+	FRAMES_GO_ON,
+	FRAMES_ASTRAY, /* the walk has gone astray here */
+	FRAMES_ENTRY,  /* of a virtual thread */
+};
+
+static enum frames_end frames_add(struct chains *c, const struct wire_stack *r,
+				  const struct wire_frame *f, bool *unresolved)
 {
 	struct code_frame frames[CODE_FRAMES_MAX];
 	bool interpreted = f->kind == WIRE_FRAME_INTERPRETED;
@@ -310,7 +324,7 @@ static bool frames_add(struct chains *c, const struct wire_stack *r, const struc
 	if (n < 0 && (n != -EPROTO || interpreted))
 		n = 0;
 	if (n < 0)
-		return false;
+		return FRAMES_ASTRAY;
 	if (n && interpreted && *c->class_epoch != r->class_epoch)
 		n = 0;
 	for (int i = 0; i < n; i++)
@@ -325,7 +339,7 @@ static bool frames_add(struct chains *c, const struct wire_stack *r, const struc
 		push(c, (struct node_key){.frame = FRAME_TYPE_UNRESOLVED});
 		*unresolved = true;
 	}
-	return true;
+	return n == 1 && is_entry(frames[0].method) ? FRAMES_ENTRY : FRAMES_GO_ON;
 }
 
 static uint32_t base_frame(const struct wire_stack *r)
@@ -384,6 +398,7 @@ static void chain_keep(struct chains *c, uint32_t id, struct node *n)
 bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 {
 	uint32_t base, epoch = *c->class_epoch;
+	enum frames_end end = FRAMES_GO_ON;
 	bool unresolved = false;
 
 	if (size < offsetof(struct wire_stack, frames) || r->count > WIRE_FRAMES_MAX ||
@@ -394,12 +409,13 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 	c->epoch = epoch;
 	base = base_frame(r);
 	c->frame_count = 0;
-	for (uint32_t i = 0; i < r->count; i++) {
-		if (frames_add(c, r, &r->frames[i], &unresolved))
-			continue;
+	for (uint32_t i = 0; i < r->count && end == FRAMES_GO_ON; i++)
+		end = frames_add(c, r, &r->frames[i], &unresolved);
+	if (end == FRAMES_ASTRAY) {
 		c->astray++;
 		base = FRAME_TYPE_BROKEN;
-		break;
+	} else if (end == FRAMES_ENTRY) {
+		base = FRAME_TYPE_UNKNOWN;
 	}
 	if (*c->class_epoch != r->class_epoch && c->code)
 		code_forget(c->code);

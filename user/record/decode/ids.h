@@ -27,6 +27,8 @@ int ids_error(const struct ids *ids);
 uint32_t ids_thread(struct ids *ids, uint32_t tid, uint64_t time_ns);
 void ids_thread_seen(struct ids *ids, const struct wire_thread *r, bool existed);
 void ids_thread_java(struct ids *ids, const struct wire_thread_java *r);
+/* Likewise of a virtual thread, whose number is its id (WIRE_VIRTUAL). */
+void ids_thread_virtual(struct ids *ids, const struct wire_thread_java *r);
 /* It will have no more events. */
 void ids_thread_ended(struct ids *ids, uint32_t tid, uint64_t time_ns);
 /* What jvm_threads() found; writes metadata only where something is new. */

@@ -2,7 +2,9 @@
  * A thread that has ended is forgotten LINGER_NS later, and not at once: it may still be named as
  * the owner of a lock, or as the one who was unparked, by a record of another CPU. A thread that
  * lives is never forgotten, as its counters are those of one thread: one for which there is no room
- * has no number, and its events are lost and counted (translate.c).
+ * has no number, and its events are lost and counted (translate.c). Nobody says when a virtual
+ * thread ends: it is forgotten when there is no room, unless it waits for something just now. Seen
+ * again, it gets another number.
  */
 #include "record/decode/ids_locks.h"
 
@@ -13,12 +15,14 @@
 #include <string.h>
 
 #include "base/text/units.h"
+#include "base/text/utf.h"
 #include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
 
+#define VIRTUAL_NAME "VirtualThread[#%u]" /* as VirtualThread.toString() */
 #define LINGER_NS (2 * NS_PER_S)
 #define ENDED_AT_ONCE 4 /* are forgotten for each one that comes */
 
@@ -51,7 +55,7 @@ static bool forget_thread(void *ctx, void *entry)
 	struct thread_id *t = entry;
 	struct ids *ids = ctx;
 
-	if (!t->ended || t == ids->last)
+	if (!(t->ended || (t->tid & WIRE_VIRTUAL && !t->at)) || t == ids->last)
 		return false;
 	thread_drop(ids, t);
 	return true;
@@ -97,7 +101,8 @@ static void thread_write(struct ids *ids, const struct thread_id *t, const char 
 {
 	struct event e = {.id = EVENT_THREAD, .thread = t->number, .time_ns = time_ns};
 
-	e.v[THREAD_TID].u = t->tid;
+	e.v[THREAD_TID].u = t->tid & WIRE_VIRTUAL ? 0 : t->tid;
+	e.v[THREAD_VIRTUAL].u = !!(t->tid & WIRE_VIRTUAL);
 	e.v[THREAD_NS_TID].u = t->ns_tid;
 	e.v[THREAD_START_NS].u = t->start_ns;
 	e.v[THREAD_JAVA_ID].u = t->java_id;
@@ -160,6 +165,10 @@ static struct thread_id *thread_find(struct ids *ids, uint32_t tid, bool make)
 		t = ids_add(ids, ids->threads, &tid, MEMORY_THREAD);
 		if (t)
 			t->number = ++ids->thread_count;
+		if (t && tid & WIRE_VIRTUAL) {
+			t->java_id = tid & ~WIRE_VIRTUAL;
+			t->daemon = true; /* all are */
+		}
 	}
 	ids->last = t;
 	return t;
@@ -220,7 +229,9 @@ uint32_t ids_thread(struct ids *ids, uint32_t tid, uint64_t time_ns)
 	if (!t->seen) {
 		t->seen = true;
 		if (!t->name) {
-			snprintf(name, sizeof(name), "thread %u", tid);
+			snprintf(name, sizeof(name),
+				 tid & WIRE_VIRTUAL ? VIRTUAL_NAME : "thread %u",
+				 tid & ~WIRE_VIRTUAL);
 			name_set(ids, t, name);
 		}
 		thread_write(ids, t, t->name, time_ns);
@@ -269,6 +280,30 @@ void ids_thread_java(struct ids *ids, const struct wire_thread_java *r)
 	ns_tid_set(ids, t, r->ns_tid);
 	ids_text_clean(name, sizeof(name), r->name,
 		       r->name_length < WIRE_NAME_MAX ? r->name_length : WIRE_NAME_MAX, false);
+	name_set(ids, t, name);
+	thread_write(ids, t, name, r->head.time_ns);
+}
+
+void ids_thread_virtual(struct ids *ids, const struct wire_thread_java *r)
+{
+	struct thread_id *t = thread_find(ids, r->head.tid, true);
+	uint32_t length = r->name_length < WIRE_NAME_MAX ? r->name_length : WIRE_NAME_MAX;
+	char name[3 * WIRE_NAME_MAX + 1];
+	uint16_t units[WIRE_NAME_MAX / 2];
+
+	if (!t || (!length && t->seen))
+		return;
+	if (!length) {
+		snprintf(name, sizeof(name), VIRTUAL_NAME, t->tid & ~WIRE_VIRTUAL);
+	} else if (r->head.flags & WIRE_NAME_UTF16) {
+		memcpy(units, r->name, length & ~1u);
+		utf16_to_utf8(units, length / 2, name, sizeof(name));
+	} else {
+		latin1_to_utf8((const uint8_t *)r->name, length, name, sizeof(name));
+	}
+	if (t->seen && t->name && !strcmp(t->name, name))
+		return;
+	t->seen = true;
 	name_set(ids, t, name);
 	thread_write(ids, t, name, r->head.time_ns);
 }

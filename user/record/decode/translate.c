@@ -95,6 +95,11 @@ static void thread_java(struct translate *t, const void *record)
 	translate_event_put(&t->to, &e);
 }
 
+static void thread_virtual(struct translate *t, const void *record)
+{
+	ids_thread_virtual(t->to.ids, record);
+}
+
 /* The task's end is the event; the Java side's stop comes just before it. */
 static void thread_stop(struct translate *t, const void *record)
 {
@@ -190,6 +195,7 @@ static void vm(struct translate *t, const void *record)
 static void (*const handlers[WIRE_KIND_COUNT])(struct translate *, const void *) = {
 	[WIRE_THREAD] = thread,
 	[WIRE_THREAD_JAVA] = thread_java,
+	[WIRE_THREAD_VIRTUAL] = thread_virtual,
 	[WIRE_THREAD_STOP] = thread_stop,
 	[WIRE_THREAD_END] = sample,
 	[WIRE_THREAD_SAMPLE] = sample,

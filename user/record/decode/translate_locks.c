@@ -27,7 +27,7 @@
 
 #define PENDING_MAX 4096
 
-_Static_assert((int)WIRE_OWNER_UNRESOLVED == (int)OWNER_SOURCE_UNRESOLVED &&
+_Static_assert((int)WIRE_OWNER_UNMOUNTED == (int)OWNER_SOURCE_UNMOUNTED &&
 		       (int)WIRE_OWNER_FIRST_READER == (int)OWNER_SOURCE_FIRST_READER,
 	       "owner_source of events.json follows enum wire_owner_source");
 _Static_assert(SPOOR_WAIT_NOTIFIED == (int)WAIT_END_NOTIFIED &&
@@ -93,6 +93,9 @@ static void enter(struct translate_to *to, const struct wire_lock *r, uint32_t l
 	e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u = chains_number(to->chains, r->owner_stack);
 	e.v[MONITOR_CONTENDED_ENTER_SEQUENCE].u = r->sequence;
 	e.v[MONITOR_CONTENDED_ENTER_AFTER_WAIT].u = !!(r->head.flags & WIRE_AFTER_WAIT);
+	e.v[MONITOR_CONTENDED_ENTER_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
+	e.v[MONITOR_CONTENDED_ENTER_OWNER_CARRIER].u =
+		ids_thread(to->ids, r->owner_carrier, r->head.time_ns);
 	to->contended = true;
 	translate_event_put(to, &e);
 }
@@ -151,6 +154,7 @@ static void wait_begin(struct translate_to *to, const struct wire_lock *r, uint3
 	e.v[MONITOR_WAIT_BEGIN_TIMEOUT_MS].u = r->time;
 	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(to->chains, r->stack);
+	e.v[MONITOR_WAIT_BEGIN_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
 	translate_event_put(to, &e);
 }
 
@@ -361,6 +365,7 @@ static void park_begin(struct translate_to *to, const struct wire_lock *r)
 	e.v[PARK_BEGIN_STACK].u = chains_number(to->chains, r->stack);
 	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(to->chains, r->owner_stack);
 	e.v[PARK_BEGIN_SEQUENCE].u = r->sequence;
+	e.v[PARK_BEGIN_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
 	to->contended |= r->owner_tid != 0;
 	translate_event_put(to, &e);
 }

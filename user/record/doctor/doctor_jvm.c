@@ -51,7 +51,7 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 	for (size_t i = 0; i < PROBE_COUNT; i++) {
 		const struct probe_row *w = &probe_table[i];
 
-		if (!probe_applies(w, set))
+		if (!probe_applies(w, set) || w->of == PROBE_OF_FUNCTION)
 			continue;
 		wanted++;
 		if (usdt_find(&list, w->provider, w->name)) {
@@ -98,6 +98,19 @@ static int check_layout(struct checks *c, const struct jvm *j)
 			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
 }
 
+/* All the functions that tell of virtual threads. */
+static bool has_functions(const struct jvm *j)
+{
+	struct usdt_list list = {0};
+	bool all = !parser_functions(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
+
+	for (size_t i = 0; all && i < PROBE_COUNT; i++)
+		all = probe_table[i].of != PROBE_OF_FUNCTION ||
+		      usdt_find(&list, probe_table[i].provider, probe_table[i].name);
+	usdt_list_free(&list);
+	return all;
+}
+
 /* What a recording lacks because of the JVM's version, in the words of the recording. */
 static int check_support(struct checks *c, const struct jvm *j)
 {
@@ -117,6 +130,12 @@ static int check_support(struct checks *c, const struct jvm *j)
 	int err = 0;
 
 	jvm_support(j, &s);
+	if (*s.text[JVM_LIMIT_VIRTUAL] && has_functions(j)) {
+		*s.text[JVM_LIMIT_VIRTUAL] = 0;
+		err = check_add(c, limits[JVM_LIMIT_VIRTUAL].name, CHECK_OK, NULL,
+				"virtual threads that wait for a monitor, on a carrier or on none, "
+				"are seen by --probes usdt");
+	}
 	for (int i = 0; !err && i < JVM_LIMIT_COUNT; i++)
 		if (*s.text[i])
 			err = check_add(c, limits[i].name, CHECK_WARNING, limits[i].advice, "%s",

@@ -22,6 +22,7 @@
 #include "jvm/jvm.h"
 #include "jvm/layout/code_layout.h"
 #include "jvm/target/parser.h"
+#include "record/kernel/hooks.h"
 #include "record/kernel/mark.h"
 #include "record/kernel/probe_table.h"
 #include "record/kernel/refusal.h"
@@ -157,6 +158,21 @@ static int walk_slots_size(struct bpf_session *p)
 	return bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) * p->cpus);
 }
 
+#define VIRTUAL_SLOTS 65536
+
+static int virtual_slots_size(struct bpf_session *p)
+{
+	int err = bpf_map__set_max_entries(p->skel->maps.virtual_named, VIRTUAL_SLOTS);
+
+	return err ? err : bpf_map__set_max_entries(p->skel->maps.virtual_waits, VIRTUAL_SLOTS);
+}
+
+static bool applies(const struct bpf_session *p, const struct probe_row *w)
+{
+	return probe_applies(w, p->probes) &&
+	       (w->of != PROBE_OF_FUNCTION || jvm_has_thread_ids(p->j));
+}
+
 /* Only what is attached is loaded: each program costs its time in the verifier. */
 static void choose(struct bpf_session *p)
 {
@@ -164,7 +180,7 @@ static void choose(struct bpf_session *p)
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(p->skel->obj, probe_table[i].program);
 
-		if (!probe_applies(&probe_table[i], p->probes))
+		if (!applies(p, &probe_table[i]))
 			bpf_program__set_autoload(program, false);
 		else if (p->multi)
 			uprobe_multi_prepare(program);
@@ -210,6 +226,8 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	if (!err && p->probes == PROBES_NONE)
 		err = bpf_map__set_max_entries(p->skel->maps.waits,
 					       bpf_map__max_entries(p->skel->maps.threads));
+	if (!err && jvm_layout(p->j)->java_thread_vthread >= 0)
+		err = virtual_slots_size(p);
 	if (!err)
 		err = spoor_bpf__load(p->skel);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
@@ -305,8 +323,6 @@ void bpf_session_set_native_rule(struct bpf_session *p, uint64_t key,
 
 int bpf_session_set_java_threads(struct bpf_session *p)
 {
-	const struct jvm_layout *l = jvm_layout(p->j);
-	bool ids = l->owner_word == OWNER_WORD_ID && l->owners_resolved;
 	struct jvm_thread *threads;
 	size_t count;
 	int err = jvm_threads(p->j, &threads, &count);
@@ -322,7 +338,7 @@ int bpf_session_set_java_threads(struct bpf_session *p)
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
 					&j.tid))
 			j.tid = threads[i].ns_tid;
-		if (ids && threads[i].java_id) {
+		if (jvm_has_thread_ids(p->j) && threads[i].java_id) {
 			j.id = threads[i].java_id;
 			bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &j.id, &j,
 					    BPF_ANY);
@@ -487,7 +503,7 @@ static int attach_usdt(struct bpf_session *p, size_t i, char why[PROGRAMS_WHY_MA
 	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
 	int err = 0;
 
-	if (!probe_applies(a, p->probes))
+	if (!applies(p, a))
 		return 0;
 	if (p->multi) {
 		err = attach_multi(p, i, program);
@@ -524,7 +540,9 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 	const struct uprobe_target target = {.pid = jvm_pid(p->j),
 					     .file = jvm_libjvm_file(p->j),
 					     .parser = jvm_parser(p->j),
-					     .deadline_ms = PARSER_ATTACH_MS};
+					     .deadline_ms = PARSER_ATTACH_MS,
+					     .functions = p->probes == PROBES_USDT &&
+							  jvm_has_thread_ids(p->j)};
 	int err = attach_sched(p, why);
 
 	if (err)
@@ -661,6 +679,19 @@ static json_t *names(const struct bpf_session *p, bool missing)
 json_t *bpf_session_attached(const struct bpf_session *p)
 {
 	return names(p, false);
+}
+
+bool bpf_session_sees_unmounted(const struct bpf_session *p)
+{
+	size_t functions = 0, attached = 0;
+
+	for (size_t i = 0; i < PROBE_COUNT; i++) {
+		bool one = probe_table[i].of == PROBE_OF_FUNCTION;
+
+		functions += one;
+		attached += one && (p->usdt[i].fd || p->usdt[i].links);
+	}
+	return attached == functions;
 }
 
 json_t *bpf_session_missing(const struct bpf_session *p)

@@ -47,6 +47,8 @@ void bpf_session_free(struct bpf_session *p);
  * references. */
 json_t *bpf_session_attached(const struct bpf_session *p);
 json_t *bpf_session_missing(const struct bpf_session *p);
+/* Whether waits of virtual threads that are on no carrier are seen, and their ends. */
+bool bpf_session_sees_unmounted(const struct bpf_session *p);
 /* By which clock stolen time is known, see steal_clock.h; static. */
 const char *bpf_session_steal_clock(const struct bpf_session *p);
 /* By which clock of the kernel throttled time is told; "none": it is not, and is in the runnable

@@ -55,6 +55,13 @@ int hooks_read(const struct jvm *j, struct hooks *ret)
 	return 0;
 }
 
+bool jvm_has_thread_ids(const struct jvm *j)
+{
+	const struct jvm_layout *l = jvm_layout(j);
+
+	return l->owner_word == OWNER_WORD_ID && l->owners_resolved;
+}
+
 const char *switches_lack(const struct jvm *j)
 {
 	const struct jvm_layout *l = jvm_layout(j);

@@ -19,5 +19,9 @@ struct hooks {
  * PROBES_NONE: a field of its vmStructs; NULL: nothing. */
 const char *switches_lack(const struct jvm *j);
 
+/* Whether its monitors have ids of threads, so that a virtual thread may have one while it is on
+ * none (JEP 491), and spoor knows whose ids they are. */
+bool jvm_has_thread_ids(const struct jvm *j);
+
 /* Errors as parser_usdt(). */
 int hooks_read(const struct jvm *j, struct hooks *ret);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "jvm-hooks/probes.h"
+#include "jvm/target/usdt.h"
 
 #define CONTENTION "contended monitors"
 #define WAITING "Object.wait and notify"
@@ -17,12 +18,15 @@
 #define CODE "compiled code that is unloaded meanwhile (call chains)"
 #define INFLATION "monitors that come and go"
 #define STORMS "storms of releases of a monitor"
+#define VIRTUAL "ends of contentions and waits of virtual threads that unmount"
 #define PHASES "phases of garbage collections"
 
 #define ANY(provider, name, program, purpose)                                                      \
 	{provider, name, program, purpose, PROBE_OF_ANY, NULL},
 #define TOLD(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_TOLD, NULL},
 #define STOCK(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_STOCK, NULL},
+#define FUNCTION(name, program, purpose)                                                           \
+	{USDT_FUNCTIONS, name, program, purpose, PROBE_OF_FUNCTION, NULL},
 #define HOOK(name, program, purpose)                                                               \
 	{SPOOR_PROVIDER, name, program, purpose, PROBE_OF_PATCHED, NULL},
 #define SWITCH(name, program, purpose, gate)                                                       \
@@ -38,6 +42,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 #define ANY NONE
 #define TOLD NONE
 #define STOCK NONE
+#define FUNCTION NONE
 #define HOOK COUNT
 #define SWITCH COUNT
 enum {
@@ -54,6 +59,7 @@ bool probe_applies(const struct probe_row *w, enum probe_set set)
 	case PROBE_OF_TOLD:
 		return set != PROBES_NONE;
 	case PROBE_OF_STOCK:
+	case PROBE_OF_FUNCTION:
 		return set == PROBES_USDT;
 	case PROBE_OF_PATCHED:
 		return set == PROBES_HOOKS;

@@ -14,8 +14,10 @@ enum probe_set {
 
 enum probe_of { /* which JVM's probe it is */
 		PROBE_OF_ANY,
-		PROBE_OF_TOLD,    /* what the scheduler tells as well */
-		PROBE_OF_STOCK,   /* what a patched JVM tells better */
+		PROBE_OF_TOLD,  /* what the scheduler tells as well */
+		PROBE_OF_STOCK, /* what a patched JVM tells better */
+		/* A function: what no probe tells of virtual threads. */
+		PROBE_OF_FUNCTION,
 		PROBE_OF_PATCHED, /* of jvm-hooks/probes.h */
 };
 
@@ -33,6 +35,7 @@ enum {
 #define ANY PROBE_ONE
 #define TOLD PROBE_ONE
 #define STOCK PROBE_ONE
+#define FUNCTION PROBE_ONE
 #define HOOK PROBE_ONE
 #define SWITCH PROBE_ONE
 #include "record/kernel/probe_table.def"

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 
 /* From the kernel's include/uapi/linux/bpf.h; Debian 12's headers are older. */
 #define ATTACH_TRACE_UPROBE_MULTI 48
+#define LINK_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
 
 struct link_create_attr {
 	uint32_t prog_fd, target_fd, attach_type, flags;
@@ -92,12 +94,33 @@ int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t, int
 {
 	*u = (struct uprobe_multi){.pid = t->pid, .specs = specs};
 	snprintf(u->path, sizeof(u->path), "/proc/self/fd/%d", t->file);
+	/* A file that has no functions that can be read is as one that is stripped. */
+	if (t->functions &&
+	    parser_functions(t->parser, t->file, t->deadline_ms, &u->functions) == -ECHILD)
+		return -ECHILD;
 	return parser_usdt(t->parser, t->file, t->deadline_ms, &u->list);
+}
+
+static const struct usdt_probe *probe_find(const struct uprobe_multi *u, const char *provider,
+					   const char *name)
+{
+	return usdt_find(strcmp(provider, USDT_FUNCTIONS) ? &u->list : &u->functions, provider,
+			 name);
+}
+
+/* The probe is hit when its function returns. */
+static bool is_return(const struct usdt_probe *p)
+{
+	size_t len = strlen(p->name), end = sizeof(USDT_RETURN) - 1;
+
+	return !strcmp(p->provider, USDT_FUNCTIONS) && len > end &&
+	       !strcmp(p->name + len - end, USDT_RETURN);
 }
 
 void uprobe_multi_close(struct uprobe_multi *u)
 {
 	usdt_list_free(&u->list);
+	usdt_list_free(&u->functions);
 }
 
 /* What a link is made of, one entry for each place of the probe. */
@@ -136,7 +159,7 @@ static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struc
 int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
 			const char *name, bool gated)
 {
-	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
+	const struct usdt_probe *probe = probe_find(u, provider, name);
 	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
 					.path = (uintptr_t)u->path,
 					.pid = (uint32_t)u->pid};
@@ -148,6 +171,7 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 	err = collect(u, probe, &t);
 	if (!err) {
 		attr.cnt = probe->locations;
+		attr.multi_flags = is_return(probe) ? LINK_RETURN : 0;
 		attr.offsets = (uintptr_t)t.offsets;
 		attr.cookies = (uintptr_t)t.cookies;
 		attr.ref_ctr_offsets = probe->semaphore && !gated ? (uintptr_t)t.semaphores : 0;
@@ -193,7 +217,7 @@ struct uprobe_links {
 int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
 			 const char *name, struct uprobe_links **ret)
 {
-	const struct usdt_probe *probe = usdt_find(&u->list, provider, name);
+	const struct usdt_probe *probe = probe_find(u, provider, name);
 	struct uprobe_links *l;
 	struct tables t;
 	int err;
@@ -206,7 +230,7 @@ int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, co
 	err = collect(u, probe, &t);
 	for (uint32_t i = 0; !err && i < probe->locations; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = t.semaphores[i],
-			    .bpf_cookie = t.cookies[i]);
+			    .bpf_cookie = t.cookies[i], .retprobe = is_return(probe));
 
 		l->link[i] = bpf_program__attach_uprobe_opts(program, u->pid, u->path, t.offsets[i],
 							     &opts);

@@ -15,6 +15,7 @@ struct uprobe_links;
 
 struct uprobe_multi {
 	struct usdt_list list;
+	struct usdt_list functions; /* of USDT_FUNCTIONS; none unless they were asked for */
 	pid_t pid;
 	char path[32]; /* /proc/self/fd/N */
 	int specs;     /* descriptor of the map __bpf_usdt_specs of <bpf/usdt.bpf.h>; lent */
@@ -32,6 +33,7 @@ struct uprobe_target {
 	int file; /* its descriptor; lent until uprobe_multi_close() */
 	struct parser *parser;
 	unsigned deadline_ms; /* for reading it */
+	bool functions;       /* are wanted, too: usdt_flat_functions() */
 };
 
 /* Has the library's probes read. Errors as parser_usdt(). *u is always set, and may be closed. */

@@ -186,6 +186,8 @@ void recorder_support(const struct recorder *r, struct jvm_support *ret)
 	jvm_support(r->j, ret);
 	if (r->without_stacks)
 		*ret->text[JVM_LIMIT_STACKS] = 0;
+	if (bpf_session_sees_unmounted(r->p))
+		*ret->text[JVM_LIMIT_VIRTUAL] = 0;
 }
 
 const char *recorder_monitor_why(const struct recorder *r)

@@ -331,6 +331,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
+	r->noted[JVM_LIMIT_VIRTUAL] = bpf_session_sees_unmounted(r->p);
 	notes_support(r->w, r->j, r->noted);
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);

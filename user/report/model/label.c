@@ -98,7 +98,9 @@ char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX])
 		holder_is_thread(thread) ? log_names_thread(l->names, thread) : NULL;
 
 	if (holder_is_thread(thread) && (!t || !*t->name)) {
-		if (t)
+		if (t && t->is_virtual)
+			snprintf(buf, LABEL_MAX, "(virtual #%llu)", (unsigned long long)t->java_id);
+		else if (t)
 			snprintf(buf, LABEL_MAX, "(tid %llu)", (unsigned long long)t->tid);
 		else
 			snprintf(buf, LABEL_MAX, "(thread #%llu)", (unsigned long long)thread);
@@ -106,7 +108,8 @@ char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX])
 	}
 	label_clean(name_thread(l->names, thread, "(unknown)"), buf);
 	if (t && name_is_shared(l, t->name) && strlen(buf) < LABEL_MAX - 32)
-		buffer_add(buf, LABEL_MAX, " (tid %llu)", (unsigned long long)t->tid);
+		buffer_add(buf, LABEL_MAX, t->is_virtual ? " (#%llu)" : " (tid %llu)",
+			   (unsigned long long)(t->is_virtual ? t->java_id : t->tid));
 	return buf;
 }
 

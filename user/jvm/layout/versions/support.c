@@ -91,6 +91,7 @@ void support_find(const struct support_facts *f, struct jvm_support *ret)
 	objects_look(f->layout, ret);
 	if (f->version && f->version->virtual_threads_unmount)
 		say(ret, JVM_LIMIT_VIRTUAL,
-		    "ends of contentions of virtual threads may be missing: this JVM (JDK 24 or "
-		    "later) takes them off their carriers while they are blocked");
+		    "virtual threads that wait for a monitor are on no carrier (JDK 24 or later): "
+		    "only --probes usdt sees them, and the ends of that need functions of "
+		    "libjvm.so that its symbol table has not been found to have");
 }

@@ -1,0 +1,97 @@
+/* bpf/lib/virtual.bpf.h: virtual threads (JEP 444, 491): which one a thread carries, what it is
+ * called, and what it was in when it unmounted. */
+#pragma once
+
+#include "bpf/lib/jvm.bpf.h"
+
+#define NAME_LATIN1 0 /* String.coder */
+
+/* The java.lang.Thread that runs on this JavaThread. */
+static __always_inline __u64 vthread_object(__u64 java_thread)
+{
+	return layout.jt_vthread < 0 ? 0 : read_handle(read_u64(java_thread + layout.jt_vthread));
+}
+
+/*
+ * The id of the virtual thread that the running thread carries; 0: none. java_id: of the running
+ * thread itself, as a probe has told it; 0: not known. Where monitors have ids of their owners, the
+ * VM says whose it is now; else (JDK 21) the two objects are compared, which stay where they are,
+ * as the thread is in the VM.
+ */
+static __always_inline __u64 virtual_id(struct thread_state *t, __u64 java_id)
+{
+	__u64 java_thread = layout.jt_vthread < 0 ? 0 : java_thread_current(t), id, object;
+
+	if (!java_thread || !layout.ready)
+		return 0;
+	if (layout.jt_owner_id >= 0 && layout.jt_cont_entry >= 0) {
+		id = read_u64(java_thread + layout.jt_owner_id);
+		return id != java_id && read_u64(java_thread + layout.jt_cont_entry) ? id : 0;
+	}
+	object = vthread_object(java_thread);
+	if (!object || layout.thread_tid < 0 ||
+	    object == read_handle(read_u64(java_thread + layout.jt_thread_obj)))
+		return 0;
+	return read_u64(object + layout.thread_tid);
+}
+
+/* Tells user space its name, once. */
+static __noinline int virtual_name(struct thread_state *t, __u64 id)
+{
+	__u64 java_thread = t->java.thread, object = vthread_object(java_thread), name, array = 0;
+	struct wire_thread_java *r;
+	__u32 one = 1, length = 0;
+	__u8 coder = NAME_LATIN1;
+
+	r = emit_reserve(WIRE_THREAD_VIRTUAL, sizeof(*r));
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_THREAD_VIRTUAL, 0, virtual_tid(id), bpf_ktime_get_ns());
+	r->java_id = id;
+	r->java_thread = java_thread;
+	r->ns_tid = 0;
+	if (object && layout.thread_tid >= 0 && read_u64(object + layout.thread_tid) == id) {
+		virtual_klass = oop_klass(object);
+		name = layout.array_bytes < 0 ? 0 : read_oop(object + layout.thread_name);
+		array = name ? read_oop(name + layout.string_value) : 0;
+		bpf_probe_read_user(&coder, sizeof(coder), (void *)(name + layout.string_coder));
+	}
+	if (array)
+		length = read_u32(array + layout.array_length);
+	if (coder != NAME_LATIN1)
+		r->head.flags |= WIRE_NAME_UTF16;
+	if (length >= WIRE_NAME_MAX)
+		r->head.flags |= WIRE_NAME_CUT;
+	r->name_length = read_name(r->name, WIRE_NAME_MAX, array + layout.array_bytes, length);
+	emit_submit(r);
+	bpf_map_update_elem(&virtual_named, &id, &one, BPF_ANY);
+	return 0;
+}
+
+/* Whose the running thread's event is: its own, or the virtual thread's that it carries. */
+static __noinline __u32 thread_subject(struct thread_state *t, __u64 java_id)
+{
+	__u64 id = virtual_id(t, java_id);
+
+	if (!virtual_tid(id))
+		return t->tid;
+	if (!bpf_map_lookup_elem(&virtual_named, &id))
+		virtual_name(t, id);
+	return virtual_tid(id);
+}
+
+static __always_inline void virtual_waits_for(__u32 tid, __u64 monitor, __u32 kind)
+{
+	struct virtual_wait w = {.monitor = monitor, .kind = kind};
+	__u64 id = tid & ~WIRE_VIRTUAL;
+
+	bpf_map_update_elem(&virtual_waits, &id, &w, BPF_ANY);
+}
+
+static __always_inline void virtual_waits_no_more(__u32 tid)
+{
+	__u64 id = tid & ~WIRE_VIRTUAL;
+
+	if (tid & WIRE_VIRTUAL)
+		bpf_map_delete_elem(&virtual_waits, &id);
+}

@@ -1,0 +1,136 @@
+"""Virtual threads (JDK 21 and 25): who blocks, who waits, for how long, and who holds the lock, against the program's own
+counts and clocks (programs/Virtual.java)."""
+import json
+import unittest
+
+import jvm
+
+MS = 10**6
+ROUNDS, WAITERS = 12, 4
+CONTENDED, WAITED = "Virtual$Contended", "Virtual$Waited"
+
+
+class Virtual:
+    SWITCHES = False
+
+    def run_program(self, *options):
+        vm = self.java("Virtual", ROUNDS, WAITERS,
+                       options=("-Djdk.virtualThreadScheduler.parallelism=%d" % (2 * WAITERS + 2), *options))
+        recorder = self.record(vm)
+        truth = json.loads(vm.ask("go", 120))
+        return truth, recorder.stop()
+
+    def pieces(self, log, lock, begin, end):
+        """[(thread, ns)] of a class of lock: from each begin to the same thread's end."""
+        classes = {e["class"] for e in log.raw_of("class") if e["name"] == lock}
+        locks = {number for number, one in log.locks().items() if one["class"] in classes}
+        began, ret = {}, []
+        for e in log.raw_of(begin, end):
+            if e["lock"] not in locks:
+                continue
+            if e["event"] == begin:
+                self.assertNotIn(e["thread"], began, f"{begin} without {end}")
+                began[e["thread"]] = e["time_ns"]
+            else:
+                self.assertIn(e["thread"], began, f"{end} without {begin}")
+                ret.append((e["thread"], e["time_ns"] - began.pop(e["thread"])))
+        self.assertFalse(began, f"{begin} without {end}")
+        return ret
+
+    def check(self, *options):
+        truth, log = self.run_program(*options)
+        threads = log.threads()
+        self.assertEqual(log.lost(), {})
+        for lock, begin, end, own in (
+                (CONTENDED, "monitor_contended_enter", "monitor_contended_entered", "blocked"),
+                (WAITED, "monitor_wait_begin", "monitor_wait_end", "waited")):
+            pieces = self.pieces(log, lock, begin, end)
+            self.assertEqual(len(pieces), ROUNDS * WAITERS, f"{own}: how often")
+            for i in range(WAITERS):
+                got = sum(ns for thread, ns in pieces if threads[thread]["name"] == f"waiter-{i}")
+                # The program's clocks are read outside; a thread that is woken on a busy machine comes late.
+                self.assertLessEqual(got, truth[own][i] + 0.1 * MS, f"{own}, waiter-{i}")
+                self.assert_near(got, truth[own][i], 5, f"{own}, waiter-{i}", ROUNDS * MS / 2)
+            for thread, _ in pieces:
+                self.assertTrue(threads[thread]["virtual"])
+                self.assertEqual(threads[thread]["tid"], 0)
+        # Those of the last round, by their ids.
+        named = {t["java_id"]: t["name"] for t in threads.values() if t["virtual"]}
+        self.assertEqual([named.get(i) for i in truth["ids"]], [f"waiter-{i}" for i in range(WAITERS)])
+        self.assertEqual(named.get(truth["holder"]), "holder")
+        self.check_holders(log, threads)
+        self.check_carriers(log, threads)
+
+    def check_holders(self, log, threads):
+        """All of the time in which all were blocked is the holder's; then they have it one after the other."""
+        groups = log.report("--by", "lock_class,owner_thread")["groups"]
+        group = next(g for g in groups if g["key"][0] == CONTENDED)
+        by_name = {}
+        for g in group["groups"]:
+            name = g["key"][0].split(" (#")[0]
+            by_name[name] = by_name.get(name, 0) + g["blocked_ns"]
+        self.assertGreater(by_name["holder"], group["blocked_ns"] * 0.85, by_name)
+        self.assertFalse([n for n in by_name if n.startswith("ForkJoinPool")], by_name)
+
+    def check_carriers(self, log, threads):
+        for e in log.raw_of("monitor_contended_enter"):
+            if threads[e["thread"]]["virtual"]:
+                self.assertRegex(threads[e["carrier"]]["name"], "^ForkJoinPool-")
+                self.assertFalse(threads[e["carrier"]]["virtual"])
+            else:
+                self.assertEqual(e["carrier"], 0)
+
+    def chains(self, log):
+        """The frames of each chain with which a virtual thread blocked, innermost first."""
+        frames = {e["stack"]: e for e in log.raw_of("stack")}
+        methods = {e["method"]: f"{e['class_name']}.{e['name']}" for e in log.raw_of("method")}
+        for e in log.raw_of("monitor_contended_enter", "monitor_wait_begin"):
+            at, names = e["stack"], []
+            while at:
+                names.append(methods.get(frames[at]["method"], frames[at]["frame"]))
+                at = frames[at]["caller"]
+            if e["carrier"]:
+                yield names
+
+    def test_contentions_and_waits(self):
+        self.check()
+
+    def test_chains(self):
+        """They end where the virtual thread begins, and do not go on with its carrier's."""
+        _, log = self.run_program()
+        whole = 0
+        for names in self.chains(log):
+            self.assertFalse([n for n in names if n.startswith("java.util.concurrent.ForkJoin")], names)
+            whole += names[-1] == "jdk.internal.vm.Continuation.enterSpecial"
+        self.assertGreaterEqual(whole, ROUNDS * WAITERS)
+
+
+class Virtual21(Virtual, jvm.OtherJavaTest):
+    MAJOR = 21
+
+    def test_pinned_holder(self):
+        """It stays on its carrier, so that what it did meanwhile is known: it slept."""
+        _, log = self.run_program()
+        group = next(g for g in log.report("--by", "lock_class")["groups"] if g["key"][0] == CONTENDED)
+        self.assertGreater(group["split"]["blocked_ns"], group["blocked_ns"] * 0.8)
+
+
+class Virtual25(Virtual, jvm.OtherJavaTest):
+    MAJOR = 25
+
+    def test_unmounted_holder(self):
+        """It was on no carrier when the others came, and the log says so."""
+        _, log = self.run_program()
+        sources = [e["owner_source"] for e in log.raw_of("monitor_contended_enter")]
+        self.assertIn("unmounted", sources)
+        self.assertNotIn("unresolved", sources[WAITERS:])
+
+    def test_zgc(self):
+        self.check("-XX:+UseZGC", "-Xmx256m")
+
+    def test_compact_headers(self):
+        self.check("-XX:+UseCompactObjectHeaders")
+
+
+if __name__ == "__main__":
+    unittest.main()
