@@ -359,6 +359,7 @@ static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_ja
 static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
 {
 	struct range_search s = {};
+	struct wire_java_thread *j;
 	__u64 id;
 
 	if (layout.mon_stack_locker >= 0)
@@ -373,11 +374,14 @@ static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_
 		bpf_for_each_map_elem(&java_threads, lock_stack_match, &s, 0);
 	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
 	/* While it carries a virtual thread, the lock stack is that one's. */
-	if (s.tid && layout.jt_owner_id >= 0 && layout.jt_cont_entry >= 0 &&
-	    read_u64(s.java_thread + layout.jt_cont_entry)) {
-		id = virtual_tid(read_u64(s.java_thread + layout.jt_owner_id));
-		*ret_source = WIRE_OWNER_VIRTUAL;
-		return (__u64)s.tid << 32 | id;
+	j = s.tid && layout.jt_owner_id >= 0 ? bpf_map_lookup_elem(&java_threads, &s.java_thread)
+					     : 0;
+	if (j && j->id) {
+		id = read_u64(s.java_thread + layout.jt_owner_id);
+		if (id != j->id && virtual_tid(id)) {
+			*ret_source = WIRE_OWNER_VIRTUAL;
+			return (__u64)s.tid << 32 | virtual_tid(id);
+		}
 	}
 	return (__u64)s.tid << 32 | s.tid;
 }
@@ -400,7 +404,9 @@ static __noinline __u64 owner_by_id(__u64 id, __u32 *ret_source)
 	list_search(&s, LIST_SCAN_ID);
 	if (s.found)
 		on = java_thread_tid(s.found);
-	if (on && !read_u64(s.found + layout.jt_cont_entry)) {
+	j = on ? bpf_map_lookup_elem(&java_threads, &s.found) : 0;
+	/* One that it carries, as it has an id of its own; or else is carrying. */
+	if (j && (!j->id || j->id == id) && !read_u64(s.found + layout.jt_cont_entry)) {
 		*ret_source = WIRE_OWNER_JAVA_THREAD;
 		return on << 32 | on;
 	}

@@ -9,10 +9,12 @@ static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 fla
 				      const struct thread_state *t, __u64 now)
 {
 	head_fill(&r->head, kind, flags, tid, now);
-	if (may_unmount(tid))
+	if (may_unmount(tid)) {
 		r->self = (struct wire_counters){};
-	else
+	} else {
 		thread_snapshot(t, now, &r->self);
+		r->head.flags |= tid & WIRE_VIRTUAL ? WIRE_PINNED : 0;
+	}
 	r->object = 0;
 	r->handle = 0;
 	r->klass = 0;

@@ -21,6 +21,7 @@ enum wire_flags {
 	WIRE_DAEMON = 32,
 	WIRE_CLASS_AOS = 64,    /* class: a subclass of AbstractOwnableSynchronizer */
 	WIRE_CLASS_RRWL = 128,  /* class: a subclass of ReentrantReadWriteLock$Sync */
+	WIRE_PINNED = 16384,    /* of a virtual thread, which cannot leave its carrier */
 	WIRE_NAME_UTF16 = 8192, /* of a virtual thread; else it is Latin-1 */
 	WIRE_CLASS_LOCK = 4096, /* class: threads that park on it contend for a lock */
 };

@@ -7,12 +7,11 @@ import jvm
 
 MS = 10**6
 ROUNDS, WAITERS = 12, 4
+STARVED = 6
 CONTENDED, WAITED = "Virtual$Contended", "Virtual$Waited"
 
 
 class Virtual:
-    SWITCHES = False
-
     def run_program(self, *options):
         vm = self.java("Virtual", ROUNDS, WAITERS,
                        options=("-Djdk.virtualThreadScheduler.parallelism=%d" % (2 * WAITERS + 2), *options))
@@ -115,8 +114,35 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         self.assertGreater(group["split"]["blocked_ns"], group["blocked_ns"] * 0.8)
 
 
+    def test_all_carriers_pinned(self):
+        """Two carriers, and both of their virtual threads are blocked on them: a third one starves, and it is said."""
+        vm = self.java("Starve", STARVED, options=("-Djdk.virtualThreadScheduler.parallelism=2",))
+        recorder = self.record(vm)
+        truth = json.loads(vm.ask("go", 120))
+        log = recorder.stop()
+        report = log.report()
+        carriers = report["carriers"][0]
+        self.assertEqual((carriers["carriers"], carriers["pinned_max"]), (2, 2))
+        self.assertEqual(carriers["all_pinned_count"], STARVED)
+        self.assert_near(carriers["all_pinned_ns"], truth["pinned"], 5, "all pinned", STARVED * MS)
+        self.assertGreaterEqual(truth["starved"], carriers["all_pinned_ns"] - STARVED * 2 * MS)
+        pinned = {(p["class"], p["reason"]): p["count"] for p in report["pinned"]}
+        self.assertEqual(pinned[("Starve$Held", "contended enter")], STARVED)
+        self.assertGreaterEqual(pinned[("(no blocker)", "park")], STARVED)
+        self.assertRegex(log.report_text(), r"CARRIERS of virtual threads: all were pinned for \d")
+
+
 class Virtual25(Virtual, jvm.OtherJavaTest):
     MAJOR = 25
+
+    def test_nothing_is_pinned(self):
+        """They leave their carriers, of which two are enough."""
+        vm = self.java("Starve", STARVED, options=("-Djdk.virtualThreadScheduler.parallelism=2",))
+        recorder = self.record(vm)
+        truth = json.loads(vm.ask("go", 120))
+        report = recorder.stop().report()
+        self.assertLess(truth["starved"], truth["pinned"] / 2)
+        self.assertEqual((report["pinned"], report["carriers"]), ([], []))
 
     def test_unmounted_holder(self):
         """It was on no carrier when the others came, and the log says so."""

@@ -122,7 +122,10 @@ static void print_thread(const struct log_names *names, uint64_t id)
 	if (thread) {
 		fputs(",\"name\":", stdout);
 		print_json_string(stdout, thread->name);
-		printf(",\"tid\":%" PRIu64, thread->tid);
+		if (thread->is_virtual)
+			printf(",\"java_id\":%" PRIu64, thread->java_id);
+		else
+			printf(",\"tid\":%" PRIu64, thread->tid);
 	}
 	putchar_unlocked('}');
 }

@@ -96,6 +96,7 @@ static void enter(struct translate_to *to, const struct wire_lock *r, uint32_t l
 	e.v[MONITOR_CONTENDED_ENTER_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
 	e.v[MONITOR_CONTENDED_ENTER_OWNER_CARRIER].u =
 		ids_thread(to->ids, r->owner_carrier, r->head.time_ns);
+	e.v[MONITOR_CONTENDED_ENTER_PINNED].u = !!(r->head.flags & WIRE_PINNED);
 	to->contended = true;
 	translate_event_put(to, &e);
 }
@@ -155,6 +156,7 @@ static void wait_begin(struct translate_to *to, const struct wire_lock *r, uint3
 	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	e.v[MONITOR_WAIT_BEGIN_STACK].u = chains_number(to->chains, r->stack);
 	e.v[MONITOR_WAIT_BEGIN_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
+	e.v[MONITOR_WAIT_BEGIN_PINNED].u = !!(r->head.flags & WIRE_PINNED);
 	translate_event_put(to, &e);
 }
 

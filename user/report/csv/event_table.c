@@ -353,7 +353,7 @@ static void put_name(const struct event_table *t, enum cell cell, uint64_t id, F
 	case CELL_THREAD_NAME:
 	case CELL_THREAD_TID:
 		thread = log_names_thread(t->names, id);
-		if (!thread)
+		if (!thread || (thread->is_virtual && cell == CELL_THREAD_TID))
 			put_null(t, out);
 		else if (cell == CELL_THREAD_NAME)
 			put_text(t, thread->name, out);

@@ -9,6 +9,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/text/format.h"
 #include "log/format/header_fields.h"
+#include "log/read/names.h"
 
 #define THREADS_MAX 8 /* blocked threads and holders shown per lock */
 
@@ -49,7 +50,7 @@ static int print_holders(const struct lock_view *v)
 }
 
 /* What the holder did for most of the time that could be split. */
-static void print_why(FILE *out, const struct split *s)
+static void print_why(FILE *out, const struct split *s, bool is_virtual)
 {
 	static const char *const doing[] = {
 		"of that running its code", "of that stolen from it by the hypervisor",
@@ -71,13 +72,15 @@ static void print_why(FILE *out, const struct split *s)
 	if (most > s->unknown_ns)
 		print_text(out, ", %s %s.\n", share_round(most, whole, share), doing[which]);
 	else
-		fputs("; what it did meanwhile is not known.\n", out);
+		print_text(out, "; what it did meanwhile is not known%s.\n",
+			   is_virtual ? ": a virtual thread, on any carrier or on none" : "");
 }
 
 static void print_sentence(const struct lock_view *v)
 {
 	const struct group *top = v->holders->group_count ? &v->holders->groups[0] : NULL;
 	char class[LABEL_MAX], name[LABEL_MAX], share[FORMAT_MAX];
+	const struct log_thread *t;
 	const char *dot;
 	FILE *out = v->text->out;
 
@@ -94,9 +97,10 @@ static void print_sentence(const struct lock_view *v)
 	else if (top->cell->holder == THREAD_OTHERS)
 		fputs("while other threads held it, of which there were too many.\n", out);
 	else {
+		t = log_names_thread(analysis_names(v->text->in->log->analysis), top->cell->holder);
 		print_text(out, "while thread '%s' held it",
 			   label_thread(v->text->labels, top->cell->holder, name));
-		print_why(out, &top->split);
+		print_why(out, &top->split, t && t->is_virtual);
 	}
 }
 

@@ -104,7 +104,7 @@ static void thread_add(const struct by_section *b, const struct group *g, struct
 	const struct log_thread *t =
 		holder_is_thread(thread) ? log_names_thread(b->section.names, thread) : NULL;
 
-	findings_maybe(f, t, t ? t->tid : 0);
+	findings_maybe(f, t && !t->is_virtual, t ? t->tid : 0);
 	findings_maybe(f, t, t ? t->java_id : 0);
 }
 

@@ -1,0 +1,70 @@
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Virtual threads on two carriers (-Djdk.virtualThreadScheduler.parallelism=2): one sleeps with a monitor, another one
+ * wants it, and up to JDK 23 both keep their carriers: a third one that is ready does not run. Prints as JSON for how
+ * long that was, by the program's own clocks. Argument: rounds.
+ */
+public class Starve {
+    static final class Held { }
+
+    static final int HOLD_MS = 30;
+
+    final Held held = new Held();
+    volatile long wanted, slept, ran;
+
+    void round() throws Exception {
+        CountDownLatch has = new CountDownLatch(1), asked = new CountDownLatch(1);
+        Thread holder = Virtual.virtual("sleeper", () -> {
+            synchronized (held) {
+                has.countDown();
+                sleep(HOLD_MS);
+                slept = System.nanoTime();
+            }
+        });
+        has.await();
+        Thread waiter = Virtual.virtual("wanter", () -> {
+            wanted = System.nanoTime();
+            synchronized (held) {
+                asked.countDown();
+            }
+        });
+        while (waiter.getState() != Thread.State.BLOCKED && asked.getCount() > 0) {
+            LockSupport.parkNanos(100_000);
+        }
+        Thread ready = Virtual.virtual("starved", () -> ran = System.nanoTime());
+        long since = System.nanoTime();
+        holder.join();
+        waiter.join();
+        ready.join();
+        starvedNs += ran - since;
+        pinnedNs += slept - wanted;
+    }
+
+    static void sleep(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long starvedNs, pinnedNs;
+
+    public static void main(String[] arguments) throws Exception {
+        int rounds = Integer.parseInt(arguments[0]);
+        Starve s = new Starve();
+
+        s.round();
+        s.starvedNs = s.pinnedNs = 0;
+        System.out.println("ready " + ProcessHandle.current().pid());
+        System.in.read();
+        for (int i = 0; i < rounds; i++) {
+            s.round();
+        }
+        System.out.println("{\"starved\": " + s.starvedNs + ", \"pinned\": " + s.pinnedNs + "}");
+        System.in.read();
+        System.in.read();
+    }
+}
