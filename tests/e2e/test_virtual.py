@@ -47,9 +47,10 @@ class Virtual:
             self.assertEqual(len(pieces), ROUNDS * WAITERS, f"{own}: how often")
             for i in range(WAITERS):
                 got = sum(ns for thread, ns in pieces if threads[thread]["name"] == f"waiter-{i}")
-                # The program's clocks are read outside; a thread that is woken on a busy machine comes late.
+                # The program's clocks are read outside: a thread that has lost its CPU there blocks late, or is late to
+                # know that it goes on.
                 self.assertLessEqual(got, truth[own][i] + 0.1 * MS, f"{own}, waiter-{i}")
-                self.assert_near(got, truth[own][i], 5, f"{own}, waiter-{i}", ROUNDS * MS / 2)
+                self.assert_near(got, truth[own][i], 5, f"{own}, waiter-{i}", ROUNDS * 3 * MS / 2)
             for thread, _ in pieces:
                 self.assertTrue(threads[thread]["virtual"])
                 self.assertEqual(threads[thread]["tid"], 0)
@@ -61,7 +62,8 @@ class Virtual:
         self.check_carriers(log, threads)
 
     def check_holders(self, log, threads):
-        """All of the time in which all were blocked is the holder's; then they have it one after the other."""
+        """All of the time in which all were blocked is the holder's; then they have it one after the other. While a virtual
+        thread of JDK 21 schedules something, it runs as its carrier, for the VM, too."""
         groups = log.report("--by", "lock_class,owner_thread")["groups"]
         group = next(g for g in groups if g["key"][0] == CONTENDED)
         by_name = {}
@@ -69,7 +71,8 @@ class Virtual:
             name = g["key"][0].split(" (#")[0]
             by_name[name] = by_name.get(name, 0) + g["blocked_ns"]
         self.assertGreater(by_name["holder"], group["blocked_ns"] * 0.85, by_name)
-        self.assertFalse([n for n in by_name if n.startswith("ForkJoinPool")], by_name)
+        carriers = sum(ns for name, ns in by_name.items() if name.startswith("ForkJoinPool"))
+        self.assertLessEqual(carriers, group["blocked_ns"] * self.AS_CARRIER, by_name)
 
     def check_carriers(self, log, threads):
         for e in log.raw_of("monitor_contended_enter"):
@@ -106,6 +109,7 @@ class Virtual:
 
 class Virtual21(Virtual, jvm.OtherJavaTest):
     MAJOR = 21
+    AS_CARRIER = 0.02
 
     def test_pinned_holder(self):
         """It stays on its carrier, so that what it did meanwhile is known: it slept."""
@@ -134,6 +138,7 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
 
 class Virtual25(Virtual, jvm.OtherJavaTest):
     MAJOR = 25
+    AS_CARRIER = 0
 
     def test_nothing_is_pinned(self):
         """They leave their carriers, of which two are enough."""
