@@ -170,6 +170,12 @@ class Flag(FakeTest):
         self.assertIn("DTraceMonitorProbes", text)
         self.assertIn("DTraceMonitorProbes", recorder.err)
 
+    def test_quiet_says_what_is_wrong(self):
+        fake = self.start()
+        recorder = self.record(fake, "--no-write", "--no-stacks", quiet=True)
+        recorder.stop()
+        self.assertRegex(recorder.err, r"^spoor: warning: monitor events are missing: [^\n]*\n$")
+
     def test_no_stacks(self):
         fake = self.start()
         recorder = self.record(fake, "--no-stacks")

@@ -25,6 +25,25 @@ static void list_check(const struct usdt_list *l)
 	}
 }
 
+/* Its functions, as the parser process finds them and hands them over. */
+static void functions_check(const char *image, size_t size)
+{
+	struct usdt_list list;
+	struct elf_file f;
+	char *flat;
+	size_t len;
+
+	if (elf_file_open_image(image, size, &f))
+		return;
+	if (!usdt_flat_functions(&f, &flat, &len)) {
+		ENSURE(!usdt_list_decode(flat, len, &list));
+		list_check(&list);
+		usdt_list_free(&list);
+		free(flat);
+	}
+	elf_file_close(&f);
+}
+
 /* As libjvm.so: its symbols, build id and segments. */
 static void libjvm_check(const char *image, size_t size)
 {
@@ -52,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		list_check(&list);
 		usdt_list_free(&list);
 	}
+	functions_check(copy, size);
 	libjvm_check(copy, size);
 	/* As the answer of a parser process that was taken over. */
 	if (!usdt_list_decode(copy, size, &list)) {

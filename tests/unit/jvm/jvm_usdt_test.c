@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -310,6 +311,38 @@ static void allocations_may_fail(void **state)
 	usdt_list_free(&list);
 }
 
+/* A small library with two of HotSpot's functions, one of them local, and a third that nobody wants. */
+static void functions_are_found(void **state)
+{
+	const struct usdt_probe *epilog, *tried;
+	char image[8192], *flat;
+	FILE *in = fopen("tests/fuzz/corpus/usdt/functions", "r");
+	struct usdt_list list;
+	struct elf_file f;
+	size_t size, len;
+
+	(void)state;
+	assert_non_null(in);
+	size = fread(image, 1, sizeof(image), in);
+	fclose(in);
+	assert_int_equal(elf_file_open_image(image, size, &f), 0);
+	assert_int_equal(usdt_flat_functions(&f, &flat, &len), 0);
+	assert_int_equal(usdt_list_decode(flat, len, &list), 0);
+	free(flat);
+	assert_int_equal(list.count, 2);
+	epilog = usdt_find(&list, USDT_FUNCTIONS, "vthread_epilog");
+	tried = usdt_find(&list, USDT_FUNCTIONS, "vthread_monitor_enter" USDT_RETURN);
+	assert_non_null(epilog);
+	assert_non_null(tried);
+	assert_int_equal(epilog->at->file_offset, 0x200);
+	assert_string_equal(epilog->at->args, "8@%rdi 8@%rsi");
+	assert_int_equal(tried->at->file_offset, 0x210);
+	assert_string_equal(tried->at->args, "1@%al");
+	assert_false(epilog->semaphore);
+	usdt_list_free(&list);
+	elf_file_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +354,7 @@ int main(void)
 		cmocka_unit_test(texts_of_an_answer_may_not_overlap),
 		cmocka_unit_test(places_have_a_cap),
 		cmocka_unit_test(allocations_may_fail),
+		cmocka_unit_test(functions_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

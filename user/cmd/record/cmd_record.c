@@ -384,14 +384,15 @@ static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 	}
 }
 
+/* What is wrong is said with --quiet, too. */
 static void report_begin(const struct options *o, const struct recorder *r)
 {
 	struct jvm_support support;
 	char missing[1024];
 
-	if (o->recorder.flight.keep_ns)
+	if (!o->quiet && o->recorder.flight.keep_ns)
 		record_flight_intro(&o->recorder);
-	else
+	else if (!o->quiet)
 		msg_info("recording %d to %s", o->recorder.pid,
 			 record_output_name(&o->recorder.log));
 	if (recorder_probes_missing(r, missing, sizeof(missing))[0])
@@ -409,7 +410,7 @@ static void report_begin(const struct options *o, const struct recorder *r)
 		msg_warning("owners of locks that keep their CPU are not looked at meanwhile: "
 			    "perf_event_open() is refused (by a seccomp profile, or for want of "
 			    "CAP_PERFMON)");
-	if (recorder_flag_left(r))
+	if (recorder_flag_left(r) && !o->quiet)
 		msg_info(MONITOR_FLAG_LEFT);
 }
 
@@ -446,8 +447,7 @@ static int record(struct options *o, int signals, bool own_child)
 		recorder_close(r, RECORDER_FAILED, NULL, close_why);
 		return CMD_FAILED;
 	}
-	if (!o->quiet)
-		report_begin(o, r);
+	report_begin(o, r);
 	end = record_until_end(r, o, signals, status, why);
 	if (status)
 		fputs("\r\033[K", stderr);
