@@ -421,7 +421,7 @@ class Refusals(FakeTest):
 class Speech(FakeTest):
     def test_quiet(self):
         fake = self.start()
-        recorder = self.record(fake, quiet=True)
+        recorder = self.record(fake, "--no-stacks", quiet=True)
         log = recorder.stop()
         self.assertEqual((recorder.err, recorder.out), ("", ""))
         self.assertEqual(log.end(), "interrupted")
