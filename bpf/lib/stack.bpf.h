@@ -373,7 +373,7 @@ HS_SUBPROGRAM __u64 java_thread_checked(struct thread_state *t, __u32 tid, int c
 			return t->java.thread;
 		t->java.thread = 0;
 		t->java.known = 0;
-		t->java.handle = 0;
+		t->java.handle = t->java.vthread = 0;
 		t->java.lookups = 0;
 	}
 	if (current) {

@@ -28,9 +28,13 @@ static __always_inline __u64 virtual_id(struct thread_state *t, __u64 java_id)
 		id = read_u64(java_thread + layout.jt_owner_id);
 		return id != java_id && read_u64(java_thread + layout.jt_cont_entry) ? id : 0;
 	}
-	object = vthread_object(java_thread);
-	if (!object || layout.thread_tid < 0 ||
-	    object == read_handle(read_u64(java_thread + layout.jt_thread_obj)))
+	/* The handles stay where they are as long as the thread. */
+	if (!t->java.handle || !t->java.vthread) {
+		t->java.handle = read_u64(java_thread + layout.jt_thread_obj);
+		t->java.vthread = read_u64(java_thread + layout.jt_vthread);
+	}
+	object = read_handle(t->java.vthread);
+	if (!object || layout.thread_tid < 0 || object == read_handle(t->java.handle))
 		return 0;
 	return read_u64(object + layout.thread_tid);
 }

@@ -114,7 +114,8 @@ static __always_inline __u32 os_state_read(struct thread_state *t, struct wait_s
 	if (!t->java.osthread || words_read(w, t->java.osthread, layout.os_thread_id) ||
 	    words_u32(w->words, layout.os_thread_id) != t->ns_tid) {
 		/* It has detached, and is another JavaThread now, if it is one. */
-		t->java.thread = t->java.known = t->java.handle = t->java.osthread = 0;
+		t->java.thread = t->java.known = t->java.osthread = 0;
+		t->java.handle = t->java.vthread = 0;
 		t->java.lookups = 0;
 		return 0;
 	}
