@@ -213,8 +213,8 @@ static __always_inline __u32 java_thread_learn(__u64 java_thread)
 	if (layout.jt_owner_id >= 0 && layout.jt_cont_entry >= 0 &&
 	    !read_u64(java_thread + layout.jt_cont_entry))
 		j.id = read_u64(java_thread + layout.jt_owner_id);
-	if (j.id > WIRE_OWNER_DEFLATER)
-		bpf_map_update_elem(&java_threads, &j.id, &j, BPF_ANY);
+	if (j.id > WIRE_OWNER_DEFLATER && bpf_map_update_elem(&java_threads, &j.id, &j, BPF_ANY))
+		ids_incomplete = 1;
 	bpf_map_update_elem(&java_threads, &java_thread, &j, BPF_ANY);
 	bpf_map_update_elem(&java_thread_of, &j.tid, &java_thread, BPF_ANY);
 	return j.tid;
@@ -325,6 +325,24 @@ static __always_inline int may_unmount(__u32 tid)
 	return tid & WIRE_VIRTUAL && layout.mon_owner_word == WIRE_OWNER_WORD_ID;
 }
 
+/* Whether the id that a JavaThread says it runs is that of a virtual thread, and not its own, which
+ * is known or else is there when it carries none. */
+static __always_inline int is_carrying(__u64 java_thread, __u64 id)
+{
+	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &java_thread);
+
+	if (j && j->id)
+		return j->id != id;
+	return layout.jt_cont_entry >= 0 && read_u64(java_thread + layout.jt_cont_entry);
+}
+
+/* An id that no known thread has, and that not all threads were asked for, is a virtual thread's if
+ * there are such threads, and all others are known by their ids. */
+static __always_inline int is_virtual_id(__u64 id)
+{
+	return virtual_klass && !ids_incomplete && virtual_tid(id);
+}
+
 /* The object is one that the thread has locked without a monitor. */
 static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_java_thread *j,
 			     struct range_search *s)
@@ -359,7 +377,6 @@ static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_ja
 static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
 {
 	struct range_search s = {};
-	struct wire_java_thread *j;
 	__u64 id;
 
 	if (layout.mon_stack_locker >= 0)
@@ -374,20 +391,17 @@ static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_
 		bpf_for_each_map_elem(&java_threads, lock_stack_match, &s, 0);
 	*ret_source = s.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
 	/* While it carries a virtual thread, the lock stack is that one's. */
-	j = s.tid && layout.jt_owner_id >= 0 ? bpf_map_lookup_elem(&java_threads, &s.java_thread)
-					     : 0;
-	if (j && j->id) {
-		id = read_u64(s.java_thread + layout.jt_owner_id);
-		if (id != j->id && virtual_tid(id)) {
-			*ret_source = WIRE_OWNER_VIRTUAL;
-			return (__u64)s.tid << 32 | virtual_tid(id);
-		}
-	}
-	return (__u64)s.tid << 32 | s.tid;
+	if (!s.tid || layout.jt_owner_id < 0)
+		return (__u64)s.tid << 32 | s.tid;
+	id = read_u64(s.java_thread + layout.jt_owner_id);
+	if (!virtual_tid(id) || !is_carrying(s.java_thread, id))
+		return (__u64)s.tid << 32 | s.tid;
+	*ret_source = WIRE_OWNER_VIRTUAL;
+	return (__u64)s.tid << 32 | virtual_tid(id);
 }
 
-/* A thread that is not known yet, or a virtual one: all platform threads that had started are
- * known by their ids. Above the low half: the kernel thread that it is on, if it is on one. */
+/* A thread that is not known yet, or a virtual one. Above the low half: the kernel thread that it
+ * is on, if it is on one. */
 static __noinline __u64 owner_by_id(__u64 id, __u32 *ret_source)
 {
 	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &id);
@@ -399,21 +413,23 @@ static __noinline __u64 owner_by_id(__u64 id, __u32 *ret_source)
 		return (__u64)j->tid << 32 | j->tid;
 	}
 	*ret_source = WIRE_OWNER_UNRESOLVED;
-	if (layout.jt_owner_id < 0 || layout.jt_cont_entry < 0)
+	if (layout.jt_owner_id < 0 || layout.jt_cont_entry < 0 || !virtual_tid(id))
 		return 0;
 	list_search(&s, LIST_SCAN_ID);
 	if (s.found)
 		on = java_thread_tid(s.found);
-	j = on ? bpf_map_lookup_elem(&java_threads, &s.found) : 0;
-	/* One that it carries, as it has an id of its own; or else is carrying. */
-	if (j && (!j->id || j->id == id) && !read_u64(s.found + layout.jt_cont_entry)) {
-		*ret_source = WIRE_OWNER_JAVA_THREAD;
+	if (s.found && !is_carrying(s.found, id)) {
+		*ret_source = on ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNRESOLVED;
 		return on << 32 | on;
 	}
-	if (!virtual_tid(id))
+	if (s.found)
+		*ret_source = WIRE_OWNER_VIRTUAL;
+	else if (s.count && s.count <= LIST_SCAN_ID)
+		*ret_source = WIRE_OWNER_UNMOUNTED;
+	else if (is_virtual_id(id)) /* on one that was not asked, or on none */
+		*ret_source = WIRE_OWNER_VIRTUAL;
+	else
 		return 0;
-	/* Of more threads some have not been looked at. */
-	*ret_source = on || s.count > LIST_SCAN_ID ? WIRE_OWNER_VIRTUAL : WIRE_OWNER_UNMOUNTED;
 	return on << 32 | virtual_tid(id);
 }
 
@@ -473,7 +489,7 @@ static __noinline __u64 owner_at_once(__u64 word)
 		return on ? pinned_by(word, on, &source) : 0;
 	if (on)
 		return on << 32 | on;
-	return word > WIRE_OWNER_DEFLATER ? virtual_tid(word) : 0;
+	return word > WIRE_OWNER_DEFLATER && is_virtual_id(word) ? virtual_tid(word) : 0;
 }
 
 /* The thread that a monitor's word about its owner stands for; object: the monitor's. *ret_on: the

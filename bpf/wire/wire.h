@@ -21,13 +21,13 @@ enum wire_flags {
 	WIRE_DAEMON = 32,
 	WIRE_CLASS_AOS = 64,    /* class: a subclass of AbstractOwnableSynchronizer */
 	WIRE_CLASS_RRWL = 128,  /* class: a subclass of ReentrantReadWriteLock$Sync */
-	WIRE_PINNED = 16384,    /* of a virtual thread, which cannot leave its carrier */
-	WIRE_NAME_UTF16 = 8192, /* of a virtual thread; else it is Latin-1 */
 	WIRE_CLASS_LOCK = 4096, /* class: threads that park on it contend for a lock */
+	WIRE_NAME_UTF16 = 8192, /* name of a virtual thread; else it is Latin-1 */
+	WIRE_PINNED = 16384,    /* the virtual thread cannot leave its carrier */
 };
 
 /* Not a kernel thread, but the virtual thread whose java.lang.Thread has the id in the other bits.
- * Its counters are all zero: they are the carrier's, and not its own. */
+ * While it is pinned its counters are its carrier's; else they are all zero, which is not known. */
 #define WIRE_VIRTUAL (1u << 31)
 
 struct wire_head {

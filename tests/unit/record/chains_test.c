@@ -13,18 +13,15 @@
 #include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
-#include "log/read/names.h"
-#include "log/read/reader.h"
-#include "log/write/writer.h"
 #include "record/decode/chains.h"
 #include "record/decode/memory.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/jvm/jvm_code_image.h"
+#include "tests/unit/record/names_log.h"
 
 struct fixture {
-	char path[64];
+	struct names_log log;
 	uint32_t epoch;
-	struct log_writer *w;
 	struct chains *chains;
 	struct wire_stack r;
 };
@@ -32,15 +29,9 @@ struct fixture {
 static int begin(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	json_t *header = json_object();
 
-	snprintf(f->path, sizeof(f->path), "/tmp/chains_test.%d.spoor", getpid());
-	assert_int_equal(
-		log_writer_open(&(struct log_writer_options){.path = f->path, .overwrite = true},
-				header, &f->w),
-		0);
-	json_decref(header);
-	assert_int_equal(chains_new(f->w, NULL, &f->epoch, &f->chains), 0);
+	names_log_open(&f->log);
+	assert_int_equal(chains_new(f->log.w, NULL, &f->epoch, &f->chains), 0);
 	f->r.head.kind = WIRE_STACK;
 	*state = f;
 	return 0;
@@ -51,25 +42,9 @@ static int end(void **state)
 	struct fixture *f = *state;
 
 	chains_free(f->chains);
-	log_writer_close(f->w);
-	unlink(f->path);
+	names_log_end(&f->log);
 	free(f);
 	return 0;
-}
-
-static struct log_names *names(struct fixture *f)
-{
-	struct log_names *n = log_names_new();
-	struct log_reader *r;
-	const struct event *e;
-
-	assert_int_equal(log_writer_close(f->w), 0);
-	f->w = NULL;
-	assert_int_equal(log_reader_open(f->path, &r), 0);
-	while (log_reader_next(r, &e) == 1)
-		assert_int_equal(log_names_add(n, e), 0);
-	log_reader_close(r);
-	return n;
 }
 
 static size_t size_of(uint32_t count)
@@ -112,7 +87,7 @@ static void the_same_chain_has_one_number_and_shares_its_callers(void **state)
 	two = chains_number(f->chains, 1);
 	three = chains_number(f->chains, 2);
 	assert_int_equal(chains_number(f->chains, 900), two);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_int_equal(log_names_count(n, LOG_NAMES_STACK), 3);
 	s = log_names_stack(n, three);
 	assert_non_null(s);
@@ -140,7 +115,7 @@ static void how_a_walk_ended_stands_at_the_outer_end(void **state)
 		add(f, i + 1, 1, ends[i].result);
 	assert_int_not_equal(chains_number(f->chains, 1), chains_number(f->chains, 2));
 	assert_int_equal(chains_number(f->chains, 3), chains_number(f->chains, 4));
-	n = names(f);
+	n = names_log_read(&f->log);
 	for (uint32_t i = 0; i < 4; i++) {
 		s = log_names_stack(n, chains_number(f->chains, i + 1));
 		assert_int_equal(s->frame, FRAME_TYPE_UNRESOLVED);
@@ -237,7 +212,7 @@ static void a_reused_address_is_never_given_an_old_name(void **state)
 	walked(f, 4, 1, here);
 	image_put(&image, here, image.bytes + (third - IMAGE_BASE), 88);
 	walked(f, 5, 2, here);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(name_of(f, n, 1), "old");
 	assert_string_equal(name_of(f, n, 2), "unresolved");
 	assert_string_equal(name_of(f, n, 3), "new");
@@ -258,7 +233,7 @@ static void chains_that_nobody_names_are_forgotten(void **state)
 	struct chains *c;
 
 	memory.part[MEMORY_CHAINS].max = 64 * 1024;
-	assert_int_equal(chains_new(f->w, &memory, &f->epoch, &c), 0);
+	assert_int_equal(chains_new(f->log.w, &memory, &f->epoch, &c), 0);
 	f->r.result = WIRE_WALK_COMPLETE;
 	f->r.count = 1;
 	f->r.id = 1;
@@ -289,7 +264,7 @@ static void memory_may_run_out(void **state)
 		struct chains *c;
 
 		alloc_fail_at(n);
-		if (!chains_new(f->w, NULL, &f->epoch, &c)) {
+		if (!chains_new(f->log.w, NULL, &f->epoch, &c)) {
 			f->r.count = 3;
 			for (f->r.id = 1; f->r.id < 1000; f->r.id += 300)
 				chains_add(c, &f->r, size_of(f->r.count));

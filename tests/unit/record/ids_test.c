@@ -15,49 +15,24 @@
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
-#include "log/read/names.h"
-#include "log/read/reader.h"
-#include "log/write/writer.h"
 #include "record/decode/ids.h"
 #include "record/decode/memory.h"
 #include "tests/unit/alloc_fail.h"
+#include "tests/unit/record/names_log.h"
 
 struct fixture {
-	char path[64];
-	struct log_writer *w;
+	struct names_log log;
 	struct ids *ids;
 };
 
 static int begin(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	json_t *header = json_object();
 
-	snprintf(f->path, sizeof(f->path), "/tmp/ids_test.%d.spoor", getpid());
-	assert_int_equal(
-		log_writer_open(&(struct log_writer_options){.path = f->path, .overwrite = true},
-				header, &f->w),
-		0);
-	json_decref(header);
-	assert_int_equal(ids_new(f->w, NULL, &f->ids), 0);
+	names_log_open(&f->log);
+	assert_int_equal(ids_new(f->log.w, NULL, &f->ids), 0);
 	*state = f;
 	return 0;
-}
-
-/* Closes the log and returns what its metadata says. */
-static struct log_names *names(struct fixture *f)
-{
-	struct log_names *n = log_names_new();
-	struct log_reader *r;
-	const struct event *e;
-
-	assert_int_equal(log_writer_close(f->w), 0);
-	f->w = NULL;
-	assert_int_equal(log_reader_open(f->path, &r), 0);
-	while (log_reader_next(r, &e) == 1)
-		assert_int_equal(log_names_add(n, e), 0);
-	log_reader_close(r);
-	return n;
 }
 
 static int end(void **state)
@@ -65,8 +40,7 @@ static int end(void **state)
 	struct fixture *f = *state;
 
 	ids_free(f->ids);
-	log_writer_close(f->w);
-	unlink(f->path);
+	names_log_end(&f->log);
 	free(f);
 	return 0;
 }
@@ -92,7 +66,7 @@ static void a_monitor_keeps_its_number(void **state)
 	number = ids_monitor(f->ids, &r);
 	assert_int_equal(number, 1);
 	assert_int_equal(ids_monitor(f->ids, &r), 1);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "a.b.LockA");
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_MONITOR);
 	assert_int_equal(log_names_lock(n, 1)->group, LOCK_GROUP_MONITOR);
@@ -129,7 +103,7 @@ static void a_hash_keeps_the_identity_over_inflations(void **state)
 	r.hash = 78;
 	r.object = 0x3000;
 	assert_int_equal(ids_monitor(f->ids, &r), 2);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_HASH);
 	assert_int_equal(log_names_lock(n, 1)->hash, 77);
 	log_names_free(n);
@@ -147,7 +121,7 @@ static void a_class_redefined_at_the_same_address_is_another(void **state)
 	define(f, 0x300, "New", 0); /* unloaded, and the Klass's memory used again */
 	r.object = 0x5000;
 	ids_monitor(f->ids, &r);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "Old");
 	assert_string_equal(log_names_class(n, log_names_lock(n, 2)->class), "New");
 	log_names_free(n);
@@ -172,7 +146,7 @@ static void a_lock_of_a_class_redefined_is_another(void **state)
 		assert_int_equal(ids_blocker(f->ids, &other), 5);
 		assert_int_equal(ids_blocker(f->ids, &owned), 6);
 	}
-	n = names(f);
+	n = names_log_read(&f->log);
 	for (uint64_t lock = 1; lock <= 6; lock++)
 		assert_string_equal(log_names_class(n, log_names_lock(n, lock)->class),
 				    lock <= 3 ? "Old" : "New");
@@ -188,7 +162,7 @@ static void a_lock_without_a_class_gets_it_later(void **state)
 	assert_int_equal(ids_monitor(f->ids, &r), 1);
 	define(f, 0x300, "Late", 0);
 	assert_int_equal(ids_monitor(f->ids, &r), 1);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "Late");
 	log_names_free(n);
 }
@@ -224,7 +198,7 @@ static void blockers_are_sorted_into_groups(void **state)
 		define(f, r.klass, cases[i].class, cases[i].flags);
 		assert_int_equal(ids_blocker(f->ids, &r), i + 1);
 	}
-	n = names(f);
+	n = names_log_read(&f->log);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_int_equal(log_names_lock(n, i + 1)->group, cases[i].group);
 	log_names_free(n);
@@ -247,7 +221,7 @@ static void what_is_no_lock_is_told_by_its_class(void **state)
 	r.klass = 0x300;
 	r.hash = 55; /* this one can be told */
 	assert_int_equal(ids_blocker(f->ids, &r), 3);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_UNKNOWN);
 	assert_int_equal(log_names_lock(n, 1)->hash, 0);
 	assert_int_equal(log_names_lock(n, 3)->identity, LOCK_IDENTITY_HASH);
@@ -297,7 +271,7 @@ static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 	r.object = 0x2000;
 	r.hash = 7; /* the first one is inflated again */
 	assert_int_equal(ids_monitor_numbered(f->ids, &r), 1);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_int_equal(log_names_count(n, LOG_NAMES_LOCK), 3);
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_HASH);
 	assert_int_equal(log_names_lock(n, 3)->hash, 9);
@@ -360,7 +334,7 @@ static void a_patched_jvms_monitor_of_which_nobody_tells(void **state)
 	assert_int_equal(ids_monitor_numbered(f->ids, &nothing), 2);
 	told.object = 0x2000; /* it turns out to be an object that has a number */
 	assert_int_equal(ids_monitor_numbered(f->ids, &told), 1);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_int_equal(log_names_lock(n, 1)->hash, 7);
 	assert_string_equal(log_names_class(n, log_names_lock(n, 1)->class), "LockA");
 	log_names_free(n);
@@ -383,7 +357,7 @@ static void a_patched_jvms_blockers_are_told_by_class_and_hash(void **state)
 	define(f, 0x300, "New", 0); /* unloaded, and the Klass's memory used again */
 	assert_int_equal(ids_blocker_numbered(f->ids, &r), 4);
 	assert_int_equal(ids_blocker_numbered(f->ids, &r), 4);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_int_equal(log_names_lock(n, 1)->identity, LOCK_IDENTITY_UNKNOWN);
 	assert_int_equal(log_names_lock(n, 2)->identity, LOCK_IDENTITY_HASH);
 	assert_int_equal(log_names_lock(n, 3)->group, LOCK_GROUP_JUC);
@@ -437,7 +411,7 @@ static void a_reused_tid_is_another_thread(void **state)
 	ids_thread_seen(f->ids, &r, false);
 	assert_int_equal(ids_thread(f->ids, 5, 1), 2);
 	assert_int_equal(ids_thread(f->ids, 0, 1), 0);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(log_names_thread(n, 1)->name, "main");
 	assert_int_equal(log_names_thread(n, 1)->java_id, 12);
 	assert_true(log_names_thread(n, 1)->existed);
@@ -458,7 +432,7 @@ static void names_come_to_threads_of_a_pid_namespace(void **state)
 	ids_thread_known(f->ids, &known, 9);
 	known.ns_tid = 8; /* not seen by the kernel's side yet: no thread is made up */
 	ids_thread_known(f->ids, &known, 9);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(log_names_thread(n, 1)->name, "pool-1");
 	assert_true(log_names_thread(n, 1)->daemon);
 	assert_int_equal(log_names_count(n, LOG_NAMES_THREAD), 1);
@@ -483,7 +457,7 @@ static void threads_of_a_pid_namespace_are_many(void **state)
 
 		ids_thread_known(f->ids, &known, 9);
 	}
-	n = names(f);
+	n = names_log_read(&f->log);
 	for (uint32_t i = 1; i <= count; i++) {
 		assert_int_equal(log_names_thread(n, i)->tid, i);
 		assert_int_equal(log_names_thread(n, i)->java_id, i);
@@ -503,7 +477,7 @@ static void text_becomes_valid_utf8(void **state)
 	assert_int_equal(ids_string(f->ids, "x", 1, 0), 1);
 	assert_int_equal(ids_string(f->ids, "x", 1, 0), 1);
 	assert_int_equal(ids_string(f->ids, "", 0, 0), 0);
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_string_equal(log_names_class(n, 1), "a.\xc3\xa4");
 	assert_string_equal(log_names_class(n, 2), "a.??z");
 	assert_string_equal(log_names_class(n, 3), "??????");
@@ -524,7 +498,7 @@ static struct ids *bounded(struct fixture *f, uint64_t bytes)
 	memset(&memory, 0, sizeof(memory));
 	for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
 		memory.part[i].max = bytes;
-	assert_int_equal(ids_new(f->w, &memory, &ids), 0);
+	assert_int_equal(ids_new(f->log.w, &memory, &ids), 0);
 	return ids;
 }
 
@@ -711,7 +685,7 @@ static void memory_may_run_out_within_a_budget(void **state)
 		for (unsigned i = 0; i < MEMORY_PART_COUNT; i++)
 			memory.part[i].max = 24 * 1024;
 		alloc_fail_at(n);
-		if (!ids_new(f->w, &memory, &ids)) {
+		if (!ids_new(f->log.w, &memory, &ids)) {
 			struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
 
 			ids_class(ids, &c);
@@ -745,7 +719,7 @@ static void memory_may_run_out(void **state)
 		struct ids *ids = NULL;
 
 		alloc_fail_at(i);
-		if (!ids_new(f->w, NULL, &ids)) {
+		if (!ids_new(f->log.w, NULL, &ids)) {
 			struct wire_class c = {.klass = 0x300, .name_length = 1, .name = "C"};
 
 			ids_class(ids, &c);

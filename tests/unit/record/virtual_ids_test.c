@@ -1,29 +1,19 @@
 /* record/decode/ids_thread.c: the numbers and names of virtual threads. */
 #include <linux/types.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_thread.h"
 #include "log/format/event.h"
-#include "log/read/names.h"
-#include "log/read/reader.h"
-#include "log/write/writer.h"
 #include "record/decode/ids.h"
 #include "record/decode/memory.h"
 #include "tests/unit/alloc_fail.h"
+#include "tests/unit/record/names_log.h"
 
 struct fixture {
-	char path[64];
-	struct log_writer *w;
+	struct names_log log;
 	struct ids *ids;
 	struct memory memory;
 };
@@ -31,17 +21,11 @@ struct fixture {
 static int open_with(void **state, bool bounded)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	json_t *header = json_object();
 
-	snprintf(f->path, sizeof(f->path), "/tmp/virtual_ids_test.%d.spoor", getpid());
-	assert_int_equal(
-		log_writer_open(&(struct log_writer_options){.path = f->path, .overwrite = true},
-				header, &f->w),
-		0);
-	json_decref(header);
+	names_log_open(&f->log);
 	for (int i = 0; i < MEMORY_PART_COUNT; i++)
 		f->memory.part[i].max = 64 * 1024;
-	assert_int_equal(ids_new(f->w, bounded ? &f->memory : NULL, &f->ids), 0);
+	assert_int_equal(ids_new(f->log.w, bounded ? &f->memory : NULL, &f->ids), 0);
 	*state = f;
 	return 0;
 }
@@ -61,27 +45,9 @@ static int end(void **state)
 	struct fixture *f = *state;
 
 	ids_free(f->ids);
-	if (f->w)
-		assert_int_equal(log_writer_close(f->w), 0);
-	unlink(f->path);
+	names_log_end(&f->log);
 	free(f);
 	return 0;
-}
-
-/* Closes the log and returns what its metadata says. */
-static struct log_names *names(struct fixture *f)
-{
-	struct log_names *n = log_names_new();
-	struct log_reader *r;
-	const struct event *e;
-
-	assert_int_equal(log_writer_close(f->w), 0);
-	f->w = NULL;
-	assert_int_equal(log_reader_open(f->path, &r), 0);
-	while (log_reader_next(r, &e) == 1)
-		assert_int_equal(log_names_add(n, e), 0);
-	log_reader_close(r);
-	return n;
 }
 
 static void tell(struct fixture *f, uint32_t id, const void *name, uint32_t length, unsigned flags)
@@ -121,7 +87,7 @@ static void names_in_javas_encodings(void **state)
 	tell(f, 42, utf16, sizeof(utf16), WIRE_NAME_UTF16);
 	tell(f, 43, "", 0, 0);
 	tell(f, 44, whole, 0xffffffff, 0); /* a length that cannot be */
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_named(n, 1, 41,
 		     "m\xc3\xbc"
 		     "de");
@@ -142,7 +108,7 @@ static void a_name_may_come_later(void **state)
 	assert_int_equal(ids_thread(f->ids, WIRE_VIRTUAL | 50, 6), 1);
 	assert_int_equal(ids_thread(f->ids, WIRE_VIRTUAL | 51, 6), 2);
 	assert_int_equal(ids_thread(f->ids, 50, 6), 3); /* a kernel thread with this number */
-	n = names(f);
+	n = names_log_read(&f->log);
 	assert_named(n, 1, 50, "later");
 	assert_named(n, 2, 51, "VirtualThread[#51]");
 	assert_false(log_names_thread(n, 3)->is_virtual);

@@ -340,8 +340,9 @@ int bpf_session_set_java_threads(struct bpf_session *p)
 			j.tid = threads[i].ns_tid;
 		if (jvm_has_thread_ids(p->j) && threads[i].java_id) {
 			j.id = threads[i].java_id;
-			bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &j.id, &j,
-					    BPF_ANY);
+			if (bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &j.id, &j,
+						BPF_ANY))
+				p->skel->bss->ids_incomplete = 1;
 		}
 		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_threads), &address, &j, BPF_ANY);
 		bpf_map_update_elem(bpf_map__fd(p->skel->maps.java_thread_of), &j.tid, &address,
