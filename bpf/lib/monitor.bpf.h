@@ -16,6 +16,19 @@ static __always_inline void monitor_owned_by(struct monitor_state *m, __u32 tid,
 	m->owner_on = on;
 }
 
+/*
+ * While a virtual thread of JDK 21 schedules another one, or has its own timeout set or cancelled,
+ * it runs as its carrier, for the VM, too. It cannot have left that one, as it is pinned, and what
+ * the carrier itself does takes no monitor that others are blocked on: it is who it was before.
+ */
+static __always_inline __u32 monitor_same_owner(const struct monitor_state *m, __u32 owner)
+{
+	if (layout.mon_owner_word == WIRE_OWNER_WORD_ADDRESS && m->owner & WIRE_VIRTUAL &&
+	    m->owner_on == owner && !m->released)
+		return m->owner;
+	return owner;
+}
+
 /* Which monitor a record is of, as last seen. */
 static __always_inline void lock_is_monitor(struct wire_lock *r, __u64 monitor,
 					    const struct monitor_state *m)
@@ -107,6 +120,10 @@ static __always_inline __u32 monitor_owner(struct monitor_state *m, __u64 monito
 	__u64 object = word == WIRE_OWNER_ANONYMOUS && m->handle ? read_handle(m->handle) : 0;
 	__u32 owner = owner_tid(monitor, object, word, ret_source, ret_on);
 
+	if (owner && monitor_same_owner(m, owner) != owner) {
+		owner = m->owner;
+		*ret_source = WIRE_OWNER_VIRTUAL;
+	}
 	if (owner)
 		monitor_owned_by(m, owner, *ret_on);
 	return owner;
@@ -149,8 +166,8 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 	m = bpf_map_lookup_elem(&monitors, &monitor);
 	word = m ? read_u64(monitor + layout.mon_owner) : 0;
 	both = word ? owner_at_once(word) : 0;
-	owner = both;
 	on = both >> 32;
+	owner = m ? monitor_same_owner(m, both) : 0;
 	if (!owner || (owner == m->owner && !m->released)) {
 		/* A thread that only owned it once is not looked at for ever. */
 		if (!t->monitor.blocked && ++t->monitor.misses > MONITOR_MISSES_MAX)

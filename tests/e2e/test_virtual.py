@@ -1,21 +1,23 @@
 """Virtual threads (JDK 21 and 25): who blocks, who waits, for how long, and who holds the lock, against the program's own
 counts and clocks (programs/Virtual.java)."""
 import json
+import os
 import unittest
 
 import jvm
 
 MS = 10**6
-ROUNDS, WAITERS = 12, 4
+ROUNDS, WAITERS, HOLD_MS = 12, 4, 4  # the last: as in Virtual.java
 STARVED = 6
 CONTENDED, WAITED = "Virtual$Contended", "Virtual$Waited"
+LOCK = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
 
 
 class Virtual:
-    def run_program(self, *options):
+    def run_program(self, *options, env=None):
         vm = self.java("Virtual", ROUNDS, WAITERS,
                        options=("-Djdk.virtualThreadScheduler.parallelism=%d" % (2 * WAITERS + 2), *options))
-        recorder = self.record(vm)
+        recorder = self.record(vm, env=env)
         truth = json.loads(vm.ask("go", 120))
         return truth, recorder.stop()
 
@@ -36,8 +38,8 @@ class Virtual:
         self.assertFalse(began, f"{begin} without {end}")
         return ret
 
-    def check(self, *options):
-        truth, log = self.run_program(*options)
+    def check(self, *options, env=None):
+        truth, log = self.run_program(*options, env=env)
         threads = log.threads()
         self.assertEqual(log.lost(), {})
         for lock, begin, end, own in (
@@ -51,6 +53,8 @@ class Virtual:
                 # know that it goes on.
                 self.assertLessEqual(got, truth[own][i] + 0.1 * MS, f"{own}, waiter-{i}")
                 self.assert_near(got, truth[own][i], 5, f"{own}, waiter-{i}", ROUNDS * 3 * MS / 2)
+                # All are seen blocked before the time of HOLD_MS begins, in each round.
+                self.assertGreater(got, 0.9 * ROUNDS * HOLD_MS * MS, f"{own}, waiter-{i}")
             for thread, _ in pieces:
                 self.assertTrue(threads[thread]["virtual"])
                 self.assertEqual(threads[thread]["tid"], 0)
@@ -58,12 +62,35 @@ class Virtual:
         named = {t["java_id"]: t["name"] for t in threads.values() if t["virtual"]}
         self.assertEqual([named.get(i) for i in truth["ids"]], [f"waiter-{i}" for i in range(WAITERS)])
         self.assertEqual(named.get(truth["holder"]), "holder")
+        self.check_report(log)
+        self.check_lock(truth, log)
         self.check_holders(log, threads)
         self.check_carriers(log, threads)
 
+    def check_report(self, log):
+        """The report's own figures: all of them, and no others."""
+        report = log.report()
+        group = {g["key"][0]: g for g in report["contention"]["groups"]}
+        self.assertEqual(group[CONTENDED]["count"], ROUNDS * WAITERS)
+        self.assertEqual(sum(g["count"] for g in report["waiting"] if g["class"] == WAITED), ROUNDS * WAITERS)
+        self.assertEqual([g for g in report["waiting"] if g["open"] or g["begin_missing"] or g["end_missing"]], [])
+
+    def check_lock(self, truth, log):
+        """A virtual thread that has a lock of java.util.concurrent is named to the platform threads that want it."""
+        locks = log.report("--by", "lock_class,waiter_thread,owner_thread")["groups"]
+        waiters = [g for lock in locks if lock["key"][0] == LOCK for g in lock["groups"]
+                   if g["key"][0].startswith("platform-")]
+        blocked = sum(g["blocked_ns"] for g in waiters)
+        self.assertEqual(sum(g["count"] for g in waiters), ROUNDS * WAITERS)
+        self.assertLessEqual(blocked, truth["locked"] + 0.1 * MS)
+        self.assertGreater(blocked, 0.9 * ROUNDS * WAITERS * HOLD_MS * MS)
+        owner = sum(o["blocked_ns"] for g in waiters for o in g["groups"] if o["key"][0].split(" (#")[0] == "owner")
+        self.assertGreater(owner, blocked * 0.85, waiters)
+
     def check_holders(self, log, threads):
         """All of the time in which all were blocked is the holder's; then they have it one after the other. While a virtual
-        thread of JDK 21 schedules something, it runs as its carrier, for the VM, too."""
+        thread of JDK 21 schedules something, it runs as its carrier, for the VM, too; seen as itself before or later, it is
+        known to have been that one."""
         groups = log.report("--by", "lock_class,owner_thread")["groups"]
         group = next(g for g in groups if g["key"][0] == CONTENDED)
         by_name = {}
@@ -97,6 +124,10 @@ class Virtual:
     def test_contentions_and_waits(self):
         self.check()
 
+    def test_probes_one_by_one(self):
+        """As on kernels before 6.6."""
+        self.check(env={**os.environ, "SPOOR_NO_UPROBE_MULTI": "1"})
+
     def test_chains(self):
         """They end where the virtual thread begins, and do not go on with its carrier's."""
         _, log = self.run_program()
@@ -109,14 +140,13 @@ class Virtual:
 
 class Virtual21(Virtual, jvm.OtherJavaTest):
     MAJOR = 21
-    AS_CARRIER = 0.02
+    AS_CARRIER = 0.01
 
     def test_pinned_holder(self):
         """It stays on its carrier, so that what it did meanwhile is known: it slept."""
         _, log = self.run_program()
         group = next(g for g in log.report("--by", "lock_class")["groups"] if g["key"][0] == CONTENDED)
         self.assertGreater(group["split"]["blocked_ns"], group["blocked_ns"] * 0.8)
-
 
     def test_all_carriers_pinned(self):
         """Two carriers, and both of their virtual threads are blocked on them: a third one starves, and it is said."""
@@ -133,6 +163,11 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         pinned = {(p["class"], p["reason"]): p["count"] for p in report["pinned"]}
         self.assertEqual(pinned[("Starve$Held", "contended enter")], STARVED)
         self.assertGreaterEqual(pinned[("(no blocker)", "park")], STARVED)
+        holders = log.report("--by", "lock_class,owner_thread")["groups"]
+        held = next(g for g in holders if g["key"][0] == "Starve$Held")
+        by_sleeper = sum(g["blocked_ns"] for g in held["groups"] if g["key"][0].split(" (#")[0] == "sleeper")
+        self.assertEqual(held["count"], STARVED)
+        self.assertGreater(by_sleeper, 0.9 * held["blocked_ns"], held["groups"])
         self.assertRegex(log.report_text(), r"CARRIERS of virtual threads: all were pinned for \d")
 
 

@@ -2,7 +2,9 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Virtual threads (JDK 21 and later; by reflection, as JDK 17 compiles this) that block on a monitor, and wait on
@@ -19,6 +21,8 @@ public class Virtual {
     final Waited waited = new Waited();
     final int waiters;
     final long[] blockedNs, waitNs;
+    final ReentrantLock lock = new ReentrantLock();
+    final AtomicLong lockNs = new AtomicLong();
     final long[] ids;
     int notified;
     long holderId;
@@ -104,6 +108,46 @@ public class Virtual {
         join(threads);
     }
 
+    /** Platform threads want a lock of java.util.concurrent that a virtual thread has, which sleeps. */
+    void lock() throws Exception {
+        CountDownLatch held = new CountDownLatch(1), all = new CountDownLatch(1);
+        Thread holder = virtual("owner", () -> {
+            lock.lock();
+            try {
+                held.countDown();
+                all.await();
+                Thread.sleep(HOLD_MS);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                lock.unlock();
+            }
+        });
+        held.await();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            threads.add(new Thread(this::lockAndUnlock, "platform-" + i));
+            threads.get(i).start();
+        }
+        while (lock.getQueueLength() < waiters) {
+            LockSupport.parkNanos(100_000);
+        }
+        awaitState(threads, Thread.State.WAITING);
+        all.countDown();
+        join(threads);
+        holder.join();
+    }
+
+    void lockAndUnlock() {
+        long before = System.nanoTime();
+        lock.lock();
+        try {
+            lockNs.addAndGet(System.nanoTime() - before);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     List<Thread> start(java.util.function.IntConsumer what) throws Exception {
         List<Thread> threads = new ArrayList<>();
 
@@ -131,6 +175,8 @@ public class Virtual {
 
         v.contend(); // all of it is loaded, and its carriers are there
         v.waitAndNotify();
+        v.lock();
+        v.lockNs.set(0);
         java.util.Arrays.fill(v.blockedNs, 0);
         java.util.Arrays.fill(v.waitNs, 0);
         System.out.println("ready " + ProcessHandle.current().pid());
@@ -138,8 +184,9 @@ public class Virtual {
         for (int i = 0; i < rounds; i++) {
             v.contend();
             v.waitAndNotify();
+            v.lock();
         }
-        System.out.println("{\"blocked\": " + json(v.blockedNs) + ", \"waited\": " + json(v.waitNs)
+        System.out.println("{\"blocked\": " + json(v.blockedNs) + ", \"waited\": " + json(v.waitNs) + ", \"locked\": " + v.lockNs
                 + ", \"ids\": " + json(v.ids) + ", \"holder\": " + v.holderId + "}");
         System.in.read();
         System.in.read();

@@ -188,12 +188,66 @@ static void moments_of_a_holder_are_told_apart_up_to_a_bound(void **state)
 	assert_in_range(cells_of(OTHERS_MIN), OTHERS_MIN, CUTS_MAX + OTHERS_MIN);
 }
 
+static uint64_t charged(const struct holds *h, uint64_t waiter, uint64_t holder, uint64_t *count)
+{
+	uint64_t ns = 0;
+
+	*count = 0;
+	for (uint32_t i = 0; i < h->cells.count; i++) {
+		if (h->cells.rows[i].waiter != waiter || h->cells.rows[i].holder != holder)
+			continue;
+		ns += h->cells.rows[i].blocked_ns;
+		*count += h->cells.rows[i].count;
+	}
+	return ns;
+}
+
+/* The carrier 1 is seen as the holder, and then the virtual thread 9 that is on it; before, the carrier
+ * had the lock with 7 on it, which nobody has seen. */
+static void a_carrier_is_the_virtual_thread_that_is_seen_on_it(void **state)
+{
+	struct holds h = {0};
+	struct observation s = {.holder = 9, .carrier = 1, .at = {77, HOLDER_STACK_SWITCH}};
+	struct lock_state *l = see(&h, 5, 1);
+	uint64_t count;
+
+	(void)state;
+	block(&h, 2, l);
+	see(&h, 5, 1);
+	see(&h, 5, 3);
+	see(&h, 5, 1);
+	block(&h, 4, l);
+	assert_int_equal(holds_show(&h, l, (struct place_seen){66, HOLDER_STACK_BLOCK}), 0);
+	see(&h, 5, 1);
+	block(&h, 6, l);
+	h.now_ns += 10;
+	assert_int_equal(holds_observe(&h, l, &s), 0);
+	assert_int_equal(l->holder, 9);
+	see(&h, 5, 9);
+	assert_int_equal(holds_unblock(&h, index_of(&h, 2), true), 0);
+	assert_int_equal(holds_unblock(&h, index_of(&h, 4), true), 0);
+	assert_int_equal(holds_unblock(&h, index_of(&h, 6), true), 0);
+	/* Of a contention that began in another hold, the carrier keeps what it had in that one. */
+	assert_int_equal(charged(&h, 2, 1, &count), 30);
+	assert_int_equal(count, 1);
+	assert_int_equal(charged(&h, 2, 3, &count), 10);
+	assert_int_equal(charged(&h, 2, 9, &count), 20);
+	assert_int_equal(charged(&h, 4, 9, &count), 30);
+	assert_int_equal(count, 1);
+	assert_int_equal(charged(&h, 4, 1, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(charged(&h, 6, 9, &count), 20);
+	assert_int_equal(count, 1);
+	holds_free(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_that_nobody_waits_for_are_in_no_list),
 		cmocka_unit_test(chains_that_are_shown_later),
 		cmocka_unit_test(a_crowd_is_charged_whole),
+		cmocka_unit_test(a_carrier_is_the_virtual_thread_that_is_seen_on_it),
 		cmocka_unit_test(moments_of_a_holder_are_told_apart_up_to_a_bound),
 	};
 

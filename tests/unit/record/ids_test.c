@@ -250,6 +250,33 @@ static void a_blocker_that_the_collector_moves_is_followed(void **state)
 	assert_int_equal(ids_blocker(f->ids, &r), 2);
 }
 
+/* One lock has two numbers until it is known that it has moved: a wait has one of them. */
+static void both_ends_of_a_park_name_the_same_lock(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_lock r = {.head = {.kind = WIRE_PARK_BEGIN, .tid = 21},
+			      .object = 0x1000,
+			      .klass = 0x300,
+			      .owner_tid = 9};
+
+	define(f, 0x300, "L", WIRE_CLASS_AOS);
+	assert_int_equal(ids_thread(f->ids, 21, 0) + ids_thread(f->ids, 22, 0), 3);
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.head.tid = 22;
+	r.object = 0x9000;
+	assert_int_equal(ids_blocker(f->ids, &r), 2);
+	r.head.kind = WIRE_PARK_END;
+	r.head.tid = 21;
+	r.object = 0x1000;
+	r.handle = 0x9000;
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+	r.head.tid = 22;
+	r.object = 0x9000;
+	assert_int_equal(ids_blocker(f->ids, &r), 2);
+	r.head.kind = WIRE_PARK_BEGIN;
+	assert_int_equal(ids_blocker(f->ids, &r), 1);
+}
+
 static void a_patched_jvms_monitor_is_known_until_it_is_deflated(void **state)
 {
 	struct fixture *f = *state;
@@ -749,6 +776,7 @@ int main(void)
 		TEST(blockers_are_sorted_into_groups),
 		TEST(what_is_no_lock_is_told_by_its_class),
 		TEST(a_blocker_that_the_collector_moves_is_followed),
+		TEST(both_ends_of_a_park_name_the_same_lock),
 		TEST(a_patched_jvms_monitor_is_known_until_it_is_deflated),
 		TEST(a_monitor_that_was_not_used_is_forgotten),
 		TEST(a_patched_jvms_monitor_of_which_nobody_tells),

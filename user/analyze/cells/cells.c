@@ -57,6 +57,17 @@ static uint32_t find(const struct cells *c, const struct cell_key *key, uint32_t
 	return c->count ? slot_of(c, key, hash)->index - 1 : INDEX_NONE;
 }
 
+struct cell_key cell_key_of(const struct cell *cell)
+{
+	return (struct cell_key){.lock = cell->lock,
+				 .waiter = cell->waiter,
+				 .holder = cell->holder,
+				 .waiter_stack = cell->waiter_stack,
+				 .holder_stack = cell->holder_stack,
+				 .blocked_on = cell->blocked_on,
+				 .after_wait = cell->after_wait};
+}
+
 /* What would be one too many. */
 static int add_others(struct cells *c, const struct cell_key *key, uint32_t max, uint32_t *ret)
 {

@@ -100,6 +100,14 @@ static inline bool cell_is_of_others(const struct cell *cell)
 	return cell->waiter_stack == STACK_OTHERS;
 }
 
+/* Of several waiters: of THREAD_OTHERS. */
+static inline bool cell_is_shared(const struct cell *cell)
+{
+	return cell->waiter == THREAD_OTHERS;
+}
+
+struct cell_key cell_key_of(const struct cell *cell);
+
 /* The place of a cell, a new one if need be. 0 or -ENOMEM. */
 int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret);
 void cells_free(struct cells *c);

@@ -174,6 +174,7 @@ static int on_enter(struct contention *c, const struct event *e)
 			       (struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
 						   HOLDER_STACK_BLOCK});
 
+	s.carrier = e->v[MONITOR_CONTENDED_ENTER_OWNER_CARRIER].u;
 	return begin(c, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, &s,
 		     e->v[MONITOR_CONTENDED_ENTER_STACK].u, true);
 }
@@ -362,6 +363,7 @@ static int on_owner_seen(struct contention *c, const struct event *e)
 		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u, &its,
 		(struct place_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
 
+	s.carrier = e->v[MONITOR_OWNER_SEEN_OWNER_CARRIER].u;
 	return see_holder(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &s);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/contention/rename.h"
 #include "analyze/lines/reason_history.h"
 
 void holds_free(struct holds *h)
@@ -136,7 +137,7 @@ static uint32_t pending_find(const struct holds *h, struct waiter_state *t, uint
 {
 	uint32_t i = t->pending, before = INDEX_NONE;
 
-	if (h->cells.rows[cell].waiter != THREAD_OTHERS)
+	if (!cell_is_shared(&h->cells.rows[cell]))
 		return h->cells.rows[cell].pending;
 	while (i != INDEX_NONE && h->pending[i].cell != cell) {
 		before = i;
@@ -154,7 +155,7 @@ static uint32_t pending_find(const struct holds *h, struct waiter_state *t, uint
 static int pending_of(struct holds *h, struct waiter_state *t, uint32_t cell, uint32_t holder,
 		      struct pending **ret)
 {
-	bool shared = h->cells.rows[cell].waiter == THREAD_OTHERS;
+	bool shared = cell_is_shared(&h->cells.rows[cell]);
 	uint32_t index = pending_find(h, t, cell);
 	int err = 0;
 
@@ -467,13 +468,36 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 	return err;
 }
 
+/*
+ * While a virtual thread of JDK 21 schedules another one, it runs as its carrier, for the VM, too.
+ * So a holder that is seen as a carrier, and then, in the same hold, as a virtual thread on that
+ * carrier, was this one all the time: what contentions have with the carrier that began in this
+ * hold is the virtual thread's.
+ */
+static int holder_uncover(struct holds *h, struct lock_state *l, uint64_t holder)
+{
+	uint64_t from = l->holder;
+	int err = holder_set(h, l, holder);
+
+	for (uint32_t i = l->blocked; i != INDEX_NONE && !err; i = h->threads[i].next) {
+		if (h->threads[i].since_ns >= l->held_ns)
+			err = rename_holder(h, &h->threads[i], from, holder, l->holder_index);
+	}
+	if (!err)
+		listed_update(h, l);
+	return err;
+}
+
 int holds_observe(struct holds *h, struct lock_state *l, const struct observation *s)
 {
+	bool carried = s->carrier && l->holder == s->carrier && holder_is_thread(s->holder);
+	int err = carried ? holder_uncover(h, l, s->holder) : 0;
 	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
 	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
 	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
-	int err = 0;
 
+	if (err)
+		return err;
 	if (h->cells.reasons && s->its && s->its->known)
 		reasons_complete(h->cells.reasons, s->holder, h->now_ns, s->its);
 	if (h->cells.reasons && s->ended_its && s->ended_its->known && s->ended_its != s->its)
@@ -490,6 +514,8 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct observatio
 		err = holder_set(h, l, s->holder);
 	if (err)
 		return err;
+	if (!same)
+		l->held_ns = h->now_ns;
 	/* While nobody was blocked, it may have been released and taken again unseen. */
 	l->latest = !same || l->blocked == INDEX_NONE || at.stack ? at : latest_of(h, l);
 	l->latest_number = h->shows;
@@ -539,12 +565,7 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 
 static void observe(const struct holds *h, const struct cell *cell, uint64_t ns, uint64_t *at_ns)
 {
-	const struct cell_key key = {.lock = cell->lock,
-				     .waiter = cell->waiter,
-				     .holder = cell->holder,
-				     .waiter_stack = cell->waiter_stack,
-				     .holder_stack = cell->holder_stack,
-				     .blocked_on = cell->blocked_on};
+	const struct cell_key key = cell_key_of(cell);
 	uint64_t from_ns = *at_ns;
 
 	*at_ns += ns;

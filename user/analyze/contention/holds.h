@@ -13,6 +13,7 @@
 /* What an observation says. Counters are lent, and completed; NULL: they are not known. */
 struct observation {
 	uint64_t holder;      /* from now on */
+	uint64_t carrier;     /* of a virtual thread; 0: not known */
 	struct counters *its; /* counters of that holder */
 	struct place_seen at;
 	uint64_t ended; /* a thread whose counters are known too, perhaps the last holder */
@@ -26,8 +27,8 @@ struct lock_state {
 	struct contention_lock seen;
 	uint64_t holder;
 	uint32_t holder_index; /* among the threads; INDEX_NONE: it is no thread */
-	uint64_t since_ns;
-	struct counters since; /* the holder's */
+	uint64_t since_ns, held_ns; /* of this state; of this hold */
+	struct counters since;      /* the holder's */
 	bool claimed;      /* the holder is one that came back from park, not yet seen as owner */
 	bool first_reader; /* the holder is one of possibly several */
 	bool open;         /* a blocked thread has a slice of this hold */

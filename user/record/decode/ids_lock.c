@@ -313,13 +313,15 @@ uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 	bool any = known_by_class(ids, c, f.group, r->hash);
 	struct wire_lock like = *r;
 	struct lock_id *l;
-	uint32_t number;
+	uint32_t number, began = 0;
 
 	if (!r->object)
 		return 0;
 	l = ids_lock_get(ids, (struct lock_key){any ? 0 : r->object, r->klass});
 	if (!l)
 		return ids_lock_shared(ids, r->head.time_ns);
+	if (r->head.kind == WIRE_PARK_END)
+		began = ids_thread_parks_on(ids, r->head.tid, l);
 	ids_thread_at(ids, &r->head, l);
 	if (any) {
 		if (ids_class_is_still(l, c))
@@ -336,5 +338,8 @@ uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 		number = ids_lock_update(ids, l, r, &f);
 	if (r->head.kind == WIRE_PARK_END && r->handle && r->handle != r->object)
 		follow(ids, l, r);
-	return number;
+	if (r->head.kind == WIRE_PARK_BEGIN)
+		ids_thread_parks(ids, r->head.tid, number);
+	/* Another thread's end may have told meanwhile that it is one with another lock. */
+	return began ? began : number;
 }

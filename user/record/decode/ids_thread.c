@@ -36,6 +36,7 @@ static void leave(struct thread_id *t)
 	if (t->at)
 		t->at->blocked--;
 	t->at = NULL;
+	t->at_number = 0;
 }
 
 /* What it has, and the log of it. */
@@ -214,6 +215,21 @@ void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l
 		/* Its end, or something that a blocked thread does not do. */
 		leave(t);
 	}
+}
+
+void ids_thread_parks(struct ids *ids, uint32_t tid, uint32_t number)
+{
+	struct thread_id *t = thread_find(ids, tid, false);
+
+	if (t && t->at)
+		t->at_number = number;
+}
+
+uint32_t ids_thread_parks_on(struct ids *ids, uint32_t tid, const struct lock_id *l)
+{
+	const struct thread_id *t = thread_find(ids, tid, false);
+
+	return t && t->at == l ? t->at_number : 0;
 }
 
 uint32_t ids_thread(struct ids *ids, uint32_t tid, uint64_t time_ns)

@@ -126,6 +126,8 @@ static void owner_seen(struct translate_to *to, const struct wire_lock *r, uint3
 	e.v[MONITOR_OWNER_SEEN_OWNER_DOING].u = r->owner_doing;
 	e.v[MONITOR_OWNER_SEEN_OWNER_DOING_NS].u = r->owner_doing_ns;
 	e.v[MONITOR_OWNER_SEEN_OWNER_STACK].u = chains_number(to->chains, r->owner_stack);
+	e.v[MONITOR_OWNER_SEEN_OWNER_CARRIER].u =
+		ids_thread(to->ids, r->owner_carrier, r->head.time_ns);
 	translate_event_put(to, &e);
 }
 
