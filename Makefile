@@ -74,7 +74,8 @@ PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 	libmsgpack-dev libjansson-dev uthash-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
 	procps util-linux liblz4-dev libzstd-dev
 TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
-	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java
+	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
+	golang-github-containers-common python3-yaml
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 setup: WANTED := $(PACKAGES)

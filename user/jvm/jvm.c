@@ -1,5 +1,6 @@
 #include "jvm/jvm.h"
 
+#include "base/privilege.h"
 #include "jvm/jvm_state.h"
 #include "jvm/target/mapped_file.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,13 +42,42 @@ static int no_process(pid_t pid, char **ret_why)
 		   (int)pid);
 }
 
-/* /proc/PID's files ask for ptrace rights, and mem, of mode 0600, for those of its owner too. */
-static int no_permission(pid_t pid, int err, char **ret_why)
+/*
+ * /proc/PID's files ask for ptrace rights, and mem, of mode 0600, for those of its owner too. Which
+ * of these capabilities this process lacks: "" if it has them, and so somebody else refuses.
+ * of_file: its library is not at its path any more, and is looked for in map_files.
+ */
+static void missing_name(pid_t pid, bool of_file, char *ret, size_t size)
 {
+	char path[32];
+	struct stat st;
+	bool other;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	other = stat(path, &st) || st.st_uid != geteuid();
+	snprintf(ret, size, "%s%s%s", privilege_have(CAP_SYS_PTRACE) ? "" : ", CAP_SYS_PTRACE",
+		 !other || privilege_have(CAP_DAC_OVERRIDE) ? "" : ", CAP_DAC_OVERRIDE",
+		 !of_file || privilege_have(CAP_CHECKPOINT_RESTORE) || privilege_have(CAP_SYS_ADMIN)
+			 ? ""
+			 : ", CAP_CHECKPOINT_RESTORE");
+}
+
+static int no_permission(pid_t pid, int err, bool of_file, char **ret_why)
+{
+	char missing[80];
+
+	missing_name(pid, of_file, missing, sizeof(missing));
+	if (!missing[0])
+		return why(
+			ret_why, err,
+			"process %d may not be read (%s), although spoor has the capabilities: a "
+			"seccomp profile, AppArmor or SELinux refuses it, or the process is in "
+			"another user namespace",
+			(int)pid, strerror(-err));
 	return why(ret_why, err,
 		   "process %d may not be read by this user (%s): run spoor as root or as the "
-		   "JVM's user, or give it the capabilities CAP_SYS_PTRACE and CAP_DAC_OVERRIDE",
-		   (int)pid, strerror(-err));
+		   "JVM's user, or give it what it lacks: %s",
+		   (int)pid, strerror(-err), missing + 2);
 }
 
 static int ended(pid_t pid, char **ret_why)
@@ -66,7 +97,7 @@ static int process_why(pid_t pid, int err, char **ret_why)
 		return no_process(pid, ret_why);
 	case -EACCES:
 	case -EPERM:
-		return no_permission(pid, err, ret_why);
+		return no_permission(pid, err, false, ret_why);
 	default:
 		return other(pid, err, ret_why);
 	}
@@ -87,6 +118,12 @@ static int pid_open(pid_t pid, struct jvm *j, char **ret_why)
 			return why(ret_why, -EINVAL,
 				   "%d is the number of a thread: give the number of its process",
 				   (int)pid);
+		if (err == -EPERM || err == -ENOSYS)
+			return why(ret_why, err,
+				   "process %d cannot be followed: the system call pidfd_open is "
+				   "refused (%s), by a seccomp profile if this is a container: "
+				   "allow it, or use seccomp=unconfined",
+				   (int)pid, strerror(-err));
 		return process_why(pid, err, ret_why);
 	}
 	err = process_stat(pid, &stat);
@@ -129,7 +166,7 @@ static int lib_open(struct jvm *j, char **ret_why)
 			   "was stripped of them; spoor needs an OpenJDK HotSpot build",
 			   (int)pid, j->lib.path);
 	if (err == -EACCES || err == -EPERM)
-		return no_permission(pid, err, ret_why);
+		return no_permission(pid, err, true, ret_why);
 	if (err)
 		return why(ret_why, err, "the file %s of process %d cannot be read%s: %s",
 			   j->lib.path, (int)pid,

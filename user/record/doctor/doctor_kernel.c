@@ -39,11 +39,6 @@ static bool line_read(const char *path, char *ret, size_t size)
 	return true;
 }
 
-static bool no_right(int err)
-{
-	return err == -EPERM || err == -EACCES;
-}
-
 /* The kernel refuses what no user may do who lacks a right: which one? */
 static int refused(struct checks *c, const char *check, int err, const char *what)
 {
@@ -86,7 +81,7 @@ static int check_ring(struct checks *c)
 	if (!err)
 		return check_add(c, "bpf", CHECK_OK, NULL,
 				 "the bpf system call works, and has ring buffers");
-	if (no_right(err))
+	if (refusal_is(err))
 		return refused(c, "bpf", err, "use the bpf system call");
 	return check_add(c, "bpf", CHECK_MISSING,
 			 "use a kernel with CONFIG_BPF_SYSCALL=y, 5.8 or later",
@@ -100,7 +95,7 @@ static int check_sched(struct checks *c)
 	if (!err)
 		return check_add(c, "scheduler", CHECK_OK, NULL,
 				 "programs can be attached to the scheduler (tp_btf/sched_switch)");
-	if (no_right(err))
+	if (refusal_is(err))
 		return refused(c, "scheduler", err, "attach a program to the scheduler");
 	return check_add(c, "scheduler", CHECK_MISSING,
 			 "use a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_FTRACE=y",
@@ -116,7 +111,7 @@ static int check_uprobe(struct checks *c)
 		err = kernel_try_kprobe();
 	if (!err)
 		return check_add(c, "uprobes", CHECK_OK, NULL, "probes can be set in a process");
-	if (no_right(err))
+	if (refusal_is(err))
 		return refused(c, "uprobes", err, "set probes in a process");
 	return check_add(c, "uprobes", CHECK_MISSING,
 			 "use a kernel with CONFIG_UPROBE_EVENTS=y, and mount /sys",
@@ -137,37 +132,43 @@ static bool cap_have(cap_t caps, cap_value_t which)
 static int check_capabilities(struct checks *c)
 {
 	cap_t caps = cap_get_proc();
-	bool admin, bpf, perfmon, foreign;
+	bool admin, bpf, perfmon, ptrace, override;
+	const char *foreign;
 
 	if (!caps)
 		return -ENOMEM;
 	admin = cap_have(caps, CAP_SYS_ADMIN);
 	bpf = admin || cap_have(caps, CAP_BPF);
 	perfmon = admin || cap_have(caps, CAP_PERFMON);
-	foreign = cap_have(caps, CAP_SYS_PTRACE) && cap_have(caps, CAP_DAC_OVERRIDE);
+	ptrace = cap_have(caps, CAP_SYS_PTRACE);
+	override = cap_have(caps, CAP_DAC_OVERRIDE);
+	foreign = ptrace && override ? NULL
+		  : ptrace           ? "CAP_DAC_OVERRIDE"
+		  : override         ? "CAP_SYS_PTRACE"
+				     : "CAP_SYS_PTRACE and CAP_DAC_OVERRIDE";
 	cap_free(caps);
 	if (!bpf || !perfmon)
-		return check_add(c, "capabilities", CHECK_MISSING,
-				 "run spoor as root, or from a service that gives it these "
-				 "capabilities as ambient ones (docs/security.md); setcap on a "
-				 "file that all may execute would give them to every user",
-				 "missing:%s%s%s%s", bpf ? "" : " CAP_BPF (load programs)",
-				 bpf || perfmon ? "" : ",",
-				 perfmon ? "" : " CAP_PERFMON (attach them)",
-				 foreign ? ""
-					 : "; for other users' JVMs also CAP_SYS_PTRACE and "
-					   "CAP_DAC_OVERRIDE");
+		return check_add(
+			c, "capabilities", CHECK_MISSING,
+			"run spoor as root, or from a service that gives it these "
+			"capabilities as ambient ones (docs/security.md); setcap on a "
+			"file that all may execute would give them to every user",
+			"missing:%s%s%s%s%s", bpf ? "" : " CAP_BPF (load programs)",
+			bpf || perfmon ? "" : ",", perfmon ? "" : " CAP_PERFMON (attach them)",
+			foreign ? "; for other users' JVMs also " : "", foreign ? foreign : "");
 	/* If not even a map can be made, it is something else: check_ring() says what. */
-	if (!admin && !kernel_try_ring() && no_right(kernel_try_uprobe()))
+	if (!admin && !kernel_try_ring() && refusal_is(kernel_try_uprobe()))
 		return check_add(
 			c, "capabilities", CHECK_MISSING,
 			"run spoor as root, or with CAP_SYS_ADMIN",
 			"missing: CAP_SYS_ADMIN (this kernel does not let CAP_PERFMON set probes)");
-	if (!foreign)
-		return check_add(
-			c, "capabilities", CHECK_WARNING,
-			"add CAP_SYS_PTRACE and CAP_DAC_OVERRIDE to record other users' JVMs",
-			"enough for the JVMs of this user");
+	if (foreign) {
+		char todo[96];
+
+		snprintf(todo, sizeof(todo), "add %s to record other users' JVMs", foreign);
+		return check_add(c, "capabilities", CHECK_WARNING, todo,
+				 "enough for the JVMs of this user");
+	}
 	return check_add(c, "capabilities", CHECK_OK, NULL, "all that are needed");
 }
 

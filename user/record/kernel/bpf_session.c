@@ -233,7 +233,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
 	if (!err && !p->skel->bss)
 		err = -ENOTSUP;
-	if (err == -EPERM) /* EACCES is the verifier's word */
+	if (err != -EACCES && refusal_is(err)) /* EACCES is the verifier's word */
 		return fail(why, err,
 			    "the kernel does not let this user load BPF programs: %s; `spoor "
 			    "doctor` says more",

@@ -64,6 +64,11 @@ int cpus_possible(unsigned max, unsigned *ret, char *why, size_t size)
 	return 0;
 }
 
+bool refusal_is(int err)
+{
+	return err == -EPERM || err == -EACCES || (err == -ENOSYS && has_seccomp_filter());
+}
+
 struct refusal refusal_find(void)
 {
 	if (in_user_namespace())

@@ -1,6 +1,7 @@
 /* record/kernel/refusal.h: why the kernel refuses bpf(2), and what /sys must say. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct refusal {
@@ -14,6 +15,9 @@ struct refusal {
  * seccomp filter is there. Both texts are static.
  */
 struct refusal refusal_find(void);
+/* Whether the error is a refusal, and not the kernel's lack of something. A container's seccomp
+ * profile may let a call that it forbids look as one that is not there: -ENOSYS. */
+bool refusal_is(int err);
 
 /* How many CPUs the kernel can have. Negative errno, and why in words: /sys does not say, or there
  * are more than max. */

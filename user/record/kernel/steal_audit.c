@@ -324,7 +324,7 @@ static int load(struct audit *a, const struct audit_options *o, struct steal_clo
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
 	if (!err && !a->skel->bss)
 		err = -ENOTSUP;
-	if (err == -EPERM || err == -EACCES)
+	if (refusal_is(err))
 		return fail(why, err, "the kernel does not let this user load BPF programs: %s",
 			    refusal_find().why);
 	if (err)
