@@ -190,6 +190,7 @@ mount -t devtmpfs none /dev
 mount -t tmpfs none /tmp
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+mount -t securityfs none /sys/kernel/security 2>/dev/null
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
 dmesg -n 1
 ip link set lo up 2>/dev/null
@@ -327,13 +328,13 @@ def unpack(text):
         raise LabError(f"the results have come out damaged: {err}") from None
 
 
-def boot_linux(packages, archive, deadline_s, cpus=2, memory_mb=1024):
-    """Debian's kernel on an emulated machine."""
+def boot_linux(packages, archive, deadline_s, cpus=2, memory_mb=1024, options=""):
+    """Debian's kernel on an emulated machine; options: more of its command line."""
     kernel, _ = packages.kernel()
     command, env = packages.qemu()
     return _boot(command, env, archive, deadline_s, [
         "-accel", "tcg,thread=multi", "-smp", str(cpus), "-m", str(memory_mb), "-kernel", kernel,
-        "-append", "console=ttyS0 quiet panic=1"], "-initrd", "{archive}")
+        "-append", f"console=ttyS0 quiet panic=1 {options}"], "-initrd", "{archive}")
 
 
 def boot_xen(packages, archive, deadline_s, cpus=2, memory_mb=2048):

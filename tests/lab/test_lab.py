@@ -79,6 +79,24 @@ sampled watch 2
 kill -INT $watch; wait $watch; echo $? >/out/watch.status
 """
 
+LOCKED = COMMON + r"""
+cat /sys/kernel/security/lockdown >/out/lockdown
+mkfifo /tmp/commands
+/t/fakejvm </tmp/commands >/tmp/answers & fake=$!
+exec 6>/tmp/commands
+until_lines /tmp/answers 1 30
+pid=$(sed -n '1s/ok \([0-9]*\).*/\1/p' /tmp/answers)
+step doctor spoor doctor -p $pid
+step record spoor record -p $pid -d 300ms -o /out/log.spoor
+step none spoor record -p $pid -d 300ms --probes none -o /out/none.spoor
+step steal spoor steal -d 300ms -q
+# As in a container.
+umount /sys/kernel/security
+step unseen spoor doctor -p $pid
+exec 6>&-
+wait $fake
+"""
+
 DEBIAN = COMMON + r"""
 step doctor spoor doctor
 # A load of one second, and the audit before and after it.
@@ -484,6 +502,31 @@ class Debian(LabTest):
         seen = alpha[-1]["throttled_ns"] - alpha[0]["throttled_ns"]
         print(f"throttled: {seen / 1e6:.1f} ms, by cpu.stat {told / 1e6:.1f} ms")
         self.assertLessEqual(abs(seen - told), TICK_NS + told // 50)
+
+
+class Locked(LabTest):
+    """Kernels that are locked down, as secure boot does it: doctor says of a recording what record does."""
+    programs, files = Debian.programs, Debian.files
+
+    def boot(self, lockdown):
+        self.boot_once(lambda packages, archive, deadline_s:
+                       lab.boot_linux(packages, archive, deadline_s, options=f"lockdown={lockdown}"), LOCKED)
+        self.assertIn(f"[{lockdown}]", text(self.results, "lockdown"))
+        return {name: (text(self.results, f"{name}.status").strip(),
+                       text(self.results, name) + text(self.results, f"{name}.err"))
+                for name in ("doctor", "unseen", "record", "none", "steal")}
+
+    def test_integrity(self):
+        for name, (status, said) in self.boot("integrity").items():
+            with self.subTest(name):
+                self.assertEqual(status, "0", said)
+
+    def test_confidentiality(self):
+        """spoor steal has another way."""
+        for name, (status, said) in self.boot("confidentiality").items():
+            with self.subTest(name):
+                self.assertEqual(status, "0" if name == "steal" else "1", said)
+                self.assertIn("locked down for confidentiality", said)
 
 
 if __name__ == "__main__":

@@ -48,18 +48,16 @@ static int refused(struct checks *c, const char *check, int err, const char *wha
 			 strerror(-err), r.why);
 }
 
-/* bpf_loop came with 5.17; it is the newest thing that spoor's programs use. */
+/* What the kernel can do is tried, as distributions give theirs what newer ones have. */
 static int check_version(struct checks *c)
 {
 	struct utsname u;
-	int major = 0, minor = 0;
 
 	uname(&u);
-	sscanf(u.release, "%d.%d", &major, &minor);
-	if (major < 5 || (major == 5 && minor < 17))
+	if (kernel_try_loop() == -EOPNOTSUPP)
 		return check_add(
 			c, "kernel", CHECK_MISSING, "use Linux 5.17 or later (Debian 12 has 6.1)",
-			"Linux %s is too old: spoor's programs need bpf_loop (5.17)", u.release);
+			"Linux %s has no bpf_loop(), which spoor's programs need", u.release);
 	return check_add(c, "kernel", CHECK_OK, NULL, "Linux %s, %s", u.release, u.machine);
 }
 
@@ -175,15 +173,18 @@ static int check_capabilities(struct checks *c)
 static int check_lockdown(struct checks *c)
 {
 	char text[128];
+	bool known = line_read(LOCKDOWN_PATH, text, sizeof(text));
+	int err = known ? 0 : errno;
 
-	if (!line_read(LOCKDOWN_PATH, text, sizeof(text)))
-		return check_add(c, "lockdown", CHECK_OK, NULL, "none (" LOCKDOWN_PATH ": %s)",
-				 strerror(errno));
-	if (strstr(text, "[confidentiality]"))
+	/* The file is not to be seen in a container. */
+	if (kernel_try_read() == -EOPNOTSUPP)
 		return check_add(
 			c, "lockdown", CHECK_MISSING,
 			"boot with lockdown=integrity, or without secure boot's lockdown",
 			"the kernel is locked down for confidentiality: BPF may not read memory");
+	if (!known)
+		return check_add(c, "lockdown", CHECK_OK, NULL,
+				 "none that matters (" LOCKDOWN_PATH ": %s)", strerror(err));
 	return check_add(c, "lockdown", CHECK_OK, NULL, "%s", text);
 }
 

@@ -233,17 +233,9 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
 	if (!err && !p->skel->bss)
 		err = -ENOTSUP;
-	if (err != -EACCES && refusal_is(err)) /* EACCES is the verifier's word */
-		return fail(why, err,
-			    "the kernel does not let this user load BPF programs: %s; `spoor "
-			    "doctor` says more",
-			    refusal_find().why);
 	if (err)
-		return fail(why, err,
-			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
-			    "missing, SPOOR_DEBUG_BPF=1 shows the kernel's own words",
-			    strerror(-err));
-	return 0;
+		refusal_of_load(err, why, PROGRAMS_WHY_MAX);
+	return err;
 }
 
 int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct bpf_session **ret,

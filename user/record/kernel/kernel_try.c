@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -78,6 +79,47 @@ int kernel_try_kprobe(void)
 {
 	libbpf_print_fn_t before = libbpf_set_print(quiet);
 	int err = program_try(BPF_PROG_TYPE_KPROBE, NULL);
+
+	libbpf_set_print(before);
+	return err;
+}
+
+/* A program that calls the helper with anything for arguments: the verifier complains of them, or
+ * that there is no such helper. */
+static int helper_try(enum bpf_func_id helper)
+{
+	const struct bpf_insn call[] = {
+		{.code = BPF_JMP | BPF_CALL, .imm = helper},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	char words[4096] = "";
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .log_buf = words, .log_size = sizeof(words),
+		    .log_level = 1);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "spoor_check", "GPL", call,
+			       sizeof(call) / sizeof(*call), &o);
+
+	if (fd >= 0)
+		close(fd);
+	if (strstr(words, "unknown func") || strstr(words, "invalid func") ||
+	    strstr(words, "cannot use helper"))
+		return -EOPNOTSUPP;
+	return fd >= 0 || words[0] ? 0 : fd;
+}
+
+int kernel_try_loop(void)
+{
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	int err = helper_try(BPF_FUNC_loop);
+
+	libbpf_set_print(before);
+	return err;
+}
+
+int kernel_try_read(void)
+{
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	int err = helper_try(BPF_FUNC_probe_read_kernel);
 
 	libbpf_set_print(before);
 	return err;

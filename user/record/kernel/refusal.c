@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/privilege.h"
+#include "record/kernel/kernel_try.h"
 
 /* PROC_USER_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
 #define USER_NS_INITIAL "user:[4026531837]"
@@ -88,4 +89,26 @@ struct refusal refusal_find(void)
 	return (struct refusal){
 		"spoor has the capabilities: a security module, or the kernel's lockdown",
 		"see the kernel's log, and what \"lockdown\" says"};
+}
+
+void refusal_of_load(int err, char *why, size_t size)
+{
+	if (err != -EACCES && refusal_is(err)) /* EACCES is the verifier's word */
+		snprintf(why, size,
+			 "the kernel does not let this user load BPF programs: %s; `spoor doctor` "
+			 "says more",
+			 refusal_find().why);
+	else if (kernel_try_read() == -EOPNOTSUPP)
+		snprintf(why, size,
+			 "the kernel is locked down for confidentiality: BPF may not read memory; "
+			 "boot with lockdown=integrity, or without secure boot's lockdown");
+	else if (kernel_try_loop() == -EOPNOTSUPP)
+		snprintf(why, size,
+			 "this kernel has no bpf_loop(), which spoor's programs need: use Linux "
+			 "5.17 or later");
+	else
+		snprintf(why, size,
+			 "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
+			 "missing, SPOOR_DEBUG_BPF=1 shows the kernel's own words",
+			 strerror(-err));
 }

@@ -19,6 +19,9 @@ struct refusal refusal_find(void);
  * profile may let a call that it forbids look as one that is not there: -ENOSYS. */
 bool refusal_is(int err);
 
+/* The sentence for programs that could not be loaded. */
+void refusal_of_load(int err, char *why, size_t size);
+
 /* How many CPUs the kernel can have. Negative errno, and why in words: /sys does not say, or there
  * are more than max. */
 int cpus_possible(unsigned max, unsigned *ret, char *why, size_t size);

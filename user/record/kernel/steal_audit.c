@@ -324,15 +324,9 @@ static int load(struct audit *a, const struct audit_options *o, struct steal_clo
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
 	if (!err && !a->skel->bss)
 		err = -ENOTSUP;
-	if (refusal_is(err))
-		return fail(why, err, "the kernel does not let this user load BPF programs: %s",
-			    refusal_find().why);
 	if (err)
-		return fail(why, err,
-			    "the kernel refuses the BPF programs (%s); `spoor doctor` says what is "
-			    "missing, SPOOR_DEBUG_BPF=1 shows the kernel's own words",
-			    strerror(-err));
-	return 0;
+		refusal_of_load(err, why, AUDIT_WHY_MAX);
+	return err;
 }
 
 /* The switches last: what belongs to them is then there. */
