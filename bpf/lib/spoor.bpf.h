@@ -127,6 +127,9 @@ __u32 target_tgid __weak = 0; /* in the initial pid namespace */
 __u32 class_epoch __weak = 0;
 /* The class of virtual threads' objects, once one has been seen. */
 __u64 virtual_klass __weak = 0;
+/* Nothing tells when a virtual thread that has unmounted goes on: libjvm's symbol table lacks the
+ * functions that would. */
+__u32 no_virtual_ends __weak = 0;
 /* Some Java thread is not known by its id: there was no room. */
 __u32 ids_incomplete __weak = 0;
 /* The scheduler's programs are detached: the last sample reads the steal clocks as sample_cpus()

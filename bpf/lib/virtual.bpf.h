@@ -89,7 +89,8 @@ static __always_inline void virtual_waits_for(__u32 tid, __u64 monitor, __u32 ki
 	struct virtual_wait w = {.monitor = monitor, .kind = kind};
 	__u64 id = tid & ~WIRE_VIRTUAL;
 
-	bpf_map_update_elem(&virtual_waits, &id, &w, BPF_ANY);
+	if (!no_virtual_ends)
+		bpf_map_update_elem(&virtual_waits, &id, &w, BPF_ANY);
 }
 
 static __always_inline void virtual_waits_no_more(__u32 tid)

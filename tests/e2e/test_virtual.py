@@ -1,7 +1,9 @@
 """Virtual threads (JDK 21 and 25): who blocks, who waits, for how long, and who holds the lock, against the program's own
 counts and clocks (programs/Virtual.java)."""
+import glob
 import json
 import os
+import subprocess
 import unittest
 
 import jvm
@@ -14,8 +16,8 @@ LOCK = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
 
 
 class Virtual:
-    def run_program(self, *options, env=None):
-        vm = self.java("Virtual", ROUNDS, WAITERS,
+    def run_program(self, *options, env=None, before=()):
+        vm = self.java("Virtual", ROUNDS, WAITERS, before=before,
                        options=("-Djdk.virtualThreadScheduler.parallelism=%d" % (2 * WAITERS + 2), *options))
         recorder = self.record(vm, env=env)
         truth = json.loads(vm.ask("go", 120))
@@ -190,6 +192,27 @@ class Virtual25(Virtual, jvm.OtherJavaTest):
         sources = [e["owner_source"] for e in log.raw_of("monitor_contended_enter")]
         self.assertIn("unmounted", sources)
         self.assertNotIn("unresolved", sources[WAITERS:])
+
+    def test_no_symbol_table(self):
+        """libjvm.so without the functions that tell of ends: what is not known is in no sum, and nobody is said to be
+        blocked who is not."""
+        libjvm = glob.glob(os.path.join(os.path.dirname(self.home), "*/usr/lib/jvm/java-25-*/lib/server/libjvm.so"))[0]
+        stripped = os.path.join(self.tmp, "libjvm.so")
+        subprocess.run(["strip", "--strip-all", "-o", stripped, libjvm], check=True)
+        truth, log = self.run_program(before=(
+            "unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh",
+            stripped, libjvm))
+        locks, names = log.locks(), {e["class"]: e["name"] for e in log.raw_of("class")}
+        blocks = [(names[locks[e["lock"]]["class"]], e["reason"]) for e in log.raw_of("virtual_block")]
+        self.assertEqual(blocks.count((CONTENDED, "lock")), ROUNDS * WAITERS)
+        self.assertEqual(blocks.count((WAITED, "wait")), ROUNDS * WAITERS)
+        report = log.report()
+        self.assertEqual(report["contention"]["incomplete"]["open"], 0)
+        self.assertGreaterEqual(report["contention"]["incomplete"]["end_missing"], ROUNDS * WAITERS)
+        waited = next(w for w in report["waiting"] if w["class"] == WAITED)
+        self.assertEqual((waited["count"], waited["open"], waited["end_missing"]), (0, 0, ROUNDS * WAITERS))
+        self.assertNotIn("still blocked", log.report_text())
+        self.check_lock(truth, log)
 
     def test_zgc(self):
         self.check("-XX:+UseZGC", "-Xmx256m")

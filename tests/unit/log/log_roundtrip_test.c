@@ -307,7 +307,7 @@ static void parts(const char *path, enum block_codec codec)
 				       .deviation_pct = 1,
 				       .max_bytes = log_writer_least_bytes(1)};
 	json_t *header = fixture_header();
-	char *paths[16] = {NULL};
+	char *paths[32] = {NULL};
 	struct log_writer *w;
 	unsigned count = 0;
 
@@ -316,8 +316,8 @@ static void parts(const char *path, enum block_codec codec)
 	json_decref(header);
 	do
 		paths[count] = output_part_path(path, count + 1);
-	while (!access(paths[count++], F_OK) && count < 16);
-	assert_true(count < 16);
+	while (!access(paths[count++], F_OK) && count < 32);
+	assert_true(count < 32);
 	assert_true(codec != BLOCK_CODEC_NONE || count > 2); /* of which the last is not there */
 	check_parts(paths, count - 1, 1);
 	check_parts(paths, count - 1, 2);

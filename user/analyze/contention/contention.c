@@ -367,6 +367,29 @@ static int on_owner_seen(struct contention *c, const struct event *e)
 	return see_holder(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &s);
 }
 
+/* Nobody's time: it is not known when the virtual thread went on. */
+static int on_virtual_block(struct contention *c, const struct event *e)
+{
+	struct counters its = {.known = false};
+	struct observation s = {.holder = HOLDER_HAND_OVER, .ended = e->thread};
+	uint64_t monitor = e->v[VIRTUAL_BLOCK_LOCK].u;
+	uint32_t lock;
+	int err;
+
+	if (e->v[VIRTUAL_BLOCK_REASON].u != BLOCKED_REASON_LOCK)
+		return see_holder(c, monitor, &s);
+	s = sight_of_owner(
+		e->v[VIRTUAL_BLOCK_OWNER].u, e->v[VIRTUAL_BLOCK_OWNER_SOURCE].u, &its,
+		(struct place_seen){e->v[VIRTUAL_BLOCK_OWNER_STACK].u, HOLDER_STACK_BLOCK});
+	s.carrier = e->v[VIRTUAL_BLOCK_OWNER_CARRIER].u;
+	err = see_holder(c, monitor, &s);
+	if (!err)
+		err = holds_lock(&c->holds, monitor, &lock);
+	if (!err)
+		lock_at(c, lock)->seen.end_missing++;
+	return err;
+}
+
 static int on_owner_stack(struct contention *c, const struct event *e)
 {
 	static const enum holder_stack_from from[STACK_SOURCE_COUNT] = {
@@ -459,6 +482,7 @@ int contention_add(struct contention *c, const struct event *e)
 		[EVENT_MONITOR_WAIT_END] = on_wait_end,
 		[EVENT_MONITOR_NOTIFY] = on_notify,
 		[EVENT_MONITOR_OWNER_SEEN] = on_owner_seen,
+		[EVENT_VIRTUAL_BLOCK] = on_virtual_block,
 		[EVENT_OWNER_STACK] = on_owner_stack,
 		[EVENT_PARK_BEGIN] = on_park_begin,
 		[EVENT_PARK_END] = on_park_end,

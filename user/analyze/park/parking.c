@@ -191,6 +191,20 @@ static int add_sum(struct parking *p, const struct event *e)
 	return 0;
 }
 
+/* Nothing tells of its end. */
+static int virtual_block(struct parking *p, const struct event *e)
+{
+	struct parking_row *row;
+	int err;
+
+	if (e->v[VIRTUAL_BLOCK_REASON].u != BLOCKED_REASON_WAIT)
+		return 0;
+	err = row_find(p, PARKING_WAIT, e->v[VIRTUAL_BLOCK_LOCK].u, &row);
+	if (!err)
+		row->end_missing++;
+	return err;
+}
+
 int parking_add(struct parking *p, const struct event *e)
 {
 	if (e->time_ns > p->now_ns)
@@ -208,6 +222,8 @@ int parking_add(struct parking *p, const struct event *e)
 		return wait_end(p, e);
 	case EVENT_WAIT_SUM:
 		return add_sum(p, e);
+	case EVENT_VIRTUAL_BLOCK:
+		return virtual_block(p, e);
 	case EVENT_THREAD_END:
 		return on_thread_end(p, e);
 	default:
@@ -266,9 +282,9 @@ static int parking_row_finish(void *self, uint64_t end_ns)
 }
 
 const struct analysis_row parking_analysis = {
-	.events =
-		ROW_EVENTS(EVENT_PARK_BEGIN, EVENT_PARK_END, EVENT_UNPARK, EVENT_MONITOR_WAIT_BEGIN,
-			   EVENT_MONITOR_WAIT_END, EVENT_WAIT_SUM, EVENT_THREAD_END),
+	.events = ROW_EVENTS(EVENT_PARK_BEGIN, EVENT_PARK_END, EVENT_UNPARK,
+			     EVENT_MONITOR_WAIT_BEGIN, EVENT_MONITOR_WAIT_END, EVENT_WAIT_SUM,
+			     EVENT_VIRTUAL_BLOCK, EVENT_THREAD_END),
 	.new = parking_row_new,
 	.add = parking_row_add,
 	.hole = parking_row_hole,

@@ -200,6 +200,10 @@ void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l
 
 	if (!t)
 		return;
+	if (h->flags & WIRE_NO_END) {
+		leave(t);
+		return;
+	}
 	switch (h->kind) {
 	case WIRE_MONITOR_ENTER:
 	case WIRE_MONITOR_WAIT_BEGIN:

@@ -162,6 +162,27 @@ static void wait_begin(struct translate_to *to, const struct wire_lock *r, uint3
 	translate_event_put(to, &e);
 }
 
+/* In place of both begins, which would never end. */
+static void virtual_block(struct translate_to *to, const struct wire_lock *r, uint32_t lock)
+{
+	bool enter = r->head.kind == WIRE_MONITOR_ENTER;
+	struct event e;
+
+	translate_event_begin(to, &e, EVENT_VIRTUAL_BLOCK, &r->head);
+	e.v[VIRTUAL_BLOCK_LOCK].u = lock;
+	e.v[VIRTUAL_BLOCK_REASON].u = enter ? BLOCKED_REASON_LOCK : BLOCKED_REASON_WAIT;
+	e.v[VIRTUAL_BLOCK_STACK].u = chains_number(to->chains, r->stack);
+	e.v[VIRTUAL_BLOCK_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
+	if (enter) {
+		e.v[VIRTUAL_BLOCK_OWNER].u = ids_thread(to->ids, r->owner_tid, r->head.time_ns);
+		e.v[VIRTUAL_BLOCK_OWNER_SOURCE].u = r->owner_source;
+		e.v[VIRTUAL_BLOCK_OWNER_STACK].u = chains_number(to->chains, r->owner_stack);
+		e.v[VIRTUAL_BLOCK_OWNER_CARRIER].u =
+			ids_thread(to->ids, r->owner_carrier, r->head.time_ns);
+	}
+	translate_event_put(to, &e);
+}
+
 static void wait_end(struct translate_to *to, const struct wire_lock *r, uint32_t lock)
 {
 	struct event e;
@@ -226,7 +247,10 @@ static void write_monitor(struct translate_to *to, const union record *r, uint32
 {
 	switch (r->head.kind) {
 	case WIRE_MONITOR_ENTER:
-		enter(to, &r->lock, lock);
+		if (r->head.flags & WIRE_NO_END)
+			virtual_block(to, &r->lock, lock);
+		else
+			enter(to, &r->lock, lock);
 		break;
 	case WIRE_MONITOR_ENTERED:
 		entered(to, &r->lock, lock);
@@ -238,7 +262,10 @@ static void write_monitor(struct translate_to *to, const union record *r, uint32
 		exited(to, &r->lock, lock);
 		break;
 	case WIRE_MONITOR_WAIT_BEGIN:
-		wait_begin(to, &r->lock, lock);
+		if (r->head.flags & WIRE_NO_END)
+			virtual_block(to, &r->lock, lock);
+		else
+			wait_begin(to, &r->lock, lock);
 		break;
 	case WIRE_MONITOR_WAIT_END:
 		wait_end(to, &r->lock, lock);

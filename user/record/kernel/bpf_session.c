@@ -550,6 +550,8 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 		if (err)
 			return err;
 	}
+	p->skel->bss->no_virtual_ends =
+		is_missing(p, "virtual_epilog") || is_missing(p, "virtual_tried");
 	if (!any_attached(p) && p->probes != PROBES_NONE)
 		return fail(why, -ENOTSUP,
 			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "

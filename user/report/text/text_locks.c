@@ -120,7 +120,7 @@ static void print_incomplete(const struct lock_view *v)
 		print_text(out, "    not in these sums: %s whose begin is not in the log\n",
 			   count_format(seen->begin_missing, count));
 	if (seen->end_missing)
-		print_text(out, "    not in these sums: %s whose end is lost\n",
+		print_text(out, "    not in these sums: %s whose end is not in the log\n",
 			   count_format(seen->end_missing, count));
 	if (seen->numbers.missing)
 		print_text(out, "    %s of its events are missing: who held it then is unknown\n",
