@@ -11,7 +11,6 @@ static __always_inline void lock_fill(struct wire_lock *r, __u32 kind, __u32 fla
 	head_fill(&r->head, kind, flags, tid, now);
 	if (may_unmount(tid)) {
 		r->self = (struct wire_counters){};
-		r->head.flags |= no_virtual_ends ? WIRE_NO_END : 0;
 	} else {
 		thread_snapshot(t, now, &r->self);
 		r->head.flags |= tid & WIRE_VIRTUAL ? WIRE_PINNED : 0;

@@ -84,6 +84,12 @@ static __noinline __u32 thread_subject(struct thread_state *t, __u64 java_id)
 	return virtual_tid(id);
 }
 
+/* Of the record with which a thread blocks on a monitor, or begins to wait. */
+static __always_inline __u32 virtual_flags(__u32 tid)
+{
+	return no_virtual_ends && may_unmount(tid) ? WIRE_NO_END : 0;
+}
+
 static __always_inline void virtual_waits_for(__u32 tid, __u64 monitor, __u32 kind)
 {
 	struct virtual_wait w = {.monitor = monitor, .kind = kind};

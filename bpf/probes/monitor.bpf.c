@@ -31,7 +31,7 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = monitor_owner_stack(monitor, word, on, t->tid);
-	r = monitor_enter_fill(t, tid, monitor, m, 0, now);
+	r = monitor_enter_fill(t, tid, monitor, m, virtual_flags(tid), now);
 	if (!r)
 		return 0;
 	r->stack = stack;
@@ -128,6 +128,8 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 		t->chain.want = 0;
 		stack = stack_here(ctx, t, kind == WIRE_MONITOR_EXIT);
 	}
+	if (kind == WIRE_MONITOR_WAIT_BEGIN)
+		flags = virtual_flags(tid);
 	r = lock_short(kind, flags, tid, t, now);
 	if (!r)
 		return 0;

@@ -562,6 +562,7 @@ class Schema(BpfTest):
     STATES = {"off_cpu", "theft", "thread_rename"}  # test_states.py
     MARKS = {"span_begin", "span_end"}  # tests/e2e/test_spans.py
     SWITCHES = {"wait_sum"}  # tests/e2e/test_switches.py
+    VIRTUAL = {"virtual_block"}  # tests/e2e/test_virtual.py
 
     def test_all_kinds_are_known_here(self):
         known = {"thread", "class", "lock", "string", "lost", "note", "end", "monitor_contended_enter",
@@ -571,7 +572,7 @@ class Schema(BpfTest):
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
                  "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample", "memory_bound"}
         self.assertEqual(set(schema_ids()), known | self.STACKS | self.HOOKS | self.STATES | self.MARKS |
-                         self.SWITCHES)
+                         self.SWITCHES | self.VIRTUAL)
 
     def test_header(self):
         fake = self.fake("--narrow")

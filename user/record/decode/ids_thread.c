@@ -200,7 +200,7 @@ void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l
 
 	if (!t)
 		return;
-	if (h->flags & WIRE_NO_END) {
+	if (h->tid & WIRE_VIRTUAL && h->flags & WIRE_NO_END) {
 		leave(t);
 		return;
 	}

@@ -162,6 +162,11 @@ static void wait_begin(struct translate_to *to, const struct wire_lock *r, uint3
 	translate_event_put(to, &e);
 }
 
+static bool ends_unseen(const struct wire_head *h)
+{
+	return h->tid & WIRE_VIRTUAL && h->flags & WIRE_NO_END;
+}
+
 /* In place of both begins, which would never end. */
 static void virtual_block(struct translate_to *to, const struct wire_lock *r, uint32_t lock)
 {
@@ -247,7 +252,7 @@ static void write_monitor(struct translate_to *to, const union record *r, uint32
 {
 	switch (r->head.kind) {
 	case WIRE_MONITOR_ENTER:
-		if (r->head.flags & WIRE_NO_END)
+		if (ends_unseen(&r->head))
 			virtual_block(to, &r->lock, lock);
 		else
 			enter(to, &r->lock, lock);
@@ -262,7 +267,7 @@ static void write_monitor(struct translate_to *to, const union record *r, uint32
 		exited(to, &r->lock, lock);
 		break;
 	case WIRE_MONITOR_WAIT_BEGIN:
-		if (r->head.flags & WIRE_NO_END)
+		if (ends_unseen(&r->head))
 			virtual_block(to, &r->lock, lock);
 		else
 			wait_begin(to, &r->lock, lock);
