@@ -241,7 +241,8 @@ $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $< -L$(FAKE) -l:libjvm.so -Wl,-rpath,'$$ORIGIN'
 
 # The scheduler's source of steal time, sample by sample, as it is.
-$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/steal_clock.o $(O)/user/record/kernel/refusal.o $(O)/libspoor.a
+$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/steal_clock.o $(O)/user/record/kernel/refusal.o \
+	$(O)/user/record/kernel/kernel_try.o $(O)/user/record/kernel/uprobe_multi.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)
 
