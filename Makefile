@@ -153,6 +153,7 @@ $(O)/flags: FORCE
 
 $(O)/user/record/kernel/bpf_session.o: $(O)/gen/spoor.skel.h
 $(O)/user/record/kernel/steal_audit.o: $(O)/gen/audit.skel.h
+$(O)/user/record/kernel/relay.o: $(O)/gen/relay.skel.h
 
 $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
 $(O)/gen/log/schema_gen.h: schemas/events.in.json schemas/events.lock.json schemas/gen.py schemas/lock.py
@@ -177,6 +178,10 @@ $(O)/spoor.bpf.o: $(BPF_OBJS)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
 $(O)/audit.bpf.o: $(O)/bpf/audit/audit.bpf.o
+	@echo "  BPFLD $@"
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/relay.bpf.o: $(O)/bpf/relay/relay.bpf.o
 	@echo "  BPFLD $@"
 	$(Q)$(BPFTOOL) gen object $@ $^
 
@@ -242,6 +247,7 @@ $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 
 # The scheduler's source of steal time, sample by sample, as it is.
 $(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/steal_clock.o $(O)/user/record/kernel/refusal.o \
+	$(O)/user/record/kernel/kernel_facts.o \
 	$(O)/user/record/kernel/kernel_try.o $(O)/user/record/kernel/uprobe_multi.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ static const struct command {
 	enum rights rights;
 } commands[] = {
 	{"record", cmd_record, "record a running JVM, or a command to its end", LOOKS_AT_PROCESSES},
+	{"watch", cmd_watch, "record the JVMs of this machine as they begin and end",
+	 LOOKS_AT_PROCESSES},
 	{"report", cmd_report, "say who waited for what, and who held it", READS},
 	{"spans", cmd_spans, "say how long requests took, and where their time went", READS},
 	{"time", cmd_time, "show the course of the threads' states over time", READS},
@@ -66,6 +69,9 @@ static int run(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static char name[] = "spoor";
+
+	program_invocation_short_name = name; /* whatever the file is called */
 	if (argc < 2) {
 		help(stderr);
 		return CMD_USAGE;

@@ -25,14 +25,13 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/lib/clock.bpf.h"
+#include "bpf/lib/pidns.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define TASK_DEAD 0x80
-#define PID_LEVELS_MAX 32 /* MAX_PID_NS_LEVEL */
 
-const volatile __u64 theft_ns = 0;  /* thefts from this on are told one by one */
-const volatile __u32 own_pidns = 0; /* of user space: the inode number; 0: the initial one */
+const volatile __u64 theft_ns = 0; /* thefts from this on are told one by one */
 
 __u64 newest_epoch = 0; /* of any CPU's */
 
@@ -60,31 +59,6 @@ static __always_inline struct wire_audit_cpu *this_cpu(void)
 	__u32 cpu = bpf_get_smp_processor_id();
 
 	return bpf_map_lookup_elem(&audit_cpus, &cpu);
-}
-
-/* The number of a task in user space's pid namespace; 0: it has none. */
-static __always_inline __u32 own_tid(struct task_struct *task)
-{
-	struct pid *pid;
-	unsigned int level;
-
-	if (!own_pidns)
-		return task->pid;
-	pid = BPF_CORE_READ(task, thread_pid);
-	level = BPF_CORE_READ(pid, level);
-	for (unsigned int i = 0; i < PID_LEVELS_MAX && i <= level; i++) {
-		struct upid upid = {};
-
-		bpf_core_read(&upid, sizeof(upid), &pid->numbers[i]);
-		if (BPF_CORE_READ(upid.ns, ns.inum) == own_pidns)
-			return upid.nr;
-	}
-	return 0;
-}
-
-static __always_inline __u32 own_tgid(struct task_struct *task)
-{
-	return own_pidns ? own_tid(task->group_leader) : (__u32)task->tgid;
 }
 
 static __always_inline struct wire_audit_thread *account_of(struct task_struct *task)

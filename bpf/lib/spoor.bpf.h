@@ -18,7 +18,7 @@
 
 #define BARRIER() asm volatile("" ::: "memory")
 
-#define THREAD_SLOTS 32768 /* a power of two */
+#define THREAD_SLOTS 32768 /* a power of two; user space may have set thread_slots to less */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -214,9 +214,11 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
 		ret->reason_ns[i] = t->reason_ns[i] + (i == reason ? counted : 0);
 }
 
+const volatile __u32 thread_slots __weak = THREAD_SLOTS; /* a power of two, no more than that */
+
 /*
  * A thread's element is the first one with its number among THREAD_LOOKS, before the first that was
- * never used: at tid % THREAD_SLOTS, else at places that are scattered. Threads of a process have
+ * never used: at tid % thread_slots, else at places that are scattered. Threads of a process have
  * numbers near to each other, so the first look nearly always finds; and a row of threads does not
  * stand in the way of another (simulated: with 10,000 threads in rows of up to 1,000 all have a
  * place). One that is being filled has THREAD_FILLING beside the number, so that it is not found
@@ -228,7 +230,7 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
 
 static __always_inline __u32 thread_place_at(__u32 tid, __u32 look)
 {
-	return (look ? (tid + look * 0x85ebca6bu) * 0x9e3779b1u >> 17 : tid) & (THREAD_SLOTS - 1);
+	return (look ? (tid + look * 0x85ebca6bu) * 0x9e3779b1u >> 17 : tid) & (thread_slots - 1);
 }
 
 static __always_inline struct thread_state *thread_at(__u32 tid, __u32 look)

@@ -6,6 +6,7 @@
  * "idle", so that per CPU jvm + other + idle == growth of the clock, always.
  */
 #include "bpf/lib/waits.bpf.h"
+#include "bpf/wire/wire_relay.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -13,6 +14,15 @@ const volatile __u32 find_pid = 0;   /* the target as user space calls it ... */
 const volatile __u32 find_pidns = 0; /* ... in this pid namespace (inode number) */
 const volatile __u32 switch_has_state =
 	0; /* sched_switch has prev_state as 4th argument (5.18, be 8) */
+/* bpf/relay calls these programs, for the target's own events only. */
+const volatile __u32 relayed = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* if relayed, user space has the relay's in its place */
+	__type(key, __u32);
+	__type(value, struct wire_relay_cpu);
+} relay_cpus SEC(".maps");
 
 #define PF_EXITING 0x00000004
 #define TASK_RUNNING 0
@@ -226,11 +236,41 @@ static __always_inline void look_around(struct thread_state *t, __u32 tid, __u64
 		monitor_look(t, tid, now);
 }
 
+/* Of what the relay has seen as idle time's since the last switch that was seen here. */
+static __always_inline __u64 idle_since(struct wire_cpu *c, __u32 cpu, int upto, __u64 clock)
+{
+	struct wire_relay_cpu *r = bpf_map_lookup_elem(&relay_cpus, &cpu);
+	__u64 idle;
+
+	if (!r)
+		return 0;
+	idle = since(r->idle_ns, c->idle_seen_ns);
+	if (upto && r->idle)
+		idle += since(clock, r->idle_clock_ns);
+	if (!upto)
+		c->idle_seen_ns = r->idle_ns;
+	return idle;
+}
+
+/* Charges what was stolen while no thread of the target was on the CPU. */
+static __always_inline void charge_others(struct wire_cpu *c, __u32 cpu, int idle, __u64 stolen)
+{
+	__u64 part = idle ? stolen : 0;
+
+	if (relayed) {
+		part = idle_since(c, cpu, 0, 0);
+		if (part > stolen)
+			part = stolen;
+	}
+	c->idle_stolen_ns += part;
+	c->other_stolen_ns += stolen - part;
+}
+
 SEC("tp_btf/sched_switch")
 int sched_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u32 target = target_tgid, tid;
+	__u32 target = target_tgid, cpu, tid;
 	struct thread_state *t = 0;
 	__u64 now, clock, stolen = 0;
 	struct wire_cpu *c;
@@ -239,10 +279,11 @@ int sched_switch(__u64 *ctx)
 		return 0;
 	/* From one of the others to one of the others: what is stolen from them is told together,
 	 * so that it need not be read in between. Most switches of a machine are such. */
-	if ((__u32)prev->tgid != target && (__u32)next->tgid != target && prev->pid && next->pid)
+	if ((__u32)prev->tgid != target && (__u32)next->tgid != target &&
+	    (relayed || (prev->pid && next->pid)))
 		return 0;
-	tid = bpf_get_smp_processor_id();
-	c = bpf_map_lookup_elem(&cpus, &tid);
+	cpu = bpf_get_smp_processor_id();
+	c = bpf_map_lookup_elem(&cpus, &cpu);
 	if (!c)
 		return 0;
 	if (!c->rq)
@@ -251,10 +292,12 @@ int sched_switch(__u64 *ctx)
 	/* A hypervisor's own record may be ahead of the run queue's clock, by all of a theft. */
 	now = clock != c->clock_ns ? bpf_ktime_get_ns()
 				   : clock_now(prev, &c->ahead_ns, &c->set_at_ns);
-	if (c->seen)
+	if (c->seen) {
 		stolen = since(clock, c->clock_ns);
-	else
-		c->base_ns = clock; /* the first switch seen here: nothing is known of before */
+	} else { /* the first switch seen here: nothing is known of before */
+		c->base_ns = clock;
+		charge_others(c, cpu, 0, 0);
+	}
 	c->seen = 1;
 	c->clock_ns = clock;
 
@@ -280,10 +323,8 @@ int sched_switch(__u64 *ctx)
 			wait_left(t, t->reason, runnable, t->off_since);
 		if (!by_entry)
 			look_around(t, tid, now);
-	} else if (prev->pid == 0) {
-		c->idle_stolen_ns += stolen;
 	} else {
-		c->other_stolen_ns += stolen;
+		charge_others(c, cpu, prev->pid == 0, stolen);
 	}
 
 	c->current = next->pid ? WIRE_CPU_OTHER : WIRE_CPU_IDLE;
@@ -295,7 +336,7 @@ int sched_switch(__u64 *ctx)
 		t = thread_add(next, RUN_RUNNABLE, now, 0);
 	if (t) {
 		c->current = WIRE_CPU_JVM;
-		switch_in(t, tid, now, clock, bpf_get_smp_processor_id());
+		switch_in(t, tid, now, clock, cpu);
 	}
 	return 0;
 }
@@ -572,8 +613,12 @@ static long sample_cpu(__u32 i, void *ctx)
 {
 	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &i);
 
-	if (c)
-		c->sample_ns = steal_read(c->rq);
+	if (!c)
+		return 0;
+	c->sample_ns = steal_read(c->rq);
+	c->sample_idle_ns = relayed                       ? idle_since(c, i, 1, c->sample_ns)
+			    : c->current == WIRE_CPU_IDLE ? since(c->sample_ns, c->clock_ns)
+							  : 0;
 	return 0;
 }
 

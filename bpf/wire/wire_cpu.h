@@ -20,7 +20,9 @@ struct wire_cpu {
 	__u64 sample_ns; /* the steal clock as the sampler froze it */
 	__u64 ahead_ns;  /* CLOCK_MONOTONIC is ahead of the run queue's clock; see clock.bpf.h */
 	__u64 set_at_ns; /* in the run queue's clock; 0: not known yet */
-	__u64 pad[6];    /* two cache lines, so that no CPU writes into another's */
+	__u64 idle_seen_ns;   /* if relayed: the relay's idle_ns at the last switch seen here */
+	__u64 sample_idle_ns; /* of sample_ns - clock_ns: while the CPU was idle */
+	__u64 pad[4];         /* two cache lines, so that no CPU writes into another's */
 };
 
 enum wire_cpu_current { WIRE_CPU_OTHER, WIRE_CPU_JVM, WIRE_CPU_IDLE };

@@ -66,10 +66,11 @@ def seccomp(profile, rights):
 class Container:
     """One that is going to run a command. rights: as a runtime gives them to user uid: whoever is not root has them in the
     bounding set only, unless they are ambient. shares: the pid namespace of this process; host: the machine's own. ids: a
-    user namespace, a new one with the machine's ids from there on, or that of the process user_namespace, which has them."""
+    user namespace, a new one with the machine's ids from there on, or that of the process user_namespace, which has them.
+    cgroup: its path, as a kubelet gives it."""
 
     def __init__(self, root, folder, command, rights=(), uid=0, ambient=False, profile=None, mounts=(), shares=None,
-                 host=False, ids=None, user_namespace=None):
+                 host=False, ids=None, user_namespace=None, cgroup=None):
         self.bundle = folder
         self.name = f"spoor-{os.getpid()}-{os.path.basename(folder)}"
         os.mkdir(folder)
@@ -96,6 +97,8 @@ class Container:
             mapping = [{"containerID": 0, "hostID": ids, "size": IDS}]
             config["linux"].update(uidMappings=mapping, gidMappings=mapping)
         config["linux"]["namespaces"] = spaces
+        if cgroup:
+            config["linux"]["cgroupsPath"] = cgroup
         if profile:
             config["linux"]["seccomp"] = seccomp(profile, rights)
         with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:

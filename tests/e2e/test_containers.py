@@ -6,11 +6,12 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import unittest
 
 import jvm
 from containers import DEFAULT_RIGHTS, Machine, docker_profile, podman_profile, why_no_containers, without_calls
-from harness import DEADLINE_S, ROOT, SPOOR, Log
+from harness import DEADLINE_S, ROOT, SPOOR, Log, wait_until
 
 HOLD_MS, ROUNDS = 100, 1
 USER, IDS = 1000, 200000
@@ -50,6 +51,38 @@ class Recorder:
     def close(self):
         self.process.kill()
         self.process.wait()
+        self.process.stderr.close()
+
+
+class Watcher:
+    """spoor watch in a container."""
+
+    def __init__(self, container):
+        self.container, self.err = container, ""
+        self.process = subprocess.Popen(container.command(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        self.wait_for("watching: ")
+
+    def read(self):
+        for line in self.process.stderr:
+            self.err += line
+
+    def wait_for(self, word):
+        try:
+            wait_until(word, lambda: word in self.err)
+        except AssertionError as e:
+            raise AssertionError(f"{e}; it says: {self.err}") from None
+
+    def stop(self):
+        self.container.kill("TERM")
+        if self.process.wait(DEADLINE_S):
+            raise AssertionError(self.err)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join(DEADLINE_S)
         self.process.stderr.close()
 
 
@@ -248,7 +281,7 @@ class Kubernetes(Containers):
         import yaml
         with open(os.path.join(ROOT, "deploy/kubernetes", name), encoding="utf-8") as f:
             pod = yaml.safe_load(f)
-        spec = pod["spec"]
+        spec = pod["spec"].get("template", pod)["spec"]
         spoor = next(c for c in spec["containers"] if c["name"] == "spoor")
         context = spoor["securityContext"]
         self.assertTrue(context["readOnlyRootFilesystem"])
@@ -276,6 +309,29 @@ class Kubernetes(Containers):
         vm.end()
         self.assertEqual(recorder.wait(), 0, recorder.err)
         self.check_log(truth, self.log(sorted(os.listdir(self.machine.logs))[-1]))
+
+    def test_watch(self):
+        """What is in a pod is followed, and its log says in which; what is in none is not."""
+        pod, container = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9", f"{os.getpid():064x}"
+        self.start()
+        # It contends before it is ready, too, which a recording from its begin on has: that is of the second one.
+        vm = self.start(cgroup=f"/kubepods/burstable/pod{pod}/{container}")
+        watcher = Watcher(self.container_of("watch.yaml", None))
+        self.addCleanup(watcher.close)
+        watcher.wait_for("recording ")
+        truth = json.loads(vm.ask("go", 120))
+        vm.end()
+        watcher.wait_for("recorded ")
+        parts = os.listdir(os.path.join(self.machine.logs, "logs"))
+        self.assertEqual(len(parts), 1, parts)
+        second = self.start(cgroup=f"/kubepods/burstable/pod{pod}/{container[::-1]}")
+        watcher.wait_for(f"recording {second.pid} to ")
+        watcher.stop()
+        log = self.log(f"logs/{parts[0]}")
+        labels = log.header["labels"]
+        self.assertEqual((labels["pod"], labels["container"]), (pod, container))
+        self.check_log(truth, log, owners=False)
+        self.assertEqual(len(os.listdir(os.path.join(self.machine.logs, "logs"))), 2)
 
     def test_node(self):
         vm = self.start()

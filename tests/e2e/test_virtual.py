@@ -10,6 +10,7 @@ import jvm
 
 MS = 10**6
 ROUNDS, WAITERS, HOLD_MS = 12, 4, 4  # the last: as in Virtual.java
+HELD = ROUNDS * WAITERS * HOLD_MS * MS  # what the waiters of one lock wait at least, for its holder
 STARVED = 6
 CONTENDED, WAITED = "Virtual$Contended", "Virtual$Waited"
 LOCK = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
@@ -85,9 +86,14 @@ class Virtual:
         blocked = sum(g["blocked_ns"] for g in waiters)
         self.assertEqual(sum(g["count"] for g in waiters), ROUNDS * WAITERS)
         self.assertLessEqual(blocked, truth["locked"] + 0.1 * MS)
-        self.assertGreater(blocked, 0.9 * ROUNDS * WAITERS * HOLD_MS * MS)
-        owner = sum(o["blocked_ns"] for g in waiters for o in g["groups"] if o["key"][0].split(" (#")[0] == "owner")
-        self.assertGreater(owner, blocked * 0.85, waiters)
+        self.assertGreater(blocked, 0.9 * HELD)
+        by_name = {}
+        for o in (o for g in waiters for o in g["groups"]):
+            name = o["key"][0].split(" (#")[0]
+            by_name[name] = by_name.get(name, 0) + o["blocked_ns"]
+        # The rest is the hand-over's, and that of those who got it before: on a busy machine that can be long.
+        self.assertGreater(by_name["owner"], 0.85 * HELD, by_name)
+        self.assertEqual({n for n in by_name if not n.startswith("platform-")} - {"owner", "(hand-over)"}, set())
 
     def check_holders(self, log, threads):
         """All of the time in which all were blocked is the holder's; then they have it one after the other. While a virtual
@@ -99,7 +105,7 @@ class Virtual:
         for g in group["groups"]:
             name = g["key"][0].split(" (#")[0]
             by_name[name] = by_name.get(name, 0) + g["blocked_ns"]
-        self.assertGreater(by_name["holder"], group["blocked_ns"] * 0.85, by_name)
+        self.assertGreater(by_name["holder"], 0.85 * HELD, by_name)
         carriers = sum(ns for name, ns in by_name.items() if name.startswith("ForkJoinPool"))
         self.assertLessEqual(carriers, group["blocked_ns"] * self.AS_CARRIER, by_name)
 

@@ -9,11 +9,12 @@ this table.
 # room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
-                 "wire wire_cpu wire_gc wire_kinds wire_layout wire_lock wire_stack wire_states wire_steal wire_thread"),
+                 "wire wire_cpu wire_gc wire_kinds wire_layout wire_lock wire_relay wire_stack wire_states wire_steal wire_thread"),
     "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),
     "bpf/probes": ("the probes, one family of events per file", "bpf/lib", ""),
+    "bpf/relay": ("one set of the scheduler's programs for many recorders", "bpf/lib", ""),
     "bpf/audit": ("the machine-wide audit of stolen time, which knows no JVM", "bpf/lib", ""),
     "jvm-hooks": ("the probes of the patched JVM, its patches, its build; agents that run inside a JVM", "", "probes"),
     "user/base/tables": ("arrays, hash tables, stores and their bounds", "",
@@ -25,7 +26,7 @@ ROOMS = {
     "steal": ("sources of stolen time, its attribution, its audit: a library of its own", "user/base",
               "compare hypervisor procstat recording source top"),
     "user/jvm/target": ("a process and its files, seen from outside; the parser process", "user/base",
-                        "mapped_file mark_files parser process redact usdt usdt_arg"),
+                        "labels mapped_file mark_files parser process redact usdt usdt_arg"),
     "user/jvm/layout": ("where the parts of a HotSpot VM are: vmStructs and what is derived from them", "user/jvm/target",
                         "code_layout"),
     "user/jvm/layout/versions": ("what depends on the JDK's version, a table per version, and what that means in words",
@@ -47,10 +48,12 @@ ROOMS = {
     "user/record/decode": ("ring records to events, identity, call chains; without libbpf",
                            "bpf/wire jvm-hooks user/jvm/flag user/log/read user/log/write", "memory"),
     "user/record/kernel": ("loads, attaches, samples: the only room with libbpf",
-                           "user/record/decode steal jvm-hooks", "steal_audit uprobe_multi"),
+                           "user/record/decode steal jvm-hooks", "relay steal_audit uprobe_multi"),
     "user/record/flight": ("the flight recorder's triggers and dumps", "user/record/decode", ""),
     "user/record/session": ("a recording from attach to end", "user/record/kernel user/record/flight",
                             "launch monitor_flag recorder"),
+    "user/record/watch": ("JVMs that are followed as they come and go, each in a recorder of its own", "user/record/kernel",
+                          "rules watcher"),
     "user/record/doctor": ("what a machine and a JVM lack for a recording", "user/record/session", "doctor_check"),
     "user/analyze": ("what an analysis is to the registry", "user/log/read", ""),
     "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/analyze", "pool state_windows states"),
@@ -82,13 +85,13 @@ ROOMS = {
                       "user/cmd user/report/text user/report/json user/report/csv user/report/chrome user/report/flame",
                       ""),
     "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
-                        "user/cmd user/record/doctor user/report/steal", ""),
+                        "user/cmd user/record/doctor user/record/watch user/report/steal", ""),
     "user": ("main()", "user/cmd/read user/cmd/record", ""),
 }
 
 # A library's headers, and the one room that knows them.
 LIBRARIES = {
-    "libbpf": (("bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h", "spoor.skel.h", "audit.skel.h"),
+    "libbpf": (("bpf/libbpf.h", "bpf/bpf.h", "bpf/btf.h", "bpf/skel_internal.h", "spoor.skel.h", "audit.skel.h", "relay.skel.h"),
                "user/record/kernel"),
     "msgpack": (("msgpack.h", "msgpack/"), "user/log"),
     "argp": (("argp.h",), "user/cmd"),

@@ -9,7 +9,7 @@ FILE_LINES, HEADER_LINES, COLUMNS, TAB, FUNCTION_LINES = 800, 120, 100, 8, 80
 WIRE_LINES = 200
 
 GENERATED = {"log/schema_gen.h": "user/log/format", "spoor.skel.h": "user/record/kernel",
-             "audit.skel.h": "user/record/kernel", "vmlinux.h": "bpf/vmlinux",
+             "audit.skel.h": "user/record/kernel", "relay.skel.h": "user/record/kernel", "vmlinux.h": "bpf/vmlinux",
              "bpf/wire/wire_families.h": "bpf/wire"}
 
 
@@ -227,6 +227,7 @@ MAY_PRINT = {
     "user/report/flame/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
     "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
     "user/record/kernel/steal_audit.c": {"vfprintf"},
+    "user/record/kernel/relay.c": {"vfprintf"},
     "user/record/kernel/bpf_session.c": {"vfprintf"},
 }
 # Who may print a text as it is: spoor's own names of fields and columns, and JSON that is made already.

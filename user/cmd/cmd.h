@@ -13,6 +13,7 @@ enum cmd_exit {
 };
 
 int cmd_record(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_spans(int argc, char **argv);
 int cmd_time(int argc, char **argv);

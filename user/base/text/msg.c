@@ -1,5 +1,6 @@
 #include "base/text/msg.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,14 +31,15 @@ static char *line_make(const char *prefix, const char *format, va_list args, cha
 
 void msg(enum msg_level level, const char *format, ...)
 {
-	static const char *const prefix[] = {"spoor: ", "spoor: warning: ", "spoor: "};
-	char room[2048], *line;
+	static const char *const kinds[] = {"", "warning: ", ""};
+	char room[2048], prefix[128], *line;
 	va_list args;
 	size_t length;
 
-	_Static_assert(sizeof(prefix) / sizeof(*prefix) == MSG_LEVEL_COUNT, "one prefix per level");
+	_Static_assert(sizeof(kinds) / sizeof(*kinds) == MSG_LEVEL_COUNT, "one per level");
+	snprintf(prefix, sizeof(prefix), "%.100s: %s", program_invocation_short_name, kinds[level]);
 	va_start(args, format);
-	line = line_make(prefix[level], format, args, room, sizeof(room), &length);
+	line = line_make(prefix, format, args, room, sizeof(room), &length);
 	va_end(args);
 	fwrite(line, 1, length, stderr);
 	if (line != room)

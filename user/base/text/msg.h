@@ -1,4 +1,5 @@
-/* base/text/msg.h: messages to the user on stderr; each line begins with "spoor: ". */
+/* base/text/msg.h: messages to the user on stderr. Each line begins with libc's
+ * program_invocation_short_name: "spoor: ". */
 #pragma once
 
 enum msg_level { MSG_ERROR, MSG_WARNING, MSG_INFO, MSG_LEVEL_COUNT };

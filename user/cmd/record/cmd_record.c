@@ -19,6 +19,7 @@
 #include "cmd/record/record_flight.h"
 #include "cmd/record/record_memory.h"
 #include "cmd/record/record_output.h"
+#include "cmd/record/record_watched.h"
 #include "cmd/rights.h"
 #include "jvm/find.h"
 #include "jvm/flag/flag_guard.h"
@@ -416,7 +417,7 @@ static void report_begin(const struct options *o, const struct recorder *r)
 
 static int record(struct options *o, int signals, bool own_child)
 {
-	bool status = !o->quiet && isatty(STDERR_FILENO);
+	bool status = !o->quiet && !o->recorder.relay && isatty(STDERR_FILENO);
 	struct flight_report told = {.quiet = o->quiet};
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
 	struct recorder_stats stats;
@@ -425,7 +426,7 @@ static int record(struct options *o, int signals, bool own_child)
 	int err;
 
 	name_log(o);
-	o->recorder.starting = own_child;
+	o->recorder.starting |= own_child;
 	o->recorder.dumped = record_flight_report;
 	o->recorder.dumped_ctx = &told;
 	o->recorder.before_write = on_before_write;
@@ -505,35 +506,81 @@ static int find_jvm(struct options *o)
 	return -ESRCH;
 }
 
-int cmd_record(int argc, char **argv)
+static void options_init(struct options *o)
 {
-	struct options o = {.recorder = {.buffer_bytes = 16 << 20,
-					 .window_ns = NS_PER_S,
-					 .off_cpu_ns = NS_PER_MS,
-					 .single_ns = NS_PER_MS,
-					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
+	*o = (struct options){.recorder = {.buffer_bytes = 16 << 20,
+					   .window_ns = NS_PER_S,
+					   .off_cpu_ns = NS_PER_MS,
+					   .single_ns = NS_PER_MS,
+					   .log.compression.codec = BLOCK_CODEC_ZSTD}};
+}
+
+/* All but the parsing of the options. */
+static int run(struct options *o, int argc, char **argv)
+{
 	int signals, status;
 
+	/* First, while this process is small. Without it there are no monitor events, and why. */
+	if (!o->recorder.no_write && o->recorder.probes != PROBES_NONE)
+		flag_guard_start(&o->recorder.guard);
+	signals = signals_open();
+	if (signals < 0) {
+		msg_error("signalfd: %s", strerror(errno));
+		flag_guard_free(o->recorder.guard);
+		return CMD_FAILED;
+	}
+	o->recorder.command = record_command_json(&o->recorder, argc - 1, argv + 1);
+	if (o->command)
+		status = record_command(o, signals);
+	else
+		status = find_jvm(o) ? CMD_FAILED : record(o, signals, false);
+	flag_guard_free(o->recorder.guard);
+	json_decref(o->recorder.command);
+	close(signals);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options o;
+
+	options_init(&o);
 	argv[0] = "spoor record";
 	argp_err_exit_status = CMD_USAGE;
 	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return CMD_FAILED;
-	/* First, while this process is small. Without it there are no monitor events, and why. */
-	if (!o.recorder.no_write)
-		flag_guard_start(&o.recorder.guard);
-	signals = signals_open();
-	if (signals < 0) {
-		msg_error("signalfd: %s", strerror(errno));
-		flag_guard_free(o.recorder.guard);
+	return run(&o, argc, argv);
+}
+
+const char *record_watched_check(int argc, char **argv)
+{
+	struct options o;
+
+	options_init(&o);
+	argp_err_exit_status = CMD_USAGE;
+	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
+		return "there is not enough memory";
+	if (o.command || o.recorder.pid != RECORD_WATCHED_ANY || o.user)
+		return "which JVMs are recorded is what the rules say: no -p, -u or COMMAND";
+	if (o.recorder.log.path || o.recorder.log.overwrite)
+		return "logs get their names in --directory: no -o or -f";
+	if (o.recorder.flight.keep_ns)
+		return "what --flight-recorder writes has no bound: it is for spoor record";
+	return NULL;
+}
+
+int record_watched(const struct record_watched *w, int argc, char **argv)
+{
+	struct options o;
+
+	options_init(&o);
+	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return CMD_FAILED;
-	}
-	o.recorder.command = record_command_json(&o.recorder, argc - 1, argv + 1);
-	if (o.command)
-		status = record_command(&o, signals);
-	else
-		status = find_jvm(&o) ? CMD_FAILED : record(&o, signals, false);
-	flag_guard_free(o.recorder.guard);
-	json_decref(o.recorder.command);
-	close(signals);
-	return status;
+	o.recorder.pid = w->pid;
+	o.recorder.log.path = w->path;
+	o.recorder.log.max_bytes = w->max_bytes;
+	o.recorder.relay = w->relay;
+	o.recorder.place = w->place;
+	o.recorder.starting = w->starting;
+	return run(&o, argc, argv);
 }

@@ -1,7 +1,6 @@
 #include "record/kernel/bpf_session.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/types.h>
@@ -16,6 +15,7 @@
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_layout.h"
+#include "bpf/wire/wire_relay.h"
 #include "bpf/wire/wire_stack.h"
 #include "bpf/wire/wire_states.h"
 #include "bpf/wire/wire_steal.h"
@@ -23,14 +23,15 @@
 #include "jvm/layout/code_layout.h"
 #include "jvm/target/parser.h"
 #include "record/kernel/hooks.h"
+#include "record/kernel/kernel_facts.h"
+#include "record/kernel/map_sizes.h"
 #include "record/kernel/mark.h"
 #include "record/kernel/probe_table.h"
 #include "record/kernel/refusal.h"
+#include "record/kernel/relay.h"
 #include "record/kernel/sampler.h"
-#include "record/kernel/steal_clock.h"
 #include "record/kernel/uprobe_multi.h"
 #include "spoor.skel.h"
-#include "steal/hypervisor.h"
 
 #define OWNER_PERIOD_NS 1000000
 
@@ -57,6 +58,9 @@ struct bpf_session {
 	struct sampler *owners; /* NULL: not to be had here */
 	struct marks *marks;    /* NULL: nobody has looked for them yet */
 	unsigned cpus;
+	struct relay *relay; /* lent; NULL: the programs of the scheduler are attached */
+	unsigned place;      /* in it */
+	bool joined;
 };
 
 static int fail(char why[PROGRAMS_WHY_MAX], int err, const char *format, ...)
@@ -78,67 +82,19 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
 	return vfprintf(stderr, format, ap);
 }
 
-/* Whether a struct of the kernel has a member of this name. */
-static bool has_member(const struct btf *btf, const char *type, const char *member)
-{
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-
-	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), member))
-			return true;
-	return false;
-}
-
-/* In the order in which bpf/lib/throttle.bpf.h takes them. */
-static const char *throttle_clock_of(const struct btf *btf)
-{
-	static const char *const clocks[] = {"throttled_clock_self_time",
-					     "throttled_clock_pelt_time",
-					     "throttled_clock_task_time"};
-
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
-		if (has_member(btf, "cfs_rq", clocks[i]))
-			return clocks[i];
-	return "none";
-}
-
-/* One that moves at ticks only would be wrong about turns, which are shorter. */
-static void choose_steal_clock(struct bpf_session *p, const struct btf *btf)
-{
-	struct steal_clock found;
-
-	if (steal_clock_find(btf, hypervisor_name(), NULL, &found) || found.ticks)
-		found = (struct steal_clock){.clock = WIRE_STEAL_NONE};
-	p->skel->rodata->steal_clock = found.clock;
-	p->skel->rodata->steal_offset = found.offset;
-	p->steal_clock = steal_clock_name(found.clock);
-}
-
-/* What this kernel's BTF says: does sched_switch pass prev_state, is there a steal clock, and a
- * tracepoint at the begin of the scheduler? */
 static void look_at_kernel(struct bpf_session *p)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *t;
-	int id;
+	struct kernel_facts k;
 
-	if (!btf)
-		return;
-	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type)
-		   : NULL; /* pointer */
-	t = t ? btf__type_by_id(btf, t->type)
-	      : NULL; /* to a function (void *, preempt, prev, next, prev_state) */
-	p->skel->rodata->switch_has_state = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
-	p->skel->rodata->by_entry =
-		p->probes == PROBES_NONE &&
-		btf__find_by_name_kind(btf, "btf_trace_sched_entry_tp", BTF_KIND_TYPEDEF) > 0 &&
-		!getenv("SPOOR_NO_SCHED_ENTRY"); /* to try the way of older kernels */
+	kernel_facts_read(&k);
+	p->skel->rodata->switch_has_state = k.switch_has_state;
+	p->skel->rodata->by_entry = p->probes == PROBES_NONE && k.sched_entry &&
+				    !getenv("SPOOR_NO_SCHED_ENTRY"); /* to try older kernels' way */
 	bpf_program__set_autoload(p->skel->progs.sched_entry, p->skel->rodata->by_entry);
-	choose_steal_clock(p, btf);
-	p->throttle_clock = throttle_clock_of(btf);
-	btf__free(btf);
+	p->skel->rodata->steal_clock = k.steal.clock;
+	p->skel->rodata->steal_offset = k.steal.offset;
+	p->steal_clock = steal_clock_name(k.steal.clock);
+	p->throttle_clock = k.throttle_clock;
 }
 
 static __u64 ring_size(uint64_t wanted)
@@ -148,23 +104,6 @@ static __u64 ring_size(uint64_t wanted)
 	while (size < wanted && size < 1ull << 30)
 		size <<= 1;
 	return size;
-}
-
-/* As many walks may be going on as one CPU can be interrupted in, on each CPU. */
-static int walk_slots_size(struct bpf_session *p)
-{
-	struct bpf_map *slots = p->skel->maps.walk_slots;
-
-	return bpf_map__set_max_entries(slots, bpf_map__max_entries(slots) * p->cpus);
-}
-
-#define VIRTUAL_SLOTS 65536
-
-static int virtual_slots_size(struct bpf_session *p)
-{
-	int err = bpf_map__set_max_entries(p->skel->maps.virtual_named, VIRTUAL_SLOTS);
-
-	return err ? err : bpf_map__set_max_entries(p->skel->maps.virtual_waits, VIRTUAL_SLOTS);
 }
 
 static bool applies(const struct bpf_session *p, const struct probe_row *w)
@@ -202,7 +141,12 @@ static void choose(struct bpf_session *p)
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
 			 char why[PROGRAMS_WHY_MAX])
 {
-	__u64 bytes = ring_size(o->buffer_bytes);
+	const struct map_sizes sizes = {.buffer_bytes = ring_size(o->buffer_bytes),
+					.max_threads = o->max_threads,
+					.cpus = p->cpus,
+					.by_switches = p->probes == PROBES_NONE,
+					.virtual_threads =
+						jvm_layout(p->j)->java_thread_vthread >= 0};
 	struct stat st;
 	int err;
 
@@ -217,17 +161,14 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
 	p->skel->rodata->find_pid = (__u32)jvm_pid(p->j);
 	p->skel->rodata->find_pidns = (__u32)st.st_ino;
-	p->skel->rodata->wake_bytes = bytes / 8;
+	p->skel->rodata->wake_bytes = sizes.buffer_bytes / 8;
 	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
 	p->skel->rodata->single_ns = o->single_ns;
-	err = bpf_map__set_max_entries(p->skel->maps.events, (__u32)bytes);
-	if (!err)
-		err = walk_slots_size(p);
-	if (!err && p->probes == PROBES_NONE)
-		err = bpf_map__set_max_entries(p->skel->maps.waits,
-					       bpf_map__max_entries(p->skel->maps.threads));
-	if (!err && jvm_layout(p->j)->java_thread_vthread >= 0)
-		err = virtual_slots_size(p);
+	err = map_sizes_set(p->skel, &sizes);
+	if (!err && p->relay) {
+		p->skel->rodata->relayed = 1;
+		err = bpf_map__reuse_fd(p->skel->maps.relay_cpus, relay_cpus_fd(p->relay));
+	}
 	if (!err)
 		err = spoor_bpf__load(p->skel);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
@@ -248,6 +189,8 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
 	p->probes = o->probes;
+	p->relay = o->relay;
+	p->place = o->place;
 	err = cpus_possible(WIRE_CPUS_MAX, &p->cpus, why, PROGRAMS_WHY_MAX);
 	if (err)
 		goto fail;
@@ -434,25 +377,27 @@ out:
 	return err;
 }
 
-static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
+/* To be attached in this order. */
+#define SCHED_PROGRAMS 7
+
+static void sched_programs(const struct bpf_session *p, struct bpf_program *ret[SCHED_PROGRAMS])
 {
-	struct bpf_program *programs[] = {
+	struct bpf_program *programs[SCHED_PROGRAMS] = {
 		p->skel->progs.sched_process_exit, p->skel->progs.sched_switch,
 		p->skel->progs.sched_wakeup,       p->skel->progs.sched_wakeup_new,
 		p->skel->progs.task_rename,        p->skel->progs.sched_waking,
 		p->skel->progs.sched_entry};
-	int err;
 
-	_Static_assert(sizeof(programs) / sizeof(*programs) == sizeof(p->sched) / sizeof(*p->sched),
-		       "all");
-	/* First pass: which task is the target, in the kernel's own numbers. */
-	err = iterate(p->skel->progs.find_threads);
-	if (err)
-		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
-			    strerror(-err));
-	if (!p->skel->bss->target_tgid)
-		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
-	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
+	_Static_assert(SCHED_PROGRAMS == sizeof(p->sched) / sizeof(*p->sched), "all");
+	memcpy(ret, programs, sizeof(programs));
+}
+
+static int attach_own(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
+{
+	struct bpf_program *programs[SCHED_PROGRAMS];
+
+	sched_programs(p, programs);
+	for (size_t i = 0; i < SCHED_PROGRAMS; i++) {
 		if (!bpf_program__autoload(programs[i]))
 			continue;
 		p->sched[i] = bpf_program__attach(programs[i]);
@@ -460,6 +405,45 @@ static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 			return fail(why, -errno, "%s cannot be attached: %s",
 				    bpf_program__name(programs[i]), strerror(errno));
 	}
+	return 0;
+}
+
+/* Those of one set for many recorders call ours. */
+static int join_relay(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
+{
+	static const enum wire_relay_hook hooks[SCHED_PROGRAMS] = {
+		WIRE_RELAY_EXIT,   WIRE_RELAY_SWITCH, WIRE_RELAY_WAKEUP, WIRE_RELAY_WAKEUP_NEW,
+		WIRE_RELAY_RENAME, WIRE_RELAY_WAKING, WIRE_RELAY_ENTRY};
+	struct bpf_program *programs[SCHED_PROGRAMS];
+	int fds[WIRE_RELAY_HOOK_COUNT], err;
+
+	_Static_assert(SCHED_PROGRAMS == WIRE_RELAY_HOOK_COUNT, "each has its hook");
+	sched_programs(p, programs);
+	for (size_t i = 0; i < SCHED_PROGRAMS; i++)
+		fds[hooks[i]] =
+			bpf_program__autoload(programs[i]) ? bpf_program__fd(programs[i]) : -1;
+	err = relay_join(p->relay, p->place, p->skel->bss->target_tgid, fds);
+	if (err)
+		return fail(why, err, "the programs of the scheduler cannot be shared: %s",
+			    strerror(-err));
+	p->joined = true;
+	return 0;
+}
+
+static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
+{
+	int err;
+
+	/* First pass: which task is the target, in the kernel's own numbers. */
+	err = iterate(p->skel->progs.find_threads);
+	if (err)
+		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
+			    strerror(-err));
+	if (!p->skel->bss->target_tgid)
+		return fail(why, -ESRCH, "process %d has ended", jvm_pid(p->j));
+	err = p->relay ? join_relay(p, why) : attach_own(p, why);
+	if (err)
+		return err;
 	err = iterate(p->skel->progs.find_threads);
 	if (err)
 		return fail(why, err, "the threads of the JVM cannot be listed by BPF: %s",
@@ -637,6 +621,9 @@ void bpf_session_detach(struct bpf_session *p)
 	detach_all(p->usdt, PROBE_COUNT);
 	sampler_close(p->owners);
 	p->owners = NULL;
+	if (p->joined)
+		relay_leave(p->relay, p->place);
+	p->joined = false;
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
 		bpf_link__destroy(p->sched[i]);
 		p->sched[i] = NULL;
@@ -645,7 +632,7 @@ void bpf_session_detach(struct bpf_session *p)
 
 bool bpf_session_detached(const struct bpf_session *p)
 {
-	return !p->sched[0];
+	return !p->sched[0] && !p->joined;
 }
 
 void bpf_session_free(struct bpf_session *p)

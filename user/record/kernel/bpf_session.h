@@ -10,6 +10,7 @@
 #include "record/kernel/probe_table.h"
 
 struct jvm;
+struct relay;
 struct bpf_session;
 
 struct bpf_session_options {
@@ -17,6 +18,11 @@ struct bpf_session_options {
 	uint64_t off_cpu_ns;   /* threads off the CPUs for less are not told one by one */
 	enum probe_set probes; /* which probes tell of locks and waits */
 	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
+	uint32_t max_threads; /* of map_sizes.h */
+	/* Lent, with a place that is the session's own: its programs call those of the session in
+	 * place of the scheduler. NULL: they are attached. */
+	struct relay *relay;
+	unsigned place;
 	/* Gets each record, from bpf_session_consume(), which it ends with a negative errno. */
 	int (*record)(void *ctx, void *data, size_t size);
 	void *ctx;

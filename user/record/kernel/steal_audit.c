@@ -18,12 +18,11 @@
 #include "audit.skel.h"
 #include "bpf/wire/wire_steal.h"
 #include "record/decode/audit_accounts.h"
+#include "record/kernel/kernel_facts.h"
 #include "record/kernel/steal_clock.h"
 #include "steal/hypervisor.h"
 #include "steal/source.h"
 
-/* PROC_PID_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
-#define PIDNS_INITIAL 4026531836u
 #define BATCH 1024
 #define THREADS_MIN 4096
 #define THREADS_MAX 1048576
@@ -314,7 +313,7 @@ static int load(struct audit *a, const struct audit_options *o, struct steal_clo
 		return err;
 	if (stat("/proc/self/ns/pid", &st))
 		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
-	a->skel->rodata->own_pidns = st.st_ino == PIDNS_INITIAL ? 0 : (__u32)st.st_ino;
+	a->skel->rodata->own_pidns = kernel_pidns(st.st_ino);
 	a->skel->rodata->theft_ns = o->theft_ns;
 	err = bpf_map__set_max_entries(a->skel->maps.audit_cpus, a->cpus);
 	if (!err)

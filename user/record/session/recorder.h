@@ -15,6 +15,7 @@
 #include "record/kernel/probe_table.h"
 
 struct recorder;
+struct relay;
 
 struct recorder_options {
 	pid_t pid;
@@ -39,6 +40,9 @@ struct recorder_options {
 	uint64_t buffer_bytes;     /* of the ring buffer */
 	uint64_t window_ns;        /* of the thread and CPU samples */
 	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
+	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
+	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */
+	unsigned place;
 	uint64_t max_memory;       /* of this process */
 	uint64_t max_memory_other; /* bytes of it that options ask for: a flight recorder's */
 	enum command_line command_line; /* what the log keeps of the JVM's */

@@ -13,6 +13,7 @@
 #include "bpf/wire/wire_cpu.h"
 #include "jvm/code/code.h"
 #include "jvm/native.h"
+#include "jvm/target/labels.h"
 #include "jvm/target/parser.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
@@ -111,6 +112,23 @@ static json_t *describe_jvm(const struct recorder *r, enum command_line how)
 	return jvm;
 }
 
+/* NULL: its cgroup says nothing. */
+static json_t *describe_labels(pid_t pid)
+{
+	json_t *list = json_object();
+	struct labels labels;
+
+	if (labels_read(pid, &labels) || !list) {
+		json_decref(list);
+		return NULL;
+	}
+	for (enum label l = 0; l < LABEL_COUNT; l++)
+		if (*labels.value[l])
+			json_object_set_new(list, label_name(l), json_string(labels.value[l]));
+	json_object_set_new(list, "cgroup", json_string(labels.cgroup));
+	return list;
+}
+
 static const char *const probes_name[] = {
 	[PROBES_AUTO] = "auto",
 	[PROBES_NONE] = "none",
@@ -124,17 +142,17 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 	char boot_id[40];
 
 	host_boot_id(boot_id);
-	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, "
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o*, "
 			 "s:{s:O?, s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:I}, s:o}",
 			 "spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 			 "start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall,
 			 "host", host_describe(), "jvm", describe_jvm(r, o->command_line),
-			 "sources", describe_sources(r), "record", "command", o->command,
-			 "window_ns", (json_int_t)o->window_ns, "off_cpu_ns",
-			 (json_int_t)o->off_cpu_ns, "buffer_bytes", (json_int_t)o->buffer_bytes,
-			 "no_write", (int)o->no_write, "no_stacks", (int)o->no_stacks,
-			 "stock_probes", (int)(o->probes == PROBES_USDT), "probes",
-			 probes_name[r->probes], "single_ns",
+			 "sources", describe_sources(r), "labels", describe_labels(o->pid),
+			 "record", "command", o->command, "window_ns", (json_int_t)o->window_ns,
+			 "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
+			 (json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
+			 (int)o->no_stacks, "stock_probes", (int)(o->probes == PROBES_USDT),
+			 "probes", probes_name[r->probes], "single_ns",
 			 (json_int_t)(r->probes == PROBES_NONE ? o->single_ns : 0), "facts",
 			 facts_describe(r->probes, jvm_layout(r->j)->owners_resolved));
 }
@@ -228,6 +246,9 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 {
 	struct bpf_session_options po = {.buffer_bytes = o->buffer_bytes,
 					 .off_cpu_ns = o->off_cpu_ns,
+					 .max_threads = o->max_threads,
+					 .relay = o->relay,
+					 .place = o->place,
 					 .record = recorder_on_record,
 					 .ctx = r};
 	int err;

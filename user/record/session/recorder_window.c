@@ -24,15 +24,14 @@ static void write_cpu(struct recorder *r, unsigned cpu, uint64_t now)
 	struct event e = {.id = EVENT_CPU_SAMPLE, .time_ns = now};
 	/* What has been stolen since the last switch belongs to whoever is on the CPU. */
 	uint64_t open = c->seen && c->sample_ns > c->clock_ns ? c->sample_ns - c->clock_ns : 0;
+	uint64_t jvm = c->current == WIRE_CPU_JVM ? open : 0;
+	uint64_t idle = c->sample_idle_ns < open - jvm ? c->sample_idle_ns : open - jvm;
 
 	e.v[CPU_SAMPLE_CPU].u = cpu;
 	e.v[CPU_SAMPLE_CLOCK_NS].u = c->seen ? c->clock_ns + open - c->base_ns : 0;
-	e.v[CPU_SAMPLE_JVM_STOLEN_NS].u =
-		c->jvm_stolen_ns + (c->current == WIRE_CPU_JVM ? open : 0);
-	e.v[CPU_SAMPLE_OTHER_STOLEN_NS].u =
-		c->other_stolen_ns + (c->current == WIRE_CPU_OTHER ? open : 0);
-	e.v[CPU_SAMPLE_IDLE_STOLEN_NS].u =
-		c->idle_stolen_ns + (c->current == WIRE_CPU_IDLE ? open : 0);
+	e.v[CPU_SAMPLE_JVM_STOLEN_NS].u = c->jvm_stolen_ns + jvm;
+	e.v[CPU_SAMPLE_OTHER_STOLEN_NS].u = c->other_stolen_ns + open - jvm - idle;
+	e.v[CPU_SAMPLE_IDLE_STOLEN_NS].u = c->idle_stolen_ns + idle;
 	e.v[CPU_SAMPLE_STAT_USER].u = s->user;
 	e.v[CPU_SAMPLE_STAT_SYSTEM].u = s->system;
 	e.v[CPU_SAMPLE_STAT_IDLE].u = s->idle;

@@ -29,7 +29,8 @@ static json_t *recording_json(const struct report_input *in, const struct analys
 {
 	static const char *const reasons[END_REASON_COUNT] = {
 		"done", "interrupted", "jvm_exited", "jvm_killed", "failed", "dumped"};
-	static const char *const copied[] = {"host", "jvm", "record", "sources", "facts", "flight"};
+	static const char *const copied[] = {"host",    "jvm",   "labels", "record",
+					     "sources", "facts", "flight"};
 	json_t *o = json_object(), *notes = json_array();
 
 	json_put(&o, "start_wall_ns",

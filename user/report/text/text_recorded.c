@@ -34,6 +34,22 @@ static void print_jvm(struct text *t)
 		text_line(t, "command", "%s", command);
 }
 
+/* Where the JVM was: "pod 0a1b..., container 8f0c... (containerd), unit tomcat10.service". */
+static void print_labels(struct text *t)
+{
+	const json_t *h = t->in->log->header;
+	const char *pod = header_text(h, "labels", "pod"),
+		   *container = header_text(h, "labels", "container"),
+		   *runtime = header_text(h, "labels", "runtime"),
+		   *unit = header_text(h, "labels", "unit");
+
+	if (*pod || *container || *unit)
+		text_line(t, "in", "%s%s%s%s%s%s%s%s%s%s%s", *pod ? "pod " : "", pod,
+			  *pod && *container ? ", " : "", *container ? "container " : "", container,
+			  *runtime ? " (" : "", runtime, *runtime ? ")" : "",
+			  (*pod || *container) && *unit ? ", " : "", *unit ? "unit " : "", unit);
+}
+
 static void print_host(struct text *t)
 {
 	const json_t *h = t->in->log->header;
@@ -258,6 +274,7 @@ int text_recorded(struct text *t)
 	analysis_facts(t->in->log->analysis, &f);
 	text_heading(t, "RECORDED");
 	print_jvm(t);
+	print_labels(t);
 	print_host(t);
 	print_time(t, &f);
 	print_holes(t);

@@ -1,0 +1,23 @@
+/* record/kernel/kernel_facts.h: what the kernel's BTF says that the programs need to know. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/kernel/steal_clock.h"
+
+struct kernel_facts {
+	bool switch_has_state; /* sched_switch passes prev_state */
+	bool sched_entry;      /* there is a tracepoint at the begin of the scheduler (6.15) */
+	/* WIRE_STEAL_NONE if there is none but such as move at ticks only: these would be wrong
+	 * about turns, which are shorter. */
+	struct steal_clock steal;
+	const char *throttle_clock; /* as logs have it; static */
+};
+
+/* Without BTF: as on a kernel that has nothing of it. */
+void kernel_facts_read(struct kernel_facts *ret);
+
+/* For bpf/lib/pidns.bpf.h, of the inode number of /proc/self/ns/pid: 0 for the initial one. */
+uint32_t kernel_pidns(ino_t inode);
