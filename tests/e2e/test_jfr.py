@@ -24,12 +24,17 @@ def seconds(duration):
     return int(match[1] or 0) * 3600 + int(match[2] or 0) * 60 + float(match[3] or 0)
 
 
+def events_of(path, *kinds):
+    """The events of these kinds in a recording of JFR's."""
+    shown = subprocess.run([jdk_tool("jfr"), "print", "--json", "--events", ",".join(kinds), path],
+                           capture_output=True, text=True, check=True, timeout=2 * DEADLINE_S).stdout
+    return json.loads(shown)["recording"]["events"]
+
+
 class Jfr(JavaTest):
     def totals_of_jfr(self, path):
-        shown = subprocess.run([jdk_tool("jfr"), "print", "--json", "--events", ",".join(KINDS), path],
-                               capture_output=True, text=True, check=True, timeout=2 * DEADLINE_S).stdout
         totals = {kind: {} for kind in KINDS}
-        for event in json.loads(shown)["recording"]["events"]:
+        for event in events_of(path, *KINDS):
             values = event["values"]
             if not ((values.get("eventThread") or {}).get("javaName") or "").startswith("contender-"):
                 continue
