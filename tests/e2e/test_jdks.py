@@ -1,4 +1,5 @@
 """JDKs 21 and 25 as they come (tests/jdk/fetch): what is proved for 17 holds for them."""
+import os
 import unittest
 
 import jvm
@@ -6,7 +7,9 @@ import test_exact
 import test_holders
 import test_holding
 import test_jfr
+import test_jtreg
 import test_pauses
+import test_red_zone
 import test_spans
 import test_stacks
 import test_switches
@@ -95,6 +98,25 @@ class Jfr21(Jdk21, test_jfr.Jfr):
 
 class Jfr25(Jdk25, test_jfr.Jfr):
     pass
+
+
+class Jtreg21(Jdk21, test_jtreg.Jtreg):
+    # JFR tells the time that was asked for in ns, not in ms as in 17: the program has its recording, and is not content.
+    THROWN = {"TestThreadSleepEvent": "Value not equal to 47, field='time', value='47000000'"}
+
+
+class Jtreg25(Jdk25, test_jtreg.Jtreg):
+    THROWN = Jtreg21.THROWN
+
+
+class RedZone21(Jdk21, test_red_zone.Stock):
+    def library(self):
+        return os.path.join(os.environ["SPOOR_JDKS"], f"trixie/usr/lib/jvm/java-{self.MAJOR}-openjdk-amd64",
+                            "lib/server/libjvm.so")
+
+
+class RedZone25(Jdk25, test_red_zone.Stock):
+    library = RedZone21.library
 
 
 @always("test_g1")

@@ -96,7 +96,7 @@ class Interval:
 
 class Jtreg(jvm.JavaTest):
     """On the stock JVM."""
-    THROWN = {}
+    THROWN = {}  # what a program throws that is not of this JDK
 
     @classmethod
     def setUpClass(cls):
@@ -227,16 +227,6 @@ class Patched(jvm.PatchedJavaTest, Jtreg):
                if name_of(e["thread"]) in threads]
         wanted = [(of_jfr(e)[1], of_jfr(e)[2], CAUSES[e["values"]["cause"]]) for e in self.jfr(name)]
         self.assertEqual(sorted(got), sorted(wanted))
-
-
-class Jtreg21(jvm.OtherJavaTest, Jtreg):
-    MAJOR = 21
-    # JFR tells the time that was asked for in ns, not in ms as in 17: the program has its recording, and is not content.
-    THROWN = {"TestThreadSleepEvent": "Value not equal to 47, field='time', value='47000000'"}
-
-
-class Jtreg25(Jtreg21):
-    MAJOR = 25
 
 
 if __name__ == "__main__":
