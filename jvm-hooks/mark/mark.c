@@ -6,8 +6,9 @@
  * process before a breakpoint is set on its probe.
  *
  * The library needs no other one, not even libc, so that one file does for glibc and for musl:
- * nothing in it may be turned into a call to memset or memcpy. 5-byte nops, because Linux 6.18 and
- * later turn these into a call that costs half of what a trap does.
+ * nothing in it may be turned into a call to memset or memcpy. 5-byte nops, because Linux 6.18
+ * turns these into a call that costs half of what a trap does, and pushes below the stack pointer:
+ * nothing may live there (docs/decisions/017-five-byte-nops.md).
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>

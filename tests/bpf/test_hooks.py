@@ -121,6 +121,14 @@ class Choice(Patched):
         self.assertNotIn("hooks_why", log.header["sources"])
         self.assertEqual(len(log.header["sources"]["probes"]), 25)
 
+    def test_doctor_measures_a_hit(self):
+        done = json.loads(spoor("doctor", "-F", "json", "-p", self.start().pid).stdout)
+        found = {c["name"]: c["found"] for c in done["checks"]}
+        if os.environ.get("SPOOR_NO_UPROBE_MULTI") or "ns at" not in found["uprobes"]:
+            self.skipTest("this kernel has no uprobe_multi links")
+        self.assertRegex(found["uprobes"], r"\d+ ns at a 1-byte nop, \d+ ns at a 5-byte nop "
+                                           r"\((a call, not a trap|both are traps)\)$")
+
     def test_doctor(self):
         def hooks_of(variant):
             done = json.loads(spoor("doctor", "-F", "json", "-p", self.start(variant=variant).pid).stdout)

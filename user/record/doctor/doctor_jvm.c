@@ -42,7 +42,7 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 {
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
-	size_t found = 0, wanted = 0, named = 0;
+	size_t found = 0, wanted = 0, named = 0, nop5 = 0;
 	int err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
 
 	if (err)
@@ -50,12 +50,15 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 				 jvm_libjvm_name(j), parser_error_text(err));
 	for (size_t i = 0; i < PROBE_COUNT; i++) {
 		const struct probe_row *w = &probe_table[i];
+		const struct usdt_probe *p;
 
 		if (!probe_applies(w, set) || w->of == PROBE_OF_FUNCTION)
 			continue;
+		p = usdt_find(&list, w->provider, w->name);
 		wanted++;
-		if (usdt_find(&list, w->provider, w->name)) {
+		if (p) {
 			found++;
+			nop5 += p->site == USDT_SITE_NOP5;
 			continue;
 		}
 		if (named++ < MISSING_NAMED)
@@ -78,8 +81,9 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 		return check_add(c, "probes", CHECK_WARNING, NULL,
 				 "%zu of %zu are in the JVM; not there: %s%s", found, wanted,
 				 missing, named > MISSING_NAMED ? ", ..." : "");
-	return check_add(c, "probes", CHECK_OK, NULL, "all %zu that spoor uses are in the JVM",
-			 wanted);
+	return check_add(c, "probes", CHECK_OK, NULL,
+			 "all %zu that spoor uses are in the JVM, %zu of them 5-byte nops", wanted,
+			 nop5);
 }
 
 static int check_layout(struct checks *c, const struct jvm *j)

@@ -104,9 +104,16 @@ static int check_sched(struct checks *c)
 static int check_uprobe(struct checks *c)
 {
 	int err = kernel_try_uprobe();
+	struct probe_cost cost;
 
 	if (!err)
 		err = kernel_try_kprobe();
+	if (!err && !kernel_try_cost(&cost))
+		return check_add(c, "uprobes", CHECK_OK, NULL,
+				 "probes can be set in a process; a hit costs %u ns at a 1-byte "
+				 "nop, %u ns at a 5-byte nop (%s)",
+				 cost.nop1_ns, cost.nop5_ns,
+				 cost.nop5_call ? "a call, not a trap" : "both are traps");
 	if (!err)
 		return check_add(c, "uprobes", CHECK_OK, NULL, "probes can be set in a process");
 	if (refusal_is(err))

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/wire/wire_steal.h"
@@ -184,6 +185,89 @@ int kernel_try_uprobe(void)
 		return -errno;
 	close((int)fd);
 	return 0;
+}
+
+/*
+ * Two functions that are nothing but a probe's place. A call that the kernel makes of a nop pushes
+ * below the stack pointer, so that they are no C: the compiler may keep something there. They do
+ * not cross a page, where the kernel replaces nothing.
+ */
+__asm__(".pushsection .text\n"
+	"	.balign 16\n"
+	"	.type hit_nop1, @function\n"
+	"hit_nop1: nop\n"
+	"	ret\n"
+	"	.size hit_nop1, . - hit_nop1\n"
+	"	.balign 16\n"
+	"	.type hit_nop5, @function\n"
+	"hit_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"	ret\n"
+	"	.size hit_nop5, . - hit_nop5\n"
+	".popsection\n");
+void hit_nop1(void);
+void hit_nop5(void);
+
+#define CALL_OPCODE 0xe8
+#define BATCHES 5
+#define HITS 200
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int cost_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of some batches, by the thread's own clock. */
+static int hits_measure(void (*hit)(void), uint32_t *ret_ns, bool *ret_call)
+{
+	struct file_offset p = {.addr = (uintptr_t)hit};
+	uint64_t costs[BATCHES];
+	int fd;
+
+	dl_iterate_phdr(file_offset_find, &p);
+	if (!p.found)
+		return -ENOEXEC;
+	fd = uprobe_multi_try(p.offset);
+	if (fd < 0)
+		return fd;
+	hit(); /* the first hit traps; it is where the kernel decides */
+	for (int i = 0; i < BATCHES; i++) {
+		uint64_t begin = cpu_ns();
+
+		for (int n = 0; n < HITS; n++)
+			hit();
+		costs[i] = (cpu_ns() - begin) / HITS;
+	}
+	*ret_call = *(volatile unsigned char *)p.addr == CALL_OPCODE;
+	close(fd);
+	qsort(costs, BATCHES, sizeof(*costs), cost_compare);
+	*ret_ns = (uint32_t)costs[BATCHES / 2];
+	return 0;
+}
+
+int kernel_try_cost(struct probe_cost *ret)
+{
+	struct probe_cost c;
+	bool call;
+	int err;
+
+	if (!uprobe_multi_supported())
+		return -EOPNOTSUPP;
+	err = hits_measure(hit_nop1, &c.nop1_ns, &call);
+	if (!err)
+		err = hits_measure(hit_nop5, &c.nop5_ns, &c.nop5_call);
+	if (!err)
+		*ret = c;
+	return err;
 }
 
 bool kernel_try_steal(const char *hypervisor, const char **ret_name)

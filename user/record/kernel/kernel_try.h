@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* All int: 0, or the negative errno that the kernel gave; nothing is left behind. */
 
@@ -20,5 +21,13 @@ int kernel_try_loop(void);
 int kernel_try_read(void);
 /* A uprobe in this process, in a function that nothing calls. */
 int kernel_try_uprobe(void);
+/* What a hit of a uprobe costs a thread here, without what is done at it, by the instruction where
+ * the probe is. */
+struct probe_cost {
+	uint32_t nop1_ns, nop5_ns; /* a nop of 1 byte, of 5 bytes */
+	bool nop5_call;            /* the kernel replaces the latter by a call (Linux 6.18) */
+};
+/* -EOPNOTSUPP: not measured, as uprobes are perf events here. *ret is set on success only. */
+int kernel_try_cost(struct probe_cost *ret);
 /* Whether stolen time is known per thread, in ns; *ret_name (static) names the clock. */
 bool kernel_try_steal(const char *hypervisor, const char **ret_name);

@@ -47,11 +47,37 @@ static int link_create(struct link_create_attr *attr)
 	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
 }
 
+/* A program that does nothing; its descriptor. */
+static int nothing_load(void)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT}};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TRACE_UPROBE_MULTI);
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns,
+			     sizeof(insns) / sizeof(*insns), &opts);
+}
+
+int uprobe_multi_try(uint64_t offset)
+{
+	struct link_create_attr attr = {.path = (uintptr_t) "/proc/self/exe",
+					.offsets = (uintptr_t)&offset,
+					.cnt = 1,
+					.pid = (uint32_t)getpid()};
+	int prog = nothing_load(), fd, err;
+
+	if (prog < 0)
+		return prog;
+	attr.prog_fd = (uint32_t)prog;
+	fd = link_create(&attr);
+	err = -errno;
+	close(prog);
+	return fd < 0 ? err : fd;
+}
+
 bool uprobe_multi_supported(void)
 {
-	struct bpf_insn insns[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-				   {.code = BPF_JMP | BPF_EXIT}};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_TRACE_UPROBE_MULTI);
 	struct link_create_attr attr = {.path = (uintptr_t) "/"};
 	uint64_t offset = 0;
 	int prog, fd, err;
@@ -59,8 +85,7 @@ bool uprobe_multi_supported(void)
 
 	if (getenv("SPOOR_NO_UPROBE_MULTI")) /* to try the way of older kernels */
 		return false;
-	prog = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns,
-			     sizeof(insns) / sizeof(*insns), &opts);
+	prog = nothing_load();
 	if (prog < 0)
 		return false;
 	attr.prog_fd = (uint32_t)prog;

@@ -24,6 +24,8 @@ struct uprobe_multi {
 
 /* Whether this kernel has them and lets them be bound to a process (6.10: 46ba0e49b642). */
 bool uprobe_multi_supported(void);
+/* A program that does nothing, at an instruction of this process's own program; a descriptor. */
+int uprobe_multi_try(uint64_t offset);
 /* To be called for each program before it is loaded. */
 void uprobe_multi_prepare(struct bpf_program *program);
 
