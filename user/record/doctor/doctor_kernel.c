@@ -101,19 +101,28 @@ static int check_sched(struct checks *c)
 			 strerror(-err));
 }
 
+static const char *how_hit(bool call)
+{
+	return call ? "call" : "trap";
+}
+
 static int check_uprobe(struct checks *c)
 {
 	int err = kernel_try_uprobe();
+	char nop10[64] = "none can be set";
 	struct probe_cost cost;
 
 	if (!err)
 		err = kernel_try_kprobe();
-	if (!err && !kernel_try_cost(&cost))
+	if (!err && !kernel_try_cost(&cost)) {
+		if (cost.nop10_ns)
+			snprintf(nop10, sizeof(nop10), "%u ns (%s)", cost.nop10_ns,
+				 how_hit(cost.nop10_call));
 		return check_add(c, "uprobes", CHECK_OK, NULL,
 				 "probes can be set in a process; a hit costs %u ns at a 1-byte "
-				 "nop, %u ns at a 5-byte nop (%s)",
-				 cost.nop1_ns, cost.nop5_ns,
-				 cost.nop5_call ? "a call, not a trap" : "both are traps");
+				 "nop (trap), %u ns at one of 5 bytes (%s), of 10 bytes: %s",
+				 cost.nop1_ns, cost.nop5_ns, how_hit(cost.nop5_call), nop10);
+	}
 	if (!err)
 		return check_add(c, "uprobes", CHECK_OK, NULL, "probes can be set in a process");
 	if (refusal_is(err))

@@ -188,7 +188,7 @@ int kernel_try_uprobe(void)
 }
 
 /*
- * Two functions that are nothing but a probe's place. A call that the kernel makes of a nop pushes
+ * Functions that are nothing but a probe's place. A call that the kernel makes of a nop pushes
  * below the stack pointer, so that they are no C: the compiler may keep something there. They do
  * not cross a page, where the kernel replaces nothing.
  */
@@ -203,11 +203,17 @@ __asm__(".pushsection .text\n"
 	"hit_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
 	"	ret\n"
 	"	.size hit_nop5, . - hit_nop5\n"
+	"	.balign 16\n"
+	"	.type hit_nop10, @function\n"
+	"hit_nop10: .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
+	"	ret\n"
+	"	.size hit_nop10, . - hit_nop10\n"
 	".popsection\n");
 void hit_nop1(void);
 void hit_nop5(void);
+void hit_nop10(void);
 
-#define CALL_OPCODE 0xe8
+#define BREAKPOINT 0xcc /* int3: what a probe is that was not replaced */
 #define BATCHES 5
 #define HITS 200
 
@@ -247,7 +253,7 @@ static int hits_measure(void (*hit)(void), uint32_t *ret_ns, bool *ret_call)
 			hit();
 		costs[i] = (cpu_ns() - begin) / HITS;
 	}
-	*ret_call = *(volatile unsigned char *)p.addr == CALL_OPCODE;
+	*ret_call = *(volatile unsigned char *)p.addr != BREAKPOINT;
 	close(fd);
 	qsort(costs, BATCHES, sizeof(*costs), cost_compare);
 	*ret_ns = (uint32_t)costs[BATCHES / 2];
@@ -256,7 +262,7 @@ static int hits_measure(void (*hit)(void), uint32_t *ret_ns, bool *ret_call)
 
 int kernel_try_cost(struct probe_cost *ret)
 {
-	struct probe_cost c;
+	struct probe_cost c = {0};
 	bool call;
 	int err;
 
@@ -265,6 +271,9 @@ int kernel_try_cost(struct probe_cost *ret)
 	err = hits_measure(hit_nop1, &c.nop1_ns, &call);
 	if (!err)
 		err = hits_measure(hit_nop5, &c.nop5_ns, &c.nop5_call);
+	/* 6.18 takes the prefix of a 10-byte nop for one that it cannot step over. */
+	if (!err && hits_measure(hit_nop10, &c.nop10_ns, &c.nop10_call))
+		c.nop10_ns = 0;
 	if (!err)
 		*ret = c;
 	return err;
