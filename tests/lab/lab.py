@@ -71,7 +71,8 @@ class Packages:
             last = (done.stderr.strip() or done.stdout.strip() or "no word").splitlines()[-1]
             raise Unavailable(f"apt-get {words[0]} {words[-1]}: {last}")
 
-    def _unpack(self, name, fetch):
+    def unpack(self, name, fetch):
+        """The folder of what fetch() puts into debs/, under a name; of what was fetched before."""
         where = os.path.join(self.cache, name)
         if os.path.exists(where):
             return where
@@ -99,11 +100,11 @@ class Packages:
 
     def one(self, package):
         """The folder of one package, without those that it depends on."""
-        return self._unpack(package, lambda: self._apt("download", package))
+        return self.unpack(package, lambda: self._apt("download", package))
 
     def with_dependencies(self, package):
         """The folder of a package and all that it needs and this machine does not have."""
-        return self._unpack(package + "+", lambda: self._apt("install", "-y", "--download-only",
+        return self.unpack(package + "+", lambda: self._apt("install", "-y", "--download-only",
                                                              "--no-install-recommends", package))
 
     def kernel(self):
@@ -328,9 +329,9 @@ def unpack(text):
         raise LabError(f"the results have come out damaged: {err}") from None
 
 
-def boot_linux(packages, archive, deadline_s, cpus=2, memory_mb=1024, options=""):
-    """Debian's kernel on an emulated machine; options: more of its command line."""
-    kernel, _ = packages.kernel()
+def boot_linux(packages, archive, deadline_s, cpus=2, memory_mb=1024, options="", kernel=None):
+    """A kernel on an emulated machine, the release's own unless it is given; options: more of its command line."""
+    kernel = kernel or packages.kernel()[0]
     command, env = packages.qemu()
     return _boot(command, env, archive, deadline_s, [
         "-accel", "tcg,thread=multi", "-smp", str(cpus), "-m", str(memory_mb), "-kernel", kernel,
