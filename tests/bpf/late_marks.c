@@ -2,7 +2,10 @@
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 #undef _SDT_NOP
-#define _SDT_NOP .nops 5
+#define _SDT_NOP                                                                                   \
+	nop;                                                                                       \
+	.nops 5;                                                                                   \
+	.nops 10
 
 #include <string.h>
 

@@ -126,8 +126,8 @@ class Choice(Patched):
         found = {c["name"]: c["found"] for c in done["checks"]}
         if os.environ.get("SPOOR_NO_UPROBE_MULTI") or "ns at" not in found["uprobes"]:
             self.skipTest("this kernel has no uprobe_multi links")
-        self.assertRegex(found["uprobes"], r"\d+ ns at a 1-byte nop \(trap\), \d+ ns at one of 5 bytes \((call|trap)\), "
-                                           r"of 10 bytes: (none can be set|\d+ ns \((call|trap)\))$")
+        self.assertRegex(found["uprobes"], r"\d+ ns at a 1-byte nop \(trap\), \d+ ns at one of 5 bytes \((call|trap)\),"
+                                           r" of 10 bytes: (none can be set|\d+ ns \((call|trap)\))$")
 
     def test_doctor(self):
         def hooks_of(variant):

@@ -4,15 +4,18 @@ import glob
 import json
 import os
 import re
+import subprocess
 import unittest
 import zipfile
 
 from jvm import JavaTest, PatchedJavaTest, java_classes  # first: it says where harness is
-from harness import BUILD, DEADLINE_S, spoor
+from harness import BUILD, DEADLINE_S, SPOOR, spoor
+import red_zone
 
 JAR = os.path.join(BUILD, "spoor-mark.jar")
 PCT, FLOOR_NS = 2, 200_000
 MS = 1_000_000
+NOPS = bytes.fromhex("90 0f1f440000 662e0f1f840000000000")
 STATE_OF = {"sleep": "sleep", "lock": "lock", "juc": "park", "burn": "running", "park": "park", "wait": "wait",
             "read": "io", "innermost": "sleep"}
 LOCKS = {"lock": "Spans$Lock", "juc": "java.util.concurrent.locks.ReentrantLock$NonfairSync"}
@@ -309,6 +312,27 @@ class Places(MarkTest):
         recorder = self.record(vm)
         self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
         self.told(vm, "many 20")
+        self.assertEqual(self.by_name(self.spans(recorder.stop()))["many"]["count"], 20)
+
+    def test_which_nop_is_taken(self):
+        """That which the kernel makes a call of, if there is one: doctor has tried."""
+        doctor = subprocess.run([SPOOR, "doctor"], capture_output=True, text=True).stdout
+        wanted = 6 if re.search(r"of 10 bytes: \d+ ns \(call", doctor) else 1 if "5 bytes (call)" in doctor else 0
+        library = self.library()
+        site = next(s.at for s in red_zone.sites(library) if s.name == "spoor_mark:begin")
+        vm = self.java("Spans", options=["-Dspoor.mark.library=" + library])
+        self.told(vm, "recorded")
+        recorder = self.record(vm)
+        self.assertEqual(self.told(vm, "await 1"), ["recorded true"])
+        self.told(vm, "many 20")
+        with open(f"/proc/{vm.pid}/maps", encoding="utf-8") as f:
+            base = next(int(line.split("-")[0], 16) for line in f if line.rstrip().endswith(library))
+        with open(f"/proc/{vm.pid}/mem", "rb") as f:
+            f.seek(base + site)
+            now = f.read(len(NOPS))
+        changed = [i for i in (0, 1, 6) if now[i] != NOPS[i]]
+        print(f"doctor: {wanted}; {now.hex(' ')}", flush=True)
+        self.assertEqual(changed, [wanted])
         self.assertEqual(self.by_name(self.spans(recorder.stop()))["many"]["count"], 20)
 
     def test_a_file_that_stays(self):

@@ -2,9 +2,12 @@
 
 Debian 11's is too old, and both say so. Of the others each makes something else of a probe's nop; the costs are those of
 an emulated machine, of which traps can be counted at most."""
+import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import unittest
 
 import lab
@@ -14,6 +17,7 @@ from test_lab import text
 
 sys.path.append(os.path.dirname(lab.HERE))
 
+import red_zone  # noqa: E402
 from soaking import only_in_soak  # noqa: E402
 
 RECORD = test_lab.COMMON + r"""
@@ -25,6 +29,23 @@ until_lines /tmp/answers 1 30
 pid=$(sed -n '1s/ok \([0-9]*\).*/\1/p' /tmp/answers)
 step doctor spoor doctor -p $pid
 step record spoor record -p $pid -d 300ms -o /out/log.spoor
+# Marks, by a library that is loaded now. When one is recorded, what stands at its probe.
+printf 'thread\ta\tAlpha\n' >&6
+until_lines /tmp/answers 2 60
+spoor record -p $pid -o /out/marks.spoor 2>/out/marks.err & recorder=$!
+n=0
+while kill -0 $recorder 2>/dev/null && [ "$(tail -n 1 /tmp/answers)" != "ok 1" ] && [ $n -lt 200 ]; do
+	n=$((n + 1))
+	sleep 0.1
+	wanted=$(($(lines /tmp/answers) + 1))
+	printf 'in\ta\tmark\t/t/late.so\tx\n' >&6
+	until_lines /tmp/answers $wanted 60
+done
+base=$(sed -n 's/-.*late.so$//p' /proc/$pid/maps | head -n 1)
+dd if=/proc/$pid/mem of=/out/nops bs=1 skip=$((0x$base + $(cat /t/site))) count=16 2>/out/nops.err
+kill -INT $recorder
+wait $recorder
+echo $? >/out/marks.status
 step none spoor record -p $pid -d 300ms --probes none -o /out/none.spoor
 step steal spoor steal -d 300ms -q
 exec 6>&-
@@ -33,8 +54,22 @@ wait $fake
 HIT = r"a 1-byte nop \(trap\), \d+ ns at one of 5 bytes \((\w+)\), of 10 bytes: (none can be set|\d+ ns \((\w+)\))"
 
 
+NOPS = bytes.fromhex("90 0f1f440000 662e0f1f840000000000")
+
+
 class Kernels(test_lab.LabTest):
-    programs, files = test_lab.Debian.programs, test_lab.Debian.files
+    programs = test_lab.Debian.programs
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="spoor-lab-")
+        cls.addClassCleanup(folder.cleanup)
+        library, site = os.path.join(folder.name, "late.so"), os.path.join(folder.name, "site")
+        subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", library,
+                        os.path.join(lab.ROOT, "tests/bpf/late_marks.c")], check=True)
+        with open(site, "w", encoding="ascii") as f:
+            f.write(str(next(s.at for s in red_zone.sites(library) if s.name == "spoor_mark:begin")))
+        cls.files = {**test_lab.Debian.files, "t/late.so": library, "t/site": site}
 
     def boot(self, suite):
         """{step: (status, what it has said)}"""
@@ -42,7 +77,7 @@ class Kernels(test_lab.LabTest):
             packages, archive, deadline_s, kernel=suites.Suite(packages, suite).kernel()), RECORD)
         return {name: (text(self.results, f"{name}.status").strip(),
                        text(self.results, name) + text(self.results, f"{name}.err"))
-                for name in ("doctor", "record", "none", "steal")}
+                for name in ("doctor", "record", "marks", "none", "steal")}
 
     def check_yes(self, suite):
         """(what becomes of a probe at a nop of 5 bytes, and at one of 10)."""
@@ -53,7 +88,17 @@ class Kernels(test_lab.LabTest):
         self.assertIn(f"Linux {text(self.results, 'uname').strip()}", said["doctor"][1])
         hit = re.search(HIT, said["doctor"][1])
         self.assertTrue(hit, said["doctor"][1])
-        print(hit[0], flush=True)
+        with tempfile.NamedTemporaryFile(prefix="spoor-lab-") as f:
+            f.write(self.results["marks.spoor"])
+            f.flush()
+            shown = subprocess.run([test_lab.SPOOR, "cat", f.name], capture_output=True, text=True).stdout
+        spans = [e for e in map(json.loads, shown.splitlines()) if e["event"] == "span_begin"]
+        self.assertEqual(len(spans), 1)
+        now = self.results.get("nops", b"")
+        print(f"{hit[0]}; a mark's probe: {now.hex(' ')}", flush=True)
+        # Of a mark's three nops that is taken which the kernel makes a call of, or the first.
+        wanted = 6 if hit[3] == "call" else 1 if hit[1] == "call" else 0
+        self.assertEqual([i for i in (0, 1, 6) if now[i:i + 1] != NOPS[i:i + 1]], [wanted])
         return hit[1], hit[3] or "none"
 
     def test_backports(self):

@@ -49,6 +49,8 @@ static void library_make(struct library *l)
 {
 	static const char names[] = "\0.note.stapsdt\0.stapsdt.base\0.shstrtab";
 	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0, 0};
+	static const uint8_t nops[] = {0x90, 0x0f, 0x1f, 0x44, 0, 0, 0x66, 0x2e,
+				       0x0f, 0x1f, 0x84, 0,    0, 0, 0,    0};
 	const Elf64_Ehdr head = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			    EV_CURRENT},
@@ -85,12 +87,14 @@ static void library_make(struct library *l)
 	l->bytes[CODE_OFFSET] = 0x90;
 	memcpy(l->bytes + CODE_OFFSET + 0x10, nop5, sizeof(nop5));
 	l->bytes[CODE_OFFSET + 0x20] = 0xc3;
+	memcpy(l->bytes + CODE_OFFSET + 0x30, nops, sizeof(nops));
 	note_put(l, CODE_VADDR, 0, STRINGS("hotspot\0gc__end\0"));
 	note_put(l, CODE_VADDR + 0x10, 0x5280 - BASE_MOVED, STRINGS("spoor\0lock\0-8@%rbx 8@%r13"));
 	note_put(l, CODE_VADDR + 0x20, 0, STRINGS("hotspot\0gc__begin\0001@%dil"));
 	note_put(l, CODE_VADDR, 0, STRINGS("hotspot\0gc__begin\0001@%sil"));
 	note_put(l, 0x100000, 0, STRINGS("a\0outside\0"));
 	note_put(l, CODE_VADDR, 0x100000, STRINGS("spoor\0never\0"));
+	note_put(l, CODE_VADDR + 0x30, 0, STRINGS("spoor\0three\0"));
 	sections[1].sh_size = l->notes_len;
 	memcpy(l->bytes, &head, sizeof(head));
 	memcpy(l->bytes + sizeof(head), &segment, sizeof(segment));
@@ -107,7 +111,7 @@ static void probes_are_listed(void **state)
 	(void)state;
 	library_make(&l);
 	assert_int_equal(usdt_list_parse(l.bytes, LIBRARY_SIZE, &list), 0);
-	assert_int_equal(list.count, 5);
+	assert_int_equal(list.count, 6);
 	p = usdt_find(&list, "hotspot", "gc__begin");
 	assert_non_null(p);
 	assert_int_equal(p->locations, 2);
@@ -125,6 +129,9 @@ static void probes_are_listed(void **state)
 	assert_true(p->semaphore);
 	assert_int_equal(p->at->semaphore, 0x280);
 	assert_int_equal(p->at->file_offset, CODE_OFFSET + 0x10);
+	p = usdt_find(&list, "spoor", "three");
+	assert_int_equal(p->site, USDT_SITE_NOPS);
+	assert_int_equal(p->at->site, USDT_SITE_NOPS);
 	/* Its semaphore is nowhere in the file. */
 	assert_int_equal(usdt_find(&list, "spoor", "never")->at->file_offset, 0);
 	assert_int_equal(usdt_find(&list, "a", "outside")->site, USDT_SITE_OTHER);
@@ -307,7 +314,7 @@ static void allocations_may_fail(void **state)
 		assert_true(err == 0 || (err == -ENOMEM && alloc_fail->failed));
 	} while (alloc_fail_off());
 	assert_int_equal(err, 0);
-	assert_int_equal(list.count, 5);
+	assert_int_equal(list.count, 6);
 	usdt_list_free(&list);
 }
 

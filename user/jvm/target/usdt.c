@@ -87,17 +87,22 @@ static int location_order(const void *a, const void *b)
 	return order ? order : x->args < y->args ? -1 : x->args > y->args;
 }
 
-/* Which instruction stands there. */
+/* Which instructions stand there. */
 static enum usdt_site site_read(const struct elf_file *f, uint64_t at)
 {
-	static const unsigned char nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-	unsigned char bytes[NOP5_BYTES] = {0};
+	static const unsigned char nops[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x66, 0x2e,
+					     0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00};
+	unsigned char bytes[sizeof(nops)] = {0};
 
 	if (!at || elf_file_read(f, at, bytes, 1))
 		return USDT_SITE_OTHER;
-	if (bytes[0] == 0x90)
-		return USDT_SITE_NOP1;
-	return !elf_file_read(f, at, bytes, sizeof(bytes)) && !memcmp(bytes, nop5, sizeof(nop5))
+	if (bytes[0] == nops[0])
+		return !elf_file_read(f, at, bytes, sizeof(bytes)) &&
+				       !memcmp(bytes, nops, sizeof(nops))
+			       ? USDT_SITE_NOPS
+			       : USDT_SITE_NOP1;
+	return !elf_file_read(f, at, bytes, NOP5_BYTES) &&
+			       !memcmp(bytes, nops + USDT_NOPS_5, NOP5_BYTES)
 		       ? USDT_SITE_NOP5
 		       : USDT_SITE_OTHER;
 }
@@ -293,8 +298,9 @@ static void list_finish(struct usdt_list *l)
 	if (l->count)
 		qsort(l->probes, l->count, sizeof(*l->probes), location_order);
 	for (size_t i = 0; i < l->count; i++) {
-		l->locations[i] = (struct usdt_location){
-			l->probes[i].args, l->probes[i].file_offset, l->probes[i].semaphore_offset};
+		l->locations[i] =
+			(struct usdt_location){l->probes[i].args, l->probes[i].file_offset,
+					       l->probes[i].semaphore_offset, l->probes[i].site};
 		l->probes[i].at = &l->locations[i];
 		if (n && !probe_order(&l->probes[n - 1], &l->probes[i])) {
 			l->probes[n - 1].locations++;

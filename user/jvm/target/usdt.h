@@ -8,14 +8,17 @@
 struct elf_file;
 
 /* What stands at a probe's location: decides what a hit costs, or that the file is not what its
- * notes say. */
-enum usdt_site { USDT_SITE_NOP1, USDT_SITE_NOP5, USDT_SITE_OTHER };
+ * notes say. NOPS: one of 1 byte, then one of 5, then one of 10, to choose from by the kernel. */
+enum usdt_site { USDT_SITE_NOP1, USDT_SITE_NOP5, USDT_SITE_NOPS, USDT_SITE_OTHER };
+#define USDT_NOPS_5 1 /* offsets from the first one */
+#define USDT_NOPS_10 6
 
 struct usdt_location {
 	const char *args;     /* as in the note: "-8@%rbx 8@%r13"; usdt_arg.h reads them */
 	uint64_t file_offset; /* of the probe's instruction; 0: it, or its semaphore, is in no
 				 segment */
 	uint64_t semaphore;   /* the file offset of that; 0: it has none */
+	enum usdt_site site;
 };
 
 struct usdt_probe {

@@ -279,6 +279,23 @@ int kernel_try_cost(struct probe_cost *ret)
 	return err;
 }
 
+static bool is_call(void (*hit)(void))
+{
+	uint32_t ns;
+	bool call;
+
+	return !hits_measure(hit, &ns, &call) && call;
+}
+
+uint32_t kernel_try_nops(void)
+{
+	if (!uprobe_multi_supported())
+		return 0;
+	if (is_call(hit_nop10))
+		return USDT_NOPS_10;
+	return is_call(hit_nop5) ? USDT_NOPS_5 : 0;
+}
+
 bool kernel_try_steal(const char *hypervisor, const char **ret_name)
 {
 	libbpf_print_fn_t before = libbpf_set_print(quiet);

@@ -29,6 +29,7 @@
 #include "jvm/target/mark_files.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/process.h"
+#include "record/kernel/kernel_try.h"
 #include "record/kernel/uprobe_multi.h"
 
 #define PROVIDER "spoor_mark"
@@ -60,6 +61,8 @@ struct marks {
 	unsigned bad;        /* files that the parser could not cope with */
 	bool reported_too_many; /* that there are more than MARK_FILES_MAX */
 	uint64_t look_until; /* of the look that is going on */
+	bool tried;          /* what the kernel makes of nops, */
+	uint32_t skip;       /* and which one is taken: kernel_try_nops() */
 	struct specs *specs;
 	size_t specs_count;
 	uint32_t next_spec;
@@ -144,6 +147,16 @@ static void detach_one(struct mark_file *f, enum mark_probe probe)
 	f->links[probe] = NULL;
 }
 
+static uint32_t skip_of(struct marks *m, const struct usdt_probe *probe)
+{
+	if (!m->o.multi || probe->site != USDT_SITE_NOPS)
+		return 0;
+	if (!m->tried)
+		m->skip = kernel_try_nops();
+	m->tried = true;
+	return m->skip;
+}
+
 static int attach_one(struct marks *m, struct mark_file *f, enum mark_probe probe,
 		      struct uprobe_multi *u)
 {
@@ -185,6 +198,8 @@ static int attach(struct marks *m, struct mark_file *f, int file)
 	if (!err)
 		err = specs_find(m, probe, args, &first);
 	u.spec_count = first;
+	if (!err)
+		u.skip = skip_of(m, probe[MARK_BEGIN]);
 	for (int i = MARK_PROBE_COUNT; i-- && !err;)
 		err = attach_one(m, f, i, &u);
 	if (!err)

@@ -174,7 +174,8 @@ static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struc
 			err = -errno;
 		if (err)
 			return err;
-		t->offsets[i] = probe->at[i].file_offset;
+		t->offsets[i] = probe->at[i].file_offset +
+				(probe->at[i].site == USDT_SITE_NOPS ? u->skip : 0);
 		t->cookies[i] = u->spec_count++;
 		t->semaphores[i] = probe->at[i].semaphore;
 	}

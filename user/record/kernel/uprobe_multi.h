@@ -20,6 +20,7 @@ struct uprobe_multi {
 	char path[32]; /* /proc/self/fd/N */
 	int specs;     /* descriptor of the map __bpf_usdt_specs of <bpf/usdt.bpf.h>; lent */
 	uint32_t spec_count;
+	uint32_t skip; /* in places that are USDT_SITE_NOPS: kernel_try_nops() */
 };
 
 /* Whether this kernel has them and lets them be bound to a process (6.10: 46ba0e49b642). */
