@@ -177,7 +177,7 @@ class JfrRecorder:
 
 
 METADATA = ("thread", "class", "lock", "string", "lost", "note", "method", "stack", "stack_walk", "end")
-PSEUDO_FRAMES = ("unresolved", "broken", "cut")
+PSEUDO_FRAMES = ("unresolved", "broken", "cut", "in_heap")
 NO_CHAIN = ("no_java_frames", "no_java_thread")  # there was nothing to walk
 
 
@@ -234,7 +234,7 @@ class Chains:
         known = self.walks.get("already_known", 0)
         walks = sum(n for result, n in self.walks.items() if result != "already_known")
         failed = sum(n for result, n in self.walks.items()
-                     if result not in ("already_known", "complete", "cut", *NO_CHAIN))
+                     if result not in ("already_known", "complete", "cut", "in_heap", *NO_CHAIN))
         blocks = sum(self.blocks.values())
         complete = sum(n for number, n in self.blocks.items() if self.stacks.get(number, (0, False))[1])
         depths = sorted(d for number, n in self.blocks.items() for d in [self.stacks.get(number, (0,))[0]] * n)

@@ -127,6 +127,12 @@ static __always_inline int chain_send(struct hs_walk *w, __u32 id)
 				  chain_wake_flags(now));
 }
 
+/* How a walk ended, as far as chains differ by that. */
+static __always_inline __u32 chain_end(__u32 result)
+{
+	return result <= WIRE_WALK_CUT || result == WIRE_WALK_IN_HEAP ? result : WIRE_WALK_NO_CODE;
+}
+
 /* The id of a chain that was walked; 0: there are no frames, or it could not be sent. */
 HS_SUBPROGRAM __u32 chain_id(struct walk_slot *s)
 {
@@ -143,7 +149,7 @@ HS_SUBPROGRAM __u32 chain_id(struct walk_slot *s)
 		native_ask(w->ask);
 	if (!w->stack.count)
 		return 0;
-	key.hash1 = hs_mix(w->hash1, result <= WIRE_WALK_CUT ? result : WIRE_WALK_NO_CODE);
+	key.hash1 = hs_mix(w->hash1, chain_end(result));
 	key.hash2 = hs_mix(w->hash2, w->stack.count);
 	/* A Method's address may be used again after unloading. */
 	if (w->interpreted)
@@ -203,7 +209,7 @@ static __always_inline void walk_was_long(struct thread_state *t, __u32 result)
 	__u32 window = long_window();
 	__u32 points = (t->walk.long_walks & ~0xffu) == window ? t->walk.long_walks & 0xff : 0;
 
-	points += result == WIRE_WALK_COMPLETE ? 1 : LONG_IN_VAIN;
+	points += result == WIRE_WALK_COMPLETE || result == WIRE_WALK_IN_HEAP ? 1 : LONG_IN_VAIN;
 	t->walk.long_walks = window | (points < 0xff ? points : 0xff);
 }
 

@@ -429,6 +429,18 @@ HS_FN int hs_in_libjvm(struct hs_walk *w, __u64 pc)
 	return pc >= HS_CODE(w, libjvm_low) && pc < HS_CODE(w, libjvm_high);
 }
 
+/*
+ * A virtual thread that has been off its carrier gets its innermost frames back on the carrier's
+ * stack, and the others when they are returned to: so the outermost one returns to the VM's
+ * "return barrier", a stub of its own (share/runtime/continuationFreezeThaw.cpp). A walk that
+ * begins in that stub's code (in the VM's call that brings frames back) has no frames yet.
+ */
+HS_FN int hs_at_barrier(struct hs_walk *w)
+{
+	return w->stack.count && w->pc >= HS_CODE(w, barrier_low) &&
+	       w->pc < HS_CODE(w, barrier_high);
+}
+
 /* --- libjvm ------------------------------------------------------------------------------ */
 
 #ifdef __bpf__
@@ -724,6 +736,8 @@ HS_FN int hs_step(struct hs_walk *w)
 		return hs_interpreted(w);
 	if (w->pc == HS_CODE(w, call_stub_return))
 		return hs_entry(w);
+	if (hs_at_barrier(w))
+		return hs_end(w, WIRE_WALK_IN_HEAP);
 	return hs_compiled(w);
 }
 

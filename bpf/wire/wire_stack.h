@@ -23,7 +23,7 @@ struct wire_frame {
 	__u32 kind; /* enum wire_frame_kind */
 };
 
-enum wire_walk { /* how a walk ended; the order of walk_result in events.json, but for the last */
+enum wire_walk { /* how a walk ended; the order of walk_result in events.json, but for two */
 		 WIRE_WALK_COMPLETE,
 		 WIRE_WALK_CUT,            /* it has more than WIRE_FRAMES_MAX frames */
 		 WIRE_WALK_NO_JAVA_FRAMES, /* the VM's own doing: there is no Java frame */
@@ -45,6 +45,7 @@ enum wire_walk { /* how a walk ended; the order of walk_result in events.json, b
 		 WIRE_WALK_KNOWN,           /* counted besides: the chain had been sent before */
 		 WIRE_WALK_NATIVE_UNUSABLE, /* native code: there is no rule that can be followed */
 		 WIRE_WALK_TOO_OFTEN,       /* not begun: see walk_worth() in stack.bpf.h */
+		 WIRE_WALK_IN_HEAP, /* a virtual thread's: its other frames are in the heap */
 		 WIRE_WALK_COUNT,
 };
 
@@ -109,6 +110,8 @@ struct wire_code_heap {
 	F(__u64, interpreter_low, interpreter_low)                                                 \
 	F(__u64, interpreter_high, interpreter_high)                                               \
 	F(__u64, call_stub_return, call_stub_return)                                               \
+	F(__u64, barrier_low, barrier_low)                                                         \
+	F(__u64, barrier_high, barrier_high)                                                       \
 	F(__u64, nmethod_vtable, nmethod_vtable)                                                   \
 	F(__u32, heap_block_size, heap_block_size)                                                 \
 	F(__u32, block_used, block_used)                                                           \

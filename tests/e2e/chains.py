@@ -7,7 +7,7 @@ from jvm import HERE  # noqa: F401 (first: it says where harness is)
 from harness import DEADLINE_S, SPOOR
 
 # No frames, but in the place of those that are not known.
-PSEUDO = ("unresolved", "broken", "cut", "missing", "unknown")
+PSEUDO = ("unresolved", "broken", "cut", "in_heap", "missing", "unknown")
 RIGHT, NEAR, INCOMPLETE, WRONG = "right", "near", "incomplete", "wrong"
 SHOWN = 5  # frames next to each place of a chain that is shown
 

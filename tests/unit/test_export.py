@@ -18,6 +18,8 @@ SIDES = ("waiter", "owner", "both")
 sys.path.insert(0, GOLDEN)
 import mklog  # noqa: E402
 
+NO_METHOD = ("unresolved", "broken", "cut", "in_heap")
+
 
 def spoor(*args, stdout=subprocess.PIPE):
     return subprocess.run([SPOOR, *args], stdout=stdout, stderr=subprocess.PIPE, check=False)
@@ -31,8 +33,8 @@ def some_chains(rng):
                    "name": rng.choice(["run", "do it", "f\n", "g 12", "ä"]), "signature": "()V",
                    "source": rng.choice(["", "B.java"]), "hidden": rng.random() < 0.2}
     for stack in range(1, 81):
-        frame = rng.choice(["interpreted", "c1", "c2", "inlined", "native"] * 3 + ["unresolved", "broken", "cut"])
-        named = frame not in ("unresolved", "broken", "cut")
+        frame = rng.choice(["interpreted", "c1", "c2", "inlined", "native"] * 3 + list(NO_METHOD))
+        named = frame not in NO_METHOD
         if rng.random() < 0.95:
             yield {"event": "stack", "stack": stack, "caller": rng.randrange(stack), "frame": frame,
                    "method": rng.randrange(1, 21) if named else 0, "line": rng.randrange(100)}

@@ -51,7 +51,7 @@ def frames(stack):
         return None
     out = []
     for f in stack["frames"]:
-        mark = f["type"] if f["type"] in ("missing", "broken", "cut", "unresolved") else "unknown"
+        mark = f["type"] if f["type"] in ("missing", "broken", "cut", "in_heap", "unresolved") else "unknown"
         known = f["class"] or f["method"] or f["signature"]  # the methods of these logs have a signature
         out.append(f"{f['class']}.{f['method']}" + (f":{f['line']}" if f["line"] else "") if known else f"({mark})")
     return out + ([f"({stack['more']} more)"] if "more" in stack else [])

@@ -96,6 +96,7 @@ static const char *const image_results[WIRE_WALK_COUNT] = {
 	[WIRE_WALK_ENTRY] = "entry",
 	[WIRE_WALK_DEOPTIMIZED] = "deoptimized",
 	[WIRE_WALK_STUB] = "stub",
+	[WIRE_WALK_IN_HEAP] = "in_heap",
 	[WIRE_WALK_HALF_BUILT] = "half_built",
 	[WIRE_WALK_NATIVE_RULE] = "native_rule",
 	[WIRE_WALK_NATIVE_LOST] = "native_lost",

@@ -66,6 +66,7 @@ static const uint64_t chains[][5] = {
 	{23, 7, FRAME_TYPE_C1, LOCK, 9}, /* the log has lost its caller */
 	{24, 0, FRAME_TYPE_CUT, NO_METHOD},
 	{25, 24, FRAME_TYPE_C1, LOCK, 9},
+	{40, 0, FRAME_TYPE_IN_HEAP, NO_METHOD},
 	{26, 2, FRAME_TYPE_UNRESOLVED, NO_METHOD},
 	{27, 26, FRAME_TYPE_C1, LOCK, 9},
 	{28, 26, FRAME_TYPE_C1, GET, 5},
@@ -227,6 +228,9 @@ static void frames_come_from_the_innermost(void **state)
 	stack = 24;
 	assert_true(stacks_next(s, &stack, &f));
 	assert_int_equal(f.kind, STACKS_CUT);
+	stack = 40;
+	assert_true(stacks_next(s, &stack, &f));
+	assert_int_equal(f.kind, STACKS_IN_HEAP);
 	stack = 29;
 	assert_true(stacks_next(s, &stack, &f));
 	assert_int_equal(f.kind, STACKS_UNKNOWN_METHOD);

@@ -172,6 +172,51 @@ static void a_jvm_that_starts_becomes_complete(void **state)
 	vmstructs_free(v);
 }
 
+static uint64_t stub_put(uint32_t segment, const char *name, uint64_t low, uint64_t high)
+{
+	uint64_t blob =
+		code_image_block(&image, segment, 4, STUB_VTABLE, image_string(&image, name));
+
+	image_u64(&image, blob + 32, blob + low);
+	image_u64(&image, blob + 40, blob + high);
+	return blob;
+}
+
+/* Only a JVM that has virtual threads has it. */
+static void the_return_barrier_is_found_by_its_name(void **state)
+{
+	static const char *const names[] = {"StubRoutines (continuation stubs)",
+					    "StubRoutines (continuationstubs)", "StubRoutines (1)"};
+	struct image_field f[CODE_FIELDS + 1];
+	struct code_layout l;
+	struct vmstructs *v;
+	const char *missing;
+	uint64_t blob;
+
+	(void)state;
+	memcpy(f, code_fields_17, sizeof(code_fields_17));
+	f[CODE_FIELDS] = f[CODE_FIELDS - 1];
+	f[CODE_FIELDS - 1] = (struct image_field){"JavaThread", "_vthread", "OopHandle", 0, 904};
+	for (size_t i = 0; i < 2 * sizeof(names) / sizeof(*names); i++) {
+		const char *name = names[i / 2];
+		bool there = i / 2 < 2 && !(i & 1);
+
+		v = code_image_tables(&image, i & 1 ? code_fields_17 : f, code_types_17,
+				      code_ints_17);
+		assert_int_equal(code_layout_load(v, jdk_17.code, &l, &missing), 0);
+		code_image_vtables(&image);
+		code_image_heaps(&image);
+		stub_put(0, "RuntimeStub", 200, 300);
+		stub_put(4, name, 300, 200); /* no code at all */
+		blob = stub_put(8, name, 200, 300);
+		code_image_object(&image, METHOD_VTABLE);
+		assert_int_equal(code_layout_refresh(&image.mem, v, &l), 0);
+		assert_true(l.barrier_low == (there ? blob + 200 : 0));
+		assert_true(l.barrier_high == (there ? blob + 300 : 0));
+		vmstructs_free(v);
+	}
+}
+
 static void half_made_heaps_are_waited_for(void **state)
 {
 	struct code_layout l;
@@ -324,6 +369,7 @@ int main(void)
 		cmocka_unit_test(each_field_is_needed_as_it_is),
 		cmocka_unit_test(each_size_and_constant_is_needed),
 		cmocka_unit_test(a_jvm_that_starts_becomes_complete),
+		cmocka_unit_test(the_return_barrier_is_found_by_its_name),
 		cmocka_unit_test(half_made_heaps_are_waited_for),
 		cmocka_unit_test(damaged_blocks_are_survived),
 		cmocka_unit_test(allocations_may_fail),

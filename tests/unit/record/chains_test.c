@@ -106,17 +106,18 @@ static void how_a_walk_ended_stands_at_the_outer_end(void **state)
 	} ends[] = {{WIRE_WALK_COMPLETE, FRAME_TYPE_UNRESOLVED},
 		    {WIRE_WALK_CUT, FRAME_TYPE_CUT},
 		    {WIRE_WALK_NO_CODE, FRAME_TYPE_BROKEN},
-		    {WIRE_WALK_INTERPRETER, FRAME_TYPE_BROKEN}};
+		    {WIRE_WALK_INTERPRETER, FRAME_TYPE_BROKEN},
+		    {WIRE_WALK_IN_HEAP, FRAME_TYPE_IN_HEAP}};
 	struct fixture *f = *state;
 	const struct log_stack *s;
 	struct log_names *n;
 
-	for (uint32_t i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 5; i++)
 		add(f, i + 1, 1, ends[i].result);
 	assert_int_not_equal(chains_number(f->chains, 1), chains_number(f->chains, 2));
 	assert_int_equal(chains_number(f->chains, 3), chains_number(f->chains, 4));
 	n = names_log_read(&f->log);
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		s = log_names_stack(n, chains_number(f->chains, i + 1));
 		assert_int_equal(s->frame, FRAME_TYPE_UNRESOLVED);
 		if (s->caller)

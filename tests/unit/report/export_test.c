@@ -218,6 +218,7 @@ static void test_marks(void **state)
 		cell(LOCK_TABLE, THREAD_MAIN, 10, THREAD_TWIN, 0, 40),
 		cell(LOCK_TABLE, THREAD_MAIN, 12, THREAD_TWIN, 0, 30),
 		cell(LOCK_TABLE, THREAD_MAIN, 1, THREAD_TWIN, 0, 20),
+		cell(LOCK_TABLE, THREAD_MAIN, 14, THREAD_TWIN, 0, 10),
 	};
 	struct export_input in = input(n, cells, sizeof(cells) / sizeof(*cells));
 
@@ -233,6 +234,8 @@ static void test_marks(void **state)
 	assert_int_equal(add_stack(n, 10, 0, FRAME_TYPE_C2, LAMBDA, 0), 0);
 	assert_int_equal(add_stack(n, 11, 10, FRAME_TYPE_C2, RUN, 0), 0);
 	assert_int_equal(add_stack(n, 12, 11, FRAME_TYPE_C2, LAMBDA, 0), 0);
+	assert_int_equal(add_stack(n, 13, 0, FRAME_TYPE_IN_HEAP, 0, 0), 0);
+	assert_int_equal(add_stack(n, 14, 13, FRAME_TYPE_C2, SEARCH, 51), 0);
 	check(&in, EXPORT_WAITER,
 	      "(frames missing) 21\n"
 	      "(frames missing);demo.Table.lookUp 80\n"
@@ -241,7 +244,8 @@ static void test_marks(void **state)
 	      "(more than 512 frames);demo.Table.lookUp 70\n"
 	      "(unloaded code);(unknown method) 60\n"
 	      "(hidden frames) 40\n"
-	      "java.lang.Thread.run 30\n");
+	      "java.lang.Thread.run 30\n"
+	      "(frames in the heap);demo.Table.search 10\n");
 	in.hidden = true;
 	in.lines = true;
 	check(&in, EXPORT_WAITER,
@@ -253,7 +257,8 @@ static void test_marks(void **state)
 	      "java.lang.invoke.LambdaForm$MH.invoke 40\n"
 	      "java.lang.invoke.LambdaForm$MH.invoke;java.lang.Thread.run;"
 	      "java.lang.invoke.LambdaForm$MH.invoke 30\n"
-	      "(unloaded code);(unknown method) 60\n");
+	      "(unloaded code);(unknown method) 60\n"
+	      "(frames in the heap);demo.Table.search:51 10\n");
 	log_names_free(n);
 }
 

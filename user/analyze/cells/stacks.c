@@ -72,6 +72,8 @@ bool stacks_next(const struct stacks *s, uint64_t *stack, struct stacks_frame *r
 		ret->kind = STACKS_MISSING;
 	else if (frame->frame == FRAME_TYPE_CUT)
 		ret->kind = STACKS_CUT;
+	else if (frame->frame == FRAME_TYPE_IN_HEAP)
+		ret->kind = STACKS_IN_HEAP;
 	else if (frame->frame == FRAME_TYPE_UNRESOLVED)
 		ret->kind = STACKS_UNLOADED;
 	else if (m) {

@@ -43,6 +43,7 @@ enum stacks_kind {
 	STACKS_UNKNOWN_METHOD, /* the log has lost its name */
 	STACKS_UNLOADED,
 	STACKS_CUT,     /* there are more frames than are recorded */
+	STACKS_IN_HEAP, /* a virtual thread's other frames are in the heap */
 	STACKS_MISSING, /* the callers could not be recorded, or the log has lost them */
 	STACKS_OTHERS,  /* of STACK_OTHERS */
 };

@@ -1,5 +1,6 @@
 #include "jvm/layout/code_layout.h"
 
+#include "jvm/layout/code_barrier.h"
 #include "jvm/layout/code_rules.h"
 #include "jvm/layout/code_vtables.h"
 #include "jvm/layout/vmstructs.h"
@@ -244,6 +245,8 @@ int code_layout_refresh(const struct mem *m, const struct vmstructs *v, struct c
 	now.heap_count = err ? 0 : count;
 	if (!err)
 		err = code_vtables_find(m, v, &s, heaps, &now);
+	if (!err)
+		code_barrier_find(m, v, &s, heaps, &now);
 	/* One that was being added would be missing for ever. */
 	if (!err)
 		err = heap_list(m, &s, again, &now.heap_count);

@@ -26,6 +26,9 @@ struct code_layout {
 	struct code_heap heaps[CODE_HEAPS_MAX];
 	uint32_t heap_count;
 	uint64_t interpreter_low, interpreter_high; /* the interpreter's own code */
+	/* The code of which the return barrier is a part, to which frames of virtual threads return
+	 * if their callers are in the heap; 0: there is none. */
+	uint64_t barrier_low, barrier_high;
 	uint64_t call_stub_return; /* where Java code returns to from the call stub */
 	/* First word of each nmethod, "native nmethod" included; if there is a blob_kind, the value
 	 * of that, and known from the start. */

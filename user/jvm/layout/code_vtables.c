@@ -1,5 +1,6 @@
 #include "jvm/layout/code_vtables.h"
 
+#include "jvm/layout/code_blocks.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/target/mem.h"
 
@@ -19,8 +20,6 @@
  * vtable: with one of two, half of all frames would be refused.
  */
 
-#define BLOCKS_MAX 1000000
-#define BLOB_HEAD_MAX 512
 #define VTABLE_WORDS_MIN 4
 #define VTABLE_WORDS_MAX 64
 #define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
@@ -67,14 +66,17 @@ static bool vtables_agree(const struct mem *m, uint64_t a, uint64_t b)
 }
 
 struct blob_walk {
+	const struct mem *m;
+	struct code_layout *l;
 	bool all;            /* go on until there are two vtables of Method */
 	uint64_t any_vtable; /* of the first blob: it lies in libjvm, as all of them do */
 	uint64_t other_name; /* the last name that was not an nmethod's */
 };
 
-static void blob_look(const struct mem *m, const char *blob, struct blob_walk *w,
-		      struct code_layout *l)
+static void blob_look(struct blob_walk *w, const char *blob)
 {
+	const struct mem *m = w->m;
+	struct code_layout *l = w->l;
 	uint64_t vtable = l->nmethod_vtable, name_at, method, method_vtable;
 	char name[32];
 
@@ -103,36 +105,34 @@ static void blob_look(const struct mem *m, const char *blob, struct blob_walk *w
 	method_vtable_note(l, method_vtable);
 }
 
-static bool walk_ends(const struct blob_walk *w, const struct code_layout *l)
+static bool walk_ends(const struct blob_walk *w)
 {
-	return l->nmethod_vtable && (!w->all || l->method_vtable_too);
+	return w->l->nmethod_vtable && (!w->all || w->l->method_vtable_too);
 }
 
-/* Goes through a heap's blocks. They change meanwhile. */
-static void heap_walk(const struct mem *m, const struct code_source *s, uint64_t heap,
-		      const struct code_heap *h, struct blob_walk *w, struct code_layout *l)
+static bool blob_visit(void *ctx, uint64_t blob, const char *bytes)
 {
-	char block[BLOB_HEAD_MAX];
-	size_t head = l->heap_block_size + l->nmethod_method + 8;
-	uint64_t addr = h->low, end, length = 0;
+	struct blob_walk *w = ctx;
 
-	if (head < l->heap_block_size + l->blob_name + 8)
-		head = l->heap_block_size + l->blob_name + 8;
-	if (head < l->heap_block_size + l->blob_kind + 1)
-		head = l->heap_block_size + l->blob_kind + 1;
-	if (head > sizeof(block) || mem_u64(m, heap + s->heap_memory + s->space_high, &end) ||
-	    end > h->high)
-		return;
-	for (int i = 0; i < BLOCKS_MAX && addr < end && end - addr >= head; i++) {
-		if (m->read(m, addr, block, head))
-			return;
-		memcpy(&length, block + s->block_length, l->block_length_bytes);
-		if (block[l->block_used])
-			blob_look(m, block + l->heap_block_size, w, l);
-		if (walk_ends(w, l) || !length || length > (end - addr) >> h->segment_shift)
-			return;
-		addr += length << h->segment_shift;
-	}
+	(void)blob;
+	blob_look(w, bytes);
+	return walk_ends(w);
+}
+
+static size_t more(size_t bytes, size_t wanted)
+{
+	return wanted > bytes ? wanted : bytes;
+}
+
+/* Goes through the blobs until it has what it looks for. */
+static void blobs_walk(struct blob_walk *w, const struct code_source *s,
+		       const uint64_t heaps[CODE_HEAPS_MAX])
+{
+	const struct code_layout *l = w->l;
+	size_t head = more(more(l->nmethod_method, l->blob_name) + 8, l->blob_kind + 1);
+
+	if (!walk_ends(w))
+		code_blocks_each(&(struct code_blocks){w->m, s, l, head, blob_visit, w}, heaps);
 }
 
 /* Words of the run at words[at] that is ended by a zero, if known begins with it; else 0. */
@@ -222,15 +222,14 @@ bool code_vtables_possible(const struct vmstructs *v)
 int code_vtables_find(const struct mem *m, const struct vmstructs *v, const struct code_source *s,
 		      const uint64_t heaps[CODE_HEAPS_MAX], struct code_layout *l)
 {
-	struct blob_walk w = {0};
+	struct blob_walk w = {.m = m, .l = l};
 	uint64_t addr;
 	int known;
 
 	for (size_t i = 0; i < COUNT(classes); i++)
 		if (!vmstructs_address(v, "vmClasses", classes[i], &addr))
 			class_look(m, s, addr, l);
-	for (uint32_t i = 0; i < l->heap_count && !walk_ends(&w, l); i++)
-		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
+	blobs_walk(&w, s, heaps);
 	if (!l->method_vtable || l->method_vtable_too)
 		return 0;
 	if (!w.any_vtable)
@@ -240,7 +239,6 @@ int code_vtables_find(const struct mem *m, const struct vmstructs *v, const stru
 		return known < 0 ? known : 0;
 	/* A library that is laid out otherwise: some nmethod's Method shows it, sooner or later. */
 	w.all = true;
-	for (uint32_t i = 0; i < l->heap_count && !walk_ends(&w, l); i++)
-		heap_walk(m, s, heaps[i], &l->heaps[i], &w, l);
+	blobs_walk(&w, s, heaps);
 	return l->method_vtable_too ? 0 : -EAGAIN;
 }

@@ -76,7 +76,8 @@ struct chains {
 _Static_assert((int)WIRE_WALK_COMPLETE == (int)WALK_RESULT_COMPLETE &&
 		       (int)WIRE_WALK_KNOWN == (int)WALK_RESULT_ALREADY_KNOWN &&
 		       (int)WIRE_WALK_NATIVE_UNUSABLE == (int)WALK_RESULT_RULE_UNUSABLE &&
-		       (int)WIRE_WALK_TOO_OFTEN == (int)WALK_RESULT_ASTRAY,
+		       (int)WIRE_WALK_TOO_OFTEN == (int)WALK_RESULT_ASTRAY &&
+		       (int)WIRE_WALK_IN_HEAP == (int)WALK_RESULT_UNRESOLVED,
 	       "walk_result of events.json follows enum wire_walk");
 _Static_assert((int)WIRE_STACK_SAMPLE == (int)STACK_SOURCE_SAMPLE,
 	       "stack_source of events.json follows enum wire_stack_source");
@@ -350,6 +351,8 @@ static uint32_t base_frame(const struct wire_stack *r)
 		return FRAME_TYPE_UNKNOWN;
 	case WIRE_WALK_CUT:
 		return FRAME_TYPE_CUT;
+	case WIRE_WALK_IN_HEAP:
+		return FRAME_TYPE_IN_HEAP;
 	default:
 		return FRAME_TYPE_BROKEN;
 	}

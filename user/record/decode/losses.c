@@ -49,8 +49,9 @@ void losses_write_lost(struct losses *l, const uint64_t now[LOSSES_KEYS], const 
 void losses_write_walks(struct losses *l, uint64_t now[WALK_RESULT_COUNT], const struct chains *c,
 			struct log_writer *w)
 {
-	/* It came later than those that user space counts. */
+	/* They came later than those that user space counts. */
 	now[WALK_RESULT_TOO_OFTEN] = now[WIRE_WALK_TOO_OFTEN];
+	now[WALK_RESULT_IN_HEAP] = now[WIRE_WALK_IN_HEAP];
 	now[WALK_RESULT_ASTRAY] = chains_bad_return_pc(c);
 	now[WALK_RESULT_UNRESOLVED] = chains_unresolved(c);
 	for (unsigned i = 0; i < WALK_RESULT_COUNT; i++) {

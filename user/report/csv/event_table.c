@@ -293,6 +293,7 @@ static void put_frame(const struct event_table *t, const struct log_stack *stack
 	const char *mark = !stack                                  ? "(missing)"
 			   : stack->frame == FRAME_TYPE_BROKEN     ? "(broken)"
 			   : stack->frame == FRAME_TYPE_CUT        ? "(cut)"
+			   : stack->frame == FRAME_TYPE_IN_HEAP    ? "(in_heap)"
 			   : stack->frame == FRAME_TYPE_UNRESOLVED ? "(unresolved)"
 								   : "(unknown)";
 

@@ -14,6 +14,7 @@ static const char *const mark_texts[] = {
 	[EXPORT_UNKNOWN] = "(unknown)",
 	[EXPORT_MISSING] = "(frames missing)",
 	[EXPORT_CUT] = "(more than 512 frames)",
+	[EXPORT_IN_HEAP] = "(frames in the heap)",
 	[EXPORT_UNLOADED] = "(unloaded code)",
 	[EXPORT_UNKNOWN_METHOD] = "(unknown method)",
 	[EXPORT_ALL_HIDDEN] = "(hidden frames)",
@@ -109,6 +110,8 @@ static int add_stack(struct export_frames *f, const struct log_stack *s, uint32_
 		return export_frames_mark(f, EXPORT_MISSING, ret);
 	if (s->frame == FRAME_TYPE_CUT)
 		return export_frames_mark(f, EXPORT_CUT, ret);
+	if (s->frame == FRAME_TYPE_IN_HEAP)
+		return export_frames_mark(f, EXPORT_IN_HEAP, ret);
 	if (s->frame == FRAME_TYPE_UNRESOLVED)
 		return export_frames_mark(f, EXPORT_UNLOADED, ret);
 	if (!m)

@@ -12,6 +12,7 @@ enum export_mark {
 	EXPORT_UNKNOWN,        /* of a chain nothing is known */
 	EXPORT_MISSING,        /* the callers could not be recorded, or the log has lost them */
 	EXPORT_CUT,            /* there are more frames than are recorded */
+	EXPORT_IN_HEAP,        /* a virtual thread's other frames are in the heap */
 	EXPORT_UNLOADED,       /* the code was gone before it was named */
 	EXPORT_UNKNOWN_METHOD, /* the log has lost its name */
 	EXPORT_ALL_HIDDEN,     /* all frames of a chain are hidden ones */

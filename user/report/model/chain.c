@@ -7,11 +7,16 @@
 #include "log/format/event.h"
 #include "log/read/names.h"
 
-/* A frame that could have called others, not what stands for those that are missing. */
+/* What stands for the callers that are missing. */
+static bool is_end(const struct stacks_frame *f)
+{
+	return f->kind == STACKS_MISSING || f->kind == STACKS_CUT || f->kind == STACKS_IN_HEAP;
+}
+
+/* A frame that could have called others. */
 static bool next_frame(const struct chain *c, uint64_t *stack, struct stacks_frame *ret)
 {
-	return stacks_next(c->stacks, stack, ret) && ret->kind != STACKS_MISSING &&
-	       ret->kind != STACKS_CUT;
+	return stacks_next(c->stacks, stack, ret) && !is_end(ret);
 }
 
 static void frame_label(const struct stacks_frame *f, char buf[LABEL_MAX])
@@ -21,6 +26,7 @@ static void frame_label(const struct stacks_frame *f, char buf[LABEL_MAX])
 		[STACKS_UNLOADED] = "(unloaded code)",
 		[STACKS_CUT] = "(more than 512 frames)",
 		[STACKS_MISSING] = "(frames below are missing)",
+		[STACKS_IN_HEAP] = "(frames below are in the heap)",
 		[STACKS_OTHERS] = "(other chains)",
 	};
 
@@ -50,7 +56,7 @@ bool chain_next(struct chain *c, char buf[LABEL_MAX])
 		c->stack = next;
 		folded++;
 	}
-	c->end = f.kind == STACKS_MISSING || f.kind == STACKS_CUT;
+	c->end = is_end(&f);
 	frame_label(&f, buf);
 	if (folded)
 		buffer_add(buf, LABEL_MAX, " [+%u]", folded);

@@ -23,6 +23,7 @@ struct walk_end {
 static const struct walk_end walk_ends[] = {
 	{"complete", "whole", false},
 	{"cut", "cut after 512 frames", false},
+	{"in_heap", "up to where the rest is in the heap", false},
 	{"no_java_frames", "without a Java frame", false},
 	{"no_java_thread", "of threads that are not Java's", false},
 	{"not_sent", "not sent, as the ring buffer was full", true},

@@ -1,0 +1,124 @@
+"""Chains of virtual threads whose outer frames are in the heap (JDK 21 and 25), against StackWalker, asked in the line in
+which the thread waits (programs/Unmounted.java). SPOOR_UNMOUNTED_ROUNDS=1000 takes more rounds of each thread."""
+import bisect
+import collections
+import json
+import os
+import unittest
+
+import jvm
+import chains
+from soaking import only_in_soak
+
+ROUNDS = int(os.environ.get("SPOOR_UNMOUNTED_ROUNDS", "40"))
+THREADS, DEPTH, WARM = 4, 60, 60
+RUN = ("java.lang.VirtualThread", "run")
+# What StackWalker does not tell of: frames of java.lang.VirtualThread and jdk.internal.vm.Continuation.
+BELOW = ["VThreadContinuation$1.run", "Continuation.enter0", "Continuation.enter", "Continuation.enterSpecial"]
+WAIT = ("java.lang.Object.wait0", "java.lang.Object.wait", "java.lang.Object.wait")
+SHORT = ("java.lang.Object.wait0", "java.lang.Object.wait")
+
+
+def read_acts(vm):
+    """{thread: [(begin, end, frames)]}, in the order of time."""
+    frames, acts = [], collections.defaultdict(list)
+    while (line := vm.line(240)) != "done":
+        told = json.loads(line)
+        if "chain" not in told:
+            told["class"] = told["class"].replace("/", "+")
+            told["line"] = max(told["line"], 0)
+            frames.append(told)
+            continue
+        acts[told["thread"]].append((told["begin"], told["end"], [frames[n] for n in told["chain"]]))
+    return acts
+
+
+def upto_run(frames):
+    """The frames up to VirtualThread.run, and the methods of those after."""
+    at = next((n for n, f in enumerate(frames) if (f["class"], f["method"]) == RUN), len(frames) - 1)
+    return frames[:at + 1], [chains.method_of(f) for f in frames[at + 1:]]
+
+
+class Result:
+    def __init__(self, acts):
+        self.acts = acts
+        self.counts, self.ends, self.bad = collections.Counter(), collections.Counter(), []
+
+    def judge(self, event):
+        acts = self.acts.get(event["thread"].get("name"), ())
+        at = bisect.bisect_right(acts, event["time_ns"], key=lambda act: act[0]) - 1
+        if at < 0 or event["time_ns"] > acts[at][1]:
+            return
+        frames = event["stack"]["frames"] if event["stack"] else []
+        true, _ = upto_run(acts[at][2])
+        got, below = upto_run(frames)
+        verdict = chains.Truth(true, (WAIT, SHORT)).judge(got)
+        if verdict == chains.RIGHT and [m.split(".", 3)[-1] for m in below] != BELOW:
+            verdict = chains.WRONG
+        self.counts[verdict] += 1
+        self.ends[frames[-1]["type"] if frames and frames[-1]["type"] in chains.PSEUDO else "whole"] += 1
+        if verdict not in (chains.RIGHT, chains.INCOMPLETE):
+            self.bad.append(f"{verdict} {below}: {chains.show_both(got, true)}")
+
+
+class Unmounted:
+    def run_mode(self, *options, given=()):
+        vm = self.java("Unmounted", THREADS, ROUNDS, DEPTH, WARM, options=("-Xmx128m", *options))
+        recorder = self.record(vm, *given)
+        vm.say("go")
+        acts = read_acts(vm)
+        chains.end_recording(recorder)
+        vm.end()
+        result = Result(acts)
+        for event in chains.events(self.path(), "monitor_wait_begin"):
+            result.judge(event)
+        print(f"{self.MAJOR} {options}: {dict(result.counts)}, ends {dict(result.ends)}, "
+              f"walks {chains.walks(self.path())}")
+        return result
+
+    def check(self, *options):
+        result = self.run_mode(*options)
+        self.assertEqual(result.bad[:3], [])
+        self.assertGreater(result.counts[chains.RIGHT], 0)
+        self.assertEqual(result.ends["broken"], 0)
+        return result
+
+    def test_tiered(self):
+        self.check()
+
+    def test_interpreted(self):
+        self.check("-Xint")
+
+    def test_c1(self):
+        self.check("-XX:TieredStopAtLevel=1")
+
+    @only_in_soak
+    def test_c2(self):
+        self.check("-XX:-TieredCompilation", "-XX:CompileThreshold=200")
+
+    @only_in_soak
+    def test_serial(self):
+        self.check("-XX:+UseSerialGC", "-Xmn2m")
+
+    @only_in_soak
+    def test_parallel(self):
+        self.check("-XX:+UseParallelGC", "-Xmn2m")
+
+    def test_zgc(self):
+        self.check("-XX:+UseZGC")
+
+    @only_in_soak
+    def test_shenandoah(self):
+        self.check("-XX:+UseShenandoahGC")
+
+
+class Unmounted21(Unmounted, jvm.OtherJavaTest):
+    MAJOR = 21
+
+
+class Unmounted25(Unmounted, jvm.OtherJavaTest):
+    MAJOR = 25
+
+
+if __name__ == "__main__":
+    unittest.main()
