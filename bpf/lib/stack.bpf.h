@@ -343,6 +343,8 @@ HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 swit
 		s->walk.stack.result = WIRE_WALK_COMPLETE;
 	} else {
 		bpf_loop(HS_STEPS_MAX, walk_step, &l, 0);
+		if (s->walk.chunk)
+			hs_chunk_verify(&s->walk);
 		if (s->walk.steps > LONG_STEPS)
 			walk_was_long(t, s->walk.stack.result);
 	}
@@ -452,6 +454,7 @@ HS_SUBPROGRAM __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64
 	s->start.sp = sp;
 	s->start.fp = fp;
 	s->start.unlock = unlock;
+	s->start.settled = HS_SETTLED;
 	return walk_do(s, t, 0);
 }
 
@@ -465,7 +468,11 @@ static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state
 static __always_inline int regs_read(__u64 from, struct hs_start *start)
 {
 	struct pt_regs *regs = (void *)from;
+	__u64 call = -1;
 
+	/* Not negative: it is in a system call, and was not interrupted. */
+	bpf_core_read(&call, sizeof(call), &regs->orig_ax);
+	start->settled = (__s64)call >= 0 ? HS_SETTLED : HS_UNSETTLED;
 	return bpf_core_read(&start->pc, sizeof(start->pc), &regs->ip) ||
 	       bpf_core_read(&start->sp, sizeof(start->sp), &regs->sp) ||
 	       bpf_core_read(&start->fp, sizeof(start->fp), &regs->bp) ||

@@ -46,7 +46,7 @@
  * Frame pointers are noted only where one is used: rbp may hold anything else.
  */
 
-#include "bpf/walk/walk.bpf.h"
+#include "bpf/walk/chunk.bpf.h"
 
 /* --- the code cache ---------------------------------------------------------------------- */
 
@@ -303,6 +303,23 @@ HS_FN int hs_compiled_here(struct hs_walk *w)
 	return hs_sized_frame(w, c.frame_bytes);
 }
 
+/* After the frames in the heap: the one that is always on the carrier's stack. Below it are the
+ * carrier's own. */
+HS_FN int hs_chunks_end_here(struct hs_walk *w)
+{
+	struct hs_code c = {};
+
+	if (w->pc && !hs_code_find(w, w->pc, &c) && c.kind == HS_COMPILED &&
+	    hs_push(w, w->pc, c.id, WIRE_FRAME_COMPILED))
+		return 1;
+	return hs_end(w, WIRE_WALK_COMPLETE);
+}
+
+HS_SUBPROGRAM int hs_chunks_end(struct hs_walk *w)
+{
+	return w ? hs_chunks_end_here(w) : 1;
+}
+
 HS_SUBPROGRAM int hs_compiled(struct hs_walk *w)
 {
 	return w ? hs_compiled_here(w) : 1;
@@ -337,6 +354,8 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	struct hs_pair caller = {};
 	__s32 bci;
 
+	if (w->chunk)
+		fp = w->fp_at + fp * 8;
 	if (fp < w->sp || fp >= w->stack_high || (fp & 7))
 		return hs_end(w, WIRE_WALK_INTERPRETER);
 	if (HS_READ(w, &method, hs_word(fp, HS_CODE(w, interpreter_method))) ||
@@ -344,6 +363,8 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	    HS_READ(w, &sender_sp, hs_word(fp, HS_CODE(w, interpreter_sender_sp))) ||
 	    HS_READ(w, &caller, fp))
 		return hs_end(w, WIRE_WALK_READ);
+	if (w->chunk)
+		sender_sp = fp + sender_sp * 8;
 	hs_note_fp(w);
 	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_method)), method);
 	hs_note(w, hs_word(fp, HS_CODE(w, interpreter_bcp)), bcp);
@@ -364,6 +385,9 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	w->pc = caller.high;
 	w->fp = caller.low;
 	w->fp_at = fp;
+	/* The outermost frame's arguments may be beyond the chunk's frames. */
+	if (w->chunk && sender_sp > w->stack_high)
+		sender_sp = w->stack_high;
 	return hs_up(w, sender_sp);
 }
 
@@ -437,7 +461,7 @@ HS_FN int hs_in_libjvm(struct hs_walk *w, __u64 pc)
  */
 HS_FN int hs_at_barrier(struct hs_walk *w)
 {
-	return w->stack.count && w->pc >= HS_CODE(w, barrier_low) &&
+	return w->stack.count && !w->chunk && w->pc >= HS_CODE(w, barrier_low) &&
 	       w->pc < HS_CODE(w, barrier_high);
 }
 
@@ -691,6 +715,11 @@ HS_FN int hs_start(struct hs_walk *w, const struct hs_start *s)
 	w->interpreted = 0;
 	/* Code that was interrupted, or that has called a leaf, has no debug information there. */
 	w->first = s->unlock ? WIRE_FRAME_UNLOCK : WIRE_FRAME_INTERRUPTED;
+	w->java_thread = s->java_thread;
+	w->chunk = 0;
+	w->chunks = 0;
+	w->chunks_end = 0;
+	w->settled = s->settled;
 	w->from = 0;
 	w->fp_at = 0;
 	w->memo.notes = HS_NOTES_MAX + 1;
@@ -698,8 +727,10 @@ HS_FN int hs_start(struct hs_walk *w, const struct hs_start *s)
 	w->memo.span = 0;
 	w->stack.count = 0;
 	w->stack.result = WIRE_WALK_CUT; /* if it takes more steps than there may be */
-	if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0)
+	if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0) {
+		w->settled = HS_SETTLED_IN_JAVA;
 		return HS_IN_JAVA;
+	}
 	w->bcp = 0;
 	if (HS_READ(w, &last_sp, anchor + HS_CODE(w, anchor_sp)))
 		return hs_end(w, WIRE_WALK_READ);
@@ -732,12 +763,14 @@ HS_FN int hs_step(struct hs_walk *w)
 {
 	if (w->native)
 		return hs_native(w);
+	if (w->chunks_end)
+		return hs_chunks_end(w);
+	if (hs_at_chunk_end(w) || hs_at_barrier(w))
+		return hs_chunk(w);
 	if (hs_in_interpreter(w, w->pc))
 		return hs_interpreted(w);
 	if (w->pc == HS_CODE(w, call_stub_return))
 		return hs_entry(w);
-	if (hs_at_barrier(w))
-		return hs_end(w, WIRE_WALK_IN_HEAP);
 	return hs_compiled(w);
 }
 
@@ -749,6 +782,7 @@ HS_FN void hs_walk_host(struct hs_host_walk *w, const struct hs_start *s)
 		return;
 	for (int i = 0; i < HS_STEPS_MAX; i++)
 		if (hs_step(&w->walk))
-			return;
+			break;
+	hs_chunk_verify(&w->walk);
 }
 #endif

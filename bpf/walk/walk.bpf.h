@@ -51,6 +51,16 @@ struct hs_walk {
 	__u64 from; /* sp at the begin */
 	__u64 hash1, hash2;
 	__u64 ask;         /* a pc in native code without a rule */
+	/* Of a virtual thread's frames in the heap: see chunk.bpf.h. */
+	__u64 java_thread;
+	__u64 chunk;       /* that sp is in; 0: it is in the stack */
+	__u64 first_chunk; /* where the heap was entered, */
+	__u64 collections; /* what hs_collections() was, */
+	__u64 heap_hash1, heap_hash2;
+	__u32 heap_count;  /* and how many frames there were before that */
+	__u32 chunks;      /* so far */
+	__u32 settled;     /* enum hs_settled */
+	__u32 chunks_end;  /* there are no more: pc is enterSpecial's, or 0 */
 	__u32 native;      /* native frames so far, and one; 0: the pc is in Java code */
 	__u32 first;       /* enum wire_frame_kind of the next compiled frame */
 	__u32 libjvm;      /* one of the native frames was libjvm's own */
@@ -63,13 +73,20 @@ struct hs_walk {
 	struct wire_stack stack;
 };
 
+/* Whether a thread may be where it changes the chunks of a virtual thread. */
+enum hs_settled {
+	HS_UNSETTLED,       /* it may */
+	HS_SETTLED,         /* it is not: at a probe, or in a system call */
+	HS_SETTLED_IN_JAVA, /* it is not, but may have done so just now */
+};
+
 /* Where a walk begins: registers, and the thread's anchor and stack. */
 struct hs_start {
 	__u64 pc, sp, fp, bcp;
 	__u64 java_thread;
 	__u64 stack_high;
 	__u32 unlock; /* a lock is being released, most often in a call without debug information */
-	__u32 pad;
+	__u32 settled; /* enum hs_settled, unless it is in Java code */
 };
 
 #ifdef __bpf__

@@ -142,11 +142,43 @@ struct wire_code_heap {
 	F(__u32, entry_spare, entry_spare)                                                         \
 	F(__u32, frame_complete_spare, frame_complete_spare)
 
+/* What the walker needs of struct jvm_layout (user/jvm/layout/jvm_layout.h) to go on in the heap:
+ * likewise. */
+#define WIRE_CHUNK_FIELDS(F)                                                                       \
+	F(__u64, gc_active, heap_gc_active)                                                        \
+	F(__u64, gc_count, heap_collections)                                                       \
+	F(__u64, narrow_oop_base, narrow_oop_base)                                                 \
+	F(__u64, narrow_klass_base, narrow_klass_base)                                             \
+	F(__u64, chunk_klass, chunk.klass)                                                         \
+	F(__u64, entry_return, chunk.entry_return)                                                 \
+	F(__u32, narrow_oop_shift, narrow_oop_shift)                                               \
+	F(__u32, narrow_klass_shift, narrow_klass_shift)                                           \
+	F(__u32, compressed_oops, compressed_oops)                                                 \
+	F(__u32, compressed_klass, compressed_klass)                                               \
+	F(__u32, mark_klass_shift, mark_klass_shift)                                               \
+	F(__u32, oop_mark, oop_mark)                                                               \
+	F(__u32, oop_klass, oop_klass)                                                             \
+	F(__u32, thread_obj, java_thread_thread_obj)                                               \
+	F(__s32, thread_cont, chunk.thread_cont)                                                   \
+	F(__s32, cont_tail, chunk.cont_tail)                                                       \
+	F(__s32, chunk_parent, chunk.parent)                                                       \
+	F(__s32, chunk_size, chunk.size)                                                           \
+	F(__s32, chunk_sp, chunk.sp)                                                               \
+	F(__s32, chunk_bottom, chunk.bottom)                                                       \
+	F(__u32, chunk_bottom_is_argsize, chunk.bottom_is_argsize)                                 \
+	F(__u32, chunk_stack, chunk.stack)
+
 #define WIRE_CODE_FIELD(type, name, ...) type name;
+
+struct wire_chunk {
+	WIRE_CHUNK_FIELDS(WIRE_CODE_FIELD)
+	__u32 ready; /* all of it is known, and objects are moved only while Java threads stand */
+};
 
 struct wire_code {
 	struct wire_code_heap heaps[WIRE_CODE_HEAPS];
 	__u64 libjvm_low, libjvm_high; /* its executable part */
+	struct wire_chunk chunk;
 	WIRE_CODE_FIELDS(WIRE_CODE_FIELD)
 	__u32 ready; /* all of it is known: stacks are walked */
 };

@@ -400,6 +400,18 @@ static int tables_load(struct jvm *j)
 	return 0;
 }
 
+/* Whether objects are moved only while Java threads stand still. */
+static bool collector_stops(const struct jvm *j)
+{
+	static const char *const flags[] = {"UseG1GC", "UseSerialGC", "UseParallelGC"};
+	bool is = false;
+
+	for (size_t i = 0; !is && i < sizeof(flags) / sizeof(*flags); i++)
+		if (flag_bool(&j->mem, &j->flags, flags[i], &is))
+			is = false;
+	return is;
+}
+
 int jvm_layout_refresh(struct jvm *j)
 {
 	bool oops = false, klass = false, compact = false, table = false, z = false,
@@ -427,6 +439,7 @@ int jvm_layout_refresh(struct jvm *j)
 		j->layout.colored_oops =
 			z && generations &&
 			vmstructs_field_type(j->vms, "ZGlobalsForVMStructs", "_ZPointerLoadShift");
+		j->layout.stops_to_move = collector_stops(j);
 		flag_bool(&j->mem, &j->flags, "UseObjectMonitorTable", &table);
 		j->layout.monitor_table = table;
 	}

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "jvm/layout/chunk_layout.h"
+
 /* What ObjectMonitor::_owner holds while a thread owns the monitor. */
 enum owner_word {
 	OWNER_WORD_UNKNOWN,
@@ -102,6 +104,8 @@ struct jvm_layout {
 	uint64_t rrwl_sync_klass;
 	uint32_t aos_super_check_offset;
 	uint32_t rrwl_sync_super_check_offset;
+	bool stops_to_move; /* the collector moves objects only while Java threads stand still */
+	struct chunk_layout chunk; /* not looked for unless stops_to_move */
 	enum owner_word owner_word;
 	bool owners_resolved; /* ... is known, and so is which thread has which id */
 	/* UseObjectMonitorTable (share/runtime/objectMonitorTable.hpp): a monitor's header is the

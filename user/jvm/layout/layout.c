@@ -1,4 +1,5 @@
 #include "jvm/layout/layout.h"
+#include "jvm/layout/chunks.h"
 
 #include "jvm/layout/layout_rules.h"
 #include "jvm/layout/vmstructs.h"
@@ -224,6 +225,10 @@ int layout_load(const struct vmstructs *v, const struct layout_rules *rules, str
 		err = -ENOTSUP;
 	if (!err && vmstructs_offset(v, "Klass", "_super", &s.klass_super))
 		s.klass_super = 0;
+	if (!err && vmstructs_address(v, "ContinuationEntry", "_return_pc", &s.entry_return))
+		s.entry_return = 0;
+	if (!err && vmstructs_offset(v, "Klass", "_layout_helper", &s.klass_layout))
+		s.klass_layout = 0;
 	if (err)
 		return err;
 	type = vmstructs_field_type(v, "JavaThread", "_threadObj");
@@ -337,7 +342,8 @@ static int ready_check(const struct mem *m, struct layout_source *s, bool compre
 
 bool layout_complete(const struct jvm_layout *l)
 {
-	return l->ready && l->aos_owner >= 0 && l->rrwl_first_reader >= 0;
+	return l->ready && l->aos_owner >= 0 && l->rrwl_first_reader >= 0 &&
+	       (l->chunk.ready || !chunks_possible(l));
 }
 
 #define LOCKS "java/util/concurrent/locks/"
@@ -445,6 +451,8 @@ int layout_refresh(const struct mem *m, struct layout_source *s, bool compressed
 			return ready;
 	}
 	found = juc_find(m, s, l);
+	if (found >= 0 && !l->chunk.ready && chunks_possible(l))
+		found |= chunks_find(m, s, l);
 	/* A list that changes under the reader is looked at again next time. */
 	if (found < 0 && found != -ESRCH)
 		found = 0;

@@ -15,7 +15,9 @@ struct layout_source {
 	uint64_t collected_heap; /* address of Universe::_collectedHeap */
 	uint64_t narrow_oop_base, narrow_oop_shift;
 	uint64_t narrow_klass_base, narrow_klass_shift;
-	struct klass_walk walk;
+	struct klass_walk walk, chunk_walk;
+	uint64_t entry_return; /* address of ContinuationEntry::_return_pc; 0: not in vmStructs */
+	uint32_t klass_layout; /* Klass::_layout_helper; 0: not in vmStructs */
 	uint32_t klass_super; /* Klass::_super; 0: not in vmStructs */
 	int32_t holder_daemon;                    /* in Thread.holder; -1: there is none */
 	int32_t heap_gc_active, heap_collections; /* in CollectedHeap; -1: not in vmStructs */

@@ -69,6 +69,7 @@ struct chains {
 	uint32_t node_count;
 	struct node_key *frames; /* of the chain at work, innermost first */
 	uint32_t frame_count, frame_capacity;
+	struct node_key entry; /* enterSpecial; method 0: it has not been seen yet */
 	uint64_t astray, unresolved;
 	int err;
 };
@@ -296,18 +297,19 @@ static int resolve(struct chains *c, const struct wire_frame *f,
 			     ret);
 }
 
-/* Where a virtual thread begins on its carrier's stack (share/runtime/continuationEntry.hpp): what
- * is below are the carrier's own frames. */
-static bool is_entry(const struct code_method *m)
+/* Where a virtual thread begins on its carrier's stack (share/runtime/continuationEntry.hpp) is
+ * enterSpecial: what is below are the carrier's own frames. The callers are in the heap, up to
+ * enter, which is only called by enterSpecial. */
+static bool is_entry(const struct code_method *m, const char *name)
 {
-	return !strcmp(m->name, "enterSpecial") &&
-	       !strcmp(m->class_name, "jdk.internal.vm.Continuation");
+	return !strcmp(m->name, name) && !strcmp(m->class_name, "jdk.internal.vm.Continuation");
 }
 
 enum frames_end {
 	FRAMES_GO_ON,
 	FRAMES_ASTRAY, /* the walk has gone astray here */
 	FRAMES_ENTRY,  /* of a virtual thread */
+	FRAMES_ENTER,  /* likewise, but for its outermost frame */
 };
 
 static enum frames_end frames_add(struct chains *c, const struct wire_stack *r,
@@ -340,7 +342,20 @@ static enum frames_end frames_add(struct chains *c, const struct wire_stack *r,
 		push(c, (struct node_key){.frame = FRAME_TYPE_UNRESOLVED});
 		*unresolved = true;
 	}
-	return n == 1 && is_entry(frames[0].method) ? FRAMES_ENTRY : FRAMES_GO_ON;
+	if (n == 1 && is_entry(frames[0].method, "enterSpecial")) {
+		c->entry = c->frames[c->frame_count - 1];
+		return FRAMES_ENTRY;
+	}
+	return n && is_entry(frames[n - 1].method, "enter") ? FRAMES_ENTER : FRAMES_GO_ON;
+}
+
+/* A chain that was read in the heap has not the frame that is always on the carrier's stack. */
+static void entry_add_frame(struct chains *c)
+{
+	uint32_t method = c->entry.method - 1;
+
+	if (c->entry.method && store_find(c->methods, &method))
+		push(c, c->entry);
 }
 
 static uint32_t base_frame(const struct wire_stack *r)
@@ -412,7 +427,7 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 	c->epoch = epoch;
 	base = base_frame(r);
 	c->frame_count = 0;
-	for (uint32_t i = 0; i < r->count && end == FRAMES_GO_ON; i++)
+	for (uint32_t i = 0; i < r->count && (end == FRAMES_GO_ON || end == FRAMES_ENTER); i++)
 		end = frames_add(c, r, &r->frames[i], &unresolved);
 	if (end == FRAMES_ASTRAY) {
 		c->astray++;
@@ -420,6 +435,8 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 	} else if (end == FRAMES_ENTRY) {
 		base = FRAME_TYPE_UNKNOWN;
 	}
+	if (end == FRAMES_ENTER && r->result == WIRE_WALK_COMPLETE)
+		entry_add_frame(c);
 	if (*c->class_epoch != r->class_epoch && c->code)
 		code_forget(c->code);
 	c->unresolved += unresolved;

@@ -210,6 +210,14 @@ fail:
 	return err;
 }
 
+#define COPY(type, name, from) w->name = (type)l->from;
+
+static void set_chunks(struct wire_chunk *w, const struct jvm_layout *l)
+{
+	WIRE_CHUNK_FIELDS(COPY)
+	__atomic_store_n(&w->ready, 1, __ATOMIC_RELEASE);
+}
+
 void bpf_session_set_layout(struct bpf_session *p)
 {
 	const struct jvm_layout *l = jvm_layout(p->j);
@@ -217,8 +225,9 @@ void bpf_session_set_layout(struct bpf_session *p)
 	/* Classes that were told before these were known are told again, with their flags. */
 	bool classes = w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass;
 
-#define COPY(type, name, from) w->name = (type)l->from;
 	WIRE_LAYOUT_FIELDS(COPY)
+	if (l->chunk.ready)
+		set_chunks(&p->skel->bss->java_code.chunk, l);
 	if (classes)
 		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&w->ready, l->ready, __ATOMIC_RELEASE);
