@@ -76,7 +76,8 @@ class Every:
     """All chains of a log, of whatever event: no two frames may be next to each other that never are. So parts of a chain
     that stand there twice, or of another one, are seen."""
 
-    ASIDE = ("pause", "back", "where", "lambda$where$1", "tell", "show", "block", "virtual", "<init>")
+    ASIDE = ("pause", "back", "where", "lambda$where$1", "lambda$contender$2", "tell", "show", "block", "virtual",
+             "<init>")
 
     def __init__(self, acts):
         self.known = set().union(*(edges(frames) for told in acts.values() for _, _, frames in told))

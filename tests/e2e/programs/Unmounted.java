@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
@@ -141,6 +142,19 @@ public final class Unmounted {
         return (Thread) type.getMethod("start", Runnable.class).invoke(builder, what);
     }
 
+    /** Contends for their monitors, so that they block on them, too, and release them to somebody. */
+    static Thread contender(List<Unmounted> all) {
+        Thread t = new Thread(() -> {
+            for (int i = 0; !Thread.interrupted(); i++) {
+                synchronized (all.get(i % all.size()).lock) {
+                    LockSupport.parkNanos(20_000);
+                }
+            }
+        }, "contender");
+        t.start();
+        return t;
+    }
+
     static List<Unmounted> run(int threads, int rounds, int depth, boolean tells) throws Exception {
         List<Unmounted> all = new ArrayList<>();
         List<Thread> running = new ArrayList<>();
@@ -153,9 +167,12 @@ public final class Unmounted {
                 }
             }));
         }
+        Thread contender = contender(all);
         for (Thread t : running) {
             t.join();
         }
+        contender.interrupt();
+        contender.join();
         return all;
     }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "jvm/jvm_state.h"
+#include "jvm/layout/chunks.h"
 #include "jvm_image.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -323,6 +324,66 @@ static void a_jvm_that_starts_becomes_ready(void **state)
 	vmstructs_free(v);
 }
 
+/* As in JDK 25; argsize: as in 21. helper: the class's layout helper. */
+static int chunks_with(const char *last, uint32_t helper, struct jvm_layout *l)
+{
+	const struct class_field of_thread[] = {{"cont", "Ljdk/internal/vm/Continuation;", 92}};
+	const struct class_field of_cont[] = {{"tail", "Ljdk/internal/vm/StackChunk;", 24}};
+	const struct class_field of_chunk[] = {{"parent", "Ljdk/internal/vm/StackChunk;", 12},
+					       {"size", "I", 16},
+					       {"sp", "I", 20},
+					       {last, "I", 28}};
+	struct vmstructs *v = vmstructs_of(fields_17);
+	struct layout_source s;
+	const char *missing;
+	uint64_t boot, klass;
+	int found;
+
+	assert_int_equal(layout_load(v, &jdk_17.layout, l, &s, &missing), 0);
+	assert_false(chunks_possible(l));
+	l->java_thread_vthread = 904;
+	l->heap_gc_active = l->heap_collections = 1;
+	l->stops_to_move = true;
+	assert_true(chunks_possible(l));
+	s.klass_layout = 8;
+	s.entry_return = VARIABLES + 128;
+	variable_set(128, 0x7777);
+	boot = image_room(&image, 152);
+	variable_set(CLD, boot);
+	assert_int_equal(chunks_find(&image.mem, &s, l), 0);
+	klass = class_put("jdk/internal/vm/StackChunk", of_chunk, 4, 0);
+	image_u32(&image, klass + 8, helper);
+	klass = class_put("jdk/internal/vm/Continuation", of_cont, 1, klass);
+	image_u64(&image, boot + 56, klass);
+	assert_int_equal(chunks_find(&image.mem, &s, l), 0);
+	image_u64(&image, boot + 56, class_put("java/lang/Thread", of_thread, 1, klass));
+	found = chunks_find(&image.mem, &s, l);
+	assert_true(found == l->chunk.ready);
+	vmstructs_free(v);
+	return found;
+}
+
+static void stack_chunks_are_found_by_their_fields(void **state)
+{
+	struct jvm_layout l;
+
+	(void)state;
+	assert_int_equal(chunks_with("bottom", 65, &l), 1);
+	assert_int_equal(l.chunk.thread_cont, 92);
+	assert_int_equal(l.chunk.cont_tail, 24);
+	assert_int_equal(l.chunk.parent, 12);
+	assert_int_equal(l.chunk.size, 16);
+	assert_int_equal(l.chunk.sp, 20);
+	assert_int_equal(l.chunk.bottom, 28);
+	assert_int_equal(l.chunk.stack, 64);
+	assert_true(!l.chunk.bottom_is_argsize && l.chunk.entry_return == 0x7777);
+	assert_int_equal(chunks_with("argsize", 64, &l), 1);
+	assert_true(l.chunk.bottom_is_argsize && l.chunk.bottom == 28);
+	assert_int_equal(chunks_with("other", 64, &l), 0);
+	assert_int_equal(chunks_with("bottom", 1, &l), 0);
+	assert_int_equal(chunks_with("bottom", 0x80000000, &l), 0);
+}
+
 /* ReentrantReadWriteLock$Sync is loaded, with this superclass. */
 static struct jvm_layout rrwl_with(const char *super_name, const struct class_field *state)
 {
@@ -481,6 +542,7 @@ int main(void)
 		cmocka_unit_test(what_vmstructs_says_is_preferred),
 		cmocka_unit_test(what_nobody_says_is_not_assumed),
 		cmocka_unit_test(a_jvm_that_starts_becomes_ready),
+		cmocka_unit_test(stack_chunks_are_found_by_their_fields),
 		cmocka_unit_test(readers_are_counted_where_the_superclass_says),
 		cmocka_unit_test(threads_are_read),
 		cmocka_unit_test(thread_allocations_may_fail),
