@@ -335,8 +335,11 @@ static int header_object(struct anonymize *a, const char *name, json_t *object)
 
 static int header(void *ctx, json_t *header)
 {
-	int err = header_object(ctx, "", header);
+	int err;
 
+	/* Ids of pods and containers are mostly digits, which would stay. */
+	json_object_del(header, "labels");
+	err = header_object(ctx, "", header);
 	return err || json_object_set_new(header, "anonymized", json_true()) ? -ENOMEM : 0;
 }
 
