@@ -38,7 +38,8 @@ static bool fits(const struct rule *rule, const char *command, const struct labe
 	case RULE_CGROUP:
 		return !fnmatch(rule->pattern, l->cgroup, 0);
 	case RULE_LABEL:
-		return !fnmatch(rule->pattern, l->value[rule->label], 0);
+		/* Who has no such label has none that is like "*", either. */
+		return *l->value[rule->label] && !fnmatch(rule->pattern, l->value[rule->label], 0);
 	case RULE_KIND_COUNT:
 		break;
 	}
