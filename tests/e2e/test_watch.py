@@ -146,8 +146,9 @@ class Follow(WatchTest):
 
     def test_two_on_one_cpu(self):
         """A switch from one recorded JVM to another is of both: what each had of the CPU is what the kernel has counted."""
-        watch = self.watch()
+        # It has threads of these names before it is ready, too.
         vms = [self.start("Wall", 2, f"spin-{i}", before=("taskset", "-c", str(CPU))) for i in range(2)]
+        watch = self.watch()
         watch.wait_recorded(*vms)
         for vm in vms:
             vm.say("go")
@@ -156,7 +157,9 @@ class Follow(WatchTest):
         for i, vm in enumerate(vms):
             log = watch.log(vm)
             self.assertEqual(log.lost(), {})
-            one, = (t for t in log.report()["threads"] if t["name"] == f"spin-{i}")
+            rows = [t for t in log.report()["threads"] if t["name"] == f"spin-{i}"]
+            self.assertEqual(len(rows), 1, rows)
+            one = rows[0]
             states, truth = one["states"], said[i][f"spin-{i}"]
             wall = sum(states.values())
             room = wall * PCT / 100
