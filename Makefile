@@ -1,16 +1,25 @@
 # spoor: setup test-setup demo all test soak fuzz lint format jdks jvm bench install uninstall dist; V=1 shows commands, O= names
 # the build folder, SAN=1 adds ASan and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none:
-# they do without), TEST_OPTIONS are for tests/run.
-O ?= build
+# they do without), TEST_OPTIONS are for tests/run. ARCH=arm64 builds for another machine (docs/arm64.md).
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 PREFIX ?= /usr/local
 
-# The one place that says for which architecture this is built: its folder in bpf/vmlinux, and what libbpf calls it.
-ARCH := $(shell uname -m)
-BPF_ARCH := $(if $(filter x86_64,$(ARCH)),x86,$(error spoor is for x86_64; this machine is $(ARCH)))
+# The one place that says for which architecture this is built: as uname -m has it, which is also its folder in bpf/vmlinux;
+# and what libbpf and Debian call it. Another one than this machine's is compiled for with Debian's cross compiler, against
+# Debian's libraries in CROSS_ROOT (make cross-setup), into a folder of its own.
+MACHINE := $(shell uname -m)
+ARCH ?= $(MACHINE)
+override ARCH := $(patsubst amd64,x86_64,$(patsubst arm64,aarch64,$(ARCH)))
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(filter x86_64 aarch64,$(ARCH))))
+DEBIAN_ARCH := $(patsubst x86_64,amd64,$(patsubst aarch64,arm64,$(ARCH)))
+$(if $(BPF_ARCH),,$(error spoor is for x86_64 and aarch64 (arm64), not for $(ARCH)))
+CROSS := $(if $(filter-out $(MACHINE),$(ARCH)),$(ARCH)-linux-gnu-)
+CROSS_ROOT ?= $(if $(CROSS),$(or $(SPOOR_CROSS_CACHE),build/sysroot)/$(DEBIAN_ARCH))
+O ?= build$(if $(CROSS),/$(DEBIAN_ARCH))
 
-CC := gcc
+CC := $(CROSS)gcc
+AR := $(CROSS)ar
 CLANG := clang
 BPFTOOL := $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PYTHON := /usr/bin/python3
@@ -25,14 +34,16 @@ WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 # from them, and give variables that nothing has set a pattern instead of zero, so that tests see their use.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fPIE \
 	$(if $(SAN),-ftrivial-auto-var-init=pattern,-ftrivial-auto-var-init=zero -D_FORTIFY_SOURCE=3) \
-	$(if $(filter x86_64,$(ARCH)),-fcf-protection=full)
+	$(if $(filter x86_64,$(ARCH)),-fcf-protection=full) $(if $(filter aarch64,$(ARCH)),-mbranch-protection=standard)
 HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code
+SYSROOT := $(if $(CROSS),--sysroot=$(abspath $(CROSS_ROOT)))
+override CC += $(SYSROOT)
 CPPFLAGS += -D_GNU_SOURCE -Iuser -I. -I$(O)/gen
 # Debug information names files as seen from the tree, so that any folder gives the same bytes.
 ALL_CFLAGS = -std=gnu11 -ffile-prefix-map=$(CURDIR)=. $(CFLAGS) $(WARN) $(HARDEN) $(SAN_FLAGS) -MMD -MP
 # The kernel's types are in the tree (CO-RE), and nothing else of the building machine's kernel is used.
 BPF_FLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -O2 -g -mcpu=v3 -Wall -Wno-unused-function -Werror \
-	-ffile-prefix-map=$(CURDIR)=. -Ibpf/vmlinux/$(ARCH) -I. -idirafter /usr/include/$(ARCH)-linux-gnu
+	-ffile-prefix-map=$(CURDIR)=. -Ibpf/vmlinux/$(ARCH) -I. -idirafter /usr/include/$(MACHINE)-linux-gnu
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
 LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -l:libcap.a -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
@@ -62,7 +73,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jdks jvm jvm-setup jvm-clean bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jdks jvm jvm-setup jvm-clean bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -78,16 +89,25 @@ TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 pat
 	golang-github-containers-common python3-yaml
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
+# To build with ARCH=arm64, and to run what has been built: a compiler and an emulator are installed, the other machine's
+# libraries are only unpacked, into CROSS_ROOT.
+CROSS_PACKAGES := gcc-aarch64-linux-gnu qemu-user-static
+CROSS_LIBRARIES := libc6-dev libgcc-12-dev linux-libc-dev $(filter lib%-dev zlib1g-dev uthash-dev systemtap-sdt-dev,$(PACKAGES)) \
+	libcmocka-dev
 setup: WANTED := $(PACKAGES)
 test-setup: WANTED := $(PACKAGES) $(TEST_PACKAGES)
+cross-packages: WANTED := $(PACKAGES) $(CROSS_PACKAGES)
 jvm-setup: WANTED := $(JVM_PACKAGES)
-setup test-setup jvm-setup:
+setup test-setup jvm-setup cross-packages:
 	$(Q)missing=$$(for p in $(WANTED); do \
 		dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
 	test -z "$$missing" && exit 0; echo "  APT  " $$missing; \
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 		-o Dpkg::Use-Pty=0 $$missing >$(CURDIR)/.setup.log 2>&1 || { tail -n 30 .setup.log; exit 1; }; \
 	rm -f .setup.log
+
+cross-setup: cross-packages
+	$(Q)$(PYTHON) -B deploy/cross/sysroot arm64 $(or $(SPOOR_CROSS_CACHE),build/sysroot)/arm64 $(sort $(CROSS_LIBRARIES))
 
 # The recipes run make anew: what setup installs (javac, bpftool) is looked up after it.
 demo: setup
@@ -136,7 +156,7 @@ $(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
 
 $(O)/libspoor.a: $(LIB_OBJS)
 	@echo "  AR    $@"
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/%.o: %.c $(O)/flags | $(GEN_HEADERS)
 	@echo "  CC    $<"
@@ -361,6 +381,7 @@ dist:
 
 # But not the patched JVM, which takes long to build: rm -rf $(O).
 clean:
-	$(Q)test ! -d $(O) || find $(O) -mindepth 1 -maxdepth 1 ! -name jvm -exec rm -rf {} +
+	$(Q)test ! -d $(O) || find $(O) -mindepth 1 -maxdepth 1 ! -name jvm ! -name sysroot -exec rm -rf {} +
 
--include $(shell test -d $(O) && find $(O) \( -path $(O)/jvm -o -path $(O)/lab \) -prune -o -name '*.d' -print)
+-include $(shell test -d $(O) && find $(O) \( -path $(O)/jvm -o -path $(O)/lab -o -path $(O)/sysroot -o -path $(O)/arm64 \) -prune \
+	-o -name '*.d' -print)

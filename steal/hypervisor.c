@@ -21,6 +21,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/arch/arch.h"
 #include "steal/procfile.h"
 
 #define LEAF_FEATURES 1u
@@ -63,8 +64,7 @@ static const struct {
 	const char *clock, *why;
 } tells[HYPERVISOR_KIND_COUNT] = {
 	[HYPERVISOR_NONE] = {HYPERVISOR_STEAL_NO, "", "there is no hypervisor that could steal"},
-	[HYPERVISOR_KVM] = {HYPERVISOR_STEAL_MAYBE, "kvm_steal_time, ns",
-			    "CPUID cannot be asked whether the host offers it"},
+	[HYPERVISOR_KVM] = {HYPERVISOR_STEAL_MAYBE, NULL, NULL}, /* struct arch says */
 	[HYPERVISOR_XEN] = {HYPERVISOR_STEAL_YES, "run states, ns", "Xen always tells"},
 	[HYPERVISOR_VMWARE] = {HYPERVISOR_STEAL_MAYBE, "VMware's steal clock, ns",
 			       "only if the host's administrator has set stealclock.enable = TRUE "
@@ -110,6 +110,7 @@ static void judge_kvm(const struct hypervisor_facts *f, uint32_t base, struct hy
 
 	if (!features)
 		return;
+	h->clock = arch_x86_64.kvm_clock;
 	if (features->eax & KVM_FEATURE_STEAL_TIME) {
 		h->steal = HYPERVISOR_STEAL_YES;
 		h->why = "the host offers it (KVM_FEATURE_STEAL_TIME)";
@@ -166,31 +167,52 @@ static bool judge_machine(const struct hypervisor_facts *f, struct hypervisor *h
 	return false;
 }
 
-void hypervisor_judge(const struct hypervisor_facts *f, struct hypervisor *ret)
+/* Without CPUID the machine's names are all there is, and a machine may have none. */
+static void judge_named(const struct hypervisor_facts *f, const struct arch *a,
+			struct hypervisor *h)
+{
+	if (judge_machine(f, h))
+		return;
+	if (f->type[0])
+		set(h, HYPERVISOR_OTHER, f->type);
+	else if (!f->vendor[0] && !f->product[0] && !a->nameless_is_physical)
+		set(h, HYPERVISOR_OTHER, "unknown");
+}
+
+static void judge(const struct hypervisor_facts *f, const struct arch *a, struct hypervisor *h)
 {
 	const struct hypervisor_leaf *features = find(f, LEAF_FEATURES);
 
-	set(ret, HYPERVISOR_NONE, "none");
+	set(h, HYPERVISOR_NONE, "none");
 	if (!strncmp(f->type, "xen", 3)) {
-		set(ret, HYPERVISOR_XEN, "Xen");
+		set(h, HYPERVISOR_XEN, "Xen");
 		return;
 	}
-	/* A CPU that says so is right; without one that could, the machine's names are all there
-	 * is. */
 	if (!features) {
-		if (!judge_machine(f, ret) && f->type[0])
-			set(ret, HYPERVISOR_OTHER, f->type);
+		judge_named(f, a, h);
 		return;
 	}
+	/* A CPU that says so is right. */
 	if (!(features->ecx & FEATURE_HYPERVISOR))
 		return;
-	if (!judge_leaf(f, LEAF_FIRST, true, ret)) {
-		if (!judge_machine(f, ret))
-			set(ret, HYPERVISOR_OTHER, "unknown");
+	if (!judge_leaf(f, LEAF_FIRST, true, h)) {
+		if (!judge_machine(f, h))
+			set(h, HYPERVISOR_OTHER, "unknown");
 		return;
 	}
-	if (ret->kind == HYPERVISOR_HYPERV)
-		judge_leaf(f, LEAF_FIRST + LEAF_STEP, false, ret);
+	if (h->kind == HYPERVISOR_HYPERV)
+		judge_leaf(f, LEAF_FIRST + LEAF_STEP, false, h);
+}
+
+void hypervisor_judge(const struct hypervisor_facts *f, struct hypervisor *ret)
+{
+	const struct arch *a = f->arch ? f->arch : &ARCH_HERE;
+
+	judge(f, a, ret);
+	if (ret->kind == HYPERVISOR_KVM && !ret->why) {
+		ret->clock = a->kvm_clock;
+		ret->why = a->kvm_unknown;
+	}
 }
 
 static void read_text(const char *path, char *ret, size_t size)

@@ -8,6 +8,8 @@
 /* "KVM", "Xen", "VMware", "Hyper-V", another one's own signature, or "none". Static. */
 const char *hypervisor_name(void);
 
+struct arch;
+
 enum hypervisor_kind {
 	HYPERVISOR_NONE,
 	HYPERVISOR_KVM,
@@ -43,6 +45,7 @@ struct hypervisor_leaf {
 struct hypervisor_facts {
 	struct hypervisor_leaf leaves[HYPERVISOR_LEAVES];
 	size_t leaf_count;
+	const struct arch *arch; /* NULL: the one that this is compiled for */
 	char type[32];    /* /sys/hypervisor/type */
 	char vendor[64];  /* /sys/class/dmi/id/sys_vendor */
 	char product[64]; /* /sys/class/dmi/id/product_name */

@@ -36,6 +36,8 @@ static __always_inline __u64 oop_address(__u64 word)
 
 	if (!layout.colored_oops)
 		return word;
+	if (ZGC_SHIFT)
+		return word >> ZGC_SHIFT;
 	return color & 1   ? word >> 13
 	       : color & 2 ? word >> 14
 	       : color & 4 ? word >> 15

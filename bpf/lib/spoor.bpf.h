@@ -7,6 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/lib/arch.bpf.h"
 #include "bpf/lib/state.bpf.h"
 #include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_kinds.h"
@@ -15,8 +16,6 @@
 /* Verified by itself, once, and with a stack frame of its own: frames of all functions that
  * call each other may have 512 bytes together. */
 #define SUBPROGRAM __weak __noinline
-
-#define BARRIER() asm volatile("" ::: "memory")
 
 #define THREAD_SLOTS 32768 /* a power of two; user space may have set thread_slots to less */
 

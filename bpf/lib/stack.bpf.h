@@ -397,16 +397,21 @@ HS_SUBPROGRAM __u64 java_thread_checked(struct thread_state *t, __u32 tid, int c
 	return t->java.thread;
 }
 
+static __always_inline __u32 walks_ready(void)
+{
+	return HS_FRAMES_KNOWN ? java_code.ready : 0;
+}
+
 /* A slot for a walk of this thread, which is told where it begins by the caller; 0: there is none.
  */
 static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __u32 tid,
 						      int current)
 {
-	__u64 java_thread = java_code.ready ? java_thread_checked(t, tid, current) : 0;
+	__u64 java_thread = walks_ready() ? java_thread_checked(t, tid, current) : 0;
 	struct walk_slot *s;
 
 	if (!java_thread) {
-		if (java_code.ready && current)
+		if (walks_ready() && current)
 			count_walk(WIRE_WALK_NO_JAVA_THREAD);
 		return 0;
 	}
@@ -461,22 +466,20 @@ HS_SUBPROGRAM __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64
 /* The call chain of the thread that has hit a probe. */
 static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state *t, __u32 unlock)
 {
-	return stack_walk(t, ctx->ip, ctx->sp, ctx->bp, unlock);
+	return stack_walk(t, USER_PC(ctx), USER_SP(ctx), USER_FP(ctx), unlock);
 }
 
 /* What a thread had when it left user code. */
 static __always_inline int regs_read(__u64 from, struct hs_start *start)
 {
 	struct pt_regs *regs = (void *)from;
-	__u64 call = -1;
 
 	/* Not negative: it is in a system call, and was not interrupted. */
-	bpf_core_read(&call, sizeof(call), &regs->orig_ax);
-	start->settled = (__s64)call >= 0 ? HS_SETTLED : HS_UNSETTLED;
-	return bpf_core_read(&start->pc, sizeof(start->pc), &regs->ip) ||
-	       bpf_core_read(&start->sp, sizeof(start->sp), &regs->sp) ||
-	       bpf_core_read(&start->fp, sizeof(start->fp), &regs->bp) ||
-	       bpf_core_read(&start->bcp, sizeof(start->bcp), &regs->r13);
+	start->settled = SYSCALL_READ(regs) >= 0 ? HS_SETTLED : HS_UNSETTLED;
+	return bpf_core_read(&start->pc, sizeof(start->pc), &USER_PC(regs)) ||
+	       bpf_core_read(&start->sp, sizeof(start->sp), &USER_SP(regs)) ||
+	       bpf_core_read(&start->fp, sizeof(start->fp), &USER_FP(regs)) ||
+	       bpf_core_read(&start->bcp, sizeof(start->bcp), &USER_BCP(regs));
 }
 
 static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 switches,

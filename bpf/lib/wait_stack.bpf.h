@@ -81,7 +81,7 @@ SUBPROGRAM int wait_stack_same(struct thread_state *t)
 	struct wait_memo *m;
 	struct wait_hash h = {};
 
-	if (!w || !s || !java_code.ready)
+	if (!w || !s || !walks_ready())
 		return 0;
 	m = &w->memo;
 	if (!m->id || m->code_epoch != code_epoch || m->class_epoch != class_epoch ||

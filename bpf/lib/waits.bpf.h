@@ -275,19 +275,12 @@ static __always_inline int wait_look(struct thread_state *t, struct thread_wait 
 	return begun;
 }
 
-#if defined(__TARGET_ARCH_x86)
 static __always_inline int in_futex_call(struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 
-	return regs->orig_ax == 202;
+	return SYSCALL_NUMBER(regs) == CALL_FUTEX;
 }
-#else
-static __always_inline int in_futex_call(struct task_struct *task)
-{
-	return 0;
-}
-#endif
 
 /* Of next_begun: the contention that seemed to be over goes on. */
 #define WAIT_GOES_ON 0x100
@@ -444,20 +437,14 @@ out:
 
 /* --- who wakes it ------------------------------------------------------------------------ */
 
-#if defined(__TARGET_ARCH_x86)
 /* Whether `by`, which is running, wakes the task by futex(2) at the address that it waits at. */
 static __always_inline int woken_by_futex(struct task_struct *by, struct task_struct *task)
 {
 	struct pt_regs *its = (void *)bpf_task_pt_regs(task), *own = (void *)bpf_task_pt_regs(by);
 
-	return its->orig_ax == 202 && own->orig_ax == 202 && its->di == own->di;
+	return SYSCALL_NUMBER(its) == CALL_FUTEX && SYSCALL_NUMBER(own) == CALL_FUTEX &&
+	       SYSCALL_FIRST(its) == SYSCALL_FIRST(own);
 }
-#else
-static __always_inline int woken_by_futex(struct task_struct *by, struct task_struct *task)
-{
-	return 0;
-}
-#endif
 
 /* The running thread by has released the monitor that w is about. */
 static __noinline int release_emit(struct thread_state *by, struct thread_wait *w, __u64 now)

@@ -113,33 +113,19 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 		wait_over(t, now);
 }
 
-#if defined(__TARGET_ARCH_x86)
 /*
- * Calls in which the VM waits for itself. None: the thread was not in a call, as in a page fault.
+ * Whether a thread waits in a system call for something outside: in any but those in which the VM
+ * waits for itself. None: the thread was not in a call, as in a page fault. Cheap, and most that
+ * wait do so.
  */
-enum {
-	CALL_PAUSE = 34,
-	CALL_NANOSLEEP = 35,
-	CALL_RT_SIGSUSPEND = 130,
-	CALL_FUTEX = 202,
-	CALL_CLOCK_NANOSLEEP = 230
-};
-
-/* Whether it waits in a system call for something outside. Cheap, and most that wait do so. */
 static __always_inline int in_io_call(struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	long call = (long)regs->orig_ax;
+	long call = SYSCALL_NUMBER(regs);
 
 	return call >= 0 && call != CALL_FUTEX && call != CALL_NANOSLEEP &&
 	       call != CALL_CLOCK_NANOSLEEP && call != CALL_PAUSE && call != CALL_RT_SIGSUSPEND;
 }
-#else
-static __always_inline int in_io_call(struct task_struct *task)
-{
-	return 0;
-}
-#endif
 
 /*
  * Why a thread that leaves its CPU is blocked. Its probes have told of locks, waits, parks and

@@ -3,12 +3,14 @@
 #pragma once
 
 /*
- * How a stack of HotSpot (x86-64) is walked from outside
+ * How a stack of HotSpot is walked from outside
  *
- * What differs by version (offsets, slots of interpreted frames) is in WIRE_CODE_FIELDS, which user
- * space fills from the version's table (user/jvm/layout/versions). The constants here are the same
- * in JDK 11 to 25: the segment map's bytes, the words of a compiled frame below its sp, the return
- * address below an anchor's sp, InvocationEntryBci (-1), JavaFrameAnchor's three words.
+ * What differs by architecture is in frames.bpf.h; this page is written for x86-64, the only one
+ * whose walks are proved. What differs by version (offsets, slots of interpreted frames) is in
+ * WIRE_CODE_FIELDS, which user space fills from the version's table (user/jvm/layout/versions). The
+ * constants here are the same in JDK 11 to 25: the segment map's bytes, the words of a compiled
+ * frame below its sp, the return address below an anchor's sp, InvocationEntryBci (-1),
+ * JavaFrameAnchor's three words.
  *
  * Where to begin. A thread that is in the VM, in native code or blocked has left its Java code
  * through a frame anchor (JavaThread::_anchor): sp, pc and fp of its last Java frame. A thread that
@@ -47,213 +49,7 @@
  */
 
 #include "bpf/walk/chunk.bpf.h"
-
-/* --- the code cache ---------------------------------------------------------------------- */
-
-struct hs_hop {
-	struct hs_walk *w;
-	__u64 segmap;
-	__u64 segment;
-	__u64 found;
-};
-
-/* A segment's byte says how many segments to go back; 0: its block begins here; 0xff: it is free.
- */
-HS_FN long hs_hop(struct hs_hop *h)
-{
-	__u8 back = 0xff;
-
-	/* The map is the target's: it could lead a long way for each frame. */
-	if (++h->w->hops > HS_HOPS_WALK_MAX)
-		return 1;
-	if (HS_READ(h->w, &back, h->segmap + h->segment) || back == 0xff || back > h->segment)
-		return 1;
-	if (!back) {
-		h->found = 1;
-		return 1;
-	}
-	h->segment -= back;
-	return 0;
-}
-
-#ifdef __bpf__
-static long hs_hop_step(__u32 i, struct hs_hop *h)
-{
-	return hs_hop(h);
-}
-#endif
-
-HS_FN __u64 hs_block_in(struct hs_walk *w, const struct wire_code_heap *heap, __u64 pc)
-{
-	__u64 shift = heap->segment_shift & 31;
-	struct hs_hop h = {
-		.w = w, .segmap = heap->segmap, .segment = (pc - heap->low) >> shift, .found = 0};
-
-#ifdef __bpf__
-	bpf_loop(HS_HOPS_MAX, hs_hop_step, &h, 0);
-#else
-	for (int i = 0; i < HS_HOPS_MAX; i++)
-		if (hs_hop(&h))
-			break;
-#endif
-	return h.found ? heap->low + (h.segment << shift) : 0;
-}
-
-HS_FN int hs_in_heap(struct hs_walk *w, __u64 pc)
-{
-	for (int i = 0; i < HS_HEAPS; i++)
-		if (pc >= HS_CODE(w, heaps[i].low) && pc < HS_CODE(w, heaps[i].high))
-			return i;
-	return -1;
-}
-
-/* A number that has less than 64 bits, out of a word that begins with it. */
-HS_FN __u64 hs_number(__u64 word, __u32 spare)
-{
-	spare &= 63;
-	return (__u64)((__s64)(word << spare) >> spare);
-}
-
-/* A place in a blob's code: an address, or an int that is counted from the blob. */
-HS_FN long hs_place(struct hs_walk *w, __u64 blob, __u32 at, __u64 *ret)
-{
-	__u64 word = 0;
-
-	if (HS_READ(w, &word, blob + at))
-		return -1;
-	*ret = HS_CODE(w, place_spare) ? blob + hs_number(word, HS_CODE(w, place_spare)) : word;
-	return 0;
-}
-
-/* Reads what a pc belongs to. 0, or why not (enum wire_walk). */
-HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
-{
-	struct wire_code_heap heap = {};
-	__u64 block, word = 0; /* one for all words that are read: the stack is short */
-	__s32 number = 0;
-	__u8 used = 0;
-	int deoptimized;
-	int at = hs_in_heap(w, pc);
-
-	if (at == 0)
-		heap = HS_CODE(w, heaps[0]);
-	else if (at == 1)
-		heap = HS_CODE(w, heaps[1]);
-	else if (at == 2)
-		heap = HS_CODE(w, heaps[2]);
-	else
-		return WIRE_WALK_NO_CODE;
-	block = hs_block_in(w, &heap, pc);
-	if (!block || HS_READ(w, &used, block + HS_CODE(w, block_used)) || used != 1)
-		return WIRE_WALK_NO_CODE;
-	ret->blob = block + HS_CODE(w, heap_block_size);
-	if (HS_READ(w, &word, ret->blob + HS_CODE(w, blob_kind)) ||
-	    HS_READ(w, &number, ret->blob + HS_CODE(w, blob_frame_size)))
-		return WIRE_WALK_READ;
-	if (HS_CODE(w, blob_kind))
-		word &= 0xff;
-	ret->id = 0;
-	ret->frame_bytes = number > 0 && number < HS_FRAME_WORDS_MAX ? (__u32)number * 8 : 0;
-	ret->kind = ret->frame_bytes ? HS_STUB : HS_BARE;
-	if (word != HS_CODE(w, nmethod_vtable))
-		return 0;
-	/* Method handles' linkers are native methods without a frame. */
-	if (!ret->frame_bytes)
-		return 0;
-	if (ret->frame_bytes < 16)
-		return WIRE_WALK_FRAME_SIZE;
-	ret->kind = HS_COMPILED;
-	if (HS_READ(w, &ret->id, ret->blob + HS_CODE(w, nmethod_compile_id)) ||
-	    HS_READ(w, &number, ret->blob + HS_CODE(w, nmethod_entry_bci)) ||
-	    hs_place(w, ret->blob, HS_CODE(w, nmethod_deopt), &word))
-		return WIRE_WALK_READ;
-	if (number != -1)
-		ret->id |= WIRE_ID_OSR;
-	deoptimized = pc == word;
-	if (hs_place(w, ret->blob, HS_CODE(w, nmethod_deopt_mh), &word))
-		return WIRE_WALK_READ;
-	if (!deoptimized && pc != word)
-		return 0;
-	ret->kind = HS_DEOPTIMIZED;
-	if (HS_READ(w, &ret->orig_pc_offset, ret->blob + HS_CODE(w, nmethod_orig_pc_offset)))
-		return WIRE_WALK_READ;
-	return 0;
-}
-
-#ifdef __bpf__
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u64); /* a return address in the code cache */
-	__type(value, struct hs_code);
-} codes __weak SEC(".maps");
-
-/* A compiled method is only replaced by another one after it was unloaded: then everything is
- * looked up anew. */
-__u32 code_epoch __weak = 0;
-
-/*
- * A walk needs more room than the BPF stack has. It may be preempted by another thread of the
- * target that walks too (uprobe programs are preemptible), and that by the scheduler's program and
- * the sampler: so each CPU has some slots, and each walk takes one that is free.
- */
-#define WALKS_PER_CPU 4
-
-struct walk_slot {
-	__u32 busy;
-	__u32 pad;
-	__u64 words_read; /* bytes of them */
-	__u64 words[HS_SPAN_WORDS];
-	struct hs_walk walk;
-	struct hs_start start;
-	struct hs_code code; /* being learnt */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WALKS_PER_CPU); /* times the CPUs: set before load */
-	__type(key, __u32);
-	__type(value, struct walk_slot);
-} walk_slots __weak SEC(".maps");
-
-HS_SUBPROGRAM __u32 hs_code_learn(struct hs_walk *w, __u64 pc, struct hs_code *ret)
-{
-	struct walk_slot *own;
-	__u32 why, number;
-
-	if (!w || !ret)
-		return WIRE_WALK_READ;
-	/* The slot that w is in: but what a function was passed may be no map's value (Linux 6.1).
-	 */
-	number = w->slot;
-	own = bpf_map_lookup_elem(&walk_slots, &number);
-	if (!own)
-		return WIRE_WALK_READ;
-	own->code.epoch = code_epoch;
-	own->code.pad = 0;
-	own->code.orig_pc_offset = 0;
-	why = hs_code_read(w, pc, &own->code);
-	if (!why)
-		bpf_map_update_elem(&codes, &pc, &own->code, BPF_ANY);
-	*ret = own->code;
-	return why;
-}
-
-HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
-{
-	struct hs_code *known = bpf_map_lookup_elem(&codes, &pc);
-
-	if (!known || known->epoch != code_epoch)
-		return hs_code_learn(w, pc, ret);
-	*ret = *known;
-	return 0;
-}
-#else
-HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
-{
-	return hs_code_read(w, pc, ret);
-}
-#endif
+#include "bpf/walk/frames.bpf.h"
 
 /* --- frames ------------------------------------------------------------------------------ */
 
@@ -511,19 +307,19 @@ HS_FN int hs_native_here(struct hs_walk *w)
 		return hs_end(w, WIRE_WALK_NATIVE_RULE);
 	if (rule.flags & WIRE_RULE_UNUSABLE)
 		return hs_end(w, WIRE_WALK_NATIVE_UNUSABLE);
-	if (rule.flags & WIRE_RULE_CFA_RBP)
+	if (rule.flags & WIRE_RULE_CFA_FP)
 		hs_note_fp(w);
-	cfa = (rule.flags & WIRE_RULE_CFA_RBP ? w->fp : w->sp) + (__u64)(__s64)rule.cfa_offset;
+	cfa = (rule.flags & WIRE_RULE_CFA_FP ? w->fp : w->sp) + (__u64)(__s64)rule.cfa_offset;
 	if (w->native++ > HS_NATIVE_MAX)
 		return hs_end(w, WIRE_WALK_NATIVE_LOST);
-	if (rule.flags & WIRE_RULE_RBP_SAVED) {
-		w->fp_at = cfa + (__u64)(__s64)rule.rbp_offset;
+	if (rule.flags & WIRE_RULE_FP_SAVED) {
+		w->fp_at = cfa + (__u64)(__s64)rule.fp_offset;
 		if (HS_READ(w, &w->fp, w->fp_at))
 			return hs_end(w, WIRE_WALK_READ);
 	}
-	if (HS_READ(w, &pc, cfa - 8))
+	if (HS_READ(w, &pc, cfa - HS_RETURN_BYTES))
 		return hs_end(w, WIRE_WALK_READ);
-	hs_note(w, cfa - 8, pc);
+	hs_note(w, cfa - HS_RETURN_BYTES, pc);
 	w->pc = pc;
 	return hs_up(w, cfa);
 }
@@ -534,72 +330,6 @@ HS_SUBPROGRAM int hs_native(struct hs_walk *w)
 }
 
 /* --- the beginning ----------------------------------------------------------------------- */
-
-enum hs_built {
-	HS_BUILT,
-	HS_RETURN_ON_TOP,   /* the return address is at sp; rbp is the caller's */
-	HS_RETURN_BELOW_FP, /* at sp + 8, the caller's rbp at sp */
-	HS_BUILT_NO_FP,     /* built, but rbp is not saved yet */
-};
-
-HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
-{
-	return b[0] == b0 && b[1] == b1 && b[2] == b2;
-}
-
-/*
- * How much of an interrupted compiled method's frame is there. Prologues of C1 and C2 (JDK 17; 21
- * and 25 add an entry barrier after the frame is whole):
- * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp; of native
- * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
- * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;
- * ret. The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
- * and the anchor of native wrappers store r10 likewise, but do not jump then.)
- */
-HS_FN int hs_is_poll_stub(const __u8 *b)
-{
-	return (b[0] == 0x49 && b[1] == 0xba && hs_is(b + 10, 0x4d, 0x89, 0x97) && b[17] == 0xe9) ||
-	       (hs_is(b, 0x4c, 0x8d, 0x15) && hs_is(b + 7, 0x4d, 0x89, 0x97) && b[14] == 0xe9) ||
-	       (hs_is(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) ||
-	       (hs_is(b - 7, 0x4d, 0x89, 0x97) && b[0] == 0xe9);
-}
-
-HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
-{
-	struct hs_bytes code = {};
-	__u64 begin = 0, entry = 0, pc = w->pc;
-	__u32 complete = 0;
-	const __u8 *b = code.b + 8;
-
-	if (HS_READ(w, &code, pc - 8) ||
-	    hs_place(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
-	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
-	    HS_READ(w, &complete, c->blob + HS_CODE(w, blob_frame_complete)))
-		return -1;
-	if (HS_CODE(w, entry_spare))
-		entry = begin +
-			(entry << (HS_CODE(w, entry_spare) & 63) >> (HS_CODE(w, entry_spare) & 63));
-	if (pc < begin + hs_number(complete, 32 + HS_CODE(w, frame_complete_spare))) {
-		if (pc <= entry || hs_is(b, 0x89, 0x84, 0x24) || b[0] == 0x55)
-			return HS_RETURN_ON_TOP;
-		if (hs_is(b, 0x48, 0x8b, 0xec) && b[-1] == 0x55)
-			return HS_RETURN_BELOW_FP;
-		if (hs_is(b, 0x48, 0x83, 0xec) || hs_is(b, 0x48, 0x81, 0xec))
-			return b[-1] == 0x55 || hs_is(b - 3, 0x48, 0x8b, 0xec) ? HS_RETURN_BELOW_FP
-									       : HS_RETURN_ON_TOP;
-		if (hs_is(b, 0x48, 0x89, 0x6c) || hs_is(b, 0x48, 0x89, 0xac))
-			return HS_BUILT_NO_FP;
-		return HS_BUILT;
-	}
-	if (b[0] == 0x5d)
-		return HS_RETURN_BELOW_FP;
-	if (b[0] == 0xc3 || (b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) ||
-	    (b[0] == 0x0f && b[1] == 0x82 && hs_is(b - 7, 0x49, 0x3b, 0xa7)) ||
-	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && (b[8] == 0x87 || b[8] == 0x82)) ||
-	    hs_is_poll_stub(b))
-		return HS_RETURN_ON_TOP;
-	return HS_BUILT;
-}
 
 /* Whether pc follows a call in Java code: a return address, and no look-alike. */
 HS_FN int hs_is_return(struct hs_walk *w, __u64 pc)
@@ -613,7 +343,7 @@ HS_FN int hs_is_return(struct hs_walk *w, __u64 pc)
 	if (hs_in_heap(w, pc) < 0 || hs_code_find(w, pc, &c) || c.kind != HS_COMPILED ||
 	    HS_READ(w, &before, pc - 8))
 		return 0;
-	return (before >> 24 & 0xff) == 0xe8 || (before >> 48 & 0xf8ff) == 0xd0ff;
+	return hs_is_call(before);
 }
 
 /* To the caller of a frame of which only the return address, at sp + skip, is there. */
@@ -628,8 +358,7 @@ HS_FN int hs_frameless(struct hs_walk *w, __u64 skip)
 	return hs_up(w, w->sp + skip + 8);
 }
 
-/* Stubs without a frame size: called from compiled code, with nothing, or with rbp, on the stack.
- */
+/* Stubs without a frame size: called from compiled code, with nothing, or with fp, on the stack. */
 HS_FN int hs_frameless_stub(struct hs_walk *w)
 {
 	struct hs_pair top = {};
@@ -639,7 +368,7 @@ HS_FN int hs_frameless_stub(struct hs_walk *w)
 		return hs_end(w, WIRE_WALK_READ);
 	if (hs_is_return(w, top.low))
 		return hs_frameless(w, 0);
-	if (code.b[7] == 0x55 && hs_is(code.b + 8, 0x48, 0x8b, 0xec) && hs_is_return(w, top.high))
+	if (HS_HAS_PUSHED_FP(code.b + 8) && hs_is_return(w, top.high))
 		return hs_frameless(w, 8);
 	if (w->fp >= w->sp && w->fp < w->stack_high && !(w->fp & 7) && !HS_READ(w, &top, w->fp) &&
 	    hs_is_return(w, top.high)) {

@@ -46,7 +46,7 @@ struct hs_memo {
 struct hs_walk {
 	__u64 pc, sp, fp;
 	__u64 fp_at; /* the word that fp came from; 0: the register at the begin */
-	__u64 bcp;   /* the interpreter's r13, if the thread was interrupted */
+	__u64 bcp;   /* the interpreter's bytecode pointer, if the thread was interrupted */
 	__u64 stack_high;
 	__u64 from; /* sp at the begin */
 	__u64 hash1, hash2;

@@ -84,17 +84,16 @@ enum wire_stack_source { /* the order of stack_source in events.json */
 };
 
 enum wire_native_rule_flags {
-	WIRE_RULE_CFA_RBP = 1, /* CFA = rbp + cfa_offset; else rsp + cfa_offset */
-	WIRE_RULE_RBP_SAVED =
-		2, /* the caller's rbp is at CFA + rbp_offset; else it is rbp itself */
+	WIRE_RULE_CFA_FP = 1,   /* CFA = fp + cfa_offset; else sp + cfa_offset */
+	WIRE_RULE_FP_SAVED = 2, /* the caller's fp is at CFA + fp_offset; else it is fp itself */
 	WIRE_RULE_UNUSABLE = 4,
 	WIRE_RULE_ASKED = 8, /* user space has not answered yet */
 };
 
-/* From a pc in native code to its caller: the return address is at CFA - 8, rsp becomes CFA. */
+/* From a pc in native code to its caller: the return address is at CFA - 8, sp becomes CFA. */
 struct wire_native_rule {
 	__s32 cfa_offset;
-	__s16 rbp_offset;
+	__s16 fp_offset;
 	__u16 flags;
 };
 

@@ -6,17 +6,19 @@
  * process before a breakpoint is set on its probe.
  *
  * The library needs no other one, not even libc, so that one file does for glibc and for musl:
- * nothing in it may be turned into a call to memset or memcpy. A probe is three nops, of which the
- * recorder takes the one that its kernel makes a call of; on 6.18 that pushes below the stack
- * pointer, where nothing may live (docs/decisions/017-nops-of-probes.md).
+ * nothing in it may be turned into a call to memset or memcpy. On x86-64 a probe is three nops, of
+ * which the recorder takes the one that its kernel makes a call of; on 6.18 that pushes below the
+ * stack pointer, where nothing may live (docs/decisions/017-nops-of-probes.md).
  */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
+#if defined(__x86_64__)
 #undef _SDT_NOP
 #define _SDT_NOP                                                                                   \
 	nop;                                                                                       \
 	.nops 5;                                                                                   \
 	.nops 10
+#endif
 
 #include <jni.h>
 

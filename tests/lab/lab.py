@@ -254,18 +254,20 @@ def initramfs(packages, programs, script, files=()):
 # --- the machine ------------------------------------------------------------------------------
 
 class Machine:
-    """One boot, from start to power-off, with the results of its script."""
+    """One boot, from start to power-off, with the results of its script. A machine with one_line has no second serial
+    line: the results are in what its console says."""
 
-    def __init__(self, command, env, deadline_s):
+    def __init__(self, command, env, deadline_s, one_line=False):
         self.folder = tempfile.mkdtemp(prefix="spoor-lab-")
         self.results_path = os.path.join(self.folder, "ttyS1")
         self.console = []
         self.begin = time.monotonic()
         self.deadline_s = deadline_s
         self.process = subprocess.Popen(
-            [*command, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
-             "-serial", "file:" + self.results_path], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+            [*command, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+             *([] if one_line else ["-serial", "stdio"]), "-serial", "file:" + self.results_path], env=env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            start_new_session=True)
         self._go_first()
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -311,7 +313,7 @@ class Machine:
         return unpack("".join(parts[1].split()))
 
     def tail(self):
-        return "\n".join(self.console[-40:])
+        return "\n".join((self.console or self._text().splitlines())[-40:])
 
     def close(self):
         self.process.kill()

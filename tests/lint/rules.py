@@ -181,12 +181,17 @@ def names_are_unique(tree):
     seen = {}
     for path in tree.files("user", "steal", "bpf"):
         name = os.path.basename(path)
+        # One for each architecture, of which a build sees one.
+        if name == "vmlinux.h":
+            continue
         if name in seen:
             yield f"{path}:1: {seen[name]} has this name, too"
         seen.setdefault(name, path)
     tags = {}
     for path in tree.files("user", "steal", "bpf", endings=(".h",)):
         for line, match in find(r"^(?:struct|union|enum) (\w+) \{", without(tree.text(path))):
+            if os.path.basename(path) == "vmlinux.h":
+                continue
             if match[1] in tags:
                 yield f"{path}:{line}: {match[1]} is in {tags[match[1]]}, too"
             tags.setdefault(match[1], path)
@@ -457,7 +462,7 @@ def includes_are_single(tree):
 DOORS = [
     (r'"[^"\n]*/proc/%d/(?:root|map_files|cwd|exe)\b', False, ("mapped_file.c",), "opens a target's files"),
     (r"[<\"](?:libelf|gelf|elfutils/\w+)\.h[>\"]", False, ("unwind.c",), "knows libelf and libdw"),
-    (r"\b(?:elf_file_open|unwind_open)\s*\(", True, ("parser_child.c", "elf_file.c", "unwind.c"), "has a target's file parsed"),
+    (r"\b(?:elf_file_open|unwind_open(?:_of)?)\s*\(", True, ("parser_child.c", "elf_file.c", "unwind.c"), "has a target's file parsed"),
     (r"\bELF_C_\w*MMAP\w*", True, (), "maps a file: its owner can truncate it (SIGBUS)"),
     (r"\bbpf_program__attach_usdt\s*\(", True, (), "lets libbpf parse a target's file"),
 ]
@@ -470,6 +475,38 @@ def a_targets_files_have_one_door(tree):
                 continue
             for line, match in find(pattern, without(tree.text(path), strings=no_strings)):
                 yield f"{path}:{line}: {match[0]}: {' and '.join(allowed) or 'nobody'} in user/jvm {what}"
+
+
+# What only one architecture has. Comments may speak of it; strings may not, as argument strings of probes are some.
+OF_ONE_ARCHITECTURE = "|".join((
+    r"__(?:x86_64|i386|amd64|aarch64|arm)__|__TARGET_ARCH_\w+",
+    r"\b(?:[er](?:[abcd]x|[sd]i|[sb]p|ip)|r(?:[89]|1[0-5])[dwb]?|eflags|orig_[er]?ax|orig_x0|syscallno)\b",
+    r"->(?:ip|bp|ax|bx|cx|dx|si|di)\b",
+    r"\b(?i:x86|x86_64|x86-64|amd64|aarch64|arm64)\b|-(?:x86_64|aarch64)-",
+    r"\b(?:EM_X86_64|EM_AARCH64|AUDIT_ARCH_\w+|user_regs_struct|user_pt_regs)\b",
+    r"<(?:cpuid|asm/ptrace|sys/reg|sys/user|x86intrin|immintrin|arm_neon)\.h>|\b_*(?:cpuid|rdtscp?)\b",
+    r"0x0f, 0x1f\b|\{0x90\}|== 0x90\b",
+    r"^#define \w*PAGE\w*[ \t]+\(?(?:4096|0x1000)",
+    r"\b__?asm__ (?:volatile|goto)?\s*\((?!\"nop\"|\"\"|\"\.)"))
+# Where it may be, and why.
+MAY_KNOW_ARCHITECTURE = {
+    "user/base/arch": "the tables",
+    "bpf/vmlinux": "the kernel's registers",
+    "bpf/lib/arch.bpf.h": "chooses", "bpf/lib/arch_x86.bpf.h": "a table", "bpf/lib/arch_arm64.bpf.h": "a table",
+    "bpf/walk/frames.bpf.h": "chooses", "bpf/walk/frames_x86_64.bpf.h": "a table", "bpf/walk/frames_arm64.bpf.h": "a table",
+    "steal/hypervisor.c": "CPUID, if there is one", "steal/hypervisor.h": "its answers",
+    "jvm-hooks/mark/mark.c": "its nop, and what its file is called",
+}
+
+
+def architecture_is_in_its_tables(tree):
+    """What depends on the machine's architecture is in a table for each: elsewhere it would be wrong on the other one."""
+    for path in tree.files("user", "steal", "bpf", "jvm-hooks"):
+        if any(is_within(path, allowed) for allowed in MAY_KNOW_ARCHITECTURE):
+            continue
+        for line, match in find(OF_ONE_ARCHITECTURE, without(tree.text(path), strings=False)):
+            yield f"{path}:{line}: {match[0]}: what depends on the architecture is in user/base/arch, bpf/lib/arch.bpf.h " \
+                  "or bpf/walk/frames.bpf.h"
 
 
 def nothing_private(tree):
@@ -493,5 +530,5 @@ RULES = [includes_point_down, libraries_have_one_room, no_circle_of_includes, no
          proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
          foreign_text_goes_through_print, a_targets_files_have_one_door,
          nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
-         everything_is_static_or_declared, nothing_unused, includes_are_single, nothing_private,
+         everything_is_static_or_declared, architecture_is_in_its_tables, nothing_unused, includes_are_single, nothing_private,
          texts_are_added_to_by_length]

@@ -77,6 +77,8 @@ GOOD = {
     "bpf/wire/wire.h": "/* bpf/wire/wire.h: records. */\n#pragma once\n",
     "bpf/lib/x.bpf.h": '/* bpf/lib/x.bpf.h: maps. */\n#pragma once\n\n#include "jvm-hooks/probes.h"\n',
     "jvm-hooks/probes.h": "/* jvm-hooks/probes.h: probes. */\n#pragma once\n",
+    "user/base/arch/arch_x86_64.c": 'static const char *const regs[] = {"rdi"};\n',
+    "user/base/n.c": '/* of x86-64, in rax */\nstatic void n(void)\n{\n\t__asm__ volatile("nop");\n}\n',
     "steal/stat.c": 'static int stat_x(void)\n{\n\treturn open("/proc/stat");\n}\n',
 }
 
@@ -115,6 +117,17 @@ BAD = [
         ("user/jvm/native.c", "static int y(void)\n{\n\treturn unwind_open(1);\n}\n"),
         ("user/jvm/target/unwind.c", "static int y = ELF_C_READ_MMAP;\n"),
         ("user/record/kernel/y.c", "static int y(void)\n{\n\treturn bpf_program__attach_usdt(1);\n}\n"))],
+    *[("architecture_is_in_its_tables", path, line) for path, line in (
+        ("user/jvm/target/y.c", "#if defined(__x86_64__)\n#endif\n"),
+        ("user/jvm/target/y.c", 'static const char *const y = "8@%rdi";\n'),
+        ("user/jvm/target/y.c", "#include <asm/ptrace.h>\n"), ("steal/y.c", "#include <cpuid.h>\n"),
+        ("user/jvm/target/y.c", "static const int y = EM_X86_64;\n"),
+        ("user/jvm/target/y.c", 'static const char *const y = "/usr/lib/x86_64-linux-gnu/libc.so";\n'),
+        ("user/jvm/target/y.c", "static const char y[] = {0x90};\n"), ("user/jvm/y.c", "#define PAGE 4096ull\n"),
+        ("user/base/y.c", 'static void y(void)\n{\n\t__asm__ volatile("rep movsb");\n}\n'),
+        ("bpf/lib/y.bpf.h", "static int y(struct pt_regs *regs)\n{\n\treturn regs->orig_ax == 202;\n}\n"),
+        ("bpf/probes/y.bpf.c", "static int y(struct pt_regs *regs)\n{\n\treturn regs->ip;\n}\n"),
+        ("bpf/probes/y.bpf.c", "#if defined(__TARGET_ARCH_arm64)\n#endif\n"))],
     ("nobody_exits", "user/cmd/y.c", "static void y(void)\n{\n\texit(1);\n}\n"),
     ("sizes", "user/log/format/long.c", "\n" * 801),
     ("sizes", "user/log/format/long.h", "/* log/format/long.h: x. */\n#pragma once\n" + "\n" * 119),

@@ -94,11 +94,11 @@ static int vm_native_rule(void *ctx, __u64 pc, int is_return, struct wire_native
 	(void)ctx;
 	if (!vm.native && native_new(vm.jvm, &vm.native))
 		die("no memory", -ENOMEM);
-	if (!native_rule(vm.native, pc, is_return, &u) && u.rbp_offset == (int16_t)u.rbp_offset) {
+	if (!native_rule(vm.native, pc, is_return, &u) && u.fp_offset == (int16_t)u.fp_offset) {
 		rule.cfa_offset = u.cfa_offset;
-		rule.rbp_offset = (int16_t)u.rbp_offset;
-		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
-			     (u.rbp_saved ? WIRE_RULE_RBP_SAVED : 0);
+		rule.fp_offset = (int16_t)u.fp_offset;
+		rule.flags = (u.cfa_from_fp ? WIRE_RULE_CFA_FP : 0) |
+			     (u.fp_saved ? WIRE_RULE_FP_SAVED : 0);
 	}
 	if (vm.rule_count < IMAGE_RULES_MAX)
 		vm.rules[vm.rule_count++] = (struct image_rule){pc, is_return, rule};
@@ -323,7 +323,7 @@ void vm_image_write(FILE *out, const struct hs_host_walk *w, const struct hs_sta
 	for (uint32_t i = 0; i < vm.rule_count; i++)
 		fprintf(out, "rule %llx %d %d %d %d\n", (unsigned long long)vm.rules[i].pc,
 			vm.rules[i].is_return, vm.rules[i].rule.cfa_offset,
-			vm.rules[i].rule.rbp_offset, vm.rules[i].rule.flags);
+			vm.rules[i].rule.fp_offset, vm.rules[i].rule.flags);
 	fprintf(out, "result %s\n", image_result_name(w->walk.stack.result));
 	for (uint32_t i = 0; i < w->walk.stack.count; i++) {
 		const struct wire_frame *f = &w->walk.stack.frames[i];

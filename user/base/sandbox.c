@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
@@ -13,18 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch/arch.h"
+
 #define CALLS_MAX 120
 #define HEAD 4 /* instructions before the list */
-
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#define OTHER_TABLE 0x40000000u /* x32's calls are the same numbers with this bit */
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#define OTHER_TABLE 0x40000000u
-#else
-#error "the architecture's AUDIT_ARCH is needed here"
-#endif
 
 /*
  * The program: is it the architecture whose numbers these are? Is the number in the list? A jump
@@ -41,12 +32,12 @@ static int filter_set(const int *calls, size_t count, unsigned listed, unsigned 
 		return -E2BIG;
 	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 					      offsetof(struct seccomp_data, arch));
-	f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0,
+	f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_HERE.audit, 0,
 					    (unsigned char)(last + 2 - n - 1));
 	n++;
 	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 					      offsetof(struct seccomp_data, nr));
-	f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_TABLE,
+	f[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, ARCH_HERE.calls_max,
 					    (unsigned char)(last + 2 - n - 1), 0);
 	n++;
 	for (size_t i = 0; i < count; i++, n++)

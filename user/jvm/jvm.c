@@ -1,5 +1,6 @@
 #include "jvm/jvm.h"
 
+#include "base/arch/arch.h"
 #include "base/privilege.h"
 #include "jvm/jvm_state.h"
 #include "jvm/target/mapped_file.h"
@@ -196,6 +197,8 @@ static int memory_open(struct jvm *j, char **ret_why)
 	return 0;
 }
 
+static const char code_no_walker[] = "spoor cannot walk stacks on this architecture";
+
 static void support_of(const struct jvm *j, const char *missing, struct jvm_support *ret)
 {
 	const struct support_facts facts = {
@@ -203,6 +206,7 @@ static void support_of(const struct jvm *j, const char *missing, struct jvm_supp
 		.version = j->version,
 		.layout = &j->layout,
 		.code_missing = j->code_missing,
+		.no_walker = j->code_missing == code_no_walker ? ARCH_HERE.said : NULL,
 		.missing = missing,
 	};
 
@@ -361,7 +365,9 @@ static void code_load(struct jvm *j)
 	const struct code_rules *rules = j->version ? j->version->code : NULL;
 	const char *missing = "spoor has no table of this version's code";
 
-	if (rules && !code_layout_load(j->vms, rules, &j->code, &missing))
+	if (!ARCH_HERE.walks)
+		missing = code_no_walker;
+	else if (rules && !code_layout_load(j->vms, rules, &j->code, &missing))
 		missing = NULL;
 	j->code_missing = missing;
 }

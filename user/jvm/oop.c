@@ -1,5 +1,6 @@
 #include "jvm/oop.h"
 
+#include "base/arch/arch.h"
 #include "base/text/utf.h"
 #include "jvm/target/mem.h"
 
@@ -11,7 +12,8 @@
 
 /*
  * The address of an object, from a word that refers to it. Of generational ZGC's 16 low bits one of
- * bits 12 to 15 says how far the address is shifted (share/gc/z/zAddress.hpp).
+ * bits 12 to 15 says how far the address is shifted (share/gc/z/zAddress.hpp), but where the
+ * architecture shifts it by all of them.
  */
 static uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
 {
@@ -19,6 +21,8 @@ static uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
 
 	if (!l->colored_oops)
 		return word;
+	if (ARCH_HERE.zgc_shift)
+		return word >> ARCH_HERE.zgc_shift;
 	return color ? word >> (13 + __builtin_ctz(color)) : 0;
 }
 

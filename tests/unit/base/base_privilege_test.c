@@ -281,7 +281,7 @@ static void test_too_many_calls(void **state)
 	assert_int_equal(sandbox_allow_only(calls, 121), -E2BIG);
 }
 
-enum { NO_LANDLOCK = 34 };
+enum { NO_LANDLOCK = 34, LANDLOCK_VERSION = 1 };
 
 static char here[32], there[32];
 
@@ -301,7 +301,9 @@ static int writes_only_there(void)
 	SAY(!err);
 	SAY(write(open_before, "x", 1) == 1);
 	SAY(open(path, O_WRONLY) < 0 && errno == EACCES);
-	SAY(truncate(path, 0) < 0 && errno == EACCES);
+	/* Before ABI 3, of Linux 6.2, Landlock does not know of it. */
+	SAY(syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION) < 3 ||
+	    (truncate(path, 0) < 0 && errno == EACCES));
 	SAY(unlink(path) < 0 && errno == EACCES);
 	SAY((fd = open(path, O_RDONLY)) >= 0);
 	close(fd);

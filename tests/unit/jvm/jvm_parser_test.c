@@ -1,4 +1,5 @@
 /* jvm/target/parser.c: answers come back; the process has no rights; what it dies of hurts nobody. */
+#include "base/arch/arch.h"
 #include "jvm/target/parser.h"
 
 #include <elf.h>
@@ -102,11 +103,14 @@ static void rules_come_from_the_file(void **state)
 	/* At any function's entry the return address alone is on the stack. */
 	uint64_t vaddr = (uint64_t)((uintptr_t)parser_free - (uintptr_t)__executable_start);
 	struct unwind_rule r;
-	int fd = exe_open();
+	int fd;
 
+	if (!ARCH_HERE.walks)
+		skip();
+	fd = exe_open();
 	assert_int_equal(parser_rule(*state, 1, fd, vaddr, &r), 0);
 	assert_int_equal(r.cfa_offset, 8);
-	assert_false(r.cfa_from_rbp);
+	assert_false(r.cfa_from_fp);
 	assert_int_equal(parser_rule(*state, 1, fd, UINT64_MAX - 8, &r), -ENOENT);
 	assert_int_equal(parser_rule(*state, PARSER_SLOTS, fd, vaddr, &r), -EINVAL);
 	close(fd);

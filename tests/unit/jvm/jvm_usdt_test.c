@@ -1,3 +1,4 @@
+#include "base/arch/arch.h"
 #include "jvm/target/usdt.h"
 
 #include <elf.h>
@@ -48,9 +49,6 @@ static void note_put(struct library *l, uint64_t at, uint64_t semaphore, const c
 static void library_make(struct library *l)
 {
 	static const char names[] = "\0.note.stapsdt\0.stapsdt.base\0.shstrtab";
-	static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0, 0};
-	static const uint8_t nops[] = {0x90, 0x0f, 0x1f, 0x44, 0, 0, 0x66, 0x2e,
-				       0x0f, 0x1f, 0x84, 0,    0, 0, 0,    0};
 	const Elf64_Ehdr head = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			    EV_CURRENT},
@@ -84,10 +82,10 @@ static void library_make(struct library *l)
 	};
 
 	memset(l, 0, sizeof(*l));
-	l->bytes[CODE_OFFSET] = 0x90;
-	memcpy(l->bytes + CODE_OFFSET + 0x10, nop5, sizeof(nop5));
+	memcpy(l->bytes + CODE_OFFSET, ARCH_HERE.nop, ARCH_HERE.nop_bytes);
+	memcpy(l->bytes + CODE_OFFSET + 0x10, ARCH_HERE.nop_call, ARCH_HERE.nop_call_bytes);
 	l->bytes[CODE_OFFSET + 0x20] = 0xc3;
-	memcpy(l->bytes + CODE_OFFSET + 0x30, nops, sizeof(nops));
+	memcpy(l->bytes + CODE_OFFSET + 0x30, ARCH_HERE.nops, ARCH_HERE.nops_bytes);
 	note_put(l, CODE_VADDR, 0, STRINGS("hotspot\0gc__end\0"));
 	note_put(l, CODE_VADDR + 0x10, 0x5280 - BASE_MOVED, STRINGS("spoor\0lock\0-8@%rbx 8@%r13"));
 	note_put(l, CODE_VADDR + 0x20, 0, STRINGS("hotspot\0gc__begin\0001@%dil"));
@@ -121,17 +119,17 @@ static void probes_are_listed(void **state)
 	assert_int_equal(p->at[1].semaphore, 0);
 	p = usdt_find(&list, "hotspot", "gc__end");
 	assert_non_null(p);
-	assert_int_equal(p->site, USDT_SITE_NOP1);
+	assert_int_equal(p->site, USDT_SITE_NOP);
 	assert_string_equal(p->args, "");
 	p = usdt_find(&list, "spoor", "lock");
 	assert_non_null(p);
-	assert_int_equal(p->site, USDT_SITE_NOP5);
+	assert_int_equal(p->site, ARCH_HERE.nop_call_bytes ? USDT_SITE_NOP_CALL : USDT_SITE_OTHER);
 	assert_true(p->semaphore);
 	assert_int_equal(p->at->semaphore, 0x280);
 	assert_int_equal(p->at->file_offset, CODE_OFFSET + 0x10);
 	p = usdt_find(&list, "spoor", "three");
-	assert_int_equal(p->site, USDT_SITE_NOPS);
-	assert_int_equal(p->at->site, USDT_SITE_NOPS);
+	assert_int_equal(p->site, ARCH_HERE.nops_bytes ? USDT_SITE_NOPS : USDT_SITE_OTHER);
+	assert_int_equal(p->at->site, p->site);
 	/* Its semaphore is nowhere in the file. */
 	assert_int_equal(usdt_find(&list, "spoor", "never")->at->file_offset, 0);
 	assert_int_equal(usdt_find(&list, "a", "outside")->site, USDT_SITE_OTHER);
@@ -342,9 +340,9 @@ static void functions_are_found(void **state)
 	assert_non_null(epilog);
 	assert_non_null(tried);
 	assert_int_equal(epilog->at->file_offset, 0x200);
-	assert_string_equal(epilog->at->args, "8@%rdi 8@%rsi");
+	assert_string_equal(epilog->at->args, ARCH_HERE.call_arguments);
 	assert_int_equal(tried->at->file_offset, 0x210);
-	assert_string_equal(tried->at->args, "1@%al");
+	assert_string_equal(tried->at->args, ARCH_HERE.call_bool);
 	assert_false(epilog->semaphore);
 	usdt_list_free(&list);
 	elf_file_close(&f);

@@ -76,7 +76,10 @@ static unsigned limits(const struct jvm_support *s)
 static struct jvm_support support_of(uint32_t major, const struct jvm_layout *l,
 				     const char *code_missing)
 {
-	const struct support_facts f = {major, jdk_version_find(major), l, code_missing, NULL};
+	const struct support_facts f = {.major = major,
+					.version = jdk_version_find(major),
+					.layout = l,
+					.code_missing = code_missing};
 	struct jvm_support s;
 
 	support_find(&f, &s);

@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/arch/arch.h"
 #include "steal/hypervisor.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -120,6 +122,27 @@ static void files_tell_where_the_cpu_does_not(void **state)
 	check((struct hypervisor_facts){.type = "lguest"}, HYPERVISOR_OTHER, "lguest", HYPERVISOR_STEAL_MAYBE);
 }
 
+/* arm64 has no CPUID, and a machine without firmware tables (a micro VM) has no names. */
+static void without_cpuid(void **state)
+{
+	struct hypervisor h;
+
+	(void)state;
+	check((struct hypervisor_facts){.arch = &arch_arm64}, HYPERVISOR_OTHER, "unknown",
+	      HYPERVISOR_STEAL_MAYBE);
+	check((struct hypervisor_facts){.arch = &arch_arm64,
+					.vendor = "Ampere",
+					.product = "Mt. Jade"},
+	      HYPERVISOR_NONE, "none", HYPERVISOR_STEAL_NO);
+	check((struct hypervisor_facts){.arch = &arch_x86_64}, HYPERVISOR_NONE, "none",
+	      HYPERVISOR_STEAL_NO);
+	h = judge((struct hypervisor_facts){
+		.arch = &arch_arm64, .vendor = "Amazon EC2", .product = "m7g.large"});
+	assert_int_equal(h.kind, HYPERVISOR_KVM);
+	assert_non_null(strstr(h.clock, "PVTime"));
+	assert_non_null(strstr(h.why, "stolen time PV"));
+}
+
 static void this_machine(void **state)
 {
 	struct hypervisor_facts f;
@@ -140,6 +163,7 @@ int main(void)
 		cmocka_unit_test(the_others_by_their_signatures),
 		cmocka_unit_test(one_that_poses_as_hyperv),
 		cmocka_unit_test(files_tell_where_the_cpu_does_not),
+		cmocka_unit_test(without_cpuid),
 		cmocka_unit_test(this_machine),
 	};
 

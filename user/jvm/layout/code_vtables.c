@@ -1,5 +1,6 @@
 #include "jvm/layout/code_vtables.h"
 
+#include "base/arch/arch.h"
 #include "jvm/layout/code_blocks.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/target/mem.h"
@@ -23,7 +24,6 @@
 #define VTABLE_WORDS_MIN 4
 #define VTABLE_WORDS_MAX 64
 #define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
-#define PAGE 4096ull
 
 #define VMCLASS(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
 
@@ -148,19 +148,20 @@ static size_t run_length(const uint64_t *words, size_t at, size_t count, const u
 /* All pages around anchor that can be read, up to SEARCH_PAGES each way. */
 static int around_read(const struct mem *m, uint64_t anchor, struct mem_span *ret)
 {
-	char *bytes = malloc(2 * SEARCH_PAGES * PAGE);
+	char *bytes = malloc(2 * SEARCH_PAGES * ARCH_PAGE_MIN);
 	size_t low = SEARCH_PAGES, high = SEARCH_PAGES;
-	uint64_t base = (anchor & ~(PAGE - 1)) - SEARCH_PAGES * PAGE;
+	uint64_t base = (anchor & ~(ARCH_PAGE_MIN - 1)) - SEARCH_PAGES * ARCH_PAGE_MIN;
 
 	if (!bytes)
 		return -ENOMEM;
-	while (high < 2 * SEARCH_PAGES &&
-	       !m->read(m, base + high * PAGE, bytes + high * PAGE, PAGE))
+	while (high < 2 * SEARCH_PAGES && !m->read(m, base + high * ARCH_PAGE_MIN,
+						   bytes + high * ARCH_PAGE_MIN, ARCH_PAGE_MIN))
 		high++;
-	while (low && !m->read(m, base + (low - 1) * PAGE, bytes + (low - 1) * PAGE, PAGE))
+	while (low && !m->read(m, base + (low - 1) * ARCH_PAGE_MIN,
+			       bytes + (low - 1) * ARCH_PAGE_MIN, ARCH_PAGE_MIN))
 		low--;
-	memmove(bytes, bytes + low * PAGE, (high - low) * PAGE);
-	*ret = (struct mem_span){base + low * PAGE, (high - low) * PAGE, bytes};
+	memmove(bytes, bytes + low * ARCH_PAGE_MIN, (high - low) * ARCH_PAGE_MIN);
+	*ret = (struct mem_span){base + low * ARCH_PAGE_MIN, (high - low) * ARCH_PAGE_MIN, bytes};
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "jvm/target/libjvm.h"
 
+#include "base/arch/arch.h"
 #include "base/text/strbuf.h"
 #include "jvm/target/elf_file.h"
 
@@ -32,7 +33,6 @@ static const char *const symbol_names[VMSYM_COUNT] = {
 };
 
 #define HOOKS_SYMBOL "spoor_hooks"
-#define PAGE 4096ull
 
 /* It is an int, const in the JVM: the file is right, also for a JVM that has only just mapped
  * it. */
@@ -107,9 +107,9 @@ static int segments_read(const struct elf_file *f, struct libjvm *ret)
 		const Elf64_Phdr *p = &f->loads[i];
 		uint64_t end = p->p_vaddr + p->p_memsz;
 
-		if (p->p_offset < PAGE && !first) {
+		if (p->p_offset < ARCH_PAGE_MIN && !first) {
 			first = true;
-			ret->first_vaddr = p->p_vaddr & ~(PAGE - 1);
+			ret->first_vaddr = p->p_vaddr & ~(ARCH_PAGE_MIN - 1);
 		}
 		if (!(p->p_flags & PF_X))
 			continue;

@@ -1,5 +1,7 @@
 #include "jvm/target/mem.h"
 
+#include "base/arch/arch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAGE 4096ull
 #define SPAN_MAX (16ull << 20)
 #define SPAN_STRING_MAX 1024
 
@@ -84,7 +85,7 @@ int mem_string(const struct mem *m, uint64_t addr, char *ret, size_t size)
 
 	while (done < size - 1) {
 		/* Never across a page: the next one need not exist. */
-		size_t n = PAGE - (addr + done) % PAGE;
+		size_t n = ARCH_PAGE_MIN - (addr + done) % ARCH_PAGE_MIN;
 		int err;
 
 		if (n > size - 1 - done)
@@ -102,21 +103,21 @@ int mem_string(const struct mem *m, uint64_t addr, char *ret, size_t size)
 
 int mem_span_read(const struct mem *m, uint64_t low, uint64_t high, struct mem_span *ret)
 {
-	struct mem_span s = {.start = low & ~(PAGE - 1)};
+	struct mem_span s = {.start = low & ~(ARCH_PAGE_MIN - 1)};
 	uint64_t end;
 	int err;
 
 	if (high < low || high - s.start > SPAN_MAX)
 		return -E2BIG;
-	end = (high | (PAGE - 1)) + 1;
-	s.size = end - s.start + PAGE;
+	end = (high | (ARCH_PAGE_MIN - 1)) + 1;
+	s.size = end - s.start + ARCH_PAGE_MIN;
 	s.bytes = malloc(s.size);
 	if (!s.bytes)
 		return -ENOMEM;
 	err = m->read(m, s.start, s.bytes, s.size);
 	if (err == -EFAULT) {
 		/* The last string may stand in the last page of its mapping. */
-		s.size -= PAGE;
+		s.size -= ARCH_PAGE_MIN;
 		err = m->read(m, s.start, s.bytes, s.size);
 	}
 	if (err) {

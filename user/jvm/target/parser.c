@@ -303,10 +303,10 @@ int parser_rule(struct parser *p, unsigned slot, int file, uint64_t vaddr, struc
 		return err;
 	if (b.len == sizeof(flat)) {
 		memcpy(&flat, b.bytes, sizeof(flat));
-		*ret = (struct unwind_rule){.cfa_from_rbp = flat.cfa_from_rbp != 0,
-					    .rbp_saved = flat.rbp_saved != 0,
+		*ret = (struct unwind_rule){.cfa_from_fp = flat.cfa_from_fp != 0,
+					    .fp_saved = flat.fp_saved != 0,
 					    .cfa_offset = flat.cfa_offset,
-					    .rbp_offset = flat.rbp_offset};
+					    .fp_offset = flat.fp_offset};
 	} else {
 		err = -EPROTO;
 	}

@@ -176,10 +176,10 @@ static int rule_answer(struct unwind **slot, int file, uint64_t vaddr, struct an
 		err = unwind_rule(*slot, vaddr, &r);
 	if (err)
 		return err;
-	flat = (struct parser_rule_answer){.cfa_from_rbp = r.cfa_from_rbp,
-					   .rbp_saved = r.rbp_saved,
+	flat = (struct parser_rule_answer){.cfa_from_fp = r.cfa_from_fp,
+					   .fp_saved = r.fp_saved,
 					   .cfa_offset = r.cfa_offset,
-					   .rbp_offset = r.rbp_offset};
+					   .fp_offset = r.fp_offset};
 	return answer_copy(&flat, sizeof(flat), ret);
 }
 

@@ -37,8 +37,8 @@ struct parser_packet {
 
 /* The answer to PARSER_RULE. */
 struct parser_rule_answer {
-	uint32_t cfa_from_rbp, rbp_saved;
-	int32_t cfa_offset, rbp_offset;
+	uint32_t cfa_from_fp, fp_saved;
+	int32_t cfa_offset, fp_offset;
 };
 
 /* The recorder's end of a socket to a process that has been started. Both become the parser's. */

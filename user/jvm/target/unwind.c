@@ -7,6 +7,8 @@
 
 #include <dwarf.h>
 
+#include "base/arch/arch.h"
+
 /*
  * libdw gives a rule as DWARF expressions, however the file says it: the CFA as one operation
  * "register + N", a saved register's place as "CFA" or as "CFA, plus N". What is longer, or of
@@ -15,9 +17,8 @@
  * both in its PLT. In glibc it is also where threads begin, and signal trampolines.
  */
 
-enum { DWARF_RBP = 6, DWARF_RSP = 7, DWARF_RETURN_ADDRESS = 16 };
-
 struct unwind {
+	const struct arch *arch;
 	Elf *elf;
 	Dwarf_CFI *cfi;
 };
@@ -36,7 +37,7 @@ static int elf_read(int fd, struct unwind *u)
 	u->elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	if (!u->elf || elf_kind(u->elf) != ELF_K_ELF || !gelf_getehdr(u->elf, &head) ||
 	    gelf_getclass(u->elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    head.e_machine != EM_X86_64)
+	    head.e_machine != u->arch->elf_machine)
 		return error(-EPROTO);
 	u->cfi = dwarf_getcfi_elf(u->elf);
 	if (!u->cfi)
@@ -45,13 +46,14 @@ static int elf_read(int fd, struct unwind *u)
 	return elf_cntl(u->elf, ELF_C_FDDONE) ? error(-EPROTO) : 0;
 }
 
-int unwind_open(int fd, struct unwind **ret)
+int unwind_open_of(const struct arch *a, int fd, struct unwind **ret)
 {
 	struct unwind *u = calloc(1, sizeof(*u));
 	int err;
 
 	if (!u)
 		return -ENOMEM;
+	u->arch = a;
 	errno = 0;
 	err = elf_read(fd, u);
 	if (err)
@@ -59,6 +61,11 @@ int unwind_open(int fd, struct unwind **ret)
 	else
 		*ret = u;
 	return err;
+}
+
+int unwind_open(int fd, struct unwind **ret)
+{
+	return unwind_open_of(&ARCH_HERE, fd, ret);
 }
 
 void unwind_close(struct unwind *u)
@@ -70,19 +77,19 @@ void unwind_close(struct unwind *u)
 	free(u);
 }
 
-static int cfa_read(Dwarf_Frame *frame, struct unwind_rule *r)
+static int cfa_read(const struct arch *a, Dwarf_Frame *frame, struct unwind_rule *r)
 {
 	Dwarf_Op *ops;
 	size_t n;
 	int64_t offset;
 
 	if (dwarf_frame_cfa(frame, &ops, &n) || n != 1 || ops->atom != DW_OP_bregx ||
-	    (ops->number != DWARF_RSP && ops->number != DWARF_RBP))
+	    (ops->number != a->dwarf_sp && ops->number != a->dwarf_fp))
 		return -ENOTSUP;
 	offset = (int64_t)ops->number2;
 	if (offset != (int32_t)offset)
 		return -ENOTSUP;
-	r->cfa_from_rbp = ops->number == DWARF_RBP;
+	r->cfa_from_fp = ops->number == a->dwarf_fp;
 	r->cfa_offset = (int32_t)offset;
 	return 0;
 }
@@ -110,29 +117,29 @@ static int saved_read(Dwarf_Frame *frame, int number, int32_t *ret)
 	return 1;
 }
 
-static bool rsp_is_cfa(Dwarf_Frame *frame)
+static bool sp_is_cfa(const struct arch *a, Dwarf_Frame *frame)
 {
 	Dwarf_Op memory[3], *ops;
 	size_t n;
 
-	return !dwarf_frame_register(frame, DWARF_RSP, memory, &ops, &n) && n == 2 &&
+	return !dwarf_frame_register(frame, a->dwarf_sp, memory, &ops, &n) && n == 2 &&
 	       ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_stack_value;
 }
 
-static int frame_read(Dwarf_Frame *frame, struct unwind_rule *ret)
+static int frame_read(const struct arch *a, Dwarf_Frame *frame, struct unwind_rule *ret)
 {
 	struct unwind_rule r = {0};
 	int32_t return_offset = 0;
-	int err = cfa_read(frame, &r), saved;
+	int err = cfa_read(a, frame, &r), saved;
 
 	if (err)
 		return err;
-	saved = saved_read(frame, DWARF_RBP, &r.rbp_offset);
+	saved = saved_read(frame, a->dwarf_fp, &r.fp_offset);
 	if (saved < 0)
 		return saved;
-	r.rbp_saved = saved;
-	saved = saved_read(frame, DWARF_RETURN_ADDRESS, &return_offset);
-	if (saved != 1 || return_offset != -8 || !rsp_is_cfa(frame))
+	r.fp_saved = saved;
+	saved = saved_read(frame, a->dwarf_return, &return_offset);
+	if (saved != 1 || return_offset != -8 || !sp_is_cfa(a, frame))
 		return -ENOTSUP;
 	*ret = r;
 	return 0;
@@ -148,7 +155,7 @@ int unwind_rule(struct unwind *u, uint64_t vaddr, struct unwind_rule *ret)
 	/* It goes on without the ABI's defaults if memory lacks only for these. */
 	err = error(err);
 	if (!err)
-		err = frame_read(frame, ret);
+		err = frame_read(u->arch, frame, ret);
 	free(frame);
 	return err;
 }

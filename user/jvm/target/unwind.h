@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arch;
 struct unwind;
 
-/* The caller's rsp is the CFA; the return address is at CFA - 8 (System V AMD64 ABI). */
+/* The caller's sp is the CFA; the return address is at CFA - 8, as calls leave it on x86-64. */
 struct unwind_rule {
-	bool cfa_from_rbp; /* CFA = rbp + cfa_offset; else rsp + cfa_offset */
-	bool rbp_saved;    /* the caller's rbp is at CFA + rbp_offset; else it is still in rbp */
+	bool cfa_from_fp; /* CFA = fp + cfa_offset; else sp + cfa_offset */
+	bool fp_saved; /* the caller's fp is at CFA + fp_offset; else it is still in the register */
 	int32_t cfa_offset;
-	int32_t rbp_offset;
+	int32_t fp_offset;
 };
 
 /*
@@ -21,11 +22,13 @@ struct unwind_rule {
  * no .eh_frame that can be read. -EPROTO: it is no ELF file of this machine.
  */
 int unwind_open(int fd, struct unwind **ret);
+/* Of a file for another machine. */
+int unwind_open_of(const struct arch *a, int fd, struct unwind **ret);
 void unwind_close(struct unwind *u);
 
 /*
  * The rule at a pc: vaddr is an address as the library's file counts them (address in the process -
  * load bias). For a return address give it less 1. -ENOENT: no FDE covers it. -ENOTSUP: its rule is
- * an expression, or of other registers. -ENOMEM.
+ * an expression, or of other registers, or the return address is elsewhere. -ENOMEM.
  */
 int unwind_rule(struct unwind *u, uint64_t vaddr, struct unwind_rule *ret);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arch/arch.h"
 #include "base/tables/array.h"
 
 /*
@@ -23,7 +24,6 @@
 #define NOTE_OWNER "stapsdt"
 #define PLACES_MAX 16384
 #define TEXT_MAX (4u << 20)
-#define NOP5_BYTES 5
 
 struct flat_head {
 	uint32_t places, text_len;
@@ -87,24 +87,26 @@ static int location_order(const void *a, const void *b)
 	return order ? order : x->args < y->args ? -1 : x->args > y->args;
 }
 
+static bool bytes_are(const struct elf_file *f, uint64_t at, const uint8_t *bytes, size_t n)
+{
+	uint8_t there[ARCH_NOPS_MAX];
+
+	return n && !elf_file_read(f, at, there, n) && !memcmp(there, bytes, n);
+}
+
 /* Which instructions stand there. */
 static enum usdt_site site_read(const struct elf_file *f, uint64_t at)
 {
-	static const unsigned char nops[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x66, 0x2e,
-					     0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00};
-	unsigned char bytes[sizeof(nops)] = {0};
+	const struct arch *a = &ARCH_HERE;
 
-	if (!at || elf_file_read(f, at, bytes, 1))
+	if (!at)
 		return USDT_SITE_OTHER;
-	if (bytes[0] == nops[0])
-		return !elf_file_read(f, at, bytes, sizeof(bytes)) &&
-				       !memcmp(bytes, nops, sizeof(nops))
-			       ? USDT_SITE_NOPS
-			       : USDT_SITE_NOP1;
-	return !elf_file_read(f, at, bytes, NOP5_BYTES) &&
-			       !memcmp(bytes, nops + USDT_NOPS_5, NOP5_BYTES)
-		       ? USDT_SITE_NOP5
-		       : USDT_SITE_OTHER;
+	if (bytes_are(f, at, a->nops, a->nops_bytes))
+		return USDT_SITE_NOPS;
+	if (bytes_are(f, at, a->nop, a->nop_bytes))
+		return USDT_SITE_NOP;
+	return bytes_are(f, at, a->nop_call, a->nop_call_bytes) ? USDT_SITE_NOP_CALL
+								: USDT_SITE_OTHER;
 }
 
 static int text_add(struct reader *r, const char *text, uint32_t *ret_offset)
@@ -230,12 +232,12 @@ int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
  * (JEP 491): a virtual thread that had unmounted has got its monitor; one has tried to get it, and
  * true: has got it, or else unmounts. */
 static const struct {
-	const char *symbol, *name, *args;
+	const char *symbol, *name;
+	bool returns;
 } functions[] = {
-	{OBJECT_MONITOR "14vthread_epilogEP10JavaThreadP12ObjectWaiter", "vthread_epilog",
-	 "8@%rdi 8@%rsi"},
+	{OBJECT_MONITOR "14vthread_epilogEP10JavaThreadP12ObjectWaiter", "vthread_epilog", false},
 	{OBJECT_MONITOR "21vthread_monitor_enterEP10JavaThreadP12ObjectWaiter",
-	 "vthread_monitor_enter" USDT_RETURN, "1@%al"},
+	 "vthread_monitor_enter" USDT_RETURN, true},
 };
 
 static int function_add(struct reader *r, const char *name, uint64_t addr)
@@ -249,7 +251,7 @@ static int function_add(struct reader *r, const char *name, uint64_t addr)
 		if (strcmp(name, functions[i].symbol))
 			continue;
 		n.name = functions[i].name;
-		n.args = functions[i].args;
+		n.args = functions[i].returns ? ARCH_HERE.call_bool : ARCH_HERE.call_arguments;
 		err = note_add(r, &n);
 	}
 	return err;

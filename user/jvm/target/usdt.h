@@ -8,10 +8,13 @@
 struct elf_file;
 
 /* What stands at a probe's location: decides what a hit costs, or that the file is not what its
- * notes say. NOPS: one of 1 byte, then one of 5, then one of 10, to choose from by the kernel. */
-enum usdt_site { USDT_SITE_NOP1, USDT_SITE_NOP5, USDT_SITE_NOPS, USDT_SITE_OTHER };
-#define USDT_NOPS_5 1 /* offsets from the first one */
-#define USDT_NOPS_10 6
+ * notes say. */
+enum usdt_site {
+	USDT_SITE_NOP,      /* a hit is a trap */
+	USDT_SITE_NOP_CALL, /* a longer one: newer kernels make a call of it, which costs less */
+	USDT_SITE_NOPS,     /* several (struct arch's nops), to choose from by the kernel */
+	USDT_SITE_OTHER,
+};
 
 struct usdt_location {
 	const char *args;     /* as in the note: "-8@%rbx 8@%r13"; usdt_arg.h reads them */
@@ -48,7 +51,7 @@ int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len);
 /*
  * The same of functions without probes, of provider USDT_FUNCTIONS, where the file's symbol table
  * has them (a stripped one has none): those of HotSpot that end what no probe ends. A probe is the
- * entry of its function, its arguments those of the calling convention of x86-64; or, if its name
+ * entry of its function, its arguments those of the calling convention; or, if its name
  * ends with USDT_RETURN, the function's return, with its result.
  */
 #define USDT_FUNCTIONS "libjvm"

@@ -2,71 +2,34 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <asm/ptrace.h> /* struct pt_regs, as the kernel lays it out for user space */
+#include "base/arch/arch.h"
 
-#define REG(field, ...)                                                                            \
-	{                                                                                          \
-		offsetof(struct pt_regs, field),                                                   \
-		{                                                                                  \
-			__VA_ARGS__                                                                \
-		}                                                                                  \
-	}
-
-static const struct {
-	int16_t offset;
-	const char *names[4]; /* 64, 32, 16, 8 bits */
-} registers[] = {
-	REG(rip, "rip", "eip", "", ""),          REG(rax, "rax", "eax", "ax", "al"),
-	REG(rbx, "rbx", "ebx", "bx", "bl"),      REG(rcx, "rcx", "ecx", "cx", "cl"),
-	REG(rdx, "rdx", "edx", "dx", "dl"),      REG(rsi, "rsi", "esi", "si", "sil"),
-	REG(rdi, "rdi", "edi", "di", "dil"),     REG(rbp, "rbp", "ebp", "bp", "bpl"),
-	REG(rsp, "rsp", "esp", "sp", "spl"),     REG(r8, "r8", "r8d", "r8w", "r8b"),
-	REG(r9, "r9", "r9d", "r9w", "r9b"),      REG(r10, "r10", "r10d", "r10w", "r10b"),
-	REG(r11, "r11", "r11d", "r11w", "r11b"), REG(r12, "r12", "r12d", "r12w", "r12b"),
-	REG(r13, "r13", "r13d", "r13w", "r13b"), REG(r14, "r14", "r14d", "r14w", "r14b"),
-	REG(r15, "r15", "r15d", "r15w", "r15b"),
-};
-
-static int register_offset(const char *name, size_t length)
+/* A register's name at *at, which is moved after it. */
+static int parse_register(const struct arch *a, const char **at, int16_t *ret)
 {
-	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++)
-		for (size_t k = 0; k < 4; k++)
-			if (length && strlen(registers[i].names[k]) == length &&
-			    !strncmp(registers[i].names[k], name, length))
-				return registers[i].offset;
-	return -EPROTO;
-}
-#else
-static int register_offset(const char *name, size_t length)
-{
-	(void)name;
-	(void)length;
-	return -ENOTSUP;
-}
-#endif
-
-/* "%rbx" at *at, which is moved after it. */
-static int parse_register(const char **at, int16_t *ret)
-{
-	const char *name = *at + 1;
 	size_t length = 0;
 	int offset;
 
-	if (**at != '%')
-		return -EPROTO;
-	while (isalnum((unsigned char)name[length]))
+	while (isalnum((unsigned char)(*at)[length]))
 		length++;
-	offset = register_offset(name, length);
+	offset = arch_register_offset(a, *at, length);
 	if (offset < 0)
-		return offset;
-	*at = name + length;
+		return -EPROTO;
+	*at += length;
 	*ret = (int16_t)offset;
 	return 0;
+}
+
+/* "%rbx". */
+static int parse_percent(const struct arch *a, const char **at, int16_t *ret)
+{
+	if (**at != '%')
+		return -EPROTO;
+	++*at;
+	return parse_register(a, at, ret);
 }
 
 static int parse_number(const char **at, int64_t *ret)
@@ -81,22 +44,29 @@ static int parse_number(const char **at, int64_t *ret)
 	return 0;
 }
 
+static int parse_constant(const char **at, struct usdt_arg_spec *ret)
+{
+	int64_t value = 0;
+	int err = parse_number(at, &value);
+
+	ret->arg_type = USDT_ARG_CONST;
+	ret->val_off = (uint64_t)value;
+	return err;
+}
+
 /* What stands after the @: "%reg", "$const", "off(%reg)", "(%reg)". */
-static int parse_place(const char **at, struct usdt_arg_spec *ret)
+static int parse_place_x86(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
 {
 	int64_t value = 0;
 	int err;
 
 	if (**at == '%') {
 		ret->arg_type = USDT_ARG_REG;
-		return parse_register(at, &ret->reg_off);
+		return parse_percent(a, at, &ret->reg_off);
 	}
 	if (**at == '$') {
 		++*at;
-		ret->arg_type = USDT_ARG_CONST;
-		err = parse_number(at, &value);
-		ret->val_off = (uint64_t)value;
-		return err;
+		return parse_constant(at, ret);
 	}
 	ret->arg_type = USDT_ARG_REG_DEREF;
 	if (**at != '(' && (err = parse_number(at, &value)))
@@ -105,7 +75,7 @@ static int parse_place(const char **at, struct usdt_arg_spec *ret)
 	if (**at != '(')
 		return -EPROTO;
 	++*at;
-	err = parse_register(at, &ret->reg_off);
+	err = parse_percent(a, at, &ret->reg_off);
 	if (err)
 		return err;
 	if (**at == ',')
@@ -116,7 +86,65 @@ static int parse_place(const char **at, struct usdt_arg_spec *ret)
 	return 0;
 }
 
-static int parse_one(const char **at, struct usdt_arg_spec *ret)
+/* The rest of "[reg, off]": nothing, a number, or another register, which the BPF side cannot add.
+ */
+static int parse_offset(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
+{
+	int64_t value = 0;
+	int16_t other;
+	int err;
+
+	if (**at != ',')
+		return 0;
+	++*at;
+	while (**at == ' ')
+		++*at;
+	if (!parse_register(a, at, &other) || !strncmp(*at, "#:", 2) || **at == ':')
+		return -ENOTSUP;
+	*at += **at == '#';
+	err = parse_number(at, &value);
+	ret->val_off = (uint64_t)value;
+	return err;
+}
+
+/* "reg", "const", "[reg]", "[reg, off]". */
+static int parse_place_arm64(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
+{
+	int err;
+
+	if (!strncmp(*at, "xzr", 3) || !strncmp(*at, "wzr", 3)) {
+		ret->arg_type = USDT_ARG_CONST;
+		*at += 3;
+		return 0;
+	}
+	if (isalpha((unsigned char)**at)) {
+		ret->arg_type = USDT_ARG_REG;
+		return parse_register(a, at, &ret->reg_off);
+	}
+	if (**at != '[') {
+		*at += **at == '#';
+		return parse_constant(at, ret);
+	}
+	ret->arg_type = USDT_ARG_REG_DEREF;
+	++*at;
+	err = parse_register(a, at, &ret->reg_off);
+	if (!err)
+		err = parse_offset(a, at, ret);
+	if (err)
+		return err;
+	if (**at != ']')
+		return -EPROTO;
+	++*at;
+	return **at == '!' ? -ENOTSUP : 0;
+}
+
+static int parse_place(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
+{
+	return a->arguments == ARCH_ARGUMENTS_ARM64 ? parse_place_arm64(a, at, ret)
+						    : parse_place_x86(a, at, ret);
+}
+
+static int parse_one(const struct arch *a, const char **at, struct usdt_arg_spec *ret)
 {
 	int64_t size;
 	int err = parse_number(at, &size);
@@ -131,10 +159,10 @@ static int parse_one(const char **at, struct usdt_arg_spec *ret)
 		return -EPROTO;
 	ret->arg_bitshift = (char)(64 - size * 8);
 	++*at;
-	return parse_place(at, ret);
+	return parse_place(a, at, ret);
 }
 
-int usdt_spec_parse(const char *text, struct usdt_spec *ret)
+int usdt_spec_parse_of(const struct arch *a, const char *text, struct usdt_spec *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (;;) {
@@ -146,11 +174,16 @@ int usdt_spec_parse(const char *text, struct usdt_spec *ret)
 			return 0;
 		if (ret->arg_cnt == USDT_ARGS_MAX)
 			return -ENOTSUP;
-		err = parse_one(&text, &ret->args[ret->arg_cnt]);
+		err = parse_one(a, &text, &ret->args[ret->arg_cnt]);
 		if (err)
 			return err;
 		if (*text && !isspace((unsigned char)*text))
 			return -EPROTO;
 		ret->arg_cnt++;
 	}
+}
+
+int usdt_spec_parse(const char *text, struct usdt_spec *ret)
+{
+	return usdt_spec_parse_of(&ARCH_HERE, text, ret);
 }

@@ -1,9 +1,11 @@
-/* jvm/target/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax"), x86-64, as libbpf's
- * BPF side wants them. */
+/* jvm/target/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax", "-4@w0"), as libbpf's BPF
+ * side wants them. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct arch;
 
 #define USDT_ARGS_MAX 12
 
@@ -26,7 +28,10 @@ struct usdt_spec {
 };
 
 /*
- * Reads the argument string of a note, e.g. "-8@%rbx 8@%r13 8@-56(%rbp) 1@$1". -EPROTO: it is not
- * one; -ENOTSUP: a form that the BPF side cannot read (scaled index). ret is then undefined.
+ * Reads the argument string of a note, e.g. "-8@%rbx 8@%r13 8@-56(%rbp) 1@$1" of x86-64, "-8@x1
+ * 8@[sp, 56] 1@1" of arm64. -EPROTO: it is not one; -ENOTSUP: a form that the BPF side cannot read
+ * (an index, an address that is not in a register). ret is then undefined.
  */
+int usdt_spec_parse_of(const struct arch *a, const char *text, struct usdt_spec *ret);
+/* Of the architecture that this is compiled for. */
 int usdt_spec_parse(const char *text, struct usdt_spec *ret);

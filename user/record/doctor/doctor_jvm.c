@@ -1,5 +1,6 @@
 #include "record/doctor/doctor_check.h"
 
+#include "base/arch/arch.h"
 #include "base/text/strbuf.h"
 #include "jvm/jvm.h"
 #include "jvm/target/parser.h"
@@ -58,7 +59,7 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 		wanted++;
 		if (p) {
 			found++;
-			nop5 += p->site == USDT_SITE_NOP5;
+			nop5 += p->site == USDT_SITE_NOP_CALL;
 			continue;
 		}
 		if (named++ < MISSING_NAMED)
@@ -142,8 +143,10 @@ static int check_support(struct checks *c, const struct jvm *j)
 	}
 	for (int i = 0; !err && i < JVM_LIMIT_COUNT; i++)
 		if (*s.text[i])
-			err = check_add(c, limits[i].name, CHECK_WARNING, limits[i].advice, "%s",
-					s.text[i]);
+			err = check_add(
+				c, limits[i].name, CHECK_WARNING,
+				i == JVM_LIMIT_STACKS && !ARCH_HERE.walks ? NULL : limits[i].advice,
+				"%s", s.text[i]);
 	return err;
 }
 

@@ -118,6 +118,10 @@ static int check_uprobe(struct checks *c)
 		if (cost.nop10_ns)
 			snprintf(nop10, sizeof(nop10), "%u ns (%s)", cost.nop10_ns,
 				 how_hit(cost.nop10_call));
+		if (!cost.nop5_ns)
+			return check_add(c, "uprobes", CHECK_OK, NULL,
+					 "probes can be set in a process; a hit costs %u ns (trap)",
+					 cost.nop1_ns);
 		return check_add(c, "uprobes", CHECK_OK, NULL,
 				 "probes can be set in a process; a hit costs %u ns at a 1-byte "
 				 "nop (trap), %u ns at one of 5 bytes (%s), of 10 bytes: %s",

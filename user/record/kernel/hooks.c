@@ -22,7 +22,7 @@ static const char *probes_count(const struct usdt_list *list, struct hooks *h)
 
 		if (p) {
 			h->probes += p->locations;
-			h->nop5 += p->site == USDT_SITE_NOP5 ? p->locations : 0;
+			h->nop5 += p->site == USDT_SITE_NOP_CALL ? p->locations : 0;
 		} else {
 			missing = names[i];
 		}

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arch/arch.h"
+#include "base/arch/arch_hits.h"
 #include "bpf/wire/wire_steal.h"
 #include "record/kernel/steal_clock.h"
 #include "record/kernel/uprobe_multi.h"
@@ -187,33 +189,6 @@ int kernel_try_uprobe(void)
 	return 0;
 }
 
-/*
- * Functions that are nothing but a probe's place. A call that the kernel makes of a nop pushes
- * below the stack pointer, so that they are no C: the compiler may keep something there. They do
- * not cross a page, where the kernel replaces nothing.
- */
-__asm__(".pushsection .text\n"
-	"	.balign 16\n"
-	"	.type hit_nop1, @function\n"
-	"hit_nop1: nop\n"
-	"	ret\n"
-	"	.size hit_nop1, . - hit_nop1\n"
-	"	.balign 16\n"
-	"	.type hit_nop5, @function\n"
-	"hit_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
-	"	ret\n"
-	"	.size hit_nop5, . - hit_nop5\n"
-	"	.balign 16\n"
-	"	.type hit_nop10, @function\n"
-	"hit_nop10: .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00\n"
-	"	ret\n"
-	"	.size hit_nop10, . - hit_nop10\n"
-	".popsection\n");
-void hit_nop1(void);
-void hit_nop5(void);
-void hit_nop10(void);
-
-#define BREAKPOINT 0xcc /* int3: what a probe is that was not replaced */
 #define BATCHES 5
 #define HITS 200
 
@@ -232,13 +207,16 @@ static int cost_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of some batches, by the thread's own clock. */
-static int hits_measure(void (*hit)(void), uint32_t *ret_ns, bool *ret_call)
+/* The median of some batches, by the thread's own clock. -ENOSYS: the architecture has no such nop.
+ */
+static int hits_measure(arch_hit *hit, uint32_t *ret_ns, bool *ret_call)
 {
 	struct file_offset p = {.addr = (uintptr_t)hit};
 	uint64_t costs[BATCHES];
 	int fd;
 
+	if (!hit)
+		return -ENOSYS;
 	dl_iterate_phdr(file_offset_find, &p);
 	if (!p.found)
 		return -ENOEXEC;
@@ -253,7 +231,7 @@ static int hits_measure(void (*hit)(void), uint32_t *ret_ns, bool *ret_call)
 			hit();
 		costs[i] = (cpu_ns() - begin) / HITS;
 	}
-	*ret_call = *(volatile unsigned char *)p.addr != BREAKPOINT;
+	*ret_call = *(volatile unsigned char *)p.addr != ARCH_HITS_BREAKPOINT;
 	close(fd);
 	qsort(costs, BATCHES, sizeof(*costs), cost_compare);
 	*ret_ns = (uint32_t)costs[BATCHES / 2];
@@ -268,18 +246,18 @@ int kernel_try_cost(struct probe_cost *ret)
 
 	if (!uprobe_multi_supported())
 		return -EOPNOTSUPP;
-	err = hits_measure(hit_nop1, &c.nop1_ns, &call);
-	if (!err)
-		err = hits_measure(hit_nop5, &c.nop5_ns, &c.nop5_call);
+	err = hits_measure(arch_hits.nop, &c.nop1_ns, &call);
+	if (!err && arch_hits.nop5)
+		err = hits_measure(arch_hits.nop5, &c.nop5_ns, &c.nop5_call);
 	/* 6.18 takes the prefix of a 10-byte nop for one that it cannot step over. */
-	if (!err && hits_measure(hit_nop10, &c.nop10_ns, &c.nop10_call))
+	if (!err && hits_measure(arch_hits.nop10, &c.nop10_ns, &c.nop10_call))
 		c.nop10_ns = 0;
 	if (!err)
 		*ret = c;
 	return err;
 }
 
-static bool is_call(void (*hit)(void))
+static bool is_call(arch_hit *hit)
 {
 	uint32_t ns;
 	bool call;
@@ -291,9 +269,9 @@ uint32_t kernel_try_nops(void)
 {
 	if (!uprobe_multi_supported())
 		return 0;
-	if (is_call(hit_nop10))
-		return USDT_NOPS_10;
-	return is_call(hit_nop5) ? USDT_NOPS_5 : 0;
+	if (is_call(arch_hits.nop10))
+		return ARCH_HERE.nops_10;
+	return is_call(arch_hits.nop5) ? ARCH_HERE.nops_5 : 0;
 }
 
 bool kernel_try_steal(const char *hypervisor, const char **ret_name)

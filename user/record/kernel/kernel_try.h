@@ -24,8 +24,9 @@ int kernel_try_uprobe(void);
 /* What a hit of a uprobe costs a thread here, without what is done at it, by the instruction where
  * the probe is. */
 struct probe_cost {
-	uint32_t nop1_ns, nop5_ns;  /* a nop of 1 byte, of 5 bytes */
-	uint32_t nop10_ns;          /* of 10 bytes; 0: the kernel sets no probe there */
+	uint32_t nop1_ns;  /* the shortest nop: of 1 byte; of 4 on arm64 */
+	uint32_t nop5_ns;  /* of 5 bytes; 0: the architecture has none */
+	uint32_t nop10_ns; /* of 10 bytes; 0: likewise, or the kernel sets no probe there */
 	bool nop5_call, nop10_call; /* the kernel replaces it by a call: 6.18, 7.3 */
 };
 /* -EOPNOTSUPP: not measured, as uprobes are perf events here. *ret is set on success only. */

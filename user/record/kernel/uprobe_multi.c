@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch/arch.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt_arg.h"
 
@@ -154,8 +155,6 @@ struct tables {
 	uint64_t *semaphores; /* which the kernel raises by one for each place, 0: has none */
 };
 
-#define NOP_BYTES 5
-
 /* t is freed with free(t->offsets), also after an error. */
 static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struct tables *t)
 {
@@ -223,9 +222,9 @@ int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const
 
 	if (!probe || !place)
 		return -ENOENT;
-	if (!probe->at->semaphore || !place->at->file_offset || place->site != USDT_SITE_NOP5)
+	if (!probe->at->semaphore || !place->at->file_offset || place->site != USDT_SITE_NOP_CALL)
 		return -ENOTSUP;
-	offset = place->at->file_offset + NOP_BYTES;
+	offset = place->at->file_offset + ARCH_HERE.nop_call_bytes;
 	semaphore = probe->at->semaphore;
 	attr.offsets = (uintptr_t)&offset;
 	attr.ref_ctr_offsets = (uintptr_t)&semaphore;

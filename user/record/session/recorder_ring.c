@@ -42,11 +42,11 @@ static void answer_rule(struct recorder *r, const struct wire_native *n)
 		notes_write(r->w, NOTE_LEVEL_WARNING,
 			    "the unwind tables of one of the JVM's libraries could not be parsed: "
 			    "call chains that begin in it are missing");
-	if (!err && u.rbp_offset == (int16_t)u.rbp_offset) {
+	if (!err && u.fp_offset == (int16_t)u.fp_offset) {
 		rule.cfa_offset = u.cfa_offset;
-		rule.rbp_offset = (int16_t)u.rbp_offset;
-		rule.flags = (u.cfa_from_rbp ? WIRE_RULE_CFA_RBP : 0) |
-			     (u.rbp_saved ? WIRE_RULE_RBP_SAVED : 0);
+		rule.fp_offset = (int16_t)u.fp_offset;
+		rule.flags = (u.cfa_from_fp ? WIRE_RULE_CFA_FP : 0) |
+			     (u.fp_saved ? WIRE_RULE_FP_SAVED : 0);
 	}
 	bpf_session_set_native_rule(r->p, n->pc, &rule);
 }

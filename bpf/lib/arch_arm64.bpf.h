@@ -1,0 +1,31 @@
+/* bpf/lib/arch_arm64.bpf.h: arm64, as arch.bpf.h says. No kernel has run these programs. */
+#pragma once
+
+#define USER_PC(at) ((at)->pc)
+#define USER_SP(at) ((at)->sp)
+#define USER_FP(at) ((at)->regs[29])
+#define USER_BCP(at) ((at)->regs[22]) /* rbcp, cpu/aarch64/register_aarch64.hpp */
+
+/* x0 gets the result: what the call was given is in orig_x0. */
+#define SYSCALL_NUMBER(at) ((long)(at)->syscallno)
+#define SYSCALL_READ(at) ((__s64)BPF_CORE_READ(at, syscallno))
+#define SYSCALL_FIRST(at) ((at)->orig_x0)
+
+/* include/uapi/asm-generic/unistd.h. There is no pause: libc's is ppoll() of nothing. */
+enum {
+	CALL_PAUSE = -1,
+	CALL_FUTEX = 98,
+	CALL_NANOSLEEP = 101,
+	CALL_CLOCK_NANOSLEEP = 115,
+	CALL_RT_SIGSUSPEND = 133
+};
+
+#define ZGC_SHIFT 16 /* ZPointerLoadShift, cpu/aarch64/gc/z */
+
+/* BPF has no fence, but the kernel makes an atomic instruction with a result fully ordered
+ * (Documentation/atomic_t.txt). Its word is nobody else's. */
+#define BARRIER()                                                                                  \
+	({                                                                                         \
+		__u64 barrier_word = 0;                                                            \
+		asm volatile("" ::"r"(__sync_fetch_and_add(&barrier_word, 1)) : "memory");         \
+	})

@@ -1,0 +1,30 @@
+/* bpf/lib/arch_x86.bpf.h: x86-64, as arch.bpf.h says. */
+#pragma once
+
+#define USER_PC(at) ((at)->ip)
+#define USER_SP(at) ((at)->sp)
+#define USER_FP(at) ((at)->bp)
+#define USER_BCP(at) ((at)->r13)
+
+#define SYSCALL_NUMBER(at) ((long)(at)->orig_ax)
+#define SYSCALL_READ(at)                                                                           \
+	({                                                                                         \
+		__s64 syscall_number = -1;                                                         \
+		bpf_core_read(&syscall_number, sizeof(syscall_number), &(at)->orig_ax);            \
+		syscall_number;                                                                    \
+	})
+#define SYSCALL_FIRST(at) ((at)->di)
+
+enum {
+	CALL_PAUSE = 34,
+	CALL_NANOSLEEP = 35,
+	CALL_RT_SIGSUSPEND = 130,
+	CALL_FUTEX = 202,
+	CALL_CLOCK_NANOSLEEP = 230
+};
+
+#define ZGC_SHIFT 0
+
+/* Only a read may overtake a write of its own CPU, and no use of BARRIER() depends on that order:
+ * the compiler is all that must be held back. */
+#define BARRIER() asm volatile("" ::: "memory")

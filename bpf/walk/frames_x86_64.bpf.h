@@ -1,0 +1,72 @@
+/* bpf/walk/frames_x86_64.bpf.h: x86-64, as frames.bpf.h says. */
+#pragma once
+
+#define HS_FRAMES_KNOWN 1
+#define HS_RETURN_BYTES 8
+
+HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
+{
+	return b[0] == b0 && b[1] == b1 && b[2] == b2;
+}
+
+/*
+ * Prologues of C1 and C2 (JDK 17; 21 and 25 add an entry barrier after the frame is whole):
+ * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp; of native
+ * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
+ * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;
+ * ret. The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
+ * and the anchor of native wrappers store r10 likewise, but do not jump then.)
+ */
+HS_FN int hs_is_poll_stub(const __u8 *b)
+{
+	return (b[0] == 0x49 && b[1] == 0xba && hs_is(b + 10, 0x4d, 0x89, 0x97) && b[17] == 0xe9) ||
+	       (hs_is(b, 0x4c, 0x8d, 0x15) && hs_is(b + 7, 0x4d, 0x89, 0x97) && b[14] == 0xe9) ||
+	       (hs_is(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) ||
+	       (hs_is(b - 7, 0x4d, 0x89, 0x97) && b[0] == 0xe9);
+}
+
+HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
+{
+	struct hs_bytes code = {};
+	__u64 begin = 0, entry = 0, pc = w->pc;
+	__u32 complete = 0;
+	const __u8 *b = code.b + 8;
+
+	if (HS_READ(w, &code, pc - 8) ||
+	    hs_place(w, c->blob, HS_CODE(w, blob_code_begin), &begin) ||
+	    HS_READ(w, &entry, c->blob + HS_CODE(w, nmethod_verified_entry)) ||
+	    HS_READ(w, &complete, c->blob + HS_CODE(w, blob_frame_complete)))
+		return -1;
+	if (HS_CODE(w, entry_spare))
+		entry = begin +
+			(entry << (HS_CODE(w, entry_spare) & 63) >> (HS_CODE(w, entry_spare) & 63));
+	if (pc < begin + hs_number(complete, 32 + HS_CODE(w, frame_complete_spare))) {
+		if (pc <= entry || hs_is(b, 0x89, 0x84, 0x24) || b[0] == 0x55)
+			return HS_RETURN_ON_TOP;
+		if (hs_is(b, 0x48, 0x8b, 0xec) && b[-1] == 0x55)
+			return HS_RETURN_BELOW_FP;
+		if (hs_is(b, 0x48, 0x83, 0xec) || hs_is(b, 0x48, 0x81, 0xec))
+			return b[-1] == 0x55 || hs_is(b - 3, 0x48, 0x8b, 0xec) ? HS_RETURN_BELOW_FP
+									       : HS_RETURN_ON_TOP;
+		if (hs_is(b, 0x48, 0x89, 0x6c) || hs_is(b, 0x48, 0x89, 0xac))
+			return HS_BUILT_NO_FP;
+		return HS_BUILT;
+	}
+	if (b[0] == 0x5d)
+		return HS_RETURN_BELOW_FP;
+	if (b[0] == 0xc3 || (b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) ||
+	    (b[0] == 0x0f && b[1] == 0x82 && hs_is(b - 7, 0x49, 0x3b, 0xa7)) ||
+	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && (b[8] == 0x87 || b[8] == 0x82)) ||
+	    hs_is_poll_stub(b))
+		return HS_RETURN_ON_TOP;
+	return HS_BUILT;
+}
+
+/* call rel32, or call reg. */
+HS_FN int hs_is_call(__u64 before)
+{
+	return (before >> 24 & 0xff) == 0xe8 || (before >> 48 & 0xf8ff) == 0xd0ff;
+}
+
+/* After push rbp; at mov rbp, rsp. */
+#define HS_HAS_PUSHED_FP(b) ((b)[-1] == 0x55 && hs_is(b, 0x48, 0x8b, 0xec))

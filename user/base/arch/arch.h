@@ -1,0 +1,69 @@
+/* base/arch/arch.h: what depends on the architecture, in one table for each that spoor knows. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the registers at a probe. */
+struct arch_register {
+	int16_t offset;       /* in the kernel's struct pt_regs */
+	const char *names[4]; /* as the assembler has them; of several widths; NULL: no more */
+};
+
+/* How argument strings of USDT probes are written. */
+enum arch_arguments {
+	ARCH_ARGUMENTS_X86,   /* %rax, $1, -8(%rbp) */
+	ARCH_ARGUMENTS_ARM64, /* x0, 1, [sp, 8] */
+};
+
+#define ARCH_NOP_MAX 5
+#define ARCH_NOPS_MAX 16
+
+/* Kernels of arm64 have pages of 4, 16 or 64 KiB, those of x86-64 of 4: what can be read, can be
+ * read in such pieces. */
+#define ARCH_PAGE_MIN 4096ull
+
+struct arch {
+	const char *name, *said; /* as uname(2) has it; as people call it */
+	const struct arch_register *registers;
+	size_t register_count;
+	enum arch_arguments arguments;
+	/* Of a function: the first two arguments, and a bool that it returns; as a probe's. */
+	const char *call_arguments, *call_bool;
+	/* What a probe is: an instruction, and a longer one that newer kernels make a call of. 0
+	 * bytes: there is none. */
+	uint8_t nop[ARCH_NOP_MAX], nop_call[ARCH_NOP_MAX];
+	uint8_t nop_bytes, nop_call_bytes;
+	/* What a probe of the mark library is: a nop of 1 byte, then one of 5, then one of 10, to
+	 * choose from by the kernel; and the offsets of the last two. 0 bytes: that is one nop. */
+	uint8_t nops[ARCH_NOPS_MAX], nops_bytes, nops_5, nops_10;
+	uint16_t elf_machine;
+	/* Numbers of registers in DWARF. */
+	uint16_t dwarf_fp, dwarf_sp, dwarf_return;
+	uint32_t audit;     /* AUDIT_ARCH_... */
+	uint32_t calls_max; /* numbers of system calls from here on are another table's */
+	/* Words in which generational ZGC keeps references: so many low bits are none of the
+	 * address; 0: the color says how many (cpu/.../gc/z/zAddress*.inline.hpp). */
+	uint8_t zgc_shift;
+	bool walks; /* bpf/walk knows HotSpot's frames there */
+	/* What tells stolen time to a guest of KVM; why it cannot know whether its host does. */
+	const char *kvm_clock, *kvm_unknown;
+	/* A machine without CPUID and without names is none but a physical one; else it may be a
+	 * virtual one. */
+	bool nameless_is_physical;
+};
+
+extern const struct arch arch_x86_64, arch_arm64;
+
+/* That of the machine that this is compiled for. */
+#if defined(__x86_64__)
+#define ARCH_HERE arch_x86_64
+#elif defined(__aarch64__)
+#define ARCH_HERE arch_arm64
+#else
+#error "base/arch has no table for this architecture"
+#endif
+
+/* Where a register is in struct pt_regs; -1: there is none of this name. */
+int arch_register_offset(const struct arch *a, const char *name, size_t length);
