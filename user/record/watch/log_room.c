@@ -92,10 +92,14 @@ static int list_ended(const struct log_room *r, bool (*is_live)(void *ctx, const
 	char stem[LOG_ROOM_STEM_MAX];
 	struct dirent *entry;
 	struct stat st;
-	int err = dir ? 0 : -errno;
+	int err = 0;
 
-	if (!dir && fd >= 0)
-		close(fd);
+	if (!dir) {
+		err = errno ? -errno : -EIO;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
 	while (!err && (entry = readdir(dir))) {
 		if (!stem_of(entry->d_name, stem) || is_live(ctx, stem) ||
 		    fstatat(r->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
@@ -108,8 +112,7 @@ static int list_ended(const struct log_room *r, bool (*is_live)(void *ctx, const
 		ret->list[ret->count].bytes = (uint64_t)st.st_size;
 		ret->list[ret->count++].written = st.st_mtim;
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return err;
 }
 
