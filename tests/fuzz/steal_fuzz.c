@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arch/arch.h"
 #include "steal/compare.h"
 #include "steal/hypervisor.h"
 #include "steal/pidstat.h"
@@ -70,6 +71,7 @@ static void judge(const uint8_t *data, size_t size)
 	struct hypervisor h;
 
 	memcpy(&f, data, size < sizeof(f) ? size : sizeof(f));
+	f.arch = size % 2 ? &arch_arm64 : &arch_x86_64;
 	f.type[sizeof(f.type) - 1] = f.vendor[sizeof(f.vendor) - 1] = f.product[sizeof(f.product) - 1] = 0;
 	hypervisor_judge(&f, &h);
 	ENSURE(h.kind < HYPERVISOR_KIND_COUNT && h.name[0] && h.why && h.clock);
