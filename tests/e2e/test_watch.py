@@ -137,10 +137,9 @@ class Follow(WatchTest):
     def check(self, log, end):
         self.assertEqual(log.end(), end)
         self.assertEqual(log.lost(), {})
-        entered = log.of("monitor_contended_entered")
-        # Both threads have contended for it: that is how the program begins.
-        self.assertGreaterEqual(len(entered), 2)
-        self.assertEqual({e["lock"]["class"] for e in entered}, {"java.lang.Object"})
+        entered = [e["lock"]["class"] for e in log.of("monitor_contended_entered")]
+        # Both threads have contended for it: that is how the program begins. The JDK may have locks of its own besides.
+        self.assertGreaterEqual(entered.count("java.lang.Object"), 2, entered)
         with open("/proc/self/cgroup", encoding="utf-8") as f:
             self.assertIn(log.header["labels"]["cgroup"], {line.rstrip("\n").split(":", 2)[2] for line in f})
 
