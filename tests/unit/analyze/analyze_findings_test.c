@@ -241,7 +241,7 @@ static void groups_add_up_in_every_order(void **state)
 					     order / ASPECT_COUNT / ASPECT_COUNT};
 		struct group root;
 
-		assert_int_equal(groups_make(stacks, cells, count, by, 3, &root), 0);
+		assert_int_equal(groups_make(stacks, cells, count, by, 3, GROUP_BY_WORK, &root), 0);
 		assert_int_equal(root.count, 300);
 		check_sums(&root);
 		groups_free(&root);
@@ -267,7 +267,7 @@ static void groups_survive_without_memory(void **state)
 	cells = contention_cells(c, &count);
 	for (;; n++) {
 		alloc_fail_at(n);
-		err = groups_make(stacks, cells, count, by, 3, &root);
+		err = groups_make(stacks, cells, count, by, 3, GROUP_BY_WORK, &root);
 		if (!alloc_fail_off())
 			break;
 		assert_int_equal(err, -ENOMEM);

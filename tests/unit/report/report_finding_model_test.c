@@ -82,7 +82,7 @@ static void says(const struct stacks *s, const struct cell *cells, uint32_t coun
 	struct strbuf text = {.most = 0};
 	struct finding f;
 
-	assert_int_equal(finding_make(s, cells, count, &f), 0);
+	assert_int_equal(finding_make(s, cells, count, GROUP_BY_WORK, &f), 0);
 	assert_int_equal(finding_text(s, &f, &text), 0);
 	assert_string_equal(strbuf_text(&text), expected);
 	strbuf_free(&text);
@@ -166,7 +166,7 @@ static void sums_are_of_contention(void **state)
 	struct finding f;
 
 	cells[4].monitor = false; /* only parked */
-	assert_int_equal(finding_make(*state, cells, 5, &f), 0);
+	assert_int_equal(finding_make(*state, cells, 5, GROUP_BY_WORK, &f), 0);
 	assert_int_equal(f.total_ns, 65);
 	assert_int_equal(f.waiter_known_ns, 35);
 	assert_int_equal(f.held_ns, 60);
@@ -187,7 +187,7 @@ static void pairs_are_the_largest(void **state)
 
 	for (unsigned i = 0; i < 25; i++)
 		cells[i] = cell(1 + i / 5, 7, 1 + i % 5, 1 + i * 7 % 25);
-	assert_int_equal(finding_make(*state, cells, 25, &f), 0);
+	assert_int_equal(finding_make(*state, cells, 25, GROUP_BY_WORK, &f), 0);
 	assert_int_equal(f.pair_count, FINDING_PAIRS_MAX);
 	for (unsigned i = 0; i < FINDING_PAIRS_MAX; i++)
 		assert_int_equal(f.pairs[i].blocked_ns, 25 - i);
@@ -203,7 +203,7 @@ static void survives_without_memory(void **state)
 
 	for (;; n++) {
 		alloc_fail_at(n);
-		err = finding_make(*state, cells, 2, &f);
+		err = finding_make(*state, cells, 2, GROUP_BY_WORK, &f);
 		err = err ? err : finding_text(*state, &f, &text);
 		err = err ? err : finding_sources_text(&f, &text);
 		if (!alloc_fail_off())

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "analyze/cells/groups.h"
 #include "analyze/cells/stacks.h"
 
 static void pair_add(struct finding *f, struct finding_pair pair)
@@ -19,20 +18,27 @@ static void pair_add(struct finding *f, struct finding_pair pair)
 	f->pairs[at] = pair;
 }
 
-static void add_waiter(const struct stacks *stacks, const struct group *waiter, struct finding *f)
+/* What the finding is about: all of it, or what is not idle turn-taking. */
+static uint64_t time_of(const struct group *g, enum group_order order)
+{
+	return order == GROUP_BY_WORK ? group_work_ns(g) : g->blocked_ns;
+}
+
+static void add_waiter(const struct stacks *stacks, const struct group *waiter,
+		       enum group_order order, struct finding *f)
 {
 	struct finding_pair pair = {.waiter_method = group_method(stacks, waiter)}, most = {0};
 	uint64_t hand_over_ns = 0, unknown_ns = 0;
 
 	if (!stacks_method(stacks, pair.waiter_method)) {
-		f->nameless_ns += waiter->blocked_ns;
+		f->nameless_ns += time_of(waiter, order);
 		return;
 	}
 	for (uint32_t i = 0; i < waiter->group_count; i++) {
 		const struct group *owner = &waiter->groups[i];
 
 		pair.owner_method = group_method(stacks, owner);
-		pair.blocked_ns = owner->blocked_ns;
+		pair.blocked_ns = time_of(owner, order);
 		if (owner->cell->holder == HOLDER_HAND_OVER)
 			hand_over_ns += pair.blocked_ns;
 		else if (!stacks_method(stacks, pair.owner_method))
@@ -44,10 +50,10 @@ static void add_waiter(const struct stacks *stacks, const struct group *waiter, 
 	}
 	f->all_hand_over_ns += hand_over_ns;
 	f->all_unknown_ns += unknown_ns;
-	if (waiter->blocked_ns <= f->waiter_ns)
+	if (time_of(waiter, order) <= f->waiter_ns)
 		return;
 	f->waiter_method = pair.waiter_method;
-	f->waiter_ns = waiter->blocked_ns;
+	f->waiter_ns = time_of(waiter, order);
 	f->owner_method = most.owner_method;
 	f->owner_ns = most.blocked_ns;
 	f->hand_over_ns = hand_over_ns;
@@ -72,18 +78,20 @@ static void add_cell(const struct stacks *stacks, const struct cell *cell, struc
 }
 
 int finding_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		 struct finding *ret)
+		 enum group_order order, struct finding *ret)
 {
 	static const enum aspect_id by[] = {ASPECT_WAITER_METHOD, ASPECT_OWNER_METHOD};
 	struct finding f = {0};
 	struct group root;
-	int err = groups_make(stacks, cells, cell_count, by, 2, &root);
+	int err = groups_make(stacks, cells, cell_count, by, 2, order, &root);
 
 	if (err)
 		return err;
-	f.total_ns = root.blocked_ns;
+	f.blocked_ns = root.blocked_ns;
+	f.total_ns = time_of(&root, order);
+	f.idle_ns = f.blocked_ns - f.total_ns;
 	for (uint32_t i = 0; i < root.group_count; i++)
-		add_waiter(stacks, &root.groups[i], &f);
+		add_waiter(stacks, &root.groups[i], order, &f);
 	groups_free(&root);
 	for (uint32_t i = 0; i < cell_count; i++)
 		add_cell(stacks, &cells[i], &f);

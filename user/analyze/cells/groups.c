@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cells/idle.h"
 #include "analyze/cells/stacks.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
@@ -12,6 +13,7 @@ struct sort_context {
 	const struct stacks *stacks;
 	const struct log_names *names;
 	const struct aspect *aspect;
+	enum group_order order;
 };
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -192,16 +194,10 @@ int aspect_by_name(const char *name, size_t length)
 	return -1;
 }
 
-bool lock_is_contended(const struct log_names *names, uint64_t lock, bool monitor)
-{
-	const struct log_lock *l = log_names_lock(names, lock);
-
-	return monitor || (l && (l->group == LOCK_GROUP_MONITOR || l->group == LOCK_GROUP_JUC));
-}
-
 /* A cell on its way into groups. */
 struct entry {
 	const struct cell *cell;
+	uint64_t idle_ns;
 	uint32_t group; /* its index */
 };
 
@@ -210,6 +206,8 @@ static int compare_groups(const void *a, const void *b, void *context)
 	const struct sort_context *s = context;
 	const struct group *x = a, *y = b;
 
+	if (s->order == GROUP_BY_WORK && group_work_ns(x) != group_work_ns(y))
+		return -compare_u64(group_work_ns(x), group_work_ns(y));
 	if (x->blocked_ns != y->blocked_ns)
 		return -compare_u64(x->blocked_ns, y->blocked_ns);
 	if (s->aspect->compare)
@@ -229,6 +227,7 @@ static void sum(struct group *g, const struct entry *entries, uint32_t count, en
 			g->cell = cell;
 		g->count += cell->count;
 		g->blocked_ns += cell->blocked_ns;
+		g->idle_ns += entries[i].idle_ns;
 		g->first_reader_ns += cell->first_reader_ns;
 		g->after_wait_count += cell->after_wait ? cell->count : 0;
 		g->after_wait_ns += cell->after_wait ? cell->blocked_ns : 0;
@@ -244,6 +243,7 @@ struct nest {
 	const struct stacks *stacks;
 	struct entry *spare; /* as many as there are entries */
 	struct keymap keys;  /* of the groups of one parent; empty in between */
+	enum group_order order;
 };
 
 /* Gives each entry its group's index, in the order of the first ones. 0 or -ENOMEM. */
@@ -281,7 +281,8 @@ static void entries_part(struct nest *n, struct entry *entries, uint32_t count, 
 static int nest(struct nest *n, struct entry *entries, uint32_t count, const enum aspect_id *by,
 		unsigned depth, enum group_max max, struct group *parent)
 {
-	struct sort_context s = {n->stacks, stacks_names(n->stacks), depth ? &aspects[*by] : NULL};
+	struct sort_context s = {n->stacks, stacks_names(n->stacks), depth ? &aspects[*by] : NULL,
+				 n->order};
 	uint32_t groups, *ends;
 	int err;
 
@@ -314,10 +315,11 @@ static int nest(struct nest *n, struct entry *entries, uint32_t count, const enu
 }
 
 static int make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		bool contended, const enum aspect_id *by, unsigned depth, struct group *ret)
+		bool contended, const enum aspect_id *by, unsigned depth, enum group_order order,
+		struct group *ret)
 {
 	struct entry *used = malloc((cell_count + 1) * sizeof(*used));
-	struct nest n = {.stacks = stacks};
+	struct nest n = {.stacks = stacks, .order = order};
 	struct group root = {0};
 	uint32_t count = 0;
 	int err = used ? 0 : -ENOMEM;
@@ -326,7 +328,9 @@ static int make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 		if ((cells[i].count || cells[i].blocked_ns) &&
 		    lock_is_contended(stacks_names(stacks), cells[i].lock, cells[i].monitor) ==
 			    contended)
-			used[count++] = (struct entry){.cell = &cells[i]};
+			used[count++] = (struct entry){
+				.cell = &cells[i],
+				.idle_ns = contended ? idle_turn_ns(stacks, &cells[i]) : 0};
 	}
 	n.spare = depth ? malloc((count + 1) * sizeof(*n.spare)) : NULL;
 	if (depth && !n.spare)
@@ -344,15 +348,15 @@ static int make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 }
 
 int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		const enum aspect_id *by, unsigned depth, struct group *ret)
+		const enum aspect_id *by, unsigned depth, enum group_order order, struct group *ret)
 {
-	return make(stacks, cells, cell_count, true, by, depth, ret);
+	return make(stacks, cells, cell_count, true, by, depth, order, ret);
 }
 
 int groups_make_parked(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
 		       const enum aspect_id *by, unsigned depth, struct group *ret)
 {
-	return make(stacks, cells, cell_count, false, by, depth, ret);
+	return make(stacks, cells, cell_count, false, by, depth, GROUP_BY_TIME, ret);
 }
 
 void groups_free(struct group *root)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/cells.h"
+#include "analyze/cells/contended.h"
 
 struct log_names;
 struct stacks;
@@ -44,17 +45,23 @@ const struct aspect *aspect_get(enum aspect_id id);
 /* -1: there is no such aspect. */
 int aspect_by_name(const char *name, size_t length);
 
+enum group_order {
+	GROUP_BY_WORK, /* by the time that work lost: blocked_ns without idle_ns */
+	GROUP_BY_TIME, /* by blocked_ns */
+};
+
 struct group {
 	enum aspect_id aspect;   /* of the root: no meaning */
 	const struct cell *cell; /* the one with the most time; all share its value of the aspect */
 	uint64_t count;
 	uint64_t blocked_ns;
+	uint64_t idle_ns; /* of blocked_ns: idle turn-taking, as idle.h says */
 	uint64_t max_ns; /* of the aspect and those above it, the last enum group_max */
 	uint64_t first_reader_ns;
 	uint64_t after_wait_count, after_wait_ns; /* of count and blocked_ns: after Object.wait() */
 	struct split split;
 	uint64_t stack_from_ns[HOLDER_STACK_FROM_COUNT];
-	struct group *groups; /* by blocked_ns, descending, then by key */
+	struct group *groups; /* as enum group_order says, descending, then by key */
 	uint32_t group_count;
 };
 
@@ -63,17 +70,18 @@ struct group {
  * are lent until groups_free. depth may be 0: then only the root has anything. 0 or -ENOMEM.
  */
 int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		const enum aspect_id *by, unsigned depth, struct group *ret);
+		const enum aspect_id *by, unsigned depth, enum group_order order,
+		struct group *ret);
 /* The same for mere parking. In a log of a patched JVM the holder is who has ended it; of others it
- * has no meaning. */
+ * has no meaning. Nothing of it is idle turn-taking, and the order is by time. */
 int groups_make_parked(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
 		       const enum aspect_id *by, unsigned depth, struct group *ret);
+static inline uint64_t group_work_ns(const struct group *g)
+{
+	return g->blocked_ns - g->idle_ns;
+}
 void groups_free(struct group *root);
 
 /* The methods of a group by waiter_method or owner_method, as in stacks.h; of a holder that is no
  * thread it is STACKS_METHOD_UNKNOWN. */
 uint32_t group_method(const struct stacks *stacks, const struct group *g);
-
-/* Whether a lock's blocked time is contention: by the events that used it, else by the lock's
- * group. */
-bool lock_is_contended(const struct log_names *names, uint64_t lock, bool monitor);

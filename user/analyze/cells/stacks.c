@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cells/idle_methods.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
@@ -21,6 +22,8 @@ struct row {
 	uint32_t chain;
 	uint32_t waiter_method;
 	uint32_t own_method; /* outside the JDK; METHOD_NONE: there is none */
+	uint32_t method;     /* of the frame itself */
+	bool waits;          /* the frame's method, or that of a caller, is an idle_method() */
 };
 
 struct stacks {
@@ -80,6 +83,7 @@ bool stacks_next(const struct stacks *s, uint64_t *stack, struct stacks_frame *r
 		ret->kind = STACKS_METHOD;
 		ret->method = m;
 		ret->internal = is_internal(m);
+		ret->jdk = is_jdk(m);
 	}
 	*stack = frame ? frame->caller : 0;
 	return true;
@@ -162,6 +166,8 @@ static int row_make(struct stacks *s, struct row *r)
 		return err;
 	if (f.kind == STACKS_UNLOADED)
 		method = STACKS_METHOD_UNLOADED;
+	r->method = method;
+	r->waits = caller.waits || (f.method && idle_method(f.method));
 	r->waiter_method = f.internal && stack ? caller.waiter_method : method;
 	r->own_method = caller.own_method;
 	if (f.kind == STACKS_UNLOADED || f.kind == STACKS_UNKNOWN_METHOD ||
@@ -229,6 +235,13 @@ uint32_t stacks_chain(const struct stacks *s, uint64_t stack)
 	return r ? r->chain : CHAIN_UNKNOWN;
 }
 
+bool stacks_waits(const struct stacks *s, uint64_t stack)
+{
+	const struct row *r = row_find(s, stack);
+
+	return r && r->waits;
+}
+
 uint32_t stacks_waiter_method(const struct stacks *s, uint64_t stack)
 {
 	const struct row *r = row_find(s, stack);
@@ -236,6 +249,13 @@ uint32_t stacks_waiter_method(const struct stacks *s, uint64_t stack)
 	if (stack == STACK_OTHERS)
 		return STACKS_METHOD_OTHERS;
 	return r ? r->waiter_method : STACKS_METHOD_UNKNOWN;
+}
+
+uint32_t stacks_frame_method(const struct stacks *s, uint64_t stack)
+{
+	const struct row *r = row_find(s, stack);
+
+	return r ? r->method : STACKS_METHOD_UNKNOWN;
 }
 
 uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack)

@@ -35,8 +35,14 @@ uint32_t stacks_chain(const struct stacks *s, uint64_t stack);
  */
 uint32_t stacks_waiter_method(const struct stacks *s, uint64_t stack);
 uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack);
+/* The method of the innermost frame, whatever it is. */
+uint32_t stacks_frame_method(const struct stacks *s, uint64_t stack);
 /* One of those of that number; NULL: it is one of the three above. */
 const struct log_method *stacks_method(const struct stacks *s, uint32_t number);
+
+/* Whether a method of the chain is one in which threads wait for new work, as idle_methods.h has
+ * them. */
+bool stacks_waits(const struct stacks *s, uint64_t stack);
 
 enum stacks_kind {
 	STACKS_METHOD,
@@ -53,6 +59,7 @@ struct stacks_frame {
 	const struct log_method *method; /* of STACKS_METHOD, else NULL */
 	const struct log_stack *frame;   /* NULL: lost */
 	bool internal; /* how a lock works, not what for: hidden, or of java.util.concurrent, ... */
+	bool jdk;      /* of the JDK's own classes */
 };
 
 /* The frame at a stack number, which becomes that of the caller. false: it was 0. */

@@ -256,11 +256,11 @@ static int charge_slice(struct holds *h, struct lock_state *l, const struct char
 	return err;
 }
 
-static uint64_t blocked_on_of(const struct lock_state *l, const struct reason_moment *d)
+/* Where it blocked itself is where it was meanwhile, better than any look at other moments. */
+static void charged_blocked_on(struct charged *holder, struct place_seen at, struct blocked_on on)
 {
-	uint64_t lock = d ? reason_blocked_on(d) : 0;
-
-	return lock != l->seen.lock ? lock : 0;
+	holder->blocked_on = on.lock;
+	holder->at = on.stack ? (struct place_seen){on.stack, HOLDER_STACK_BLOCKED} : at;
 }
 
 /*
@@ -272,6 +272,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		  bool claim_holds)
 {
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
+	const struct place_seen at = holder.at;
 	const struct reason_history *reasons =
 		holder_is_thread(holder.holder) ? h->cells.reasons : NULL;
 	const struct reason_moment *before, *d = NULL;
@@ -282,7 +283,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 
 	if (reasons) {
 		reasons_around(reasons, holder.holder, at_ns, &before, &d);
-		holder.blocked_on = blocked_on_of(l, before);
+		charged_blocked_on(&holder, at, reason_blocked_on(before, l->seen.lock));
 	}
 	while (at_ns < h->now_ns && !err) {
 		bool told = d && d->ns < h->now_ns, cut = told && cuts;
@@ -290,7 +291,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		struct pending_slice slice;
 
 		if (told && !cut)
-			holder.blocked_on = 0;
+			charged_blocked_on(&holder, at, (struct blocked_on){0});
 		slice.ns = until_ns - at_ns;
 		slice.first_reader_ns = l->first_reader ? slice.ns : 0;
 		slice.first = false;
@@ -301,7 +302,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		if (cut) {
 			cuts--;
 			since = &d->its;
-			holder.blocked_on = blocked_on_of(l, d);
+			charged_blocked_on(&holder, at, reason_blocked_on(d, l->seen.lock));
 			d = reasons_next(reasons, holder.holder, d);
 		}
 	}

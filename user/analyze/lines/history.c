@@ -246,23 +246,16 @@ struct look {
 	const struct history_holder *who;
 	uint64_t from_ns, to_ns;
 	const struct counters *since; /* the holder's at from_ns */
-	uint64_t blocked_on;
+	struct blocked_on blocked_on;
 	uint32_t slot;                    /* while it is blocked on that lock */
 	uint32_t sample;                  /* the next one to look at */
 	const struct reason_moment *next; /* moment */
 };
 
-static uint64_t blocked_on_of(const struct look *l, const struct reason_moment *d)
+static int look_blocked_on(struct look *l, const struct reason_moment *d)
 {
-	uint64_t lock = d ? reason_blocked_on(d) : 0;
-
-	return lock != l->who->lock ? lock : 0;
-}
-
-static int look_blocked_on(struct look *l, uint64_t lock)
-{
-	l->blocked_on = lock;
-	return l->who->slot(l->who->context, lock, &l->slot);
+	l->blocked_on = reason_blocked_on(d, l->who->lock);
+	return l->who->slot(l->who->context, &l->blocked_on, &l->slot);
 }
 
 static int look_begin(struct look *l)
@@ -274,7 +267,7 @@ static int look_begin(struct look *l)
 		reasons_around(who->reasons, who->thread, l->from_ns, &before, &l->next);
 	if (before && before->ns == l->from_ns)
 		l->since = &before->its;
-	return look_blocked_on(l, blocked_on_of(l, before));
+	return look_blocked_on(l, before);
 }
 
 /* Up to ns nothing is known. */
@@ -317,6 +310,7 @@ static int look_next(struct look *l)
 	const struct history_holder *who = l->who;
 	const struct reason_moment *d = l->next && l->next->ns <= l->to_ns ? l->next : NULL;
 	const struct counter_sample *s = NULL;
+	struct blocked_on on;
 	int err;
 
 	while (l->sample < l->h->sample_count && !s) {
@@ -338,8 +332,9 @@ static int look_next(struct look *l)
 	}
 	err = look_at(l, d->ns, &d->its);
 	l->next = reasons_next(who->reasons, who->thread, d);
-	if (!err && blocked_on_of(l, d) != l->blocked_on)
-		err = look_blocked_on(l, blocked_on_of(l, d));
+	on = reason_blocked_on(d, who->lock);
+	if (!err && !blocked_on_same(&on, &l->blocked_on))
+		err = look_blocked_on(l, d);
 	return err ? err : 1;
 }
 

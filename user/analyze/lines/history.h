@@ -82,7 +82,7 @@ struct history_holder {
 	const struct reason_history *reasons; /* NULL: it is seen at the samples only */
 	uint64_t thread;
 	uint64_t lock; /* this one */
-	int (*slot)(void *context, uint64_t blocked_on, uint32_t *ret);
+	int (*slot)(void *context, const struct blocked_on *on, uint32_t *ret);
 	void *context;
 };
 

@@ -27,7 +27,7 @@ struct task {
 	uint32_t capacity;             /* a power of two, at most MOMENTS, or 0 */
 	uint64_t count;                /* told so far; the last ones are kept */
 	struct {
-		uint64_t reason, lock;
+		uint64_t reason, lock, stack;
 	} in[DEPTH_MAX];
 	unsigned depth;
 };
@@ -112,9 +112,11 @@ static void stay(const struct task *t, struct reason_moment *now)
 		return;
 	now->reason = t->in[t->depth - 1].reason;
 	now->lock = t->in[t->depth - 1].lock;
+	now->stack = t->in[t->depth - 1].stack;
 }
 
-static void enter(struct task *t, uint64_t reason, uint64_t lock, struct reason_moment *now)
+static void enter(struct task *t, uint64_t reason, uint64_t lock, uint64_t stack,
+		  struct reason_moment *now)
 {
 	/* A lost end: a park or a wait is in nothing, a lock is in a wait at most. */
 	if (reason != BLOCKED_REASON_LOCK || (t->depth && t->in[0].reason != BLOCKED_REASON_WAIT))
@@ -122,9 +124,11 @@ static void enter(struct task *t, uint64_t reason, uint64_t lock, struct reason_
 	if (t->depth == DEPTH_MAX)
 		t->depth--;
 	t->in[t->depth].reason = reason;
-	t->in[t->depth++].lock = lock;
+	t->in[t->depth].lock = lock;
+	t->in[t->depth++].stack = stack;
 	now->reason = reason;
 	now->lock = lock;
+	now->stack = stack;
 }
 
 /* After a wait a thread may have its monitor back without having been blocked on it. Whatever else
@@ -158,19 +162,22 @@ static void apply(struct task *t, const struct event *e, struct reason_moment *n
 {
 	switch (e->id) {
 	case EVENT_MONITOR_CONTENDED_ENTER:
-		enter(t, BLOCKED_REASON_LOCK, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, now);
+		enter(t, BLOCKED_REASON_LOCK, e->v[MONITOR_CONTENDED_ENTER_LOCK].u,
+		      e->v[MONITOR_CONTENDED_ENTER_STACK].u, now);
 		break;
 	case EVENT_MONITOR_CONTENDED_ENTERED:
 		leave(t, BLOCKED_REASON_LOCK, now);
 		break;
 	case EVENT_MONITOR_WAIT_BEGIN:
-		enter(t, BLOCKED_REASON_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u, now);
+		enter(t, BLOCKED_REASON_WAIT, e->v[MONITOR_WAIT_BEGIN_LOCK].u,
+		      e->v[MONITOR_WAIT_BEGIN_STACK].u, now);
 		break;
 	case EVENT_MONITOR_WAIT_END:
 		leave(t, BLOCKED_REASON_WAIT, now);
 		break;
 	case EVENT_PARK_BEGIN:
-		enter(t, BLOCKED_REASON_PARK, e->v[PARK_BEGIN_LOCK].u, now);
+		enter(t, BLOCKED_REASON_PARK, e->v[PARK_BEGIN_LOCK].u, e->v[PARK_BEGIN_STACK].u,
+		      now);
 		break;
 	case EVENT_PARK_END:
 		leave(t, BLOCKED_REASON_PARK, now);
@@ -209,7 +216,7 @@ static void tell(struct task *t, const struct event *e, const uint8_t *map, uint
 	if (last)
 		reasons_since(last, now_ns, &now->its);
 	now->reason = BLOCKED_REASON_OTHER;
-	now->lock = 0;
+	now->lock = now->stack = 0;
 	apply(t, e, now);
 	t->count++;
 }
@@ -235,9 +242,13 @@ int reasons_add(struct reason_history *d, const struct event *e, uint64_t now_ns
 	return err;
 }
 
-uint64_t reason_blocked_on(const struct reason_moment *d)
+struct blocked_on reason_blocked_on(const struct reason_moment *d, uint64_t held)
 {
-	return d->reason == BLOCKED_REASON_LOCK || d->reason == BLOCKED_REASON_PARK ? d->lock : 0;
+	bool on = d && (d->reason == BLOCKED_REASON_LOCK || d->reason == BLOCKED_REASON_PARK);
+
+	if (!on || !d->lock || d->lock == held)
+		return (struct blocked_on){0};
+	return (struct blocked_on){.lock = d->lock, .stack = d->stack};
 }
 
 static inline const struct task *task_of(const struct reason_history *d, uint64_t thread)

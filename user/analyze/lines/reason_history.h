@@ -16,6 +16,7 @@ struct reason_moment {
 	struct counters its; /* complete */
 	uint64_t reason;     /* enum blocked_reason: what it is in; BLOCKED_REASON_OTHER: nothing */
 	uint64_t lock;       /* which, if it is in a lock, wait or park; else 0 */
+	uint64_t stack;      /* where, likewise; 0: not known */
 };
 
 /* NULL: no memory. */
@@ -30,8 +31,17 @@ int reasons_add(struct reason_history *d, const struct event *e, uint64_t now_ns
  * are not told. */
 void reasons_complete(const struct reason_history *d, uint64_t thread, uint64_t ns,
 		      struct counters *its);
-/* What the thread is blocked or parked on from this moment on; 0: nothing. */
-uint64_t reason_blocked_on(const struct reason_moment *d);
+/* What a holder of a lock is itself blocked or parked on from this moment on, and where; all 0:
+ * nothing, or that lock. d may be NULL. */
+struct blocked_on {
+	uint64_t lock, stack;
+};
+struct blocked_on reason_blocked_on(const struct reason_moment *d, uint64_t held);
+
+static inline bool blocked_on_same(const struct blocked_on *a, const struct blocked_on *b)
+{
+	return a->lock == b->lock && a->stack == b->stack;
+}
 
 /* The last moment of a thread at ns or before, and the first one that is later; NULL: none is kept.
  * Lent until the next reasons_add. */

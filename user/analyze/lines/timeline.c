@@ -445,20 +445,22 @@ static int settle_ended(struct timeline *line)
 struct extension {
 	struct timeline *line;
 	struct hold hold;
+	const struct hold *whole;
 };
 
 /* The slot of the hold that goes on, while the holder is blocked on another lock, or on none. */
-static int slot_blocked_on(void *context, uint64_t lock, uint32_t *ret)
+static int slot_blocked_on(void *context, const struct blocked_on *on, uint32_t *ret)
 {
 	struct extension *ext = context;
 
-	ext->hold.blocked_on = lock;
+	ext->hold = *ext->whole;
+	hold_blocked_on(&ext->hold, on);
 	return slot_of_hold(ext->line, &ext->hold, ret);
 }
 
 static int extend_seen(struct timeline *line, uint64_t to_ns, const struct hold *hold)
 {
-	struct extension ext = {.line = line, .hold = *hold};
+	struct extension ext = {.line = line, .whole = hold};
 	const struct history_holder who = {.reasons = line->all->cells->reasons,
 					   .thread = hold->holder,
 					   .lock = line->lock,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/cells.h"
+#include "analyze/lines/reason_history.h"
 
 /* What all lines have in common; and the line of one lock. */
 struct timelines;
@@ -23,6 +24,17 @@ struct hold {
 	/* The lock that the holder was itself blocked on; 0: none. Found by timeline_extend. */
 	uint64_t blocked_on;
 };
+
+/* Where it blocked itself is where it was meanwhile, better than any look at other moments. */
+static inline void hold_blocked_on(struct hold *hold, const struct blocked_on *on)
+{
+	hold->blocked_on = on->lock;
+	if (!on->stack)
+		return;
+	hold->stack = on->stack;
+	hold->from = HOLDER_STACK_BLOCKED;
+	hold->forward = 0;
+}
 
 /* A thread that is blocked. */
 struct blocked {

@@ -6,26 +6,21 @@
 #define NEAR 8
 
 /* The time of the one that is waited for, while it is itself blocked on a lock, or on none. */
-static int add(struct hold_slices *slices, const struct park_wait *w, uint64_t blocked_on,
+static int add(struct hold_slices *slices, const struct park_wait *w, const struct blocked_on *on,
 	       const struct split *split)
 {
 	struct hold_slice slice = {.hold = w->by, .split = *split, .first = !slices->count};
 
+	hold_blocked_on(&slice.hold, on);
 	for (uint32_t i = slices->count; i > 0 && i + NEAR > slices->count; i--) {
-		if (slices->rows[i - 1].hold.blocked_on == blocked_on) {
+		const struct hold *near = &slices->rows[i - 1].hold;
+
+		if (near->blocked_on == on->lock && near->stack == slice.hold.stack) {
 			split_add(&slices->rows[i - 1].split, split);
 			return 0;
 		}
 	}
-	slice.hold.blocked_on = blocked_on;
 	return hold_slices_add(slices, &slice);
-}
-
-static uint64_t blocked_on_of(const struct park_wait *w, const struct reason_moment *d)
-{
-	uint64_t lock = d ? reason_blocked_on(d) : 0;
-
-	return lock != w->lock ? lock : 0;
 }
 
 /* Up to done_ns, cut at the moments at which the one that is waited for told of itself. */
@@ -33,7 +28,8 @@ static int add_done(struct hold_slices *slices, const struct park_wait *w,
 		    const struct reason_history *reasons, uint64_t done_ns)
 {
 	const struct reason_moment *before = NULL, *d = NULL;
-	uint64_t at_ns = w->since_ns, blocked_on;
+	uint64_t at_ns = w->since_ns;
+	struct blocked_on on;
 	struct counters since = {0};
 	struct split split;
 	int err = 0;
@@ -44,17 +40,17 @@ static int add_done(struct hold_slices *slices, const struct park_wait *w,
 	}
 	if (before && before->ns == at_ns)
 		since = before->its;
-	blocked_on = blocked_on_of(w, before);
+	on = reason_blocked_on(before, w->lock);
 	for (; d && d->ns <= done_ns && !err; d = reasons_next(reasons, w->by.holder, d)) {
 		split = split_of(d->ns - at_ns, &since, &d->its);
 		if (d->ns > at_ns)
-			err = add(slices, w, blocked_on, &split);
+			err = add(slices, w, &on, &split);
 		at_ns = d->ns;
 		since = d->its;
-		blocked_on = blocked_on_of(w, d);
+		on = reason_blocked_on(d, w->lock);
 	}
 	split = (struct split){.unknown_ns = done_ns - at_ns};
-	return err || done_ns == at_ns ? err : add(slices, w, blocked_on, &split);
+	return err || done_ns == at_ns ? err : add(slices, w, &on, &split);
 }
 
 int park_wait_charge(struct cells *cells, struct hold_slices *slices, const struct park_wait *w)

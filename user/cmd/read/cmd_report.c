@@ -21,7 +21,7 @@
 #define ASPECTS_TEXT_MAX 1024
 #define TOP_DEFAULT 10
 
-enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV };
+enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV, OPT_ALL };
 
 struct options {
 	struct log_source source;
@@ -30,12 +30,18 @@ struct options {
 	bool json;
 	const char *csv; /* the section; NULL: not CSV */
 	bool full;
+	bool all;
 	bool parked;
 	unsigned top;
 };
 
 static const struct argp_option option_table[] = {
 	{"by", 'b', "A[,B...]", 0, "Only blocked time, nested by these aspects, in any order:", 0},
+	{"all", OPT_ALL, NULL, 0,
+	 "Rank by all blocked time; else what is first is what lost work most time, and locks at "
+	 "which threads only take turns in waiting for new work (accept, select, take) are listed "
+	 "apart",
+	 0},
 	{"full", OPT_FULL, NULL, 0,
 	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
 	 "folded, and long chains cut. And the VM's threads pool by pool",
@@ -176,6 +182,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_FULL:
 		o->full = true;
 		return 0;
+	case OPT_ALL:
+		o->all = true;
+		return 0;
 	case OPT_PARKED:
 		o->parked = true;
 		return 0;
@@ -211,8 +220,11 @@ static int print(const struct options *o, const struct report_input *in)
 
 static int report(const struct options *o, struct analyzed_log *log)
 {
-	const struct report_input in = {
-		.log = &log->log, .top = o->top, .full = o->full, .parked = o->parked};
+	const struct report_input in = {.log = &log->log,
+					.top = o->top,
+					.full = o->full,
+					.all = o->all,
+					.parked = o->parked};
 	int err;
 
 	if (o->parked && !basis_of(&in).exact) {

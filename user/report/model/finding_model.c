@@ -28,7 +28,8 @@ int report_finding(const struct report_input *in, struct finding *ret)
 	uint32_t count;
 
 	cells = contention_cells(analysis_contention(in->log->analysis), &count);
-	return finding_make(analysis_stacks(in->log->analysis), cells, count, ret);
+	return finding_make(analysis_stacks(in->log->analysis), cells, count, report_order(in),
+			    ret);
 }
 
 static bool worth_saying(uint64_t part, uint64_t whole)
@@ -132,8 +133,22 @@ static void say_several(struct strbuf *o, const struct stacks *stacks, const str
 			   share_round(f->all_unknown_ns, f->total_ns, share));
 }
 
+/* What the sentence is not about. */
+static void say_idle(struct strbuf *o, const struct finding *f)
+{
+	char share[FORMAT_MAX];
+
+	if (worth_saying(f->idle_ns, f->blocked_ns))
+		strbuf_add(o,
+			   "%s of the blocked time is idle turn-taking: threads queued to wait for "
+			   "new work.%s",
+			   share_round(f->idle_ns, f->blocked_ns, share),
+			   f->total_ns ? " Of the rest: " : "");
+}
+
 int finding_text(const struct stacks *stacks, const struct finding *f, struct strbuf *o)
 {
+	say_idle(o, f);
 	if (f->total_ns && f->waiter_ns >= f->total_ns - f->waiter_ns)
 		say_one(o, stacks, f);
 	else if (f->total_ns)
@@ -156,10 +171,10 @@ int finding_sources_text(const struct finding *f, struct strbuf *o)
 	bool first = true;
 
 	_Static_assert(sizeof(moments) / sizeof(*moments) == HOLDER_STACK_FROM_COUNT, "all");
-	if (!f->total_ns)
+	if (!f->blocked_ns)
 		return 0;
 	strbuf_add(o, "The waiter's call chain is known for %s of the blocked time",
-		   share_format(f->waiter_known_ns, f->total_ns, share));
+		   share_format(f->waiter_known_ns, f->blocked_ns, share));
 	if (f->held_ns)
 		strbuf_add(o, "; the holder's for %s of that with a known holder",
 			   share_format(known_ns, f->held_ns, share));
@@ -189,7 +204,7 @@ static json_t *methods_json(const struct report_input *in, enum aspect_id by)
 	int err;
 
 	cells = contention_cells(analysis_contention(in->log->analysis), &count);
-	err = groups_make(stacks, cells, count, &by, 1, &root);
+	err = groups_make(stacks, cells, count, &by, 1, report_order(in), &root);
 	for (uint32_t i = 0; i < root.group_count && !err; i++)
 		err = json_array_append_new(
 			array,
@@ -248,10 +263,10 @@ static json_t *sentence_json(const struct stacks *stacks, const struct finding *
 	json_t *o = NULL;
 
 	if (!finding_text(stacks, f, &text))
-		o = json_pack("{sssIsosIsosIsIsIso}", "text", strbuf_text(&text), "total_ns",
-			      (json_int_t)f->total_ns, "waiter_method",
-			      method_or_null(stacks, f->waiter_method), "waiter_ns",
-			      (json_int_t)f->waiter_ns, "owner_method",
+		o = json_pack("{sssIsIsosIsosIsIsIso}", "text", strbuf_text(&text), "total_ns",
+			      (json_int_t)f->total_ns, "idle_ns", (json_int_t)f->idle_ns,
+			      "waiter_method", method_or_null(stacks, f->waiter_method),
+			      "waiter_ns", (json_int_t)f->waiter_ns, "owner_method",
 			      method_or_null(stacks, f->owner_method), "owner_ns",
 			      (json_int_t)f->owner_ns, "hand_over_ns", (json_int_t)f->hand_over_ns,
 			      "owner_unknown_ns", (json_int_t)f->owner_unknown_ns, "pairs",

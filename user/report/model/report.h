@@ -13,8 +13,14 @@ struct report_input {
 	const struct session_log *log; /* analysed */
 	unsigned top;                  /* rows in each list */
 	bool full;                     /* call chains with all their frames */
+	bool all;    /* idle turn-taking is ranked and told as all other waiting */
 	bool parked; /* --by is about parking on what is no lock, and who has ended it */
 };
+
+static inline enum group_order report_order(const struct report_input *in)
+{
+	return in->all ? GROUP_BY_TIME : GROUP_BY_WORK;
+}
 
 /* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
 int report_text(const struct report_input *in, FILE *out);

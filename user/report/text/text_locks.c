@@ -145,6 +145,9 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 		   duration_format(g->blocked_ns, total),
 		   share_format(g->blocked_ns, all_ns, share),
 		   mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
+	if (g->idle_ns)
+		print_text(v->text->out, "    of that idle turn-taking: %s\n",
+			   duration_format(g->idle_ns, total));
 	text_after_wait(v->text, g, 4);
 	err = print_threads(v, section_lock_waiters(&v->text->section, g));
 	if (!err)
@@ -181,13 +184,15 @@ static int print_open(struct text *t)
 	return err;
 }
 
-/* Incomplete contentions on locks that are not listed otherwise. */
-static void print_rest(struct text *t, const struct group *root, uint32_t shown)
+/* Incomplete contentions on locks that are not listed otherwise; past: how many of all were gone
+ * through. */
+static void print_rest(struct text *t, const struct group *root, uint32_t past)
 {
 	const struct contention *c = analysis_contention(t->in->log->analysis);
 	const struct log_names *names = analysis_names(t->in->log->analysis);
 	uint64_t incomplete = 0, listed = 0, blocked_ns = 0;
 	char count[FORMAT_MAX], time[FORMAT_MAX];
+	uint32_t more = 0;
 
 	for (uint32_t i = 0; i < contention_lock_count(c); i++) {
 		const struct contention_lock *l = contention_lock(c, i);
@@ -198,14 +203,18 @@ static void print_rest(struct text *t, const struct group *root, uint32_t shown)
 	for (uint32_t i = 0; i < root->group_count; i++) {
 		const struct contention_lock *l = lock_seen(t, root->groups[i].cell->lock);
 
-		if (i < shown)
+		if (section_idle_apart(&t->section, &root->groups[i]))
+			continue;
+		if (i < past) {
 			listed += l->begin_missing + l->end_missing;
-		else
+		} else {
 			blocked_ns += root->groups[i].blocked_ns;
+			more++;
+		}
 	}
-	if (shown < root->group_count)
+	if (more)
 		print_text(t->out, "\n  %u more locks, blocked %s in all (--top shows more)\n",
-			   root->group_count - shown, time_format(blocked_ns, time));
+			   more, time_format(blocked_ns, time));
 	if (incomplete > listed)
 		print_text(
 			t->out,
@@ -241,11 +250,36 @@ static void print_legend(struct text *t, const struct group *holders)
 /* All locks, each nested by one more aspect. */
 enum { BY_WAITER, BY_HOLDER, BY_BEHIND, BY_WAITER_METHOD, BY_OWNER_METHOD, BY_COUNT };
 
+/* Those that work waits for, until --top are shown; *past: how many of all were gone through. */
+static int print_ranked(struct text *t, const struct group *by, uint32_t *past)
+{
+	const struct group *waiters = &by[BY_WAITER];
+	unsigned shown = 0;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < waiters->group_count && shown < t->in->top && !err; i++) {
+		uint64_t lock = waiters->groups[i].cell->lock;
+		struct lock_view v = {t,
+				      &waiters->groups[i],
+				      find_lock(&by[BY_HOLDER], lock),
+				      find_lock(&by[BY_WAITER_METHOD], lock),
+				      find_lock(&by[BY_OWNER_METHOD], lock),
+				      &by[BY_BEHIND],
+				      text_is_exact(t, lock)};
+
+		if (!section_idle_apart(&t->section, v.lock))
+			err = print_lock(&v, ++shown, waiters->blocked_ns);
+	}
+	*past = i;
+	return err;
+}
+
 static int print_all(struct text *t, const struct group *by)
 {
 	const struct group *waiters = &by[BY_WAITER];
 	char count[FORMAT_MAX], total[FORMAT_MAX];
-	uint32_t i;
+	uint32_t past = 0;
 	int err;
 
 	if (waiters->count)
@@ -259,24 +293,14 @@ static int print_all(struct text *t, const struct group *by)
 				? ""
 				: " of java.util.concurrent; monitors were not recorded");
 	text_after_wait(t, waiters, 2);
-	err = text_basis(t, waiters->blocked_ns);
-	for (i = 0; i < waiters->group_count && i < t->in->top && !err; i++) {
-		uint64_t lock = waiters->groups[i].cell->lock;
-		struct lock_view v = {t,
-				      &waiters->groups[i],
-				      find_lock(&by[BY_HOLDER], lock),
-				      find_lock(&by[BY_WAITER_METHOD], lock),
-				      find_lock(&by[BY_OWNER_METHOD], lock),
-				      &by[BY_BEHIND],
-				      text_is_exact(t, lock)};
-
-		err = print_lock(&v, i + 1, waiters->blocked_ns);
-	}
+	err = text_basis(t, waiters->blocked_ns) ?: print_ranked(t, by, &past);
+	if (!err && t->finding)
+		err = text_idle(t, &by[BY_WAITER_METHOD]);
 	err = err ? err : text_sources(t);
 	if (err)
 		return err;
 	print_legend(t, &by[BY_HOLDER]);
-	print_rest(t, waiters, i);
+	print_rest(t, waiters, past);
 	return print_open(t);
 }
 
@@ -297,7 +321,8 @@ int text_locks(struct text *t)
 
 	cells = contention_cells(analysis_contention(t->in->log->analysis), &count);
 	for (unsigned i = 0; i < wanted && !err; i++)
-		err = groups_make(t->stacks, cells, count, aspects[i], 2, &by[i]);
+		err = groups_make(t->stacks, cells, count, aspects[i], 2, report_order(t->in),
+				  &by[i]);
 	if (!err)
 		err = print_all(t, by);
 	for (unsigned i = 0; i < BY_COUNT; i++)

@@ -51,6 +51,9 @@ int text_sources(struct text *t);
  * themselves blocked on. */
 int text_holding(struct text *t, const struct group *blocked_on, uint64_t lock);
 
+/* Idle turn-taking; locks: all, by waiter_method. Nothing if there is none. */
+int text_idle(struct text *t, const struct group *locks);
+
 /* How it is known who held a lock: of one, and of all, with threads blocked for blocked_ns. */
 bool text_is_exact(const struct text *t, uint64_t lock);
 int text_basis(struct text *t, uint64_t blocked_ns);

@@ -21,6 +21,12 @@ static const struct findings_column figures[BY_FIGURES] = {
 	 .least = 9},
 	[BLOCKED_AT] = {.key = "blocked_ns", .unit = FINDINGS_NS},
 	{.title = "share", .unit = FINDINGS_NS, .show = FINDINGS_SHARE, .of = -1},
+	{.key = "idle_ns",
+	 .title = "idle turns",
+	 .meaning = "Of the time, idle turn-taking: the holder waits for new work, and the waiter "
+		    "wants to do the same. Inferred from both call chains.",
+	 .unit = FINDINGS_NS,
+	 .flags = FINDINGS_IF_ANY},
 	{.key = "max_ns",
 	 .title = "max",
 	 .meaning = "The longest contention; below owner_thread, the most of one that a holder is "
@@ -61,7 +67,9 @@ void by_figures_add(struct findings *f, const struct group *g, bool longest)
 	const struct split *s = &g->split;
 	const uint64_t *of = s->reason_ns;
 
-	FINDINGS_NUMBERS(f, g->count, g->blocked_ns);
+	FINDINGS_NUMBERS(f, g->count, g->blocked_ns, g->idle_ns);
+	if (!g->idle_ns)
+		findings_label(f, "");
 	findings_maybe(f, longest, g->max_ns);
 	FINDINGS_NUMBERS(f, g->after_wait_count, g->after_wait_ns);
 	if (!g->after_wait_count)

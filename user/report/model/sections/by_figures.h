@@ -5,7 +5,7 @@
 #include "analyze/cells/groups.h"
 #include "report/model/findings.h"
 
-#define BY_FIGURES 19
+#define BY_FIGURES 20
 
 /* time: what people see above the column of blocked time. */
 void by_figures_columns(const char *time, struct findings_column columns[BY_FIGURES]);

@@ -26,8 +26,11 @@ int by_section_open(const struct report_input *in, const enum aspect_id *by, uns
 	if (err)
 		return err;
 	cells = contention_cells(analysis_contention(in->log->analysis), &count);
-	err = (in->parked ? groups_make_parked : groups_make)(b.section.stacks, cells, count, by,
-							      depth, &b.root);
+	if (in->parked)
+		err = groups_make_parked(b.section.stacks, cells, count, by, depth, &b.root);
+	else
+		err = groups_make(b.section.stacks, cells, count, by, depth, report_order(in),
+				  &b.root);
 	if (err) {
 		section_close(&b.section);
 		return err;
@@ -120,6 +123,7 @@ static void add_others(const struct group *parent, uint32_t shown, struct findin
 
 		others.count += g->count;
 		others.blocked_ns += g->blocked_ns;
+		others.idle_ns += g->idle_ns;
 		others.after_wait_count += g->after_wait_count;
 		others.after_wait_ns += g->after_wait_ns;
 		split_add(&others.split, &g->split);

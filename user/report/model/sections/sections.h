@@ -44,3 +44,7 @@ struct findings *section_lock_holders(const struct section_input *in, const stru
 struct findings *section_holding(const struct section_input *in, const struct group *lock);
 /* At the end, on whatever lock; chains: the log has call chains. */
 struct findings *section_still_blocked(const struct section_input *in, bool chains);
+/* Locks with idle turn-taking; root: by lock and waiter_method. */
+struct findings *section_idle_turns(const struct section_input *in, const struct group *root);
+/* Whether a lock is in that list alone: next to nothing of its time is lost to work. */
+bool section_idle_apart(const struct section_input *in, const struct group *lock);

@@ -1,0 +1,57 @@
+"""Threads that take turns in waiting for new work lose none: told from waiting that delays work, and ranked below it."""
+import json
+import unittest
+
+from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
+
+ACCEPT = "sun.nio.ch.ServerSocketChannelImpl.accept"
+LEDGER, TURN, GATE = "Turns$Ledger", "Turns$Turn", "Turns$Gate"
+
+
+class Turns(JavaTest):
+    def near(self, got, wanted, what):
+        # What is needed to wake a thread is not idle, and on a busy machine it is a lot.
+        self.assertTrue(0.85 * wanted <= got <= 1.02 * wanted, f"{what}: {got / 1e6:.3f} ms instead of {wanted / 1e6:.3f}")
+
+    def test_told_apart(self):
+        vm = self.java("Turns", options=("-Xmx64m", "-XX:+UseSerialGC"))
+        recorder = self.record(vm)
+        truth = json.loads(vm.ask("go", 120))
+        log = recorder.stop()
+        by = {g["key"][0]: g for g in log.report("--by", "waiter_method")["groups"]}
+        accept, turn, ledger = by[ACCEPT], by["Turns.next"], by["Turns.book"]
+        # Two of three acceptors queue, and two of three workers.
+        self.near(accept["idle_ns"], 2 * truth["took"], "in accept")
+        self.near(turn["blocked_ns"], truth["turn"], "in the queue's turn")
+        self.near(turn["idle_ns"], truth["turn"], "idle, in the queue's turn")
+        self.near(ledger["blocked_ns"], truth["ledger"], "at the ledger")
+        self.near(by["Turns.count"]["blocked_ns"], truth["gate"], "at the gate")
+        self.assertEqual(ledger["idle_ns"], 0)
+        self.assertEqual(by["Turns.count"]["idle_ns"], 0)  # its holder waits for work, it does not want to
+
+        # By work lost: the two that delay somebody come first, and the others are listed apart.
+        ranked = [g["key"][0] for g in log.report("--by", "lock_class")["groups"]]
+        self.assertEqual(set(ranked[:2]), {GATE, LEDGER}, ranked)
+        plain = [g["key"][0] for g in log.report("--all", "--by", "lock_class")["groups"]]
+        self.assertEqual(set(plain[:2]), {"java.util.concurrent.locks.ReentrantLock$NonfairSync", TURN}, plain)
+        text = log.report_text()
+        self.assertIn("idle turn-taking", text)
+        first, apart = text.split("  idle turn-taking: ", 1)
+        self.assertRegex(first, r" 1\. (Turns\$Gate|Turns\$Ledger) ")
+        self.assertNotRegex(first, r"\d\. Turns\$Turn ")
+        self.assertIn(ACCEPT, apart)
+        self.assertIn(TURN, apart)
+        self.assertRegex(log.report_text("--all"), r" 1\. .*(ReentrantLock|Turns\$Turn)")
+
+        finding = log.report()["contention"]["finding"]
+        self.assertEqual(finding["idle_ns"], sum(g["idle_ns"] for g in by.values()))
+        self.assertIn(finding["waiter_method"], ("Turns.book", "Turns.count"))
+        self.assertRegex(finding["text"], r"^\d+(\.\d+)? % of the blocked time is idle turn-taking")
+
+
+class TurnsExact(PatchedJavaTest, Turns):
+    pass
+
+
+if __name__ == "__main__":
+    unittest.main()
