@@ -71,7 +71,7 @@ ROOMS = {
                      "user/analyze/registry user/log/check",
                      "analyze_log anonymize hole_order holes log_source max_memory owner session_log time_range"),
     "user/report/model": ("findings as tables of typed columns, labels, attribution",
-                          "user/session user/analyze/spans user/analyze/tracks", "attribution_basis report"),
+                          "user/session user/analyze/spans user/analyze/tracks", "attribution_basis report where"),
     "user/report/model/sections": ("the sections of the reports, each built as such a table", "user/report/model",
                                    "spans_report time_report"),
     "user/report/text": ("findings as text", "user/report/model/sections", "text_report verify_text"),

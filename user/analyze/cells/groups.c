@@ -201,13 +201,27 @@ struct entry {
 	uint32_t group; /* its index */
 };
 
+static uint64_t rank(const struct group *g, enum group_order order)
+{
+	switch (order) {
+	case GROUP_BY_COUNT:
+		return g->count;
+	case GROUP_BY_MAX:
+		return g->max_ns;
+	case GROUP_BY_TIME:
+		return g->blocked_ns;
+	default:
+		return group_work_ns(g);
+	}
+}
+
 static int compare_groups(const void *a, const void *b, void *context)
 {
 	const struct sort_context *s = context;
 	const struct group *x = a, *y = b;
 
-	if (s->order == GROUP_BY_WORK && group_work_ns(x) != group_work_ns(y))
-		return -compare_u64(group_work_ns(x), group_work_ns(y));
+	if (rank(x, s->order) != rank(y, s->order))
+		return -compare_u64(rank(x, s->order), rank(y, s->order));
 	if (x->blocked_ns != y->blocked_ns)
 		return -compare_u64(x->blocked_ns, y->blocked_ns);
 	if (s->aspect->compare)

@@ -48,6 +48,9 @@ int aspect_by_name(const char *name, size_t length);
 enum group_order {
 	GROUP_BY_WORK, /* by the time that work lost: blocked_ns without idle_ns */
 	GROUP_BY_TIME, /* by blocked_ns */
+	GROUP_BY_COUNT,
+	GROUP_BY_MAX, /* by max_ns */
+	GROUP_ORDER_COUNT,
 };
 
 struct group {

@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/read/export_anonymize.h"
 #include "cmd/read/log_options.h"
+#include "cmd/read/where_option.h"
 #include "cmd/rights.h"
 
 #include <argp.h>
@@ -64,6 +65,7 @@ struct options {
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
 	struct export_input wanted;
+	struct where *where; /* NULL: all contentions */
 	struct chrome_options timeline;
 	struct tables_options tables;
 	unsigned frames;         /* of each call chain, at most */
@@ -85,6 +87,10 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"lock-class", 'c', "PATTERN", 0,
 	 "Only time blocked on locks of these classes; * and ? stand for any text, one character",
+	 0},
+	{"where", 'w', "CONDITION", 0,
+	 "Only contentions of which it holds, such as 'owner_thread=http-* and "
+	 "waiter_stack=*Cache*'; as report has it",
 	 0},
 	{"output", 'o', "FILE", 0,
 	 "Write to FILE and not to stdout; to one in .gz, compressed. Tables: also to a folder, a "
@@ -301,6 +307,9 @@ static error_t parse_chains(int key, char *arg, struct argp_state *state)
 	case 'c':
 		o->wanted.lock_class = arg;
 		break;
+	case 'w':
+		set_where(&o->where, arg, state);
+		break;
 	case KEY_LINES:
 		o->wanted.lines = true;
 		break;
@@ -359,7 +368,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void report_nothing(const struct options *o)
 {
-	if (o->wanted.lock_class)
+	if (o->where)
+		msg_warning("%s: no time was lost on locks in what --where chooses: nothing to "
+			    "export",
+			    o->source.name);
+	else if (o->wanted.lock_class)
 		msg_warning("%s: no time was lost on locks whose class is '%s': nothing to export",
 			    o->source.name, o->wanted.lock_class);
 	else
@@ -389,15 +402,26 @@ static int write_output(const struct options *o, const struct export_input *in)
 static int export(const struct options *o, const struct analyzed_log *log)
 {
 	struct export_input in = o->wanted;
+	struct cell *chosen = NULL;
 	int err;
 
 	in.names = analysis_names(log->analysis);
 	in.cells = contention_cells(analysis_contention(log->analysis), &in.cell_count);
+	if (o->where) {
+		err = where_chosen(o->where, log->analysis, &chosen, &in.cell_count);
+		if (err) {
+			msg_error("%s: cannot export it: %s", o->source.name,
+				  max_memory_error(err));
+			return err;
+		}
+		in.cells = chosen;
+	}
 	err = write_output(o, &in);
+	if (err >= 0 && !export_total(&in))
+		report_nothing(o);
+	free(chosen);
 	if (err < 0)
 		return err;
-	if (!export_total(&in))
-		report_nothing(o);
 	return analyzed_log_report(log, "exported");
 }
 
@@ -438,6 +462,7 @@ int cmd_export(int argc, char **argv)
 		status = export_chrome(&o.source, o.output, o.mode, &o.timeline);
 	else
 		status = export_chains(&o);
+	where_free(o.where);
 	log_source_free(&o.source);
 	return status;
 }

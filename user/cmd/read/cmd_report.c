@@ -1,6 +1,7 @@
 #include "base/text/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/read/log_options.h"
+#include "cmd/read/where_option.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
 #define ASPECTS_TEXT_MAX 1024
 #define TOP_DEFAULT 10
 
-enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV, OPT_ALL };
+enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV, OPT_ALL, OPT_SORT };
 
 struct options {
 	struct log_source source;
@@ -29,19 +30,27 @@ struct options {
 	unsigned depth;
 	bool json;
 	const char *csv; /* the section; NULL: not CSV */
+	const char *where_text; /* NULL: all contentions */
+	struct where *where;
+	enum group_order order;
 	bool full;
-	bool all;
 	bool parked;
 	unsigned top;
 };
 
 static const struct argp_option option_table[] = {
 	{"by", 'b', "A[,B...]", 0, "Only blocked time, nested by these aspects, in any order:", 0},
-	{"all", OPT_ALL, NULL, 0,
-	 "Rank by all blocked time; else what is first is what lost work most time, and locks at "
-	 "which threads only take turns in waiting for new work (accept, select, take) are listed "
-	 "apart",
+	{"where", 'w', "CONDITION", 0,
+	 "Only the contentions of which it holds: ASPECT=GLOB, ASPECT!=GLOB, not, and, or, "
+	 "parentheses; of a call chain any frame's method may match. Aspects are those of --by and "
+	 "after_wait (yes or no)",
 	 0},
+	{"sort", OPT_SORT, "work|blocked|count|max", 0,
+	 "What comes first: what lost work most time (default); most blocked time; most "
+	 "contentions; the longest one. Locks at which threads only take turns in waiting for new "
+	 "work (accept, select, take) lose no work: by default they are listed apart",
+	 0},
+	{"all", OPT_ALL, NULL, 0, "The same as --sort blocked", 0},
 	{"full", OPT_FULL, NULL, 0,
 	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
 	 "folded, and long chains cut. And the VM's threads pool by pool",
@@ -75,6 +84,8 @@ static const char doc[] =
 	"  spoor report --by waiter_method,owner_stack app.spoor\n"
 	"      in which methods threads wait, and what the holders are doing "
 	"meanwhile\n"
+	"  spoor report --where 'waiter_thread=http-* and owner_stack=*Cache*' app.spoor\n"
+	"      only what a pool waited for while the holder was in some code\n"
 	"  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
 	"      all figures, in ns\n"
 	"  spoor report --csv threads app.spoor > threads.csv\n"
@@ -161,6 +172,24 @@ static void set_csv(struct options *o, const char *arg, struct argp_state *state
 	o->csv = arg;
 }
 
+static void set_order(struct options *o, const char *arg, struct argp_state *state)
+{
+	static const char *const names[GROUP_ORDER_COUNT] = {
+		[GROUP_BY_WORK] = "work",
+		[GROUP_BY_TIME] = "blocked",
+		[GROUP_BY_COUNT] = "count",
+		[GROUP_BY_MAX] = "max",
+	};
+
+	for (int i = 0; i < GROUP_ORDER_COUNT; i++) {
+		if (!strcmp(arg, names[i])) {
+			o->order = i;
+			return;
+		}
+	}
+	argp_error(state, "--sort is work, blocked, count or max, not '%s'", arg);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -183,7 +212,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->full = true;
 		return 0;
 	case OPT_ALL:
-		o->all = true;
+		o->order = GROUP_BY_TIME;
+		return 0;
+	case OPT_SORT:
+		set_order(o, arg, state);
+		return 0;
+	case 'w':
+		set_where(&o->where, arg, state);
+		o->where_text = arg;
 		return 0;
 	case OPT_PARKED:
 		o->parked = true;
@@ -220,18 +256,25 @@ static int print(const struct options *o, const struct report_input *in)
 
 static int report(const struct options *o, struct analyzed_log *log)
 {
-	const struct report_input in = {.log = &log->log,
-					.top = o->top,
-					.full = o->full,
-					.all = o->all,
-					.parked = o->parked};
+	struct report_input in = {.log = &log->log,
+				  .top = o->top,
+				  .full = o->full,
+				  .order = o->order,
+				  .where = o->where_text,
+				  .parked = o->parked};
+	struct cell *chosen = NULL;
 	int err;
 
 	if (o->parked && !basis_of(&in).exact) {
 		msg_error("%s: what ends a park is not in the log of a stock JVM", o->source.name);
 		return -ENODATA;
 	}
-	err = print(o, &in);
+	err = o->where ? where_chosen(o->where, log->log.analysis, &chosen, &in.cell_count) : 0;
+	in.cells = chosen;
+	if (o->where && !err && !in.cell_count)
+		msg_warning("%s: --where chooses none of its contentions", o->source.name);
+	err = err ? err : print(o, &in);
+	free(chosen);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
@@ -258,6 +301,7 @@ int cmd_report(int argc, char **argv)
 		err = report(&o, &log);
 		analyzed_log_close(&log);
 	}
+	where_free(o.where);
 	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }

@@ -38,10 +38,12 @@ int by_json_members(const struct by_section *b, FILE *out)
 	for (unsigned i = 0; i < b->depth; i++)
 		json_add(&aspects, json_string(aspect_get(b->by[i])->name));
 	json_put(&o, "by", aspects);
+	if (b->section.in->where)
+		json_put(&o, "where", json_string(b->section.in->where));
 	json_put(&o, "total",
-		 json_pack("{sIsIsIsI}", "count", (json_int_t)root->count, "blocked_ns",
-			   (json_int_t)root->blocked_ns, "after_wait_count",
-			   (json_int_t)root->after_wait_count, "after_wait_ns",
+		 json_pack("{sIsIsIsIsI}", "count", (json_int_t)root->count, "blocked_ns",
+			   (json_int_t)root->blocked_ns, "idle_ns", (json_int_t)root->idle_ns,
+			   "after_wait_count", (json_int_t)root->after_wait_count, "after_wait_ns",
 			   (json_int_t)root->after_wait_ns));
 	if (err)
 		json_decref(o);

@@ -16,7 +16,7 @@ struct attribution_basis basis_of(const struct report_input *in)
 
 	v.exact = v.facts.monitors.numbers || v.facts.park.numbers ||
 		  !strcmp(header_text(in->log->header, "jvm", "kind"), "patched");
-	cells = contention_cells(c, &count);
+	cells = report_cells(in, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct cell *cell = &cells[i];
 

@@ -22,14 +22,22 @@ bool report_has_chains(const struct report_input *in)
 	return f.events_by_id[EVENT_STACK] || f.events_by_id[EVENT_STACK_WALK];
 }
 
+const struct cell *report_cells(const struct report_input *in, uint32_t *ret_count)
+{
+	if (!in->where)
+		return contention_cells(analysis_contention(in->log->analysis), ret_count);
+	*ret_count = in->cell_count;
+	return in->cells;
+}
+
 int report_finding(const struct report_input *in, struct finding *ret)
 {
+	enum group_order order = in->order == GROUP_BY_TIME ? GROUP_BY_TIME : GROUP_BY_WORK;
 	const struct cell *cells;
 	uint32_t count;
 
-	cells = contention_cells(analysis_contention(in->log->analysis), &count);
-	return finding_make(analysis_stacks(in->log->analysis), cells, count, report_order(in),
-			    ret);
+	cells = report_cells(in, &count);
+	return finding_make(analysis_stacks(in->log->analysis), cells, count, order, ret);
 }
 
 static bool worth_saying(uint64_t part, uint64_t whole)
@@ -203,8 +211,8 @@ static json_t *methods_json(const struct report_input *in, enum aspect_id by)
 	uint32_t count;
 	int err;
 
-	cells = contention_cells(analysis_contention(in->log->analysis), &count);
-	err = groups_make(stacks, cells, count, &by, 1, report_order(in), &root);
+	cells = report_cells(in, &count);
+	err = groups_make(stacks, cells, count, &by, 1, in->order, &root);
 	for (uint32_t i = 0; i < root.group_count && !err; i++)
 		err = json_array_append_new(
 			array,

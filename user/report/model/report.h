@@ -13,14 +13,18 @@ struct report_input {
 	const struct session_log *log; /* analysed */
 	unsigned top;                  /* rows in each list */
 	bool full;                     /* call chains with all their frames */
-	bool all;    /* idle turn-taking is ranked and told as all other waiting */
+	enum group_order order; /* of locks, groups and methods; GROUP_BY_TIME also tells of idle
+				   turn-taking as of all other waiting */
+	/* The contentions that it is about; where NULL: all. where is --where as it was given, and
+	 * cells are what it has chosen. */
+	const char *where;
+	const struct cell *cells;
+	uint32_t cell_count;
 	bool parked; /* --by is about parking on what is no lock, and who has ended it */
 };
 
-static inline enum group_order report_order(const struct report_input *in)
-{
-	return in->all ? GROUP_BY_TIME : GROUP_BY_WORK;
-}
+/* The cells that it is about. */
+const struct cell *report_cells(const struct report_input *in, uint32_t *ret_count);
 
 /* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
 int report_text(const struct report_input *in, FILE *out);

@@ -18,7 +18,7 @@ int text_idle(struct text *t, const struct group *locks)
 		"their call chains (docs/report.md).\n",
 		duration_format(locks->idle_ns, time),
 		share_format(locks->idle_ns, locks->blocked_ns, share));
-	if (!t->in->all)
+	if (t->in->order == GROUP_BY_WORK)
 		print_text(t->out, "  Ranked without it; --all ranks by all of the time.\n");
 	f = section_idle_turns(&t->section, locks);
 	err = findings_to_text(f, &view, t->out);

@@ -292,6 +292,8 @@ static int print_all(struct text *t, const struct group *by)
 			strcmp(header_text(t->in->log->header, "sources", "monitor"), "missing")
 				? ""
 				: " of java.util.concurrent; monitors were not recorded");
+	if (t->in->where)
+		print_text(t->out, "  only those of  %s\n", t->in->where);
 	text_after_wait(t, waiters, 2);
 	err = text_basis(t, waiters->blocked_ns) ?: print_ranked(t, by, &past);
 	if (!err && t->finding)
@@ -319,10 +321,9 @@ int text_locks(struct text *t)
 	uint32_t count;
 	int err = 0;
 
-	cells = contention_cells(analysis_contention(t->in->log->analysis), &count);
+	cells = report_cells(t->in, &count);
 	for (unsigned i = 0; i < wanted && !err; i++)
-		err = groups_make(t->stacks, cells, count, aspects[i], 2, report_order(t->in),
-				  &by[i]);
+		err = groups_make(t->stacks, cells, count, aspects[i], 2, t->in->order, &by[i]);
 	if (!err)
 		err = print_all(t, by);
 	for (unsigned i = 0; i < BY_COUNT; i++)

@@ -25,12 +25,11 @@ int by_section_open(const struct report_input *in, const enum aspect_id *by, uns
 
 	if (err)
 		return err;
-	cells = contention_cells(analysis_contention(in->log->analysis), &count);
+	cells = report_cells(in, &count);
 	if (in->parked)
 		err = groups_make_parked(b.section.stacks, cells, count, by, depth, &b.root);
 	else
-		err = groups_make(b.section.stacks, cells, count, by, depth, report_order(in),
-				  &b.root);
+		err = groups_make(b.section.stacks, cells, count, by, depth, in->order, &b.root);
 	if (err) {
 		section_close(&b.section);
 		return err;

@@ -8,7 +8,8 @@
 
 bool section_idle_apart(const struct section_input *in, const struct group *lock)
 {
-	return !in->in->all && lock->idle_ns && group_work_ns(lock) < lock->blocked_ns / WORK_LEAST;
+	return in->in->order == GROUP_BY_WORK && lock->idle_ns &&
+	       group_work_ns(lock) < lock->blocked_ns / WORK_LEAST;
 }
 
 static int compare_idle(const void *a, const void *b)

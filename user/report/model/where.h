@@ -1,0 +1,24 @@
+/* report/model/where.h: contentions that a condition chooses: --where. */
+#pragma once
+
+#include <stdint.h>
+
+#include "report/model/label.h"
+
+/*
+ * A condition is made of ASPECT=GLOB and ASPECT!=GLOB, "not", "and", "or" and parentheses; "not"
+ * binds most, "or" least. Aspects are those of --by, and after_wait, which is yes or no. The glob
+ * is fnmatch()'s, of the text that the report shows; of a call chain any frame's method may match.
+ * A value with blanks or parentheses stands in quotes, "..." or '...'.
+ */
+struct where;
+
+#define WHERE_ERROR_MAX 1536
+
+/* 0, and *ret is to be freed; -EINVAL, and error says where and why; -ENOMEM. */
+int where_parse(const char *text, struct where **ret, char error[WHERE_ERROR_MAX]);
+void where_free(struct where *w);
+
+/* Those of count cells that are chosen, in their order. *ret is to be freed. 0 or -ENOMEM. */
+int where_cells(const struct where *w, const struct stacks *stacks, const struct cell *cells,
+		uint32_t count, struct cell **ret, uint32_t *ret_count);
