@@ -35,8 +35,8 @@ class NthFails(FakeTest):
     def test_readers(self):
         """Each of a golden log that has something for it."""
         for golden, *arguments in (("report-chains", "report"), ("time-threads-json", "time"), ("spans-json", "spans"),
-                                   ("report-json", "verify"), ("report-chains", "cat", "-r"),
-                                   ("export-chrome", "export", "--to", "chrome"),
+                                   ("gc-serial", "gc", "--pauses"), ("report-json", "verify"),
+                                   ("report-chains", "cat", "-r"), ("export-chrome", "export", "--to", "chrome"),
                                    ("export-both", "export", "--to", "collapsed"),
                                    ("time-threads-json", "export", "--to", "csv", "-e", "thread_sample")):
             with self.subTest(command=arguments):
@@ -57,6 +57,7 @@ class NthFails(FakeTest):
         subprocess.run([sys.executable, "-B", f"{GOLDEN}/mklog.py", f"{GOLDEN}/report-json/log.jsonl", log], check=True)
         samples = f"{GOLDEN}/steal-json/samples"
         for arguments in (["report", "-f", "json", log], ["time", "-f", "json", log], ["spans", "-f", "json", log],
+                          ["gc", "-p", "-f", "json", log],
                           ["steal", "-f", "json", "--method", "both", "--input", samples]):
             with self.subTest(command=arguments):
                 self.assertEqual(list(failing.Failing(self.tmp, arguments).silent_faults(80)), [])

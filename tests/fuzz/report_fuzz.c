@@ -21,8 +21,13 @@ static const struct command_line lines[] = {
 	{cmd_spans, OUTPUT_TEXT, {"--jobs=1"}},
 	{cmd_spans, OUTPUT_JSON, {"--jobs=1", "--format=json"}},
 	{cmd_spans, OUTPUT_TEXT, {"--jobs=1", "--by-thread-name=(.)(.*)"}},
+	{cmd_gc, OUTPUT_TEXT, {"--jobs=1", "--pauses"}},
+	{cmd_gc, OUTPUT_JSON, {"--jobs=1", "--pauses", "--format=json"}},
+	{cmd_gc, OUTPUT_OTHER, {"--jobs=1", "--format=csv"}},
 	{cmd_report, OUTPUT_OTHER, {"--jobs=1", "--csv=contention"}},
-	{cmd_report, OUTPUT_OTHER, {"--jobs=1", "--csv=contention", "--by=waiter_stack,behind,group"}},
+	{cmd_report,
+	 OUTPUT_OTHER,
+	 {"--jobs=1", "--csv=contention", "--by=waiter_stack,behind,group"}},
 	{cmd_report, OUTPUT_TEXT, {"--jobs=3"}},
 };
 

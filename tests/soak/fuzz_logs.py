@@ -13,7 +13,7 @@ from soak import HERE, LIKED, Soak
 MAGIC = b"\xc1SPB"
 HEAD = struct.Struct("<4sIIIII")  # magic, crc, length, sequence, events, kind
 LINES = """report|report -f json|report --by lock,waiter_stack,owner_stack|report --by waiter_method,owner_method,behind
-report --full|time|time --by thread --window 10ms|time --by pool --format json|spans|spans --format json
+report --full|time|time --by thread --window 10ms|time --by pool --format json|spans|spans --format json|gc --pauses
 spans --by-thread-name|verify|verify -f json --strict|cat|cat -r|cat -H|export --to collapsed --side both --lines
 export --to speedscope|export --to chrome|export --to jsonl|report --from 1s --to 2s"""
 COMMANDS = [line.split() for line in LINES.replace("\n", "|").split("|")]

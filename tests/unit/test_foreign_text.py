@@ -51,6 +51,7 @@ COMMANDS = [
     ("report", "--csv", "threads"),
     ("cat",), ("cat", "-r"), ("cat", "-H"),
     ("time",), ("time", "--format", "csv"), ("time", "--format", "json"), ("spans",), ("spans", "--format", "json"),
+    ("gc", "--pauses"), ("gc", "--format", "csv"), ("gc", "--format", "json"),
     ("verify",), ("verify", "--format", "json"), ("export", "--to", "collapsed", "--threads", "--locks"),
     ("export", "--to", "speedscope"), ("export", "--to", "chrome"), ("export", "--to", "jsonl"),
     ("export", "--to", "csv", "-e", "thread"), ("export", "--to", "csv", "-e", "method"),
@@ -130,7 +131,7 @@ class ForeignText(unittest.TestCase):
         status, text = self.check("verify", folder)
         self.assertEqual(status, 1)
         self.assertIn(r"bad\x1b]0;owned\x07\nspoor: error: forged.spoor", text)
-        for command in ("report", "cat", "time", "spans", "repair"):
+        for command in ("report", "cat", "time", "spans", "gc", "repair"):
             out = ("-o", os.path.join(folder, "out")) if command == "repair" else ()
             with self.subTest(command=command):
                 status, text = self.check(command, *out, os.path.join(folder, "none\x1b[2J\n.spoor"))

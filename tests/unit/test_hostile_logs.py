@@ -139,7 +139,7 @@ class HostileLogs(unittest.TestCase):
             path = self.path("holes.spoor")
             with open(path, "wb") as f:
                 f.write(log.closed())
-            for command in (["report"], ["report", "--format", "json"], ["time"], ["spans", "--from", "0"],
+            for command in (["report"], ["report", "--format", "json"], ["time"], ["spans", "--from", "0"], ["gc"],
                             ["export", "--force", "--to", "chrome", "-o", self.path("out.json")]):
                 with self.subTest(missing=missing, command=command):
                     done = self.run_spoor(*command, path)
@@ -170,7 +170,8 @@ class HostileLogs(unittest.TestCase):
         path = self.path("holes.spoor")
         with open(path, "wb") as f:
             f.write(log.closed())
-        for command in (["report"], ["time"], ["spans"], ["export", "--to", "chrome", "-o", self.path("out.json")]):
+        for command in (["report"], ["time"], ["spans"], ["gc"],
+                        ["export", "--to", "chrome", "-o", self.path("out.json")]):
             with self.subTest(command[0]):
                 done = self.run_spoor(*command, path)
                 self.assertEqual(done.returncode, 1)
@@ -189,7 +190,7 @@ class HostileLogs(unittest.TestCase):
         log.block([(END, 2000 + 10 * holes, 0, 0)])
         with open(self.path("numbers.spoor"), "wb") as f:
             f.write(log.closed())
-        for command in ("report", "time", "spans"):
+        for command in ("report", "time", "spans", "gc"):
             with self.subTest(command):
                 # 1.5 s; it was 20.
                 done = subprocess.run(["prlimit", "--cpu=12", SPOOR, command, self.path("numbers.spoor")],

@@ -17,6 +17,7 @@ int cmd_watch(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_spans(int argc, char **argv);
 int cmd_time(int argc, char **argv);
+int cmd_gc(int argc, char **argv);
 int cmd_steal(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_cat(int argc, char **argv);

@@ -32,6 +32,8 @@ static void operations_have_kinds(void **state)
 	assert_int_equal(operation("XMarkStart"), GC_KIND_CONCURRENT_PAUSE);
 	assert_int_equal(operation("ZMarkStartYoungAndOld"), GC_KIND_CONCURRENT_PAUSE);
 	assert_int_equal(operation("ShenandoahFullGC"), GC_KIND_FULL);
+	assert_int_equal(operation("Shenandoah Init Marking"), GC_KIND_CONCURRENT_PAUSE);
+	assert_int_equal(operation("Shenandoah Final Update References"), GC_KIND_CONCURRENT_PAUSE);
 	assert_int_equal(operation("Cleanup"), GC_KIND_UNKNOWN);
 	assert_int_equal(gc_kind_of_operation("G1PauseRemark", 6), GC_KIND_UNKNOWN);
 }

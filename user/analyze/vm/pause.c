@@ -8,11 +8,12 @@
 #include <stdlib.h>
 
 #include "analyze/row.h"
+#include "base/tables/saturate.h"
 
 void pause_times_add(struct pause_times *t, uint64_t ns)
 {
 	t->count++;
-	t->total_ns += ns;
+	t->total_ns = sum_saturated(t->total_ns, ns);
 	t->max_ns = ns > t->max_ns ? ns : t->max_ns;
 }
 

@@ -25,6 +25,11 @@ uint64_t header_begin_ns(const json_t *header)
 	return header_number(header, NULL, "start_mono_ns");
 }
 
+uint64_t header_flag(const json_t *header, const char *flag)
+{
+	return header_number(json_object_get(header, "jvm"), "flags", flag);
+}
+
 const char *header_collector(const json_t *header)
 {
 	static const char *const collectors[][2] = {

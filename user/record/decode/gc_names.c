@@ -49,6 +49,11 @@ uint32_t gc_kind_of_operation(const char *name, uint32_t length)
 		{"ShenandoahFinal", GC_KIND_CONCURRENT_PAUSE},
 		{"ShenandoahFull", GC_KIND_FULL},
 		{"ShenandoahDegenerated", GC_KIND_FULL},
+		/* With spaces, JDK 17 has "Shenandoah Init Update References" and the like. */
+		{"Shenandoah Init", GC_KIND_CONCURRENT_PAUSE},
+		{"Shenandoah Final", GC_KIND_CONCURRENT_PAUSE},
+		{"Shenandoah Full", GC_KIND_FULL},
+		{"Shenandoah Degenerated", GC_KIND_FULL},
 	};
 
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {

@@ -1,22 +1,8 @@
 #include "report/model/sections/heap.h"
 
-#include <string.h>
-
+#include "analyze/vm/heap_pool.h"
 #include "analyze/vm/pause.h"
 #include "log/read/names.h"
-
-/* HotSpot reports all pools at each collection; those that are not the heap are known by their
- * names. */
-static bool is_heap(const char *pool)
-{
-	static const char *const others[] = {"Code", "Metaspace", "Compressed Class Space"};
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
-		if (!strncmp(pool, others[i], strlen(others[i])))
-			return false;
-	}
-	return true;
-}
 
 bool heap_around_gc(const struct pauses *p, const struct log_names *names, uint64_t collector,
 		    uint64_t kind, uint64_t *ret_before_bytes, uint64_t *ret_after_bytes)
@@ -28,9 +14,8 @@ bool heap_around_gc(const struct pauses *p, const struct log_names *names, uint6
 	for (uint32_t i = heap == INDEX_NONE ? heap : p->heaps[heap]; i != INDEX_NONE;
 	     i = p->pools[i].next) {
 		const struct pause_pool *row = &p->pools[i];
-		const char *pool = log_names_string(names, row->pool);
 
-		if (!pool || !is_heap(pool))
+		if (heap_pool_of(log_names_string(names, row->pool)) == HEAP_POOL_NONE)
 			continue;
 		before += row->before_bytes / row->count;
 		after += row->after_bytes / row->count;
