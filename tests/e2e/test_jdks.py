@@ -4,6 +4,7 @@ import unittest
 
 import jvm
 import test_exact
+import test_gc
 import test_holders
 import test_holding
 import test_jfr
@@ -121,6 +122,16 @@ class RedZone25(Jdk25, test_red_zone.Stock):
 
 @always("test_g1")
 class Pauses21(Jdk21, test_pauses.Pauses):
+    pass
+
+
+@always("test_g1")
+class Gc21(Jdk21, test_gc.Gc):
+    pass
+
+
+@always("test_g1", "test_zgc")
+class Gc25(Jdk25, test_gc.Gc):
     pass
 
 
