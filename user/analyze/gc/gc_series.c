@@ -47,6 +47,7 @@ struct pool_limit {
 
 struct gc_series {
 	const struct log_names *names;
+	uint64_t heap_max_bytes;
 	struct gc_row *rows;
 	uint32_t count, capacity;
 	uint64_t now_ns;
@@ -54,15 +55,18 @@ struct gc_series {
 	struct cause_now cause;
 	struct pool_limit limits[POOLS_MAX];
 	uint8_t limit_count;
+	bool gap; /* since the last row something is missing */
 	struct gc_facts facts;
 };
 
-struct gc_series *gc_series_new(const struct log_names *names)
+struct gc_series *gc_series_new(const struct log_names *names, uint64_t heap_max_bytes)
 {
 	struct gc_series *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->names = names;
+	if (!s)
+		return NULL;
+	s->names = names;
+	s->heap_max_bytes = heap_max_bytes;
 	return s;
 }
 
@@ -108,6 +112,8 @@ static int row_close(struct gc_series *s, struct open_row *o)
 
 	o->is_open = false;
 	o->row.end_ns = s->now_ns;
+	o->row.after_gap = s->gap;
+	s->gap = false;
 	row_sum_up(o);
 	if (s->count == GC_ROWS_MAX) {
 		s->facts.left_out++;
@@ -119,6 +125,12 @@ static int row_close(struct gc_series *s, struct open_row *o)
 	return err;
 }
 
+static void lost_note(struct gc_series *s, bool lost)
+{
+	s->facts.incomplete += lost;
+	s->gap |= lost;
+}
+
 static void row_open(struct gc_series *s, struct open_row *o, const struct event *e)
 {
 	*o = (struct open_row){.is_open = true, .thread = e->thread, .row.begin_ns = s->now_ns};
@@ -128,7 +140,7 @@ static void row_open(struct gc_series *s, struct open_row *o, const struct event
 
 static void on_begin(struct gc_series *s, const struct event *e)
 {
-	s->facts.incomplete += s->pause.is_open;
+	lost_note(s, s->pause.is_open);
 	row_open(s, &s->pause, e);
 	s->pause.row.operation = e->v[GC_BEGIN_OPERATION].u;
 }
@@ -138,7 +150,7 @@ static int on_end(struct gc_series *s, const struct event *e)
 	struct gc_row *r = &s->pause.row;
 
 	if (!s->pause.is_open) {
-		s->facts.incomplete++;
+		lost_note(s, true);
 		return 0;
 	}
 	if (e->v[GC_END_OPERATION].u)
@@ -201,7 +213,7 @@ static struct open_row *cycle_find(struct gc_series *s, uint64_t manager)
 		if (best->is_open && (!c->is_open || c->row.begin_ns < best->row.begin_ns))
 			best = c;
 	}
-	s->facts.incomplete += best->is_open;
+	lost_note(s, best->is_open);
 	best->is_open = false;
 	return best;
 }
@@ -243,7 +255,7 @@ static int on_cycle_pool(struct gc_series *s, enum heap_pool what, const struct 
 	struct open_row *c = cycle_find(s, e->v[GC_POOL_MANAGER].u);
 
 	if (c->is_open && before && has_ended_partly(c)) { /* the rest of the last one's is lost */
-		s->facts.incomplete++;
+		lost_note(s, true);
 		c->is_open = false;
 	}
 	if (!c->is_open) {
@@ -315,15 +327,22 @@ int gc_series_add(struct gc_series *s, const struct event *e)
 
 void gc_series_hole(struct gc_series *s)
 {
-	s->facts.incomplete += s->pause.is_open;
+	lost_note(s, s->pause.is_open);
 	s->pause.is_open = false;
 	for (unsigned i = 0; i < CYCLES_MAX; i++) {
-		s->facts.incomplete += s->cycles[i].is_open;
+		lost_note(s, s->cycles[i].is_open);
 		s->cycles[i].is_open = false;
 	}
 	s->cause = (struct cause_now){0};
+	s->gap = true;
 }
 
+static uint64_t least_known(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* Each generation of ZGC may have the whole heap: the sum of their limits is twice as much. */
 static void limits_sum_up(struct gc_series *s)
 {
 	struct gc_limits *l = &s->facts.limits;
@@ -335,6 +354,9 @@ static void limits_sum_up(struct gc_series *s)
 		if (s->limits[i].what == HEAP_POOL_OLD)
 			l->old_bytes = sum_saturated(l->old_bytes, s->limits[i].max);
 	}
+	l->heap_bytes = least_known(l->heap_bytes, s->heap_max_bytes);
+	if (l->old_bytes)
+		l->old_bytes = least_known(l->old_bytes, l->heap_bytes);
 }
 
 /* All collections report the same pools, so a row with fewer of them lacks some. */

@@ -24,6 +24,7 @@ struct gc_row {
 	uint64_t cause;     /* a patched JVM tells */
 	bool is_cycle;      /* the application went on meanwhile */
 	bool is_minor;      /* a cycle of the young generation alone */
+	bool after_gap;     /* what was before it is missing in the log */
 	bool has_heap;      /* before and after are known, of all pools */
 	bool has_old;       /* there is a pool of the old generation */
 	bool has_survivor;  /* ... of survivors */
@@ -32,7 +33,8 @@ struct gc_row {
 };
 
 struct gc_limits {
-	uint64_t heap_bytes; /* the sum of the limits of the heap's pools; 0: not known */
+	uint64_t heap_bytes; /* the sum of the limits of the heap's pools, or the flag if that is
+				less; 0: not known */
 	uint64_t old_bytes;  /* of the old generation; 0: not known */
 };
 
@@ -47,8 +49,9 @@ struct gc_facts {
 
 struct gc_series;
 
-/* names is lent until gc_series_free, and complete up to the event at hand. NULL: no memory. */
-struct gc_series *gc_series_new(const struct log_names *names);
+/* names is lent until gc_series_free, and complete up to the event at hand. heap_max_bytes: as the
+ * JVM's flags have it; 0: not known. NULL: no memory. */
+struct gc_series *gc_series_new(const struct log_names *names, uint64_t heap_max_bytes);
 void gc_series_free(struct gc_series *s);
 
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */

@@ -5,6 +5,7 @@
 
 #include "base/tables/keymap.h"
 #include "base/tables/saturate.h"
+#include "log/format/event.h"
 
 static uint64_t difference(uint64_t from, uint64_t less)
 {
@@ -59,13 +60,19 @@ static int groups_add(struct gc_sums *s, struct grouping *g, const struct gc_row
 }
 
 /* What a collection found more than the last one had left was allocated in between. Cycles that
- * overlap leave that open. */
+ * overlap leave that open, and so does a collection in between of which nothing is known. */
 static void allocated_add(struct gc_sums *s, const struct gc_row *last, const struct gc_row *r)
 {
 	if (r->begin_ns <= last->end_ns)
 		return;
 	add(&s->allocated_bytes, difference(r->before.used_bytes, last->after.used_bytes));
 	add(&s->allocated_ns, r->begin_ns - last->end_ns);
+}
+
+/* Nobody knows what. The pauses of concurrent cycles have no figures, and free next to nothing. */
+static bool may_have_freed(const struct gc_row *r)
+{
+	return !r->has_heap && r->kind != GC_KIND_CONCURRENT_PAUSE;
 }
 
 static int by_length(const void *a, const void *b)
@@ -117,6 +124,8 @@ int gc_sums_make(const struct gc_row *rows, uint32_t count, struct gc_sums *ret)
 		s.cycles += r->is_cycle;
 		if (!r->is_cycle)
 			pause_times_add(&s.pauses, gc_row_ns(r));
+		if (r->after_gap || may_have_freed(r))
+			last = NULL;
 		if (!r->has_heap)
 			continue;
 		add(&s.freed_bytes, gc_row_freed(r));

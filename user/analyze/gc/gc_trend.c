@@ -172,23 +172,18 @@ static void line_find(struct gc_trend *t, const struct samples *s, int64_t *slop
 	find_full(t);
 }
 
-static uint64_t least_known(uint64_t a, uint64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
 static void samples_choose(struct gc_trend *t, struct samples *s, const struct gc_row *rows,
-			   uint32_t count, const struct gc_limits *limits, uint64_t heap_max_bytes)
+			   uint32_t count, const struct gc_limits *limits)
 {
 	samples_old(s, rows, count);
 	t->old_count = s->count;
 	t->basis = GC_TREND_OLD;
-	t->limit_bytes = least_known(limits->heap_bytes, heap_max_bytes);
+	t->limit_bytes = limits->heap_bytes;
 	if (s->count < GC_TREND_LEAST) {
 		s->count = 0;
 		samples_young(s, rows, count);
 		t->basis = GC_TREND_YOUNG;
-		t->limit_bytes = least_known(limits->old_bytes, t->limit_bytes);
+		t->limit_bytes = limits->old_bytes ? limits->old_bytes : limits->heap_bytes;
 	}
 	t->count = s->count;
 	if (s->count < GC_TREND_LEAST)
@@ -196,7 +191,7 @@ static void samples_choose(struct gc_trend *t, struct samples *s, const struct g
 }
 
 int gc_trend_find(const struct gc_row *rows, uint32_t count, const struct gc_limits *limits,
-		  uint64_t heap_max_bytes, struct gc_trend *ret)
+		  struct gc_trend *ret)
 {
 	struct samples s = {.of = malloc(((size_t)count + 1) * sizeof(*s.of))};
 	int64_t *slopes = malloc(sizeof(*slopes) * SAMPLES_MAX * SAMPLES_MAX / 2);
@@ -207,7 +202,7 @@ int gc_trend_find(const struct gc_row *rows, uint32_t count, const struct gc_lim
 		free(slopes);
 		return -ENOMEM;
 	}
-	samples_choose(&t, &s, rows, count, limits, heap_max_bytes);
+	samples_choose(&t, &s, rows, count, limits);
 	samples_thin_out(&s);
 	if (t.basis != GC_TREND_NONE)
 		line_find(&t, &s, slopes);

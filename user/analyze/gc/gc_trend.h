@@ -29,6 +29,6 @@ struct gc_trend {
 	uint64_t full_ns;     /* ... but will, so long after to_ns */
 };
 
-/* heap_max_bytes: as the JVM's flags have it; 0: not known. 0 or -ENOMEM. */
+/* 0 or -ENOMEM. */
 int gc_trend_find(const struct gc_row *rows, uint32_t count, const struct gc_limits *limits,
-		  uint64_t heap_max_bytes, struct gc_trend *ret);
+		  struct gc_trend *ret);

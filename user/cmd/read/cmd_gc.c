@@ -136,8 +136,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct gc_series **series = ctx;
 
-	(void)header;
-	*series = gc_series_new(analysis_names(a));
+	*series = gc_series_new(analysis_names(a), header_flag(header, "MaxHeapSize"));
 	return *series ? 0 : -ENOMEM;
 }
 

@@ -22,16 +22,21 @@ static json_t *known(uint64_t n)
 	return n ? number(n) : json_null();
 }
 
-static json_t *sentence(const struct gc_model *m,
-			void (*add)(const struct gc_model *, struct strbuf *))
+/* Those that have something to say. */
+static json_t *sentences_json(const struct gc_model *m)
 {
-	struct strbuf text = {0};
-	json_t *o = NULL;
+	static void (*const all[])(const struct gc_model *, struct strbuf *) = {
+		gc_sentence_pauses, gc_sentence_heap, gc_sentence_rate};
+	json_t *o = json_array();
 
-	add(m, &text);
-	if (!text.err)
-		o = json_string(strbuf_text(&text));
-	strbuf_free(&text);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct strbuf text = {0};
+
+		all[i](m, &text);
+		if (text.used || text.err)
+			json_add(&o, text.err ? NULL : json_string(strbuf_text(&text)));
+		strbuf_free(&text);
+	}
 	return o;
 }
 
@@ -56,7 +61,6 @@ static json_t *heap_json(const struct gc_model *m)
 
 	json_put(&o, "limit_bytes", known(m->facts.limits.heap_bytes));
 	json_put(&o, "old_limit_bytes", known(m->facts.limits.old_bytes));
-	json_put(&o, "max_flag_bytes", known(header_flag(m->in->in->log->header, "MaxHeapSize")));
 	json_put(&o, "freed_bytes", number(m->sums.freed_bytes));
 	json_put(&o, "allocated_bytes", number(m->sums.allocated_bytes));
 	json_put(&o, "allocated_in_ns", number(m->sums.allocated_ns));
@@ -88,16 +92,13 @@ static json_t *trend_json(const struct gc_model *m)
 static json_t *head_json(const struct section_input *section, const struct gc_model *m)
 {
 	const json_t *header = m->in->in->log->header;
-	json_t *o = json_object(), *sentences = json_array();
+	json_t *o = json_object();
 
-	json_add(&sentences, sentence(m, gc_sentence_pauses));
-	json_add(&sentences, sentence(m, gc_sentence_heap));
-	json_add(&sentences, sentence(m, gc_sentence_rate));
 	json_put(&o, "start_mono_ns", number(m->in->start_ns));
 	json_put(&o, "start_wall_ns", number(header_number(header, NULL, "start_wall_ns")));
 	json_put(&o, "duration_ns", number(m->duration_ns));
 	json_put(&o, "collector", json_string(header_collector(header)));
-	json_put(&o, "sentences", sentences);
+	json_put(&o, "sentences", sentences_json(m));
 	json_put(&o, "pauses", pauses_json(m));
 	json_put(&o, "heap", heap_json(m));
 	json_put(&o, "trend", trend_json(m));

@@ -1,27 +1,25 @@
 #include <errno.h>
 
 #include "analyze/registry/analysis.h"
-#include "log/format/header_fields.h"
 #include "report/model/report.h"
 #include "report/model/sections/gc_report.h"
 
 int gc_model_make(const struct gc_input *in, struct gc_model *ret)
 {
-	const json_t *header = in->in->log->header;
+	const struct session_log *log = in->in->log;
 	struct gc_model m = {.in = in};
 	struct analysis_facts facts;
 	int err;
 
 	m.rows = gc_series_rows(in->series, &m.row_count);
 	m.facts = gc_series_facts(in->series);
-	m.duration_ns = session_log_duration(in->in->log);
-	analysis_facts(in->in->log->analysis, &facts);
-	m.end_ns = facts.last_ns;
+	m.duration_ns = session_log_duration(log);
+	analysis_facts(log->analysis, &facts);
+	m.end_ns = log->to_ns && log->to_ns < facts.last_ns ? log->to_ns : facts.last_ns;
 	err = gc_sums_make(m.rows, m.row_count, &m.sums);
 	if (err)
 		return err;
-	err = gc_trend_find(m.rows, m.row_count, &m.facts.limits,
-			    header_flag(header, "MaxHeapSize"), &m.trend);
+	err = gc_trend_find(m.rows, m.row_count, &m.facts.limits, &m.trend);
 	if (err) {
 		gc_sums_free(&m.sums);
 		return err;

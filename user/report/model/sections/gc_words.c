@@ -150,13 +150,13 @@ static void add_line(struct findings *f, const char *text)
 	findings_text(f, text, NULL);
 }
 
-static void add_counted(struct findings *f, uint64_t count, const char *what)
+static void add_counted(struct findings *f, const char *what, uint64_t count)
 {
-	char buf[2 * HOLES_TEXT_MAX] = "", number[FORMAT_MAX];
+	char buf[HOLES_TEXT_MAX] = "", number[FORMAT_MAX];
 
 	if (!count)
 		return;
-	buffer_add(buf, sizeof(buf), "%s %s", count_format(count, number), what);
+	buffer_add(buf, sizeof(buf), "%s: %s", what, count_format(count, number));
 	add_line(f, buf);
 }
 
@@ -185,15 +185,14 @@ struct findings *gc_section_not_known(const struct gc_model *m)
 	struct analysis_facts facts;
 
 	analysis_facts(m->in->in->log->analysis, &facts);
-	add_counted(f, m->facts.incomplete,
-		    "pauses or cycles of which the begin or the end is not there: in no sum");
-	add_counted(f, lost_events(&facts),
-		    "events of collections LOST: some are missing, or lack their figures");
-	add_counted(f, m->facts.left_out, "later collections left out: there are too many");
+	add_counted(f, "pauses or cycles without a begin or an end in the log, in no sum",
+		    m->facts.incomplete);
+	add_counted(f, "events of collections LOST, so that some are missing or lack figures",
+		    lost_events(&facts));
+	add_counted(f, "later collections, left out as there are too many", m->facts.left_out);
 	if (holes_missing_text(m->in->in->log->analysis, missing))
 		add_line(f, missing);
-	add_counted(f, without_heap(m),
-		    "pauses without figures of the heap: the JVM gives none there");
+	add_counted(f, "pauses of which the log has no figures of the heap", without_heap(m));
 	if (m->row_count && !has_causes(m))
 		add_line(f,
 			 "causes: a stock JVM's probes do not have them, the VM operation stands "
