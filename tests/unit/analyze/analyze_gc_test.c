@@ -353,6 +353,13 @@ static void steady_and_falling(void **state)
 		rows[i] = row((i + 1) * MINUTE, GC_KIND_FULL, 0, 1000000 - i * 50000);
 	t = trend(rows, 12, 5000000);
 	assert_int_equal(t.course, GC_COURSE_FALLS);
+	for (uint64_t i = 0; i < 12; i++) /* up and down, and up in the end */
+		rows[i] = row((i + 1) * MINUTE, GC_KIND_FULL, 0,
+			      1000000 + i * 30000 - i % 2 * 400000);
+	assert_int_equal(trend(rows, 12, 5000000).course, GC_COURSE_UNCLEAR);
+	for (uint64_t i = 0; i < 12; i++)
+		rows[i] = row((i + 1) * MINUTE, GC_KIND_FULL, 0, 1000000 - i * 50000);
+	t = trend(rows, 12, 5000000);
 	assert_int_equal(t.bytes_per_min, -50000);
 }
 

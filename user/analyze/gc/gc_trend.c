@@ -7,7 +7,8 @@
  *
  * The line is that of Theil and Sen: the median of the slopes of all pairs, so that a few outliers
  * (a peak of load, a collection in the middle of a request) do not turn it. The heap grows or falls
- * if three quarters of the slopes have that sign, and the line moves by 1 % of its level at least.
+ * if three quarters of the slopes have that sign, and the line moves by 1 % of its level at least;
+ * else it is steady, or, if the line moves by more than 10 %, of no clear course.
  */
 #include "analyze/gc/gc_trend.h"
 
@@ -18,7 +19,8 @@
 
 #define SAMPLES_MAX 256 /* the number of pairs is half their square */
 #define NS_PER_MIN 60000000000ll
-#define LEVEL_PARTS 100 /* a change of one of these counts */
+#define MOVES_PARTS 100 /* a line that moves by one of these parts of its level may grow or fall */
+#define STEADY_PARTS 10 /* one that moves by less than one of these is steady, if it does not */
 #define FULL_MOST_NS (10ull * 365 * 24 * 60 * NS_PER_MIN)
 
 struct sample {
@@ -134,11 +136,11 @@ static enum gc_trend_course course_of(const struct gc_trend *t, const int64_t *s
 	uint64_t more = t->last_bytes > t->first_bytes ? t->last_bytes - t->first_bytes : 0;
 	uint64_t less = t->first_bytes > t->last_bytes ? t->first_bytes - t->last_bytes : 0;
 
-	if (slopes[n / 4] > 0 && more && more >= t->first_bytes / LEVEL_PARTS)
+	if (slopes[n / 4] > 0 && more && more >= t->first_bytes / MOVES_PARTS)
 		return GC_COURSE_GROWS;
-	if (slopes[n - 1 - n / 4] < 0 && less && less >= t->first_bytes / LEVEL_PARTS)
+	if (slopes[n - 1 - n / 4] < 0 && less && less >= t->first_bytes / MOVES_PARTS)
 		return GC_COURSE_FALLS;
-	return GC_COURSE_STEADY;
+	return more + less <= t->first_bytes / STEADY_PARTS ? GC_COURSE_STEADY : GC_COURSE_UNCLEAR;
 }
 
 static void find_full(struct gc_trend *t)

@@ -12,7 +12,13 @@ enum gc_trend_basis {
 	GC_TREND_YOUNG, /* there were not enough of these: the old generation after young ones */
 };
 
-enum gc_trend_course { GC_COURSE_STEADY, GC_COURSE_GROWS, GC_COURSE_FALLS };
+enum gc_trend_course {
+	GC_COURSE_UNCLEAR, /* the line moves, but there is none that holds for the most of it */
+	GC_COURSE_STEADY,
+	GC_COURSE_GROWS,
+	GC_COURSE_FALLS,
+	GC_COURSE_COUNT,
+};
 
 #define GC_TREND_LEAST 3 /* collections */
 

@@ -23,7 +23,7 @@ const char *gc_basis_name(enum gc_trend_basis basis)
 
 const char *gc_course_name(enum gc_trend_course course)
 {
-	static const char *const names[] = {"steady", "grows", "falls"};
+	static const char *const names[GC_COURSE_COUNT] = {"unclear", "steady", "grows", "falls"};
 
 	return names[course];
 }
@@ -66,7 +66,8 @@ static uint64_t full_after_end(const struct gc_model *m)
 
 static void add_course(const struct gc_model *m, const char *what, struct strbuf *o)
 {
-	static const char *const courses[] = {"is steady", "grows", "falls"};
+	static const char *const courses[GC_COURSE_COUNT] = {"has no clear course", "is steady",
+							     "grows", "falls"};
 	const struct gc_trend *t = &m->trend;
 	char first[FORMAT_MAX], last[FORMAT_MAX], span[FORMAT_MAX], by[FORMAT_MAX];
 
