@@ -26,13 +26,18 @@ struct row {
 	bool waits;          /* the frame's method, or that of a caller, is an idle_method() */
 };
 
+struct method_row {
+	const struct log_method *method;
+	bool waits; /* it is an idle_method() */
+};
+
 struct stacks {
 	const struct log_names *names;
 	struct row *rows; /* by stack */
 	uint32_t count;
 	struct keymap chains;
 	struct keymap methods;
-	const struct log_method **of_method; /* methods.count of them */
+	struct method_row *of_method; /* methods.count of them */
 	uint32_t methods_capacity;
 };
 
@@ -132,8 +137,9 @@ static int method_add(struct stacks *s, const struct log_method *m, uint32_t *re
 
 	if (err)
 		return err;
-	s->of_method[index] = m;
 	*ret = index + METHOD_FIRST;
+	if (!s->of_method[index].method)
+		s->of_method[index] = (struct method_row){m, idle_method(m)};
 	return 0;
 }
 
@@ -167,7 +173,7 @@ static int row_make(struct stacks *s, struct row *r)
 	if (f.kind == STACKS_UNLOADED)
 		method = STACKS_METHOD_UNLOADED;
 	r->method = method;
-	r->waits = caller.waits || (f.method && idle_method(f.method));
+	r->waits = caller.waits || (f.method && s->of_method[method - METHOD_FIRST].waits);
 	r->waiter_method = f.internal && stack ? caller.waiter_method : method;
 	r->own_method = caller.own_method;
 	if (f.kind == STACKS_UNLOADED || f.kind == STACKS_UNKNOWN_METHOD ||
@@ -269,5 +275,5 @@ uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack)
 
 const struct log_method *stacks_method(const struct stacks *s, uint32_t number)
 {
-	return number < METHOD_FIRST ? NULL : s->of_method[number - METHOD_FIRST];
+	return number < METHOD_FIRST ? NULL : s->of_method[number - METHOD_FIRST].method;
 }
