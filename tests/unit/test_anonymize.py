@@ -15,7 +15,7 @@ GOLDEN = os.path.join(HERE, "..", "golden")
 JDK = re.compile(r"\[*L?(java|javax|jdk|sun)\.")
 JVM = re.compile(r"(main|java|Finalizer|Reference Handler|Common-Cleaner|VM .*|G1 .*|(Par)?GC Thread#.*|"
                  r"C[12] CompilerThre.*|Signal Dispatcher|Service Thread|"
-                 r"Monitor Deflation Thread|Attach Listener|DestroyJavaVM)$")
+                 r"ZDriver.*|Monitor Deflation Thread|Attach Listener|DestroyJavaVM)$")
 TEXTS = ("name", "text", "class_name", "signature", "source")
 
 sys.path[:0] = [HERE, GOLDEN]

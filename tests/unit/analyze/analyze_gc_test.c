@@ -332,6 +332,8 @@ static void a_leak_is_full_at_its_time(void **state)
 	assert_int_equal(t.last_bytes, 11000000);
 	assert_true(t.fills);
 	assert_int_equal(t.full_ns, 10 * MINUTE);
+	assert_false(trend(rows, 11, 1012000000).fills); /* 1,001 minutes off, after 10 */
+	assert_true(trend(rows, 11, 1010000000).fills);
 	t = trend(rows, 11, 5000000); /* it is beyond the limit */
 	assert_false(t.fills);
 	t = trend(rows, 11, 0);

@@ -21,7 +21,8 @@
 #define NS_PER_MIN 60000000000ll
 #define MOVES_PARTS 100 /* a line that moves by one of these parts of its level may grow or fall */
 #define STEADY_PARTS 10 /* one that moves by less than one of these is steady, if it does not */
-#define FULL_MOST_NS (10ull * 365 * 24 * 60 * NS_PER_MIN)
+#define FULL_MOST_SPANS                                                                            \
+	100 /* a line says nothing of what is further off than so often its length */
 
 struct sample {
 	uint64_t ns, bytes;
@@ -151,7 +152,7 @@ static void find_full(struct gc_trend *t)
 	    t->limit_bytes <= t->last_bytes)
 		return;
 	ns = (__int128)(t->limit_bytes - t->last_bytes) * NS_PER_MIN / t->bytes_per_min;
-	t->fills = ns <= (__int128)FULL_MOST_NS;
+	t->fills = ns <= (__int128)(t->to_ns - t->from_ns) * FULL_MOST_SPANS && ns <= INT64_MAX;
 	t->full_ns = t->fills ? (uint64_t)ns : 0;
 }
 

@@ -31,7 +31,7 @@ struct gc_trend {
 	uint64_t first_bytes, last_bytes; /* of the line through them, at these times */
 	int64_t bytes_per_min;
 	uint64_t limit_bytes; /* 0: not known */
-	bool fills;           /* it grows, and there is a limit that it has not reached ... */
+	bool fills; /* it grows, and there is a limit that it has not reached, not far ... */
 	uint64_t full_ns;     /* ... but will, so long after to_ns */
 };
 
