@@ -127,6 +127,13 @@ static __always_inline int chain_send(struct hs_walk *w, __u32 id)
 				  chain_wake_flags(now));
 }
 
+/* Samples carry the result of their walk, and are not counted with those of events. */
+static __always_inline void count_result(struct walk_slot *s, __u32 result)
+{
+	if (!s->start.split)
+		count_walk(result);
+}
+
 /* How a walk ended, as far as chains differ by that. */
 static __always_inline __u32 chain_end(__u32 result)
 {
@@ -144,7 +151,7 @@ HS_SUBPROGRAM __u32 chain_id(struct walk_slot *s)
 		return 0;
 	w = &s->walk;
 	result = w->stack.result;
-	count_walk(result);
+	count_result(s, result);
 	if (w->ask)
 		native_ask(w->ask);
 	if (!w->stack.count)
@@ -156,12 +163,12 @@ HS_SUBPROGRAM __u32 chain_id(struct walk_slot *s)
 		key.hash1 = hs_mix(key.hash1, class_epoch);
 	known = bpf_map_lookup_elem(&chains, &key);
 	if (known) {
-		count_walk(WIRE_WALK_KNOWN);
+		count_result(s, WIRE_WALK_KNOWN);
 		return *known;
 	}
 	id = __sync_fetch_and_add(&chain_count, 1) + 1;
 	if (chain_send(w, id)) {
-		count_walk(WIRE_WALK_NOT_SENT);
+		count_result(s, WIRE_WALK_NOT_SENT);
 		count_drop(WIRE_STACK, WIRE_LOST_RING);
 		return 0;
 	}
@@ -353,8 +360,8 @@ HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 swit
 		return 0;
 	}
 	if (id) {
-		count_walk(WIRE_WALK_COMPLETE);
-		count_walk(WIRE_WALK_KNOWN);
+		count_result(s, WIRE_WALK_COMPLETE);
+		count_result(s, WIRE_WALK_KNOWN);
 		return id;
 	}
 	id = chain_id(s);
@@ -402,32 +409,41 @@ static __always_inline __u32 walks_ready(void)
 	return HS_FRAMES_KNOWN ? java_code.ready : 0;
 }
 
+static __always_inline void walk_refused(struct thread_state *t, int sampled, __u32 why)
+{
+	if (sampled)
+		t->sample.result = why;
+	else
+		count_walk(why);
+}
+
 /* A slot for a walk of this thread, which is told where it begins by the caller; 0: there is none.
  */
 static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __u32 tid,
-						      int current)
+						      int current, int sampled)
 {
 	__u64 java_thread = walks_ready() ? java_thread_checked(t, tid, current) : 0;
 	struct walk_slot *s;
 
 	if (!java_thread) {
 		if (walks_ready() && current)
-			count_walk(WIRE_WALK_NO_JAVA_THREAD);
+			walk_refused(t, sampled, WIRE_WALK_NO_JAVA_THREAD);
 		return 0;
 	}
 	if (!walk_worth(t)) {
-		count_walk(WIRE_WALK_TOO_OFTEN);
+		walk_refused(t, sampled, WIRE_WALK_TOO_OFTEN);
 		return 0;
 	}
 	s = slot_take();
 	if (!s) {
-		count_walk(WIRE_WALK_NO_ROOM);
+		walk_refused(t, sampled, WIRE_WALK_NO_ROOM);
 		return 0;
 	}
 	s->start.java_thread = java_thread;
 	s->start.stack_high = t->walk.stack_high;
 	s->start.bcp = 0;
 	s->start.unlock = 0;
+	s->start.split = sampled;
 	return s;
 }
 
@@ -438,12 +454,20 @@ static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t
 	int ended = walk_start(s);
 	__u32 id;
 
-	if (ended == HS_IN_JAVA)
+	if (ended == HS_IN_JAVA) {
 		ended = hs_interrupted(&s->walk);
+		if (s->start.split)
+			hs_split(&s->walk);
+	}
 	if (!ended)
 		id = walk(s, t, switches);
 	else
 		id = switches && task_switches(t->chain.task) != switches ? 0 : chain_id(s);
+	if (s->start.split) {
+		t->sample.via = s->walk.via;
+		t->sample.result = s->walk.stack.result;
+		t->sample.top = s->walk.top;
+	}
 	slot_give(s);
 	return id;
 }
@@ -451,7 +475,7 @@ static __always_inline __u32 walk_do(struct walk_slot *s, struct thread_state *t
 /* The running thread's, from these registers. unlock: as in struct hs_start. */
 HS_SUBPROGRAM __u32 stack_walk(struct thread_state *t, __u64 pc, __u64 sp, __u64 fp, __u32 unlock)
 {
-	struct walk_slot *s = t ? walk_prepare(t, current_tid(), 1) : 0;
+	struct walk_slot *s = t ? walk_prepare(t, current_tid(), 1, 0) : 0;
 
 	if (!s)
 		return 0;
@@ -483,9 +507,9 @@ static __always_inline int regs_read(__u64 from, struct hs_start *start)
 }
 
 static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 switches,
-					   int current, __u32 unlock)
+					   int current, __u32 unlock, int sampled)
 {
-	struct walk_slot *s = walk_prepare(t, tid, current);
+	struct walk_slot *s = walk_prepare(t, tid, current, sampled);
 
 	if (!s)
 		return 0;
@@ -504,19 +528,32 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
  */
 HS_SUBPROGRAM __u32 stack_of(struct thread_state *o, __u32 tid, __u64 switches)
 {
-	return o && o->chain.regs && !(switches & 1) ? stack_of_left(o, tid, switches, 0, 0) : 0;
+	return o && o->chain.regs && !(switches & 1) ? stack_of_left(o, tid, switches, 0, 0, 0) : 0;
 }
 
 /* From where the running thread was when it entered the kernel. */
 HS_SUBPROGRAM __u32 stack_interrupted(struct thread_state *t)
 {
-	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 0) : 0;
+	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 0, 0) : 0;
 }
 
 /* The same of a thread that may be in a call that releases a lock. */
 HS_SUBPROGRAM __u32 stack_releasing(struct thread_state *t)
 {
-	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 1) : 0;
+	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 1, 0) : 0;
+}
+
+/* Of the running thread, which the clock of --sample has interrupted: the callers of t->sample.top,
+ * or the whole chain where that has no code. */
+HS_SUBPROGRAM __u32 stack_sampled(struct thread_state *t)
+{
+	if (!t)
+		return 0;
+	t->sample.via = WIRE_VIA_NONE;
+	t->sample.result = WIRE_WALK_NO_CODE;
+	t->sample.top.code = 0;
+	t->sample.class_epoch = class_epoch;
+	return t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0, 1) : 0;
 }
 
 /* How often a thread is looked at in vain for the call chain that a waiter wants. */
@@ -585,7 +622,7 @@ HS_SUBPROGRAM int emit_owner_stack(struct thread_state *t, __u32 source, __u64 n
 		return 0;
 	}
 	/* Inline: it saves a frame. */
-	id = t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0) : 0;
+	id = t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0, 0) : 0;
 	if (!id && ++t->chain.tries < WANT_TRIES)
 		return 0;
 	if (id && (r = emit_reserve(WIRE_OWNER_STACK, sizeof(*r)))) {

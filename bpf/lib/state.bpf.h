@@ -4,6 +4,7 @@
 #include "vmlinux.h"
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_stack.h"
 #include "bpf/wire/wire_states.h"
 
 #define REASON_SLOTS 8 /* a power of two: a mask bounds the index for the verifier */
@@ -73,6 +74,16 @@ struct thread_walk {
 	__u32 long_walks;  /* see walk_worth(): a window, and points in its lowest byte */
 };
 
+/* What the clock of --sample last found, on its way into the record. */
+struct thread_sample {
+	__u32 skip; /* the next hit of the clock */
+	__u32 via;
+	__u32 result;
+	__u32 class_epoch;
+	struct wire_frame top;
+	struct wire_counters counters;
+};
+
 /*
  * One per thread of the target. The scheduler's programs write its time under seq (odd: being
  * written); the thread's own probes write the families behind. cpu + stolen + runnable + blocked +
@@ -107,6 +118,7 @@ struct thread_state {
 	struct thread_java java;
 	struct thread_park park;
 	struct thread_walk walk;
+	struct thread_sample sample;
 };
 
 /* Waits that are no contentions and were short, put together; by all but the counts. */

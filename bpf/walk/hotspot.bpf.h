@@ -387,6 +387,7 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	int built;
 
 	if (hs_in_interpreter(w, w->pc)) {
+		w->via = WIRE_VIA_INTERPRETER;
 		/* Frames that are being made or unmade lack what is last to be pushed. */
 		if (w->sp > hs_word(w->fp, HS_CODE(w, interpreter_bcp)))
 			return hs_end(w, WIRE_WALK_HALF_BUILT);
@@ -396,11 +397,14 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	why = hs_code_read(w, w->pc, &c);
 	if (why)
 		return hs_end(w, why);
+	w->via = c.kind == HS_COMPILED ? WIRE_VIA_COMPILED : WIRE_VIA_STUB;
 	if (c.kind == HS_STUB)
 		return hs_end(w, WIRE_WALK_STUB); /* it may have its frame or not */
 	if (c.kind != HS_COMPILED)
 		return hs_frameless_stub(w);
 	built = hs_built(w, &c);
+	if (built)
+		w->via = WIRE_VIA_PROLOGUE;
 	if (built < 0)
 		return hs_end(w, WIRE_WALK_HALF_BUILT);
 	if (hs_push(w, w->pc, c.id, WIRE_FRAME_INTERRUPTED))
@@ -414,6 +418,27 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	if (built == HS_BUILT_NO_FP)
 		w->fp = caller_fp;
 	return 0;
+}
+
+/*
+ * A loop is interrupted at many places, each of which would make another chain. So the frame where
+ * it was is taken off, and the chain is that of the callers: it begins at a return address, as if
+ * it were a walk of its own, and is remembered like one.
+ */
+HS_FN void hs_split(struct hs_walk *w)
+{
+	w->top.code = 0;
+	if (!w->stack.count)
+		return;
+	w->top = w->stack.frames[0];
+	w->stack.count = 0;
+	w->hash1 = 0;
+	w->hash2 = 0;
+	w->interpreted = 0;
+	w->from = w->sp;
+	w->fp_at = 0;
+	w->memo.fp = w->fp;
+	w->memo.notes = 0;
 }
 
 HS_SUBPROGRAM int hs_interrupted(struct hs_walk *w)
@@ -449,6 +474,8 @@ HS_FN int hs_start(struct hs_walk *w, const struct hs_start *s)
 	w->chunks = 0;
 	w->chunks_end = 0;
 	w->settled = s->settled;
+	w->via = WIRE_VIA_NONE;
+	w->top.code = 0;
 	w->from = 0;
 	w->fp_at = 0;
 	w->memo.notes = HS_NOTES_MAX + 1;
@@ -463,6 +490,7 @@ HS_FN int hs_start(struct hs_walk *w, const struct hs_start *s)
 	w->bcp = 0;
 	if (HS_READ(w, &last_sp, anchor + HS_CODE(w, anchor_sp)))
 		return hs_end(w, WIRE_WALK_READ);
+	w->via = last_sp ? WIRE_VIA_ANCHOR : WIRE_VIA_NATIVE;
 	if (last_sp) {
 		w->sp = last_sp - 8; /* the anchor may be above or below where the kernel left sp */
 		/* Of the calls that leave an anchor, C1's to release a lock is the only one. */

@@ -1,6 +1,7 @@
 /* bpf/walk/walk.bpf.h: the walk of one stack: its state, its frames, and what it has read. */
 #pragma once
 
+#include "bpf/wire/wire_profile.h"
 #include "bpf/wire/wire_stack.h"
 
 #define HS_HEAPS WIRE_CODE_HEAPS
@@ -68,7 +69,8 @@ struct hs_walk {
 	__u32 slot;        /* in BPF: the number of the slot that it is in */
 	__u32 hops;        /* in segment maps */
 	__u32 steps;
-	__u32 pad;
+	__u32 via;             /* enum wire_via */
+	struct wire_frame top; /* see hs_split() */
 	struct hs_memo memo;
 	struct wire_stack stack;
 };
@@ -87,6 +89,8 @@ struct hs_start {
 	__u64 stack_high;
 	__u32 unlock; /* a lock is being released, most often in a call without debug information */
 	__u32 settled; /* enum hs_settled, unless it is in Java code */
+	__u32 split;   /* see hs_split() */
+	__u32 pad;
 };
 
 #ifdef __bpf__

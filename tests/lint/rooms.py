@@ -9,7 +9,7 @@ this table.
 # room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
-                 "wire wire_cpu wire_gc wire_kinds wire_layout wire_lock wire_relay wire_stack wire_states wire_steal wire_thread"),
+                 "wire wire_cpu wire_gc wire_kinds wire_layout wire_lock wire_profile wire_relay wire_stack wire_states wire_steal wire_thread"),
     "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),

@@ -50,7 +50,8 @@ enum {
 	OPT_EVERY_WAIT,
 	OPT_BUFFER,
 	OPT_WINDOW,
-	OPT_OFF_CPU
+	OPT_OFF_CPU,
+	OPT_SAMPLE
 };
 
 static const struct argp_option argp_options[] = {
@@ -79,6 +80,10 @@ static const struct argp_option argp_options[] = {
 	{"off-cpu", OPT_OFF_CPU, "TIME", 0,
 	 "tell each break of a thread that is this long: asleep, in I/O, without a CPU (default: "
 	 "1ms); shorter ones are in the sums only",
+	 0},
+	{"sample", OPT_SAMPLE, "TIME[,jitter=off]", OPTION_ARG_OPTIONAL,
+	 "look where each running thread is whenever it has run for TIME (default: 10ms; 1ms, "
+	 "100us; by chance a little more or less), for spoor profile",
 	 0},
 	{0},
 };
@@ -141,6 +146,29 @@ static error_t parse_probes(const char *text, struct argp_state *state, enum pro
 	return 0;
 }
 
+/* Below, the clock's interrupts would be most of what runs. */
+#define SAMPLE_LEAST_NS 50000
+#define SAMPLE_MOST_NS NS_PER_S
+
+static void parse_sample(const char *arg, struct argp_state *state, struct recorder_options *o)
+{
+	const char *comma = arg ? strchr(arg, ',') : NULL;
+	char period[32];
+
+	o->sample_ns = 10 * NS_PER_MS;
+	o->sample_jitter = true;
+	if (comma && strcmp(comma, ",jitter=off"))
+		argp_error(state, "--sample: '%s' is not jitter=off", comma + 1);
+	o->sample_jitter = !comma;
+	if (!arg || comma == arg)
+		return;
+	snprintf(period, sizeof(period), "%.*s", (int)(comma ? comma - arg : 31), arg);
+	if (duration_parse(period, &o->sample_ns))
+		argp_error(state, "'%s' is not a duration such as 10ms", period);
+	if (o->sample_ns < SAMPLE_LEAST_NS || o->sample_ns > SAMPLE_MOST_NS)
+		argp_error(state, "--sample: from 50us to 1s, not %s", period);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -190,6 +218,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_OFF_CPU:
 		return parse_size(state, arg, duration_parse, "duration such as 1ms",
 				  &o->recorder.off_cpu_ns);
+	case OPT_SAMPLE:
+		parse_sample(arg, state, &o->recorder);
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
 		return 0;

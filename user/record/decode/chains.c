@@ -27,6 +27,7 @@
 
 #include "base/tables/store.h"
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_profile.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
 #include "log/format/event.h"
@@ -59,13 +60,28 @@ struct chain {
 	struct node *node;
 };
 
+/* A sample's innermost frame, with its callers. */
+struct top_key {
+	uint64_t code;
+	uint32_t id, kind;
+	uint32_t class_epoch;
+	uint32_t callers; /* BPF's id; 0: there are none, and result says why */
+	uint32_t result;
+	uint32_t pad;
+};
+
+struct top {
+	struct top_key key;
+	struct node *node;
+};
+
 struct chains {
 	struct log_writer *w;
 	struct memory *memory; /* NULL: without bound */
 	struct code *code;
 	const volatile uint32_t *class_epoch;
 	uint32_t epoch; /* up to which code_forget() was called */
-	struct store *nodes, *methods, *by_id;
+	struct store *nodes, *methods, *by_id, *tops;
 	uint32_t node_count;
 	struct node_key *frames; /* of the chain at work, innermost first */
 	uint32_t frame_count, frame_capacity;
@@ -106,6 +122,12 @@ static bool forget_chain(void *ctx, void *entry)
 	return true;
 }
 
+static bool forget_top(void *ctx, void *entry)
+{
+	node_release(ctx, ((struct top *)entry)->node);
+	return true;
+}
+
 /* It is told again when it is needed. */
 static bool forget_method(void *ctx, void *entry)
 {
@@ -130,7 +152,12 @@ static int stores_new(struct chains *c)
 		err = store_new(&o, &c->methods);
 	o.entry_bytes = sizeof(struct chain);
 	o.forget = forget_chain;
-	return err ? err : store_new(&o, &c->by_id);
+	if (!err)
+		err = store_new(&o, &c->by_id);
+	o.key_bytes = sizeof(struct top_key);
+	o.entry_bytes = sizeof(struct top);
+	o.forget = forget_top;
+	return err ? err : store_new(&o, &c->tops);
 }
 
 int chains_new(struct log_writer *w, struct memory *memory, const volatile uint32_t *class_epoch,
@@ -161,6 +188,7 @@ void chains_free(struct chains *c)
 	store_free(c->nodes);
 	store_free(c->methods);
 	store_free(c->by_id);
+	store_free(c->tops);
 	free(c->frames);
 	free(c);
 }
@@ -184,7 +212,7 @@ static void *entry_add(struct chains *c, struct store *s, const void *key)
 	int err = store_add(s, key, &entry);
 
 	for (int i = 0; err == -ENOSPC && i < SQUEEZES; i++) {
-		if (store_squeeze(c->by_id))
+		if (store_squeeze(c->tops) && store_squeeze(c->by_id))
 			break;
 		err = store_add(s, key, &entry);
 	}
@@ -312,12 +340,13 @@ enum frames_end {
 	FRAMES_ENTER,  /* likewise, but for its outermost frame */
 };
 
-static enum frames_end frames_add(struct chains *c, const struct wire_stack *r,
-				  const struct wire_frame *f, bool *unresolved)
+/* class_epoch: at the walk. */
+static enum frames_end frames_add(struct chains *c, const struct wire_frame *f,
+				  uint32_t class_epoch, uint64_t time_ns, bool *unresolved)
 {
 	struct code_frame frames[CODE_FRAMES_MAX];
 	bool interpreted = f->kind == WIRE_FRAME_INTERPRETED;
-	int n = interpreted && *c->class_epoch != r->class_epoch ? -ESTALE : resolve(c, f, frames);
+	int n = interpreted && *c->class_epoch != class_epoch ? -ESTALE : resolve(c, f, frames);
 
 	if (n == -ENOMEM)
 		c->err = n;
@@ -328,11 +357,11 @@ static enum frames_end frames_add(struct chains *c, const struct wire_stack *r,
 		n = 0;
 	if (n < 0)
 		return FRAMES_ASTRAY;
-	if (n && interpreted && *c->class_epoch != r->class_epoch)
+	if (n && interpreted && *c->class_epoch != class_epoch)
 		n = 0;
 	for (int i = 0; i < n; i++)
 		push(c, (struct node_key){
-				.method = method_number(c, frames[i].method, r->head.time_ns),
+				.method = method_number(c, frames[i].method, time_ns),
 				.bci = frames[i].bci,
 				.line = frames[i].line,
 				.frame = frame_type(frames[i].type),
@@ -358,9 +387,9 @@ static void entry_add_frame(struct chains *c)
 		push(c, c->entry);
 }
 
-static uint32_t base_frame(const struct wire_stack *r)
+static uint32_t base_frame(uint32_t result)
 {
-	switch (r->result) {
+	switch (result) {
 	case WIRE_WALK_COMPLETE:
 	case WIRE_WALK_NO_JAVA_FRAMES:
 		return FRAME_TYPE_UNKNOWN;
@@ -373,17 +402,25 @@ static uint32_t base_frame(const struct wire_stack *r)
 	}
 }
 
-/* The innermost frame, with one reference; NULL: there is none, or no room for all of them. */
-static struct node *nodes_add(struct chains *c, uint32_t base, uint64_t time_ns)
+/* What is in the place of callers that are missing, with one reference; NULL: none are, or there is
+ * no room. */
+static struct node *base_add(struct chains *c, uint32_t base, uint64_t time_ns)
 {
-	struct node *n = NULL, *caller;
+	struct node *n = NULL;
 
-	if (base != FRAME_TYPE_UNKNOWN) {
+	if (base != FRAME_TYPE_UNKNOWN)
 		n = node_get(c, &(struct node_key){.frame = base}, NULL, time_ns);
-		if (!n)
-			return NULL;
+	if (n)
 		n->refs++;
-	}
+	return n;
+}
+
+/* Frames on top of n, whose reference it takes; the innermost one, with one reference. NULL: there
+ * is none, or no room for all of them. */
+static struct node *nodes_add(struct chains *c, struct node *n, uint64_t time_ns)
+{
+	struct node *caller;
+
 	for (uint32_t i = c->frame_count; i--;) {
 		caller = n;
 		c->frames[i].caller = caller ? caller->number : 0;
@@ -395,6 +432,13 @@ static struct node *nodes_add(struct chains *c, uint32_t base, uint64_t time_ns)
 			return NULL;
 	}
 	return n;
+}
+
+static struct node *chain_nodes(struct chains *c, uint32_t base, uint64_t time_ns)
+{
+	struct node *n = base_add(c, base, time_ns);
+
+	return n || base == FRAME_TYPE_UNKNOWN ? nodes_add(c, n, time_ns) : NULL;
 }
 
 static void chain_keep(struct chains *c, uint32_t id, struct node *n)
@@ -425,10 +469,10 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 	if (epoch != c->epoch && c->code)
 		code_forget(c->code);
 	c->epoch = epoch;
-	base = base_frame(r);
+	base = base_frame(r->result);
 	c->frame_count = 0;
 	for (uint32_t i = 0; i < r->count && (end == FRAMES_GO_ON || end == FRAMES_ENTER); i++)
-		end = frames_add(c, r, &r->frames[i], &unresolved);
+		end = frames_add(c, &r->frames[i], r->class_epoch, r->head.time_ns, &unresolved);
 	if (end == FRAMES_ASTRAY) {
 		c->astray++;
 		base = FRAME_TYPE_BROKEN;
@@ -441,8 +485,64 @@ bool chains_add(struct chains *c, const struct wire_stack *r, size_t size)
 		code_forget(c->code);
 	c->unresolved += unresolved;
 	if (!c->err && (c->frame_count || base != FRAME_TYPE_UNKNOWN))
-		chain_keep(c, r->id, nodes_add(c, base, r->head.time_ns));
+		chain_keep(c, r->id, chain_nodes(c, base, r->head.time_ns));
 	return true;
+}
+
+/* A sample's: a frame on top of the callers, of which nothing is missing without a base. */
+static struct node *top_nodes(struct chains *c, const struct top_key *key,
+			      const struct chain *callers, uint64_t time_ns)
+{
+	struct wire_frame f = {.code = key->code, .id = key->id, .kind = key->kind};
+	struct node *n = callers ? callers->node : NULL;
+	enum frames_end end;
+	bool unresolved = false;
+
+	if (n)
+		n->refs++; /* before room is made for names */
+	if (*c->class_epoch != c->epoch && c->code)
+		code_forget(c->code);
+	c->epoch = *c->class_epoch;
+	c->frame_count = 0;
+	end = frames_add(c, &f, key->class_epoch, time_ns, &unresolved);
+	if (*c->class_epoch != key->class_epoch && c->code)
+		code_forget(c->code);
+	c->unresolved += unresolved;
+	c->astray += end == FRAMES_ASTRAY;
+	if (n)
+		return nodes_add(c, n, time_ns);
+	return chain_nodes(
+		c, end == FRAMES_ASTRAY ? (uint32_t)FRAME_TYPE_BROKEN : base_frame(key->result),
+		time_ns);
+}
+
+uint32_t chains_sampled(struct chains *c, const struct wire_run_sample *r)
+{
+	const struct chain *callers = r->stack ? store_find(c->by_id, &r->stack) : NULL;
+	struct top_key key = {.code = r->top.code,
+			      .id = r->top.id,
+			      .kind = r->top.kind,
+			      .class_epoch = r->class_epoch,
+			      .callers = r->stack,
+			      .result = r->stack ? 0 : r->result};
+	struct node *n;
+	struct top *t;
+
+	if (!r->top.code || (r->stack && !callers))
+		return chains_number(c, r->stack);
+	t = store_find(c->tops, &key);
+	if (t)
+		return t->node->number;
+	n = top_nodes(c, &key, callers, r->head.time_ns);
+	if (!n)
+		return 0;
+	t = entry_add(c, c->tops, &key);
+	if (!t) {
+		node_release(c, n);
+		return 0;
+	}
+	t->node = n;
+	return n->number;
 }
 
 uint32_t chains_number(const struct chains *c, uint32_t id)

@@ -10,6 +10,7 @@ struct chains;
 struct code;
 struct log_writer;
 struct memory;
+struct wire_run_sample;
 struct wire_stack;
 
 /*
@@ -28,6 +29,9 @@ int chains_error(const struct chains *c);
 bool chains_add(struct chains *c, const struct wire_stack *r, size_t size);
 /* The log's number of a chain by BPF's id; 0: there is none. */
 uint32_t chains_number(const struct chains *c, uint32_t id);
+/* The same of a sample: of the frame where the thread was interrupted, if it has one, with its
+ * callers. */
+uint32_t chains_sampled(struct chains *c, const struct wire_run_sample *r);
 
 /* Into memory: what is counted elsewhere. */
 void chains_count(struct chains *c);

@@ -49,7 +49,6 @@ void losses_write_lost(struct losses *l, const uint64_t now[LOSSES_KEYS], const 
 void losses_write_walks(struct losses *l, uint64_t now[WALK_RESULT_COUNT], const struct chains *c,
 			struct log_writer *w)
 {
-	/* They came later than those that user space counts. */
 	now[WALK_RESULT_TOO_OFTEN] = now[WIRE_WALK_TOO_OFTEN];
 	now[WALK_RESULT_IN_HEAP] = now[WIRE_WALK_IN_HEAP];
 	now[WALK_RESULT_ASTRAY] = chains_bad_return_pc(c);

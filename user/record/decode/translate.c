@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "bpf/wire/wire_kinds.h"
+#include "bpf/wire/wire_profile.h"
+#include "bpf/wire/wire_stack.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
@@ -123,6 +125,34 @@ static void sample(struct translate *t, const void *record)
 		ids_thread_ended(t->to.ids, r->head.tid, r->head.time_ns);
 }
 
+_Static_assert((int)WIRE_MODE_KERNEL == (int)SAMPLE_MODE_KERNEL &&
+		       (int)WIRE_VIA_NATIVE == (int)WALK_BEGIN_NATIVE,
+	       "sample_mode and walk_begin of events.json follow wire_profile.h");
+
+/* Two came later than those that user space counts. */
+static uint32_t walk_result_of(uint32_t wire)
+{
+	if (wire == WIRE_WALK_TOO_OFTEN)
+		return WALK_RESULT_TOO_OFTEN;
+	if (wire == WIRE_WALK_IN_HEAP)
+		return WALK_RESULT_IN_HEAP;
+	return wire < WIRE_WALK_COUNT ? wire : WALK_RESULT_NO_CODE;
+}
+
+static void run_sample(struct translate *t, const void *record)
+{
+	const struct wire_run_sample *r = record;
+	struct event e;
+
+	event_begin(t, &e, EVENT_RUN_SAMPLE, &r->head);
+	e.v[RUN_SAMPLE_STACK].u = chains_sampled(t->to.chains, r);
+	e.v[RUN_SAMPLE_MODE].u = r->mode < SAMPLE_MODE_COUNT ? r->mode : 0;
+	e.v[RUN_SAMPLE_VIA].u = r->via < WALK_BEGIN_COUNT ? r->via : 0;
+	e.v[RUN_SAMPLE_RESULT].u = walk_result_of(r->result);
+	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
+	translate_event_put(&t->to, &e);
+}
+
 static void off_cpu(struct translate *t, const void *record)
 {
 	const struct wire_off_cpu *r = record;
@@ -228,6 +258,7 @@ static void (*const handlers[WIRE_KIND_COUNT])(struct translate *, const void *)
 	[WIRE_PHASE_BEGIN] = vm,
 	[WIRE_PHASE_END] = vm,
 	[WIRE_SAFEPOINT] = vm,
+	[WIRE_RUN_SAMPLE] = run_sample,
 	[WIRE_OFF_CPU] = off_cpu,
 	[WIRE_THEFT] = theft,
 	[WIRE_SPAN_BEGIN] = span,

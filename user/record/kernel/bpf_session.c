@@ -30,6 +30,7 @@
 #include "record/kernel/refusal.h"
 #include "record/kernel/relay.h"
 #include "record/kernel/sampler.h"
+#include "record/kernel/thread_clocks.h"
 #include "record/kernel/uprobe_multi.h"
 #include "spoor.skel.h"
 
@@ -56,6 +57,8 @@ struct bpf_session {
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
 	struct sampler *owners; /* NULL: not to be had here */
+	struct thread_clocks_options sample; /* period_ns 0: threads are not sampled */
+	struct thread_clocks *clocks;
 	struct marks *marks;    /* NULL: nobody has looked for them yet */
 	unsigned cpus;
 	struct relay *relay; /* lent; NULL: the programs of the scheduler are attached */
@@ -128,6 +131,8 @@ static void choose(struct bpf_session *p)
 				  p->probes == PROBES_HOOKS && p->multi);
 	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
 	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
+	bpf_program__set_autoload(p->skel->progs.profile_thread, p->sample.period_ns);
+	p->skel->rodata->profile_jitter = p->sample.jitter;
 	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
 	if (p->multi) {
 		uprobe_multi_prepare(p->skel->progs.numbered_gate);
@@ -189,6 +194,8 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
 	p->probes = o->probes;
+	p->sample = (struct thread_clocks_options){
+		.pid = jvm_pid(j), .period_ns = o->sample_ns, .jitter = o->sample_jitter};
 	p->relay = o->relay;
 	p->place = o->place;
 	err = cpus_possible(WIRE_CPUS_MAX, &p->cpus, why, PROGRAMS_WHY_MAX);
@@ -553,7 +560,10 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
 	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);
-	return 0;
+	err = thread_clocks_open(p->skel->progs.profile_thread, &p->sample, &p->clocks);
+	return err ? fail(why, err, "--sample: perf_event_open() gives threads no clock: %s",
+			  strerror(-err))
+		   : 0;
 }
 
 int bpf_session_look_for_marks(struct bpf_session *p,
@@ -630,6 +640,8 @@ void bpf_session_detach(struct bpf_session *p)
 	detach_all(p->usdt, PROBE_COUNT);
 	sampler_close(p->owners);
 	p->owners = NULL;
+	thread_clocks_close(p->clocks);
+	p->clocks = NULL;
 	if (p->joined)
 		relay_leave(p->relay, p->place);
 	p->joined = false;

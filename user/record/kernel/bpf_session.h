@@ -19,6 +19,8 @@ struct bpf_session_options {
 	enum probe_set probes; /* which probes tell of locks and waits */
 	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
 	uint32_t max_threads; /* of map_sizes.h */
+	uint64_t sample_ns;   /* 0: running threads are not sampled */
+	bool sample_jitter;
 	/* Lent, with a place that is the session's own: its programs call those of the session in
 	 * place of the scheduler. NULL: they are attached. */
 	struct relay *relay;
@@ -104,9 +106,7 @@ void bpf_session_sample_owners(struct bpf_session *p, bool on);
 
 /* How often they are; 0: this machine does not allow it. */
 uint64_t bpf_session_owner_period_ns(const struct bpf_session *p);
-
-/* PROBES_NONE: puts into the ring what is known of waits that are not over, and the sums. Else it
- * does nothing. */
+/* PROBES_NONE: puts waits that are not over into the ring, and the sums. */
 void bpf_session_flush_waits(struct bpf_session *p);
 
 /* Puts a sample of each thread into the ring. */

@@ -39,6 +39,8 @@ struct recorder_options {
 			  seconds */
 	uint64_t buffer_bytes;     /* of the ring buffer */
 	uint64_t window_ns;        /* of the thread and CPU samples */
+	uint64_t sample_ns;        /* running threads are sampled at this period; 0: they are not */
+	bool sample_jitter;        /* by chance a little more or less */
 	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
 	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */

@@ -82,7 +82,7 @@ bool recorder_has_monitors(const struct recorder *r)
 	return strcmp(r->flag.state, "missing") != 0;
 }
 
-static json_t *describe_sources(const struct recorder *r)
+static json_t *describe_sources(const struct recorder *r, const struct recorder_options *options)
 {
 	json_t *o =
 		json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:I}", "steal",
@@ -91,6 +91,11 @@ static json_t *describe_sources(const struct recorder *r)
 			  bpf_session_attached(r->p), "probes_missing", bpf_session_missing(r->p),
 			  "owner_sample_ns", (json_int_t)bpf_session_owner_period_ns(r->p));
 
+	if (o && options->sample_ns)
+		json_object_set_new(o, "sample",
+				    json_pack("{s:s, s:I, s:b}", "event", "cpu-clock", "period_ns",
+					      (json_int_t)options->sample_ns, "jitter",
+					      (int)options->sample_jitter));
 	if (o && r->hooks_why[0])
 		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
 	if (o && r->no_stacks)
@@ -147,7 +152,7 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 			 "spoor", SPOOR_VERSION, "boot_id", boot_id, "clock", "CLOCK_MONOTONIC",
 			 "start_mono_ns", (json_int_t)mono, "start_wall_ns", (json_int_t)wall,
 			 "host", host_describe(), "jvm", describe_jvm(r, o->command_line),
-			 "sources", describe_sources(r), "labels", describe_labels(o->pid),
+			 "sources", describe_sources(r, o), "labels", describe_labels(o->pid),
 			 "record", "command", o->command, "window_ns", (json_int_t)o->window_ns,
 			 "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
 			 (json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
@@ -264,6 +269,8 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		return err;
 	po.probes = r->probes;
 	po.single_ns = o->single_ns;
+	po.sample_ns = o->sample_ns;
+	po.sample_jitter = o->sample_jitter;
 	err = bpf_session_load(r->j, &po, &r->p, why);
 	if (err)
 		return err;

@@ -1,0 +1,90 @@
+/* What the clock of --sample finds: a thread of the target that runs, and where it is. */
+#include "bpf/lib/stack.bpf.h"
+
+#include "bpf/wire/wire_profile.h"
+
+/*
+ * A fixed period beats against a program that repeats itself in the same time. So the clock has the
+ * period of --sample divided by the golden ratio, which is far from all simple ratios, and of its
+ * hits either the next one or the one after that is taken, by chance: 1.618 of them on average.
+ */
+const volatile __u32 profile_jitter = 1;
+#define PF_EXITING 0x00000004
+#define JITTER_SKIPS 2654435769u /* of 2^32: 0.618 */
+
+static __always_inline int is_skipped(struct thread_state *t)
+{
+	if (!profile_jitter)
+		return 0;
+	if (t->sample.skip) {
+		t->sample.skip = 0;
+		return 1;
+	}
+	t->sample.skip = bpf_get_prandom_u32() < JITTER_SKIPS;
+	return 0;
+}
+
+/* pc: where the thread was interrupted, be it in the kernel. */
+SUBPROGRAM int mode_of(__u64 pc)
+{
+	if ((__s64)pc < 0)
+		return WIRE_MODE_KERNEL;
+	if (!walks_ready())
+		return WIRE_MODE_UNKNOWN;
+	if (hs_in_interpreter(0, pc) || hs_in_heap(0, pc) >= 0)
+		return WIRE_MODE_JAVA;
+	return hs_in_libjvm(0, pc) ? WIRE_MODE_VM : WIRE_MODE_NATIVE;
+}
+
+SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode)
+{
+	struct wire_run_sample *r;
+
+	if (!t)
+		return 0;
+	r = emit_reserve(WIRE_RUN_SAMPLE, sizeof(*r));
+	if (!r)
+		return 0;
+	head_fill(&r->head, WIRE_RUN_SAMPLE, 0, t->tid, now);
+	r->top = t->sample.top;
+	r->stack = stack;
+	r->class_epoch = t->sample.class_epoch;
+	r->mode = mode;
+	r->via = t->sample.via;
+	r->result = t->sample.result;
+	r->pad = 0;
+	r->self = t->sample.counters;
+	emit_submit(r);
+	return 0;
+}
+
+SEC("perf_event")
+int profile_thread(struct pt_regs *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now;
+	struct thread_state *t;
+	__u32 stack, mode;
+
+	if (!target_tgid || id >> 32 != target_tgid)
+		return 0;
+	t = thread_find((__u32)id);
+	if (!t) { /* of one that ends, the last counters have been sent */
+		if (!(bpf_get_current_task_btf()->flags & PF_EXITING))
+			count_drop(WIRE_RUN_SAMPLE, WIRE_LOST_MAP);
+		return 0;
+	}
+	if (is_skipped(t))
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (t->run != RUN_RUNNING)
+		thread_is_on(t, now);
+	if (!t->chain.regs) {
+		t->chain.task = bpf_get_current_task();
+		t->chain.regs = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf());
+	}
+	thread_snapshot(t, now, &t->sample.counters);
+	mode = mode_of(USER_PC(ctx));
+	stack = stack_sampled(t);
+	emit_run_sample(t, now, stack, mode);
+	return 0;
+}

@@ -1,0 +1,162 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32;
+
+/**
+ * Threads that spend known shares of their CPU time in methods of theirs: hot SECONDS THREADS takes turns of 5 to 25 ms in
+ * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock. Begins at
+ * the first line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
+ */
+public class Hot {
+    interface Step {
+        long step(long x);
+    }
+
+    static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+    static final String[] METHODS = {"arithmetic", "recursion", "megamorphic", "arraycopy", "checksum", "collections"};
+    static final Step[] STEPS = {x -> x * 31 + 7, x -> x ^ x >>> 3, x -> x + 11, x -> x * 17 - 5, x -> ~x};
+    static volatile long sink;
+
+    static long now() {
+        return CLOCK.getCurrentThreadCpuTime();
+    }
+
+    static long arithmetic(int n) {
+        long x = n;
+        for (int i = 0; i < n * 2000; i++)
+            x = x * 6364136223846793005L + 1442695040888963407L;
+        return x;
+    }
+
+    static long down(int depth, int n) {
+        return depth == 0 ? arithmetic(n) : down(depth - 1, n) + depth;
+    }
+
+    static long recursion(int n) {
+        long x = 0;
+        for (int i = 0; i < 4; i++)
+            x += down(50, n / 4 + 1);
+        return x;
+    }
+
+    static long megamorphic(int n) {
+        long x = n;
+        for (int i = 0; i < n * 200; i++)
+            x = STEPS[i % STEPS.length].step(x);
+        return x;
+    }
+
+    static long arraycopy(int n) {
+        byte[] from = new byte[8192], to = new byte[8192];
+        for (int i = 0; i < n * 8; i++) {
+            from[i & 8191]++;
+            System.arraycopy(from, i & 15, to, 0, 8000);
+        }
+        return to[17];
+    }
+
+    static long checksum(int n) {
+        CRC32 crc = new CRC32();
+        byte[] data = new byte[4096];
+        for (int i = 0; i < n * 4; i++) {
+            data[i & 4095]++;
+            crc.update(data, 0, data.length);
+        }
+        return crc.getValue();
+    }
+
+    static long collections(int n) {
+        List<Long> list = new ArrayList<>();
+        for (long i = 0; i < n * 40L; i++)
+            list.add(i * 7919 % 1009);
+        list.sort(null);
+        return list.get(list.size() / 2);
+    }
+
+    static long work(int method, int n) {
+        switch (method) {
+        case 0:
+            return arithmetic(n);
+        case 1:
+            return recursion(n);
+        case 2:
+            return megamorphic(n);
+        case 3:
+            return arraycopy(n);
+        case 4:
+            return checksum(n);
+        default:
+            return collections(n);
+        }
+    }
+
+    static final StringBuilder said = new StringBuilder("{");
+
+    static synchronized void tell(String[] methods, long[] spent) {
+        said.append(said.length() > 1 ? ", " : "").append("\"" + Thread.currentThread().getName() + "\": {");
+        for (int i = 0; i < methods.length; i++)
+            said.append("\"" + methods[i] + "\": " + spent[i] + ", ");
+        said.append("\"total\": " + now() + "}");
+    }
+
+    static void hot(long seconds) {
+        long[] spent = new long[METHODS.length];
+        long begin = now(), t = begin;
+        while (t - begin < seconds * 1_000_000_000L)
+            for (int i = 0; i < METHODS.length; i++) {
+                long until = t + (5 + 4 * i) * 1_000_000L, from = t;
+                while (t < until) {
+                    sink += work(i, 400);
+                    t = now();
+                }
+                spent[i] += t - from;
+            }
+        tell(METHODS, spent);
+    }
+
+    static void early(long until) {
+        while (now() < until)
+            sink++;
+    }
+
+    static void late(long until) {
+        while (now() < until)
+            sink++;
+    }
+
+    static void lockstep(long seconds, long period) {
+        long begin = now(), at = begin, early = 0, late = 0;
+        while (at - begin < seconds * 1_000_000_000L) {
+            early(at + period * 3 / 10);
+            late(at + period);
+            early += period * 3 / 10;
+            late += period - period * 3 / 10;
+            at += period;
+        }
+        tell(new String[] {"early", "late"}, new long[] {early, late});
+    }
+
+    public static void main(String[] args) throws Exception {
+        long seconds = Long.parseLong(args[1]), last = Long.parseLong(args[2]);
+        boolean hot = args[0].equals("hot");
+        System.out.println("ready " + ProcessHandle.current().pid());
+        System.in.read();
+        Thread[] threads = new Thread[hot ? (int) last : 1];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                if (hot)
+                    hot(seconds);
+                else
+                    lockstep(seconds, last * 1000);
+            }, "hot-" + i);
+            threads[i].start();
+        }
+        for (Thread t : threads)
+            t.join();
+        System.out.println(said.append("}"));
+        while (System.in.read() >= 0) {
+        }
+    }
+}

@@ -1,0 +1,163 @@
+"""spoor record --sample: shares and sums against the clocks of the threads themselves, chains against what can call what."""
+import json
+import math
+import unittest
+
+from jvm import JavaTest, OtherJavaTest, PatchedJavaTest  # first: it says where harness is
+
+MS = 10**6
+CALLS = {"run": {"lambda"}, "lambda": {"hot", "lockstep"},
+         "hot": {"work", "now", "tell"}, "lockstep": {"early", "late", "tell", "now"},
+         "early": {"now"}, "late": {"now"}, "recursion": {"down"}, "down": {"down", "arithmetic"}, "tell": {"now"},
+         "work": {"arithmetic", "recursion", "megamorphic", "arraycopy", "checksum", "collections"},
+         "megamorphic": {"lambda", "step"}, "step": {"lambda"}}
+
+
+class Samples:
+    """The weights of a thread's samples, by the rule of events.json, and their chains from the outermost frame."""
+
+    def __init__(self, log, thread):
+        methods, stacks, chains = {}, {}, {0: ()}
+        cpu = 0
+        self.list, self.end_ns, self.results = [], 0, {}
+        for e in log.raw:
+            kind = e["event"]
+            if kind == "method":
+                methods[e["method"]] = (e["class_name"], e["name"])
+            elif kind == "stack":
+                stacks[e["stack"]] = e
+                frame = methods.get(e["method"], ("", e["frame"]))
+                chains[e["stack"]] = (*chains[e["caller"]], frame)
+            elif kind == "run_sample" and e["thread"] == thread:
+                self.list.append((e["cpu_ns"] - cpu, chains[e["stack"]], e))
+                self.results[e["result"]] = self.results.get(e["result"], 0) + 1
+                cpu = e["cpu_ns"]
+            elif kind in ("thread_sample", "thread_end") and e["thread"] == thread:
+                self.end_ns = e["cpu_ns"]
+        self.rest_ns = self.end_ns - cpu
+        self.sum_ns = sum(w for w, _, _ in self.list)
+
+    def share(self, *names):
+        """Of the samples with such a method of the program's, and its standard deviation."""
+        part = sum(w for w, chain, _ in self.list if any(f == ("Hot", n) for f in chain for n in names))
+        share = part / self.sum_ns
+        effective = self.sum_ns ** 2 / sum(w * w for w, _, _ in self.list)
+        return share, math.sqrt(max(share * (1 - share), 1e-4) / effective)
+
+
+def plain(name):
+    return "lambda" if name.startswith("lambda$") else name
+
+
+class ProfileTest(JavaTest):
+    def run_hot(self, mode, seconds, argument, *options):
+        vm = self.java("Hot", mode, seconds, argument)
+        recorder = self.record(vm, *options, path=self.path(f"{vm.pid}.spoor"))
+        said = json.loads(vm.ask("go", deadline_s=120))
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        names = {e["name"]: e["thread"] for e in log.raw_of("thread")}
+        return {name: (Samples(log, names[name]), said[name]) for name in said}
+
+    def check_sums(self, samples, said, period_ns):
+        # What it ran after it had said so, and before it was first seen, is nearly nothing.
+        self.assert_near(samples.end_ns, said["total"], 2, "the thread's own clock", floor=5 * MS)
+        self.assertEqual(samples.sum_ns + samples.rest_ns, samples.end_ns)
+        self.assertTrue(all(w >= 0 for w, _, _ in samples.list))
+        self.assertLess(samples.rest_ns, 20 * period_ns)
+        self.assert_near(len(samples.list), samples.end_ns / period_ns, 25, "samples")
+
+    def check_shares(self, samples, said, methods):
+        total = sum(said[m] for m in methods)
+        inside, _ = samples.share(*methods)
+        for method in methods:
+            names = {"arithmetic": ("arithmetic",), "recursion": ("recursion",)}.get(method, (method,))
+            share, sd = samples.share(*names)
+            wanted = said[method] / total
+            if method == "arithmetic":  # recursion calls it, too
+                deep, _ = samples.share("down")
+                share -= deep
+            share /= inside
+            print(f"{method}: {100 * share:.2f} %, itself {100 * wanted:.2f} %, sd {100 * sd:.2f}")
+            self.assertLess(abs(share - wanted), 3 * sd + 0.004, method)
+
+    def check_walks(self, samples):
+        wrong = []
+        for _, chain, _ in samples.list:
+            own = [plain(name) for cls, name in chain if cls == "Hot" or cls.startswith("Hot$")]
+            wrong += [(a, b) for a, b in zip(own, own[1:]) if b not in CALLS.get(a, ())]
+        self.assertEqual(wrong, [])
+        failed = {}
+        for _, _, e in samples.list:
+            if e["result"] != "complete":
+                key = e["mode"], e["via"], e["result"]
+                failed[key] = failed.get(key, 0) + 1
+        print(failed)
+        whole = samples.results.get("complete", 0) / len(samples.list)
+        print(f"{len(samples.list)} samples, {100 * whole:.2f} % of the walks complete: {samples.results}")
+        self.assertGreater(whole, 0.97)
+
+    def check_hot(self, *options):
+        for name, (samples, said) in self.run_hot("hot", 4, 2, "--sample=1ms", *options).items():
+            with self.subTest(name):
+                self.check_sums(samples, said, MS)
+                self.check_shares(samples, said, ("arithmetic", "recursion", "megamorphic", "arraycopy", "checksum",
+                                                  "collections"))
+                self.check_walks(samples)
+
+
+class Profile(ProfileTest):
+    def test_shares_and_sums(self):
+        self.check_hot()
+
+    def test_without_probes(self):
+        self.check_hot("--probes", "none")
+
+    def early(self, *options):
+        (samples, said), = self.run_hot("lockstep", 3, 1000, *options).values()
+        share, sd = samples.share("early")
+        inside, _ = samples.share("early", "late")
+        wanted = said["early"] / (said["early"] + said["late"])
+        print(f"{options}: {100 * share / inside:.1f} %, itself {100 * wanted:.1f} %, sd {100 * sd:.1f}")
+        return abs(share / inside - wanted) / sd
+
+    def test_lockstep(self):
+        """A program that repeats itself in the clock's period is seen as it is, and would not be without jitter."""
+        self.assertLess(self.early("--sample=1ms"), 3.5)
+        self.assertGreater(max(self.early("--sample=1ms,jitter=off") for _ in range(2)), 3.5)
+
+    def test_a_clock_runs_with_its_thread_only(self):
+        """The main thread waits all the time, and is not sampled; nor is any thread while the JVM is idle."""
+        vm = self.java("Hot", "hot", 1, 1)
+        recorder = self.record(vm, "--sample=100us")
+        vm.ask("go", deadline_s=60)
+        log = recorder.stop()
+        taken = {}
+        for e in log.raw_of("run_sample"):
+            taken[e["thread"]] = taken.get(e["thread"], 0) + 1
+        cpu = {e["thread"]: e["cpu_ns"] for e in log.raw_of("thread_sample", "thread_end")}
+        for thread, count in taken.items():
+            self.assertLess(count, cpu[thread] / (100_000 * 0.5) + 5, thread)
+
+
+class ProfilePatched(ProfileTest, PatchedJavaTest):
+    def test_shares_and_sums(self):
+        self.check_hot()
+
+
+class Profile21(ProfileTest, OtherJavaTest):
+    MAJOR = 21
+
+    def test_shares_and_sums(self):
+        self.check_hot()
+
+
+class Profile25(ProfileTest, OtherJavaTest):
+    MAJOR = 25
+
+    def test_shares_and_sums(self):
+        self.check_hot()
+
+
+if __name__ == "__main__":
+    unittest.main()

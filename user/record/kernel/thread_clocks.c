@@ -1,0 +1,173 @@
+/*
+ * Why a clock for each thread, and not for each CPU
+ *
+ * A clock of a CPU wakes an idle machine at its period, and counts the time of everybody else. A
+ * perf event of a thread is started and stopped by the scheduler with its thread (Linux 6.1 to
+ * 6.18, cpu_clock_event_add in kernel/events/core.c), and what is left of its period is kept
+ * meanwhile. It is inherited by the threads that its thread starts, with the BPF program;
+ * `inherit_thread` (5.13) keeps it from child processes.
+ *
+ * Threads that exist are listed until a list has none that is new: whoever started a thread between
+ * two lists had no clock yet, so that the thread has none, or had one, so that it has one by now; a
+ * second one does no harm, as a sample's weight is the time since the one before.
+ */
+#include "record/kernel/thread_clocks.h"
+
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/text/units.h"
+
+#define ROUNDS_MAX 64
+
+struct thread_clock {
+	pid_t tid;
+	int fd;
+};
+
+struct thread_clocks {
+	struct thread_clocks_options options;
+	int program;
+	struct thread_clock *list;
+	size_t count, capacity;
+	uint64_t random;
+};
+
+/* Of the golden ratio, see bpf/probes/profile.bpf.c; up to 4 % more or less. */
+static uint64_t period_next(struct thread_clocks *c)
+{
+	uint64_t period = c->options.period_ns;
+
+	if (!c->options.jitter)
+		return period;
+	c->random = c->random * 6364136223846793005u + 1442695040888963407u;
+	period = period * 618034 / 1000000;
+	return period - period / 25 + (c->random >> 33) % (period * 2 / 25 + 1);
+}
+
+/* A software clock: there is no need for a PMU, which most virtual machines lack. */
+static int clock_open(uint64_t period_ns, pid_t tid, bool threads_only)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .sample_period = period_ns,
+				       .inherit = 1,
+				       .inherit_thread = threads_only,
+				       .disabled = 1};
+	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* 0, also if the thread has ended. */
+static int clock_start(struct thread_clocks *c, pid_t tid)
+{
+	uint64_t period = period_next(c);
+	int fd = clock_open(period, tid, true), err = 0;
+
+	if (fd == -EINVAL || fd == -E2BIG) /* before 5.13 */
+		fd = clock_open(period, tid, false);
+	if (fd == -ESRCH)
+		return 0;
+	if (fd < 0)
+		return fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, c->program) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		err = -errno;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	c->list[c->count++] = (struct thread_clock){tid, fd};
+	return 0;
+}
+
+static bool has_clock(const struct thread_clocks *c, pid_t tid, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (c->list[i].tid == tid)
+			return true;
+	return false;
+}
+
+static int room_for_one(struct thread_clocks *c)
+{
+	size_t capacity = c->capacity ? 2 * c->capacity : 64;
+	struct thread_clock *grown;
+
+	if (c->count < c->capacity)
+		return 0;
+	grown = realloc(c->list, capacity * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	c->list = grown;
+	c->capacity = capacity;
+	return 0;
+}
+
+/* 1: there were new ones; 0: none. */
+static int start_round(struct thread_clocks *c)
+{
+	size_t before = c->count;
+	struct dirent *entry;
+	char path[32];
+	int err = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)c->options.pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || has_clock(c, tid, before))
+			continue;
+		err = room_for_one(c);
+		if (!err)
+			err = clock_start(c, tid);
+	}
+	closedir(dir);
+	return err ? err : c->count > before;
+}
+
+int thread_clocks_open(const struct bpf_program *program, const struct thread_clocks_options *o,
+		       struct thread_clocks **ret)
+{
+	struct thread_clocks *c = o->period_ns ? calloc(1, sizeof(*c)) : NULL;
+	int more = 1;
+
+	*ret = NULL;
+	if (!o->period_ns)
+		return 0;
+	if (!c)
+		return -ENOMEM;
+	c->options = *o;
+	c->program = bpf_program__fd(program);
+	c->random = clock_mono_ns();
+	for (int i = 0; more > 0 && i < ROUNDS_MAX; i++)
+		more = start_round(c);
+	if (more < 0) {
+		thread_clocks_close(c);
+		return more;
+	}
+	*ret = c;
+	return 0;
+}
+
+void thread_clocks_close(struct thread_clocks *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->count; i++)
+		close(c->list[i].fd);
+	free(c->list);
+	free(c);
+}
