@@ -26,6 +26,7 @@ static const struct command {
 	{"spans", cmd_spans, "say how long requests took, and where their time went", READS},
 	{"time", cmd_time, "show the course of the threads' states over time", READS},
 	{"gc", cmd_gc, "say what collections did, whether the heap grows, when it is full", READS},
+	{"profile", cmd_profile, "show where threads were while they ran", READS},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",
 	 LOOKS_AT_PROCESSES},
 	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto",

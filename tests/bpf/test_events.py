@@ -570,7 +570,8 @@ class Schema(BpfTest):
                  "monitor_notify", "monitor_owner_seen", "park_begin", "park_end", "unpark", "gc_begin", "gc_end",
                  "gc_pool",
                  "safepoint_begin", "safepoint_end", "vm_operation_request", "vm_operation_begin",
-                 "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample", "memory_bound"}
+                 "vm_operation_end", "thread_start", "thread_end", "thread_sample", "cpu_sample", "memory_bound",
+                 "run_sample"}
         self.assertEqual(set(schema_ids()), known | self.STACKS | self.HOOKS | self.STATES | self.MARKS |
                          self.SWITCHES | self.VIRTUAL)
 

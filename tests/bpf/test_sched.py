@@ -44,6 +44,28 @@ class Sched(BpfTest):
         """A thread's counters at its unpark events, in order."""
         return [e for e in log.of("unpark") if e["thread"]["tid"] == tid]
 
+    def test_samples_of_running_threads(self):
+        """Their weights and what is left add up to the thread's counter; a thread that sleeps has none."""
+        fake = self.start()
+        recorder = self.record(fake, "--sample=1ms")
+        fake("in", "a", "busy", 400)
+        fake("in", "b", "sleep", 100)
+        fake.thread("late", id="d")
+        fake("in", "d", "busy", 100)  # begun after the clocks were
+        log = recorder.stop()
+        self.assertEqual(log.lost(), {})
+        self.assertEqual(log.header["sources"]["sample"], {"event": "cpu-clock", "period_ns": MS, "jitter": True})
+        for id, least in (("a", 300), ("b", 0), ("d", 70)):
+            of = [e for e in log.of("run_sample") if e["thread"]["tid"] == fake.tids[id]]
+            last = [e for e in log.of("thread_sample") if e["thread"]["tid"] == fake.tids[id]][-1]
+            self.assertGreaterEqual(len(of), least, id)
+            self.assertLessEqual(len(of), last["cpu_ns"] / (MS / 2) + 5, id)
+            counters = [e["cpu_ns"] for e in of]
+            self.assertEqual(counters, sorted(counters))
+            if of:
+                self.assertLessEqual(last["cpu_ns"] - counters[-1], 20 * MS)
+        self.assertLess(len([e for e in log.of("run_sample") if e["thread"]["tid"] == fake.tids["b"]]), 20)
+
     def test_busy_and_asleep(self):
         fake = self.start()
         recorder = self.record(fake)

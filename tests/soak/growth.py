@@ -24,7 +24,7 @@ from packed_log import Log  # noqa: E402
 
 SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD") or os.path.join(ROOT, "build"), "spoor")
 COMMANDS = (("report",), ("report", "--format", "json"), ("report", "--by", "owner_stack,waiter_stack,lock,owner_thread"),
-            ("time",), ("spans",), ("gc", "--pauses"), ("verify",), ("export", "--to", "chrome"),
+            ("time",), ("gc", "--pauses"), ("profile",), ("spans",), ("verify",), ("export", "--to", "chrome"),
             ("export", "--to", "collapsed"))
 EVENTS = 10000
 SEEN_S = 0.5  # what takes less is not looked at

@@ -1,4 +1,4 @@
-/* report/flame/export.h: blocked time by call chain, in the formats that flame graph tools read. */
+/* report/flame/export.h: blocked time, or CPU time, by call chain, in the formats that flame graph tools read. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +10,10 @@
 struct log_names;
 
 enum export_side {
-	EXPORT_WAITER, /* where threads were blocked */
-	EXPORT_OWNER,  /* where those were who held the locks meanwhile */
-	EXPORT_BOTH,   /* the waiter's chain, "(blocked by)", the holder's chain */
+	EXPORT_WAITER,  /* where threads were blocked */
+	EXPORT_OWNER,   /* where those were who held the locks meanwhile */
+	EXPORT_BOTH,    /* the waiter's chain, "(blocked by)", the holder's chain */
+	EXPORT_RUNNING, /* where threads ran: cells of CPU time, of no lock */
 	EXPORT_SIDE_COUNT,
 };
 

@@ -1,0 +1,168 @@
+/* Weights of samples: by the thread's counters, and nothing else. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/profile/profile.h"
+#include "tests/unit/alloc_fail.h"
+
+static struct event run_sample(uint64_t ns, uint32_t thread, uint64_t stack, uint64_t cpu_ns)
+{
+	struct event e = {.id = EVENT_RUN_SAMPLE, .time_ns = ns, .thread = thread};
+
+	e.v[RUN_SAMPLE_STACK].u = stack;
+	e.v[RUN_SAMPLE_MODE].u = SAMPLE_MODE_JAVA;
+	e.v[RUN_SAMPLE_CPU_NS].u = cpu_ns;
+	return e;
+}
+
+static struct event thread_sample(uint64_t ns, uint32_t thread, uint64_t cpu_ns)
+{
+	struct event e = {.id = EVENT_THREAD_SAMPLE, .time_ns = ns, .thread = thread};
+
+	e.v[THREAD_SAMPLE_CPU_NS].u = cpu_ns;
+	return e;
+}
+
+static void add(struct profile *p, struct event e)
+{
+	assert_int_equal(profile_add(p, &e), 0);
+}
+
+static const struct profile whole = {.options = {.to_ns = UINT64_MAX, .from_begin = true}};
+
+static void weights_and_the_rest_add_up(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	add(&p, run_sample(10, 1, 7, 4000));
+	add(&p, run_sample(11, 2, 7, 500));
+	add(&p, thread_sample(12, 1, 5000)); /* says what it ran, and is no sample */
+	add(&p, run_sample(20, 1, 8, 9000));
+	add(&p, run_sample(21, 1, 7, 9100));
+	add(&p, thread_sample(30, 1, 10000));
+	assert_int_equal(p.cell_map.count, 3);
+	assert_int_equal(p.cells[0].ns, 4100);
+	assert_int_equal(p.cells[0].samples, 2);
+	assert_int_equal(p.cells[1].ns, 500);
+	assert_int_equal(p.cells[2].ns, 5000);
+	assert_int_equal(p.threads[0].ns, 9100);
+	assert_int_equal(p.threads[0].run_ns, 10000);
+	assert_int_equal(p.threads[0].mode_ns[SAMPLE_MODE_JAVA], 9100);
+	assert_int_equal(p.samples, 4);
+	profile_free(&p);
+}
+
+/* The counter goes back when it turns out that a part of it was stolen. */
+static void what_was_stolen_is_no_weight(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	add(&p, run_sample(10, 1, 7, 4000));
+	add(&p, run_sample(20, 1, 8, 3900));
+	add(&p, run_sample(30, 1, 8, 5000));
+	assert_int_equal(p.threads[0].run_ns, 5000);
+	assert_int_equal(p.threads[0].ns, 5000);
+	assert_int_equal(p.cells[1].ns, 1000);
+	assert_int_equal(p.cells[1].samples, 2);
+	profile_free(&p);
+}
+
+static void a_range_begins_at_the_last_counters_before(void **state)
+{
+	struct profile p = {.options = {.from_ns = 100, .to_ns = 200}};
+
+	(void)state;
+	add(&p, thread_sample(50, 1, 1000));
+	add(&p, run_sample(90, 1, 7, 2000));
+	add(&p, run_sample(120, 1, 7, 2500));
+	add(&p, run_sample(121, 2, 7, 9000)); /* of which nothing is known before */
+	add(&p, run_sample(130, 2, 7, 9001));
+	add(&p, run_sample(201, 1, 7, 5000));
+	assert_int_equal(p.threads[0].ns, 500);
+	assert_int_equal(p.threads[0].run_ns, 500);
+	assert_int_equal(p.threads[1].ns, 1);
+	assert_int_equal(p.unweighted, 1);
+	assert_int_equal(p.samples, 2);
+	profile_free(&p);
+}
+
+static void time_of_a_hole_is_nobodys(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	add(&p, run_sample(10, 1, 7, 1000));
+	profile_hole(&p);
+	add(&p, run_sample(90, 1, 7, 8000));
+	add(&p, run_sample(95, 1, 7, 8100));
+	add(&p, run_sample(96, 2, 7, 700));
+	assert_int_equal(p.threads[0].ns, 1100);
+	assert_int_equal(p.threads[1].ns, 0);
+	assert_int_equal(p.unweighted, 2);
+	profile_free(&p);
+}
+
+static void modes_and_failures_are_told_apart_without_a_chain(void **state)
+{
+	struct profile p = whole;
+	struct event e = run_sample(10, 1, 0, 1000);
+
+	(void)state;
+	e.v[RUN_SAMPLE_RESULT].u = WALK_RESULT_NO_JAVA_THREAD;
+	add(&p, e);
+	e.v[RUN_SAMPLE_MODE].u = SAMPLE_MODE_KERNEL;
+	add(&p, e);
+	e.v[RUN_SAMPLE_RESULT].u = WALK_RESULT_BAD_STUB_FRAME;
+	add(&p, e);
+	/* What a newer spoor may write. */
+	e.v[RUN_SAMPLE_MODE].u = 99;
+	e.v[RUN_SAMPLE_RESULT].u = 99;
+	e.v[RUN_SAMPLE_VIA].u = 99;
+	add(&p, e);
+	assert_int_equal(p.cell_map.count, 4);
+	assert_false(p.cells[1].failed);
+	assert_true(p.cells[2].failed);
+	assert_int_equal(p.cells[3].mode, SAMPLE_MODE_UNKNOWN);
+	profile_free(&p);
+}
+
+static void memory_may_be_short(void **state)
+{
+	(void)state;
+	for (int n = 0;; n++) {
+		struct profile p = whole;
+		struct event e = run_sample(10, 1, 7, 1000);
+		int err;
+
+		alloc_fail_at(n);
+		err = profile_add(&p, &e);
+		if (!alloc_fail_off()) {
+			assert_int_equal(err, 0);
+			profile_free(&p);
+			return;
+		}
+		assert_int_equal(err, -ENOMEM);
+		profile_free(&p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(weights_and_the_rest_add_up),
+		cmocka_unit_test(what_was_stolen_is_no_weight),
+		cmocka_unit_test(a_range_begins_at_the_last_counters_before),
+		cmocka_unit_test(time_of_a_hole_is_nobodys),
+		cmocka_unit_test(modes_and_failures_are_told_apart_without_a_chain),
+		cmocka_unit_test(memory_may_be_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

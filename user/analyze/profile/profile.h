@@ -1,0 +1,53 @@
+/* analyze/profile/profile.h: where threads were while they ran, by the samples of --sample. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/tables/keymap.h"
+#include "log/format/event.h"
+
+/* Samples of one thread with one chain. */
+struct profile_cell {
+	uint64_t thread;
+	uint64_t stack; /* 0: there is none */
+	uint64_t mode;  /* enum sample_mode; told apart only without a chain */
+	bool failed;    /* there is no chain because the walk has failed */
+	uint64_t samples;
+	uint64_t ns;      /* the weights: CPU time since the thread's sample before */
+	uint64_t squares; /* of the weights, each in units of PROFILE_UNIT_NS */
+};
+
+#define PROFILE_UNIT_NS 1024
+
+struct profile_thread {
+	uint64_t thread;
+	bool known;          /* cpu_ns and sampled_ns are: since then nothing is missing */
+	uint64_t cpu_ns;     /* the counter at the last event ... */
+	uint64_t sampled_ns; /* ... and at the last sample */
+	uint64_t samples;
+	uint64_t ns;     /* of all its weights */
+	uint64_t run_ns; /* what it has run, sampled or not */
+	uint64_t mode_ns[SAMPLE_MODE_COUNT];
+};
+
+struct profile_options {
+	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
+	bool from_begin;         /* counters are 0 at the begin */
+};
+
+struct profile {
+	struct profile_options options;
+	struct keymap cell_map, thread_map;
+	struct profile_cell *cells;     /* cell_map.count of them */
+	struct profile_thread *threads; /* thread_map.count of them */
+	uint32_t cells_capacity, threads_capacity;
+	uint64_t via[WALK_BEGIN_COUNT], result[WALK_RESULT_COUNT]; /* samples */
+	uint64_t samples, unweighted; /* the latter: of threads of which nothing was known before */
+};
+
+/* All zero but for the options at first. Events in time order. 0 or -ENOMEM. */
+int profile_add(struct profile *p, const struct event *e);
+/* Events are missing: what was counted meanwhile is no sample's weight. */
+void profile_hole(struct profile *p);
+void profile_free(struct profile *p);

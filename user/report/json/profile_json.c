@@ -1,0 +1,75 @@
+#include <errno.h>
+
+#include "base/text/json_put.h"
+#include "base/text/print.h"
+#include "log/format/event.h"
+#include "report/json/findings_json.h"
+#include "report/model/findings.h"
+#include "report/model/sections/profile_report.h"
+
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+/* Counts by the names that events.json has for them. */
+static json_t *by_name(unsigned field, const uint64_t *counts)
+{
+	const struct field_desc *d = &schema_event(EVENT_RUN_SAMPLE)->fields[field];
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < d->enum_count; i++)
+		if (counts[i])
+			json_put(&o, d->enum_names[i], number(counts[i]));
+	return o;
+}
+
+static json_t *head_json(const struct profile_input *in, const struct profile_tree *t)
+{
+	static const char *const views[PROFILE_VIEW_COUNT] = {
+		[PROFILE_TREE] = "tree",       [PROFILE_FLAT] = "flat",
+		[PROFILE_CALLERS] = "callers", [PROFILE_CALLEES] = "callees",
+		[PROFILE_THREADS] = "threads",
+	};
+	json_t *o = json_object();
+
+	json_put(&o, "view", json_string(views[in->view]));
+	json_put(&o, "state", json_string("running"));
+	json_put(&o, "period_ns", number(profile_period_ns(in)));
+	json_put(&o, "samples", number(t->samples));
+	json_put(&o, "effective_samples", number((uint64_t)t->effective));
+	json_put(&o, "lost", number(profile_lost(in)));
+	json_put(&o, "run_ns", number(t->run_ns));
+	json_put(&o, "sampled_ns", number(t->ns));
+	json_put(&o, "unweighted_samples", number(in->profile->unweighted));
+	json_put(&o, "failed_samples", number(t->failed));
+	json_put(&o, "inferred_samples", number(t->inferred));
+	json_put(&o, "mode_ns", by_name(RUN_SAMPLE_MODE, t->mode_ns));
+	json_put(&o, "walks_begin", by_name(RUN_SAMPLE_VIA, in->profile->via));
+	json_put(&o, "walks_end", by_name(RUN_SAMPLE_RESULT, in->profile->result));
+	return o;
+}
+
+static int write_json(json_t *o, FILE *out)
+{
+	int err = o ? print_json_value(out, o, JSON_COMPACT) : -ENOMEM;
+
+	json_decref(o);
+	return err && !ferror(out) ? -ENOMEM : 0;
+}
+
+int report_profile_json(const struct profile_input *in, FILE *out)
+{
+	struct profile_tree t;
+	json_t *o;
+	int err = profile_tree_make(in, &t);
+
+	if (!err) {
+		o = head_json(in, &t);
+		json_put(&o, "rows", findings_take_json(profile_section(in, &t)));
+		err = write_json(o, out);
+		fputc('\n', out);
+	}
+	profile_tree_free(&t);
+	return err;
+}

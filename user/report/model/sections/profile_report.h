@@ -1,0 +1,81 @@
+/* report/model/sections/profile_report.h: a profile of running threads, as a tree and as tables. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/profile/profile.h"
+#include "base/tables/keymap.h"
+
+struct report_input;
+struct text_set;
+
+enum profile_view {
+	PROFILE_TREE,    /* from the outermost frame */
+	PROFILE_FLAT,    /* methods, with and without what they have called */
+	PROFILE_CALLERS, /* of a method, outwards */
+	PROFILE_CALLEES, /* of a method, inwards */
+	PROFILE_THREADS,
+	PROFILE_VIEW_COUNT,
+};
+
+struct profile_input {
+	const struct report_input *in; /* its top is rows for people; 0: all */
+	const struct profile *profile;
+	enum profile_view view;
+	const char
+		*method; /* of callers and callees: a name, with or without class, or a pattern */
+	const char *threads; /* only those whose name matches; NULL: all */
+	bool by_thread;      /* each chain begins with its thread's name */
+	unsigned least_pct;  /* what is less is left out for people; 0: nothing is */
+};
+
+struct profile_frame {
+	const char *name;
+	uint64_t self_ns, self_samples;
+	uint64_t total_ns, total_samples; /* once for a chain, however often it is in it */
+};
+
+struct profile_node {
+	uint32_t parent, frame; /* a parent's index is smaller; that of the first ones is 0 */
+	uint64_t self_ns, self_samples;
+	uint64_t total_ns, total_samples;
+	uint32_t first, next; /* children, the heaviest first; 0: none */
+	uint32_t depth;
+};
+
+/* What is shown, and sums of all of it. */
+struct profile_tree {
+	struct text_set *texts;
+	struct keymap frame_map, node_map;
+	struct profile_frame *frames;
+	struct profile_node *nodes; /* nodes[0] is the root, and no frame */
+	uint32_t frames_capacity, nodes_capacity;
+	uint64_t samples, ns, run_ns;
+	uint64_t inferred; /* samples whose innermost frame is */
+	uint64_t failed;   /* samples of which no chain is known */
+	double effective;  /* so many samples of equal weight would say as much */
+	uint64_t mode_ns[SAMPLE_MODE_COUNT];
+};
+
+/* 0 or -ENOMEM; to be freed in any case. */
+int profile_tree_make(const struct profile_input *in, struct profile_tree *ret);
+void profile_tree_free(struct profile_tree *t);
+/* The node after this one, parents first; 0: no more. deeper: with its children. */
+uint32_t profile_tree_next(const struct profile_tree *t, uint32_t node, bool deeper);
+bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread);
+/* One standard deviation of a share of all, by the number of samples. */
+double profile_deviation(const struct profile_tree *t, uint64_t part_ns);
+/* Period of --sample, by the header; 0: there was none. */
+uint64_t profile_period_ns(const struct profile_input *in);
+uint64_t profile_lost(const struct profile_input *in);
+
+/* A row per method; per node, with the number of its parent; per thread. */
+struct findings;
+struct findings *profile_section(const struct profile_input *in, const struct profile_tree *t);
+
+/* 0 or -ENOMEM; out's error flag tells the rest. */
+int report_profile_text(const struct profile_input *in, FILE *out);
+int report_profile_json(const struct profile_input *in, FILE *out);
+int report_profile_csv(const struct profile_input *in, FILE *out);

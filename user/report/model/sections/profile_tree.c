@@ -1,0 +1,357 @@
+/* Chains with the same frames become one branch of a tree. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/registry/analysis.h"
+#include "base/tables/array.h"
+#include "base/text/print.h"
+#include "log/format/text.h"
+#include "log/read/names.h"
+#include "report/model/label.h"
+#include "report/model/report.h"
+#include "report/model/sections/profile_report.h"
+#include "session/session_log.h"
+
+/* The first number of a frame's key; that of a method is the address of its class's name. */
+enum { KEY_TEXT, KEY_THREAD };
+
+struct maker {
+	const struct profile_input *in;
+	const struct log_names *names;
+	struct labels *labels;
+	struct profile_tree *t;
+	uint32_t *path; /* of the cell at work, from the innermost frame */
+	uint32_t path_count, path_capacity;
+	uint64_t *seen; /* by frame: the cell that had it last, plus 1 */
+	uint32_t seen_capacity;
+};
+
+bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread)
+{
+	const struct log_thread *t =
+		log_names_thread(analysis_names(in->in->log->analysis), thread);
+
+	return !in->threads || (t && !fnmatch(in->threads, t->name, 0));
+}
+
+static int frame_get(struct maker *m, struct keymap_key key, const char *outer, const char *name,
+		     uint32_t *ret)
+{
+	struct profile_tree *t = m->t;
+	uint32_t known = t->frame_map.count;
+	char text[LABEL_MAX];
+	int length, err = keymap_add_row(&t->frame_map, key, &t->frames, &t->frames_capacity,
+					 sizeof(*t->frames), ret);
+
+	if (err || *ret < known)
+		return err;
+	length = snprintf(text, sizeof(text), "%s%s%s", outer, *outer ? "." : "", name);
+	t->frames[*ret].name = text_set_add(
+		&t->texts, text, length < (int)sizeof(text) ? (size_t)length : sizeof(text) - 1);
+	return t->frames[*ret].name ? 0 : -ENOMEM;
+}
+
+static int path_push(struct maker *m, uint32_t frame)
+{
+	int err = array_grow(&m->path, &m->path_capacity, m->path_count, sizeof(*m->path));
+
+	if (!err)
+		m->path[m->path_count++] = frame;
+	return err;
+}
+
+/* Something in the place of a method. */
+static int push_text(struct maker *m, const char *text)
+{
+	uint32_t frame;
+	int err = frame_get(m, (struct keymap_key){.a = KEY_TEXT, .b = (uintptr_t)text}, "", text,
+			    &frame);
+
+	return err ? err : path_push(m, frame);
+}
+
+static int push_stack(struct maker *m, const struct log_stack *s)
+{
+	const struct log_method *method = s ? log_names_method(m->names, s->method) : NULL;
+	uint32_t frame;
+	int err;
+
+	if (!s || s->frame == FRAME_TYPE_BROKEN)
+		return push_text(m, "(frames missing)");
+	if (s->frame == FRAME_TYPE_CUT)
+		return push_text(m, "(more than 512 frames)");
+	if (s->frame == FRAME_TYPE_IN_HEAP)
+		return push_text(m, "(frames in the heap)");
+	if (s->frame == FRAME_TYPE_UNRESOLVED)
+		return push_text(m, "(unloaded code)");
+	if (!method)
+		return push_text(m, "(unknown method)");
+	if (method->hidden)
+		return 0;
+	err = frame_get(m,
+			(struct keymap_key){.a = (uintptr_t)method->class_name,
+					    .b = (uintptr_t)method->name},
+			method->class_name, method->name, &frame);
+	return err ? err : path_push(m, frame);
+}
+
+static int push_without_chain(struct maker *m, const struct profile_cell *c)
+{
+	static const char *const modes[SAMPLE_MODE_COUNT] = {
+		[SAMPLE_MODE_UNKNOWN] = "(before chains were recorded)",
+		[SAMPLE_MODE_JAVA] = "(Java code without a chain)",
+		[SAMPLE_MODE_NATIVE] = "(native code)",
+		[SAMPLE_MODE_VM] = "(libjvm)",
+		[SAMPLE_MODE_KERNEL] = "(kernel)",
+	};
+
+	return push_text(m, c->failed ? "(walk failed)" : modes[c->mode]);
+}
+
+static int path_make(struct maker *m, const struct profile_cell *c)
+{
+	const struct log_stack *s;
+	char label[LABEL_MAX];
+	uint32_t frame;
+	int err = 0;
+
+	m->path_count = 0;
+	for (uint64_t stack = c->stack; stack && !err; stack = s ? s->caller : 0) {
+		s = log_names_stack(m->names, stack);
+		if (stack == c->stack && s && s->inferred)
+			m->t->inferred += c->samples;
+		err = push_stack(m, s);
+	}
+	if (!err && !m->path_count)
+		err = c->stack ? push_text(m, "(hidden frames)") : push_without_chain(m, c);
+	if (err || !m->in->by_thread)
+		return err;
+	label_thread(m->labels, c->thread, label);
+	err = frame_get(m, (struct keymap_key){.a = KEY_THREAD, .b = c->thread}, "", label, &frame);
+	return err ? err : path_push(m, frame);
+}
+
+/* "lookUp", "Table.lookUp", "demo.Table.lookUp", or a pattern of all of the name. */
+static bool is_method(const struct maker *m, uint32_t frame)
+{
+	const char *name = m->t->frames[frame].name, *method = m->in->method;
+	size_t length = strlen(name), part = strlen(method);
+
+	if (!fnmatch(method, name, 0))
+		return true;
+	return part < length && name[length - part - 1] == '.' &&
+	       !strcmp(name + length - part, method);
+}
+
+static int node_child(struct maker *m, uint32_t parent, uint32_t frame, uint32_t *ret)
+{
+	struct profile_tree *t = m->t;
+	int err = keymap_add_row(&t->node_map,
+				 (struct keymap_key){.a = (uint64_t)parent << 32 | frame, .b = 1},
+				 &t->nodes, &t->nodes_capacity, sizeof(*t->nodes), ret);
+
+	if (err)
+		return err;
+	t->nodes[*ret].parent = parent;
+	t->nodes[*ret].frame = frame;
+	t->nodes[*ret].depth = t->nodes[parent].depth + 1;
+	return 0;
+}
+
+/* Frames from one place of the path to another, outwards or inwards. */
+static int branch_add(struct maker *m, const struct profile_cell *c, int from, int to)
+{
+	uint32_t node = 0;
+	int err = 0;
+
+	for (int i = from; !err; i += from < to ? 1 : -1) {
+		err = node_child(m, node, m->path[i], &node);
+		if (i == to)
+			break;
+	}
+	if (err)
+		return err;
+	m->t->nodes[node].self_ns += c->ns;
+	m->t->nodes[node].self_samples += c->samples;
+	return 0;
+}
+
+static int view_add(struct maker *m, const struct profile_cell *c)
+{
+	int last = (int)m->path_count - 1, at = -1;
+
+	if (m->in->view == PROFILE_CALLERS)
+		for (int i = last; i >= 0; i--)
+			at = is_method(m, m->path[i]) ? i : at;
+	if (m->in->view == PROFILE_CALLEES)
+		for (int i = 0; i <= last; i++)
+			at = is_method(m, m->path[i]) ? i : at;
+	if (m->in->view == PROFILE_CALLERS)
+		return at < 0 ? 0 : branch_add(m, c, at, last);
+	if (m->in->view == PROFILE_CALLEES)
+		return at < 0 ? 0 : branch_add(m, c, at, 0);
+	return branch_add(m, c, last, 0);
+}
+
+static int frames_add(struct maker *m, const struct profile_cell *c, uint32_t cell)
+{
+	struct profile_frame *frames = m->t->frames;
+	int err = 0;
+
+	while (!err && m->seen_capacity < m->t->frame_map.count) {
+		uint32_t was = m->seen_capacity;
+
+		err = array_grow(&m->seen, &m->seen_capacity, was, sizeof(*m->seen));
+		if (!err)
+			memset(m->seen + was, 0, (m->seen_capacity - was) * sizeof(*m->seen));
+	}
+	for (uint32_t i = 0; i < m->path_count && !err; i++) {
+		uint32_t frame = m->path[i];
+
+		if (!i) {
+			frames[frame].self_ns += c->ns;
+			frames[frame].self_samples += c->samples;
+		}
+		if (m->seen[frame] == cell + 1)
+			continue;
+		m->seen[frame] = cell + 1;
+		frames[frame].total_ns += c->ns;
+		frames[frame].total_samples += c->samples;
+	}
+	return err;
+}
+
+static int all_cells_add(struct maker *m)
+{
+	const struct profile *p = m->in->profile;
+	double squares = 0, sum;
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->cell_map.count && !err; i++) {
+		const struct profile_cell *c = &p->cells[i];
+
+		if (!profile_thread_is_wanted(m->in, c->thread))
+			continue;
+		err = path_make(m, c);
+		if (!err)
+			err = view_add(m, c);
+		if (!err)
+			err = frames_add(m, c, i);
+		m->t->samples += c->samples;
+		m->t->ns += c->ns;
+		m->t->failed += c->failed ? c->samples : 0;
+		squares += (double)c->squares;
+	}
+	sum = (double)m->t->ns / PROFILE_UNIT_NS;
+	m->t->effective = squares > 0 ? sum * sum / squares : 0;
+	return err;
+}
+
+static void threads_add(struct maker *m)
+{
+	const struct profile *p = m->in->profile;
+
+	for (uint32_t i = 0; i < p->thread_map.count; i++) {
+		const struct profile_thread *t = &p->threads[i];
+
+		if (!profile_thread_is_wanted(m->in, t->thread))
+			continue;
+		m->t->run_ns += t->run_ns;
+		for (int mode = 0; mode < SAMPLE_MODE_COUNT; mode++)
+			m->t->mode_ns[mode] += t->mode_ns[mode];
+	}
+}
+
+static int compare_nodes(const void *a, const void *b, void *context)
+{
+	const struct profile_node *nodes = context, *x = &nodes[*(const uint32_t *)a],
+				  *y = &nodes[*(const uint32_t *)b];
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? -1 : 1;
+	return x > y ? -1 : x < y;
+}
+
+/* Backwards, a node's sum is complete when it is reached; the lightest is put before its siblings
+ * first. */
+static int link_children(struct profile_tree *t)
+{
+	uint32_t count = t->node_map.count, *order = calloc(count, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = count; i-- > 0;) {
+		struct profile_node *n = &t->nodes[i];
+
+		order[i] = i;
+		n->total_ns += n->self_ns;
+		n->total_samples += n->self_samples;
+		if (i) {
+			t->nodes[n->parent].total_ns += n->total_ns;
+			t->nodes[n->parent].total_samples += n->total_samples;
+		}
+	}
+	qsort_r(order, count, sizeof(*order), compare_nodes, t->nodes);
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_node *n = &t->nodes[order[i]];
+
+		if (!order[i])
+			continue;
+		n->next = t->nodes[n->parent].first;
+		t->nodes[n->parent].first = order[i];
+	}
+	free(order);
+	return 0;
+}
+
+int profile_tree_make(const struct profile_input *in, struct profile_tree *ret)
+{
+	struct maker m = {.in = in, .names = analysis_names(in->in->log->analysis), .t = ret};
+	uint32_t root;
+	int err;
+
+	*ret = (struct profile_tree){0};
+	m.labels = labels_new(m.names);
+	err = m.labels ? keymap_add_row(&ret->node_map, (struct keymap_key){0}, &ret->nodes,
+					&ret->nodes_capacity, sizeof(*ret->nodes), &root)
+		       : -ENOMEM;
+	if (!err)
+		err = all_cells_add(&m);
+	if (!err) {
+		threads_add(&m);
+		err = link_children(ret);
+	}
+	labels_free(m.labels);
+	free(m.path);
+	free(m.seen);
+	return err;
+}
+
+void profile_tree_free(struct profile_tree *t)
+{
+	text_set_free(&t->texts);
+	keymap_free(&t->frame_map);
+	keymap_free(&t->node_map);
+	free(t->frames);
+	free(t->nodes);
+	*t = (struct profile_tree){0};
+}
+
+uint32_t profile_tree_next(const struct profile_tree *t, uint32_t node, bool deeper)
+{
+	if (deeper && t->nodes[node].first)
+		return t->nodes[node].first;
+	while (node && !t->nodes[node].next)
+		node = t->nodes[node].parent;
+	return node ? t->nodes[node].next : 0;
+}
+
+double profile_deviation(const struct profile_tree *t, uint64_t part_ns)
+{
+	double share = t->ns ? (double)part_ns / (double)t->ns : 0;
+
+	return t->effective > 0 ? sqrt(share * (1 - share) / t->effective) : 0;
+}

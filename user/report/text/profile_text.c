@@ -1,0 +1,210 @@
+/* The sentence first, then what the figures rest on, then the view. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/text/format.h"
+#include "base/text/print.h"
+#include "log/format/event.h"
+#include "report/model/findings.h"
+#include "report/model/report.h"
+#include "report/model/sections/profile_report.h"
+#include "report/text/findings_text.h"
+
+#define INDENT_MOST 30
+
+static void print_sentence(const struct profile_input *in, const struct profile_tree *t, FILE *out)
+{
+	const struct profile_frame *most = NULL;
+	char ran[FORMAT_MAX], share[FORMAT_MAX];
+
+	for (uint32_t i = 0; i < t->frame_map.count; i++)
+		if (!most || t->frames[i].self_ns > most->self_ns)
+			most = &t->frames[i];
+	time_format(t->run_ns, ran);
+	if (!t->samples || !most)
+		print_text(out, "No sample: the threads ran for %s.%s\n", ran,
+			   profile_period_ns(in) ? "" : " It was recorded without --sample.");
+	else
+		print_text(out,
+			   "The threads ran for %s, %s ±%.1f of that in %s itself, more than in "
+			   "any other method.\n",
+			   ran, share_format(most->self_ns, t->ns, share),
+			   100 * profile_deviation(t, most->self_ns), most->name);
+}
+
+static const char *name_of(unsigned field, unsigned value)
+{
+	return schema_event(EVENT_RUN_SAMPLE)->fields[field].enum_names[value];
+}
+
+static void print_modes(const struct profile_tree *t, FILE *out)
+{
+	static const char *const titles[SAMPLE_MODE_COUNT] = {
+		[SAMPLE_MODE_UNKNOWN] = "not known",  [SAMPLE_MODE_JAVA] = "Java code",
+		[SAMPLE_MODE_NATIVE] = "native code", [SAMPLE_MODE_VM] = "libjvm",
+		[SAMPLE_MODE_KERNEL] = "the kernel",
+	};
+	const char *joint = "";
+	char share[FORMAT_MAX];
+
+	fputs("  mode      ", out);
+	for (int i = 0; i < SAMPLE_MODE_COUNT; i++) {
+		if (!t->mode_ns[i])
+			continue;
+		print_text(out, "%s%s %s", joint, share_format(t->mode_ns[i], t->ns, share),
+			   titles[i]);
+		joint = ", ";
+	}
+	fputc('\n', out);
+}
+
+/* All threads' walks: a thread without Java code has none. */
+static void print_walks(const struct profile *p, FILE *out)
+{
+	uint64_t walks = 0,
+		 whole = p->result[WALK_RESULT_COMPLETE] + p->result[WALK_RESULT_IN_HEAP];
+	const char *joint = "";
+	char share[FORMAT_MAX];
+
+	for (unsigned i = 0; i < WALK_RESULT_COUNT; i++)
+		if (i != WALK_RESULT_NO_JAVA_THREAD && i != WALK_RESULT_NO_JAVA_FRAMES)
+			walks += p->result[i];
+	print_text(out, "  decoded   %s of the chains", share_format(whole, walks, share));
+	for (unsigned i = 0; i < WALK_BEGIN_COUNT; i++) {
+		if (!p->via[i] || i == WALK_BEGIN_NONE)
+			continue;
+		print_text(out, "%s%s %s",
+			   *joint ? joint : ", begun in: ", name_of(RUN_SAMPLE_VIA, i),
+			   share_format(p->via[i], walks, share));
+		joint = ", ";
+	}
+	fputc('\n', out);
+	joint = "  not       ";
+	for (unsigned i = 0; i < WALK_RESULT_COUNT; i++) {
+		if (!p->result[i] || i == WALK_RESULT_COMPLETE || i == WALK_RESULT_IN_HEAP ||
+		    i == WALK_RESULT_NO_JAVA_THREAD || i == WALK_RESULT_NO_JAVA_FRAMES)
+			continue;
+		print_text(out, "%s%s %s", joint, name_of(RUN_SAMPLE_RESULT, i),
+			   share_format(p->result[i], walks, share));
+		joint = ", ";
+	}
+	if (*joint == ',')
+		fputc('\n', out);
+}
+
+static void print_basis(const struct profile_input *in, const struct profile_tree *t, FILE *out)
+{
+	uint64_t period_ns = profile_period_ns(in), lost = profile_lost(in);
+	char count[FORMAT_MAX], period[FORMAT_MAX], ns[FORMAT_MAX], share[FORMAT_MAX],
+		text[FORMAT_MAX];
+
+	print_text(out, "  samples   %s, of %s each; %s of the time that the threads ran\n",
+		   count_format(t->samples, count), time_format(period_ns, period),
+		   share_format(t->ns, t->run_ns, share));
+	if (lost)
+		print_text(out, "  lost      %s samples: their time is in the next ones\n",
+			   count_format(lost, count));
+	if (in->profile->unweighted)
+		print_text(out,
+			   "  left out  %s samples, of threads of which nothing was known before\n",
+			   count_format(in->profile->unweighted, count));
+	print_modes(t, out);
+	print_walks(in->profile, out);
+	print_text(out,
+		   "  inferred  %s of the samples: the innermost method is that of the nearest "
+		   "place that the JVM describes\n",
+		   share_format(t->inferred, t->samples, text));
+	print_text(out, "  ±         one standard deviation, in %% of %s\n\n",
+		   time_format(t->ns, ns));
+}
+
+static bool is_shown(const struct profile_input *in, const struct profile_tree *t, uint64_t ns)
+{
+	return !in->least_pct || (ns && ns / in->least_pct >= t->nodes[0].total_ns / 100);
+}
+
+/* A chain without branches stays in its column. */
+static bool branches(const struct profile_input *in, const struct profile_tree *t, uint32_t node)
+{
+	unsigned shown = node && t->nodes[node].self_ns && is_shown(in, t, t->nodes[node].self_ns);
+
+	for (uint32_t i = t->nodes[node].first; i; i = t->nodes[i].next)
+		shown += is_shown(in, t, t->nodes[i].total_ns);
+	return shown > 1;
+}
+
+static void print_node(const struct profile_tree *t, uint32_t node, uint32_t indent, FILE *out)
+{
+	const struct profile_node *n = &t->nodes[node];
+	char percent[FORMAT_MAX], total[FORMAT_MAX], self[FORMAT_MAX];
+
+	share_format(n->total_ns, t->ns, percent);
+	time_format(n->total_ns, total);
+	print_text(out, "  %7s ±%-4.1f %9s  %*s%s", percent,
+		   100 * profile_deviation(t, n->total_ns), total,
+		   (int)(2 * (indent < INDENT_MOST ? indent : INDENT_MOST)), "",
+		   t->frames[n->frame].name);
+	if (n->self_ns && n->first)
+		print_text(out, "  (self %s)", share_format(n->self_ns, t->ns, self));
+	fputc('\n', out);
+}
+
+static int print_tree(const struct profile_input *in, const struct profile_tree *t, FILE *out)
+{
+	uint32_t *indent = calloc(t->node_map.count, sizeof(*indent));
+	uint32_t hidden = 0;
+	bool deeper = true;
+
+	if (!indent)
+		return -ENOMEM;
+	for (uint32_t i = profile_tree_next(t, 0, true); i; i = profile_tree_next(t, i, deeper)) {
+		uint32_t parent = t->nodes[i].parent;
+
+		indent[i] = indent[parent] + (parent && branches(in, t, parent));
+		deeper = is_shown(in, t, t->nodes[i].total_ns);
+		if (deeper)
+			print_node(t, i, indent[i], out);
+		hidden += !deeper;
+	}
+	if (hidden)
+		print_text(out, "  (%" PRIu32 " branches with less than %u %%: --least 0)\n",
+			   hidden, in->least_pct);
+	free(indent);
+	return 0;
+}
+
+static int print_table(const struct profile_input *in, const struct profile_tree *t, FILE *out)
+{
+	struct findings_view view = {
+		.indent = 2,
+		.top = in->in->top,
+		.sort = in->view == PROFILE_FLAT ? "self_ns" : "run_ns",
+		.noun = in->view == PROFILE_FLAT ? "methods" : "threads",
+	};
+	struct findings *f = profile_section(in, t);
+	int err = findings_to_text(f, &view, out);
+
+	findings_free(f);
+	return err;
+}
+
+int report_profile_text(const struct profile_input *in, FILE *out)
+{
+	struct profile_tree t;
+	int err = profile_tree_make(in, &t);
+
+	if (!err) {
+		print_sentence(in, &t, out);
+		if (t.samples)
+			print_basis(in, &t, out);
+		if (in->method && t.samples && !t.nodes[0].first)
+			print_text(out, "  No sample has a method %s.\n", in->method);
+		else if (t.samples && (in->view == PROFILE_FLAT || in->view == PROFILE_THREADS))
+			err = print_table(in, &t, out);
+		else if (t.samples)
+			err = print_tree(in, &t, out);
+	}
+	profile_tree_free(&t);
+	return err;
+}
