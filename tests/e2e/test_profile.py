@@ -4,6 +4,7 @@ import math
 import unittest
 
 from jvm import JavaTest, OtherJavaTest, PatchedJavaTest  # first: it says where harness is
+from harness import spoor
 
 MS = 10**6
 CALLS = {"run": {"lambda"}, "lambda": {"hot", "lockstep"},
@@ -56,8 +57,24 @@ class ProfileTest(JavaTest):
         said = json.loads(vm.ask("go", deadline_s=120))
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
+        self.check_profile(log, said)
         names = {e["name"]: e["thread"] for e in log.raw_of("thread")}
         return {name: (Samples(log, names[name]), said[name]) for name in said}
+
+    def check_profile(self, log, said):
+        """What spoor profile makes of it adds up to the threads' own clocks."""
+        threads = json.loads(spoor("profile", "--threads", "--format", "json", log.path).stdout)
+        rows = {row["thread"]: row for row in threads["rows"]}
+        for name, own in said.items():
+            self.assert_near(rows[name]["run_ns"], own["total"], 2, name, floor=5 * MS)
+        for row in rows.values():
+            self.assertEqual(row["sampled_ns"] + row["not_sampled_ns"], row["run_ns"], row)
+        self.assertEqual(sum(row["run_ns"] for row in rows.values()), threads["run_ns"])
+        tree = json.loads(spoor("profile", "--format", "json", log.path).stdout)
+        collapsed = spoor("profile", "--format", "collapsed", log.path).stdout.splitlines()
+        for sums in (sum(row["self_ns"] for row in tree["rows"]), sum(row["sampled_ns"] for row in rows.values()),
+                     sum(int(line.rpartition(" ")[2]) for line in collapsed)):
+            self.assertEqual(sums, tree["sampled_ns"])
 
     def check_sums(self, samples, said, period_ns):
         # What it ran after it had said so, and before it was first seen, is nearly nothing.

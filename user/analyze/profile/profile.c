@@ -1,6 +1,6 @@
 /*
- * A sample stands for the CPU time since the thread's sample before, by the thread's own counters: so
- * the weights of a thread, and what it ran after the last one, add up to the time that it ran. A
+ * A sample stands for the CPU time since the thread's sample before, by the thread's own counter.
+ * So the weights of a thread, and what it ran after the last one, add up to the time that it ran. A
  * clock that is late, or a hit that is lost, makes one weight larger, and no sum wrong. What is
  * stolen is in no counter of CPU time.
  */
@@ -63,9 +63,9 @@ static int add_sample(struct profile *p, struct profile_thread *t, const struct 
 	t->mode_ns[mode] += weight;
 	p->samples++;
 	if (via < WALK_BEGIN_COUNT)
-		p->via[via]++;
+		t->via[via]++;
 	if (result < WALK_RESULT_COUNT)
-		p->result[result]++;
+		t->result[result]++;
 	return 0;
 }
 
@@ -106,6 +106,18 @@ void profile_hole(struct profile *p)
 	for (uint32_t i = 0; i < p->thread_map.count; i++)
 		p->threads[i].known = false;
 	p->options.from_begin = false;
+}
+
+bool profile_thread_is_java(const struct profile_thread *t)
+{
+	return t->result[WALK_RESULT_COMPLETE] || t->result[WALK_RESULT_IN_HEAP];
+}
+
+const struct profile_thread *profile_thread_find(const struct profile *p, uint64_t thread)
+{
+	uint32_t index = keymap_find(&p->thread_map, (struct keymap_key){.a = thread});
+
+	return index == INDEX_NONE ? NULL : &p->threads[index];
 }
 
 void profile_free(struct profile *p)

@@ -29,6 +29,7 @@ struct profile_thread {
 	uint64_t ns;     /* of all its weights */
 	uint64_t run_ns; /* what it has run, sampled or not */
 	uint64_t mode_ns[SAMPLE_MODE_COUNT];
+	uint64_t via[WALK_BEGIN_COUNT], result[WALK_RESULT_COUNT]; /* samples */
 };
 
 struct profile_options {
@@ -42,7 +43,6 @@ struct profile {
 	struct profile_cell *cells;     /* cell_map.count of them */
 	struct profile_thread *threads; /* thread_map.count of them */
 	uint32_t cells_capacity, threads_capacity;
-	uint64_t via[WALK_BEGIN_COUNT], result[WALK_RESULT_COUNT]; /* samples */
 	uint64_t samples, unweighted; /* the latter: of threads of which nothing was known before */
 };
 
@@ -51,3 +51,9 @@ int profile_add(struct profile *p, const struct event *e);
 /* Events are missing: what was counted meanwhile is no sample's weight. */
 void profile_hole(struct profile *p);
 void profile_free(struct profile *p);
+
+/* It has had a Java frame: else a walk that fails says nothing, as those of compiler threads, which
+ * are Java threads to the VM, and have none. */
+bool profile_thread_is_java(const struct profile_thread *t);
+/* NULL: there is none. */
+const struct profile_thread *profile_thread_find(const struct profile *p, uint64_t thread);

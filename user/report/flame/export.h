@@ -1,4 +1,5 @@
-/* report/flame/export.h: blocked time, or CPU time, by call chain, in the formats that flame graph tools read. */
+/* report/flame/export.h: blocked time, or CPU time, by call chain, in the formats that flame graph
+ * tools read. */
 #pragma once
 
 #include <stdbool.h>

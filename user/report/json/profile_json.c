@@ -45,8 +45,8 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 	json_put(&o, "failed_samples", number(t->failed));
 	json_put(&o, "inferred_samples", number(t->inferred));
 	json_put(&o, "mode_ns", by_name(RUN_SAMPLE_MODE, t->mode_ns));
-	json_put(&o, "walks_begin", by_name(RUN_SAMPLE_VIA, in->profile->via));
-	json_put(&o, "walks_end", by_name(RUN_SAMPLE_RESULT, in->profile->result));
+	json_put(&o, "walks_begin", by_name(RUN_SAMPLE_VIA, t->via));
+	json_put(&o, "walks_end", by_name(RUN_SAMPLE_RESULT, t->result));
 	return o;
 }
 

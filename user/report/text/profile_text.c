@@ -59,8 +59,8 @@ static void print_modes(const struct profile_tree *t, FILE *out)
 	fputc('\n', out);
 }
 
-/* All threads' walks: a thread without Java code has none. */
-static void print_walks(const struct profile *p, FILE *out)
+/* Of threads that have Java frames. */
+static void print_walks(const struct profile_tree *p, FILE *out)
 {
 	uint64_t walks = 0,
 		 whole = p->result[WALK_RESULT_COMPLETE] + p->result[WALK_RESULT_IN_HEAP];
@@ -110,7 +110,7 @@ static void print_basis(const struct profile_input *in, const struct profile_tre
 			   "  left out  %s samples, of threads of which nothing was known before\n",
 			   count_format(in->profile->unweighted, count));
 	print_modes(t, out);
-	print_walks(in->profile, out);
+	print_walks(t, out);
 	print_text(out,
 		   "  inferred  %s of the samples: the innermost method is that of the nearest "
 		   "place that the JVM describes\n",

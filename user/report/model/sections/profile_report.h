@@ -54,9 +54,11 @@ struct profile_tree {
 	uint32_t frames_capacity, nodes_capacity;
 	uint64_t samples, ns, run_ns;
 	uint64_t inferred; /* samples whose innermost frame is */
-	uint64_t failed;   /* samples of which no chain is known */
+	uint64_t failed;   /* samples of which no chain is known, though their thread has some */
 	double effective;  /* so many samples of equal weight would say as much */
 	uint64_t mode_ns[SAMPLE_MODE_COUNT];
+	/* Samples of threads that have Java frames. */
+	uint64_t via[WALK_BEGIN_COUNT], result[WALK_RESULT_COUNT];
 };
 
 /* 0 or -ENOMEM; to be freed in any case. */

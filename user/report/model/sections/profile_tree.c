@@ -98,6 +98,13 @@ static int push_stack(struct maker *m, const struct log_stack *s)
 	return err ? err : path_push(m, frame);
 }
 
+static bool has_failed(const struct maker *m, const struct profile_cell *c)
+{
+	const struct profile_thread *t = profile_thread_find(m->in->profile, c->thread);
+
+	return c->failed && t && profile_thread_is_java(t);
+}
+
 static int push_without_chain(struct maker *m, const struct profile_cell *c)
 {
 	static const char *const modes[SAMPLE_MODE_COUNT] = {
@@ -108,7 +115,7 @@ static int push_without_chain(struct maker *m, const struct profile_cell *c)
 		[SAMPLE_MODE_KERNEL] = "(kernel)",
 	};
 
-	return push_text(m, c->failed ? "(walk failed)" : modes[c->mode]);
+	return push_text(m, has_failed(m, c) ? "(walk failed)" : modes[c->mode]);
 }
 
 static int path_make(struct maker *m, const struct profile_cell *c)
@@ -242,7 +249,7 @@ static int all_cells_add(struct maker *m)
 			err = frames_add(m, c, i);
 		m->t->samples += c->samples;
 		m->t->ns += c->ns;
-		m->t->failed += c->failed ? c->samples : 0;
+		m->t->failed += has_failed(m, c) ? c->samples : 0;
 		squares += (double)c->squares;
 	}
 	sum = (double)m->t->ns / PROFILE_UNIT_NS;
@@ -262,6 +269,12 @@ static void threads_add(struct maker *m)
 		m->t->run_ns += t->run_ns;
 		for (int mode = 0; mode < SAMPLE_MODE_COUNT; mode++)
 			m->t->mode_ns[mode] += t->mode_ns[mode];
+		if (!profile_thread_is_java(t))
+			continue;
+		for (int via = 0; via < WALK_BEGIN_COUNT; via++)
+			m->t->via[via] += t->via[via];
+		for (int result = 0; result < WALK_RESULT_COUNT; result++)
+			m->t->result[result] += t->result[result];
 	}
 }
 
