@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "bpf/wire/wire_kinds.h"
+#include "bpf/wire/wire_profile.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
 #include "record/decode/chains.h"
@@ -144,6 +145,46 @@ static void lengths_that_make_no_sense_are_refused(void **state)
 	assert_int_not_equal(chains_number(f->chains, 1), 0);
 }
 
+static struct wire_run_sample sample(uint64_t code, uint32_t stack, uint32_t result)
+{
+	return (struct wire_run_sample){.top = {.code = code, .kind = WIRE_FRAME_INTERRUPTED},
+					.stack = stack,
+					.result = result};
+}
+
+/* BPF takes the frame where the thread was interrupted off the chain, which is that of its callers.
+ */
+static void a_sample_has_its_innermost_frame_on_top(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_run_sample in_java, elsewhere, lost, alone, astray;
+	const struct log_stack *s;
+	struct log_names *n;
+	uint32_t two, top, first, cut;
+
+	add(f, 1, 2, WIRE_WALK_COMPLETE);
+	two = chains_number(f->chains, 1);
+	in_java = sample(0x9000, 1, WIRE_WALK_COMPLETE);
+	elsewhere = sample(0, 1, WIRE_WALK_COMPLETE);
+	lost = sample(0x9000, 77, WIRE_WALK_COMPLETE);
+	alone = sample(0x9000, 0, WIRE_WALK_COMPLETE);
+	astray = sample(0x9000, 0, WIRE_WALK_STUB);
+	top = chains_sampled(f->chains, &in_java);
+	assert_int_equal(chains_sampled(f->chains, &in_java), top);
+	assert_int_equal(chains_sampled(f->chains, &elsewhere), two);
+	assert_int_equal(chains_sampled(f->chains, &lost), 0);
+	first = chains_sampled(f->chains, &alone);
+	cut = chains_sampled(f->chains, &astray);
+	n = names_log_read(&f->log);
+	assert_int_equal(log_names_stack(n, top)->caller, two);
+	s = log_names_stack(n, first);
+	assert_int_equal(s->frame, FRAME_TYPE_UNRESOLVED);
+	assert_int_equal(s->caller, 0);
+	s = log_names_stack(n, log_names_stack(n, cut)->caller);
+	assert_int_equal(s->frame, FRAME_TYPE_BROKEN);
+	log_names_free(n);
+}
+
 /* The name of the one frame of a chain with this id, an interpreted one. */
 static const char *name_of(struct fixture *f, const struct log_names *n, uint32_t id)
 {
@@ -230,7 +271,8 @@ static void chains_that_nobody_names_are_forgotten(void **state)
 {
 	static struct memory memory;
 	struct fixture *f = *state;
-	uint32_t hot, numbers = 0;
+	uint32_t hot, numbers = 0, sampled = 0;
+	struct wire_run_sample top;
 	struct chains *c;
 
 	memory.part[MEMORY_CHAINS].max = 64 * 1024;
@@ -246,10 +288,13 @@ static void chains_that_nobody_names_are_forgotten(void **state)
 		assert_true(chains_add(c, &f->r, size_of(f->r.count)));
 		numbers += chains_number(c, id) != 0;
 		assert_int_equal(chains_number(c, 1), hot);
+		top = sample(0x9000 + id, id, WIRE_WALK_COMPLETE);
+		sampled += chains_sampled(c, &top) != 0;
 		assert_true(memory.part[MEMORY_CHAINS].used <= memory.part[MEMORY_CHAINS].max);
 	}
 	assert_true(memory.forgotten[MEMORY_CHAIN] > 18000);
 	assert_true(numbers > 19000);
+	assert_true(sampled > 18000);
 	assert_int_equal(chains_number(c, 2), 0);
 	assert_int_equal(chains_error(c), 0);
 	chains_free(c);
@@ -262,6 +307,7 @@ static void memory_may_run_out(void **state)
 	bool failed = true;
 
 	for (unsigned long n = 0; failed; n++) {
+		struct wire_run_sample top;
 		struct chains *c;
 
 		alloc_fail_at(n);
@@ -269,6 +315,8 @@ static void memory_may_run_out(void **state)
 			f->r.count = 3;
 			for (f->r.id = 1; f->r.id < 1000; f->r.id += 300)
 				chains_add(c, &f->r, size_of(f->r.count));
+			top = sample(0x9000, 1, WIRE_WALK_COMPLETE);
+			chains_sampled(c, &top);
 			failed = alloc_fail_off();
 			/* A table that cannot grow gets slower, and that is all. */
 			assert_true(chains_error(c) == 0 || (failed && chains_error(c) == -ENOMEM));
@@ -285,6 +333,7 @@ int main(void)
 		TEST(an_id_that_never_came_is_no_chain),
 		TEST(the_same_chain_has_one_number_and_shares_its_callers),
 		TEST(how_a_walk_ended_stands_at_the_outer_end),
+		TEST(a_sample_has_its_innermost_frame_on_top),
 		TEST(lengths_that_make_no_sense_are_refused),
 		TEST(a_reused_address_is_never_given_an_old_name),
 		TEST(chains_that_nobody_names_are_forgotten),
