@@ -8,7 +8,10 @@ import time
 from jvmbuild.work import Failed, say
 
 CONF = "spoor"
-PROBES = "src/hotspot/share/utilities/spoorProbes.h"
+UTILITIES = "src/hotspot/share/utilities"
+PROBES = f"{UTILITIES}/spoorProbes.h"
+# The headers of jvm-hooks that the patches include, and what they are called there.
+HEADERS = {"probes.h": PROBES, "objects.h": f"{UTILITIES}/spoorObjectWords.h"}
 # HotSpot uses none of these libraries, but configure wants to see that the JDK could.
 STUBS = ("cups/cups.h", "cups/ppd.h", "fontconfig/fontconfig.h", "alsa/asoundlib.h")
 LIBJVM = f"build/{CONF}/support/modules_libs/java.base/server/libjvm.so"
@@ -41,8 +44,10 @@ def series(folder):
     return [os.path.join(folder, name) for name in names]
 
 
-def apply_patches(work, src, probes, patches):
-    shutil.copyfile(probes, os.path.join(src, PROBES))
+def apply_patches(work, src, hooks, patches):
+    """hooks: the folder of HEADERS."""
+    for name, path in HEADERS.items():
+        shutil.copyfile(os.path.join(hooks, name), os.path.join(src, path))
     for path in patches:
         status, output = work.run(["patch", "-p1", "-F0", "--force", "--no-backup-if-mismatch", "-i", path], cwd=src)
         if status:

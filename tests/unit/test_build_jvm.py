@@ -165,11 +165,12 @@ class WhatIsBuilt(Machine):
         self.assertFalse(os.path.islink(os.path.join(path, "lib/security")))
         self.assertEqual(self.in_cache(), ["lock", "sources", "trees"])
 
-    def test_the_probes_are_in_the_source(self):
+    def test_the_headers_are_in_the_source(self):
         self.run_it("--stop-after", "patch")
         [folder] = [name for name in self.in_cache() if name.startswith("work")]
-        with open(os.path.join(ROOT, "jvm-hooks/probes.h"), encoding="utf-8") as f:
-            self.assertEqual(self.read(self.cache, folder, "src", hotspot.PROBES), f.read())
+        for name, path in hotspot.HEADERS.items():
+            with open(os.path.join(ROOT, "jvm-hooks", name), encoding="utf-8") as f:
+                self.assertEqual(self.read(self.cache, folder, "src", path), f.read())
         self.assertEqual(self.read(self.cache, folder, "src/src/hotspot/code.cpp"), "JVM_A JVM_B spoor_hooks\n")
         self.assertEqual(self.builds(), 0)
 
