@@ -6,10 +6,10 @@
  * Plain C, for the patches, for readers and for tests. The ring is a memfd of the JVM of the name
  * SPOOR_OBJECTS_NAME, sealed against a change of its size; a reader opens it in /proc/PID/fd.
  *
- * A stream is the events of one thread, in their order, cut into slots. A thread OWNS a slot, fills
- * it, hands it over as FULL, and takes a FREE one. The reader fills a FULL slot with zeros and makes
- * it FREE. The JVM believes no other word of the ring, and remembers itself which slots its threads
- * own: whatever a reader writes, the JVM stays within the ring, and waits for
+ * A stream is the events of one thread, in their order, cut into slots. A thread OWNS a slot,
+ * fills it, hands it over as FULL, and takes a FREE one. The reader fills a FULL slot with zeros,
+ * and then makes it FREE. The JVM believes no other word of the ring, and remembers itself which
+ * slots its threads own: whatever a reader writes, the JVM stays within the ring, and waits for
  * SPOOR_OBJECTS_PATIENCE_NS at a time at most.
  *
  * A phase begins and ends with each collection that stops the world. At its begin the VM thread
