@@ -78,7 +78,7 @@ enum spoor_objects_kind {
 	SPOOR_OBJ_AT,     /* 28 + 32 address of the next object */
 	SPOOR_OBJ_TLAB,   /* 28 + 32 address of the next object; units to the end; ns low, high */
 	SPOOR_OBJ_RETIRE, /* 28 units left, for a filler; 32 low bits of their address */
-	SPOOR_OBJ_MOVE,   /* 2 destination, 26 from - the last from, signed; to: see MOVEX */
+	SPOOR_OBJ_MOVE,   /* 2 destination, 26 from - that of the last MOVE or MOVEX, signed */
 	SPOOR_OBJ_MOVEX, /* 2 destination, 26 + 32 from; high, low to. MOVE of a destination goes to
 			     where the last object moved there ends. A slot begins with none. */
 	SPOOR_OBJ_RUN,   /* 28 + 32 from; high, low to; units: live objects; to may be from */

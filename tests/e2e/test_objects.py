@@ -139,6 +139,16 @@ class ObjectsTest(unittest.TestCase):
         self.check("-XX:+UseSerialGC", "-XX:-UseCompressedOops", full=1)
         self.check("-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=16", full=1)
 
+    def test_promotion_and_evacuation_that_fail(self):
+        """In a heap that is nearly full. Whether copies fail there is up to chance, but a tenth do not come to that."""
+        kept = 0
+        for _ in range(10):
+            kept += self.check("-XX:+UseSerialGC", "-Xmx14m", "-Xmn9m", rounds=200_000).sums["kept"]
+            kept += self.check("-XX:+UseG1GC", "-Xmx16m", rounds=200_000, unknown=True).sums["kept"]
+            if kept > 0:
+                return
+        self.fail("nothing was kept")
+
     def test_full_collections_that_are_not_told(self):
         for collector in "Parallel", "G1":
             read = self.check(f"-XX:+Use{collector}GC", full=2, unknown=True)

@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+/* Where an object goes that is moved after one of unknown size. */
+#define NOWHERE UINT64_MAX
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct class
@@ -233,15 +235,17 @@ static void moved(struct stream *s, uint64_t from, uint64_t to, int destination)
 	struct object object = from < heap_units ? heap[from] : (struct object){0, 0};
 	s->moved = object.class != 0;
 	s->moved_class = object.class;
-	s->last_from = from;
-	if (!s->moved) {
+	if (!s->moved || to == NOWHERE) {
+		s->moved = false;
 		sum.unknown_moves++;
 	} else {
 		moves = grow(moves, &moves_size, moves_n + 1, sizeof(*moves));
 		moves[moves_n++] = (struct move){to, object};
 	}
-	if (destination >= 0)
-		s->next_to[destination] = s->moved ? to + object.units : 0;
+	if (destination >= 0) {
+		s->last_from = from;
+		s->next_to[destination] = s->moved ? to + object.units : NOWHERE;
+	}
 }
 
 static void slid(struct stream *s, uint64_t from, uint64_t to, uint64_t units)
