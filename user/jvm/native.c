@@ -2,7 +2,8 @@
  * Compiled code calls some functions as leaves, without a frame anchor: of libjvm, which may call
  * libc (memory is copied) or the kernel's vDSO (the time is read). The vDSO is the same in every
  * process of a kernel but for its address, so its rules are read from our own. Their files are read
- * by the parser process.
+ * by the parser process. Up to glibc 2.33 the locks by which libjvm wakes threads are in a library
+ * of their own, and the files are named after the release (libc-2.31.so).
  */
 #include "jvm/native.h"
 
@@ -22,11 +23,14 @@
 #include <unistd.h>
 
 #define LIBC "libc.so.6"
+#define LIBC_OLDER "libc-2.*.so"
 #define LIBC_MAX (16u << 20)
+#define PTHREAD "libpthread-2.*.so"
+#define PTHREAD_MAX (128u << 10) /* with its data: 136 KiB in 2.31, 2 MiB in 2.17 */
 #define VDSO_MAX 65536
 
 /* In the order of looking: libc's end is not known. Each is one of the parser's slots, too. */
-enum { LIBJVM, VDSO, LIBC_SO, LIBRARIES };
+enum { LIBJVM, VDSO, PTHREAD_SO, LIBC_SO, LIBRARIES };
 _Static_assert(LIBRARIES <= PARSER_SLOTS, "a slot for each");
 
 /*
@@ -47,7 +51,7 @@ struct library {
 struct native {
 	const struct jvm *j;
 	struct library libraries[LIBRARIES];
-	struct process_lib libc;
+	struct process_lib libs[LIBRARIES]; /* where they are found by name */
 };
 
 /* The vDSO's address is in the auxiliary vector. */
@@ -101,6 +105,15 @@ static int vdso_open(void)
 	return fd;
 }
 
+static void library_find(struct native *n, int which, const char *pattern, uint64_t max)
+{
+	struct process_lib *lib = &n->libs[which];
+
+	if (!n->libraries[which].high && !process_lib(jvm_pid(n->j), pattern, lib))
+		n->libraries[which] = (struct library){
+			.low = lib->start, .high = lib->start + max, .bias = lib->start};
+}
+
 int native_new(const struct jvm *j, struct native **ret)
 {
 	struct native *n = calloc(1, sizeof(*n));
@@ -111,10 +124,9 @@ int native_new(const struct jvm *j, struct native **ret)
 	n->j = j;
 	l = n->libraries;
 	jvm_libjvm_text(j, &l[LIBJVM].low, &l[LIBJVM].high, &l[LIBJVM].bias);
-	if (!process_lib(jvm_pid(j), LIBC, &n->libc))
-		l[LIBC_SO] = (struct library){.low = n->libc.start,
-					      .high = n->libc.start + LIBC_MAX,
-					      .bias = n->libc.start};
+	library_find(n, PTHREAD_SO, PTHREAD, PTHREAD_MAX);
+	library_find(n, LIBC_SO, LIBC, LIBC_MAX);
+	library_find(n, LIBC_SO, LIBC_OLDER, LIBC_MAX);
 	for (int i = 0; i < LIBRARIES; i++)
 		l[i].file = -1;
 	if (vdso_own())
@@ -145,7 +157,7 @@ static void library_open(struct native *n, int which)
 	else if (which == VDSO)
 		l->file = vdso_open();
 	else
-		l->file = mapped_file_open(jvm_pid(n->j), &n->libc);
+		l->file = mapped_file_open(jvm_pid(n->j), &n->libs[which]);
 }
 
 static int timed_rule(const struct native *n, int which, struct library *l, uint64_t vaddr,

@@ -14,9 +14,9 @@ int native_new(const struct jvm *j, struct native **ret);
 void native_free(struct native *n);
 
 /*
- * The rule at a pc in the target's libjvm.so, libc or vDSO (is_return: it is a return address).
- * -ENOENT: it is in none of them. Others as parser_rule(). Each library is opened at
- * the first pc in it; one that ends the parser, or takes too long (-ETIME) with one rule or with
- * all, has no rules any more.
+ * The rule at a pc in the target's libjvm.so, libc, libpthread or vDSO (is_return: it is a return
+ * address). -ENOENT: it is in none of them. Others as parser_rule(). Each library is opened at the
+ * first pc in it; one that ends the parser, or takes too long (-ETIME) with one rule or with all,
+ * has no rules any more.
  */
 int native_rule(struct native *n, uint64_t pc, bool is_return, struct unwind_rule *ret);

@@ -61,6 +61,20 @@ static void maps_gives_the_executable_one(void **state)
 	assert_int_equal(process_maps_parse("", "libjvm.so", &lib), -ENOENT);
 }
 
+/* glibc's files have the release in their names up to 2.33. */
+static void maps_takes_a_pattern(void **state)
+{
+	static const char text[] =
+		LINE("7f20", "7f30", "r--p", "00000000", "11", "/j/libc-client.so")
+			LINE("7f40", "7f50", "r-xp", "00000000", "12", "/j/libc-2.31.so");
+	struct process_lib lib;
+
+	(void)state;
+	assert_int_equal(process_maps_parse(text, "libc-2.*.so", &lib), 0);
+	assert_int_equal(lib.inode, 12);
+	assert_int_equal(process_maps_parse(text, "libpthread-2.*.so", &lib), -ENOENT);
+}
+
 static void maps_sees_a_deleted_file(void **state)
 {
 	static const char text[] =
@@ -180,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stat_survives_any_name),
 		cmocka_unit_test(maps_gives_the_executable_one),
+		cmocka_unit_test(maps_takes_a_pattern),
 		cmocka_unit_test(maps_sees_a_deleted_file),
 		cmocka_unit_test(maps_gives_all_code),
 		cmocka_unit_test(maps_may_be_cut_anywhere),

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static bool line_parse(const char *line, size_t len, struct maps_line *ret)
 
 static bool is_called(const char *path, const char *name)
 {
-	return !strcmp(strrchr(path, '/') + 1, name);
+	return !fnmatch(name, strrchr(path, '/') + 1, 0);
 }
 
 static bool same_file(const struct process_lib *a, const struct process_lib *b)

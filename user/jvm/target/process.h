@@ -24,8 +24,8 @@ struct process_lib {
 
 /* Parses the text of /proc/PID/stat. -EPROTO. */
 int process_stat_parse(const char *text, struct process_stat *ret);
-/* Finds the library called name that is mapped executable in the text of /proc/PID/maps. -ENOENT.
- */
+/* Finds the library that is mapped executable in the text of /proc/PID/maps and whose file name is
+ * the pattern name (fnmatch(3)). -ENOENT. */
 int process_maps_parse(const char *text, const char *name, struct process_lib *ret);
 /* Calls take for each executable mapping of a file in the text of /proc/PID/maps; start and end are
  * those of that mapping. lib is lent for the call. */
