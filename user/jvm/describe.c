@@ -20,6 +20,7 @@ static const struct {
 	{"UseG1GC", FLAG_BOOL},
 	{"UseZGC", FLAG_BOOL},
 	{"UseShenandoahGC", FLAG_BOOL},
+	{"UseConcMarkSweepGC", FLAG_BOOL}, /* up to JDK 13 */
 	{"UseEpsilonGC", FLAG_BOOL},
 	{"MaxHeapSize", FLAG_U64},
 	{"UseCompressedOops", FLAG_BOOL},

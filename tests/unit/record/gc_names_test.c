@@ -28,6 +28,10 @@ static void operations_have_kinds(void **state)
 {
 	(void)state;
 	assert_int_equal(operation("G1PauseRemark"), GC_KIND_CONCURRENT_PAUSE);
+	/* JDK 11 */
+	assert_int_equal(operation("CGC_Operation"), GC_KIND_CONCURRENT_PAUSE);
+	assert_int_equal(operation("CMS_Final_Remark"), GC_KIND_CONCURRENT_PAUSE);
+	assert_int_equal(operation("ZOperation"), GC_KIND_CONCURRENT_PAUSE);
 	/* JDK 21 and later: one generation, and two. */
 	assert_int_equal(operation("XMarkStart"), GC_KIND_CONCURRENT_PAUSE);
 	assert_int_equal(operation("ZMarkStartYoungAndOld"), GC_KIND_CONCURRENT_PAUSE);

@@ -32,9 +32,13 @@ uint64_t header_flag(const json_t *header, const char *flag)
 
 const char *header_collector(const json_t *header)
 {
-	static const char *const collectors[][2] = {
-		{"UseG1GC", "G1"}, {"UseSerialGC", "Serial"},         {"UseParallelGC", "Parallel"},
-		{"UseZGC", "ZGC"}, {"UseShenandoahGC", "Shenandoah"}, {"UseEpsilonGC", "Epsilon"}};
+	static const char *const collectors[][2] = {{"UseG1GC", "G1"},
+						    {"UseSerialGC", "Serial"},
+						    {"UseParallelGC", "Parallel"},
+						    {"UseZGC", "ZGC"},
+						    {"UseShenandoahGC", "Shenandoah"},
+						    {"UseEpsilonGC", "Epsilon"},
+						    {"UseConcMarkSweepGC", "CMS"}};
 	const json_t *flags = json_object_get(json_object_get(header, "jvm"), "flags");
 
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(*collectors); i++) {

@@ -39,12 +39,16 @@ uint32_t gc_kind_of_operation(const char *name, uint32_t length)
 		const char *prefix;
 		uint32_t kind;
 	} operations[] = {
-		{"G1Pause", GC_KIND_CONCURRENT_PAUSE},      /* Remark, Cleanup; 16 to 25 */
-		{"G1Concurrent", GC_KIND_CONCURRENT_PAUSE}, /* both; up to 15 */
-		{"ZMark", GC_KIND_CONCURRENT_PAUSE},        /* young and old alike, from 21 on */
-		{"ZRelocate", GC_KIND_CONCURRENT_PAUSE},    /* likewise */
-		{"XMark", GC_KIND_CONCURRENT_PAUSE},        /* ZGC of one generation; 21 to 23 */
-		{"XRelocate", GC_KIND_CONCURRENT_PAUSE},    /* likewise */
+		{"G1Pause", GC_KIND_CONCURRENT_PAUSE},          /* Remark, Cleanup; 16 to 25 */
+		{"G1Concurrent", GC_KIND_CONCURRENT_PAUSE},     /* both; up to 15, not in 11 */
+		{"CGC_Operation", GC_KIND_CONCURRENT_PAUSE},    /* both; 11 */
+		{"CMS_Initial_Mark", GC_KIND_CONCURRENT_PAUSE}, /* up to 13 (JEP 363) */
+		{"CMS_Final_Remark", GC_KIND_CONCURRENT_PAUSE}, /* likewise */
+		{"ZOperation", GC_KIND_CONCURRENT_PAUSE},       /* all of ZGC; 11 */
+		{"ZMark", GC_KIND_CONCURRENT_PAUSE},     /* young and old alike, from 21 on */
+		{"ZRelocate", GC_KIND_CONCURRENT_PAUSE}, /* likewise */
+		{"XMark", GC_KIND_CONCURRENT_PAUSE},     /* ZGC of one generation; 21 to 23 */
+		{"XRelocate", GC_KIND_CONCURRENT_PAUSE}, /* likewise */
 		{"ShenandoahInit", GC_KIND_CONCURRENT_PAUSE},
 		{"ShenandoahFinal", GC_KIND_CONCURRENT_PAUSE},
 		{"ShenandoahFull", GC_KIND_FULL},
