@@ -15,7 +15,7 @@ static __always_inline __u64 thread_object(struct thread_state *t)
 		java_thread = java_thread_current(t);
 		if (!java_thread)
 			return 0;
-		t->java.handle = read_u64(java_thread + layout.jt_thread_obj);
+		t->java.handle = handle_at(java_thread + layout.jt_thread_obj);
 	}
 	return t->java.handle ? read_handle(t->java.handle) : 0;
 }

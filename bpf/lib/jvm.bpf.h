@@ -4,9 +4,10 @@
 
 #include "bpf/lib/thread.bpf.h"
 
-/* markWord, 64 bit: unlocked is 01 in the low two bits, in JDK 11 to 25. Where the hash is differs:
- * it is in the layout. */
-#define MARK_LOCK_MASK 3
+/* markWord, 64 bit: unlocked is 001 in the low three bits, in JDK 11 to 25 (101 is biased, up to
+ * 17: there is a thread where the hash would be). Where the hash is differs: it is in the layout.
+ */
+#define MARK_LOCK_MASK 7
 #define MARK_UNLOCKED 1
 
 #define LOCK_STACK_MAX 8     /* LockStack::CAPACITY, 21 to 25 */
@@ -49,6 +50,13 @@ static __always_inline __u64 oop_address(__u64 word)
 static __always_inline __u64 read_handle(__u64 addr)
 {
 	return oop_address(read_u64(addr));
+}
+
+/* The handle in a field of a JavaThread or of a monitor: where that has the oop itself, the field.
+ */
+static __always_inline __u64 handle_at(__u64 addr)
+{
+	return layout.raw_oops ? addr : read_u64(addr);
 }
 
 /* An oop field of an object. */
@@ -245,7 +253,7 @@ static __always_inline __u32 java_thread_tid(__u64 java_thread)
 }
 
 struct list_search {
-	__u64 threads; /* ThreadsList::_threads */
+	__u64 threads; /* ThreadsList::_threads; of a chain, the next JavaThread */
 	__u32 count;
 	__u32 ns_tid;
 	__u64 id; /* 0: it is ns_tid that is looked for */
@@ -258,8 +266,15 @@ static long list_match(__u32 i, struct list_search *s)
 
 	if (i >= s->count)
 		return 1;
-	/* From the end: new threads are added there. */
-	java_thread = read_u64(s->threads + 8 * (__u64)(s->count - 1 - i));
+	if (layout.jt_next >= 0) {
+		java_thread = s->threads;
+		if (!java_thread)
+			return 1;
+		s->threads = read_u64(java_thread + layout.jt_next);
+	} else {
+		/* From the end: new threads are added there. */
+		java_thread = read_u64(s->threads + 8 * (__u64)(s->count - 1 - i));
+	}
 	if (s->id) {
 		if (!java_thread || read_u64(java_thread + layout.jt_owner_id) != s->id)
 			return 0;
@@ -279,8 +294,13 @@ static __noinline int list_search(struct list_search *s, __u32 most)
 
 	if (!list)
 		return 0;
-	s->count = read_u32(list + layout.list_length);
-	s->threads = read_u64(list + layout.list_threads);
+	if (layout.jt_next >= 0) { /* a chain, newest first */
+		s->count = LIST_SCAN_MAX;
+		s->threads = list;
+	} else {
+		s->count = read_u32(list + layout.list_length);
+		s->threads = read_u64(list + layout.list_threads);
+	}
 	bpf_loop(most, list_match, s, 0);
 	return 0;
 }
@@ -447,7 +467,7 @@ static __always_inline __u64 pinned_by(__u64 java_thread, __u64 on, __u32 *ret_s
 
 	if (!on || by_switches || layout.jt_vthread < 0 || layout.thread_tid < 0 || !virtual_klass)
 		return on << 32 | on;
-	own = read_u64(java_thread + layout.jt_thread_obj);
+	own = handle_at(java_thread + layout.jt_thread_obj);
 	object = read_u64(java_thread + layout.jt_vthread);
 	own = own ? read_handle(own) : 0;
 	object = object ? read_handle(object) : 0;

@@ -33,6 +33,8 @@ static __always_inline __u32 monitor_same_owner(const struct monitor_state *m, _
 static __always_inline void lock_is_monitor(struct wire_lock *r, __u64 monitor,
 					    const struct monitor_state *m)
 {
+	if (layout.raw_oops)
+		r->head.flags |= WIRE_HANDLE_MOVES;
 	r->object = monitor;
 	r->handle = m->handle;
 	r->klass = m->klass;
@@ -81,7 +83,7 @@ static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving
 	__u64 oop, header, stamp = moving ? gc_stamp() : 0;
 
 	fresh.handle = read_u64(monitor + layout.mon_object);
-	oop = fresh.handle ? read_handle(fresh.handle) : 0;
+	oop = layout.raw_oops ? fresh.handle : fresh.handle ? read_handle(fresh.handle) : 0;
 	header = read_u64(monitor + layout.mon_header);
 	if (oop && monitor_is_of(monitor, header, oop))
 		fresh.klass = oop_klass(oop);
@@ -174,8 +176,10 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 			t->monitor.address = 0;
 		return;
 	}
-	/* Freed by a deflation and used for something else? Then nothing that it says is true. */
-	if (!m->handle || read_u64(monitor + layout.mon_object) != m->handle) {
+	/* Freed by a deflation and used for something else? Then nothing that it says is true. One
+	 * that somebody is blocked on is not freed, but the oop in it may have changed. */
+	if (!m->handle || (read_u64(monitor + layout.mon_object) != m->handle &&
+			   !(layout.raw_oops && t->monitor.blocked))) {
 		t->monitor.address = 0;
 		return;
 	}

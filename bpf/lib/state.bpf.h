@@ -50,7 +50,7 @@ struct thread_chain {
 struct thread_java {
 	__u64 thread;   /* JavaThread; 0: not known */
 	__u64 known;    /* what java_thread_of has for it; 0: not looked up, or nothing */
-	__u64 handle;   /* JavaThread::_threadObj: address of the oop */
+	__u64 handle;   /* JavaThread::_threadObj: address of the oop; or that of the field */
 	__u64 vthread;  /* JavaThread::_vthread, likewise; valid with it */
 	__u64 osthread; /* JavaThread::_osthread, by which `thread` is known to be still the same */
 	__u32 lookups;  /* failed searches for its JavaThread */

@@ -30,7 +30,7 @@ static __always_inline __u64 virtual_id(struct thread_state *t, __u64 java_id)
 	}
 	/* The handles stay where they are as long as the thread. */
 	if (!t->java.handle || !t->java.vthread) {
-		t->java.handle = read_u64(java_thread + layout.jt_thread_obj);
+		t->java.handle = handle_at(java_thread + layout.jt_thread_obj);
 		t->java.vthread = read_u64(java_thread + layout.jt_vthread);
 	}
 	object = read_handle(t->java.vthread);

@@ -6,6 +6,8 @@
 /* What the wait is on. */
 static __always_inline void wait_identify(struct wire_lock *r, const struct thread_wait *w)
 {
+	if (layout.raw_oops)
+		r->head.flags |= WIRE_HANDLE_MOVES;
 	r->object = w->object;
 	r->handle = w->handle; /* 0: of a park */
 	r->klass = w->klass;
@@ -93,7 +95,7 @@ static __always_inline void wait_sum_emit(struct wait_sum *s, __u32 tid, __u64 n
 
 	if (!r)
 		return; /* it is kept, and reported with what is added to it */
-	head_fill(&r->head, WIRE_WAIT_SUM, 0, tid, now);
+	head_fill(&r->head, WIRE_WAIT_SUM, layout.raw_oops ? WIRE_HANDLE_MOVES : 0, tid, now);
 	r->object = s->object;
 	r->handle = s->handle;
 	r->klass = s->klass;

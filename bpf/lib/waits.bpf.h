@@ -515,7 +515,7 @@ static __always_inline int was_notified(struct thread_state *t)
 	__u64 handle = t->java.handle, oop;
 
 	if (!handle && t->java.thread)
-		handle = t->java.handle = read_u64(t->java.thread + layout.jt_thread_obj);
+		handle = t->java.handle = handle_at(t->java.thread + layout.jt_thread_obj);
 	oop = handle ? read_handle(handle) : 0;
 	if (oop && layout.holder_status >= 0) {
 		oop = read_oop(oop + layout.thread_holder);

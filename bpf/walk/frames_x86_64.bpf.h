@@ -14,7 +14,8 @@ HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
  * [mov [rsp - bang], eax] push rbp; sub rsp, n, or sub rsp, n; mov [rsp + n], rbp; of native
  * wrappers: push rbp; mov rbp, rsp; sub rsp, n. Epilogue: add rsp, n; pop rbp; [cmp rsp, [r15 +
  * reserved]; jb; where a method may use the reserved stack] cmp rsp, [r15 + poll]; ja poll stub;
- * ret. The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
+ * ret; up to JDK 15: mov r10, [r15 + page]; test [r10], eax; ret, or test [rip + page], eax; ret.
+ * The poll stub: mov r10, pc; mov [r15 + n], r10; jmp: without a frame too. (C2's allocation
  * and the anchor of native wrappers store r10 likewise, but do not jump then.)
  */
 HS_FN int hs_is_poll_stub(const __u8 *b)
@@ -23,6 +24,14 @@ HS_FN int hs_is_poll_stub(const __u8 *b)
 	       (hs_is(b, 0x4c, 0x8d, 0x15) && hs_is(b + 7, 0x4d, 0x89, 0x97) && b[14] == 0xe9) ||
 	       (hs_is(b, 0x4d, 0x89, 0x97) && b[7] == 0xe9) ||
 	       (hs_is(b - 7, 0x4d, 0x89, 0x97) && b[0] == 0xe9);
+}
+
+/* Between its frame and its return a method reads the polling page. */
+HS_FN int hs_is_page_poll(const __u8 *b)
+{
+	return (hs_is(b, 0x4d, 0x8b, 0x97) && hs_is(b + 7, 0x41, 0x85, 0x02) && b[10] == 0xc3) ||
+	       (hs_is(b, 0x41, 0x85, 0x02) && b[3] == 0xc3) ||
+	       (b[0] == 0x85 && b[1] == 0x05 && b[6] == 0xc3);
 }
 
 HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
@@ -57,7 +66,7 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	if (b[0] == 0xc3 || (b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) ||
 	    (b[0] == 0x0f && b[1] == 0x82 && hs_is(b - 7, 0x49, 0x3b, 0xa7)) ||
 	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && (b[8] == 0x87 || b[8] == 0x82)) ||
-	    hs_is_poll_stub(b))
+	    hs_is_poll_stub(b) || hs_is_page_poll(b))
 		return HS_RETURN_ON_TOP;
 	return HS_BUILT;
 }

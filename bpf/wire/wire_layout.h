@@ -42,6 +42,7 @@ enum wire_owner_word {
 	F(__u64, rrwl_klass, rrwl_sync_klass)                                                      \
 	F(__u64, gc_active, heap_gc_active)                                                        \
 	F(__u64, gc_count, heap_collections)                                                       \
+	F(__s32, jt_next, java_thread_next)                                                        \
 	F(__s32, list_length, threads_list_length)                                                 \
 	F(__s32, list_threads, threads_list_threads)                                               \
 	F(__s32, jt_osthread, java_thread_osthread)                                                \
@@ -55,6 +56,7 @@ enum wire_owner_word {
 	F(__s32, os_state, osthread_state)                                                         \
 	F(__s32, mon_header, monitor_header)                                                       \
 	F(__s32, mon_object, monitor_object)                                                       \
+	F(__u32, raw_oops, raw_oops)                                                               \
 	F(__s32, mon_owner, monitor_owner)                                                         \
 	F(__u32, mon_owner_word, owner_word)                                                       \
 	F(__s32, mon_stack_locker, monitor_stack_locker)                                           \

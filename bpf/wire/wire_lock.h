@@ -25,7 +25,8 @@ enum wire_lock_flags { /* further flags of struct wire_head */
 		       WIRE_AFTER_WAIT = 256,
 		       WIRE_IN_WAIT = 512,
 		       WIRE_RESOLVES = 1024,
-		       WIRE_PATCHED = 2048, /* by the probes of jvm-hooks/probes.h */
+		       WIRE_PATCHED = 2048,      /* by the probes of jvm-hooks/probes.h */
+		       WIRE_HANDLE_MOVES = 4096, /* handle is the oop: a collector changes it */
 };
 
 /*

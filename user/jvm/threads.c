@@ -20,12 +20,47 @@
  * read is read again NAME_TRIES times in each thread, but RETRIES_MAX times in all.
  */
 
+/*
+ * vmStructs of JDK 11 has no ThreadsList, only the chain of JavaThreads, newest first: it is
+ * followed twice, and has to be the same chain both times.
+ */
+
 #define THREADS_SLACK 256  /* threads that come while the list is read */
 #define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
 #define LIST_TRIES 64
 #define NAME_TRIES 16
 #define RETRIES_MAX 4096
 #define JAVA_THREAD_MAX 16384
+
+static int chain_once(const struct jvm *j, size_t max, uint64_t **ret, size_t *ret_count)
+{
+	uint32_t next = (uint32_t)j->layout.java_thread_next;
+	uint64_t *threads = malloc((max + 1) * sizeof(*threads)), thread;
+	size_t count = 0, again = 0;
+	int err = threads ? mem_u64(&j->mem, j->layout.java_thread_list, &thread) : -ENOMEM;
+
+	while (!err && thread && count < max) {
+		threads[count++] = thread;
+		err = mem_u64(&j->mem, thread + next, &thread);
+	}
+	if (!err && (thread || !count))
+		err = -EAGAIN;
+	if (!err)
+		err = mem_u64(&j->mem, j->layout.java_thread_list, &thread);
+	while (!err && again < count && thread == threads[again]) {
+		again++;
+		err = mem_u64(&j->mem, thread + next, &thread);
+	}
+	if (!err && (thread || again < count))
+		err = -EAGAIN;
+	if (err) {
+		free(threads);
+		return err;
+	}
+	*ret = threads;
+	*ret_count = count;
+	return 0;
+}
 
 static int list_once(const struct jvm *j, size_t max, uint64_t **ret, size_t *ret_count)
 {
@@ -66,7 +101,8 @@ static int list_read(const struct jvm *j, size_t max, uint64_t **ret, size_t *re
 	int err = -EAGAIN;
 
 	for (int i = 0; i < LIST_TRIES && (err == -EAGAIN || err == -EFAULT); i++)
-		err = list_once(j, max, ret, ret_count);
+		err = j->layout.java_thread_next < 0 ? list_once(j, max, ret, ret_count)
+						     : chain_once(j, max, ret, ret_count);
 	return err;
 }
 
@@ -176,6 +212,8 @@ static int thread_read(struct reader *r, uint64_t addr, struct jvm_thread *ret)
 		return err;
 	osthread = word(bytes, l->java_thread_osthread);
 	handle = word(bytes, l->java_thread_thread_obj);
+	if (l->raw_oops && handle)
+		handle = addr + l->java_thread_thread_obj;
 	t.stack_base = word(bytes, l->java_thread_stack_base);
 	t.stack_size = word(bytes, l->java_thread_stack_size);
 	if (!osthread)

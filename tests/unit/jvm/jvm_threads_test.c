@@ -57,12 +57,32 @@ static int target_read(const struct mem *m, uint64_t addr, void *ret, size_t len
 	return 0;
 }
 
+/* Three JavaThreads, 256 bytes apart, each with the next one's address at 32. */
+static int chain_read(const struct mem *m, uint64_t addr, void *ret, size_t len)
+{
+	uint64_t word = 0;
+
+	(void)m;
+	memset(ret, 0, len);
+	if (addr == LIST_AT)
+		word = THREAD;
+	else if (addr == THREAD + 32 || addr == THREAD + 256 + 32)
+		word = addr - 32 + 256;
+	else if (addr >= THREAD && addr < THREAD + 1024)
+		word = OOP; /* OSThread */
+	else if (addr == OOP)
+		word = 42; /* its thread */
+	memcpy(ret, &word, len < 8 ? len : 8);
+	return 0;
+}
+
 static struct jvm jvm_make(void)
 {
 	struct jvm j = {.pid = getpid(), .mem = {.read = target_read, .fd = -1}};
 
 	j.vms = (struct vmstructs *)&target; /* it is only asked for being there */
 	j.layout.java_thread_list = LIST_AT;
+	j.layout.java_thread_next = -1;
 	j.layout.threads_list_threads = 0;
 	j.layout.threads_list_length = 8;
 	j.layout.java_thread_osthread = 0;
@@ -103,6 +123,38 @@ static void a_list_of_a_plausible_length_is_read(void **state)
 	assert_int_equal(jvm_threads(&j, &threads, &count), 0);
 	assert_int_equal(count, 200);
 	assert_int_equal(threads[1].java_thread, THREAD + 256);
+	free(threads);
+}
+
+/* JDK 11's: from each JavaThread to the next one, a word after the oop of its java.lang.Thread. */
+static void a_chain_that_has_no_end_is_refused(void **state)
+{
+	struct jvm j = jvm_make();
+	struct jvm_thread *threads;
+	size_t count;
+
+	(void)state;
+	j.layout.java_thread_list = THREAD; /* every word there is the address of a later one */
+	j.layout.java_thread_next = 16;
+	assert_int_equal(jvm_threads(&j, &threads, &count), -EAGAIN);
+	assert_true(target.bytes < 1000000);
+}
+
+static void a_chain_is_read(void **state)
+{
+	struct jvm j = jvm_make();
+	struct jvm_thread *threads;
+	size_t count;
+
+	(void)state;
+	j.mem.read = chain_read;
+	j.layout.java_thread_next = 32;
+	j.layout.raw_oops = true;
+	assert_int_equal(jvm_threads(&j, &threads, &count), 0);
+	assert_int_equal(count, 3);
+	assert_int_equal(threads[0].java_thread, THREAD);
+	assert_int_equal(threads[2].java_thread, THREAD + 512);
+	assert_int_equal(threads[2].ns_tid, 42);
 	free(threads);
 }
 
@@ -155,6 +207,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_longer_than_the_threads_is_refused),
 		cmocka_unit_test(a_list_of_a_plausible_length_is_read),
+		cmocka_unit_test(a_chain_that_has_no_end_is_refused),
+		cmocka_unit_test(a_chain_is_read),
 		cmocka_unit_test(retries_are_counted_over_all_threads),
 		cmocka_unit_test(allocations_may_fail),
 	};

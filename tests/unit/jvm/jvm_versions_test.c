@@ -12,7 +12,8 @@
 
 static void each_known_release_has_one_table(void **state)
 {
-	static const struct jdk_version *const all[] = {&jdk_17, &jdk_21, &jdk_23, &jdk_25};
+	static const struct jdk_version *const all[] = {&jdk_11, &jdk_17, &jdk_21, &jdk_23,
+							&jdk_25};
 
 	(void)state;
 	for (uint32_t major = 0; major < 64; major++) {
@@ -21,10 +22,11 @@ static void each_known_release_has_one_table(void **state)
 
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			rows += major >= all[i]->first && major <= all[i]->last;
-		assert_int_equal(rows, major >= JDK_OLDEST && major <= JDK_NEWEST);
+		assert_int_equal(rows, major == 11 || (major >= 17 && major <= 25));
 		assert_int_equal(found != NULL, rows);
 		assert_true(!found || (major >= found->first && major <= found->last));
 	}
+	assert_ptr_equal(jdk_version_find(11), &jdk_11);
 	assert_ptr_equal(jdk_version_find(17), &jdk_17);
 	assert_null(jdk_version_find(UINT32_MAX));
 }
@@ -32,7 +34,8 @@ static void each_known_release_has_one_table(void **state)
 static void tables_know_their_releases(void **state)
 {
 	(void)state;
-	assert_non_null(jdk_17.code);
+	assert_true(jdk_11.layout.raw_oops && !jdk_17.layout.raw_oops);
+	assert_true(jdk_11.code && jdk_17.code);
 	assert_int_equal(jdk_version_find(19)->code->fixed.number_excluded, 0);
 	assert_int_equal(jdk_version_find(21)->code->fixed.number_excluded, 1);
 	assert_null(jdk_23.code);
@@ -111,6 +114,18 @@ static void known_versions_are_limited_by_name(void **state)
 	assert_int_equal(limits(&s), HAS(HASHES) | HAS(OWNERS) | HAS(VIRTUAL));
 }
 
+static void addresses_for_handles_limit_identities(void **state)
+{
+	struct jvm_layout l = layout_by(&jdk_11);
+	struct jvm_support s;
+
+	(void)state;
+	l.raw_oops = jdk_11.layout.raw_oops;
+	s = support_of(11, &l, NULL);
+	assert_int_equal(s.level, JVM_LIMITED);
+	assert_int_equal(limits(&s), HAS(IDENTITY));
+}
+
 static void an_unknown_version_lacks_what_nobody_says(void **state)
 {
 	struct jvm_layout l = layout_by(NULL);
@@ -118,9 +133,10 @@ static void an_unknown_version_lacks_what_nobody_says(void **state)
 
 	(void)state;
 	assert_int_equal(limits(&s), HAS(VERSION) | HAS(OWNERS) | HAS(HASHES) | HAS(NAMES));
-	assert_string_equal(s.text[JVM_LIMIT_VERSION],
-			    "spoor does not know OpenJDK 26 (it knows OpenJDK 17 to 25): the "
-			    "recording has only what this JVM says of itself");
+	assert_string_equal(
+		s.text[JVM_LIMIT_VERSION],
+		"spoor does not know OpenJDK 26 (it knows OpenJDK 11, and 17 to 25): the "
+		"recording has only what this JVM says of itself");
 	s = support_of(0, &l, NULL);
 	assert_non_null(strstr(s.text[JVM_LIMIT_VERSION], "the version of this JVM"));
 	/* What the JVM says is enough. */
@@ -146,12 +162,12 @@ static void a_refusal_says_what_is_missing(void **state)
 	assert_int_equal(s.level, JVM_REFUSED);
 	assert_int_equal(limits(&s), HAS(VERSION));
 	assert_string_equal(s.text[JVM_LIMIT_VERSION], "it is OpenJDK 11 and lacks "
-						      "ThreadsList::_length; spoor knows OpenJDK "
-						      "17 to 25");
+						       "ThreadsList::_length; spoor knows OpenJDK "
+						       "11, and 17 to 25");
 	f.major = 0;
 	support_find(&f, &s);
 	assert_string_equal(s.text[JVM_LIMIT_VERSION],
-			    "it lacks ThreadsList::_length; spoor knows OpenJDK 17 to 25");
+			    "it lacks ThreadsList::_length; spoor knows OpenJDK 11, and 17 to 25");
 }
 
 int main(void)
@@ -160,6 +176,7 @@ int main(void)
 		cmocka_unit_test(each_known_release_has_one_table),
 		cmocka_unit_test(tables_know_their_releases),
 		cmocka_unit_test(known_versions_are_limited_by_name),
+		cmocka_unit_test(addresses_for_handles_limit_identities),
 		cmocka_unit_test(an_unknown_version_lacks_what_nobody_says),
 		cmocka_unit_test(a_refusal_says_what_is_missing),
 	};

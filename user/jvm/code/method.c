@@ -157,7 +157,9 @@ static int class_read(const struct mem *m, const struct code_layout *l, const st
 	if (!err)
 		err = symbol_read(m, l, name, true, &ret->class_name);
 	if (!err)
-		err = mem_u16(m, p->addr + l->pool_source, &source);
+		err = mem_u16(m,
+			      l->klass_source ? klass + l->klass_source : p->addr + l->pool_source,
+			      &source);
 	/* The Methods of linkToStatic and its like have a pool of their own, of two names, with a
 	 * copy of the fields of their class's pool: the index is of that one. */
 	if (!err && source && source < p->length)

@@ -65,6 +65,7 @@ struct code_layout {
 	uint32_t const_has_lines; /* bit of const_flags: a compressed line table follows the
 				     bytecodes */
 	uint32_t pool_size, pool_length, pool_holder, pool_source;
+	uint32_t klass_source; /* of InstanceKlass; 0: it is pool_source */
 	uint32_t klass_name, symbol_length, symbol_body;
 
 	uint32_t java_thread_anchor; /* offset of JavaThread::_anchor */

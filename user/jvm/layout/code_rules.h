@@ -30,7 +30,7 @@ struct code_fields {
 	size_t count;
 };
 
-#define CODE_FIELDS_MAX 3
+#define CODE_FIELDS_MAX 4
 
 /* One per row of versions/versions.h that has call chains. */
 struct code_rules {

@@ -25,11 +25,17 @@
 #define VTABLE_WORDS_MAX 64
 #define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
 
-#define VMCLASS(name) "_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]"
+#define VMCLASS(name)                                                                              \
+	{                                                                                          \
+		"_klasses[static_cast<int>(vmClassID::" name "_klass_knum)]",                      \
+			"_well_known_klasses[SystemDictionary::" name "_klass_knum]"               \
+	}
 
 /* Classes with methods that are there early. An agent may have redefined some: not all of them. */
-static const char *const classes[] = {VMCLASS("Object"),      VMCLASS("String"), VMCLASS("Class"),
-				      VMCLASS("ClassLoader"), VMCLASS("System"), VMCLASS("Thread")};
+static const struct {
+	const char *name, *name_11;
+} classes[] = {VMCLASS("Object"),      VMCLASS("String"), VMCLASS("Class"),
+	       VMCLASS("ClassLoader"), VMCLASS("System"), VMCLASS("Thread")};
 
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 
@@ -213,11 +219,17 @@ static uint64_t heap_vtable(const struct mem *m, const struct vmstructs *v)
 		       : 0;
 }
 
+static bool class_address(const struct vmstructs *v, size_t i, uint64_t *ret)
+{
+	return !vmstructs_address(v, "vmClasses", classes[i].name, ret) ||
+	       !vmstructs_address(v, "SystemDictionary", classes[i].name_11, ret);
+}
+
 bool code_vtables_possible(const struct vmstructs *v)
 {
 	uint64_t addr;
 
-	return !vmstructs_address(v, "vmClasses", classes[0], &addr);
+	return class_address(v, 0, &addr);
 }
 
 int code_vtables_find(const struct mem *m, const struct vmstructs *v, const struct code_source *s,
@@ -228,7 +240,7 @@ int code_vtables_find(const struct mem *m, const struct vmstructs *v, const stru
 	int known;
 
 	for (size_t i = 0; i < COUNT(classes); i++)
-		if (!vmstructs_address(v, "vmClasses", classes[i], &addr))
+		if (class_address(v, i, &addr))
 			class_look(m, s, addr, l);
 	blobs_walk(&w, s, heaps);
 	if (!l->method_vtable || l->method_vtable_too)

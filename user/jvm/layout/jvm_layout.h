@@ -26,12 +26,15 @@ enum array_data {
  */
 struct jvm_layout {
 	/* threads */
-	uint64_t java_thread_list;    /* address of ThreadsSMRSupport::_java_thread_list */
+	/* Address of ThreadsSMRSupport::_java_thread_list; or, if there is java_thread_next (else
+	 * -1), of Threads::_thread_list, the first of JavaThreads that are chained. */
+	uint64_t java_thread_list;
+	int32_t java_thread_next;
 	uint32_t threads_list_length; /* ThreadsList::_length, ::_threads */
 	uint32_t threads_list_threads;
 	uint32_t java_thread_osthread;
 	int32_t java_thread_state;       /* -1: not told */
-	uint32_t java_thread_thread_obj; /* OopHandle: the address of an oop */
+	uint32_t java_thread_thread_obj; /* OopHandle: the address of an oop; see raw_oops */
 	uint32_t java_thread_stack_base;
 	uint32_t java_thread_stack_size;
 	uint32_t osthread_thread_id;
@@ -50,7 +53,8 @@ struct jvm_layout {
 	int32_t java_thread_lock_stack_top, java_thread_lock_stack_base;
 	/* monitors */
 	uint32_t monitor_header;
-	uint32_t monitor_object; /* WeakHandle: the address of an oop */
+	uint32_t monitor_object; /* WeakHandle: the address of an oop; see raw_oops */
+	bool raw_oops;           /* ... and java_thread_thread_obj are oops themselves */
 	uint32_t monitor_owner;
 	int32_t monitor_stack_locker; /* JDK 25, -XX:LockingMode=1: the owner's BasicLock, if it is
 					 anonymous; -1: not told */

@@ -10,10 +10,10 @@
 
 /*
  * What a stopped debugger would take from symbols, a running JVM says in vmStructs; spoor wants a
- * field only if it is there under one of the names that it had from JDK 15 on: vmStructs decides
- * which, not the version. Older ones keep oops, not handles, in JavaThread and ObjectMonitor: they
- * are refused by the type of JavaThread::_threadObj. What vmStructs does not say is in the
- * version's rules (layout_rules.h).
+ * field only if it is there under one of the names that it had in JDK 11, or from 15 on: vmStructs
+ * decides which, not the version. Up to JDK 15 there are oops, not handles, in JavaThread or
+ * ObjectMonitor: such a JVM is refused by the type of JavaThread::_threadObj, unless the version's
+ * rules say that it has both so. What vmStructs does not say is in these rules (layout_rules.h).
  */
 
 struct field {
@@ -30,8 +30,6 @@ struct field {
 	}
 
 static const struct field fields[] = {
-	{AT(threads_list_length), {FIELD("ThreadsList", "_length")}},
-	{AT(threads_list_threads), {FIELD("ThreadsList", "_threads")}},
 	{AT(java_thread_osthread),
 	 {FIELD("JavaThread", "_osthread"), FIELD("Thread", "_osthread")}},
 	{AT(java_thread_thread_obj), {FIELD("JavaThread", "_threadObj")}},
@@ -55,14 +53,13 @@ static const struct field fields[] = {
 #undef AT
 #undef FIELD
 
-static int statics_load(const struct vmstructs *v, struct jvm_layout *l, struct layout_source *s,
+static int statics_load(const struct vmstructs *v, struct layout_source *s,
 			const char **ret_missing)
 {
 	const struct {
 		const char *type, *name, *name_later;
 		uint64_t *ret;
 	} wanted[] = {
-		{"ThreadsSMRSupport", "_java_thread_list", "", &l->java_thread_list},
 		{"Universe", "_collectedHeap", "", &s->collected_heap},
 		{"CompressedOops", "_narrow_oop._base", "_base", &s->narrow_oop_base},
 		{"CompressedOops", "_narrow_oop._shift", "_shift", &s->narrow_oop_shift},
@@ -73,12 +70,44 @@ static int statics_load(const struct vmstructs *v, struct jvm_layout *l, struct 
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
 		if (!vmstructs_address(v, wanted[i].type, wanted[i].name, wanted[i].ret) ||
-		    !vmstructs_address(v, wanted[i].type, wanted[i].name_later, wanted[i].ret))
+		    !vmstructs_address(v, wanted[i].type, wanted[i].name_later, wanted[i].ret) ||
+		    !vmstructs_address(v, "Universe", wanted[i].name, wanted[i].ret)) /* JDK 11 */
 			continue;
 		*ret_missing = wanted[i].type;
 		return -ENOTSUP;
 	}
 	return 0;
+}
+
+/* An array of JavaThreads, or, where vmStructs does not have that (JDK 11), a chain of them. */
+static int threads_load(const struct vmstructs *v, struct jvm_layout *l, const char **ret_missing)
+{
+	uint32_t next;
+
+	if (!vmstructs_offset(v, "ThreadsList", "_length", &l->threads_list_length) &&
+	    !vmstructs_offset(v, "ThreadsList", "_threads", &l->threads_list_threads) &&
+	    !vmstructs_address(v, "ThreadsSMRSupport", "_java_thread_list", &l->java_thread_list))
+		return 0;
+	if (!vmstructs_offset(v, "JavaThread", "_next", &next) &&
+	    !vmstructs_address(v, "Threads", "_thread_list", &l->java_thread_list)) {
+		l->java_thread_next = (int32_t)next;
+		return 0;
+	}
+	*ret_missing = "ThreadsList::_length";
+	return -ENOTSUP;
+}
+
+/* What refers to the object of a JavaThread or a monitor. */
+static int handles_load(const struct vmstructs *v, const struct layout_rules *rules,
+			struct jvm_layout *l, const char **ret_missing)
+{
+	const char *type = vmstructs_field_type(v, "JavaThread", "_threadObj");
+
+	l->raw_oops = rules->raw_oops && type && !strcmp(type, "oop");
+	if (l->raw_oops || (type && !strcmp(type, "OopHandle")))
+		return 0;
+	*ret_missing = "JavaThread::_threadObj as an OopHandle (JDK 16 or later)";
+	return -ENOTSUP;
 }
 
 static int offsets_load(const struct vmstructs *v, struct jvm_layout *l, const char **ret_missing)
@@ -103,7 +132,7 @@ void layout_clear(struct jvm_layout *l)
 	l->thread_park_blocker = l->thread_eetop = l->thread_name = l->thread_tid = -1;
 	l->thread_holder = l->holder_status = -1;
 	l->thread_daemon = l->thread_status = l->string_value = l->string_coder = -1;
-	l->java_thread_state = -1;
+	l->java_thread_state = l->java_thread_next = -1;
 	l->java_thread_pending_monitor = l->java_thread_waiting_monitor = l->osthread_state = -1;
 	l->java_thread_owner_id = l->java_thread_cont_entry = l->monitor_stack_locker = -1;
 	l->java_thread_vthread = l->array_length = l->array_bytes = -1;
@@ -186,6 +215,8 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 		{"JavaThread", "_thread_state", &l->java_thread_state},
 		{"JavaThread", "_current_pending_monitor", &l->java_thread_pending_monitor},
 		{"JavaThread", "_current_waiting_monitor", &l->java_thread_waiting_monitor},
+		{"Thread", "_current_pending_monitor", &l->java_thread_pending_monitor}, /* 11 */
+		{"Thread", "_current_waiting_monitor", &l->java_thread_waiting_monitor},
 		{"OSThread", "_state", &l->osthread_state},
 		{"JavaThread", "_monitor_owner_id", &l->java_thread_owner_id},
 		{"JavaThread", "_cont_entry", &l->java_thread_cont_entry},
@@ -214,13 +245,14 @@ int layout_load(const struct vmstructs *v, const struct layout_rules *rules, str
 	struct layout_source s = {
 		.holder_daemon = -1, .heap_gc_active = -1, .heap_collections = -1};
 	struct jvm_layout l;
-	const char *type;
 	int err;
 
 	layout_clear(&l);
 	err = offsets_load(v, &l, ret_missing);
 	if (!err)
-		err = statics_load(v, &l, &s, ret_missing);
+		err = threads_load(v, &l, ret_missing);
+	if (!err)
+		err = statics_load(v, &s, ret_missing);
 	if (!err && klass_shape_load(v, &s.shape, ret_missing))
 		err = -ENOTSUP;
 	if (!err && vmstructs_offset(v, "Klass", "_super", &s.klass_super))
@@ -229,13 +261,10 @@ int layout_load(const struct vmstructs *v, const struct layout_rules *rules, str
 		s.entry_return = 0;
 	if (!err && vmstructs_offset(v, "Klass", "_layout_helper", &s.klass_layout))
 		s.klass_layout = 0;
+	if (!err)
+		err = handles_load(v, rules, &l, ret_missing);
 	if (err)
 		return err;
-	type = vmstructs_field_type(v, "JavaThread", "_threadObj");
-	if (!type || strcmp(type, "OopHandle")) {
-		*ret_missing = "JavaThread::_threadObj as an OopHandle (JDK 16 or later)";
-		return -ENOTSUP;
-	}
 	optional_load(v, &l, &s);
 	rules_apply(v, rules, &l);
 	*ret = l;

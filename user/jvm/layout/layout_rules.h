@@ -1,6 +1,7 @@
 /* jvm/layout/layout_rules.h: what vmStructs does not say of objects and monitors. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jvm/layout/jvm_layout.h"
@@ -15,4 +16,6 @@ struct layout_rules {
 	uint32_t mark_hash_shift;
 	/* Where the elements of an array begin (share/oops/arrayOop.hpp). */
 	enum array_data array_data;
+	/* JavaThread::_threadObj and ObjectMonitor::_object are oops, and no handles. */
+	bool raw_oops;
 };

@@ -3,7 +3,10 @@
  *
  * A monitor is told by its ObjectMonitor's address, as long as the slot of its weak handle and its
  * class stay the same: if either changes, the address has been used again for another inflation. An
- * object with an identity hash is told by (class, hash), over deflation and inflation.
+ * object with an identity hash is told by (class, hash), over deflation and inflation. Where the
+ * monitor has no handle but the object's address (JDK 11), a collector that moves the object is
+ * followed while somebody is blocked on the monitor, which then stays. What else changes the
+ * address begins a new number: the log calls this identity, too, "address".
  *
  * A blocker (an object that a thread parks on) has no monitor. It is told by (class, hash) where it
  * has a hash, else by (class, address). A collector that moves it while somebody is parked on it is
@@ -238,6 +241,7 @@ bool ids_class_is_still(const struct lock_id *l, const struct class_id *c)
 
 uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 {
+	bool moves = r->head.flags & WIRE_HANDLE_MOVES;
 	const struct class_id *c;
 	struct lock_id *l;
 
@@ -246,6 +250,8 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 	l = ids_lock_get(ids, (struct lock_key){r->object, 0});
 	if (!l)
 		return ids_lock_shared(ids, r->head.time_ns);
+	if (moves && l->blocked)
+		l->handle = r->handle;
 	ids_thread_at(ids, &r->head, l);
 	c = ids_class_find(ids, r->klass);
 	/* The common case: nothing is new. */
@@ -258,7 +264,8 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 	l->klass = r->klass;
 	return ids_lock_update(
 		ids, l, r,
-		&(struct lock_facts){c ? c->number : 0, LOCK_GROUP_MONITOR, LOCK_IDENTITY_MONITOR});
+		&(struct lock_facts){c ? c->number : 0, LOCK_GROUP_MONITOR,
+				     moves ? LOCK_IDENTITY_ADDRESS : LOCK_IDENTITY_MONITOR});
 }
 
 /*

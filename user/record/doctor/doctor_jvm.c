@@ -124,11 +124,13 @@ static int check_support(struct checks *c, const struct jvm *j)
 	} limits[JVM_LIMIT_COUNT] = {
 		[JVM_LIMIT_VERSION] = {"version", "look for a newer spoor"},
 		[JVM_LIMIT_STACKS] =
-			{"stacks", "run the program on OpenJDK 17, 21 or 25 to have call chains"},
-		[JVM_LIMIT_OWNERS] = {"owners", "use OpenJDK 17, 21 or 25 to see owners"},
+			{"stacks",
+			 "run the program on OpenJDK 11, 17, 21 or 25 to have call chains"},
+		[JVM_LIMIT_OWNERS] = {"owners", "use OpenJDK 11, 17, 21 or 25 to see owners"},
 		[JVM_LIMIT_HASHES] = {"hashes", NULL},
 		[JVM_LIMIT_NAMES] = {"names", NULL},
 		[JVM_LIMIT_READERS] = {"readers", NULL},
+		[JVM_LIMIT_IDENTITY] = {"identity", NULL},
 		[JVM_LIMIT_VIRTUAL] = {"virtual-threads", NULL},
 	};
 	struct jvm_support s;
@@ -164,7 +166,8 @@ static int check_code(struct checks *c, struct jvm *j)
 
 static int check_collector(struct checks *c, const json_t *jvm)
 {
-	static const char *const known[] = {"UseSerialGC", "UseParallelGC", "UseG1GC"};
+	static const char *const known[] = {"UseSerialGC", "UseParallelGC", "UseG1GC",
+					    "UseConcMarkSweepGC"};
 	const json_t *flags = json_object_get(jvm, "flags"), *value;
 	const char *name, *used = NULL;
 	bool is_known = false;

@@ -1,8 +1,8 @@
 /*
  * jvm/layout/versions/code_common.c: fields of code that are alike in several versions: the same
- * name, C++ type and width in JDK 17, 21 and 25, or in 17 and 21 ("addresses": code's places are
- * words, and debug information is in the blob). Read from vmStructs of Debian's 17.0.19, 21.0.11
- * and 25.0.3.
+ * name, C++ type and width in JDK 11, 17, 21 and 25, in all but 11 ("names", "arrays"), or in all
+ * but 25 ("addresses": code's places are words, and debug information is in the blob). Read from
+ * vmStructs of Debian's 11.0.32.1, 17.0.19, 21.0.11 and 25.0.3.
  */
 #include "jvm/layout/versions/code_common.h"
 
@@ -28,15 +28,18 @@ static const struct code_field layout_rows[] = {
 	CODE_FIELD(const_signature, "ConstMethod", "_signature_index", "u2", 2),
 	CODE_FIELD(pool_length, "ConstantPool", "_length", "int", 4),
 	CODE_FIELD(pool_holder, "ConstantPool", "_pool_holder", "InstanceKlass*", 8),
-	CODE_FIELD(pool_source, "ConstantPool", "_source_file_name_index", "u2", 2),
 	CODE_FIELD(klass_name, "Klass", "_name", "Symbol*", 8),
-	CODE_FIELD(symbol_length, "Symbol", "_length", "u2", 2),
 	CODE_FIELD(symbol_body, "Symbol", "_body", NULL, 0),
 	CODE_FIELD(java_thread_anchor, "JavaThread", "_anchor", "JavaFrameAnchor", 24),
 	CODE_FIELD(anchor_sp, "JavaFrameAnchor", "_last_Java_sp", NULL, 8),
 	CODE_FIELD(anchor_pc, "JavaFrameAnchor", "_last_Java_pc", NULL, 8),
 	CODE_FIELD(anchor_fp, "JavaFrameAnchor", "_last_Java_fp", NULL, 8),
 	CODE_FIELD(call_wrapper_anchor, "JavaCallWrapper", "_anchor", "JavaFrameAnchor", 24),
+};
+
+static const struct code_field name_rows[] = {
+	CODE_FIELD(pool_source, "ConstantPool", "_source_file_name_index", "u2", 2),
+	CODE_FIELD(symbol_length, "Symbol", "_length", "u2", 2),
 };
 
 static const struct code_field address_rows[] = {
@@ -56,7 +59,6 @@ static const struct code_field address_rows[] = {
 #define OF code_source
 
 static const struct code_field source_rows[] = {
-	CODE_FIELD(array_length, "GrowableArrayBase", "_len", "int", 4),
 	CODE_FIELD(array_data, "GrowableArray<int>", "_data", NULL, 8),
 	CODE_FIELD(heap_memory, "CodeHeap", "_memory", "VirtualSpace", 32),
 	CODE_FIELD(heap_segmap, "CodeHeap", "_segmap", "VirtualSpace", 32),
@@ -72,8 +74,14 @@ static const struct code_field source_rows[] = {
 	CODE_FIELD(methods_data, "Array<Method*>", "_data", NULL, 0),
 };
 
+static const struct code_field array_rows[] = {
+	CODE_FIELD(array_length, "GrowableArrayBase", "_len", "int", 4),
+};
+
 #undef OF
 
 const struct code_fields code_common_layout = {layout_rows, CODE_COUNT(layout_rows)};
 const struct code_fields code_common_addresses = {address_rows, CODE_COUNT(address_rows)};
+const struct code_fields code_common_names = {name_rows, CODE_COUNT(name_rows)};
+const struct code_fields code_common_arrays = {array_rows, CODE_COUNT(array_rows)};
 const struct code_fields code_common_sources = {source_rows, CODE_COUNT(source_rows)};

@@ -16,7 +16,9 @@
 #define CODE_AT(member) offsetof(struct code_layout, member)
 #define CODE_COUNT(table) (sizeof(table) / sizeof(*(table)))
 
-extern const struct code_fields code_common_layout;  /* 17 to 25 */
+extern const struct code_fields code_common_layout;  /* 11 to 25 */
 extern const struct code_fields code_common_sources; /* likewise */
-/* 17 to 22: places in code are addresses, and debug information lies in the blob. */
+extern const struct code_fields code_common_names;   /* 17 to 25 */
+extern const struct code_fields code_common_arrays;  /* likewise */
+/* 11 to 22: places in code are addresses, and debug information lies in the blob. */
 extern const struct code_fields code_common_addresses;

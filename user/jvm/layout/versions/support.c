@@ -5,10 +5,6 @@
 
 #include "jvm/layout/versions/versions.h"
 
-#define TEXT(number) TEXT_OF(number)
-#define TEXT_OF(number) #number
-#define KNOWN "OpenJDK " TEXT(JDK_OLDEST) " to " TEXT(JDK_NEWEST)
-
 static void say(struct jvm_support *s, enum jvm_limit limit, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -28,14 +24,14 @@ static void refuse(const struct support_facts *f, struct jvm_support *ret)
 
 	if (f->major)
 		snprintf(is, sizeof(is), "it is OpenJDK %u and", (unsigned)f->major);
-	say(ret, JVM_LIMIT_VERSION, "%s lacks %s; spoor knows " KNOWN, is, f->missing);
+	say(ret, JVM_LIMIT_VERSION, "%s lacks %s; spoor knows " JDK_KNOWN, is, f->missing);
 	ret->level = JVM_REFUSED;
 }
 
 static void version_look(const struct support_facts *f, struct jvm_support *ret)
 {
 	static const char rest[] =
-		"(it knows " KNOWN "): the recording has only what this JVM says of itself";
+		"(it knows " JDK_KNOWN "): the recording has only what this JVM says of itself";
 
 	if (f->version)
 		return;
@@ -56,6 +52,11 @@ static void monitors_look(const struct jvm_layout *l, struct jvm_support *ret)
 		say(ret, JVM_LIMIT_OWNERS,
 		    "owners of monitors are not resolved: this JVM does not say what its monitors "
 		    "keep of them");
+	if (l->raw_oops)
+		say(ret, JVM_LIMIT_IDENTITY,
+		    "a lock whose object has no identity hash gets a new number if a collector "
+		    "moves the object while no thread is blocked on it: this JVM's monitors refer "
+		    "to objects by their addresses");
 	if (!l->mark_hash_mask)
 		say(ret, JVM_LIMIT_HASHES,
 		    "identity hashes of locks are missing: this JVM does not say where they are");
@@ -71,7 +72,7 @@ static void objects_look(const struct jvm_layout *l, struct jvm_support *ret)
 	if (l->rrwl_sync_klass && l->rrwl_state < 0)
 		say(ret, JVM_LIMIT_READERS,
 		    "who holds a ReentrantReadWriteLock for reading is not known: the class is not "
-		    "as in " KNOWN);
+		    "as in " JDK_KNOWN);
 }
 
 void support_find(const struct support_facts *f, struct jvm_support *ret)

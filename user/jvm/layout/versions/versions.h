@@ -26,14 +26,14 @@ struct jdk_version {
 	bool virtual_threads_unmount;
 };
 
+extern const struct jdk_version jdk_11;
 extern const struct jdk_version jdk_17; /* 17 to 19 */
 extern const struct jdk_version jdk_21; /* 20 to 22 */
 extern const struct jdk_version jdk_23;
 extern const struct jdk_version jdk_25; /* 24, 25 */
 
-/* The oldest and the newest release that has a table. */
-#define JDK_OLDEST 17
-#define JDK_NEWEST 25
+/* The releases that have a table, in words. */
+#define JDK_KNOWN "OpenJDK 11, and 17 to 25"
 
 /* major: the feature release, as Abstract_VM_Version::_vm_major_version has it. NULL: no table. */
 const struct jdk_version *jdk_version_find(uint32_t major);
