@@ -122,7 +122,7 @@ test: test-setup
 	$(Q)$(MAKE) -j$(JOBS) --no-print-directory tsan-bins
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
-	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   JDKs 21 and 25 cannot be fetched: their tests are skipped" >&2
+	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   not all of JDKs 11, 21 and 25 can be fetched: their tests are skipped" >&2
 	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)
 
 # JDKs that Debian 12 does not have, for the tests: a Debian 13 root, in the build folder or in SPOOR_JDK_CACHE.

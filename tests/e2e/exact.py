@@ -13,7 +13,7 @@ import json
 import os
 import re
 
-from jvm import Java, jdk_tool  # first: it says where harness is
+from jvm import Java, jdk_tool, options_of  # first: it says where harness is
 from harness import Recorder
 
 # What a stock JVM tells of, too.
@@ -455,8 +455,8 @@ def play(vm, name, attempts=ATTEMPTS):
 def command_of(mode, folder, home=None):
     options, warm = MODES[mode]
     patched = home and home == os.environ.get("SPOOR_JVM")
-    return [jdk_tool("java", home), *SOON, *OPENS, *options, f"-Dexact.hash={'false' if patched else 'true'}",
-            "-cp", folder, "Exact", str(warm)]
+    return [jdk_tool("java", home), *options_of(home, [*SOON, *OPENS, *options]),
+            f"-Dexact.hash={'false' if patched else 'true'}", "-cp", folder, "Exact", str(warm)]
 
 
 def run(mode, folder, log_path, home=None, wanted=None, options=()):

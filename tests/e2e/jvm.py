@@ -3,6 +3,7 @@ import glob
 import hashlib
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,15 @@ def jdk_tool(name, home=None):
     home = home or os.environ.get("JAVA_HOME")
     path = home and os.path.join(home, "bin", name)
     return path if path and os.path.exists(path) else shutil.which(name)
+
+
+def options_of(home, options):
+    """The same in the words of this JDK."""
+    if not home or os.path.basename(home) != "11":
+        return list(options)
+    found = [re.sub(r"=CompileThresholdScaling,(\S+),([\d.]+)$", r"=option,\1,double,CompileThresholdScaling,\2", option)
+             for option in options if not option.startswith("-XX:C1MaxInlineLevel")]
+    return ["-XX:+UnlockExperimentalVMOptions", *found] if "-XX:+UseZGC" in found else found
 
 
 def made(sources, command):
@@ -77,7 +87,12 @@ class JavaTest(unittest.TestCase):
         why = why_no_bpf() or why_no_java()
         if why:
             raise unittest.SkipTest(why)
-        cls.classes = java_classes()
+        cls.classes = java_classes("programs/*.java", *cls.javac_options())
+
+    @classmethod
+    def javac_options(cls):
+        """The compiler is JDK 17's."""
+        return ("--release", str(cls.MAJOR)) if cls.MAJOR < 17 else ()
 
     def setUp(self):
         self.tmp = tempfile.mkdtemp(prefix="spoor-test-")
@@ -111,7 +126,7 @@ def other_jdk(major):
     home = os.path.join(os.environ.get("SPOOR_JDKS", ""), str(major))
     if not os.path.exists(os.path.join(home, "bin/java")):
         return None
-    # The folders that a JVM in the root of Debian 13 must see, by their names here.
+    # The folders that a JVM in the root of another Debian must see, by their names here.
     top = {"/" + os.path.realpath(folder).split(os.sep)[1] for folder in (HERE, BUILD)}
     os.environ["SPOOR_JDK_BIND"] = " ".join(sorted(top - {"/tmp"}))
     return home

@@ -1,4 +1,4 @@
-"""JDKs 21 and 25 as they come (tests/jdk/fetch): what is proved for 17 holds for them."""
+"""JDKs 11, 21 and 25 as they come (tests/jdk/fetch): what is proved for 17 holds for them."""
 import os
 import unittest
 
@@ -29,12 +29,29 @@ def always(*names):
     return marked
 
 
+class Jdk11(jvm.OtherJavaTest):
+    MAJOR = 11
+
+
 class Jdk21(jvm.OtherJavaTest):
     MAJOR = 21
 
 
 class Jdk25(jvm.OtherJavaTest):
     MAJOR = 25
+
+
+@always("test_c2", "test_tiered")
+class Stacks11(Jdk11, test_stacks.Stacks):
+    INLINED_BY_C2 = 4
+
+    @only_in_soak
+    def test_zgc(self):
+        self.check("zgc")
+
+    @only_in_soak
+    def test_shenandoah(self):
+        self.check("shenandoah")
 
 
 @always("test_c2", "test_tiered")
@@ -52,6 +69,22 @@ class Stacks25(Jdk25, test_stacks.Stacks):
 
     def test_shenandoah(self):
         self.check("shenandoah")
+
+
+@always("test_matrix", "test_biased_locks_off", "test_small_heap", "test_zgc")
+class Holders11(Jdk11, test_holders.Holders):
+    def test_biased_locks_off(self):
+        """They are on, if nothing else is said."""
+        self.check(60, 1, "-XX:-UseBiasedLocking", pct=5)
+
+    def test_small_heap(self):
+        self.check(60, 1, "-Xmx64m", pct=5)
+
+    def test_zgc(self):
+        self.check(60, 1, "-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC", "-Xmx256m", pct=5)
+
+    def test_shenandoah(self):
+        self.check(60, 1, "-XX:+UseShenandoahGC", "-Xmx256m", pct=5)
 
 
 @always("test_matrix", "test_lock_stacks", "test_zgc", "test_zgc_generational")
@@ -83,12 +116,20 @@ class Holders25(Jdk25, test_holders.Holders):
         self.check(60, 1, "-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=1", pct=5)
 
 
+class Holding11(Jdk11, test_holding.Holding):
+    pass
+
+
 @only_in_soak
 class Holding21(Jdk21, test_holding.Holding):
     pass
 
 
 class Holding25(Jdk25, test_holding.Holding):
+    pass
+
+
+class Jfr11(Jdk11, test_jfr.Jfr):
     pass
 
 
@@ -110,14 +151,26 @@ class Jtreg25(Jdk25, test_jtreg.Jtreg):
     THROWN = Jtreg21.THROWN
 
 
-class RedZone21(Jdk21, test_red_zone.Stock):
+class RedZone11(Jdk11, test_red_zone.Stock):
+    ROOT = "bullseye"
+
     def library(self):
-        return os.path.join(os.environ["SPOOR_JDKS"], f"trixie/usr/lib/jvm/java-{self.MAJOR}-openjdk-amd64",
+        return os.path.join(os.environ["SPOOR_JDKS"], self.ROOT, f"usr/lib/jvm/java-{self.MAJOR}-openjdk-amd64",
                             "lib/server/libjvm.so")
 
 
+class RedZone21(Jdk21, test_red_zone.Stock):
+    ROOT = "trixie"
+    library = RedZone11.library
+
+
 class RedZone25(Jdk25, test_red_zone.Stock):
-    library = RedZone21.library
+    ROOT = "trixie"
+    library = RedZone11.library
+
+
+class Pauses11(Jdk11, test_pauses.Pauses):
+    pass
 
 
 @always("test_g1")
@@ -146,11 +199,21 @@ class Pauses25(Jdk25, test_pauses.Pauses):
 
 
 @only_in_soak
+class Exact11(Jdk11, test_exact.Stock):
+    pass
+
+
+@only_in_soak
 class Exact21(Jdk21, test_exact.Stock):
     pass
 
 
 class Exact25(Jdk25, test_exact.Stock):
+    pass
+
+
+@always("test_each_thing_has_its_state")
+class Wall11(Jdk11, test_wall.Wall):
     pass
 
 
@@ -164,12 +227,21 @@ class Wall25(Jdk25, test_wall.Wall):
     pass
 
 
+class Spans11(Jdk11, test_spans.Stock):
+    pass
+
+
 @only_in_soak
 class Spans21(Jdk21, test_spans.Stock):
     pass
 
 
 class Spans25(Jdk25, test_spans.Stock):
+    pass
+
+
+@always("test_g1")
+class Unloading11(Jdk11, test_unloading.Unloading):
     pass
 
 
@@ -186,6 +258,11 @@ class Unloading25(Jdk25, test_unloading.Unloading):
 
 
 @only_in_soak
+class SwitchesExact11(Jdk11, test_switches.Exact):
+    pass
+
+
+@only_in_soak
 class SwitchesExact21(Jdk21, test_switches.Exact):
     pass
 
@@ -196,6 +273,11 @@ class SwitchesExact25(Jdk25, test_switches.Exact):
 
 
 @always("test_matrix")
+class SwitchesHolders11(Jdk11, test_switches.Holders):
+    test_zgc = Holders11.test_zgc
+
+
+@always("test_matrix")
 class SwitchesHolders21(Jdk21, test_switches.Holders):
     pass
 
@@ -203,6 +285,11 @@ class SwitchesHolders21(Jdk21, test_switches.Holders):
 @always("test_matrix", "test_zgc")
 class SwitchesHolders25(Jdk25, test_switches.Holders):
     pass
+
+
+@always("test_c2")
+class SwitchesStacks11(Jdk11, test_switches.Stacks):
+    INLINED_BY_C2 = Stacks11.INLINED_BY_C2
 
 
 @only_in_soak

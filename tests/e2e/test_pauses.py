@@ -8,20 +8,28 @@ PCT = 2
 LINE = re.compile(r"\[(\d+)ns\]\[(\w+)\s*\] (.*)")
 PAUSE = re.compile(r"GC\(\d+\) (Pause \w+).* ([\d.]+)ms$")
 SAFEPOINT = re.compile(r'Safepoint "(\w+)".*Total: +(\d+) ns')
+# JDK 11's, in three lines; the total is in seconds.
+SAFEPOINT_11 = re.compile(r"Entering safepoint region: (\w+)|Total time for which .* stopped: ([\d.]+) seconds")
 KIND_OF = {"Pause Young": "young", "Pause Full": "full", "Pause Remark": "concurrent_pause",
            "Pause Cleanup": "concurrent_pause"}
 
 
 def read_vm_log(path, begin, end):
     """Safepoints with the collections in them: [(operation, total_ns, [kind, ...])]."""
-    safepoints, kinds = [], []
+    safepoints, kinds, entered = [], [], None
     with open(path, encoding="utf-8") as f:
         for line in f:
             match = LINE.match(line)
             if not match or not begin <= int(match[1]) <= end:
                 continue
             pause, safepoint = PAUSE.match(match[3]), SAFEPOINT.match(match[3])
-            if pause:
+            of_11 = SAFEPOINT_11.match(match[3])
+            if of_11 and of_11[1]:
+                entered = of_11[1]
+            elif of_11:
+                safepoints.append((entered, round(float(of_11[2]) * 1e9), kinds))
+                kinds = []
+            elif pause:
                 kinds.append(KIND_OF[pause[1]])
             elif safepoint:
                 safepoints.append((safepoint[1], int(safepoint[2]), kinds))

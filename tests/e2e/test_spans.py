@@ -43,7 +43,7 @@ class MarkTest(JavaTest):
         super().setUpClass()
         if not os.path.exists(JAR):
             raise unittest.SkipTest(f"there is no {JAR}: make mark")
-        cls.classes = os.pathsep.join([java_classes("marks/*.java", "-cp", JAR), JAR])
+        cls.classes = os.pathsep.join([java_classes("marks/*.java", *cls.javac_options(), "-cp", JAR), JAR])
 
     def told(self, vm, command, deadline_s=DEADLINE_S):
         """What the program says up to "done"."""

@@ -76,6 +76,7 @@ class Judging(unittest.TestCase):
 
 class Stacks(JavaTest):
     OPTIONS = ()  # of the recorder
+    INLINED_BY_C2 = INLINED  # at least, unless it is asked for more
 
     def why(self, what, result):
         """The first and the last line say what fails: whoever cuts the output leaves one of them."""
@@ -130,7 +131,7 @@ class Stacks(JavaTest):
 
     def test_c2(self):
         result = self.check_compiled("c2", "c2")
-        self.assertGreaterEqual(result.most_inlined, INLINED)
+        self.assertGreaterEqual(result.most_inlined, self.INLINED_BY_C2)
         # It runs once in each class: what is compiled of it can only be entered in its loop.
         self.assert_type(result, "osr", "StacksFreshOsr.run", {"c2"})
         # Compiled for the only subclass, while the second one has come.

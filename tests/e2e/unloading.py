@@ -13,7 +13,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from jvm import HERE, Java, java_classes, jdk_tool  # noqa: E402 (first: it says where harness is)
+from jvm import HERE, Java, java_classes, jdk_tool, options_of  # noqa: E402 (first: it says where harness is)
 import chains  # noqa: E402
 from harness import Recorder  # noqa: E402
 
@@ -161,7 +161,7 @@ class Judge:
 
 def run(mode, folder, log_path, events, home=None):
     generations = max(10, events // EVENTS_PER_GENERATION)
-    command = [jdk_tool("java", home), *SOON, *SMALL, *MODES[mode], "-cp", folder, "Unload",
+    command = [jdk_tool("java", home), *options_of(home, [*SOON, *SMALL, *MODES[mode]]), "-cp", folder, "Unload",
                *map(str, (generations, SECTIONS, PARKS, GENERATIONS_PER_GC))]
     judge = Judge(mode)
     with contextlib.ExitStack() as stack:

@@ -175,17 +175,30 @@ public class Wall {
     static void add(List<Worker> workers, String name) throws Exception {
         String thing = name.replaceFirst("-.*", "");
         switch (thing) {
-        case "sleep" -> workers.add(new Worker(name, w -> sleep(MS)));
-        case "wait" -> workers.add(new Worker(name, w -> await()));
-        case "park" -> workers.add(new Worker(name, w -> park()));
-        case "spin" -> workers.add(new Worker(name, Wall::spin));
-        case "collect" -> workers.add(new Worker(name, w -> collect()));
-        case "lock" -> {
+        case "sleep":
+            workers.add(new Worker(name, w -> sleep(MS)));
+            break;
+        case "wait":
+            workers.add(new Worker(name, w -> await()));
+            break;
+        case "park":
+            workers.add(new Worker(name, w -> park()));
+            break;
+        case "spin":
+            workers.add(new Worker(name, Wall::spin));
+            break;
+        case "collect":
+            workers.add(new Worker(name, w -> collect()));
+            break;
+        case "lock":
             workers.add(new Worker("holder", w -> hold()));
             workers.add(new Worker(name, w -> contend()));
-        }
-        case "io" -> addReader(workers);
-        default -> throw new IllegalArgumentException(name);
+            break;
+        case "io":
+            addReader(workers);
+            break;
+        default:
+            throw new IllegalArgumentException(name);
         }
     }
 
