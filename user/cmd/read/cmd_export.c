@@ -169,9 +169,10 @@ static void set_format(struct options *o, const char *arg, struct argp_state *st
 
 static void set_side(struct options *o, const char *arg, struct argp_state *state)
 {
-	static const char *const names[EXPORT_SIDE_COUNT] = {"waiter", "owner", "both"};
+	/* EXPORT_RUNNING is spoor profile's. */
+	static const char *const names[] = {"waiter", "owner", "both"};
 
-	for (int i = 0; i < EXPORT_SIDE_COUNT; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(arg, names[i]))
 			continue;
 		o->sides[0] = (enum export_side)i;
