@@ -76,7 +76,6 @@ struct thread_walk {
 
 /* What the clock of --sample last found, on its way into the record. */
 struct thread_sample {
-	__u32 skip; /* the next hit of the clock */
 	__u32 via;
 	__u32 result;
 	__u32 class_epoch;

@@ -3,26 +3,7 @@
 
 #include "bpf/wire/wire_profile.h"
 
-/*
- * A fixed period beats against a program that repeats itself in the same time. So the clock has the
- * period of --sample divided by the golden ratio, which is far from all simple ratios, and of its
- * hits either the next one or the one after that is taken, by chance: 1.618 of them on average.
- */
-const volatile __u32 profile_jitter = 1;
 #define PF_EXITING 0x00000004
-#define JITTER_SKIPS 2654435769u /* of 2^32: 0.618 */
-
-static __always_inline int is_skipped(struct thread_state *t)
-{
-	if (!profile_jitter)
-		return 0;
-	if (t->sample.skip) {
-		t->sample.skip = 0;
-		return 1;
-	}
-	t->sample.skip = bpf_get_prandom_u32() < JITTER_SKIPS;
-	return 0;
-}
 
 /* pc: where the thread was interrupted, be it in the kernel. */
 SUBPROGRAM int mode_of(__u64 pc)
@@ -73,8 +54,6 @@ int profile_thread(struct pt_regs *ctx)
 			count_drop(WIRE_RUN_SAMPLE, WIRE_LOST_MAP);
 		return 0;
 	}
-	if (is_skipped(t))
-		return 0;
 	now = bpf_ktime_get_ns();
 	if (t->run != RUN_RUNNING)
 		thread_is_on(t, now);

@@ -132,7 +132,6 @@ static void choose(struct bpf_session *p)
 	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
 	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
 	bpf_program__set_autoload(p->skel->progs.profile_thread, p->sample.period_ns);
-	p->skel->rodata->profile_jitter = p->sample.jitter;
 	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
 	if (p->multi) {
 		uprobe_multi_prepare(p->skel->progs.numbered_gate);
