@@ -43,7 +43,7 @@ class Jdk25(jvm.OtherJavaTest):
 
 @always("test_c2", "test_tiered")
 class Stacks11(Jdk11, test_stacks.Stacks):
-    INLINED_BY_C2 = 4
+    INLINED_BY_C2 = 3  # it depends on when C2 gets the CPU to compile which of them
 
     @only_in_soak
     def test_zgc(self):
