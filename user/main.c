@@ -25,6 +25,8 @@ static const struct command {
 	{"report", cmd_report, "say who waited for what, and who held it", READS},
 	{"spans", cmd_spans, "say how long requests took, and where their time went", READS},
 	{"time", cmd_time, "show the course of the threads' states over time", READS},
+	{"diff", cmd_diff,
+	 "compare recordings: what is waited for more, or less, and what is chance", READS},
 	{"gc", cmd_gc, "say what collections did, whether the heap grows, when it is full", READS},
 	{"profile", cmd_profile, "show where threads were while they ran", READS},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",

@@ -52,6 +52,8 @@ COMMANDS = [
     ("cat",), ("cat", "-r"), ("cat", "-H"),
     ("time",), ("time", "--format", "csv"), ("time", "--format", "json"), ("spans",), ("spans", "--format", "json"),
     ("gc", "--pauses"), ("gc", "--format", "csv"), ("gc", "--format", "json"),
+    ("diff", "--before", "..", "--after", "..", "--all", "--by", "lock,waiter_thread,owner_stack"),
+    ("diff", "--before", "..", "--after", "..", "--format", "json"),
     ("verify",), ("verify", "--format", "json"), ("export", "--to", "collapsed", "--threads", "--locks"),
     ("export", "--to", "speedscope"), ("export", "--to", "chrome"), ("export", "--to", "jsonl"),
     ("export", "--to", "csv", "-e", "thread"), ("export", "--to", "csv", "-e", "method"),

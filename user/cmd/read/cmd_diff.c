@@ -1,0 +1,446 @@
+#include "cmd/cmd.h"
+#include "cmd/read/log_options.h"
+#include "cmd/read/where_option.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tables/array.h"
+#include "base/text/msg.h"
+#include "base/text/strbuf.h"
+#include "cmd/parse.h"
+#include "report/model/diff/diff_fail.h"
+#include "report/model/diff/diff_report.h"
+#include "session/analyze_log.h"
+#include "session/log_source.h"
+#include "session/max_memory.h"
+
+#define TOP_DEFAULT 10
+#define LEAST_DEFAULT 0.01
+#define WORSE 3 /* exit status */
+
+enum {
+	KEY_BEFORE = 0x4000,
+	KEY_AFTER,
+	KEY_PER,
+	KEY_SPAN,
+	KEY_LEAST,
+	KEY_ALL,
+	KEY_FAIL_IF,
+};
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
+
+struct options {
+	struct log_source common; /* what all logs are read with; no files */
+	const char **files;
+	unsigned file_count, file_capacity;
+	unsigned before_count; /* of the files; 0: not said by a -- */
+	char *before, *after;  /* stretches, FROM..TO; NULL: all */
+	struct diff_wanted wanted;
+	const char *by;
+	struct where *where;
+	enum measure_per per;
+	double least;
+	bool all;
+	unsigned top;
+	enum format format;
+	struct diff_fail *fails;
+	const char **fail_texts;
+	unsigned fail_count, fails_capacity, texts_capacity;
+};
+
+static const struct argp_option option_table[] = {
+	{"by", 'b', "A[,B...]", 0,
+	 "Waiting by these aspects, too, in place of methods in the first sentence; they are those "
+	 "of 'spoor report --by'. Locks are told apart by class and by how much is lost on each",
+	 0},
+	{"where", 'w', "CONDITION", 0, "Only the contentions of which it holds, as of report", 0},
+	{"per", KEY_PER, "second|span|cpu", 0,
+	 "What figures are divided by: seconds of the recording (default), spans that the "
+	 "application has marked, or seconds of CPU time of all its threads",
+	 0},
+	{"span", KEY_SPAN, "GLOB", 0, "Only spans of these names", 0},
+	{"before", KEY_BEFORE, "FROM..TO", 0,
+	 "Only this stretch of the logs before; with one FILE, it is compared with --after of the "
+	 "same. Times are as those of --from",
+	 0},
+	{"after", KEY_AFTER, "FROM..TO", 0, "Only this stretch of the logs after", 0},
+	{"least", KEY_LEAST, "PERCENT", 0, "Smaller changes are none (default 1%)", 0},
+	{"all", KEY_ALL, NULL, 0, "Also the rows that do not stand out of what may be chance", 0},
+	{"fail-if", KEY_FAIL_IF, "FIGURE>N%", 0,
+	 "Exit with 3 if the figure grew by more than N %; or FIGURE<-N%: if it fell by more. "
+	 "May be given several times. FIGURE is p50:SPAN, p90:SPAN, p99:SPAN of a span's name, or",
+	 0},
+	{"top", 't', "N", 0, "Rows in each list of the text (default 10)", 0},
+	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in ns", 0},
+	LOG_SOURCE_OPTIONS,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Compares recordings: what is waited for more, or less, than before, where, and what of it "
+	"may be chance.\v"
+	"  spoor diff before.spoor after.spoor\n"
+	"      what has changed, in a sentence, and the rows that stand out\n"
+	"  spoor diff b1.spoor b2.spoor b3.spoor b4.spoor -- a1.spoor a2.spoor a3.spoor a4.spoor\n"
+	"      several runs a side: chance is told by how the runs differ\n"
+	"  spoor diff --before 0s..30s --after 60s..90s app.spoor\n"
+	"      two stretches of one recording\n"
+	"  spoor diff --per span --by waiter_stack,owner_stack before.spoor after.spoor\n"
+	"      for each request that the application has marked, by call chains\n"
+	"  spoor diff --fail-if 'blocked>10%' --fail-if 'p99:checkout>5%' b.spoor a.spoor\n"
+	"      for a build server\n"
+	"\n"
+	"Logs are aligned by names; numbers in the names of generated classes do not count. A row "
+	"stands out if such a difference is hardly chance: by the tenths of each recording, or, "
+	"from four recordings a side on, by the recordings. docs/diff.md says how.\n"
+	"\n"
+	"Exit status: 0 done; 1 a log cannot be read; 2 wrong usage; 3 a --fail-if holds.\n";
+
+static char *help(int key, const char *text, void *input)
+{
+	struct strbuf b = {.most = 0};
+	const char *name;
+
+	(void)input;
+	if (key != KEY_FAIL_IF)
+		return (char *)text;
+	strbuf_add(&b, "%s", text);
+	for (unsigned i = 0; (name = diff_fail_name(i)); i++)
+		strbuf_add(&b, "%s %s", i ? "," : "", name);
+	if (!b.err)
+		return b.text; /* argp frees it */
+	strbuf_free(&b);
+	return (char *)text;
+}
+
+/* --- options ------------------------------------------------------------------------------- */
+
+static unsigned parse_word(const char *option, const char *arg, const char *const *words,
+			   unsigned count, struct argp_state *state)
+{
+	struct strbuf list = {.most = 200};
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!strcmp(arg, words[i]))
+			return i;
+		strbuf_add(&list, "%s%s", !i ? "" : i + 1 == count ? " or " : ", ", words[i]);
+	}
+	argp_error(state, "--%s is %s, not '%s'", option, strbuf_text(&list), arg);
+	strbuf_free(&list);
+	return 0;
+}
+
+static void set_by(struct options *o, const char *arg, struct argp_state *state)
+{
+	o->by = arg;
+	o->wanted.depth = 0;
+	for (;;) {
+		size_t length = strcspn(arg, ",");
+		int aspect = aspect_by_name(arg, length);
+
+		if (aspect < 0) {
+			argp_error(state,
+				   "--by: there is no aspect '%.*s'; 'spoor report --help' lists "
+				   "them",
+				   (int)length, arg);
+			return;
+		}
+		if (o->wanted.depth == ASPECT_COUNT) {
+			argp_error(state, "--by: an aspect is there twice");
+			return;
+		}
+		o->wanted.by[o->wanted.depth++] = (enum aspect_id)aspect;
+		arg += length;
+		if (!*arg++)
+			return;
+	}
+}
+
+static void set_least(struct options *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+		argp_error(state, "--least is a percentage from 0 to 100, not '%s'", arg);
+	o->least = percent / 100;
+}
+
+static void add_fail(struct options *o, const char *arg, struct argp_state *state)
+{
+	struct diff_fail fail;
+
+	if (diff_fail_parse(arg, &fail)) {
+		argp_error(state,
+			   "--fail-if is such as 'blocked>10%%', 'cpu<-5%%' or "
+			   "'p99:SPAN>10%%', not '%s'; 'spoor diff --help' lists the figures",
+			   arg);
+		return;
+	}
+	if (array_grow(&o->fails, &o->fails_capacity, o->fail_count, sizeof(*o->fails)) ||
+	    array_grow(&o->fail_texts, &o->texts_capacity, o->fail_count, sizeof(*o->fail_texts))) {
+		argp_failure(state, CMD_FAILED, ENOMEM, "--fail-if");
+		return;
+	}
+	o->fail_texts[o->fail_count] = arg;
+	o->fails[o->fail_count++] = fail;
+}
+
+/* arg is cut at "..". */
+static void set_stretch(char **ret, const char *name, char *arg, struct argp_state *state)
+{
+	char *dots = strstr(arg, "..");
+
+	if (!dots) {
+		argp_error(state, "--%s is FROM..TO, such as 10s..40s or ..1m, not '%s'", name,
+			   arg);
+		return;
+	}
+	*dots = '\0';
+	if ((*arg && range_time_check(arg)) || (dots[2] && range_time_check(dots + 2)))
+		argp_error(state,
+			   "--%s is FROM..TO, and each is a time as 10s, 1m30s or 12:34:56, or "
+			   "nothing: not '%s..%s'",
+			   name, arg, dots + 2);
+	*ret = arg;
+}
+
+static void add_file(struct options *o, const char *arg, struct argp_state *state)
+{
+	if (array_grow(&o->files, &o->file_capacity, o->file_count, sizeof(*o->files))) {
+		argp_failure(state, CMD_FAILED, ENOMEM, "%s", arg);
+		return;
+	}
+	/* next is that of the argument behind this one; quoted that of the first behind "--". */
+	if (state->quoted && state->next == state->quoted + 1)
+		o->before_count = o->file_count;
+	o->files[o->file_count++] = arg;
+}
+
+static void check_files(struct options *o, struct argp_state *state)
+{
+	unsigned after;
+
+	if (!o->before_count && o->file_count == 1 && o->before && o->after) {
+		add_file(o, o->files[0], state);
+		o->before_count = 1;
+	}
+	if (!o->before_count && o->file_count > 2) {
+		argp_error(state, "of several logs a side, -- is between those of before and those "
+				  "of after");
+		return;
+	}
+	o->before_count = o->before_count ? o->before_count : 1;
+	if (o->file_count < 2 || o->before_count >= o->file_count) {
+		argp_error(state, "which FILEs? One from before and one from after; or one, with "
+				  "--before and --after");
+		return;
+	}
+	after = o->file_count - o->before_count;
+	if (o->before_count > COMPARISON_LOGS_MAX || after > COMPARISON_LOGS_MAX)
+		argp_error(state, "there are more than %d logs of one side", COMPARISON_LOGS_MAX);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	static const char *const pers[MEASURE_PER_COUNT] = {"second", "span", "cpu"};
+	static const char *const formats[FORMAT_COUNT] = {"text", "json", "csv"};
+	struct options *o = state->input;
+
+	if (log_source_option(&o->common, key, arg, state))
+		return 0;
+	switch (key) {
+	case 'b':
+		set_by(o, arg, state);
+		return 0;
+	case 'w':
+		set_where(&o->where, arg, state);
+		return 0;
+	case 't':
+		o->top = parse_top(arg, state);
+		return 0;
+	case 'f':
+		o->format = parse_word("format", arg, formats, FORMAT_COUNT, state);
+		return 0;
+	case KEY_PER:
+		o->per = parse_word("per", arg, pers, MEASURE_PER_COUNT, state);
+		return 0;
+	case KEY_SPAN:
+		o->wanted.span = arg;
+		return 0;
+	case KEY_BEFORE:
+		set_stretch(&o->before, "before", arg, state);
+		return 0;
+	case KEY_AFTER:
+		set_stretch(&o->after, "after", arg, state);
+		return 0;
+	case KEY_LEAST:
+		set_least(o, arg, state);
+		return 0;
+	case KEY_ALL:
+		o->all = true;
+		return 0;
+	case KEY_FAIL_IF:
+		add_fail(o, arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		add_file(o, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		check_files(o, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --- the comparison ------------------------------------------------------------------------ */
+
+static int read_log(const struct options *o, const char *file, const char *stretch,
+		    struct diff_side *side)
+{
+	struct log_source source = o->common;
+	int err = log_source_add(&source, file);
+
+	if (stretch) {
+		const char *to = stretch + strlen(stretch) + 2;
+
+		source.range.from = *stretch ? stretch : NULL;
+		source.range.to = *to ? to : NULL;
+	}
+	if (err)
+		msg_error("%s: cannot compare it: %s", file, max_memory_error(err));
+	else
+		err = diff_side_add(side, &source, &o->wanted);
+	log_source_free(&source);
+	return err;
+}
+
+static int read_logs(const struct options *o, struct diff_side *before, struct diff_side *after)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < o->file_count && !err; i++) {
+		bool is_before = i < o->before_count;
+
+		err = read_log(o, o->files[i], is_before ? o->before : o->after,
+			       is_before ? before : after);
+	}
+	return err;
+}
+
+/* --per span of logs without spans divides by nothing. */
+static int check_units(const struct options *o, const struct diff_side *s)
+{
+	for (unsigned i = 0; i < s->figures.count; i++) {
+		if (measures_per(&s->figures.logs[i], o->per) > 0)
+			continue;
+		msg_error("%s: --per %s: it has %s", s->logs[i].name, diff_per_name(o->per),
+			  o->per == MEASURE_PER_SPAN ? "no such spans; docs/spans.md says how they "
+						       "are marked"
+			  : o->per == MEASURE_PER_CPU ? "no CPU time of its threads"
+						      : "no time");
+		return -ENODATA;
+	}
+	return 0;
+}
+
+/* 0, or WORSE. */
+static int judge(const struct options *o, const struct comparison *c)
+{
+	int worse = 0;
+
+	for (unsigned i = 0; i < o->fail_count; i++) {
+		const struct comparison_row *r;
+		enum diff_failed failed = diff_fail_is(&o->fails[i], c, &r);
+
+		if (failed == DIFF_FAIL_UNKNOWN)
+			msg_warning("--fail-if '%s': none of the logs has that figure",
+				    o->fail_texts[i]);
+		if (failed != DIFF_FAIL_YES)
+			continue;
+		msg_error("--fail-if '%s': it does%s", o->fail_texts[i],
+			  r->stands_out                 ? ""
+			  : r->basis == COMPARISON_NONE ? "; whether by chance is not known"
+							: ", but that may be chance");
+		worse = WORSE;
+	}
+	return worse;
+}
+
+static int compare(const struct options *o, const struct diff_side *before,
+		   const struct diff_side *after)
+{
+	static int (*const print[FORMAT_COUNT])(const struct diff_input *, FILE *) = {
+		report_diff_text, report_diff_json, report_diff_csv};
+	struct comparison c;
+	const struct diff_input in = {.before = before,
+				      .after = after,
+				      .comparison = &c,
+				      .by = o->by,
+				      .least = o->least,
+				      .top = o->top,
+				      .all = o->all};
+	int err = comparison_make(&before->figures, &after->figures, o->per, &c);
+	int worse = 0;
+
+	if (!err) {
+		err = print[o->format](&in, stdout);
+		worse = err ? 0 : judge(o, &c);
+		comparison_free(&c);
+	}
+	if (err)
+		msg_error("cannot compare them: %s", max_memory_error(err));
+	else
+		err = finish_output(stdout);
+	return err < 0 ? err : worse;
+}
+
+static int run(struct options *o)
+{
+	struct diff_side *sides = calloc(2, sizeof(*sides));
+	int err = sides ? read_logs(o, &sides[0], &sides[1]) : -ENOMEM;
+
+	if (!sides) {
+		msg_error("cannot compare them: %s", max_memory_error(err));
+		return err;
+	}
+	err = err ? err : check_units(o, &sides[0]);
+	err = err ? err : check_units(o, &sides[1]);
+	if (!err)
+		err = compare(o, &sides[0], &sides[1]);
+	diff_side_free(&sides[0]);
+	diff_side_free(&sides[1]);
+	free(sides);
+	return err;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	static const struct argp argp = {
+		option_table, parse_option, "BEFORE AFTER\nBEFORE... -- AFTER...\nFILE", doc, NULL,
+		help,         NULL};
+	struct options o = {.top = TOP_DEFAULT, .least = LEAST_DEFAULT};
+	static char name[] = "spoor diff";
+	int err;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name; /* what argp calls it in its messages */
+	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
+		return CMD_FAILED;
+	o.wanted.where = o.where;
+	signal(SIGPIPE, SIG_IGN);
+	err = run(&o);
+	where_free(o.where);
+	free(o.files);
+	free(o.fails);
+	free(o.fail_texts);
+	return err < 0 ? CMD_FAILED : err;
+}

@@ -1,0 +1,41 @@
+/* report/model/diff/diff_log.h: what recordings have of everything that can be compared. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/cells/groups.h"
+#include "analyze/diff/call_overlap.h"
+#include "analyze/diff/comparison.h"
+
+struct log_source;
+struct where;
+
+/* What is wanted of it, of both sides. */
+struct diff_wanted {
+	enum aspect_id by[ASPECT_COUNT];
+	unsigned depth;            /* 0: by class of lock, and by methods */
+	const struct where *where; /* NULL: all contentions */
+	const char *span;          /* fnmatch(3): spans of these names; NULL: all */
+};
+
+/* What is to be said of a log before anything else. */
+struct diff_log_facts {
+	char *name, *jvm; /* "app.spoor"; "17.0.15+6, G1, stock" */
+	uint64_t recorded_ns, missing_ns, lost;
+	bool damaged, no_end;
+};
+
+/* All zero at first. Logs have the same place in both. */
+struct diff_side {
+	struct comparison_side figures;
+	struct diff_log_facts logs[COMPARISON_LOGS_MAX];
+	/* Of all logs, by time blocked, without idle turn-taking. */
+	struct call_paths waiters, owners;
+};
+
+/* One more log, of COMPARISON_LOGS_MAX. Says on stderr what went wrong. 0 or negative errno; the
+ * side is to be freed in any case. */
+int diff_side_add(struct diff_side *side, struct log_source *source,
+		  const struct diff_wanted *wanted);
+void diff_side_free(struct diff_side *side);
