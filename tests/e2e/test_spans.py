@@ -38,6 +38,7 @@ class Span:
 
 
 class MarkTest(JavaTest):
+    BEFORE = {}  # by state: others that come before it, for the same reason
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -66,7 +67,7 @@ class MarkTest(JavaTest):
     def check_state(self, span, got, state):
         """A thread that wants to sleep may have to run for a while, or to wait for a CPU; all else it slept."""
         states = got["states"]
-        active = sum(states[s] for s in ("running", "stolen", "runnable", "throttled", "pause"))
+        active = sum(states[s] for s in ("running", "stolen", "runnable", "throttled", "pause", *self.BEFORE.get(state, ())))
         if state == "running":
             # The kernel's clock of CPU time leaves out interrupts; many switches, many of these. It has stolen time in
             # it where another CPU looks at the clock during the theft: since Linux 6.14 the kernel drops what it
