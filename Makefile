@@ -144,6 +144,7 @@ bench: setup
 	$(Q)O=$(O) $(PYTHON) bench/pair $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/observer $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/mark
+	$(Q)O=$(O) $(PYTHON) bench/diff
 	$(Q)$(MAKE) --no-print-directory $(LOG_BENCH) && O=$(O) $(PYTHON) bench/log
 	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \

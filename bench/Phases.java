@@ -1,0 +1,43 @@
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Phases US PERCENT PHASE_MS COUNT: four threads that want one lock, and hold it for US microseconds; in each second phase for
+ * PERCENT percent longer. A line per phase: its begin, in ns of the monotonic clock.
+ */
+public class Phases {
+    static final Object lock = new Object();
+    static volatile long holdNs;
+    static volatile boolean done;
+
+    static void pause(long ns) {
+        for (long end = System.nanoTime() + ns, left; (left = end - System.nanoTime()) > 0;)
+            LockSupport.parkNanos(left);
+    }
+
+    static void work() {
+        synchronized (lock) {
+            pause(holdNs);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        long baseNs = Long.parseLong(args[0]) * 1000, percent = Long.parseLong(args[1]), phaseMs = Long.parseLong(args[2]);
+        holdNs = baseNs;
+        for (int i = 0; i < 4; i++)
+            new Thread(() -> {
+                while (!done) {
+                    work();
+                    pause(500_000);
+                }
+            }, "worker-" + i).start();
+        Thread.sleep(2000);
+        for (int phase = 0; phase < Integer.parseInt(args[3]); phase++) {
+            holdNs = phase % 2 == 0 ? baseNs : baseNs + baseNs * percent / 100;
+            System.out.println(System.nanoTime());
+            System.out.flush();
+            Thread.sleep(phaseMs);
+        }
+        System.out.println(System.nanoTime());
+        done = true;
+    }
+}
