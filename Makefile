@@ -56,7 +56,7 @@ LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout analyze sessio
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
-GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h)
+GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h report/web/page_template.h)
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
 # The audit of steal needs no JVM, and is an object of its own.
@@ -180,6 +180,11 @@ $(O)/gen/log/schema_gen.c: $(O)/gen/log/schema_gen.h ;
 $(O)/gen/log/schema_gen.h: schemas/events.in.json schemas/events.lock.json schemas/gen.py schemas/lock.py
 	@echo "  GEN   $@"
 	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.in.json --c $(O)/gen/log
+
+# The page of spoor html, as web/build makes it of web/src; what is in the tree is that, and lint compares.
+$(O)/gen/report/web/page_template.h: web/page.html web/embed
+	@echo "  GEN   $@"
+	$(Q)mkdir -p $(@D) && $(PYTHON) web/embed web/page.html >$@
 
 # The families of ring records are the headers that list kinds (bpf/wire/wire_kinds.h).
 WIRE := $(sort $(wildcard bpf/wire/wire_*.h))

@@ -33,6 +33,8 @@ static const struct command {
 	 LOOKS_AT_PROCESSES},
 	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto",
 	 READS_AND_WRITES},
+	{"html", cmd_html, "write a page for a browser, to look at a log in all ways",
+	 READS_AND_WRITES},
 	{"cat", cmd_cat, "print a log as JSON, one event per line", READS},
 	{"verify", cmd_verify, "check a log byte by byte, and say what is in it", READS},
 	{"repair", cmd_repair, "make a clean log of a damaged one", READS_AND_WRITES},

@@ -22,6 +22,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
 int cmd_steal(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_html(int argc, char **argv);
 int cmd_cat(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_repair(int argc, char **argv);

@@ -1,0 +1,233 @@
+#include "cmd/cmd.h"
+#include "cmd/read/export_output.h"
+#include "cmd/read/log_options.h"
+#include "cmd/read/where_option.h"
+#include "cmd/rights.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/cells/cell_windows.h"
+#include "analyze/gc/gc_series.h"
+#include "analyze/registry/analysis.h"
+#include "base/text/msg.h"
+#include "cmd/parse.h"
+#include "log/format/header_fields.h"
+#include "report/model/report.h"
+#include "report/web/page.h"
+#include "session/analyze_log.h"
+#include "session/log_source.h"
+#include "session/max_memory.h"
+
+#define TOP_DEFAULT 10
+
+enum { KEY_MODE = 0x100, KEY_TITLE };
+
+struct options {
+	struct log_source source;
+	const char *output; /* "-": stdout */
+	const char *title;  /* NULL: the log's name */
+	const char *where_text;
+	struct where *where; /* NULL: all contentions */
+	mode_t mode;         /* of what is written; 0: 0600 */
+};
+
+static const struct argp_option option_table[] = {
+	{"output", 'o', "FILE", 0,
+	 "Where the page goes; an older FILE is replaced. - is standard output", 0},
+	{"title", KEY_TITLE, "TEXT", 0, "The page's title; if not given, the log's name", 0},
+	{"where", 'w', "CONDITION", 0,
+	 "Only contentions of which it holds, such as 'owner_thread=http-* and "
+	 "waiter_stack=*Cache*'; as report has it. The page itself can filter, too",
+	 0},
+	{"mode", KEY_MODE, "MODE", 0,
+	 "Who may read FILE, in octal as for chmod (0600: nobody but its owner), such as 0644", 0},
+	RANGE_OPTIONS,
+	LOG_SOURCE_OPTIONS,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Writes a page for a browser: one file with all in it, which opens from disk, asks nothing "
+	"of the network, and can be sent to others. It says first what was found and what was "
+	"lost; then blocked time can be looked at by any aspects in any order, filtered, and cut "
+	"down to a part of the time, with flame graphs, with who blocked whom, with pauses and "
+	"threads.\v"
+	"  spoor html -o app.html app.spoor\n"
+	"      the page of a log\n"
+	"  spoor html -o - app.spoor | gzip > app.html.gz\n"
+	"  spoor html --from 20s --to 30s -o app.html app.spoor\n"
+	"      ten seconds of it, in finer steps\n"
+	"  spoor html --where 'waiter_thread=http-*' -o http.html app.spoor\n"
+	"      what one pool of threads waited for, and nothing else\n"
+	"  spoor export --anonymize -o anonymous.spoor app.spoor &&\n"
+	"      spoor html -o app.html anonymous.spoor\n"
+	"      a page for others, without the names of your own code\n"
+	"\n"
+	"The page has the names of threads, classes and methods, as the log has. All figures are "
+	"those of 'spoor report' of the same log. docs/html.md explains the page.\n"
+	"\n"
+	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
+	"be read is in the page; 2 wrong usage.\n";
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	if (!o->output)
+		argp_error(state, "where to? -o FILE.html is the page; - is standard output");
+	else if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
+		argp_error(state, "a page is for a browser: not to a terminal");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	if (log_source_option(&o->source, key, arg, state))
+		return 0;
+	switch (key) {
+	case 'o':
+		o->output = arg;
+		return 0;
+	case KEY_TITLE:
+		o->title = arg;
+		return 0;
+	case 'w':
+		set_where(&o->where, arg, state);
+		o->where_text = arg;
+		return 0;
+	case KEY_MODE:
+		o->mode = parse_mode(arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		log_source_argument(&o->source, arg, state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		return 0;
+	case ARGP_KEY_SUCCESS:
+		check(o, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What the page has beyond the report's findings. */
+struct watched {
+	struct cell_windows windows;
+	struct gc_series *series;
+};
+
+static int on_begin(void *ctx, struct analysis *a, const json_t *header)
+{
+	struct watched *w = ctx;
+
+	cell_windows_init(&w->windows, header_begin_ns(header));
+	analysis_observe(a, cell_windows_observe, &w->windows);
+	w->series = gc_series_new(analysis_names(a), header_flag(header, "MaxHeapSize"));
+	return w->series ? 0 : -ENOMEM;
+}
+
+static int on_event(void *ctx, const struct event *e)
+{
+	return gc_series_add(((struct watched *)ctx)->series, e);
+}
+
+static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
+{
+	(void)from_ns;
+	(void)to_ns;
+	gc_series_hole(((struct watched *)ctx)->series);
+	return 0;
+}
+
+static int page_write(const struct options *o, const struct page_input *page)
+{
+	const char *output = strcmp(o->output, "-") ? o->output : NULL;
+	FILE *out = export_output_open(&o->source, output, o->mode);
+	int err;
+
+	if (!out)
+		return -EIO;
+	err = report_page(page, out);
+	if (err)
+		msg_error("%s: cannot make a page of it: %s", o->source.name,
+			  max_memory_error(err));
+	else
+		err = finish_output(out);
+	return export_output_close(out, output, err);
+}
+
+static int page(const struct options *o, struct analyzed_log *log, struct watched *w)
+{
+	struct report_input in = {
+		.log = &log->log, .top = TOP_DEFAULT, .where = o->where_text};
+	struct page_input page = {.in = &in,
+				  .windows = &w->windows,
+				  .series = w->series,
+				  .source = log_source_title(&o->source)};
+	struct analysis_facts facts;
+	struct cell *chosen = NULL;
+	int err = w->windows.err;
+
+	gc_series_finish(w->series);
+	analysis_facts(log->analysis, &facts);
+	page.title = o->title ? o->title : page.source;
+	page.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
+	if (!page.start_ns)
+		page.start_ns = facts.first_ns;
+	if (o->where && !err)
+		err = where_chosen(o->where, log->analysis, &chosen, &in.cell_count);
+	in.cells = chosen;
+	if (o->where && !err && !in.cell_count)
+		msg_warning("%s: --where chooses none of its contentions", o->source.name);
+	if (err)
+		msg_error("%s: cannot make a page of it: %s", o->source.name,
+			  max_memory_error(err));
+	else
+		err = page_write(o, &page);
+	free(chosen);
+	return err < 0 ? err : analyzed_log_report(log, "put into the page");
+}
+
+static int run(struct options *o)
+{
+	struct watched w = {.series = NULL};
+	const struct log_watch watch = {
+		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &w};
+	struct analyzed_log log;
+	int err = analyze_log_watched(&o->source, &watch, &log);
+
+	if (!err) {
+		err = page(o, &log, &w);
+		analyzed_log_close(&log);
+	}
+	cell_windows_free(&w.windows);
+	gc_series_free(w.series);
+	return err;
+}
+
+int cmd_html(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
+					 NULL,         NULL,         NULL};
+	static char name[] = "spoor html";
+	struct options o = {.output = NULL};
+	int err;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name; /* what argp calls it in its messages */
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
+	if (rights_write_to(o.output))
+		return CMD_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	err = run(&o);
+	where_free(o.where);
+	log_source_free(&o.source);
+	return err < 0 ? CMD_FAILED : CMD_OK;
+}

@@ -1,0 +1,95 @@
+#include "report/web/page_findings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/text/print.h"
+#include "report/model/findings.h"
+
+/* Columns that people do not see are there without a title: others are made of them. */
+static void column_write(const struct findings_column *c, FILE *out)
+{
+	static const char *const units[FINDINGS_UNIT_COUNT] = {
+		"text", "number", "integer", "count", "ns", "bytes", "more_ns", "bool", "rows"};
+	static const char *const shows[FINDINGS_SHOW_COUNT] = {"value", "share", "mean", "from_to"};
+
+	fprintf(out, "{\"unit\":\"%s\",\"show\":\"%s\",\"of\":%d,\"per\":%d", units[c->unit],
+		shows[c->show], c->of, c->per);
+	if (c->key)
+		print_json(out, ",\"key\":%s", c->key);
+	if (c->title)
+		print_json(out, ",\"title\":%s", c->title);
+	if (c->meaning)
+		print_json(out, ",\"meaning\":%s", c->meaning);
+	if (c->flags & FINDINGS_IF_ANY)
+		fputs(",\"if_any\":true", out);
+	if (c->flags & FINDINGS_NO_ZERO)
+		fputs(",\"no_zero\":true", out);
+	fputc('}', out);
+}
+
+/* null; the value; or the value and what people see in its place. */
+static void cell_write(const struct findings_column *c, const struct findings_cell *cell, FILE *out)
+{
+	bool is_text = c->unit == FINDINGS_TEXT;
+
+	if (cell->label)
+		fputc('[', out);
+	if (!cell->known || c->unit == FINDINGS_ROWS || (is_text && !cell->text))
+		fputs("null", out);
+	else if (is_text)
+		print_json_string(out, cell->text);
+	else if (c->unit == FINDINGS_INTEGER || c->unit == FINDINGS_MORE_NS)
+		fprintf(out, "%" PRId64, (int64_t)cell->number);
+	else
+		fprintf(out, "%" PRIu64, cell->number);
+	if (cell->label) {
+		fputc(',', out);
+		print_json_string(out, cell->label);
+		fputc(']', out);
+	}
+}
+
+static void rows_write(const struct findings *f, FILE *out)
+{
+	uint32_t shown = 0, left = 0;
+
+	fputs(",\"rows\":[", out);
+	for (uint32_t i = 0; i < f->row_count; i++) {
+		if (f->readers[i] == FINDINGS_PROGRAMS)
+			continue;
+		if (shown == PAGE_ROWS_MAX) {
+			left++;
+			continue;
+		}
+		fputs(shown++ ? ",[" : "[", out);
+		for (unsigned k = 0; k < f->column_count; k++) {
+			if (k)
+				fputc(',', out);
+			cell_write(&f->columns[k], findings_cell(f, i, k), out);
+		}
+		fputc(']', out);
+	}
+	fprintf(out, "],\"left\":%" PRIu32, left);
+}
+
+int page_findings_take(struct findings *f, FILE *out)
+{
+	int err = f ? f->err : -ENOMEM;
+
+	if (!err) {
+		fputs("{\"columns\":[", out);
+		for (unsigned i = 0; i < f->column_count; i++) {
+			if (i)
+				fputc(',', out);
+			column_write(&f->columns[i], out);
+		}
+		fputc(']', out);
+		if (f->title)
+			print_json(out, ",\"title\":%s", f->title);
+		rows_write(f, out);
+		fputc('}', out);
+	}
+	findings_free(f);
+	return err;
+}
