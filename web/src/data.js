@@ -1,0 +1,104 @@
+// What spoor has put into the page: user/report/web/page_data.c writes it.
+
+export async function unpack(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++)
+    bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return prepare(JSON.parse(await new Response(stream).text()));
+}
+
+const INTERNAL = 1, END = 4;
+
+// Rows of a chain from the innermost frame: [text, method, node]; internal frames folded into their callers as
+// user/report/model/chain.c does, unless all are wanted.
+export function chainRows(data, chain, all) {
+  const rows = [];
+  let at = data.chain_nodes[chain];
+  while (at) {
+    let node = at - 1, folded = 0;
+    for (;;) {
+      const next = data.node_callers[node];
+      if (all || !(data.node_flags[node] & INTERNAL) || !next || data.node_flags[next - 1] & END)
+        break;
+      node = next - 1;
+      folded++;
+    }
+    rows.push({text: data.node_methods[node] + data.node_rest[node] + (folded ? ` [+${folded}]` : ""),
+               method: data.node_methods[node], node, end: (data.node_flags[node] & END) !== 0,
+               inferred: (data.node_flags[node] & 8) !== 0});
+    at = data.node_callers[node];
+  }
+  return rows;
+}
+
+// A chain in one line: its first row, and how many frames call it.
+function chainLine(data, chain) {
+  const rows = chainRows(data, chain, false);
+  if (!rows.length)
+    return data.chain_numbers[chain] >= 9007199254740991 ? "(hand-over)" : "(unknown)";
+  return rows[0].text;
+}
+
+function identity(count) {
+  return Int32Array.from({length: count}, (_, i) => i);
+}
+
+// The keys of cells, made dense: equal numbers are one group.
+function dense(numbers) {
+  const seen = new Map();
+  return Int32Array.from(numbers, number => {
+    if (!seen.has(number))
+      seen.set(number, seen.size);
+    return seen.get(number);
+  });
+}
+
+// An aspect: of each cell a key; of each key its text, and what decides between equal sums.
+function aspect(about, keys, texts, ranks, chains) {
+  return {...about, keys, texts, ranks, chains};
+}
+
+function prepare(data) {
+  const c = data.cells, n = c.lock.length;
+  const map = (column, table) => Int32Array.from({length: n}, (_, i) => table[column[i]]);
+  const about = Object.fromEntries(data.aspects.map(a => [a.name, a]));
+  const classes = dense(data.lock_classes);
+  const classTexts = [], classRanks = [];
+  data.lock_classes.forEach((text, i) => {
+    const at = classes[i];
+    classTexts[at] = text;
+    classRanks[at] = Math.min(classRanks[at] ?? Infinity, data.lock_rank[i]);
+  });
+  const chains = dense(data.chain_numbers);
+  const chainOf = [];
+  chains.forEach((at, i) => { chainOf[at] = chainOf[at] === undefined || !data.chain_nodes[chainOf[at]] ? i : chainOf[at]; });
+  const chainTexts = chainOf.map(i => chainLine(data, i));
+  const chainRanks = chainOf.map(i => data.chain_numbers[i]);
+  const groups = Int32Array.from(c.group);
+  const groupText = key => data.cells.group_names[key] ?? "other";
+  const behindKeys = Int32Array.from(c.behind);
+  data.byName = {
+    lock_class: aspect(about.lock_class, map(c.lock, classes), classTexts, classRanks),
+    lock: aspect(about.lock, Int32Array.from(c.lock), data.locks, data.lock_rank),
+    waiter_thread: aspect(about.waiter_thread, Int32Array.from(c.waiter), data.threads, data.thread_rank),
+    owner_thread: aspect(about.owner_thread, Int32Array.from(c.holder), data.threads, data.thread_rank),
+    group: aspect(about.group, groups, [0, 1, 2].map(groupText), [0, 1, 2]),
+    waiter_stack: aspect(about.waiter_stack, map(c.waiter_chain, chains), chainTexts, chainRanks, chainOf),
+    owner_stack: aspect(about.owner_stack, map(c.holder_chain, chains), chainTexts, chainRanks, chainOf),
+    waiter_method: aspect(about.waiter_method, map(c.waiter_chain, data.chain_waiter_methods), data.methods,
+                          data.method_numbers),
+    owner_method: aspect(about.owner_method, map(c.holder_chain, data.chain_holder_methods), data.methods,
+                         data.method_numbers),
+    behind: aspect(about.behind, behindKeys, ["(none)", ...data.locks], [-1, ...data.lock_rank]),
+  };
+  data.order = data.aspects.map(a => a.name);
+  if (data.windows) {
+    let cell = 0;
+    data.windows.cell = data.windows.cell.map(more => (cell += more));
+  }
+  data.all = identity(n);
+  data.cellCount = n;
+  return data;
+}

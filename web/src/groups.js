@@ -1,0 +1,113 @@
+// Sums of cells, nested by any order of aspects, as user/analyze/cells/groups.c makes them.
+
+const SPLITS = ["running", "stolen", "runnable", "throttled", "blocked", "unknown"];
+const MAXIMA = ["max", "max_held", "max_part"];
+
+// The cells that a condition and a range of windows choose, and what each has there. In a range only blocked time is
+// known; the time of idle turns is apportioned, and counts and maxima are not known.
+export function choose(data, test, range) {
+  const c = data.cells;
+  if (!range || !data.windows) {
+    const cells = test ? data.all.filter(i => test(i)) : data.all;
+    return {cells, ranged: false, blocked: c.blocked, idle: c.idle, data};
+  }
+  const blocked = new Float64Array(data.cellCount), idle = new Float64Array(data.cellCount), w = data.windows;
+  for (let k = 0; k < w.cell.length; k++)
+    if (w.window[k] >= range[0] && w.window[k] <= range[1])
+      blocked[w.cell[k]] += w.ns[k];
+  for (let i = 0; i < data.cellCount; i++)
+    idle[i] = c.blocked[i] ? Math.round(c.idle[i] * blocked[i] / c.blocked[i]) : 0;
+  return {cells: data.all.filter(i => blocked[i] && (!test || test(i))), ranged: true, blocked, idle, data};
+}
+
+function empty(chosen, cells, level) {
+  return {chosen, cells, level, count: 0, blocked: 0, idle: 0, max: 0, afterWait: 0, firstReader: 0, key: -1, aspect: null,
+          parent: null, path: ""};
+}
+
+function sumUp(group) {
+  const {chosen, cells} = group, c = chosen.data.cells, max = c[MAXIMA[group.level]];
+  for (const i of cells) {
+    group.count += c.count[i];
+    group.blocked += chosen.blocked[i];
+    group.idle += chosen.idle[i];
+    group.firstReader += c.first_reader[i];
+    if (c.after_wait[i])
+      group.afterWait += chosen.blocked[i];
+    if (max[i] > group.max)
+      group.max = max[i];
+  }
+  return group;
+}
+
+export function rootOf(chosen) {
+  return sumUp(empty(chosen, chosen.cells, 0));
+}
+
+export function workOf(group) {
+  return group.blocked - group.idle;
+}
+
+export function rankOf(group, order) {
+  return order === "blocked" ? group.blocked : order === "count" ? group.count : order === "max" ? group.max
+    : workOf(group);
+}
+
+// The groups within one, by an aspect, in the order of the report.
+export function split(group, aspect, order) {
+  const parts = new Map();
+  for (const i of group.cells) {
+    const key = aspect.keys[i], part = parts.get(key);
+    if (part)
+      part.push(i);
+    else
+      parts.set(key, [i]);
+  }
+  const level = Math.max(group.level, aspect.max);
+  const groups = [...parts].map(([key, cells]) => {
+    const one = sumUp(empty(group.chosen, cells, level));
+    one.key = key;
+    one.aspect = aspect;
+    one.parent = group;
+    one.path = `${group.path}/${key}`;
+    return one;
+  });
+  return groups.sort((a, b) => rankOf(b, order) - rankOf(a, order) || b.blocked - a.blocked ||
+                     aspect.ranks[a.key] - aspect.ranks[b.key]);
+}
+
+export function textOf(group) {
+  return group.aspect ? group.aspect.texts[group.key] : "all contentions";
+}
+
+// What the holders did meanwhile, of all the log.
+export function splitOf(group) {
+  const sums = Object.fromEntries(SPLITS.map(name => [name, 0])), c = group.chosen.data.cells;
+  for (const name of SPLITS)
+    for (const i of group.cells)
+      sums[name] += c[`split_${name}`][i];
+  return sums;
+}
+
+// The cell with the most time: its chains stand for the group's.
+export function heaviest(group) {
+  let best = -1;
+  for (const i of group.cells)
+    if (best < 0 || group.chosen.blocked[i] > group.chosen.blocked[best])
+      best = i;
+  return best;
+}
+
+// Pairs of chains of a group with their time, the heaviest first.
+export function chainPairs(group) {
+  const data = group.chosen.data, waiters = data.byName.waiter_stack.keys, owners = data.byName.owner_stack.keys;
+  const pairs = new Map();
+  for (const i of group.cells) {
+    const key = `${waiters[i]} ${owners[i]}`, pair = pairs.get(key);
+    if (pair)
+      pair.blocked += group.chosen.blocked[i];
+    else
+      pairs.set(key, {cell: i, blocked: group.chosen.blocked[i]});
+  }
+  return [...pairs.values()].sort((a, b) => b.blocked - a.blocked);
+}

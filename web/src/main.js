@@ -1,0 +1,148 @@
+// The page: one state, from the address; all views follow it.
+
+import {Chips} from "./chips.js";
+import {unpack} from "./data.js";
+import {drawDetails} from "./details.js";
+import {el, find, put} from "./dom.js";
+import {Flame} from "./flame.js";
+import {choose, rootOf, split, textOf} from "./groups.js";
+import {drawMatrix} from "./matrix.js";
+import {drawOverview} from "./overview.js";
+import {ORDERS, PRESETS, readState, writeState} from "./state.js";
+import {findingsTable} from "./tables.js";
+import {Timeline} from "./timeline.js";
+import {Tree} from "./tree.js";
+import {countText, durationText, shareText} from "./units.js";
+import {parseWhere} from "./where.js";
+
+const ORDER_TEXTS = {work: "time lost to work", blocked: "blocked time", count: "count", max: "longest"};
+const TABLES = {
+  pauses: [["longest_pauses", "The longest pauses"], ["gc", "Collections"], ["collections", "Collections of the JVM's own count"],
+           ["phases", "Phases of collections"], ["safepoints", "Safepoints"], ["safepoint_times", "Times of safepoints"],
+           ["vm_operations", "VM operations"]],
+  threads: [["wall", "Where the wall clock time of threads went"], ["threads", "Each thread"], ["parking", "Parking, which is no contention"],
+            ["waiting", "Object.wait()"], ["pinned", "Pinned virtual threads"], ["carriers", "Carriers of virtual threads"], ["cpus", "CPUs"]],
+};
+
+class Page {
+  constructor(data) {
+    this.data = data;
+    this.chips = new Chips(data, find("aspects"), find("add"), by => this.set({by}));
+    this.tree = new Tree(data, find("rows"), find("heads"), group => drawDetails(data, find("details"), group), sort => this.set({sort}));
+    this.timeline = new Timeline(data, find("course"), range => this.set({range}));
+    this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
+    drawOverview(data, find("overview"), find("about"));
+    put(find("text"), data.text);
+    for (const [id, tables] of Object.entries(TABLES)) {
+      const there = tables.filter(([key]) => data.tables[key]);
+      put(find(id), there.length ? there.map(([key, caption]) => findingsTable(data.tables[key], caption, key === "wall" || key === "threads"))
+        : el("p", {class: "dim"}, "The log has none."));
+    }
+    this.listen();
+    this.follow();
+  }
+
+  listen() {
+    put(find("preset"), el("option", {value: ""}, "questions …"), PRESETS.map(([name, by]) => el("option", {value: by}, name)));
+    find("preset").addEventListener("change", event => event.target.value && this.set({by: event.target.value.split(",")}));
+    put(find("sort"), ORDERS.map(order => el("option", {value: order}, ORDER_TEXTS[order])));
+    find("sort").addEventListener("change", event => this.set({sort: event.target.value}));
+    find("filter").addEventListener("submit", event => {
+      event.preventDefault();
+      this.set({where: find("where").value.trim()});
+    });
+    find("clear").addEventListener("click", () => this.set({where: ""}));
+    find("open-all").addEventListener("click", () => this.tree.openAll(true));
+    find("close-all").addEventListener("click", () => this.tree.openAll(false));
+    find("internal").addEventListener("change", () => this.drawFlames());
+    find("matrix-kind").addEventListener("change", () => this.drawMatrix());
+    // The fragment of the address is the state: parts of the page are gone to without it.
+    for (const link of document.querySelectorAll('a[href^="#"]'))
+      link.addEventListener("click", event => {
+        const part = find(link.getAttribute("href").slice(1));
+        event.preventDefault();
+        part.tabIndex = -1;
+        part.scrollIntoView();
+        part.focus({preventScroll: true});
+      });
+    addEventListener("hashchange", () => this.follow());
+  }
+
+  set(change) {
+    const next = writeState({...this.state, ...change});
+    if (next === (location.hash || "#"))
+      this.follow();
+    else
+      location.hash = next;
+  }
+
+  follow() {
+    const old = this.state, state = readState(this.data, location.hash);
+    this.state = state;
+    if (!old || old.by.join() !== state.by.join())
+      this.tree.forget();
+    const {test, error} = parseWhere(this.data, state.where);
+    put(find("where-error"), error);
+    find("where").setAttribute("aria-invalid", String(error !== ""));
+    find("where").value = state.where;
+    find("sort").value = state.sort;
+    find("preset").value = PRESETS.some(([, by]) => by === state.by.join()) ? state.by.join() : "";
+    find("clear").disabled = !state.where;
+    this.chips.render(state.by);
+    this.chosen = choose(this.data, error ? () => false : test, state.range);
+    this.timeline.render(state, error ? () => false : test);
+    this.root = rootOf(this.chosen);
+    this.tree.render(this.root, state);
+    this.sayChosen();
+    this.drawIdle();
+    this.drawFlames();
+    this.drawMatrix();
+    document.documentElement.dataset.ready = String((+document.documentElement.dataset.ready || 0) + 1);
+  }
+
+  sayChosen() {
+    const all = this.data.cells.blocked.reduce((sum, ns) => sum + ns, 0);
+    put(find("chosen"), `${durationText(this.root.blocked)} blocked`, this.chosen.ranged ? "" : ` in ${countText(this.root.count)} contentions`,
+        this.root.blocked === all ? "" : `, ${shareText(this.root.blocked, all)} of the log's ${durationText(all)}`);
+  }
+
+  measure() {
+    return this.state.sort === "blocked" ? "blocked" : "work";
+  }
+
+  // As the report lists it apart: by lock, and the method in which its threads wait.
+  drawIdle() {
+    const rows = [], about = this.chosen.ranged ? "≈ " : "";
+    for (const lock of split(this.root, this.data.byName.lock, "blocked").filter(g => g.idle))
+      for (const method of split(lock, this.data.byName.waiter_method, "blocked").filter(g => g.idle))
+        rows.push([textOf(lock), textOf(method), about + durationText(method.idle), shareText(method.idle, method.blocked)]);
+    find("idle-section").hidden = !rows.length;
+    put(find("idle"), el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Idle turn-taking"}, el("table", {},
+      el("thead", {}, el("tr", {}, ["lock", "blocked in", "idle turns ~", "of its blocked time"].map(text => el("th", {scope: "col"}, text)))),
+      el("tbody", {}, rows.slice(0, 100).map(row => el("tr", {}, row.map((text, i) =>
+        el(i ? "td" : "th", {class: i > 1 ? "figure" : "", scope: i ? null : "row"}, text))))))));
+  }
+
+  drawFlames() {
+    for (const flame of this.flames)
+      flame.render(this.chosen, this.measure(), find("internal").checked);
+  }
+
+  drawMatrix() {
+    drawMatrix(this.data, find("matrix"), this.chosen, this.measure(), find("matrix-kind").value,
+               condition => this.set({where: this.state.where.includes("=") ? `(${this.state.where}) and ${condition}` : condition}));
+  }
+}
+
+async function start() {
+  const packed = find("data");
+  const data = await unpack(packed.textContent);
+  packed.remove();
+  document.body.dataset.state = "ready";
+  new Page(data);
+}
+
+start().catch(error => {
+  document.body.dataset.state = "failed";
+  put(find("overview"), el("p", {class: "lost", role: "alert"}, `The page cannot be shown: ${error.message}. It needs a browser of 2023 or newer.`));
+});

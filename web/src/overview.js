@@ -1,0 +1,54 @@
+// The first thing on the page: what was lost, and the sentences of the report.
+
+import {el, put} from "./dom.js";
+import {durationText} from "./units.js";
+
+// The report's parts, by their headings, which begin at the margin and are upper case.
+export function partsOf(text) {
+  const parts = [];
+  for (const line of text.split("\n")) {
+    if (/^[A-Z]{3}/.test(line))
+      parts.push([line]);
+    else if (parts.length)
+      parts.at(-1).push(line);
+  }
+  return parts;
+}
+
+// A text that was broken into lines, as one; words that follow each other.
+function joined(lines) {
+  return lines.map(line => line.trim()).filter(Boolean).join(" ");
+}
+
+export function sentences(text) {
+  const parts = partsOf(text), recorded = parts.find(part => part[0].startsWith("RECORDED")) ?? [];
+  const warnings = recorded.filter(line => /^ {2}(warning|not there|!!)/.test(line)).map(line => line.trim());
+  const locks = parts.find(part => part[0].startsWith("CONTENDED LOCKS")), finding = parts.find(part => part[0].startsWith("FINDING"));
+  const incomplete = parts.find(part => part[0].startsWith("INCOMPLETE"));
+  return {warnings: [...warnings, ...(incomplete ? [joined(incomplete.slice(1))] : [])],
+          lock: (locks ?? []).filter(line => line.trimStart().startsWith("=> ")).slice(0, 2).map(line => line.trim().slice(3)),
+          count: locks ? locks[0] : "",
+          finding: finding ? joined(finding.slice(1)) : ""};
+}
+
+export function drawOverview(data, node, head) {
+  const facts = data.facts, said = sentences(data.text), when = facts.start_wall_ns ? new Date(facts.start_wall_ns / 1e6) : null;
+  const part = facts.from_ns || facts.to_ns
+    ? `, from ${durationText(facts.from_ns)} to ${facts.to_ns ? durationText(facts.to_ns) : "its end"}` : "";
+  put(head, `${facts.source}, ${when ? `${when.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : ""}${durationText(facts.duration_ns)}${part}`,
+      facts.where ? `, only ${facts.where}` : "");
+  const inferred = facts.exact ? "Who held a lock is known from numbered events of the JVM."
+    : "Who held a lock is inferred: a stock JVM tells of single moments only. What is inferred is marked with ~ or says so.";
+  const cells = data.cells;
+  const lost = [...said.warnings];
+  if (cells.merged)
+    lost.push(`${cells.merged} rare combinations of lock, threads and call chains, ${durationText(cells.merged_ns)} in all, are put together as "other": sums are exact, but they are not told apart here.`);
+  put(node,
+    lost.length ? el("div", {class: "lost", role: "note"}, el("h3", {}, "What is missing"), el("ul", {}, lost.map(line => el("li", {}, line))))
+      : el("p", {class: "good"}, facts.lost ? "" : "Nothing was lost: no event, no part of the log."),
+    el("div", {class: "findings"},
+      said.lock.map(line => el("p", {class: "finding"}, line)),
+      said.finding ? el("p", {class: "finding"}, said.finding) : null,
+      !said.lock.length && !said.finding ? el("p", {class: "finding"}, data.cellCount ? said.count : "No thread was blocked on a lock.") : null),
+    el("p", {class: "dim"}, inferred));
+}

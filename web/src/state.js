@@ -1,0 +1,43 @@
+// What the page shows: in the fragment of its address, so that it can be kept, sent, and gone back from.
+
+export const PRESETS = [
+  ["Lock, holder, waiter", "lock_class,lock,owner_thread,waiter_thread"],
+  ["Where threads wait, where the lock is held", "lock_class,waiter_method,owner_method"],
+  ["Chains (thesis, 4.9)", "group,lock_class,lock,waiter_stack,owner_stack"],
+  ["Holder's method (thesis, 4.10)", "group,lock_class,lock,owner_method,owner_stack"],
+  ["Who causes waiting", "owner_thread,waiter_thread,lock_class"],
+  ["Who suffers", "waiter_thread,owner_thread,lock_class"],
+  ["Who held it while a chain was blocked", "waiter_stack,owner_stack"],
+  ["Which locks a thread needs", "waiter_thread,lock,waiter_method"],
+  ["Locks on locks", "lock,behind,owner_thread"],
+];
+
+export const ORDERS = ["work", "blocked", "count", "max"];
+
+const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null};
+
+export function readState(data, hash) {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const by = (given.get("by") ?? "").split(",").filter((name, i, all) => data.order.includes(name) && all.indexOf(name) === i);
+  const range = /^(\d+)-(\d+)$/.exec(given.get("range") ?? "");
+  const last = (data.windows?.count ?? 0) - 1;
+  return {
+    by: by.length ? by : DEFAULT.by,
+    where: given.get("where") ?? "",
+    sort: ORDERS.includes(given.get("sort")) ? given.get("sort") : DEFAULT.sort,
+    range: range && +range[1] <= +range[2] && +range[1] <= last ? [+range[1], Math.min(+range[2], last)] : null,
+  };
+}
+
+export function writeState(state) {
+  const parts = new URLSearchParams();
+  if (state.by.join() !== DEFAULT.by.join())
+    parts.set("by", state.by.join());
+  if (state.where)
+    parts.set("where", state.where);
+  if (state.sort !== DEFAULT.sort)
+    parts.set("sort", state.sort);
+  if (state.range)
+    parts.set("range", state.range.join("-"));
+  return `#${parts}`;
+}
