@@ -1,4 +1,4 @@
-# spoor: setup test-setup demo all test soak fuzz lint format jdks jvm bench install uninstall dist; V=1 shows commands, O= names
+# spoor: setup test-setup demo all test soak fuzz lint format web jdks jvm bench install uninstall dist; V=1 shows commands, O= names
 # the build folder, SAN=1 adds ASan and UBSan, SAN=thread TSan, SPOOR_JVM names the patched JDK that the tests take (none:
 # they do without), TEST_OPTIONS are for tests/run. ARCH=arm64 builds for another machine (docs/arm64.md).
 V ?= 0
@@ -73,7 +73,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format jdks jvm jvm-setup jvm-clean bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup jdks jvm jvm-setup jvm-clean bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -86,7 +86,7 @@ PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 	procps util-linux liblz4-dev libzstd-dev
 TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
-	golang-github-containers-common python3-yaml
+	golang-github-containers-common python3-yaml chromium fonts-dejavu-core
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 # To build with ARCH=arm64, and to run what has been built: a compiler and an emulator are installed, the other machine's
@@ -123,11 +123,24 @@ test: test-setup
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   not all of JDKs 11, 21 and 25 can be fetched: their tests are skipped" >&2
+	$(Q)$(MAKE) --no-print-directory web-setup || echo "  NPM   playwright-core and axe-core cannot be fetched: the tests in a browser are skipped" >&2
 	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)
 
 # JDKs that Debian 12 does not have, for the tests: a Debian 13 root, in the build folder or in SPOOR_JDK_CACHE.
 jdks: test-setup
 	$(Q)$(PYTHON) -B tests/jdk/fetch $(or $(SPOOR_JDK_CACHE),$(O)/jdk)
+
+# The page of spoor html, of web/src: to be made anew, and committed, when web/src changes.
+web:
+	$(Q)$(PYTHON) -B web/build
+
+# What drives Debian's Chromium in the tests of the page: by npm, in the versions and with the sums of the lock file.
+web-setup: test-setup
+	$(Q)mkdir -p $(O)/web && cmp -s tests/web/package-lock.json $(O)/web/node_modules/.spoor-lock && exit 0; \
+	command -v npm >/dev/null || apt-get install -y -qq --no-install-recommends npm >/dev/null; \
+	echo "  NPM   $(O)/web"; cp tests/web/package.json tests/web/package-lock.json $(O)/web && \
+	(cd $(O)/web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null) && \
+	cp tests/web/package-lock.json $(O)/web/node_modules/.spoor-lock
 
 # A JDK with the probes of jvm-hooks/: docs/patched-jvm.md. The first time it is built for 10 minutes or more.
 JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)

@@ -77,14 +77,13 @@ function prepare(data) {
   const chainTexts = chainOf.map(i => chainLine(data, i));
   const chainRanks = chainOf.map(i => data.chain_numbers[i]);
   const groups = Int32Array.from(c.group);
-  const groupText = key => data.cells.group_names[key] ?? "other";
   const behindKeys = Int32Array.from(c.behind);
   data.byName = {
     lock_class: aspect(about.lock_class, map(c.lock, classes), classTexts, classRanks),
     lock: aspect(about.lock, Int32Array.from(c.lock), data.locks, data.lock_rank),
     waiter_thread: aspect(about.waiter_thread, Int32Array.from(c.waiter), data.threads, data.thread_rank),
     owner_thread: aspect(about.owner_thread, Int32Array.from(c.holder), data.threads, data.thread_rank),
-    group: aspect(about.group, groups, [0, 1, 2].map(groupText), [0, 1, 2]),
+    group: aspect(about.group, groups, c.group_names, c.group_names.map((_, i) => i)),
     waiter_stack: aspect(about.waiter_stack, map(c.waiter_chain, chains), chainTexts, chainRanks, chainOf),
     owner_stack: aspect(about.owner_stack, map(c.holder_chain, chains), chainTexts, chainRanks, chainOf),
     waiter_method: aspect(about.waiter_method, map(c.waiter_chain, data.chain_waiter_methods), data.methods,

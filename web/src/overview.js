@@ -25,7 +25,9 @@ export function sentences(text) {
   const warnings = recorded.filter(line => /^ {2}(warning|not there|!!)/.test(line)).map(line => line.trim());
   const locks = parts.find(part => part[0].startsWith("CONTENDED LOCKS")), finding = parts.find(part => part[0].startsWith("FINDING"));
   const incomplete = parts.find(part => part[0].startsWith("INCOMPLETE"));
-  return {warnings: [...warnings, ...(incomplete ? [joined(incomplete.slice(1))] : [])],
+  const worst = (locks ?? []).find(line => /^ {2}1\. /.test(line));
+  return {worst: worst ? joined([worst.slice(5)]).replace(/ {2,}/g, " ") : "",
+          warnings: [...warnings, ...(incomplete ? [joined(incomplete.slice(1))] : [])],
           lock: (locks ?? []).filter(line => line.trimStart().startsWith("=> ")).slice(0, 2).map(line => line.trim().slice(3)),
           count: locks ? locks[0] : "",
           finding: finding ? joined(finding.slice(1)) : ""};
@@ -47,6 +49,7 @@ export function drawOverview(data, node, head) {
     lost.length ? el("div", {class: "lost", role: "note"}, el("h3", {}, "What is missing"), el("ul", {}, lost.map(line => el("li", {}, line))))
       : el("p", {class: "good"}, facts.lost ? "" : "Nothing was lost: no event, no part of the log."),
     el("div", {class: "findings"},
+      said.lock.length ? el("p", {class: "finding"}, el("span", {class: "dim"}, "The worst lock: "), said.worst) : null,
       said.lock.map(line => el("p", {class: "finding"}, line)),
       said.finding ? el("p", {class: "finding"}, said.finding) : null,
       !said.lock.length && !said.finding ? el("p", {class: "finding"}, data.cellCount ? said.count : "No thread was blocked on a lock.") : null),

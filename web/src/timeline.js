@@ -89,7 +89,7 @@ export class Timeline {
     return el("form", {class: "range", onsubmit: apply}, from, to, el("button", {type: "submit"}, "show this range"), " ",
       el("button", {type: "button", id: "range-all", disabled: !this.state.range, onclick: () => this.onRange(null)}, "whole log"),
       el("span", {id: "range-text", role: "status"}, this.state.range
-        ? `${this.seconds(range[0]).toFixed(3)} s to ${this.seconds(range[1] + 1).toFixed(3)} s. Everything below is of this range: blocked time is known in it, counts and the longest are not. 'spoor html --from ${this.seconds(range[0]).toFixed(3)}s --to ${this.seconds(range[1] + 1).toFixed(3)}s' has them.`
+        ? `${this.seconds(range[0]).toFixed(3)} s to ${this.seconds(range[1] + 1).toFixed(3)} s. What is below is of this range: the blocked time that lies in it; counts and the longest are not known. 'spoor html --from ${this.seconds(range[0]).toFixed(3)}s --to ${this.seconds(range[1] + 1).toFixed(3)}s' has them, of the contentions that ended in it.`
         : "Drag over the bars to choose a range."));
   }
 

@@ -15,6 +15,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/text/print.h"
 #include "base/text/strbuf.h"
+#include "log/format/event.h"
 #include "log/format/header_fields.h"
 #include "log/read/names.h"
 #include "report/model/attribution_basis.h"
@@ -238,6 +239,12 @@ static void cells_write(struct writer *w)
 {
 	static const char *const splits[] = {"running",   "stolen",  "runnable",
 					     "throttled", "blocked", "unknown"};
+	/* As name_group() has them. */
+	static const char *const groups[LOCK_GROUP_COUNT] = {
+		[LOCK_GROUP_OTHER] = "other",
+		[LOCK_GROUP_MONITOR] = "monitor",
+		[LOCK_GROUP_JUC] = "juc",
+	};
 	const struct page_cell *c = w->p->cells;
 	uint32_t count = w->p->cell_count;
 
@@ -266,10 +273,8 @@ static void cells_write(struct writer *w)
 		buffer_add(key, sizeof(key), "%s", splits[k]);
 		NUMBERS(w, key, count, (&c[i].sum.split.running_ns)[k]);
 	}
-	fputs(",\"group_names\":", w->out);
-	print_json(w->out, "[%s,", name_group(w->s->names, 0, true));
-	print_json(w->out, "%s,", "juc");
-	print_json(w->out, "%s]}", "other");
+	TEXTS(w, "group_names", LOCK_GROUP_COUNT, groups[i]);
+	putc('}', w->out);
 }
 
 static void windows_write(struct writer *w)
