@@ -230,6 +230,9 @@ MAY_PRINT = {
     "user/base/text/print.c": set(RAW_PRINTERS),
     "user/base/text/msg.c": {"fwrite"},
     "user/report/flame/export_collapsed.c": {"putc_unlocked", "fwrite_unlocked"},  # collapsed stacks have no quotes
+    "user/report/web/page.c": {"putc", "fwrite", "fputs"},  # the page's own markup, and a text with &#..;
+    "user/report/web/page_data.c": {"fwrite_unlocked"},  # digits
+    "user/report/web/pack64.c": {"putc"},  # base64
     "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
     "user/record/kernel/steal_audit.c": {"vfprintf"},
     "user/record/kernel/relay.c": {"vfprintf"},

@@ -38,6 +38,25 @@ class Schema(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
+class Page(unittest.TestCase):
+    """What is compiled into spoor html is what web/src builds, and nothing in it makes markup of a text."""
+
+    def test_the_page_is_what_its_sources_build(self):
+        done = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "web/build"), "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_no_text_becomes_markup_or_script(self):
+        forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|"
+                               r"\beval\b|new Function|\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|https?://(?!www\.w3\.org/2000/svg)")
+        folder = os.path.join(ROOT, "web/src")
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                for number, line in enumerate(f, 1):
+                    self.assertIsNone(forbidden.search(line), f"{name}:{number}: {line}")
+                    if not name.endswith(".html"):
+                        self.assertLessEqual(len(line.rstrip("\n")), 120, f"{name}:{number}")
+
+
 def table_of_rooms(text):
     """The lines between the two marks in docs/contributing.md."""
     return text.split(ROOMS_BEGIN + "\n")[1].split(ROOMS_END + "\n")[0].splitlines()

@@ -1,7 +1,9 @@
-// node driver.js MODULES: obeys JSON lines {"do": NAME, ...} on standard input, one answer each, with Debian's Chromium.
+// node driver.js MODULES: obeys JSON lines {"do": NAME, ...} on standard input, one answer each, with Debian's
+// Chromium.
 //
 // open: {page, hash, scheme, width, height, zoom}   eval: {script} in the page   press: {keys, in}   drag: {from, to}
-// shot: {path}   axe   pdf: {path}   logs: what the browser has complained about, and what it has asked the network for
+// shot: {path}   axe   pdf: {path}   logs: what the browser has complained about, and what it has asked the network
+// for
 const path = require("path");
 const readline = require("readline");
 
@@ -13,14 +15,17 @@ let browser, context, page, logs = [];
 async function open({file, hash, scheme, width, height}) {
   await context?.close();
   // The page's own policy refuses any script but its own, also those of a test: axe is put in by the debugger.
-  context = await browser.newContext({viewport: {width: width ?? 1280, height: height ?? 800}, colorScheme: scheme ?? "light",
-                                      offline: true});
+  context = await browser.newContext(
+      {viewport: {width: width ?? 1280, height: height ?? 800}, colorScheme: scheme ?? "light", offline: true});
   logs = [];
   page = await context.newPage();
   page.on("console", message => logs.push(`console: ${message.text()}`));
   page.on("pageerror", error => logs.push(`error: ${error.message}`));
   page.on("dialog", dialog => { logs.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
-  page.on("request", request => { if (request.url() !== `file://${file}${hash ?? ""}` && request.url() !== `file://${file}`) logs.push(`request: ${request.url()}`); });
+  page.on("request", request => {
+    if (request.url() !== `file://${file}${hash ?? ""}` && request.url() !== `file://${file}`)
+      logs.push(`request: ${request.url()}`);
+  });
   const begin = Date.now();
   await page.goto(`file://${file}${hash ?? ""}`);
   await page.waitForSelector("html[data-ready]", {timeout: 60000});

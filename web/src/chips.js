@@ -19,11 +19,14 @@ export class Chips {
     this.by = by;
     put(this.list, by.map((name, i) => this.chip(name, i)));
     put(this.add, el("option", {value: ""}, "add an aspect …"),
-        this.data.order.filter(name => !by.includes(name)).map(name => el("option", {value: name}, `${name}: ${this.data.byName[name].doc}`)));
+        this.data.order.filter(name => !by.includes(name))
+            .map(name => el("option", {value: name}, `${name}: ${this.data.byName[name].doc}`)));
     this.add.disabled = by.length === this.data.order.length;
     if (this.focus !== undefined) {
       const chip = this.list.children[Math.min(this.focus, by.length - 1)];
-      (chip?.querySelector(`[data-act="${this.act}"]:not([disabled])`) ?? chip?.querySelector("button:not([disabled])") ?? this.add).focus();
+      (chip?.querySelector(`[data-act="${this.act}"]:not([disabled])`) ??
+       chip?.querySelector("button:not([disabled])") ?? this.add)
+          .focus();
       this.focus = undefined;
     }
   }
@@ -52,7 +55,9 @@ export class Chips {
   chip(name, i) {
     const last = this.by.length - 1;
     const button = (act, label, text, off, onclick) =>
-      el("button", {type: "button", "data-act": act, "aria-label": `${label} ${name}`, title: label, disabled: off, onclick}, text);
+        el("button",
+           {type: "button", "data-act": act, "aria-label": `${label} ${name}`, title: label, disabled: off, onclick},
+           text);
     return el("li", {
       draggable: "true", "data-aspect": name, title: this.data.byName[name].doc,
       ondragstart: event => {

@@ -33,12 +33,14 @@ export function chainRows(data, chain, all) {
   return rows;
 }
 
-// A chain in one line: its first row, and how many frames call it.
+const LINE_ROWS = 3;
+
+// A chain in one line: its first rows, and how many more there are.
 function chainLine(data, chain) {
-  const rows = chainRows(data, chain, false);
+  const rows = chainRows(data, chain, false), more = rows.length - LINE_ROWS;
   if (!rows.length)
     return data.chain_numbers[chain] >= 9007199254740991 ? "(hand-over)" : "(unknown)";
-  return rows[0].text;
+  return rows.slice(0, LINE_ROWS).map(row => row.text).join(" ← ") + (more > 0 ? ` ← [+${more}]` : "");
 }
 
 function identity(count) {
@@ -73,7 +75,9 @@ function prepare(data) {
   });
   const chains = dense(data.chain_numbers);
   const chainOf = [];
-  chains.forEach((at, i) => { chainOf[at] = chainOf[at] === undefined || !data.chain_nodes[chainOf[at]] ? i : chainOf[at]; });
+  chains.forEach((at, i) => {
+    chainOf[at] = chainOf[at] === undefined || !data.chain_nodes[chainOf[at]] ? i : chainOf[at];
+  });
   const chainTexts = chainOf.map(i => chainLine(data, i));
   const chainRanks = chainOf.map(i => data.chain_numbers[i]);
   const groups = Int32Array.from(c.group);

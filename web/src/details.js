@@ -20,10 +20,15 @@ function pathOf(group) {
 // Frames of one chain; those that are folded in the tree are dim.
 function chain(data, number, title, nobody) {
   const rows = chainRows(data, number, true);
-  return el("div", {class: "chain"}, el("h4", {}, title),
-    rows.length
-      ? el("ol", {}, rows.map(row => el("li", {class: row.end ? "end" : data.node_flags[row.node] & 1 ? "internal" : ""}, row.text)))
-      : el("p", {class: "dim"}, nobody));
+  return el(
+      "div", {class: "chain"}, el("h4", {}, title),
+      rows.length
+          ? el("ol", {},
+               rows.map(row => el("li", {class: row.end                      ? "end"
+                                             : data.node_flags[row.node] & 1 ? "internal"
+                                                                             : ""},
+                                  row.text)))
+          : el("p", {class: "dim"}, nobody));
 }
 
 function pairs(data, group) {
@@ -32,22 +37,31 @@ function pairs(data, group) {
     return el("p", {class: "dim"}, "The log has no call chains.");
   return el("div", {}, all.slice(0, PAIRS).map((pair, i) => {
     const c = data.cells, holder = data.threads[c.holder[pair.cell]];
-    return el("details", {open: i === 0},
-      el("summary", {}, `${durationText(pair.blocked)} (${shareText(pair.blocked, group.blocked)}): `,
-         `${data.methods[data.chain_waiter_methods[c.waiter_chain[pair.cell]]]} waited for ${data.methods[data.chain_holder_methods[c.holder_chain[pair.cell]]]}`),
-      el("div", {class: "chains"},
-        chain(data, c.waiter_chain[pair.cell], "The blocked thread was in", "(unknown)"),
-        chain(data, c.holder_chain[pair.cell], data.facts.exact ? "The holder was in" : "The holder, as inferred, was in",
-              holder === "(hand-over)" ? "(hand-over): released, and not yet seen taken" : "(unknown)")));
-  }), all.length > PAIRS ? el("p", {class: "dim"}, `and ${countText(all.length - PAIRS)} more pairs of call chains`) : null);
+    return el(
+        "details", {open: i === 0},
+        el("summary", {}, `${durationText(pair.blocked)} (${shareText(pair.blocked, group.blocked)}): `,
+           `${data.methods[data.chain_waiter_methods[c.waiter_chain[pair.cell]]]} waited for ${
+               data.methods[data.chain_holder_methods[c.holder_chain[pair.cell]]]}`),
+        el("div", {class: "chains"}, chain(data, c.waiter_chain[pair.cell], "The blocked thread was in", "(unknown)"),
+           chain(data, c.holder_chain[pair.cell],
+                 data.facts.exact ? "The holder was in" : "The holder, as inferred, was in",
+                 holder === "(hand-over)" ? "(hand-over): released, and not yet seen taken" : "(unknown)")));
+  }),
+            all.length > PAIRS
+                ? el("p", {class: "dim"}, `and ${countText(all.length - PAIRS)} more pairs of call chains`)
+                : null);
 }
 
 function states(group) {
   const sums = splitOf(group), whole = STATES.reduce((sum, [name]) => sum + sums[name], 0);
-  return el("table", {class: "states"}, el("caption", {}, "What the holders did meanwhile", group.chosen.ranged ? " (of all the log)" : ""),
-    el("tbody", {}, STATES.filter(([name]) => sums[name]).map(([name, text]) =>
-      el("tr", {}, el("th", {scope: "row"}, text), el("td", {class: "figure"}, bar(sums[name] / whole, name), timeText(sums[name])),
-         el("td", {class: "figure"}, shareText(sums[name], whole))))));
+  return el("table", {class: "states"},
+            el("caption", {}, "What the holders did meanwhile", group.chosen.ranged ? " (of all the log)" : ""),
+            el("tbody", {},
+               STATES.filter(([name]) => sums[name])
+                   .map(([name, text]) => el("tr", {}, el("th", {scope: "row"}, text),
+                                             el("td", {class: "figure"}, bar(sums[name] / whole, name),
+                                                el("span", {class: "amount"}, timeText(sums[name]))),
+                                             el("td", {class: "figure"}, shareText(sums[name], whole))))));
 }
 
 export function drawDetails(data, node, group) {

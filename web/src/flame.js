@@ -1,5 +1,5 @@
-// Flame graphs of the chains of those who waited, and of those who held the lock meanwhile. Frames are boxes of HTML, so
-// that their text can be read aloud, found, zoomed and printed.
+// Flame graphs of the chains of those who waited, and of those who held the lock meanwhile. Frames are boxes of HTML,
+// so that their text can be read aloud, found, zoomed and printed.
 
 import {chainRows} from "./data.js";
 import {el, put} from "./dom.js";
@@ -73,10 +73,17 @@ export class Flame {
     const box = (node, depth, left, width, kind) => {
       deepest = Math.max(deepest, depth);
       const of = shareText(node.weight, whole);
-      const frame = el("div", {role: "treeitem", "aria-level": depth + 1, tabindex: "-1", class: `frame ${kind} hue${hue(node.text)}`,
-        title: `${node.text}\n${durationText(node.weight)}, ${of}`, "aria-label": `${node.text}, ${durationText(node.weight)}, ${of}`,
-        "aria-expanded": node.children.size ? "true" : null, "aria-selected": String(node === at)},
-        width > 0.03 ? short(node.text) : "");
+      const frame = el("div", {
+        role: "treeitem",
+        "aria-level": depth + 1,
+        tabindex: "-1",
+        class: `frame ${kind} hue${hue(node.text)}`,
+        title: `${node.text}\n${durationText(node.weight)}, ${of}`,
+        "aria-label": `${node.text}, ${durationText(node.weight)}, ${of}`,
+        "aria-expanded": node.children.size ? "true" : null,
+        "aria-selected": String(node === at)
+      },
+                       width > 0.03 ? short(node.text) : "");
       frame.style.left = `${left * 100}%`;
       frame.style.width = `${width * 100}%`;
       frame.style.top = `${depth * ROW}px`;
@@ -99,14 +106,23 @@ export class Flame {
     above.forEach((node, depth) => box(node, depth, 0, 1, "above"));
     if (this.root.weight)
       visit(at, above.length, 0);
-    const tree = el("div", {role: "tree", class: "flame", "aria-label": `Call chains of ${this.side === "waiter" ? "blocked threads" : "the locks' holders"}`,
-                            onkeydown: event => this.onKey(event)}, boxes);
+    const tree = el("div", {
+      role: "tree",
+      class: "flame",
+      "aria-label": `Call chains of ${this.side === "waiter" ? "blocked threads" : "the locks' holders"}`,
+      onkeydown: event => this.onKey(event)
+    },
+                    boxes);
     tree.style.height = `${(deepest + 1) * ROW}px`;
     if (boxes.length)
       boxes[above.length].tabIndex = 0;
-    const button = el("button", {type: "button", disabled: !this.zoom.length, onclick: () => this.zoomTo(this.root)}, "all");
+    const button =
+        el("button", {type: "button", disabled: !this.zoom.length, onclick: () => this.zoomTo(this.root)}, "all");
     put(this.node, boxes.length ? tree : el("p", {class: "dim"}, "Nothing."),
-        el("p", {class: "under"}, button, small ? ` Frames of less than ${shareText(LEAST, 1)} are not drawn; they are ${shareText(small, total)} of the time.` : ""));
+        el("p", {class: "under"}, button,
+           small ? ` Frames of less than ${shareText(LEAST, 1)} are not drawn; they are ${
+                       shareText(small, total)} of the time.`
+                 : ""));
     return boxes;
   }
 
@@ -119,13 +135,16 @@ export class Flame {
   }
 
   onKey(event) {
-    const frames = [...this.node.querySelectorAll(".frame")], frame = event.target.closest(".frame"), node = frame?.spoorNode;
+    const frames = [...this.node.querySelectorAll(".frame")], frame = event.target.closest(".frame"),
+          node = frame?.spoorNode;
     const drawn = one => frames.find(f => f.spoorNode === one);
     const siblings = node?.parent ? [...node.parent.children.values()].sort((a, b) => b.weight - a.weight) : [node];
     let next = null;
     switch (event.key) {
     case "ArrowUp": next = node?.parent && drawn(node.parent); break;
-    case "ArrowDown": next = node && [...node.children.values()].sort((a, b) => b.weight - a.weight).map(drawn).find(Boolean); break;
+    case "ArrowDown":
+      next = node && [...node.children.values()].sort((a, b) => b.weight - a.weight).map(drawn).find(Boolean);
+      break;
     case "ArrowLeft": next = drawn(siblings[siblings.indexOf(node) - 1]); break;
     case "ArrowRight": next = drawn(siblings[siblings.indexOf(node) + 1]); break;
     case "Enter":

@@ -21,8 +21,21 @@ export function choose(data, test, range) {
 }
 
 function empty(chosen, cells, level) {
-  return {chosen, cells, level, count: 0, blocked: 0, idle: 0, max: 0, afterWait: 0, firstReader: 0, key: -1, aspect: null,
-          parent: null, path: ""};
+  return {
+    chosen,
+    cells,
+    level,
+    count: 0,
+    blocked: 0,
+    idle: 0,
+    max: 0,
+    afterWait: 0,
+    firstReader: 0,
+    key: -1,
+    aspect: null,
+    parent: null,
+    path: ""
+  };
 }
 
 function sumUp(group) {

@@ -17,34 +17,44 @@ import {parseWhere} from "./where.js";
 
 const ORDER_TEXTS = {work: "time lost to work", blocked: "blocked time", count: "count", max: "longest"};
 const TABLES = {
-  pauses: [["longest_pauses", "The longest pauses"], ["gc", "Collections"], ["collections", "Collections of the JVM's own count"],
-           ["phases", "Phases of collections"], ["safepoints", "Safepoints"], ["safepoint_times", "Times of safepoints"],
-           ["vm_operations", "VM operations"]],
-  threads: [["wall", "Where the wall clock time of threads went"], ["threads", "Each thread"], ["parking", "Parking, which is no contention"],
-            ["waiting", "Object.wait()"], ["pinned", "Pinned virtual threads"], ["carriers", "Carriers of virtual threads"], ["cpus", "CPUs"]],
+  pauses: [
+    ["longest_pauses", "The longest pauses"], ["gc", "Collections"],
+    ["collections", "Collections of the JVM's own count"], ["phases", "Phases of collections"],
+    ["safepoints", "Safepoints"], ["safepoint_times", "Times of safepoints"], ["vm_operations", "VM operations"]
+  ],
+  threads: [
+    ["wall", "Where the wall clock time of threads went"], ["threads", "Each thread"],
+    ["parking", "Parking, which is no contention"], ["waiting", "Object.wait()"],
+    ["pinned", "Pinned virtual threads"], ["carriers", "Carriers of virtual threads"], ["cpus", "CPUs"]
+  ],
 };
 
 class Page {
   constructor(data) {
     this.data = data;
     this.chips = new Chips(data, find("aspects"), find("add"), by => this.set({by}));
-    this.tree = new Tree(data, find("rows"), find("heads"), group => drawDetails(data, find("details"), group), sort => this.set({sort}));
+    this.tree = new Tree(data, find("rows"), find("heads"), group => drawDetails(data, find("details"), group),
+                         sort => this.set({sort}));
     this.timeline = new Timeline(data, find("course"), range => this.set({range}));
     this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
     drawOverview(data, find("overview"), find("about"));
     put(find("text"), data.text);
     for (const [id, tables] of Object.entries(TABLES)) {
       const there = tables.filter(([key]) => data.tables[key]);
-      put(find(id), there.length ? there.map(([key, caption]) => findingsTable(data.tables[key], caption, key === "wall" || key === "threads"))
-        : el("p", {class: "dim"}, "The log has none."));
+      put(find(id),
+          there.length ? there.map(([key, caption]) =>
+                                       findingsTable(data.tables[key], caption, key === "wall" || key === "threads"))
+                       : el("p", {class: "dim"}, "The log has none."));
     }
     this.listen();
     this.follow();
   }
 
   listen() {
-    put(find("preset"), el("option", {value: ""}, "questions …"), PRESETS.map(([name, by]) => el("option", {value: by}, name)));
-    find("preset").addEventListener("change", event => event.target.value && this.set({by: event.target.value.split(",")}));
+    put(find("preset"), el("option", {value: ""}, "questions …"),
+        PRESETS.map(([name, by]) => el("option", {value: by}, name)));
+    find("preset").addEventListener("change",
+                                    event => event.target.value && this.set({by: event.target.value.split(",")}));
     put(find("sort"), ORDERS.map(order => el("option", {value: order}, ORDER_TEXTS[order])));
     find("sort").addEventListener("change", event => this.set({sort: event.target.value}));
     find("filter").addEventListener("submit", event => {
@@ -102,7 +112,8 @@ class Page {
 
   sayChosen() {
     const all = this.data.cells.blocked.reduce((sum, ns) => sum + ns, 0);
-    put(find("chosen"), `${durationText(this.root.blocked)} blocked`, this.chosen.ranged ? "" : ` in ${countText(this.root.count)} contentions`,
+    put(find("chosen"), `${durationText(this.root.blocked)} blocked`,
+        this.chosen.ranged ? "" : ` in ${countText(this.root.count)} contentions`,
         this.root.blocked === all ? "" : `, ${shareText(this.root.blocked, all)} of the log's ${durationText(all)}`);
   }
 
@@ -115,12 +126,23 @@ class Page {
     const rows = [], about = this.chosen.ranged ? "≈ " : "";
     for (const lock of split(this.root, this.data.byName.lock, "blocked").filter(g => g.idle))
       for (const method of split(lock, this.data.byName.waiter_method, "blocked").filter(g => g.idle))
-        rows.push([textOf(lock), textOf(method), about + durationText(method.idle), shareText(method.idle, method.blocked)]);
+        rows.push([
+          textOf(lock), textOf(method), about + durationText(method.idle), shareText(method.idle, method.blocked)
+        ]);
     find("idle-section").hidden = !rows.length;
-    put(find("idle"), el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Idle turn-taking"}, el("table", {},
-      el("thead", {}, el("tr", {}, ["lock", "blocked in", "idle turns ~", "of its blocked time"].map(text => el("th", {scope: "col"}, text)))),
-      el("tbody", {}, rows.slice(0, 100).map(row => el("tr", {}, row.map((text, i) =>
-        el(i ? "td" : "th", {class: i > 1 ? "figure" : "", scope: i ? null : "row"}, text))))))));
+    put(find("idle"),
+        el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Idle turn-taking"},
+           el("table", {},
+              el("thead", {},
+                 el("tr", {},
+                    ["lock", "blocked in", "idle turns ~", "of its blocked time"].map(
+                        text => el("th", {scope: "col"}, text)))),
+              el("tbody", {},
+                 rows.slice(0, 100).map(
+                     row => el("tr", {},
+                               row.map((text, i) =>
+                                           el(i ? "td" : "th",
+                                              {class: i > 1 ? "figure" : "", scope: i ? null : "row"}, text))))))));
   }
 
   drawFlames() {
@@ -130,7 +152,8 @@ class Page {
 
   drawMatrix() {
     drawMatrix(this.data, find("matrix"), this.chosen, this.measure(), find("matrix-kind").value,
-               condition => this.set({where: this.state.where.includes("=") ? `(${this.state.where}) and ${condition}` : condition}));
+               condition => this.set(
+                   {where: this.state.where.includes("=") ? `(${this.state.where}) and ${condition}` : condition}));
   }
 }
 
@@ -144,5 +167,7 @@ async function start() {
 
 start().catch(error => {
   document.body.dataset.state = "failed";
-  put(find("overview"), el("p", {class: "lost", role: "alert"}, `The page cannot be shown: ${error.message}. It needs a browser of 2023 or newer.`));
+  put(find("overview"),
+      el("p", {class: "lost", role: "alert"},
+         `The page cannot be shown: ${error.message}. It needs a browser of 2023 or newer.`));
 });

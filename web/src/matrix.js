@@ -20,7 +20,8 @@ export function drawMatrix(data, node, chosen, measure, kind, onWhere) {
   const down = largest(rows, chosen, weight), across = largest(columns, chosen, weight), sums = new Map();
   let whole = 0, most = 0;
   for (const i of chosen.cells) {
-    const key = `${down.keys.includes(rows.keys[i]) ? rows.keys[i] : -1} ${across.keys.includes(columns.keys[i]) ? columns.keys[i] : -1}`;
+    const key = `${down.keys.includes(rows.keys[i]) ? rows.keys[i] : -1} ${
+        across.keys.includes(columns.keys[i]) ? columns.keys[i] : -1}`;
     const ns = weight(i);
     whole += ns;
     sums.set(key, (sums.get(key) ?? 0) + ns);
@@ -38,17 +39,29 @@ export function drawMatrix(data, node, chosen, measure, kind, onWhere) {
     const text = `${timeText(ns)}`, box = el("td", {class: "figure heat"});
     const title = `${durationText(ns)}, ${shareText(ns, whole)} of what is shown`;
     box.style.setProperty("--heat", String(Math.round(70 * Math.sqrt(ns / most))));
-    box.append(row < 0 || column < 0 ? el("span", {title}, text)
-      : el("button", {type: "button", title: `${title}: show only this`, onclick: () =>
-          onWhere(`waiter_${kind}=${quoted(rows.texts[row])} and owner_${kind}=${quoted(columns.texts[column])}`)}, text));
+    box.append(
+        row < 0 || column < 0
+            ? el("span", {title}, text)
+            : el("button", {
+                type: "button",
+                title: `${title}: show only this`,
+                onclick: () => onWhere(
+                    `waiter_${kind}=${quoted(rows.texts[row])} and owner_${kind}=${quoted(columns.texts[column])}`)
+              },
+                 text));
     return box;
   };
   const heads = [...across.keys, ...(across.left ? [-1] : [])], sides = [...down.keys, ...(down.left ? [-1] : [])];
   const name = (aspect, key, left) => key < 0 ? `(${countText(left)} more)` : aspect.texts[key];
-  put(node, el("table", {class: "matrix"},
-    el("caption", {}, "Rows were blocked, columns held the lock meanwhile"),
-    el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "blocked ↓  by →"),
-      heads.map(key => el("th", {scope: "col", title: name(columns, key, across.left)}, el("span", {}, name(columns, key, across.left)))))),
-    el("tbody", {}, sides.map(row => el("tr", {}, el("th", {scope: "row", title: name(rows, row, down.left)}, name(rows, row, down.left)),
-      heads.map(column => cell(row, column)))))));
+  put(node,
+      el("table", {class: "matrix"}, el("caption", {}, "Rows were blocked, columns held the lock meanwhile"),
+         el("thead", {},
+            el("tr", {}, el("th", {scope: "col"}, "blocked ↓  by →"),
+               heads.map(key => el("th", {scope: "col", title: name(columns, key, across.left)},
+                                   el("span", {}, name(columns, key, across.left)))))),
+         el("tbody", {},
+            sides.map(row =>
+                          el("tr", {},
+                             el("th", {scope: "row", title: name(rows, row, down.left)}, name(rows, row, down.left)),
+                             heads.map(column => cell(row, column)))))));
 }

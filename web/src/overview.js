@@ -23,35 +23,53 @@ function joined(lines) {
 export function sentences(text) {
   const parts = partsOf(text), recorded = parts.find(part => part[0].startsWith("RECORDED")) ?? [];
   const warnings = recorded.filter(line => /^ {2}(warning|not there|!!)/.test(line)).map(line => line.trim());
-  const locks = parts.find(part => part[0].startsWith("CONTENDED LOCKS")), finding = parts.find(part => part[0].startsWith("FINDING"));
+  const locks = parts.find(part => part[0].startsWith("CONTENDED LOCKS")),
+        finding = parts.find(part => part[0].startsWith("FINDING"));
   const incomplete = parts.find(part => part[0].startsWith("INCOMPLETE"));
   const worst = (locks ?? []).find(line => /^ {2}1\. /.test(line));
-  return {worst: worst ? joined([worst.slice(5)]).replace(/ {2,}/g, " ") : "",
-          warnings: [...warnings, ...(incomplete ? [joined(incomplete.slice(1))] : [])],
-          lock: (locks ?? []).filter(line => line.trimStart().startsWith("=> ")).slice(0, 2).map(line => line.trim().slice(3)),
-          count: locks ? locks[0] : "",
-          finding: finding ? joined(finding.slice(1)) : ""};
+  return {
+    worst: worst ? joined([worst.slice(5)]).replace(/ {2,}/g, " ") : "",
+    warnings: [...warnings, ...(incomplete ? [joined(incomplete.slice(1))] : [])],
+    lock: (locks ?? [])
+              .filter(line => line.trimStart().startsWith("=> "))
+              .slice(0, 2)
+              .map(line => line.trim().slice(3)),
+    count: locks ? locks[0] : "",
+    finding: finding ? joined(finding.slice(1)) : ""
+  };
 }
 
 export function drawOverview(data, node, head) {
-  const facts = data.facts, said = sentences(data.text), when = facts.start_wall_ns ? new Date(facts.start_wall_ns / 1e6) : null;
+  const facts = data.facts, said = sentences(data.text),
+        when = facts.start_wall_ns ? new Date(facts.start_wall_ns / 1e6) : null;
   const part = facts.from_ns || facts.to_ns
     ? `, from ${durationText(facts.from_ns)} to ${facts.to_ns ? durationText(facts.to_ns) : "its end"}` : "";
-  put(head, `${facts.source}, ${when ? `${when.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : ""}${durationText(facts.duration_ns)}${part}`,
+  put(head,
+      `${facts.source}, ${when ? `${when.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : ""}${
+          durationText(facts.duration_ns)}${part}`,
       facts.where ? `, only ${facts.where}` : "");
-  const inferred = facts.exact ? "Who held a lock is known from numbered events of the JVM."
-    : "Who held a lock is inferred: a stock JVM tells of single moments only. What is inferred is marked with ~ or says so.";
+  const inferred = facts.exact
+      ? "Who held a lock is known from numbered events of the JVM."
+      : "Who held a lock is inferred: a stock JVM tells of single moments only. Other inferred figures have a ~.";
   const cells = data.cells;
   const lost = [...said.warnings];
   if (cells.merged)
-    lost.push(`${cells.merged} rare combinations of lock, threads and call chains, ${durationText(cells.merged_ns)} in all, are put together as "other": sums are exact, but they are not told apart here.`);
+    lost.push(`${cells.merged} rare combinations of lock, threads and call chains, ${
+        durationText(
+            cells
+                .merged_ns)} in all, are put together as "other": sums are exact, but they are not told apart here.`);
   put(node,
-    lost.length ? el("div", {class: "lost", role: "note"}, el("h3", {}, "What is missing"), el("ul", {}, lost.map(line => el("li", {}, line))))
-      : el("p", {class: "good"}, facts.lost ? "" : "Nothing was lost: no event, no part of the log."),
-    el("div", {class: "findings"},
-      said.lock.length ? el("p", {class: "finding"}, el("span", {class: "dim"}, "The worst lock: "), said.worst) : null,
-      said.lock.map(line => el("p", {class: "finding"}, line)),
-      said.finding ? el("p", {class: "finding"}, said.finding) : null,
-      !said.lock.length && !said.finding ? el("p", {class: "finding"}, data.cellCount ? said.count : "No thread was blocked on a lock.") : null),
-    el("p", {class: "dim"}, inferred));
+      lost.length ? el("div", {class: "lost", role: "note"}, el("h3", {}, "What is missing"),
+                       el("ul", {}, lost.map(line => el("li", {}, line))))
+                  : el("p", {class: "good"},
+                       facts.lost || facts.damaged ? "" : "Nothing was lost: no event, no part of the log."),
+      el("div", {class: "findings"},
+         said.lock.length ? el("p", {class: "finding"}, el("span", {class: "dim"}, "The worst lock: "), said.worst)
+                          : null,
+         said.lock.map(line => el("p", {class: "finding"}, line)),
+         said.finding ? el("p", {class: "finding"}, said.finding) : null,
+         !said.lock.length && !said.finding
+             ? el("p", {class: "finding"}, data.cellCount ? said.count : "No thread was blocked on a lock.")
+             : null),
+      el("p", {class: "dim"}, inferred));
 }

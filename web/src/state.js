@@ -18,7 +18,9 @@ const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: n
 
 export function readState(data, hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
-  const by = (given.get("by") ?? "").split(",").filter((name, i, all) => data.order.includes(name) && all.indexOf(name) === i);
+  const by = (given.get("by") ?? "")
+                 .split(",")
+                 .filter((name, i, all) => data.order.includes(name) && all.indexOf(name) === i);
   const range = /^(\d+)-(\d+)$/.exec(given.get("range") ?? "");
   const last = (data.windows?.count ?? 0) - 1;
   return {

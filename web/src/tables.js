@@ -23,7 +23,8 @@ function valueText(column, value) {
 }
 
 function derived(table, row, i, sums) {
-  const column = table.columns[i], of = valueOf(row[i + column.of]), per = column.per ? valueOf(row[i + column.per]) : sums[i + column.of];
+  const column = table.columns[i], of = valueOf(row[i + column.of]),
+        per = column.per ? valueOf(row[i + column.per]) : sums[i + column.of];
   if (of === null || of === undefined)
     return "";
   switch (column.show) {
@@ -57,14 +58,20 @@ function isShown(table, column, i) {
 export function findingsTable(table, caption, states) {
   const sums = table.columns.map((_, i) => table.rows.reduce((sum, row) => sum + (Number(valueOf(row[i])) || 0), 0));
   const shown = table.columns.map((column, i) => [column, i]).filter(([column, i]) => isShown(table, column, i));
-  return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": caption},
-    el("table", {}, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, shown.map(([column]) => el("th", {scope: "col", title: column.meaning}, column.title)))),
-      el("tbody", {}, table.rows.map(row => el("tr", {}, shown.map(([column, i], k) => {
-        const text = cellText(table, row, i, sums), figure = column.unit !== "text";
-        const part = states && column.show === "share" && column.of === 0 && column.per ? valueOf(row[i]) / valueOf(row[i + column.per]) : NaN;
-        return el(k ? "td" : "th", {class: figure && k ? "figure" : "", scope: k ? null : "row"},
-                  part > 0 ? bar(part, (column.key ?? "").replace("_ns", "")) : null, text);
-      }))))),
-    table.left ? el("p", {class: "dim"}, `and ${countText(table.left)} more rows: spoor report --csv has them all`) : null);
+  return el(
+      "div", {class: "wide", tabindex: "0", role: "region", "aria-label": caption},
+      el("table", {}, el("caption", {}, caption),
+         el("thead", {},
+            el("tr", {}, shown.map(([column]) => el("th", {scope: "col", title: column.meaning}, column.title)))),
+         el("tbody", {},
+            table.rows.map(row => el("tr", {}, shown.map(([column, i], k) => {
+                             const text = cellText(table, row, i, sums), figure = column.unit !== "text";
+                             const part = states && column.show === "share" && column.of === 0 && column.per
+                                 ? valueOf(row[i]) / valueOf(row[i + column.per])
+                                 : NaN;
+                             return el(k ? "td" : "th", {class: figure && k ? "figure" : "", scope: k ? null : "row"},
+                                       part > 0 ? bar(part, (column.key ?? "").replace("_ns", "")) : null, text);
+                           }))))),
+      table.left ? el("p", {class: "dim"}, `and ${countText(table.left)} more rows: spoor report --csv has them all`)
+                 : null);
 }

@@ -4,6 +4,7 @@ import {el, put, svg} from "./dom.js";
 import {durationText} from "./units.js";
 
 const HEIGHT = 90, PAUSES = 14;
+const KEYS = "Left and right move the range, with Shift they change its length, Escape shows the whole log.";
 
 export class Timeline {
   constructor(data, node, onRange) {
@@ -21,7 +22,8 @@ export class Timeline {
 
   // By window, of the cells that the filter chooses; the range does not matter here.
   sums(test) {
-    const w = this.data.windows, sums = new Float64Array(this.windows), chosen = this.data.all.map(i => !test || test(i) ? 1 : 0);
+    const w = this.data.windows, sums = new Float64Array(this.windows),
+          chosen = this.data.all.map(i => !test || test(i) ? 1 : 0);
     for (let k = 0; k < w.cell.length; k++)
       if (chosen[w.cell[k]])
         sums[w.window[k]] += w.ns[k];
@@ -31,21 +33,30 @@ export class Timeline {
   render(state, test) {
     this.state = state;
     if (!this.windows) {
-      put(this.node, el("p", {class: "dim"}, this.data.cellCount
-        ? "The log has too many different contentions for a course of time; 'spoor html --from --to' makes a page of a part."
-        : "Nobody was blocked on a lock."));
+      put(this.node,
+          el("p", {class: "dim"},
+             this.data.cellCount
+                 ? "Too many different contentions for a course of time: 'spoor html --from --to' makes a page of a part."
+                 : "Nobody was blocked on a lock."));
       return;
     }
     const w = this.data.windows, sums = this.sums(test), top = Math.max(...sums, 1), n = this.windows;
     const range = state.range ?? [0, n - 1];
-    const drawing = svg("svg", {viewBox: `0 0 ${n} ${HEIGHT + PAUSES}`, preserveAspectRatio: "none", role: "application", tabindex: "0",
-      "aria-label": `Blocked time in ${n} windows of ${durationText(w.length_ns)}. Left and right move the range, with Shift they change its length, Escape shows the whole log.`,
-      "aria-describedby": "range-text"});
+    const drawing = svg("svg", {
+      viewBox: `0 0 ${n} ${HEIGHT + PAUSES}`,
+      preserveAspectRatio: "none",
+      role: "application",
+      tabindex: "0",
+      "aria-label": `Blocked time in ${n} windows of ${durationText(w.length_ns)}. ${KEYS}`,
+      "aria-describedby": "range-text"
+    });
     drawing.append(svg("rect", {class: "ground", x: 0, y: 0, width: n, height: HEIGHT}));
     sums.forEach((ns, i) => {
       if (ns) {
         const height = Math.max(1, HEIGHT * ns / top);
-        drawing.append(svg("rect", {class: i >= range[0] && i <= range[1] ? "in" : "out", x: i, y: HEIGHT - height, width: 1, height}));
+        drawing.append(
+            svg("rect",
+                {class: i >= range[0] && i <= range[1] ? "in" : "out", x: i, y: HEIGHT - height, width: 1, height}));
       }
     });
     this.pauses(drawing);
@@ -66,7 +77,8 @@ export class Timeline {
   // Below the bars: when the application stood still.
   pauses(drawing) {
     const table = this.data.tables.pauses, w = this.data.windows;
-    const at = table?.columns.findIndex(c => c.key === "at_ns") ?? -1, ns = table?.columns.findIndex(c => c.key === "ns") ?? -1;
+    const at = table?.columns.findIndex(c => c.key === "at_ns") ?? -1,
+          ns = table?.columns.findIndex(c => c.key === "ns") ?? -1;
     if (at < 0 || ns < 0)
       return;
     for (const row of table.rows) {
@@ -80,17 +92,29 @@ export class Timeline {
   controls(range) {
     const input = (id, label, value) => el("label", {for: id}, label, " ",
       el("input", {id, type: "number", step: "any", value: value.toFixed(3)}), " s ");
-    const from = input("range-from", "from", this.seconds(range[0])), to = input("range-to", "to", this.seconds(range[1] + 1));
-    const read = label => (parseFloat(label.querySelector("input").value) * 1e9 - this.data.windows.begin_ns) / this.data.windows.length_ns;
+    const from = input("range-from", "from", this.seconds(range[0])),
+          to = input("range-to", "to", this.seconds(range[1] + 1));
+    const read = label => (parseFloat(label.querySelector("input").value) * 1e9 - this.data.windows.begin_ns) /
+        this.data.windows.length_ns;
     const apply = event => {
       event.preventDefault();
       this.choose(Math.floor(read(from) + 1e-6), Math.ceil(read(to) - 1e-6) - 1);
     };
-    return el("form", {class: "range", onsubmit: apply}, from, to, el("button", {type: "submit"}, "show this range"), " ",
-      el("button", {type: "button", id: "range-all", disabled: !this.state.range, onclick: () => this.onRange(null)}, "whole log"),
-      el("span", {id: "range-text", role: "status"}, this.state.range
-        ? `${this.seconds(range[0]).toFixed(3)} s to ${this.seconds(range[1] + 1).toFixed(3)} s. What is below is of this range: the blocked time that lies in it; counts and the longest are not known. 'spoor html --from ${this.seconds(range[0]).toFixed(3)}s --to ${this.seconds(range[1] + 1).toFixed(3)}s' has them, of the contentions that ended in it.`
-        : "Drag over the bars to choose a range."));
+    return el(
+        "form", {class: "range", onsubmit: apply}, from, to, el("button", {type: "submit"}, "show this range"), " ",
+        el("button",
+           {type: "button", id: "range-all", disabled: !this.state.range, onclick: () => this.onRange(null)},
+           "whole log"),
+        el("span", {id: "range-text", role: "status"},
+           this.state.range
+               ? this.rangeText(range)
+               : "Drag over the bars to choose a range."));
+  }
+
+  rangeText(range) {
+    const from = `${this.seconds(range[0]).toFixed(3)}`, to = `${this.seconds(range[1] + 1).toFixed(3)}`;
+    return `${from} s to ${to} s. What is below is of this range: the blocked time that lies in it; counts and the ` +
+      `longest are not known. 'spoor html --from ${from}s --to ${to}s' has them, of the contentions that ended in it.`;
   }
 
   choose(from, to) {
@@ -103,7 +127,8 @@ export class Timeline {
 
   down(event, drawing) {
     const box = drawing.getBoundingClientRect();
-    const windowAt = e => Math.max(0, Math.min(this.windows - 1, Math.floor((e.clientX - box.left) / box.width * this.windows)));
+    const windowAt = e =>
+        Math.max(0, Math.min(this.windows - 1, Math.floor((e.clientX - box.left) / box.width * this.windows)));
     const from = windowAt(event), mark = svg("rect", {class: "range", x: from, y: 0, width: 1, height: HEIGHT});
     drawing.append(mark);
     drawing.setPointerCapture(event.pointerId);

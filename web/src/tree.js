@@ -43,18 +43,24 @@ export class Tree {
       "aria-sort": this.state.sort === order ? "descending" : "none"},
       el("button", {type: "button", "data-order": order, onclick: () => this.onSort(order)}, text,
          this.state.sort === order ? " ▾" : ""));
-    put(this.head, el("tr", {role: "row"},
-      el("th", {role: "columnheader", scope: "col"}, this.state.by.join(" › ")),
-      column("work", "lost to work", "Blocked time without idle turn-taking, in which threads only wait for new work"),
-      el("th", {role: "columnheader", scope: "col", title: "Of the time of the row above it"}, "of parent"),
-      el("th", {role: "columnheader", scope: "col", title: "Of the time of all contentions that are shown"}, "of all"),
-      column("blocked", "blocked", "How long threads were blocked"),
-      el("th", {role: "columnheader", scope: "col",
-                title: "Idle turn-taking: the holder waits for new work, and the waiter wants to do the same. Inferred from both call chains"},
-         "idle turns ~"),
-      column("count", ranged ? "count (–)" : "count", "Contentions that began with this holder"),
-      column("max", ranged ? "longest (–)" : "longest",
-             "The longest contention; below owner_thread, the most of one that a holder is charged with")));
+    put(this.head,
+        el("tr", {role: "row"}, el("th", {role: "columnheader", scope: "col"}, this.state.by.join(" › ")),
+           column("work", "lost to work",
+                  "Blocked time without idle turn-taking, in which threads only wait for new work"),
+           el("th", {role: "columnheader", scope: "col", title: "Of the time of the row above it"}, "of parent"),
+           el("th", {role: "columnheader", scope: "col", title: "Of the time of all contentions that are shown"},
+              "of all"),
+           column("blocked", "blocked", "How long threads were blocked"),
+           el("th", {
+             role: "columnheader",
+             scope: "col",
+             title:
+                 "The holder waits for new work, and the waiter wants to do the same. Inferred from both call chains"
+           },
+              "idle turns ~"),
+           column("count", ranged ? "count (–)" : "count", "Contentions that began with this holder"),
+           column("max", ranged ? "longest (–)" : "longest",
+                  "The longest contention; below owner_thread, the most of one that a holder is charged with")));
   }
 
   draw() {
@@ -71,7 +77,8 @@ export class Tree {
       if (all.length > shown)
         rows.push(el("tr", {role: "row", "aria-level": depth + 2, "data-more": group.path, tabindex: "-1"},
                      el("td", {role: "gridcell", colspan: 8, class: `name level${Math.min(depth + 1, 9)}`},
-                        `(${countText(all.length - shown)} more: Enter shows ${countText(Math.min(SHOWN, all.length - shown))})`)));
+                        `(${countText(all.length - shown)} more: Enter shows ${
+                            countText(Math.min(SHOWN, all.length - shown))})`)));
     };
     add(this.root, 0, 1, 1, null);
     put(this.body, rows);
@@ -88,18 +95,36 @@ export class Tree {
     const part = rank(group), whole = rank(this.root), above = parent ? rank(parent) : part;
     const about = ranged && group.idle ? "≈ " : "";
     const text = textOf(group);
-    return el("tr", {role: "row", "aria-level": depth + 1, "aria-posinset": at, "aria-setsize": of, "data-path": group.path,
-                     "aria-expanded": children ? String(open) : null, tabindex: "-1", "aria-selected": "false"},
-      el("td", {role: "gridcell", class: `name level${Math.min(depth, 9)}`, title: group.aspect ? `${group.aspect.name}: ${group.aspect.doc}` : null},
-         el("span", {class: "twist", "aria-hidden": "true"}, children ? (open ? "▾" : "▸") : ""),
-         el("span", {class: "text"}, text)),
-      el("td", {role: "gridcell", class: "figure", title: `${countText(work)} ns`, "data-ns": work}, bar(whole ? part / whole : 0), about + timeText(work)),
-      el("td", {role: "gridcell", class: "figure"}, shareText(part, above)),
-      el("td", {role: "gridcell", class: "figure"}, shareText(part, whole)),
-      el("td", {role: "gridcell", class: "figure", title: `${countText(group.blocked)} ns`, "data-ns": group.blocked}, timeText(group.blocked)),
-      el("td", {role: "gridcell", class: "figure", "data-ns": group.idle}, group.idle ? about + timeText(group.idle) : ""),
-      el("td", {role: "gridcell", class: "figure", "data-count": group.count}, ranged ? "–" : countText(group.count)),
-      el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)));
+    return el(
+        "tr", {
+          role: "row",
+          "aria-level": depth + 1,
+          "aria-posinset": at,
+          "aria-setsize": of,
+          "data-path": group.path,
+          "aria-expanded": children ? String(open) : null,
+          tabindex: "-1",
+          "aria-selected": "false"
+        },
+        el("td", {
+          role: "gridcell",
+          class: `name level${Math.min(depth, 9)}`,
+          title: group.aspect ? `${group.aspect.name}: ${group.aspect.doc}` : null
+        },
+           el("span", {class: "twist", "aria-hidden": "true"}, children ? (open ? "▾" : "▸") : ""),
+           el("span", {class: "text"}, text)),
+        el("td", {role: "gridcell", class: "figure", title: `${countText(work)} ns`, "data-ns": work},
+           bar(whole ? part / whole : 0), el("span", {class: "amount"}, about + timeText(work))),
+        el("td", {role: "gridcell", class: "figure"}, shareText(part, above)),
+        el("td", {role: "gridcell", class: "figure"}, shareText(part, whole)),
+        el("td",
+           {role: "gridcell", class: "figure", title: `${countText(group.blocked)} ns`, "data-ns": group.blocked},
+           timeText(group.blocked)),
+        el("td", {role: "gridcell", class: "figure", "data-ns": group.idle},
+           group.idle ? about + timeText(group.idle) : ""),
+        el("td", {role: "gridcell", class: "figure", "data-count": group.count},
+           ranged ? "–" : countText(group.count)),
+        el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)));
   }
 
   rowOf(path) {
@@ -141,7 +166,8 @@ export class Tree {
   }
 
   showMore(path) {
-    const shown = this.more.get(path) ?? SHOWN, next = this.childrenOf(this.groupOf(path), path.split("/").length - 1)[shown];
+    const shown = this.more.get(path) ?? SHOWN,
+          next = this.childrenOf(this.groupOf(path), path.split("/").length - 1)[shown];
     this.more.set(path, shown + SHOWN);
     this.selected = next.path;
     this.draw();
@@ -217,7 +243,8 @@ export class Tree {
         this.toggle(path, expanded !== "true");
       break;
     case "*":
-      for (const one of rows.filter(r => r.getAttribute("aria-level") === row.getAttribute("aria-level") && r.hasAttribute("aria-expanded")))
+      for (const one of rows.filter(r => r.getAttribute("aria-level") === row.getAttribute("aria-level") &&
+                                        r.hasAttribute("aria-expanded")))
         this.open.add(one.dataset.path);
       this.draw();
       this.rowOf(path)?.focus();

@@ -19,7 +19,7 @@ struct cell_windows {
 	bool full;             /* too many cells: nothing is known of them */
 	int err;               /* 0 or -ENOMEM */
 	uint32_t entries_max;  /* if not 0, in place of CELL_WINDOWS_ENTRIES_MAX */
-	struct keymap keys;    /* of cells, as cell_windows_key() makes them */
+	struct keymap keys;    /* of cells, see cell_windows_cell() */
 	struct keymap entries; /* by the index of a cell's key and the window */
 	uint64_t *ns;          /* of entries */
 	uint32_t ns_capacity;
@@ -32,7 +32,7 @@ void cell_windows_free(struct cell_windows *w);
 /* For contention_observe(), with w as its context; an error is kept in w. */
 void cell_windows_observe(void *w, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns);
 
-struct keymap_key cell_windows_key(const struct cell_key *key);
+/* The cell of one of keys. */
 struct cell_key cell_windows_cell(const struct keymap_key *key);
 
 struct cell_window {

@@ -164,8 +164,7 @@ static int page_write(const struct options *o, const struct page_input *page)
 
 static int page(const struct options *o, struct analyzed_log *log, struct watched *w)
 {
-	struct report_input in = {
-		.log = &log->log, .top = TOP_DEFAULT, .where = o->where_text};
+	struct report_input in = {.log = &log->log, .top = TOP_DEFAULT, .where = o->where_text};
 	struct page_input page = {.in = &in,
 				  .windows = &w->windows,
 				  .series = w->series,

@@ -1,8 +1,8 @@
 /*
- * The page sums cells by any aspects itself, as analyze/cells/groups.c does, so it has the cells and
- * no sums. Cells that differ in nothing that an aspect shows (bytecode indices, hidden frames) become
- * one: their sums are the sums of groups.c still, and their maxima the maxima. What the page keeps of
- * a cell's time window by window goes the same way, by the same key.
+ * The page sums cells by any aspects itself, as analyze/cells/groups.c does, so it has the cells
+ * and no sums. Cells that differ in nothing that an aspect shows (bytecode indices, hidden frames)
+ * become one: their sums are the sums of groups.c still, and their maxima the maxima. What the page
+ * keeps of a cell's time window by window goes the same way, by the same key.
  */
 #include "report/web/page_cells.h"
 
@@ -32,17 +32,18 @@ struct maker {
 static int chain_add(struct maker *m, uint64_t number, uint64_t stack, uint32_t *ret)
 {
 	const struct stacks *stacks = m->s->stacks;
-	struct page_chain chain = {.number = number, .stack = stacks_chain(stacks, stack) ? stack : 0};
+	struct page_chain chain = {.number = number,
+				   .stack = stacks_chain(stacks, stack) ? stack : 0};
 	int err;
 
 	chain.waiter_method = stacks_waiter_method(stacks, stack);
 	chain.holder_method = stacks_holder_method(stacks, stack);
 	if (number == HOLDER_HAND_OVER)
 		chain.waiter_method = chain.holder_method = METHOD_HAND_OVER;
-	err = keymap_add_row(&m->p->chain_keys,
-			     (struct keymap_key){number, chain.waiter_method, chain.holder_method, 0,
-						 0, 0},
-			     &m->p->chains, &m->p->chains_capacity, sizeof(*m->p->chains), ret);
+	err = keymap_add_row(
+		&m->p->chain_keys,
+		(struct keymap_key){number, chain.waiter_method, chain.holder_method, 0, 0, 0},
+		&m->p->chains, &m->p->chains_capacity, sizeof(*m->p->chains), ret);
 	if (!err && !m->p->chains[*ret].stack)
 		m->p->chains[*ret] = chain;
 	return err;
@@ -69,11 +70,13 @@ static int cell_name(struct maker *m, const struct cell *cell, struct page_cell 
 	ret->blocked_on = PAGE_NONE;
 	err = err ?: keymap_add_number(&p->threads, cell->waiter, &ret->waiter);
 	err = err ?: keymap_add_number(&p->threads, cell->holder, &ret->holder);
-	err = err ?: chain_add(m, stacks_chain(stacks, cell->waiter_stack), cell->waiter_stack,
-			       &ret->waiter_chain);
-	err = err ?: chain_add(m, owner_stack,
-			       cell->holder == HOLDER_HAND_OVER ? 0 : cell->holder_stack,
-			       &ret->holder_chain);
+	err = err
+		      ?: chain_add(m, stacks_chain(stacks, cell->waiter_stack), cell->waiter_stack,
+				   &ret->waiter_chain);
+	err = err
+		      ?: chain_add(m, owner_stack,
+				   cell->holder == HOLDER_HAND_OVER ? 0 : cell->holder_stack,
+				   &ret->holder_chain);
 	if (!err && cell->blocked_on)
 		err = keymap_add_number(&p->locks, cell->blocked_on, &ret->blocked_on);
 	return err;
@@ -141,7 +144,8 @@ static int cells_collect(struct maker *m, const struct cell *cells, uint32_t cou
 		err = cell_name(m, &cells[i], &named);
 		err = err ?: cell_place(m->p, &named, cells[i].after_wait, &at);
 		if (!err)
-			cell_sum(&m->p->cells[at], &cells[i], idle_turn_ns(m->s->stacks, &cells[i]));
+			cell_sum(&m->p->cells[at], &cells[i],
+				 idle_turn_ns(m->s->stacks, &cells[i]));
 	}
 	return err;
 }
@@ -172,13 +176,14 @@ static int rest_name(struct maker *m, const struct page_cell *one, struct page_c
 	int err = cell_name(m, &others, ret);
 
 	ret->group = one->group;
-	return err ?: keymap_add(&m->p->locks,
-				 (struct keymap_key){.a = known ? known->class : 0,
-						     .b = PAGE_LOCK_REST},
-				 &ret->lock);
+	return err
+		       ?: keymap_add(&m->p->locks,
+				     (struct keymap_key){.a = known ? known->class : 0,
+							 .b = PAGE_LOCK_REST},
+				     &ret->lock);
 }
 
-/* Heaviest first; the rest by class. moved: where each cell has gone. */
+/* Heaviest first; the rest by class. moved: where each cell goes. */
 static int cells_order(struct maker *m, uint32_t most, uint32_t *moved)
 {
 	struct page_cells *p = m->p;
@@ -216,9 +221,8 @@ static int cells_order(struct maker *m, uint32_t most, uint32_t *moved)
 	return err;
 }
 
-/* INDEX_NONE: the page does not have it, as --where has not chosen it. */
-static int window_cell(struct maker *m, const struct cell_key *key, const struct page_cells *own,
-		       uint32_t *ret)
+/* The cell of the page, INDEX_NONE where --where has not chosen it. */
+static int window_cell(struct maker *m, const struct cell_key *key, uint32_t *ret)
 {
 	const struct contention *c = analysis_contention(m->s->analysis);
 	const struct contention_lock *lock = contention_lock_find(c, key->lock);
@@ -234,11 +238,11 @@ static int window_cell(struct maker *m, const struct cell_key *key, const struct
 	int err = cell_name(m, &cell, &named);
 
 	if (!err)
-		*ret = keymap_find(&own->keys, key_of(&named, key->after_wait));
+		*ret = keymap_find(&m->p->keys, key_of(&named, key->after_wait));
 	return err;
 }
 
-/* moved: of before cells were put in order. */
+/* By the index of a key of w: the cell, before the cells are put in order. */
 static int windows_collect(struct maker *m, const struct cell_windows *w, uint32_t **ret)
 {
 	uint32_t *cells = malloc((w->keys.count + 1) * sizeof(*cells));
@@ -247,7 +251,7 @@ static int windows_collect(struct maker *m, const struct cell_windows *w, uint32
 	for (uint32_t i = 0; i < w->keys.count && !err; i++) {
 		struct cell_key key = cell_windows_cell(&w->keys.keys[i]);
 
-		err = window_cell(m, &key, m->p, &cells[i]);
+		err = window_cell(m, &key, &cells[i]);
 	}
 	if (err)
 		free(cells);
@@ -317,14 +321,14 @@ static const char *lock_name(const struct log_names *names, const struct keymap_
 
 static const char *thread_name(const struct log_names *names, const struct keymap_key *key)
 {
-	const struct log_thread *t = holder_is_thread(key->a) ? log_names_thread(names, key->a) : NULL;
+	const struct log_thread *t =
+		holder_is_thread(key->a) ? log_names_thread(names, key->a) : NULL;
 
 	return t ? t->name : "";
 }
 
 static uint32_t *rank_make(const struct log_names *names, const struct keymap *map,
-			   const char *name_of(const struct log_names *,
-					     const struct keymap_key *))
+			   const char *name_of(const struct log_names *, const struct keymap_key *))
 {
 	struct named *rows = malloc((map->count + 1) * sizeof(*rows));
 	uint32_t *rank = malloc((map->count + 1) * sizeof(*rank));

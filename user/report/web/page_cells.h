@@ -1,4 +1,5 @@
-/* report/web/page_cells.h: the cells of a page, and the threads, locks and chains that they name. */
+/* report/web/page_cells.h: the cells of a page, and the threads, locks and chains that they
+ * name. */
 #pragma once
 
 #include <stdint.h>
@@ -40,14 +41,14 @@ struct page_window {
 struct page_cells {
 	struct page_cell *cells; /* those with the most time first */
 	uint32_t cell_count, cells_capacity;
-	struct keymap keys;             /* of cells, while they are put together */
-	struct keymap threads, locks;   /* by number */
+	struct keymap keys;                /* of cells, while they are put together */
+	struct keymap threads, locks;      /* by number */
 	uint32_t *thread_rank, *lock_rank; /* in the order of their names, then of their numbers */
 	struct keymap chain_keys;
 	struct page_chain *chains;
 	uint32_t chains_capacity;
-	uint32_t merged;     /* cells that are in others */
-	uint64_t merged_ns;  /* their time */
+	uint32_t merged;    /* cells that are in others */
+	uint64_t merged_ns; /* their time */
 	struct page_window *windows;
 	uint32_t window_count;
 };

@@ -70,8 +70,7 @@ static void name(FILE *out, const char *key)
 		putc(']', (w)->out);                                                               \
 	} while (0)
 
-#define NUMBERS(w, key, count, value)                                                              \
-	LIST(w, key, count, number((w)->out, value))
+#define NUMBERS(w, key, count, value) LIST(w, key, count, number((w)->out, value))
 #define TEXTS(w, key, count, value) LIST(w, key, count, print_json_string((w)->out, value))
 
 /* --- what the numbers mean --- */
@@ -205,7 +204,8 @@ static uint64_t node_caller(struct writer *w, uint64_t stack)
 static int chains_write(struct writer *w)
 {
 	const struct page_chain *chains = w->p->chains;
-	uint32_t count = w->p->chain_keys.count, at, *waiter = malloc((count + 1) * sizeof(*waiter)),
+	uint32_t count = w->p->chain_keys.count, at,
+		 *waiter = malloc((count + 1) * sizeof(*waiter)),
 		 *holder = malloc((count + 1) * sizeof(*holder));
 	char buf[LABEL_MAX];
 	int err = waiter && holder ? 0 : -ENOMEM;
@@ -220,7 +220,8 @@ static int chains_write(struct writer *w)
 	if (!err) {
 		NUMBERS(w, "chain_numbers", count, chains[i].number);
 		NUMBERS(w, "chain_nodes", count,
-			chains[i].stack ? keymap_find_number(&w->nodes, chains[i].stack) + 1ull : 0);
+			chains[i].stack ? keymap_find_number(&w->nodes, chains[i].stack) + 1ull
+					: 0);
 		NUMBERS(w, "chain_waiter_methods", count, waiter[i]);
 		NUMBERS(w, "chain_holder_methods", count, holder[i]);
 		TEXTS(w, "node_methods", w->nodes.count, node_method(w, w->nodes.keys[i].a, buf));
@@ -285,8 +286,9 @@ static void windows_write(struct writer *w)
 
 	if (!windows || windows->full)
 		return;
-	fprintf(w->out, ",\"windows\":{\"length_ns\":%" PRIu64 ",\"begin_ns\":%" PRIu64
-			",\"count\":%" PRIu32,
+	fprintf(w->out,
+		",\"windows\":{\"length_ns\":%" PRIu64 ",\"begin_ns\":%" PRIu64
+		",\"count\":%" PRIu32,
 		windows->length_ns,
 		windows->begin_ns > w->in->start_ns ? windows->begin_ns - w->in->start_ns : 0,
 		windows->count);
@@ -311,14 +313,13 @@ static void facts_write(struct writer *w)
 	fprintf(w->out,
 		"\"facts\":{\"start_wall_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
 		",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"damaged\":%s,\"exact\":%s,\"chains\":%s",
+		",\"damaged\":%d,\"exact\":%d,\"chains\":%d",
 		header_number(log->header, NULL, "start_wall_ns"), session_log_duration(log),
 		log->from_ns ? log->from_ns - w->in->start_ns : 0,
-		log->to_ns ? log->to_ns - w->in->start_ns : 0, lost,
-		log->damaged ? "true" : "false", basis.exact ? "true" : "false",
-		w->p->chain_keys.count > 1 ? "true" : "false");
-	print_json(w->out, ",\"title\":%s,\"source\":%s,\"where\":%s}", w->in->title,
-		   w->in->source, w->in->in->where ? w->in->in->where : "");
+		log->to_ns ? log->to_ns - w->in->start_ns : 0, lost, log->damaged, basis.exact,
+		w->p->chain_keys.count > 1);
+	print_json(w->out, ",\"title\":%s,\"source\":%s,\"where\":%s}", w->in->title, w->in->source,
+		   w->in->in->where ? w->in->in->where : "");
 }
 
 /* All that the text report says: the page begins with its first part. */
@@ -371,10 +372,10 @@ static int pauses_write(struct writer *w, unsigned *count)
 
 static int tables_write(struct writer *w)
 {
-	static const char *const names[] = {"gc",          "safepoints",      "vm_operations",
-					    "collections", "phases",          "safepoint_times",
-					    "parking",     "waiting",         "threads",
-					    "pinned",      "carriers",        "cpus"};
+	static const char *const names[] = {"gc",          "safepoints", "vm_operations",
+					    "collections", "phases",     "safepoint_times",
+					    "parking",     "waiting",    "threads",
+					    "pinned",      "carriers",   "cpus"};
 	unsigned count = 0;
 	int err = 0;
 

@@ -13,8 +13,8 @@ static void column_write(const struct findings_column *c, FILE *out)
 		"text", "number", "integer", "count", "ns", "bytes", "more_ns", "bool", "rows"};
 	static const char *const shows[FINDINGS_SHOW_COUNT] = {"value", "share", "mean", "from_to"};
 
-	fprintf(out, "{\"unit\":\"%s\",\"show\":\"%s\",\"of\":%d,\"per\":%d", units[c->unit],
-		shows[c->show], c->of, c->per);
+	print_json(out, "{\"unit\":%s,\"show\":%s", units[c->unit], shows[c->show]);
+	fprintf(out, ",\"of\":%d,\"per\":%d", c->of, c->per);
 	if (c->key)
 		print_json(out, ",\"key\":%s", c->key);
 	if (c->title)
