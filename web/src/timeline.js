@@ -36,7 +36,7 @@ export class Timeline {
       put(this.node,
           el("p", {class: "dim"},
              this.data.cellCount
-                 ? "Too many different contentions for a course of time: 'spoor html --from --to' makes a page of a part."
+                 ? "Too many different contentions for a course: 'spoor html --from --to' makes a page of a part."
                  : "Nobody was blocked on a lock."));
       return;
     }
