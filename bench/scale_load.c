@@ -235,6 +235,40 @@ static void backwards(struct load *l, uint64_t n)
 	l->now = 5 * SECOND + 700 * n;
 }
 
+/* As a service has it: a few dozen locks and some hundred chains of 20 frames, which come again and
+ * again, in about 50,000 combinations. */
+static void service(struct load *l, uint64_t n)
+{
+	const uint64_t locks = 48, roots = 24, leaves = 10, depth = 20;
+
+	for (uint64_t i = 1; i <= locks; i++)
+		lock(l, i);
+	for (uint64_t i = 1; i <= 500; i++)
+		method(l, i);
+	for (uint64_t i = 0; i < roots; i++)
+		for (uint64_t k = 1; k < depth; k++)
+			stack(l, i * depth + k, k > 1 ? i * depth + k - 1 : 0, 1 + (i * 7 + k) % 500);
+	for (uint64_t i = 0; i < roots * leaves; i++)
+		stack(l, roots * depth + i + 1, i % roots * depth + depth - 1, 1 + i % 500);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t chance = (i + 1) * 0x9e3779b97f4a7c15ull >> 20, who = 1 + i % FEW_THREADS;
+		uint64_t monitor = 1 + (chance * chance >> 17) % locks;
+		uint64_t chain = roots * depth + 1 + (chance >> 5) % 16 * 15 + monitor % 15;
+		struct event e;
+
+		e = make(l, EVENT_MONITOR_CONTENDED_ENTER, who);
+		e.v[MONITOR_CONTENDED_ENTER_LOCK].u = monitor;
+		e.v[MONITOR_CONTENDED_ENTER_OWNER].u = 1 + (i + 1 + chance % 3) % FEW_THREADS;
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u = OWNER_SOURCE_JAVA_THREAD;
+		e.v[MONITOR_CONTENDED_ENTER_STACK].u = chain;
+		e.v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u =
+			roots * depth + 1 + (chance >> 11) % 8 * 30 + monitor % 30;
+		log_write(l->w, &e);
+		l->now += 1000 * (chance % 61);
+		put(l, EVENT_MONITOR_CONTENDED_ENTERED, who, monitor, 0);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*put)(struct load *l, uint64_t n);
@@ -243,6 +277,7 @@ static const struct {
 	{"chains", chains},     {"deep", deep},           {"names", names},
 	{"open", open_locks},   {"one-lock", one_lock},   {"collections", collections},
 	{"phases", phases},     {"one-time", one_time},   {"backwards", backwards},
+	{"service", service},
 };
 
 static int write_log(const char *path, void (*shape)(struct load *, uint64_t), uint64_t n)

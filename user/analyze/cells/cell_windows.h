@@ -9,7 +9,7 @@
 /* At most so many windows of equal length, from the begin on. A log that is longer, or whose cells
  * have time in more windows than there are entries for, gets windows of twice the length. */
 #define CELL_WINDOWS_MAX 512
-#define CELL_WINDOWS_ENTRIES_MAX (1u << 18)
+#define CELL_WINDOWS_ENTRIES_MAX (1u << 20)
 /* With fewer windows than this the entries are given up instead. */
 #define CELL_WINDOWS_LEAST 16
 

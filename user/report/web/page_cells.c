@@ -269,6 +269,20 @@ static int compare_windows(const void *a, const void *b)
 	return (x->window > y->window) - (x->window < y->window);
 }
 
+/* Neighbours of one cell and window become one; how many are left. */
+static uint32_t windows_join(struct page_window *windows, uint32_t count)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (left && !compare_windows(&windows[left - 1], &windows[i]))
+			windows[left - 1].ns += windows[i].ns;
+		else
+			windows[left++] = windows[i];
+	}
+	return left;
+}
+
 static int windows_make(struct page_cells *p, const struct cell_windows *w, const uint32_t *cells,
 			const uint32_t *moved)
 {
@@ -285,13 +299,13 @@ static int windows_make(struct page_cells *p, const struct cell_windows *w, cons
 				(struct page_window){moved[cells[e.key]], e.window, e.ns};
 	}
 	qsort(p->windows, count, sizeof(*p->windows), compare_windows);
-	for (uint32_t i = 0; i < count; i++) {
-		struct page_window *last = &p->windows[p->window_count - 1];
-
-		if (p->window_count && !compare_windows(last, &p->windows[i]))
-			last->ns += p->windows[i].ns;
-		else
-			p->windows[p->window_count++] = p->windows[i];
+	p->window_count = windows_join(p->windows, count);
+	while (p->window_count > PAGE_WINDOWS_MAX &&
+	       w->count >> p->window_shift >= 2 * CELL_WINDOWS_LEAST) {
+		for (uint32_t i = 0; i < p->window_count; i++)
+			p->windows[i].window /= 2;
+		p->window_count = windows_join(p->windows, p->window_count);
+		p->window_shift++;
 	}
 	return 0;
 }

@@ -12,6 +12,8 @@ struct section_input;
 
 /* Beyond so many, the cells with the least time become one for each class of lock. */
 #define PAGE_CELLS_MAX 50000
+/* Beyond so many, two windows become one, as long as CELL_WINDOWS_LEAST are left. */
+#define PAGE_WINDOWS_MAX 400000
 #define PAGE_NONE UINT32_MAX
 /* A key's b in the table of locks: a is a class, and the key stands for those of its locks that are
  * not in the page. */
@@ -49,8 +51,9 @@ struct page_cells {
 	uint32_t chains_capacity;
 	uint32_t merged;    /* cells that are in others */
 	uint64_t merged_ns; /* their time */
-	struct page_window *windows;
+	struct page_window *windows; /* by cell, then by window */
 	uint32_t window_count;
+	unsigned window_shift; /* so many times two windows have become one */
 };
 
 /* 0 or -ENOMEM; to be freed in both cases. windows may be NULL; most: 0, or in place of

@@ -284,14 +284,14 @@ static void windows_write(struct writer *w)
 	const struct page_window *e = w->p->windows;
 	uint32_t count = w->p->window_count;
 
-	if (!windows || windows->full)
+	if (!windows || windows->full || !windows->count)
 		return;
 	fprintf(w->out,
 		",\"windows\":{\"length_ns\":%" PRIu64 ",\"begin_ns\":%" PRIu64
 		",\"count\":%" PRIu32,
-		windows->length_ns,
+		windows->length_ns << w->p->window_shift,
 		windows->begin_ns > w->in->start_ns ? windows->begin_ns - w->in->start_ns : 0,
-		windows->count);
+		((windows->count - 1) >> w->p->window_shift) + 1);
 	NUMBERS(w, "cell", count, i ? e[i].cell - e[i - 1].cell : e[i].cell);
 	NUMBERS(w, "window", count, e[i].window);
 	NUMBERS(w, "ns", count, e[i].ns);
