@@ -29,6 +29,8 @@ static const struct command_line lines[] = {
 	 OUTPUT_OTHER,
 	 {"--jobs=1", "--csv=contention", "--by=waiter_stack,behind,group"}},
 	{cmd_report, OUTPUT_TEXT, {"--jobs=3"}},
+	{cmd_html, OUTPUT_OTHER, {"--jobs=1", "--output=-"}},
+	{cmd_html, OUTPUT_OTHER, {"--jobs=1", "--output=-", "--where=group=monitor", "--from=1s"}},
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
