@@ -25,7 +25,7 @@ from packed_log import Log  # noqa: E402
 SPOOR = os.environ.get("SPOOR") or os.path.join(os.environ.get("SPOOR_BUILD") or os.path.join(ROOT, "build"), "spoor")
 COMMANDS = (("report",), ("report", "--format", "json"), ("report", "--by", "owner_stack,waiter_stack,lock,owner_thread"),
             ("time",), ("gc", "--pauses"), ("profile",), ("spans",), ("verify",), ("export", "--to", "chrome"),
-            ("export", "--to", "collapsed"),
+            ("export", "--to", "collapsed"), ("html", "-o", "-"),
             ("diff", "--before", "..", "--after", "..", "--by", "owner_stack,waiter_stack,lock,owner_thread"))
 EVENTS = 10000
 SEEN_S = 0.5  # what takes less is not looked at
