@@ -1,6 +1,6 @@
 // The tables of the report, as it has them: user/report/model/findings.h.
 
-import {bar, el} from "./dom.js";
+import {el} from "./dom.js";
 import {countText, durationText, shareText, sizeText, timeText} from "./units.js";
 
 function valueOf(cell) {
@@ -49,29 +49,54 @@ function cellText(table, row, i, sums) {
 }
 
 function isShown(table, column, i) {
-  if (!column.title || column.unit === "rows")
+  if (!column.title)
     return false;
+  if (column.unit === "rows")
+    return table.rows.some(row => Array.isArray(row[i]));
   const of = column.show !== "value" && column.of ? i + column.of : i;
   return !column.if_any || table.rows.some(row => valueOf(row[of]) || (Array.isArray(row[of]) && row[of][1]));
 }
 
-export function findingsTable(table, caption, states) {
+const STATE = /^(running|stolen|runnable|throttled|lock|wait|park|sleep|io|pause|other)_ns$/;
+
+// The columns of the states: those that split all of a thread's time, and not the coarser ones beside them.
+function stateColumns(table, shown) {
+  const states = shown.filter(([column]) => column.unit === "ns" && STATE.test(column.key ?? ""));
+  const grouped = states.filter(([column]) => column.group);
+  return grouped.length ? grouped : states;
+}
+
+// What a thread did, as one bar; the columns beside it say the same in figures.
+function stateBar(row, states) {
+  const values = states.map(([, i]) => valueOf(row[i]) ?? 0), whole = values.reduce((sum, ns) => sum + ns, 0);
+  const parts = states.map(([column], k) => {
+    const part = el("span", {class: `state state-${column.key.replace("_ns", "")}`});
+    part.style.width = `${whole ? 100 * values[k] / whole : 0}%`;
+    return part;
+  });
+  return el("span", {class: "strip", "aria-hidden": "true"}, parts);
+}
+
+export function findingsTable(table, caption, withStates) {
   const sums = table.columns.map((_, i) => table.rows.reduce((sum, row) => sum + (Number(valueOf(row[i])) || 0), 0));
-  const shown = table.columns.map((column, i) => [column, i]).filter(([column, i]) => isShown(table, column, i));
-  return el(
-      "div", {class: "wide", tabindex: "0", role: "region", "aria-label": caption},
-      el("table", {}, el("caption", {}, caption),
-         el("thead", {},
-            el("tr", {}, shown.map(([column]) => el("th", {scope: "col", title: column.meaning}, column.title)))),
-         el("tbody", {},
-            table.rows.map(row => el("tr", {}, shown.map(([column, i], k) => {
-                             const text = cellText(table, row, i, sums), figure = column.unit !== "text";
-                             const part = states && column.show === "share" && column.of === 0 && column.per
-                                 ? valueOf(row[i]) / valueOf(row[i + column.per])
-                                 : NaN;
-                             return el(k ? "td" : "th", {class: figure && k ? "figure" : "", scope: k ? null : "row"},
-                                       part > 0 ? bar(part, (column.key ?? "").replace("_ns", "")) : null, text);
-                           }))))),
-      table.left ? el("p", {class: "dim"}, `and ${countText(table.left)} more rows: spoor report --csv has them all`)
-                 : null);
+  let shown = table.columns.map((column, i) => [column, i]).filter(([column, i]) => isShown(table, column, i));
+  const states = withStates ? stateColumns(table, shown) : [];
+  if (states.some(([column]) => column.group))
+    shown = shown.filter(([column]) => column.group || !(column.key === "blocked_ns" || STATE.test(column.key ?? "")));
+  if (states.length)
+    shown = shown.filter(one => !states.includes(one) || sums[one[1]]);
+  const isState = one => states.some(([, i]) => i === one[1]);
+  const isFigure = column => column.unit !== "text" && column.unit !== "rows";
+  const head = (one, k) => el("th", {scope: "col", title: one[0].meaning, class: isFigure(one[0]) && k ? "figure" : ""},
+                         isState(one) ? el("span", {class: `swatch state-${one[0].key.replace("_ns", "")}`}) : null,
+                         one[0].title);
+  const cell = (row, [column, i], k) =>
+      el(k ? "td" : "th", {class: isFigure(column) && k ? "figure" : "", scope: k ? null : "row"},
+         cellText(table, row, i, sums), k || !states.length ? null : stateBar(row, states));
+  return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": caption},
+            el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, shown.map(head))),
+               el("tbody", {}, table.rows.map(row => el("tr", {}, shown.map((one, k) => cell(row, one, k)))))),
+            table.left
+                ? el("p", {class: "dim"}, `and ${countText(table.left)} more rows: spoor report --csv has them all`)
+                : null);
 }

@@ -17,6 +17,8 @@ static void column_write(const struct findings_column *c, FILE *out)
 	fprintf(out, ",\"of\":%d,\"per\":%d", c->of, c->per);
 	if (c->key)
 		print_json(out, ",\"key\":%s", c->key);
+	if (c->group)
+		print_json(out, ",\"group\":%s", c->group);
 	if (c->title)
 		print_json(out, ",\"title\":%s", c->title);
 	if (c->meaning)
