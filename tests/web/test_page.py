@@ -2,7 +2,9 @@
 import json
 import os
 import random
+import re
 import unittest
+import urllib.parse
 
 from pages import CLASSES, METHODS, MS, PageTest, contention, lock, make_log, make_page, names, shop, spoor
 
@@ -44,7 +46,6 @@ def reported(log, by, where, sort):
 
 
 def fragment(by, where="", sort="work", span=None):
-    import urllib.parse
     parts = {"by": ",".join(by), "where": where, "sort": sort, "range": span or ""}
     return "#" + urllib.parse.urlencode({k: v for k, v in parts.items() if v})
 
@@ -94,6 +95,25 @@ class Rows(PageTest):
     def test_idle_turns_are_apart(self):
         self.browser("eval", script=SET, arg="#")
         self.assertTrue(self.browser("eval", script="() => !document.getElementById('idle-section').hidden && document.querySelectorAll('#idle tbody tr').length"))
+
+    def test_figures_read_as_in_the_text_report(self):
+        by, where = ["lock", "waiter_thread", "owner_method"], "lock_class!=net.Server"
+        self.browser("eval", script=SET, arg=fragment(by, where))
+        self.browser("eval", script=ROWS)
+        shown = self.browser("eval", script="""() => [...document.querySelectorAll('#rows tr')].map(row =>
+            [6, 4, 3, 7].map(i => row.cells[i].textContent))""")
+        text = spoor("report", "--by", ",".join(by), "--where", where, "--top", "1000", self.log).stdout.splitlines()
+        expected = [re.split(r" {2,}", line.rstrip())[-4:] for line in text[1:] if line]
+        self.assertGreater(len(expected), 100)
+        self.assertEqual(shown, expected)
+
+    def test_an_address_is_a_state(self):
+        address = fragment(["owner_method", "lock"], "waiter_thread=http-*", "count", "3-9")
+        self.browser("eval", script=SET, arg=address)
+        rows = self.browser("eval", script=ROWS)
+        self.browser("open", file=self.page, hash=address)
+        self.assertEqual(self.browser("eval", script=ROWS), rows)
+        self.quiet()
 
     def test_a_wrong_filter_says_where(self):
         self.browser("eval", script=SET, arg=fragment(["lock"], "lock_clas=x"))
