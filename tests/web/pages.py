@@ -15,6 +15,8 @@ MODULES = os.path.join(BUILD, "web", "node_modules")
 MKLOG = os.path.join(ROOT, "tests/golden/mklog.py")
 MS = 1_000_000
 
+sys.path.append(os.path.join(ROOT, "tests"))
+
 
 class Browser:
     def __init__(self):
@@ -66,8 +68,8 @@ def names(threads, classes, methods):
     """Lines that define them, and a lock of each class."""
     yield {"header": {"record": {"stacks": True}}}
     for i, name in enumerate(threads, 1):
-        yield {"time_ns": 1000 * MS, "event": "thread", "thread": i, "tid": 100 + i, "ns_tid": 100 + i, "java_id": 10 + i,
-               "name": name, "existed": True}
+        yield {"time_ns": 1000 * MS, "event": "thread", "thread": i, "tid": 100 + i, "ns_tid": 100 + i,
+               "java_id": 10 + i, "name": name, "existed": True}
     for i, name in enumerate(classes, 1):
         yield {"time_ns": 1000 * MS, "event": "class", "class": i, "name": name}
     for i, name in enumerate(methods, 1):
@@ -78,21 +80,22 @@ def names(threads, classes, methods):
 
 def lock(number, class_number):
     return {"time_ns": 1000 * MS, "event": "lock", "lock": number, "group": "juc" if class_number == 3 else "monitor",
-            "identity": "hash", "class": class_number, "address": 139637976731904 + 256 * number, "hash": 1780736 + number}
+            "identity": "hash", "class": class_number, "address": 139637976731904 + 256 * number,
+            "hash": 1780736 + number}
 
 
 def contention(at_ns, length_ns, waiter, number, owner, stacks, busy=0.5):
-    counters = {"cpu_ns": at_ns // 10, "stolen_ns": 0, "runnable_ns": 0, "owner_cpu_ns": at_ns // 5, "owner_stolen_ns": 0,
-                "owner_runnable_ns": 0}
+    counters = {"cpu_ns": at_ns // 10, "stolen_ns": 0, "runnable_ns": 0, "owner_cpu_ns": at_ns // 5,
+                "owner_stolen_ns": 0, "owner_runnable_ns": 0}
     yield {"time_ns": at_ns, "event": "monitor_contended_enter", "thread": waiter, "lock": number, "owner": owner,
            "owner_source": "java_thread", "stack": stacks[0], "owner_stack": stacks[1], **counters}
-    yield {"time_ns": at_ns + length_ns, "event": "monitor_contended_entered", "thread": waiter, "lock": number, "owner": owner,
-           "owner_source": "java_thread", **counters, "owner_cpu_ns": at_ns // 5 + int(length_ns * busy)}
+    yield {"time_ns": at_ns + length_ns, "event": "monitor_contended_entered", "thread": waiter, "lock": number,
+           "owner": owner, "owner_source": "java_thread", **counters, "owner_cpu_ns": at_ns // 5 + int(length_ns * busy)}
 
 
-METHODS = ["java.lang.Thread.run", "shop.Customer.run", "shop.ProductTable.lookUpByNumber", "shop.ProductTable.lookUpByName",
-           "java.util.concurrent.locks.ReentrantLock.lock", "shop.Cart.add", "shop.Cart.total", "net.Server.accept",
-           "java.net.ServerSocket.accept", "sun.nio.ch.NioSocketImpl.accept"]
+METHODS = ["java.lang.Thread.run", "shop.Customer.run", "shop.ProductTable.lookUpByNumber",
+           "shop.ProductTable.lookUpByName", "java.util.concurrent.locks.ReentrantLock.lock", "shop.Cart.add",
+           "shop.Cart.total", "net.Server.accept", "java.net.ServerSocket.accept", "sun.nio.ch.NioSocketImpl.accept"]
 CLASSES = ["shop.ProductTable", "shop.Cart", "java.util.concurrent.locks.ReentrantLock$NonfairSync", "net.Server"]
 
 
@@ -109,8 +112,8 @@ def shop(seed, count=400):
         for depth in range(made.randint(2, 9)):
             method = 1 if depth == 0 else 2 if depth == 1 else made.choice([3, 4, 5, 6, 7])
             stacks += 1
-            yield {"time_ns": 1000 * MS, "event": "stack", "stack": stacks, "caller": caller, "frame": "c2", "method": method,
-                   "bci": depth, "line": 10 * root + depth}
+            yield {"time_ns": 1000 * MS, "event": "stack", "stack": stacks, "caller": caller, "frame": "c2",
+                   "method": method, "bci": depth, "line": 10 * root + depth}
             caller = stacks
     for method in (8, 9, 10):
         stacks += 1
@@ -144,5 +147,10 @@ class PageTest(unittest.TestCase):
         cls.browser.close()
         shutil.rmtree(cls.folder)
 
+    def js(self, script, arg=None):
+        """What a function of the page's own language says."""
+        return self.browser("eval", script=script, arg=arg)
+
     def quiet(self):
+        """Nothing that the browser has complained about, asked, or asked for."""
         self.assertEqual(self.browser("logs"), [])
