@@ -90,7 +90,8 @@ def contention(at_ns, length_ns, waiter, number, owner, stacks, busy=0.5):
     yield {"time_ns": at_ns, "event": "monitor_contended_enter", "thread": waiter, "lock": number, "owner": owner,
            "owner_source": "java_thread", "stack": stacks[0], "owner_stack": stacks[1], **counters}
     yield {"time_ns": at_ns + length_ns, "event": "monitor_contended_entered", "thread": waiter, "lock": number,
-           "owner": owner, "owner_source": "java_thread", **counters, "owner_cpu_ns": at_ns // 5 + int(length_ns * busy)}
+           "owner": owner, "owner_source": "java_thread", **counters,
+           "owner_cpu_ns": at_ns // 5 + int(length_ns * busy)}
 
 
 METHODS = ["java.lang.Thread.run", "shop.Customer.run", "shop.ProductTable.lookUpByNumber",

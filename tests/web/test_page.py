@@ -209,7 +209,8 @@ class Keys(PageTest):
 
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"'><svg onload=alert(3)>",
            "a\u2028b\u2029c", "\u202eevil\u202c", "\U0001f600\U0001f9f5", "nul\u0001\u001b[31m\n\r\t", "x" * 10000,
-           "=cmd|' /C calc'!A0", "<!--<script>", "@DATA@", "__proto__", "{{7*7}}", "javascript:alert(4)", "\u00fc" * 600]
+           "=cmd|' /C calc'!A0", "<!--<script>", "@DATA@", "__proto__", "{{7*7}}", "javascript:alert(4)",
+           "\u00fc" * 600]
 
 
 class Hostile(PageTest):
