@@ -118,6 +118,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 /* What the page has beyond the report's findings. */
 struct watched {
+	const struct range *range;
 	struct cell_windows windows;
 	struct gc_series *series;
 };
@@ -125,8 +126,11 @@ struct watched {
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct watched *w = ctx;
+	uint64_t begin_ns = header_begin_ns(header);
 
-	cell_windows_init(&w->windows, header_begin_ns(header));
+	if (w->range->from && w->range->from_ns > begin_ns)
+		begin_ns = w->range->from_ns;
+	cell_windows_init(&w->windows, begin_ns);
 	analysis_observe(a, cell_windows_observe, &w->windows);
 	w->series = gc_series_new(analysis_names(a), header_flag(header, "MaxHeapSize"));
 	return w->series ? 0 : -ENOMEM;
@@ -195,7 +199,7 @@ static int page(const struct options *o, struct analyzed_log *log, struct watche
 
 static int run(struct options *o)
 {
-	struct watched w = {.series = NULL};
+	struct watched w = {.range = &o->source.range};
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &w};
 	struct analyzed_log log;
