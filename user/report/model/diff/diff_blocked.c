@@ -16,7 +16,7 @@
 #include "report/model/label.h"
 #include "report/model/where.h"
 
-#define WINDOWS_LEAST 0.9 /* of a measure's time its course is known, else it has none */
+#define WINDOWS_LEAST 0.5 /* of a measure's time its course is known, else it has none */
 #define CHAIN_FRAMES 64   /* of a chain's name; the others are left out */
 
 /* Cells of a part, by the aspects that name them. */
@@ -299,7 +299,17 @@ static int add_everywhere(const struct blocked_part *b, struct grouping *groupin
 	return err;
 }
 
-/* The course is what is known of it, and stands for all. */
+/* What found no room of its own has a course together. */
+static int add_rest(const struct blocked_part *b)
+{
+	struct measure *m = measures_row(b->c->measures, MEASURE_TOTALS, "blocked");
+
+	if (m && !b->c->wanted->where)
+		time_bins_windows(&b->c->watch->bins, 0, b->c->from_ns, b->c->to_ns, m->windows);
+	return m ? 0 : -ENOMEM;
+}
+
+/* The course of most of a measure's time stands for all of it. */
 static void settle(const struct blocked_part *b)
 {
 	struct measures *all = b->c->measures;
@@ -311,6 +321,8 @@ static void settle(const struct blocked_part *b)
 		for (unsigned w = 0; w < DIFF_WINDOWS; w++)
 			known += m->windows[w];
 		m->has_windows = known >= WINDOWS_LEAST * (double)m->ns;
+		for (unsigned w = 0; w < DIFF_WINDOWS && known > 0; w++)
+			m->windows[w] *= (double)m->ns / known;
 	}
 }
 
@@ -338,6 +350,7 @@ static int collect(struct blocked_part *b)
 		keymap_free(&groupings[i].map);
 		free(groupings[i].rows);
 	}
+	err = err ? err : add_rest(b);
 	settle(b);
 	return err;
 }
