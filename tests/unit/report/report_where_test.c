@@ -71,7 +71,7 @@ static const struct cell cells[] = {
 static unsigned chosen(const struct stacks *s, const char *text)
 {
 	char error[WHERE_ERROR_MAX];
-	struct where *w = NULL;
+	struct condition *w = NULL;
 	struct cell *some;
 	uint32_t count;
 	unsigned bits = 0;
@@ -115,7 +115,7 @@ static void conditions_choose(void **state)
 		{"behind='(none)'", 7},
 	};
 	char error[WHERE_ERROR_MAX];
-	struct where *w;
+	struct condition *w;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (!all[i].bits && strstr(all[i].text, "(unknown)")) {
@@ -145,7 +145,7 @@ static void what_is_wrong_is_said(void **state)
 		{"notlock=a", "at character 1: there is no aspect 'notlock'"},
 	};
 	char error[WHERE_ERROR_MAX];
-	struct where *w;
+	struct condition *w;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -157,7 +157,7 @@ static void what_is_wrong_is_said(void **state)
 static void sizes_are_bounded(void **state)
 {
 	char error[WHERE_ERROR_MAX], text[16384] = "";
-	struct where *w;
+	struct condition *w;
 
 	(void)state;
 	for (int i = 0; i < 1000; i++)
@@ -178,7 +178,7 @@ static void sizes_are_bounded(void **state)
 static void survives_without_memory(void **state)
 {
 	char error[WHERE_ERROR_MAX];
-	struct where *w = NULL;
+	struct condition *w = NULL;
 	struct cell *some = NULL;
 	uint32_t count;
 	unsigned long n = 0;

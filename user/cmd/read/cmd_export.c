@@ -65,7 +65,7 @@ struct options {
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
 	struct export_input wanted;
-	struct where *where; /* NULL: all contentions */
+	struct condition *where; /* NULL: all contentions */
 	struct chrome_options timeline;
 	struct tables_options tables;
 	unsigned frames;         /* of each call chain, at most */

@@ -31,7 +31,7 @@ struct options {
 	bool json;
 	const char *csv; /* the section; NULL: not CSV */
 	const char *where_text; /* NULL: all contentions */
-	struct where *where;
+	struct condition *where;
 	enum group_order order;
 	bool full;
 	bool parked;

@@ -5,10 +5,10 @@
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
 
-void set_where(struct where **where, const char *arg, struct argp_state *state)
+void set_where(struct condition **where, const char *arg, struct argp_state *state)
 {
 	char error[WHERE_ERROR_MAX];
-	struct where *parsed;
+	struct condition *parsed;
 	int err = where_parse(arg, &parsed, error);
 
 	if (err == -EINVAL)
@@ -21,7 +21,7 @@ void set_where(struct where **where, const char *arg, struct argp_state *state)
 	*where = parsed;
 }
 
-int where_chosen(const struct where *where, const struct analysis *analysis, struct cell **ret,
+int where_chosen(const struct condition *where, const struct analysis *analysis, struct cell **ret,
 		 uint32_t *ret_count)
 {
 	const struct cell *cells;

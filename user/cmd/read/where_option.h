@@ -9,8 +9,8 @@
 struct analysis;
 
 /* Replaces *where; or ends with what is wrong. */
-void set_where(struct where **where, const char *arg, struct argp_state *state);
+void set_where(struct condition **where, const char *arg, struct argp_state *state);
 
 /* The contentions' cells that are chosen; *ret is to be freed. 0 or -ENOMEM. */
-int where_chosen(const struct where *where, const struct analysis *analysis, struct cell **ret,
+int where_chosen(const struct condition *where, const struct analysis *analysis, struct cell **ret,
 		 uint32_t *ret_count);

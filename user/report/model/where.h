@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "base/text/condition.h"
 #include "report/model/label.h"
 
 /*
@@ -11,14 +12,12 @@
  * is fnmatch()'s, of the text that the report shows; of a call chain any frame's method may match.
  * A value with blanks or parentheses stands in quotes, "..." or '...'.
  */
-struct where;
-
-#define WHERE_ERROR_MAX 1536
+#define WHERE_ERROR_MAX CONDITION_ERROR_MAX
 
 /* 0, and *ret is to be freed; -EINVAL, and error says where and why; -ENOMEM. */
-int where_parse(const char *text, struct where **ret, char error[WHERE_ERROR_MAX]);
-void where_free(struct where *w);
+int where_parse(const char *text, struct condition **ret, char error[WHERE_ERROR_MAX]);
+void where_free(struct condition *w);
 
 /* Those of count cells that are chosen, in their order. *ret is to be freed. 0 or -ENOMEM. */
-int where_cells(const struct where *w, const struct stacks *stacks, const struct cell *cells,
+int where_cells(const struct condition *w, const struct stacks *stacks, const struct cell *cells,
 		uint32_t count, struct cell **ret, uint32_t *ret_count);

@@ -1,0 +1,91 @@
+#include "cmd/read/heap_dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/msg.h"
+#include "session/owner.h"
+
+static ssize_t read_file(void *ctx, void *to, size_t room)
+{
+	const int *fd = ctx;
+	ssize_t n = read(*fd, to, room);
+
+	return n < 0 ? -errno : n;
+}
+
+static void say_damage(const struct heap_dump *d)
+{
+	msg_warning("%s is damaged at byte %" PRIu64 ": %s. What is before that byte is reported. "
+		    "Had the JVM's disk room for all of the dump, and was the dump finished? Take "
+		    "another one: jcmd PID GC.heap_dump FILE",
+		    d->name, d->result.offset, d->result.what);
+}
+
+static int say_error(const struct heap_dump *d, int err)
+{
+	switch (err) {
+	case -EPROTO:
+		msg_error("%s is no heap dump: %s. jcmd PID GC.heap_dump FILE makes one", d->name,
+			  d->result.what);
+		break;
+	case -ENOTSUP:
+		msg_error("%s: %s", d->name, d->result.what);
+		break;
+	case -EBADMSG:
+		msg_error("%s is damaged at byte %" PRIu64 ", before its first object: %s. Take "
+			  "another dump: jcmd PID GC.heap_dump FILE",
+			  d->name, d->result.offset, d->result.what);
+		break;
+	case -EOVERFLOW:
+		msg_error("%s has more objects or references than spoor can number (2^32); "
+			  "--by type needs no numbers",
+			  d->name);
+		break;
+	case -ENOMEM:
+		msg_error("%s: out of memory; --max-memory allows more, and --by type, package, "
+			  "loader, kind, size, array_length need little",
+			  d->name);
+		break;
+	default:
+		msg_error("cannot read %s: %s", d->name, strerror(-err));
+	}
+	return err;
+}
+
+int heap_dump_open(const char *name, bool objects, bool force, struct heap_dump *ret)
+{
+	bool is_stdin = !strcmp(name, "-");
+	int fd = STDIN_FILENO, err;
+
+	if (!is_stdin && !force && owner_check(name))
+		return -EPERM;
+	if (!is_stdin)
+		fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		msg_error("cannot open %s: %s", name, strerror(errno));
+		return err;
+	}
+	*ret = (struct heap_dump){.name = name};
+	err = hprof_read(read_file, &fd, objects, &ret->state, &ret->result);
+	if (!is_stdin)
+		close(fd);
+	if (err) {
+		say_error(ret, err);
+		heap_dump_close(ret);
+		return err;
+	}
+	if (!*ret->result.what)
+		return 0;
+	say_damage(ret);
+	return 1;
+}
+
+void heap_dump_close(struct heap_dump *d)
+{
+	heap_state_free(&d->state);
+}

@@ -1,0 +1,20 @@
+/* cmd/read/heap_dump.h: a heap dump that a command was given. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "heap/image/hprof.h"
+#include "heap/state/heap_state.h"
+
+struct heap_dump {
+	const char *name; /* as it was given; "-" is the standard input */
+	struct heap_state state;
+	struct hprof_result result;
+};
+
+/*
+ * Reads it; says what goes wrong, and what can be done. force: also another user's. 0, and it is to
+ * be closed; 1: the same, and it is damaged, which has been said; negative: it cannot be read.
+ */
+int heap_dump_open(const char *name, bool objects, bool force, struct heap_dump *ret);
+void heap_dump_close(struct heap_dump *d);

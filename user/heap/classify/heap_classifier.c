@@ -1,0 +1,191 @@
+#include "heap/classify/heap_classifier.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text/units.h"
+#include "heap/state/heap_state.h"
+
+#define SUPERS_MAX 64
+#define PACKAGES_MAX 32 /* within each other */
+
+static const struct heap_desc *desc(const struct heap_view *v, const struct heap_item *item)
+{
+	return &v->state->descs[item->desc];
+}
+
+static const struct heap_type *type(const struct heap_view *v, const struct heap_item *item)
+{
+	return &v->state->types.all[desc(v, item)->type];
+}
+
+static void text_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	strbuf_add(ret, "%s", heap_view_text_get(v, key));
+}
+
+static void by_type(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	heap_keys_add(ret, heap_view_type(v, desc(v, item)->type));
+}
+
+/* The class that an object stands for belongs to a package; an array to that of its elements. */
+static void by_package(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_desc *d = desc(v, item);
+	const char *name = heap_type_name(&v->state->types, d->type), *last;
+	size_t length = strcspn(name, "[/");
+	unsigned depth = 0;
+
+	last = memrchr(name, '.', length);
+	for (const char *dot = name; last && dot <= last && depth < PACKAGES_MAX; dot++)
+		if (*dot == '.' && ++depth)
+			heap_keys_add(ret, heap_view_text(v, name, (size_t)(dot - name)));
+	if (!last)
+		heap_keys_add(ret, heap_view_text(v, "(no package)", 12));
+}
+
+static void by_superclass(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_types *t = &v->state->types;
+	uint32_t first = ret->count, at = desc(v, item)->type;
+
+	for (unsigned i = 0; i < SUPERS_MAX && at != HEAP_NONE; i++) {
+		heap_keys_add(ret, heap_view_type(v, at));
+		at = t->all[at].super;
+	}
+	for (uint32_t a = first, b = ret->count; !ret->err && a + 1 < b; a++, b--) {
+		uint64_t key = ret->all[a];
+
+		ret->all[a] = ret->all[b - 1];
+		ret->all[b - 1] = key;
+	}
+}
+
+static void by_loader(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_desc *d = desc(v, item);
+
+	heap_keys_add(
+		ret, heap_state_loader(v->state, d->of_class == HEAP_NONE ? d->type : d->of_class));
+}
+
+static void loader_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	const struct heap_loader *l = &v->state->loaders[key];
+
+	if (key == HEAP_NONE)
+		strbuf_add(ret, "bootstrap");
+	else
+		strbuf_add(ret, "%s @%" PRIx64,
+			   l->type == HEAP_NONE ? "(class loader)"
+						: heap_type_name(&v->state->types, l->type),
+			   l->id);
+}
+
+enum { KIND_CLASS = HEAP_KIND_COUNT };
+
+static void by_kind(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	heap_keys_add(ret, desc(v, item)->of_class == HEAP_NONE ? type(v, item)->kind : KIND_CLASS);
+}
+
+static void kind_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	static const char *const names[] = {"instance", "object array", "primitive array", "class"};
+
+	(void)v;
+	strbuf_add(ret, "%s", names[key]);
+}
+
+/* Powers of two: 0, 1, 2-3, 4-7, ... */
+static uint64_t power(uint64_t n)
+{
+	return n ? 64u - (unsigned)__builtin_clzll(n) : 0;
+}
+
+static void by_size(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	heap_keys_add(ret, power(desc(v, item)->bytes));
+}
+
+static void power_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+
+	(void)v;
+	if (!key)
+		strbuf_add(ret, "0 bytes");
+	else if (key >= 64)
+		strbuf_add(ret, "%s and more", size_format(1ull << 63, from));
+	else
+		strbuf_add(ret, "%s to <%s", size_format(1ull << (key - 1), from),
+			   size_format(1ull << key, to));
+}
+
+static void by_length(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	if (type(v, item)->kind != HEAP_INSTANCE)
+		heap_keys_add(ret, power(desc(v, item)->length));
+}
+
+static void length_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	(void)v;
+	if (key < 2)
+		strbuf_add(ret, "%" PRIu64, key);
+	else
+		strbuf_add(ret, "%" PRIu64 " to %" PRIu64, UINT64_C(1) << (key - 1),
+			   (UINT64_C(1) << key) - 1);
+}
+
+static void by_length_exact(struct heap_view *v, const struct heap_item *item,
+			    struct heap_keys *ret)
+{
+	if (type(v, item)->kind != HEAP_INSTANCE)
+		heap_keys_add(ret, desc(v, item)->length);
+}
+
+static void number_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	(void)v;
+	strbuf_add(ret, "%" PRIu64, key);
+}
+
+static const struct heap_classifier classifiers[] = {
+	{"type", "class of the object", HEAP_ONE, HEAP_NEEDS_DESC, by_type, text_label},
+	{"package", "package of its class, within those around it", HEAP_HIERARCHY, HEAP_NEEDS_DESC,
+	 by_package, text_label},
+	{"superclass", "its class, within its superclasses", HEAP_HIERARCHY, HEAP_NEEDS_DESC,
+	 by_superclass, text_label},
+	{"loader", "class loader of its class", HEAP_ONE, HEAP_NEEDS_DESC, by_loader, loader_label},
+	{"kind", "instance, object array, primitive array or class", HEAP_ONE, HEAP_NEEDS_DESC,
+	 by_kind, kind_label},
+	{"size", "bytes of the object, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC, by_size,
+	 power_label},
+	{"array_length", "elements of an array, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC,
+	 by_length, length_label},
+	{"length", "elements of an array, exactly", HEAP_ONE, HEAP_NEEDS_DESC, by_length_exact,
+	 number_label},
+};
+
+#define COUNT (sizeof(classifiers) / sizeof(*classifiers))
+
+const struct heap_classifier *heap_classifier_find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < COUNT; i++)
+		if (strlen(classifiers[i].name) == length &&
+		    !memcmp(classifiers[i].name, name, length))
+			return &classifiers[i];
+	return NULL;
+}
+
+const struct heap_classifier *heap_classifier_get(unsigned n)
+{
+	return n < COUNT ? &classifiers[n] : NULL;
+}
+
+int heap_classifier_number(const struct heap_classifier *c)
+{
+	return c ? (int)(c - classifiers) : -1;
+}

@@ -1,0 +1,70 @@
+/* heap/classify/heap_classifier.h: what objects can be grouped by. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/tables/keymap.h"
+#include "base/text/strbuf.h"
+
+struct heap_graph;
+struct heap_state;
+struct heap_view;
+
+#define HEAP_LABEL_MAX 1024
+
+/* How many groups an object is in: one; any number, which overlap; or one in which it is, and those
+ * around that group, the outermost first. */
+enum heap_shape { HEAP_ONE, HEAP_MANY, HEAP_HIERARCHY };
+
+/* What a classifier looks at; each needs those before it. */
+enum heap_needs { HEAP_NEEDS_DESC, HEAP_NEEDS_OBJECTS, HEAP_NEEDS_GRAPH, HEAP_NEEDS_DOMINATORS };
+
+struct heap_item {
+	uint32_t desc, object; /* object: HEAP_NONE for all of a description */
+};
+
+/* Groups of an item; none: it has no group. */
+struct heap_keys {
+	uint64_t *all;
+	uint32_t count, capacity;
+	int err; /* -ENOMEM */
+};
+
+struct heap_classifier {
+	const char *name, *doc;
+	enum heap_shape shape;
+	enum heap_needs needs;
+	void (*keys)(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret);
+	/* What people call a group; foreign text. */
+	void (*label)(struct heap_view *v, uint64_t key, struct strbuf *ret);
+};
+
+/* NULL: there is none. */
+const struct heap_classifier *heap_classifier_find(const char *name, size_t length);
+const struct heap_classifier *heap_classifier_get(unsigned n);
+int heap_classifier_number(const struct heap_classifier *c);
+
+/* What classifiers derive from a state, once for all objects. */
+struct heap_view {
+	const struct heap_state *state;
+	const struct heap_graph *graph; /* NULL: not needed */
+	struct keymap text_keys;        /* groups that are texts: names of types, packages */
+	uint64_t *text_at;
+	struct strbuf texts;
+	uint32_t text_capacity;
+	uint32_t *type_keys; /* by type; HEAP_NONE: not asked for yet */
+	int err;
+};
+
+/* state and graph are lent until heap_view_free. -ENOMEM. */
+int heap_view_init(struct heap_view *v, const struct heap_state *state,
+		   const struct heap_graph *graph);
+void heap_view_free(struct heap_view *v);
+/* The key of a text; HEAP_NONE, and err in v, without memory. */
+uint32_t heap_view_text(struct heap_view *v, const char *text, size_t length);
+const char *heap_view_text_get(const struct heap_view *v, uint64_t key);
+/* The key of a type's name: types of several class loaders have the same. */
+uint32_t heap_view_type(struct heap_view *v, uint32_t type);
+void heap_keys_add(struct heap_keys *k, uint64_t key);

@@ -1,0 +1,219 @@
+#include "heap/classify/heap_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/tables/saturate.h"
+#include "heap/classify/heap_filter.h"
+#include "heap/state/heap_state.h"
+
+struct builder {
+	struct heap_view *view;
+	struct heap_filter *filter;
+	struct heap_tree *tree;
+	struct heap_keys keys[HEAP_LEVELS_MAX];
+	struct heap_item item;
+	uint64_t objects, bytes; /* of the item */
+};
+
+static int node_get(struct heap_tree *t, uint32_t parent, unsigned level, uint64_t key,
+		    uint32_t *ret)
+{
+	struct keymap_key k = {.a = key, .b = parent + 1ul, .c = level};
+	uint32_t known = t->keys.count, at = keymap_find(&t->keys, k);
+	int err;
+
+	if (at != INDEX_NONE) {
+		*ret = at;
+		return 0;
+	}
+	if (known >= HEAP_NODES_MAX)
+		return -ENOSPC;
+	err = keymap_add_row(&t->keys, k, &t->nodes, &t->capacity, sizeof(*t->nodes), ret);
+	if (err)
+		return err;
+	t->nodes[*ret] = (struct heap_node){
+		.key = key,
+		.parent = parent,
+		.child = HEAP_NONE,
+		.next = HEAP_NONE,
+		.level = (uint16_t)level,
+		.depth = parent == HEAP_NONE ? 0 : (uint16_t)(t->nodes[parent].depth + 1),
+	};
+	t->count = t->keys.count;
+	return 0;
+}
+
+static int count(struct builder *b, uint32_t parent, unsigned level, uint64_t key, uint32_t *ret)
+{
+	int err = node_get(b->tree, parent, level, key, ret);
+
+	if (err == -ENOSPC)
+		b->tree->left_out += b->objects;
+	if (err)
+		return err;
+	b->tree->nodes[*ret].objects += b->objects;
+	b->tree->nodes[*ret].bytes = sum_saturated(b->tree->nodes[*ret].bytes, b->bytes);
+	return 0;
+}
+
+/* As deep as there are levels. */
+static int add(struct builder *b, uint32_t parent, unsigned level)
+{
+	const struct heap_classifier *c = b->tree->levels[level];
+	struct heap_keys *keys = &b->keys[level];
+	uint32_t node = parent;
+	int err = 0;
+
+	if (level == b->tree->level_count)
+		return 0;
+	keys->count = 0;
+	c->keys(b->view, &b->item, keys);
+	if (!keys->count)
+		heap_keys_add(keys, HEAP_KEY_NONE);
+	if (keys->err || b->view->err)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < keys->count; i++) {
+		err = count(b, c->shape == HEAP_HIERARCHY ? node : parent, level, keys->all[i],
+			    &node);
+		if (!err && (c->shape != HEAP_HIERARCHY || i + 1 == keys->count))
+			err = add(b, node, level + 1);
+		if (err == -ENOSPC && c->shape == HEAP_MANY)
+			err = 0;
+	}
+	return err == -ENOSPC ? 0 : err;
+}
+
+static int add_item(struct builder *b)
+{
+	const struct heap_desc *d = &b->view->state->descs[b->item.desc];
+	int chosen = heap_filter_holds(b->filter, &b->item);
+	uint32_t root;
+
+	if (chosen <= 0)
+		return chosen;
+	b->objects = b->item.object == HEAP_NONE ? d->count : 1;
+	if (__builtin_mul_overflow(d->bytes, b->objects, &b->bytes))
+		b->bytes = UINT64_MAX;
+	count(b, HEAP_NONE, 0, 0, &root);
+	return add(b, root, 0);
+}
+
+static int add_all(struct builder *b, enum heap_needs needs)
+{
+	const struct heap_state *s = b->view->state;
+	int err = 0;
+
+	if (needs == HEAP_NEEDS_DESC)
+		for (uint32_t i = 0; !err && i < s->desc_count; i++) {
+			b->item = (struct heap_item){i, HEAP_NONE};
+			err = add_item(b);
+		}
+	else
+		for (uint32_t i = 0; !err && i < s->objects.count; i++) {
+			b->item = (struct heap_item){s->objects.desc[i], i};
+			err = add_item(b);
+		}
+	return err;
+}
+
+static int by_bytes(const void *a, const void *b, void *context)
+{
+	const struct heap_tree *t = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct heap_node *x = &t->nodes[i], *y = &t->nodes[k];
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (x->objects != y->objects)
+		return x->objects < y->objects ? 1 : -1;
+	return (i > k) - (i < k); /* a parent is older than its children */
+}
+
+static uint32_t *sorted(const struct heap_tree *t)
+{
+	uint32_t *all = malloc((t->count + 1ul) * sizeof(*all));
+
+	for (uint32_t i = 0; all && i < t->count; i++)
+		all[i] = i;
+	if (all)
+		qsort_r(all, t->count, sizeof(*all), by_bytes, (void *)t);
+	return all;
+}
+
+/* The smallest first, so that each is put in front of its larger sisters' place. */
+static int link_children(struct heap_tree *t)
+{
+	uint32_t *all = sorted(t);
+
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t i = t->count; i--;) {
+		struct heap_node *n = &t->nodes[all[i]];
+
+		if (n->parent == HEAP_NONE)
+			continue;
+		n->next = t->nodes[n->parent].child;
+		t->nodes[n->parent].child = all[i];
+	}
+	free(all);
+	return 0;
+}
+
+enum heap_needs heap_tree_needs(const struct heap_tree *t)
+{
+	enum heap_needs needs = HEAP_NEEDS_DESC;
+
+	for (unsigned i = 0; i < t->level_count; i++)
+		if (t->levels[i]->needs > needs)
+			needs = t->levels[i]->needs;
+	return needs;
+}
+
+int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap_tree *ret)
+{
+	struct builder b = {.view = v, .filter = filter, .tree = ret};
+	enum heap_needs needs = heap_tree_needs(ret), of_filter = heap_filter_needs(filter);
+	uint32_t root;
+	int err = node_get(ret, HEAP_NONE, 0, 0, &root);
+
+	ret->of_objects = v->state->object_count;
+	ret->of_bytes = v->state->bytes;
+	if (!err)
+		err = add_all(&b, of_filter > needs ? of_filter : needs);
+	for (unsigned i = 0; i < HEAP_LEVELS_MAX; i++)
+		free(b.keys[i].all);
+	return err ? err : link_children(ret);
+}
+
+void heap_tree_free(struct heap_tree *t)
+{
+	free(t->nodes);
+	keymap_free(&t->keys);
+	*t = (struct heap_tree){0};
+}
+
+void heap_tree_label(struct heap_view *v, const struct heap_tree *t, uint32_t node,
+		     struct strbuf *ret)
+{
+	const struct heap_node *n = &t->nodes[node];
+
+	if (n->parent == HEAP_NONE)
+		strbuf_add(ret, "all");
+	else if (n->key == HEAP_KEY_NONE)
+		strbuf_add(ret, "(none)");
+	else
+		t->levels[n->level]->label(v, n->key, ret);
+}
+
+int heap_tree_largest(const struct heap_tree *t, uint32_t count, bool *shown)
+{
+	uint32_t *all = sorted(t);
+
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->count; i++)
+		shown[all[i]] = i <= count;
+	free(all);
+	return 0;
+}

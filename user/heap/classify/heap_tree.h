@@ -1,0 +1,45 @@
+/* heap/classify/heap_tree.h: objects in groups, groups in groups. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heap/classify/heap_classifier.h"
+
+struct heap_filter;
+
+#define HEAP_LEVELS_MAX 8
+#define HEAP_NODES_MAX (1u << 20)
+/* Of objects that a classifier has no group for. */
+#define HEAP_KEY_NONE UINT64_MAX
+
+struct heap_node {
+	uint64_t key, objects, bytes;
+	uint32_t parent, child, next; /* the largest child; the next one below parent; HEAP_NONE */
+	uint16_t level;               /* of the classifier that has made it; of the root: 0 */
+	uint16_t depth;
+};
+
+/* The root, which all objects are in, is the first node. */
+struct heap_tree {
+	const struct heap_classifier *levels[HEAP_LEVELS_MAX];
+	unsigned level_count;
+	struct heap_node *nodes;
+	struct keymap keys;
+	uint32_t count, capacity;
+	uint64_t left_out;             /* objects for which there was no room for a group */
+	uint64_t of_objects, of_bytes; /* in the whole heap */
+};
+
+/* levels, level_count: of *ret, which is all zero otherwise. Objects that the filter chooses. 0;
+ * -ENOMEM. */
+int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap_tree *ret);
+void heap_tree_free(struct heap_tree *t);
+/* A group's name. */
+void heap_tree_label(struct heap_view *v, const struct heap_tree *t, uint32_t node,
+		     struct strbuf *ret);
+/* Sets shown[i] of the root and of the count largest other nodes; a group is never larger than the
+ * one that it is in. -ENOMEM. */
+int heap_tree_largest(const struct heap_tree *t, uint32_t count, bool *shown);
+/* What levels of this view look at, and the filter's condition. */
+enum heap_needs heap_tree_needs(const struct heap_tree *t);

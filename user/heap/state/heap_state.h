@@ -1,0 +1,87 @@
+/* heap/state/heap_state.h: what is in a heap at one moment: objects by description, and one by one
+ * if that is wanted. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heap/state/heap_layout.h"
+#include "heap/state/heap_objects.h"
+#include "heap/state/heap_types.h"
+
+/* What objects share: all that have the same description look the same to most classifiers. */
+struct heap_desc {
+	uint32_t type, length; /* length: of arrays */
+	uint32_t of_class; /* of a java.lang.Class that stands for a class: its type; HEAP_NONE */
+	uint64_t count, bytes; /* bytes: of each, when the state is finished */
+};
+
+/* Why an object is there though no object refers to it; the order is that of strength for people.
+ */
+enum heap_root_kind {
+	HEAP_ROOT_UNKNOWN,
+	HEAP_ROOT_JNI_GLOBAL,
+	HEAP_ROOT_JNI_LOCAL,
+	HEAP_ROOT_JAVA_FRAME,
+	HEAP_ROOT_NATIVE_STACK,
+	HEAP_ROOT_STICKY_CLASS,
+	HEAP_ROOT_THREAD_BLOCK,
+	HEAP_ROOT_MONITOR,
+	HEAP_ROOT_THREAD,
+	HEAP_ROOT_KIND_COUNT,
+};
+
+struct heap_root {
+	uint64_t address;
+	uint32_t object; /* HEAP_NONE: not in the dump; set when the state is finished */
+	uint32_t thread; /* its number in the dump; 0: of none */
+	uint32_t frame;  /* of the thread's call chain, from the top; HEAP_NONE */
+	uint8_t kind;
+};
+
+struct heap_loader {
+	uint64_t id;
+	uint32_t type; /* HEAP_NONE: its object is not in the dump */
+};
+
+struct heap_state {
+	struct heap_types types;
+	struct heap_desc *descs;
+	struct heap_root *roots;
+	struct heap_loader *loaders;
+	struct keymap desc_keys, loader_keys;
+	uint32_t desc_count, root_count;
+	uint32_t desc_capacity, root_capacity, loader_capacity;
+	bool with_objects; /* one by one */
+	struct heap_objects objects;
+	struct heap_layout layout;
+	uint64_t object_count, bytes; /* bytes: when it is finished */
+	uint64_t without_class;       /* objects of which the class was not known when they came */
+	/* Of the object that came last, whose room ends at the next one at the latest. */
+	struct heap_place {
+		uint64_t address;
+		uint32_t type, length;
+	} last;
+	struct heap_class_place {
+		uint64_t address;
+		uint32_t type;
+	} * class_places; /* by address, if they are sorted */
+	uint32_t class_count, class_capacity, class_next;
+	bool classes_sorted;
+	uint8_t loader_bits[1024]; /* those that no loader has are none */
+	uint64_t address_bits;     /* all addresses, or-ed */
+};
+
+int heap_state_init(struct heap_state *s, unsigned id_bytes, bool with_objects); /* -ENOMEM */
+void heap_state_free(struct heap_state *s);
+
+/* A class: its java.lang.Class, which is an object, too. With objects, its references follow. All
+ * return 0, -ENOMEM or -EOVERFLOW. */
+int heap_state_class(struct heap_state *s, uint32_t type);
+int heap_state_object(struct heap_state *s, uint64_t address, uint32_t type, uint32_t length);
+int heap_state_root(struct heap_state *s, struct heap_root root);
+/* Sizes, references, roots: nothing comes after it. */
+int heap_state_finish(struct heap_state *s);
+
+/* Index in loaders of the class's loader; HEAP_NONE: the JVM's own. */
+uint32_t heap_state_loader(const struct heap_state *s, uint32_t type);

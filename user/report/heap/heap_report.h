@@ -1,0 +1,35 @@
+/* report/heap/heap_report.h: what is in a heap, as text, JSON or CSV. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "heap/classify/heap_tree.h"
+#include "heap/image/hprof.h"
+
+struct findings;
+struct heap_state;
+struct strbuf;
+
+enum heap_format { HEAP_TEXT, HEAP_JSON, HEAP_CSV, HEAP_FORMAT_COUNT };
+
+/* A heap, and where it comes from. All is lent. */
+struct heap_source {
+	const char *name;
+	const struct heap_state *state;
+	const struct hprof_result *result;
+};
+
+struct heap_report {
+	struct heap_source source;
+	struct heap_view *view;
+	const struct heap_tree *tree;
+	const char *where; /* NULL: all objects */
+	unsigned top;      /* groups for people */
+	enum heap_format format;
+};
+
+/* 0 or -ENOMEM; out's error flag says the rest. */
+int heap_report_tree(const struct heap_report *r, FILE *out);
+/* What there is to group by. */
+int heap_report_classifiers(enum heap_format format, FILE *out);
