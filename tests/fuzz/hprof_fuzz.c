@@ -46,7 +46,7 @@ static void check(const struct heap_state *s)
 		ENSURE(s->objects.refs[i] == HEAP_NONE || s->objects.refs[i] < s->objects.count);
 }
 
-static void classify(const struct heap_state *s, const char *name)
+static void classify(const struct heap_state *s, const char *name, bool objects)
 {
 	struct heap_tree t = {.levels = {heap_classifier_find(name, strlen(name)),
 					 heap_classifier_find("type", 4)},
@@ -54,7 +54,7 @@ static void classify(const struct heap_state *s, const char *name)
 	struct heap_filter *filter;
 	struct heap_view v;
 
-	ENSURE(!heap_view_init(&v, s, NULL) && !heap_filter_new(NULL, &v, &filter));
+	ENSURE(!heap_view_init(&v, s, objects ? ~0u : 0) && !heap_filter_new(NULL, &v, &filter));
 	ENSURE(!heap_tree_build(&v, filter, &t) && t.nodes[0].objects == s->object_count);
 	heap_tree_free(&t);
 	heap_filter_free(filter);
@@ -76,8 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ENSURE(!err || *result.what);
 		if (!err) {
 			check(&s);
-			classify(&s, "package");
-			classify(&s, "superclass");
+			classify(&s, "package", objects);
+			classify(&s, "superclass", objects);
+			if (objects) {
+				classify(&s, "pointed_from", true);
+				classify(&s, "retained", true);
+			}
 		}
 		heap_state_free(&s);
 	}

@@ -99,7 +99,7 @@ ROOMS = {
                           "user/report/text user/report/json user/report/csv steal", "steal_report"),
     "user/report/heap": ("heaps as text, JSON and CSV",
                          "user/report/text user/report/json user/report/csv user/heap/image user/heap/classify",
-                         "heap_report"),
+                         "heap_diff heap_report"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
                       "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/report/chrome "

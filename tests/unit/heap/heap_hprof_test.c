@@ -232,7 +232,7 @@ static void test_tree(void **state)
 	make(8, 0x1c);
 	assert_int_equal(read_dump(false, &s, &r), 0);
 	assert_int_equal(heap_condition_parse("package=com* and not kind=*array", &c, error), 0);
-	assert_int_equal(heap_view_init(&v, &s, NULL), 0);
+	assert_int_equal(heap_view_init(&v, &s, HEAP_NEEDS_DESC), 0);
 	assert_int_equal(heap_filter_new(c, &v, &filter), 0);
 	assert_int_equal(heap_tree_build(&v, filter, &t), 0);
 	/* all > com > com.acme > com.acme.List */

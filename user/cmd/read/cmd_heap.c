@@ -11,20 +11,24 @@
 #include "cmd/parse.h"
 #include "heap/classify/heap_filter.h"
 #include "heap/classify/heap_tree.h"
+#include "report/heap/heap_diff.h"
 #include "report/heap/heap_report.h"
 #include "session/analyze_log.h"
+#include "session/max_memory.h"
 
 #define TOP_DEFAULT 20
+#define DUMPS_MAX 2
 
 enum { KEY_LIST = 0x4000, KEY_FORCE };
 
 struct options {
-	const char *dump, *where;
-	struct heap_tree tree; /* its levels: --by */
+	const char *dumps[DUMPS_MAX], *where;
+	unsigned dump_count, level_count;
+	const struct heap_classifier *levels[HEAP_LEVELS_MAX]; /* --by */
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
-	bool list, force;
+	bool list, force, keep, diff;
 };
 
 static const struct argp_option option_table[] = {
@@ -52,13 +56,19 @@ static const char doc[] =
 	"      which classes have the most bytes\n"
 	"  spoor heap --by package,type --where 'package=com.acme*' /tmp/app.hprof\n"
 	"      the same by package, of your own code only\n"
+	"  spoor heap keep /tmp/app.hprof\n"
+	"      which objects hold the most others, and by which way they are kept\n"
+	"  spoor heap keep --where 'type=*Order' /tmp/app.hprof\n"
+	"      who keeps these: the ways from roots, merged; what would be freed without them\n"
+	"  spoor heap diff /tmp/before.hprof /tmp/after.hprof\n"
+	"      what has grown between two dumps\n"
 	"\n"
 	"Exit status: 0 done; 1 the dump cannot be read, or is damaged, and what could be read has "
 	"been reported; 2 wrong usage.\n";
 
 static void parse_by(struct options *o, const char *arg, struct argp_state *state)
 {
-	o->tree.level_count = 0;
+	o->level_count = 0;
 	for (size_t length; *arg; arg += length + (arg[length] == ',')) {
 		const struct heap_classifier *c;
 
@@ -67,12 +77,12 @@ static void parse_by(struct options *o, const char *arg, struct argp_state *stat
 		if (!c)
 			argp_error(state, "--by knows no '%.*s'; spoor heap --list has all",
 				   (int)length, arg);
-		else if (o->tree.level_count == HEAP_LEVELS_MAX)
+		else if (o->level_count == HEAP_LEVELS_MAX)
 			argp_error(state, "--by takes %d names at most", HEAP_LEVELS_MAX);
 		else
-			o->tree.levels[o->tree.level_count++] = c;
+			o->levels[o->level_count++] = c;
 	}
-	if (!o->tree.level_count)
+	if (!o->level_count)
 		argp_error(state, "--by wants a name; spoor heap --list has all");
 }
 
@@ -102,6 +112,19 @@ static enum heap_format parse_format(const char *arg, struct argp_state *state)
 	return HEAP_TEXT;
 }
 
+/* A file that is called as one of these words is: ./keep. */
+static void parse_argument(struct options *o, const char *arg, struct argp_state *state)
+{
+	if (state->arg_num == 0 && !strcmp(arg, "keep"))
+		o->keep = true;
+	else if (state->arg_num == 0 && !strcmp(arg, "diff"))
+		o->diff = true;
+	else if (o->dump_count == (o->diff ? 2 : 1))
+		argp_error(state, "%s at a time", o->diff ? "two dumps" : "one dump");
+	else
+		o->dumps[o->dump_count++] = arg;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -128,71 +151,126 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->force = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->dump)
-			argp_error(state, "one dump at a time");
-		o->dump = arg;
+		parse_argument(o, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->dump && !o->list)
-			argp_error(state, "which DUMP? jcmd PID GC.heap_dump FILE makes one");
+		if (!o->list && o->dump_count < (o->diff ? 2 : 1))
+			argp_error(state, o->diff ? "which two DUMPs, the earlier first?"
+						  : "which DUMP? jcmd PID GC.heap_dump FILE makes "
+						    "one");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static int report(struct options *o, const struct heap_dump *d)
+/* Bits of enum heap_needs. */
+static unsigned needs_of(const struct options *o)
 {
-	struct heap_report r = {
-		.source = {.name = d->name, .state = &d->state, .result = &d->result},
-		.tree = &o->tree,
+	unsigned needs = heap_condition_needs(o->condition);
+
+	if (o->keep)
+		return needs | (o->where ? HEAP_NEEDS_GRAPH : HEAP_NEEDS_DOMINATORS);
+	for (unsigned i = 0; i < o->level_count; i++)
+		needs |= o->levels[i]->needs;
+	return needs;
+}
+
+/* A dump, and what is made of it for a report. */
+struct subject {
+	struct heap_dump dump;
+	struct heap_view view;
+	struct heap_filter *filter;
+	struct heap_tree tree;
+	struct heap_report report;
+};
+
+static void subject_close(struct subject *s)
+{
+	heap_tree_free(&s->tree);
+	heap_filter_free(s->filter);
+	heap_view_free(&s->view);
+	heap_dump_close(&s->dump);
+}
+
+static int look(const struct options *o, struct subject *s)
+{
+	int err = heap_view_init(&s->view, &s->dump.state, needs_of(o));
+
+	s->report = (struct heap_report){
+		.source = {s->dump.name, &s->dump.state, &s->dump.result},
+		.view = &s->view,
+		.tree = &s->tree,
 		.where = o->where,
 		.top = o->top,
 		.format = o->format,
 	};
-	struct heap_filter *filter = NULL;
-	struct heap_view view;
-	int err = heap_view_init(&view, &d->state, NULL);
-
-	r.view = &view;
+	s->tree = (struct heap_tree){.level_count = o->level_count};
+	memcpy(s->tree.levels, o->levels, sizeof(o->levels));
 	if (!err)
-		err = heap_filter_new(o->condition, &view, &filter);
-	if (!err)
-		err = heap_tree_build(&view, filter, &o->tree);
-	if (!err)
-		err = heap_report_tree(&r, stdout);
-	heap_filter_free(filter);
-	heap_view_free(&view);
+		err = heap_filter_new(o->condition, &s->view, &s->filter);
+	if (!err && !o->keep)
+		err = heap_tree_build(&s->view, s->filter, &s->tree);
+	if (err)
+		msg_error("%s: cannot report on it: %s", s->dump.name, max_memory_error(err));
 	return err;
 }
 
-static int run(struct options *o)
+/* 0; 1: it is damaged, which has been said, as all errors have. */
+static int subject_open(const struct options *o, const char *name, struct subject *s)
 {
-	struct heap_dump d;
-	enum heap_needs needs = heap_tree_needs(&o->tree);
-	int damaged, err;
+	int damaged = heap_dump_open(name, needs_of(o) != HEAP_NEEDS_DESC, o->force, &s->dump), err;
 
-	if (o->list)
-		return heap_report_classifiers(o->format, stdout);
-	if (heap_condition_needs(o->condition) > needs)
-		needs = heap_condition_needs(o->condition);
-	damaged = heap_dump_open(o->dump, needs > HEAP_NEEDS_DESC, o->force, &d);
 	if (damaged < 0)
 		return damaged;
-	err = report(o, &d);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->dump, strerror(-err));
+	err = look(o, s);
+	return err ? err : damaged;
+}
+
+static int report(const struct options *o, struct subject *s)
+{
+	const struct heap_diff diff = {&s[0].report, &s[1].report};
+	int err;
+
+	if (o->diff)
+		err = heap_report_diff(&diff, stdout);
+	else if (o->keep)
+		err = heap_report_keep(&s->report, s->filter, stdout);
 	else
-		err = finish_output(stdout);
-	heap_dump_close(&d);
-	return err ? err : -damaged;
+		err = heap_report_tree(&s->report, stdout);
+	if (err)
+		msg_error("%s: cannot report on it: %s", o->dumps[0], max_memory_error(err));
+	return err ? err : finish_output(stdout);
+}
+
+/* 0: all is done. */
+static int run(const struct options *o)
+{
+	struct subject s[DUMPS_MAX] = {0};
+	int damaged = 0, err = 0;
+
+	if (o->list) {
+		err = heap_report_classifiers(o->format, stdout);
+		return err ? err : finish_output(stdout);
+	}
+	for (unsigned i = 0; i < o->dump_count && err >= 0; i++) {
+		err = subject_open(o, o->dumps[i], &s[i]);
+		damaged |= err > 0;
+	}
+	if (err >= 0)
+		err = report(o, s);
+	for (unsigned i = 0; i < o->dump_count; i++)
+		subject_close(&s[i]);
+	return err ? err : damaged;
 }
 
 int cmd_heap(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "DUMP", doc, NULL, NULL, NULL};
-	struct options o = {.top = TOP_DEFAULT,
-			    .tree = {.levels = {heap_classifier_get(0)}, .level_count = 1}};
+	static const struct argp argp = {
+		option_table, parse_option, "DUMP\nkeep DUMP\ndiff BEFORE AFTER", doc, NULL,
+		NULL,         NULL};
+	struct options o = {
+		.top = TOP_DEFAULT, .levels = {heap_classifier_get(0)}, .level_count = 1};
 	static char name[] = "spoor heap";
 	int err = 0;
 
@@ -204,6 +282,5 @@ int cmd_heap(int argc, char **argv)
 	if (!err)
 		err = run(&o);
 	condition_free(o.condition);
-	heap_tree_free(&o.tree);
 	return err ? CMD_FAILED : CMD_OK;
 }

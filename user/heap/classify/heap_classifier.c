@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text/units.h"
+#include "heap/classify/heap_by_graph.h"
 #include "heap/state/heap_state.h"
 
 #define SUPERS_MAX 64
@@ -152,6 +153,19 @@ static void number_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
 	strbuf_add(ret, "%" PRIu64, key);
 }
 
+#define REGION_BITS 20
+
+static void by_region(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	heap_keys_add(ret, v->state->objects.address[item->object] >> REGION_BITS);
+}
+
+static void region_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	(void)v;
+	strbuf_add(ret, "0x%" PRIx64, key << REGION_BITS);
+}
+
 static const struct heap_classifier classifiers[] = {
 	{"type", "class of the object", HEAP_ONE, HEAP_NEEDS_DESC, by_type, text_label},
 	{"package", "package of its class, within those around it", HEAP_HIERARCHY, HEAP_NEEDS_DESC,
@@ -167,6 +181,20 @@ static const struct heap_classifier classifiers[] = {
 	 by_length, length_label},
 	{"length", "elements of an array, exactly", HEAP_ONE, HEAP_NEEDS_DESC, by_length_exact,
 	 number_label},
+	{"region", "megabyte of addresses that the object is in", HEAP_ONE, HEAP_NEEDS_OBJECTS,
+	 by_region, region_label},
+	{"points_to", "classes of the objects that it refers to", HEAP_MANY, HEAP_NEEDS_GRAPH,
+	 heap_by_points_to, text_label},
+	{"pointed_from", "classes and fields that refer to it", HEAP_MANY, HEAP_NEEDS_REFERRERS,
+	 heap_by_pointed_from, text_label},
+	{"reached", "the strongest way from a root: strong, soft, final, weak, phantom, none",
+	 HEAP_ONE, HEAP_NEEDS_GRAPH, heap_by_reach, heap_reach_label},
+	{"root", "kind of root, of an object that is one", HEAP_ONE, HEAP_NEEDS_GRAPH, heap_by_root,
+	 heap_root_label},
+	{"retained", "bytes that would go with it alone, by powers of two", HEAP_ONE,
+	 HEAP_NEEDS_DOMINATORS, heap_by_retained, power_label},
+	{"dominator", "class of the object without which it would go", HEAP_ONE,
+	 HEAP_NEEDS_DOMINATORS, heap_by_dominator, text_label},
 };
 
 #define COUNT (sizeof(classifiers) / sizeof(*classifiers))

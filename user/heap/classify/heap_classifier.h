@@ -8,7 +8,9 @@
 #include "base/tables/keymap.h"
 #include "base/text/strbuf.h"
 
+struct heap_dominators;
 struct heap_graph;
+struct heap_referrers;
 struct heap_state;
 struct heap_view;
 
@@ -18,8 +20,14 @@ struct heap_view;
  * around that group, the outermost first. */
 enum heap_shape { HEAP_ONE, HEAP_MANY, HEAP_HIERARCHY };
 
-/* What a classifier looks at; each needs those before it. */
-enum heap_needs { HEAP_NEEDS_DESC, HEAP_NEEDS_OBJECTS, HEAP_NEEDS_GRAPH, HEAP_NEEDS_DOMINATORS };
+/* What a classifier looks at beyond descriptions: bits. */
+enum heap_needs {
+	HEAP_NEEDS_DESC = 0,
+	HEAP_NEEDS_OBJECTS = 1,
+	HEAP_NEEDS_GRAPH = 2 | HEAP_NEEDS_OBJECTS,
+	HEAP_NEEDS_REFERRERS = 4 | HEAP_NEEDS_GRAPH,
+	HEAP_NEEDS_DOMINATORS = 8 | HEAP_NEEDS_GRAPH,
+};
 
 struct heap_item {
 	uint32_t desc, object; /* object: HEAP_NONE for all of a description */
@@ -35,7 +43,7 @@ struct heap_keys {
 struct heap_classifier {
 	const char *name, *doc;
 	enum heap_shape shape;
-	enum heap_needs needs;
+	unsigned needs; /* enum heap_needs */
 	void (*keys)(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret);
 	/* What people call a group; foreign text. */
 	void (*label)(struct heap_view *v, uint64_t key, struct strbuf *ret);
@@ -49,7 +57,11 @@ int heap_classifier_number(const struct heap_classifier *c);
 /* What classifiers derive from a state, once for all objects. */
 struct heap_view {
 	const struct heap_state *state;
-	const struct heap_graph *graph; /* NULL: not needed */
+	/* As far as they are needed. */
+	struct heap_graph *graph;
+	struct heap_referrers *referrers;
+	struct heap_dominators *dominators;
+	struct strbuf label;
 	struct keymap text_keys;        /* groups that are texts: names of types, packages */
 	uint64_t *text_at;
 	struct strbuf texts;
@@ -58,9 +70,9 @@ struct heap_view {
 	int err;
 };
 
-/* state and graph are lent until heap_view_free. -ENOMEM. */
-int heap_view_init(struct heap_view *v, const struct heap_state *state,
-		   const struct heap_graph *graph);
+/* state is lent until heap_view_free; it has objects if more is needed than descriptions. -ENOMEM;
+ * -EOVERFLOW. */
+int heap_view_init(struct heap_view *v, const struct heap_state *state, unsigned needs);
 void heap_view_free(struct heap_view *v);
 /* The key of a text; HEAP_NONE, and err in v, without memory. */
 uint32_t heap_view_text(struct heap_view *v, const char *text, size_t length);

@@ -37,15 +37,14 @@ int heap_condition_parse(const char *text, struct condition **ret, char error[CO
 	return condition_parse(text, &names, ret, error);
 }
 
-enum heap_needs heap_condition_needs(const struct condition *c)
+unsigned heap_condition_needs(const struct condition *c)
 {
-	enum heap_needs needs = HEAP_NEEDS_DESC;
+	unsigned needs = HEAP_NEEDS_DESC;
 	unsigned at = 0;
 	int n;
 
 	while (c && (n = condition_next_name(c, &at)) >= 0)
-		if (heap_classifier_get((unsigned)n)->needs > needs)
-			needs = heap_classifier_get((unsigned)n)->needs;
+		needs |= heap_classifier_get((unsigned)n)->needs;
 	return needs;
 }
 
@@ -78,7 +77,7 @@ void heap_filter_free(struct heap_filter *f)
 	free(f);
 }
 
-enum heap_needs heap_filter_needs(const struct heap_filter *f)
+unsigned heap_filter_needs(const struct heap_filter *f)
 {
 	return heap_condition_needs(f->condition);
 }

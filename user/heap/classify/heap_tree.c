@@ -99,7 +99,7 @@ static int add_item(struct builder *b)
 	return add(b, root, 0);
 }
 
-static int add_all(struct builder *b, enum heap_needs needs)
+static int add_all(struct builder *b, unsigned needs)
 {
 	const struct heap_state *s = b->view->state;
 	int err = 0;
@@ -160,27 +160,26 @@ static int link_children(struct heap_tree *t)
 	return 0;
 }
 
-enum heap_needs heap_tree_needs(const struct heap_tree *t)
+unsigned heap_tree_needs(const struct heap_tree *t)
 {
-	enum heap_needs needs = HEAP_NEEDS_DESC;
+	unsigned needs = HEAP_NEEDS_DESC;
 
 	for (unsigned i = 0; i < t->level_count; i++)
-		if (t->levels[i]->needs > needs)
-			needs = t->levels[i]->needs;
+		needs |= t->levels[i]->needs;
 	return needs;
 }
 
 int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap_tree *ret)
 {
 	struct builder b = {.view = v, .filter = filter, .tree = ret};
-	enum heap_needs needs = heap_tree_needs(ret), of_filter = heap_filter_needs(filter);
+	unsigned needs = heap_tree_needs(ret) | heap_filter_needs(filter);
 	uint32_t root;
 	int err = node_get(ret, HEAP_NONE, 0, 0, &root);
 
 	ret->of_objects = v->state->object_count;
 	ret->of_bytes = v->state->bytes;
 	if (!err)
-		err = add_all(&b, of_filter > needs ? of_filter : needs);
+		err = add_all(&b, needs);
 	for (unsigned i = 0; i < HEAP_LEVELS_MAX; i++)
 		free(b.keys[i].all);
 	return err ? err : link_children(ret);

@@ -3,24 +3,38 @@
 #include <string.h>
 
 #include "heap/classify/heap_classifier.h"
+#include "heap/graph/heap_dominators.h"
+#include "heap/graph/heap_graph.h"
+#include "heap/graph/heap_reach.h"
 #include "heap/state/heap_state.h"
 
-int heap_view_init(struct heap_view *v, const struct heap_state *state,
-		   const struct heap_graph *graph)
+int heap_view_init(struct heap_view *v, const struct heap_state *state, unsigned needs)
 {
-	*v = (struct heap_view){.state = state, .graph = graph};
+	int err = 0;
+
+	*v = (struct heap_view){.state = state};
 	v->type_keys = malloc((state->types.count + 1ul) * sizeof(*v->type_keys));
 	if (!v->type_keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < state->types.count; i++)
 		v->type_keys[i] = HEAP_NONE;
-	return 0;
+	if ((needs & HEAP_NEEDS_GRAPH) == HEAP_NEEDS_GRAPH)
+		err = heap_graph_new(state, &v->graph);
+	if (!err && (needs & HEAP_NEEDS_REFERRERS) == HEAP_NEEDS_REFERRERS)
+		err = heap_referrers_new(v->graph, &v->referrers);
+	if (!err && (needs & HEAP_NEEDS_DOMINATORS) == HEAP_NEEDS_DOMINATORS)
+		err = heap_dominators_new(v->graph, &v->dominators);
+	return err;
 }
 
 void heap_view_free(struct heap_view *v)
 {
+	heap_dominators_free(v->dominators);
+	heap_referrers_free(v->referrers);
+	heap_graph_free(v->graph);
 	keymap_free(&v->text_keys);
 	strbuf_free(&v->texts);
+	strbuf_free(&v->label);
 	free(v->text_at);
 	free(v->type_keys);
 	*v = (struct heap_view){0};

@@ -280,6 +280,8 @@ int heap_paths_way(struct heap_paths *p, uint32_t object, unsigned steps, struct
 		strbuf_add(ret, "(nothing)");
 		return ret->err;
 	}
+	if (!p->node[object])
+		strbuf_add(ret, "(a class)");
 	for (at = p->node[object]; at && count < WAY_MAX; at = p->nodes[at].parent)
 		way[count++] = at;
 	if (count > steps) {

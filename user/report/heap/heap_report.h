@@ -8,6 +8,7 @@
 #include "heap/image/hprof.h"
 
 struct findings;
+struct heap_filter;
 struct heap_state;
 struct strbuf;
 
@@ -31,5 +32,8 @@ struct heap_report {
 
 /* 0 or -ENOMEM; out's error flag says the rest. */
 int heap_report_tree(const struct heap_report *r, FILE *out);
+/* Who keeps objects: r has no tree. With a condition: the ways to those that it chooses; else the
+ * objects that hold the most others; r's view has dominators then. */
+int heap_report_keep(const struct heap_report *r, struct heap_filter *filter, FILE *out);
 /* What there is to group by. */
 int heap_report_classifiers(enum heap_format format, FILE *out);

@@ -1,0 +1,87 @@
+#include "heap/classify/heap_by_graph.h"
+
+#include "heap/graph/heap_dominators.h"
+#include "heap/graph/heap_graph.h"
+#include "heap/graph/heap_reach.h"
+
+/* Each group once: an object counts once in it, however often it refers there. */
+static void add_once(struct heap_keys *k, uint64_t key)
+{
+	for (uint32_t i = 0; i < k->count; i++)
+		if (k->all[i] == key)
+			return;
+	heap_keys_add(k, key);
+}
+
+void heap_by_points_to(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	struct heap_edges e = heap_edges_of(v->graph, item->object);
+	struct heap_edge edge;
+
+	while (heap_edges_next(&e, &edge))
+		if (edge.place != HEAP_NONE)
+			add_once(ret, heap_view_type(v, heap_graph_desc(v->graph, edge.to)->type));
+}
+
+void heap_by_pointed_from(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_referrers *r = v->referrers;
+
+	for (uint32_t i = r->at[item->object]; i < r->at[item->object + 1]; i++) {
+		struct heap_edges e = heap_edges_of(v->graph, r->from[i]);
+		struct heap_edge edge;
+
+		if (i > r->at[item->object] && r->from[i] == r->from[i - 1])
+			continue;
+		while (heap_edges_next(&e, &edge)) {
+			struct strbuf *label = &v->label;
+
+			if (edge.to != item->object || edge.place == HEAP_NONE)
+				continue;
+			strbuf_clear(label);
+			heap_edge_label(v->graph, r->from[i], edge.place, label);
+			if (label->err)
+				v->err = label->err;
+			add_once(ret, heap_view_text(v, strbuf_text(label), label->used));
+			break;
+		}
+	}
+}
+
+void heap_by_reach(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	heap_keys_add(ret, v->graph->reached[item->object]);
+}
+
+void heap_reach_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	(void)v;
+	strbuf_add(ret, "%s", key ? heap_strength_name((enum heap_strength)(key - 1)) : "none");
+}
+
+void heap_by_root(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	if (v->graph->is_root[item->object])
+		heap_keys_add(ret, v->graph->is_root[item->object] - 1u);
+}
+
+void heap_root_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	(void)v;
+	strbuf_add(ret, "%s", heap_root_kind_name((unsigned)key));
+}
+
+void heap_by_retained(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	uint64_t bytes = v->dominators->retained[item->object];
+
+	heap_keys_add(ret, bytes ? 64u - (unsigned)__builtin_clzll(bytes) : 0);
+}
+
+void heap_by_dominator(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	uint32_t above = v->dominators->above[item->object];
+
+	if (above < v->dominators->count)
+		heap_keys_add(ret, heap_view_type(v, heap_graph_desc(v->graph, above)->type));
+}
