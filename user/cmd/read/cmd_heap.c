@@ -14,7 +14,6 @@
 #include "report/heap/heap_diff.h"
 #include "report/heap/heap_report.h"
 #include "session/analyze_log.h"
-#include "session/max_memory.h"
 
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
@@ -212,7 +211,7 @@ static int look(const struct options *o, struct subject *s)
 	if (!err && !o->keep)
 		err = heap_tree_build(&s->view, s->filter, &s->tree);
 	if (err)
-		msg_error("%s: cannot report on it: %s", s->dump.name, max_memory_error(err));
+		msg_error("%s: cannot report on it: %s", s->dump.name, heap_dump_error(err));
 	return err;
 }
 
@@ -239,7 +238,7 @@ static int report(const struct options *o, struct subject *s)
 	else
 		err = heap_report_tree(&s->report, stdout);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->dumps[0], max_memory_error(err));
+		msg_error("%s: cannot report on it: %s", o->dumps[0], heap_dump_error(err));
 	return err ? err : finish_output(stdout);
 }
 

@@ -25,6 +25,17 @@ static void say_damage(const struct heap_dump *d)
 		    d->name, d->result.offset, d->result.what);
 }
 
+const char *heap_dump_error(int err)
+{
+	if (err == -EOVERFLOW)
+		return "more objects or references than spoor can number (2^32); --by type needs no "
+		       "numbers";
+	if (err == -ENOMEM)
+		return "out of memory; --max-memory allows more, and --by type, package, loader, "
+		       "kind, size and length need little";
+	return strerror(-err);
+}
+
 static int say_error(const struct heap_dump *d, int err)
 {
 	switch (err) {
@@ -41,14 +52,8 @@ static int say_error(const struct heap_dump *d, int err)
 			  d->name, d->result.offset, d->result.what);
 		break;
 	case -EOVERFLOW:
-		msg_error("%s has more objects or references than spoor can number (2^32); "
-			  "--by type needs no numbers",
-			  d->name);
-		break;
 	case -ENOMEM:
-		msg_error("%s: out of memory; --max-memory allows more, and --by type, package, "
-			  "loader, kind, size, array_length need little",
-			  d->name);
+		msg_error("%s: %s", d->name, heap_dump_error(err));
 		break;
 	default:
 		msg_error("cannot read %s: %s", d->name, strerror(-err));

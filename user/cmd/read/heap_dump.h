@@ -17,4 +17,6 @@ struct heap_dump {
  * be closed; 1: the same, and it is damaged, which has been said; negative: it cannot be read.
  */
 int heap_dump_open(const char *name, bool objects, bool force, struct heap_dump *ret);
+/* What went wrong with a dump that was read, and what can be done. Static. */
+const char *heap_dump_error(int err);
 void heap_dump_close(struct heap_dump *d);

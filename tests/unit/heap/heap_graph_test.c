@@ -1,0 +1,285 @@
+/* Random graphs: dominators, retained bytes and ways against removing objects one by one. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/text/strbuf.h"
+#include "heap/graph/heap_dominators.h"
+#include "heap/graph/heap_graph.h"
+#include "heap/graph/heap_paths.h"
+#include "heap/graph/heap_reach.h"
+#include "heap/image/hprof.h"
+#include "tests/unit/alloc_fail.h"
+#include "tests/unit/heap/heap_dump_maker.h"
+
+enum { NODES_MAX = 40, OBJECTS = 0x1000, ARRAY = 0x1100, REFERENCE = 0x1200, WEAK = 0x1300, SOFT = 0x1400,
+       REFERENT = 0x10, FIRST = 0x100000, STEP = 0x1000, ROUNDS = 400 };
+
+static struct maker maker;
+
+struct model {
+	unsigned count;
+	uint8_t edge[NODES_MAX][NODES_MAX]; /* 1: strong or soft, 2: weak only */
+	bool root[NODES_MAX];
+	uint64_t bytes[NODES_MAX];
+};
+
+static uint64_t id(unsigned node)
+{
+	return FIRST + (uint64_t)node * STEP;
+}
+
+/* A node is an array of references, or a WeakReference or SoftReference to one other node. */
+static void make(struct model *g, unsigned seed)
+{
+	unsigned count, k;
+
+	srand(seed);
+	*g = (struct model){.count = 2 + (unsigned)rand() % (NODES_MAX - 2)};
+	maker_begin(&maker, 8);
+	make_text(&maker, REFERENT, "referent");
+	make_class_name(&maker, OBJECTS, "java/lang/Object");
+	make_class_name(&maker, ARRAY, "[Ljava/lang/Object;");
+	make_class_name(&maker, REFERENCE, "java/lang/ref/Reference");
+	make_class_name(&maker, WEAK, "java/lang/ref/WeakReference");
+	make_class_name(&maker, SOFT, "java/lang/ref/SoftReference");
+	record_begin(&maker, 0x1c);
+	make_class(&maker, OBJECTS, 0, 0, 0);
+	make_class(&maker, ARRAY, OBJECTS, 0, 0);
+	make_class(&maker, REFERENCE, OBJECTS, 0, 1);
+	make_field(&maker, REFERENT, HEAP_REFERENCE);
+	make_class(&maker, WEAK, REFERENCE, 0, 0);
+	make_class(&maker, SOFT, REFERENCE, 0, 0);
+	for (uint64_t class = OBJECTS; class <= SOFT; class += 0x100)
+		make_root(&maker, 0x05, class);
+	for (unsigned i = 0; i < g->count; i++)
+		if (rand() % 8 == 0) {
+			g->root[i] = true;
+			make_root(&maker, 0x05, id(i));
+		}
+	for (unsigned i = 0; i < g->count; i++) {
+		unsigned kind = (unsigned)rand() % 10;
+
+		if (kind < 2) {
+			k = (unsigned)rand() % g->count;
+			make_instance(&maker, id(i), kind ? WEAK : SOFT, 8);
+			put_id(&maker, id(k));
+			g->edge[i][k] = kind ? 2 : 1;
+			continue;
+		}
+		count = (unsigned)rand() % 4;
+		make_object_array(&maker, id(i), ARRAY, count);
+		while (count--) {
+			k = (unsigned)rand() % g->count;
+			g->edge[i][k] = 1;
+			put_id(&maker, id(k));
+		}
+	}
+	record_end(&maker);
+}
+
+static void flood(const struct model *g, unsigned without, bool *seen)
+{
+	unsigned stack[NODES_MAX], count = 0;
+
+	memset(seen, 0, NODES_MAX);
+	for (unsigned i = 0; i < g->count; i++)
+		if (g->root[i] && i != without) {
+			seen[i] = true;
+			stack[count++] = i;
+		}
+	while (count) {
+		unsigned at = stack[--count];
+
+		for (unsigned k = 0; k < g->count; k++)
+			if (g->edge[at][k] == 1 && k != without && !seen[k]) {
+				seen[k] = true;
+				stack[count++] = k;
+			}
+	}
+}
+
+static uint32_t object(const struct heap_state *s, unsigned node)
+{
+	return heap_objects_find(&s->objects, id(node));
+}
+
+static void check_dominators(const struct model *g, const struct heap_state *s, const struct heap_graph *graph,
+			     const struct heap_dominators *d)
+{
+	static bool dominates[NODES_MAX][NODES_MAX];
+	bool now[NODES_MAX], without[NODES_MAX];
+
+	flood(g, NODES_MAX, now);
+	for (unsigned i = 0; i < g->count; i++) {
+		uint64_t bytes = 0, objects, freed;
+		uint8_t *group = calloc(s->objects.count, 1);
+
+		flood(g, i, without);
+		for (unsigned k = 0; k < g->count; k++) {
+			dominates[i][k] = now[k] && !without[k];
+			if (dominates[i][k])
+				bytes += heap_graph_desc(graph, object(s, k))->bytes;
+		}
+		assert_int_equal(d->retained[object(s, i)], bytes);
+		group[object(s, i)] = 1;
+		assert_int_equal(heap_reach_without(graph, group, &objects, &freed), 0);
+		assert_int_equal(freed, bytes);
+		free(group);
+	}
+	/* The immediate one is dominated by all other dominators. */
+	for (unsigned k = 0; k < g->count; k++) {
+		uint32_t above = d->above[object(s, k)], expected = now[k] ? d->count : HEAP_NONE;
+
+		for (unsigned i = 0; i < g->count; i++) {
+			bool nearest = i != k && dominates[i][k];
+
+			for (unsigned j = 0; j < g->count && nearest; j++)
+				nearest = j == k || j == i || !dominates[j][k] || dominates[j][i];
+			if (nearest)
+				expected = object(s, i);
+		}
+		assert_int_equal(above, expected);
+	}
+}
+
+/* Each goes one reference further than the one before; nothing is reached more quickly. */
+static void check_paths(const struct model *g, const struct heap_state *s, const struct heap_graph *graph)
+{
+	struct heap_paths *p;
+	bool now[NODES_MAX];
+	uint64_t kept = 0;
+
+	flood(g, NODES_MAX, now);
+	assert_int_equal(heap_paths_new(graph, &p), 0);
+	for (unsigned i = 0; i < g->count; i++) {
+		uint32_t at = object(s, i), from = p->parent[at];
+
+		if (now[i])
+			assert_true(from != HEAP_NONE);
+		if (from == at)
+			assert_true(g->root[i]);
+		else if (from != HEAP_NONE)
+			assert_true(g->edge[(s->objects.address[from] - FIRST) / STEP][i]);
+	}
+	for (unsigned i = 0; i < g->count; i++) {
+		uint32_t at = object(s, i), from = p->parent[at];
+
+		kept += from != HEAP_NONE;
+		assert_int_equal(heap_paths_add(p, at), 0);
+		assert_int_equal(p->parent[at], from);
+	}
+	assert_int_equal(heap_paths_finish(p), 0);
+	assert_int_equal(p->nodes[0].objects, kept);
+	assert_int_equal(p->unreachable_objects, g->count - kept);
+	heap_paths_free(p);
+}
+
+static void check_reached(const struct model *g, const struct heap_state *s, const struct heap_graph *graph)
+{
+	bool now[NODES_MAX];
+
+	flood(g, NODES_MAX, now);
+	for (unsigned i = 0; i < g->count; i++) {
+		uint8_t reached = graph->reached[object(s, i)];
+
+		assert_int_equal(reached && reached <= 1 + HEAP_SOFT, now[i]);
+	}
+}
+
+static int read_graph(struct heap_state *s)
+{
+	struct hprof_result r;
+
+	maker.at = 0;
+	return hprof_read(maker_read, &maker, true, s, &r);
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= ROUNDS; seed++) {
+		struct heap_dominators *d;
+		struct heap_graph *graph;
+		struct heap_state s;
+		struct model g;
+
+		make(&g, seed);
+		assert_int_equal(read_graph(&s), 0);
+		assert_int_equal(heap_graph_new(&s, &graph), 0);
+		assert_int_equal(heap_dominators_new(graph, &d), 0);
+		check_dominators(&g, &s, graph, d);
+		check_reached(&g, &s, graph);
+		check_paths(&g, &s, graph);
+		heap_dominators_free(d);
+		heap_graph_free(graph);
+		heap_state_free(&s);
+	}
+}
+
+static int look(const struct heap_state *s)
+{
+	struct heap_dominators *d = NULL;
+	struct heap_graph *graph = NULL;
+	struct heap_paths *p = NULL;
+	struct heap_holder *holders = NULL;
+	struct strbuf way = {0};
+	uint32_t count;
+	int err = heap_graph_new(s, &graph);
+
+	if (!err)
+		err = heap_dominators_new(graph, &d);
+	if (!err)
+		err = heap_dominators_holders(d, s, 5, &holders, &count);
+	if (!err)
+		err = heap_paths_new(graph, &p);
+	for (uint32_t i = 0; !err && i < s->objects.count; i++)
+		err = heap_paths_way(p, i, 3, &way);
+	for (uint32_t i = 0; !err && i < s->objects.count; i++)
+		err = heap_paths_add(p, i);
+	if (!err)
+		err = heap_paths_finish(p);
+	strbuf_free(&way);
+	free(holders);
+	heap_paths_free(p);
+	heap_dominators_free(d);
+	heap_graph_free(graph);
+	return err;
+}
+
+static void test_without_memory(void **state)
+{
+	struct heap_state s;
+	struct model g;
+
+	(void)state;
+	make(&g, 7);
+	assert_int_equal(read_graph(&s), 0);
+	for (unsigned long n = 0;; n++) {
+		bool failed;
+		int err;
+
+		alloc_fail_at(n);
+		err = look(&s);
+		failed = alloc_fail_off();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		if (!failed)
+			break;
+	}
+	heap_state_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
