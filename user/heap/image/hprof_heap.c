@@ -211,7 +211,6 @@ static int read_class(struct hprof_parser *p)
 static int read_refs(struct hprof_parser *p, uint32_t type, uint32_t bytes)
 {
 	const struct heap_type *t = &p->state->types.all[type];
-	const struct heap_ref *refs = p->state->types.refs + t->refs;
 	const uint8_t *b;
 	int err = 0;
 
@@ -219,7 +218,8 @@ static int read_refs(struct hprof_parser *p, uint32_t type, uint32_t bytes)
 		return hprof_damage(p, "an instance is larger than any class makes it");
 	b = hprof_need(p, bytes, &err);
 	for (uint32_t i = 0; b && !err && i < t->ref_count; i++)
-		err = heap_objects_ref(&p->state->objects, hprof_id(p, b + refs[i].at));
+		err = heap_objects_ref(&p->state->objects,
+				       hprof_id(p, b + p->state->types.refs[t->refs + i].at));
 	return err;
 }
 

@@ -189,9 +189,37 @@ static bool is_measured(const struct heap_type *t)
 	return t->kind == HEAP_INSTANCE && t->defined && t->gap.least != HEAP_NO_GAP;
 }
 
-static int64_t score(struct heap_layout *l, const struct heap_types *t)
+/* JDK 23 lets elements begin in the header's last word (JDK-8139457). */
+static unsigned array_header(const struct heap_layout *l, const struct heap_types *t)
+{
+	int64_t least = HEAP_NO_GAP;
+
+	if (l->header_bytes < 16)
+		return l->header_bytes + 4;
+	for (unsigned v = HEAP_BOOLEAN; v < HEAP_VALUE_COUNT; v++)
+		if (heap_value_bytes(v, 0) < 8 && t->all[heap_types_array(v)].gap.least < least)
+			least = t->all[heap_types_array(v)].gap.least;
+	return least < 24 ? 20 : 24;
+}
+
+/* Of arrays without elements: JDK 8 to 14 may round instances so that headers make no difference. */
+static int64_t array_score(const struct heap_layout *l, const struct heap_types *t)
 {
 	int64_t sum = 0;
+
+	for (unsigned v = HEAP_BOOLEAN; v < HEAP_VALUE_COUNT; v++) {
+		int64_t least = t->all[heap_types_array(v)].gap.least;
+		int64_t bytes = (int64_t)align(array_header(l, t), heap_value_bytes(v, 0));
+
+		if (least != HEAP_NO_GAP)
+			sum += bytes == least ? 1 : bytes > least ? -TOO_LARGE : 0;
+	}
+	return sum;
+}
+
+static int64_t score(struct heap_layout *l, const struct heap_types *t)
+{
+	int64_t sum = array_score(l, t);
 
 	l->compared = l->agree = 0;
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -228,19 +256,6 @@ static unsigned reference_bytes(const struct heap_types *t)
 		any = true;
 	}
 	return any ? 8 : 4;
-}
-
-/* JDK 23 lets elements begin in the header's last word (JDK-8139457). */
-static unsigned array_header(const struct heap_layout *l, const struct heap_types *t)
-{
-	int64_t least = HEAP_NO_GAP;
-
-	if (l->header_bytes < 16)
-		return l->header_bytes + 4;
-	for (unsigned v = HEAP_BOOLEAN; v < HEAP_VALUE_COUNT; v++)
-		if (heap_value_bytes(v, 0) < 8 && t->all[heap_types_array(v)].gap.least < least)
-			least = t->all[heap_types_array(v)].gap.least;
-	return least < 24 ? 20 : 24;
 }
 
 /* Padded by @Contended in some of JDK 8 to 25, or with fields of the JVM that depend on it. */

@@ -152,7 +152,7 @@ static uint64_t bucket_of(const struct heap_objects *o, uint64_t address)
 /* Buckets of equal spans of addresses; an object is looked for in its own bucket only. */
 static int fill_buckets(struct heap_objects *o)
 {
-	uint64_t span, wanted = o->count / BUCKET_OBJECTS + 1, buckets, at = 0;
+	uint64_t span, wanted = o->count / BUCKET_OBJECTS + 2, buckets, at = 0;
 
 	if (!o->count)
 		return 0;

@@ -182,10 +182,13 @@ int heap_types_name(struct heap_types *t, uint32_t type, uint32_t text)
 		element_name(name + dims, &o);
 	else
 		strbuf_add(&o, "%s", name);
-	/* Hidden classes have an address after a slash. */
-	for (size_t i = 0; i < o.used; i++)
+	/* Hidden classes have an address after a plus, where Class.getName() has a slash. */
+	for (size_t i = 0; i < o.used; i++) {
 		if (o.text[i] == '/' && strncmp(&o.text[i], "/0x", 3) != 0)
 			o.text[i] = '.';
+		if (!strncmp(&o.text[i], "+0x", 3))
+			o.text[i] = '/';
+	}
 	for (size_t i = 0; i < dims; i++)
 		strbuf_put(&o, "[]", 2);
 	if (dims) {
