@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * NAME=GLOB and NAME!=GLOB, "not", "and", "or" and parentheses; "not" binds most, "or" least. A glob is fnmatch()'s. A value with blanks or parentheses stands in
- * quotes, "..." or '...'.
+ * NAME=GLOB and NAME!=GLOB, "not", "and", "or" and parentheses; "not" binds most, "or" least. A
+ * glob is fnmatch()'s. A value with blanks or parentheses stands in quotes, "..." or '...'.
  */
 struct condition;
 

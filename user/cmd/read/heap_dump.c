@@ -28,8 +28,8 @@ static void say_damage(const struct heap_dump *d)
 const char *heap_dump_error(int err)
 {
 	if (err == -EOVERFLOW)
-		return "more objects or references than spoor can number (2^32); --by type needs no "
-		       "numbers";
+		return "more objects or references than spoor can number (2^32); --by type needs "
+		       "no numbers";
 	if (err == -ENOMEM)
 		return "out of memory; --max-memory allows more, and --by type, package, loader, "
 		       "kind, size and length need little";

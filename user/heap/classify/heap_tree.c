@@ -160,7 +160,8 @@ static int link_children(struct heap_tree *t)
 	return 0;
 }
 
-unsigned heap_tree_needs(const struct heap_tree *t)
+/* Bits of enum heap_needs. */
+static unsigned levels_need(const struct heap_tree *t)
 {
 	unsigned needs = HEAP_NEEDS_DESC;
 
@@ -172,7 +173,7 @@ unsigned heap_tree_needs(const struct heap_tree *t)
 int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap_tree *ret)
 {
 	struct builder b = {.view = v, .filter = filter, .tree = ret};
-	unsigned needs = heap_tree_needs(ret) | heap_filter_needs(filter);
+	unsigned needs = levels_need(ret) | heap_filter_needs(filter);
 	uint32_t root;
 	int err = node_get(ret, HEAP_NONE, 0, 0, &root);
 

@@ -41,5 +41,3 @@ void heap_tree_label(struct heap_view *v, const struct heap_tree *t, uint32_t no
 /* Sets shown[i] of the root and of the count largest other nodes; a group is never larger than the
  * one that it is in. -ENOMEM. */
 int heap_tree_largest(const struct heap_tree *t, uint32_t count, bool *shown);
-/* What the levels look at, bits of enum heap_needs. */
-unsigned heap_tree_needs(const struct heap_tree *t);

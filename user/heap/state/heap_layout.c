@@ -202,7 +202,7 @@ static unsigned array_header(const struct heap_layout *l, const struct heap_type
 	return least < 24 ? 20 : 24;
 }
 
-/* Of arrays without elements: JDK 8 to 14 may round instances so that headers make no difference. */
+/* Of arrays without elements: JDK 8 to 14 may round instances so that their headers do not show. */
 static int64_t array_score(const struct heap_layout *l, const struct heap_types *t)
 {
 	int64_t sum = 0;

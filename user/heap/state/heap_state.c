@@ -113,12 +113,13 @@ static void object_ends(struct heap_state *s, const struct heap_place *p, uint64
 /* Classes' objects come before all others, wherever they lie between them. */
 static void place(struct heap_state *s, const struct heap_place *p)
 {
-	const struct heap_class_place *c, *end = s->class_places + s->class_count;
+	const struct heap_class_place *c, *end;
 
 	if (s->last.address && p->address > s->last.address) {
 		c = class_after(s, s->last.address);
 		if (c && c->address < p->address) {
 			object_ends(s, &s->last, c->address);
+			end = s->class_places + s->class_count;
 			for (; c < end && c->address < p->address; c++) {
 				bool more = c + 1 < end && c[1].address < p->address;
 
