@@ -95,7 +95,7 @@ static struct findings *rows_new(void)
 {
 	static const struct findings_column columns[] = {
 		{.key = "key", .title = "group", .least = 24, .most = 60, .flags = FINDINGS_TAIL},
-		{.key = "more_bytes", .title = "", .unit = FINDINGS_INTEGER, .least = 10},
+		{.key = "more_bytes", .title = "growth", .unit = FINDINGS_INTEGER, .least = 10},
 		{.key = "more_objects", .title = "objects", .unit = FINDINGS_INTEGER},
 		{.key = "bytes", .group = "before", .unit = FINDINGS_BYTES},
 		{.key = "bytes", .group = "after", .unit = FINDINGS_BYTES},
