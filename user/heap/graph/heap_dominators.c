@@ -202,11 +202,11 @@ static int init_semi(struct work *w)
 	w->stack = malloc(bytes);
 	if (!w->semi || !w->label || !w->ancestor || !w->above || !w->stack)
 		return -ENOMEM;
+	w->parent[0] = 0;
 	for (uint32_t v = 0; v < w->count; v++) {
 		w->semi[v] = w->label[v] = v;
 		w->ancestor[v] = w->parent[v];
 	}
-	w->parent[0] = w->ancestor[0] = 0;
 	return 0;
 }
 

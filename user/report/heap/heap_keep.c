@@ -278,6 +278,9 @@ static void ways_sentence(struct keep *k, struct strbuf *o)
 	if (p->unreachable_objects)
 		strbuf_add(o, " Nothing keeps %s of them.",
 			   count_format(p->unreachable_objects, a));
+	if (!k->objects)
+		strbuf_add(o, " Names are those that spoor heap --by type shows, and may have * in "
+			      "them.");
 	if (at == HEAP_NONE || !k->bytes)
 		return;
 	strbuf_add(o, " %s: ", share_round(p->nodes[at].bytes, k->bytes, a));
