@@ -29,6 +29,8 @@ static const struct command {
 	 "compare recordings: what is waited for more, or less, and what is chance", READS},
 	{"gc", cmd_gc, "say what collections did, whether the heap grows, when it is full", READS},
 	{"heap", cmd_heap, "say what fills the heap of a heap dump, and who keeps it", READS},
+	{"objects", cmd_objects, "say which objects were allocated, where, and what survived",
+	 READS},
 	{"profile", cmd_profile, "show where threads were while they ran", READS},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",
 	 LOOKS_AT_PROCESSES},

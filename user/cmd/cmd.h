@@ -21,6 +21,7 @@ int cmd_time(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_gc(int argc, char **argv);
 int cmd_heap(int argc, char **argv);
+int cmd_objects(int argc, char **argv);
 int cmd_steal(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_html(int argc, char **argv);

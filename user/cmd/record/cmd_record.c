@@ -51,7 +51,8 @@ enum {
 	OPT_BUFFER,
 	OPT_WINDOW,
 	OPT_OFF_CPU,
-	OPT_SAMPLE
+	OPT_SAMPLE,
+	OPT_OBJECTS
 };
 
 static const struct argp_option argp_options[] = {
@@ -84,6 +85,10 @@ static const struct argp_option argp_options[] = {
 	{"sample", OPT_SAMPLE, "TIME[,jitter=off]", OPTION_ARG_OPTIONAL,
 	 "look where each running thread is whenever it has run for TIME (default: 10ms; 1ms, "
 	 "100us; by chance a little more or less), for spoor profile",
+	 0},
+	{"objects", OPT_OBJECTS, NULL, 0,
+	 "each object that is allocated, and each that a collection moves, for spoor objects; of a "
+	 "patched JVM with -XX:+UnlockDiagnosticVMOptions -XX:+SpoorTraceObjects",
 	 0},
 	{0},
 };
@@ -221,6 +226,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_SAMPLE:
 		parse_sample(arg, state, &o->recorder);
 		return 0;
+	case OPT_OBJECTS:
+		o->recorder.objects = true;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
 		return 0;
@@ -233,6 +241,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		record_flight_check(&o->recorder, state);
 		record_output_check(&o->recorder.log, o->command != NULL, state);
 		record_memory_check(&o->recorder, state);
+		if (o->recorder.objects &&
+		    (o->recorder.log.max_bytes || o->recorder.flight.keep_ns))
+			argp_error(state,
+				   "--objects needs one whole log: object events build on all "
+				   "before them, so that no part of it can be deleted");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -290,6 +303,8 @@ static void print_summary(const struct options *o, const struct recorder_stats *
 	if (s->lost)
 		msg_warning("events were lost: totals are lower bounds%s",
 			    s->lost_ring ? "; a larger --buffer helps" : "");
+	if (s->objects)
+		record_output_objects(s);
 	record_memory_summary(&o->recorder, s);
 	if (s->flag.found_off)
 		msg_warning(MONITOR_FLAG_FOUND_OFF, s->flag.found_off);
@@ -595,6 +610,8 @@ const char *record_watched_check(int argc, char **argv)
 		return "which JVMs are recorded is what the rules say: no -p, -u or COMMAND";
 	if (o.recorder.log.path || o.recorder.log.overwrite)
 		return "logs get their names in --directory: no -o or -f";
+	if (o.recorder.objects)
+		return "--objects needs one whole log: it is for spoor record";
 	if (o.recorder.flight.keep_ns)
 		return "what --flight-recorder writes has no bound: it is for spoor record";
 	return NULL;

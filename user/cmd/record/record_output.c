@@ -157,6 +157,20 @@ void record_output_summary(const struct log_writer_options *o, const struct reco
 			 (unsigned long long)s->log.blocks_less, (unsigned long long)s->log.blocks);
 }
 
+void record_output_objects(const struct recorder_stats *s)
+{
+	char bytes[UNITS_TEXT_MAX], lost[UNITS_TEXT_MAX], waited[UNITS_TEXT_MAX];
+
+	msg_info("objects: %s of events before compression; the JVM's threads waited %s for room",
+		 size_format(s->object_bytes, bytes), duration_format(s->object_wait_ns, waited));
+	if (s->object_lost_bytes)
+		msg_warning("%s of object events were lost: a larger -XX:SpoorObjectsRing helps",
+			    size_format(s->object_lost_bytes, lost));
+	if (s->object_refused)
+		msg_warning("%llu times the ring of object events said what makes no sense",
+			    (unsigned long long)s->object_refused);
+}
+
 void record_output_read_it(const struct log_writer_options *o)
 {
 	int stem = (int)output_part_stem(o->path);

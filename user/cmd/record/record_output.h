@@ -18,5 +18,7 @@ const char *record_output_name(const struct log_writer_options *o);
 
 /* What has been written, and where: one or two lines. */
 void record_output_summary(const struct log_writer_options *o, const struct recorder_stats *s);
+/* What there is to say about object events; only if there are. */
+void record_output_objects(const struct recorder_stats *s);
 /* How to read it. */
 void record_output_read_it(const struct log_writer_options *o);

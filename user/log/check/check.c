@@ -12,6 +12,8 @@
 #include "log/check/check_numbers.h"
 #include "log/format/codec.h"
 #include "log/format/header.h"
+#include "log/format/object_record.h"
+#include "log/read/object_in.h"
 #include "log/read/stream.h"
 
 struct check {
@@ -27,6 +29,7 @@ struct check {
 	bool damaged;        /* anything was, so that numbers may lack their definitions */
 	uint64_t behind_end; /* events after the event end */
 	struct body body;
+	struct object_body objects;
 	struct check_blocks blocks;
 	struct check_seen seen;
 };
@@ -236,6 +239,22 @@ static int check_events(struct check *c, const struct block *b)
 	return err;
 }
 
+static int check_objects(struct check *c, const struct block *b)
+{
+	struct object_record r;
+	int err = object_body_open(&c->objects, b);
+
+	while (!err && (err = object_body_next(&c->objects, &r)) == 1)
+		err = 0;
+	if (err != -EBADMSG && err != -ENOTSUP)
+		return err;
+	c->sum->blocks_damaged++;
+	find(c, CHECK_DAMAGE, b,
+	     err == -ENOTSUP ? "this version cannot decompress it"
+			     : "its checksum is right, but its object events are damaged");
+	return 0;
+}
+
 static void check_index(struct check *c, const struct block *b)
 {
 	bool damaged = c->damaged_since_index;
@@ -291,7 +310,7 @@ static int check_block(struct check *c, const struct block *b)
 	c->sum->blocks++;
 	if (c->sum->closed)
 		find(c, CHECK_DAMAGE, b, "a block behind the end of file");
-	if (b->kind && b->kind <= BLOCK_KIND_END)
+	if (b->kind && b->kind < BLOCK_KIND_COUNT)
 		c->sum->blocks_of[b->kind]++;
 	else
 		c->sum->blocks_other++;
@@ -305,6 +324,8 @@ static int check_block(struct check *c, const struct block *b)
 	case BLOCK_KIND_EVENTS:
 	case BLOCK_KIND_PACKED:
 		return check_events(c, b);
+	case BLOCK_KIND_OBJECTS:
+		return check_objects(c, b);
 	case BLOCK_KIND_INDEX:
 		check_index(c, b);
 		break;
@@ -408,6 +429,7 @@ int log_check(const char *path, check_report report, void *ctx, struct log_check
 		check_numbers(&c);
 	stream_close(&c.in);
 	body_free(&c.body);
+	object_body_free(&c.objects);
 	check_blocks_free(&c.blocks);
 	check_seen_free(&c.seen);
 	if (err)

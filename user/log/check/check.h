@@ -45,7 +45,7 @@ struct log_check {
 	json_t *header;                /* NULL: damaged */
 	uint64_t bytes;                /* of the file */
 	uint64_t blocks, blocks_other; /* other: of kinds that are not known here */
-	uint64_t blocks_of[BLOCK_KIND_END + 1];
+	uint64_t blocks_of[BLOCK_KIND_COUNT];
 	uint64_t codec_blocks[BLOCK_CODEC_COUNT];
 	uint64_t codec_bytes[BLOCK_CODEC_COUNT], codec_raw[BLOCK_CODEC_COUNT]; /* of bodies */
 	uint64_t blocks_sync, events_sync; /* of synchronization; their events are not in events */

@@ -47,6 +47,8 @@ static void add_lost(struct index_lost *l, const struct index_entry *e)
 	l->blocks++;
 	if (packed && e->flags & BLOCK_SYNC) /* repeats what is elsewhere */
 		return;
+	if (e->kind == BLOCK_KIND_OBJECTS) /* no events of the vocabulary */
+		return;
 	l->events += e->events;
 	if (!packed)
 		return;

@@ -13,6 +13,8 @@
 #include "log/check/rewrite.h"
 #include "log/format/codec.h"
 #include "log/format/header.h"
+#include "log/format/object_record.h"
+#include "log/read/object_in.h"
 #include "log/read/stream.h"
 #include "log/write/index.h"
 #include "log/write/output.h"
@@ -31,6 +33,7 @@ struct repair {
 	struct log_index index;
 	uint64_t last_index;
 	struct body body;
+	struct object_body objects;
 	struct codec *codec;
 	msgpack_sbuffer raw; /* the body with other texts */
 	msgpack_sbuffer buf; /* a block */
@@ -308,12 +311,42 @@ static int keep_block(struct repair *r, const struct block *from)
 	return r->indexed && r->index.count >= LOG_INDEX_BLOCKS ? put_index(r) : 0;
 }
 
+/* They build on each other, but readers know what is missing by the blocks' numbers and their own. */
+static int repair_objects(struct repair *r, const struct block *from)
+{
+	struct object_record record;
+	struct block b = *from;
+	int err = object_body_open(&r->objects, from);
+
+	if (r->options->rewrite)
+		return note(r, 0, "object events were left out: their names cannot be replaced");
+	while (!err && (err = object_body_next(&r->objects, &record)) == 1)
+		err = 0;
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		r->done->blocks_dropped++;
+		return note(r, 0, "spoor repair: block %" PRIu32 " of object events was left out",
+			    b.sequence);
+	}
+	err = r->noted ? put_note(r) : 0;
+	err = err ? err : begin_block(r);
+	if (!err && msgpack_sbuffer_write(&r->buf, (const char *)b.payload, b.length))
+		err = -ENOMEM;
+	err = err ? err : put_block(r, &b, NULL);
+	if (!err)
+		r->done->blocks++;
+	return err;
+}
+
 static int repair_block(struct repair *r, const struct block *b)
 {
 	struct event e;
 	int err;
 
 	if (b->kind != BLOCK_KIND_EVENTS && b->kind != BLOCK_KIND_PACKED) {
+		if (b->kind == BLOCK_KIND_OBJECTS)
+			return repair_objects(r, b);
 		if (b->kind <= BLOCK_KIND_END && b->kind)
 			return 0; /* made anew */
 		return note(r, b->events, "spoor repair: a block of an unknown kind was left out");
@@ -473,6 +506,7 @@ int log_repair(const struct log_repair_options *o, const struct log_check *sum,
 	msgpack_sbuffer_destroy(&r.raw);
 	codec_free(r.codec);
 	body_free(&r.body);
+	object_body_free(&r.objects);
 	stream_close(&r.in);
 	return err;
 }

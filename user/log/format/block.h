@@ -18,6 +18,8 @@ enum block_kind {
 	BLOCK_KIND_PACKED = 3,
 	BLOCK_KIND_INDEX = 4,
 	BLOCK_KIND_END = 5,
+	BLOCK_KIND_OBJECTS = 6, /* log/format/object_record.h */
+	BLOCK_KIND_COUNT,
 };
 
 #define PREAMBLE_BYTES 24

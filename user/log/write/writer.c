@@ -405,6 +405,19 @@ bool log_definition(struct log_writer *w, uint16_t event, uint64_t number, struc
 	return w->carry && carried_find(w->carry, event, number, ret);
 }
 
+struct packet *log_writer_packet(struct log_writer *w)
+{
+	return writer_thread_packet(w->deliver);
+}
+
+void log_writer_put(struct log_writer *w, struct packet *p)
+{
+	if (w->err)
+		packet_free(p);
+	else
+		writer_thread_put(w->deliver, p);
+}
+
 void log_writer_flush(struct log_writer *w)
 {
 	if (w->err)

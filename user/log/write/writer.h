@@ -11,6 +11,7 @@ struct budget;
 struct event;
 struct log_output;
 struct log_writer;
+struct packet;
 
 struct log_compression {
 	enum block_codec codec;
@@ -81,6 +82,10 @@ void log_forget(struct log_writer *w, uint16_t event, uint64_t number);
 /* The event that has defined the number (EVENT_LOCK, ...), without its time; texts are lent until
  * the next log_write or log_forget. False: that is not kept, as in a log without parts. */
 bool log_definition(struct log_writer *w, uint16_t event, uint64_t number, struct event *ret);
+/* An empty packet (writer_thread.h) for a block that is no block of events; NULL: no memory. Put, it
+ * is the writer's; it may be in the file before events that were written before it. */
+struct packet *log_writer_packet(struct log_writer *w);
+void log_writer_put(struct log_writer *w, struct packet *p);
 void log_writer_flush(struct log_writer *w); /* closes the open blocks and hands them over */
 int log_writer_error(const struct log_writer *w);
 /* Those of the bytes are exact after log_writer_sync and log_writer_finish. */

@@ -203,12 +203,13 @@ static int append_events(struct writer_thread *d, struct packet *p, enum block_c
 {
 	struct preamble pre = {p->first_ns, p->last_ns, (uint32_t)(p->buf.size - PACKET_ROOM), 0,
 			       p->flags};
-	struct sealed sealed = {.kind = BLOCK_KIND_PACKED,
+	bool events = p->kind == BLOCK_KIND_PACKED; /* the index has times of no others */
+	struct sealed sealed = {.kind = p->kind,
 				.flags = p->flags,
 				.sequence = d->sequence,
 				.events = p->events,
-				.first_ns = p->first_ns,
-				.last_ns = p->last_ns};
+				.first_ns = events ? p->first_ns : 0,
+				.last_ns = events ? p->last_ns : 0};
 	struct block b = {.sequence = d->sequence, .events = p->events, .kind = sealed.kind};
 	uint8_t *bytes;
 	int err;
@@ -393,6 +394,7 @@ struct packet *writer_thread_packet(struct writer_thread *d)
 	msgpack_sbuffer_clear(&p->buf);
 	p->next = NULL;
 	p->part = false;
+	p->kind = BLOCK_KIND_PACKED;
 	p->events = 0;
 	p->flags = 0;
 	if (msgpack_sbuffer_write(&p->buf, room, sizeof(room))) {

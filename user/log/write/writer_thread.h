@@ -18,6 +18,7 @@ struct packet {
 	struct packet *next;
 	msgpack_sbuffer buf; /* PACKET_ROOM bytes, then the body; of a part: magic and header */
 	bool part;
+	enum block_kind kind; /* BLOCK_KIND_PACKED or BLOCK_KIND_OBJECTS, unless it is a part */
 	uint32_t events;
 	uint8_t flags;
 	uint64_t first_ns, last_ns;

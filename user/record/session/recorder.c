@@ -24,6 +24,7 @@
 #include "record/session/notes.h"
 
 #define POLL_MS 50     /* how long a record may lie in the ring */
+#define OBJECTS_MS 10  /* likewise of object events */
 #define REFRESH_MS 200 /* while the JVM is starting up */
 #define WAITS_MS 400   /* readers put into order what comes up to a second late */
 
@@ -82,8 +83,9 @@ static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadlin
 {
 	uint64_t until = r->next_window < deadline ? r->next_window : deadline;
 	uint64_t ms = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+	uint64_t most = r->objects ? OBJECTS_MS : POLL_MS;
 
-	return ms < POLL_MS ? (int)ms : POLL_MS;
+	return (int)(ms < most ? ms : most);
 }
 
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX])
@@ -92,12 +94,14 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 			       {.fd = jvm_pidfd(r->j), .events = POLLIN},
 			       {.fd = fd, .events = POLLIN}};
 	uint64_t now = clock_mono_ns(), deadline = now + (uint64_t)timeout_ms * NS_PER_MS;
+	bool more = false;
 	int err;
 
 	do {
-		if (poll(fds, 3, poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
+		if (poll(fds, 3, more ? 0 : poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
 			return recorder_fail(why, -errno, "poll: %s", strerror(errno));
 		recorder_drain(r);
+		more = recorder_objects_pass(r);
 		if (translate_contended(r->t) && !r->contended) {
 			r->contended = true;
 			bpf_session_sample_owners(r->p, true);
@@ -123,6 +127,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		err = r->dumps ? pass_dumps(r, now) : 0;
 		if (!err)
 			err = log_writer_error(r->w);
+		if (!err)
+			err = recorder_objects_error(r);
 		if (!err)
 			err = ids_error(r->ids);
 		if (!err)
@@ -152,6 +158,7 @@ void recorder_stats(const struct recorder *r, struct recorder_stats *ret)
 	ret->given_up = memory_given_up(&r->memory);
 	ret->passed_over = r->dumps ? dumps_passed_over(r->dumps) : 0;
 	ret->flag = r->flag_end;
+	recorder_objects_stats(r, ret);
 }
 
 bool recorder_monitor_missing(const struct recorder *r)
@@ -226,6 +233,7 @@ int recorder_close(struct recorder *r, enum recorder_end end, struct recorder_st
 	translate_flush(r->t, UINT64_MAX);
 	recorder_write_losses(r);
 	note_found_off(r);
+	recorder_objects_end(r, end);
 	log_note_less(r->w, clock_mono_ns());
 	write_end(r, end);
 	if (r->dumps)

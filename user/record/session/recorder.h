@@ -41,6 +41,7 @@ struct recorder_options {
 	uint64_t window_ns;        /* of the thread and CPU samples */
 	uint64_t sample_ns;        /* running threads are sampled at this period; 0: they are not */
 	bool sample_jitter;        /* by chance a little more or less */
+	bool objects; /* births and moves of objects, of a JVM that has a ring of them */
 	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
 	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */
@@ -57,6 +58,11 @@ struct recorder_stats {
 	uint64_t lost_ring;        /* of these, for want of room in the ring buffer */
 	uint64_t given_up;         /* numbers, for want of room within max_memory */
 	uint64_t passed_over;      /* triggers that came too soon after another one to get a file */
+	bool objects;
+	uint64_t object_bytes;      /* of object events, before they were compressed */
+	uint64_t object_lost_bytes; /* of events, for want of room in the ring */
+	uint64_t object_refused;    /* slots and names that made no sense */
+	uint64_t object_wait_ns;    /* of threads, for room in the ring */
 	struct flag_hold_end flag; /* at the end */
 	struct log_writer_stats log;
 };

@@ -10,6 +10,7 @@
 #include "record/decode/losses.h"
 #include "record/decode/memory.h"
 #include "record/kernel/hooks.h"
+#include "record/objects/object_ring.h"
 #include "record/session/monitor_flag.h"
 #include "record/session/recorder.h"
 
@@ -47,6 +48,8 @@ struct recorder {
 	enum probe_set probes;
 	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
 	struct flag_hold_end flag_end;
+	struct object_ring objects_ring;
+	struct object_drain *objects; /* NULL: no object events */
 };
 
 /* Writes why, and returns err. */
@@ -67,6 +70,15 @@ void recorder_refresh(struct recorder *r);
 bool recorder_has_monitors(const struct recorder *r);
 /* Frees it, however far it came, and puts the flag back. NULL is ignored. */
 void recorder_discard(struct recorder *r);
+
+/* recorder_objects.c: the ring of object events. Without --objects all do nothing. */
+int recorder_objects_open(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX]);
+int recorder_objects_begin(struct recorder *r); /* once there is a log; 0 or -ENOMEM */
+bool recorder_objects_pass(struct recorder *r); /* true: there is more */
+int recorder_objects_error(const struct recorder *r);
+void recorder_objects_end(struct recorder *r, enum recorder_end end);
+void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret);
+void recorder_objects_discard(struct recorder *r);
 
 /* recorder_window.c: counters of all threads and CPUs at this moment, into the log. */
 void recorder_sample(struct recorder *r);

@@ -96,6 +96,11 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 				    json_pack("{s:s, s:I, s:b}", "event", "cpu-clock", "period_ns",
 					      (json_int_t)options->sample_ns, "jitter",
 					      (int)options->sample_jitter));
+	if (o && r->objects_ring.memory)
+		json_object_set_new(o, "objects",
+				    json_pack("{s:I, s:I}", "heap_bytes",
+					      (json_int_t)r->objects_ring.heap_bytes, "mode",
+					      (json_int_t)r->objects_ring.mode));
 	if (o && r->hooks_why[0])
 		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
 	if (o && r->no_stacks)
@@ -206,6 +211,8 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		chains_resolve_by(r->chains, r->code);
 	if (!err)
 		err = translate_new(r->ids, r->chains, r->w, &r->t);
+	if (!err)
+		err = recorder_objects_begin(r);
 	return err ? recorder_fail(why, err, "out of memory") : 0;
 }
 
@@ -245,6 +252,16 @@ static void wait_until_ready(struct recorder *r)
 {
 	while (!jvm_layout(r->j)->ready && starting_wait(r))
 		recorder_refresh(r);
+}
+
+static int wait_for_objects(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
+{
+	int err;
+
+	do
+		err = recorder_objects_open(r, pid, why);
+	while ((err == -ENOENT || err == -EAGAIN) && starting_wait(r));
+	return err;
 }
 
 static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
@@ -293,7 +310,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
 	bpf_session_set_first_reasons(r->p, r->probes != PROBES_NONE, recorder_has_monitors(r));
 	wait_until_ready(r);
-	return 0;
+	return o->objects ? wait_for_objects(r, o->pid, why) : 0;
 }
 
 void recorder_discard(struct recorder *r)
@@ -307,6 +324,7 @@ void recorder_discard(struct recorder *r)
 	code_free(r->code);
 	native_free(r->native);
 	ids_free(r->ids);
+	recorder_objects_discard(r);
 	log_writer_close(r->w);
 	dumps_free(r->dumps);
 	jvm_close(r->j);

@@ -13,8 +13,8 @@
 #include "log/format/text.h"
 #include "report/model/label.h"
 
-static const char *const kinds[BLOCK_KIND_END + 1] = {"other",  "header", "events",
-						      "packed", "index",  "end"};
+static const char *const kinds[BLOCK_KIND_COUNT] = {"other", "header", "events", "packed",
+						    "index", "end",    "objects"};
 static const char *const numbers[CHECK_NUMBER_COUNT] = {"threads", "classes", "locks",
 							"strings", "methods", "stacks"};
 
@@ -117,8 +117,8 @@ static void print_blocks(const struct log_check *c, FILE *out)
 	print_text(out, "  %-10s %s bytes", "size", count_format(c->bytes, count));
 	print_text(out, c->bytes < 1024 ? "\n" : ", %s\n", size_format(c->bytes, size));
 	print_text(out, "  %-10s %s", "blocks", count_format(c->blocks, count));
-	for (int i = 1; i <= BLOCK_KIND_END + 1; i++) {
-		int kind = i % (BLOCK_KIND_END + 1);
+	for (int i = 1; i <= BLOCK_KIND_COUNT; i++) {
+		int kind = i % BLOCK_KIND_COUNT;
 
 		if (!blocks_of(c, kind))
 			continue;
@@ -249,7 +249,7 @@ static json_t *blocks_json(const struct log_check *c)
 {
 	json_t *json = json_object(), *codecs = json_object();
 
-	for (int i = 0; i <= BLOCK_KIND_END; i++)
+	for (int i = 0; i < BLOCK_KIND_COUNT; i++)
 		json_put(&json, kinds[i], json_integer((json_int_t)blocks_of(c, i)));
 	for (int i = 0; i < BLOCK_CODEC_COUNT; i++)
 		json_put(&codecs, codec_name((enum block_codec)i),

@@ -1,0 +1,209 @@
+/* What each word says; jvm-hooks/objects.h has the forms. */
+#include "analyze/objects/object_replay_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "jvm-hooks/objects.h"
+
+static uint64_t wide(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static void place(struct object_replay *r, struct object_teller *t, uint32_t kind, uint64_t units)
+{
+	uint64_t at = t->at;
+	bool over = false;
+	int err;
+
+	if (t->has_at) {
+		t->has_at = false;
+	} else if (t->has_tlab && units) {
+		at = t->tlab;
+		t->tlab += units;
+	} else {
+		t->has_tlab = false; /* what follows an object of unknown size is nowhere */
+		r->sums.no_place++;
+		return;
+	}
+	if (r->sums.heap_given_up)
+		return;
+	err = object_heap_put(
+		&r->heap, at,
+		(struct object_place){.kind = kind, .units = (uint32_t)units & 0x7fffffff}, &over);
+	if (err == -ENOMEM)
+		object_replay_give_up_heap(r);
+	else if (err)
+		r->sums.bad_words++;
+	r->sums.over += over;
+}
+
+/* site and class are indexes. */
+static void born(struct object_replay *r, struct object_teller *t, uint32_t site, uint32_t class,
+		 uint64_t units)
+{
+	struct object_site *s = site == INDEX_NONE ? NULL : &r->names.sites[site];
+	uint64_t bytes = units << r->sums.heap_shift;
+	uint32_t kind = s && class == s->class ? s->kind : 0;
+	struct object_tally *of;
+
+	if (!kind) {
+		if (object_names_kind(&r->names, site, class, &kind)) {
+			r->err = -ENOMEM;
+			return;
+		}
+		if (s && class == s->class)
+			s->kind = kind;
+	}
+	of = &r->names.kinds[kind].of;
+	of->count++;
+	of->bytes += bytes;
+	r->sums.count++;
+	r->sums.bytes += bytes;
+	r->sums.unknown_class += class == INDEX_NONE;
+	t->thread.count++;
+	t->thread.bytes += bytes;
+	place(r, t, kind, units);
+}
+
+static uint32_t birth(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+{
+	uint32_t kind = w[0] >> 28, n = 1, site, class;
+	bool array = kind == SPOOR_OBJ_ARR || kind == SPOOR_OBJ_ARRK;
+	uint64_t id = array ? w[0] >> 8 & 0xfffff : w[0] & 0xfffffff, length = w[0] & 0xff, units;
+
+	site = id ? object_names_site(&r->names, id) : INDEX_NONE;
+	if (kind == SPOOR_OBJ_NEWK || kind == SPOOR_OBJ_ARRK)
+		class = object_names_class_at(&r->names, w[n++]);
+	else
+		class = site == INDEX_NONE ? INDEX_NONE : r->names.sites[site].class;
+	if (array && length == 255)
+		length = w[n++];
+	units = object_names_units(&r->names, class, length, r->sums.heap_shift);
+	if (kind == SPOOR_OBJ_NEWSZ)
+		units = w[n++];
+	born(r, t, site, class, units);
+	return n;
+}
+
+static void tlab(struct object_teller *t, const uint32_t *w)
+{
+	t->has_tlab = true;
+	t->tlab = wide(w[0] & 0xfffffff, w[1]);
+	t->tlab_end = t->tlab + w[2];
+}
+
+static void retire(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+{
+	if (t->has_tlab) {
+		r->sums.chains++;
+		r->sums.chains_wrong +=
+			(uint32_t)t->tlab != w[1] || t->tlab + (w[0] & 0xfffffff) != t->tlab_end;
+	}
+	t->has_tlab = false;
+}
+
+static uint32_t collection(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+{
+	uint32_t count = w[0] & 0xff;
+
+	switch (w[0] >> 24 & 15) {
+	case SPOOR_GC_MARK:
+		t->phase += (w[0] - (uint32_t)t->phase) & 0xffffff;
+		return 1;
+	case SPOOR_GC_BEGIN:
+		object_moves_begin(r, w, count);
+		return count;
+	case SPOOR_GC_END:
+		object_moves_finish_words(r, w);
+		return count;
+	case SPOOR_GC_SPACE:
+		object_moves_space(r, wide(w[1], w[2]), w[3]);
+		return 4;
+	default:
+		r->sums.bad_words++;
+		return 0;
+	}
+}
+
+static uint32_t extension(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+{
+	uint64_t value = wide(w[2], w[1]);
+	uint32_t class;
+
+	switch (w[0] >> 20 & 0xff) {
+	case SPOOR_EXT_GAP:
+		r->sums.gaps++;
+		r->sums.gap_bytes += value;
+		t->thread.gap = true;
+		t->has_tlab = false;
+		break;
+	case SPOOR_EXT_CHECK:
+		if (!t->moved.kind)
+			break;
+		class = r->names.kinds[t->moved.kind].class;
+		r->sums.checked++;
+		r->sums.checked_wrong +=
+			class == INDEX_NONE || r->names.classes[class].klass != w[1];
+		break;
+	case SPOOR_EXT_BYTES:
+		t->thread.has_vm_bytes = true;
+		t->thread.vm_bytes = value;
+		break;
+	case SPOOR_EXT_TOP:
+		r->sums.chains += t->has_tlab;
+		r->sums.chains_wrong += t->has_tlab && t->tlab != wide(w[1], w[2]);
+		break;
+	default:
+		break; /* of a newer JVM */
+	}
+	return w[0] >> 12 & 0xff;
+}
+
+uint32_t object_event(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+{
+	uint64_t high = (uint64_t)(w[0] & 0xfffffff) << 32;
+	int destination = w[0] >> 26 & 3;
+
+	switch (w[0] >> 28) {
+	case SPOOR_OBJ_NEW:
+	case SPOOR_OBJ_ARR:
+	case SPOOR_OBJ_NEWK:
+	case SPOOR_OBJ_ARRK:
+	case SPOOR_OBJ_NEWSZ:
+		return birth(r, t, w);
+	case SPOOR_OBJ_AT:
+		t->has_at = true;
+		t->at = high | w[1];
+		return 2;
+	case SPOOR_OBJ_TLAB:
+		tlab(t, w);
+		return 5;
+	case SPOOR_OBJ_RETIRE:
+		retire(r, t, w);
+		return 2;
+	case SPOOR_OBJ_MOVE:
+		object_moves_one(r, t, t->last_from + (uint64_t)((int32_t)(w[0] << 6) >> 6),
+				 t->next_to[destination], destination);
+		return 1;
+	case SPOOR_OBJ_MOVEX:
+		object_moves_one(r, t, wide(w[0] & 0x3ffffff, w[1]), wide(w[2], w[3]), destination);
+		return 4;
+	case SPOOR_OBJ_RUN:
+		object_moves_run(r, t, high | w[1], wide(w[2], w[3]), w[4]);
+		return 5;
+	case SPOOR_OBJ_KEEP:
+		object_moves_one(r, t, high | w[1], high | w[1], -1);
+		return 2;
+	case SPOOR_OBJ_GC:
+		return collection(r, t, w);
+	case SPOOR_OBJ_EXT:
+		return extension(r, t, w);
+	case SPOOR_OBJ_END: /* of a JVM that was killed, whose slot was still its thread's */
+		return 0;
+	default:
+		r->sums.bad_words++;
+		return 0;
+	}
+}

@@ -1,0 +1,34 @@
+/* analyze/objects/object_heap.h: which object is where, by the address in units of the heap. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* kind 0: no object begins here. */
+struct object_place {
+	uint32_t kind;
+	uint32_t units : 31;
+	uint32_t old : 1; /* a collection has found it alive */
+};
+
+/* Memory is taken for what is used: 8 bytes for a unit of memory that has had an object since it was
+ * last forgotten, by pages of 4 KB. */
+struct object_heap {
+	struct object_place **pages;
+	uint64_t units, page_count;
+	uint64_t bytes, bytes_max; /* of pages */
+};
+
+#define OBJECT_HEAP_PAGE 512 /* units */
+#define OBJECT_HEAP_UNITS_MAX (1ull << 33)
+
+/* 0, -ENOMEM, or -EFBIG: more units than that. */
+int object_heap_init(struct object_heap *h, uint64_t units, uint64_t bytes_max);
+void object_heap_free(struct object_heap *h);
+
+/* NULL: there is no object, or no such place. */
+struct object_place *object_heap_find(const struct object_heap *h, uint64_t at);
+/* 0, -EINVAL: it does not fit in; -ENOMEM: also beyond bytes_max. *ret_over: there was another. */
+int object_heap_put(struct object_heap *h, uint64_t at, struct object_place place, bool *ret_over);
+/* All that begins in these units is gone. */
+void object_heap_forget(struct object_heap *h, uint64_t at, uint64_t units);

@@ -1,0 +1,248 @@
+#include "analyze/objects/object_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/format/object_record.h"
+
+#define UNITS_MAX 0x7fffffffu
+
+int object_names_init(struct object_names *n)
+{
+	*n = (struct object_names){0};
+	n->kind_count = 1;
+	return array_grow(&n->kinds, &n->kinds_capacity, 0, sizeof(*n->kinds));
+}
+
+void object_names_free(struct object_names *n)
+{
+	for (uint32_t i = 0; i < n->class_map.count; i++)
+		free(n->classes[i].name);
+	for (uint32_t i = 0; i < n->method_map.count; i++) {
+		free(n->methods[i].name);
+		free(n->methods[i].signature);
+	}
+	keymap_free(&n->class_map);
+	keymap_free(&n->method_map);
+	keymap_free(&n->site_map);
+	keymap_free(&n->kind_map);
+	keymap_free(&n->key_map);
+	free(n->classes);
+	free(n->methods);
+	free(n->sites);
+	free(n->frames);
+	free(n->kinds);
+	free(n->class_of_key);
+	*n = (struct object_names){0};
+}
+
+static int text_set(char **to, const struct object_record *r, unsigned which)
+{
+	char *copy = strndup(r->text[which] ? r->text[which] : "", r->text_bytes[which]);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+static int add_class(struct object_names *n, const struct object_record *r)
+{
+	struct keymap_key key = {.a = r->number[CLASS_ID]}, klass = {.a = r->number[CLASS_KLASS]};
+	struct object_class *c;
+	uint32_t i, k;
+	int err = keymap_add_row(&n->class_map, key, &n->classes, &n->classes_capacity,
+				 sizeof(*n->classes), &i);
+
+	if (!err)
+		err = keymap_add_row(&n->key_map, klass, &n->class_of_key, &n->keys_capacity,
+				     sizeof(*n->class_of_key), &k);
+	if (err)
+		return err;
+	c = &n->classes[i];
+	c->id = key.a;
+	c->klass = (uint32_t)klass.a;
+	c->layout = (int32_t)(uint32_t)r->number[CLASS_LAYOUT];
+	n->class_of_key[k] = i;
+	return text_set(&c->name, r, 0);
+}
+
+static int add_method(struct object_names *n, const struct object_record *r)
+{
+	struct keymap_key key = {.a = r->number[METHOD_ID]};
+	struct object_method *m;
+	uint32_t i;
+	int err = keymap_add_row(&n->method_map, key, &n->methods, &n->methods_capacity,
+				 sizeof(*n->methods), &i);
+
+	if (err)
+		return err;
+	m = &n->methods[i];
+	m->id = key.a;
+	m->class = keymap_find_number(&n->class_map, r->number[METHOD_CLASS_ID]);
+	err = text_set(&m->name, r, 0);
+	return err ? err : text_set(&m->signature, r, 1);
+}
+
+static int add_site(struct object_names *n, const struct object_record *r)
+{
+	struct keymap_key key = {.a = r->number[SITE_ID]};
+	struct object_site *s;
+	uint32_t i;
+	int err = keymap_add_row(&n->site_map, key, &n->sites, &n->sites_capacity,
+				 sizeof(*n->sites), &i);
+
+	for (uint32_t f = 0; f < r->frame_count && !err; f++) {
+		err = array_grow(&n->frames, &n->frames_capacity, n->frame_count + f,
+				 sizeof(*n->frames));
+		if (!err)
+			n->frames[n->frame_count + f] =
+				(struct object_frame){r->frames[f][0], r->frames[f][1]};
+	}
+	if (err)
+		return err;
+	s = &n->sites[i];
+	s->id = key.a;
+	s->class = r->number[SITE_CLASS_ID]
+			   ? keymap_find_number(&n->class_map, r->number[SITE_CLASS_ID])
+			   : INDEX_NONE;
+	s->tier = r->number[SITE_TIER] > UINT32_MAX ? UINT32_MAX : (uint32_t)r->number[SITE_TIER];
+	s->kind = 0;
+	s->first_frame = n->frame_count;
+	s->frame_count = r->frame_count;
+	n->frame_count += r->frame_count;
+	return 0;
+}
+
+/* Its address may be that of another class from now on; its number and its name stay. */
+static void end_class(struct object_names *n, uint64_t id)
+{
+	uint32_t i = keymap_find_number(&n->class_map, id);
+	uint32_t k = i == INDEX_NONE ? i : keymap_find_number(&n->key_map, n->classes[i].klass);
+
+	if (k != INDEX_NONE && n->class_of_key[k] == i)
+		n->class_of_key[k] = INDEX_NONE;
+}
+
+int object_names_add(struct object_names *n, const struct object_record *r)
+{
+	switch (r->kind) {
+	case OBJECT_CLASS:
+		return add_class(n, r);
+	case OBJECT_METHOD:
+		return add_method(n, r);
+	case OBJECT_SITE:
+		return add_site(n, r);
+	case OBJECT_GONE:
+		end_class(n, r->number[GONE_ID]);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+uint32_t object_names_site(const struct object_names *n, uint64_t id)
+{
+	return keymap_find_number(&n->site_map, id);
+}
+
+uint32_t object_names_class_at(const struct object_names *n, uint32_t klass)
+{
+	uint32_t k = keymap_find_number(&n->key_map, klass);
+
+	return k == INDEX_NONE ? INDEX_NONE : n->class_of_key[k];
+}
+
+int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t *ret)
+{
+	struct keymap_key key = {.a = site, .b = 1 + (uint64_t) class};
+	uint32_t i = keymap_find_hashed(&n->kind_map, &key);
+	int err;
+
+	if (i != INDEX_NONE) {
+		*ret = 1 + i;
+		return 0;
+	}
+	err = array_grow(&n->kinds, &n->kinds_capacity, n->kind_count, sizeof(*n->kinds));
+	if (!err)
+		err = keymap_add_hashed(&n->kind_map, &key, &i);
+	if (err)
+		return err;
+	n->kinds[n->kind_count++] = (struct object_kind){.site = site, .class = class};
+	*ret = 1 + i;
+	return 0;
+}
+
+uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64_t length,
+			    unsigned shift)
+{
+	uint64_t unit = 1ull << shift, bytes;
+	uint32_t layout;
+
+	if (class == INDEX_NONE)
+		return 0;
+	layout = (uint32_t)n->classes[class].layout;
+	if (n->classes[class].layout > 0)
+		bytes = layout & ~7u;
+	else
+		bytes = (layout >> 16 & 0xff) + (length << (layout & 7));
+	bytes = (bytes + unit - 1) >> shift;
+	return bytes < UNITS_MAX ? bytes : UNITS_MAX;
+}
+
+static const char *const primitives[] = {
+	['B'] = "byte", ['C'] = "char", ['D'] = "double", ['F'] = "float",
+	['I'] = "int",  ['J'] = "long", ['S'] = "short",  ['Z'] = "boolean",
+};
+
+char *object_class_text(const struct object_names *n, uint32_t class, char *buf, size_t size)
+{
+	const char *name = class == INDEX_NONE ? "(unknown)" : n->classes[class].name;
+	size_t dimensions = strspn(name, "["), length, i;
+
+	name += dimensions;
+	length = strlen(name);
+	if (dimensions && length == 1 &&
+	    (unsigned char)*name < sizeof(primitives) / sizeof(char *) &&
+	    primitives[(unsigned char)*name])
+		snprintf(buf, size, "%s", primitives[(unsigned char)*name]);
+	else if (dimensions && length > 2 && *name == 'L' && name[length - 1] == ';')
+		snprintf(buf, size, "%.*s", (int)(length - 2), name + 1);
+	else
+		snprintf(buf, size, "%s", name);
+	for (i = 0; buf[i]; i++)
+		if (buf[i] == '/')
+			buf[i] = '.';
+	for (; dimensions && i + 2 < size; dimensions--, i += 2)
+		memcpy(buf + i, "[]", 3);
+	return buf;
+}
+
+char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
+			size_t size)
+{
+	const struct object_site *s = site == INDEX_NONE ? NULL : &n->sites[site];
+	const struct object_frame *f;
+	const struct object_method *m;
+	uint32_t i;
+	size_t used;
+
+	if (!s || frame >= s->frame_count) {
+		snprintf(buf, size, s ? "(the JVM itself)" : "(unknown)");
+		return buf;
+	}
+	f = &n->frames[s->first_frame + frame];
+	i = keymap_find_number(&n->method_map, f->method);
+	if (i == INDEX_NONE) {
+		snprintf(buf, size, "(unknown)");
+		return buf;
+	}
+	m = &n->methods[i];
+	object_class_text(n, m->class, buf, size);
+	used = strlen(buf);
+	snprintf(buf + used, size - used, ".%s:%u", m->name, f->bci);
+	return buf;
+}

@@ -1,0 +1,81 @@
+/* analyze/objects/object_names.h: classes, methods and sites of object events, and what is counted
+ * of each pair of site and class. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/tables/keymap.h"
+
+struct object_record;
+
+struct object_class {
+	uint64_t id;
+	char *name;
+	uint32_t klass;
+	int32_t layout; /* HotSpot's layout helper */
+};
+
+struct object_method {
+	uint64_t id;
+	uint32_t class; /* index; INDEX_NONE: not known */
+	char *name, *signature;
+};
+
+struct object_site {
+	uint64_t id;
+	uint32_t class; /* index; INDEX_NONE: known at run time only, or not known */
+	uint32_t tier;  /* enum spoor_objects_tier */
+	uint32_t kind;  /* with that class; 0: no object yet */
+	uint32_t first_frame, frame_count; /* in frames, innermost first */
+};
+
+struct object_frame {
+	uint32_t method; /* id */
+	uint32_t bci;
+};
+
+struct object_tally {
+	uint64_t count, bytes;
+	uint64_t survived, survived_bytes; /* a collection has found them alive */
+};
+
+/* What an object is to the analysis: who has allocated what. kinds[0] is none. */
+struct object_kind {
+	uint32_t site, class; /* indexes; INDEX_NONE: not known */
+	struct object_tally of;
+};
+
+struct object_names {
+	struct keymap class_map, method_map, site_map, kind_map, key_map;
+	struct object_class *classes;
+	struct object_method *methods;
+	struct object_site *sites;
+	struct object_frame *frames;
+	struct object_kind *kinds;
+	uint32_t *class_of_key; /* by key_map: the class that has the address now */
+	uint32_t classes_capacity, methods_capacity, sites_capacity, kinds_capacity, keys_capacity,
+		frames_capacity, frame_count, kind_count;
+};
+
+/* 0 or -ENOMEM. */
+int object_names_init(struct object_names *n);
+void object_names_free(struct object_names *n);
+/* A record that is a class, method, site, or the end of a class. 0 or -ENOMEM. */
+int object_names_add(struct object_names *n, const struct object_record *r);
+
+/* Indexes; INDEX_NONE: not known. */
+uint32_t object_names_site(const struct object_names *n, uint64_t id);
+uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
+/* 0 or -ENOMEM. */
+int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t *ret);
+
+/* In units of the heap; 0: the class is not known. */
+uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64_t length,
+			    unsigned shift);
+/* "a.b.Table", "byte[]". Returns buf. */
+char *object_class_text(const struct object_names *n, uint32_t class, char *buf, size_t size);
+/* "a.b.Table.add:12", where 12 is the bytecode's index; the frame of a site, 0 is the innermost. */
+char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
+			size_t size);

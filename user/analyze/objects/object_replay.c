@@ -1,0 +1,225 @@
+/*
+ * Phases order the threads, as jvm-hooks/objects.h has it: even ones are those in which the program
+ * runs, odd ones are collections. Births of a phase may be applied in any order of the threads, as no
+ * memory is used twice within it, so that they need not wait for the end of their phase; moves must.
+ */
+#include "analyze/objects/object_replay_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/format/object_record.h"
+
+#define PHASES_MAX 65536         /* between two looks of the recorder */
+#define WAITING_MAX (1ull << 30) /* words that wait for their phase; a ring is smaller */
+
+struct object_replay *object_replay_new(uint64_t heap_bytes)
+{
+	struct object_replay *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->heap_bytes_max = heap_bytes;
+	r->sums.heap_shift = 3;
+	r->sums.heap_given_up = true;
+	if (!object_names_init(&r->names))
+		return r;
+	object_replay_free(r);
+	return NULL;
+}
+
+void object_replay_free(struct object_replay *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->streams.count; i++)
+		object_stream_free(&r->tellers[i].in);
+	object_heap_free(&r->heap);
+	object_names_free(&r->names);
+	keymap_free(&r->streams);
+	free(r->tellers);
+	free(r->collections);
+	free(r->moves);
+	free(r->spaces);
+	free(r);
+}
+
+/* --- records ------------------------------------------------------------------------------ */
+
+static int add_ring(struct object_replay *r, const struct object_record *o)
+{
+	uint64_t shift = o->number[RING_HEAP_SHIFT], bytes = o->number[RING_HEAP_BYTES];
+	int err;
+
+	if (r->sums.has_ring || shift < 3 || shift > 8)
+		return 0;
+	r->sums.has_ring = true;
+	r->sums.heap_shift = (unsigned)shift;
+	r->sums.heap_bytes = bytes;
+	err = object_heap_init(&r->heap, bytes >> shift, r->heap_bytes_max);
+	r->sums.heap_given_up = err != 0;
+	return err == -EFBIG ? 0 : err;
+}
+
+static int add_words(struct object_replay *r, const struct object_record *o)
+{
+	struct keymap_key key = {.a = o->number[WORDS_STREAM]};
+	uint32_t known = r->streams.count, i;
+	struct object_teller *t;
+	uint64_t bytes;
+	int err = keymap_add_row(&r->streams, key, &r->tellers, &r->tellers_capacity,
+				 sizeof(*r->tellers), &i);
+
+	if (err)
+		return err;
+	t = &r->tellers[i];
+	if (i == known)
+		t->thread.stream = key.a;
+	if (o->number[WORDS_JAVA_TID])
+		t->thread.java_tid = (int64_t)o->number[WORDS_JAVA_TID];
+	t->thread.tid = (uint32_t)o->number[WORDS_TID];
+	err = object_stream_add(&t->in, o, &bytes);
+	r->waiting += bytes;
+	return !err && r->waiting > WAITING_MAX ? -EFBIG : err;
+}
+
+/* --- phases ------------------------------------------------------------------------------- */
+
+static void hole(struct object_replay *r, struct object_teller *t)
+{
+	r->sums.holes++;
+	t->thread.gap = true;
+	t->has_tlab = t->has_at = false;
+}
+
+static void chunk_begin(struct object_teller *t, const struct object_chunk *c)
+{
+	if (t->phase < c->phase)
+		t->phase = c->phase;
+	t->last_from = 0;
+	memset(t->next_to, 0, sizeof(t->next_to));
+	t->moved.kind = 0;
+}
+
+/* All words of a stream up to the end of a phase. complete: of what the log has, as it says. */
+static void go_through(struct object_replay *r, struct object_teller *t, uint64_t phase,
+		       uint64_t complete)
+{
+	struct object_chunk *c;
+	bool missing;
+	uint32_t n;
+
+	while (!r->err && (c = object_stream_next(&t->in, complete, &missing))) {
+		if (missing)
+			hole(r, t);
+		if (c->phase > phase)
+			return;
+		if (!c->at)
+			chunk_begin(t, c);
+		while (c->at < c->count && t->phase <= phase && !r->err) {
+			n = object_event(r, t, c->words + c->at);
+			c->at = n && n < c->count - c->at ? c->at + n : c->count;
+		}
+		if (c->at < c->count || !c->last)
+			return;
+		if (c->broken)
+			hole(r, t);
+		r->waiting -= object_stream_drop(&t->in);
+	}
+}
+
+static void go_to(struct object_replay *r, uint64_t complete, uint64_t now)
+{
+	for (; r->done < complete && !r->err; r->done++) {
+		for (uint32_t i = 0; i < r->streams.count; i++)
+			go_through(r, &r->tellers[i], r->done, complete);
+		if (r->done % 2)
+			object_moves_end(r);
+	}
+	for (uint32_t i = 0; now % 2 == 0 && i < r->streams.count; i++)
+		go_through(r, &r->tellers[i], now, complete);
+}
+
+/* Of what the log has: the JVM may have run for long before it was recorded. */
+static uint64_t first_phase(const struct object_replay *r, uint64_t phase)
+{
+	for (uint32_t i = 0; i < r->streams.count; i++) {
+		const struct object_chunk *c = r->tellers[i].in.first;
+
+		if (c && c->phase < phase)
+			phase = c->phase;
+	}
+	return phase;
+}
+
+static int add_phase(struct object_replay *r, const struct object_record *o)
+{
+	uint64_t phase = o->number[PHASE_NUMBER];
+
+	r->sums.waits = o->number[PHASE_WAITS];
+	r->sums.wait_ns = o->number[PHASE_WAIT_NS];
+	r->sums.lost_names = o->number[PHASE_LOST_NAMES];
+	r->sums.refused = o->number[PHASE_REFUSED];
+	if (o->number[PHASE_ENDED] <= OBJECT_END_LEFT)
+		r->sums.end = (enum object_end)o->number[PHASE_ENDED];
+	if (!r->begun)
+		r->done = first_phase(r, phase);
+	r->begun = true;
+	if (phase < r->done || phase - r->done > PHASES_MAX) {
+		r->sums.bad_words++;
+		return 0;
+	}
+	go_to(r, phase, r->sums.end == OBJECT_END_ENDED ? 1 : phase);
+	return r->err;
+}
+
+int object_replay_add(struct object_replay *r, const struct object_record *o)
+{
+	switch (o->kind) {
+	case OBJECT_RING:
+		return add_ring(r, o);
+	case OBJECT_WORDS:
+		return add_words(r, o);
+	case OBJECT_PHASE:
+		return add_phase(r, o);
+	default:
+		return object_names_add(&r->names, o);
+	}
+}
+
+int object_replay_finish(struct object_replay *r)
+{
+	if (r->sums.end == OBJECT_END_NONE)
+		go_to(r, r->done, r->done);
+	return r->err;
+}
+
+/* --- what was found ----------------------------------------------------------------------- */
+
+const struct object_names *object_replay_names(const struct object_replay *r)
+{
+	return &r->names;
+}
+
+const struct object_sums *object_replay_sums(const struct object_replay *r)
+{
+	return &r->sums;
+}
+
+uint32_t object_replay_thread_count(const struct object_replay *r)
+{
+	return r->streams.count;
+}
+
+const struct object_thread *object_replay_thread(const struct object_replay *r, uint32_t i)
+{
+	return &r->tellers[i].thread;
+}
+
+const struct object_collection *object_replay_collections(const struct object_replay *r,
+							  uint32_t *ret_count)
+{
+	*ret_count = r->collection_count;
+	return r->collections;
+}

@@ -1,0 +1,63 @@
+/* analyze/objects/object_replay.h: rebuilds what a JVM has allocated and moved from the records of
+ * its object events. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/objects/object_names.h"
+
+struct object_record;
+struct object_replay;
+
+struct object_thread {
+	uint64_t stream;
+	int64_t java_tid; /* 0: no Java thread */
+	uint32_t tid;     /* in the JVM's pid namespace */
+	uint64_t count, bytes;
+	bool has_vm_bytes; /* the thread has ended, or the JVM in good order */
+	uint64_t vm_bytes; /* what the JVM counts itself */
+	bool gap;          /* events of it were lost */
+};
+
+struct object_collection {
+	uint64_t id, begin_ns, end_ns;
+	char collector[32], cause[64];
+	bool all;      /* of the whole heap */
+	bool untraced; /* moves are not told, and nothing is known of the heap after it */
+	uint64_t survived, survived_bytes;
+	uint64_t first, first_bytes; /* of these, those that no collection has found before */
+};
+
+enum object_end { OBJECT_END_NONE, OBJECT_END_ENDED, OBJECT_END_KILLED, OBJECT_END_LEFT };
+
+struct object_sums {
+	uint64_t count, bytes;
+	uint64_t unknown_class;        /* of these: neither class nor size are known */
+	uint64_t no_place;             /* of these: the address is not known */
+	uint64_t chains, chains_wrong; /* TLABs that were told whole; that did not close */
+	uint64_t moves, unknown_moves, over, checked, checked_wrong;
+	uint64_t gaps, gap_bytes, holes; /* lost in the JVM; missing in the log */
+	uint64_t bad_words;
+	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder tells */
+	enum object_end end;
+	bool has_ring, heap_given_up;
+	unsigned heap_shift;
+	uint64_t heap_bytes;
+};
+
+/* heap_bytes: for the map of the heap at most; beyond it only births are known. NULL: no memory. */
+struct object_replay *object_replay_new(uint64_t heap_bytes);
+void object_replay_free(struct object_replay *r);
+/* 0; -ENOMEM; -EFBIG: more words wait for their turn than any ring can hold. */
+int object_replay_add(struct object_replay *r, const struct object_record *record);
+/* What waits for words that do not come. 0 or -ENOMEM. */
+int object_replay_finish(struct object_replay *r);
+
+/* Lent until object_replay_free. */
+const struct object_names *object_replay_names(const struct object_replay *r);
+const struct object_sums *object_replay_sums(const struct object_replay *r);
+uint32_t object_replay_thread_count(const struct object_replay *r);
+const struct object_thread *object_replay_thread(const struct object_replay *r, uint32_t i);
+const struct object_collection *object_replay_collections(const struct object_replay *r,
+							  uint32_t *ret_count);

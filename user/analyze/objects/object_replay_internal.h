@@ -1,0 +1,61 @@
+/* analyze/objects/object_replay_internal.h: what the files of the replay share. */
+#pragma once
+
+#include "analyze/objects/object_heap.h"
+#include "analyze/objects/object_replay.h"
+#include "analyze/objects/object_stream.h"
+
+#define OBJECT_DESTINATIONS 4
+
+/* A thread, as its words tell. */
+struct object_teller {
+	struct object_stream in;
+	struct object_thread thread;
+	uint64_t phase; /* of the next word */
+	uint64_t tlab, tlab_end, at;
+	bool has_tlab, has_at;
+	uint64_t last_from, next_to[OBJECT_DESTINATIONS]; /* UINT64_MAX: nobody knows */
+	struct object_place moved; /* by the event before; kind 0: not known */
+};
+
+struct object_move {
+	uint64_t to;
+	struct object_place place;
+};
+
+struct object_space {
+	uint64_t at, units;
+};
+
+struct object_replay {
+	struct object_names names;
+	struct object_sums sums;
+	struct object_heap heap;
+	uint64_t heap_bytes_max;
+	struct keymap streams;
+	struct object_teller *tellers;
+	struct object_collection *collections;
+	struct object_move *moves;
+	struct object_space *spaces;
+	uint32_t tellers_capacity, collections_capacity, collection_count, moves_capacity,
+		move_count, spaces_capacity, space_count;
+	uint64_t done;    /* all phases below this one have been gone through */
+	uint64_t waiting; /* bytes of words */
+	bool begun, collecting, forget_all;
+	int err;
+};
+
+/* object_moves.c: within a collection. All but end apply to the heap as it was before. */
+void object_moves_begin(struct object_replay *r, const uint32_t *words, uint32_t count);
+void object_moves_finish_words(struct object_replay *r, const uint32_t *words);
+void object_moves_space(struct object_replay *r, uint64_t at, uint64_t units);
+void object_moves_one(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+		      int destination);
+void object_moves_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+		      uint64_t units);
+void object_moves_end(struct object_replay *r);
+void object_replay_give_up_heap(struct object_replay *r);
+
+/* object_events.c: one event at words, of which 256 can be read; how many words it has, 0: nothing
+ * more. */
+uint32_t object_event(struct object_replay *r, struct object_teller *t, const uint32_t *words);

@@ -1,0 +1,104 @@
+#include "analyze/objects/object_stream.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/format/object_record.h"
+
+static uint64_t bytes_of(const struct object_chunk *c)
+{
+	return sizeof(*c) + (c->count + OBJECT_CHUNK_SPARE) * sizeof(uint32_t);
+}
+
+static void chunk_free(struct object_chunk *c)
+{
+	free(c->words);
+	free(c);
+}
+
+void object_stream_free(struct object_stream *s)
+{
+	while (s->first)
+		object_stream_drop(s);
+}
+
+uint64_t object_stream_drop(struct object_stream *s)
+{
+	struct object_chunk *c = s->first;
+	uint64_t bytes = bytes_of(c);
+
+	s->first = c->next;
+	s->sequence = c->sequence + 1;
+	chunk_free(c);
+	return bytes;
+}
+
+/* The chunk with this sequence, made if need be. */
+static struct object_chunk *chunk_get(struct object_stream *s, const struct object_record *r)
+{
+	struct object_chunk **at = &s->first, *c;
+	uint64_t sequence = r->number[WORDS_SEQUENCE];
+
+	while (*at && (*at)->sequence < sequence)
+		at = &(*at)->next;
+	if (*at && (*at)->sequence == sequence)
+		return *at;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->sequence = sequence;
+	c->phase = r->number[WORDS_PHASE];
+	c->next = *at;
+	*at = c;
+	return c;
+}
+
+int object_stream_add(struct object_stream *s, const struct object_record *r, uint64_t *ret_bytes)
+{
+	uint32_t more = r->word_bytes / 4, *grown;
+	struct object_chunk *c;
+	uint64_t before;
+
+	*ret_bytes = 0;
+	if (s->begun && r->number[WORDS_SEQUENCE] < s->sequence)
+		return 0; /* has been given up */
+	c = chunk_get(s, r);
+	if (!c)
+		return -ENOMEM;
+	before = c->words ? bytes_of(c) : 0;
+	if (r->number[WORDS_OFFSET] != 4ull * c->count) {
+		c->broken = true;
+		more = 0;
+	}
+	if (c->count + more > OBJECT_WORDS_MAX / 4)
+		more = OBJECT_WORDS_MAX / 4 - c->count;
+	grown = realloc(c->words, (c->count + more + OBJECT_CHUNK_SPARE) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	c->words = grown;
+	memcpy(grown + c->count, r->words, more * sizeof(*grown));
+	for (uint32_t i = c->count; i < c->count + more; i++)
+		grown[i] = le32toh(grown[i]);
+	c->count += more;
+	memset(grown + c->count, 0, OBJECT_CHUNK_SPARE * sizeof(*grown));
+	c->last |= r->number[WORDS_LAST] != 0;
+	*ret_bytes = bytes_of(c) - before;
+	return 0;
+}
+
+struct object_chunk *object_stream_next(struct object_stream *s, uint64_t complete, bool *ret_hole)
+{
+	struct object_chunk *c = s->first;
+
+	*ret_hole = false;
+	if (!c)
+		return NULL;
+	if (!s->begun || (c->sequence != s->sequence && c->phase < complete)) {
+		*ret_hole = s->begun || c->sequence;
+		s->begun = true;
+		s->sequence = c->sequence;
+	}
+	return c->sequence == s->sequence ? c : NULL;
+}

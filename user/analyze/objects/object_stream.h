@@ -1,0 +1,35 @@
+/* analyze/objects/object_stream.h: the words of one thread, put into their order. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct object_record;
+
+/* Words of one slot, as far as they are there. */
+struct object_chunk {
+	struct object_chunk *next; /* of a higher sequence */
+	uint64_t sequence, phase;
+	uint32_t *
+		words; /* OBJECT_CHUNK_SPARE zeros after them: an event that was cut is read as such */
+	uint32_t count, at;
+	bool last;   /* the slot has no more */
+	bool broken; /* words before these are missing */
+};
+
+#define OBJECT_CHUNK_SPARE 260 /* the longest event has 255 words */
+
+struct object_stream {
+	struct object_chunk *first;
+	uint64_t sequence; /* of the chunk that is next */
+	bool begun;
+};
+
+void object_stream_free(struct object_stream *s);
+/* Takes a copy of the words. *ret_bytes: by how much memory has grown. 0 or -ENOMEM. */
+int object_stream_add(struct object_stream *s, const struct object_record *r, uint64_t *ret_bytes);
+/* The chunk with the words that are next. NULL: they are not there. complete: all words of phases
+ * below this one are, so that what is missing will not come: *ret_hole. */
+struct object_chunk *object_stream_next(struct object_stream *s, uint64_t complete, bool *ret_hole);
+/* The first chunk is done. Its bytes. */
+uint64_t object_stream_drop(struct object_stream *s);

@@ -1,0 +1,43 @@
+/* report/model/sections/objects_report.h: what was allocated, by whom, and what collections left of
+ * it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/objects/object_replay.h"
+
+struct findings;
+struct log_names;
+
+enum objects_by {
+	OBJECTS_BY_CLASS,
+	OBJECTS_BY_SITE,   /* class, and the bytecode that allocates */
+	OBJECTS_BY_CHAIN,  /* class, and all callers that the site knows */
+	OBJECTS_BY_METHOD, /* that allocates */
+	OBJECTS_BY_THREAD,
+	OBJECTS_BY_TIER,
+	OBJECTS_BY_COLLECTION,
+	OBJECTS_BY_COUNT,
+};
+
+struct objects_input {
+	const struct object_replay *replay; /* finished */
+	const struct log_names *names;      /* of threads; NULL: there are none */
+	enum objects_by by;
+	unsigned top;       /* rows for people; 0: all */
+	bool damaged;       /* blocks of object events are missing or damaged */
+	uint64_t log_bytes; /* of object events, in the file */
+};
+
+extern const char *const objects_by_names[OBJECTS_BY_COUNT];
+
+/* A row for each. NULL: no memory. To be freed with findings_free(). */
+struct findings *objects_section(const struct objects_input *in);
+/* True: the heap could be followed, and survivors are known. */
+bool objects_has_survivors(const struct objects_input *in);
+
+/* 0 or -ENOMEM; out's error flag tells the rest. */
+int report_objects_text(const struct objects_input *in, FILE *out);
+int report_objects_json(const struct objects_input *in, FILE *out);
+int report_objects_csv(const struct objects_input *in, FILE *out);

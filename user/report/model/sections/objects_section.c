@@ -1,0 +1,331 @@
+/* Kinds of objects, put together by what is asked for, as a table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jvm-hooks/objects.h"
+#include "log/read/names.h"
+#include "report/model/findings.h"
+#include "report/model/label.h"
+#include "report/model/sections/objects_report.h"
+
+#define NAME_MAX_BYTES 1024
+#define CHAIN_MAX_BYTES 4096
+
+const char *const objects_by_names[OBJECTS_BY_COUNT] = {
+	[OBJECTS_BY_CLASS] = "class",           [OBJECTS_BY_SITE] = "site",
+	[OBJECTS_BY_CHAIN] = "chain",           [OBJECTS_BY_METHOD] = "method",
+	[OBJECTS_BY_THREAD] = "thread",         [OBJECTS_BY_TIER] = "tier",
+	[OBJECTS_BY_COLLECTION] = "collection",
+};
+
+struct tallied {
+	uint32_t kind; /* one of it */
+	struct object_tally of;
+};
+
+struct tallies {
+	struct keymap map, chains;
+	struct tallied *rows;
+	uint32_t capacity;
+};
+
+static void tally_add(struct object_tally *to, const struct object_tally *from)
+{
+	to->count += from->count;
+	to->bytes += from->bytes;
+	to->survived += from->survived;
+	to->survived_bytes += from->survived_bytes;
+}
+
+/* A number for the whole chain of a site. 0 or -ENOMEM. */
+static int chain_number(struct tallies *g, const struct object_names *n,
+			const struct object_site *s, uint32_t *ret)
+{
+	uint32_t number = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < s->frame_count && !err; i++) {
+		const struct object_frame *f = &n->frames[s->first_frame + i];
+
+		err = keymap_add(
+			&g->chains,
+			(struct keymap_key){.a = number, .b = 1 + (uint64_t)f->method, .c = f->bci},
+			&number);
+		number++;
+	}
+	*ret = number;
+	return err;
+}
+
+static int key_of(struct tallies *g, const struct objects_input *in, const struct object_kind *k,
+		  struct keymap_key *ret)
+{
+	const struct object_names *n = object_replay_names(in->replay);
+	const struct object_site *s = k->site == INDEX_NONE ? NULL : &n->sites[k->site];
+	const struct object_frame *f = s && s->frame_count ? &n->frames[s->first_frame] : NULL;
+	uint32_t number = 0;
+	int err = in->by == OBJECTS_BY_CHAIN && s ? chain_number(g, n, s, &number) : 0;
+
+	*ret = (struct keymap_key){.b = 1};
+	if (in->by <= OBJECTS_BY_CHAIN)
+		ret->a = 1 + (uint64_t)k->class;
+	if (in->by == OBJECTS_BY_CHAIN)
+		ret->c = 1 + (uint64_t)number;
+	if (in->by == OBJECTS_BY_SITE || in->by == OBJECTS_BY_METHOD) {
+		ret->c = f ? 1 + (uint64_t)f->method : 0;
+		ret->d = f && in->by == OBJECTS_BY_SITE ? f->bci : 0;
+		ret->e = s != NULL;
+	}
+	if (in->by == OBJECTS_BY_TIER)
+		ret->c = s ? 1 + (uint64_t)s->tier : 0;
+	return err;
+}
+
+static int tallies_make(struct tallies *g, const struct objects_input *in)
+{
+	const struct object_names *n = object_replay_names(in->replay);
+	struct keymap_key key;
+	uint32_t at;
+	int err = 0;
+
+	for (uint32_t i = 1; i < n->kind_count && !err; i++) {
+		if (!n->kinds[i].of.count)
+			continue;
+		err = key_of(g, in, &n->kinds[i], &key);
+		if (!err)
+			err = keymap_add_row(&g->map, key, &g->rows, &g->capacity, sizeof(*g->rows),
+					     &at);
+		if (err)
+			break;
+		g->rows[at].kind = i;
+		tally_add(&g->rows[at].of, &n->kinds[i].of);
+	}
+	return err;
+}
+
+static void tallies_free(struct tallies *g)
+{
+	keymap_free(&g->map);
+	keymap_free(&g->chains);
+	free(g->rows);
+}
+
+bool objects_has_survivors(const struct objects_input *in)
+{
+	const struct object_sums *s = object_replay_sums(in->replay);
+	uint32_t count;
+
+	object_replay_collections(in->replay, &count);
+	return !s->heap_given_up && count;
+}
+
+static const char *tier_text(uint32_t tier)
+{
+	static const char *const names[] = {
+		[SPOOR_TIER_VM] = "the JVM's runtime",
+		[SPOOR_TIER_INTERPRETER] = "interpreter",
+		[SPOOR_TIER_C1] = "C1",
+		[SPOOR_TIER_C2] = "C2",
+	};
+
+	return tier < sizeof(names) / sizeof(*names) ? names[tier] : "(unknown)";
+}
+
+/* All frames, the innermost first. */
+static char *chain_text(const struct object_names *n, uint32_t site, char *buf)
+{
+	uint32_t count = site == INDEX_NONE ? 0 : n->sites[site].frame_count;
+	char frame[NAME_MAX_BYTES];
+	size_t used = 0;
+
+	object_frame_text(n, site, 0, buf, CHAIN_MAX_BYTES);
+	for (uint32_t i = 1; i < count; i++) {
+		used = strlen(buf);
+		snprintf(buf + used, CHAIN_MAX_BYTES - used, " < %s",
+			 object_frame_text(n, site, i, frame, sizeof(frame)));
+	}
+	return buf;
+}
+
+static void text(struct findings *f, const char *text)
+{
+	char clean[LABEL_MAX];
+
+	findings_text(f, text, label_clean(text, clean));
+}
+
+static void name_columns(struct findings *f, const struct objects_input *in,
+			 const struct object_kind *k)
+{
+	const struct object_names *n = object_replay_names(in->replay);
+	char name[CHAIN_MAX_BYTES], *colon;
+
+	if (in->by == OBJECTS_BY_TIER) {
+		text(f, k->site == INDEX_NONE ? "(unknown)" : tier_text(n->sites[k->site].tier));
+		return;
+	}
+	if (in->by == OBJECTS_BY_METHOD) {
+		object_frame_text(n, k->site, 0, name, sizeof(name));
+		colon = strrchr(name, ':');
+		if (colon)
+			*colon = '\0';
+		text(f, name);
+		return;
+	}
+	text(f, object_class_text(n, k->class, name, sizeof(name)));
+	if (in->by == OBJECTS_BY_SITE)
+		text(f, object_frame_text(n, k->site, 0, name, sizeof(name)));
+	if (in->by == OBJECTS_BY_CHAIN)
+		text(f, chain_text(n, k->site, name));
+}
+
+#define TALLY_COLUMNS                                                                              \
+	{.key = "bytes", .title = "bytes", .unit = FINDINGS_BYTES},                                \
+		{.title = "share", .unit = FINDINGS_BYTES, .show = FINDINGS_SHARE, .of = -1},      \
+		{.key = "objects", .title = "objects", .unit = FINDINGS_COUNT},                    \
+		{.key = "survived_bytes",                                                          \
+		 .title = "survived",                                                              \
+		 .unit = FINDINGS_BYTES,                                                           \
+		 .flags = FINDINGS_IF_ANY | FINDINGS_NO_ZERO,                                      \
+		 .meaning = "found alive by a collection, once for each object"},                  \
+	{                                                                                          \
+		.key = "survived", .title = "objects", .unit = FINDINGS_COUNT,                     \
+		.flags = FINDINGS_IF_ANY | FINDINGS_NO_ZERO                                        \
+	}
+
+static const struct findings_column one_name[] = {
+	TALLY_COLUMNS,
+	{.key = "name", .title = "name", .unit = FINDINGS_TEXT, .flags = FINDINGS_TAIL},
+};
+
+static const struct findings_column two_names[] = {
+	TALLY_COLUMNS,
+	{.key = "name", .title = "class", .unit = FINDINGS_TEXT, .flags = FINDINGS_TAIL},
+	{.key = "site", .title = "allocated at (method:bytecode)", .unit = FINDINGS_TEXT},
+};
+
+static void tally_cells(struct findings *f, const struct objects_input *in,
+			const struct object_tally *t)
+{
+	bool known = objects_has_survivors(in);
+
+	FINDINGS_NUMBERS(f, t->bytes, t->count);
+	findings_maybe(f, known, t->survived_bytes);
+	findings_maybe(f, known, t->survived);
+}
+
+static struct findings *kinds(const struct objects_input *in)
+{
+	bool two = in->by == OBJECTS_BY_SITE || in->by == OBJECTS_BY_CHAIN;
+	const struct object_names *n = object_replay_names(in->replay);
+	struct tallies g = {0};
+	struct findings *f = NULL;
+
+	if (!tallies_make(&g, in))
+		f = two ? FINDINGS_NEW(two_names) : FINDINGS_NEW(one_name);
+	for (uint32_t i = 0; i < g.map.count && f; i++) {
+		findings_row(f, FINDINGS_ALL);
+		tally_cells(f, in, &g.rows[i].of);
+		name_columns(f, in, &n->kinds[g.rows[i].kind]);
+	}
+	tallies_free(&g);
+	return f;
+}
+
+/* --- threads ------------------------------------------------------------------------------ */
+
+static const struct log_thread *thread_of(const struct objects_input *in, int64_t java_tid)
+{
+	unsigned count = in->names ? log_names_count(in->names, LOG_NAMES_THREAD) : 0;
+
+	for (unsigned i = count; i-- > 0;) {
+		const struct log_thread *t =
+			log_names_thread(in->names, log_names_id(in->names, LOG_NAMES_THREAD, i));
+
+		if (t && java_tid && t->java_id == (uint64_t)java_tid)
+			return t;
+	}
+	return NULL;
+}
+
+static struct findings *threads(const struct objects_input *in)
+{
+	static const struct findings_column columns[] = {
+		{.key = "bytes", .title = "bytes", .unit = FINDINGS_BYTES},
+		{.title = "share", .unit = FINDINGS_BYTES, .show = FINDINGS_SHARE, .of = -1},
+		{.key = "objects", .title = "objects", .unit = FINDINGS_COUNT},
+		{.key = "vm_bytes",
+		 .unit = FINDINGS_BYTES,
+		 .meaning = "what the JVM has counted itself, if the thread has ended"},
+		{.key = "java_tid", .title = "thread", .unit = FINDINGS_NUMBER},
+		{.key = "tid", .unit = FINDINGS_NUMBER},
+		{.key = "incomplete", .unit = FINDINGS_BOOL},
+		{.key = "name", .title = "name", .unit = FINDINGS_TEXT},
+	};
+	struct findings *f = FINDINGS_NEW(columns);
+
+	for (uint32_t i = 0; i < object_replay_thread_count(in->replay); i++) {
+		const struct object_thread *t = object_replay_thread(in->replay, i);
+		const struct log_thread *known = thread_of(in, t->java_tid);
+
+		if (!t->count)
+			continue;
+		findings_row(f, FINDINGS_ALL);
+		FINDINGS_NUMBERS(f, t->bytes, t->count);
+		findings_maybe(f, t->has_vm_bytes, t->vm_bytes);
+		FINDINGS_NUMBERS(f, (uint64_t)t->java_tid, t->tid, t->gap);
+		text(f, known && *known->name ? known->name : "(unknown)");
+	}
+	return f;
+}
+
+/* --- collections -------------------------------------------------------------------------- */
+
+static struct findings *collections(const struct objects_input *in)
+{
+	static const struct findings_column columns[] = {
+		{.key = "gc_id", .title = "GC", .unit = FINDINGS_NUMBER},
+		{.key = "begin_ns", .unit = FINDINGS_NS},
+		{.key = "pause_ns", .title = "took", .unit = FINDINGS_NS},
+		{.key = "survived_bytes",
+		 .title = "survived",
+		 .unit = FINDINGS_BYTES,
+		 .meaning = "moved, or found alive where they stayed, in what it has collected"},
+		{.key = "survived", .title = "objects", .unit = FINDINGS_COUNT},
+		{.key = "first_survived_bytes", .title = "first time", .unit = FINDINGS_BYTES},
+		{.key = "first_survived", .title = "objects", .unit = FINDINGS_COUNT},
+		{.key = "all", .unit = FINDINGS_BOOL},
+		{.key = "collector", .title = "collector", .unit = FINDINGS_TEXT},
+		{.key = "cause", .title = "cause", .unit = FINDINGS_TEXT},
+	};
+	bool known = objects_has_survivors(in);
+	struct findings *f = FINDINGS_NEW(columns);
+	const struct object_collection *c;
+	uint32_t count;
+
+	c = object_replay_collections(in->replay, &count);
+	for (uint32_t i = 0; i < count; i++, c++) {
+		bool survivors = known && !c->untraced;
+
+		findings_row(f, FINDINGS_ALL);
+		FINDINGS_NUMBERS(f, c->id, c->begin_ns);
+		findings_maybe(f, c->end_ns >= c->begin_ns, c->end_ns - c->begin_ns);
+		findings_maybe(f, survivors, c->survived_bytes);
+		findings_maybe(f, survivors, c->survived);
+		findings_maybe(f, survivors, c->first_bytes);
+		findings_maybe(f, survivors, c->first);
+		findings_number(f, c->all);
+		text(f, c->collector);
+		text(f, c->cause);
+	}
+	return f;
+}
+
+struct findings *objects_section(const struct objects_input *in)
+{
+	if (in->by == OBJECTS_BY_THREAD)
+		return threads(in);
+	return in->by == OBJECTS_BY_COLLECTION ? collections(in) : kinds(in);
+}
