@@ -95,7 +95,7 @@ enum spoor_objects_gc {
 	SPOOR_GC_SPACE  /* high, low address; units: what neither moves nor stays in it dies */
 };
 #define SPOOR_GC_ALL 1      /* flag: the whole heap is such a space */
-#define SPOOR_GC_UNTRACED 2 /* flag: no moves are told (NO_MOVES): a reader knows nothing after it */
+#define SPOOR_GC_UNTRACED 2 /* flag: no moves are told (NO_MOVES): what is where is lost */
 
 enum spoor_objects_ext {
 	SPOOR_EXT_GAP,   /* low, high: bytes of events that were lost before this */

@@ -11,8 +11,8 @@ struct object_place {
 	uint32_t old : 1; /* a collection has found it alive */
 };
 
-/* Memory is taken for what is used: 8 bytes for a unit of memory that has had an object since it was
- * last forgotten, by pages of 4 KB. */
+/* Memory is taken for what is used, by pages of 4 KB: 8 bytes for a unit of memory that has had an
+ * object since it was last forgotten. */
 struct object_heap {
 	struct object_place **pages;
 	uint64_t units, page_count;

@@ -1,6 +1,6 @@
 /*
- * Within a collection all moves are looked up in the heap as it was before, and are applied together
- * at its end: collectors' threads move in no order.
+ * Within a collection all moves are looked up in the heap as it was before, and are applied
+ * together at its end: collectors' threads move in no order.
  */
 #include "analyze/objects/object_replay_internal.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/strbuf.h"
 #include "log/format/object_record.h"
 
 #define UNITS_MAX 0x7fffffffu
@@ -228,7 +229,6 @@ char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t fr
 	const struct object_frame *f;
 	const struct object_method *m;
 	uint32_t i;
-	size_t used;
 
 	if (!s || frame >= s->frame_count) {
 		snprintf(buf, size, s ? "(the JVM itself)" : "(unknown)");
@@ -242,7 +242,6 @@ char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t fr
 	}
 	m = &n->methods[i];
 	object_class_text(n, m->class, buf, size);
-	used = strlen(buf);
-	snprintf(buf + used, size - used, ".%s:%u", m->name, f->bci);
+	buffer_add(buf, size, ".%s:%u", m->name, f->bci);
 	return buf;
 }

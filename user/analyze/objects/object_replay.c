@@ -1,7 +1,7 @@
 /*
- * Phases order the threads, as jvm-hooks/objects.h has it: even ones are those in which the program
- * runs, odd ones are collections. Births of a phase may be applied in any order of the threads, as no
- * memory is used twice within it, so that they need not wait for the end of their phase; moves must.
+ * Phases order the threads, as jvm-hooks/objects.h has it: in even ones the program runs, odd ones
+ * are collections. Births of a phase may be applied in any order of the threads, as no memory is
+ * used twice within it, so that they need not wait for the end of their phase; moves must.
  */
 #include "analyze/objects/object_replay_internal.h"
 

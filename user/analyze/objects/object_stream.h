@@ -10,8 +10,7 @@ struct object_record;
 struct object_chunk {
 	struct object_chunk *next; /* of a higher sequence */
 	uint64_t sequence, phase;
-	uint32_t *
-		words; /* OBJECT_CHUNK_SPARE zeros after them: an event that was cut is read as such */
+	uint32_t *words; /* OBJECT_CHUNK_SPARE zeros after them, for events that were cut */
 	uint32_t count, at;
 	bool last;   /* the slot has no more */
 	bool broken; /* words before these are missing */

@@ -41,8 +41,8 @@ static const struct argp_option option_table[] = {
 };
 
 static const char doc[] =
-	"Says which objects were allocated, where, and by whom, and what collections found alive: of "
-	"a log that spoor record --objects has written. Each object counts: nothing is sampled.\v"
+	"Says which objects were allocated, where, and by whom, and what collections found alive: "
+	"of a log of spoor record --objects. Nothing is sampled: each object counts.\v"
 	"  java -XX:+UnlockDiagnosticVMOptions -XX:+SpoorTraceObjects ... (a patched JVM)\n"
 	"  spoor record --objects -p 4711 -o app.spoor\n"
 	"  spoor objects app.spoor\n"

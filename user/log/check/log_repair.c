@@ -311,7 +311,7 @@ static int keep_block(struct repair *r, const struct block *from)
 	return r->indexed && r->index.count >= LOG_INDEX_BLOCKS ? put_index(r) : 0;
 }
 
-/* They build on each other, but readers know what is missing by the blocks' numbers and their own. */
+/* They build on each other, but readers know what is missing by the numbers in them. */
 static int repair_objects(struct repair *r, const struct block *from)
 {
 	struct object_record record;

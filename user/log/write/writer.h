@@ -82,8 +82,8 @@ void log_forget(struct log_writer *w, uint16_t event, uint64_t number);
 /* The event that has defined the number (EVENT_LOCK, ...), without its time; texts are lent until
  * the next log_write or log_forget. False: that is not kept, as in a log without parts. */
 bool log_definition(struct log_writer *w, uint16_t event, uint64_t number, struct event *ret);
-/* An empty packet (writer_thread.h) for a block that is no block of events; NULL: no memory. Put, it
- * is the writer's; it may be in the file before events that were written before it. */
+/* An empty packet (writer_thread.h) for a block that is no block of events; NULL: no memory. Put,
+ * it is the writer's; it may be in the file before events that were written before it. */
 struct packet *log_writer_packet(struct log_writer *w);
 void log_writer_put(struct log_writer *w, struct packet *p);
 void log_writer_flush(struct log_writer *w); /* closes the open blocks and hands them over */

@@ -1,13 +1,14 @@
 /*
- * A pass goes over all slots, in pieces. What it says at its end, that all words of the phases below
- * n are in the log, is true of the n that was read at its begin: of slots that are still a thread's,
- * what the thread had marked by then is complete, and is taken; what comes later is of later phases,
- * and may be taken, too. Words name sites, and sites are in the names before code that uses them can
- * run: so the names are read after a slot's state and before its words are written.
+ * A pass goes over all slots, in pieces. At its end it says that all words of the phases below n
+ * are in the log. That is true of the n that was read at its begin: of slots that are still a
+ * thread's, what the thread had marked by then is complete, and is taken; what comes later is of
+ * later phases, and may be taken, too. Words name sites, and sites are among the names before code
+ * that uses them can run: so the names are read after a slot's state, and before its words are
+ * written.
  *
  * Bounds: a copy of a slot, and a cursor for each. What the target may do is change any byte at any
- * time: then words are wrong, or missing, or the reader of the log refuses them, but nothing is read or
- * written outside of the ring's memory, and a pass ends.
+ * time: then words are wrong, or missing, or the reader of the log refuses them, but nothing is
+ * read or written outside of the ring's memory, and a pass ends.
  */
 #include "record/objects/object_drain.h"
 

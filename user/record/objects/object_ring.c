@@ -82,8 +82,8 @@ int object_ring_map(int fd, struct object_ring *ret)
 	return err;
 }
 
-/* The descriptor with the ring; -ENOENT. What its link says is the target's word: so it is looked at
- * before it is opened, and is opened only if it is a regular file. */
+/* The descriptor with the ring; -ENOENT. What its link says is the target's word: so it is looked
+ * at before it is opened, and is opened only if it is a regular file. */
 static int descriptor_open(const char *path)
 {
 	char link[sizeof(LINK_NAME) + 1], seen_path[64];

@@ -28,9 +28,9 @@ struct object_ring {
 #define OBJECT_SLOT_BYTES_MAX (64u << 10)
 
 /*
- * -ENOENT: the process has no such ring. -EAGAIN: it is not set up yet. -EPROTO: the memory is no ring
- * of this version, or what its head says makes no sense. Others as of open(2) and mmap(2). ret is a
- * closed ring then.
+ * -ENOENT: the process has no such ring. -EAGAIN: it is not set up yet. -EPROTO: the memory is no
+ * ring of this version, or what its head says makes no sense. Others as of open(2) and mmap(2). ret
+ * is a closed ring then.
  */
 int object_ring_open(pid_t pid, struct object_ring *ret);
 /* The same of a descriptor, which stays the caller's. */

@@ -19,8 +19,9 @@ int recorder_objects_open(struct recorder *r, pid_t pid, char why[RECORDER_WHY_M
 	if (err == -ENOENT)
 		return recorder_fail(
 			why, err,
-			"--objects: this JVM has no object events: a patched one (make jvm) has them if "
-			"it is started with -XX:+UnlockDiagnosticVMOptions -XX:+SpoorTraceObjects");
+			"--objects: this JVM has no object events: a patched one (make jvm) has "
+			"them if it is started with -XX:+UnlockDiagnosticVMOptions "
+			"-XX:+SpoorTraceObjects");
 	if (err == -EPROTO)
 		return recorder_fail(why, err,
 				     "--objects: the ring of this JVM's object events is "

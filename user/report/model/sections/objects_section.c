@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/strbuf.h"
 #include "jvm-hooks/objects.h"
 #include "log/read/names.h"
 #include "report/model/findings.h"
@@ -138,14 +139,11 @@ static char *chain_text(const struct object_names *n, uint32_t site, char *buf)
 {
 	uint32_t count = site == INDEX_NONE ? 0 : n->sites[site].frame_count;
 	char frame[NAME_MAX_BYTES];
-	size_t used = 0;
 
 	object_frame_text(n, site, 0, buf, CHAIN_MAX_BYTES);
-	for (uint32_t i = 1; i < count; i++) {
-		used = strlen(buf);
-		snprintf(buf + used, CHAIN_MAX_BYTES - used, " < %s",
-			 object_frame_text(n, site, i, frame, sizeof(frame)));
-	}
+	for (uint32_t i = 1; i < count; i++)
+		buffer_add(buf, CHAIN_MAX_BYTES, " < %s",
+			   object_frame_text(n, site, i, frame, sizeof(frame)));
 	return buf;
 }
 
