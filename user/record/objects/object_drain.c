@@ -43,7 +43,7 @@ struct object_drain {
 	uint64_t names_read;
 	bool names_broken;
 	bool killed;
-	uint8_t name[NAME_HEAD + 2 * OBJECT_NAME_MAX + 8 * OBJECT_FRAMES_MAX];
+	_Alignas(uint64_t) uint8_t name[NAME_HEAD + 2 * OBJECT_NAME_MAX + 8 * OBJECT_FRAMES_MAX];
 	struct object_drain_stats seen;
 	int err;
 };
