@@ -9,7 +9,7 @@ import javax.tools.ToolProvider;
 
 /**
  * What an object costs: CPU time of this thread, in ns, in three loops, the best of five each; or, with files, the CPU
- * time of a compilation of them in ms, in the second half of ten. Prints "name value" lines.
+ * time of a compilation of them in ms, in the second half of eight. Prints "name value" lines.
  */
 public final class Allocate {
     static final class Small {
@@ -57,12 +57,12 @@ public final class Allocate {
         List<String> arguments = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", folder));
         long warm = 0;
         arguments.addAll(files);
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 8; i++) {
             long begin = bean.getCurrentThreadCpuTime();
             compiler.run(null, System.err, System.err, arguments.toArray(new String[0]));
-            warm += i < 5 ? 0 : bean.getCurrentThreadCpuTime() - begin;
+            warm += i < 4 ? 0 : bean.getCurrentThreadCpuTime() - begin;
         }
-        System.out.println("javac_ms " + warm / 5e6);
+        System.out.println("javac_ms " + warm / 4e6);
     }
 
     public static void main(String[] args) throws InterruptedException {
