@@ -67,3 +67,14 @@ void parse_events(char *arg, bool *wanted, struct argp_state *state)
 		argp_error(state, "there is no event '%s'", name);
 	}
 }
+
+int parse_word(const char *option, const char *arg, const char *const words[3],
+	       struct argp_state *state)
+{
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(arg, words[i]))
+			return i;
+	argp_error(state, "--%s is %s, %s or %s, not '%s'", option, words[0], words[1], words[2],
+		   arg);
+	return -1;
+}

@@ -18,5 +18,9 @@ unsigned parse_top(const char *arg, struct argp_state *state);
  * error. */
 mode_t parse_mode(const char *arg, struct argp_state *state);
 
+/* The index of a word among three; else it ends with the usage error. */
+int parse_word(const char *option, const char *arg, const char *const words[3],
+	       struct argp_state *state);
+
 /* --event: NAME[,NAME...]; arg is cut up. Sets wanted[id] of each, or ends with the usage error. */
 void parse_events(char *arg, bool *wanted, struct argp_state *state);

@@ -3,28 +3,18 @@
  * So the weights of a thread, and what it ran after the last one, add up to the time that it ran. A
  * clock that is late, or a hit that is lost, makes one weight larger, and no sum wrong. What is
  * stolen is in no counter of CPU time.
+ *
+ * If all states are wanted, the rows of the wall clock have the last word: they are the thread's
+ * counters between the same two moments for every state, and what has a chain is a part of them.
  */
 #include "analyze/profile/profile.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/tables/array.h"
-
-static int thread_get(struct profile *p, uint64_t thread, struct profile_thread **ret)
-{
-	uint32_t index, before = p->thread_map.count;
-	int err = keymap_add_row(&p->thread_map, (struct keymap_key){.a = thread}, &p->threads,
-				 &p->threads_capacity, sizeof(*p->threads), &index);
-
-	if (err)
-		return err;
-	*ret = &p->threads[index];
-	if (index == before) {
-		(*ret)->thread = thread;
-		(*ret)->known = p->options.from_begin;
-	}
-	return 0;
-}
+#include "analyze/profile/profile_cells.h"
+#include "analyze/threads/wall.h"
 
 static bool walk_has_failed(uint64_t result)
 {
@@ -38,23 +28,15 @@ static int add_sample(struct profile *p, struct profile_thread *t, const struct 
 	uint64_t stack = e->v[RUN_SAMPLE_STACK].u, mode = e->v[RUN_SAMPLE_MODE].u;
 	uint64_t result = e->v[RUN_SAMPLE_RESULT].u, via = e->v[RUN_SAMPLE_VIA].u;
 	uint64_t unit = weight / PROFILE_UNIT_NS;
-	bool failed = !stack && walk_has_failed(result);
-	struct profile_cell *c;
-	uint32_t index;
+	struct profile_cell *c, like = {.thread = t->thread, .stack = stack};
 	int err;
 
 	mode = mode < SAMPLE_MODE_COUNT ? mode : (uint64_t)SAMPLE_MODE_UNKNOWN;
-	err = keymap_add_row(
-		&p->cell_map,
-		(struct keymap_key){.a = t->thread, .b = stack, .c = stack ? 0 : mode, .d = failed},
-		&p->cells, &p->cells_capacity, sizeof(*p->cells), &index);
+	like.failed = !stack && walk_has_failed(result);
+	like.mode = stack ? 0 : mode;
+	err = profile_cell_get(p, &like, &c);
 	if (err)
 		return err;
-	c = &p->cells[index];
-	c->thread = t->thread;
-	c->stack = stack;
-	c->mode = stack ? 0 : mode;
-	c->failed = failed;
 	c->samples++;
 	c->ns += weight;
 	c->squares += unit * unit;
@@ -69,7 +51,7 @@ static int add_sample(struct profile *p, struct profile_thread *t, const struct 
 	return 0;
 }
 
-int profile_add(struct profile *p, const struct event *e)
+static int add_running(struct profile *p, const struct event *e)
 {
 	uint64_t cpu_ns = event_counter(e, COUNTERS_OF_THREAD, COUNTER_CPU_NS), weight;
 	bool sample = e->id == EVENT_RUN_SAMPLE;
@@ -78,9 +60,7 @@ int profile_add(struct profile *p, const struct event *e)
 
 	if (!sample && e->id != EVENT_THREAD_SAMPLE && e->id != EVENT_THREAD_END)
 		return 0;
-	if (e->time_ns > p->options.to_ns)
-		return 0;
-	err = thread_get(p, e->thread, &t);
+	err = profile_thread_get(p, e->thread, &t);
 	if (err)
 		return err;
 	if (!t->known || e->time_ns < p->options.from_ns) {
@@ -101,10 +81,115 @@ int profile_add(struct profile *p, const struct event *e)
 	return add_sample(p, t, e, weight);
 }
 
+int profile_add(struct profile *p, const struct event *e)
+{
+	int err;
+
+	if (e->time_ns > p->options.to_ns)
+		return 0;
+	err = p->options.waiting ? waiting_add(p, e) : 0;
+	return err ? err : add_running(p, e);
+}
+
+static uint64_t in_ratio(uint64_t ns, uint64_t part, uint64_t whole)
+{
+	return (uint64_t)((unsigned __int128)ns * part / whole);
+}
+
+/* charged: by thread, as in the table. */
+static void trim(struct profile *p, const struct wall *w, struct states *charged)
+{
+	for (uint32_t i = 0; i < p->cell_map.count; i++) {
+		struct profile_cell *c = &p->cells[i];
+		uint32_t thread = keymap_find(&p->thread_map, (struct keymap_key){.a = c->thread});
+
+		charged[thread].ns[c->state] += c->ns;
+	}
+	for (uint32_t i = 0; i < p->cell_map.count; i++) {
+		struct profile_cell *c = &p->cells[i];
+		uint32_t thread = keymap_find(&p->thread_map, (struct keymap_key){.a = c->thread});
+		uint32_t row = keymap_find(&w->map, (struct keymap_key){.a = c->thread});
+		struct states s = {0};
+		uint64_t all = charged[thread].ns[c->state], was = c->ns;
+
+		if (row != INDEX_NONE)
+			s = wall_thread_states(&w->threads[row]);
+		if (all <= s.ns[c->state])
+			continue;
+		c->ns = in_ratio(c->ns, s.ns[c->state], all);
+		p->trimmed_ns += was - c->ns;
+	}
+}
+
+/* What has no chain of each state of a thread. */
+static int add_rest(struct profile *p, uint64_t thread, const struct states *all,
+		    const struct states *charged)
+{
+	int err = 0;
+
+	for (int i = 0; i < STATE_COUNT && !err; i++) {
+		const struct profile_cell like = {
+			.thread = thread, .state = (enum state)i, .rest = true};
+		struct profile_cell *c;
+
+		if (all->ns[i] <= charged->ns[i])
+			continue;
+		err = profile_cell_get(p, &like, &c);
+		if (!err)
+			c->ns = all->ns[i] - charged->ns[i];
+	}
+	return err;
+}
+
+static int add_rests(struct profile *p, const struct wall *w, struct states *charged)
+{
+	int err = 0;
+
+	memset(charged, 0, (p->thread_map.count + 1) * sizeof(*charged));
+	for (uint32_t i = 0; i < p->cell_map.count; i++) {
+		const struct profile_cell *c = &p->cells[i];
+
+		charged[keymap_find(&p->thread_map, (struct keymap_key){.a = c->thread})]
+			.ns[c->state] += c->ns;
+	}
+	for (uint32_t i = 0; i < w->map.count && !err; i++) {
+		const struct wall_thread *t = &w->threads[i];
+		uint32_t thread = keymap_find(&p->thread_map, (struct keymap_key){.a = t->thread});
+		struct states all = wall_thread_states(t);
+
+		err = add_rest(p, t->thread, &all, &charged[thread]);
+	}
+	return err;
+}
+
+int profile_finish(struct profile *p, const struct wall *w)
+{
+	struct profile_thread *t;
+	struct states *charged;
+	int err = 0;
+
+	if (!p->options.waiting)
+		return 0;
+	/* A sum of short waits may be all that is known of a thread. */
+	for (uint32_t i = 0; i < p->cell_map.count && !err; i++)
+		err = profile_thread_get(p, p->cells[i].thread, &t);
+	for (uint32_t i = 0; i < w->map.count && !err; i++)
+		err = profile_thread_get(p, w->threads[i].thread, &t);
+	charged = err ? NULL : calloc(p->thread_map.count + 1, sizeof(*charged));
+	if (!charged)
+		return -ENOMEM;
+	trim(p, w, charged);
+	err = add_rests(p, w, charged);
+	free(charged);
+	return err;
+}
+
 void profile_hole(struct profile *p)
 {
-	for (uint32_t i = 0; i < p->thread_map.count; i++)
+	for (uint32_t i = 0; i < p->thread_map.count; i++) {
 		p->threads[i].known = false;
+		p->threads[i].waiting = (struct waiting){0};
+	}
 	p->options.from_begin = false;
 }
 

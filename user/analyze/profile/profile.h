@@ -1,24 +1,31 @@
-/* analyze/profile/profile.h: where threads were while they ran, by the samples of --sample. */
+/* analyze/profile/profile.h: where threads were while they ran, by the samples of --sample, and
+ * while they did not, by the events that tell of it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/profile/waiting.h"
+#include "analyze/threads/states.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 
-/* Samples of one thread with one chain. */
+/* Time of one thread in one state, with one chain. */
 struct profile_cell {
 	uint64_t thread;
+	enum state state;
+	bool rest;      /* no chain: what the thread's counters have beyond all that has one */
 	uint64_t stack; /* 0: there is none */
 	uint64_t mode;  /* enum sample_mode; told apart only without a chain */
 	bool failed;    /* there is no chain because the walk has failed */
-	uint64_t samples;
-	uint64_t ns;      /* the weights: CPU time since the thread's sample before */
+	uint64_t samples; /* of the state running only */
+	uint64_t ns;      /* running: the weights: CPU time since the thread's sample before */
 	uint64_t squares; /* of the weights, each in units of PROFILE_UNIT_NS */
 };
 
 #define PROFILE_UNIT_NS 1024
+
+struct wall;
 
 struct profile_thread {
 	uint64_t thread;
@@ -30,11 +37,13 @@ struct profile_thread {
 	uint64_t run_ns; /* what it has run, sampled or not */
 	uint64_t mode_ns[SAMPLE_MODE_COUNT];
 	uint64_t via[WALK_BEGIN_COUNT], result[WALK_RESULT_COUNT]; /* samples */
+	struct waiting waiting;
 };
 
 struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
 	bool from_begin;         /* counters are 0 at the begin */
+	bool waiting;            /* all states are wanted, not only running */
 };
 
 struct profile {
@@ -44,10 +53,18 @@ struct profile {
 	struct profile_thread *threads; /* thread_map.count of them */
 	uint32_t cells_capacity, threads_capacity;
 	uint64_t samples, unweighted; /* the latter: of threads of which nothing was known before */
+	uint64_t trimmed_ns;          /* taken off chains, see profile_finish() */
 };
 
 /* All zero but for the options at first. Events in time order. 0 or -ENOMEM. */
 int profile_add(struct profile *p, const struct event *e);
+/*
+ * If all states are wanted: makes each thread's cells of a state add up to its row of the wall
+ * clock. What no event gives a chain becomes a cell of its own; chains that have more than the
+ * thread's counters have, as a round of counters is read a little late, get less, all in the same
+ * ratio.
+ */
+int profile_finish(struct profile *p, const struct wall *w);
 /* Events are missing: what was counted meanwhile is no sample's weight. */
 void profile_hole(struct profile *p);
 void profile_free(struct profile *p);

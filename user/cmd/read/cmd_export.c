@@ -169,7 +169,6 @@ static void set_format(struct options *o, const char *arg, struct argp_state *st
 
 static void set_side(struct options *o, const char *arg, struct argp_state *state)
 {
-	/* EXPORT_RUNNING is spoor profile's. */
 	static const char *const names[] = {"waiter", "owner", "both"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -13,7 +13,7 @@
 #include "base/text/msg.h"
 #include "cmd/parse.h"
 #include "log/format/header_fields.h"
-#include "report/flame/export.h"
+#include "report/flame/profile_flame.h"
 #include "report/model/report.h"
 #include "report/model/sections/profile_report.h"
 #include "session/analyze_log.h"
@@ -35,13 +35,13 @@ enum {
 	OPT_THREAD,
 	OPT_LEAST,
 	OPT_LINES,
+	OPT_STATE,
 };
 
 struct options {
 	struct log_source source;
 	struct profile_input wanted;
 	enum format format;
-	bool lines;
 	unsigned top;
 	struct profile profile;
 };
@@ -55,8 +55,13 @@ static const struct argp_option option_table[] = {
 	 "A row for each thread: what it ran, what of that was sampled, and where it was: in Java "
 	 "code, libjvm, other native code, the kernel",
 	 0},
-	{"by", 'b', "thread|method", 0,
-	 "thread: each chain begins with its thread (default: method)", 0},
+	{"state", OPT_STATE, "STATE,...", 0,
+	 "What the threads did: cpu (default), stolen, runnable, throttled, lock, wait, park, "
+	 "sleep, io, pause, other; blocked: lock to other; all: everything that the wall clock of "
+	 "each thread has",
+	 0},
+	{"by", 'b', "method|thread|state", 0,
+	 "Each chain begins with its outermost method (default), its thread, or its state", 0},
 	{"thread", OPT_THREAD, "PATTERN", 0, "Only threads whose name matches, as 'http-*'", 0},
 	{"least", OPT_LEAST, "PERCENT", 0,
 	 "Leave out branches of a tree with less than this (default: 1; 0: show all)", 0},
@@ -71,13 +76,15 @@ static const struct argp_option option_table[] = {
 };
 
 static const char doc[] =
-	"Shows where the threads were while they ran: a CPU profile of a log that spoor record "
-	"--sample has written.\v"
+	"Shows where the threads were while they ran, and, with --state, while they did not: a "
+	"profile of a log that spoor record --sample has written.\v"
 	"  spoor record -p 4711 -d 30s --sample=1ms -o app.spoor\n"
 	"  spoor profile app.spoor\n"
 	"      call chains, the heaviest first\n"
 	"  spoor profile --flat --thread 'http-*' --from 10s --to 20s app.spoor\n"
 	"      the methods of some threads, in ten seconds\n"
+	"  spoor profile --state all app.spoor\n"
+	"      all time of all threads: running, waiting, and for what\n"
 	"  spoor profile --format collapsed app.spoor | flamegraph.pl > app.svg\n"
 	"\n"
 	"Each sample stands for the CPU time of its thread since the sample before, by the "
@@ -114,10 +121,47 @@ static unsigned parse_least(const char *arg, struct argp_state *state)
 	return (unsigned)percent;
 }
 
+/* A bit for each of the states, with commas between them. */
+static uint32_t parse_states(const char *arg, struct argp_state *state)
+{
+	static const struct {
+		const char *name;
+		uint32_t bits;
+	} words[] = {
+		{"cpu", PROFILE_RUNNING},
+		{"all", PROFILE_ALL_STATES},
+		{"blocked", (1u << STATE_LOCK) | (1u << STATE_WAIT) | (1u << STATE_PARK) |
+				    (1u << STATE_SLEEP) | (1u << STATE_IO) | (1u << STATE_PAUSE) |
+				    (1u << STATE_OTHER)},
+	};
+	uint32_t states = 0;
+
+	for (const char *word = arg; word; word = strchr(word, ',')) {
+		uint32_t bits = 0;
+		size_t length;
+
+		word += *word == ',';
+		length = strcspn(word, ",");
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (strlen(words[i].name) == length && !memcmp(words[i].name, word, length))
+				bits = words[i].bits;
+		for (int i = 0; i < STATE_COUNT; i++)
+			if (strlen(state_name((enum state)i)) == length &&
+			    !memcmp(state_name((enum state)i), word, length))
+				bits = 1u << i;
+		if (!bits)
+			argp_error(state, "--state has no '%.*s'", (int)length, word);
+		states |= bits;
+	}
+	return states;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+	static const char *const by[] = {"method", "thread", "state"};
 	struct options *o = state->input;
 
+	_Static_assert(sizeof(by) / sizeof(*by) == PROFILE_BY_COUNT, "in their order");
 	if (log_source_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
@@ -135,12 +179,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->wanted.least_pct = parse_least(arg, state);
 		return 0;
 	case OPT_LINES:
-		o->lines = true;
+		o->wanted.lines = true;
+		return 0;
+	case OPT_STATE:
+		o->wanted.states = parse_states(arg, state);
 		return 0;
 	case 'b':
-		if (strcmp(arg, "thread") && strcmp(arg, "method"))
-			argp_error(state, "--by is thread or method, not '%s'", arg);
-		o->wanted.by_thread = !strcmp(arg, "thread");
+		o->wanted.by = (enum profile_by)parse_word("by", arg, by, state);
 		return 0;
 	case 'f':
 		o->format = parse_format(arg, state);
@@ -170,6 +215,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 		.from_ns = r->from ? r->from_ns : 0,
 		.to_ns = r->to ? r->to_ns : UINT64_MAX,
 		/* A later part of a recording does not begin at 0, nor what is read of one. */
+		.waiting = !profile_only_running(&o->wanted),
 		.from_begin = begin_ns <= header_number(header, NULL, "start_mono_ns") &&
 			      (!r->from || r->read_from_ns <= begin_ns),
 	};
@@ -193,36 +239,6 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 	return 0;
 }
 
-/* Of a flame graph's writer, which knows cells of blocked time: its side of the waiters. */
-static int write_flame(const struct options *o, FILE *out)
-{
-	static const enum export_side running = EXPORT_RUNNING;
-	const struct profile *p = &o->profile;
-	struct cell *cells = calloc(p->cell_map.count + 1, sizeof(*cells));
-	struct export_input in = {
-		.names = analysis_names(o->wanted.in->log->analysis),
-		.cells = cells,
-		.lines = o->lines,
-		.threads = o->wanted.by_thread,
-	};
-	int err;
-
-	if (!cells)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->cell_map.count; i++) {
-		if (!profile_thread_is_wanted(&o->wanted, p->cells[i].thread))
-			continue;
-		cells[in.cell_count++] = (struct cell){.waiter = p->cells[i].thread,
-						       .waiter_stack = p->cells[i].stack,
-						       .blocked_ns = p->cells[i].ns};
-	}
-	err = o->format == FORMAT_COLLAPSED
-		      ? export_collapsed(&in, running, out)
-		      : export_speedscope(&in, &running, 1, o->source.name, out);
-	free(cells);
-	return err;
-}
-
 static int show(struct options *o, struct analyzed_log *log)
 {
 	const struct report_input input = {.log = &log->log, .top = o->top};
@@ -230,10 +246,17 @@ static int show(struct options *o, struct analyzed_log *log)
 
 	o->wanted.in = &input;
 	o->wanted.profile = &o->profile;
+	err = profile_finish(&o->profile, analysis_wall(log->analysis));
+	if (err) {
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
+		return err;
+	}
 	err = o->format == FORMAT_TEXT   ? report_profile_text(&o->wanted, stdout)
 	      : o->format == FORMAT_JSON ? report_profile_json(&o->wanted, stdout)
 	      : o->format == FORMAT_CSV  ? report_profile_csv(&o->wanted, stdout)
-					 : write_flame(o, stdout);
+	      : o->format == FORMAT_COLLAPSED
+		      ? profile_collapsed(&o->wanted, stdout)
+		      : profile_speedscope(&o->wanted, o->source.name, stdout);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
@@ -248,6 +271,7 @@ int cmd_profile(int argc, char **argv)
 	static char name[] = "spoor profile";
 	struct options o = {.source.range.samples = SAMPLES_AROUND,
 			    .wanted.least_pct = LEAST_DEFAULT,
+			    .wanted.states = PROFILE_RUNNING,
 			    .top = TOP_DEFAULT};
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &o};
@@ -259,6 +283,8 @@ int cmd_profile(int argc, char **argv)
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
+	if (!profile_only_running(&o.wanted)) /* as the report's wall clock */
+		o.source.range.samples = 0;
 	err = analyze_log_watched(&o.source, &watch, &log);
 	if (!err) {
 		err = show(&o, &log);

@@ -69,19 +69,6 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been shown; 2 wrong usage.\n";
 
-/* The place of a word in a list; -1: it is not there, and that has been said. */
-static int parse_word(const char *option, const char *arg, const char *const *words, int count,
-		      struct argp_state *state)
-{
-	for (int i = 0; i < count; i++) {
-		if (!strcmp(arg, words[i]))
-			return i;
-	}
-	argp_error(state, "--%s is %s, %s or %s, not '%s'", option, words[0], words[1], words[2],
-		   arg);
-	return -1;
-}
-
 static uint64_t parse_time(const char *option, const char *arg, struct argp_state *state)
 {
 	uint64_t ns = 0;
@@ -103,10 +90,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case 'b':
-		o->by = (enum wall_by)parse_word("by", arg, by, WALL_BY_COUNT, state);
+		o->by = (enum wall_by)parse_word("by", arg, by, state);
 		return 0;
 	case 'f':
-		o->format = (enum format)parse_word("format", arg, formats, FORMAT_COUNT, state);
+		o->format = (enum format)parse_word("format", arg, formats, state);
 		return 0;
 	case 'w':
 		o->window_ns = parse_time("window", arg, state);

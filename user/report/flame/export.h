@@ -1,5 +1,4 @@
-/* report/flame/export.h: blocked time, or CPU time, by call chain, in the formats that flame graph
- * tools read. */
+/* report/flame/export.h: blocked time by call chain, in the formats that flame graph tools read. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +10,9 @@
 struct log_names;
 
 enum export_side {
-	EXPORT_WAITER,  /* where threads were blocked */
-	EXPORT_OWNER,   /* where those were who held the locks meanwhile */
-	EXPORT_BOTH,    /* the waiter's chain, "(blocked by)", the holder's chain */
-	EXPORT_RUNNING, /* where threads ran: cells of CPU time, of no lock */
+	EXPORT_WAITER, /* where threads were blocked */
+	EXPORT_OWNER,  /* where those were who held the locks meanwhile */
+	EXPORT_BOTH,   /* the waiter's chain, "(blocked by)", the holder's chain */
 	EXPORT_SIDE_COUNT,
 };
 
@@ -38,6 +36,9 @@ uint64_t export_total(const struct export_input *in);
  * no time is missing. They write to out, whose error flag tells the rest. 0 or -ENOMEM.
  */
 int export_collapsed(const struct export_input *in, enum export_side side, FILE *out);
+/* A frame's text, with what would be read as something else replaced. */
+void collapsed_put(const char *text, FILE *out);
+
 /* A file of count profiles, one per side. */
 int export_speedscope(const struct export_input *in, const enum export_side *sides, unsigned count,
 		      const char *title, FILE *out);

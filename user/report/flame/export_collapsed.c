@@ -9,7 +9,7 @@
 #include "base/text/print.h"
 #include "report/flame/export_tree.h"
 
-static void put_text(const char *text, FILE *out)
+void collapsed_put(const char *text, FILE *out)
 {
 	size_t length = strlen(text), n;
 	uint32_t code;
@@ -29,9 +29,9 @@ static void put_text(const char *text, FILE *out)
 static void put_frame(const struct export_frame *frame, FILE *out)
 {
 	print_own(out, frame->before);
-	put_text(frame->outer, out);
+	collapsed_put(frame->outer, out);
 	print_own(out, frame->joint);
-	put_text(frame->name, out);
+	collapsed_put(frame->name, out);
 	print_own(out, frame->after);
 	if (frame->line)
 		fprintf(out, ":%" PRIu64, frame->line);

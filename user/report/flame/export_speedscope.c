@@ -19,7 +19,6 @@
 static const char *const profile_names[] = {
 	[EXPORT_WAITER] = "waiters: where threads were blocked",
 	[EXPORT_OWNER] = "owners: where the holders of the locks were meanwhile",
-	[EXPORT_RUNNING] = "running: where threads were on a CPU",
 	[EXPORT_BOTH] = "waiters, and on top of each the owners it was blocked by",
 };
 _Static_assert(sizeof(profile_names) / sizeof(*profile_names) == EXPORT_SIDE_COUNT, "every side");

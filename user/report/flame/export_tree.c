@@ -248,8 +248,7 @@ int export_tree_init(struct export_tree *t, struct export_frames *frames, enum e
 	err = array_grow(&t->nodes, &t->capacity, 0, sizeof(*t->nodes));
 	t->count = 1;
 	for (uint32_t i = 0; i < in->cell_count && !err; i++)
-		if (side == EXPORT_RUNNING ? in->cells[i].blocked_ns != 0
-					   : is_wanted(in, &in->cells[i]))
+		if (is_wanted(in, &in->cells[i]))
 			err = add_cell(t, side, &in->cells[i]);
 	if (err)
 		return err;

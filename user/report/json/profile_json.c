@@ -24,6 +24,32 @@ static json_t *by_name(unsigned field, const uint64_t *counts)
 	return o;
 }
 
+static json_t *by_state(const struct states *s)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < STATE_COUNT; i++)
+		json_put(&o, state_name((enum state)i), number(s->ns[i]));
+	return o;
+}
+
+/* "running", "all", or what they are. */
+static json_t *states_json(const struct profile_input *in)
+{
+	json_t *o;
+
+	if (in->states == PROFILE_ALL_STATES)
+		return json_string("all");
+	for (int i = 0; i < STATE_COUNT; i++)
+		if (in->states == 1u << i)
+			return json_string(state_name((enum state)i));
+	o = json_array();
+	for (int i = 0; i < STATE_COUNT; i++)
+		if (in->states >> i & 1)
+			json_add(&o, json_string(state_name((enum state)i)));
+	return o;
+}
+
 static json_t *head_json(const struct profile_input *in, const struct profile_tree *t)
 {
 	static const char *const views[PROFILE_VIEW_COUNT] = {
@@ -34,13 +60,19 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 	json_t *o = json_object();
 
 	json_put(&o, "view", json_string(views[in->view]));
-	json_put(&o, "state", json_string("running"));
+	json_put(&o, "state", states_json(in));
 	json_put(&o, "period_ns", number(profile_period_ns(in)));
-	json_put(&o, "samples", number(t->samples));
+	json_put(&o, "samples", number(t->all.samples));
 	json_put(&o, "effective_samples", number((uint64_t)t->effective));
 	json_put(&o, "lost", number(profile_lost(in)));
 	json_put(&o, "run_ns", number(t->run_ns));
-	json_put(&o, "sampled_ns", number(t->ns));
+	json_put(&o, "sampled_ns", number(t->all.sampled_ns));
+	if (!profile_only_running(in)) {
+		json_put(&o, "total_ns", number(t->all.ns));
+		json_put(&o, "states", by_state(&t->states));
+		json_put(&o, "place_not_known", by_state(&t->no_chain));
+		json_put(&o, "trimmed_ns", number(in->profile->trimmed_ns));
+	}
 	json_put(&o, "unweighted_samples", number(in->profile->unweighted));
 	json_put(&o, "failed_samples", number(t->failed));
 	json_put(&o, "inferred_samples", number(t->inferred));

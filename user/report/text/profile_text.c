@@ -1,6 +1,7 @@
 /* The sentence first, then what the figures rest on, then the view. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text/format.h"
@@ -9,6 +10,7 @@
 #include "report/model/findings.h"
 #include "report/model/report.h"
 #include "report/model/sections/profile_report.h"
+#include "report/model/sections/wall_rows.h"
 #include "report/text/findings_text.h"
 
 #define INDENT_MOST 30
@@ -19,18 +21,23 @@ static void print_sentence(const struct profile_input *in, const struct profile_
 	char ran[FORMAT_MAX], share[FORMAT_MAX];
 
 	for (uint32_t i = 0; i < t->frame_map.count; i++)
-		if (!most || t->frames[i].self_ns > most->self_ns)
+		if (!most || t->frames[i].self.ns > most->self.ns)
 			most = &t->frames[i];
 	time_format(t->run_ns, ran);
-	if (!t->samples || !most)
+	if (!profile_only_running(in)) {
+		print_text(out, "The threads have %s in %s.\n", time_format(t->all.ns, ran),
+			   in->states == PROFILE_ALL_STATES ? "all" : "these states");
+		return;
+	}
+	if (!t->all.samples || !most)
 		print_text(out, "No sample: the threads ran for %s.%s\n", ran,
 			   profile_period_ns(in) ? "" : " It was recorded without --sample.");
 	else
 		print_text(out,
 			   "The threads ran for %s, %s ±%.1f of that in %s itself, more than in "
 			   "any other method.\n",
-			   ran, share_format(most->self_ns, t->ns, share),
-			   100 * profile_deviation(t, most->self_ns), most->name);
+			   ran, share_format(most->self.ns, t->all.ns, share),
+			   100 * profile_deviation(t, &most->self), most->name);
 }
 
 static const char *name_of(unsigned field, unsigned value)
@@ -52,8 +59,8 @@ static void print_modes(const struct profile_tree *t, FILE *out)
 	for (int i = 0; i < SAMPLE_MODE_COUNT; i++) {
 		if (!t->mode_ns[i])
 			continue;
-		print_text(out, "%s%s %s", joint, share_format(t->mode_ns[i], t->ns, share),
-			   titles[i]);
+		print_text(out, "%s%s %s", joint,
+			   share_format(t->mode_ns[i], t->all.sampled_ns, share), titles[i]);
 		joint = ", ";
 	}
 	fputc('\n', out);
@@ -93,6 +100,30 @@ static void print_walks(const struct profile_tree *p, FILE *out)
 		fputc('\n', out);
 }
 
+/* All states, and of what part of each nothing says where the thread was. */
+static void print_states(const struct profile_input *in, const struct profile_tree *t, FILE *out)
+{
+	char ns[FORMAT_MAX], share[FORMAT_MAX], missing[FORMAT_MAX];
+	bool told = wall_has_reasons(in->in);
+
+	for (int i = 0; i < STATE_COUNT; i++) {
+		if (!t->states.ns[i])
+			continue;
+		print_text(out, "  %-10s%9s  %7s", state_title((enum state)i, told),
+			   time_format(t->states.ns[i], ns),
+			   share_format(t->states.ns[i], t->all.ns, share));
+		if (t->no_chain.ns[i])
+			print_text(out,
+				   i == STATE_RUNNING ? ", %s of it not sampled"
+						      : ", place not known of %s of it",
+				   share_format(t->no_chain.ns[i], t->states.ns[i], missing));
+		fputc('\n', out);
+	}
+	if (in->profile->trimmed_ns)
+		print_text(out, "  less by   %9s  than events said, as by the threads' counters\n",
+			   time_format(in->profile->trimmed_ns, ns));
+}
+
 static void print_basis(const struct profile_input *in, const struct profile_tree *t, FILE *out)
 {
 	uint64_t period_ns = profile_period_ns(in), lost = profile_lost(in);
@@ -100,8 +131,8 @@ static void print_basis(const struct profile_input *in, const struct profile_tre
 		text[FORMAT_MAX];
 
 	print_text(out, "  samples   %s, of %s each; %s of the time that the threads ran\n",
-		   count_format(t->samples, count), time_format(period_ns, period),
-		   share_format(t->ns, t->run_ns, share));
+		   count_format(t->all.samples, count), time_format(period_ns, period),
+		   share_format(t->all.sampled_ns, t->run_ns, share));
 	if (lost)
 		print_text(out, "  lost      %s samples: their time is in the next ones\n",
 			   count_format(lost, count));
@@ -114,39 +145,41 @@ static void print_basis(const struct profile_input *in, const struct profile_tre
 	print_text(out,
 		   "  inferred  %s of the samples: the innermost method is that of the nearest "
 		   "place that the JVM describes\n",
-		   share_format(t->inferred, t->samples, text));
+		   share_format(t->inferred, t->all.samples, text));
 	print_text(out, "  ±         one standard deviation, in %% of %s\n\n",
-		   time_format(t->ns, ns));
+		   time_format(t->all.ns, ns));
 }
 
 static bool is_shown(const struct profile_input *in, const struct profile_tree *t, uint64_t ns)
 {
-	return !in->least_pct || (ns && ns / in->least_pct >= t->nodes[0].total_ns / 100);
+	return !in->least_pct || (ns && ns / in->least_pct >= t->nodes[0].total.ns / 100);
 }
 
 /* A chain without branches stays in its column. */
 static bool branches(const struct profile_input *in, const struct profile_tree *t, uint32_t node)
 {
-	unsigned shown = node && t->nodes[node].self_ns && is_shown(in, t, t->nodes[node].self_ns);
+	unsigned shown = node && t->nodes[node].self.ns && is_shown(in, t, t->nodes[node].self.ns);
 
 	for (uint32_t i = t->nodes[node].first; i; i = t->nodes[i].next)
-		shown += is_shown(in, t, t->nodes[i].total_ns);
+		shown += is_shown(in, t, t->nodes[i].total.ns);
 	return shown > 1;
 }
 
 static void print_node(const struct profile_tree *t, uint32_t node, uint32_t indent, FILE *out)
 {
 	const struct profile_node *n = &t->nodes[node];
-	char percent[FORMAT_MAX], total[FORMAT_MAX], self[FORMAT_MAX];
+	char percent[FORMAT_MAX], total[FORMAT_MAX], self[FORMAT_MAX], deviation[16] = "     ";
 
-	share_format(n->total_ns, t->ns, percent);
-	time_format(n->total_ns, total);
-	print_text(out, "  %7s ±%-4.1f %9s  %*s%s", percent,
-		   100 * profile_deviation(t, n->total_ns), total,
+	share_format(n->total.ns, t->all.ns, percent);
+	time_format(n->total.ns, total);
+	if (n->total.sampled_ns || !n->total.ns)
+		snprintf(deviation, sizeof(deviation), "±%-4.1f",
+			 100 * profile_deviation(t, &n->total));
+	print_text(out, "  %7s %s %9s  %*s%s", percent, deviation, total,
 		   (int)(2 * (indent < INDENT_MOST ? indent : INDENT_MOST)), "",
 		   t->frames[n->frame].name);
-	if (n->self_ns && n->first)
-		print_text(out, "  (self %s)", share_format(n->self_ns, t->ns, self));
+	if (n->self.ns && n->first)
+		print_text(out, "  (self %s)", share_format(n->self.ns, t->all.ns, self));
 	fputc('\n', out);
 }
 
@@ -162,7 +195,7 @@ static int print_tree(const struct profile_input *in, const struct profile_tree 
 		uint32_t parent = t->nodes[i].parent;
 
 		indent[i] = indent[parent] + (parent && branches(in, t, parent));
-		deeper = is_shown(in, t, t->nodes[i].total_ns);
+		deeper = is_shown(in, t, t->nodes[i].total.ns);
 		if (deeper)
 			print_node(t, i, indent[i], out);
 		hidden += !deeper;
@@ -179,7 +212,9 @@ static int print_table(const struct profile_input *in, const struct profile_tree
 	struct findings_view view = {
 		.indent = 2,
 		.top = in->in->top,
-		.sort = in->view == PROFILE_FLAT ? "self_ns" : "run_ns",
+		.sort = in->view == PROFILE_FLAT   ? "self_ns"
+			: profile_only_running(in) ? "run_ns"
+						   : "wall_ns",
 		.noun = in->view == PROFILE_FLAT ? "methods" : "threads",
 	};
 	struct findings *f = profile_section(in, t);
@@ -195,14 +230,21 @@ int report_profile_text(const struct profile_input *in, FILE *out)
 	int err = profile_tree_make(in, &t);
 
 	if (!err) {
+		bool any = t.all.samples || t.all.ns;
+
 		print_sentence(in, &t, out);
-		if (t.samples)
+		if (!profile_only_running(in))
+			print_states(in, &t, out);
+		if (t.all.samples)
 			print_basis(in, &t, out);
-		if (in->method && t.samples && !t.nodes[0].first)
-			print_text(out, "  No sample has a method %s.\n", in->method);
-		else if (t.samples && (in->view == PROFILE_FLAT || in->view == PROFILE_THREADS))
+		else if (!profile_only_running(in))
+			fputc('\n', out);
+		if (in->method && any && !t.nodes[0].first)
+			print_text(out, "  No %s has a method %s.\n",
+				   profile_only_running(in) ? "sample" : "chain", in->method);
+		else if (any && (in->view == PROFILE_FLAT || in->view == PROFILE_THREADS))
 			err = print_table(in, &t, out);
-		else if (t.samples)
+		else if (any)
 			err = print_tree(in, &t, out);
 	}
 	profile_tree_free(&t);

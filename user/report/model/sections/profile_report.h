@@ -1,4 +1,4 @@
-/* report/model/sections/profile_report.h: a profile of running threads, as a tree and as tables. */
+/* report/model/sections/profile_report.h: a profile of threads, as a tree and as tables. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,6 +20,16 @@ enum profile_view {
 	PROFILE_VIEW_COUNT,
 };
 
+enum profile_by {
+	PROFILE_BY_METHOD,
+	PROFILE_BY_THREAD, /* each chain begins with its thread's name, */
+	PROFILE_BY_STATE,  /* or with its state */
+	PROFILE_BY_COUNT,
+};
+
+#define PROFILE_RUNNING (1u << STATE_RUNNING)
+#define PROFILE_ALL_STATES ((1u << STATE_COUNT) - 1)
+
 struct profile_input {
 	const struct report_input *in; /* its top is rows for people; 0: all */
 	const struct profile *profile;
@@ -27,20 +37,28 @@ struct profile_input {
 	const char
 		*method; /* of callers and callees: a name, with or without class, or a pattern */
 	const char *threads; /* only those whose name matches; NULL: all */
-	bool by_thread;      /* each chain begins with its thread's name */
+	uint32_t states;     /* those that are wanted: a bit for each enum state */
+	enum profile_by by;
+	bool lines;          /* a method at two lines is two frames */
 	unsigned least_pct;  /* what is less is left out for people; 0: nothing is */
+};
+
+/* Time in all states that are wanted; of that what samples stand for. */
+struct profile_time {
+	uint64_t ns, sampled_ns, samples;
 };
 
 struct profile_frame {
 	const char *name;
-	uint64_t self_ns, self_samples;
-	uint64_t total_ns, total_samples; /* once for a chain, however often it is in it */
+	const char *file; /* lent by the log; "": not known */
+	uint64_t line;    /* 0: not wanted, or not known */
+	struct profile_time self;
+	struct profile_time total; /* once for a chain, however often it is in it */
 };
 
 struct profile_node {
 	uint32_t parent, frame; /* a parent's index is smaller; that of the first ones is 0 */
-	uint64_t self_ns, self_samples;
-	uint64_t total_ns, total_samples;
+	struct profile_time self, total;
 	uint32_t first, next; /* children, the heaviest first; 0: none */
 	uint32_t depth;
 };
@@ -52,7 +70,10 @@ struct profile_tree {
 	struct profile_frame *frames;
 	struct profile_node *nodes; /* nodes[0] is the root, and no frame */
 	uint32_t frames_capacity, nodes_capacity;
-	uint64_t samples, ns, run_ns;
+	struct profile_time all;
+	uint64_t run_ns;
+	struct states states;   /* of all.ns */
+	struct states no_chain; /* of that: nothing says where the thread was */
 	uint64_t inferred; /* samples whose innermost frame is */
 	uint64_t failed;   /* samples of which no chain is known, though their thread has some */
 	double effective;  /* so many samples of equal weight would say as much */
@@ -67,8 +88,9 @@ void profile_tree_free(struct profile_tree *t);
 /* The node after this one, parents first; 0: no more. deeper: with its children. */
 uint32_t profile_tree_next(const struct profile_tree *t, uint32_t node, bool deeper);
 bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread);
-/* One standard deviation of a share of all, by the number of samples. */
-double profile_deviation(const struct profile_tree *t, uint64_t part_ns);
+/* One standard deviation of a share of all, by the number of samples: only they are estimates. */
+double profile_deviation(const struct profile_tree *t, const struct profile_time *part);
+bool profile_only_running(const struct profile_input *in);
 /* Period of --sample, by the header; 0: there was none. */
 uint64_t profile_period_ns(const struct profile_input *in);
 uint64_t profile_lost(const struct profile_input *in);

@@ -1,6 +1,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analyze/registry/analysis.h"
 #include "base/text/format.h"
@@ -30,13 +31,33 @@ uint64_t profile_lost(const struct profile_input *in)
 }
 
 /* "23.4 % +-0.7", for people. */
-static void share(struct findings *f, const struct profile_tree *t, uint64_t part_ns)
+static void share(struct findings *f, const struct profile_tree *t, const struct profile_time *part)
 {
 	char text[2 * FORMAT_MAX], percent[FORMAT_MAX];
 
-	snprintf(text, sizeof(text), "%s ±%.1f", share_format(part_ns, t->ns, percent),
-		 100 * profile_deviation(t, part_ns));
-	findings_text(f, text, NULL);
+	share_format(part->ns, t->all.ns, percent);
+	snprintf(text, sizeof(text), "%s ±%.1f", percent, 100 * profile_deviation(t, part));
+	findings_text(f, part->ns && !part->sampled_ns ? percent : text, NULL);
+}
+
+struct thread_time {
+	struct states states;
+	uint64_t not_sampled_ns, no_chain_ns;
+};
+
+static void thread_time_add(struct thread_time *rows, const struct profile *p,
+			    const struct profile_cell *c)
+{
+	const struct profile_thread *t = profile_thread_find(p, c->thread);
+	struct thread_time *row = &rows[t - p->threads];
+
+	row->states.ns[c->state] += c->ns;
+	if (!c->rest)
+		return;
+	if (c->state == STATE_RUNNING)
+		row->not_sampled_ns += c->ns;
+	else
+		row->no_chain_ns += c->ns;
 }
 
 static struct findings *flat(const struct profile_tree *t)
@@ -55,13 +76,13 @@ static struct findings *flat(const struct profile_tree *t)
 	for (uint32_t i = 0; i < t->frame_map.count; i++) {
 		const struct profile_frame *frame = &t->frames[i];
 
-		if (!frame->total_samples)
+		if (!frame->total.samples && !frame->total.ns)
 			continue;
 		findings_row(f, FINDINGS_ALL);
-		share(f, t, frame->self_ns);
-		FINDINGS_NUMBERS(f, frame->self_ns, frame->self_samples);
-		share(f, t, frame->total_ns);
-		FINDINGS_NUMBERS(f, frame->total_ns, frame->total_samples);
+		share(f, t, &frame->self);
+		FINDINGS_NUMBERS(f, frame->self.ns, frame->self.samples);
+		share(f, t, &frame->total);
+		FINDINGS_NUMBERS(f, frame->total.ns, frame->total.samples);
 		findings_text(f, frame->name, NULL);
 	}
 	return f;
@@ -87,12 +108,13 @@ static struct findings *nodes(const struct profile_tree *t)
 		findings_row(f, FINDINGS_PROGRAMS);
 		FINDINGS_NUMBERS(f, i, n->parent, n->depth);
 		findings_text(f, t->frames[n->frame].name, NULL);
-		FINDINGS_NUMBERS(f, n->self_ns, n->self_samples, n->total_ns, n->total_samples);
+		FINDINGS_NUMBERS(f, n->self.ns, n->self.samples, n->total.ns, n->total.samples);
 	}
 	return f;
 }
 
-static struct findings *threads(const struct profile_input *in, const struct profile_tree *t)
+static struct findings *running_threads(const struct profile_input *in,
+					const struct profile_tree *t)
 {
 	static const struct findings_column columns[] = {
 		{.title = "share", .unit = FINDINGS_TEXT},
@@ -129,7 +151,7 @@ static struct findings *threads(const struct profile_input *in, const struct pro
 		if (!p->run_ns || !profile_thread_is_wanted(in, p->thread))
 			continue;
 		findings_row(f, FINDINGS_ALL);
-		share(f, t, p->ns);
+		share(f, t, &(struct profile_time){p->ns, p->ns, p->samples});
 		FINDINGS_NUMBERS(f, p->run_ns, p->ns, p->run_ns > p->ns ? p->run_ns - p->ns : 0,
 				 p->samples, p->mode_ns[SAMPLE_MODE_JAVA],
 				 p->mode_ns[SAMPLE_MODE_VM], p->mode_ns[SAMPLE_MODE_NATIVE],
@@ -140,9 +162,77 @@ static struct findings *threads(const struct profile_input *in, const struct pro
 	return f;
 }
 
+/* The rows of the wall clock, as the cells have them: the same. */
+static struct findings *threads(const struct profile_input *in)
+{
+	static const struct findings_column columns[] = {
+		{.key = "wall_ns", .title = "in all", .unit = FINDINGS_NS},
+		{.key = "running_ns", .title = "running", .unit = FINDINGS_NS},
+		{.key = "not_sampled_ns", .unit = FINDINGS_NS},
+		{.key = "stolen_ns",
+		 .title = "stolen",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "runnable_ns",
+		 .title = "runnable",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "throttled_ns",
+		 .title = "throttled",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "lock_ns", .title = "lock", .unit = FINDINGS_NS, .flags = FINDINGS_NO_ZERO},
+		{.key = "wait_ns", .title = "wait", .unit = FINDINGS_NS, .flags = FINDINGS_NO_ZERO},
+		{.key = "park_ns", .title = "park", .unit = FINDINGS_NS, .flags = FINDINGS_NO_ZERO},
+		{.key = "sleep_ns",
+		 .title = "sleep",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "io_ns", .title = "I/O", .unit = FINDINGS_NS, .flags = FINDINGS_NO_ZERO},
+		{.key = "pause_ns",
+		 .title = "pause",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "other_ns",
+		 .title = "blocked",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "no_chain_ns",
+		 .title = "place not known",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
+		{.key = "thread", .title = "thread", .unit = FINDINGS_TEXT},
+	};
+	const struct profile *p = in->profile;
+	struct labels *labels = labels_new(analysis_names(in->in->log->analysis));
+	struct thread_time *rows = calloc(p->thread_map.count + 1, sizeof(*rows));
+	struct findings *f = labels && rows ? FINDINGS_NEW(columns) : NULL;
+	char label[LABEL_MAX];
+
+	for (uint32_t i = 0; i < p->cell_map.count && f; i++)
+		thread_time_add(rows, p, &p->cells[i]);
+	for (uint32_t i = 0; i < p->thread_map.count && f; i++) {
+		const struct thread_time *row = &rows[i];
+
+		if (!states_sum(&row->states) ||
+		    !profile_thread_is_wanted(in, p->threads[i].thread))
+			continue;
+		findings_row(f, FINDINGS_ALL);
+		FINDINGS_NUMBERS(f, states_sum(&row->states), row->states.ns[STATE_RUNNING],
+				 row->not_sampled_ns);
+		for (int state = STATE_RUNNING + 1; state < STATE_COUNT; state++)
+			FINDINGS_NUMBERS(f, row->states.ns[state]);
+		FINDINGS_NUMBERS(f, row->no_chain_ns);
+		findings_text(f, label_thread(labels, p->threads[i].thread, label), NULL);
+	}
+	labels_free(labels);
+	free(rows);
+	return f;
+}
+
 struct findings *profile_section(const struct profile_input *in, const struct profile_tree *t)
 {
-	return in->view == PROFILE_FLAT      ? flat(t)
-	       : in->view == PROFILE_THREADS ? threads(in, t)
-					     : nodes(t);
+	if (in->view == PROFILE_THREADS)
+		return profile_only_running(in) ? running_threads(in, t) : threads(in);
+	return in->view == PROFILE_FLAT ? flat(t) : nodes(t);
 }

@@ -37,6 +37,15 @@ bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread)
 	return !in->threads || (t && !fnmatch(in->threads, t->name, 0));
 }
 
+static void time_add(struct profile_time *to, const struct profile_cell *c)
+{
+	to->ns += c->ns;
+	if (c->state != STATE_RUNNING || c->rest)
+		return;
+	to->sampled_ns += c->ns;
+	to->samples += c->samples;
+}
+
 static int frame_get(struct maker *m, struct keymap_key key, const char *outer, const char *name,
 		     uint32_t *ret)
 {
@@ -49,6 +58,7 @@ static int frame_get(struct maker *m, struct keymap_key key, const char *outer, 
 	if (err || *ret < known)
 		return err;
 	length = snprintf(text, sizeof(text), "%s%s%s", outer, *outer ? "." : "", name);
+	t->frames[*ret].file = "";
 	t->frames[*ret].name = text_set_add(
 		&t->texts, text, length < (int)sizeof(text) ? (size_t)length : sizeof(text) - 1);
 	return t->frames[*ret].name ? 0 : -ENOMEM;
@@ -75,6 +85,7 @@ static int push_text(struct maker *m, const char *text)
 
 static int push_stack(struct maker *m, const struct log_stack *s)
 {
+	uint64_t line = m->in->lines && s ? s->line : 0;
 	const struct log_method *method = s ? log_names_method(m->names, s->method) : NULL;
 	uint32_t frame;
 	int err;
@@ -93,9 +104,14 @@ static int push_stack(struct maker *m, const struct log_stack *s)
 		return 0;
 	err = frame_get(m,
 			(struct keymap_key){.a = (uintptr_t)method->class_name,
-					    .b = (uintptr_t)method->name},
+					    .b = (uintptr_t)method->name,
+					    .c = line},
 			method->class_name, method->name, &frame);
-	return err ? err : path_push(m, frame);
+	if (err)
+		return err;
+	m->t->frames[frame].file = method->source;
+	m->t->frames[frame].line = line;
+	return path_push(m, frame);
 }
 
 static bool has_failed(const struct maker *m, const struct profile_cell *c)
@@ -104,6 +120,36 @@ static bool has_failed(const struct maker *m, const struct profile_cell *c)
 
 	return c->failed && t && profile_thread_is_java(t);
 }
+
+/* What the thread did in the innermost frame, where that may be several things. */
+static const char *const doing[STATE_COUNT] = {
+	[STATE_STOLEN] = "[stolen]",       [STATE_RUNNABLE] = "[runnable]",
+	[STATE_THROTTLED] = "[throttled]", [STATE_LOCK] = "[lock]",
+	[STATE_WAIT] = "[wait]",           [STATE_PARK] = "[park]",
+	[STATE_SLEEP] = "[sleep]",         [STATE_IO] = "[I/O]",
+	[STATE_PAUSE] = "[pause]",         [STATE_OTHER] = "[blocked]",
+};
+
+static const char *const by_state[STATE_COUNT] = {
+	[STATE_RUNNING] = "running",     [STATE_STOLEN] = "stolen", [STATE_RUNNABLE] = "runnable",
+	[STATE_THROTTLED] = "throttled", [STATE_LOCK] = "lock",     [STATE_WAIT] = "wait",
+	[STATE_PARK] = "park",           [STATE_SLEEP] = "sleep",   [STATE_IO] = "I/O",
+	[STATE_PAUSE] = "pause",         [STATE_OTHER] = "blocked",
+};
+
+static const char *const rests[STATE_COUNT] = {
+	[STATE_RUNNING] = "(ran, not sampled)",
+	[STATE_STOLEN] = "(stolen, place not known)",
+	[STATE_RUNNABLE] = "(runnable, place not known)",
+	[STATE_THROTTLED] = "(throttled, place not known)",
+	[STATE_LOCK] = "(lock, place not known)",
+	[STATE_WAIT] = "(wait, place not known)",
+	[STATE_PARK] = "(park, place not known)",
+	[STATE_SLEEP] = "(sleep, place not known)",
+	[STATE_IO] = "(I/O, place not known)",
+	[STATE_PAUSE] = "(pause, place not known)",
+	[STATE_OTHER] = "(blocked, place not known)",
+};
 
 static int push_without_chain(struct maker *m, const struct profile_cell *c)
 {
@@ -115,7 +161,9 @@ static int push_without_chain(struct maker *m, const struct profile_cell *c)
 		[SAMPLE_MODE_KERNEL] = "(kernel)",
 	};
 
-	return push_text(m, has_failed(m, c) ? "(walk failed)" : modes[c->mode]);
+	return push_text(m, c->rest            ? rests[c->state]
+			    : has_failed(m, c) ? "(walk failed)"
+					       : modes[c->mode]);
 }
 
 static int path_make(struct maker *m, const struct profile_cell *c)
@@ -126,6 +174,9 @@ static int path_make(struct maker *m, const struct profile_cell *c)
 	int err = 0;
 
 	m->path_count = 0;
+	if (c->stack && c->state != STATE_RUNNING && m->in->by != PROFILE_BY_STATE &&
+	    (m->in->states & ~(1u << c->state)))
+		err = push_text(m, doing[c->state]);
 	for (uint64_t stack = c->stack; stack && !err; stack = s ? s->caller : 0) {
 		s = log_names_stack(m->names, stack);
 		if (stack == c->stack && s && s->inferred)
@@ -134,7 +185,9 @@ static int path_make(struct maker *m, const struct profile_cell *c)
 	}
 	if (!err && !m->path_count)
 		err = c->stack ? push_text(m, "(hidden frames)") : push_without_chain(m, c);
-	if (err || !m->in->by_thread)
+	if (!err && m->in->by == PROFILE_BY_STATE)
+		err = push_text(m, by_state[c->state]);
+	if (err || m->in->by != PROFILE_BY_THREAD)
 		return err;
 	label_thread(m->labels, c->thread, label);
 	err = frame_get(m, (struct keymap_key){.a = KEY_THREAD, .b = c->thread}, "", label, &frame);
@@ -181,8 +234,7 @@ static int branch_add(struct maker *m, const struct profile_cell *c, int from, i
 	}
 	if (err)
 		return err;
-	m->t->nodes[node].self_ns += c->ns;
-	m->t->nodes[node].self_samples += c->samples;
+	time_add(&m->t->nodes[node].self, c);
 	return 0;
 }
 
@@ -218,15 +270,12 @@ static int frames_add(struct maker *m, const struct profile_cell *c, uint32_t ce
 	for (uint32_t i = 0; i < m->path_count && !err; i++) {
 		uint32_t frame = m->path[i];
 
-		if (!i) {
-			frames[frame].self_ns += c->ns;
-			frames[frame].self_samples += c->samples;
-		}
+		if (!i)
+			time_add(&frames[frame].self, c);
 		if (m->seen[frame] == cell + 1)
 			continue;
 		m->seen[frame] = cell + 1;
-		frames[frame].total_ns += c->ns;
-		frames[frame].total_samples += c->samples;
+		time_add(&frames[frame].total, c);
 	}
 	return err;
 }
@@ -240,19 +289,20 @@ static int all_cells_add(struct maker *m)
 	for (uint32_t i = 0; i < p->cell_map.count && !err; i++) {
 		const struct profile_cell *c = &p->cells[i];
 
-		if (!profile_thread_is_wanted(m->in, c->thread))
+		if (!(m->in->states >> c->state & 1) || !profile_thread_is_wanted(m->in, c->thread))
 			continue;
 		err = path_make(m, c);
 		if (!err)
 			err = view_add(m, c);
 		if (!err)
 			err = frames_add(m, c, i);
-		m->t->samples += c->samples;
-		m->t->ns += c->ns;
+		time_add(&m->t->all, c);
+		m->t->states.ns[c->state] += c->ns;
+		m->t->no_chain.ns[c->state] += c->rest ? c->ns : 0;
 		m->t->failed += has_failed(m, c) ? c->samples : 0;
 		squares += (double)c->squares;
 	}
-	sum = (double)m->t->ns / PROFILE_UNIT_NS;
+	sum = (double)m->t->all.sampled_ns / PROFILE_UNIT_NS;
 	m->t->effective = squares > 0 ? sum * sum / squares : 0;
 	return err;
 }
@@ -261,7 +311,7 @@ static void threads_add(struct maker *m)
 {
 	const struct profile *p = m->in->profile;
 
-	for (uint32_t i = 0; i < p->thread_map.count; i++) {
+	for (uint32_t i = 0; i < p->thread_map.count && m->in->states & PROFILE_RUNNING; i++) {
 		const struct profile_thread *t = &p->threads[i];
 
 		if (!profile_thread_is_wanted(m->in, t->thread))
@@ -283,9 +333,16 @@ static int compare_nodes(const void *a, const void *b, void *context)
 	const struct profile_node *nodes = context, *x = &nodes[*(const uint32_t *)a],
 				  *y = &nodes[*(const uint32_t *)b];
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? -1 : 1;
+	if (x->total.ns != y->total.ns)
+		return x->total.ns < y->total.ns ? -1 : 1;
 	return x > y ? -1 : x < y;
+}
+
+static void time_sum(struct profile_time *to, const struct profile_time *more)
+{
+	to->ns += more->ns;
+	to->sampled_ns += more->sampled_ns;
+	to->samples += more->samples;
 }
 
 /* Backwards, a node's sum is complete when it is reached; the lightest is put before its siblings
@@ -300,12 +357,9 @@ static int link_children(struct profile_tree *t)
 		struct profile_node *n = &t->nodes[i];
 
 		order[i] = i;
-		n->total_ns += n->self_ns;
-		n->total_samples += n->self_samples;
-		if (i) {
-			t->nodes[n->parent].total_ns += n->total_ns;
-			t->nodes[n->parent].total_samples += n->total_samples;
-		}
+		time_sum(&n->total, &n->self);
+		if (i)
+			time_sum(&t->nodes[n->parent].total, &n->total);
 	}
 	qsort_r(order, count, sizeof(*order), compare_nodes, t->nodes);
 	for (uint32_t i = 0; i < count; i++) {
@@ -362,9 +416,17 @@ uint32_t profile_tree_next(const struct profile_tree *t, uint32_t node, bool dee
 	return node ? t->nodes[node].next : 0;
 }
 
-double profile_deviation(const struct profile_tree *t, uint64_t part_ns)
+double profile_deviation(const struct profile_tree *t, const struct profile_time *part)
 {
-	double share = t->ns ? (double)part_ns / (double)t->ns : 0;
+	double sampled = (double)t->all.sampled_ns;
+	double share = sampled > 0 ? (double)part->sampled_ns / sampled : 0;
 
-	return t->effective > 0 ? sqrt(share * (1 - share) / t->effective) : 0;
+	if (t->effective <= 0)
+		return 0;
+	return sqrt(share * (1 - share) / t->effective) * sampled / (double)t->all.ns;
+}
+
+bool profile_only_running(const struct profile_input *in)
+{
+	return in->states == PROFILE_RUNNING;
 }

@@ -1,0 +1,80 @@
+"""spoor profile --state all: one tree of all time of all threads, against the report's wall clock."""
+import json
+import unittest
+
+from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
+from harness import spoor
+
+STATES = ("running", "stolen", "runnable", "throttled", "lock", "wait", "park", "sleep", "io", "pause", "other")
+
+
+class StatesTest(JavaTest):
+    THINGS = ("lock", "wait", "park", "sleep", "io", "spin")
+    OPTIONS = ("--sample=1ms",)
+
+    def profile(self, *options):
+        return json.loads(spoor("profile", "--format", "json", *options, self.log.path).stdout)
+
+    def run_things(self):
+        vm = self.java("Wall", 3, *self.THINGS)
+        recorder = self.record(vm, *self.OPTIONS, "--window", "200ms")
+        vm.ask("go")
+        self.log = recorder.stop()
+        self.assertEqual(self.log.lost(), {})
+
+    def check_sums(self, *part):
+        """By thread and state, to the ns; so does each view."""
+        report = json.loads(spoor("report", "--format", "json", *part, self.log.path).stdout)
+        wanted, got = {}, {}
+        for t in report["threads"]:
+            if sum(t["states"].values()):
+                wanted.setdefault(t["name"], []).append([t["states"][f"{s}_ns"] for s in STATES])
+        rows = self.profile("--state", "all", "--threads", *part)["rows"]
+        for row in rows:
+            self.assertEqual(row["wall_ns"], sum(row[f"{s}_ns"] for s in STATES))
+            got.setdefault(row["thread"], []).append([row[f"{s}_ns"] for s in STATES])
+        self.assertEqual({k: sorted(v) for k, v in got.items()}, {k: sorted(v) for k, v in wanted.items()})
+        total = sum(row["wall_ns"] for row in rows)
+        for view in ((), ("--by", "thread"), ("--by", "state"), ("--flat",)):
+            told = self.profile("--state", "all", *view, *part)
+            self.assertEqual(told["total_ns"], total)
+            self.assertEqual(sum(row["self_ns"] for row in told["rows"]), total, view)
+            self.assertEqual(sum(told["states"].values()), total)
+        collapsed = spoor("profile", "--state", "all", "--format", "collapsed", *part, self.log.path).stdout
+        self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in collapsed.splitlines()), total)
+        self.assertLess(told["trimmed_ns"], total / 1000)
+        for state in STATES[1:]:
+            self.assertEqual(self.profile("--state", state, *part)["total_ns"], told["states"][state], state)
+        return told
+
+    def check_chains(self, thread, state, share):
+        told = self.profile("--state", state, "--thread", thread)
+        print(f"{thread}: {told['total_ns']} ns {state}, {told['place_not_known'][state]} without a place")
+        self.assertGreater(told["total_ns"], 10**9, thread)
+        self.assertLess(told["place_not_known"][state], told["total_ns"] * (1 - share), thread)
+        flat = self.profile("--state", state, "--thread", thread, "--flat")["rows"]
+        known = told["total_ns"] - told["place_not_known"][state]
+        runs = [row for row in flat if row["method"] == "Wall$Worker.run"]
+        self.assertEqual([row["total_ns"] for row in runs], [known], flat)
+
+
+class States(StatesTest):
+    def test_all_time(self):
+        self.run_things()
+        told = self.check_sums()
+        print(told["states"], told["place_not_known"], told["trimmed_ns"])
+        self.check_sums("--from", "1s", "--to", "2s")
+        for state in ("lock", "wait", "park"):
+            self.check_chains(state, state, 0.99)
+
+
+class StatesPatched(PatchedJavaTest, States):
+    """Its locks and parks are told by other probes."""
+
+
+class StatesWithoutProbes(States):
+    OPTIONS = ("--sample=1ms", "--probes", "none")
+
+
+if __name__ == "__main__":
+    unittest.main()

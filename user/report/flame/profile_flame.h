@@ -1,0 +1,13 @@
+/* report/flame/profile_flame.h: a profile in the formats that flame graph tools read. */
+#pragma once
+
+#include <stdio.h>
+
+struct profile_input;
+
+/*
+ * As export_collapsed() and export_speedscope(), with the frames of the profile's tree: the sum of
+ * all weights is the root's. 0 or -ENOMEM; out's error flag tells the rest.
+ */
+int profile_collapsed(const struct profile_input *in, FILE *out);
+int profile_speedscope(const struct profile_input *in, const char *title, FILE *out);
