@@ -146,6 +146,7 @@ __u32 safepoints_ended __weak = 0;
 __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
 /* Threads that are off the CPUs for less are not told one by one. */
 const volatile __u64 off_cpu_ns __weak = 1000000;
+const volatile __u32 off_cpu_chains __weak = 0; /* those intervals have chains */
 /* No probe tells of waits, but the scheduler: see waits.bpf.h. */
 const volatile __u32 by_switches __weak = 0;
 /* And the kernel has sched_entry_tp (Linux 6.15). */

@@ -556,6 +556,36 @@ HS_SUBPROGRAM __u32 stack_sampled(struct thread_state *t)
 	return t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0, 1) : 0;
 }
 
+#define OFF_SHORT_LOOKS 16
+
+/*
+ * The running thread leaves its CPU, and no event will say what for: it reads, sleeps, is stopped.
+ * off_cpu wants the chain if the interval gets long. That is known in the switch back, where
+ * nothing of the thread can be read. So it is walked now; but a thread that leaves where it left
+ * the last time, and was back soon, is walked each OFF_SHORT_LOOKS times: who passes data through
+ * a pipe is not walked at each switch. 1: walk it.
+ */
+SUBPROGRAM int off_cpu_due(struct thread_state *t)
+{
+	struct pt_regs *regs;
+	__u64 pc = 0, sp = 0;
+
+	if (!t)
+		return 0;
+	regs = (void *)t->chain.regs;
+	if (!regs || (!t->java.thread && !t->java.known) ||
+	    bpf_core_read(&pc, sizeof(pc), &USER_PC(regs)) ||
+	    bpf_core_read(&sp, sizeof(sp), &USER_SP(regs)))
+		return 0;
+	t->walk.off_short |= OFF_OPEN;
+	if (t->walk.off_short & OFF_SHORT && pc == t->walk.off_pc && sp == t->walk.off_sp &&
+	    ++t->walk.off_skipped % OFF_SHORT_LOOKS)
+		return 0;
+	t->walk.off_pc = pc;
+	t->walk.off_sp = sp;
+	return 1;
+}
+
 /* How often a thread is looked at in vain for the call chain that a waiter wants. */
 #define WANT_TRIES 8
 

@@ -14,6 +14,8 @@ _Static_assert(WIRE_REASON_COUNT <= REASON_SLOTS, "each has one");
 #define WAIT_BEGUN 2 /* its begin is in the ring */
 #define WAIT_TURN 4
 #define WAIT_NOTES_MAX 128
+#define OFF_SHORT 1
+#define OFF_OPEN 2  /* it has not come back yet */
 #define WAIT_SUMS 2 /* places where a thread may wait by turns; a power of two */
 
 enum thread_run { RUN_BLOCKED, RUN_RUNNABLE, RUN_RUNNING };
@@ -72,6 +74,11 @@ struct thread_walk {
 	__u64 stack_high;
 	__u32 memo_misses; /* walks in a row that were not a repetition */
 	__u32 long_walks;  /* see walk_worth(): a window, and points in its lowest byte */
+	/* Where it last left its CPU for something of which no event tells, as off_cpu_due() has
+	 * found it, and whether it was back soon. */
+	__u64 off_pc, off_sp;
+	__u32 off_short; /* OFF_SHORT, OFF_OPEN */
+	__u32 off_skipped;
 };
 
 /* What the clock of --sample last found, on its way into the record. */
@@ -107,7 +114,7 @@ struct thread_state {
 	__u32 ns_tid;
 	__u32 emitted; /* a struct wire_thread has been sent */
 	__u32 place;   /* of this element, in its map */
-	__u32 pad;
+	__u32 off_stack; /* its chain, off its CPU; 0: not looked at, or not known */
 
 	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
 

@@ -87,7 +87,7 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	r->cpu_wait_ns = wait;
 	r->throttled_ns = t->throttled_ns - t->off_throttled;
 	r->reason = reason;
-	r->pad = 0;
+	r->stack = t->off_stack;
 	emit_submit(r);
 	return 0;
 }
@@ -107,8 +107,13 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 	t->steal_base = clock;
 	t->cpu = cpu;
 	write_end(t);
-	if (t->off_since && since(now, t->off_since) >= off_cpu_ns)
+	if (t->off_since && since(now, t->off_since) >= off_cpu_ns) {
+		if (off_cpu_chains)
+			t->walk.off_short &= t->walk.off_short & OFF_OPEN ? 0 : OFF_SHORT;
 		emit_off_cpu(t, tid, now);
+	} else if (off_cpu_chains && t->walk.off_short & OFF_OPEN) {
+		t->walk.off_short = OFF_SHORT;
+	}
 	if (by_switches)
 		wait_over(t, now);
 }
@@ -307,8 +312,14 @@ int sched_switch(__u64 *ctx)
 		}
 		if (by_switches)
 			wait_left(t, t->reason, runnable, t->off_since);
-		if (!by_entry)
+		if (!by_entry) {
 			look_around(t, tid, now);
+			if (off_cpu_chains) {
+				t->off_stack = 0;
+				if (t->run == RUN_BLOCKED && !is_told(t->reason) && off_cpu_due(t))
+					t->off_stack = stack_interrupted(t);
+			}
+		}
 	} else {
 		charge_others(c, cpu, prev->pid == 0, stolen);
 	}
@@ -407,6 +418,7 @@ int sched_entry(__u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_state *t;
+	int leaves, told = 0;
 	__u64 state;
 
 	if (!target_tgid || (__u32)task->tgid != target_tgid)
@@ -420,9 +432,16 @@ int sched_entry(__u64 *ctx)
 		t->chain.task = (__u64)task;
 	}
 	/* If it is preempted, it does not wait, whatever its state is. */
-	if (!(ctx[0] & 0xff) && state != TASK_RUNNING && !(state & TASK_UNINTERRUPTIBLE) &&
-	    in_futex_call(task))
+	leaves = !(ctx[0] & 0xff) && state != TASK_RUNNING;
+	if (leaves && !(state & TASK_UNINTERRUPTIBLE) && in_futex_call(task)) {
 		wait_ahead(t);
+		told = is_told(wait_next(t, task));
+	}
+	if (off_cpu_chains) {
+		t->off_stack = 0;
+		if (leaves && !told && off_cpu_due(t))
+			t->off_stack = stack_interrupted(t);
+	}
 	if (t->chain.want || t->monitor.address)
 		look_around(t, task->pid, bpf_ktime_get_ns());
 	return 0;

@@ -43,7 +43,7 @@ struct wire_off_cpu {
 	__u64 cpu_wait_ns;  /* of off_ns */
 	__u64 throttled_ns; /* of cpu_wait_ns */
 	__u32 reason;       /* enum wire_reason */
-	__u32 pad;
+	__u32 stack;        /* where it was; 0: not looked at, or not known */
 };
 
 /* The thread leaves its CPU. */

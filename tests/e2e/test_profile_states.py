@@ -18,7 +18,7 @@ class StatesTest(JavaTest):
     def run_things(self):
         vm = self.java("Wall", 3, *self.THINGS)
         recorder = self.record(vm, *self.OPTIONS, "--window", "200ms")
-        vm.ask("go")
+        vm.ask("go", deadline_s=60)
         self.log = recorder.stop()
         self.assertEqual(self.log.lost(), {})
 
@@ -66,6 +66,9 @@ class States(StatesTest):
         self.check_sums("--from", "1s", "--to", "2s")
         for state in ("lock", "wait", "park"):
             self.check_chains(state, state, 0.99)
+        # Some native code is walked out of for the first time.
+        for state in ("sleep", "io"):
+            self.check_chains(state, state, 0.95)
 
 
 class StatesPatched(PatchedJavaTest, States):

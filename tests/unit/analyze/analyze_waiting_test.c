@@ -159,6 +159,7 @@ static void off_cpu_tells_of_other_reasons(void **state)
 
 	(void)state;
 	add(&b, counted(1000, 0, 0, 0, 0, 0));
+	add(&b, counted(1200, 0, 0, 0, 0, 200)); /* in the middle of it */
 	e = event_of(EVENT_OFF_CPU, 1500, 0, 100);
 	e.v[OFF_CPU_REASON].u = BLOCKED_REASON_IO;
 	e.v[OFF_CPU_OFF_NS].u = 450;

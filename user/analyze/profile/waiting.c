@@ -57,7 +57,7 @@ static int charge(struct profile *p, uint64_t thread, uint64_t stack, const stru
 
 /* It was off its CPU for long: what was blocked of it, and the waiting for a CPU after that. */
 static int charge_off_cpu(struct profile *p, struct profile_thread *t, const struct event *e,
-			  struct states *grown)
+			  struct states *unplaced)
 {
 	enum state state = state_of_reason(e->v[OFF_CPU_REASON].u);
 	uint64_t wait = e->v[OFF_CPU_CPU_WAIT_NS].u, throttled = e->v[OFF_CPU_THROTTLED_PART_NS].u;
@@ -72,10 +72,10 @@ static int charge_off_cpu(struct profile *p, struct profile_thread *t, const str
 	if (!stack)
 		return 0;
 	for (int i = 0; i < STATE_COUNT; i++) {
-		uint64_t ns = wanted[i] < grown->ns[i] ? wanted[i] : grown->ns[i];
+		uint64_t ns = wanted[i] < unplaced->ns[i] ? wanted[i] : unplaced->ns[i];
 
 		part.ns[i == STATE_OTHER ? (int)state : i] += ns;
-		grown->ns[i] -= ns;
+		unplaced->ns[i] -= ns;
 	}
 	return charge(p, t->thread, stack, &part);
 }
@@ -97,7 +97,6 @@ static int advance(struct profile *p, struct profile_thread *t, const struct eve
 {
 	struct waiting now = read_counters(e), *w = &t->waiting;
 	struct states grown;
-	int err;
 
 	if (w->known && now.at_ns < w->at_ns)
 		return 0;
@@ -109,14 +108,15 @@ static int advance(struct profile *p, struct profile_thread *t, const struct eve
 	move_on(t, &now);
 	if (w->depth)
 		return charge(p, t->thread, w->levels[w->depth - 1].stack, &grown);
-	err = e->id == EVENT_OFF_CPU ? charge_off_cpu(p, t, e, &grown) : 0;
-	grown.ns[STATE_OTHER] = 0; /* of no known chain */
 	states_add(&w->unplaced, &grown);
-	if (err || e->id != EVENT_RUN_SAMPLE || !e->v[RUN_SAMPLE_STACK].u)
-		return err;
-	err = charge(p, t->thread, e->v[RUN_SAMPLE_STACK].u, &w->unplaced);
+	if (e->id == EVENT_OFF_CPU)
+		return charge_off_cpu(p, t, e, &w->unplaced);
+	if (e->id != EVENT_RUN_SAMPLE || !e->v[RUN_SAMPLE_STACK].u)
+		return 0;
+	w->unplaced.ns[STATE_OTHER] = 0; /* off_cpu would have said where */
+	grown = w->unplaced;
 	w->unplaced = (struct states){0};
-	return err;
+	return charge(p, t->thread, e->v[RUN_SAMPLE_STACK].u, &grown);
 }
 
 static void push(struct waiting *w, enum state state, uint64_t stack)

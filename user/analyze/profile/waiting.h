@@ -18,7 +18,9 @@ struct waiting {
 	uint64_t at_ns;
 	uint64_t stolen_ns, runnable_ns, throttled_ns;
 	uint64_t on_ns;         /* cpu, stolen and runnable: the rest of the time it was blocked */
-	struct states unplaced; /* since the last sample, for the next one */
+	/* Since the last sample, for the next one; blocked for any reason is STATE_OTHER, and waits
+	 * for an off_cpu. */
+	struct states unplaced;
 	uint64_t carrier;       /* of a virtual thread that waits and stays on it; 0: of none */
 	uint32_t depth;
 	struct waiting_level {

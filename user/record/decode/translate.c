@@ -163,6 +163,7 @@ static void off_cpu(struct translate *t, const void *record)
 	e.v[OFF_CPU_OFF_NS].u = r->off_ns;
 	e.v[OFF_CPU_CPU_WAIT_NS].u = r->cpu_wait_ns;
 	e.v[OFF_CPU_THROTTLED_PART_NS].u = r->throttled_ns;
+	e.v[OFF_CPU_STACK].u = chains_number(t->to.chains, r->stack);
 	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	translate_event_put(&t->to, &e);
 }

@@ -167,6 +167,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	p->skel->rodata->find_pidns = (__u32)st.st_ino;
 	p->skel->rodata->wake_bytes = sizes.buffer_bytes / 8;
 	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
+	p->skel->rodata->off_cpu_chains = o->sample_ns != 0;
 	p->skel->rodata->single_ns = o->single_ns;
 	err = map_sizes_set(p->skel, &sizes);
 	if (!err && p->relay) {

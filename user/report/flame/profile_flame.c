@@ -91,6 +91,7 @@ static json_t *frame_json(const struct profile_frame *f)
 static void put_chains(const struct profile_tree *t, uint32_t *chain, FILE *out)
 {
 	const char *joint = "";
+	bool more = false;
 
 	fputs("\"samples\":[", out);
 	for (uint32_t i = profile_tree_next(t, 0, true); i; i = profile_tree_next(t, i, true)) {
@@ -98,13 +99,12 @@ static void put_chains(const struct profile_tree *t, uint32_t *chain, FILE *out)
 
 		if (!t->nodes[i].self.ns)
 			continue;
-		print_text(out, "%s", joint);
+		fputs(more ? ",\n" : "", out);
+		more = true;
 		for (putc_unlocked('[', out); count--;)
 			print_text(out, "%" PRIu32 "%s", chain[count], count ? "," : "]");
-		joint = ",\n";
 	}
 	fputs("],\n\"weights\":[", out);
-	joint = "";
 	for (uint32_t i = profile_tree_next(t, 0, true); i; i = profile_tree_next(t, i, true)) {
 		if (!t->nodes[i].self.ns)
 			continue;
