@@ -4,6 +4,7 @@ import unittest
 
 from jvm import JavaTest, PatchedJavaTest  # first: it says where harness is
 from harness import spoor
+from pprof_read import Pprof
 
 STATES = ("running", "stolen", "runnable", "throttled", "lock", "wait", "park", "sleep", "io", "pause", "other")
 
@@ -42,6 +43,13 @@ class StatesTest(JavaTest):
             self.assertEqual(sum(told["states"].values()), total)
         collapsed = spoor("profile", "--state", "all", "--format", "collapsed", *part, self.log.path).stdout
         self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in collapsed.splitlines()), total)
+        path = self.path("all.pb.gz")
+        spoor("profile", "--state", "all", "--format", "pprof", "-o", path, *part, self.log.path)
+        pprof = Pprof(path)
+        self.assertEqual(pprof.types, [("samples", "count"), ("time", "nanoseconds")])
+        self.assertEqual([sum(v) for v in zip(*(values for _, values in pprof.samples))], [told["samples"], total])
+        self.assertEqual(dict((";".join(chain).replace(" ", "_"), values[1]) for chain, values in pprof.samples if values[1]),
+                         {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in collapsed.splitlines()})
         self.assertLess(told["trimmed_ns"], total / 1000)
         for state in STATES[1:]:
             self.assertEqual(self.profile("--state", state, *part)["total_ns"], told["states"][state], state)

@@ -1,5 +1,7 @@
 #include "cmd/cmd.h"
+#include "cmd/read/export_output.h"
 #include "cmd/read/log_options.h"
+#include "cmd/rights.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -7,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/profile/profile.h"
 #include "analyze/registry/analysis.h"
@@ -24,7 +27,19 @@
 #define LEAST_DEFAULT 1
 #define SAMPLES_AROUND 2 /* counters of threads that are needed from before the range */
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COLLAPSED, FORMAT_SPEEDSCOPE };
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_COLLAPSED,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_PPROF,
+	FORMAT_COUNT,
+};
+
+static const char *const format_names[FORMAT_COUNT] = {
+	"text", "json", "csv", "collapsed", "speedscope", "pprof",
+};
 
 enum {
 	OPT_TREE = 1000,
@@ -43,6 +58,7 @@ struct options {
 	struct profile_input wanted;
 	enum format format;
 	unsigned top;
+	const char *output; /* NULL: stdout */
 	struct profile profile;
 };
 
@@ -66,12 +82,13 @@ static const struct argp_option option_table[] = {
 	{"least", OPT_LEAST, "PERCENT", 0,
 	 "Leave out branches of a tree with less than this (default: 1; 0: show all)", 0},
 	{"lines", OPT_LINES, NULL, 0,
-	 "collapsed and speedscope: a method at two lines is two frames", 0},
+	 "collapsed, speedscope and pprof: a method at two lines is two frames", 0},
 	RANGE_OPTIONS,
 	LOG_SOURCE_OPTIONS,
 	{"top", 't', "N", 0, "Rows of a table for people (default: 30)", 0},
-	{"format", 'f', "text|json|csv|collapsed|speedscope", 0,
-	 "For people (default), for programs, in ns, or for flame graphs", 0},
+	{"format", 'f', "text|json|csv|collapsed|speedscope|pprof", 0,
+	 "For people (default), for programs, in ns, for flame graphs, or for go tool pprof", 0},
+	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout; to one in .gz, compressed", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -85,6 +102,7 @@ static const char doc[] =
 	"      the methods of some threads, in ten seconds\n"
 	"  spoor profile --state all app.spoor\n"
 	"      all time of all threads: running, waiting, and for what\n"
+	"  spoor profile --format pprof -o cpu.pb.gz app.spoor && go tool pprof -top cpu.pb.gz\n"
 	"  spoor profile --format collapsed app.spoor | flamegraph.pl > app.svg\n"
 	"\n"
 	"Each sample stands for the CPU time of its thread since the sample before, by the "
@@ -96,12 +114,11 @@ static const char doc[] =
 
 static enum format parse_format(const char *arg, struct argp_state *state)
 {
-	static const char *const names[] = {"text", "json", "csv", "collapsed", "speedscope"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(arg, names[i]))
+	for (int i = 0; i < FORMAT_COUNT; i++)
+		if (!strcmp(arg, format_names[i]))
 			return (enum format)i;
-	argp_error(state, "--format is text, json, csv, collapsed or speedscope, not '%s'", arg);
+	argp_error(state, "--format is text, json, csv, collapsed, speedscope or pprof, not '%s'",
+		   arg);
 	return FORMAT_TEXT;
 }
 
@@ -190,11 +207,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		o->format = parse_format(arg, state);
 		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		log_source_argument(&o->source, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (o->format == FORMAT_PPROF && !o->output && isatty(STDOUT_FILENO))
+			argp_error(state, "pprof is not for a terminal: -o FILE.pb.gz");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record --sample -o FILE' wrote");
@@ -239,6 +263,40 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 	return 0;
 }
 
+static int print(const struct options *o, FILE *out)
+{
+	switch (o->format) {
+	case FORMAT_JSON:
+		return report_profile_json(&o->wanted, out);
+	case FORMAT_CSV:
+		return report_profile_csv(&o->wanted, out);
+	case FORMAT_COLLAPSED:
+		return profile_collapsed(&o->wanted, out);
+	case FORMAT_SPEEDSCOPE:
+		return profile_speedscope(&o->wanted, o->source.name, out);
+	case FORMAT_PPROF:
+		return profile_pprof(&o->wanted, out);
+	default:
+		return report_profile_text(&o->wanted, out);
+	}
+}
+
+/* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
+static int write_output(const struct options *o)
+{
+	FILE *out = export_output_open(&o->source, o->output, 0);
+	int err;
+
+	if (!out)
+		return -EIO;
+	err = print(o, out);
+	if (err)
+		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
+	else
+		err = finish_output(out);
+	return export_output_close(out, o->output, err);
+}
+
 static int show(struct options *o, struct analyzed_log *log)
 {
 	const struct report_input input = {.log = &log->log, .top = o->top};
@@ -251,16 +309,7 @@ static int show(struct options *o, struct analyzed_log *log)
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 		return err;
 	}
-	err = o->format == FORMAT_TEXT   ? report_profile_text(&o->wanted, stdout)
-	      : o->format == FORMAT_JSON ? report_profile_json(&o->wanted, stdout)
-	      : o->format == FORMAT_CSV  ? report_profile_csv(&o->wanted, stdout)
-	      : o->format == FORMAT_COLLAPSED
-		      ? profile_collapsed(&o->wanted, stdout)
-		      : profile_speedscope(&o->wanted, o->source.name, stdout);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
-	else
-		err = finish_output(stdout);
+	err = write_output(o);
 	return err < 0 ? err : analyzed_log_report(log, "shown");
 }
 
@@ -281,6 +330,8 @@ int cmd_profile(int argc, char **argv)
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
+	if (rights_write_to(o.output))
 		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	if (!profile_only_running(&o.wanted)) /* as the report's wall clock */

@@ -15,29 +15,10 @@
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-/* The frames of a node's chain, innermost first; returns how many. */
-static uint32_t chain_of(const struct profile_tree *t, uint32_t node, uint32_t *ret)
-{
-	uint32_t count = 0;
-
-	for (; node; node = t->nodes[node].parent)
-		ret[count++] = t->nodes[node].frame;
-	return count;
-}
-
-static uint32_t *chain_new(const struct profile_tree *t)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < t->node_map.count; i++)
-		most = t->nodes[i].depth > most ? t->nodes[i].depth : most;
-	return calloc((size_t)most + 1, sizeof(uint32_t));
-}
-
 static void put_collapsed(const struct profile_tree *t, uint32_t *chain, FILE *out)
 {
 	for (uint32_t i = profile_tree_next(t, 0, true); i; i = profile_tree_next(t, i, true)) {
-		uint32_t count = chain_of(t, i, chain);
+		uint32_t count = profile_chain_of(t, i, chain);
 
 		if (!t->nodes[i].self.ns)
 			continue;
@@ -57,7 +38,7 @@ int profile_collapsed(const struct profile_input *in, FILE *out)
 {
 	struct profile_tree t;
 	int err = profile_tree_make(in, &t);
-	uint32_t *chain = err ? NULL : chain_new(&t);
+	uint32_t *chain = err ? NULL : profile_chain_new(&t);
 
 	if (chain)
 		put_collapsed(&t, chain, out);
@@ -95,7 +76,7 @@ static void put_chains(const struct profile_tree *t, uint32_t *chain, FILE *out)
 
 	fputs("\"samples\":[", out);
 	for (uint32_t i = profile_tree_next(t, 0, true); i; i = profile_tree_next(t, i, true)) {
-		uint32_t count = chain_of(t, i, chain);
+		uint32_t count = profile_chain_of(t, i, chain);
 
 		if (!t->nodes[i].self.ns)
 			continue;
@@ -118,7 +99,7 @@ int profile_speedscope(const struct profile_input *in, const char *title, FILE *
 {
 	struct profile_tree t;
 	int err = profile_tree_make(in, &t);
-	uint32_t *chain = err ? NULL : chain_new(&t);
+	uint32_t *chain = err ? NULL : profile_chain_new(&t);
 
 	if (!err && !chain)
 		err = -ENOMEM;

@@ -11,3 +11,5 @@ struct profile_input;
  */
 int profile_collapsed(const struct profile_input *in, FILE *out);
 int profile_speedscope(const struct profile_input *in, const char *title, FILE *out);
+/* The same as a profile.proto of pprof, not compressed. */
+int profile_pprof(const struct profile_input *in, FILE *out);

@@ -87,6 +87,10 @@ int profile_tree_make(const struct profile_input *in, struct profile_tree *ret);
 void profile_tree_free(struct profile_tree *t);
 /* The node after this one, parents first; 0: no more. deeper: with its children. */
 uint32_t profile_tree_next(const struct profile_tree *t, uint32_t node, bool deeper);
+/* The frames of a node's chain, the innermost first, in an array that is enough for each node
+ * (free() it; NULL: no memory); returns how many. */
+uint32_t *profile_chain_new(const struct profile_tree *t);
+uint32_t profile_chain_of(const struct profile_tree *t, uint32_t node, uint32_t *ret);
 bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread);
 /* One standard deviation of a share of all, by the number of samples: only they are estimates. */
 double profile_deviation(const struct profile_tree *t, const struct profile_time *part);

@@ -430,3 +430,21 @@ bool profile_only_running(const struct profile_input *in)
 {
 	return in->states == PROFILE_RUNNING;
 }
+
+uint32_t profile_chain_of(const struct profile_tree *t, uint32_t node, uint32_t *ret)
+{
+	uint32_t count = 0;
+
+	for (; node; node = t->nodes[node].parent)
+		ret[count++] = t->nodes[node].frame;
+	return count;
+}
+
+uint32_t *profile_chain_new(const struct profile_tree *t)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < t->node_map.count; i++)
+		most = t->nodes[i].depth > most ? t->nodes[i].depth : most;
+	return calloc((size_t)most + 1, sizeof(uint32_t));
+}
