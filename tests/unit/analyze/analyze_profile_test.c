@@ -153,6 +153,62 @@ static void memory_may_be_short(void **state)
 	}
 }
 
+static struct event span(unsigned id, uint64_t ns, uint64_t cpu_ns)
+{
+	struct event e = {.id = id, .time_ns = ns, .thread = 1};
+
+	e.v[event_counter_places(&e, COUNTERS_OF_THREAD)[COUNTER_CPU_NS] - 1].u = cpu_ns;
+	return e;
+}
+
+static int add_spans(struct profile *p)
+{
+	const struct event events[] = {
+		span(EVENT_SPAN_BEGIN, 10, 1000), run_sample(11, 1, 7, 1400),
+		span(EVENT_SPAN_END, 20, 1500),   run_sample(30, 1, 8, 2000),
+		span(EVENT_SPAN_BEGIN, 40, 2500), run_sample(50, 1, 8, 2600),
+		span(EVENT_SPAN_BEGIN, 51, 2600), span(EVENT_SPAN_END, 60, 2700),
+		run_sample(65, 1, 7, 2900),       span(EVENT_SPAN_END, 90, 3000),
+		span(EVENT_SPAN_BEGIN, 91, 3000), run_sample(92, 1, 7, 3100),
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events) && !err; i++)
+		err = profile_add(p, &events[i]);
+	return err ? err : profile_finish(p, NULL);
+}
+
+/* Of the slow one alone, from its begin to its end. */
+static void samples_of_slow_spans(void **state)
+{
+	struct profile p = whole;
+
+	(void)state;
+	p.spans.options = (struct in_spans_options){.pattern = "*", .least_per_mille = 500};
+	assert_int_equal(add_spans(&p), 0);
+	assert_int_equal(p.spans.ended, 2);
+	assert_int_equal(p.spans.chosen, 1);
+	assert_int_equal(p.spans.least_ns, 50);
+	assert_int_equal(p.samples, 2);
+	assert_int_equal(p.threads[0].ns, 400);
+	assert_int_equal(p.threads[0].run_ns, 500);
+	profile_free(&p);
+	for (int n = 0;; n++) {
+		int err;
+
+		p = whole;
+		p.spans.options.pattern = "*";
+		alloc_fail_at(n);
+		err = add_spans(&p);
+		profile_free(&p);
+		if (!alloc_fail_off()) {
+			assert_int_equal(err, 0);
+			return;
+		}
+		assert_int_equal(err, -ENOMEM);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +218,7 @@ int main(void)
 		cmocka_unit_test(time_of_a_hole_is_nobodys),
 		cmocka_unit_test(modes_and_failures_are_told_apart_without_a_chain),
 		cmocka_unit_test(memory_may_be_short),
+		cmocka_unit_test(samples_of_slow_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

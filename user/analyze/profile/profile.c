@@ -54,11 +54,13 @@ static int add_sample(struct profile *p, struct profile_thread *t, const struct 
 static int add_running(struct profile *p, const struct event *e)
 {
 	uint64_t cpu_ns = event_counter(e, COUNTERS_OF_THREAD, COUNTER_CPU_NS), weight;
-	bool sample = e->id == EVENT_RUN_SAMPLE;
+	bool sample = e->id == EVENT_RUN_SAMPLE, begun = false;
+	bool span =
+		p->spans.options.pattern && (e->id == EVENT_SPAN_BEGIN || e->id == EVENT_SPAN_END);
 	struct profile_thread *t;
 	int err;
 
-	if (!sample && e->id != EVENT_THREAD_SAMPLE && e->id != EVENT_THREAD_END)
+	if (!sample && !span && e->id != EVENT_THREAD_SAMPLE && e->id != EVENT_THREAD_END)
 		return 0;
 	err = profile_thread_get(p, e->thread, &t);
 	if (err)
@@ -74,11 +76,16 @@ static int add_running(struct profile *p, const struct event *e)
 		t->run_ns += cpu_ns - t->cpu_ns;
 		t->cpu_ns = cpu_ns;
 	}
-	if (!sample)
-		return 0;
+	if (span)
+		err = in_spans_add(&p->spans, e, t->cpu_ns, &begun);
+	if (begun)
+		t->sampled_ns = t->cpu_ns;
+	if (err || !sample)
+		return err;
 	weight = t->cpu_ns - t->sampled_ns;
 	t->sampled_ns = t->cpu_ns;
-	return add_sample(p, t, e, weight);
+	return p->spans.options.pattern ? in_spans_hold(&p->spans, e, weight)
+					: add_sample(p, t, e, weight);
 }
 
 int profile_add(struct profile *p, const struct event *e)
@@ -162,12 +169,48 @@ static int add_rests(struct profile *p, const struct wall *w, struct states *cha
 	return err;
 }
 
+/* Of each thread counts what it ran in the chosen spans. */
+static int add_spans(struct profile *p)
+{
+	int err = in_spans_finish(&p->spans);
+
+	for (uint32_t i = 0; i < p->thread_map.count; i++)
+		p->threads[i].run_ns = 0;
+	for (uint32_t i = 0; i < p->spans.span_count && !err; i++) {
+		struct profile_thread *t;
+
+		if (!in_spans_is_chosen(&p->spans, i))
+			continue;
+		err = profile_thread_get(p, p->spans.spans[i].thread, &t);
+		if (!err)
+			t->run_ns += p->spans.spans[i].cpu_ns;
+	}
+	for (uint32_t i = 0; i < p->spans.held_count && !err; i++) {
+		const struct held_sample *held = &p->spans.held[i];
+		struct event e = {.id = EVENT_RUN_SAMPLE, .thread = held->thread};
+		struct profile_thread *t;
+
+		if (!in_spans_is_chosen(&p->spans, held->span))
+			continue;
+		e.v[RUN_SAMPLE_STACK].u = held->stack;
+		e.v[RUN_SAMPLE_MODE].u = held->mode;
+		e.v[RUN_SAMPLE_VIA].u = held->via;
+		e.v[RUN_SAMPLE_RESULT].u = held->result;
+		err = profile_thread_get(p, held->thread, &t);
+		if (!err)
+			err = add_sample(p, t, &e, held->weight);
+	}
+	return err;
+}
+
 int profile_finish(struct profile *p, const struct wall *w)
 {
 	struct profile_thread *t;
 	struct states *charged;
 	int err = 0;
 
+	if (p->spans.options.pattern)
+		return add_spans(p);
 	if (!p->options.waiting)
 		return 0;
 	/* A sum of short waits may be all that is known of a thread. */
@@ -191,6 +234,7 @@ void profile_hole(struct profile *p)
 		p->threads[i].waiting = (struct waiting){0};
 	}
 	p->options.from_begin = false;
+	in_spans_hole(&p->spans);
 }
 
 bool profile_thread_is_java(const struct profile_thread *t)
@@ -209,6 +253,7 @@ void profile_free(struct profile *p)
 {
 	keymap_free(&p->cell_map);
 	keymap_free(&p->thread_map);
+	in_spans_free(&p->spans);
 	free(p->cells);
 	free(p->threads);
 	*p = (struct profile){0};

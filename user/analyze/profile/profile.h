@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/profile/in_spans.h"
 #include "analyze/profile/waiting.h"
 #include "analyze/threads/states.h"
 #include "base/tables/keymap.h"
@@ -53,12 +54,15 @@ struct profile {
 	struct profile_thread *threads; /* thread_map.count of them */
 	uint32_t cells_capacity, threads_capacity;
 	uint64_t samples, unweighted; /* the latter: of threads of which nothing was known before */
+	struct in_spans spans;        /* its options are given, too */
 	uint64_t trimmed_ns;          /* taken off chains, see profile_finish() */
 };
 
 /* All zero but for the options at first. Events in time order. 0 or -ENOMEM. */
 int profile_add(struct profile *p, const struct event *e);
 /*
+ * No more events. If spans are wanted: samples of the chosen ones count now.
+ *
  * If all states are wanted: makes each thread's cells of a state add up to its row of the wall
  * clock. What no event gives a chain becomes a cell of its own; chains that have more than the
  * thread's counters have, as a round of counters is read a little late, get less, all in the same

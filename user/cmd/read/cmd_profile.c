@@ -14,6 +14,7 @@
 #include "analyze/profile/profile.h"
 #include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
+#include "base/text/units.h"
 #include "cmd/parse.h"
 #include "log/format/header_fields.h"
 #include "report/flame/profile_flame.h"
@@ -51,6 +52,8 @@ enum {
 	OPT_LEAST,
 	OPT_LINES,
 	OPT_STATE,
+	OPT_SPAN,
+	OPT_SLOWER,
 };
 
 struct options {
@@ -79,6 +82,12 @@ static const struct argp_option option_table[] = {
 	{"by", 'b', "method|thread|state", 0,
 	 "Each chain begins with its outermost method (default), its thread, or its state", 0},
 	{"thread", OPT_THREAD, "PATTERN", 0, "Only threads whose name matches, as 'http-*'", 0},
+	{"span", OPT_SPAN, "PATTERN", 0,
+	 "Only samples within marked spans (spoor spans) whose name matches, as 'GET *'", 0},
+	{"slower-than", OPT_SLOWER, "TIME|pN", 0,
+	 "With --span: only of spans that took this time or more, or that are not among the "
+	 "fastest N in a hundred: 200ms, p99, p99.9",
+	 0},
 	{"least", OPT_LEAST, "PERCENT", 0,
 	 "Leave out branches of a tree with less than this (default: 1; 0: show all)", 0},
 	{"lines", OPT_LINES, NULL, 0,
@@ -173,6 +182,25 @@ static uint32_t parse_states(const char *arg, struct argp_state *state)
 	return states;
 }
 
+/* A time, or p99, p99.9. */
+static void parse_slower(struct in_spans_options *o, const char *arg, struct argp_state *state)
+{
+	char *end = NULL;
+	unsigned long whole = *arg == 'p' ? strtoul(arg + 1, &end, 10) : 0, tenth = 0;
+
+	o->least_ns = o->least_per_mille = 0;
+	if (*arg != 'p' && !duration_parse(arg, &o->least_ns))
+		return;
+	if (end && end > arg + 1 && *end == '.' && end[1] >= '0' && end[1] <= '9') {
+		tenth = (unsigned long)(end[1] - '0');
+		end += 2;
+	}
+	if (!end || end == arg + 1 || *end || whole > 99)
+		argp_error(state, "--slower-than is a time like 200ms, or p50 to p99.9, not '%s'",
+			   arg);
+	o->least_per_mille = (unsigned)(10 * whole + tenth);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	static const char *const by[] = {"method", "thread", "state"};
@@ -198,6 +226,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_LINES:
 		o->wanted.lines = true;
 		return 0;
+	case OPT_SPAN:
+		o->profile.spans.options.pattern = arg;
+		return 0;
+	case OPT_SLOWER:
+		parse_slower(&o->profile.spans.options, arg, state);
+		return 0;
 	case OPT_STATE:
 		o->wanted.states = parse_states(arg, state);
 		return 0;
@@ -217,6 +251,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		log_source_argument(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->profile.spans.options.pattern && !profile_only_running(&o->wanted))
+			argp_error(state, "--span knows CPU time only: no --state with it");
+		if (!o->profile.spans.options.pattern &&
+		    (o->profile.spans.options.least_ns || o->profile.spans.options.least_per_mille))
+			argp_error(state, "--slower-than which spans? --span says that");
 		if (o->format == FORMAT_PPROF && !o->output && isatty(STDOUT_FILENO))
 			argp_error(state, "pprof is not for a terminal: -o FILE.pb.gz");
 		return 0;
@@ -234,7 +273,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	const struct range *r = &o->source.range;
 	uint64_t begin_ns = header_begin_ns(header);
 
-	(void)a;
+	o->profile.spans.options.names = analysis_names(a);
 	o->profile.options = (struct profile_options){
 		.from_ns = r->from ? r->from_ns : 0,
 		.to_ns = r->to ? r->to_ns : UINT64_MAX,

@@ -73,6 +73,11 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 		json_put(&o, "place_not_known", by_state(&t->no_chain));
 		json_put(&o, "trimmed_ns", number(in->profile->trimmed_ns));
 	}
+	if (in->profile->spans.options.pattern) {
+		json_put(&o, "spans", number(in->profile->spans.ended));
+		json_put(&o, "spans_chosen", number(in->profile->spans.chosen));
+		json_put(&o, "slower_than_ns", number(in->profile->spans.least_ns));
+	}
 	json_put(&o, "unweighted_samples", number(in->profile->unweighted));
 	json_put(&o, "failed_samples", number(t->failed));
 	json_put(&o, "inferred_samples", number(t->inferred));

@@ -140,6 +140,11 @@ static void print_basis(const struct profile_input *in, const struct profile_tre
 		print_text(out,
 			   "  left out  %s samples, of threads of which nothing was known before\n",
 			   count_format(in->profile->unweighted, count));
+	if (in->profile->spans.options.pattern)
+		print_text(out, "  spans     %s of the %s with such names, which took %s or more\n",
+			   count_format(in->profile->spans.chosen, count),
+			   count_format(in->profile->spans.ended, text),
+			   time_format(in->profile->spans.least_ns, ns));
 	print_modes(t, out);
 	print_walks(t, out);
 	print_text(out,
