@@ -44,7 +44,7 @@ struct options {
 	char *before, *after;  /* stretches, FROM..TO; NULL: all */
 	struct diff_wanted wanted;
 	const char *by;
-	struct where *where;
+	struct condition *where;
 	enum measure_per per;
 	double least;
 	bool all;
@@ -121,21 +121,6 @@ static char *help(int key, const char *text, void *input)
 }
 
 /* --- options ------------------------------------------------------------------------------- */
-
-static unsigned parse_word(const char *option, const char *arg, const char *const *words,
-			   unsigned count, struct argp_state *state)
-{
-	struct strbuf list = {.most = 200};
-
-	for (unsigned i = 0; i < count; i++) {
-		if (!strcmp(arg, words[i]))
-			return i;
-		strbuf_add(&list, "%s%s", !i ? "" : i + 1 == count ? " or " : ", ", words[i]);
-	}
-	argp_error(state, "--%s is %s, not '%s'", option, strbuf_text(&list), arg);
-	strbuf_free(&list);
-	return 0;
-}
 
 static void set_by(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -267,10 +252,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->top = parse_top(arg, state);
 		return 0;
 	case 'f':
-		o->format = parse_word("format", arg, formats, FORMAT_COUNT, state);
+		o->format = (enum format)parse_word("format", arg, formats, state);
 		return 0;
 	case KEY_PER:
-		o->per = parse_word("per", arg, pers, MEASURE_PER_COUNT, state);
+		o->per = (enum measure_per)parse_word("per", arg, pers, state);
 		return 0;
 	case KEY_SPAN:
 		o->wanted.span = arg;

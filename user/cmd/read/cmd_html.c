@@ -32,7 +32,7 @@ struct options {
 	const char *output; /* "-": stdout */
 	const char *title;  /* NULL: the log's name */
 	const char *where_text;
-	struct where *where; /* NULL: all contentions */
+	struct condition *where; /* NULL: all contentions */
 	mode_t mode;         /* of what is written; 0: 0600 */
 };
 

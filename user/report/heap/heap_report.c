@@ -118,6 +118,7 @@ static void sentence(const struct heap_report *r, struct strbuf *o)
 	const struct heap_tree *t = r->tree;
 	const struct heap_node *root = t->nodes;
 	char count[FORMAT_MAX], all[FORMAT_MAX], share[FORMAT_MAX], bytes[FORMAT_MAX];
+	uint32_t at = root->child;
 
 	if (r->where) {
 		strbuf_add(o, "%s of %s objects are chosen, ", count_format(root->objects, count),
@@ -129,11 +130,14 @@ static void sentence(const struct heap_report *r, struct strbuf *o)
 		strbuf_add(o, "%s objects, %s.", count_format(root->objects, count),
 			   size_format(root->bytes, bytes));
 	}
-	if (root->child == HEAP_NONE)
+	if (at == HEAP_NONE)
 		return;
-	strbuf_add(o,
-		   " %s of that: ", share_round(t->nodes[root->child].bytes, root->bytes, share));
-	heap_tree_label(r->view, t, root->child, o);
+	/* "com.acme", if all of "com" is in it. */
+	while (t->nodes[at].child != HEAP_NONE &&
+	       t->nodes[t->nodes[at].child].objects == t->nodes[at].objects)
+		at = t->nodes[at].child;
+	strbuf_add(o, " %s of that: ", share_round(t->nodes[at].bytes, root->bytes, share));
+	heap_tree_label(r->view, t, at, o);
 	strbuf_add(o, ".");
 }
 

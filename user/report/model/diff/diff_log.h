@@ -9,13 +9,13 @@
 #include "analyze/diff/comparison.h"
 
 struct log_source;
-struct where;
+struct condition;
 
 /* What is wanted of it, of both sides. */
 struct diff_wanted {
 	enum aspect_id by[ASPECT_COUNT];
 	unsigned depth;            /* 0: by class of lock, and by methods */
-	const struct where *where; /* NULL: all contentions */
+	const struct condition *where; /* NULL: all contentions */
 	const char *span;          /* fnmatch(3): spans of these names; NULL: all */
 };
 
