@@ -90,7 +90,7 @@ ROOMS = {
                           "user/session user/analyze/gc user/analyze/objects user/analyze/profile user/analyze/spans user/analyze/tracks",
                           "attribution_basis report where"),
     "user/report/model/sections": ("the sections of the reports, each built as such a table", "user/report/model",
-                                   "gc_report profile_report spans_report time_report"),
+                                   "gc_report objects_report profile_report spans_report time_report"),
     "user/report/model/diff": ("recordings compared, as such tables and in sentences",
                                "user/report/model/sections user/analyze/diff", "diff_fail diff_report"),
     "user/report/text": ("findings as text", "user/report/model/sections user/report/model/diff", "text_report verify_text"),
