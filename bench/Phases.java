@@ -1,12 +1,16 @@
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Phases US PERCENT PHASE_MS COUNT: four threads that want one lock, and hold it for US microseconds; in each second phase for
- * PERCENT percent longer. A line per phase: its begin, in ns of the monotonic clock.
+ * Phases US PERCENT PHASE_MS COUNT: every ten milliseconds four threads want one lock, and hold it for US microseconds; in each
+ * second phase for PERCENT percent longer, so that they wait by as much longer. A line per phase: its begin, in ns of the
+ * monotonic clock, and how long was waited by then, by the waiters' own clocks.
  */
 public class Phases {
     static final Object lock = new Object();
+    static final long TICK_NS = 10_000_000;
     static volatile long holdNs;
+    static final AtomicLong waitedNs = new AtomicLong();
     static volatile boolean done;
 
     static void pause(long ns) {
@@ -15,7 +19,9 @@ public class Phases {
     }
 
     static void work() {
+        long begin = System.nanoTime();
         synchronized (lock) {
+            waitedNs.addAndGet(System.nanoTime() - begin);
             pause(holdNs);
         }
     }
@@ -27,17 +33,17 @@ public class Phases {
             new Thread(() -> {
                 while (!done) {
                     work();
-                    pause(500_000);
+                    pause(TICK_NS - System.nanoTime() % TICK_NS);
                 }
             }, "worker-" + i).start();
         Thread.sleep(2000);
         for (int phase = 0; phase < Integer.parseInt(args[3]); phase++) {
             holdNs = phase % 2 == 0 ? baseNs : baseNs + baseNs * percent / 100;
-            System.out.println(System.nanoTime());
+            System.out.println(System.nanoTime() + " " + waitedNs.get());
             System.out.flush();
             Thread.sleep(phaseMs);
         }
-        System.out.println(System.nanoTime());
+        System.out.println(System.nanoTime() + " " + waitedNs.get());
         done = true;
     }
 }

@@ -259,6 +259,8 @@ static void test_windows_tell_chance(void **state)
 	assert_true(r.stands_out && comparison_change(&r) < 0);
 	compare_once(0.5, 0.525, 0.5, &r); /* lost in the noise */
 	assert_false(r.stands_out);
+	compare_once(0.5, 0.507, 0.01, &r); /* rare by chance, but no more than a drift */
+	assert_true(r.chance < 0.01 && !r.stands_out);
 	compare_once(0.5, 0.5, 0.1, &r);
 	assert_false(r.stands_out);
 	assert_true(is_near(r.chance, 1));

@@ -12,6 +12,10 @@
 #define CHANCE_LOGS 0.05
 #define CHANCE_ONE 0.01
 #define CHANCE_MANY 0.01
+/* Tenths of a recording follow each other, and know little of how it drifts: a small change has to
+ * be so many times what they differ by. A larger one need not. */
+#define DRIFT 3
+#define DRIFT_MOST 0.05
 
 struct figures {
 	double values[COMPARISON_LOGS_MAX];
@@ -175,6 +179,13 @@ static double chance_limit(double *chances, uint32_t count)
 	return limit;
 }
 
+static bool is_drift(const struct comparison_row *r)
+{
+	double larger = fmax(r->before.rate, r->after.rate);
+
+	return fabs(comparison_change(r)) < fmin(DRIFT * r->noise, DRIFT_MOST) * larger;
+}
+
 static bool is_alone(enum measure_part part)
 {
 	return part == MEASURE_TOTALS;
@@ -192,7 +203,7 @@ static void mark_part(struct comparison *c, uint32_t from, uint32_t to, double *
 	for (uint32_t i = from; i < to; i++) {
 		struct comparison_row *r = &c->rows[i];
 
-		r->stands_out = r->basis == COMPARISON_WINDOWS ? r->chance <= limit
+		r->stands_out = r->basis == COMPARISON_WINDOWS ? r->chance <= limit && !is_drift(r)
 				: r->basis == COMPARISON_LOGS  ? r->chance <= CHANCE_LOGS
 							       : false;
 	}

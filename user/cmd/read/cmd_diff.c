@@ -21,7 +21,7 @@
 #include "session/max_memory.h"
 
 #define TOP_DEFAULT 10
-#define LEAST_DEFAULT 0.01
+#define LEAST_DEFAULT 0.02
 #define WORSE 3 /* exit status */
 
 enum {
@@ -71,7 +71,7 @@ static const struct argp_option option_table[] = {
 	 "same. Times are as those of --from",
 	 0},
 	{"after", KEY_AFTER, "FROM..TO", 0, "Only this stretch of the logs after", 0},
-	{"least", KEY_LEAST, "PERCENT", 0, "Smaller changes are none (default 1%)", 0},
+	{"least", KEY_LEAST, "PERCENT", 0, "Smaller changes are none (default 2%)", 0},
 	{"all", KEY_ALL, NULL, 0, "Also the rows that do not stand out of what may be chance", 0},
 	{"fail-if", KEY_FAIL_IF, "FIGURE>N%", 0,
 	 "Exit with 3 if the figure grew by more than N %; or FIGURE<-N%: if it fell by more. "
