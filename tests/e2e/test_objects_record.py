@@ -2,8 +2,10 @@
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
+import time
 import unittest
 
 from jvm import PatchedJavaTest, jdk_tool
@@ -123,9 +125,10 @@ class ObjectsRecordTest(PatchedJavaTest):
         recorder = self.record(vm, "--objects")
         vm.stdin.write("\n")
         vm.stdin.flush()
-        with self.assertRaises(subprocess.TimeoutExpired):
-            vm.wait(1.5)
+        while os.path.getsize(self.path()) < 100_000 and vm.poll() is None:
+            time.sleep(0.001)
         recorder.process.send_signal(signal.SIGKILL)
+        self.assertIsNone(vm.poll(), "the program has ended before its recorder was killed")
         recorder.wait()
         said, _ = vm.communicate(timeout=DEADLINE_S)
         self.assertEqual(vm.returncode, 0)

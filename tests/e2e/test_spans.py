@@ -39,6 +39,7 @@ class Span:
 
 class MarkTest(JavaTest):
     BEFORE = {}  # by state: others that come before it, for the same reason
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

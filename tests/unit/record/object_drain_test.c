@@ -365,6 +365,20 @@ static void a_file_that_can_be_cut(void **state)
 	close(fd);
 }
 
+/* Mapped without a huge page at hand, as the target may do: its first byte would be a SIGBUS here. */
+static void a_file_of_huge_pages(void **state)
+{
+	struct fixture *f = *state;
+	int fd = memfd_create(SPOOR_OBJECTS_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+
+	if (fd < 0)
+		skip(); /* the kernel has none */
+	assert_int_equal(ftruncate(fd, 2 << 20), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	assert_int_equal(object_ring_map(fd, &f->ring), -EPROTO);
+	close(fd);
+}
+
 static void any_bytes(void **state)
 {
 	struct fixture *f = *state;
@@ -419,6 +433,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_jvm_that_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(heads_that_make_no_sense, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_can_be_cut, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_of_huge_pages, begin, end),
 		cmocka_unit_test_setup_teardown(any_bytes, begin, end),
 		cmocka_unit_test_setup_teardown(without_memory, begin, end),
 	};

@@ -111,6 +111,10 @@ void object_moves_one(struct object_replay *r, struct object_teller *t, uint64_t
 		t->moved.kind = 0;
 		return;
 	}
+	if (r->move_count >= r->sums.count) { /* more than there can be */
+		r->sums.bad_words++;
+		return;
+	}
 	count_survivor(r, p);
 	if (array_grow(&r->moves, &r->moves_capacity, r->move_count, sizeof(*r->moves))) {
 		r->err = -ENOMEM;
@@ -138,6 +142,7 @@ void object_moves_run(struct object_replay *r, struct object_teller *t, uint64_t
 		unknown++;
 		i++;
 	}
+	object_replay_spend(r, EFFORT_LOOK * unknown);
 }
 
 void object_moves_end(struct object_replay *r)
@@ -145,10 +150,11 @@ void object_moves_end(struct object_replay *r)
 	bool over;
 	int err;
 
-	if (r->forget_all)
+	if (r->forget_all && object_replay_spend(r, r->heap.page_count))
 		object_heap_forget(&r->heap, 0, r->heap.units);
 	for (uint32_t i = 0; i < r->space_count; i++)
-		object_heap_forget(&r->heap, r->spaces[i].at, r->spaces[i].units);
+		if (object_replay_spend(r, 2 * EFFORT_PAGE + r->spaces[i].units / OBJECT_HEAP_PAGE))
+			object_heap_forget(&r->heap, r->spaces[i].at, r->spaces[i].units);
 	for (uint32_t i = 0; i < r->move_count && !r->sums.heap_given_up; i++) {
 		err = object_heap_put(&r->heap, r->moves[i].to, r->moves[i].place, &over);
 		if (err == -ENOMEM)

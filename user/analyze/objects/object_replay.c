@@ -13,6 +13,9 @@
 
 #define PHASES_MAX 65536         /* between two looks of the recorder */
 #define WAITING_MAX (1ull << 30) /* words that wait for their phase; a ring is smaller */
+/* Steps of less than a ns that are given at once, and for each record. */
+#define EFFORT_BEGIN (1ull << 31)
+#define EFFORT_RECORD (1ull << 15)
 
 struct object_replay *object_replay_new(uint64_t heap_bytes)
 {
@@ -23,6 +26,7 @@ struct object_replay *object_replay_new(uint64_t heap_bytes)
 	r->heap_bytes_max = heap_bytes;
 	r->sums.heap_shift = 3;
 	r->sums.heap_given_up = true;
+	r->effort = EFFORT_BEGIN;
 	if (!object_names_init(&r->names))
 		return r;
 	object_replay_free(r);
@@ -42,6 +46,7 @@ void object_replay_free(struct object_replay *r)
 	free(r->collections);
 	free(r->moves);
 	free(r->spaces);
+	free(r->due);
 	free(r);
 }
 
@@ -81,7 +86,14 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 	t->thread.tid = (uint32_t)o->number[WORDS_TID];
 	err = object_stream_add(&t->in, o, &bytes);
 	r->waiting += bytes;
-	return !err && r->waiting > WAITING_MAX ? -EFBIG : err;
+	if (!err && !t->due)
+		err = array_grow(&r->due, &r->due_capacity, r->due_count, sizeof(*r->due));
+	if (err)
+		return err;
+	if (!t->due)
+		r->due[r->due_count++] = i;
+	t->due = true;
+	return r->waiting > WAITING_MAX ? -EFBIG : 0;
 }
 
 /* --- phases ------------------------------------------------------------------------------- */
@@ -129,23 +141,50 @@ static void go_through(struct object_replay *r, struct object_teller *t, uint64_
 	}
 }
 
+/* Has all words of the teller been looked at? What is left is of a later phase otherwise. */
+static bool is_idle(const struct object_teller *t)
+{
+	const struct object_chunk *c = t->in.first;
+
+	return !c || (!c->next && c->at == c->count && !c->last);
+}
+
+/* Who has words of this phase, which is the first that is not done. */
+static void go_through_all(struct object_replay *r, uint64_t phase, uint64_t complete)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < r->due_count; i++) {
+		struct object_teller *t = &r->tellers[r->due[i]];
+
+		if (!r->err)
+			go_through(r, t, phase, complete);
+		t->due = !is_idle(t);
+		if (t->due)
+			r->due[kept++] = r->due[i];
+	}
+	r->due_count = kept;
+	object_replay_spend(r, EFFORT_THREAD * kept);
+}
+
 static void go_to(struct object_replay *r, uint64_t complete, uint64_t now)
 {
 	for (; r->done < complete && !r->err; r->done++) {
-		for (uint32_t i = 0; i < r->streams.count; i++)
-			go_through(r, &r->tellers[i], r->done, complete);
+		go_through_all(r, r->done, complete);
 		if (r->done % 2)
 			object_moves_end(r);
+		if (!r->due_count)
+			r->done = complete - 1;
 	}
-	for (uint32_t i = 0; now % 2 == 0 && i < r->streams.count; i++)
-		go_through(r, &r->tellers[i], now, complete);
+	if (now % 2 == 0)
+		go_through_all(r, now, complete);
 }
 
 /* Of what the log has: the JVM may have run for long before it was recorded. */
 static uint64_t first_phase(const struct object_replay *r, uint64_t phase)
 {
-	for (uint32_t i = 0; i < r->streams.count; i++) {
-		const struct object_chunk *c = r->tellers[i].in.first;
+	for (uint32_t i = 0; i < r->due_count; i++) {
+		const struct object_chunk *c = r->tellers[r->due[i]].in.first;
 
 		if (c && c->phase < phase)
 			phase = c->phase;
@@ -176,6 +215,7 @@ static int add_phase(struct object_replay *r, const struct object_record *o)
 
 int object_replay_add(struct object_replay *r, const struct object_record *o)
 {
+	r->effort += EFFORT_RECORD;
 	switch (o->kind) {
 	case OBJECT_RING:
 		return add_ring(r, o);

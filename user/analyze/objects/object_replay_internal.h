@@ -1,6 +1,8 @@
 /* analyze/objects/object_replay_internal.h: what the files of the replay share. */
 #pragma once
 
+#include <errno.h>
+
 #include "analyze/objects/object_heap.h"
 #include "analyze/objects/object_replay.h"
 #include "analyze/objects/object_stream.h"
@@ -16,6 +18,7 @@ struct object_teller {
 	bool has_tlab, has_at;
 	uint64_t last_from, next_to[OBJECT_DESTINATIONS]; /* UINT64_MAX: nobody knows */
 	struct object_place moved; /* by the event before; kind 0: not known */
+	bool due;                  /* is in due[]: words have come since they were looked at */
 };
 
 struct object_move {
@@ -37,13 +40,31 @@ struct object_replay {
 	struct object_collection *collections;
 	struct object_move *moves;
 	struct object_space *spaces;
+	uint32_t *due; /* indexes of tellers */
 	uint32_t tellers_capacity, collections_capacity, collection_count, moves_capacity,
-		move_count, spaces_capacity, space_count;
+		move_count, spaces_capacity, space_count, due_capacity, due_count;
 	uint64_t done;    /* all phases below this one have been gone through */
 	uint64_t waiting; /* bytes of words */
+	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
 	int err;
 };
+
+/* Steps that no word stands for: units that a run passes over, threads that wait for their phase,
+ * pages that are forgotten. A log that takes more than its records allow makes no sense: false, and
+ * err is -EFBIG. */
+#define EFFORT_LOOK 8 /* at a place */
+#define EFFORT_THREAD 64
+#define EFFORT_PAGE 64 /* that is cleared in part */
+static inline bool object_replay_spend(struct object_replay *r, uint64_t steps)
+{
+	if (steps > r->effort) {
+		r->err = r->err ? r->err : -EFBIG;
+		return false;
+	}
+	r->effort -= steps;
+	return true;
+}
 
 /* object_moves.c: within a collection. All but end apply to the heap as it was before. */
 void object_moves_begin(struct object_replay *r, const uint32_t *words, uint32_t count);

@@ -30,29 +30,51 @@ uint64_t object_stream_drop(struct object_stream *s)
 	uint64_t bytes = bytes_of(c);
 
 	s->first = c->next;
+	if (!s->first)
+		s->newest = NULL;
 	s->sequence = c->sequence + 1;
 	chunk_free(c);
 	return bytes;
 }
 
-/* The chunk with this sequence, made if need be. */
-static struct object_chunk *chunk_get(struct object_stream *s, const struct object_record *r)
+/* Where the chunk with this sequence is, or is to be. NULL: too far from both ends. */
+static struct object_chunk **chunk_place(struct object_stream *s, uint64_t sequence)
 {
-	struct object_chunk **at = &s->first, *c;
-	uint64_t sequence = r->number[WORDS_SEQUENCE];
+	struct object_chunk **at = &s->first;
 
-	while (*at && (*at)->sequence < sequence)
-		at = &(*at)->next;
-	if (*at && (*at)->sequence == sequence)
-		return *at;
-	c = calloc(1, sizeof(*c));
+	if (s->newest && s->newest->sequence < sequence)
+		return &s->newest->next;
+	for (int i = 0; *at && (*at)->sequence < sequence; at = &(*at)->next)
+		if (++i > OBJECT_LATE_MAX)
+			return NULL;
+	return at;
+}
+
+/* The chunk with this sequence, made if need be. 0 or -ENOMEM; *ret_chunk is NULL if it comes too
+ * late. */
+static int chunk_get(struct object_stream *s, const struct object_record *r,
+		     struct object_chunk **ret_chunk)
+{
+	uint64_t sequence = r->number[WORDS_SEQUENCE];
+	struct object_chunk **at, *c = s->newest;
+
+	*ret_chunk = c;
+	if (c && c->sequence == sequence)
+		return 0;
+	at = chunk_place(s, sequence);
+	*ret_chunk = at ? *at : NULL;
+	if (!at || (*at && (*at)->sequence == sequence))
+		return 0;
+	*ret_chunk = c = calloc(1, sizeof(*c));
 	if (!c)
-		return NULL;
+		return -ENOMEM;
 	c->sequence = sequence;
 	c->phase = r->number[WORDS_PHASE];
 	c->next = *at;
 	*at = c;
-	return c;
+	if (!c->next)
+		s->newest = c;
+	return 0;
 }
 
 int object_stream_add(struct object_stream *s, const struct object_record *r, uint64_t *ret_bytes)
@@ -64,9 +86,10 @@ int object_stream_add(struct object_stream *s, const struct object_record *r, ui
 	*ret_bytes = 0;
 	if (s->begun && r->number[WORDS_SEQUENCE] < s->sequence)
 		return 0; /* has been given up */
-	c = chunk_get(s, r);
-	if (!c)
+	if (chunk_get(s, r, &c))
 		return -ENOMEM;
+	if (!c)
+		return 0;
 	before = c->words ? bytes_of(c) : 0;
 	if (r->number[WORDS_OFFSET] != 4ull * c->count) {
 		c->broken = true;
@@ -78,7 +101,8 @@ int object_stream_add(struct object_stream *s, const struct object_record *r, ui
 	if (!grown)
 		return -ENOMEM;
 	c->words = grown;
-	memcpy(grown + c->count, r->words, more * sizeof(*grown));
+	if (more)
+		memcpy(grown + c->count, r->words, more * sizeof(*grown));
 	for (uint32_t i = c->count; i < c->count + more; i++)
 		grown[i] = le32toh(grown[i]);
 	c->count += more;

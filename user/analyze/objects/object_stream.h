@@ -18,14 +18,17 @@ struct object_chunk {
 
 #define OBJECT_CHUNK_SPARE 260 /* the longest event has 255 words */
 
+#define OBJECT_LATE_MAX 4096 /* slots; the recorder is late by those of one pass at most */
+
 struct object_stream {
-	struct object_chunk *first;
+	struct object_chunk *first, *newest;
 	uint64_t sequence; /* of the chunk that is next */
 	bool begun;
 };
 
 void object_stream_free(struct object_stream *s);
-/* Takes a copy of the words. *ret_bytes: by how much memory has grown. 0 or -ENOMEM. */
+/* Takes a copy of the words. *ret_bytes: by how much memory has grown. 0 or -ENOMEM. Words of a
+ * slot that comes behind more than OBJECT_LATE_MAX later ones are left out, and are a hole then. */
 int object_stream_add(struct object_stream *s, const struct object_record *r, uint64_t *ret_bytes);
 /* The chunk with the words that are next. NULL: they are not there. complete: all words of phases
  * below this one are, so that what is missing will not come: *ret_hole. */

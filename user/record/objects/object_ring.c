@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define LINK_NAME "/memfd:" SPOOR_OBJECTS_NAME " (deleted)"
@@ -56,12 +58,16 @@ int object_ring_map(int fd, struct object_ring *ret)
 {
 	struct object_ring r = {0};
 	int seals = fcntl(fd, F_GET_SEALS), err;
+	struct statfs fs;
 	struct stat st;
 	void *p;
 
 	memset(ret, 0, sizeof(*ret));
-	if (fstat(fd, &st))
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		return -errno;
+	/* One of huge pages may have none left when it is read, which is a SIGBUS. */
+	if (fs.f_type != TMPFS_MAGIC)
+		return -EPROTO;
 	if (!st.st_size)
 		return -EAGAIN;
 	if (seals < 0 || !(seals & F_SEAL_SHRINK))

@@ -1,0 +1,206 @@
+/* analyze/objects: logs of object events that no JVM writes. What would take long is refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/objects/object_replay.h"
+#include "analyze/objects/object_stream.h"
+#include "jvm-hooks/objects.h"
+#include "log/format/object_record.h"
+#include "tests/unit/alloc_fail.h"
+
+#define HEAP_BYTES (1 << 30)
+#define MANY 100000
+
+static struct object_replay *replay(uint64_t heap_bytes)
+{
+	struct object_record ring = {.kind = OBJECT_RING};
+	struct object_replay *r = object_replay_new(64 << 20);
+
+	assert_non_null(r);
+	ring.number[RING_HEAP_SHIFT] = 3;
+	ring.number[RING_HEAP_BYTES] = heap_bytes;
+	assert_int_equal(object_replay_add(r, &ring), 0);
+	return r;
+}
+
+static int words(struct object_replay *r, uint64_t stream, uint64_t sequence, uint64_t phase,
+		 const uint32_t *of, uint32_t count)
+{
+	struct object_record o = {.kind = OBJECT_WORDS,
+				  .words = (const uint8_t *)of,
+				  .word_bytes = count * (uint32_t)sizeof(*of)};
+
+	o.number[WORDS_STREAM] = stream;
+	o.number[WORDS_SEQUENCE] = sequence;
+	o.number[WORDS_PHASE] = phase;
+	o.number[WORDS_LAST] = 1;
+	return object_replay_add(r, &o);
+}
+
+static int phase(struct object_replay *r, uint64_t number)
+{
+	struct object_record o = {.kind = OBJECT_PHASE};
+
+	o.number[PHASE_NUMBER] = number;
+	return object_replay_add(r, &o);
+}
+
+static struct object_record slot(uint64_t sequence)
+{
+	struct object_record o = {.kind = OBJECT_WORDS};
+
+	o.number[WORDS_SEQUENCE] = sequence;
+	o.number[WORDS_LAST] = 1;
+	return o;
+}
+
+static void add(struct object_stream *s, uint64_t sequence)
+{
+	struct object_record o = slot(sequence);
+	uint64_t bytes;
+
+	assert_int_equal(object_stream_add(s, &o, &bytes), 0);
+}
+
+static uint64_t count_of(struct object_stream *s)
+{
+	uint64_t n = 0;
+
+	for (const struct object_chunk *c = s->first; c; c = c->next, n++)
+		assert_true(!c->next || c->sequence < c->next->sequence);
+	return n;
+}
+
+static void slots_are_ordered_whichever_way_they_come(void **state)
+{
+	struct object_stream s = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++)
+		add(&s, i % 2 ? 2000 - i : 2000 + i);
+	add(&s, 2000);
+	assert_int_equal(count_of(&s), 1000);
+	while (s.first)
+		object_stream_drop(&s);
+	add(&s, 3000);
+	add(&s, 3001);
+	assert_int_equal(count_of(&s), 2);
+	object_stream_free(&s);
+}
+
+static void a_slot_that_comes_far_too_late_is_left_out(void **state)
+{
+	struct object_stream s = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 3 * OBJECT_LATE_MAX; i++)
+		add(&s, 2 * i);
+	add(&s, 2 * OBJECT_LATE_MAX - 1);
+	add(&s, 4 * OBJECT_LATE_MAX - 1);
+	assert_int_equal(count_of(&s), 3 * OBJECT_LATE_MAX + 1);
+	object_stream_free(&s);
+}
+
+static void no_memory_for_a_slot(void **state)
+{
+	struct object_record o = slot(5);
+	struct object_stream s = {0};
+	uint64_t bytes;
+	unsigned long n = 0;
+	int err;
+
+	(void)state;
+	do {
+		alloc_fail_at(n++);
+		err = object_stream_add(&s, &o, &bytes);
+		assert_int_equal(err, alloc_fail_off() ? -ENOMEM : 0);
+	} while (err);
+	assert_true(n > 2);
+	assert_int_equal(count_of(&s), 1);
+	object_stream_free(&s);
+}
+
+/* Each run passes over as many units as may be unknown. */
+static void runs_of_nothing_end(void **state)
+{
+	struct object_replay *r = replay(HEAP_BYTES);
+	uint32_t run[5 * 100], n = 0;
+	int err = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		memcpy(run + 5 * i,
+		       (uint32_t[]){(uint32_t)SPOOR_OBJ_RUN << 28, 0, 0, 1 << 20, UINT32_MAX}, 20);
+	for (; n < MANY && !err; n++) {
+		err = words(r, 1, n, 2 * n + 1, run, 5 * 100);
+		err = err ? err : phase(r, 2 * n + 2);
+	}
+	assert_int_equal(err, -EFBIG);
+	object_replay_free(r);
+}
+
+/* All of them wait for a phase that does not come, and are looked at in each that does. */
+static void threads_that_wait_for_a_far_phase_end(void **state)
+{
+	static const uint32_t none = 0;
+	struct object_replay *r = replay(HEAP_BYTES);
+	int err = phase(r, 0);
+
+	(void)state;
+	for (uint64_t i = 0; i < MANY && !err; i++)
+		err = words(r, i, 0, UINT64_MAX, &none, 1);
+	for (uint64_t n = 1; n < MANY && !err; n++)
+		err = phase(r, n);
+	assert_int_equal(err, -EFBIG);
+	object_replay_free(r);
+}
+
+/* 32,768 phases between two records, again and again, without a word: nothing is to be done. */
+static void phases_of_nothing_cost_nothing(void **state)
+{
+	struct object_replay *r = replay(HEAP_BYTES);
+
+	(void)state;
+	for (uint64_t n = 0; n < 10 * MANY; n++)
+		assert_int_equal(phase(r, n << 15), 0);
+	assert_int_equal(object_replay_sums(r)->bad_words, 0);
+	object_replay_free(r);
+}
+
+/* A heap that is as large as one can be is forgotten in each collection. */
+static void forgetting_a_vast_heap_ends(void **state)
+{
+	struct object_replay *r = replay(1ull << 35);
+	uint32_t begin[4] = {(uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_BEGIN << 24 |
+			     SPOOR_GC_ALL << 8 | 4};
+	int err = 0;
+
+	(void)state;
+	for (uint64_t n = 0; n < MANY && !err; n++) {
+		err = words(r, 1, n, 2 * n + 1, begin, 4);
+		err = err ? err : phase(r, 2 * n + 2);
+	}
+	assert_int_equal(err, -EFBIG);
+	object_replay_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slots_are_ordered_whichever_way_they_come),
+		cmocka_unit_test(a_slot_that_comes_far_too_late_is_left_out),
+		cmocka_unit_test(no_memory_for_a_slot),
+		cmocka_unit_test(runs_of_nothing_end),
+		cmocka_unit_test(threads_that_wait_for_a_far_phase_end),
+		cmocka_unit_test(phases_of_nothing_cost_nothing),
+		cmocka_unit_test(forgetting_a_vast_heap_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
