@@ -99,6 +99,8 @@ ROOMS = {
     "user/report/chrome": ("the timeline, in Chrome's trace event format", "user/report/model", "chrome"),
     "user/report/flame": ("call chains for flame graphs", "user/report/model/sections", "export profile_flame"),
     "user/report/web": ("findings and cells as one HTML file", "user/report/text", "page"),
+    "user/report/live": ("what spoor top shows of an interval, as text and JSON", "user/report/text user/report/json",
+                         "live_view"),
     "user/report/steal": ("the audit of stolen time as text, JSON and CSV",
                           "user/report/text user/report/json user/report/csv steal", "steal_report"),
     "user/report/heap": ("heaps as text, JSON and CSV",
@@ -110,7 +112,7 @@ ROOMS = {
                       "user/report/flame user/report/web",
                       ""),
     "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
-                        "user/cmd user/record/doctor user/record/watch user/report/steal", ""),
+                        "user/cmd user/record/doctor user/record/watch user/report/steal user/report/live", ""),
     "user": ("main()", "user/cmd/read user/cmd/record", ""),
 }
 

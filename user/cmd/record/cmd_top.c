@@ -1,0 +1,423 @@
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/text/msg.h"
+#include "base/text/units.h"
+#include "cmd/cmd.h"
+#include "cmd/parse.h"
+#include "cmd/record/top_screen.h"
+#include "cmd/record/top_source.h"
+#include "cmd/record/top_window.h"
+#include "cmd/rights.h"
+#include "jvm/find.h"
+#include "record/decode/memory.h"
+#include "report/model/where.h"
+#include "session/max_memory.h"
+
+#define INTERVAL_LEAST_NS (200 * NS_PER_MS)
+#define INTERVAL_MOST_NS (600 * NS_PER_S)
+#define KEEP_MORE_NS (4 * NS_PER_S) /* than an interval: what is late, and an asker who is */
+#define KEEP_BYTES (64ull << 20)
+#define ROWS 10
+
+enum { OPT_ONCE = 1000, OPT_NO_WRITE };
+
+struct options {
+	struct recorder_options recorder;
+	const char *jvm;
+	uint64_t interval_ns;
+	bool once, json, text; /* text: also on a terminal */
+	unsigned top;
+	const char *where_text;
+	struct condition *where;
+};
+
+static const struct argp_option option_table[] = {
+	{"pid", 'p', "PID|NAME", 0,
+	 "Watch the JVM with this process id, or the only one with NAME in its command line", 0},
+	{"interval", 'i', "TIME", 0, "How long an interval is: 1s (the default), 500ms, 10s", 0},
+	{"once", OPT_ONCE, NULL, 0, "Print one interval, then exit", 0},
+	{"format", 'f', "text|json", 0,
+	 "Print each interval, as text or as a line of JSON; without it there is a screen with keys "
+	 "if stdin and stdout are a terminal, else text",
+	 0},
+	{"where", 'w', "CONDITION", 0,
+	 "Only the contentions of which it holds, as spoor report has it", 0},
+	{"top", 't', "N", 0, "Rows of each table that is printed (default 10; all in JSON)", 0},
+	{"no-write", OPT_NO_WRITE, NULL, 0,
+	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Shows while a JVM runs which locks its threads wait for, who holds them and where, what "
+	"the threads do, pauses, and what the hypervisor takes, anew each second.\v"
+	"It records as spoor record does, into memory, and detaches when it ends.\n\n"
+	"  spoor top -p 4711                    a screen; ? explains the keys\n"
+	"  spoor top -p 4711 --once -i 10s      ten seconds as text\n"
+	"  spoor top -p 4711 -f json | jq -c '.locks[0]'\n"
+	"      the worst lock of each second\n\n"
+	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to the "
+	"end; 2 wrong usage.\n";
+
+static void parse_jvm(struct options *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	o->jvm = arg;
+	if (*end && end == arg)
+		return;
+	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+		argp_error(state, "'%s' is neither a process id nor a name", arg);
+	o->recorder.pid = (pid_t)pid;
+}
+
+static void parse_interval(struct options *o, const char *arg, struct argp_state *state)
+{
+	if (duration_parse(arg, &o->interval_ns) || o->interval_ns < INTERVAL_LEAST_NS ||
+	    o->interval_ns > INTERVAL_MOST_NS)
+		argp_error(state, "--interval is a time from 200ms to 10m, not '%s'", arg);
+}
+
+static void parse_where(struct options *o, const char *arg, struct argp_state *state)
+{
+	char error[WHERE_ERROR_MAX];
+	int err;
+
+	where_free(o->where);
+	o->where = NULL;
+	err = where_parse(arg, &o->where, error);
+	if (err == -EINVAL)
+		argp_error(state, "--where '%s': %s", arg, error);
+	else if (err)
+		argp_failure(state, CMD_FAILED, -err, "--where");
+	o->where_text = arg;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'p':
+		parse_jvm(o, arg, state);
+		return 0;
+	case 'i':
+		parse_interval(o, arg, state);
+		return 0;
+	case 'f':
+		if (strcmp(arg, "json") && strcmp(arg, "text"))
+			argp_error(state, "--format is text or json, not '%s'", arg);
+		o->json = !strcmp(arg, "json");
+		o->text = !o->json;
+		return 0;
+	case 'w':
+		parse_where(o, arg, state);
+		return 0;
+	case 't':
+		o->top = parse_top(arg, state);
+		return 0;
+	case OPT_ONCE:
+		o->once = true;
+		return 0;
+	case OPT_NO_WRITE:
+		o->recorder.no_write = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'? The JVM is named by -p", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->jvm)
+			argp_error(state, "-p PID is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What the recorder keeps has room for an interval and for what is late. */
+static void recorder_init(struct options *o)
+{
+	struct recorder_options *r = &o->recorder;
+
+	r->flight.keep_ns = o->interval_ns + KEEP_MORE_NS;
+	r->flight.max_bytes = r->log.max_bytes = KEEP_BYTES;
+	r->log.keep_ns = r->flight.keep_ns;
+	r->window_ns = o->interval_ns < NS_PER_S ? o->interval_ns : NS_PER_S;
+	r->max_memory_other = KEEP_BYTES;
+	r->max_memory = MEMORY_DEFAULT + KEEP_BYTES;
+}
+
+/* --- a run --- */
+
+struct run {
+	const struct options *o;
+	struct top_source source;
+	struct top_window window;
+	struct top_screen *screen; /* NULL: text or JSON */
+	char note[sizeof((struct top_told){0}.text)];
+	char failed[sizeof((struct top_told){0}.text)];
+	int signals;
+	uint64_t due_ns;
+	bool attached, asked, ended; /* ended: the recorder is no more */
+	bool stop, stopping;         /* the user wants no more; the recorder has been told */
+	int err;
+};
+
+static int print(struct run *run)
+{
+	struct live_view v = run->window.view;
+	int err;
+
+	v.note = run->note;
+	if (run->screen) {
+		top_screen_show(run->screen, &v, "");
+		return 0; /* it is drawn in any case */
+	}
+	v.where = run->o->where;
+	v.where_text = run->o->where_text;
+	v.top = run->o->json ? 0 : run->o->top;
+	err = (run->o->json ? live_json : live_text)(&v, stdout);
+	if (err)
+		msg_error("cannot show the interval: %s", max_memory_error(err));
+	if (!err && fflush(stdout))
+		run->stop = true; /* nobody reads it any more */
+	return err;
+}
+
+static void on_window(struct run *run, const struct top_told *told)
+{
+	bool wanted = !(run->screen && run->stop) && !(run->o->once && told->kind != TOP_LAST);
+	int err = 0;
+
+	run->asked = false;
+	if (wanted)
+		err = top_window_next(&run->window, told);
+	else
+		unlink(told->path);
+	if (wanted && !err)
+		err = print(run);
+	if (err && err != -ENODATA)
+		run->err = err;
+}
+
+static void on_attached(struct run *run, const struct top_told *told)
+{
+	uint64_t now = clock_mono_ns();
+
+	run->attached = true;
+	snprintf(run->note, sizeof(run->note), "%s", told->text);
+	run->due_ns = now + run->o->interval_ns + (run->o->once ? 0 : TOP_LATE_NS);
+	if (run->screen)
+		top_screen_show(run->screen, NULL, "attached; the first interval is not over yet");
+}
+
+static void on_told(struct run *run)
+{
+	struct top_told told;
+
+	if (!top_source_read(&run->source, &told)) {
+		run->ended = true;
+		return;
+	}
+	told.path[sizeof(told.path) - 1] = told.text[sizeof(told.text) - 1] = 0;
+	if (told.kind == TOP_ATTACHED)
+		on_attached(run, &told);
+	else if (told.kind == TOP_FAILED)
+		snprintf(run->failed, sizeof(run->failed), "%s", told.text);
+	else
+		on_window(run, &told);
+}
+
+static void on_signal(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGWINCH && info.ssi_signo != SIGTSTP)
+			run->stop = true;
+}
+
+static void on_due(struct run *run)
+{
+	run->due_ns += run->o->interval_ns;
+	if (run->due_ns < clock_mono_ns())
+		run->due_ns = clock_mono_ns() + run->o->interval_ns;
+	if (run->o->once) {
+		run->stop = true;
+		return;
+	}
+	if (run->screen && top_screen_is_paused(run->screen)) {
+		run->window.skip_ns = run->o->interval_ns;
+		return;
+	}
+	if (!run->asked)
+		top_source_ask(&run->source);
+	run->asked = true;
+}
+
+static int wait_ms(const struct run *run)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (!run->attached || run->stopping)
+		return -1;
+	return run->due_ns > now ? (int)((run->due_ns - now + NS_PER_MS - 1) / NS_PER_MS) : 0;
+}
+
+/* The screen stays when the JVM has ended, until a key says that it was seen. */
+static bool is_over(const struct run *run)
+{
+	return run->err || (run->ended && (!run->screen || run->stop || *run->failed ||
+					   !run->attached));
+}
+
+static void loop(struct run *run)
+{
+	struct pollfd fds[3];
+
+	while (!is_over(run)) {
+		fds[0] = (struct pollfd){.fd = run->ended ? -1 : run->source.told, .events = POLLIN};
+		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
+		fds[2] = (struct pollfd){.fd = run->screen ? STDIN_FILENO : -1, .events = POLLIN};
+		if (run->screen && top_screen_draw(run->screen))
+			run->stop = true;
+		if (poll(fds, 3, run->ended ? -1 : wait_ms(run)) < 0 && errno != EINTR)
+			run->err = -errno;
+		if (fds[1].revents)
+			on_signal(run);
+		if (fds[2].revents && !top_screen_keys(run->screen))
+			run->stop = true;
+		if (fds[0].revents)
+			on_told(run);
+		if (run->attached && !run->ended && !run->stopping &&
+		    clock_mono_ns() >= run->due_ns)
+			on_due(run);
+		if (run->stop && !run->stopping) {
+			top_source_stop(&run->source);
+			run->stopping = true;
+		}
+	}
+}
+
+static int signals_open(void)
+{
+	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
+		sigaddset(&set, which[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* What shows has no rights: it works on names that anybody may have made. */
+static int give_up_rights(const char *folder)
+{
+	char *none[] = {"", NULL};
+	int err = rights_read_only(none);
+
+	if (!err)
+		max_memory_default();
+	return err ? err : rights_write_to(folder);
+}
+
+static int run_with(struct run *run, const char *folder, bool screen)
+{
+	int status, err = give_up_rights(folder);
+
+	if (!err && screen) {
+		err = top_screen_open(&run->screen);
+		if (!err && run->o->where_text)
+			top_screen_where(run->screen, run->o->where_text);
+		if (!err)
+			top_screen_show(run->screen, NULL, "attaching");
+	}
+	if (!err)
+		loop(run);
+	top_screen_close(run->screen);
+	run->screen = NULL;
+	top_window_free(&run->window);
+	status = top_source_end(&run->source);
+	if (*run->failed)
+		msg_error("%s", run->failed);
+	return err || run->err || status || *run->failed ? CMD_FAILED : CMD_OK;
+}
+
+static int run_in(const struct options *o, const char *folder)
+{
+	bool screen = !o->once && !o->json && !o->text && isatty(STDIN_FILENO) &&
+		      isatty(STDOUT_FILENO);
+	struct run run = {.o = o};
+	int err;
+
+	err = top_source_start(&o->recorder, folder, screen, &run.source);
+	if (err) {
+		msg_error("the recorder cannot be started: %s", strerror(-err));
+		return CMD_FAILED;
+	}
+	run.signals = signals_open();
+	if (run.signals < 0) {
+		msg_error("signalfd: %s", strerror(errno));
+		top_source_end(&run.source);
+		return CMD_FAILED;
+	}
+	err = run_with(&run, folder, screen);
+	close(run.signals);
+	return err;
+}
+
+/* Where the recorder's memory is handed over: nobody else can look into it. */
+static int top(const struct options *o)
+{
+	const char *temporary = getenv("TMPDIR");
+	char folder[200];
+	int status;
+
+	snprintf(folder, sizeof(folder), "%s/spoor-top-XXXXXX",
+		 temporary && *temporary && strlen(temporary) < 100 ? temporary : "/tmp");
+	if (!mkdtemp(folder)) {
+		msg_error("%s: cannot be made: %s", folder, strerror(errno));
+		return CMD_FAILED;
+	}
+	status = run_in(o, folder);
+	if (rmdir(folder))
+		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
+	return status;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
+	struct options o = {.interval_ns = NS_PER_S,
+			    .top = ROWS,
+			    .recorder = {.buffer_bytes = 16 << 20,
+					 .off_cpu_ns = NS_PER_MS,
+					 .single_ns = NS_PER_MS,
+					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
+	static char name[] = "spoor top";
+	char why[JVM_FIND_WHY_MAX];
+	int status = CMD_FAILED;
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
+	recorder_init(&o);
+	if (!o.recorder.pid && jvm_find(o.jvm, &o.recorder.pid, why))
+		msg_error("%s", why);
+	else
+		status = top(&o);
+	where_free(o.where);
+	return status;
+}

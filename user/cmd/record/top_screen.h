@@ -1,0 +1,26 @@
+/* cmd/record/top_screen.h: the screen of `spoor top`: panes, rows, keys. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "report/live/live_view.h"
+
+struct top_screen;
+
+/* Takes the terminal of stdin and stdout. -ENOTTY; -ENOMEM. */
+int top_screen_open(struct top_screen **ret);
+/* Gives it back as it was; accepts NULL. */
+void top_screen_close(struct top_screen *s);
+
+/* What it shows from now on, lent until the next call; NULL: nothing yet, and why. */
+void top_screen_show(struct top_screen *s, const struct live_view *v, const char *why);
+/* Draws anew, also when the terminal's size is another one. 0 or -ENOMEM, -EIO. */
+int top_screen_draw(struct top_screen *s);
+
+/* Reads the keys that there are. False: it is to end. */
+bool top_screen_keys(struct top_screen *s);
+/* No new intervals are wanted. */
+bool top_screen_is_paused(const struct top_screen *s);
+
+/* Another --where than that of the command line; wins over it. text is checked already. */
+int top_screen_where(struct top_screen *s, const char *text);
