@@ -1,4 +1,5 @@
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -45,8 +46,8 @@ static const struct argp_option option_table[] = {
 	{"interval", 'i', "TIME", 0, "How long an interval is: 1s (the default), 500ms, 10s", 0},
 	{"once", OPT_ONCE, NULL, 0, "Print one interval, then exit", 0},
 	{"format", 'f', "text|json", 0,
-	 "Print each interval, as text or as a line of JSON; without it there is a screen with keys "
-	 "if stdin and stdout are a terminal, else text",
+	 "Print each interval, as text or as a line of JSON; without it there is a screen with "
+	 "keys if stdin and stdout are a terminal, else text",
 	 0},
 	{"where", 'w', "CONDITION", 0,
 	 "Only the contentions of which it holds, as spoor report has it", 0},
@@ -64,8 +65,8 @@ static const char doc[] =
 	"  spoor top -p 4711 --once -i 10s      ten seconds as text\n"
 	"  spoor top -p 4711 -f json | jq -c '.locks[0]'\n"
 	"      the worst lock of each second\n\n"
-	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to the "
-	"end; 2 wrong usage.\n";
+	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to "
+	"the end; 2 wrong usage.\n";
 
 static void parse_jvm(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -178,6 +179,7 @@ static int print(struct run *run)
 	int err;
 
 	v.note = run->note;
+	v.last &= !run->o->once;
 	if (run->screen) {
 		top_screen_show(run->screen, &v, "");
 		return 0; /* it is drawn in any case */
@@ -186,16 +188,19 @@ static int print(struct run *run)
 	v.where_text = run->o->where_text;
 	v.top = run->o->json ? 0 : run->o->top;
 	err = (run->o->json ? live_json : live_text)(&v, stdout);
+	if (fflush(stdout) || ferror(stdout)) { /* nobody reads it any more */
+		run->stop = true;
+		return 0;
+	}
 	if (err)
 		msg_error("cannot show the interval: %s", max_memory_error(err));
-	if (!err && fflush(stdout))
-		run->stop = true; /* nobody reads it any more */
 	return err;
 }
 
 static void on_window(struct run *run, const struct top_told *told)
 {
-	bool wanted = !(run->screen && run->stop) && !(run->o->once && told->kind != TOP_LAST);
+	bool wanted = !(run->screen && run->stop) && !ferror(stdout) &&
+		      !(run->o->once && told->kind != TOP_LAST);
 	int err = 0;
 
 	run->asked = false;
@@ -214,6 +219,7 @@ static void on_attached(struct run *run, const struct top_told *told)
 	uint64_t now = clock_mono_ns();
 
 	run->attached = true;
+	run->window.record_cpu_ns = told->cpu_ns; /* attaching is not what recording costs */
 	snprintf(run->note, sizeof(run->note), "%s", told->text);
 	run->due_ns = now + run->o->interval_ns + (run->o->once ? 0 : TOP_LATE_NS);
 	if (run->screen)
@@ -276,8 +282,8 @@ static int wait_ms(const struct run *run)
 /* The screen stays when the JVM has ended, until a key says that it was seen. */
 static bool is_over(const struct run *run)
 {
-	return run->err || (run->ended && (!run->screen || run->stop || *run->failed ||
-					   !run->attached));
+	return run->err ||
+	       (run->ended && (!run->screen || run->stop || *run->failed || !run->attached));
 }
 
 static void loop(struct run *run)
@@ -285,7 +291,8 @@ static void loop(struct run *run)
 	struct pollfd fds[3];
 
 	while (!is_over(run)) {
-		fds[0] = (struct pollfd){.fd = run->ended ? -1 : run->source.told, .events = POLLIN};
+		fds[0] =
+			(struct pollfd){.fd = run->ended ? -1 : run->source.told, .events = POLLIN};
 		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
 		fds[2] = (struct pollfd){.fd = run->screen ? STDIN_FILENO : -1, .events = POLLIN};
 		if (run->screen && top_screen_draw(run->screen))
@@ -356,8 +363,8 @@ static int run_with(struct run *run, const char *folder, bool screen)
 
 static int run_in(const struct options *o, const char *folder)
 {
-	bool screen = !o->once && !o->json && !o->text && isatty(STDIN_FILENO) &&
-		      isatty(STDOUT_FILENO);
+	bool screen =
+		!o->once && !o->json && !o->text && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	struct run run = {.o = o};
 	int err;
 
@@ -377,6 +384,21 @@ static int run_in(const struct options *o, const char *folder)
 	return err;
 }
 
+/* With what a recorder has left that was killed. */
+static void remove_folder(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	if (rmdir(folder))
+		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
+}
+
 /* Where the recorder's memory is handed over: nobody else can look into it. */
 static int top(const struct options *o)
 {
@@ -391,8 +413,7 @@ static int top(const struct options *o)
 		return CMD_FAILED;
 	}
 	status = run_in(o, folder);
-	if (rmdir(folder))
-		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
+	remove_folder(folder);
 	return status;
 }
 

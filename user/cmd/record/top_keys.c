@@ -9,13 +9,13 @@ static const struct {
 	const char *bytes; /* after the escape */
 	enum top_key key;
 } sequences[] = {
-	{"[A", TOP_KEY_UP},       {"[B", TOP_KEY_DOWN},      {"OA", TOP_KEY_UP},
-	{"OB", TOP_KEY_DOWN},     {"[5~", TOP_KEY_PAGE_UP},  {"[6~", TOP_KEY_PAGE_DOWN},
-	{"[H", TOP_KEY_HOME},     {"[F", TOP_KEY_END},       {"OH", TOP_KEY_HOME},
-	{"OF", TOP_KEY_END},      {"[1~", TOP_KEY_HOME},     {"[4~", TOP_KEY_END},
-	{"OP", TOP_KEY_HELP},     {"[11~", TOP_KEY_HELP},    {"[[A", TOP_KEY_HELP},
-	{"OS", TOP_KEY_FILTER},   {"[14~", TOP_KEY_FILTER},  {"[[D", TOP_KEY_FILTER},
-	{"[17~", TOP_KEY_SORT},   {"[21~", TOP_KEY_QUIT},
+	{"[A", TOP_KEY_UP},     {"[B", TOP_KEY_DOWN},     {"OA", TOP_KEY_UP},
+	{"OB", TOP_KEY_DOWN},   {"[5~", TOP_KEY_PAGE_UP}, {"[6~", TOP_KEY_PAGE_DOWN},
+	{"[H", TOP_KEY_HOME},   {"[F", TOP_KEY_END},      {"OH", TOP_KEY_HOME},
+	{"OF", TOP_KEY_END},    {"[1~", TOP_KEY_HOME},    {"[4~", TOP_KEY_END},
+	{"OP", TOP_KEY_HELP},   {"[11~", TOP_KEY_HELP},   {"[[A", TOP_KEY_HELP},
+	{"OS", TOP_KEY_FILTER}, {"[14~", TOP_KEY_FILTER}, {"[[D", TOP_KEY_FILTER},
+	{"[17~", TOP_KEY_SORT}, {"[21~", TOP_KEY_QUIT},
 };
 
 /* ESC [ parameters final, ESC O final: ECMA-48. */

@@ -94,12 +94,17 @@ int top_screen_open(struct top_screen **ret)
 	return 0;
 }
 
+void top_screen_restore(const struct termios *before)
+{
+	write_all(STDOUT_FILENO, LEAVE, strlen(LEAVE));
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
+}
+
 void top_screen_close(struct top_screen *s)
 {
 	if (!s)
 		return;
-	write_all(STDOUT_FILENO, LEAVE, strlen(LEAVE));
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &s->before);
+	top_screen_restore(&s->before);
 	where_free(s->where);
 	free(s);
 }
@@ -128,13 +133,13 @@ static size_t put_line(FILE *out, const char *text, unsigned columns, bool marke
 		used++;
 	}
 	if (marked)
-		print_own(out, "\x1b[7m");
-	fwrite(text, 1, at, out);
+		print_text(out, "\x1b[7m");
+	print_text(out, "%.*s", (int)at, text);
 	for (; marked && used < columns; used++)
 		fputc(' ', out);
 	if (marked)
-		print_own(out, "\x1b[0m");
-	print_own(out, "\x1b[K\r\n");
+		print_text(out, "\x1b[0m");
+	print_text(out, "\x1b[K\r\n");
 	return length;
 }
 
@@ -193,7 +198,7 @@ static int make_content(const struct top_screen *s, FILE *out)
 		return live_pane_text(&s->view, s->pane, out);
 	err = live_chains(&s->view, s->pane, s->key, out);
 	if (err == -ENOENT)
-		print_own(out, "nobody was blocked there in this interval\n");
+		print_text(out, "nobody was blocked there in this interval\n");
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -202,12 +207,13 @@ static void draw_tabs(struct frame *f, const struct top_screen *s)
 	if (!f->left)
 		return;
 	for (int i = 0; i < LIVE_PANE_COUNT; i++) {
-		print_own(f->out, i == (int)s->pane ? "\x1b[7m " : " ");
-		print_own(f->out, live_pane_title(i));
-		print_own(f->out, i == (int)s->pane ? " \x1b[0m" : " ");
+		if (i == (int)s->pane)
+			print_text(f->out, "\x1b[7m %s \x1b[0m", live_pane_title(i));
+		else
+			print_text(f->out, " %s ", live_pane_title(i));
 	}
 	print_text(f->out, "  by %s%s", orders[s->order], s->paused ? "  HELD: Space goes on" : "");
-	print_own(f->out, "\x1b[K\r\n");
+	print_text(f->out, "\x1b[K\r\n");
 	f->left--;
 }
 
@@ -254,9 +260,9 @@ static void draw_bottom(FILE *out, const struct top_screen *s)
 			     s->below ? "Backspace back  Up Down scroll  Space hold  ? help  q quit"
 				      : "Tab panes  Enter chains  s sort  / filter  Space hold  "
 					"? help  q quit");
-	print_own(out, "\x1b[7m");
-	fwrite(line, 1, strlen(line) < s->columns ? strlen(line) : s->columns, out);
-	print_own(out, "\x1b[0m\x1b[K\x1b[J");
+	print_text(out, "\x1b[7m");
+	print_text(out, "%.*s", (int)s->columns, line);
+	print_text(out, "\x1b[0m\x1b[K\x1b[J");
 }
 
 static int draw_view(struct frame *f, struct top_screen *s)
@@ -284,7 +290,7 @@ static int draw(struct top_screen *s, FILE *out)
 	struct frame f = {out, s->columns, s->lines > 1 ? s->lines - 1 : 0};
 	int err = 0;
 
-	print_own(out, "\x1b[H");
+	print_text(out, "\x1b[H");
 	if (s->help)
 		draw_content(&f, s, help_text);
 	else if (s->filled)

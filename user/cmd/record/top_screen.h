@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <termios.h>
 
 #include "report/live/live_view.h"
 
@@ -11,6 +12,9 @@ struct top_screen;
 int top_screen_open(struct top_screen **ret);
 /* Gives it back as it was; accepts NULL. */
 void top_screen_close(struct top_screen *s);
+
+/* The same for a screen of a process that was killed; before: as the terminal was. */
+void top_screen_restore(const struct termios *before);
 
 /* What it shows from now on, lent until the next call; NULL: nothing yet, and why. */
 void top_screen_show(struct top_screen *s, const struct live_view *v, const char *why);

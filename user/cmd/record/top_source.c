@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "base/text/print.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
+#include "cmd/record/top_screen.h"
 #include "cmd/rights.h"
 #include "jvm/flag/flag_guard.h"
 
@@ -38,6 +40,9 @@ struct child {
 	struct recorder *r;
 	int ask, told;
 	bool ending, failed;
+	bool has_terminal; /* that whoever shows has made a screen of */
+	struct termios terminal;
+	pid_t parent;
 };
 
 static uint64_t cpu_ns(void)
@@ -167,6 +172,19 @@ static int record(struct child *c)
 	return err || c->failed ? CMD_FAILED : CMD_OK;
 }
 
+/* Whoever shows was killed, and has left its screen. */
+static void restore_terminal(const struct child *c)
+{
+	sigset_t set;
+
+	if (!c->has_terminal || getppid() == c->parent)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTTOU); /* this process is not in the terminal's foreground any more */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	top_screen_restore(&c->terminal);
+}
+
 static int child_main(struct child *c)
 {
 	int status;
@@ -176,6 +194,7 @@ static int child_main(struct child *c)
 	signal(SIGPIPE, SIG_IGN);
 	status = record(c);
 	flag_guard_free(c->o.guard);
+	restore_terminal(c);
 	return status;
 }
 
@@ -184,7 +203,9 @@ static int child_main(struct child *c)
 static int start(const struct recorder_options *o, const int ask[2], const int told[2],
 		 struct top_source *s)
 {
-	struct child c = {.o = *o, .ask = ask[0], .told = told[1]};
+	struct child c = {.o = *o, .ask = ask[0], .told = told[1], .parent = getpid()};
+
+	c.has_terminal = s->messages >= 0 && !tcgetattr(STDIN_FILENO, &c.terminal);
 
 	s->pid = fork();
 	if (s->pid < 0)

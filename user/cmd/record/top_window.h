@@ -16,10 +16,10 @@ struct top_window {
 	struct analyzed_log log;
 	struct live_view view; /* of the last one; lent until the next call */
 	bool open;
-	uint64_t start_ns;    /* of the recording */
-	uint64_t seen_to_ns;  /* how far the intervals go; 0: there is none yet */
+	uint64_t start_ns;   /* of the recording */
+	uint64_t seen_to_ns; /* how far the intervals go; 0: there is none yet */
 	uint64_t record_cpu_ns, view_cpu_ns;
-	uint64_t skip_ns;     /* not 0: the next interval is of this length, whatever was before */
+	uint64_t skip_ns; /* not 0: the next interval is of this length, whatever was before */
 };
 
 /*

@@ -77,8 +77,9 @@ static int rows_make(const struct section_input *in, enum live_pane pane, struct
 
 	*ret = (struct rows){.pane = pane};
 	cells = report_cells(in->in, &count);
-	err = pane == LIVE_LOCKS ? groups_make(in->stacks, cells, count, locks, 3, order, &ret->root)
-				 : groups_make(in->stacks, cells, count, pairs, 2, order, &ret->root);
+	err = pane == LIVE_LOCKS
+		      ? groups_make(in->stacks, cells, count, locks, 3, order, &ret->root)
+		      : groups_make(in->stacks, cells, count, pairs, 2, order, &ret->root);
 	if (err)
 		return err;
 	ret->list = calloc(rows_needed(ret), sizeof(*ret->list));
@@ -131,15 +132,15 @@ static void add_row(const struct section_input *in, const struct rows *r, const 
 	findings_text(f, group_label(in, holder, text), NULL);
 }
 
-#define FIGURES 5        /* columns */
-#define FIGURES_WIDTH 47 /* of these on a screen */
+#define FIGURES 5 /* columns */
 #define TEXT_LEAST 10
 #define TEXT_MOST 40
 
-/* What is left of the screen is shared out among the texts. */
+/* What the figures leave of the screen is shared out among the texts. */
 static unsigned text_most(unsigned width, unsigned texts)
 {
-	unsigned each = width > FIGURES_WIDTH ? (width - FIGURES_WIDTH) / texts - 2 : TEXT_LEAST;
+	unsigned figures = live_rows_view(width) == LIVE_ROWS_WIDE ? 47 : 29;
+	unsigned each = width > figures ? (width - figures) / texts - 2 : TEXT_LEAST;
 
 	if (!width)
 		return TEXT_MOST;
@@ -153,12 +154,17 @@ struct findings *live_rows_table(const struct section_input *in, enum live_pane 
 	unsigned texts = pane == LIVE_LOCKS ? 3 : 2, most = text_most(width, texts);
 	const struct findings_column columns[] = {
 		{.key = "blocked_ns", .title = "blocked", .unit = FINDINGS_NS},
-		{.title = "share", .unit = FINDINGS_NS, .show = FINDINGS_SHARE, .of = -1},
+		{.title = "share",
+		 .unit = FINDINGS_NS,
+		 .show = FINDINGS_SHARE,
+		 .of = -1,
+		 .views = LIVE_ROWS_WIDE},
 		{.key = "count", .title = "times", .unit = FINDINGS_COUNT, .least = 6},
 		{.key = "max_ns",
 		 .title = "longest",
 		 .unit = FINDINGS_NS,
-		 .flags = FINDINGS_NO_SUM},
+		 .flags = FINDINGS_NO_SUM,
+		 .views = LIVE_ROWS_WIDE},
 		{.key = "idle_ns", .title = "idle", .unit = FINDINGS_NS, .flags = FINDINGS_IF_ANY},
 		{.key = "lock", .title = "lock", .most = most},
 		{.key = "waiter_method", .title = "waits in", .most = most, .flags = FINDINGS_TAIL},

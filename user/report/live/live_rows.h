@@ -7,6 +7,13 @@
 #include "report/live/live_view.h"
 #include "report/model/sections/sections.h"
 
+/* Bits of findings_view.view: a narrow screen has fewer figures. */
+enum live_rows_view { LIVE_ROWS_WIDE = 1, LIVE_ROWS_NARROW = 2 };
+static inline unsigned live_rows_view(unsigned width)
+{
+	return width && width < 100 ? LIVE_ROWS_NARROW : LIVE_ROWS_WIDE;
+}
+
 /* All rows, in the order of in->in. width: of the screen, 0: any. To be freed; NULL: no memory. */
 struct findings *live_rows_table(const struct section_input *in, enum live_pane pane,
 				 unsigned width);

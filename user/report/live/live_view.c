@@ -70,9 +70,10 @@ static void seen_close(struct seen *s)
 
 /* --- tables --- */
 
-static int text_of(struct findings *f, unsigned top, FILE *out)
+static int text_of(struct findings *f, const struct live_view *v, unsigned top, FILE *out)
 {
-	const struct findings_view view = {.top = top, .noun = "rows"};
+	const struct findings_view view = {
+		.top = top, .noun = "rows", .view = live_rows_view(v->width)};
 	int err = f ? findings_to_text(f, &view, out) : -ENOMEM;
 
 	findings_free(f);
@@ -85,7 +86,7 @@ static int pauses_text(const struct live_view *v, const struct seen *s, FILE *ou
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !err; i++)
-		err = text_of(section_by_name(names[i])(&s->section), v->top, out);
+		err = text_of(section_by_name(names[i])(&s->section), v, v->top, out);
 	return err;
 }
 
@@ -95,13 +96,13 @@ static int pane_text(const struct live_view *v, const struct seen *s, enum live_
 	switch (pane) {
 	case LIVE_LOCKS:
 	case LIVE_HOLDERS:
-		return text_of(live_rows_table(&s->section, pane, v->width), v->top, out);
+		return text_of(live_rows_table(&s->section, pane, v->width), v, v->top, out);
 	case LIVE_THREADS:
-		return text_of(section_wall(&s->section), 0, out);
+		return text_of(section_wall(&s->section), v, 0, out);
 	case LIVE_PAUSES:
 		return pauses_text(v, s, out);
 	default:
-		return text_of(section_cpus(&s->section), v->top, out);
+		return text_of(section_cpus(&s->section), v, v->top, out);
 	}
 }
 
@@ -169,10 +170,11 @@ static void header_losses(const struct live_view *v, FILE *out)
 	char a[FORMAT_MAX], b[FORMAT_MAX];
 
 	if (here || v->lost)
-		print_text(out,
-			   "!! events lost: %s in this interval, %s since the beginning; counts and "
-			   "times are lower bounds\n",
-			   count_format(here, a), count_format(v->lost, b));
+		print_text(
+			out,
+			"!! events lost: %s in this interval, %s since the beginning; counts and "
+			"times are lower bounds\n",
+			count_format(here, a), count_format(v->lost, b));
 	else
 		print_text(out, "no event was lost\n");
 	if (v->unseen_ns)
@@ -196,11 +198,10 @@ static int header_sums(const struct live_view *v, const struct seen *s, FILE *ou
 	err = groups_make(s->section.stacks, cells, cell_count, NULL, 0, v->order, &root);
 	if (err)
 		return err;
-	print_text(out, "blocked in locks: %s (%.2f threads at a time), %s of it idle turn-taking; "
-			"%s contentions\n",
+	print_text(out, "blocked in locks: %s (%.2f threads at a time), %s times; idle of it: %s\n",
 		   duration_format(root.blocked_ns, blocked),
-		   (double)root.blocked_ns / (double)length_ns,
-		   duration_format(root.idle_ns, idle), count_format(root.count, count));
+		   (double)root.blocked_ns / (double)length_ns, count_format(root.count, count),
+		   duration_format(root.idle_ns, idle));
 	groups_free(&root);
 	return 0;
 }
@@ -217,11 +218,11 @@ static void header_time(const struct live_view *v, FILE *out)
 
 	if (gmtime_r(&wall, &tm))
 		strftime(when, sizeof(when), "%H:%M:%S UTC", &tm);
-	print_text(out, "JVM %" PRIu64 ", %s: the %s before %s, %s after the beginning%s\n",
-		   header_number(h, "jvm", "pid"), header_text(h, "jvm", "version"),
+	print_text(out, "the %s before %s%s; recorded for %s; JVM %" PRIu64 ", %s\n",
 		   duration_format(length_ns, length), when,
-		   duration_format(v->to_ns - v->begin_ns, since),
-		   v->last ? ", which are the last" : "");
+		   v->last ? ", when the recording ended" : "",
+		   duration_format(v->to_ns - v->begin_ns, since), header_number(h, "jvm", "pid"),
+		   header_text(h, "jvm", "version"));
 	if (length_ns && (v->record_cpu_ns || v->view_cpu_ns))
 		print_text(out, "spoor itself: %.1f %% of a CPU to record, %.1f %% to show\n",
 			   100.0 * (double)v->record_cpu_ns / (double)length_ns,
@@ -251,6 +252,14 @@ int live_header(const struct live_view *v, FILE *out)
 
 /* --- all of it --- */
 
+static void print_lines(const char *text, FILE *out)
+{
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		print_text(out, "%.*s\n", (int)length, text);
+	}
+}
+
 /* A section that is empty is left out. */
 static int section_text(const struct live_view *v, const struct seen *s, enum live_pane pane,
 			FILE *out)
@@ -264,7 +273,7 @@ static int section_text(const struct live_view *v, const struct seen *s, enum li
 		err = -ENOMEM;
 	if (!err && size) {
 		print_text(out, "\n%s\n", titles[pane]);
-		print_own(out, text);
+		print_lines(text, out);
 	}
 	free(text);
 	return err;
@@ -325,7 +334,7 @@ int live_json(const struct live_view *v, FILE *out)
 	seen_close(&s);
 	if (!err)
 		err = print_json_value(out, o, JSON_COMPACT);
-	print_own(out, "\n");
+	print_text(out, "\n");
 	json_decref(o);
 	return err;
 }

@@ -1,0 +1,288 @@
+"""spoor top on a real JVM: what it says against the program's own clocks, the screen, and what is left of it."""
+import glob
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+
+from jvm import JavaTest  # first: it says where harness is
+from harness import DEADLINE_S, SPOOR, no_report, spoor, wait_until
+from processes import children
+from screen import LEAVE, Screen
+
+PCT = 3
+HELD = "Held.useShelf"
+
+
+class Printed:
+    """spoor top without a terminal."""
+
+    def __init__(self, pid, *options):
+        self.process = subprocess.Popen([SPOOR, "top", "-p", str(pid), *options], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+
+    def window(self):
+        return json.loads(self.lines.get(timeout=DEADLINE_S))
+
+    def end(self, number=signal.SIGINT):
+        """Its exit status, and the intervals that are left."""
+        if number:
+            self.process.send_signal(number)
+        status = self.process.wait(DEADLINE_S)
+        self.reader.join(DEADLINE_S)
+        no_report(self.process.stderr.read())
+        return status, [json.loads(line) for line in self.lines.queue]
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join(DEADLINE_S)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class Top(JavaTest):
+    def setUp(self):
+        super().setUp()
+        self.folders = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = self.tmp
+        self.addCleanup(self.put_back)
+
+    def put_back(self):
+        if self.folders is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = self.folders
+
+    def flag(self, vm):
+        text = spoor("doctor", "-p", vm.pid, expect=None).stdout
+        return re.search(r"DTraceMonitorProbes is (\w+)", text)[1]
+
+    def nothing_is_left(self, vm):
+        wait_until("the flag is off", lambda: self.flag(vm) == "off")
+        self.assertEqual(glob.glob(os.path.join(self.tmp, "spoor-top-*")), [])
+
+    def printed(self, vm, *options):
+        top = Printed(vm.pid, *options)
+        self.addCleanup(top.close)
+        return top
+
+    def screen(self, vm, *options, **size):
+        screen = Screen("top", "-p", vm.pid, *options, **size)
+        self.addCleanup(screen.close)
+        return screen
+
+    def sums(self, windows):
+        found = {"table": 0, "shelf": 0}
+        for window in windows:
+            self.assertEqual((window["lost"]["total"], window["unseen_ns"], window["note"]), (0, 0, ""))
+            for lock in window["locks"]:
+                for name in found:
+                    if lock["lock"].lower().startswith("held$" + name):
+                        found[name] += lock["blocked_ns"]
+        return found
+
+    def check_sums(self, windows, said):
+        got = self.sums(windows)
+        for name, ns in got.items():
+            self.assert_near(ns, said[name], PCT, name)
+
+
+class Printing(Top):
+    def test_intervals_follow_each_other_and_add_up_to_what_the_program_says(self):
+        vm = self.java("Held")
+        top = self.printed(vm, "-f", "json")
+        windows = [top.window()]
+        said = json.loads(vm.ask("go 3000 5000 2500"))
+        status, rest = top.end()
+        self.assertEqual(status, 0)
+        windows += rest
+        self.assertEqual([w["last"] for w in windows], [False] * (len(windows) - 1) + [True])
+        self.assertEqual(windows[0]["from_ns"], 0)
+        for before, after in zip(windows, windows[1:]):
+            self.assertEqual(before["to_ns"], after["from_ns"])
+        self.check_sums(windows, said)
+        self.nothing_is_left(vm)
+
+    def test_once(self):
+        vm = self.java("Held")
+        top = self.printed(vm, "--once", "-i", "10m", "-f", "json")
+        wait_until("the flag is on", lambda: self.flag(vm) == "on")
+        said = json.loads(vm.ask("go 3000 5000 1500"))
+        status, windows = top.end()
+        self.assertEqual((status, len(windows)), (0, 1))
+        self.check_sums(windows, said)
+        shelf = next(lock for lock in windows[0]["locks"] if "Shelf" in lock["lock"])
+        self.assertEqual((shelf["waiter_method"], shelf["owner_method"]), (HELD, "Held.hold"))
+        self.nothing_is_left(vm)
+
+    def test_once_as_text_by_itself(self):
+        vm = self.java("Held")
+        vm.say("go 3000 5000 20000")
+        text = spoor("top", "-p", vm.pid, "--once", "-i", "500ms", "--where", "lock=*Shelf*").stdout
+        self.assertTrue(text.startswith("no event was lost\n"), text)
+        self.assertRegex(text, r"\nLOCKS\n.*\n.*Held\$Shelf.* Held\.useShelf +Held\.hold\n")
+        self.assertNotIn("Held$Table", text)
+        self.assertIn("\nTHREADS\n", text)
+        self.nothing_is_left(vm)
+
+    def test_the_jvm_ends(self):
+        vm = self.java("Held")
+        top = self.printed(vm, "-f", "json")
+        top.window()
+        said = json.loads(vm.ask("go 3000 5000 300"))
+        vm.end()
+        status, windows = top.end(number=None)
+        self.assertEqual((status, windows[-1]["last"]), (0, True))
+        self.check_sums(windows, said)
+
+    def test_the_recorder_is_killed(self):
+        vm = self.java("Held")
+        top = self.printed(vm, "-f", "json")
+        top.window()
+        recorder = next(pid for pid in children(top.process.pid))
+        os.kill(recorder, signal.SIGKILL)
+        self.assertEqual(top.end(number=None)[0], 1)
+        wait_until("the flag is off", lambda: self.flag(vm) == "off")
+
+    def test_nobody_reads(self):
+        vm = self.java("Held")
+        with subprocess.Popen([SPOOR, "top", "-p", str(vm.pid), "-f", "json"], stdout=subprocess.PIPE) as top:
+            top.stdout.readline()
+            top.stdout.close()
+            self.assertEqual(top.wait(DEADLINE_S), 0)
+        self.nothing_is_left(vm)
+
+    def test_no_such_jvm(self):
+        with tempfile.TemporaryFile() as out:
+            done = subprocess.run([SPOOR, "top", "-p", str(os.getpid())], stdout=out, stderr=subprocess.PIPE, text=True,
+                                  timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("spoor: ", done.stderr)
+        self.assertEqual(glob.glob(os.path.join(self.tmp, "spoor-top-*")), [])
+
+
+class OnScreen(Top):
+    def busy(self):
+        vm = self.java("Held")
+        vm.say("go 3000 5000 600000")
+        return vm
+
+    def check_end(self, vm, screen):
+        self.assertEqual(screen.ended(), 0)
+        wait_until("the screen is left", lambda: screen.bytes.rstrip(b"\r\n").endswith(LEAVE))
+        self.assertEqual(screen.modes(), screen.before)
+        self.nothing_is_left(vm)
+
+    def test_keys(self):
+        vm = self.busy()
+        screen = self.screen(vm)
+        screen.has("Tab panes")
+        screen.wait("both locks", lambda frame: sum("Held.hold" in line for line in frame) == 2)
+        self.assertEqual(len(screen.frame()), 24)
+        self.assertEqual(screen.frame()[0], "no event was lost")
+        screen.keys("\r")
+        screen.wait("both call chains", lambda frame: any("waiter_stack" in line or "Held.use" in line for line in frame)
+                    and any("Held.lambda$go$0" in line for line in frame))
+        screen.keys("\x7f")
+        screen.has("held in")
+        screen.keys("h")
+        screen.has("waits in")
+        screen.wait("no locks", lambda frame: not any("Held$" in line for line in frame))
+        screen.keys("t")
+        screen.has("shelf-*")
+        screen.keys("c")
+        screen.has("vCPU")
+        screen.keys("s")
+        screen.has("by blocked")
+        screen.keys("?")
+        screen.has("PageDown")
+        screen.keys("\x1b")
+        screen.has("vCPU")
+        screen.keys("q")
+        self.check_end(vm, screen)
+
+    def test_a_filter_that_is_mended(self):
+        vm = self.busy()
+        screen = self.screen(vm, lines=60, columns=200)
+        screen.has("Held$Table")
+        screen.keys("/lock\r")
+        screen.has("where: lock_")
+        screen.keys("=*Shelf*\r")
+        screen.wait("one lock", lambda frame: any("Held$Shelf" in line for line in frame)
+                    and not any("Held$Table" in line for line in frame))
+        screen.has("only contentions where lock=*Shelf*")
+        screen.keys("\x1b[21~")
+        self.check_end(vm, screen)
+
+    def test_it_gets_another_size(self):
+        vm = self.busy()
+        screen = self.screen(vm)
+        screen.has("Held.hold")
+        for size in ((60, 200), (5, 20), (24, 80)):
+            screen.resize(*size)
+            screen.wait("its lines", lambda frame, size=size: len(frame) == size[0] and
+                        max(map(len, frame)) <= size[1])
+        screen.keys("q")
+        self.check_end(vm, screen)
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                vm = self.java("Held")
+                screen = self.screen(vm)
+                screen.has("LOCKS")
+                if number == signal.SIGINT:
+                    screen.keys("\x03")
+                else:
+                    screen.process.send_signal(number)
+                self.check_end(vm, screen)
+
+    def test_while_it_attaches(self):
+        vm = self.java("Held")
+        screen = self.screen(vm)
+        screen.has("attaching")
+        screen.keys("q")
+        self.check_end(vm, screen)
+
+    def test_killed_it_gives_the_terminal_back(self):
+        vm = self.java("Held")
+        screen = self.screen(vm)
+        screen.has("LOCKS")
+        self.assertNotEqual(screen.modes(), screen.before)
+        screen.process.kill()
+        wait_until("the terminal is as it was", lambda: screen.modes() == screen.before)
+        wait_until("the screen is left", lambda: screen.bytes.endswith(LEAVE))
+        wait_until("the flag is off", lambda: self.flag(vm) == "off")
+
+    def test_the_jvm_ends(self):
+        vm = self.java("Held")
+        screen = self.screen(vm)
+        screen.has("LOCKS")
+        vm.end()
+        screen.has("when the recording ended")
+        screen.keys("q")
+        self.assertEqual(screen.ended(), 0)
+        self.assertEqual(screen.modes(), screen.before)
+
+    def test_hostile_names_are_not_obeyed(self):
+        vm = self.java("Hostile")
+        screen = self.screen(vm, lines=60, columns=200)
+        screen.has("LOCKS")
+        screen.keys("t")
+        screen.has(r"\x1b]0;owned\x07")
+        self.assertNotIn(b"\x1b]", screen.bytes)
+        self.assertNotIn(b"\x07", screen.bytes)
+        screen.keys("q")
+        self.check_end(vm, screen)
