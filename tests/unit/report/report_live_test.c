@@ -1,0 +1,236 @@
+/* What spoor top shows of an interval: all panes of a small analysis, and rows that are found again; then with the nth
+ * allocation failing. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "analyze/registry/analysis.h"
+#include "report/live/live_view.h"
+#include "report/model/where.h"
+#include "session/session_log.h"
+#include "tests/unit/alloc_fail.h"
+#include "tests/unit/analyze/analyze_events.h"
+
+static struct event defined(uint16_t id, uint64_t number, unsigned name_field, const char *name)
+{
+	struct event e = {.id = id, .time_ns = 1, .thread = (uint32_t)number};
+
+	if (id != EVENT_THREAD)
+		e.v[0].u = number;
+	e.v[name_field].s = name;
+	return e;
+}
+
+static struct event lock_of(uint64_t lock, uint64_t class)
+{
+	struct event e = {.id = EVENT_LOCK, .time_ns = 1};
+
+	e.v[LOCK_LOCK].u = lock;
+	e.v[LOCK_GROUP].u = LOCK_GROUP_MONITOR;
+	e.v[LOCK_CLASS].u = class;
+	return e;
+}
+
+static struct event method_of(uint64_t method, const char *class, const char *name)
+{
+	struct event e = defined(EVENT_METHOD, method, METHOD_CLASS_NAME, class);
+
+	e.v[METHOD_NAME].s = name;
+	e.v[METHOD_SIGNATURE].s = "()V";
+	e.v[METHOD_SOURCE].s = "Table.java";
+	return e;
+}
+
+static struct event frame(uint64_t stack, uint64_t method)
+{
+	struct event e = {.id = EVENT_STACK, .time_ns = 1};
+
+	e.v[STACK_STACK].u = stack;
+	e.v[STACK_FRAME].u = FRAME_TYPE_C1;
+	e.v[STACK_METHOD].u = method;
+	return e;
+}
+
+/* Two contentions, 900 ns on the lock of a class that a terminal would obey, 400 ns on another one; three events
+ * were lost. */
+static int feed(struct analysis *a)
+{
+	const struct times some = {1000, 10, 10};
+	struct event lost = {.id = EVENT_LOST, .time_ns = 4000};
+	const struct event events[] = {
+		defined(EVENT_THREAD, 1, THREAD_NAME, "holder"),
+		defined(EVENT_THREAD, 2, THREAD_NAME, "waiter"),
+		defined(EVENT_CLASS, 1, CLASS_NAME, "a.\x1b[2J"),
+		defined(EVENT_CLASS, 2, CLASS_NAME, "b.Shelf"),
+		lock_of(1, 1),
+		lock_of(2, 2),
+		method_of(1, "Table", "hold"),
+		method_of(2, "Table", "want"),
+		frame(1, 1),
+		frame(2, 2),
+		at_places(enter(1000, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		entered(1900, 2, 1, some, 1, some),
+		at_places(enter(2000, 2, 2, 1, OWNER_SOURCE_JAVA_THREAD, some), 2, 1),
+		entered(2400, 2, 2, some, 1, some),
+	};
+	int err = 0;
+
+	lost.v[LOST_EVENT_ID].u = EVENT_PARK_BEGIN;
+	lost.v[LOST_COUNT].u = 3;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events) && !err; i++)
+		err = analysis_add(a, &events[i]);
+	if (!err)
+		err = analysis_add(a, &lost);
+	return err ? err : analysis_finish(a);
+}
+
+static int text_all(const struct live_view *v, FILE *out)
+{
+	return live_text(v, out);
+}
+
+static int chains_of_first(const struct live_view *v, FILE *out)
+{
+	return live_chains(v, LIVE_HOLDERS, "Table.want <- Table.hold", out);
+}
+
+static int header(const struct live_view *v, FILE *out)
+{
+	return live_header(v, out);
+}
+
+static int narrow_locks(const struct live_view *v, FILE *out)
+{
+	struct live_view narrow = *v;
+
+	narrow.width = 80;
+	return live_pane_text(&narrow, LIVE_LOCKS, out);
+}
+
+static int chosen(const struct live_view *v, FILE *out)
+{
+	char error[WHERE_ERROR_MAX];
+	struct live_view some = *v;
+	struct condition *where;
+	int err = where_parse("lock=*Shelf*", &where, error);
+
+	if (err)
+		return err;
+	some.where = where;
+	some.where_text = "lock=*Shelf*";
+	err = live_pane_text(&some, LIVE_LOCKS, out);
+	where_free(where);
+	return err;
+}
+
+typedef int make(const struct live_view *v, FILE *out);
+
+/* The whole way, with the nth allocation failing; true when there was no nth. */
+static bool shown(make *what, unsigned long fail_at, const json_t *head, char **ret)
+{
+	struct session_log log = {.header = head};
+	struct live_view v = {
+		.log = &log, .to_ns = 10000, .begin_ns = 1, .lost = 5, .note = "", .top = 10};
+	FILE *out;
+	size_t size;
+	bool failed;
+	int err;
+
+	out = open_memstream(ret, &size);
+	assert_non_null(out);
+	alloc_fail_at(fail_at);
+	v.log = &log;
+	log.analysis = analysis_new();
+	err = log.analysis ? feed((struct analysis *)log.analysis) : -ENOMEM;
+	if (!err)
+		err = what(&v, out);
+	failed = alloc_fail_off();
+	fclose(out);
+	analysis_free((struct analysis *)log.analysis);
+	assert_true(!err || (failed && (err == -ENOMEM || err == -EIO)));
+	if (err) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return !failed;
+}
+
+static const struct {
+	make *what;
+	const char *has, *has_not;
+} cases[] = {
+	{text_all, "!! events lost: 3 in this interval, 5 since the beginning", "\x1b"},
+	{text_all, "900 ns   69.2 %", "\x1b"},
+	{text_all, "a.\\x1b[2J", "\x1b"},
+	{live_json, "\"lost\":{\"interval\":3,\"total\":5}", "\x1b"},
+	{live_json, "\"blocked_ns\":900,\"count\":1,\"max_ns\":900,\"idle_ns\":0", "\x1b"},
+	{header, "blocked in locks: 1.30 us", "LOCKS"},
+	{chains_of_first, "Table.hold", "\x1b"},
+	{narrow_locks, "900 ns", "share"},
+	{chosen, "b.Shelf", "a."},
+};
+
+static void all_is_shown(void **state)
+{
+	json_t *head = json_pack("{s{si}}", "jvm", "pid", 1);
+
+	(void)state;
+	assert_non_null(head);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		unsigned long n = 0;
+		char *whole, *text;
+
+		assert_true(shown(cases[i].what, UINT32_MAX, head, &whole));
+		if (!strstr(whole, cases[i].has) || strstr(whole, cases[i].has_not))
+			fail_msg("%s", whole);
+		for (; !shown(cases[i].what, n, head, &text); n++) {
+			assert_true(!text || !strcmp(text, whole));
+			free(text);
+		}
+		assert_true(n > 20);
+		free(text);
+		free(whole);
+	}
+	json_decref(head);
+}
+
+/* A row is found by its key; others are not there. */
+static void rows_have_keys(void **state)
+{
+	json_t *head = json_object();
+	struct analysis *a = analysis_new();
+	struct session_log log = {.header = head, .analysis = a};
+	const struct live_view v = {.log = &log, .to_ns = 10000, .note = ""};
+	char key[LIVE_KEY_MAX];
+	FILE *out = fopen("/dev/null", "w");
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(feed(a), 0);
+	assert_true(live_row_key(&v, LIVE_LOCKS, 1, key));
+	assert_non_null(strstr(key, "b.Shelf"));
+	assert_int_equal(live_chains(&v, LIVE_LOCKS, key, out), 0);
+	assert_false(live_row_key(&v, LIVE_LOCKS, 2, key));
+	assert_true(live_row_key(&v, LIVE_HOLDERS, 0, key));
+	assert_string_equal(key, "Table.want <- Table.hold");
+	assert_false(live_row_key(&v, LIVE_THREADS, 0, key));
+	assert_int_equal(live_chains(&v, LIVE_LOCKS, "another one", out), -ENOENT);
+	fclose(out);
+	analysis_free(a);
+	json_decref(head);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_is_shown),
+		cmocka_unit_test(rows_have_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
