@@ -24,7 +24,8 @@
 
 #define INTERVAL_LEAST_NS (200 * NS_PER_MS)
 #define INTERVAL_MOST_NS (600 * NS_PER_S)
-#define KEEP_MORE_NS (4 * NS_PER_S) /* than an interval: what is late, and an asker who is */
+/* More than an interval: what is late, and an asker who is. All that is kept is read each time. */
+#define KEEP_MORE_NS (2500 * NS_PER_MS)
 #define KEEP_BYTES (64ull << 20)
 #define ROWS 10
 
