@@ -11,7 +11,7 @@ import threading
 
 from jvm import JavaTest  # first: it says where harness is
 from harness import DEADLINE_S, SPOOR, no_report, spoor, wait_until
-from processes import children
+from processes import children, status
 from screen import LEAVE, Screen
 
 PCT = 3
@@ -39,10 +39,10 @@ class Printed:
         """Its exit status, and the intervals that are left."""
         if number:
             self.process.send_signal(number)
-        status = self.process.wait(DEADLINE_S)
+        ended = self.process.wait(DEADLINE_S)
         self.reader.join(DEADLINE_S)
         no_report(self.process.stderr.read())
-        return status, [json.loads(line) for line in self.lines.queue]
+        return ended, [json.loads(line) for line in self.lines.queue]
 
     def close(self):
         self.process.kill()
@@ -105,8 +105,8 @@ class Printing(Top):
         top = self.printed(vm, "-f", "json")
         windows = [top.window()]
         said = json.loads(vm.ask("go 3000 5000 2500"))
-        status, rest = top.end()
-        self.assertEqual(status, 0)
+        ended, rest = top.end()
+        self.assertEqual(ended, 0)
         windows += rest
         self.assertEqual([w["last"] for w in windows], [False] * (len(windows) - 1) + [True])
         self.assertEqual(windows[0]["from_ns"], 0)
@@ -115,13 +115,23 @@ class Printing(Top):
         self.check_sums(windows, said)
         self.nothing_is_left(vm)
 
+    def test_what_shows_has_no_rights(self):
+        vm = self.java("Held")
+        top = self.printed(vm, "-f", "json")
+        top.window()
+        recorder = next(pid for pid in children(top.process.pid))
+        self.assertEqual(int(status(top.process.pid)["CapEff"], 16), 0)
+        self.assertEqual(status(top.process.pid)["Seccomp"], "2")
+        self.assertNotEqual(int(status(recorder)["CapEff"], 16), 0)
+        self.assertEqual(top.end()[0], 0)
+
     def test_once(self):
         vm = self.java("Held")
         top = self.printed(vm, "--once", "-i", "10m", "-f", "json")
         wait_until("the flag is on", lambda: self.flag(vm) == "on")
         said = json.loads(vm.ask("go 3000 5000 1500"))
-        status, windows = top.end()
-        self.assertEqual((status, len(windows)), (0, 1))
+        ended, windows = top.end()
+        self.assertEqual((ended, len(windows)), (0, 1))
         self.check_sums(windows, said)
         shelf = next(lock for lock in windows[0]["locks"] if "Shelf" in lock["lock"])
         self.assertEqual((shelf["waiter_method"], shelf["owner_method"]), (HELD, "Held.hold"))
@@ -143,8 +153,8 @@ class Printing(Top):
         top.window()
         said = json.loads(vm.ask("go 3000 5000 300"))
         vm.end()
-        status, windows = top.end(number=None)
-        self.assertEqual((status, windows[-1]["last"]), (0, True))
+        ended, windows = top.end(number=None)
+        self.assertEqual((ended, windows[-1]["last"]), (0, True))
         self.check_sums(windows, said)
 
     def test_the_recorder_is_killed(self):

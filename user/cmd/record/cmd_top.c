@@ -28,6 +28,7 @@
 #define KEEP_MORE_NS (2500 * NS_PER_MS)
 #define KEEP_BYTES (64ull << 20)
 #define ROWS 10
+#define FOLDER_MAX 200
 
 enum { OPT_ONCE = 1000, OPT_NO_WRITE };
 
@@ -400,15 +401,24 @@ static void remove_folder(const char *folder)
 		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
 }
 
+/* Files of the recorder's memory are written and removed each second, and synced: better in memory
+ * than on a disk. */
+static const char *folder_above(void)
+{
+	const char *temporary = getenv("TMPDIR");
+
+	if (temporary && *temporary && strlen(temporary) < FOLDER_MAX / 2)
+		return temporary;
+	return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+}
+
 /* Where the recorder's memory is handed over: nobody else can look into it. */
 static int top(const struct options *o)
 {
-	const char *temporary = getenv("TMPDIR");
-	char folder[200];
+	char folder[FOLDER_MAX];
 	int status;
 
-	snprintf(folder, sizeof(folder), "%s/spoor-top-XXXXXX",
-		 temporary && *temporary && strlen(temporary) < 100 ? temporary : "/tmp");
+	snprintf(folder, sizeof(folder), "%s/spoor-top-XXXXXX", folder_above());
 	if (!mkdtemp(folder)) {
 		msg_error("%s: cannot be made: %s", folder, strerror(errno));
 		return CMD_FAILED;
