@@ -274,7 +274,7 @@ class OnScreen(Top):
         screen.process.kill()
         wait_until("the terminal is as it was", lambda: screen.modes() == screen.before)
         wait_until("the screen is left", lambda: screen.bytes.endswith(LEAVE))
-        wait_until("the flag is off", lambda: self.flag(vm) == "off")
+        self.nothing_is_left(vm)
 
     def test_the_jvm_ends(self):
         vm = self.java("Held")

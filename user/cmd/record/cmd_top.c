@@ -1,5 +1,4 @@
 #include <argp.h>
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -386,21 +385,6 @@ static int run_in(const struct options *o, const char *folder)
 	return err;
 }
 
-/* With what a recorder has left that was killed. */
-static void remove_folder(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(dir), e->d_name, 0);
-	if (dir)
-		closedir(dir);
-	if (rmdir(folder))
-		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
-}
-
 /* Files of the recorder's memory are written and removed each second, and synced: better in memory
  * than on a disk. */
 static const char *folder_above(void)
@@ -424,7 +408,8 @@ static int top(const struct options *o)
 		return CMD_FAILED;
 	}
 	status = run_in(o, folder);
-	remove_folder(folder);
+	if (top_source_remove(folder))
+		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
 	return status;
 }
 

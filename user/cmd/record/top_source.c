@@ -7,6 +7,7 @@
  */
 #include "cmd/record/top_source.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -33,6 +34,20 @@
 
 _Static_assert(sizeof(struct top_told) <= PIPE_BUF, "a message comes whole");
 
+/* With what a recorder has left that was killed. */
+int top_source_remove(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	return rmdir(folder);
+}
+
 /* --- the recorder's side --- */
 
 struct child {
@@ -43,6 +58,7 @@ struct child {
 	bool has_terminal; /* that whoever shows has made a screen of */
 	struct termios terminal;
 	pid_t parent;
+	const char *folder;
 };
 
 static uint64_t cpu_ns(void)
@@ -172,12 +188,15 @@ static int record(struct child *c)
 	return err || c->failed ? CMD_FAILED : CMD_OK;
 }
 
-/* Whoever shows was killed, and has left its screen. */
-static void restore_terminal(const struct child *c)
+/* What whoever shows has left behind if it was killed: its screen, and the folder. */
+static void clean_up(const struct child *c)
 {
 	sigset_t set;
 
-	if (!c->has_terminal || getppid() == c->parent)
+	if (getppid() == c->parent)
+		return;
+	top_source_remove(c->folder);
+	if (!c->has_terminal)
 		return;
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU); /* this process is not in the terminal's foreground any more */
@@ -194,16 +213,17 @@ static int child_main(struct child *c)
 	signal(SIGPIPE, SIG_IGN);
 	status = record(c);
 	flag_guard_free(c->o.guard);
-	restore_terminal(c);
+	clean_up(c);
 	return status;
 }
 
 /* --- the other side --- */
 
-static int start(const struct recorder_options *o, const int ask[2], const int told[2],
-		 struct top_source *s)
+static int start(const struct recorder_options *o, const char *folder, const int ask[2],
+		 const int told[2], struct top_source *s)
 {
-	struct child c = {.o = *o, .ask = ask[0], .told = told[1], .parent = getpid()};
+	struct child c = {
+		.o = *o, .ask = ask[0], .told = told[1], .parent = getpid(), .folder = folder};
 
 	c.has_terminal = s->messages >= 0 && !tcgetattr(STDIN_FILENO, &c.terminal);
 
@@ -240,7 +260,7 @@ int top_source_start(const struct recorder_options *o, const char *folder, bool 
 	*ret = (struct top_source){.ask = ask[1], .told = told[0], .messages = -1};
 	if (quiet)
 		ret->messages = memfd_create("spoor-messages", MFD_CLOEXEC);
-	err = start(&own, ask, told, ret);
+	err = start(&own, folder, ask, told, ret);
 	close(ask[0]);
 	close(told[1]);
 	if (err) {

@@ -48,3 +48,5 @@ bool top_source_read(const struct top_source *s, struct top_told *ret);
 void top_source_stop(struct top_source *s);
 /* Waits for its end; prints what it has said. Its exit status. */
 int top_source_end(struct top_source *s);
+/* The folder with all that is in it. 0, or -1 and errno. */
+int top_source_remove(const char *folder);
