@@ -86,7 +86,7 @@ PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 	procps util-linux liblz4-dev libzstd-dev
 TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
-	golang-github-containers-common python3-yaml chromium fonts-dejavu-core
+	golang-github-containers-common python3-yaml chromium fonts-dejavu-core golang-go protobuf-compiler
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
 	openjdk-17-jdk-headless python3
 # To build with ARCH=arm64, and to run what has been built: a compiler and an emulator are installed, the other machine's

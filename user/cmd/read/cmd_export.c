@@ -21,7 +21,9 @@
 #include "cmd/read/export_chrome.h"
 #include "cmd/read/export_output.h"
 #include "cmd/read/export_tables.h"
+#include "report/flame/contention_messages.h"
 #include "report/flame/export.h"
+#include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
@@ -30,14 +32,17 @@ enum format {
 	FORMAT_NONE,
 	FORMAT_COLLAPSED,
 	FORMAT_SPEEDSCOPE,
+	FORMAT_PPROF,
 	FORMAT_CHROME,
 	FORMAT_CSV,
 	FORMAT_JSONL,
 	FORMAT_COUNT,
 };
 
-static const char *const format_names[FORMAT_COUNT] = {"",       "collapsed", "speedscope",
+static const char *const format_names[FORMAT_COUNT] = {"",       "collapsed", "speedscope", "pprof",
 						       "chrome", "csv",       "jsonl"};
+
+#define FORMATS "collapsed, speedscope, pprof, chrome, csv or jsonl"
 
 #define FRAMES_MAX 512 /* are recorded */
 
@@ -76,8 +81,9 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{"to", 't', "collapsed|speedscope|chrome|csv|jsonl", 0,
-	 "The format. collapsed, speedscope: call chains, for flame graphs. chrome: a timeline, "
+	{"to", 't', "collapsed|speedscope|pprof|chrome|csv|jsonl", 0,
+	 "The format. collapsed, speedscope: call chains, for flame graphs; pprof: for go tool "
+	 "pprof. chrome: a timeline, "
 	 "for Perfetto. csv, jsonl: all events as tables, one per kind of event",
 	 0},
 	{"side", 's', "waiter|owner|both", 0,
@@ -141,6 +147,9 @@ static const char doc[] =
 	"      who was blocked on one class of lock; on top of it what the owner did\n"
 	"  spoor export --to speedscope --lines -o app.speedscope.json app.spoor\n"
 	"      to be opened in https://www.speedscope.app\n"
+	"  spoor export --to pprof -o waiters.pb.gz app.spoor && go tool pprof -top waiters.pb.gz\n"
+	"  spoor export --to pprof --side owner -o owners.pb.gz app.spoor\n"
+	"      the threads that held the locks, by the time that others were blocked meanwhile\n"
 	"  spoor export --to chrome -o app.json.gz app.spoor\n"
 	"      to be opened in https://ui.perfetto.dev\n"
 	"  spoor export --to chrome --from 20s --until 25s --min 100us -o app.json app.spoor\n"
@@ -163,8 +172,7 @@ static void set_format(struct options *o, const char *arg, struct argp_state *st
 		if (!strcmp(arg, format_names[i]))
 			o->to = (enum format)i;
 	if (!o->to)
-		argp_error(state, "--to is collapsed, speedscope, chrome, csv or jsonl, not '%s'",
-			   arg);
+		argp_error(state, "--to is " FORMATS ", not '%s'", arg);
 }
 
 static void set_side(struct options *o, const char *arg, struct argp_state *state)
@@ -202,13 +210,25 @@ static void check_anonymize(const struct options *o, struct argp_state *state)
 		argp_error(state, "a log is no text: not to a terminal");
 }
 
+/* Of formats that are messages. */
+static void check_messages(const struct options *o, struct argp_state *state)
+{
+	if (o->wanted.threads || o->wanted.locks)
+		argp_error(state,
+			   "--threads and --locks are not for --to %s: its samples have "
+			   "labels for them",
+			   format_names[o->to]);
+	if (!o->output && isatty(STDOUT_FILENO))
+		argp_error(state, "%s is not for a terminal: -o FILE", format_names[o->to]);
+}
+
 static void set_defaults(struct options *o, struct argp_state *state)
 {
 	check_anonymize(o, state);
 	if (o->anonymize)
 		return;
 	if (!o->to)
-		argp_error(state, "which format? --to collapsed, speedscope, chrome, csv or jsonl");
+		argp_error(state, "which format? --to " FORMATS);
 	if (o->to >= FORMAT_CHROME && o->of_chains)
 		argp_error(state, "--%s is for call chains, not for --to %s", o->of_chains,
 			   format_names[o->to]);
@@ -220,6 +240,8 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		argp_error(state, "--frames is for --to chrome, csv and jsonl");
 	if (o->to != FORMAT_CSV && o->tables.table.raw)
 		argp_error(state, "--raw-text is for --to csv");
+	if (o->to == FORMAT_PPROF)
+		check_messages(o, state);
 	if (o->side_count)
 		return;
 	o->sides[0] = EXPORT_WAITER;
@@ -379,8 +401,18 @@ static void report_nothing(const struct options *o)
 		msg_warning("%s: no time was lost on locks: nothing to export", o->source.name);
 }
 
+static int write_messages(const struct options *o, const struct export_input *in,
+			  const struct session_log *log, FILE *out)
+{
+	struct contention_options messages = {.side = o->sides[0], .format = &profile_format_pprof};
+
+	contention_options_set(&messages, log);
+	return contention_messages(in, &messages, out);
+}
+
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
-static int write_output(const struct options *o, const struct export_input *in)
+static int write_output(const struct options *o, const struct export_input *in,
+			const struct session_log *log)
 {
 	FILE *out = export_output_open(&o->source, o->output, o->mode);
 	int err;
@@ -389,6 +421,8 @@ static int write_output(const struct options *o, const struct export_input *in)
 		return -EIO;
 	if (o->to == FORMAT_COLLAPSED)
 		err = export_collapsed(in, o->sides[0], out);
+	else if (o->to == FORMAT_PPROF)
+		err = write_messages(o, in, log, out);
 	else
 		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
@@ -416,7 +450,7 @@ static int export(const struct options *o, const struct analyzed_log *log)
 		}
 		in.cells = chosen;
 	}
-	err = write_output(o, &in);
+	err = write_output(o, &in, &log->log);
 	if (err >= 0 && !export_total(&in))
 		report_nothing(o);
 	free(chosen);

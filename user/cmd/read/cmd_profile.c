@@ -20,6 +20,7 @@
 #include "report/flame/profile_flame.h"
 #include "report/model/report.h"
 #include "report/model/sections/profile_report.h"
+#include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
@@ -314,7 +315,7 @@ static int print(const struct options *o, FILE *out)
 	case FORMAT_SPEEDSCOPE:
 		return profile_speedscope(&o->wanted, o->source.name, out);
 	case FORMAT_PPROF:
-		return profile_pprof(&o->wanted, out);
+		return profile_messages(&o->wanted, &profile_format_pprof, out);
 	default:
 		return report_profile_text(&o->wanted, out);
 	}

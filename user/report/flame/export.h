@@ -27,6 +27,8 @@ struct export_input {
 	bool hidden;            /* hidden frames, too */
 };
 
+/* Whether a cell is exported, if it has anything. */
+bool export_wanted(const struct export_input *in, const struct cell *cell);
 /* Blocked time of what is exported: the sum of all weights of each side. */
 uint64_t export_total(const struct export_input *in);
 

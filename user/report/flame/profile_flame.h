@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+struct profile_format;
 struct profile_input;
 
 /*
@@ -11,5 +12,6 @@ struct profile_input;
  */
 int profile_collapsed(const struct profile_input *in, FILE *out);
 int profile_speedscope(const struct profile_input *in, const char *title, FILE *out);
-/* The same as a profile.proto of pprof, not compressed. */
-int profile_pprof(const struct profile_input *in, FILE *out);
+/* The same in a format of user/report/protobuf. */
+int profile_messages(const struct profile_input *in, const struct profile_format *format,
+		     FILE *out);
