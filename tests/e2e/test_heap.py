@@ -123,6 +123,8 @@ class Leak(Heap):
         self.assertEqual(ways["ways"][0]["step"], "static HeapShapes.REGISTRY")
         self.assertEqual(ways["ways"][0]["objects"], SESSIONS)
         self.assertEqual(ways["freed_objects"], 2 * SESSIONS)  # with their bytes
+        retained = self.heap("--retained", "--where", "type=HeapShapes$Session", after)
+        self.assertEqual(retained["root"]["children"][0]["retained_bytes"], ways["freed_bytes"])
         map_only = self.heap("keep", "--where", "type=HeapShapes$Registry", after)
         # Small keys are those of Long's own cache, which keeps them.
         self.assertGreaterEqual(map_only["freed_objects"], SESSION_MEMBERS * SESSIONS - 128)

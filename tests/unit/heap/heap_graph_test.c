@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include <cmocka.h>
 
 #include "base/text/strbuf.h"
+#include "heap/classify/heap_filter.h"
+#include "heap/classify/heap_tree.h"
 #include "heap/graph/heap_dominators.h"
 #include "heap/graph/heap_graph.h"
 #include "heap/graph/heap_paths.h"
@@ -83,13 +86,13 @@ static void make(struct model *g, unsigned seed)
 	record_end(&maker);
 }
 
-static void flood(const struct model *g, unsigned without, bool *seen)
+static void flood_group(const struct model *g, const bool *without, bool *seen)
 {
 	unsigned stack[NODES_MAX], count = 0;
 
 	memset(seen, 0, NODES_MAX);
 	for (unsigned i = 0; i < g->count; i++)
-		if (g->root[i] && i != without) {
+		if (g->root[i] && !without[i]) {
 			seen[i] = true;
 			stack[count++] = i;
 		}
@@ -97,11 +100,20 @@ static void flood(const struct model *g, unsigned without, bool *seen)
 		unsigned at = stack[--count];
 
 		for (unsigned k = 0; k < g->count; k++)
-			if (g->edge[at][k] == 1 && k != without && !seen[k]) {
+			if (g->edge[at][k] == 1 && !without[k] && !seen[k]) {
 				seen[k] = true;
 				stack[count++] = k;
 			}
 	}
+}
+
+/* without: NODES_MAX for none. */
+static void flood(const struct model *g, unsigned without, bool *seen)
+{
+	bool group[NODES_MAX + 1] = {0};
+
+	group[without] = true;
+	flood_group(g, group, seen);
 }
 
 static uint32_t object(const struct heap_state *s, unsigned node)
@@ -128,7 +140,7 @@ static void check_dominators(const struct model *g, const struct heap_state *s, 
 		}
 		assert_int_equal(d->retained[object(s, i)], bytes);
 		group[object(s, i)] = 1;
-		assert_int_equal(heap_reach_without(graph, group, &objects, &freed), 0);
+		assert_int_equal(heap_reach_without(graph, group, 1, &objects, &freed), 0);
 		assert_int_equal(freed, bytes);
 		free(group);
 	}
@@ -192,6 +204,86 @@ static void check_reached(const struct model *g, const struct heap_state *s, con
 	}
 }
 
+static const char *type_of(const struct heap_view *v, unsigned node)
+{
+	return heap_type_name(&v->state->types,
+			      heap_graph_desc(v->graph, object(v->state, node))->type);
+}
+
+static bool points_to(const struct model *g, const struct heap_view *v, unsigned node,
+		      const char *type)
+{
+	for (unsigned k = 0; k < g->count; k++)
+		if (g->edge[node][k] && !strcmp(type_of(v, k), type))
+			return true;
+	return false;
+}
+
+/* Objects that refer to some of a class, and those of them that are of a class themselves. */
+static bool is_in(const struct model *g, struct heap_view *v, const struct heap_tree *t,
+		  uint32_t node, unsigned i)
+{
+	struct strbuf label = {0};
+	bool in;
+
+	if (t->nodes[node].key == HEAP_KEY_NONE)
+		return false;
+	heap_tree_label(v, t, node, &label);
+	in = t->nodes[node].parent ? !strcmp(type_of(v, i), strbuf_text(&label)) &&
+					     is_in(g, v, t, t->nodes[node].parent, i)
+				   : points_to(g, v, i, strbuf_text(&label));
+	strbuf_free(&label);
+	return in;
+}
+
+static void check_group(const struct model *g, struct heap_view *v, const struct heap_tree *t,
+			uint32_t node, uint64_t retained)
+{
+	bool group[NODES_MAX] = {0}, now[NODES_MAX], without[NODES_MAX];
+	uint64_t bytes = 0, members = 0;
+
+	for (unsigned i = 0; i < g->count; i++)
+		members += group[i] = is_in(g, v, t, node, i);
+	if (members != t->nodes[node].objects) /* classes refer to each other, too */
+		return;
+	flood(g, NODES_MAX, now);
+	flood_group(g, group, without);
+	for (unsigned i = 0; i < g->count; i++)
+		if (now[i] && !without[i])
+			bytes += heap_graph_desc(v->graph, object(v->state, i))->bytes;
+	assert_int_equal(retained, bytes);
+}
+
+/* Returns how many groups there are. Of the count largest it is known, and of no others. */
+static unsigned check_retained(const struct model *g, const struct heap_state *s, uint32_t count)
+{
+	struct heap_tree t = {
+		.levels = {heap_classifier_find("points_to", 9), heap_classifier_find("type", 4)},
+		.level_count = 2};
+	struct heap_filter *filter;
+	struct heap_view v;
+	uint64_t *retained;
+	unsigned known = 0, all;
+
+	assert_int_equal(heap_view_init(&v, s, HEAP_NEEDS_GRAPH), 0);
+	assert_int_equal(heap_filter_new(NULL, &v, &filter), 0);
+	assert_int_equal(heap_tree_build(&v, filter, &t), 0);
+	assert_int_equal(heap_tree_retained(&v, filter, &t, count, &retained), 0);
+	assert_int_equal(retained[0], HEAP_KEY_NONE);
+	all = t.count - 1;
+	for (uint32_t i = 1; i < t.count; i++)
+		if (retained[i] != HEAP_KEY_NONE) {
+			known++;
+			check_group(g, &v, &t, i, retained[i]);
+		}
+	assert_int_equal(known, all < count ? all : count);
+	free(retained);
+	heap_tree_free(&t);
+	heap_filter_free(filter);
+	heap_view_free(&v);
+	return all;
+}
+
 static int read_graph(struct heap_state *s)
 {
 	struct hprof_result r;
@@ -203,6 +295,8 @@ static int read_graph(struct heap_state *s)
 static void test_random(void **state)
 {
 	(void)state;
+	unsigned most = 0;
+
 	for (unsigned seed = 1; seed <= ROUNDS; seed++) {
 		struct heap_dominators *d;
 		struct heap_graph *graph;
@@ -216,10 +310,13 @@ static void test_random(void **state)
 		check_dominators(&g, &s, graph, d);
 		check_reached(&g, &s, graph);
 		check_paths(&g, &s, graph);
+		most = MAX(most, check_retained(&g, &s, seed % 12));
+		check_retained(&g, &s, UINT32_MAX);
 		heap_dominators_free(d);
 		heap_graph_free(graph);
 		heap_state_free(&s);
 	}
+	assert_true(most > 8); /* more than one pass has room for */
 }
 
 static int look(const struct heap_state *s)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -67,6 +68,7 @@ struct subject {
 	struct heap_view view;
 	struct heap_tree tree;
 	struct heap_filter *filter;
+	uint64_t *retained;
 	struct heap_report report;
 };
 
@@ -86,9 +88,12 @@ static int subject_open(struct subject *s, unsigned count, const struct conditio
 		err = heap_filter_new(c, &s->view, &s->filter);
 	if (!err)
 		err = heap_tree_build(&s->view, s->filter, &s->tree);
+	if (!err)
+		err = heap_tree_retained(&s->view, s->filter, &s->tree, 3, &s->retained);
 	s->report = (struct heap_report){.source = {"app.hprof", &s->state, &s->result},
 					 .view = &s->view,
 					 .tree = &s->tree,
+					 .retained = s->retained,
 					 .where = c ? "type=*Node" : NULL,
 					 .top = 3,
 					 .format = format};
@@ -97,6 +102,7 @@ static int subject_open(struct subject *s, unsigned count, const struct conditio
 
 static void subject_close(struct subject *s)
 {
+	free(s->retained);
 	heap_tree_free(&s->tree);
 	heap_filter_free(s->filter);
 	heap_view_free(&s->view);
@@ -148,6 +154,7 @@ static void test_outputs(void **state)
 	expect(TREE, HEAP_JSON,
 	       "\"key\":\"com.acme.Node\",\"by\":\"type\",\"objects\":20,\"bytes\":480");
 	expect(TREE, HEAP_CSV, "2,com.acme.Node,type,20,480,0");
+	expect(TREE, HEAP_JSON, "\"retained_bytes\":544");
 	expect(HOLDERS, HEAP_TEXT, "retains 704 B");
 	expect(HOLDERS, HEAP_TEXT, "static com.acme.\\x1b[2JCache.all");
 	expect(HOLDERS, HEAP_JSON,

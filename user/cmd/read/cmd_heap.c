@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text/msg.h"
@@ -18,7 +19,7 @@
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
 
-enum { KEY_LIST = 0x4000, KEY_FORCE };
+enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED };
 
 struct options {
 	const char *dumps[DUMPS_MAX], *where;
@@ -27,7 +28,7 @@ struct options {
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
-	bool list, force, keep, diff;
+	bool list, force, keep, diff, retained;
 };
 
 static const struct argp_option option_table[] = {
@@ -38,6 +39,8 @@ static const struct argp_option option_table[] = {
 	{"where", 'w', "CONDITION", 0,
 	 "Only the objects that it chooses: type=*Order, package=com.acme* and not size=\"1*\"", 0},
 	{"top", 't', "N", 0, "So many groups, the largest (default 20), in text", 0},
+	{"retained", KEY_RETAINED, NULL, 0,
+	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
 	{"list", KEY_LIST, NULL, 0, "What there is for --by and --where", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
 	{"force", KEY_FORCE, NULL, 0,
@@ -149,10 +152,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FORCE:
 		o->force = true;
 		return 0;
+	case KEY_RETAINED:
+		o->retained = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		parse_argument(o, arg, state);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->retained && (o->keep || o->diff))
+			argp_error(state, "--retained is for spoor heap DUMP");
 		if (!o->list && o->dump_count < (o->diff ? 2 : 1))
 			argp_error(state, o->diff ? "which two DUMPs, the earlier first?"
 						  : "which DUMP? jcmd PID GC.heap_dump FILE makes "
@@ -168,6 +176,8 @@ static unsigned needs_of(const struct options *o)
 {
 	unsigned needs = heap_condition_needs(o->condition);
 
+	if (o->retained)
+		needs |= HEAP_NEEDS_GRAPH;
 	if (o->keep)
 		return needs | (o->where ? HEAP_NEEDS_GRAPH : HEAP_NEEDS_DOMINATORS);
 	for (unsigned i = 0; i < o->level_count; i++)
@@ -181,11 +191,13 @@ struct subject {
 	struct heap_view view;
 	struct heap_filter *filter;
 	struct heap_tree tree;
+	uint64_t *retained; /* NULL: not asked for */
 	struct heap_report report;
 };
 
 static void subject_close(struct subject *s)
 {
+	free(s->retained);
 	heap_tree_free(&s->tree);
 	heap_filter_free(s->filter);
 	heap_view_free(&s->view);
@@ -210,6 +222,9 @@ static int look(const struct options *o, struct subject *s)
 		err = heap_filter_new(o->condition, &s->view, &s->filter);
 	if (!err && !o->keep)
 		err = heap_tree_build(&s->view, s->filter, &s->tree);
+	if (!err && o->retained)
+		err = heap_tree_retained(&s->view, s->filter, &s->tree, o->top, &s->retained);
+	s->report.retained = s->retained;
 	if (err)
 		msg_error("%s: cannot report on it: %s", s->dump.name, heap_dump_error(err));
 	return err;

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/tables/saturate.h"
 #include "heap/classify/heap_filter.h"
+#include "heap/graph/heap_reach.h"
 #include "heap/state/heap_state.h"
 
 struct builder {
@@ -14,6 +16,10 @@ struct builder {
 	struct heap_keys keys[HEAP_LEVELS_MAX];
 	struct heap_item item;
 	uint64_t objects, bytes; /* of the item */
+	/* If groups are not counted, but looked at again: bits by node, and by object those of the
+	 * nodes that it is in. */
+	const uint8_t *marks;
+	uint8_t *in_groups;
 };
 
 static int node_get(struct heap_tree *t, uint32_t parent, unsigned level, uint64_t key,
@@ -46,8 +52,17 @@ static int node_get(struct heap_tree *t, uint32_t parent, unsigned level, uint64
 
 static int count(struct builder *b, uint32_t parent, unsigned level, uint64_t key, uint32_t *ret)
 {
-	int err = node_get(b->tree, parent, level, key, ret);
+	struct keymap_key k = {.a = key, .b = parent + 1ul, .c = level};
+	int err;
 
+	if (b->marks) {
+		*ret = keymap_find(&b->tree->keys, k);
+		if (*ret == INDEX_NONE)
+			return -ENOSPC;
+		b->in_groups[b->item.object] |= b->marks[*ret];
+		return 0;
+	}
+	err = node_get(b->tree, parent, level, key, ret);
 	if (err == -ENOSPC)
 		b->tree->left_out += b->objects;
 	if (err)
@@ -117,6 +132,12 @@ static int add_all(struct builder *b, unsigned needs)
 	return err;
 }
 
+static void builder_free(struct builder *b)
+{
+	for (unsigned i = 0; i < HEAP_LEVELS_MAX; i++)
+		free(b->keys[i].all);
+}
+
 static int by_bytes(const void *a, const void *b, void *context)
 {
 	const struct heap_tree *t = context;
@@ -181,9 +202,49 @@ int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap
 	ret->of_bytes = v->state->bytes;
 	if (!err)
 		err = add_all(&b, needs);
-	for (unsigned i = 0; i < HEAP_LEVELS_MAX; i++)
-		free(b.keys[i].all);
+	builder_free(&b);
 	return err ? err : link_children(ret);
+}
+
+/* A pass over all objects for as many groups as a byte has bits; then a flood for each. */
+static int retained_by(struct builder *b, const uint32_t *groups, uint32_t count, uint8_t *marks,
+		       uint64_t *ret)
+{
+	uint64_t objects;
+	int err;
+
+	memset(marks, 0, b->tree->count);
+	memset(b->in_groups, 0, b->view->state->objects.count);
+	for (uint32_t i = 0; i < count; i++)
+		marks[groups[i]] = (uint8_t)(1u << i);
+	err = add_all(b, HEAP_NEEDS_OBJECTS);
+	for (uint32_t i = 0; !err && i < count; i++)
+		err = heap_reach_without(b->view->graph, b->in_groups, (uint8_t)(1u << i), &objects,
+					 &ret[groups[i]]);
+	return err;
+}
+
+int heap_tree_retained(struct heap_view *v, struct heap_filter *filter, struct heap_tree *t,
+		       uint32_t count, uint64_t **ret)
+{
+	uint32_t *all = sorted(t), end = count < t->count - 1 ? count + 1 : t->count;
+	uint8_t *marks = malloc(t->count), *in_groups = malloc(v->state->objects.count + 1ul);
+	struct builder b = {
+		.view = v, .filter = filter, .tree = t, .marks = marks, .in_groups = in_groups};
+	int err;
+
+	*ret = malloc(t->count * sizeof(**ret));
+	err = all && marks && in_groups && *ret ? 0 : -ENOMEM;
+	if (!err)
+		memset(*ret, 0xff, t->count * sizeof(**ret));
+	/* The root is the first, as no group is larger, or older. */
+	for (uint32_t i = 1; !err && i < end; i += 8)
+		err = retained_by(&b, all + i, end - i < 8 ? end - i : 8, marks, *ret);
+	builder_free(&b);
+	free(all);
+	free(marks);
+	free(in_groups);
+	return err;
 }
 
 void heap_tree_free(struct heap_tree *t)

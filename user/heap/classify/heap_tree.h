@@ -38,6 +38,13 @@ void heap_tree_free(struct heap_tree *t);
 /* A group's name. */
 void heap_tree_label(struct heap_view *v, const struct heap_tree *t, uint32_t node,
 		     struct strbuf *ret);
+/*
+ * Bytes that would be freed if all objects of a group went, by node, of the count largest nodes but
+ * the root; of others HEAP_KEY_NONE. v has a graph; filter: that of heap_tree_build. *ret is to be
+ * freed. -ENOMEM.
+ */
+int heap_tree_retained(struct heap_view *v, struct heap_filter *filter, struct heap_tree *t,
+		       uint32_t count, uint64_t **ret);
 /* Sets shown[i] of the root and of the count largest other nodes; a group is never larger than the
  * one that it is in. -ENOMEM. */
 int heap_tree_largest(const struct heap_tree *t, uint32_t count, bool *shown);

@@ -42,8 +42,8 @@ int heap_referrers_new(const struct heap_graph *g, struct heap_referrers **ret)
 	return 0;
 }
 
-int heap_reach_without(const struct heap_graph *g, const uint8_t *in_group, uint64_t *ret_objects,
-		       uint64_t *ret_bytes)
+int heap_reach_without(const struct heap_graph *g, const uint8_t *in_groups, uint8_t group,
+		       uint64_t *ret_objects, uint64_t *ret_bytes)
 {
 	uint32_t all = g->state->objects.count, count = 0;
 	uint32_t *stack = malloc((all + 1ul) * sizeof(*stack));
@@ -56,7 +56,7 @@ int heap_reach_without(const struct heap_graph *g, const uint8_t *in_group, uint
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < all; i++)
-		if (g->is_root[i] && !in_group[i]) {
+		if (g->is_root[i] && !(in_groups[i] & group)) {
 			seen[i] = 1;
 			stack[count++] = i;
 		}
@@ -64,7 +64,8 @@ int heap_reach_without(const struct heap_graph *g, const uint8_t *in_group, uint
 		struct heap_edges e = heap_edges_of(g, stack[--count]);
 
 		while (heap_edges_next(&e, &edge))
-			if (edge.strength <= HEAP_SOFT && !seen[edge.to] && !in_group[edge.to]) {
+			if (edge.strength <= HEAP_SOFT && !seen[edge.to] &&
+			    !(in_groups[edge.to] & group)) {
 				seen[edge.to] = 1;
 				stack[count++] = edge.to;
 			}

@@ -16,7 +16,7 @@ void heap_referrers_free(struct heap_referrers *r); /* accepts NULL */
 
 /*
  * Bytes and objects, the group's own among them, that strong and soft references reach now, and
- * would not reach without the objects that in_group has 1 for. -ENOMEM.
+ * would not reach without the objects that have the bit of group in in_groups. -ENOMEM.
  */
-int heap_reach_without(const struct heap_graph *g, const uint8_t *in_group, uint64_t *ret_objects,
-		       uint64_t *ret_bytes);
+int heap_reach_without(const struct heap_graph *g, const uint8_t *in_groups, uint8_t group,
+		       uint64_t *ret_objects, uint64_t *ret_bytes);

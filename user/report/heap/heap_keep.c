@@ -320,7 +320,7 @@ static int choose(struct keep *k, struct heap_filter *filter)
 	if (!err)
 		err = heap_paths_finish(k->paths);
 	if (!err)
-		err = heap_reach_without(k->r->view->graph, group, &k->freed_objects,
+		err = heap_reach_without(k->r->view->graph, group, 1, &k->freed_objects,
 					 &k->freed_bytes);
 	free(group);
 	return err;

@@ -50,6 +50,11 @@ static struct findings *groups_new(void)
 		{.key = "overlapping",
 		 .unit = FINDINGS_BOOL,
 		 .meaning = "An object may be in several of the groups within it."},
+		{.key = "retained_bytes",
+		 .title = "retained",
+		 .unit = FINDINGS_BYTES,
+		 .flags = FINDINGS_IF_ANY,
+		 .meaning = "What would be freed if all objects of the group went."},
 		{.key = "children", .unit = FINDINGS_ROWS, .flags = FINDINGS_TREE},
 	};
 
@@ -82,6 +87,8 @@ static void add_group(struct maker *m, struct findings *f, uint32_t node)
 	FINDINGS_NUMBERS(
 		f, n->objects, n->bytes, t->of_bytes, n->objects ? n->bytes / n->objects : 0,
 		n->child != HEAP_NONE && t->levels[t->nodes[n->child].level]->shape == HEAP_MANY);
+	findings_maybe(f, m->r->retained && m->r->retained[node] != HEAP_KEY_NONE,
+		       m->r->retained ? m->r->retained[node] : 0);
 	if (children) {
 		within = findings_within(f, children);
 		if (within)

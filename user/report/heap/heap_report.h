@@ -25,6 +25,7 @@ struct heap_report {
 	struct heap_source source;
 	struct heap_view *view;
 	const struct heap_tree *tree;
+	const uint64_t *retained; /* of heap_tree_retained; NULL: not asked for */
 	const char *where; /* NULL: all objects */
 	unsigned top;      /* groups for people */
 	enum heap_format format;
