@@ -83,6 +83,7 @@ ROOMS = {
                         "heap_dominators heap_graph heap_paths heap_reach"),
     "user/heap/classify": ("objects by what they are: classifiers, filters, trees", "user/heap/graph",
                            "heap_classifier heap_filter heap_tree"),
+    "user/heap/check": ("the heap of an object log beside a dump", "user/heap/state user/analyze/objects", "heap_check"),
     "user/session": ("opens, limits, orders and analyses a log for whoever needs that",
                      "user/analyze/registry user/log/check",
                      "analyze_log anonymize hole_order holes log_source max_memory owner session_log time_range"),
@@ -106,8 +107,8 @@ ROOMS = {
     "user/report/steal": ("the audit of stolen time as text, JSON and CSV",
                           "user/report/text user/report/json user/report/csv steal", "steal_report"),
     "user/report/heap": ("heaps as text, JSON and CSV",
-                         "user/report/text user/report/json user/report/csv user/heap/image user/heap/classify",
-                         "heap_diff heap_report"),
+                         "user/report/text user/report/json user/report/csv user/heap/image user/heap/classify user/heap/check",
+                         "heap_check_report heap_diff heap_report"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
                       "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/report/chrome "

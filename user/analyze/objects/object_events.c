@@ -11,7 +11,8 @@ static uint64_t wide(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-static void place(struct object_replay *r, struct object_teller *t, uint32_t kind, uint64_t units)
+static void place(struct object_replay *r, struct object_teller *t, uint32_t kind, uint64_t units,
+		  uint8_t slack)
 {
 	uint64_t at = t->at;
 	bool over = false;
@@ -29,9 +30,11 @@ static void place(struct object_replay *r, struct object_teller *t, uint32_t kin
 	}
 	if (r->sums.heap_given_up)
 		return;
-	err = object_heap_put(
-		&r->heap, at,
-		(struct object_place){.kind = kind, .units = (uint32_t)units & 0x7fffffff}, &over);
+	err = object_heap_put(&r->heap, at,
+			      (struct object_place){.kind = kind,
+						    .slack = slack,
+						    .units = (uint32_t)units & 0x7fffffff},
+			      &over);
 	if (err == -ENOMEM)
 		object_replay_give_up_heap(r);
 	else if (err)
@@ -41,7 +44,7 @@ static void place(struct object_replay *r, struct object_teller *t, uint32_t kin
 
 /* site and class are indexes. */
 static void born(struct object_replay *r, struct object_teller *t, uint32_t site, uint32_t class,
-		 uint64_t units)
+		 uint64_t units, uint8_t slack)
 {
 	struct object_site *s = site == INDEX_NONE ? NULL : &r->names.sites[site];
 	uint64_t bytes = units << r->sums.heap_shift;
@@ -64,7 +67,7 @@ static void born(struct object_replay *r, struct object_teller *t, uint32_t site
 	r->sums.unknown_class += class == INDEX_NONE;
 	t->thread.count++;
 	t->thread.bytes += bytes;
-	place(r, t, kind, units);
+	place(r, t, kind, units, slack);
 }
 
 static uint32_t birth(struct object_replay *r, struct object_teller *t, const uint32_t *w)
@@ -83,7 +86,8 @@ static uint32_t birth(struct object_replay *r, struct object_teller *t, const ui
 	units = object_names_units(&r->names, class, length, r->sums.heap_shift);
 	if (kind == SPOOR_OBJ_NEWSZ)
 		units = w[n++];
-	born(r, t, site, class, units);
+	born(r, t, site, class, units,
+	     object_names_slack(&r->names, class, length, r->sums.heap_shift));
 	return n;
 }
 

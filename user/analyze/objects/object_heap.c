@@ -54,6 +54,8 @@ int object_heap_put(struct object_heap *h, uint64_t at, struct object_place plac
 	}
 	*ret_over = (*page)[at % OBJECT_HEAP_PAGE].kind != 0;
 	(*page)[at % OBJECT_HEAP_PAGE] = place;
+	if (h->end < at + place.units)
+		h->end = at + place.units;
 	return 0;
 }
 

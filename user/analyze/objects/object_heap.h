@@ -6,7 +6,8 @@
 
 /* kind 0: no object begins here. */
 struct object_place {
-	uint32_t kind;
+	uint32_t kind : 24;
+	uint32_t slack : 8; /* of an array: bytes after its elements, which tell its length */
 	uint32_t units : 31;
 	uint32_t old : 1; /* a collection has found it alive */
 };
@@ -17,6 +18,7 @@ struct object_heap {
 	struct object_place **pages;
 	uint64_t units, page_count;
 	uint64_t bytes, bytes_max; /* of pages */
+	uint64_t end;              /* of the highest object that there ever was */
 };
 
 #define OBJECT_HEAP_PAGE 512 /* units */

@@ -150,6 +150,11 @@ void object_moves_end(struct object_replay *r)
 	bool over;
 	int err;
 
+	if (r->stop_at && r->collection_count >= r->stop_at) {
+		r->stopped = true;
+		if (r->stop_before)
+			return;
+	}
 	if (r->forget_all && object_replay_spend(r, r->heap.page_count))
 		object_heap_forget(&r->heap, 0, r->heap.units);
 	for (uint32_t i = 0; i < r->space_count; i++)

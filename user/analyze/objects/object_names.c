@@ -167,6 +167,8 @@ int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uin
 		*ret = 1 + i;
 		return 0;
 	}
+	if (n->kind_count >= OBJECT_KINDS_MAX)
+		return -ENOMEM;
 	err = array_grow(&n->kinds, &n->kinds_capacity, n->kind_count, sizeof(*n->kinds));
 	if (!err)
 		err = keymap_add_hashed(&n->kind_map, &key, &i);
@@ -192,6 +194,38 @@ uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64
 		bytes = (layout >> 16 & 0xff) + (length << (layout & 7));
 	bytes = (bytes + unit - 1) >> shift;
 	return bytes < UNITS_MAX ? bytes : UNITS_MAX;
+}
+
+bool object_names_is_array(const struct object_names *n, uint32_t class)
+{
+	return class != INDEX_NONE && n->classes[class].layout < 0;
+}
+
+static uint64_t array_header(const struct object_class *c)
+{
+	return (uint32_t)c->layout >> 16 & 0xff;
+}
+
+uint8_t object_names_slack(const struct object_names *n, uint32_t class, uint64_t length,
+			   unsigned shift)
+{
+	uint64_t mask = (1ull << shift) - 1, used;
+
+	if (!object_names_is_array(n, class))
+		return 0;
+	used = array_header(&n->classes[class]) + (length << (n->classes[class].layout & 7));
+	return (uint8_t)(-used & mask);
+}
+
+uint64_t object_names_length(const struct object_names *n, uint32_t class, uint64_t units,
+			     uint8_t slack, unsigned shift)
+{
+	uint64_t bytes = units << shift, other;
+
+	if (!object_names_is_array(n, class))
+		return 0;
+	other = array_header(&n->classes[class]) + slack;
+	return bytes < other ? 0 : (bytes - other) >> (n->classes[class].layout & 7);
 }
 
 static const char *const primitives[] = {

@@ -71,9 +71,18 @@ uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
 /* 0 or -ENOMEM. */
 int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t *ret);
 
+#define OBJECT_KINDS_MAX (1u << 24) /* more are -ENOMEM */
+
 /* In units of the heap; 0: the class is not known. */
 uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64_t length,
 			    unsigned shift);
+/* Bytes of these units that an array of this length does not use, if they are less than 256. */
+uint8_t object_names_slack(const struct object_names *n, uint32_t class, uint64_t length,
+			   unsigned shift);
+bool object_names_is_array(const struct object_names *n, uint32_t class);
+/* The length of an array, back from its units and its slack. */
+uint64_t object_names_length(const struct object_names *n, uint32_t class, uint64_t units,
+			     uint8_t slack, unsigned shift);
 /* "a.b.Table", "byte[]". Returns buf. */
 char *object_class_text(const struct object_names *n, uint32_t class, char *buf, size_t size);
 /* "a.b.Table.add:12", where 12 is the bytecode's index; the frame of a site, 0 is the innermost. */

@@ -62,6 +62,7 @@ static int add_ring(struct object_replay *r, const struct object_record *o)
 	r->sums.has_ring = true;
 	r->sums.heap_shift = (unsigned)shift;
 	r->sums.heap_bytes = bytes;
+	r->heap_base = o->number[RING_HEAP_BASE];
 	err = object_heap_init(&r->heap, bytes >> shift, r->heap_bytes_max);
 	r->sums.heap_given_up = err != 0;
 	return err == -EFBIG ? 0 : err;
@@ -169,14 +170,14 @@ static void go_through_all(struct object_replay *r, uint64_t phase, uint64_t com
 
 static void go_to(struct object_replay *r, uint64_t complete, uint64_t now)
 {
-	for (; r->done < complete && !r->err; r->done++) {
+	for (; r->done < complete && !r->err && !r->stopped; r->done++) {
 		go_through_all(r, r->done, complete);
 		if (r->done % 2)
 			object_moves_end(r);
 		if (!r->due_count)
 			r->done = complete - 1;
 	}
-	if (now % 2 == 0)
+	if (now % 2 == 0 && !r->stopped)
 		go_through_all(r, now, complete);
 }
 
@@ -215,6 +216,8 @@ static int add_phase(struct object_replay *r, const struct object_record *o)
 
 int object_replay_add(struct object_replay *r, const struct object_record *o)
 {
+	if (r->stopped)
+		return 0;
 	r->effort += EFFORT_RECORD;
 	switch (o->kind) {
 	case OBJECT_RING:
@@ -230,9 +233,53 @@ int object_replay_add(struct object_replay *r, const struct object_record *o)
 
 int object_replay_finish(struct object_replay *r)
 {
-	if (r->sums.end == OBJECT_END_NONE)
+	if (r->sums.end == OBJECT_END_NONE && !r->stopped)
 		go_to(r, r->done, r->done);
 	return r->err;
+}
+
+void object_replay_stop(struct object_replay *r, uint32_t collection, bool before)
+{
+	r->stop_at = collection + 1;
+	r->stop_before = before;
+}
+
+bool object_replay_stopped(const struct object_replay *r)
+{
+	return r->stopped;
+}
+
+bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret)
+{
+	const struct object_heap *h = &r->heap;
+
+	for (; *unit < h->units; ++*unit) {
+		const struct object_place *p;
+
+		if (!h->pages[*unit / OBJECT_HEAP_PAGE]) {
+			*unit |= OBJECT_HEAP_PAGE - 1;
+			continue;
+		}
+		p = object_heap_find(h, *unit);
+		if (!p)
+			continue;
+		*ret = (struct object_found){
+			.address = r->heap_base + (*unit << r->sums.heap_shift),
+			.bytes = (uint64_t)p->units << r->sums.heap_shift,
+			.kind = p->kind,
+		};
+		ret->class = r->names.kinds[p->kind].class;
+		ret->length = object_names_length(&r->names, ret->class, p->units, p->slack,
+						  r->sums.heap_shift);
+		++*unit;
+		return true;
+	}
+	return false;
+}
+
+uint64_t object_replay_highest(const struct object_replay *r)
+{
+	return r->heap_base + (r->heap.end << r->sums.heap_shift);
 }
 
 /* --- what was found ----------------------------------------------------------------------- */

@@ -54,6 +54,22 @@ int object_replay_add(struct object_replay *r, const struct object_record *recor
 /* What waits for words that do not come. 0 or -ENOMEM. */
 int object_replay_finish(struct object_replay *r);
 
+/* Nothing after this collection (its index) counts, or, before, neither itself. To be called before
+ * the first record. */
+void object_replay_stop(struct object_replay *r, uint32_t collection, bool before);
+bool object_replay_stopped(const struct object_replay *r);
+
+/* An object that is in the heap. */
+struct object_found {
+	uint64_t address, bytes, length; /* length: of an array */
+	uint32_t kind, class;            /* indexes of names; class INDEX_NONE: not known */
+};
+
+/* The next one by address, from *unit on, which is 0 at first. false: there is none. */
+bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret);
+/* Where the highest object ended that there ever was. */
+uint64_t object_replay_highest(const struct object_replay *r);
+
 /* Lent until object_replay_free. */
 const struct object_names *object_replay_names(const struct object_replay *r);
 const struct object_sums *object_replay_sums(const struct object_replay *r);

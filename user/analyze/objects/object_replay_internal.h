@@ -34,7 +34,7 @@ struct object_replay {
 	struct object_names names;
 	struct object_sums sums;
 	struct object_heap heap;
-	uint64_t heap_bytes_max;
+	uint64_t heap_bytes_max, heap_base;
 	struct keymap streams;
 	struct object_teller *tellers;
 	struct object_collection *collections;
@@ -47,6 +47,8 @@ struct object_replay {
 	uint64_t waiting; /* bytes of words */
 	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
+	uint32_t stop_at; /* collections; 0: never */
+	bool stop_before, stopped;
 	int err;
 };
 

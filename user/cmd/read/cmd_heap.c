@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/read/heap_check_run.h"
 #include "cmd/read/heap_dump.h"
 #include "cmd/read/log_options.h"
 
@@ -19,7 +20,7 @@
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
 
-enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED };
+enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT };
 
 struct options {
 	const char *dumps[DUMPS_MAX], *where;
@@ -28,7 +29,8 @@ struct options {
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
-	bool list, force, keep, diff, retained;
+	bool list, force, keep, diff, check, retained;
+	struct heap_check_options moment; /* of check */
 };
 
 static const struct argp_option option_table[] = {
@@ -43,6 +45,10 @@ static const struct argp_option option_table[] = {
 	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
 	{"list", KEY_LIST, NULL, 0, "What there is for --by and --where", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
+	{"at", KEY_AT, "dump|end|gc:N|before:N", 0,
+	 "check: the moment of the log: the end of the last collection that a dump has asked for "
+	 "(default), the log's end, the end or the begin of collection N",
+	 0},
 	{"force", KEY_FORCE, NULL, 0,
 	 "Read the dump also if it belongs to another user than you or root", 0},
 	MAX_MEMORY_OPTION,
@@ -64,9 +70,11 @@ static const char doc[] =
 	"      who keeps these: the ways from roots, merged; what would be freed without them\n"
 	"  spoor heap diff /tmp/before.hprof /tmp/after.hprof\n"
 	"      what has grown between two dumps\n"
+	"  spoor heap check app.spoor /tmp/app.hprof\n"
+	"      whether the objects of a log of spoor record --objects are those of the dump\n"
 	"\n"
 	"Exit status: 0 done; 1 the dump cannot be read, or is damaged, and what could be read has "
-	"been reported; 2 wrong usage.\n";
+	"been reported, or check has found a difference; 2 wrong usage.\n";
 
 static void parse_by(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -114,6 +122,22 @@ static enum heap_format parse_format(const char *arg, struct argp_state *state)
 	return HEAP_TEXT;
 }
 
+static unsigned dumps_wanted(const struct options *o)
+{
+	return o->diff || o->check ? 2 : 1;
+}
+
+static void check_end(const struct options *o, struct argp_state *state)
+{
+	if (!o->list && o->dump_count < dumps_wanted(o))
+		argp_error(state, "%s",
+			   o->check  ? "which LOG and which DUMP?"
+			   : o->diff ? "which two DUMPs, the earlier first?"
+				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
+	if (o->check && o->where)
+		argp_error(state, "check compares all objects: it has no --where");
+}
+
 /* A file that is called as one of these words is: ./keep. */
 static void parse_argument(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -121,8 +145,13 @@ static void parse_argument(struct options *o, const char *arg, struct argp_state
 		o->keep = true;
 	else if (state->arg_num == 0 && !strcmp(arg, "diff"))
 		o->diff = true;
-	else if (o->dump_count == (o->diff ? 2 : 1))
-		argp_error(state, "%s at a time", o->diff ? "two dumps" : "one dump");
+	else if (state->arg_num == 0 && !strcmp(arg, "check"))
+		o->check = true;
+	else if (o->dump_count == dumps_wanted(o))
+		argp_error(state, "%s at a time",
+			   o->check  ? "one log and one dump"
+			   : o->diff ? "two dumps"
+				     : "one dump");
 	else
 		o->dumps[o->dump_count++] = arg;
 }
@@ -146,6 +175,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		o->format = parse_format(arg, state);
 		return 0;
+	case KEY_AT:
+		if (!heap_moment_parse(arg, &o->moment))
+			argp_error(state, "--at is dump, end, gc:N or before:N, not '%s'", arg);
+		return 0;
 	case KEY_LIST:
 		o->list = true;
 		return 0;
@@ -159,12 +192,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_argument(o, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->retained && (o->keep || o->diff))
+		if (o->retained && (o->keep || o->diff || o->check))
 			argp_error(state, "--retained is for spoor heap DUMP");
-		if (!o->list && o->dump_count < (o->diff ? 2 : 1))
-			argp_error(state, o->diff ? "which two DUMPs, the earlier first?"
-						  : "which DUMP? jcmd PID GC.heap_dump FILE makes "
-						    "one");
+		check_end(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -257,6 +287,18 @@ static int report(const struct options *o, struct subject *s)
 	return err ? err : finish_output(stdout);
 }
 
+static int check(const struct options *o)
+{
+	struct heap_check_options c = o->moment;
+
+	c.log = o->dumps[0];
+	c.dump = o->dumps[1];
+	c.format = o->format;
+	c.top = o->top;
+	c.force = o->force;
+	return heap_check_run(&c);
+}
+
 /* 0: all is done. */
 static int run(const struct options *o)
 {
@@ -267,6 +309,8 @@ static int run(const struct options *o)
 		err = heap_report_classifiers(o->format, stdout);
 		return err ? err : finish_output(stdout);
 	}
+	if (o->check)
+		return check(o);
 	for (unsigned i = 0; i < o->dump_count && err >= 0; i++) {
 		err = subject_open(o, o->dumps[i], &s[i]);
 		damaged |= err > 0;
@@ -281,8 +325,9 @@ static int run(const struct options *o)
 int cmd_heap(int argc, char **argv)
 {
 	static const struct argp argp = {
-		option_table, parse_option, "DUMP\nkeep DUMP\ndiff BEFORE AFTER", doc, NULL,
-		NULL,         NULL};
+		option_table, parse_option, "DUMP\nkeep DUMP\ndiff BEFORE AFTER\ncheck LOG DUMP",
+		doc,          NULL,         NULL,
+		NULL};
 	struct options o = {
 		.top = TOP_DEFAULT, .levels = {heap_classifier_get(0)}, .level_count = 1};
 	static char name[] = "spoor heap";

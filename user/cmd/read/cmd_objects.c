@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 #include "cmd/read/log_options.h"
+#include "cmd/read/object_log.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -10,12 +11,9 @@
 #include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
 #include "cmd/parse.h"
-#include "log/format/object_record.h"
-#include "log/read/object_in.h"
 #include "report/model/sections/objects_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
-#include "session/max_memory.h"
 
 #define TOP_DEFAULT 20
 #define HEAP_BYTES (2ull << 30) /* for the map of the heap; --max-memory may allow less */
@@ -105,30 +103,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* 0, or a negative errno. */
-static int replay(const char *path, struct object_replay *r, struct objects_input *in)
-{
-	struct object_in_stats stats;
-	struct object_record record;
-	struct object_in *log;
-	int err = object_in_open(path, &log);
-
-	if (err)
-		return err;
-	while ((err = object_in_next(log, &record)) == 1) {
-		err = object_replay_add(r, &record);
-		if (err)
-			break;
-	}
-	if (!err)
-		err = object_replay_finish(r);
-	object_in_stats(log, &stats);
-	in->log_bytes = stats.bytes;
-	in->damaged = stats.damaged || stats.missing;
-	object_in_close(log);
-	return err;
-}
-
 static int show(struct options *o, struct analyzed_log *log)
 {
 	struct object_replay *r = object_replay_new(HEAP_BYTES);
@@ -136,16 +110,17 @@ static int show(struct options *o, struct analyzed_log *log)
 				   .names = analysis_names(log->log.analysis),
 				   .by = o->by,
 				   .top = o->top};
-	int err = r ? replay(o->source.args[0], r, &in) : -ENOMEM;
+	struct object_in_stats stats = {0};
+	int err = r ? object_log_replay(o->source.args[0], r, &stats) : -ENOMEM;
 
+	in.log_bytes = stats.bytes;
+	in.damaged = stats.damaged || stats.missing;
 	if (!err)
 		err = o->format == FORMAT_TEXT   ? report_objects_text(&in, stdout)
 		      : o->format == FORMAT_JSON ? report_objects_json(&in, stdout)
 						 : report_objects_csv(&in, stdout);
 	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name,
-			  err == -EFBIG ? "its object events make no sense"
-					: max_memory_error(err));
+		msg_error("%s: cannot report on it: %s", o->source.name, object_log_error(err));
 	else
 		err = finish_output(stdout);
 	object_replay_free(r);

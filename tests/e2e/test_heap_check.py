@@ -1,0 +1,81 @@
+"""spoor heap check: the heap that object events make is the heap that the JVM dumps, object by object, both ways."""
+import json
+import subprocess
+
+from jvm import PatchedJavaTest, jdk_tool
+
+from harness import spoor
+
+SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects", "-XX:SpoorObjectsMode=1"]
+DIFFERENCES = ("other_class", "other_length", "only_log", "only_dump")
+DEADLINE_S = 300
+PLAIN = "-XX:-UseCompressedOops"
+
+
+class HeapCheckTest(PatchedJavaTest):
+    def run_it(self, *options):
+        """A log, and a dump of a moment in it."""
+        vm = self.java("LiveSet", options=["-Xmx256m", *SWITCH, *options])
+        recorder = self.record(vm, "--objects")
+        vm.process.stdin.write("go\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.line(DEADLINE_S), "done")
+        done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path("app.hprof")],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertIn("Heap dump file created", done.stdout + done.stderr)
+        vm.process.stdin.write("\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+        self.assertEqual(recorder.wait(DEADLINE_S), 0)
+
+    def compare(self, *options, expect=0):
+        return json.loads(spoor("heap", "check", "--format", "json", *options, self.path(), self.path("app.hprof"),
+                                expect=expect).stdout)
+
+    def check(self, *options):
+        self.run_it(*options)
+        found = self.compare()
+        self.assertEqual({kind: found[kind] for kind in DIFFERENCES}, dict.fromkeys(DIFFERENCES, 0), found["examples"][:20])
+        self.assertEqual((found["differences"], found["examples"], found["moment"]), (0, [], "gc_end"))
+        self.assertGreater(found["equal"], 100_000)
+        self.assertEqual(found["log_objects"], found["equal"] + found["class_object"])
+        self.assertEqual(found["dump_objects"], found["equal"] + found["filler"] + found["archived"])
+        return found
+
+    def test_serial(self):
+        found = self.check("-XX:+UseSerialGC")
+        self.assertEqual(found["archived"], 0)
+        self.assertIn("No difference: ", spoor("heap", "check", self.path(), self.path("app.hprof")).stdout)
+        # By its number it is the same moment; another one is not.
+        self.assertEqual(self.compare("--at", f"gc:{found['gc']}"), found)
+        earlier = self.compare("--at", f"before:{found['gc']}", expect=1)
+        self.assertGreater(earlier["differences"], 0)
+        self.assertEqual(earlier["moment"], "gc_begin")
+        self.assertEqual(len(earlier["examples"]), min(1000, earlier["differences"]))
+        text = spoor("heap", "check", "--at", f"before:{found['gc']}", self.path(), self.path("app.hprof"), expect=1).stdout
+        self.assertIn("more differences", text)
+        self.assertIn("has no collection 9999999",
+                      spoor("heap", "check", "--at", "gc:9999999", self.path(), self.path("app.hprof"), expect=1).stderr)
+
+    def test_serial_without_compression(self):
+        self.check("-XX:+UseSerialGC", PLAIN)
+
+    def test_parallel(self):
+        self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4")
+
+    def test_parallel_without_compression(self):
+        self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4", PLAIN)
+
+    def test_g1(self):
+        # The archive's objects, which the log does not know, are not always above all others.
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", "-Xshare:off")
+
+    def test_g1_without_compression(self):
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=4", PLAIN)
+
+    def test_wide_alignment(self):
+        self.check("-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=32")
+
+    def test_words(self):
+        self.assertIn("which LOG and which DUMP", spoor("heap", "check", expect=2).stderr)
+        self.assertIn("--at is dump, end", spoor("heap", "check", "--at", "gc:", "a", "b", expect=2).stderr)
