@@ -92,6 +92,33 @@ class ObjectsRecordTest(PatchedJavaTest):
 
     def test_g1(self):
         self.check("-XX:+UseG1GC")
+        # Its threads move in no order, and which of them was seen first does not matter.
+        collections = self.objects("--by", "collection")["rows"]
+        young = [row for row in collections if row["collector"] == "G1New"]
+        self.assertGreater(len(young), 1)
+        self.assertGreater(min(row["survived"] for row in young), 0)
+
+    def check_mortals(self, *options):
+        """A thread's last words are told before a collection can begin that does not know it any more."""
+        vm = self.java("Mortal", "4", "2", options=["-Xmx64m", "-Xmn1m", *SWITCH, "-XX:SpoorObjectsMode=1", *options])
+        recorder = self.record(vm, "--objects")
+        vm.process.stdin.write("\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.line(DEADLINE_S), "done")
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+        self.assertEqual(recorder.wait(DEADLINE_S), 0)
+        found = self.objects()
+        self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
+        self.assertGreater(len(self.objects("--by", "collection")["rows"]), 20)
+
+    def test_threads_that_end_serial(self):
+        self.check_mortals("-XX:+UseSerialGC")
+
+    def test_threads_that_end_parallel(self):
+        self.check_mortals("-XX:+UseParallelGC")
+
+    def test_threads_that_end_g1(self):
+        self.check_mortals("-XX:+UseG1GC")
 
     def test_the_text_and_other_readers(self):
         self.run_it("-XX:+UseSerialGC")

@@ -6,15 +6,19 @@
 
 #define PAGE_BYTES (OBJECT_HEAP_PAGE * sizeof(struct object_place))
 
-int object_heap_init(struct object_heap *h, uint64_t units, uint64_t bytes_max)
+int object_heap_init(struct object_heap *h, uint64_t units, unsigned shift, uint64_t bytes_max)
 {
-	*h = (struct object_heap){.bytes_max = bytes_max};
+	*h = (struct object_heap){.bytes_max = bytes_max,
+				  .area_bits = OBJECT_HEAP_AREA_BITS(shift)};
 	if (units > OBJECT_HEAP_UNITS_MAX)
 		return -EFBIG;
 	h->page_count = (units + OBJECT_HEAP_PAGE - 1) / OBJECT_HEAP_PAGE;
 	h->pages = calloc(h->page_count + 1, sizeof(*h->pages));
-	if (!h->pages)
+	h->ever = calloc((units >> h->area_bits) / 8 + 1, 1);
+	if (!h->pages || !h->ever) {
+		object_heap_free(h);
 		return -ENOMEM;
+	}
 	h->units = units;
 	return 0;
 }
@@ -24,6 +28,7 @@ void object_heap_free(struct object_heap *h)
 	for (uint64_t i = 0; i < h->page_count && h->pages; i++)
 		free(h->pages[i]);
 	free(h->pages);
+	free(h->ever);
 	*h = (struct object_heap){0};
 }
 
@@ -35,6 +40,13 @@ struct object_place *object_heap_find(const struct object_heap *h, uint64_t at)
 		return NULL;
 	page = h->pages[at / OBJECT_HEAP_PAGE];
 	return page && page[at % OBJECT_HEAP_PAGE].kind ? &page[at % OBJECT_HEAP_PAGE] : NULL;
+}
+
+static void mark_area(struct object_heap *h, uint64_t at)
+{
+	uint64_t area = at >> h->area_bits;
+
+	h->ever[area / 8] |= (uint8_t)(1u << area % 8);
 }
 
 int object_heap_put(struct object_heap *h, uint64_t at, struct object_place place, bool *ret_over)
@@ -54,9 +66,19 @@ int object_heap_put(struct object_heap *h, uint64_t at, struct object_place plac
 	}
 	*ret_over = (*page)[at % OBJECT_HEAP_PAGE].kind != 0;
 	(*page)[at % OBJECT_HEAP_PAGE] = place;
-	if (h->end < at + place.units)
-		h->end = at + place.units;
+	mark_area(h, at);
+	mark_area(h, place.units ? at + place.units - 1 : at);
 	return 0;
+}
+
+bool object_heap_ever(const struct object_heap *h, uint64_t at)
+{
+	uint64_t area;
+
+	if (at >= h->units)
+		return false;
+	area = at >> h->area_bits;
+	return h->ever[area / 8] >> area % 8 & 1;
 }
 
 void object_heap_forget(struct object_heap *h, uint64_t at, uint64_t units)

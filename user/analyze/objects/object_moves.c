@@ -115,13 +115,11 @@ void object_moves_one(struct object_replay *r, struct object_teller *t, uint64_t
 		r->sums.bad_words++;
 		return;
 	}
-	count_survivor(r, p);
 	if (array_grow(&r->moves, &r->moves_capacity, r->move_count, sizeof(*r->moves))) {
 		r->err = -ENOMEM;
 		return;
 	}
-	r->moves[r->move_count] = (struct object_move){to, *p};
-	r->moves[r->move_count++].place.old = 1;
+	r->moves[r->move_count++] = (struct object_move){to, *p};
 }
 
 void object_moves_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
@@ -161,6 +159,8 @@ void object_moves_end(struct object_replay *r)
 		if (object_replay_spend(r, 2 * EFFORT_PAGE + r->spaces[i].units / OBJECT_HEAP_PAGE))
 			object_heap_forget(&r->heap, r->spaces[i].at, r->spaces[i].units);
 	for (uint32_t i = 0; i < r->move_count && !r->sums.heap_given_up; i++) {
+		count_survivor(r, &r->moves[i].place);
+		r->moves[i].place.old = 1;
 		err = object_heap_put(&r->heap, r->moves[i].to, r->moves[i].place, &over);
 		if (err == -ENOMEM)
 			object_replay_give_up_heap(r);

@@ -63,7 +63,7 @@ static int add_ring(struct object_replay *r, const struct object_record *o)
 	r->sums.heap_shift = (unsigned)shift;
 	r->sums.heap_bytes = bytes;
 	r->heap_base = o->number[RING_HEAP_BASE];
-	err = object_heap_init(&r->heap, bytes >> shift, r->heap_bytes_max);
+	err = object_heap_init(&r->heap, bytes >> shift, (unsigned)shift, r->heap_bytes_max);
 	r->sums.heap_given_up = err != 0;
 	return err == -EFBIG ? 0 : err;
 }
@@ -277,9 +277,10 @@ bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct ob
 	return false;
 }
 
-uint64_t object_replay_highest(const struct object_replay *r)
+bool object_replay_ever(const struct object_replay *r, uint64_t address)
 {
-	return r->heap_base + (r->heap.end << r->sums.heap_shift);
+	return address >= r->heap_base &&
+	       object_heap_ever(&r->heap, (address - r->heap_base) >> r->sums.heap_shift);
 }
 
 /* --- what was found ----------------------------------------------------------------------- */

@@ -67,8 +67,8 @@ struct object_found {
 
 /* The next one by address, from *unit on, which is 0 at first. false: there is none. */
 bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret);
-/* Where the highest object ended that there ever was. */
-uint64_t object_replay_highest(const struct object_replay *r);
+/* Was there ever an object within the MB of this address? */
+bool object_replay_ever(const struct object_replay *r, uint64_t address);
 
 /* Lent until object_replay_free. */
 const struct object_names *object_replay_names(const struct object_replay *r);

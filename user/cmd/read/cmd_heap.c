@@ -45,7 +45,7 @@ static const struct argp_option option_table[] = {
 	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
 	{"list", KEY_LIST, NULL, 0, "What there is for --by and --where", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
-	{"at", KEY_AT, "dump|end|gc:N|before:N", 0,
+	{"at", KEY_AT, "MOMENT", 0,
 	 "check: the moment of the log: the end of the last collection that a dump has asked for "
 	 "(default), the log's end, the end or the begin of collection N",
 	 0},

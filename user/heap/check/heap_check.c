@@ -21,8 +21,7 @@ struct walk {
 	struct heap_check *result;
 	uint32_t *type_of; /* by class of the log: the type that had the same name; HEAP_NONE */
 	uint8_t *referred; /* bits, by ordinal: something refers to the object */
-	uint64_t archive;  /* no object was ever at or above it; UINT64_MAX: with this collector
-			      that means nothing */
+	bool g1;
 	bool *is_filler;   /* by type */
 	int err;
 };
@@ -118,7 +117,7 @@ static void only_dump(struct walk *w, uint32_t object)
 				       .dump_length = d->length};
 	bool referred = w->referred[object / 8] >> object % 8 & 1;
 
-	if (e.address >= w->archive)
+	if (w->g1 && !object_replay_ever(w->log, e.address))
 		count(w, CHECK_ARCHIVED, e);
 	else if (d->type < w->dump->types.count && w->is_filler[d->type] && !referred)
 		count(w, CHECK_FILLER, e);
@@ -179,7 +178,7 @@ int heap_check(const struct object_replay *log, const struct heap_state *dump, b
 			 .names = object_replay_names(log),
 			 .dump = dump,
 			 .result = ret,
-			 .archive = g1 ? object_replay_highest(log) : UINT64_MAX};
+			 .g1 = g1};
 
 	*ret = (struct heap_check){0};
 	w.err = walk_init(&w);

@@ -21,8 +21,8 @@ enum heap_check_kind {
 	/* Only the dump has it: an int[] or a java.lang.Object to which nothing refers, with which
 	 * collectors fill gaps. */
 	CHECK_FILLER,
-	/* Only the dump has it: above all that the log has ever told, with G1, which maps the
-	 * objects of an archive of classes (CDS) at the heap's upper end. */
+	/* Only the dump has it, with G1, in a MB of the heap in which the log has never had an
+	 * object: G1 maps the objects of an archive of classes (CDS) into regions of their own. */
 	CHECK_ARCHIVED,
 	CHECK_KIND_COUNT,
 };

@@ -124,8 +124,8 @@ static struct findings *not_compared(const struct heap_check_report *r)
 	if (!f)
 		return NULL;
 	add_line(f, c->kinds[CHECK_ARCHIVED],
-		 "objects of the dump are above all addresses of the log: those of an archive of "
-		 "classes (CDS), which G1 maps there before the first event.",
+		 "objects of the dump are in regions where the log has none: those of an archive "
+		 "of classes (CDS), which G1 maps.",
 		 &o);
 	add_line(f, c->kinds[CHECK_FILLER],
 		 "objects of the dump are int[] or java.lang.Object that the log does not have and "
