@@ -26,6 +26,13 @@ HS_FN int hs_is_poll_stub(const __u8 *b)
 	       (hs_is(b - 7, 0x4d, 0x89, 0x97) && b[0] == 0xe9);
 }
 
+/* cmp rsp, [r15 + n]; ja or jb. n has 4 bytes in JDK 11 to 21, and 1 in 25. */
+HS_FN int hs_is_compare(const __u8 *b, __u8 operands, int bytes)
+{
+	return hs_is(b, 0x49, 0x3b, operands) && b[bytes] == 0x0f &&
+	       (b[bytes + 1] == 0x87 || b[bytes + 1] == 0x82);
+}
+
 /* Between its frame and its return a method reads the polling page. */
 HS_FN int hs_is_page_poll(const __u8 *b)
 {
@@ -64,9 +71,10 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	if (b[0] == 0x5d)
 		return HS_RETURN_BELOW_FP;
 	if (b[0] == 0xc3 || (b[0] == 0x0f && b[1] == 0x87 && b[6] == 0xc3) ||
-	    (b[0] == 0x0f && b[1] == 0x82 && hs_is(b - 7, 0x49, 0x3b, 0xa7)) ||
-	    (hs_is(b, 0x49, 0x3b, 0xa7) && b[7] == 0x0f && (b[8] == 0x87 || b[8] == 0x82)) ||
-	    hs_is_poll_stub(b) || hs_is_page_poll(b))
+	    (b[0] == 0x0f && b[1] == 0x82 &&
+	     (hs_is(b - 7, 0x49, 0x3b, 0xa7) || hs_is(b - 4, 0x49, 0x3b, 0x67))) ||
+	    hs_is_compare(b, 0xa7, 7) || hs_is_compare(b, 0x67, 4) || hs_is_poll_stub(b) ||
+	    hs_is_page_poll(b))
 		return HS_RETURN_ON_TOP;
 	return HS_BUILT;
 }
