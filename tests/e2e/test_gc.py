@@ -3,6 +3,7 @@ import bisect
 import json
 import re
 import statistics
+import time
 import unittest
 
 from jvm import JavaTest, PatchedJavaTest
@@ -50,22 +51,29 @@ class Collections:
                                            f"-Xlog:gc*:file={path}:timenanos,tags"])
         recorder = self.record(vm)
         self.assertEqual(vm.ask("go", 120), "done")
+        asked = time.monotonic_ns()
         log = recorder.stop()
         self.assertEqual(vm.end(), 0)
         of_gc = {schema_ids()[name] for name in ("gc_begin", "gc_end", "gc_pool", "vm_operation_begin")}
         self.assertEqual(set(log.lost()) & of_gc, set())
-        # The VM's thread writes its line within the safepoint. Later pauses came when the probes were off.
-        self.until = log.raw_of("safepoint_end")[-1]["time_ns"]
-        return path, json.loads(spoor("gc", "--pauses", "--format", "json", log.path).stdout)
+        got = json.loads(spoor("gc", "--pauses", "--format", "json", log.path).stdout)
+        # The recorder takes its probes off one after another while the VM goes on: from the last pause on that began
+        # before the recorder was asked to stop, a pause may have some of its events and not the others.
+        self.until = max(row["begin_mono_ns"] for row in got["each_pause"] if row["begin_mono_ns"] < asked)
+        return path, got
+
+    def whole(self, got):
+        """The pauses from whose begin to end all probes were on."""
+        return [row for row in got["each_pause"] if row["begin_mono_ns"] < self.until]
 
     def pairs(self, path, got):
         """Each of spoor's pauses with the collections in it, of the VM's log: Serial and Parallel may do two in one."""
-        pairs = [(row, []) for row in got["each_pause"]]
+        pairs = [(row, []) for row in self.whole(got)]
         begins = [row["begin_mono_ns"] for row, _ in pairs]
         for wanted in map(VmPause, read_vm_log(path, PAUSE)):
             # The VM's thread writes its line in the pause or after it, and always before the next one.
             at = bisect.bisect(begins, wanted.end_ns) - 1
-            if at >= 0 and wanted.end_ns <= self.until:
+            if at >= 0 and wanted.end_ns < self.until:
                 pairs[at][1].append(wanted)
         for row, inside in pairs:
             self.assertTrue(inside, f"the VM's log has no such pause: {row}")
@@ -140,11 +148,11 @@ class Gc(Collections, JavaTest):
 
     def test_shenandoah(self):
         path, got = self.run_collector("Shenandoah")
-        rows = got["each_pause"]
+        rows = self.whole(got)
         begins, counts = [row["begin_mono_ns"] for row in rows], [0] * len(rows)
         for match in read_vm_log(path, SHENANDOAH):
             at = bisect.bisect(begins, int(match[1])) - 1
-            if at >= 0 and int(match[1]) <= self.until:
+            if at >= 0 and int(match[1]) < self.until:
                 counts[at] += 1
                 of_cycle = match[2] in ("Init", "Final")
                 kind = "concurrent_pause" if of_cycle else "full"
