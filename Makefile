@@ -56,7 +56,8 @@ LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout heap analyze s
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
-GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h report/web/page_template.h)
+GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h analyze/registry/found_rows.def \
+	report/web/page_template.h)
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
 # The audit of steal needs no JVM, and is an object of its own.
@@ -206,6 +207,14 @@ $(O)/gen/bpf/wire/wire_families.h: FORCE
 	$(Q)mkdir -p $(@D) && { echo '/* Made of the lists of kinds in bpf/wire/wire_*.h. */'; echo '#pragma once'; \
 		grep -l '$(WIRE_LIST)' $(WIRE) | sed 's/.*/#include "&"/'; printf '#define WIRE_KINDS(KIND)'; \
 		sed -n 's/$(WIRE_LIST)/ \1(KIND)/p' $(WIRE) | tr -d '\n'; echo; } >$@.new && \
+		if cmp -s $@.new $@; then rm $@.new; else echo "  GEN   $@" && mv $@.new $@; fi
+
+# The analyses are the rows that files of user/analyze define (user/analyze/registry/rows.def).
+ANALYZE := $(sort $(filter-out user/analyze/registry/%,$(wildcard user/analyze/*/*.c)))
+ANALYSIS_ROW := ^const struct analysis_row \([a-z0-9_]*\)_analysis = {$$
+$(O)/gen/analyze/registry/found_rows.def: FORCE
+	$(Q)mkdir -p $(@D) && { echo '/* Made of the rows that are defined in user/analyze. */'; \
+		sed -n 's/$(ANALYSIS_ROW)/ANALYSIS(\U\1\E, \1)/p' $(ANALYZE) | LC_ALL=C sort; } >$@.new && \
 		if cmp -s $@.new $@; then rm $@.new; else echo "  GEN   $@" && mv $@.new $@; fi
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags | $(O)/gen/bpf/wire/wire_families.h

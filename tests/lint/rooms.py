@@ -2,7 +2,7 @@
 
 A room may include itself, the rooms below it, and what is below those. Its face is the headers that code of another
 top-level room (user/log, user/jvm, ...) may include; the rest is its own. Without being named here, a header that has
-the findings of an analysis (a row of user/analyze/registry/rows.def) is in its room's face. docs/contributing.md shows
+the findings of an analysis (a row of user/analyze, analyze/row.h) is in its room's face. docs/contributing.md shows
 this table.
 """
 

@@ -83,10 +83,23 @@ def top_of(room):
     return "/".join(room.split("/")[:2 if room.startswith("user/") else 1])
 
 
+FOUND_ROW = r"const struct analysis_row (\w+)_analysis = \{"
+
+
+def analyses_are_found(tree):
+    """The Makefile finds the row of an analysis by this one line."""
+    for path in tree.files("user/analyze", endings=(".c",)):
+        if room_of(path) == "user/analyze/registry":
+            continue
+        for line, match in find(r"^.*\bstruct analysis_row\b(?! \*).*$", without(tree.text(path))):
+            if not re.fullmatch(FOUND_ROW, match[0]):
+                yield f"{path}:{line}: the row of an analysis is defined as 'const struct analysis_row NAME_analysis = {{'"
+
+
 def findings_headers(tree):
-    """The headers that have the findings of an analysis: "struct name {" of a row ANALYSIS(ID, name) of rows.def."""
-    rows = [p for p in tree.files("user/analyze", endings=(".def",)) if p == "user/analyze/registry/rows.def"]
-    names = {name for p in rows for name in re.findall(r"^ANALYSIS\(\w+, (\w+)\)$", tree.text(p), re.M)}
+    """The headers that have the findings of an analysis: "struct name {" of a row "analysis_row name_analysis"."""
+    names = {name for p in tree.files("user/analyze", endings=(".c",)) if room_of(p) != "user/analyze/registry"
+             for name in re.findall(f"^{FOUND_ROW}$", tree.text(p), re.M)}
     return {path for path in tree.files("user/analyze", endings=(".h",))
             if names & set(re.findall(r"^struct (\w+) \{$", without(tree.text(path)), re.M))}
 
@@ -533,6 +546,6 @@ def texts_are_added_to_by_length(tree):
 RULES = [includes_point_down, libraries_have_one_room, no_circle_of_includes, no_circle_of_calls, names_are_unique,
          proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
          foreign_text_goes_through_print, a_targets_files_have_one_door,
-         nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
+         analyses_are_found, nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
          everything_is_static_or_declared, architecture_is_in_its_tables, nothing_unused, includes_are_single, nothing_private,
          texts_are_added_to_by_length]

@@ -89,7 +89,8 @@ GOOD = {
     "user/log/format/y.h": '/* log/format/y.h: x. */\n#pragma once\n\n#include "log/format/codec.h"\n\nstruct twice {\n\tint y;\n};\n',
     "user/analyze/park/parking.h": "/* analyze/park/parking.h: x. */\n#pragma once\n\nstruct parking {\n\tint y;\n};\n",
     "user/analyze/park/parks.h": "/* analyze/park/parks.h: x. */\n#pragma once\n\nstruct parks {\n\tint y;\n};\n",
-    "user/analyze/registry/rows.def": "OTHER(PARKS, parks)\nANALYSIS(PARKING, parking)\n",
+    "user/analyze/park/parking_row.c": "const struct analysis_row parking_analysis = {\n\t.x = 1,\n};\n",
+    "user/analyze/registry/parks_row.c": "const struct analysis_row parks_analysis = {\n\t.x = 1,\n};\n",
     "user/report/model/parking.c": '#include "analyze/park/parking.h"\n',
     "user/base/w.h": "/* base/w.h: x. */\n#pragma once\n\nint y_x(void);\nint z_x(void);\n",
     "user/base/z.c": "int z_x(void)\n{\n\treturn y_x();\n}\n",
@@ -103,6 +104,8 @@ GOOD = {
 
 # What each rule must see: the rule, the file, its text; the good tree has everything else.
 BAD = [
+    ("analyses_are_found", "user/analyze/park/spread.c", "const struct analysis_row\n\tspread_analysis = {\n};\n"),
+    ("analyses_are_found", "user/analyze/park/hidden.c", "static const struct analysis_row hidden_analysis = {\n};\n"),
     ("includes_point_down", "user/log/format/up.c", '#include "cmd/cmd.h"\n'),
     ("includes_point_down", "user/log/format/wire.c", '#include "bpf/wire/wire.h"\n'),
     ("includes_point_down", "user/jvm/hooks.c", '#include "jvm-hooks/probes.h"\n'),

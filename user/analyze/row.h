@@ -19,9 +19,10 @@ struct analysis_input {
 };
 
 /*
- * An analysis defines "const struct analysis_row NAME_analysis" next to its functions; a row of
- * registry/rows.def names it. All functions but new, add and free may be NULL. Those that return
- * int: 0 or -ENOMEM, after which the analysis can only be freed.
+ * An analysis defines "const struct analysis_row NAME_analysis = {" next to its functions. By that
+ * line the build finds it (registry/rows.def), and analysis_NAME() gives its struct NAME. All
+ * functions but new, add and free may be NULL. Those that return int: 0 or -ENOMEM, after which the
+ * analysis can only be freed.
  */
 struct analysis_row {
 	/* The events that it subscribes to, ended by 0; NULL: all of them. */
