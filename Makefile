@@ -286,7 +286,7 @@ $(O)/tests/walk/walkimage: $(wildcard tests/walk/*.[ch] bpf/*/*.h) $(O)/libspoor
 FAKE := $(O)/tests/fake
 FAKE_SRCS := $(filter-out %_main.c,$(wildcard tests/bpf/fakejvm*.c))
 fake: $(FAKE)/fakejvm $(O)/tests/audit
-$(FAKE)/libjvm.so: $(FAKE_SRCS) $(wildcard tests/bpf/*.h)
+$(FAKE)/libjvm.so: $(FAKE_SRCS) $(wildcard tests/bpf/*.h) user/record/kernel/probe_table.def
 	@echo "  FAKE  $@"
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -pthread \
 		-Wl,-soname,libjvm.so -o $@ $(FAKE_SRCS)

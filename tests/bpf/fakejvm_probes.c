@@ -137,11 +137,6 @@ PLACE void fake_fire_gc_begin(bool full)
 	DTRACE_PROBE1(hotspot, gc__begin, full);
 }
 
-PLACE void fake_fire_gc_end(void)
-{
-	DTRACE_PROBE(hotspot, gc__end);
-}
-
 static PLACE void fire_pool_begin(const char *manager, const char *pool, const uint64_t *s)
 {
 	DTRACE_PROBE8(hotspot, mem__pool__gc__begin, manager, strlen(manager), pool, strlen(pool),
@@ -185,20 +180,6 @@ void fake_fire_vmop(char what, const char *name, int mode)
 		fire_vmop_begin(name, mode);
 	else
 		fire_vmop_end(name, mode);
-}
-
-PLACE void fake_fire_safepoint(bool begin)
-{
-	if (begin)
-		DTRACE_PROBE(hs_private, safepoint__begin);
-	else
-		DTRACE_PROBE(hs_private, safepoint__end);
-}
-
-/* Nothing in this JVM is compiled: the probe is there, and is not fired. */
-PLACE void fake_fire_method_unload(void)
-{
-	DTRACE_PROBE6(hotspot, compiled__method__unload, "", 0, "", 0, "", 0);
 }
 
 PLACE void fake_fire_class_unloaded(const char *name)

@@ -28,11 +28,8 @@ void fake_fire_sleep(bool begin, int64_t millis);
 void fake_fire_unpark(struct parker *p);
 void fake_fire_thread(bool start, const char *name, int64_t java_id, int tid, bool daemon);
 void fake_fire_gc_begin(bool full);
-void fake_fire_gc_end(void);
 void fake_fire_pool(bool begin, const char *manager, const char *pool, const uint64_t sizes[4]);
 void fake_fire_vmop(char what, const char *name, int mode);
-void fake_fire_safepoint(bool begin);
-void fake_fire_method_unload(void);
 void fake_fire_class_unloaded(const char *name);
 /* A span, by the probes of tests/bpf/late_marks.c, which is loaded if it is not yet. 1: fired; 0: nobody is attached;
  * -1: it cannot be loaded. */
@@ -44,3 +41,5 @@ int fake_fire_mark(const char *library, const char *name);
 int fake_fire_hook(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
 /* How many are attached to the i-th of SPOOR_PROBES; -1: there are no more. */
 int fake_semaphore(size_t i);
+/* A probe that has no place of HotSpot's own form, by its name in probe_table.def; whether there is one. */
+bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);

@@ -24,8 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 SPOOR = os.environ.get("SPOOR", os.path.join(BUILD, "spoor"))
 FAKE_DIR = os.path.join(BUILD, "tests/fake")
-FAKE_SOURCES = ("fakejvm.c", "fakejvm_flood.c", "fakejvm_heap.c", "fakejvm_hooks.c", "fakejvm_probes.c",
-                "fakejvm_tables.c")
+PROBE_TABLE = os.path.join(ROOT, "user/record/kernel/probe_table.def")
 # The fake JVM as a stock one, and as patched ones: its folder in FAKE_DIR, and what it is built with.
 FAKE_VARIANTS = {"": [], "patched": ["-DFAKE_HOOKS=1"], "newer": ["-DFAKE_HOOKS=99"],
                  "partial": ["-DFAKE_HOOKS=1", "-DFAKE_HOOKS_PARTIAL"], "jdk24": ["-DFAKE_JDK24"]}
@@ -149,9 +148,9 @@ def fake_build(variant=""):
     """As the Makefile's `fake` does it, for a build folder that it has not been made in, and for the variants."""
     where = os.path.join(FAKE_DIR, variant)
     library, program = os.path.join(where, "libjvm.so"), os.path.join(where, "fakejvm")
-    sources = [os.path.join(HERE, s) for s in FAKE_SOURCES]
-    newest = max(os.path.getmtime(f) for f in [os.path.join(HERE, f) for f in os.listdir(HERE) if f.startswith("fake")]
-                 + [os.path.join(ROOT, "jvm-hooks/probes.h")])
+    files = [os.path.join(HERE, f) for f in sorted(os.listdir(HERE)) if f.startswith("fakejvm")]
+    sources = [f for f in files if f.endswith(".c") and not f.endswith("_main.c")]
+    newest = max(os.path.getmtime(f) for f in files + [os.path.join(ROOT, "jvm-hooks/probes.h"), PROBE_TABLE])
     if all(os.path.exists(p) and os.path.getmtime(p) >= newest for p in (library, program)):
         return
     os.makedirs(where, exist_ok=True)
@@ -159,6 +158,12 @@ def fake_build(variant=""):
                     "-Wl,-soname,libjvm.so", "-o", library, *sources], check=True)
     subprocess.run(["gcc", *CFLAGS, "-pthread", "-o", program, os.path.join(HERE, "fakejvm_main.c"), f"-L{where}",
                     "-l:libjvm.so", "-Wl,-rpath,$ORIGIN"], check=True)
+
+
+def stock_probes():
+    """"provider:name" of all probes that a stock JVM's recording attaches to, from the recorder's table."""
+    rows = re.findall(r'^(ANY|TOLD|STOCK)\("?(\w+)"?, "?(\w+)"?,', read_text(PROBE_TABLE), re.M)
+    return {f"{first}:{second}" if kind == "ANY" else f"hotspot:{first}" for kind, first, second in rows}
 
 
 def fake_copy(folder, variant=""):

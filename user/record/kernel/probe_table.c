@@ -22,7 +22,7 @@
 #define PHASES "phases of garbage collections"
 
 #define ANY(provider, name, program, purpose)                                                      \
-	{provider, name, program, purpose, PROBE_OF_ANY, NULL},
+	{#provider, #name, #program, purpose, PROBE_OF_ANY, NULL},
 #define TOLD(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_TOLD, NULL},
 #define STOCK(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_STOCK, NULL},
 #define FUNCTION(name, program, purpose)                                                           \
