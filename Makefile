@@ -89,7 +89,7 @@ TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 pat
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
 	golang-github-containers-common python3-yaml chromium fonts-dejavu-core golang-go protobuf-compiler
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
-	openjdk-17-jdk-headless python3
+	openjdk-17-jdk-headless python3 $(if $(filter-out 17,$(JDK)),debootstrap)
 # To build with ARCH=arm64, and to run what has been built: a compiler and an emulator are installed, the other machine's
 # libraries are only unpacked, into CROSS_ROOT.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu qemu-user-static
@@ -144,9 +144,11 @@ web-setup: test-setup
 	cp tests/web/package-lock.json $(O)/web/node_modules/.spoor-lock
 
 # A JDK with the probes of jvm-hooks/: docs/patched-jvm.md. The first time it is built for 10 minutes or more.
-JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)
+# JDK=21 and JDK=25: of those releases, in a root of the Debian that has them; JDK 17 is what the tests take.
+JDK := 17
+JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --jdk $(JDK) --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)
 jvm: jvm-setup
-	$(Q)$(JVM_BUILD) --link $(O)/jvm/current $(JVM_OPTIONS)
+	$(Q)$(JVM_BUILD) --link $(O)/jvm/$(if $(filter 17,$(JDK)),current,jdk-$(JDK)) $(JVM_OPTIONS)
 jvm-clean:
 	$(Q)$(JVM_BUILD) --clean
 

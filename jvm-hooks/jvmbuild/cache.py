@@ -1,8 +1,9 @@
 """What was built and fetched before: one folder, that any number of builds may share.
 
     trees/VERSION-KEY/        a JDK; VERSION: of the source, KEY: the hash of all else that went into it
-    sources/VERSION/          a source package, as it was fetched
+    sources/VERSION/          a source package, as it was fetched, or its upstream part
     packages/VERSION/         binary packages, where the installed JDK did not do
+    roots/SUITE/              a root of another release of Debian, which the JDKs of that release are built and run in
     work-PID/                 a build; what is found of it under the lock is left from one that was killed
     failed.log                of the last build that failed
     lock
@@ -88,13 +89,14 @@ class Cache:
         os.rename(path, target)
         return target
 
-    def clean(self, key):
-        """Removes all but the tree with this key and the source that it is from; if there is none, no source."""
+    def clean(self, key, feature):
+        """Of one feature release, removes all but the tree with this key and its source; if there is none, no source."""
         tree = self.tree(key)
-        found = glob.glob(self.path("trees", "*")) + glob.glob(self.path("work-*")) + glob.glob(self.path("failed.log"))
+        found = glob.glob(self.path("trees", f"{feature}.*"))
+        found += glob.glob(self.path("work-*")) + glob.glob(self.path("failed.log"))
         kept = {tree}
         if tree:
-            found += glob.glob(self.path("sources", "*")) + glob.glob(self.path("packages", "*"))
+            found += [path for kind in ("sources", "packages") for path in glob.glob(self.path(kind, f"{feature}.*"))]
             version = os.path.basename(tree).removesuffix(f"-{key}")
             kept |= {self.path("sources", version), self.path("packages", version)}
         self.remove([path for path in found if path not in kept])

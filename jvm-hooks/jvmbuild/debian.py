@@ -8,8 +8,10 @@ import os
 import re
 import subprocess
 
+from jvmbuild.root import archive
 from jvmbuild.work import Failed, ask
 
+HELPER = "/usr/lib/apt/apt-helper"
 ENTRY = re.compile(r"^(\s*)deb(?:-src)?(\s)")
 TYPES = re.compile(r"^Types:.*", re.I)
 
@@ -89,6 +91,15 @@ class Apt:
         """"": its files are in the folder. Else why not."""
         return fetch(self.work, into, ["-c", self.config, "source", "--download-only", "--only-source",
                                        f"{package}={version}"])
+
+
+def fetch_upstream(work, upstream, into):
+    """A file of the archive's pool, of which the sum is known. "": it is in the folder. Else why not."""
+    os.makedirs(into)
+    base = archive("Debian").rstrip("/")
+    path = os.path.join(into, os.path.basename(upstream.path).replace("%2b", "+"))
+    status, output = work.run([HELPER, "download-file", f"{base}/{upstream.path}", path, f"SHA256:{upstream.sha256}"])
+    return why_not_fetched(output) if status else ""
 
 
 def fetch_packages(work, packages, version, into):

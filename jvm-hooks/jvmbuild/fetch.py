@@ -14,11 +14,12 @@ def order(installed, versions, feature):
 class Fetch:
     """pinned: the one version that will do; None: any."""
 
-    def __init__(self, work, cache, package, pinned=None, offline=False):
+    def __init__(self, work, cache, release, pinned=None, offline=False):
         self.work = work
         self.cache = cache
-        self.package = package
-        self.feature = package.rpartition("-")[2]
+        self.package = release.package
+        self.feature = release.feature
+        self.upstream = release.upstream
         self.pinned = pinned
         self.offline = offline
         self.failures = []
@@ -39,6 +40,13 @@ class Fetch:
                     return self.taken(version, f"installed is {installed}")
             self.failures = self.failures or [f"apt knows of {', '.join(known) or 'none: is the network there?'}"]
         return self.fallback(installed)
+
+    def fetch_upstream(self):
+        """Whether the cache has the upstream part of a package that is known to be there, with the sum that it had."""
+        if self.offline or not self.upstream or self.pinned not in (None, self.upstream.version):
+            return False
+        return self.attempt(self.upstream.version, lambda into: debian.fetch_upstream(self.work, self.upstream, into),
+                            "sources")
 
     def taken(self, version, why):
         say("FETCH", f"{self.package} {version} is taken ({why})")
@@ -61,6 +69,8 @@ class Fetch:
         kept = [] if self.pinned else order(installed, self.cache.versions("sources"), self.feature)
         if kept:
             return self.taken(kept[0], "as fetched before" + ("" if self.offline else "; no other can be had"))
+        if self.fetch_upstream():
+            return self.taken(self.upstream.version, "its upstream part; no source package can be had")
         why = ["it was not fetched before, and this is --offline"] if self.offline else self.failures
         what = " ".join(filter(None, [self.package, self.pinned]))
         raise Failed("\n  ".join([f"no source of {what} can be had:", *why]), log=not self.offline)

@@ -20,7 +20,14 @@ JOB_KB = 1 << 20
 
 
 def unpack(work, source):
-    """The path of the tree, with the distribution's own patches in it."""
+    """The path of the tree, with the distribution's own patches in it if it is a source package."""
+    upstream = glob.glob(os.path.join(glob.escape(source), "*.orig.tar.xz"))
+    if len(upstream) == 1 and os.listdir(source) == [os.path.basename(upstream[0])]:
+        src = work.path("src")
+        os.makedirs(src)
+        work.must("cannot unpack the source", ["tar", "-xf", upstream[0], "--no-same-owner", "--strip-components=1",
+                                               "-C", src])
+        return src
     dsc = glob.glob(os.path.join(glob.escape(source), "*.dsc"))
     if len(dsc) != 1:
         raise Failed(f"{source} should hold one .dsc file, and holds {len(dsc)}: remove it, and run make jvm again")
@@ -69,7 +76,17 @@ def rejected(output):
     return "\n".join(told or output.splitlines()[-5:])
 
 
-def configure(work, src, boot_jdk, version):
+def knows(src, option):
+    """Whether the source's configure has the option. Debian's patches add one, and make it mandatory."""
+    for path in glob.glob(os.path.join(glob.escape(src), "make/autoconf/*.m4")):
+        with open(path, encoding="utf-8") as f:
+            if f"AC_ARG_WITH({option}," in f.read():
+                return True
+    return False
+
+
+def configure(work, src, boot_jdk, version, without):
+    """without: features of the JVM that are not built."""
     stub = work.path("stub")
     for name in STUBS:
         path = os.path.join(stub, name)
@@ -79,13 +96,12 @@ def configure(work, src, boot_jdk, version):
     build = re.search(r"\+(\d+)", version)
     work.must("cannot configure the source", [
         "bash", "configure", f"--with-conf-name={CONF}", f"--with-boot-jdk={boot_jdk}", "--with-jvm-variants=server",
-        # What is left out would be a tenth of the build: collectors and a compiler interface that the patches know not.
-        "--with-jvm-features=dtrace,-shenandoahgc,-zgc,-epsilongc,-jvmci",
+        "--with-jvm-features=" + ",".join(["dtrace", *(f"-{name}" for name in without)]),
         "--enable-headless-only", "--disable-warnings-as-errors", "--disable-javac-server", "--without-jtreg",
         "--with-debug-level=release", "--with-native-debug-symbols=none",
         "--with-version-pre=", f"--with-version-build={build[1] if build else 0}", "--with-version-opt=spoor",
-        # One of Debian's patches makes the first of these mandatory.
-        "--with-pcsclite=bundled", "--with-freetype=bundled", "--with-zlib=bundled",
+        *(["--with-pcsclite=bundled"] if knows(src, "pcsclite") else []),
+        "--with-freetype=bundled", "--with-zlib=bundled",
         f"--with-cups-include={stub}", f"--with-fontconfig-include={stub}",
         f"--with-alsa-include={stub}", f"--with-alsa-lib={stub}"], cwd=src)
 
