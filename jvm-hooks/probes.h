@@ -2,16 +2,15 @@
 #pragma once
 
 /*
- * Plain C: the patches' C++, bpf/, user/ and tests/ include it; `make jvm` copies it into the JDK's
- * sources. SPOOR_HOOKS is the version of what stands here, exported by libjvm as the int
- * spoor_hooks. A tool that does not know the version treats the JVM as a stock one.
+ * Plain C, for the patches' C++, bpf/, user/ and tests/. SPOOR_HOOKS is its version, exported by
+ * libjvm as the int spoor_hooks: a tool that does not know it treats the JVM as a stock one.
  *
  * Provider "spoor". Every probe is a 5-byte nop behind a guard: a semaphore that the kernel raises
  * while somebody is attached to it. Those marked (switch) are guards of their whole family: attach
  * them last and detach them first, and no number is drawn that is not seen.
  *
- * Arguments have 64 bits. Times are CLOCK_MONOTONIC ns, read by the VM at the moment they speak of;
- * the probe may fire later. tid: thread id in the JVM's own pid namespace.
+ * Arguments have 64 bits. Times are CLOCK_MONOTONIC ns of the moment they speak of; probes may fire
+ * later. tid: a thread's id in the JVM's pid namespace; or SPOOR_VIRTUAL | Thread.threadId().
  *
  * On the right, how to walk the stack. vm: start at JavaThread::_anchor, which is set. leaf: the
  * anchor may be clear; walk out of libjvm by its unwinding tables (.eh_frame). none: a VM thread.
@@ -19,6 +18,7 @@
 
 #define SPOOR_HOOKS 1
 #define SPOOR_PROVIDER "spoor"
+#define SPOOR_VIRTUAL 0x80000000
 
 /*
  * Monitors. Each has a sequence: enter, entered, exit and notify draw the next number when that

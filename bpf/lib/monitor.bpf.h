@@ -29,6 +29,14 @@ static __always_inline __u32 monitor_same_owner(const struct monitor_state *m, _
 	return owner;
 }
 
+/* How an owner is known of whom an event has told before. */
+static __always_inline __u32 owner_was_source(__u32 owner)
+{
+	return !owner                 ? WIRE_OWNER_UNKNOWN
+	       : owner & WIRE_VIRTUAL ? WIRE_OWNER_VIRTUAL
+				      : WIRE_OWNER_JAVA_THREAD;
+}
+
 /* Which monitor a record is of, as last seen. */
 static __always_inline void lock_is_monitor(struct wire_lock *r, __u64 monitor,
 					    const struct monitor_state *m)

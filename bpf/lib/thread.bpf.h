@@ -469,3 +469,9 @@ static __always_inline __u32 tid_from_ns(__u32 ns_tid)
 
 	return tid ? *tid : in_pid_namespace ? 0 : ns_tid;
 }
+
+/* The thread that a patched JVM's probe names: a virtual one by its id (SPOOR_VIRTUAL). */
+static __always_inline __u32 tid_of_hook(__u64 tid)
+{
+	return tid & WIRE_VIRTUAL ? (__u32)tid : tid_from_ns((__u32)tid);
+}

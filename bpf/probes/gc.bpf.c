@@ -186,7 +186,7 @@ int BPF_USDT(num_safepoint, __u64 name, __u64 length, __u64 ns_tid, __u64 begun,
 	r->reach_ns = since(reached, begun);
 	r->cleanup_ns = since(cleaned, reached);
 	r->operation_ns = since(ended, cleaned);
-	r->requester = ns_tid ? tid_from_ns((__u32)ns_tid) : 0;
+	r->requester = ns_tid ? tid_of_hook(ns_tid) : 0;
 	r->threads = (__u32)threads;
 	r->running = (__u32)running;
 	r->name_length = read_name(r->name, WIRE_NAME_MAX, name, (__u32)length);

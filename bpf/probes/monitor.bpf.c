@@ -40,13 +40,6 @@ int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
 	return 0;
 }
 
-static __always_inline __u32 owner_was_source(__u32 owner)
-{
-	return !owner                 ? WIRE_OWNER_UNKNOWN
-	       : owner & WIRE_VIRTUAL ? WIRE_OWNER_VIRTUAL
-				      : WIRE_OWNER_JAVA_THREAD;
-}
-
 /* The running thread, or what it carries, has got a monitor. */
 static __always_inline int emit_entered(struct thread_state *t, __u32 tid, __u64 monitor,
 					struct monitor_state *m, __u64 now)

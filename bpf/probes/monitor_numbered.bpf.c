@@ -3,12 +3,19 @@
  * comes from the probe, except the owner at enter, and the object where no probe has told it yet.
  * Chains are walked where the thread does not own the monitor: whoever waits for it would wait for
  * the walk.
+ *
+ * A virtual thread that blocks or waits leaves its carrier (JDK 24 and later). Its begin is told
+ * before that, and its end after it is mounted again: on the same thread or on another one. The
+ * release in its wait(), and the enter that ends its wait, are told while its frames are in the
+ * heap.
  */
 #include "bpf/lib/monitor.bpf.h"
 
 #include "jvm-hooks/probes.h"
 
 #include <bpf/usdt.bpf.h>
+
+_Static_assert(SPOOR_VIRTUAL == WIRE_VIRTUAL, "probes and records name virtual threads alike");
 
 static __always_inline __u32 wait_flags(__u64 flags)
 {
@@ -57,6 +64,16 @@ static __noinline __u64 monitor_klass(__u64 monitor)
 	return klass;
 }
 
+/* The object of a monitor that does not say whose it is: it is on its owner's lock stack. */
+static __always_inline __u64 monitor_object(__u64 monitor, __u64 word)
+{
+	__u64 handle = 0;
+
+	if (layout.mon_owner_word == WIRE_OWNER_WORD_ID && word == WIRE_OWNER_ANONYMOUS)
+		handle = read_u64(monitor + layout.mon_object);
+	return handle ? read_handle(handle) : 0;
+}
+
 static __always_inline void record_monitor(struct wire_lock *r, __u64 monitor, __u64 klass)
 {
 	r->object = monitor;
@@ -66,12 +83,21 @@ static __always_inline void record_monitor(struct wire_lock *r, __u64 monitor, _
 }
 
 /* Whoever was seen to own it last. Programs may run in another order than that of the numbers. */
-static __always_inline void monitor_owned(struct monitor_state *m, __u64 sequence, __u32 tid)
+static __always_inline void monitor_owned(struct monitor_state *m, __u64 sequence, __u32 tid,
+					  __u32 on)
 {
 	if (!m || m->sequence > sequence)
 		return;
 	m->sequence = sequence;
-	monitor_owned_by(m, tid, tid);
+	monitor_owned_by(m, tid, on);
+}
+
+/* The chain of the thread that has hit a probe; 0: its frames are in the heap. */
+static __always_inline __u32 stack_mounted(struct pt_regs *ctx, struct thread_state *t, __u32 tid,
+					   int moved, __u32 unlock)
+{
+	t->chain.want = 0;
+	return moved && may_unmount(tid) ? 0 : stack_here(ctx, t, unlock);
 }
 
 /* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
@@ -93,7 +119,7 @@ int BPF_USDT(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64
 		return 0;
 	}
 	class_flags(klass);
-	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, current_tid(), t, now);
+	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, thread_subject(t, 0), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -132,27 +158,29 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 	struct thread_state *t = thread_current(now);
 	struct monitor_state *m = monitor_get(monitor);
 	struct wire_lock *r;
-	__u32 owner, on, source, stack, owner_stack;
+	__u32 tid, owner, on, source, stack, owner_stack;
 
 	if (!t) {
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return 0;
 	}
-	set_probe_reason(t, WIRE_BLOCKED_LOCK);
-	t->monitor.address = monitor;
-	t->monitor.blocked = 1;
+	tid = thread_subject(t, 0);
+	if (!may_unmount(tid)) {
+		set_probe_reason(t, WIRE_BLOCKED_LOCK);
+		t->monitor.address = monitor;
+		t->monitor.blocked = 1;
+	}
 	word = read_u64(monitor + layout.mon_owner);
-	owner = owner_tid(monitor, 0, word, &source, &on);
+	owner = owner_tid(monitor, monitor_object(monitor, word), word, &source, &on);
 	if (owner)
-		monitor_owned(m, sequence, owner);
+		monitor_owned(m, sequence, owner, on);
 	class_flags(klass);
-	t->chain.want = 0;
-	stack = stack_here(ctx, t, 0);
-	owner_stack = monitor_owner_stack(monitor, word, owner, current_tid());
+	stack = stack_mounted(ctx, t, tid, flags & SPOOR_AFTER_WAIT, 0);
+	owner_stack = monitor_owner_stack(monitor, word, on, t->tid);
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(flags), current_tid(), t, now);
+	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(flags), tid, t, now);
 	r->object = monitor;
 	monitor_learn(m, r, klass, hash);
 	r->sequence = sequence;
@@ -169,19 +197,24 @@ int BPF_USDT(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired,
 	struct thread_state *t = thread_current(now);
 	__u64 klass = monitor_klass(monitor);
 	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
-	__u32 owner = 0, tid = current_tid();
+	__u32 owner = 0, on = 0, tid;
 	struct wire_lock *r;
 
 	if (!t) {
 		count_drop(WIRE_MONITOR_ENTERED, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t, WIRE_BLOCKED_LOCK);
-	t->monitor.blocked = 0;
-	t->monitor.address = 0;
-	if (m)
+	tid = thread_subject(t, 0);
+	if (!may_unmount(tid)) {
+		thread_done(t, WIRE_BLOCKED_LOCK);
+		t->monitor.blocked = 0;
+		t->monitor.address = 0;
+	}
+	if (m) {
 		owner = m->owner != tid ? m->owner : m->previous;
-	monitor_owned(m, sequence, tid);
+		on = m->owner != tid ? m->owner_on : m->previous_on;
+	}
+	monitor_owned(m, sequence, tid, t->tid);
 	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
 	if (!r)
 		return 0;
@@ -190,7 +223,7 @@ int BPF_USDT(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired,
 		r->head.time_ns = acquired;
 	record_monitor(r, monitor, klass);
 	r->sequence = sequence;
-	lock_owner_was(r, owner, owner, owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN, now);
+	lock_owner_was(r, owner, on, owner_was_source(owner), now);
 	emit_submit(r);
 	return 0;
 }
@@ -203,16 +236,16 @@ int BPF_USDT(num_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __
 	struct thread_state *t = thread_current(now);
 	__u64 klass = monitor_klass(monitor);
 	struct wire_lock *r;
-	__u32 stack;
+	__u32 stack, tid;
 
 	if (!t) {
 		count_drop(WIRE_MONITOR_EXIT, WIRE_LOST_MAP);
 		return 0;
 	}
-	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, current_tid());
-	t->chain.want = 0;
-	stack = stack_here(ctx, t, 1);
-	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), current_tid(), t, now);
+	tid = thread_subject(t, 0);
+	monitor_owned(bpf_map_lookup_elem(&monitors, &monitor), sequence, tid, t->tid);
+	stack = stack_mounted(ctx, t, tid, flags & SPOOR_IN_WAIT, 1);
+	r = lock_short(WIRE_MONITOR_EXIT, wait_flags(flags), tid, t, now);
 	if (!r)
 		return 0;
 	r->head.time_ns = released;
@@ -240,7 +273,7 @@ int BPF_USDT(num_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_
 	r->like = like;
 	r->count = count;
 	r->held_ns = held;
-	r->owner_tid = ns_tid ? tid_from_ns((__u32)ns_tid) : 0;
+	r->owner_tid = ns_tid ? tid_of_hook(ns_tid) : 0;
 	r->parts = (__u32)parts;
 	emit_submit(r);
 	return 0;
@@ -252,17 +285,19 @@ int BPF_USDT(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 mil
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	struct wire_lock *r;
-	__u32 stack;
+	__u32 stack, tid;
 
 	if (!t) {
 		count_drop(WIRE_MONITOR_WAIT_BEGIN, WIRE_LOST_MAP);
 		return 0;
 	}
-	set_probe_reason(t, WIRE_BLOCKED_WAIT);
+	tid = thread_subject(t, 0);
+	if (!may_unmount(tid))
+		set_probe_reason(t, WIRE_BLOCKED_WAIT);
 	class_flags(klass);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, current_tid(), t, now);
+	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, tid, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -279,13 +314,16 @@ int BPF_USDT(num_monitor_waited, __u64 monitor, __u64 how)
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	struct wire_lock *r;
+	__u32 tid;
 
 	if (!t) {
 		count_drop(WIRE_MONITOR_WAIT_END, WIRE_LOST_MAP);
 		return 0;
 	}
-	thread_done(t, WIRE_BLOCKED_WAIT);
-	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, current_tid(), t, now);
+	tid = thread_subject(t, 0);
+	if (!may_unmount(tid))
+		thread_done(t, WIRE_BLOCKED_WAIT);
+	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, tid, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -307,12 +345,12 @@ int BPF_USDT(num_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __
 		return 0;
 	}
 	r = lock_short(WIRE_MONITOR_NOTIFY, WIRE_PATCHED | (all ? WIRE_NOTIFY_ALL : 0),
-		       current_tid(), t, now);
+		       thread_subject(t, 0), t, now);
 	if (!r)
 		return 0;
 	record_monitor(r, monitor, klass);
 	r->sequence = sequence;
-	r->target = tid_from_ns((__u32)ns_tid);
+	r->target = tid_of_hook(ns_tid);
 	emit_submit(r);
 	return 0;
 }

@@ -11,7 +11,7 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
 	struct blocker b = {.klass = klass, .hash = (__u32)hash};
-	__u32 stack, owner_stack;
+	__u32 stack, owner_stack, tid;
 	struct wire_lock *r;
 
 	if (!t) {
@@ -20,7 +20,8 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 	}
 	set_probe_reason(t, WIRE_BLOCKED_PARK);
 	b.flags = class_flags(klass);
-	b.object = klass ? blocker_read(t, t->tid) : 0;
+	tid = thread_subject(t, 0); /* a virtual one that parks here is pinned */
+	b.object = klass ? blocker_read(t, tid) : 0;
 	b.owner_source = WIRE_OWNER_UNKNOWN;
 	if (b.object)
 		b.owner = blocker_owner(b.object, b.flags, &b.owner_source, &b.readers);
@@ -29,7 +30,7 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, t->tid, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), &b, stack,
+	r = park_begin_fill(t, tid, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), &b, stack,
 			    owner_stack, now);
 	if (!r)
 		return 0;
@@ -47,16 +48,18 @@ int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 	struct thread_state *t = thread_current(now);
 	const struct blocker none = {};
 	struct wire_lock *r;
+	__u32 tid;
 
 	if (!t) {
 		count_drop(WIRE_PARK_END, WIRE_LOST_MAP);
 		return 0;
 	}
 	thread_done(t, WIRE_BLOCKED_PARK);
+	tid = thread_subject(t, 0);
 	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_END, WIRE_PATCHED, current_tid(), t, now);
+	lock_fill(r, WIRE_PARK_END, WIRE_PATCHED, tid, t, now);
 	r->klass = t->park.klass;
 	r->hash = t->park.hash;
 	r->sequence = sequence;
@@ -83,11 +86,11 @@ int BPF_USDT(num_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
 	}
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, current_tid(), t, now);
+	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, thread_subject(t, 0), t, now);
 	if (!r)
 		return 0;
 	r->sequence = sequence;
-	r->target = tid_from_ns((__u32)ns_tid);
+	r->target = tid_of_hook(ns_tid);
 	r->stack = stack;
 	emit_submit(r);
 	return 0;
