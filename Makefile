@@ -45,7 +45,7 @@ ALL_CFLAGS = -std=gnu11 -ffile-prefix-map=$(CURDIR)=. $(CFLAGS) $(WARN) $(HARDEN
 BPF_FLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -O2 -g -mcpu=v3 -Wall -Wno-unused-function -Werror \
 	-ffile-prefix-map=$(CURDIR)=. -Ibpf/vmlinux/$(ARCH) -I. -idirafter /usr/include/$(MACHINE)-linux-gnu
 # Static but for libc: one binary that runs on any machine with a glibc as new as this one's.
-LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -l:libcap.a -lpthread
+LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -l:libcap.a -l:liblua5.4.a -l:libsqlite3.a -lm -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
 LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
 LIBS := -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
@@ -84,7 +84,7 @@ all: $(O)/spoor
 # port 8080 of a developer's machine from its installation on.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev uthash-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	procps util-linux liblz4-dev libzstd-dev
+	procps util-linux liblz4-dev libzstd-dev liblua5.4-dev libsqlite3-dev
 TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
 	golang-github-containers-common python3-yaml chromium fonts-dejavu-core golang-go protobuf-compiler

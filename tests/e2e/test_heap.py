@@ -13,6 +13,15 @@ PRIMITIVES = {"Z": "boolean", "C": "char", "F": "float", "D": "double", "B": "by
 # G1 and others count what of the archive of classes (CDS) no class has asked for yet, and fillers of their own.
 UNCLEAR = {"java.lang.Class", "jdk.internal.vm.FillerElement[]", "jdk.internal.vm.FillerObject"}
 SESSIONS = 20_000
+# Which class refers to a session.
+SESSIONS_OF = """
+classifier{name = "held_in", kind = "many", needs = {"pointed_from"}, f = function(o)
+  if o.type ~= "HeapShapes$Session" then return nil end
+  local all = {}
+  for i, from in ipairs(o:pointed_from()) do all[i] = from.type end
+  return all
+end}
+"""
 SESSION_MEMBERS = 4  # the session, its bytes, its entry of the map, its key
 
 
@@ -125,6 +134,12 @@ class Leak(Heap):
         self.assertEqual(ways["freed_objects"], 2 * SESSIONS)  # with their bytes
         retained = self.heap("--retained", "--where", "type=HeapShapes$Session", after)
         self.assertEqual(retained["root"]["children"][0]["retained_bytes"], ways["freed_bytes"])
+        mine = self.path("mine.lua")
+        with open(mine, "w", encoding="utf-8") as f:
+            f.write(SESSIONS_OF)
+        held = self.heap("--script", mine, "--by", "held_in", after)["root"]["children"]
+        self.assertEqual({g["key"]: g["objects"] for g in held if g["key"] != "(none)"},
+                         {"java.util.concurrent.ConcurrentHashMap$Node": SESSIONS})
         map_only = self.heap("keep", "--where", "type=HeapShapes$Registry", after)
         # Small keys are those of Long's own cache, which keeps them.
         self.assertGreaterEqual(map_only["freed_objects"], SESSION_MEMBERS * SESSIONS - 128)

@@ -83,6 +83,8 @@ ROOMS = {
                         "heap_dominators heap_graph heap_paths heap_reach"),
     "user/heap/classify": ("objects by what they are: classifiers, filters, trees", "user/heap/graph",
                            "heap_classifier heap_filter heap_tree"),
+    "user/heap/script": ("classifiers that users write, in Lua: the only room with Lua", "user/heap/classify",
+                         "heap_script"),
     "user/heap/check": ("the heap of an object log beside a dump", "user/heap/state user/analyze/objects", "heap_check"),
     "user/session": ("opens, limits, orders and analyses a log for whoever needs that",
                      "user/analyze/registry user/log/check",
@@ -111,7 +113,7 @@ ROOMS = {
                          "heap_check_report heap_diff heap_report"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
-                      "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/report/chrome "
+                      "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/heap/script user/report/chrome "
                       "user/report/flame user/report/web",
                       ""),
     "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
@@ -125,6 +127,7 @@ LIBRARIES = {
                "user/record/kernel"),
     "msgpack": (("msgpack.h", "msgpack/"), "user/log"),
     "argp": (("argp.h",), "user/cmd"),
+    "lua": (("lua5.4/",), "user/heap/script"),
 }
 
 

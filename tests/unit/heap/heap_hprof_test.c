@@ -231,7 +231,7 @@ static void test_tree(void **state)
 	(void)state;
 	make(8, 0x1c);
 	assert_int_equal(read_dump(false, &s, &r), 0);
-	assert_int_equal(heap_condition_parse("package=com* and not kind=*array", &c, error), 0);
+	assert_int_equal(heap_condition_parse("package=com* and not kind=*array", NULL, &c, error), 0);
 	assert_int_equal(heap_view_init(&v, &s, HEAP_NEEDS_DESC), 0);
 	assert_int_equal(heap_filter_new(c, &v, &filter), 0);
 	assert_int_equal(heap_tree_build(&v, filter, &t), 0);
@@ -246,7 +246,7 @@ static void test_tree(void **state)
 	condition_free(c);
 	heap_view_free(&v);
 	heap_state_free(&s);
-	assert_int_equal(heap_condition_parse("colour=red", &c, error), -EINVAL);
+	assert_int_equal(heap_condition_parse("colour=red", NULL, &c, error), -EINVAL);
 	assert_non_null(strstr(error, "no classifier 'colour'"));
 }
 

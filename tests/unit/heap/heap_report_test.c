@@ -116,7 +116,7 @@ static int print(enum what what, enum heap_format format, FILE *out)
 	struct subject s[2] = {0};
 	struct condition *c = NULL;
 	char error[CONDITION_ERROR_MAX];
-	int err = what == WAYS ? heap_condition_parse("type=*Node", &c, error) : 0;
+	int err = what == WAYS ? heap_condition_parse("type=*Node", NULL, &c, error) : 0;
 
 	if (!err)
 		err = subject_open(&s[0], 10, c, format);

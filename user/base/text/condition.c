@@ -85,7 +85,7 @@ static int no_name(const struct parser *p, const char *name, size_t length)
 	/* "an aspect" without its article. */
 	snprintf(what, sizeof(what), "there is no %s '%.*s'; there are ",
 		 strchr(p->names->noun, ' ') + 1, (int)(length < 64 ? length : 64), name);
-	for (int i = 0; (next = p->names->name(i)); i++)
+	for (int i = 0; (next = p->names->name(p->names->ctx, i)); i++)
 		buffer_add(what, sizeof(what), "%s%s", i ? ", " : "", next);
 	return fail(p, what);
 }
@@ -104,7 +104,7 @@ static int parse_name(struct parser *p, int *ret)
 
 	if (!length)
 		return missing(p, p->names->noun);
-	*ret = p->names->find(p->at, length);
+	*ret = p->names->find(p->names->ctx, p->at, length);
 	if (*ret < 0)
 		return no_name(p, p->at, length);
 	p->at += length;

@@ -16,10 +16,11 @@ struct condition;
 struct condition_names {
 	const char *noun;    /* "an aspect" */
 	const char *example; /* "lock_class=*Table*" */
+	const void *ctx;     /* of the two functions */
 	/* The number of a name, not negative; -1: there is none of it. */
-	int (*find)(const char *name, size_t length);
+	int (*find)(const void *ctx, const char *name, size_t length);
 	/* Of number n; NULL: there are no more. */
-	const char *(*name)(int n);
+	const char *(*name)(const void *ctx, int n);
 };
 
 /* 0, and *ret is to be freed; -EINVAL, and error says where and why; -ENOMEM. */

@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/read/heap_check_run.h"
 #include "cmd/read/heap_dump.h"
+#include "cmd/read/heap_own.h"
 #include "cmd/read/log_options.h"
 
 #include <argp.h>
@@ -20,16 +21,20 @@
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
 
-enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT };
+enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT, KEY_SCRIPT };
 
 struct options {
-	const char *dumps[DUMPS_MAX], *where;
+	const char *dumps[DUMPS_MAX], *by, *where;
+	const char *scripts[HEAP_OWN_FILES_MAX];
+	unsigned script_count;
+	struct heap_own_files own;
 	unsigned dump_count, level_count;
 	const struct heap_classifier *levels[HEAP_LEVELS_MAX]; /* --by */
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
 	bool list, force, keep, diff, check, retained;
+	bool failed; /* a file of classifiers cannot be read, which has been said */
 	struct heap_check_options moment; /* of check */
 };
 
@@ -43,6 +48,10 @@ static const struct argp_option option_table[] = {
 	{"top", 't', "N", 0, "So many groups, the largest (default 20), in text", 0},
 	{"retained", KEY_RETAINED, NULL, 0,
 	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
+	{"script", KEY_SCRIPT, "FILE.lua", 0,
+	 "Classifiers of your own for --by and --where, in Lua (docs/heap.md); may be given "
+	 "several times",
+	 0},
 	{"list", KEY_LIST, NULL, 0, "What there is for --by and --where", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
 	{"at", KEY_AT, "MOMENT", 0,
@@ -72,6 +81,9 @@ static const char doc[] =
 	"      what has grown between two dumps\n"
 	"  spoor heap check app.spoor /tmp/app.hprof\n"
 	"      whether the objects of a log of spoor record --objects are those of the dump\n"
+	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
+	"      by a classifier of your own, which mine.lua declares:\n"
+	"      classifier{name = 'mine', f = function(o) return o.package end}\n"
 	"\n"
 	"Exit status: 0 done; 1 the dump cannot be read, or is damaged, and what could be read has "
 	"been reported, or check has found a difference; 2 wrong usage.\n";
@@ -83,7 +95,7 @@ static void parse_by(struct options *o, const char *arg, struct argp_state *stat
 		const struct heap_classifier *c;
 
 		length = strcspn(arg, ",");
-		c = heap_classifier_find(arg, length);
+		c = heap_classifier_any(&o->own.classifiers, arg, length);
 		if (!c)
 			argp_error(state, "--by knows no '%.*s'; spoor heap --list has all",
 				   (int)length, arg);
@@ -101,14 +113,11 @@ static void parse_where(struct options *o, const char *arg, struct argp_state *s
 	char error[CONDITION_ERROR_MAX];
 	int err;
 
-	condition_free(o->condition);
-	o->condition = NULL;
-	err = heap_condition_parse(arg, &o->condition, error);
+	err = heap_condition_parse(arg, &o->own.classifiers, &o->condition, error);
 	if (err == -EINVAL)
 		argp_error(state, "--where '%s': %s", arg, error);
 	else if (err)
 		argp_failure(state, CMD_FAILED, -err, "--where");
-	o->where = arg;
 }
 
 static enum heap_format parse_format(const char *arg, struct argp_state *state)
@@ -134,6 +143,8 @@ static void check_end(const struct options *o, struct argp_state *state)
 			   o->check  ? "which LOG and which DUMP?"
 			   : o->diff ? "which two DUMPs, the earlier first?"
 				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
+	if (o->retained && (o->keep || o->diff || o->check))
+		argp_error(state, "--retained is for spoor heap DUMP");
 	if (o->check && o->where)
 		argp_error(state, "check compares all objects: it has no --where");
 }
@@ -156,6 +167,28 @@ static void parse_argument(struct options *o, const char *arg, struct argp_state
 		o->dumps[o->dump_count++] = arg;
 }
 
+static void add_script(struct options *o, const char *arg, struct argp_state *state)
+{
+	if (o->script_count == HEAP_OWN_FILES_MAX)
+		argp_error(state, "--script may be given %d times at most", HEAP_OWN_FILES_MAX);
+	else
+		o->scripts[o->script_count++] = arg;
+}
+
+/* What --by and --where may name is known when all files have been read. */
+static void parse_names(struct options *o, struct argp_state *state)
+{
+	for (unsigned i = 0; i < o->script_count; i++)
+		if (heap_own_script(&o->own, o->scripts[i], o->force)) {
+			o->failed = true;
+			return;
+		}
+	if (o->by)
+		parse_by(o, o->by, state);
+	if (o->where)
+		parse_where(o, o->where, state);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -164,10 +197,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case 'b':
-		parse_by(o, arg, state);
+		o->by = arg;
 		return 0;
 	case 'w':
-		parse_where(o, arg, state);
+		o->where = arg;
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
@@ -178,6 +211,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_AT:
 		if (!heap_moment_parse(arg, &o->moment))
 			argp_error(state, "--at is dump, end, gc:N or before:N, not '%s'", arg);
+		return 0;
+	case KEY_SCRIPT:
+		add_script(o, arg, state);
 		return 0;
 	case KEY_LIST:
 		o->list = true;
@@ -192,9 +228,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_argument(o, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->retained && (o->keep || o->diff || o->check))
-			argp_error(state, "--retained is for spoor heap DUMP");
 		check_end(o, state);
+		parse_names(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -204,7 +239,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 /* Bits of enum heap_needs. */
 static unsigned needs_of(const struct options *o)
 {
-	unsigned needs = heap_condition_needs(o->condition);
+	unsigned needs = heap_condition_needs(o->condition, &o->own.classifiers);
 
 	if (o->retained)
 		needs |= HEAP_NEEDS_GRAPH;
@@ -234,6 +269,14 @@ static void subject_close(struct subject *s)
 	heap_dump_close(&s->dump);
 }
 
+static void say_error(const struct options *o, const char *name, int err)
+{
+	if (err == -ECANCELED)
+		heap_own_say_stopped(&o->own);
+	else if (err)
+		msg_error("%s: cannot report on it: %s", name, heap_dump_error(err));
+}
+
 static int look(const struct options *o, struct subject *s)
 {
 	int err = heap_view_init(&s->view, &s->dump.state, needs_of(o));
@@ -248,6 +291,7 @@ static int look(const struct options *o, struct subject *s)
 	};
 	s->tree = (struct heap_tree){.level_count = o->level_count};
 	memcpy(s->tree.levels, o->levels, sizeof(o->levels));
+	s->view.own = &o->own.classifiers;
 	if (!err)
 		err = heap_filter_new(o->condition, &s->view, &s->filter);
 	if (!err && !o->keep)
@@ -255,8 +299,7 @@ static int look(const struct options *o, struct subject *s)
 	if (!err && o->retained)
 		err = heap_tree_retained(&s->view, s->filter, &s->tree, o->top, &s->retained);
 	s->report.retained = s->retained;
-	if (err)
-		msg_error("%s: cannot report on it: %s", s->dump.name, heap_dump_error(err));
+	say_error(o, s->dump.name, err);
 	return err;
 }
 
@@ -282,8 +325,7 @@ static int report(const struct options *o, struct subject *s)
 		err = heap_report_keep(&s->report, s->filter, stdout);
 	else
 		err = heap_report_tree(&s->report, stdout);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->dumps[0], heap_dump_error(err));
+	say_error(o, o->dumps[0], err);
 	return err ? err : finish_output(stdout);
 }
 
@@ -306,7 +348,7 @@ static int run(const struct options *o)
 	int damaged = 0, err = 0;
 
 	if (o->list) {
-		err = heap_report_classifiers(o->format, stdout);
+		err = heap_report_classifiers(&o->own.classifiers, o->format, stdout);
 		return err ? err : finish_output(stdout);
 	}
 	if (o->check)
@@ -317,6 +359,7 @@ static int run(const struct options *o)
 	}
 	if (err >= 0)
 		err = report(o, s);
+	heap_own_say_errors(&o->own);
 	for (unsigned i = 0; i < o->dump_count; i++)
 		subject_close(&s[i]);
 	return err ? err : damaged;
@@ -329,7 +372,7 @@ int cmd_heap(int argc, char **argv)
 		doc,          NULL,         NULL,
 		NULL};
 	struct options o = {
-		.top = TOP_DEFAULT, .levels = {heap_classifier_get(0)}, .level_count = 1};
+		.top = TOP_DEFAULT, .levels = {heap_classifier_get(NULL, 0)}, .level_count = 1};
 	static char name[] = "spoor heap";
 	int err = 0;
 
@@ -339,7 +382,8 @@ int cmd_heap(int argc, char **argv)
 		err = -ENOMEM;
 	signal(SIGPIPE, SIG_IGN);
 	if (!err)
-		err = run(&o);
+		err = o.failed ? -EINVAL : run(&o);
 	condition_free(o.condition);
+	heap_own_free(&o.own);
 	return err ? CMD_FAILED : CMD_OK;
 }

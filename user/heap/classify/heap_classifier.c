@@ -166,54 +166,84 @@ static void region_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
 	strbuf_add(ret, "0x%" PRIx64, key << REGION_BITS);
 }
 
+#define ROW(n, d, s, needed, k, l)                                                                 \
+	{                                                                                          \
+		.name = (n), .doc = (d), .shape = (s), .needs = (needed), .keys = (k),             \
+		.label = (l)                                                                       \
+	}
+
 static const struct heap_classifier classifiers[] = {
-	{"type", "class of the object", HEAP_ONE, HEAP_NEEDS_DESC, by_type, text_label},
-	{"package", "package of its class, within those around it", HEAP_HIERARCHY, HEAP_NEEDS_DESC,
-	 by_package, text_label},
-	{"superclass", "its class, within its superclasses", HEAP_HIERARCHY, HEAP_NEEDS_DESC,
-	 by_superclass, text_label},
-	{"loader", "class loader of its class", HEAP_ONE, HEAP_NEEDS_DESC, by_loader, loader_label},
-	{"kind", "instance, object array, primitive array or class", HEAP_ONE, HEAP_NEEDS_DESC,
-	 by_kind, kind_label},
-	{"size", "bytes of the object, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC, by_size,
-	 power_label},
-	{"array_length", "elements of an array, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC,
-	 by_length, length_label},
-	{"length", "elements of an array, exactly", HEAP_ONE, HEAP_NEEDS_DESC, by_length_exact,
-	 number_label},
-	{"region", "megabyte of addresses that the object is in", HEAP_ONE, HEAP_NEEDS_OBJECTS,
-	 by_region, region_label},
-	{"points_to", "classes of the objects that it refers to", HEAP_MANY, HEAP_NEEDS_GRAPH,
-	 heap_by_points_to, text_label},
-	{"pointed_from", "classes and fields that refer to it", HEAP_MANY, HEAP_NEEDS_REFERRERS,
-	 heap_by_pointed_from, text_label},
-	{"reached", "the strongest way from a root: strong, soft, final, weak, phantom, none",
-	 HEAP_ONE, HEAP_NEEDS_GRAPH, heap_by_reach, heap_reach_label},
-	{"root", "kind of root, of an object that is one", HEAP_ONE, HEAP_NEEDS_GRAPH, heap_by_root,
-	 heap_root_label},
-	{"retained", "bytes that would go with it alone, by powers of two", HEAP_ONE,
-	 HEAP_NEEDS_DOMINATORS, heap_by_retained, power_label},
-	{"dominator", "class of the object without which it would go", HEAP_ONE,
-	 HEAP_NEEDS_DOMINATORS, heap_by_dominator, text_label},
+	ROW("type", "class of the object", HEAP_ONE, HEAP_NEEDS_DESC, by_type, text_label),
+	ROW("package", "package of its class, within those around it", HEAP_HIERARCHY,
+	    HEAP_NEEDS_DESC, by_package, text_label),
+	ROW("superclass", "its class, within its superclasses", HEAP_HIERARCHY, HEAP_NEEDS_DESC,
+	    by_superclass, text_label),
+	ROW("loader", "class loader of its class", HEAP_ONE, HEAP_NEEDS_DESC, by_loader,
+	    loader_label),
+	ROW("kind", "instance, object array, primitive array or class", HEAP_ONE, HEAP_NEEDS_DESC,
+	    by_kind, kind_label),
+	ROW("size", "bytes of the object, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC, by_size,
+	    power_label),
+	ROW("array_length", "elements of an array, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC,
+	    by_length, length_label),
+	ROW("length", "elements of an array, exactly", HEAP_ONE, HEAP_NEEDS_DESC, by_length_exact,
+	    number_label),
+	ROW("region", "megabyte of addresses that the object is in", HEAP_ONE, HEAP_NEEDS_OBJECTS,
+	    by_region, region_label),
+	ROW("points_to", "classes of the objects that it refers to", HEAP_MANY, HEAP_NEEDS_GRAPH,
+	    heap_by_points_to, text_label),
+	ROW("pointed_from", "classes and fields that refer to it", HEAP_MANY, HEAP_NEEDS_REFERRERS,
+	    heap_by_pointed_from, text_label),
+	ROW("reached", "the strongest way from a root: strong, soft, final, weak, phantom, none",
+	    HEAP_ONE, HEAP_NEEDS_GRAPH, heap_by_reach, heap_reach_label),
+	ROW("root", "kind of root, of an object that is one", HEAP_ONE, HEAP_NEEDS_GRAPH,
+	    heap_by_root, heap_root_label),
+	ROW("retained", "bytes that would go with it alone, by powers of two", HEAP_ONE,
+	    HEAP_NEEDS_DOMINATORS, heap_by_retained, power_label),
+	ROW("dominator", "class of the object without which it would go", HEAP_ONE,
+	    HEAP_NEEDS_DOMINATORS, heap_by_dominator, text_label),
 };
 
 #define COUNT (sizeof(classifiers) / sizeof(*classifiers))
 
+static bool is_called(const struct heap_classifier *c, const char *name, size_t length)
+{
+	return strlen(c->name) == length && !memcmp(c->name, name, length);
+}
+
 const struct heap_classifier *heap_classifier_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < COUNT; i++)
-		if (strlen(classifiers[i].name) == length &&
-		    !memcmp(classifiers[i].name, name, length))
+		if (is_called(&classifiers[i], name, length))
 			return &classifiers[i];
 	return NULL;
 }
 
-const struct heap_classifier *heap_classifier_get(unsigned n)
+const struct heap_classifier *heap_classifier_get(const struct heap_own_classifiers *own,
+						  unsigned n)
 {
-	return n < COUNT ? &classifiers[n] : NULL;
+	if (n < COUNT)
+		return &classifiers[n];
+	return own && n - COUNT < own->count ? own->all[n - COUNT] : NULL;
 }
 
-int heap_classifier_number(const struct heap_classifier *c)
+const struct heap_classifier *heap_classifier_any(const struct heap_own_classifiers *own,
+						  const char *name, size_t length)
 {
-	return c ? (int)(c - classifiers) : -1;
+	const struct heap_classifier *c = NULL;
+
+	for (unsigned i = 0; (c = heap_classifier_get(own, i)); i++)
+		if (is_called(c, name, length))
+			break;
+	return c;
+}
+
+int heap_classifier_number(const struct heap_own_classifiers *own, const struct heap_classifier *c)
+{
+	const struct heap_classifier *known;
+
+	for (int i = 0; c && (known = heap_classifier_get(own, (unsigned)i)); i++)
+		if (known == c)
+			return i;
+	return -1;
 }

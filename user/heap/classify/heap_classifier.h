@@ -37,7 +37,7 @@ struct heap_item {
 struct heap_keys {
 	uint64_t *all;
 	uint32_t count, capacity;
-	int err; /* -ENOMEM */
+	int err; /* -ENOMEM; -ECANCELED: a classifier of the user's has gone too far */
 };
 
 struct heap_classifier {
@@ -47,26 +47,53 @@ struct heap_classifier {
 	void (*keys)(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret);
 	/* What people call a group; foreign text. */
 	void (*label)(struct heap_view *v, uint64_t key, struct strbuf *ret);
+	/* Of the user's own, in place of keys. */
+	void (*own_keys)(const struct heap_classifier *c, struct heap_view *v,
+			 const struct heap_item *item, struct heap_keys *ret);
+	void *own;
 };
 
-/* NULL: there is none. */
+static inline void heap_classify(const struct heap_classifier *c, struct heap_view *v,
+				 const struct heap_item *item, struct heap_keys *ret)
+{
+	if (c->own_keys)
+		c->own_keys(c, v, item, ret);
+	else
+		c->keys(v, item, ret);
+}
+
+#define HEAP_OWN_MAX 64
+
+/* Those that the user has brought along; all is lent. They come after the built-in ones. */
+struct heap_own_classifiers {
+	const struct heap_classifier *all[HEAP_OWN_MAX];
+	unsigned count;
+};
+
+/* Of the built-in ones; NULL: there is none. */
 const struct heap_classifier *heap_classifier_find(const char *name, size_t length);
-const struct heap_classifier *heap_classifier_get(unsigned n);
-int heap_classifier_number(const struct heap_classifier *c);
+/* Of all; own may be NULL: none. */
+const struct heap_classifier *heap_classifier_any(const struct heap_own_classifiers *own,
+						  const char *name, size_t length);
+const struct heap_classifier *heap_classifier_get(const struct heap_own_classifiers *own,
+						  unsigned n);
+int heap_classifier_number(const struct heap_own_classifiers *own, const struct heap_classifier *c);
 
 /* What classifiers derive from a state, once for all objects. */
 struct heap_view {
 	const struct heap_state *state;
+	const struct heap_own_classifiers *own; /* lent; NULL: none */
 	/* As far as they are needed. */
 	struct heap_graph *graph;
 	struct heap_referrers *referrers;
 	struct heap_dominators *dominators;
 	struct strbuf label;
-	struct keymap text_keys;        /* groups that are texts: names of types, packages */
+	struct keymap text_keys; /* groups that are texts: names of types, packages */
 	uint64_t *text_at;
 	struct strbuf texts;
 	uint32_t text_capacity;
-	uint32_t *type_keys; /* by type; HEAP_NONE: not asked for yet */
+	uint32_t *type_keys;     /* by type; HEAP_NONE: not asked for yet */
+	struct heap_memo *memos; /* heap_memo_find() */
 	int err;
 };
 
@@ -80,3 +107,11 @@ const char *heap_view_text_get(const struct heap_view *v, uint64_t key);
 /* The key of a type's name: types of several class loaders have the same. */
 uint32_t heap_view_type(struct heap_view *v, uint32_t type);
 void heap_keys_add(struct heap_keys *k, uint64_t key);
+
+/* What is remembered of a classifier, as it is the same for all objects of a description: true, and
+ * the groups are added to *ret. */
+bool heap_memo_find(struct heap_view *v, const struct heap_classifier *c, uint32_t desc,
+		    struct heap_keys *ret);
+/* -ENOMEM. */
+int heap_memo_add(struct heap_view *v, const struct heap_classifier *c, uint32_t desc,
+		  const struct heap_keys *keys);

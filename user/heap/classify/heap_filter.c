@@ -17,34 +17,38 @@ struct heap_filter {
 	const struct heap_item *item;
 };
 
-static int find(const char *name, size_t length)
+static int find(const void *own, const char *name, size_t length)
 {
-	return heap_classifier_number(heap_classifier_find(name, length));
+	return heap_classifier_number(own, heap_classifier_any(own, name, length));
 }
 
-static const char *name(int n)
+static const char *name(const void *own, int n)
 {
-	const struct heap_classifier *c = heap_classifier_get((unsigned)n);
+	const struct heap_classifier *c = heap_classifier_get(own, (unsigned)n);
 
 	return c ? c->name : NULL;
 }
 
-int heap_condition_parse(const char *text, struct condition **ret, char error[CONDITION_ERROR_MAX])
+int heap_condition_parse(const char *text, const struct heap_own_classifiers *own,
+			 struct condition **ret, char error[CONDITION_ERROR_MAX])
 {
-	static const struct condition_names names = {
-		.noun = "a classifier", .example = "type=*Order", .find = find, .name = name};
+	struct condition_names names = {.noun = "a classifier",
+					.example = "type=*Order",
+					.ctx = own,
+					.find = find,
+					.name = name};
 
 	return condition_parse(text, &names, ret, error);
 }
 
-unsigned heap_condition_needs(const struct condition *c)
+unsigned heap_condition_needs(const struct condition *c, const struct heap_own_classifiers *own)
 {
 	unsigned needs = HEAP_NEEDS_DESC;
 	unsigned at = 0;
 	int n;
 
 	while (c && (n = condition_next_name(c, &at)) >= 0)
-		needs |= heap_classifier_get((unsigned)n)->needs;
+		needs |= heap_classifier_get(own, (unsigned)n)->needs;
 	return needs;
 }
 
@@ -56,7 +60,7 @@ int heap_filter_new(const struct condition *c, struct heap_view *v, struct heap_
 		return -ENOMEM;
 	f->condition = c;
 	f->view = v;
-	if (c && heap_condition_needs(c) == HEAP_NEEDS_DESC) {
+	if (c && heap_condition_needs(c, v->own) == HEAP_NEEDS_DESC) {
 		f->descs = calloc(v->state->desc_count + 1ul, 1);
 		if (!f->descs) {
 			free(f);
@@ -79,17 +83,17 @@ void heap_filter_free(struct heap_filter *f)
 
 unsigned heap_filter_needs(const struct heap_filter *f)
 {
-	return heap_condition_needs(f->condition);
+	return heap_condition_needs(f->condition, f->view->own);
 }
 
 static bool is(void *ctx, int classifier, const char *glob)
 {
-	const struct heap_classifier *c = heap_classifier_get((unsigned)classifier);
 	struct heap_filter *f = ctx;
+	const struct heap_classifier *c = heap_classifier_get(f->view->own, (unsigned)classifier);
 	bool any = false;
 
 	f->keys.count = 0;
-	c->keys(f->view, f->item, &f->keys);
+	heap_classify(c, f->view, f->item, &f->keys);
 	for (uint32_t i = 0; i < f->keys.count && !any; i++) {
 		strbuf_clear(&f->label);
 		c->label(f->view, f->keys.all[i], &f->label);
@@ -111,7 +115,7 @@ int heap_filter_holds(struct heap_filter *f, const struct heap_item *item)
 	f->item = item;
 	holds = condition_holds(f->condition, is, f);
 	if (f->keys.err || f->view->err)
-		return -ENOMEM;
+		return f->keys.err ? f->keys.err : f->view->err;
 	if (f->descs)
 		f->descs[item->desc] = holds ? KNOWN_YES : KNOWN_NO;
 	return holds;

@@ -83,11 +83,11 @@ static int add(struct builder *b, uint32_t parent, unsigned level)
 	if (level == b->tree->level_count)
 		return 0;
 	keys->count = 0;
-	c->keys(b->view, &b->item, keys);
+	heap_classify(c, b->view, &b->item, keys);
 	if (!keys->count)
 		heap_keys_add(keys, HEAP_KEY_NONE);
 	if (keys->err || b->view->err)
-		return -ENOMEM;
+		return keys->err ? keys->err : b->view->err;
 	for (uint32_t i = 0; !err && i < keys->count; i++) {
 		err = count(b, c->shape == HEAP_HIERARCHY ? node : parent, level, keys->all[i],
 			    &node);

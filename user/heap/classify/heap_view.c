@@ -8,6 +8,15 @@
 #include "heap/graph/heap_reach.h"
 #include "heap/state/heap_state.h"
 
+/* Of a classifier: where the groups of descriptions are. */
+struct heap_memo {
+	struct heap_memo *next;
+	const struct heap_classifier *of;
+	uint32_t *at; /* by description: 1 + the place of the number of its groups, which follow */
+	uint64_t *all;
+	uint32_t count, capacity;
+};
+
 int heap_view_init(struct heap_view *v, const struct heap_state *state, unsigned needs)
 {
 	int err = 0;
@@ -37,6 +46,12 @@ void heap_view_free(struct heap_view *v)
 	strbuf_free(&v->label);
 	free(v->text_at);
 	free(v->type_keys);
+	for (struct heap_memo *m = v->memos, *next; m; m = next) {
+		next = m->next;
+		free(m->at);
+		free(m->all);
+		free(m);
+	}
 	*v = (struct heap_view){0};
 }
 
@@ -84,4 +99,63 @@ void heap_keys_add(struct heap_keys *k, uint64_t key)
 		k->err = err;
 	else
 		k->all[k->count++] = key;
+}
+
+static struct heap_memo *memo_get(const struct heap_view *v, const struct heap_classifier *c)
+{
+	struct heap_memo *m = v->memos;
+
+	while (m && m->of != c)
+		m = m->next;
+	return m;
+}
+
+bool heap_memo_find(struct heap_view *v, const struct heap_classifier *c, uint32_t desc,
+		    struct heap_keys *ret)
+{
+	const struct heap_memo *m = memo_get(v, c);
+	const uint64_t *keys;
+
+	if (!m || !m->at || !m->at[desc])
+		return false;
+	keys = &m->all[m->at[desc] - 1];
+	for (uint64_t i = 1; i <= keys[0]; i++)
+		heap_keys_add(ret, keys[i]);
+	return true;
+}
+
+static int memo_put(struct heap_memo *m, uint64_t number)
+{
+	int err = array_grow(&m->all, &m->capacity, m->count, sizeof(*m->all));
+
+	if (!err)
+		m->all[m->count++] = number;
+	return err;
+}
+
+int heap_memo_add(struct heap_view *v, const struct heap_classifier *c, uint32_t desc,
+		  const struct heap_keys *keys)
+{
+	struct heap_memo *m = memo_get(v, c);
+	uint32_t at;
+	int err;
+
+	if (!m) {
+		m = calloc(1, sizeof(*m));
+		if (!m)
+			return -ENOMEM;
+		m->of = c;
+		m->next = v->memos;
+		m->at = calloc(v->state->desc_count + 1ul, sizeof(*m->at));
+		v->memos = m;
+	}
+	if (!m->at)
+		return -ENOMEM;
+	at = m->count;
+	err = memo_put(m, keys->count);
+	for (uint32_t i = 0; !err && i < keys->count; i++)
+		err = memo_put(m, keys->all[i]);
+	if (!err)
+		m->at[desc] = at + 1;
+	return err;
 }

@@ -267,7 +267,8 @@ static int list_write(struct findings *f, enum heap_format format, FILE *out)
 	return err;
 }
 
-int heap_report_classifiers(enum heap_format format, FILE *out)
+int heap_report_classifiers(const struct heap_own_classifiers *own, enum heap_format format,
+			    FILE *out)
 {
 	static const struct findings_column columns[] = {
 		{.key = "name", .title = "--by"},
@@ -278,7 +279,7 @@ int heap_report_classifiers(enum heap_format format, FILE *out)
 	const struct heap_classifier *c;
 	int err;
 
-	for (unsigned i = 0; f && (c = heap_classifier_get(i)); i++) {
+	for (unsigned i = 0; f && (c = heap_classifier_get(own, i)); i++) {
 		findings_row(f, FINDINGS_ALL);
 		findings_text(f, c->name, NULL);
 		findings_text(f, shape_name(c->shape), NULL);

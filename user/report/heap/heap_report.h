@@ -36,5 +36,6 @@ int heap_report_tree(const struct heap_report *r, FILE *out);
 /* Who keeps objects: r has no tree. With a condition: the ways to those that it chooses; else the
  * objects that hold the most others; r's view has dominators then. */
 int heap_report_keep(const struct heap_report *r, struct heap_filter *filter, FILE *out);
-/* What there is to group by. */
-int heap_report_classifiers(enum heap_format format, FILE *out);
+/* What there is to group by; own may be NULL. */
+int heap_report_classifiers(const struct heap_own_classifiers *own, enum heap_format format,
+			    FILE *out);

@@ -9,17 +9,19 @@
 
 #define AFTER_WAIT ASPECT_COUNT
 
-static int find_aspect(const char *name, size_t length)
+static int find_aspect(const void *ctx, const char *name, size_t length)
 {
 	static const char after_wait[] = "after_wait";
 
+	(void)ctx;
 	return length == strlen(after_wait) && !memcmp(name, after_wait, length)
 		       ? AFTER_WAIT
 		       : aspect_by_name(name, length);
 }
 
-static const char *aspect_name(int n)
+static const char *aspect_name(const void *ctx, int n)
 {
+	(void)ctx;
 	if (n == AFTER_WAIT)
 		return "after_wait";
 	return n < ASPECT_COUNT ? aspect_get(n)->name : NULL;
