@@ -156,6 +156,7 @@ static void test_nth_allocation_fails(void **state)
 {
 	(void)state;
 	check_nth_fails(&profile_format_pprof);
+	check_nth_fails(&profile_format_otlp);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ void cell_windows_free(struct cell_windows *w)
 	*w = (struct cell_windows){0};
 }
 
-static struct keymap_key key_of(const struct cell_key *key)
+struct keymap_key cell_windows_key(const struct cell_key *key)
 {
 	return (struct keymap_key){
 		key->lock,         key->waiter ^ (key->after_wait ? WAIT_FLAG : 0),
@@ -139,7 +139,7 @@ void cell_windows_observe(void *context, const struct cell_key *key, uint64_t fr
 	make_room(w, to_ns ? to_ns - 1 : 0);
 	if (w->full)
 		return;
-	err = keymap_add(&w->keys, key_of(key), &at);
+	err = keymap_add(&w->keys, cell_windows_key(key), &at);
 	err = err ? err : spread(w, at, from_ns, to_ns);
 	if (err)
 		give_up(w, err);

@@ -32,7 +32,8 @@ void cell_windows_free(struct cell_windows *w);
 /* For contention_observe(), with w as its context; an error is kept in w. */
 void cell_windows_observe(void *w, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns);
 
-/* The cell of one of keys. */
+/* What a cell is found by, and the cell of one of keys. */
+struct keymap_key cell_windows_key(const struct cell_key *key);
 struct cell_key cell_windows_cell(const struct keymap_key *key);
 
 struct cell_window {

@@ -65,6 +65,14 @@ struct cell_key {
 	bool after_wait;
 };
 
+/* A blocked interval that has ended, when all of its parts have been told. */
+struct cell_interval {
+	struct cell_key key; /* of the part that it began with; the waiter is never THREAD_OTHERS */
+	bool monitor;
+	uint64_t since_ns, until_ns;
+	uint64_t last; /* the other thread that is known to have held the lock last; 0: none is */
+};
+
 struct reason_history;
 
 /*
@@ -85,16 +93,16 @@ struct cells {
 	/* What holders did at other moments than those of the lock's own events; NULL: not known.
 	 * Lent. */
 	const struct reason_history *reasons;
-	/*
-	 * Told of each part of each interval that has ended, once it is known who held the lock
-	 * then, if not NULL; the slices of an interval come one after the other, in no order.
-	 */
+	/* Told of each part of each interval that has ended, once it is known who held the lock
+	 * then, if not NULL; the slices of an interval come one after the other, in no order. */
 	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
 			uint64_t to_ns);
-	void *observer;
+	/* Told of the interval after that, if not NULL. */
+	void (*ended)(void *context, const struct cell_interval *interval);
+	void *observer; /* of both */
 };
 
-/* Put together, as there were too many: of whoever it is the cell of. */
+/* Put together, as there were too many. */
 static inline bool cell_is_of_others(const struct cell *cell)
 {
 	return cell->waiter_stack == STACK_OTHERS;

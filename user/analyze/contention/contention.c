@@ -514,6 +514,13 @@ void contention_observe(struct contention *c,
 	c->holds.cells.observer = context;
 }
 
+void contention_observe_intervals(struct contention *c,
+				  void (*ended)(void *context,
+						const struct cell_interval *interval))
+{
+	c->holds.cells.ended = ended;
+}
+
 /* Of a thread that was still blocked when the log ended, or when the thread did. */
 static int numbered_open_add(void *context, uint64_t lock, uint64_t since_ns,
 			     const struct blocked *who)

@@ -58,6 +58,11 @@ void contention_observe(struct contention *c,
 					uint64_t to_ns),
 			void *context);
 
+/* And who, with the same context, is told of each interval after its parts. */
+void contention_observe_intervals(struct contention *c,
+				  void (*ended)(void *context,
+						const struct cell_interval *interval));
+
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
 int contention_add(struct contention *c, const struct event *e);
 /* No more events; end_ns is the time of the log's last one. 0 or -ENOMEM. */

@@ -574,6 +574,26 @@ static void observe(const struct holds *h, const struct cell *cell, uint64_t ns,
 		h->cells.observe(h->cells.observer, &key, from_ns, *at_ns);
 }
 
+static void interval_ended(const struct holds *h, const struct waiter_state *t,
+			   const struct cell *first)
+{
+	const struct lock_state *l = &h->locks[t->lock];
+	struct cell_interval interval = {.key = cell_key_of(first),
+					 .monitor = l->seen.monitor,
+					 .since_ns = t->since_ns,
+					 .until_ns = h->now_ns};
+
+	if (!h->cells.ended)
+		return;
+	interval.key.waiter = t->thread;
+	interval.key.waiter_stack = t->stack;
+	if (holder_is_thread(l->holder) && l->holder != t->thread)
+		interval.last = l->holder;
+	else if (l->holder_before != t->thread)
+		interval.last = l->holder_before;
+	h->cells.ended(h->cells.observer, &interval);
+}
+
 /* The most that was charged to one holder is a sum over all call sites where it was. */
 static void pending_count(struct holds *h, struct waiter_state *t)
 {
@@ -653,6 +673,7 @@ static int count_contention(struct holds *h, struct waiter_state *t)
 	if (ns > first->max_ns)
 		first->max_ns = ns;
 	pending_count(h, t);
+	interval_ended(h, t, &h->cells.rows[t->first_cell]);
 	return 0;
 }
 
@@ -679,6 +700,7 @@ static int count_others(struct holds *h, struct waiter_state *t)
 	cell->max_held_ns = ns > cell->max_held_ns ? ns : cell->max_held_ns;
 	cell->max_part_ns = ns > cell->max_part_ns ? ns : cell->max_part_ns;
 	observe(h, cell, ns, &at_ns);
+	interval_ended(h, t, cell);
 	return 0;
 }
 

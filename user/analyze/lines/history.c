@@ -472,6 +472,38 @@ static bool part_end(struct hold_slice *p)
 	return true;
 }
 
+#define LAST_RUNS 16 /* before the end of an interval that are looked at */
+
+/* Who held it last before to_ns: runs are in the order of time. */
+static void take_last(const struct history *h, uint64_t from_ns, uint64_t to_ns,
+		      struct hold_slices *ret)
+{
+	uint32_t first = 0, end = h->count, middle;
+	uint64_t last = 0, before = 0;
+
+	if (end && h->runs[end - 1].from_ns < to_ns)
+		first = end;
+	while (first < end) {
+		middle = first + (end - first) / 2;
+		if (h->runs[middle].from_ns < to_ns)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (uint32_t i = first; i > 0 && i + LAST_RUNS > first && !before; i--) {
+		uint64_t holder = h->slots[h->runs[i - 1].slot].hold.holder;
+
+		if (h->runs[i - 1].to_ns <= from_ns)
+			break;
+		if (!holder_is_thread(holder) || holder == last)
+			continue;
+		before = last ? holder : 0;
+		last = last ? last : holder;
+	}
+	hold_slices_hold(ret, before);
+	hold_slices_hold(ret, last);
+}
+
 /* By the sums of the slots that have ended after from_ns. */
 static int take_far(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first,
 		    struct hold_slices *ret)
@@ -544,6 +576,7 @@ int history_take(struct history *h, uint64_t from_ns, uint64_t to_ns, bool first
 
 	while (at > h->count - near && h->runs[at - 1].to_ns > from_ns)
 		at--;
+	take_last(h, from_ns, to_ns, ret);
 	if (at > 0 && h->runs[at - 1].to_ns > from_ns)
 		return take_far(h, from_ns, to_ns, first, ret);
 	return take_near(h, at, from_ns, to_ns, first, ret);

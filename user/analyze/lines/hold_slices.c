@@ -153,6 +153,24 @@ static void observe(const struct cells *cells, const struct cell_key *key, uint6
 		cells->observe(cells->observer, key, from_ns, *at_ns);
 }
 
+void hold_slices_hold(struct hold_slices *p, uint64_t holder)
+{
+	if (!holder_is_thread(holder) || holder == p->last[0])
+		return;
+	p->last[1] = p->last[0];
+	p->last[0] = holder;
+}
+
+static void interval_ended(const struct hold_slices *p, const struct cells *cells,
+			   const struct cell_interval *interval)
+{
+	struct cell_interval told = *interval;
+
+	told.last = p->last[p->last[0] == interval->key.waiter];
+	if (cells->ended)
+		cells->ended(cells->observer, &told);
+}
+
 /* It was over at once. */
 static const struct hold_slice nobody = {.hold.holder = HOLDER_HAND_OVER, .first = true};
 
@@ -163,6 +181,8 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 			       .waiter = who->thread,
 			       .waiter_stack = who->stack,
 			       .after_wait = who->after_wait};
+	struct cell_interval interval = {
+		.monitor = who->monitor, .since_ns = since_ns, .until_ns = until_ns};
 	uint64_t held_ns, part_ns, at_ns = since_ns;
 	struct cell *cell;
 	int err = p->count ? 0 : hold_slices_add(p, &nobody);
@@ -182,6 +202,8 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 				     &cell);
 			if (err)
 				break;
+			if (p->rows[i].first)
+				interval.key = key;
 			observe(cells, &key, &at_ns, p->rows[i].ns);
 			part_ns += p->rows[i].ns;
 			at_least(&cell->max_held_ns, held_ns);
@@ -190,5 +212,8 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 				part_ns = 0;
 		}
 	}
+	if (!err)
+		interval_ended(p, cells, &interval);
+	p->last[0] = p->last[1] = 0;
 	return err;
 }

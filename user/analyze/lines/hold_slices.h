@@ -28,7 +28,11 @@ struct hold_slice {
 struct hold_slices {
 	struct hold_slice *rows;
 	uint32_t count, capacity;
+	uint64_t last[2]; /* threads that held it last, two different ones; 0: none */
 };
+
+/* From then on this thread held it; others are ignored. */
+void hold_slices_hold(struct hold_slices *p, uint64_t holder);
 
 /* Room for more rows after the first count. Parts of the same hold are put together when it gets
  * short. 0 or -ENOMEM. */

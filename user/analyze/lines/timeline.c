@@ -366,6 +366,7 @@ static void interval_drop(struct interval *i)
 	for (uint32_t k = 0; i->line->forwards && k < i->slices.count; k++)
 		forward_drop(i->line, i->slices.rows[k].forward);
 	i->slices.count = 0;
+	i->slices.last[0] = i->slices.last[1] = 0;
 	i->next = all->free_intervals;
 	all->free_intervals = i;
 }

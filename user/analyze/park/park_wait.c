@@ -67,6 +67,7 @@ int park_wait_charge(struct cells *cells, struct hold_slices *slices, const stru
 	rest.split.unknown_ns = w->until_ns - done_ns;
 	if (!err && rest.split.unknown_ns)
 		err = hold_slices_add(slices, &rest);
+	hold_slices_hold(slices, w->by.holder);
 	if (!err)
 		err = hold_slices_charge(slices, cells, w->lock, &w->who, w->since_ns, w->until_ns);
 	slices->count = 0;

@@ -194,6 +194,12 @@ void analysis_observe(struct analysis *a,
 	contention_row_observe(a->selves[ANALYSIS_CONTENTION], observe, context);
 }
 
+void analysis_observe_intervals(struct analysis *a,
+				void (*ended)(void *context, const struct cell_interval *interval))
+{
+	contention_row_observe_intervals(a->selves[ANALYSIS_CONTENTION], ended);
+}
+
 void analysis_facts(const struct analysis *a, struct analysis_facts *ret)
 {
 	facts_get(a->selves[ANALYSIS_FACTS], ret);

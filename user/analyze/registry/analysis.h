@@ -8,6 +8,7 @@
 #include "log/format/event.h"
 
 struct analysis;
+struct cell_interval;
 struct cell_key;
 struct contention;
 struct log_names;
@@ -28,6 +29,9 @@ void analysis_observe(struct analysis *a,
 		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
 				      uint64_t to_ns),
 		      void *context);
+/* And contention_observe_intervals(). */
+void analysis_observe_intervals(struct analysis *a,
+				void (*ended)(void *context, const struct cell_interval *interval));
 /* Events in time order. 0 or -ENOMEM: then the analysis can only be freed. */
 int analysis_add(struct analysis *a, const struct event *e);
 /*

@@ -17,6 +17,7 @@ struct contention_row {
 	struct contention *before; /* that of the stretches before, finished; NULL: no hole yet */
 	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
 			uint64_t to_ns);
+	void (*ended)(void *context, const struct cell_interval *interval);
 	void *observer;
 };
 
@@ -82,6 +83,7 @@ static int contention_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
 		return -ENOMEM;
 	contention_set_begin(next, to_ns);
 	contention_observe(next, c->observe, c->observer);
+	contention_observe_intervals(next, c->ended);
 	c->before = c->now;
 	c->now = next;
 	return 0;
@@ -97,6 +99,16 @@ void contention_row_observe(void *self,
 	c->observe = observe;
 	c->observer = context;
 	contention_observe(c->now, observe, context);
+}
+
+void contention_row_observe_intervals(void *self,
+				      void (*ended)(void *context,
+						    const struct cell_interval *interval))
+{
+	struct contention_row *c = self;
+
+	c->ended = ended;
+	contention_observe_intervals(c->now, ended);
 }
 
 const struct contention *contention_row_get(const void *self)

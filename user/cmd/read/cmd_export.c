@@ -19,10 +19,12 @@
 #include "base/text/units.h"
 #include "cmd/parse.h"
 #include "cmd/read/export_chrome.h"
+#include "cmd/read/export_contentions.h"
 #include "cmd/read/export_output.h"
 #include "cmd/read/export_tables.h"
 #include "report/flame/contention_messages.h"
 #include "report/flame/export.h"
+#include "report/protobuf/perfetto.h"
 #include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
@@ -33,16 +35,18 @@ enum format {
 	FORMAT_COLLAPSED,
 	FORMAT_SPEEDSCOPE,
 	FORMAT_PPROF,
+	FORMAT_OTLP,
 	FORMAT_CHROME,
+	FORMAT_PERFETTO,
 	FORMAT_CSV,
 	FORMAT_JSONL,
 	FORMAT_COUNT,
 };
 
-static const char *const format_names[FORMAT_COUNT] = {"",       "collapsed", "speedscope", "pprof",
-						       "chrome", "csv",       "jsonl"};
+static const char *const format_names[FORMAT_COUNT] = {
+	"", "collapsed", "speedscope", "pprof", "otlp", "chrome", "perfetto", "csv", "jsonl"};
 
-#define FORMATS "collapsed, speedscope, pprof, chrome, csv or jsonl"
+#define FORMATS "collapsed, speedscope, pprof, otlp, chrome, perfetto, csv or jsonl"
 
 #define FRAMES_MAX 512 /* are recorded */
 
@@ -81,10 +85,11 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{"to", 't', "collapsed|speedscope|pprof|chrome|csv|jsonl", 0,
-	 "The format. collapsed, speedscope: call chains, for flame graphs; pprof: for go tool "
-	 "pprof. chrome: a timeline, "
-	 "for Perfetto. csv, jsonl: all events as tables, one per kind of event",
+	{"to", 't', "FORMAT", 0,
+	 "collapsed, speedscope: call chains, for flame graphs; pprof: for go tool pprof; otlp: "
+	 "profiles of OpenTelemetry. chrome: a timeline of all threads, for Perfetto. perfetto: "
+	 "each contention as a slice that Perfetto's lock contention tables know. csv, jsonl: all "
+	 "events as tables, one per kind of event",
 	 0},
 	{"side", 's', "waiter|owner|both", 0,
 	 "Whose call chains. waiter: of threads that were blocked. owner: of those that held the "
@@ -152,6 +157,8 @@ static const char doc[] =
 	"      the threads that held the locks, by the time that others were blocked meanwhile\n"
 	"  spoor export --to chrome -o app.json.gz app.spoor\n"
 	"      to be opened in https://ui.perfetto.dev\n"
+	"  spoor export --to perfetto -o app.pftrace app.spoor\n"
+	"      likewise: each contention with its owner, for its tables of lock contention\n"
 	"  spoor export --to chrome --from 20s --until 25s --min 100us -o app.json app.spoor\n"
 	"      five seconds of it, without the shortest slices\n"
 	"  spoor export --to csv -o tables/ app.spoor\n"
@@ -210,6 +217,11 @@ static void check_anonymize(const struct options *o, struct argp_state *state)
 		argp_error(state, "a log is no text: not to a terminal");
 }
 
+static bool is_binary(const struct options *o)
+{
+	return o->to == FORMAT_PPROF || o->to == FORMAT_OTLP || o->to == FORMAT_PERFETTO;
+}
+
 /* Of formats that are messages. */
 static void check_messages(const struct options *o, struct argp_state *state)
 {
@@ -236,11 +248,11 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		argp_error(state, "--%s is for --to chrome", o->of_timeline);
 	if (!is_table(o) && o->of_tables)
 		argp_error(state, "--%s is for --to csv and jsonl", o->of_tables);
-	if (o->to < FORMAT_CHROME && o->frames_are_given)
+	if (o->to != FORMAT_CHROME && !is_table(o) && o->frames_are_given)
 		argp_error(state, "--frames is for --to chrome, csv and jsonl");
 	if (o->to != FORMAT_CSV && o->tables.table.raw)
 		argp_error(state, "--raw-text is for --to csv");
-	if (o->to == FORMAT_PPROF)
+	if (is_binary(o))
 		check_messages(o, state);
 	if (o->side_count)
 		return;
@@ -404,7 +416,9 @@ static void report_nothing(const struct options *o)
 static int write_messages(const struct options *o, const struct export_input *in,
 			  const struct session_log *log, FILE *out)
 {
-	struct contention_options messages = {.side = o->sides[0], .format = &profile_format_pprof};
+	struct contention_options messages = {
+		.side = o->sides[0],
+		.format = o->to == FORMAT_OTLP ? &profile_format_otlp : &profile_format_pprof};
 
 	contention_options_set(&messages, log);
 	return contention_messages(in, &messages, out);
@@ -421,7 +435,7 @@ static int write_output(const struct options *o, const struct export_input *in,
 		return -EIO;
 	if (o->to == FORMAT_COLLAPSED)
 		err = export_collapsed(in, o->sides[0], out);
-	else if (o->to == FORMAT_PPROF)
+	else if (is_binary(o))
 		err = write_messages(o, in, log, out);
 	else
 		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
@@ -494,6 +508,8 @@ int cmd_export(int argc, char **argv)
 		status = export_tables(&o.source, o.output, &o.tables);
 	else if (o.to == FORMAT_CHROME)
 		status = export_chrome(&o.source, o.output, o.mode, &o.timeline);
+	else if (o.to == FORMAT_PERFETTO)
+		status = export_contentions(&o.source, o.output, o.mode, perfetto_contentions);
 	else
 		status = export_chains(&o);
 	where_free(o.where);

@@ -49,3 +49,5 @@ struct profile_format {
 
 /* profile.proto of pprof, not compressed; written as the samples come. */
 extern const struct profile_format profile_format_pprof;
+/* ProfilesData of OTLP, not compressed; written at the end. */
+extern const struct profile_format profile_format_otlp;

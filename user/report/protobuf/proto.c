@@ -25,6 +25,11 @@ void proto_number(struct strbuf *m, unsigned field, uint64_t n)
 	proto_varint(m, n);
 }
 
+void proto_packed(struct strbuf *m, uint64_t n)
+{
+	proto_varint(m, n);
+}
+
 void proto_fixed64(struct strbuf *m, unsigned field, uint64_t n)
 {
 	char bytes[8];

@@ -14,6 +14,8 @@
  * tells of missing memory.
  */
 void proto_number(struct strbuf *m, unsigned field, uint64_t n);
+/* One of several numbers that are a field together, as proto_part() of them. */
+void proto_packed(struct strbuf *m, uint64_t n);
 void proto_fixed64(struct strbuf *m, unsigned field, uint64_t n);
 void proto_double(struct strbuf *m, unsigned field, double value);
 /* UTF-8, as readers demand it: what is none becomes U+FFFD. */
