@@ -90,7 +90,7 @@ class Cache:
         return target
 
     def clean(self, key, feature):
-        """Of one feature release, removes all but the tree with this key and its source; if there is none, no source."""
+        """Removes the trees and sources of a feature release, but for the tree with this key and its source."""
         tree = self.tree(key)
         found = glob.glob(self.path("trees", f"{feature}.*"))
         found += glob.glob(self.path("work-*")) + glob.glob(self.path("failed.log"))

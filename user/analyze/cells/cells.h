@@ -90,8 +90,7 @@ struct cells {
 	uint32_t count, capacity;
 	struct slots slots; /* by what tells a cell from others */
 	uint32_t max;       /* if not 0, in place of CELLS_MAX */
-	/* What holders did at other moments than those of the lock's own events; NULL: not known.
-	 * Lent. */
+	/* What holders did between the lock's own events; NULL: not known. Lent. */
 	const struct reason_history *reasons;
 	/* Told of each part of each interval that has ended, once it is known who held the lock
 	 * then, if not NULL; the slices of an interval come one after the other, in no order. */
