@@ -6,10 +6,10 @@ the findings of an analysis (a row of user/analyze, analyze/row.h) is in its roo
 this table.
 """
 
-# room: (what it holds, the rooms right below it, the headers that other top-level rooms may include)
+# room: (what it holds, the rooms right below it, the headers that other top-level rooms may include; *: all)
 ROOMS = {
     "bpf/wire": ("records that cross the ring, one header per family", "",
-                 "wire wire_cpu wire_gc wire_kinds wire_layout wire_lock wire_profile wire_relay wire_stack wire_states wire_steal wire_thread"),
+                 "*"),
     "bpf/vmlinux": ("the kernel's types that the programs use, per architecture", "", ""),
     "bpf/walk": ("the HotSpot stack walker; compiles for the host too", "bpf/wire", ""),
     "bpf/lib": ("maps, emitting, threads, clocks, stolen time, reads of the JVM", "bpf/walk jvm-hooks", ""),
@@ -148,7 +148,7 @@ def table():
     yield "| room | holds | right below it | face |"
     yield "|---|---|---|---|"
     for room, (holds, under, face) in ROOMS.items():
-        yield f"| `{room}` | {holds} | {', '.join(f'`{r}`' for r in under.split())} | {', '.join(face.split())} |"
+        yield f"| `{room}` | {holds} | {', '.join(f'`{r}`' for r in under.split())} | {'all' if face == '*' else ', '.join(face.split())} |"
 
 
 if __name__ == "__main__":

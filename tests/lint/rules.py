@@ -124,8 +124,8 @@ def includes_point_down(tree):
 
 
 def is_face(path):
-    name = os.path.basename(path)
-    return os.path.splitext(name)[0] in ROOMS[room_of(path)][2].split()
+    name, face = os.path.basename(path), ROOMS[room_of(path)][2]
+    return face == "*" or os.path.splitext(name)[0] in face.split()
 
 
 def is_within(room, other):
