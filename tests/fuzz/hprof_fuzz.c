@@ -7,6 +7,7 @@
 #include "heap/classify/heap_filter.h"
 #include "heap/classify/heap_tree.h"
 #include "heap/image/hprof.h"
+#include "heap/script/heap_script.h"
 #include "heap/state/heap_state.h"
 
 #define LARGEST (32u << 20)
@@ -61,6 +62,36 @@ static void classify(const struct heap_state *s, const char *name, bool objects)
 	heap_view_free(&v);
 }
 
+/* All that a script can ask of an object. */
+static const char script[] =
+	"classifier{name='all', kind='many', needs={'address', 'fields', 'points_to',"
+	" 'pointed_from', 'root', 'retained'}, f=function(o)\n"
+	" local n = o.address + o.retained + o.size + (o.length or 0)\n"
+	" local next, above = o:field('next') or o, o.dominator\n"
+	" local all = {o.type, o.package, o.kind, o.of_class, tostring(o:is('A')), next.type}\n"
+	" for _, other in ipairs(o:points_to()) do n = n + other.size end\n"
+	" for _, other in ipairs(o:pointed_from()) do n = n + other.size end\n"
+	" return {o.reached, o.root or n % 7, above and above.loader, #all} end}";
+
+static void classify_script(const struct heap_state *s)
+{
+	char error[HEAP_SCRIPT_ERROR_MAX];
+	struct heap_tree t = {.level_count = 1};
+	struct heap_filter *filter;
+	struct heap_script *lua;
+	struct heap_view v;
+
+	ENSURE(!heap_script_new("all", script, sizeof(script) - 1, NULL, &lua, error));
+	t.levels[0] = heap_script_get(lua, 0);
+	ENSURE(!heap_view_init(&v, s, ~0u) && !heap_filter_new(NULL, &v, &filter));
+	ENSURE(!heap_tree_build(&v, filter, &t) && t.nodes[0].objects == s->object_count);
+	ENSURE(!heap_script_error(lua));
+	heap_tree_free(&t);
+	heap_filter_free(filter);
+	heap_view_free(&v);
+	heap_script_free(lua);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	for (int objects = 0; objects < 2; objects++) {
@@ -81,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (objects) {
 				classify(&s, "pointed_from", true);
 				classify(&s, "retained", true);
+				classify_script(&s);
 			}
 		}
 		heap_state_free(&s);

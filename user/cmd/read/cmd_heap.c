@@ -21,11 +21,11 @@
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
 
-enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT, KEY_SCRIPT };
+enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT, KEY_SCRIPT, KEY_FEATURES };
 
 struct options {
 	const char *dumps[DUMPS_MAX], *by, *where;
-	const char *scripts[HEAP_OWN_FILES_MAX];
+	const char *features, *scripts[HEAP_OWN_FILES_MAX];
 	unsigned script_count;
 	struct heap_own_files own;
 	unsigned dump_count, level_count;
@@ -48,6 +48,8 @@ static const struct argp_option option_table[] = {
 	{"top", 't', "N", 0, "So many groups, the largest (default 20), in text", 0},
 	{"retained", KEY_RETAINED, NULL, 0,
 	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
+	{"features", KEY_FEATURES, "FILE", 0,
+	 "Features of your program for --by feature: lines such as Orders { com.acme.order.* }", 0},
 	{"script", KEY_SCRIPT, "FILE.lua", 0,
 	 "Classifiers of your own for --by and --where, in Lua (docs/heap.md); may be given "
 	 "several times",
@@ -178,6 +180,10 @@ static void add_script(struct options *o, const char *arg, struct argp_state *st
 /* What --by and --where may name is known when all files have been read. */
 static void parse_names(struct options *o, struct argp_state *state)
 {
+	if (o->features && heap_own_features(&o->own, o->features, o->force)) {
+		o->failed = true;
+		return;
+	}
 	for (unsigned i = 0; i < o->script_count; i++)
 		if (heap_own_script(&o->own, o->scripts[i], o->force)) {
 			o->failed = true;
@@ -211,6 +217,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_AT:
 		if (!heap_moment_parse(arg, &o->moment))
 			argp_error(state, "--at is dump, end, gc:N or before:N, not '%s'", arg);
+		return 0;
+	case KEY_FEATURES:
+		o->features = arg;
 		return 0;
 	case KEY_SCRIPT:
 		add_script(o, arg, state);

@@ -62,7 +62,7 @@ static inline void heap_classify(const struct heap_classifier *c, struct heap_vi
 		c->keys(v, item, ret);
 }
 
-#define HEAP_OWN_MAX 64
+#define HEAP_OWN_MAX 129
 
 /* Those that the user has brought along; all is lent. They come after the built-in ones. */
 struct heap_own_classifiers {

@@ -18,34 +18,10 @@
 #include <lua5.4/lauxlib.h>
 #include <lua5.4/lualib.h>
 
+#include "base/text/glob.h"
 #include "heap/script/lua_limits.h"
 
 #define UNPACK_MAX 100
-
-/* Whether text is as glob has it, * for any bytes and ? for one: back to the last * only, so that
- * the time is that of the two lengths' product at most. */
-static bool globs(const char *glob, size_t glob_length, const char *text, size_t length)
-{
-	size_t g = 0, t = 0, star = SIZE_MAX, mark = 0;
-
-	while (t < length) {
-		if (g < glob_length && glob[g] == '*') {
-			star = g++;
-			mark = t;
-		} else if (g < glob_length && (glob[g] == '?' || glob[g] == text[t])) {
-			g++;
-			t++;
-		} else if (star != SIZE_MAX) {
-			g = star + 1;
-			t = ++mark;
-		} else {
-			return false;
-		}
-	}
-	while (g < glob_length && glob[g] == '*')
-		g++;
-	return g == glob_length;
-}
 
 /* glob(text, "com.acme.*") */
 static int library_glob(lua_State *lua)
@@ -57,7 +33,7 @@ static int library_glob(lua_State *lua)
 	lua_limits_charge(lua, 1 + (uint64_t)length *
 					       (memchr(glob, '*', glob_length) ? glob_length : 1) /
 					       16);
-	lua_pushboolean(lua, globs(glob, glob_length, text, length));
+	lua_pushboolean(lua, glob_holds(glob, glob_length, text, length));
 	return 1;
 }
 

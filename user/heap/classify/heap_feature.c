@@ -1,0 +1,252 @@
+#include "heap/classify/heap_feature.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/glob.h"
+#include "heap/state/heap_state.h"
+
+#define PATTERN_MAX 512
+#define COLOUR_MAX 255
+
+struct pattern {
+	uint32_t at, length; /* in the text */
+	uint32_t feature;
+};
+
+struct feature {
+	char name[HEAP_FEATURE_NAME_MAX + 1];
+};
+
+struct heap_features {
+	struct heap_classifier face;
+	char *text;
+	struct feature *all;
+	struct pattern *patterns;
+	uint32_t count, capacity, pattern_count, pattern_capacity;
+};
+
+struct feature_parser {
+	struct heap_features *features;
+	const char *begin, *at, *end;
+	char *error;
+};
+
+static int wrong(const struct feature_parser *p, const char *what)
+{
+	unsigned line = 1;
+
+	for (const char *c = p->begin; c < p->at; c++)
+		line += *c == '\n';
+	snprintf(p->error, HEAP_FEATURES_ERROR_MAX, "line %u: %s", line, what);
+	return -EINVAL;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static void skip_blanks(struct feature_parser *p)
+{
+	bool comment = false;
+
+	for (; p->at < p->end; p->at++) {
+		comment = (comment && *p->at != '\n') || *p->at == '#';
+		if (!comment && !is_blank(*p->at))
+			return;
+	}
+}
+
+static bool take(struct feature_parser *p, char c)
+{
+	if (p->at == p->end || *p->at != c)
+		return false;
+	p->at++;
+	return true;
+}
+
+/* "(255 0 0)": it is there for tools that draw. */
+static int parse_colour(struct feature_parser *p)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned value = 0, digits = 0;
+
+		skip_blanks(p);
+		for (; p->at < p->end && *p->at >= '0' && *p->at <= '9' && digits < 4; digits++)
+			value = 10 * value + (unsigned)(*p->at++ - '0');
+		if (!digits || value > COLOUR_MAX)
+			return wrong(p, "a colour is three numbers from 0 to 255: (255 128 0)");
+	}
+	skip_blanks(p);
+	return take(p, ')') ? 0 : wrong(p, "a colour ends with )");
+}
+
+static int parse_name(struct feature_parser *p)
+{
+	struct heap_features *f = p->features;
+	const char *begin = p->at, *end;
+	int err;
+
+	while (p->at < p->end && !strchr("({}\n#", *p->at))
+		p->at++;
+	for (end = p->at; end > begin && is_blank(end[-1]); end--)
+		;
+	if (end == begin)
+		return wrong(p, "the name of a feature is missing, as in Orders { com.acme.* }");
+	if (end - begin > HEAP_FEATURE_NAME_MAX || memchr(begin, '\0', (size_t)(end - begin)))
+		return wrong(p, "the name of a feature has 100 bytes at most, and none that is 0");
+	if (f->count == HEAP_FEATURES_MAX)
+		return wrong(p, "there are more than 1,000 features");
+	err = array_grow(&f->all, &f->capacity, f->count, sizeof(*f->all));
+	if (err)
+		return err;
+	memcpy(f->all[f->count].name, begin, (size_t)(end - begin));
+	f->all[f->count++].name[end - begin] = '\0';
+	return 0;
+}
+
+static int parse_pattern(struct feature_parser *p)
+{
+	struct heap_features *f = p->features;
+	const char *begin = p->at;
+	int err;
+
+	while (p->at < p->end && !is_blank(*p->at) && !strchr("{}#;,", *p->at)) {
+		if (strchr("():", *p->at))
+			return wrong(p, "a pattern is of classes: a dump knows no methods and "
+					"no lines");
+		p->at++;
+	}
+	if (p->at == begin)
+		return wrong(p, "a pattern is missing, as com.acme.*");
+	if (p->at - begin > PATTERN_MAX)
+		return wrong(p, "a pattern has more than 512 bytes");
+	if (f->pattern_count == HEAP_FEATURE_PATTERNS_MAX)
+		return wrong(p, "there are more than 4,000 patterns");
+	err = array_grow(&f->patterns, &f->pattern_capacity, f->pattern_count,
+			 sizeof(*f->patterns));
+	if (!err)
+		f->patterns[f->pattern_count++] = (struct pattern){
+			(uint32_t)(begin - p->begin), (uint32_t)(p->at - begin), f->count - 1};
+	return err;
+}
+
+static int parse_feature(struct feature_parser *p)
+{
+	int err = parse_name(p);
+
+	skip_blanks(p);
+	if (!err && take(p, '('))
+		err = parse_colour(p);
+	skip_blanks(p);
+	if (!err && !take(p, '{'))
+		err = wrong(p, "{ is missing after the name of a feature");
+	while (!err) {
+		skip_blanks(p);
+		if (take(p, '}'))
+			break;
+		if (take(p, ';') || take(p, ','))
+			continue;
+		if (p->at == p->end)
+			err = wrong(p, "} is missing");
+		else
+			err = parse_pattern(p);
+	}
+	return err;
+}
+
+static void feature_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	strbuf_add(ret, "%s", heap_view_text_get(v, key));
+}
+
+static void add_once(struct heap_keys *k, uint32_t first, uint64_t key)
+{
+	for (uint32_t i = first; i < k->count; i++)
+		if (k->all[i] == key)
+			return;
+	heap_keys_add(k, key);
+}
+
+static void feature_keys(const struct heap_classifier *face, struct heap_view *v,
+			 const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_features *f = face->own;
+	const struct heap_desc *d = &v->state->descs[item->desc];
+	const char *name =
+		heap_type_name(&v->state->types, d->of_class == HEAP_NONE ? d->type : d->of_class);
+	size_t length = strcspn(name, "[");
+	uint32_t first = ret->count;
+
+	if (!first && heap_memo_find(v, face, item->desc, ret))
+		return;
+	for (uint32_t i = 0; i < f->pattern_count; i++) {
+		const struct pattern *p = &f->patterns[i];
+		const char *of = f->all[p->feature].name;
+
+		if (glob_holds(f->text + p->at, p->length, name, length))
+			add_once(ret, first, heap_view_text(v, of, strlen(of)));
+	}
+	if (ret->count == first)
+		heap_keys_add(ret, heap_view_text(v, "Others", 6));
+	if (!first && !ret->err && heap_memo_add(v, face, item->desc, ret))
+		ret->err = -ENOMEM;
+}
+
+int heap_features_new(const char *text, size_t length, struct heap_features **ret,
+		      char error[HEAP_FEATURES_ERROR_MAX])
+{
+	struct heap_features *f = calloc(1, sizeof(*f));
+	struct feature_parser p = {.features = f, .error = error};
+	int err = 0;
+
+	if (!f)
+		return -ENOMEM;
+	f->face = (struct heap_classifier){
+		.name = "feature",
+		.doc = "features of the program, by --features",
+		.shape = HEAP_MANY,
+		.label = feature_label,
+		.own_keys = feature_keys,
+		.own = f,
+	};
+	f->text = malloc(length + 1);
+	if (!f->text)
+		err = -ENOMEM;
+	else
+		memcpy(f->text, text, length);
+	p.begin = p.at = f->text;
+	p.end = f->text + length;
+	while (!err) {
+		skip_blanks(&p);
+		if (p.at == p.end)
+			break;
+		err = parse_feature(&p);
+	}
+	if (!err && !f->count)
+		err = wrong(&p, "there is no feature, as Orders { com.acme.order.* }");
+	if (err) {
+		heap_features_free(f);
+		return err;
+	}
+	*ret = f;
+	return 0;
+}
+
+void heap_features_free(struct heap_features *f)
+{
+	if (!f)
+		return;
+	free(f->text);
+	free(f->all);
+	free(f->patterns);
+	free(f);
+}
+
+const struct heap_classifier *heap_features_classifier(const struct heap_features *f)
+{
+	return &f->face;
+}
