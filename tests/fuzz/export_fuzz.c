@@ -16,6 +16,7 @@ static const struct command_line lines[] = {
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=pprof", "--side=both"}},
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=otlp", "--side=owner"}},
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=perfetto"}},
+	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=jfr"}},
 	{cmd_export, OUTPUT_LINES, {"--jobs=1", "--to=jsonl"}},
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=csv", "--event=thread_sample"}},
 	{cmd_export,

@@ -101,6 +101,7 @@ ROOMS = {
     "user/report/csv": ("findings and events as CSV", "user/report/model/sections user/report/model/diff", "event_table"),
     "user/report/chrome": ("the timeline, in Chrome's trace event format", "user/report/model", "chrome"),
     "user/report/protobuf": ("messages of protobuf, and profiles made of them", "user/report/model", "perfetto profile_format"),
+    "user/report/jfr": ("contentions as recordings of JDK Flight Recorder", "user/report/model", "jfr"),
     "user/report/flame": ("call chains for flame graphs", "user/report/model/sections user/report/protobuf",
                           "contention_messages export profile_flame"),
     "user/report/web": ("findings and cells as one HTML file", "user/report/text", "page"),
@@ -114,7 +115,7 @@ ROOMS = {
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
                       "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/heap/script user/report/chrome "
-                      "user/report/flame user/report/web",
+                      "user/report/flame user/report/jfr user/report/web",
                       ""),
     "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
                         "user/cmd user/record/doctor user/record/watch user/report/steal user/report/live", ""),

@@ -246,6 +246,7 @@ MAY_PRINT = {
     "user/report/web/page.c": {"putc", "fwrite", "fputs"},  # the page's own markup, and a text with &#..;
     "user/report/web/page_data.c": {"fwrite_unlocked"},  # digits
     "user/report/web/pack64.c": {"putc"},  # base64
+    "user/report/jfr/jfr_bytes.c": {"fwrite"},  # no text: events of a recording
     "user/report/protobuf/proto.c": {"fwrite"},  # no text: messages of protobuf
     "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
     "user/record/kernel/steal_audit.c": {"vfprintf"},

@@ -59,7 +59,7 @@ struct cell {
 		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
 };
 
-/* What tells a cell from others; the fields are as in struct cell. */
+/* What tells a cell from others. */
 struct cell_key {
 	uint64_t lock, waiter, holder, waiter_stack, holder_stack, blocked_on;
 	bool after_wait;
@@ -96,9 +96,8 @@ struct cells {
 	 * then, if not NULL; the slices of an interval come one after the other, in no order. */
 	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
 			uint64_t to_ns);
-	/* Told of the interval after that, if not NULL. */
-	void (*ended)(void *context, const struct cell_interval *interval);
-	void *observer; /* of both */
+	void (*ended)(void *context, const struct cell_interval *interval); /* after that */
+	void *observer;
 };
 
 /* Put together, as there were too many. */

@@ -24,6 +24,7 @@
 #include "cmd/read/export_tables.h"
 #include "report/flame/contention_messages.h"
 #include "report/flame/export.h"
+#include "report/jfr/jfr.h"
 #include "report/protobuf/perfetto.h"
 #include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
@@ -38,15 +39,17 @@ enum format {
 	FORMAT_OTLP,
 	FORMAT_CHROME,
 	FORMAT_PERFETTO,
+	FORMAT_JFR,
 	FORMAT_CSV,
 	FORMAT_JSONL,
 	FORMAT_COUNT,
 };
 
-static const char *const format_names[FORMAT_COUNT] = {
-	"", "collapsed", "speedscope", "pprof", "otlp", "chrome", "perfetto", "csv", "jsonl"};
+static const char *const format_names[FORMAT_COUNT] = {"",     "collapsed", "speedscope", "pprof",
+						       "otlp", "chrome",    "perfetto",   "jfr",
+						       "csv",  "jsonl"};
 
-#define FORMATS "collapsed, speedscope, pprof, otlp, chrome, perfetto, csv or jsonl"
+#define FORMATS "collapsed, speedscope, pprof, otlp, chrome, perfetto, jfr, csv or jsonl"
 
 #define FRAMES_MAX 512 /* are recorded */
 
@@ -88,8 +91,8 @@ static const struct argp_option option_table[] = {
 	{"to", 't', "FORMAT", 0,
 	 "collapsed, speedscope: call chains, for flame graphs; pprof: for go tool pprof; otlp: "
 	 "profiles of OpenTelemetry. chrome: a timeline of all threads, for Perfetto. perfetto: "
-	 "each contention as a slice that Perfetto's lock contention tables know. csv, jsonl: all "
-	 "events as tables, one per kind of event",
+	 "each contention as a slice that Perfetto's lock contention tables know; jfr: as events "
+	 "of JDK Flight Recorder. csv, jsonl: all events as tables, one per kind of event",
 	 0},
 	{"side", 's', "waiter|owner|both", 0,
 	 "Whose call chains. waiter: of threads that were blocked. owner: of those that held the "
@@ -159,6 +162,7 @@ static const char doc[] =
 	"      to be opened in https://ui.perfetto.dev\n"
 	"  spoor export --to perfetto -o app.pftrace app.spoor\n"
 	"      likewise: each contention with its owner, for its tables of lock contention\n"
+	"  spoor export --to jfr -o app.jfr app.spoor && jfr print app.jfr\n"
 	"  spoor export --to chrome --from 20s --until 25s --min 100us -o app.json app.spoor\n"
 	"      five seconds of it, without the shortest slices\n"
 	"  spoor export --to csv -o tables/ app.spoor\n"
@@ -219,7 +223,8 @@ static void check_anonymize(const struct options *o, struct argp_state *state)
 
 static bool is_binary(const struct options *o)
 {
-	return o->to == FORMAT_PPROF || o->to == FORMAT_OTLP || o->to == FORMAT_PERFETTO;
+	return o->to == FORMAT_PPROF || o->to == FORMAT_OTLP || o->to == FORMAT_PERFETTO ||
+	       o->to == FORMAT_JFR;
 }
 
 /* Of formats that are messages. */
@@ -510,6 +515,8 @@ int cmd_export(int argc, char **argv)
 		status = export_chrome(&o.source, o.output, o.mode, &o.timeline);
 	else if (o.to == FORMAT_PERFETTO)
 		status = export_contentions(&o.source, o.output, o.mode, perfetto_contentions);
+	else if (o.to == FORMAT_JFR)
+		status = export_contentions(&o.source, o.output, o.mode, jfr_contentions);
 	else
 		status = export_chains(&o);
 	where_free(o.where);
