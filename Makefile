@@ -74,7 +74,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup jdks jvm jvm-setup jvm-clean bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -147,10 +147,20 @@ web-setup: test-setup
 # JDK=21 and JDK=25: of those releases, in a root of the Debian that has them; JDK 17 is what the tests take.
 JDK := 17
 JVM_BUILD = $(PYTHON) -B jvm-hooks/build-jvm --jdk $(JDK) --cache $(or $(SPOOR_JVM_CACHE),$(O)/jvm)
+JVM_LINK = $(O)/jvm/$(if $(filter 17,$(JDK)),current,jdk-$(JDK))
 jvm: jvm-setup
-	$(Q)$(JVM_BUILD) --link $(O)/jvm/$(if $(filter 17,$(JDK)),current,jdk-$(JDK)) $(JVM_OPTIONS)
+	$(Q)$(JVM_BUILD) --link $(JVM_LINK) $(JVM_OPTIONS)
 jvm-clean:
 	$(Q)$(JVM_BUILD) --clean
+
+# The tests that take a patched JVM, on that of JDK=21 or JDK=25, which make test does without.
+JVM_TESTS := exact.Exact gc.PatchedGc holding.HoldingExact idle.TurnsExact jtreg.Patched patched_jvm phases.Phases \
+	profile.ProfilePatched profile_states.StatesPatched red_zone.Patched spans.Patched stays virtual.Patched wall.WallOnPatched
+space := $() $()
+test-jvm: test-setup
+	$(Q)$(MAKE) -j$(JOBS) --no-print-directory all fake mark bench-programs
+	$(Q)$(MAKE) --no-print-directory jvm JDK=$(JDK)
+	$(Q)SPOOR_JVM=$(JVM_LINK) $(PYTHON) tests/run --build $(O) -k '$(subst $(space),|,$(JVM_TESTS:%=test_%))' $(TEST_OPTIONS) e2e
 
 # A patched JVM, if there is one, takes turns with the stock one.
 BENCH_JVM = $(if $(wildcard $(O)/jvm/current/bin/java),--jvm $(O)/jvm/current)

@@ -69,7 +69,7 @@ static __always_inline __u64 monitor_object(__u64 monitor, __u64 word)
 {
 	__u64 handle = 0;
 
-	if (layout.mon_owner_word == WIRE_OWNER_WORD_ID && word == WIRE_OWNER_ANONYMOUS)
+	if (word == WIRE_OWNER_ANONYMOUS)
 		handle = read_u64(monitor + layout.mon_object);
 	return handle ? read_handle(handle) : 0;
 }
@@ -172,6 +172,10 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 	}
 	word = read_u64(monitor + layout.mon_owner);
 	owner = owner_tid(monitor, monitor_object(monitor, word), word, &source, &on);
+	if (owner && m && monitor_same_owner(m, owner) != owner) {
+		owner = m->owner;
+		source = WIRE_OWNER_VIRTUAL;
+	}
 	if (owner)
 		monitor_owned(m, sequence, owner, on);
 	class_flags(klass);

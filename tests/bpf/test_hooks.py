@@ -16,6 +16,7 @@ MONITOR, PARK = [n for n in NAMES if n.startswith("monitor")], ["park__end", "un
 SWITCHES = {"monitor__enter": MONITOR, "park__begin": PARK}
 AFTER_WAIT, IN_WAIT, RESOLVES = 1, 2, 4
 NOWHERE = 0x1000  # a monitor that cannot be read
+VIRTUAL = 1 << 31  # SPOOR_VIRTUAL: the number is the id of a virtual thread
 
 
 class Patched(BpfTest):
@@ -329,6 +330,20 @@ class Monitors(Patched):
         self.assertEqual((name_of(one["owner"]), name_of(one["thread"])), ("Thread A", "Thread B"))
         self.assertEqual([rest[k] for k in ("owner", "like", "count", "held_ns")], [None, 0, 299, 1 << 40])
         self.assertEqual(one["lock"], log.one("monitor_contended_enter")["lock"])
+
+    def test_virtual_threads_are_named_by_their_ids(self):
+        fake = self.start()
+        recorder = self.record(fake)
+        self.enter(fake, "b", 1)
+        self.hook(fake, "a", "monitor__notify", "m:m", 2, VIRTUAL | 77, 0)
+        self.hook(fake, "a", "monitor__fold", "m:m", 3, 5, VIRTUAL | 78, 3, 2, 7, time.monotonic_ns(), 1)
+        self.hook(fake, "a", "unpark", 1, "p:b", VIRTUAL | 77)
+        log = recorder.stop()
+        threads = log.threads()
+        named = [threads[log.raw_of(kind)[0][field]] for kind, field in (
+            ("monitor_notify", "target"), ("monitor_fold", "owner"), ("unpark", "target"))]
+        self.assertEqual([(t["virtual"], t["java_id"], t["tid"]) for t in named],
+                         [(True, 77, 0), (True, 78, 0), (True, 77, 0)])
 
     def test_inflate_and_deflate(self):
         fake = self.start()

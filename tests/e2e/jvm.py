@@ -126,10 +126,20 @@ def other_jdk(major):
     home = os.path.join(os.environ.get("SPOOR_JDKS", ""), str(major))
     if not os.path.exists(os.path.join(home, "bin/java")):
         return None
-    # The folders that a JVM in the root of another Debian must see, by their names here.
+    bind_folders()
+    return home
+
+
+def bind_folders():
+    """The folders that a JVM in the root of another Debian must see, by their names here."""
     top = {"/" + os.path.realpath(folder).split(os.sep)[1] for folder in (HERE, BUILD)}
     os.environ["SPOOR_JDK_BIND"] = " ".join(sorted(top - {"/tmp"}))
-    return home
+
+
+def major_of(home):
+    """The feature release of a JDK."""
+    with open(os.path.join(home, "release"), encoding="utf-8") as f:
+        return int(re.search(r'^JAVA_VERSION="(\d+)', f.read(), re.M)[1])
 
 
 class OtherJavaTest(JavaTest):
@@ -145,14 +155,26 @@ class OtherJavaTest(JavaTest):
 
 
 class PatchedJavaTest(JavaTest):
-    """On the JVM of make jvm, which tests/run finds."""
+    """On the JVM of make jvm, which tests/run finds; make test-jvm JDK=21 takes that of another release."""
 
     @classmethod
     def setUpClass(cls):
         cls.home = os.environ.get("SPOOR_JVM")
         if not cls.home:
             raise unittest.SkipTest("there is no patched JVM: make jvm")
+        cls.MAJOR = major_of(cls.home)
+        bind_folders()
         super().setUpClass()
+
+
+class ObjectsJavaTest(PatchedJavaTest):
+    """On one that has object events."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if cls.MAJOR != 17:
+            raise unittest.SkipTest(f"the patches for JDK {cls.MAJOR} have no object events")
 
 
 class Java:

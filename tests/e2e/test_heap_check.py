@@ -2,7 +2,7 @@
 import json
 import subprocess
 
-from jvm import PatchedJavaTest, jdk_tool
+from jvm import ObjectsJavaTest, jdk_tool
 
 from harness import spoor
 
@@ -12,7 +12,7 @@ DEADLINE_S = 300
 PLAIN = "-XX:-UseCompressedOops"
 
 
-class HeapCheckTest(PatchedJavaTest):
+class HeapCheckTest(ObjectsJavaTest):
     def run_it(self, *options):
         """A log, and a dump of a moment in it."""
         vm = self.java("LiveSet", options=["-Xmx256m", *SWITCH, *options])

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from jvm import PatchedJavaTest, jdk_tool
+from jvm import ObjectsJavaTest, jdk_tool
 
 from harness import spoor
 
@@ -22,7 +22,7 @@ ROUNDS = 300_000
 BY = ("class", "site", "chain", "method", "thread", "tier")
 
 
-class ObjectsRecordTest(PatchedJavaTest):
+class ObjectsRecordTest(ObjectsJavaTest):
     def start(self, *options, threads=3, rounds=ROUNDS, full=2, mode=EXACT | CHECK):
         vm = subprocess.Popen([jdk_tool("java", self.home), "-Xmx160m", *SWITCH, f"-XX:SpoorObjectsMode={mode}",
                                *options, "-cp", self.classes, "Births", str(threads), str(rounds), str(full)],

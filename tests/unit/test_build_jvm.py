@@ -10,7 +10,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "jvm-hooks"))
 
-from jvmbuild import debian, fetch, hotspot, tree, work  # noqa: E402
+from jvmbuild import debian, fetch, hotspot, releases, root, tree, work  # noqa: E402
 
 # Each finds what it has to answer beside itself: build-jvm hands no variables on.
 TOOLS = {
@@ -279,6 +279,16 @@ class TheCache(Machine):
         self.assertEqual(self.in_cache("trees"), [])
         self.assertEqual(self.in_cache("sources"), ["17.0.2"])
 
+    def test_what_is_of_another_release_stays(self):
+        for kind, name in (("trees", "21.0.1-0123456789abcdef"), ("sources", "21.0.1"), ("packages", "25.0.2")):
+            self.write(f"cache/{kind}/{name}/x", "")
+        self.run_it("--source-version", "17.0.1")
+        path, _ = self.run_it()
+        self.run_it("--clean")
+        self.assertEqual(self.in_cache("trees"), [os.path.basename(path), "21.0.1-0123456789abcdef"])
+        self.assertEqual(self.in_cache("sources"), ["17.0.2", "21.0.1"])
+        self.assertEqual(self.in_cache("packages"), ["25.0.2"])
+
     def test_two_at_once(self):
         os.mkfifo(self.path("begun"))
         os.mkfifo(self.path("go"))
@@ -398,7 +408,103 @@ class WhatGoesWrong(Machine):
         self.assertIn("cannot be built in a folder with such a name", self.run_it(status=1)[1])
 
 
+class OtherReleases(Machine):
+    """Another release of which this machine has the JDK, as the root has that it is built in."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("installed", "installed 21.0.3")
+        self.write("listed", "21.0.3\n17.0.9\n")
+        self.write("sources", "21.0.3\n")
+
+    def test_it_is_built_like_the_first(self):
+        path, err = self.run_it("--jdk", "21")
+        self.assertTrue(os.path.basename(path).startswith("21.0.3-"), path)
+        self.assertIn("openjdk-21 21.0.3 is taken", err)
+        self.assertNotIn("outside", os.listdir(path))
+
+    def test_the_cache_does_not_mix_them(self):
+        first, _ = self.run_it("--jdk", "21")
+        self.write("listed", "25.0.3\n")
+        self.write("sources", "25.0.3\n")
+        second, _ = self.run_it("--jdk", "25")
+        self.assertEqual(self.in_cache("trees"), sorted(map(os.path.basename, (first, second))))
+        self.assertNotEqual(first.rpartition("-")[2], second.rpartition("-")[2])
+
+    def test_in_a_root_it_has_commands_for_outside(self):
+        link = self.path("jdk-21")
+        path, _ = self.run_it("--jdk", "21", "--in-root", "/the/root", "--link", link)
+        self.assertEqual((os.path.basename(path), os.readlink(link)), ("outside", path))
+        tree = os.path.dirname(path)
+        self.assertEqual(self.read(path, "lib/server/libjvm.so"), self.read(tree, "lib/server/libjvm.so"))
+        for tool in ("java", "javac", "jcmd", "jfr"):
+            text = self.read(path, "bin", tool)
+            self.assertIn(f"'/the/root' \"$PWD\" \"{tree} $SPOOR_JDK_BIND\" '{tree}/bin/{tool}'", text)
+            self.assertEqual(subprocess.run(["sh", "-n", os.path.join(path, "bin", tool)]).returncode, 0)
+            self.assertTrue(os.access(os.path.join(path, "bin", tool), os.X_OK))
+
+    def upstream(self, content, sums):
+        """A file of the pool, as apt's helper brings it: not if it has not the sum that is asked for."""
+        os.makedirs(self.path("into"))
+        self.write("helper", f"""#!/bin/sh
+            printf %s '{content}' >"$3"
+            test "$4" = "SHA256:$(sha256sum <"$3" | cut -d' ' -f1)" && exit 0
+            rm -f "$3"; echo 'E: Failed to fetch x  Hash Sum mismatch'; exit 100
+            """, 0o755)
+        before, debian.HELPER = debian.HELPER, self.path("helper")
+        self.addCleanup(setattr, debian, "HELPER", before)
+        archive, debian.archive = debian.archive, lambda label: "http://example.org/debian"
+        self.addCleanup(setattr, debian, "archive", archive)
+        os.rmdir(self.path("into"))
+        source = releases.Upstream("21.0.1+2", "pool/x_21.0.1%2b2.orig.tar.xz", sums)
+        return debian.fetch_upstream(work.Work(self.path("work")), source, self.path("into"))
+
+    def test_the_upstream_part_by_its_sum(self):
+        good = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"  # of "hello"
+        self.assertEqual(self.upstream("hello", good), "")
+        self.assertEqual(os.listdir(self.path("into")), ["x_21.0.1+2.orig.tar.xz"])
+
+    def test_another_sum(self):
+        self.assertIn("Hash Sum mismatch", self.upstream("other", "0" * 64))
+        self.assertEqual(os.listdir(self.path("into")), [])
+
+    def test_the_upstream_part_is_unpacked(self):
+        os.makedirs(self.path("tar/x-21/src"))
+        self.write("tar/x-21/src/a.cpp", "a")
+        os.makedirs(self.path("source"))
+        subprocess.run(["tar", "-C", self.path("tar"), "-cJf", self.path("source/x.orig.tar.xz"), "x-21"], check=True)
+        src = hotspot.unpack(work.Work(self.path("work")), self.path("source"))
+        self.assertEqual(self.read(src, "src/a.cpp"), "a")
+        self.assertFalse(hotspot.knows(src, "pcsclite"))
+        self.write("work/src/make/autoconf/lib.m4", "AC_ARG_WITH(pcsclite, [AS_HELP_STRING")
+        self.assertTrue(hotspot.knows(src, "pcsclite"))
+
+
 class Parts(unittest.TestCase):
+    def test_the_packages_of_the_makefile(self):
+        """A root gets what the Makefile installs on this machine, but for the JDK."""
+        with open(os.path.join(ROOT, "Makefile"), encoding="utf-8") as f:
+            text = f.read().replace("\\\n", " ")
+        listed = next(line for line in text.splitlines() if line.startswith("JVM_PACKAGES :=")).split("$(")[0]
+        with open(os.path.join(ROOT, "jvm-hooks/build-jvm"), encoding="utf-8") as f:
+            packages = f.read().split("PACKAGES = (")[1].split(")")[0].replace('"', "").replace(",", "").split()
+        self.assertEqual(set(listed.split()[2:]) - {"openjdk-17-jdk-headless"}, set(packages))
+
+    def test_the_table_of_releases(self):
+        self.assertIn(releases.DEFAULT, releases.RELEASES)
+        for feature, release in releases.RELEASES.items():
+            self.assertEqual(release.feature, feature)
+            self.assertEqual(release.patches, f"patches/jdk-{feature}")
+            if release.upstream:
+                self.assertTrue(release.upstream.version.startswith(f"{feature}."))
+                self.assertRegex(release.upstream.sha256, "^[0-9a-f]{64}$")
+
+    def test_what_runs_in_a_root_gets_its_words_as_they_are(self):
+        words = root.command("/r", ["/a", "/b"], "/a", ["echo", "x y", "$z"])
+        self.assertEqual(words[-3:], ["echo", "x y", "$z"])
+        self.assertEqual(words[-6:-3], ["/r", "/a", "/a /b"])
+        self.assertEqual(subprocess.run(["sh", "-n", "-c", root.ENTER]).returncode, 0)
+
     def test_entries_of_apt(self):
         one_line = ("# deb http://example.org x main\n"
                     "deb [signed-by=/k.gpg check-valid-until=no] http://example.org bookworm main\n"
