@@ -117,7 +117,7 @@ static bool has_functions(const struct jvm *j)
 }
 
 /* What a recording lacks because of the JVM's version, in the words of the recording. */
-static int check_support(struct checks *c, const struct jvm *j)
+static int check_support(struct checks *c, const struct jvm *j, const struct hooks *h)
 {
 	static const struct {
 		const char *name, *advice;
@@ -137,11 +137,12 @@ static int check_support(struct checks *c, const struct jvm *j)
 	int err = 0;
 
 	jvm_support(j, &s);
-	if (*s.text[JVM_LIMIT_VIRTUAL] && has_functions(j)) {
+	if (*s.text[JVM_LIMIT_VIRTUAL] && (h->usable || has_functions(j))) {
 		*s.text[JVM_LIMIT_VIRTUAL] = 0;
 		err = check_add(c, limits[JVM_LIMIT_VIRTUAL].name, CHECK_OK, NULL,
 				"virtual threads that wait for a monitor, on a carrier or on none, "
-				"are seen by --probes usdt");
+				"are seen by --probes %s",
+				h->usable ? "hooks" : "usdt");
 	}
 	for (int i = 0; !err && i < JVM_LIMIT_COUNT; i++)
 		if (*s.text[i])
@@ -243,7 +244,7 @@ int check_jvm(struct checks *c, pid_t pid)
 	if (!err)
 		err = check_layout(c, j);
 	if (!err)
-		err = check_support(c, j);
+		err = check_support(c, j, &hooks);
 	if (!err)
 		err = check_code(c, j);
 	if (!err)

@@ -688,6 +688,8 @@ bool bpf_session_sees_unmounted(const struct bpf_session *p)
 {
 	size_t functions = 0, attached = 0;
 
+	if (p->probes == PROBES_HOOKS) /* its own probes tell */
+		return true;
 	for (size_t i = 0; i < PROBE_COUNT; i++) {
 		bool one = probe_table[i].of == PROBE_OF_FUNCTION;
 
