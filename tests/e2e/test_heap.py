@@ -1,7 +1,9 @@
 """spoor heap: dumps of real JVMs against the JVM's own histogram, and against a program that knows its heap."""
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import unittest
 
@@ -140,10 +142,29 @@ class Leak(Heap):
         held = self.heap("--script", mine, "--by", "held_in", after)["root"]["children"]
         self.assertEqual({g["key"]: g["objects"] for g in held if g["key"] != "(none)"},
                          {"java.util.concurrent.ConcurrentHashMap$Node": SESSIONS})
+        self.sql(after, retained["root"]["children"][0])
         map_only = self.heap("keep", "--where", "type=HeapShapes$Registry", after)
         # Small keys are those of Long's own cache, which keeps them.
         self.assertGreaterEqual(map_only["freed_objects"], SESSION_MEMBERS * SESSIONS - 128)
         vm.end()
+
+    def sql(self, dump, sessions):
+        """What SQL says is what the other commands say, from the dump and from a saved file."""
+        select = ("SELECT count(*), sum(bytes), (SELECT count(*) FROM refs JOIN objects o ON o.id = to_id"
+                  " WHERE o.type = 'HeapShapes$Session' AND field LIKE '%Node.val') FROM objects"
+                  " WHERE type = 'HeapShapes$Session'")
+        rows = spoor("heap", "sql", dump, select, "--format", "csv").stdout.splitlines()
+        self.assertEqual(rows[1], f"{SESSIONS},{sessions['bytes']},{SESSIONS}")
+        saved = self.path("saved.sqlite")
+        spoor("heap", "sql", "--save", saved, dump)
+        with contextlib.closing(sqlite3.connect(saved)) as db:
+            self.assertEqual(db.execute(select).fetchone(), (SESSIONS, sessions["bytes"], SESSIONS))
+            self.assertEqual(db.execute("SELECT instances FROM classes WHERE name = 'HeapShapes$Session'").fetchall(),
+                             [(SESSIONS,)])
+        self.assertEqual(os.stat(saved).st_mode & 0o777, 0o600)
+        again = spoor("heap", "sql", "--save", saved, dump, expect=1)
+        self.assertIn("is there already", again.stderr)
+        self.assertEqual([n for n in os.listdir(os.path.dirname(saved)) if n.startswith(".spoor-")], [])
 
     def test_damaged(self):
         vm = self.java("HeapShapes", options=["-Xmx128m"])

@@ -112,10 +112,11 @@ ROOMS = {
     "user/report/heap": ("heaps as text, JSON and CSV",
                          "user/report/text user/report/json user/report/csv user/heap/image user/heap/classify user/heap/check",
                          "heap_check_report heap_diff heap_report"),
+    "user/report/sql": ("a heap as tables of SQL: the only room with SQLite", "user/report/heap", "heap_sql"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
-                      "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/heap/script user/report/chrome "
-                      "user/report/flame user/report/jfr user/report/web",
+                      "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/report/sql "
+                      "user/heap/script user/report/chrome user/report/flame user/report/jfr user/report/web",
                       ""),
     "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
                         "user/cmd user/record/doctor user/record/watch user/report/steal user/report/live", ""),
@@ -129,6 +130,7 @@ LIBRARIES = {
     "msgpack": (("msgpack.h", "msgpack/"), "user/log"),
     "argp": (("argp.h",), "user/cmd"),
     "lua": (("lua5.4/",), "user/heap/script"),
+    "sqlite": (("sqlite3.h",), "user/report/sql"),
 }
 
 

@@ -2,6 +2,7 @@
 #include "cmd/read/heap_check_run.h"
 #include "cmd/read/heap_dump.h"
 #include "cmd/read/heap_own.h"
+#include "cmd/read/heap_sql_run.h"
 #include "cmd/read/log_options.h"
 
 #include <argp.h>
@@ -12,20 +13,22 @@
 
 #include "base/text/msg.h"
 #include "cmd/parse.h"
+#include "cmd/rights.h"
 #include "heap/classify/heap_filter.h"
 #include "heap/classify/heap_tree.h"
 #include "report/heap/heap_diff.h"
 #include "report/heap/heap_report.h"
+#include "report/sql/heap_sql.h"
 #include "session/analyze_log.h"
 
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
 
-enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT, KEY_SCRIPT, KEY_FEATURES };
+enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT, KEY_SCRIPT, KEY_FEATURES, KEY_SAVE };
 
 struct options {
 	const char *dumps[DUMPS_MAX], *by, *where;
-	const char *features, *scripts[HEAP_OWN_FILES_MAX];
+	const char *save, *features, *scripts[HEAP_OWN_FILES_MAX];
 	unsigned script_count;
 	struct heap_own_files own;
 	unsigned dump_count, level_count;
@@ -33,7 +36,7 @@ struct options {
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
-	bool list, force, keep, diff, check, retained;
+	bool list, force, keep, diff, check, sql, retained;
 	bool failed; /* a file of classifiers cannot be read, which has been said */
 	struct heap_check_options moment; /* of check */
 };
@@ -53,6 +56,10 @@ static const struct argp_option option_table[] = {
 	{"script", KEY_SCRIPT, "FILE.lua", 0,
 	 "Classifiers of your own for --by and --where, in Lua (docs/heap.md); may be given "
 	 "several times",
+	 0},
+	{"save", KEY_SAVE, "FILE", 0,
+	 "sql: all tables, in a new file that SQLite and other programs read; with --retained also "
+	 "what each object retains",
 	 0},
 	{"list", KEY_LIST, NULL, 0, "What there is for --by and --where", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
@@ -83,6 +90,8 @@ static const char doc[] =
 	"      what has grown between two dumps\n"
 	"  spoor heap check app.spoor /tmp/app.hprof\n"
 	"      whether the objects of a log of spoor record --objects are those of the dump\n"
+	"  spoor heap sql /tmp/app.hprof 'SELECT name, bytes FROM classes ORDER BY bytes DESC'\n"
+	"      any other question; tables and columns: spoor heap sql --list\n"
 	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
 	"      by a classifier of your own, which mine.lua declares:\n"
 	"      classifier{name = 'mine', f = function(o) return o.package end}\n"
@@ -135,18 +144,24 @@ static enum heap_format parse_format(const char *arg, struct argp_state *state)
 
 static unsigned dumps_wanted(const struct options *o)
 {
-	return o->diff || o->check ? 2 : 1;
+	return o->diff || o->check || (o->sql && !o->save) ? 2 : 1;
 }
 
 static void check_end(const struct options *o, struct argp_state *state)
 {
 	if (!o->list && o->dump_count < dumps_wanted(o))
 		argp_error(state, "%s",
-			   o->check  ? "which LOG and which DUMP?"
+			   o->check ? "which LOG and which DUMP?"
+			   : o->sql && o->dump_count && !o->save
+				   ? "which SELECT? spoor heap sql --list has the tables"
 			   : o->diff ? "which two DUMPs, the earlier first?"
 				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
-	if (o->retained && (o->keep || o->diff || o->check))
-		argp_error(state, "--retained is for spoor heap DUMP");
+	if (o->retained && (o->keep || o->diff || o->check || (o->sql && !o->save)))
+		argp_error(state, "--retained is for spoor heap DUMP, and for sql --save");
+	if (o->save && o->dump_count > 1)
+		argp_error(state, "--save takes all tables: it has no SELECT");
+	if (o->save && !o->sql)
+		argp_error(state, "--save is for spoor heap sql");
 	if (o->check && o->where)
 		argp_error(state, "check compares all objects: it has no --where");
 }
@@ -160,9 +175,12 @@ static void parse_argument(struct options *o, const char *arg, struct argp_state
 		o->diff = true;
 	else if (state->arg_num == 0 && !strcmp(arg, "check"))
 		o->check = true;
-	else if (o->dump_count == dumps_wanted(o))
+	else if (state->arg_num == 0 && !strcmp(arg, "sql"))
+		o->sql = true;
+	else if (o->dump_count == (o->sql ? DUMPS_MAX : dumps_wanted(o)))
 		argp_error(state, "%s at a time",
 			   o->check  ? "one log and one dump"
+			   : o->sql  ? "one dump and one SELECT"
 			   : o->diff ? "two dumps"
 				     : "one dump");
 	else
@@ -180,6 +198,10 @@ static void add_script(struct options *o, const char *arg, struct argp_state *st
 /* What --by and --where may name is known when all files have been read. */
 static void parse_names(struct options *o, struct argp_state *state)
 {
+	if (rights_write_to(o->save)) {
+		o->failed = true;
+		return;
+	}
 	if (o->features && heap_own_features(&o->own, o->features, o->force)) {
 		o->failed = true;
 		return;
@@ -217,6 +239,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_AT:
 		if (!heap_moment_parse(arg, &o->moment))
 			argp_error(state, "--at is dump, end, gc:N or before:N, not '%s'", arg);
+		return 0;
+	case KEY_SAVE:
+		o->save = arg;
 		return 0;
 	case KEY_FEATURES:
 		o->features = arg;
@@ -350,18 +375,47 @@ static int check(const struct options *o)
 	return heap_check_run(&c);
 }
 
+static int sql(const struct options *o)
+{
+	const struct heap_sql_options s = {
+		.dump = o->dumps[0],
+		.select = o->save ? NULL : o->dumps[1],
+		.save = o->save,
+		.retained = o->retained,
+		.force = o->force,
+		.format = o->format,
+		.top = o->top,
+		.own = &o->own.classifiers,
+		.condition = o->condition,
+		.levels = o->levels,
+		.level_count = o->level_count,
+	};
+	int err = heap_sql_run(&s);
+
+	if (err == -ECANCELED)
+		heap_own_say_stopped(&o->own);
+	heap_own_say_errors(&o->own);
+	return err;
+}
+
 /* 0: all is done. */
 static int run(const struct options *o)
 {
 	struct subject s[DUMPS_MAX] = {0};
 	int damaged = 0, err = 0;
 
+	if (o->list && o->sql) {
+		heap_sql_schema(stdout);
+		return finish_output(stdout);
+	}
 	if (o->list) {
 		err = heap_report_classifiers(&o->own.classifiers, o->format, stdout);
 		return err ? err : finish_output(stdout);
 	}
 	if (o->check)
 		return check(o);
+	if (o->sql)
+		return sql(o);
 	for (unsigned i = 0; i < o->dump_count && err >= 0; i++) {
 		err = subject_open(o, o->dumps[i], &s[i]);
 		damaged |= err > 0;
@@ -377,8 +431,12 @@ static int run(const struct options *o)
 int cmd_heap(int argc, char **argv)
 {
 	static const struct argp argp = {
-		option_table, parse_option, "DUMP\nkeep DUMP\ndiff BEFORE AFTER\ncheck LOG DUMP",
-		doc,          NULL,         NULL,
+		option_table,
+		parse_option,
+		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\nsql DUMP SELECT\ncheck LOG DUMP",
+		doc,
+		NULL,
+		NULL,
 		NULL};
 	struct options o = {
 		.top = TOP_DEFAULT, .levels = {heap_classifier_get(NULL, 0)}, .level_count = 1};

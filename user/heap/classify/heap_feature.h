@@ -16,8 +16,8 @@ struct heap_features;
 
 /*
  * Of a text as "name (red green blue) { pattern ... } ..."; the colour may be left out, and #
- * begins a comment. A pattern is a class's name with * and ?: java.* has subpackages, too. 0, and *ret is
- * to be freed; -EINVAL, and error says in which line and why; -ENOMEM.
+ * begins a comment. A pattern is a class's name with * and ?: java.* has subpackages, too. 0, and
+ * *ret is to be freed; -EINVAL, and error says in which line and why; -ENOMEM.
  */
 int heap_features_new(const char *text, size_t length, struct heap_features **ret,
 		      char error[HEAP_FEATURES_ERROR_MAX]);
