@@ -73,6 +73,18 @@ static void make(unsigned id_bytes, unsigned tag)
 	}
 }
 
+/* int[255] and int[256]. */
+static void make_arrays(struct maker *m)
+{
+	record_begin(m, 0x1c);
+	for (uint32_t i = 0; i < 2; i++) {
+		make_primitive_array(m, FIRST + 0x1000 + i * 0x800, HEAP_INT, 255 + i);
+		memset(m->bytes + m->used, 0, 4ul * (255 + i));
+		m->used += 4ul * (255 + i);
+	}
+	record_end(m);
+}
+
 static int read_dump(bool objects, struct heap_state *s, struct hprof_result *r)
 {
 	maker.at = 0;
@@ -231,7 +243,8 @@ static void test_tree(void **state)
 	(void)state;
 	make(8, 0x1c);
 	assert_int_equal(read_dump(false, &s, &r), 0);
-	assert_int_equal(heap_condition_parse("package=com* and not kind=*array", NULL, &c, error), 0);
+	assert_int_equal(heap_condition_parse("package=com* and not kind=*array", NULL, &c, error),
+			 0);
 	assert_int_equal(heap_view_init(&v, &s, HEAP_NEEDS_DESC), 0);
 	assert_int_equal(heap_filter_new(c, &v, &filter), 0);
 	assert_int_equal(heap_tree_build(&v, filter, &t), 0);
@@ -248,6 +261,75 @@ static void test_tree(void **state)
 	heap_state_free(&s);
 	assert_int_equal(heap_condition_parse("colour=red", NULL, &c, error), -EINVAL);
 	assert_non_null(strstr(error, "no classifier 'colour'"));
+}
+
+/* Each group's name and objects, the largest first. */
+static void expect_groups(const char *by, bool by_objects, const char *groups)
+{
+	struct heap_tree t = {.levels = {heap_classifier_find(by, strlen(by))},
+			      .level_count = 1,
+			      .by_objects = by_objects};
+	struct heap_filter *filter;
+	struct strbuf text = {0};
+	struct hprof_result r;
+	struct heap_state s;
+	struct heap_view v;
+
+	make(8, 0x1c);
+	make_arrays(&maker);
+	assert_int_equal(read_dump(true, &s, &r), 0);
+	assert_int_equal(heap_view_init(&v, &s, HEAP_NEEDS_OBJECTS), 0);
+	assert_int_equal(heap_filter_new(NULL, &v, &filter), 0);
+	assert_int_equal(heap_tree_build(&v, filter, &t), 0);
+	for (uint32_t n = t.nodes[0].child; n != HEAP_NONE; n = t.nodes[n].next) {
+		heap_tree_label(&v, &t, n, &text);
+		strbuf_add(&text, ":%u ", (unsigned)t.nodes[n].objects);
+	}
+	assert_string_equal(strbuf_text(&text), groups);
+	strbuf_free(&text);
+	heap_tree_free(&t);
+	heap_filter_free(filter);
+	heap_view_free(&v);
+	heap_state_free(&s);
+}
+
+/* Two int[] of 1 KB each beside the ten lists of 240 bytes. */
+static void test_order(void **state)
+{
+	(void)state;
+	expect_groups("shape", false, "small array:3 large array:1 instance:10 class:4 ");
+	expect_groups("shape", true, "instance:10 class:4 small array:3 large array:1 ");
+}
+
+static void test_address(void **state)
+{
+	const struct heap_classifier *c = heap_classifier_find("address", 7);
+	struct heap_keys keys = {0};
+	struct strbuf label = {0};
+	struct hprof_result r;
+	struct heap_state s;
+	struct heap_view v;
+
+	(void)state;
+	make(8, 0x1c);
+	assert_int_equal(read_dump(true, &s, &r), 0);
+	assert_int_equal(heap_view_init(&v, &s, c->needs), 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t object = heap_objects_find(&s.objects, FIRST + i * LIST_BYTES);
+		struct heap_item item = {s.objects.desc[object], object};
+		char expected[32];
+
+		keys.count = 0;
+		strbuf_clear(&label);
+		heap_classify(c, &v, &item, &keys);
+		c->label(&v, keys.all[0], &label);
+		snprintf(expected, sizeof(expected), "0x%x", FIRST + i * LIST_BYTES);
+		assert_string_equal(strbuf_text(&label), expected);
+	}
+	strbuf_free(&label);
+	free(keys.all);
+	heap_view_free(&v);
+	heap_state_free(&s);
 }
 
 static void test_without_memory(void **state)
@@ -275,6 +357,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),           cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_damage),         cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_order),          cmocka_unit_test(test_address),
 		cmocka_unit_test(test_without_memory),
 	};
 

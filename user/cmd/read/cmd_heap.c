@@ -24,7 +24,16 @@
 #define TOP_DEFAULT 20
 #define DUMPS_MAX 2
 
-enum { KEY_LIST = 0x4000, KEY_FORCE, KEY_RETAINED, KEY_AT, KEY_SCRIPT, KEY_FEATURES, KEY_SAVE };
+enum {
+	KEY_LIST = 0x4000,
+	KEY_FORCE,
+	KEY_RETAINED,
+	KEY_AT,
+	KEY_SCRIPT,
+	KEY_FEATURES,
+	KEY_SAVE,
+	KEY_SORT
+};
 
 struct options {
 	const char *dumps[DUMPS_MAX], *by, *where;
@@ -37,7 +46,8 @@ struct options {
 	enum heap_format format;
 	unsigned top;
 	bool list, force, keep, diff, check, sql, retained;
-	bool failed; /* a file of classifiers cannot be read, which has been said */
+	bool by_objects; /* --sort */
+	bool failed;     /* a file of classifiers cannot be read, which has been said */
 	struct heap_check_options moment; /* of check */
 };
 
@@ -48,6 +58,7 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"where", 'w', "CONDITION", 0,
 	 "Only the objects that it chooses: type=*Order, package=com.acme* and not size=\"1*\"", 0},
+	{"sort", KEY_SORT, "bytes|objects", 0, "What makes a group large: bytes (default)", 0},
 	{"top", 't', "N", 0, "So many groups, the largest (default 20), in text", 0},
 	{"retained", KEY_RETAINED, NULL, 0,
 	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
@@ -142,6 +153,13 @@ static enum heap_format parse_format(const char *arg, struct argp_state *state)
 	return HEAP_TEXT;
 }
 
+static bool parse_sort(const char *arg, struct argp_state *state)
+{
+	if (strcmp(arg, "bytes") && strcmp(arg, "objects"))
+		argp_error(state, "--sort is bytes or objects, not '%s'", arg);
+	return !strcmp(arg, "objects");
+}
+
 static unsigned dumps_wanted(const struct options *o)
 {
 	return o->diff || o->check || (o->sql && !o->save) ? 2 : 1;
@@ -158,6 +176,8 @@ static void check_end(const struct options *o, struct argp_state *state)
 				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
 	if (o->retained && (o->keep || o->diff || o->check || (o->sql && !o->save)))
 		argp_error(state, "--retained is for spoor heap DUMP, and for sql --save");
+	if (o->by_objects && (o->keep || o->diff || o->check || o->sql))
+		argp_error(state, "--sort is for spoor heap DUMP");
 	if (o->save && o->dump_count > 1)
 		argp_error(state, "--save takes all tables: it has no SELECT");
 	if (o->save && !o->sql)
@@ -239,6 +259,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_AT:
 		if (!heap_moment_parse(arg, &o->moment))
 			argp_error(state, "--at is dump, end, gc:N or before:N, not '%s'", arg);
+		return 0;
+	case KEY_SORT:
+		o->by_objects = parse_sort(arg, state);
 		return 0;
 	case KEY_SAVE:
 		o->save = arg;
@@ -323,7 +346,7 @@ static int look(const struct options *o, struct subject *s)
 		.top = o->top,
 		.format = o->format,
 	};
-	s->tree = (struct heap_tree){.level_count = o->level_count};
+	s->tree = (struct heap_tree){.level_count = o->level_count, .by_objects = o->by_objects};
 	memcpy(s->tree.levels, o->levels, sizeof(o->levels));
 	s->view.own = &o->own.classifiers;
 	if (!err)

@@ -99,6 +99,28 @@ static void kind_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
 	strbuf_add(ret, "%s", names[key]);
 }
 
+enum { SHAPE_INSTANCE, SHAPE_SMALL, SHAPE_LARGE, SHAPE_CLASS };
+
+#define SMALL_MAX 255
+
+static void by_shape(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	if (desc(v, item)->of_class != HEAP_NONE)
+		heap_keys_add(ret, SHAPE_CLASS);
+	else if (type(v, item)->kind == HEAP_INSTANCE)
+		heap_keys_add(ret, SHAPE_INSTANCE);
+	else
+		heap_keys_add(ret, desc(v, item)->length > SMALL_MAX ? SHAPE_LARGE : SHAPE_SMALL);
+}
+
+static void shape_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	static const char *const names[] = {"instance", "small array", "large array", "class"};
+
+	(void)v;
+	strbuf_add(ret, "%s", names[key]);
+}
+
 /* Powers of two: 0, 1, 2-3, 4-7, ... */
 static uint64_t power(uint64_t n)
 {
@@ -166,6 +188,17 @@ static void region_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
 	strbuf_add(ret, "0x%" PRIx64, key << REGION_BITS);
 }
 
+static void by_address(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	heap_keys_add(ret, v->state->objects.address[item->object]);
+}
+
+static void address_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
+{
+	(void)v;
+	strbuf_add(ret, "0x%" PRIx64, key);
+}
+
 #define ROW(n, d, s, needed, k, l)                                                                 \
 	{                                                                                          \
 		.name = (n), .doc = (d), .shape = (s), .needs = (needed), .keys = (k),             \
@@ -182,6 +215,8 @@ static const struct heap_classifier classifiers[] = {
 	    loader_label),
 	ROW("kind", "instance, object array, primitive array or class", HEAP_ONE, HEAP_NEEDS_DESC,
 	    by_kind, kind_label),
+	ROW("shape", "instance, small array (up to 255 elements), large array, class", HEAP_ONE,
+	    HEAP_NEEDS_DESC, by_shape, shape_label),
 	ROW("size", "bytes of the object, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC, by_size,
 	    power_label),
 	ROW("array_length", "elements of an array, by powers of two", HEAP_ONE, HEAP_NEEDS_DESC,
@@ -190,6 +225,8 @@ static const struct heap_classifier classifiers[] = {
 	    number_label),
 	ROW("region", "megabyte of addresses that the object is in", HEAP_ONE, HEAP_NEEDS_OBJECTS,
 	    by_region, region_label),
+	ROW("address", "where the object is", HEAP_ONE, HEAP_NEEDS_OBJECTS, by_address,
+	    address_label),
 	ROW("points_to", "classes of the objects that it refers to", HEAP_MANY, HEAP_NEEDS_GRAPH,
 	    heap_by_points_to, text_label),
 	ROW("pointed_from", "classes and fields that refer to it", HEAP_MANY, HEAP_NEEDS_REFERRERS,

@@ -138,16 +138,21 @@ static void builder_free(struct builder *b)
 		free(b->keys[i].all);
 }
 
-static int by_bytes(const void *a, const void *b, void *context)
+static int by_size(const void *a, const void *b, void *context)
 {
 	const struct heap_tree *t = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 	const struct heap_node *x = &t->nodes[i], *y = &t->nodes[k];
 
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	if (x->objects != y->objects)
-		return x->objects < y->objects ? 1 : -1;
+	uint64_t first = t->by_objects ? x->objects : x->bytes;
+	uint64_t second = t->by_objects ? y->objects : y->bytes;
+
+	if (first != second)
+		return first < second ? 1 : -1;
+	first = t->by_objects ? x->bytes : x->objects;
+	second = t->by_objects ? y->bytes : y->objects;
+	if (first != second)
+		return first < second ? 1 : -1;
 	return (i > k) - (i < k); /* a parent is older than its children */
 }
 
@@ -158,7 +163,7 @@ static uint32_t *sorted(const struct heap_tree *t)
 	for (uint32_t i = 0; all && i < t->count; i++)
 		all[i] = i;
 	if (all)
-		qsort_r(all, t->count, sizeof(*all), by_bytes, (void *)t);
+		qsort_r(all, t->count, sizeof(*all), by_size, (void *)t);
 	return all;
 }
 

@@ -24,6 +24,7 @@ struct heap_node {
 struct heap_tree {
 	const struct heap_classifier *levels[HEAP_LEVELS_MAX];
 	unsigned level_count;
+	bool by_objects; /* the largest has the most objects, not bytes */
 	struct heap_node *nodes;
 	struct keymap keys;
 	uint32_t count, capacity;
@@ -31,7 +32,8 @@ struct heap_tree {
 	uint64_t of_objects, of_bytes; /* in the whole heap */
 };
 
-/* levels, level_count: of *ret, which is all zero otherwise. Objects that the filter chooses. 0;
+/* levels, level_count, by_objects: of *ret, which is all zero otherwise. Objects that the filter
+ * chooses. 0;
  * -ENOMEM; -ECANCELED, as the err of heap_keys. */
 int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap_tree *ret);
 void heap_tree_free(struct heap_tree *t);

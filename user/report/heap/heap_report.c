@@ -143,7 +143,11 @@ static void sentence(const struct heap_report *r, struct strbuf *o)
 	while (t->nodes[at].child != HEAP_NONE &&
 	       t->nodes[t->nodes[at].child].objects == t->nodes[at].objects)
 		at = t->nodes[at].child;
-	strbuf_add(o, " %s of that: ", share_round(t->nodes[at].bytes, root->bytes, share));
+	if (t->by_objects)
+		strbuf_add(o, " %s of the objects: ",
+			   share_round(t->nodes[at].objects, root->objects, share));
+	else
+		strbuf_add(o, " %s of that: ", share_round(t->nodes[at].bytes, root->bytes, share));
 	heap_tree_label(r->view, t, at, o);
 	strbuf_add(o, ".");
 }
