@@ -74,7 +74,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup prometheus-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -125,7 +125,14 @@ test: test-setup
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   not all of JDKs 11, 21 and 25 can be fetched: their tests are skipped" >&2
 	$(Q)$(MAKE) --no-print-directory web-setup || echo "  NPM   playwright-core and axe-core cannot be fetched: the tests in a browser are skipped" >&2
+	$(Q)$(MAKE) --no-print-directory prometheus-setup || echo "  APT   Prometheus cannot be fetched: the tests with it are skipped" >&2
 	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)
+
+# Debian's Prometheus, which scrapes spoor serve in the tests: unpacked, not installed, as its package starts a server.
+prometheus-setup: test-setup
+	$(Q)test -x $(O)/prometheus/usr/bin/promtool && exit 0; echo "  APT   $(O)/prometheus"; mkdir -p $(O)/prometheus && \
+	cd $(O)/prometheus && apt-get download -qq prometheus && dpkg --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin && \
+	rm prometheus_*.deb
 
 # JDKs that Debian 12 does not have, for the tests: a Debian 13 root, in the build folder or in SPOOR_JDK_CACHE.
 jdks: test-setup

@@ -23,6 +23,7 @@ static const struct command {
 	{"watch", cmd_watch, "record the JVMs of this machine as they begin and end",
 	 LOOKS_AT_PROCESSES},
 	{"top", cmd_top, "show live who waits for what, and who holds it", LOOKS_AT_PROCESSES},
+	{"serve", cmd_serve, "serve metrics of a running JVM to Prometheus", LOOKS_AT_PROCESSES},
 	{"report", cmd_report, "say who waited for what, and who held it", READS},
 	{"spans", cmd_spans, "say how long requests took, and where their time went", READS},
 	{"time", cmd_time, "show the course of the threads' states over time", READS},

@@ -15,6 +15,7 @@ enum cmd_exit {
 int cmd_record(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_spans(int argc, char **argv);
 int cmd_profile(int argc, char **argv);

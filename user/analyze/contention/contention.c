@@ -418,6 +418,7 @@ static int open_add(struct contention *c, uint32_t thread)
 		.waiter = t->thread,
 		.waiter_stack = t->stack,
 		.holder = l->claimed || l->holder == t->thread ? HOLDER_HAND_OVER : l->holder,
+		.since_ns = t->since_ns,
 		.blocked_ns = c->holds.now_ns - t->since_ns};
 	int err = array_grow(&c->open, &c->open_capacity, c->open_count, sizeof(*c->open));
 
@@ -541,6 +542,7 @@ static int numbered_open_add(void *context, uint64_t lock, uint64_t since_ns,
 	thread = keymap_find(&c->holds.thread_map, (struct keymap_key){.a = who->thread});
 	if (thread != INDEX_NONE && thread_at(c, thread)->ended_ns > since_ns)
 		end_ns = thread_at(c, thread)->ended_ns;
+	o.since_ns = since_ns;
 	o.blocked_ns = end_ns > since_ns ? end_ns - since_ns : 0;
 	c->open[c->open_count++] = o;
 	lock_at(c, index)->seen.open++;

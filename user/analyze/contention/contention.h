@@ -39,6 +39,7 @@ struct contention_open {
 	uint64_t waiter;
 	uint64_t waiter_stack; /* 0: not known */
 	uint64_t holder;       /* last seen */
+	uint64_t since_ns;
 	uint64_t blocked_ns;
 };
 

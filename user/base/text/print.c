@@ -12,6 +12,7 @@
 
 #define NUMBER_MAX 512 /* bytes of a number with its padding */
 #define WIDTH_MAX 256
+#define LABEL_BYTES_MAX 1024
 
 enum kind { KIND_TEXT, KIND_JSON, KIND_CSV };
 
@@ -492,6 +493,18 @@ void print_json_string(FILE *out, const char *text)
 	putc_unlocked('"', out);
 	print_json_piece(out, text);
 	putc_unlocked('"', out);
+}
+
+void print_metric_label(FILE *out, const char *text)
+{
+	char clean[LABEL_BYTES_MAX], piece[3] = "\\";
+
+	print_buffer(clean, sizeof(clean), "%s", text);
+	/* A character of more than one byte has neither of the two in it. */
+	for (const char *c = clean; *c; c++) {
+		piece[1] = *c;
+		print_own(out, *c == '"' || *c == '\\' ? piece : piece + 1);
+	}
 }
 
 /* jansson escapes what JSON asks for and leaves the rest as it is, always whole characters of one

@@ -58,6 +58,10 @@ void print_csv_piece(FILE *out, const char *text, unsigned how);
 /* PRINT_CSV_TERMINAL or 0. */
 unsigned print_csv_of(FILE *out);
 
+/* The value of a label of a metric, between its quotes: as for a terminal, and a quote or a
+ * backslash has a backslash in front. */
+void print_metric_label(FILE *out, const char *text);
+
 /* Text of spoor itself, such as the name of a field, or text that is encoded already. */
 void print_own(FILE *out, const char *text);
 

@@ -12,22 +12,17 @@
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/parse.h"
+#include "cmd/record/live_run.h"
 #include "cmd/record/top_screen.h"
 #include "cmd/record/top_source.h"
 #include "cmd/record/top_window.h"
-#include "cmd/rights.h"
 #include "jvm/find.h"
-#include "record/decode/memory.h"
 #include "report/model/where.h"
 #include "session/max_memory.h"
 
 #define INTERVAL_LEAST_NS (200 * NS_PER_MS)
 #define INTERVAL_MOST_NS (600 * NS_PER_S)
-/* More than an interval: what is late, and an asker who is. All that is kept is read each time. */
-#define KEEP_MORE_NS (2500 * NS_PER_MS)
-#define KEEP_BYTES (64ull << 20)
 #define ROWS 10
-#define FOLDER_MAX 200
 
 enum { OPT_ONCE = 1000, OPT_NO_WRITE };
 
@@ -143,19 +138,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-/* What the recorder keeps has room for an interval and for what is late. */
-static void recorder_init(struct options *o)
-{
-	struct recorder_options *r = &o->recorder;
-
-	r->flight.keep_ns = o->interval_ns + KEEP_MORE_NS;
-	r->flight.max_bytes = r->log.max_bytes = KEEP_BYTES;
-	r->log.keep_ns = r->flight.keep_ns;
-	r->window_ns = o->interval_ns < NS_PER_S ? o->interval_ns : NS_PER_S;
-	r->max_memory_other = KEEP_BYTES;
-	r->max_memory = MEMORY_DEFAULT + KEEP_BYTES;
 }
 
 /* --- a run --- */
@@ -316,33 +298,9 @@ static void loop(struct run *run)
 	}
 }
 
-static int signals_open(void)
-{
-	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
-/* What shows has no rights: it works on names that anybody may have made. */
-static int give_up_rights(const char *folder)
-{
-	char *none[] = {"", NULL};
-	int err = rights_read_only(none);
-
-	if (!err)
-		max_memory_default();
-	return err ? err : rights_write_to(folder);
-}
-
 static int run_with(struct run *run, const char *folder, bool screen)
 {
-	int status, err = give_up_rights(folder);
+	int status, err = live_give_up_rights(folder);
 
 	if (!err && screen) {
 		err = top_screen_open(&run->screen);
@@ -362,8 +320,9 @@ static int run_with(struct run *run, const char *folder, bool screen)
 	return err || run->err || status || *run->failed ? CMD_FAILED : CMD_OK;
 }
 
-static int run_in(const struct options *o, const char *folder)
+static int run_in(const void *options, const char *folder)
 {
+	const struct options *o = options;
 	bool screen =
 		!o->once && !o->json && !o->text && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	struct run run = {.o = o};
@@ -374,7 +333,7 @@ static int run_in(const struct options *o, const char *folder)
 		msg_error("the recorder cannot be started: %s", strerror(-err));
 		return CMD_FAILED;
 	}
-	run.signals = signals_open();
+	run.signals = live_signals_open();
 	if (run.signals < 0) {
 		msg_error("signalfd: %s", strerror(errno));
 		top_source_end(&run.source);
@@ -385,43 +344,10 @@ static int run_in(const struct options *o, const char *folder)
 	return err;
 }
 
-/* Files of the recorder's memory are written and removed each second, and synced: better in memory
- * than on a disk. */
-static const char *folder_above(void)
-{
-	const char *temporary = getenv("TMPDIR");
-
-	if (temporary && *temporary && strlen(temporary) < FOLDER_MAX / 2)
-		return temporary;
-	return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
-}
-
-/* Where the recorder's memory is handed over: nobody else can look into it. */
-static int top(const struct options *o)
-{
-	char folder[FOLDER_MAX];
-	int status;
-
-	snprintf(folder, sizeof(folder), "%s/spoor-top-XXXXXX", folder_above());
-	if (!mkdtemp(folder)) {
-		msg_error("%s: cannot be made: %s", folder, strerror(errno));
-		return CMD_FAILED;
-	}
-	status = run_in(o, folder);
-	if (top_source_remove(folder))
-		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
-	return status;
-}
-
 int cmd_top(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
-	struct options o = {.interval_ns = NS_PER_S,
-			    .top = ROWS,
-			    .recorder = {.buffer_bytes = 16 << 20,
-					 .off_cpu_ns = NS_PER_MS,
-					 .single_ns = NS_PER_MS,
-					 .log.compression.codec = BLOCK_CODEC_ZSTD}};
+	struct options o = {.interval_ns = NS_PER_S, .top = ROWS};
 	static char name[] = "spoor top";
 	char why[JVM_FIND_WHY_MAX];
 	int status = CMD_FAILED;
@@ -430,11 +356,11 @@ int cmd_top(int argc, char **argv)
 	argv[0] = name;
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	recorder_init(&o);
+	live_recorder_init(&o.recorder, o.interval_ns);
 	if (!o.recorder.pid && jvm_find(o.jvm, &o.recorder.pid, why))
 		msg_error("%s", why);
 	else
-		status = top(&o);
+		status = live_in_folder(run_in, &o);
 	where_free(o.where);
 	return status;
 }

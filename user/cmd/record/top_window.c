@@ -65,7 +65,7 @@ static int analyze(struct top_window *w, uint64_t from_ns, uint64_t to_ns)
 	}
 	snprintf(w->to, sizeof(w->to), "%" PRIu64 "ns", to_ns - w->start_ns);
 	w->source.range.to = w->to;
-	err = analyze_log(&w->source, &w->log);
+	err = analyze_log_watched(&w->source, w->watch, &w->log);
 	w->open = !err;
 	return err;
 }

@@ -19,6 +19,7 @@ struct top_window {
 	uint64_t start_ns;   /* of the recording */
 	uint64_t seen_to_ns; /* how far the intervals go; 0: there is none yet */
 	uint64_t record_cpu_ns, view_cpu_ns;
+	const struct log_watch *watch; /* of the events of the next interval; NULL: none */
 	uint64_t skip_ns; /* not 0: the next interval is of this length, whatever was before */
 };
 

@@ -1,0 +1,251 @@
+/* Sums over intervals: labels have a bound and stay, contentions over the ends of intervals are counted once. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/cells/blocked_list.h"
+#include "analyze/registry/analysis.h"
+#include "base/text/print.h"
+#include "report/live/live_view.h"
+#include "report/live/metrics.h"
+#include "report/live/metrics_table.h"
+#include "session/session_log.h"
+#include "tests/unit/alloc_fail.h"
+#include "tests/unit/analyze/analyze_events.h"
+
+static void rows(void **state)
+{
+	struct metrics_table t;
+	uint64_t *a, *b;
+
+	(void)state;
+	assert_int_equal(metrics_table_init(&t, 2, 3), 0);
+	a = metrics_table_row(&t, "a", NULL);
+	assert_ptr_equal(metrics_table_row(&t, "a", NULL), a);
+	b = metrics_table_row(&t, "a", "b");
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(metrics_table_row(&t, "c", NULL), metrics_table_values(&t, 2));
+	assert_ptr_equal(metrics_table_row(&t, "d", "e"), metrics_table_values(&t, 2));
+	assert_ptr_equal(metrics_table_row(&t, "a", "b"), b);
+	assert_int_equal(t.count, 2);
+	metrics_table_free(&t);
+}
+
+static void check_label(const char *text, const char *wanted)
+{
+	char *got = NULL;
+	size_t size;
+	FILE *out = open_memstream(&got, &size);
+
+	metrics_put_label("x", text, out);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(got, wanted);
+	free(got);
+}
+
+static void labels(void **state)
+{
+	(void)state;
+	check_label("a.B$C", "x=\"a.B$C\"");
+	check_label("", "x=\"\"");
+	check_label("\"} 1\n", "x=\"\\\"} 1\\\\n\"");
+	check_label("\\", "x=\"\\\\\"");
+	check_label("\x1b[2J\xff", "x=\"\\\\x1b[2J\\\\xff\"");
+	check_label("\xc3\xa4", "x=\"\xc3\xa4\"");
+}
+
+/* --- intervals --- */
+
+#define LOCKS 6
+
+static struct event defined(uint16_t id, uint64_t number, unsigned name_field, const char *name)
+{
+	struct event e = {.id = id, .time_ns = 1, .thread = (uint32_t)number};
+
+	if (id != EVENT_THREAD)
+		e.v[0].u = number;
+	e.v[name_field].s = name;
+	return e;
+}
+
+static int add_names(struct analysis *a)
+{
+	struct event lock = {.id = EVENT_LOCK, .time_ns = 1};
+	char name[] = "a.Lock0";
+	struct event e;
+	int err = 0;
+
+	for (uint64_t i = 1; i <= LOCKS && !err; i++) {
+		name[6] = (char)('0' + i);
+		e = defined(EVENT_CLASS, i, CLASS_NAME, name);
+		err = analysis_add(a, &e);
+		lock.v[LOCK_LOCK].u = lock.v[LOCK_CLASS].u = i;
+		lock.v[LOCK_GROUP].u = LOCK_GROUP_MONITOR;
+		err = err ? err : analysis_add(a, &lock);
+	}
+	return err;
+}
+
+static int add_interval(struct metrics *m, const struct event *events, size_t count, uint64_t from_ns,
+			uint64_t to_ns)
+{
+	struct blocked_list list = {.count = 0};
+	struct analysis *a = analysis_new();
+	struct session_log log = {.analysis = a};
+	const struct live_view v = {.log = &log, .from_ns = from_ns, .to_ns = to_ns, .note = ""};
+	int err = a ? add_names(a) : -ENOMEM;
+
+	if (!err) {
+		analysis_observe(a, blocked_list_part, &list);
+		analysis_observe_intervals(a, blocked_list_interval);
+	}
+	for (size_t i = 0; i < count && !err; i++)
+		err = analysis_add(a, &events[i]);
+	err = err ? err : analysis_finish(a);
+	err = err ? err : metrics_add(m, &v, &list);
+	blocked_list_free(&list);
+	analysis_free(a);
+	return err;
+}
+
+static char *text_of(const struct metrics *m, bool open)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	metrics_put(m, open, out);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void check_line(const struct metrics *m, const char *line)
+{
+	char *text = text_of(m, false), with_ends[256];
+
+	snprintf(with_ends, sizeof(with_ends), "\n%s\n", line);
+	if (!strstr(text, with_ends))
+		fail_msg("there is no %s in\n%s", line, text);
+	free(text);
+}
+
+static const struct times some = {1000, 10, 10};
+
+#define MS 1000000ull
+#define S 1000000000ull
+
+/* A contention from 1.5 to 4.2 s, seen in four intervals of a second, of which three begin with it: each analysis is
+ * told of it from some time before the interval on. */
+static void over_ends_of_intervals(void **state)
+{
+	struct metrics *m = metrics_new(50);
+	const struct event begins = enter(1500 * MS, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some);
+	const struct event late = enter(3700 * MS, 2, 1, 1, OWNER_SOURCE_JAVA_THREAD, some);
+	const struct event ends[] = {late, entered(4200 * MS, 2, 1, some, 1, some)};
+
+	(void)state;
+	assert_non_null(m);
+	assert_int_equal(add_interval(m, &begins, 1, 1 * S, 2 * S), 0);
+	check_line(m, "spoor_lock_blocked_seconds_total{lock_class=\"a.Lock1\",group=\"monitor\"} 0.500000000");
+	check_line(m, "spoor_lock_waiters{lock_class=\"a.Lock1\",group=\"monitor\"} 1");
+	check_line(m, "spoor_lock_contentions_total{lock_class=\"a.Lock1\",group=\"monitor\"} 0");
+	assert_int_equal(add_interval(m, &begins, 1, 2 * S, 3 * S), 0);
+	check_line(m, "spoor_lock_blocked_seconds_total{lock_class=\"a.Lock1\",group=\"monitor\"} 1.500000000");
+	assert_int_equal(add_interval(m, &begins, 1, 3 * S, 4 * S), 0);
+	assert_int_equal(add_interval(m, ends, 2, 4 * S, 5 * S), 0);
+	check_line(m, "spoor_lock_blocked_seconds_total{lock_class=\"a.Lock1\",group=\"monitor\"} 2.700000000");
+	check_line(m, "spoor_lock_waiters{lock_class=\"a.Lock1\",group=\"monitor\"} 0");
+	check_line(m, "spoor_lock_contentions_total{lock_class=\"a.Lock1\",group=\"monitor\"} 1");
+	check_line(m, "spoor_lock_contention_seconds_sum{lock_class=\"a.Lock1\",group=\"monitor\"} 2.700000000");
+	check_line(m, "spoor_lock_contention_seconds_bucket{lock_class=\"a.Lock1\",group=\"monitor\",le=\"1\"} 0");
+	check_line(m, "spoor_lock_contention_seconds_bucket{lock_class=\"a.Lock1\",group=\"monitor\",le=\"3\"} 1");
+	check_line(m, "spoor_seen_seconds_total 4.000000000");
+	metrics_free(m);
+}
+
+static int add_all_locks(struct metrics *m, uint64_t from_ns)
+{
+	struct event events[2 * LOCKS];
+
+	for (uint64_t i = 0; i < LOCKS; i++) {
+		events[2 * i] = enter(from_ns + 100 * i, 2, i + 1, 1, OWNER_SOURCE_JAVA_THREAD, some);
+		events[2 * i + 1] =
+			entered(from_ns + 100 * i + 10 * (i + 1), 2, i + 1, some, 1, some);
+	}
+	return add_interval(m, events, 2 * LOCKS, from_ns, from_ns + S);
+}
+
+/* Those with the most time are told apart, and stay so. */
+static void labels_have_a_bound(void **state)
+{
+	struct metrics *m = metrics_new(2);
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++)
+		assert_int_equal(add_all_locks(m, i * S), 0);
+	check_line(m, "spoor_lock_blocked_seconds_total{lock_class=\"a.Lock6\",group=\"monitor\"} 0.000000180");
+	check_line(m, "spoor_lock_blocked_seconds_total{lock_class=\"a.Lock5\",group=\"monitor\"} 0.000000150");
+	check_line(m, "spoor_lock_blocked_seconds_total{lock_class=\"other\",group=\"other\"} 0.000000300");
+	check_line(m, "spoor_lock_contentions_total{lock_class=\"other\",group=\"other\"} 12");
+	metrics_free(m);
+}
+
+static void formats(void **state)
+{
+	struct metrics *m = metrics_new(2);
+	char *open;
+
+	(void)state;
+	assert_int_equal(add_all_locks(m, S), 0);
+	open = text_of(m, true);
+	assert_non_null(strstr(open, "\n# TYPE spoor_lock_blocked_seconds counter\n# UNIT spoor_lock_blocked_seconds "
+				     "seconds\nspoor_lock_blocked_seconds_total{"));
+	assert_string_equal(open + strlen(open) - 6, "# EOF\n");
+	check_line(m, "# TYPE spoor_lock_blocked_seconds_total counter");
+	check_line(m, "spoor_recording 1");
+	metrics_end(m);
+	check_line(m, "spoor_recording 0");
+	free(open);
+	metrics_free(m);
+}
+
+static void nth_allocation_fails(void **state)
+{
+	bool failed = true;
+
+	(void)state;
+	for (unsigned long i = 0; failed; i++) {
+		struct metrics *m;
+		int err = 0;
+
+		alloc_fail_at(i);
+		m = metrics_new(3);
+		if (m)
+			err = add_all_locks(m, S);
+		failed = alloc_fail_off();
+		assert_int_equal(!m || err, failed);
+		metrics_free(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows),
+		cmocka_unit_test(labels),
+		cmocka_unit_test(over_ends_of_intervals),
+		cmocka_unit_test(labels_have_a_bound),
+		cmocka_unit_test(formats),
+		cmocka_unit_test(nth_allocation_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "analyze/cells/blocked_list.h"
+#include "analyze/registry/analysis.h"
+#include "base/http_server.h"
+#include "base/text/msg.h"
+#include "base/text/units.h"
+#include "cmd/cmd.h"
+#include "cmd/parse.h"
+#include "cmd/record/live_run.h"
+#include "cmd/record/top_source.h"
+#include "cmd/record/top_window.h"
+#include "jvm/find.h"
+#include "report/live/metrics.h"
+#include "session/max_memory.h"
+
+#define LISTEN_DEFAULT "127.0.0.1:9464"
+#define INTERVAL_LEAST_NS NS_PER_S
+#define INTERVAL_MOST_NS (60 * NS_PER_S)
+#define LABELS_DEFAULT 50
+#define LABELS_MOST 1000
+
+enum { OPT_NO_WRITE = 1000, OPT_LABELS };
+
+struct options {
+	struct recorder_options recorder;
+	const char *jvm, *listen;
+	uint64_t interval_ns;
+	unsigned labels;
+};
+
+static const struct argp_option option_table[] = {
+	{"pid", 'p', "PID|NAME", 0,
+	 "Record the JVM with this process id, or the only one with NAME in its command line", 0},
+	{"listen", 'l', "ADDRESS", 0,
+	 "Where to answer: 127.0.0.1:9464 (the default), [::1]:PORT, unix:PATH. Whoever can reach "
+	 "another address can read the names of locks and threads",
+	 0},
+	{"interval", 'i', "TIME", 0, "How often the sums grow: 5s (the default), 1s, 15s", 0},
+	{"labels", OPT_LABELS, "N", 0,
+	 "Lock classes, and pools of threads, that are told apart (50); the rest is 'other'", 0},
+	{"no-write", OPT_NO_WRITE, NULL, 0,
+	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const char doc[] =
+	"Records a JVM into memory, and answers HTTP with its metrics, for Prometheus and what "
+	"else reads OpenMetrics: blocked time by class of lock, what owners did, threads by state, "
+	"pauses, stolen time.\v"
+	"GET /metrics has the metrics, GET /healthz says whether the JVM is recorded. Nothing else "
+	"is served, and nothing can be changed.\n\n"
+	"  spoor serve -p 4711\n"
+	"  curl http://127.0.0.1:9464/metrics\n"
+	"  spoor serve -p 4711 --listen unix:/run/spoor/app.sock\n\n"
+	"deploy/prometheus has rules for alerts and a dashboard; docs/serve.md lists the "
+	"metrics.\n\n"
+	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to "
+	"the end, or the address cannot be listened at; 2 wrong usage.\n";
+
+static void parse_jvm(struct options *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	o->jvm = arg;
+	if (*end && end == arg)
+		return;
+	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+		argp_error(state, "'%s' is neither a process id nor a name", arg);
+	o->recorder.pid = (pid_t)pid;
+}
+
+static void parse_labels(struct options *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (*arg < '0' || *arg > '9' || *end || !n || n > LABELS_MOST)
+		argp_error(state, "--labels is a number from 1 to %d, not '%s'", LABELS_MOST, arg);
+	o->labels = (unsigned)n;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'p':
+		parse_jvm(o, arg, state);
+		return 0;
+	case 'l':
+		o->listen = arg;
+		return 0;
+	case 'i':
+		if (duration_parse(arg, &o->interval_ns) || o->interval_ns < INTERVAL_LEAST_NS ||
+		    o->interval_ns > INTERVAL_MOST_NS)
+			argp_error(state, "--interval is a time from 1s to 60s, not '%s'", arg);
+		return 0;
+	case OPT_LABELS:
+		parse_labels(o, arg, state);
+		return 0;
+	case OPT_NO_WRITE:
+		o->recorder.no_write = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'? The JVM is named by -p", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->jvm)
+			argp_error(state, "-p PID is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --- a run --- */
+
+struct run {
+	const struct options *o;
+	struct top_source source;
+	struct top_window window;
+	struct blocked_list intervals;
+	struct metrics *metrics;
+	struct http_body *bodies[2]; /* plain, OpenMetrics; NULL: no interval has ended yet */
+	struct http_server *server;
+	char failed[sizeof((struct top_told){0}.text)];
+	int signals;
+	uint64_t due_ns;
+	bool attached, asked, ended, stop, stopping;
+	int err;
+};
+
+static struct http_answer text_answer(int status, const char *text)
+{
+	struct http_answer a = {.status = status, .type = "text/plain; charset=utf-8"};
+	char *copy = strdup(text);
+
+	a.body = copy ? http_body_new(copy, strlen(copy)) : NULL;
+	return a;
+}
+
+static struct http_answer answer(void *context, const struct http_request *r)
+{
+	const struct run *run = context;
+	struct http_body *body = run->bodies[r->open_metrics];
+
+	if (!strcmp(r->path, "/healthz"))
+		return run->attached && !run->ended ? text_answer(200, "recording\n")
+						    : text_answer(503, "not recording\n");
+	if (strcmp(r->path, "/metrics"))
+		return text_answer(404, "/metrics and /healthz are here\n");
+	if (!body)
+		return text_answer(503, "the first interval is not over yet\n");
+	body->users++;
+	return (struct http_answer){200, r->open_metrics ? METRICS_OPEN : METRICS_PLAIN, body};
+}
+
+/* What is served until the next interval is over. */
+static int make_bodies(struct run *run)
+{
+	for (int open = 0; open < 2; open++) {
+		struct http_body *body;
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		if (out)
+			metrics_put(run->metrics, open, out);
+		if (!out || fclose(out)) {
+			free(text);
+			return -ENOMEM;
+		}
+		body = http_body_new(text, size);
+		if (!body)
+			return -ENOMEM;
+		http_body_free(run->bodies[open]);
+		run->bodies[open] = body;
+	}
+	return 0;
+}
+
+static int on_begin(void *ctx, struct analysis *a, const json_t *header)
+{
+	(void)header;
+	analysis_observe(a, blocked_list_part, ctx);
+	analysis_observe_intervals(a, blocked_list_interval);
+	return 0;
+}
+
+static void on_window(struct run *run, const struct top_told *told)
+{
+	const struct log_watch watch = {.begin = on_begin, .ctx = &run->intervals};
+	int err;
+
+	run->asked = false;
+	run->window.watch = &watch;
+	err = top_window_next(&run->window, told);
+	run->window.watch = NULL;
+	if (!err) {
+		err = metrics_add(run->metrics, &run->window.view, &run->intervals);
+		if (told->kind == TOP_LAST)
+			metrics_end(run->metrics);
+		err = err ? err : make_bodies(run);
+		if (err)
+			msg_error("the interval cannot be served: %s", max_memory_error(err));
+	}
+	blocked_list_free(&run->intervals);
+	if (err && err != -ENODATA)
+		run->err = err;
+}
+
+static void on_told(struct run *run)
+{
+	struct top_told told;
+
+	if (!top_source_read(&run->source, &told)) {
+		run->ended = true;
+		return;
+	}
+	told.path[sizeof(told.path) - 1] = told.text[sizeof(told.text) - 1] = 0;
+	if (told.kind == TOP_ATTACHED) {
+		run->attached = true;
+		run->window.record_cpu_ns = told.cpu_ns;
+		run->due_ns = clock_mono_ns() + run->o->interval_ns + TOP_LATE_NS;
+		if (*told.text)
+			msg_warning("%s", told.text);
+		msg_info("metrics of process %d: http://%s/metrics", (int)run->o->recorder.pid,
+			 http_server_name(run->server));
+	} else if (told.kind == TOP_FAILED) {
+		snprintf(run->failed, sizeof(run->failed), "%s", told.text);
+	} else {
+		on_window(run, &told);
+	}
+}
+
+static void on_signal(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+		run->stop = true;
+}
+
+static void on_due(struct run *run)
+{
+	uint64_t now = clock_mono_ns();
+
+	run->due_ns += run->o->interval_ns;
+	if (run->due_ns < now)
+		run->due_ns = now + run->o->interval_ns;
+	if (!run->asked)
+		top_source_ask(&run->source);
+	run->asked = true;
+}
+
+static int wait_ms(const struct run *run)
+{
+	uint64_t now = clock_mono_ns(), due = http_server_due(run->server);
+
+	if (run->attached && !run->stopping && run->due_ns < due)
+		due = run->due_ns;
+	if (due == UINT64_MAX)
+		return -1;
+	return due > now ? (int)((due - now + NS_PER_MS - 1) / NS_PER_MS) : 0;
+}
+
+static void loop(struct run *run)
+{
+	struct pollfd fds[2 + HTTP_FDS];
+
+	while (!run->err && !run->ended) {
+		fds[0] = (struct pollfd){.fd = run->source.told, .events = POLLIN};
+		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
+		http_server_poll(run->server, fds + 2);
+		if (poll(fds, 2 + HTTP_FDS, wait_ms(run)) < 0) {
+			if (errno != EINTR)
+				run->err = -errno;
+			continue;
+		}
+		http_server_run(run->server, fds + 2, clock_mono_ns());
+		if (fds[1].revents)
+			on_signal(run);
+		if (fds[0].revents)
+			on_told(run);
+		if (run->attached && !run->stopping && clock_mono_ns() >= run->due_ns)
+			on_due(run);
+		if (run->stop && !run->stopping) {
+			top_source_stop(&run->source);
+			run->stopping = true;
+		}
+	}
+}
+
+/* The recorder has been forked: the socket is this process's only. */
+static int serve_with(struct run *run, const char *folder)
+{
+	const struct http_options http = {answer, run};
+	char why[HTTP_WHY_MAX] = "";
+	int err = http_server_listen(run->o->listen, &http, &run->server, why);
+
+	if (err)
+		msg_error("--listen %s: %s", run->o->listen, why);
+	if (!err)
+		err = live_give_up_rights(folder);
+	run->metrics = err ? NULL : metrics_new(run->o->labels);
+	if (run->metrics)
+		loop(run);
+	err = err || run->metrics ? err : -ENOMEM;
+	return err;
+}
+
+static int serve_in(const void *options, const char *folder)
+{
+	const struct options *o = options;
+	struct run run = {.o = o};
+	int status, err = top_source_start(&o->recorder, folder, false, &run.source);
+
+	if (err) {
+		msg_error("the recorder cannot be started: %s", strerror(-err));
+		return CMD_FAILED;
+	}
+	run.signals = live_signals_open();
+	err = run.signals < 0 ? -errno : serve_with(&run, folder);
+	top_window_free(&run.window);
+	status = top_source_end(&run.source);
+	if (*run.failed)
+		msg_error("%s", run.failed);
+	http_server_free(run.server);
+	metrics_free(run.metrics);
+	http_body_free(run.bodies[0]);
+	http_body_free(run.bodies[1]);
+	blocked_list_free(&run.intervals);
+	if (run.signals >= 0)
+		close(run.signals);
+	return err || run.err || status || *run.failed ? CMD_FAILED : CMD_OK;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
+	struct options o = {
+		.interval_ns = 5 * NS_PER_S, .listen = LISTEN_DEFAULT, .labels = LABELS_DEFAULT};
+	static char name[] = "spoor serve";
+	char why[JVM_FIND_WHY_MAX];
+
+	argp_err_exit_status = CMD_USAGE;
+	argv[0] = name;
+	if (parse_arguments(&argp, argc, argv, 0, &o))
+		return CMD_FAILED;
+	live_recorder_init(&o.recorder, o.interval_ns);
+	if (!o.recorder.pid && jvm_find(o.jvm, &o.recorder.pid, why)) {
+		msg_error("%s", why);
+		return CMD_FAILED;
+	}
+	return live_in_folder(serve_in, &o);
+}
