@@ -27,6 +27,8 @@
 #include "bpf/lib/clock.bpf.h"
 #include "bpf/lib/pidns.bpf.h"
 
+KERNEL_CAST()
+
 char LICENSE[] SEC("license") = "GPL";
 
 #define TASK_DEAD 0x80
@@ -72,7 +74,7 @@ static __always_inline struct wire_audit_thread *account_of(struct task_struct *
 	fresh.tgid = task->tgid;
 	fresh.ns_tid = own_tid(task);
 	fresh.ns_tgid = own_tgid(task);
-	bpf_probe_read_kernel_str(fresh.comm, sizeof(fresh.comm), task->comm);
+	task_comm(fresh.comm, task);
 	bpf_map_update_elem(&audit_threads, &key, &fresh, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&audit_threads, &key);
 }
@@ -108,7 +110,7 @@ static __always_inline void emit_theft(struct wire_audit_cpu *c, struct task_str
 		r->ns_tid = own_tid(task);
 		r->ns_tgid = own_tgid(task);
 	}
-	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), task->comm);
+	task_comm(r->comm, task);
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
@@ -248,7 +250,7 @@ int BPF_PROG(audit_rename, struct task_struct *task, const char *comm)
 	struct wire_audit_thread *t = bpf_map_lookup_elem(&audit_threads, &key);
 
 	if (t)
-		bpf_probe_read_kernel_str(t->comm, sizeof(t->comm), comm);
+		kernel_comm(t->comm, (__u64)comm);
 	return 0;
 }
 

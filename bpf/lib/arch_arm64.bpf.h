@@ -6,6 +6,13 @@
 #define USER_FP(at) ((at)->regs[29])
 #define USER_BCP(at) ((at)->regs[22]) /* rbcp, cpu/aarch64/register_aarch64.hpp */
 
+#define USER_REGISTERS(X) \
+	X(regs[0]) X(regs[1]) X(regs[2]) X(regs[3]) X(regs[4]) X(regs[5]) X(regs[6]) \
+	X(regs[7]) X(regs[8]) X(regs[9]) X(regs[10]) X(regs[11]) X(regs[12]) X(regs[13]) \
+	X(regs[14]) X(regs[15]) X(regs[16]) X(regs[17]) X(regs[18]) X(regs[19]) X(regs[20]) \
+	X(regs[21]) X(regs[22]) X(regs[23]) X(regs[24]) X(regs[25]) X(regs[26]) X(regs[27]) \
+	X(regs[28]) X(regs[29]) X(regs[30]) X(sp) X(pc)
+
 /* x0 gets the result: what the call was given is in orig_x0. */
 #define SYSCALL_NUMBER(at) ((long)(at)->syscallno)
 #define SYSCALL_READ(at) ((__s64)BPF_CORE_READ(at, syscallno))

@@ -6,6 +6,10 @@
 #define USER_FP(at) ((at)->bp)
 #define USER_BCP(at) ((at)->r13)
 
+#define USER_REGISTERS(X)                                                                          \
+	X(r15) X(r14) X(r13) X(r12) X(bp) X(bx) X(r11) X(r10) X(r9) X(r8)                          \
+	X(ax) X(cx) X(dx) X(si) X(di) X(ip) X(sp)
+
 #define SYSCALL_NUMBER(at) ((long)(at)->orig_ax)
 #define SYSCALL_READ(at)                                                                           \
 	({                                                                                         \

@@ -53,8 +53,7 @@ static __always_inline __u64 clock_now(struct task_struct *task, __u64 *ahead_ns
 /* How long a task that leaves its CPU has been on it, by the kernel's own count. */
 static __always_inline __u64 clock_turn_over(struct task_struct *task)
 {
-	return since(BPF_CORE_READ(task, se.sum_exec_runtime),
-		     BPF_CORE_READ(task, se.prev_sum_exec_runtime));
+	return since(task->se.sum_exec_runtime, task->se.prev_sum_exec_runtime);
 }
 
 /*
@@ -72,8 +71,8 @@ static __always_inline __u64 clock_turn(struct task_struct *task, __u64 ahead_ns
 	ran = clock_turn_over(task);
 	if (!bpf_core_field_exists(se->cfs_rq) || !set_at_ns)
 		return ran;
-	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
-	left_out = BPF_CORE_READ(rq, clock) - BPF_CORE_READ(rq, clock_task);
-	start = BPF_CORE_READ(task, se.exec_start) + left_out + ahead_ns;
+	rq = t->se.cfs_rq->rq;
+	left_out = rq->clock - rq->clock_task;
+	start = task->se.exec_start + left_out + ahead_ns;
 	return ran + since(now, start);
 }

@@ -140,7 +140,7 @@ static __always_inline __u32 class_lock_flag(const struct wire_class *r, __u32 f
 
 /* Tells user space the name of a class; once per class and epoch, before the first event that
  * refers to it. */
-static __noinline __u32 class_define(__u64 klass)
+SUBPROGRAM __u32 class_define(__u64 klass)
 {
 	struct class_state fresh = {.epoch = class_epoch};
 	struct wire_class *r;
@@ -307,7 +307,7 @@ static __noinline int list_search(struct list_search *s, __u32 most)
 
 /* The running thread's JavaThread, from what user space found at attach, else from the VM's list.
  */
-static __noinline __u64 java_thread_search(__u32 tid, __u32 ns_tid)
+SUBPROGRAM __u64 java_thread_search(__u32 tid, __u32 ns_tid)
 {
 	struct list_search s = {.ns_tid = ns_tid};
 	__u64 *known = bpf_map_lookup_elem(&java_thread_of, &tid);
@@ -396,11 +396,13 @@ static long lock_stack_match(void *map, const __u64 *java_thread, struct wire_ja
  * is: the object is on its owner's lock stack, or (-XX:LockingMode=1) its BasicLock is on its
  * owner's stack. object: of the monitor.
  */
-static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
+SUBPROGRAM __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_source)
 {
 	struct range_search s = {};
 	__u64 id;
 
+	if (!ret_source)
+		return 0;
 	if (layout.mon_stack_locker >= 0)
 		s.addr = read_u64(monitor + layout.mon_stack_locker);
 	if (s.addr) {
@@ -424,12 +426,14 @@ static __noinline __u64 owner_anonymous(__u64 monitor, __u64 object, __u32 *ret_
 
 /* A thread that is not known yet, or a virtual one. Above the low half: the kernel thread that it
  * is on, if it is on one. */
-static __noinline __u64 owner_by_id(__u64 id, __u32 *ret_source)
+SUBPROGRAM __u64 owner_by_id(__u64 id, __u32 *ret_source)
 {
 	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &id);
 	struct list_search s = {.id = id};
 	__u64 on = 0;
 
+	if (!ret_source)
+		return 0;
 	if (j) {
 		*ret_source = WIRE_OWNER_JAVA_THREAD;
 		return (__u64)j->tid << 32 | j->tid;
@@ -482,11 +486,13 @@ static __always_inline __u64 pinned_by(__u64 java_thread, __u64 on, __u32 *ret_s
 
 /* The word is an address: a JavaThread, or, until the owner of a stack lock that was inflated
  * touches it again, a BasicLock on that owner's stack. As owner_by_id(). */
-static __noinline __u64 owner_by_address(__u64 word, __u32 *ret_source)
+SUBPROGRAM __u64 owner_by_address(__u64 word, __u32 *ret_source)
 {
 	struct range_search s = {.addr = word};
 	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &word);
 
+	if (!ret_source)
+		return 0;
 	*ret_source = WIRE_OWNER_JAVA_THREAD;
 	if (j)
 		return pinned_by(word, j->tid, ret_source);

@@ -3,31 +3,42 @@
 
 #include "vmlinux.h"
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "bpf/lib/kernel.bpf.h"
 
-#define PID_LEVELS_MAX 32 /* MAX_PID_NS_LEVEL */
+#define PID_LEVELS_MAX 32 /* MAX_PID_NS_LEVEL, a power of two */
 
 const volatile __u32 own_pidns = 0; /* of user space: the inode number; 0: the initial one */
+
+struct pid_search {
+	__u64 pid;
+	__u32 level, found;
+};
+
+static long pid_look(__u32 level, struct pid_search *s)
+{
+	__u64 at, ns;
+
+	asm volatile("%0 &= %1" : "+r"(level) : "i"(PID_LEVELS_MAX - 1));
+	at = upid_at(s->pid, level);
+	ns = (__u64)KERNEL_LOAD(struct upid, at, ns);
+	if (ns && KERNEL_LOAD(struct pid_namespace, ns, ns.inum) == own_pidns) {
+		s->found = KERNEL_LOAD(struct upid, at, nr);
+		return 1;
+	}
+	return level >= s->level;
+}
 
 /* The number of a task in user space's pid namespace; 0: it has none. */
 static __always_inline __u32 own_tid(struct task_struct *task)
 {
-	struct pid *pid;
-	unsigned int level;
+	struct pid_search s = {};
 
 	if (!own_pidns)
 		return task->pid;
-	pid = BPF_CORE_READ(task, thread_pid);
-	level = BPF_CORE_READ(pid, level);
-	for (unsigned int i = 0; i < PID_LEVELS_MAX && i <= level; i++) {
-		struct upid upid = {};
-
-		bpf_core_read(&upid, sizeof(upid), &pid->numbers[i]);
-		if (BPF_CORE_READ(upid.ns, ns.inum) == own_pidns)
-			return upid.nr;
-	}
-	return 0;
+	s.pid = (__u64)task->thread_pid;
+	s.level = task->thread_pid->level;
+	bpf_loop(PID_LEVELS_MAX, pid_look, &s, 0);
+	return s.found;
 }
 
 static __always_inline __u32 own_tgid(struct task_struct *task)

@@ -8,6 +8,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/lib/arch.bpf.h"
+#include "bpf/lib/kernel.bpf.h"
 #include "bpf/lib/state.bpf.h"
 #include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_kinds.h"

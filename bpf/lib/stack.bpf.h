@@ -85,7 +85,8 @@ static __always_inline void slot_give(struct walk_slot *s)
 /* User space is asked once for the rule of a pc. */
 static __noinline int native_ask(__u64 key)
 {
-	struct wire_native_rule none = {.flags = WIRE_RULE_ASKED};
+	/* Not on the stack: this is the end of the longest chain of calls. */
+	static const struct wire_native_rule none = {.flags = WIRE_RULE_ASKED};
 	struct wire_native *r;
 
 	if (bpf_map_update_elem(&native_rules, &key, &none, BPF_NOEXIST))
@@ -225,13 +226,15 @@ HS_SUBPROGRAM int walk_start(struct walk_slot *s)
 	return s ? hs_start(&s->walk, &s->start) : 1;
 }
 
-/* How often a task has left its CPU, not 0; odd: it is on one. */
+/* How often a task has left its CPU, not 0; odd: it is on one, or that cannot be known. */
 static __always_inline __u64 task_switches(__u64 task)
 {
-	struct task_struct *p = (void *)task;
-
-	return (BPF_CORE_READ(p, nvcsw) + BPF_CORE_READ(p, nivcsw) + 1) << 1 |
-	       !!BPF_CORE_READ(p, on_cpu);
+	if (kernel_reads == WIRE_READS_NONE)
+		return 1;
+	return (KERNEL_LOAD(struct task_struct, task, nvcsw) +
+		KERNEL_LOAD(struct task_struct, task, nivcsw) + 1)
+		       << 1 |
+	       !!KERNEL_LOAD(struct task_struct, task, on_cpu);
 }
 
 /* A note that is looked at: of what memo_same() compares. */
@@ -493,12 +496,31 @@ static __always_inline __u32 stack_here(struct pt_regs *ctx, struct thread_state
 	return stack_walk(t, USER_PC(ctx), USER_SP(ctx), USER_FP(ctx), unlock);
 }
 
-/* What a thread had when it left user code. */
-static __always_inline int regs_read(__u64 from, struct hs_start *start)
+static __always_inline void regs_load(const struct pt_regs *regs, struct hs_start *start)
+{
+	/* Not negative: it is in a system call, and was not interrupted. */
+	start->settled = SYSCALL_NUMBER(regs) >= 0 ? HS_SETTLED : HS_UNSETTLED;
+	start->pc = USER_PC(regs);
+	start->sp = USER_SP(regs);
+	start->fp = USER_FP(regs);
+	start->bcp = USER_BCP(regs);
+}
+
+/* What a thread had when it left user code. current: it is the running one. */
+static __always_inline int regs_read(__u64 from, int current, struct hs_start *start)
 {
 	struct pt_regs *regs = (void *)from;
 
-	/* Not negative: it is in a system call, and was not interrupted. */
+	if (current) {
+		regs_load((void *)bpf_task_pt_regs(bpf_get_current_task_btf()), start);
+		return 0;
+	}
+	if (kernel_reads == WIRE_READS_CAST) {
+		regs_load(KERNEL_AT(struct pt_regs, from), start);
+		return 0;
+	}
+	if (kernel_reads == WIRE_READS_NONE)
+		return -1;
 	start->settled = SYSCALL_READ(regs) >= 0 ? HS_SETTLED : HS_UNSETTLED;
 	return bpf_core_read(&start->pc, sizeof(start->pc), &USER_PC(regs)) ||
 	       bpf_core_read(&start->sp, sizeof(start->sp), &USER_SP(regs)) ||
@@ -514,7 +536,7 @@ static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __
 	if (!s)
 		return 0;
 	s->start.unlock = unlock;
-	if (regs_read(t->chain.regs, &s->start)) {
+	if (regs_read(t->chain.regs, current, &s->start)) {
 		slot_give(s);
 		return 0;
 	}
@@ -568,15 +590,13 @@ HS_SUBPROGRAM __u32 stack_sampled(struct thread_state *t)
 SUBPROGRAM int off_cpu_due(struct thread_state *t)
 {
 	struct pt_regs *regs;
-	__u64 pc = 0, sp = 0;
+	__u64 pc, sp;
 
-	if (!t)
+	if (!t || (!t->java.thread && !t->java.known))
 		return 0;
-	regs = (void *)t->chain.regs;
-	if (!regs || (!t->java.thread && !t->java.known) ||
-	    bpf_core_read(&pc, sizeof(pc), &USER_PC(regs)) ||
-	    bpf_core_read(&sp, sizeof(sp), &USER_SP(regs)))
-		return 0;
+	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	pc = USER_PC(regs);
+	sp = USER_SP(regs);
 	t->walk.off_short |= OFF_OPEN;
 	if (t->walk.off_short & OFF_SHORT && pc == t->walk.off_pc && sp == t->walk.off_sp &&
 	    ++t->walk.off_skipped % OFF_SHORT_LOOKS)

@@ -3,9 +3,7 @@
 
 #include "vmlinux.h"
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-
+#include "bpf/lib/kernel.bpf.h"
 #include "bpf/wire/wire_steal.h"
 
 /*
@@ -57,22 +55,18 @@ static __always_inline __u64 steal_rq(struct task_struct *task)
 
 	if (!bpf_core_field_exists(se->cfs_rq))
 		return 0;
-	return (__u64)BPF_CORE_READ(t, se.cfs_rq, rq);
+	return (__u64)t->se.cfs_rq->rq;
 }
 
 /* Xen counts the time in each state; stolen is the time in "runnable" (1) and "offline" (3). */
 static __always_inline __u64 steal_read_xen(__u64 times)
 {
-	__u64 t[4] = {};
-
-	if (bpf_probe_read_kernel(t, sizeof(t), (void *)times))
-		return 0;
-	return t[1] + t[3];
+	return kernel_word(times + 8) + kernel_word(times + 24);
 }
 
 static __always_inline __u64 steal_read(__u64 rq)
 {
-	struct rq___spoor *r = (void *)rq;
+	struct rq___spoor *r = 0;
 	__u64 v = 0;
 
 	if (!rq)
@@ -80,16 +74,15 @@ static __always_inline __u64 steal_read(__u64 rq)
 	switch (steal_clock) {
 	case WIRE_STEAL_RQ_CLOCK:
 		if (bpf_core_field_exists(r->prev_steal_time_rq))
-			v = BPF_CORE_READ(r, prev_steal_time_rq);
+			v = KERNEL_LOAD(struct rq___spoor, rq, prev_steal_time_rq);
 		return v;
 	case WIRE_STEAL_RQ_TICKS:
 		if (bpf_core_field_exists(r->prev_steal_time))
-			v = BPF_CORE_READ(r, prev_steal_time);
+			v = KERNEL_LOAD(struct rq___spoor, rq, prev_steal_time);
 		return v;
 	case WIRE_STEAL_KVM:
 	case WIRE_STEAL_CPUSTAT:
-		bpf_probe_read_kernel(&v, sizeof(v), (void *)(rq + steal_offset));
-		return v;
+		return kernel_word(rq + steal_offset);
 	case WIRE_STEAL_XEN:
 		return steal_read_xen(rq + steal_offset);
 	}

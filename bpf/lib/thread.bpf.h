@@ -188,7 +188,7 @@ static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __
 /* The running thread, known as one that is off the CPUs. */
 SUBPROGRAM int thread_is_on(struct thread_state *t, __u64 now)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
 
@@ -373,14 +373,13 @@ static __always_inline int thread_snapshot_of(__u32 tid, __u64 now, struct wire_
 /* The thread's id in the innermost pid namespace it is in. */
 static __always_inline __u32 task_ns_tid(struct task_struct *task)
 {
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	unsigned int level = BPF_CORE_READ(pid, level);
-	struct upid upid = {};
+	struct pid *pid = task->thread_pid;
+	unsigned int level = pid->level;
 
-	if (!pid || level > 31)
-		return 0;
-	bpf_core_read(&upid, sizeof(upid), &pid->numbers[level]);
-	return upid.nr;
+	if (!level)
+		return task->pid;
+	asm volatile("%0 &= 31" : "+r"(level)); /* MAX_PID_NS_LEVEL */
+	return KERNEL_LOAD(struct upid, upid_at((__u64)pid, level), nr);
 }
 
 struct task_struct___cpu {
@@ -392,8 +391,35 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	struct task_struct___cpu *old = (void *)task;
 
 	if (bpf_core_field_exists(task->thread_info.cpu))
-		return BPF_CORE_READ(task, thread_info.cpu);
-	return BPF_CORE_READ(old, cpu);
+		return task->thread_info.cpu;
+	return old->cpu;
+}
+
+/* Tells of a thread, of which only the address of its task is known. */
+static __always_inline void emit_thread_late(struct thread_state *t, __u64 task, __u32 tid,
+					     __u64 now)
+{
+	struct task_struct *known = (void *)task;
+	struct wire_thread *r;
+
+	if (kernel_reads == WIRE_READS_NONE)
+		return;
+	r = emit_reserve(WIRE_THREAD, sizeof(*r));
+	if (!r)
+		return;
+	head_fill(&r->head, WIRE_THREAD, 0, tid, now);
+	if (kernel_reads == WIRE_READS_CAST) {
+		known = KERNEL_AT(struct task_struct, task);
+		r->start_ns = known->start_boottime;
+		task_comm(r->comm, known);
+	} else {
+		r->start_ns = BPF_CORE_READ(known, start_boottime);
+		bpf_core_read(&r->comm, sizeof(r->comm), &known->comm);
+	}
+	r->ns_tid = t->ns_tid;
+	r->pad = 0;
+	t->emitted = 1;
+	emit_submit(r);
 }
 
 /* If there is no room for it, it is told with the next sample. */
@@ -405,10 +431,10 @@ static __always_inline void emit_thread(struct thread_state *t, struct task_stru
 	if (!r)
 		return;
 	head_fill(&r->head, WIRE_THREAD, flags, tid, now);
-	r->start_ns = BPF_CORE_READ(task, start_boottime);
+	r->start_ns = task->start_boottime;
 	r->ns_tid = t->ns_tid;
 	r->pad = 0;
-	bpf_core_read(&r->comm, sizeof(r->comm), &task->comm);
+	task_comm(r->comm, task);
 	t->emitted = 1;
 	emit_submit(r);
 }
@@ -417,7 +443,7 @@ static __always_inline void emit_thread(struct thread_state *t, struct task_stru
 static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
 						  __u32 flags)
 {
-	__u32 tid = BPF_CORE_READ(task, pid), ns_tid, place;
+	__u32 tid = task->pid, ns_tid, place;
 	int claim = thread_claim(tid);
 	struct thread_state *t;
 
@@ -449,16 +475,26 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 	return t;
 }
 
-/* The running thread's state; made when it was not known (a task older than the recording). */
+/* A task older than the recording; 1 + its place. */
+SUBPROGRAM int thread_add_current(__u64 now)
+{
+	struct thread_state *t = thread_add(bpf_get_current_task_btf(), RUN_RUNNING, now, 0);
+
+	return t ? 1 + t->place : 0;
+}
+
+/* The running thread's state; made when it was not known. */
 static __always_inline struct thread_state *thread_current(__u64 now)
 {
-	__u32 tid = current_tid();
+	__u32 tid = current_tid(), place;
 	struct thread_state *t = thread_find(tid);
 
-	if (!t)
-		t = thread_add((void *)bpf_get_current_task(), RUN_RUNNING, now, 0);
-	else if (t->run != RUN_RUNNING)
+	if (!t) {
+		place = thread_add_current(now) - 1;
+		t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+	} else if (t->run != RUN_RUNNING) {
 		thread_is_on(t, now);
+	}
 	return t;
 }
 

@@ -46,26 +46,29 @@ static __always_inline int throttle_available(void)
 	struct cfs_rq___spoor_throttle *rq = 0;
 	struct sched_entity___spoor_throttle *se = 0;
 
-	return bpf_core_field_exists(se->cfs_rq) && bpf_core_field_exists(rq->throttle_count);
+	return kernel_reads != WIRE_READS_NONE && bpf_core_field_exists(se->cfs_rq) &&
+	       bpf_core_field_exists(rq->throttle_count);
 }
 
 #define QUOTA_NONE (~0ULL)
 #define QUOTA_DEPTH_MAX 16
 
 /* Whether the task's cgroup, or one around it, has a quota. */
-static __always_inline int throttle_may_be(struct task_struct *task)
+static __always_inline int throttle_may_be(__u64 task)
 {
-	struct task_struct___spoor_throttle *t = (void *)task;
-	struct task_group___spoor *group = 0;
+	struct task_struct___spoor_throttle *t = 0;
+	struct task_group___spoor *known = 0;
+	__u64 group;
 
 	if (!throttle_available() || !bpf_core_field_exists(t->sched_task_group) ||
-	    !bpf_core_field_exists(group->cfs_bandwidth))
+	    !bpf_core_field_exists(known->cfs_bandwidth))
 		return 0;
-	group = BPF_CORE_READ(t, sched_task_group);
+	group = (__u64)KERNEL_LOAD(struct task_struct___spoor_throttle, task, sched_task_group);
 	for (int i = 0; group && i < QUOTA_DEPTH_MAX; i++) {
-		if (BPF_CORE_READ(group, cfs_bandwidth.quota) != QUOTA_NONE)
+		if (KERNEL_LOAD(struct task_group___spoor, group, cfs_bandwidth.quota) !=
+		    QUOTA_NONE)
 			return 1;
-		group = BPF_CORE_READ(group, parent);
+		group = (__u64)KERNEL_LOAD(struct task_group___spoor, group, parent);
 	}
 	return 0;
 }
@@ -75,27 +78,29 @@ static __always_inline __u64 throttle_queue(struct task_struct *task)
 {
 	struct task_struct___spoor_throttle *t = (void *)task;
 
-	return throttle_available() ? (__u64)BPF_CORE_READ(t, se.cfs_rq) : 0;
+	return throttle_available() ? (__u64)t->se.cfs_rq : 0;
 }
 
 static __always_inline __u64 throttle_clock(__u64 queue)
 {
-	struct cfs_rq___spoor_throttle *rq = (void *)queue;
+	struct cfs_rq___spoor_throttle *rq = 0;
 
 	if (!queue)
 		return 0;
 	if (bpf_core_field_exists(rq->throttled_clock_self_time))
-		return BPF_CORE_READ(rq, throttled_clock_self_time);
+		return KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue,
+				   throttled_clock_self_time);
 	if (bpf_core_field_exists(rq->throttled_clock_pelt_time))
-		return BPF_CORE_READ(rq, throttled_clock_pelt_time);
+		return KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue,
+				   throttled_clock_pelt_time);
 	if (bpf_core_field_exists(rq->throttled_clock_task_time))
-		return BPF_CORE_READ(rq, throttled_clock_task_time);
+		return KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue,
+				   throttled_clock_task_time);
 	return 0;
 }
 
 static __always_inline int throttle_is_on(__u64 queue)
 {
-	struct cfs_rq___spoor_throttle *rq = (void *)queue;
-
-	return queue && throttle_available() && BPF_CORE_READ(rq, throttle_count) > 0;
+	return queue && throttle_available() &&
+	       KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue, throttle_count) > 0;
 }

@@ -40,9 +40,9 @@ static __always_inline __u64 virtual_id(struct thread_state *t, __u64 java_id)
 }
 
 /* Tells user space its name, once. */
-static __noinline int virtual_name(struct thread_state *t, __u64 id)
+SUBPROGRAM int virtual_name(__u64 java_thread, __u64 id)
 {
-	__u64 java_thread = t->java.thread, object = vthread_object(java_thread), name, array = 0;
+	__u64 object = vthread_object(java_thread), name, array = 0;
 	struct wire_thread_java *r;
 	__u32 one = 1, length = 0;
 	__u8 coder = NAME_LATIN1;
@@ -73,14 +73,17 @@ static __noinline int virtual_name(struct thread_state *t, __u64 id)
 }
 
 /* Whose the running thread's event is: its own, or the virtual thread's that it carries. */
-static __noinline __u32 thread_subject(struct thread_state *t, __u64 java_id)
+SUBPROGRAM __u32 thread_subject(struct thread_state *t, __u64 java_id)
 {
-	__u64 id = virtual_id(t, java_id);
+	__u64 id;
 
+	if (!t)
+		return 0;
+	id = virtual_id(t, java_id);
 	if (!virtual_tid(id))
 		return t->tid;
 	if (!bpf_map_lookup_elem(&virtual_named, &id))
-		virtual_name(t, id);
+		virtual_name(t->java.thread, id);
 	return virtual_tid(id);
 }
 

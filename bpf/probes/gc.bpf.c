@@ -1,22 +1,19 @@
 /* Garbage collections, memory pools, safepoints, VM operations; and what a patched JVM tells of
  * them besides. */
 #include "bpf/lib/jvm.bpf.h"
-
-#include <bpf/usdt.bpf.h>
+#include "bpf/lib/probe.bpf.h"
 
 #define VM_OPERATION_SAFEPOINT 0 /* VM_Operation::_safepoint */
 
 /* The stock probe's argument (full) is wrong for Serial and Parallel: user space finds the kind
  * otherwise. */
-SEC("usdt")
-int BPF_USDT(gc_begin)
+PROBE(gc_begin)
 {
 	emit_head(WIRE_GC_BEGIN, current_tid());
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(gc_end)
+PROBE(gc_end)
 {
 	emit_head(WIRE_GC_END, current_tid());
 	return 0;
@@ -39,31 +36,27 @@ static __always_inline int emit_pool(__u32 flags, __u64 manager, __u32 manager_l
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(gc_pool_begin, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length,
+PROBE(gc_pool_begin, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length,
 	     __u64 init, __u64 used, __u64 committed, __u64 max)
 {
 	return emit_pool(0, manager, manager_length, pool, pool_length, used, committed, max);
 }
 
-SEC("usdt")
-int BPF_USDT(gc_pool_end, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length,
+PROBE(gc_pool_end, __u64 manager, __u32 manager_length, __u64 pool, __u32 pool_length,
 	     __u64 init, __u64 used, __u64 committed, __u64 max)
 {
 	return emit_pool(WIRE_POOL_AFTER, manager, manager_length, pool, pool_length, used,
 			 committed, max);
 }
 
-SEC("usdt")
-int BPF_USDT(safepoint_begin)
+PROBE(safepoint_begin)
 {
 	safepoint_on = 1;
 	emit_head(WIRE_SAFEPOINT_BEGIN, current_tid());
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(safepoint_end)
+PROBE(safepoint_end)
 {
 	/* The VM thread alone ends them. */
 	safepoint_ends_ns[safepoints_ended & (SAFEPOINT_ENDS - 1)] = bpf_ktime_get_ns();
@@ -86,8 +79,7 @@ static __always_inline int emit_vmop(__u32 kind, __u64 name, __u32 length, __u32
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(vmop_request, __u64 name, __u32 length, __u32 mode)
+PROBE(vmop_request, __u64 name, __u32 length, __u32 mode)
 {
 	struct thread_state *t = thread_find(current_tid());
 
@@ -96,14 +88,12 @@ int BPF_USDT(vmop_request, __u64 name, __u32 length, __u32 mode)
 	return emit_vmop(WIRE_VMOP_REQUEST, name, length, mode);
 }
 
-SEC("usdt")
-int BPF_USDT(vmop_begin, __u64 name, __u32 length, __u32 mode)
+PROBE(vmop_begin, __u64 name, __u32 length, __u32 mode)
 {
 	return emit_vmop(WIRE_VMOP_BEGIN, name, length, mode);
 }
 
-SEC("usdt")
-int BPF_USDT(vmop_end, __u64 name, __u32 length, __u32 mode)
+PROBE(vmop_end, __u64 name, __u32 length, __u32 mode)
 {
 	return emit_vmop(WIRE_VMOP_END, name, length, mode);
 }
@@ -116,8 +106,7 @@ static __always_inline __u32 read_text(char to[WIRE_NAME_MAX], __u64 from)
 	return n > 0 ? (__u32)n - 1 : 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_gc_begin, __u64 gc, __u64 collector, __u64 cause)
+PROBE(num_gc_begin, __u64 gc, __u64 collector, __u64 cause)
 {
 	struct wire_collection *r = emit_reserve(WIRE_COLLECTION_BEGIN, sizeof(*r));
 
@@ -131,8 +120,7 @@ int BPF_USDT(num_gc_begin, __u64 gc, __u64 collector, __u64 cause)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_gc_end, __u64 gc)
+PROBE(num_gc_end, __u64 gc)
 {
 	struct wire_collection *r = emit_reserve(WIRE_COLLECTION_END, WIRE_COLLECTION_SHORT);
 
@@ -162,20 +150,17 @@ static __always_inline int emit_phase(__u32 kind, __u64 gc, __u64 name, __u64 le
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_phase_begin, __u64 gc, __u64 name, __u64 level, __u64 kind)
+PROBE(num_phase_begin, __u64 gc, __u64 name, __u64 level, __u64 kind)
 {
 	return emit_phase(WIRE_PHASE_BEGIN, gc, name, level, kind);
 }
 
-SEC("usdt")
-int BPF_USDT(num_phase_end, __u64 gc, __u64 name, __u64 level, __u64 kind)
+PROBE(num_phase_end, __u64 gc, __u64 name, __u64 level, __u64 kind)
 {
 	return emit_phase(WIRE_PHASE_END, gc, name, level, kind);
 }
 
-SEC("usdt")
-int BPF_USDT(num_safepoint, __u64 name, __u64 length, __u64 ns_tid, __u64 begun, __u64 reached,
+PROBE(num_safepoint, __u64 name, __u64 length, __u64 ns_tid, __u64 begun, __u64 reached,
 	     __u64 cleaned, __u64 ended, __u64 threads, __u64 running)
 {
 	struct wire_safepoint *r = emit_reserve(WIRE_SAFEPOINT, sizeof(*r));

@@ -1,10 +1,8 @@
 /* Java threads: start, stop, sleep, renaming; classes: unloading. */
 #include "bpf/lib/stack.bpf.h"
+#include "bpf/lib/probe.bpf.h"
 
-#include <bpf/usdt.bpf.h>
-
-SEC("usdt")
-int BPF_USDT(thread_start, __u64 name, __u32 length, __u64 java_id, __u64 os_tid, __u32 daemon)
+PROBE(thread_start, __u64 name, __u32 length, __u64 java_id, __u64 os_tid, __u32 daemon)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -29,16 +27,14 @@ int BPF_USDT(thread_start, __u64 name, __u32 length, __u64 java_id, __u64 os_tid
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(thread_stop)
+PROBE(thread_stop)
 {
 	emit_head(WIRE_THREAD_STOP, current_tid());
 	return 0;
 }
 
 /* Told by off_cpu records and samples: no record of its own. */
-SEC("usdt")
-int BPF_USDT(thread_sleep_begin)
+PROBE(thread_sleep_begin)
 {
 	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 
@@ -47,8 +43,7 @@ int BPF_USDT(thread_sleep_begin)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(thread_sleep_end)
+PROBE(thread_sleep_end)
 {
 	struct thread_state *t = thread_find(current_tid());
 
@@ -65,7 +60,6 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 	struct thread_state *t;
 	struct wire_span *r;
 	__u32 tid;
-	long n;
 
 	if (!target_tgid || (__u32)task->tgid != target_tgid)
 		return 0;
@@ -79,23 +73,20 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 	head_fill(&r->head, WIRE_RENAME, 0, tid, now);
 	thread_states(t, tid, now, &r->self);
 	r->pad = 0;
-	n = bpf_probe_read_kernel_str(r->name, sizeof(task->comm), comm);
-	r->name_length = n > 0 ? n - 1 : 0;
+	r->name_length = kernel_comm(r->name, (__u64)comm) ? comm_length(r->name) : 0;
 	emit_submit(r);
 	return 0;
 }
 
 /* The address of a compiled method may be used again after this: every pc is looked up anew. */
-SEC("usdt")
-int BPF_USDT(compiled_method_unload)
+PROBE(compiled_method_unload)
 {
 	__sync_fetch_and_add(&code_epoch, 1);
 	return 0;
 }
 
 /* A Klass address may be used again after this: every class is named anew at its next use. */
-SEC("usdt")
-int BPF_USDT(class_unloaded)
+PROBE(class_unloaded)
 {
 	__sync_fetch_and_add(&class_epoch, 1);
 	return 0;

@@ -1,7 +1,6 @@
 /* Marks that the application sets itself (jvm-hooks/mark): spans, with the thread's states. */
 #include "bpf/lib/thread.bpf.h"
-
-#include <bpf/usdt.bpf.h>
+#include "bpf/lib/probe.bpf.h"
 
 #define TRIES 4
 
@@ -24,8 +23,7 @@ static __always_inline void fill(struct wire_span *r, __u32 kind, const struct t
 	head_fill(&r->head, kind, 0, tid, now);
 }
 
-SEC("usdt")
-int BPF_USDT(mark_begin, __u64 name, __u32 length)
+PROBE(mark_begin, __u64 name, __u32 length)
 {
 	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 	__u32 tid = current_tid();
@@ -47,8 +45,7 @@ int BPF_USDT(mark_begin, __u64 name, __u32 length)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(mark_end)
+PROBE(mark_end)
 {
 	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 	__u32 tid = current_tid();

@@ -1,11 +1,9 @@
 /* Monitors: contended enter, entered, exit, wait, notify. Only the monitor's address is taken from
  * the probe. */
 #include "bpf/lib/monitor.bpf.h"
+#include "bpf/lib/probe.bpf.h"
 
-#include <bpf/usdt.bpf.h>
-
-SEC("usdt")
-int BPF_USDT(monitor_contended_enter, __u64 java_id, __u64 monitor)
+PROBE(monitor_contended_enter, __u64 java_id, __u64 monitor)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -59,8 +57,7 @@ static __always_inline int emit_entered(struct thread_state *t, __u32 tid, __u64
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(monitor_contended_entered, __u64 java_id, __u64 monitor)
+PROBE(monitor_contended_entered, __u64 java_id, __u64 monitor)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -133,32 +130,27 @@ static __always_inline int emit_short(struct pt_regs *ctx, __u32 kind, __u32 fla
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(monitor_contended_exit, __u64 java_id, __u64 monitor)
+PROBE(monitor_contended_exit, __u64 java_id, __u64 monitor)
 {
 	return emit_short(ctx, WIRE_MONITOR_EXIT, 0, java_id, monitor, 0, 0);
 }
 
-SEC("usdt")
-int BPF_USDT(monitor_wait, __u64 java_id, __u64 monitor, __u64 name, __u32 length, __u64 millis)
+PROBE(monitor_wait, __u64 java_id, __u64 monitor, __u64 name, __u32 length, __u64 millis)
 {
 	return emit_short(ctx, WIRE_MONITOR_WAIT_BEGIN, 0, java_id, monitor, millis, 1);
 }
 
-SEC("usdt")
-int BPF_USDT(monitor_waited, __u64 java_id, __u64 monitor)
+PROBE(monitor_waited, __u64 java_id, __u64 monitor)
 {
 	return emit_short(ctx, WIRE_MONITOR_WAIT_END, 0, java_id, monitor, 0, 0);
 }
 
-SEC("usdt")
-int BPF_USDT(monitor_notify, __u64 java_id, __u64 monitor)
+PROBE(monitor_notify, __u64 java_id, __u64 monitor)
 {
 	return emit_short(ctx, WIRE_MONITOR_NOTIFY, 0, java_id, monitor, 0, 1);
 }
 
-SEC("usdt")
-int BPF_USDT(monitor_notify_all, __u64 java_id, __u64 monitor)
+PROBE(monitor_notify_all, __u64 java_id, __u64 monitor)
 {
 	return emit_short(ctx, WIRE_MONITOR_NOTIFY, WIRE_NOTIFY_ALL, java_id, monitor, 0, 1);
 }
@@ -195,15 +187,13 @@ static __always_inline int virtual_over(__u64 id)
 }
 
 /* ObjectMonitor::vthread_epilog(JavaThread *, ObjectWaiter *): it is mounted again and has it. */
-SEC("usdt")
-int BPF_USDT(virtual_epilog, __u64 monitor, __u64 java_thread)
+PROBE(virtual_epilog, __u64 monitor, __u64 java_thread)
 {
 	return virtual_over(read_u64(java_thread + layout.jt_owner_id));
 }
 
 /* The end of ObjectMonitor::vthread_monitor_enter(): it has it after all, and does not unmount. */
-SEC("usdt")
-int BPF_USDT(virtual_tried, __u32 acquired)
+PROBE(virtual_tried, __u32 acquired)
 {
 	struct thread_state *t = thread_current(bpf_ktime_get_ns());
 

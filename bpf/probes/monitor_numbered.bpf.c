@@ -10,10 +10,9 @@
  * heap.
  */
 #include "bpf/lib/monitor.bpf.h"
+#include "bpf/lib/probe.bpf.h"
 
 #include "jvm-hooks/probes.h"
-
-#include <bpf/usdt.bpf.h>
 
 _Static_assert(SPOOR_VIRTUAL == WIRE_VIRTUAL, "probes and records name virtual threads alike");
 
@@ -100,15 +99,7 @@ static __always_inline __u32 stack_mounted(struct pt_regs *ctx, struct thread_st
 	return moved && may_unmount(tid) ? 0 : stack_here(ctx, t, unlock);
 }
 
-/* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
-SEC("usdt")
-int numbered_gate(struct pt_regs *ctx)
-{
-	return 0;
-}
-
-SEC("usdt")
-int BPF_USDT(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64 hash)
+PROBE(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64 hash)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -129,8 +120,7 @@ int BPF_USDT(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
+PROBE(num_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -151,8 +141,8 @@ int BPF_USDT(num_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u64 hash, __u64 flags)
+/* (monitor, sequence, class, hash, flags) */
+PROBE(num_monitor_enter, __u64 monitor)
 {
 	__u64 now = bpf_ktime_get_ns(), word;
 	struct thread_state *t = thread_current(now);
@@ -177,25 +167,25 @@ int BPF_USDT(num_monitor_enter, __u64 monitor, __u64 sequence, __u64 klass, __u6
 		source = WIRE_OWNER_VIRTUAL;
 	}
 	if (owner)
-		monitor_owned(m, sequence, owner, on);
-	class_flags(klass);
-	stack = stack_mounted(ctx, t, tid, flags & SPOOR_AFTER_WAIT, 0);
+		monitor_owned(m, probe_arg(spec, 1), owner, on);
+	class_flags(probe_arg(spec, 2));
+	stack = stack_mounted(ctx, t, tid, probe_arg(spec, 4) & SPOOR_AFTER_WAIT,
+			      0);
 	owner_stack = monitor_owner_stack(monitor, word, on, t->tid);
 	r = emit_reserve(WIRE_MONITOR_ENTER, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(flags), tid, t, now);
+	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(probe_arg(spec, 4)), tid, t, now);
 	r->object = monitor;
-	monitor_learn(m, r, klass, hash);
-	r->sequence = sequence;
+	monitor_learn(m, r, probe_arg(spec, 2), probe_arg(spec, 3));
+	r->sequence = probe_arg(spec, 1);
 	r->stack = stack;
 	lock_owner(r, owner, on, source, owner_stack, now);
 	emit_submit(r);
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired, __u64 flags)
+PROBE(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired, __u64 flags)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -232,8 +222,7 @@ int BPF_USDT(num_monitor_entered, __u64 monitor, __u64 sequence, __u64 acquired,
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __u64 released,
+PROBE(num_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __u64 released,
 	     __u64 flags, __u64 forward)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -262,8 +251,7 @@ int BPF_USDT(num_monitor_exit, __u64 monitor, __u64 sequence, __u64 acquired, __
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_tid, __u64 like,
+PROBE(num_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_tid, __u64 like,
 	     __u64 count, __u64 held, __u64 ended, __u64 parts)
 {
 	struct wire_fold *r = emit_reserve(WIRE_MONITOR_FOLD, sizeof(*r));
@@ -283,8 +271,7 @@ int BPF_USDT(num_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 millis)
+PROBE(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 millis)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -312,8 +299,7 @@ int BPF_USDT(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 mil
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_waited, __u64 monitor, __u64 how)
+PROBE(num_monitor_waited, __u64 monitor, __u64 how)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -336,8 +322,7 @@ int BPF_USDT(num_monitor_waited, __u64 monitor, __u64 how)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __u64 all)
+PROBE(num_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __u64 all)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);

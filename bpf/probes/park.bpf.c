@@ -4,8 +4,7 @@
  * they are read.
  */
 #include "bpf/lib/blocker.bpf.h"
-
-#include <bpf/usdt.bpf.h>
+#include "bpf/lib/probe.bpf.h"
 
 /* tid: whose parker it is now, as of thread_subject(). */
 static __always_inline void parker_learn(struct thread_state *t, __u64 parker, __u32 tid)
@@ -17,8 +16,8 @@ static __always_inline void parker_learn(struct thread_state *t, __u64 parker, _
 	bpf_map_update_elem(&parkers, &parker, &tid, BPF_ANY);
 }
 
-SEC("usdt")
-int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
+/* (parker, absolute, time) */
+PROBE(park_begin, __u64 parker)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -39,17 +38,17 @@ int BPF_USDT(park_begin, __u64 parker, __u32 absolute, __u64 time)
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, t->park.subject, absolute & 0xff ? WIRE_ABSOLUTE : 0, &b, stack,
-			    owner_stack, now);
+	r = park_begin_fill(t, t->park.subject, 0, &b, stack, owner_stack, now);
 	if (!r)
 		return 0;
-	r->time = time;
+	if (probe_arg(spec, 1) & 0xff)
+		r->head.flags |= WIRE_ABSOLUTE;
+	r->time = probe_arg(spec, 2);
 	emit_submit(r);
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(park_end, __u64 parker)
+PROBE(park_end, __u64 parker)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -81,8 +80,7 @@ int BPF_USDT(park_end, __u64 parker)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(unpark, __u64 parker)
+PROBE(unpark, __u64 parker)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);

@@ -1,16 +1,15 @@
 /* Park and unpark of a patched JVM, by the probes of jvm-hooks/probes.h. The blocker's class and
  * hash come from the probe; its owner is read, as in park.bpf.c. */
 #include "bpf/lib/blocker.bpf.h"
+#include "bpf/lib/probe.bpf.h"
 
-#include <bpf/usdt.bpf.h>
-
-SEC("usdt")
-int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 hash, __u64 absolute,
-	     __u64 time)
+/* (sequence, parker, class, hash, absolute, time) */
+PROBE(num_park_begin)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
-	struct blocker b = {.klass = klass, .hash = (__u32)hash};
+	__u64 klass = probe_arg(spec, 2);
+	struct blocker b = {.klass = klass, .hash = (__u32)probe_arg(spec, 3)};
 	__u32 stack, owner_stack, tid;
 	struct wire_lock *r;
 
@@ -30,19 +29,19 @@ int BPF_USDT(num_park_begin, __u64 sequence, __u64 parker, __u64 klass, __u64 ha
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, tid, WIRE_PATCHED | (absolute ? WIRE_ABSOLUTE : 0), &b, stack,
-			    owner_stack, now);
+	r = park_begin_fill(t, tid, WIRE_PATCHED, &b, stack, owner_stack, now);
 	if (!r)
 		return 0;
+	if (probe_arg(spec, 4))
+		r->head.flags |= WIRE_ABSOLUTE;
 	r->object = 0;
-	r->sequence = sequence;
-	r->time = time;
+	r->sequence = probe_arg(spec, 0);
+	r->time = probe_arg(spec, 5);
 	emit_submit(r);
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
+PROBE(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);
@@ -72,8 +71,7 @@ int BPF_USDT(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 	return 0;
 }
 
-SEC("usdt")
-int BPF_USDT(num_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
+PROBE(num_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct thread_state *t = thread_current(now);

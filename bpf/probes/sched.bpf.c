@@ -5,13 +5,13 @@
  * while `prev` was on it: charged to prev if it is a thread of the target, else to "other" or
  * "idle", so that per CPU jvm + other + idle == growth of the clock, always.
  */
+#include "bpf/lib/pidns.bpf.h"
 #include "bpf/lib/waits.bpf.h"
 #include "bpf/wire/wire_relay.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile __u32 find_pid = 0;   /* the target as user space calls it ... */
-const volatile __u32 find_pidns = 0; /* ... in this pid namespace (inode number) */
+const volatile __u32 find_pid = 0; /* the target as user space calls it */
 const volatile __u32 switch_has_state =
 	0; /* sched_switch has prev_state as 4th argument (5.18, be 8) */
 /* bpf/relay calls these programs, for the target's own events only. */
@@ -38,8 +38,8 @@ static __always_inline __u64 task_state(struct task_struct *task)
 	struct task_struct___old *old = (void *)task;
 
 	if (bpf_core_field_exists(task->__state))
-		return BPF_CORE_READ(task, __state);
-	return BPF_CORE_READ(old, state);
+		return task->__state;
+	return old->state;
 }
 
 static __always_inline void switch_out(struct thread_state *t, struct task_struct *task, __u64 now,
@@ -517,22 +517,6 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
-/* The pid by which user space knows the target, in user space's namespace. */
-static __always_inline int is_target(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	unsigned int level = BPF_CORE_READ(pid, level);
-
-	for (unsigned int i = 0; i < 32 && i <= level; i++) {
-		struct upid upid = {};
-
-		bpf_core_read(&upid, sizeof(upid), &pid->numbers[i]);
-		if ((__u32)upid.nr == find_pid && BPF_CORE_READ(upid.ns, ns.inum) == find_pidns)
-			return 1;
-	}
-	return 0;
-}
-
 /* First pass: finds the target in the initial namespace. Second pass: makes its threads known. */
 SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)
@@ -545,7 +529,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	if (!target_tgid) {
-		if (is_target(task)) {
+		if (own_tid(task) == find_pid) {
 			in_pid_namespace = task_ns_tid(task) != (__u32)task->pid;
 			target_tgid = task->tgid;
 		}
@@ -554,15 +538,13 @@ int find_threads(struct bpf_iter__task *ctx)
 	if ((__u32)task->tgid != target_tgid || (task->flags & PF_EXITING))
 		return 0;
 	now = bpf_ktime_get_ns();
-	run = BPF_CORE_READ(task, on_cpu)  ? RUN_RUNNING
-	      : BPF_CORE_READ(task, on_rq) ? RUN_RUNNABLE
-					   : RUN_BLOCKED;
+	run = task->on_cpu ? RUN_RUNNING : task->on_rq ? RUN_RUNNABLE : RUN_BLOCKED;
 	t = thread_add(task, run, now, WIRE_EXISTED);
 	if (t) {
 		t->chain.regs = (__u64)bpf_task_pt_regs(task);
 		t->chain.task = (__u64)task;
 	}
-	if (!quota_on && throttle_may_be(task))
+	if (!quota_on && throttle_may_be((__u64)task))
 		quota_on = 1;
 	return 0;
 }
@@ -574,10 +556,10 @@ static long sample_thread(__u32 n, __u64 *now)
 
 	if (!tid)
 		return 0;
-	if (!quota_on && t->chain.task && throttle_may_be((void *)t->chain.task))
+	if (!quota_on && t->chain.task && throttle_may_be(t->chain.task))
 		quota_on = 1;
 	if (!t->emitted && t->chain.task)
-		emit_thread(t, (void *)t->chain.task, tid, 0, *now);
+		emit_thread_late(t, t->chain.task, tid, *now);
 	emit_sample(WIRE_THREAD_SAMPLE, tid, t, *now);
 	if (by_switches)
 		wait_flush(t, *now);

@@ -22,6 +22,8 @@
 #include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_relay.h"
 
+KERNEL_CAST()
+
 char LICENSE[] SEC("license") = "GPL";
 
 struct wire_relay_target targets[WIRE_RELAY_TARGETS] = {};
@@ -190,8 +192,7 @@ int relay_task_rename(__u64 *ctx)
 	__u32 place;
 
 	/* The program of a recorder comes after this one, if at all. */
-	bpf_probe_read_kernel_str(comm, sizeof(comm), (void *)ctx[1]);
-	if (is_vm_thread(comm))
+	if (kernel_comm(comm, ctx[1]) && is_vm_thread(comm))
 		tell_start(task);
 	place = target_count ? place_of(task->tgid) : 0;
 	if (place)

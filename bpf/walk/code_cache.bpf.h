@@ -78,16 +78,17 @@ HS_FN long hs_place(struct hs_walk *w, __u64 blob, __u32 at, __u64 *ret)
 	return 0;
 }
 
-/* Reads what a pc belongs to. 0, or why not (enum wire_walk). */
-HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+/* Finds the block of the code cache that a pc is in: w->block, 0: there is none. It is called
+ * before hs_code_learn(), and not by it: the two frames have no room one below the other. */
+HS_SUBPROGRAM int hs_block_find(struct hs_walk *w, __u64 pc)
 {
 	struct wire_code_heap heap = {};
-	__u64 block, word = 0; /* one for all words that are read: the stack is short */
-	__s32 number = 0;
-	__u8 used = 0;
-	int deoptimized;
-	int at = hs_in_heap(w, pc);
+	int at;
 
+	if (!w)
+		return 0;
+	w->block = 0;
+	at = hs_in_heap(w, pc);
 	if (at == 0)
 		heap = HS_CODE(w, heaps[0]);
 	else if (at == 1)
@@ -95,8 +96,19 @@ HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 	else if (at == 2)
 		heap = HS_CODE(w, heaps[2]);
 	else
-		return WIRE_WALK_NO_CODE;
-	block = hs_block_in(w, &heap, pc);
+		return 0;
+	w->block = hs_block_in(w, &heap, pc);
+	return 0;
+}
+
+/* Reads what a pc in w->block belongs to. 0, or why not (enum wire_walk). */
+HS_FN __u32 hs_code_read(struct hs_walk *w, __u64 pc, struct hs_code *ret)
+{
+	__u64 block = w->block, word = 0; /* one for all words that are read: the stack is short */
+	__s32 number = 0;
+	__u8 used = 0;
+	int deoptimized;
+
 	if (!block || HS_READ(w, &used, block + HS_CODE(w, block_used)) || used != 1)
 		return WIRE_WALK_NO_CODE;
 	ret->blob = block + HS_CODE(w, heap_block_size);
@@ -196,14 +208,17 @@ HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
 	struct hs_code *known = bpf_map_lookup_elem(&codes, &pc);
 
-	if (!known || known->epoch != code_epoch)
+	if (!known || known->epoch != code_epoch) {
+		hs_block_find(w, pc);
 		return hs_code_learn(w, pc, ret);
+	}
 	*ret = *known;
 	return 0;
 }
 #else
 HS_FN __u32 hs_code_find(struct hs_walk *w, __u64 pc, struct hs_code *ret)
 {
+	hs_block_find(w, pc);
 	return hs_code_read(w, pc, ret);
 }
 #endif

@@ -394,6 +394,7 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 		return hs_interpreted(w);
 	}
 	w->bcp = 0;
+	hs_block_find(w, w->pc);
 	why = hs_code_read(w, w->pc, &c);
 	if (why)
 		return hs_end(w, why);

@@ -69,6 +69,7 @@ struct hs_walk {
 	__u32 slot;        /* in BPF: the number of the slot that it is in */
 	__u32 hops;        /* in segment maps */
 	__u32 steps;
+	__u64 block; /* of the code that is looked up: see hs_block_find() */
 	__u32 via;             /* enum wire_via */
 	struct wire_frame top; /* see hs_split() */
 	struct hs_memo memo;

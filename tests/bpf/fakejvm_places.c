@@ -1,5 +1,5 @@
 /*
- * A place for each probe of the recorder's table that any JVM has (ANY of probe_table.def), with
+ * A place for each probe of the recorder's table that any JVM has (ANY of wire_probe.def), with
  * nine arguments of 8 bytes: a family with a new probe needs nothing here. A probe whose arguments
  * stand as HotSpot has them, in fakejvm_probes.c, is named here as one with a place of its own.
  */
@@ -36,7 +36,7 @@
 		DTRACE_PROBE9(provider, name, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7],      \
 			      a[8]);                                                               \
 	}
-#include "../../user/record/kernel/probe_table.def"
+#include "../../bpf/wire/wire_probe.def"
 
 bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 {
@@ -52,7 +52,7 @@ bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 		const char *name;
 		void (*fire)(const uint64_t *a);
 	} places[] = {
-#include "../../user/record/kernel/probe_table.def"
+#include "../../bpf/wire/wire_probe.def"
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)

@@ -41,5 +41,5 @@ int fake_fire_mark(const char *library, const char *name);
 int fake_fire_hook(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
 /* How many are attached to the i-th of SPOOR_PROBES; -1: there are no more. */
 int fake_semaphore(size_t i);
-/* A probe that has no place of HotSpot's own form, by its name in probe_table.def; whether there is one. */
+/* A probe that has no place of HotSpot's own form, by its name in wire_probe.def; whether there is one. */
 bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);

@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("SPOOR_BUILD", os.path.join(ROOT, "build"))
 SPOOR = os.environ.get("SPOOR", os.path.join(BUILD, "spoor"))
 FAKE_DIR = os.path.join(BUILD, "tests/fake")
-PROBE_TABLE = os.path.join(ROOT, "user/record/kernel/probe_table.def")
+PROBE_TABLE = os.path.join(ROOT, "bpf/wire/wire_probe.def")
 # The fake JVM as a stock one, and as patched ones: its folder in FAKE_DIR, and what it is built with.
 FAKE_VARIANTS = {"": [], "patched": ["-DFAKE_HOOKS=1"], "newer": ["-DFAKE_HOOKS=99"],
                  "partial": ["-DFAKE_HOOKS=1", "-DFAKE_HOOKS_PARTIAL"], "jdk24": ["-DFAKE_JDK24"]}

@@ -188,7 +188,7 @@ void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret)
 		snprintf(ret, PLACE_MAX, "interpreter%s", begin == bcp ? "" : "-bcp");
 	} else if (hs_in_heap(w, pc) < 0) {
 		snprintf(ret, PLACE_MAX, hs_in_libjvm(w, pc) ? "libjvm" : "native");
-	} else if (hs_code_read(w, pc, &c)) {
+	} else if (hs_code_find(w, pc, &c)) {
 		snprintf(ret, PLACE_MAX, "no_code");
 	} else {
 		blob_name(c.blob, name, sizeof(name));
@@ -233,7 +233,7 @@ void vm_walk(struct hs_host_walk *w, const struct hs_start *start, struct seen *
 		else if (w->walk.pc == vm.code.call_stub_return)
 			seen->entries++;
 		else if (!hs_in_interpreter(&w->walk, w->walk.pc) &&
-			 !hs_code_read(&w->walk, w->walk.pc, &c)) {
+			 !hs_code_find(&w->walk, w->walk.pc, &c)) {
 			seen->stubs += c.kind == HS_STUB || c.kind == HS_BARE;
 			seen->deoptimized += c.kind == HS_DEOPTIMIZED;
 		}
@@ -298,7 +298,7 @@ static void memory_note_more(const struct hs_host_walk *w, const struct hs_start
 		const struct wire_frame *f = &w->walk.stack.frames[i];
 		struct hs_code c = {0};
 
-		if (f->kind == WIRE_FRAME_INTERPRETED || hs_code_read(&at.walk, f->code, &c))
+		if (f->kind == WIRE_FRAME_INTERPRETED || hs_code_find(&at.walk, f->code, &c))
 			continue;
 		memory_note(f->code - LINE, f->code + LINE);
 		memory_note(c.blob, c.blob + BLOB_HEADER);

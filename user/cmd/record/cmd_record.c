@@ -451,6 +451,8 @@ static void report_begin(const struct options *o, const struct recorder *r)
 	for (int i = 0; i < JVM_LIMIT_COUNT; i++)
 		if (*support.text[i])
 			msg_warning("%s", support.text[i]);
+	if (recorder_kernel_limits(r))
+		msg_warning("%s", recorder_kernel_limits(r));
 	if (recorder_monitor_missing(r))
 		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
 	if (recorder_owners_unseen(r))

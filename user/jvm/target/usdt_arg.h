@@ -1,4 +1,4 @@
-/* jvm/target/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax", "-4@w0"), as libbpf's BPF
+/* jvm/target/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax", "-4@w0"), as the BPF
  * side wants them. */
 #pragma once
 
@@ -9,8 +9,7 @@ struct arch;
 
 #define USDT_ARGS_MAX 12
 
-/* The layout of struct __bpf_usdt_spec in <bpf/usdt.bpf.h> (libbpf 1.0 to 1.5); the BPF side reads
- * it. */
+/* The layout of struct wire_probe_spec (bpf/wire/wire_probe.h): the BPF side reads it. */
 enum usdt_arg_type { USDT_ARG_CONST, USDT_ARG_REG, USDT_ARG_REG_DEREF };
 
 struct usdt_arg_spec {

@@ -6,6 +6,8 @@
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt.h"
 #include "record/kernel/hooks.h"
+#include "record/kernel/kernel_facts.h"
+#include "record/kernel/kernel_reads.h"
 #include "record/kernel/probe_table.h"
 
 #include <errno.h>
@@ -218,6 +220,16 @@ static int check_version(struct checks *c, const struct jvm *j, const json_t *jv
 			 vm ? vm : "", version ? version : "", libjvm ? libjvm : "");
 }
 
+static int check_reads(struct checks *c, pid_t pid)
+{
+	struct kernel_facts k;
+	const char *why;
+
+	kernel_facts_read(&k);
+	why = kernel_reads_refusal(k.reads, pid);
+	return why ? check_add(c, "lockdown", CHECK_MISSING, NULL, "%s", why) : 0;
+}
+
 int check_jvm(struct checks *c, pid_t pid)
 {
 	struct hooks hooks = {0};
@@ -233,6 +245,8 @@ int check_jvm(struct checks *c, pid_t pid)
 	}
 	described = jvm_describe(j, COMMAND_LINE_NONE);
 	err = described ? check_version(c, j, described) : -ENOMEM;
+	if (!err)
+		err = check_reads(c, pid);
 	if (!err)
 		err = check_hooks(c, j, &hooks);
 	if (!err)

@@ -2,12 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bpf/wire/wire_steal.h"
+#include "record/kernel/kernel_facts.h"
+#include "record/kernel/kernel_reads.h"
 #include "record/kernel/kernel_try.h"
 #include "record/kernel/refusal.h"
 #include "steal/hypervisor.h"
@@ -195,13 +199,15 @@ static int check_lockdown(struct checks *c)
 	char text[128];
 	bool known = line_read(LOCKDOWN_PATH, text, sizeof(text));
 	int err = known ? 0 : errno;
+	struct kernel_facts k;
 
 	/* The file is not to be seen in a container. */
-	if (kernel_try_read() == -EOPNOTSUPP)
+	kernel_facts_read(&k);
+	if (kernel_reads_limits(k.reads))
 		return check_add(
-			c, "lockdown", CHECK_MISSING,
+			c, "lockdown", CHECK_WARNING,
 			"boot with lockdown=integrity, or without secure boot's lockdown",
-			"the kernel is locked down for confidentiality: BPF may not read memory");
+			"%s", kernel_reads_limits(k.reads));
 	if (!known)
 		return check_add(c, "lockdown", CHECK_OK, NULL,
 				 "none that matters (" LOCKDOWN_PATH ": %s)", strerror(err));
@@ -227,14 +233,15 @@ static int check_sysctls(struct checks *c)
 static int check_steal(struct checks *c)
 {
 	const char *hypervisor = hypervisor_name();
-	const char *clock;
+	struct kernel_facts k;
 	int err = check_add(c, "hypervisor", CHECK_OK, NULL, "%s%s", hypervisor,
 			    strcmp(hypervisor, "none") ? "" : ": nothing steals time here");
 
 	if (err)
 		return err;
-	if (kernel_try_steal(hypervisor, &clock))
-		return check_add(c, "steal", CHECK_OK, NULL, "exact, in ns (%s)", clock);
+	kernel_facts_read(&k);
+	if (k.steal.clock != WIRE_STEAL_NONE)
+		return check_add(c, "steal", CHECK_OK, NULL, "exact, in ns (%s)", k.steal.name);
 	return check_add(
 		c, "steal", CHECK_WARNING,
 		"use a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING=y for stolen time per thread",

@@ -24,6 +24,7 @@
 #include "jvm/target/parser.h"
 #include "record/kernel/hooks.h"
 #include "record/kernel/kernel_facts.h"
+#include "record/kernel/kernel_reads.h"
 #include "record/kernel/map_sizes.h"
 #include "record/kernel/mark.h"
 #include "record/kernel/probe_table.h"
@@ -54,6 +55,7 @@ struct bpf_session {
 	enum probe_set probes;
 	const char *steal_clock;
 	const char *throttle_clock;
+	enum wire_reads reads;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
 	struct sampler *owners; /* NULL: not to be had here */
@@ -98,6 +100,7 @@ static void look_at_kernel(struct bpf_session *p)
 	p->skel->rodata->steal_offset = k.steal.offset;
 	p->steal_clock = steal_clock_name(k.steal.clock);
 	p->throttle_clock = k.throttle_clock;
+	p->skel->rodata->kernel_reads = p->reads = k.reads;
 }
 
 static __u64 ring_size(uint64_t wanted)
@@ -118,15 +121,6 @@ static bool applies(const struct bpf_session *p, const struct probe_row *w)
 /* Only what is attached is loaded: each program costs its time in the verifier. */
 static void choose(struct bpf_session *p)
 {
-	for (size_t i = 0; i < PROBE_COUNT; i++) {
-		struct bpf_program *program =
-			bpf_object__find_program_by_name(p->skel->obj, probe_table[i].program);
-
-		if (!applies(p, &probe_table[i]))
-			bpf_program__set_autoload(program, false);
-		else if (p->multi)
-			uprobe_multi_prepare(program);
-	}
 	bpf_program__set_autoload(p->skel->progs.numbered_gate,
 				  p->probes == PROBES_HOOKS && p->multi);
 	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
@@ -135,11 +129,11 @@ static void choose(struct bpf_session *p)
 	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
 	if (p->multi) {
 		uprobe_multi_prepare(p->skel->progs.numbered_gate);
-		uprobe_multi_prepare(p->skel->progs.mark_begin);
-		uprobe_multi_prepare(p->skel->progs.mark_end);
+		uprobe_multi_prepare(p->skel->progs.probe_hit);
 	}
 	p->skel->rodata->numbered = p->probes == PROBES_HOOKS;
 	p->skel->rodata->by_switches = p->probes == PROBES_NONE;
+	p->skel->rodata->may_be_unmounted = jvm_has_thread_ids(p->j);
 }
 
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
@@ -161,10 +155,12 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	p->multi = uprobe_multi_supported();
 	choose(p);
 	look_at_kernel(p);
+	if (kernel_reads_refusal(p->reads, jvm_pid(p->j)))
+		return fail(why, -ENOTSUP, "%s", kernel_reads_refusal(p->reads, jvm_pid(p->j)));
 	if (stat("/proc/self/ns/pid", &st))
 		return fail(why, -errno, "/proc/self/ns/pid cannot be read: %s", strerror(errno));
 	p->skel->rodata->find_pid = (__u32)jvm_pid(p->j);
-	p->skel->rodata->find_pidns = (__u32)st.st_ino;
+	p->skel->rodata->own_pidns = kernel_pidns(st.st_ino);
 	p->skel->rodata->wake_bytes = sizes.buffer_bytes / 8;
 	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
 	p->skel->rodata->off_cpu_chains = o->sample_ns != 0;
@@ -303,21 +299,13 @@ int bpf_session_set_java_threads(struct bpf_session *p)
 	return 0;
 }
 
-static bool is_missing(const struct bpf_session *p, const char *program)
-{
-	for (size_t i = 0; i < PROBE_COUNT; i++)
-		if (!strcmp(probe_table[i].program, program))
-			return p->missing[i];
-	return false;
-}
-
 void bpf_session_refresh(struct bpf_session *p)
 {
-	if (is_missing(p, "thread_start"))
+	if (p->missing[WIRE_PROBE_thread_start])
 		bpf_session_set_java_threads(p);
-	if (is_missing(p, "compiled_method_unload"))
+	if (p->missing[WIRE_PROBE_compiled_method_unload])
 		__atomic_fetch_add(&p->skel->bss->code_epoch, 1, __ATOMIC_RELAXED);
-	if (is_missing(p, "class_unloaded"))
+	if (p->missing[WIRE_PROBE_class_unloaded])
 		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
 }
 
@@ -468,16 +456,16 @@ static int attach_sched(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 }
 
 /* A switch goes without its own semaphore where it can have a gate. */
-static int attach_multi(struct bpf_session *p, size_t i, struct bpf_program *program)
+static int attach_multi(struct bpf_session *p, size_t i, const struct uprobe_name *name)
 {
 	const struct probe_row *a = &probe_table[i];
 	int gate, fd = -ENOTSUP;
 
 	if (a->gate)
-		fd = uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, true);
+		fd = uprobe_multi_attach(&p->uprobes, name, true);
 	/* EINVAL: somebody else has attached to it with its semaphore. */
 	if (fd < 0 && fd != -ENOENT)
-		return uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, false);
+		return uprobe_multi_attach(&p->uprobes, name, false);
 	if (fd < 0)
 		return fd;
 	gate = uprobe_multi_gate(&p->uprobes, p->skel->progs.numbered_gate, a->provider, a->name,
@@ -487,24 +475,23 @@ static int attach_multi(struct bpf_session *p, size_t i, struct bpf_program *pro
 		return fd;
 	}
 	close(fd);
-	return uprobe_multi_attach(&p->uprobes, program, a->provider, a->name, false);
+	return uprobe_multi_attach(&p->uprobes, name, false);
 }
 
 static int attach_usdt(struct bpf_session *p, size_t i, char why[PROGRAMS_WHY_MAX])
 {
 	const struct probe_row *a = &probe_table[i];
-	struct bpf_program *program = bpf_object__find_program_by_name(p->skel->obj, a->program);
+	const struct uprobe_name name = {a->provider, a->name, (uint32_t)i};
 	int err = 0;
 
 	if (!applies(p, a))
 		return 0;
 	if (p->multi) {
-		err = attach_multi(p, i, program);
+		err = attach_multi(p, i, &name);
 		if (err > 0)
 			p->usdt[i].fd = err;
 	} else {
-		err = uprobe_single_attach(&p->uprobes, program, a->provider, a->name,
-					   &p->usdt[i].links);
+		err = uprobe_single_attach(&p->uprobes, &name, &p->usdt[i].links);
 	}
 	if (err >= 0)
 		return 0;
@@ -535,12 +522,14 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 					     .parser = jvm_parser(p->j),
 					     .deadline_ms = PARSER_ATTACH_MS,
 					     .functions = p->probes == PROBES_USDT &&
-							  jvm_has_thread_ids(p->j)};
+							  jvm_has_thread_ids(p->j),
+					     .program = p->skel->progs.probe_hit,
+					     .specs = bpf_map__fd(p->skel->maps.probe_specs)};
 	int err = attach_sched(p, why);
 
 	if (err)
 		return err;
-	err = uprobe_multi_open(&p->uprobes, &target, bpf_map__fd(p->skel->maps.__bpf_usdt_specs));
+	err = uprobe_multi_open(&p->uprobes, &target);
 	if (err)
 		return fail(why, err, "the probes of %s cannot be read: %s", jvm_libjvm_name(p->j),
 			    parser_error_text(err));
@@ -551,7 +540,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 			return err;
 	}
 	p->skel->bss->no_virtual_ends =
-		is_missing(p, "virtual_epilog") || is_missing(p, "virtual_tried");
+		p->missing[WIRE_PROBE_virtual_epilog] || p->missing[WIRE_PROBE_virtual_tried];
 	if (!any_attached(p) && p->probes != PROBES_NONE)
 		return fail(why, -ENOTSUP,
 			    "%s has no USDT probes (a JVM built without dtrace): nothing of its "
@@ -571,12 +560,11 @@ int bpf_session_look_for_marks(struct bpf_session *p,
 			       void *ctx)
 {
 	struct marks_options o = {.pid = jvm_pid(p->j),
-				  .begin = p->skel->progs.mark_begin,
-				  .end = p->skel->progs.mark_end,
+				  .program = p->skel->progs.probe_hit,
 				  .multi = p->multi,
-				  .specs = bpf_map__fd(p->skel->maps.__bpf_usdt_specs),
+				  .specs = bpf_map__fd(p->skel->maps.probe_specs),
 				  .first_spec = p->uprobes.spec_count,
-				  .specs_max = bpf_map__max_entries(p->skel->maps.__bpf_usdt_specs),
+				  .specs_max = bpf_map__max_entries(p->skel->maps.probe_specs),
 				  .parser = jvm_parser(p->j),
 				  .report = report,
 				  .ctx = ctx};
@@ -707,6 +695,11 @@ json_t *bpf_session_missing(const struct bpf_session *p)
 const char *bpf_session_steal_clock(const struct bpf_session *p)
 {
 	return p->steal_clock ? p->steal_clock : "none";
+}
+
+const char *bpf_session_limits(const struct bpf_session *p)
+{
+	return kernel_reads_limits(p->reads);
 }
 
 const char *bpf_session_throttle_clock(const struct bpf_session *p)

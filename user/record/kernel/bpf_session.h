@@ -57,11 +57,11 @@ json_t *bpf_session_attached(const struct bpf_session *p);
 json_t *bpf_session_missing(const struct bpf_session *p);
 /* Whether waits of virtual threads that are on no carrier are seen, and their ends. */
 bool bpf_session_sees_unmounted(const struct bpf_session *p);
-/* By which clock stolen time is known, see steal_clock.h; static. */
+/* By which clocks stolen time (steal_clock.h) and throttled time are known ("none": the latter is
+ * in the runnable time), and what is missing because of the kernel (NULL: nothing). All static. */
 const char *bpf_session_steal_clock(const struct bpf_session *p);
-/* By which clock of the kernel throttled time is told; "none": it is not, and is in the runnable
- * time. Static. */
 const char *bpf_session_throttle_clock(const struct bpf_session *p);
+const char *bpf_session_limits(const struct bpf_session *p);
 
 /* Polls readable when much is waiting in the ring. */
 int bpf_session_fd(const struct bpf_session *p);

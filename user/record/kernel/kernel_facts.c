@@ -1,14 +1,14 @@
 #include "record/kernel/kernel_facts.h"
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <linux/types.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "bpf/wire/wire_steal.h"
+#include "record/kernel/kernel_reads.h"
 #include "steal/hypervisor.h"
-
-/* PROC_PID_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
-#define PIDNS_INITIAL 4026531836u
 
 /* Whether a struct of the kernel has a member of this name. */
 static bool has_member(const struct btf *btf, const char *type, const char *member)
@@ -46,23 +46,30 @@ static bool switch_has_state(const struct btf *btf)
 	return t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
 }
 
+static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	(void)level, (void)format, (void)ap;
+	return 0;
+}
+
 void kernel_facts_read(struct kernel_facts *ret)
 {
+	libbpf_print_fn_t before = libbpf_set_print(quiet);
 	struct btf *btf = btf__load_vmlinux_btf();
 
-	*ret = (struct kernel_facts){.steal.clock = WIRE_STEAL_NONE, .throttle_clock = "none"};
+	libbpf_set_print(before);
+	*ret = (struct kernel_facts){.steal.clock = WIRE_STEAL_NONE,
+				     .throttle_clock = "none",
+				     .reads = kernel_reads_of(btf)};
 	if (!btf)
 		return;
 	ret->switch_has_state = switch_has_state(btf);
 	ret->sched_entry =
 		btf__find_by_name_kind(btf, "btf_trace_sched_entry_tp", BTF_KIND_TYPEDEF) > 0;
-	if (steal_clock_find(btf, hypervisor_name(), NULL, &ret->steal) || ret->steal.ticks)
+	if (ret->reads != WIRE_READS_NONE)
+		ret->throttle_clock = throttle_clock_of(btf);
+	if (ret->reads == WIRE_READS_NONE ||
+	    steal_clock_find(btf, hypervisor_name(), NULL, &ret->steal) || ret->steal.ticks)
 		ret->steal = (struct steal_clock){.clock = WIRE_STEAL_NONE};
-	ret->throttle_clock = throttle_clock_of(btf);
 	btf__free(btf);
-}
-
-uint32_t kernel_pidns(ino_t inode)
-{
-	return inode == PIDNS_INITIAL ? 0 : (uint32_t)inode;
 }

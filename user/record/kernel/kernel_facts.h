@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "bpf/wire/wire_kernel.h"
 #include "record/kernel/steal_clock.h"
 
 struct kernel_facts {
@@ -14,10 +14,8 @@ struct kernel_facts {
 	 * about turns, which are shorter. */
 	struct steal_clock steal;
 	const char *throttle_clock; /* as logs have it; static */
+	enum wire_reads reads;
 };
 
 /* Without BTF: as on a kernel that has nothing of it. */
 void kernel_facts_read(struct kernel_facts *ret);
-
-/* For bpf/lib/pidns.bpf.h, of the inode number of /proc/self/ns/pid: 0 for the initial one. */
-uint32_t kernel_pidns(ino_t inode);

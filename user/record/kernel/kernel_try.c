@@ -17,8 +17,6 @@
 
 #include "base/arch/arch.h"
 #include "base/arch/arch_hits.h"
-#include "bpf/wire/wire_steal.h"
-#include "record/kernel/steal_clock.h"
 #include "record/kernel/uprobe_multi.h"
 
 #define UPROBE_TYPE_PATH "/sys/bus/event_source/devices/uprobe/type"
@@ -272,18 +270,4 @@ uint32_t kernel_try_nops(void)
 	if (is_call(arch_hits.nop10))
 		return ARCH_HERE.nops_10;
 	return is_call(arch_hits.nop5) ? ARCH_HERE.nops_5 : 0;
-}
-
-bool kernel_try_steal(const char *hypervisor, const char **ret_name)
-{
-	libbpf_print_fn_t before = libbpf_set_print(quiet);
-	struct btf *btf = btf__load_vmlinux_btf();
-	struct steal_clock clock;
-
-	if (!btf || steal_clock_find(btf, hypervisor, NULL, &clock))
-		clock = (struct steal_clock){.clock = WIRE_STEAL_NONE};
-	btf__free(btf);
-	libbpf_set_print(before);
-	*ret_name = clock.name;
-	return clock.clock != WIRE_STEAL_NONE && !clock.ticks;
 }

@@ -34,5 +34,3 @@ int kernel_try_cost(struct probe_cost *ret);
 /* Which nop of USDT_SITE_NOPS a probe is best set to: its offset. The one that the kernel makes a
  * call of; if there is none the first, as kernels before 6.18 step over others out of line. */
 uint32_t kernel_try_nops(void);
-/* Whether stolen time is known per thread, in ns; *ret_name (static) names the clock. */
-bool kernel_try_steal(const char *hypervisor, const char **ret_name);

@@ -18,6 +18,7 @@
 #include "record/kernel/mark.h"
 
 #include <errno.h>
+#include <linux/types.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/text/units.h"
+#include "bpf/wire/wire_probe.h"
 #include "jvm/target/mapped_file.h"
 #include "jvm/target/mark_files.h"
 #include "jvm/target/parser.h"
@@ -160,13 +162,14 @@ static uint32_t skip_of(struct marks *m, const struct usdt_probe *probe)
 static int attach_one(struct marks *m, struct mark_file *f, enum mark_probe probe,
 		      struct uprobe_multi *u)
 {
-	struct bpf_program *program = probe == MARK_BEGIN ? m->o.begin : m->o.end;
+	const struct uprobe_name name = {PROVIDER, probe_names[probe],
+					 probe == MARK_BEGIN ? WIRE_PROBE_mark_begin
+							     : WIRE_PROBE_mark_end};
 	int fd;
 
 	if (!m->o.multi)
-		return uprobe_single_attach(u, program, PROVIDER, probe_names[probe],
-					    &f->links[probe]);
-	fd = uprobe_multi_attach(u, program, PROVIDER, probe_names[probe], false);
+		return uprobe_single_attach(u, &name, &f->links[probe]);
+	fd = uprobe_multi_attach(u, &name, false);
 	if (fd < 0)
 		return fd;
 	f->fd[probe] = fd;
@@ -178,12 +181,13 @@ static int attach_one(struct marks *m, struct mark_file *f, enum mark_probe prob
 static int attach(struct marks *m, struct mark_file *f, int file)
 {
 	const struct uprobe_target target = {
-		.pid = m->o.pid, .file = file, .parser = m->o.parser, .deadline_ms = PARSER_RUN_MS};
+		.pid = m->o.pid,         .file = file,      .parser = m->o.parser,
+		.deadline_ms = PARSER_RUN_MS, .program = m->o.program, .specs = m->o.specs};
 	const struct usdt_probe *probe[MARK_PROBE_COUNT];
 	char args[ARGS_SIZE];
 	struct uprobe_multi u;
 	uint32_t first = 0;
-	int err = uprobe_multi_open(&u, &target, m->o.specs);
+	int err = uprobe_multi_open(&u, &target);
 
 	if (err)
 		return err;

@@ -12,10 +12,10 @@ struct parser;
 
 struct marks_options {
 	pid_t pid;
-	struct bpf_program *begin, *end; /* loaded, for uprobe_multi if multi */
-	bool multi;                      /* this kernel has uprobe_multi links */
-	int specs;                       /* as in struct uprobe_multi */
-	struct parser *parser;           /* reads the files; lent until marks_free() */
+	struct bpf_program *program; /* as in struct uprobe_target, for uprobe_multi if multi */
+	bool multi;                  /* this kernel has uprobe_multi links */
+	int specs;                   /* as in struct uprobe_target */
+	struct parser *parser;       /* reads the files; lent until marks_free() */
 	uint32_t first_spec, specs_max; /* from this one on its entries are free; how many it has */
 	/* Tells of each library once: its marks are recorded from now on (why is NULL), or why they
 	 * are not. path: in the process's own mount namespace. May be NULL. */

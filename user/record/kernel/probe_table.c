@@ -21,19 +21,16 @@
 #define VIRTUAL "ends of contentions and waits of virtual threads that unmount"
 #define PHASES "phases of garbage collections"
 
-#define ANY(provider, name, program, purpose)                                                      \
-	{#provider, #name, #program, purpose, PROBE_OF_ANY, NULL},
-#define TOLD(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_TOLD, NULL},
-#define STOCK(name, program, purpose) {"hotspot", name, program, purpose, PROBE_OF_STOCK, NULL},
-#define FUNCTION(name, program, purpose)                                                           \
-	{USDT_FUNCTIONS, name, program, purpose, PROBE_OF_FUNCTION, NULL},
-#define HOOK(name, program, purpose)                                                               \
-	{SPOOR_PROVIDER, name, program, purpose, PROBE_OF_PATCHED, NULL},
-#define SWITCH(name, program, purpose, gate)                                                       \
-	{SPOOR_PROVIDER, name, program, purpose, PROBE_OF_PATCHED, gate},
+#define ANY(provider, name, handler, purpose) {#provider, #name, purpose, PROBE_OF_ANY, NULL},
+#define TOLD(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_TOLD, NULL},
+#define STOCK(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_STOCK, NULL},
+#define FUNCTION(name, handler, purpose) {USDT_FUNCTIONS, name, purpose, PROBE_OF_FUNCTION, NULL},
+#define HOOK(name, handler, purpose) {SPOOR_PROVIDER, name, purpose, PROBE_OF_PATCHED, NULL},
+#define SWITCH(name, handler, purpose, gate)                                                       \
+	{SPOOR_PROVIDER, name, purpose, PROBE_OF_PATCHED, gate},
 
 const struct probe_row probe_table[PROBE_COUNT] = {
-#include "record/kernel/probe_table.def"
+#include "bpf/wire/wire_probe.def"
 };
 
 #define ONE(name) +1
@@ -47,7 +44,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 #define SWITCH COUNT
 enum {
 	HOOK_COUNT = 0
-#include "record/kernel/probe_table.def"
+#include "bpf/wire/wire_probe.def"
 };
 _Static_assert(HOOK_COUNT == SPOOR_PROBES(ONE), "all that a patched JVM has");
 

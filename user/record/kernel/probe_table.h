@@ -2,7 +2,11 @@
  * good for. */
 #pragma once
 
+#include <linux/types.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "bpf/wire/wire_probe.h"
 
 /* Which probes tell of locks and waits. */
 enum probe_set {
@@ -23,26 +27,14 @@ enum probe_of { /* which JVM's probe it is */
 
 struct probe_row {
 	const char *provider, *name;
-	const char *program; /* the BPF program that it runs */
 	const char *purpose; /* "contended monitors": what is missing from a log without it */
 	enum probe_of of;
 	const char *gate; /* of a switch: the probe after which its gate is (uprobe_multi.h) */
 };
 
-enum {
-	PROBE_COUNT = 0
-#define PROBE_ONE(...) +1
-#define ANY PROBE_ONE
-#define TOLD PROBE_ONE
-#define STOCK PROBE_ONE
-#define FUNCTION PROBE_ONE
-#define HOOK PROBE_ONE
-#define SWITCH PROBE_ONE
-#include "record/kernel/probe_table.def"
-#undef PROBE_ONE
-};
+#define PROBE_COUNT ((size_t)WIRE_PROBE_ROWS)
 
-/* In the order of attaching. */
+/* In the order of attaching; by enum wire_probe. */
 extern const struct probe_row probe_table[PROBE_COUNT];
 
 /* Whether it is one of a set. */

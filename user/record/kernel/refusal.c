@@ -98,10 +98,6 @@ void refusal_of_load(int err, char *why, size_t size)
 			 "the kernel does not let this user load BPF programs: %s; `spoor doctor` "
 			 "says more",
 			 refusal_find().why);
-	else if (kernel_try_read() == -EOPNOTSUPP)
-		snprintf(why, size,
-			 "the kernel is locked down for confidentiality: BPF may not read memory; "
-			 "boot with lockdown=integrity, or without secure boot's lockdown");
 	else if (kernel_try_loop() == -EOPNOTSUPP)
 		snprintf(why, size,
 			 "this kernel has no bpf_loop(), which spoor's programs need: use Linux "

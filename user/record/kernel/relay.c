@@ -14,6 +14,7 @@
 #include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_relay.h"
 #include "record/kernel/kernel_facts.h"
+#include "record/kernel/kernel_reads.h"
 #include "record/kernel/refusal.h"
 #include "relay.skel.h"
 
@@ -71,6 +72,7 @@ static int load(struct relay *r, char why[RELAY_WHY_MAX])
 	r->skel->rodata->own_pidns = kernel_pidns(st.st_ino);
 	r->skel->rodata->steal_clock = k.steal.clock;
 	r->skel->rodata->steal_offset = k.steal.offset;
+	r->skel->rodata->kernel_reads = k.reads;
 	bpf_program__set_autoload(r->skel->progs.relay_sched_entry_tp, k.sched_entry);
 	err = relay_bpf__load(r->skel);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */

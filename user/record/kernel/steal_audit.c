@@ -19,6 +19,7 @@
 #include "bpf/wire/wire_steal.h"
 #include "record/decode/audit_accounts.h"
 #include "record/kernel/kernel_facts.h"
+#include "record/kernel/kernel_reads.h"
 #include "record/kernel/steal_clock.h"
 #include "steal/hypervisor.h"
 #include "steal/source.h"
@@ -286,7 +287,12 @@ static int choose_clock(struct audit *a, const char *wanted, struct steal_clock 
 			    "the kernel's types cannot be read (/sys/kernel/btf/vmlinux): use a "
 			    "kernel with CONFIG_DEBUG_INFO_BTF=y");
 	err = steal_clock_find(btf, hypervisor_name(), wanted, ret);
+	a->skel->rodata->kernel_reads = kernel_reads_of(btf);
 	btf__free(btf);
+	if (a->skel->rodata->kernel_reads == WIRE_READS_NONE)
+		return fail(why, -ENOTSUP,
+			    "the kernel is locked down for confidentiality: BPF may not read its "
+			    "steal clocks (before Linux 6.2)");
 	if (err)
 		return fail(why, -EINVAL, "there is no steal clock called %s", wanted);
 	if (!ret->clock && wanted)

@@ -4,8 +4,8 @@
  * (jvm/target/parser.c). And in 1.1 (Debian 12) it makes a perf event per place. These are closed
  * one after the other under the kernel's event_mutex, 90 ms each: detaching from a JVM took 2.3
  * s. A uprobe_multi link takes all places of a probe, and links can be closed side by side. The
- * BPF side stays libbpf's usdt.bpf.h: the cookie of each place is the number of its entry in
- * __bpf_usdt_specs.
+ * BPF side is bpf/lib/probe.bpf.h: the cookie of each place is the number of its entry in
+ * probe_specs.
  *
  * Gates. The kernel raises a probe's semaphore before it writes the breakpoint, and lowers it
  * after it has taken it out; on nops of 5 bytes there are several interrupts of all CPUs between.
@@ -22,6 +22,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/types.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@
 #include <unistd.h>
 
 #include "base/arch/arch.h"
+#include "bpf/wire/wire_probe.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt_arg.h"
 
@@ -116,9 +119,9 @@ void uprobe_multi_prepare(struct bpf_program *program)
 	bpf_program__set_expected_attach_type(program, ATTACH_TRACE_UPROBE_MULTI);
 }
 
-int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t, int specs)
+int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t)
 {
-	*u = (struct uprobe_multi){.pid = t->pid, .specs = specs};
+	*u = (struct uprobe_multi){.pid = t->pid, .program = t->program, .specs = t->specs};
 	snprintf(u->path, sizeof(u->path), "/proc/self/fd/%d", t->file);
 	/* A file that has no functions that can be read is as one that is stripped. */
 	if (t->functions &&
@@ -127,11 +130,11 @@ int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t, int
 	return parser_usdt(t->parser, t->file, t->deadline_ms, &u->list);
 }
 
-static const struct usdt_probe *probe_find(const struct uprobe_multi *u, const char *provider,
-					   const char *name)
+static const struct usdt_probe *probe_find(const struct uprobe_multi *u,
+					   const struct uprobe_name *n)
 {
-	return usdt_find(strcmp(provider, USDT_FUNCTIONS) ? &u->list : &u->functions, provider,
-			 name);
+	return usdt_find(strcmp(n->provider, USDT_FUNCTIONS) ? &u->list : &u->functions,
+			 n->provider, n->name);
 }
 
 /* The probe is hit when its function returns. */
@@ -156,8 +159,20 @@ struct tables {
 };
 
 /* t is freed with free(t->offsets), also after an error. */
-static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struct tables *t)
+static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, uint32_t cookie,
+		   struct tables *t)
 {
+	_Static_assert(sizeof(struct usdt_spec) == sizeof(struct wire_probe_spec) &&
+			       offsetof(struct usdt_spec, usdt_cookie) ==
+				       offsetof(struct wire_probe_spec, probe) &&
+			       offsetof(struct usdt_spec, arg_cnt) ==
+				       offsetof(struct wire_probe_spec, count) &&
+			       offsetof(struct usdt_arg_spec, reg_off) ==
+				       offsetof(struct wire_probe_arg, at) &&
+			       offsetof(struct usdt_arg_spec, arg_bitshift) ==
+				       offsetof(struct wire_probe_arg, shift),
+		       "the same layout");
+
 	t->offsets = calloc(probe->locations, 3 * sizeof(*t->offsets));
 	if (!t->offsets)
 		return -ENOMEM;
@@ -169,6 +184,7 @@ static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struc
 
 		if (!err && !probe->at[i].file_offset)
 			err = -ENOEXEC;
+		spec.usdt_cookie = cookie;
 		if (!err && bpf_map_update_elem(u->specs, &u->spec_count, &spec, BPF_ANY))
 			err = -errno;
 		if (err)
@@ -181,11 +197,10 @@ static int collect(struct uprobe_multi *u, const struct usdt_probe *probe, struc
 	return 0;
 }
 
-int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
-			const char *name, bool gated)
+int uprobe_multi_attach(struct uprobe_multi *u, const struct uprobe_name *name, bool gated)
 {
-	const struct usdt_probe *probe = probe_find(u, provider, name);
-	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(program),
+	const struct usdt_probe *probe = probe_find(u, name);
+	struct link_create_attr attr = {.prog_fd = (uint32_t)bpf_program__fd(u->program),
 					.path = (uintptr_t)u->path,
 					.pid = (uint32_t)u->pid};
 	struct tables t;
@@ -193,7 +208,7 @@ int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, con
 
 	if (!probe)
 		return -ENOENT;
-	err = collect(u, probe, &t);
+	err = collect(u, probe, name->probe, &t);
 	if (!err) {
 		attr.cnt = probe->locations;
 		attr.multi_flags = is_return(probe) ? LINK_RETURN : 0;
@@ -239,10 +254,10 @@ struct uprobe_links {
 	struct bpf_link *link[];
 };
 
-int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
-			 const char *name, struct uprobe_links **ret)
+int uprobe_single_attach(struct uprobe_multi *u, const struct uprobe_name *name,
+			 struct uprobe_links **ret)
 {
-	const struct usdt_probe *probe = probe_find(u, provider, name);
+	const struct usdt_probe *probe = probe_find(u, name);
 	struct uprobe_links *l;
 	struct tables t;
 	int err;
@@ -252,13 +267,13 @@ int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, co
 	l = calloc(1, sizeof(*l) + probe->locations * sizeof(*l->link));
 	if (!l)
 		return -ENOMEM;
-	err = collect(u, probe, &t);
+	err = collect(u, probe, name->probe, &t);
 	for (uint32_t i = 0; !err && i < probe->locations; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = t.semaphores[i],
 			    .bpf_cookie = t.cookies[i], .retprobe = is_return(probe));
 
-		l->link[i] = bpf_program__attach_uprobe_opts(program, u->pid, u->path, t.offsets[i],
-							     &opts);
+		l->link[i] = bpf_program__attach_uprobe_opts(u->program, u->pid, u->path,
+							     t.offsets[i], &opts);
 		err = l->link[i] ? 0 : -errno;
 		l->count += !err;
 	}

@@ -18,7 +18,8 @@ struct uprobe_multi {
 	struct usdt_list functions; /* of USDT_FUNCTIONS; none unless they were asked for */
 	pid_t pid;
 	char path[32]; /* /proc/self/fd/N */
-	int specs;     /* descriptor of the map __bpf_usdt_specs of <bpf/usdt.bpf.h>; lent */
+	struct bpf_program *program; /* lent */
+	int specs; /* descriptor of its map probe_specs; lent */
 	uint32_t spec_count;
 	uint32_t skip; /* in places that are USDT_SITE_NOPS: kernel_try_nops() */
 };
@@ -37,16 +38,24 @@ struct uprobe_target {
 	struct parser *parser;
 	unsigned deadline_ms; /* for reading it */
 	bool functions;       /* are wanted, too: usdt_flat_functions() */
+	/* What is to be run by all probes, loaded, and its map of struct wire_probe_spec; lent. */
+	struct bpf_program *program;
+	int specs;
+};
+
+/* A probe, and what its places' entries have as their probe: enum wire_probe. */
+struct uprobe_name {
+	const char *provider, *name;
+	uint32_t probe;
 };
 
 /* Has the library's probes read. Errors as parser_usdt(). *u is always set, and may be closed. */
-int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t, int specs);
+int uprobe_multi_open(struct uprobe_multi *u, const struct uprobe_target *t);
 /*
  * A descriptor, to be closed by the caller, or a negative errno. -ENOENT: there is no such probe.
  * Takes all its places. gated: its semaphore is not raised, a gate does that.
  */
-int uprobe_multi_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
-			const char *probe, bool gated);
+int uprobe_multi_attach(struct uprobe_multi *u, const struct uprobe_name *name, bool gated);
 /*
  * Raises the semaphore of a probe while the descriptor is open (essay in uprobe_multi.c), by a
  * breakpoint after another one's nop, of the same provider; program must do nothing. -ENOTSUP: it
@@ -58,8 +67,8 @@ int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const
  * For kernels without such links: a perf event for each place, with the same entries. *ret is
  * detached and freed by uprobe_links_free(). Errors as uprobe_multi_attach().
  */
-int uprobe_single_attach(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
-			 const char *probe, struct uprobe_links **ret);
+int uprobe_single_attach(struct uprobe_multi *u, const struct uprobe_name *name,
+			 struct uprobe_links **ret);
 void uprobe_links_free(struct uprobe_links *l); /* accepts NULL */
 /* What was attached stays. */
 void uprobe_multi_close(struct uprobe_multi *u);

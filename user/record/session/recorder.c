@@ -171,6 +171,11 @@ bool recorder_owners_unseen(const struct recorder *r)
 	return !bpf_session_owner_period_ns(r->p);
 }
 
+const char *recorder_kernel_limits(const struct recorder *r)
+{
+	return bpf_session_limits(r->p);
+}
+
 bool recorder_flag_left(const struct recorder *r)
 {
 	return r->flag.left;

@@ -97,6 +97,8 @@ void recorder_stats(const struct recorder *r, struct recorder_stats *ret);
 bool recorder_monitor_missing(const struct recorder *r);
 /* No clock can be had by which owners that keep their CPU are looked at. */
 bool recorder_owners_unseen(const struct recorder *r);
+/* What the recording lacks because of the kernel, for users; NULL: nothing. */
+const char *recorder_kernel_limits(const struct recorder *r);
 /* MONITOR_FLAG_LEFT. */
 bool recorder_flag_left(const struct recorder *r);
 /* The probes that spoor would use and this JVM lacks, with commas between; "": it has all. Returns

@@ -379,6 +379,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	note_hooks(r);
 	r->noted[JVM_LIMIT_VIRTUAL] = bpf_session_sees_unmounted(r->p);
 	notes_support(r->w, r->j, r->noted);
+	if (bpf_session_limits(r->p))
+		notes_write(r->w, NOTE_LEVEL_WARNING, bpf_session_limits(r->p));
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
 	bpf_session_look_for_marks(r->p, notes_marks, r->w);

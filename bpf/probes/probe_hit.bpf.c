@@ -1,0 +1,55 @@
+/* Any probe of the JVM or of a mark library is hit: runs its handler. */
+#include "bpf/lib/probe.bpf.h"
+
+KERNEL_CAST()
+
+/* What the target's monitors have is ids of threads: virtual ones may unmount. */
+const volatile __u32 may_be_unmounted = 0;
+
+#define DECLARE(name) extern __hidden int probe_##name(struct pt_regs *ctx, __u32 spec);
+#define ANY(provider, name, handler, purpose) DECLARE(handler)
+#define TOLD(name, handler, purpose) DECLARE(handler)
+#define STOCK TOLD
+#define FUNCTION TOLD
+#define HOOK TOLD
+#define SWITCH(name, handler, purpose, gate) DECLARE(handler)
+#include "bpf/wire/wire_probe.def"
+DECLARE(mark_begin)
+DECLARE(mark_end)
+
+/* wanted is made of constants: the verifier does not see what is not. */
+#define RUN(handler, wanted)                                                                       \
+	case WIRE_PROBE_##handler:                                                                 \
+		if (wanted)                                                                        \
+			probe_##handler(ctx, spec);                                                \
+		return 0;
+
+SEC("usdt")
+int probe_hit(struct pt_regs *ctx)
+{
+	__u32 spec = (__u32)bpf_get_attach_cookie(ctx);
+	struct wire_probe_spec *s = bpf_map_lookup_elem(&probe_specs, &spec);
+
+	if (!s)
+		return 0;
+	switch (s->probe) {
+#define ANY(provider, name, handler, purpose) RUN(handler, 1)
+#define TOLD(name, handler, purpose) RUN(handler, !by_switches)
+#define STOCK(name, handler, purpose) RUN(handler, !by_switches && !numbered)
+#define FUNCTION(name, handler, purpose)                                                           \
+	RUN(handler, !by_switches && !numbered && may_be_unmounted)
+#define HOOK(name, handler, purpose) RUN(handler, numbered)
+#define SWITCH(name, handler, purpose, gate) RUN(handler, numbered)
+#include "bpf/wire/wire_probe.def"
+		RUN(mark_begin, 1)
+		RUN(mark_end, 1)
+	}
+	return 0;
+}
+
+/* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
+SEC("usdt")
+int numbered_gate(struct pt_regs *ctx)
+{
+	return 0;
+}
