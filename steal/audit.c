@@ -1,7 +1,7 @@
 /*
  * Two ways to say from which threads the hypervisor stole.
  *
- * exact: the source tells (a probe that reads the CPU's steal clock whenever a thread leaves it).
+ * exact: reported by the source (a probe that reads a CPU's steal clock at each switch).
  *
  * proportional: Hofer, Method Profiling and Lock Contention Profiling (2016), 5.2. For each
  * interval between two samples, what was stolen from all CPUs is divided among all threads as they
@@ -407,7 +407,7 @@ static void sum_exact(struct steal_audit *a, const struct steal_sample *s)
 {
 	struct steal_span *span = &a->span;
 	struct account *one, *next;
-	uint64_t told;
+	uint64_t charged;
 
 	if (!a->of.exact)
 		return;
@@ -419,11 +419,11 @@ static void sum_exact(struct steal_audit *a, const struct steal_sample *s)
 	else
 		span->faults[STEAL_DECREASED]++;
 	guard_set(&a->idle, s->idle_stolen_ns, s->time_ns);
-	told = span->threads_ns[STEAL_EXACT] + span->idle_stolen_ns;
-	if (told > span->stolen_ns)
+	charged = span->threads_ns[STEAL_EXACT] + span->idle_stolen_ns;
+	if (charged > span->stolen_ns)
 		span->faults[STEAL_EXCEEDED]++;
 	else
-		span->others_ns[STEAL_EXACT] = span->stolen_ns - told;
+		span->others_ns[STEAL_EXACT] = span->stolen_ns - charged;
 }
 
 /* The rows of the interval; and the accounts get their sums. */

@@ -4,7 +4,7 @@
 #include "steal/source.h"
 
 enum steal_method {
-	STEAL_EXACT,        /* as the source tells it */
+	STEAL_EXACT,        /* as the source reports it */
 	STEAL_PROPORTIONAL, /* by use of CPU (Hofer, 2016, 5.2), for any source */
 	STEAL_METHOD_COUNT,
 };
@@ -18,7 +18,7 @@ enum steal_fault {
 	STEAL_CPU_ONLINE,  /* online; so is what it had before the first one */
 	STEAL_RESUMED,     /* the machine was suspended in this interval */
 	STEAL_LATE,     /* threads seen for the first time that are older than the sample before */
-	STEAL_EXCEEDED, /* intervals in which threads were told more stolen time than CPUs */
+	STEAL_EXCEEDED, /* intervals where per-thread steal sums to more than per-CPU steal */
 	STEAL_TWICE,    /* CPUs and threads that a sample has twice; the first counts */
 	STEAL_FAULT_COUNT,
 };

@@ -45,7 +45,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Not told by both: it has ended between two samples. */
+/* Not reported by both sources: the thread has ended between two samples. */
 static bool is_pooled(const struct steal_use *u)
 {
 	return !u->tid || !u->stolen_ns[STEAL_PROPORTIONAL];

@@ -14,7 +14,7 @@ int steal_span_join(const struct steal_span *exact, const struct steal_span *oth
 struct steal_error {
 	uint64_t exact_ns, proportional_ns; /* of threads */
 	/* Charged to a thread from which it was not stolen, or not charged: half of the sum of the
-	 * differences. Threads that have ended are told by proportional as one per process, and
+	 * differences. Threads that have ended are reported by proportional as one per process, and
 	 * compared like this. */
 	uint64_t misplaced_ns;
 	/* The differences of single threads, in millionths of their corrected CPU time (exact); of

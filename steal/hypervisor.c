@@ -3,7 +3,7 @@
  * set aside for it, and the 12 bytes of signature in the first name it. One that poses as Hyper-V
  * for Windows (KVM and Xen can) has its own signature 0x100 leaves further on, as Linux knows
  * (hypervisor_cpuid_base). Where there is no CPUID, and for a paravirtual Xen guest,
- * /sys/hypervisor and the names in the machine's DMI table tell.
+ * /sys/hypervisor and the names in the machine's DMI table say.
  *
  * What is known of each about stolen time:
  * - KVM: one record per CPU that the host writes, in ns (kvm_steal_time.steal), if bit 5 of leaf
@@ -62,10 +62,10 @@ static const struct {
 static const struct {
 	enum hypervisor_steal steal;
 	const char *clock, *why;
-} tells[HYPERVISOR_KIND_COUNT] = {
+} kinds[HYPERVISOR_KIND_COUNT] = {
 	[HYPERVISOR_NONE] = {HYPERVISOR_STEAL_NO, "", "there is no hypervisor that could steal"},
 	[HYPERVISOR_KVM] = {HYPERVISOR_STEAL_MAYBE, NULL, NULL}, /* struct arch says */
-	[HYPERVISOR_XEN] = {HYPERVISOR_STEAL_YES, "run states, ns", "Xen always tells"},
+	[HYPERVISOR_XEN] = {HYPERVISOR_STEAL_YES, "run states, ns", "Xen always reports it"},
 	[HYPERVISOR_VMWARE] = {HYPERVISOR_STEAL_MAYBE, "VMware's steal clock, ns",
 			       "only if the host's administrator has set stealclock.enable = TRUE "
 			       "for this guest; else it is always 0"},
@@ -99,9 +99,9 @@ static void set(struct hypervisor *h, enum hypervisor_kind kind, const char *nam
 {
 	h->kind = kind;
 	snprintf(h->name, sizeof(h->name), "%s", name);
-	h->steal = tells[kind].steal;
-	h->clock = tells[kind].clock;
-	h->why = tells[kind].why;
+	h->steal = kinds[kind].steal;
+	h->clock = kinds[kind].clock;
+	h->why = kinds[kind].why;
 }
 
 static void judge_kvm(const struct hypervisor_facts *f, uint32_t base, struct hypervisor *h)

@@ -1,4 +1,4 @@
-/* steal/hypervisor.h: which hypervisor this machine runs on, and what it tells of stolen time. */
+/* steal/hypervisor.h: which hypervisor this machine runs on, and what it reports of stolen time. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,8 +30,8 @@ struct hypervisor {
 	enum hypervisor_kind kind;
 	char name[32];
 	enum hypervisor_steal steal;
-	const char *clock; /* static: what tells stolen time, and its unit; "" if nothing does */
-	const char *why;   /* static: how that is known, and what to do if nothing tells */
+	const char *clock; /* static: what reports stolen time, and its unit; "" if nothing does */
+	const char *why;   /* static: how that is known, and what to do if nothing reports it */
 };
 
 #define HYPERVISOR_LEAVES 8

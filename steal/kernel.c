@@ -4,7 +4,7 @@
  * With CONFIG_PARAVIRT_TIME_ACCOUNTING, update_rq_clock_task() takes steal out of the run queue's
  * task clock, from which sum_exec_runtime is made, and with it the CPU times in /proc; it keeps
  * rq::prev_steal_time_rq for that. Without it (Debian's 6.1 kernel), they grow on while the CPU is
- * not running. The kernel's own type information tells whether the field is there, and anybody may
+ * not running. The kernel's own type information says whether the field is there, and anybody may
  * read that. The boot parameter no-steal-acc leaves the field, and turns off what it is for
  * (kvm.c: activate_jump_labels).
  */

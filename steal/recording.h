@@ -13,7 +13,7 @@ int steal_source_recorded_file(FILE *in, unsigned n, pid_t pid, struct steal_sou
 
 struct recording;
 
-/* Writes to out, which stays the caller's; samples tell the number of their source in of. */
+/* Writes to out, which stays the caller's; samples carry the number of their source in of. */
 int recording_begin(FILE *out, const struct steal_source *const *of, unsigned count,
 		    struct recording **ret);
 void recording_add(struct recording *r, unsigned source, const struct steal_sample *s);

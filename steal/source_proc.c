@@ -4,7 +4,7 @@
  *
  * Most threads of a machine sleep most of the time, and reading one costs about 10 us. A process
  * whose CPU time and number of threads are what they were is not looked into: none of its threads
- * has run for a tick, and their last values are told again. A thread that is found in a process
+ * has run for a tick, and their last values are reported again. A thread that is found in a process
  * that has been listed before, and began later than that, is fresh: nothing of its CPU time was
  * there at the sample before.
  */

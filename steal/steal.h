@@ -1,4 +1,4 @@
-/* steal/steal.h: what a source of steal time tells, as plain values. */
+/* steal/steal.h: what a source of steal time reports, as plain values. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct steal_cpu {
 
 struct steal_thread {
 	/* In the caller's pid namespace; those that it cannot see have negative ones. tid 0: what
-	 * the source could not tell apart, of any number of threads. */
+	 * the source could not distinguish, of any number of threads. */
 	int32_t tid, pid;
 	/* When it began, since boot, in USER_HZ as field 22 of /proc/PID/stat: with the tid it is
 	 * the thread's identity. */
@@ -36,7 +36,7 @@ struct steal_thread {
 	char comm[STEAL_COMM_MAX];
 };
 
-/* With the threads that have ended; sources that tell of each thread's end need none. */
+/* With the threads that have ended; sources that report each thread's end need none. */
 struct steal_process {
 	int32_t pid;
 	uint64_t start_ticks;

@@ -238,7 +238,7 @@ class Parts(PartsTest):
         hole, = json.loads(part.stdout)["recording"]["parts"]["missing"]
         self.assertEqual((hole["first"], hole["last"]), (2, 2))
         self.assertLess(hole["from_ns"], hole["to_ns"])
-        self.assertIn("goes on behind part 1", spoor("report", files[0]).stdout)
+        self.assertIn("goes on after part 1", spoor("report", files[0]).stdout)
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ class Verify(VerifyCase):
             "a bit": (flipped(whole, begin + 40), "bytes are no intact block"),
             "cut": (whole[:-40], "cut off here"),
             "bytes more": (whole + b"xyz", "3 bytes are no intact block"),
-            "block more": (whole + packed_log.block(99, EVENTS, 0, body([])), "behind the end of file"),
+            "block more": (whole + packed_log.block(99, EVENTS, 0, body([])), "after the end of file"),
             "block lost": (made(lambda log: log.block(ROWS, lose=True)), "block 6 is missing"),
             "blocks lost": (made(lambda log: [log.block(ROWS, lose=True) for _ in "ab"]), "blocks 6 to 7 are missing"),
             "header twice": (made(lambda log: log.put(HEADER, 0, b"\x80")), "not at the beginning"),
@@ -197,7 +197,7 @@ class Verify(VerifyCase):
         doubt([(31, 150, 1, 8, 0, 9)], "2 strings are used and not defined, from number 8 on")
         doubt([(SAMPLE, 150, 1, 10**9), (SAMPLE, 160, 1, -500 * 10**6)], "by 500000000 ns at most")
         doubt([(SAMPLE, 150, 1, 10**9)], "no event end", LAST[:2])
-        doubt([(END, 150, 0)], "events stand behind the event end")
+        doubt([(END, 150, 0)], "events stand after the event end")
         quiet = sound()
         quiet.block([(SAMPLE, 160, 1, 10**9), (SAMPLE, 150, 1, -500 * 10**6)])  # the older one comes later
         quiet.block(LAST)

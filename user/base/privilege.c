@@ -78,7 +78,7 @@ int privilege_drop_all(void)
 	return privilege_keep(NULL, 0);
 }
 
-/* System calls only: a thread that is being started has nobody to tell of an error, and giving up
+/* System calls only: a thread that is being started has nobody to report an error to, and giving up
  * what one has cannot fail. */
 void privilege_writer_thread(void)
 {

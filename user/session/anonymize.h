@@ -11,9 +11,9 @@ struct event;
 struct anonymize;
 
 /*
- * Each word of a name (letters; digits and all signs stay, so that the threads of a pool are still
- * told by their numbers) becomes ten letters: the same for the same word and key. Names of JDK
- * classes and of the JVM's own threads, operations and collectors stay.
+ * Each word of a name (letters; digits and all signs stay, so that the numbers still
+ * identify the threads of a pool) becomes ten letters: the same for the same word and key. Names of
+ * JDK classes and of the JVM's own threads, operations and collectors stay.
  */
 int anonymize_new(const uint8_t key[SIPHASH_KEY_BYTES], struct anonymize **ret);
 void anonymize_free(struct anonymize *a);

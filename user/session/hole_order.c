@@ -53,11 +53,11 @@ int hole_order_next(struct hole_order *s, const struct event **ret)
 	int err = s->range ? 0 : begin(s);
 
 	while (!err && (err = log_range_next(s->range, ret)) == LOG_READER_HOLE) {
-		bool told = find_hole(s);
+		bool found = find_hole(s);
 
 		end(s);
 		err = begin(s);
-		if (!err && told)
+		if (!err && found)
 			return LOG_READER_HOLE;
 	}
 	/* Definitions come before their time: they are no sign of where the events are. */

@@ -11,9 +11,9 @@ struct log_range;
 
 /* All zero at first, but reader and the limits. */
 struct hole_order {
-	struct log_reader *reader;         /* opened to tell of holes; lent until hole_order_free */
+	struct log_reader *reader;         /* opened to report holes; lent until hole_order_free */
 	uint64_t from_ns, to_ns;           /* 0, UINT64_MAX: no limits; see log/read/range.h */
-	uint64_t hole_from_ns, hole_to_ns; /* the hole told of last, within the limits */
+	uint64_t hole_from_ns, hole_to_ns; /* the hole reported last, within the limits */
 	uint64_t late;                     /* events that came too late to be put in order */
 
 	struct log_order *order;

@@ -68,7 +68,7 @@ bool holes_text(const json_t *header, const struct log_set *set, bool ended, uns
 	if (n > count || !set || ended || !log_set_goes_on(set))
 		return false;
 	snprintf(buf, HOLES_TEXT_MAX,
-		 "the recording goes on behind part %" PRIu64 ": what came then is not there",
+		 "the recording goes on after part %" PRIu64 ": what came then is not there",
 		 last_part(set));
 	return true;
 }

@@ -149,7 +149,7 @@ static int spool(struct log_source *s, unsigned i)
 	struct stat st;
 
 	if (is_stdin ? fstat(in, &st) : stat(s->args[i], &st))
-		return 0; /* the opening tells */
+		return 0; /* opening reports it */
 	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return 0;
 	if (!is_stdin)

@@ -17,7 +17,7 @@ struct log_source {
 	struct range range; /* of the time: only blocks that are needed for it are read */
 	unsigned jobs;      /* 0: not given */
 	bool force;         /* whoever it belongs to */
-	bool holes;         /* the reader is to tell of them */
+	bool holes;         /* the reader is to report them */
 	/* What came out of pipes, in files without names, by the args' places. */
 	struct log_source_spool {
 		int fd; /* 0: there is none */

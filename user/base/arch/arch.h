@@ -47,7 +47,7 @@ struct arch {
 	 * address; 0: the color says how many (cpu/.../gc/z/zAddress*.inline.hpp). */
 	uint8_t zgc_shift;
 	bool walks; /* bpf/walk knows HotSpot's frames there */
-	/* What tells stolen time to a guest of KVM; why it cannot know whether its host does. */
+	/* What reports stolen time to a guest of KVM; why it cannot know whether its host does. */
 	const char *kvm_clock, *kvm_unknown;
 	/* A machine without CPUID and without names is none but a physical one; else it may be a
 	 * virtual one. */

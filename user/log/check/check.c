@@ -309,7 +309,7 @@ static int check_block(struct check *c, const struct block *b)
 
 	c->sum->blocks++;
 	if (c->sum->closed)
-		find(c, CHECK_DAMAGE, b, "a block behind the end of file");
+		find(c, CHECK_DAMAGE, b, "a block after the end of file");
 	if (b->kind && b->kind < BLOCK_KIND_COUNT)
 		c->sum->blocks_of[b->kind]++;
 	else
@@ -406,7 +406,7 @@ static void check_numbers(struct check *c)
 		     "counters ran backwards %" PRIu64 " times, by %" PRIu64 " ns at most",
 		     c->sum->counters_back, c->sum->counters_back_most);
 	if (c->behind_end)
-		find(c, CHECK_DOUBT, NULL, "%" PRIu64 " events stand behind the event end",
+		find(c, CHECK_DOUBT, NULL, "%" PRIu64 " events stand after the event end",
 		     c->behind_end);
 	/* Only the last part of a recording has one. */
 	if (!c->sum->ended && !(c->sum->closed && json_object_get(c->sum->header, "part")))

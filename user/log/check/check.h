@@ -50,7 +50,7 @@ struct log_check {
 	uint64_t codec_bytes[BLOCK_CODEC_COUNT], codec_raw[BLOCK_CODEC_COUNT]; /* of bodies */
 	uint64_t blocks_sync, events_sync; /* of synchronization; their events are not in events */
 	uint64_t blocks_damaged, blocks_missing, bytes_skipped;
-	bool lost_known;      /* an index tells what was in the blocks that are missing: */
+	bool lost_known;      /* an index says what was in the blocks that are missing: */
 	uint64_t lost_events; /* this many */
 	uint64_t events, events_unknown;
 	uint64_t events_of[SCHEMA_ID_MAX + 1];
@@ -65,7 +65,7 @@ struct log_check {
 	uint64_t damage, doubts;     /* findings */
 };
 
-/* Is told each finding as it comes; may be NULL. */
+/* Called with each finding as it comes; may be NULL. */
 typedef void (*check_report)(void *ctx, const struct check_finding *f);
 
 /*

@@ -1,4 +1,4 @@
-/* log/check/check_index.h: whether the index of a log tells the truth about its blocks. */
+/* log/check/check_index.h: whether the index of a log is right about its blocks. */
 #pragma once
 
 #include <stddef.h>

@@ -61,7 +61,7 @@ static bool is_definition(const struct event *e, unsigned field)
 
 /*
  * Counters come in the order of the file, in which events of different CPUs are not in that
- * of their times: only one that is not older than the last can tell. 0 is what an owner has of whom
+ * of their times: only one that is not older than the last says so. 0 is what an owner has of whom
  * nothing was known, or who has ended.
  */
 static int add_counter(struct check_seen *s, const struct event *e, uint64_t thread,

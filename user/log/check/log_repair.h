@@ -21,7 +21,7 @@ struct log_repair_options {
 struct log_repair {
 	uint64_t blocks, events; /* that were kept */
 	uint64_t blocks_dropped; /* their checksums are right, but not what is in them */
-	uint64_t holes;          /* in what is left; a note in the log tells of each */
+	uint64_t holes;          /* in what is left; a note in the log reports each */
 	uint64_t bytes;          /* of the new log */
 	bool opened;             /* the output has been made, or emptied */
 	bool write_failed;       /* the error is the output's, not that of the log that is read */

@@ -59,7 +59,7 @@ bool block_is_sound(const uint8_t *bytes)
 	return checksum(bytes, get32(bytes + AT_LENGTH)) == get32(bytes + AT_CRC);
 }
 
-_Static_assert(BLOCK_CRC_FROM == AT_LENGTH, "the checksum is of all behind it");
+_Static_assert(BLOCK_CRC_FROM == AT_LENGTH, "the checksum is of all that follows it");
 
 uint32_t block_crc(const uint8_t *bytes)
 {

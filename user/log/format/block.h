@@ -62,7 +62,7 @@ void block_seal(const struct block *b, uint8_t *bytes);
 
 /*
  * What the BLOCK_HEADER_BYTES at bytes say; the payload is after them. -EBADMSG: they do not begin
- * with the magic, or tell a length that no payload has.
+ * with the magic, or state a length that no payload has.
  */
 int block_parse(const uint8_t *bytes, struct block *ret);
 /* Whether the checksum of a block that block_parse takes is right; all of it is there. */

@@ -18,7 +18,7 @@ struct schema_state {
 	uint8_t what; /* the same number for what belongs together */
 	bool nests;
 	uint8_t of_count;
-	int8_t of[STATE_OF_MAX]; /* the fields that tell which one; -1: event.thread */
+	int8_t of[STATE_OF_MAX]; /* the fields that say which one; -1: event.thread */
 };
 extern const struct schema_state schema_state[];
 /* By index in schema_table and field: which of a thread's counters a FIELD_COUNTER is. */

@@ -7,7 +7,7 @@
 
 /*
  * A file, a folder (all *.spoor in it, by name), a pattern such as "app-*.spoor" that the shell has
- * not replaced as it was quoted, or "-". on is told each path, lent for the call, and whether it
+ * not replaced as it was quoted, or "-". on gets each path, lent for the call, and whether it
  * was found in a folder or by a pattern, so that the user has not named it; what it returns,
  * if not 0, ends it. 0, that, or why the argument stands for nothing: then *ret_why is a static
  * sentence, or "" if the error says it.

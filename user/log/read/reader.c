@@ -47,7 +47,7 @@ struct log_reader {
 	bool joined;               /* what can be open is known */
 	bool reports_holes;
 	bool begun;           /* events were handed out */
-	bool hole_due;        /* it is to be told before the next event */
+	bool hole_due;        /* it is to be reported before the next event */
 	uint64_t hole_end_ns; /* of the last one */
 	uint64_t seen_holes;  /* before the block that is open */
 	uint64_t seen_part;   /* and the part's begin */
@@ -284,7 +284,7 @@ static bool is_wanted(struct log_reader *r, const struct block *b, struct preamb
 	if (b->kind != BLOCK_KIND_PACKED)
 		return false;
 	if (preamble_get(b->payload, b->length, ret))
-		return true; /* what is wrong with it is told where it is decoded */
+		return true; /* damage is reported where the block is decoded */
 	if (!seek_wants(&r->seek, ret))
 		return false;
 	if (!r->definitions || ret->flags & BLOCK_DEFINITIONS)
@@ -443,7 +443,7 @@ static int batch_take(struct log_reader *r)
 	return 1;
 }
 
-/* A hole is to be told now, between two batches. */
+/* A hole is to be reported now, between two batches. */
 static bool hole_take(struct log_reader *r)
 {
 	bool due = r->hole_due && r->reports_holes;
@@ -528,7 +528,7 @@ static int files_pass(struct log_reader *r)
 		json_decref(header);
 	}
 	if (err || !last)
-		return 0; /* what is wrong with a file is told when it is its turn */
+		return 0; /* what is wrong with a file is reported when its turn comes */
 	r->path_next = last;
 	return file_open(r);
 }

@@ -16,15 +16,15 @@ struct log_reader_stats {
 	uint64_t blocks_missing; /* holes in the sequence numbers, beyond the damaged ones */
 	uint64_t bytes_skipped;  /* bytes that belong to no intact block, the cut end included */
 	uint64_t events_unknown; /* of kinds that this version does not know */
-	uint64_t part_begin_ns;  /* of the part that it is in: when that was begun; 0: not told */
+	uint64_t part_begin_ns;  /* of the part that it is in: when that was begun; 0: unknown */
 	uint64_t holes;          /* in what is asked for, between events: of whatever kind */
-	uint64_t hole_end_ns;    /* of the last one, as far as what is after tells; 0: not told */
+	uint64_t hole_end_ns;    /* of the last hole, from the first block after it; 0: unknown */
 };
 
 struct log_reader_options {
 	unsigned
 		jobs; /* threads that decode ahead; 0: one per CPU; 1: none, the caller's does it */
-	bool holes;   /* log_reader_next is to tell of them */
+	bool holes;   /* log_reader_next is to report them */
 };
 
 /* What log_reader_next says, if that is wanted, once between the events before a hole (blocks or
@@ -39,8 +39,8 @@ int log_reader_open(const char *path, struct log_reader **ret);
 
 /*
  * The files of one recording, in this order, as one log; "-" is standard input, which is read as a
- * stream. options may be NULL. A file that cannot be opened is told as log_reader_open does, the
- * others by log_reader_next when it is their turn.
+ * stream. options may be NULL. A first file that cannot be opened is reported as by
+ * log_reader_open, another one by log_reader_next when its turn comes.
  */
 int log_reader_open_with(const char *const *paths, unsigned count,
 			 const struct log_reader_options *options, struct log_reader **ret);

@@ -191,13 +191,13 @@ static int peek(struct seek *s, struct stream *in, struct seek_place *ret)
 /* Goes past a block, if another one or the end of the file is after it. 1: it has. */
 static int pass(struct stream *in, const struct seek_place *p)
 {
-	uint64_t here = in->offset, behind = here + BLOCK_HEADER_BYTES + p->length;
+	uint64_t here = in->offset, next = here + BLOCK_HEADER_BYTES + p->length;
 	struct block b;
 	int err;
 
-	if (behind >= in->size)
-		return behind == in->size ? (err = stream_seek(in, behind)) ? err : 1 : 0;
-	err = stream_seek(in, behind);
+	if (next >= in->size)
+		return next == in->size ? (err = stream_seek(in, next)) ? err : 1 : 0;
+	err = stream_seek(in, next);
 	if (!err)
 		err = stream_need(in, BLOCK_HEADER_BYTES);
 	if (err == 1 && !block_parse(stream_bytes(in), &b))

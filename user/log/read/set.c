@@ -1,6 +1,6 @@
 /*
  * Of each file only the header is read, and of those before a hole also the heads of the blocks,
- * for the time at which the part ends. What is missing is told by the numbers of the parts:
+ * for the time at which the part ends. What is missing follows from the numbers of the parts:
  * before the first, parts may have been deleted as the recording went on, or have not been given.
  */
 #include "log/read/set.h"
@@ -160,7 +160,7 @@ static int add_argument(struct log_set *s, const char *arg, struct log_set_error
 
 	error->path[0] = '\0';
 	err = log_paths_each(arg, add_path, &adding, &why);
-	/* Of a file, that has been told already. */
+	/* Of a file, that has been reported already. */
 	return err && !error->path[0] ? fail(error, err, arg, why) : err;
 }
 
@@ -242,14 +242,14 @@ static uint64_t last_time(const char *path, bool *ret_closed)
 }
 
 static void hole_add(struct log_set *s, uint64_t first, const struct file *before,
-		     const struct file *behind)
+		     const struct file *after)
 {
 	struct log_set_hole *hole = &s->holes[s->hole_count++];
 	bool closed;
 
-	*hole = (struct log_set_hole){.first = first, .last = behind->shown.part - 1};
-	hole->to_ns = behind->shown.begin_ns;
-	hole->from_ns = before ? last_time(before->path, &closed) : behind->start_ns;
+	*hole = (struct log_set_hole){.first = first, .last = after->shown.part - 1};
+	hole->to_ns = after->shown.begin_ns;
+	hole->from_ns = before ? last_time(before->path, &closed) : after->start_ns;
 	if (before && hole->from_ns < before->shown.begin_ns)
 		hole->from_ns = before->shown.begin_ns;
 }

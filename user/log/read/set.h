@@ -9,7 +9,7 @@ struct log_set;
 struct log_set_file {
 	const char *path;
 	uint64_t part;     /* its number; 0: a log that is not in parts */
-	uint64_t begin_ns; /* when it was begun; 0: not told */
+	uint64_t begin_ns; /* when it was begun; 0: unknown */
 };
 
 /* Parts that are not there, between two that are, or before the first one. */

@@ -39,6 +39,6 @@ void carried_cut(struct carried_definitions *c);
 
 /*
  * The events of a block of synchronization: what is open now, outer ones before inner ones. Their
- * definitions come out first, as those of other events: by their ids the caller tells them apart.
+ * definitions come out first, as those of other events: by their ids the caller distinguishes them.
  */
 int carried_open(struct carried_definitions *c, carried_emit emit, void *ctx);

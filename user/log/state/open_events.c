@@ -241,7 +241,7 @@ static int on_note(struct open_events *o, const struct event_desc *desc,
 	return on_open(o, desc, s, &kept);
 }
 
-/* All that has only its thread to tell it. */
+/* What is open that only its thread identifies. */
 static void forget_thread(struct open_events *o, uint32_t thread)
 {
 	for (unsigned i = 0; i < schema_table_count; i++) {

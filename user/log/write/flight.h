@@ -8,7 +8,7 @@ struct log_output;
 struct flight_take;
 
 /*
- * An output that keeps whole parts: the oldest goes when those behind it go back keep_ns, or when
+ * An output that keeps whole parts: the oldest goes when those after it go back keep_ns, or when
  * there is no room for it in max_bytes.
  */
 int output_flight_open(uint64_t keep_ns, uint64_t max_bytes, struct log_output **ret);

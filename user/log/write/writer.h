@@ -73,7 +73,7 @@ int log_writer_open(const struct log_writer_options *o, const json_t *header,
 /* The least that max_bytes may be with this deviation. */
 uint64_t log_writer_least_bytes(unsigned deviation_pct);
 
-/* Sticky: after the first error nothing more is written; log_writer_error tells it (negative
+/* Sticky: after the first error nothing more is written; log_writer_error returns it (negative
  * errno), some time after it happened. */
 void log_write(struct log_writer *w, const struct event *e);
 /* The number that this event has defined (EVENT_LOCK, ...) is in no event from now on: no later
