@@ -60,8 +60,8 @@ struct oracle {
 	struct {
 		uint64_t ns;
 		struct times its;
-	} told[THREADS + 1][EVENTS];
-	unsigned told_count[THREADS + 1];
+	} moments[THREADS + 1][EVENTS];
+	unsigned moment_count[THREADS + 1];
 	unsigned done_count;
 	uint64_t begin_missing[LOCKS + 1], end_missing[LOCKS + 1], open_ns[LOCKS + 1];
 	uint64_t now;
@@ -230,8 +230,8 @@ static void tell(struct oracle *o, const struct event *e)
 
 	if (!known(its))
 		return;
-	o->told[e->thread][o->told_count[e->thread]].ns = o->now;
-	o->told[e->thread][o->told_count[e->thread]++].its = its;
+	o->moments[e->thread][o->moment_count[e->thread]].ns = o->now;
+	o->moments[e->thread][o->moment_count[e->thread]++].its = its;
 }
 
 static void oracle_add(struct oracle *o, const struct event *e)
@@ -371,12 +371,14 @@ static void oracle_piece(const struct oracle *o, struct sum *s, const struct see
 	const struct times *since = &from->its;
 	uint64_t at = from->ns, holder = from->holder;
 
-	for (unsigned i = 0; i < o->told_count[holder]; i++) {
-		if (o->told[holder][i].ns <= from->ns || o->told[holder][i].ns >= to_ns)
+	for (unsigned i = 0; i < o->moment_count[holder]; i++) {
+		if (o->moments[holder][i].ns <= from->ns ||
+		    o->moments[holder][i].ns >= to_ns)
 			continue;
-		oracle_between(s, o->told[holder][i].ns - at, since, &o->told[holder][i].its);
-		at = o->told[holder][i].ns;
-		since = &o->told[holder][i].its;
+		oracle_between(s, o->moments[holder][i].ns - at, since,
+			       &o->moments[holder][i].its);
+		at = o->moments[holder][i].ns;
+		since = &o->moments[holder][i].its;
 	}
 	oracle_between(s, to_ns - at, since, to);
 }

@@ -276,7 +276,7 @@ static void check_moment(const struct reason_history *d, unsigned ns, unsigned l
 	const struct reason_moment *before = reasons_before(d, 1, ns);
 
 	reasons_complete(d, 1, ns, &c);
-	if (!c.told)
+	if (!c.has_reasons)
 		return;
 	for (unsigned r = 1; r < BLOCKED_REASON_COUNT; r++) {
 		/* Sleep, I/O and pauses are told at their ends: up to then they are not. */
@@ -331,10 +331,10 @@ static void long_ago(void **state)
 		assert_int_equal(reasons_add(d, &e, e.time_ns), 0);
 	}
 	reasons_complete(d, 1, 150, &c);
-	assert_false(c.told);
+	assert_false(c.has_reasons);
 	c = (struct counters){.known = true, .cpu_ns = 2999 * 60 + 30};
 	reasons_complete(d, 1, 2999 * 100 + 30, &c);
-	assert_true(c.told);
+	assert_true(c.has_reasons);
 	assert_int_equal(c.reason_ns[BLOCKED_REASON_IO], 2999 * 40);
 	assert_null(reasons_before(d, 1, 50));
 	assert_null(reasons_after(d, 1, 3000 * 100));

@@ -112,7 +112,7 @@ static void states_of_a_recording(void **state)
 	assert_int_equal(wall_thread_error(thread_of(&w, 2)), 0);
 	assert_true(thread_of(&w, 2)->ended && thread_of(&w, 2)->checked);
 	assert_false(thread_of(&w, 3)->sampled);
-	assert_true(w.told);
+	assert_true(w.has_reasons);
 	wall_free(&w);
 }
 
@@ -239,7 +239,7 @@ static void blocked_that_is_not_told_apart(void **state)
 	(void)state;
 	feed(&w, &e, 1);
 	s = wall_thread_states(thread_of(&w, 1));
-	assert_false(w.told);
+	assert_false(w.has_reasons);
 	assert_int_equal(s.ns[STATE_OTHER], 0); /* the first sample of an older thread */
 	wall_free(&w);
 	w = (struct wall){0};

@@ -36,7 +36,8 @@ void split_set(struct split *s, uint64_t ns, const struct counters *from, const 
 	s->throttled_ns = at_most(from->throttled_ns, to->throttled_ns, s->runnable_ns);
 	s->runnable_ns -= s->throttled_ns;
 	s->blocked_ns = left;
-	for (int i = 1; left && from->told && to->told && i < BLOCKED_REASON_COUNT; i++) {
+	for (int i = 1; left && from->has_reasons && to->has_reasons && i < BLOCKED_REASON_COUNT;
+	     i++) {
 		s->reason_ns[i] = at_most(from->reason_ns[i], to->reason_ns[i], left);
 		left -= s->reason_ns[i];
 	}

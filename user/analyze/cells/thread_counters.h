@@ -16,7 +16,7 @@ struct counters {
 	uint64_t doing_ns;
 	uint32_t doing;
 	bool known;
-	bool told; /* reason_ns is known, too */
+	bool has_reasons; /* reason_ns is known, too */
 };
 
 /* The row of schema_counter_place for the event has places. All zero: there was nothing to read. */
@@ -39,7 +39,7 @@ static inline void counters_set(struct counters *k, const struct event *e, const
 	k->doing_ns = 0;
 	k->doing = 0;
 	k->known = (k->cpu_ns | k->stolen_ns | k->runnable_ns) != 0;
-	k->told = false;
+	k->has_reasons = false;
 }
 
 /* Those of the event's own thread, or of the owner that it names, without reasons. known is false

@@ -132,8 +132,8 @@ static int drop_blocked(struct contention *c, uint32_t thread)
 	return holds_unblock(&c->holds, thread, false);
 }
 
-static struct observation sight_of_owner(uint64_t owner, uint64_t source, struct counters *its,
-					 struct place_seen at)
+static struct observation observation_of_owner(uint64_t owner, uint64_t source,
+					       struct counters *its, struct place_seen at)
 {
 	struct observation s = {.holder = owner,
 				.its = its,
@@ -168,11 +168,11 @@ static int begin(struct contention *c, const struct event *e, uint64_t lock, str
 static int on_enter(struct contention *c, const struct event *e)
 {
 	struct counters its = counters_owner(e);
-	struct observation s =
-		sight_of_owner(e->v[MONITOR_CONTENDED_ENTER_OWNER].u,
-			       e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u, &its,
-			       (struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
-						   HOLDER_STACK_BLOCK});
+	struct observation s = observation_of_owner(
+		e->v[MONITOR_CONTENDED_ENTER_OWNER].u, e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u,
+		&its,
+		(struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
+				    HOLDER_STACK_BLOCK});
 
 	s.carrier = e->v[MONITOR_CONTENDED_ENTER_OWNER_CARRIER].u;
 	return begin(c, e, e->v[MONITOR_CONTENDED_ENTER_LOCK].u, &s,
@@ -182,7 +182,7 @@ static int on_enter(struct contention *c, const struct event *e)
 static int on_park_begin(struct contention *c, const struct event *e)
 {
 	struct counters its = counters_owner(e);
-	struct observation s = sight_of_owner(
+	struct observation s = observation_of_owner(
 		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u, &its,
 		(struct place_seen){e->v[PARK_BEGIN_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 
@@ -359,7 +359,7 @@ static int on_notify(struct contention *c, const struct event *e)
 static int on_owner_seen(struct contention *c, const struct event *e)
 {
 	struct counters its = counters_owner(e);
-	struct observation s = sight_of_owner(
+	struct observation s = observation_of_owner(
 		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u, &its,
 		(struct place_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
 
@@ -378,7 +378,7 @@ static int on_virtual_block(struct contention *c, const struct event *e)
 
 	if (e->v[VIRTUAL_BLOCK_REASON].u != BLOCKED_REASON_LOCK)
 		return see_holder(c, monitor, &s);
-	s = sight_of_owner(
+	s = observation_of_owner(
 		e->v[VIRTUAL_BLOCK_OWNER].u, e->v[VIRTUAL_BLOCK_OWNER_SOURCE].u, &its,
 		(struct place_seen){e->v[VIRTUAL_BLOCK_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 	s.carrier = e->v[VIRTUAL_BLOCK_OWNER_CARRIER].u;

@@ -286,11 +286,11 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		charged_blocked_on(&holder, at, reason_blocked_on(before, l->seen.lock));
 	}
 	while (at_ns < h->now_ns && !err) {
-		bool told = d && d->ns < h->now_ns, cut = told && cuts;
+		bool known = d && d->ns < h->now_ns, cut = known && cuts;
 		uint64_t until_ns = cut ? d->ns : h->now_ns;
 		struct pending_slice slice;
 
-		if (told && !cut)
+		if (known && !cut)
 			charged_blocked_on(&holder, at, (struct blocked_on){0});
 		slice.ns = until_ns - at_ns;
 		slice.first_reader_ns = l->first_reader ? slice.ns : 0;

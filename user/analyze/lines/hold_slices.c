@@ -164,11 +164,11 @@ void hold_slices_hold(struct hold_slices *p, uint64_t holder)
 static void interval_ended(const struct hold_slices *p, const struct cells *cells,
 			   const struct cell_interval *interval)
 {
-	struct cell_interval told = *interval;
+	struct cell_interval ended = *interval;
 
-	told.last = p->last[p->last[0] == interval->key.waiter];
+	ended.last = p->last[p->last[0] == interval->key.waiter];
 	if (cells->ended)
-		cells->ended(cells->observer, &told);
+		cells->ended(cells->observer, &ended);
 }
 
 /* It was over at once. */

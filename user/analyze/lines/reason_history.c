@@ -81,7 +81,7 @@ static inline void reasons_since(const struct reason_moment *from, uint64_t ns,
 {
 	uint64_t blocked;
 
-	its->told = true;
+	its->has_reasons = true;
 	memcpy(its->reason_ns, from->its.reason_ns, sizeof(its->reason_ns));
 	if (!from->reason)
 		return;
@@ -189,7 +189,7 @@ static void apply(struct task *t, const struct event *e, struct reason_moment *n
 }
 
 /* Those that apply() knows. */
-static bool tells(const struct event *e)
+static bool has_reasons(const struct event *e)
 {
 	static const bool known[SCHEMA_ID_MAX + 1] = {
 		[EVENT_MONITOR_CONTENDED_ENTER] = true,
@@ -205,14 +205,14 @@ static bool tells(const struct event *e)
 }
 
 /* Where it is kept: a copy would be read back in larger pieces than it was written in, and wait. */
-static void tell(struct task *t, const struct event *e, const uint8_t *map, uint64_t now_ns)
+static void note_reasons(struct task *t, const struct event *e, const uint8_t *map, uint64_t now_ns)
 {
 	const struct reason_moment *last = moment_last(t);
 	struct reason_moment *now = moment_at(t, t->count);
 
 	now->ns = now_ns;
 	counters_set(&now->its, e, map);
-	now->its.told = true;
+	now->its.has_reasons = true;
 	if (last)
 		reasons_since(last, now_ns, &now->its);
 	now->reason = BLOCKED_REASON_OTHER;
@@ -228,7 +228,7 @@ int reasons_add(struct reason_history *d, const struct event *e, uint64_t now_ns
 	uint32_t index;
 	int err;
 
-	if (!tells(e) || !e->thread || !counters_are_known(e, map))
+	if (!has_reasons(e) || !e->thread || !counters_are_known(e, map))
 		return 0;
 	err = keymap_add_row(&d->map, (struct keymap_key){.a = e->thread}, &d->tasks, &d->capacity,
 			     sizeof(*d->tasks), &index);
@@ -238,7 +238,7 @@ int reasons_add(struct reason_history *d, const struct event *e, uint64_t now_ns
 	if (t->count >= t->capacity && t->capacity != MOMENTS)
 		err = grow(t);
 	if (!err)
-		tell(t, e, map, now_ns);
+		note_reasons(t, e, map, now_ns);
 	return err;
 }
 
@@ -322,7 +322,7 @@ void reasons_complete(const struct reason_history *d, uint64_t thread, uint64_t 
 	if (before)
 		reasons_since(before, ns, its);
 	else
-		its->told = its->known && (!t || !oldest(t));
-	if (its->doing && its->told && !(before && before->reason))
+		its->has_reasons = its->known && (!t || !oldest(t));
+	if (its->doing && its->has_reasons && !(before && before->reason))
 		its->reason_ns[its->doing] += its->doing_ns;
 }

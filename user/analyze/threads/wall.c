@@ -83,8 +83,8 @@ static void first_sample(struct wall *w, struct wall_thread *t, const struct eve
 
 /* The first sample after a hole: what has been counted since the last one before it is not known
  * to have been in what is there of the recording. */
-static bool is_behind_hole(struct wall *w, struct wall_thread *t, const struct event *e,
-			   const struct states *now)
+static bool is_after_hole(struct wall *w, struct wall_thread *t, const struct event *e,
+			  const struct states *now)
 {
 	struct states more;
 
@@ -111,14 +111,14 @@ static int on_sample(struct wall *w, const struct event *e)
 	if (err)
 		return err;
 	states_of(e, &now);
-	w->told |= e->field_count > THREAD_SAMPLE_BLOCKED_NS + 1;
+	w->has_reasons |= e->field_count > THREAD_SAMPLE_BLOCKED_NS + 1;
 	if (!t->sampled)
 		first_sample(w, t, e, &now);
 	if (e->time_ns < t->to_ns) {
 		w->late++;
 		return 0;
 	}
-	if (is_behind_hole(w, t, e, &now))
+	if (is_after_hole(w, t, e, &now))
 		return e->id == EVENT_THREAD_SAMPLE ? state_windows_moment(&w->windows, e->time_ns)
 						    : 0;
 	from_ns = t->to_ns;

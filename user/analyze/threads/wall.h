@@ -31,7 +31,7 @@ struct wall {
 	struct wall_thread *threads; /* map.count of them */
 	uint32_t threads_capacity;
 	bool started;
-	bool told;         /* throttled time and the reasons of blocked time are in the log */
+	bool has_reasons;  /* throttled time and the reasons of blocked time are in the log */
 	uint64_t first_ns; /* time of the first event of any kind */
 	uint64_t holes;
 	uint64_t hole_ns; /* the end of the last one */

@@ -466,7 +466,7 @@ static void report_begin(const struct options *o, const struct recorder *r)
 static int record(struct options *o, int signals, bool own_child)
 {
 	bool status = !o->quiet && !o->recorder.relay && isatty(STDERR_FILENO);
-	struct flight_report told = {.quiet = o->quiet};
+	struct flight_report report = {.quiet = o->quiet};
 	char why[RECORDER_WHY_MAX] = "", close_why[RECORDER_WHY_MAX] = "";
 	struct recorder_stats stats;
 	struct recorder *r;
@@ -476,7 +476,7 @@ static int record(struct options *o, int signals, bool own_child)
 	name_log(o);
 	o->recorder.starting |= own_child;
 	o->recorder.dumped = record_flight_report;
-	o->recorder.dumped_ctx = &told;
+	o->recorder.dumped_ctx = &report;
 	o->recorder.before_write = on_before_write;
 	err = rights_attach();
 	if (err)
@@ -512,7 +512,7 @@ static int record(struct options *o, int signals, bool own_child)
 	if (end == RECORDER_JVM_EXITED && !own_child && !o->quiet)
 		msg_info("the JVM has ended meanwhile%s%s%s", why[0] ? " (" : "", why,
 			 why[0] ? ")" : "");
-	return err || told.failed || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
+	return err || report.failed || end == RECORDER_FAILED ? CMD_FAILED : CMD_OK;
 }
 
 static int record_command(struct options *o, int signals)

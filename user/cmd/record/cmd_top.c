@@ -147,8 +147,8 @@ struct run {
 	struct top_source source;
 	struct top_window window;
 	struct top_screen *screen; /* NULL: text or JSON */
-	char note[sizeof((struct top_told){0}.text)];
-	char failed[sizeof((struct top_told){0}.text)];
+	char note[sizeof((struct top_message){0}.text)];
+	char failed[sizeof((struct top_message){0}.text)];
 	int signals;
 	uint64_t due_ns;
 	bool attached, asked, ended; /* ended: the recorder is no more */
@@ -180,50 +180,50 @@ static int print(struct run *run)
 	return err;
 }
 
-static void on_window(struct run *run, const struct top_told *told)
+static void on_window(struct run *run, const struct top_message *message)
 {
 	bool wanted = !(run->screen && run->stop) && !ferror(stdout) &&
-		      !(run->o->once && told->kind != TOP_LAST);
+		      !(run->o->once && message->kind != TOP_LAST);
 	int err = 0;
 
 	run->asked = false;
 	if (wanted)
-		err = top_window_next(&run->window, told);
+		err = top_window_next(&run->window, message);
 	else
-		unlink(told->path);
+		unlink(message->path);
 	if (wanted && !err)
 		err = print(run);
 	if (err && err != -ENODATA)
 		run->err = err;
 }
 
-static void on_attached(struct run *run, const struct top_told *told)
+static void on_attached(struct run *run, const struct top_message *message)
 {
 	uint64_t now = clock_mono_ns();
 
 	run->attached = true;
-	run->window.record_cpu_ns = told->cpu_ns; /* attaching is not what recording costs */
-	snprintf(run->note, sizeof(run->note), "%s", told->text);
+	run->window.record_cpu_ns = message->cpu_ns; /* attaching is not what recording costs */
+	snprintf(run->note, sizeof(run->note), "%s", message->text);
 	run->due_ns = now + run->o->interval_ns + (run->o->once ? 0 : TOP_LATE_NS);
 	if (run->screen)
 		top_screen_show(run->screen, NULL, "attached; the first interval is not over yet");
 }
 
-static void on_told(struct run *run)
+static void on_message(struct run *run)
 {
-	struct top_told told;
+	struct top_message message;
 
-	if (!top_source_read(&run->source, &told)) {
+	if (!top_source_read(&run->source, &message)) {
 		run->ended = true;
 		return;
 	}
-	told.path[sizeof(told.path) - 1] = told.text[sizeof(told.text) - 1] = 0;
-	if (told.kind == TOP_ATTACHED)
-		on_attached(run, &told);
-	else if (told.kind == TOP_FAILED)
-		snprintf(run->failed, sizeof(run->failed), "%s", told.text);
+	message.path[sizeof(message.path) - 1] = message.text[sizeof(message.text) - 1] = 0;
+	if (message.kind == TOP_ATTACHED)
+		on_attached(run, &message);
+	else if (message.kind == TOP_FAILED)
+		snprintf(run->failed, sizeof(run->failed), "%s", message.text);
 	else
-		on_window(run, &told);
+		on_window(run, &message);
 }
 
 static void on_signal(struct run *run)
@@ -274,8 +274,8 @@ static void loop(struct run *run)
 	struct pollfd fds[3];
 
 	while (!is_over(run)) {
-		fds[0] =
-			(struct pollfd){.fd = run->ended ? -1 : run->source.told, .events = POLLIN};
+		fds[0] = (struct pollfd){.fd = run->ended ? -1 : run->source.from_recorder,
+					 .events = POLLIN};
 		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
 		fds[2] = (struct pollfd){.fd = run->screen ? STDIN_FILENO : -1, .events = POLLIN};
 		if (run->screen && top_screen_draw(run->screen))
@@ -287,7 +287,7 @@ static void loop(struct run *run)
 		if (fds[2].revents && !top_screen_keys(run->screen))
 			run->stop = true;
 		if (fds[0].revents)
-			on_told(run);
+			on_message(run);
 		if (run->attached && !run->ended && !run->stopping &&
 		    clock_mono_ns() >= run->due_ns)
 			on_due(run);

@@ -234,7 +234,7 @@ static void put_jvm(const struct watch_jvm *j)
 	print_json(stdout, "}");
 }
 
-static void tell_json(const struct watch_told *t)
+static void report_as_json(const struct watch_report *t)
 {
 	print_json(stdout, "{\"wall_ns\":%llu,\"event\":%s,", (unsigned long long)clock_wall_ns(),
 		   event_names[t->event]);
@@ -254,7 +254,7 @@ static void tell_json(const struct watch_told *t)
 }
 
 /* A recorder tells of itself when it is attached, and at its end. */
-static void tell_text(const struct options *o, const struct watch_told *t)
+static void report_as_text(const struct options *o, const struct watch_report *t)
 {
 	const struct watch_jvm *j = t->jvm;
 	char bytes[UNITS_TEXT_MAX];
@@ -287,13 +287,13 @@ static void tell_text(const struct options *o, const struct watch_told *t)
 	}
 }
 
-static void on_told(void *ctx, const struct watch_told *t)
+static void on_report(void *ctx, const struct watch_report *t)
 {
 	const struct options *o = ctx;
 
 	if (o->json)
-		tell_json(t);
-	tell_text(o, t);
+		report_as_json(t);
+	report_as_text(o, t);
 }
 
 static void on_ready(void *ctx)
@@ -389,7 +389,7 @@ int cmd_watch(int argc, char **argv)
 				      .max_bytes = MAX_BYTES,
 				      .max_total = MAX_TOTAL,
 				      .record = on_record,
-				      .told = on_told}};
+				      .report = on_report}};
 	const char *why;
 	char **record;
 	int count;

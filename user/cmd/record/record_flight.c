@@ -97,15 +97,15 @@ void record_flight_check(struct recorder_options *o, struct argp_state *state)
 void record_flight_report(void *ctx, const struct dump *d)
 {
 	char range[UNITS_TEXT_MAX], bytes[UNITS_TEXT_MAX];
-	struct flight_report *told = ctx;
+	struct flight_report *report = ctx;
 
 	if (d->err) {
-		told->failed = true;
+		report->failed = true;
 		msg_error("the flight recorder's memory could not be written (%s): %s", d->why,
 			  file_create_error(d->err));
 		return;
 	}
-	if (told->quiet)
+	if (report->quiet)
 		return;
 	msg_info("wrote %s, the last %s, %s: %s", d->path,
 		 duration_format(d->to_ns - d->from_ns, range), size_format(d->bytes, bytes),

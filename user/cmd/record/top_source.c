@@ -32,7 +32,7 @@
 #define RUN_MS 250
 #define MESSAGES_MAX 16384 /* bytes of them that are printed */
 
-_Static_assert(sizeof(struct top_told) <= PIPE_BUF, "a message comes whole");
+_Static_assert(sizeof(struct top_message) <= PIPE_BUF, "a message comes whole");
 
 /* With what a recorder has left that was killed. */
 int top_source_remove(const char *folder)
@@ -53,7 +53,7 @@ int top_source_remove(const char *folder)
 struct child {
 	struct recorder_options o;
 	struct recorder *r;
-	int ask, told;
+	int ask, from_recorder;
 	bool ending, failed;
 	bool has_terminal; /* that whoever shows has made a screen of */
 	struct termios terminal;
@@ -69,15 +69,15 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static void tell(const struct child *c, struct top_told *t)
+static void tell(const struct child *c, struct top_message *t)
 {
 	t->cpu_ns = cpu_ns();
-	write_all(c->told, (const uint8_t *)t, sizeof(*t));
+	write_all(c->from_recorder, (const uint8_t *)t, sizeof(*t));
 }
 
 static void tell_failed(struct child *c, const char *why)
 {
-	struct top_told t = {.kind = TOP_FAILED};
+	struct top_message t = {.kind = TOP_FAILED};
 
 	c->failed = true;
 	snprintf(t.text, sizeof(t.text), "%s", why);
@@ -86,7 +86,7 @@ static void tell_failed(struct child *c, const char *why)
 
 static void on_dump(void *ctx, const struct dump *d)
 {
-	struct top_told t = {.from_ns = d->from_ns, .to_ns = d->to_ns};
+	struct top_message t = {.from_ns = d->from_ns, .to_ns = d->to_ns};
 	struct recorder_stats stats;
 	struct child *c = ctx;
 
@@ -150,7 +150,7 @@ static enum recorder_end run(struct child *c, char why[RECORDER_WHY_MAX])
 
 static void tell_attached(struct child *c)
 {
-	struct top_told t = {.kind = TOP_ATTACHED};
+	struct top_message t = {.kind = TOP_ATTACHED};
 
 	if (recorder_monitor_missing(c->r))
 		print_buffer(t.text, sizeof(t.text), "monitor events are missing: %s",
@@ -220,10 +220,13 @@ static int child_main(struct child *c)
 /* --- the other side --- */
 
 static int start(const struct recorder_options *o, const char *folder, const int ask[2],
-		 const int told[2], struct top_source *s)
+		 const int from_recorder[2], struct top_source *s)
 {
-	struct child c = {
-		.o = *o, .ask = ask[0], .told = told[1], .parent = getpid(), .folder = folder};
+	struct child c = {.o = *o,
+			  .ask = ask[0],
+			  .from_recorder = from_recorder[1],
+			  .parent = getpid(),
+			  .folder = folder};
 
 	c.has_terminal = s->messages >= 0 && !tcgetattr(STDIN_FILENO, &c.terminal);
 
@@ -233,7 +236,7 @@ static int start(const struct recorder_options *o, const char *folder, const int
 	if (s->pid)
 		return 0;
 	close(ask[1]);
-	close(told[0]);
+	close(from_recorder[0]);
 	if (s->messages >= 0)
 		dup2(s->messages, STDERR_FILENO);
 	_exit(child_main(&c));
@@ -243,7 +246,7 @@ int top_source_start(const struct recorder_options *o, const char *folder, bool 
 		     struct top_source *ret)
 {
 	struct recorder_options own = *o;
-	int ask[2], told[2], err;
+	int ask[2], from_recorder[2], err;
 	char path[256];
 
 	if (snprintf(path, sizeof(path), "%s/window.spoor", folder) >= (int)sizeof(path))
@@ -251,21 +254,22 @@ int top_source_start(const struct recorder_options *o, const char *folder, bool 
 	own.log.path = path;
 	if (pipe2(ask, O_CLOEXEC))
 		return -errno;
-	if (pipe2(told, O_CLOEXEC)) {
+	if (pipe2(from_recorder, O_CLOEXEC)) {
 		err = -errno;
 		close(ask[0]);
 		close(ask[1]);
 		return err;
 	}
-	*ret = (struct top_source){.ask = ask[1], .told = told[0], .messages = -1};
+	*ret = (struct top_source){
+		.ask = ask[1], .from_recorder = from_recorder[0], .messages = -1};
 	if (quiet)
 		ret->messages = memfd_create("spoor-messages", MFD_CLOEXEC);
-	err = start(&own, folder, ask, told, ret);
+	err = start(&own, folder, ask, from_recorder, ret);
 	close(ask[0]);
-	close(told[1]);
+	close(from_recorder[1]);
 	if (err) {
 		close(ask[1]);
-		close(told[0]);
+		close(from_recorder[0]);
 	}
 	return err;
 }
@@ -276,12 +280,12 @@ void top_source_ask(const struct top_source *s)
 		return; /* it has ended, which top_source_read() tells */
 }
 
-bool top_source_read(const struct top_source *s, struct top_told *ret)
+bool top_source_read(const struct top_source *s, struct top_message *ret)
 {
 	ssize_t n;
 
 	do {
-		n = read(s->told, ret, sizeof(*ret));
+		n = read(s->from_recorder, ret, sizeof(*ret));
 	} while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof(*ret);
 }
@@ -315,7 +319,7 @@ int top_source_end(struct top_source *s)
 	int status = 0;
 
 	top_source_stop(s);
-	close(s->told);
+	close(s->from_recorder);
 	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (s->messages >= 0) {

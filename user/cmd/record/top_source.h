@@ -7,16 +7,16 @@
 
 #include "record/session/recorder.h"
 
-enum top_told_kind {
+enum top_message_kind {
 	TOP_ATTACHED, /* text: what the recording lacks; "": nothing */
 	TOP_WINDOW,   /* path: a log of what the recorder has in memory; the receiver's to remove */
 	TOP_LAST,     /* likewise, and the recording has ended */
 	TOP_FAILED,   /* text: why */
 };
 
-/* What the recorder tells; less than PIPE_BUF, so that it comes whole. */
-struct top_told {
-	enum top_told_kind kind;
+/* What the recorder reports; less than PIPE_BUF, so that it comes whole. */
+struct top_message {
+	enum top_message_kind kind;
 	uint64_t from_ns, to_ns; /* of the log, in the events' clock */
 	uint64_t lost;           /* events, so far */
 	uint64_t cpu_ns;         /* of the recorder, so far */
@@ -26,7 +26,7 @@ struct top_told {
 
 struct top_source {
 	pid_t pid;
-	int ask, told; /* descriptors; told can be waited for */
+	int ask, from_recorder; /* descriptors; from_recorder can be waited for */
 	int messages;  /* what the recorder has said on its stderr; -1: it went to ours */
 };
 
@@ -42,8 +42,8 @@ int top_source_start(const struct recorder_options *o, const char *folder, bool 
 		     struct top_source *ret);
 /* Asks for a TOP_WINDOW. */
 void top_source_ask(const struct top_source *s);
-/* The next one told; waits for it. False: the recorder is no more. */
-bool top_source_read(const struct top_source *s, struct top_told *ret);
+/* The next one from_recorder; waits for it. False: the recorder is no more. */
+bool top_source_read(const struct top_source *s, struct top_message *ret);
 /* Has it end the recording; TOP_LAST or TOP_FAILED comes yet. */
 void top_source_stop(struct top_source *s);
 /* Waits for its end; prints what it has said. Its exit status. */

@@ -70,7 +70,7 @@ static int analyze(struct top_window *w, uint64_t from_ns, uint64_t to_ns)
 	return err;
 }
 
-static void describe(struct top_window *w, const struct top_told *told, uint64_t from_ns,
+static void describe(struct top_window *w, const struct top_message *message, uint64_t from_ns,
 		     uint64_t to_ns, uint64_t unseen_ns)
 {
 	uint64_t cpu = cpu_ns();
@@ -80,30 +80,30 @@ static void describe(struct top_window *w, const struct top_told *told, uint64_t
 				     .to_ns = to_ns,
 				     .begin_ns = w->start_ns,
 				     .unseen_ns = unseen_ns,
-				     .lost = told->lost,
-				     .record_cpu_ns = told->cpu_ns - w->record_cpu_ns,
+				     .lost = message->lost,
+				     .record_cpu_ns = message->cpu_ns - w->record_cpu_ns,
 				     .view_cpu_ns = cpu - w->view_cpu_ns,
 				     .note = "",
-				     .last = told->kind == TOP_LAST};
-	w->record_cpu_ns = told->cpu_ns;
+				     .last = message->kind == TOP_LAST};
+	w->record_cpu_ns = message->cpu_ns;
 	w->view_cpu_ns = cpu;
 }
 
-static int next(struct top_window *w, const struct top_told *told)
+static int next(struct top_window *w, const struct top_message *message)
 {
-	uint64_t to_ns = told->to_ns, from_ns, unseen_ns = 0;
+	uint64_t to_ns = message->to_ns, from_ns, unseen_ns = 0;
 	int err = w->start_ns ? 0 : find_start(w);
 
 	if (err)
 		return err;
-	if (told->kind == TOP_WINDOW)
-		to_ns = told->to_ns > TOP_LATE_NS ? told->to_ns - TOP_LATE_NS : 0;
+	if (message->kind == TOP_WINDOW)
+		to_ns = message->to_ns > TOP_LATE_NS ? message->to_ns - TOP_LATE_NS : 0;
 	from_ns = w->seen_to_ns ? w->seen_to_ns : w->start_ns;
 	if (w->skip_ns && to_ns > w->skip_ns && to_ns - w->skip_ns > from_ns)
 		from_ns = to_ns - w->skip_ns;
-	if (told->from_ns > from_ns) {
-		unseen_ns = told->from_ns - from_ns;
-		from_ns = told->from_ns;
+	if (message->from_ns > from_ns) {
+		unseen_ns = message->from_ns - from_ns;
+		from_ns = message->from_ns;
 	}
 	if (to_ns <= from_ns)
 		return -ENODATA;
@@ -113,17 +113,17 @@ static int next(struct top_window *w, const struct top_told *told)
 		return err;
 	w->seen_to_ns = to_ns;
 	w->skip_ns = 0;
-	describe(w, told, from_ns, to_ns, unseen_ns);
+	describe(w, message, from_ns, to_ns, unseen_ns);
 	return 0;
 }
 
-int top_window_next(struct top_window *w, const struct top_told *told)
+int top_window_next(struct top_window *w, const struct top_message *message)
 {
 	int err;
 
-	snprintf(w->path, sizeof(w->path), "%s", told->path);
-	err = next(w, told);
-	unlink(told->path);
+	snprintf(w->path, sizeof(w->path), "%s", message->path);
+	err = next(w, message);
+	unlink(message->path);
 	return err;
 }
 

@@ -27,5 +27,5 @@ struct top_window {
  * Analyses what was told (TOP_WINDOW, TOP_LAST), from where the last interval ended on, and removes
  * its file. 0; -ENODATA: there is nothing new; or negative errno, which has been said.
  */
-int top_window_next(struct top_window *w, const struct top_told *told);
+int top_window_next(struct top_window *w, const struct top_message *message);
 void top_window_free(struct top_window *w);

@@ -116,7 +116,7 @@ static int give_back_alone(const struct flag_hold *h)
 int flag_hold_release(struct flag_hold *h, struct flag_hold_end *ret)
 {
 	struct flag_guard_end end = {0};
-	struct flag_hold_end told = {0};
+	struct flag_hold_end shown = {0};
 	enum flag_state now = FLAG_OFF;
 	enum flag_kind kind;
 	int err = 0;
@@ -132,12 +132,12 @@ int flag_hold_release(struct flag_hold *h, struct flag_hold_end *ret)
 		flag_byte_look(&h->byte, &now);
 	if (now == FLAG_LEFT)
 		err = -EBUSY;
-	told = (struct flag_hold_end){.found_off = end.found_off, .others = now == FLAG_HELD};
+	shown = (struct flag_hold_end){.found_off = end.found_off, .others = now == FLAG_HELD};
 	close(h->byte.mem);
 	free(h);
 out:
 	if (ret)
-		*ret = told;
+		*ret = shown;
 	return err;
 }
 

@@ -57,7 +57,7 @@ struct jvm_layout {
 	bool raw_oops;           /* ... and java_thread_thread_obj are oops themselves */
 	uint32_t monitor_owner;
 	int32_t monitor_stack_locker; /* JDK 25, -XX:LockingMode=1: the owner's BasicLock, if it is
-					 anonymous; -1: not told */
+					 anonymous; -1: unknown */
 	/* objects and classes */
 	uint32_t oop_mark;
 	uint32_t oop_klass;

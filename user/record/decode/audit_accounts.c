@@ -9,7 +9,7 @@
 struct known {
 	struct wire_audit_key key;
 	uint64_t time_ns[2], stolen_ns[2]; /* of each half, as last read */
-	bool told;
+	bool reported;
 	UT_hash_handle hh;
 };
 
@@ -61,7 +61,7 @@ static struct known *find(struct audit_accounts *a, const struct wire_audit_key 
 
 int audit_accounts_add(struct audit_accounts *a, uint64_t epoch, const struct wire_audit_key *key,
 		       const struct wire_audit_thread *value,
-		       int (*tell)(void *ctx, const struct audit_account *account), void *ctx)
+		       int (*report)(void *ctx, const struct audit_account *account), void *ctx)
 {
 	struct audit_account account = {.key = key, .value = value};
 	struct known *k = find(a, key);
@@ -75,10 +75,10 @@ int audit_accounts_add(struct audit_accounts *a, uint64_t epoch, const struct wi
 	account.time_ns = k->time_ns[0] + k->time_ns[1];
 	account.stolen_ns = k->stolen_ns[0] + k->stolen_ns[1];
 	account.ended = value->ended && value->ended - 1 <= epoch;
-	account.fresh = !k->told;
+	account.fresh = !k->reported;
 	if (account.time_ns || account.stolen_ns) {
-		k->told = true;
-		err = tell(ctx, &account);
+		k->reported = true;
+		err = report(ctx, &account);
 	}
 	if (account.ended) {
 		HASH_DEL(a->all, k);

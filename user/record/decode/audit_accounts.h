@@ -17,8 +17,8 @@ struct audit_account {
 	const struct wire_audit_key *key;
 	const struct wire_audit_thread *value;
 	uint64_t time_ns, stolen_ns; /* since it has been counted */
-	bool fresh;                  /* told for the first time */
-	bool ended;                  /* told for the last time */
+	bool fresh;                  /* reported for the first time */
+	bool ended;                  /* reported for the last time */
 };
 
 struct audit_accounts *audit_accounts_new(void);
@@ -32,6 +32,6 @@ void audit_accounts_free(struct audit_accounts *a); /* accepts NULL */
  */
 int audit_accounts_add(struct audit_accounts *a, uint64_t epoch, const struct wire_audit_key *key,
 		       const struct wire_audit_thread *value,
-		       int (*tell)(void *ctx, const struct audit_account *account), void *ctx);
+		       int (*report)(void *ctx, const struct audit_account *account), void *ctx);
 /* How many threads are known. */
 size_t audit_accounts_count(const struct audit_accounts *a);

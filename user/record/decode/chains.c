@@ -49,7 +49,7 @@ struct node {
 	struct node *caller; /* NULL: there is none */
 };
 
-struct told {
+struct named_method {
 	uint32_t method; /* as in code_method.number */
 	uint32_t pad;
 };
@@ -133,7 +133,7 @@ static bool forget_method(void *ctx, void *entry)
 {
 	struct chains *c = ctx;
 
-	log_forget(c->w, EVENT_METHOD, ((struct told *)entry)->method + 1);
+	log_forget(c->w, EVENT_METHOD, ((struct named_method *)entry)->method + 1);
 	return true;
 }
 
@@ -146,7 +146,7 @@ static int stores_new(struct chains *c)
 	int err = store_new(&o, &c->nodes);
 
 	o.key_bytes = sizeof(uint32_t);
-	o.entry_bytes = sizeof(struct told);
+	o.entry_bytes = sizeof(struct named_method);
 	o.forget = forget_method;
 	if (!err)
 		err = store_new(&o, &c->methods);

@@ -74,9 +74,9 @@ void memory_write(struct memory *m, struct log_writer *w, uint64_t time_ns)
 	for (unsigned i = 0; i < MEMORY_KIND_COUNT; i++) {
 		struct event e = {.id = EVENT_MEMORY_BOUND, .time_ns = time_ns};
 
-		if (m->forgotten[i] + m->shared[i] == m->told[i])
+		if (m->forgotten[i] + m->shared[i] == m->reported[i])
 			continue;
-		m->told[i] = m->forgotten[i] + m->shared[i];
+		m->reported[i] = m->forgotten[i] + m->shared[i];
 		e.v[MEMORY_BOUND_KIND].u = i;
 		e.v[MEMORY_BOUND_FORGOTTEN].u = m->forgotten[i];
 		e.v[MEMORY_BOUND_SHARED].u = m->shared[i];

@@ -36,7 +36,7 @@ struct memory {
 	struct budget part[MEMORY_PART_COUNT];
 	uint64_t forgotten[MEMORY_KIND_COUNT]; /* one that comes again is a new one */
 	uint64_t shared[MEMORY_KIND_COUNT];    /* had to go without a number of their own */
-	uint64_t told[MEMORY_KIND_COUNT];      /* both, as the log has it */
+	uint64_t reported[MEMORY_KIND_COUNT];  /* both, as the log has it */
 	bool noted;
 };
 

@@ -363,11 +363,11 @@ static void deflated(struct translate_locks *x, const struct wire_lock *r)
 
 static void patched_monitor(struct translate_locks *x, const union record *r)
 {
-	bool tells = r->head.kind != WIRE_MONITOR_FOLD && r->lock.klass;
-	uint32_t lock = tells ? ids_monitor_numbered(x->to->ids, &r->lock)
-			      : ids_monitor_known(x->to->ids, monitor_of(r), &r->head);
+	bool names_lock = r->head.kind != WIRE_MONITOR_FOLD && r->lock.klass;
+	uint32_t lock = names_lock ? ids_monitor_numbered(x->to->ids, &r->lock)
+				   : ids_monitor_known(x->to->ids, monitor_of(r), &r->head);
 
-	if (tells && x->pending)
+	if (names_lock && x->pending)
 		release(x, monitor_of(r), lock);
 	if (!lock) {
 		if (x->pending == PENDING_MAX)

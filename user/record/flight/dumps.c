@@ -17,8 +17,8 @@
 #include "log/write/flight.h"
 #include "log/write/writer.h"
 
-struct told {
-	struct told *next;
+struct dump_report {
+	struct dump_report *next;
 	struct dump dump;
 	char why[TRIGGER_TEXT_MAX];
 };
@@ -40,9 +40,9 @@ struct dumps {
 	_Atomic bool done;
 	struct flight_take *take;
 	struct flight_file file;
-	struct told *now;
-	struct told *first, *last; /* written, and not told yet */
-	struct told *lent;
+	struct dump_report *now;
+	struct dump_report *first, *last; /* written, and not reported yet */
+	struct dump_report *lent;
 };
 
 int dumps_new(const struct dumps_options *o, struct dumps **ret, struct log_output **ret_output)
@@ -63,7 +63,7 @@ int dumps_new(const struct dumps_options *o, struct dumps **ret, struct log_outp
 	return 0;
 }
 
-static void told_free(struct told *t)
+static void report_free(struct dump_report *t)
 {
 	if (t)
 		free(t->dump.path);
@@ -97,11 +97,11 @@ void dumps_free(struct dumps *d)
 		return;
 	dumps_wait(d);
 	triggers_free(d->triggers);
-	for (struct told *t = d->first, *next; t; t = next) {
+	for (struct dump_report *t = d->first, *next; t; t = next) {
 		next = t->next;
-		told_free(t);
+		report_free(t);
 	}
-	told_free(d->lent);
+	report_free(d->lent);
 	free(d);
 }
 
@@ -130,7 +130,7 @@ static int take(struct log_output *o, void *ctx)
 	return flight_take(o, ctx);
 }
 
-static void describe(const struct dumps *d, const char *why, struct told *ret)
+static void describe(const struct dumps *d, const char *why, struct dump_report *ret)
 {
 	struct dump *dump = &ret->dump;
 
@@ -143,7 +143,7 @@ static void describe(const struct dumps *d, const char *why, struct told *ret)
 
 int dumps_write(struct dumps *d, struct log_writer *w, const char *why, bool ended)
 {
-	struct told *t;
+	struct dump_report *t;
 	int err;
 
 	if (d->running) {
@@ -229,7 +229,7 @@ bool dumps_next(struct dumps *d, struct dump *ret)
 {
 	if (d->running && atomic_load(&d->done))
 		dumps_wait(d);
-	told_free(d->lent);
+	report_free(d->lent);
 	d->lent = d->first;
 	if (!d->lent)
 		return false;

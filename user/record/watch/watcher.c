@@ -102,10 +102,10 @@ static bool describe(pid_t pid, struct watch_jvm *ret, uint64_t *ret_start, char
 
 /* --- recorders ------------------------------------------------------------------------------- */
 
-static void tell(struct watcher *w, const struct known *k, struct watch_told t)
+static void report(struct watcher *w, const struct known *k, struct watch_report t)
 {
 	t.jvm = &k->jvm;
-	w->o->told(w->o->ctx, &t);
+	w->o->report(w->o->ctx, &t);
 }
 
 static bool is_live(void *ctx, const char *stem)
@@ -149,14 +149,14 @@ static unsigned free_place(const struct watcher *w)
 static void wait_for(struct watcher *w, struct known *k, enum watch_event why)
 {
 	if (k->said != why)
-		tell(w, k, (struct watch_told){.event = why});
+		report(w, k, (struct watch_report){.event = why});
 	k->said = why;
 }
 
 static void give_up(struct watcher *w, struct known *k, int err)
 {
 	k->state = KNOWN_DONE;
-	tell(w, k, (struct watch_told){.event = WATCH_FAILED, .err = err});
+	report(w, k, (struct watch_report){.event = WATCH_FAILED, .err = err});
 }
 
 static void start(struct watcher *w, struct known *k)
@@ -196,7 +196,7 @@ static void start(struct watcher *w, struct known *k)
 	k->state = KNOWN_RECORDED;
 	k->recorder = pid;
 	w->taken[k->place] = true;
-	tell(w, k, (struct watch_told){.event = WATCH_FOUND, .freed = freed});
+	report(w, k, (struct watch_report){.event = WATCH_FOUND, .freed = freed});
 }
 
 /* Of those that wait, as many as there is room for now, in the order in which they came. */
@@ -223,7 +223,7 @@ static unsigned reap(struct watcher *w)
 			log_room_release(&w->room, w->o->max_bytes);
 			w->taken[k->place] = false;
 			k->state = KNOWN_DONE;
-			tell(w, k, (struct watch_told){.event = WATCH_ENDED, .status = status});
+			report(w, k, (struct watch_report){.event = WATCH_ENDED, .status = status});
 			ended++;
 		}
 	}

@@ -32,7 +32,7 @@ enum watch_event {
 	WATCH_ENDED,    /* its recorder has ended; see status */
 };
 
-struct watch_told {
+struct watch_report {
 	enum watch_event event;
 	const struct watch_jvm *jvm;
 	int err;                     /* WATCH_FAILED: negative errno */
@@ -49,7 +49,7 @@ struct watch_options {
 	/* Records a JVM, in a process of its own; its exit status is what it returns. */
 	int (*record)(void *ctx, const struct watch_jvm *jvm, struct relay *relay, unsigned place);
 	/* Lent for the call. */
-	void (*told)(void *ctx, const struct watch_told *t);
+	void (*report)(void *ctx, const struct watch_report *t);
 	void *ctx;
 };
 

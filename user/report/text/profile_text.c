@@ -104,12 +104,12 @@ static void print_walks(const struct profile_tree *p, FILE *out)
 static void print_states(const struct profile_input *in, const struct profile_tree *t, FILE *out)
 {
 	char ns[FORMAT_MAX], share[FORMAT_MAX], missing[FORMAT_MAX];
-	bool told = wall_has_reasons(in->in);
+	bool has_reasons = wall_has_reasons(in->in);
 
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (!t->states.ns[i])
 			continue;
-		print_text(out, "  %-10s%9s  %7s", state_title((enum state)i, told),
+		print_text(out, "  %-10s%9s  %7s", state_title((enum state)i, has_reasons),
 			   time_format(t->states.ns[i], ns),
 			   share_format(t->states.ns[i], t->all.ns, share));
 		if (t->no_chain.ns[i])

@@ -17,7 +17,7 @@ struct time_text {
 	const struct time_table *t;
 	struct labels *labels;
 	FILE *out;
-	bool told;
+	bool has_reasons;
 	bool has_rough;
 };
 
@@ -36,8 +36,8 @@ static void print_legend(const struct time_text *x)
 	}
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (shown[i])
-			print_text(x->out, "  %c %s", state_letter(i, x->told),
-				   state_title(i, x->told));
+			print_text(x->out, "  %c %s", state_letter(i, x->has_reasons),
+				   state_title(i, x->has_reasons));
 	}
 	fputc('\n', x->out);
 }
@@ -69,7 +69,7 @@ static void print_limits(const struct time_text *x)
 
 	if (holes_missing_text(x->in->in->log->analysis, missing))
 		print_text(x->out, "\nmissing: %s\n", missing);
-	if (!x->told)
+	if (!x->has_reasons)
 		fputs("\nblocked: this log does not tell on what\n", x->out);
 	if (x->has_rough)
 		fputs("\n~ a window that begins or ends where no sample is: shorter than the "
@@ -114,7 +114,7 @@ static int print(struct time_text *x)
 
 int report_time_text(const struct time_input *in, FILE *out)
 {
-	struct time_text x = {.in = in, .out = out, .told = wall_has_reasons(in->in)};
+	struct time_text x = {.in = in, .out = out, .has_reasons = wall_has_reasons(in->in)};
 	struct time_table t;
 	int err = time_table_make(in, &t);
 

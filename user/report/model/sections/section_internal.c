@@ -18,7 +18,7 @@ void section_times(struct findings *f, const struct pause_times *t)
 }
 
 void section_states(struct findings_column columns[STATE_COUNT], const struct findings_column *like,
-		    bool told)
+		    bool has_reasons)
 {
 	static const char *const keys[STATE_COUNT] = {[STATE_RUNNING] = "running_ns",
 						      [STATE_STOLEN] = "stolen_ns",
@@ -36,9 +36,9 @@ void section_states(struct findings_column columns[STATE_COUNT], const struct fi
 		columns[i] = *like;
 		columns[i].unit = FINDINGS_NS;
 		columns[i].per = like->per ? like->per - i : 0;
-		if (!told && i >= STATE_THROTTLED && i < STATE_OTHER)
+		if (!has_reasons && i >= STATE_THROTTLED && i < STATE_OTHER)
 			continue;
-		columns[i].key = i == STATE_OTHER && !told ? "blocked_ns" : keys[i];
-		columns[i].title = state_title(i, told);
+		columns[i].key = i == STATE_OTHER && !has_reasons ? "blocked_ns" : keys[i];
+		columns[i].title = state_title(i, has_reasons);
 	}
 }

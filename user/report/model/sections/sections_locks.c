@@ -86,8 +86,8 @@ struct findings *section_lock_holders(const struct section_input *in, const stru
 }
 
 /* "Ledger #2 (0.9 s), Table #5 (0.3 s)": what the holders were blocked on, for this reason. */
-static void name_behind(const struct section_input *in, const struct group *lock, int reason,
-			char *buf, size_t size)
+static void name_blocked_on(const struct section_input *in, const struct group *lock, int reason,
+			    char *buf, size_t size)
 {
 	char name[LABEL_MAX], time[FORMAT_MAX];
 	unsigned named = 0, more = 0;
@@ -146,7 +146,7 @@ struct findings *section_holding(const struct section_input *in, const struct gr
 			continue;
 		*on = '\0';
 		if (rows[i].reason)
-			name_behind(in, lock, rows[i].reason, on, sizeof(on));
+			name_blocked_on(in, lock, rows[i].reason, on, sizeof(on));
 		findings_row(f, FINDINGS_ALL);
 		findings_text(f, rows[i].what, NULL);
 		findings_number(f, rows[i].ns);

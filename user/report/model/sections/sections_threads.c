@@ -171,7 +171,7 @@ struct findings *section_threads(const struct section_input *in)
 		{.key = "pool"},
 	};
 	const struct wall *w = analysis_wall(in->analysis);
-	bool told = wall_has_reasons(in->in);
+	bool has_reasons = wall_has_reasons(in->in);
 	struct wall_rows rows;
 	struct findings *f;
 
@@ -179,8 +179,9 @@ struct findings *section_threads(const struct section_input *in)
 		return NULL;
 	for (int i = 0; i < STATE_COUNT; i++)
 		columns[7 + i].unit = FINDINGS_NS;
-	if (told)
-		section_states(columns + 7, &(struct findings_column){.group = "states"}, told);
+	if (has_reasons)
+		section_states(columns + 7, &(struct findings_column){.group = "states"},
+			       has_reasons);
 	f = FINDINGS_NEW(columns);
 	for (uint32_t i = 0; i < w->map.count; i++) {
 		if (rows.of[i] != INDEX_NONE)

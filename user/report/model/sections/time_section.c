@@ -17,7 +17,7 @@
 /* Letters for the states, as many of each as its share of the width; what is left over goes to
  * those that came off worst. The sum of the states is exact in 128 bits, so that the shares are at
  * most BAR_WIDTH letters together, whatever the log says the states' times are. */
-static void bar_fill(const struct states *s, bool told, char buf[BAR_WIDTH + 1])
+static void bar_fill(const struct states *s, bool has_reasons, char buf[BAR_WIDTH + 1])
 {
 	unsigned __int128 whole = 0, rest[STATE_COUNT];
 	unsigned letters[STATE_COUNT], used = 0, at = 0;
@@ -41,7 +41,7 @@ static void bar_fill(const struct states *s, bool told, char buf[BAR_WIDTH + 1])
 		used++;
 	}
 	for (int i = 0; i < STATE_COUNT && whole; i++) {
-		memset(buf + at, state_letter(i, told), letters[i]);
+		memset(buf + at, state_letter(i, has_reasons), letters[i]);
 		at += letters[i];
 	}
 	buf[at] = '\0';

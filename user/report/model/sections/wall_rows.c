@@ -20,23 +20,23 @@ static uint64_t wanted_ns(const struct states *s)
 
 bool wall_has_reasons(const struct report_input *in)
 {
-	return analysis_wall(in->log->analysis)->told ||
+	return analysis_wall(in->log->analysis)->has_reasons ||
 	       json_object_get(json_object_get(in->log->header, "sources"), "throttled");
 }
 
-const char *state_title(enum state state, bool told)
+const char *state_title(enum state state, bool has_reasons)
 {
 	if (state == STATE_IO)
 		return "I/O";
-	return state == STATE_OTHER && !told ? "blocked" : state_name(state);
+	return state == STATE_OTHER && !has_reasons ? "blocked" : state_name(state);
 }
 
-char state_letter(enum state state, bool told)
+char state_letter(enum state state, bool has_reasons)
 {
 	static const char letters[] = "RSQTLWPZIX.";
 
 	_Static_assert(sizeof(letters) == STATE_COUNT + 1, "a letter for each");
-	return state == STATE_OTHER && !told ? 'B' : letters[state];
+	return state == STATE_OTHER && !has_reasons ? 'B' : letters[state];
 }
 
 const char *thread_group_title(enum thread_group group)

@@ -52,5 +52,5 @@ const char *thread_group_title(enum thread_group group);
 bool wall_has_reasons(const struct report_input *in);
 /* The state as people call it ("I/O"), and its letter. If the reasons of blocked time are not told
  * apart, all of it is STATE_OTHER. */
-const char *state_title(enum state state, bool told);
-char state_letter(enum state state, bool told);
+const char *state_title(enum state state, bool has_reasons);
+char state_letter(enum state state, bool has_reasons);
