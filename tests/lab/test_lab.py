@@ -527,6 +527,16 @@ class Locked(LabTest):
             with self.subTest(name):
                 self.assertEqual(status, "0", said)
                 self.assertIn("locked down for confidentiality", said)
+        for name in ("log", "none"):
+            with self.subTest(name), tempfile.NamedTemporaryFile(prefix="spoor-lab-") as f:
+                f.write(self.results[f"{name}.spoor"])
+                f.flush()
+                shown = subprocess.run([SPOOR, "cat", f.name], capture_output=True, text=True, check=True).stdout
+                events = [json.loads(line) for line in shown.splitlines()]
+                # Its threads, by their own numbers and names, and what their sums say.
+                self.assertIn("fakejvm", {e["name"] for e in events if e["event"] == "thread"})
+                self.assertTrue([e for e in events if e["event"] == "thread_sample" and e["cpu_ns"]])
+                self.assertTrue([e for e in events if e["event"] == "note" and "locked down" in e["text"]])
 
 
 if __name__ == "__main__":
