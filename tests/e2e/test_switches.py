@@ -242,6 +242,12 @@ class WithoutProbes(test_holders.Holders):
         self.assertIn("hotspot:gc__begin", missing)
         self.assertNotIn("hotspot:monitor__contended__enter", missing)
 
+    def test_doctor_says_the_same(self):
+        vm = self.java("Contend", 1)
+        said = spoor("doctor", "-p", str(vm.pid)).stdout
+        self.assertRegex(said, r"(?m)^warning +probes +the JVM has no USDT probes \(a build without dtrace\)")
+        self.assertIn("works, with the limits named in", said)
+
 
 del JavaTest, BySwitches
 
