@@ -9,7 +9,7 @@ from jvm import PatchedJavaTest
 # A phase as HotSpot's GCTraceTime logs it at its end; G1's own tables have a colon and fewer digits.
 PHASE = re.compile(r"\[\d+ns\]\[gc[\w,]*\s*\] GC\((\d+)\) (.*?[^:])(?: \d+M->\d+M\(\d+M\))? (\d+\.\d{3})ms$")
 SAFEPOINT = re.compile(r'Safepoint "(\w+)", .*Reaching safepoint: +(\d+) ns, Cleanup: +(\d+) ns, '
-                       r"At safepoint: +(\d+) ns, Total: +(\d+) ns")
+                       r"At safepoint: +(\d+) ns, (?:Leaving safepoint: +(\d+) ns, )?Total: +(\d+) ns")
 # A thread may lose its CPU between the log's look at the clock and the probe: so of most, not of each.
 MEDIAN_NS = 100_000
 # The log sums up phases that have a timer each; this has none.
@@ -26,7 +26,8 @@ class VmLog:
                 if phase and phase[2] not in NO_TIMER:
                     self.phases[int(phase[1])].append((phase[2].strip(), round(float(phase[3]) * 1e6)))
                 elif safepoint:
-                    self.safepoints.append((safepoint[1], *map(int, safepoint.groups()[1:4])))
+                    name, reach, cleanup, at, leaving, _ = safepoint.groups()  # leaving: JDK 21 tells that apart
+                    self.safepoints.append((name, int(reach), int(cleanup), int(at) + int(leaving or 0)))
 
 
 def phases_of(log):
@@ -75,7 +76,7 @@ class Phases(PatchedJavaTest):
         for gc, (begin, phases) in found.items():
             got = collections.defaultdict(list)
             for name, ns in phases:
-                got[name].append(ns)
+                got[without_cause(name, begin["cause"])].append(ns)  # JDK 21's young pauses have it in their name
             for name, ns in vm.phases[gc]:
                 name = without_cause(name, begin["cause"])
                 self.assertTrue(got[name], f"GC({gc}) {name} is not in the log, or too few times: {phases}")
