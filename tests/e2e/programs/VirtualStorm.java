@@ -31,13 +31,20 @@ public class VirtualStorm {
         }
     }
 
+    /** Others go on already, and interrupt. */
+    void awaitGo() {
+        while (go.getCount() > 0) {
+            try {
+                go.await();
+            } catch (InterruptedException e) {
+                continue;
+            }
+        }
+    }
+
     void run(int own) {
         Random random = new Random(own);
-        try {
-            go.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
+        awaitGo();
         for (int i = 0; i < rounds; i++) {
             act(own, random, locks[random.nextInt(LOCKS)]);
         }
