@@ -33,8 +33,7 @@ struct heap_tree {
 };
 
 /* levels, level_count, by_objects: of *ret, which is all zero otherwise. Objects that the filter
- * chooses. 0;
- * -ENOMEM; -ECANCELED, as the err of heap_keys. */
+ * chooses. 0; -ENOMEM; -ECANCELED, as the err of heap_keys. */
 int heap_tree_build(struct heap_view *v, struct heap_filter *filter, struct heap_tree *ret);
 void heap_tree_free(struct heap_tree *t);
 /* A group's name. */
