@@ -93,7 +93,7 @@ static void keep(struct perfetto *p, int err)
 static void packet_end(struct perfetto *p)
 {
 	proto_number(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
-	if (p->interned.used)
+	if (p->interned.used || p->interned.err)
 		proto_part(&p->packet, PACKET_INTERNED_DATA, &p->interned);
 	proto_part(&p->event, 1, &p->packet); /* Trace.packet */
 	keep(p, proto_write(&p->event, p->out));
