@@ -1,11 +1,12 @@
 """The same run seen by JFR and by spoor: counts and totals by lock class."""
+import collections
 import json
 import re
 import subprocess
 import unittest
 
 from jvm import JavaTest, jdk_tool  # first: it says where harness is
-from harness import DEADLINE_S
+from harness import DEADLINE_S, spoor
 
 PCT = 2
 ROUNDS = (400, 200, 200)  # with sections of 1, 2, 4 ms
@@ -102,6 +103,33 @@ class Jfr(JavaTest):
                     self.assertIn(name, got[kind])
                     self.check_count(got[kind][name][0], wanted[kind][name][0], pct)
                     self.check_total(got[kind][name][1], *wanted[kind][name], pct)
+        self.check_previous_owners(recording, log)
+
+    def entered(self, path):
+        """By thread and class, in the order of time: who had the monitor before."""
+        found = collections.defaultdict(list)
+        for event in events_of(path, "jdk.JavaMonitorEnter"):
+            values = event["values"]
+            if (values["eventThread"]["javaName"] or "").startswith("contender-"):
+                owner = values["previousOwner"]
+                key = values["eventThread"]["javaThreadId"], values["monitorClass"]["name"]
+                found[key].append((values["startTime"], owner and owner["javaThreadId"]))
+        return {key: [owner for _, owner in sorted(rows)] for key, rows in found.items()}
+
+    def check_previous_owners(self, recording, log):
+        """The exported events beside JFR's own: of threads of which both have all."""
+        exported = self.path("exported.jfr")
+        spoor("export", "--to", "jfr", "-o", exported, log.path)
+        wanted, got = self.entered(recording), self.entered(exported)
+        same = both = 0
+        for key, owners in wanted.items():
+            if len(got.get(key, ())) == len(owners):
+                pairs = [(a, b) for a, b in zip(owners, got[key]) if a]
+                both += len(pairs)
+                same += sum(a == b for a, b in pairs)
+        print(f"previous owners: {same} of {both} as JFR has them", flush=True)
+        self.assertGreater(both, 100)
+        self.assertGreater(same, 0.98 * both)
 
 
 if __name__ == "__main__":
