@@ -133,7 +133,7 @@ struct run {
 	struct metrics *metrics;
 	struct http_body *bodies[2]; /* plain, OpenMetrics; NULL: no interval has ended yet */
 	struct http_server *server;
-	char failed[sizeof((struct top_told){0}.text)];
+	char failed[sizeof((struct top_message){0}.text)];
 	int signals;
 	uint64_t due_ns;
 	bool attached, asked, ended, stop, stopping;
@@ -197,18 +197,18 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	return 0;
 }
 
-static void on_window(struct run *run, const struct top_told *told)
+static void on_window(struct run *run, const struct top_message *message)
 {
 	const struct log_watch watch = {.begin = on_begin, .ctx = &run->intervals};
 	int err;
 
 	run->asked = false;
 	run->window.watch = &watch;
-	err = top_window_next(&run->window, told);
+	err = top_window_next(&run->window, message);
 	run->window.watch = NULL;
 	if (!err) {
 		err = metrics_add(run->metrics, &run->window.view, &run->intervals);
-		if (told->kind == TOP_LAST)
+		if (message->kind == TOP_LAST)
 			metrics_end(run->metrics);
 		err = err ? err : make_bodies(run);
 		if (err)
@@ -219,27 +219,27 @@ static void on_window(struct run *run, const struct top_told *told)
 		run->err = err;
 }
 
-static void on_told(struct run *run)
+static void on_message(struct run *run)
 {
-	struct top_told told;
+	struct top_message message;
 
-	if (!top_source_read(&run->source, &told)) {
+	if (!top_source_read(&run->source, &message)) {
 		run->ended = true;
 		return;
 	}
-	told.path[sizeof(told.path) - 1] = told.text[sizeof(told.text) - 1] = 0;
-	if (told.kind == TOP_ATTACHED) {
+	message.path[sizeof(message.path) - 1] = message.text[sizeof(message.text) - 1] = 0;
+	if (message.kind == TOP_ATTACHED) {
 		run->attached = true;
-		run->window.record_cpu_ns = told.cpu_ns;
+		run->window.record_cpu_ns = message.cpu_ns;
 		run->due_ns = clock_mono_ns() + run->o->interval_ns + TOP_LATE_NS;
-		if (*told.text)
-			msg_warning("%s", told.text);
+		if (*message.text)
+			msg_warning("%s", message.text);
 		msg_info("metrics of process %d: http://%s/metrics", (int)run->o->recorder.pid,
 			 http_server_name(run->server));
-	} else if (told.kind == TOP_FAILED) {
-		snprintf(run->failed, sizeof(run->failed), "%s", told.text);
+	} else if (message.kind == TOP_FAILED) {
+		snprintf(run->failed, sizeof(run->failed), "%s", message.text);
 	} else {
-		on_window(run, &told);
+		on_window(run, &message);
 	}
 }
 
@@ -279,7 +279,7 @@ static void loop(struct run *run)
 	struct pollfd fds[2 + HTTP_FDS];
 
 	while (!run->err && !run->ended) {
-		fds[0] = (struct pollfd){.fd = run->source.told, .events = POLLIN};
+		fds[0] = (struct pollfd){.fd = run->source.from_recorder, .events = POLLIN};
 		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
 		http_server_poll(run->server, fds + 2);
 		if (poll(fds, 2 + HTTP_FDS, wait_ms(run)) < 0) {
@@ -291,7 +291,7 @@ static void loop(struct run *run)
 		if (fds[1].revents)
 			on_signal(run);
 		if (fds[0].revents)
-			on_told(run);
+			on_message(run);
 		if (run->attached && !run->stopping && clock_mono_ns() >= run->due_ns)
 			on_due(run);
 		if (run->stop && !run->stopping) {

@@ -42,7 +42,7 @@ int top_source_start(const struct recorder_options *o, const char *folder, bool 
 		     struct top_source *ret);
 /* Asks for a TOP_WINDOW. */
 void top_source_ask(const struct top_source *s);
-/* The next one from_recorder; waits for it. False: the recorder is no more. */
+/* The next message of the recorder; waits for it. False: the recorder is no more. */
 bool top_source_read(const struct top_source *s, struct top_message *ret);
 /* Has it end the recording; TOP_LAST or TOP_FAILED comes yet. */
 void top_source_stop(struct top_source *s);
