@@ -533,9 +533,10 @@ class Locked(LabTest):
                 f.flush()
                 shown = subprocess.run([SPOOR, "cat", f.name], capture_output=True, text=True, check=True).stdout
                 events = [json.loads(line) for line in shown.splitlines()]
-                # Its threads, by their own numbers and names, and what their sums say.
+                # Its threads, by their names, and their sums: it does nothing meanwhile.
                 self.assertIn("fakejvm", {e["name"] for e in events if e["event"] == "thread"})
-                self.assertTrue([e for e in events if e["event"] == "thread_sample" and e["cpu_ns"]])
+                sums = [e for e in events if e["event"] == "thread_sample"]
+                self.assertTrue(sums)
                 self.assertTrue([e for e in events if e["event"] == "note" and "locked down" in e["text"]])
 
 
