@@ -1,4 +1,4 @@
-/* record/objects, log/write/object_out.c, log/read/object_in.c and analyze/objects: a ring that is
+/* record/objects, log/write/object_out.c, log/read/object_in.c and heap/replay: a ring that is
  * written here, as a JVM would, is drained into a log, and read back. */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/objects/object_replay.h"
+#include "heap/replay/object_replay.h"
 #include "log/format/object_record.h"
 #include "log/read/object_in.h"
 #include "log/write/writer.h"

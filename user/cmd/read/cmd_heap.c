@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/read/heap_check_run.h"
 #include "cmd/read/heap_dump.h"
+#include "cmd/read/heap_life.h"
 #include "cmd/read/heap_own.h"
 #include "cmd/read/heap_sql_run.h"
 #include "cmd/read/log_options.h"
@@ -76,7 +77,8 @@ static const struct argp_option option_table[] = {
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
 	{"at", KEY_AT, "MOMENT", 0,
 	 "check: the moment of the log: the end of the last collection that a dump has asked for "
-	 "(default), the log's end, the end or the begin of collection N",
+	 "(default), begin, end or peak of the log, gc:N or before:N (the end or the begin of "
+	 "collection N), or a time since the log began, as 12.5s",
 	 0},
 	{"force", KEY_FORCE, NULL, 0,
 	 "Read the dump also if it belongs to another user than you or root", 0},
@@ -103,6 +105,8 @@ static const char doc[] =
 	"      whether the objects of a log of spoor record --objects are those of the dump\n"
 	"  spoor heap sql /tmp/app.hprof 'SELECT name, bytes FROM classes ORDER BY bytes DESC'\n"
 	"      any other question; tables and columns: spoor heap sql --list\n"
+	"  spoor heap grow app.spoor, spoor heap churn app.spoor, spoor heap life app.spoor\n"
+	"      of such a log: what grows, what becomes garbage, how long objects live\n"
 	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
 	"      by a classifier of your own, which mine.lua declares:\n"
 	"      classifier{name = 'mine', f = function(o) return o.package end}\n"
@@ -257,8 +261,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->format = parse_format(arg, state);
 		return 0;
 	case KEY_AT:
-		if (!heap_moment_parse(arg, &o->moment))
-			argp_error(state, "--at is dump, end, gc:N or before:N, not '%s'", arg);
+		if (!heap_moment_parse(arg, &o->moment.at))
+			argp_error(state, "--at is %s, not '%s'", HEAP_MOMENT_WORDS, arg);
 		return 0;
 	case KEY_SORT:
 		o->by_objects = parse_sort(arg, state);
@@ -466,6 +470,8 @@ int cmd_heap(int argc, char **argv)
 	static char name[] = "spoor heap";
 	int err = 0;
 
+	if (argc > 1 && heap_life_is(argv[1]))
+		return heap_life_command(argc - 1, argv + 1);
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))

@@ -6,114 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/objects/object_replay.h"
 #include "base/text/msg.h"
 #include "cmd/read/heap_dump.h"
-#include "cmd/read/object_log.h"
+#include "cmd/read/heap_log.h"
+#include "heap/replay/object_replay.h"
 #include "report/heap/heap_check_report.h"
 #include "session/analyze_log.h"
 #include "session/owner.h"
-
-#define HEAP_BYTES (2ull << 30) /* for the map of the heap; --max-memory may allow less */
-#define DUMP_CAUSE "Heap Dump"  /* how HotSpot's causes of it begin */
-
-bool heap_moment_parse(const char *arg, struct heap_check_options *ret)
-{
-	static const struct {
-		const char *name;
-		enum heap_moment moment;
-	} words[] = {{"dump", MOMENT_DUMP}, {"end", MOMENT_END}},
-	  numbered[] = {{"gc:", MOMENT_GC_END}, {"before:", MOMENT_GC_BEGIN}};
-	char *end;
-
-	for (size_t i = 0; i < 2; i++) {
-		size_t length = strlen(numbered[i].name);
-
-		ret->moment = words[i].moment;
-		if (!strcmp(arg, words[i].name))
-			return true;
-		if (strncmp(arg, numbered[i].name, length) != 0 || arg[length] < '0' ||
-		    arg[length] > '9')
-			continue;
-		errno = 0;
-		ret->gc = strtoull(arg + length, &end, 10);
-		ret->moment = numbered[i].moment;
-		return !*end && !errno;
-	}
-	return false;
-}
-
-static int read_log(const struct heap_check_options *o, struct object_replay *r)
-{
-	struct object_in_stats stats;
-	int err = object_log_replay(o->log, r, &stats);
-
-	if (err) {
-		msg_error("%s: cannot read its object events: %s", o->log, object_log_error(err));
-		return err;
-	}
-	if (stats.damaged || stats.missing)
-		msg_warning("%s: parts of it are missing; differences are to be expected", o->log);
-	if (!object_replay_sums(r)->has_ring) {
-		msg_error("%s has no object events: spoor record --objects records them", o->log);
-		return -ENODATA;
-	}
-	if (object_replay_sums(r)->heap_given_up) {
-		msg_error("%s: its heap is larger than what can be held; --max-memory may allow "
-			  "more",
-			  o->log);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int find_collection(const struct heap_check_options *o, const struct object_replay *r,
-			   uint32_t *ret)
-{
-	uint32_t count, i;
-	const struct object_collection *c = object_replay_collections(r, &count);
-
-	for (i = count; i-- > 0;)
-		if (o->moment == MOMENT_DUMP ? !strncmp(c[i].cause, DUMP_CAUSE, strlen(DUMP_CAUSE))
-					     : c[i].id == o->gc)
-			break;
-	*ret = i;
-	if (i != UINT32_MAX)
-		return 0;
-	if (o->moment == MOMENT_DUMP)
-		msg_error("%s has no collection that a heap dump has asked for, as jcmd PID "
-			  "GC.heap_dump does: say with --at gc:N or --at end of which moment the "
-			  "dump is; spoor objects --by collection shows the collections",
-			  o->log);
-	else
-		msg_error("%s has no collection %" PRIu64 "; spoor objects --by collection shows "
-			  "those that it has",
-			  o->log, o->gc);
-	return -ENOENT;
-}
 
 /* The log up to the moment. */
 static int replay(const struct heap_check_options *o, struct heap_check_report *report,
 		  struct object_replay **ret)
 {
-	struct object_replay *r = object_replay_new(HEAP_BYTES);
-	int err = r ? read_log(o, r) : -ENOMEM;
+	struct heap_stop stop;
+	int err = heap_log_replay(o->log, &o->at, &stop, ret);
 
-	*ret = r;
-	if (err || o->moment == MOMENT_END)
+	if (err < 0)
 		return err;
-	report->has_collection = true;
-	report->before = o->moment == MOMENT_GC_BEGIN;
-	err = find_collection(o, r, &report->collection);
-	object_replay_free(r);
-	*ret = NULL;
 	if (err)
-		return err;
-	*ret = r = object_replay_new(HEAP_BYTES);
-	if (!r)
-		return -ENOMEM;
-	object_replay_stop(r, report->collection, report->before);
-	return read_log(o, r);
+		msg_warning("%s: parts of it are missing; differences are to be expected", o->log);
+	report->has_collection = stop.has_collection;
+	report->before = stop.before;
+	report->collection = stop.collection;
+	return 0;
 }
 
 static bool is_g1(const struct object_replay *r)

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "analyze/objects/object_replay.h"
+#include "heap/replay/object_replay.h"
 #include "log/format/object_record.h"
 #include "session/max_memory.h"
 

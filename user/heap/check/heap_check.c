@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/objects/object_replay.h"
+#include "heap/replay/object_replay.h"
 #include "base/tables/array.h"
 #include "heap/state/heap_state.h"
 

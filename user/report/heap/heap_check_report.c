@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "analyze/objects/object_replay.h"
+#include "heap/replay/object_replay.h"
 #include "base/text/format.h"
 #include "base/text/json_put.h"
 #include "base/text/print.h"

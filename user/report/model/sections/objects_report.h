@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/objects/object_replay.h"
+#include "heap/replay/object_replay.h"
 
 struct findings;
 struct log_names;

@@ -294,6 +294,13 @@ static struct findings *collections(const struct objects_input *in)
 		{.key = "survived", .title = "objects", .unit = FINDINGS_COUNT},
 		{.key = "first_survived_bytes", .title = "first time", .unit = FINDINGS_BYTES},
 		{.key = "first_survived", .title = "objects", .unit = FINDINGS_COUNT},
+		{.key = "before_bytes",
+		 .unit = FINDINGS_BYTES,
+		 .meaning = "all objects in the heap before, alive or not"},
+		{.key = "after_bytes",
+		 .title = "heap after",
+		 .unit = FINDINGS_BYTES,
+		 .meaning = "all objects in the heap after, with those that it has not collected"},
 		{.key = "all", .unit = FINDINGS_BOOL},
 		{.key = "collector", .title = "collector", .unit = FINDINGS_TEXT},
 		{.key = "cause", .title = "cause", .unit = FINDINGS_TEXT},
@@ -314,6 +321,8 @@ static struct findings *collections(const struct objects_input *in)
 		findings_maybe(f, survivors, c->survived);
 		findings_maybe(f, survivors, c->first_bytes);
 		findings_maybe(f, survivors, c->first);
+		findings_maybe(f, survivors, c->before_bytes);
+		findings_maybe(f, survivors, c->after_bytes);
 		findings_number(f, c->all);
 		text(f, c->collector);
 		text(f, c->cause);

@@ -1,4 +1,4 @@
-#include "analyze/objects/object_stream.h"
+#include "heap/replay/object_stream.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,11 +1,12 @@
-/* analyze/objects/object_replay_internal.h: what the files of the replay share. */
+/* heap/replay/object_replay_internal.h: what the files of the replay share. */
 #pragma once
 
 #include <errno.h>
 
-#include "analyze/objects/object_heap.h"
-#include "analyze/objects/object_replay.h"
-#include "analyze/objects/object_stream.h"
+#include "heap/replay/object_collect.h"
+#include "heap/replay/object_heap.h"
+#include "heap/replay/object_replay.h"
+#include "heap/replay/object_stream.h"
 
 #define OBJECT_DESTINATIONS 4
 
@@ -17,47 +18,41 @@ struct object_teller {
 	uint64_t tlab, tlab_end, at;
 	bool has_tlab, has_at;
 	uint64_t last_from, next_to[OBJECT_DESTINATIONS]; /* UINT64_MAX: nobody knows */
-	struct object_place moved; /* by the event before; kind 0: not known */
-	bool due;                  /* is in due[]: words have come since they were looked at */
-};
-
-struct object_move {
-	uint64_t to;
-	struct object_place place;
-};
-
-struct object_space {
-	uint64_t at, units;
+	uint32_t moved_kind; /* of what the event before has moved; 0: not known */
+	uint32_t run;        /* 1 + the run that the event before has made; 0: none */
+	bool due;            /* is in due[]: words have come since they were looked at */
 };
 
 struct object_replay {
 	struct object_names names;
 	struct object_sums sums;
 	struct object_heap heap;
+	struct object_lifetimes lifetimes;
 	uint64_t heap_bytes_max, heap_base;
 	struct keymap streams;
 	struct object_teller *tellers;
 	struct object_collection *collections;
-	struct object_move *moves;
+	struct object_run *runs;
 	struct object_space *spaces;
 	uint32_t *due; /* indexes of tellers */
-	uint32_t tellers_capacity, collections_capacity, collection_count, moves_capacity,
-		move_count, spaces_capacity, space_count, due_capacity, due_count;
+	uint32_t tellers_capacity, collections_capacity, collection_count, runs_capacity, run_count,
+		spaces_capacity, space_count, due_capacity, due_count;
 	uint64_t done;    /* all phases below this one have been gone through */
 	uint64_t waiting; /* bytes of words */
 	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
+	bool by_thread;
 	uint32_t stop_at; /* collections; 0: never */
 	bool stop_before, stopped;
 	int err;
 };
 
-/* Steps that no word stands for: units that a run passes over, threads that wait for their phase,
- * pages that are forgotten. A log that takes more than its records allow makes no sense: false, and
- * err is -EFBIG. */
-#define EFFORT_LOOK 8 /* at a place */
+/* Steps that no word stands for: threads that wait for their phase, pages that are gone through. A
+ * log that takes more than its records allow makes no sense: false, and err is -EFBIG. */
 #define EFFORT_THREAD 64
-#define EFFORT_PAGE 64 /* that is cleared in part */
+#define EFFORT_PAGE 16    /* that a collection goes through */
+#define EFFORT_BIRTH 1024 /* is given for each */
+#define EFFORT_SORT 64    /* an object, when a page is sorted */
 static inline bool object_replay_spend(struct object_replay *r, uint64_t steps)
 {
 	if (steps > r->effort) {
@@ -66,6 +61,13 @@ static inline bool object_replay_spend(struct object_replay *r, uint64_t steps)
 	}
 	r->effort -= steps;
 	return true;
+}
+
+/* Pages of the heap are sorted when something is looked up in them. */
+static inline void object_replay_spend_sorting(struct object_replay *r)
+{
+	object_replay_spend(r, EFFORT_SORT * r->heap.sorted);
+	r->heap.sorted = 0;
 }
 
 /* object_moves.c: within a collection. All but end apply to the heap as it was before. */

@@ -1,4 +1,4 @@
-/* analyze/objects/object_stream.h: the words of one thread, put into their order. */
+/* heap/replay/object_stream.h: the words of one thread, put into their order. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* analyze/objects: logs of object events that no JVM writes. What would take long is refused. */
+/* heap/replay: logs of object events that no JVM writes. What would take long is refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/objects/object_replay.h"
-#include "analyze/objects/object_stream.h"
+#include "heap/replay/object_replay.h"
+#include "heap/replay/object_stream.h"
 #include "jvm-hooks/objects.h"
 #include "log/format/object_record.h"
 #include "tests/unit/alloc_fail.h"
@@ -126,19 +126,22 @@ static void no_memory_for_a_slot(void **state)
 	object_stream_free(&s);
 }
 
-/* Each run passes over as many units as may be unknown. */
+/* Each run has a vast heap looked at, in which there is nothing. */
 static void runs_of_nothing_end(void **state)
 {
-	struct object_replay *r = replay(HEAP_BYTES);
-	uint32_t run[5 * 100], n = 0;
-	int err = 0;
+	struct object_replay *r = replay(1ull << 35);
+	uint32_t run[5 * 100], births[100], n = 0;
+	int err;
 
 	(void)state;
 	for (uint32_t i = 0; i < 100; i++)
 		memcpy(run + 5 * i,
 		       (uint32_t[]){(uint32_t)SPOOR_OBJ_RUN << 28, 0, 0, 1 << 20, UINT32_MAX}, 20);
+	for (uint32_t i = 0; i < 100; i++)
+		births[i] = (uint32_t)SPOOR_OBJ_NEW << 28;
+	err = words(r, 1, 0, 0, births, 100);
 	for (; n < MANY && !err; n++) {
-		err = words(r, 1, n, 2 * n + 1, run, 5 * 100);
+		err = words(r, 1, n + 1, 2 * n + 1, run, 5 * 100);
 		err = err ? err : phase(r, 2 * n + 2);
 	}
 	assert_int_equal(err, -EFBIG);

@@ -1,11 +1,12 @@
-/* analyze/objects/object_replay.h: rebuilds what a JVM has allocated and moved from the records of
+/* heap/replay/object_replay.h: rebuilds what a JVM has allocated and moved from the records of
  * its object events. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/objects/object_names.h"
+#include "heap/replay/object_lifetimes.h"
+#include "heap/replay/object_names.h"
 
 struct object_record;
 struct object_replay;
@@ -27,6 +28,8 @@ struct object_collection {
 	bool untraced; /* moves are not told, and nothing is known of the heap after it */
 	uint64_t survived, survived_bytes;
 	uint64_t first, first_bytes; /* of these, those that no collection has found before */
+	/* All that is in the heap, whether it will be found alive or not. */
+	uint64_t before, before_bytes, after, after_bytes;
 };
 
 enum object_end { OBJECT_END_NONE, OBJECT_END_ENDED, OBJECT_END_KILLED, OBJECT_END_LEFT };
@@ -44,6 +47,10 @@ struct object_sums {
 	bool has_ring, heap_given_up;
 	unsigned heap_shift;
 	uint64_t heap_bytes;
+	uint64_t begin_ns;                  /* of the first words, CLOCK_MONOTONIC; 0: not known */
+	uint64_t live, live_bytes;          /* now */
+	uint64_t map_bytes, map_bytes_most; /* memory for where objects are */
+	uint64_t forgotten; /* objects of which a collection without moves has left no trace */
 };
 
 /* heap_bytes: for the map of the heap at most; beyond it only births are known. NULL: no memory. */
@@ -63,14 +70,20 @@ bool object_replay_stopped(const struct object_replay *r);
 struct object_found {
 	uint64_t address, bytes, length; /* length: of an array */
 	uint32_t kind, class;            /* indexes of names; class INDEX_NONE: not known */
+	uint32_t birth, age;             /* as in object_place */
 };
 
-/* The next one by address, from *unit on, which is 0 at first. false: there is none. */
+/* Objects of different threads are different kinds. To be called before the first record. */
+void object_replay_by_thread(struct object_replay *r);
+/* The next one by address, from *unit on, which is 0 at first. false: there is none. To be called
+ * after object_replay_finish. */
 bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret);
 /* Was there ever an object within the MB of this address? */
 bool object_replay_ever(const struct object_replay *r, uint64_t address);
 
-/* Lent until object_replay_free. */
+/* Lent until object_replay_free. lifetimes: complete after object_replay_finish; kinds as those of
+ * names. */
+const struct object_lifetimes *object_replay_lifetimes(const struct object_replay *r);
 const struct object_names *object_replay_names(const struct object_replay *r);
 const struct object_sums *object_replay_sums(const struct object_replay *r);
 uint32_t object_replay_thread_count(const struct object_replay *r);

@@ -3,7 +3,7 @@
  * are collections. Births of a phase may be applied in any order of the threads, as no memory is
  * used twice within it, so that they need not wait for the end of their phase; moves must.
  */
-#include "analyze/objects/object_replay_internal.h"
+#include "heap/replay/object_replay_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +27,7 @@ struct object_replay *object_replay_new(uint64_t heap_bytes)
 	r->sums.heap_shift = 3;
 	r->sums.heap_given_up = true;
 	r->effort = EFFORT_BEGIN;
+	r->lifetimes.rows_max = LIFETIME_ROWS_MAX;
 	if (!object_names_init(&r->names))
 		return r;
 	object_replay_free(r);
@@ -40,11 +41,12 @@ void object_replay_free(struct object_replay *r)
 	for (uint32_t i = 0; i < r->streams.count; i++)
 		object_stream_free(&r->tellers[i].in);
 	object_heap_free(&r->heap);
+	object_lifetimes_free(&r->lifetimes);
 	object_names_free(&r->names);
 	keymap_free(&r->streams);
 	free(r->tellers);
 	free(r->collections);
-	free(r->moves);
+	free(r->runs);
 	free(r->spaces);
 	free(r->due);
 	free(r);
@@ -85,6 +87,8 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 	if (o->number[WORDS_JAVA_TID])
 		t->thread.java_tid = (int64_t)o->number[WORDS_JAVA_TID];
 	t->thread.tid = (uint32_t)o->number[WORDS_TID];
+	if (!r->sums.begin_ns || o->number[WORDS_BEGIN_NS] < r->sums.begin_ns)
+		r->sums.begin_ns = o->number[WORDS_BEGIN_NS];
 	err = object_stream_add(&t->in, o, &bytes);
 	r->waiting += bytes;
 	if (!err && !t->due)
@@ -112,7 +116,7 @@ static void chunk_begin(struct object_teller *t, const struct object_chunk *c)
 		t->phase = c->phase;
 	t->last_from = 0;
 	memset(t->next_to, 0, sizeof(t->next_to));
-	t->moved.kind = 0;
+	t->moved_kind = t->run = 0;
 }
 
 /* All words of a stream up to the end of a phase. complete: of what the log has, as it says. */
@@ -231,11 +235,44 @@ int object_replay_add(struct object_replay *r, const struct object_record *o)
 	}
 }
 
+/* What lives has no death. */
+static int close_lifetimes(struct object_replay *r)
+{
+	struct object_place p;
+	int err = 0;
+
+	for (uint64_t at = 0; !err && object_heap_next(&r->heap, &at, &p); at++) {
+		const struct object_desc *d = &r->heap.descs.rows[p.desc];
+
+		err = object_lifetimes_add(&r->lifetimes, d->kind, p.birth,
+					   (uint64_t)d->units << r->sums.heap_shift);
+	}
+	return err ? err : object_lifetimes_close(&r->lifetimes, LIFETIME_ALIVE);
+}
+
 int object_replay_finish(struct object_replay *r)
 {
 	if (r->sums.end == OBJECT_END_NONE && !r->stopped)
 		go_to(r, r->done, r->done);
+	object_heap_sort(&r->heap);
+	r->sums.over = r->heap.over;
+	r->sums.live = r->heap.count;
+	r->sums.live_bytes = r->heap.live_units << r->sums.heap_shift;
+	r->sums.map_bytes = r->heap.bytes;
+	r->sums.map_bytes_most = r->heap.bytes_most;
+	if (!r->err && !r->sums.heap_given_up)
+		r->err = close_lifetimes(r);
 	return r->err;
+}
+
+void object_replay_by_thread(struct object_replay *r)
+{
+	r->by_thread = true;
+}
+
+const struct object_lifetimes *object_replay_lifetimes(const struct object_replay *r)
+{
+	return &r->lifetimes;
 }
 
 void object_replay_stop(struct object_replay *r, uint32_t collection, bool before)
@@ -251,30 +288,23 @@ bool object_replay_stopped(const struct object_replay *r)
 
 bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret)
 {
-	const struct object_heap *h = &r->heap;
+	const struct object_desc *d;
+	struct object_place p;
 
-	for (; *unit < h->units; ++*unit) {
-		const struct object_place *p;
-
-		if (!h->pages[*unit / OBJECT_HEAP_PAGE]) {
-			*unit |= OBJECT_HEAP_PAGE - 1;
-			continue;
-		}
-		p = object_heap_find(h, *unit);
-		if (!p)
-			continue;
-		*ret = (struct object_found){
-			.address = r->heap_base + (*unit << r->sums.heap_shift),
-			.bytes = (uint64_t)p->units << r->sums.heap_shift,
-			.kind = p->kind,
-		};
-		ret->class = r->names.kinds[p->kind].class;
-		ret->length = object_names_length(&r->names, ret->class, p->units, p->slack,
-						  r->sums.heap_shift);
-		++*unit;
-		return true;
-	}
-	return false;
+	if (!object_heap_next(&r->heap, unit, &p))
+		return false;
+	d = &r->heap.descs.rows[p.desc];
+	*ret = (struct object_found){
+		.address = r->heap_base + (*unit << r->sums.heap_shift),
+		.bytes = (uint64_t)d->units << r->sums.heap_shift,
+		.length = d->length,
+		.kind = d->kind,
+		.class = r->names.kinds[d->kind].class,
+		.birth = p.birth,
+		.age = p.age,
+	};
+	++*unit;
+	return true;
 }
 
 bool object_replay_ever(const struct object_replay *r, uint64_t address)

@@ -1,4 +1,4 @@
-/* analyze/objects/object_names.h: classes, methods and sites of object events, and what is counted
+/* heap/replay/object_names.h: classes, methods and sites of object events, and what is counted
  * of each pair of site and class. */
 #pragma once
 
@@ -27,7 +27,7 @@ struct object_site {
 	uint64_t id;
 	uint32_t class; /* index; INDEX_NONE: known at run time only, or not known */
 	uint32_t tier;  /* enum spoor_objects_tier */
-	uint32_t kind;  /* with that class; 0: no object yet */
+	uint32_t kind;  /* of the object before; 0: no object yet */
 	uint32_t first_frame, frame_count; /* in frames, innermost first */
 };
 
@@ -44,6 +44,7 @@ struct object_tally {
 /* What an object is to the analysis: who has allocated what. kinds[0] is none. */
 struct object_kind {
 	uint32_t site, class; /* indexes; INDEX_NONE: not known */
+	uint32_t thread;      /* index; INDEX_NONE: threads are not told apart */
 	struct object_tally of;
 };
 
@@ -69,20 +70,15 @@ int object_names_add(struct object_names *n, const struct object_record *r);
 uint32_t object_names_site(const struct object_names *n, uint64_t id);
 uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
 /* 0 or -ENOMEM. */
-int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t *ret);
+int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t thread,
+		      uint32_t *ret);
 
 #define OBJECT_KINDS_MAX (1u << 24) /* more are -ENOMEM */
 
 /* In units of the heap; 0: the class is not known. */
 uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64_t length,
 			    unsigned shift);
-/* Bytes of these units that an array of this length does not use, if they are less than 256. */
-uint8_t object_names_slack(const struct object_names *n, uint32_t class, uint64_t length,
-			   unsigned shift);
 bool object_names_is_array(const struct object_names *n, uint32_t class);
-/* The length of an array, back from its units and its slack. */
-uint64_t object_names_length(const struct object_names *n, uint32_t class, uint64_t units,
-			     uint8_t slack, unsigned shift);
 /* "a.b.Table", "byte[]". Returns buf. */
 char *object_class_text(const struct object_names *n, uint32_t class, char *buf, size_t size);
 /* "a.b.Table.add:12", where 12 is the bytecode's index; the frame of a site, 0 is the innermost. */

@@ -1,4 +1,4 @@
-#include "analyze/objects/object_names.h"
+#include "heap/replay/object_names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -157,9 +157,10 @@ uint32_t object_names_class_at(const struct object_names *n, uint32_t klass)
 	return k == INDEX_NONE ? INDEX_NONE : n->class_of_key[k];
 }
 
-int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t *ret)
+int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t thread,
+		      uint32_t *ret)
 {
-	struct keymap_key key = {.a = site, .b = 1 + (uint64_t) class};
+	struct keymap_key key = {.a = site, .b = 1 + (uint64_t) class, .c = 1 + (uint64_t)thread};
 	uint32_t i = keymap_find_hashed(&n->kind_map, &key);
 	int err;
 
@@ -174,7 +175,8 @@ int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uin
 		err = keymap_add_hashed(&n->kind_map, &key, &i);
 	if (err)
 		return err;
-	n->kinds[n->kind_count++] = (struct object_kind){.site = site, .class = class};
+	n->kinds[n->kind_count++] =
+		(struct object_kind){.site = site, .class = class, .thread = thread};
 	*ret = 1 + i;
 	return 0;
 }
@@ -199,33 +201,6 @@ uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64
 bool object_names_is_array(const struct object_names *n, uint32_t class)
 {
 	return class != INDEX_NONE && n->classes[class].layout < 0;
-}
-
-static uint64_t array_header(const struct object_class *c)
-{
-	return (uint32_t)c->layout >> 16 & 0xff;
-}
-
-uint8_t object_names_slack(const struct object_names *n, uint32_t class, uint64_t length,
-			   unsigned shift)
-{
-	uint64_t mask = (1ull << shift) - 1, used;
-
-	if (!object_names_is_array(n, class))
-		return 0;
-	used = array_header(&n->classes[class]) + (length << (n->classes[class].layout & 7));
-	return (uint8_t)(-used & mask);
-}
-
-uint64_t object_names_length(const struct object_names *n, uint32_t class, uint64_t units,
-			     uint8_t slack, unsigned shift)
-{
-	uint64_t bytes = units << shift, other;
-
-	if (!object_names_is_array(n, class))
-		return 0;
-	other = array_header(&n->classes[class]) + slack;
-	return bytes < other ? 0 : (bytes - other) >> (n->classes[class].layout & 7);
 }
 
 static const char *const primitives[] = {

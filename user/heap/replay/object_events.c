@@ -1,5 +1,5 @@
 /* What each word says; jvm-hooks/objects.h has the forms. */
-#include "analyze/objects/object_replay_internal.h"
+#include "heap/replay/object_replay_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,55 +11,73 @@ static uint64_t wide(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-static void place(struct object_replay *r, struct object_teller *t, uint32_t kind, uint64_t units,
-		  uint8_t slack)
+/* Into the heap, at an address in units. */
+static void put(struct object_replay *r, uint64_t at, uint32_t kind, uint32_t length,
+		uint64_t units)
 {
-	uint64_t at = t->at;
-	bool over = false;
-	int err;
+	struct object_place place = {.birth = r->collection_count - r->collecting};
+	int err = object_descs_take(&r->heap.descs, kind, length, (uint32_t)units & 0x7fffffff,
+				    &place.desc);
 
-	if (t->has_at) {
-		t->has_at = false;
-	} else if (t->has_tlab && units) {
-		at = t->tlab;
-		t->tlab += units;
-	} else {
-		t->has_tlab = false; /* what follows an object of unknown size is nowhere */
-		r->sums.no_place++;
-		return;
+	if (!err) {
+		err = object_heap_put(&r->heap, at, place);
+		if (err)
+			object_descs_give(&r->heap.descs, place.desc);
 	}
-	if (r->sums.heap_given_up)
-		return;
-	err = object_heap_put(&r->heap, at,
-			      (struct object_place){.kind = kind,
-						    .slack = slack,
-						    .units = (uint32_t)units & 0x7fffffff},
-			      &over);
 	if (err == -ENOMEM)
 		object_replay_give_up_heap(r);
 	else if (err)
 		r->sums.bad_words++;
-	r->sums.over += over;
+	r->effort += EFFORT_BIRTH;
+	object_replay_spend_sorting(r);
+}
+
+/* Where the next object of the thread is; false: nobody knows. */
+static bool place(struct object_replay *r, struct object_teller *t, uint64_t units, uint64_t *ret)
+{
+	*ret = t->at;
+	if (t->has_at) {
+		t->has_at = false;
+		return true;
+	}
+	if (t->has_tlab && units) {
+		*ret = t->tlab;
+		t->tlab += units;
+		return true;
+	}
+	t->has_tlab = false; /* what follows an object of unknown size is nowhere */
+	r->sums.no_place++;
+	return false;
+}
+
+static uint32_t kind_of(struct object_replay *r, struct object_teller *t, uint32_t site,
+			uint32_t class)
+{
+	struct object_site *s = site == INDEX_NONE ? NULL : &r->names.sites[site];
+	uint32_t thread = r->by_thread ? (uint32_t)(t - r->tellers) : INDEX_NONE;
+	uint32_t kind = s ? s->kind : 0;
+
+	if (kind && r->names.kinds[kind].class == class && r->names.kinds[kind].thread == thread)
+		return kind;
+	if (object_names_kind(&r->names, site, class, thread, &kind)) {
+		r->err = -ENOMEM;
+		return 0;
+	}
+	if (s)
+		s->kind = kind;
+	return kind;
 }
 
 /* site and class are indexes. */
 static void born(struct object_replay *r, struct object_teller *t, uint32_t site, uint32_t class,
-		 uint64_t units, uint8_t slack)
+		 uint32_t length, uint64_t units)
 {
-	struct object_site *s = site == INDEX_NONE ? NULL : &r->names.sites[site];
-	uint64_t bytes = units << r->sums.heap_shift;
-	uint32_t kind = s && class == s->class ? s->kind : 0;
-	struct object_tally *of;
+	uint64_t bytes = units << r->sums.heap_shift, at;
+	uint32_t kind = kind_of(r, t, site, class);
+	struct object_tally *of = &r->names.kinds[kind].of;
 
-	if (!kind) {
-		if (object_names_kind(&r->names, site, class, &kind)) {
-			r->err = -ENOMEM;
-			return;
-		}
-		if (s && class == s->class)
-			s->kind = kind;
-	}
-	of = &r->names.kinds[kind].of;
+	if (!kind)
+		return;
 	of->count++;
 	of->bytes += bytes;
 	r->sums.count++;
@@ -67,7 +85,8 @@ static void born(struct object_replay *r, struct object_teller *t, uint32_t site
 	r->sums.unknown_class += class == INDEX_NONE;
 	t->thread.count++;
 	t->thread.bytes += bytes;
-	place(r, t, kind, units, slack);
+	if (place(r, t, units, &at) && !r->sums.heap_given_up)
+		put(r, at, kind, length, units);
 }
 
 static uint32_t birth(struct object_replay *r, struct object_teller *t, const uint32_t *w)
@@ -86,8 +105,7 @@ static uint32_t birth(struct object_replay *r, struct object_teller *t, const ui
 	units = object_names_units(&r->names, class, length, r->sums.heap_shift);
 	if (kind == SPOOR_OBJ_NEWSZ)
 		units = w[n++];
-	born(r, t, site, class, units,
-	     object_names_slack(&r->names, class, length, r->sums.heap_shift));
+	born(r, t, site, class, array ? (uint32_t)length : 0, units);
 	return n;
 }
 
@@ -144,9 +162,9 @@ static uint32_t extension(struct object_replay *r, struct object_teller *t, cons
 		t->has_tlab = false;
 		break;
 	case SPOOR_EXT_CHECK:
-		if (!t->moved.kind)
+		if (!t->moved_kind)
 			break;
-		class = r->names.kinds[t->moved.kind].class;
+		class = r->names.kinds[t->moved_kind].class;
 		r->sums.checked++;
 		r->sums.checked_wrong +=
 			class == INDEX_NONE || r->names.classes[class].klass != w[1];

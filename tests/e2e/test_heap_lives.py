@@ -1,0 +1,80 @@
+"""spoor heap grow, churn, life: of a program whose leak, cache and garbage have sizes that are known."""
+import json
+
+from jvm import PatchedJavaTest
+
+from harness import spoor
+
+SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects", "-XX:SpoorObjectsMode=1"]
+ROUNDS, LEAKED, PAGES = 12, 1000, 500
+DEADLINE_S = 120
+
+
+class HeapLivesTest(PatchedJavaTest):
+    def run_it(self, *options):
+        vm = self.java("Growth", str(ROUNDS), str(LEAKED), options=["-Xmx256m", "-Xmn128m", *SWITCH, *options])
+        recorder = self.record(vm, "--objects")
+        vm.process.stdin.write("go\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.line(DEADLINE_S), "done")
+        vm.process.stdin.write("\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+        self.assertEqual(recorder.wait(DEADLINE_S), 0)
+
+    def ask(self, *words):
+        return json.loads(spoor("heap", *words, "--format", "json", self.path()).stdout)
+
+    @staticmethod
+    def group(found, name):
+        return next(row for row in found["groups"] if row["key"].startswith(name))
+
+    def check(self, *options):
+        self.run_it(*options)
+        found = self.ask("grow")
+        state = found["state"]
+        order = found["groups"][0]
+        # A round is a collection, and all of a round's orders have been allocated before it.
+        rounds = state["to_moment"] - state["from_moment"]
+        self.assertEqual(rounds, ROUNDS - 2)
+        self.assertTrue(order["key"].startswith("Growth$Order at Growth.leak:"), order)
+        self.assertEqual((order["growth_objects"], order["trend"]), (rounds * LEAKED, "grows"))
+        self.assertEqual(order["born_objects"], rounds * LEAKED)
+        self.assertEqual(order["permanent_objects"], 2 * LEAKED)
+        self.assertEqual((order["died_objects"], order["temporary_objects"]), (0, 0))
+        curve = [int(bytes) for bytes in order["curve_bytes"]]
+        self.assertEqual(curve, sorted(curve))
+        self.assertEqual(curve[-1], order["old_bytes"])
+        # The cache has been there in whole since the first round, and does not grow between later ones.
+        self.assertEqual([row["key"] for row in found["groups"] if row["key"].startswith("Growth$Page")], [])
+        churn = self.ask("churn", "--by", "type")
+        request = self.group(churn, "Growth$Request")
+        self.assertEqual(request["temporary_objects"], (ROUNDS - 1) * 50 * LEAKED - 1)
+        numbers = self.group(churn, "int[]")
+        self.assertGreaterEqual(numbers["temporary_objects"], request["temporary_objects"])
+        self.assertGreater(numbers["bytes_per_s"], 0)
+        ages = self.ask("life")["ages"]
+        self.assertEqual([row["survived"] for row in ages][:4], ["0", "1", "2", "3 to 4"])
+        # The last request of a round is found dead one collection later than all others.
+        self.assertGreaterEqual(ages[1]["dead_objects"], ROUNDS - 2)
+        whole = self.ask("grow", "--from", "begin", "--to", "end", "--by", "type")
+        order = self.group(whole, "Growth$Order")
+        self.assertEqual((order["born_objects"], order["permanent_objects"]), (ROUNDS * LEAKED, 0))
+        return found
+
+    def test_serial(self):
+        self.check("-XX:+UseSerialGC")
+        text = spoor("heap", "grow", self.path()).stdout
+        self.assertIn("Growth$Order at Growth.leak", text.split("GROWTH")[0])
+        self.assertIn("NOT KNOWN", text)
+        self.assertIn("growth_bytes", spoor("heap", "grow", "--format", "csv", self.path()).stdout.splitlines()[0])
+        self.assertIn("not after its begin", spoor("heap", "life", "--from", "end", "--to", "end", self.path(),
+                                                   expect=1).stderr)
+
+    def test_g1(self):
+        self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=2")
+
+    def test_words(self):
+        self.assertIn("which FILE", spoor("heap", "grow", expect=2).stderr)
+        self.assertIn("--by is type, site, chain, method or code, not 'age'",
+                      spoor("heap", "churn", "--by", "age", "x", expect=2).stderr)

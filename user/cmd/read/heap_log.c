@@ -1,0 +1,67 @@
+#include "cmd/read/heap_log.h"
+
+#include <errno.h>
+
+#include "base/text/msg.h"
+#include "cmd/read/object_log.h"
+#include "heap/replay/object_replay.h"
+
+#define HEAP_BYTES (64ull << 30) /* for the map of the heap; --max-memory allows less */
+
+/* 0; 1: parts are missing. */
+static int read_log(const char *log, struct object_replay *r)
+{
+	struct object_in_stats stats;
+	int err = object_log_replay(log, r, &stats);
+
+	if (err) {
+		msg_error("%s: cannot read its object events: %s", log, object_log_error(err));
+		return err;
+	}
+	if (!object_replay_sums(r)->has_ring) {
+		msg_error("%s has no object events: spoor record --objects records them", log);
+		return -ENODATA;
+	}
+	if (object_replay_sums(r)->heap_given_up) {
+		msg_error("%s: its heap is larger than what can be held; --max-memory may allow "
+			  "more",
+			  log);
+		return -ENOMEM;
+	}
+	return stats.damaged || stats.missing;
+}
+
+/* Reads it anew, up to there. */
+static int read_until(const char *log, const struct heap_stop *stop, struct object_replay **ret)
+{
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+
+	object_replay_free(*ret);
+	*ret = r;
+	if (!r)
+		return -ENOMEM;
+	object_replay_stop(r, stop->collection, stop->before);
+	return read_log(log, r);
+}
+
+int heap_log_replay(const char *log, const struct heap_moment *at, struct heap_stop *ret_stop,
+		    struct object_replay **ret)
+{
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct heap_stop stop = {0};
+	int err = r ? read_log(log, r) : -ENOMEM, found = 0;
+
+	if (err >= 0 && at)
+		found = heap_moment_find(at, r, log, &stop);
+	if (found)
+		err = found;
+	if (err >= 0 && stop.has_collection)
+		err = read_until(log, &stop, &r);
+	if (err < 0) {
+		object_replay_free(r);
+		return err;
+	}
+	*ret_stop = stop;
+	*ret = r;
+	return err;
+}

@@ -1,0 +1,14 @@
+/* cmd/read/heap_log.h: the heap of a log of object events, replayed up to a moment. */
+#pragma once
+
+#include "cmd/read/heap_moment.h"
+
+struct object_replay;
+
+/*
+ * Says what goes wrong. 0, or 1: parts of the log are missing, which is for the caller to say; then
+ * *ret is to be freed, and its heap is that of the moment. Negative: it cannot be done. A log is
+ * read once more if the moment is not its end. at: MOMENT_END if NULL.
+ */
+int heap_log_replay(const char *log, const struct heap_moment *at, struct heap_stop *ret_stop,
+		    struct object_replay **ret);

@@ -1,0 +1,36 @@
+/* report/heap/heap_lives_report.h: lifetimes of objects as text, JSON, CSV: growth, churn, ages. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "heap/replay/object_replay.h"
+#include "report/heap/heap_report.h"
+
+enum heap_lives_view { HEAP_LIVES_GROW, HEAP_LIVES_CHURN, HEAP_LIVES_LIFE, HEAP_LIVES_VIEW_COUNT };
+
+enum heap_lives_by {
+	HEAP_LIVES_BY_TYPE,
+	HEAP_LIVES_BY_SITE, /* type, and the bytecode that allocates it */
+	HEAP_LIVES_BY_CHAIN,
+	HEAP_LIVES_BY_METHOD,
+	HEAP_LIVES_BY_CODE, /* interpreter, C1, C2, the JVM's runtime */
+	HEAP_LIVES_BY_AGE,  /* of life only */
+	HEAP_LIVES_BY_COUNT,
+};
+
+extern const char *const heap_lives_by_names[HEAP_LIVES_BY_COUNT];
+
+/* All is lent. */
+struct heap_lives_report {
+	const char *name;
+	const struct object_replay *log; /* finished, with its heap */
+	enum heap_lives_view view;
+	enum heap_lives_by by;
+	uint32_t from, to; /* moments */
+	bool damaged;
+	unsigned top;
+	enum heap_format format;
+};
+
+/* 0 or -ENOMEM; out's error flag says the rest. */
+int heap_report_lives(const struct heap_lives_report *r, FILE *out);
