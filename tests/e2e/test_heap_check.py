@@ -32,6 +32,13 @@ class HeapCheckTest(ObjectsJavaTest):
         return json.loads(spoor("heap", "check", "--format", "json", *options, self.path(), self.path("app.hprof"),
                                 expect=expect).stdout)
 
+    @staticmethod
+    def types(*arguments):
+        found = json.loads(spoor("heap", "--format", "json", "--by", "type", *arguments).stdout)
+        # Dumps have fewer of java.lang.Class, and fillers.
+        return {row["key"].replace("+0x", "/0x"): (row["objects"], row["bytes"]) for row in found["root"]["children"]
+                if row["key"] not in ("java.lang.Class", "int[]", "java.lang.Object")}
+
     def check(self, *options):
         self.run_it(*options)
         found = self.compare()
@@ -46,6 +53,13 @@ class HeapCheckTest(ObjectsJavaTest):
         found = self.check("-XX:+UseSerialGC")
         self.assertEqual(found["archived"], 0)
         self.assertIn("No difference: ", spoor("heap", "check", self.path(), self.path("app.hprof")).stdout)
+        # As a tree, a log's heap is the dump's, type by type, with sizes that the dump's layout infers.
+        self.assertEqual(self.types("--at", "dump", self.path()), self.types(self.path("app.hprof")))
+        kept = json.loads(spoor("heap", "--format", "json", "--by", "site,age", "--at", "dump", self.path()).stdout)
+        sites = {row["key"].split(":")[0]: row for row in kept["root"]["children"]}
+        self.assertIn("LiveSet.work", sites)
+        self.assertTrue(all(row["children"] for row in sites.values()))
+        self.assertIn("a log has no references", spoor("heap", "keep", self.path(), expect=1).stderr)
         # By its number it is the same moment; another one is not.
         self.assertEqual(self.compare("--at", f"gc:{found['gc']}"), found)
         earlier = self.compare("--at", f"before:{found['gc']}", expect=1)
@@ -81,4 +95,4 @@ class HeapCheckTest(ObjectsJavaTest):
 
     def test_words(self):
         self.assertIn("which LOG and which DUMP", spoor("heap", "check", expect=2).stderr)
-        self.assertIn("--at is dump, end", spoor("heap", "check", "--at", "gc:", "a", "b", expect=2).stderr)
+        self.assertIn("--at is dump, begin", spoor("heap", "check", "--at", "gc:", "a", "b", expect=2).stderr)

@@ -77,7 +77,7 @@ ROOMS = {
     "user/heap/state": ("the objects of a heap at one moment: types, descriptions, sizes, references", "user/base",
                         "heap_layout heap_objects heap_state heap_types"),
     "user/heap/replay": ("object events replayed: the heap at any collection, lifetimes, classes and sites",
-                         "user/heap/state user/log/read jvm-hooks", "heap_lives object_lifetimes object_names object_replay"),
+                         "user/heap/state user/log/read jvm-hooks", "heap_lives object_lifetimes object_names object_replay replay_state"),
     "user/heap/image": ("reads heaps from the files of heap dumps", "user/heap/state", "dump_input hprof"),
     "user/heap/graph": ("who keeps whom: roots, reachability, dominators, paths", "user/heap/state",
                         "heap_dominators heap_graph heap_paths heap_reach"),

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "heap/replay/object_replay.h"
+#include "heap/replay/replay_state.h"
+#include "heap/state/heap_state.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/heap/object_model.h"
 
@@ -249,6 +251,45 @@ static void the_memory_of_an_object(void **state)
 	model_free(m);
 }
 
+/* As a state: each object with its class, size, site and age. */
+static void as_a_state(void **state)
+{
+	struct model *m = story(21);
+	const struct model_snapshot *s = &m->after[COLLECTIONS - 1];
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct heap_state h;
+	bool failed = true;
+
+	(void)state;
+	object_replay_stop(r, COLLECTIONS - 1, false);
+	assert_int_equal(model_replay(m, r), 0);
+	for (unsigned long n = 0; failed; n++) {
+		int err;
+
+		alloc_fail_at(n);
+		err = replay_state_make(r, true, &h);
+		failed = alloc_fail_off();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		if (failed)
+			heap_state_free(&h);
+	}
+	assert_int_equal(h.object_count, s->count);
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct model_object *o = &m->objects[s->object[i]];
+		const struct heap_desc *d = &h.descs[h.objects.desc[i]];
+		static const char *const names[] = {"", "Small", "Large", "byte[]", "Late"};
+
+		assert_int_equal(h.objects.address[i], MODEL_BASE + ((uint64_t)s->at[i] << MODEL_SHIFT));
+		assert_string_equal(heap_type_name(&h.types, d->type), names[o->class]);
+		assert_int_equal(d->bytes, 8 * o->units);
+		assert_int_equal(d->length, o->length);
+		assert_int_equal(h.origins[d->origin - 1].age, s->age[i] < 15 ? s->age[i] : 15);
+	}
+	heap_state_free(&h);
+	object_replay_free(r);
+	model_free(m);
+}
+
 static void no_memory(void **state)
 {
 	struct model *m = model_new(4);
@@ -283,7 +324,8 @@ int main(void)
 		cmocka_unit_test(each_moment_is_the_models),  cmocka_unit_test(the_sums_of_collections),
 		cmocka_unit_test(lifetimes_are_those_of_sets), cmocka_unit_test(alive_at_each_moment),
 		cmocka_unit_test(with_few_rows_nothing_is_lost), cmocka_unit_test(threads_are_told_apart),
-		cmocka_unit_test(the_memory_of_an_object),     cmocka_unit_test(no_memory),
+		cmocka_unit_test(the_memory_of_an_object), cmocka_unit_test(no_memory),
+		cmocka_unit_test(as_a_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ struct options {
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
-	bool list, force, keep, diff, check, sql, retained;
+	bool list, force, keep, diff, check, sql, retained, has_at;
 	bool by_objects; /* --sort */
 	bool failed;     /* a file of classifiers cannot be read, which has been said */
 	struct heap_check_options moment; /* of check */
@@ -76,8 +76,9 @@ static const struct argp_option option_table[] = {
 	{"list", KEY_LIST, NULL, 0, "What there is for --by and --where", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
 	{"at", KEY_AT, "MOMENT", 0,
-	 "check: the moment of the log: the end of the last collection that a dump has asked for "
-	 "(default), begin, end or peak of the log, gc:N or before:N (the end or the begin of "
+	 "The moment of a log; of check, if not given: the end of the last collection that a dump "
+	 "has asked for, else the log's end: dump, begin, end or "
+	 "peak of the log, gc:N or before:N (the end or the begin of "
 	 "collection N), or a time since the log began, as 12.5s",
 	 0},
 	{"force", KEY_FORCE, NULL, 0,
@@ -105,6 +106,8 @@ static const char doc[] =
 	"      whether the objects of a log of spoor record --objects are those of the dump\n"
 	"  spoor heap sql /tmp/app.hprof 'SELECT name, bytes FROM classes ORDER BY bytes DESC'\n"
 	"      any other question; tables and columns: spoor heap sql --list\n"
+	"  spoor heap --by type,site --at peak app.spoor\n"
+	"      of such a log: what filled the heap, and where it was allocated\n"
 	"  spoor heap grow app.spoor, spoor heap churn app.spoor, spoor heap life app.spoor\n"
 	"      of such a log: what grows, what becomes garbage, how long objects live\n"
 	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
@@ -263,6 +266,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_AT:
 		if (!heap_moment_parse(arg, &o->moment.at))
 			argp_error(state, "--at is %s, not '%s'", HEAP_MOMENT_WORDS, arg);
+		o->has_at = true;
 		return 0;
 	case KEY_SORT:
 		o->by_objects = parse_sort(arg, state);
@@ -367,8 +371,18 @@ static int look(const struct options *o, struct subject *s)
 /* 0; 1: it is damaged, which has been said, as all errors have. */
 static int subject_open(const struct options *o, const char *name, struct subject *s)
 {
-	int damaged = heap_dump_open(name, needs_of(o) != HEAP_NEEDS_DESC, o->force, &s->dump), err;
+	bool objects = needs_of(o) != HEAP_NEEDS_DESC, is_log = heap_dump_is_log(name);
+	int damaged, err;
 
+	if (is_log && needs_of(o) & ~HEAP_NEEDS_OBJECTS) {
+		msg_error("%s: a log has no references, which that needs: take a heap dump", name);
+		return -ENOTSUP;
+	}
+	if (is_log)
+		damaged = heap_dump_open_log(name, o->has_at ? &o->moment.at : NULL, objects,
+					     o->force, &s->dump);
+	else
+		damaged = heap_dump_open(name, objects, o->force, &s->dump);
 	if (damaged < 0)
 		return damaged;
 	err = look(o, s);

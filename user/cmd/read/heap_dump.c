@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "base/text/msg.h"
+#include "cmd/read/heap_log.h"
+#include "heap/replay/object_replay.h"
+#include "heap/replay/replay_state.h"
 #include "session/owner.h"
 
 static ssize_t read_file(void *ctx, void *to, size_t room)
@@ -88,6 +91,50 @@ int heap_dump_open(const char *name, bool objects, bool force, struct heap_dump 
 		return 0;
 	say_damage(ret);
 	return 1;
+}
+
+bool heap_dump_is_log(const char *name)
+{
+	static const char magic[8] = {'\x89', 'S', 'P', 'O', 'O', 'R', '\r', '\n'};
+	char bytes[sizeof(magic)];
+	int fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool is = fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) == sizeof(bytes) &&
+		  !memcmp(bytes, magic, sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+int heap_dump_open_log(const char *log, const struct heap_moment *at, bool objects, bool force,
+		       struct heap_dump *ret)
+{
+	struct object_replay *r = NULL;
+	struct heap_stop stop;
+	int damaged, err;
+
+	*ret = (struct heap_dump){.name = log};
+	if (!force && owner_check(log))
+		return -EPERM;
+	damaged = heap_log_replay(log, at, &stop, &r);
+	if (damaged < 0)
+		return damaged;
+	if (damaged)
+		msg_warning("%s: parts of it are missing; what could be read is reported", log);
+	err = replay_state_make(r, objects, &ret->state);
+	if (stop.has_collection) {
+		uint32_t count;
+
+		ret->state.at_gc = true;
+		ret->state.before_gc = stop.before;
+		ret->state.gc = object_replay_collections(r, &count)[stop.collection].id;
+	}
+	object_replay_free(r);
+	if (err) {
+		msg_error("%s: %s", log, heap_dump_error(err));
+		heap_dump_close(ret);
+	}
+	return err ? err : damaged;
 }
 
 void heap_dump_close(struct heap_dump *d)

@@ -5,6 +5,7 @@
 
 #include "base/text/units.h"
 #include "heap/classify/heap_by_graph.h"
+#include "heap/classify/heap_by_origin.h"
 #include "heap/state/heap_state.h"
 
 #define SUPERS_MAX 64
@@ -227,6 +228,14 @@ static const struct heap_classifier classifiers[] = {
 	    by_region, region_label),
 	ROW("address", "where the object is", HEAP_ONE, HEAP_NEEDS_OBJECTS, by_address,
 	    address_label),
+	ROW("site", "bytecode that has allocated it (logs only)", HEAP_ONE, HEAP_NEEDS_DESC,
+	    heap_by_site, text_label),
+	ROW("method", "method that has allocated it (logs only)", HEAP_ONE, HEAP_NEEDS_DESC,
+	    heap_by_method, text_label),
+	ROW("code", "interpreter, C1, C2 or the JVM's runtime, as what allocated it (logs only)",
+	    HEAP_ONE, HEAP_NEEDS_DESC, heap_by_code, text_label),
+	ROW("age", "collections that have found it alive, 15 being 15 or more (logs only)",
+	    HEAP_ONE, HEAP_NEEDS_DESC, heap_by_age, number_label),
 	ROW("points_to", "classes of the objects that it refers to", HEAP_MANY, HEAP_NEEDS_GRAPH,
 	    heap_by_points_to, text_label),
 	ROW("pointed_from", "classes and fields that refer to it", HEAP_MANY, HEAP_NEEDS_REFERRERS,

@@ -28,6 +28,7 @@ void heap_state_free(struct heap_state *s)
 	free(s->descs);
 	free(s->roots);
 	free(s->loaders);
+	free(s->origins);
 	free(s->class_places);
 	*s = (struct heap_state){0};
 }
@@ -35,7 +36,9 @@ void heap_state_free(struct heap_state *s)
 static int desc_find(struct heap_state *s, struct heap_desc wanted, uint32_t *ret)
 {
 	struct keymap_key key = {.a = (uint64_t)wanted.type << 32 | wanted.length,
-				 .b = wanted.of_class == HEAP_NONE ? 0 : wanted.of_class + 1ul};
+				 .b = wanted.of_class == HEAP_NONE ? 0 : wanted.of_class + 1ul,
+				 .c = wanted.origin,
+				 .d = wanted.bytes};
 	uint32_t known = s->desc_keys.count;
 	int err = keymap_add_row(&s->desc_keys, key, &s->descs, &s->desc_capacity,
 				 sizeof(*s->descs), ret);
@@ -158,7 +161,7 @@ int heap_state_object(struct heap_state *s, uint64_t address, uint32_t type, uin
 	int err = 0;
 
 	if (desc == HEAP_NONE)
-		err = desc_find(s, (struct heap_desc){type, length, HEAP_NONE, 0, 0}, &desc);
+		err = desc_find(s, (struct heap_desc){type, length, HEAP_NONE, 0, 0, 0}, &desc);
 	if (err)
 		return err;
 	if (t->kind == HEAP_INSTANCE)
@@ -188,7 +191,7 @@ int heap_state_class(struct heap_state *s, uint32_t type)
 
 	/* Its own type is not known yet; heap_state_finish has it. */
 	if (!err)
-		err = desc_find(s, (struct heap_desc){0, 0, type, 0, 0}, &desc);
+		err = desc_find(s, (struct heap_desc){0, 0, type, 0, 0, 0}, &desc);
 	if (!err)
 		err = array_grow(&s->class_places, &s->class_capacity, s->class_count,
 				 sizeof(*s->class_places));
@@ -199,6 +202,15 @@ int heap_state_class(struct heap_state *s, uint32_t type)
 	if (s->with_objects)
 		s->types.all[type].class_object = s->objects.count;
 	return object_add(s, id, desc);
+}
+
+int heap_state_described(struct heap_state *s, uint64_t address, struct heap_desc wanted)
+{
+	uint32_t desc;
+	int err = desc_find(s, wanted, &desc);
+
+	s->is_log = true;
+	return err ? err : object_add(s, address, desc);
 }
 
 int heap_state_root(struct heap_state *s, struct heap_root root)
@@ -247,7 +259,9 @@ static void set_sizes(struct heap_state *s, uint32_t of_classes)
 		struct heap_desc *d = &s->descs[i];
 		uint64_t bytes;
 
-		if (d->of_class != HEAP_NONE) {
+		if (s->is_log) {
+			/* They have come with it. */
+		} else if (d->of_class != HEAP_NONE) {
 			d->type = of_classes;
 			d->bytes = s->types.all[d->of_class].class_bytes;
 		} else {
@@ -266,7 +280,8 @@ int heap_state_finish(struct heap_state *s)
 
 	if (err)
 		return err;
-	heap_layout_infer(&s->layout, &s->types, s->address_bits);
+	if (!s->is_log)
+		heap_layout_infer(&s->layout, &s->types, s->address_bits);
 	set_sizes(s, of_classes);
 	err = s->with_objects ? heap_objects_resolve(&s->objects) : 0;
 	if (err)

@@ -14,6 +14,13 @@ struct heap_desc {
 	uint32_t type, length; /* length: of arrays */
 	uint32_t of_class; /* of a java.lang.Class that stands for a class: its type; HEAP_NONE */
 	uint64_t count, bytes; /* bytes: of each, when the state is finished */
+	uint32_t origin;       /* 1 + index in origins; 0: not known */
+};
+
+/* Where objects come from, as only a log of object events has it; texts of types, HEAP_NONE. */
+struct heap_origin {
+	uint32_t site, method, code; /* "a.b.Table.add:12", "a.b.Table.add", "C2" */
+	uint32_t age;                /* collections survived, 15 at most */
 };
 
 /* Why an object is there though no object refers to it; the order is that of strength for people.
@@ -49,9 +56,14 @@ struct heap_state {
 	struct heap_desc *descs;
 	struct heap_root *roots;
 	struct heap_loader *loaders;
+	struct heap_origin *origins;
 	struct keymap desc_keys, loader_keys;
 	uint32_t desc_count, root_count;
-	uint32_t desc_capacity, root_capacity, loader_capacity;
+	uint32_t desc_capacity, root_capacity, loader_capacity, origin_capacity, origin_count;
+	bool is_log; /* sizes are known, and origins; references are not */
+	/* Of a log: the moment is a collection's end, or its begin; else the log's end. */
+	bool at_gc, before_gc;
+	uint64_t gc; /* the JVM's number */
 	bool with_objects; /* one by one */
 	struct heap_objects objects;
 	struct heap_layout layout;
@@ -79,6 +91,8 @@ void heap_state_free(struct heap_state *s);
  * return 0, -ENOMEM or -EOVERFLOW. */
 int heap_state_class(struct heap_state *s, uint32_t type);
 int heap_state_object(struct heap_state *s, uint64_t address, uint32_t type, uint32_t length);
+/* Of a log: what is known of the object, but for count. */
+int heap_state_described(struct heap_state *s, uint64_t address, struct heap_desc desc);
 int heap_state_root(struct heap_state *s, struct heap_root root);
 /* Sizes, references, roots: nothing comes after it. */
 int heap_state_finish(struct heap_state *s);

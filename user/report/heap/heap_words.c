@@ -1,6 +1,7 @@
 #include "report/heap/heap_words.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <time.h>
 
 #include "base/text/format.h"
@@ -19,9 +20,14 @@ void heap_words_head(const struct heap_source *s, FILE *out)
 	char text[TIME_MAX] = "";
 	struct tm tm;
 
-	if (localtime_r(&seconds, &tm))
+	if (!s->state->is_log && localtime_r(&seconds, &tm))
 		strftime(text, sizeof(text), ", of %Y-%m-%d %H:%M:%S", &tm);
-	print_text(out, "HEAP %s%s\n", s->name, text);
+	if (s->state->at_gc)
+		print_text(out, "HEAP %s, at the %s of GC %" PRIu64 "\n", s->name,
+			   s->state->before_gc ? "begin" : "end", s->state->gc);
+	else
+		print_text(out, "HEAP %s%s\n", s->name,
+			   s->state->is_log ? ", at the log's end" : text);
 }
 
 void heap_words_sentence(const char *text, FILE *out)
@@ -92,6 +98,14 @@ struct findings *heap_words_not_known(const struct heap_source *s)
 	if (!f)
 		return NULL;
 	add_damage(f, s, &o);
+	if (s->state->is_log) {
+		strbuf_add(&o,
+			   "What objects refer to, and who keeps them: a log does not have that. "
+			   "Of what no collection has looked at, whether it is still in use.");
+		add_row(f, &o);
+		strbuf_free(&o);
+		return f;
+	}
 	add_sizes(s->state, &o);
 	add_row(f, &o);
 	strbuf_add(&o, "Where, when and by which thread objects were allocated: a dump does not "
@@ -134,8 +148,14 @@ json_t *heap_words_state_json(const struct heap_source *s)
 	json_put(&sizes, "agree", number(l->agree));
 	json_put(&o, "file", json_string(s->name));
 	json_put(&o, "taken_ms", number(s->result->taken_ms));
+	if (s->state->at_gc) {
+		json_put(&o, "gc", number(s->state->gc));
+		json_put(&o, "moment", json_string(s->state->before_gc ? "gc_begin" : "gc_end"));
+	}
 	json_put(&o, "objects", number(s->state->object_count));
 	json_put(&o, "bytes", number(s->state->bytes));
+	if (s->state->is_log)
+		json_put(&sizes, "confidence", json_string("recorded"));
 	json_put(&o, "sizes", sizes);
 	if (*s->result->what) {
 		damage = json_object();
