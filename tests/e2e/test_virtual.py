@@ -7,7 +7,6 @@ import subprocess
 import unittest
 
 import jvm
-import sequences
 
 MS = 10**6
 ROUNDS, WAITERS, HOLD_MS = 12, 4, 4  # the last: as in Virtual.java
@@ -178,40 +177,6 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         self.assertEqual(held["count"], STARVED)
         self.assertGreater(by_sleeper, 0.9 * held["blocked_ns"], held["groups"])
         self.assertRegex(log.report_text(), r"CARRIERS of virtual threads: all were pinned for \d")
-
-
-class Patched(Virtual, jvm.PatchedJavaTest):
-    """On a patched JVM: each event has its number, and names virtual threads by their own ids."""
-    AS_CARRIER = 0
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        if cls.MAJOR < 21:
-            raise unittest.SkipTest(f"JDK {cls.MAJOR} has no virtual threads: make test-jvm JDK=21")
-
-    def check(self, *options, **how):
-        super().check(*options, **how)
-        numbers = sequences.read(self.path())
-        self.assertEqual(numbers.problems, [])
-        self.assertGreater(numbers.events, 4 * ROUNDS * WAITERS)
-
-    def check_report(self, log):
-        """And nothing of it is inferred: who was notified, and who gave the locks back, is a virtual thread."""
-        super().check_report(log)
-        self.assertEqual(log.header["jvm"]["kind"], "patched")
-        threads = log.threads()
-        locks = {n for n, lock in log.locks().items() if self.class_name(log, lock) == WAITED}
-        woken = [threads[e["target"]] for e in log.raw_of("monitor_notify") if e["lock"] in locks]
-        self.assertEqual(len(woken), ROUNDS * WAITERS)
-        self.assertEqual({t["name"] for t in woken}, {f"waiter-{i}" for i in range(WAITERS)})
-        self.assertEqual([t for t in woken if not t["virtual"]], [])
-        back = [e for e in log.raw_of("monitor_contended_entered") if e["lock"] in locks]
-        self.assertEqual({threads[e["thread"]]["name"] for e in back}, {f"waiter-{i}" for i in range(WAITERS)})
-
-    @staticmethod
-    def class_name(log, lock):
-        return next((e["name"] for e in log.raw_of("class") if e["class"] == lock["class"]), None)
 
 
 class Virtual25(Virtual, jvm.OtherJavaTest):

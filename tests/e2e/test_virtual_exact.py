@@ -36,6 +36,12 @@ class Rounds(test_virtual.Virtual, VirtualPatchedTest):
         self.assertEqual(log.raw_of("virtual_block"), [])
         self.assertEqual({e["how"] for e in log.raw_of("monitor_wait_end")}, {"notified"})
         self.assertEqual(log.header["jvm"]["kind"], "patched")
+        threads, locks = log.threads(), log.locks()
+        waited = {e["class"] for e in log.raw_of("class") if e["name"] == test_virtual.WAITED}
+        woken = [threads[e["target"]] for e in log.raw_of("monitor_notify") if locks[e["lock"]]["class"] in waited]
+        self.assertEqual(len(woken), test_virtual.ROUNDS * test_virtual.WAITERS)
+        self.assertEqual({(t["name"], t["virtual"]) for t in woken},
+                         {(f"waiter-{i}", True) for i in range(test_virtual.WAITERS)})
 
 
 class Turns:
