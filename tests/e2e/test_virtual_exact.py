@@ -131,6 +131,12 @@ class Storm(VirtualPatchedTest):
     def test_interpreted(self):
         self.storm("-Xint")
 
+    def test_lightweight_locks(self):
+        """They are JDK 25's only ones; in 21 an owner may then be anonymous."""
+        if self.unmount:
+            self.skipTest("these are the only ones, and test_tiered has them")
+        self.storm("-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=2")
+
     def test_compact_headers(self):
         """With the table of monitors: C2 has other code for them."""
         if not self.unmount:
