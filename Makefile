@@ -74,7 +74,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup cross-setup cross-packages demo test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup prometheus-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo demo-objects test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup prometheus-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -114,6 +114,12 @@ cross-setup: cross-packages
 demo: setup
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)sh bench/demo/demo.sh $(O)
+
+# The same with the object events of the patched JVM, which is made if there is none.
+demo-objects: setup
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory jvm
+	$(Q)sh bench/demo/objects.sh $(O) $(O)/jvm/current
 
 # Builds use all CPUs; so do the tests (tests/run -j).
 JOBS ?= $(shell nproc)

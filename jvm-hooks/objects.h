@@ -5,12 +5,10 @@
 /*
  * Plain C, for the patches, for readers and for tests. The ring is a memfd of the JVM of the name
  * SPOOR_OBJECTS_NAME, sealed against a change of its size; a reader opens it in /proc/PID/fd.
- *
  * A stream is the events of one thread, in their order, cut into slots. A thread OWNS a slot,
  * fills it, hands it over as FULL, and takes a FREE one. The reader fills a FULL slot with zeros,
- * and then makes it FREE. The JVM believes no other word of the ring, and remembers itself which
- * slots its threads own: whatever a reader writes, the JVM stays within the ring, and waits for
- * SPOOR_OBJECTS_PATIENCE_NS at a time at most.
+ * and then makes it FREE. The JVM believes no other word of the ring: whatever a reader writes, it
+ * stays within the ring, and waits for SPOOR_OBJECTS_PATIENCE_NS at a time at most.
  *
  * A phase begins and ends with each collection that stops the world. At its begin the VM thread
  * writes MARK into each stream that has a slot, sets marked, and then head.phase: of a slot that is
@@ -41,26 +39,28 @@ struct spoor_objects_head {
 	uint64_t slot_table, slot_area, names; /* offsets: of structs, of slots, of names */
 	uint64_t names_bytes, heap_base, heap_bytes;
 	uint32_t heap_shift, mode;
-	uint64_t names_used; /* bytes of names that can be read */
-	uint64_t phase;
-	uint64_t ended;         /* 1: the JVM has exited in good order, and written all */
+	uint64_t names_used, phase; /* names_used: bytes of names that can be read */
+	uint64_t ended; /* 1: the JVM has exited in good order, and written all */
 	uint64_t patience_lost; /* CLOCK_MONOTONIC: since then EXACT waits no more; 0: it does */
 	uint64_t waits, wait_ns, gaps, lost_bytes, lost_names;
+	/* Of a ring that a recorder has asked for (probes.h, objects__start). switched: 1. on_ns:
+	 * since when all is recorded, 0: the heap is being walked. off_ns: nothing more comes.
+	 * found: objects in the heap, as births of SPOOR_TIER_HEAP. pause_ns: of the safepoint. */
+	uint64_t switched, on_ns, off_ns, found, pause_ns, refused; /* enum spoor_objects_refused */
 };
 
+/* WALK: nobody has emptied the ring while the heap was walked. VM: its options leave no room. */
+enum spoor_objects_refused { SPOOR_REFUSED_NOT, SPOOR_REFUSED_WALK, SPOOR_REFUSED_VM };
 enum spoor_objects_state { SPOOR_SLOT_FREE, SPOOR_SLOT_OWNED, SPOOR_SLOT_FULL };
 
 struct spoor_objects_slot {
 	uint32_t state;
-	uint32_t stream;   /* from 1; a number is not used again */
-	uint64_t sequence; /* from 0, in the stream */
-	uint64_t phase;    /* when it was taken */
+	uint32_t stream;          /* from 1; a number is not used again */
+	uint64_t sequence, phase; /* from 0, in the stream; when it was taken */
 	uint64_t begin_ns, end_ns;
 	int64_t java_tid; /* 0: no Java thread */
-	uint32_t tid;     /* in the JVM's pid namespace */
-	uint32_t used;    /* bytes, once it is FULL */
-	uint32_t marked;  /* bytes, at the last MARK */
-	uint32_t spare;
+	uint32_t tid;                 /* in the JVM's pid namespace */
+	uint32_t used, marked, spare; /* bytes: once it is FULL; at the last MARK */
 };
 
 /*
@@ -112,9 +112,9 @@ enum spoor_objects_ext {
  *  GONE    spare, spare: the class of this id is gone, and its klass may be another's
  */
 enum spoor_objects_name {
-	SPOOR_NAME_CLASS = 1,
-	SPOOR_NAME_METHOD,
-	SPOOR_NAME_SITE,
-	SPOOR_NAME_GONE
+	SPOOR_NAME_CLASS = 1, SPOOR_NAME_METHOD, SPOOR_NAME_SITE, SPOOR_NAME_GONE
 };
-enum spoor_objects_tier { SPOOR_TIER_VM, SPOOR_TIER_INTERPRETER, SPOOR_TIER_C1, SPOOR_TIER_C2 };
+/* HEAP: no place allocates there; the object was found in the heap, alive or not. */
+enum spoor_objects_tier {
+	SPOOR_TIER_VM, SPOOR_TIER_INTERPRETER, SPOOR_TIER_C1, SPOOR_TIER_C2, SPOOR_TIER_HEAP
+};

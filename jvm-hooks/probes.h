@@ -99,22 +99,22 @@
 #define SPOOR_PHASE_CONCURRENT 1
 #define SPOOR_PHASE_WORKER 2
 
+/*
+ * The switch of object events (objects.h): a recorder that attaches to objects__start asks for a
+ * ring; the VM looks at the guard each SPOOR_OBJECTS_LOOK_MS. The kernel lowers the guard when the
+ * recorder is gone, and the ring goes, too. objects__exact, raised before: SPOOR_OBJECTS_EXACT.
+ *
+ *  objects__start(on, found, begun, ended)   switched; found objects; of the safepoint      none
+ *  objects__exact(on)                        not fired                                         none
+ */
+#define SPOOR_OBJECTS_LOOK_MS 50
+#define SPOOR_SWITCHES(X) X(objects__start) X(objects__exact)
+
 /* X(name) for each; those that begin something come after those that end it, switches last. */
 #define SPOOR_PROBES(X)                                                                            \
-	X(monitor__deflate)                                                                        \
-	X(monitor__inflate)                                                                        \
-	X(monitor__entered)                                                                        \
-	X(monitor__fold)                                                                           \
-	X(monitor__exit)                                                                           \
-	X(monitor__waited)                                                                         \
-	X(monitor__notify)                                                                         \
-	X(monitor__wait)                                                                           \
-	X(monitor__enter)                                                                          \
-	X(park__end)                                                                               \
-	X(unpark)                                                                                  \
-	X(park__begin)                                                                             \
-	X(gc__end)                                                                                 \
-	X(gc__phase__end)                                                                          \
-	X(gc__phase__begin)                                                                        \
-	X(gc__begin)                                                                               \
-	X(safepoint)
+	X(monitor__deflate) X(monitor__inflate) X(monitor__entered)                                \
+	X(monitor__fold) X(monitor__exit) X(monitor__waited)                                       \
+	X(monitor__notify) X(monitor__wait) X(monitor__enter)                                      \
+	X(park__end) X(unpark) X(park__begin)                                                      \
+	X(gc__end) X(gc__phase__end) X(gc__phase__begin)                                           \
+	X(gc__begin) X(safepoint)

@@ -10,7 +10,8 @@ import unittest
 
 from jvm import ObjectsJavaTest, jdk_tool
 
-from harness import spoor
+from harness import SPOOR, spoor
+from pprof_read import Pprof
 
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects"]
 EXACT, CHECK = 1, 2
@@ -127,6 +128,17 @@ class ObjectsRecordTest(ObjectsJavaTest):
         self.assertIn("What is not known", text)
         rows = list(csv.DictReader(io.StringIO(spoor("objects", "--format", "csv", self.path()).stdout)))
         self.assertEqual({row["name"]: int(row["objects"]) for row in rows}["Births$Plain"], 3 * ROUNDS)
+        found = self.objects()
+        lines = [line.rsplit(" ", 1) for line in spoor("objects", "--format", "collapsed", self.path()).stdout.splitlines()]
+        self.assertEqual(sum(int(number) for _, number in lines), found["bytes"])
+        self.assertIn("Births$Worker.round;Births$Plain", {line[line.find("Births$Worker.round"):] for line, _ in lines})
+        with open(self.path("app.pb"), "wb") as f:
+            subprocess.run([SPOOR, "objects", "--format", "pprof", self.path()], stdout=f, check=True)
+        profile = Pprof(self.path("app.pb"))
+        self.assertEqual(profile.types, [("alloc_objects", "count"), ("alloc_space", "bytes")])
+        self.assertEqual([sum(values[i] for _, values in profile.samples) for i in (0, 1)],
+                         [found["objects"], found["bytes"]])
+        self.assertEqual(sum(values[0] for chain, values in profile.samples if chain[-1] == "Births$Plain"), 3 * ROUNDS)
         self.assertIn(": sound\n", spoor("verify", self.path()).stdout)
         spoor("repair", self.path(), "-o", self.path("repaired.spoor"))
         self.assertEqual(spoor("objects", "--top", "3", self.path("repaired.spoor")).stdout, text)
@@ -163,12 +175,25 @@ class ObjectsRecordTest(ObjectsJavaTest):
         found = json.loads(spoor("objects", "--format", "json", self.path(), expect=None).stdout)
         self.assertEqual([found[name] for name in ("checked_wrong", "bad_words", "tlabs_wrong")], [0] * 3)
 
-    def test_a_jvm_without_the_switch(self):
-        vm = subprocess.Popen([jdk_tool("java", self.home), "-cp", self.classes, "Births", "1", "1", "0"],
+    def test_a_stock_jvm(self):
+        vm = subprocess.Popen([jdk_tool("java"), "-cp", self.classes, "Births", "1", "1", "0"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.finish, vm)
         done = spoor("record", "--objects", "-p", vm.pid, "-o", self.path(), expect=1)
-        self.assertIn("-XX:+SpoorTraceObjects", done.stderr)
+        self.assertIn("no object events", done.stderr)
+
+    def test_the_reserve_does_not_move_where_threads_look(self):
+        """In a ring that nobody empties yet a thread finds the free slots after those that are full, also if a collection,
+        which takes one of the reserve, was the last that took any. 512 slots, 300 of them full, a look is at 256."""
+        vm = self.java("Filled", "1150000", "200000", options=["-XX:+UseSerialGC", "-Xmx256m", "-Xmn128m", *SWITCH,
+                                                               "-XX:SpoorObjectsRing=8m"])
+        recorder = self.record(vm, "--objects")
+        vm.say()
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+        self.assertEqual(recorder.wait(DEADLINE_S), 0)
+        found = self.objects()
+        self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
+        self.assertEqual({row["name"]: row["objects"] for row in found["rows"]}["Filled$Thing"], 1_350_000)
 
     def test_one_whole_log(self):
         self.assertIn("one whole log", spoor("record", "--objects", "-p", 1, "--max-size", "100M", expect=2).stderr)

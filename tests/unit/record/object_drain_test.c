@@ -1,5 +1,6 @@
 /* record/objects, log/write/object_out.c, log/read/object_in.c and heap/replay: a ring that is
  * written here, as a JVM would, is drained into a log, and read back. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -318,6 +319,67 @@ static void a_jvm_that_goes_on(void **state)
 	assert_story(f, 3);
 }
 
+/* Two objects were in its heap when it was switched on; one is moved. Then it is switched off. */
+static void a_jvm_that_was_switched(void **state)
+{
+	struct fixture *f = *state;
+	const struct object_sums *s;
+	const struct object_collection *c;
+	struct object_drain_stats stats;
+	uint32_t count;
+
+	name(f, SPOOR_NAME_SITE, 3, CLASS_PLAIN, SPOOR_TIER_HEAP << 16, "", 0);
+	f->head->switched = 1;
+	attach(f);
+	assert_true(f->ring.switched);
+	assert_false(object_ring_is_off(&f->ring));
+	take(f, 2, 9, 0);
+	tlab(f, 2, 1000, 0);
+	word(f, 2, (uint32_t)SPOOR_OBJ_NEW << 28 | 3);
+	word(f, 2, (uint32_t)SPOOR_OBJ_NEW << 28 | 3);
+	hand_over(f, 2);
+	f->head->found = 2;
+	f->head->pause_ns = 77;
+	story(f);
+	f->at[1] -= 1; /* in the collection yet */
+	move(f, 1, 1000 + PLAIN_UNITS, 600);
+	f->head->phase = 1;
+	mark(f, 1);
+	f->head->phase = 2;
+	hand_over(f, 0);
+	hand_over(f, 1);
+	f->head->off_ns = 1;
+	assert_true(object_ring_is_off(&f->ring));
+	finish(f, false);
+	object_drain_stats(f->drain, &stats);
+	assert_int_equal(stats.found, 2);
+	assert_int_equal(stats.pause_ns, 77);
+	s = object_replay_sums(f->replay);
+	assert_int_equal(s->end, OBJECT_END_OFF);
+	assert_int_equal(s->count, 4);
+	assert_int_equal(s->found, 2);
+	assert_int_equal(s->found_bytes, 2 * PLAIN_UNITS * 8);
+	assert_int_equal(s->moves, 2);
+	assert_int_equal(s->unknown_moves + s->bad_words + s->holes + s->no_place, 0);
+	c = object_replay_collections(f->replay, &count);
+	assert_int_equal(c->survived, 2);
+	assert_int_equal(c->first, 1);
+}
+
+/* A ring has one reader: who maps it by its process has a lock that ends with it. */
+static void a_ring_that_is_read(void **state)
+{
+	struct fixture *f = *state;
+	struct object_ring second;
+
+	assert_int_equal(object_ring_open(getpid(), &f->ring), 0);
+	assert_int_equal(object_ring_open(getpid(), &second), -EBUSY);
+	assert_null(second.memory);
+	object_ring_close(&f->ring);
+	assert_int_equal(object_ring_open(getpid(), &second), 0);
+	object_ring_close(&second);
+}
+
 static void heads_that_make_no_sense(void **state)
 {
 	struct fixture *f = *state;
@@ -431,6 +493,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slots_out_of_order, begin, end),
 		cmocka_unit_test_setup_teardown(a_jvm_that_was_killed, begin, end),
 		cmocka_unit_test_setup_teardown(a_jvm_that_goes_on, begin, end),
+		cmocka_unit_test_setup_teardown(a_jvm_that_was_switched, begin, end),
+		cmocka_unit_test_setup_teardown(a_ring_that_is_read, begin, end),
 		cmocka_unit_test_setup_teardown(heads_that_make_no_sense, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_can_be_cut, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_of_huge_pages, begin, end),

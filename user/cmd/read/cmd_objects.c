@@ -7,18 +7,27 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
 #include "cmd/parse.h"
 #include "report/model/sections/objects_report.h"
+#include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 
 #define TOP_DEFAULT 20
 #define HEAP_BYTES (2ull << 30) /* for the map of the heap; --max-memory may allow less */
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMAT_COLLAPSED,
+	FORMAT_PPROF,
+	FORMAT_COUNT,
+};
 
 struct options {
 	struct log_source source;
@@ -33,7 +42,10 @@ static const struct argp_option option_table[] = {
 	 "tier (interpreter, C1, C2, the JVM's runtime), collection (its survivors)",
 	 0},
 	{"top", 't', "N", 0, "Rows of a table for people (default: 20)", 0},
-	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
+	{"format", 'f', "FORMAT", 0,
+	 "text (default) for people; json, csv for programs, in bytes; collapsed: each class with "
+	 "its callers, for flame graphs; pprof: the same, for go tool pprof",
+	 0},
 	LOG_SOURCE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -41,14 +53,15 @@ static const struct argp_option option_table[] = {
 static const char doc[] =
 	"Says which objects were allocated, where, and by whom, and what collections found alive: "
 	"of a log of spoor record --objects. Nothing is sampled: each object counts.\v"
-	"  java -XX:+UnlockDiagnosticVMOptions -XX:+SpoorTraceObjects ... (a patched JVM)\n"
 	"  spoor record --objects -p 4711 -o app.spoor\n"
+	"      of a patched JVM (make jvm)\n"
 	"  spoor objects app.spoor\n"
 	"      classes, the most bytes first\n"
 	"  spoor objects --by chain --top 50 app.spoor\n"
 	"      classes with the calls that allocate them\n"
 	"  spoor objects --by collection --format csv app.spoor\n"
 	"      survivors of each collection\n"
+	"  spoor objects --format pprof app.spoor >app.pb && go tool pprof -top app.pb\n"
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been shown; 2 wrong usage.\n";
@@ -63,7 +76,8 @@ static int name_in(const char *const *names, int count, const char *arg)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const formats[FORMAT_COUNT] = {"text", "json", "csv"};
+	static const char *const formats[FORMAT_COUNT] = {"text", "json", "csv", "collapsed",
+							  "pprof"};
 	struct options *o = state->input;
 	int i;
 
@@ -82,8 +96,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		i = name_in(formats, FORMAT_COUNT, arg);
 		if (i < 0)
-			argp_error(state, "--format is text, json or csv, not '%s'", arg);
+			argp_error(state,
+				   "--format is text, json, csv, collapsed or pprof, not '%s'",
+				   arg);
 		o->format = (enum format)i;
+		if (o->format == FORMAT_PPROF && isatty(STDOUT_FILENO))
+			argp_error(state, "pprof is not for a terminal: redirect it into a file");
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
@@ -103,6 +121,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static int write_format(const struct options *o, const struct objects_input *in,
+			const struct session_log *log)
+{
+	switch (o->format) {
+	case FORMAT_JSON:
+		return report_objects_json(in, stdout);
+	case FORMAT_CSV:
+		return report_objects_csv(in, stdout);
+	case FORMAT_COLLAPSED:
+		return report_objects_collapsed(in, stdout);
+	case FORMAT_PPROF:
+		return report_objects_profile(in, log, &profile_format_pprof, stdout);
+	default:
+		return report_objects_text(in, stdout);
+	}
+}
+
 static int show(struct options *o, struct analyzed_log *log)
 {
 	struct object_replay *r = object_replay_new(HEAP_BYTES);
@@ -116,9 +151,7 @@ static int show(struct options *o, struct analyzed_log *log)
 	in.log_bytes = stats.bytes;
 	in.damaged = stats.damaged || stats.missing;
 	if (!err)
-		err = o->format == FORMAT_TEXT   ? report_objects_text(&in, stdout)
-		      : o->format == FORMAT_JSON ? report_objects_json(&in, stdout)
-						 : report_objects_csv(&in, stdout);
+		err = write_format(o, &in, &log->log);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->source.name, object_log_error(err));
 	else

@@ -86,9 +86,10 @@ static const struct argp_option argp_options[] = {
 	 "look where each running thread is whenever it has run for TIME (default: 10ms; 1ms, "
 	 "100us; by chance a little more or less), for spoor profile",
 	 0},
-	{"objects", OPT_OBJECTS, NULL, 0,
+	{"objects", OPT_OBJECTS, "exact|lossy", OPTION_ARG_OPTIONAL,
 	 "each object that is allocated, and each that a collection moves, for spoor objects; of a "
-	 "patched JVM with -XX:+UnlockDiagnosticVMOptions -XX:+SpoorTraceObjects",
+	 "patched JVM, which switches them on for the recording: its threads stop while its "
+	 "heap is walked. exact: threads wait rather than lose events; lossy (default): never",
 	 0},
 	{0},
 };
@@ -228,6 +229,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_OBJECTS:
 		o->recorder.objects = true;
+		o->recorder.objects_exact = arg && !strcmp(arg, "exact");
+		if (arg && !o->recorder.objects_exact && strcmp(arg, "lossy") != 0)
+			argp_error(state, "--objects=%s: exact or lossy", arg);
 		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;

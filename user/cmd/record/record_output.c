@@ -163,6 +163,10 @@ void record_output_objects(const struct recorder_stats *s)
 
 	msg_info("objects: %s of events before compression; the JVM's threads waited %s for room",
 		 size_format(s->object_bytes, bytes), duration_format(s->object_wait_ns, waited));
+	if (s->objects_pause_ns)
+		msg_info("objects: switched on in %s, which found %llu objects in the heap",
+			 duration_format(s->objects_pause_ns, waited),
+			 (unsigned long long)s->objects_found);
 	if (s->object_lost_bytes)
 		msg_warning("%s of object events were lost: a larger -XX:SpoorObjectsRing helps",
 			    size_format(s->object_lost_bytes, lost));

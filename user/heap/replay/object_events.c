@@ -68,23 +68,35 @@ static uint32_t kind_of(struct object_replay *r, struct object_teller *t, uint32
 	return kind;
 }
 
+static void count_birth(struct object_replay *r, struct object_teller *t, uint32_t kind,
+			uint64_t bytes)
+{
+	struct object_tally *of = &r->names.kinds[kind].of;
+
+	of->count++;
+	of->bytes += bytes;
+	r->sums.count++;
+	r->sums.bytes += bytes;
+	t->thread.count++;
+	t->thread.bytes += bytes;
+}
+
 /* site and class are indexes. */
 static void born(struct object_replay *r, struct object_teller *t, uint32_t site, uint32_t class,
 		 uint32_t length, uint64_t units)
 {
 	uint64_t bytes = units << r->sums.heap_shift, at;
 	uint32_t kind = kind_of(r, t, site, class);
-	struct object_tally *of = &r->names.kinds[kind].of;
 
 	if (!kind)
 		return;
-	of->count++;
-	of->bytes += bytes;
-	r->sums.count++;
-	r->sums.bytes += bytes;
 	r->sums.unknown_class += class == INDEX_NONE;
-	t->thread.count++;
-	t->thread.bytes += bytes;
+	if (site != INDEX_NONE && r->names.sites[site].tier == SPOOR_TIER_HEAP) {
+		r->sums.found++;
+		r->sums.found_bytes += bytes;
+	} else {
+		count_birth(r, t, kind, bytes);
+	}
 	if (place(r, t, units, &at) && !r->sums.heap_given_up)
 		put(r, at, kind, length, units);
 }

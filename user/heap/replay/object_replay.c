@@ -205,7 +205,7 @@ static int add_phase(struct object_replay *r, const struct object_record *o)
 	r->sums.wait_ns = o->number[PHASE_WAIT_NS];
 	r->sums.lost_names = o->number[PHASE_LOST_NAMES];
 	r->sums.refused = o->number[PHASE_REFUSED];
-	if (o->number[PHASE_ENDED] <= OBJECT_END_LEFT)
+	if (o->number[PHASE_ENDED] < OBJECT_END_COUNT)
 		r->sums.end = (enum object_end)o->number[PHASE_ENDED];
 	if (!r->begun)
 		r->done = first_phase(r, phase);
@@ -215,6 +215,8 @@ static int add_phase(struct object_replay *r, const struct object_record *o)
 		return 0;
 	}
 	go_to(r, phase, r->sums.end == OBJECT_END_ENDED ? 1 : phase);
+	if (r->sums.end != OBJECT_END_NONE && phase % 2 == 0 && !r->stopped)
+		go_through_all(r, phase, phase + 1); /* what is missing will not come any more */
 	return r->err;
 }
 

@@ -32,10 +32,18 @@ struct object_collection {
 	uint64_t before, before_bytes, after, after_bytes;
 };
 
-enum object_end { OBJECT_END_NONE, OBJECT_END_ENDED, OBJECT_END_KILLED, OBJECT_END_LEFT };
+enum object_end {
+	OBJECT_END_NONE,
+	OBJECT_END_ENDED,
+	OBJECT_END_KILLED,
+	OBJECT_END_LEFT,
+	OBJECT_END_OFF, /* switched off in good order; the JVM goes on */
+	OBJECT_END_COUNT
+};
 
 struct object_sums {
 	uint64_t count, bytes;
+	uint64_t found, found_bytes;   /* were in the heap already: SPOOR_TIER_HEAP */
 	uint64_t unknown_class;        /* of these: neither class nor size are known */
 	uint64_t no_place;             /* of these: the address is not known */
 	uint64_t chains, chains_wrong; /* TLABs that were told whole; that did not close */

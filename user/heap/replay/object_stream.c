@@ -33,6 +33,9 @@ uint64_t object_stream_drop(struct object_stream *s)
 	if (!s->first)
 		s->newest = NULL;
 	s->sequence = c->sequence + 1;
+	for (int i = 0; i < 2; i++)
+		if (s->mark[i] == c)
+			s->mark[i] = NULL;
 	chunk_free(c);
 	return bytes;
 }
@@ -42,10 +45,13 @@ static struct object_chunk **chunk_place(struct object_stream *s, uint64_t seque
 {
 	struct object_chunk **at = &s->first;
 
+	/* A collection of many moves waits for its end: what comes late is near to the newest. */
+	if (s->mark[0] && s->mark[0]->sequence < sequence)
+		at = &s->mark[0]->next;
 	if (s->newest && s->newest->sequence < sequence)
 		return &s->newest->next;
 	for (int i = 0; *at && (*at)->sequence < sequence; at = &(*at)->next)
-		if (++i > OBJECT_LATE_MAX)
+		if (++i > 2 * OBJECT_LATE_MAX)
 			return NULL;
 	return at;
 }
@@ -72,8 +78,14 @@ static int chunk_get(struct object_stream *s, const struct object_record *r,
 	c->phase = r->number[WORDS_PHASE];
 	c->next = *at;
 	*at = c;
-	if (!c->next)
-		s->newest = c;
+	if (c->next)
+		return 0;
+	s->newest = c;
+	if (++s->since_mark >= OBJECT_LATE_MAX / 2) {
+		s->mark[0] = s->mark[1];
+		s->mark[1] = c;
+		s->since_mark = 0;
+	}
 	return 0;
 }
 
@@ -119,10 +131,13 @@ struct object_chunk *object_stream_next(struct object_stream *s, uint64_t comple
 	*ret_hole = false;
 	if (!c)
 		return NULL;
-	if (!s->begun || (c->sequence != s->sequence && c->phase < complete)) {
-		*ret_hole = s->begun || c->sequence;
-		s->begun = true;
+	/* The first one, too: a recorder in the midst of a pass has met a later one before. */
+	if (c->sequence != s->sequence) {
+		if (c->phase >= complete)
+			return NULL;
+		*ret_hole = true;
 		s->sequence = c->sequence;
 	}
-	return c->sequence == s->sequence ? c : NULL;
+	s->begun = true;
+	return c;
 }

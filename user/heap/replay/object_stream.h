@@ -22,6 +22,8 @@ struct object_chunk {
 
 struct object_stream {
 	struct object_chunk *first, *newest;
+	struct object_chunk *mark[2]; /* some thousand before the newest; NULL: none */
+	uint32_t since_mark;
 	uint64_t sequence; /* of the chunk that is next */
 	bool begun;
 };

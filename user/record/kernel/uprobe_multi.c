@@ -247,6 +247,27 @@ int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const
 	return fd < 0 ? -errno : fd;
 }
 
+int uprobe_multi_raise(pid_t pid, int file, const struct usdt_probe *probe)
+{
+	uint64_t offset = probe->at->file_offset, semaphore = probe->at->semaphore;
+	int prog = nothing_load(), fd, err;
+	char path[32];
+	struct link_create_attr attr = {.prog_fd = (uint32_t)prog,
+					.path = (uintptr_t)path,
+					.offsets = (uintptr_t)&offset,
+					.ref_ctr_offsets = (uintptr_t)&semaphore,
+					.pid = (uint32_t)pid,
+					.cnt = 1};
+
+	if (prog < 0)
+		return prog;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	fd = link_create(&attr);
+	err = -errno;
+	close(prog);
+	return fd < 0 ? err : fd;
+}
+
 /* --- older kernels ----------------------------------------------------------------------- */
 
 struct uprobe_links {

@@ -63,6 +63,9 @@ int uprobe_multi_attach(struct uprobe_multi *u, const struct uprobe_name *name, 
  */
 int uprobe_multi_gate(struct uprobe_multi *u, struct bpf_program *program, const char *provider,
 		      const char *probe, const char *behind);
+/* The semaphore of this probe of the process's file is raised while the descriptor is open: by a
+ * program that does nothing, at the first place of the probe. A descriptor, or a negative errno. */
+int uprobe_multi_raise(pid_t pid, int file, const struct usdt_probe *probe);
 /*
  * For kernels without such links: a perf event for each place, with the same entries. *ret is
  * detached and freed by uprobe_links_free(). Errors as uprobe_multi_attach().

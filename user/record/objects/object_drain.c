@@ -278,6 +278,10 @@ static void read_counts(struct object_drain *d)
 {
 	const struct spoor_objects_head *h = object_ring_head(d->ring);
 
+	if (!d->seen.pause_ns) { /* not that of the end */
+		d->seen.pause_ns = GLANCE(h->pause_ns);
+		d->seen.found = GLANCE(h->found);
+	}
 	d->seen.waits = GLANCE(h->waits);
 	d->seen.wait_ns = GLANCE(h->wait_ns);
 	d->seen.gaps = GLANCE(h->gaps);
@@ -330,9 +334,10 @@ bool object_drain_pass(struct object_drain *d, uint64_t now_ns)
 void object_drain_finish(struct object_drain *d, bool killed, uint64_t now_ns)
 {
 	bool ended = LOAD(object_ring_head(d->ring)->ended) == 1;
-	enum object_drain_end end = ended    ? OBJECT_DRAIN_ENDED
-				    : killed ? OBJECT_DRAIN_KILLED
-					     : OBJECT_DRAIN_LEFT;
+	enum object_drain_end end = ended                        ? OBJECT_DRAIN_ENDED
+				    : killed                     ? OBJECT_DRAIN_KILLED
+				    : object_ring_is_off(d->ring) ? OBJECT_DRAIN_OFF
+								 : OBJECT_DRAIN_LEFT;
 	uint64_t phase = LOAD(object_ring_head(d->ring)->phase);
 
 	d->killed = killed && !ended;

@@ -13,13 +13,15 @@ struct object_drain_stats {
 	uint64_t refused;           /* slots and names that made no sense */
 	uint64_t lost_bytes, gaps;  /* as the JVM says */
 	uint64_t waits, wait_ns;
+	uint64_t found, pause_ns; /* of the switch; 0: there was none */
 };
 
 enum object_drain_end {
 	OBJECT_DRAIN_GOES_ON,
 	OBJECT_DRAIN_ENDED,
 	OBJECT_DRAIN_KILLED,
-	OBJECT_DRAIN_LEFT
+	OBJECT_DRAIN_LEFT,
+	OBJECT_DRAIN_OFF /* the JVM goes on, and has written all until it was switched off */
 };
 
 /* Ring and writer are lent until object_drain_free. 0 or -ENOMEM. */

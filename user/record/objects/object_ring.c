@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -51,6 +52,7 @@ static int take_head(struct object_ring *r)
 	r->heap_bytes = h.heap_bytes;
 	r->heap_shift = h.heap_shift;
 	r->mode = h.mode;
+	r->switched = h.switched == 1;
 	return makes_sense(&h, r) ? 0 : -EPROTO;
 }
 
@@ -112,6 +114,18 @@ static int descriptor_open(const char *path)
 	return fd;
 }
 
+/* The lock ends with this process, however that ends. */
+static int ring_take(int fd, struct object_ring *ret)
+{
+	int err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : object_ring_map(fd, ret);
+
+	if (err)
+		close(fd);
+	else
+		ret->file = fd;
+	return err == -EWOULDBLOCK ? -EBUSY : err;
+}
+
 int object_ring_open(pid_t pid, struct object_ring *ret)
 {
 	int err = -ENOENT, fd;
@@ -133,8 +147,7 @@ int object_ring_open(pid_t pid, struct object_ring *ret)
 			err = fd == -EACCES || fd == -EPERM ? fd : -ENOENT;
 			continue;
 		}
-		err = object_ring_map(fd, ret);
-		close(fd);
+		err = ring_take(fd, ret);
 	}
 	closedir(folder);
 	return err;
@@ -145,4 +158,12 @@ void object_ring_close(struct object_ring *r)
 	if (r->memory)
 		munmap(r->memory, r->bytes);
 	r->memory = NULL;
+	if (r->file)
+		close(r->file);
+	r->file = 0;
+}
+
+bool object_ring_is_off(const struct object_ring *r)
+{
+	return __atomic_load_n(&object_ring_head(r)->off_ns, __ATOMIC_ACQUIRE) != 0;
 }

@@ -17,6 +17,8 @@
  */
 struct object_ring {
 	uint8_t *memory; /* NULL: closed */
+	int file;        /* holds the lock; 0: none */
+	bool switched;   /* a recorder has asked for it, and it goes with that one */
 	size_t bytes;
 	uint32_t slots, slot_bytes;
 	uint64_t slot_table, slot_area, names, names_bytes;
@@ -29,13 +31,16 @@ struct object_ring {
 
 /*
  * -ENOENT: the process has no such ring. -EAGAIN: it is not set up yet. -EPROTO: the memory is no
- * ring of this version, or what its head says makes no sense. Others as of open(2) and mmap(2). ret
- * is a closed ring then.
+ * ring of this version, or what its head says makes no sense. -EBUSY: another one reads it; a ring
+ * has one reader. Others as of open(2) and mmap(2). ret is a closed ring then.
  */
 int object_ring_open(pid_t pid, struct object_ring *ret);
 /* The same of a descriptor, which stays the caller's. */
 int object_ring_map(int fd, struct object_ring *ret);
 void object_ring_close(struct object_ring *r);
+
+/* The JVM has been switched off, and has written all. */
+bool object_ring_is_off(const struct object_ring *r);
 
 static inline struct spoor_objects_head *object_ring_head(const struct object_ring *r)
 {

@@ -41,7 +41,7 @@ struct recorder_options {
 	uint64_t window_ns;        /* of the thread and CPU samples */
 	uint64_t sample_ns;        /* running threads are sampled at this period; 0: they are not */
 	bool sample_jitter;        /* by chance a little more or less */
-	bool objects; /* births and moves of objects, of a JVM that has a ring of them */
+	bool objects, objects_exact; /* of a patched JVM; exact: its threads wait for room */
 	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
 	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */
@@ -63,6 +63,8 @@ struct recorder_stats {
 	uint64_t object_lost_bytes; /* of events, for want of room in the ring */
 	uint64_t object_refused;    /* slots and names that made no sense */
 	uint64_t object_wait_ns;    /* of threads, for room in the ring */
+	uint64_t objects_found;     /* in the heap when they were switched on */
+	uint64_t objects_pause_ns;  /* that this took; 0: the JVM had them before */
 	struct flag_hold_end flag; /* at the end */
 	struct log_writer_stats log;
 };

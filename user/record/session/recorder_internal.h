@@ -10,6 +10,7 @@
 #include "record/decode/losses.h"
 #include "record/decode/memory.h"
 #include "record/kernel/hooks.h"
+#include "record/kernel/object_switch.h"
 #include "record/objects/object_ring.h"
 #include "record/session/monitor_flag.h"
 #include "record/session/recorder.h"
@@ -48,6 +49,7 @@ struct recorder {
 	enum probe_set probes;
 	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
 	struct flag_hold_end flag_end;
+	struct object_switch objects_switch;
 	struct object_ring objects_ring;
 	struct object_drain *objects; /* NULL: no object events */
 };
@@ -72,8 +74,10 @@ bool recorder_has_monitors(const struct recorder *r);
 void recorder_discard(struct recorder *r);
 
 /* recorder_objects.c: the ring of object events. Without --objects all do nothing. */
-int recorder_objects_open(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX]);
+int recorder_objects_open(struct recorder *r, pid_t pid, bool exact, char why[RECORDER_WHY_MAX]);
 int recorder_objects_begin(struct recorder *r); /* once there is a log; 0 or -ENOMEM */
+/* After that: waits until the JVM has switched them on. */
+int recorder_objects_on(struct recorder *r, char why[RECORDER_WHY_MAX]);
 bool recorder_objects_pass(struct recorder *r); /* true: there is more */
 int recorder_objects_error(const struct recorder *r);
 void recorder_objects_end(struct recorder *r, enum recorder_end end);

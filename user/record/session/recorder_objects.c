@@ -1,38 +1,146 @@
-/* The ring of object events, beside the ring of all others. */
+/*
+ * The ring of object events, beside the ring of all others. A JVM that was started with
+ * -XX:+SpoorTraceObjects has a ring from its begin. Another patched one makes one when this process
+ * asks for it: recorder_objects_open() raises the switch, and waits for the ring, which the JVM
+ * makes before it stops its threads. Then there must be somebody who empties the ring, for the heap
+ * is written into it while they stand: recorder_objects_on() does that once there is a log.
+ */
 #include "record/session/recorder_internal.h"
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/text/units.h"
 #include "record/objects/object_drain.h"
 #include "record/objects/object_ring.h"
 
 #define PASSES 8 /* in a turn; a ring of 32 MB is 16 of them */
+#define ANSWER_MS 5000 /* the JVM looks each 50 ms */
+#define WALK_MS 120000 /* the JVM gives up when nothing is taken from the ring for a second */
+#define OFF_MS 5000
+#define TURN_NS 500000
 
-int recorder_objects_open(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
+static void turn_wait(void)
 {
-	int err = object_ring_open(pid, &r->objects_ring);
+	struct timespec t = {.tv_nsec = TURN_NS};
 
-	if (!err)
-		return 0;
-	if (err == -ENOENT)
-		return recorder_fail(
-			why, err,
-			"--objects: this JVM has no object events: a patched one (make jvm) has "
-			"them if it is started with -XX:+UnlockDiagnosticVMOptions "
-			"-XX:+SpoorTraceObjects");
-	if (err == -EPROTO)
-		return recorder_fail(why, err,
-				     "--objects: the ring of this JVM's object events is "
-				     "not one that this spoor knows");
+	nanosleep(&t, NULL);
+}
+
+static bool waited(const struct recorder *r, uint64_t until)
+{
+	return clock_mono_ns() > until || !jvm_alive(r->j);
+}
+
+static const char *open_text(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "this JVM has no object events: a patched one has them (make jvm)";
+	case -EBUSY:
+		return "another recorder reads the object events of this JVM";
+	case -EPROTO:
+		return "the ring of this JVM's object events is not one that this spoor knows";
+	case -EOPNOTSUPP:
+		return "this kernel has no perf events on uprobes (Linux 4.20), by which the "
+		       "object events of a JVM are switched on; start it with "
+		       "-XX:+UnlockDiagnosticVMOptions -XX:+SpoorTraceObjects";
+	case -ETIMEDOUT:
+		return "the JVM did not switch its object events on in time; is it stopped, or has "
+		       "it not come up yet?";
+	default:
+		return NULL;
+	}
+}
+
+static int fail_open(char why[RECORDER_WHY_MAX], int err)
+{
+	const char *text = open_text(err);
+
+	if (text)
+		return recorder_fail(why, err, "--objects: %s", text);
 	return recorder_fail(why, err, "--objects: the ring of object events cannot be opened: %s",
 			     strerror(-err));
+}
+
+/* Of a recorder that is gone the JVM takes the ring away; -EBUSY: one that is not gone. */
+static int others_ring_wait(struct recorder *r, pid_t pid)
+{
+	uint64_t until = clock_mono_ns() + ANSWER_MS * NS_PER_MS;
+	int err;
+
+	for (;;) {
+		err = object_ring_open(pid, &r->objects_ring);
+		if (err ? err != -EBUSY && err != -EAGAIN : !r->objects_ring.switched)
+			return err;
+		if (!err)
+			object_ring_close(&r->objects_ring);
+		if (waited(r, until))
+			return -EBUSY;
+		turn_wait();
+	}
+}
+
+static int own_ring_wait(struct recorder *r, pid_t pid, bool exact)
+{
+	uint64_t until = clock_mono_ns() + ANSWER_MS * NS_PER_MS;
+	int err = object_switch_raise(r->j, exact, &r->objects_switch);
+
+	while (!err) {
+		err = object_ring_open(pid, &r->objects_ring);
+		if (err != -ENOENT && err != -EAGAIN)
+			break;
+		err = waited(r, r->starting_until > until ? r->starting_until : until) ? -ETIMEDOUT
+										       : 0;
+		turn_wait();
+	}
+	if (err || !r->objects_ring.switched)
+		object_switch_lower(&r->objects_switch);
+	return err;
+}
+
+int recorder_objects_open(struct recorder *r, pid_t pid, bool exact, char why[RECORDER_WHY_MAX])
+{
+	int err = others_ring_wait(r, pid);
+
+	if (err == -ENOENT)
+		err = own_ring_wait(r, pid, exact);
+	return err ? fail_open(why, err) : 0;
 }
 
 int recorder_objects_begin(struct recorder *r)
 {
 	return r->objects_ring.memory ? object_drain_new(&r->objects_ring, r->w, &r->objects) : 0;
+}
+
+int recorder_objects_on(struct recorder *r, char why[RECORDER_WHY_MAX])
+{
+	uint64_t until = clock_mono_ns() + WALK_MS * NS_PER_MS, refused = 0;
+	const struct spoor_objects_head *h;
+
+	if (!r->objects || !r->objects_ring.switched)
+		return 0;
+	h = object_ring_head(&r->objects_ring);
+	while (!__atomic_load_n(&h->on_ns, __ATOMIC_ACQUIRE)) {
+		refused = __atomic_load_n(&h->refused, __ATOMIC_ACQUIRE);
+		if (refused || waited(r, until))
+			break;
+		if (!recorder_objects_pass(r))
+			turn_wait();
+	}
+	refused = __atomic_load_n(&h->refused, __ATOMIC_ACQUIRE);
+	if (refused == SPOOR_REFUSED_VM)
+		return recorder_fail(why, -ENOTSUP,
+				     "--objects: this JVM's options leave no room for object "
+				     "events: they need Serial, Parallel or G1, UseTLAB without "
+				     "ZeroTLAB, and UseCompressedClassPointers");
+	if (refused)
+		return recorder_fail(why, -EAGAIN,
+				     "--objects: the JVM has given up, as its heap could not be "
+				     "written as fast as it was walked: a larger "
+				     "-XX:SpoorObjectsRing helps");
+	return __atomic_load_n(&h->on_ns, __ATOMIC_ACQUIRE) ? 0 : fail_open(why, -ETIMEDOUT);
 }
 
 bool recorder_objects_pass(struct recorder *r)
@@ -49,12 +157,26 @@ int recorder_objects_error(const struct recorder *r)
 	return r->objects ? object_drain_error(r->objects) : 0;
 }
 
+/* Lowers the switch, and takes what the JVM's threads still have. */
+static void switch_off(struct recorder *r)
+{
+	uint64_t until = clock_mono_ns() + OFF_MS * NS_PER_MS;
+
+	object_switch_lower(&r->objects_switch);
+	while (!object_ring_is_off(&r->objects_ring) && !waited(r, until))
+		if (!recorder_objects_pass(r))
+			turn_wait();
+}
+
 void recorder_objects_end(struct recorder *r, enum recorder_end end)
 {
-	if (r->objects)
-		object_drain_finish(r->objects,
-				    end == RECORDER_JVM_EXITED || end == RECORDER_JVM_KILLED,
-				    clock_mono_ns());
+	bool gone = end == RECORDER_JVM_EXITED || end == RECORDER_JVM_KILLED;
+
+	if (!r->objects)
+		return;
+	if (!gone && r->objects_ring.switched)
+		switch_off(r);
+	object_drain_finish(r->objects, gone, clock_mono_ns());
 }
 
 void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret)
@@ -69,10 +191,13 @@ void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret
 	ret->object_lost_bytes = s.lost_bytes;
 	ret->object_refused = s.refused;
 	ret->object_wait_ns = s.wait_ns;
+	ret->objects_found = s.found;
+	ret->objects_pause_ns = s.pause_ns;
 }
 
 void recorder_objects_discard(struct recorder *r)
 {
+	object_switch_lower(&r->objects_switch);
 	object_drain_free(r->objects);
 	r->objects = NULL;
 	object_ring_close(&r->objects_ring);

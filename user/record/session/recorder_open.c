@@ -98,9 +98,10 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 					      (int)options->sample_jitter));
 	if (o && r->objects_ring.memory)
 		json_object_set_new(o, "objects",
-				    json_pack("{s:I, s:I}", "heap_bytes",
+				    json_pack("{s:I, s:I, s:b}", "heap_bytes",
 					      (json_int_t)r->objects_ring.heap_bytes, "mode",
-					      (json_int_t)r->objects_ring.mode));
+					      (json_int_t)r->objects_ring.mode, "switched",
+					      (int)r->objects_ring.switched));
 	if (o && r->hooks_why[0])
 		json_object_set_new(o, "hooks_why", json_string(r->hooks_why));
 	if (o && r->no_stacks)
@@ -213,7 +214,7 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		err = translate_new(r->ids, r->chains, r->w, &r->t);
 	if (!err)
 		err = recorder_objects_begin(r);
-	return err ? recorder_fail(why, err, "out of memory") : 0;
+	return err ? recorder_fail(why, err, "out of memory") : recorder_objects_on(r, why);
 }
 
 /*
@@ -252,16 +253,6 @@ static void wait_until_ready(struct recorder *r)
 {
 	while (!jvm_layout(r->j)->ready && starting_wait(r))
 		recorder_refresh(r);
-}
-
-static int wait_for_objects(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
-{
-	int err;
-
-	do
-		err = recorder_objects_open(r, pid, why);
-	while ((err == -ENOENT || err == -EAGAIN) && starting_wait(r));
-	return err;
 }
 
 static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
@@ -310,7 +301,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
 	bpf_session_set_first_reasons(r->p, r->probes != PROBES_NONE, recorder_has_monitors(r));
 	wait_until_ready(r);
-	return o->objects ? wait_for_objects(r, o->pid, why) : 0;
+	return o->objects ? recorder_objects_open(r, o->pid, o->objects_exact, why) : 0;
 }
 
 void recorder_discard(struct recorder *r)
@@ -359,6 +350,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return recorder_fail(why, -ENOMEM, "out of memory");
+	r->objects_switch = OBJECT_SWITCH_NONE;
 	r->window_ns = o->window_ns;
 	r->names_every = 1;
 	r->without_stacks = o->no_stacks;

@@ -18,6 +18,7 @@ static json_t *head_json(const struct objects_input *in)
 		[OBJECT_END_ENDED] = "ended",
 		[OBJECT_END_KILLED] = "killed",
 		[OBJECT_END_LEFT] = "left",
+		[OBJECT_END_OFF] = "off",
 	};
 	const struct object_sums *s = object_replay_sums(in->replay);
 	json_t *o = json_object();
@@ -25,6 +26,8 @@ static json_t *head_json(const struct objects_input *in)
 	json_put(&o, "by", json_string(objects_by_names[in->by]));
 	put(&o, "objects", s->count);
 	put(&o, "bytes", s->bytes);
+	put(&o, "found", s->found);
+	put(&o, "found_bytes", s->found_bytes);
 	json_put(&o, "survivors_known", json_boolean(objects_has_survivors(in)));
 	put(&o, "moves", s->moves);
 	put(&o, "unknown_moves", s->unknown_moves);

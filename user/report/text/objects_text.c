@@ -11,26 +11,53 @@
 
 #define NAME_BYTES 512
 
-/* What has most bytes of the JVM's allocation: a class, and the place that allocates it. */
-static const struct object_kind *heaviest(const struct objects_input *in)
+/* What has most bytes of all that was allocated, or of what survived: a class, and the place that
+ * allocates it. NULL: there is nothing. */
+static const struct object_kind *heaviest(const struct objects_input *in, bool survived)
 {
 	const struct object_names *n = object_replay_names(in->replay);
 	const struct object_kind *most = NULL;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 1; i < n->kind_count; i++) {
+		const struct object_tally *of = &n->kinds[i].of;
+		uint64_t has = survived ? of->survived_bytes : of->bytes;
+
+		if (of->count && has > bytes) {
+			most = &n->kinds[i];
+			bytes = has;
+		}
+	}
+	return most;
+}
+
+static void print_survivors(const struct objects_input *in, FILE *out)
+{
+	const struct object_sums *s = object_replay_sums(in->replay);
+	const struct object_names *n = object_replay_names(in->replay);
+	const struct object_kind *most = heaviest(in, true);
+	char bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES], place[NAME_BYTES];
+	uint64_t survived = 0;
 
 	for (uint32_t i = 1; i < n->kind_count; i++)
-		if (n->kinds[i].of.count && (!most || n->kinds[i].of.bytes > most->of.bytes))
-			most = &n->kinds[i];
-	return most;
+		survived += n->kinds[i].of.count ? n->kinds[i].of.survived_bytes : 0;
+	print_text(out, "Collections found %s of that alive (%s)", size_format(survived, bytes),
+		   share_format(survived, s->bytes, share));
+	if (most)
+		print_text(out, ", %s of it %s of one place: %s",
+			   share_format(most->of.survived_bytes, survived, share),
+			   object_class_text(n, most->class, name, sizeof(name)),
+			   object_frame_text(n, most->site, 0, place, sizeof(place)));
+	fputs(".\n", out);
 }
 
 static void print_sentence(const struct objects_input *in, FILE *out)
 {
 	const struct object_sums *s = object_replay_sums(in->replay);
 	const struct object_names *n = object_replay_names(in->replay);
-	const struct object_kind *most = heaviest(in);
+	const struct object_kind *most = heaviest(in, false);
 	char count[FORMAT_MAX], bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES],
 		place[NAME_BYTES];
-	uint64_t survived = 0;
 
 	if (!most) {
 		print_text(out, "No object events.%s\n",
@@ -42,12 +69,8 @@ static void print_sentence(const struct objects_input *in, FILE *out)
 		   share_format(most->of.bytes, s->bytes, share),
 		   object_class_text(n, most->class, name, sizeof(name)),
 		   object_frame_text(n, most->site, 0, place, sizeof(place)));
-	if (!objects_has_survivors(in))
-		return;
-	for (uint32_t i = 1; i < n->kind_count; i++)
-		survived += n->kinds[i].of.survived_bytes;
-	print_text(out, "Collections found %s of that alive (%s).\n", size_format(survived, bytes),
-		   share_format(survived, s->bytes, share));
+	if (objects_has_survivors(in))
+		print_survivors(in, out);
 }
 
 static void count_line(FILE *out, uint64_t count, const char *what)
@@ -80,12 +103,18 @@ static void print_bytes(const struct objects_input *in, FILE *out)
 static void print_rest(const struct objects_input *in, FILE *out)
 {
 	const struct object_sums *s = object_replay_sums(in->replay);
-	char bytes[UNITS_TEXT_MAX];
+	char bytes[UNITS_TEXT_MAX], count[FORMAT_MAX];
 
 	if (!s->has_ring)
 		return;
 	fputs("\nWhat is not known\n", out);
 	print_bytes(in, out);
+	if (s->found)
+		print_text(out,
+			   "  who has allocated the %s objects (%s, dead ones among them) that "
+			   "were in the heap when events were switched on: they are in no figure "
+			   "above\n",
+			   count_format(s->found, count), size_format(s->found_bytes, bytes));
 	count_line(out, s->unknown_class,
 		   "objects have neither class nor size: they are in no bytes");
 	count_line(out, s->gaps, "times a thread found no room for its events");

@@ -1,0 +1,203 @@
+"""Object events switched on and off in a JVM that runs: it was started without an option, and goes on as before."""
+import json
+import random
+import re
+import subprocess
+import time
+
+from jvm import PatchedJavaTest, jdk_tool
+
+from harness import Recorder, spoor
+
+DEADLINE_S = 300
+NONE = ("unknown_moves", "unknown_class", "no_place", "tlabs_wrong", "checked_wrong", "gaps", "holes", "bad_words",
+        "lost_names", "refused", "overwritten")
+DIFFERENCES = ("other_class", "other_length", "only_log", "only_dump")
+ROUNDS = 100_000
+UNLOCK = "-XX:+UnlockDiagnosticVMOptions"
+CHECK = [UNLOCK, "-XX:SpoorObjectsMode=2"]
+SWITCHES = 20
+KILLS = 8
+
+
+class SwitchTest(PatchedJavaTest):
+    def start(self, *options, threads=2):
+        return self.java("Switched", threads, options=["-Xmx192m", *options])
+
+    def rest(self, vm, rounds):
+        """(objects of Counted, bytes by thread as the JVM counts them) when all threads have done so many rounds."""
+        count, *threads = vm.ask(str(rounds), DEADLINE_S).removeprefix("rested ").split()
+        return int(count), {int(tid): int(number) for tid, number in zip(threads[::2], threads[1::2])}
+
+    def objects(self, *options, path=None):
+        return json.loads(spoor("objects", "--format", "json", *options, path or self.path()).stdout)
+
+    def assert_right(self, vm):
+        """The program has found nothing wrong with its objects."""
+        vm.process.stdin.close()
+        self.assertEqual(vm.line(DEADLINE_S), "right")
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+
+    @staticmethod
+    def count(found, name):
+        return sum(row["objects"] for row in found["rows"] if row["name"] == name)
+
+    def assert_sound(self, found, end="off"):
+        self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
+        self.assertEqual((found["end"], found["damaged"]), (end, False))
+
+    def check(self, *options, load=True):
+        """What is recorded is what the program has done since the switch, and what the JVM counts since then."""
+        vm = self.start(*options)
+        before = None if load else self.rest(vm, 0)[1]
+        recorder = self.record(vm, "--objects=exact")
+        count, after = self.rest(vm, ROUNDS)
+        recorder.stop()
+        found = self.objects()
+        self.assert_sound(found)
+        self.assertGreater(found["found"], 1000)
+        self.assertEqual([self.count(found, name) for name in ("Switched$Counted", "Switched$Row")], [count, count])
+        sites = {}
+        for row in self.objects("--by", "site")["rows"]:
+            if row["name"] in ("Switched$Counted", "Switched$Row"):
+                of = sites.setdefault(row["name"], {})
+                of[row["site"].split(":")[0]] = of.get(row["site"].split(":")[0], 0) + row["objects"]
+        self.assertEqual(sites, {name: {"Switched$Worker.counted": count} for name in sites})
+        self.assertEqual(len(sites), 2)
+        threads = {row["java_tid"]: row for row in self.objects("--by", "thread")["rows"]}
+        self.assertEqual([row for row in threads.values() if row.get("vm_bytes", row["bytes"]) != row["bytes"]], [])
+        for tid in after:
+            self.assertIn("vm_bytes", threads[tid])
+            if not load:
+                self.assertEqual(threads[tid]["bytes"], after[tid] - before[tid])
+        self.assertEqual(subprocess.run(["ls", "-l", f"/proc/{vm.pid}/fd"], capture_output=True, text=True,
+                                        check=True).stdout.count("spoor-objects"), 0)
+        return vm, found
+
+    def test_serial(self):
+        vm, _ = self.check("-XX:+UseSerialGC", *CHECK)
+        self.assert_right(vm)
+
+    def test_parallel(self):
+        vm, _ = self.check("-XX:+UseParallelGC", *CHECK)
+        self.assert_right(vm)
+
+    def test_g1(self):
+        vm, _ = self.check("-XX:+UseG1GC", *CHECK)
+        self.assert_right(vm)
+
+    def test_bytes_of_threads_that_rest(self):
+        vm, _ = self.check("-XX:+UseG1GC", load=False)
+        self.assert_right(vm)
+
+    def test_the_interpreter(self):
+        vm, _ = self.check("-XX:+UseSerialGC", "-Xint", load=False)
+        self.assert_right(vm)
+
+    def test_c1(self):
+        vm, _ = self.check("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+        self.assert_right(vm)
+
+    def test_a_small_ring_is_emptied_while_the_heap_is_walked(self):
+        vm, found = self.check("-XX:+UseParallelGC", *CHECK, "-XX:SpoorObjectsRing=1m")
+        self.assertGreater(found["found"], 500_000)
+        self.assert_right(vm)
+
+    def test_beside_jfr(self):
+        vm, _ = self.check("-XX:+UseG1GC", f"-XX:StartFlightRecording=filename={self.path('app.jfr')},settings=profile")
+        self.assert_right(vm)
+
+    def check_heap(self, *options):
+        """The heap of the walk, and what happens to it, is what the JVM dumps."""
+        vm = self.java("LiveSet", options=["-Xmx256m", *options])
+        vm.process.stdin.write("go\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.line(DEADLINE_S), "done")
+        recorder = self.record(vm, "--objects=exact")
+        done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path("app.hprof")],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertIn("Heap dump file created", done.stdout + done.stderr)
+        recorder.stop()
+        found = json.loads(spoor("heap", "check", "--format", "json", self.path(), self.path("app.hprof"),
+                                 expect=None).stdout)
+        self.assertEqual({kind: found[kind] for kind in DIFFERENCES}, dict.fromkeys(DIFFERENCES, 0),
+                         found["examples"][:20])
+        self.assertGreater(found["equal"], 100_000)
+        self.assert_sound(self.objects())
+        vm.process.stdin.write("\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+
+    def test_heap_serial(self):
+        self.check_heap("-XX:+UseSerialGC")
+
+    def test_heap_parallel(self):
+        self.check_heap("-XX:+UseParallelGC")
+
+    def test_heap_g1(self):
+        self.check_heap("-XX:+UseG1GC")
+
+    def test_on_and_off_often(self):
+        """Under load, each time from nothing: a new ring, new names, new code."""
+        vm = self.start("-XX:+UseG1GC", UNLOCK, "-XX:SpoorObjectsRing=4m")
+        for i in range(SWITCHES):
+            path = self.path(f"{i}.spoor")
+            self.record(vm, "--objects", path=path).stop()
+            found = self.objects(path=path)
+            self.assertEqual([found[name] for name in ("checked_wrong", "bad_words", "tlabs_wrong", "holes")], [0] * 4)
+            self.assertEqual(found["end"], "off")
+            self.assertGreater(found["found"], 1000)
+        self.assert_right(vm)
+
+    def test_recorders_that_are_killed(self):
+        """At any moment: between its question and the answer, while the heap is walked, later."""
+        vm = self.start("-XX:+UseParallelGC", UNLOCK, "-XX:SpoorObjectsRing=1m")
+        chance = random.Random(16)
+        for i in range(KILLS):
+            recorder = Recorder(vm.pid, self.path(f"{i}.spoor"), "--objects=exact")
+            self.addCleanup(recorder.close)
+            until = time.monotonic() + chance.random() * 1.5
+            while time.monotonic() < until and recorder.process.poll() is None:
+                time.sleep(0.001)
+            recorder.close()
+        recorder = self.record(vm, "--objects=exact")
+        count, _ = self.rest(vm, ROUNDS)
+        recorder.stop()
+        found = self.objects()
+        self.assert_sound(found)
+        self.assertEqual(self.count(found, "Switched$Counted"), count)
+        self.assert_right(vm)
+
+    def test_one_recorder_at_a_time(self):
+        vm = self.start("-XX:+UseSerialGC")
+        recorder = self.record(vm, "--objects=exact")
+        done = spoor("record", "--objects", "-p", vm.pid, "-o", self.path("second.spoor"), expect=1)
+        self.assertIn("another recorder", done.stderr)
+        count, _ = self.rest(vm, ROUNDS)
+        recorder.stop()
+        found = self.objects()
+        self.assert_sound(found)
+        self.assertEqual(self.count(found, "Switched$Counted"), count)
+        self.assert_right(vm)
+
+    def test_a_jvm_that_ends_meanwhile(self):
+        vm = self.start("-XX:+UseG1GC")
+        recorder = self.record(vm, "--objects=exact")
+        count, _ = self.rest(vm, ROUNDS)
+        self.assert_right(vm)
+        self.assertEqual(recorder.wait(DEADLINE_S), 0)
+        found = self.objects()
+        self.assert_sound(found, "ended")
+        self.assertEqual(self.count(found, "Switched$Counted"), count)
+
+    def test_what_it_says(self):
+        vm = self.start("-XX:+UseSerialGC")
+        recorder = self.record(vm, "--objects")
+        recorder.stop()
+        self.assertRegex(recorder.err, r"switched on in [\d.]+ \w+, which found \d+ objects")
+        self.assertIn("in the heap when events were switched on", spoor("objects", self.path()).stdout)
+        vm.close()
+        vm = self.start("-XX:+UseSerialGC", "-XX:-UseTLAB")
+        done = spoor("record", "--objects", "-p", vm.pid, "-o", self.path("refused.spoor"), expect=1)
+        self.assertIn("UseTLAB", done.stderr)
+        self.assertTrue(re.search("exact or lossy", spoor("record", "--objects=all", "-p", 1, expect=2).stderr))
