@@ -94,7 +94,8 @@ static void add_run(struct object_replay *r, struct object_teller *t, uint64_t f
 		r->runs[t->run - 1].units += units;
 		return;
 	}
-	if (r->run_count >= r->sums.count + r->sums.found || from >= r->heap.units || to >= r->heap.units) {
+	if (r->run_count >= r->sums.count + r->sums.found || from >= r->heap.units ||
+	    to >= r->heap.units) {
 		r->sums.bad_words++; /* more than there can be; nowhere */
 		return;
 	}

@@ -60,11 +60,9 @@ struct recorder_stats {
 	uint64_t passed_over;      /* triggers that came too soon after another one to get a file */
 	bool objects;
 	uint64_t object_bytes;      /* of object events, before they were compressed */
-	uint64_t object_lost_bytes; /* of events, for want of room in the ring */
-	uint64_t object_refused;    /* slots and names that made no sense */
+	uint64_t object_lost_bytes, object_refused; /* for want of room; what made no sense */
 	uint64_t object_wait_ns;    /* of threads, for room in the ring */
-	uint64_t objects_found;     /* in the heap when they were switched on */
-	uint64_t objects_pause_ns;  /* that this took; 0: the JVM had them before */
+	uint64_t objects_found, objects_pause_ns; /* of the switch, if there was one */
 	struct flag_hold_end flag; /* at the end */
 	struct log_writer_stats log;
 };
