@@ -88,7 +88,7 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{"to", 't', "FORMAT", 0,
+	{"to", 't', "collapsed|speedscope|pprof|otlp|chrome|perfetto|jfr|csv|jsonl", 0,
 	 "collapsed, speedscope: call chains, for flame graphs; pprof: for go tool pprof; otlp: "
 	 "profiles of OpenTelemetry. chrome: a timeline of all threads, for Perfetto. perfetto: "
 	 "each contention as a slice that Perfetto's lock contention tables know; jfr: as events "
