@@ -83,8 +83,8 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	int on_cpu;
-	int on_rq;
+	unsigned int on_cpu; /* these two: int, and u8 since 7.x: libbpf adapts only */
+	unsigned int on_rq;  /* loads of unsigned integers to another size */
 	struct sched_entity se;
 	pid_t pid;
 	pid_t tgid;
