@@ -91,7 +91,7 @@ static void born(struct object_replay *r, struct object_teller *t, uint32_t site
 	if (!kind)
 		return;
 	r->sums.unknown_class += class == INDEX_NONE;
-	if (site != INDEX_NONE && r->names.sites[site].tier == SPOOR_TIER_HEAP) {
+	if (object_names_was_found(&r->names, kind)) {
 		r->sums.found++;
 		r->sums.found_bytes += bytes;
 	} else {

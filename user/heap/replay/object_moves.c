@@ -157,8 +157,9 @@ static void lives(void *ctx, const struct object_place *p)
 	uint64_t bytes = (uint64_t)d->units << r->sums.heap_shift;
 	struct object_collection *c = current(r);
 	struct object_tally *of = &r->names.kinds[d->kind].of;
+	bool first = !p->age && !object_names_was_found(&r->names, d->kind);
 
-	if (!p->age) {
+	if (first) {
 		of->survived++;
 		of->survived_bytes += bytes;
 	}
@@ -166,8 +167,8 @@ static void lives(void *ctx, const struct object_place *p)
 		return;
 	c->survived++;
 	c->survived_bytes += bytes;
-	c->first += !p->age;
-	c->first_bytes += p->age ? 0 : bytes;
+	c->first += first;
+	c->first_bytes += first ? bytes : 0;
 }
 
 static void dies(void *ctx, const struct object_place *p)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text/strbuf.h"
+#include "jvm-hooks/objects.h"
 #include "log/format/object_record.h"
 
 #define UNITS_MAX 0x7fffffffu
@@ -253,4 +254,11 @@ char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t fr
 	object_class_text(n, m->class, buf, size);
 	buffer_add(buf, size, ".%s:%u", m->name, f->bci);
 	return buf;
+}
+
+bool object_names_was_found(const struct object_names *n, uint32_t kind)
+{
+	uint32_t site = n->kinds[kind].site;
+
+	return site != INDEX_NONE && n->sites[site].tier == SPOOR_TIER_HEAP;
 }

@@ -66,6 +66,8 @@ void object_names_free(struct object_names *n);
 /* A record that is a class, method, site, or the end of a class. 0 or -ENOMEM. */
 int object_names_add(struct object_names *n, const struct object_record *r);
 
+/* Objects of this kind were there when events were switched on: nobody saw a birth. */
+bool object_names_was_found(const struct object_names *n, uint32_t kind);
 /* Indexes; INDEX_NONE: not known. */
 uint32_t object_names_site(const struct object_names *n, uint64_t id);
 uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
