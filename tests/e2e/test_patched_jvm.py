@@ -15,7 +15,8 @@ PT_LOAD = 1
 def promised():
     with open(os.path.join(ROOT, "jvm-hooks/probes.h"), encoding="utf-8") as f:
         text = f.read()
-    listed = text[text.index("#define SPOOR_SWITCHES(X)"):]
+    listed = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    listed = listed[listed.index("#define SPOOR_SWITCHES(X)"):]
     return set(re.findall(r"\bX\((\w+)\)", listed)) - {"X"}, int(re.search(r"#define SPOOR_HOOKS (\d+)", text)[1])
 
 
