@@ -75,14 +75,13 @@ static int choose_folded(struct object_lifetimes *l)
 		if (l->rows[i].kind >= count)
 			count = l->rows[i].kind + 1;
 	count = count > l->folded_count ? count : l->folded_count;
-	kinds = calloc(count, sizeof(*kinds));
 	folded = realloc(l->folded, count);
-	if (folded)
-		l->folded = folded;
-	if (!kinds || !folded) {
-		free(kinds);
+	if (!folded)
 		return -ENOMEM;
-	}
+	l->folded = folded;
+	kinds = calloc(count, sizeof(*kinds));
+	if (!kinds)
+		return -ENOMEM;
 	memset(folded + l->folded_count, 0, count - l->folded_count);
 	l->folded_count = count;
 	for (uint32_t i = 0; i < count; i++)

@@ -270,10 +270,43 @@ int uprobe_multi_raise(pid_t pid, int file, const struct usdt_probe *probe)
 
 /* --- older kernels ----------------------------------------------------------------------- */
 
+/*
+ * The kernel raises a semaphore when it sets a probe, and that is some ms before the program is
+ * attached: who looks at the semaphore meanwhile emits what nobody sees. At a place of several nops
+ * (the mark library's) the semaphore is therefore raised by a probe at the second nop, set after
+ * the program's own at the first. It is hit, too, and has no entry: the program does nothing.
+ */
+#define NO_ENTRY UINT32_MAX
+
 struct uprobe_links {
 	size_t count;
 	struct bpf_link *link[];
 };
+
+static int single_add(const struct uprobe_multi *u, uint64_t offset,
+		      const struct bpf_uprobe_opts *opts, struct uprobe_links *l)
+{
+	struct bpf_link *link =
+		bpf_program__attach_uprobe_opts(u->program, u->pid, u->path, offset, opts);
+
+	if (!link)
+		return -errno;
+	l->link[l->count++] = link;
+	return 0;
+}
+
+static int single_place(const struct uprobe_multi *u, const struct usdt_probe *probe,
+			const struct tables *t, uint32_t i, struct uprobe_links *l)
+{
+	bool apart = probe->at[i].site == USDT_SITE_NOPS && t->semaphores[i];
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = apart ? 0 : t->semaphores[i],
+		    .bpf_cookie = t->cookies[i], .retprobe = is_return(probe));
+	LIBBPF_OPTS(bpf_uprobe_opts, raise, .ref_ctr_offset = t->semaphores[i],
+		    .bpf_cookie = NO_ENTRY);
+	int err = single_add(u, t->offsets[i], &opts, l);
+
+	return err || !apart ? err : single_add(u, t->offsets[i] + 1, &raise, l);
+}
 
 int uprobe_single_attach(struct uprobe_multi *u, const struct uprobe_name *name,
 			 struct uprobe_links **ret)
@@ -285,19 +318,12 @@ int uprobe_single_attach(struct uprobe_multi *u, const struct uprobe_name *name,
 
 	if (!probe)
 		return -ENOENT;
-	l = calloc(1, sizeof(*l) + probe->locations * sizeof(*l->link));
+	l = calloc(1, sizeof(*l) + 2ul * probe->locations * sizeof(*l->link));
 	if (!l)
 		return -ENOMEM;
 	err = collect(u, probe, name->probe, &t);
-	for (uint32_t i = 0; !err && i < probe->locations; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = t.semaphores[i],
-			    .bpf_cookie = t.cookies[i], .retprobe = is_return(probe));
-
-		l->link[i] = bpf_program__attach_uprobe_opts(u->program, u->pid, u->path,
-							     t.offsets[i], &opts);
-		err = l->link[i] ? 0 : -errno;
-		l->count += !err;
-	}
+	for (uint32_t i = 0; !err && i < probe->locations; i++)
+		err = single_place(u, probe, &t, i, l);
 	free(t.offsets);
 	if (err)
 		uprobe_links_free(l);

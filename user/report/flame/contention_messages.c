@@ -157,7 +157,8 @@ int contention_messages(const struct export_input *in, const struct contention_o
 	struct writer w = {.format = o->format, .side = o->side, .exact = o->exact};
 	int err = export_frames_init(&w.frames, in);
 
-	head.values[0] = head.period_unit = (struct profile_unit){"contentions", "count"};
+	head.period_unit = (struct profile_unit){"contentions", "count"};
+	head.values[0] = (struct profile_unit){"contentions", "count"};
 	head.values[1] = (struct profile_unit){"delay", "nanoseconds"};
 	head.period = 1;
 	head.what = what[o->side];
