@@ -115,6 +115,22 @@ class Printing(Top):
         self.check_sums(windows, said)
         self.nothing_is_left(vm)
 
+    def test_contentions_that_cross_the_ends_of_intervals(self):
+        vm = self.java("Held")
+        top = self.printed(vm, "-f", "json")
+        windows = [top.window()]
+        said = json.loads(vm.ask("go 600000 600000 3000"))
+        ended, rest = top.end()
+        self.assertEqual(ended, 0)
+        windows += rest
+        self.check_sums(windows, said)
+        for window in windows:
+            length = window["to_ns"] - window["from_ns"]
+            for lock in window["locks"]:  # of three threads one holds it
+                self.assertLessEqual(lock["blocked_ns"], 2 * length * (1 + PCT / 100), lock)
+        self.assertGreater(max(lock["waiting"] for window in windows for lock in window["locks"]), 0)
+        self.nothing_is_left(vm)
+
     def test_what_shows_has_no_rights(self):
         vm = self.java("Held")
         top = self.printed(vm, "-f", "json")

@@ -106,7 +106,7 @@ ROOMS = {
                           "contention_messages export profile_flame"),
     "user/report/web": ("findings and cells as one HTML file", "user/report/text", "page"),
     "user/report/live": ("what spoor top shows of an interval, and what spoor serve sums over intervals", "user/report/text user/report/json",
-                         "live_view metrics"),
+                         "live_cells live_view metrics"),
     "user/report/steal": ("the audit of stolen time as text, JSON and CSV",
                           "user/report/text user/report/json user/report/csv steal", "steal_report"),
     "user/report/heap": ("heaps as text, JSON and CSV",

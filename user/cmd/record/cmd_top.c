@@ -8,6 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
@@ -17,6 +18,7 @@
 #include "cmd/record/top_source.h"
 #include "cmd/record/top_window.h"
 #include "jvm/find.h"
+#include "report/live/live_cells.h"
 #include "report/model/where.h"
 #include "session/max_memory.h"
 
@@ -146,6 +148,7 @@ struct run {
 	const struct options *o;
 	struct top_source source;
 	struct top_window window;
+	struct live_early early; /* of the window */
 	struct top_screen *screen; /* NULL: text or JSON */
 	char note[sizeof((struct top_message){0}.text)];
 	char failed[sizeof((struct top_message){0}.text)];
@@ -162,6 +165,7 @@ static int print(struct run *run)
 	int err;
 
 	v.note = run->note;
+	v.early = &run->early;
 	v.last &= !run->o->once;
 	if (run->screen) {
 		top_screen_show(run->screen, &v, "");
@@ -180,17 +184,30 @@ static int print(struct run *run)
 	return err;
 }
 
+static int on_begin(void *ctx, struct analysis *a, const json_t *header)
+{
+	struct run *run = ctx;
+
+	(void)header;
+	live_early_reset(&run->early, run->window.from_ns);
+	analysis_observe(a, live_early_observe, &run->early);
+	return 0;
+}
+
 static void on_window(struct run *run, const struct top_message *message)
 {
+	const struct log_watch watch = {.begin = on_begin, .ctx = run};
 	bool wanted = !(run->screen && run->stop) && !ferror(stdout) &&
 		      !(run->o->once && message->kind != TOP_LAST);
 	int err = 0;
 
 	run->asked = false;
+	run->window.watch = &watch;
 	if (wanted)
 		err = top_window_next(&run->window, message);
 	else
 		unlink(message->path);
+	run->window.watch = NULL;
 	if (wanted && !err)
 		err = print(run);
 	if (err && err != -ENODATA)
@@ -314,6 +331,7 @@ static int run_with(struct run *run, const char *folder, bool screen)
 	top_screen_close(run->screen);
 	run->screen = NULL;
 	top_window_free(&run->window);
+	live_early_reset(&run->early, 0);
 	status = top_source_end(&run->source);
 	if (*run->failed)
 		msg_error("%s", run->failed);

@@ -108,6 +108,7 @@ static int next(struct top_window *w, const struct top_message *message)
 	if (to_ns <= from_ns)
 		return -ENODATA;
 	forget(w);
+	w->from_ns = from_ns;
 	err = analyze(w, from_ns, to_ns);
 	if (err)
 		return err;

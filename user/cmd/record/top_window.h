@@ -17,6 +17,7 @@ struct top_window {
 	struct live_view view; /* of the last one; lent until the next call */
 	bool open;
 	uint64_t start_ns;   /* of the recording */
+	uint64_t from_ns;    /* of the interval that is analysed */
 	uint64_t seen_to_ns; /* how far the intervals go; 0: there is none yet */
 	uint64_t record_cpu_ns, view_cpu_ns;
 	const struct log_watch *watch; /* of the events of the next interval; NULL: none */

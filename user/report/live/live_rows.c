@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/print.h"
+#include "report/live/live_cells.h"
 #include "report/model/label.h"
 
 /* The groups that are rows: those of a lock, or pairs of methods, which are two levels deep. */
@@ -117,6 +118,30 @@ static void methods(const struct rows *r, const struct row *row, const struct gr
 	*ret_holder = *ret_waiter && (*ret_waiter)->group_count ? &(*ret_waiter)->groups[0] : NULL;
 }
 
+static bool is_same(const struct section_input *in, const struct group *g, const struct cell *c)
+{
+	const struct aspect *a;
+
+	if (!g)
+		return true;
+	a = aspect_get(g->aspect);
+	return a->key(in->stacks, g->cell) == a->key(in->stacks, c);
+}
+
+/* Contentions of a row that are open at the interval's end. */
+static uint64_t waiting(const struct section_input *in, const struct row *row)
+{
+	uint64_t waiters = 0;
+	uint32_t count;
+	const struct cell *cells = report_cells(in->in, &count);
+
+	while (count-- && live_cell_is_open(&cells[count]))
+		waiters += lock_is_contended(in->names, cells[count].lock, cells[count].monitor) &&
+			   is_same(in, row->waiter, &cells[count]) &&
+			   is_same(in, row->group, &cells[count]);
+	return waiters;
+}
+
 static void add_row(const struct section_input *in, const struct rows *r, const struct row *row,
 		    struct findings *f)
 {
@@ -125,21 +150,21 @@ static void add_row(const struct section_input *in, const struct rows *r, const 
 
 	methods(r, row, &waiter, &holder);
 	findings_row(f, FINDINGS_ALL);
-	FINDINGS_NUMBERS(f, g->blocked_ns, g->count, g->max_ns, g->idle_ns);
+	FINDINGS_NUMBERS(f, g->blocked_ns, g->count, g->max_ns, g->idle_ns, waiting(in, row));
 	if (r->pane == LIVE_LOCKS)
 		findings_text(f, group_label(in, g, text), NULL);
 	findings_text(f, group_label(in, waiter, text), NULL);
 	findings_text(f, group_label(in, holder, text), NULL);
 }
 
-#define FIGURES 5 /* columns */
+#define FIGURES 6 /* columns */
 #define TEXT_LEAST 10
 #define TEXT_MOST 40
 
 /* What the figures leave of the screen is shared out among the texts. */
 static unsigned text_most(unsigned width, unsigned texts)
 {
-	unsigned figures = live_rows_view(width) == LIVE_ROWS_WIDE ? 47 : 29;
+	unsigned figures = live_rows_view(width) == LIVE_ROWS_WIDE ? 52 : 34;
 	unsigned each = width > figures ? (width - figures) / texts - 2 : TEXT_LEAST;
 
 	if (!width)
@@ -166,6 +191,10 @@ struct findings *live_rows_table(const struct section_input *in, enum live_pane 
 		 .flags = FINDINGS_NO_SUM,
 		 .views = LIVE_ROWS_WIDE},
 		{.key = "idle_ns", .title = "idle", .unit = FINDINGS_NS, .flags = FINDINGS_IF_ANY},
+		{.key = "waiting",
+		 .title = "now",
+		 .unit = FINDINGS_COUNT,
+		 .flags = FINDINGS_IF_ANY},
 		{.key = "lock", .title = "lock", .most = most},
 		{.key = "waiter_method", .title = "waits in", .most = most, .flags = FINDINGS_TAIL},
 		{.key = "owner_method", .title = "held in", .most = most, .flags = FINDINGS_TAIL},
@@ -209,16 +238,6 @@ bool live_rows_key(const struct section_input *in, enum live_pane pane, uint32_t
 		key_of(in, &r.list[row], ret);
 	rows_free(&r);
 	return found;
-}
-
-static bool is_same(const struct section_input *in, const struct group *g, const struct cell *c)
-{
-	const struct aspect *a;
-
-	if (!g)
-		return true;
-	a = aspect_get(g->aspect);
-	return a->key(in->stacks, g->cell) == a->key(in->stacks, c);
 }
 
 static int copy_cells(const struct section_input *in, const struct row *row, struct cell **ret,

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
 #include "base/text/format.h"
 #include "base/text/print.h"
 #include "base/text/units.h"
 #include "log/format/header_fields.h"
 #include "report/json/findings_json.h"
+#include "report/live/live_cells.h"
 #include "report/live/live_rows.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
@@ -35,30 +35,34 @@ const char *live_pane_title(enum live_pane pane)
 struct seen {
 	struct report_input in;
 	struct section_input section;
+	struct cell *cells;
 	struct cell *chosen; /* by --where */
 };
 
 static int seen_open(const struct live_view *v, struct seen *ret)
 {
 	const struct analysis *a = v->log->analysis;
-	const struct cell *cells;
 	uint32_t count;
-	int err = 0;
+	int err;
 
 	*ret = (struct seen){.in = {.log = v->log,
 				    .top = v->top ? v->top : UINT32_MAX,
 				    .order = v->order,
 				    .where = v->where_text}};
-	if (v->where) {
-		cells = contention_cells(analysis_contention(a), &count);
-		err = where_cells(v->where, analysis_stacks(a), cells, count, &ret->chosen,
+	err = live_cells_make(v, &ret->cells, &count);
+	ret->in.cells = ret->cells;
+	ret->in.cell_count = count;
+	if (!err && v->where) {
+		err = where_cells(v->where, analysis_stacks(a), ret->cells, count, &ret->chosen,
 				  &ret->in.cell_count);
 		ret->in.cells = ret->chosen;
 	}
 	if (!err)
 		err = section_open(&ret->in, &ret->section);
-	if (err)
+	if (err) {
 		free(ret->chosen);
+		free(ret->cells);
+	}
 	return err;
 }
 
@@ -66,6 +70,7 @@ static void seen_close(struct seen *s)
 {
 	section_close(&s->section);
 	free(s->chosen);
+	free(s->cells);
 }
 
 /* --- tables --- */

@@ -8,6 +8,7 @@
 #include "analyze/cells/groups.h"
 
 struct condition;
+struct live_early;
 struct session_log;
 
 enum live_pane {
@@ -41,6 +42,7 @@ struct live_view {
 	enum group_order order;        /* of locks and holders */
 	const char *where_text;        /* NULL: all contentions */
 	const struct condition *where;
+	const struct live_early *early; /* NULL: nothing was counted before from_ns */
 };
 
 /* Who is recorded, when, what was lost, what it came to: some lines. 0 or -ENOMEM, as all. */

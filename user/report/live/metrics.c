@@ -21,6 +21,7 @@
 #include "analyze/threads/wall.h"
 #include "analyze/vm/pause.h"
 #include "log/format/header_fields.h"
+#include "report/live/live_cells.h"
 #include "report/live/live_view.h"
 #include "report/live/metrics_internal.h"
 #include "report/model/label.h"
@@ -188,14 +189,6 @@ static int add_cells(const struct interval *in, const struct blocked_list *inter
 	return err;
 }
 
-/* Names that come after the interval's end are read, and move the analysis's clock. */
-static uint64_t in_interval(const struct interval *in, uint64_t since_ns)
-{
-	if (since_ns < in->v->from_ns)
-		since_ns = in->v->from_ns;
-	return in->v->to_ns > since_ns ? in->v->to_ns - since_ns : 0;
-}
-
 /* The next interval counts them from its begin on. */
 static int add_open(const struct interval *in)
 {
@@ -211,7 +204,7 @@ static int add_open(const struct interval *in)
 		const struct contention_open *o = &open[i];
 		const struct contention_lock *l =
 			contention_lock_find(analysis_contention(in->a), o->lock);
-		uint64_t *row, ns = in_interval(in, o->since_ns);
+		uint64_t *row, ns = live_open_ns(in->v, o);
 
 		if (!lock_is_contended(in->names, o->lock, l && l->monitor))
 			continue;

@@ -24,7 +24,7 @@ bool report_has_chains(const struct report_input *in)
 
 const struct cell *report_cells(const struct report_input *in, uint32_t *ret_count)
 {
-	if (!in->where)
+	if (!in->where && !in->cells)
 		return contention_cells(analysis_contention(in->log->analysis), ret_count);
 	*ret_count = in->cell_count;
 	return in->cells;

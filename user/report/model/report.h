@@ -15,8 +15,8 @@ struct report_input {
 	bool full;                     /* call chains with all their frames */
 	enum group_order order; /* of locks, groups and methods; GROUP_BY_TIME also tells of idle
 				   turn-taking as of all other waiting */
-	/* The contentions that it is about; where NULL: all. where is --where as it was given, and
-	 * cells are what it has chosen. */
+	/* The contentions that it is about; where and cells NULL: all. where is --where as it was
+	 * given, and cells are what it has chosen, or those of an interval. */
 	const char *where;
 	const struct cell *cells;
 	uint32_t cell_count;
