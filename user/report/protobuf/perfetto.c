@@ -239,7 +239,8 @@ static struct cell_key cell_of(const struct perfetto *p, const struct blocked_pa
 /* "main 3.2 ms, (hand-over) 1.0 ms": all that it is charged to. */
 static void put_owners(struct perfetto *p, const struct blocked_interval *i)
 {
-	const struct blocked_part *parts = p->in->list->parts + i->part;
+	const struct blocked_part *parts =
+		i->part_count ? &p->in->list->parts[i->part] : NULL;
 	char label[LABEL_MAX], time[UNITS_TEXT_MAX];
 	uint64_t ns = 0;
 
