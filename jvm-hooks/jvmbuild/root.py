@@ -2,7 +2,8 @@
 
 Packages come by debootstrap and apt from the archive that this machine's apt has Debian from, and nothing is installed
 on this machine. What runs in the root does so in a mount namespace of its own, in which the root is / and has this
-machine's /proc, /sys, /dev, /tmp and the folders that are named.
+machine's /proc, /sys, /dev, /tmp, the working folder (but for the system's, of which it has its own), and the folders
+that are named.
 """
 import os
 import shutil
@@ -18,6 +19,10 @@ root=$1; cwd=$2; folders=$3; shift 3
 for folder in /proc /sys /dev /tmp $folders; do
 	mkdir -p "$root$folder" && mount --rbind "$folder" "$root$folder" || exit 125
 done
+case $cwd in
+/ | /usr* | /lib* | /bin* | /sbin* | /etc* | /var*) ;;
+*) mkdir -p "$root$cwd" && mount --rbind "$cwd" "$root$cwd" || exit 125 ;;
+esac
 exec chroot "$root" env -C "$cwd" "$@\""""
 
 WRAPPER = """#!/bin/sh
