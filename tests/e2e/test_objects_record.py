@@ -110,7 +110,8 @@ class ObjectsRecordTest(ObjectsJavaTest):
         self.assertEqual(recorder.wait(DEADLINE_S), 0)
         found = self.objects()
         self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
-        self.assertGreater(len(self.objects("--by", "collection")["rows"]), 20)
+        # It runs for 2 s: how many there are depends on who else wants the CPUs.
+        self.assertGreater(len(self.objects("--by", "collection")["rows"]), 5)
 
     def test_threads_that_end_serial(self):
         self.check_mortals("-XX:+UseSerialGC")
