@@ -75,19 +75,23 @@ class Page {
         part.scrollIntoView();
         part.focus({preventScroll: true});
       });
-    addEventListener("hashchange", () => this.follow());
+    addEventListener("hashchange", () => {
+      if (location.hash !== this.followed)
+        this.follow();
+    });
   }
 
+  // At once: the event of a new address comes later, and the next key may come before it.
   set(change) {
     const next = writeState({...this.state, ...change});
-    if (next === (location.hash || "#"))
-      this.follow();
-    else
+    if (next !== (location.hash || "#"))
       location.hash = next;
+    this.follow();
   }
 
   follow() {
     const old = this.state, state = readState(this.data, location.hash);
+    this.followed = location.hash;
     this.state = state;
     if (!old || old.by.join() !== state.by.join())
       this.tree.forget();
