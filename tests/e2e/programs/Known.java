@@ -75,7 +75,7 @@ public class Known {
 
         void finish() {
             while (job != null) {
-                pause();
+                pause(1);
             }
         }
 
@@ -85,7 +85,7 @@ public class Known {
             while (true) {
                 Runnable r = job;
                 if (r == null) {
-                    pause();
+                    pause(1);
                 } else {
                     r.run();
                     job = null;
@@ -94,20 +94,22 @@ public class Known {
         }
     }
 
-    static void pause() {
+    static void pause(int ms) {
         try {
-            Thread.sleep(1);
+            Thread.sleep(ms);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
     }
 
+    /** It sleeps at one go: at each of many ends it would wait for a CPU, and on a busy machine that is most of it. */
     static void spend(int ms, boolean busy) {
+        if (!busy) {
+            pause(ms);
+            return;
+        }
         long end = System.nanoTime() + ms * 1_000_000L;
         while (System.nanoTime() < end) {
-            if (!busy) {
-                pause();
-            }
         }
     }
 
@@ -149,7 +151,7 @@ public class Known {
             released = System.nanoTime();
         }));
         while (!held) {
-            pause();
+            pause(1);
         }
         List<Blocked> all = new ArrayList<>();
         for (Worker w : waiters) {
