@@ -36,9 +36,13 @@ class TimelineTest:
     def check_act(self, read, row):
         """A slice of the kind, in the time in which the program says that it was so."""
         time_0 = int(read.file["otherData"]["time_0_mono_ns"])
-        found = [s for s in read.slices(row["what"], track=row["thread"] if row["thread"] in read.tracks else None)
+        track = row["thread"] if row["thread"] in read.tracks else None
+        found = [s for s in read.slices(row["what"], track=track)
                  if row["from"] - SHORT_NS <= s.begin_ns + time_0 and s.end_ns + time_0 <= row["to"]]
-        self.assertTrue(found, row)
+        near = [(s.category, s.name, s.begin_ns + time_0 - row["from"], s.end_ns + time_0 - row["to"])
+                for name, slices in read.tracks.items() if track in (None, name) for s in slices
+                if s.end_ns + time_0 > row["from"] - MS and s.begin_ns + time_0 < row["to"] + MS]
+        self.assertTrue(found, f"{row}; from its begin and its end: {near}")
         longest = max(found, key=lambda s: s.length_ns)
         self.assertGreaterEqual(longest.length_ns, LEAST_NS, row)
         return longest
