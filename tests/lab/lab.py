@@ -336,7 +336,7 @@ def boot_linux(packages, archive, deadline_s, cpus=2, memory_mb=1024, options=""
     kernel = kernel or packages.kernel()[0]
     command, env = packages.qemu()
     return _boot(command, env, archive, deadline_s, [
-        "-accel", "tcg,thread=multi", "-smp", str(cpus), "-m", str(memory_mb), "-kernel", kernel,
+        "-accel", "tcg,thread=single", "-smp", str(cpus), "-m", str(memory_mb), "-kernel", kernel,
         "-append", f"console=ttyS0 quiet panic=1 {options}"], "-initrd", "{archive}")
 
 
