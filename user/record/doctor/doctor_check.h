@@ -34,6 +34,7 @@ int check_kernel(struct checks *c);
 int check_jvm(struct checks *c, pid_t pid);
 /* Of check_jvm: the flag, and who would put it back. */
 int check_flag(struct checks *c, const struct jvm *j);
+int check_flag_useless(struct checks *c);
 int check_guardian(struct checks *c, pid_t pid);
 void checks_free(struct checks *c);
 

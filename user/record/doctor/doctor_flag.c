@@ -58,6 +58,14 @@ int check_flag(struct checks *c, const struct jvm *j)
 		strerror(-err));
 }
 
+/* Of a JVM without the probes that the flag switches on. */
+int check_flag_useless(struct checks *c)
+{
+	return check_add(c, "monitor-flag", CHECK_OK, NULL,
+			 MONITOR_FLAG " is of no use, and stays as it is: the JVM has no probes "
+				      "that it would switch on");
+}
+
 int check_guardian(struct checks *c, pid_t pid)
 {
 	int err = cgroup_may_leave();

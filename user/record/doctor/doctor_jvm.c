@@ -252,8 +252,8 @@ int check_jvm(struct checks *c, pid_t pid)
 	if (!err)
 		err = check_probes(c, j, hooks.usable ? PROBES_HOOKS : PROBES_USDT);
 	if (!err && !hooks.usable) /* a patched JVM needs none */
-		err = check_flag(c, j);
-	if (!err && !hooks.usable)
+		err = hooks.stock ? check_flag(c, j) : check_flag_useless(c);
+	if (!err && !hooks.usable && hooks.stock)
 		err = check_guardian(c, pid);
 	if (!err)
 		err = check_layout(c, j);
