@@ -14,7 +14,12 @@ SUBPROGRAM int mode_of(__u64 pc)
 		return WIRE_MODE_UNKNOWN;
 	if (hs_in_interpreter(0, pc) || hs_in_heap(0, pc) >= 0)
 		return WIRE_MODE_JAVA;
-	return hs_in_libjvm(0, pc) ? WIRE_MODE_VM : WIRE_MODE_NATIVE;
+	if (!hs_in_libjvm(0, pc))
+		return WIRE_MODE_NATIVE;
+	for (int i = 0; i < WIRE_SPIN_RANGES; i++)
+		if (pc >= HS_CODE(0, spins[i].low) && pc < HS_CODE(0, spins[i].high))
+			return WIRE_MODE_SPIN;
+	return WIRE_MODE_VM;
 }
 
 SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode)

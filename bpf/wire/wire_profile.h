@@ -11,6 +11,7 @@ enum wire_mode { /* where the pc was; the order of sample_mode in events.json */
 		 WIRE_MODE_NATIVE,
 		 WIRE_MODE_VM,
 		 WIRE_MODE_KERNEL,
+		 WIRE_MODE_SPIN, /* in the VM, where it spins for a monitor */
 };
 
 enum wire_via { /* how the walk began; the order of walk_begin in events.json */

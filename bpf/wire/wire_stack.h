@@ -174,9 +174,16 @@ struct wire_chunk {
 	__u32 ready; /* all of it is known, and objects are moved only while Java threads stand */
 };
 
+#define WIRE_SPIN_RANGES 2
+
+struct wire_spin_range {
+	__u64 low, high; /* [low, high): both 0: there is none */
+};
+
 struct wire_code {
 	struct wire_code_heap heaps[WIRE_CODE_HEAPS];
 	__u64 libjvm_low, libjvm_high; /* its executable part */
+	struct wire_spin_range spins[WIRE_SPIN_RANGES]; /* in it: a thread spins for a monitor */
 	struct wire_chunk chunk;
 	WIRE_CODE_FIELDS(WIRE_CODE_FIELD)
 	__u32 ready; /* all of it is known: stacks are walked */

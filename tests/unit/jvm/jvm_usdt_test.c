@@ -316,24 +316,31 @@ static void allocations_may_fail(void **state)
 	usdt_list_free(&list);
 }
 
-/* A small library with two of HotSpot's functions, one of them local, and a third that nobody wants. */
-static void functions_are_found(void **state)
+static void functions_read(const char *path, struct usdt_list *ret)
 {
-	const struct usdt_probe *epilog, *tried;
 	char image[8192], *flat;
-	FILE *in = fopen("tests/fuzz/corpus/usdt/functions", "r");
-	struct usdt_list list;
+	FILE *in = fopen(path, "r");
 	struct elf_file f;
 	size_t size, len;
 
-	(void)state;
 	assert_non_null(in);
 	size = fread(image, 1, sizeof(image), in);
 	fclose(in);
 	assert_int_equal(elf_file_open_image(image, size, &f), 0);
 	assert_int_equal(usdt_flat_functions(&f, &flat, &len), 0);
-	assert_int_equal(usdt_list_decode(flat, len, &list), 0);
+	assert_int_equal(usdt_list_decode(flat, len, ret), 0);
 	free(flat);
+	elf_file_close(&f);
+}
+
+/* A small library with two of HotSpot's functions, one of them local, and a third that nobody wants. */
+static void functions_are_found(void **state)
+{
+	const struct usdt_probe *epilog, *tried;
+	struct usdt_list list;
+
+	(void)state;
+	functions_read("tests/fuzz/corpus/usdt/functions", &list);
 	assert_int_equal(list.count, 2);
 	epilog = usdt_find(&list, USDT_FUNCTIONS, "vthread_epilog");
 	tried = usdt_find(&list, USDT_FUNCTIONS, "vthread_monitor_enter" USDT_RETURN);
@@ -345,7 +352,24 @@ static void functions_are_found(void **state)
 	assert_string_equal(tried->at->args, ARCH_HERE.call_bool);
 	assert_false(epilog->semaphore);
 	usdt_list_free(&list);
-	elf_file_close(&f);
+}
+
+/* Another one: what spins for a monitor, in two parts; a third part without a size; a function of
+ * another class. */
+static void where_threads_spin_is_found(void **state)
+{
+	const struct usdt_probe *spin;
+	struct usdt_list list;
+
+	(void)state;
+	functions_read("tests/fuzz/corpus/usdt/spins", &list);
+	assert_int_equal(list.count, 1);
+	spin = usdt_find(&list, USDT_FUNCTIONS, USDT_SPIN);
+	assert_non_null(spin);
+	assert_int_equal(spin->locations, 2);
+	assert_string_equal(spin->at[0].args, "160-164");
+	assert_string_equal(spin->at[1].args, "170-173");
+	usdt_list_free(&list);
 }
 
 int main(void)
@@ -360,6 +384,7 @@ int main(void)
 		cmocka_unit_test(places_have_a_cap),
 		cmocka_unit_test(allocations_may_fail),
 		cmocka_unit_test(functions_are_found),
+		cmocka_unit_test(where_threads_spin_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,14 @@ bool facts_is_noted(const void *self, const struct event *e)
 	return false;
 }
 
+static void samples_add(struct facts *a, const struct event *e)
+{
+	if (e->time_ns < a->begin_ns)
+		return;
+	a->found.samples++;
+	a->found.spins += e->v[RUN_SAMPLE_MODE].u == SAMPLE_MODE_SPIN;
+}
+
 static int facts_row_add(void *self, const struct analysis_input *in)
 {
 	const struct event *e = in->event;
@@ -149,6 +157,9 @@ static int facts_row_add(void *self, const struct analysis_input *in)
 		return 0;
 	case EVENT_MEMORY_BOUND:
 		bounded_add(a, e);
+		return 0;
+	case EVENT_RUN_SAMPLE:
+		samples_add(a, e);
 		return 0;
 	case EVENT_END:
 		f->ended = true;
@@ -181,7 +192,8 @@ void facts_get(const void *self, struct analysis_facts *ret)
 
 const struct analysis_row facts_analysis = {
 	.events =
-		ROW_EVENTS(EVENT_LOST, EVENT_NOTE, EVENT_STACK_WALK, EVENT_MEMORY_BOUND, EVENT_END),
+		ROW_EVENTS(EVENT_LOST, EVENT_NOTE, EVENT_STACK_WALK, EVENT_MEMORY_BOUND,
+			   EVENT_RUN_SAMPLE, EVENT_END),
 	.new = facts_row_new,
 	.begin = facts_row_begin,
 	.add = facts_row_add,

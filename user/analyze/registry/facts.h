@@ -37,6 +37,7 @@ struct analysis_facts {
 	uint64_t events_by_id[SCHEMA_ID_MAX + 1];
 	uint64_t walks[ANALYSIS_WALKS_MAX]; /* of stacks, by enum walk_result or a newer one */
 	struct analysis_bounded bounded[ANALYSIS_BOUNDED_MAX]; /* by enum bounded or a newer one */
+	uint64_t samples, spins; /* of running threads; those that spun for a monitor */
 	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
 	bool ended;                       /* there was an end event */
 	uint64_t end_reason;              /* enum end_reason */

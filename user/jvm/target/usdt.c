@@ -3,6 +3,8 @@
 #include "jvm/target/elf_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,13 +242,33 @@ static const struct {
 	 "vthread_monitor_enter" USDT_RETURN, true},
 };
 
-static int function_add(struct reader *r, const char *name, uint64_t addr)
+/* In these a thread spins for a monitor before it goes to sleep: TrySpin() of JDK 11 to 21,
+ * try_spin() since 23, with whatever argument; gcc makes a second function of a part of them. */
+static const char *const spins[] = {OBJECT_MONITOR "7TrySpinE", OBJECT_MONITOR "8try_spinE"};
+
+static int spin_add(struct reader *r, const Elf64_Sym *s)
 {
-	struct usdt_note n = {.location = addr, .provider = USDT_FUNCTIONS};
+	char range[2 * 16 + 2];
+	struct usdt_note n = {.location = s->st_value,
+			      .provider = USDT_FUNCTIONS,
+			      .name = USDT_SPIN,
+			      .args = range};
+
+	snprintf(range, sizeof(range), "%" PRIx64 "-%" PRIx64, s->st_value,
+		 s->st_value + s->st_size);
+	return s->st_size ? note_add(r, &n) : 0;
+}
+
+static int function_add(struct reader *r, const char *name, const Elf64_Sym *s)
+{
+	struct usdt_note n = {.location = s->st_value, .provider = USDT_FUNCTIONS};
 	int err = 0;
 
 	if (strncmp(name, OBJECT_MONITOR, sizeof(OBJECT_MONITOR) - 1))
 		return 0;
+	for (size_t i = 0; i < sizeof(spins) / sizeof(*spins); i++)
+		if (!strncmp(name, spins[i], strlen(spins[i])))
+			return spin_add(r, s);
 	for (size_t i = 0; !err && i < sizeof(functions) / sizeof(*functions); i++) {
 		if (strcmp(name, functions[i].symbol))
 			continue;
@@ -272,7 +294,7 @@ static int symbols_read(struct reader *r, const Elf64_Shdr *section)
 	for (size_t at = 0; !err && at + sizeof(s) <= symbols_len; at += sizeof(s)) {
 		memcpy(&s, symbols + at, sizeof(s));
 		if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_value && s.st_name < names_len)
-			err = function_add(r, names + s.st_name, s.st_value);
+			err = function_add(r, names + s.st_name, &s);
 	}
 	free(symbols);
 	free(names);

@@ -125,7 +125,7 @@ static void sample(struct translate *t, const void *record)
 		ids_thread_ended(t->to.ids, r->head.tid, r->head.time_ns);
 }
 
-_Static_assert((int)WIRE_MODE_KERNEL == (int)SAMPLE_MODE_KERNEL &&
+_Static_assert((int)WIRE_MODE_SPIN == (int)SAMPLE_MODE_SPIN &&
 		       (int)WIRE_VIA_NATIVE == (int)WALK_BEGIN_NATIVE,
 	       "sample_mode and walk_begin of events.json follow wire_profile.h");
 

@@ -22,6 +22,7 @@
 #include "jvm/jvm.h"
 #include "jvm/layout/code_layout.h"
 #include "jvm/target/parser.h"
+#include "record/decode/spin_ranges.h"
 #include "record/kernel/hooks.h"
 #include "record/kernel/kernel_facts.h"
 #include "record/kernel/kernel_reads.h"
@@ -206,6 +207,8 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		goto fail;
 	}
 	bpf_session_set_layout(p);
+	if (o->sample_ns)
+		spin_ranges_find(j, p->skel->bss->java_code.spins);
 	*ret = p;
 	return 0;
 fail:

@@ -7,6 +7,19 @@
 #include "log/format/header_fields.h"
 #include "report/model/report.h"
 
+/* A sample stands for its clock's period, about. */
+static void spins_of(const struct report_input *in, struct attribution_basis *v)
+{
+	const json_t *sample =
+		json_object_get(json_object_get(in->log->header, "sources"), "sample");
+	struct analysis_facts f;
+
+	analysis_facts(in->log->analysis, &f);
+	v->samples = f.samples;
+	v->spins = f.spins;
+	v->spun_ns = f.spins * (uint64_t)json_integer_value(json_object_get(sample, "period_ns"));
+}
+
 struct attribution_basis basis_of(const struct report_input *in)
 {
 	const struct contention *c = analysis_contention(in->log->analysis);
@@ -16,6 +29,8 @@ struct attribution_basis basis_of(const struct report_input *in)
 
 	v.exact = v.facts.monitors.numbers || v.facts.park.numbers ||
 		  !strcmp(header_text(in->log->header, "jvm", "kind"), "patched");
+	v.by_switches = !strcmp(header_text(in->log->header, "record", "probes"), "none");
+	spins_of(in, &v);
 	cells = report_cells(in, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct cell *cell = &cells[i];
@@ -54,21 +69,29 @@ static json_t *numbers_json(const struct replay_counts *c)
 			 (json_int_t)c->cut, "late", (json_int_t)c->late);
 }
 
+static json_t *spins_json(const struct attribution_basis *v)
+{
+	return json_pack("{sIsIsI}", "samples", (json_int_t)v->samples, "spinning",
+			 (json_int_t)v->spins, "about_ns", (json_int_t)v->spun_ns);
+}
+
 json_t *basis_json(const struct report_input *in)
 {
 	struct attribution_basis v = basis_of(in);
 	json_t *others = v.others_count ? json_pack("{sIsI}", "count", (json_int_t)v.others_count,
 						    "blocked_ns", (json_int_t)v.others_ns)
 					: NULL;
+	json_t *spins = v.samples ? spins_json(&v) : NULL;
 
-	return json_pack("{sssssIsIsIsIsIsIsIsososo*}", "jvm",
+	return json_pack("{sssssbsIsIsIsIsIsIsIsososo*so*}", "jvm",
 			 header_text(in->log->header, "jvm", "kind"), "holders",
-			 v.exact ? "exact" : "inferred", "blocked_ns", (json_int_t)v.blocked_ns,
+			 v.exact ? "exact" : "inferred", "by_switches", v.by_switches, "blocked_ns",
+			 (json_int_t)v.blocked_ns,
 			 "unknown_owner_ns", (json_int_t)v.unknown_ns, "hand_over_ns",
 			 (json_int_t)v.hand_over_ns, "ended_without_release",
 			 (json_int_t)v.inferred, "chains_not_named", (json_int_t)v.facts.unnamed,
 			 "folded_excess_ns", (json_int_t)v.facts.folds.excess_ns,
 			 "crowded_releases", (json_int_t)v.facts.folds.undistinguished,
 			 "monitor_events", numbers_json(&v.facts.monitors), "park_events",
-			 numbers_json(&v.facts.park), "put_together", others);
+			 numbers_json(&v.facts.park), "put_together", others, "spins", spins);
 }

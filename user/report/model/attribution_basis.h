@@ -17,6 +17,10 @@ struct attribution_basis {
 	/* Of contentions, as reported; inferred: they ended, and no event had told of a release. */
 	uint64_t inferred;
 	uint64_t count, blocked_ns, unknown_ns, hand_over_ns, after_wait_count, after_wait_ns;
+	bool by_switches; /* told by the scheduler: who got a lock without sleeping is not there */
+	/* Running threads that were looked at, and those of them that spun for a monitor; spun_ns:
+	 * for how long in all, about. */
+	uint64_t samples, spins, spun_ns;
 	/* Of these, and of parking: put together, as there were too many combinations (cells.h). */
 	uint64_t others_count, others_ns;
 };

@@ -48,9 +48,12 @@ static const char *name_of(unsigned field, unsigned value)
 static void print_modes(const struct profile_tree *t, FILE *out)
 {
 	static const char *const titles[SAMPLE_MODE_COUNT] = {
-		[SAMPLE_MODE_UNKNOWN] = "not known",  [SAMPLE_MODE_JAVA] = "Java code",
-		[SAMPLE_MODE_NATIVE] = "native code", [SAMPLE_MODE_VM] = "libjvm",
+		[SAMPLE_MODE_UNKNOWN] = "not known",
+		[SAMPLE_MODE_JAVA] = "Java code",
+		[SAMPLE_MODE_NATIVE] = "native code",
+		[SAMPLE_MODE_VM] = "libjvm",
 		[SAMPLE_MODE_KERNEL] = "the kernel",
+		[SAMPLE_MODE_SPIN] = "libjvm spinning for a monitor",
 	};
 	const char *joint = "";
 	char share[FORMAT_MAX];

@@ -42,12 +42,32 @@ static void say_inferred(struct strbuf *w, const struct attribution_basis *v)
 	char count[FORMAT_MAX], all[FORMAT_MAX];
 
 	strbuf_add(w,
-		   "inferred, like the times for which they held it: a stock JVM tells of single "
-		   "moments only.");
+		   "inferred, like the times for which they held it: %s tells of single moments "
+		   "only.",
+		   v->by_switches ? "the scheduler" : "a stock JVM");
 	if (v->inferred)
 		strbuf_add(w, " %s of %s contention%s ended without a release that was told.",
 			   count_format(v->inferred, count), count_format(v->count, all),
 			   v->count == 1 ? "" : "s");
+}
+
+/* What such a log cannot say: who never slept has no switch. */
+static void say_spins(struct strbuf *w, const struct attribution_basis *v)
+{
+	char spins[FORMAT_MAX], samples[FORMAT_MAX], time[FORMAT_MAX];
+
+	if (!v->by_switches)
+		return;
+	strbuf_add(w, " A thread that spins for a lock, and gets it without going to sleep, is in "
+		      "no sum");
+	if (!v->samples)
+		strbuf_add(w, "; record --sample sees such threads.");
+	else
+		strbuf_add(w,
+			   ": of %s samples of running threads %s found one that spun for a "
+			   "monitor, about %s in all.",
+			   count_format(v->samples, samples), count_format(v->spins, spins),
+			   time_format(v->spun_ns, time));
 }
 
 static void say_exact(struct strbuf *w, const struct attribution_basis *v)
@@ -103,6 +123,7 @@ int text_basis(struct text *t, uint64_t blocked_ns)
 	if (blocked_ns)
 		strbuf_add(&w, " The holder is unknown for %s of the blocked time.",
 			   share_format(v.unknown_ns, blocked_ns, share));
+	say_spins(&w, &v);
 	err = w.err;
 	if (!err)
 		text_line_whole(t, "holders", strbuf_text(&w));

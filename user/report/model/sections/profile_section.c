@@ -135,6 +135,10 @@ static struct findings *running_threads(const struct profile_input *in,
 		 .title = "kernel",
 		 .unit = FINDINGS_NS,
 		 .flags = FINDINGS_NO_ZERO},
+		{.key = "spin_ns",
+		 .title = "spinning",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_ZERO},
 		{.key = "thread", .title = "thread", .unit = FINDINGS_TEXT},
 	};
 	struct findings *f = FINDINGS_NEW(columns);
@@ -155,7 +159,7 @@ static struct findings *running_threads(const struct profile_input *in,
 		FINDINGS_NUMBERS(f, p->run_ns, p->ns, p->run_ns > p->ns ? p->run_ns - p->ns : 0,
 				 p->samples, p->mode_ns[SAMPLE_MODE_JAVA],
 				 p->mode_ns[SAMPLE_MODE_VM], p->mode_ns[SAMPLE_MODE_NATIVE],
-				 p->mode_ns[SAMPLE_MODE_KERNEL]);
+				 p->mode_ns[SAMPLE_MODE_KERNEL], p->mode_ns[SAMPLE_MODE_SPIN]);
 		findings_text(f, label_thread(labels, p->thread, label), NULL);
 	}
 	labels_free(labels);

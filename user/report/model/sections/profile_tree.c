@@ -159,6 +159,7 @@ static int push_without_chain(struct maker *m, const struct profile_cell *c)
 		[SAMPLE_MODE_NATIVE] = "(native code)",
 		[SAMPLE_MODE_VM] = "(libjvm)",
 		[SAMPLE_MODE_KERNEL] = "(kernel)",
+		[SAMPLE_MODE_SPIN] = "(libjvm: spins for a monitor)",
 	};
 
 	return push_text(m, c->rest            ? rests[c->state]
