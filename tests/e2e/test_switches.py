@@ -11,6 +11,7 @@ import unittest.mock
 
 from jvm import JavaTest, jdk_tool  # first: it says where harness is
 from harness import spoor, wait_until
+import exact
 import test_chrome
 import test_exact
 import test_holders
@@ -18,6 +19,7 @@ import test_jfr
 import test_spans
 import test_stacks
 import test_wall
+import waits
 from soaking import only_in_soak
 
 
@@ -35,6 +37,20 @@ class Holders(BySwitches, test_holders.Holders):
 
 class Exact(BySwitches, test_exact.Stock):
     """Who blocks whom, in many scenes."""
+    SEEN_PCT, RIGHT_PCT = 99, 99
+
+    def check_releases(self, played):
+        """By blocked time: of nearly each contention the release that ended it is there with its whole call chain, and it
+        is the one that the program's own stamps have."""
+        of = waits.Waits(played.log)
+        blocked, seen, chained = of.released()
+        whole, right = waits.released_by(of, [s for all_of in played.scenes.values() for s in all_of], exact.chain_key)
+        print(f"blocked {blocked / 1e6:.1f} ms; with the release {100 * seen / blocked:.2f} %, with its whole call chain "
+              f"{100 * chained / blocked:.2f} %; of {whole / 1e6:.1f} ms that the program knows it is the right one for "
+              f"{100 * right / whole:.2f} %", flush=True)
+        self.assertGreater(whole, blocked / 2)
+        self.assertGreaterEqual(chained, blocked * self.SEEN_PCT / 100)
+        self.assertGreaterEqual(right, whole * self.RIGHT_PCT / 100)
 
 
 class Wall(BySwitches, test_wall.Wall):
@@ -246,6 +262,9 @@ class WithoutProbes(test_holders.Holders):
         vm = self.java("Contend", 1)
         said = spoor("doctor", "-p", str(vm.pid)).stdout
         self.assertRegex(said, r"(?m)^warning +probes +the JVM has no USDT probes \(a build without dtrace\)")
+        self.assertRegex(said, r"(?m)^ok +monitor-flag +DTraceMonitorProbes is of no use")
+        self.assertNotRegex(said, r"(?m)^\w+ +guardian ")
+        self.assertNotIn("turned on", said)
         self.assertIn("works, with the limits named in", said)
 
 
