@@ -44,6 +44,18 @@ def read_line(stream, what, timeout_s=TIMEOUT_S):
     return line.decode(errors="replace").rstrip("\n")
 
 
+def cpu_ns_of(pid):
+    """CPU time of a process, of its threads that live, and of its children."""
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
+            total += int(f.read().split()[0])
+        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as f:
+            children = f.read().split()
+        total += sum(cpu_ns_of(child) for child in children)
+    return total
+
+
 class Java:
     """A JVM that talks through its standard input and output; see Slots.java."""
 
@@ -111,6 +123,9 @@ class SpoorRecorder:
             if "recording" in line and self.path in line:
                 return
 
+    def cpu_ns(self):
+        return cpu_ns_of(self.process.pid)
+
     def end(self, wait_only=False):
         """Detaches, or waits for the end of the target; the log is complete after that."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -161,6 +176,10 @@ class JfrRecorder:
         start = time.monotonic()
         self._jcmd("JFR.stop", "name=bench", "filename=" + self.path)
         self.detach_s = time.monotonic() - start
+
+    def cpu_ns(self):
+        """None: it works within the JVM."""
+        return None
 
     def counts(self):
         """Events by kind without those of JFR's own housekeeping, and the bytes of the whole file."""
