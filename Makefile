@@ -74,7 +74,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup cross-setup cross-packages demo demo-objects test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup prometheus-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo demo-objects test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup prometheus-setup podman-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -131,8 +131,16 @@ test: test-setup
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   not all of JDKs 11, 21 and 25 can be fetched: their tests are skipped" >&2
 	$(Q)$(MAKE) --no-print-directory web-setup || echo "  NPM   playwright-core and axe-core cannot be fetched: the tests in a browser are skipped" >&2
+	$(Q)$(MAKE) --no-print-directory podman-setup || echo "  APT   Podman cannot be fetched: the test with it is skipped" >&2
 	$(Q)$(MAKE) --no-print-directory prometheus-setup || echo "  APT   Prometheus cannot be fetched: the tests with it are skipped" >&2
 	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)
+
+# Podman, for the test of the image, and what it needs beyond a machine with runc: unpacked, not installed.
+podman-setup: test-setup
+	$(Q)test -x $(O)/podman/usr/bin/podman && exit 0; echo "  APT   $(O)/podman"; mkdir -p $(O)/podman && \
+	cd $(O)/podman && apt-get download -qq podman conmon libgpgme11 libassuan0 libsubid4 && \
+	for p in *.deb; do dpkg -x $$p all || exit; done && mkdir -p usr/lib && mv all/usr/lib/*-linux-gnu usr/lib && \
+	mv all/usr/bin usr && rm -r all *.deb
 
 # Debian's Prometheus, which scrapes spoor serve in the tests: unpacked, not installed, as its package starts a server.
 prometheus-setup: test-setup

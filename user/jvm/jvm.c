@@ -3,6 +3,7 @@
 #include "base/arch/arch.h"
 #include "base/privilege.h"
 #include "jvm/jvm_state.h"
+#include "jvm/target/confined.h"
 #include "jvm/target/mapped_file.h"
 
 #include <errno.h>
@@ -65,9 +66,15 @@ static void missing_name(pid_t pid, bool of_file, char *ret, size_t size)
 
 static int no_permission(pid_t pid, int err, bool of_file, char **ret_why)
 {
-	char missing[80];
+	char missing[80], own[CONFINED_MAX], its[CONFINED_MAX];
 
 	missing_name(pid, of_file, missing, sizeof(missing));
+	if (!missing[0] && confined_apart(pid, own, its))
+		return why(ret_why, err,
+			   "process %d may not be read (%s), although spoor has the capabilities: "
+			   "AppArmor or SELinux confines spoor as '%s', and the process as '%s'; "
+			   "run spoor under the same, or under one that may trace the other",
+			   (int)pid, strerror(-err), own, its);
 	if (!missing[0])
 		return why(
 			ret_why, err,
