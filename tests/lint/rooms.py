@@ -49,7 +49,7 @@ ROOMS = {
     "user/record/decode": ("ring records to events, identity, call chains; without libbpf",
                            "bpf/wire jvm-hooks user/jvm/flag user/log/read user/log/write", "memory"),
     "user/record/kernel": ("loads, attaches, samples: the only room with libbpf",
-                           "user/record/decode steal jvm-hooks", "relay steal_audit uprobe_multi"),
+                           "user/record/decode steal jvm-hooks", "kernel_try relay steal_audit uprobe_multi"),
     "user/record/flight": ("the flight recorder's triggers and dumps", "user/record/decode", ""),
     "user/record/objects": ("the ring of a patched JVM's object events: checked, mapped, drained into a log",
                             "jvm-hooks user/jvm user/log/write", ""),

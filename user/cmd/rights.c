@@ -20,6 +20,7 @@
 #include "base/privilege.h"
 #include "base/sandbox.h"
 #include "base/text/msg.h"
+#include "record/kernel/kernel_try.h"
 #include "record/kernel/uprobe_multi.h"
 
 #define KEEP_MAX 16
@@ -143,7 +144,8 @@ int rights_attach(void)
 	};
 	int err;
 
-	if (admin_needed())
+	/* Clocks are opened once, and then only switched on and off. */
+	if (admin_needed() || kernel_clock_is_for_admin())
 		keep_add(&k, CAP_SYS_ADMIN);
 	err = cut_down(&k);
 	return err ? err : confined(sandbox_command(true));

@@ -461,8 +461,9 @@ static void report_begin(const struct options *o, const struct recorder *r)
 		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
 	if (recorder_owners_unseen(r))
 		msg_warning("owners of locks that keep their CPU are not looked at meanwhile: "
-			    "perf_event_open() is refused (by a seccomp profile or lockdown, or "
-			    "for want of CAP_PERFMON)");
+			    "perf_event_open() is refused (by a seccomp profile, or "
+			    "for want of CAP_PERFMON; where kernel.perf_event_paranoid is more "
+			    "than 2, of CAP_SYS_ADMIN)");
 	if (recorder_flag_left(r) && !o->quiet)
 		msg_info(MONITOR_FLAG_LEFT);
 }

@@ -214,6 +214,24 @@ static int check_lockdown(struct checks *c)
 	return check_add(c, "lockdown", CHECK_OK, NULL, "%s", text);
 }
 
+/* Where it is refused, a recording works, but for what the clocks are for. */
+static int check_clock(struct checks *c)
+{
+	int err = kernel_try_clock();
+
+	if (!err)
+		return check_add(c, "clock", CHECK_OK, NULL,
+				 "perf_event_open() gives CPUs and threads a clock");
+	return check_add(c, "clock", CHECK_WARNING,
+			 kernel_clock_is_for_admin()
+				 ? "give spoor CAP_SYS_ADMIN, which it gives up once it records, "
+				   "or set kernel.perf_event_paranoid to 2"
+				 : "allow perf_event_open() in the container's seccomp profile",
+			 "perf_event_open() is refused (%s): owners of locks that keep their CPU "
+			 "are not looked at meanwhile, and record --sample does not work",
+			 strerror(-err));
+}
+
 /* Two settings that only matter to a user without the capabilities; to name them saves a search. */
 static int check_sysctls(struct checks *c)
 {
@@ -269,8 +287,9 @@ static int check_pid_namespace(struct checks *c)
 int check_kernel(struct checks *c)
 {
 	static int (*const checks[])(struct checks *) = {
-		check_version,      check_btf,     check_ring,     check_sched, check_uprobe,
-		check_capabilities, check_sysctls, check_lockdown, check_steal, check_pid_namespace,
+		check_version, check_btf, check_ring, check_sched,
+		check_uprobe, check_capabilities, check_clock, check_sysctls,
+		check_lockdown, check_steal, check_pid_namespace,
 	};
 	int err = 0;
 

@@ -19,6 +19,7 @@
 #include "base/arch/arch_hits.h"
 #include "record/kernel/uprobe_multi.h"
 
+#define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
 #define UPROBE_TYPE_PATH "/sys/bus/event_source/devices/uprobe/type"
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
@@ -185,6 +186,32 @@ int kernel_try_uprobe(void)
 		return -errno;
 	close((int)fd);
 	return 0;
+}
+
+int kernel_try_clock(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .sample_period = 1000000,
+				       .disabled = 1};
+	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close((int)fd);
+	return 0;
+}
+
+bool kernel_clock_is_for_admin(void)
+{
+	FILE *f = fopen(PARANOID_PATH, "re");
+	int level = 0;
+	bool known = f && fscanf(f, "%d", &level) == 1;
+
+	if (f)
+		fclose(f);
+	return known && level > 2;
 }
 
 #define BATCHES 5

@@ -21,6 +21,12 @@ int kernel_try_loop(void);
 int kernel_try_read(void);
 /* A uprobe in this process, in a function that nothing calls. */
 int kernel_try_uprobe(void);
+/* A clock of a CPU, as that which looks for silent owners (sampler.h). */
+int kernel_try_clock(void);
+/* Whether such clocks are for CAP_SYS_ADMIN only: CAP_PERFMON is not enough if
+ * kernel.perf_event_paranoid is more than 2, by a patch that Debian's and Ubuntu's kernels have
+ * (tried on Debian's 6.12 and 7.3). */
+bool kernel_clock_is_for_admin(void);
 /* What a hit of a uprobe costs a thread here, without what is done at it, by the instruction where
  * the probe is. */
 struct probe_cost {
