@@ -11,6 +11,8 @@ PHASE = re.compile(r"\[\d+ns\]\[gc[\w,]*\s*\] GC\((\d+)\) (.*?[^:])(?: \d+M->\d+
 # JDK 25 logs no clean-up; JDK 21 and 25 log the leaving apart.
 SAFEPOINT = re.compile(r'Safepoint "(\w+)", .*Reaching safepoint: +(\d+) ns, (?:Cleanup: +(\d+) ns, )?'
                        r"At safepoint: +(\d+) ns, (?:Leaving safepoint: +(\d+) ns, )?Total: +(\d+) ns")
+# A young pause of G1 that found no room to copy to: JDK 17 has a line for it, 21 and 25 a word in the pause's name.
+FAILED = re.compile(r"\[gc *\] GC\((\d+)\) (?:To-space exhausted|Pause Young .*\(Evacuation Failure)")
 # A thread may lose its CPU between the log's look at the clock and the probe: so of most, not of each.
 MEDIAN_NS = 100_000
 # The log sums up phases that have a timer each; this has none.
@@ -21,9 +23,12 @@ class VmLog:
     def __init__(self, path):
         self.phases = collections.defaultdict(list)  # of each collection: (name, ns), in the order of their ends
         self.safepoints = []
+        self.failed = set()  # collections of which an evacuation has failed
         with open(path, encoding="utf-8") as f:
             for line in f:
                 phase, safepoint = PHASE.match(line), SAFEPOINT.search(line)
+                if FAILED.search(line):
+                    self.failed.add(int(FAILED.search(line)[1]))
                 if phase and phase[2] not in NO_TIMER:
                     self.phases[int(phase[1])].append((phase[2].strip(), round(float(phase[3]) * 1e6)))
                 elif safepoint:
@@ -67,6 +72,8 @@ class Phases(PatchedJavaTest):
     def check(self, collector, names):
         """names: collectors that must have been at work."""
         log, vm = self.run_with(collector)
+        if collector == "G1":
+            self.check_names(log, vm)
         self.check_phases(log, vm)
         self.check_safepoints(log, vm)
         self.check_report(log, names)
@@ -85,6 +92,19 @@ class Phases(PatchedJavaTest):
                 differences.append(abs(got[name].pop(0) - ns))
         self.assertGreater(len(differences), len(found))
         self.assertLess(statistics.median(differences), MEDIAN_NS, differences)
+
+    def check_names(self, log, vm):
+        """What ends is what has begun, by its name: also of a pause that G1 calls otherwise once its evacuation has
+        failed (JDK 21 and 25)."""
+        begun, ended = (collections.Counter((e["gc"], e["thread"]["id"], e["phase"]) for e in log.of(f"gc_phase_{what}"))
+                        for what in ("begin", "end"))
+        whole = set(phases_of(log))
+        self.assertEqual({k: n for k, n in begun.items() if k[0] in whole},
+                         {k: n for k, n in ended.items() if k[0] in whole})
+        print(f"{len(vm.failed & whole)} collections in which an evacuation failed", flush=True)
+        self.assertTrue(vm.failed & whole, "no evacuation has failed")
+        for gc in vm.failed & whole:
+            self.assertTrue([phase for phase_gc, _, phase in ended if phase_gc == gc and phase.startswith("Pause Young")])
 
     def check_safepoints(self, log, vm):
         """The probe tells the VM's own numbers: to the nanosecond."""
