@@ -10,16 +10,14 @@ SUBPROGRAM int mode_of(__u64 pc)
 {
 	if ((__s64)pc < 0)
 		return WIRE_MODE_KERNEL;
+	for (int i = 0; i < WIRE_SPIN_RANGES; i++)
+		if (pc >= HS_CODE(0, spins[i].low) && pc < HS_CODE(0, spins[i].high))
+			return WIRE_MODE_SPIN;
 	if (!walks_ready())
 		return WIRE_MODE_UNKNOWN;
 	if (hs_in_interpreter(0, pc) || hs_in_heap(0, pc) >= 0)
 		return WIRE_MODE_JAVA;
-	if (!hs_in_libjvm(0, pc))
-		return WIRE_MODE_NATIVE;
-	for (int i = 0; i < WIRE_SPIN_RANGES; i++)
-		if (pc >= HS_CODE(0, spins[i].low) && pc < HS_CODE(0, spins[i].high))
-			return WIRE_MODE_SPIN;
-	return WIRE_MODE_VM;
+	return hs_in_libjvm(0, pc) ? WIRE_MODE_VM : WIRE_MODE_NATIVE;
 }
 
 SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode)

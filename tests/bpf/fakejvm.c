@@ -29,7 +29,7 @@
  *   pool begin|end MANAGER POOL INIT USED COMMITTED MAX
  *   vmop request|begin|end NAME MODE
  *   safepoint begin|end
- *   busy MS (of CPU time), sleep MS
+ *   busy MS, spin MS (of CPU time; for a monitor), sleep MS
  *   storm MONITOR N               pairs of enter and entered; ok FIRED
  *   flood KIND N                  as in fakejvm_flood.h; ok FIRED
  *   hook NAME ARG...              a probe of a patched JVM; ok 0|1. ARG: a number; m:MONITOR, k:CLASS, t:THREAD (its
@@ -144,7 +144,7 @@ static struct timespec clock_now(clockid_t clock)
 	return t;
 }
 
-static void busy(long ms)
+static void busy(long ms, bool spin)
 {
 	struct timespec end = clock_now(CLOCK_THREAD_CPUTIME_ID), now;
 
@@ -155,8 +155,9 @@ static void busy(long ms)
 		end.tv_nsec -= 1000000000;
 	}
 	do {
-		for (volatile int i = 0; i < 20000; i++)
+		for (volatile int i = 0; i < 20000 && !spin; i++)
 			;
+		fake_try_spin(spin ? 20000 : 0);
 		now = clock_now(CLOCK_THREAD_CPUTIME_ID);
 	} while (now.tv_sec < end.tv_sec ||
 		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
@@ -391,7 +392,9 @@ static int do_plain(const struct fields *f, char *answer)
 		fake_fire_place(arg[0] == 'b' ? "safepoint__begin" : "safepoint__end",
 				(uint64_t[FAKE_HOOK_ARGS]){0});
 	else if (!strcmp(f->v[0], "busy"))
-		busy(atol(arg));
+		busy(atol(arg), false);
+	else if (!strcmp(f->v[0], "spin"))
+		busy(atol(arg), true);
 	else if (!strcmp(f->v[0], "sleep"))
 		usleep((useconds_t)atol(arg) * 1000);
 	else if (!strcmp(f->v[0], "jsleep")) {
@@ -435,7 +438,8 @@ static int do_in_thread(const struct fields *f, char *answer)
 		{" block ", do_block},
 		{" mark ", do_mark},
 		{" pool ", do_pool},
-		{" gcbegin gcend vmop safepoint busy sleep jsleep state rename unload ", do_plain},
+		{" gcbegin gcend vmop safepoint busy spin sleep jsleep state rename unload ",
+		 do_plain},
 	};
 	char key[64];
 

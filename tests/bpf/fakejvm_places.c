@@ -62,3 +62,9 @@ bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 		}
 	return false;
 }
+
+__attribute__((noipa)) void fake_try_spin(int n)
+{
+	for (volatile int i = 0; i < n; i++)
+		;
+}

@@ -43,3 +43,5 @@ int fake_fire_hook(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
 int fake_semaphore(size_t i);
 /* A probe that has no place of HotSpot's own form, by its name in wire_probe.def; whether there is one. */
 bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS]);
+/* By the name of HotSpot's function in which a thread spins for a monitor. */
+void fake_try_spin(int n) __asm__("_ZN13ObjectMonitor7TrySpinEP10JavaThread");

@@ -66,6 +66,23 @@ class Sched(BpfTest):
                 self.assertLessEqual(last["cpu_ns"] - counters[-1], 20 * MS)
         self.assertLess(len([e for e in log.of("run_sample") if e["thread"]["tid"] == fake.tids["b"]]), 20)
 
+    def test_samples_of_threads_that_spin(self):
+        """In libjvm's function that spins for a monitor, by its name in the symbol table; the report says how many."""
+        fake = self.start()
+        recorder = self.record(fake, "--probes", "none", "--sample=1ms")
+        fake("in", "a", "spin", 300)
+        fake("in", "b", "busy", 300)
+        log = recorder.stop()
+        modes = {id: [e["mode"] for e in log.of("run_sample") if e["thread"]["tid"] == fake.tids[id]] for id in "ab"}
+        spun = modes["a"].count("spin")
+        self.assertGreater(spun, 200)
+        self.assertGreater(spun, len(modes["a"]) * 0.9)
+        self.assertNotIn("spin", modes["b"])
+        self.assertEqual(log.report()["contention"]["vouched"]["spins"],
+                         {"samples": len(log.of("run_sample")), "spinning": spun, "about_ns": spun * MS})
+        shown = spoor("profile", "--format", "json", log.path).stdout
+        self.assertLessEqual(abs(json.loads(shown)["mode_ns"]["spin"] - 300 * MS), 30 * MS)
+
     def test_busy_and_asleep(self):
         fake = self.start()
         recorder = self.record(fake)
