@@ -47,7 +47,23 @@ class HeapCheckTest(ObjectsJavaTest):
         self.assertGreater(found["equal"], 100_000)
         self.assertEqual(found["log_objects"], found["equal"] + found["class_object"])
         self.assertEqual(found["dump_objects"], found["equal"] + found["filler"] + found["archived"])
+        self.check_pools("-XX:+UseSerialGC" in options)
         return found
+
+    def check_pools(self, exact):
+        """Each collection, beside what the JVM's own pools held at its end."""
+        found = json.loads(spoor("heap", "check", "--format", "json", self.path()).stdout)
+        compared = [row for row in found["rows"] if row["verdict"] != "no_figures"]
+        self.assertEqual((found["differs"], found["not_followed"]), (0, 0), compared)
+        self.assertGreater(found["agrees"], 1)
+        # Only the pauses of G1's concurrent cycle have no figures.
+        self.assertEqual([row["collector"] for row in found["rows"] if row["verdict"] == "no_figures"],
+                         ["G1Old"] * found["no_figures"])
+        self.assertTrue(all(row["object_bytes"] for row in compared))
+        if exact:
+            self.assertEqual((found["exact"], found["most_more_bytes"]), (found["agrees"], 0))
+        text = spoor("heap", "check", self.path()).stdout
+        self.assertIn(f"{found['agrees']} of {found['agrees']} collections agree", text)
 
     def test_serial(self):
         found = self.check("-XX:+UseSerialGC")
@@ -94,5 +110,6 @@ class HeapCheckTest(ObjectsJavaTest):
         self.check("-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=32")
 
     def test_words(self):
-        self.assertIn("which LOG and which DUMP", spoor("heap", "check", expect=2).stderr)
+        self.assertIn("which LOG, and, if there is one, which DUMP", spoor("heap", "check", expect=2).stderr)
+        self.assertIn("it has no --at", spoor("heap", "check", "--at", "end", "a", expect=2).stderr)
         self.assertIn("--at is dump, begin", spoor("heap", "check", "--at", "gc:", "a", "b", expect=2).stderr)

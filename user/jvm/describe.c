@@ -23,6 +23,8 @@ static const struct {
 	{"UseConcMarkSweepGC", FLAG_BOOL}, /* up to JDK 13 */
 	{"UseEpsilonGC", FLAG_BOOL},
 	{"MaxHeapSize", FLAG_U64},
+	{"MaxNewSize", FLAG_U64},
+	{"G1HeapRegionSize", FLAG_U64},
 	{"UseCompressedOops", FLAG_BOOL},
 	{"UseCompressedClassPointers", FLAG_BOOL},
 	{"TieredCompilation", FLAG_BOOL},

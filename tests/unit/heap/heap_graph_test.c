@@ -11,6 +11,7 @@
 
 #include "base/text/strbuf.h"
 #include "heap/classify/heap_filter.h"
+#include "heap/classify/heap_levels.h"
 #include "heap/classify/heap_tree.h"
 #include "heap/graph/heap_dominators.h"
 #include "heap/graph/heap_graph.h"
@@ -28,6 +29,7 @@ static struct maker maker;
 struct model {
 	unsigned count;
 	uint8_t edge[NODES_MAX][NODES_MAX]; /* 1: strong or soft, 2: weak only */
+	uint8_t times[NODES_MAX][NODES_MAX]; /* references */
 	bool root[NODES_MAX];
 	uint64_t bytes[NODES_MAX];
 };
@@ -73,6 +75,7 @@ static void make(struct model *g, unsigned seed)
 			make_instance(&maker, id(i), kind ? WEAK : SOFT, 8);
 			put_id(&maker, id(k));
 			g->edge[i][k] = kind ? 2 : 1;
+			g->times[i][k] = 1;
 			continue;
 		}
 		count = (unsigned)rand() % 4;
@@ -80,6 +83,7 @@ static void make(struct model *g, unsigned seed)
 		while (count--) {
 			k = (unsigned)rand() % g->count;
 			g->edge[i][k] = 1;
+			g->times[i][k]++;
 			put_id(&maker, id(k));
 		}
 	}
@@ -284,6 +288,115 @@ static unsigned check_retained(const struct model *g, const struct heap_state *s
 	return all;
 }
 
+/* The group below parent with this name; 0: there is none. */
+static uint32_t child(struct heap_view *v, const struct heap_tree *t, uint32_t parent, const char *name)
+{
+	struct strbuf label = {0};
+	uint32_t found = 0;
+
+	for (uint32_t c = t->nodes[parent].child; c != HEAP_NONE && !found; c = t->nodes[c].next) {
+		strbuf_clear(&label);
+		heap_tree_label(v, t, c, &label);
+		found = strcmp(strbuf_text(&label), name) ? 0 : c;
+	}
+	strbuf_free(&label);
+	return found;
+}
+
+/* Of nodes of one class, the references of which nodes of another class are the other ends, one by one. */
+static void check_ends(const struct model *g, struct heap_view *v, const struct heap_tree *t, bool from,
+		       const char *self, const char *other)
+{
+	uint32_t node = child(v, t, 0, self), all, beyond, again;
+	uint64_t references = 0, sum = 0, bytes = 0, objects = 0;
+
+	for (unsigned i = 0; i < g->count; i++) {
+		bool any = false;
+
+		for (unsigned k = 0; k < g->count; k++) {
+			unsigned times = from ? g->times[k][i] : g->times[i][k];
+
+			if (strcmp(type_of(v, i), self))
+				continue;
+			references += times;
+			if (strcmp(type_of(v, k), other))
+				continue;
+			sum += times;
+			bytes += times * heap_graph_desc(v->graph, object(v->state, k))->bytes;
+			any |= times != 0;
+		}
+		objects += any;
+	}
+	all = node ? child(v, t, node, from ? "pointed from" : "points to") : 0;
+	beyond = all ? child(v, t, all, other) : 0;
+	again = beyond ? child(v, t, beyond, self) : 0;
+	assert_int_equal(all ? t->nodes[all].objects : 0, references);
+	assert_int_equal(beyond ? t->nodes[beyond].objects : 0, sum);
+	assert_int_equal(beyond ? t->nodes[beyond].bytes : 0, bytes);
+	assert_int_equal(again ? t->nodes[again].objects : 0, objects);
+	assert_int_equal(beyond ? heap_tree_counts_references(t, beyond) : true, true);
+	assert_int_equal(again ? heap_tree_counts_references(t, again) : false, false);
+}
+
+/* Levels beyond references: each counts, with the bytes of its end; below them, objects count once. */
+static void check_beyond(const struct model *g, const struct heap_state *s)
+{
+	static const char *const types[] = {"java.lang.Object[]", "java.lang.ref.WeakReference",
+					    "java.lang.ref.SoftReference"};
+
+	for (unsigned from = 0; from < 2; from++) {
+		struct heap_levels levels;
+		struct heap_tree t = {.by_objects = from};
+		char error[HEAP_LEVELS_ERROR_MAX];
+		struct heap_filter *filter;
+		struct heap_view v;
+		bool shown[512] = {0};
+
+		assert_int_equal(heap_levels_parse(from ? "type,pointed_from(type),type" : "type,points_to(type),type",
+						   NULL, &levels, error), 0);
+		assert_true(heap_levels_go_beyond(&levels));
+		heap_levels_set(&levels, &t);
+		assert_int_equal(heap_view_init(&v, s, heap_levels_need(&levels)), 0);
+		assert_int_equal(heap_filter_new(NULL, &v, &filter), 0);
+		assert_int_equal(heap_tree_build(&v, filter, &t), 0);
+		for (unsigned i = 0; i < 9; i++)
+			check_ends(g, &v, &t, from, types[i / 3], types[i % 3]);
+		/* What is shown is below what is shown, though groups of references are larger. */
+		assert_true(t.count < 512);
+		for (uint32_t count = 1; count < t.count; count++) {
+			assert_int_equal(heap_tree_largest(&t, count, shown), 0);
+			for (uint32_t i = 1; i < t.count; i++)
+				assert_true(!shown[i] || shown[t.nodes[i].parent]);
+		}
+		heap_tree_free(&t);
+		heap_filter_free(filter);
+		heap_view_free(&v);
+	}
+}
+
+static void levels_are_parsed(void **state)
+{
+	static const char *const wrong[] = {"", "type,", ",type", "typ", "type)", "points_to(", "points_to(type",
+					    "points_to()", "type(size)", "points_to(points_to(type))",
+					    "points_to(type)type", "points_to(type,),size",
+					    "type,size,kind,shape,loader,length,region,age,code"};
+	struct heap_levels l;
+	char error[HEAP_LEVELS_ERROR_MAX];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		*error = '\0';
+		assert_int_equal(heap_levels_parse(wrong[i], NULL, &l, error), -EINVAL);
+		assert_true(*error);
+	}
+	assert_int_equal(heap_levels_parse("points_to,type,pointed_from(type,size),points_to(kind),age", NULL, &l,
+					   error), 0);
+	assert_int_equal(l.count, 8);
+	assert_memory_equal(l.via, ((uint8_t[]){HEAP_SELF, HEAP_SELF, HEAP_FROM_ALL, HEAP_VIA, HEAP_VIA, HEAP_TO_ALL,
+						HEAP_VIA, HEAP_SELF}), 8);
+	assert_int_equal(heap_levels_need(&l), HEAP_NEEDS_REFERRERS);
+}
+
 static int read_graph(struct heap_state *s)
 {
 	struct hprof_result r;
@@ -312,6 +425,7 @@ static void test_random(void **state)
 		check_paths(&g, &s, graph);
 		most = MAX(most, check_retained(&g, &s, seed % 12));
 		check_retained(&g, &s, UINT32_MAX);
+		check_beyond(&g, &s);
 		heap_dominators_free(d);
 		heap_graph_free(graph);
 		heap_state_free(&s);
@@ -376,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(levels_are_parsed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

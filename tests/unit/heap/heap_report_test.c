@@ -152,8 +152,8 @@ static void test_outputs(void **state)
 	(void)state;
 	expect(TREE, HEAP_TEXT, "com.acme.Node              20  480 B");
 	expect(TREE, HEAP_JSON,
-	       "\"key\":\"com.acme.Node\",\"by\":\"type\",\"objects\":20,\"bytes\":480");
-	expect(TREE, HEAP_CSV, "2,com.acme.Node,type,20,480,0");
+	       "\"key\":\"com.acme.Node\",\"by\":\"type\",\"unit\":\"objects\",\"objects\":20,\"bytes\":480");
+	expect(TREE, HEAP_CSV, "2,com.acme.Node,type,objects,20,480,0");
 	expect(TREE, HEAP_JSON, "\"retained_bytes\":544");
 	expect(HOLDERS, HEAP_TEXT, "retains 704 B");
 	expect(HOLDERS, HEAP_TEXT, "static com.acme.\\x1b[2JCache.all");

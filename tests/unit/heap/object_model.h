@@ -24,6 +24,7 @@
 #define MODEL_WORDERS 8u /* streams: threads, collectors' threads, the VM's thread */
 #define MODEL_VM 7u
 #define MODEL_SLOT_WORDS 16000u
+#define MODEL_BEGIN_NS(collection) (1000u * (collection) + 100)
 
 enum { MODEL_FREE, MODEL_EDEN, MODEL_SURVIVOR, MODEL_OLD };
 enum model_gc { MODEL_YOUNG, MODEL_FULL, MODEL_FULL_BY_SPACES, MODEL_REMARK, MODEL_GC_COUNT };
@@ -61,6 +62,7 @@ struct model {
 	struct model_record *records;
 	uint32_t record_count, record_capacity;
 	struct model_snapshot before[MODEL_COLLECTIONS_MAX], after[MODEL_COLLECTIONS_MAX];
+	uint64_t used[MODEL_COLLECTIONS_MAX]; /* bytes, after each: what a JVM says that its pools hold */
 };
 
 struct model_site {
@@ -257,6 +259,8 @@ static inline void model_tlab(struct model *m, uint32_t thread)
 		units = model_sites[site].is_array ? model_array_units(length) : model_units[model_sites[site].class];
 		if (at + units > end || m->object_count == MODEL_OBJECTS_MAX)
 			break;
+		if (!model_random(m, 400) && model_regions_free(m) > 4)
+			model_large(m, thread); /* amid those of the buffer, but not in it */
 		model_born(m, thread, at, site, length, units);
 		at += units;
 	}
@@ -357,6 +361,8 @@ static inline uint32_t model_room(struct model *m, uint32_t units, bool old)
 		m->top[*region] += model_random(m, 7); /* what a buffer has left */
 	at = *region * MODEL_REGION + m->top[*region];
 	m->top[*region] += units;
+	if (units > MODEL_REGION / 2)
+		m->top[*region] = MODEL_REGION; /* a filler, as G1 puts after a humongous object */
 	return at;
 }
 
@@ -397,10 +403,12 @@ static inline void model_young(struct model *m, uint32_t *new_at)
 
 	m->lab_region[0] = m->lab_region[1] = UINT32_MAX;
 	for (uint32_t i = 0; i < MODEL_REGIONS; i++) {
-		collected[i] = m->kind[i] == MODEL_EDEN || m->kind[i] == MODEL_SURVIVOR ||
-			       (m->kind[i] == MODEL_OLD && !model_random(m, 6));
-		if (collected[i])
-			model_space(m, i);
+		uint32_t region = (first + 7 * i) % MODEL_REGIONS; /* in no order */
+
+		collected[region] = m->kind[region] == MODEL_EDEN || m->kind[region] == MODEL_SURVIVOR ||
+				    (m->kind[region] == MODEL_OLD && !model_random(m, 6));
+		if (collected[region])
+			model_space(m, region);
 	}
 	/* Regions that are evacuated are not used again before the collection has ended. */
 	for (uint32_t i = 0; i < MODEL_REGIONS; i++) {
@@ -474,6 +482,21 @@ static inline void model_remark(struct model *m)
 	}
 }
 
+/* Bytes of regions that have objects. */
+static inline uint64_t model_used(const struct model *m)
+{
+	uint64_t units = 0;
+
+	for (uint32_t i = 0; i < MODEL_REGIONS; i++) {
+		bool any = false;
+
+		for (uint32_t at = 0; m->kind[i] != MODEL_FREE && at < MODEL_REGION; at++)
+			any |= m->at[i * MODEL_REGION + at] != 0;
+		units += any ? m->top[i] : 0;
+	}
+	return units << MODEL_SHIFT;
+}
+
 static inline void model_collect(struct model *m, enum model_gc gc)
 {
 	uint32_t *new_at = malloc((m->object_count + 1) * sizeof(*new_at));
@@ -481,7 +504,8 @@ static inline void model_collect(struct model *m, enum model_gc gc)
 
 	memset(new_at, 0xff, m->object_count * sizeof(*new_at));
 	m->before[m->collections] = model_snapshot(m);
-	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_BEGIN << 24 | all << 8 | 4, m->collections, 0, 0);
+	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_BEGIN << 24 | all << 8 | 4, m->collections,
+		  MODEL_BEGIN_NS(m->collections), 0);
 	for (uint32_t at = 0; at < MODEL_UNITS && gc == MODEL_REMARK; at++)
 		if (m->at[at])
 			new_at[m->at[at] - 1] = at;
@@ -491,7 +515,8 @@ static inline void model_collect(struct model *m, enum model_gc gc)
 		model_remark(m);
 	else
 		model_full(m, gc == MODEL_FULL_BY_SPACES, new_at);
-	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_END << 24 | 4, m->collections, 0, 0);
+	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_END << 24 | 4, m->collections,
+		  MODEL_BEGIN_NS(m->collections) + 100, 0);
 	/* What is not looked at stays where it is. */
 	for (uint32_t at = 0; at < MODEL_UNITS; at++) {
 		uint32_t object = m->at[at];
@@ -509,6 +534,7 @@ static inline void model_collect(struct model *m, enum model_gc gc)
 	model_next_phase(m);
 	m->collections++;
 	m->after[m->collections - 1] = model_snapshot(m);
+	m->used[m->collections - 1] = model_used(m);
 }
 
 static inline struct model *model_new(unsigned seed)

@@ -117,6 +117,31 @@ static void the_sums_of_collections(void **state)
 	model_free(m);
 }
 
+/* Of some objects more collections than can be counted. */
+static void ages_have_an_end(void **state)
+{
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct model *m = model_new(12);
+	uint32_t older = 0;
+
+	(void)state;
+	for (int i = 0; i < 18; i++) {
+		if (i)
+			model_next_phase(m); /* in which the program allocates nothing */
+		else
+			model_run_program(m);
+		model_collect(m, MODEL_FULL);
+	}
+	for (uint32_t i = 0; i < m->after[17].count; i++)
+		older += m->after[17].age[i] > 15;
+	assert_true(older > 0);
+	assert_int_equal(model_replay(m, r), 0);
+	assert_sound(r);
+	assert_heap(r, m, &m->after[17]);
+	object_replay_free(r);
+	model_free(m);
+}
+
 /* By sets of objects, without births and deaths: who is in the heap at which moment. */
 static enum lifetime_class class_by_sets(const struct model_object *o, uint32_t from, uint32_t to)
 {
@@ -257,6 +282,7 @@ static void as_a_state(void **state)
 	struct model *m = story(21);
 	const struct model_snapshot *s = &m->after[COLLECTIONS - 1];
 	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	const struct replay_state_options options = {.objects = true, .spaces.collector = HEAP_OTHER};
 	struct heap_state h;
 	bool failed = true;
 
@@ -267,7 +293,7 @@ static void as_a_state(void **state)
 		int err;
 
 		alloc_fail_at(n);
-		err = replay_state_make(r, true, &h);
+		err = replay_state_make(r, &options, &h);
 		failed = alloc_fail_off();
 		assert_int_equal(err, failed ? -ENOMEM : 0);
 		if (failed)
@@ -325,7 +351,7 @@ int main(void)
 		cmocka_unit_test(lifetimes_are_those_of_sets), cmocka_unit_test(alive_at_each_moment),
 		cmocka_unit_test(with_few_rows_nothing_is_lost), cmocka_unit_test(threads_are_told_apart),
 		cmocka_unit_test(the_memory_of_an_object), cmocka_unit_test(no_memory),
-		cmocka_unit_test(as_a_state),
+		cmocka_unit_test(as_a_state),              cmocka_unit_test(ages_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

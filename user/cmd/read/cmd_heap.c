@@ -5,6 +5,7 @@
 #include "cmd/read/heap_own.h"
 #include "cmd/read/heap_sql_run.h"
 #include "cmd/read/log_options.h"
+#include "cmd/read/pool_check_run.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "cmd/parse.h"
 #include "cmd/rights.h"
 #include "heap/classify/heap_filter.h"
-#include "heap/classify/heap_tree.h"
+#include "heap/classify/heap_levels.h"
 #include "report/heap/heap_diff.h"
 #include "report/heap/heap_report.h"
 #include "report/sql/heap_sql.h"
@@ -41,8 +42,8 @@ struct options {
 	const char *save, *features, *scripts[HEAP_OWN_FILES_MAX];
 	unsigned script_count;
 	struct heap_own_files own;
-	unsigned dump_count, level_count;
-	const struct heap_classifier *levels[HEAP_LEVELS_MAX]; /* --by */
+	unsigned dump_count;
+	struct heap_levels levels; /* --by */
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
@@ -102,8 +103,11 @@ static const char doc[] =
 	"      who keeps these: the ways from roots, merged; what would be freed without them\n"
 	"  spoor heap diff /tmp/before.hprof /tmp/after.hprof\n"
 	"      what has grown between two dumps\n"
+	"  spoor heap check app.spoor\n"
+	"      whether the objects of a log of spoor record --objects take, at the end of each\n"
+	"      collection, what the JVM's own pools held\n"
 	"  spoor heap check app.spoor /tmp/app.hprof\n"
-	"      whether the objects of a log of spoor record --objects are those of the dump\n"
+	"      whether they are those of the dump, one by one\n"
 	"  spoor heap sql /tmp/app.hprof 'SELECT name, bytes FROM classes ORDER BY bytes DESC'\n"
 	"      any other question; tables and columns: spoor heap sql --list\n"
 	"  spoor heap --by type,site --at peak app.spoor\n"
@@ -119,22 +123,10 @@ static const char doc[] =
 
 static void parse_by(struct options *o, const char *arg, struct argp_state *state)
 {
-	o->level_count = 0;
-	for (size_t length; *arg; arg += length + (arg[length] == ',')) {
-		const struct heap_classifier *c;
+	char error[HEAP_LEVELS_ERROR_MAX];
 
-		length = strcspn(arg, ",");
-		c = heap_classifier_any(&o->own.classifiers, arg, length);
-		if (!c)
-			argp_error(state, "--by knows no '%.*s'; spoor heap --list has all",
-				   (int)length, arg);
-		else if (o->level_count == HEAP_LEVELS_MAX)
-			argp_error(state, "--by takes %d names at most", HEAP_LEVELS_MAX);
-		else
-			o->levels[o->level_count++] = c;
-	}
-	if (!o->level_count)
-		argp_error(state, "--by wants a name; spoor heap --list has all");
+	if (heap_levels_parse(arg, &o->own.classifiers, &o->levels, error))
+		argp_error(state, "--by '%s': %s", arg, error);
 }
 
 static void parse_where(struct options *o, const char *arg, struct argp_state *state)
@@ -174,9 +166,9 @@ static unsigned dumps_wanted(const struct options *o)
 
 static void check_end(const struct options *o, struct argp_state *state)
 {
-	if (!o->list && o->dump_count < dumps_wanted(o))
+	if (!o->list && o->dump_count < (o->check ? 1 : dumps_wanted(o)))
 		argp_error(state, "%s",
-			   o->check ? "which LOG and which DUMP?"
+			   o->check ? "which LOG, and, if there is one, which DUMP?"
 			   : o->sql && o->dump_count && !o->save
 				   ? "which SELECT? spoor heap sql --list has the tables"
 			   : o->diff ? "which two DUMPs, the earlier first?"
@@ -191,6 +183,8 @@ static void check_end(const struct options *o, struct argp_state *state)
 		argp_error(state, "--save is for spoor heap sql");
 	if (o->check && o->where)
 		argp_error(state, "check compares all objects: it has no --where");
+	if (o->check && o->dump_count == 1 && o->has_at)
+		argp_error(state, "check of a LOG alone is of all its collections: it has no --at");
 }
 
 /* A file that is called as one of these words is: ./keep. */
@@ -240,6 +234,9 @@ static void parse_names(struct options *o, struct argp_state *state)
 		}
 	if (o->by)
 		parse_by(o, o->by, state);
+	if (heap_levels_go_beyond(&o->levels) && (o->keep || o->diff || o->sql || o->retained))
+		argp_error(state, "--by points_to(...) and pointed_from(...) are for spoor heap "
+				  "DUMP, without --retained");
 	if (o->where)
 		parse_where(o, o->where, state);
 }
@@ -310,9 +307,7 @@ static unsigned needs_of(const struct options *o)
 		needs |= HEAP_NEEDS_GRAPH;
 	if (o->keep)
 		return needs | (o->where ? HEAP_NEEDS_GRAPH : HEAP_NEEDS_DOMINATORS);
-	for (unsigned i = 0; i < o->level_count; i++)
-		needs |= o->levels[i]->needs;
-	return needs;
+	return needs | heap_levels_need(&o->levels);
 }
 
 /* A dump, and what is made of it for a report. */
@@ -354,8 +349,8 @@ static int look(const struct options *o, struct subject *s)
 		.top = o->top,
 		.format = o->format,
 	};
-	s->tree = (struct heap_tree){.level_count = o->level_count, .by_objects = o->by_objects};
-	memcpy(s->tree.levels, o->levels, sizeof(o->levels));
+	s->tree = (struct heap_tree){.by_objects = o->by_objects};
+	heap_levels_set(&o->levels, &s->tree);
 	s->view.own = &o->own.classifiers;
 	if (!err)
 		err = heap_filter_new(o->condition, &s->view, &s->filter);
@@ -368,10 +363,34 @@ static int look(const struct options *o, struct subject *s)
 	return err;
 }
 
+/* Whether threads are to be told apart, which makes more kinds of objects: users' own classifiers
+ * may ask. */
+static bool wants_threads(const struct options *o)
+{
+	const struct heap_classifier *thread = heap_classifier_find("thread", strlen("thread"));
+	bool wanted = false;
+	unsigned at = 0;
+	int n;
+
+	for (unsigned i = 0; i < o->levels.count; i++)
+		wanted |= o->levels.all[i] == thread || o->levels.all[i]->own;
+	while (o->condition && (n = condition_next_name(o->condition, &at)) >= 0) {
+		const struct heap_classifier *c =
+			heap_classifier_get(&o->own.classifiers, (unsigned)n);
+
+		wanted |= c == thread || c->own;
+	}
+	return wanted;
+}
+
 /* 0; 1: it is damaged, which has been said, as all errors have. */
 static int subject_open(const struct options *o, const char *name, struct subject *s)
 {
 	bool objects = needs_of(o) != HEAP_NEEDS_DESC, is_log = heap_dump_is_log(name);
+	const struct heap_dump_log log = {.at = o->has_at ? &o->moment.at : NULL,
+					  .objects = objects,
+					  .threads = wants_threads(o),
+					  .force = o->force};
 	int damaged, err;
 
 	if (is_log && needs_of(o) & ~HEAP_NEEDS_OBJECTS) {
@@ -379,8 +398,7 @@ static int subject_open(const struct options *o, const char *name, struct subjec
 		return -ENOTSUP;
 	}
 	if (is_log)
-		damaged = heap_dump_open_log(name, o->has_at ? &o->moment.at : NULL, objects,
-					     o->force, &s->dump);
+		damaged = heap_dump_open_log(name, &log, &s->dump);
 	else
 		damaged = heap_dump_open(name, objects, o->force, &s->dump);
 	if (damaged < 0)
@@ -413,7 +431,7 @@ static int check(const struct options *o)
 	c.format = o->format;
 	c.top = o->top;
 	c.force = o->force;
-	return heap_check_run(&c);
+	return c.dump ? heap_check_run(&c) : pool_check_run(&c);
 }
 
 static int sql(const struct options *o)
@@ -428,8 +446,8 @@ static int sql(const struct options *o)
 		.top = o->top,
 		.own = &o->own.classifiers,
 		.condition = o->condition,
-		.levels = o->levels,
-		.level_count = o->level_count,
+		.levels = o->levels.all,
+		.level_count = o->levels.count,
 	};
 	int err = heap_sql_run(&s);
 
@@ -474,13 +492,13 @@ int cmd_heap(int argc, char **argv)
 	static const struct argp argp = {
 		option_table,
 		parse_option,
-		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\nsql DUMP SELECT\ncheck LOG DUMP",
+		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\nsql DUMP SELECT\ncheck LOG [DUMP]",
 		doc,
 		NULL,
 		NULL,
 		NULL};
-	struct options o = {
-		.top = TOP_DEFAULT, .levels = {heap_classifier_get(NULL, 0)}, .level_count = 1};
+	struct options o = {.top = TOP_DEFAULT,
+			    .levels = {.all = {heap_classifier_get(NULL, 0)}, .count = 1}};
 	static char name[] = "spoor heap";
 	int err = 0;
 

@@ -19,7 +19,7 @@ static int replay(const struct heap_check_options *o, struct heap_check_report *
 		  struct object_replay **ret)
 {
 	struct heap_stop stop;
-	int err = heap_log_replay(o->log, &o->at, &stop, ret);
+	int err = heap_log_replay(o->log, &o->at, false, &stop, ret);
 
 	if (err < 0)
 		return err;

@@ -8,6 +8,7 @@
 
 #include "base/text/msg.h"
 #include "cmd/read/heap_log.h"
+#include "cmd/read/heap_log_facts.h"
 #include "heap/replay/object_replay.h"
 #include "heap/replay/replay_state.h"
 #include "session/owner.h"
@@ -106,22 +107,37 @@ bool heap_dump_is_log(const char *name)
 	return is;
 }
 
-int heap_dump_open_log(const char *log, const struct heap_moment *at, bool objects, bool force,
-		       struct heap_dump *ret)
+static int state_of_log(const char *log, const struct heap_dump_log *o,
+			const struct object_replay *r, struct heap_state *ret)
+{
+	struct heap_log_facts facts;
+	int err = heap_log_facts_read(log, o->threads, &facts);
+	const struct replay_state_options options = {.objects = o->objects,
+						     .spaces = facts.spaces,
+						     .thread_name = heap_log_thread,
+						     .ctx = &facts};
+
+	if (!err)
+		err = replay_state_make(r, &options, ret);
+	heap_log_facts_free(&facts);
+	return err;
+}
+
+int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct heap_dump *ret)
 {
 	struct object_replay *r = NULL;
 	struct heap_stop stop;
 	int damaged, err;
 
 	*ret = (struct heap_dump){.name = log};
-	if (!force && owner_check(log))
+	if (!o->force && owner_check(log))
 		return -EPERM;
-	damaged = heap_log_replay(log, at, &stop, &r);
+	damaged = heap_log_replay(log, o->at, o->threads, &stop, &r);
 	if (damaged < 0)
 		return damaged;
 	if (damaged)
 		msg_warning("%s: parts of it are missing; what could be read is reported", log);
-	err = replay_state_make(r, objects, &ret->state);
+	err = state_of_log(log, o, r, &ret->state);
 	if (stop.has_collection) {
 		uint32_t count;
 

@@ -17,9 +17,13 @@ struct heap_dump {
  * Reads it; says what goes wrong, and what can be done. force: also another user's. 0, and it is to
  * be closed; 1: the same, and it is damaged, which has been said; negative: it cannot be read.
  */
-/* The heap of a log of object events at a moment; NULL: its end. The same. */
-int heap_dump_open_log(const char *log, const struct heap_moment *at, bool objects, bool force,
-		       struct heap_dump *ret);
+struct heap_dump_log {
+	const struct heap_moment *at; /* NULL: its end */
+	bool objects, threads;        /* one by one; those of different threads apart */
+	bool force;
+};
+/* The heap of a log of object events at a moment. The same. */
+int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct heap_dump *ret);
 /* Whether the file begins as such a log does. */
 bool heap_dump_is_log(const char *name);
 int heap_dump_open(const char *name, bool objects, bool force, struct heap_dump *ret);

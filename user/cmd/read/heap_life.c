@@ -185,7 +185,7 @@ static int run(const struct options *o)
 
 	if (!o->force && owner_check(o->log))
 		return -EPERM;
-	damaged = heap_log_replay(o->log, NULL, &stop, &log);
+	damaged = heap_log_replay(o->log, NULL, false, &stop, &log);
 	if (damaged < 0)
 		return damaged;
 	r.log = log;

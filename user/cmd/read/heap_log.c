@@ -8,8 +8,12 @@
 
 #define HEAP_BYTES (64ull << 30) /* for the map of the heap; --max-memory allows less */
 
-/* 0; 1: parts are missing. */
-static int read_log(const char *log, struct object_replay *r)
+struct object_replay *heap_log_new(void)
+{
+	return object_replay_new(HEAP_BYTES);
+}
+
+int heap_log_read(const char *log, struct object_replay *r)
 {
 	struct object_in_stats stats;
 	int err = object_log_replay(log, r, &stats);
@@ -32,31 +36,38 @@ static int read_log(const char *log, struct object_replay *r)
 }
 
 /* Reads it anew, up to there. */
-static int read_until(const char *log, const struct heap_stop *stop, struct object_replay **ret)
+static int read_until(const char *log, const struct heap_stop *stop, bool threads,
+		      struct object_replay **ret)
 {
-	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct object_replay *r = heap_log_new();
 
 	object_replay_free(*ret);
 	*ret = r;
 	if (!r)
 		return -ENOMEM;
+	if (threads)
+		object_replay_by_thread(r);
 	object_replay_stop(r, stop->collection, stop->before);
-	return read_log(log, r);
+	return heap_log_read(log, r);
 }
 
-int heap_log_replay(const char *log, const struct heap_moment *at, struct heap_stop *ret_stop,
-		    struct object_replay **ret)
+int heap_log_replay(const char *log, const struct heap_moment *at, bool threads,
+		    struct heap_stop *ret_stop, struct object_replay **ret)
 {
-	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct object_replay *r = heap_log_new();
 	struct heap_stop stop = {0};
-	int err = r ? read_log(log, r) : -ENOMEM, found = 0;
+	int err = -ENOMEM, found = 0;
 
+	if (r && threads)
+		object_replay_by_thread(r);
+	if (r)
+		err = heap_log_read(log, r);
 	if (err >= 0 && at)
 		found = heap_moment_find(at, r, log, &stop);
 	if (found)
 		err = found;
 	if (err >= 0 && stop.has_collection)
-		err = read_until(log, &stop, &r);
+		err = read_until(log, &stop, threads, &r);
 	if (err < 0) {
 		object_replay_free(r);
 		return err;

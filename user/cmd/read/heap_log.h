@@ -5,10 +5,17 @@
 
 struct object_replay;
 
+/* NULL: no memory. */
+struct object_replay *heap_log_new(void);
+/* The object events of a log, until the replay stops. Says what goes wrong. 0; 1: parts are
+ * missing, which is for the caller to say. */
+int heap_log_read(const char *log, struct object_replay *r);
+
 /*
  * Says what goes wrong. 0, or 1: parts of the log are missing, which is for the caller to say; then
  * *ret is to be freed, and its heap is that of the moment. Negative: it cannot be done. A log is
  * read once more if the moment is not its end. at: MOMENT_END if NULL.
+ * threads: objects of different ones are of different kinds.
  */
-int heap_log_replay(const char *log, const struct heap_moment *at, struct heap_stop *ret_stop,
-		    struct object_replay **ret);
+int heap_log_replay(const char *log, const struct heap_moment *at, bool threads,
+		    struct heap_stop *ret_stop, struct object_replay **ret);

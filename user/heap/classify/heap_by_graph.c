@@ -5,12 +5,10 @@
 #include "heap/graph/heap_reach.h"
 
 /* Each group once: an object counts once in it, however often it refers there. */
-static void add_once(struct heap_keys *k, uint64_t key)
+static void add_once(struct heap_view *v, struct heap_keys *k, uint32_t key)
 {
-	for (uint32_t i = 0; i < k->count; i++)
-		if (k->all[i] == key)
-			return;
-	heap_keys_add(k, key);
+	if (heap_view_first(v, key))
+		heap_keys_add(k, key);
 }
 
 void heap_by_points_to(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
@@ -18,33 +16,52 @@ void heap_by_points_to(struct heap_view *v, const struct heap_item *item, struct
 	struct heap_edges e = heap_edges_of(v->graph, item->object);
 	struct heap_edge edge;
 
+	heap_view_round(v);
 	while (heap_edges_next(&e, &edge))
 		if (edge.place != HEAP_NONE)
-			add_once(ret, heap_view_type(v, heap_graph_desc(v->graph, edge.to)->type));
+			add_once(v, ret,
+				 heap_view_type(v, heap_graph_desc(v->graph, edge.to)->type));
+}
+
+static void add_field(struct heap_view *v, uint32_t from, uint32_t place, struct heap_keys *ret)
+{
+	struct strbuf *label = &v->label;
+
+	strbuf_clear(label);
+	heap_edge_label(v->graph, from, place, label);
+	if (label->err)
+		v->err = label->err;
+	add_once(v, ret, heap_view_text(v, strbuf_text(label), label->used));
+}
+
+/*
+ * All elements of an array are one group: which of them it is need not be looked for, which would
+ * take the square of the array's length for all that it refers to.
+ */
+static bool is_array(const struct heap_view *v, uint32_t object)
+{
+	return v->state->types.all[heap_graph_desc(v->graph, object)->type].kind ==
+	       HEAP_OBJECT_ARRAY;
 }
 
 void heap_by_pointed_from(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
 {
 	const struct heap_referrers *r = v->referrers;
 
+	heap_view_round(v);
 	for (uint32_t i = r->at[item->object]; i < r->at[item->object + 1]; i++) {
 		struct heap_edges e = heap_edges_of(v->graph, r->from[i]);
 		struct heap_edge edge;
 
 		if (i > r->at[item->object] && r->from[i] == r->from[i - 1])
 			continue;
-		while (heap_edges_next(&e, &edge)) {
-			struct strbuf *label = &v->label;
-
-			if (edge.to != item->object || edge.place == HEAP_NONE)
-				continue;
-			strbuf_clear(label);
-			heap_edge_label(v->graph, r->from[i], edge.place, label);
-			if (label->err)
-				v->err = label->err;
-			add_once(ret, heap_view_text(v, strbuf_text(label), label->used));
-			break;
+		if (is_array(v, r->from[i])) {
+			add_field(v, r->from[i], 0, ret);
+			continue;
 		}
+		while (heap_edges_next(&e, &edge))
+			if (edge.to == item->object && edge.place != HEAP_NONE)
+				add_field(v, r->from[i], edge.place, ret);
 	}
 }
 

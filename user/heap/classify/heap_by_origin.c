@@ -44,6 +44,38 @@ void heap_by_code(struct heap_view *v, const struct heap_item *item, struct heap
 		add_text(v, o->code, ret);
 }
 
+void heap_by_thread(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_origin *o = origin(v, item);
+
+	if (o && o->thread != HEAP_NONE)
+		add_text(v, o->thread, ret);
+}
+
+void heap_by_space(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_origin *o = origin(v, item);
+
+	if (o && o->space != HEAP_NONE)
+		add_text(v, o->space, ret);
+}
+
+void heap_by_chain(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_origin *o = origin(v, item);
+
+	for (uint32_t i = 0; o && i < o->frame_count; i++)
+		add_text(v, v->state->frames[o->first_frame + i], ret);
+}
+
+void heap_by_callers(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
+{
+	const struct heap_origin *o = origin(v, item);
+
+	for (uint32_t i = o ? o->frame_count : 0; i--;)
+		add_text(v, v->state->frames[o->first_frame + i], ret);
+}
+
 void heap_by_age(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret)
 {
 	const struct heap_origin *o = origin(v, item);

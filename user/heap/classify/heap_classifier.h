@@ -70,9 +70,8 @@ struct heap_own_classifiers {
 	unsigned count;
 };
 
-/* Of the built-in ones; NULL: there is none. */
+/* NULL: there is none. Of the built-in ones; of all, where own may be NULL: none. */
 const struct heap_classifier *heap_classifier_find(const char *name, size_t length);
-/* Of all; own may be NULL: none. */
 const struct heap_classifier *heap_classifier_any(const struct heap_own_classifiers *own,
 						  const char *name, size_t length);
 const struct heap_classifier *heap_classifier_get(const struct heap_own_classifiers *own,
@@ -92,8 +91,9 @@ struct heap_view {
 	uint64_t *text_at;
 	struct strbuf texts;
 	uint32_t text_capacity;
-	uint32_t *type_keys;     /* by type; HEAP_NONE: not asked for yet */
-	struct heap_memo *memos; /* heap_memo_find() */
+	uint32_t *type_keys;                  /* by type; HEAP_NONE: not asked for yet */
+	struct heap_memo *memos;              /* heap_memo_find() */
+	uint32_t *seen, seen_capacity, round; /* seen: by key of a text, the last round with it */
 	int err;
 };
 
@@ -104,6 +104,9 @@ void heap_view_free(struct heap_view *v);
 /* The key of a text; HEAP_NONE, and err in v, without memory. */
 uint32_t heap_view_text(struct heap_view *v, const char *text, size_t length);
 const char *heap_view_text_get(const struct heap_view *v, uint64_t key);
+/* A new round; whether a text's key comes for the first time in it. */
+void heap_view_round(struct heap_view *v);
+bool heap_view_first(struct heap_view *v, uint32_t key);
 /* The key of a type's name: types of several class loaders have the same. */
 uint32_t heap_view_type(struct heap_view *v, uint32_t type);
 void heap_keys_add(struct heap_keys *k, uint64_t key);

@@ -6,6 +6,7 @@
 
 #include "base/tables/saturate.h"
 #include "heap/classify/heap_filter.h"
+#include "heap/graph/heap_graph.h"
 #include "heap/graph/heap_reach.h"
 #include "heap/state/heap_state.h"
 
@@ -14,8 +15,10 @@ struct builder {
 	struct heap_filter *filter;
 	struct heap_tree *tree;
 	struct heap_keys keys[HEAP_LEVELS_MAX];
-	struct heap_item item;
+	struct heap_item item;   /* what the level at hand looks at */
 	uint64_t objects, bytes; /* of the item */
+	struct heap_item self;   /* the object that it began with */
+	bool beyond;             /* the level at hand is after one of references */
 	/* If groups are not counted, but looked at again: bits by node, and by object those of the
 	 * nodes that it is in. */
 	const uint8_t *marks;
@@ -67,9 +70,58 @@ static int count(struct builder *b, uint32_t parent, unsigned level, uint64_t ke
 		b->tree->left_out += b->objects;
 	if (err)
 		return err;
+	if (b->beyond && b->tree->via[level] == HEAP_SELF) {
+		if (b->tree->nodes[*ret].last == b->self.object + 1)
+			return -EALREADY;
+		b->tree->nodes[*ret].last = b->self.object + 1;
+	}
 	b->tree->nodes[*ret].objects += b->objects;
 	b->tree->nodes[*ret].bytes = sum_saturated(b->tree->nodes[*ret].bytes, b->bytes);
 	return 0;
+}
+
+static void look_at(struct builder *b, struct heap_item item)
+{
+	const struct heap_desc *d = &b->view->state->descs[item.desc];
+
+	b->item = item;
+	b->objects = item.object == HEAP_NONE ? d->count : 1;
+	if (__builtin_mul_overflow(d->bytes, b->objects, &b->bytes))
+		b->bytes = UINT64_MAX;
+}
+
+static int add(struct builder *b, uint32_t parent, unsigned level);
+
+/* The object at the other end of a reference. */
+static int add_end(struct builder *b, uint32_t object, uint32_t parent, unsigned level)
+{
+	uint32_t node;
+	int err;
+
+	look_at(b, (struct heap_item){b->view->state->objects.desc[object], object});
+	err = count(b, parent, level, 0, &node);
+	return err ? err : add(b, node, level + 1);
+}
+
+static int add_ends(struct builder *b, uint32_t parent, unsigned level)
+{
+	const struct heap_referrers *r = b->view->referrers;
+	uint32_t self = b->self.object;
+	struct heap_edge edge;
+	int err = 0;
+
+	b->beyond = true;
+	if (b->tree->via[level] == HEAP_FROM_ALL) {
+		for (uint32_t i = r->at[self]; !err && i < r->at[self + 1]; i++)
+			err = add_end(b, r->from[i], parent, level);
+	} else {
+		struct heap_edges e = heap_edges_of(b->view->graph, self);
+
+		while (!err && heap_edges_next(&e, &edge))
+			if (edge.place != HEAP_NONE)
+				err = add_end(b, edge.to, parent, level);
+	}
+	return err;
 }
 
 /* As deep as there are levels. */
@@ -77,13 +129,19 @@ static int add(struct builder *b, uint32_t parent, unsigned level)
 {
 	const struct heap_classifier *c = b->tree->levels[level];
 	struct heap_keys *keys = &b->keys[level];
+	struct heap_item item;
 	uint32_t node = parent;
 	int err = 0;
 
 	if (level == b->tree->level_count)
 		return 0;
+	if (b->beyond && b->tree->via[level] != HEAP_VIA)
+		look_at(b, b->self);
+	if (b->tree->via[level] == HEAP_TO_ALL || b->tree->via[level] == HEAP_FROM_ALL)
+		return add_ends(b, parent, level);
+	item = b->item;
 	keys->count = 0;
-	heap_classify(c, b->view, &b->item, keys);
+	heap_classify(c, b->view, &item, keys);
 	if (!keys->count)
 		heap_keys_add(keys, HEAP_KEY_NONE);
 	if (keys->err || b->view->err)
@@ -93,23 +151,26 @@ static int add(struct builder *b, uint32_t parent, unsigned level)
 			    &node);
 		if (!err && (c->shape != HEAP_HIERARCHY || i + 1 == keys->count))
 			err = add(b, node, level + 1);
-		if (err == -ENOSPC && c->shape == HEAP_MANY)
+		if (b->item.object != item.object)
+			look_at(b, item);
+		if (err == -EALREADY)
+			err = c->shape == HEAP_HIERARCHY && i + 1 < keys->count ? 0 : err;
+		if ((err == -ENOSPC || err == -EALREADY) && c->shape == HEAP_MANY)
 			err = 0;
 	}
-	return err == -ENOSPC ? 0 : err;
+	return err == -ENOSPC || err == -EALREADY ? 0 : err;
 }
 
 static int add_item(struct builder *b)
 {
-	const struct heap_desc *d = &b->view->state->descs[b->item.desc];
 	int chosen = heap_filter_holds(b->filter, &b->item);
 	uint32_t root;
 
 	if (chosen <= 0)
 		return chosen;
-	b->objects = b->item.object == HEAP_NONE ? d->count : 1;
-	if (__builtin_mul_overflow(d->bytes, b->objects, &b->bytes))
-		b->bytes = UINT64_MAX;
+	b->self = b->item;
+	b->beyond = false;
+	look_at(b, b->item);
 	count(b, HEAP_NONE, 0, 0, &root);
 	return add(b, root, 0);
 }
@@ -138,32 +199,56 @@ static void builder_free(struct builder *b)
 		free(b->keys[i].all);
 }
 
+/* What a node is sorted by, no more than its parent's. */
+struct size {
+	uint64_t first, second;
+};
+
 static int by_size(const void *a, const void *b, void *context)
 {
-	const struct heap_tree *t = context;
+	const struct size *sizes = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct heap_node *x = &t->nodes[i], *y = &t->nodes[k];
+	const struct size *x = &sizes[i], *y = &sizes[k];
 
-	uint64_t first = t->by_objects ? x->objects : x->bytes;
-	uint64_t second = t->by_objects ? y->objects : y->bytes;
-
-	if (first != second)
-		return first < second ? 1 : -1;
-	first = t->by_objects ? x->bytes : x->objects;
-	second = t->by_objects ? y->bytes : y->objects;
-	if (first != second)
-		return first < second ? 1 : -1;
+	if (x->first != y->first)
+		return x->first < y->first ? 1 : -1;
+	if (x->second != y->second)
+		return x->second < y->second ? 1 : -1;
 	return (i > k) - (i < k); /* a parent is older than its children */
+}
+
+static struct size size_of(const struct heap_tree *t, const struct size *sizes, uint32_t node)
+{
+	const struct heap_node *n = &t->nodes[node];
+	struct size s = {n->bytes, n->objects};
+
+	if (t->by_objects)
+		s = (struct size){n->objects, n->bytes};
+	if (n->parent == HEAP_NONE)
+		return s;
+	if (s.first > sizes[n->parent].first)
+		s.first = sizes[n->parent].first;
+	if (s.second > sizes[n->parent].second)
+		s.second = sizes[n->parent].second;
+	return s;
 }
 
 static uint32_t *sorted(const struct heap_tree *t)
 {
 	uint32_t *all = malloc((t->count + 1ul) * sizeof(*all));
+	struct size *sizes = malloc((t->count + 1ul) * sizeof(*sizes));
 
-	for (uint32_t i = 0; all && i < t->count; i++)
+	if (!all || !sizes) {
+		free(all);
+		free(sizes);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < t->count; i++) {
 		all[i] = i;
-	if (all)
-		qsort_r(all, t->count, sizeof(*all), by_size, (void *)t);
+		sizes[i] = size_of(t, sizes, i);
+	}
+	qsort_r(all, t->count, sizeof(*all), by_size, sizes);
+	free(sizes);
 	return all;
 }
 

@@ -46,6 +46,7 @@ void heap_view_free(struct heap_view *v)
 	strbuf_free(&v->label);
 	free(v->text_at);
 	free(v->type_keys);
+	free(v->seen);
 	for (struct heap_memo *m = v->memos, *next; m; m = next) {
 		next = m->next;
 		free(m->at);
@@ -79,6 +80,31 @@ uint32_t heap_view_text(struct heap_view *v, const char *text, size_t length)
 const char *heap_view_text_get(const struct heap_view *v, uint64_t key)
 {
 	return key < v->text_keys.count ? v->texts.text + v->text_at[key] : "";
+}
+
+void heap_view_round(struct heap_view *v)
+{
+	if (++v->round)
+		return;
+	if (v->seen)
+		memset(v->seen, 0, v->seen_capacity * sizeof(*v->seen));
+	v->round = 1;
+}
+
+bool heap_view_first(struct heap_view *v, uint32_t key)
+{
+	int err = key == HEAP_NONE ? -ENOMEM : 0;
+
+	if (!err && key >= v->seen_capacity)
+		err = array_extend(&v->seen, &v->seen_capacity, key, sizeof(*v->seen));
+	if (err) {
+		v->err = err;
+		return false;
+	}
+	if (v->seen[key] == v->round)
+		return false;
+	v->seen[key] = v->round;
+	return true;
 }
 
 uint32_t heap_view_type(struct heap_view *v, uint32_t type)

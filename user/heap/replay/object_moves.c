@@ -75,6 +75,9 @@ void object_moves_space(struct object_replay *r, uint64_t at, uint64_t units)
 		r->err = -ENOMEM;
 	else
 		r->spaces[r->space_count++] = (struct object_space){at, units};
+	if (r->watch.space)
+		r->watch.space(r->watch.ctx, r->heap_base + (at << r->sums.heap_shift),
+			       units << r->sums.heap_shift);
 }
 
 /* Objects from here on follow those of the teller's event before, with the same distance. */
@@ -205,6 +208,20 @@ static void apply(struct object_replay *r)
 		r->err = object_lifetimes_close(&r->lifetimes, r->collection_count);
 }
 
+/* Whoever looks at the heap goes through all of it. */
+static void show(struct object_replay *r)
+{
+	uint64_t steps = r->heap.count + r->heap.page_count;
+
+	if (r->err || !r->watch.end || r->sums.heap_given_up || steps > r->effort)
+		return;
+	object_heap_sort(&r->heap);
+	object_replay_spend_sorting(r);
+	object_replay_spend(r, steps);
+	if (!r->err)
+		r->err = r->watch.end(r->watch.ctx, r->collection_count - 1);
+}
+
 static void heap_sums(const struct object_replay *r, uint64_t *objects, uint64_t *bytes)
 {
 	*objects = r->heap.count;
@@ -230,6 +247,8 @@ void object_moves_end(struct object_replay *r)
 	}
 	if (c)
 		heap_sums(r, &c->after, &c->after_bytes);
+	if (c && !c->untraced)
+		show(r);
 	for (uint32_t i = 0; i < r->streams.count; i++)
 		r->tellers[i].run = 0;
 	r->run_count = r->space_count = 0;

@@ -272,6 +272,11 @@ void object_replay_by_thread(struct object_replay *r)
 	r->by_thread = true;
 }
 
+void object_replay_watch(struct object_replay *r, const struct object_watch *w)
+{
+	r->watch = *w;
+}
+
 const struct object_lifetimes *object_replay_lifetimes(const struct object_replay *r)
 {
 	return &r->lifetimes;
@@ -309,6 +314,11 @@ bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct ob
 	return true;
 }
 
+uint64_t object_replay_base(const struct object_replay *r)
+{
+	return r->heap_base;
+}
+
 bool object_replay_ever(const struct object_replay *r, uint64_t address)
 {
 	return address >= r->heap_base &&
@@ -342,4 +352,9 @@ const struct object_collection *object_replay_collections(const struct object_re
 {
 	*ret_count = r->collection_count;
 	return r->collections;
+}
+
+uint32_t object_replay_ended(const struct object_replay *r)
+{
+	return r->collection_count - (r->stopped && r->stop_before);
 }

@@ -74,6 +74,19 @@ int object_replay_finish(struct object_replay *r);
 void object_replay_stop(struct object_replay *r, uint32_t collection, bool before);
 bool object_replay_stopped(const struct object_replay *r);
 
+/* Who looks at the heap at the end of each collection. */
+struct object_watch {
+	/* A part of the heap that is collected, as it is told; before the collection's end. */
+	void (*space)(void *ctx, uint64_t address, uint64_t bytes);
+	/* object_replay_next has what this collection, an index, has left. Not called if the heap
+	 * is not known then, or if looking would take longer than the log allows. 0 or -errno,
+	 * which ends it. */
+	int (*end)(void *ctx, uint32_t collection);
+	void *ctx;
+};
+/* w is copied. To be called before the first record. */
+void object_replay_watch(struct object_replay *r, const struct object_watch *w);
+
 /* An object that is in the heap. */
 struct object_found {
 	uint64_t address, bytes, length; /* length: of an array */
@@ -84,8 +97,10 @@ struct object_found {
 /* Objects of different threads are different kinds. To be called before the first record. */
 void object_replay_by_thread(struct object_replay *r);
 /* The next one by address, from *unit on, which is 0 at first. false: there is none. To be called
- * after object_replay_finish. */
+ * after object_replay_finish, or from object_watch.end. */
 bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret);
+/* Where the heap begins. */
+uint64_t object_replay_base(const struct object_replay *r);
 /* Was there ever an object within the MB of this address? */
 bool object_replay_ever(const struct object_replay *r, uint64_t address);
 
@@ -98,3 +113,5 @@ uint32_t object_replay_thread_count(const struct object_replay *r);
 const struct object_thread *object_replay_thread(const struct object_replay *r, uint32_t i);
 const struct object_collection *object_replay_collections(const struct object_replay *r,
 							  uint32_t *ret_count);
+/* Collections that have ended: what has been born since has so many as its birth. */
+uint32_t object_replay_ended(const struct object_replay *r);

@@ -42,6 +42,7 @@ struct object_replay {
 	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
 	bool by_thread;
+	struct object_watch watch;
 	uint32_t stop_at; /* collections; 0: never */
 	bool stop_before, stopped;
 	int err;

@@ -29,6 +29,7 @@ void heap_state_free(struct heap_state *s)
 	free(s->roots);
 	free(s->loaders);
 	free(s->origins);
+	free(s->frames);
 	free(s->class_places);
 	*s = (struct heap_state){0};
 }

@@ -19,8 +19,11 @@ struct heap_desc {
 
 /* Where objects come from, as only a log of object events has it; texts of types, HEAP_NONE. */
 struct heap_origin {
-	uint32_t site, method, code; /* "a.b.Table.add:12", "a.b.Table.add", "C2" */
-	uint32_t age;                /* collections survived, 15 at most */
+	uint32_t site, method, code;       /* "a.b.Table.add:12", "a.b.Table.add", "C2" */
+	uint32_t first_frame, frame_count; /* in frames: the site and its callers, outwards */
+	uint32_t thread;                   /* HEAP_NONE: threads are not told apart */
+	uint32_t space;                    /* HEAP_NONE: not known */
+	uint32_t age;                      /* collections survived, 15 at most */
 };
 
 /* Why an object is there though no object refers to it; the order is that of strength for people.
@@ -57,13 +60,15 @@ struct heap_state {
 	struct heap_root *roots;
 	struct heap_loader *loaders;
 	struct heap_origin *origins;
+	uint32_t *frames; /* of origins; texts of types */
 	struct keymap desc_keys, loader_keys;
 	uint32_t desc_count, root_count;
-	uint32_t desc_capacity, root_capacity, loader_capacity, origin_capacity, origin_count;
+	uint32_t desc_capacity, root_capacity, loader_capacity, origin_capacity, origin_count,
+		frame_count, frame_capacity;
 	bool is_log; /* sizes are known, and origins; references are not */
 	/* Of a log: the moment is a collection's end, or its begin; else the log's end. */
 	bool at_gc, before_gc;
-	uint64_t gc; /* the JVM's number */
+	uint64_t gc;       /* the JVM's number */
 	bool with_objects; /* one by one */
 	struct heap_objects objects;
 	struct heap_layout layout;

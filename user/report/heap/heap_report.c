@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text/format.h"
 #include "base/text/json_put.h"
@@ -16,6 +17,7 @@
 #include "report/text/findings_text.h"
 
 #define NAME_MOST 60
+#define MARK "- " /* of groups that count references */
 
 struct maker {
 	const struct heap_report *r;
@@ -32,6 +34,9 @@ static struct findings *groups_new(void)
 		 .most = NAME_MOST,
 		 .flags = FINDINGS_TAIL},
 		{.key = "by", .meaning = "The classifier whose group it is."},
+		{.key = "unit",
+		 .meaning = "What it counts: objects, or references to them or from them, with the "
+			    "bytes of the objects at their other ends."},
 		{.key = "objects",
 		 .title = "objects",
 		 .unit = FINDINGS_COUNT,
@@ -78,15 +83,24 @@ static void add_group(struct maker *m, struct findings *f, uint32_t node)
 	const struct heap_node *n = &t->nodes[node];
 	uint32_t children = child_count(m, n);
 	struct findings *within = NULL;
+	bool references = heap_tree_counts_references(t, node);
 
 	strbuf_clear(&m->name);
+	strbuf_add(&m->name, "%s", references ? MARK : "");
 	heap_tree_label(m->r->view, t, node, &m->name);
 	findings_row(f, FINDINGS_ALL);
-	findings_text(f, m->name.err ? NULL : strbuf_text(&m->name), NULL);
+	if (m->name.err)
+		findings_text(f, NULL, NULL);
+	else
+		findings_text(f, strbuf_text(&m->name) + (references ? strlen(MARK) : 0),
+			      references ? strbuf_text(&m->name) : NULL);
 	findings_text(f, t->levels[n->level]->name, NULL);
-	FINDINGS_NUMBERS(
-		f, n->objects, n->bytes, t->of_bytes, n->objects ? n->bytes / n->objects : 0,
-		n->child != HEAP_NONE && t->levels[t->nodes[n->child].level]->shape == HEAP_MANY);
+	findings_text(f, references ? "references" : "objects", NULL);
+	FINDINGS_NUMBERS(f, n->objects, n->bytes);
+	findings_maybe(f, !references, t->of_bytes);
+	FINDINGS_NUMBERS(f, n->objects ? n->bytes / n->objects : 0,
+			 n->child != HEAP_NONE &&
+				 t->levels[t->nodes[n->child].level]->shape == HEAP_MANY);
 	findings_maybe(f, m->r->retained && m->r->retained[node] != HEAP_KEY_NONE,
 		       m->r->retained ? m->r->retained[node] : 0);
 	if (children) {
@@ -141,6 +155,7 @@ static void sentence(const struct heap_report *r, struct strbuf *o)
 		return;
 	/* "com.acme", if all of "com" is in it. */
 	while (t->nodes[at].child != HEAP_NONE &&
+	       !heap_tree_counts_references(t, t->nodes[at].child) &&
 	       t->nodes[t->nodes[at].child].objects == t->nodes[at].objects)
 		at = t->nodes[at].child;
 	if (t->by_objects)
@@ -152,14 +167,28 @@ static void sentence(const struct heap_report *r, struct strbuf *o)
 	strbuf_add(o, ".");
 }
 
+/* "type, pointed_from(type, site), age" */
+static void print_level(const struct heap_tree *t, unsigned i, FILE *out)
+{
+	bool within = t->via[i] == HEAP_VIA;
+	bool opens = within && t->via[i - 1] != HEAP_VIA;
+
+	print_text(out, "%s%s%s",
+		   opens ? "("
+		   : i   ? ", "
+			 : "",
+		   t->levels[i]->name, t->levels[i]->shape == HEAP_MANY ? " (overlapping)" : "");
+	if (within && (i + 1 == t->level_count || t->via[i + 1] != HEAP_VIA))
+		fputc(')', out);
+}
+
 static void print_title(const struct heap_report *r, FILE *out)
 {
 	const struct heap_tree *t = r->tree;
 
 	fputs("\nOBJECTS by ", out);
 	for (unsigned i = 0; i < t->level_count; i++)
-		print_text(out, "%s%s%s", i ? ", " : "", t->levels[i]->name,
-			   t->levels[i]->shape == HEAP_MANY ? " (overlapping)" : "");
+		print_level(t, i, out);
 	if (r->where)
 		print_text(out, ", where %s", r->where);
 	fputs("; bytes without what they refer to\n", out);

@@ -1,0 +1,233 @@
+/*
+ * All that is used of a space, from its bottom to its top, is objects, or what nobody refers to:
+ * dead objects that a full collection has left where they were, and fillers of collectors' buffers,
+ * of which there are no events. Both are gaps between objects of the log. After the last object of
+ * a space there may be a filler, too: with Serial, whose collections have no buffers, never.
+ *
+ * Where a space begins, the log says at collections of young objects. Old objects of Serial begin
+ * where the young generation, at its largest, would end; those of Parallel where the heap does;
+ * regions of G1 each 1, 2, 4, ... MB. A gap in which a space begins is none. A humongous object of
+ * G1 fills its last region with a filler (JDK 17, humongous_obj_allocate_initialize_regions).
+ */
+#include "heap/check/pool_check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tables/array.h"
+#include "heap/replay/object_replay.h"
+
+#define BOTTOMS_MAX (sizeof(((struct pool_check *)0)->bottom) / sizeof(uint64_t))
+#define YOUNG_SPACES 3
+/* YoungPLABSize and OldPLABSize of Parallel, in bytes, on 64 bits: what each thread has. */
+#define PARALLEL_BUFFERS (4096u * 8 + 1024u * 8)
+
+struct walk {
+	const struct pool_check *check;
+	struct pool_check_row *row;
+	uint64_t base, end; /* of the heap; of the object before */
+	uint64_t old_at;    /* where old objects begin */
+	bool any;
+};
+
+static void note_space(void *ctx, uint64_t address, uint64_t bytes)
+{
+	struct pool_check *c = ctx;
+	unsigned at = 0;
+
+	(void)bytes;
+	while (at < c->bottom_count && c->bottom[at] != address)
+		at++;
+	if (at == BOTTOMS_MAX)
+		at--;
+	if (at == c->bottom_count)
+		c->bottom_count++;
+	memmove(c->bottom + 1, c->bottom, at * sizeof(*c->bottom));
+	c->bottom[0] = address;
+}
+
+/* The last place from..to where a space begins: of the three of young objects (survivors have two),
+ * and that of old ones. 0: there is none. */
+static uint64_t bottom_within(const struct walk *w, uint64_t from, uint64_t to)
+{
+	const struct pool_check *c = w->check;
+	uint64_t last = w->old_at >= from && w->old_at <= to ? w->old_at : 0;
+
+	for (unsigned i = 0; i < c->bottom_count && i < YOUNG_SPACES; i++)
+		if (c->bottom[i] >= from && c->bottom[i] <= to && c->bottom[i] > last)
+			last = c->bottom[i];
+	return last;
+}
+
+static void add_contiguous(struct walk *w, uint64_t address)
+{
+	uint64_t bottom = bottom_within(w, w->end, address);
+
+	if (bottom && bottom == w->old_at)
+		w->row->gap_bytes += address - bottom;
+	else if (!bottom && w->any)
+		w->row->gap_bytes += address - w->end;
+}
+
+/* The rest of the region in which the object before ends. */
+static void end_region(struct walk *w, uint64_t bytes)
+{
+	uint64_t region = w->check->options.spaces.region_bytes, rest = (w->end - w->base) % region;
+
+	if (!w->any || !rest)
+		return;
+	if (bytes > region / 2)
+		w->row->gap_bytes += region - rest;
+	else
+		w->row->end_bytes += region - rest;
+}
+
+static void add_in_region(struct walk *w, uint64_t address, uint64_t last_bytes)
+{
+	uint64_t region = w->check->options.spaces.region_bytes, at = address - w->base;
+
+	if (w->any && (w->end - 1 - w->base) / region == at / region) {
+		w->row->gap_bytes += address - w->end;
+		return;
+	}
+	end_region(w, last_bytes);
+	w->row->gap_bytes += at % region;
+}
+
+static int look(void *ctx, uint32_t collection)
+{
+	struct pool_check *c = ctx;
+	uint64_t unit = 0, bytes = 0;
+	struct object_found f;
+	struct walk w = {.check = c, .base = object_replay_base(c->replay)};
+
+	while (c->count <= collection) {
+		if (array_grow(&c->rows, &c->capacity, c->count, sizeof(*c->rows)))
+			return -ENOMEM;
+		c->rows[c->count++] = (struct pool_check_row){0};
+	}
+	w.end = w.base;
+	w.row = &c->rows[collection];
+	w.row->followed = true;
+	w.old_at = w.base;
+	if (c->options.spaces.collector == HEAP_SERIAL)
+		w.old_at += c->options.spaces.young_bytes;
+	for (; object_replay_next(c->replay, &unit, &f); bytes = f.bytes) {
+		if (c->options.spaces.collector == HEAP_G1)
+			add_in_region(&w, f.address, bytes);
+		else
+			add_contiguous(&w, f.address);
+		w.row->object_bytes += f.bytes;
+		w.end = f.address + f.bytes;
+		w.any = true;
+	}
+	if (c->options.spaces.collector == HEAP_G1)
+		end_region(&w, bytes);
+	else if (c->options.spaces.collector == HEAP_PARALLEL)
+		w.row->end_bytes = c->options.spaces.threads * PARALLEL_BUFFERS;
+	return 0;
+}
+
+void pool_check_begin(struct pool_check *c, const struct pool_check_options *o,
+		      struct object_replay *r)
+{
+	const struct object_watch watch = {note_space, look, c};
+
+	*c = (struct pool_check){.options = *o, .replay = r};
+	if (o->spaces.collector != HEAP_OTHER)
+		object_replay_watch(r, &watch);
+}
+
+void pool_check_free(struct pool_check *c)
+{
+	free(c->rows);
+	*c = (struct pool_check){0};
+}
+
+uint64_t pool_check_least(const struct pool_check *c, const struct pool_check_row *r)
+{
+	return r->object_bytes + r->gap_bytes + c->archive_bytes;
+}
+
+/* A manager reports within its collection, or, Serial's, once after it. */
+static void assign(struct pool_check *c, const struct object_collection *of,
+		   const struct pool_sample *samples, uint32_t count)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		while (at < c->count && of[at].begin_ns <= samples[i].time_ns)
+			at++;
+		if (!at || (c->rows[at - 1].told && samples[i].time_ns > of[at - 1].end_ns))
+			continue;
+		c->rows[at - 1].told = true;
+		c->rows[at - 1].used_bytes = samples[i].used_bytes;
+	}
+}
+
+/* What the pools always have more, if it is more than what the ends of spaces explain. */
+static void infer_archive(struct pool_check *c)
+{
+	uint64_t least = UINT64_MAX;
+	bool more = false;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct pool_check_row *r = &c->rows[i];
+		uint64_t log = r->object_bytes + r->gap_bytes;
+
+		if (!r->told || !r->followed)
+			continue;
+		if (r->used_bytes < log)
+			return;
+		if (r->used_bytes - log < least)
+			least = r->used_bytes - log;
+		more |= r->used_bytes - log > r->end_bytes;
+	}
+	c->archive_bytes = more ? least : 0;
+}
+
+static enum pool_verdict verdict(const struct pool_check *c, const struct pool_check_row *r)
+{
+	uint64_t least = pool_check_least(c, r);
+
+	if (!r->followed)
+		return POOL_NOT_FOLLOWED;
+	if (!r->told)
+		return POOL_NO_FIGURES;
+	return r->used_bytes >= least && r->used_bytes - least <= r->end_bytes ? POOL_AGREES
+									       : POOL_DIFFERS;
+}
+
+static void sum_up(struct pool_check *c, const struct pool_check_row *r)
+{
+	uint64_t more = r->used_bytes - pool_check_least(c, r);
+
+	if (r->verdict != POOL_AGREES)
+		return;
+	c->exact += !more;
+	c->most_more = more > c->most_more ? more : c->most_more;
+}
+
+int pool_check_finish(struct pool_check *c, const struct pool_sample *samples, uint32_t count)
+{
+	uint32_t collections;
+	const struct object_collection *of = object_replay_collections(c->replay, &collections);
+
+	while (c->count < collections) {
+		if (array_grow(&c->rows, &c->capacity, c->count, sizeof(*c->rows)))
+			return -ENOMEM;
+		c->rows[c->count++] = (struct pool_check_row){0};
+	}
+	assign(c, of, samples, count);
+	if (c->options.archive)
+		infer_archive(c);
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct pool_check_row *r = &c->rows[i];
+
+		r->verdict = verdict(c, r);
+		c->verdicts[r->verdict]++;
+		sum_up(c, r);
+	}
+	return 0;
+}
