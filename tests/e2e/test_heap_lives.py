@@ -53,6 +53,13 @@ class HeapLivesTest(PatchedJavaTest):
         numbers = self.group(churn, "int[]")
         self.assertGreaterEqual(numbers["temporary_objects"], request["temporary_objects"])
         self.assertGreater(numbers["bytes_per_s"], 0)
+        between = self.ask("diff", "--from", f"gc:{state['from_gc']}", "--to", f"gc:{state['to_gc']}", "--by", "type")
+        order = self.group(between, "Growth$Order")
+        self.assertEqual([order[f"{what}_objects"] for what in ("permanent", "died", "born", "temporary")],
+                         [2 * LEAKED, 0, rounds * LEAKED, 0])
+        self.assertEqual(order["net_bytes"], order["born_bytes"])
+        request = self.group(between, "Growth$Request")
+        self.assertEqual(request["temporary_objects"], rounds * 50 * LEAKED - 1)
         ages = self.ask("life")["ages"]
         self.assertEqual([row["survived"] for row in ages][:4], ["0", "1", "2", "3 to 4"])
         # The last request of a round is found dead one collection later than all others.

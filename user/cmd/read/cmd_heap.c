@@ -103,6 +103,8 @@ static const char doc[] =
 	"      who keeps these: the ways from roots, merged; what would be freed without them\n"
 	"  spoor heap diff /tmp/before.hprof /tmp/after.hprof\n"
 	"      what has grown between two dumps\n"
+	"  spoor heap diff --from gc:3 --to end app.spoor\n"
+	"      what stayed, came and went between two moments of a log\n"
 	"  spoor heap check app.spoor\n"
 	"      whether the objects of a log of spoor record --objects take, at the end of each\n"
 	"      collection, what the JVM's own pools held\n"
@@ -502,7 +504,7 @@ int cmd_heap(int argc, char **argv)
 	static char name[] = "spoor heap";
 	int err = 0;
 
-	if (argc > 1 && heap_life_is(argv[1]))
+	if (heap_life_is(argc, argv))
 		return heap_life_command(argc - 1, argv + 1);
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */

@@ -29,7 +29,7 @@ struct options {
 	bool has_from, has_to, force;
 };
 
-static const char *const words[HEAP_LIVES_VIEW_COUNT] = {"grow", "churn", "life"};
+static const char *const words[HEAP_LIVES_VIEW_COUNT] = {"grow", "churn", "life", "diff"};
 
 static const struct argp_option option_table[] = {
 	{"by", 'b', "WHAT", 0,
@@ -58,6 +58,8 @@ static const char doc[] =
 	"      what grows: objects that have survived two collections, by allocation site\n"
 	"  spoor heap churn app.spoor\n"
 	"      what makes garbage: objects that were born and have died\n"
+	"  spoor heap diff --from gc:3 --to end app.spoor\n"
+	"      what stayed, died, was born, and both, between two moments\n"
 	"  spoor heap life app.spoor\n"
 	"      how many collections objects survive; --by site: whose\n"
 	"\n"
@@ -205,16 +207,23 @@ static int run(const struct options *o)
 	return err ? err : damaged;
 }
 
-bool heap_life_is(const char *word)
+/* Of dumps, the two that diff compares are moments themselves. */
+bool heap_life_is(int argc, char **argv)
 {
-	return name_in(words, HEAP_LIVES_VIEW_COUNT, word) >= 0;
+	int view = argc > 1 ? name_in(words, HEAP_LIVES_VIEW_COUNT, argv[1]) : -1;
+
+	for (int i = 2; view == HEAP_LIVES_DIFF && i < argc; i++)
+		if (!strncmp(argv[i], "--from", 6) || !strncmp(argv[i], "--to=", 5) ||
+		    !strcmp(argv[i], "--to"))
+			return true;
+	return view >= 0 && view != HEAP_LIVES_DIFF;
 }
 
 int heap_life_command(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
 	static char names[HEAP_LIVES_VIEW_COUNT][32] = {"spoor heap grow", "spoor heap churn",
-							"spoor heap life"};
+							"spoor heap life", "spoor heap diff"};
 	int view = name_in(words, HEAP_LIVES_VIEW_COUNT, argv[0]);
 	struct options o = {
 		.top = TOP_DEFAULT, .view = (enum heap_lives_view)view, .by = HEAP_LIVES_BY_SITE};

@@ -123,6 +123,8 @@ int64_t heap_lives_weight(const struct heap_lives *g, enum heap_lives_view view)
 
 	if (view == HEAP_LIVES_GROW)
 		return (int64_t)(g->old_to.bytes - g->old_from.bytes);
+	if (view == HEAP_LIVES_DIFF)
+		return (int64_t)(g->of[LIFETIME_BORN].bytes - g->of[LIFETIME_DIED].bytes);
 	return (int64_t)(view == HEAP_LIVES_CHURN ? bytes : bytes + g->of[LIFETIME_DIED].bytes);
 }
 
@@ -140,6 +142,12 @@ static int compare(const void *a, const void *b)
 	return (x->group > y->group) - (x->group < y->group);
 }
 
+/* Something was born, be it dead by now. */
+static bool has_come(const struct heap_lives *g)
+{
+	return g->of[LIFETIME_BORN].objects || g->of[LIFETIME_TEMPORARY].objects;
+}
+
 static int order_groups(const struct heap_lives_report *r, struct heap_lives_groups *g)
 {
 	struct weighted *all = calloc(g->count + 1ul, sizeof(*all));
@@ -154,7 +162,8 @@ static int order_groups(const struct heap_lives_report *r, struct heap_lives_gro
 		all[i] = (struct weighted){heap_lives_weight(&g->sums[i], r->view), i};
 	qsort(all, g->count, sizeof(*all), compare);
 	for (uint32_t i = 0; i < g->count; i++)
-		if (all[i].weight)
+		if (all[i].weight ||
+		    (r->view == HEAP_LIVES_DIFF && has_come(&g->sums[all[i].group])))
 			g->order[n++] = all[i].group;
 	g->order_count = n;
 	free(all);

@@ -103,6 +103,16 @@ static const struct findings_column group_columns[] = {
 	 .unit = FINDINGS_BYTES,
 	 .views = VIEW(HEAP_LIVES_LIFE),
 	 .meaning = "At the end of the interval."},
+	{.title = "permanent", .unit = FINDINGS_COUNT, .views = VIEW(HEAP_LIVES_DIFF)},
+	{.title = "died", .unit = FINDINGS_COUNT, .views = VIEW(HEAP_LIVES_DIFF)},
+	{.title = "born", .unit = FINDINGS_COUNT, .views = VIEW(HEAP_LIVES_DIFF)},
+	{.title = "temporary", .unit = FINDINGS_COUNT, .views = VIEW(HEAP_LIVES_DIFF)},
+	{.key = "net_bytes",
+	 .title = "net",
+	 .unit = FINDINGS_INTEGER,
+	 .least = 10,
+	 .views = VIEW(HEAP_LIVES_DIFF),
+	 .meaning = "Born less died."},
 	{.key = "trend", .title = "trend", .views = VIEW(HEAP_LIVES_GROW)},
 	{.title = "curve", .views = VIEW(HEAP_LIVES_GROW)},
 	{.key = "curve_bytes",
@@ -147,6 +157,10 @@ static void add_group(struct findings *f, const struct heap_lives_report *r, con
 			 of[LIFETIME_DIED].objects + of[LIFETIME_TEMPORARY].objects,
 			 s->age[0].bytes, heap_lives_later(s), s->survived,
 			 of[LIFETIME_PERMANENT].bytes + of[LIFETIME_BORN].bytes);
+	FINDINGS_NUMBERS(f, of[LIFETIME_PERMANENT].objects, of[LIFETIME_DIED].objects,
+			 of[LIFETIME_BORN].objects, of[LIFETIME_TEMPORARY].objects,
+			 (uint64_t)heap_lives_weight(s, HEAP_LIVES_DIFF));
+	findings_label(f, heap_lives_signed(heap_lives_weight(s, HEAP_LIVES_DIFF), growth));
 	findings_text(f, heap_lives_trend_name(heap_lives_trend(s)), NULL);
 	add_curve(f, s);
 }
@@ -190,6 +204,7 @@ static int print(const struct heap_lives_report *r, const struct heap_lives_grou
 		[HEAP_LIVES_GROW] = "GROWTH of objects that have survived two collections",
 		[HEAP_LIVES_CHURN] = "CHURN: objects that were born and have died",
 		[HEAP_LIVES_LIFE] = "LIFE: objects that have died",
+		[HEAP_LIVES_DIFF] = "DIFFERENCE: objects of both moments, of one, and of neither",
 	};
 	const struct findings_view view = {
 		.indent = 2, .top = r->top, .noun = "groups", .view = VIEW(r->view)};

@@ -6,7 +6,13 @@
 #include "heap/replay/object_replay.h"
 #include "report/heap/heap_report.h"
 
-enum heap_lives_view { HEAP_LIVES_GROW, HEAP_LIVES_CHURN, HEAP_LIVES_LIFE, HEAP_LIVES_VIEW_COUNT };
+enum heap_lives_view {
+	HEAP_LIVES_GROW,
+	HEAP_LIVES_CHURN,
+	HEAP_LIVES_LIFE,
+	HEAP_LIVES_DIFF, /* what came, stayed and went between two moments */
+	HEAP_LIVES_VIEW_COUNT
+};
 
 enum heap_lives_by {
 	HEAP_LIVES_BY_TYPE,

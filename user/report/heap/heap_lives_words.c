@@ -211,6 +211,24 @@ static void say_life(const struct heap_lives_groups *g, struct strbuf *o)
 	say_first(&g->all, o);
 }
 
+static void say_diff(const struct heap_lives_groups *g, struct strbuf *o)
+{
+	const struct heap_lives_sum *of = g->all.of;
+	int64_t most = first(g) ? heap_lives_weight(first(g), HEAP_LIVES_DIFF) : 0;
+	char size[HEAP_LIVES_SIZE_MAX], permanent[FORMAT_MAX], born[FORMAT_MAX], died[FORMAT_MAX],
+		temporary[FORMAT_MAX];
+
+	strbuf_add(o, "%s: %s stayed, %s came and are still there, %s went; %s came and went.",
+		   heap_lives_signed(heap_lives_weight(&g->all, HEAP_LIVES_DIFF), size),
+		   size_format(of[LIFETIME_PERMANENT].bytes, permanent),
+		   size_format(of[LIFETIME_BORN].bytes, born),
+		   size_format(of[LIFETIME_DIED].bytes, died),
+		   size_format(of[LIFETIME_TEMPORARY].bytes, temporary));
+	if (most > 0)
+		strbuf_add(o, " %s has grown most, by %s.", g->names[g->order[0]],
+			   heap_lives_signed(most, size));
+}
+
 void heap_lives_sentence(const struct heap_lives_report *r, const struct heap_lives_groups *g,
 			 struct strbuf *ret)
 {
@@ -218,6 +236,8 @@ void heap_lives_sentence(const struct heap_lives_report *r, const struct heap_li
 		say_growth(r, g, ret);
 	else if (r->view == HEAP_LIVES_CHURN)
 		say_churn(r, g, ret);
+	else if (r->view == HEAP_LIVES_DIFF)
+		say_diff(g, ret);
 	else
 		say_life(g, ret);
 }
