@@ -57,7 +57,7 @@ LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
 GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h analyze/registry/found_rows.def \
-	report/web/page_template.h)
+	report/web/page_template.h report/heap/heap_template.h)
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/%.o) $(GEN_SRCS:%.c=%.o)
 BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
 # The audit of steal needs no JVM, and is an object of its own.
@@ -228,10 +228,13 @@ $(O)/gen/log/schema_gen.h: schemas/events.in.json schemas/events.lock.json schem
 	@echo "  GEN   $@"
 	$(Q)mkdir -p $(@D) && $(PYTHON) schemas/gen.py schemas/events.in.json --c $(O)/gen/log
 
-# The page of spoor html, as web/build makes it of web/src; what is in the tree is that, and lint compares.
+# The pages of spoor html and spoor heap page, as web/build makes them of web/src; what is in the tree is that, and lint compares.
 $(O)/gen/report/web/page_template.h: web/page.html web/embed
 	@echo "  GEN   $@"
-	$(Q)mkdir -p $(@D) && $(PYTHON) web/embed web/page.html >$@
+	$(Q)mkdir -p $(@D) && $(PYTHON) web/embed web/page.html page_template >$@
+$(O)/gen/report/heap/heap_template.h: web/heap.html web/embed
+	@echo "  GEN   $@"
+	$(Q)mkdir -p $(@D) && $(PYTHON) web/embed web/heap.html heap_template >$@
 
 # The families of ring records are the headers that list kinds (bpf/wire/wire_kinds.h).
 WIRE := $(sort $(wildcard bpf/wire/wire_*.h))

@@ -1,12 +1,16 @@
 // What spoor has put into the page: user/report/web/page_data.c writes it.
 
-export async function unpack(base64) {
+export async function inflate(base64) {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++)
     bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return prepare(JSON.parse(await new Response(stream).text()));
+  return JSON.parse(await new Response(stream).text());
+}
+
+export async function unpack(base64) {
+  return prepare(await inflate(base64));
 }
 
 const INTERNAL = 1, END = 4;

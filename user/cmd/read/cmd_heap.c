@@ -3,6 +3,7 @@
 #include "cmd/read/heap_dump.h"
 #include "cmd/read/heap_life.h"
 #include "cmd/read/heap_own.h"
+#include "cmd/read/heap_page_run.h"
 #include "cmd/read/heap_sql_run.h"
 #include "cmd/read/log_options.h"
 #include "cmd/read/pool_check_run.h"
@@ -116,6 +117,8 @@ static const char doc[] =
 	"      of such a log: what filled the heap, and where it was allocated\n"
 	"  spoor heap grow app.spoor, spoor heap churn app.spoor, spoor heap life app.spoor\n"
 	"      of such a log: what grows, what becomes garbage, how long objects live\n"
+	"  spoor heap page -o heap.html app.spoor\n"
+	"      a page for a browser, of such a log or of a dump\n"
 	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
 	"      by a classifier of your own, which mine.lua declares:\n"
 	"      classifier{name = 'mine', f = function(o) return o.package end}\n"
@@ -506,6 +509,8 @@ int cmd_heap(int argc, char **argv)
 
 	if (heap_life_is(argc, argv))
 		return heap_life_command(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "page"))
+		return heap_page_command(argc - 1, argv + 1);
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))

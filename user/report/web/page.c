@@ -1,51 +1,20 @@
 #include "report/web/page.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "report/web/pack64.h"
 #include "report/web/page_data.h"
+#include "report/web/page_shell.h"
 #include "report/web/page_template.h"
 
-/* What the template has in the places of the title and the data. */
-#define TITLE_MARK "@TITLE@"
-#define DATA_MARK "@DATA@"
-
-static void html_text(const char *text, FILE *out)
+static int data_write(void *ctx, FILE *out)
 {
-	for (; *text; text++) {
-		if (*text == '<' || *text == '>' || *text == '&' || *text == '"' || *text == '\'')
-			fprintf(out, "&#%d;", *text);
-		else
-			putc(*text, out);
-	}
-}
-
-/* Base64 has no character that means anything to HTML: whatever names are in the data, nothing of
- * them is markup or script. */
-static int data_write(const struct page_input *in, FILE *out)
-{
-	FILE *packed = pack64_open(out);
-	int err = packed ? page_data_write(in, packed) : -ENOMEM;
-
-	if (packed && fclose(packed) && !err)
-		err = -ENOMEM;
-	return err;
+	return page_data_write(ctx, out);
 }
 
 int report_page(const struct page_input *in, FILE *out)
 {
-	const char *text = (const char *)page_template;
-	const char *title = strstr(text, TITLE_MARK), *data = strstr(text, DATA_MARK);
-	int err;
+	const struct page_shell shell = {.template = page_template,
+					 .title = in->title,
+					 .data = data_write,
+					 .ctx = (void *)in};
 
-	if (!title || !data || data < title)
-		return -EINVAL;
-	fwrite(text, 1, (size_t)(title - text), out);
-	html_text(in->title, out);
-	title += strlen(TITLE_MARK);
-	fwrite(title, 1, (size_t)(data - title), out);
-	err = data_write(in, out);
-	fputs(data + strlen(DATA_MARK), out);
-	return err;
+	return page_shell_write(&shell, out);
 }

@@ -1,0 +1,102 @@
+"""Logs of object events and heap dumps of which each object is known, by schemas/event-log.md and the format of .hprof."""
+import os
+import struct
+import sys
+
+import msgpack
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tests/unit"))
+
+from packed_log import Log, packed  # noqa: E402
+
+OBJECTS = 6  # a block's kind
+RING, CLASS, METHOD, SITE, _, WORDS, PHASE = range(1, 8)
+NEW, AT, MOVEX, GC = 1, 6, 10, 13
+BEGIN, END, SPACE = 1, 2, 3
+UNITS, OLD = 2, 100_000  # of an object; where old ones are
+SECOND = 1_000_000_000
+
+
+def word(kind, rest):
+    return kind << 28 | rest
+
+
+class Objects:
+    """Rounds: of each class some objects are born, of which so many live on for good; then a collection."""
+
+    def __init__(self, classes):
+        self.classes = classes
+        self.records = [(RING, 1, 1, 0x70000000, 64 << 20, 3, 0)]
+        self.phase = self.round = 0
+        self.old = OLD
+        self.sequences = {}
+        for i, name in enumerate(classes, 1):
+            self.records += [(CLASS, i, 4096 * i, 8 * UNITS, name.replace(".", "/")), (METHOD, i, i, f"make{i}", "()V"),
+                             (SITE, i, i, 3, [i, i])]
+        self.records.append((PHASE, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    def words(self, stream, words):
+        sequence = self.sequences.get(stream, 0)
+        self.sequences[stream] = sequence + 1
+        self.records.append((WORDS, stream, sequence, self.phase, 0, 1, stream, stream, SECOND, SECOND,
+                             struct.pack(f"<{len(words)}I", *words)))
+
+    def next_phase(self, end=0):
+        self.phase += 1
+        self.records.append((PHASE, self.phase, SECOND, end, 0, 0, 0, 0, 0, 0))
+
+    def collect(self, born, stay):
+        """born, stay: by class."""
+        words, moves, at = [], [], 0
+        for site, (count, kept) in enumerate(zip(born, stay), 1):
+            for i in range(count):
+                words += [word(AT, 0), at, word(NEW, site)]
+                if i < kept:
+                    moves += [word(MOVEX, 0), at, 0, self.old]
+                    self.old += UNITS
+                at += UNITS
+        self.words(1, words)
+        self.next_phase()
+        self.round += 1
+        ns = SECOND * (1 + self.round)
+        low, high = ns & 0xffffffff, ns >> 32
+        text = b"Copy\0\0\0\0Allocation Failure\0\0"
+        head = [self.round, low, high, *struct.unpack(f"<{len(text) // 4}I", text)]
+        self.words(2, [word(GC, BEGIN << 24 | (1 + len(head))), *head, word(GC, SPACE << 24), 0, 0, at, *moves,
+                       word(GC, END << 24 | 4), self.round, low, high])
+        self.next_phase()
+
+    def write(self, path):
+        self.next_phase(end=1)
+        raw = b"".join(msgpack.packb(list(record)) for record in self.records)
+        log = Log()
+        log.put(OBJECTS, len(self.records), packed(raw, SECOND, SECOND))
+        with open(path, "wb") as f:
+            f.write(log.closed())
+        return path
+
+
+def dump(path, classes, counts):
+    """Instances of classes without fields."""
+    out, texts = [b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 0)], {}
+
+    def record(tag, data):
+        out.append(struct.pack(">BII", tag, 0, len(data)) + data)
+
+    for i, name in enumerate(["java/lang/Object", *(c.replace(".", "/") for c in classes)]):
+        texts[i] = 0x1000 + i
+        record(1, struct.pack(">Q", texts[i]) + name.encode())
+        record(2, struct.pack(">IQIQ", i + 1, 0x2000 + i, 0, texts[i]))
+    heap, at = b"", 0x100000
+    for i in range(len(classes) + 1):
+        heap += struct.pack(">BQIQQQQQQIHHH", 0x20, 0x2000 + i, 0, 0x2000 if i else 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    for i, count in enumerate(counts, 1):
+        for _ in range(count):
+            heap += struct.pack(">BQIQI", 0x21, at, 0, 0x2000 + i, 0)
+            at += 16
+    record(0x1c, heap)
+    record(0x2c, b"")
+    with open(path, "wb") as f:
+        f.write(b"".join(out))
+    return path
