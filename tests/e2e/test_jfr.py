@@ -25,9 +25,9 @@ def seconds(duration):
     return int(match[1] or 0) * 3600 + int(match[2] or 0) * 60 + float(match[3] or 0)
 
 
-def events_of(path, *kinds):
-    """The events of these kinds in a recording of JFR's."""
-    shown = subprocess.run([jdk_tool("jfr"), "print", "--json", "--events", ",".join(kinds), path],
+def events_of(path, *kinds, frames=5):
+    """The events of these kinds in a recording of JFR's, with so many frames of each chain at most."""
+    shown = subprocess.run([jdk_tool("jfr"), "print", "--json", "--stack-depth", str(frames), "--events", ",".join(kinds), path],
                            capture_output=True, text=True, check=True, timeout=2 * DEADLINE_S).stdout
     return json.loads(shown)["recording"]["events"]
 
