@@ -20,12 +20,33 @@ SUBPROGRAM int mode_of(__u64 pc)
 	return hs_in_libjvm(0, pc) ? WIRE_MODE_VM : WIRE_MODE_NATIVE;
 }
 
-SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode)
+/* The Method that a compiler thread compiles; 0: this is none, by its name, or none is known. What
+ * is read is the running thread's own: CompilerThread::_env, ciEnv::_task, CompileTask::_method. */
+SUBPROGRAM __u64 method_compiled(struct thread_state *t)
+{
+	__u64 env, task;
+	char name[16];
+
+	if (!t || !t->java.thread || layout.compiler_env < 0 || layout.env_task < 0 ||
+	    layout.task_method < 0)
+		return 0;
+	/* "C2 CompilerThre" */
+	if (bpf_get_current_comm(name, sizeof(name)) || name[0] != 'C' || name[2] != ' ' ||
+	    name[3] != 'C' || name[4] != 'o' || name[5] != 'm' || name[6] != 'p')
+		return 0;
+	env = read_u64(t->java.thread + layout.compiler_env);
+	task = env ? read_u64(env + layout.env_task) : 0;
+	return task ? read_u64(task + layout.task_method) : 0;
+}
+
+SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode, __u64 pc)
 {
 	struct wire_run_sample *r;
+	__u64 compiling;
 
 	if (!t)
 		return 0;
+	compiling = stack || t->sample.top.code ? 0 : method_compiled(t);
 	r = emit_reserve(WIRE_RUN_SAMPLE, sizeof(*r));
 	if (!r)
 		return 0;
@@ -37,6 +58,8 @@ SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, _
 	r->via = t->sample.via;
 	r->result = t->sample.result;
 	r->pad = 0;
+	r->pc = pc;
+	r->compiling = compiling;
 	r->self = t->sample.counters;
 	emit_submit(r);
 	return 0;
@@ -67,6 +90,6 @@ int profile_thread(struct pt_regs *ctx)
 	thread_snapshot(t, now, &t->sample.counters);
 	mode = mode_of(USER_PC(ctx));
 	stack = stack_sampled(t);
-	emit_run_sample(t, now, stack, mode);
+	emit_run_sample(t, now, stack, mode, USER_PC(ctx));
 	return 0;
 }

@@ -63,6 +63,9 @@ enum wire_owner_word {
 	F(__s32, jt_owner_id, java_thread_owner_id)                                                \
 	F(__s32, jt_cont_entry, java_thread_cont_entry)                                            \
 	F(__s32, jt_vthread, java_thread_vthread)                                                  \
+	F(__s32, compiler_env, compiler_env)                                                       \
+	F(__s32, env_task, env_task)                                                               \
+	F(__s32, task_method, task_method)                                                         \
 	F(__s32, jt_lock_stack_top, java_thread_lock_stack_top)                                    \
 	F(__s32, jt_lock_stack_base, java_thread_lock_stack_base)                                  \
 	F(__s32, oop_mark, oop_mark)                                                               \

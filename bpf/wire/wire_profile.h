@@ -36,6 +36,8 @@ struct wire_run_sample {
 	__u32 via;         /* enum wire_via */
 	__u32 result;      /* enum wire_walk */
 	__u32 pad;
+	__u64 pc;        /* where the thread was interrupted, be it in the kernel */
+	__u64 compiling; /* of a compiler thread: the Method; 0: it is none, or not known */
 };
 
 /* As in wire_kinds.h. */

@@ -92,5 +92,30 @@ class Contentions(ExportCase):
         self.assertEqual([samples for _, _, samples in self.otlp().profiles], [[], []])
 
 
+@unittest.skipUnless(protoc.PROTOC, "no protoc")
+class Samples(ExportCase):
+    """Profiles of running threads, and of all their time."""
+
+    def profile(self, path, form, *args):
+        done = spoor("profile", "--format", form, "-o", path, *args, self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return path
+
+    def test_the_samples_are_those_of_pprof(self):
+        for log, args in (("profile-programs", ()), ("profile-programs", ("--by", "thread", "--lines")),
+                          ("profile-states", ("--state", "all")), ("profile-locks", ("--by", "lock"))):
+            with open(self.path, "wb") as f:
+                f.write(mklog.make(os.path.join(GOLDEN, log, "log.jsonl")))
+            pprof = Profile(self.profile(os.path.join(self.folder, "a.pb"), "pprof", *args))
+            otlp = Otlp(self.profile(os.path.join(self.folder, "a.otlp"), "otlp", *args))
+            told = json.loads(spoor("profile", "--format", "json", *args, self.path).stdout)
+            self.assertEqual([p[:2] for p in otlp.profiles], pprof.types)
+            self.assertEqual(sum(value for _, value, _ in otlp.profiles[1][2]), sum(r["self_ns"] for r in told["rows"]))
+            self.assertGreater(len(pprof.samples), 3)
+            for i in range(2):
+                self.assertEqual([(frames, value) for frames, value, _ in otlp.profiles[i][2]],
+                                 [(frames, values[i]) for frames, values, _ in pprof.samples])
+
+
 if __name__ == "__main__":
     unittest.main()

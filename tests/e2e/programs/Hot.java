@@ -6,8 +6,9 @@ import java.util.zip.CRC32;
 
 /**
  * Threads that spend known shares of their CPU time in methods of theirs: hot SECONDS THREADS takes turns of 5 to 25 ms in
- * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock. Begins at
- * the first line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
+ * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock, locked
+ * SECONDS MS works for MS with a lock for which another thread waits, and for twice as long without it. Begins at the first
+ * line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
  */
 public class Hot {
     interface Step {
@@ -138,6 +139,50 @@ public class Hot {
         tell(new String[] {"early", "late"}, new long[] {early, late});
     }
 
+    static class Bench {
+    }
+
+    static final Object bench = new Bench();
+    static volatile boolean taken, over;
+
+    static void waiter() {
+        while (!over)
+            if (taken)
+                synchronized (bench) {
+                    taken = false;
+                }
+            else
+                Thread.onSpinWait();
+    }
+
+    static void spin(long until) {
+        while (now() < until)
+            sink += arithmetic(10);
+    }
+
+    /** What it runs with the lock counts from when the other thread is blocked on it. */
+    static void locked(long seconds, long ms) throws Exception {
+        Thread other = new Thread(Hot::waiter, "waiter");
+        long begin = now(), at = begin, contended = 0;
+        other.start();
+        while (at - begin < seconds * 1_000_000_000L) {
+            synchronized (bench) {
+                taken = true;
+                while (other.getState() != Thread.State.BLOCKED)
+                    Thread.sleep(1);
+                at = now();
+                spin(at + ms * 1_000_000);
+                contended += now() - at;
+            }
+            at = now();
+            spin(at + 2 * ms * 1_000_000);
+            at = now();
+        }
+        over = true;
+        other.join();
+        tell(new String[] {"contended"}, new long[] {contended});
+    }
+
     public static void main(String[] args) throws Exception {
         long seconds = Long.parseLong(args[1]), last = Long.parseLong(args[2]);
         boolean hot = args[0].equals("hot");
@@ -146,10 +191,16 @@ public class Hot {
         Thread[] threads = new Thread[hot ? (int) last : 1];
         for (int i = 0; i < threads.length; i++) {
             threads[i] = new Thread(() -> {
-                if (hot)
-                    hot(seconds);
-                else
-                    lockstep(seconds, last * 1000);
+                try {
+                    if (hot)
+                        hot(seconds);
+                    else if (args[0].equals("locked"))
+                        locked(seconds, last);
+                    else
+                        lockstep(seconds, last * 1000);
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
             }, "hot-" + i);
             threads[i].start();
         }

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
+#include "analyze/cells/cells.h"
 #include "analyze/profile/profile.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -209,6 +211,173 @@ static void samples_of_slow_spans(void **state)
 	}
 }
 
+#define HOLDS 40
+#define HOLDS_END 100
+
+static uint64_t random_next(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+static bool is_held(const struct lock_hold *holds, uint64_t thread, uint64_t lock, uint64_t ns)
+{
+	for (int i = 0; i < HOLDS; i++)
+		if (holds[i].thread == thread && holds[i].lock == lock && holds[i].from_ns <= ns &&
+		    holds[i].to_ns > ns)
+			return true;
+	return false;
+}
+
+/* Of those that are held at this moment the one that has been held for the shortest time; of two,
+ * the greater number. */
+static uint64_t lock_by_hand(const struct lock_hold *holds, uint64_t thread, uint64_t ns)
+{
+	uint64_t found = 0, since = 0;
+
+	for (uint64_t lock = 1; lock <= 4; lock++) {
+		uint64_t from = ns;
+
+		if (!is_held(holds, thread, lock, ns))
+			continue;
+		while (from && is_held(holds, thread, lock, from - 1))
+			from--;
+		if (!found || from >= since) {
+			found = lock;
+			since = from;
+		}
+	}
+	return found;
+}
+
+static int observe_all(struct lock_holds *h, const struct lock_hold *holds)
+{
+	int err = 0;
+
+	for (uint64_t thread = 1; thread <= 3 && !err; thread++)
+		err = lock_holds_sample(h, thread, HOLDS_END);
+	for (int i = 0; i < HOLDS && !err; i++) {
+		const struct cell_key key = {.holder = holds[i].thread, .lock = holds[i].lock};
+
+		lock_holds_observe(h, &key, holds[i].from_ns, holds[i].to_ns);
+	}
+	return err ? err : lock_holds_finish(h);
+}
+
+static void holds_make(struct lock_hold *ret, uint64_t *chance)
+{
+	for (int i = 0; i < HOLDS; i++) {
+		ret[i].thread = 1 + random_next(chance) % 3;
+		ret[i].lock = 1 + random_next(chance) % 4;
+		ret[i].from_ns = random_next(chance) % HOLDS_END;
+		ret[i].to_ns = ret[i].from_ns + random_next(chance) % 30;
+	}
+}
+
+static void the_hold_that_began_last_is_found(void **state)
+{
+	struct lock_hold holds[HOLDS];
+	uint64_t chance = 19;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct lock_holds h = {.rows = NULL};
+
+		holds_make(holds, &chance);
+		assert_int_equal(observe_all(&h, holds), 0);
+		for (uint64_t thread = 0; thread <= 4; thread++)
+			for (uint64_t ns = 0; ns < HOLDS_END + 40; ns++)
+				assert_int_equal(lock_holds_at(&h, thread, ns),
+						 lock_by_hand(holds, thread, ns));
+		lock_holds_free(&h);
+	}
+	holds_make(holds, &chance);
+	for (int n = 0;; n++) {
+		struct lock_holds h = {.rows = NULL};
+		int err;
+
+		alloc_fail_at(n);
+		err = observe_all(&h, holds);
+		lock_holds_free(&h);
+		if (!alloc_fail_off()) {
+			assert_int_equal(err, 0);
+			return;
+		}
+		assert_int_equal(err, -ENOMEM);
+	}
+}
+
+static void who_is_no_thread_holds_nothing(void **state)
+{
+	static const uint64_t holders[] = {HOLDER_UNKNOWN, HOLDER_HAND_OVER, THREAD_OTHERS, 2};
+	struct lock_holds h = {.rows = NULL};
+
+	(void)state;
+	assert_int_equal(lock_holds_sample(&h, 1, 50), 0);
+	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
+		const struct cell_key key = {.holder = holders[i], .lock = 7};
+
+		lock_holds_observe(&h, &key, 10, 90);
+	}
+	assert_int_equal(h.count, 0);
+	/* The thread has no sample since then. */
+	lock_holds_observe(&h, &(struct cell_key){.holder = 1, .lock = 7}, 51, 90);
+	assert_int_equal(h.count, 0);
+	assert_int_equal(lock_holds_finish(&h), 0);
+	assert_int_equal(lock_holds_at(&h, 1, 50), 0);
+	lock_holds_free(&h);
+}
+
+/* By hand: of 9 us CPU the samples at 20 and 30 have 5 with lock 7; the rest is in none. */
+static int add_with_locks(struct profile *p)
+{
+	const struct event events[] = {
+		run_sample(10, 1, 7, 1000), run_sample(20, 1, 7, 3000), run_sample(30, 1, 8, 6000),
+		run_sample(40, 1, 8, 8000), run_sample(41, 2, 8, 1000),
+	};
+	const struct cell_key key = {.holder = 1, .lock = 7, .waiter = 2};
+	int err = 0;
+
+	p->options.locks = true;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events) && !err; i++)
+		err = profile_add(p, &events[i]);
+	lock_holds_observe(&p->holds, &key, 15, 40);
+	return err ? err : profile_finish(p, NULL);
+}
+
+static void samples_within_a_hold(void **state)
+{
+	struct profile p = whole;
+	uint64_t with = 0, without = 0;
+
+	(void)state;
+	assert_int_equal(add_with_locks(&p), 0);
+	for (uint32_t i = 0; i < p.cell_map.count; i++) {
+		uint64_t lock = profile_aspect_of(&p, &p.cells[i]).lock;
+
+		assert_true(!lock || lock == 7);
+		*(lock ? &with : &without) += p.cells[i].ns;
+	}
+	assert_int_equal(with, 5000);
+	assert_int_equal(without, 4000);
+	assert_int_equal(p.threads[0].ns, 8000);
+	assert_int_equal(p.samples, 5);
+	profile_free(&p);
+	for (int n = 0;; n++) {
+		int err;
+
+		p = whole;
+		alloc_fail_at(n);
+		err = add_with_locks(&p);
+		profile_free(&p);
+		if (!alloc_fail_off()) {
+			assert_int_equal(err, 0);
+			return;
+		}
+		assert_int_equal(err, -ENOMEM);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +388,9 @@ int main(void)
 		cmocka_unit_test(modes_and_failures_are_told_apart_without_a_chain),
 		cmocka_unit_test(memory_may_be_short),
 		cmocka_unit_test(samples_of_slow_spans),
+		cmocka_unit_test(the_hold_that_began_last_is_found),
+		cmocka_unit_test(who_is_no_thread_holds_nothing),
+		cmocka_unit_test(samples_within_a_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Whether a span is slow is known when all have ended: until then its samples are held back. */
+/* Whether a span is slow is known when all have ended. */
 #include "analyze/profile/in_spans.h"
 
 #include <errno.h>
@@ -81,26 +81,14 @@ int in_spans_add(struct in_spans *s, const struct event *e, uint64_t cpu_ns, boo
 	return err;
 }
 
-int in_spans_hold(struct in_spans *s, const struct event *e, uint64_t weight)
+bool in_spans_now(const struct in_spans *s, uint64_t thread, uint32_t *ret)
 {
-	uint32_t row = keymap_find(&s->thread_map, (struct keymap_key){.a = e->thread});
-	int err;
+	uint32_t row = keymap_find(&s->thread_map, (struct keymap_key){.a = thread});
 
 	if (row == INDEX_NONE || !s->threads[row].inside)
-		return 0;
-	err = array_grow(&s->held, &s->held_capacity, s->held_count, sizeof(*s->held));
-	if (err)
-		return err;
-	s->held[s->held_count++] = (struct held_sample){
-		.span = s->threads[row].span,
-		.thread = e->thread,
-		.stack = e->v[RUN_SAMPLE_STACK].u,
-		.mode = e->v[RUN_SAMPLE_MODE].u,
-		.via = e->v[RUN_SAMPLE_VIA].u,
-		.result = e->v[RUN_SAMPLE_RESULT].u,
-		.weight = weight,
-	};
-	return 0;
+		return false;
+	*ret = s->threads[row].span;
+	return true;
 }
 
 void in_spans_hole(struct in_spans *s)
@@ -145,6 +133,5 @@ void in_spans_free(struct in_spans *s)
 	keymap_free(&s->thread_map);
 	free(s->threads);
 	free(s->spans);
-	free(s->held);
 	*s = (struct in_spans){0};
 }

@@ -1,5 +1,4 @@
-/* analyze/profile/in_spans.h: samples that are in marked spans, held back until it is known which
- * spans are wanted. */
+/* analyze/profile/in_spans.h: marked spans of threads, and which of them are wanted. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,26 +23,20 @@ struct marked_span {
 	bool ended;
 };
 
-struct held_sample {
-	uint32_t span;
-	uint64_t thread, stack, mode, via, result, weight;
-};
-
 struct in_spans {
 	struct in_spans_options options;
 	struct keymap thread_map;
 	struct in_spans_thread *threads;
 	struct marked_span *spans;
-	struct held_sample *held;
-	uint32_t threads_capacity, span_count, spans_capacity, held_count, held_capacity;
+	uint32_t threads_capacity, span_count, spans_capacity;
 	uint32_t ended, chosen; /* spans; after in_spans_finish */
 	uint64_t least_ns;      /* what the chosen ones have at least */
 };
 
 /* A begin or an end of a span. *ret: one that is wanted has begun: samples count from now on. */
 int in_spans_add(struct in_spans *s, const struct event *e, uint64_t cpu_ns, bool *ret);
-/* A sample; dropped if its thread is in no such span. 0 or -ENOMEM. */
-int in_spans_hold(struct in_spans *s, const struct event *e, uint64_t weight);
+/* The span that the thread is in; false: in no such span. */
+bool in_spans_now(const struct in_spans *s, uint64_t thread, uint32_t *ret);
 /* Events are missing: what is open is forgotten. */
 void in_spans_hole(struct in_spans *s);
 /* 0 or -ENOMEM. */

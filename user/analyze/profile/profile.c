@@ -15,6 +15,8 @@
 
 #include "analyze/profile/profile_cells.h"
 #include "analyze/threads/wall.h"
+#include "base/tables/array.h"
+#include "log/read/names.h"
 
 static bool walk_has_failed(uint64_t result)
 {
@@ -22,33 +24,88 @@ static bool walk_has_failed(uint64_t result)
 	       result != WALK_RESULT_NO_JAVA_THREAD && result != WALK_RESULT_NO_JAVA_FRAMES;
 }
 
-static int add_sample(struct profile *p, struct profile_thread *t, const struct event *e,
-		      uint64_t weight)
+static bool is_gc_worker(const struct profile *p, uint64_t thread)
 {
-	uint64_t stack = e->v[RUN_SAMPLE_STACK].u, mode = e->v[RUN_SAMPLE_MODE].u;
-	uint64_t result = e->v[RUN_SAMPLE_RESULT].u, via = e->v[RUN_SAMPLE_VIA].u;
-	uint64_t unit = weight / PROFILE_UNIT_NS;
-	struct profile_cell *c, like = {.thread = t->thread, .stack = stack};
+	const struct log_thread *t =
+		p->options.names ? log_names_thread(p->options.names, thread) : NULL;
+
+	return t && vm_work_is_gc_worker(t->name);
+}
+
+/* All but the lock. */
+static struct profile_aspect aspect_of(const struct profile *p, const struct event *e)
+{
+	struct profile_aspect a = {.symbol = e->v[RUN_SAMPLE_SYMBOL].u};
+	uint64_t compiling = e->v[RUN_SAMPLE_COMPILING].u;
+
+	if (compiling) {
+		a.work = VM_WORK_COMPILING;
+		a.work_id = compiling;
+	} else if (!e->v[RUN_SAMPLE_STACK].u) {
+		a.work = vm_work_of(&p->work, e->thread, is_gc_worker(p, e->thread), &a.work_id);
+	}
+	return a;
+}
+
+static struct held_sample sample_of(const struct profile *p, const struct event *e, uint64_t weight)
+{
+	return (struct held_sample){
+		.aspect = aspect_of(p, e),
+		.time_ns = e->time_ns,
+		.thread = e->thread,
+		.stack = e->v[RUN_SAMPLE_STACK].u,
+		.mode = e->v[RUN_SAMPLE_MODE].u,
+		.via = e->v[RUN_SAMPLE_VIA].u,
+		.result = e->v[RUN_SAMPLE_RESULT].u,
+		.weight = weight,
+	};
+}
+
+static int add_sample(struct profile *p, struct profile_thread *t, const struct held_sample *s)
+{
+	uint64_t mode = s->mode < SAMPLE_MODE_COUNT ? s->mode : (uint64_t)SAMPLE_MODE_UNKNOWN;
+	uint64_t unit = s->weight / PROFILE_UNIT_NS;
+	struct profile_aspect aspect = s->aspect;
+	struct profile_cell *c, like = {
+					.thread = t->thread,
+					.stack = s->stack,
+					.mode = s->stack ? 0 : mode,
+					.failed = !s->stack && walk_has_failed(s->result),
+				};
 	int err;
 
-	mode = mode < SAMPLE_MODE_COUNT ? mode : (uint64_t)SAMPLE_MODE_UNKNOWN;
-	like.failed = !stack && walk_has_failed(result);
-	like.mode = stack ? 0 : mode;
-	err = profile_cell_get(p, &like, &c);
+	if (p->options.locks)
+		aspect.lock = lock_holds_at(&p->holds, t->thread, s->time_ns);
+	err = profile_aspect_get(p, &aspect, &like.aspect);
+	if (!err)
+		err = profile_cell_get(p, &like, &c);
 	if (err)
 		return err;
 	c->samples++;
-	c->ns += weight;
+	c->ns += s->weight;
 	c->squares += unit * unit;
 	t->samples++;
-	t->ns += weight;
-	t->mode_ns[mode] += weight;
+	t->ns += s->weight;
+	t->mode_ns[mode] += s->weight;
 	p->samples++;
-	if (via < WALK_BEGIN_COUNT)
-		t->via[via]++;
-	if (result < WALK_RESULT_COUNT)
-		t->result[result]++;
+	if (s->via < WALK_BEGIN_COUNT)
+		t->via[s->via]++;
+	if (s->result < WALK_RESULT_COUNT)
+		t->result[s->result]++;
 	return 0;
+}
+
+/* Dropped if spans are wanted, and its thread is in none. */
+static int hold_sample(struct profile *p, struct held_sample s)
+{
+	int err = p->options.locks ? lock_holds_sample(&p->holds, s.thread, s.time_ns) : 0;
+
+	if (err || (p->spans.options.pattern && !in_spans_now(&p->spans, s.thread, &s.span)))
+		return err;
+	err = array_grow(&p->held, &p->held_capacity, p->held_count, sizeof(*p->held));
+	if (!err)
+		p->held[p->held_count++] = s;
+	return err;
 }
 
 static int add_running(struct profile *p, const struct event *e)
@@ -57,6 +114,7 @@ static int add_running(struct profile *p, const struct event *e)
 	bool sample = e->id == EVENT_RUN_SAMPLE, begun = false;
 	bool span =
 		p->spans.options.pattern && (e->id == EVENT_SPAN_BEGIN || e->id == EVENT_SPAN_END);
+	struct held_sample sample_now;
 	struct profile_thread *t;
 	int err;
 
@@ -84,8 +142,9 @@ static int add_running(struct profile *p, const struct event *e)
 		return err;
 	weight = t->cpu_ns - t->sampled_ns;
 	t->sampled_ns = t->cpu_ns;
-	return p->spans.options.pattern ? in_spans_hold(&p->spans, e, weight)
-					: add_sample(p, t, e, weight);
+	sample_now = sample_of(p, e, weight);
+	return p->spans.options.pattern || p->options.locks ? hold_sample(p, sample_now)
+							    : add_sample(p, t, &sample_now);
 }
 
 int profile_add(struct profile *p, const struct event *e)
@@ -94,7 +153,9 @@ int profile_add(struct profile *p, const struct event *e)
 
 	if (e->time_ns > p->options.to_ns)
 		return 0;
-	err = p->options.waiting ? waiting_add(p, e) : 0;
+	err = vm_work_add(&p->work, e);
+	if (!err && p->options.waiting)
+		err = waiting_add(p, e);
 	return err ? err : add_running(p, e);
 }
 
@@ -170,7 +231,7 @@ static int add_rests(struct profile *p, const struct wall *w, struct states *cha
 }
 
 /* Of each thread counts what it ran in the chosen spans. */
-static int add_spans(struct profile *p)
+static int choose_spans(struct profile *p)
 {
 	int err = in_spans_finish(&p->spans);
 
@@ -185,20 +246,24 @@ static int add_spans(struct profile *p)
 		if (!err)
 			t->run_ns += p->spans.spans[i].cpu_ns;
 	}
-	for (uint32_t i = 0; i < p->spans.held_count && !err; i++) {
-		const struct held_sample *held = &p->spans.held[i];
-		struct event e = {.id = EVENT_RUN_SAMPLE, .thread = held->thread};
+	return err;
+}
+
+static int add_held(struct profile *p)
+{
+	int err = p->options.locks ? lock_holds_finish(&p->holds) : 0;
+
+	if (!err && p->spans.options.pattern)
+		err = choose_spans(p);
+	for (uint32_t i = 0; i < p->held_count && !err; i++) {
+		const struct held_sample *held = &p->held[i];
 		struct profile_thread *t;
 
-		if (!in_spans_is_chosen(&p->spans, held->span))
+		if (p->spans.options.pattern && !in_spans_is_chosen(&p->spans, held->span))
 			continue;
-		e.v[RUN_SAMPLE_STACK].u = held->stack;
-		e.v[RUN_SAMPLE_MODE].u = held->mode;
-		e.v[RUN_SAMPLE_VIA].u = held->via;
-		e.v[RUN_SAMPLE_RESULT].u = held->result;
 		err = profile_thread_get(p, held->thread, &t);
 		if (!err)
-			err = add_sample(p, t, &e, held->weight);
+			err = add_sample(p, t, held);
 	}
 	return err;
 }
@@ -209,8 +274,8 @@ int profile_finish(struct profile *p, const struct wall *w)
 	struct states *charged;
 	int err = 0;
 
-	if (p->spans.options.pattern)
-		return add_spans(p);
+	if (p->spans.options.pattern || p->options.locks)
+		return add_held(p);
 	if (!p->options.waiting)
 		return 0;
 	/* A sum of short waits may be all that is known of a thread. */
@@ -235,6 +300,12 @@ void profile_hole(struct profile *p)
 	}
 	p->options.from_begin = false;
 	in_spans_hole(&p->spans);
+	vm_work_hole(&p->work);
+}
+
+struct profile_aspect profile_aspect_of(const struct profile *p, const struct profile_cell *c)
+{
+	return c->aspect ? p->aspects[c->aspect] : (struct profile_aspect){0};
 }
 
 bool profile_thread_is_java(const struct profile_thread *t)
@@ -254,6 +325,11 @@ void profile_free(struct profile *p)
 	keymap_free(&p->cell_map);
 	keymap_free(&p->thread_map);
 	in_spans_free(&p->spans);
+	lock_holds_free(&p->holds);
+	vm_work_free(&p->work);
+	keymap_free(&p->aspect_map);
+	free(p->aspects);
+	free(p->held);
 	free(p->cells);
 	free(p->threads);
 	*p = (struct profile){0};

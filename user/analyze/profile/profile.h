@@ -6,19 +6,30 @@
 #include <stdint.h>
 
 #include "analyze/profile/in_spans.h"
+#include "analyze/profile/lock_holds.h"
+#include "analyze/profile/vm_work.h"
 #include "analyze/profile/waiting.h"
 #include "analyze/threads/states.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 
+/* What tells samples of the same chain apart. */
+struct profile_aspect {
+	uint64_t lock;   /* that the thread held, and others waited for; 0: none, or not wanted */
+	uint64_t symbol; /* a string: the function that was interrupted; 0: not known */
+	enum vm_work_kind work; /* of a thread without a chain */
+	uint64_t work_id;
+};
+
 /* Time of one thread in one state, with one chain. */
 struct profile_cell {
 	uint64_t thread;
 	enum state state;
-	bool rest;      /* no chain: what the thread's counters have beyond all that has one */
-	uint64_t stack; /* 0: there is none */
-	uint64_t mode;  /* enum sample_mode; told apart only without a chain */
-	bool failed;    /* there is no chain because the walk has failed */
+	bool rest;        /* no chain: what the thread's counters have beyond all that has one */
+	uint64_t stack;   /* 0: there is none */
+	uint64_t mode;    /* enum sample_mode; told apart only without a chain */
+	bool failed;      /* there is no chain because the walk has failed */
+	uint32_t aspect;  /* of the profile's; the first is all zero */
 	uint64_t samples; /* of the state running only */
 	uint64_t ns;      /* running: the weights: CPU time since the thread's sample before */
 	uint64_t squares; /* of the weights, each in units of PROFILE_UNIT_NS */
@@ -45,23 +56,39 @@ struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
 	bool from_begin;         /* counters are 0 at the begin */
 	bool waiting;            /* all states are wanted, not only running */
+	bool locks;              /* which locks a thread held that others waited for is wanted:
+				    lock_holds_observe() is to be told, with profile.holds */
+	const struct log_names *names; /* of threads; lent; NULL: not known */
+};
+
+/* A sample that counts when all has been seen. */
+struct held_sample {
+	uint32_t span;
+	uint64_t time_ns, thread, stack, mode, via, result, weight;
+	struct profile_aspect aspect;
 };
 
 struct profile {
 	struct profile_options options;
-	struct keymap cell_map, thread_map;
+	struct keymap cell_map, thread_map, aspect_map;
 	struct profile_cell *cells;     /* cell_map.count of them */
 	struct profile_thread *threads; /* thread_map.count of them */
-	uint32_t cells_capacity, threads_capacity;
+	struct profile_aspect *aspects; /* aspect_map.count of them */
+	uint32_t cells_capacity, threads_capacity, aspects_capacity;
 	uint64_t samples, unweighted; /* the latter: of threads of which nothing was known before */
 	struct in_spans spans;        /* its options are given, too */
-	uint64_t trimmed_ns;          /* taken off chains, see profile_finish() */
+	struct lock_holds holds;
+	struct vm_work work;
+	struct held_sample *held;
+	uint32_t held_count, held_capacity;
+	uint64_t trimmed_ns; /* taken off chains, see profile_finish() */
 };
 
 /* All zero but for the options at first. Events in time order. 0 or -ENOMEM. */
 int profile_add(struct profile *p, const struct event *e);
 /*
- * No more events. If spans are wanted: samples of the chosen ones count now.
+ * No more events. If spans are wanted: samples of the chosen ones count now. If locks are: each
+ * sample whose thread held one then is of a cell of that lock.
  *
  * If all states are wanted: makes each thread's cells of a state add up to its row of the wall
  * clock. What no event gives a chain becomes a cell of its own; chains that have more than the
@@ -71,6 +98,8 @@ int profile_add(struct profile *p, const struct event *e);
 int profile_finish(struct profile *p, const struct wall *w);
 /* Events are missing: what was counted meanwhile is no sample's weight. */
 void profile_hole(struct profile *p);
+/* All zero if there is none. */
+struct profile_aspect profile_aspect_of(const struct profile *p, const struct profile_cell *c);
 void profile_free(struct profile *p);
 
 /* It has had a Java frame: else a walk that fails says nothing, as those of compiler threads, which

@@ -19,13 +19,31 @@ int profile_thread_get(struct profile *p, uint64_t thread, struct profile_thread
 	return 0;
 }
 
+int profile_aspect_get(struct profile *p, const struct profile_aspect *a, uint32_t *ret)
+{
+	const struct keymap_key none = {0};
+	const struct keymap_key key = {.a = a->lock, .b = a->symbol, .c = a->work, .d = a->work_id};
+	int err = p->aspect_map.count
+			  ? 0
+			  : keymap_add_row(&p->aspect_map, none, &p->aspects, &p->aspects_capacity,
+					   sizeof(*p->aspects), ret);
+
+	if (!err)
+		err = keymap_add_row(&p->aspect_map, key, &p->aspects, &p->aspects_capacity,
+				     sizeof(*p->aspects), ret);
+	if (!err)
+		p->aspects[*ret] = *a;
+	return err;
+}
+
 int profile_cell_get(struct profile *p, const struct profile_cell *like, struct profile_cell **ret)
 {
 	const struct keymap_key key = {
 		.a = like->thread,
 		.b = like->stack,
-		.c = like->mode,
-		.d = (uint64_t)like->state << 2 | (uint64_t)like->rest << 1 | like->failed,
+		.c = like->aspect,
+		.d = like->mode << 32 | (uint64_t)like->state << 2 | (uint64_t)like->rest << 1 |
+		     like->failed,
 	};
 	uint32_t index, before = p->cell_map.count;
 	int err = keymap_add_row(&p->cell_map, key, &p->cells, &p->cells_capacity,

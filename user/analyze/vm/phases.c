@@ -240,6 +240,16 @@ void phases_hole(struct phases *p)
 	p->open_count = 0;
 }
 
+uint32_t phases_now(const struct phases *p, uint64_t thread, bool worker)
+{
+	const struct phase_open *o = innermost(p, thread);
+
+	for (uint32_t i = p->open_count; i-- > 0 && !o && worker;)
+		if (p->open[i].kind == GC_PHASE_KIND_PAUSE)
+			o = &p->open[i];
+	return o ? o->row : INDEX_NONE;
+}
+
 void phases_finish(struct phases *p)
 {
 	phases_hole(p);

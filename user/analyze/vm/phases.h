@@ -66,6 +66,9 @@ struct phases {
 int phases_add(struct phases *p, const struct event *e);
 /* Events are missing here: whatever is open is in no sum. */
 void phases_hole(struct phases *p);
+/* The row of the innermost phase that is open in the thread; worker: if none is, of the innermost
+ * pause that is open in any. INDEX_NONE: there is none. */
+uint32_t phases_now(const struct phases *p, uint64_t thread, bool worker);
 /* No more events; once. */
 void phases_finish(struct phases *p);
 void phases_free(struct phases *p);

@@ -36,11 +36,12 @@ enum format {
 	FORMAT_COLLAPSED,
 	FORMAT_SPEEDSCOPE,
 	FORMAT_PPROF,
+	FORMAT_OTLP,
 	FORMAT_COUNT,
 };
 
 static const char *const format_names[FORMAT_COUNT] = {
-	"text", "json", "csv", "collapsed", "speedscope", "pprof",
+	"text", "json", "csv", "collapsed", "speedscope", "pprof", "otlp",
 };
 
 enum {
@@ -80,8 +81,11 @@ static const struct argp_option option_table[] = {
 	 "sleep, io, pause, other; blocked: lock to other; all: everything that the wall clock of "
 	 "each thread has",
 	 0},
-	{"by", 'b', "method|thread|state", 0,
-	 "Each chain begins with its outermost method (default), its thread, or its state", 0},
+	{"by", 'b', "WHAT", 0,
+	 "Each chain begins with its outermost method (default), or with its thread, its state, or "
+	 "the lock that its thread held while another one waited for the lock: method, thread, "
+	 "state, lock",
+	 0},
 	{"thread", OPT_THREAD, "PATTERN", 0, "Only threads whose name matches, as 'http-*'", 0},
 	{"span", OPT_SPAN, "PATTERN", 0,
 	 "Only samples within marked spans (spoor spans) whose name matches, as 'GET *'", 0},
@@ -92,12 +96,14 @@ static const struct argp_option option_table[] = {
 	{"least", OPT_LEAST, "PERCENT", 0,
 	 "Leave out branches of a tree with less than this (default: 1; 0: show all)", 0},
 	{"lines", OPT_LINES, NULL, 0,
-	 "collapsed, speedscope and pprof: a method at two lines is two frames", 0},
+	 "collapsed, speedscope, pprof and otlp: a method at two lines is two frames", 0},
 	RANGE_OPTIONS,
 	LOG_SOURCE_OPTIONS,
 	{"top", 't', "N", 0, "Rows of a table for people (default: 30)", 0},
-	{"format", 'f', "text|json|csv|collapsed|speedscope|pprof", 0,
-	 "For people (default), for programs, in ns, for flame graphs, or for go tool pprof", 0},
+	{"format", 'f', "FORMAT", 0,
+	 "text for people (default), json and csv for programs, in ns, collapsed and speedscope "
+	 "for flame graphs, pprof for go tool pprof, otlp: a message of OpenTelemetry's profiles",
+	 0},
 	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout; to one in .gz, compressed", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -127,7 +133,8 @@ static enum format parse_format(const char *arg, struct argp_state *state)
 	for (int i = 0; i < FORMAT_COUNT; i++)
 		if (!strcmp(arg, format_names[i]))
 			return (enum format)i;
-	argp_error(state, "--format is text, json, csv, collapsed, speedscope or pprof, not '%s'",
+	argp_error(state,
+		   "--format is text, json, csv, collapsed, speedscope, pprof or otlp, not '%s'",
 		   arg);
 	return FORMAT_TEXT;
 }
@@ -202,12 +209,22 @@ static void parse_slower(struct in_spans_options *o, const char *arg, struct arg
 	o->least_per_mille = (unsigned)(10 * whole + tenth);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static enum profile_by parse_by(const char *arg, struct argp_state *state)
 {
-	static const char *const by[] = {"method", "thread", "state"};
-	struct options *o = state->input;
+	static const char *const by[] = {"method", "thread", "state", "lock"};
 
 	_Static_assert(sizeof(by) / sizeof(*by) == PROFILE_BY_COUNT, "in their order");
+	for (int i = 0; i < PROFILE_BY_COUNT; i++)
+		if (!strcmp(arg, by[i]))
+			return (enum profile_by)i;
+	argp_error(state, "--by is method, thread, state or lock, not '%s'", arg);
+	return PROFILE_BY_METHOD;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
 	if (log_source_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
@@ -237,7 +254,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->wanted.states = parse_states(arg, state);
 		return 0;
 	case 'b':
-		o->wanted.by = (enum profile_by)parse_word("by", arg, by, state);
+		o->wanted.by = parse_by(arg, state);
 		return 0;
 	case 'f':
 		o->format = parse_format(arg, state);
@@ -254,11 +271,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->profile.spans.options.pattern && !profile_only_running(&o->wanted))
 			argp_error(state, "--span knows CPU time only: no --state with it");
+		if (o->wanted.by == PROFILE_BY_LOCK && !profile_only_running(&o->wanted))
+			argp_error(state, "--by lock knows CPU time only: no --state with it");
 		if (!o->profile.spans.options.pattern &&
 		    (o->profile.spans.options.least_ns || o->profile.spans.options.least_per_mille))
 			argp_error(state, "--slower-than which spans? --span says that");
-		if (o->format == FORMAT_PPROF && !o->output && isatty(STDOUT_FILENO))
-			argp_error(state, "pprof is not for a terminal: -o FILE.pb.gz");
+		if ((o->format == FORMAT_PPROF || o->format == FORMAT_OTLP) && !o->output &&
+		    isatty(STDOUT_FILENO))
+			argp_error(state, "%s is not for a terminal: -o FILE.pb.gz",
+				   format_names[o->format]);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record --sample -o FILE' wrote");
@@ -280,9 +301,13 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 		.to_ns = r->to ? r->to_ns : UINT64_MAX,
 		/* A later part of a recording does not begin at 0, nor what is read of one. */
 		.waiting = !profile_only_running(&o->wanted),
+		.locks = o->wanted.by == PROFILE_BY_LOCK,
+		.names = analysis_names(a),
 		.from_begin = begin_ns <= header_number(header, NULL, "start_mono_ns") &&
 			      (!r->from || r->read_from_ns <= begin_ns),
 	};
+	if (o->profile.options.locks)
+		analysis_observe(a, lock_holds_observe, &o->profile.holds);
 	return 0;
 }
 
@@ -316,6 +341,8 @@ static int print(const struct options *o, FILE *out)
 		return profile_speedscope(&o->wanted, o->source.name, out);
 	case FORMAT_PPROF:
 		return profile_messages(&o->wanted, &profile_format_pprof, out);
+	case FORMAT_OTLP:
+		return profile_messages(&o->wanted, &profile_format_otlp, out);
 	default:
 		return report_profile_text(&o->wanted, out);
 	}

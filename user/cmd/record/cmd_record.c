@@ -23,6 +23,7 @@
 #include "cmd/rights.h"
 #include "jvm/find.h"
 #include "jvm/flag/flag_guard.h"
+#include "jvm/native_symbols.h"
 #include "record/session/launch.h"
 #include "record/session/monitor_flag.h"
 #include "record/session/recorder.h"
@@ -82,9 +83,10 @@ static const struct argp_option argp_options[] = {
 	 "tell each break of a thread that is this long: asleep, in I/O, without a CPU (default: "
 	 "1ms); shorter ones are in the sums only",
 	 0},
-	{"sample", OPT_SAMPLE, "TIME[,jitter=off]", OPTION_ARG_OPTIONAL,
+	{"sample", OPT_SAMPLE, "TIME[,jitter=off][,symbols]", OPTION_ARG_OPTIONAL,
 	 "look where each running thread is whenever it has run for TIME (default: 10ms; 1ms, "
-	 "100us; by chance a little more or less), for spoor profile",
+	 "100us; by chance a little more or less), for spoor profile; symbols: with the names of "
+	 "native and kernel functions",
 	 0},
 	{"objects", OPT_OBJECTS, "exact|lossy", OPTION_ARG_OPTIONAL,
 	 "each object that is allocated, and each that a collection moves, for spoor objects; of a "
@@ -156,6 +158,24 @@ static error_t parse_probes(const char *text, struct argp_state *state, enum pro
 #define SAMPLE_LEAST_NS 50000
 #define SAMPLE_MOST_NS NS_PER_S
 
+/* What is after the period, from its comma on. */
+static void parse_sample_words(const char *words, struct argp_state *state,
+			       struct recorder_options *o)
+{
+	while (words && *words) {
+		size_t len = strcspn(++words, ",");
+
+		if (len == strlen("jitter=off") && !memcmp(words, "jitter=off", len))
+			o->sample_jitter = false;
+		else if (len == strlen("symbols") && !memcmp(words, "symbols", len))
+			o->sample_symbols = true;
+		else
+			argp_error(state, "--sample: '%.*s' is neither jitter=off nor symbols",
+				   (int)len, words);
+		words += len;
+	}
+}
+
 static void parse_sample(const char *arg, struct argp_state *state, struct recorder_options *o)
 {
 	const char *comma = arg ? strchr(arg, ',') : NULL;
@@ -163,9 +183,8 @@ static void parse_sample(const char *arg, struct argp_state *state, struct recor
 
 	o->sample_ns = 10 * NS_PER_MS;
 	o->sample_jitter = true;
-	if (comma && strcmp(comma, ",jitter=off"))
-		argp_error(state, "--sample: '%s' is not jitter=off", comma + 1);
-	o->sample_jitter = !comma;
+	o->sample_symbols = false;
+	parse_sample_words(comma, state, o);
 	if (!arg || comma == arg)
 		return;
 	snprintf(period, sizeof(period), "%.*s", (int)(comma ? comma - arg : 31), arg);
@@ -483,6 +502,8 @@ static int record(struct options *o, int signals, bool own_child)
 	o->recorder.dumped = record_flight_report;
 	o->recorder.dumped_ctx = &report;
 	o->recorder.before_write = on_before_write;
+	if (o->recorder.sample_symbols)
+		o->recorder.kernel_symbols = native_symbols_kernel();
 	err = rights_attach();
 	if (err)
 		return CMD_FAILED;

@@ -49,6 +49,7 @@ struct jvm_layout {
 	 * which is an offset from the JavaThread (share/runtime/lockStack.hpp). */
 	int32_t java_thread_owner_id;
 	int32_t java_thread_cont_entry;
+	int32_t compiler_env, env_task, task_method; /* of CompilerThread, ciEnv, CompileTask; -1 */
 	int32_t java_thread_vthread; /* OopHandle, likewise of what runs on it: JDK 21 on; -1 */
 	int32_t java_thread_lock_stack_top, java_thread_lock_stack_base;
 	/* monitors */
@@ -56,8 +57,7 @@ struct jvm_layout {
 	uint32_t monitor_object; /* WeakHandle: the address of an oop; see raw_oops */
 	bool raw_oops;           /* ... and java_thread_thread_obj are oops themselves */
 	uint32_t monitor_owner;
-	int32_t monitor_stack_locker; /* JDK 25, -XX:LockingMode=1: the owner's BasicLock, if it is
-					 anonymous; -1: unknown */
+	int32_t monitor_stack_locker; /* JDK 25, LockingMode=1: an anonymous owner's BasicLock */
 	/* objects and classes */
 	uint32_t oop_mark;
 	uint32_t oop_klass;

@@ -138,6 +138,7 @@ void layout_clear(struct jvm_layout *l)
 	l->java_thread_vthread = l->array_length = l->array_bytes = -1;
 	l->java_thread_lock_stack_top = l->java_thread_lock_stack_base = -1;
 	l->aos_owner = l->rrwl_state = l->rrwl_first_reader = -1;
+	l->compiler_env = l->env_task = l->task_method = -1;
 }
 
 /* vmStructs of 17 to 23 gives the word no type, as it is volatile. */
@@ -221,6 +222,9 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 		{"JavaThread", "_monitor_owner_id", &l->java_thread_owner_id},
 		{"JavaThread", "_cont_entry", &l->java_thread_cont_entry},
 		{"JavaThread", "_vthread", &l->java_thread_vthread},
+		{"CompilerThread", "_env", &l->compiler_env},
+		{"ciEnv", "_task", &l->env_task},
+		{"CompileTask", "_method", &l->task_method},
 		{"ObjectMonitor", "_stack_locker", &l->monitor_stack_locker},
 		{"CollectedHeap", "_is_gc_active", &s->heap_gc_active},
 		{"CollectedHeap", "_is_stw_gc_active", &s->heap_gc_active}, /* JDK 21 on */

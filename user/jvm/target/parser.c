@@ -313,3 +313,24 @@ int parser_rule(struct parser *p, unsigned slot, int file, uint64_t vaddr, struc
 	free(b.bytes);
 	return err;
 }
+
+int parser_symbol(struct parser *p, unsigned slot, int file, uint64_t vaddr, struct elf_symbol *ret)
+{
+	struct parser_request q = {
+		.kind = PARSER_SYMBOL, .slot = slot, .deadline_ms = PARSER_RUN_MS, .vaddr = vaddr};
+	struct elf_symbol symbol;
+	struct buffer b;
+	int err = ask(p, &q, file, &b);
+
+	if (err)
+		return err;
+	if (b.len == sizeof(symbol))
+		memcpy(&symbol, b.bytes, sizeof(symbol));
+	if (b.len == sizeof(symbol) && symbol.start <= vaddr && vaddr < symbol.end &&
+	    memchr(symbol.name, 0, sizeof(symbol.name)))
+		*ret = symbol;
+	else
+		err = -EPROTO;
+	free(b.bytes);
+	return err;
+}

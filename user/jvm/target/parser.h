@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "jvm/target/elf_symbols.h"
 #include "jvm/target/unwind.h"
 
 struct libjvm;
@@ -12,6 +13,8 @@ struct usdt_list;
 
 /* Files whose unwind tables stay open between two requests. */
 #define PARSER_SLOTS 4
+/* Likewise symbol tables. */
+#define PARSER_SYMBOL_SLOTS 16
 
 /*
  * Starts the process (essay in parser.c). It should be started before anything that is large or
@@ -31,8 +34,8 @@ const char *parser_error_text(int err);
  * Each takes a descriptor of a regular file, which stays the caller's. -ETIME: not done by the
  * deadline. -ELIBBAD: the parser died of the file. (After either a new one takes its place; the
  * same file should not be given again.) -ECHILD: there is no parser any more. -EPROTO: the answer
- * makes no sense. Others as libjvm_read(), usdt_flat_read(), unwind_open() and unwind_rule(). *ret
- * is untouched on failure.
+ * makes no sense. Others as libjvm_read(), usdt_flat_read(), unwind_open(), unwind_rule(),
+ * elf_symbols_read() and elf_symbols_find(). *ret is untouched on failure.
  */
 int parser_libjvm(struct parser *p, int file, struct libjvm *ret);
 /* Freed with usdt_list_free(). */
@@ -41,3 +44,6 @@ int parser_usdt(struct parser *p, int file, unsigned deadline_ms, struct usdt_li
 int parser_functions(struct parser *p, int file, unsigned deadline_ms, struct usdt_list *ret);
 /* slot, below PARSER_SLOTS, always goes with the same file. */
 int parser_rule(struct parser *p, unsigned slot, int file, uint64_t vaddr, struct unwind_rule *ret);
+/* The function that vaddr is in; slot, below PARSER_SYMBOL_SLOTS, likewise. */
+int parser_symbol(struct parser *p, unsigned slot, int file, uint64_t vaddr,
+		  struct elf_symbol *ret);

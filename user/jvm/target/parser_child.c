@@ -1,4 +1,5 @@
 #include "jvm/target/elf_file.h"
+#include "jvm/target/elf_symbols.h"
 #include "jvm/target/libjvm.h"
 #include "jvm/target/parser_wire.h"
 #include "jvm/target/usdt.h"
@@ -183,7 +184,35 @@ static int rule_answer(struct unwind **slot, int file, uint64_t vaddr, struct an
 	return answer_copy(&flat, sizeof(flat), ret);
 }
 
-static int answer_make(const struct parser_request *q, int file, struct unwind **slots,
+static int symbols_open(int file, struct elf_symbols **ret)
+{
+	struct elf_file f;
+	int err = elf_file_open(file, &f);
+
+	if (err)
+		return err;
+	err = elf_symbols_read(&f, ret);
+	elf_file_close(&f);
+	return err;
+}
+
+static int symbol_answer(struct elf_symbols **slot, int file, uint64_t vaddr, struct answer *ret)
+{
+	struct elf_symbol symbol = {0};
+	int err = *slot ? 0 : symbols_open(file, slot);
+
+	if (!err)
+		err = elf_symbols_find(*slot, vaddr, &symbol);
+	return err ? err : answer_copy(&symbol, sizeof(symbol), ret);
+}
+
+/* What stays open between requests. */
+struct slots {
+	struct unwind *rules[PARSER_SLOTS];
+	struct elf_symbols *symbols[PARSER_SYMBOL_SLOTS];
+};
+
+static int answer_make(const struct parser_request *q, int file, struct slots *slots,
 		       struct answer *ret)
 {
 	switch (q->kind) {
@@ -194,8 +223,13 @@ static int answer_make(const struct parser_request *q, int file, struct unwind *
 	case PARSER_FUNCTIONS:
 		return usdt_answer(file, usdt_flat_functions, ret);
 	case PARSER_RULE:
-		return q->slot < PARSER_SLOTS ? rule_answer(&slots[q->slot], file, q->vaddr, ret)
-					      : -EINVAL;
+		return q->slot < PARSER_SLOTS
+			       ? rule_answer(&slots->rules[q->slot], file, q->vaddr, ret)
+			       : -EINVAL;
+	case PARSER_SYMBOL:
+		return q->slot < PARSER_SYMBOL_SLOTS
+			       ? symbol_answer(&slots->symbols[q->slot], file, q->vaddr, ret)
+			       : -EINVAL;
 	default:
 		return -EINVAL;
 	}
@@ -253,7 +287,7 @@ static void timer_set(unsigned ms)
 static __attribute__((noreturn)) void parser_run(pid_t zygote)
 {
 	static const int calls[] = {PARSER_CALLS};
-	struct unwind *slots[PARSER_SLOTS] = {0};
+	struct slots slots = {0};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != zygote || sandbox(calls, sizeof(calls) / sizeof(*calls)))
@@ -266,7 +300,7 @@ static __attribute__((noreturn)) void parser_run(pid_t zygote)
 		if (file < 0)
 			_exit(0);
 		timer_set(q.deadline_ms);
-		err = answer_make(&q, file, slots, &a);
+		err = answer_make(&q, file, &slots, &a);
 		if (err > 0 || a.len > PARSER_ANSWER_MAX)
 			err = -E2BIG;
 		if (err)

@@ -7,7 +7,14 @@
 
 #include "jvm/target/parser.h"
 
-enum parser_kind { PARSER_LIBJVM, PARSER_USDT, PARSER_FUNCTIONS, PARSER_RULE, PARSER_KIND_COUNT };
+enum parser_kind {
+	PARSER_LIBJVM,
+	PARSER_USDT,
+	PARSER_FUNCTIONS,
+	PARSER_RULE,
+	PARSER_SYMBOL, /* the answer is a struct elf_symbol */
+	PARSER_KIND_COUNT
+};
 
 /* A request is one packet, with the file's descriptor. */
 struct parser_request {

@@ -112,12 +112,18 @@ int process_maps_parse(const char *text, const char *name, struct process_lib *r
 void process_code_each(const char *text, void (*take)(void *ctx, const struct process_lib *lib),
 		       void *ctx)
 {
+	struct process_lib first = {0};
 	struct maps_line line;
 	const char *end, *stop = text + strlen(text);
 
 	for (; text < stop; text = end + 1) {
 		end = line_end(text, stop);
-		if (line_parse(text, (size_t)(end - text), &line) && line.executable)
+		if (!line_parse(text, (size_t)(end - text), &line))
+			continue;
+		if (!line.offset)
+			first = line.lib;
+		line.lib.base = first.end && same_file(&first, &line.lib) ? first.start : 0;
+		if (line.executable)
 			take(ctx, &line.lib);
 	}
 }
@@ -176,6 +182,11 @@ static int file_read(int fd, size_t most, char **ret, size_t *ret_len)
 	*ret = text;
 	*ret_len = len;
 	return 0;
+}
+
+int process_text(int fd, char **ret, size_t *ret_len)
+{
+	return file_read(fd, FILE_MAX, ret, ret_len);
 }
 
 int process_file_head(pid_t pid, const char *name, size_t most, char **ret, size_t *ret_len)

@@ -16,6 +16,8 @@ struct process_stat {
 /* A library as mapped: the mapping of its file's beginning. */
 struct process_lib {
 	uint64_t start, end;
+	uint64_t
+		base; /* of process_code_each(): where the file's beginning is mapped; 0: nowhere */
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
 	bool deleted;
@@ -34,7 +36,9 @@ void process_code_each(const char *text, void (*take)(void *ctx, const struct pr
 /* The last number of NSpid in the text of /proc/PID/status. -ENOENT. */
 int process_ns_pid_parse(const char *text, pid_t *ret);
 
-/* A whole file of /proc/PID, NUL-terminated; *ret is freed with free(). -ESRCH: no such process. */
+/* A whole file of /proc, NUL-terminated; *ret is freed with free(). */
+int process_text(int fd, char **ret, size_t *ret_len);
+/* The same of /proc/PID. -ESRCH: no such process. */
 int process_file(pid_t pid, const char *name, char **ret, size_t *ret_len);
 /* The same of its first bytes, most of them at most. */
 int process_file_head(pid_t pid, const char *name, size_t most, char **ret, size_t *ret_len);

@@ -545,6 +545,28 @@ uint32_t chains_sampled(struct chains *c, const struct wire_run_sample *r)
 	return n->number;
 }
 
+uint32_t chains_compiling(struct chains *c, const struct wire_run_sample *r)
+{
+	struct code_frame frame;
+	int err;
+
+	if (!r->compiling || !c->code)
+		return 0;
+	if (*c->class_epoch != c->epoch)
+		code_forget(c->code);
+	c->epoch = *c->class_epoch;
+	if (c->epoch != r->class_epoch)
+		return 0;
+	err = code_interpreted(c->code, r->compiling, 0, &frame);
+	if (err == -ENOMEM)
+		c->err = err;
+	if (*c->class_epoch != r->class_epoch) {
+		code_forget(c->code);
+		return 0;
+	}
+	return err ? 0 : method_number(c, frame.method, r->head.time_ns);
+}
+
 uint32_t chains_number(const struct chains *c, uint32_t id)
 {
 	const struct chain *known = id ? store_find(c->by_id, &id) : NULL;

@@ -33,6 +33,10 @@ uint32_t chains_number(const struct chains *c, uint32_t id);
  * callers. */
 uint32_t chains_sampled(struct chains *c, const struct wire_run_sample *r);
 
+/* The log's number of the method that a compiler thread compiles, which becomes known by this; 0:
+ * none, or its name cannot be read any more. */
+uint32_t chains_compiling(struct chains *c, const struct wire_run_sample *r);
+
 /* Into memory: what is counted elsewhere. */
 void chains_count(struct chains *c);
 

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <linux/types.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bpf/wire/wire_kinds.h"
 #include "bpf/wire/wire_profile.h"
 #include "bpf/wire/wire_stack.h"
+#include "jvm/native_symbols.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
 #include "record/decode/ids.h"
@@ -17,6 +19,7 @@ struct translate {
 	struct translate_to to;
 	struct translate_locks *locks;
 	struct translate_vm vm;
+	struct native_symbols *symbols;      /* NULL: nobody has asked for names */
 	uint32_t unknown[SCHEMA_ID_MAX + 1]; /* records that are of no use, by what they would be */
 	bool refresh;
 };
@@ -51,6 +54,11 @@ void translate_free(struct translate *t)
 		return;
 	translate_locks_free(t->locks);
 	free(t);
+}
+
+void translate_name_by(struct translate *t, struct native_symbols *symbols)
+{
+	t->symbols = symbols;
 }
 
 void translate_flush(struct translate *t, uint64_t before_ns)
@@ -139,6 +147,17 @@ static uint32_t walk_result_of(uint32_t wire)
 	return wire < WIRE_WALK_COUNT ? wire : WALK_RESULT_NO_CODE;
 }
 
+/* Of native code and of the kernel. 0: not known. */
+static uint32_t symbol_of(struct translate *t, const struct wire_run_sample *r)
+{
+	const char *name = NULL;
+
+	if (t->symbols &&
+	    (r->mode == WIRE_MODE_NATIVE || r->mode == WIRE_MODE_VM || r->mode == WIRE_MODE_KERNEL))
+		name = native_symbols_name(t->symbols, r->pc);
+	return name ? ids_string(t->to.ids, name, (uint32_t)strlen(name), r->head.time_ns) : 0;
+}
+
 static void run_sample(struct translate *t, const void *record)
 {
 	const struct wire_run_sample *r = record;
@@ -149,6 +168,8 @@ static void run_sample(struct translate *t, const void *record)
 	e.v[RUN_SAMPLE_MODE].u = r->mode < SAMPLE_MODE_COUNT ? r->mode : 0;
 	e.v[RUN_SAMPLE_VIA].u = r->via < WALK_BEGIN_COUNT ? r->via : 0;
 	e.v[RUN_SAMPLE_RESULT].u = walk_result_of(r->result);
+	e.v[RUN_SAMPLE_COMPILING].u = chains_compiling(t->to.chains, r);
+	e.v[RUN_SAMPLE_SYMBOL].u = symbol_of(t, r);
 	translate_counters(&e, COUNTERS_OF_THREAD, &r->self);
 	translate_event_put(&t->to, &e);
 }

@@ -8,12 +8,15 @@
 struct chains;
 struct ids;
 struct log_writer;
+struct native_symbols;
 struct translate;
 
 /* All are lent until translate_free. */
 int translate_new(struct ids *ids, struct chains *chains, struct log_writer *w,
 		  struct translate **ret);
 void translate_free(struct translate *t);
+/* Samples have the name of the native function that was interrupted. Lent until translate_free. */
+void translate_name_by(struct translate *t, struct native_symbols *symbols);
 
 /* One record of the ring buffer; those of unknown kind or size are counted: see
  * translate_unknown(). */

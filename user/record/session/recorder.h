@@ -40,7 +40,8 @@ struct recorder_options {
 	uint64_t buffer_bytes;     /* of the ring buffer */
 	uint64_t window_ns;        /* of the thread and CPU samples */
 	uint64_t sample_ns;        /* running threads are sampled at this period; 0: they are not */
-	bool sample_jitter;        /* by chance a little more or less */
+	bool sample_jitter, sample_symbols; /* by chance more or less; with names of functions */
+	int kernel_symbols; /* of native_symbols_kernel(); becomes the recorder's */
 	bool objects, objects_exact; /* of a patched JVM; exact: its threads wait for room */
 	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
@@ -101,8 +102,7 @@ bool recorder_owners_unseen(const struct recorder *r);
 const char *recorder_kernel_limits(const struct recorder *r);
 /* MONITOR_FLAG_LEFT. */
 bool recorder_flag_left(const struct recorder *r);
-/* The probes that spoor would use and this JVM lacks, with commas between; "": it has all. Returns
- * buf. */
+/* The probes that spoor wants and this JVM lacks, with commas between; "": none. Returns buf. */
 const char *recorder_probes_missing(const struct recorder *r, char *buf, size_t size);
 /* Why they are; lent until recorder_close. */
 const char *recorder_monitor_why(const struct recorder *r);

@@ -26,8 +26,9 @@ struct recorder {
 	struct ids *ids;
 	struct chains *chains;
 	struct translate *t;
-	struct code *code;     /* NULL: no stacks are walked (yet) */
-	struct native *native; /* NULL: not needed yet */
+	struct code *code;              /* NULL: no stacks are walked (yet) */
+	struct native *native;          /* NULL: not needed yet */
+	struct native_symbols *symbols; /* NULL: not asked for */
 	bool without_stacks;
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
 	struct memory memory;

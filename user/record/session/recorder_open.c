@@ -13,6 +13,7 @@
 #include "bpf/wire/wire_cpu.h"
 #include "jvm/code/code.h"
 #include "jvm/native.h"
+#include "jvm/native_symbols.h"
 #include "jvm/target/labels.h"
 #include "jvm/target/parser.h"
 #include "record/decode/chains.h"
@@ -93,9 +94,10 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 
 	if (o && options->sample_ns)
 		json_object_set_new(o, "sample",
-				    json_pack("{s:s, s:I, s:b}", "event", "cpu-clock", "period_ns",
-					      (json_int_t)options->sample_ns, "jitter",
-					      (int)options->sample_jitter));
+				    json_pack("{s:s, s:I, s:b, s:b}", "event", "cpu-clock",
+					      "period_ns", (json_int_t)options->sample_ns, "jitter",
+					      (int)options->sample_jitter, "symbols",
+					      (int)options->sample_symbols));
 	if (o && r->objects_ring.memory)
 		json_object_set_new(o, "objects",
 				    json_pack("{s:I, s:I, s:b}", "heap_bytes",
@@ -212,6 +214,10 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		chains_resolve_by(r->chains, r->code);
 	if (!err)
 		err = translate_new(r->ids, r->chains, r->w, &r->t);
+	if (!err && o->sample_ns && o->sample_symbols)
+		err = native_symbols_new(r->j, o->kernel_symbols, &r->symbols);
+	if (!err)
+		translate_name_by(r->t, r->symbols);
 	if (!err)
 		err = recorder_objects_begin(r);
 	return err ? recorder_fail(why, err, "out of memory") : recorder_objects_on(r, why);
@@ -311,6 +317,7 @@ void recorder_discard(struct recorder *r)
 	monitor_flag_release(&r->flag, NULL);
 	bpf_session_free(r->p);
 	translate_free(r->t);
+	native_symbols_free(r->symbols);
 	chains_free(r->chains);
 	code_free(r->code);
 	native_free(r->native);

@@ -78,6 +78,10 @@ static json_t *head_json(const struct profile_input *in, const struct profile_tr
 		json_put(&o, "spans_chosen", number(in->profile->spans.chosen));
 		json_put(&o, "slower_than_ns", number(in->profile->spans.least_ns));
 	}
+	if (in->by == PROFILE_BY_LOCK) {
+		json_put(&o, "lock_ns", number(t->lock_ns));
+		json_put(&o, "lock_inferred_ns", number(t->lock_inferred_ns));
+	}
 	json_put(&o, "unweighted_samples", number(in->profile->unweighted));
 	json_put(&o, "failed_samples", number(t->failed));
 	json_put(&o, "inferred_samples", number(t->inferred));

@@ -127,6 +127,17 @@ static void print_states(const struct profile_input *in, const struct profile_tr
 			   time_format(in->profile->trimmed_ns, ns));
 }
 
+static void print_locks(const struct profile_tree *t, FILE *out)
+{
+	char share[FORMAT_MAX], inferred[FORMAT_MAX];
+
+	print_text(out,
+		   "  locks     %s was run with a lock that another thread waited for, %s of that "
+		   "inferred (~): no numbered event says who held the lock\n",
+		   share_format(t->lock_ns, t->all.sampled_ns, share),
+		   share_format(t->lock_inferred_ns, t->lock_ns, inferred));
+}
+
 static void print_basis(const struct profile_input *in, const struct profile_tree *t, FILE *out)
 {
 	uint64_t period_ns = profile_period_ns(in), lost = profile_lost(in);
@@ -150,6 +161,8 @@ static void print_basis(const struct profile_input *in, const struct profile_tre
 			   time_format(in->profile->spans.least_ns, ns));
 	print_modes(t, out);
 	print_walks(t, out);
+	if (in->by == PROFILE_BY_LOCK)
+		print_locks(t, out);
 	print_text(out,
 		   "  inferred  %s of the samples: the innermost method is that of the nearest "
 		   "place that the JVM describes\n",

@@ -23,7 +23,8 @@ enum profile_view {
 enum profile_by {
 	PROFILE_BY_METHOD,
 	PROFILE_BY_THREAD, /* each chain begins with its thread's name, */
-	PROFILE_BY_STATE,  /* or with its state */
+	PROFILE_BY_STATE,  /* or with its state, */
+	PROFILE_BY_LOCK,   /* or with the lock that was held then, and waited for */
 	PROFILE_BY_COUNT,
 };
 
@@ -39,8 +40,8 @@ struct profile_input {
 	const char *threads; /* only those whose name matches; NULL: all */
 	uint32_t states;     /* those that are wanted: a bit for each enum state */
 	enum profile_by by;
-	bool lines;          /* a method at two lines is two frames */
-	unsigned least_pct;  /* what is less is left out for people; 0: nothing is */
+	bool lines;         /* a method at two lines is two frames */
+	unsigned least_pct; /* what is less is left out for people; 0: nothing is */
 };
 
 /* Time in all states that are wanted; of that what samples stand for. */
@@ -74,6 +75,9 @@ struct profile_tree {
 	uint64_t run_ns;
 	struct states states;   /* of all.ns */
 	struct states no_chain; /* of that: nothing says where the thread was */
+	/* Of all.sampled_ns, of threads that held a lock for which another waited; of that, where
+	 * no numbered event says who held the lock. */
+	uint64_t lock_ns, lock_inferred_ns;
 	uint64_t inferred; /* samples whose innermost frame is */
 	uint64_t failed;   /* samples of which no chain is known, though their thread has some */
 	double effective;  /* so many samples of equal weight would say as much */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
 #include "base/tables/array.h"
 #include "base/text/print.h"
@@ -16,12 +17,14 @@
 #include "session/session_log.h"
 
 /* The first number of a frame's key; that of a method is the address of its class's name. */
-enum { KEY_TEXT, KEY_THREAD };
+enum { KEY_TEXT, KEY_THREAD, KEY_LOCK, KEY_SYMBOL, KEY_OPERATION, KEY_PHASE, KEY_COMPILING };
 
 struct maker {
 	const struct profile_input *in;
 	const struct log_names *names;
 	struct labels *labels;
+	const struct contention *contention;
+	bool park_is_numbered;
 	struct profile_tree *t;
 	uint32_t *path; /* of the cell at work, from the innermost frame */
 	uint32_t path_count, path_capacity;
@@ -167,15 +170,94 @@ static int push_without_chain(struct maker *m, const struct profile_cell *c)
 					       : modes[c->mode]);
 }
 
+/* Nothing but observations says who held the lock. */
+static bool is_inferred(const struct maker *m, uint64_t lock)
+{
+	const struct contention_lock *l = contention_lock_find(m->contention, lock);
+
+	if (l && l->monitor)
+		return !l->numbers.numbers;
+	return !m->park_is_numbered;
+}
+
+/* "[before text]", in the place of a method. */
+static int push_named(struct maker *m, struct keymap_key key, const char *before, const char *text)
+{
+	char name[LABEL_MAX];
+	uint32_t frame;
+	int err;
+
+	snprintf(name, sizeof(name), "[%s %s]", before, text);
+	err = frame_get(m, key, "", name, &frame);
+	return err ? err : path_push(m, frame);
+}
+
+static int push_lock(struct maker *m, uint64_t lock)
+{
+	char label[LABEL_MAX];
+
+	if (!lock)
+		return push_text(m, "(no contended lock)");
+	return push_named(m, (struct keymap_key){.a = KEY_LOCK, .b = lock},
+			  is_inferred(m, lock) ? "~lock" : "lock",
+			  label_lock(m->labels, lock, label));
+}
+
+static int push_string(struct maker *m, uint64_t key, uint64_t string, const char *before)
+{
+	const char *text = log_names_string(m->names, string);
+
+	return push_named(m, (struct keymap_key){.a = key, .b = string}, before,
+			  text ? text : "(unknown)");
+}
+
+static int push_symbol(struct maker *m, uint64_t string)
+{
+	const char *text = log_names_string(m->names, string);
+	uint32_t frame;
+	int err = frame_get(m, (struct keymap_key){.a = KEY_SYMBOL, .b = string}, "",
+			    text ? text : "(unknown function)", &frame);
+
+	return err ? err : path_push(m, frame);
+}
+
+static int push_compiling(struct maker *m, uint64_t number)
+{
+	const struct log_method *method = log_names_method(m->names, number);
+	char name[LABEL_MAX];
+
+	return push_named(m, (struct keymap_key){.a = KEY_COMPILING, .b = number}, "compiles",
+			  method ? label_method_name(method, name) : "(unknown method)");
+}
+
+/* What a thread of the VM's works at, from the inside out. */
+static int push_work(struct maker *m, const struct profile_aspect *a)
+{
+	const struct phases *phases = &m->in->profile->work.phases;
+	uint32_t row = (uint32_t)a->work_id;
+	int err = 0;
+
+	if (a->work == VM_WORK_COMPILING)
+		return push_compiling(m, a->work_id);
+	if (a->work == VM_WORK_OPERATION)
+		return push_string(m, KEY_OPERATION, a->work_id, "VM operation");
+	for (; a->work == VM_WORK_PHASE && row != INDEX_NONE && !err;
+	     row = phases->rows[row].parent)
+		err = push_string(m, KEY_PHASE, phases->rows[row].phase, "GC");
+	return err;
+}
+
 static int path_make(struct maker *m, const struct profile_cell *c)
 {
+	const struct profile_aspect aspect = profile_aspect_of(m->in->profile, c);
 	const struct log_stack *s;
 	char label[LABEL_MAX];
 	uint32_t frame;
-	int err = 0;
+	int err;
 
 	m->path_count = 0;
-	if (c->stack && c->state != STATE_RUNNING && m->in->by != PROFILE_BY_STATE &&
+	err = aspect.symbol ? push_symbol(m, aspect.symbol) : 0;
+	if (!err && c->stack && c->state != STATE_RUNNING && m->in->by != PROFILE_BY_STATE &&
 	    (m->in->states & ~(1u << c->state)))
 		err = push_text(m, doing[c->state]);
 	for (uint64_t stack = c->stack; stack && !err; stack = s ? s->caller : 0) {
@@ -184,10 +266,16 @@ static int path_make(struct maker *m, const struct profile_cell *c)
 			m->t->inferred += c->samples;
 		err = push_stack(m, s);
 	}
-	if (!err && !m->path_count)
-		err = c->stack ? push_text(m, "(hidden frames)") : push_without_chain(m, c);
+	if (!err && !c->stack)
+		err = push_without_chain(m, c);
+	else if (!err && !m->path_count)
+		err = push_text(m, "(hidden frames)");
+	if (!err)
+		err = push_work(m, &aspect);
 	if (!err && m->in->by == PROFILE_BY_STATE)
 		err = push_text(m, by_state[c->state]);
+	if (!err && m->in->by == PROFILE_BY_LOCK)
+		err = push_lock(m, aspect.lock);
 	if (err || m->in->by != PROFILE_BY_THREAD)
 		return err;
 	label_thread(m->labels, c->thread, label);
@@ -285,6 +373,7 @@ static int all_cells_add(struct maker *m)
 {
 	const struct profile *p = m->in->profile;
 	double squares = 0, sum;
+	uint64_t lock;
 	int err = 0;
 
 	for (uint32_t i = 0; i < p->cell_map.count && !err; i++) {
@@ -301,6 +390,9 @@ static int all_cells_add(struct maker *m)
 		m->t->states.ns[c->state] += c->ns;
 		m->t->no_chain.ns[c->state] += c->rest ? c->ns : 0;
 		m->t->failed += has_failed(m, c) ? c->samples : 0;
+		lock = profile_aspect_of(p, c).lock;
+		m->t->lock_ns += lock ? c->ns : 0;
+		m->t->lock_inferred_ns += lock && is_inferred(m, lock) ? c->ns : 0;
 		squares += (double)c->squares;
 	}
 	sum = (double)m->t->all.sampled_ns / PROFILE_UNIT_NS;
@@ -381,6 +473,8 @@ int profile_tree_make(const struct profile_input *in, struct profile_tree *ret)
 	uint32_t root;
 	int err;
 
+	m.contention = analysis_contention(in->in->log->analysis);
+	m.park_is_numbered = contention_facts(m.contention).park.numbers;
 	*ret = (struct profile_tree){0};
 	m.labels = labels_new(m.names);
 	err = m.labels ? keymap_add_row(&ret->node_map, (struct keymap_key){0}, &ret->nodes,
