@@ -109,7 +109,8 @@ static void subject_close(struct subject *s)
 	heap_state_free(&s->state);
 }
 
-enum what { TREE, HOLDERS, WAYS, DIFF, WHAT_COUNT };
+/* FOUND: the tree with groups that a pattern finds, and those that are one put together. */
+enum what { TREE, FOUND, HOLDERS, WAYS, DIFF, WHAT_COUNT };
 
 static int print(enum what what, enum heap_format format, FILE *out)
 {
@@ -122,7 +123,11 @@ static int print(enum what what, enum heap_format format, FILE *out)
 		err = subject_open(&s[0], 10, c, format);
 	if (!err && what == DIFF)
 		err = subject_open(&s[1], 15, c, format);
-	if (!err && what == TREE)
+	if (what == FOUND) {
+		s[0].report.find = "*Node??";
+		s[0].report.collapse = true;
+	}
+	if (!err && (what == TREE || what == FOUND))
 		err = heap_report_tree(&s[0].report, out);
 	else if (!err && what == DIFF)
 		err = heap_report_diff(&(struct heap_diff){&s[0].report, &s[1].report}, out);
@@ -166,6 +171,26 @@ static void test_outputs(void **state)
 	expect(DIFF, HEAP_CSV, "com > com.acme > com.acme.Node,240,10,480,720,20,30");
 }
 
+/* com.acme has all that com has, and is its only group; of what is in it, one is found. */
+static void test_found(void **state)
+{
+	char out[32768] = "";
+	FILE *f = fmemopen(out, sizeof(out), "w");
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(print(FOUND, HEAP_TEXT, f), 0);
+	assert_int_equal(fclose(f), 0);
+	assert_non_null(strstr(out, "\n  com.acme  "));
+	assert_non_null(strstr(out, "\n    com.acme.Node[]  "));
+	assert_null(strstr(out, "\n  com  "));
+	assert_null(strstr(out, "com.acme.Node  "));
+	assert_null(strstr(out, "java"));
+	/* Programs have all. */
+	expect(FOUND, HEAP_JSON, "\"key\":\"com\",\"by\":\"package\"");
+	expect(FOUND, HEAP_CSV, "2,com.acme.Node,type,objects,20,480,0");
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -193,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outputs),
+		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_without_memory),
 	};
 

@@ -54,6 +54,9 @@ int gc_pools_add(struct gc_pools *p, const struct log_names *names, const struct
 	if (what == HEAP_POOL_NONE || e->v[GC_POOL_MOMENT].u != GC_MOMENT_AFTER)
 		return 0;
 	if (!goes_on(p, e)) {
+		p->open = false;
+		if (p->count == GC_POOLS_ROWS_MAX)
+			return 0;
 		if (array_grow(&p->rows, &p->capacity, p->count, sizeof(*p->rows)))
 			return -ENOMEM;
 		p->rows[p->count++] = (struct gc_pools_row){.time_ns = e->time_ns};

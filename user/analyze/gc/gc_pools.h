@@ -10,7 +10,8 @@
 struct event;
 struct log_names;
 
-#define GC_POOLS_MAX 8 /* of the heap: HotSpot has three at most */
+#define GC_POOLS_ROWS_MAX (1u << 20) /* later ones are left out */
+#define GC_POOLS_MAX 8               /* of the heap: HotSpot has three at most */
 
 struct gc_pools_row {
 	uint64_t time_ns; /* when the first of its pools was told */

@@ -35,7 +35,9 @@ enum {
 	KEY_SCRIPT,
 	KEY_FEATURES,
 	KEY_SAVE,
-	KEY_SORT
+	KEY_SORT,
+	KEY_FIND,
+	KEY_COLLAPSE
 };
 
 struct options {
@@ -50,7 +52,9 @@ struct options {
 	unsigned top;
 	bool list, force, keep, diff, check, sql, retained, has_at;
 	bool by_objects; /* --sort */
-	bool failed;     /* a file of classifiers cannot be read, which has been said */
+	bool collapse;
+	const char *find;
+	bool failed; /* a file of classifiers cannot be read, which has been said */
 	struct heap_check_options moment; /* of check */
 };
 
@@ -63,6 +67,12 @@ static const struct argp_option option_table[] = {
 	 "Only the objects that it chooses: type=*Order, package=com.acme* and not size=\"1*\"", 0},
 	{"sort", KEY_SORT, "bytes|objects", 0, "What makes a group large: bytes (default)", 0},
 	{"top", 't', "N", 0, "So many groups, the largest (default 20), in text", 0},
+	{"find", KEY_FIND, "PATTERN", 0,
+	 "In text, only groups whose name is like it, such as '*Cache*', wherever they are, with "
+	 "those around them",
+	 0},
+	{"collapse", KEY_COLLAPSE, NULL, 0,
+	 "In text, a group and the only one in it, which has all of its objects, in one row", 0},
 	{"retained", KEY_RETAINED, NULL, 0,
 	 "Also what would be freed if all objects of a group went, of the --top largest groups", 0},
 	{"features", KEY_FEATURES, "FILE", 0,
@@ -180,6 +190,8 @@ static void check_end(const struct options *o, struct argp_state *state)
 				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
 	if (o->retained && (o->keep || o->diff || o->check || (o->sql && !o->save)))
 		argp_error(state, "--retained is for spoor heap DUMP, and for sql --save");
+	if ((o->find || o->collapse) && (o->keep || o->diff || o->check || o->sql))
+		argp_error(state, "--find and --collapse are for spoor heap DUMP");
 	if (o->by_objects && (o->keep || o->diff || o->check || o->sql))
 		argp_error(state, "--sort is for spoor heap DUMP");
 	if (o->save && o->dump_count > 1)
@@ -273,6 +285,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SORT:
 		o->by_objects = parse_sort(arg, state);
 		return 0;
+	case KEY_FIND:
+		o->find = arg;
+		return 0;
+	case KEY_COLLAPSE:
+		o->collapse = true;
+		return 0;
 	case KEY_SAVE:
 		o->save = arg;
 		return 0;
@@ -352,6 +370,8 @@ static int look(const struct options *o, struct subject *s)
 		.tree = &s->tree,
 		.where = o->where,
 		.top = o->top,
+		.find = o->find,
+		.collapse = o->collapse,
 		.format = o->format,
 	};
 	s->tree = (struct heap_tree){.by_objects = o->by_objects};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/format.h"
+#include "base/text/glob.h"
 #include "base/text/json_put.h"
 #include "base/text/print.h"
 #include "base/text/strbuf.h"
@@ -77,17 +78,52 @@ static uint32_t child_count(const struct maker *m, const struct heap_node *n)
 
 static void add_groups(struct maker *m, struct findings *f, uint32_t parent);
 
+/* The only group in this one, if it has all of it; HEAP_NONE. */
+static uint32_t only_child(const struct maker *m, uint32_t node)
+{
+	const struct heap_tree *t = m->r->tree;
+	uint32_t c = t->nodes[node].child;
+
+	if (!m->shown || !m->r->collapse || c == HEAP_NONE || t->nodes[c].next != HEAP_NONE)
+		return HEAP_NONE;
+	return m->shown[c] && t->nodes[c].objects == t->nodes[node].objects &&
+			       t->nodes[c].bytes == t->nodes[node].bytes &&
+			       heap_tree_counts_references(t, c) ==
+				       heap_tree_counts_references(t, node)
+		       ? c
+		       : HEAP_NONE;
+}
+
+/* "com.acme > com.acme.Order": of groups that are one. Of packages the last name says all. Returns
+ * the last one. */
+static uint32_t add_names(struct maker *m, uint32_t node)
+{
+	const struct heap_tree *t = m->r->tree;
+
+	for (uint32_t c; (c = only_child(m, node)) != HEAP_NONE; node = c) {
+		if (t->nodes[c].level == t->nodes[node].level &&
+		    !strcmp(t->levels[t->nodes[c].level]->name, "package"))
+			continue;
+		heap_tree_label(m->r->view, t, node, &m->name);
+		strbuf_add(&m->name, " > ");
+	}
+	heap_tree_label(m->r->view, t, node, &m->name);
+	return node;
+}
+
 static void add_group(struct maker *m, struct findings *f, uint32_t node)
 {
 	const struct heap_tree *t = m->r->tree;
-	const struct heap_node *n = &t->nodes[node];
-	uint32_t children = child_count(m, n);
+	const struct heap_node *n;
+	uint32_t children;
 	struct findings *within = NULL;
 	bool references = heap_tree_counts_references(t, node);
 
 	strbuf_clear(&m->name);
 	strbuf_add(&m->name, "%s", references ? MARK : "");
-	heap_tree_label(m->r->view, t, node, &m->name);
+	node = add_names(m, node);
+	n = &t->nodes[node];
+	children = child_count(m, n);
 	findings_row(f, FINDINGS_ALL);
 	if (m->name.err)
 		findings_text(f, NULL, NULL);
@@ -194,19 +230,46 @@ static void print_title(const struct heap_report *r, FILE *out)
 	fputs("; bytes without what they refer to\n", out);
 }
 
+/* The largest of those that --find is after. */
+static int find(const struct heap_report *r, bool *shown)
+{
+	const struct heap_tree *t = r->tree;
+	bool *wanted = calloc(t->count + 1ul, sizeof(*wanted));
+	struct strbuf name = {0};
+	int err = wanted ? 0 : -ENOMEM;
+
+	for (uint32_t i = 1; i < t->count && !err; i++) {
+		strbuf_clear(&name);
+		heap_tree_label(r->view, t, i, &name);
+		err = name.err;
+		wanted[i] =
+			!err && glob_holds(r->find, strlen(r->find), strbuf_text(&name), name.used);
+	}
+	if (!err)
+		err = heap_tree_largest_of(t, r->top, wanted, shown);
+	strbuf_free(&name);
+	free(wanted);
+	return err;
+}
+
+static int choose(const struct heap_report *r, bool *shown)
+{
+	return r->find ? find(r, shown) : heap_tree_largest(r->tree, r->top, shown);
+}
+
 static int print_tree(const struct heap_report *r, FILE *out)
 {
 	const struct findings_view view = {.indent = 2};
 	bool *shown = calloc(r->tree->count + 1ul, sizeof(*shown));
 	struct findings *f = NULL;
 	char count[FORMAT_MAX];
-	int err = shown ? heap_tree_largest(r->tree, r->top, shown) : -ENOMEM;
+	int err = shown ? choose(r, shown) : -ENOMEM;
 
 	if (!err) {
 		f = groups(r, shown);
 		err = findings_to_text(f, &view, out);
 	}
-	if (!err && r->tree->count - 1 > r->top)
+	if (!err && !r->find && r->tree->count - 1 > r->top)
 		print_text(out, "  and %s smaller groups (--top)\n",
 			   count_format(r->tree->count - 1 - r->top, count));
 	findings_free(f);

@@ -26,8 +26,10 @@ struct heap_report {
 	struct heap_view *view;
 	const struct heap_tree *tree;
 	const uint64_t *retained; /* of heap_tree_retained; NULL: not asked for */
-	const char *where; /* NULL: all objects */
-	unsigned top;      /* groups for people */
+	const char *where;        /* NULL: all objects */
+	unsigned top;             /* groups for people */
+	const char *find; /* people see groups of such names, and those around them; NULL: all */
+	bool collapse; /* people see a group and the only one in it, which has all of it, as one */
 	enum heap_format format;
 };
 
