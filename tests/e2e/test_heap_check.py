@@ -74,6 +74,18 @@ class HeapCheckTest(ObjectsJavaTest):
         kept = json.loads(spoor("heap", "--format", "json", "--by", "site,age", "--at", "dump", self.path()).stdout)
         sites = {row["key"].split(":")[0]: row for row in kept["root"]["children"]}
         self.assertIn("LiveSet.work", sites)
+        # Those of the last round have allocated what is kept, and no object is of nobody.
+        by = {what: json.loads(spoor("heap", "--format", "json", "--by", what, "--at", "dump", self.path()).stdout)["root"]
+              for what in ("thread", "space", "chain")}
+        threads = {row["key"]: row["objects"] for row in by["thread"]["children"]}
+        self.assertGreaterEqual(sum(count > 1000 for name, count in threads.items() if name.startswith("Thread-")), 3,
+                                threads)
+        # The dump has asked for a full collection: all is old, but for what did not fit.
+        spaces = {row["key"]: row["objects"] for row in by["space"]["children"]}
+        self.assertLessEqual(set(spaces), {"old", "survivors"})
+        self.assertGreater(spaces["old"], 100_000)
+        for root in by.values():
+            self.assertEqual(sum(row["objects"] for row in root["children"]), root["objects"])
         self.assertTrue(all(row["children"] for row in sites.values()))
         self.assertIn("a log has no references", spoor("heap", "keep", self.path(), expect=1).stderr)
         # By its number it is the same moment; another one is not.

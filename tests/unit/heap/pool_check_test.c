@@ -233,6 +233,44 @@ static void generations_of_parallel(void **state)
 	check_generations(HEAP_PARALLEL, 20000, 26000, 0);
 }
 
+/* Before the full collection: three objects that none has seen, ten survivors, five old ones. */
+static void check_spaces(const struct heap_spaces *spaces, uint32_t eden, uint32_t survivor, uint32_t old,
+			 const uint32_t wanted[SPACE_COUNT])
+{
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct model *m = generations(eden, survivor, old);
+	uint32_t found[SPACE_COUNT] = {0};
+	struct object_found f;
+	uint64_t unit = 0;
+
+	object_replay_stop(r, 1, true);
+	assert_int_equal(model_replay(m, r), 0);
+	assert_int_equal(object_replay_ended(r), 1);
+	while (object_replay_next(r, &unit, &f))
+		found[heap_space_of(spaces, MODEL_BASE, object_replay_ended(r), &f)]++;
+	assert_memory_equal(found, wanted, sizeof(found));
+	object_replay_free(r);
+	model_free(m);
+}
+
+static void spaces_of_objects(void **state)
+{
+	const uint64_t young = 8000ul << MODEL_SHIFT;
+	const uint32_t contiguous[SPACE_COUNT] = {[SPACE_EDEN] = 3, [SPACE_SURVIVOR] = 10, [SPACE_OLD] = 5};
+
+	(void)state;
+	check_spaces(&(struct heap_spaces){.collector = HEAP_SERIAL, .young_bytes = young}, 0, 6000, 8000, contiguous);
+	check_spaces(&(struct heap_spaces){.collector = HEAP_PARALLEL, .young_bytes = young,
+					   .heap_bytes = (20000ul << MODEL_SHIFT) + young},
+		     20000, 26000, 0, contiguous);
+	check_spaces(&(struct heap_spaces){.collector = HEAP_G1, .region_bytes = 1 << 20}, 0, 6000, 8000,
+		     (uint32_t[SPACE_COUNT]){[SPACE_EDEN] = 3, [SPACE_SURVIVED] = 15});
+	check_spaces(&(struct heap_spaces){.collector = HEAP_G1, .region_bytes = 16}, 0, 6000, 8000,
+		     (uint32_t[SPACE_COUNT]){[SPACE_HUMONGOUS] = 18});
+	check_spaces(&(struct heap_spaces){.collector = HEAP_OTHER}, 0, 6000, 8000,
+		     (uint32_t[SPACE_COUNT]){[SPACE_UNKNOWN] = 18});
+}
+
 static void no_memory(void **state)
 {
 	struct model *m = generations(0, 6000, 8000);
@@ -261,7 +299,7 @@ int main(void)
 		cmocka_unit_test(a_heap_of_regions_agrees),  cmocka_unit_test(what_is_not_there_is_noticed),
 		cmocka_unit_test(an_archive_is_inferred),    cmocka_unit_test(a_layout_that_is_not_known),
 		cmocka_unit_test(generations_of_serial),     cmocka_unit_test(generations_of_parallel),
-		cmocka_unit_test(no_memory),
+		cmocka_unit_test(spaces_of_objects),         cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
