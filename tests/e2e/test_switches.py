@@ -23,6 +23,9 @@ import waits
 from soaking import only_in_soak
 
 
+MS = 1_000_000
+
+
 class BySwitches(JavaTest):
     """What another class tests, of such a recording."""
     OPTIONS = ("--probes", "none")
@@ -195,6 +198,33 @@ class FlightRecorder(BySwitches):
             with self.subTest(lock=name):
                 self.assertEqual(got[name][0], count)
                 self.assert_near(got[name][1], blocked_ns, 1, "blocked")
+
+
+class BesideProbes(JavaTest):
+    """Two recorders at one JVM, one by its probes and one by the scheduler's switches: contention by contention."""
+    MODES = {"usdt": ("--probes", "usdt"), "none": ("--probes", "none")}
+
+    def test_each_contention(self):
+        """What one has and the other has not is explained: who never slept has no switch, and probes do not tell who goes
+        for the monitor after Object.wait()."""
+        vm = self.java("Contend", 40)
+        recorders = {mode: self.record(vm, *options, path=self.path(f"{mode}.spoor")) for mode, options in self.MODES.items()}
+        self.assertEqual(vm.ask("go", 120), "done")
+        logs = {mode: recorder.stop() for mode, recorder in recorders.items()}
+        for log in logs.values():
+            self.assertEqual(log.lost(), {})
+        pairs = waits.Pairs(*(waits.Waits(logs[mode]) for mode in ("usdt", "none")), *waits.common(logs.values()))
+        print(f"in both {len(pairs.pairs)}, several that are one {len(pairs.groups)}, in one only "
+              f"{({why: len(found) for why, found in pairs.only.items()})}", flush=True)
+        self.assertGreater(len(pairs.pairs), 100)
+        # On some machines a few switches never reach BPF (docs/architecture.md): two waits are one then, or one has none.
+        most = len(pairs.pairs) * 0.01
+        self.assertLessEqual(len(pairs.groups), most, pairs.groups)
+        self.assertLessEqual(len(pairs.only["usdt: asleep"] + pairs.only["none"]), most, pairs.only)
+        # From leaving the CPU to getting one again is within the wait by the probes, but for what passes between two reads
+        # of a clock.
+        late = [(u, n) for u, n in pairs.pairs if n.begin < u.begin - MS or n.end > u.end + MS]
+        self.assertLessEqual(len(late), most, late)
 
 
 class Crowd(BySwitches):

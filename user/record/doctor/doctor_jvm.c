@@ -85,8 +85,9 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 				 "%zu of %zu are in the JVM; not there: %s%s", found, wanted,
 				 missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL,
-			 "all %zu that spoor uses are in the JVM, %zu of them 5-byte nops", wanted,
-			 nop5);
+			 "all %zu that spoor uses are in the JVM, %zu of them 5-byte nops; record "
+			 "uses them unless --probes none is given",
+			 wanted, nop5);
 }
 
 static int check_layout(struct checks *c, const struct jvm *j)
