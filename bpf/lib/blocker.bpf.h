@@ -136,14 +136,14 @@ static __always_inline void blocker_look(struct blocker *ret)
 /* The begin of a park of the running thread, or of what it carries; NULL: it is lost, and counted.
  */
 static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t, __u32 tid,
-							 __u32 flags, const struct blocker *b,
-							 __u32 stack, __u32 owner_stack, __u64 now)
+							 const struct blocker *b, __u32 stack,
+							 __u32 owner_stack, __u64 now)
 {
 	struct wire_lock *r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
 
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_BEGIN, flags, tid, t, now);
+	lock_fill(r, WIRE_PARK_BEGIN, 0, tid, t, now);
 	r->object = b->object;
 	r->klass = b->klass;
 	r->hash = b->hash;

@@ -234,7 +234,7 @@ SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __
 	if (owner_stack && (blocker_owner(b.object, b.flags, &again, &again) != b.owner ||
 			    !owner_still(b.owner, switches)))
 		owner_stack = 0;
-	r = park_begin_fill(t, t->tid, 0, &b, w->stack, owner_stack, w->begin_ns);
+	r = park_begin_fill(t, t->tid, &b, w->stack, owner_stack, w->begin_ns);
 	if (r)
 		emit_submit(r);
 	return 0;

@@ -18,9 +18,20 @@ _Static_assert(SPOOR_VIRTUAL == WIRE_VIRTUAL, "probes and records name virtual t
 
 static __always_inline __u32 wait_flags(__u64 flags)
 {
-	return WIRE_PATCHED | (flags & SPOOR_AFTER_WAIT ? WIRE_AFTER_WAIT : 0) |
+	return (flags & SPOOR_AFTER_WAIT ? WIRE_AFTER_WAIT : 0) |
 	       (flags & SPOOR_IN_WAIT ? WIRE_IN_WAIT : 0) |
 	       (flags & SPOOR_RESOLVES ? WIRE_RESOLVES : 0);
+}
+
+/* A record without an owner, of a probe that has no number; NULL: it is lost, and counted. */
+static __always_inline struct wire_lock *unnumbered_short(__u32 kind, __u32 tid,
+							  const struct thread_state *t, __u64 now)
+{
+	struct wire_lock *r = lock_short(kind, 0, tid, t, now);
+
+	if (r)
+		r->sequence = WIRE_UNNUMBERED;
+	return r;
 }
 
 static __always_inline struct monitor_state *monitor_get(__u64 monitor)
@@ -110,7 +121,7 @@ PROBE(num_monitor_inflate, __u64 monitor, __u64 cause, __u64 klass, __u64 hash)
 		return 0;
 	}
 	class_flags(klass);
-	r = lock_short(WIRE_MONITOR_INFLATE, WIRE_PATCHED, thread_subject(t, 0), t, now);
+	r = unnumbered_short(WIRE_MONITOR_INFLATE, thread_subject(t, 0), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -132,7 +143,7 @@ PROBE(num_monitor_deflate, __u64 monitor, __u64 klass, __u64 hash)
 		return 0;
 	}
 	class_flags(klass);
-	r = lock_short(WIRE_MONITOR_DEFLATE, WIRE_PATCHED, current_tid(), t, now);
+	r = unnumbered_short(WIRE_MONITOR_DEFLATE, current_tid(), t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -258,7 +269,7 @@ PROBE(num_monitor_fold, __u64 monitor, __u64 first, __u64 last, __u64 ns_tid, __
 
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_MONITOR_FOLD, WIRE_PATCHED, current_tid(), ended);
+	head_fill(&r->head, WIRE_MONITOR_FOLD, 0, current_tid(), ended);
 	r->object = monitor;
 	r->first = first;
 	r->last = last;
@@ -288,7 +299,7 @@ PROBE(num_monitor_wait, __u64 monitor, __u64 klass, __u64 hash, __u64 millis)
 	class_flags(klass);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_MONITOR_WAIT_BEGIN, WIRE_PATCHED, tid, t, now);
+	r = unnumbered_short(WIRE_MONITOR_WAIT_BEGIN, tid, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -313,7 +324,7 @@ PROBE(num_monitor_waited, __u64 monitor, __u64 how)
 	tid = thread_subject(t, 0);
 	if (!may_unmount(tid))
 		thread_done(t, WIRE_BLOCKED_WAIT);
-	r = lock_short(WIRE_MONITOR_WAIT_END, WIRE_PATCHED, tid, t, now);
+	r = unnumbered_short(WIRE_MONITOR_WAIT_END, tid, t, now);
 	if (!r)
 		return 0;
 	r->object = monitor;
@@ -333,8 +344,8 @@ PROBE(num_monitor_notify, __u64 monitor, __u64 sequence, __u64 ns_tid, __u64 all
 		count_drop(WIRE_MONITOR_NOTIFY, WIRE_LOST_MAP);
 		return 0;
 	}
-	r = lock_short(WIRE_MONITOR_NOTIFY, WIRE_PATCHED | (all ? WIRE_NOTIFY_ALL : 0),
-		       thread_subject(t, 0), t, now);
+	r = lock_short(WIRE_MONITOR_NOTIFY, all ? WIRE_NOTIFY_ALL : 0, thread_subject(t, 0), t,
+		       now);
 	if (!r)
 		return 0;
 	record_monitor(r, monitor, klass);

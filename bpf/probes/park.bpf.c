@@ -38,7 +38,7 @@ PROBE(park_begin, __u64 parker)
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, t->park.subject, 0, &b, stack, owner_stack, now);
+	r = park_begin_fill(t, t->park.subject, &b, stack, owner_stack, now);
 	if (!r)
 		return 0;
 	if (probe_arg(spec, 1) & 0xff)

@@ -29,7 +29,7 @@ PROBE(num_park_begin)
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
 	now = bpf_ktime_get_ns(); /* the walks are no part of the time that it is parked */
-	r = park_begin_fill(t, tid, WIRE_PATCHED, &b, stack, owner_stack, now);
+	r = park_begin_fill(t, tid, &b, stack, owner_stack, now);
 	if (!r)
 		return 0;
 	if (probe_arg(spec, 4))
@@ -58,7 +58,7 @@ PROBE(num_park_end, __u64 sequence, __u64 parker, __u64 how, __u64 by)
 	r = emit_reserve(WIRE_PARK_END, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_PARK_END, WIRE_PATCHED, tid, t, now);
+	lock_fill(r, WIRE_PARK_END, 0, tid, t, now);
 	r->klass = t->park.klass;
 	r->hash = t->park.hash;
 	r->sequence = sequence;
@@ -84,7 +84,7 @@ PROBE(num_unpark, __u64 sequence, __u64 parker, __u64 ns_tid)
 	}
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
-	r = lock_short(WIRE_UNPARK, WIRE_PATCHED, thread_subject(t, 0), t, now);
+	r = lock_short(WIRE_UNPARK, 0, thread_subject(t, 0), t, now);
 	if (!r)
 		return 0;
 	r->sequence = sequence;

@@ -25,16 +25,21 @@ enum wire_lock_flags { /* further flags of struct wire_head */
 		       WIRE_AFTER_WAIT = 256,
 		       WIRE_IN_WAIT = 512,
 		       WIRE_RESOLVES = 1024,
-		       WIRE_PATCHED = 2048,      /* by the probes of jvm-hooks/probes.h */
 		       WIRE_HANDLE_MOVES = 4096, /* handle is the oop: a collector changes it */
 };
 
 /*
- * An event of a monitor, or of a thread that parks or unparks another one. What a patched JVM does
- * not tell, or a stock JVM does not have, is 0; WIRE_PATCHED tells them apart, as a patched JVM's
- * waits have no sequence number either. Of a patched JVM the head's time is the one that
- * the event is of (acquired, released), which may be before the probe was hit; the counters are of
- * the hit.
+ * What the probes of jvm-hooks/probes.h give no number to: inflation, deflation, the begin and the
+ * end of a wait. Numbers begin with 1.
+ */
+#define WIRE_UNNUMBERED (~0ull)
+
+/*
+ * An event of a monitor, or of a thread that parks or unparks another one. The sequence number says
+ * from whose probes the record is: 0 from a stock JVM's, any other number from a patched JVM's.
+ * Fields that the one or the other does not have are 0. Of a patched JVM the head's time is the one
+ * that the event is of (acquired, released), which may be before the probe was hit; the counters
+ * are of the hit.
  */
 struct wire_lock {
 	struct wire_head head;
@@ -43,8 +48,8 @@ struct wire_lock {
 	__u64 object;
 	/* Stock: of a monitor the WeakHandle's slot; of a park's end the blocker's address now. */
 	__u64 handle;
-	__u64 klass;    /* 0: could not be read, or was not told */
-	__u64 sequence; /* patched: number of the event; stock: 0 */
+	__u64 klass;    /* 0: could not be read, or the probe does not have it */
+	__u64 sequence; /* 0: a stock JVM's; of a patched one the event's number, or UNNUMBERED */
 	__u64 time; /* wait: ms. park: ns or deadline. patched exit: ns of its hold, 0: not known */
 	__u64 forward; /* patched exit. patched park end: the number of the unpark that ended it */
 	__u32 hash;    /* identity hash; 0: none, or klass is 0 */
@@ -78,7 +83,7 @@ struct wire_wait_sum {
 	__u64 pad;
 };
 
-/* Releases of a patched JVM's monitor that were not told one by one; the time is the last one's. */
+/* Releases of a patched JVM's monitor that had no record each; the time is the last one's. */
 struct wire_fold {
 	struct wire_head head;
 	__u64 object; /* ObjectMonitor */

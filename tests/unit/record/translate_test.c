@@ -158,23 +158,15 @@ static void a_contention(void **state)
 			 e[0].v[MONITOR_CONTENDED_ENTER_LOCK].u);
 }
 
-static struct wire_head patched(unsigned kind, uint32_t tid, uint64_t time_ns)
-{
-	struct wire_head h = head_of(kind, tid, time_ns);
-
-	h.flags = WIRE_PATCHED;
-	return h;
-}
-
 /* The owner's exit comes before the enter that tells which object the monitor is of. */
 static void a_contention_of_a_patched_jvm(void **state)
 {
-	const struct wire_lock exit = {.head = patched(WIRE_MONITOR_EXIT, 8, 2000),
+	const struct wire_lock exit = {.head = head_of(WIRE_MONITOR_EXIT, 8, 2000),
 				       .object = 0x1000,
 				       .sequence = 5,
 				       .time = 900,
 				       .forward = 6};
-	const struct wire_lock enter = {.head = patched(WIRE_MONITOR_ENTER, 7, 1000),
+	const struct wire_lock enter = {.head = head_of(WIRE_MONITOR_ENTER, 7, 1000),
 					.object = 0x1000,
 					.klass = 0x300,
 					.hash = 7,
@@ -182,9 +174,12 @@ static void a_contention_of_a_patched_jvm(void **state)
 					.owner_tid = 8,
 					.owner_source = WIRE_OWNER_JAVA_THREAD};
 	const struct wire_lock waited = {
-		.head = patched(WIRE_MONITOR_WAIT_END, 9, 3000), .object = 0x1000, .how = 1};
+		.head = head_of(WIRE_MONITOR_WAIT_END, 9, 3000),
+		.object = 0x1000,
+		.sequence = WIRE_UNNUMBERED,
+		.how = 1};
 	const struct wire_lock unpark = {
-		.head = patched(WIRE_UNPARK, 9, 4000), .sequence = 3, .target = 7};
+		.head = head_of(WIRE_UNPARK, 9, 4000), .sequence = 3, .target = 7};
 	struct event e[EVENTS_MAX];
 	struct decoder d;
 
@@ -211,6 +206,50 @@ static void a_contention_of_a_patched_jvm(void **state)
 	assert_int_equal(e[3].id, EVENT_UNPARK);
 	assert_int_equal(e[3].v[UNPARK_TARGET].u, e[1].thread);
 	assert_int_equal(e[3].v[UNPARK_SEQUENCE].u, 3);
+}
+
+/*
+ * Records that differ in their sequence number alone. 0: they are a stock JVM's, and become events at
+ * once. Otherwise they are a patched JVM's, and wait for the record that has their object.
+ */
+static void the_sequence_says_whose_a_record_is(void **state)
+{
+	static const uint16_t stock[] = {EVENT_MONITOR_WAIT_BEGIN, EVENT_MONITOR_OWNER_SEEN,
+					 EVENT_UNPARK, EVENT_MONITOR_INFLATE};
+	static const uint16_t patched[] = {EVENT_UNPARK, EVENT_MONITOR_WAIT_BEGIN,
+					   EVENT_MONITOR_OWNER_SEEN, EVENT_MONITOR_INFLATE};
+	const struct wire_lock unpark = {.head = head_of(WIRE_UNPARK, 9, 2500), .target = 7};
+	const struct wire_lock learn = {.head = head_of(WIRE_MONITOR_INFLATE, 7, 3000),
+					.object = 0x1000,
+					.klass = 0x300,
+					.hash = 7,
+					.sequence = WIRE_UNNUMBERED};
+	struct wire_lock wait = {.head = head_of(WIRE_MONITOR_WAIT_BEGIN, 7, 1000),
+				 .object = 0x1000};
+	struct wire_lock seen = {.head = head_of(WIRE_MONITOR_OWNER_SEEN, 7, 2000),
+				 .object = 0x1000,
+				 .owner_tid = 8,
+				 .owner = COUNTERS(200)};
+
+	(void)state;
+	for (unsigned is_patched = 0; is_patched < 2; is_patched++) {
+		const uint16_t *ids = is_patched ? patched : stock;
+		struct event e[EVENTS_MAX];
+		struct decoder d;
+
+		begin(&d);
+		wait.sequence = seen.sequence = is_patched ? WIRE_UNNUMBERED : 0;
+		translate_record(d.t, &wait, WIRE_LOCK_SHORT);
+		translate_record(d.t, &seen, sizeof(seen));
+		translate_record(d.t, &unpark, WIRE_LOCK_SHORT);
+		translate_record(d.t, &learn, WIRE_LOCK_SHORT);
+		assert_int_equal(decoder_read(&d, e), 4);
+		for (unsigned i = 0; i < 4; i++) {
+			assert_int_equal(e[i].id, ids[i]);
+			if (e[i].id == EVENT_MONITOR_OWNER_SEEN) /* none of it is cut */
+				assert_int_equal(e[i].v[MONITOR_OWNER_SEEN_OWNER_CPU_NS].u, 201);
+		}
+	}
 }
 
 static void a_sample_and_a_span(void **state)
@@ -323,7 +362,7 @@ static void every_kind_of_its_least_size(void **state)
 			continue;
 		for (int fill = 0; fill < 2; fill++) {
 			least_size(kind, fill, 0);
-			least_size(kind, fill, WIRE_PATCHED);
+			least_size(kind, fill, UINT16_MAX);
 		}
 	}
 }
@@ -427,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_contention),
 		cmocka_unit_test(a_contention_of_a_patched_jvm),
+		cmocka_unit_test(the_sequence_says_whose_a_record_is),
 		cmocka_unit_test(a_sample_and_a_span),
 		cmocka_unit_test(a_sum_of_waits),
 		cmocka_unit_test(every_kind_of_its_least_size),

@@ -294,19 +294,6 @@ static uint64_t monitor_of(const union record *r)
 	return r->head.kind == WIRE_MONITOR_FOLD ? r->fold.object : r->lock.object;
 }
 
-static size_t size_of(const union record *r)
-{
-	switch (r->head.kind) {
-	case WIRE_MONITOR_FOLD:
-		return sizeof(r->fold);
-	case WIRE_MONITOR_ENTER:
-	case WIRE_MONITOR_ENTERED:
-		return sizeof(r->lock);
-	default:
-		return WIRE_LOCK_SHORT;
-	}
-}
-
 /* Writes the records of a monitor that have waited for its lock number. */
 static void release(struct translate_locks *x, uint64_t monitor, uint32_t lock)
 {
@@ -318,7 +305,7 @@ static void release(struct translate_locks *x, uint64_t monitor, uint32_t lock)
 		if (monitor_of(r) == monitor)
 			write_monitor(x->to, r, lock);
 		else if (kept++ != i)
-			memcpy(&x->records[kept - 1], r, size_of(r));
+			memcpy(&x->records[kept - 1], r, translate_size_of(r->head.kind));
 	}
 	x->pending = kept;
 }
@@ -372,7 +359,7 @@ static void patched_monitor(struct translate_locks *x, const union record *r)
 	if (!lock) {
 		if (x->pending == PENDING_MAX)
 			translate_locks_flush(x, UINT64_MAX);
-		memcpy(&x->records[x->pending++], r, size_of(r));
+		memcpy(&x->records[x->pending++], r, translate_size_of(r->head.kind));
 		return;
 	}
 	write_monitor(x->to, r, lock);
@@ -382,7 +369,7 @@ static void patched_monitor(struct translate_locks *x, const union record *r)
 
 static uint32_t blocker(struct ids *ids, const struct wire_lock *r)
 {
-	return r->head.flags & WIRE_PATCHED ? ids_blocker_numbered(ids, r) : ids_blocker(ids, r);
+	return r->sequence ? ids_blocker_numbered(ids, r) : ids_blocker(ids, r);
 }
 
 static void park_begin(struct translate_to *to, const struct wire_lock *r)
@@ -498,11 +485,11 @@ void translate_locks_record(struct translate_locks *x, const void *record)
 		deflated(x, r);
 		break;
 	case WIRE_MONITOR_INFLATE:
-	case WIRE_MONITOR_FOLD: /* those that a patched JVM alone has */
+	case WIRE_MONITOR_FOLD: /* only a patched JVM's */
 		patched_monitor(x, record);
 		break;
 	default:
-		if (r->head.flags & WIRE_PATCHED && r->head.kind != WIRE_MONITOR_OWNER_SEEN)
+		if (r->sequence)
 			patched_monitor(x, record);
 		else
 			write_monitor(x->to, record, ids_monitor(x->to->ids, r));
