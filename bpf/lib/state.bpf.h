@@ -90,34 +90,48 @@ struct thread_sample {
 	struct wire_counters counters;
 };
 
+/* Where its time went. cpu + stolen + runnable + blocked + (now - since) == now - first seen. */
+struct thread_time {
+	__u32 seq; /* odd: the times are being written */
+	__u32 run; /* enum thread_run, since `since` */
+	__u64 since;
+	__u64 cpu_ns, stolen_ns, runnable_ns, blocked_ns;
+	__u64 steal_base;   /* the CPU's steal clock when this thread was switched in */
+	__u64 throttled_ns; /* of runnable_ns */
+	__u32 cpu;
+	__u32 pad;
+};
+
+/* Its last off-CPU interval. */
+struct thread_off {
+	__u64 since;                     /* when it left its CPU; 0: not seen */
+	__u64 runnable_ns, throttled_ns; /* its counters at that moment */
+	__u32 stack; /* its chain, off its CPU; 0: not looked at, or not known */
+	__u32 pad;
+};
+
+/* Why it is blocked, and was: enum wire_reason. */
+struct thread_reason {
+	__u32 now;
+	__u32 first; /* blocked since before it was first seen: the reason is not known */
+	__u32 probe, probe_before; /* by its own probes */
+};
+
 /*
- * One per thread of the target. The scheduler's programs write its time under seq (odd: being
- * written); the thread's own probes write the families behind. cpu + stolen + runnable + blocked +
- * (now - since) == now - first seen. What every switch touches comes first: four cache lines.
+ * One per thread of the target, a struct for each family of events. The scheduler's programs write
+ * its time under seq, its off-CPU interval, its reason and its throttling; the thread's own probes
+ * write the others. What every switch touches comes first: four cache lines.
  */
 struct thread_state {
 	__u32 tid; /* whose it is; see thread_find() */
-	__u32 seq;
-	__u64 since;
-	__u32 run; /* enum thread_run, since `since` */
-	__u32 cpu;
-	__u64 cpu_ns, stolen_ns, runnable_ns, blocked_ns;
-	__u64 steal_base; /* the CPU's steal clock when this thread was switched in */
-
-	__u64 off_since;               /* when it left its CPU; 0: not seen */
-	__u64 off_wait, off_throttled; /* runnable_ns and throttled_ns at that moment */
-	__u32 reason;                  /* why it is blocked; enum wire_reason */
-	__u32 first; /* blocked since before it was first seen: the reason is not known */
-	__u32 probe_reason, probe_reason_before; /* by its own probes; enum wire_reason */
-	struct thread_pause pause;
-	__u64 throttled_ns; /* of runnable_ns */
 	__u32 ns_tid;
 	__u32 emitted; /* a struct wire_thread has been sent */
-	__u32 place;   /* of this element, in its map */
-	__u32 off_stack; /* its chain, off its CPU; 0: not looked at, or not known */
-
-	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns; by enum wire_reason */
-
+	__u32 index;   /* of this element, in its map */
+	struct thread_time time;
+	struct thread_off off;
+	struct thread_pause pause;
+	struct thread_reason reason;
+	__u64 reason_ns[REASON_SLOTS]; /* of blocked_ns, by reason */
 	struct thread_throttle throttle;
 	struct thread_monitor monitor;
 	struct thread_chain chain;

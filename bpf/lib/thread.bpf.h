@@ -29,19 +29,19 @@ static __always_inline int snapshot_try(const struct thread_state *t, struct thr
 					struct wire_counters *ret)
 {
 	const volatile struct thread_state *v = t;
-	__u32 seq = v->seq;
+	__u32 seq = v->time.seq;
 
 	BARRIER();
-	m->run = v->run;
-	m->since = v->since;
-	m->steal_base = v->steal_base;
-	m->cpu = v->cpu;
-	ret->cpu_ns = v->cpu_ns;
-	ret->stolen_ns = v->stolen_ns;
-	ret->runnable_ns = v->runnable_ns;
-	ret->throttled_ns = v->throttled_ns;
+	m->run = v->time.run;
+	m->since = v->time.since;
+	m->steal_base = v->time.steal_base;
+	m->cpu = v->time.cpu;
+	ret->cpu_ns = v->time.cpu_ns;
+	ret->stolen_ns = v->time.stolen_ns;
+	ret->runnable_ns = v->time.runnable_ns;
+	ret->throttled_ns = v->time.throttled_ns;
 	BARRIER();
-	return !(seq & 1) && v->seq == seq;
+	return !(seq & 1) && v->time.seq == seq;
 }
 
 /*
@@ -79,9 +79,9 @@ SUBPROGRAM int thread_snapshot(const struct thread_state *t, __u64 now, struct w
  */
 static __always_inline __u32 thread_reason(const struct thread_state *t, __u32 tid)
 {
-	__u32 *first = t->first ? bpf_map_lookup_elem(&first_reasons, &tid) : 0;
+	__u32 *first = t->reason.first ? bpf_map_lookup_elem(&first_reasons, &tid) : 0;
 
-	return (first ? *first & WIRE_FIRST_REASON : t->reason) & (REASON_SLOTS - 1);
+	return (first ? *first & WIRE_FIRST_REASON : t->reason.now) & (REASON_SLOTS - 1);
 }
 
 /*
@@ -94,69 +94,69 @@ static __always_inline __u64 paused_until(const struct thread_state *t, __u64 no
 	__u64 end;
 
 	if (ended == first)
-		return safepoint_on ? now : t->since;
+		return safepoint_on ? now : t->time.since;
 	if (ended - first > SAFEPOINT_ENDS)
-		return t->since;
+		return t->time.since;
 	end = safepoint_ends_ns[first & (SAFEPOINT_ENDS - 1)];
-	return end < t->since ? t->since : end < now ? end : now;
+	return end < t->time.since ? t->time.since : end < now ? end : now;
 }
 
 static __always_inline void write_begin(struct thread_state *t)
 {
-	t->seq++;
+	t->time.seq++;
 	BARRIER();
 }
 
 static __always_inline void write_end(struct thread_state *t)
 {
 	BARRIER();
-	t->seq++;
+	t->time.seq++;
 }
 
 /* From now on it waits for a CPU. To be called between write_begin and write_end. */
 static __always_inline void runnable_from(struct thread_state *t, struct task_struct *task,
 					  __u64 now)
 {
-	t->run = RUN_RUNNABLE;
-	t->since = now;
+	t->time.run = RUN_RUNNABLE;
+	t->time.since = now;
 	t->throttle.rq = quota_on ? throttle_queue(task) : 0;
 	t->throttle.base = throttle_clock(t->throttle.rq);
 }
 
 static __always_inline void runnable_to(struct thread_state *t, __u64 now)
 {
-	__u64 waited = since(now, t->since), throttled;
+	__u64 waited = since(now, t->time.since), throttled;
 
-	t->runnable_ns += waited;
+	t->time.runnable_ns += waited;
 	if (!t->throttle.rq)
 		return;
 	throttled = since(throttle_clock(t->throttle.rq), t->throttle.base);
-	t->throttled_ns += throttled < waited ? throttled : waited;
+	t->time.throttled_ns += throttled < waited ? throttled : waited;
 	t->throttle.rq = 0;
 }
 
 static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 now)
 {
-	__u64 blocked = since(now, t->since), counted = blocked;
+	__u64 blocked = since(now, t->time.since), counted = blocked;
 	__u32 reason = thread_reason(t, tid), *first;
 
 	if (reason == WIRE_BLOCKED_PAUSE) {
-		counted = since(paused_until(t, now), t->since);
+		counted = since(paused_until(t, now), t->time.since);
 		if (counted < blocked - counted) /* it was in it by the way */
 			reason = WIRE_BLOCKED_OTHER;
 		t->reason_ns[WIRE_BLOCKED_PAUSE] += counted;
 	} else {
 		t->reason_ns[reason & (REASON_SLOTS - 1)] += blocked;
 	}
-	t->blocked_ns += blocked;
-	t->reason = reason;
-	if (!t->first)
+	t->time.blocked_ns += blocked;
+	t->reason.now = reason;
+	if (!t->reason.first)
 		return;
-	t->first = 0;
+	t->reason.first = 0;
 	/* It may wake up for nothing and go on with what it was in. */
 	first = bpf_map_lookup_elem(&first_reasons, &tid);
-	if (first && *first & WIRE_FIRST_END_TOLD && !t->probe_reason)
-		t->probe_reason = reason;
+	if (first && *first & WIRE_FIRST_END_TOLD && !t->reason.probe)
+		t->reason.probe = reason;
 }
 
 /*
@@ -169,19 +169,19 @@ static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 
 static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __u64 now, __u64 ran,
 					   __u64 clock, __u32 cpu)
 {
-	__u64 off = since(now, t->since);
+	__u64 off = since(now, t->time.since);
 
 	if (ran > off)
 		ran = off;
 	write_begin(t);
-	if (t->run == RUN_RUNNABLE)
+	if (t->time.run == RUN_RUNNABLE)
 		runnable_to(t, now - ran);
 	else
 		blocked_to(t, tid, now - ran);
-	t->run = RUN_RUNNING;
-	t->since = now - ran;
-	t->steal_base = clock;
-	t->cpu = cpu;
+	t->time.run = RUN_RUNNING;
+	t->time.since = now - ran;
+	t->time.steal_base = clock;
+	t->time.cpu = cpu;
 	write_end(t);
 }
 
@@ -192,7 +192,7 @@ SUBPROGRAM int thread_is_on(struct thread_state *t, __u64 now)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
 
-	if (t && c && t->run != RUN_RUNNING)
+	if (t && c && t->time.run != RUN_RUNNING)
 		switch_in_late(t, t->tid, now, clock_turn(task, c->ahead_ns, c->set_at_ns, now),
 			       steal_read(c->rq), cpu);
 	return 0;
@@ -203,13 +203,13 @@ static __always_inline void thread_states(const struct thread_state *t, __u32 ti
 					  struct wire_states *ret)
 {
 	__u32 reason = thread_reason(t, tid);
-	__u64 open = t->run == RUN_BLOCKED ? since(now, t->since) : 0, counted = open;
+	__u64 open = t->time.run == RUN_BLOCKED ? since(now, t->time.since) : 0, counted = open;
 
 	if (open && reason == WIRE_BLOCKED_PAUSE)
-		counted = since(paused_until(t, now), t->since);
+		counted = since(paused_until(t, now), t->time.since);
 
 	thread_snapshot(t, now, &ret->counters);
-	ret->blocked_ns = t->blocked_ns + open;
+	ret->blocked_ns = t->time.blocked_ns + open;
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
 		ret->reason_ns[i] = t->reason_ns[i] + (i == reason ? counted : 0);
 }
@@ -334,27 +334,27 @@ static __always_inline __u32 thread_doing(__u32 tid, __u64 now, __u64 *ret_ns)
 	struct thread_state *t = tid ? thread_find(tid) : 0;
 
 	*ret_ns = 0;
-	if (!t || t->run != RUN_BLOCKED)
+	if (!t || t->time.run != RUN_BLOCKED)
 		return 0;
-	*ret_ns = since(now, t->since);
+	*ret_ns = since(now, t->time.since);
 	return thread_reason(t, tid);
 }
 
 /* The thread's own probes: it goes into something that it will block in, and comes out of it. */
 static __always_inline void set_probe_reason(struct thread_state *t, __u32 reason)
 {
-	if (t->probe_reason != reason)
-		t->probe_reason_before = t->probe_reason;
-	t->probe_reason = reason;
+	if (t->reason.probe != reason)
+		t->reason.probe_before = t->reason.probe;
+	t->reason.probe = reason;
 }
 
 /* After Object.wait() a thread may have its monitor back without having been blocked on it. */
 static __always_inline void thread_done(struct thread_state *t, __u32 reason)
 {
-	if (t->probe_reason != reason)
+	if (t->reason.probe != reason)
 		return;
-	t->probe_reason = t->probe_reason_before;
-	t->probe_reason_before = WIRE_BLOCKED_OTHER;
+	t->reason.probe = t->reason.probe_before;
+	t->reason.probe_before = WIRE_BLOCKED_OTHER;
 }
 
 /* A snapshot of another thread, or zeros when it is not (or no longer) known: then 0 is returned.
@@ -455,17 +455,17 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 		return t;
 	/* All after its number. */
 	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
-	t->place = place;
-	t->run = run;
-	t->since = now;
-	t->first = run == RUN_BLOCKED;
+	t->index = place;
+	t->time.run = run;
+	t->time.since = now;
+	t->reason.first = run == RUN_BLOCKED;
 	if (run != RUN_RUNNING)
-		t->off_since = now;
+		t->off.since = now;
 	ns_tid = task_ns_tid(task);
 	t->ns_tid = ns_tid;
 	if (run == RUN_RUNNING) {
-		t->cpu = task_cpu(task);
-		t->steal_base = steal_read(steal_rq(task));
+		t->time.cpu = task_cpu(task);
+		t->time.steal_base = steal_read(steal_rq(task));
 	}
 	BARRIER();
 	t->tid = tid;
@@ -480,7 +480,7 @@ SUBPROGRAM int thread_add_current(__u64 now)
 {
 	struct thread_state *t = thread_add(bpf_get_current_task_btf(), RUN_RUNNING, now, 0);
 
-	return t ? 1 + t->place : 0;
+	return t ? 1 + t->index : 0;
 }
 
 /* The running thread's state; made when it was not known. */
@@ -492,7 +492,7 @@ static __always_inline struct thread_state *thread_current(__u64 now)
 	if (!t) {
 		place = thread_add_current(now) - 1;
 		t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
-	} else if (t->run != RUN_RUNNING) {
+	} else if (t->time.run != RUN_RUNNING) {
 		thread_is_on(t, now);
 	}
 	return t;

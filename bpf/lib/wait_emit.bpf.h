@@ -156,7 +156,7 @@ SUBPROGRAM int wait_sum_add(struct thread_state *t, struct thread_wait *w, __u64
 	}
 	off = since(now, w->begin_ns);
 	s->off_ns += off;
-	s->runnable_ns += since(t->runnable_ns, w->at_begin.runnable_ns);
+	s->runnable_ns += since(t->time.runnable_ns, w->at_begin.runnable_ns);
 	if (off > s->longest_ns)
 		s->longest_ns = off;
 	s->count++;

@@ -52,7 +52,7 @@ static __always_inline struct wait_scratch *scratch_get(void)
 
 static __always_inline struct thread_wait *wait_of(const struct thread_state *t)
 {
-	__u32 place = t->place;
+	__u32 place = t->index;
 
 	return bpf_map_lookup_elem(&waits, &place);
 }

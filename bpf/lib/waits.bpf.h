@@ -53,10 +53,10 @@ static __always_inline void wait_open(struct thread_state *t, struct thread_wait
 	w->begin_ns = now;
 	w->end_ns = 0;
 	w->released = 0;
-	w->at_begin.cpu_ns = t->cpu_ns;
-	w->at_begin.stolen_ns = t->stolen_ns;
-	w->at_begin.runnable_ns = t->runnable_ns;
-	w->at_begin.throttled_ns = t->throttled_ns;
+	w->at_begin.cpu_ns = t->time.cpu_ns;
+	w->at_begin.stolen_ns = t->time.stolen_ns;
+	w->at_begin.runnable_ns = t->time.runnable_ns;
+	w->at_begin.throttled_ns = t->time.throttled_ns;
 	BARRIER();
 	w->turn = ((w->turn & ~3u) + WAIT_TURN) | WAIT_OPEN | begun;
 }
@@ -299,7 +299,7 @@ static __always_inline int still_blocked(struct thread_state *t, struct thread_w
 {
 	if (by_entry && !runnable)
 		return reason == WIRE_BLOCKED_LOCK && w->next_begun == WAIT_GOES_ON;
-	return lock_goes_on(t, w, reason, runnable, t->cpu_ns);
+	return lock_goes_on(t, w, reason, runnable, t->time.cpu_ns);
 }
 
 static __always_inline int is_told(__u32 reason)
@@ -356,10 +356,10 @@ static __noinline int lock_seems_over(struct thread_state *t, struct thread_wait
 {
 	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &w->object);
 
-	w->at_end.cpu_ns = t->cpu_ns;
-	w->at_end.stolen_ns = t->stolen_ns;
-	w->at_end.runnable_ns = t->runnable_ns;
-	w->at_end.throttled_ns = t->throttled_ns;
+	w->at_end.cpu_ns = t->time.cpu_ns;
+	w->at_end.stolen_ns = t->time.stolen_ns;
+	w->at_end.runnable_ns = t->time.runnable_ns;
+	w->at_end.throttled_ns = t->time.throttled_ns;
 	w->owner = !m ? 0 : m->owner != t->tid ? m->owner : m->previous;
 	thread_snapshot_of(w->owner, now, &w->owner_at_end);
 	w->released = 0;
@@ -411,9 +411,9 @@ static __always_inline void wait_ahead(struct thread_state *t)
 
 	if (!w)
 		return;
-	if (t->run != RUN_RUNNING)
+	if (t->time.run != RUN_RUNNING)
 		thread_is_on(t, bpf_ktime_get_ns());
-	wait_check(t, t->since);
+	wait_check(t, t->time.since);
 	w->next = WIRE_BLOCKED_OTHER;
 	reason = wait_reason(t);
 	turn = w->turn;
@@ -560,7 +560,7 @@ static __always_inline void wait_flush(struct thread_state *t, __u64 now)
 		return;
 	turn = w->turn;
 	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
-		if (t->run == RUN_RUNNING && w->end_ns && since(now, w->end_ns) > RETRY_NS &&
+		if (t->time.run == RUN_RUNNING && w->end_ns && since(now, w->end_ns) > RETRY_NS &&
 		    lock_emit_end(t, w, turn))
 			t->monitor.blocked = 0;
 	} else if (turn & WAIT_OPEN && !(turn & WAIT_BEGUN) &&

@@ -17,7 +17,7 @@ static __always_inline void fill(struct wire_span *r, __u32 kind, const struct t
 	for (int i = 0; i < TRIES; i++) {
 		now = bpf_ktime_get_ns();
 		thread_states(t, tid, now, &r->self);
-		if (v->since <= now)
+		if (v->time.since <= now)
 			break;
 	}
 	head_fill(&r->head, kind, 0, tid, now);

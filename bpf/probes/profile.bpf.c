@@ -81,7 +81,7 @@ int profile_thread(struct pt_regs *ctx)
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	if (t->run != RUN_RUNNING)
+	if (t->time.run != RUN_RUNNING)
 		thread_is_on(t, now);
 	if (!t->chain.regs) {
 		t->chain.task = bpf_get_current_task();

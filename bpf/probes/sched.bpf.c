@@ -45,29 +45,29 @@ static __always_inline __u64 task_state(struct task_struct *task)
 static __always_inline void switch_out(struct thread_state *t, struct task_struct *task, __u64 now,
 				       __u64 stolen, __u32 run, __u32 reason)
 {
-	__u64 on = since(now, t->since);
+	__u64 on = since(now, t->time.since);
 
 	write_begin(t);
-	t->stolen_ns += stolen;
-	t->cpu_ns += since(on, stolen);
-	t->off_since = now;
+	t->time.stolen_ns += stolen;
+	t->time.cpu_ns += since(on, stolen);
+	t->off.since = now;
 	t->pause.first = safepoints_ended;
-	t->off_wait = t->runnable_ns;
-	t->off_throttled = t->throttled_ns;
-	t->reason = reason;
+	t->off.runnable_ns = t->time.runnable_ns;
+	t->off.throttled_ns = t->time.throttled_ns;
+	t->reason.now = reason;
 	if (run == RUN_RUNNABLE) {
 		runnable_from(t, task, now);
 	} else {
-		t->run = run;
-		t->since = now;
+		t->time.run = run;
+		t->time.since = now;
 	}
 	write_end(t);
 }
 
 static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 {
-	__u64 off = since(now, t->off_since), wait = t->runnable_ns - t->off_wait;
-	__u32 reason = t->reason;
+	__u64 off = since(now, t->off.since), wait = t->time.runnable_ns - t->off.runnable_ns;
+	__u32 reason = t->reason.now;
 	struct wire_off_cpu *r;
 
 	/* Locks, waits, parks have events of their own; without probes, if their begin was seen. */
@@ -79,15 +79,15 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	if (!r)
 		return 0;
 	head_fill(&r->head, WIRE_OFF_CPU, 0, tid, now);
-	r->self.cpu_ns = t->cpu_ns;
-	r->self.stolen_ns = t->stolen_ns;
-	r->self.runnable_ns = t->runnable_ns;
-	r->self.throttled_ns = t->throttled_ns;
+	r->self.cpu_ns = t->time.cpu_ns;
+	r->self.stolen_ns = t->time.stolen_ns;
+	r->self.runnable_ns = t->time.runnable_ns;
+	r->self.throttled_ns = t->time.throttled_ns;
 	r->off_ns = off;
 	r->cpu_wait_ns = wait;
-	r->throttled_ns = t->throttled_ns - t->off_throttled;
+	r->throttled_ns = t->time.throttled_ns - t->off.throttled_ns;
 	r->reason = reason;
-	r->stack = t->off_stack;
+	r->stack = t->off.stack;
 	emit_submit(r);
 	return 0;
 }
@@ -95,19 +95,19 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 now, __u64 clock,
 				      __u32 cpu)
 {
-	if (now < t->since)
-		now = t->since;
+	if (now < t->time.since)
+		now = t->time.since;
 	write_begin(t);
-	if (t->run == RUN_RUNNABLE)
+	if (t->time.run == RUN_RUNNABLE)
 		runnable_to(t, now);
-	else if (t->run == RUN_BLOCKED)
+	else if (t->time.run == RUN_BLOCKED)
 		blocked_to(t, tid, now);
-	t->run = RUN_RUNNING;
-	t->since = now;
-	t->steal_base = clock;
-	t->cpu = cpu;
+	t->time.run = RUN_RUNNING;
+	t->time.since = now;
+	t->time.steal_base = clock;
+	t->time.cpu = cpu;
 	write_end(t);
-	if (t->off_since && since(now, t->off_since) >= off_cpu_ns) {
+	if (t->off.since && since(now, t->off.since) >= off_cpu_ns) {
 		if (off_cpu_chains)
 			t->walk.off_short &= t->walk.off_short & OFF_OPEN ? 0 : OFF_SHORT;
 		emit_off_cpu(t, tid, now);
@@ -145,8 +145,8 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	__u64 java_thread = t->java.thread, *known;
 	__u32 at;
 
-	if (t->probe_reason)
-		return t->probe_reason;
+	if (t->reason.probe)
+		return t->reason.probe;
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
 	if (by_switches) {
@@ -198,22 +198,22 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 {
 	__u64 own;
 
-	if (t->run != RUN_RUNNING)
-		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->cpu);
+	if (t->time.run != RUN_RUNNING)
+		switch_in_late(t, tid, now, clock_turn_over(task), clock, t->time.cpu);
 	if (by_switches)
-		wait_check(t, t->since);
-	if (now < t->since)
-		now = t->since;
-	own = since(clock, t->steal_base);
+		wait_check(t, t->time.since);
+	if (now < t->time.since)
+		now = t->time.since;
+	own = since(clock, t->time.steal_base);
 	if (own > stolen)
 		own = stolen;
 	/* The clock is told late at times: what is more than the turn was taken before it. */
-	if (own > now - t->since)
-		own = now - t->since;
+	if (own > now - t->time.since)
+		own = now - t->time.since;
 	c->jvm_stolen_ns += own;
 	c->other_stolen_ns += stolen - own;
 	if (own && own >= off_cpu_ns)
-		emit_theft(tid, t->cpu, own, now - t->since, now);
+		emit_theft(tid, t->time.cpu, own, now - t->time.since, now);
 	switch_out(t, task, now, own, run, reason);
 }
 
@@ -311,13 +311,14 @@ int sched_switch(__u64 *ctx)
 			t->chain.task = (__u64)prev;
 		}
 		if (by_switches)
-			wait_left(t, t->reason, runnable, t->off_since);
+			wait_left(t, t->reason.now, runnable, t->off.since);
 		if (!by_entry) {
 			look_around(t, tid, now);
 			if (off_cpu_chains) {
-				t->off_stack = 0;
-				if (t->run == RUN_BLOCKED && !is_told(t->reason) && off_cpu_due(t))
-					t->off_stack = stack_interrupted(t);
+				t->off.stack = 0;
+				if (t->time.run == RUN_BLOCKED &&
+				    !is_told(t->reason.now) && off_cpu_due(t))
+					t->off.stack = stack_interrupted(t);
 			}
 		}
 	} else {
@@ -364,11 +365,11 @@ static __always_inline int wake(struct task_struct *task)
 		return 0;
 	tid = task->pid;
 	t = thread_find_fast(tid);
-	if (!t || t->run != RUN_BLOCKED)
+	if (!t || t->time.run != RUN_BLOCKED)
 		return 0;
 	now = wake_now(task);
-	if (now < t->since)
-		now = t->since;
+	if (now < t->time.since)
+		now = t->time.since;
 	write_begin(t);
 	blocked_to(t, tid, now);
 	runnable_from(t, task, now);
@@ -395,7 +396,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	if (!target_tgid || (__u32)task->tgid != target_tgid || (__u32)by->tgid != target_tgid)
 		return 0;
 	t = thread_find_fast(task->pid);
-	if (!t || t->run != RUN_BLOCKED)
+	if (!t || t->time.run != RUN_BLOCKED)
 		return 0;
 	now = bpf_ktime_get_ns();
 	w = wait_worth(t, now);
@@ -438,9 +439,9 @@ int sched_entry(__u64 *ctx)
 		told = is_told(wait_next(t, task));
 	}
 	if (off_cpu_chains) {
-		t->off_stack = 0;
+		t->off.stack = 0;
 		if (leaves && !told && off_cpu_due(t))
-			t->off_stack = stack_interrupted(t);
+			t->off.stack = stack_interrupted(t);
 	}
 	if (t->chain.want || t->monitor.address)
 		look_around(t, task->pid, bpf_ktime_get_ns());
