@@ -4,61 +4,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* About 15 MB of accounts; half of those that have ended go when there are more. */
+#include "base/tables/store.h"
+
+/* About 14 MB of accounts; half of those that have ended go when there are more. */
 #define ACCOUNTS_MAX 65536
+
+/* The process that has a number now. */
+struct process_account {
+	int32_t pid, pad;
+	struct account *account;
+};
+
+int accounts_init(struct accounts *a)
+{
+	const struct store_options all = {.key_bytes = sizeof(struct account_key),
+					  .entry_bytes = sizeof(struct account)};
+	const struct store_options processes = {.key_bytes = sizeof(int32_t),
+						.entry_bytes = sizeof(struct process_account)};
+	int err = store_new(&all, &a->all);
+
+	return err ? err : store_new(&processes, &a->processes);
+}
 
 void accounts_free(struct accounts *a)
 {
-	struct account *one, *next;
+	store_free(a->processes);
+	store_free(a->all);
+}
 
-	HASH_CLEAR(by_pid, a->processes);
-	HASH_ITER (hh, a->head, one, next) {
-		HASH_DEL(a->head, one);
-		free(one);
-	}
+struct account *accounts_next(const struct accounts *a, const struct account *one)
+{
+	return store_next(a->all, one);
 }
 
 struct account *accounts_process(const struct accounts *a, int32_t pid)
 {
-	struct account *one;
+	const struct process_account *p = store_find(a->processes, &pid);
 
-	HASH_FIND(by_pid, a->processes, &pid, sizeof(pid), one);
-	return one;
+	return p ? p->account : NULL;
 }
 
 struct account *accounts_find(const struct accounts *a, const struct account_key *key)
 {
-	struct account *one;
-
-	HASH_FIND(hh, a->head, key, sizeof(*key), one);
-	return one;
+	return store_find(a->all, key);
 }
 
 int accounts_set_process(struct accounts *a, struct account *process)
 {
-	struct account *other = accounts_process(a, process->key.pid);
+	struct process_account *p = store_find(a->processes, &process->key.pid);
+	void *added;
+	int err;
 
-	if (other == process)
-		return 0;
-	if (other)
-		HASH_DELETE(by_pid, a->processes, other);
-	HASH_ADD(by_pid, a->processes, key.pid, sizeof(process->key.pid), process);
-	return process->by_pid.tbl ? 0 : -ENOMEM;
+	if (!p) {
+		err = store_add(a->processes, &process->key.pid, &added);
+		if (err)
+			return err;
+		p = added;
+	}
+	p->account = process;
+	return 0;
 }
 
 struct account *accounts_add(struct accounts *a, const struct account_key *key)
 {
-	struct account *one = calloc(1, sizeof(*one));
+	void *one;
 
-	if (!one)
-		return NULL;
-	one->key = *key;
-	HASH_ADD(hh, a->head, key, sizeof(one->key), one);
-	if (!one->hh.tbl) { /* uthash leaves out what it has no memory for */
-		free(one);
-		return NULL;
-	}
-	return one;
+	return store_add(a->all, key, &one) ? NULL : one;
 }
 
 static int compare_use(const void *a, const void *b)
@@ -72,26 +83,28 @@ static int compare_use(const void *a, const void *b)
 
 static void fold(struct accounts *a, struct account *one)
 {
+	struct process_account *p;
+
 	a->folded.cpu_ns += one->cpu_ns;
 	for (int m = 0; m < STEAL_METHOD_COUNT; m++)
 		a->folded.stolen_ns[m] += one->stolen_ns[m];
-	if (accounts_process(a, one->key.pid) == one)
-		HASH_DELETE(by_pid, a->processes, one);
-	HASH_DEL(a->head, one);
-	free(one);
+	p = store_find(a->processes, &one->key.pid);
+	if (p && p->account == one)
+		store_remove(a->processes, p);
+	store_remove(a->all, one);
 }
 
 int accounts_fold(struct accounts *a, uint64_t sample)
 {
-	size_t count = 0, all = HASH_COUNT(a->head);
-	struct account **gone, *one, *next;
+	size_t count = 0, all = store_count(a->all);
+	struct account **gone, *one;
 
 	if (all <= ACCOUNTS_MAX)
 		return 0;
 	gone = malloc(all * sizeof(struct account *));
 	if (!gone)
 		return -ENOMEM;
-	HASH_ITER (hh, a->head, one, next)
+	for (one = accounts_next(a, NULL); one; one = accounts_next(a, one))
 		if (one->ended || one->sample + 2 < sample)
 			gone[count++] = one;
 	if (count)
@@ -104,10 +117,10 @@ int accounts_fold(struct accounts *a, uint64_t sample)
 
 int accounts_total(const struct accounts *a, struct use_list *to)
 {
-	struct account *one, *next;
+	const struct account *one;
 	struct steal_use *u;
 
-	HASH_ITER (hh, a->head, one, next) {
+	for (one = accounts_next(a, NULL); one; one = accounts_next(a, one)) {
 		if (!one->cpu_ns && !one->stolen_ns[0] && !one->stolen_ns[1])
 			continue;
 		u = use_list_add(to);

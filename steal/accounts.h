@@ -4,9 +4,6 @@
 #include "steal/guard.h"
 #include "steal/use.h"
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 /* A thread's identity; of a process tid is 0. */
 struct account_key {
 	int32_t tid, pid;
@@ -14,7 +11,7 @@ struct account_key {
 };
 
 struct account {
-	struct account_key key;
+	struct account_key key; /* first, as the store wants it */
 	char comm[STEAL_COMM_MAX];
 	struct guard cpu, stolen;
 	uint64_t sample; /* the last that it was in */
@@ -26,16 +23,20 @@ struct account {
 	uint64_t known_ns;
 	int64_t rest_ns;
 	bool is_new; /* in no sample before */
-	UT_hash_handle hh, by_pid;
 };
+
+struct store;
 
 struct accounts {
-	struct account *head;
-	struct account *processes; /* of them, the last one of each number, in by_pid */
-	struct steal_use folded;   /* the sums of accounts that are gone */
+	struct store *all;       /* of struct account; they do not move */
+	struct store *processes; /* of them, the last one of each number */
+	struct steal_use folded; /* the sums of accounts that are gone */
 };
 
+int accounts_init(struct accounts *a); /* all zero before; -ENOMEM */
 void accounts_free(struct accounts *a);
+/* The one after `one`, in no order; NULL: the first, or no more. */
+struct account *accounts_next(const struct accounts *a, const struct account *one);
 struct account *accounts_find(const struct accounts *a, const struct account_key *key);
 /* The process that has the number now; NULL: none is known. */
 struct account *accounts_process(const struct accounts *a, int32_t pid);

@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tables/array.h"
+#include "base/tables/store.h"
 #include "steal/accounts.h"
 #include "steal/share.h"
 #include "steal/top_internal.h"
@@ -46,14 +48,15 @@ struct steal_audit {
 	struct guard_limits cpu_limits, thread_limits;
 	uint64_t sample, first_ns, last_ns, end_ns, last_boot_gain_ns;
 	struct cpu *cpus; /* by number */
-	size_t cpu_count, cpu_capacity;
+	uint32_t cpu_count, cpu_capacity;
+	uint32_t span_capacity, total_capacity; /* of their CPUs */
 	struct accounts accounts;
 	struct guard idle;
 	struct steal_span span, total;
 	struct use_list span_threads, total_threads;
 	struct share *shares;
 	struct account **sharers;
-	size_t share_capacity;
+	uint32_t share_capacity, sharer_capacity;
 	struct top top;
 };
 
@@ -62,7 +65,7 @@ int steal_audit_new(const struct steal_source *of, bool of_process, size_t keep,
 {
 	struct steal_audit *a = calloc(1, sizeof(*a));
 
-	if (!a || top_init(&a->top, keep)) {
+	if (!a || accounts_init(&a->accounts) || top_init(&a->top, keep)) {
 		steal_audit_free(a);
 		return -ENOMEM;
 	}
@@ -119,12 +122,12 @@ static uint64_t step(struct steal_audit *a, struct guard *g, uint64_t value_ns,
 }
 
 /* Where the CPU is, or would be. */
-static size_t cpu_place(const struct steal_audit *a, uint32_t cpu)
+static uint32_t cpu_index(const struct steal_audit *a, uint32_t cpu)
 {
-	size_t from = 0, to = a->cpu_count;
+	uint32_t from = 0, to = a->cpu_count;
 
 	while (from < to) {
-		size_t middle = (from + to) / 2;
+		uint32_t middle = (from + to) / 2;
 
 		if (a->cpus[middle].cpu < cpu)
 			from = middle + 1;
@@ -136,31 +139,18 @@ static size_t cpu_place(const struct steal_audit *a, uint32_t cpu)
 
 static struct cpu *cpu_of(struct steal_audit *a, uint32_t cpu)
 {
-	size_t place = cpu_place(a, cpu), more = a->cpu_capacity ? a->cpu_capacity * 2 : 8;
-	struct steal_cpu_use *use;
-	struct cpu *cpus;
+	uint32_t i = cpu_index(a, cpu), count = a->cpu_count;
 
-	if (place < a->cpu_count && a->cpus[place].cpu == cpu)
-		return &a->cpus[place];
-	if (a->cpu_count == a->cpu_capacity) {
-		cpus = realloc(a->cpus, more * sizeof(*cpus));
-		if (cpus)
-			a->cpus = cpus;
-		use = realloc(a->span.cpus, more * sizeof(*use));
-		if (use)
-			a->span.cpus = use;
-		if (!cpus || !use)
-			return NULL;
-		use = realloc(a->total.cpus, more * sizeof(*use));
-		if (!use)
-			return NULL;
-		a->total.cpus = use;
-		a->cpu_capacity = more;
-	}
-	memmove(&a->cpus[place + 1], &a->cpus[place], (a->cpu_count - place) * sizeof(*a->cpus));
+	if (i < count && a->cpus[i].cpu == cpu)
+		return &a->cpus[i];
+	if (array_grow(&a->cpus, &a->cpu_capacity, count, sizeof(*a->cpus)) ||
+	    array_grow(&a->span.cpus, &a->span_capacity, count, sizeof(*a->span.cpus)) ||
+	    array_grow(&a->total.cpus, &a->total_capacity, count, sizeof(*a->total.cpus)))
+		return NULL;
+	memmove(&a->cpus[i + 1], &a->cpus[i], (count - i) * sizeof(*a->cpus));
 	a->cpu_count++;
-	a->cpus[place] = (struct cpu){.cpu = cpu};
-	return &a->cpus[place];
+	a->cpus[i] = (struct cpu){.cpu = cpu};
+	return &a->cpus[i];
 }
 
 static int add_cpu(struct steal_audit *a, const struct steal_cpu *c)
@@ -323,10 +313,10 @@ static void add_process(struct steal_audit *a, const struct steal_process *p)
 
 static int add_threads(struct steal_audit *a, const struct steal_sample *s)
 {
-	struct account *one, *next;
+	struct account *one;
 	int err;
 
-	HASH_ITER (hh, a->accounts.head, one, next)
+	for (one = accounts_next(&a->accounts, NULL); one; one = accounts_next(&a->accounts, one))
 		one->step_cpu_ns = one->step_stolen_ns = one->step_share_ns = 0;
 	err = begin_processes(a, s);
 	for (size_t i = 0; i < s->thread_count && !err; i++)
@@ -337,23 +327,13 @@ static int add_threads(struct steal_audit *a, const struct steal_sample *s)
 }
 
 /* Room for so many shares. */
-static int make_room(struct steal_audit *a, size_t count)
+static int make_room(struct steal_audit *a, uint32_t count)
 {
-	struct share *shares;
-	struct account **sharers;
-
-	if (count <= a->share_capacity)
+	if (!count)
 		return 0;
-	shares = realloc(a->shares, count * sizeof(*shares));
-	if (shares)
-		a->shares = shares;
-	sharers = realloc(a->sharers, count * sizeof(struct account *));
-	if (sharers)
-		a->sharers = sharers;
-	if (!shares || !sharers)
+	if (array_grow(&a->shares, &a->share_capacity, count - 1, sizeof(*a->shares)))
 		return -ENOMEM;
-	a->share_capacity = count;
-	return 0;
+	return array_grow(&a->sharers, &a->sharer_capacity, count - 1, sizeof(struct account *));
 }
 
 static int compare_key(const void *a, const void *b)
@@ -380,13 +360,13 @@ static int share_proportionally(struct steal_audit *a)
 {
 	struct steal_span *span = &a->span;
 	uint64_t whole = span->busy_ns + (a->of.cpu_has_steal ? span->stolen_ns : 0);
-	struct account *one, *next;
+	struct account *one;
 	size_t count = 0;
-	int err = make_room(a, HASH_COUNT(a->accounts.head));
+	int err = make_room(a, store_count(a->accounts.all));
 
 	if (err)
 		return err;
-	HASH_ITER (hh, a->accounts.head, one, next)
+	for (one = accounts_next(&a->accounts, NULL); one; one = accounts_next(&a->accounts, one))
 		if (one->step_cpu_ns)
 			a->sharers[count++] = one;
 	if (count)
@@ -406,12 +386,12 @@ static int share_proportionally(struct steal_audit *a)
 static void sum_exact(struct steal_audit *a, const struct steal_sample *s)
 {
 	struct steal_span *span = &a->span;
-	struct account *one, *next;
+	const struct account *one;
 	uint64_t charged;
 
 	if (!a->of.exact)
 		return;
-	HASH_ITER (hh, a->accounts.head, one, next)
+	for (one = accounts_next(&a->accounts, NULL); one; one = accounts_next(&a->accounts, one))
 		span->threads_ns[STEAL_EXACT] += one->step_stolen_ns;
 	/* Many CPUs are idle at once: their sum has no limit that the guard would know. */
 	if (s->idle_stolen_ns >= a->idle.value_ns)
@@ -429,11 +409,11 @@ static void sum_exact(struct steal_audit *a, const struct steal_sample *s)
 /* The rows of the interval; and the accounts get their sums. */
 static int list_threads(struct steal_audit *a)
 {
-	struct account *one, *next;
+	struct account *one;
 	struct steal_use *u;
 
 	a->span_threads.count = 0;
-	HASH_ITER (hh, a->accounts.head, one, next) {
+	for (one = accounts_next(&a->accounts, NULL); one; one = accounts_next(&a->accounts, one)) {
 		if (!one->step_cpu_ns && !one->step_stolen_ns)
 			continue;
 		one->cpu_ns += one->step_cpu_ns;

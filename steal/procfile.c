@@ -6,18 +6,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/tables/array.h"
+
 #define FIRST_BYTES 4096
 
 static int grow(struct procfile *f)
 {
 	size_t more = f->capacity ? f->capacity * 2 : FIRST_BYTES;
-	char *text = more < INT_MAX ? realloc(f->text, more) : NULL;
 
-	if (!text)
-		return -ENOMEM;
-	f->text = text;
-	f->capacity = more;
-	return 0;
+	return more < INT_MAX ? bytes_reserve(&f->text, &f->capacity, more) : -ENOMEM;
 }
 
 int procfile_read(struct procfile *f, const char *path)

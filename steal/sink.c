@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/tables/array.h"
 #include "base/text/units.h"
 
 uint64_t steal_boot_ns(void)
@@ -59,24 +60,19 @@ void steal_sink_free(struct steal_sink *to)
 	memset(to, 0, sizeof(*to));
 }
 
-/* Room for one more of size bytes at *items; NULL: there is none, and the sink has its error. */
-static void *grow(struct steal_sink *to, void **items, size_t *count, size_t *capacity, size_t size)
+/* Room for one more of size bytes; items is the address of the pointer to the first. NULL: there is
+ * none, and the sink has its error. */
+static void *grow(struct steal_sink *to, void *items, size_t *count, uint32_t *capacity,
+		  size_t size)
 {
-	size_t more = *capacity ? *capacity * 2 : 16;
-	void *grown;
+	char *first;
 
+	if (!to->err)
+		to->err = array_grow(items, capacity, (uint32_t)*count, size);
 	if (to->err)
 		return NULL;
-	if (*count == *capacity) {
-		grown = realloc(*items, more * size);
-		if (!grown) {
-			to->err = -ENOMEM;
-			return NULL;
-		}
-		*items = grown;
-		*capacity = more;
-	}
-	return (char *)*items + (*count)++ * size;
+	memcpy(&first, items, sizeof(first));
+	return first + (*count)++ * size;
 }
 
 /* What comes from outside need not end its name. */
@@ -87,22 +83,18 @@ static void end_name(char name[STEAL_COMM_MAX])
 
 void steal_push_cpu(struct steal_sink *to, const struct steal_cpu *cpu)
 {
-	void *items = to->cpus;
 	struct steal_cpu *room =
-		grow(to, &items, &to->sample.cpu_count, &to->cpu_capacity, sizeof(*room));
+		grow(to, &to->cpus, &to->sample.cpu_count, &to->cpu_capacity, sizeof(*room));
 
-	to->cpus = items;
 	if (room)
 		*room = *cpu;
 }
 
 void steal_push_thread(struct steal_sink *to, const struct steal_thread *thread)
 {
-	void *items = to->threads;
-	struct steal_thread *room =
-		grow(to, &items, &to->sample.thread_count, &to->thread_capacity, sizeof(*room));
+	struct steal_thread *room = grow(to, &to->threads, &to->sample.thread_count,
+					 &to->thread_capacity, sizeof(*room));
 
-	to->threads = items;
 	if (room) {
 		*room = *thread;
 		end_name(room->comm);
@@ -111,11 +103,9 @@ void steal_push_thread(struct steal_sink *to, const struct steal_thread *thread)
 
 void steal_push_process(struct steal_sink *to, const struct steal_process *process)
 {
-	void *items = to->processes;
-	struct steal_process *room =
-		grow(to, &items, &to->sample.process_count, &to->process_capacity, sizeof(*room));
+	struct steal_process *room = grow(to, &to->processes, &to->sample.process_count,
+					  &to->process_capacity, sizeof(*room));
 
-	to->processes = items;
 	if (room) {
 		*room = *process;
 		end_name(room->comm);
@@ -124,11 +114,9 @@ void steal_push_process(struct steal_sink *to, const struct steal_process *proce
 
 void steal_push_theft(struct steal_sink *to, const struct steal_theft *theft)
 {
-	void *items = to->thefts;
-	struct steal_theft *room =
-		grow(to, &items, &to->sample.theft_count, &to->theft_capacity, sizeof(*room));
+	struct steal_theft *room = grow(to, &to->thefts, &to->sample.theft_count,
+					&to->theft_capacity, sizeof(*room));
 
-	to->thefts = items;
 	if (room) {
 		*room = *theft;
 		end_name(room->comm);

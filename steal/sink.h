@@ -16,7 +16,7 @@ struct steal_sink {
 	struct steal_thread *threads;
 	struct steal_process *processes;
 	struct steal_theft *thefts;
-	size_t cpu_capacity, thread_capacity, process_capacity, theft_capacity;
+	uint32_t cpu_capacity, thread_capacity, process_capacity, theft_capacity;
 	int err; /* sticky */
 };
 

@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
+#include "base/tables/array.h"
+#include "base/tables/store.h"
 #include "base/text/units.h"
 #include "steal/pidstat.h"
 #include "steal/procfile.h"
@@ -28,20 +27,19 @@
 #define PATH_BYTES 512
 
 struct process {
-	int32_t pid;
+	int32_t pid; /* the key */
+	uint32_t thread_count, thread_capacity;
 	uint64_t start_ticks, cpu_ticks, thread_number;
 	uint64_t listed_ticks; /* when its threads were listed */
 	uint64_t sample;       /* the last that it was in */
 	struct steal_thread *threads;
-	size_t thread_count, thread_capacity;
-	UT_hash_handle hh;
 };
 
 struct proc {
 	struct steal_source source; /* the first member */
 	struct steal_sink sink;
 	struct procfile file;
-	struct process *processes;
+	struct store *processes; /* of struct process, by pid */
 	char *root;
 	int32_t pid;          /* 0: all */
 	uint64_t start_ticks; /* of pid */
@@ -49,21 +47,20 @@ struct proc {
 	bool schedstat;
 };
 
-static void process_free(struct process *p)
+static void process_remove(struct proc *p, struct process *of)
 {
-	free(p->threads);
-	free(p);
+	free(of->threads);
+	store_remove(p->processes, of);
 }
 
 static void proc_free(struct steal_source *s)
 {
 	struct proc *p = (struct proc *)s;
-	struct process *one, *next;
+	struct process *one = NULL;
 
-	HASH_ITER (hh, p->processes, one, next) {
-		HASH_DEL(p->processes, one);
-		process_free(one);
-	}
+	while (p->processes && (one = store_next(p->processes, one)))
+		free(one->threads);
+	store_free(p->processes);
 	steal_sink_free(&p->sink);
 	procfile_free(&p->file);
 	free(p->root);
@@ -139,16 +136,8 @@ static int compare_tids(const void *a, const void *b)
 
 static int add_thread(struct process *of, const struct steal_thread *t)
 {
-	size_t more = of->thread_capacity ? of->thread_capacity * 2 : 4;
-	struct steal_thread *threads;
-
-	if (of->thread_count == of->thread_capacity) {
-		threads = realloc(of->threads, more * sizeof(*threads));
-		if (!threads)
-			return -ENOMEM;
-		of->threads = threads;
-		of->thread_capacity = more;
-	}
+	if (array_grow(&of->threads, &of->thread_capacity, of->thread_count, sizeof(*of->threads)))
+		return -ENOMEM;
 	of->threads[of->thread_count++] = *t;
 	return 0;
 }
@@ -156,7 +145,7 @@ static int add_thread(struct process *of, const struct steal_thread *t)
 /* By number; one that begins or ends meanwhile can make the kernel list another one twice. */
 static void sort_threads(struct process *of)
 {
-	size_t kept = 0;
+	uint32_t kept = 0;
 
 	if (of->thread_count)
 		qsort(of->threads, of->thread_count, sizeof(*of->threads), compare_tids);
@@ -216,27 +205,20 @@ static int list_threads(struct proc *p, struct process *of, bool fresh)
 /* Its account, as of the last sample; NULL: no memory. */
 static struct process *find_process(struct proc *p, const struct pidstat *s, bool *ret_new)
 {
-	struct process *of;
+	struct process *of = store_find(p->processes, &s->pid);
+	void *added;
 
-	HASH_FIND(hh, p->processes, &s->pid, sizeof(s->pid), of);
 	*ret_new = !of || of->start_ticks != s->start_ticks;
 	if (of && *ret_new) { /* the same number, another process */
-		HASH_DEL(p->processes, of);
-		process_free(of);
+		process_remove(p, of);
 		of = NULL;
 	}
 	if (of)
 		return of;
-	of = calloc(1, sizeof(*of));
-	if (!of)
+	if (store_add(p->processes, &s->pid, &added))
 		return NULL;
-	of->pid = s->pid;
+	of = added;
 	of->start_ticks = s->start_ticks;
-	HASH_ADD(hh, p->processes, pid, sizeof(of->pid), of);
-	if (!of->hh.tbl) { /* uthash leaves out what it has no memory for */
-		process_free(of);
-		return NULL;
-	}
 	return of;
 }
 
@@ -285,7 +267,7 @@ static int sample_process(struct proc *p, int32_t pid)
 
 static int sample_processes(struct proc *p)
 {
-	struct process *one, *next;
+	struct process *one = NULL;
 	struct dirent *entry;
 	DIR *dir = opendir(p->root);
 	int err = 0;
@@ -299,12 +281,9 @@ static int sample_processes(struct proc *p)
 			err = sample_process(p, pid);
 	}
 	closedir(dir);
-	HASH_ITER (hh, p->processes, one, next) {
-		if (one->sample == p->sample)
-			continue;
-		HASH_DEL(p->processes, one);
-		process_free(one);
-	}
+	while ((one = store_next(p->processes, one)))
+		if (one->sample != p->sample)
+			process_remove(p, one);
 	return err;
 }
 
@@ -350,6 +329,8 @@ static int proc_sample(struct steal_source *s, const struct steal_sample **ret)
 int steal_source_proc_at(const char *root, pid_t pid, struct steal_source **ret)
 {
 	static const struct steal_source_ops ops = {.sample = proc_sample, .free = proc_free};
+	const struct store_options processes = {.key_bytes = sizeof(int32_t),
+						.entry_bytes = sizeof(struct process)};
 	struct proc *p = calloc(1, sizeof(*p));
 	const char *how;
 	int there;
@@ -357,7 +338,7 @@ int steal_source_proc_at(const char *root, pid_t pid, struct steal_source **ret)
 	if (!p)
 		return -ENOMEM;
 	p->root = strdup(root);
-	if (!p->root) {
+	if (!p->root || store_new(&processes, &p->processes)) {
 		proc_free(&p->source);
 		return -ENOMEM;
 	}

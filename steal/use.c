@@ -3,18 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tables/array.h"
+
 struct steal_use *use_list_add(struct use_list *l)
 {
-	size_t more = l->capacity ? l->capacity * 2 : 64;
 	struct steal_use *v;
 
-	if (l->count == l->capacity) {
-		v = realloc(l->v, more * sizeof(*v));
-		if (!v)
-			return NULL;
-		l->v = v;
-		l->capacity = more;
-	}
+	if (array_grow(&l->v, &l->capacity, l->count, sizeof(*l->v)))
+		return NULL;
 	v = &l->v[l->count++];
 	memset(v, 0, sizeof(*v));
 	return v;

@@ -5,7 +5,7 @@
 
 struct use_list {
 	struct steal_use *v;
-	size_t count, capacity;
+	uint32_t count, capacity;
 };
 
 /* A row more, filled with zeros; NULL: no memory. */
