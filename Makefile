@@ -83,7 +83,7 @@ all: $(O)/spoor
 # missing. None of them starts a server: of Tomcat the tests take the jars, not the package tomcat10, which would listen on
 # port 8080 of a developer's machine from its installation on.
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
-	libmsgpack-dev libjansson-dev uthash-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
+	libmsgpack-dev libjansson-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
 	procps util-linux liblz4-dev libzstd-dev liblua5.4-dev libsqlite3-dev
 TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
@@ -93,7 +93,7 @@ JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils
 # To build with ARCH=arm64, and to run what has been built: a compiler and an emulator are installed, the other machine's
 # libraries are only unpacked, into CROSS_ROOT.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu qemu-user-static
-CROSS_LIBRARIES := libc6-dev libgcc-12-dev linux-libc-dev $(filter lib%-dev zlib1g-dev uthash-dev systemtap-sdt-dev,$(PACKAGES)) \
+CROSS_LIBRARIES := libc6-dev libgcc-12-dev linux-libc-dev $(filter lib%-dev zlib1g-dev systemtap-sdt-dev,$(PACKAGES)) \
 	libcmocka-dev
 setup: WANTED := $(PACKAGES)
 test-setup: WANTED := $(PACKAGES) $(TEST_PACKAGES)

@@ -19,7 +19,7 @@ ROOMS = {
     "jvm-hooks": ("the probes of the patched JVM, its patches, its build; agents that run inside a JVM", "", "objects probes"),
     "user/base/arch": ("what depends on the architecture, a table for each", "", "arch arch_hits"),
     "user/base/tables": ("arrays, hash tables, stores and their bounds", "user/base/arch",
-                         "array budget hash hash_table keymap saturate segments siphash slots store touched"),
+                         "array budget hash keymap saturate segments siphash slots store touched"),
     "user/base/text": ("formatting, printing, messages: all text that people or programs read", "user/base/tables",
                        "condition cxx_name format glob json_put msg print strbuf units utf"),
     "user/base": ("files, privileges, the sandbox: no word of the domain", "user/base/text",

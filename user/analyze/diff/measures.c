@@ -5,73 +5,81 @@
 #include <string.h>
 
 #include "base/tables/array.h"
-#include "base/tables/hash_table.h"
+#include "base/tables/store.h"
 
-struct measure_index {
-	char *name;
-	uint32_t row;
-	UT_hash_handle hh;
+struct measure_key {
+	uint64_t name[2]; /* its digest */
+	uint64_t part;
 };
 
-static struct measure_index *find(const struct measures *m, enum measure_part part,
-				  const char *name)
-{
-	struct measure_index *e;
+struct measure_index {
+	struct measure_key key;
+	char *name;
+	uint64_t row;
+};
 
-	HASH_FIND_STR(m->index[part], name, e);
-	return e;
+static struct measure_key key_of(const struct measures *m, enum measure_part part, const char *name)
+{
+	struct measure_key key = {.part = part};
+
+	store_digest(m->index, name, strlen(name), key.name);
+	return key;
 }
 
 const struct measure *measures_find(const struct measures *m, enum measure_part part,
 				    const char *name)
 {
-	const struct measure_index *e = find(m, part, name);
+	struct measure_key key;
+	const struct measure_index *e;
 
+	if (!m->index)
+		return NULL;
+	key = key_of(m, part, name);
+	e = store_find(m->index, &key);
 	return e ? &m->rows[e->row] : NULL;
 }
 
-static struct measure *add(struct measures *m, enum measure_part part, const char *name)
+static struct measure *add(struct measures *m, const struct measure_key *key, const char *name)
 {
-	struct measure_index *e = calloc(1, sizeof(*e));
-	int err = e ? array_grow(&m->rows, &m->capacity, m->count, sizeof(*m->rows)) : -ENOMEM;
+	int err = array_grow(&m->rows, &m->capacity, m->count, sizeof(*m->rows));
+	char *copy = err ? NULL : strdup(name);
+	struct measure_index *e;
 	struct measure *row;
+	void *added;
 
-	if (!err) {
-		e->row = m->count;
-		e->name = strdup(name);
-		err = e->name ? 0 : -ENOMEM;
-	}
-	if (!err)
-		HASH_ADD_KEYPTR(hh, m->index[part], e->name, strlen(e->name), e);
-	if (err || !e->hh.tbl) {
-		if (e)
-			free(e->name);
-		free(e);
+	if (!copy || store_add(m->index, key, &added)) {
+		free(copy);
 		return NULL;
 	}
+	e = added;
+	e->name = copy;
+	e->row = m->count;
 	row = &m->rows[m->count++];
-	*row = (struct measure){.part = part, .name = e->name};
+	*row = (struct measure){.part = (enum measure_part)key->part, .name = copy};
 	return row;
 }
 
 struct measure *measures_row(struct measures *m, enum measure_part part, const char *name)
 {
-	const struct measure_index *e = find(m, part, name);
+	const struct store_options options = {.key_bytes = sizeof(struct measure_key),
+					      .entry_bytes = sizeof(struct measure_index)};
+	const struct measure_index *e;
+	struct measure_key key;
 
-	return e ? &m->rows[e->row] : add(m, part, name);
+	if (!m->index && store_new(&options, &m->index))
+		return NULL;
+	key = key_of(m, part, name);
+	e = store_find(m->index, &key);
+	return e ? &m->rows[e->row] : add(m, &key, name);
 }
 
 void measures_free(struct measures *m)
 {
-	struct measure_index *e, *next;
+	struct measure_index *e = NULL;
 
-	for (int part = 0; part < MEASURE_PART_COUNT; part++) {
-		HASH_ITER (hh, m->index[part], e, next) {
-			HASH_DEL(m->index[part], e);
-			free(e->name);
-			free(e);
-		}
-	}
+	while (m->index && (e = store_next(m->index, e)))
+		free(e->name);
+	store_free(m->index);
 	free(m->rows);
 	*m = (struct measures){.rows = NULL};
 }

@@ -19,8 +19,7 @@ enum measure_part {
 };
 
 struct measure {
-	const char
-		*name; /* lent by the index; generated classes are folded: see generated_name.h */
+	const char *name; /* lent by the index; of generated classes: see generated_name.h */
 	enum measure_part part;
 	/* ns is not a sum over the recording's time, but a length by itself: a quantile, say. */
 	bool level;
@@ -33,7 +32,7 @@ struct measure {
 struct measures {
 	struct measure *rows;
 	uint32_t count, capacity;
-	struct measure_index *index[MEASURE_PART_COUNT]; /* by name */
+	struct store *index; /* by part and name; NULL: no row yet */
 	uint64_t recorded_ns, spans, cpu_ns; /* what rates are per; recorded: without holes */
 	double window_ns[DIFF_WINDOWS], window_spans[DIFF_WINDOWS], window_cpu_ns[DIFF_WINDOWS];
 };

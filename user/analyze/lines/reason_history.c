@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tables/array.h"
 #include "base/tables/keymap.h"
 
 #define MOMENTS 512 /* of one thread; a power of two */
@@ -94,13 +95,11 @@ static inline void reasons_since(const struct reason_moment *from, uint64_t ns,
 static int grow(struct task *t)
 {
 	uint32_t capacity = t->capacity ? t->capacity * 2 : MOMENTS_FIRST;
-	struct reason_moment *moments;
+	size_t bytes = t->capacity * sizeof(*t->moments);
 
 	/* Nothing has been overwritten yet: the ring begins at the first element. */
-	moments = realloc(t->moments, capacity * sizeof(*moments));
-	if (!moments)
+	if (bytes_reserve(&t->moments, &bytes, capacity * sizeof(*t->moments)))
 		return -ENOMEM;
-	t->moments = moments;
 	t->capacity = capacity;
 	return 0;
 }

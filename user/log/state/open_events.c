@@ -12,9 +12,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#define HASH_FUNCTION(key, length, hash) ((hash) = hash_words((const void *)(key), KEY_WORDS))
-#include "base/tables/hash_table.h"
+#include "base/tables/hash.h"
+#include "base/tables/segments.h"
+#include "base/tables/slots.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"
 
@@ -31,15 +33,25 @@ _Static_assert(sizeof(struct open_key) == KEY_WORDS * sizeof(uint64_t) && KEY_WO
 	       "keys are words");
 
 struct entry {
-	UT_hash_handle hh;
-	struct open_key key;
 	struct entry *outer; /* the one that it nests in; or the next free one */
 	unsigned depth;
 	struct event event; /* as far as it has fields: the last member */
 };
 
+/* What is open of one key. */
+struct open {
+	struct open_key key;
+	uint32_t hash, index; /* of the key; of this one among all */
+	struct entry *inner;  /* the innermost */
+	TAILQ_ENTRY(open) order;
+};
+
 struct open_events {
-	struct entry *all; /* by key, the innermost of each; in the order in which they came */
+	struct segments opens; /* by index; they do not move */
+	struct slots slots;    /* by key, those in order */
+	uint32_t open_count, slot_count;
+	TAILQ_HEAD(open_list, open) order; /* in that of their innermost events */
+	struct open_list free;
 	struct entry *unused;
 	struct text_set *texts;
 	size_t count;
@@ -48,7 +60,13 @@ struct open_events {
 
 struct open_events *open_events_new(void)
 {
-	return calloc(1, sizeof(struct open_events));
+	struct open_events *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	TAILQ_INIT(&o->order);
+	TAILQ_INIT(&o->free);
+	return o;
 }
 
 static void list_free(struct entry *e)
@@ -63,14 +81,14 @@ static void list_free(struct entry *e)
 
 void open_events_free(struct open_events *o)
 {
-	struct entry *e, *next;
+	struct open *of;
 
 	if (!o)
 		return;
-	HASH_ITER (hh, o->all, e, next) {
-		HASH_DEL(o->all, e);
-		list_free(e);
-	}
+	TAILQ_FOREACH (of, &o->order, order)
+		list_free(of->inner);
+	segments_free(&o->opens);
+	slots_free(&o->slots);
 	list_free(o->unused);
 	text_set_free(&o->texts);
 	free(o);
@@ -124,61 +142,115 @@ static void key_of(const struct schema_state *s, const struct event *e, struct o
 		ret->of[i] = s->of[i] < 0 ? e->thread : e->v[s->of[i]].u;
 }
 
-static struct entry *find(const struct open_events *o, const struct open_key *key)
+static struct open *open_at(const struct open_events *o, uint32_t index)
 {
-	struct entry *e;
-
-	HASH_FIND(hh, o->all, key, sizeof(*key), e);
-	return e;
+	return segments_at(&o->opens, index, sizeof(struct open));
 }
 
-static void drop_all(struct open_events *o, struct entry *e)
+static uint32_t open_hash(const struct open_key *key)
+{
+	return hash_words((const uint64_t *)key, KEY_WORDS);
+}
+
+/* NULL: nothing is open of the key. */
+static struct open *open_find(const struct open_events *o, const struct open_key *key,
+			      uint32_t hash)
+{
+	struct slot *slot;
+
+	if (!o->slot_count)
+		return NULL;
+	slot = slots_first(&o->slots, hash);
+	while (slot->index && memcmp(&open_at(o, slot->index - 1)->key, key, sizeof(*key)) != 0)
+		slot = slots_next(&o->slots, slot);
+	return slot->index ? open_at(o, slot->index - 1) : NULL;
+}
+
+/* The last one, of a key of which nothing is open yet; NULL: no memory. */
+static struct open *open_add(struct open_events *o, const struct open_key *key, uint32_t hash)
+{
+	struct open *of = TAILQ_FIRST(&o->free);
+	struct slot *slot;
+
+	if (slots_reserve(&o->slots, o->slot_count))
+		return NULL;
+	if (of) {
+		TAILQ_REMOVE(&o->free, of, order);
+	} else {
+		if (segments_reserve(&o->opens, o->open_count, sizeof(*of)))
+			return NULL;
+		of = open_at(o, o->open_count);
+		of->index = o->open_count++;
+	}
+	of->key = *key;
+	of->hash = hash;
+	slot = slots_first(&o->slots, hash);
+	while (slot->index)
+		slot = slots_next(&o->slots, slot);
+	*slot = (struct slot){hash, of->index + 1};
+	o->slot_count++;
+	TAILQ_INSERT_TAIL(&o->order, of, order);
+	return of;
+}
+
+static void open_remove(struct open_events *o, struct open *of)
+{
+	struct slot *slot = slots_first(&o->slots, of->hash);
+
+	while (slot->index != of->index + 1)
+		slot = slots_next(&o->slots, slot);
+	slots_remove(&o->slots, slot);
+	o->slot_count--;
+	TAILQ_REMOVE(&o->order, of, order);
+	TAILQ_INSERT_HEAD(&o->free, of, order);
+}
+
+static void forget(struct open_events *o, struct open *of)
 {
 	struct entry *outer;
 
-	for (; e; e = outer) {
+	for (struct entry *e = of->inner; e; e = outer) {
 		outer = e->outer;
 		drop(o, e);
 	}
+	open_remove(o, of);
 }
 
-static void forget(struct open_events *o, struct entry *e)
+/* Another event is the innermost now. */
+static void set_inner(struct open_events *o, struct open *of, struct entry *e)
 {
-	HASH_DEL(o->all, e);
-	drop_all(o, e);
-}
-
-/* With those that it nests in. */
-static int insert(struct open_events *o, struct entry *e)
-{
-	HASH_ADD(hh, o->all, key, sizeof(e->key), e);
-	if (e->hh.tbl)
-		return 0;
-	drop_all(o, e);
-	return -ENOMEM;
+	of->inner = e;
+	TAILQ_REMOVE(&o->order, of, order);
+	TAILQ_INSERT_TAIL(&o->order, of, order);
 }
 
 static int open_new(struct open_events *o, const struct event_desc *desc,
-		    const struct open_key *key, const struct event *e)
+		    const struct open_key *key, uint32_t hash, const struct event *e)
 {
 	struct entry *new;
+	struct open *of;
 
 	if (o->count >= OPEN_MAX)
-		forget(o, o->all);
+		forget(o, TAILQ_FIRST(&o->order));
 	new = take(o);
 	if (!new)
 		return -ENOMEM;
-	new->key = *key;
+	of = open_add(o, key, hash);
+	if (!of) {
+		drop(o, new);
+		return -ENOMEM;
+	}
 	new->outer = NULL;
 	new->depth = 1;
 	copy(&new->event, e, desc->field_count);
-	return insert(o, new);
+	of->inner = new;
+	return 0;
 }
 
-static int open_inner(struct open_events *o, const struct event_desc *desc, struct entry *outer,
+static int open_inner(struct open_events *o, const struct event_desc *desc, struct open *of,
 		      const struct event *e)
 {
-	struct entry *inner;
+	struct entry *outer = of->inner, *inner;
 
 	if (outer->depth >= DEPTH_MAX) {
 		outer->depth++; /* its end takes it back */
@@ -187,47 +259,50 @@ static int open_inner(struct open_events *o, const struct event_desc *desc, stru
 	inner = take(o);
 	if (!inner)
 		return -ENOMEM;
-	inner->key = outer->key;
 	inner->depth = outer->depth + 1;
 	inner->outer = outer;
 	copy(&inner->event, e, desc->field_count);
-	HASH_DEL(o->all, outer);
-	return insert(o, inner);
+	set_inner(o, of, inner);
+	return 0;
 }
 
 static int on_open(struct open_events *o, const struct event_desc *desc,
 		   const struct schema_state *s, const struct event *e)
 {
 	struct open_key key;
-	struct entry *old;
+	struct open *of;
+	uint32_t hash;
 
 	key_of(s, e, &key);
-	old = find(o, &key);
-	if (!old)
-		return open_new(o, desc, &key, e);
+	hash = open_hash(&key);
+	of = open_find(o, &key, hash);
+	if (!of)
+		return open_new(o, desc, &key, hash, e);
 	if (s->nests)
-		return open_inner(o, desc, old, e);
-	copy(&old->event, e, desc->field_count);
+		return open_inner(o, desc, of, e);
+	copy(&of->inner->event, e, desc->field_count);
 	return 0;
 }
 
-static int on_close(struct open_events *o, const struct schema_state *s, const struct event *e)
+static void on_close(struct open_events *o, const struct schema_state *s, const struct event *e)
 {
-	struct entry *inner, *outer;
 	struct open_key key;
+	struct entry *inner;
+	struct open *of;
 
 	key_of(s, e, &key);
-	inner = find(o, &key);
-	if (!inner)
-		return 0;
+	of = open_find(o, &key, open_hash(&key));
+	if (!of)
+		return;
+	inner = of->inner;
 	if (inner->depth > DEPTH_MAX) {
 		inner->depth--;
-		return 0;
+	} else if (inner->outer) {
+		set_inner(o, of, inner->outer);
+		drop(o, inner);
+	} else {
+		forget(o, of);
 	}
-	outer = inner->outer;
-	HASH_DEL(o->all, inner);
-	drop(o, inner);
-	return outer ? insert(o, outer) : 0;
 }
 
 static int on_note(struct open_events *o, const struct event_desc *desc,
@@ -248,15 +323,15 @@ static void forget_thread(struct open_events *o, uint32_t thread)
 		const struct schema_state *s = &schema_state[i];
 		struct event of = {.thread = thread};
 		struct open_key key;
-		struct entry *e;
+		struct open *open;
 
 		if (s->role == STATE_NONE || s->role == STATE_CLOSES || s->of_count != 1 ||
 		    s->of[0] >= 0)
 			continue;
 		key_of(s, &of, &key);
-		e = find(o, &key);
-		if (e)
-			forget(o, e);
+		open = open_find(o, &key, open_hash(&key));
+		if (open)
+			forget(o, open);
 	}
 }
 
@@ -274,7 +349,8 @@ int open_events_add(struct open_events *o, const struct event *e)
 			forget_thread(o, e->thread);
 		return 0;
 	case STATE_CLOSES:
-		return on_close(o, s, e);
+		on_close(o, s, e);
+		return 0;
 	default:
 		if (e->id != EVENT_NOTE)
 			return on_open(o, desc, s, e);
@@ -301,7 +377,7 @@ int open_events_each(const struct open_events *o, int (*on)(void *ctx, const str
 {
 	int err = 0;
 
-	for (const struct entry *e = o->all; e && !err; e = e->hh.next)
-		err = each_outer_first(e, on, ctx);
+	for (const struct open *of = TAILQ_FIRST(&o->order); of && !err; of = TAILQ_NEXT(of, order))
+		err = each_outer_first(of->inner, on, ctx);
 	return err;
 }

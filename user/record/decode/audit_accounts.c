@@ -4,59 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tables/hash_table.h"
+#include "base/tables/store.h"
 
 struct known {
 	struct wire_audit_key key;
 	uint64_t time_ns[2], stolen_ns[2]; /* of each half, as last read */
 	bool reported;
-	UT_hash_handle hh;
 };
 
 struct audit_accounts {
-	struct known *all;
+	struct store *all; /* of struct known */
 };
 
 struct audit_accounts *audit_accounts_new(void)
 {
-	return calloc(1, sizeof(struct audit_accounts));
+	const struct store_options options = {.key_bytes = sizeof(struct wire_audit_key),
+					      .entry_bytes = sizeof(struct known)};
+	struct audit_accounts *a = calloc(1, sizeof(*a));
+
+	if (a && store_new(&options, &a->all)) {
+		free(a);
+		return NULL;
+	}
+	return a;
 }
 
 void audit_accounts_free(struct audit_accounts *a)
 {
-	struct known *k, *next;
-
 	if (!a)
 		return;
-	HASH_ITER (hh, a->all, k, next) {
-		HASH_DEL(a->all, k);
-		free(k);
-	}
+	store_free(a->all);
 	free(a);
 }
 
 size_t audit_accounts_count(const struct audit_accounts *a)
 {
-	return HASH_COUNT(a->all);
+	return store_count(a->all);
 }
 
 static struct known *find(struct audit_accounts *a, const struct wire_audit_key *key)
 {
-	struct known *k;
+	struct known *k = store_find(a->all, key);
+	void *added;
 
-	HASH_FIND(hh, a->all, key, sizeof(*key), k);
 	if (k)
 		return k;
-	k = calloc(1, sizeof(*k));
-	if (!k)
-		return NULL;
-	k->key = *key;
-	HASH_ADD(hh, a->all, key, sizeof(k->key), k);
-	if (!k->hh.tbl) { /* uthash leaves out what it has no memory for */
-		free(k);
-		return NULL;
-	}
-	return k;
+	return store_add(a->all, key, &added) ? NULL : added;
 }
 
 int audit_accounts_add(struct audit_accounts *a, uint64_t epoch, const struct wire_audit_key *key,
@@ -80,9 +73,7 @@ int audit_accounts_add(struct audit_accounts *a, uint64_t epoch, const struct wi
 		k->reported = true;
 		err = report(ctx, &account);
 	}
-	if (account.ended) {
-		HASH_DEL(a->all, k);
-		free(k);
-	}
+	if (account.ended)
+		store_remove(a->all, k);
 	return err;
 }

@@ -27,8 +27,8 @@ void audit_accounts_free(struct audit_accounts *a); /* accepts NULL */
 /*
  * Takes what BPF has of a thread after epoch has been ended on all CPUs: of the two halves of value
  * the one of that epoch is final, the other is what was read one epoch before (and may be growing
- * now). Every thread is to be added in every epoch, until it has ended. tell is called for a thread
- * that has any time; its result is returned. -ENOMEM.
+ * now). Every thread is to be added in every epoch, until it has ended. report is called for a
+ * thread that has any time; its result is returned. -ENOMEM.
  */
 int audit_accounts_add(struct audit_accounts *a, uint64_t epoch, const struct wire_audit_key *key,
 		       const struct wire_audit_thread *value,

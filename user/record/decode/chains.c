@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tables/array.h"
 #include "base/tables/store.h"
 #include "bpf/wire/wire.h"
 #include "bpf/wire/wire_profile.h"
@@ -278,17 +279,9 @@ static struct node *node_get(struct chains *c, const struct node_key *key, struc
 
 static void push(struct chains *c, struct node_key key)
 {
-	uint32_t capacity = c->frame_capacity ? 2 * c->frame_capacity : 256;
-	struct node_key *grown;
-
-	if (c->frame_count == c->frame_capacity) {
-		grown = realloc(c->frames, capacity * sizeof(*grown));
-		if (!grown) {
-			c->err = -ENOMEM;
-			return;
-		}
-		c->frames = grown;
-		c->frame_capacity = capacity;
+	if (array_grow(&c->frames, &c->frame_capacity, c->frame_count, sizeof(*c->frames))) {
+		c->err = -ENOMEM;
+		return;
 	}
 	c->frames[c->frame_count++] = key;
 }

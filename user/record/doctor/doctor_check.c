@@ -5,21 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/tables/array.h"
+
 int check_add(struct checks *c, const char *name, enum check_state state, const char *advice,
 	      const char *found, ...)
 {
 	struct check *k;
 	va_list ap;
 
-	if (c->count == c->capacity) {
-		size_t capacity = c->capacity ? c->capacity * 2 : 16;
-
-		k = realloc(c->v, capacity * sizeof(*k));
-		if (!k)
-			return -ENOMEM;
-		c->v = k;
-		c->capacity = capacity;
-	}
+	if (array_grow(&c->v, &c->capacity, c->count, sizeof(*c->v)))
+		return -ENOMEM;
 	k = &c->v[c->count++];
 	*k = (struct check){.name = name, .state = state};
 	snprintf(k->advice, sizeof(k->advice), "%s", advice ? advice : "");

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum check_state {
@@ -26,7 +27,7 @@ struct jvm;
 
 struct checks {
 	struct check *v;
-	size_t count, capacity;
+	uint32_t count, capacity;
 };
 
 /* Each adds its checks; -ENOMEM. */

@@ -1,5 +1,5 @@
 /*
- * What lasts too long is told while it lasts: a deadlock has no end. So begins are kept in the
+ * What lasts too long is reported while it lasts: a deadlock has no end. So begins are kept in the
  * order of their times, and only the oldest is looked at. Names are as many as the target wants:
  * none is kept here, what fires asks for them.
  */
@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#include "base/tables/hash_table.h"
+#include "base/tables/array.h"
+#include "base/tables/store.h"
 #include "base/text/units.h"
 #include "log/format/event.h"
 
@@ -25,14 +27,20 @@ struct begin {
 	} key;
 	uint64_t since_ns;
 	uint64_t lock;
-	UT_hash_handle hh;
+	TAILQ_ENTRY(begin) order;
+};
+
+/* Begins without their ends. */
+struct begins {
+	struct store *all; /* of struct begin; they do not move */
+	TAILQ_HEAD(, begin) order; /* the oldest first */
 };
 
 struct cpu {
 	uint64_t time_ns, stolen_ns;
 };
 
-/* What has come true, and has not been told. */
+/* What has come true, and is not reported yet. */
 struct fired {
 	enum trigger_kind kind;
 	uint64_t lasted_ns, stolen_ns;
@@ -42,9 +50,9 @@ struct fired {
 
 struct triggers {
 	uint64_t limit[TRIGGER_KIND_COUNT]; /* 0: none; the least of those that are given */
-	struct begin *open[TRIGGER_STEAL];  /* the oldest first */
-	struct cpu *cpus;
-	unsigned cpu_count;
+	struct begins open[TRIGGER_STEAL];
+	struct cpu *cpus; /* by number */
+	uint32_t cpu_capacity;
 	uint64_t moment_ns, elapsed_ns, stolen_ns; /* of the samples of one moment */
 	bool has_fired;
 	struct fired fired;
@@ -83,10 +91,19 @@ int trigger_parse(const char *text, struct trigger *ret)
 
 struct triggers *triggers_new(const struct trigger *list, unsigned count)
 {
+	const struct store_options options = {.key_bytes = sizeof(((struct begin *)0)->key),
+					      .entry_bytes = sizeof(struct begin)};
 	struct triggers *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
+	for (unsigned i = 0; i < TRIGGER_STEAL; i++) {
+		TAILQ_INIT(&t->open[i].order);
+		if (store_new(&options, &t->open[i].all)) {
+			triggers_free(t);
+			return NULL;
+		}
+	}
 	for (unsigned i = 0; i < count; i++)
 		if (!t->limit[list[i].kind] || list[i].limit < t->limit[list[i].kind])
 			t->limit[list[i].kind] = list[i].limit;
@@ -95,16 +112,10 @@ struct triggers *triggers_new(const struct trigger *list, unsigned count)
 
 void triggers_free(struct triggers *t)
 {
-	struct begin *b, *next;
-
 	if (!t)
 		return;
-	for (unsigned i = 0; i < TRIGGER_STEAL; i++) {
-		HASH_ITER (hh, t->open[i], b, next) {
-			HASH_DEL(t->open[i], b);
-			free(b);
-		}
-	}
+	for (unsigned i = 0; i < TRIGGER_STEAL; i++)
+		store_free(t->open[i].all);
 	free(t->cpus);
 	free(t);
 }
@@ -127,49 +138,47 @@ static void fire_begin(struct triggers *t, enum trigger_kind kind, const struct 
 				.lock = b->lock});
 }
 
-static struct begin *find(const struct triggers *t, enum trigger_kind kind, uint32_t thread,
-			  uint32_t what)
+static void begin_remove(struct begins *of, struct begin *b)
 {
-	struct begin key = {.key = {thread, what}}, *b;
-
-	HASH_FIND(hh, t->open[kind], &key.key, sizeof(key.key), b);
-	return b;
+	TAILQ_REMOVE(&of->order, b, order);
+	store_remove(of->all, b);
 }
 
 static int begin(struct triggers *t, enum trigger_kind kind, const struct event *e, uint64_t lock)
 {
+	const struct begin key = {.key = {e->thread, e->id}};
+	struct begins *of = &t->open[kind];
 	struct begin *b;
+	void *added;
+	int err;
 
 	if (!t->limit[kind])
 		return 0;
-	b = find(t, kind, e->thread, e->id);
-	if (b) /* its end is lost; it goes to the end of the list */
-		HASH_DEL(t->open[kind], b);
-	else
-		b = calloc(1, sizeof(*b));
-	if (!b)
-		return -ENOMEM;
-	b->key.thread = e->thread;
-	b->key.what = e->id;
+	b = store_find(of->all, &key.key);
+	if (b) { /* its end is lost; it goes to the end of the list */
+		TAILQ_REMOVE(&of->order, b, order);
+	} else {
+		err = store_add(of->all, &key.key, &added);
+		if (err)
+			return err;
+		b = added;
+	}
 	b->since_ns = e->time_ns;
 	b->lock = lock;
-	HASH_ADD(hh, t->open[kind], key, sizeof(b->key), b);
-	if (b->hh.tbl)
-		return 0;
-	free(b);
-	return -ENOMEM;
+	TAILQ_INSERT_TAIL(&of->order, b, order);
+	return 0;
 }
 
 static void end(struct triggers *t, enum trigger_kind kind, const struct event *e, uint32_t what)
 {
-	struct begin *b = find(t, kind, e->thread, what);
+	const struct begin key = {.key = {e->thread, what}};
+	struct begin *b = store_find(t->open[kind].all, &key.key);
 
 	if (!b)
 		return;
 	if (e->time_ns > b->since_ns && e->time_ns - b->since_ns >= t->limit[kind])
 		fire_begin(t, kind, b, e->time_ns);
-	HASH_DEL(t->open[kind], b);
-	free(b);
+	begin_remove(&t->open[kind], b);
 }
 
 /* All samples of one moment are in: how much was stolen from the machine since the last one? */
@@ -194,15 +203,8 @@ static int on_cpu(struct triggers *t, const struct event *e)
 	if (e->time_ns != t->moment_ns)
 		check_steal(t);
 	t->moment_ns = e->time_ns;
-	if (cpu >= t->cpu_count) {
-		struct cpu *cpus = realloc(t->cpus, (cpu + 1) * sizeof(*cpus));
-
-		if (!cpus)
-			return -ENOMEM;
-		memset(cpus + t->cpu_count, 0, (cpu + 1 - t->cpu_count) * sizeof(*cpus));
-		t->cpus = cpus;
-		t->cpu_count = (unsigned)cpu + 1;
-	}
+	if (array_grow(&t->cpus, &t->cpu_capacity, (uint32_t)cpu, sizeof(*t->cpus)))
+		return -ENOMEM;
 	last = &t->cpus[cpu];
 	if (last->time_ns && now.time_ns > last->time_ns && now.stolen_ns >= last->stolen_ns) {
 		t->elapsed_ns += now.time_ns - last->time_ns;
@@ -247,8 +249,6 @@ int triggers_add(struct triggers *t, const struct event *e)
 	}
 }
 
-/* --- what is told ----------------------------------------------------------------------------- */
-
 static void describe_blocked(const struct fired *f, const struct trigger_names *names,
 			     const char *lasted, const char *limit, char text[TRIGGER_TEXT_MAX])
 {
@@ -291,13 +291,12 @@ bool triggers_fired(struct triggers *t, const struct trigger_names *names, uint6
 	bool fired;
 
 	for (unsigned i = 0; i < TRIGGER_STEAL; i++) {
-		struct begin *b = t->open[i];
+		struct begin *b = TAILQ_FIRST(&t->open[i].order);
 
 		if (!b || now_ns <= b->since_ns || now_ns - b->since_ns < t->limit[i])
 			continue;
 		fire_begin(t, (enum trigger_kind)i, b, now_ns);
-		HASH_DEL(t->open[i], b); /* it has been told */
-		free(b);
+		begin_remove(&t->open[i], b); /* reported once */
 	}
 	if (t->limit[TRIGGER_STEAL] && now_ns > t->moment_ns)
 		check_steal(t);

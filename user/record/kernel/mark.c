@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tables/array.h"
 #include "base/text/units.h"
 #include "bpf/wire/wire_probe.h"
 #include "jvm/target/mapped_file.h"
@@ -66,7 +67,7 @@ struct marks {
 	bool tried;          /* what the kernel makes of nops, */
 	uint32_t skip;       /* and which one is taken: kernel_try_nops() */
 	struct specs *specs;
-	size_t specs_count;
+	uint32_t specs_count, specs_capacity;
 	uint32_t next_spec;
 	int err; /* of the look that is going on */
 };
@@ -125,19 +126,15 @@ static int specs_find(const struct marks *m, const struct usdt_probe *const prob
 static void specs_keep(struct marks *m, const struct usdt_probe *const probe[MARK_PROBE_COUNT],
 		       const char *args, uint32_t first)
 {
-	struct specs *grown;
-
 	if (first != m->next_spec)
 		return;
 	m->next_spec += places_of(probe);
 	if (places_of(probe) != SPECS_SHARED)
 		return;
-	grown = realloc(m->specs, (m->specs_count + 1) * sizeof(*grown));
-	if (!grown)
+	if (array_grow(&m->specs, &m->specs_capacity, m->specs_count, sizeof(*m->specs)))
 		return; /* the next library takes entries of its own */
-	m->specs = grown;
-	strcpy(grown[m->specs_count].args, args);
-	grown[m->specs_count++].first = first;
+	strcpy(m->specs[m->specs_count].args, args);
+	m->specs[m->specs_count++].first = first;
 }
 
 static void detach_one(struct mark_file *f, enum mark_probe probe)

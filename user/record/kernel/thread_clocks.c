@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/tables/array.h"
 #include "base/text/units.h"
 
 #define ROUNDS_MAX 64
@@ -36,7 +37,7 @@ struct thread_clocks {
 	struct thread_clocks_options options;
 	int program;
 	struct thread_clock *list;
-	size_t count, capacity;
+	uint32_t count, capacity;
 	uint64_t random;
 };
 
@@ -105,17 +106,7 @@ static bool has_clock(const struct thread_clocks *c, pid_t tid, size_t count)
 
 static int room_for_one(struct thread_clocks *c)
 {
-	size_t capacity = c->capacity ? 2 * c->capacity : 64;
-	struct thread_clock *grown;
-
-	if (c->count < c->capacity)
-		return 0;
-	grown = realloc(c->list, capacity * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	c->list = grown;
-	c->capacity = capacity;
-	return 0;
+	return array_grow(&c->list, &c->capacity, c->count, sizeof(*c->list));
 }
 
 /* 1: there were new ones; 0: none. */

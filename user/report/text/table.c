@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tables/array.h"
 #include "base/text/print.h"
 
 #define GAP 2
@@ -13,7 +14,7 @@ struct table {
 	const struct table_column *columns;
 	unsigned column_count;
 	char **cells;
-	unsigned cell_count, cell_capacity;
+	uint32_t cell_count, cell_capacity;
 	bool failed;
 };
 
@@ -65,18 +66,12 @@ void table_add(struct table *t, const char *format, ...)
 {
 	char buf[1024];
 	va_list args;
-	char **cells;
 
 	if (!t || t->failed)
 		return;
-	if (t->cell_count == t->cell_capacity) {
-		cells = realloc(t->cells, (t->cell_capacity * 2 + 16) * sizeof(*cells));
-		if (!cells) {
-			t->failed = true;
-			return;
-		}
-		t->cells = cells;
-		t->cell_capacity = t->cell_capacity * 2 + 16;
+	if (array_grow(&t->cells, &t->cell_capacity, t->cell_count, sizeof(char *))) {
+		t->failed = true;
+		return;
 	}
 	va_start(args, format);
 	print_bufferv(buf, sizeof(buf), format, args);
