@@ -16,9 +16,7 @@
 #include "cmd/cmd.h"
 #include "cmd/parse.h"
 #include "cmd/record/live_run.h"
-#include "cmd/record/top_source.h"
 #include "cmd/record/top_window.h"
-#include "jvm/find.h"
 #include "report/live/metrics.h"
 #include "session/max_memory.h"
 
@@ -28,12 +26,11 @@
 #define LABELS_DEFAULT 50
 #define LABELS_MOST 1000
 
-enum { OPT_NO_WRITE = 1000, OPT_LABELS };
+enum { OPT_LABELS = LIVE_NO_WRITE + 1 };
 
 struct options {
-	struct recorder_options recorder;
-	const char *jvm, *listen;
-	uint64_t interval_ns;
+	struct live_options live;
+	const char *listen;
 	unsigned labels;
 };
 
@@ -47,7 +44,7 @@ static const struct argp_option option_table[] = {
 	{"interval", 'i', "TIME", 0, "How often the sums grow: 5s (the default), 1s, 15s", 0},
 	{"labels", OPT_LABELS, "N", 0,
 	 "Lock classes, and pools of threads, that are told apart (50); the rest is 'other'", 0},
-	{"no-write", OPT_NO_WRITE, NULL, 0,
+	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -66,17 +63,11 @@ static const char doc[] =
 	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to "
 	"the end, or the address cannot be listened at; 2 wrong usage.\n";
 
-static void parse_jvm(struct options *o, const char *arg, struct argp_state *state)
+static void parse_interval(struct options *o, const char *arg, struct argp_state *state)
 {
-	char *end;
-	long pid = strtol(arg, &end, 10);
-
-	o->jvm = arg;
-	if (*end && end == arg)
-		return;
-	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
-		argp_error(state, "'%s' is neither a process id nor a name", arg);
-	o->recorder.pid = (pid_t)pid;
+	if (duration_parse(arg, &o->live.interval_ns) || o->live.interval_ns < INTERVAL_LEAST_NS ||
+	    o->live.interval_ns > INTERVAL_MOST_NS)
+		argp_error(state, "--interval is a time from 1s to 60s, not '%s'", arg);
 }
 
 static void parse_labels(struct options *o, const char *arg, struct argp_state *state)
@@ -94,32 +85,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct options *o = state->input;
 
 	switch (key) {
-	case 'p':
-		parse_jvm(o, arg, state);
-		return 0;
 	case 'l':
 		o->listen = arg;
 		return 0;
 	case 'i':
-		if (duration_parse(arg, &o->interval_ns) || o->interval_ns < INTERVAL_LEAST_NS ||
-		    o->interval_ns > INTERVAL_MOST_NS)
-			argp_error(state, "--interval is a time from 1s to 60s, not '%s'", arg);
+		parse_interval(o, arg, state);
 		return 0;
 	case OPT_LABELS:
 		parse_labels(o, arg, state);
 		return 0;
-	case OPT_NO_WRITE:
-		o->recorder.no_write = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? The JVM is named by -p", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->jvm)
-			argp_error(state, "-p PID is needed");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return live_parse(key, arg, state, &o->live);
 	}
 }
 
@@ -127,14 +103,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 struct run {
 	const struct options *o;
-	struct top_source source;
+	struct live_recorder *live;
 	struct top_window window;
 	struct blocked_list intervals;
 	struct metrics *metrics;
 	struct http_body *bodies[2]; /* plain, OpenMetrics; NULL: no interval has ended yet */
 	struct http_server *server;
-	char failed[sizeof((struct top_message){0}.text)];
-	int signals;
 	uint64_t due_ns;
 	bool attached, asked, ended, stop, stopping;
 	int err;
@@ -223,7 +197,7 @@ static void on_message(struct run *run)
 {
 	struct top_message message;
 
-	if (!top_source_read(&run->source, &message)) {
+	if (!top_source_read(&run->live->source, &message)) {
 		run->ended = true;
 		return;
 	}
@@ -231,13 +205,13 @@ static void on_message(struct run *run)
 	if (message.kind == TOP_ATTACHED) {
 		run->attached = true;
 		run->window.record_cpu_ns = message.cpu_ns;
-		run->due_ns = clock_mono_ns() + run->o->interval_ns + TOP_LATE_NS;
+		run->due_ns = clock_mono_ns() + run->o->live.interval_ns + TOP_LATE_NS;
 		if (*message.text)
 			msg_warning("%s", message.text);
-		msg_info("metrics of process %d: http://%s/metrics", (int)run->o->recorder.pid,
+		msg_info("metrics of process %d: http://%s/metrics", (int)run->o->live.recorder.pid,
 			 http_server_name(run->server));
 	} else if (message.kind == TOP_FAILED) {
-		snprintf(run->failed, sizeof(run->failed), "%s", message.text);
+		snprintf(run->live->failed, sizeof(run->live->failed), "%s", message.text);
 	} else {
 		on_window(run, &message);
 	}
@@ -247,7 +221,7 @@ static void on_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
-	while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+	while (read(run->live->signals, &info, sizeof(info)) == sizeof(info))
 		run->stop = true;
 }
 
@@ -255,11 +229,11 @@ static void on_due(struct run *run)
 {
 	uint64_t now = clock_mono_ns();
 
-	run->due_ns += run->o->interval_ns;
+	run->due_ns += run->o->live.interval_ns;
 	if (run->due_ns < now)
-		run->due_ns = now + run->o->interval_ns;
+		run->due_ns = now + run->o->live.interval_ns;
 	if (!run->asked)
-		top_source_ask(&run->source);
+		top_source_ask(&run->live->source);
 	run->asked = true;
 }
 
@@ -279,8 +253,8 @@ static void loop(struct run *run)
 	struct pollfd fds[2 + HTTP_FDS];
 
 	while (!run->err && !run->ended) {
-		fds[0] = (struct pollfd){.fd = run->source.from_recorder, .events = POLLIN};
-		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
+		fds[0] = (struct pollfd){.fd = run->live->source.from_recorder, .events = POLLIN};
+		fds[1] = (struct pollfd){.fd = run->live->signals, .events = POLLIN};
 		http_server_poll(run->server, fds + 2);
 		if (poll(fds, 2 + HTTP_FDS, wait_ms(run)) < 0) {
 			if (errno != EINTR)
@@ -295,72 +269,52 @@ static void loop(struct run *run)
 		if (run->attached && !run->stopping && clock_mono_ns() >= run->due_ns)
 			on_due(run);
 		if (run->stop && !run->stopping) {
-			top_source_stop(&run->source);
+			top_source_stop(&run->live->source);
 			run->stopping = true;
 		}
 	}
 }
 
 /* The recorder has been forked: the socket is this process's only. */
-static int serve_with(struct run *run, const char *folder)
+static int serve_with(void *ctx, struct live_recorder *r)
 {
+	struct run *run = ctx;
 	const struct http_options http = {answer, run};
 	char why[HTTP_WHY_MAX] = "";
 	int err = http_server_listen(run->o->listen, &http, &run->server, why);
 
+	run->live = r;
 	if (err)
 		msg_error("--listen %s: %s", run->o->listen, why);
 	if (!err)
-		err = live_give_up_rights(folder);
+		err = live_give_up_rights(r);
 	run->metrics = err ? NULL : metrics_new(run->o->labels);
 	if (run->metrics)
 		loop(run);
 	err = err || run->metrics ? err : -ENOMEM;
-	return err;
-}
-
-static int serve_in(const void *options, const char *folder)
-{
-	const struct options *o = options;
-	struct run run = {.o = o};
-	int status, err = top_source_start(&o->recorder, folder, false, &run.source);
-
-	if (err) {
-		msg_error("the recorder cannot be started: %s", strerror(-err));
-		return CMD_FAILED;
-	}
-	run.signals = live_signals_open();
-	err = run.signals < 0 ? -errno : serve_with(&run, folder);
-	top_window_free(&run.window);
-	status = top_source_end(&run.source);
-	if (*run.failed)
-		msg_error("%s", run.failed);
-	http_server_free(run.server);
-	metrics_free(run.metrics);
-	http_body_free(run.bodies[0]);
-	http_body_free(run.bodies[1]);
-	blocked_list_free(&run.intervals);
-	if (run.signals >= 0)
-		close(run.signals);
-	return err || run.err || status || *run.failed ? CMD_FAILED : CMD_OK;
+	top_window_free(&run->window);
+	return err ? err : run->err;
 }
 
 int cmd_serve(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
-	struct options o = {
-		.interval_ns = 5 * NS_PER_S, .listen = LISTEN_DEFAULT, .labels = LABELS_DEFAULT};
+	struct options o = {.live.interval_ns = 5 * NS_PER_S,
+			    .listen = LISTEN_DEFAULT,
+			    .labels = LABELS_DEFAULT};
 	static char name[] = "spoor serve";
-	char why[JVM_FIND_WHY_MAX];
+	struct run run = {.o = &o};
+	int status;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name;
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	live_recorder_init(&o.recorder, o.interval_ns);
-	if (!o.recorder.pid && jvm_find(o.jvm, &o.recorder.pid, why)) {
-		msg_error("%s", why);
-		return CMD_FAILED;
-	}
-	return live_in_folder(serve_in, &o);
+	status = live_record(&o.live, false, serve_with, &run);
+	http_server_free(run.server);
+	metrics_free(run.metrics);
+	http_body_free(run.bodies[0]);
+	http_body_free(run.bodies[1]);
+	blocked_list_free(&run.intervals);
+	return status;
 }

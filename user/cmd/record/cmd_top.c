@@ -15,9 +15,7 @@
 #include "cmd/parse.h"
 #include "cmd/record/live_run.h"
 #include "cmd/record/top_screen.h"
-#include "cmd/record/top_source.h"
 #include "cmd/record/top_window.h"
-#include "jvm/find.h"
 #include "report/live/live_cells.h"
 #include "report/model/where.h"
 #include "session/max_memory.h"
@@ -26,12 +24,10 @@
 #define INTERVAL_MOST_NS (600 * NS_PER_S)
 #define ROWS 10
 
-enum { OPT_ONCE = 1000, OPT_NO_WRITE };
+enum { OPT_ONCE = LIVE_NO_WRITE + 1 };
 
 struct options {
-	struct recorder_options recorder;
-	const char *jvm;
-	uint64_t interval_ns;
+	struct live_options live;
 	bool once, json, text; /* text: also on a terminal */
 	unsigned top;
 	const char *where_text;
@@ -50,7 +46,7 @@ static const struct argp_option option_table[] = {
 	{"where", 'w', "CONDITION", 0,
 	 "Only the contentions of which it holds, as spoor report has it", 0},
 	{"top", 't', "N", 0, "Rows of each table that is printed (default 10; all in JSON)", 0},
-	{"no-write", OPT_NO_WRITE, NULL, 0,
+	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -66,23 +62,10 @@ static const char doc[] =
 	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to "
 	"the end; 2 wrong usage.\n";
 
-static void parse_jvm(struct options *o, const char *arg, struct argp_state *state)
-{
-	char *end;
-	long pid = strtol(arg, &end, 10);
-
-	o->jvm = arg;
-	if (*end && end == arg)
-		return;
-	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
-		argp_error(state, "'%s' is neither a process id nor a name", arg);
-	o->recorder.pid = (pid_t)pid;
-}
-
 static void parse_interval(struct options *o, const char *arg, struct argp_state *state)
 {
-	if (duration_parse(arg, &o->interval_ns) || o->interval_ns < INTERVAL_LEAST_NS ||
-	    o->interval_ns > INTERVAL_MOST_NS)
+	if (duration_parse(arg, &o->live.interval_ns) || o->live.interval_ns < INTERVAL_LEAST_NS ||
+	    o->live.interval_ns > INTERVAL_MOST_NS)
 		argp_error(state, "--interval is a time from 200ms to 10m, not '%s'", arg);
 }
 
@@ -106,9 +89,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct options *o = state->input;
 
 	switch (key) {
-	case 'p':
-		parse_jvm(o, arg, state);
-		return 0;
 	case 'i':
 		parse_interval(o, arg, state);
 		return 0;
@@ -127,18 +107,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_ONCE:
 		o->once = true;
 		return 0;
-	case OPT_NO_WRITE:
-		o->recorder.no_write = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "what is '%s'? The JVM is named by -p", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->jvm)
-			argp_error(state, "-p PID is needed");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return live_parse(key, arg, state, &o->live);
 	}
 }
 
@@ -146,13 +116,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 struct run {
 	const struct options *o;
-	struct top_source source;
+	struct live_recorder *live;
 	struct top_window window;
 	struct live_early early; /* of the window */
-	struct top_screen *screen; /* NULL: text or JSON */
+	bool has_screen;           /* else text or JSON */
+	struct top_screen *screen; /* NULL: it is not open */
 	char note[sizeof((struct top_message){0}.text)];
-	char failed[sizeof((struct top_message){0}.text)];
-	int signals;
 	uint64_t due_ns;
 	bool attached, asked, ended; /* ended: the recorder is no more */
 	bool stop, stopping;         /* the user wants no more; the recorder has been told */
@@ -221,7 +190,7 @@ static void on_attached(struct run *run, const struct top_message *message)
 	run->attached = true;
 	run->window.record_cpu_ns = message->cpu_ns; /* attaching is not what recording costs */
 	snprintf(run->note, sizeof(run->note), "%s", message->text);
-	run->due_ns = now + run->o->interval_ns + (run->o->once ? 0 : TOP_LATE_NS);
+	run->due_ns = now + run->o->live.interval_ns + (run->o->once ? 0 : TOP_LATE_NS);
 	if (run->screen)
 		top_screen_show(run->screen, NULL, "attached; the first interval is not over yet");
 }
@@ -230,7 +199,7 @@ static void on_message(struct run *run)
 {
 	struct top_message message;
 
-	if (!top_source_read(&run->source, &message)) {
+	if (!top_source_read(&run->live->source, &message)) {
 		run->ended = true;
 		return;
 	}
@@ -238,7 +207,7 @@ static void on_message(struct run *run)
 	if (message.kind == TOP_ATTACHED)
 		on_attached(run, &message);
 	else if (message.kind == TOP_FAILED)
-		snprintf(run->failed, sizeof(run->failed), "%s", message.text);
+		snprintf(run->live->failed, sizeof(run->live->failed), "%s", message.text);
 	else
 		on_window(run, &message);
 }
@@ -247,26 +216,26 @@ static void on_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 
-	while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+	while (read(run->live->signals, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo != SIGWINCH && info.ssi_signo != SIGTSTP)
 			run->stop = true;
 }
 
 static void on_due(struct run *run)
 {
-	run->due_ns += run->o->interval_ns;
+	run->due_ns += run->o->live.interval_ns;
 	if (run->due_ns < clock_mono_ns())
-		run->due_ns = clock_mono_ns() + run->o->interval_ns;
+		run->due_ns = clock_mono_ns() + run->o->live.interval_ns;
 	if (run->o->once) {
 		run->stop = true;
 		return;
 	}
 	if (run->screen && top_screen_is_paused(run->screen)) {
-		run->window.skip_ns = run->o->interval_ns;
+		run->window.skip_ns = run->o->live.interval_ns;
 		return;
 	}
 	if (!run->asked)
-		top_source_ask(&run->source);
+		top_source_ask(&run->live->source);
 	run->asked = true;
 }
 
@@ -283,7 +252,8 @@ static int wait_ms(const struct run *run)
 static bool is_over(const struct run *run)
 {
 	return run->err ||
-	       (run->ended && (!run->screen || run->stop || *run->failed || !run->attached));
+	       (run->ended &&
+		(!run->screen || run->stop || *run->live->failed || !run->attached));
 }
 
 static void loop(struct run *run)
@@ -291,9 +261,9 @@ static void loop(struct run *run)
 	struct pollfd fds[3];
 
 	while (!is_over(run)) {
-		fds[0] = (struct pollfd){.fd = run->ended ? -1 : run->source.from_recorder,
+		fds[0] = (struct pollfd){.fd = run->ended ? -1 : run->live->source.from_recorder,
 					 .events = POLLIN};
-		fds[1] = (struct pollfd){.fd = run->signals, .events = POLLIN};
+		fds[1] = (struct pollfd){.fd = run->live->signals, .events = POLLIN};
 		fds[2] = (struct pollfd){.fd = run->screen ? STDIN_FILENO : -1, .events = POLLIN};
 		if (run->screen && top_screen_draw(run->screen))
 			run->stop = true;
@@ -309,17 +279,19 @@ static void loop(struct run *run)
 		    clock_mono_ns() >= run->due_ns)
 			on_due(run);
 		if (run->stop && !run->stopping) {
-			top_source_stop(&run->source);
+			top_source_stop(&run->live->source);
 			run->stopping = true;
 		}
 	}
 }
 
-static int run_with(struct run *run, const char *folder, bool screen)
+static int run_with(void *ctx, struct live_recorder *r)
 {
-	int status, err = live_give_up_rights(folder);
+	struct run *run = ctx;
+	int err = live_give_up_rights(r);
 
-	if (!err && screen) {
+	run->live = r;
+	if (!err && run->has_screen) {
 		err = top_screen_open(&run->screen);
 		if (!err && run->o->where_text)
 			top_screen_where(run->screen, run->o->where_text);
@@ -332,53 +304,24 @@ static int run_with(struct run *run, const char *folder, bool screen)
 	run->screen = NULL;
 	top_window_free(&run->window);
 	live_early_reset(&run->early, 0);
-	status = top_source_end(&run->source);
-	if (*run->failed)
-		msg_error("%s", run->failed);
-	return err || run->err || status || *run->failed ? CMD_FAILED : CMD_OK;
-}
-
-static int run_in(const void *options, const char *folder)
-{
-	const struct options *o = options;
-	bool screen =
-		!o->once && !o->json && !o->text && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-	struct run run = {.o = o};
-	int err;
-
-	err = top_source_start(&o->recorder, folder, screen, &run.source);
-	if (err) {
-		msg_error("the recorder cannot be started: %s", strerror(-err));
-		return CMD_FAILED;
-	}
-	run.signals = live_signals_open();
-	if (run.signals < 0) {
-		msg_error("signalfd: %s", strerror(errno));
-		top_source_end(&run.source);
-		return CMD_FAILED;
-	}
-	err = run_with(&run, folder, screen);
-	close(run.signals);
-	return err;
+	return err ? err : run->err;
 }
 
 int cmd_top(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
-	struct options o = {.interval_ns = NS_PER_S, .top = ROWS};
+	struct options o = {.live.interval_ns = NS_PER_S, .top = ROWS};
 	static char name[] = "spoor top";
-	char why[JVM_FIND_WHY_MAX];
-	int status = CMD_FAILED;
+	struct run run = {.o = &o};
+	int status;
 
 	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name;
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	live_recorder_init(&o.recorder, o.interval_ns);
-	if (!o.recorder.pid && jvm_find(o.jvm, &o.recorder.pid, why))
-		msg_error("%s", why);
-	else
-		status = live_in_folder(run_in, &o);
+	run.has_screen =
+		!o.once && !o.json && !o.text && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	status = live_record(&o.live, run.has_screen, run_with, &run);
 	where_free(o.where);
 	return status;
 }

@@ -11,8 +11,8 @@
 #include "base/text/msg.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
-#include "cmd/record/top_source.h"
 #include "cmd/rights.h"
+#include "jvm/find.h"
 #include "record/decode/memory.h"
 #include "session/max_memory.h"
 
@@ -21,7 +21,41 @@
 #define KEEP_BYTES (64ull << 20)
 #define FOLDER_MAX 200
 
-void live_recorder_init(struct recorder_options *r, uint64_t interval_ns)
+static void parse_jvm(struct live_options *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	o->jvm = arg;
+	if (*end && end == arg)
+		return;
+	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+		argp_error(state, "'%s' is neither a process id nor a name", arg);
+	o->recorder.pid = (pid_t)pid;
+}
+
+error_t live_parse(int key, const char *arg, struct argp_state *state, struct live_options *o)
+{
+	switch (key) {
+	case 'p':
+		parse_jvm(o, arg, state);
+		return 0;
+	case LIVE_NO_WRITE:
+		o->recorder.no_write = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'? The JVM is named by -p", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->jvm)
+			argp_error(state, "-p PID is needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void recorder_init(struct recorder_options *r, uint64_t interval_ns)
 {
 	r->buffer_bytes = 16 << 20;
 	r->off_cpu_ns = r->single_ns = NS_PER_MS;
@@ -34,7 +68,7 @@ void live_recorder_init(struct recorder_options *r, uint64_t interval_ns)
 	r->max_memory = MEMORY_DEFAULT + KEEP_BYTES;
 }
 
-int live_signals_open(void)
+static int signals_open(void)
 {
 	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
 	sigset_t set;
@@ -47,14 +81,14 @@ int live_signals_open(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-int live_give_up_rights(const char *folder)
+int live_give_up_rights(const struct live_recorder *r)
 {
 	char *none[] = {"", NULL};
 	int err = rights_read_only(none);
 
 	if (!err)
 		max_memory_default();
-	return err ? err : rights_write_to(folder);
+	return err ? err : rights_write_to(r->folder);
 }
 
 /* Files of the recorder's memory are written and removed each second, and synced: better in memory
@@ -68,17 +102,47 @@ static const char *folder_above(void)
 	return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 }
 
-int live_in_folder(int (*run)(const void *options, const char *folder), const void *options)
+static int record_in(const char *folder, const struct live_options *o, bool quiet,
+		     int (*run)(void *ctx, struct live_recorder *r), void *ctx)
 {
-	char folder[FOLDER_MAX];
+	struct live_recorder r = {.folder = folder};
+	int status, err = top_source_start(&o->recorder, folder, quiet, &r.source);
+
+	if (err) {
+		msg_error("the recorder cannot be started: %s", strerror(-err));
+		return CMD_FAILED;
+	}
+	r.signals = signals_open();
+	if (r.signals < 0) {
+		msg_error("signalfd: %s", strerror(errno));
+		top_source_end(&r.source);
+		return CMD_FAILED;
+	}
+	err = run(ctx, &r);
+	status = top_source_end(&r.source);
+	if (*r.failed)
+		msg_error("%s", r.failed);
+	close(r.signals);
+	return err || status || *r.failed ? CMD_FAILED : CMD_OK;
+}
+
+int live_record(struct live_options *o, bool quiet,
+		int (*run)(void *ctx, struct live_recorder *r), void *ctx)
+{
+	char folder[FOLDER_MAX], why[JVM_FIND_WHY_MAX];
 	int status;
 
+	recorder_init(&o->recorder, o->interval_ns);
+	if (!o->recorder.pid && jvm_find(o->jvm, &o->recorder.pid, why)) {
+		msg_error("%s", why);
+		return CMD_FAILED;
+	}
 	snprintf(folder, sizeof(folder), "%s/spoor-top-XXXXXX", folder_above());
 	if (!mkdtemp(folder)) {
 		msg_error("%s: cannot be made: %s", folder, strerror(errno));
 		return CMD_FAILED;
 	}
-	status = run(options, folder);
+	status = record_in(folder, o, quiet, run, ctx);
 	if (top_source_remove(folder))
 		msg_warning("%s: cannot be removed: %s", folder, strerror(errno));
 	return status;

@@ -1,16 +1,36 @@
 /* cmd/record/live_run.h: what the commands share that look at a recording while it goes on. */
 #pragma once
 
+#include <argp.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-struct recorder_options;
+#include "cmd/record/top_source.h"
 
-/* What the recorder keeps has room for an interval and for what is late. */
-void live_recorder_init(struct recorder_options *r, uint64_t interval_ns);
+#define LIVE_NO_WRITE 1000 /* the key of --no-write */
+
+struct live_options {
+	struct recorder_options recorder;
+	const char *jvm; /* a process id, or a name */
+	uint64_t interval_ns;
+};
+
+/* -p, --no-write, and that the JVM has to be named: what these commands have in common. */
+error_t live_parse(int key, const char *arg, struct argp_state *state, struct live_options *o);
+
+struct live_recorder {
+	const char *folder; /* in which its memory is handed over; nobody else can look into it */
+	struct top_source source;
+	int signals; /* a descriptor for those that end a command, and those of a terminal */
+	char failed[sizeof((struct top_message){0}.text)]; /* why: TOP_FAILED; "": it has not */
+};
+
+/*
+ * Starts the recorder, in memory that has room for an interval and for what is late, and calls run,
+ * until which this process must have no threads; then waits for the recorder's end. quiet: as for
+ * top_source_start. An exit status: a failure has been reported, but for that of run.
+ */
+int live_record(struct live_options *o, bool quiet,
+		int (*run)(void *ctx, struct live_recorder *r), void *ctx);
 /* What shows has no rights: it works on names that anybody may have made. 0 or negative errno. */
-int live_give_up_rights(const char *folder);
-/* A descriptor for the signals that end a command, and those of a terminal; -1 and errno. */
-int live_signals_open(void);
-/* Runs with a folder in which the recorder's memory is handed over, and into which nobody else can
- * look. An exit status: what run returned, or that of a failure. */
-int live_in_folder(int (*run)(const void *options, const char *folder), const void *options);
+int live_give_up_rights(const struct live_recorder *r);
