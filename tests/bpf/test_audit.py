@@ -65,6 +65,25 @@ class Audit:
                 pass
 
 
+def busy_ticks():
+    """For how long all CPUs together have worked, as /proc/stat says."""
+    with open("/proc/stat", encoding="ascii") as f:
+        user, nice, system, _, _, irq, softirq = map(int, f.readline().split()[1:8])
+    return user + nice + system + irq + softirq
+
+
+def wait_for_work(ticks):
+    """Until the CPUs have worked so many ticks of 10 ms more, all together."""
+    end = busy_ticks() + ticks
+    wait_until(f"the CPUs work {ticks} ticks", lambda: busy_ticks() >= end)
+
+
+def ran_ns(pid):
+    """CPU time of a process's first thread, as the scheduler has it."""
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as f:
+        return int(f.read().split()[0])
+
+
 class AuditTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -91,15 +110,15 @@ class AuditTest(unittest.TestCase):
                 found[clock] = audit
         return found
 
-    def load(self, seconds, count=3):
-        """Processes that burn CPU time, in turns with short sleeps, and start and end others meanwhile."""
-        code = ("import os, sys, time\nend = time.monotonic() + float(sys.argv[1])\n"
-                "while time.monotonic() < end:\n    x = time.monotonic() + 0.003\n"
+    def load(self, count=3):
+        """Processes that burn CPU time, in turns with short sleeps, and start and end others meanwhile; until the test
+        is over."""
+        code = ("import os, time\nwhile True:\n    x = time.monotonic() + 0.003\n"
                 "    while time.monotonic() < x: pass\n    time.sleep(0.001)\n"
                 "    pid = os.fork()\n    if not pid:\n        sum(range(20000)); os._exit(0)\n"
                 "    os.waitpid(pid, 0)\n")
         for _ in range(count):
-            process = subprocess.Popen([sys.executable, "-c", code, str(seconds)])
+            process = subprocess.Popen([sys.executable, "-c", code])
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
 
@@ -118,13 +137,13 @@ class Sums(AuditTest):
     def test_each_window_is_conserved(self):
         """Over threads and over CPUs: the same time, the same stolen time, in every window, to the nanosecond."""
         audit = self.audit()
-        self.load(1.5)
+        self.load()
         known = {}
         before = audit.sample()
         for window in range(25):
             for t in before["threads"]:
                 known[t["tid"], t["start_ticks"]] = t
-            time.sleep(0.04)  # a window is what is measured, nothing is waited for
+            wait_for_work(4)
             s = audit.sample()
             time_ns = stolen = 0
             for t in s["threads"]:
@@ -144,9 +163,9 @@ class Sums(AuditTest):
 
     def test_all_time_of_a_cpu_is_told(self):
         audit = self.audit()
-        self.load(0.3, count=1)
+        self.load(count=1)
         first = audit.sample()
-        time.sleep(0.3)
+        wait_for_work(30)
         last = audit.sample()
         self.assertEqual(set(first["cpus"]), os.sched_getaffinity(0) | set(first["cpus"]))
         for cpu in first["cpus"]:
@@ -159,10 +178,10 @@ class Sums(AuditTest):
         audits = self.clocks()
         if not audits:
             self.skipTest("this kernel has no steal clock")
-        self.load(2, count=3)
+        self.load()
         # A theft may come between two looks: /proc/stat is looked at before and after the clock.
         first = {clock: [a.sample() for _ in range(3)] for clock, a in audits.items()}
-        time.sleep(2)
+        wait_for_work(200 * os.cpu_count())
         last = {clock: [a.sample() for _ in range(3)] for clock, a in audits.items()}
         for clock, begin, end in zip(audits, first.values(), last.values()):
             for cpu in end[1]["cpus"]:
@@ -179,11 +198,11 @@ class Sums(AuditTest):
         if len(audits) < 2:
             self.skipTest(f"this kernel has {', '.join(audits) or 'none'} only")
         outer, *inner = audits
-        self.load(2, count=3)
+        self.load()
         first, last = [], []
         for rounds in first, last:
             if rounds is last:
-                time.sleep(2)
+                wait_for_work(200 * os.cpu_count())
             rounds += [audits[c].sample() for c in (outer, *inner, outer)]
         # A theft may come between two samples: so one clock is looked at before and after the others.
         for cpu in range(os.cpu_count()):
@@ -197,11 +216,11 @@ class Sums(AuditTest):
     def test_thefts_add_up(self):
         """With threshold 0 every theft is told, and all of them are what the CPUs lost, but for the last look."""
         audit = self.audit("-t", 0)
-        self.load(1, count=2)
+        self.load(count=2)
         first = audit.sample()
         thefts = []
         for _ in range(10):
-            time.sleep(0.1)
+            wait_for_work(10)
             last = audit.sample()
             thefts += last["thefts"]
         self.assertEqual(last["thefts_lost"], 0)
@@ -239,7 +258,8 @@ class Threads(AuditTest):
         first = audit.sample()
         wait_until("it is known", lambda: process.pid in audit.sample()["by_tid"])
         first = audit.sample()
-        time.sleep(0.2)
+        begun = ran_ns(process.pid)
+        wait_until("it has run for 200 ms", lambda: ran_ns(process.pid) - begun > 200 * MS)
         last = audit.sample()
         ran = last["by_tid"][process.pid]["cpu_ns"] - first["by_tid"][process.pid]["cpu_ns"]
         # The scheduler lets real-time threads have 95 % of a second by default.
@@ -254,12 +274,13 @@ class Threads(AuditTest):
         seen = {}
         audit.sample()
         process.communicate("\n")  # it begins now, and its end is waited for
-        while True:
+
+        def has_ended():
             s = audit.sample()
-            if not s:
-                break
-            seen.update(s["by_tid"])
-            time.sleep(0.01)
+            seen.update(s["by_tid"] if s else {})
+            return not s
+
+        wait_until("there are no more samples", has_ended)
         self.assertEqual(set(seen), {process.pid})
         self.assertGreaterEqual(seen[process.pid]["cpu_ns"], 80 * MS)
         self.assertEqual(audit.process.wait(DEADLINE_S), 0)
@@ -284,7 +305,7 @@ class Threads(AuditTest):
 
     def test_no_room_is_told(self):
         audit = self.audit("-m", 4)
-        self.load(0.3, count=2)
+        self.load(count=2)
         wait_until("there are more threads than accounts", lambda: audit.sample()["threads_lost"])
         s = audit.sample()
         self.assertGreater(s["by_tid"][0]["cpu_ns"], 0)  # the account of what could not be told apart
