@@ -54,7 +54,7 @@ LIBS := -Wl,--wrap=bpf_prog_load -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 # and fuzz targets link without libbpf.
 LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout heap analyze session record report report/model,user/$r/*.c user/$r/*/*.c) steal/*.c))
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
-BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c)
+BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c user/record/kernel/*/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
 GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h analyze/registry/found_rows.def \
 	report/web/page_template.h report/heap/heap_template.h)
@@ -330,9 +330,9 @@ $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $< -L$(FAKE) -l:libjvm.so -Wl,-rpath,'$$ORIGIN'
 
 # The scheduler's source of steal time, sample by sample, as it is.
-$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/steal_clock.o $(O)/user/record/kernel/refusal.o \
-	$(O)/user/record/kernel/kernel_facts.o $(O)/user/record/kernel/kernel_reads.o $(O)/user/record/kernel/prog_load.o \
-	$(O)/user/record/kernel/kernel_try.o $(O)/user/record/kernel/uprobe_multi.o $(O)/libspoor.a
+$(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/features/steal_clock.o $(O)/user/record/kernel/features/refusal.o \
+	$(O)/user/record/kernel/features/kernel_facts.o $(O)/user/record/kernel/features/kernel_reads.o $(O)/user/record/kernel/features/prog_load.o \
+	$(O)/user/record/kernel/features/kernel_try.o $(O)/user/record/kernel/features/uprobe_multi.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)
 

@@ -8,7 +8,7 @@
 
 /*
  * Several clocks tell what the hypervisor has taken from a virtual CPU; user space chooses, see
- * record/kernel/steal_clock.c.
+ * record/kernel/features/steal_clock.c.
  *
  * rq::prev_steal_time_rq is the steal, in ns, that the kernel has taken out of the run queue's task
  * clock (update_rq_clock_task, CONFIG_PARAVIRT_TIME_ACCOUNTING). __schedule() updates the clock

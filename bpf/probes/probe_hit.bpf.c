@@ -47,7 +47,7 @@ int probe_hit(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Its being attached is all that is wanted (user/record/kernel/uprobe_multi.c). */
+/* Its being attached is all that is wanted (user/record/kernel/features/uprobe_multi.c). */
 SEC("usdt")
 int numbered_gate(struct pt_regs *ctx)
 {

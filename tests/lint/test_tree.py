@@ -72,7 +72,7 @@ class Rooms(unittest.TestCase):
 GOOD = {
     "user/main.c": '#include "cmd/cmd.h"\nint main(void)\n{\n\treturn cmd_x();\n}\n',
     "user/cmd/cmd.h": "/* cmd/cmd.h: commands. */\n#pragma once\n\nint cmd_x(void);\n",
-    "user/cmd/x.c": '#include "cmd/cmd.h"\n#include "log/format/codec.h"\n#include "record/kernel/uprobe_multi.h"\n\n'
+    "user/cmd/x.c": '#include "cmd/cmd.h"\n#include "log/format/codec.h"\n#include "record/kernel/features/uprobe_multi.h"\n\n'
                     'static const int limits[] = {1, 2};\nstatic const char *const names[] = {"a"};\n'
                     'static volatile sig_atomic_t stop;\nstatic int (*const runs[])(int x) = {0};\n'
                     'struct x {\n\tint y;\n};\nenum { A, B };\nstruct z;\nstatic int later(int x);\n\nint cmd_x(void)\n{\n\treturn printf("%d /proc/x is read", '
@@ -83,8 +83,8 @@ GOOD = {
     "user/log/format/codec.h": "/* log/format/codec.h: logs. */\n#pragma once\n\nint log_x(void);\n",
     "user/log/format/codec.c": '#include "log/format/codec.h"\n#include <msgpack.h>\n\n/* printf( and exit( in a comment */\n'
                       'int log_x(void)\n{\n\treturn fprintf(stderr, "stdout exit(1)");\n}\n',
-    "user/record/kernel/uprobe_multi.h": "/* record/kernel/uprobe_multi.h: probes. */\n#pragma once\n\nint probe_x(void);\n",
-    "user/record/kernel/uprobe_multi.c": '#include <bpf/libbpf.h>\n#include "bpf/wire/wire.h"\n#include "record/kernel/uprobe_multi.h"\n'
+    "user/record/kernel/features/uprobe_multi.h": "/* record/kernel/features/uprobe_multi.h: probes. */\n#pragma once\n\nint probe_x(void);\n",
+    "user/record/kernel/features/uprobe_multi.c": '#include <bpf/libbpf.h>\n#include "bpf/wire/wire.h"\n#include "record/kernel/features/uprobe_multi.h"\n'
                           'int probe_x(void)\n{\n\treturn open("/proc/self/maps");\n}\n',
     "user/log/format/y.h": '/* log/format/y.h: x. */\n#pragma once\n\n#include "log/format/codec.h"\n\nstruct twice {\n\tint y;\n};\n',
     "user/analyze/park/parking.h": "/* analyze/park/parking.h: x. */\n#pragma once\n\nstruct parking {\n\tint y;\n};\n",
@@ -109,7 +109,7 @@ BAD = [
     ("includes_point_down", "user/log/format/up.c", '#include "cmd/cmd.h"\n'),
     ("includes_point_down", "user/log/format/wire.c", '#include "bpf/wire/wire.h"\n'),
     ("includes_point_down", "user/jvm/hooks.c", '#include "jvm-hooks/probes.h"\n'),
-    ("includes_point_down", "user/report/text/side.c", '#include "record/kernel/uprobe_multi.h"\n'),
+    ("includes_point_down", "user/report/text/side.c", '#include "record/kernel/features/uprobe_multi.h"\n'),
     ("includes_point_down", "user/jvm/target/side.c", '#include "log/format/codec.h"\n'),
     ("includes_point_down", "user/record/kernel/bpf.c", '#include "bpf/lib/x.bpf.h"\n'),
     ("includes_point_down", "user/analyze/threads/y.c", '#include "analyze/park/parking.h"\n'),

@@ -20,8 +20,8 @@
 #include "base/privilege.h"
 #include "base/sandbox.h"
 #include "base/text/msg.h"
-#include "record/kernel/kernel_try.h"
-#include "record/kernel/uprobe_multi.h"
+#include "record/kernel/features/kernel_try.h"
+#include "record/kernel/features/uprobe_multi.h"
 
 #define KEEP_MAX 16
 

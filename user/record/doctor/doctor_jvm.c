@@ -5,9 +5,9 @@
 #include "jvm/jvm.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt.h"
+#include "record/kernel/features/kernel_facts.h"
+#include "record/kernel/features/kernel_reads.h"
 #include "record/kernel/hooks.h"
-#include "record/kernel/kernel_facts.h"
-#include "record/kernel/kernel_reads.h"
 #include "record/kernel/probe_table.h"
 
 #include <errno.h>

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "bpf/wire/wire_steal.h"
-#include "record/kernel/kernel_facts.h"
-#include "record/kernel/kernel_reads.h"
-#include "record/kernel/kernel_try.h"
-#include "record/kernel/refusal.h"
+#include "record/kernel/features/kernel_facts.h"
+#include "record/kernel/features/kernel_reads.h"
+#include "record/kernel/features/kernel_try.h"
+#include "record/kernel/features/refusal.h"
 #include "steal/hypervisor.h"
 
 /*

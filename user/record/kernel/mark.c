@@ -32,8 +32,8 @@
 #include "jvm/target/mark_files.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/process.h"
-#include "record/kernel/kernel_try.h"
-#include "record/kernel/uprobe_multi.h"
+#include "record/kernel/features/kernel_try.h"
+#include "record/kernel/features/uprobe_multi.h"
 
 #define PROVIDER "spoor_mark"
 #define LIKELY_NAME "spoor-mark" /* of a library that it would be a pity not to read */

@@ -17,7 +17,7 @@
 #include "jvm/jvm.h"
 #include "jvm/target/parser.h"
 #include "jvm/target/usdt.h"
-#include "record/kernel/uprobe_multi.h"
+#include "record/kernel/features/uprobe_multi.h"
 
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 #define REF_CTR_SHIFT 32 /* of config, as format/ref_ctr_offset says since Linux 4.20 */

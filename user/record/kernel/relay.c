@@ -13,9 +13,9 @@
 
 #include "bpf/wire/wire_cpu.h"
 #include "bpf/wire/wire_relay.h"
-#include "record/kernel/kernel_facts.h"
-#include "record/kernel/kernel_reads.h"
-#include "record/kernel/refusal.h"
+#include "record/kernel/features/kernel_facts.h"
+#include "record/kernel/features/kernel_reads.h"
+#include "record/kernel/features/refusal.h"
 #include "relay.skel.h"
 
 #define PROGRAMS_MAX 8

@@ -1,5 +1,5 @@
 #include "record/kernel/steal_audit.h"
-#include "record/kernel/refusal.h"
+#include "record/kernel/features/refusal.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -18,9 +18,9 @@
 #include "audit.skel.h"
 #include "bpf/wire/wire_steal.h"
 #include "record/decode/audit_accounts.h"
-#include "record/kernel/kernel_facts.h"
-#include "record/kernel/kernel_reads.h"
-#include "record/kernel/steal_clock.h"
+#include "record/kernel/features/kernel_facts.h"
+#include "record/kernel/features/kernel_reads.h"
+#include "record/kernel/features/steal_clock.h"
 #include "steal/hypervisor.h"
 #include "steal/source.h"
 

@@ -1,4 +1,4 @@
-#include "record/kernel/kernel_reads.h"
+#include "record/kernel/features/kernel_reads.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "record/kernel/kernel_try.h"
+#include "record/kernel/features/kernel_try.h"
 
 /* PROC_PID_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
 #define PIDNS_INITIAL 4026531836u

@@ -1,5 +1,5 @@
-/* record/kernel/uprobe_multi.h: attaches USDT probes: through uprobe_multi links (Linux 6.6), which
- * libbpf 1.1 lacks, or one by one. */
+/* record/kernel/features/uprobe_multi.h: attaches USDT probes: through uprobe_multi links (Linux
+ * 6.6), which libbpf 1.1 lacks, or one by one. */
 #pragma once
 
 #include <stdbool.h>

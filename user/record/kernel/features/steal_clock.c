@@ -1,4 +1,4 @@
-#include "record/kernel/steal_clock.h"
+#include "record/kernel/features/steal_clock.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

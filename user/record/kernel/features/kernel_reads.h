@@ -1,5 +1,5 @@
-/* record/kernel/kernel_reads.h: how BPF programs may read the kernel's memory here, and what a
- * recording lacks if they may not. */
+/* record/kernel/features/kernel_reads.h: how BPF programs may read the kernel's memory here, and
+ * what a recording lacks if they may not. */
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* record/kernel/kernel_try.h: asks the kernel for each thing that a recording needs, by doing it
- * once. */
+/* record/kernel/features/kernel_try.h: asks the kernel for each thing that a recording needs, by
+ * doing it once. */
 #pragma once
 
 #include <stdbool.h>

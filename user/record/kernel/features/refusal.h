@@ -1,4 +1,4 @@
-/* record/kernel/refusal.h: why the kernel refuses bpf(2), and what /sys must say. */
+/* record/kernel/features/refusal.h: why the kernel refuses bpf(2), and what /sys must say. */
 #pragma once
 
 #include <stdbool.h>

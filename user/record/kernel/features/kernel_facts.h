@@ -1,11 +1,12 @@
-/* record/kernel/kernel_facts.h: what the kernel's BTF says that the programs need to know. */
+/* record/kernel/features/kernel_facts.h: what the kernel's BTF says that the programs need to know.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/wire/wire_kernel.h"
-#include "record/kernel/steal_clock.h"
+#include "record/kernel/features/steal_clock.h"
 
 struct kernel_facts {
 	bool switch_has_state; /* sched_switch passes prev_state */

@@ -1,4 +1,4 @@
-#include "record/kernel/kernel_try.h"
+#include "record/kernel/features/kernel_try.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -17,7 +17,7 @@
 
 #include "base/arch/arch.h"
 #include "base/arch/arch_hits.h"
-#include "record/kernel/uprobe_multi.h"
+#include "record/kernel/features/uprobe_multi.h"
 
 #define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
 #define UPROBE_TYPE_PATH "/sys/bus/event_source/devices/uprobe/type"

@@ -17,7 +17,7 @@
  * who set it, in any process that has mapped the file: if another tool has set this one with its
  * own, there is no gate, and while there is one, other tools cannot attach to that probe.
  */
-#include "record/kernel/uprobe_multi.h"
+#include "record/kernel/features/uprobe_multi.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,4 +1,4 @@
-#include "record/kernel/refusal.h"
+#include "record/kernel/features/refusal.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/privilege.h"
-#include "record/kernel/kernel_try.h"
+#include "record/kernel/features/kernel_try.h"
 
 /* PROC_USER_INIT_INO, include/linux/proc_ns.h: the same in every kernel. */
 #define USER_NS_INITIAL "user:[4026531837]"

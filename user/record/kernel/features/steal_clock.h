@@ -1,4 +1,5 @@
-/* record/kernel/steal_clock.h: which steal clock BPF can read on this kernel, and where it is. */
+/* record/kernel/features/steal_clock.h: which steal clock BPF can read on this kernel, and where it
+ * is. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "record/kernel/kernel_facts.h"
+#include "record/kernel/features/kernel_facts.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bpf/wire/wire_steal.h"
-#include "record/kernel/kernel_reads.h"
+#include "record/kernel/features/kernel_reads.h"
 #include "steal/hypervisor.h"
 
 /* Whether a struct of the kernel has a member of this name. */
