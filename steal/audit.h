@@ -1,7 +1,7 @@
 /* steal/audit.h: from the samples of a source to what was stolen, from which CPU and thread. */
 #pragma once
 
-#include "steal/source.h"
+#include "steal/sources/source.h"
 
 enum steal_method {
 	STEAL_EXACT,        /* as the source reports it */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "record/kernel/steal_audit.h"
-#include "steal/procstat.h"
-#include "steal/source.h"
+#include "steal/sources/procstat.h"
+#include "steal/sources/source.h"
 
 #define CPUS_MAX 1024
 

@@ -10,10 +10,10 @@
 
 #include "base/arch/arch.h"
 #include "steal/compare.h"
-#include "steal/hypervisor.h"
-#include "steal/pidstat.h"
-#include "steal/procstat.h"
-#include "steal/recording.h"
+#include "steal/sources/hypervisor.h"
+#include "steal/sources/pidstat.h"
+#include "steal/sources/procstat.h"
+#include "steal/sources/recording.h"
 #include "steal/top.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

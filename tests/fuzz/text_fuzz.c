@@ -6,7 +6,7 @@
 #include "base/text/units.h"
 #include "jvm/target/process.h"
 #include "jvm/target/usdt_arg.h"
-#include "steal/procstat.h"
+#include "steal/sources/procstat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

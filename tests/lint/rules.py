@@ -248,7 +248,7 @@ MAY_PRINT = {
     "user/report/web/pack64.c": {"putc"},  # base64
     "user/report/jfr/jfr_bytes.c": {"fwrite"},  # no text: events of a recording
     "user/report/protobuf/proto.c": {"fwrite"},  # no text: messages of protobuf
-    "steal/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
+    "steal/sources/recording.c": {"fprintf", "fputc"},  # a format of its own: a log
     "user/record/kernel/steal_audit.c": {"vfprintf"},
     "user/record/kernel/relay.c": {"vfprintf"},
     "user/record/kernel/bpf_session.c": {"vfprintf"},
@@ -512,7 +512,7 @@ MAY_KNOW_ARCHITECTURE = {
     "bpf/vmlinux": "the kernel's registers",
     "bpf/lib/arch.bpf.h": "chooses", "bpf/lib/arch_x86.bpf.h": "a table", "bpf/lib/arch_arm64.bpf.h": "a table",
     "bpf/walk/frames.bpf.h": "chooses", "bpf/walk/frames_x86_64.bpf.h": "a table", "bpf/walk/frames_arm64.bpf.h": "a table",
-    "steal/hypervisor.c": "CPUID, if there is one", "steal/hypervisor.h": "its answers",
+    "steal/sources/hypervisor.c": "CPUID, if there is one", "steal/sources/hypervisor.h": "its answers",
     "jvm-hooks/mark/mark.c": "its nop, and what its file is called",
 }
 

@@ -1,4 +1,4 @@
-/* steal/procstat.c: lines of /proc/stat, whole, short, damaged. */
+/* steal/sources/procstat.c: lines of /proc/stat, whole, short, damaged. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "steal/procstat.h"
+#include "steal/sources/procstat.h"
 #include "tests/unit/alloc_fail.h"
 
 static const char two[] = "cpu  30 3 20 400 5 1 2 7 0 0\n"

@@ -1,4 +1,4 @@
-/* steal/hypervisor.c: what machines say of themselves; answers of CPUID as such hypervisors give them. */
+/* steal/sources/hypervisor.c: what machines say of themselves; answers of CPUID as such hypervisors give them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/arch/arch.h"
-#include "steal/hypervisor.h"
+#include "steal/sources/hypervisor.h"
 #include "tests/unit/alloc_fail.h"
 
 /* A signature's three registers. */

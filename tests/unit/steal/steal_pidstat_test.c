@@ -1,4 +1,4 @@
-/* steal/pidstat.c, procstat.c: lines of /proc about processes, threads and CPUs. */
+/* steal/sources/pidstat.c, procstat.c: lines of /proc about processes, threads and CPUs. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "steal/pidstat.h"
-#include "steal/procstat.h"
+#include "steal/sources/pidstat.h"
+#include "steal/sources/procstat.h"
 #include "tests/unit/alloc_fail.h"
 
 static void a_process(void **state)

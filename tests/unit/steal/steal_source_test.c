@@ -1,4 +1,4 @@
-/* steal/source*.c, recording.c, kernel.c: a /proc of our own, the machine's, a source that is fed, a recorded one. */
+/* steal/sources: a /proc of our own, the machine's, a source that is fed, a recorded one. */
 #include <ftw.h>
 #include <time.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "steal/kernel.h"
-#include "steal/recording.h"
+#include "steal/sources/kernel.h"
+#include "steal/sources/recording.h"
 #include "steal_samples.h"
 #include "tests/unit/alloc_fail.h"
 

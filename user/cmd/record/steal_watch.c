@@ -18,7 +18,7 @@
 #include "record/kernel/steal_audit.h"
 #include "session/analyze_log.h"
 #include "session/owner.h"
-#include "steal/recording.h"
+#include "steal/sources/recording.h"
 
 #define KEEP_LEAST 10
 #define TOP_TEXT 15

@@ -14,7 +14,7 @@
 #include "record/kernel/features/kernel_reads.h"
 #include "record/kernel/features/kernel_try.h"
 #include "record/kernel/features/refusal.h"
-#include "steal/hypervisor.h"
+#include "steal/sources/hypervisor.h"
 
 /*
  * A kernel is not asked for its version or its configuration where it can be asked for the thing

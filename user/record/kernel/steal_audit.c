@@ -21,8 +21,8 @@
 #include "record/kernel/features/kernel_facts.h"
 #include "record/kernel/features/kernel_reads.h"
 #include "record/kernel/features/steal_clock.h"
-#include "steal/hypervisor.h"
-#include "steal/source.h"
+#include "steal/sources/hypervisor.h"
+#include "steal/sources/source.h"
 
 #define BATCH 1024
 #define THREADS_MIN 4096

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "steal/hypervisor.h"
+#include "steal/sources/hypervisor.h"
 
 json_t *host_describe(void)
 {

@@ -25,7 +25,7 @@
 #include "record/session/limits.h"
 #include "record/session/log_error.h"
 #include "record/session/notes.h"
-#include "steal/procstat.h"
+#include "steal/sources/procstat.h"
 
 #define STARTING_MS 3000 /* how long a JVM may take from mapping libjvm.so to relocating it */
 #define STARTING_SHORT_MS 300

@@ -11,7 +11,7 @@
 #include "record/decode/translate.h"
 #include "record/kernel/bpf_session.h"
 #include "record/session/notes.h"
-#include "steal/procstat.h"
+#include "steal/sources/procstat.h"
 
 #define FLUSH_NS NS_PER_S
 #define NAMES_EACH_WINDOW                                                                          \

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "steal/compare.h"
-#include "steal/hypervisor.h"
+#include "steal/sources/hypervisor.h"
 #include "steal/top.h"
 
 enum steal_format { STEAL_TEXT, STEAL_JSON, STEAL_CSV, STEAL_FORMAT_COUNT };

@@ -8,7 +8,7 @@
 
 #include "bpf/wire/wire_steal.h"
 #include "record/kernel/features/kernel_reads.h"
-#include "steal/hypervisor.h"
+#include "steal/sources/hypervisor.h"
 
 /* Whether a struct of the kernel has a member of this name. */
 static bool has_member(const struct btf *btf, const char *type, const char *member)

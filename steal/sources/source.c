@@ -1,10 +1,10 @@
-#include "steal/source.h"
+#include "steal/sources/source.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/text/units.h"
-#include "steal/sink.h"
+#include "steal/sources/sink.h"
 
 int steal_source_sample(struct steal_source *s, const struct steal_sample **ret)
 {

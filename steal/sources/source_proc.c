@@ -18,11 +18,11 @@
 #include "base/tables/array.h"
 #include "base/tables/store.h"
 #include "base/text/units.h"
-#include "steal/pidstat.h"
-#include "steal/procfile.h"
-#include "steal/procstat.h"
-#include "steal/sink.h"
-#include "steal/source.h"
+#include "steal/sources/pidstat.h"
+#include "steal/sources/procfile.h"
+#include "steal/sources/procstat.h"
+#include "steal/sources/sink.h"
+#include "steal/sources/source.h"
 
 #define PATH_BYTES 512
 

@@ -1,4 +1,4 @@
-#include "steal/sink.h"
+#include "steal/sources/sink.h"
 
 #include <errno.h>
 #include <stdlib.h>

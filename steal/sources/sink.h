@@ -1,7 +1,7 @@
-/* steal/sink.h: a sample that is being made; sources fill it and lend it. */
+/* steal/sources/sink.h: a sample that is being made; sources fill it and lend it. */
 #pragma once
 
-#include "steal/source.h"
+#include "steal/sources/source.h"
 
 struct steal_source_ops {
 	/* 1, 0 or negative errno, as steal_source_sample. */

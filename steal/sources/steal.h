@@ -1,4 +1,4 @@
-/* steal/steal.h: what a source of steal time reports, as plain values. */
+/* steal/sources/steal.h: what a source of steal time reports, as plain values. */
 #pragma once
 
 #include <stdbool.h>

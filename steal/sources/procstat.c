@@ -1,11 +1,11 @@
-#include "steal/procstat.h"
+#include "steal/sources/procstat.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "steal/procfile.h"
+#include "steal/sources/procfile.h"
 
 int procstat_next(const char **text, unsigned *ret_cpu, struct procstat_cpu *ret)
 {

@@ -1,9 +1,10 @@
-/* steal/source.h: where samples of steal time come from: /proc, a scheduler probe, a file. */
+/* steal/sources/source.h: where samples of steal time come from: /proc, a scheduler probe, a file.
+ */
 #pragma once
 
 #include <sys/types.h>
 
-#include "steal/steal.h"
+#include "steal/sources/steal.h"
 
 struct steal_source_ops;
 
@@ -34,8 +35,8 @@ int steal_source_proc(pid_t pid, struct steal_source **ret);
 int steal_source_proc_at(const char *root, pid_t pid, struct steal_source **ret);
 
 /*
- * Reads back what steal/recording.h has written: number n (from 0) of the sources in it. -ENODEV:
- * it has not so many. -EPROTO: it is no recording, or of a newer spoor. pid as above.
+ * Reads back what steal/sources/recording.h has written: number n (from 0) of the sources in it.
+ * -ENODEV: it has not so many. -EPROTO: it is no recording, or of a newer spoor. pid as above.
  */
 int steal_source_recorded(const char *path, unsigned n, pid_t pid, struct steal_source **ret);
 

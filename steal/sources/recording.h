@@ -1,10 +1,10 @@
-/* steal/recording.h: samples as text, to be replayed by steal_source_recorded; docs/steal.md has
- * the format. */
+/* steal/sources/recording.h: samples as text, to be replayed by steal_source_recorded;
+ * docs/steal.md has the format. */
 #pragma once
 
 #include <stdio.h>
 
-#include "steal/source.h"
+#include "steal/sources/source.h"
 
 #define RECORDING_VERSION 1
 

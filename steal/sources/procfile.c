@@ -1,4 +1,4 @@
-#include "steal/procfile.h"
+#include "steal/sources/procfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "steal/pidstat.h"
+#include "steal/sources/pidstat.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "steal/recording.h"
+#include "steal/sources/recording.h"
 
 #include <errno.h>
 #include <inttypes.h>

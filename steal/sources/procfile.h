@@ -1,4 +1,4 @@
-/* steal/procfile.h: reads files of /proc and /sys, whose size is not known before. */
+/* steal/sources/procfile.h: reads files of /proc and /sys, whose size is not known before. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* steal/hypervisor.h: which hypervisor this machine runs on, and what it reports of stolen time. */
+/* steal/sources/hypervisor.h: which hypervisor this machine runs on, and what it reports of stolen
+ * time. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* steal/procstat.h: the per-CPU lines of /proc/stat. */
+/* steal/sources/procstat.h: the per-CPU lines of /proc/stat. */
 #pragma once
 
 #include <stdint.h>

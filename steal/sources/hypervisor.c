@@ -13,7 +13,7 @@
  *   (stealclock.enable in the guest's configuration; Linux 5.7).
  * - Hyper-V: Linux has no steal clock there.
  */
-#include "steal/hypervisor.h"
+#include "steal/sources/hypervisor.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #endif
 
 #include "base/arch/arch.h"
-#include "steal/procfile.h"
+#include "steal/sources/procfile.h"
 
 #define LEAF_FEATURES 1u
 #define LEAF_FIRST 0x40000000u

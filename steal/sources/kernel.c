@@ -15,9 +15,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "steal/kernel.h"
-#include "steal/procfile.h"
-#include "steal/source.h"
+#include "steal/sources/kernel.h"
+#include "steal/sources/procfile.h"
+#include "steal/sources/source.h"
 
 #define PATH_MAX_HERE 512
 #define CHUNK 65536

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "steal/recording.h"
-#include "steal/sink.h"
-#include "steal/source.h"
+#include "steal/sources/recording.h"
+#include "steal/sources/sink.h"
+#include "steal/sources/source.h"
 
 #define WORD_BYTES 32
 #define WHY_BYTES 160

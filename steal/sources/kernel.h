@@ -1,4 +1,4 @@
-/* steal/kernel.h: what this kernel's accounting does with stolen time. */
+/* steal/sources/kernel.h: what this kernel's accounting does with stolen time. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
-/* steal/pidstat.h: /proc/PID/stat and schedstat of processes and threads. */
+/* steal/sources/pidstat.h: /proc/PID/stat and schedstat of processes and threads. */
 #pragma once
 
 #include <stdint.h>
 
-#include "steal/steal.h"
+#include "steal/sources/steal.h"
 
 struct pidstat {
 	int32_t pid; /* the tid, in task/TID/stat */
