@@ -124,9 +124,11 @@ ROOMS = {
                       "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/report/sql "
                       "user/heap/script user/report/chrome user/report/flame user/report/jfr user/report/web",
                       ""),
-    "user/cmd/record": ("commands that watch a machine or a JVM, one file each",
-                        "user/cmd user/record/doctor user/record/watch user/report/steal user/report/live", ""),
-    "user": ("main()", "user/cmd/read user/cmd/record", ""),
+    "user/cmd/record": ("commands that record a JVM or watch a machine, one file each",
+                        "user/cmd user/record/doctor user/record/watch user/report/steal", ""),
+    "user/cmd/live": ("commands that show or serve a recording while it goes on, and what these share",
+                      "user/cmd user/record/session user/report/live", ""),
+    "user": ("main()", "user/cmd/read user/cmd/record user/cmd/live", ""),
 }
 
 # A library's headers, and the one room that knows them.

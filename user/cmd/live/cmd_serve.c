@@ -14,9 +14,9 @@
 #include "base/text/msg.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
+#include "cmd/live/live_run.h"
+#include "cmd/live/top_window.h"
 #include "cmd/parse.h"
-#include "cmd/record/live_run.h"
-#include "cmd/record/top_window.h"
 #include "report/live/metrics.h"
 #include "session/max_memory.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/record/live_run.h"
+#include "cmd/live/live_run.h"
 
 #include <errno.h>
 #include <signal.h>

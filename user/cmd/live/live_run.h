@@ -1,11 +1,11 @@
-/* cmd/record/live_run.h: what the commands share that look at a recording while it goes on. */
+/* cmd/live/live_run.h: what the commands share that look at a recording while it goes on. */
 #pragma once
 
 #include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/record/top_source.h"
+#include "cmd/live/top_source.h"
 
 #define LIVE_NO_WRITE 1000 /* the key of --no-write */
 

@@ -1,4 +1,4 @@
-#include "cmd/record/top_keys.h"
+#include "cmd/live/top_keys.h"
 
 #include <string.h>
 

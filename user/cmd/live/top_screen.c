@@ -3,7 +3,7 @@
  * terminal. A frame is made in memory and written at once; lines that are too long are cut, and
  * what a wide character puts beyond the last column is left to the terminal, which does not wrap.
  */
-#include "cmd/record/top_screen.h"
+#include "cmd/live/top_screen.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 #include "base/io.h"
 #include "base/text/print.h"
-#include "cmd/record/top_keys.h"
+#include "cmd/live/top_keys.h"
 #include "report/model/where.h"
 
 #define ENTER "\x1b[?1049h\x1b[?25l\x1b[?7l"

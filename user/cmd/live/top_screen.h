@@ -1,4 +1,4 @@
-/* cmd/record/top_screen.h: the screen of `spoor top`: panes, rows, keys. */
+/* cmd/live/top_screen.h: the screen of `spoor top`: panes, rows, keys. */
 #pragma once
 
 #include <stdbool.h>

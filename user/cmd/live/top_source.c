@@ -5,7 +5,7 @@
  * then. It is a flight recorder, whose memory has a bound, and what it is asked for is a file of
  * that memory. So a window is read by the same code as any log.
  */
-#include "cmd/record/top_source.h"
+#include "cmd/live/top_source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include "base/text/print.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
-#include "cmd/record/top_screen.h"
+#include "cmd/live/top_screen.h"
 #include "cmd/rights.h"
 #include "jvm/flag/flag_guard.h"
 

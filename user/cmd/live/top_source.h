@@ -1,4 +1,4 @@
-/* cmd/record/top_source.h: the recorder of `spoor top`, in a process of its own. */
+/* cmd/live/top_source.h: the recorder of `spoor top`, in a process of its own. */
 #pragma once
 
 #include <stdbool.h>

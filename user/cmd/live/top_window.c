@@ -1,4 +1,4 @@
-#include "cmd/record/top_window.h"
+#include "cmd/live/top_window.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
-/* cmd/record/top_window.h: intervals of a recording, one after the other, each analysed. */
+/* cmd/live/top_window.h: intervals of a recording, one after the other, each analysed. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/record/top_source.h"
+#include "cmd/live/top_source.h"
 #include "report/live/live_view.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
