@@ -101,7 +101,9 @@ ROOMS = {
                                    "gc_report objects_report profile_report spans_report time_report"),
     "user/report/model/diff": ("recordings compared, as such tables and in sentences",
                                "user/report/model/sections user/analyze/diff", "diff_fail diff_report"),
-    "user/report/text": ("findings as text", "user/report/model/sections user/report/model/diff", "text_report verify_text"),
+    "user/report/text": ("tables of findings as text, and the text report",
+                         "user/report/model/sections user/report/model/diff", "text_report"),
+    "user/report/text/commands": ("the text of the commands beside spoor report", "user/report/text", "verify_text"),
     "user/report/json": ("findings as JSON", "user/report/model/sections user/report/model/diff", ""),
     "user/report/csv": ("findings and events as CSV", "user/report/model/sections user/report/model/diff", "event_table"),
     "user/report/chrome": ("the timeline, in Chrome's trace event format", "user/report/model", "chrome"),
@@ -121,7 +123,7 @@ ROOMS = {
     "user/report/sql": ("a heap as tables of SQL: the only room with SQLite", "user/report/heap", "heap_sql"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
-                      "user/cmd user/report/text user/report/json user/report/csv user/report/heap user/report/sql "
+                      "user/cmd user/report/text/commands user/report/json user/report/csv user/report/heap user/report/sql "
                       "user/heap/script user/report/chrome user/report/flame user/report/jfr user/report/web",
                       ""),
     "user/cmd/record": ("commands that record a JVM or watch a machine, one file each",

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "log/format/event.h"
-#include "report/text/verify_text.h"
+#include "report/text/commands/verify_text.h"
 #include "tests/unit/alloc_fail.h"
 
 static void test_json_is_whole_or_none(void **state)

@@ -12,7 +12,7 @@
 #include "base/text/print.h"
 #include "cmd/parse.h"
 #include "log/read/paths.h"
-#include "report/text/verify_text.h"
+#include "report/text/commands/verify_text.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"

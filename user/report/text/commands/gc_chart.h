@@ -1,4 +1,4 @@
-/* report/text/gc_chart.h: the heap over time, as a chart on a terminal. */
+/* report/text/commands/gc_chart.h: the heap over time, as a chart on a terminal. */
 #pragma once
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* report/text/verify_text.h: what a check of a log has found, as text or JSON. */
+/* report/text/commands/verify_text.h: what a check of a log has found, as text or JSON. */
 #pragma once
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text/strbuf.h"
-#include "report/text/verify_text.h"
+#include "report/text/commands/verify_text.h"
 
 #define RANGES_MAX 20 /* of missing parts are named */
 

@@ -3,7 +3,7 @@
  * (before), and filled as high as the least that one left (after). Nothing is known between
  * collections, and nothing is drawn where there was none.
  */
-#include "report/text/gc_chart.h"
+#include "report/text/commands/gc_chart.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 #include "log/format/header_fields.h"
 #include "report/model/sections/gc_report.h"
 #include "report/model/sections/sections.h"
+#include "report/text/commands/gc_chart.h"
 #include "report/text/findings_text.h"
-#include "report/text/gc_chart.h"
 #include "report/text/text_report.h"
 
 #define ROWS_SHOWN 20

@@ -1,4 +1,4 @@
-#include "report/text/verify_text.h"
+#include "report/text/commands/verify_text.h"
 
 #include <inttypes.h>
 #include <limits.h>
