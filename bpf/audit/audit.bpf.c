@@ -5,15 +5,15 @@
  * `prev` was on, and the time between the two was prev's, be it the kernel's own count of CPU time
  * with or without steal. So on each CPU, always: threads + idle + unseen + late == growth of the
  * clock, and without late the same of time. ("Unseen" has what no task can be charged with: see
- * missed(). "Late" is what a clock tells after the turn is over: one of ticks does, and any, should
- * the thief come between the readings of two clocks.)
+ * missed(). "Late" is what a clock shows after the on-CPU interval is over: one of ticks does, and
+ * any, should the thief come between the readings of two clocks.)
  *
  * User space wants a state of all that at one moment, in which the sums agree to the nanosecond,
  * while the machine goes on. For that, charges of even and odd epochs are kept apart. To end an
  * epoch user space runs audit_cut() on each CPU, by an interrupt that comes between two switches:
- * it charges the current task up to now, and from then on that CPU charges the next epoch. Once
- * all CPUs have been cut, nobody adds to the old epoch any more: it can be read at leisure, until
- * the next cut.
+ * it charges the current task up to now, and from then on that CPU charges the next epoch. Once all
+ * CPUs have been cut, nobody adds to the old epoch any more: it can be read at leisure, until the
+ * next cut.
  *
  * A single theft is what the clock has grown by between two looks at it: at switches, and at timer
  * ticks. A thief that comes twice between two looks is counted as one.
@@ -33,7 +33,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define TASK_DEAD 0x80
 
-const volatile __u64 theft_ns = 0; /* thefts from this on are told one by one */
+const volatile __u64 theft_ns = 0; /* thefts of at least this are reported one by one */
 
 __u64 newest_epoch = 0; /* of any CPU's */
 
@@ -151,7 +151,7 @@ static __always_inline void charge(struct wire_audit_cpu *c, struct task_struct 
  * The switch to `task` was not seen: on some machines those away from certain tasks of the host's
  * agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same tasks;
  * recursion_misses is 0). The kernel's own count of this turn says how long it has run; whose the
- * rest of the time was, and whose all that was stolen, cannot be told.
+ * rest of the time was, and whose all that was stolen, is unknown.
  */
 static __always_inline void missed(struct wire_audit_cpu *c, struct task_struct *task, __u64 time,
 				   __u64 stolen, int ends)

@@ -54,7 +54,7 @@ static __always_inline __u32 reader_holds(__u64 object)
 	return state >> (layout.rrwl_shared_shift & 63);
 }
 
-/* Who holds it, as far as java.util.concurrent's own fields tell. Never a guess: 0 when they do
+/* Who holds it, as far as java.util.concurrent's own fields say. Never a guess: 0 when they do
  * not. */
 static __always_inline __u32 blocker_owner(__u64 object, __u32 flags, __u32 *ret_source,
 					   __u32 *ret_readers)

@@ -78,7 +78,7 @@ static __always_inline __u64 read_oop(__u64 addr)
  */
 #define GC_SHORTEST_NS 20000
 
-/* How many collections there have been; odd: one is going on, or the VM does not tell. */
+/* How many collections there have been; odd: one is going on, or the VM does not say. */
 static __always_inline __u64 gc_stamp(void)
 {
 	__u64 words[4] = {}; /* the two fields are near to each other */
@@ -138,7 +138,7 @@ static __always_inline __u32 class_lock_flag(const struct wire_class *r, __u32 f
 	return lock ? WIRE_CLASS_LOCK : 0;
 }
 
-/* Tells user space the name of a class; once per class and epoch, before the first event that
+/* Sends user space the name of a class; once per class and epoch, before the first event that
  * refers to it. */
 SUBPROGRAM __u32 class_define(__u64 klass)
 {
@@ -159,7 +159,7 @@ SUBPROGRAM __u32 class_define(__u64 klass)
 		fresh.flags |= WIRE_CLASS_RRWL;
 	r = emit_reserve(WIRE_CLASS, sizeof(*r));
 	if (!r)
-		return fresh.flags; /* not marked as told: the next event tries again */
+		return fresh.flags; /* not marked as sent: the next event tries again */
 	head_fill(&r->head, WIRE_CLASS, fresh.flags, current_tid(), now);
 	if (length >= WIRE_CLASS_NAME_MAX)
 		r->head.flags |= WIRE_NAME_CUT;

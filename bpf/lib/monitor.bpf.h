@@ -1,4 +1,4 @@
-/* bpf/lib/monitor.bpf.h: who owns a monitor, as told by its events and seen between them. */
+/* bpf/lib/monitor.bpf.h: who owns a monitor, as its events report and as seen between them. */
 #pragma once
 
 #include "bpf/lib/lock.bpf.h"
@@ -29,7 +29,7 @@ static __always_inline __u32 monitor_same_owner(const struct monitor_state *m, _
 	return owner;
 }
 
-/* How an owner is known of whom an event has told before. */
+/* How an owner is known that an event has had before. */
 static __always_inline __u32 owner_was_source(__u32 owner)
 {
 	return !owner                 ? WIRE_OWNER_UNKNOWN
@@ -66,7 +66,7 @@ static __always_inline __u32 monitor_owner_stack(__u64 monitor, __u64 word, __u3
 
 #define MARK_MONITOR 2
 
-/* ZGC moves objects while threads run, and the handle is told late: but an object that has a
+/* ZGC moves objects while threads run, and the handle is updated late: but an object that has a
  * monitor refers to it. If the VM has a table of them, it is found there by the object's hash. */
 static __always_inline int monitor_is_of(__u64 monitor, __u64 header, __u64 oop)
 {
@@ -162,7 +162,7 @@ static __always_inline struct wire_lock *monitor_enter_fill(struct thread_state 
  * those it has woken are still on their way, and they go to sleep again without a word. So when a
  * thread leaves its CPU, the monitor that it is blocked on is looked at (its waiter has just failed
  * to get it), and the one that it owned last (it may hold it again, and everybody waits for it to
- * get a CPU). An owner that no event has told of is reported.
+ * get a CPU). An owner that is in no event is reported.
  *
  * Called in sched_switch: `prev` is still current, so that its memory is what a user read reads.
  */

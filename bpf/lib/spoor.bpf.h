@@ -99,7 +99,8 @@ struct {
 	__type(value, struct class_state);
 } classes __weak SEC(".maps");
 
-/* What a virtual thread was in when it unmounted, by its id; an LRU, as some ends are not told. */
+/* What a virtual thread was in when it unmounted, by its id; an LRU, as some ends are not reported.
+ */
 struct virtual_wait {
 	__u64 monitor;
 	__u32 kind; /* of the record that ends it */
@@ -113,7 +114,7 @@ struct {
 	__type(value, struct virtual_wait);
 } virtual_waits __weak SEC(".maps");
 
-/* Those whose names have been told. */
+/* Those whose names have been sent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1); /* likewise */
@@ -127,7 +128,7 @@ __u32 target_tgid __weak = 0; /* in the initial pid namespace */
 __u32 class_epoch __weak = 0;
 /* The class of virtual threads' objects, once one has been seen. */
 __u64 virtual_klass __weak = 0;
-/* Nothing tells when a virtual thread that has unmounted goes on: libjvm's symbol table lacks the
+/* Nothing reports when a virtual thread that has unmounted goes on: libjvm's symbol table lacks the
  * functions that would. */
 __u32 no_virtual_ends __weak = 0;
 /* Some Java thread is not known by its id: there was no room. */
@@ -145,10 +146,10 @@ __u32 quota_on __weak = 0;
 __u32 safepoint_on __weak = 0;
 __u32 safepoints_ended __weak = 0;
 __u64 safepoint_ends_ns[SAFEPOINT_ENDS] __weak = {};
-/* Threads that are off the CPUs for less are not told one by one. */
+/* Off-CPU intervals of at least this have a record each. */
 const volatile __u64 off_cpu_ns __weak = 1000000;
 const volatile __u32 off_cpu_chains __weak = 0; /* those intervals have chains */
-/* No probe tells of waits, but the scheduler: see waits.bpf.h. */
+/* The scheduler's programs report waits, and no probe: see waits.bpf.h. */
 const volatile __u32 by_switches __weak = 0;
 /* And the kernel has sched_entry_tp (Linux 6.15). */
 const volatile __u32 by_entry __weak = 0;

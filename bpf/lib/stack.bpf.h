@@ -420,7 +420,7 @@ static __always_inline void walk_refused(struct thread_state *t, int sampled, __
 		count_walk(why);
 }
 
-/* A slot for a walk of this thread, which is told where it begins by the caller; 0: there is none.
+/* A slot for a walk of this thread, which the caller says where to begin; 0: there is none.
  */
 static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __u32 tid,
 						      int current, int sampled)

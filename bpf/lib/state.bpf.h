@@ -74,7 +74,7 @@ struct thread_walk {
 	__u64 stack_high;
 	__u32 memo_misses; /* walks in a row that were not a repetition */
 	__u32 long_walks;  /* see walk_worth(): a window, and points in its lowest byte */
-	/* Where it last left its CPU for something of which no event tells, as off_cpu_due() has
+	/* Where it last left its CPU for something that has no events, as off_cpu_due() has
 	 * found it, and whether it was back soon. */
 	__u64 off_pc, off_sp;
 	__u32 off_short; /* OFF_SHORT, OFF_OPEN */
@@ -211,7 +211,7 @@ struct monitor_state {
 	__u32 released; /* the last thing known is that owner gave it up */
 	/* The kernel threads that these two were on; 0: not known. */
 	__u32 owner_on, previous_on;
-	__u64 sequence; /* a patched JVM's, of what told of the owner */
+	__u64 sequence; /* a patched JVM's, of the event that had the owner */
 };
 
 struct class_state {

@@ -7,7 +7,7 @@
 #include "bpf/wire/wire_steal.h"
 
 /*
- * Several clocks tell what the hypervisor has taken from a virtual CPU; user space chooses, see
+ * Several clocks count what the hypervisor has taken from a virtual CPU; user space chooses, see
  * record/kernel/features/steal_clock.c.
  *
  * rq::prev_steal_time_rq is the steal, in ns, that the kernel has taken out of the run queue's task
@@ -47,7 +47,7 @@ struct task_struct___spoor {
 	struct sched_entity___spoor se;
 } __attribute__((preserve_access_index));
 
-/* The run queue of a task that is on a CPU now; 0: this kernel does not tell. */
+/* The run queue of a task that is on a CPU now; 0: this kernel does not say. */
 static __always_inline __u64 steal_rq(struct task_struct *task)
 {
 	struct task_struct___spoor *t = (void *)task;

@@ -155,7 +155,7 @@ static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 
 	t->reason.first = 0;
 	/* It may wake up for nothing and go on with what it was in. */
 	first = bpf_map_lookup_elem(&first_reasons, &tid);
-	if (first && *first & WIRE_FIRST_END_TOLD && !t->reason.probe)
+	if (first && *first & WIRE_FIRST_HAS_END && !t->reason.probe)
 		t->reason.probe = reason;
 }
 
@@ -164,7 +164,7 @@ static __always_inline void blocked_to(struct thread_state *t, __u32 tid, __u64 
  * host's agents never reach BPF (seen: two in a hundred on a micro-VM, always from the same tasks;
  * recursion_misses is 0). It is found out at the thread's next probe, or when it leaves its CPU;
  * ran: for how long it has been on it by the kernel's own count. What was stolen meanwhile cannot
- * be told from what was stolen of the task before: it goes to "other".
+ * be distinguished from what was stolen of the task before: it goes to "other".
  */
 static __always_inline void switch_in_late(struct thread_state *t, __u32 tid, __u64 now, __u64 ran,
 					   __u64 clock, __u32 cpu)
@@ -395,7 +395,7 @@ static __always_inline __u32 task_cpu(struct task_struct *task)
 	return old->cpu;
 }
 
-/* Tells of a thread, of which only the address of its task is known. */
+/* Reports a thread of which only the address of its task is known. */
 static __always_inline void emit_thread_late(struct thread_state *t, __u64 task, __u32 tid,
 					     __u64 now)
 {
@@ -422,7 +422,7 @@ static __always_inline void emit_thread_late(struct thread_state *t, __u64 task,
 	emit_submit(r);
 }
 
-/* If there is no room for it, it is told with the next sample. */
+/* If there is no room for it, it is reported with the next sample. */
 static __always_inline void emit_thread(struct thread_state *t, struct task_struct *task, __u32 tid,
 					__u32 flags, __u64 now)
 {

@@ -14,7 +14,7 @@ static __always_inline __u64 vthread_object(__u64 java_thread)
 
 /*
  * The id of the virtual thread that the running thread carries; 0: none. java_id: of the running
- * thread itself, as a probe has told it; 0: not known. Where monitors have ids of their owners, the
+ * thread itself, as a probe has it; 0: not known. Where monitors have ids of their owners, the
  * VM says whose it is now; else (JDK 21) the two objects are compared, which stay where they are,
  * as the thread is in the VM.
  */
@@ -39,7 +39,7 @@ static __always_inline __u64 virtual_id(struct thread_state *t, __u64 java_id)
 	return read_u64(object + layout.thread_tid);
 }
 
-/* Tells user space its name, once. */
+/* Sends user space its name, once. */
 SUBPROGRAM int virtual_name(__u64 java_thread, __u64 id)
 {
 	__u64 object = vthread_object(java_thread), name, array = 0;

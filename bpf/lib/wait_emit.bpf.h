@@ -1,4 +1,4 @@
-/* bpf/lib/wait_emit.bpf.h: the records of waits that the scheduler tells of, and their sums. */
+/* bpf/lib/wait_emit.bpf.h: the records of waits that the scheduler sees, and their sums. */
 #pragma once
 
 #include "bpf/lib/wait_reason.bpf.h"

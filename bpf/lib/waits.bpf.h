@@ -1,4 +1,4 @@
-/* bpf/lib/waits.bpf.h: what threads block on and who ends that, told by the scheduler; no probe. */
+/* bpf/lib/waits.bpf.h: what threads block on and who ends that, seen by the scheduler; no probe. */
 #pragma once
 
 /*
@@ -6,7 +6,7 @@
  * does: OSThread::_state (JDK 11 to 25, share/runtime/osThread.hpp), set before it goes to sleep:
  * MONITOR_WAIT on a contended monitor, in ObjectMonitor::enter and after Object.wait(); OBJECT_WAIT
  * in Object.wait(); CONDVAR_WAIT when it parks or sleeps, and in the VM's own waits, from which
- * java.lang.Thread.threadStatus tells both. JavaThread::_current_pending_monitor and
+ * java.lang.Thread.threadStatus distinguishes both. JavaThread::_current_pending_monitor and
  * ::_current_waiting_monitor are the monitor, Thread.parkBlocker is the blocker.
  *
  * So wait_ahead() reads that when a thread is about to leave its CPU, at the begin of the scheduler
@@ -24,8 +24,8 @@
  * CPU the next time, or, if it keeps it, at the flush.
  *
  * Who wakes a thread is the current one in sched_waking. It has done so by futex(2), at the address
- * that the thread waits at: wake-ups by timers and signals are thus told from releases, and an
- * interrupt that comes by the way is not taken for one.
+ * that the thread waits at: wake-ups by timers and signals are thus distinguished from releases,
+ * and an interrupt that comes by the way is not taken for one.
  *
  * Contentions are reported one by one, when they begin and when they end. Other waits (conditions,
  * queues, idle pools) are reported at their end, if they took single_ns; shorter ones are added up
@@ -302,7 +302,7 @@ static __always_inline int still_blocked(struct thread_state *t, struct thread_w
 	return lock_goes_on(t, w, reason, runnable, t->time.cpu_ns);
 }
 
-static __always_inline int is_told(__u32 reason)
+static __always_inline int reason_has_events(__u32 reason)
 {
 	return reason == WIRE_BLOCKED_LOCK || reason == WIRE_BLOCKED_WAIT ||
 	       reason == WIRE_BLOCKED_PARK;
@@ -327,7 +327,7 @@ static __always_inline void wait_left(struct thread_state *t, __u32 reason, int 
 		t->monitor.blocked = 0;
 		lock_emit_end(t, w, turn);
 	}
-	if (runnable || !is_told(reason))
+	if (runnable || !reason_has_events(reason))
 		return;
 	begun = by_entry ? w->next_begun : wait_look(t, w, reason);
 	if (begun < 0)
@@ -550,7 +550,7 @@ static __always_inline void wait_woken(struct thread_state *t, struct thread_wai
 
 /* --- the flush --------------------------------------------------------------------------- */
 
-/* What a thread has not told of because it still waits, or keeps its CPU. Any CPU. */
+/* What a thread has not reported because it still waits, or keeps its CPU. Any CPU. */
 static __always_inline void wait_flush(struct thread_state *t, __u64 now)
 {
 	struct thread_wait *w = wait_of(t);
@@ -577,7 +577,8 @@ static __always_inline void wait_flush(struct thread_state *t, __u64 now)
 	wait_sums_give(w);
 }
 
-/* The thread ends: what is known of its waits is told, and its place is another thread's next. */
+/* The thread ends: what is known of its waits is reported, and its element is another thread's
+ * next. */
 static __always_inline void wait_end(struct thread_state *t, __u64 now)
 {
 	struct thread_wait *w = wait_of(t);

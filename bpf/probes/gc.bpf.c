@@ -1,5 +1,5 @@
-/* Garbage collections, memory pools, safepoints, VM operations; and what a patched JVM tells of
- * them besides. */
+/* Garbage collections, memory pools, safepoints, VM operations; and what a patched JVM reports
+ * of them besides. */
 #include "bpf/lib/jvm.bpf.h"
 #include "bpf/lib/probe.bpf.h"
 

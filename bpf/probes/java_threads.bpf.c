@@ -33,7 +33,7 @@ PROBE(thread_stop)
 	return 0;
 }
 
-/* Told by off_cpu records and samples: no record of its own. */
+/* In off_cpu records and samples: no record of its own. */
 PROBE(thread_sleep_begin)
 {
 	struct thread_state *t = thread_current(bpf_ktime_get_ns());

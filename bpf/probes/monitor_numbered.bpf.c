@@ -1,13 +1,13 @@
 /*
  * Monitors of a patched JVM, by the probes of jvm-hooks/probes.h. Everything that an event says
- * comes from the probe, except the owner at enter, and the object where no probe has told it yet.
+ * comes from the probe, except the owner at enter, and the object where no probe has had it yet.
  * Chains are walked where the thread does not own the monitor: whoever waits for it would wait for
  * the walk.
  *
- * A virtual thread that blocks or waits leaves its carrier (JDK 24 and later). Its begin is told
- * before that, and its end after it is mounted again: on the same thread or on another one. The
- * release in its wait(), and the enter that ends its wait, are told while its frames are in the
- * heap.
+ * A virtual thread that blocks or waits leaves its carrier (JDK 24 and later). Its begin is
+ * reported before that, and its end after it is mounted again: on the same thread or on another
+ * one. The release in its wait(), and the enter that ends its wait, are reported while its frames
+ * are in the heap.
  */
 #include "bpf/lib/monitor.bpf.h"
 #include "bpf/lib/probe.bpf.h"
@@ -44,7 +44,7 @@ static __always_inline struct monitor_state *monitor_get(__u64 monitor)
 	return bpf_map_lookup_elem(&monitors, &monitor);
 }
 
-/* A record that tells which object it is. */
+/* A record that has the monitor's object. */
 static __always_inline void monitor_learn(struct monitor_state *m, struct wire_lock *r, __u64 klass,
 					  __u64 hash)
 {
@@ -55,7 +55,7 @@ static __always_inline void monitor_learn(struct monitor_state *m, struct wire_l
 }
 
 /*
- * Some probes do not tell the object, and those that do may have fired before anybody was attached
+ * Some probes do not have the object, and those that do may have fired before anybody was attached
  * (a thread has been waiting since then, and is notified). Then it is read; the thread is where no
  * collector moves it. 0: it is known, or cannot be read.
  */

@@ -8,10 +8,10 @@ const volatile __u32 may_be_unmounted = 0;
 
 #define DECLARE(name) extern __hidden int probe_##name(struct pt_regs *ctx, __u32 spec);
 #define ANY(provider, name, handler, purpose) DECLARE(handler)
-#define TOLD(name, handler, purpose) DECLARE(handler)
-#define STOCK TOLD
-#define FUNCTION TOLD
-#define HOOK TOLD
+#define SEEN(name, handler, purpose) DECLARE(handler)
+#define STOCK SEEN
+#define FUNCTION SEEN
+#define HOOK SEEN
 #define SWITCH(name, handler, purpose, gate) DECLARE(handler)
 #include "bpf/wire/wire_probe.def"
 DECLARE(mark_begin)
@@ -34,7 +34,7 @@ int probe_hit(struct pt_regs *ctx)
 		return 0;
 	switch (s->probe) {
 #define ANY(provider, name, handler, purpose) RUN(handler, 1)
-#define TOLD(name, handler, purpose) RUN(handler, !by_switches)
+#define SEEN(name, handler, purpose) RUN(handler, !by_switches)
 #define STOCK(name, handler, purpose) RUN(handler, !by_switches && !numbered)
 #define FUNCTION(name, handler, purpose)                                                           \
 	RUN(handler, !by_switches && !numbered && may_be_unmounted)

@@ -71,7 +71,7 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	struct wire_off_cpu *r;
 
 	/* Locks, waits, parks have events of their own; without probes, if their begin was seen. */
-	if (is_told(reason) && (!by_switches || wait_is_open(t))) {
+	if (reason_has_events(reason) && (!by_switches || wait_is_open(t))) {
 		if (wait < off_cpu_ns)
 			return 0;
 	}
@@ -133,8 +133,8 @@ static __always_inline int in_io_call(struct task_struct *task)
 }
 
 /*
- * Why a thread that leaves its CPU is blocked. Its probes have told of locks, waits, parks and
- * sleeps, or the VM's own data do (waits.bpf.h). Else one in native code waits for something
+ * Why a thread that leaves its CPU is blocked. Its probes have reported locks, waits, parks
+ * and sleeps, or the VM's own data do (waits.bpf.h). Else one in native code waits for something
  * outside. One that is not, while a safepoint begins or is on, has been stopped by it, and one that
  * has asked for a VM operation waits for it, as far as there is a safepoint meanwhile (blocked_to).
  * All else is the VM's own affair.
@@ -207,7 +207,8 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 	own = since(clock, t->time.steal_base);
 	if (own > stolen)
 		own = stolen;
-	/* The clock is told late at times: what is more than the turn was taken before it. */
+	/* The clock moves late at times: what is more than the on-CPU interval was taken before it.
+	 */
 	if (own > now - t->time.since)
 		own = now - t->time.since;
 	c->jvm_stolen_ns += own;
@@ -217,8 +218,8 @@ static __always_inline void leave(struct thread_state *t, struct task_struct *ta
 	switch_out(t, task, now, own, run, reason);
 }
 
-/* A thread that leaves its CPU tells its chain, if that is wanted, and who has the monitor that it
- * knows. */
+/* Of a thread that leaves its CPU: its chain, if another thread wants it, and who has the monitor
+ * that it is blocked on or had last. */
 static __always_inline void look_around(struct thread_state *t, __u32 tid, __u64 now)
 {
 	if (t->chain.want)
@@ -268,8 +269,8 @@ int sched_switch(__u64 *ctx)
 
 	if (!target)
 		return 0;
-	/* From one of the others to one of the others: what is stolen from them is told together,
-	 * so that it need not be read in between. Most switches of a machine are such. */
+	/* Neither task is the target's or idle, as in most switches of a machine: what is stolen
+	 * from them is accounted in bulk at the next switch that involves one. */
 	if ((__u32)prev->tgid != target && (__u32)next->tgid != target &&
 	    (relayed || (prev->pid && next->pid)))
 		return 0;
@@ -317,7 +318,7 @@ int sched_switch(__u64 *ctx)
 			if (off_cpu_chains) {
 				t->off.stack = 0;
 				if (t->time.run == RUN_BLOCKED &&
-				    !is_told(t->reason.now) && off_cpu_due(t))
+				    !reason_has_events(t->reason.now) && off_cpu_due(t))
 					t->off.stack = stack_interrupted(t);
 			}
 		}
@@ -419,7 +420,7 @@ int sched_entry(__u64 *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_state *t;
-	int leaves, told = 0;
+	int leaves, has_events = 0;
 	__u64 state;
 
 	if (!target_tgid || (__u32)task->tgid != target_tgid)
@@ -436,11 +437,11 @@ int sched_entry(__u64 *ctx)
 	leaves = !(ctx[0] & 0xff) && state != TASK_RUNNING;
 	if (leaves && !(state & TASK_UNINTERRUPTIBLE) && in_futex_call(task)) {
 		wait_ahead(t);
-		told = is_told(wait_next(t, task));
+		has_events = reason_has_events(wait_next(t, task));
 	}
 	if (off_cpu_chains) {
 		t->off.stack = 0;
-		if (leaves && !told && off_cpu_due(t))
+		if (leaves && !has_events && off_cpu_due(t))
 			t->off.stack = stack_interrupted(t);
 	}
 	if (t->chain.want || t->monitor.address)

@@ -167,7 +167,7 @@ static __always_inline int is_vm_thread(const char *comm)
 	return 1;
 }
 
-static __always_inline void tell_start(struct task_struct *task)
+static __always_inline void report_start(struct task_struct *task)
 {
 	__u32 pid = own_tgid(task);
 	struct wire_relay_start *r;
@@ -193,7 +193,7 @@ int relay_task_rename(__u64 *ctx)
 
 	/* The program of a recorder comes after this one, if at all. */
 	if (kernel_comm(comm, ctx[1]) && is_vm_thread(comm))
-		tell_start(task);
+		report_start(task);
 	place = target_count ? place_of(task->tgid) : 0;
 	if (place)
 		bpf_tail_call(ctx, &on_rename, place);

@@ -35,8 +35,8 @@
  *
  * Return addresses lie at points where frames are whole. Only the first frame of a thread that was
  * interrupted in Java code may be half built: in the prologue or the epilogue of compiled code the
- * next instructions tell. User space then demands a PcDesc of exactly that pc for each compiled
- * frame but an interrupted one, so that a walk that has gone astray is found out.
+ * next instructions show how far. User space then demands a PcDesc of exactly that pc for each
+ * compiled frame but an interrupted one, so that a walk that has gone astray is found out.
  *
  * sp grows with every frame: the walk ends, whatever it reads.
  *

@@ -24,7 +24,7 @@ enum wire_flags {
 	WIRE_CLASS_LOCK = 4096, /* class: threads that park on it contend for a lock */
 	WIRE_NAME_UTF16 = 8192, /* name of a virtual thread; else it is Latin-1 */
 	WIRE_PINNED = 16384,    /* the virtual thread cannot leave its carrier */
-	WIRE_NO_END = 32768,    /* it can, and nothing will tell of the end of this block or wait */
+	WIRE_NO_END = 32768,    /* it can, and nothing will report the end of this block or wait */
 };
 
 /* Not a kernel thread, but the virtual thread whose java.lang.Thread has the id in the other bits.

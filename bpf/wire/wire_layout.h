@@ -1,4 +1,4 @@
-/* bpf/wire/wire_layout.h: what user/record tells BPF of the target: layout, Java threads. */
+/* bpf/wire/wire_layout.h: what user/record gives BPF of the target: layout, Java threads. */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */

@@ -4,10 +4,10 @@
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
 #define ANY(provider, name, handler, purpose) WIRE_PROBE_##handler,
-#define TOLD(name, handler, purpose) WIRE_PROBE_##handler,
-#define STOCK TOLD
-#define FUNCTION TOLD
-#define HOOK TOLD
+#define SEEN(name, handler, purpose) WIRE_PROBE_##handler,
+#define STOCK SEEN
+#define FUNCTION SEEN
+#define HOOK SEEN
 #define SWITCH(name, handler, purpose, gate) WIRE_PROBE_##handler,
 
 /* The indices of the rows, and the probes of an application's marks after them. */

@@ -18,16 +18,16 @@ enum wire_reason { /* why a thread is blocked; the order of blocked_reason in ev
 
 /*
  * What Java said at attach of a thread that was blocked: enum wire_reason, and whether a probe will
- * tell when that is over.
+ * report when that is over.
  */
 #define WIRE_FIRST_REASON 0xff
-#define WIRE_FIRST_END_TOLD 0x100
+#define WIRE_FIRST_HAS_END 0x100
 
 /* All counts of a thread: cpu + stolen + runnable + blocked is the time since it was first seen. */
 struct wire_states {
 	struct wire_counters counters;
 	__u64 blocked_ns;
-	__u64 reason_ns[WIRE_REASON_COUNT]; /* of blocked_ns; [0] is not told apart from the rest */
+	__u64 reason_ns[WIRE_REASON_COUNT]; /* of blocked_ns; [0] is a part of the rest */
 };
 
 struct wire_sample {

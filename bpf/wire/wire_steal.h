@@ -1,4 +1,5 @@
-/* bpf/wire/wire_steal.h: the steal clocks that BPF can read, and what the audit of steal tells. */
+/* bpf/wire/wire_steal.h: the steal clocks that BPF can read, and what the audit of steal reports.
+ */
 #pragma once
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
@@ -24,7 +25,7 @@ struct wire_audit_sums {
 	__u64 clock_ns; /* what the steal clock has grown by: the sum of stolen_ns, and late_ns */
 	__u64 time_ns[WIRE_AUDIT_WHOSE];   /* stolen time included: since the beginning, together */
 	__u64 stolen_ns[WIRE_AUDIT_WHOSE]; /* of time_ns */
-	__u64 late_ns; /* stolen, but told only when there was no time left that it could be of */
+	__u64 late_ns; /* stolen, but counted when there was no time left that it could be of */
 	__u64 unseen_switches;
 	__u64 backwards; /* times that the steal clock was less than before */
 	__u64 threads_lost, thefts_lost;

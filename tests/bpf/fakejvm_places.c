@@ -24,7 +24,7 @@
 #define CHOOSE(...) SECOND(__VA_ARGS__)
 #define ANY(provider, name, program, purpose) CHOOSE(OWN_##name, PLACE, ~)(provider, name)
 #define OWN_PLACE(provider, name)
-#define TOLD(...)
+#define SEEN(...)
 #define STOCK(...)
 #define FUNCTION(...)
 #define HOOK(...)
@@ -43,7 +43,7 @@ bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 #undef PLACE
 #define PLACE(provider, name) {#name, place_##name},
 #define ANY(provider, name, program, purpose) CHOOSE(OWN_##name, PLACE, ~)(provider, name)
-#define TOLD(...)
+#define SEEN(...)
 #define STOCK(...)
 #define FUNCTION(...)
 #define HOOK(...)

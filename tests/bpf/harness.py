@@ -162,7 +162,7 @@ def fake_build(variant=""):
 
 def stock_probes():
     """"provider:name" of all probes that a stock JVM's recording attaches to, from the recorder's table."""
-    rows = re.findall(r'^(ANY|TOLD|STOCK)\("?(\w+)"?, "?(\w+)"?,', read_text(PROBE_TABLE), re.M)
+    rows = re.findall(r'^(ANY|SEEN|STOCK)\("?(\w+)"?, "?(\w+)"?,', read_text(PROBE_TABLE), re.M)
     return {f"{first}:{second}" if kind == "ANY" else f"hotspot:{first}" for kind, first, second in rows}
 
 

@@ -102,8 +102,8 @@ static int flags_add(const struct jvm *j, json_t *object)
 	return set(object, "flags", all);
 }
 
-/* "" when it cannot be read. An argument that is cut is left out: what it lacks may be what tells
- * that it is a secret. */
+/* "" when it cannot be read. An argument that is cut is left out: what it lacks may be the part
+ * that shows that it is a secret. */
 static void command_text(pid_t pid, enum command_line how, char *ret, size_t size)
 {
 	size_t length;

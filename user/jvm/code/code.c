@@ -1,9 +1,9 @@
 /*
  * From a pc to Java frames.
  *
- * The code heap's segment map leads from the pc to the block that holds it: each byte tells how
+ * The code heap's segment map leads from the pc to the block that holds it: each byte says how
  * many segments the block's beginning is before (254 at most, then the way goes on from there), 255
- * is free. The compile id that came with the pc tells whether this is still the code that was
+ * is free. The compile id that came with the pc says whether this is still the code that was
  * walked: ids are never used again. The target runs on while it is read, so that vtable, compile id
  * and state are looked at again afterwards; each length that is read is bounded.
  *
@@ -14,7 +14,7 @@
  * line.
  *
  * Measured on 17.0.15: of 13,303 PcDescs in 1,565 nmethods of a busy javac, methods, bytecode
- * indices, lines and inlined callers were each as the JVM's own -XX:+PrintNMethods tells them.
+ * indices, lines and inlined callers were each as the JVM's own -XX:+PrintNMethods prints them.
  */
 #include "jvm/code/code.h"
 
@@ -404,7 +404,7 @@ static int nmethod_check(const struct code *c, uint64_t addr, uint32_t id)
 }
 
 /* From JDK 25 on they are in memory of their own, which is freed with the nmethod. How many
- * addresses there are is not told: not more than what is behind them. */
+ * addresses there are is unknown: not more than the bytes after them. */
 static int scopes_locate_apart(const struct code *c, uint64_t addr, struct scopes *ret)
 {
 	const struct code_layout *l = c->l;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * A PcDesc leads to a scope: numbers that tell where the scope of the caller that it was inlined
+ * A PcDesc leads to a scope: numbers that say where the scope of the caller that it was inlined
  * into is, the method (an index of the nmethod's metadata, from 1), the bytecode index (+ 1: -1 is
  * the entry of a synchronized method, where the frame stands at its beginning), and where locals,
  * expressions and monitors are, which nobody needs here. Callers are described before what is

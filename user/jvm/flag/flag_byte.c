@@ -102,7 +102,7 @@ static int byte_write(const struct flag_byte *b, unsigned char value)
 	return n ? -errno : -ESRCH;
 }
 
-/* Who told the JVM: 0: nobody, 1: somebody. -ENOTSUP: it does not say. */
+/* Who has set the flag: 0: nobody, 1: somebody. -ENOTSUP: it does not say. */
 static int origin_read(const struct flag_byte *b)
 {
 	uint32_t flags;

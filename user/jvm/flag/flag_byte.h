@@ -15,10 +15,10 @@ enum flag_kind { FLAG_WAS_OFF, FLAG_WAS_LEFT, FLAG_WAS_ON };
 
 enum flag_state {
 	FLAG_OFF,
-	FLAG_SET,     /* on, by somebody who told the JVM so */
+	FLAG_SET,     /* on, set by somebody for the JVM */
 	FLAG_HELD,    /* on, for a recorder */
-	FLAG_LEFT,    /* on, nobody told the JVM, nobody holds it: a killed recorder's */
-	FLAG_UNKNOWN, /* on, and this JVM's tables do not say who told it so */
+	FLAG_LEFT,    /* on, nobody has set it, nobody holds it: a killed recorder's */
+	FLAG_UNKNOWN, /* on, and this JVM's tables do not say who set it */
 };
 
 /* All: 0 or a negative errno. -ESRCH: the address space is gone. -EINVAL: the byte is no bool. */

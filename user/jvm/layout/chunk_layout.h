@@ -7,7 +7,7 @@
 /* JDK 21 on; offsets in bytes unless said otherwise. */
 struct chunk_layout {
 	uint64_t klass;           /* address of jdk.internal.vm.StackChunk's */
-	uint64_t entry_return;    /* where frames return to enterSpecial; 0: not told (JDK 21) */
+	uint64_t entry_return;    /* where frames return to enterSpecial; 0: unknown (JDK 21) */
 	int32_t thread_cont;      /* Thread.cont: the Continuation that runs on it */
 	int32_t cont_tail;        /* jdk.internal.vm.Continuation */
 	int32_t parent, size, sp; /* of a StackChunk */

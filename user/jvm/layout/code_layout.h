@@ -77,7 +77,7 @@ struct code_layout {
 
 	/* What is otherwise from version to version, and not to be seen in vmStructs' offsets. */
 	uint32_t number_excluded; /* byte values of compressed numbers: see unsigned5.h */
-	/* Bits above what is told in a word that is read: 0: the places blob_code_begin,
+	/* Bits of a word that is read above those of the value: 0: the places blob_code_begin,
 	 * blob_code_end, nmethod_deopt and nmethod_deopt_mh are addresses; 32: they are ints, from
 	 * the blob. Likewise nmethod_verified_entry, 48: u2, from the code; and
 	 * blob_frame_complete: 0: an int, 16: s2. */

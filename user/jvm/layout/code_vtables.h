@@ -1,4 +1,4 @@
-/* jvm/layout/code_vtables.h: the vtables that tell which blob is an nmethod, and what is a
+/* jvm/layout/code_vtables.h: the vtables by which an nmethod is known among blobs, and a
  * Method. */
 #pragma once
 
@@ -15,7 +15,7 @@ struct code_source {
 	uint32_t klass_methods, methods_length, methods_data;
 };
 
-/* Whether vmStructs tells enough to find them. */
+/* Whether vmStructs has enough to find them. */
 bool code_vtables_possible(const struct vmstructs *v);
 
 /*

@@ -19,7 +19,7 @@ struct flag_table {
 	size_t count;
 };
 
-/* -ENOTSUP: vmStructs does not tell where they are. -EAGAIN: they are not there yet. */
+/* -ENOTSUP: vmStructs does not say where they are. -EAGAIN: they are not there yet. */
 int flag_table_load(const struct mem *m, const struct vmstructs *v, struct flag_table *ret);
 void flag_table_free(struct flag_table *t);
 /* NULL: there is no such flag. */

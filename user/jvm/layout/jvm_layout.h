@@ -33,17 +33,17 @@ struct jvm_layout {
 	uint32_t threads_list_length; /* ThreadsList::_length, ::_threads */
 	uint32_t threads_list_threads;
 	uint32_t java_thread_osthread;
-	int32_t java_thread_state;       /* -1: not told */
+	int32_t java_thread_state;       /* -1: unknown */
 	uint32_t java_thread_thread_obj; /* OopHandle: the address of an oop; see raw_oops */
 	uint32_t java_thread_stack_base;
 	uint32_t java_thread_stack_size;
 	uint32_t osthread_thread_id;
-	/* What a thread blocks on, as the VM itself knows it; -1: not told. The first two hold
+	/* What a thread blocks on, as the VM itself knows it; -1: unknown. The first two hold
 	 * addresses of ObjectMonitors, the third has a value of HotSpot's enum ThreadState. */
 	int32_t java_thread_pending_monitor;
 	int32_t java_thread_waiting_monitor;
 	int32_t osthread_state;
-	/* Of JDK 21 or 25 on; -1: not told. _monitor_owner_id: the id of the java.lang.Thread that
+	/* Of JDK 21 or 25 on; -1: unknown. _monitor_owner_id: the id of the java.lang.Thread that
 	 * runs on it, a virtual one or its own; _cont_entry: not NULL while a virtual thread does.
 	 * Objects that it has locked without a monitor: _lock_stack._base, up to _lock_stack._top,
 	 * which is an offset from the JavaThread (share/runtime/lockStack.hpp). */
@@ -66,7 +66,7 @@ struct jvm_layout {
 	uint32_t symbol_length; /* u2 */
 	uint32_t symbol_body;
 	/* Addresses of CollectedHeap::_is_gc_active (1 byte) and ::_total_collections (4 bytes):
-	 * while neither changes, no collection moves objects. 0: not told, or not known yet */
+	 * while neither changes, no collection moves objects. 0: unknown, for good or yet */
 	uint64_t heap_gc_active;
 	uint64_t heap_collections;
 	bool compressed_klass; /* UseCompressedClassPointers: the field at oop_klass has 4 bytes */

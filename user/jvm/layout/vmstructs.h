@@ -25,7 +25,7 @@ int vmstructs_offset(const struct vmstructs *v, const char *type, const char *fi
 /* The address of a static field; -ENOENT. */
 int vmstructs_address(const struct vmstructs *v, const char *type, const char *field,
 		      uint64_t *ret);
-/* The C++ type of a field as HotSpot spells it; NULL: no such field, or not told. */
+/* The C++ type of a field as HotSpot spells it; NULL: no such field, or not in vmStructs. */
 const char *vmstructs_field_type(const struct vmstructs *v, const char *type, const char *field);
 int vmstructs_size(const struct vmstructs *v, const char *type, uint32_t *ret);
 /* An int or long constant. -ENOENT. */

@@ -252,7 +252,7 @@ static size_t put_oracle(struct text *t, struct ahead *a, const char *argument, 
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* A word: a key with its value, a secret that can be told by its form, or any other. Bytes. */
+/* A word: a key with its value, a secret that is known by its form, or any other. Bytes. */
 static size_t put_word(struct text *t, struct run *run, const char *argument, size_t at)
 {
 	size_t length = 1, value, end;

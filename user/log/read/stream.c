@@ -138,9 +138,9 @@ int stream_seek(struct stream *s, uint64_t offset)
 }
 
 /*
- * The first block that is not what it looks like costs its length; from then on, checksums are told
- * from those of all bytes up to a place, which are taken once for each byte: garbage can be full of
- * heads that claim 16 MiB each.
+ * The first block that is not what it looks like costs its length; from then on, checksums are
+ * derived from those of all bytes up to an offset, which are taken once for each byte: garbage can
+ * be full of heads that claim 16 MiB each.
  */
 static int is_sound(struct stream *s, const struct block *b)
 {

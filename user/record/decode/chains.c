@@ -14,7 +14,7 @@
  * shows that the walk went astray before it: the chain is kept up to there, and marked as broken.
  *
  * Where there is no room for another chain, one goes that no event has named for long, with the
- * frames that no other chain has. BPF is not told: it remembers fewer chains than there
+ * frames that no other chain has. BPF does not know: it remembers fewer chains than there
  * is room for here (65,536, the least recently used ones go), so that one that is gone here is one
  * that it sends again. If not, an event that names it has no chain, and that is counted.
  */
@@ -129,7 +129,7 @@ static bool forget_top(void *ctx, void *entry)
 	return true;
 }
 
-/* It is told again when it is needed. */
+/* Its definition is written again when it is needed. */
 static bool forget_method(void *ctx, void *entry)
 {
 	struct chains *c = ctx;

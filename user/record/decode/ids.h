@@ -43,9 +43,9 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r);
 uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r);
 
 /*
- * The same of a patched JVM, whose probes tell class and hash. ids_monitor_numbered: a record that
- * tells them, or of which nobody can (klass 0). ids_monitor_known: by the ObjectMonitor's address;
- * 0: no record has told of it, or it has been forgotten since. h: of the record; may be NULL.
+ * The same of a patched JVM, whose probes report class and hash. ids_monitor_numbered: a record
+ * that has them, or of which they are unknown (klass 0). ids_monitor_known: by the ObjectMonitor's
+ * address; 0: no record has had it, or it has been forgotten since. h: of the record; may be NULL.
  */
 uint32_t ids_monitor_numbered(struct ids *ids, const struct wire_lock *r);
 uint32_t ids_monitor_known(struct ids *ids, uint64_t monitor, const struct wire_head *h);

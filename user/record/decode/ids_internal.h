@@ -74,9 +74,9 @@ void ids_text_clean(char *to, size_t size, const char *from, uint32_t length, bo
 /* What a thread does with a lock: it blocks on it or waits at it from now on, or not any more. */
 void ids_thread_at(struct ids *ids, const struct wire_head *h, struct lock_id *l);
 
-/* The blocker at which the thread parks has been told by this number; what it is, 0: none. */
+/* The blocker at which the thread parks is in the log by this number; what it is, 0: none. */
 void ids_thread_parks(struct ids *ids, uint32_t tid, uint32_t number);
 uint32_t ids_thread_parks_on(struct ids *ids, uint32_t tid, const struct lock_id *l);
 
-/* NULL: it is not known, or was never told. */
+/* NULL: it is not known, or BPF has never sent it. */
 struct class_id *ids_class_find(struct ids *ids, uint64_t klass);

@@ -1,17 +1,17 @@
 /*
  * Which object is which?
  *
- * A monitor is told by its ObjectMonitor's address, as long as the slot of its weak handle and its
- * class stay the same: if either changes, the address has been used again for another inflation. An
- * object with an identity hash is told by (class, hash), over deflation and inflation. Where the
- * monitor has no handle but the object's address (JDK 11), a collector that moves the object is
- * followed while somebody is blocked on the monitor, which then stays. What else changes the
- * address begins a new number: the log calls this identity, too, "address".
+ * A monitor is identified by its ObjectMonitor's address, as long as the slot of its weak handle
+ * and its class stay the same: if either changes, the address has been used again for another
+ * inflation. An object with an identity hash is identified by (class, hash), over deflation and
+ * inflation. Where the monitor has no handle but the object's address (JDK 11), a collector that
+ * moves the object is followed while somebody is blocked on the monitor, which then stays. What
+ * else changes the address begins a new number: the log calls this identity, too, "address".
  *
- * A blocker (an object that a thread parks on) has no monitor. It is told by (class, hash) where it
- * has a hash, else by (class, address). A collector that moves it while somebody is parked on it is
- * followed: the record of the park's end has its address before and after. One that moves while
- * nobody is parked gets a new number: the log calls such an identity "address".
+ * A blocker (an object that a thread parks on) has no monitor. It is identified by (class, hash)
+ * where it has a hash, else by (class, address). A collector that moves it while somebody is parked
+ * on it is followed: the record of the park's end has its address before and after. One that moves
+ * while nobody is parked gets a new number: the log calls such an identity "address".
  *
  * Several keys may lead to one lock: so what the log has of it is kept apart, for as long as a key
  * leads there. Where there is no room for another key, one goes that has not been used for long and
@@ -269,9 +269,9 @@ uint32_t ids_monitor(struct ids *ids, const struct wire_lock *r)
 }
 
 /*
- * Locks of java.util.concurrent, as told from everything else that threads park on: the owner field
- * was set, or the class is one of the locks. Semaphores, latches, conditions, queues and pools are
- * "other".
+ * Locks of java.util.concurrent, as distinguished from everything else that threads park on: the
+ * owner field was set, or the class is one of the locks. Semaphores, latches, conditions, queues
+ * and pools are "other".
  */
 uint32_t ids_blocker_group(const struct class_id *c, const struct wire_lock *r)
 {
@@ -287,9 +287,9 @@ uint32_t ids_blocker_group(const struct class_id *c, const struct wire_lock *r)
 }
 
 /*
- * What is no lock (a task that is waited for, a latch, a queue) is told by its class alone, unless
- * it has a hash: there may be a new object for each request, and a number for each would fill the
- * log and our memory (seen: 161,945 in 8 s, two thirds of the log).
+ * What is no lock (a task that is waited for, a latch, a queue) is identified by its class alone,
+ * unless it has a hash: there may be a new object for each request, and a number for each would
+ * fill the log and our memory (seen: 161,945 in 8 s, two thirds of the log).
  */
 static bool known_by_class(const struct ids *ids, const struct class_id *c, uint32_t group,
 			   uint32_t hash)
@@ -347,6 +347,6 @@ uint32_t ids_blocker(struct ids *ids, const struct wire_lock *r)
 		follow(ids, l, r);
 	if (r->head.kind == WIRE_PARK_BEGIN)
 		ids_thread_parks(ids, r->head.tid, number);
-	/* Another thread's end may have told meanwhile that it is one with another lock. */
+	/* Another thread's end may have shown meanwhile that it is one with another lock. */
 	return began ? began : number;
 }

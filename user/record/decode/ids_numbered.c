@@ -1,9 +1,9 @@
 /*
  * Locks of a patched JVM.
  *
- * A patched JVM's objects all have a hash, which its probes tell: (class, hash) is the identity of
- * monitors and blockers alike. A monitor's number is found by its address between the records that
- * tell its object, until it is deflated. What is inflated and deflated and nothing else is
+ * A patched JVM's objects all have a hash, which its probes report: (class, hash) is the identity
+ * of monitors and blockers alike. A monitor's number is found by its address between the records
+ * that have its object, until it is deflated. What is inflated and deflated and nothing else is
  * forgotten then: a program can do that a million times a second.
  */
 #include "record/decode/ids_locks.h"

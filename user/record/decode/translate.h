@@ -34,5 +34,5 @@ bool translate_contended(struct translate *t);
 /* Events of a kind that were lost as there was no room for their threads. */
 uint32_t translate_lost(const struct translate *t, uint16_t event);
 
-/* Records of no use that would have become such events; 0: that cannot be told. */
+/* Records of no use that would have become such events; 0: unknown. */
 uint32_t translate_unknown(const struct translate *t, uint16_t event);

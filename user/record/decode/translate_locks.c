@@ -2,12 +2,12 @@
  * Events of monitors and of parking threads.
  *
  * A stock JVM's programs read of which object a monitor is for each record. Of a patched JVM only
- * some records tell it (inflate, enter, wait, and the first that BPF sees of a monitor); the others
+ * some records have it (inflate, enter, wait, and the first that BPF sees of a monitor); the others
  * have only the monitor's address. A thread that walks its chain at enter puts its record into the
  * ring after those that others put there meanwhile: the owner's exit may come before the enter that
- * it is about. A record of a monitor of which none has told is kept until one does, for PENDING_MAX
- * records at most; it keeps its time and its sequence number, by which readers put it where it
- * belongs.
+ * it is about. A record of a monitor whose object no record has had is kept until one has, for
+ * PENDING_MAX records at most; it keeps its time and its sequence number, by which readers put it
+ * where it belongs.
  */
 #include "record/decode/translate_locks.h"
 
@@ -310,7 +310,7 @@ static void release(struct translate_locks *x, uint64_t monitor, uint32_t lock)
 	x->pending = kept;
 }
 
-/* The lock of a record that does not tell it, and of which none has told. */
+/* The lock of a record without the object, of which no other record has it. */
 static uint32_t lock_unknown(struct translate_locks *x, const union record *r)
 {
 	struct wire_lock nothing = {.head = r->head, .object = monitor_of(r)};

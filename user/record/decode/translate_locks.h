@@ -12,6 +12,6 @@ int translate_locks_new(struct translate_to *to, struct translate_locks **ret);
 void translate_locks_free(struct translate_locks *x);
 /* A record of one of these kinds, of its full length. */
 void translate_locks_record(struct translate_locks *x, const void *record);
-/* Records of a patched JVM that have waited since before this time for one that tells which object
- * they are of go without. */
+/* Records of a patched JVM that have waited since before this time for one that has their object go
+ * without it. */
 void translate_locks_flush(struct translate_locks *x, uint64_t before_ns);

@@ -106,7 +106,7 @@ static int check_layout(struct checks *c, const struct jvm *j)
 			 l->aos_klass ? "" : " (java.util.concurrent's locks are not loaded yet)");
 }
 
-/* All the functions that tell of virtual threads. */
+/* All the functions that report virtual threads. */
 static bool has_functions(const struct jvm *j)
 {
 	struct usdt_list list = {0};

@@ -41,7 +41,7 @@ struct trigger_names {
 
 /*
  * True: one of them has come true since the last call, or is true now, at now_ns, as what is open
- * lasts that long already; text says which and who: one thing is told once.
+ * lasts that long already; text says which and who: one thing is reported once.
  */
 bool triggers_fired(struct triggers *t, const struct trigger_names *names, uint64_t now_ns,
 		    char text[TRIGGER_TEXT_MAX]);

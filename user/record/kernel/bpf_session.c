@@ -228,7 +228,7 @@ void bpf_session_set_layout(struct bpf_session *p)
 {
 	const struct jvm_layout *l = jvm_layout(p->j);
 	struct wire_layout *w = &p->skel->bss->layout;
-	/* Classes that were told before these were known are told again, with their flags. */
+	/* Classes that were sent before these were known are sent again, with their flags. */
 	bool classes = w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass;
 
 	WIRE_LAYOUT_FIELDS(COPY)
@@ -312,7 +312,7 @@ void bpf_session_refresh(struct bpf_session *p)
 		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
 }
 
-/* From the states of JVMTI; 0: none of those that are told apart. */
+/* From the states of JVMTI; 0: none of those that are distinguished. */
 static __u32 reason_of_status(uint32_t status)
 {
 	static const struct {
@@ -347,7 +347,7 @@ int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monit
 		if (!reason)
 			continue;
 		if (probes && (parked || (monitors && reason != WIRE_BLOCKED_IO)))
-			reason |= WIRE_FIRST_END_TOLD;
+			reason |= WIRE_FIRST_HAS_END;
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
 					&tid))
 			tid = threads[i].ns_tid;
@@ -679,7 +679,7 @@ bool bpf_session_sees_unmounted(const struct bpf_session *p)
 {
 	size_t functions = 0, attached = 0;
 
-	if (p->probes == PROBES_HOOKS) /* its own probes tell */
+	if (p->probes == PROBES_HOOKS) /* its own probes report them */
 		return true;
 	for (size_t i = 0; i < PROBE_COUNT; i++) {
 		bool one = probe_table[i].of == PROBE_OF_FUNCTION;

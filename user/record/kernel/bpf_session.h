@@ -15,8 +15,8 @@ struct bpf_session;
 
 struct bpf_session_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
-	uint64_t off_cpu_ns;   /* threads off the CPUs for less are not told one by one */
-	enum probe_set probes; /* which probes tell of locks and waits */
+	uint64_t off_cpu_ns;   /* off-CPU intervals of at least this have an event each */
+	enum probe_set probes; /* which probes report locks and waits */
 	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
 	uint32_t max_threads; /* of map_sizes.h */
 	uint64_t sample_ns;   /* 0: running threads are not sampled */
@@ -77,7 +77,7 @@ int bpf_session_look_for_marks(struct bpf_session *p,
 			       void (*report)(void *ctx, const char *path, const char *why),
 			       void *ctx);
 
-/* Tells BPF what has become known of the target. */
+/* Gives BPF what has become known of the target. */
 void bpf_session_set_layout(struct bpf_session *p);
 int bpf_session_set_java_threads(struct bpf_session *p);
 
@@ -85,7 +85,7 @@ int bpf_session_set_java_threads(struct bpf_session *p);
  * look up anew what an unloading may have changed. Once in each window. */
 void bpf_session_refresh(struct bpf_session *p);
 
-/* Tells BPF what the threads wait for that are blocked now and were when they were first seen;
+/* Gives BPF what the threads wait for that are blocked now and were when they were first seen;
  * probes: some will show the end of that; monitors: those of locks and waits, too. */
 int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monitors);
 

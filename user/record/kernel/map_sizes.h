@@ -19,6 +19,6 @@ struct map_sizes {
 /*
  * To be called before the programs are loaded. At MAP_THREADS_MAX the maps take about 100 MB of the
  * kernel's memory; less threads take in proportion less, the ring buffer apart. What finds no room
- * is counted as lost, and told. 0 or a negative errno of libbpf's.
+ * is counted as lost, and reported. 0 or a negative errno of libbpf's.
  */
 int map_sizes_set(struct spoor_bpf *skel, const struct map_sizes *s);

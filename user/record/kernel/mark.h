@@ -17,8 +17,8 @@ struct marks_options {
 	int specs;                   /* as in struct uprobe_target */
 	struct parser *parser;       /* reads the files; lent until marks_free() */
 	uint32_t first_spec, specs_max; /* from this one on its entries are free; how many it has */
-	/* Tells of each library once: its marks are recorded from now on (why is NULL), or why they
-	 * are not. path: in the process's own mount namespace. May be NULL. */
+	/* Called for each library once: its marks are recorded from now on (why is NULL), or why
+	 * they are not. path: in the process's own mount namespace. May be NULL. */
 	void (*report)(void *ctx, const char *path, const char *why);
 	void *ctx;
 };

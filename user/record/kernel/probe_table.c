@@ -13,7 +13,7 @@
 #define OPERATIONS "VM operations"
 #define SAFEPOINTS "safepoints"
 #define THREADS "threads that start or end meanwhile"
-#define SLEEPING "Thread.sleep, told from other blocking"
+#define SLEEPING "Thread.sleep, distinguished from other blocking"
 #define CLASSES "classes that are unloaded meanwhile"
 #define CODE "compiled code that is unloaded meanwhile (call chains)"
 #define INFLATION "monitors that come and go"
@@ -22,7 +22,7 @@
 #define PHASES "phases of garbage collections"
 
 #define ANY(provider, name, handler, purpose) {#provider, #name, purpose, PROBE_OF_ANY, NULL},
-#define TOLD(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_TOLD, NULL},
+#define SEEN(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_SEEN, NULL},
 #define STOCK(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_STOCK, NULL},
 #define FUNCTION(name, handler, purpose) {USDT_FUNCTIONS, name, purpose, PROBE_OF_FUNCTION, NULL},
 #define HOOK(name, handler, purpose) {SPOOR_PROVIDER, name, purpose, PROBE_OF_PATCHED, NULL},
@@ -37,7 +37,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 #define NONE(...)
 #define COUNT(...) +1
 #define ANY NONE
-#define TOLD NONE
+#define SEEN NONE
 #define STOCK NONE
 #define FUNCTION NONE
 #define HOOK COUNT
@@ -53,7 +53,7 @@ bool probe_applies(const struct probe_row *w, enum probe_set set)
 	switch (w->of) {
 	case PROBE_OF_ANY:
 		return true;
-	case PROBE_OF_TOLD:
+	case PROBE_OF_SEEN:
 		return set != PROBES_NONE;
 	case PROBE_OF_STOCK:
 	case PROBE_OF_FUNCTION:

@@ -8,19 +8,19 @@
 
 #include "bpf/wire/wire_probe.h"
 
-/* Which probes tell of locks and waits. */
+/* Which probes report locks and waits. */
 enum probe_set {
 	PROBES_AUTO,  /* not chosen yet */
-	PROBES_NONE,  /* the scheduler tells (bpf/lib/waits.bpf.h) */
+	PROBES_NONE,  /* the scheduler's programs do (bpf/lib/waits.bpf.h) */
 	PROBES_USDT,  /* those of a stock JVM */
 	PROBES_HOOKS, /* those of a patched JVM */
 };
 
 enum probe_of { /* which JVM's probe it is */
 		PROBE_OF_ANY,
-		PROBE_OF_TOLD,  /* what the scheduler tells as well */
-		PROBE_OF_STOCK, /* what a patched JVM tells better */
-		/* A function: what no probe tells of virtual threads. */
+		PROBE_OF_SEEN,  /* what the scheduler's programs see as well */
+		PROBE_OF_STOCK, /* what a patched JVM reports better */
+		/* A function: what no probe reports of virtual threads. */
 		PROBE_OF_FUNCTION,
 		PROBE_OF_PATCHED, /* of jvm-hooks/probes.h */
 };

@@ -20,7 +20,7 @@ int relay_fd(const struct relay *r);
 /* Calls begun with each process in which a HotSpot VM has begun since the last call. Any thread can
  * call itself as the VM's does: what it is has to be looked at. */
 void relay_starts(struct relay *r, void (*begun)(void *ctx, pid_t pid), void *ctx);
-/* Whether beginnings were not told since the last call, for want of room. */
+/* Whether beginnings were not reported since the last call, for want of room. */
 bool relay_starts_lost(struct relay *r);
 /* Frees the place of a recorder that has ended, however that was. */
 void relay_clear(struct relay *r, unsigned place);

@@ -116,7 +116,7 @@ static void push_unseen(struct audit *a, uint64_t time_ns, uint64_t stolen_ns)
 		steal_push_thread(a->sink, &t);
 }
 
-/* Ends the epoch on all CPUs, and tells what each of them has counted. */
+/* Ends the epoch on all CPUs, and reports what each of them has counted. */
 static int collect_cpus(struct audit *a)
 {
 	uint64_t histogram[STEAL_SLOTS] = {0}, idle = 0, unseen = 0, unseen_stolen = 0;
@@ -258,7 +258,7 @@ static int collect(void *ctx, struct steal_sink *to)
 
 /* --- the programs ---------------------------------------------------------------------------- */
 
-/* Twice as many as there are threads now, which /proc/loadavg tells ("0.1 0.2 0.3 2/345 678"). */
+/* Twice as many as there are threads now, which /proc/loadavg has ("0.1 0.2 0.3 2/345 678"). */
 static unsigned threads_wanted(const struct audit_options *o)
 {
 	unsigned threads = 0;

@@ -39,7 +39,7 @@ struct object_drain {
 	uint32_t *words;
 	uint32_t at;         /* the slot that is next in this pass */
 	uint64_t pass_phase; /* at the begin of this pass */
-	uint64_t told_phase, told_ns, next_flush;
+	uint64_t written_phase, written_ns, next_flush;
 	uint64_t names_read;
 	bool names_broken;
 	bool killed;
@@ -304,8 +304,8 @@ static void write_phase(struct object_drain *d, uint64_t phase, enum object_drai
 	o.number[PHASE_LOST_NAMES] = GLANCE(object_ring_head(d->ring)->lost_names);
 	o.number[PHASE_REFUSED] = d->seen.refused;
 	add(d, &o);
-	d->told_phase = phase;
-	d->told_ns = now_ns;
+	d->written_phase = phase;
+	d->written_ns = now_ns;
 }
 
 bool object_drain_pass(struct object_drain *d, uint64_t now_ns)
@@ -319,7 +319,7 @@ bool object_drain_pass(struct object_drain *d, uint64_t now_ns)
 	if (d->at < d->ring->slots)
 		return true;
 	d->at = 0;
-	if (d->pass_phase != d->told_phase || now_ns - d->told_ns >= PHASE_EVERY_NS) {
+	if (d->pass_phase != d->written_phase || now_ns - d->written_ns >= PHASE_EVERY_NS) {
 		read_names(d);
 		write_phase(d, d->pass_phase, OBJECT_DRAIN_GOES_ON, now_ns);
 	}

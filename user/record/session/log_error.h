@@ -15,5 +15,5 @@ bool log_exists(const struct log_writer_options *o);
 #define LOG_EXISTS_MAX 512
 const char *log_exists_text(const struct log_writer_options *o, char text[LOG_EXISTS_MAX]);
 
-/* A log that is larger than it could be tells why. */
+/* Notes in the log why it is larger than it could be. */
 void log_note_less(struct log_writer *w, uint64_t now_ns);

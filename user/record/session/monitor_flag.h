@@ -19,7 +19,7 @@ struct monitor_flag {
  * without monitor events is worth having. */
 void monitor_flag_hold(const struct jvm *j, struct flag_guard *g, bool no_write,
 		       struct monitor_flag *ret);
-/* Of a recording that needs no flag. state: "hooks" or "switches", static: what tells instead. */
+/* Of a recording that needs no flag. state: "hooks" or "switches", static: what reports instead. */
 void monitor_flag_not_needed(struct monitor_flag *ret, const char *state);
 /* As flag_hold_release. */
 int monitor_flag_release(struct monitor_flag *f, struct flag_hold_end *ret);

@@ -23,7 +23,7 @@ struct recorder_options {
 	struct log_writer_options log;
 	struct dumps_options flight; /* keep_ns 0: no flight recorder; its path is the log's */
 	bool flight_after;           /* flight.after_ns was given */
-	/* Is told of each file of the flight recorder, also by recorder_close; d is lent. */
+	/* Called for each file of the flight recorder, also by recorder_close; d is lent. */
 	void (*dumped)(void *ctx, const struct dump *d);
 	void *dumped_ctx;
 	/* Is called by recorder_open() when all is attached, before anything is written, to the
@@ -43,7 +43,7 @@ struct recorder_options {
 	bool sample_jitter, sample_symbols; /* by chance more or less; with names of functions */
 	int kernel_symbols; /* of native_symbols_kernel(); becomes the recorder's */
 	bool objects, objects_exact; /* of a patched JVM; exact: its threads wait for room */
-	uint64_t off_cpu_ns;       /* breaks of threads from this length on are told one by one */
+	uint64_t off_cpu_ns;       /* off-CPU intervals of at least this have an event each */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
 	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */
 	unsigned place;

@@ -69,7 +69,7 @@ void recorder_refresh_code(struct recorder *r);
 /* The same, and what else a JVM knows only some time after its start. */
 void recorder_refresh(struct recorder *r);
 
-/* recorder_open.c: contentions of monitors are recorded: the JVM tells of them. */
+/* recorder_open.c: contentions of monitors are recorded: the JVM reports them. */
 bool recorder_has_monitors(const struct recorder *r);
 /* Frees it, however far it came, and puts the flag back. NULL is ignored. */
 void recorder_discard(struct recorder *r);

@@ -42,7 +42,7 @@ static bool starting_wait(const struct recorder *r)
 }
 
 /*
- * A patched JVM has probes that tell more, and need no flag. A stock JVM's are taken where there
+ * A patched JVM has probes that report more, and need no flag. A stock JVM's are taken where there
  * are some, else none.
  */
 static int choose_probes(struct recorder *r, const struct recorder_options *o,

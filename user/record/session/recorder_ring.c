@@ -1,4 +1,4 @@
-/* From the ring to the log's events, and what BPF is told of the JVM meanwhile. */
+/* From the ring to the log's events, and what BPF is given of the JVM meanwhile. */
 #include "record/session/recorder_internal.h"
 
 #include <errno.h>

@@ -27,7 +27,7 @@ void log_room_stem(const char *name, pid_t pid, int64_t wall_s, char ret[LOG_ROO
 
 /*
  * Makes room for a log of up to bytes: the oldest parts of logs that are not being written are
- * deleted until all that is there and all that is reserved has room. is_live tells of a stem
+ * deleted until all that is there and all that is reserved has room. is_live says of a stem
  * whether its log is being written. -ENOSPC: what is reserved already leaves no room; nothing is
  * deleted then. Else what the folder's listing says.
  */

@@ -118,7 +118,7 @@ static bool is_live(void *ctx, const char *stem)
 	return false;
 }
 
-/* In the new process. It ends with the watcher, whose relay tells it what happens. */
+/* In the new process. It ends with the watcher, whose relay reports what happens. */
 static int record(struct watcher *w, const struct known *k, pid_t watcher)
 {
 	char about[JVM_NAME_MAX + 32];
@@ -322,8 +322,8 @@ static int pids_read(struct pids *ret)
 	return err;
 }
 
-/* The relay tells of those that begin; a scan finds those that were there before, and what the
- * relay had no room for. A process that becomes a JVM later is told by the relay only. */
+/* The relay reports those that begin; a scan finds those that were there before, and what the
+ * relay had no room for. A process that becomes a JVM later is reported by the relay only. */
 static int scan(struct watcher *w)
 {
 	struct pids now = {0};

@@ -55,7 +55,7 @@ struct watch_options {
 
 /*
  * Until a signal can be read from the descriptor `signals` (of a signalfd with SIGCHLD and those
- * that end it): then all recorders are told to end, and waited for; at a second signal
+ * that end it): then all recorders are asked to end, and waited for; at a second signal
  * they are killed.
  * ready is called with what is followed when all is attached. 0, or a negative errno, and why.
  */

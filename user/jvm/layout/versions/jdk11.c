@@ -3,7 +3,7 @@
  * and ObjectMonitor have oops where 17 has handles (JDK-8244997), Java threads are a chain, as
  * vmStructs does not have the array that the VM itself uses (JDK-8167108), a class's source file is
  * named in InstanceKlass, and a list's length is GenericGrowableArray's. Frames have the slots that
- * jdk17.c tells of, and debug information is coded as there. Compiled code polls before its return
+ * jdk17.c describes, and debug information is coded as there. Compiled code polls before its return
  * by reading a page, not by comparing sp (bpf/walk/frames_x86_64.bpf.h). Read from vmStructs and
  * code of Debian's 11.0.32.1.
  */
