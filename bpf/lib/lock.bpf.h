@@ -37,7 +37,7 @@ static __always_inline void lock_owner(struct wire_lock *r, __u32 owner, __u32 o
 	r->owner_tid = owner;
 	r->owner_source = source;
 	r->owner_stack = stack;
-	r->owner_doing = thread_doing(on, now, &r->owner_doing_ns);
+	r->owner_doing = thread_blocked(on, now, &r->owner_doing_ns);
 	r->owner_carrier = owner & WIRE_VIRTUAL ? on : 0;
 	r->pad = 0;
 }

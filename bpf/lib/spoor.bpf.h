@@ -156,9 +156,9 @@ const volatile __u32 by_entry __weak = 0;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */
 const volatile __u32 numbered __weak = 0;
 
-static __always_inline void count_drop(__u32 kind, __u32 place)
+static __always_inline void count_drop(__u32 kind, __u32 stage)
 {
-	__u32 key = kind * WIRE_LOSS_STAGE_COUNT + place;
+	__u32 key = kind * WIRE_LOSS_STAGE_COUNT + stage;
 	__u64 *n = bpf_map_lookup_elem(&lost, &key);
 
 	if (n)

@@ -6,7 +6,7 @@
 #include "bpf/lib/steal.bpf.h"
 #include "bpf/lib/throttle.bpf.h"
 
-/* What waiting for a CPU since `at` was throttling; the stretch goes on. */
+/* What waiting for a CPU since `at` was throttling; the interval goes on. */
 static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 at, __u64 now)
 {
 	__u64 all = since(now, at), throttled;
@@ -14,7 +14,7 @@ static __always_inline __u64 throttled_yet(const struct thread_state *t, __u64 a
 	if (!t->throttle.rq)
 		return 0;
 	throttled = since(throttle_clock(t->throttle.rq), t->throttle.base);
-	/* The clock moves when the quota is there again: until then it is all of the stretch. */
+	/* The clock moves when the quota is there again: until then it is all of the interval. */
 	return throttled > all || throttle_is_on(t->throttle.rq) ? all : throttled;
 }
 
@@ -218,30 +218,30 @@ const volatile __u32 thread_slots __weak = THREAD_SLOTS; /* a power of two, no m
 
 /*
  * A thread's element is the first one with its number among THREAD_LOOKS, before the first that was
- * never used: at tid % thread_slots, else at places that are scattered. Threads of a process have
+ * never used: at tid % thread_slots, else at indexes that are scattered. Threads of a process have
  * numbers near to each other, so the first look nearly always finds; and a row of threads does not
- * stand in the way of another (simulated: with 10,000 threads in rows of up to 1,000 all have a
- * place). One that is being filled has THREAD_FILLING beside the number, so that it is not found
+ * stand in the way of another (simulated: with 10,000 threads in rows of up to 1,000 all have one).
+ * One that is being filled has THREAD_FILLING beside the number, so that it is not found
  * yet; the search goes on after one that is free again. The verifier goes through all looks once.
  */
 #define THREAD_LOOKS 10
 #define THREAD_FILLING (1u << 31)
 #define THREAD_FREE (1u << 30)
 
-static __always_inline __u32 thread_place_at(__u32 tid, __u32 look)
+static __always_inline __u32 thread_index_at(__u32 tid, __u32 look)
 {
 	return (look ? (tid + look * 0x85ebca6bu) * 0x9e3779b1u >> 17 : tid) & (thread_slots - 1);
 }
 
 static __always_inline struct thread_state *thread_at(__u32 tid, __u32 look)
 {
-	__u32 place = thread_place_at(tid, look);
+	__u32 index = thread_index_at(tid, look);
 
-	return bpf_map_lookup_elem(&threads, &place);
+	return bpf_map_lookup_elem(&threads, &index);
 }
 
-/* 1 + its place; 0: it has none. */
-SUBPROGRAM int thread_place(__u32 tid)
+/* 1 + its index; 0: it has none. */
+SUBPROGRAM int thread_index(__u32 tid)
 {
 	struct thread_state *t;
 
@@ -250,7 +250,7 @@ SUBPROGRAM int thread_place(__u32 tid)
 		if (!t || !t->tid)
 			return 0;
 		if (t->tid == tid)
-			return 1 + thread_place_at(tid, i);
+			return 1 + thread_index_at(tid, i);
 	}
 	return 0;
 }
@@ -258,9 +258,9 @@ SUBPROGRAM int thread_place(__u32 tid)
 /* NULL for a virtual thread, too. */
 static __noinline struct thread_state *thread_find(__u32 tid)
 {
-	__u32 place = tid & WIRE_VIRTUAL ? THREAD_SLOTS : thread_place(tid) - 1;
+	__u32 index = tid & WIRE_VIRTUAL ? THREAD_SLOTS : thread_index(tid) - 1;
 
-	return place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+	return index < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &index) : 0;
 }
 
 /* For what runs at every switch; the others have thread_find(), which costs them less stack. */
@@ -273,30 +273,30 @@ static __always_inline struct thread_state *thread_find_fast(__u32 tid)
 	return t->tid ? thread_find(tid) : 0;
 }
 
-/* All places that have ever been used, each plus 1, so that a round of samples need not go through
+/* All indexes that have ever been used, each plus 1, so that a round of samples need not go through
  * the whole map: 15 MB of memory. */
-__u32 thread_places[THREAD_SLOTS] __weak;
-__u32 thread_places_count __weak;
+__u32 thread_indexes[THREAD_SLOTS] __weak;
+__u32 thread_index_count __weak;
 
-static __always_inline void thread_place_used(__u32 place)
+static __always_inline void thread_index_used(__u32 index)
 {
-	__u32 n = __sync_fetch_and_add(&thread_places_count, 1);
+	__u32 n = __sync_fetch_and_add(&thread_index_count, 1);
 
 	if (n < THREAD_SLOTS)
-		thread_places[n] = place + 1;
+		thread_indexes[n] = index + 1;
 }
 
-/* The element at the n-th of these places, if a thread has it. */
+/* The element at the n-th of these indexes, if a thread has it. */
 static __always_inline struct thread_state *thread_nth(__u32 n)
 {
-	__u32 place = thread_places[n & (THREAD_SLOTS - 1)] - 1;
-	struct thread_state *t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+	__u32 index = thread_indexes[n & (THREAD_SLOTS - 1)] - 1;
+	struct thread_state *t = index < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &index) : 0;
 
 	return t && t->tid && !(t->tid & (THREAD_FILLING | THREAD_FREE)) ? t : 0;
 }
 
 /*
- * 1 + the place of an element to be filled for tid; negative: of the one it has; 0: that is being
+ * 1 + the index of an element to be filled for tid; negative: of the one it has; 0: that is being
  * filled now, or there is no room.
  */
 SUBPROGRAM int thread_claim(__u32 tid)
@@ -309,7 +309,7 @@ SUBPROGRAM int thread_claim(__u32 tid)
 		if (!t || !t->tid)
 			break;
 		if (t->tid == tid)
-			return -(int)(1 + thread_place_at(tid, i));
+			return -(int)(1 + thread_index_at(tid, i));
 		if ((t->tid & ~THREAD_FILLING) == tid)
 			return 0;
 	}
@@ -321,15 +321,15 @@ SUBPROGRAM int thread_claim(__u32 tid)
 		if ((!was || was == THREAD_FREE) &&
 		    __sync_val_compare_and_swap(&t->tid, was, tid | THREAD_FILLING) == was) {
 			if (!was)
-				thread_place_used(thread_place_at(tid, i));
-			return 1 + thread_place_at(tid, i);
+				thread_index_used(thread_index_at(tid, i));
+			return 1 + thread_index_at(tid, i);
 		}
 	}
 	return 0;
 }
 
 /* Whether, and for how long yet, an owner is blocked. */
-static __always_inline __u32 thread_doing(__u32 tid, __u64 now, __u64 *ret_ns)
+static __always_inline __u32 thread_blocked(__u32 tid, __u64 now, __u64 *ret_ns)
 {
 	struct thread_state *t = tid ? thread_find(tid) : 0;
 
@@ -443,19 +443,19 @@ static __always_inline void emit_thread(struct thread_state *t, struct task_stru
 static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
 						  __u32 flags)
 {
-	__u32 tid = task->pid, ns_tid, place;
+	__u32 tid = task->pid, ns_tid, index;
 	int claim = thread_claim(tid);
 	struct thread_state *t;
 
-	place = (__u32)(claim < 0 ? -claim : claim) - 1;
-	t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+	index = (__u32)(claim < 0 ? -claim : claim) - 1;
+	t = index < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &index) : 0;
 	if (!t)
 		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
 	if (!t || claim < 0)
 		return t;
 	/* All after its number. */
 	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
-	t->index = place;
+	t->index = index;
 	t->time.run = run;
 	t->time.since = now;
 	t->reason.first = run == RUN_BLOCKED;
@@ -475,7 +475,7 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 	return t;
 }
 
-/* A task older than the recording; 1 + its place. */
+/* A task older than the recording; 1 + its index. */
 SUBPROGRAM int thread_add_current(__u64 now)
 {
 	struct thread_state *t = thread_add(bpf_get_current_task_btf(), RUN_RUNNING, now, 0);
@@ -486,12 +486,12 @@ SUBPROGRAM int thread_add_current(__u64 now)
 /* The running thread's state; made when it was not known. */
 static __always_inline struct thread_state *thread_current(__u64 now)
 {
-	__u32 tid = current_tid(), place;
+	__u32 tid = current_tid(), index;
 	struct thread_state *t = thread_find(tid);
 
 	if (!t) {
-		place = thread_add_current(now) - 1;
-		t = place < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &place) : 0;
+		index = thread_add_current(now) - 1;
+		t = index < THREAD_SLOTS ? bpf_map_lookup_elem(&threads, &index) : 0;
 	} else if (t->time.run != RUN_RUNNING) {
 		thread_is_on(t, now);
 	}

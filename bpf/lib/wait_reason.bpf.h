@@ -52,9 +52,9 @@ static __always_inline struct wait_scratch *scratch_get(void)
 
 static __always_inline struct thread_wait *wait_of(const struct thread_state *t)
 {
-	__u32 place = t->index;
+	__u32 index = t->index;
 
-	return bpf_map_lookup_elem(&waits, &place);
+	return bpf_map_lookup_elem(&waits, &index);
 }
 
 static __always_inline int wait_is_open(const struct thread_state *t)

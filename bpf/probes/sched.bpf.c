@@ -574,7 +574,7 @@ int sample_threads(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	bpf_loop(thread_places_count, sample_thread, &now, 0);
+	bpf_loop(thread_index_count, sample_thread, &now, 0);
 	return 0;
 }
 
@@ -594,7 +594,7 @@ int flush_waits(void *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	bpf_loop(thread_places_count, flush_thread, &now, 0);
+	bpf_loop(thread_index_count, flush_thread, &now, 0);
 	return 0;
 }
 

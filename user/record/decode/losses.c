@@ -9,22 +9,22 @@
 #include "record/decode/event_out.h"
 #include "record/decode/translate.h"
 
-static void write_one(struct log_writer *w, uint16_t event, uint64_t place, uint64_t count)
+static void write_one(struct log_writer *w, uint16_t event, uint64_t stage, uint64_t count)
 {
 	struct event e = {.id = EVENT_LOST, .time_ns = clock_mono_ns()};
 
 	e.v[LOST_EVENT_ID].u = event;
-	e.v[LOST_PLACE].u = place;
+	e.v[LOST_PLACE].u = stage;
 	e.v[LOST_COUNT].u = count;
 	log_write(w, &e);
 }
 
-static void write_changed(struct losses *l, uint64_t *was, uint16_t event, uint64_t place,
+static void write_changed(struct losses *l, uint64_t *was, uint16_t event, uint64_t stage,
 			  uint64_t count, struct log_writer *w)
 {
 	l->total += count;
 	if (count != *was)
-		write_one(w, event, place, count);
+		write_one(w, event, stage, count);
 	*was = count;
 }
 

@@ -19,8 +19,8 @@ struct losses {
 	uint64_t total, ring; /* events; of these, for want of room in the ring buffer */
 };
 
-/* Each writes the counts that have changed since it was called last. now: by kind and place, as BPF
- * counts. */
+/* Each writes the counts that have changed since it was called last. now: by kind and loss stage,
+ * as BPF counts. */
 void losses_write_lost(struct losses *l, const uint64_t now[LOSSES_KEYS], const struct translate *t,
 		       struct log_writer *w);
 /* now: as BPF counts; those that user space counts are filled in here. */
