@@ -1,6 +1,6 @@
 /*
- * Any bytes as object events. As the body of a block: it is replayed, and told of in each way. As a ring of a JVM: what
- * is drained from it is a sound log. The first byte says which.
+ * Any bytes as object events. As the body of a block: it is replayed, and told of in each way. As a
+ * ring of a JVM: what is drained from it is a sound log. The first byte says which.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "log/write/writer.h"
 #include "record/objects/object_drain.h"
 #include "record/objects/object_ring.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 
 #define RING_BYTES (64 * 1024)
 #define HEAP_BYTES (1 << 20)

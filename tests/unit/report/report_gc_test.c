@@ -11,7 +11,7 @@
 #include "analyze/registry/analysis.h"
 #include "log/read/names.h"
 #include "report/model/report.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "tests/unit/alloc_fail.h"
 
 #define SECOND 1000000000ull

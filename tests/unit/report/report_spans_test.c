@@ -13,7 +13,7 @@
 #include "analyze/registry/analysis.h"
 #include "log/read/names.h"
 #include "report/model/report.h"
-#include "report/model/sections/spans_report.h"
+#include "report/model/sections/commands/spans_report.h"
 #include "tests/unit/alloc_fail.h"
 
 struct made {

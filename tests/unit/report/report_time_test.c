@@ -12,7 +12,7 @@
 
 #include "analyze/registry/analysis.h"
 #include "report/model/report.h"
-#include "report/model/sections/time_report.h"
+#include "report/model/sections/commands/time_report.h"
 #include "tests/unit/alloc_fail.h"
 
 #define MS 1000000ull

@@ -17,7 +17,7 @@
 #include "cmd/parse.h"
 #include "log/format/header_fields.h"
 #include "report/model/report.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"

@@ -12,7 +12,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
 #include "cmd/parse.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 #include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"

@@ -19,7 +19,7 @@
 #include "log/format/header_fields.h"
 #include "report/flame/profile_flame.h"
 #include "report/model/report.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 #include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"

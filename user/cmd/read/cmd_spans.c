@@ -16,7 +16,7 @@
 #include "base/text/msg.h"
 #include "cmd/parse.h"
 #include "report/model/report.h"
-#include "report/model/sections/spans_report.h"
+#include "report/model/sections/commands/spans_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"

@@ -15,7 +15,7 @@
 #include "base/text/units.h"
 #include "cmd/parse.h"
 #include "log/format/header_fields.h"
-#include "report/model/sections/time_report.h"
+#include "report/model/sections/commands/time_report.h"
 #include "report/text/text_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"

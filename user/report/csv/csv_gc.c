@@ -1,6 +1,6 @@
 #include "report/csv/findings_csv.h"
 #include "report/model/findings.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "report/model/sections/sections.h"
 
 /* Some at a time: there may be a million. */

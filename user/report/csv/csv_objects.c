@@ -1,6 +1,6 @@
 #include "report/csv/findings_csv.h"
 #include "report/model/findings.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 
 int report_objects_csv(const struct objects_input *in, FILE *out)
 {

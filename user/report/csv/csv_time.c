@@ -1,6 +1,6 @@
 #include "report/csv/findings_csv.h"
 #include "report/model/findings.h"
-#include "report/model/sections/time_report.h"
+#include "report/model/sections/commands/time_report.h"
 
 /* Window by window: there may be thousands of threads in thousands of windows. */
 int report_time_csv(const struct time_input *in, FILE *out)

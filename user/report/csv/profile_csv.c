@@ -1,6 +1,6 @@
 #include "report/csv/findings_csv.h"
 #include "report/model/findings.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 
 int report_profile_csv(const struct profile_input *in, FILE *out)
 {

@@ -8,7 +8,7 @@
 #include "log/format/object_record.h"
 #include "report/flame/export.h"
 #include "report/flame/profile_head.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 #include "report/protobuf/profile_format.h"
 
 #define TEXT_BYTES 1024

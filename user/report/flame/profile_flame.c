@@ -11,7 +11,7 @@
 #include "base/version.h"
 #include "log/format/text.h"
 #include "report/flame/export.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 

@@ -5,7 +5,7 @@
 #include "report/flame/profile_flame.h"
 #include "report/flame/profile_head.h"
 #include "report/model/report.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 #include "report/protobuf/profile_format.h"
 
 static int put_samples(const struct profile_format *format, void *profile,

@@ -7,7 +7,7 @@
 #include "log/format/header_fields.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "report/model/sections/sections.h"
 #include "session/holes.h"
 

@@ -6,7 +6,7 @@
 #include "base/text/print.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
-#include "report/model/sections/time_report.h"
+#include "report/model/sections/commands/time_report.h"
 #include "session/holes.h"
 
 #include "log/format/header_fields.h"

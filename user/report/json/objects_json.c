@@ -4,7 +4,7 @@
 #include "base/text/print.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 
 static void put(json_t **o, const char *key, uint64_t n)
 {

@@ -5,7 +5,7 @@
 #include "log/format/event.h"
 #include "report/json/findings_json.h"
 #include "report/model/findings.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 
 static json_t *number(uint64_t n)
 {

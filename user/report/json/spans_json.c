@@ -6,8 +6,8 @@
 #include "log/read/names.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"
+#include "report/model/sections/commands/spans_report.h"
 #include "report/model/sections/sections.h"
-#include "report/model/sections/spans_report.h"
 #include "session/holes.h"
 
 #include "log/format/header_fields.h"

@@ -22,7 +22,7 @@
 #include "report/model/chain.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "report/model/sections/sections.h"
 #include "report/web/page.h"
 #include "report/web/page_cells.h"

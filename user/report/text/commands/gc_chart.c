@@ -12,7 +12,7 @@
 
 #include "base/text/format.h"
 #include "base/text/print.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 
 #define BLOCK_AFTER "\u2588"
 #define BLOCK_BEFORE "\u2591"

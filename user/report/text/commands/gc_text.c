@@ -4,7 +4,7 @@
 #include "base/text/print.h"
 #include "base/text/strbuf.h"
 #include "log/format/header_fields.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "report/model/sections/sections.h"
 #include "report/text/commands/gc_chart.h"
 #include "report/text/findings_text.h"

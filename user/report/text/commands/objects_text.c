@@ -6,7 +6,7 @@
 #include "base/text/print.h"
 #include "base/text/units.h"
 #include "report/model/findings.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 #include "report/text/findings_text.h"
 
 #define NAME_BYTES 512

@@ -9,7 +9,7 @@
 #include "log/format/event.h"
 #include "report/model/findings.h"
 #include "report/model/report.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 #include "report/model/sections/wall_rows.h"
 #include "report/text/findings_text.h"
 

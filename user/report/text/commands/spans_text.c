@@ -10,7 +10,7 @@
 #include "base/text/format.h"
 #include "base/text/print.h"
 #include "report/model/label.h"
-#include "report/model/sections/spans_report.h"
+#include "report/model/sections/commands/spans_report.h"
 #include "report/model/sections/wall_rows.h"
 #include "report/text/text_report.h"
 #include "session/holes.h"

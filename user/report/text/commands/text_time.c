@@ -8,7 +8,7 @@
 #include "base/text/print.h"
 #include "report/model/findings.h"
 #include "report/model/label.h"
-#include "report/model/sections/time_report.h"
+#include "report/model/sections/commands/time_report.h"
 #include "report/text/findings_text.h"
 #include "session/holes.h"
 

@@ -5,7 +5,7 @@
 #include "analyze/registry/analysis.h"
 #include "log/read/names.h"
 #include "report/model/report.h"
-#include "report/model/sections/spans_report.h"
+#include "report/model/sections/commands/spans_report.h"
 
 uint64_t spans_lost(const struct report_input *in)
 {

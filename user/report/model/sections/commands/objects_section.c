@@ -9,7 +9,7 @@
 #include "log/read/names.h"
 #include "report/model/findings.h"
 #include "report/model/label.h"
-#include "report/model/sections/objects_report.h"
+#include "report/model/sections/commands/objects_report.h"
 
 #define NAME_MAX_BYTES 1024
 #define CHAIN_MAX_BYTES 4096

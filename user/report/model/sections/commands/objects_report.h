@@ -1,5 +1,5 @@
-/* report/model/sections/objects_report.h: what was allocated, by whom, and what collections left of
- * it. */
+/* report/model/sections/commands/objects_report.h: what was allocated, by whom, and what
+ * collections left of it. */
 #pragma once
 
 #include <stdbool.h>

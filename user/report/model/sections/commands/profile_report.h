@@ -1,4 +1,5 @@
-/* report/model/sections/profile_report.h: a profile of threads, as a tree and as tables. */
+/* report/model/sections/commands/profile_report.h: a profile of threads, as a tree and as tables.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "log/format/event.h"
 #include "report/model/findings.h"
 #include "report/model/report.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "session/holes.h"
 
 #include "log/format/header_fields.h"

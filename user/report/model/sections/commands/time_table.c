@@ -1,4 +1,4 @@
-#include "report/model/sections/time_report.h"
+#include "report/model/sections/commands/time_report.h"
 
 #include <errno.h>
 #include <stdlib.h>

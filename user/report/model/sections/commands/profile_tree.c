@@ -13,7 +13,7 @@
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 #include "session/session_log.h"
 
 /* The first number of a frame's key; that of a method is the address of its class's name. */

@@ -8,9 +8,9 @@
 #include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
+#include "report/model/sections/commands/spans_report.h"
 #include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
-#include "report/model/sections/spans_report.h"
 
 #define NAME_WIDTH 40
 #define QUANTILE(key_, title_)                                                                     \

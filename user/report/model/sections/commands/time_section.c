@@ -7,8 +7,8 @@
 #include "base/text/format.h"
 #include "log/read/names.h"
 #include "report/model/label.h"
+#include "report/model/sections/commands/time_report.h"
 #include "report/model/sections/section_internal.h"
-#include "report/model/sections/time_report.h"
 #include "session/holes.h"
 
 #define BAR_WIDTH 40

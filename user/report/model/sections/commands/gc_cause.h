@@ -1,4 +1,4 @@
-/* report/model/sections/gc_cause.h: why a collection ran. */
+/* report/model/sections/commands/gc_cause.h: why a collection ran. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 #include "log/read/names.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
-#include "report/model/sections/gc_cause.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_cause.h"
+#include "report/model/sections/commands/gc_report.h"
 #include "report/model/sections/section_internal.h"
 #include "report/model/sections/sections.h"
 

@@ -1,4 +1,4 @@
-/* report/model/sections/spans_report.h: spans, written out as text or JSON. */
+/* report/model/sections/commands/spans_report.h: spans, written out as text or JSON. */
 #pragma once
 
 #include <stdint.h>

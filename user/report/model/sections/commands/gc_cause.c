@@ -9,7 +9,7 @@
  *	start of cycle  any cause that begins G1's concurrent cycle out of turn
  *	in a cycle      a pause of a concurrent cycle: the cycle has the cause
  */
-#include "report/model/sections/gc_cause.h"
+#include "report/model/sections/commands/gc_cause.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "report/model/findings.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
-#include "report/model/sections/profile_report.h"
+#include "report/model/sections/commands/profile_report.h"
 #include "session/session_log.h"
 
 uint64_t profile_period_ns(const struct profile_input *in)

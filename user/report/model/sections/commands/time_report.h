@@ -1,4 +1,5 @@
-/* report/model/sections/time_report.h: the course of threads' states over time, written out. */
+/* report/model/sections/commands/time_report.h: the course of threads' states over time, written
+ * out. */
 #pragma once
 
 #include <stdio.h>

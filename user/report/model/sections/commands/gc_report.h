@@ -1,4 +1,5 @@
-/* report/model/sections/gc_report.h: collections, pauses and the heap over time, written out. */
+/* report/model/sections/commands/gc_report.h: collections, pauses and the heap over time, written
+ * out. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 
 #include "analyze/registry/analysis.h"
 #include "report/model/report.h"
-#include "report/model/sections/gc_report.h"
+#include "report/model/sections/commands/gc_report.h"
 
 int gc_model_make(const struct gc_input *in, struct gc_model *ret)
 {
