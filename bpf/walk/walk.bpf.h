@@ -10,8 +10,8 @@
 #define HS_HOPS_WALK_MAX 2048                /* in one walk: each new pc takes one or two */
 #define HS_NATIVE_MAX 24                     /* frames of libjvm */
 #define HS_FRAME_WORDS_MAX 0x10000
-#define HS_NOTES_MAX 256   /* a power of two */
-#define HS_SPAN_WORDS 2048 /* of the stack, from where the walk begins; likewise */
+#define HS_NOTES_MAX 512   /* a power of two */
+#define HS_SPAN_WORDS 4096 /* of the stack, from where the walk begins; likewise */
 
 enum hs_kind {
 	HS_COMPILED,

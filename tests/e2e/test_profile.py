@@ -112,6 +112,22 @@ class Profile(ProfileTest):
         self.assertLess(self.early("--sample=1ms"), 3.5)
         self.assertGreater(max(self.early("--sample=1ms,jitter=off") for _ in range(2)), 3.5)
 
+    def test_a_deep_stack_often(self):
+        """What is below the interrupted frame is the same each time, and is not walked each time: else a walk of so many
+        frames would soon be refused (too_often)."""
+        vm = self.java("Hot", "deep", 2, 450, options=["-XX:CompileCommand=dontinline,Hot::down", "-XX:CompileCommand=quiet"])
+        recorder = self.record(vm, "--sample=100us")
+        vm.ask("go", deadline_s=60)
+        log = recorder.stop()
+        thread, = (e["thread"] for e in log.raw_of("thread") if e["name"] == "hot-0")
+        samples = Samples(log, thread)
+        print(samples.results)
+        self.assertGreater(len(samples.list), 5000)
+        # As long as the frames are interpreted, there are more words to compare than there is room for.
+        self.assertGreater(samples.results["complete"], 0.85 * len(samples.list))
+        deep = sum(len(chain) > 450 for _, chain, e in samples.list if e["result"] == "complete")
+        self.assertGreater(deep, 0.9 * samples.results["complete"])
+
     def test_a_clock_runs_with_its_thread_only(self):
         """The main thread waits all the time, and is not sampled; nor is any thread while the JVM is idle."""
         vm = self.java("Hot", "hot", 1, 1)

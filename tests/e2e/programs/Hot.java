@@ -7,8 +7,8 @@ import java.util.zip.CRC32;
 /**
  * Threads that spend known shares of their CPU time in methods of theirs: hot SECONDS THREADS takes turns of 5 to 25 ms in
  * each of them, lockstep SECONDS PERIOD_US goes from one to the other at fixed times of the thread's own clock, locked
- * SECONDS MS works for MS with a lock for which another thread waits, and for twice as long without it. Begins at the first
- * line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
+ * SECONDS MS works for MS with a lock for which another thread waits, and for twice as long without it, deep SECONDS FRAMES
+ * works below so many frames. Begins at the first line of input, and answers {THREAD: {METHOD: ns}} by the thread's own clock; total is all that the thread ran.
  */
 public class Hot {
     interface Step {
@@ -139,6 +139,13 @@ public class Hot {
         tell(new String[] {"early", "late"}, new long[] {early, late});
     }
 
+    static void deep(long seconds, int frames) {
+        long begin = now();
+        while (now() - begin < seconds * 1_000_000_000L)
+            sink += down(frames, 500);
+        tell(new String[0], new long[0]);
+    }
+
     static class Bench {
     }
 
@@ -196,6 +203,8 @@ public class Hot {
                         hot(seconds);
                     else if (args[0].equals("locked"))
                         locked(seconds, last);
+                    else if (args[0].equals("deep"))
+                        deep(seconds, (int) last);
                     else
                         lockstep(seconds, last * 1000);
                 } catch (Exception e) {
