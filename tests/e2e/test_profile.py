@@ -5,6 +5,7 @@ import unittest
 from jvm import JavaTest, OtherJavaTest, PatchedJavaTest  # first: it says where harness is
 from harness import spoor
 from samples import Samples
+from soaking import only_in_soak
 
 MS = 10**6
 CALLS = {"run": {"lambda"}, "lambda": {"hot", "lockstep"},
@@ -67,7 +68,7 @@ class ProfileTest(JavaTest):
             print(f"{method}: {100 * share:.2f} %, itself {100 * wanted:.2f} %, sd {100 * sd:.2f}")
             self.assertLess(abs(share - wanted), 3 * sd + 0.004, method)
 
-    def check_walks(self, samples):
+    def check_walks(self, samples, least=0.97):
         wrong = []
         for _, chain, _ in samples.list:
             own = [plain(name) for cls, name in chain if cls == "Hot" or cls.startswith("Hot$")]
@@ -81,7 +82,7 @@ class ProfileTest(JavaTest):
         print(failed)
         whole = samples.results.get("complete", 0) / len(samples.list)
         print(f"{len(samples.list)} samples, {100 * whole:.2f} % of the walks complete: {samples.results}")
-        self.assertGreater(whole, 0.97)
+        self.assertGreater(whole, least)
 
     def check_hot(self, *options):
         for name, (samples, said) in self.run_hot("hot", 4, 2, "--sample=1ms", *options).items():
@@ -140,6 +141,31 @@ class Profile(ProfileTest):
         cpu = {e["thread"]: e["cpu_ns"] for e in log.raw_of("thread_sample", "thread_end")}
         for thread, count in taken.items():
             self.assertLess(count, cpu[thread] / (100_000 * 0.5) + 5, thread)
+
+
+MODES = {"interpreted": ("-Xint",), "c1": ("-XX:TieredStopAtLevel=1",), "c1_profiled": ("-XX:TieredStopAtLevel=3",),
+         "c2": ("-XX:-TieredCompilation",), "all_compiled": ("-Xcomp",), "not_inlined": ("-XX:-Inline",),
+         "serial": ("-XX:+UseSerialGC",), "parallel": ("-XX:+UseParallelGC",), "zgc": ("-XX:+UseZGC",),
+         "wide_pointers": ("-XX:-UseCompressedOops",)}
+
+
+@only_in_soak
+class ProfileModes(ProfileTest):
+    """Chains at places that the clock chooses: no wrong one, whatever has made the code, and hardly any that is not whole."""
+
+    LEAST = {"interpreted": 0.85}  # interpreted frames that are being made are not walked
+
+    def check_mode(self, name):
+        vm = self.java("Hot", "hot", 2, 1, options=MODES[name])
+        recorder = self.record(vm, "--sample=1ms")
+        vm.ask("go", deadline_s=240)
+        log = recorder.stop()
+        thread, = (e["thread"] for e in log.raw_of("thread") if e["name"] == "hot-0")
+        self.check_walks(Samples(log, thread), self.LEAST.get(name, 0.97))
+
+
+for mode in MODES:
+    setattr(ProfileModes, f"test_{mode}", lambda self, mode=mode: self.check_mode(mode))
 
 
 class ProfilePatched(ProfileTest, PatchedJavaTest):
