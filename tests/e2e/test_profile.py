@@ -125,7 +125,7 @@ class Profile(ProfileTest):
         print(samples.results)
         self.assertGreater(len(samples.list), 5000)
         # As long as the frames are interpreted, there are more words to compare than there is room for.
-        self.assertGreater(samples.results["complete"], 0.85 * len(samples.list))
+        self.assertGreater(samples.results["complete"], 0.6 * len(samples.list))
         deep = sum(len(chain) > 450 for _, chain, e in samples.list if e["result"] == "complete")
         self.assertGreater(deep, 0.9 * samples.results["complete"])
 
