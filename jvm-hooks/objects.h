@@ -13,8 +13,7 @@
  * A phase begins and ends with each collection that stops the world. At its begin the VM thread
  * writes MARK into each stream that has a slot, sets marked, and then head.phase: of a slot that is
  * still OWNED, marked bytes are complete. A slot's words have its phase until the first MARK, then
- * the MARK's. What phase n holds is complete when head.phase is above n. Phases order the streams;
- * within a phase there is no order between streams.
+ * the MARK's. Phase n is complete when head.phase is above n. Within a phase streams have no order.
  */
 #define SPOOR_OBJECTS_MAGIC 0x31736a626f727073ull /* "sprobjs1" */
 #define SPOOR_OBJECTS_VERSION 1
@@ -46,7 +45,8 @@ struct spoor_objects_head {
 	/* Of a ring that a recorder has asked for (probes.h, objects__start). switched: 1. on_ns:
 	 * since when all is recorded, 0: the heap is being walked. off_ns: nothing more comes.
 	 * found: objects in the heap, as births of SPOOR_TIER_HEAP. pause_ns: of the safepoint. */
-	uint64_t switched, on_ns, off_ns, found, pause_ns, refused; /* enum spoor_objects_refused */
+	uint64_t switched, on_ns, off_ns, found, pause_ns, refused, graphs, graphs_lost, graph_ns;
+	uint32_t pointers, pointers_can; /* pointers: a reader's word, see graph.h; can: 1 */
 };
 
 /* WALK: nobody has emptied the ring while the heap was walked. VM: its options leave no room. */
@@ -84,8 +84,7 @@ enum spoor_objects_kind {
 	SPOOR_OBJ_RUN,   /* 28 + 32 from; high, low to; units: live objects; to may be from */
 	SPOOR_OBJ_KEEP,  /* 28 + 32 address: stays where it was, within what is collected */
 	SPOOR_OBJ_GC,    /* 4 enum spoor_objects_gc, 24: see there */
-	SPOOR_OBJ_SPARE,
-	SPOOR_OBJ_EXT /* 8 enum spoor_objects_ext, 8 words in all */
+	SPOOR_OBJ_EXT = 15 /* 8 enum spoor_objects_ext, 8 words in all */
 };
 
 enum spoor_objects_gc {
@@ -101,7 +100,8 @@ enum spoor_objects_ext {
 	SPOOR_EXT_GAP,   /* low, high: bytes of events that were lost before this */
 	SPOOR_EXT_CHECK, /* klass of the object that the event before has moved or kept */
 	SPOOR_EXT_BYTES, /* low, high: what the VM says that the thread has allocated */
-	SPOOR_EXT_TOP    /* low, high address: the TLAB's next object, to compare */
+	SPOOR_EXT_TOP,   /* low, high address: the TLAB's next object, to compare */
+	SPOOR_EXT_GRAPH  /* + 12, see graph.h: bytes of a graph */
 };
 
 /*

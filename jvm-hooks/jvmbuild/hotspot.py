@@ -11,7 +11,8 @@ CONF = "spoor"
 UTILITIES = "src/hotspot/share/utilities"
 PROBES = f"{UTILITIES}/spoorProbes.h"
 # The headers of jvm-hooks that the patches include, and what they are called there.
-HEADERS = {"probes.h": PROBES, "objects.h": f"{UTILITIES}/spoorObjectWords.h"}
+HEADERS = {"probes.h": PROBES, "objects.h": f"{UTILITIES}/spoorObjectWords.h",
+           "graph.h": f"{UTILITIES}/spoorGraphBytes.h"}
 # HotSpot uses none of these libraries, but configure wants to see that the JDK could.
 STUBS = ("cups/cups.h", "cups/ppd.h", "fontconfig/fontconfig.h", "alsa/asoundlib.h")
 LIBJVM = f"build/{CONF}/support/modules_libs/java.base/server/libjvm.so"
