@@ -415,13 +415,10 @@ static int subject_open(const struct options *o, const char *name, struct subjec
 	const struct heap_dump_log log = {.at = o->has_at ? &o->moment.at : NULL,
 					  .objects = objects,
 					  .threads = wants_threads(o),
+					  .graph = (needs_of(o) & ~HEAP_NEEDS_OBJECTS) != 0,
 					  .force = o->force};
 	int damaged, err;
 
-	if (is_log && needs_of(o) & ~HEAP_NEEDS_OBJECTS) {
-		msg_error("%s: a log has no references, which that needs: take a heap dump", name);
-		return -ENOTSUP;
-	}
 	if (is_log)
 		damaged = heap_dump_open_log(name, &log, &s->dump);
 	else

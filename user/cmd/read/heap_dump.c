@@ -9,6 +9,7 @@
 #include "base/text/msg.h"
 #include "cmd/read/heap_log.h"
 #include "cmd/read/heap_log_facts.h"
+#include "heap/replay/graph_state.h"
 #include "heap/replay/object_replay.h"
 #include "heap/replay/replay_state.h"
 #include "session/owner.h"
@@ -118,7 +119,8 @@ static int state_of_log(const char *log, const struct heap_dump_log *o,
 						     .ctx = &facts};
 
 	if (!err)
-		err = replay_state_make(r, &options, ret);
+		err = o->graph ? graph_state_make(r, &options, ret)
+			       : replay_state_make(r, &options, ret);
 	heap_log_facts_free(&facts);
 	return err;
 }
@@ -132,7 +134,9 @@ int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct he
 	*ret = (struct heap_dump){.name = log};
 	if (!o->force && owner_check(log))
 		return -EPERM;
-	damaged = heap_log_replay(log, o->at, o->threads, &stop, &r);
+	damaged = heap_log_replay(
+		log, o->at, (o->threads ? HEAP_LOG_THREADS : 0) | (o->graph ? HEAP_LOG_GRAPH : 0),
+		&stop, &r);
 	if (damaged < 0)
 		return damaged;
 	if (damaged)
@@ -147,7 +151,8 @@ int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct he
 	}
 	object_replay_free(r);
 	if (err) {
-		msg_error("%s: %s", log, heap_dump_error(err));
+		msg_error("%s: %s", log,
+			  err == -EBADMSG ? "its pointers make no sense" : heap_dump_error(err));
 		heap_dump_close(ret);
 	}
 	return err ? err : damaged;

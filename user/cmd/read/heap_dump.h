@@ -18,8 +18,9 @@ struct heap_dump {
  * be closed; 1: the same, and it is damaged, which has been said; negative: it cannot be read.
  */
 struct heap_dump_log {
-	const struct heap_moment *at; /* NULL: its end */
+	const struct heap_moment *at; /* NULL: its end, or the last one that has pointers */
 	bool objects, threads;        /* one by one; those of different threads apart */
+	bool graph;                   /* with references and roots: pointers were recorded */
 	bool force;
 };
 /* The heap of a log of object events at a moment. The same. */

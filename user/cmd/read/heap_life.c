@@ -187,7 +187,7 @@ static int run(const struct options *o)
 
 	if (!o->force && owner_check(o->log))
 		return -EPERM;
-	damaged = heap_log_replay(o->log, NULL, false, &stop, &log);
+	damaged = heap_log_replay(o->log, NULL, 0, &stop, &log);
 	if (damaged < 0)
 		return damaged;
 	r.log = log;

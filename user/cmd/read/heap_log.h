@@ -14,8 +14,12 @@ int heap_log_read(const char *log, struct object_replay *r);
 /*
  * Says what goes wrong. 0, or 1: parts of the log are missing, which is for the caller to say; then
  * *ret is to be freed, and its heap is that of the moment. Negative: it cannot be done. A log is
- * read once more if the moment is not its end. at: MOMENT_END if NULL.
- * threads: objects of different ones are of different kinds.
+ * read once more if the moment is not its end. at: MOMENT_END if NULL, or MOMENT_GRAPH with
+ * HEAP_LOG_GRAPH: then a moment without pointers is an error. *ret keeps those that there are.
  */
-int heap_log_replay(const char *log, const struct heap_moment *at, bool threads,
+enum heap_log_what {
+	HEAP_LOG_THREADS = 1, /* objects of different threads are of different kinds */
+	HEAP_LOG_GRAPH = 2,
+};
+int heap_log_replay(const char *log, const struct heap_moment *at, unsigned what,
 		    struct heap_stop *ret_stop, struct object_replay **ret);

@@ -69,7 +69,11 @@ static void find_peak(const struct object_collection *c, uint32_t count, uint64_
 
 static int say_none(const struct heap_moment *m, const char *log)
 {
-	if (m->kind == MOMENT_DUMP)
+	if (m->kind == MOMENT_GRAPH)
+		msg_error("%s has no pointers, which that needs: record them with spoor record "
+			  "--objects --objects-pointers=all, or take a heap dump",
+			  log);
+	else if (m->kind == MOMENT_DUMP)
 		msg_error("%s has no collection that a heap dump has asked for, as jcmd PID "
 			  "GC.heap_dump does: say with --at gc:N or --at end of which moment the "
 			  "dump is; spoor objects --by collection shows the collections",
@@ -83,6 +87,13 @@ static int say_none(const struct heap_moment *m, const char *log)
 			  "those that it has",
 			  log, m->number);
 	return -ENOENT;
+}
+
+static bool is_meant(const struct heap_moment *m, const struct object_collection *c)
+{
+	if (m->kind == MOMENT_DUMP)
+		return !strncmp(c->cause, DUMP_CAUSE, strlen(DUMP_CAUSE));
+	return m->kind == MOMENT_GRAPH ? c->graph_bytes != 0 : c->id == m->number;
 }
 
 int heap_moment_find(const struct heap_moment *m, const struct object_replay *r, const char *log,
@@ -102,9 +113,7 @@ int heap_moment_find(const struct heap_moment *m, const struct object_replay *r,
 		i = last_before(r, m->number, count);
 	} else {
 		for (i = count; i-- > 0;)
-			if (m->kind == MOMENT_DUMP
-				    ? !strncmp(c[i].cause, DUMP_CAUSE, strlen(DUMP_CAUSE))
-				    : c[i].id == m->number)
+			if (is_meant(m, &c[i]))
 				break;
 	}
 	if (i == UINT32_MAX)

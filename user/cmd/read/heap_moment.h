@@ -13,7 +13,8 @@ enum heap_moment_kind {
 	MOMENT_PEAK,  /* when the heap had most bytes, before a collection or after one */
 	MOMENT_GC_END,
 	MOMENT_GC_BEGIN,
-	MOMENT_TIME, /* the end of the last collection before it */
+	MOMENT_TIME,  /* the end of the last collection before it */
+	MOMENT_GRAPH, /* the end of the last collection of which pointers were recorded */
 };
 
 struct heap_moment {

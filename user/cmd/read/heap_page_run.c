@@ -143,7 +143,7 @@ static int page_of_log(const struct options *o)
 
 	if (!o->force && owner_check(o->input))
 		return -EPERM;
-	damaged = heap_log_replay(o->input, NULL, false, &stop, &r);
+	damaged = heap_log_replay(o->input, NULL, 0, &stop, &r);
 	if (damaged < 0)
 		return damaged;
 	if (damaged)

@@ -53,7 +53,8 @@ enum {
 	OPT_WINDOW,
 	OPT_OFF_CPU,
 	OPT_SAMPLE,
-	OPT_OBJECTS
+	OPT_OBJECTS,
+	OPT_OBJECTS_POINTERS
 };
 
 static const struct argp_option argp_options[] = {
@@ -93,6 +94,11 @@ static const struct argp_option argp_options[] = {
 	 "patched JVM, which switches them on for the recording: its threads stop while its "
 	 "heap is walked. exact: threads wait rather than lose events; lossy (default): never",
 	 0},
+	{"objects-pointers", OPT_OBJECTS_POINTERS, "WHICH", 0,
+	 "with --objects: also who refers to whom, and all roots, for spoor heap keep; after "
+	 "collections that were asked for, as by System.gc() or jcmd PID GC.run (triggered), of "
+	 "the whole heap (full), after each Nth (N), or each (all), which takes longer for it",
+	 0},
 	{0},
 };
 
@@ -120,6 +126,30 @@ static error_t parse_size(struct argp_state *state, const char *text,
 	if (parse(text, ret) || !*ret)
 		argp_error(state, "'%s' is not a %s", text, what);
 	return 0;
+}
+
+static void parse_pointers(const char *arg, struct argp_state *state, struct recorder_options *o)
+{
+	char *end = NULL;
+	unsigned long n = *arg >= '1' && *arg <= '9' ? strtoul(arg, &end, 10) : 0;
+
+	o->pointers_full = !strcmp(arg, "full");
+	o->pointers_triggered = !strcmp(arg, "triggered");
+	o->pointers_every = !strcmp(arg, "all");
+	if (n && n <= UINT16_MAX && !*end)
+		o->pointers_every = (uint16_t)n;
+	if (!recorder_wants_pointers(o))
+		argp_error(state, "--objects-pointers=%s: all, full, triggered, or N: 1 to %d", arg,
+			   UINT16_MAX);
+}
+
+static void check_objects(const struct recorder_options *o, struct argp_state *state)
+{
+	if (recorder_wants_pointers(o) && !o->objects)
+		argp_error(state, "--objects-pointers is for --objects");
+	if (o->objects && (o->log.max_bytes || o->flight.keep_ns))
+		argp_error(state, "--objects needs one whole log: object events build on all "
+				  "before them, so that no part of it can be deleted");
 }
 
 static void parse_jvm(const char *arg, struct argp_state *state, struct options *o)
@@ -252,6 +282,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (arg && !o->recorder.objects_exact && strcmp(arg, "lossy") != 0)
 			argp_error(state, "--objects=%s: exact or lossy", arg);
 		return 0;
+	case OPT_OBJECTS_POINTERS:
+		parse_pointers(arg, state, &o->recorder);
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
 		return 0;
@@ -264,11 +297,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		record_flight_check(&o->recorder, state);
 		record_output_check(&o->recorder.log, o->command != NULL, state);
 		record_memory_check(&o->recorder, state);
-		if (o->recorder.objects &&
-		    (o->recorder.log.max_bytes || o->recorder.flight.keep_ns))
-			argp_error(state,
-				   "--objects needs one whole log: object events build on all "
-				   "before them, so that no part of it can be deleted");
+		check_objects(&o->recorder, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -167,6 +167,13 @@ void record_output_objects(const struct recorder_stats *s)
 		msg_info("objects: switched on in %s, which found %llu objects in the heap",
 			 duration_format(s->objects_pause_ns, waited),
 			 (unsigned long long)s->objects_found);
+	if (s->object_graphs)
+		msg_info("objects: the pointers of %llu collections, which took %s longer for that",
+			 (unsigned long long)s->object_graphs,
+			 duration_format(s->object_graph_ns, waited));
+	if (s->object_graphs_lost)
+		msg_warning("pointers could not be written as fast as the heap was walked, so that "
+			    "the JVM has given them up: a larger -XX:SpoorObjectsRing helps");
 	if (s->object_lost_bytes)
 		msg_warning("%s of object events were lost: a larger -XX:SpoorObjectsRing helps",
 			    size_format(s->object_lost_bytes, lost));

@@ -20,9 +20,9 @@ const char *heap_strength_name(enum heap_strength s)
 const char *heap_root_kind_name(unsigned kind)
 {
 	static const char *const names[HEAP_ROOT_KIND_COUNT] = {
-		"unknown root",   "JNI global",     "JNI local",
-		"local variable", "native stack",   "system class",
-		"blocked thread", "locked monitor", "thread"};
+		"unknown root", "JNI global",        "JNI local",      "local variable",
+		"native stack", "system class",      "blocked thread", "locked monitor",
+		"thread",       "handle of the JVM", "compiled code",  "class loader"};
 
 	return names[kind];
 }

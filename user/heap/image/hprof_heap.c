@@ -355,7 +355,7 @@ static int read_primitive_array(struct hprof_parser *p)
 
 static int read_part(struct hprof_parser *p, unsigned part)
 {
-	if ((part && part < PART_CLASS && part < HEAP_ROOT_KIND_COUNT) || part == PART_ROOT_UNKNOWN)
+	if ((part && part <= PART_ROOT_THREAD) || part == PART_ROOT_UNKNOWN)
 		return read_root(p, part);
 	switch (part) {
 	case PART_CLASS:

@@ -169,6 +169,7 @@ static uint32_t extension(struct object_replay *r, struct object_teller *t, cons
 	switch (w[0] >> 20 & 0xff) {
 	case SPOOR_EXT_GAP:
 		r->sums.gaps++;
+		object_graph_cut(r);
 		r->sums.gap_bytes += value;
 		t->thread.gap = true;
 		t->has_tlab = false;
@@ -188,6 +189,9 @@ static uint32_t extension(struct object_replay *r, struct object_teller *t, cons
 	case SPOOR_EXT_TOP:
 		r->sums.chains += t->has_tlab;
 		r->sums.chains_wrong += t->has_tlab && t->tlab != wide(w[1], w[2]);
+		break;
+	case SPOOR_EXT_GRAPH:
+		object_graph_words(r, w, w[0] >> 12 & 0xff);
 		break;
 	default:
 		break; /* of a newer JVM */

@@ -61,6 +61,7 @@ void object_moves_begin(struct object_replay *r, const uint32_t *words, uint32_t
 	}
 	r->forget_all |= c->all || c->untraced;
 	r->collecting = true;
+	object_graph_begin(r);
 }
 
 void object_moves_finish_words(struct object_replay *r, const uint32_t *words)

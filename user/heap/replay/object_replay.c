@@ -49,6 +49,7 @@ void object_replay_free(struct object_replay *r)
 	free(r->runs);
 	free(r->spaces);
 	free(r->due);
+	free(r->graph.bytes);
 	free(r);
 }
 
@@ -106,6 +107,7 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 static void hole(struct object_replay *r, struct object_teller *t)
 {
 	r->sums.holes++;
+	object_graph_cut(r);
 	t->thread.gap = true;
 	t->has_tlab = t->has_at = false;
 }

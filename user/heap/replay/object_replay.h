@@ -30,6 +30,7 @@ struct object_collection {
 	uint64_t first, first_bytes; /* of these, those that no collection has found before */
 	/* All that is in the heap, whether it will be found alive or not. */
 	uint64_t before, before_bytes, after, after_bytes;
+	uint64_t graph_bytes; /* of who refers to whom at its end; 0: that was not recorded whole */
 };
 
 enum object_end {

@@ -43,6 +43,12 @@ struct object_replay {
 	bool begun, collecting, forget_all;
 	bool by_thread;
 	struct object_watch watch;
+	bool keep_graph;
+	struct {
+		uint8_t *bytes; /* NULL: none */
+		size_t count, room;
+		bool begun, whole;
+	} graph;          /* of the last collection */
 	uint32_t stop_at; /* collections; 0: never */
 	bool stop_before, stopped;
 	int err;
@@ -81,6 +87,11 @@ void object_moves_run(struct object_replay *r, struct object_teller *t, uint64_t
 		      uint64_t units);
 void object_moves_end(struct object_replay *r);
 void object_replay_give_up_heap(struct object_replay *r);
+
+/* object_graph.c: bytes of a graph, in the words of an event. */
+void object_graph_begin(struct object_replay *r);
+void object_graph_cut(struct object_replay *r); /* words are missing */
+void object_graph_words(struct object_replay *r, const uint32_t *words, uint32_t count);
 
 /* object_events.c: one event at words, of which 256 can be read; how many words it has, 0: nothing
  * more. */

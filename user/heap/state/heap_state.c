@@ -184,7 +184,7 @@ static int loader_add(struct heap_state *s, uint64_t id)
 	return err;
 }
 
-int heap_state_class(struct heap_state *s, uint32_t type)
+static int class_add(struct heap_state *s, uint32_t type, uint64_t bytes)
 {
 	uint64_t id = s->types.all[type].id, loader = s->types.all[type].loader_id;
 	uint32_t desc;
@@ -192,7 +192,7 @@ int heap_state_class(struct heap_state *s, uint32_t type)
 
 	/* Its own type is not known yet; heap_state_finish has it. */
 	if (!err)
-		err = desc_find(s, (struct heap_desc){0, 0, type, 0, 0, 0}, &desc);
+		err = desc_find(s, (struct heap_desc){0, 0, type, 0, bytes, 0}, &desc);
 	if (!err)
 		err = array_grow(&s->class_places, &s->class_capacity, s->class_count,
 				 sizeof(*s->class_places));
@@ -205,12 +205,24 @@ int heap_state_class(struct heap_state *s, uint32_t type)
 	return object_add(s, id, desc);
 }
 
+int heap_state_class(struct heap_state *s, uint32_t type)
+{
+	return class_add(s, type, 0);
+}
+
+int heap_state_class_described(struct heap_state *s, uint32_t type, uint64_t bytes)
+{
+	s->is_log = true;
+	return class_add(s, type, bytes);
+}
+
 int heap_state_described(struct heap_state *s, uint64_t address, struct heap_desc wanted)
 {
 	uint32_t desc;
 	int err = desc_find(s, wanted, &desc);
 
 	s->is_log = true;
+	note_loader(s, address, wanted.type);
 	return err ? err : object_add(s, address, desc);
 }
 
@@ -260,10 +272,11 @@ static void set_sizes(struct heap_state *s, uint32_t of_classes)
 		struct heap_desc *d = &s->descs[i];
 		uint64_t bytes;
 
+		if (d->of_class != HEAP_NONE)
+			d->type = of_classes;
 		if (s->is_log) {
 			/* They have come with it. */
 		} else if (d->of_class != HEAP_NONE) {
-			d->type = of_classes;
 			d->bytes = s->types.all[d->of_class].class_bytes;
 		} else {
 			d->bytes = heap_layout_bytes(&s->layout, &s->types.all[d->type], d->length);

@@ -38,6 +38,10 @@ enum heap_root_kind {
 	HEAP_ROOT_THREAD_BLOCK,
 	HEAP_ROOT_MONITOR,
 	HEAP_ROOT_THREAD,
+	/* Of a log only; the others are those of .hprof. */
+	HEAP_ROOT_VM,
+	HEAP_ROOT_CODE,
+	HEAP_ROOT_LOADER,
 	HEAP_ROOT_KIND_COUNT,
 };
 
@@ -65,7 +69,8 @@ struct heap_state {
 	uint32_t desc_count, root_count;
 	uint32_t desc_capacity, root_capacity, loader_capacity, origin_capacity, origin_count,
 		frame_count, frame_capacity;
-	bool is_log; /* sizes are known, and origins; references are not */
+	bool is_log;    /* sizes are known, and origins; references are not, but if */
+	bool has_graph; /* ... pointers were recorded at this moment */
 	/* Of a log: the moment is a collection's end, or its begin; else the log's end. */
 	bool at_gc, before_gc;
 	uint64_t gc;       /* the JVM's number */
@@ -98,6 +103,8 @@ int heap_state_class(struct heap_state *s, uint32_t type);
 int heap_state_object(struct heap_state *s, uint64_t address, uint32_t type, uint32_t length);
 /* Of a log: what is known of the object, but for count. */
 int heap_state_described(struct heap_state *s, uint64_t address, struct heap_desc desc);
+/* Of a log: a class, of which the java.lang.Class has so many bytes. */
+int heap_state_class_described(struct heap_state *s, uint32_t type, uint64_t bytes);
 int heap_state_root(struct heap_state *s, struct heap_root root);
 /* Sizes, references, roots: nothing comes after it. */
 int heap_state_finish(struct heap_state *s);

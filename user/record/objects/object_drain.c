@@ -286,6 +286,9 @@ static void read_counts(struct object_drain *d)
 	d->seen.wait_ns = GLANCE(h->wait_ns);
 	d->seen.gaps = GLANCE(h->gaps);
 	d->seen.lost_bytes = GLANCE(h->lost_bytes);
+	d->seen.graphs = GLANCE(h->graphs);
+	d->seen.graphs_lost = GLANCE(h->graphs_lost);
+	d->seen.graph_ns = GLANCE(h->graph_ns);
 }
 
 static void write_phase(struct object_drain *d, uint64_t phase, enum object_drain_end end,

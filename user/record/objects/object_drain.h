@@ -14,6 +14,7 @@ struct object_drain_stats {
 	uint64_t lost_bytes, gaps;  /* as the JVM says */
 	uint64_t waits, wait_ns;
 	uint64_t found, pause_ns; /* of the switch; 0: there was none */
+	uint64_t graphs, graphs_lost, graph_ns;
 };
 
 enum object_drain_end {

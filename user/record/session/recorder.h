@@ -13,6 +13,7 @@
 #include "log/write/writer.h"
 #include "record/flight/dumps.h"
 #include "record/kernel/probe_table.h"
+#include "record/session/recorder_stats.h"
 
 struct recorder;
 struct relay;
@@ -43,6 +44,8 @@ struct recorder_options {
 	bool sample_jitter, sample_symbols; /* by chance more or less; with names of functions */
 	int kernel_symbols; /* of native_symbols_kernel(); becomes the recorder's */
 	bool objects, objects_exact; /* of a patched JVM; exact: its threads wait for room */
+	uint16_t pointers_every;     /* after each nth collection; 0: none, unless */
+	bool pointers_full, pointers_triggered; /* ... after those of the whole heap; asked for */
 	uint64_t off_cpu_ns;       /* off-CPU intervals of at least this have an event each */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
 	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */
@@ -53,20 +56,10 @@ struct recorder_options {
 	json_t *command; /* for the header: an array of strings, NULL for none; lent */
 };
 
-struct recorder_stats {
-	uint64_t elapsed_ns;
-	uint64_t lost;
-	uint64_t lost_ring;        /* of these, for want of room in the ring buffer */
-	uint64_t given_up;         /* numbers, for want of room within max_memory */
-	uint64_t passed_over;      /* triggers that came too soon after another one to get a file */
-	bool objects;
-	uint64_t object_bytes;      /* of object events, before they were compressed */
-	uint64_t object_lost_bytes, object_refused; /* for want of room; what made no sense */
-	uint64_t object_wait_ns;    /* of threads, for room in the ring */
-	uint64_t objects_found, objects_pause_ns; /* of the switch, if there was one */
-	struct flag_hold_end flag; /* at the end */
-	struct log_writer_stats log;
-};
+static inline bool recorder_wants_pointers(const struct recorder_options *o)
+{
+	return o->pointers_every || o->pointers_full || o->pointers_triggered;
+}
 
 enum recorder_end { /* the order of end_reason in events.json */
 		    RECORDER_DONE,

@@ -75,7 +75,8 @@ bool recorder_has_monitors(const struct recorder *r);
 void recorder_discard(struct recorder *r);
 
 /* recorder_objects.c: the ring of object events. Without --objects all do nothing. */
-int recorder_objects_open(struct recorder *r, pid_t pid, bool exact, char why[RECORDER_WHY_MAX]);
+int recorder_objects_open(struct recorder *r, const struct recorder_options *o,
+			  char why[RECORDER_WHY_MAX]);
 int recorder_objects_begin(struct recorder *r); /* once there is a log; 0 or -ENOMEM */
 /* After that: waits until the JVM has switched them on. */
 int recorder_objects_on(struct recorder *r, char why[RECORDER_WHY_MAX]);

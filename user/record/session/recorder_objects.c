@@ -12,10 +12,11 @@
 #include <time.h>
 
 #include "base/text/units.h"
+#include "jvm-hooks/graph.h"
 #include "record/objects/object_drain.h"
 #include "record/objects/object_ring.h"
 
-#define PASSES 8 /* in a turn; a ring of 32 MB is 16 of them */
+#define PASSES 8       /* in a turn; a ring of 32 MB is 16 of them */
 #define ANSWER_MS 5000 /* the JVM looks each 50 ms */
 #define WALK_MS 120000 /* the JVM gives up when nothing is taken from the ring for a second */
 #define OFF_MS 5000
@@ -100,13 +101,32 @@ static int own_ring_wait(struct recorder *r, pid_t pid, bool exact)
 	return err;
 }
 
-int recorder_objects_open(struct recorder *r, pid_t pid, bool exact, char why[RECORDER_WHY_MAX])
+/* Of a ring that goes on without this recorder, nobody would empty it for the pointers. */
+static void ask_for_pointers(struct recorder *r, uint32_t pointers)
 {
-	int err = others_ring_wait(r, pid);
+	__atomic_store_n(&object_ring_head(&r->objects_ring)->pointers, pointers, __ATOMIC_RELEASE);
+}
+
+int recorder_objects_open(struct recorder *r, const struct recorder_options *o,
+			  char why[RECORDER_WHY_MAX])
+{
+	int err = others_ring_wait(r, o->pid);
 
 	if (err == -ENOENT)
-		err = own_ring_wait(r, pid, exact);
-	return err ? fail_open(why, err) : 0;
+		err = own_ring_wait(r, o->pid, o->objects_exact);
+	if (err)
+		return fail_open(why, err);
+	if (!recorder_wants_pointers(o))
+		return 0;
+	if (object_ring_head(&r->objects_ring)->pointers_can != 1)
+		return recorder_fail(
+			why, -ENOTSUP,
+			"--objects-pointers: this JVM has no pointers; make jvm builds "
+			"one that has them");
+	ask_for_pointers(r, o->pointers_full        ? SPOOR_POINTERS_FULL
+			    : o->pointers_triggered ? SPOOR_POINTERS_ASKED
+						    : o->pointers_every);
+	return 0;
 }
 
 int recorder_objects_begin(struct recorder *r)
@@ -174,6 +194,7 @@ void recorder_objects_end(struct recorder *r, enum recorder_end end)
 
 	if (!r->objects)
 		return;
+	ask_for_pointers(r, 0);
 	if (!gone && r->objects_ring.switched)
 		switch_off(r);
 	object_drain_finish(r->objects, gone, clock_mono_ns());
@@ -187,6 +208,9 @@ void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret
 	if (!r->objects)
 		return;
 	object_drain_stats(r->objects, &s);
+	ret->object_graphs = s.graphs;
+	ret->object_graph_ns = s.graph_ns;
+	ret->object_graphs_lost = s.graphs_lost != 0;
 	ret->object_bytes = s.word_bytes;
 	ret->object_lost_bytes = s.lost_bytes;
 	ret->object_refused = s.refused;

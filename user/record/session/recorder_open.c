@@ -307,7 +307,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
 	bpf_session_set_first_reasons(r->p, r->probes != PROBES_NONE, recorder_has_monitors(r));
 	wait_until_ready(r);
-	return o->objects ? recorder_objects_open(r, o->pid, o->objects_exact, why) : 0;
+	return o->objects ? recorder_objects_open(r, o, why) : 0;
 }
 
 void recorder_discard(struct recorder *r)

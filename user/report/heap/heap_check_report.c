@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "heap/replay/object_replay.h"
 #include "base/text/format.h"
 #include "base/text/json_put.h"
 #include "base/text/print.h"
 #include "base/text/strbuf.h"
+#include "heap/graph/heap_graph.h"
+#include "heap/replay/object_replay.h"
 #include "heap/state/heap_state.h"
 #include "report/csv/findings_csv.h"
 #include "report/heap/heap_words.h"
@@ -80,6 +81,25 @@ static void add_moment(const struct heap_check_report *r, struct strbuf *o)
 		   c->id, c->collector, c->cause);
 }
 
+static void add_graph_sentence(const struct graph_check *g, struct strbuf *o)
+{
+	uint64_t n = graph_check_differences(g);
+	char a[FORMAT_MAX], b[FORMAT_MAX], d[FORMAT_MAX];
+
+	if (n)
+		strbuf_add(o, " %s differences of references and roots:", count_format(n, a));
+	else
+		strbuf_add(o, " Nor of references:");
+	for (int i = 0; n && i < GRAPH_CHECK_KIND_COUNT; i++)
+		if (g->kinds[i])
+			strbuf_add(o, " %s %s (the first: 0x%" PRIx64 "),",
+				   count_format(g->kinds[i], a), graph_check_name(i),
+				   g->example[i]);
+	strbuf_add(o, " of %s objects with %s references, and %s roots.",
+		   count_format(g->objects, a), count_format(g->refs, b),
+		   count_format(g->roots, d));
+}
+
 static void add_sentence(const struct heap_check_report *r, struct strbuf *o)
 {
 	const struct heap_check *c = r->check;
@@ -97,6 +117,8 @@ static void add_sentence(const struct heap_check_report *r, struct strbuf *o)
 	strbuf_add(o, "are at the same address, of the same class and length as in the dump, ");
 	add_moment(r, o);
 	strbuf_add(o, ".");
+	if (r->graph)
+		add_graph_sentence(r->graph, o);
 }
 
 static void add_line(struct findings *f, uint64_t n, const char *what, struct strbuf *o)
@@ -165,6 +187,27 @@ static json_t *number(uint64_t n)
 	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
 }
 
+static json_t *graph_json(const struct graph_check *g)
+{
+	json_t *o = json_object(), *log = json_object(), *more = json_object();
+
+	json_put(&o, "objects", number(g->objects));
+	json_put(&o, "references", number(g->refs));
+	json_put(&o, "roots", number(g->roots));
+	json_put(&o, "differences", number(graph_check_differences(g)));
+	for (int i = 0; i < GRAPH_CHECK_KIND_COUNT; i++)
+		json_put(&o, graph_check_name(i), number(g->kinds[i]));
+	for (unsigned i = 0; i < HEAP_ROOT_KIND_COUNT; i++) {
+		json_put(&log, heap_root_kind_name(i), number(g->log_roots[i]));
+		json_put(&more, heap_root_kind_name(i), number(g->more_roots[i]));
+	}
+	json_put(&o, "log_roots", log);
+	json_put(&o, "only_log_roots", more);
+	json_put(&o, "local_variables", number(g->frames));
+	json_put(&o, "in_other_frames", number(g->other_frames));
+	return o;
+}
+
 static int write_json(const struct heap_check_report *r, const struct findings *f,
 		      const char *sentence, FILE *out)
 {
@@ -189,6 +232,8 @@ static int write_json(const struct heap_check_report *r, const struct findings *
 	for (int i = 0; i < CHECK_KIND_COUNT; i++)
 		json_put(&o, kind_names[i], number(c->kinds[i]));
 	json_put(&o, "other_size", number(c->other_size));
+	if (r->graph)
+		json_put(&o, "graph", graph_json(r->graph));
 	json_put(&o, "examples", findings_to_json(f));
 	err = o ? json_dump_write(o, out) : -ENOMEM;
 	json_decref(o);

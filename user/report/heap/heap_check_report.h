@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "heap/check/graph_check.h"
 #include "heap/check/heap_check.h"
 #include "report/heap/heap_report.h"
 
@@ -14,8 +15,9 @@ struct heap_check_report {
 	const struct object_replay *log;
 	struct heap_source dump;
 	const struct heap_check *check;
-	bool has_collection, before; /* the moment: a collection's end, or its begin */
-	uint32_t collection;         /* its index; else the moment is the log's end */
+	const struct graph_check *graph; /* NULL: the log has no pointers of the moment */
+	bool has_collection, before;     /* the moment: a collection's end, or its begin */
+	uint32_t collection;             /* its index; else the moment is the log's end */
 	unsigned top;
 	enum heap_format format;
 };

@@ -99,9 +99,11 @@ struct findings *heap_words_not_known(const struct heap_source *s)
 		return NULL;
 	add_damage(f, s, &o);
 	if (s->state->is_log) {
-		strbuf_add(&o,
-			   "What objects refer to, and who keeps them: a log does not have that. "
-			   "Of what no collection has looked at, whether it is still in use.");
+		if (!s->state->has_graph)
+			strbuf_add(&o,
+				   "What objects refer to, and who keeps them: pointers were not "
+				   "recorded at this moment, or not asked for. ");
+		strbuf_add(&o, "Of what no collection has looked at, whether it is still in use.");
 		add_row(f, &o);
 		strbuf_free(&o);
 		return f;
