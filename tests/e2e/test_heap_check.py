@@ -87,7 +87,7 @@ class HeapCheckTest(ObjectsJavaTest):
         for root in by.values():
             self.assertEqual(sum(row["objects"] for row in root["children"]), root["objects"])
         self.assertTrue(all(row["children"] for row in sites.values()))
-        self.assertIn("a log has no references", spoor("heap", "keep", self.path(), expect=1).stderr)
+        self.assertIn("has no pointers, which that needs", spoor("heap", "keep", self.path(), expect=1).stderr)
         # By its number it is the same moment; another one is not.
         self.assertEqual(self.compare("--at", f"gc:{found['gc']}"), found)
         earlier = self.compare("--at", f"before:{found['gc']}", expect=1)
