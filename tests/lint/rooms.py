@@ -66,7 +66,8 @@ ROOMS = {
     "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/analyze", "pool state_windows states"),
     "user/analyze/vm": ("collections, pauses, safepoints", "user/analyze", "heap_pool"),
     "user/analyze/cells": ("cells of time by lock, threads and call chains, and groups of them",
-                           "user/analyze/threads user/analyze/vm", "blocked_list cell_windows cells contended finding groups idle stacks"),
+                           "user/analyze/threads user/analyze/vm", "aspects blocked_list cell cell_kinds cell_part cell_windows cells contended facet_cells facet_past "
+                           "facets finding groups idle lengths stacks"),
     "user/analyze/lines": ("who held what when, and how a blocked time is split", "user/analyze/cells", ""),
     "user/analyze/park": ("parking, waiting, and java.util.concurrent's locks", "user/analyze/lines", ""),
     "user/analyze/contention": ("contended monitors and who held them", "user/analyze/park", "contention"),

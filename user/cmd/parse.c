@@ -8,7 +8,10 @@
 
 #include "base/text/msg.h"
 #include "base/text/print.h"
+#include "base/text/units.h"
 #include "log/format/event.h"
+
+#define WINDOW_MOST_NS (366 * 24 * 3600 * NS_PER_S)
 
 bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
@@ -77,4 +80,15 @@ int parse_word(const char *option, const char *arg, const char *const words[3],
 	argp_error(state, "--%s is %s, %s or %s, not '%s'", option, words[0], words[1], words[2],
 		   arg);
 	return -1;
+}
+
+uint64_t parse_window(const char *arg, struct argp_state *state)
+{
+	uint64_t ns = 0;
+
+	if (duration_parse(arg, &ns) || ns > WINDOW_MOST_NS)
+		argp_error(state, "--window wants a time like 10s, 500ms or 2m, not '%s'", arg);
+	if (ns < NS_PER_MS)
+		argp_error(state, "--window is 1ms at least, not '%s'", arg);
+	return ns;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct argp;
@@ -24,3 +25,5 @@ int parse_word(const char *option, const char *arg, const char *const words[3],
 
 /* --event: NAME[,NAME...]; arg is cut up. Sets wanted[id] of each, or ends with the usage error. */
 void parse_events(char *arg, bool *wanted, struct argp_state *state);
+/* --window: 1 ms at least. */
+uint64_t parse_window(const char *arg, struct argp_state *state);

@@ -28,7 +28,7 @@ static void part(struct blocked_list *l, uint64_t holder, uint64_t stack, uint64
 	const struct cell_key key = {
 		.lock = 1, .waiter = 2, .holder = holder, .holder_stack = stack};
 
-	blocked_list_part(l, &key, 100, 100 + ns);
+	blocked_list_part(l, &(struct cell_part){.key = key, .from_ns = 100, .to_ns = 100 + ns});
 }
 
 static void parts_are_their_intervals(void **state)

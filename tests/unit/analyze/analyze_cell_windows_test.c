@@ -28,11 +28,19 @@ static uint64_t sum_of(const struct cell_windows *w, uint64_t lock)
 	return sum;
 }
 
+static void observe_key(struct cell_windows *w, struct cell_key key, uint64_t from_ns,
+			uint64_t to_ns)
+{
+	const struct cell_part part = {.key = key, .from_ns = from_ns, .to_ns = to_ns};
+
+	cell_windows_observe(w, &part);
+}
+
 static void observe(struct cell_windows *w, uint64_t lock, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct cell_key key = {.lock = lock, .waiter = 1 + lock % 3};
 
-	cell_windows_observe(w, &key, BEGIN_NS + from_ns, BEGIN_NS + to_ns);
+	observe_key(w, key, BEGIN_NS + from_ns, BEGIN_NS + to_ns);
 }
 
 static void time_is_in_its_windows(void **state)
@@ -51,8 +59,8 @@ static void time_is_in_its_windows(void **state)
 	assert_int_equal(cell_windows_entry(&w, 1).ns, MS);
 	assert_int_equal(cell_windows_entry(&w, 3).ns, 2);
 	/* What was before the begin is nobody's. */
-	cell_windows_observe(&w, &(struct cell_key){.lock = 9}, BEGIN_NS - 5, BEGIN_NS - 1);
-	cell_windows_observe(&w, &(struct cell_key){.lock = 9}, BEGIN_NS - 5, BEGIN_NS + 2);
+	observe_key(&w, (struct cell_key){.lock = 9}, BEGIN_NS - 5, BEGIN_NS - 1);
+	observe_key(&w, (struct cell_key){.lock = 9}, BEGIN_NS - 5, BEGIN_NS + 2);
 	assert_int_equal(sum_of(&w, 9), 2);
 	cell_windows_free(&w);
 }
@@ -99,14 +107,17 @@ static void keys_keep_all_that_they_are_made_of(void **state)
 		{.lock = 1, .waiter = 2, .holder = 3, .waiter_stack = 4, .holder_stack = 5},
 		{.lock = 1, .waiter = 2, .blocked_on = 6, .after_wait = true},
 		{.lock = 1, .waiter = THREAD_OTHERS, .holder = THREAD_OTHERS},
-		{.lock = 1, .waiter = THREAD_OTHERS, .holder = HOLDER_HAND_OVER, .after_wait = true},
+		{.lock = 1,
+		 .waiter = THREAD_OTHERS,
+		 .holder = HOLDER_HAND_OVER,
+		 .after_wait = true},
 	};
 	struct cell_windows w;
 
 	(void)state;
 	cell_windows_init(&w, 0);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		cell_windows_observe(&w, &keys[i], 10 * MS, 11 * MS);
+		observe_key(&w, keys[i], 10 * MS, 11 * MS);
 	assert_int_equal(w.begin_ns, 10 * MS);
 	assert_int_equal(w.keys.count, 4);
 	for (uint32_t i = 0; i < 4; i++) {

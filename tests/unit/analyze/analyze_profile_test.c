@@ -259,7 +259,9 @@ static int observe_all(struct lock_holds *h, const struct lock_hold *holds)
 	for (int i = 0; i < HOLDS && !err; i++) {
 		const struct cell_key key = {.holder = holds[i].thread, .lock = holds[i].lock};
 
-		lock_holds_observe(h, &key, holds[i].from_ns, holds[i].to_ns);
+		lock_holds_observe(h, &(struct cell_part){.key = key,
+							  .from_ns = holds[i].from_ns,
+							  .to_ns = holds[i].to_ns});
 	}
 	return err ? err : lock_holds_finish(h);
 }
@@ -317,11 +319,13 @@ static void who_is_no_thread_holds_nothing(void **state)
 	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
 		const struct cell_key key = {.holder = holders[i], .lock = 7};
 
-		lock_holds_observe(&h, &key, 10, 90);
+		lock_holds_observe(&h, &(struct cell_part){.key = key, .from_ns = 10, .to_ns = 90});
 	}
 	assert_int_equal(h.count, 0);
 	/* The thread has no sample since then. */
-	lock_holds_observe(&h, &(struct cell_key){.holder = 1, .lock = 7}, 51, 90);
+	lock_holds_observe(&h, &(struct cell_part){.key = (struct cell_key){.holder = 1, .lock = 7},
+						   .from_ns = 51,
+						   .to_ns = 90});
 	assert_int_equal(h.count, 0);
 	assert_int_equal(lock_holds_finish(&h), 0);
 	assert_int_equal(lock_holds_at(&h, 1, 50), 0);
@@ -341,7 +345,7 @@ static int add_with_locks(struct profile *p)
 	p->options.locks = true;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events) && !err; i++)
 		err = profile_add(p, &events[i]);
-	lock_holds_observe(&p->holds, &key, 15, 40);
+	lock_holds_observe(&p->holds, &(struct cell_part){.key = key, .from_ns = 15, .to_ns = 40});
 	return err ? err : profile_finish(p, NULL);
 }
 

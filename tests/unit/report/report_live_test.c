@@ -142,9 +142,9 @@ static int second_part(const struct live_view *v, FILE *out)
 	later.from_ns = 1500;
 	later.early = &early;
 	live_early_reset(&early, later.from_ns);
-	live_early_observe(&early, &key, 1000, 1400);
-	live_early_observe(&early, &key, 1400, 1900);
-	live_early_observe(&early, &key, 1500, 1900);
+	live_early_observe(&early, &(struct cell_part){.key = key, .from_ns = 1000, .to_ns = 1400});
+	live_early_observe(&early, &(struct cell_part){.key = key, .from_ns = 1400, .to_ns = 1900});
+	live_early_observe(&early, &(struct cell_part){.key = key, .from_ns = 1500, .to_ns = 1900});
 	err = live_json(&later, out);
 	live_early_reset(&early, 0);
 	return err;
@@ -190,9 +190,17 @@ static const struct {
 	{text_all, "900 ns   64.3 %", "\x1b"},
 	{text_all, "a.\\x1b[2J", "\x1b"},
 	{live_json, "\"lost\":{\"interval\":3,\"total\":5}", "\x1b"},
-	{live_json, "\"blocked_ns\":900,\"count\":1,\"max_ns\":900,\"idle_ns\":0,\"waiting\":0", "\x1b"},
-	{live_json, "\"blocked_ns\":500,\"count\":1,\"max_ns\":400,\"idle_ns\":0,\"waiting\":1", "\x1b"},
-	{second_part, "\"blocked_ns\":400,\"count\":1,\"max_ns\":900,\"idle_ns\":0,\"waiting\":0",
+	{live_json,
+	 "\"blocked_ns\":900,\"count\":1,"
+	 "\"p50_ns\":900,\"p90_ns\":900,\"p99_ns\":900,\"p999_ns\":900,\"max_ns\":900,\"idle_ns\":0,\"waiting\":0",
+	 "\x1b"},
+	{live_json,
+	 "\"blocked_ns\":500,\"count\":1,"
+	 "\"p50_ns\":400,\"p90_ns\":400,\"p99_ns\":400,\"p999_ns\":400,\"max_ns\":400,\"idle_ns\":0,\"waiting\":1",
+	 "\x1b"},
+	{second_part,
+	 "\"blocked_ns\":400,\"count\":1,"
+	 "\"p50_ns\":900,\"p90_ns\":900,\"p99_ns\":900,\"p999_ns\":900,\"max_ns\":900,\"idle_ns\":0,\"waiting\":0",
 	 "\"blocked_ns\":900"},
 	{header, "blocked in locks: 1.40 us", "LOCKS"},
 	{chains_of_first, "Table.hold", "\x1b"},

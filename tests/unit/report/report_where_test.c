@@ -77,7 +77,10 @@ static unsigned chosen(const struct stacks *s, const char *text)
 	unsigned bits = 0;
 
 	assert_int_equal(where_parse(text, &w, error), 0);
-	assert_int_equal(where_cells(w, s, cells, 3, &some, &count), 0);
+	assert_int_equal(where_cells(w,
+				     &(struct where_input){.stacks = s, .cells = cells, .count = 3},
+				     &some, &count),
+			 0);
 	for (uint32_t i = 0; i < count; i++)
 		for (unsigned k = 0; k < 3; k++)
 			bits |= memcmp(&some[i], &cells[k], sizeof(*cells)) ? 0 : 1u << k;
@@ -179,6 +182,7 @@ static void survives_without_memory(void **state)
 {
 	char error[WHERE_ERROR_MAX];
 	struct condition *w = NULL;
+	const struct where_input in = {.stacks = *state, .cells = cells, .count = 3};
 	struct cell *some = NULL;
 	uint32_t count;
 	unsigned long n = 0;
@@ -186,8 +190,9 @@ static void survives_without_memory(void **state)
 
 	for (;; n++) {
 		alloc_fail_at(n);
-		err = where_parse("not (lock=a or lock!=b) and group=c", &w, error);
-		err = err ? err : where_cells(w, *state, cells, 3, &some, &count);
+		err = where_parse("not (lock=a or lock!=b) and group=c and waiter_pool!=x", &w,
+				  error);
+		err = err ? err : where_cells(w, &in, &some, &count);
 		if (!alloc_fail_off())
 			break;
 		assert_int_equal(err, -ENOMEM);

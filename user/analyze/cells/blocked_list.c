@@ -13,19 +13,20 @@ void blocked_list_free(struct blocked_list *l)
 	*l = (struct blocked_list){0};
 }
 
-void blocked_list_part(void *list, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns)
+void blocked_list_part(void *list, const struct cell_part *part)
 {
 	struct blocked_list *l = list;
+	uint64_t ns = part->to_ns - part->from_ns;
 	uint32_t cell;
 
-	if (l->err || to_ns <= from_ns)
+	if (l->err || part->to_ns <= part->from_ns)
 		return;
-	l->err = keymap_add(&l->keys, cell_windows_key(key), &cell);
+	l->err = keymap_add(&l->keys, cell_windows_key(&part->key), &cell);
 	if (!l->err)
 		l->err =
 			array_grow(&l->parts, &l->parts_capacity, l->part_count, sizeof(*l->parts));
 	if (!l->err)
-		l->parts[l->part_count++] = (struct blocked_part){cell, to_ns - from_ns};
+		l->parts[l->part_count++] = (struct blocked_part){cell, ns};
 }
 
 static uint64_t holder_of(const struct blocked_list *l, uint64_t part)

@@ -39,7 +39,7 @@ struct blocked_list {
 void blocked_list_free(struct blocked_list *l);
 
 /* For contention_observe() and contention_observe_intervals(), with the list as their context. */
-void blocked_list_part(void *list, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns);
+void blocked_list_part(void *list, const struct cell_part *part);
 void blocked_list_interval(void *list, const struct cell_interval *interval);
 
 /*

@@ -122,10 +122,10 @@ static int spread(struct cell_windows *w, uint32_t key, uint64_t from, uint64_t 
 	return err;
 }
 
-void cell_windows_observe(void *context, const struct cell_key *key, uint64_t from_ns,
-			  uint64_t to_ns)
+void cell_windows_observe(void *context, const struct cell_part *part)
 {
 	struct cell_windows *w = context;
+	uint64_t from_ns = part->from_ns, to_ns = part->to_ns;
 	uint32_t at;
 	int err;
 
@@ -139,7 +139,7 @@ void cell_windows_observe(void *context, const struct cell_key *key, uint64_t fr
 	make_room(w, to_ns ? to_ns - 1 : 0);
 	if (w->full)
 		return;
-	err = keymap_add(&w->keys, cell_windows_key(key), &at);
+	err = keymap_add(&w->keys, cell_windows_key(&part->key), &at);
 	err = err ? err : spread(w, at, from_ns, to_ns);
 	if (err)
 		give_up(w, err);

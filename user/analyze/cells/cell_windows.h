@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/cells/cells.h"
+#include "analyze/cells/cell_part.h"
+#include "base/tables/keymap.h"
 
 /* At most so many windows of equal length, from the begin on. A log that is longer, or whose cells
  * have time in more windows than there are entries for, gets windows of twice the length. */
@@ -30,7 +31,7 @@ void cell_windows_init(struct cell_windows *w, uint64_t begin_ns);
 void cell_windows_free(struct cell_windows *w);
 
 /* For contention_observe(), with w as its context; an error is kept in w. */
-void cell_windows_observe(void *w, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns);
+void cell_windows_observe(void *w, const struct cell_part *part);
 
 /* What a cell is found by, and the cell of one of keys. */
 struct keymap_key cell_windows_key(const struct cell_key *key);

@@ -5,73 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/cells/split.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/cells/cell_part.h"
+#include "analyze/cells/lengths.h"
 #include "base/tables/keymap.h"
-
-/* A holder that is no thread. */
-#define HOLDER_UNKNOWN 0            /* it was held, or may have been, and nothing says by whom */
-#define HOLDER_HAND_OVER UINT64_MAX /* nobody is known to have held it: released, not yet taken */
-/* Waiters and holders, each of whom has little; see below. */
-#define THREAD_OTHERS (UINT64_MAX - 1)
-
-static inline bool holder_is_thread(uint64_t holder)
-{
-	return holder != HOLDER_UNKNOWN && holder < THREAD_OTHERS;
-}
-
-/* When the holder's call chain was seen that a time is charged to. */
-enum holder_stack_from {
-	HOLDER_STACK_UNKNOWN,
-	HOLDER_STACK_BLOCK,   /* at the moment when the waiter blocked */
-	HOLDER_STACK_SWITCH,  /* later, when it left its CPU */
-	HOLDER_STACK_SAMPLE,  /* later, while it ran */
-	HOLDER_STACK_RELEASE, /* when it released the lock: exit, wait, unpark */
-	HOLDER_STACK_BLOCKED, /* when it blocked itself: enter, wait, park */
-	HOLDER_STACK_WAIT, /* when it released it in Object.wait(): not where it had entered it */
-	HOLDER_STACK_FROM_COUNT,
-};
-
-struct cell {
-	uint64_t lock;
-	uint64_t waiter;
-	uint64_t holder;
-	uint64_t waiter_stack; /* 0: not known */
-	uint64_t holder_stack; /* 0: not known, or the holder is no thread */
-	uint64_t blocked_on;   /* what the holder was itself blocked or parked on; 0: nothing */
-	/* It went for the monitor again after Object.wait(). Often only one of several that were
-	 * woken can go on, which need not be a problem: counted apart (Hofer 4.2.2). */
-	bool after_wait;
-	bool monitor;     /* it was blocked by monitor events, whatever the lock's group says */
-	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
-	/* Up to here what is needed to find it: together, as memory is slower than all else. */
-
-	uint64_t count;       /* contentions that began with this holder */
-	uint64_t blocked_ns;  /* of all contentions, while this was the holder */
-	uint64_t max_ns;      /* the longest of those that began with this holder, whole */
-	uint64_t max_held_ns; /* the most that one contention was charged to this holder, in all its
-				  cells */
-	uint64_t max_part_ns; /* the most that one was charged to this very cell */
-	uint64_t
-		first_reader_ns; /* of blocked_ns: the holder was one of possibly several readers */
-	struct split split;      /* of blocked_ns */
-	uint64_t stack_from_ns
-		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
-};
-
-/* What tells a cell from others. */
-struct cell_key {
-	uint64_t lock, waiter, holder, waiter_stack, holder_stack, blocked_on;
-	bool after_wait;
-};
-
-/* A blocked interval that has ended, when all of its parts have been told. */
-struct cell_interval {
-	struct cell_key key; /* of the part that it began with; the waiter is never THREAD_OTHERS */
-	bool monitor;
-	uint64_t since_ns, until_ns;
-	uint64_t last; /* the other thread that is known to have held the lock last; 0: none is */
-};
 
 struct reason_history;
 
@@ -92,28 +28,19 @@ struct cells {
 	uint32_t max;       /* if not 0, in place of CELLS_MAX */
 	/* What holders did between the lock's own events; NULL: not known. Lent. */
 	const struct reason_history *reasons;
-	/* Told of each part of each interval that has ended, once it is known who held the lock
-	 * then, if not NULL; the slices of an interval come one after the other, in no order. */
-	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
-			uint64_t to_ns);
-	void (*ended)(void *context, const struct cell_interval *interval); /* after that */
+	struct lengths lengths; /* of the contentions that are counted in cells, by their number */
+	/* If not NULL, told of each part of each interval that has ended, once it is known who held
+	 * the lock then; and of the interval after its parts. */
+	cell_part_observer *observe;
+	cell_interval_observer *ended;
 	void *observer;
 };
 
-/* Put together, as there were too many. */
-static inline bool cell_is_of_others(const struct cell *cell)
-{
-	return cell->waiter_stack == STACK_OTHERS;
-}
-
-/* Of several waiters: of THREAD_OTHERS. */
-static inline bool cell_is_shared(const struct cell *cell)
-{
-	return cell->waiter == THREAD_OTHERS;
-}
-
-struct cell_key cell_key_of(const struct cell *cell);
-
 /* The place of a cell, a new one if need be. 0 or -ENOMEM. */
 int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret);
+/* A contention of that length began in the cell of that place. 0 or -ENOMEM. */
+int cells_count(struct cells *c, uint32_t place, uint64_t whole_ns);
+/* What cells of others have, too, in cells that are alike but for their facets, which become what
+ * change() makes of them; NULL: they stay. Lengths come with them. 0 or -ENOMEM. */
+int cells_merge(struct cells *to, const struct cells *from, uint32_t (*change)(uint32_t facets));
 void cells_free(struct cells *c);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "analyze/cells/idle.h"
+#include "analyze/cells/lengths.h"
 #include "analyze/cells/stacks.h"
+#include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 
@@ -21,179 +23,6 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static const char no_name[] = "";
-
-static const char *class_of(const struct log_names *names, uint64_t number)
-{
-	const struct log_lock *lock = log_names_lock(names, number);
-	const char *name = lock ? log_names_class(names, lock->class) : NULL;
-
-	return name && *name ? name : no_name;
-}
-
-/* Classes of the same name from several loaders, or loaded again, are one. */
-static int compare_lock_class(const struct log_names *names, const struct cell *a,
-			      const struct cell *b)
-{
-	if (a->lock == b->lock)
-		return 0; /* most of them: cells of one lock are many */
-	return strcmp(class_of(names, a->lock), class_of(names, b->lock));
-}
-
-static int compare_lock(const struct log_names *names, const struct cell *a, const struct cell *b)
-{
-	int order = compare_lock_class(names, a, b);
-
-	return order ? order : compare_u64(a->lock, b->lock);
-}
-
-static int compare_blocked_on(const struct log_names *names, const struct cell *a,
-			      const struct cell *b)
-{
-	if (a->blocked_on == b->blocked_on)
-		return 0;
-	return strcmp(class_of(names, a->blocked_on), class_of(names, b->blocked_on))
-		       ?: compare_u64(a->blocked_on, b->blocked_on);
-}
-
-static int compare_threads(const struct log_names *names, uint64_t a, uint64_t b)
-{
-	const struct log_thread *thread_a = holder_is_thread(a) ? log_names_thread(names, a) : NULL;
-	const struct log_thread *thread_b = holder_is_thread(b) ? log_names_thread(names, b) : NULL;
-
-	if (a == b)
-		return 0;
-	return strcmp(thread_a ? thread_a->name : "", thread_b ? thread_b->name : "")
-		       ?: compare_u64(a, b);
-}
-
-static int compare_waiter(const struct log_names *names, const struct cell *a, const struct cell *b)
-{
-	return compare_threads(names, a->waiter, b->waiter);
-}
-
-static int compare_holder(const struct log_names *names, const struct cell *a, const struct cell *b)
-{
-	return compare_threads(names, a->holder, b->holder);
-}
-
-static uint64_t group_of(const struct stacks *stacks, const struct cell *cell)
-{
-	const struct log_lock *lock = log_names_lock(stacks_names(stacks), cell->lock);
-
-	return cell->monitor ? LOCK_GROUP_MONITOR : lock ? lock->group : LOCK_GROUP_OTHER;
-}
-
-static uint64_t waiter_stack_of(const struct stacks *stacks, const struct cell *cell)
-{
-	return stacks_chain(stacks, cell->waiter_stack);
-}
-
-static uint64_t waiter_method_of(const struct stacks *stacks, const struct cell *cell)
-{
-	return stacks_waiter_method(stacks, cell->waiter_stack);
-}
-
-/* Hand-over has no call site; an unknown holder has the unknown one. */
-static uint64_t owner_stack_of(const struct stacks *stacks, const struct cell *cell)
-{
-	return cell->holder == HOLDER_HAND_OVER ? HOLDER_HAND_OVER
-						: stacks_chain(stacks, cell->holder_stack);
-}
-
-static uint64_t owner_method_of(const struct stacks *stacks, const struct cell *cell)
-{
-	return cell->holder == HOLDER_HAND_OVER ? HOLDER_HAND_OVER
-						: stacks_holder_method(stacks, cell->holder_stack);
-}
-
-/* Equal texts have one address in log_names. */
-static uint64_t lock_class_of(const struct stacks *stacks, const struct cell *cell)
-{
-	return (uintptr_t)class_of(stacks_names(stacks), cell->lock);
-}
-
-static uint64_t lock_of(const struct stacks *stacks, const struct cell *cell)
-{
-	(void)stacks;
-	return cell->lock;
-}
-
-static uint64_t blocked_on_of(const struct stacks *stacks, const struct cell *cell)
-{
-	(void)stacks;
-	return cell->blocked_on;
-}
-
-static uint64_t waiter_of(const struct stacks *stacks, const struct cell *cell)
-{
-	(void)stacks;
-	return cell->waiter;
-}
-
-static uint64_t holder_of(const struct stacks *stacks, const struct cell *cell)
-{
-	(void)stacks;
-	return cell->holder;
-}
-
-static const struct aspect aspects[] = {
-	[ASPECT_BEHIND] = {.name = "behind",
-			   .doc = "the lock that its holder was itself blocked or parked on",
-			   .max = GROUP_MAX_PART,
-			   .key = blocked_on_of,
-			   .compare = compare_blocked_on},
-	[ASPECT_LOCK_CLASS] = {.name = "lock_class",
-			       .doc = "class of the lock object",
-			       .key = lock_class_of,
-			       .compare = compare_lock_class},
-	[ASPECT_LOCK] = {.name = "lock",
-			 .doc = "the lock object",
-			 .key = lock_of,
-			 .compare = compare_lock},
-	[ASPECT_WAITER_THREAD] = {.name = "waiter_thread",
-				  .doc = "the thread that was blocked",
-				  .key = waiter_of,
-				  .compare = compare_waiter},
-	[ASPECT_OWNER_THREAD] = {.name = "owner_thread",
-				 .doc = "the thread that held the lock meanwhile",
-				 .max = GROUP_MAX_HELD,
-				 .key = holder_of,
-				 .compare = compare_holder},
-	[ASPECT_GROUP] = {.name = "group",
-			  .doc = "monitor, or juc: java.util.concurrent",
-			  .key = group_of},
-	[ASPECT_WAITER_STACK] = {.name = "waiter_stack",
-				 .doc = "the call chain that was blocked",
-				 .key = waiter_stack_of},
-	[ASPECT_WAITER_METHOD] = {.name = "waiter_method",
-				  .doc = "the method that was blocked",
-				  .key = waiter_method_of},
-	[ASPECT_OWNER_STACK] = {.name = "owner_stack",
-				.doc = "the holder's call chain",
-				.max = GROUP_MAX_PART,
-				.key = owner_stack_of},
-	[ASPECT_OWNER_METHOD] = {.name = "owner_method",
-				 .doc = "the method that the holder was in",
-				 .max = GROUP_MAX_PART,
-				 .key = owner_method_of},
-};
-_Static_assert(sizeof(aspects) / sizeof(*aspects) == ASPECT_COUNT, "every aspect has a row");
-
-const struct aspect *aspect_get(enum aspect_id id)
-{
-	return &aspects[id];
-}
-
-int aspect_by_name(const char *name, size_t length)
-{
-	for (int i = 0; i < ASPECT_COUNT; i++) {
-		if (strlen(aspects[i].name) == length && !memcmp(aspects[i].name, name, length))
-			return i;
-	}
-	return -1;
-}
-
 /* A cell on its way into groups. */
 struct entry {
 	const struct cell *cell;
@@ -201,9 +30,14 @@ struct entry {
 	uint32_t group; /* its index */
 };
 
-static uint64_t rank(const struct group *g, enum group_order order)
+uint64_t group_rank(const struct group *g, enum group_order order)
 {
 	switch (order) {
+	case GROUP_BY_P50:
+	case GROUP_BY_P90:
+	case GROUP_BY_P99:
+	case GROUP_BY_P999:
+		return g->quantile_ns[order - GROUP_BY_P50];
 	case GROUP_BY_COUNT:
 		return g->count;
 	case GROUP_BY_MAX:
@@ -220,9 +54,9 @@ static int compare_groups(const void *a, const void *b, void *context)
 	const struct sort_context *s = context;
 	const struct group *x = a, *y = b;
 
-	if (rank(x, s->order) != rank(y, s->order))
-		return -compare_u64(rank(x, s->order), rank(y, s->order));
-	if (x->blocked_ns != y->blocked_ns)
+	if (s->order != GROUP_BY_VALUE && group_rank(x, s->order) != group_rank(y, s->order))
+		return -compare_u64(group_rank(x, s->order), group_rank(y, s->order));
+	if (s->order != GROUP_BY_VALUE && x->blocked_ns != y->blocked_ns)
 		return -compare_u64(x->blocked_ns, y->blocked_ns);
 	if (s->aspect->compare)
 		return s->aspect->compare(s->names, x->cell, y->cell);
@@ -258,6 +92,8 @@ struct nest {
 	struct entry *spare; /* as many as there are entries */
 	struct keymap keys;  /* of the groups of one parent; empty in between */
 	enum group_order order;
+	const struct length_index *index; /* NULL: no quantiles */
+	struct length_sums *lengths;
 };
 
 /* Gives each entry its group's index, in the order of the first ones. 0 or -ENOMEM. */
@@ -292,15 +128,33 @@ static void entries_part(struct nest *n, struct entry *entries, uint32_t count, 
 		entries[ends[n->spare[i].group]++] = n->spare[i];
 }
 
+static void sum_lengths(const struct nest *n, struct group *g, const struct entry *entries,
+			uint32_t count)
+{
+	uint64_t longest_ns = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct cell *cell = entries[i].cell;
+
+		if (!cell->count)
+			continue;
+		length_sums_add(n->lengths, n->index, cell->number);
+		longest_ns = cell->max_ns > longest_ns ? cell->max_ns : longest_ns;
+	}
+	length_sums_take(n->lengths, n->index->shift, longest_ns, g->quantile_ns);
+}
+
 static int nest(struct nest *n, struct entry *entries, uint32_t count, const enum aspect_id *by,
 		unsigned depth, enum group_max max, struct group *parent)
 {
-	struct sort_context s = {n->stacks, stacks_names(n->stacks), depth ? &aspects[*by] : NULL,
+	struct sort_context s = {n->stacks, stacks_names(n->stacks), depth ? aspect_get(*by) : NULL,
 				 n->order};
 	uint32_t groups, *ends;
 	int err;
 
 	sum(parent, entries, count, max);
+	if (n->index)
+		sum_lengths(n, parent, entries, count);
 	if (!depth || !count)
 		return 0;
 	err = groups_number(n, s.aspect, entries, count, &groups);
@@ -317,6 +171,7 @@ static int nest(struct nest *n, struct entry *entries, uint32_t count, const enu
 		uint32_t end = ends[parent->group_count++];
 
 		g->aspect = *by;
+		g->parent_ns = parent->blocked_ns;
 		err = nest(n, entries + first, end - first, by + 1, depth - 1,
 			   max > s.aspect->max ? max : s.aspect->max, g);
 		first = end;
@@ -328,31 +183,62 @@ static int nest(struct nest *n, struct entry *entries, uint32_t count, const enu
 	return err;
 }
 
-static int make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		bool contended, const enum aspect_id *by, unsigned depth, enum group_order order,
-		struct group *ret)
+/* The cells that count. Contentions: with their idle time. */
+static uint32_t choose(const struct groups_input *in, struct entry *used)
 {
-	struct entry *used = malloc((cell_count + 1) * sizeof(*used));
-	struct nest n = {.stacks = stacks, .order = order};
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < in->cell_count; i++) {
+		const struct cell *cell = &in->cells[i];
+
+		if ((!cell->count && !cell->blocked_ns) ||
+		    lock_is_contended(stacks_names(in->stacks), cell->lock, cell->monitor) ==
+			    in->parked)
+			continue;
+		used[count++] = (struct entry){
+			.cell = cell, .idle_ns = in->parked ? 0 : idle_turn_ns(in->stacks, cell)};
+	}
+	return count;
+}
+
+static int prepare_lengths(const struct groups_input *in, struct nest *n,
+			   struct length_index *index)
+{
+	uint32_t numbers = 0;
+	int err;
+
+	for (uint32_t i = 0; i < in->cell_count; i++)
+		if (in->cells[i].number > numbers)
+			numbers = in->cells[i].number;
+	n->lengths = calloc(1, sizeof(*n->lengths));
+	err = n->lengths ? length_index_make(in->lengths, numbers, index) : -ENOMEM;
+	n->index = err ? NULL : index;
+	return err;
+}
+
+int groups_sum(const struct groups_input *in, struct group *ret)
+{
+	struct entry *used = malloc((in->cell_count + 1ul) * sizeof(*used));
+	struct nest n = {.stacks = in->stacks, .order = in->order};
+	struct length_index index = {0};
 	struct group root = {0};
 	uint32_t count = 0;
-	int err = used ? 0 : -ENOMEM;
+	int err = used ? aspects_prepare(in->stacks, in->by, in->depth) : -ENOMEM;
 
-	for (uint32_t i = 0; i < cell_count && !err; i++) {
-		if ((cells[i].count || cells[i].blocked_ns) &&
-		    lock_is_contended(stacks_names(stacks), cells[i].lock, cells[i].monitor) ==
-			    contended)
-			used[count++] = (struct entry){
-				.cell = &cells[i],
-				.idle_ns = contended ? idle_turn_ns(stacks, &cells[i]) : 0};
-	}
-	n.spare = depth ? malloc((count + 1) * sizeof(*n.spare)) : NULL;
-	if (depth && !n.spare)
+	if (!err && in->lengths)
+		err = prepare_lengths(in, &n, &index);
+	if (!err)
+		count = choose(in, used);
+	n.spare = in->depth ? malloc((count + 1ul) * sizeof(*n.spare)) : NULL;
+	if (in->depth && !n.spare)
 		err = -ENOMEM;
 	if (!err)
-		err = nest(&n, used, count, by, depth, GROUP_MAX_WHOLE, &root);
+		err = nest(&n, used, count, in->by, in->depth, GROUP_MAX_WHOLE, &root);
+	root.parent_ns = root.blocked_ns;
 	free(used);
 	free(n.spare);
+	free(n.lengths);
+	length_index_free(&index);
 	keymap_free(&n.keys);
 	if (err)
 		groups_free(&root);
@@ -364,13 +250,14 @@ static int make(const struct stacks *stacks, const struct cell *cells, uint32_t 
 int groups_make(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
 		const enum aspect_id *by, unsigned depth, enum group_order order, struct group *ret)
 {
-	return make(stacks, cells, cell_count, true, by, depth, order, ret);
-}
+	const struct groups_input in = {.stacks = stacks,
+					.cells = cells,
+					.cell_count = cell_count,
+					.by = by,
+					.depth = depth,
+					.order = order};
 
-int groups_make_parked(const struct stacks *stacks, const struct cell *cells, uint32_t cell_count,
-		       const enum aspect_id *by, unsigned depth, struct group *ret)
-{
-	return make(stacks, cells, cell_count, false, by, depth, GROUP_BY_TIME, ret);
+	return groups_sum(&in, ret);
 }
 
 void groups_free(struct group *root)

@@ -1,8 +1,10 @@
 #include "analyze/cells/stacks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cells/cell_kinds.h"
 #include "analyze/cells/idle_methods.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
@@ -39,6 +41,7 @@ struct stacks {
 	struct keymap methods;
 	struct method_row *of_method; /* methods.count of them */
 	uint32_t methods_capacity;
+	struct cell_kinds *kinds;
 };
 
 static bool begins(const char *text, const char *with)
@@ -199,6 +202,9 @@ struct stacks *stacks_new(const struct log_names *names)
 
 	if (!s || !rows)
 		goto fail;
+	s->kinds = cell_kinds_new();
+	if (!s->kinds)
+		goto fail;
 	s->names = names;
 	s->rows = rows;
 	for (uint32_t i = 0; i < count; i++)
@@ -222,9 +228,28 @@ void stacks_free(struct stacks *s)
 		return;
 	keymap_free(&s->chains);
 	keymap_free(&s->methods);
+	cell_kinds_free(s->kinds);
 	free(s->of_method);
 	free(s->rows);
 	free(s);
+}
+
+const struct cell_kinds *stacks_kinds(const struct stacks *s)
+{
+	return s->kinds;
+}
+
+int stacks_fill_kinds(const struct stacks *s)
+{
+	const struct log_method **methods = malloc((s->methods.count + 1ul) * sizeof(*methods));
+	int err = methods ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < s->methods.count && !err; i++)
+		methods[i] = s->of_method[i].method;
+	if (!err)
+		err = cell_kinds_fill(s->kinds, s->names, methods, METHOD_FIRST, s->methods.count);
+	free(methods);
+	return err;
 }
 
 const struct log_names *stacks_names(const struct stacks *s)

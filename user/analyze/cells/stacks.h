@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cell_kinds;
 struct log_method;
 struct log_names;
 struct log_stack;
@@ -39,6 +40,11 @@ uint32_t stacks_holder_method(const struct stacks *s, uint64_t stack);
 uint32_t stacks_frame_method(const struct stacks *s, uint64_t stack);
 /* One of those of that number; NULL: it is one of the three above. */
 const struct log_method *stacks_method(const struct stacks *s, uint32_t number);
+
+/* Pools and packages of all that s knows. Empty before the first stacks_fill_kinds(), which is 0 or
+ * -ENOMEM. */
+const struct cell_kinds *stacks_kinds(const struct stacks *s);
+int stacks_fill_kinds(const struct stacks *s);
 
 /* Whether a method of the chain is one in which threads wait for new work, as idle_methods.h has
  * them. */

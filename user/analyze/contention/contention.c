@@ -506,18 +506,13 @@ int contention_add(struct contention *c, const struct event *e)
 	return e->id < sizeof(on) / sizeof(*on) && on[e->id] ? on[e->id](c, e) : 0;
 }
 
-void contention_observe(struct contention *c,
-			void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
-					uint64_t to_ns),
-			void *context)
+void contention_observe(struct contention *c, cell_part_observer *observe, void *context)
 {
 	c->holds.cells.observe = observe;
 	c->holds.cells.observer = context;
 }
 
-void contention_observe_intervals(struct contention *c,
-				  void (*ended)(void *context,
-						const struct cell_interval *interval))
+void contention_observe_intervals(struct contention *c, cell_interval_observer *ended)
 {
 	c->holds.cells.ended = ended;
 }
@@ -595,6 +590,11 @@ const struct cell *contention_cells(const struct contention *c, uint32_t *ret_co
 	return c->holds.cells.rows;
 }
 
+const struct lengths *contention_lengths(const struct contention *c)
+{
+	return &c->holds.cells.lengths;
+}
+
 const struct contention_lock *contention_lock(const struct contention *c, uint32_t index)
 {
 	return &c->holds.locks[index].seen;
@@ -648,40 +648,6 @@ struct contention_facts contention_facts(const struct contention *c)
 
 /* --- several parts of a recording -------------------------------------------------------- */
 
-static uint64_t greater(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int cell_merge(struct cells *to, const struct cell *from)
-{
-	const struct cell_key key = {.lock = from->lock,
-				     .waiter = from->waiter,
-				     .holder = from->holder,
-				     .waiter_stack = from->waiter_stack,
-				     .holder_stack = from->holder_stack,
-				     .blocked_on = from->blocked_on,
-				     .after_wait = from->after_wait};
-	struct cell *cell;
-	uint32_t index;
-	int err = cells_add(to, &key, &index);
-
-	if (err)
-		return err;
-	cell = &to->rows[index];
-	cell->count += from->count;
-	cell->blocked_ns += from->blocked_ns;
-	cell->max_ns = greater(cell->max_ns, from->max_ns);
-	cell->max_held_ns = greater(cell->max_held_ns, from->max_held_ns);
-	cell->max_part_ns = greater(cell->max_part_ns, from->max_part_ns);
-	cell->first_reader_ns += from->first_reader_ns;
-	split_add(&cell->split, &from->split);
-	for (int i = 0; i < HOLDER_STACK_FROM_COUNT; i++)
-		cell->stack_from_ns[i] += from->stack_from_ns[i];
-	cell->monitor |= from->monitor;
-	return 0;
-}
-
 static int lock_merge(struct contention *to, const struct lock_state *from)
 {
 	struct contention_lock *seen;
@@ -705,10 +671,8 @@ static int lock_merge(struct contention *to, const struct lock_state *from)
 int contention_merge(struct contention *to, const struct contention *from)
 {
 	struct contention_facts f = contention_facts(from);
-	int err = 0;
+	int err = cells_merge(&to->holds.cells, &from->holds.cells, NULL);
 
-	for (uint32_t i = 0; i < from->holds.cells.count && !err; i++)
-		err = cell_merge(&to->holds.cells, &from->holds.cells.rows[i]);
 	for (uint32_t i = 0; i < from->holds.lock_map.count && !err; i++)
 		err = lock_merge(to, &from->holds.locks[i]);
 	for (uint32_t i = 0; i < from->open_count && !err; i++) {

@@ -49,20 +49,10 @@ struct contention *contention_new(const struct log_names *names);
 void contention_free(struct contention *c);
 void contention_set_begin(struct contention *c, uint64_t begin_ns); /* as replay_set_begin() */
 
-/*
- * From now on: who is told of each part of each blocked interval that has ended, when it is known
- * who held the lock then: who was blocked on which lock (key), and by whom, from which call chain.
- * The parts of an interval come one after the other, in no order of time.
- */
-void contention_observe(struct contention *c,
-			void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
-					uint64_t to_ns),
-			void *context);
-
-/* And who, with the same context, is told of each interval after its parts. */
-void contention_observe_intervals(struct contention *c,
-				  void (*ended)(void *context,
-						const struct cell_interval *interval));
+/* From now on, observe and ended are told of the parts of each blocked interval that has ended,
+ * when it is known who held the lock then, and of the interval after its parts. */
+void contention_observe(struct contention *c, cell_part_observer *observe, void *context);
+void contention_observe_intervals(struct contention *c, cell_interval_observer *ended);
 
 /* Events in time order; those of other kinds are ignored. 0 or -ENOMEM. */
 int contention_add(struct contention *c, const struct event *e);
@@ -76,6 +66,8 @@ int contention_merge(struct contention *to, const struct contention *from);
  * become known late. A cell with neither count nor time may be among them.
  */
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count);
+/* How long the contentions of each cell were, by the cell's number. */
+const struct lengths *contention_lengths(const struct contention *c);
 const struct contention_lock *contention_lock(const struct contention *c, uint32_t place);
 /* NULL: no event was of this lock. */
 const struct contention_lock *contention_lock_find(const struct contention *c, uint64_t lock);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/contention/rename.h"
 #include "analyze/lines/reason_history.h"
@@ -564,14 +565,20 @@ int holds_block(struct holds *h, uint32_t thread, struct lock_state *l, uint64_t
 	return err;
 }
 
-static void observe(const struct holds *h, const struct cell *cell, uint64_t ns, uint64_t *at_ns)
+static void observe(const struct holds *h, const struct cell *cell, const struct pending *p,
+		    uint64_t *at_ns)
 {
-	const struct cell_key key = cell_key_of(cell);
-	uint64_t from_ns = *at_ns;
+	struct cell_part part = {.from_ns = *at_ns, .to_ns = *at_ns + p->ns};
 
-	*at_ns += ns;
-	if (h->cells.observe)
-		h->cells.observe(h->cells.observer, &key, from_ns, *at_ns);
+	*at_ns = part.to_ns;
+	if (!h->cells.observe)
+		return;
+	part.key = cell_key_of(cell);
+	part.monitor = cell->monitor;
+	part.first_reader_ns = p->first_reader_ns;
+	part.split = p->split;
+	memcpy(part.stack_from_ns, p->from_ns, sizeof(part.stack_from_ns));
+	h->cells.observe(h->cells.observer, &part);
 }
 
 static void interval_ended(const struct holds *h, const struct waiter_state *t,
@@ -612,7 +619,7 @@ static void pending_count(struct holds *h, struct waiter_state *t)
 		p = &h->pending[i];
 		cell = &h->cells.rows[p->cell];
 		held_ns = p->holder == INDEX_NONE ? p->ns : h->threads[p->holder].held_ns;
-		observe(h, cell, p->ns, &at_ns);
+		observe(h, cell, p, &at_ns);
 		cell->blocked_ns += p->ns;
 		cell->first_reader_ns += p->first_reader_ns;
 		if (held_ns > cell->max_held_ns)
@@ -663,15 +670,13 @@ static int slices_close(struct holds *h, struct waiter_state *t)
 static int count_contention(struct holds *h, struct waiter_state *t)
 {
 	uint64_t ns = h->now_ns - t->since_ns;
-	struct cell *first;
 	int err = slices_close(h, t);
 
 	if (err)
 		return err;
-	first = &h->cells.rows[t->first_cell];
-	first->count++;
-	if (ns > first->max_ns)
-		first->max_ns = ns;
+	err = cells_count(&h->cells, t->first_cell, ns);
+	if (err)
+		return err;
 	pending_count(h, t);
 	interval_ended(h, t, &h->cells.rows[t->first_cell]);
 	return 0;
@@ -685,21 +690,21 @@ static int count_others(struct holds *h, struct waiter_state *t)
 				     .holder = THREAD_OTHERS,
 				     .waiter_stack = t->stack};
 	uint64_t ns = h->now_ns - t->since_ns, at_ns = t->since_ns;
+	const struct pending whole = {.ns = ns, .split.unknown_ns = ns};
 	struct cell *cell;
 	uint32_t index;
 	int err = cells_add(&h->cells, &key, &index);
 
+	err = err ?: cells_count(&h->cells, index, ns);
 	if (err)
 		return err;
 	cell = &h->cells.rows[index];
 	cell->monitor |= l->seen.monitor;
-	cell->count++;
 	cell->blocked_ns += ns;
 	cell->split.unknown_ns += ns;
-	cell->max_ns = ns > cell->max_ns ? ns : cell->max_ns;
 	cell->max_held_ns = ns > cell->max_held_ns ? ns : cell->max_held_ns;
 	cell->max_part_ns = ns > cell->max_part_ns ? ns : cell->max_part_ns;
-	observe(h, cell, ns, &at_ns);
+	observe(h, cell, &whole, &at_ns);
 	interval_ended(h, t, cell);
 	return 0;
 }

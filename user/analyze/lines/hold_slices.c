@@ -103,14 +103,14 @@ static int charge(struct cells *cells, const struct hold_slice *slice, const str
 
 	if (err)
 		return err;
+	if (slice->first)
+		err = cells_count(cells, place, whole_ns);
+	if (err)
+		return err;
 	cell = &cells->rows[place];
 	cell->monitor |= monitor;
+	cell->numbered = true;
 	cell->blocked_ns += ns;
-	if (slice->first) {
-		cell->count++;
-		if (whole_ns > cell->max_ns)
-			cell->max_ns = whole_ns;
-	}
 	if (holder_is_thread(key->holder)) {
 		split_add(&cell->split, &slice->split);
 		cell->stack_from_ns[key->holder_stack ? slice->hold.from : HOLDER_STACK_UNKNOWN] +=
@@ -143,14 +143,26 @@ static void nobodys_own(struct hold_slices *p, uint64_t waiter)
 	}
 }
 
-static void observe(const struct cells *cells, const struct cell_key *key, uint64_t *at_ns,
-		    uint64_t ns)
+static void observe(const struct cells *cells, const struct cell_key *key, bool monitor,
+		    const struct hold_slice *slice, uint64_t *at_ns)
 {
-	uint64_t from_ns = *at_ns;
+	struct cell_part part = {.from_ns = *at_ns, .to_ns = *at_ns + slice->ns};
 
-	*at_ns += ns;
-	if (cells->observe && *at_ns > from_ns)
-		cells->observe(cells->observer, key, from_ns, *at_ns);
+	*at_ns = part.to_ns;
+	if (!cells->observe || !slice->ns)
+		return;
+	part.key = *key;
+	part.monitor = monitor;
+	part.numbered = true;
+	if (holder_is_thread(key->holder)) {
+		part.split = slice->split;
+		part.stack_from_ns[key->holder_stack ? slice->hold.from : HOLDER_STACK_UNKNOWN] =
+			slice->ns;
+		part.first_reader_ns = slice->hold.first_reader ? slice->ns : 0;
+	} else {
+		part.split.unknown_ns = slice->ns;
+	}
+	cells->observe(cells->observer, &part);
 }
 
 void hold_slices_hold(struct hold_slices *p, uint64_t holder)
@@ -204,7 +216,7 @@ int hold_slices_charge(struct hold_slices *p, struct cells *cells, uint64_t lock
 				break;
 			if (p->rows[i].first)
 				interval.key = key;
-			observe(cells, &key, &at_ns, p->rows[i].ns);
+			observe(cells, &key, who->monitor, &p->rows[i], &at_ns);
 			part_ns += p->rows[i].ns;
 			at_least(&cell->max_held_ns, held_ns);
 			at_least(&cell->max_part_ns, part_ns);

@@ -47,16 +47,17 @@ static int row_add(struct lock_hold **rows, uint32_t *count, uint32_t *capacity,
 	return err;
 }
 
-void lock_holds_observe(void *ctx, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns)
+void lock_holds_observe(void *ctx, const struct cell_part *part)
 {
-	const struct lock_hold hold = {key->holder, key->lock, from_ns, to_ns};
+	const struct cell_key *key = &part->key;
+	const struct lock_hold hold = {key->holder, key->lock, part->from_ns, part->to_ns};
 	struct lock_holds *h = ctx;
 	uint32_t thread;
 
 	if (h->err || !holder_is_thread(key->holder))
 		return;
 	thread = keymap_find(&h->thread_map, (struct keymap_key){.a = key->holder});
-	if (thread == INDEX_NONE || h->sampled_ns[thread] < from_ns)
+	if (thread == INDEX_NONE || h->sampled_ns[thread] < part->from_ns)
 		return;
 	h->err = row_add(&h->rows, &h->count, &h->capacity, &hold);
 }

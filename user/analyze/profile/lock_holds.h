@@ -5,7 +5,7 @@
 
 #include "base/tables/keymap.h"
 
-struct cell_key;
+struct cell_part;
 
 /* A thread held a lock while another one was blocked on it. */
 struct lock_hold {
@@ -25,7 +25,7 @@ struct lock_holds {
 /* A sample of the thread: only what may have one in it is kept. 0 or -ENOMEM. */
 int lock_holds_sample(struct lock_holds *h, uint64_t thread, uint64_t ns);
 /* For contention_observe(), with h as its context; an error is kept in h. */
-void lock_holds_observe(void *ctx, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns);
+void lock_holds_observe(void *ctx, const struct cell_part *part);
 /* No more of either. 0 or -ENOMEM. */
 int lock_holds_finish(struct lock_holds *h);
 /* After that: the lock that the thread held then, for which another waited; of several the one for

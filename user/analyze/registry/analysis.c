@@ -186,16 +186,12 @@ void analysis_set_state_windows(struct analysis *a, const struct state_options *
 	w->windows.options = *options;
 }
 
-void analysis_observe(struct analysis *a,
-		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
-				      uint64_t to_ns),
-		      void *context)
+void analysis_observe(struct analysis *a, cell_part_observer *observe, void *context)
 {
 	contention_row_observe(a->selves[ANALYSIS_CONTENTION], observe, context);
 }
 
-void analysis_observe_intervals(struct analysis *a,
-				void (*ended)(void *context, const struct cell_interval *interval))
+void analysis_observe_intervals(struct analysis *a, cell_interval_observer *ended)
 {
 	contention_row_observe_intervals(a->selves[ANALYSIS_CONTENTION], ended);
 }

@@ -4,12 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/cells/cell_part.h"
 #include "analyze/registry/facts.h"
 #include "log/format/event.h"
 
 struct analysis;
-struct cell_interval;
-struct cell_key;
 struct contention;
 struct log_names;
 struct stacks;
@@ -25,13 +24,9 @@ void analysis_set_begin(struct analysis *a, uint64_t begin_ns);
 /* Before the first event: threads' states are wanted window by window, too. */
 void analysis_set_state_windows(struct analysis *a, const struct state_options *options);
 /* Before the first event: see contention_observe(). */
-void analysis_observe(struct analysis *a,
-		      void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
-				      uint64_t to_ns),
-		      void *context);
+void analysis_observe(struct analysis *a, cell_part_observer *observe, void *context);
 /* And contention_observe_intervals(). */
-void analysis_observe_intervals(struct analysis *a,
-				void (*ended)(void *context, const struct cell_interval *interval));
+void analysis_observe_intervals(struct analysis *a, cell_interval_observer *ended);
 /* Events in time order. 0 or -ENOMEM: then the analysis can only be freed. */
 int analysis_add(struct analysis *a, const struct event *e);
 /*

@@ -15,9 +15,8 @@ struct contention_row {
 	struct log_names *names;
 	struct contention *now;    /* since the last hole; at the end, the whole log's */
 	struct contention *before; /* that of the stretches before, finished; NULL: no hole yet */
-	void (*observe)(void *context, const struct cell_key *key, uint64_t from_ns,
-			uint64_t to_ns);
-	void (*ended)(void *context, const struct cell_interval *interval);
+	cell_part_observer *observe;
+	cell_interval_observer *ended;
 	void *observer;
 };
 
@@ -89,10 +88,7 @@ static int contention_row_hole(void *self, uint64_t from_ns, uint64_t to_ns)
 	return 0;
 }
 
-void contention_row_observe(void *self,
-			    void (*observe)(void *context, const struct cell_key *key,
-					    uint64_t from_ns, uint64_t to_ns),
-			    void *context)
+void contention_row_observe(void *self, cell_part_observer *observe, void *context)
 {
 	struct contention_row *c = self;
 
@@ -101,9 +97,7 @@ void contention_row_observe(void *self,
 	contention_observe(c->now, observe, context);
 }
 
-void contention_row_observe_intervals(void *self,
-				      void (*ended)(void *context,
-						    const struct cell_interval *interval))
+void contention_row_observe_intervals(void *self, cell_interval_observer *ended)
 {
 	struct contention_row *c = self;
 

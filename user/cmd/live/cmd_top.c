@@ -81,6 +81,9 @@ static void parse_where(struct options *o, const char *arg, struct argp_state *s
 		argp_error(state, "--where '%s': %s", arg, error);
 	else if (err)
 		argp_failure(state, CMD_FAILED, -err, "--where");
+	else if (where_facets(o->where))
+		argp_error(state, "--where '%s': only 'spoor report' has the aspect '%s'", arg,
+			   where_faceted(o->where, ~0u));
 	o->where_text = arg;
 }
 

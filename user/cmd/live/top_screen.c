@@ -48,7 +48,7 @@ static const char help_text[] =
 	"Up Down     choose a row; also PageUp, PageDown, Home, End, k, j\n"
 	"Enter       locks, holders: the call chains of both sides of the row\n"
 	"Backspace   back to the table; also Escape\n"
-	"s  F6       sort by lost work, blocked time, times, longest\n"
+	"s  F6       sort by lost work, blocked time, times, longest, quantile, name\n"
 	"/  F4       only contentions of which a condition holds, as in\n"
 	"            spoor report --where; empty: all\n"
 	"Space       hold the view; the recording goes on\n"
@@ -60,10 +60,9 @@ static const char help_text[] =
 	"its blocked time. The view is a little more than a second late.\n";
 
 static const char *const orders[GROUP_ORDER_COUNT] = {
-	[GROUP_BY_WORK] = "lost work",
-	[GROUP_BY_TIME] = "blocked",
-	[GROUP_BY_COUNT] = "times",
-	[GROUP_BY_MAX] = "longest",
+	[GROUP_BY_WORK] = "lost work", [GROUP_BY_TIME] = "blocked", [GROUP_BY_COUNT] = "times",
+	[GROUP_BY_MAX] = "longest",    [GROUP_BY_P50] = "p50",      [GROUP_BY_P90] = "p90",
+	[GROUP_BY_P99] = "p99",        [GROUP_BY_P999] = "p99.9",   [GROUP_BY_VALUE] = "name",
 };
 
 /* --- the terminal --- */
@@ -349,6 +348,12 @@ int top_screen_where(struct top_screen *s, const char *text)
 	struct condition *where = NULL;
 	int err = *text ? where_parse(text, &where, s->error) : 0;
 
+	if (!err && where_facets(where)) {
+		snprintf(s->error, sizeof(s->error), "only 'spoor report' has the aspect '%s'",
+			 where_faceted(where, ~0u));
+		where_free(where);
+		err = -EINVAL;
+	}
 	if (err)
 		return err;
 	where_free(s->where);

@@ -139,6 +139,9 @@ static void set_by(struct options *o, const char *arg, struct argp_state *state)
 		}
 		if (o->wanted.depth == ASPECT_COUNT) {
 			argp_error(state, "--by: an aspect is there twice");
+			if (aspect_get((enum aspect_id)aspect)->facets)
+				argp_error(state, "--by: only 'spoor report' has the aspect '%.*s'",
+					   (int)length, arg);
 			return;
 		}
 		o->wanted.by[o->wanted.depth++] = (enum aspect_id)aspect;
@@ -246,7 +249,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_by(o, arg, state);
 		return 0;
 	case 'w':
-		set_where(&o->where, arg, state);
+		set_where(&o->where, arg, 0, state);
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);

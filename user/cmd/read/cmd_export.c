@@ -347,7 +347,7 @@ static error_t parse_chains(int key, char *arg, struct argp_state *state)
 		o->wanted.lock_class = arg;
 		break;
 	case 'w':
-		set_where(&o->where, arg, state);
+		set_where(&o->where, arg, 0, state);
 		break;
 	case KEY_LINES:
 		o->wanted.lines = true;
@@ -461,7 +461,7 @@ static int export(const struct options *o, const struct analyzed_log *log)
 	in.names = analysis_names(log->analysis);
 	in.cells = contention_cells(analysis_contention(log->analysis), &in.cell_count);
 	if (o->where) {
-		err = where_chosen(o->where, log->analysis, &chosen, &in.cell_count);
+		err = where_chosen(o->where, log->analysis, NULL, &chosen, &in.cell_count);
 		if (err) {
 			msg_error("%s: cannot export it: %s", o->source.name,
 				  max_memory_error(err));

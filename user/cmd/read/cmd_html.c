@@ -33,7 +33,7 @@ struct options {
 	const char *title;  /* NULL: the log's name */
 	const char *where_text;
 	struct condition *where; /* NULL: all contentions */
-	mode_t mode;         /* of what is written; 0: 0600 */
+	mode_t mode;             /* of what is written; 0: 0600 */
 };
 
 static const struct argp_option option_table[] = {
@@ -96,7 +96,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->title = arg;
 		return 0;
 	case 'w':
-		set_where(&o->where, arg, state);
+		set_where(&o->where, arg, 0, state);
 		o->where_text = arg;
 		return 0;
 	case KEY_MODE:
@@ -184,7 +184,7 @@ static int page(const struct options *o, struct analyzed_log *log, struct watche
 	if (!page.start_ns)
 		page.start_ns = facts.first_ns;
 	if (o->where && !err)
-		err = where_chosen(o->where, log->analysis, &chosen, &in.cell_count);
+		err = where_chosen(o->where, log->analysis, NULL, &chosen, &in.cell_count);
 	in.cells = chosen;
 	if (o->where && !err && !in.cell_count)
 		msg_warning("%s: --where chooses none of its contentions", o->source.name);

@@ -1,5 +1,6 @@
 #include "base/text/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/read/facet_watch.h"
 #include "cmd/read/log_options.h"
 #include "cmd/read/where_option.h"
 
@@ -11,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cells/facet_cells.h"
 #include "base/text/msg.h"
+#include "base/text/units.h"
 #include "cmd/parse.h"
 #include "report/model/attribution_basis.h"
 #include "report/model/report.h"
@@ -19,20 +22,21 @@
 #include "session/log_source.h"
 #include "session/max_memory.h"
 
-#define ASPECTS_TEXT_MAX 1024
+#define ASPECTS_TEXT_MAX 4096
 #define TOP_DEFAULT 10
 
-enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV, OPT_ALL, OPT_SORT };
+enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV, OPT_ALL, OPT_SORT, OPT_WINDOW };
 
 struct options {
 	struct log_source source;
 	enum aspect_id by[ASPECT_COUNT]; /* each once */
 	unsigned depth;
 	bool json;
-	const char *csv; /* the section; NULL: not CSV */
+	const char *csv;        /* the section; NULL: not CSV */
 	const char *where_text; /* NULL: all contentions */
 	struct condition *where;
 	enum group_order order;
+	uint64_t window_ns; /* 0: not given */
 	bool full;
 	bool parked;
 	unsigned top;
@@ -42,18 +46,23 @@ static const struct argp_option option_table[] = {
 	{"by", 'b', "A[,B...]", 0, "Only blocked time, nested by these aspects, in any order:", 0},
 	{"where", 'w', "CONDITION", 0,
 	 "Only the contentions of which it holds: ASPECT=GLOB, ASPECT!=GLOB, not, and, or, "
-	 "parentheses; of a call chain any frame's method may match. Aspects are those of --by and "
-	 "after_wait (yes or no)",
+	 "parentheses; of a call chain any frame's method may match. Aspects are those of --by",
 	 0},
-	{"sort", OPT_SORT, "work|blocked|count|max", 0,
+	{"sort", OPT_SORT, "work|blocked|count|max|p50|p90|p99|p999|value", 0,
 	 "What comes first: what lost work most time (default); most blocked time; most "
-	 "contentions; the longest one. Locks at which threads only take turns in waiting for new "
+	 "contentions; the longest one; the longest by a quantile; or by the aspect's value, as "
+	 "windows in the order of time. Locks at which threads only take turns in waiting for new "
 	 "work (accept, select, take) lose no work: by default they are listed apart",
 	 0},
 	{"all", OPT_ALL, NULL, 0, "The same as --sort blocked", 0},
+	{"window", OPT_WINDOW, "TIME", 0,
+	 "How long a window is, for --by window: 500ms, 10s. If not given: the shortest of 1, 2, "
+	 "10, 20, 100 ms and so on with which there are 60 at most",
+	 0},
 	{"full", OPT_FULL, NULL, 0,
 	 "Call chains with all their frames; else those of java.util.concurrent and the like are "
-	 "folded, and long chains cut. And the VM's threads pool by pool",
+	 "folded, and long chains cut. With --by, also the quantiles p90 and p99.9. And the VM's "
+	 "threads pool by pool",
 	 0},
 	{"parked", OPT_PARKED, NULL, 0,
 	 "With --by: not the time blocked in locks, but the time parked on anything else "
@@ -175,10 +184,9 @@ static void set_csv(struct options *o, const char *arg, struct argp_state *state
 static void set_order(struct options *o, const char *arg, struct argp_state *state)
 {
 	static const char *const names[GROUP_ORDER_COUNT] = {
-		[GROUP_BY_WORK] = "work",
-		[GROUP_BY_TIME] = "blocked",
-		[GROUP_BY_COUNT] = "count",
-		[GROUP_BY_MAX] = "max",
+		[GROUP_BY_WORK] = "work", [GROUP_BY_TIME] = "blocked", [GROUP_BY_COUNT] = "count",
+		[GROUP_BY_MAX] = "max",   [GROUP_BY_P50] = "p50",      [GROUP_BY_P90] = "p90",
+		[GROUP_BY_P99] = "p99",   [GROUP_BY_P999] = "p999",    [GROUP_BY_VALUE] = "value",
 	};
 
 	for (int i = 0; i < GROUP_ORDER_COUNT; i++) {
@@ -187,7 +195,9 @@ static void set_order(struct options *o, const char *arg, struct argp_state *sta
 			return;
 		}
 	}
-	argp_error(state, "--sort is work, blocked, count or max, not '%s'", arg);
+	argp_error(state,
+		   "--sort is work, blocked, count, max, p50, p90, p99, p999 or value, not '%s'",
+		   arg);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -218,8 +228,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_order(o, arg, state);
 		return 0;
 	case 'w':
-		set_where(&o->where, arg, state);
+		set_where(&o->where, arg, ~0u, state);
 		o->where_text = arg;
+		return 0;
+	case OPT_WINDOW:
+		o->window_ns = parse_window(arg, state);
 		return 0;
 	case OPT_PARKED:
 		o->parked = true;
@@ -254,7 +267,28 @@ static int print(const struct options *o, const struct report_input *in)
 	return (o->json ? report_json : report_text)(in, stdout);
 }
 
-static int report(const struct options *o, struct analyzed_log *log)
+/* The cells that it is about. */
+static int choose(const struct options *o, const struct analyzed_log *log,
+		  const struct facet_cells *facets, struct report_input *in, struct cell **ret)
+{
+	int err = facets ? facet_cells_error(facets) : 0;
+
+	in->facets = facets;
+	if (facets) {
+		in->cells = facet_cells(facets)->rows;
+		in->cell_count = facet_cells(facets)->count;
+	}
+	if (err || !o->where)
+		return err;
+	err = where_chosen(o->where, log->log.analysis, facets, ret, &in->cell_count);
+	in->cells = *ret;
+	if (!err && !in->cell_count)
+		msg_warning("%s: --where chooses none of its contentions", o->source.name);
+	return err;
+}
+
+static int report(const struct options *o, struct analyzed_log *log,
+		  const struct facet_cells *facets)
 {
 	struct report_input in = {.log = &log->log,
 				  .top = o->top,
@@ -269,17 +303,55 @@ static int report(const struct options *o, struct analyzed_log *log)
 		msg_error("%s: what ends a park is not in the log of a stock JVM", o->source.name);
 		return -ENODATA;
 	}
-	err = o->where ? where_chosen(o->where, log->log.analysis, &chosen, &in.cell_count) : 0;
-	in.cells = chosen;
-	if (o->where && !err && !in.cell_count)
-		msg_warning("%s: --where chooses none of its contentions", o->source.name);
+	err = choose(o, log, facets, &in, &chosen);
 	err = err ? err : print(o, &in);
 	free(chosen);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(stdout);
+	if (err >= 0 && facets && facet_cells_full(facets)) {
+		msg_error("%s: more than %d windows: the last one has the rest; choose a longer "
+			  "--window, or a part with --from and --to",
+			  o->source.name, FACET_WINDOWS_MAX);
+		return -EFBIG;
+	}
 	return err < 0 ? err : analyzed_log_report(log, "reported");
+}
+
+static int on_begin(void *ctx, struct analysis *a, const json_t *header)
+{
+	return facet_watch_begin(ctx, a, header);
+}
+
+static int on_event(void *ctx, const struct event *e)
+{
+	return facet_watch_event(ctx, e);
+}
+
+static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
+{
+	(void)to_ns;
+	return facet_watch_hole(ctx, from_ns);
+}
+
+static int run(struct options *o)
+{
+	struct facet_watch facets = {.source = &o->source,
+				     .facets = aspects_facets(o->by, o->depth) |
+					       where_facets(o->where),
+				     .window_ns = o->window_ns};
+	const struct log_watch watch = {
+		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &facets};
+	struct analyzed_log log;
+	int err = analyze_log_watched(&o->source, facets.facets ? &watch : NULL, &log);
+
+	if (!err) {
+		err = report(o, &log, facets.cells);
+		analyzed_log_close(&log);
+	}
+	facet_watch_free(&facets);
+	return err;
 }
 
 int cmd_report(int argc, char **argv)
@@ -288,7 +360,6 @@ int cmd_report(int argc, char **argv)
 					 NULL,         help,         NULL};
 	struct options o = {.top = TOP_DEFAULT};
 	static char name[] = "spoor report";
-	struct analyzed_log log;
 	int err;
 
 	argp_err_exit_status = CMD_USAGE;
@@ -296,11 +367,7 @@ int cmd_report(int argc, char **argv)
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	signal(SIGPIPE, SIG_IGN);
-	err = analyze_log(&o.source, &log);
-	if (!err) {
-		err = report(&o, &log);
-		analyzed_log_close(&log);
-	}
+	err = run(&o);
 	where_free(o.where);
 	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;

@@ -124,11 +124,12 @@ struct watched {
 	struct spans *spans;
 };
 
-static void on_blocked(void *ctx, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns)
+static void on_blocked(void *ctx, const struct cell_part *part)
 {
+	const struct cell_key *key = &part->key;
 	struct watched *w = ctx;
 
-	spans_charge(w->spans, key->waiter, key->lock, from_ns, to_ns, key->holder,
+	spans_charge(w->spans, key->waiter, key->lock, part->from_ns, part->to_ns, key->holder,
 		     key->holder_stack);
 }
 

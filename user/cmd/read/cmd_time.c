@@ -22,8 +22,7 @@
 #include "session/max_memory.h"
 
 #define TOP_DEFAULT 10
-#define WINDOWS_MOST 60 /* if nobody says how long they are to be */
-#define TIME_MOST_NS (366 * 24 * 3600 * NS_PER_S)
+#define WINDOWS_MOST 60  /* if nobody says how long they are to be */
 #define SAMPLES_AROUND 2 /* windows are moved to the nearest sample, and need the one before it */
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
@@ -69,15 +68,6 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been shown; 2 wrong usage.\n";
 
-static uint64_t parse_time(const char *option, const char *arg, struct argp_state *state)
-{
-	uint64_t ns = 0;
-
-	if (duration_parse(arg, &ns) || ns > TIME_MOST_NS)
-		argp_error(state, "--%s wants a time like 10s, 500ms or 2m, not '%s'", option, arg);
-	return ns;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	static const char *const by[] = {"thread", "pool", "group"};
@@ -96,9 +86,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->format = (enum format)parse_word("format", arg, formats, state);
 		return 0;
 	case 'w':
-		o->window_ns = parse_time("window", arg, state);
-		if (o->window_ns < NS_PER_MS)
-			argp_error(state, "--window is 1ms at least, not '%s'", arg);
+		o->window_ns = parse_window(arg, state);
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);

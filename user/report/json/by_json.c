@@ -28,6 +28,20 @@ static int groups_write(const struct by_section *b, const struct group *parent,
 	return err;
 }
 
+static json_t *total_json(const struct group *root)
+{
+	static const char *const quantiles[LENGTH_QUANTILES] = {"p50_ns", "p90_ns", "p99_ns",
+								"p999_ns"};
+	json_t *o = json_pack("{sIsIsI}", "count", (json_int_t)root->count, "blocked_ns",
+			      (json_int_t)root->blocked_ns, "idle_ns", (json_int_t)root->idle_ns);
+
+	for (unsigned i = 0; i < LENGTH_QUANTILES && root->count; i++)
+		json_put(&o, quantiles[i], json_integer((json_int_t)root->quantile_ns[i]));
+	json_put(&o, "after_wait_count", json_integer((json_int_t)root->after_wait_count));
+	json_put(&o, "after_wait_ns", json_integer((json_int_t)root->after_wait_ns));
+	return o;
+}
+
 int by_json_members(const struct by_section *b, FILE *out)
 {
 	const struct group *root = &b->root;
@@ -40,11 +54,7 @@ int by_json_members(const struct by_section *b, FILE *out)
 	json_put(&o, "by", aspects);
 	if (b->section.in->where)
 		json_put(&o, "where", json_string(b->section.in->where));
-	json_put(&o, "total",
-		 json_pack("{sIsIsIsIsI}", "count", (json_int_t)root->count, "blocked_ns",
-			   (json_int_t)root->blocked_ns, "idle_ns", (json_int_t)root->idle_ns,
-			   "after_wait_count", (json_int_t)root->after_wait_count, "after_wait_ns",
-			   (json_int_t)root->after_wait_ns));
+	json_put(&o, "total", total_json(root));
 	if (err)
 		json_decref(o);
 	else

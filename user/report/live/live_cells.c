@@ -23,15 +23,16 @@ void live_early_reset(struct live_early *e, uint64_t begin_ns)
 	*e = (struct live_early){.begin_ns = begin_ns};
 }
 
-void live_early_observe(void *early, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns)
+void live_early_observe(void *early, const struct cell_part *part)
 {
 	struct live_early *e = early;
+	uint64_t from_ns = part->from_ns;
+	uint64_t to_ns = part->to_ns < e->begin_ns ? part->to_ns : e->begin_ns;
 	uint32_t index, count = e->keys.count;
 
-	to_ns = to_ns < e->begin_ns ? to_ns : e->begin_ns;
 	if (e->err || to_ns <= from_ns)
 		return;
-	e->err = keymap_add_row(&e->keys, cell_windows_key(key), &e->ns, &e->capacity,
+	e->err = keymap_add_row(&e->keys, cell_windows_key(&part->key), &e->ns, &e->capacity,
 				sizeof(*e->ns), &index);
 	if (e->err)
 		return;

@@ -21,7 +21,7 @@ struct live_early {
 /* Forgets what was before; frees all memory. */
 void live_early_reset(struct live_early *e, uint64_t begin_ns);
 /* For contention_observe(), with e as its context; an error is kept in e. */
-void live_early_observe(void *e, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns);
+void live_early_observe(void *e, const struct cell_part *part);
 
 /* How much of the view's interval the open contention was blocked in. */
 uint64_t live_open_ns(const struct live_view *v, const struct contention_open *o);

@@ -18,25 +18,11 @@ struct rows {
 	enum live_pane pane;
 };
 
-static uint64_t rank(const struct group *g, enum group_order order)
-{
-	switch (order) {
-	case GROUP_BY_COUNT:
-		return g->count;
-	case GROUP_BY_MAX:
-		return g->max_ns;
-	case GROUP_BY_TIME:
-		return g->blocked_ns;
-	default:
-		return group_work_ns(g);
-	}
-}
-
 static int by_rank(const void *a, const void *b, void *order)
 {
 	const struct row *x = a, *y = b;
-	uint64_t of_x = rank(x->group, *(enum group_order *)order);
-	uint64_t of_y = rank(y->group, *(enum group_order *)order);
+	uint64_t of_x = group_rank(x->group, *(enum group_order *)order);
+	uint64_t of_y = group_rank(y->group, *(enum group_order *)order);
 
 	if (of_x != of_y)
 		return of_x < of_y ? 1 : -1;
@@ -72,15 +58,11 @@ static int rows_make(const struct section_input *in, enum live_pane pane, struct
 					       ASPECT_OWNER_METHOD};
 	static const enum aspect_id pairs[] = {ASPECT_WAITER_METHOD, ASPECT_OWNER_METHOD};
 	enum group_order order = in->in->order;
-	const struct cell *cells;
-	uint32_t count;
 	int err;
 
 	*ret = (struct rows){.pane = pane};
-	cells = report_cells(in->in, &count);
-	err = pane == LIVE_LOCKS
-		      ? groups_make(in->stacks, cells, count, locks, 3, order, &ret->root)
-		      : groups_make(in->stacks, cells, count, pairs, 2, order, &ret->root);
+	err = pane == LIVE_LOCKS ? report_groups(in->in, locks, 3, &ret->root)
+				 : report_groups(in->in, pairs, 2, &ret->root);
 	if (err)
 		return err;
 	ret->list = calloc(rows_needed(ret), sizeof(*ret->list));
@@ -150,21 +132,24 @@ static void add_row(const struct section_input *in, const struct rows *r, const 
 
 	methods(r, row, &waiter, &holder);
 	findings_row(f, FINDINGS_ALL);
-	FINDINGS_NUMBERS(f, g->blocked_ns, g->count, g->max_ns, g->idle_ns, waiting(in, row));
+	FINDINGS_NUMBERS(f, g->blocked_ns, g->count);
+	for (unsigned i = 0; i < LENGTH_QUANTILES; i++)
+		findings_maybe(f, g->count, g->quantile_ns[i]);
+	FINDINGS_NUMBERS(f, g->max_ns, g->idle_ns, waiting(in, row));
 	if (r->pane == LIVE_LOCKS)
 		findings_text(f, group_label(in, g, text), NULL);
 	findings_text(f, group_label(in, waiter, text), NULL);
 	findings_text(f, group_label(in, holder, text), NULL);
 }
 
-#define FIGURES 6 /* columns */
+#define FIGURES 10 /* columns */
 #define TEXT_LEAST 10
 #define TEXT_MOST 40
 
 /* What the figures leave of the screen is shared out among the texts. */
 static unsigned text_most(unsigned width, unsigned texts)
 {
-	unsigned figures = live_rows_view(width) == LIVE_ROWS_WIDE ? 52 : 34;
+	unsigned figures = live_rows_view(width) == LIVE_ROWS_WIDE ? 72 : 34;
 	unsigned each = width > figures ? (width - figures) / texts - 2 : TEXT_LEAST;
 
 	if (!width)
@@ -185,6 +170,18 @@ struct findings *live_rows_table(const struct section_input *in, enum live_pane 
 		 .of = -1,
 		 .views = LIVE_ROWS_WIDE},
 		{.key = "count", .title = "times", .unit = FINDINGS_COUNT, .least = 6},
+		{.key = "p50_ns",
+		 .title = "p50",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_SUM,
+		 .views = LIVE_ROWS_WIDE},
+		{.key = "p90_ns", .unit = FINDINGS_NS, .flags = FINDINGS_NO_SUM},
+		{.key = "p99_ns",
+		 .title = "p99",
+		 .unit = FINDINGS_NS,
+		 .flags = FINDINGS_NO_SUM,
+		 .views = LIVE_ROWS_WIDE},
+		{.key = "p999_ns", .unit = FINDINGS_NS, .flags = FINDINGS_NO_SUM},
 		{.key = "max_ns",
 		 .title = "longest",
 		 .unit = FINDINGS_NS,

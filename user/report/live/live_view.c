@@ -53,8 +53,10 @@ static int seen_open(const struct live_view *v, struct seen *ret)
 	ret->in.cells = ret->cells;
 	ret->in.cell_count = count;
 	if (!err && v->where) {
-		err = where_cells(v->where, analysis_stacks(a), ret->cells, count, &ret->chosen,
-				  &ret->in.cell_count);
+		const struct where_input where = {
+			.stacks = analysis_stacks(a), .cells = ret->cells, .count = count};
+
+		err = where_cells(v->where, &where, &ret->chosen, &ret->in.cell_count);
 		ret->in.cells = ret->chosen;
 	}
 	if (!err)

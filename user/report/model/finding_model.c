@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/cells/facet_cells.h"
 #include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
@@ -28,6 +29,23 @@ const struct cell *report_cells(const struct report_input *in, uint32_t *ret_cou
 		return contention_cells(analysis_contention(in->log->analysis), ret_count);
 	*ret_count = in->cell_count;
 	return in->cells;
+}
+
+int report_groups(const struct report_input *in, const enum aspect_id *by, unsigned depth,
+		  struct group *ret)
+{
+	const struct analysis *a = in->log->analysis;
+	struct groups_input groups = {.stacks = analysis_stacks(a),
+				      .lengths = contention_lengths(analysis_contention(a)),
+				      .by = by,
+				      .depth = depth,
+				      .order = in->order,
+				      .parked = in->parked};
+
+	if (in->facets)
+		groups.lengths = &facet_cells(in->facets)->lengths;
+	groups.cells = report_cells(in, &groups.cell_count);
+	return groups_sum(&groups, ret);
 }
 
 int report_finding(const struct report_input *in, struct finding *ret)

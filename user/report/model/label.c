@@ -13,6 +13,7 @@ struct labels {
 	const struct log_names *names;
 	const char **thread_names; /* sorted: equal ones are neighbours */
 	unsigned thread_count;
+	const struct facet_cells *facets;
 };
 
 static int compare_names(const void *a, const void *b)
@@ -46,6 +47,16 @@ void labels_free(struct labels *l)
 		return;
 	free(l->thread_names);
 	free(l);
+}
+
+void labels_set_facets(struct labels *l, const struct facet_cells *facets)
+{
+	l->facets = facets;
+}
+
+const struct facet_cells *labels_facets(const struct labels *l)
+{
+	return l->facets;
 }
 
 static bool name_is_shared(const struct labels *l, const char *name)
@@ -180,37 +191,4 @@ char *label_lock(const struct labels *l, uint64_t lock, char buf[LABEL_MAX])
 	label_class(l, lock, buf);
 	buffer_add(buf, LABEL_MAX, " %s", label_identity(l, lock, identity));
 	return buf;
-}
-
-char *label_group(const struct labels *l, const struct stacks *s, const struct group *g,
-		  char buf[LABEL_MAX])
-{
-	switch (g->aspect) {
-	case ASPECT_LOCK_CLASS:
-		return label_class(l, g->cell->lock, buf);
-	case ASPECT_LOCK:
-		return label_lock(l, g->cell->lock, buf);
-	case ASPECT_BEHIND:
-		return g->cell->blocked_on ? label_lock(l, g->cell->blocked_on, buf)
-					   : label_clean("(none)", buf);
-	case ASPECT_WAITER_THREAD:
-		return label_thread(l, g->cell->waiter, buf);
-	case ASPECT_OWNER_THREAD:
-		return label_thread(l, g->cell->holder, buf);
-	case ASPECT_GROUP:
-		return label_clean(name_group(l->names, g->cell->lock, g->cell->monitor), buf);
-	case ASPECT_OWNER_METHOD:
-	case ASPECT_OWNER_STACK:
-		if (g->cell->holder == HOLDER_HAND_OVER)
-			return label_thread(l, HOLDER_HAND_OVER, buf);
-		/* fall through */
-	case ASPECT_WAITER_METHOD:
-	case ASPECT_WAITER_STACK:
-		if (g->aspect == ASPECT_WAITER_METHOD || g->aspect == ASPECT_OWNER_METHOD)
-			return label_method(s, group_method(s, g), buf);
-		return label_clean(group_stack(s, g) ? "" : "(unknown)", buf);
-	case ASPECT_COUNT:
-		break;
-	}
-	return label_clean("", buf);
 }

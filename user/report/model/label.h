@@ -5,6 +5,7 @@
 
 #include "analyze/cells/groups.h"
 
+struct facet_cells;
 struct log_method;
 struct log_names;
 struct labels;
@@ -15,6 +16,9 @@ struct stacks;
 /* names is lent until labels_free. NULL: no memory. */
 struct labels *labels_new(const struct log_names *names);
 void labels_free(struct labels *l);
+/* Of which the cells are that are called by these labels; lent. NULL: of none, as at first. */
+void labels_set_facets(struct labels *l, const struct facet_cells *facets);
+const struct facet_cells *labels_facets(const struct labels *l);
 
 /*
  * Text for a terminal, see print_text(). All return buf. A thread whose name others

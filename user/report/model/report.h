@@ -8,6 +8,8 @@
 #include "analyze/cells/groups.h"
 #include "session/session_log.h"
 
+struct facet_cells;
+
 /* What a report is about, and how much of it is wanted. */
 struct report_input {
 	const struct session_log *log; /* analysed */
@@ -20,11 +22,15 @@ struct report_input {
 	const char *where;
 	const struct cell *cells;
 	uint32_t cell_count;
+	const struct facet_cells *facets; /* the cells are some of these; NULL: they are not cut */
 	bool parked; /* --by is about parking on what is no lock, and who has ended it */
 };
 
 /* The cells that it is about. */
 const struct cell *report_cells(const struct report_input *in, uint32_t *ret_count);
+/* Their groups, with quantiles. 0 or -ENOMEM. */
+int report_groups(const struct report_input *in, const enum aspect_id *by, unsigned depth,
+		  struct group *ret);
 
 /* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
 int report_text(const struct report_input *in, FILE *out);

@@ -3,28 +3,54 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/cells/stacks.h"
 
-#define AFTER_WAIT ASPECT_COUNT
-
 static int find_aspect(const void *ctx, const char *name, size_t length)
 {
-	static const char after_wait[] = "after_wait";
-
 	(void)ctx;
-	return length == strlen(after_wait) && !memcmp(name, after_wait, length)
-		       ? AFTER_WAIT
-		       : aspect_by_name(name, length);
+	return aspect_by_name(name, length);
 }
 
 static const char *aspect_name(const void *ctx, int n)
 {
 	(void)ctx;
-	if (n == AFTER_WAIT)
-		return "after_wait";
 	return n < ASPECT_COUNT ? aspect_get(n)->name : NULL;
+}
+
+const char *where_faceted(const struct condition *w, unsigned facets)
+{
+	unsigned at = 0;
+	int aspect;
+
+	while (w && (aspect = condition_next_name(w, &at)) >= 0)
+		if (aspect_get(aspect)->facets & facets)
+			return aspect_get(aspect)->name;
+	return NULL;
+}
+
+unsigned where_facets(const struct condition *w)
+{
+	unsigned at = 0, facets = 0;
+	int aspect;
+
+	while (w && (aspect = condition_next_name(w, &at)) >= 0)
+		facets |= aspect_get(aspect)->facets;
+	return facets;
+}
+
+/* Pools and packages, if any are asked for. */
+static int prepare(const struct condition *w, const struct stacks *stacks)
+{
+	unsigned at = 0;
+	int aspect, err = 0;
+
+	while (!err && (aspect = condition_next_name(w, &at)) >= 0) {
+		enum aspect_id id = aspect;
+
+		err = aspects_prepare(stacks, &id, 1);
+	}
+	return err;
 }
 
 int where_parse(const char *text, struct condition **ret, char error[WHERE_ERROR_MAX])
@@ -67,8 +93,6 @@ static bool is(void *ctx, int aspect, const char *glob)
 	const struct group g = {.aspect = aspect, .cell = s->cell};
 	char label[LABEL_MAX];
 
-	if (aspect == AFTER_WAIT)
-		return !fnmatch(glob, s->cell->after_wait ? "yes" : "no", 0);
 	if (aspect == ASPECT_WAITER_STACK && group_stack(s->stacks, &g))
 		return any_frame(s, glob, s->cell->waiter_stack);
 	if (aspect == ASPECT_OWNER_STACK && group_stack(s->stacks, &g))
@@ -76,23 +100,24 @@ static bool is(void *ctx, int aspect, const char *glob)
 	return !fnmatch(glob, label_group(s->labels, s->stacks, &g, label), 0);
 }
 
-int where_cells(const struct condition *w, const struct stacks *stacks, const struct cell *cells,
-		uint32_t count, struct cell **ret, uint32_t *ret_count)
+int where_cells(const struct condition *w, const struct where_input *in, struct cell **ret,
+		uint32_t *ret_count)
 {
-	struct labels *labels = labels_new(stacks_names(stacks));
-	struct cell *chosen = malloc((count + 1ul) * sizeof(*chosen));
-	struct subject s = {.labels = labels, .stacks = stacks};
+	struct labels *labels = labels_new(stacks_names(in->stacks));
+	struct cell *chosen = malloc((in->count + 1ul) * sizeof(*chosen));
+	struct subject s = {.labels = labels, .stacks = in->stacks};
 	uint32_t n = 0;
 
-	if (!labels || !chosen) {
+	if (!labels || !chosen || prepare(w, in->stacks)) {
 		labels_free(labels);
 		free(chosen);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		s.cell = &cells[i];
+	labels_set_facets(labels, in->facets);
+	for (uint32_t i = 0; i < in->count; i++) {
+		s.cell = &in->cells[i];
 		if (condition_holds(w, is, &s))
-			chosen[n++] = cells[i];
+			chosen[n++] = in->cells[i];
 	}
 	labels_free(labels);
 	*ret = chosen;

@@ -18,6 +18,18 @@
 int where_parse(const char *text, struct condition **ret, char error[WHERE_ERROR_MAX]);
 void where_free(struct condition *w);
 
-/* Those of count cells that are chosen, in their order. *ret is to be freed. 0 or -ENOMEM. */
-int where_cells(const struct condition *w, const struct stacks *stacks, const struct cell *cells,
-		uint32_t count, struct cell **ret, uint32_t *ret_count);
+/* The facets that cells must have been cut by, as bits of enum facet. */
+unsigned where_facets(const struct condition *w);
+/* An aspect of it that needs one of these facets; NULL: none does. */
+const char *where_faceted(const struct condition *w, unsigned facets);
+
+/* Those of count cells that are chosen, in their order. facets: of which they are; NULL: of none.
+ * *ret is to be freed. 0 or -ENOMEM. */
+struct where_input {
+	const struct stacks *stacks;
+	const struct facet_cells *facets;
+	const struct cell *cells;
+	uint32_t count;
+};
+int where_cells(const struct condition *w, const struct where_input *in, struct cell **ret,
+		uint32_t *ret_count);

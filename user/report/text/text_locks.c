@@ -132,7 +132,7 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 	const struct group *g = v->lock;
 	char class[LABEL_MAX], identity[LABEL_MAX];
 	char count[FORMAT_MAX], total[FORMAT_MAX], mean[FORMAT_MAX], max[FORMAT_MAX],
-		share[FORMAT_MAX];
+		share[FORMAT_MAX], median[FORMAT_MAX], p99[FORMAT_MAX];
 	int err;
 
 	print_text(v->text->out, "\n %2u. %s  %s  %s\n", rank,
@@ -140,11 +140,14 @@ static int print_lock(const struct lock_view *v, unsigned rank, uint64_t all_ns)
 		   label_identity(v->text->labels, g->cell->lock, identity),
 		   name_group(analysis_names(v->text->in->log->analysis), g->cell->lock,
 			      g->cell->monitor));
-	print_text(v->text->out, "    %s contention%s, blocked %s (%s of all), mean %s, max %s\n",
+	print_text(v->text->out,
+		   "    %s contention%s, blocked %s (%s of all), mean %s, p50 %s, p99 %s, max %s\n",
 		   count_format(g->count, count), g->count == 1 ? "" : "s",
 		   duration_format(g->blocked_ns, total),
 		   share_format(g->blocked_ns, all_ns, share),
-		   mean_format(g->blocked_ns, g->count, mean), duration_format(g->max_ns, max));
+		   mean_format(g->blocked_ns, g->count, mean),
+		   duration_format(g->quantile_ns[0], median),
+		   duration_format(g->quantile_ns[2], p99), duration_format(g->max_ns, max));
 	if (g->idle_ns)
 		print_text(v->text->out, "    of that idle turn-taking: %s\n",
 			   duration_format(g->idle_ns, total));
@@ -317,13 +320,10 @@ int text_locks(struct text *t)
 	};
 	unsigned wanted = t->finding ? BY_COUNT : BY_WAITER_METHOD;
 	struct group by[BY_COUNT] = {{0}};
-	const struct cell *cells;
-	uint32_t count;
 	int err = 0;
 
-	cells = report_cells(t->in, &count);
 	for (unsigned i = 0; i < wanted && !err; i++)
-		err = groups_make(t->stacks, cells, count, aspects[i], 2, t->in->order, &by[i]);
+		err = report_groups(t->in, aspects[i], 2, &by[i]);
 	if (!err)
 		err = print_all(t, by);
 	for (unsigned i = 0; i < BY_COUNT; i++)

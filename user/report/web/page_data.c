@@ -79,7 +79,7 @@ static void aspects_write(struct writer *w)
 {
 	name(w->out, "aspects");
 	putc('[', w->out);
-	for (int i = 0; i < ASPECT_COUNT; i++) {
+	for (int i = 0; i <= ASPECT_BEHIND; i++) {
 		const struct aspect *a = aspect_get(i);
 
 		if (i)

@@ -11,6 +11,7 @@
 #include "analyze/registry/analysis.h"
 #include "base/text/strbuf.h"
 #include "log/read/names.h"
+#include "report/model/aspect_text.h"
 #include "report/model/diff/diff_collect.h"
 #include "report/model/diff/diff_paths.h"
 #include "report/model/label.h"
@@ -181,15 +182,15 @@ static void add_text(const struct blocked_part *b, const struct group *g, struct
 			strbuf_add(s, "%s",
 				   label_method(b->stacks, group_method(b->stacks, g), buf));
 		return;
-	case ASPECT_COUNT:
+	default:
+		aspect_text(b->stacks, NULL, g, s);
 		return;
 	}
 }
 
 static bool is_owner(enum aspect_id aspect)
 {
-	return aspect == ASPECT_OWNER_THREAD || aspect == ASPECT_OWNER_METHOD ||
-	       aspect == ASPECT_OWNER_STACK;
+	return !strncmp(aspect_get(aspect)->name, "owner_", 6);
 }
 
 static struct measure *row_new(const struct blocked_part *b, const struct grouping *g,
@@ -364,8 +365,12 @@ int diff_collect_blocked(const struct diff_collect *c)
 	int err = 0;
 
 	b.cells = contention_cells(analysis_contention(c->analysis), &b.count);
-	if (c->wanted->where) {
-		err = where_cells(c->wanted->where, b.stacks, b.cells, b.count, &chosen, &b.count);
+	err = aspects_prepare(b.stacks, c->wanted->by, c->wanted->depth);
+	if (!err && c->wanted->where) {
+		const struct where_input in = {
+			.stacks = b.stacks, .cells = b.cells, .count = b.count};
+
+		err = where_cells(c->wanted->where, &in, &chosen, &b.count);
 		b.cells = chosen;
 	}
 	b.paths = err ? NULL : diff_paths_new(b.names);

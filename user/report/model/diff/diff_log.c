@@ -30,13 +30,13 @@ struct reading {
 	struct diff_watch watch;
 };
 
-static void on_blocked(void *ctx, const struct cell_key *key, uint64_t from_ns, uint64_t to_ns)
+static void on_blocked(void *ctx, const struct cell_part *part)
 {
 	struct diff_watch *w = &((struct reading *)ctx)->watch;
-	struct keymap_key k = diff_cell_key(key);
+	struct keymap_key k = diff_cell_key(&part->key);
 	uint32_t row = 0, place;
 
-	if (w->err || !lock_is_contended(w->names, key->lock, false))
+	if (w->err || !lock_is_contended(w->names, part->key.lock, false))
 		return;
 	place = keymap_find(&w->cells, k);
 	if (place != INDEX_NONE) {
@@ -47,7 +47,7 @@ static void on_blocked(void *ctx, const struct cell_key *key, uint64_t from_ns, 
 			w->err = keymap_add(&w->cells, k, &place);
 	}
 	if (!w->err)
-		time_bins_add(&w->bins, row, from_ns, to_ns);
+		time_bins_add(&w->bins, row, part->from_ns, part->to_ns);
 }
 
 static void plan_windows(const struct reading *r, struct analysis *a, const json_t *header)

@@ -11,7 +11,13 @@
 		.key = (key_), .meaning = "Of the holder's blocked time, for this reason.",        \
 		.group = "split.blocked", .unit = FINDINGS_NS                                      \
 	}
+#define QUANTILE(key_, title_, meaning_)                                                           \
+	{                                                                                          \
+		.key = (key_), .title = (title_), .meaning = (meaning_), .unit = FINDINGS_NS,      \
+		.flags = FINDINGS_NO_SUM                                                           \
+	}
 #define BLOCKED_AT 1
+#define QUANTILES_AT 6
 
 static const struct findings_column figures[BY_FIGURES] = {
 	{.key = "count",
@@ -21,12 +27,23 @@ static const struct findings_column figures[BY_FIGURES] = {
 	 .least = 9},
 	[BLOCKED_AT] = {.key = "blocked_ns", .unit = FINDINGS_NS},
 	{.title = "share", .unit = FINDINGS_NS, .show = FINDINGS_SHARE, .of = -1},
+	{.title = "parent", .unit = FINDINGS_NS, .show = FINDINGS_SHARE, .of = -2, .per = 1},
+	{.key = "parent_blocked_ns",
+	 .meaning = "What the group has that this one is within.",
+	 .unit = FINDINGS_NS,
+	 .flags = FINDINGS_NO_SUM},
 	{.key = "idle_ns",
 	 .title = "idle turns",
 	 .meaning = "Of the time, idle turn-taking: the holder waits for new work, and the waiter "
 		    "wants to do the same. Inferred from both call chains.",
 	 .unit = FINDINGS_NS,
 	 .flags = FINDINGS_IF_ANY},
+	[QUANTILES_AT] = QUANTILE("p50_ns", "p50",
+				  "Of 100 contentions that are counted here, 50 took as "
+				  "long at most; off by 1/128 of it."),
+	QUANTILE("p90_ns", "p90", "Likewise 90."),
+	QUANTILE("p99_ns", "p99", "Likewise 99."),
+	QUANTILE("p999_ns", "p99.9", "Of 1,000 contentions, 999."),
 	{.key = "max_ns",
 	 .title = "max",
 	 .meaning = "The longest contention; below owner_thread, the most of one that a holder is "
@@ -62,14 +79,24 @@ void by_figures_columns(const char *time, struct findings_column columns[BY_FIGU
 	columns[BLOCKED_AT].title = time;
 }
 
+void by_figures_show(struct findings_column columns[BY_FIGURES], bool all)
+{
+	if (all)
+		return;
+	columns[QUANTILES_AT + 1].title = NULL;
+	columns[QUANTILES_AT + 3].title = NULL;
+}
+
 void by_figures_add(struct findings *f, const struct group *g, bool longest)
 {
 	const struct split *s = &g->split;
 	const uint64_t *of = s->reason_ns;
 
-	FINDINGS_NUMBERS(f, g->count, g->blocked_ns, g->idle_ns);
+	FINDINGS_NUMBERS(f, g->count, g->blocked_ns, g->parent_ns, g->idle_ns);
 	if (!g->idle_ns)
 		findings_label(f, "");
+	for (unsigned i = 0; i < LENGTH_QUANTILES; i++)
+		findings_maybe(f, longest && g->count, g->quantile_ns[i]);
 	findings_maybe(f, longest, g->max_ns);
 	FINDINGS_NUMBERS(f, g->after_wait_count, g->after_wait_ns);
 	if (!g->after_wait_count)

@@ -3,6 +3,7 @@
 
 #include "base/text/strbuf.h"
 #include "log/read/names.h"
+#include "report/model/aspect_text.h"
 #include "report/model/chain.h"
 #include "report/model/label.h"
 #include "report/model/sections/by_figures.h"
@@ -69,7 +70,9 @@ static void key_make(const struct by_section *b, const struct group *g, struct k
 		if (cell->blocked_on)
 			ret->more = label_identity(s->labels, cell->blocked_on, ret->buf);
 		break;
-	case ASPECT_COUNT:
+	default:
+		aspect_text(s->stacks, labels_facets(s->labels), g, &ret->made);
+		ret->text = strbuf_text(&ret->made);
 		break;
 	}
 }
@@ -137,6 +140,14 @@ static const char *const path_keys[ASPECT_COUNT][PATH_MAX_COLUMNS] = {
 	[ASPECT_BEHIND] = {"behind_class", "behind"},
 };
 
+/* Its name, of an aspect that has one column. */
+static const char *path_key(enum aspect_id aspect, int column)
+{
+	if (!path_keys[aspect][0])
+		return column ? NULL : aspect_get(aspect)->name;
+	return path_keys[aspect][column];
+}
+
 static bool is_thread(enum aspect_id aspect)
 {
 	return aspect == ASPECT_WAITER_THREAD || aspect == ASPECT_OWNER_THREAD;
@@ -161,9 +172,9 @@ struct findings *by_section_paths(const struct by_section *b)
 		bool thread = is_thread(b->by[i]);
 
 		for (int k = b->by[i] == ASPECT_LOCK && has_class(b);
-		     k < PATH_MAX_COLUMNS && path_keys[b->by[i]][k]; k++)
+		     k < PATH_MAX_COLUMNS && path_key(b->by[i], k); k++)
 			columns[count++] = (struct findings_column){
-				.key = path_keys[b->by[i]][k],
+				.key = path_key(b->by[i], k),
 				.unit = thread && k ? FINDINGS_NUMBER : FINDINGS_TEXT};
 	}
 	by_figures_columns(NULL, columns + count);

@@ -19,17 +19,11 @@ int by_section_open(const struct report_input *in, const enum aspect_id *by, uns
 		    struct by_section *ret)
 {
 	struct by_section b = {.by = by, .depth = depth};
-	const struct cell *cells;
-	uint32_t count;
 	int err = section_open(in, &b.section);
 
 	if (err)
 		return err;
-	cells = report_cells(in, &count);
-	if (in->parked)
-		err = groups_make_parked(b.section.stacks, cells, count, by, depth, &b.root);
-	else
-		err = groups_make(b.section.stacks, cells, count, by, depth, in->order, &b.root);
+	err = report_groups(in, by, depth, &b.root);
 	if (err) {
 		section_close(&b.section);
 		return err;
@@ -50,7 +44,7 @@ void by_section_close(struct by_section *b)
 static bool has_methods(const struct by_section *b)
 {
 	for (unsigned i = 0; i < b->depth; i++) {
-		if (b->by[i] >= ASPECT_WAITER_STACK && b->by[i] != ASPECT_BEHIND)
+		if (aspect_get(b->by[i])->method)
 			return true;
 	}
 	return false;
@@ -63,7 +57,7 @@ static bool has_methods(const struct by_section *b)
 struct findings *by_section_groups(const struct by_section *b)
 {
 	struct findings_column columns[GROUPS_AT + 1] = {
-		{.title = b->title, .least = 40, .most = has_methods(b) ? 0 : 72},
+		{.title = b->title, .least = 30, .most = has_methods(b) ? 0 : 72},
 		{.key = "key",
 		 .meaning = "One text, of a lock two: its class and what tells it from others; of "
 			    "a call chain its frames.",
@@ -76,6 +70,7 @@ struct findings *by_section_groups(const struct by_section *b)
 	};
 
 	by_figures_columns(b->section.in->parked ? "parked" : "blocked", columns + FIGURES_AT);
+	by_figures_show(columns + FIGURES_AT, b->section.in->full);
 	return FINDINGS_NEW(columns);
 }
 
@@ -122,6 +117,7 @@ static void add_others(const struct group *parent, uint32_t shown, struct findin
 
 		others.count += g->count;
 		others.blocked_ns += g->blocked_ns;
+		others.parent_ns = g->parent_ns;
 		others.idle_ns += g->idle_ns;
 		others.after_wait_count += g->after_wait_count;
 		others.after_wait_ns += g->after_wait_ns;

@@ -18,6 +18,7 @@ int section_open(const struct report_input *in, struct section_input *ret)
 	s.labels = labels_new(s.names);
 	if (!s.labels)
 		return -ENOMEM;
+	labels_set_facets(s.labels, in->facets);
 	*ret = s;
 	return 0;
 }
