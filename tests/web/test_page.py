@@ -15,11 +15,15 @@ from soaking import only_in_soak
 GOLDEN = os.path.dirname(MKLOG)
 
 ASPECTS = ["lock_class", "lock", "waiter_thread", "owner_thread", "group", "waiter_stack", "waiter_method",
-           "owner_stack", "owner_method", "behind"]
+           "owner_stack", "owner_method", "behind", "waiter_pool", "owner_pool", "waiter_class", "owner_class",
+           "waiter_package", "owner_package", "owner_state", "owner_source", "after_wait", "duration", "in_gc", "span"]
+QUANTILES = ["p50_ns", "p90_ns", "p99_ns", "p999_ns"]
 FILTERS = ["lock_class=shop.*", "waiter_thread=http-*", "owner_stack=*Cart*", "not waiter_stack=*lookUp*",
            "after_wait=no", "owner_thread!=clerk-* and group=monitor",
            "(lock='*hash*' or group=juc) and waiter_method=*[Rr]un",
-           "owner_method='(unknown)'", "waiter_thread='http-? (tid *'", "behind='(none)' and lock_class=net.Server"]
+           "owner_method='(unknown)'", "waiter_thread='http-? (tid *'", "behind='(none)' and lock_class=net.Server",
+           "waiter_pool=http-* and owner_state=running", "duration!='< 10 us' and in_gc=no",
+           "owner_package=shop or span='GET *'"]
 
 # Of each element that a selector finds, a property.
 EACH = "([selector, name]) => [...document.querySelectorAll(selector)].map(e => e[name])"
@@ -33,9 +37,9 @@ SET = """async hash => {
 ROWS = """() => {
   document.getElementById("open-all").click();
   return [...document.querySelectorAll("#rows tr")].map(row => {
-    const [name, work, , , blocked, idle, count, max] = row.cells;
+    const [name, work, , , blocked, idle, count, ...lengths] = row.cells;
     return [+row.getAttribute("aria-level"), name.querySelector(".text").textContent, +work.dataset.ns,
-            +blocked.dataset.ns, +idle.dataset.ns, +count.dataset.count, +max.dataset.ns];
+            +blocked.dataset.ns, +idle.dataset.ns, +count.dataset.count, ...lengths.map(cell => +cell.dataset.ns)];
   });
 }"""
 
@@ -50,7 +54,7 @@ def reported(log, by, where, sort):
     def add(groups, level):
         for g in groups:
             rows.append([level, g["key"], g["blocked_ns"] - g["idle_ns"], g["blocked_ns"], g["idle_ns"], g["count"],
-                         g["max_ns"]])
+                         *(g.get(q, 0) for q in QUANTILES), g["max_ns"]])
             add(g["groups"], level + 1)
     add(tree["groups"], 2)
     total = tree["total"]
@@ -92,7 +96,7 @@ class Rows(PageTest):
         presets = self.js(EACH, ["#preset option[value*=_]", "value"])
         self.assertGreater(len(presets), 7)
         for i, by in enumerate(presets):
-            for sort in ("work", ("blocked", "count", "max")[i % 3]):
+            for sort in ("work", ("blocked", "count", "max", "p50", "p90", "p99", "p999", "value")[i % 8]):
                 with self.subTest(by=by, sort=sort):
                     self.compare(by.split(","), sort=sort)
         self.quiet()
@@ -115,9 +119,14 @@ class Rows(PageTest):
         self.js(SET, fragment(by, where))
         self.js(ROWS)
         shown = self.js("""() => [...document.querySelectorAll('#rows tr')].map(row =>
-            [6, 4, 3, 7].map(i => row.cells[i].textContent))""")
-        text = spoor("report", "--by", ",".join(by), "--where", where, "--top", "1000", self.log).stdout.splitlines()
-        expected = [re.split(r" {2,}", line.rstrip())[-4:] for line in text[1:] if line]
+            [6, 4, 3, 7, 8, 9, 10, 11].map(i => row.cells[i].textContent))""")
+        text = spoor("report", "--by", ",".join(by), "--where", where, "--top", "1000", "--full",
+                     self.log).stdout.splitlines()
+        expected = []
+        for cells in (re.split(r" {2,}", line.rstrip()) for line in text[1:] if line):
+            # A holder with whom no contention began has no quantiles.
+            count, blocked, share, _, *rest = cells[-5:] if cells[-5] == "0" else cells[-9:]
+            expected.append([count, blocked, share, *([""] * (5 - len(rest))), *rest])
         self.assertGreater(len(expected), 100)
         self.assertEqual(shown, expected)
 

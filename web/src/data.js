@@ -1,5 +1,7 @@
 // What spoor has put into the page: user/report/web/page_data.c writes it.
 
+import {prepareLengths} from "./lengths.js";
+
 export async function inflate(base64) {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
@@ -66,6 +68,16 @@ function aspect(about, keys, texts, ranks, chains) {
   return {...about, keys, texts, ranks, chains};
 }
 
+// Which column of the cells a kind is told by; those that are not here are told by the cell itself.
+const KIND_COLUMNS = {
+  waiter_pool: "waiter",
+  owner_pool: "holder",
+  waiter_class: "waiter_chain",
+  owner_class: "holder_chain",
+  waiter_package: "waiter_chain",
+  owner_package: "holder_chain",
+};
+
 function prepare(data) {
   const c = data.cells, n = c.lock.length;
   const map = (column, table) => Int32Array.from({length: n}, (_, i) => table[column[i]]);
@@ -100,6 +112,12 @@ function prepare(data) {
                          data.method_numbers),
     behind: aspect(about.behind, behindKeys, ["(none)", ...data.locks], [-1, ...data.lock_rank]),
   };
+  for (const [name, kind] of Object.entries(data.kinds)) {
+    const column = KIND_COLUMNS[name];
+    data.byName[name] = aspect(about[name], column ? map(c[column], kind.of) : Int32Array.from(kind.of), kind.texts,
+                               kind.ranks);
+  }
+  prepareLengths(data);
   data.order = data.aspects.map(a => a.name);
   if (data.windows) {
     let cell = 0;

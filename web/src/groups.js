@@ -1,5 +1,7 @@
 // Sums of cells, nested by any order of aspects, as user/analyze/cells/groups.c makes them.
 
+import {quantilesOf} from "./lengths.js";
+
 const SPLITS = ["running", "stolen", "runnable", "throttled", "blocked", "unknown"];
 const MAXIMA = ["max", "max_held", "max_part"];
 
@@ -61,7 +63,18 @@ export function workOf(group) {
   return group.blocked - group.idle;
 }
 
+// Of the contentions that are counted in it; null: there are none, or only a range is known.
+export function lengthsOf(group) {
+  if (group.lengths === undefined)
+    group.lengths = group.chosen.ranged ? null : quantilesOf(group.chosen.data, group.cells);
+  return group.lengths;
+}
+
 export function rankOf(group, order) {
+  if (order.startsWith("p"))
+    return lengthsOf(group)?.[order] ?? 0;
+  if (order === "value")
+    return 0;
   return order === "blocked" ? group.blocked : order === "count" ? group.count : order === "max" ? group.max
     : workOf(group);
 }
@@ -85,8 +98,8 @@ export function split(group, aspect, order) {
     one.path = `${group.path}/${key}`;
     return one;
   });
-  return groups.sort((a, b) => rankOf(b, order) - rankOf(a, order) || b.blocked - a.blocked ||
-                     aspect.ranks[a.key] - aspect.ranks[b.key]);
+  return groups.sort((a, b) => rankOf(b, order) - rankOf(a, order) ||
+                     (order === "value" ? 0 : b.blocked - a.blocked) || aspect.ranks[a.key] - aspect.ranks[b.key]);
 }
 
 export function textOf(group) {

@@ -15,7 +15,8 @@ import {Tree} from "./tree.js";
 import {countText, durationText, shareText} from "./units.js";
 import {parseWhere} from "./where.js";
 
-const ORDER_TEXTS = {work: "time lost to work", blocked: "blocked time", count: "count", max: "longest"};
+const ORDER_TEXTS = {work: "time lost to work", blocked: "blocked time", count: "count", max: "longest", p50: "p50",
+                     p90: "p90", p99: "p99", p999: "p99.9", value: "value of the aspect, not by size"};
 const TABLES = {
   pauses: [
     ["longest_pauses", "The longest pauses"], ["gc", "Collections"],
@@ -52,7 +53,8 @@ class Page {
 
   listen() {
     put(find("preset"), el("option", {value: ""}, "questions …"),
-        PRESETS.map(([name, by]) => el("option", {value: by}, name)));
+        PRESETS.filter(([, by]) => by.split(",").every(name => this.data.order.includes(name)))
+            .map(([name, by]) => el("option", {value: by}, name)));
     find("preset").addEventListener("change",
                                     event => event.target.value && this.set({by: event.target.value.split(",")}));
     put(find("sort"), ORDERS.map(order => el("option", {value: order}, ORDER_TEXTS[order])));

@@ -10,9 +10,12 @@ export const PRESETS = [
   ["Who held it while a chain was blocked", "waiter_stack,owner_stack"],
   ["Which locks a thread needs", "waiter_thread,lock,waiter_method"],
   ["Locks on locks", "lock,behind,owner_thread"],
+  ["Pools, and what holders did", "waiter_pool,owner_pool,owner_state"],
+  ["Packages", "waiter_package,owner_package,lock_class"],
+  ["Spans", "span,duration,lock_class"],
 ];
 
-export const ORDERS = ["work", "blocked", "count", "max"];
+export const ORDERS = ["work", "blocked", "count", "max", "p50", "p90", "p99", "p999", "value"];
 
 const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null};
 

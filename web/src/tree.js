@@ -1,7 +1,8 @@
 // The tree table of --by, as a treegrid: arrows go through rows, and open and close them.
 
 import {bar, el, put} from "./dom.js";
-import {split, textOf, workOf} from "./groups.js";
+import {lengthsOf, split, textOf, workOf} from "./groups.js";
+import {QUANTILES} from "./lengths.js";
 import {countText, shareText, timeText} from "./units.js";
 
 const SHOWN = 100, OPEN_MAX = 3000;
@@ -59,6 +60,8 @@ export class Tree {
            },
               "idle turns ~"),
            column("count", ranged ? "count (–)" : "count", "Contentions that began with this holder"),
+           QUANTILES.map(([name, perMille]) => column(name, `p${perMille / 10}`,
+              `Of 1,000 contentions that are counted here, ${perMille} took as long at most; off by 1/128 of it`)),
            column("max", ranged ? "longest (–)" : "longest",
                   "The longest contention; below owner_thread, the most of one that a holder is charged with")));
   }
@@ -76,7 +79,7 @@ export class Tree {
       all.slice(0, shown).forEach((child, i) => add(child, depth + 1, i + 1, all.length, group));
       if (all.length > shown)
         rows.push(el("tr", {role: "row", "aria-level": depth + 2, "data-more": group.path, tabindex: "-1"},
-                     el("td", {role: "gridcell", colspan: 8, class: `name level${Math.min(depth + 1, 9)}`},
+                     el("td", {role: "gridcell", colspan: 12, class: `name level${Math.min(depth + 1, 9)}`},
                         `(${countText(all.length - shown)} more: Enter shows ${
                             countText(Math.min(SHOWN, all.length - shown))})`)));
     };
@@ -94,7 +97,7 @@ export class Tree {
     const rank = g => this.state.sort === "blocked" ? g.blocked : workOf(g);
     const part = rank(group), whole = rank(this.root), above = parent ? rank(parent) : part;
     const about = ranged && group.idle ? "≈ " : "";
-    const text = textOf(group);
+    const text = textOf(group), lengths = lengthsOf(group);
     return el(
         "tr", {
           role: "row",
@@ -124,6 +127,8 @@ export class Tree {
            group.idle ? about + timeText(group.idle) : ""),
         el("td", {role: "gridcell", class: "figure", "data-count": group.count},
            ranged ? "–" : countText(group.count)),
+        QUANTILES.map(([name]) => el("td", {role: "gridcell", class: "figure", "data-ns": lengths?.[name] ?? 0},
+                                     ranged ? "–" : lengths ? timeText(lengths[name]) : "")),
         el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)));
   }
 

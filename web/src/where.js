@@ -57,8 +57,8 @@ class Parser {
     const name = /^[a-z_]*/.exec(this.text.slice(this.at))[0];
     if (!name)
       this.fail("an aspect is missing, as in lock_class=*Table*");
-    if (name !== "after_wait" && !Object.hasOwn(this.data.byName, name))
-      this.fail(`there is no aspect '${name}'; there are ${this.data.order.join(", ")}, after_wait`);
+    if (!Object.hasOwn(this.data.byName, name))
+      this.fail(`there is no aspect '${name}'; there are ${this.data.order.join(", ")}`);
     this.at += name.length;
     const not = this.char("!");
     if (!this.char("="))
@@ -155,8 +155,6 @@ function frames(data, chain, test) {
 
 function matcher(data, name, glob) {
   const pattern = globPattern(glob), test = text => pattern.test(text);
-  if (name === "after_wait")
-    return i => test(data.cells.after_wait[i] ? "yes" : "no");
   const aspect = data.byName[name];
   return remembered(aspect.keys, key => {
     const chain = aspect.chains?.[key];

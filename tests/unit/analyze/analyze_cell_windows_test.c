@@ -22,7 +22,7 @@ static uint64_t sum_of(const struct cell_windows *w, uint64_t lock)
 		struct cell_window e = cell_windows_entry(w, i);
 
 		assert_true(e.window < w->count);
-		if (!lock || cell_windows_cell(&w->keys.keys[e.key]).lock == lock)
+		if (!lock || cell_windows_cut(w, e.cut).lock == lock)
 			sum += e.ns;
 	}
 	return sum;

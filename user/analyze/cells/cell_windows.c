@@ -14,6 +14,7 @@ void cell_windows_init(struct cell_windows *w, uint64_t begin_ns)
 void cell_windows_free(struct cell_windows *w)
 {
 	keymap_free(&w->keys);
+	keymap_free(&w->cuts);
 	keymap_free(&w->entries);
 	free(w->ns);
 	*w = (struct cell_windows){0};
@@ -41,11 +42,19 @@ struct cell_key cell_windows_cell(const struct keymap_key *key)
 				 .after_wait = after_wait};
 }
 
+struct cell_key cell_windows_cut(const struct cell_windows *w, uint32_t cut)
+{
+	struct cell_key key = cell_windows_cell(&w->keys.keys[w->cuts.keys[cut].a]);
+
+	key.facets = (uint32_t)w->cuts.keys[cut].b;
+	return key;
+}
+
 struct cell_window cell_windows_entry(const struct cell_windows *w, uint32_t place)
 {
 	uint64_t key = w->entries.keys[place].a;
 
-	return (struct cell_window){.key = (uint32_t)(key / CELL_WINDOWS_MAX),
+	return (struct cell_window){.cut = (uint32_t)(key / CELL_WINDOWS_MAX),
 				    .window = (uint32_t)(key % CELL_WINDOWS_MAX),
 				    .ns = w->ns[place]};
 }
@@ -53,8 +62,9 @@ struct cell_window cell_windows_entry(const struct cell_windows *w, uint32_t pla
 static void give_up(struct cell_windows *w, int err)
 {
 	keymap_free(&w->keys);
+	keymap_free(&w->cuts);
 	keymap_free(&w->entries);
-	w->keys = w->entries = (struct keymap){0};
+	w->keys = w->cuts = w->entries = (struct keymap){0};
 	w->err = err;
 	w->full = true;
 }
@@ -140,6 +150,9 @@ void cell_windows_observe(void *context, const struct cell_part *part)
 	if (w->full)
 		return;
 	err = keymap_add(&w->keys, cell_windows_key(&part->key), &at);
+	if (!err)
+		err = keymap_add(&w->cuts, (struct keymap_key){.a = at, .b = part->key.facets},
+				 &at);
 	err = err ? err : spread(w, at, from_ns, to_ns);
 	if (err)
 		give_up(w, err);

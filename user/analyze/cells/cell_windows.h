@@ -20,8 +20,9 @@ struct cell_windows {
 	bool full;             /* too many cells: nothing is known of them */
 	int err;               /* 0 or -ENOMEM */
 	uint32_t entries_max;  /* if not 0, in place of CELL_WINDOWS_ENTRIES_MAX */
-	struct keymap keys;    /* of cells, see cell_windows_cell() */
-	struct keymap entries; /* by the index of a cell's key and the window */
+	struct keymap keys;    /* of cells, see cell_windows_cell(); without facets */
+	struct keymap cuts;    /* of these by facets: a key's index, facets */
+	struct keymap entries; /* by the index of a cut and the window */
 	uint64_t *ns;          /* of entries */
 	uint32_t ns_capacity;
 };
@@ -37,8 +38,11 @@ void cell_windows_observe(void *w, const struct cell_part *part);
 struct keymap_key cell_windows_key(const struct cell_key *key);
 struct cell_key cell_windows_cell(const struct keymap_key *key);
 
+/* The cell of one of cuts. */
+struct cell_key cell_windows_cut(const struct cell_windows *w, uint32_t cut);
+
 struct cell_window {
-	uint32_t key; /* index in keys */
+	uint32_t cut; /* index in cuts */
 	uint32_t window;
 	uint64_t ns;
 };

@@ -156,7 +156,7 @@ int cells_merge(struct cells *to, const struct cells *from, uint32_t (*change)(u
 		numbers[from->rows[i].number] = to->rows[index].number;
 	}
 	if (!err)
-		err = lengths_merge(&to->lengths, &from->lengths, numbers);
+		err = lengths_merge(&to->lengths, &from->lengths, numbers, from->count + 1);
 	free(numbers);
 	return err;
 }

@@ -18,7 +18,8 @@
 
 /* A cell that an interval has time in. */
 struct touched_cell {
-	uint64_t holder, ns;
+	uint64_t holder, holder_stack, blocked_on; /* of its key */
+	uint64_t ns;
 	uint32_t index;
 };
 
@@ -33,6 +34,8 @@ struct facet_cells {
 	uint64_t window_ns;
 	unsigned lengthened; /* so many times */
 	bool full;
+	cell_part_observer *observe;
+	void *observer;
 	int err;
 };
 
@@ -216,7 +219,10 @@ static int touch(struct facet_cells *f, uint32_t index, uint64_t ns)
 		if (err)
 			return err;
 		f->touched[f->touched_count++] =
-			(struct touched_cell){.holder = cell->holder, .index = index};
+			(struct touched_cell){.holder = cell->holder,
+					      .holder_stack = cell->holder_stack,
+					      .blocked_on = cell->blocked_on,
+					      .index = index};
 		cell->pending = f->touched_count;
 	}
 	f->touched[cell->pending - 1].ns += ns;
@@ -234,6 +240,12 @@ static int piece_add(struct facet_cells *f, const struct cell_part *piece, const
 	err = cells_add(&f->cells, &key, &index);
 	if (err)
 		return err;
+	if (f->observe) {
+		struct cell_part told = *piece;
+
+		told.key = key;
+		f->observe(f->observer, &told);
+	}
 	cell = &f->cells.rows[index];
 	cell->monitor |= piece->monitor;
 	cell->numbered |= piece->numbered;
@@ -408,35 +420,58 @@ static int interval_count(struct facet_cells *f, const struct cell_interval *int
 	return cells_count(&f->cells, index, interval->until_ns - interval->since_ns);
 }
 
-static int compare_holders(const void *a, const void *b)
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Cells that differ in their facets only are neighbours, and so are those of a holder. */
+static int compare_touched(const void *a, const void *b)
 {
 	const struct touched_cell *x = a, *y = b;
 
-	return (x->holder > y->holder) - (x->holder < y->holder);
+	return compare_u64(x->holder, y->holder)
+		       ?: compare_u64(x->holder_stack, y->holder_stack)
+		       ?: compare_u64(x->blocked_on, y->blocked_on);
 }
 
-/* The most that one interval had in a cell, and was charged to one holder. */
+static void maxima_of_holder(struct facet_cells *f, uint32_t first, uint32_t end, uint64_t held_ns)
+{
+	const struct touched_cell *t = f->touched;
+	uint32_t next;
+
+	for (uint32_t i = first; i < end; i = next) {
+		uint64_t part_ns = 0;
+
+		for (next = i; next < end && !compare_touched(&t[i], &t[next]); next++)
+			part_ns += t[next].ns;
+		for (uint32_t k = i; k < next; k++) {
+			struct cell *cell = &f->cells.rows[t[k].index];
+
+			cell->pending = 0;
+			if (held_ns > cell->max_held_ns)
+				cell->max_held_ns = held_ns;
+			if (part_ns > cell->max_part_ns)
+				cell->max_part_ns = part_ns;
+		}
+	}
+}
+
+/* The most that one interval was charged to one holder, and to it in one place: of that all pieces
+ * have the whole, so that it does not depend on what cells are cut by. */
 static void maxima(struct facet_cells *f)
 {
 	struct touched_cell *t = f->touched;
 	uint32_t end;
 
 	if (f->touched_count)
-		qsort(t, f->touched_count, sizeof(*t), compare_holders);
+		qsort(t, f->touched_count, sizeof(*t), compare_touched);
 	for (uint32_t i = 0; i < f->touched_count; i = end) {
 		uint64_t held_ns = 0;
 
 		for (end = i; end < f->touched_count && t[end].holder == t[i].holder; end++)
 			held_ns += t[end].ns;
-		for (uint32_t k = i; k < end; k++) {
-			struct cell *cell = &f->cells.rows[t[k].index];
-
-			cell->pending = 0;
-			if (held_ns > cell->max_held_ns)
-				cell->max_held_ns = held_ns;
-			if (t[k].ns > cell->max_part_ns)
-				cell->max_part_ns = t[k].ns;
-		}
+		maxima_of_holder(f, i, end, held_ns);
 	}
 	f->touched_count = 0;
 }
@@ -469,6 +504,12 @@ void facet_cells_part(void *cells, const struct cell_part *part)
 			array_grow(&f->parts, &f->parts_capacity, f->part_count, sizeof(*f->parts));
 	if (!f->err && part->to_ns > part->from_ns)
 		f->parts[f->part_count++] = *part;
+}
+
+void facet_cells_observe(struct facet_cells *f, cell_part_observer *observe, void *context)
+{
+	f->observe = observe;
+	f->observer = context;
 }
 
 void facet_cells_interval(void *cells, const struct cell_interval *interval)

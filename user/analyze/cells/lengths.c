@@ -108,7 +108,8 @@ int lengths_add(struct lengths *l, uint32_t number, uint64_t ns)
 	return err;
 }
 
-int lengths_merge(struct lengths *to, const struct lengths *from, const uint32_t *numbers)
+int lengths_merge(struct lengths *to, const struct lengths *from, const uint32_t *numbers,
+		  uint32_t count)
 {
 	int err = 0;
 
@@ -117,7 +118,7 @@ int lengths_merge(struct lengths *to, const struct lengths *from, const uint32_t
 	for (uint32_t i = 0; i < from->capacity && !err; i++) {
 		const struct length_row *row = &from->rows[i];
 
-		if (!row->key)
+		if (!row->key || length_number(row) >= count || !numbers[length_number(row)])
 			continue;
 		err = reserve(to);
 		if (!err)

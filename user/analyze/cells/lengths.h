@@ -29,8 +29,10 @@ struct lengths {
 
 /* number is not 0. 0 or -ENOMEM. */
 int lengths_add(struct lengths *l, uint32_t number, uint64_t ns);
-/* What from has of a number, for another one. 0 or -ENOMEM. */
-int lengths_merge(struct lengths *to, const struct lengths *from, const uint32_t *numbers);
+/* What from has of each number below count, for the one that numbers has of it; 0: for none. 0 or
+ * -ENOMEM. */
+int lengths_merge(struct lengths *to, const struct lengths *from, const uint32_t *numbers,
+		  uint32_t count);
 void lengths_free(struct lengths *l);
 
 /* The row at a place of rows. */

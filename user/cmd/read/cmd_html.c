@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 #include "cmd/read/export_output.h"
+#include "cmd/read/facet_watch.h"
 #include "cmd/read/log_options.h"
 #include "cmd/read/where_option.h"
 #include "cmd/rights.h"
@@ -24,6 +25,10 @@
 #include "session/max_memory.h"
 
 #define TOP_DEFAULT 10
+/* The page has windows of its own. */
+/* Beyond so many cells that are cut by these, the page has those that are not cut. */
+#define PAGE_CUT_MAX 50000
+#define PAGE_FACETS (FACET_DURATION | FACET_GC | FACET_SPAN | FACET_STATE)
 
 enum { KEY_MODE = 0x100, KEY_TITLE };
 
@@ -96,7 +101,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->title = arg;
 		return 0;
 	case 'w':
-		set_where(&o->where, arg, 0, state);
+		set_where(&o->where, arg, PAGE_FACETS, state);
 		o->where_text = arg;
 		return 0;
 	case KEY_MODE:
@@ -119,6 +124,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 /* What the page has beyond the report's findings. */
 struct watched {
 	const struct range *range;
+	struct facet_watch facets;
 	struct cell_windows windows;
 	struct gc_series *series;
 };
@@ -131,22 +137,28 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	if (w->range->from && w->range->from_ns > begin_ns)
 		begin_ns = w->range->from_ns;
 	cell_windows_init(&w->windows, begin_ns);
-	analysis_observe(a, cell_windows_observe, &w->windows);
+	if (facet_watch_begin(&w->facets, a, header))
+		return -ENOMEM;
+	facet_cells_observe(w->facets.cells, cell_windows_observe, &w->windows);
 	w->series = gc_series_new(analysis_names(a), header_flag(header, "MaxHeapSize"));
 	return w->series ? 0 : -ENOMEM;
 }
 
 static int on_event(void *ctx, const struct event *e)
 {
-	return gc_series_add(((struct watched *)ctx)->series, e);
+	struct watched *w = ctx;
+	int err = facet_watch_event(&w->facets, e);
+
+	return err ? err : gc_series_add(w->series, e);
 }
 
 static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 {
-	(void)from_ns;
+	struct watched *w = ctx;
+
 	(void)to_ns;
-	gc_series_hole(((struct watched *)ctx)->series);
-	return 0;
+	gc_series_hole(w->series);
+	return facet_watch_hole(&w->facets, from_ns);
 }
 
 static int page_write(const struct options *o, const struct page_input *page)
@@ -175,7 +187,7 @@ static int page(const struct options *o, struct analyzed_log *log, struct watche
 				  .source = log_source_title(&o->source)};
 	struct analysis_facts facts;
 	struct cell *chosen = NULL;
-	int err = w->windows.err;
+	int err = w->windows.err ? w->windows.err : facet_cells_error(w->facets.cells);
 
 	gc_series_finish(w->series);
 	analysis_facts(log->analysis, &facts);
@@ -183,9 +195,15 @@ static int page(const struct options *o, struct analyzed_log *log, struct watche
 	page.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
 	if (!page.start_ns)
 		page.start_ns = facts.first_ns;
+	if (facet_cells(w->facets.cells)->count <= PAGE_CUT_MAX || where_facets(o->where)) {
+		in.facets = w->facets.cells;
+		in.cells = facet_cells(w->facets.cells)->rows;
+		in.cell_count = facet_cells(w->facets.cells)->count;
+	}
 	if (o->where && !err)
-		err = where_chosen(o->where, log->analysis, NULL, &chosen, &in.cell_count);
-	in.cells = chosen;
+		err = where_chosen(o->where, log->analysis, in.facets, &chosen, &in.cell_count);
+	if (o->where)
+		in.cells = chosen;
 	if (o->where && !err && !in.cell_count)
 		msg_warning("%s: --where chooses none of its contentions", o->source.name);
 	if (err)
@@ -199,7 +217,8 @@ static int page(const struct options *o, struct analyzed_log *log, struct watche
 
 static int run(struct options *o)
 {
-	struct watched w = {.range = &o->source.range};
+	struct watched w = {.range = &o->source.range,
+			    .facets = {.source = &o->source, .facets = PAGE_FACETS}};
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &w};
 	struct analyzed_log log;
@@ -209,6 +228,7 @@ static int run(struct options *o)
 		err = page(o, &log, &w);
 		analyzed_log_close(&log);
 	}
+	facet_watch_free(&w.facets);
 	cell_windows_free(&w.windows);
 	gc_series_free(w.series);
 	return err;

@@ -31,19 +31,22 @@ const struct cell *report_cells(const struct report_input *in, uint32_t *ret_cou
 	return in->cells;
 }
 
+const struct lengths *report_lengths(const struct report_input *in)
+{
+	return in->facets ? &facet_cells(in->facets)->lengths
+			  : contention_lengths(analysis_contention(in->log->analysis));
+}
+
 int report_groups(const struct report_input *in, const enum aspect_id *by, unsigned depth,
 		  struct group *ret)
 {
-	const struct analysis *a = in->log->analysis;
-	struct groups_input groups = {.stacks = analysis_stacks(a),
-				      .lengths = contention_lengths(analysis_contention(a)),
+	struct groups_input groups = {.stacks = analysis_stacks(in->log->analysis),
+				      .lengths = report_lengths(in),
 				      .by = by,
 				      .depth = depth,
 				      .order = in->order,
 				      .parked = in->parked};
 
-	if (in->facets)
-		groups.lengths = &facet_cells(in->facets)->lengths;
 	groups.cells = report_cells(in, &groups.cell_count);
 	return groups_sum(&groups, ret);
 }

@@ -28,6 +28,8 @@ struct report_input {
 
 /* The cells that it is about. */
 const struct cell *report_cells(const struct report_input *in, uint32_t *ret_count);
+/* How long their contentions were. */
+const struct lengths *report_lengths(const struct report_input *in);
 /* Their groups, with quantiles. 0 or -ENOMEM. */
 int report_groups(const struct report_input *in, const enum aspect_id *by, unsigned depth,
 		  struct group *ret);

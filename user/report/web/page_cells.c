@@ -22,6 +22,7 @@
 
 #define GROUP_SHIFT 32
 #define WAIT_SHIFT 48
+#define FACETS_SHIFT 32
 #define METHOD_HAND_OVER UINT32_MAX
 
 struct maker {
@@ -67,6 +68,7 @@ static int cell_name(struct maker *m, const struct cell *cell, struct page_cell 
 	int err = keymap_add_number(&p->locks, cell->lock, &ret->lock);
 
 	ret->group = group_of(m, cell);
+	ret->facets = cell->facets;
 	ret->blocked_on = PAGE_NONE;
 	err = err ?: keymap_add_number(&p->threads, cell->waiter, &ret->waiter);
 	err = err ?: keymap_add_number(&p->threads, cell->holder, &ret->holder);
@@ -86,7 +88,7 @@ static struct keymap_key key_of(const struct page_cell *c, bool after_wait)
 {
 	return (struct keymap_key){c->lock | c->group << GROUP_SHIFT |
 					   (uint64_t)after_wait << WAIT_SHIFT,
-				   c->waiter,
+				   c->waiter | (uint64_t)c->facets << FACETS_SHIFT,
 				   c->holder,
 				   c->waiter_chain,
 				   c->holder_chain,
@@ -104,6 +106,7 @@ static void cell_sum(struct page_cell *to, const struct cell *more, uint64_t idl
 
 	sum->after_wait = more->after_wait;
 	sum->monitor = more->monitor;
+	sum->numbered |= more->numbered;
 	sum->count += more->count;
 	sum->blocked_ns += more->blocked_ns;
 	sum->max_ns = larger(sum->max_ns, more->max_ns);
@@ -130,7 +133,9 @@ static int cell_place(struct page_cells *p, const struct page_cell *like, bool a
 	return err;
 }
 
-static int cells_collect(struct maker *m, const struct cell *cells, uint32_t count)
+/* places: where each cell goes, INDEX_NONE: nowhere. */
+static int cells_collect(struct maker *m, const struct cell *cells, uint32_t count,
+			 uint32_t *places)
 {
 	int err = 0;
 
@@ -138,15 +143,38 @@ static int cells_collect(struct maker *m, const struct cell *cells, uint32_t cou
 		struct page_cell named = {0};
 		uint32_t at;
 
+		places[i] = INDEX_NONE;
 		if ((!cells[i].count && !cells[i].blocked_ns) ||
 		    !lock_is_contended(m->s->names, cells[i].lock, cells[i].monitor))
 			continue;
 		err = cell_name(m, &cells[i], &named);
 		err = err ?: cell_place(m->p, &named, cells[i].after_wait, &at);
-		if (!err)
-			cell_sum(&m->p->cells[at], &cells[i],
-				 idle_turn_ns(m->s->stacks, &cells[i]));
+		if (err)
+			break;
+		places[i] = at;
+		cell_sum(&m->p->cells[at], &cells[i], idle_turn_ns(m->s->stacks, &cells[i]));
 	}
+	return err;
+}
+
+static int lengths_collect(struct maker *m, const struct cell *cells, uint32_t count,
+			   const uint32_t *places, const uint32_t *moved)
+{
+	const struct lengths *from = m->s->in->log ? report_lengths(m->s->in) : NULL;
+	uint32_t *numbers, most = 0;
+	int err;
+
+	for (uint32_t i = 0; i < count; i++)
+		most = cells[i].number > most ? cells[i].number : most;
+	numbers = from ? calloc(most + 1ul, sizeof(*numbers)) : NULL;
+	if (!numbers)
+		return from ? -ENOMEM : 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (places[i] != INDEX_NONE)
+			numbers[cells[i].number] = moved[places[i]] + 1;
+	m->p->lengths.max = PAGE_LENGTHS_MAX;
+	err = lengths_merge(&m->p->lengths, from, numbers, most + 1);
+	free(numbers);
 	return err;
 }
 
@@ -176,6 +204,7 @@ static int rest_name(struct maker *m, const struct page_cell *one, struct page_c
 	int err = cell_name(m, &others, ret);
 
 	ret->group = one->group;
+	ret->facets = one->facets;
 	return err
 		       ?: keymap_add(&m->p->locks,
 				     (struct keymap_key){.a = known ? known->class : 0,
@@ -233,6 +262,7 @@ static int window_cell(struct maker *m, const struct cell_key *key, uint32_t *re
 			    .holder_stack = key->holder_stack,
 			    .blocked_on = key->blocked_on,
 			    .after_wait = key->after_wait,
+			    .facets = m->s->in->facets ? key->facets : 0,
 			    .monitor = lock && lock->monitor};
 	struct page_cell named = {0};
 	int err = cell_name(m, &cell, &named);
@@ -242,14 +272,14 @@ static int window_cell(struct maker *m, const struct cell_key *key, uint32_t *re
 	return err;
 }
 
-/* By the index of a key of w: the cell, before the cells are put in order. */
+/* By the index of a cut of w: the cell, before the cells are put in order. */
 static int windows_collect(struct maker *m, const struct cell_windows *w, uint32_t **ret)
 {
-	uint32_t *cells = malloc((w->keys.count + 1) * sizeof(*cells));
+	uint32_t *cells = malloc((w->cuts.count + 1ul) * sizeof(*cells));
 	int err = cells ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < w->keys.count && !err; i++) {
-		struct cell_key key = cell_windows_cell(&w->keys.keys[i]);
+	for (uint32_t i = 0; i < w->cuts.count && !err; i++) {
+		struct cell_key key = cell_windows_cut(w, i);
 
 		err = window_cell(m, &key, &cells[i]);
 	}
@@ -294,9 +324,9 @@ static int windows_make(struct page_cells *p, const struct cell_windows *w, cons
 	for (uint32_t i = 0; i < w->entries.count; i++) {
 		struct cell_window e = cell_windows_entry(w, i);
 
-		if (cells[e.key] != INDEX_NONE)
+		if (cells[e.cut] != INDEX_NONE)
 			p->windows[count++] =
-				(struct page_window){moved[cells[e.key]], e.window, e.ns};
+				(struct page_window){moved[cells[e.cut]], e.window, e.ns};
 	}
 	qsort(p->windows, count, sizeof(*p->windows), compare_windows);
 	p->window_count = windows_join(p->windows, count);
@@ -365,10 +395,12 @@ int page_cells_make(const struct section_input *s, const struct cell_windows *wi
 		    uint32_t most, struct page_cells *ret)
 {
 	struct maker m = {s, ret};
-	uint32_t count, *of_keys = NULL, *moved = NULL;
+	uint32_t count, *of_keys = NULL, *moved = NULL, *places;
 	const struct cell *cells = report_cells(s->in, &count);
-	int err = cells_collect(&m, cells, count);
+	int err;
 
+	places = malloc((count + 1ul) * sizeof(*places));
+	err = places ? cells_collect(&m, cells, count, places) : -ENOMEM;
 	if (!err && windows && !windows->full)
 		err = windows_collect(&m, windows, &of_keys);
 	moved = err ? NULL : calloc(ret->cell_count + 1, sizeof(*moved));
@@ -376,6 +408,9 @@ int page_cells_make(const struct section_input *s, const struct cell_windows *wi
 		err = moved ? cells_order(&m, most ? most : PAGE_CELLS_MAX, moved) : -ENOMEM;
 	if (!err && of_keys)
 		err = windows_make(ret, windows, of_keys, moved);
+	if (!err)
+		err = lengths_collect(&m, cells, count, places, moved);
+	free(places);
 	free(of_keys);
 	free(moved);
 	if (err)
@@ -396,5 +431,6 @@ void page_cells_free(struct page_cells *p)
 	keymap_free(&p->chain_keys);
 	free(p->chains);
 	free(p->windows);
+	lengths_free(&p->lengths);
 	*p = (struct page_cells){0};
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/cells.h"
+#include "analyze/cells/lengths.h"
 #include "base/tables/keymap.h"
 
 struct cell_windows;
@@ -14,6 +15,8 @@ struct section_input;
 #define PAGE_CELLS_MAX 50000
 /* Beyond so many, two windows become one, as long as CELL_WINDOWS_LEAST are left. */
 #define PAGE_WINDOWS_MAX 400000
+/* Beyond so many counts of lengths, their steps become twice as wide. */
+#define PAGE_LENGTHS_MAX 300000
 #define PAGE_NONE UINT32_MAX
 /* A key's b in the table of locks: a is a class, and the key stands for those of its locks that are
  * not in the page. */
@@ -29,6 +32,7 @@ struct page_chain {
 /* Cells that no aspect tells apart are one. Indexes in the tables below. */
 struct page_cell {
 	uint32_t lock, waiter, holder, waiter_chain, holder_chain, blocked_on;
+	uint32_t facets;
 	uint64_t group; /* enum lock_group */
 	struct cell sum;
 	uint64_t idle_ns;
@@ -49,11 +53,12 @@ struct page_cells {
 	struct keymap chain_keys;
 	struct page_chain *chains;
 	uint32_t chains_capacity;
-	uint32_t merged;    /* cells that are in others */
-	uint64_t merged_ns; /* their time */
+	uint32_t merged;             /* cells that are in others */
+	uint64_t merged_ns;          /* their time */
 	struct page_window *windows; /* by cell, then by window */
 	uint32_t window_count;
-	unsigned window_shift; /* so many times two windows have become one */
+	struct lengths lengths; /* by 1 + the cell's index */
+	unsigned window_shift;  /* so many times two windows have become one */
 };
 
 /* 0 or -ENOMEM; to be freed in both cases. windows may be NULL; most: 0, or in place of

@@ -27,6 +27,7 @@
 #include "report/web/page.h"
 #include "report/web/page_cells.h"
 #include "report/web/page_findings.h"
+#include "report/web/page_kinds.h"
 #include "session/session_log.h"
 
 #define NUMBER_MAX ((1ull << 53) - 1)
@@ -79,10 +80,12 @@ static void aspects_write(struct writer *w)
 {
 	name(w->out, "aspects");
 	putc('[', w->out);
-	for (int i = 0; i <= ASPECT_BEHIND; i++) {
+	for (int i = 0, n = 0; i < ASPECT_COUNT; i++) {
 		const struct aspect *a = aspect_get(i);
 
-		if (i)
+		if (!page_has_aspect(w->in->in, i))
+			continue;
+		if (n++)
 			putc(',', w->out);
 		print_json(w->out, "{\"name\":%s,\"doc\":%s", a->name, a->doc);
 		fprintf(w->out, ",\"max\":%d}", a->max);
@@ -390,6 +393,7 @@ static int tables_write(struct writer *w)
 
 static int all_write(struct writer *w)
 {
+	const struct page_kinds kinds = {.s = w->s, .p = w->p};
 	int err;
 
 	putc('{', w->out);
@@ -400,8 +404,10 @@ static int all_write(struct writer *w)
 	if (!err) {
 		names_write(w);
 		cells_write(w);
+		err = page_kinds_write(&kinds, w->out);
+		err = err ? err : page_lengths_write(w->p, w->out);
 		windows_write(w);
-		err = tables_write(w);
+		err = err ? err : tables_write(w);
 	}
 	fputs("}\n", w->out);
 	return err;
