@@ -161,7 +161,36 @@ class Rows(PageTest):
         self.assertEqual(self.js(ROWS)[0][3], reported(self.log, ["lock"], "", "work")[0][1])
         self.quiet()
 
-    def blocked_between(self, begin, end):
+    def test_the_heat_map_has_each_groups_time(self):
+        """Of each box, what the log's own events say of that thread and that time; all boxes together are all time."""
+        boxes = """() => [...document.querySelectorAll('#heatmap [role=gridcell]')].map(
+            box => [box.getAttribute("aria-label"), +box.dataset.ns])"""
+        self.js(SET, fragment(["waiter_stack", "waiter_thread"]))
+        found = self.js(boxes)
+        self.assertEqual(sum(ns for _, ns in found), reported(self.log, ["lock"], "", "work")[0][1])
+        label = re.compile(r"(.*), ([\d.]+) s to ([\d.]+) s: (.*)")
+        ids = {f"{line['name']} (tid {line['tid']})": line["thread"] for line in shop(1) if line.get("event") == "thread"}
+        ids.update({line["name"]: line["thread"] for line in shop(1) if line.get("event") == "thread"
+                    and line["name"].startswith("clerk")})
+        compared = 0
+        for text, ns in found:
+            name, begin, end, _ = label.match(text).groups()
+            if name in ids:
+                self.assertAlmostEqual(ns, self.blocked_between(float(begin), float(end), ids[name]), delta=1, msg=text)
+                compared += ns > 0
+        self.assertGreater(compared, 50)
+        heaviest = self.js("""() => [...document.querySelectorAll('#heatmap [data-row="1"]')].sort(
+            (a, b) => b.dataset.ns - a.dataset.ns).map(box => [+box.dataset.column, +box.dataset.ns])[0]""")
+        column, picked = heaviest
+        self.assertGreater(picked, 0)
+        self.browser("press", at=f'#heatmap [data-row="1"][data-column="{column}"]',
+                     keys=["ArrowUp", "ArrowDown", "Enter"])
+        state = dict(urllib.parse.parse_qsl(self.js("() => location.hash.slice(1)")))
+        self.assertIn("waiter_thread=", state["where"])
+        self.assertEqual(self.js(ROWS)[0][3], picked)
+        self.quiet()
+
+    def blocked_between(self, begin, end, thread=None):
         """Of the log's own events, by hand."""
         open_since, total = {}, 0
         for line in shop(1):
@@ -170,7 +199,8 @@ class Rows(PageTest):
                 open_since[line["thread"]] = at
             elif line.get("event") == "monitor_contended_entered":
                 since = open_since.pop(line["thread"])
-                total += max(0, min(at, round(end * 1e9)) - max(since, round(begin * 1e9)))
+                if thread in (None, line["thread"]):
+                    total += max(0, min(at, round(end * 1e9)) - max(since, round(begin * 1e9)))
         return total
 
 

@@ -5,6 +5,7 @@ import {unpack} from "./data.js";
 import {drawDetails} from "./details.js";
 import {el, find, put} from "./dom.js";
 import {Flame} from "./flame.js";
+import {Heatmap} from "./heatmap.js";
 import {choose, rootOf, split, textOf} from "./groups.js";
 import {drawMatrix} from "./matrix.js";
 import {drawOverview} from "./overview.js";
@@ -37,6 +38,8 @@ class Page {
     this.tree = new Tree(data, find("rows"), find("heads"), group => drawDetails(data, find("details"), group),
                          sort => this.set({sort}));
     this.timeline = new Timeline(data, find("course"), range => this.set({range}));
+    this.heatmap = new Heatmap(data, find("heatmap"), (range, condition) => this.set(
+        {range, where: condition ? this.narrowed(condition) : this.state.where}));
     this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
     drawOverview(data, find("overview"), find("about"));
     put(find("text"), data.text);
@@ -107,6 +110,7 @@ class Page {
     this.chips.render(state.by);
     this.chosen = choose(this.data, error ? () => false : test, state.range);
     this.timeline.render(state, error ? () => false : test);
+    this.heatmap.render(state, error ? () => false : test);
     this.root = rootOf(this.chosen);
     this.tree.render(this.root, state);
     this.sayChosen();
@@ -158,8 +162,13 @@ class Page {
 
   drawMatrix() {
     drawMatrix(this.data, find("matrix"), this.chosen, this.measure(), find("matrix-kind").value,
-               condition => this.set(
-                   {where: this.state.where.includes("=") ? `(${this.state.where}) and ${condition}` : condition}));
+               condition => this.set({where: this.narrowed(condition)}));
+  }
+
+  // The filter, and a condition besides; a text that is searched for gives way to it.
+  narrowed(condition) {
+    const where = this.state.where;
+    return !where.includes("=") || where === condition ? condition : `(${where}) and ${condition}`;
   }
 }
 
