@@ -161,6 +161,35 @@ class Rows(PageTest):
         self.assertEqual(self.js(ROWS)[0][3], reported(self.log, ["lock"], "", "work")[0][1])
         self.quiet()
 
+    def test_a_second_range_is_a_baseline(self):
+        """Each thread's time in either range by the log's own events, and the change in each second."""
+        self.js(SET, fragment(["waiter_thread"]))
+        self.browser("mouse", at="#course svg", **{"from": 0.1, "to": 0.3})
+        base = [float(text) for text in self.js(EACH, ["#range-from, #range-to", "value"])]
+        self.browser("press", at="#base-set", keys=["Enter"])
+        self.browser("mouse", at="#course svg", **{"from": 0.35, "to": 0.5})
+        now = [float(text) for text in self.js(EACH, ["#range-from, #range-to", "value"])]
+        self.assertGreater(now[0], base[0])
+        rows = self.js("""() => [...document.querySelectorAll('#rows tr')].map(row => [
+            row.querySelector(".text").textContent, +row.cells[4].dataset.ns, +row.cells[12].dataset.ns,
+            row.cells[13].textContent])""")
+        self.assertEqual(rows[0][1:3], [self.blocked_between(*now), self.blocked_between(*base)])
+        ids = {line["name"]: line["thread"] for line in shop(1) if line.get("event") == "thread"
+               and line["name"].startswith("clerk")}
+        compared = [row for row in rows if row[0] in ids]
+        self.assertEqual(len(compared), len(ids))
+        for name, blocked, before, change in compared:
+            self.assertEqual(blocked, self.blocked_between(*now, ids[name]), name)
+            self.assertEqual(before, self.blocked_between(*base, ids[name]), name)
+            more = blocked / (now[1] - now[0]) - before / (base[1] - base[0])
+            self.assertEqual(change[0], "+" if more > 0 else "−", (name, change))
+        address = self.js("() => location.hash")
+        self.assertIn("base=", address)
+        self.assertEqual(self.browser("axe"), [])
+        self.browser("press", at="#base-none", keys=["Enter"])
+        self.assertNotIn("base=", self.js("() => location.hash"))
+        self.quiet()
+
     def test_the_heat_map_has_each_groups_time(self):
         """Of each box, what the log's own events say of that thread and that time; all boxes together are all time."""
         boxes = """() => [...document.querySelectorAll('#heatmap [role=gridcell]')].map(

@@ -7,8 +7,12 @@ const MAXIMA = ["max", "max_held", "max_part"];
 
 // The cells that a condition and a range of windows choose, and what each has there. In a range only blocked time is
 // known; the time of idle turns is apportioned, and counts and maxima are not known.
-export function choose(data, test, range) {
+//
+// With a second range as the baseline, cells that have time in either are chosen, and what each has in that one, too.
+export function choose(data, test, range, base) {
   const c = data.cells;
+  if (base && data.windows)
+    return withBase(data, test, range ?? [0, data.windows.count - 1], base);
   if (!range || !data.windows) {
     const cells = test ? data.all.filter(i => test(i)) : data.all;
     return {cells, ranged: false, blocked: c.blocked, idle: c.idle, data};
@@ -22,6 +26,18 @@ export function choose(data, test, range) {
   return {cells: data.all.filter(i => blocked[i] && (!test || test(i))), ranged: true, blocked, idle, data};
 }
 
+function withBase(data, test, range, base) {
+  const now = choose(data, test, range), before = choose(data, test, base);
+  const seconds = ([from, to]) => (to - from + 1) * data.windows.length_ns / 1e9;
+  return {
+    ...now,
+    cells: data.all.filter(i => (now.blocked[i] || before.blocked[i]) && (!test || test(i))),
+    base: before.blocked,
+    seconds: seconds(range),
+    baseSeconds: seconds(base)
+  };
+}
+
 function empty(chosen, cells, level) {
   return {
     chosen,
@@ -33,6 +49,7 @@ function empty(chosen, cells, level) {
     max: 0,
     afterWait: 0,
     firstReader: 0,
+    base: 0,
     key: -1,
     aspect: null,
     parent: null,
@@ -46,6 +63,7 @@ function sumUp(group) {
     group.count += c.count[i];
     group.blocked += chosen.blocked[i];
     group.idle += chosen.idle[i];
+    group.base += chosen.base ? chosen.base[i] : 0;
     group.firstReader += c.first_reader[i];
     if (c.after_wait[i])
       group.afterWait += chosen.blocked[i];
@@ -70,7 +88,14 @@ export function lengthsOf(group) {
   return group.lengths;
 }
 
+// Blocked ns in each second, more than in the baseline.
+export function changeOf(group) {
+  return group.blocked / group.chosen.seconds - group.base / group.chosen.baseSeconds;
+}
+
 export function rankOf(group, order) {
+  if (order === "change")
+    return group.chosen.base ? Math.abs(changeOf(group)) : workOf(group);
   if (order.startsWith("p"))
     return lengthsOf(group)?.[order] ?? 0;
   if (order === "value")

@@ -17,7 +17,8 @@ import {countText, durationText, shareText} from "./units.js";
 import {parseWhere} from "./where.js";
 
 const ORDER_TEXTS = {work: "time lost to work", blocked: "blocked time", count: "count", max: "longest", p50: "p50",
-                     p90: "p90", p99: "p99", p999: "p99.9", value: "value of the aspect, not by size"};
+                     p90: "p90", p99: "p99", p999: "p99.9", value: "value of the aspect, not by size",
+                     change: "change from the baseline"};
 const TABLES = {
   pauses: [
     ["longest_pauses", "The longest pauses"], ["gc", "Collections"],
@@ -37,7 +38,7 @@ class Page {
     this.chips = new Chips(data, find("aspects"), find("add"), by => this.set({by}));
     this.tree = new Tree(data, find("rows"), find("heads"), group => drawDetails(data, find("details"), group),
                          sort => this.set({sort}));
-    this.timeline = new Timeline(data, find("course"), range => this.set({range}));
+    this.timeline = new Timeline(data, find("course"), range => this.set({range}), base => this.set({base}));
     this.heatmap = new Heatmap(data, find("heatmap"), (range, condition) => this.set(
         {range, where: condition ? this.narrowed(condition) : this.state.where}));
     this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
@@ -108,7 +109,7 @@ class Page {
     find("preset").value = PRESETS.some(([, by]) => by === state.by.join()) ? state.by.join() : "";
     find("clear").disabled = !state.where;
     this.chips.render(state.by);
-    this.chosen = choose(this.data, error ? () => false : test, state.range);
+    this.chosen = choose(this.data, error ? () => false : test, state.range, state.base);
     this.timeline.render(state, error ? () => false : test);
     this.heatmap.render(state, error ? () => false : test);
     this.root = rootOf(this.chosen);

@@ -15,22 +15,28 @@ export const PRESETS = [
   ["Spans", "span,duration,lock_class"],
 ];
 
-export const ORDERS = ["work", "blocked", "count", "max", "p50", "p90", "p99", "p999", "value"];
+export const ORDERS = ["work", "blocked", "count", "max", "p50", "p90", "p99", "p999", "value", "change"];
 
-const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null};
+const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null, base: null};
+
+// Windows from one to another, as far as there are any; null: none.
+function readRange(text, last) {
+  const range = /^(\d+)-(\d+)$/.exec(text ?? "");
+  return range && +range[1] <= +range[2] && +range[1] <= last ? [+range[1], Math.min(+range[2], last)] : null;
+}
 
 export function readState(data, hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const by = (given.get("by") ?? "")
                  .split(",")
                  .filter((name, i, all) => data.order.includes(name) && all.indexOf(name) === i);
-  const range = /^(\d+)-(\d+)$/.exec(given.get("range") ?? "");
   const last = (data.windows?.count ?? 0) - 1;
   return {
     by: by.length ? by : DEFAULT.by,
     where: given.get("where") ?? "",
     sort: ORDERS.includes(given.get("sort")) ? given.get("sort") : DEFAULT.sort,
-    range: range && +range[1] <= +range[2] && +range[1] <= last ? [+range[1], Math.min(+range[2], last)] : null,
+    range: readRange(given.get("range"), last),
+    base: readRange(given.get("base"), last),
   };
 }
 
@@ -44,5 +50,7 @@ export function writeState(state) {
     parts.set("sort", state.sort);
   if (state.range)
     parts.set("range", state.range.join("-"));
+  if (state.base)
+    parts.set("base", state.base.join("-"));
   return `#${parts}`;
 }

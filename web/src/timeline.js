@@ -7,10 +7,11 @@ const HEIGHT = 90, PAUSES = 14;
 const KEYS = "Left and right move the range, with Shift they change its length, Escape shows the whole log.";
 
 export class Timeline {
-  constructor(data, node, onRange) {
+  constructor(data, node, onRange, onBase) {
     this.data = data;
     this.node = node;
     this.onRange = onRange;
+    this.onBase = onBase;
     this.windows = data.windows?.count ?? 0;
     this.dragFrom = -1;
   }
@@ -60,6 +61,9 @@ export class Timeline {
       }
     });
     this.pauses(drawing);
+    if (state.base)
+      drawing.append(svg(
+          "rect", {class: "base", x: state.base[0], y: 0, width: state.base[1] - state.base[0] + 1, height: HEIGHT}));
     if (state.range)
       drawing.append(svg("rect", {class: "range", x: range[0], y: 0, width: range[1] - range[0] + 1, height: HEIGHT}));
     drawing.addEventListener("pointerdown", event => this.down(event, drawing));
@@ -105,6 +109,19 @@ export class Timeline {
         el("button",
            {type: "button", id: "range-all", disabled: !this.state.range, onclick: () => this.onRange(null)},
            "whole log"),
+        " ",
+        el("button", {
+          type: "button",
+          id: "base-set",
+          disabled: !this.state.range,
+          title: "What is chosen then is compared with this range, by the second",
+          onclick: () => this.onBase(this.state.range)
+        },
+           "make this the baseline"),
+        " ",
+        el("button", {type: "button", id: "base-none", disabled: !this.state.base, onclick: () => this.onBase(null)},
+           "no baseline"),
+        " ",
         el("span", {id: "range-text", role: "status"},
            this.state.range
                ? this.rangeText(range)
@@ -112,9 +129,12 @@ export class Timeline {
   }
 
   rangeText(range) {
+    const base = this.state.base;
+    const also = base ? ` The baseline is ${this.seconds(base[0]).toFixed(3)} s to ${
+        this.seconds(base[1] + 1).toFixed(3)} s; changes are of each second.` : "";
     const from = `${this.seconds(range[0]).toFixed(3)}`, to = `${this.seconds(range[1] + 1).toFixed(3)}`;
     return `${from} s to ${to} s. What is below is of this range: the blocked time that lies in it; counts and the ` +
-      `longest are not known. 'spoor html --from ${from}s --to ${to}s' has them, of the contentions that ended in it.`;
+      `longest are not known. 'spoor html --from ${from}s --to ${to}s' has them, of the contentions that ended in it.${also}`;
   }
 
   choose(from, to) {

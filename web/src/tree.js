@@ -1,7 +1,7 @@
 // The tree table of --by, as a treegrid: arrows go through rows, and open and close them.
 
 import {bar, el, put} from "./dom.js";
-import {lengthsOf, split, textOf, workOf} from "./groups.js";
+import {changeOf, lengthsOf, split, textOf, workOf} from "./groups.js";
 import {QUANTILES} from "./lengths.js";
 import {countText, shareText, timeText} from "./units.js";
 
@@ -63,7 +63,12 @@ export class Tree {
            QUANTILES.map(([name, perMille]) => column(name, `p${perMille / 10}`,
               `Of 1,000 contentions that are counted here, ${perMille} took as long at most; off by 1/128 of it`)),
            column("max", ranged ? "longest (–)" : "longest",
-                  "The longest contention; below owner_thread, the most of one that a holder is charged with")));
+                  "The longest contention; below owner_thread, the most of one that a holder is charged with"),
+           this.root.chosen.base
+               ? [el("th", {role: "columnheader", scope: "col", title: "Blocked in each second of the baseline"},
+                     "baseline /s"),
+                  column("change", "change /s", "Blocked in each second, more or less than in the baseline")]
+               : []));
   }
 
   draw() {
@@ -79,7 +84,7 @@ export class Tree {
       all.slice(0, shown).forEach((child, i) => add(child, depth + 1, i + 1, all.length, group));
       if (all.length > shown)
         rows.push(el("tr", {role: "row", "aria-level": depth + 2, "data-more": group.path, tabindex: "-1"},
-                     el("td", {role: "gridcell", colspan: 12, class: `name level${Math.min(depth + 1, 9)}`},
+                     el("td", {role: "gridcell", colspan: 14, class: `name level${Math.min(depth + 1, 9)}`},
                         `(${countText(all.length - shown)} more: Enter shows ${
                             countText(Math.min(SHOWN, all.length - shown))})`)));
     };
@@ -129,7 +134,16 @@ export class Tree {
            ranged ? "–" : countText(group.count)),
         QUANTILES.map(([name]) => el("td", {role: "gridcell", class: "figure", "data-ns": lengths?.[name] ?? 0},
                                      ranged ? "–" : lengths ? timeText(lengths[name]) : "")),
-        el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)));
+        el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)),
+        group.chosen.base ? this.changes(group) : []);
+  }
+
+  changes(group) {
+    const change = changeOf(group), base = group.base / group.chosen.baseSeconds;
+    const sign = change > 0 ? "+" : change < 0 ? "−" : "";
+    return [el("td", {role: "gridcell", class: "figure", "data-ns": group.base}, timeText(Math.round(base))),
+            el("td", {role: "gridcell", class: `figure ${change > 0 ? "more" : "less"}`},
+               sign + timeText(Math.abs(Math.round(change))))];
   }
 
   rowOf(path) {
