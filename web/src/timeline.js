@@ -134,7 +134,8 @@ export class Timeline {
         this.seconds(base[1] + 1).toFixed(3)} s; changes are of each second.` : "";
     const from = `${this.seconds(range[0]).toFixed(3)}`, to = `${this.seconds(range[1] + 1).toFixed(3)}`;
     return `${from} s to ${to} s. What is below is of this range: the blocked time that lies in it; counts and the ` +
-      `longest are not known. 'spoor html --from ${from}s --to ${to}s' has them, of the contentions that ended in it.${also}`;
+      `longest are not known. 'spoor html --from ${from}s --to ${to}s' has them, of the contentions that ended in it.` +
+      also;
   }
 
   choose(from, to) {

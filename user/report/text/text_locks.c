@@ -320,10 +320,17 @@ int text_locks(struct text *t)
 	};
 	unsigned wanted = t->finding ? BY_COUNT : BY_WAITER_METHOD;
 	struct group by[BY_COUNT] = {{0}};
+	const struct cell *cells;
+	uint32_t count;
 	int err = 0;
 
+	cells = report_cells(t->in, &count);
+	/* Quantiles are shown of locks; they cost most where there are many cells. */
 	for (unsigned i = 0; i < wanted && !err; i++)
-		err = report_groups(t->in, aspects[i], 2, &by[i]);
+		err = i == BY_WAITER || t->in->order >= GROUP_BY_P50
+			      ? report_groups(t->in, aspects[i], 2, &by[i])
+			      : groups_make(t->stacks, cells, count, aspects[i], 2, t->in->order,
+					    &by[i]);
 	if (!err)
 		err = print_all(t, by);
 	for (unsigned i = 0; i < BY_COUNT; i++)
