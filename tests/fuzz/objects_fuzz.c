@@ -15,14 +15,15 @@
 #include "log/write/writer.h"
 #include "record/objects/object_drain.h"
 #include "record/objects/object_ring.h"
+#include "report/model/sections/commands/objects_filter.h"
 #include "report/model/sections/commands/objects_report.h"
 
 #define RING_BYTES (64 * 1024)
 #define HEAP_BYTES (1 << 20)
 
-static void tell(const struct object_replay *r)
+static void tell(const struct object_replay *r, struct objects_filter *f)
 {
-	struct objects_input in = {.replay = r, .top = 5};
+	struct objects_input in = {.replay = r, .filter = f, .top = 5};
 	FILE *null = fopen("/dev/null", "w");
 
 	ENSURE(null);
@@ -43,17 +44,33 @@ static void body(const uint8_t *data, size_t size)
 			  .kind = BLOCK_KIND_OBJECTS,
 			  .payload = payload};
 	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	struct objects_filter_options fo = {.by = (enum objects_by)(size % OBJECTS_BY_COUNT),
+					    .from_ns = size % 3,
+					    .to_ns = UINT64_MAX,
+					    .begin_ns = 1 << 30,
+					    .replay = r};
+	char error[CONDITION_ERROR_MAX];
+	struct objects_filter *f;
 	struct object_body o = {0};
 	struct object_record record;
+	struct condition *where;
 
 	ENSURE(payload && r);
+	ENSURE(!objects_where_parse("class=*a* or chain!=*b* and length=1? or tlab=no", &where, error));
+	fo.where = size % 2 ? where : NULL;
+	f = objects_filter_new(&fo);
+	ENSURE(f);
+	object_replay_choose(r, objects_filter_choice(f));
 	preamble_put(&p, payload);
 	memcpy(payload + PREAMBLE_BYTES, data, size);
 	ENSURE(!object_body_open(&o, &b));
 	while (object_body_next(&o, &record) == 1)
 		ENSURE(!object_replay_add(r, &record));
 	ENSURE(!object_replay_finish(r));
-	tell(r);
+	ENSURE(!objects_filter_error(f));
+	tell(r, f);
+	objects_filter_free(f);
+	condition_free(where);
 	object_replay_free(r);
 	object_body_free(&o);
 	free(payload);

@@ -2,6 +2,7 @@
  * that a JVM would have written. */
 #pragma once
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,13 +25,16 @@
 #define MODEL_WORDERS 8u /* streams: threads, collectors' threads, the VM's thread */
 #define MODEL_VM 7u
 #define MODEL_SLOT_WORDS 16000u
-#define MODEL_BEGIN_NS(collection) (1000u * (collection) + 100)
+#define MODEL_TIME(ns) (uint32_t)(ns), (uint32_t)((ns) >> 32)
+#define MODEL_BEGIN_NS(collection) (4000000000ull * ((collection) + 1) + 100)
 
 enum { MODEL_FREE, MODEL_EDEN, MODEL_SURVIVOR, MODEL_OLD };
 enum model_gc { MODEL_YOUNG, MODEL_FULL, MODEL_FULL_BY_SPACES, MODEL_REMARK, MODEL_GC_COUNT };
 
 struct model_object {
-	uint32_t at, units, length, site, class, birth, death, age;
+	uint32_t at, units, length, site, class, birth, death, age, thread;
+	uint64_t ns;
+	bool large; /* outside of a buffer */
 };
 
 struct model_snapshot {
@@ -44,12 +48,13 @@ struct model_record {
 
 struct model_stream {
 	uint32_t words[MODEL_SLOT_WORDS], count;
-	uint64_t sequence, last_from, next_to[4];
+	uint64_t sequence, last_from, next_to[4], begin_ns;
 	unsigned turn;
 };
 
 struct model {
 	unsigned seed;
+	uint64_t clock_ns;
 	struct model_object *objects;
 	uint32_t object_count;
 	uint32_t *at; /* by unit: 1 + object */
@@ -113,6 +118,9 @@ static inline void model_flush(struct model *m, uint32_t stream)
 	r->number[WORDS_SEQUENCE] = s->sequence++;
 	r->number[WORDS_PHASE] = m->phase;
 	r->number[WORDS_LAST] = 1;
+	r->number[WORDS_JAVA_TID] = stream + 1;
+	r->number[WORDS_BEGIN_NS] = s->begin_ns;
+	r->number[WORDS_END_NS] = ++m->clock_ns;
 	r->word_bytes = bytes;
 	m->records[m->record_count - 1].words = malloc(bytes);
 	memcpy(m->records[m->record_count - 1].words, s->words, bytes);
@@ -127,6 +135,8 @@ static inline void model_put(struct model *m, uint32_t stream, const uint32_t *w
 
 	if (s->count + count > MODEL_SLOT_WORDS)
 		model_flush(m, stream);
+	if (!s->count)
+		s->begin_ns = m->clock_ns;
 	memcpy(s->words + s->count, words, count * sizeof(*words));
 	s->count += count;
 }
@@ -209,6 +219,8 @@ static inline void model_born(struct model *m, uint32_t thread, uint32_t at, uin
 							    .length = length,
 							    .site = site,
 							    .class = s->class,
+							    .thread = thread,
+							    .ns = m->clock_ns += 1 + model_random(m, 50000),
 							    .birth = m->collections,
 							    .death = MODEL_ALIVE};
 	m->at[at] = ++m->object_count;
@@ -237,6 +249,7 @@ static inline void model_large(struct model *m, uint32_t thread)
 
 	MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_AT), at);
 	model_born(m, thread, at, 3, length, model_array_units(length));
+	m->objects[m->object_count - 1].large = true;
 	m->top[region] = MODEL_REGION;
 }
 
@@ -250,7 +263,8 @@ static inline void model_tlab(struct model *m, uint32_t thread)
 	at = m->eden * MODEL_REGION + m->top[m->eden];
 	end = at + size;
 	m->top[m->eden] += size;
-	MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_TLAB), at, size, 0, 0);
+	MODEL_PUT(m, thread, MODEL_KIND(SPOOR_OBJ_TLAB), at, size, (uint32_t)m->clock_ns,
+		  (uint32_t)(m->clock_ns >> 32));
 	for (;;) {
 		uint32_t site = model_random(m, MODEL_SITES), length = 0, units;
 
@@ -504,8 +518,10 @@ static inline void model_collect(struct model *m, enum model_gc gc)
 
 	memset(new_at, 0xff, m->object_count * sizeof(*new_at));
 	m->before[m->collections] = model_snapshot(m);
+	assert(m->clock_ns < MODEL_BEGIN_NS(m->collections));
+	m->clock_ns = MODEL_BEGIN_NS(m->collections);
 	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_BEGIN << 24 | all << 8 | 4, m->collections,
-		  MODEL_BEGIN_NS(m->collections), 0);
+		  MODEL_TIME(m->clock_ns));
 	for (uint32_t at = 0; at < MODEL_UNITS && gc == MODEL_REMARK; at++)
 		if (m->at[at])
 			new_at[m->at[at] - 1] = at;
@@ -515,8 +531,9 @@ static inline void model_collect(struct model *m, enum model_gc gc)
 		model_remark(m);
 	else
 		model_full(m, gc == MODEL_FULL_BY_SPACES, new_at);
+	m->clock_ns += 100;
 	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_END << 24 | 4, m->collections,
-		  MODEL_BEGIN_NS(m->collections) + 100, 0);
+		  MODEL_TIME(m->clock_ns));
 	/* What is not looked at stays where it is. */
 	for (uint32_t at = 0; at < MODEL_UNITS; at++) {
 		uint32_t object = m->at[at];
@@ -542,6 +559,7 @@ static inline struct model *model_new(unsigned seed)
 	struct model *m = calloc(1, sizeof(*m));
 
 	m->seed = seed;
+	m->clock_ns = 1000000000;
 	m->objects = malloc(MODEL_OBJECTS_MAX * sizeof(*m->objects));
 	m->at = calloc(MODEL_UNITS, sizeof(*m->at));
 	model_names(m);

@@ -157,7 +157,7 @@ static void collection_begins(struct model *m, uint32_t flags)
 {
 	model_next_phase(m);
 	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_BEGIN << 24 | flags << 8 | 4, m->collections,
-		  MODEL_BEGIN_NS(m->collections), 0);
+		  MODEL_TIME(MODEL_BEGIN_NS(m->collections)));
 }
 
 static void space(struct model *m, uint32_t at, uint32_t units)
@@ -173,7 +173,7 @@ static void moves(struct model *m, uint32_t from, uint32_t to)
 static void collection_ends(struct model *m)
 {
 	MODEL_PUT(m, MODEL_VM, MODEL_KIND(SPOOR_OBJ_GC) | SPOOR_GC_END << 24 | 4, m->collections,
-		  MODEL_BEGIN_NS(m->collections) + 100, 0);
+		  MODEL_TIME(MODEL_BEGIN_NS(m->collections) + 100));
 	model_next_phase(m);
 	m->collections++;
 }

@@ -51,15 +51,19 @@ static bool place(struct object_replay *r, struct object_teller *t, uint64_t uni
 }
 
 static uint32_t kind_of(struct object_replay *r, struct object_teller *t, uint32_t site,
-			uint32_t class)
+			uint32_t class, uint32_t part)
 {
 	struct object_site *s = site == INDEX_NONE ? NULL : &r->names.sites[site];
-	uint32_t thread = r->by_thread ? (uint32_t)(t - r->tellers) : INDEX_NONE;
+	struct object_kind k = {.site = site, .class = class, .thread = INDEX_NONE, .part = part};
+	const struct object_kind *known;
 	uint32_t kind = s ? s->kind : 0;
 
-	if (kind && r->names.kinds[kind].class == class && r->names.kinds[kind].thread == thread)
+	if (r->by_thread)
+		k.thread = (uint32_t)(t - r->tellers);
+	known = &r->names.kinds[kind];
+	if (kind && known->class == class && known->thread == k.thread && known->part == part)
 		return kind;
-	if (object_names_kind(&r->names, site, class, thread, &kind)) {
+	if (object_names_kind(&r->names, &k, &kind)) {
 		r->err = -ENOMEM;
 		return 0;
 	}
@@ -73,6 +77,12 @@ static void count_birth(struct object_replay *r, struct object_teller *t, uint32
 {
 	struct object_tally *of = &r->names.kinds[kind].of;
 
+	t->thread.all_bytes += bytes;
+	if (r->names.kinds[kind].part == OBJECT_PART_NONE) {
+		r->sums.left_out++;
+		r->sums.left_out_bytes += bytes;
+		return;
+	}
 	of->count++;
 	of->bytes += bytes;
 	r->sums.count++;
@@ -81,48 +91,53 @@ static void count_birth(struct object_replay *r, struct object_teller *t, uint32
 	t->thread.bytes += bytes;
 }
 
-/* site and class are indexes. */
-static void born(struct object_replay *r, struct object_teller *t, uint32_t site, uint32_t class,
-		 uint32_t length, uint64_t units)
+/* b: of what is born, what its word says. */
+static void born(struct object_replay *r, struct object_teller *t, struct object_birth *b,
+		 uint64_t units)
 {
-	uint64_t bytes = units << r->sums.heap_shift, at;
-	uint32_t kind = kind_of(r, t, site, class);
+	uint32_t kind;
+	uint64_t at;
 
+	b->bytes = units << r->sums.heap_shift;
+	kind = kind_of(r, t, b->site, b->class, object_replay_part(r, t, b));
 	if (!kind)
 		return;
-	r->sums.unknown_class += class == INDEX_NONE;
+	r->sums.unknown_class += b->class == INDEX_NONE;
 	if (object_names_was_found(&r->names, kind)) {
 		r->sums.found++;
-		r->sums.found_bytes += bytes;
+		r->sums.found_bytes += b->bytes;
 	} else {
-		count_birth(r, t, kind, bytes);
+		count_birth(r, t, kind, b->bytes);
 	}
 	if (place(r, t, units, &at) && !r->sums.heap_given_up)
-		put(r, at, kind, length, units);
+		put(r, at, kind, (uint32_t)b->length, units);
 }
 
 static uint32_t birth(struct object_replay *r, struct object_teller *t, const uint32_t *w)
 {
-	uint32_t kind = w[0] >> 28, n = 1, site, class;
+	uint32_t kind = w[0] >> 28, n = 1;
 	bool array = kind == SPOOR_OBJ_ARR || kind == SPOOR_OBJ_ARRK;
 	uint64_t id = array ? w[0] >> 8 & 0xfffff : w[0] & 0xfffffff, length = w[0] & 0xff, units;
+	struct object_birth b = {.is_array = array};
 
-	site = id ? object_names_site(&r->names, id) : INDEX_NONE;
+	b.site = id ? object_names_site(&r->names, id) : INDEX_NONE;
 	if (kind == SPOOR_OBJ_NEWK || kind == SPOOR_OBJ_ARRK)
-		class = object_names_class_at(&r->names, w[n++]);
+		b.class = object_names_class_at(&r->names, w[n++]);
 	else
-		class = site == INDEX_NONE ? INDEX_NONE : r->names.sites[site].class;
+		b.class = b.site == INDEX_NONE ? INDEX_NONE : r->names.sites[b.site].class;
 	if (array && length == 255)
 		length = w[n++];
-	units = object_names_units(&r->names, class, length, r->sums.heap_shift);
+	units = object_names_units(&r->names, b.class, length, r->sums.heap_shift);
 	if (kind == SPOOR_OBJ_NEWSZ)
 		units = w[n++];
-	born(r, t, site, class, array ? (uint32_t)length : 0, units);
+	b.length = array ? length : 0;
+	born(r, t, &b, units);
 	return n;
 }
 
-static void tlab(struct object_teller *t, const uint32_t *w)
+static void tlab(struct object_replay *r, struct object_teller *t, const uint32_t *w)
 {
+	object_replay_date(r, t, wide(w[4], w[3]));
 	t->has_tlab = true;
 	t->tlab = wide(w[0] & 0xfffffff, w[1]);
 	t->tlab_end = t->tlab + w[2];
@@ -216,7 +231,7 @@ uint32_t object_event(struct object_replay *r, struct object_teller *t, const ui
 		t->at = high | w[1];
 		return 2;
 	case SPOOR_OBJ_TLAB:
-		tlab(t, w);
+		tlab(r, t, w);
 		return 5;
 	case SPOOR_OBJ_RETIRE:
 		retire(r, t, w);

@@ -94,12 +94,13 @@ static bool extends(const struct object_replay *r, const struct object_teller *t
 static void add_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
 		    uint32_t units)
 {
+	uint64_t objects = r->sums.count + r->sums.left_out + r->sums.found;
+
 	if (extends(r, t, from, to, units)) {
 		r->runs[t->run - 1].units += units;
 		return;
 	}
-	if (r->run_count >= r->sums.count + r->sums.found || from >= r->heap.units ||
-	    to >= r->heap.units) {
+	if (r->run_count >= objects || from >= r->heap.units || to >= r->heap.units) {
 		r->sums.bad_words++; /* more than there can be; nowhere */
 		return;
 	}
@@ -163,6 +164,8 @@ static void lives(void *ctx, const struct object_place *p)
 	struct object_tally *of = &r->names.kinds[d->kind].of;
 	bool first = !p->age && !object_names_was_found(&r->names, d->kind);
 
+	if (r->names.kinds[d->kind].part == OBJECT_PART_NONE)
+		return;
 	if (first) {
 		of->survived++;
 		of->survived_bytes += bytes;
@@ -250,8 +253,13 @@ void object_moves_end(struct object_replay *r)
 		heap_sums(r, &c->after, &c->after_bytes);
 	if (c && !c->untraced)
 		show(r);
-	for (uint32_t i = 0; i < r->streams.count; i++)
+	for (uint32_t i = 0; i < r->streams.count; i++) {
 		r->tellers[i].run = 0;
+		if (!c || !r->choice)
+			continue;
+		object_replay_date(r, &r->tellers[i], c->begin_ns);
+		object_replay_date(r, &r->tellers[i], c->end_ns);
+	}
 	r->run_count = r->space_count = 0;
 	r->forget_all = r->collecting = false;
 }

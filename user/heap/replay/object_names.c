@@ -158,10 +158,12 @@ uint32_t object_names_class_at(const struct object_names *n, uint32_t klass)
 	return k == INDEX_NONE ? INDEX_NONE : n->class_of_key[k];
 }
 
-int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t thread,
-		      uint32_t *ret)
+int object_names_kind(struct object_names *n, const struct object_kind *wanted, uint32_t *ret)
 {
-	struct keymap_key key = {.a = site, .b = 1 + (uint64_t) class, .c = 1 + (uint64_t)thread};
+	struct keymap_key key = {.a = wanted->site,
+				 .b = 1 + (uint64_t)wanted->class,
+				 .c = 1 + (uint64_t)wanted->thread,
+				 .d = wanted->part};
 	uint32_t i = keymap_find_hashed(&n->kind_map, &key);
 	int err;
 
@@ -176,8 +178,8 @@ int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uin
 		err = keymap_add_hashed(&n->kind_map, &key, &i);
 	if (err)
 		return err;
-	n->kinds[n->kind_count++] =
-		(struct object_kind){.site = site, .class = class, .thread = thread};
+	n->kinds[n->kind_count] = *wanted;
+	n->kinds[n->kind_count++].of = (struct object_tally){0};
 	*ret = 1 + i;
 	return 0;
 }
@@ -232,33 +234,68 @@ char *object_class_text(const struct object_names *n, uint32_t class, char *buf,
 	return buf;
 }
 
-char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
-			size_t size)
+#define BCI_NATIVE UINT32_MAX /* what HotSpot calls the bytecode of a frame that has none */
+
+static const struct object_method *method_of(const struct object_names *n,
+					     const struct object_frame *f)
+{
+	uint32_t i = keymap_find_number(&n->method_map, f->method);
+
+	return i == INDEX_NONE ? NULL : &n->methods[i];
+}
+
+char *object_method_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
+			 size_t size)
 {
 	const struct object_site *s = site == INDEX_NONE ? NULL : &n->sites[site];
-	const struct object_frame *f;
 	const struct object_method *m;
-	uint32_t i;
 
 	if (!s || frame >= s->frame_count) {
 		snprintf(buf, size, s ? "(the JVM itself)" : "(unknown)");
 		return buf;
 	}
-	f = &n->frames[s->first_frame + frame];
-	i = keymap_find_number(&n->method_map, f->method);
-	if (i == INDEX_NONE) {
+	m = method_of(n, &n->frames[s->first_frame + frame]);
+	if (!m) {
 		snprintf(buf, size, "(unknown)");
 		return buf;
 	}
-	m = &n->methods[i];
 	object_class_text(n, m->class, buf, size);
-	buffer_add(buf, size, ".%s:%u", m->name, f->bci);
+	buffer_add(buf, size, ".%s", m->name);
 	return buf;
+}
+
+char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
+			size_t size)
+{
+	const struct object_site *s = site == INDEX_NONE ? NULL : &n->sites[site];
+	const struct object_frame *f =
+		s && frame < s->frame_count ? &n->frames[s->first_frame + frame] : NULL;
+
+	object_method_text(n, site, frame, buf, size);
+	if (f && f->bci != BCI_NATIVE && method_of(n, f))
+		buffer_add(buf, size, ":%u", f->bci);
+	return buf;
+}
+
+const char *object_code_text(const struct object_names *n, uint32_t site)
+{
+	static const char *const names[] = {
+		[SPOOR_TIER_VM] = "the JVM's runtime",
+		[SPOOR_TIER_INTERPRETER] = "interpreter",
+		[SPOOR_TIER_C1] = "C1",
+		[SPOOR_TIER_C2] = "C2",
+	};
+	uint32_t tier = site == INDEX_NONE ? UINT32_MAX : n->sites[site].tier;
+
+	return tier < sizeof(names) / sizeof(*names) ? names[tier] : "(unknown)";
+}
+
+bool object_names_was_there(const struct object_names *n, uint32_t site)
+{
+	return site != INDEX_NONE && n->sites[site].tier == SPOOR_TIER_HEAP;
 }
 
 bool object_names_was_found(const struct object_names *n, uint32_t kind)
 {
-	uint32_t site = n->kinds[kind].site;
-
-	return site != INDEX_NONE && n->sites[site].tier == SPOOR_TIER_HEAP;
+	return object_names_was_there(n, n->kinds[kind].site);
 }

@@ -41,10 +41,13 @@ struct object_tally {
 	uint64_t survived, survived_bytes; /* a collection has found them alive */
 };
 
+#define OBJECT_PART_NONE UINT32_MAX
+
 /* What an object is to the analysis: who has allocated what. kinds[0] is none. */
 struct object_kind {
 	uint32_t site, class; /* indexes; INDEX_NONE: not known */
 	uint32_t thread;      /* index; INDEX_NONE: threads are not told apart */
+	uint32_t part;        /* as whoever chooses births says; OBJECT_PART_NONE: not chosen */
 	struct object_tally of;
 };
 
@@ -66,14 +69,14 @@ void object_names_free(struct object_names *n);
 /* A record that is a class, method, site, or the end of a class. 0 or -ENOMEM. */
 int object_names_add(struct object_names *n, const struct object_record *r);
 
-/* Objects of this kind were there when events were switched on: nobody saw a birth. */
+/* Objects of this site, or kind, were there when events were switched on: nobody saw a birth. */
+bool object_names_was_there(const struct object_names *n, uint32_t site);
 bool object_names_was_found(const struct object_names *n, uint32_t kind);
 /* Indexes; INDEX_NONE: not known. */
 uint32_t object_names_site(const struct object_names *n, uint64_t id);
 uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
-/* 0 or -ENOMEM. */
-int object_names_kind(struct object_names *n, uint32_t site, uint32_t class, uint32_t thread,
-		      uint32_t *ret);
+/* The kind that is the same but for its tally. 0 or -ENOMEM. */
+int object_names_kind(struct object_names *n, const struct object_kind *wanted, uint32_t *ret);
 
 #define OBJECT_KINDS_MAX (1u << 24) /* more are -ENOMEM */
 
@@ -83,6 +86,12 @@ uint64_t object_names_units(const struct object_names *n, uint32_t class, uint64
 bool object_names_is_array(const struct object_names *n, uint32_t class);
 /* "a.b.Table", "byte[]". Returns buf. */
 char *object_class_text(const struct object_names *n, uint32_t class, char *buf, size_t size);
-/* "a.b.Table.add:12", where 12 is the bytecode's index; the frame of a site, 0 is the innermost. */
+/* "a.b.Table.add:12", where 12 is the bytecode's index, which native methods have not; the frame of
+ * a site, 0 is the innermost. */
 char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
 			size_t size);
+/* The same without the bytecode. */
+char *object_method_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
+			 size_t size);
+/* The code that allocates there: "interpreter", "C2". Static. */
+const char *object_code_text(const struct object_names *n, uint32_t site);

@@ -10,7 +10,6 @@
 #include "base/tables/keymap.h"
 #include "heap/replay/object_replay.h"
 #include "heap/state/heap_state.h"
-#include "jvm-hooks/objects.h"
 
 #define NAME_BYTES 8192
 /* Ids of texts that no class of a log has, as its numbers have 32 bits. */
@@ -35,18 +34,6 @@ static int add_text(struct object_origins *m, const char *text, uint32_t *ret)
 
 	*ret = heap_types_text_find(&m->state->types, id);
 	return err;
-}
-
-static const char *code_name(uint32_t tier)
-{
-	static const char *const names[] = {
-		[SPOOR_TIER_VM] = "the JVM's runtime",
-		[SPOOR_TIER_INTERPRETER] = "interpreter",
-		[SPOOR_TIER_C1] = "C1",
-		[SPOOR_TIER_C2] = "C2",
-	};
-
-	return tier < sizeof(names) / sizeof(*names) ? names[tier] : "(unknown)";
 }
 
 static int add_frame(struct object_origins *m, uint32_t site, uint32_t frame, struct heap_origin *o)
@@ -98,20 +85,14 @@ static int name_kind(struct object_origins *m, uint32_t kind)
 {
 	const struct object_kind *k = &m->names->kinds[kind];
 	struct heap_origin *o = &m->kinds[kind];
-	char name[NAME_BYTES], *colon;
+	char name[NAME_BYTES];
 	int err = name_frames(m, k->site, o);
 
-	object_frame_text(m->names, k->site, 0, name, sizeof(name));
-	colon = strrchr(name, ':');
-	if (colon)
-		*colon = '\0';
 	if (!err)
-		err = add_text(m, name, &o->method);
+		err = add_text(m, object_method_text(m->names, k->site, 0, name, sizeof(name)),
+			       &o->method);
 	if (!err)
-		err = add_text(m,
-			       k->site == INDEX_NONE ? "(unknown)"
-						     : code_name(m->names->sites[k->site].tier),
-			       &o->code);
+		err = add_text(m, object_code_text(m->names, k->site), &o->code);
 	return err ? err : name_thread(m, k->thread, o);
 }
 

@@ -112,8 +112,10 @@ static void hole(struct object_replay *r, struct object_teller *t)
 	t->has_tlab = t->has_at = false;
 }
 
-static void chunk_begin(struct object_teller *t, const struct object_chunk *c)
+static void chunk_begin(struct object_replay *r, struct object_teller *t,
+			const struct object_chunk *c)
 {
+	object_replay_date(r, t, c->begin_ns);
 	if (t->phase < c->phase)
 		t->phase = c->phase;
 	t->last_from = 0;
@@ -135,7 +137,7 @@ static void go_through(struct object_replay *r, struct object_teller *t, uint64_
 		if (c->phase > phase)
 			return;
 		if (!c->at)
-			chunk_begin(t, c);
+			chunk_begin(r, t, c);
 		while (c->at < c->count && t->phase <= phase && !r->err) {
 			n = object_event(r, t, c->words + c->at);
 			c->at = n && n < c->count - c->at ? c->at + n : c->count;
@@ -144,6 +146,7 @@ static void go_through(struct object_replay *r, struct object_teller *t, uint64_
 			return;
 		if (c->broken)
 			hole(r, t);
+		object_replay_date(r, t, c->end_ns);
 		r->waiting -= object_stream_drop(&t->in);
 	}
 }
@@ -258,6 +261,8 @@ int object_replay_finish(struct object_replay *r)
 {
 	if (r->sums.end == OBJECT_END_NONE && !r->stopped)
 		go_to(r, r->done, r->done);
+	for (uint32_t i = 0; i < r->streams.count; i++)
+		object_replay_date(r, &r->tellers[i], UINT64_MAX);
 	object_heap_sort(&r->heap);
 	r->sums.over = r->heap.over;
 	r->sums.live = r->heap.count;

@@ -7,7 +7,9 @@
 
 #include "heap/replay/object_lifetimes.h"
 #include "heap/replay/object_names.h"
+#include "heap/replay/object_sums.h"
 
+struct object_choice;
 struct object_record;
 struct object_replay;
 
@@ -15,7 +17,8 @@ struct object_thread {
 	uint64_t stream;
 	int64_t java_tid; /* 0: no Java thread */
 	uint32_t tid;     /* in the JVM's pid namespace */
-	uint64_t count, bytes;
+	uint64_t count, bytes; /* that are chosen: all, unless there is an object_choice */
+	uint64_t all_bytes;
 	bool has_vm_bytes; /* the thread has ended, or the JVM in good order */
 	uint64_t vm_bytes; /* what the JVM counts itself */
 	bool gap;          /* events of it were lost */
@@ -31,35 +34,6 @@ struct object_collection {
 	/* All that is in the heap, whether it will be found alive or not. */
 	uint64_t before, before_bytes, after, after_bytes;
 	uint64_t graph_bytes; /* of who refers to whom at its end; 0: that was not recorded whole */
-};
-
-enum object_end {
-	OBJECT_END_NONE,
-	OBJECT_END_ENDED,
-	OBJECT_END_KILLED,
-	OBJECT_END_LEFT,
-	OBJECT_END_OFF, /* switched off in good order; the JVM goes on */
-	OBJECT_END_COUNT
-};
-
-struct object_sums {
-	uint64_t count, bytes;
-	uint64_t found, found_bytes;   /* were in the heap already: SPOOR_TIER_HEAP */
-	uint64_t unknown_class;        /* of these: neither class nor size are known */
-	uint64_t no_place;             /* of these: the address is not known */
-	uint64_t chains, chains_wrong; /* TLABs that were told whole; that did not close */
-	uint64_t moves, unknown_moves, over, checked, checked_wrong;
-	uint64_t gaps, gap_bytes, holes; /* lost in the JVM; missing in the log */
-	uint64_t bad_words;
-	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder tells */
-	enum object_end end;
-	bool has_ring, heap_given_up;
-	unsigned heap_shift;
-	uint64_t heap_bytes;
-	uint64_t begin_ns;                  /* of the first words, CLOCK_MONOTONIC; 0: not known */
-	uint64_t live, live_bytes;          /* now */
-	uint64_t map_bytes, map_bytes_most; /* memory for where objects are */
-	uint64_t forgotten; /* objects of which a collection without moves has left no trace */
 };
 
 /* heap_bytes: for the map of the heap at most; beyond it only births are known. NULL: no memory. */
@@ -97,6 +71,9 @@ struct object_found {
 
 /* Objects of different threads are different kinds. To be called before the first record. */
 void object_replay_by_thread(struct object_replay *r);
+/* Only births that are chosen count, and they and what survives of them by their parts. Lent until
+ * object_replay_finish; to be called before the first record. */
+void object_replay_choose(struct object_replay *r, const struct object_choice *c);
 /* The next one by address, from *unit on, which is 0 at first. false: there is none. To be called
  * after object_replay_finish, or from object_watch.end. */
 bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct object_found *ret);

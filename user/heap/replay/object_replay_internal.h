@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "heap/replay/object_choice.h"
 #include "heap/replay/object_collect.h"
 #include "heap/replay/object_heap.h"
 #include "heap/replay/object_replay.h"
@@ -20,6 +21,8 @@ struct object_teller {
 	uint64_t last_from, next_to[OBJECT_DESTINATIONS]; /* UINT64_MAX: nobody knows */
 	uint32_t moved_kind; /* of what the event before has moved; 0: not known */
 	uint32_t run;        /* 1 + the run that the event before has made; 0: none */
+	uint64_t ns;         /* the next birth is not before that */
+	uint64_t dated, dated_bytes; /* births since then that their time matters for */
 	bool due;            /* is in due[]: words have come since they were looked at */
 };
 
@@ -28,6 +31,7 @@ struct object_replay {
 	struct object_sums sums;
 	struct object_heap heap;
 	struct object_lifetimes lifetimes;
+	const struct object_choice *choice; /* NULL: all is chosen */
 	uint64_t heap_bytes_max, heap_base;
 	struct keymap streams;
 	struct object_teller *tellers;
@@ -93,6 +97,12 @@ void object_graph_begin(struct object_replay *r);
 void object_graph_cut(struct object_replay *r); /* words are missing */
 void object_graph_words(struct object_replay *r, const uint32_t *words, uint32_t count);
 
+/* object_choice.c: all births of the thread that come are not before this, and all that have come
+ * were not after. */
+void object_replay_date(struct object_replay *r, struct object_teller *t, uint64_t ns);
+/* The part that a birth counts for, of which the caller knows what its word says. */
+uint32_t object_replay_part(struct object_replay *r, struct object_teller *t,
+			    struct object_birth *b);
 /* object_events.c: one event at words, of which 256 can be read; how many words it has, 0: nothing
  * more. */
 uint32_t object_event(struct object_replay *r, struct object_teller *t, const uint32_t *words);

@@ -120,6 +120,8 @@ int object_stream_add(struct object_stream *s, const struct object_record *r, ui
 	c->count += more;
 	memset(grown + c->count, 0, OBJECT_CHUNK_SPARE * sizeof(*grown));
 	c->last |= r->number[WORDS_LAST] != 0;
+	c->begin_ns = r->number[WORDS_BEGIN_NS];
+	c->end_ns = r->number[WORDS_END_NS];
 	*ret_bytes = bytes_of(c) - before;
 	return 0;
 }

@@ -10,6 +10,7 @@ struct object_record;
 struct object_chunk {
 	struct object_chunk *next; /* of a higher sequence */
 	uint64_t sequence, phase;
+	uint64_t begin_ns, end_ns; /* of the slot; end_ns 0: not known */
 	uint32_t *words; /* OBJECT_CHUNK_SPARE zeros after them, for events that were cut */
 	uint32_t count, at;
 	bool last;   /* the slot has no more */

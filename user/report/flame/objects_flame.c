@@ -30,15 +30,8 @@ struct flame_frames {
 static const char *frame_text(const struct object_names *n, const struct flame_frame *f, char *buf,
 			      size_t size)
 {
-	char *colon;
-
-	if (f->is_class)
-		return object_class_text(n, f->class, buf, size);
-	object_frame_text(n, f->site, f->frame, buf, size);
-	colon = strrchr(buf, ':'); /* the index of the bytecode */
-	if (colon)
-		*colon = '\0';
-	return buf;
+	return f->is_class ? object_class_text(n, f->class, buf, size)
+			   : object_method_text(n, f->site, f->frame, buf, size);
 }
 
 static uint32_t depth_of(const struct object_names *n, const struct object_kind *k)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/tables/hash.h"
-#include "jvm-hooks/objects.h"
 
 #define NAME_BYTES 1024
 #define OTHERS "(others, of few bytes)"
@@ -16,26 +15,11 @@ const char *const heap_lives_by_names[HEAP_LIVES_BY_COUNT] = {
 	[HEAP_LIVES_BY_CODE] = "code",   [HEAP_LIVES_BY_AGE] = "age",
 };
 
-static const char *code_name(const struct object_names *n, uint32_t site)
-{
-	static const char *const names[] = {
-		[SPOOR_TIER_VM] = "the JVM's runtime",
-		[SPOOR_TIER_INTERPRETER] = "interpreter",
-		[SPOOR_TIER_C1] = "C1",
-		[SPOOR_TIER_C2] = "C2",
-	};
-	uint32_t tier = site == INDEX_NONE ? UINT32_MAX : n->sites[site].tier;
-
-	return tier < sizeof(names) / sizeof(*names) ? names[tier] : "(unknown)";
-}
-
 static void add_method(const struct object_names *n, uint32_t site, struct strbuf *o)
 {
-	char name[NAME_BYTES], *colon;
+	char name[NAME_BYTES];
 
-	object_frame_text(n, site, 0, name, sizeof(name));
-	colon = strrchr(name, ':');
-	strbuf_put(o, name, colon ? (size_t)(colon - name) : strlen(name));
+	strbuf_add(o, "%s", object_method_text(n, site, 0, name, sizeof(name)));
 }
 
 static void add_frames(const struct object_names *n, uint32_t site, bool all, struct strbuf *o)
@@ -59,7 +43,7 @@ static void add_name(const struct object_names *n, uint32_t kind, enum heap_live
 	} else if (by == HEAP_LIVES_BY_METHOD) {
 		add_method(n, k->site, o);
 	} else if (by == HEAP_LIVES_BY_CODE) {
-		strbuf_add(o, "%s", code_name(n, k->site));
+		strbuf_add(o, "%s", object_code_text(n, k->site));
 	} else {
 		strbuf_add(o, "%s", object_class_text(n, k->class, name, sizeof(name)));
 		if (by == HEAP_LIVES_BY_SITE || by == HEAP_LIVES_BY_CHAIN)

@@ -26,6 +26,10 @@ static json_t *head_json(const struct objects_input *in)
 	json_put(&o, "by", json_string(objects_by_names[in->by]));
 	put(&o, "objects", s->count);
 	put(&o, "bytes", s->bytes);
+	put(&o, "left_out", s->left_out);
+	put(&o, "left_out_bytes", s->left_out_bytes);
+	put(&o, "at_edge", s->at_edge);
+	put(&o, "at_edge_bytes", s->at_edge_bytes);
 	put(&o, "found", s->found);
 	put(&o, "found_bytes", s->found_bytes);
 	json_put(&o, "survivors_known", json_boolean(objects_has_survivors(in)));

@@ -1,7 +1,9 @@
 /* The sentence first, then the table, then what is not known. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/tables/keymap.h"
 #include "base/text/format.h"
 #include "base/text/print.h"
 #include "base/text/units.h"
@@ -11,66 +13,120 @@
 
 #define NAME_BYTES 512
 
-/* What has most bytes of all that was allocated, or of what survived: a class, and the place that
- * allocates it. NULL: there is nothing. */
-static const struct object_kind *heaviest(const struct objects_input *in, bool survived)
+/* A class, and the place that allocates it. */
+struct origin {
+	uint32_t site, class;
+	uint64_t bytes, survived;
+};
+
+struct origins {
+	struct keymap map;
+	struct origin *rows;
+	uint32_t capacity;
+	uint64_t survived; /* of all */
+};
+
+/* 0 or -ENOMEM. Of kinds that are chosen. */
+static int origins_make(struct origins *o, const struct object_names *n)
 {
-	const struct object_names *n = object_replay_names(in->replay);
-	const struct object_kind *most = NULL;
+	int err = 0;
+
+	for (uint32_t i = 1; i < n->kind_count && !err; i++) {
+		const struct object_kind *k = &n->kinds[i];
+		struct keymap_key key = {.a = k->site, .b = 1 + (uint64_t)k->class};
+		uint32_t at;
+
+		if (!k->of.count)
+			continue;
+		err = keymap_add_row(&o->map, key, &o->rows, &o->capacity, sizeof(*o->rows), &at);
+		if (err)
+			break;
+		o->rows[at].site = k->site;
+		o->rows[at].class = k->class;
+		o->rows[at].bytes += k->of.bytes;
+		o->rows[at].survived += k->of.survived_bytes;
+		o->survived += k->of.survived_bytes;
+	}
+	return err;
+}
+
+static void origins_free(struct origins *o)
+{
+	keymap_free(&o->map);
+	free(o->rows);
+}
+
+/* What has most bytes of all that was allocated, or of what survived. NULL: there is nothing. */
+static const struct origin *heaviest(const struct origins *o, bool survived)
+{
+	const struct origin *most = NULL;
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 1; i < n->kind_count; i++) {
-		const struct object_tally *of = &n->kinds[i].of;
-		uint64_t has = survived ? of->survived_bytes : of->bytes;
+	for (uint32_t i = 0; i < o->map.count; i++) {
+		uint64_t has = survived ? o->rows[i].survived : o->rows[i].bytes;
 
-		if (of->count && has > bytes) {
-			most = &n->kinds[i];
+		if (has > bytes) {
+			most = &o->rows[i];
 			bytes = has;
 		}
 	}
 	return most;
 }
 
-static void print_survivors(const struct objects_input *in, FILE *out)
+static void print_survivors(const struct objects_input *in, const struct origins *o, FILE *out)
 {
 	const struct object_sums *s = object_replay_sums(in->replay);
 	const struct object_names *n = object_replay_names(in->replay);
-	const struct object_kind *most = heaviest(in, true);
+	const struct origin *most = heaviest(o, true);
 	char bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES], place[NAME_BYTES];
-	uint64_t survived = 0;
 
-	for (uint32_t i = 1; i < n->kind_count; i++)
-		survived += n->kinds[i].of.count ? n->kinds[i].of.survived_bytes : 0;
-	print_text(out, "Collections found %s of that alive (%s)", size_format(survived, bytes),
-		   share_format(survived, s->bytes, share));
+	print_text(out, "Collections found %s of that alive (%s)", size_format(o->survived, bytes),
+		   share_format(o->survived, s->bytes, share));
 	if (most)
 		print_text(out, ", %s of it %s of one place: %s",
-			   share_format(most->of.survived_bytes, survived, share),
+			   share_format(most->survived, o->survived, share),
 			   object_class_text(n, most->class, name, sizeof(name)),
 			   object_frame_text(n, most->site, 0, place, sizeof(place)));
 	fputs(".\n", out);
 }
 
-static void print_sentence(const struct objects_input *in, FILE *out)
+static void print_left_out(const struct object_sums *s, FILE *out)
+{
+	char count[FORMAT_MAX], bytes[UNITS_TEXT_MAX];
+
+	if (s->left_out)
+		print_text(out, "%s objects of %s are left out, as --from, --to or --where say.\n",
+			   count_format(s->left_out, count), size_format(s->left_out_bytes, bytes));
+}
+
+static int print_sentence(const struct objects_input *in, FILE *out)
 {
 	const struct object_sums *s = object_replay_sums(in->replay);
 	const struct object_names *n = object_replay_names(in->replay);
-	const struct object_kind *most = heaviest(in, false);
+	struct origins o = {0};
+	int err = origins_make(&o, n);
+	const struct origin *most = heaviest(&o, false);
 	char count[FORMAT_MAX], bytes[UNITS_TEXT_MAX], share[FORMAT_MAX], name[NAME_BYTES],
 		place[NAME_BYTES];
 
-	if (!most) {
+	if (most)
+		print_text(out,
+			   "%s objects of %s were allocated, %s of the bytes %s at one place: "
+			   "%s.\n",
+			   count_format(s->count, count), size_format(s->bytes, bytes),
+			   share_format(most->bytes, s->bytes, share),
+			   object_class_text(n, most->class, name, sizeof(name)),
+			   object_frame_text(n, most->site, 0, place, sizeof(place)));
+	else if (s->left_out)
+		fputs("No such objects.\n", out);
+	else
 		print_text(out, "No object events.%s\n",
 			   s->has_ring ? "" : " The log was recorded without --objects.");
-		return;
-	}
-	print_text(out, "%s objects of %s were allocated, %s of the bytes %s at one place: %s.\n",
-		   count_format(s->count, count), size_format(s->bytes, bytes),
-		   share_format(most->of.bytes, s->bytes, share),
-		   object_class_text(n, most->class, name, sizeof(name)),
-		   object_frame_text(n, most->site, 0, place, sizeof(place)));
-	if (objects_has_survivors(in))
-		print_survivors(in, out);
+	if (most && objects_has_survivors(in))
+		print_survivors(in, &o, out);
+	print_left_out(s, out);
+	origins_free(&o);
+	return err;
 }
 
 static void count_line(FILE *out, uint64_t count, const char *what)
@@ -89,7 +145,7 @@ static void print_bytes(const struct objects_input *in, FILE *out)
 		const struct object_thread *t = object_replay_thread(in->replay, i);
 
 		ended += t->has_vm_bytes;
-		right += t->has_vm_bytes && t->vm_bytes == t->bytes;
+		right += t->has_vm_bytes && t->vm_bytes == t->all_bytes;
 	}
 	if (ended)
 		print_text(out,
@@ -115,6 +171,12 @@ static void print_rest(const struct objects_input *in, FILE *out)
 			   "were in the heap when events were switched on: they are in no figure "
 			   "above\n",
 			   count_format(s->found, count), size_format(s->found_bytes, bytes));
+	if (s->at_edge)
+		print_text(out,
+			   "  when exactly %s objects (%s) were allocated, which a limit of time "
+			   "depends on: they count where their thread's TLAB, or its block of "
+			   "events, began\n",
+			   count_format(s->at_edge, count), size_format(s->at_edge_bytes, bytes));
 	count_line(out, s->unknown_class,
 		   "objects have neither class nor size: they are in no bytes");
 	count_line(out, s->gaps, "times a thread found no room for its events");
@@ -145,13 +207,13 @@ int report_objects_text(const struct objects_input *in, FILE *out)
 		.top = in->top,
 		.sort = in->by == OBJECTS_BY_COLLECTION ? "survived_bytes" : "bytes",
 		.noun = "rows",
-		.in_order = in->by == OBJECTS_BY_COLLECTION,
+		.in_order = in->by == OBJECTS_BY_COLLECTION || in->by == OBJECTS_BY_SECOND,
 	};
 	struct findings *f = objects_section(in);
-	int err;
+	int err = print_sentence(in, out);
 
-	print_sentence(in, out);
-	err = findings_to_text(f, &view, out);
+	if (!err)
+		err = findings_to_text(f, &view, out);
 	print_rest(in, out);
 	findings_free(f);
 	return err;

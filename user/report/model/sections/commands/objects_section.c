@@ -5,21 +5,13 @@
 #include <string.h>
 
 #include "base/text/strbuf.h"
-#include "jvm-hooks/objects.h"
-#include "log/read/names.h"
 #include "report/model/findings.h"
 #include "report/model/label.h"
+#include "report/model/sections/commands/objects_filter.h"
 #include "report/model/sections/commands/objects_report.h"
 
 #define NAME_MAX_BYTES 1024
 #define CHAIN_MAX_BYTES 4096
-
-const char *const objects_by_names[OBJECTS_BY_COUNT] = {
-	[OBJECTS_BY_CLASS] = "class",           [OBJECTS_BY_SITE] = "site",
-	[OBJECTS_BY_CHAIN] = "chain",           [OBJECTS_BY_METHOD] = "method",
-	[OBJECTS_BY_THREAD] = "thread",         [OBJECTS_BY_TIER] = "tier",
-	[OBJECTS_BY_COLLECTION] = "collection",
-};
 
 struct tallied {
 	uint32_t kind; /* one of it */
@@ -60,6 +52,12 @@ static int chain_number(struct tallies *g, const struct object_names *n,
 	return err;
 }
 
+static bool is_by_part(const struct objects_input *in)
+{
+	return in->by == OBJECTS_BY_TLAB || in->by == OBJECTS_BY_LENGTH ||
+	       in->by == OBJECTS_BY_SPAN;
+}
+
 static int key_of(struct tallies *g, const struct objects_input *in, const struct object_kind *k,
 		  struct keymap_key *ret)
 {
@@ -81,6 +79,8 @@ static int key_of(struct tallies *g, const struct objects_input *in, const struc
 	}
 	if (in->by == OBJECTS_BY_TIER)
 		ret->c = s ? 1 + (uint64_t)s->tier : 0;
+	if (is_by_part(in))
+		ret->c = k->part;
 	return err;
 }
 
@@ -122,18 +122,6 @@ bool objects_has_survivors(const struct objects_input *in)
 	return !s->heap_given_up && count;
 }
 
-static const char *tier_text(uint32_t tier)
-{
-	static const char *const names[] = {
-		[SPOOR_TIER_VM] = "the JVM's runtime",
-		[SPOOR_TIER_INTERPRETER] = "interpreter",
-		[SPOOR_TIER_C1] = "C1",
-		[SPOOR_TIER_C2] = "C2",
-	};
-
-	return tier < sizeof(names) / sizeof(*names) ? names[tier] : "(unknown)";
-}
-
 /* All frames, the innermost first. */
 static char *chain_text(const struct object_names *n, uint32_t site, char *buf)
 {
@@ -158,18 +146,16 @@ static void name_columns(struct findings *f, const struct objects_input *in,
 			 const struct object_kind *k)
 {
 	const struct object_names *n = object_replay_names(in->replay);
-	char name[CHAIN_MAX_BYTES], *colon;
+	char name[CHAIN_MAX_BYTES];
 
-	if (in->by == OBJECTS_BY_TIER) {
-		text(f, k->site == INDEX_NONE ? "(unknown)" : tier_text(n->sites[k->site].tier));
+	if (in->by == OBJECTS_BY_TIER || in->by == OBJECTS_BY_METHOD) {
+		text(f, in->by == OBJECTS_BY_TIER
+				? object_code_text(n, k->site)
+				: object_method_text(n, k->site, 0, name, sizeof(name)));
 		return;
 	}
-	if (in->by == OBJECTS_BY_METHOD) {
-		object_frame_text(n, k->site, 0, name, sizeof(name));
-		colon = strrchr(name, ':');
-		if (colon)
-			*colon = '\0';
-		text(f, name);
+	if (is_by_part(in)) {
+		text(f, objects_part_text(in->filter, k->part, name, sizeof(name)));
 		return;
 	}
 	text(f, object_class_text(n, k->class, name, sizeof(name)));
@@ -232,21 +218,35 @@ static struct findings *kinds(const struct objects_input *in)
 	return f;
 }
 
-/* --- threads ------------------------------------------------------------------------------ */
-
-static const struct log_thread *thread_of(const struct objects_input *in, int64_t java_tid)
+/* What spans of a name have allocated, without spans within them. */
+static struct findings *spans(const struct objects_input *in)
 {
-	unsigned count = in->names ? log_names_count(in->names, LOG_NAMES_THREAD) : 0;
+	static const struct findings_column columns[] = {
+		TALLY_COLUMNS,
+		{.key = "spans",
+		 .title = "spans",
+		 .unit = FINDINGS_COUNT,
+		 .flags = FINDINGS_NO_ZERO,
+		 .meaning = "that have begun in all of the recording"},
+		{.key = "name", .title = "name", .unit = FINDINGS_TEXT, .flags = FINDINGS_TAIL},
+	};
+	struct tallies g = {0};
+	struct findings *f = tallies_make(&g, in) ? NULL : FINDINGS_NEW(columns);
+	char name[NAME_MAX_BYTES];
 
-	for (unsigned i = count; i-- > 0;) {
-		const struct log_thread *t =
-			log_names_thread(in->names, log_names_id(in->names, LOG_NAMES_THREAD, i));
+	for (uint32_t i = 0; i < g.map.count && f; i++) {
+		uint32_t span = object_replay_names(in->replay)->kinds[g.rows[i].kind].part;
 
-		if (t && java_tid && t->java_id == (uint64_t)java_tid)
-			return t;
+		findings_row(f, FINDINGS_ALL);
+		tally_cells(f, in, &g.rows[i].of);
+		findings_number(f, objects_filter_spans(in->filter, span));
+		text(f, objects_part_text(in->filter, span, name, sizeof(name)));
 	}
-	return NULL;
+	tallies_free(&g);
+	return f;
 }
+
+/* --- threads ------------------------------------------------------------------------------ */
 
 static struct findings *threads(const struct objects_input *in)
 {
@@ -266,7 +266,6 @@ static struct findings *threads(const struct objects_input *in)
 
 	for (uint32_t i = 0; i < object_replay_thread_count(in->replay); i++) {
 		const struct object_thread *t = object_replay_thread(in->replay, i);
-		const struct log_thread *known = thread_of(in, t->java_tid);
 
 		if (!t->count)
 			continue;
@@ -274,7 +273,7 @@ static struct findings *threads(const struct objects_input *in)
 		FINDINGS_NUMBERS(f, t->bytes, t->count);
 		findings_maybe(f, t->has_vm_bytes, t->vm_bytes);
 		FINDINGS_NUMBERS(f, (uint64_t)t->java_tid, t->tid, t->gap);
-		text(f, known && *known->name ? known->name : "(unknown)");
+		text(f, objects_thread_name(in->names, t->java_tid));
 	}
 	return f;
 }
@@ -314,6 +313,8 @@ static struct findings *collections(const struct objects_input *in)
 	for (uint32_t i = 0; i < count; i++, c++) {
 		bool survivors = known && !c->untraced;
 
+		if (!objects_filter_has(in->filter, c))
+			continue;
 		findings_row(f, FINDINGS_ALL);
 		FINDINGS_NUMBERS(f, c->id, c->begin_ns);
 		findings_maybe(f, c->end_ns >= c->begin_ns, c->end_ns - c->begin_ns);
@@ -330,9 +331,43 @@ static struct findings *collections(const struct objects_input *in)
 	return f;
 }
 
+/* --- seconds ------------------------------------------------------------------------------ */
+
+static struct findings *seconds(const struct objects_input *in)
+{
+	static const struct findings_column columns[] = {
+		{.key = "second",
+		 .title = "second",
+		 .unit = FINDINGS_INTEGER,
+		 .meaning = "since the recording began"},
+		{.key = "bytes", .title = "bytes", .unit = FINDINGS_BYTES},
+		{.title = "share", .unit = FINDINGS_BYTES, .show = FINDINGS_SHARE, .of = -1},
+		{.key = "objects", .title = "objects", .unit = FINDINGS_COUNT},
+	};
+	struct findings *f = FINDINGS_NEW(columns);
+	const struct objects_second *s;
+	uint32_t count;
+
+	s = objects_filter_seconds(in->filter, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		findings_row(f, FINDINGS_ALL);
+		FINDINGS_NUMBERS(f, (uint64_t)s[i].second, s[i].bytes, s[i].count);
+	}
+	return f;
+}
+
 struct findings *objects_section(const struct objects_input *in)
 {
-	if (in->by == OBJECTS_BY_THREAD)
+	switch (in->by) {
+	case OBJECTS_BY_THREAD:
 		return threads(in);
-	return in->by == OBJECTS_BY_COLLECTION ? collections(in) : kinds(in);
+	case OBJECTS_BY_COLLECTION:
+		return collections(in);
+	case OBJECTS_BY_SECOND:
+		return seconds(in);
+	case OBJECTS_BY_SPAN:
+		return spans(in);
+	default:
+		return kinds(in);
+	}
 }

@@ -1,0 +1,37 @@
+/* heap/replay/object_sums.h: what a replay of object events has counted as a whole, and what is
+ * missing in it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum object_end {
+	OBJECT_END_NONE,
+	OBJECT_END_ENDED,
+	OBJECT_END_KILLED,
+	OBJECT_END_LEFT,
+	OBJECT_END_OFF, /* switched off in good order; the JVM goes on */
+	OBJECT_END_COUNT
+};
+
+struct object_sums {
+	uint64_t count, bytes;         /* that are chosen */
+	uint64_t left_out, left_out_bytes;
+	uint64_t at_edge, at_edge_bytes; /* nobody knows on which side of a limit of time */
+	uint64_t found, found_bytes;   /* were in the heap already: SPOOR_TIER_HEAP */
+	uint64_t unknown_class;        /* of these: neither class nor size are known */
+	uint64_t no_place;             /* of these: the address is not known */
+	uint64_t chains, chains_wrong; /* TLABs that were told whole; that did not close */
+	uint64_t moves, unknown_moves, over, checked, checked_wrong;
+	uint64_t gaps, gap_bytes, holes; /* lost in the JVM; missing in the log */
+	uint64_t bad_words;
+	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder tells */
+	enum object_end end;
+	bool has_ring, heap_given_up;
+	unsigned heap_shift;
+	uint64_t heap_bytes;
+	uint64_t begin_ns;                  /* of the first words, CLOCK_MONOTONIC; 0: not known */
+	uint64_t live, live_bytes;          /* now */
+	uint64_t map_bytes, map_bytes_most; /* memory for where objects are */
+	uint64_t forgotten; /* objects of which a collection without moves has left no trace */
+};
