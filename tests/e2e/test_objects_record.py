@@ -196,9 +196,6 @@ class ObjectsRecordTest(ObjectsJavaTest):
         self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
         self.assertEqual({row["name"]: row["objects"] for row in found["rows"]}["Filled$Thing"], 1_350_000)
 
-    def test_one_whole_log(self):
-        self.assertIn("one whole log", spoor("record", "--objects", "-p", 1, "--max-size", "100M", expect=2).stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

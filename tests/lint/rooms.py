@@ -56,7 +56,7 @@ ROOMS = {
                            "user/record/kernel/features jvm-hooks", "relay steal_audit"),
     "user/record/flight": ("the flight recorder's triggers and dumps", "user/record/decode", ""),
     "user/record/objects": ("the ring of a patched JVM's object events: checked, mapped, drained into a log",
-                            "jvm-hooks user/jvm user/log/write", ""),
+                            "jvm-hooks user/jvm user/log/write user/heap/replay", ""),
     "user/record/session": ("a recording from attach to end", "user/record/kernel user/record/flight user/record/objects",
                             "launch monitor_flag recorder recorder_stats"),
     "user/record/watch": ("JVMs that are followed as they come and go, each in a recorder of its own", "user/record/kernel",

@@ -28,6 +28,7 @@
 #include "record/session/monitor_flag.h"
 #include "record/session/recorder.h"
 
+#define OBJECTS_BYTES_MIN (256ull << 20)
 #define STATUS_MS 250
 #define FIND_MS 2 /* between two looks for libjvm.so in a command that has just been started */
 
@@ -147,9 +148,9 @@ static void check_objects(const struct recorder_options *o, struct argp_state *s
 {
 	if (recorder_wants_pointers(o) && !o->objects)
 		argp_error(state, "--objects-pointers is for --objects");
-	if (o->objects && (o->log.max_bytes || o->flight.keep_ns))
-		argp_error(state, "--objects needs one whole log: object events build on all "
-				  "before them, so that no part of it can be deleted");
+	if (o->objects && o->log.max_bytes && o->log.max_bytes < OBJECTS_BYTES_MIN)
+		argp_error(state, "with --objects --max-size is 256M or more: each part begins "
+				  "with what is in the heap");
 }
 
 static void parse_jvm(const char *arg, struct argp_state *state, struct options *o)
@@ -668,7 +669,7 @@ const char *record_watched_check(int argc, char **argv)
 	if (o.recorder.log.path || o.recorder.log.overwrite)
 		return "logs get their names in --directory: no -o or -f";
 	if (o.recorder.objects)
-		return "--objects needs one whole log: it is for spoor record";
+		return "--objects is for spoor record";
 	if (o.recorder.flight.keep_ns)
 		return "what --flight-recorder writes has no bound: it is for spoor record";
 	return NULL;

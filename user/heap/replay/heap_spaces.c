@@ -26,7 +26,7 @@ const char *heap_space_name(enum heap_space space)
 enum heap_space heap_space_of(const struct heap_spaces *s, uint64_t base, uint32_t collections,
 			      const struct object_found *f)
 {
-	bool is_new = f->birth >= collections;
+	bool is_new = f->birth >= collections && !f->age; /* of a part before: it has an age */
 	uint64_t at = f->address - base, old_bytes = s->heap_bytes - s->young_bytes;
 
 	switch (s->collector) {

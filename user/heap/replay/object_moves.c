@@ -47,6 +47,8 @@ void object_moves_begin(struct object_replay *r, const uint32_t *words, uint32_t
 		r->err = -ENOMEM;
 		return;
 	}
+	if (r->online)
+		r->collection_count = 0;
 	c = &r->collections[r->collection_count++];
 	*c = (struct object_collection){
 		.id = words[1],
@@ -94,7 +96,8 @@ static bool extends(const struct object_replay *r, const struct object_teller *t
 static void add_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
 		    uint32_t units)
 {
-	uint64_t objects = r->sums.count + r->sums.left_out + r->sums.found;
+	uint64_t objects = r->sums.count + r->sums.left_out + r->sums.found +
+			   r->sums.carried;
 
 	if (extends(r, t, from, to, units)) {
 		r->runs[t->run - 1].units += units;
@@ -162,7 +165,8 @@ static void lives(void *ctx, const struct object_place *p)
 	uint64_t bytes = (uint64_t)d->units << r->sums.heap_shift;
 	struct object_collection *c = current(r);
 	struct object_tally *of = &r->names.kinds[d->kind].of;
-	bool first = !p->age && !object_names_was_found(&r->names, d->kind);
+	bool carried = r->names.kinds[d->kind].part == OBJECT_PART_CARRIED;
+	bool first = !p->age && !carried && !object_names_was_found(&r->names, d->kind);
 
 	if (r->names.kinds[d->kind].part == OBJECT_PART_NONE)
 		return;
@@ -183,7 +187,7 @@ static void dies(void *ctx, const struct object_place *p)
 	struct object_replay *r = ctx;
 	const struct object_desc *d = &r->heap.descs.rows[p->desc];
 
-	if (!r->err)
+	if (!r->err && !r->online)
 		r->err = object_lifetimes_add(&r->lifetimes, d->kind, p->birth,
 					      (uint64_t)d->units << r->sums.heap_shift);
 }
@@ -208,7 +212,7 @@ static void apply(struct object_replay *r)
 	object_replay_spend_sorting(r);
 	if (err)
 		object_replay_give_up_heap(r);
-	else if (!r->err)
+	else if (!r->err && !r->online)
 		r->err = object_lifetimes_close(&r->lifetimes, r->collection_count);
 }
 

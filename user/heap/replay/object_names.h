@@ -42,6 +42,7 @@ struct object_tally {
 };
 
 #define OBJECT_PART_NONE UINT32_MAX
+#define OBJECT_PART_CARRIED (UINT32_MAX - 1) /* born before this part of the log */
 
 /* What an object is to the analysis: who has allocated what. kinds[0] is none. */
 struct object_kind {

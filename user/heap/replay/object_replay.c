@@ -12,7 +12,6 @@
 #include "log/format/object_record.h"
 
 #define PHASES_MAX 65536         /* between two looks of the recorder */
-#define WAITING_MAX (1ull << 30) /* words that wait for their phase; a ring is smaller */
 /* Steps of less than a ns that are given at once, and for each record. */
 #define EFFORT_BEGIN (1ull << 31)
 #define EFFORT_RECORD (1ull << 15)
@@ -44,6 +43,8 @@ void object_replay_free(struct object_replay *r)
 	object_lifetimes_free(&r->lifetimes);
 	object_names_free(&r->names);
 	keymap_free(&r->streams);
+	keymap_free(&r->desc_map);
+	free(r->state_descs);
 	free(r->tellers);
 	free(r->collections);
 	free(r->runs);
@@ -66,6 +67,9 @@ static int add_ring(struct object_replay *r, const struct object_record *o)
 	r->sums.heap_shift = (unsigned)shift;
 	r->sums.heap_bytes = bytes;
 	r->heap_base = o->number[RING_HEAP_BASE];
+	memcpy(r->ring, o->number, sizeof(r->ring));
+	if (r->sums.begin_unknown)
+		return 0;
 	err = object_heap_init(&r->heap, bytes >> shift, (unsigned)shift, r->heap_bytes_max);
 	r->sums.heap_given_up = err != 0;
 	return err == -EFBIG ? 0 : err;
@@ -73,18 +77,14 @@ static int add_ring(struct object_replay *r, const struct object_record *o)
 
 static int add_words(struct object_replay *r, const struct object_record *o)
 {
-	struct keymap_key key = {.a = o->number[WORDS_STREAM]};
-	uint32_t known = r->streams.count, i;
 	struct object_teller *t;
 	uint64_t bytes;
-	int err = keymap_add_row(&r->streams, key, &r->tellers, &r->tellers_capacity,
-				 sizeof(*r->tellers), &i);
+	uint32_t i;
+	int err = object_replay_teller(r, o->number[WORDS_STREAM], &i);
 
 	if (err)
 		return err;
 	t = &r->tellers[i];
-	if (i == known)
-		t->thread.stream = key.a;
 	if (o->number[WORDS_JAVA_TID])
 		t->thread.java_tid = (int64_t)o->number[WORDS_JAVA_TID];
 	t->thread.tid = (uint32_t)o->number[WORDS_TID];
@@ -99,7 +99,7 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 	if (!t->due)
 		r->due[r->due_count++] = i;
 	t->due = true;
-	return r->waiting > WAITING_MAX ? -EFBIG : 0;
+	return r->waiting > OBJECT_WAITING_MAX ? -EFBIG : 0;
 }
 
 /* --- phases ------------------------------------------------------------------------------- */
@@ -190,6 +190,12 @@ static void go_to(struct object_replay *r, uint64_t complete, uint64_t now)
 		go_through_all(r, now, complete);
 }
 
+void object_replay_catch_up(struct object_replay *r)
+{
+	if (!r->err && r->begun && r->done % 2 == 0 && !r->stopped)
+		go_through_all(r, r->done, r->done);
+}
+
 /* Of what the log has: the JVM may have run for long before it was recorded. */
 static uint64_t first_phase(const struct object_replay *r, uint64_t phase)
 {
@@ -230,6 +236,10 @@ int object_replay_add(struct object_replay *r, const struct object_record *o)
 	if (r->stopped)
 		return 0;
 	r->effort += EFFORT_RECORD;
+	if (o->kind >= OBJECT_STATE)
+		return object_replay_carried(r, o);
+	if (r->skip_state)
+		return 0;
 	switch (o->kind) {
 	case OBJECT_RING:
 		return add_ring(r, o);
@@ -259,8 +269,8 @@ static int close_lifetimes(struct object_replay *r)
 
 int object_replay_finish(struct object_replay *r)
 {
-	if (r->sums.end == OBJECT_END_NONE && !r->stopped)
-		go_to(r, r->done, r->done);
+	if (r->sums.end == OBJECT_END_NONE)
+		object_replay_catch_up(r);
 	for (uint32_t i = 0; i < r->streams.count; i++)
 		object_replay_date(r, &r->tellers[i], UINT64_MAX);
 	object_heap_sort(&r->heap);

@@ -13,29 +13,6 @@ struct object_choice;
 struct object_record;
 struct object_replay;
 
-struct object_thread {
-	uint64_t stream;
-	int64_t java_tid; /* 0: no Java thread */
-	uint32_t tid;     /* in the JVM's pid namespace */
-	uint64_t count, bytes; /* that are chosen: all, unless there is an object_choice */
-	uint64_t all_bytes;
-	bool has_vm_bytes; /* the thread has ended, or the JVM in good order */
-	uint64_t vm_bytes; /* what the JVM counts itself */
-	bool gap;          /* events of it were lost */
-};
-
-struct object_collection {
-	uint64_t id, begin_ns, end_ns;
-	char collector[32], cause[64];
-	bool all;      /* of the whole heap */
-	bool untraced; /* moves are not told, and nothing is known of the heap after it */
-	uint64_t survived, survived_bytes;
-	uint64_t first, first_bytes; /* of these, those that no collection has found before */
-	/* All that is in the heap, whether it will be found alive or not. */
-	uint64_t before, before_bytes, after, after_bytes;
-	uint64_t graph_bytes; /* of who refers to whom at its end; 0: that was not recorded whole */
-};
-
 /* heap_bytes: for the map of the heap at most; beyond it only births are known. NULL: no memory. */
 struct object_replay *object_replay_new(uint64_t heap_bytes);
 void object_replay_free(struct object_replay *r);
@@ -43,6 +20,16 @@ void object_replay_free(struct object_replay *r);
 int object_replay_add(struct object_replay *r, const struct object_record *record);
 /* What waits for words that do not come. 0 or -ENOMEM. */
 int object_replay_finish(struct object_replay *r);
+
+/* To be called before the first record: what is only of use at the end is not kept, which would
+ * grow with the recording. */
+void object_replay_online(struct object_replay *r);
+/* Bytes of words that wait for others, or their phase. */
+uint64_t object_replay_waiting(const struct object_replay *r);
+/* All that the records after these need of them, as records: what the next part of a log begins
+ * with. 0 or what emit returned, which is lent the record for the call. */
+int object_replay_carry(struct object_replay *r,
+			int (*emit)(void *ctx, const struct object_record *o), void *ctx);
 
 /* Nothing after this collection (its index) counts, or, before, neither itself. To be called before
  * the first record. */

@@ -8,8 +8,10 @@
 #include "heap/replay/object_heap.h"
 #include "heap/replay/object_replay.h"
 #include "heap/replay/object_stream.h"
+#include "log/format/object_record.h"
 
 #define OBJECT_DESTINATIONS 4
+#define OBJECT_WAITING_MAX (1ull << 30) /* bytes of words that wait; a ring is smaller */
 
 /* A thread, as its words tell. */
 struct object_teller {
@@ -32,7 +34,7 @@ struct object_replay {
 	struct object_heap heap;
 	struct object_lifetimes lifetimes;
 	const struct object_choice *choice; /* NULL: all is chosen */
-	uint64_t heap_bytes_max, heap_base;
+	uint64_t heap_bytes_max, heap_base, ring[RING_NUMBERS];
 	struct keymap streams;
 	struct object_teller *tellers;
 	struct object_collection *collections;
@@ -45,7 +47,6 @@ struct object_replay {
 	uint64_t waiting; /* bytes of words */
 	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
-	bool by_thread;
 	struct object_watch watch;
 	bool keep_graph;
 	struct {
@@ -53,6 +54,11 @@ struct object_replay {
 		size_t count, room;
 		bool begun, whole;
 	} graph;          /* of the last collection */
+	bool by_thread, online;
+	bool in_state, skip_state; /* skip: the parts before were there */
+	struct keymap desc_map; /* of the state: by number, to state_descs */
+	struct object_desc *state_descs;
+	uint32_t state_descs_capacity;
 	uint32_t stop_at; /* collections; 0: never */
 	bool stop_before, stopped;
 	int err;
@@ -103,6 +109,12 @@ void object_replay_date(struct object_replay *r, struct object_teller *t, uint64
 /* The part that a birth counts for, of which the caller knows what its word says. */
 uint32_t object_replay_part(struct object_replay *r, struct object_teller *t,
 			    struct object_birth *b);
+/* object_restore.c: a record of what a part needs of those before. 0 or -ENOMEM. */
+int object_replay_carried(struct object_replay *r, const struct object_record *o);
+/* object_replay.c: all births that can be told of the phase that is not complete yet. */
+void object_replay_catch_up(struct object_replay *r);
+/* object_teller.c: a stream, made if need be. 0 or -ENOMEM. */
+int object_replay_teller(struct object_replay *r, uint64_t stream, uint32_t *ret);
 /* object_events.c: one event at words, of which 256 can be read; how many words it has, 0: nothing
  * more. */
 uint32_t object_event(struct object_replay *r, struct object_teller *t, const uint32_t *words);

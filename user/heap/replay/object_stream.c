@@ -126,6 +126,23 @@ int object_stream_add(struct object_stream *s, const struct object_record *r, ui
 	return 0;
 }
 
+int object_stream_begin(struct object_stream *s, const struct object_record *r, uint32_t taken,
+			uint64_t *ret_bytes)
+{
+	struct object_chunk *c;
+
+	if (chunk_get(s, r, &c))
+		return -ENOMEM;
+	if (!c)
+		return 0;
+	c->words = calloc(taken + OBJECT_CHUNK_SPARE, sizeof(*c->words));
+	if (!c->words)
+		return -ENOMEM;
+	c->count = c->at = taken;
+	*ret_bytes = bytes_of(c);
+	return 0;
+}
+
 struct object_chunk *object_stream_next(struct object_stream *s, uint64_t complete, bool *ret_hole)
 {
 	struct object_chunk *c = s->first;

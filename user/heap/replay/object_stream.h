@@ -33,6 +33,10 @@ void object_stream_free(struct object_stream *s);
 /* Takes a copy of the words. *ret_bytes: by how much memory has grown. 0 or -ENOMEM. Words of a
  * slot that comes behind more than OBJECT_LATE_MAX later ones are left out, and are a hole then. */
 int object_stream_add(struct object_stream *s, const struct object_record *r, uint64_t *ret_bytes);
+/* The first chunk, of which so many words are done, and not here; as object_stream_add. To be
+ * called of a stream without chunks. */
+int object_stream_begin(struct object_stream *s, const struct object_record *r, uint32_t taken,
+			uint64_t *ret_bytes);
 /* The chunk with the words that are next. NULL: they are not there. complete: all words of phases
  * below this one are, so that what is missing will not come: *ret_hole. */
 struct object_chunk *object_stream_next(struct object_stream *s, uint64_t complete, bool *ret_hole);

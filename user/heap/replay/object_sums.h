@@ -1,9 +1,31 @@
-/* heap/replay/object_sums.h: what a replay of object events has counted as a whole, and what is
- * missing in it. */
+/* heap/replay/object_sums.h: what a replay has counted: of all, of threads, of collections. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct object_thread {
+	uint64_t stream;
+	int64_t java_tid; /* 0: no Java thread */
+	uint32_t tid;     /* in the JVM's pid namespace */
+	uint64_t count, bytes; /* that are chosen: all, unless there is an object_choice */
+	uint64_t all_bytes;
+	bool has_vm_bytes; /* the thread has ended, or the JVM in good order */
+	uint64_t vm_bytes; /* what the JVM counts itself */
+	bool gap;          /* events of it were lost */
+};
+
+struct object_collection {
+	uint64_t id, begin_ns, end_ns;
+	char collector[32], cause[64];
+	bool all;      /* of the whole heap */
+	bool untraced; /* moves are not told, and nothing is known of the heap after it */
+	uint64_t survived, survived_bytes;
+	uint64_t first, first_bytes; /* of these, those that no collection has found before */
+	/* All that is in the heap, whether it will be found alive or not. */
+	uint64_t before, before_bytes, after, after_bytes;
+	uint64_t graph_bytes; /* of who refers to whom at its end; 0: that was not recorded whole */
+};
 
 enum object_end {
 	OBJECT_END_NONE,
@@ -18,6 +40,8 @@ struct object_sums {
 	uint64_t count, bytes;         /* that are chosen */
 	uint64_t left_out, left_out_bytes;
 	uint64_t at_edge, at_edge_bytes; /* nobody knows on which side of a limit of time */
+	uint64_t carried, carried_bytes; /* were in the heap when this part of the log began */
+	bool begin_unknown;              /* the log is a part whose begin lacks the heap */
 	uint64_t found, found_bytes;   /* were in the heap already: SPOOR_TIER_HEAP */
 	uint64_t unknown_class;        /* of these: neither class nor size are known */
 	uint64_t no_place;             /* of these: the address is not known */

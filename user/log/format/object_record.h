@@ -2,8 +2,11 @@
  * bytes. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "log/format/object_state.h"
 
 /* The words are those of jvm-hooks/objects.h, and so are the numbers of streams, phases, classes,
  * methods and sites. */
@@ -15,6 +18,10 @@ enum object_record_kind {
 	OBJECT_GONE,  /* the class with this number has been unloaded */
 	OBJECT_WORDS, /* words of one stream, which follow those of its record before */
 	OBJECT_PHASE, /* all words of the phases below this one are before this record */
+	OBJECT_STATE, /* begins, and ends, what a part needs of the parts before */
+	OBJECT_STREAM, /* of that: a stream, as its words have left it */
+	OBJECT_DESCS,  /* of that: what objects have in common */
+	OBJECT_KEPT,   /* of that: objects that are in the heap */
 	OBJECT_KIND_END,
 };
 
@@ -61,7 +68,6 @@ enum {
 	PHASE_REFUSED, /* of the ring, that made no sense: slots, names */
 	PHASE_NUMBERS
 };
-
 struct object_record {
 	enum object_record_kind kind;
 	uint64_t number[OBJECT_NUMBERS_MAX];
@@ -71,10 +77,12 @@ struct object_record {
 	/* Of a site, innermost first: method and bci. */
 	uint32_t frames[OBJECT_FRAMES_MAX][2];
 	uint32_t frame_count;
-	const uint8_t *words; /* little-endian, not aligned */
+	/* Of words, streams, descriptions, objects: little-endian, not aligned. */
+	const uint8_t *words;
 	uint32_t word_bytes;
 };
 
-/* How many numbers, texts a record of this kind has. */
+/* How many numbers, texts a record of this kind has; whether it has words. */
 uint32_t object_record_numbers(enum object_record_kind kind);
 uint32_t object_record_texts(enum object_record_kind kind);
+bool object_record_has_words(enum object_record_kind kind);

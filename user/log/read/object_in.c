@@ -165,7 +165,8 @@ static int read_words(struct unpack *u, struct object_record *ret)
 static int read_known(struct unpack *u, uint32_t count, struct object_record *ret)
 {
 	uint32_t numbers = object_record_numbers(ret->kind), texts = object_record_texts(ret->kind);
-	uint32_t more = texts + (ret->kind == OBJECT_SITE || ret->kind == OBJECT_WORDS);
+	bool words = object_record_has_words(ret->kind);
+	uint32_t more = texts + (ret->kind == OBJECT_SITE || words);
 	int err = count < 1 + numbers + more ? -EBADMSG : 0;
 
 	for (uint32_t i = 0; i < numbers && !err; i++)
@@ -174,7 +175,7 @@ static int read_known(struct unpack *u, uint32_t count, struct object_record *re
 		err = read_text(u, &ret->text[i], &ret->text_bytes[i]);
 	if (!err && ret->kind == OBJECT_SITE)
 		err = read_frames(u, ret);
-	if (!err && ret->kind == OBJECT_WORDS)
+	if (!err && words)
 		err = read_words(u, ret);
 	for (count -= 1 + numbers + more; count && !err; count--)
 		err = unpack_skip(u);

@@ -75,7 +75,7 @@ static int pack_frames(msgpack_packer *pk, const struct object_record *r)
 static int pack_record(struct object_out *o, msgpack_packer *pk, const struct object_record *r)
 {
 	uint32_t numbers = object_record_numbers(r->kind), texts = object_record_texts(r->kind);
-	bool frames = r->kind == OBJECT_SITE, words = r->kind == OBJECT_WORDS;
+	bool frames = r->kind == OBJECT_SITE, words = object_record_has_words(r->kind);
 
 	if (msgpack_pack_array(pk, 1 + numbers + texts + frames + words) ||
 	    msgpack_pack_uint8(pk, (uint8_t)r->kind) || pack_numbers(pk, r->number, numbers))

@@ -46,7 +46,10 @@ struct log_writer {
 	uint64_t part_bytes; /* 0: no parts */
 	uint64_t part_ns;    /* 0: a part may last as long as it likes */
 	uint64_t part_begin_ns;
+	uint64_t part_least; /* bytes: below this no offer to cut the part is taken */
 	uint32_t part;
+	bool cutting;
+	struct log_writer_parts parts;
 };
 
 /* --- what a file begins with ------------------------------------------------------------------ */
@@ -200,27 +203,51 @@ static uint64_t open_bytes(const struct log_writer *w)
 	return bytes;
 }
 
+/* What a part may have. Where others offer moments to cut it, any other moment may cost much. */
+static uint64_t part_most(const struct log_writer *w)
+{
+	uint64_t half = w->o.max_bytes / 2;
+
+	return w->parts.begun && half > w->part_bytes ? half : w->part_bytes;
+}
+
 /* True: two blocks more than what is open may not fit into this part. */
 static bool part_is_full(struct log_writer *w)
 {
 	uint64_t need = open_bytes(w) + 2 * (uint64_t)w->block_bytes;
+	uint64_t most = part_most(w);
 	struct writer_thread_room room;
 
 	if (w->part_ns && w->newest_ns - w->part_begin_ns >= w->part_ns)
 		return true;
 	writer_thread_room(w->deliver, &room);
-	if (room.used + room.queued + need <= w->part_bytes)
+	if (room.used + room.queued + need <= most)
 		return false;
 	writer_thread_wait(w->deliver);
 	writer_thread_room(w->deliver, &room);
-	return room.used + need > w->part_bytes;
+	return room.used + need > most;
 }
 
-static int cut(struct log_writer *w)
+/* What others begin a part with may be more than its share: as much again comes before a cut. */
+static void begin_parts(struct log_writer *w)
+{
+	struct writer_thread_room room;
+
+	if (!w->parts.begun)
+		return;
+	w->parts.begun(w->parts.ctx);
+	writer_thread_wait(w->deliver);
+	writer_thread_room(w->deliver, &room);
+	w->part_least = 2 * room.used;
+}
+
+static int begin_part(struct log_writer *w)
 {
 	struct packet *p;
 	int err;
 
+	if (w->parts.ends)
+		w->parts.ends(w->parts.ctx);
 	hand_over_all(w);
 	w->part++;
 	w->part_begin_ns = w->newest_ns;
@@ -239,7 +266,20 @@ static int cut(struct log_writer *w)
 	}
 	writer_thread_put(w->deliver, p);
 	carried_cut(w->carry);
-	return write_sync(w);
+	err = write_sync(w);
+	if (!err)
+		begin_parts(w);
+	return err;
+}
+
+static int cut(struct log_writer *w)
+{
+	int err;
+
+	w->cutting = true;
+	err = begin_part(w);
+	w->cutting = false;
+	return err;
 }
 
 /* A block has just been closed: is it time for a new part, or for a synchronization? */
@@ -412,10 +452,34 @@ struct packet *log_writer_packet(struct log_writer *w)
 
 void log_writer_put(struct log_writer *w, struct packet *p)
 {
-	if (w->err)
+	if (w->err) {
 		packet_free(p);
-	else
-		writer_thread_put(w->deliver, p);
+		return;
+	}
+	writer_thread_put(w->deliver, p);
+	if (w->part_bytes && !w->cutting && part_is_full(w))
+		w->err = cut(w);
+}
+
+void log_writer_offer_cut(struct log_writer *w)
+{
+	struct writer_thread_room room;
+
+	if (w->err || !w->part_bytes || w->cutting)
+		return;
+	writer_thread_room(w->deliver, &room);
+	if (room.used + room.queued > w->part_bytes / 4 * 3 && room.used > w->part_least)
+		w->err = cut(w);
+}
+
+void log_writer_set_parts(struct log_writer *w, const struct log_writer_parts *p)
+{
+	w->parts = *p;
+}
+
+bool log_writer_has_parts(const struct log_writer *w)
+{
+	return w->part_bytes != 0;
 }
 
 void log_writer_flush(struct log_writer *w)

@@ -70,6 +70,20 @@ struct log_writer_stats {
 int log_writer_open(const struct log_writer_options *o, const json_t *header,
 		    struct log_writer **ret);
 
+/*
+ * What else begins with a part. The two are called in the midst of log_write() or log_writer_put():
+ * before a part ends, when what is open is to be put; and when the next one has begun.
+ */
+struct log_writer_parts {
+	void (*ends)(void *ctx);
+	void (*begun)(void *ctx);
+	void *ctx;
+};
+void log_writer_set_parts(struct log_writer *w, const struct log_writer_parts *p);
+/* Little is to be carried over just now: a new part begins, if most of this one is used. */
+void log_writer_offer_cut(struct log_writer *w);
+bool log_writer_has_parts(const struct log_writer *w);
+
 /* The least that max_bytes may be with this deviation. */
 uint64_t log_writer_least_bytes(unsigned deviation_pct);
 

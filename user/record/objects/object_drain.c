@@ -16,13 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap/replay/object_replay.h"
 #include "log/format/object_record.h"
 #include "log/write/object_out.h"
+#include "log/write/writer.h"
 #include "record/objects/object_ring.h"
 
 #define PASS_BYTES (2u << 20)
 #define PHASE_EVERY_NS 1000000000ull
 #define NAME_HEAD 16
+#define WAITING_BYTES (1u << 20) /* words, more than which are not to be carried over */
+#define MAP_BYTES (64ull << 30)  /* of the heap's objects; --max-memory bounds it */
 #define LOAD(at) __atomic_load_n(&(at), __ATOMIC_ACQUIRE)
 #define GLANCE(at) __atomic_load_n(&(at), __ATOMIC_RELAXED)
 
@@ -33,8 +37,10 @@ struct cursor {
 };
 
 struct object_drain {
+	struct object_replay *replay; /* of what has been written; NULL: the log has no parts */
 	const struct object_ring *ring;
 	struct object_out *out;
+	struct log_writer *w; /* of parts; else NULL */
 	struct cursor *cursors;
 	uint32_t *words;
 	uint32_t at;         /* the slot that is next in this pass */
@@ -50,8 +56,12 @@ struct object_drain {
 
 static void add(struct object_drain *d, const struct object_record *r)
 {
-	int err = object_out_add(d->out, r);
+	int err;
 
+	/* What a part before cannot say, for want of memory or of sense, its state does not. */
+	if (d->replay)
+		object_replay_add(d->replay, r);
+	err = object_out_add(d->out, r);
 	if (err && !d->err)
 		d->err = err;
 }
@@ -70,6 +80,49 @@ static void write_ring(struct object_drain *d)
 	add(d, &o);
 }
 
+/* --- parts -------------------------------------------------------------------------------- */
+
+static void part_ends(void *ctx)
+{
+	struct object_drain *d = ctx;
+
+	object_out_flush(d->out);
+}
+
+static int emit(void *ctx, const struct object_record *r)
+{
+	struct object_drain *d = ctx;
+
+	return object_out_add(d->out, r);
+}
+
+/* The state has what the record has done that is being written, or has just been. */
+static void part_begun(void *ctx)
+{
+	struct object_drain *d = ctx;
+	int err;
+
+	err = object_replay_carry(d->replay, emit, d);
+	object_out_flush(d->out);
+	if (err && !d->err)
+		d->err = err;
+}
+
+static int follow(struct object_drain *d, struct log_writer *w)
+{
+	const struct log_writer_parts parts = {part_ends, part_begun, d};
+
+	if (!log_writer_has_parts(w))
+		return 0;
+	d->replay = object_replay_new(MAP_BYTES);
+	if (!d->replay)
+		return -ENOMEM;
+	object_replay_online(d->replay);
+	log_writer_set_parts(w, &parts);
+	d->w = w;
+	return 0;
+}
+
 int object_drain_new(const struct object_ring *ring, struct log_writer *w,
 		     struct object_drain **ret)
 {
@@ -81,7 +134,7 @@ int object_drain_new(const struct object_ring *ring, struct log_writer *w,
 	d->out = object_out_new(w);
 	d->cursors = calloc(ring->slots, sizeof(*d->cursors));
 	d->words = malloc(ring->slot_bytes);
-	if (!d->out || !d->cursors || !d->words) {
+	if (!d->out || !d->cursors || !d->words || follow(d, w)) {
 		object_drain_free(d);
 		return -ENOMEM;
 	}
@@ -95,6 +148,7 @@ void object_drain_free(struct object_drain *d)
 	if (!d)
 		return;
 	object_out_free(d->out);
+	object_replay_free(d->replay);
 	free(d->cursors);
 	free(d->words);
 	free(d);
@@ -307,6 +361,10 @@ static void write_phase(struct object_drain *d, uint64_t phase, enum object_drai
 	o.number[PHASE_LOST_NAMES] = GLANCE(object_ring_head(d->ring)->lost_names);
 	o.number[PHASE_REFUSED] = d->seen.refused;
 	add(d, &o);
+	/* After a collection the heap has little that is dead; and few words wait. */
+	if (d->replay && phase != d->written_phase && phase % 2 == 0 &&
+	    end == OBJECT_DRAIN_GOES_ON && object_replay_waiting(d->replay) < WAITING_BYTES)
+		log_writer_offer_cut(d->w);
 	d->written_phase = phase;
 	d->written_ns = now_ns;
 }
@@ -337,10 +395,10 @@ bool object_drain_pass(struct object_drain *d, uint64_t now_ns)
 void object_drain_finish(struct object_drain *d, bool killed, uint64_t now_ns)
 {
 	bool ended = LOAD(object_ring_head(d->ring)->ended) == 1;
-	enum object_drain_end end = ended                        ? OBJECT_DRAIN_ENDED
-				    : killed                     ? OBJECT_DRAIN_KILLED
+	enum object_drain_end end = ended                         ? OBJECT_DRAIN_ENDED
+				    : killed                      ? OBJECT_DRAIN_KILLED
 				    : object_ring_is_off(d->ring) ? OBJECT_DRAIN_OFF
-								 : OBJECT_DRAIN_LEFT;
+								  : OBJECT_DRAIN_LEFT;
 	uint64_t phase = LOAD(object_ring_head(d->ring)->phase);
 
 	d->killed = killed && !ended;

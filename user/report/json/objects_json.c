@@ -30,6 +30,8 @@ static json_t *head_json(const struct objects_input *in)
 	put(&o, "left_out_bytes", s->left_out_bytes);
 	put(&o, "at_edge", s->at_edge);
 	put(&o, "at_edge_bytes", s->at_edge_bytes);
+	put(&o, "carried", s->carried);
+	put(&o, "carried_bytes", s->carried_bytes);
 	put(&o, "found", s->found);
 	put(&o, "found_bytes", s->found_bytes);
 	json_put(&o, "survivors_known", json_boolean(objects_has_survivors(in)));

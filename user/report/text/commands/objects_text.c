@@ -165,6 +165,14 @@ static void print_rest(const struct objects_input *in, FILE *out)
 		return;
 	fputs("\nWhat is not known\n", out);
 	print_bytes(in, out);
+	if (s->carried)
+		print_text(out,
+			   "  when the %s objects (%s, dead ones among them) were allocated that "
+			   "were in the heap when this part of the recording began: they are in no "
+			   "figure above\n",
+			   count_format(s->carried, count), size_format(s->carried_bytes, bytes));
+	if (s->begin_unknown)
+		fputs("  what was in the heap when this part of the recording began\n", out);
 	if (s->found)
 		print_text(out,
 			   "  who has allocated the %s objects (%s, dead ones among them) that "
