@@ -85,7 +85,8 @@ MUTANTS = {
     "a filler at the end of a buffer is an object": (
         "object_events.c", "\t\tretire(r, t, w);\n",
         "\t\tif (t->has_tlab && (w[0] & 0xfffffff))\n"
-        "\t\t\tborn(r, t, INDEX_NONE, INDEX_NONE, 0, w[0] & 0xfffffff);\n\t\tretire(r, t, w);\n"),
+        "\t\t\tborn(r, t, &(struct object_birth){.site = INDEX_NONE, .class = INDEX_NONE}, w[0] & 0xfffffff);\n"
+        "\t\tretire(r, t, w);\n"),
     "an object that a buffer does not have is in it": (
         "object_events.c", "\tif (t->has_at) {\n\t\tt->has_at = false;",
         "\tif (t->has_at && !t->has_tlab) {\n\t\tt->has_at = false;"),

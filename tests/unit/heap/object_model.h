@@ -54,6 +54,7 @@ struct model_stream {
 
 struct model {
 	unsigned seed;
+	uint32_t mover; /* the collectors' stream that moves objects now */
 	uint64_t clock_ns;
 	struct model_object *objects;
 	uint32_t object_count;
@@ -394,7 +395,10 @@ static inline void model_evacuate(struct model *m, uint32_t region, bool stays, 
 			model_die(m, object);
 			continue;
 		}
-		stream = MODEL_THREADS + model_random(m, MODEL_VM - MODEL_THREADS);
+		/* A thread moves some objects in a row, so that they need no address. */
+		if (!i || !model_random(m, 8))
+			m->mover = MODEL_THREADS + model_random(m, MODEL_VM - MODEL_THREADS);
+		stream = m->mover;
 		to = stays ? UINT32_MAX : model_room(m, o->units, o->age > 1);
 		stays |= to == UINT32_MAX;
 		new_at[object] = stays ? at : to;
