@@ -29,7 +29,7 @@ struct attribution_basis basis_of(const struct report_input *in)
 
 	v.exact = v.facts.monitors.numbers || v.facts.park.numbers ||
 		  !strcmp(header_text(in->log->header, "jvm", "kind"), "patched");
-	v.by_switches = !strcmp(header_text(in->log->header, "record", "probes"), "none");
+	v.by_switches = !strcmp(header_text(in->log->header, "sources", "monitor"), "switches");
 	spins_of(in, &v);
 	cells = report_cells(in, &count);
 	for (uint32_t i = 0; i < count; i++) {
