@@ -54,7 +54,7 @@ LIBS := -Wl,--wrap=bpf_prog_load -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 # and fuzz targets link without libbpf.
 LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout heap analyze session record report report/model report/model/sections report/text,user/$r/*.c user/$r/*/*.c) steal/*.c steal/*/*.c))
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
-BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/record/kernel/*.c user/record/kernel/*/*.c)
+BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/cmd/*/*/*.c user/record/kernel/*.c user/record/kernel/*/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
 GEN_HEADERS := $(addprefix $(O)/gen/,log/schema_gen.h bpf/wire/wire_families.h analyze/registry/found_rows.def \
 	report/web/page_template.h report/heap/heap_template.h)
@@ -68,7 +68,7 @@ UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)
 # The commands that read logs, for targets that run them: they need no libbpf.
-READER_SRCS := user/cmd/parse.c $(wildcard user/cmd/read/*.c)
+READER_SRCS := user/cmd/parse.c $(wildcard user/cmd/read/*.c user/cmd/read/*/*.c)
 READER_FUZZ := report export
 
 .DELETE_ON_ERROR:

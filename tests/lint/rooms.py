@@ -127,14 +127,16 @@ ROOMS = {
     "user/report/sql": ("a heap as tables of SQL: the only room with SQLite", "user/report/heap", "heap_sql"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
-                      "user/cmd user/report/text/commands user/report/json user/report/csv user/report/heap user/report/sql "
-                      "user/heap/script user/report/chrome user/report/flame user/report/jfr user/report/web",
-                      ""),
+                      "user/cmd user/report/text/commands user/report/json user/report/csv user/report/web user/report/flame", ""),
+    "user/cmd/read/heap": ("commands about heaps and object events",
+                           "user/cmd/read user/report/heap user/report/sql user/heap/script", ""),
+    "user/cmd/read/export": ("spoor export: logs in other formats",
+                             "user/cmd/read user/report/chrome user/report/jfr", ""),
     "user/cmd/record": ("commands that record a JVM or watch a machine, one file each",
                         "user/cmd user/record/doctor user/record/watch user/report/steal", ""),
     "user/cmd/live": ("commands that show or serve a recording while it goes on, and what these share",
                       "user/cmd user/record/session user/report/live", ""),
-    "user": ("main()", "user/cmd/read user/cmd/record user/cmd/live", ""),
+    "user": ("main()", "user/cmd/read/heap user/cmd/read/export user/cmd/record user/cmd/live", ""),
 }
 
 # A library's headers, and the one room that knows them.
