@@ -378,6 +378,10 @@ static void a_ring_that_is_read(void **state)
 	object_ring_close(&f->ring);
 	assert_int_equal(object_ring_open(getpid(), &second), 0);
 	object_ring_close(&second);
+	/* Nobody reads one that is not set up yet. */
+	f->head->magic = 0;
+	assert_int_equal(object_ring_open(getpid(), &second), -EAGAIN);
+	assert_null(second.memory);
 }
 
 static void heads_that_make_no_sense(void **state)

@@ -117,13 +117,18 @@ static int descriptor_open(const char *path)
 /* The lock ends with this process, however that ends. */
 static int ring_take(int fd, struct object_ring *ret)
 {
-	int err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : object_ring_map(fd, ret);
+	int err = 0;
 
+	/* Its EWOULDBLOCK is object_ring_map's EAGAIN, which is something else. */
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (!err)
+		err = object_ring_map(fd, ret);
 	if (err)
 		close(fd);
 	else
 		ret->file = fd;
-	return err == -EWOULDBLOCK ? -EBUSY : err;
+	return err;
 }
 
 int object_ring_open(pid_t pid, struct object_ring *ret)
