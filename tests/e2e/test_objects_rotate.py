@@ -17,9 +17,9 @@ OPTIONS = ["-Xmx256m", "-Xmn128m", "-XX:+UnlockDiagnosticVMOptions", "-XX:SpoorO
 
 
 class RotateTest(ObjectsJavaTest):
-    def run_it(self, *options, record=("--max-size", "256M", "--deviation", "1"), rounds=ROUNDS):
+    def run_it(self, *options, record=("--max-size", "256M", "--deviation", "1"), rounds=ROUNDS, pause_ms=0):
         """The parts, and a dump at the end of the last one."""
-        vm = self.java("Growth", str(rounds), str(LEAKED), options=[*OPTIONS, *options])
+        vm = self.java("Growth", str(rounds), str(LEAKED), str(pause_ms), options=[*OPTIONS, *options])
         recorder = self.record(vm, "--objects=exact", *record)
         vm.say("go")
         self.assertEqual(vm.line(DEADLINE_S), "done")
@@ -73,7 +73,7 @@ class RotateTest(ObjectsJavaTest):
 
     def test_a_flight_recorder(self):
         """What is older than a second is gone, but for what was in the heap then."""
-        path, = self.run_it("-XX:+UseSerialGC", record=("--flight-recorder", "1s"), rounds=3 * ROUNDS)
+        path, = self.run_it("-XX:+UseSerialGC", record=("--flight-recorder", "1s"), rounds=3 * ROUNDS, pause_ms=15)
         found = self.said("objects", "--format", "json", path)
         self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
         self.assertGreater(found["carried"], 1000)

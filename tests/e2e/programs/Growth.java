@@ -37,9 +37,10 @@ public class Growth {
 			last = new Request();
 	}
 
-	/** Rounds; each has a collection at its end. */
+	/** Rounds; each has a collection at its end, and then a pause. */
 	public static void main(String[] args) throws Exception {
 		int rounds = Integer.parseInt(args[0]), leaked = Integer.parseInt(args[1]);
+		int pauseMs = args.length > 2 ? Integer.parseInt(args[2]) : 0;
 
 		System.out.println("ready " + ProcessHandle.current().pid());
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
@@ -50,6 +51,7 @@ public class Growth {
 				look(page);
 			serve(50 * leaked);
 			System.gc();
+			Thread.sleep(pauseMs);
 		}
 		System.out.println("done");
 		in.readLine();
