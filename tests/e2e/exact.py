@@ -335,9 +335,10 @@ def show_key(key):
 class Comparison:
     """Of what was played, once or more often, with a report; problems is empty if it is as it should be."""
 
-    def __init__(self, scenes, report, no_chain_ns=0, may_lack_chains=False, spun_ns=0):
+    def __init__(self, scenes, report, no_chain_ns=0, may_lack_chains=False, unseen_ns=None):
+        """unseen_ns: {thread's name: of its time at a lock, what nobody can have seen}."""
         self.no_chain_ns = no_chain_ns
-        self.spun_ns = spun_ns
+        self.unseen_ns = unseen_ns or {}
         self.lacking_ns = 0  # held by a known thread in the one chain in which it can have been
         self.sum_problems = []  # how long each thread was blocked, by whomever
         self.cell_problems = []
@@ -402,13 +403,26 @@ class Comparison:
         self.hand_over_ns, self.unknown_ns = sum(hand_over.values()), sum(unknown.values())
         for key in sums.keys() | (totals.keys() if not self.no_owner else set()):
             bounds = sums.get(key, Bounds())
-            at_most = max(totals[key], min(totals[key] + self.spun_ns, bounds.low))
+            at_most = max(totals[key], min(totals[key] + self.unseen_ns.get(key[1], 0), bounds.low))
             if not bounds.has(at_most):
                 self.sum_problems.append(f"{show_key(key)}: blocked for {totals[key] / 1e6:.3f} ms in all, instead of "
                                          f"{bounds}")
         for key, ns in unknown.items():
             if ns and key[0] not in self.no_owner:
                 self.cell_problems.append(f"{show_key(key)}: {ns / 1e6:.3f} ms by nobody knows whom")
+
+
+def waited_for_cpu(log, begin_ns, end_ns):
+    """{thread's name: ns between two moments}, by the thread's counters next to these."""
+    names = {number: thread["name"] for number, thread in log.threads().items()}
+    waited, last = collections.Counter(), {}
+    for e in log.raw_of("thread_sample", "thread_end"):
+        was_ns, was = last.get(e["thread"], (0, None))
+        now = e["runnable_ns"] + e["stolen_ns"]
+        if was is not None and was_ns < end_ns and e["time_ns"] > begin_ns:
+            waited[names[e["thread"]]] += now - was
+        last[e["thread"]] = e["time_ns"], now
+    return waited
 
 
 class Played:
@@ -429,9 +443,15 @@ class Played:
         parks = Parks(log)
         self.allowed_ns = {name: sum(s.allow_for(parks) for s in all_of) for name, all_of in scenes.items()}
 
+    def unseen_ns(self, scenes):
+        """Without probes a thread that spins for a lock is not seen, nor when it has lost its CPU as it spun."""
+        blocks = [b for s in scenes for b in s.blocks]
+        late = waited_for_cpu(self.log, min(b.begin_low for b in blocks), max(b.end_high for b in blocks))
+        return {b.thread: SPUN_NS + late[b.thread] for b in blocks}
+
     def compare(self, name):
-        return Comparison(self.scenes[name], self.report, NO_CHAIN_NS if name in COARSE else 0,
-                          self.may_lack_chains, SPUN_NS if self.is_by_switches else 0)
+        return Comparison(self.scenes[name], self.report, NO_CHAIN_NS if name in COARSE else 0, self.may_lack_chains,
+                          self.unseen_ns(self.scenes[name]) if self.is_by_switches else None)
 
 
 def warm_up(vm, names):
