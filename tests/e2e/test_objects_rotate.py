@@ -38,20 +38,23 @@ class RotateTest(ObjectsJavaTest):
     def check(self, *options):
         files = self.run_it(*options)
         self.assertGreater(len(files), 1)
-        counts, carried = {}, []
+        counts, carried, collected = {}, [], []
         for path in files:
             found = self.said("objects", "--format", "json", path)
             self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0), path)
-            self.assertTrue(found["survivors_known"])
+            if found["survivors_known"]:
+                collected.append(path)
             carried.append(found["carried"])
             for row in found["rows"]:
-                self.assertLessEqual(row["survived"], row["objects"])
+                self.assertLessEqual(row.get("survived") or 0, row["objects"])
                 counts[row["name"]] = counts.get(row["name"], 0) + row["objects"]
         # Parts have all objects of the program, each once.
         self.assertEqual((counts["Growth$Order"], counts["Growth$Request"]), (ROUNDS * LEAKED, ROUNDS * LEAKED * 50))
+        # The last part may begin after the last collection.
+        self.assertGreaterEqual(len(collected), len(files) - 1)
         self.assertEqual(carried[0], 0)
         self.assertGreater(carried[-1], LEAKED * ROUNDS / 2)
-        checked = self.said("heap", "check", "--format", "json", files[-1], self.path("app.hprof"))
+        checked = self.said("heap", "check", "--format", "json", collected[-1], self.path("app.hprof"))
         self.assertEqual((checked["differences"], checked["moment"]), (0, "gc_end"), checked["examples"][:10])
         self.assertGreater(checked["equal"], LEAKED * ROUNDS)
         self.assertIn("when this part of the recording began", spoor("objects", files[-1]).stdout)
