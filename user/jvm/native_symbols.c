@@ -211,6 +211,7 @@ static const char *library_name(struct native_symbols *s, uint64_t pc)
 	char function[ELF_SYMBOL_MAX], name[NATIVE_SYMBOL_MAX] = "";
 	const struct process_lib *lib = mapping_find(s, pc);
 	struct elf_symbol symbol;
+	uint64_t end;
 	int err;
 
 	if (!lib) {
@@ -228,7 +229,10 @@ static const char *library_name(struct native_symbols *s, uint64_t pc)
 		cxx_name(symbol.name, function, sizeof(function));
 		buffer_add(name, sizeof(name), "%s (%s)", function, strrchr(lib->path, '/') + 1);
 	}
-	return function_keep(s, pc, symbol.start + lib->base, symbol.end + lib->base, name);
+	/* What a file says may end beyond all addresses, and is then before pc. */
+	end = symbol.end + lib->base;
+	return function_keep(s, pc, symbol.start + lib->base,
+			     end > pc && end < lib->end ? end : lib->end, name);
 }
 
 static const char *kernel_name(struct native_symbols *s, uint64_t pc)
