@@ -24,7 +24,7 @@ enum wire_probe {
 
 enum wire_probe_arg_type { WIRE_ARG_CONST, WIRE_ARG_REGISTER, WIRE_ARG_MEMORY };
 
-/* One argument of a place: the layout of struct usdt_arg_spec (jvm/target/usdt_arg.h). */
+/* One argument of a place: the layout of struct usdt_arg_spec (jvm/elf/usdt_arg.h). */
 struct wire_probe_arg {
 	__u64 value; /* the constant, or the offset from the register */
 	__u32 type;  /* enum wire_probe_arg_type */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/text/cxx_name.h"
-#include "jvm/target/elf_file.h"
-#include "jvm/target/elf_symbols.h"
+#include "jvm/elf/elf_file.h"
+#include "jvm/elf/elf_symbols.h"
 #include "jvm/target/kernel_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

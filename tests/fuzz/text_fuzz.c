@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text/units.h"
+#include "jvm/elf/usdt_arg.h"
 #include "jvm/target/process.h"
-#include "jvm/target/usdt_arg.h"
 #include "steal/sources/procstat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/target/elf_file.h"
-#include "jvm/target/libjvm.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/elf_file.h"
+#include "jvm/elf/libjvm.h"
+#include "jvm/elf/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -134,10 +134,10 @@ BAD = [
                    'printf("(" "%d)" "%s", 3, name)', "perror(name)", "print_own(stdout, name)")],
     *[("a_targets_files_have_one_door", path, line) for path, line in (
         ("user/record/kernel/y.c", 'static const char y[] = "/proc/%d/root%s";\n'),
-        ("user/jvm/target/libjvm.c", 'static const char y[] = "/proc/%d/map_files/x";\n'),
-        ("user/jvm/target/libjvm.c", "#include <gelf.h>\n"), ("user/record/kernel/unwind.c", "#include <elfutils/libdw.h>\n"),
+        ("user/jvm/elf/libjvm.c", 'static const char y[] = "/proc/%d/map_files/x";\n'),
+        ("user/jvm/elf/libjvm.c", "#include <gelf.h>\n"), ("user/record/kernel/unwind.c", "#include <elfutils/libdw.h>\n"),
         ("user/jvm/native.c", "static int y(void)\n{\n\treturn unwind_open(1);\n}\n"),
-        ("user/jvm/target/unwind.c", "static int y = ELF_C_READ_MMAP;\n"),
+        ("user/jvm/elf/unwind.c", "static int y = ELF_C_READ_MMAP;\n"),
         ("user/record/kernel/y.c", "static int y(void)\n{\n\treturn bpf_program__attach_usdt(1);\n}\n"))],
     *[("architecture_is_in_its_tables", path, line) for path, line in (
         ("user/jvm/target/y.c", "#if defined(__x86_64__)\n#endif\n"),

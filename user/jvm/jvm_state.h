@@ -1,15 +1,15 @@
 /* jvm/jvm_state.h: struct jvm, for the files of jvm/ only. */
 #pragma once
 
+#include "jvm/elf/libjvm.h"
+#include "jvm/elf/parser.h"
 #include "jvm/jvm.h"
 #include "jvm/layout/code_layout.h"
 #include "jvm/layout/flags.h"
 #include "jvm/layout/layout.h"
 #include "jvm/layout/versions/versions.h"
 #include "jvm/layout/vmstructs.h"
-#include "jvm/target/libjvm.h"
 #include "jvm/target/mem.h"
-#include "jvm/target/parser.h"
 #include "jvm/target/process.h"
 
 struct jvm {

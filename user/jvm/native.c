@@ -8,9 +8,9 @@
 #include "jvm/native.h"
 
 #include "base/text/units.h"
+#include "jvm/elf/parser.h"
 #include "jvm/jvm.h"
 #include "jvm/target/mapped_file.h"
-#include "jvm/target/parser.h"
 #include "jvm/target/process.h"
 
 #include <elf.h>

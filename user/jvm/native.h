@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "jvm/target/unwind.h"
+#include "jvm/elf/unwind.h"
 
 struct jvm;
 struct native;

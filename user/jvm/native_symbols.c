@@ -15,10 +15,10 @@
 #include "base/text/cxx_name.h"
 #include "base/text/strbuf.h"
 #include "base/text/units.h"
+#include "jvm/elf/parser.h"
 #include "jvm/jvm.h"
 #include "jvm/target/kernel_symbols.h"
 #include "jvm/target/mapped_file.h"
-#include "jvm/target/parser.h"
 #include "jvm/target/process.h"
 
 #define MAPS_NS NS_PER_S

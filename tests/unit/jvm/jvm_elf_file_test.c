@@ -1,5 +1,5 @@
-/* jvm/target/elf_file.c: what a forged, cut or growing file makes of it is an error, and bounded work. */
-#include "jvm/target/elf_file.h"
+/* jvm/elf/elf_file.c: what a forged, cut or growing file makes of it is an error, and bounded work. */
+#include "jvm/elf/elf_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

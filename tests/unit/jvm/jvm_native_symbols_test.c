@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "jvm/elf/elf_file.h"
+#include "jvm/elf/elf_symbols.h"
 #include "jvm/jvm_state.h"
-#include "jvm/target/elf_file.h"
-#include "jvm/target/elf_symbols.h"
 #include "jvm/target/kernel_symbols.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -1,6 +1,6 @@
-/* jvm/target/parser.c: answers come back; the process has no rights; what it dies of hurts nobody. */
+/* jvm/elf/parser.c: answers come back; the process has no rights; what it dies of hurts nobody. */
 #include "base/arch/arch.h"
-#include "jvm/target/parser.h"
+#include "jvm/elf/parser.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -19,9 +19,9 @@
 
 #include <cmocka.h>
 
-#include "jvm/target/libjvm.h"
-#include "jvm/target/parser_wire.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/libjvm.h"
+#include "jvm/elf/parser_wire.h"
+#include "jvm/elf/usdt.h"
 #include "tests/unit/alloc_fail.h"
 
 #define DEADLINE_MS 20000

@@ -1,4 +1,4 @@
-/* jvm/target/usdt_arg.c: argument strings, as Debian's libjvm 17.0.15 has them, and damaged ones. */
+/* jvm/elf/usdt_arg.c: argument strings, as Debian's libjvm 17.0.15 has them, and damaged ones. */
 #if defined(__x86_64__)
 #include <asm/ptrace.h>
 #endif
@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/arch/arch.h"
-#include "jvm/target/usdt_arg.h"
+#include "jvm/elf/usdt_arg.h"
 #include "tests/unit/alloc_fail.h"
 
 /* Of x86-64, wherever the test runs. */

@@ -1,5 +1,5 @@
 #include "base/arch/arch.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/usdt.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "jvm/target/elf_file.h"
+#include "jvm/elf/elf_file.h"
 #include "tests/unit/alloc_fail.h"
 
 /* A library by hand: header, one segment with the code, the notes, three sections and their names.

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "bpf/wire/wire_stack.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/usdt.h"
 #include "record/decode/spin_ranges.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jvm/target/libjvm.h"
+#include "jvm/elf/libjvm.h"
 
 struct mem;
 

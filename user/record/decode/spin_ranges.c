@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "bpf/wire/wire_stack.h"
+#include "jvm/elf/parser.h"
+#include "jvm/elf/usdt.h"
 #include "jvm/jvm.h"
-#include "jvm/target/parser.h"
-#include "jvm/target/usdt.h"
 
 /* "LOW-HIGH", of a parser that may say anything. */
 static int range_read(const char *text, unsigned long *ret_low, unsigned long *ret_high)

@@ -2,9 +2,9 @@
 
 #include "base/arch/arch.h"
 #include "base/text/strbuf.h"
+#include "jvm/elf/parser.h"
+#include "jvm/elf/usdt.h"
 #include "jvm/jvm.h"
-#include "jvm/target/parser.h"
-#include "jvm/target/usdt.h"
 #include "record/kernel/features/kernel_facts.h"
 #include "record/kernel/features/kernel_reads.h"
 #include "record/kernel/hooks.h"

@@ -5,9 +5,9 @@
 
 #include "bpf/wire/wire_layout.h"
 #include "jvm-hooks/probes.h"
+#include "jvm/elf/parser.h"
+#include "jvm/elf/usdt.h"
 #include "jvm/jvm.h"
-#include "jvm/target/parser.h"
-#include "jvm/target/usdt.h"
 
 /* The name of a probe that is not there; NULL: all are. */
 static const char *probes_count(const struct usdt_list *list, struct hooks *h)

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "jvm-hooks/probes.h"
+#include "jvm/elf/parser.h"
+#include "jvm/elf/usdt.h"
 #include "jvm/jvm.h"
-#include "jvm/target/parser.h"
-#include "jvm/target/usdt.h"
 #include "record/kernel/features/uprobe_multi.h"
 
 #define PMU "/sys/bus/event_source/devices/uprobe/"

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "jvm-hooks/probes.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/usdt.h"
 
 #define CONTENTION "contended monitors"
 #define WAITING "Object.wait and notify"

@@ -1,7 +1,7 @@
 /*
  * Why not libbpf's own bpf_program__attach_usdt()? It opens and parses the target's file in this
  * process, which has every right it needs to attach; here the parser process does that
- * (jvm/target/parser.c). And in 1.1 (Debian 12) it makes a perf event per place. These are closed
+ * (jvm/elf/parser.c). And in 1.1 (Debian 12) it makes a perf event per place. These are closed
  * one after the other under the kernel's event_mutex, 90 ms each: detaching from a JVM took 2.3
  * s. A uprobe_multi link takes all places of a probe, and links can be closed side by side. The
  * BPF side is bpf/lib/probe.bpf.h: the cookie of each place is the number of its entry in
@@ -32,8 +32,8 @@
 
 #include "base/arch/arch.h"
 #include "bpf/wire/wire_probe.h"
-#include "jvm/target/parser.h"
-#include "jvm/target/usdt_arg.h"
+#include "jvm/elf/parser.h"
+#include "jvm/elf/usdt_arg.h"
 
 /* From the kernel's include/uapi/linux/bpf.h; Debian 12's headers are older. */
 #define ATTACH_TRACE_UPROBE_MULTI 48

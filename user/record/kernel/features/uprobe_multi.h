@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "jvm/target/usdt.h"
+#include "jvm/elf/usdt.h"
 
 struct bpf_program;
 struct parser;

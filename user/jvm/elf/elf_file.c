@@ -1,4 +1,4 @@
-#include "jvm/target/elf_file.h"
+#include "jvm/elf/elf_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

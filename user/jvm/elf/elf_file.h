@@ -1,4 +1,4 @@
-/* jvm/target/elf_file.h: a 64-bit little-endian ELF file, read with bounds: nothing in it is
+/* jvm/elf/elf_file.h: a 64-bit little-endian ELF file, read with bounds: nothing in it is
  * believed. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* jvm/target/unwind.h: how to get from a pc in a shared library to its caller, from its
+/* jvm/elf/unwind.h: how to get from a pc in a shared library to its caller, from its
  * .eh_frame. */
 #pragma once
 

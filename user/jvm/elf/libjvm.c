@@ -1,8 +1,8 @@
-#include "jvm/target/libjvm.h"
+#include "jvm/elf/libjvm.h"
 
 #include "base/arch/arch.h"
 #include "base/text/strbuf.h"
-#include "jvm/target/elf_file.h"
+#include "jvm/elf/elf_file.h"
 
 #include <errno.h>
 #include <stdio.h>

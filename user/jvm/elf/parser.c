@@ -14,11 +14,11 @@
  * the kernel looks at. A parser that answers nothing at all is waited for GRACE_MS beyond the
  * deadline, then both are killed, and nothing more is parsed.
  */
-#include "jvm/target/parser.h"
+#include "jvm/elf/parser.h"
 
-#include "jvm/target/libjvm.h"
-#include "jvm/target/parser_wire.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/libjvm.h"
+#include "jvm/elf/parser_wire.h"
+#include "jvm/elf/usdt.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,11 +1,11 @@
-#include "jvm/target/elf_symbols.h"
+#include "jvm/elf/elf_symbols.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/target/elf_file.h"
+#include "jvm/elf/elf_file.h"
 
 #define SYMBOLS_MAX (1u << 20)
 

@@ -1,11 +1,11 @@
-/* jvm/target/parser_wire.h: what goes between the recorder and its parser process. For parser*.c
+/* jvm/elf/parser_wire.h: what goes between the recorder and its parser process. For parser*.c
  * only. */
 #pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "jvm/target/parser.h"
+#include "jvm/elf/parser.h"
 
 enum parser_kind {
 	PARSER_LIBJVM,

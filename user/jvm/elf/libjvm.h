@@ -1,4 +1,4 @@
-/* jvm/target/libjvm.h: what libjvm.so's file says: where the vmStructs symbols are, its build
+/* jvm/elf/libjvm.h: what libjvm.so's file says: where the vmStructs symbols are, its build
  * id. */
 #pragma once
 

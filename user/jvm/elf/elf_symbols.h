@@ -1,4 +1,4 @@
-/* jvm/target/elf_symbols.h: which function of an ELF file an address is in. */
+/* jvm/elf/elf_symbols.h: which function of an ELF file an address is in. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
-#include "jvm/target/elf_file.h"
-#include "jvm/target/elf_symbols.h"
-#include "jvm/target/libjvm.h"
-#include "jvm/target/parser_wire.h"
-#include "jvm/target/usdt.h"
+#include "jvm/elf/elf_file.h"
+#include "jvm/elf/elf_symbols.h"
+#include "jvm/elf/libjvm.h"
+#include "jvm/elf/parser_wire.h"
+#include "jvm/elf/usdt.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "jvm/target/usdt_arg.h"
+#include "jvm/elf/usdt_arg.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
-/* jvm/target/parser.h: reads the target's ELF and DWARF in a process of its own, which has no
+/* jvm/elf/parser.h: reads the target's ELF and DWARF in a process of its own, which has no
  * rights. */
 #pragma once
 
 #include <stdint.h>
 
-#include "jvm/target/elf_symbols.h"
-#include "jvm/target/unwind.h"
+#include "jvm/elf/elf_symbols.h"
+#include "jvm/elf/unwind.h"
 
 struct libjvm;
 struct parser;

@@ -1,6 +1,6 @@
-#include "jvm/target/usdt.h"
+#include "jvm/elf/usdt.h"
 
-#include "jvm/target/elf_file.h"
+#include "jvm/elf/elf_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* jvm/target/usdt.h: the USDT probes that a library says it has, from its ELF notes. */
+/* jvm/elf/usdt.h: the USDT probes that a library says it has, from its ELF notes. */
 #pragma once
 
 #include <stdbool.h>

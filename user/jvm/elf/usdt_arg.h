@@ -1,4 +1,4 @@
-/* jvm/target/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax", "-4@w0"), as the BPF
+/* jvm/elf/usdt_arg.h: argument descriptions of USDT probes ("-4@%eax", "-4@w0"), as the BPF
  * side wants them. */
 #pragma once
 

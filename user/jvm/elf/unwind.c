@@ -1,4 +1,4 @@
-#include "jvm/target/unwind.h"
+#include "jvm/elf/unwind.h"
 
 #include <elfutils/libdw.h>
 #include <errno.h>
