@@ -11,8 +11,8 @@
 #include "log/check/check.h"
 #include "log/write/writer.h"
 #include "record/decode/chains.h"
-#include "record/decode/ids.h"
 #include "record/decode/translate.h"
+#include "record/identity/ids.h"
 
 #define SIZE_MASK 1023
 

@@ -15,7 +15,7 @@
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
 #include "record/decode/chains.h"
-#include "record/decode/memory.h"
+#include "record/identity/memory.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/jvm/jvm_code_image.h"
 #include "tests/unit/record/names_log.h"

@@ -1,4 +1,4 @@
-/* record/decode/ids.c: the numbers of threads, classes, locks, strings, and the metadata that goes with
+/* record/identity/ids.c: the numbers of threads, classes, locks, strings, and the metadata that goes with
  * them. */
 #include <linux/types.h>
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 #include "bpf/wire/wire_thread.h"
 #include "jvm/jvm.h"
 #include "log/format/event.h"
-#include "record/decode/ids.h"
-#include "record/decode/memory.h"
+#include "record/identity/ids.h"
+#include "record/identity/memory.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/record/names_log.h"
 

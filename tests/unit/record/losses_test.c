@@ -13,9 +13,9 @@
 #include "log/read/reader.h"
 #include "log/write/writer.h"
 #include "record/decode/chains.h"
-#include "record/decode/ids.h"
 #include "record/decode/losses.h"
 #include "record/decode/translate.h"
+#include "record/identity/ids.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/temp_folder.h"
 

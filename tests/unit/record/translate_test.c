@@ -16,8 +16,8 @@
 #include "log/write/writer.h"
 #include "record/decode/chains.h"
 #include "record/decode/event_out.h"
-#include "record/decode/ids.h"
 #include "record/decode/translate.h"
+#include "record/identity/ids.h"
 #include "tests/unit/alloc_fail.h"
 
 #define RECORD_MAX 4096

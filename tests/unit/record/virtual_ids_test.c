@@ -1,4 +1,4 @@
-/* record/decode/ids_thread.c: the numbers and names of virtual threads. */
+/* record/identity/ids_thread.c: the numbers and names of virtual threads. */
 #include <linux/types.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "bpf/wire/wire_lock.h"
 #include "bpf/wire/wire_thread.h"
 #include "log/format/event.h"
-#include "record/decode/ids.h"
-#include "record/decode/memory.h"
+#include "record/identity/ids.h"
+#include "record/identity/memory.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/record/names_log.h"
 

@@ -13,7 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
 #include "jvm/find.h"
-#include "record/decode/memory.h"
+#include "record/identity/memory.h"
 #include "session/max_memory.h"
 
 /* More than an interval: what is late, and an asker who is. All that is kept is read each time. */

@@ -4,7 +4,7 @@
 
 #include "base/text/msg.h"
 #include "base/text/units.h"
-#include "record/decode/memory.h"
+#include "record/identity/memory.h"
 
 #define BUFFER_DEFAULT (16ull << 20)
 #define MAX_THREADS 32768u /* MAP_THREADS_MAX of record/kernel/map_sizes.h */

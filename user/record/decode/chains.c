@@ -33,7 +33,7 @@
 #include "jvm/code/code.h"
 #include "log/format/event.h"
 #include "log/write/writer.h"
-#include "record/decode/memory.h"
+#include "record/identity/memory.h"
 
 #define SQUEEZES 64 /* chains that may go to make room for one */
 

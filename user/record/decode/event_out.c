@@ -5,7 +5,7 @@
 
 #include "bpf/wire/wire_kinds.h"
 #include "log/write/writer.h"
-#include "record/decode/ids.h"
+#include "record/identity/ids.h"
 
 static const struct kind {
 	size_t size; /* at least */

@@ -11,9 +11,9 @@
 #include "jvm/native_symbols.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
-#include "record/decode/ids.h"
 #include "record/decode/translate_locks.h"
 #include "record/decode/translate_vm.h"
+#include "record/identity/ids.h"
 
 struct translate {
 	struct translate_to to;

@@ -23,7 +23,7 @@
 #include "jvm-hooks/probes.h"
 #include "log/format/event.h"
 #include "record/decode/chains.h"
-#include "record/decode/ids.h"
+#include "record/identity/ids.h"
 
 #define PENDING_MAX 4096
 

@@ -9,7 +9,7 @@
 #include "jvm-hooks/probes.h"
 #include "log/format/event.h"
 #include "record/decode/gc_names.h"
-#include "record/decode/ids.h"
+#include "record/identity/ids.h"
 
 _Static_assert(SPOOR_PHASE_PAUSE == (int)GC_PHASE_KIND_PAUSE &&
 		       SPOOR_PHASE_WORKER == (int)GC_PHASE_KIND_WORKER,

@@ -8,7 +8,7 @@
 
 #include "jvm/jvm.h"
 #include "record/decode/losses.h"
-#include "record/decode/memory.h"
+#include "record/identity/memory.h"
 #include "record/kernel/hooks.h"
 #include "record/kernel/object_switch.h"
 #include "record/objects/object_ring.h"

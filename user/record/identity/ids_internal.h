@@ -1,9 +1,9 @@
-/* record/decode/ids_internal.h: what the files of ids share. */
+/* record/identity/ids_internal.h: what the files of ids share. */
 #pragma once
 
 #include "base/tables/store.h"
-#include "record/decode/ids.h"
-#include "record/decode/memory.h"
+#include "record/identity/ids.h"
+#include "record/identity/memory.h"
 
 struct class_id {
 	uint64_t klass;

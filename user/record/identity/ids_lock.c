@@ -17,7 +17,7 @@
  * leads there. Where there is no room for another key, one goes that has not been used for long and
  * on which nobody is blocked; if its object comes again, that is a new lock with a new number.
  */
-#include "record/decode/ids_locks.h"
+#include "record/identity/ids_locks.h"
 
 #include <errno.h>
 #include <linux/types.h>

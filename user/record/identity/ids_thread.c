@@ -6,7 +6,7 @@
  * thread ends: it is forgotten when there is no room, unless it waits for something just now. Seen
  * again, it gets another number.
  */
-#include "record/decode/ids_locks.h"
+#include "record/identity/ids_locks.h"
 
 #include <errno.h>
 #include <linux/types.h>

@@ -11,7 +11,7 @@
  * and 50 (texts are counted in both), frame 60 and 84. So 43 of 100 parts are divided, and 55 come
  * with them.
  */
-#include "record/decode/memory.h"
+#include "record/identity/memory.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  * that have its object, until it is deflated. What is inflated and deflated and nothing else is
  * forgotten then: a program can do that a million times a second.
  */
-#include "record/decode/ids_locks.h"
+#include "record/identity/ids_locks.h"
 
 #include <linux/types.h>
 #include <stdarg.h>

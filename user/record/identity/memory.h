@@ -1,4 +1,4 @@
-/* record/decode/memory.h: what a recorder may keep in memory, and what it had to give up for
+/* record/identity/memory.h: what a recorder may keep in memory, and what it had to give up for
  * want of it. */
 #pragma once
 

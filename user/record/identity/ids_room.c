@@ -1,4 +1,4 @@
-#include "record/decode/ids_internal.h"
+#include "record/identity/ids_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* record/decode/ids.h: gives threads, classes, locks and strings their numbers in a log, and
+/* record/identity/ids.h: gives threads, classes, locks and strings their numbers in a log, and
  * writes their metadata. */
 #pragma once
 

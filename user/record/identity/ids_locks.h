@@ -1,7 +1,7 @@
-/* record/decode/ids_locks.h: what the files of ids that are about locks share. */
+/* record/identity/ids_locks.h: what the files of ids that are about locks share. */
 #pragma once
 
-#include "record/decode/ids_internal.h"
+#include "record/identity/ids_internal.h"
 
 struct lock_key {
 	uint64_t address;
