@@ -1,4 +1,4 @@
-// Sums of cells, nested by any order of aspects, as user/analyze/cells/groups.c makes them.
+// Sums of cells, nested by any order of aspects, as user/analyze/groups/groups.c makes them.
 
 import {quantilesOf} from "./lengths.js";
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/cells/facet_cells.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/facet_cells.h"
 #include "analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 

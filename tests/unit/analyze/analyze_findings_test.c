@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "analyze/cells/groups.h"
-#include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/groups.h"
 #include "analyze/park/parking.h"
+#include "analyze/stacks/stacks.h"
 #include "analyze/threads/sched.h"
 #include "analyze/vm/pause.h"
 #include "analyze_events.h"

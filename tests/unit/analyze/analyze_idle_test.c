@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/idle.h"
-#include "analyze/cells/idle_methods.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/idle.h"
+#include "analyze/stacks/idle_methods.h"
+#include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
 #include "tests/unit/alloc_fail.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/finding_model.h"

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/stacks.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
 #include "report/model/report.h"
 #include "report/model/sections/commands/spans_report.h"

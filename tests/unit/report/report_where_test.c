@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
 #include "report/model/where.h"
 #include "tests/unit/alloc_fail.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/split.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 
 /* A holder that is no thread. */
 #define HOLDER_UNKNOWN 0            /* it was held, or may have been, and nothing says by whom */

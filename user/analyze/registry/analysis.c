@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/stacks.h"
 #include "analyze/registry/contention_row.h"
 #include "analyze/registry/rows.h"
+#include "analyze/stacks/stacks.h"
 #include "analyze/threads/wall.h"
 #include "base/tables/keymap.h"
 #include "log/read/names.h"

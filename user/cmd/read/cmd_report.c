@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/facet_cells.h"
+#include "analyze/groups/facet_cells.h"
 #include "base/text/msg.h"
 #include "base/text/units.h"
 #include "cmd/parse.h"

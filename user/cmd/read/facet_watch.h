@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "analyze/cells/facet_cells.h"
+#include "analyze/groups/facet_cells.h"
 
 struct analysis;
 struct event;

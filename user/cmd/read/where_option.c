@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "analyze/cells/facet_cells.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/facet_cells.h"
 #include "analyze/registry/analysis.h"
 
 void set_where(struct condition **where, const char *arg, unsigned facets, struct argp_state *state)

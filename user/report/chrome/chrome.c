@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/print.h"
 #include "base/version.h"
 #include "log/format/header_fields.h"

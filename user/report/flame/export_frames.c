@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "log/format/event.h"
 #include "log/format/text.h"
 #include "log/read/names.h"

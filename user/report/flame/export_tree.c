@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 #include "base/tables/hash.h"
 #include "log/read/names.h"
 #include "report/model/label.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
 #include "report/jfr/jfr_bytes.h"
 #include "report/model/contention_events.h"

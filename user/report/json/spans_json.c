@@ -1,7 +1,7 @@
 #include <errno.h>
 
-#include "analyze/cells/stacks.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/json_put.h"
 #include "log/read/names.h"
 #include "report/json/findings_json.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 
 struct condition;
 struct live_early;

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "analyze/cells/blocked_list.h"
-#include "analyze/cells/contended.h"
-#include "analyze/cells/groups.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/contended.h"
+#include "analyze/groups/groups.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/threads/sched.h"
 #include "analyze/threads/wall.h"

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "analyze/cells/cell_kinds.h"
-#include "analyze/cells/facet_cells.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/facet_cells.h"
+#include "analyze/stacks/cell_kinds.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/strbuf.h"
 #include "base/text/units.h"
 #include "log/read/names.h"

@@ -2,7 +2,7 @@
  * they are. label_group() of label.h is here, too. */
 #pragma once
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 
 struct facet_cells;
 struct stacks;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 #include "analyze/registry/analysis.h"
 #include "log/format/header_fields.h"
 #include "report/model/report.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "report/model/findings.h"
 #include "report/model/label.h"
 

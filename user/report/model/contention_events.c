@@ -1,8 +1,8 @@
 #include "report/model/contention_events.h"
 
 #include "analyze/cells/blocked_list.h"
-#include "analyze/cells/contended.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/contended.h"
+#include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
 
 bool contention_event_counts(const struct contention_events *in, const struct blocked_interval *i)

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/cells/facet_cells.h"
-#include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/facet_cells.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/format.h"
 #include "base/text/strbuf.h"
 #include "log/read/names.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyze/cells/finding.h"
+#include "analyze/groups/finding.h"
 #include "report/model/report.h"
 
 struct strbuf;

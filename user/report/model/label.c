@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/print.h"
 #include "base/text/strbuf.h"
 #include "log/read/names.h"

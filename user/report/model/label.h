@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 
 struct facet_cells;
 struct log_method;

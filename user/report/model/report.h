@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 #include "session/session_log.h"
 
 struct facet_cells;

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 
 static int find_aspect(const void *ctx, const char *name, size_t length)
 {

@@ -2,7 +2,7 @@
 #include "base/text/print.h"
 #include "report/text/text_report.h"
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 #include "base/text/format.h"
 
 #define CHAIN_MAX 8

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/format.h"
 #include "log/format/header_fields.h"
 #include "log/read/names.h"

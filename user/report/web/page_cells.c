@@ -1,5 +1,5 @@
 /*
- * The page sums cells by any aspects itself, as analyze/cells/groups.c does, so it has the cells
+ * The page sums cells by any aspects itself, as analyze/groups/groups.c does, so it has the cells
  * and no sums. Cells that differ in nothing that an aspect shows (bytecode indices, hidden frames)
  * become one: their sums are the sums of groups.c still, and their maxima the maxima. What the page
  * keeps of a cell's time window by window goes the same way, by the same key.
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "analyze/cells/cell_windows.h"
-#include "analyze/cells/idle.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/idle.h"
 #include "analyze/registry/analysis.h"
 #include "log/format/event.h"
 #include "log/read/names.h"

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyze/cells/facets.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/facets.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/print.h"
 #include "report/model/label.h"
 #include "report/model/report.h"

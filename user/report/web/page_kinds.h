@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 
 struct page_cells;
 struct report_input;

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/contended.h"
-#include "analyze/cells/idle.h"
-#include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/diff/generated_name.h"
+#include "analyze/groups/contended.h"
+#include "analyze/groups/idle.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/strbuf.h"
 #include "log/read/names.h"
 #include "report/model/aspect_text.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/contended.h"
 #include "analyze/gc/gc_series.h"
+#include "analyze/groups/contended.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/spans/spans.h"
 #include "analyze/threads/state_windows.h"

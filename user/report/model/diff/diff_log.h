@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/cells/groups.h"
 #include "analyze/diff/call_overlap.h"
 #include "analyze/diff/comparison.h"
+#include "analyze/groups/groups.h"
 
 struct log_source;
 struct condition;

@@ -2,7 +2,7 @@
  * by_*.c. */
 #pragma once
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 #include "report/model/findings.h"
 
 #define BY_FIGURES 26

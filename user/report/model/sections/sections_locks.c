@@ -2,9 +2,9 @@
  * blocked at the end. */
 #include <stdio.h>
 
-#include "analyze/cells/stacks.h"
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/format.h"
 #include "base/text/print.h"
 #include "base/text/strbuf.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 #include "analyze/park/parking.h"
 #include "analyze/park/pins.h"
 #include "analyze/registry/analysis.h"

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/stacks.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/stacks/stacks.h"
 #include "base/text/format.h"
 #include "base/text/print.h"
 #include "report/model/label.h"

@@ -1,4 +1,4 @@
-/* analyze/cells/facet_past.h: when collections were, and which span each thread was in. */
+/* analyze/groups/facet_past.h: when collections were, and which span each thread was in. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* analyze/cells/idle_methods.h: methods in which threads wait for new work. */
+/* analyze/stacks/idle_methods.h: methods in which threads wait for new work. */
 #pragma once
 
 #include <stdbool.h>

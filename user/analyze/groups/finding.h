@@ -1,4 +1,4 @@
-/* analyze/cells/finding.h: in which methods threads wait, because of which methods, in a few
+/* analyze/groups/finding.h: in which methods threads wait, because of which methods, in a few
  * numbers. */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 
 struct stacks;
 

@@ -1,12 +1,12 @@
-#include "analyze/cells/groups.h"
+#include "analyze/groups/groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/idle.h"
 #include "analyze/cells/lengths.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/idle.h"
+#include "analyze/stacks/stacks.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/names.h"

@@ -1,9 +1,9 @@
-#include "analyze/cells/idle.h"
+#include "analyze/groups/idle.h"
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/contended.h"
-#include "analyze/cells/idle_methods.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/contended.h"
+#include "analyze/stacks/idle_methods.h"
+#include "analyze/stacks/stacks.h"
 
 /* Whether a thread waits for new work within the method of that number. What a method that waits
  * calls back, such as the action given to select(), is work. */

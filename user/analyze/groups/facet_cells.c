@@ -8,7 +8,7 @@
  * An interval is counted once, as cells have it: where it began, with the holder of then. Of that
  * holder's states it is the one in which the holder was for most of the part.
  */
-#include "analyze/cells/facet_cells.h"
+#include "analyze/groups/facet_cells.h"
 
 #include <errno.h>
 #include <stdlib.h>

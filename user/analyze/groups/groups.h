@@ -1,14 +1,14 @@
-/* analyze/cells/groups.h: sums of cells, nested by any order of aspects: the tree of --by. */
+/* analyze/groups/groups.h: sums of cells, nested by any order of aspects: the tree of --by. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/cells/aspects.h"
 #include "analyze/cells/cell.h"
-#include "analyze/cells/contended.h"
 #include "analyze/cells/lengths.h"
+#include "analyze/groups/aspects.h"
+#include "analyze/groups/contended.h"
 
 struct log_names;
 struct stacks;

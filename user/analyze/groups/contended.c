@@ -1,4 +1,4 @@
-#include "analyze/cells/contended.h"
+#include "analyze/groups/contended.h"
 
 #include <stddef.h>
 

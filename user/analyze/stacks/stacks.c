@@ -1,11 +1,11 @@
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/cell_kinds.h"
-#include "analyze/cells/idle_methods.h"
+#include "analyze/stacks/cell_kinds.h"
+#include "analyze/stacks/idle_methods.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 #include "log/read/names.h"

@@ -1,4 +1,4 @@
-/* analyze/cells/facets.h: properties of the pieces of one contention, by which a cell can be cut:
+/* analyze/groups/facets.h: properties of the pieces of one contention, by which a cell can be cut:
  * when it was, how long it took, what else went on. */
 #pragma once
 

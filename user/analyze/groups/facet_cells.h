@@ -1,9 +1,9 @@
-/* analyze/cells/facet_cells.h: the cells of a log, cut by facets: while it is read. */
+/* analyze/groups/facet_cells.h: the cells of a log, cut by facets: while it is read. */
 #pragma once
 
 #include "analyze/cells/cells.h"
-#include "analyze/cells/facet_past.h"
-#include "analyze/cells/facets.h"
+#include "analyze/groups/facet_past.h"
+#include "analyze/groups/facets.h"
 
 struct facet_options {
 	unsigned facets;    /* bits of enum facet */

@@ -1,10 +1,10 @@
-#include "analyze/cells/aspects.h"
+#include "analyze/groups/aspects.h"
 
 #include <string.h>
 
-#include "analyze/cells/cell_kinds.h"
-#include "analyze/cells/facets.h"
-#include "analyze/cells/stacks.h"
+#include "analyze/groups/facets.h"
+#include "analyze/stacks/cell_kinds.h"
+#include "analyze/stacks/stacks.h"
 #include "log/format/event.h"
 #include "log/read/names.h"
 

@@ -1,8 +1,8 @@
-#include "analyze/cells/facet_past.h"
+#include "analyze/groups/facet_past.h"
 
 #include <stdlib.h>
 
-#include "analyze/cells/facets.h"
+#include "analyze/groups/facets.h"
 #include "log/format/event.h"
 
 void facet_past_free(struct facet_past *p)

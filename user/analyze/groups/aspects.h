@@ -1,4 +1,4 @@
-/* analyze/cells/aspects.h: properties by which contentions can be told apart: those of --by. */
+/* analyze/groups/aspects.h: properties by which contentions can be told apart: those of --by. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-#include "analyze/cells/finding.h"
+#include "analyze/groups/finding.h"
 
 #include <string.h>
 
-#include "analyze/cells/stacks.h"
+#include "analyze/stacks/stacks.h"
 
 static void pair_add(struct finding *f, struct finding_pair pair)
 {

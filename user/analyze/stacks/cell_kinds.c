@@ -1,4 +1,4 @@
-#include "analyze/cells/cell_kinds.h"
+#include "analyze/stacks/cell_kinds.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* analyze/cells/stacks.h: which call chains are the same to a reader, and which method each is
+/* analyze/stacks/stacks.h: which call chains are the same to a reader, and which method each is
  * about. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* analyze/cells/contended.h: which locks' blocked time is contention. */
+/* analyze/groups/contended.h: which locks' blocked time is contention. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "analyze/cells/idle_methods.h"
+#include "analyze/stacks/idle_methods.h"
 
 #include <stddef.h>
 #include <string.h>

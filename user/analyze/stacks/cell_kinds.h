@@ -1,4 +1,4 @@
-/* analyze/cells/cell_kinds.h: pools of threads, classes and packages of methods: kinds that can
+/* analyze/stacks/cell_kinds.h: pools of threads, classes and packages of methods: kinds that can
  * only be told when all threads and methods are known. */
 #pragma once
 
