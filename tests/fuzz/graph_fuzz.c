@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "heap/graph/heap_graph.h"
-#include "heap/replay/graph_state.h"
-#include "heap/replay/replay_state.h"
+#include "heap/snapshot/graph_state.h"
+#include "heap/snapshot/replay_state.h"
 #include "heap/state/heap_state.h"
 #include "tests/unit/heap/graph_maker.h"
 

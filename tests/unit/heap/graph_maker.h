@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "heap/replay/graph_state.h"
 #include "heap/replay/object_replay.h"
+#include "heap/snapshot/graph_state.h"
 #include "jvm-hooks/graph.h"
 #include "jvm-hooks/objects.h"
 #include "log/format/object_record.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "heap/replay/object_replay.h"
-#include "heap/replay/replay_state.h"
+#include "heap/snapshot/replay_state.h"
 #include "heap/state/heap_state.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/heap/object_model.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/tables/array.h"
-#include "heap/replay/graph_state.h"
 #include "jvm-hooks/graph.h"
 
 void object_graph_begin(struct object_replay *r)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "heap/replay/object_lifetimes.h"
@@ -48,6 +49,11 @@ struct object_watch {
 };
 /* w is copied. To be called before the first record. */
 void object_replay_watch(struct object_replay *r, const struct object_watch *w);
+
+/* Keeps the graph of the last collection that has one. To be called before the first record. */
+void object_replay_keep_graph(struct object_replay *r);
+/* Its bytes, those of jvm-hooks/graph.h, if the last collection has one; else NULL. */
+const uint8_t *object_replay_graph(const struct object_replay *r, size_t *ret_bytes);
 
 /* An object that is in the heap. */
 struct object_found {

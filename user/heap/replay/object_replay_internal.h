@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
+#include "heap/addresses/object_collect.h"
+#include "heap/addresses/object_heap.h"
 #include "heap/replay/object_choice.h"
-#include "heap/replay/object_collect.h"
-#include "heap/replay/object_heap.h"
 #include "heap/replay/object_replay.h"
 #include "heap/replay/object_stream.h"
 #include "log/format/object_record.h"

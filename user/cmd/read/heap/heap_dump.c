@@ -9,9 +9,9 @@
 #include "base/text/msg.h"
 #include "cmd/read/heap/heap_log.h"
 #include "cmd/read/heap/heap_log_facts.h"
-#include "heap/replay/graph_state.h"
 #include "heap/replay/object_replay.h"
-#include "heap/replay/replay_state.h"
+#include "heap/snapshot/graph_state.h"
+#include "heap/snapshot/replay_state.h"
 #include "session/owner.h"
 
 static ssize_t read_file(void *ctx, void *to, size_t room)

@@ -8,8 +8,8 @@
 #include "base/text/msg.h"
 #include "base/text/strbuf.h"
 #include "cmd/read/heap/object_log.h"
-#include "heap/replay/graph_state.h"
 #include "heap/replay/object_replay.h"
+#include "heap/snapshot/graph_state.h"
 
 #define GRAPHS_NAMED 8
 #define HEAP_BYTES (64ull << 30) /* for the map of the heap; --max-memory allows less */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heap/replay/heap_spaces.h"
+#include "heap/snapshot/heap_spaces.h"
 
 struct log_names;
 

@@ -1,10 +1,10 @@
-/* heap/replay/replay_state.h: the heap of a replay as a state, like that of a dump. */
+/* heap/snapshot/replay_state.h: the heap of a replay as a state, like that of a dump. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heap/replay/heap_spaces.h"
+#include "heap/snapshot/heap_spaces.h"
 
 struct heap_state;
 struct object_replay;

@@ -1,4 +1,4 @@
-/* heap/replay/object_collect.h: what a collection makes of the heap. */
+/* heap/addresses/object_collect.h: what a collection makes of the heap. */
 #pragma once
 
 #include <stdbool.h>

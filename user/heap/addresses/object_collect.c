@@ -8,13 +8,13 @@
  * A move of an object outside of the spaces that are collected is a move all the same. An object
  * that two moves claim goes with the one that begins first.
  */
-#include "heap/replay/object_collect.h"
+#include "heap/addresses/object_collect.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/tables/array.h"
-#include "heap/replay/object_page.h"
+#include "heap/addresses/object_page.h"
 
 struct walk {
 	struct object_heap *heap;

@@ -5,7 +5,7 @@
  * have filled a log does not say whether they are of survivors; an object of more than half a
  * region is humongous.
  */
-#include "heap/replay/heap_spaces.h"
+#include "heap/snapshot/heap_spaces.h"
 
 #include "heap/replay/object_replay.h"
 

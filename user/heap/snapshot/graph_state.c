@@ -3,15 +3,15 @@
  * index is compared with what has come before, and what is allocated is no more than what bytes
  * stand for.
  */
-#include "heap/replay/graph_state.h"
+#include "heap/snapshot/graph_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/tables/array.h"
-#include "heap/replay/object_origins.h"
 #include "heap/replay/object_replay.h"
+#include "heap/snapshot/object_origins.h"
 #include "heap/state/heap_state.h"
 #include "jvm-hooks/graph.h"
 

@@ -1,10 +1,10 @@
-/* heap/replay/object_heap.h: which object is where, by the address in units of the heap. */
+/* heap/addresses/object_heap.h: which object is where, by the address in units of the heap. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heap/replay/object_descs.h"
+#include "heap/addresses/object_descs.h"
 
 #define OBJECT_AGE_MAX 15 /* and more */
 

@@ -1,4 +1,4 @@
-#include "heap/replay/object_origins.h"
+#include "heap/snapshot/object_origins.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-/* heap/replay/object_origins.h: where objects of a replay come from, as rows of a state. */
+/* heap/snapshot/object_origins.h: where objects of a replay come from, as rows of a state. */
 #pragma once
 
 #include <stdint.h>
 
-#include "heap/replay/replay_state.h"
+#include "heap/snapshot/replay_state.h"
 
 struct heap_state;
 struct object_found;

@@ -1,4 +1,4 @@
-/* heap/replay/heap_spaces.h: which part of the heap an address is in, as far as its layout says. */
+/* heap/snapshot/heap_spaces.h: which part of the heap an address is in, by its layout. */
 #pragma once
 
 #include <stdint.h>

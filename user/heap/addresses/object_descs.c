@@ -1,4 +1,4 @@
-#include "heap/replay/object_descs.h"
+#include "heap/addresses/object_descs.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-#include "heap/replay/replay_state.h"
+#include "heap/snapshot/replay_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap/replay/object_origins.h"
 #include "heap/replay/object_replay.h"
+#include "heap/snapshot/object_origins.h"
 #include "heap/state/heap_state.h"
 
 #define ID_BYTES 8

@@ -1,4 +1,4 @@
-/* heap/replay/object_descs.h: what objects have in common, once for all that live. */
+/* heap/addresses/object_descs.h: what objects have in common, once for all that live. */
 #pragma once
 
 #include <stdint.h>

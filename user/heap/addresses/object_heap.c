@@ -1,10 +1,10 @@
-#include "heap/replay/object_heap.h"
+#include "heap/addresses/object_heap.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap/replay/object_page.h"
+#include "heap/addresses/object_page.h"
 
 int object_heap_init(struct object_heap *h, uint64_t units, unsigned shift, uint64_t bytes_max)
 {

@@ -1,7 +1,7 @@
-/* heap/replay/object_page.h: the objects of a page of the heap, in three columns of one block. */
+/* heap/addresses/object_page.h: objects of a page of the heap, in three columns of one block. */
 #pragma once
 
-#include "heap/replay/object_heap.h"
+#include "heap/addresses/object_heap.h"
 
 #define OBJECT_AGE_BITS 4
 #define OBJECT_ENTRY_BYTES 10

@@ -2,7 +2,7 @@
  * Threads fill the heap by buffers of their own: in a page the objects come in ascending runs. They
  * are appended, and sorted when a collection begins to look for some.
  */
-#include "heap/replay/object_page.h"
+#include "heap/addresses/object_page.h"
 
 #include <errno.h>
 #include <stdlib.h>
