@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,10 +71,16 @@ static void help(FILE *to)
  */
 static int run(const struct command *c, int argc, char **argv)
 {
+	static char name[32];
+
+	snprintf(name, sizeof(name), "spoor %s", c->name);
+	argv[0] = name; /* what argp calls it in its messages */
 	if (c->rights != LOOKS_AT_PROCESSES && rights_read_only(argv))
 		return CMD_FAILED;
 	if (c->rights != LOOKS_AT_PROCESSES)
 		max_memory_default();
+	if (c->rights != LOOKS_AT_PROCESSES)
+		signal(SIGPIPE, SIG_IGN); /* a pipe whose reader has seen enough is no failure */
 	if (c->rights == READS && rights_write_to(NULL))
 		return CMD_FAILED;
 	return c->run(argc, argv);

@@ -1,5 +1,5 @@
-/* cmd/cmd.h: the commands of spoor; each takes its own argv (argv[0] is its name) and returns an
- * exit status. */
+/* cmd/cmd.h: the commands of spoor; each takes its own argv (argv[0] is what messages call it) and
+ * returns an exit status. */
 #pragma once
 
 #include "base/version.h"

@@ -8,13 +8,17 @@
 
 #include "base/text/msg.h"
 #include "base/text/print.h"
+#include "base/text/strbuf.h"
 #include "base/text/units.h"
+#include "cmd/cmd.h"
 #include "log/format/event.h"
 
+#define WORDS_TEXT_MAX 512
 #define WINDOW_MOST_NS (366 * 24 * 3600 * NS_PER_S)
 
 bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
+	argp_err_exit_status = CMD_USAGE;
 	if (!argp_parse(argp, argc, argv, flags, NULL, input))
 		return false;
 	msg_error("the arguments cannot be read: out of memory");
@@ -71,15 +75,46 @@ void parse_events(char *arg, bool *wanted, struct argp_state *state)
 	}
 }
 
-int parse_word(const char *option, const char *arg, const char *const words[3],
-	       struct argp_state *state)
+pid_t parse_jvm(const char *arg, struct argp_state *state)
 {
-	for (int i = 0; i < 3; i++)
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	if (*end && end == arg)
+		return 0;
+	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
+		argp_error(state, "'%s' is neither a process id nor a name", arg);
+	return (pid_t)pid;
+}
+
+int word_index(const char *const *words, int count, const char *arg)
+{
+	for (int i = 0; i < count; i++)
 		if (!strcmp(arg, words[i]))
 			return i;
-	argp_error(state, "--%s is %s, %s or %s, not '%s'", option, words[0], words[1], words[2],
-		   arg);
 	return -1;
+}
+
+int parse_word(const char *option, const char *arg, const char *const *words,
+	       struct argp_state *state)
+{
+	char list[WORDS_TEXT_MAX] = "";
+
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(arg, words[i]))
+			return i;
+	for (int i = 0; words[i]; i++)
+		buffer_add(list, sizeof(list), "%s%s", !i ? "" : words[i + 1] ? ", " : " or ",
+			   words[i]);
+	argp_error(state, "--%s is %s, not '%s'", option, list, arg);
+	return -1;
+}
+
+bool parse_is_json(const char *arg, struct argp_state *state)
+{
+	static const char *const formats[] = {"text", "json", NULL};
+
+	return parse_word("format", arg, formats, state) == 1;
 }
 
 uint64_t parse_window(const char *arg, struct argp_state *state)

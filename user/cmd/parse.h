@@ -8,8 +8,8 @@
 struct argp;
 struct argp_state;
 
-/* argp_parse() of a command's options: wrong usage ends the program. True: it has no memory, which
- * has been said. */
+/* argp_parse() of a command's options: wrong usage ends the program with CMD_USAGE. True: it has no
+ * memory, which has been said. */
 bool parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
 /* --top: rows in each list, from 1 to 1000000; else it ends with the usage error. */
@@ -19,9 +19,17 @@ unsigned parse_top(const char *arg, struct argp_state *state);
  * error. */
 mode_t parse_mode(const char *arg, struct argp_state *state);
 
-/* The index of a word among three; else it ends with the usage error. */
-int parse_word(const char *option, const char *arg, const char *const words[3],
+/* -p: the process id; 0: it is a name. Else it ends with the usage error. */
+pid_t parse_jvm(const char *arg, struct argp_state *state);
+
+/* Which of the words arg is; -1: none. */
+int word_index(const char *const *words, int count, const char *arg);
+/* The index of a word among these, of which NULL is the last; else it ends with the usage error,
+ * which lists them. option: without its dashes. */
+int parse_word(const char *option, const char *arg, const char *const *words,
 	       struct argp_state *state);
+/* --format, of commands that have these two: is it JSON? */
+bool parse_is_json(const char *arg, struct argp_state *state);
 
 /* --event: NAME[,NAME...]; arg is cut up. Sets wanted[id] of each, or ends with the usage error. */
 void parse_events(char *arg, bool *wanted, struct argp_state *state);

@@ -6,6 +6,17 @@
 #include "base/text/format.h"
 #include "log/format/header_fields.h"
 
+uint64_t session_log_start(const struct session_log *l)
+{
+	uint64_t start = header_number(l->header, NULL, "start_mono_ns");
+	struct analysis_facts f;
+
+	if (start)
+		return start;
+	analysis_facts(l->analysis, &f);
+	return f.first_ns;
+}
+
 uint64_t session_log_duration(const struct session_log *l)
 {
 	uint64_t start = header_begin_ns(l->header);

@@ -22,6 +22,8 @@ struct session_log {
 	uint64_t late; /* events that came too late to be sorted */
 };
 
+/* The recording's begin by the header, else the first event, in the events' clock. */
+uint64_t session_log_start(const struct session_log *l);
 /* From the begin in the header, else from the first event, to the last event. */
 uint64_t session_log_duration(const struct session_log *l);
 /* What a damaged log lacks, as a sentence for a person. */

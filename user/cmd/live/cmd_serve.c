@@ -302,12 +302,9 @@ int cmd_serve(int argc, char **argv)
 	struct options o = {.live.interval_ns = 5 * NS_PER_S,
 			    .listen = LISTEN_DEFAULT,
 			    .labels = LABELS_DEFAULT};
-	static char name[] = "spoor serve";
 	struct run run = {.o = &o};
 	int status;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name;
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	status = live_record(&o.live, false, serve_with, &run);

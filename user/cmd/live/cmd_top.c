@@ -3,8 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -96,9 +94,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_interval(o, arg, state);
 		return 0;
 	case 'f':
-		if (strcmp(arg, "json") && strcmp(arg, "text"))
-			argp_error(state, "--format is text or json, not '%s'", arg);
-		o->json = !strcmp(arg, "json");
+		o->json = parse_is_json(arg, state);
 		o->text = !o->json;
 		return 0;
 	case 'w':
@@ -314,12 +310,9 @@ int cmd_top(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
 	struct options o = {.live.interval_ns = NS_PER_S, .top = ROWS};
-	static char name[] = "spoor top";
 	struct run run = {.o = &o};
 	int status;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name;
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	run.has_screen =

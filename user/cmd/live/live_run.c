@@ -11,7 +11,9 @@
 #include "base/text/msg.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
+#include "cmd/parse.h"
 #include "cmd/rights.h"
+#include "cmd/signals.h"
 #include "jvm/find.h"
 #include "record/identity/memory.h"
 #include "session/max_memory.h"
@@ -21,24 +23,12 @@
 #define KEEP_BYTES (64ull << 20)
 #define FOLDER_MAX 200
 
-static void parse_jvm(struct live_options *o, const char *arg, struct argp_state *state)
-{
-	char *end;
-	long pid = strtol(arg, &end, 10);
-
-	o->jvm = arg;
-	if (*end && end == arg)
-		return;
-	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
-		argp_error(state, "'%s' is neither a process id nor a name", arg);
-	o->recorder.pid = (pid_t)pid;
-}
-
 error_t live_parse(int key, const char *arg, struct argp_state *state, struct live_options *o)
 {
 	switch (key) {
 	case 'p':
-		parse_jvm(o, arg, state);
+		o->jvm = arg;
+		o->recorder.pid = parse_jvm(arg, state);
 		return 0;
 	case LIVE_NO_WRITE:
 		o->recorder.no_write = true;
@@ -68,18 +58,7 @@ static void recorder_init(struct recorder_options *r, uint64_t interval_ns)
 	r->max_memory = MEMORY_DEFAULT + KEEP_BYTES;
 }
 
-static int signals_open(void)
-{
-	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++)
-		sigaddset(&set, which[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
+static const int signals_read[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, 0};
 
 int live_give_up_rights(const struct live_recorder *r)
 {
@@ -112,7 +91,7 @@ static int record_in(const char *folder, const struct live_options *o, bool quie
 		msg_error("the recorder cannot be started: %s", strerror(-err));
 		return CMD_FAILED;
 	}
-	r.signals = signals_open();
+	r.signals = signals_open(signals_read);
 	if (r.signals < 0) {
 		msg_error("signalfd: %s", strerror(errno));
 		top_source_end(&r.source);

@@ -27,6 +27,7 @@
 #include "cmd/cmd.h"
 #include "cmd/live/top_screen.h"
 #include "cmd/rights.h"
+#include "cmd/signals.h"
 #include "jvm/flag/flag_guard.h"
 
 #define RUN_MS 250
@@ -101,17 +102,6 @@ static void on_dump(void *ctx, const struct dump *d)
 	t.kind = c->ending ? TOP_LAST : TOP_WINDOW;
 	snprintf(t.path, sizeof(t.path), "%s", d->path);
 	tell(c, &t);
-}
-
-static void signals_deadly(bool deadly)
-{
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		sigaddset(&set, ends[i]);
-	sigprocmask(deadly ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
 
 static void on_before_write(void *ctx)

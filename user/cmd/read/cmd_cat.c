@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 'r':
@@ -90,12 +89,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'e':
 		o->filter = true;
 		parse_events(arg, o->wanted, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -435,15 +428,11 @@ int cmd_cat(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	static char name[] = "spoor cat";
 	struct options o = {.frames = UINT_MAX};
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	widen_output(&o.source);
 	err = print_log(&o);
 	log_source_free(&o.source);

@@ -4,7 +4,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,8 +237,8 @@ static void check_files(struct options *o, struct argp_state *state)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const pers[MEASURE_PER_COUNT] = {"second", "span", "cpu"};
-	static const char *const formats[FORMAT_COUNT] = {"text", "json", "csv"};
+	static const char *const pers[MEASURE_PER_COUNT + 1] = {"second", "span", "cpu"};
+	static const char *const formats[FORMAT_COUNT + 1] = {"text", "json", "csv"};
 	struct options *o = state->input;
 
 	if (log_source_option(&o->common, key, arg, state))
@@ -416,15 +415,11 @@ int cmd_diff(int argc, char **argv)
 		option_table, parse_option, "BEFORE AFTER\nBEFORE... -- AFTER...\nFILE", doc, NULL,
 		help,         NULL};
 	struct options o = {.top = TOP_DEFAULT, .least = LEAST_DEFAULT};
-	static char name[] = "spoor diff";
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return CMD_FAILED;
 	o.wanted.where = o.where;
-	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	where_free(o.where);
 	free(o.files);

@@ -3,7 +3,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +12,12 @@
 #include <unistd.h>
 
 #include "analyze/registry/analysis.h"
-#include "base/text/msg.h"
 #include "cmd/parse.h"
 #include "log/format/header_fields.h"
 #include "report/model/report.h"
 #include "report/model/sections/commands/gc_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
-#include "session/max_memory.h"
 
 #define TOP_DEFAULT 20
 #define WIDTH_DEFAULT 80
@@ -69,22 +66,12 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been reported; 2 wrong usage.\n";
 
-static enum format parse_format(const char *arg, struct argp_state *state)
-{
-	static const char *const formats[FORMAT_COUNT] = {"text", "json", "csv"};
-
-	for (int i = 0; i < FORMAT_COUNT; i++)
-		if (!strcmp(arg, formats[i]))
-			return (enum format)i;
-	argp_error(state, "--format is text, json or csv, not '%s'", arg);
-	return FORMAT_TEXT;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
+	static const char *const formats[FORMAT_COUNT + 1] = {"text", "json", "csv"};
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 'p':
@@ -97,13 +84,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->top = parse_top(arg, state);
 		return 0;
 	case 'f':
-		o->format = parse_format(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		o->format = (enum format)parse_word("format", arg, formats, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -167,19 +148,12 @@ static int report(const struct options *o, struct analyzed_log *log, struct gc_s
 			      .pauses = o->pauses,
 			      .ascii = o->ascii || !is_utf8(),
 			      .width = terminal_width()};
-	struct analysis_facts facts;
 	int err;
 
 	gc_series_finish(series);
-	analysis_facts(log->analysis, &facts);
-	in.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
-	if (!in.start_ns)
-		in.start_ns = facts.first_ns;
+	in.start_ns = session_log_start(&log->log);
 	err = print[o->format](&in, stdout);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
-	else
-		err = finish_output(stdout);
+	err = report_finish(&o->source, stdout, err);
 	return err < 0 ? err : analyzed_log_report(log, "reported");
 }
 
@@ -204,14 +178,10 @@ int cmd_gc(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
 	struct options o = {.top = TOP_DEFAULT};
-	static char name[] = "spoor gc";
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;

@@ -7,10 +7,8 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyze/cells/cell_windows.h"
 #include "analyze/gc/gc_series.h"
@@ -79,19 +77,11 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read is in the page; 2 wrong usage.\n";
 
-static void check(const struct options *o, struct argp_state *state)
-{
-	if (!o->output)
-		argp_error(state, "where to? -o FILE.html is the page; - is standard output");
-	else if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
-		argp_error(state, "a page is for a browser: not to a terminal");
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 'o':
@@ -107,14 +97,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_MODE:
 		o->mode = parse_mode(arg, state);
 		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
-		return 0;
 	case ARGP_KEY_SUCCESS:
-		check(o, state);
+		page_output_check(o->output, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -185,16 +169,12 @@ static int page(const struct options *o, struct analyzed_log *log, struct watche
 				  .windows = &w->windows,
 				  .series = w->series,
 				  .source = log_source_title(&o->source)};
-	struct analysis_facts facts;
 	struct cell *chosen = NULL;
 	int err = w->windows.err ? w->windows.err : facet_cells_error(w->facets.cells);
 
 	gc_series_finish(w->series);
-	analysis_facts(log->analysis, &facts);
 	page.title = o->title ? o->title : page.source;
-	page.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
-	if (!page.start_ns)
-		page.start_ns = facts.first_ns;
+	page.start_ns = session_log_start(&log->log);
 	if (facet_cells(w->facets.cells)->count <= PAGE_CUT_MAX || where_facets(o->where)) {
 		in.facets = w->facets.cells;
 		in.cells = facet_cells(w->facets.cells)->rows;
@@ -238,17 +218,13 @@ int cmd_html(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	static char name[] = "spoor html";
 	struct options o = {.output = NULL};
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	where_free(o.where);
 	log_source_free(&o.source);

@@ -5,7 +5,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ enum format {
 	FORMAT_COUNT,
 };
 
-static const char *const format_names[FORMAT_COUNT] = {
+static const char *const format_names[FORMAT_COUNT + 1] = {
 	"text", "json", "csv", "collapsed", "speedscope", "pprof", "otlp",
 };
 
@@ -128,17 +127,6 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been shown; 2 wrong usage.\n";
 
-static enum format parse_format(const char *arg, struct argp_state *state)
-{
-	for (int i = 0; i < FORMAT_COUNT; i++)
-		if (!strcmp(arg, format_names[i]))
-			return (enum format)i;
-	argp_error(state,
-		   "--format is text, json, csv, collapsed, speedscope, pprof or otlp, not '%s'",
-		   arg);
-	return FORMAT_TEXT;
-}
-
 static void parse_view(struct options *o, enum profile_view view, const char *method)
 {
 	o->wanted.view = view;
@@ -211,14 +199,10 @@ static void parse_slower(struct in_spans_options *o, const char *arg, struct arg
 
 static enum profile_by parse_by(const char *arg, struct argp_state *state)
 {
-	static const char *const by[] = {"method", "thread", "state", "lock"};
+	static const char *const by[] = {"method", "thread", "state", "lock", NULL};
 
-	_Static_assert(sizeof(by) / sizeof(*by) == PROFILE_BY_COUNT, "in their order");
-	for (int i = 0; i < PROFILE_BY_COUNT; i++)
-		if (!strcmp(arg, by[i]))
-			return (enum profile_by)i;
-	argp_error(state, "--by is method, thread, state or lock, not '%s'", arg);
-	return PROFILE_BY_METHOD;
+	_Static_assert(sizeof(by) / sizeof(*by) == PROFILE_BY_COUNT + 1, "in their order");
+	return (enum profile_by)parse_word("by", arg, by, state);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -257,7 +241,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->wanted.by = parse_by(arg, state);
 		return 0;
 	case 'f':
-		o->format = parse_format(arg, state);
+		o->format = (enum format)parse_word("format", arg, format_names, state);
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -357,10 +341,7 @@ static int write_output(const struct options *o)
 	if (!out)
 		return -EIO;
 	err = print(o, out);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
-	else
-		err = finish_output(out);
+	err = report_finish(&o->source, out, err);
 	return export_output_close(out, o->output, err);
 }
 
@@ -384,7 +365,6 @@ int cmd_profile(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	static char name[] = "spoor profile";
 	struct options o = {.source.range.samples = SAMPLES_AROUND,
 			    .wanted.least_pct = LEAST_DEFAULT,
 			    .wanted.states = PROFILE_RUNNING,
@@ -394,13 +374,10 @@ int cmd_profile(int argc, char **argv)
 	struct analyzed_log log;
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	if (!profile_only_running(&o.wanted)) /* as the report's wall clock */
 		o.source.range.samples = 0;
 	err = analyze_log_watched(&o.source, &watch, &log);

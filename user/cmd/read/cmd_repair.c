@@ -7,7 +7,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -190,16 +189,12 @@ static int repair(const struct options *o)
 int cmd_repair(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
-	static char name[] = "spoor repair";
 	struct options o = {0};
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	if (!strcmp(o.output, "-") && isatty(STDOUT_FILENO)) {
 		msg_error("a log is not for a terminal: -o FILE, or into a pipe");
 		return CMD_FAILED;

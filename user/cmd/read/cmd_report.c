@@ -6,7 +6,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@
 #include "report/model/report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
-#include "session/max_memory.h"
 
 #define ASPECTS_TEXT_MAX 4096
 #define TOP_DEFAULT 10
@@ -204,16 +202,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 'b':
 		add_aspects(o, arg, state);
 		return 0;
 	case 'f':
-		if (strcmp(arg, "json") && strcmp(arg, "text"))
-			argp_error(state, "--format is text or json, not '%s'", arg);
-		o->json = !strcmp(arg, "json");
+		o->json = parse_is_json(arg, state);
 		return 0;
 	case OPT_CSV:
 		set_csv(o, arg, state);
@@ -240,18 +236,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 't':
 		o->top = parse_top(arg, state);
 		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
 	case ARGP_KEY_END:
 		if (o->parked && !o->depth)
 			argp_error(state, "--parked says what --by is about: --by is missing");
 		if (o->csv && (o->json || (o->depth && !report_section_takes_by(o->csv))))
 			argp_error(state, "--csv is one section alone: without --format json, and "
 					  "only that of contention takes --by");
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -306,10 +296,7 @@ static int report(const struct options *o, struct analyzed_log *log,
 	err = choose(o, log, facets, &in, &chosen);
 	err = err ? err : print(o, &in);
 	free(chosen);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
-	else
-		err = finish_output(stdout);
+	err = report_finish(&o->source, stdout, err);
 	if (err >= 0 && facets && facet_cells_full(facets)) {
 		msg_error("%s: more than %d windows: the last one has the rest; choose a longer "
 			  "--window, or a part with --from and --to",
@@ -359,14 +346,10 @@ int cmd_report(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         help,         NULL};
 	struct options o = {.top = TOP_DEFAULT};
-	static char name[] = "spoor report";
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	where_free(o.where);
 	log_source_free(&o.source);

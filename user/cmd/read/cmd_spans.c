@@ -4,11 +4,8 @@
 #include <argp.h>
 #include <errno.h>
 #include <regex.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/cells/cells.h"
 #include "analyze/registry/analysis.h"
@@ -19,7 +16,6 @@
 #include "report/model/sections/commands/spans_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
-#include "session/max_memory.h"
 
 #define TOP_DEFAULT 10
 
@@ -91,7 +87,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 't':
@@ -104,15 +100,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_expression(o, arg, state);
 		return 0;
 	case 'f':
-		if (strcmp(arg, "json") && strcmp(arg, "text"))
-			argp_error(state, "--format is text or json, not '%s'", arg);
-		o->json = !strcmp(arg, "json");
-		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+		o->json = parse_is_json(arg, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -186,10 +174,7 @@ static int report(const struct options *o, struct analyzed_log *log, struct span
 	err = spans_finish(s, facts.last_ns);
 	if (!err)
 		err = (o->json ? report_spans_json : report_spans_text)(&in, s, stdout);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
-	else
-		err = finish_output(stdout);
+	err = report_finish(&o->source, stdout, err);
 	if (err < 0)
 		return err;
 	f = spans_facts(s);
@@ -220,14 +205,10 @@ int cmd_spans(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
 	struct options o = {.wanted = {.top = TOP_DEFAULT}};
-	static char name[] = "spoor spans";
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	if (o.expression)
 		regfree(&o.thread_name);

@@ -3,11 +3,8 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/registry/analysis.h"
 #include "analyze/threads/wall.h"
@@ -19,7 +16,6 @@
 #include "report/text/text_report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
-#include "session/max_memory.h"
 
 #define TOP_DEFAULT 10
 #define WINDOWS_MOST 60  /* if nobody says how long they are to be */
@@ -70,13 +66,13 @@ static const char doc[] =
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const by[] = {"thread", "pool", "group"};
-	static const char *const formats[] = {"text", "json", "csv"};
+	static const char *const by[] = {"thread", "pool", "group", NULL};
+	static const char *const formats[] = {"text", "json", "csv", NULL};
 	struct options *o = state->input;
 
-	_Static_assert(sizeof(by) / sizeof(*by) == WALL_BY_COUNT, "in their order");
-	_Static_assert(sizeof(formats) / sizeof(*formats) == FORMAT_COUNT, "in their order");
-	if (log_source_option(&o->source, key, arg, state))
+	_Static_assert(sizeof(by) / sizeof(*by) == WALL_BY_COUNT + 1, "in their order");
+	_Static_assert(sizeof(formats) / sizeof(*formats) == FORMAT_COUNT + 1, "in their order");
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 'b':
@@ -90,12 +86,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -136,7 +126,6 @@ static int show(const struct options *o, struct analyzed_log *log)
 	const struct report_input input = {
 		.log = &log->log, .top = o->top || o->format != FORMAT_TEXT ? o->top : TOP_DEFAULT};
 	struct time_input in = {.in = &input, .by = o->by};
-	struct analysis_facts facts;
 	int err;
 
 	if (analysis_wall(log->analysis)->windows.crowded) {
@@ -145,15 +134,9 @@ static int show(const struct options *o, struct analyzed_log *log)
 			  o->source.name, COURSE_ROWS_MAX);
 		return -EFBIG;
 	}
-	analysis_facts(log->analysis, &facts);
-	in.start_ns = header_number(log->log.header, NULL, "start_mono_ns");
-	if (!in.start_ns)
-		in.start_ns = facts.first_ns;
+	in.start_ns = session_log_start(&log->log);
 	err = print[o->format](&in, stdout);
-	if (err)
-		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
-	else
-		err = finish_output(stdout);
+	err = report_finish(&o->source, stdout, err);
 	if (err >= 0 && analysis_wall(log->analysis)->windows.full) {
 		msg_error("%s: more than %d windows: the rest is not shown; choose a longer "
 			  "--window, or a part with --from and --to",
@@ -167,17 +150,13 @@ int cmd_time(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	static char name[] = "spoor time";
 	struct options o = {.by = WALL_BY_GROUP, .source.range.samples = SAMPLES_AROUND};
 	const struct log_watch watch = {.begin = begin, .ctx = &o};
 	struct analyzed_log log;
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = analyze_log_watched(&o.source, &watch, &log);
 	if (!err) {
 		err = show(&o, &log);

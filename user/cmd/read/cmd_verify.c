@@ -3,7 +3,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,9 +64,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		if (strcmp(arg, "text") && strcmp(arg, "json"))
-			argp_error(state, "--format is text or json, not '%s'", arg);
-		o->json = !strcmp(arg, "json");
+		o->json = parse_is_json(arg, state);
 		return 0;
 	case 'q':
 		o->quiet = true;
@@ -217,17 +214,13 @@ int cmd_verify(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	static char name[] = "spoor verify";
 	struct options o = {0};
 	struct log_check *checks;
 	json_t *files = NULL;
 	bool sound, found;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	found = find_files(&o);
 	checks = calloc(o.count + 1, sizeof(*checks));
 	if (o.json && !o.quiet)

@@ -1,5 +1,6 @@
 #include "cmd/read/export_output.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -74,4 +75,12 @@ int export_output_close(FILE *out, const char *output, int err)
 		return err;
 	msg_error("%s: cannot write it: %s", output, strerror(errno));
 	return -EIO;
+}
+
+void page_output_check(const char *output, struct argp_state *state)
+{
+	if (!output)
+		argp_error(state, "where to? -o FILE.html is the page; - is standard output");
+	else if (!strcmp(output, "-") && isatty(STDOUT_FILENO))
+		argp_error(state, "a page is for a browser: not to a terminal");
 }

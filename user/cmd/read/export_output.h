@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+struct argp_state;
 struct log_source;
 
 /* output: NULL for stdout; with .gz at its end it is compressed. mode: 0 for 0600. NULL: it cannot
@@ -13,3 +14,6 @@ FILE *export_output_open(const struct log_source *source, const char *output, mo
 int export_output_close(FILE *out, const char *output, int err);
 /* Deletes what cannot be finished, if it is a file. */
 void export_output_remove(const char *output);
+
+/* output: of a page; "-" is stdout. It ends with the usage error if it is NULL, or a terminal. */
+void page_output_check(const char *output, struct argp_state *state);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/text/msg.h"
 #include "base/text/units.h"
+#include "session/analyze_log.h"
 #include "session/max_memory.h"
 
 bool max_memory_option(int key, const char *arg, struct argp_state *state)
@@ -54,8 +56,27 @@ bool log_source_option(struct log_source *s, int key, const char *arg, struct ar
 	return true;
 }
 
+bool log_files_option(struct log_source *s, int key, const char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_NO_ARGS)
+		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
+	else if (key == ARGP_KEY_ARG)
+		log_source_argument(s, arg, state);
+	else
+		return log_source_option(s, key, arg, state);
+	return true;
+}
+
 void log_source_argument(struct log_source *s, const char *arg, struct argp_state *state)
 {
 	if (log_source_add(s, arg))
 		argp_failure(state, 1, ENOMEM, "%s", arg);
+}
+
+int report_finish(const struct log_source *s, FILE *out, int err)
+{
+	if (!err)
+		return finish_output(out);
+	msg_error("%s: cannot report on it: %s", s->name, max_memory_error(err));
+	return err;
 }

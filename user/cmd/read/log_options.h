@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "session/log_source.h"
 
@@ -68,5 +69,13 @@ bool max_memory_option(int key, const char *arg, struct argp_state *state);
 /* True: the key was one of the rows above. A bad argument ends the parser with the usage error. */
 bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state);
 
+/* The same, and the files of the log, of which there is one at least: ARGP_KEY_ARG and
+ * ARGP_KEY_NO_ARGS. */
+bool log_files_option(struct log_source *s, int key, const char *arg, struct argp_state *state);
+
 /* For a parser of options: an argument that is no option. */
 void log_source_argument(struct log_source *s, const char *arg, struct argp_state *state);
+
+/* err: of printing findings to out. Says what went wrong, also at out's end. 0; 1: who reads a pipe
+ * has seen enough; or negative errno. */
+int report_finish(const struct log_source *s, FILE *out, int err);

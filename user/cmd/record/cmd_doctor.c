@@ -70,9 +70,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->pid = o->jvm ? 0 : (pid_t)pid;
 		return 0;
 	case 'F':
-		o->json = !strcmp(arg, "json");
-		if (!o->json && strcmp(arg, "text"))
-			argp_error(state, "the format is text or json, not '%s'", arg);
+		o->json = parse_is_json(arg, state);
 		return 0;
 	case OPT_REPAIR:
 		o->repair = true;
@@ -180,7 +178,6 @@ int cmd_doctor(int argc, char **argv)
 	char why[JVM_FIND_WHY_MAX];
 	struct options o = {0};
 
-	argp_err_exit_status = CMD_USAGE;
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	if (rights_attach())

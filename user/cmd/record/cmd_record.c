@@ -21,6 +21,7 @@
 #include "cmd/record/record_output.h"
 #include "cmd/record/record_watched.h"
 #include "cmd/rights.h"
+#include "cmd/signals.h"
 #include "jvm/find.h"
 #include "jvm/flag/flag_guard.h"
 #include "jvm/native_symbols.h"
@@ -153,19 +154,6 @@ static void check_objects(const struct recorder_options *o, struct argp_state *s
 				  "with what is in the heap");
 }
 
-static void parse_jvm(const char *arg, struct argp_state *state, struct options *o)
-{
-	char *end;
-	long pid = strtol(arg, &end, 10);
-
-	o->jvm = arg;
-	if (*end && end == arg)
-		return;
-	if (*end || end == arg || pid <= 0 || pid > 1 << 22)
-		argp_error(state, "'%s' is neither a process id nor a name", arg);
-	o->recorder.pid = (pid_t)pid;
-}
-
 static error_t parse_probes(const char *text, struct argp_state *state, enum probe_set *ret)
 {
 	static const char *const names[] = {
@@ -236,7 +224,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[3] = &o->recorder;
 		return 0;
 	case 'p':
-		parse_jvm(arg, state, o);
+		o->jvm = arg;
+		o->recorder.pid = parse_jvm(arg, state);
 		return 0;
 	case 'u':
 		o->user = arg;
@@ -383,35 +372,7 @@ static bool signal_read(int fd, bool *ret_dump)
 	return stop;
 }
 
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
-/* While it attaches, nothing is written that would have to be undone: the kernel takes back all
- * that the process has. So it ends like any other program then, whatever its target makes it wait
- * for. */
-static void signals_deadly(bool deadly)
-{
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		sigaddset(&set, ends[i]);
-	sigprocmask(deadly ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
-}
+static const int signals_read[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGUSR1, 0};
 
 static void on_before_write(void *ctx)
 {
@@ -627,7 +588,7 @@ static int run(struct options *o, int argc, char **argv)
 	/* First, while this process is small. Without it there are no monitor events, and why. */
 	if (!o->recorder.no_write && o->recorder.probes != PROBES_NONE)
 		flag_guard_start(&o->recorder.guard);
-	signals = signals_open();
+	signals = signals_open(signals_read);
 	if (signals < 0) {
 		msg_error("signalfd: %s", strerror(errno));
 		flag_guard_free(o->recorder.guard);
@@ -649,8 +610,6 @@ int cmd_record(int argc, char **argv)
 	struct options o;
 
 	options_init(&o);
-	argv[0] = "spoor record";
-	argp_err_exit_status = CMD_USAGE;
 	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return CMD_FAILED;
 	return run(&o, argc, argv);
@@ -661,7 +620,6 @@ const char *record_watched_check(int argc, char **argv)
 	struct options o;
 
 	options_init(&o);
-	argp_err_exit_status = CMD_USAGE;
 	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return "there is not enough memory";
 	if (o.command || o.recorder.pid != RECORD_WATCHED_ANY || o.user)

@@ -165,11 +165,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int cmd_steal(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "", doc, NULL, NULL, NULL};
-	static char name[] = "spoor steal";
 	struct steal_options o = {.interval_ns = NS_PER_S, .threshold_ppm = UINT64_MAX};
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	return steal_watch(&o);

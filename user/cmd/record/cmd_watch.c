@@ -15,6 +15,7 @@
 #include "cmd/parse.h"
 #include "cmd/record/record_watched.h"
 #include "cmd/rights.h"
+#include "cmd/signals.h"
 #include "log/write/writer.h"
 #include "record/watch/rules.h"
 #include "record/watch/watcher.h"
@@ -353,19 +354,10 @@ static int list(const struct options *o)
 
 static int watch(struct options *o)
 {
+	static const int which[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, 0};
+	int signals = signals_open(which), err;
 	char why[WATCH_WHY_MAX];
-	sigset_t set;
-	int signals, err;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (signals < 0) {
 		msg_error("signalfd: %s", strerror(errno));
 		return CMD_FAILED;
@@ -394,8 +386,6 @@ int cmd_watch(int argc, char **argv)
 	char **record;
 	int count;
 
-	argv[0] = "spoor watch";
-	argp_err_exit_status = CMD_USAGE;
 	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return CMD_FAILED;
 	o.watch.ctx = &o;

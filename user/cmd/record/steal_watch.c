@@ -15,6 +15,7 @@
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/rights.h"
+#include "cmd/signals.h"
 #include "record/kernel/steal_audit.h"
 #include "session/analyze_log.h"
 #include "session/owner.h"
@@ -476,19 +477,6 @@ static int audit(struct run *run)
 	return end;
 }
 
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /* A file may be anybody's; what is live takes rights until its programs are attached. */
 static int cut_rights(const struct steal_options *o)
 {
@@ -501,7 +489,8 @@ static int cut_rights(const struct steal_options *o)
 
 int steal_watch(const struct steal_options *o)
 {
-	struct run run = {.o = o, .signals = signals_open()};
+	static const int which[] = {SIGINT, SIGTERM, SIGHUP, 0};
+	struct run run = {.o = o, .signals = signals_open(which)};
 	int status = CMD_FAILED;
 
 	if (run.signals < 0)

@@ -6,7 +6,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,16 +187,10 @@ static void set_format(struct options *o, const char *arg, struct argp_state *st
 
 static void set_side(struct options *o, const char *arg, struct argp_state *state)
 {
-	static const char *const names[] = {"waiter", "owner", "both"};
+	static const char *const names[] = {"waiter", "owner", "both", NULL};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(arg, names[i]))
-			continue;
-		o->sides[0] = (enum export_side)i;
-		o->side_count = 1;
-		return;
-	}
-	argp_error(state, "--side is waiter, owner or both, not '%s'", arg);
+	o->sides[0] = (enum export_side)parse_word("side", arg, names, state);
+	o->side_count = 1;
 }
 
 static bool is_table(const struct options *o)
@@ -373,7 +366,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state))
 		return 0;
 	switch (key) {
 	case 't':
@@ -390,12 +383,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MODE:
 		o->mode = o->tables.mode = parse_mode(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		log_source_argument(&o->source, arg, state);
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which FILE? It is what 'spoor record -o FILE' wrote");
 		return 0;
 	case ARGP_KEY_SUCCESS:
 		set_defaults(o, state);
@@ -494,17 +481,13 @@ int cmd_export(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	static char name[] = "spoor export";
 	struct options o = {.frames = 12};
 	int status;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	o.timeline.frames = o.tables.table.frames = o.frames;
 	o.tables.table.csv = o.to == FORMAT_CSV;
 	if (o.anonymize)

@@ -10,7 +10,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,13 +157,9 @@ static void parse_where(struct options *o, const char *arg, struct argp_state *s
 
 static enum heap_format parse_format(const char *arg, struct argp_state *state)
 {
-	static const char *const formats[HEAP_FORMAT_COUNT] = {"text", "json", "csv"};
+	static const char *const formats[HEAP_FORMAT_COUNT + 1] = {"text", "json", "csv"};
 
-	for (int i = 0; i < HEAP_FORMAT_COUNT; i++)
-		if (!strcmp(arg, formats[i]))
-			return (enum heap_format)i;
-	argp_error(state, "--format is text, json or csv, not '%s'", arg);
-	return HEAP_TEXT;
+	return (enum heap_format)parse_word("format", arg, formats, state);
 }
 
 static bool parse_sort(const char *arg, struct argp_state *state)
@@ -521,18 +516,14 @@ int cmd_heap(int argc, char **argv)
 		NULL};
 	struct options o = {.top = TOP_DEFAULT,
 			    .levels = {.all = {heap_classifier_get(NULL, 0)}, .count = 1}};
-	static char name[] = "spoor heap";
 	int err = 0;
 
 	if (heap_life_is(argc, argv))
 		return heap_life_command(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "page"))
 		return heap_page_command(argc - 1, argv + 1);
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		err = -ENOMEM;
-	signal(SIGPIPE, SIG_IGN);
 	if (!err)
 		err = o.failed ? -EINVAL : run(&o);
 	condition_free(o.condition);

@@ -5,7 +5,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,14 +84,6 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been shown; 2 wrong usage.\n";
 
-static int name_in(const char *const *names, int count, const char *arg)
-{
-	for (int i = 0; i < count; i++)
-		if (!strcmp(arg, names[i]))
-			return i;
-	return -1;
-}
-
 static void set_where(struct options *o, const char *arg, struct argp_state *state)
 {
 	char error[CONDITION_ERROR_MAX];
@@ -111,8 +102,8 @@ static void set_where(struct options *o, const char *arg, struct argp_state *sta
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const formats[FORMAT_COUNT] = {"text", "json", "csv", "collapsed",
-							  "pprof"};
+	static const char *const formats[FORMAT_COUNT + 1] = {"text", "json", "csv", "collapsed",
+							      "pprof"};
 	struct options *o = state->input;
 	int i;
 
@@ -120,7 +111,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case 'b':
-		i = name_in(objects_by_names, OBJECTS_BY_COUNT, arg);
+		i = word_index(objects_by_names, OBJECTS_BY_COUNT, arg);
 		if (i < 0)
 			argp_error(state,
 				   "--by is class, site, chain, method, thread, tier, tlab, "
@@ -129,12 +120,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->by = (enum objects_by)i;
 		return 0;
 	case 'f':
-		i = name_in(formats, FORMAT_COUNT, arg);
-		if (i < 0)
-			argp_error(state,
-				   "--format is text, json, csv, collapsed or pprof, not '%s'",
-				   arg);
-		o->format = (enum format)i;
+		o->format = (enum format)parse_word("format", arg, formats, state);
 		if (o->format == FORMAT_PPROF && isatty(STDOUT_FILENO))
 			argp_error(state, "pprof is not for a terminal: redirect it into a file");
 		return 0;
@@ -273,15 +259,11 @@ static int run(struct options *o)
 int cmd_objects(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
-	static char name[] = "spoor objects";
 	struct options o = {.top = TOP_DEFAULT};
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
-	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = run(&o);
 	log_source_free(&o.source);
 	condition_free(o.where);

@@ -2,7 +2,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/text/msg.h"
@@ -66,17 +65,9 @@ static const char doc[] =
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
 	"be read has been reported; 2 wrong usage.\n";
 
-static int name_in(const char *const *names, int count, const char *arg)
-{
-	for (int i = 0; i < count; i++)
-		if (!strcmp(arg, names[i]))
-			return i;
-	return -1;
-}
-
 static void parse_by(struct options *o, const char *arg, struct argp_state *state)
 {
-	int i = name_in(heap_lives_by_names, HEAP_LIVES_BY_COUNT, arg);
+	int i = word_index(heap_lives_by_names, HEAP_LIVES_BY_COUNT, arg);
 
 	if (i < 0 || (i == HEAP_LIVES_BY_AGE && o->view != HEAP_LIVES_LIFE))
 		argp_error(state, "--by is type, site, chain, method or code%s, not '%s'",
@@ -98,7 +89,7 @@ static bool parse_moment(struct heap_moment *ret, const char *option, const char
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const formats[HEAP_FORMAT_COUNT] = {"text", "json", "csv"};
+	static const char *const formats[HEAP_FORMAT_COUNT + 1] = {"text", "json", "csv"};
 	struct options *o = state->input;
 
 	if (max_memory_option(key, arg, state))
@@ -108,7 +99,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_by(o, arg, state);
 		return 0;
 	case 'f':
-		o->format = (enum heap_format)parse_word("--format", arg, formats, state);
+		o->format = (enum heap_format)parse_word("format", arg, formats, state);
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
@@ -210,7 +201,7 @@ static int run(const struct options *o)
 /* Of dumps, the two that diff compares are moments themselves. */
 bool heap_life_is(int argc, char **argv)
 {
-	int view = argc > 1 ? name_in(words, HEAP_LIVES_VIEW_COUNT, argv[1]) : -1;
+	int view = argc > 1 ? word_index(words, HEAP_LIVES_VIEW_COUNT, argv[1]) : -1;
 
 	for (int i = 2; view == HEAP_LIVES_DIFF && i < argc; i++)
 		if (!strncmp(argv[i], "--from", 6) || !strncmp(argv[i], "--to=", 5) ||
@@ -224,16 +215,14 @@ int heap_life_command(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
 	static char names[HEAP_LIVES_VIEW_COUNT][32] = {"spoor heap grow", "spoor heap churn",
 							"spoor heap life", "spoor heap diff"};
-	int view = name_in(words, HEAP_LIVES_VIEW_COUNT, argv[0]);
+	int view = word_index(words, HEAP_LIVES_VIEW_COUNT, argv[0]);
 	struct options o = {
 		.top = TOP_DEFAULT, .view = (enum heap_lives_view)view, .by = HEAP_LIVES_BY_SITE};
 
 	if (o.view == HEAP_LIVES_LIFE)
 		o.by = HEAP_LIVES_BY_AGE;
-	argp_err_exit_status = CMD_USAGE;
 	argv[0] = names[view]; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	return run(&o) ? CMD_FAILED : CMD_OK;
 }

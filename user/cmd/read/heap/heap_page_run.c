@@ -2,10 +2,8 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/text/msg.h"
 #include "cmd/cmd.h"
@@ -59,10 +57,7 @@ static void check(const struct options *o, struct argp_state *state)
 {
 	if (!o->input)
 		argp_error(state, "which FILE? A log of spoor record --objects, or a heap dump");
-	else if (!o->output)
-		argp_error(state, "where to? -o FILE.html is the page; - is standard output");
-	else if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
-		argp_error(state, "a page is for a browser: not to a terminal");
+	page_output_check(o->output, state);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -186,13 +181,11 @@ int heap_page_command(int argc, char **argv)
 	struct options o = {0};
 	int err;
 
-	argp_err_exit_status = CMD_USAGE;
 	argv[0] = name; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	signal(SIGPIPE, SIG_IGN);
 	err = heap_dump_is_log(o.input) ? page_of_log(&o) : page_of_dump(&o);
 	return err ? CMD_FAILED : CMD_OK;
 }
