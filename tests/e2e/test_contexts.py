@@ -2,10 +2,12 @@
 call trees are, beside what chance leaves (contexts.py)."""
 import json
 import re
+import subprocess
 import unittest
 
 from jvm import JavaTest, OtherJavaTest  # first: it says where harness is
 from contexts import floor, hot_cover, overlap, sure_to_be_hot
+from harness import SPOOR
 from samples import Samples
 from test_jfr import events_of
 
@@ -98,6 +100,54 @@ class ContextsTest(JavaTest):
         sure = sure_to_be_hot(truth, effective)
         self.assertGreater(len(sure), 2)
         self.assertEqual(sure - {path for path, w in spoor.items() if w >= 0.1 * max(spoor.values())}, set())
+
+
+def whole_tree(log):
+    """What spoor diff has for running_whole, of the log's own events."""
+    methods = {e["method"]: e for e in log.raw_of("method")}
+    stacks = {e["stack"]: e for e in log.raw_of("stack")}
+
+    def chain(stack):
+        found = []
+        while stack:
+            e = stacks[stack]
+            method = methods.get(e["method"])
+            if not method:
+                return None
+            if not method["hidden"]:
+                found.append((method["class_name"], method["name"]))
+            stack = e["caller"]
+        return found[::-1]
+
+    samples = []
+    for thread in {e["thread"] for e in log.raw_of("run_sample")}:
+        samples += [(weight, chain(e["stack"])) for weight, _, e in Samples(log, thread).list if e["stack"] and weight]
+    return tree_of((weight, found) for weight, found in samples if found)
+
+
+class Diff(JavaTest):
+    """The measures of spoor diff are those of contexts.py, to the last digit."""
+
+    def recorded(self, program, name, seconds):
+        vm = self.java(program, seconds)
+        recorder = self.record(vm, "--sample=1ms", path=self.path(name))
+        vm.ask("go", deadline_s=30 * seconds)
+        return recorder.stop()
+
+    def diff(self, *args):
+        done = subprocess.run([SPOOR, "diff", "--format", "json", *args], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["call_chains"]["running_whole"]
+
+    def test_measures_of_spoor_diff(self):
+        before, after = (self.recorded("CallTree", name, 3) for name in ("before.spoor", "after.spoor"))
+        trees = [whole_tree(log) for log in (before, after)]
+        found = self.diff(before.path, after.path)
+        print(found, flush=True)
+        self.assertGreater(len(trees[0]), 40)
+        self.assertAlmostEqual(found["overlap"], overlap(*trees), 9)
+        self.assertAlmostEqual(found["hot_before_in_after"], hot_cover(trees[1], trees[0]), 9)
+        self.assertAlmostEqual(found["hot_after_in_before"], hot_cover(*trees), 9)
+        self.assertGreater(found["overlap_least"], 0.7)
 
 
 class Contexts17(ContextsTest):

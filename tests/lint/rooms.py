@@ -84,7 +84,7 @@ ROOMS = {
     "user/analyze/profile": ("where threads were, by samples and by what they wait for",
                              "user/analyze/cells user/analyze/vm", "profile"),
     "user/analyze/diff": ("measures of recordings side by side: what differs, and what may be chance", "user/analyze",
-                          "call_overlap comparison generated_name time_bins"),
+                          "call_agreement call_paths comparison generated_name time_bins"),
     "user/analyze/tracks": ("slices of threads for timelines", "user/analyze/threads", "lanes track"),
     "user/analyze/registry": ("runs all analyses over the events of a log", "user/analyze/contention", "analysis"),
     "user/heap/state": ("the objects of a heap at one moment: types, descriptions, sizes, references", "user/base",
@@ -114,7 +114,7 @@ ROOMS = {
     "user/report/model/sections": ("the sections of the report, each built as such a table", "user/report/model", ""),
     "user/report/model/sections/commands": ("what the commands beside spoor report show, as such tables",
                                             "user/report/model/sections",
-                                            "gc_report objects_filter objects_report objects_spans profile_report "
+                                            "gc_report objects_filter objects_report objects_spans profile_report profile_window "
                                             "spans_report time_report"),
     "user/report/model/diff": ("recordings compared, as such tables and in sentences",
                                "user/report/model/sections/commands user/analyze/diff", "diff_fail diff_report"),

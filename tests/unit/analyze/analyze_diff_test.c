@@ -1,4 +1,4 @@
-/* Comparisons of recordings: chance against its published tables, names, windows, likeness, rows. */
+/* Comparisons of recordings: chance against its published tables, names, windows, rows. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "analyze/diff/call_overlap.h"
 #include "analyze/diff/comparison.h"
 #include "analyze/diff/generated_name.h"
 #include "analyze/diff/rank_sum.h"
@@ -149,56 +148,6 @@ static void test_rows_of_bins_are_bounded(void **state)
 	assert_int_equal(time_bins_row(&b, &row), -ENOMEM);
 	alloc_fail_off();
 	time_bins_free(&b);
-}
-
-/* --- likeness ------------------------------------------------------------------------------ */
-
-static void add_chain(struct call_paths *c, const char *const *methods, uint64_t ns)
-{
-	uint64_t path = CALL_PATH_ROOT;
-
-	for (; *methods; methods++) {
-		path = call_path_of(path, "C", *methods);
-		assert_int_equal(call_paths_add(c, path, ns), 0);
-	}
-}
-
-static void test_likeness(void **state)
-{
-	struct call_paths a = {.paths = NULL}, b = {.paths = NULL}, none = {.paths = NULL};
-	struct call_likeness l;
-
-	(void)state;
-	add_chain(&a, (const char *const[]){"run", "x", NULL}, 60);
-	add_chain(&a, (const char *const[]){"run", "y", NULL}, 40);
-	add_chain(&b, (const char *const[]){"run", "x", NULL}, 600);
-	add_chain(&b, (const char *const[]){"run", "z", NULL}, 400);
-	call_paths_sort(&a);
-	call_paths_sort(&b);
-	assert_int_equal(a.count, 3);
-	l = call_likeness_of(&a, &a);
-	assert_true(is_near(l.overlap, 1) && is_near(l.hot_before, 1) && is_near(l.hot_after, 1));
-	/* run: 0.5 of all on both sides, x: 0.3; y and z have nothing in common. */
-	l = call_likeness_of(&a, &b);
-	assert_true(is_near(l.overlap, 0.8));
-	assert_true(is_near(l.hot_before, 2.0 / 3) && is_near(l.hot_after, 2.0 / 3));
-	l = call_likeness_of(&a, &none);
-	assert_true(is_near(l.overlap, 0));
-	l = call_likeness_of(&none, &none);
-	assert_true(is_near(l.overlap, 1));
-	call_paths_free(&a);
-	call_paths_free(&b);
-}
-
-static void test_a_path_is_all_of_it(void **state)
-{
-	uint64_t x = call_path_of(CALL_PATH_ROOT, "C", "x");
-
-	(void)state;
-	assert_true(call_path_of(x, "C", "y") !=
-		    call_path_of(call_path_of(CALL_PATH_ROOT, "C", "y"), "C", "x"));
-	assert_true(call_path_of(CALL_PATH_ROOT, "ab", "c") !=
-		    call_path_of(CALL_PATH_ROOT, "a", "bc"));
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -433,8 +382,6 @@ int main(void)
 		cmocka_unit_test(test_bins_grow),
 		cmocka_unit_test(test_moments_count),
 		cmocka_unit_test(test_rows_of_bins_are_bounded),
-		cmocka_unit_test(test_likeness),
-		cmocka_unit_test(test_a_path_is_all_of_it),
 		cmocka_unit_test(test_windows_tell_chance),
 		cmocka_unit_test(test_several_logs_tell_chance),
 		cmocka_unit_test(test_what_one_side_has),

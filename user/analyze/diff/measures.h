@@ -12,6 +12,7 @@ enum measure_part {
 	MEASURE_METHODS,    /* ... by the waiter's and the holder's method */
 	MEASURE_BY,         /* ... by the aspects that were asked for */
 	MEASURE_POOLS,      /* states of pools of threads */
+	MEASURE_RUNNING,    /* CPU time by innermost method, of samples */
 	MEASURE_PAUSES,     /* collections and their pauses */
 	MEASURE_SPANS,      /* how often spans were, and for how long in sum */
 	MEASURE_SPAN_TIMES, /* quantiles of their lengths */

@@ -92,6 +92,8 @@ static int add_sample(struct profile *p, struct profile_thread *t, const struct 
 		t->via[s->via]++;
 	if (s->result < WALK_RESULT_COUNT)
 		t->result[s->result]++;
+	if (p->options.sampled)
+		p->options.sampled(p->options.sampled_ctx, s);
 	return 0;
 }
 

@@ -52,6 +52,8 @@ struct profile_thread {
 	struct waiting waiting;
 };
 
+struct held_sample;
+
 struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
 	bool from_begin;         /* counters are 0 at the begin */
@@ -59,9 +61,12 @@ struct profile_options {
 	bool locks;              /* which locks a thread held that others waited for is wanted:
 				    lock_holds_observe() is to be told, with profile.holds */
 	const struct log_names *names; /* of threads; lent; NULL: not known */
+	/* Is called for each sample that counts, when its weight is known; NULL: nobody asks. */
+	void (*sampled)(void *ctx, const struct held_sample *s);
+	void *sampled_ctx;
 };
 
-/* A sample that counts when all has been seen. */
+/* A sample, with its weight. Some count when all has been seen. */
 struct held_sample {
 	uint32_t span;
 	uint64_t time_ns, thread, stack, mode, via, result, weight;

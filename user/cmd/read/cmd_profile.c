@@ -19,6 +19,7 @@
 #include "report/flame/profile_flame.h"
 #include "report/model/report.h"
 #include "report/model/sections/commands/profile_report.h"
+#include "report/model/sections/commands/profile_window.h"
 #include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
@@ -276,20 +277,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct options *o = ctx;
-	const struct range *r = &o->source.range;
-	uint64_t begin_ns = header_begin_ns(header);
 
 	o->profile.spans.options.names = analysis_names(a);
-	o->profile.options = (struct profile_options){
-		.from_ns = r->from ? r->from_ns : 0,
-		.to_ns = r->to ? r->to_ns : UINT64_MAX,
-		/* A later part of a recording does not begin at 0, nor what is read of one. */
-		.waiting = !profile_only_running(&o->wanted),
-		.locks = o->wanted.by == PROFILE_BY_LOCK,
-		.names = analysis_names(a),
-		.from_begin = begin_ns <= header_number(header, NULL, "start_mono_ns") &&
-			      (!r->from || r->read_from_ns <= begin_ns),
-	};
+	profile_window_set(&o->profile.options, header, &o->source.range);
+	o->profile.options.waiting = !profile_only_running(&o->wanted);
+	o->profile.options.locks = o->wanted.by == PROFILE_BY_LOCK;
+	o->profile.options.names = analysis_names(a);
 	if (o->profile.options.locks)
 		analysis_observe(a, lock_holds_observe, &o->profile.holds);
 	return 0;

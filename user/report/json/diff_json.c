@@ -23,14 +23,48 @@ static json_t *sentences_json(const struct diff_input *in)
 	return o;
 }
 
-static json_t *likeness_json(const struct diff_input *in, bool owners)
+/* A measure, and what chance leaves of it. */
+static void put_measure(json_t **o, const char *name, const struct call_measure *m,
+			enum call_basis basis)
 {
-	struct call_likeness l = diff_likeness(in, owners);
+	static const char *const suffixes[] = {"_expected", "_least"};
+	char key[64];
+
+	json_put(o, name, json_real(m->value));
+	for (int i = 0; i < 2 && basis; i++) {
+		snprintf(key, sizeof(key), "%s%s", name, suffixes[i]);
+		json_put(o, key, json_real(i ? m->least : m->expected));
+	}
+}
+
+static json_t *consistency_json(const struct call_consistency *c)
+{
 	json_t *o = json_object();
 
-	json_put(&o, "overlap", json_real(l.overlap));
-	json_put(&o, "hot_before_in_after", json_real(l.hot_before));
-	json_put(&o, "hot_after_in_before", json_real(l.hot_after));
+	put_measure(&o, "overlap", &c->overlap, c->basis);
+	json_put(&o, "overlap_lowest", json_real(c->lowest_overlap));
+	put_measure(&o, "hot", &c->hot, c->basis);
+	json_put(&o, "hot_lowest", json_real(c->lowest_hot));
+	return o;
+}
+
+/* NULL: no memory. */
+static json_t *agreement_json(const struct diff_input *in, enum diff_chains kind)
+{
+	struct call_agreement a;
+	json_t *o = diff_chains_agreement(in, kind, &a) ? NULL : json_object();
+
+	if (!o)
+		return NULL;
+	json_put(&o, "chance_basis", json_string(diff_basis_name(a.basis)));
+	json_put(&o, "differs", a.basis ? json_boolean(a.differs) : json_null());
+	put_measure(&o, "overlap", &a.overlap, a.basis);
+	put_measure(&o, "hot_before_in_after", &a.hot_before, a.basis);
+	put_measure(&o, "hot_after_in_before", &a.hot_after, a.basis);
+	if (in->before->figures.count > 1)
+		json_put(&o, "consistency_before", consistency_json(&a.before));
+	if (in->after->figures.count > 1)
+		json_put(&o, "consistency_after", consistency_json(&a.after));
 	return o;
 }
 
@@ -38,8 +72,9 @@ static json_t *chains_json(const struct diff_input *in)
 {
 	json_t *o = json_object();
 
-	json_put(&o, "waiters", likeness_json(in, false));
-	json_put(&o, "owners", likeness_json(in, true));
+	for (int kind = 0; kind < DIFF_CHAINS_COUNT; kind++)
+		if (kind < DIFF_CHAINS_RUNNING || diff_chains_are_there(in, kind))
+			json_put(&o, diff_chains_name(kind), agreement_json(in, kind));
 	return o;
 }
 

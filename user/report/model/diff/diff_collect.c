@@ -44,6 +44,7 @@ struct threads {
 	struct states *states;
 	uint32_t (*places)[STATE_COUNT]; /* of measures, by row */
 	uint32_t java[STATE_COUNT], cpu;
+	bool by_windows; /* sums, too: the first counters of a part are those since the begin */
 };
 
 static int totals_make(struct threads *t)
@@ -77,11 +78,11 @@ static void add_state(struct threads *t, uint32_t row, enum state state, uint64_
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		struct measure *m = places[i] == INDEX_NONE ? NULL : &all->rows[places[i]];
 
+		if (m && (!window == !t->by_windows))
+			m->ns += ns;
 		if (m && window)
 			windows_spread((double)ns, window->from_ns, window->to_ns, t->c->from_ns,
 				       t->c->to_ns, m->windows);
-		else if (m)
-			m->ns += ns;
 	}
 }
 
@@ -156,6 +157,7 @@ int diff_collect_threads(const struct diff_collect *c)
 	uint32_t count = t.wall->map.count;
 	int err;
 
+	t.by_windows = c->is_part && !t.wall->windows.crowded;
 	t.states = calloc(count + 1, sizeof(*t.states));
 	for (uint32_t i = 0; t.states && i < count; i++)
 		t.states[i] = wall_thread_states(&t.wall->threads[i]);

@@ -27,6 +27,7 @@ struct diff_collect {
 	const struct diff_watch *watch;
 	const struct analysis *analysis;
 	uint64_t from_ns, to_ns;
+	bool is_part; /* of the recording: counters of threads begin before it */
 	struct measures *measures;
 	struct call_paths *waiters, *owners;
 };

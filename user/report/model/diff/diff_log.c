@@ -15,6 +15,7 @@
 #include "log/format/event.h"
 #include "log/format/header_fields.h"
 #include "report/model/diff/diff_collect.h"
+#include "report/model/diff/diff_running.h"
 #include "session/analyze_log.h"
 #include "session/holes.h"
 #include "session/log_source.h"
@@ -28,6 +29,7 @@ struct reading {
 	const struct diff_wanted *wanted;
 	const struct log_source *source;
 	struct diff_watch watch;
+	struct diff_running running;
 };
 
 static void on_blocked(void *ctx, const struct cell_part *part)
@@ -83,15 +85,18 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	w->gc = gc_series_new(w->names, 0);
 	w->spans = spans_new(&spans);
 	analysis_observe(a, on_blocked, r);
+	diff_running_begin(&r->running, a, header, range, w->bins.from_ns);
 	plan_windows(r, a, header);
 	return err || !w->gc || !w->spans ? -ENOMEM : 0;
 }
 
 static int on_event(void *ctx, const struct event *e)
 {
-	struct diff_watch *w = &((struct reading *)ctx)->watch;
+	struct reading *r = ctx;
+	struct diff_watch *w = &r->watch;
 	int err = w->err ? w->err : gc_series_add(w->gc, e);
 
+	err = err ? err : profile_add(&r->running.profile, e);
 	if (e->id == EVENT_SPAN_END)
 		time_bins_add(&w->bins, 1, e->time_ns, e->time_ns);
 	return err ? err : spans_add(w->spans, e);
@@ -99,8 +104,10 @@ static int on_event(void *ctx, const struct event *e)
 
 static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 {
-	struct diff_watch *w = &((struct reading *)ctx)->watch;
+	struct reading *r = ctx;
+	struct diff_watch *w = &r->watch;
 
+	profile_hole(&r->running.profile);
 	gc_series_hole(w->gc);
 	return spans_hole(w->spans, from_ns, to_ns);
 }
@@ -181,12 +188,14 @@ static int set_facts(const struct diff_collect *c, const struct log_source *s,
 
 static int collect(struct reading *r, const struct analyzed_log *log, struct diff_side *side)
 {
+	unsigned at = side->figures.count;
 	struct diff_collect c = {.wanted = r->wanted,
 				 .watch = &r->watch,
 				 .analysis = log->analysis,
-				 .measures = &side->figures.logs[side->figures.count],
-				 .waiters = &side->waiters,
-				 .owners = &side->owners};
+				 .is_part = range_is_given(&r->source->range),
+				 .measures = &side->figures.logs[at],
+				 .waiters = &side->chains[DIFF_CHAINS_WAITERS][at],
+				 .owners = &side->chains[DIFF_CHAINS_OWNERS][at]};
 	struct diff_log_facts *ret = &side->logs[side->figures.count++];
 	struct analysis_facts facts;
 	int err;
@@ -201,8 +210,12 @@ static int collect(struct reading *r, const struct analyzed_log *log, struct dif
 	err = err ? err : diff_collect_threads(&c);
 	err = err ? err : diff_collect_pauses(&c);
 	err = err ? err : diff_collect_spans(&c);
-	call_paths_sort(&side->waiters);
-	call_paths_sort(&side->owners);
+	err = err ? err
+		  : diff_running_collect(&c, &r->running, &log->log,
+					 &side->chains[DIFF_CHAINS_RUNNING][at],
+					 &side->chains[DIFF_CHAINS_WHOLE][at]);
+	for (int kind = 0; kind < DIFF_CHAINS_COUNT; kind++)
+		call_paths_sort(&side->chains[kind][at]);
 	return err;
 }
 
@@ -222,6 +235,7 @@ int diff_side_add(struct diff_side *side, struct log_source *source,
 		analyzed_log_close(&log);
 	}
 	watch_free(&r.watch);
+	diff_running_free(&r.running);
 	return err;
 }
 
@@ -231,7 +245,7 @@ void diff_side_free(struct diff_side *side)
 		measures_free(&side->figures.logs[i]);
 		free(side->logs[i].name);
 		free(side->logs[i].jvm);
+		for (int kind = 0; kind < DIFF_CHAINS_COUNT; kind++)
+			call_paths_free(&side->chains[kind][i]);
 	}
-	call_paths_free(&side->waiters);
-	call_paths_free(&side->owners);
 }

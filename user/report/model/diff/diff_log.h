@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/diff/call_overlap.h"
+#include "analyze/diff/call_paths.h"
 #include "analyze/diff/comparison.h"
 #include "analyze/groups/groups.h"
 
@@ -26,12 +26,20 @@ struct diff_log_facts {
 	bool damaged, no_end;
 };
 
-/* All zero at first. Logs have the same place in both. */
+/* Calling context trees. */
+enum diff_chains {
+	DIFF_CHAINS_WAITERS, /* by time blocked, without idle turn-taking */
+	DIFF_CHAINS_OWNERS,  /* of what they waited for: the chains of the holders */
+	DIFF_CHAINS_RUNNING, /* by CPU time, of samples */
+	DIFF_CHAINS_WHOLE,   /* of that: whole chains of Java frames */
+	DIFF_CHAINS_COUNT,
+};
+
+/* All zero at first. Logs have the same place in all. */
 struct diff_side {
 	struct comparison_side figures;
 	struct diff_log_facts logs[COMPARISON_LOGS_MAX];
-	/* Of all logs, by time blocked, without idle turn-taking. */
-	struct call_paths waiters, owners;
+	struct call_paths chains[DIFF_CHAINS_COUNT][COMPARISON_LOGS_MAX];
 };
 
 /* One more log, of COMPARISON_LOGS_MAX. Says on stderr what went wrong. 0 or negative errno; the

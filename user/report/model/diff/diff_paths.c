@@ -13,7 +13,9 @@
 struct node {
 	uint32_t caller; /* its place, which is before this one's; INDEX_NONE: outermost */
 	uint64_t path;
-	uint64_t waiters_ns, owners_ns; /* of the chain itself */
+	struct {
+		uint64_t ns, count;
+	} waiters, owners; /* of the chain itself */
 };
 
 struct diff_paths {
@@ -23,16 +25,20 @@ struct diff_paths {
 	uint32_t count;
 };
 
+/* Hidden frames are as many as the JVM likes. */
 static uint64_t path_of(const struct diff_paths *p, const struct log_stack *s, uint64_t caller,
 			struct strbuf *name)
 {
 	const struct log_method *m = log_names_method(p->names, s->method);
 
 	if (!m)
+		return call_path_of(caller, "(frames missing)");
+	if (m->hidden)
 		return caller;
 	strbuf_clear(name);
 	generated_name_add(name, m->class_name);
-	return call_path_of(caller, strbuf_text(name), m->name);
+	strbuf_add(name, ".%s", m->name);
+	return call_path_of(caller, strbuf_text(name));
 }
 
 static int nodes_make(struct diff_paths *p)
@@ -81,37 +87,30 @@ void diff_paths_add(struct diff_paths *p, const struct cell *cell, uint64_t ns)
 				 ? keymap_find_number(&p->map, cell->holder_stack)
 				 : INDEX_NONE;
 
-	if (waiter != INDEX_NONE)
-		p->nodes[waiter].waiters_ns += ns;
-	if (owner != INDEX_NONE)
-		p->nodes[owner].owners_ns += ns;
-}
-
-/* What a chain has, its callers have, too: callers are before it. */
-static int add_all(const struct diff_paths *p, bool owners, struct call_paths *to)
-{
-	uint64_t *ns = malloc(((size_t)p->count + 1) * sizeof(*ns));
-	int err = ns ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < p->count && !err; i++)
-		ns[i] = owners ? p->nodes[i].owners_ns : p->nodes[i].waiters_ns;
-	for (uint32_t i = p->count; i-- > 0 && !err;) {
-		if (!ns[i])
-			continue;
-		if (p->nodes[i].caller != INDEX_NONE)
-			ns[p->nodes[i].caller] += ns[i];
-		err = call_paths_add(to, p->nodes[i].path, ns[i]);
+	if (waiter != INDEX_NONE) {
+		p->nodes[waiter].waiters.ns += ns;
+		p->nodes[waiter].waiters.count += cell->count;
 	}
-	free(ns);
-	return err;
+	if (owner != INDEX_NONE) {
+		p->nodes[owner].owners.ns += ns;
+		p->nodes[owner].owners.count += cell->count;
+	}
 }
 
 int diff_paths_finish(const struct diff_paths *p, struct call_paths *waiters,
 		      struct call_paths *owners)
 {
-	int err = add_all(p, false, waiters);
+	int err = 0;
 
-	return err ? err : add_all(p, true, owners);
+	for (uint32_t i = 0; i < p->count && !err; i++) {
+		const struct node *n = &p->nodes[i];
+
+		if (n->waiters.ns)
+			err = call_paths_add(waiters, n->path, n->waiters.ns, n->waiters.count);
+		if (!err && n->owners.ns)
+			err = call_paths_add(owners, n->path, n->owners.ns, n->owners.count);
+	}
+	return err;
 }
 
 void diff_paths_free(struct diff_paths *p)

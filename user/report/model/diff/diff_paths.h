@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "analyze/diff/call_overlap.h"
+#include "analyze/diff/call_paths.h"
 
 struct cell;
 struct diff_paths;
@@ -13,7 +13,7 @@ struct log_names;
 struct diff_paths *diff_paths_new(const struct log_names *names);
 /* So much of a cell's time. */
 void diff_paths_add(struct diff_paths *p, const struct cell *cell, uint64_t ns);
-/* Adds what there is to the waiters' and the owners' paths. 0 or -ENOMEM. */
+/* Adds to the waiters' and the owners' paths what each chain has itself. 0 or -ENOMEM. */
 int diff_paths_finish(const struct diff_paths *p, struct call_paths *waiters,
 		      struct call_paths *owners);
 void diff_paths_free(struct diff_paths *p);

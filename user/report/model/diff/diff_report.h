@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyze/diff/call_overlap.h"
+#include "analyze/diff/call_agreement.h"
 #include "analyze/diff/comparison.h"
 #include "report/model/diff/diff_log.h"
 
@@ -41,8 +41,15 @@ const char *diff_per_name(enum measure_per per);
 /* "locks", as in JSON; and what people read above it. */
 const char *diff_part_name(enum measure_part part);
 const char *diff_part_title(enum measure_part part);
-/* How alike the call chains of the waiters, or of the owners, are. */
-struct call_likeness diff_likeness(const struct diff_input *in, bool owners);
+/* "waiters", as in JSON; and what people read of it. */
+const char *diff_chains_name(enum diff_chains kind);
+const char *diff_chains_title(enum diff_chains kind);
+const char *diff_basis_name(enum call_basis basis);
+/* Whether a log has any call chains of this kind. */
+bool diff_chains_are_there(const struct diff_input *in, enum diff_chains kind);
+/* How alike they are. 0 or -ENOMEM. */
+int diff_chains_agreement(const struct diff_input *in, enum diff_chains kind,
+			  struct call_agreement *ret);
 
 /* All are to be freed with findings_free(); NULL, or an err in them: no memory. */
 /* Rows of a part: programs get all, people those that stand out; hidden: how many do not. */

@@ -17,6 +17,7 @@ static const struct {
 	[MEASURE_METHODS] = {"methods", "WAITING by waiter's method <- holder's"},
 	[MEASURE_BY] = {"by", "WAITING by"},
 	[MEASURE_POOLS] = {"pools", "THREADS by pool and state"},
+	[MEASURE_RUNNING] = {"running", "RUNNING by method, without what it calls"},
 	[MEASURE_PAUSES] = {"pauses", "COLLECTIONS"},
 	[MEASURE_SPANS] = {"spans", "SPANS, all of a name"},
 	[MEASURE_SPAN_TIMES] = {"span_times", "SPANS, how long one takes"},
@@ -32,10 +33,48 @@ const char *diff_part_title(enum measure_part part)
 	return parts[part].title;
 }
 
-struct call_likeness diff_likeness(const struct diff_input *in, bool owners)
+/* What is compared, as in JSON; and in words. */
+static const struct {
+	const char *name, *title;
+} chains[DIFF_CHAINS_COUNT] = {
+	[DIFF_CHAINS_WAITERS] = {"waiters", "of waiters"},
+	[DIFF_CHAINS_OWNERS] = {"owners", "of holders"},
+	[DIFF_CHAINS_RUNNING] = {"running", "that ran"},
+	[DIFF_CHAINS_WHOLE] = {"running_whole", "that ran, whole chains only"},
+};
+
+const char *diff_chains_name(enum diff_chains kind)
 {
-	return owners ? call_likeness_of(&in->before->owners, &in->after->owners)
-		      : call_likeness_of(&in->before->waiters, &in->after->waiters);
+	return chains[kind].name;
+}
+
+const char *diff_chains_title(enum diff_chains kind)
+{
+	return chains[kind].title;
+}
+
+bool diff_chains_are_there(const struct diff_input *in, enum diff_chains kind)
+{
+	for (unsigned i = 0; i < COMPARISON_LOGS_MAX; i++)
+		if (in->before->chains[kind][i].count || in->after->chains[kind][i].count)
+			return true;
+	return false;
+}
+
+int diff_chains_agreement(const struct diff_input *in, enum diff_chains kind,
+			  struct call_agreement *ret)
+{
+	const struct call_side before = {in->before->chains[kind], in->before->figures.count};
+	const struct call_side after = {in->after->chains[kind], in->after->figures.count};
+
+	return call_agreement_of(before, after, ret);
+}
+
+const char *diff_basis_name(enum call_basis basis)
+{
+	static const char *const names[] = {"none", "samples", "logs"};
+
+	return names[basis];
 }
 
 /* What people call a total. */

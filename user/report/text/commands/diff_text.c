@@ -43,22 +43,65 @@ static int print_part(const struct diff_input *in, enum measure_part part, FILE 
 	return err;
 }
 
-static int print_likeness(const struct diff_input *in, FILE *out)
+static void print_measure(FILE *out, const char *what, const struct call_measure *m,
+			  enum call_basis basis)
 {
-	struct call_likeness w = diff_likeness(in, false), o = diff_likeness(in, true);
+	print_text(out, "%s %.1f %%", what, 100 * m->value);
+	if (basis)
+		print_text(out, " (by chance %.1f, seldom below %.1f)", 100 * m->expected,
+			   100 * m->least);
+}
 
-	if (!in->before->waiters.count && !in->after->waiters.count)
-		return 0;
-	fputs("\nCALL CHAINS, how alike they are\n", out);
-	print_text(out,
-		   "  of waiters  overlap %.1f %%, hot edges before that are hot after %.0f "
-		   "%%, and the other way round %.0f %%\n",
-		   100 * w.overlap, 100 * w.hot_before, 100 * w.hot_after);
-	print_text(out,
-		   "  of holders  overlap %.1f %%, hot edges before that are hot after %.0f "
-		   "%%, and the other way round %.0f %%\n",
-		   100 * o.overlap, 100 * o.hot_before, 100 * o.hot_after);
+static void print_consistency(FILE *out, const char *side, const struct call_consistency *c)
+{
+	if (!c->basis)
+		return;
+	print_text(out, "    each of %s, and their average", side);
+	print_measure(out, ": overlap", &c->overlap, c->basis);
+	print_text(out, ", lowest %.1f %%", 100 * c->lowest_overlap);
+	fputc('\n', out);
+	print_measure(out, "      hot edges of one that are hot in the average", &c->hot, c->basis);
+	print_text(out, ", lowest %.1f %%", 100 * c->lowest_hot);
+	fputc('\n', out);
+}
+
+static int print_agreement(const struct diff_input *in, enum diff_chains kind, FILE *out)
+{
+	struct call_agreement a;
+	int err = diff_chains_agreement(in, kind, &a);
+
+	if (err)
+		return err;
+	print_text(out, "  %s%s", diff_chains_title(kind),
+		   !a.basis    ? ": what chance does is not known"
+		   : a.differs ? ": they differ"
+			       : ": no difference that stands out");
+	fputc('\n', out);
+	print_measure(out, "    overlap", &a.overlap, a.basis);
+	fputc('\n', out);
+	print_measure(out, "    hot edges of before that are hot after", &a.hot_before, a.basis);
+	fputc('\n', out);
+	print_measure(out, "    hot edges of after that were hot before", &a.hot_after, a.basis);
+	fputc('\n', out);
+	print_consistency(out, "before", &a.before);
+	print_consistency(out, "after", &a.after);
 	return 0;
+}
+
+static int print_chains(const struct diff_input *in, FILE *out)
+{
+	bool any = false;
+	int err = 0;
+
+	for (int kind = 0; kind < DIFF_CHAINS_COUNT && !err; kind++) {
+		if (!diff_chains_are_there(in, kind))
+			continue;
+		if (!any)
+			fputs("\nCALL CHAINS, how alike they are\n", out);
+		any = true;
+		err = print_agreement(in, kind, out);
+	}
+	return err;
 }
 
 static int print_not_known(const struct diff_input *in, FILE *out)
@@ -97,6 +140,6 @@ int report_diff_text(const struct diff_input *in, FILE *out)
 	err = err ? err : print_sentence(in, out, diff_sentence_other);
 	for (int part = 0; part < MEASURE_PART_COUNT && !err; part++)
 		err = print_part(in, part, out);
-	err = err ? err : print_likeness(in, out);
+	err = err ? err : print_chains(in, out);
 	return err ? err : print_not_known(in, out);
 }
