@@ -128,7 +128,7 @@ ROOMS = {
     "user/report/jfr": ("contentions as recordings of JDK Flight Recorder", "user/report/model", "jfr"),
     "user/report/flame": ("call chains for flame graphs", "user/report/model/sections/commands user/report/protobuf",
                           "contention_messages export profile_flame"),
-    "user/report/web": ("findings and cells as one HTML file", "user/report/text", "page page_shell"),
+    "user/report/web": ("findings and cells as one HTML file", "user/report/text", "page page_shell page_compare"),
     "user/report/live": ("what spoor top shows of an interval, and what spoor serve sums over intervals", "user/report/text user/report/json",
                          "live_cells live_view metrics"),
     "user/report/steal": ("the audit of stolen time as text, JSON and CSV",

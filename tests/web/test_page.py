@@ -163,7 +163,7 @@ class Rows(PageTest):
 
     def test_a_second_range_is_a_baseline(self):
         """Each thread's time in either range by the log's own events, and the change in each second."""
-        self.js(SET, fragment(["waiter_thread"]))
+        self.js(SET, fragment(["waiter_thread"], sort="blocked"))
         self.browser("mouse", at="#course svg", **{"from": 0.1, "to": 0.3})
         base = [float(text) for text in self.js(EACH, ["#range-from, #range-to", "value"])]
         self.browser("press", at="#base-set", keys=["Enter"])
@@ -171,8 +171,8 @@ class Rows(PageTest):
         now = [float(text) for text in self.js(EACH, ["#range-from, #range-to", "value"])]
         self.assertGreater(now[0], base[0])
         rows = self.js("""() => [...document.querySelectorAll('#rows tr')].map(row => [
-            row.querySelector(".text").textContent, +row.cells[4].dataset.ns, +row.cells[12].dataset.ns,
-            row.cells[13].textContent])""")
+            row.querySelector(".text").textContent, +row.cells[6].dataset.ns,
+            +row.querySelector(".base").dataset.ns, row.querySelector(".change").textContent])""")
         self.assertEqual(rows[0][1:3], [self.blocked_between(*now), self.blocked_between(*base)])
         ids = {line["name"]: line["thread"] for line in shop(1) if line.get("event") == "thread"
                and line["name"].startswith("clerk")}

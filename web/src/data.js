@@ -1,5 +1,6 @@
 // What spoor has put into the page: user/report/web/page_data.c writes it.
 
+import {withOthers} from "./baseline.js";
 import {prepareLengths} from "./lengths.js";
 
 export async function inflate(base64) {
@@ -12,7 +13,8 @@ export async function inflate(base64) {
 }
 
 export async function unpack(base64) {
-  return prepare(await inflate(base64));
+  const data = await inflate(base64);
+  return prepare(data.compare ? withOthers(data) : data);
 }
 
 const INTERNAL = 1, END = 4;
@@ -89,7 +91,7 @@ function prepare(data) {
     classTexts[at] = text;
     classRanks[at] = Math.min(classRanks[at] ?? Infinity, data.lock_rank[i]);
   });
-  const chains = dense(data.chain_numbers);
+  const chains = dense(data.chain_names ?? data.chain_numbers);
   const chainOf = [];
   chains.forEach((at, i) => {
     chainOf[at] = chainOf[at] === undefined || !data.chain_nodes[chainOf[at]] ? i : chainOf[at];
@@ -97,7 +99,10 @@ function prepare(data) {
   const chainTexts = chainOf.map(i => chainLine(data, i));
   const chainRanks = chainOf.map(i => data.chain_numbers[i]);
   const groups = Int32Array.from(c.group);
-  const behindKeys = Int32Array.from(c.behind);
+  // Of logs that are compared, locks behind others are known by their class.
+  const behind = data.compare ? {keys: c.behind.map(lock => lock ? classes[lock - 1] + 1 : 0), texts: classTexts,
+                                 ranks: classRanks}
+                              : {keys: c.behind, texts: data.locks, ranks: data.lock_rank};
   data.byName = {
     lock_class: aspect(about.lock_class, map(c.lock, classes), classTexts, classRanks),
     lock: aspect(about.lock, Int32Array.from(c.lock), data.locks, data.lock_rank),
@@ -110,7 +115,7 @@ function prepare(data) {
                           data.method_numbers),
     owner_method: aspect(about.owner_method, map(c.holder_chain, data.chain_holder_methods), data.methods,
                          data.method_numbers),
-    behind: aspect(about.behind, behindKeys, ["(none)", ...data.locks], [-1, ...data.lock_rank]),
+    behind: aspect(about.behind, Int32Array.from(behind.keys), ["(none)", ...behind.texts], [-1, ...behind.ranks]),
   };
   for (const [name, kind] of Object.entries(data.kinds)) {
     const column = KIND_COLUMNS[name];

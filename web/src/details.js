@@ -2,8 +2,8 @@
 
 import {chainRows} from "./data.js";
 import {bar, el, put} from "./dom.js";
-import {chainPairs, splitOf, textOf, workOf} from "./groups.js";
-import {countText, durationText, shareText, timeText} from "./units.js";
+import {baseOf, changeOf, chainPairs, splitOf, textOf, workOf} from "./groups.js";
+import {changeText, countText, durationText, shareText, timeText} from "./units.js";
 
 const PAIRS = 5;
 const STATES = [["running", "ran"], ["stolen", "stolen by the hypervisor"], ["runnable", "waited for a CPU"],
@@ -32,14 +32,15 @@ function chain(data, number, title, nobody) {
 }
 
 function pairs(data, group) {
-  const all = chainPairs(group);
+  const all = chainPairs(group).filter(pair => pair.blocked || pair.base);
   if (!data.facts.chains)
     return el("p", {class: "dim"}, "The log has no call chains.");
   return el("div", {}, all.slice(0, PAIRS).map((pair, i) => {
     const c = data.cells, holder = data.threads[c.holder[pair.cell]];
     return el(
         "details", {open: i === 0},
-        el("summary", {}, `${durationText(pair.blocked)} (${shareText(pair.blocked, group.blocked)}): `,
+        el("summary", {}, pair.blocked ? `${durationText(pair.blocked)} (${shareText(pair.blocked, group.blocked)}): `
+                                       : `only in ${group.chosen.base.name}, ${durationText(pair.base)}: `,
            `${data.methods[data.chain_waiter_methods[c.waiter_chain[pair.cell]]]} waited for ${
                data.methods[data.chain_holder_methods[c.holder_chain[pair.cell]]]}`),
         el("div", {class: "chains"}, chain(data, c.waiter_chain[pair.cell], "The blocked thread was in", "(unknown)"),
@@ -54,6 +55,8 @@ function pairs(data, group) {
 
 function states(group) {
   const sums = splitOf(group), whole = STATES.reduce((sum, [name]) => sum + sums[name], 0);
+  if (!whole)
+    return null;
   return el("table", {class: "states"},
             el("caption", {}, "What the holders did meanwhile", group.chosen.ranged ? " (of all the log)" : ""),
             el("tbody", {},
@@ -62,6 +65,12 @@ function states(group) {
                                              el("td", {class: "figure"}, bar(sums[name] / whole, name),
                                                 el("span", {class: "amount"}, timeText(sums[name]))),
                                              el("td", {class: "figure"}, shareText(sums[name], whole))))));
+}
+
+function compared(group) {
+  const {base, basePer, unit} = group.chosen;
+  return base ? [[`lost to work, ${base.name}`, `${timeText(Math.round(baseOf(group, "work") / basePer))}${unit}`],
+                 ["change", `${changeText(Math.round(changeOf(group, "work")))}${unit}`]] : [];
 }
 
 export function drawDetails(data, node, group) {
@@ -75,6 +84,7 @@ export function drawDetails(data, node, group) {
     ranged ? null : ["longest", durationText(group.max)],
     group.afterWait ? ["after Object.wait()", durationText(group.afterWait)] : null,
     group.firstReader && !ranged ? ["* one of several readers held it", durationText(group.firstReader)] : null,
+    ...compared(group),
   ].filter(Boolean);
   put(node, el("p", {class: "path"}, pathOf(group)),
     el("dl", {class: "facts"}, facts.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))),

@@ -8,11 +8,18 @@ const MAXIMA = ["max", "max_held", "max_part"];
 // The cells that a condition and a range of windows choose, and what each has there. In a range only blocked time is
 // known; the time of idle turns is apportioned, and counts and maxima are not known.
 //
-// With a second range as the baseline, cells that have time in either are chosen, and what each has in that one, too.
+// With a second range, or other logs, as the baseline, cells that have time in either are chosen, and what each has in
+// that one, too.
 export function choose(data, test, range, base) {
-  const c = data.cells;
+  if (data.compare)
+    return withLogs(data, test, range);
   if (base && data.windows)
     return withBase(data, test, range ?? [0, data.windows.count - 1], base);
+  return chooseIn(data, test, range);
+}
+
+function chooseIn(data, test, range) {
+  const c = data.cells;
   if (!range || !data.windows) {
     const cells = test ? data.all.filter(i => test(i)) : data.all;
     return {cells, ranged: false, blocked: c.blocked, idle: c.idle, data};
@@ -26,15 +33,35 @@ export function choose(data, test, range, base) {
   return {cells: data.all.filter(i => blocked[i] && (!test || test(i))), ranged: true, blocked, idle, data};
 }
 
+function secondsIn(data, [from, to]) {
+  return (to - from + 1) * data.windows.length_ns / 1e9;
+}
+
 function withBase(data, test, range, base) {
-  const now = choose(data, test, range), before = choose(data, test, base);
-  const seconds = ([from, to]) => (to - from + 1) * data.windows.length_ns / 1e9;
+  const now = chooseIn(data, test, range), before = chooseIn(data, test, base);
   return {
     ...now,
     cells: data.all.filter(i => (now.blocked[i] || before.blocked[i]) && (!test || test(i))),
-    base: before.blocked,
-    seconds: seconds(range),
-    baseSeconds: seconds(base)
+    base: {blocked: before.blocked, idle: before.idle, name: "the baseline", now: "the range"},
+    per: secondsIn(data, range),
+    basePer: secondsIn(data, base),
+    unit: "/s"
+  };
+}
+
+// A range is of the log after; the logs before are compared whole.
+function withLogs(data, test, range) {
+  const now = chooseIn(data, test, range), c = data.cells, {before, after, unit} = data.compare;
+  const base = {blocked: c.base_blocked, idle: c.base_idle, name: "before", now: "after"};
+  if (!now.ranged)
+    return {...now, base, per: after.per, basePer: before.per, unit};
+  return {
+    ...now,
+    cells: data.all.filter(i => (now.blocked[i] || c.base_blocked[i]) && (!test || test(i))),
+    base,
+    per: secondsIn(data, range),
+    basePer: before.seconds,
+    unit: "/s"
   };
 }
 
@@ -49,7 +76,8 @@ function empty(chosen, cells, level) {
     max: 0,
     afterWait: 0,
     firstReader: 0,
-    base: 0,
+    baseBlocked: 0,
+    baseIdle: 0,
     key: -1,
     aspect: null,
     parent: null,
@@ -63,7 +91,10 @@ function sumUp(group) {
     group.count += c.count[i];
     group.blocked += chosen.blocked[i];
     group.idle += chosen.idle[i];
-    group.base += chosen.base ? chosen.base[i] : 0;
+    if (chosen.base) {
+      group.baseBlocked += chosen.base.blocked[i];
+      group.baseIdle += chosen.base.idle[i];
+    }
     group.firstReader += c.first_reader[i];
     if (c.after_wait[i])
       group.afterWait += chosen.blocked[i];
@@ -88,14 +119,23 @@ export function lengthsOf(group) {
   return group.lengths;
 }
 
-// Blocked ns in each second, more than in the baseline.
-export function changeOf(group) {
-  return group.blocked / group.chosen.seconds - group.base / group.chosen.baseSeconds;
+// What is compared: time lost to work, or blocked time where rows are in that order.
+export function baseOf(group, order) {
+  return order === "blocked" ? group.baseBlocked : group.baseBlocked - group.baseIdle;
+}
+
+export function rateOf(group, order) {
+  return (order === "blocked" ? group.blocked : workOf(group)) / group.chosen.per;
+}
+
+// Of each unit (second), more than in the baseline.
+export function changeOf(group, order) {
+  return rateOf(group, order) - baseOf(group, order) / group.chosen.basePer;
 }
 
 export function rankOf(group, order) {
   if (order === "change")
-    return group.chosen.base ? Math.abs(changeOf(group)) : workOf(group);
+    return group.chosen.base ? Math.abs(changeOf(group, order)) : workOf(group);
   if (order.startsWith("p"))
     return lengthsOf(group)?.[order] ?? 0;
   if (order === "value")
@@ -154,11 +194,14 @@ export function chainPairs(group) {
   const data = group.chosen.data, waiters = data.byName.waiter_stack.keys, owners = data.byName.owner_stack.keys;
   const pairs = new Map();
   for (const i of group.cells) {
-    const key = `${waiters[i]} ${owners[i]}`, pair = pairs.get(key);
-    if (pair)
-      pair.blocked += group.chosen.blocked[i];
-    else
-      pairs.set(key, {cell: i, blocked: group.chosen.blocked[i]});
+    const key = `${waiters[i]} ${owners[i]}`, blocked = group.chosen.blocked[i],
+          base = group.chosen.base?.blocked[i] ?? 0, pair = pairs.get(key);
+    if (pair) {
+      pair.blocked += blocked;
+      pair.base += base;
+    } else {
+      pairs.set(key, {cell: i, blocked, base});
+    }
   }
-  return [...pairs.values()].sort((a, b) => b.blocked - a.blocked);
+  return [...pairs.values()].sort((a, b) => b.blocked - a.blocked || b.base - a.base);
 }

@@ -2,6 +2,7 @@
 
 import {Chips} from "./chips.js";
 import {unpack} from "./data.js";
+import {drawCompare} from "./compare.js";
 import {drawDetails} from "./details.js";
 import {el, find, put} from "./dom.js";
 import {Flame} from "./flame.js";
@@ -43,6 +44,8 @@ class Page {
         {range, where: condition ? this.narrowed(condition) : this.state.where}));
     this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
     drawOverview(data, find("overview"), find("about"));
+    if (data.compare)
+      this.compares();
     put(find("text"), data.text);
     for (const [id, tables] of Object.entries(TABLES)) {
       const there = tables.filter(([key]) => data.tables[key]);
@@ -53,6 +56,13 @@ class Page {
     }
     this.listen();
     this.follow();
+  }
+
+  compares() {
+    find("compare-section").hidden = find("compare-link").hidden = false;
+    drawCompare(this.data, find("compare"));
+    for (const note of document.querySelectorAll(".of-log"))
+      put(note, `Of ${this.data.facts.source} alone, the recording after; what has changed is above.`);
   }
 
   listen() {
@@ -71,6 +81,7 @@ class Page {
     find("open-all").addEventListener("click", () => this.tree.openAll(true));
     find("close-all").addEventListener("click", () => this.tree.openAll(false));
     find("internal").addEventListener("change", () => this.drawFlames());
+    find("flame-modes").addEventListener("change", event => this.set({flame: event.target.value}));
     find("matrix-kind").addEventListener("change", () => this.drawMatrix());
     // The fragment of the address is the state: parts of the page are gone to without it.
     for (const link of document.querySelectorAll('a[href^="#"]'))
@@ -135,8 +146,10 @@ class Page {
   // As the report lists it apart: by lock, and the method in which its threads wait.
   drawIdle() {
     const rows = [], about = this.chosen.ranged ? "≈ " : "";
-    for (const lock of split(this.root, this.data.byName.lock, "blocked").filter(g => g.idle))
-      for (const method of split(lock, this.data.byName.waiter_method, "blocked").filter(g => g.idle))
+    const idle = (group, aspect) => split(group, this.data.byName[aspect], "blocked").filter(g => g.idle)
+                                        .sort((a, b) => b.idle - a.idle);
+    for (const lock of idle(this.root, "lock"))
+      for (const method of idle(lock, "waiter_method"))
         rows.push([
           textOf(lock), textOf(method), about + durationText(method.idle), shareText(method.idle, method.blocked)
         ]);
@@ -157,8 +170,22 @@ class Page {
   }
 
   drawFlames() {
+    const base = this.chosen.base, mode = this.state.flame;
+    find("flame-compare").hidden = !base;
+    if (base) {
+      const texts = {after: base.now, before: base.name, both: "both", "plain-after": base.now,
+                     "plain-before": base.name};
+      for (const input of document.querySelectorAll('[name="flame-mode"]')) {
+        input.checked = input.value === mode;
+        put(input.nextElementSibling, texts[input.value]);
+      }
+      put(find("flame-ghost"), mode === "before" ? `hatched: not in ${base.name}: as wide as in ${base.now}`
+                                                 : `hatched: only in ${base.name}${mode === "both" ? ""
+                                                                         : ": as wide as there"}`);
+      find("flame-key").hidden = mode.startsWith("plain-");
+    }
     for (const flame of this.flames)
-      flame.render(this.chosen, this.measure(), find("internal").checked);
+      flame.render(this.chosen, this.measure(), find("internal").checked, mode);
   }
 
   drawMatrix() {

@@ -1,7 +1,7 @@
 // Who blocks whom: a table of two aspects, the heaviest first.
 
 import {el, put} from "./dom.js";
-import {countText, durationText, shareText, timeText} from "./units.js";
+import {changeText, countText, durationText, perText, shareText, timeText} from "./units.js";
 import {quoted} from "./where.js";
 
 const MOST = 15;
@@ -17,7 +17,11 @@ function largest(aspect, chosen, weight) {
 export function drawMatrix(data, node, chosen, measure, kind, onWhere) {
   const rows = data.byName[`waiter_${kind}`], columns = data.byName[`owner_${kind}`];
   const weight = i => measure === "blocked" ? chosen.blocked[i] : chosen.blocked[i] - chosen.idle[i];
-  const down = largest(rows, chosen, weight), across = largest(columns, chosen, weight), sums = new Map();
+  const base = chosen.base, baseWeight = i => measure === "blocked" ? base.blocked[i] : base.blocked[i] - base.idle[i];
+  // What is so large in the baseline only has a row, too.
+  const size = base ? i => weight(i) / chosen.per + baseWeight(i) / chosen.basePer : weight;
+  const down = largest(rows, chosen, size), across = largest(columns, chosen, size), sums = new Map(),
+        baseSums = new Map();
   let whole = 0, most = 0;
   for (const i of chosen.cells) {
     const key = `${down.keys.includes(rows.keys[i]) ? rows.keys[i] : -1} ${
@@ -25,36 +29,45 @@ export function drawMatrix(data, node, chosen, measure, kind, onWhere) {
     const ns = weight(i);
     whole += ns;
     sums.set(key, (sums.get(key) ?? 0) + ns);
+    if (base)
+      baseSums.set(key, (baseSums.get(key) ?? 0) + baseWeight(i));
   }
-  for (const ns of sums.values())
-    most = Math.max(most, ns);
-  if (!whole) {
+  const figure = key => base ? Math.round((sums.get(key) ?? 0) / chosen.per) : sums.get(key) ?? 0;
+  const before = key => base ? Math.round((baseSums.get(key) ?? 0) / chosen.basePer) : 0;
+  for (const key of sums.keys())
+    most = Math.max(most, figure(key), before(key));
+  if (!most) {
     put(node, el("p", {class: "dim"}, "Nobody was blocked."));
     return;
   }
   const cell = (row, column) => {
-    const ns = sums.get(`${row} ${column}`) ?? 0;
-    if (!ns)
+    const key = `${row} ${column}`, ns = figure(key), was = before(key), change = ns - was;
+    if (!ns && !was)
       return el("td", {class: "figure"});
-    const text = `${timeText(ns)}`, box = el("td", {class: "figure heat"});
-    const title = `${durationText(ns)}, ${shareText(ns, whole)} of what is shown`;
-    box.style.setProperty("--heat", String(Math.round(70 * Math.sqrt(ns / most))));
+    const box = el("td", {class: `figure heat${ns ? "" : " ghost"}`, "data-ns": ns, "data-base": was});
+    const title = base
+        ? `${durationText(ns)} ${perText(chosen.unit)}, ${changeText(change)} from ${base.name} (${timeText(was)})`
+        : `${durationText(ns)}, ${shareText(ns, whole)} of what is shown`;
+    box.style.setProperty("--heat", String(Math.round(70 * Math.sqrt(Math.max(ns, was) / most))));
     box.append(
         row < 0 || column < 0
-            ? el("span", {title}, text)
+            ? el("span", {title}, timeText(ns))
             : el("button", {
                 type: "button",
                 title: `${title}: show only this`,
                 onclick: () => onWhere(
                     `waiter_${kind}=${quoted(rows.texts[row])} and owner_${kind}=${quoted(columns.texts[column])}`)
               },
-                 text));
+                 timeText(ns)),
+        base && change ? el("span", {class: `delta ${change > 0 ? "more" : "less"}`}, ` ${changeText(change)}`) : "");
     return box;
   };
   const heads = [...across.keys, ...(across.left ? [-1] : [])], sides = [...down.keys, ...(down.left ? [-1] : [])];
   const name = (aspect, key, left) => key < 0 ? `(${countText(left)} more)` : aspect.texts[key];
   put(node,
-      el("table", {class: "matrix"}, el("caption", {}, "Rows were blocked, columns held the lock meanwhile"),
+      el("table", {class: "matrix"}, el("caption", {}, "Rows were blocked, columns held the lock meanwhile",
+                                          base ? `; ${perText(chosen.unit)}, and how much more or less than in ${
+                                                     base.name}` : ""),
          el("thead", {},
             el("tr", {}, el("th", {scope: "col"}, "blocked ↓  by →"),
                heads.map(key => el("th", {scope: "col", title: name(columns, key, across.left)},

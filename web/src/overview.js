@@ -1,5 +1,6 @@
 // The first thing on the page: what was lost, and the sentences of the report.
 
+import {verdictOf} from "./compare.js";
 import {el, put} from "./dom.js";
 import {durationText} from "./units.js";
 
@@ -58,7 +59,8 @@ export function drawOverview(data, node, head) {
         durationText(
             cells
                 .merged_ns)} in all, are put together as "other": sums are exact, but they are not told apart here.`);
-  put(node,
+  put(node, verdictOf(data),
+      data.compare ? el("h3", {}, "The recording after, by itself") : null,
       lost.length ? el("div", {class: "lost", role: "note"}, el("h3", {}, "What is missing"),
                        el("ul", {}, lost.map(line => el("li", {}, line))))
                   : el("p", {class: "good"},

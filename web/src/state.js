@@ -1,5 +1,7 @@
 // What the page shows: in the fragment of its address, so that it can be kept, sent, and gone back from.
 
+import {FLAME_MODES} from "./flame.js";
+
 export const PRESETS = [
   ["Lock, holder, waiter", "lock_class,lock,owner_thread,waiter_thread"],
   ["Where threads wait, where the lock is held", "lock_class,waiter_method,owner_method"],
@@ -17,7 +19,7 @@ export const PRESETS = [
 
 export const ORDERS = ["work", "blocked", "count", "max", "p50", "p90", "p99", "p999", "value", "change"];
 
-const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null, base: null};
+const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null, base: null, flame: "after"};
 
 // Windows from one to another, as far as there are any; null: none.
 function readRange(text, last) {
@@ -36,7 +38,8 @@ export function readState(data, hash) {
     where: given.get("where") ?? "",
     sort: ORDERS.includes(given.get("sort")) ? given.get("sort") : DEFAULT.sort,
     range: readRange(given.get("range"), last),
-    base: readRange(given.get("base"), last),
+    base: data.compare ? null : readRange(given.get("base"), last),
+    flame: FLAME_MODES.includes(given.get("flame")) ? given.get("flame") : DEFAULT.flame,
   };
 }
 
@@ -52,5 +55,7 @@ export function writeState(state) {
     parts.set("range", state.range.join("-"));
   if (state.base)
     parts.set("base", state.base.join("-"));
+  if (state.flame !== DEFAULT.flame)
+    parts.set("flame", state.flame);
   return `#${parts}`;
 }

@@ -49,7 +49,7 @@ function cellText(table, row, i, sums) {
 }
 
 function isShown(table, column, i) {
-  if (!column.title)
+  if (column.title === undefined)
     return false;
   if (column.unit === "rows")
     return table.rows.some(row => Array.isArray(row[i]));

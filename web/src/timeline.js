@@ -37,7 +37,8 @@ export class Timeline {
       put(this.node,
           el("p", {class: "dim"},
              this.data.cellCount
-                 ? "Too many different contentions for a course: 'spoor html --from --to' makes a page of a part."
+                 ? this.data.compare?.after.logs > 1 ? "Several recordings have no common course."
+                 : "Too many different contentions for a course: 'spoor html --from --to' makes a page of a part."
                  : "Nobody was blocked on a lock."));
       return;
     }
@@ -109,23 +110,29 @@ export class Timeline {
         el("button",
            {type: "button", id: "range-all", disabled: !this.state.range, onclick: () => this.onRange(null)},
            "whole log"),
-        " ",
-        el("button", {
-          type: "button",
-          id: "base-set",
-          disabled: !this.state.range,
-          title: "What is chosen then is compared with this range, by the second",
-          onclick: () => this.onBase(this.state.range)
-        },
-           "make this the baseline"),
-        " ",
-        el("button", {type: "button", id: "base-none", disabled: !this.state.base, onclick: () => this.onBase(null)},
-           "no baseline"),
-        " ",
+        this.data.compare ? " " : this.baseControls(),
         el("span", {id: "range-text", role: "status"},
            this.state.range
                ? this.rangeText(range)
                : "Drag over the bars to choose a range."));
+  }
+
+  // In a page that compares logs, the logs before are the baseline.
+  baseControls() {
+    return [
+      " ", el("button", {
+        type: "button",
+        id: "base-set",
+        disabled: !this.state.range,
+        title: "What is chosen then is compared with this range, by the second",
+        onclick: () => this.onBase(this.state.range)
+      },
+              "make this the baseline"),
+      " ",
+      el("button", {type: "button", id: "base-none", disabled: !this.state.base, onclick: () => this.onBase(null)},
+         "no baseline"),
+      " "
+    ];
   }
 
   rangeText(range) {

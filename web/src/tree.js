@@ -1,9 +1,9 @@
 // The tree table of --by, as a treegrid: arrows go through rows, and open and close them.
 
 import {bar, el, put} from "./dom.js";
-import {changeOf, lengthsOf, split, textOf, workOf} from "./groups.js";
+import {baseOf, changeOf, lengthsOf, split, textOf, workOf} from "./groups.js";
 import {QUANTILES} from "./lengths.js";
-import {countText, shareText, timeText} from "./units.js";
+import {changeText, countText, perText, shareText, timeText} from "./units.js";
 
 const SHOWN = 100, OPEN_MAX = 3000;
 
@@ -48,6 +48,14 @@ export class Tree {
         el("tr", {role: "row"}, el("th", {role: "columnheader", scope: "col"}, this.state.by.join(" › ")),
            column("work", "lost to work",
                   "Blocked time without idle turn-taking, in which threads only wait for new work"),
+           this.root.chosen.base
+               ? [el("th", {role: "columnheader", scope: "col", title: `${this.compared()} in ${
+                     this.root.chosen.base.name}, ${perText(this.root.chosen.unit)}`},
+                     `${this.root.chosen.base.name} ${this.root.chosen.unit}`),
+                  column("change", `change ${this.root.chosen.unit}`,
+                         `${this.compared()}, ${perText(this.root.chosen.unit)}, more or less than in ${
+                         this.root.chosen.base.name}`)]
+               : [],
            el("th", {role: "columnheader", scope: "col", title: "Of the time of the row above it"}, "of parent"),
            el("th", {role: "columnheader", scope: "col", title: "Of the time of all contentions that are shown"},
               "of all"),
@@ -63,12 +71,11 @@ export class Tree {
            QUANTILES.map(([name, perMille]) => column(name, `p${perMille / 10}`,
               `Of 1,000 contentions that are counted here, ${perMille} took as long at most; off by 1/128 of it`)),
            column("max", ranged ? "longest (–)" : "longest",
-                  "The longest contention; below owner_thread, the most of one that a holder is charged with"),
-           this.root.chosen.base
-               ? [el("th", {role: "columnheader", scope: "col", title: "Blocked in each second of the baseline"},
-                     "baseline /s"),
-                  column("change", "change /s", "Blocked in each second, more or less than in the baseline")]
-               : []));
+                  "The longest contention; below owner_thread, the most of one that a holder is charged with")));
+  }
+
+  compared() {
+    return this.state.sort === "blocked" ? "Blocked time" : "Time lost to work";
   }
 
   draw() {
@@ -123,6 +130,7 @@ export class Tree {
            el("span", {class: "text"}, text)),
         el("td", {role: "gridcell", class: "figure", title: `${countText(work)} ns`, "data-ns": work},
            bar(whole ? part / whole : 0), el("span", {class: "amount"}, about + timeText(work))),
+        group.chosen.base ? this.changes(group) : [],
         el("td", {role: "gridcell", class: "figure"}, shareText(part, above)),
         el("td", {role: "gridcell", class: "figure"}, shareText(part, whole)),
         el("td",
@@ -134,16 +142,15 @@ export class Tree {
            ranged ? "–" : countText(group.count)),
         QUANTILES.map(([name]) => el("td", {role: "gridcell", class: "figure", "data-ns": lengths?.[name] ?? 0},
                                      ranged ? "–" : lengths ? timeText(lengths[name]) : "")),
-        el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)),
-        group.chosen.base ? this.changes(group) : []);
+        el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)));
   }
 
   changes(group) {
-    const change = changeOf(group), base = group.base / group.chosen.baseSeconds;
-    const sign = change > 0 ? "+" : change < 0 ? "−" : "";
-    return [el("td", {role: "gridcell", class: "figure", "data-ns": group.base}, timeText(Math.round(base))),
-            el("td", {role: "gridcell", class: `figure ${change > 0 ? "more" : "less"}`},
-               sign + timeText(Math.abs(Math.round(change))))];
+    const order = this.state.sort, change = Math.round(changeOf(group, order)), base = baseOf(group, order);
+    return [el("td", {role: "gridcell", class: "figure base", title: `${countText(base)} ns in all`, "data-ns": base},
+               timeText(Math.round(base / group.chosen.basePer))),
+            el("td", {role: "gridcell", class: `figure change ${change > 0 ? "more" : "less"}`, "data-ns": change},
+               changeText(change))];
   }
 
   rowOf(path) {

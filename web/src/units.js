@@ -23,6 +23,16 @@ export function timeText(ns) {
   return ns ? durationText(ns) : "0";
 }
 
+// With its sign, so that nobody needs a colour.
+export function changeText(ns) {
+  return (ns > 0 ? "+" : ns < 0 ? "\u2212" : "") + timeText(Math.abs(ns));
+}
+
+// "/span" in words.
+export function perText(unit) {
+  return unit === "/s" ? "in each second" : unit === "/span" ? "in each span" : "in each second of CPU time";
+}
+
 export function sizeText(bytes) {
   return threeDigits(bytes, SIZES);
 }

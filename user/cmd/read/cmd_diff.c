@@ -1,6 +1,9 @@
 #include "cmd/cmd.h"
+#include "cmd/read/diff_page.h"
+#include "cmd/read/export_output.h"
 #include "cmd/read/log_options.h"
 #include "cmd/read/where_option.h"
+#include "cmd/rights.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -8,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/tables/array.h"
 #include "base/text/msg.h"
@@ -31,24 +36,31 @@ enum {
 	KEY_LEAST,
 	KEY_ALL,
 	KEY_FAIL_IF,
+	KEY_TITLE,
+	KEY_MODE,
 };
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_COUNT };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML, FORMAT_COUNT };
 
 struct options {
 	struct log_source common; /* what all logs are read with; no files */
 	const char **files;
+	struct log_source *sources; /* of the files, each with its stretch */
 	unsigned file_count, file_capacity;
 	unsigned before_count; /* of the files; 0: not said by a -- */
 	char *before, *after;  /* stretches, FROM..TO; NULL: all */
 	struct diff_wanted wanted;
 	const char *by;
 	struct condition *where;
+	const char *where_text;
 	enum measure_per per;
 	double least;
 	bool all;
 	unsigned top;
 	enum format format;
+	const char *output; /* "-" or NULL: stdout */
+	const char *title;  /* of the page; NULL: the logs' names */
+	mode_t mode;        /* of output; 0: 0600 */
 	struct diff_fail *fails;
 	const char **fail_texts;
 	unsigned fail_count, fails_capacity, texts_capacity;
@@ -77,7 +89,15 @@ static const struct argp_option option_table[] = {
 	 "May be given several times. FIGURE is p50:SPAN, p90:SPAN, p99:SPAN of a span's name, or",
 	 0},
 	{"top", 't', "N", 0, "Rows in each list of the text (default 10)", 0},
-	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in ns", 0},
+	{"format", 'f', "text|json|csv|html", 0,
+	 "For people (default); for programs, in ns; or a page for a browser, as of 'spoor html', "
+	 "in which all is compared",
+	 0},
+	{"output", 'o', "FILE", 0,
+	 "Where it goes in place of standard output; an older FILE is replaced", 0},
+	{"title", KEY_TITLE, "TEXT", 0, "The page's title; if not given, the logs' names", 0},
+	{"mode", KEY_MODE, "MODE", 0,
+	 "Who may read FILE, in octal as for chmod (0600: nobody but its owner), such as 0644", 0},
 	LOG_SOURCE_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -93,6 +113,8 @@ static const char doc[] =
 	"      two stretches of one recording\n"
 	"  spoor diff --per span --by waiter_stack,owner_stack before.spoor after.spoor\n"
 	"      for each request that the application has marked, by call chains\n"
+	"  spoor diff --format html -o page.html before.spoor after.spoor\n"
+	"      a page: the same, and a tree, flame graphs and a matrix of what has changed\n"
 	"  spoor diff --fail-if 'blocked>10%' --fail-if 'p99:checkout>5%' b.spoor a.spoor\n"
 	"      for a build server\n"
 	"\n"
@@ -235,10 +257,27 @@ static void check_files(struct options *o, struct argp_state *state)
 		argp_error(state, "there are more than %d logs of one side", COMPARISON_LOGS_MAX);
 }
 
+static void check_output(struct options *o, struct argp_state *state)
+{
+	struct stat st;
+
+	if (o->output && !strcmp(o->output, "-"))
+		o->output = NULL;
+	if (o->format != FORMAT_HTML)
+		return;
+	if (!o->output && isatty(STDOUT_FILENO))
+		argp_error(state, "a page is for a browser: not to a terminal; -o FILE.html");
+	for (unsigned i = 0; i < o->file_count; i++)
+		if (!strcmp(o->files[i], "-") ||
+		    (!stat(o->files[i], &st) && S_ISFIFO(st.st_mode)))
+			argp_error(state, "%s: a page reads each log twice: not from a pipe",
+				   o->files[i]);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	static const char *const pers[MEASURE_PER_COUNT + 1] = {"second", "span", "cpu"};
-	static const char *const formats[FORMAT_COUNT + 1] = {"text", "json", "csv"};
+	static const char *const formats[FORMAT_COUNT + 1] = {"text", "json", "csv", "html"};
 	struct options *o = state->input;
 
 	if (log_source_option(&o->common, key, arg, state))
@@ -249,6 +288,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'w':
 		set_where(&o->where, arg, 0, state);
+		o->where_text = arg;
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
@@ -277,11 +317,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FAIL_IF:
 		add_fail(o, arg, state);
 		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case KEY_TITLE:
+		o->title = arg;
+		return 0;
+	case KEY_MODE:
+		o->mode = parse_mode(arg, state);
+		return 0;
 	case ARGP_KEY_ARG:
 		add_file(o, arg, state);
 		return 0;
 	case ARGP_KEY_END:
 		check_files(o, state);
+		check_output(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -290,23 +340,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 /* --- the comparison ------------------------------------------------------------------------ */
 
-static int read_log(const struct options *o, const char *file, const char *stretch,
-		    struct diff_side *side)
+/* To be freed, whatever comes back. */
+static int source_make(const struct options *o, unsigned i, struct log_source *ret)
 {
-	struct log_source source = o->common;
-	int err = log_source_add(&source, file);
+	const char *stretch = i < o->before_count ? o->before : o->after;
+	int err;
 
+	*ret = o->common;
+	err = log_source_add(ret, o->files[i]);
 	if (stretch) {
 		const char *to = stretch + strlen(stretch) + 2;
 
-		source.range.from = *stretch ? stretch : NULL;
-		source.range.to = *to ? to : NULL;
+		ret->range.from = *stretch ? stretch : NULL;
+		ret->range.to = *to ? to : NULL;
 	}
 	if (err)
-		msg_error("%s: cannot compare it: %s", file, max_memory_error(err));
-	else
-		err = diff_side_add(side, &source, &o->wanted);
-	log_source_free(&source);
+		msg_error("%s: cannot compare it: %s", o->files[i], max_memory_error(err));
 	return err;
 }
 
@@ -315,10 +364,10 @@ static int read_logs(const struct options *o, struct diff_side *before, struct d
 	int err = 0;
 
 	for (unsigned i = 0; i < o->file_count && !err; i++) {
-		bool is_before = i < o->before_count;
-
-		err = read_log(o, o->files[i], is_before ? o->before : o->after,
-			       is_before ? before : after);
+		err = source_make(o, i, &o->sources[i]);
+		if (!err)
+			err = diff_side_add(i < o->before_count ? before : after, &o->sources[i],
+					    &o->wanted);
 	}
 	return err;
 }
@@ -362,11 +411,43 @@ static int judge(const struct options *o, const struct comparison *c)
 	return worse;
 }
 
+static int print(const struct options *o, const struct diff_input *in, FILE *out)
+{
+	static int (*const prints[])(const struct diff_input *, FILE *) = {
+		report_diff_text, report_diff_json, report_diff_csv};
+	const struct diff_page page = {.diff = in,
+				       .sources = o->sources,
+				       .before_count = o->before_count,
+				       .count = o->file_count,
+				       .where_text = o->where_text,
+				       .where = o->where,
+				       .title = o->title};
+
+	return o->format == FORMAT_HTML ? diff_page_write(&page, out) : prints[o->format](in, out);
+}
+
+static int write_out(const struct options *o, const struct diff_input *in)
+{
+	FILE *out;
+	int err;
+
+	for (unsigned i = 0; i < o->file_count && o->output; i++)
+		if (export_output_is_log(&o->sources[i], o->output))
+			return -EEXIST;
+	out = export_output_open(&o->sources[0], o->output, o->mode);
+	if (!out)
+		return -EIO;
+	err = print(o, in, out);
+	if (err)
+		msg_error("cannot compare them: %s", max_memory_error(err));
+	else
+		err = finish_output(out);
+	return export_output_close(out, o->output, err);
+}
+
 static int compare(const struct options *o, const struct diff_side *before,
 		   const struct diff_side *after)
 {
-	static int (*const print[FORMAT_COUNT])(const struct diff_input *, FILE *) = {
-		report_diff_text, report_diff_json, report_diff_csv};
 	struct comparison c;
 	const struct diff_input in = {.before = before,
 				      .after = after,
@@ -378,27 +459,28 @@ static int compare(const struct options *o, const struct diff_side *before,
 	int err = comparison_make(&before->figures, &after->figures, o->per, &c);
 	int worse = 0;
 
-	if (!err) {
-		err = print[o->format](&in, stdout);
-		worse = err ? 0 : judge(o, &c);
-		comparison_free(&c);
-	}
-	if (err)
+	if (err) {
 		msg_error("cannot compare them: %s", max_memory_error(err));
-	else
-		err = finish_output(stdout);
+		return err;
+	}
+	err = write_out(o, &in);
+	worse = err < 0 ? 0 : judge(o, &c);
+	comparison_free(&c);
 	return err < 0 ? err : worse;
 }
 
 static int run(struct options *o)
 {
 	struct diff_side *sides = calloc(2, sizeof(*sides));
-	int err = sides ? read_logs(o, &sides[0], &sides[1]) : -ENOMEM;
+	int err;
 
-	if (!sides) {
-		msg_error("cannot compare them: %s", max_memory_error(err));
-		return err;
+	o->sources = calloc(o->file_count, sizeof(*o->sources));
+	if (!sides || !o->sources) {
+		msg_error("cannot compare them: %s", max_memory_error(-ENOMEM));
+		free(sides);
+		return -ENOMEM;
 	}
+	err = read_logs(o, &sides[0], &sides[1]);
 	err = err ? err : check_units(o, &sides[0]);
 	err = err ? err : check_units(o, &sides[1]);
 	if (!err)
@@ -406,6 +488,8 @@ static int run(struct options *o)
 	diff_side_free(&sides[0]);
 	diff_side_free(&sides[1]);
 	free(sides);
+	for (unsigned i = 0; i < o->file_count; i++)
+		log_source_free(&o->sources[i]);
 	return err;
 }
 
@@ -419,10 +503,13 @@ int cmd_diff(int argc, char **argv)
 
 	if (parse_arguments(&argp, argc, argv, ARGP_IN_ORDER, &o))
 		return CMD_FAILED;
+	if (rights_write_to(o.output))
+		return CMD_FAILED;
 	o.wanted.where = o.where;
 	err = run(&o);
 	where_free(o.where);
 	free(o.files);
+	free(o.sources);
 	free(o.fails);
 	free(o.fail_texts);
 	return err < 0 ? CMD_FAILED : err;

@@ -1,7 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/read/export_output.h"
-#include "cmd/read/facet_watch.h"
 #include "cmd/read/log_options.h"
+#include "cmd/read/page_log.h"
 #include "cmd/read/where_option.h"
 #include "cmd/rights.h"
 
@@ -10,23 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cells/cell_windows.h"
-#include "analyze/gc/gc_series.h"
-#include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
 #include "cmd/parse.h"
-#include "log/format/header_fields.h"
-#include "report/model/report.h"
 #include "report/web/page.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
-
-#define TOP_DEFAULT 10
-/* The page has windows of its own. */
-/* Beyond so many cells that are cut by these, the page has those that are not cut. */
-#define PAGE_CUT_MAX 50000
-#define PAGE_FACETS (FACET_DURATION | FACET_GC | FACET_SPAN | FACET_STATE)
 
 enum { KEY_MODE = 0x100, KEY_TITLE };
 
@@ -105,54 +94,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What the page has beyond the report's findings. */
-struct watched {
-	const struct range *range;
-	struct facet_watch facets;
-	struct cell_windows windows;
-	struct gc_series *series;
-};
-
-static int on_begin(void *ctx, struct analysis *a, const json_t *header)
+static int page_write(void *ctx, struct page_input *page)
 {
-	struct watched *w = ctx;
-	uint64_t begin_ns = header_begin_ns(header);
-
-	if (w->range->from && w->range->from_ns > begin_ns)
-		begin_ns = w->range->from_ns;
-	cell_windows_init(&w->windows, begin_ns);
-	if (facet_watch_begin(&w->facets, a, header))
-		return -ENOMEM;
-	facet_cells_observe(w->facets.cells, cell_windows_observe, &w->windows);
-	w->series = gc_series_new(analysis_names(a), header_flag(header, "MaxHeapSize"));
-	return w->series ? 0 : -ENOMEM;
-}
-
-static int on_event(void *ctx, const struct event *e)
-{
-	struct watched *w = ctx;
-	int err = facet_watch_event(&w->facets, e);
-
-	return err ? err : gc_series_add(w->series, e);
-}
-
-static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
-{
-	struct watched *w = ctx;
-
-	(void)to_ns;
-	gc_series_hole(w->series);
-	return facet_watch_hole(&w->facets, from_ns);
-}
-
-static int page_write(const struct options *o, const struct page_input *page)
-{
+	const struct options *o = ctx;
 	const char *output = strcmp(o->output, "-") ? o->output : NULL;
 	FILE *out = export_output_open(&o->source, output, o->mode);
 	int err;
 
 	if (!out)
 		return -EIO;
+	page->title = o->title ? o->title : page->source;
 	err = report_page(page, out);
 	if (err)
 		msg_error("%s: cannot make a page of it: %s", o->source.name,
@@ -162,56 +113,15 @@ static int page_write(const struct options *o, const struct page_input *page)
 	return export_output_close(out, output, err);
 }
 
-static int page(const struct options *o, struct analyzed_log *log, struct watched *w)
-{
-	struct report_input in = {.log = &log->log, .top = TOP_DEFAULT, .where = o->where_text};
-	struct page_input page = {.in = &in,
-				  .windows = &w->windows,
-				  .series = w->series,
-				  .source = log_source_title(&o->source)};
-	struct cell *chosen = NULL;
-	int err = w->windows.err ? w->windows.err : facet_cells_error(w->facets.cells);
-
-	gc_series_finish(w->series);
-	page.title = o->title ? o->title : page.source;
-	page.start_ns = session_log_start(&log->log);
-	if (facet_cells(w->facets.cells)->count <= PAGE_CUT_MAX || where_facets(o->where)) {
-		in.facets = w->facets.cells;
-		in.cells = facet_cells(w->facets.cells)->rows;
-		in.cell_count = facet_cells(w->facets.cells)->count;
-	}
-	if (o->where && !err)
-		err = where_chosen(o->where, log->analysis, in.facets, &chosen, &in.cell_count);
-	if (o->where)
-		in.cells = chosen;
-	if (o->where && !err && !in.cell_count)
-		msg_warning("%s: --where chooses none of its contentions", o->source.name);
-	if (err)
-		msg_error("%s: cannot make a page of it: %s", o->source.name,
-			  max_memory_error(err));
-	else
-		err = page_write(o, &page);
-	free(chosen);
-	return err < 0 ? err : analyzed_log_report(log, "put into the page");
-}
-
 static int run(struct options *o)
 {
-	struct watched w = {.range = &o->source.range,
-			    .facets = {.source = &o->source, .facets = PAGE_FACETS}};
-	const struct log_watch watch = {
-		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &w};
-	struct analyzed_log log;
-	int err = analyze_log_watched(&o->source, &watch, &log);
+	const struct page_log log = {.source = &o->source,
+				     .where_text = o->where_text,
+				     .where = o->where,
+				     .write = page_write,
+				     .ctx = o};
 
-	if (!err) {
-		err = page(o, &log, &w);
-		analyzed_log_close(&log);
-	}
-	facet_watch_free(&w.facets);
-	cell_windows_free(&w.windows);
-	gc_series_free(w.series);
-	return err;
+	return page_log_read(&log);
 }
 
 int cmd_html(int argc, char **argv)

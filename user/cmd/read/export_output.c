@@ -2,7 +2,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,11 +20,14 @@ static bool is_same_file(const char *a, const char *b)
 	       of_a.st_ino == of_b.st_ino;
 }
 
-static bool is_input(const struct log_source *s, const char *output)
+bool export_output_is_log(const struct log_source *s, const char *output)
 {
-	for (unsigned i = 0; s->set && i < log_set_count(s->set); i++)
-		if (is_same_file(log_set_paths(s->set)[i], output))
-			return true;
+	for (unsigned i = 0; s->set && i < log_set_count(s->set); i++) {
+		if (!is_same_file(log_set_paths(s->set)[i], output))
+			continue;
+		msg_error("%s: this is the log itself; choose another FILE for -o", output);
+		return true;
+	}
 	return false;
 }
 
@@ -37,10 +39,8 @@ FILE *export_output_open(const struct log_source *source, const char *output, mo
 
 	if (!output)
 		return stdout;
-	if (is_input(source, output)) {
-		msg_error("%s: this is the log itself; choose another FILE for -o", output);
+	if (export_output_is_log(source, output))
 		return NULL;
-	}
 	err = file_create(output, true, mode ? mode : CREATE_MODE, &fd);
 	length = strlen(output);
 	if (!err && length > 3 && !strcmp(output + length - 3, ".gz")) {

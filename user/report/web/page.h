@@ -2,11 +2,16 @@
  * else. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+/* Beyond so many, the cells with the least time become one for each class of lock. */
+#define PAGE_CELLS_MAX 50000
+
 struct cell_windows;
 struct gc_series;
+struct page_compare;
 struct report_input;
 
 struct page_input {
@@ -15,8 +20,12 @@ struct page_input {
 	const struct gc_series *series;     /* finished */
 	const char *title, *source;         /* foreign text */
 	uint64_t start_ns;                  /* of the recording; times are given from there on */
-	uint32_t cells_max;                 /* 0: as page_cells.h has it */
+	uint32_t cells_max;                 /* 0: PAGE_CELLS_MAX */
+	bool aligned;                       /* names are as page_aligned.h has them */
+	const struct page_compare *compare; /* with which logs; NULL: with none */
 };
 
 /* 0 or -ENOMEM; out's error flag tells the rest. */
 int report_page(const struct page_input *in, FILE *out);
+/* The cells alone, for the page of another log: page_compare.h. 0 or -ENOMEM. */
+int page_cells_json(const struct page_input *in, FILE *out);

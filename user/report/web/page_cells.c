@@ -19,6 +19,7 @@
 #include "report/model/label.h"
 #include "report/model/report.h"
 #include "report/model/sections/sections.h"
+#include "report/web/page.h"
 
 #define GROUP_SHIFT 32
 #define WAIT_SHIFT 48

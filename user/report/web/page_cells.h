@@ -11,8 +11,6 @@
 struct cell_windows;
 struct section_input;
 
-/* Beyond so many, the cells with the least time become one for each class of lock. */
-#define PAGE_CELLS_MAX 50000
 /* Beyond so many, two windows become one, as long as CELL_WINDOWS_LEAST are left. */
 #define PAGE_WINDOWS_MAX 400000
 /* Beyond so many counts of lengths, their steps become twice as wide. */
@@ -62,7 +60,7 @@ struct page_cells {
 };
 
 /* 0 or -ENOMEM; to be freed in both cases. windows may be NULL; most: 0, or in place of
- * PAGE_CELLS_MAX. */
+ * PAGE_CELLS_MAX (page.h). */
 int page_cells_make(const struct section_input *s, const struct cell_windows *windows,
 		    uint32_t most, struct page_cells *ret);
 void page_cells_free(struct page_cells *p);

@@ -25,7 +25,9 @@
 #include "report/model/sections/commands/gc_report.h"
 #include "report/model/sections/sections.h"
 #include "report/web/page.h"
+#include "report/web/page_aligned.h"
 #include "report/web/page_cells.h"
+#include "report/web/page_compare.h"
 #include "report/web/page_findings.h"
 #include "report/web/page_kinds.h"
 #include "session/session_log.h"
@@ -38,6 +40,7 @@ struct writer {
 	const struct page_cells *p;
 	struct keymap nodes;   /* by stack */
 	struct keymap methods; /* by number */
+	uint32_t *ranks;       /* of locks, in a page that compares; else NULL */
 	FILE *out;
 };
 
@@ -95,7 +98,10 @@ static void aspects_write(struct writer *w)
 
 static const char *thread_text(struct writer *w, uint32_t i, char buf[LABEL_MAX])
 {
-	return label_thread(w->s->labels, w->p->threads.keys[i].a, buf);
+	uint64_t thread = w->p->threads.keys[i].a;
+
+	return w->ranks ? page_aligned_thread(w->s, thread, buf)
+			: label_thread(w->s->labels, thread, buf);
 }
 
 static const char *class_text(struct writer *w, uint32_t i, char buf[LABEL_MAX])
@@ -104,14 +110,18 @@ static const char *class_text(struct writer *w, uint32_t i, char buf[LABEL_MAX])
 	const char *class = key->b ? log_names_class(w->s->names, key->a) : NULL;
 
 	if (!key->b)
-		return label_class(w->s->labels, key->a, buf);
+		return w->ranks ? page_aligned_class(w->s, key->a, buf)
+				: label_class(w->s->labels, key->a, buf);
 	return label_clean(class ? class : "(unknown class)", buf);
 }
 
 static const char *lock_text(struct writer *w, uint32_t i, char buf[LABEL_MAX])
 {
+	uint64_t lock = w->p->locks.keys[i].a;
+
 	if (!w->p->locks.keys[i].b)
-		return label_lock(w->s->labels, w->p->locks.keys[i].a, buf);
+		return w->ranks ? page_aligned_lock(w->s, lock, w->ranks[i], buf)
+				: label_lock(w->s->labels, lock, buf);
 	class_text(w, i, buf);
 	buffer_add(buf, LABEL_MAX, " (other locks)");
 	return buf;
@@ -120,9 +130,14 @@ static const char *lock_text(struct writer *w, uint32_t i, char buf[LABEL_MAX])
 static const char *method_text(struct writer *w, uint32_t i, char buf[LABEL_MAX])
 {
 	uint64_t method = w->methods.keys[i].a;
+	const struct log_method *m = NULL;
 
 	if (method == UINT32_MAX)
 		return label_thread(w->s->labels, HOLDER_HAND_OVER, buf);
+	if (w->ranks)
+		m = stacks_method(w->s->stacks, (uint32_t)method);
+	if (m)
+		return page_aligned_method(m, buf);
 	return label_method(w->s->stacks, (uint32_t)method, buf);
 }
 
@@ -165,6 +180,17 @@ static const char *node_method(struct writer *w, uint64_t stack, char buf[LABEL_
 
 	return stacks_next(w->s->stacks, &stack, &f) && f.method ? label_method_name(f.method, buf)
 								 : "";
+}
+
+/* That as logs are aligned by it, in a page that compares. */
+static const char *node_text(struct writer *w, uint64_t stack, char buf[LABEL_MAX])
+{
+	struct stacks_frame f;
+	uint64_t at = stack;
+
+	if (w->ranks && stacks_next(w->s->stacks, &at, &f) && f.method)
+		return page_aligned_method(f.method, buf);
+	return node_method(w, stack, buf);
 }
 
 /* What follows on that, or all. */
@@ -227,7 +253,7 @@ static int chains_write(struct writer *w)
 					: 0);
 		NUMBERS(w, "chain_waiter_methods", count, waiter[i]);
 		NUMBERS(w, "chain_holder_methods", count, holder[i]);
-		TEXTS(w, "node_methods", w->nodes.count, node_method(w, w->nodes.keys[i].a, buf));
+		TEXTS(w, "node_methods", w->nodes.count, node_text(w, w->nodes.keys[i].a, buf));
 		TEXTS(w, "node_rest", w->nodes.count, node_rest(w, w->nodes.keys[i].a, buf));
 		NUMBERS(w, "node_flags", w->nodes.count, node_flags(w, w->nodes.keys[i].a));
 		NUMBERS(w, "node_callers", w->nodes.count, node_caller(w, w->nodes.keys[i].a));
@@ -391,29 +417,51 @@ static int tables_write(struct writer *w)
 	return err;
 }
 
-static int all_write(struct writer *w)
+/* What cells are made of, with what their numbers mean. */
+static int cells_part_write(struct writer *w)
 {
 	const struct page_kinds kinds = {.s = w->s, .p = w->p};
+	int err;
+
+	aspects_write(w);
+	err = chains_write(w);
+	if (err)
+		return err;
+	names_write(w);
+	cells_write(w);
+	err = page_kinds_write(&kinds, w->out);
+	return err ? err : page_lengths_write(w->p, w->out);
+}
+
+static int all_write(struct writer *w)
+{
 	int err;
 
 	putc('{', w->out);
 	facts_write(w);
 	err = text_write(w);
-	aspects_write(w);
-	err = err ?: chains_write(w);
-	if (!err) {
-		names_write(w);
-		cells_write(w);
-		err = page_kinds_write(&kinds, w->out);
-		err = err ? err : page_lengths_write(w->p, w->out);
+	err = err ? err : cells_part_write(w);
+	if (!err)
 		windows_write(w);
-		err = err ? err : tables_write(w);
-	}
+	err = err ? err : tables_write(w);
+	if (!err && w->in->compare)
+		err = page_compare_write(w->in->compare, w->out);
 	fputs("}\n", w->out);
 	return err;
 }
 
-int page_data_write(const struct page_input *in, FILE *out)
+static int cells_only_write(struct writer *w)
+{
+	int err;
+
+	putc('{', w->out);
+	facts_write(w);
+	err = cells_part_write(w);
+	putc('}', w->out);
+	return err;
+}
+
+static int data_write(const struct page_input *in, int (*write)(struct writer *w), FILE *out)
 {
 	struct report_input tables = *in->in;
 	struct section_input s;
@@ -426,10 +474,25 @@ int page_data_write(const struct page_input *in, FILE *out)
 	if (err)
 		return err;
 	err = page_cells_make(&s, in->windows, in->cells_max, &p);
-	err = err ?: all_write(&w);
+	if (!err && in->aligned) {
+		w.ranks = page_aligned_ranks(&s, &p);
+		err = w.ranks ? 0 : -ENOMEM;
+	}
+	err = err ? err : write(&w);
 	keymap_free(&w.nodes);
 	keymap_free(&w.methods);
+	free(w.ranks);
 	page_cells_free(&p);
 	section_close(&s);
 	return err;
+}
+
+int page_data_write(const struct page_input *in, FILE *out)
+{
+	return data_write(in, all_write, out);
+}
+
+int page_cells_json(const struct page_input *in, FILE *out)
+{
+	return data_write(in, cells_only_write, out);
 }

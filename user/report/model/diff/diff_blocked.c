@@ -13,6 +13,7 @@
 #include "log/read/names.h"
 #include "report/model/aspect_text.h"
 #include "report/model/diff/diff_collect.h"
+#include "report/model/diff/diff_name.h"
 #include "report/model/diff/diff_paths.h"
 #include "report/model/label.h"
 #include "report/model/where.h"
@@ -108,13 +109,6 @@ static unsigned rank_of(const struct blocked_part *b, uint64_t lock)
 
 /* --- names --------------------------------------------------------------------------------- */
 
-static void add_method(struct strbuf *s, const struct log_method *m)
-{
-	generated_name_add(s, m->class_name);
-	strbuf_put(s, ".", 1);
-	generated_name_add(s, m->name);
-}
-
 static void add_chain(const struct blocked_part *b, uint64_t stack, struct strbuf *s)
 {
 	struct stacks_frame f;
@@ -123,7 +117,7 @@ static void add_chain(const struct blocked_part *b, uint64_t stack, struct strbu
 		if (!f.method || f.internal)
 			continue;
 		strbuf_put(s, " < ", n ? 3 : 0);
-		add_method(s, f.method);
+		diff_name_method(s, f.method);
 		n++;
 	}
 }
@@ -137,8 +131,7 @@ static void add_text(const struct blocked_part *b, const struct group *g, struct
 
 	switch (g->aspect) {
 	case ASPECT_LOCK:
-		generated_name_add(s, name_class(b->names, cell->lock));
-		strbuf_add(s, " (%u)", rank_of(b, cell->lock));
+		diff_name_lock(s, name_class(b->names, cell->lock), rank_of(b, cell->lock));
 		return;
 	case ASPECT_LOCK_CLASS:
 		generated_name_add(s, name_class(b->names, cell->lock));
@@ -177,7 +170,7 @@ static void add_text(const struct blocked_part *b, const struct group *g, struct
 		}
 		m = stacks_method(b->stacks, group_method(b->stacks, g));
 		if (m)
-			add_method(s, m);
+			diff_name_method(s, m);
 		else
 			strbuf_add(s, "%s",
 				   label_method(b->stacks, group_method(b->stacks, g), buf));
