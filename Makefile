@@ -74,7 +74,7 @@ READER_FUZZ := report export
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-.PHONY: all setup test-setup cross-setup cross-packages demo demo-objects test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web web-setup prometheus-setup podman-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
+.PHONY: all setup test-setup cross-setup cross-packages demo demo-objects test unit unit-bins san tsan tsan-bins walk fake mark fuzz fuzz-run lint analyze format web guide-pictures web-setup prometheus-setup podman-setup jdks jvm jvm-setup jvm-clean test-jvm bench \
 	bench-programs steal-lab install uninstall dist soak clean FORCE
 
 all: $(O)/spoor
@@ -155,6 +155,10 @@ jdks: test-setup
 # The page of spoor html, of web/src: to be made anew, and committed, when web/src changes.
 web:
 	$(Q)$(PYTHON) -B web/build
+
+# The pictures of docs/guide.md, of the logs in docs/logs, as the page shows them now; those logs anew: bench/guide/record.
+guide-pictures: web-setup all
+	$(Q)SPOOR_BUILD=$(O) $(PYTHON) -B tests/web/guide_pictures.py
 
 # What drives Debian's Chromium in the tests of the page: by npm, in the versions and with the sums of the lock file.
 web-setup: test-setup

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A table of products behind one lock, its own monitor. Customers look products up by number, which
@@ -12,10 +13,11 @@ import java.util.concurrent.LinkedBlockingQueue;
  * cheap look-up; only who holds the lock meanwhile shows the cause. (The example of Hofer's thesis on
  * profiling inside the Java VM, 4.3.3.)
  *
- * Usage: ProductTable [SECONDS]. Prints one line when all threads run, and its own measurements at the
- * end, or when it is told to terminate.
+ * Usage: ProductTable [SECONDS [reentrant]]. Prints one line when all threads run, and its own measurements
+ * at the end, or when it is told to terminate. reentrant: the lock is a ReentrantLock, as in the thesis's
+ * Figure 4.9, and the table a ReentrantTable.
  */
-public final class ProductTable {
+public class ProductTable {
 	private static final int PRODUCTS = 150_000;
 	private static final int BY_NUMBER_THREADS = 3;
 	private static final int BY_NAME_THREADS = 1;
@@ -27,7 +29,7 @@ public final class ProductTable {
 
 	private static volatile boolean stopped;
 
-	private final Map<Integer, Product> products = new HashMap<>();
+	final Map<Integer, Product> products = new HashMap<>();
 	private final BlockingQueue<String> searches = new LinkedBlockingQueue<>();
 
 	static final class Product {
@@ -163,6 +165,45 @@ public final class ProductTable {
 		}
 	}
 
+	/** The same table behind a ReentrantLock. */
+	static final class ReentrantTable extends ProductTable {
+		private final ReentrantLock lock = new ReentrantLock();
+
+		@Override
+		Product lookUpByNumber(int number, Tally tally) {
+			long asked = System.nanoTime();
+			lock.lock();
+			try {
+				long locked = System.nanoTime();
+				Product found = products.get(number);
+				tally.count(asked, locked, System.nanoTime());
+				return found;
+			} finally {
+				lock.unlock();
+			}
+		}
+
+		@Override
+		Product lookUpByName(String name, Tally tally) {
+			long asked = System.nanoTime();
+			lock.lock();
+			try {
+				long locked = System.nanoTime();
+				Product found = null;
+				for (Product product : products.values()) {
+					if (product.name.equalsIgnoreCase(name)) {
+						found = product;
+						break;
+					}
+				}
+				tally.count(asked, locked, System.nanoTime());
+				return found;
+			} finally {
+				lock.unlock();
+			}
+		}
+	}
+
 	private static void print(String what, List<Client> clients, double seconds) throws InterruptedException {
 		Tally sum = new Tally();
 		for (Client client : clients) {
@@ -177,7 +218,10 @@ public final class ProductTable {
 
 	public static void main(String[] args) throws InterruptedException {
 		long seconds = args.length > 0 ? Long.parseLong(args[0]) : 10;
-		ProductTable table = new ProductTable();
+		boolean reentrant = args.length > 1 && args[1].equals("reentrant");
+		ProductTable table = reentrant ? new ReentrantTable() : new ProductTable();
+		// As in a server that has run for long: the table is old, and no collection moves its lock any more.
+		System.gc();
 		List<Client> byNumber = new ArrayList<>();
 		List<Client> byName = new ArrayList<>();
 		for (int i = 1; i <= BY_NUMBER_THREADS; i++)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench/demo/demo.sh [BUILD]: records the bundled product table for some seconds, and prints the report.
+# bench/demo/demo.sh [BUILD]: records the bundled product table for some seconds, and prints the report. LOCK=reentrant: the table's
+# lock is a ReentrantLock, not a monitor.
 set -eu
 
 build=${1:-build}
@@ -8,7 +9,7 @@ java=${JAVA:-java}
 javac=${JAVAC:-javac}
 seconds=${SECONDS_RECORDED:-5}
 out=$build/demo
-log=$out/demo.spoor
+log=$out/demo${LOCK:+-$LOCK}.spoor
 program=
 
 finish()
@@ -28,7 +29,7 @@ trap finish EXIT
 trap 'exit 1' HUP INT TERM
 # A named pipe, so that the program's first line can be waited for; 60 s is its end if all else fails.
 mkfifo "$out/output"
-"$java" -Xmx64m -cp "$out" ProductTable 60 >"$out/output" &
+"$java" -Xmx64m -cp "$out" ProductTable 60 ${LOCK:-monitor} >"$out/output" &
 program=$!
 exec 3<"$out/output"
 if ! read -r line <&3; then

@@ -2,7 +2,7 @@
 // Chromium.
 //
 // open: {page, hash, scheme, width, height, zoom}   eval: {script} in the page   press: {keys, in}   drag: {from, to}
-// shot: {path}   axe   pdf: {path}   logs: what the browser has complained about, and what it has asked the network
+// shot: {path, at}  axe   pdf: {path}   logs: what the browser has complained about, and what it has asked the network
 // for
 const path = require("path");
 const readline = require("readline");
@@ -52,7 +52,8 @@ const DO = {
     await page.mouse.up();
   },
   back: () => page.goBack({waitUntil: "commit"}).then(() => null),
-  shot: ({path: to, full}) => page.screenshot({path: to, fullPage: full ?? false}).then(() => null),
+  shot: ({path: to, full, at}) =>
+    (at ? page.locator(at).screenshot({path: to}) : page.screenshot({path: to, fullPage: full ?? false})).then(() => null),
   pdf: ({path: to}) => page.pdf({path: to}).then(() => null),
   print: () => page.emulateMedia({media: "print"}),
   async axe() {

@@ -13,7 +13,8 @@ from packed_log import Log, packed  # noqa: E402
 OBJECTS = 6  # a block's kind
 RING, CLASS, METHOD, SITE, _, WORDS, PHASE = range(1, 8)
 NEW, AT, MOVEX, GC = 1, 6, 10, 13
-BEGIN, END, SPACE = 1, 2, 3
+BEGIN, GC_END, SPACE = 1, 2, 3
+END = 9  # an event's number
 UNITS, OLD = 2, 100_000  # of an object; where old ones are
 SECOND = 1_000_000_000
 
@@ -64,14 +65,17 @@ class Objects:
         text = b"Copy\0\0\0\0Allocation Failure\0\0"
         head = [self.round, low, high, *struct.unpack(f"<{len(text) // 4}I", text)]
         self.words(2, [word(GC, BEGIN << 24 | (1 + len(head))), *head, word(GC, SPACE << 24), 0, 0, at, *moves,
-                       word(GC, END << 24 | 4), self.round, low, high])
+                       word(GC, GC_END << 24 | 4), self.round, low, high])
         self.next_phase()
 
-    def write(self, path):
+    def write(self, path, end=False):
+        """end: also the event that says that nothing comes after it."""
         self.next_phase(end=1)
         raw = b"".join(msgpack.packb(list(record)) for record in self.records)
         log = Log()
         log.put(OBJECTS, len(self.records), packed(raw, SECOND, SECOND))
+        if end:
+            log.block([(END, SECOND, 0, 0)])
         with open(path, "wb") as f:
             f.write(log.closed())
         return path

@@ -107,7 +107,7 @@ static const char doc[] =
 	"may be chance.\v"
 	"  spoor diff before.spoor after.spoor\n"
 	"      what has changed, in a sentence, and the rows that stand out\n"
-	"  spoor diff b1.spoor b2.spoor b3.spoor b4.spoor -- a1.spoor a2.spoor a3.spoor a4.spoor\n"
+	"  spoor diff b1.spoor b2.spoor -- a1.spoor a2.spoor\n"
 	"      several runs a side: chance is told by how the runs differ\n"
 	"  spoor diff --before 0s..30s --after 60s..90s app.spoor\n"
 	"      two stretches of one recording\n"
@@ -115,7 +115,7 @@ static const char doc[] =
 	"      for each request that the application has marked, by call chains\n"
 	"  spoor diff --format html -o page.html before.spoor after.spoor\n"
 	"      a page: the same, and a tree, flame graphs and a matrix of what has changed\n"
-	"  spoor diff --fail-if 'blocked>10%' --fail-if 'p99:checkout>5%' b.spoor a.spoor\n"
+	"  spoor diff --fail-if 'blocked>10%' --fail-if 'p99:cart>5%' b.spoor a.spoor\n"
 	"      for a build server\n"
 	"\n"
 	"Logs are aligned by names; numbers in the names of generated classes do not count. A row "
@@ -378,11 +378,16 @@ static int check_units(const struct options *o, const struct diff_side *s)
 	for (unsigned i = 0; i < s->figures.count; i++) {
 		if (measures_per(&s->figures.logs[i], o->per) > 0)
 			continue;
+		if (o->per == MEASURE_PER_SECOND) {
+			msg_error("%s: nothing to compare: no time of the recording is in the part "
+				  "that was chosen",
+				  s->logs[i].name);
+			return -ENODATA;
+		}
 		msg_error("%s: --per %s: it has %s", s->logs[i].name, diff_per_name(o->per),
-			  o->per == MEASURE_PER_SPAN ? "no such spans; docs/spans.md says how they "
-						       "are marked"
-			  : o->per == MEASURE_PER_CPU ? "no CPU time of its threads"
-						      : "no time");
+			  o->per == MEASURE_PER_CPU ? "no CPU time of its threads"
+						    : "no such spans; docs/spans.md says how they "
+						      "are marked");
 		return -ENODATA;
 	}
 	return 0;

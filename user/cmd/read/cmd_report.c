@@ -91,7 +91,7 @@ static const char doc[] =
 	"  spoor report --by waiter_method,owner_stack app.spoor\n"
 	"      in which methods threads wait, and what the holders are doing "
 	"meanwhile\n"
-	"  spoor report --where 'waiter_thread=http-* and owner_stack=*Cache*' app.spoor\n"
+	"  spoor report --where 'waiter_pool=http-* and owner_stack=*Cache*' app.spoor\n"
 	"      only what a pool waited for while the holder was in some code\n"
 	"  spoor report --format json app.spoor | jq '.contention.groups[0]'\n"
 	"      all figures, in ns\n"
