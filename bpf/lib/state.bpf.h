@@ -165,40 +165,76 @@ struct wait_memo {
 	__u16 note_at[WAIT_NOTES_MAX];
 };
 
+/* The lock or the blocker of a wait. */
+struct wait_subject {
+	__u64 object; /* ObjectMonitor, or the address of the blocker */
+	__u64 handle; /* of a monitor */
+	__u64 klass;
+	__u32 hash;
+	__u32 flags;       /* of a blocker: WIRE_CLASS_*, */
+	__u32 class_epoch; /* in this epoch of class unloading; of a lock: WIRE_AFTER_WAIT */
+	__u32 pad;
+};
+
+/* Who owned the lock when the thread blocked, and before the thread had the lock. */
+struct wait_owner {
+	__u64 word; /* what a monitor said of its owner */
+	__u32 tid;  /* 0: not known */
+	__u32 source;
+	__u32 on;      /* the kernel thread that the owner is on; 0: none */
+	__u32 readers; /* of a blocker */
+};
+
+/* Of a lock that the thread seems to have got. */
+struct wait_lock_end {
+	__u64 ns; /* 0: it has not */
+	struct wire_counters self, owner;
+	__u32 released; /* the thread has woken others that were blocked on this lock */
+	__u32 pad;
+};
+
+/* What the thread is about to block on: see wait_ahead(). */
+struct wait_next {
+	__u32 what; /* enum wire_reason */
+	int begun;
+	__u64 switches;
+	__u32 owner_stack;
+	__u32 pad;
+};
+
+/* The thread's java.lang.Thread, from which its status and its blocker are read. */
+struct wait_java {
+	__u64 oop;    /* when the thread last parked; 0: not known */
+	__u64 stamp;  /* of collections then */
+	__u32 moved;  /* a collection may have moved the thread's objects since, */
+	__u32 moving; /* or while they were read */
+};
+
+struct wait_sums {
+	__u32 taken; /* somebody is writing them */
+	__u32 pad;
+	struct wait_sum of[WAIT_SUMS];
+};
+
 /*
- * What a thread blocks on, by what the VM says of it when it leaves its CPU: see waits.bpf.h. The
- * thread's own switches write it, and the flush at the end of a window, which must win `turn` for
- * that.
+ * What a thread blocks on, by what the VM says of the thread when it leaves its CPU (waits.bpf.h),
+ * a struct for each family as in struct thread_state. The thread's own switches write it, and the
+ * flush at the end of a window, which must win `turn` for that.
  */
 struct thread_wait {
-	__u32 turn;   /* WAIT_OPEN, WAIT_BEGUN, and above these a number of each wait's own */
-	__u32 what;   /* enum wire_reason */
-	__u64 object; /* ObjectMonitor, or the address of the blocker */
-	__u64 handle, klass; /* of a monitor; of either */
-	__u32 hash, stack;
-	__u64 begin_ns, end_ns; /* end: of a lock that it seems to have got; 0: it has not */
-	struct wire_counters at_begin, at_end;
-	struct wire_counters owner_at_end;
-	__u32 owner;      /* who had the lock when it blocked, and before it had it; 0: not known */
-	__u32 released;   /* the thread has woken others that were blocked on this lock */
-	__u32 sums_taken; /* somebody is writing them */
-	/* What it is about to block on: see wait_ahead(). */
-	__u32 next; /* enum wire_reason */
-	int next_begun;
-	__u32 next_owner_stack;
-	__u64 next_switches;
-	__u32 flags;      /* of a blocker: WIRE_CLASS_*, */
-	__u32 class_epoch; /* in this epoch of class unloading; of a lock: WIRE_AFTER_WAIT */
-	__u32 readers;     /* of a blocker */
-	__u32 owner_source;
-	__u32 owner_on; /* the kernel thread that the owner is on; 0: none */
-	__u32 moved;  /* a collection may have moved the thread's objects since it last parked, */
-	__u32 moving; /* or while they were read */
-	__u64 owner_word; /* what a monitor said of its owner */
-	__u64 stamp;      /* of collections, when it last parked */
-	__u64 thread_oop; /* its java.lang.Thread then */
+	__u32 turn; /* WAIT_OPEN, WAIT_BEGUN, and above these a number of each wait's own */
+	__u32 what; /* enum wire_reason */
+	__u64 begin_ns;
+	__u32 stack;
+	__u32 pad;
+	struct wire_counters at_begin;
+	struct wait_subject on;
+	struct wait_owner owner;
+	struct wait_lock_end end;
+	struct wait_next next;
+	struct wait_java java;
 	struct wait_memo memo;
-	struct wait_sum sums[WAIT_SUMS];
+	struct wait_sums sums;
 };
 
 /* A monitor as last seen; an LRU, so that losing one costs a holder's snapshot and nothing else. */

@@ -8,10 +8,10 @@ static __always_inline void wait_identify(struct wire_lock *r, const struct thre
 {
 	if (layout.raw_oops)
 		r->head.flags |= WIRE_HANDLE_MOVES;
-	r->object = w->object;
-	r->handle = w->handle; /* 0: of a park */
-	r->klass = w->klass;
-	r->hash = w->hash;
+	r->object = w->on.object;
+	r->handle = w->on.handle; /* 0: of a park */
+	r->klass = w->on.klass;
+	r->hash = w->on.hash;
 }
 
 /* The begin of a wait that is no contention. turn: that of the wait; if it is not the same any
@@ -57,7 +57,7 @@ static __always_inline int wait_emit_end(struct thread_state *t, const struct th
 	return 0;
 }
 
-/* The thread seems to have had its monitor since w->end_ns: it has. 0: another was faster to say
+/* The thread seems to have had its monitor since w->end.ns: it has. 0: another was faster to say
  * so. */
 SUBPROGRAM int lock_emit_end(struct thread_state *t, struct thread_wait *w, __u32 turn)
 {
@@ -68,12 +68,12 @@ SUBPROGRAM int lock_emit_end(struct thread_state *t, struct thread_wait *w, __u3
 	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTERED, 0, t->tid, t, w->end_ns);
-	r->self = w->at_end;
+	lock_fill(r, WIRE_MONITOR_ENTERED, 0, t->tid, t, w->end.ns);
+	r->self = w->end.self;
 	wait_identify(r, w);
-	r->owner = w->owner_at_end;
-	r->owner_tid = w->owner;
-	r->owner_source = w->owner ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
+	r->owner = w->end.owner;
+	r->owner_tid = w->owner.tid;
+	r->owner_source = w->owner.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
 	r->owner_stack = 0;
 	r->owner_doing = 0;
 	r->owner_doing_ns = 0;
@@ -115,18 +115,18 @@ static __always_inline void wait_sum_emit(struct wait_sum *s, __u32 tid, __u64 n
 
 static __always_inline int wait_sums_take(struct thread_wait *w)
 {
-	return !__sync_val_compare_and_swap(&w->sums_taken, 0, 1);
+	return !__sync_val_compare_and_swap(&w->sums.taken, 0, 1);
 }
 
 static __always_inline void wait_sums_give(struct thread_wait *w)
 {
-	__sync_val_compare_and_swap(&w->sums_taken, 1, 0);
+	__sync_val_compare_and_swap(&w->sums.taken, 1, 0);
 }
 
 static __always_inline int wait_sum_fits(const struct wait_sum *s, const struct thread_wait *w)
 {
-	return s->object == w->object && s->stack == w->stack && s->what == w->what &&
-	       s->klass == w->klass;
+	return s->object == w->on.object && s->stack == w->stack && s->what == w->what &&
+	       s->klass == w->on.klass;
 }
 
 /* 0: the flush is at the sums. */
@@ -137,19 +137,19 @@ SUBPROGRAM int wait_sum_add(struct thread_state *t, struct thread_wait *w, __u64
 
 	if (!t || !w || !wait_sums_take(w))
 		return 0;
-	s = &w->sums[0];
+	s = &w->sums.of[0];
 	if (s->count && !wait_sum_fits(s, w))
-		s = &w->sums[1];
+		s = &w->sums.of[1];
 	if (s->count && !wait_sum_fits(s, w)) {
-		if (w->sums[0].first_ns < s->first_ns)
-			s = &w->sums[0];
+		if (w->sums.of[0].first_ns < s->first_ns)
+			s = &w->sums.of[0];
 		wait_sum_emit(s, t->tid, now);
 	}
 	if (!s->count || !wait_sum_fits(s, w)) {
-		s->object = w->object;
-		s->handle = w->handle;
-		s->klass = w->klass;
-		s->hash = w->hash;
+		s->object = w->on.object;
+		s->handle = w->on.handle;
+		s->klass = w->on.klass;
+		s->hash = w->on.hash;
 		s->stack = w->stack;
 		s->what = w->what;
 		s->first_ns = w->begin_ns;

@@ -139,15 +139,15 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 	if (layout.thread_park_blocker > last)
 		last = layout.thread_park_blocker;
 
-	w->moved = stamp != w->stamp || stamp & 1;
-	if (w->moved || !w->thread_oop) {
-		w->thread_oop = last < 0 ? 0 : thread_object(t);
-		w->stamp = stamp;
+	w->java.moved = stamp != w->java.stamp || stamp & 1;
+	if (w->java.moved || !w->java.oop) {
+		w->java.oop = last < 0 ? 0 : thread_object(t);
+		w->java.stamp = stamp;
 	}
-	if (!w->thread_oop || words_read(s, w->thread_oop, last))
+	if (!w->java.oop || words_read(s, w->java.oop, last))
 		return 0;
 	status = status_in(s->words);
-	w->moving = stamp & 1 || bpf_ktime_get_ns() - begin >= GC_SHORTEST_NS;
+	w->java.moving = stamp & 1 || bpf_ktime_get_ns() - begin >= GC_SHORTEST_NS;
 	return status;
 }
 
@@ -167,7 +167,7 @@ SUBPROGRAM int wait_reason(struct thread_state *t)
 		return WIRE_BLOCKED_WAIT;
 	case OS_CONDVAR_WAIT:
 		status = status_read(t, w, s);
-		if (w->moving) /* the CPU may have been taken away meanwhile: once more */
+		if (w->java.moving) /* the CPU may have been taken away meanwhile: once more */
 			status = status_read(t, w, s);
 		return status == STATUS_PARKED || status == STATUS_PARKED_TIMED ? WIRE_BLOCKED_PARK
 		       : status == STATUS_SLEEPING                              ? WIRE_BLOCKED_SLEEP

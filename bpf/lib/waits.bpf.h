@@ -51,8 +51,8 @@ static __always_inline void wait_open(struct thread_state *t, struct thread_wait
 {
 	w->what = what;
 	w->begin_ns = now;
-	w->end_ns = 0;
-	w->released = 0;
+	w->end.ns = 0;
+	w->end.released = 0;
 	w->at_begin.cpu_ns = t->time.cpu_ns;
 	w->at_begin.stolen_ns = t->time.stolen_ns;
 	w->at_begin.runnable_ns = t->time.runnable_ns;
@@ -64,10 +64,10 @@ static __always_inline void wait_open(struct thread_state *t, struct thread_wait
 static __always_inline void wait_is_monitor(struct thread_wait *w, __u64 monitor,
 					    const struct monitor_state *m)
 {
-	w->object = monitor;
-	w->handle = m->handle;
-	w->klass = m->klass;
-	w->hash = m->hash;
+	w->on.object = monitor;
+	w->on.handle = m->handle;
+	w->on.klass = m->klass;
+	w->on.hash = m->hash;
 }
 
 /* These read what the thread blocks on, and who has that. WAIT_BEGUN: it is a contention; 0: it is
@@ -80,10 +80,10 @@ SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 	if (!t || !w)
 		return -1;
 	monitor = pending_monitor(t);
-	w->flags = 0;
+	w->on.flags = 0;
 	if (!monitor) {
 		monitor = waiting_monitor(t);
-		w->flags = WIRE_AFTER_WAIT;
+		w->on.flags = WIRE_AFTER_WAIT;
 	}
 	if (!monitor) /* stopped by a safepoint on its way: it is not blocked on it yet */
 		return -1;
@@ -92,8 +92,8 @@ SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 		count_drop(WIRE_MONITOR_ENTER, WIRE_LOST_MAP);
 		return -1;
 	}
-	w->owner_word = monitor_block(t, monitor);
-	w->owner = monitor_owner(m, monitor, w->owner_word, &w->owner_source, &w->owner_on);
+	w->owner.word = monitor_block(t, monitor);
+	w->owner.tid = monitor_owner(m, monitor, w->owner.word, &w->owner.source, &w->owner.on);
 	t->chain.want = 0;
 	wait_is_monitor(w, monitor, m);
 	class_flags(m->klass);
@@ -105,20 +105,20 @@ SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 SUBPROGRAM int lock_begin(struct thread_state *t, struct thread_wait *w, __u32 owner_stack,
 			  __u64 switches)
 {
-	__u64 monitor = w ? w->object : 0;
+	__u64 monitor = w ? w->on.object : 0;
 	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
 	struct wire_lock *r;
 
 	if (!t || !w)
 		return 0;
-	if (owner_stack && (read_u64(w->object + layout.mon_owner) != w->owner_word ||
-			    !owner_still(w->owner_on, switches)))
+	if (owner_stack && (read_u64(w->on.object + layout.mon_owner) != w->owner.word ||
+			    !owner_still(w->owner.on, switches)))
 		owner_stack = 0;
-	r = m ? monitor_enter_fill(t, t->tid, w->object, m, w->flags, w->begin_ns) : 0;
+	r = m ? monitor_enter_fill(t, t->tid, w->on.object, m, w->on.flags, w->begin_ns) : 0;
 	if (!r)
 		return 0;
 	r->stack = w->stack;
-	lock_owner(r, w->owner, w->owner_on, w->owner_source, owner_stack, w->begin_ns);
+	lock_owner(r, w->owner.tid, w->owner.on, w->owner.source, owner_stack, w->begin_ns);
 	emit_submit(r);
 	return 0;
 }
@@ -168,11 +168,11 @@ static __always_inline void blocker_find(struct thread_wait *w, struct blocker *
 	__u64 begin = bpf_ktime_get_ns();
 
 	ret->object = s ? blocker_in(s) : 0;
-	if (!w->moved && !w->moving && w->what == WIRE_BLOCKED_PARK && ret->object == w->object &&
-	    w->class_epoch == class_epoch) {
-		ret->klass = w->klass;
-		ret->flags = w->flags;
-		ret->hash = w->hash;
+	if (!w->java.moved && !w->java.moving && w->what == WIRE_BLOCKED_PARK &&
+	    ret->object == w->on.object && w->on.class_epoch == class_epoch) {
+		ret->klass = w->on.klass;
+		ret->flags = w->on.flags;
+		ret->hash = w->on.hash;
 		ret->owner_source = WIRE_OWNER_UNKNOWN;
 		if (ret->flags & WIRE_CLASS_AOS)
 			ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source,
@@ -182,9 +182,9 @@ static __always_inline void blocker_find(struct thread_wait *w, struct blocker *
 	} else {
 		wait_blocker_look(ret);
 	}
-	if (!w->moving && gc_still(begin))
+	if (!w->java.moving && gc_still(begin))
 		return;
-	if (!w->moving) { /* likewise */
+	if (!w->java.moving) { /* likewise */
 		begin = bpf_ktime_get_ns();
 		wait_blocker_look(ret);
 		if (gc_still(begin))
@@ -201,17 +201,17 @@ SUBPROGRAM int park_look(struct thread_state *t, struct thread_wait *w)
 	if (!t || !w)
 		return -1;
 	blocker_find(w, &b);
-	w->class_epoch = class_epoch;
-	w->flags = b.flags;
-	w->readers = b.readers;
-	w->owner = w->owner_on = b.owner;
-	w->owner_source = b.owner_source;
+	w->on.class_epoch = class_epoch;
+	w->on.flags = b.flags;
+	w->owner.readers = b.readers;
+	w->owner.tid = w->owner.on = b.owner;
+	w->owner.source = b.owner_source;
 	park_keep(t, &b);
 	t->chain.want = 0;
-	w->object = b.object;
-	w->handle = 0;
-	w->klass = b.klass;
-	w->hash = b.hash;
+	w->on.object = b.object;
+	w->on.handle = 0;
+	w->on.klass = b.klass;
+	w->on.hash = b.hash;
 	return b.owner || b.readers || b.flags & WIRE_CLASS_LOCK ? WAIT_BEGUN : 0;
 }
 
@@ -224,13 +224,13 @@ SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __
 
 	if (!t || !w)
 		return 0;
-	b.object = w->object;
-	b.klass = w->klass;
-	b.flags = w->flags;
-	b.hash = w->hash;
-	b.owner = w->owner;
-	b.owner_source = w->owner_source;
-	b.readers = w->readers;
+	b.object = w->on.object;
+	b.klass = w->on.klass;
+	b.flags = w->on.flags;
+	b.hash = w->on.hash;
+	b.owner = w->owner.tid;
+	b.owner_source = w->owner.source;
+	b.readers = w->owner.readers;
 	if (owner_stack && (blocker_owner(b.object, b.flags, &again, &again) != b.owner ||
 			    !owner_still(b.owner, switches)))
 		owner_stack = 0;
@@ -246,17 +246,17 @@ static __always_inline int lock_goes_on(struct thread_state *t, struct thread_wa
 					int runnable, __u64 cpu_ns)
 {
 	struct wait_scratch *s = scratch_get();
-	__u64 monitor, ran = since(cpu_ns, w->at_end.cpu_ns);
+	__u64 monitor, ran = since(cpu_ns, w->end.self.cpu_ns);
 
-	if (!s || w->released || ran >= SPIN_NS)
+	if (!s || w->end.released || ran >= SPIN_NS)
 		return 0;
 	/* What wait_reason() has read is needed yet, if it blocks. */
 	if (runnable ? os_state_read(t, s) != OS_MONITOR_WAIT : reason != WIRE_BLOCKED_LOCK)
 		return 0;
 	monitor = pending_monitor(t);
-	if ((monitor ? monitor : waiting_monitor(t)) != w->object)
+	if ((monitor ? monitor : waiting_monitor(t)) != w->on.object)
 		return 0;
-	return ran < RETRY_NS || read_u64(w->object + layout.mon_owner) == w->owner_word;
+	return ran < RETRY_NS || read_u64(w->on.object + layout.mon_owner) == w->owner.word;
 }
 
 /* What the running thread blocks on, and with which chain, into w. As of lock_look(). */
@@ -282,7 +282,7 @@ static __always_inline int in_futex_call(struct task_struct *task)
 	return SYSCALL_NUMBER(regs) == CALL_FUTEX;
 }
 
-/* Of next_begun: the contention that seemed to be over goes on. */
+/* Of wait_next.begun: the contention that seemed to be over goes on. */
 #define WAIT_GOES_ON 0x100
 
 /* What wait_ahead() has found. */
@@ -290,7 +290,7 @@ static __always_inline __u32 wait_next(struct thread_state *t, struct task_struc
 {
 	struct thread_wait *w = wait_of(t);
 
-	return w && in_futex_call(task) ? w->next : WIRE_BLOCKED_OTHER;
+	return w && in_futex_call(task) ? w->next.what : WIRE_BLOCKED_OTHER;
 }
 
 /* The contention goes on; likewise. */
@@ -298,7 +298,7 @@ static __always_inline int still_blocked(struct thread_state *t, struct thread_w
 					 __u32 reason, int runnable)
 {
 	if (by_entry && !runnable)
-		return reason == WIRE_BLOCKED_LOCK && w->next_begun == WAIT_GOES_ON;
+		return reason == WIRE_BLOCKED_LOCK && w->next.begun == WAIT_GOES_ON;
 	return lock_goes_on(t, w, reason, runnable, t->time.cpu_ns);
 }
 
@@ -320,8 +320,8 @@ static __always_inline void wait_left(struct thread_state *t, __u32 reason, int 
 		return;
 	turn = w->turn;
 	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
-		if (w->end_ns && still_blocked(t, w, reason, runnable)) {
-			w->end_ns = 0;
+		if (w->end.ns && still_blocked(t, w, reason, runnable)) {
+			w->end.ns = 0;
 			return;
 		}
 		t->monitor.blocked = 0;
@@ -329,21 +329,21 @@ static __always_inline void wait_left(struct thread_state *t, __u32 reason, int 
 	}
 	if (runnable || !reason_has_events(reason))
 		return;
-	begun = by_entry ? w->next_begun : wait_look(t, w, reason);
+	begun = by_entry ? w->next.begun : wait_look(t, w, reason);
 	if (begun < 0)
 		return;
 	if (begun == WAIT_GOES_ON) { /* the flush has said meanwhile that it was over */
 		begun = WAIT_BEGUN;
-		w->next_owner_stack = 0;
+		w->next.owner_stack = 0;
 	}
 	wait_open(t, w, reason, begun & WAIT_BEGUN, now);
 	if (!begun)
 		return;
 	if (by_entry) {
-		owner_stack = w->next_owner_stack;
-		switches = w->next_switches;
+		owner_stack = w->next.owner_stack;
+		switches = w->next.switches;
 	} else {
-		owner_stack = stack_of_owner(w->owner_on, t->tid, &switches);
+		owner_stack = stack_of_owner(w->owner.on, t->tid, &switches);
 	}
 	if (reason == WIRE_BLOCKED_LOCK)
 		lock_begin(t, w, owner_stack, switches);
@@ -354,16 +354,16 @@ static __always_inline void wait_left(struct thread_state *t, __u32 reason, int 
 /* A contended monitor may be its own now. */
 static __noinline int lock_seems_over(struct thread_state *t, struct thread_wait *w, __u64 now)
 {
-	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &w->object);
+	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &w->on.object);
 
-	w->at_end.cpu_ns = t->time.cpu_ns;
-	w->at_end.stolen_ns = t->time.stolen_ns;
-	w->at_end.runnable_ns = t->time.runnable_ns;
-	w->at_end.throttled_ns = t->time.throttled_ns;
-	w->owner = !m ? 0 : m->owner != t->tid ? m->owner : m->previous;
-	thread_snapshot_of(w->owner, now, &w->owner_at_end);
-	w->released = 0;
-	w->end_ns = now;
+	w->end.self.cpu_ns = t->time.cpu_ns;
+	w->end.self.stolen_ns = t->time.stolen_ns;
+	w->end.self.runnable_ns = t->time.runnable_ns;
+	w->end.self.throttled_ns = t->time.throttled_ns;
+	w->owner.tid = !m ? 0 : m->owner != t->tid ? m->owner : m->previous;
+	thread_snapshot_of(w->owner.tid, now, &w->end.owner);
+	w->end.released = 0;
+	w->end.ns = now;
 	return 0;
 }
 
@@ -396,7 +396,7 @@ static __always_inline void wait_check(struct thread_state *t, __u64 since_ns)
 {
 	struct thread_wait *w = wait_of(t);
 
-	if (w && w->turn & WAIT_OPEN && (w->what != WIRE_BLOCKED_LOCK || !w->end_ns))
+	if (w && w->turn & WAIT_OPEN && (w->what != WIRE_BLOCKED_LOCK || !w->end.ns))
 		wait_over(t, since_ns);
 }
 
@@ -414,25 +414,25 @@ static __always_inline void wait_ahead(struct thread_state *t)
 	if (t->time.run != RUN_RUNNING)
 		thread_is_on(t, bpf_ktime_get_ns());
 	wait_check(t, t->time.since);
-	w->next = WIRE_BLOCKED_OTHER;
+	w->next.what = WIRE_BLOCKED_OTHER;
 	reason = wait_reason(t);
 	turn = w->turn;
 	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
 		thread_snapshot(t, bpf_ktime_get_ns(), &c);
 		if (lock_goes_on(t, w, reason, 0, c.cpu_ns)) {
-			w->next_begun = WAIT_GOES_ON;
+			w->next.begun = WAIT_GOES_ON;
 			goto out;
 		}
 		lock_emit_end(t, w, turn);
 	}
 	t->monitor.blocked = 0;
 	begun = wait_look(t, w, reason);
-	w->next_begun = begun;
+	w->next.begun = begun;
 	if (begun > 0)
-		w->next_owner_stack = stack_of_owner(w->owner_on, t->tid, &w->next_switches);
+		w->next.owner_stack = stack_of_owner(w->owner.on, t->tid, &w->next.switches);
 out:
 	BARRIER();
-	w->next = reason;
+	w->next.what = reason;
 }
 
 /* --- who wakes it ------------------------------------------------------------------------ */
@@ -449,7 +449,7 @@ static __always_inline int woken_by_futex(struct task_struct *by, struct task_st
 /* The running thread by has released the monitor that w is about. */
 static __noinline int release_emit(struct thread_state *by, struct thread_wait *w, __u64 now)
 {
-	struct monitor_state *m = monitor_read(w->object, 1);
+	struct monitor_state *m = monitor_read(w->on.object, 1);
 	struct thread_wait *own = wait_of(by);
 	struct wire_lock *r;
 	__u32 turn, stack;
@@ -458,7 +458,7 @@ static __noinline int release_emit(struct thread_state *by, struct thread_wait *
 		return 0;
 	/* An interrupt, and not a release: the owner that it had is there yet, and is another. */
 	if (m->owner && m->owner != by->tid && !m->released) {
-		__u64 word = read_u64(w->object + layout.mon_owner);
+		__u64 word = read_u64(w->on.object + layout.mon_owner);
 		struct wire_java_thread *owner =
 			word ? bpf_map_lookup_elem(&java_threads, &word) : 0;
 
@@ -467,15 +467,15 @@ static __noinline int release_emit(struct thread_state *by, struct thread_wait *
 	}
 	/* It has had the monitor, then. */
 	turn = own ? own->turn : 0;
-	if (turn & WAIT_OPEN && own->what == WIRE_BLOCKED_LOCK && own->end_ns) {
-		if (own->object == w->object)
-			own->released = 1;
+	if (turn & WAIT_OPEN && own->what == WIRE_BLOCKED_LOCK && own->end.ns) {
+		if (own->on.object == w->on.object)
+			own->end.released = 1;
 		lock_emit_end(by, own, turn);
 		by->monitor.blocked = 0;
 	}
 	if (m->owner == by->tid)
 		m->released = 1;
-	by->monitor.address = w->object;
+	by->monitor.address = w->on.object;
 	by->monitor.blocked = 0;
 	by->monitor.misses = 0;
 	by->chain.want = 0;
@@ -485,7 +485,7 @@ static __noinline int release_emit(struct thread_state *by, struct thread_wait *
 	if (!r)
 		return 0;
 	lock_fill(r, WIRE_MONITOR_EXIT, 0, by->tid, by, now);
-	lock_is_monitor(r, w->object, m);
+	lock_is_monitor(r, w->on.object, m);
 	r->stack = stack;
 	emit_submit(r);
 	return 0;
@@ -560,20 +560,20 @@ static __always_inline void wait_flush(struct thread_state *t, __u64 now)
 		return;
 	turn = w->turn;
 	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
-		if (t->time.run == RUN_RUNNING && w->end_ns && since(now, w->end_ns) > RETRY_NS &&
+		if (t->time.run == RUN_RUNNING && w->end.ns && since(now, w->end.ns) > RETRY_NS &&
 		    lock_emit_end(t, w, turn))
 			t->monitor.blocked = 0;
 	} else if (turn & WAIT_OPEN && !(turn & WAIT_BEGUN) &&
 		   since(now, w->begin_ns) >= single_ns) {
 		wait_emit_begin(t, w, turn);
 	}
-	if (!(w->sums[0].count | w->sums[1].count) || !wait_sums_take(w))
+	if (!(w->sums.of[0].count | w->sums.of[1].count) || !wait_sums_take(w))
 		return;
 	now = bpf_ktime_get_ns(); /* waits may have ended since the flush began */
-	if (w->sums[0].count)
-		wait_sum_emit(&w->sums[0], t->tid, now);
-	if (w->sums[1].count)
-		wait_sum_emit(&w->sums[1], t->tid, now);
+	if (w->sums.of[0].count)
+		wait_sum_emit(&w->sums.of[0], t->tid, now);
+	if (w->sums.of[1].count)
+		wait_sum_emit(&w->sums.of[1], t->tid, now);
 	wait_sums_give(w);
 }
 
@@ -585,12 +585,12 @@ static __always_inline void wait_end(struct thread_state *t, __u64 now)
 
 	if (!w)
 		return;
-	if (w->turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK && w->end_ns)
+	if (w->turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK && w->end.ns)
 		lock_emit_end(t, w, w->turn);
 	wait_flush(t, now);
 	w->turn = (w->turn & ~3u) + WAIT_TURN;
 	w->what = 0;
-	w->thread_oop = 0;
+	w->java.oop = 0;
 	w->memo.id = 0;
-	w->sums[0].count = w->sums[1].count = 0;
+	w->sums.of[0].count = w->sums.of[1].count = 0;
 }
