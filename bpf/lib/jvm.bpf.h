@@ -112,13 +112,13 @@ static __always_inline __u64 oop_klass(__u64 oop)
 #define LOCKS "java/util/concurrent/locks/"
 #define LOCKS_OUTER 21 /* bytes of it that are the name of java.util.concurrent */
 
-static __always_inline int name_is(const char *name, const char *wanted, int from, int to)
+static __always_inline int name_is(const char *name, const char *expected, int from, int to)
 {
 	int differ = 0;
 
 #pragma unroll
 	for (int i = from; i < to; i++)
-		differ |= name[i] ^ wanted[i];
+		differ |= name[i] ^ expected[i];
 	return !differ;
 }
 

@@ -643,7 +643,7 @@ static __always_inline int owner_still(__u32 owner, __u64 switches)
 
 /* Whether the one that wants the chain is still blocked by this thread. What it parks on may be
  * moved by a collector at any time, and is not looked at. */
-static __always_inline int owner_wanted(const struct thread_state *t)
+static __always_inline int waiter_needs_chain(const struct thread_state *t)
 {
 	struct thread_state *waiter = thread_find(t->chain.want);
 	struct wire_java_thread *owner;
@@ -667,7 +667,7 @@ HS_SUBPROGRAM int emit_owner_stack(struct thread_state *t, __u32 source, __u64 n
 
 	if (!t)
 		return 0;
-	if (!owner_wanted(t)) {
+	if (!waiter_needs_chain(t)) {
 		t->chain.want = 0;
 		return 0;
 	}

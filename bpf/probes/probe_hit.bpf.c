@@ -17,10 +17,10 @@ const volatile __u32 may_be_unmounted = 0;
 DECLARE(mark_begin)
 DECLARE(mark_end)
 
-/* wanted is made of constants: the verifier does not see what is not. */
-#define RUN(handler, wanted)                                                                       \
+/* condition is made of constants: the verifier does not see what is not. */
+#define RUN(handler, condition)                                                                    \
 	case WIRE_PROBE_##handler:                                                                 \
-		if (wanted)                                                                        \
+		if (condition)                                                                     \
 			probe_##handler(ctx, spec);                                                \
 		return 0;
 

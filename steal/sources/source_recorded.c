@@ -19,7 +19,7 @@ struct recorded {
 	char *line;
 	size_t line_capacity;
 	unsigned long line_number;
-	unsigned wanted;
+	unsigned selected;
 	int32_t pid;
 	char name[WORD_BYTES], clock[WORD_BYTES], why[WHY_BYTES];
 };
@@ -97,7 +97,7 @@ static bool read_name(const char *text, char ret[STEAL_COMM_MAX])
 	return !*text;
 }
 
-static bool is_wanted(const struct recorded *r, int32_t pid)
+static bool is_selected(const struct recorded *r, int32_t pid)
 {
 	return !r->pid || r->pid == pid;
 }
@@ -126,7 +126,7 @@ static bool read_process(struct recorded *r, const char *args)
 	    !read_name(args + used, p.comm))
 		return false;
 	p.fresh = fresh;
-	if (is_wanted(r, p.pid))
+	if (is_selected(r, p.pid))
 		steal_push_process(&r->sink, &p);
 	return true;
 }
@@ -143,7 +143,7 @@ static bool read_thread(struct recorded *r, const char *args)
 		return false;
 	t.fresh = fresh;
 	t.ended = ended;
-	if (is_wanted(r, t.pid))
+	if (is_selected(r, t.pid))
 		steal_push_thread(&r->sink, &t);
 	return true;
 }
@@ -204,14 +204,14 @@ static bool read_word(struct recorded *r)
 }
 
 /* The lines of a sample, to its "end"; those of another source are skipped. */
-static int read_sample(struct recorded *r, bool wanted)
+static int read_sample(struct recorded *r, bool selected)
 {
 	int more;
 
 	while ((more = next_line(r)) == 1) {
 		if (!strcmp(r->line, "end"))
 			return 1;
-		if (wanted && !is_comment(r) && !read_word(r))
+		if (selected && !is_comment(r) && !read_word(r))
 			return bad(r, "not a line of a sample");
 	}
 	return more ? more : bad(r, "the file is cut short: the last sample has no end");
@@ -234,10 +234,10 @@ static int recorded_sample(struct steal_source *s, const struct steal_sample **r
 		r->sink.sample.time_ns = time_ns;
 		r->sink.sample.end_ns = end_ns;
 		r->sink.sample.boot_ns = boot_ns;
-		more = read_sample(r, source == r->wanted);
+		more = read_sample(r, source == r->selected);
 		if (more != 1)
 			break;
-		if (source != r->wanted)
+		if (source != r->selected)
 			continue;
 		err = steal_sink_end(&r->sink, ret);
 		return err ? err : 1;
@@ -245,7 +245,7 @@ static int recorded_sample(struct steal_source *s, const struct steal_sample **r
 	return more == -EBADMSG && !*r->why ? bad(r, "it has a byte 0 in it") : more;
 }
 
-/* The line of the wanted source, which is one of the first. */
+/* The line of the selected source, which is one of the first. */
 static int read_source(struct recorded *r)
 {
 	int exact, has_steal, more, used;
@@ -267,7 +267,7 @@ static int read_source(struct recorded *r)
 			return -EPROTO;
 		r->source.exact = exact;
 		r->source.cpu_has_steal = has_steal;
-		if (number == r->wanted)
+		if (number == r->selected)
 			return 0;
 	}
 	return more < 0 ? more : -ENODEV;
@@ -295,7 +295,7 @@ int steal_source_recorded_file(FILE *in, unsigned n, pid_t pid, struct steal_sou
 		return -ENOMEM;
 	}
 	r->in = in;
-	r->wanted = n;
+	r->selected = n;
 	r->pid = (int32_t)pid;
 	r->source.name = r->name;
 	r->source.clock = r->clock;

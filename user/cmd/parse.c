@@ -59,7 +59,7 @@ static void print_event_names(struct argp_state *state)
 	fputc('\n', state->err_stream);
 }
 
-void parse_events(char *arg, bool *wanted, struct argp_state *state)
+void parse_events(char *arg, bool *selected, struct argp_state *state)
 {
 	const struct event_desc *desc;
 	char *save, *name;
@@ -67,7 +67,7 @@ void parse_events(char *arg, bool *wanted, struct argp_state *state)
 	for (name = strtok_r(arg, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
 		desc = schema_event_by_name(name);
 		if (desc) {
-			wanted[desc->id] = true;
+			selected[desc->id] = true;
 			continue;
 		}
 		print_event_names(state);

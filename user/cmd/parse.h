@@ -31,7 +31,8 @@ int parse_word(const char *option, const char *arg, const char *const *words,
 /* --format, of commands that have these two: is it JSON? */
 bool parse_is_json(const char *arg, struct argp_state *state);
 
-/* --event: NAME[,NAME...]; arg is cut up. Sets wanted[id] of each, or ends with the usage error. */
-void parse_events(char *arg, bool *wanted, struct argp_state *state);
+/* --event: NAME[,NAME...]; arg is cut up. Sets selected[id] of each, or ends with the usage
+ * error. */
+void parse_events(char *arg, bool *selected, struct argp_state *state);
 /* --window: 1 ms at least. */
 uint64_t parse_window(const char *arg, struct argp_state *state);

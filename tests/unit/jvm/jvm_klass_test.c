@@ -250,7 +250,7 @@ static void only_new_classes_are_looked_at(void **state)
 {
 	static struct image i;
 	struct klass_walk w = {0};
-	struct klass_wanted wanted[] = {{"a/B", 0}, {"a/C", 0}};
+	struct klass_query wanted[] = {{"a/B", 0}, {"a/C", 0}};
 	uint64_t boot, app, a, b, c;
 
 	(void)state;
@@ -284,7 +284,7 @@ static void a_broken_list_ends(void **state)
 {
 	static struct image i;
 	struct klass_walk w = {0};
-	struct klass_wanted wanted = {"a/B", 0};
+	struct klass_query wanted = {"a/B", 0};
 	uint64_t boot, a;
 
 	(void)state;

@@ -367,8 +367,8 @@ static void listed_remove(struct holds *h, struct lock_state *l)
 /* After any change of the lock's holder, chain, or blocked threads. */
 static void listed_update(struct holds *h, struct lock_state *l)
 {
-	bool wanted = l->blocked != INDEX_NONE && !l->at.stack;
-	uint32_t self = (uint32_t)(l - h->locks), by = wanted ? l->holder_index : INDEX_NONE;
+	bool needs_chain = l->blocked != INDEX_NONE && !l->at.stack;
+	uint32_t self = (uint32_t)(l - h->locks), by = needs_chain ? l->holder_index : INDEX_NONE;
 
 	if (l->listed_by == by)
 		return;

@@ -31,13 +31,13 @@ static unsigned ranks_of(const struct figure *f, unsigned count, unsigned ranks[
 }
 
 /* Of all choices of so many figures, the part whose sums are at least as far from the mean. */
-static double part_as_far(const unsigned *ranks, unsigned count, unsigned wanted, unsigned sum)
+static double part_as_far(const unsigned *ranks, unsigned count, unsigned chosen, unsigned sum)
 {
 	unsigned most = count * (count + 1); /* twice the sum of all ranks */
 	/* Each is at most 40 over 20, which a double holds exactly. */
-	double *ways = calloc((size_t)(wanted + 1) * (most + 1), sizeof(*ways));
+	double *ways = calloc((size_t)(chosen + 1) * (most + 1), sizeof(*ways));
 	double all = 0, far = 0;
-	unsigned mean = wanted * (count + 1);
+	unsigned mean = chosen * (count + 1);
 	unsigned apart = sum > mean ? sum - mean : mean - sum;
 
 	if (!ways)
@@ -45,7 +45,7 @@ static double part_as_far(const unsigned *ranks, unsigned count, unsigned wanted
 	/* At k * (most + 1) + s: choices of k figures with the sum s. */
 	ways[0] = 1;
 	for (unsigned i = 0; i < count; i++)
-		for (unsigned k = i < wanted ? i + 1 : wanted; k-- > 0;) {
+		for (unsigned k = i < chosen ? i + 1 : chosen; k-- > 0;) {
 			const double *from = ways + (size_t)k * (most + 1);
 			double *to = ways + (size_t)(k + 1) * (most + 1) + ranks[i];
 
@@ -53,7 +53,7 @@ static double part_as_far(const unsigned *ranks, unsigned count, unsigned wanted
 				to[s] += from[s];
 		}
 	for (unsigned s = 0; s <= most; s++) {
-		double n = ways[(size_t)wanted * (most + 1) + s];
+		double n = ways[(size_t)chosen * (most + 1) + s];
 
 		all += n;
 		if ((s > mean ? s - mean : mean - s) >= apart)

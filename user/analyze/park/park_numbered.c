@@ -77,9 +77,9 @@ static uint64_t awake_ns(const struct parker *t, uint64_t now_ns, const struct c
 /* The thread does something else: if somebody has woken it, it has got what it wanted. */
 static int wish_end(struct park_numbered *p, struct parker *t, bool taken)
 {
-	uint32_t lock = t->wants;
+	uint32_t lock = t->next_lock;
 
-	t->wants = INDEX_NONE;
+	t->next_lock = INDEX_NONE;
 	return lock == INDEX_NONE ? 0
 				  : park_lock_outcome(&p->blockers[lock].lock, t->thread,
 						      taken ? OUTCOME_TAKEN : OUTCOME_NOT_TAKEN);
@@ -89,7 +89,7 @@ static int wish_end(struct park_numbered *p, struct parker *t, bool taken)
 static int wish_unpark(struct park_numbered *p, struct parker *t, const struct unpark *u,
 		       const struct parker *target)
 {
-	bool same = target->parked && target->blocker == t->wants;
+	bool same = target->parked && target->blocker == t->next_lock;
 
 	if (u->chain.unpark == UNPARK_REPAIR)
 		return 0;
@@ -108,14 +108,14 @@ static int wish_park(struct park_numbered *p, struct parker *t, uint32_t blocker
 	struct park_lock *l;
 
 	*ret_again = false;
-	if (t->wants == INDEX_NONE || t->wants != blocker)
+	if (t->next_lock == INDEX_NONE || t->next_lock != blocker)
 		return wish_end(p, t, t->woken);
 	now = counters_own(e);
 	l = &p->blockers[blocker].lock;
 	if (awake_ns(t, e->time_ns, &now) > TRY_NS)
 		return wish_end(p, t, t->woken);
 	*ret_again = true;
-	t->wants = INDEX_NONE;
+	t->next_lock = INDEX_NONE;
 	return park_lock_outcome(l, t->thread, OUTCOME_TRIED);
 }
 
@@ -315,7 +315,7 @@ static int want(struct park_numbered *p, struct parker *t, const struct event *e
 {
 	struct counters its;
 
-	t->wants = lock;
+	t->next_lock = lock;
 	its = counters_own(e);
 	t->back_ns = e->time_ns;
 	t->back_known = its.known;

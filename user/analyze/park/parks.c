@@ -33,14 +33,14 @@ static int thread_add(struct park_numbered *p, uint64_t thread, struct parker **
 	**ret = (struct parker){.thread = thread,
 				.gaps = p->gaps,
 				.blocker = INDEX_NONE,
-				.wants = INDEX_NONE,
+				.next_lock = INDEX_NONE,
 				.await_released = INDEX_NONE};
 	return 0;
 }
 
 static void forget(struct parker *t, uint32_t gaps)
 {
-	t->wants = t->await_released = INDEX_NONE;
+	t->next_lock = t->await_released = INDEX_NONE;
 	t->cause = (struct cause){0};
 	t->came.known = false;
 	if (!t->parked)

@@ -44,8 +44,8 @@ struct parker {
 	struct unpark by; /* parked: what ends it; else: the permit that it has */
 
 	/* Between a park end and the next event of the thread. */
-	uint32_t wants; /* lock that it is about to take; INDEX_NONE: none */
-	bool woken;     /* by an unpark, whatever else there was */
+	uint32_t next_lock; /* lock that it is about to take; INDEX_NONE: none */
+	bool woken;         /* by an unpark, whatever else there was */
 	uint64_t back_ns;
 	bool back_known; /* its time until then in which it could not run */
 	uint64_t back_runnable_ns, back_stolen_ns;

@@ -171,14 +171,14 @@ int lock_holds_finish(struct lock_holds *h)
 
 uint64_t lock_holds_at(const struct lock_holds *h, uint64_t thread, uint64_t ns)
 {
-	const struct lock_hold wanted = {thread, UINT64_MAX, ns, 0};
+	const struct lock_hold key = {thread, UINT64_MAX, ns, 0};
 	uint32_t from = 0, to = h->count;
 
 	/* The first one that begins after it. */
 	while (from < to) {
 		uint32_t middle = from + (to - from) / 2;
 
-		if (by_begin(&h->rows[middle], &wanted) <= 0)
+		if (by_begin(&h->rows[middle], &key) <= 0)
 			from = middle + 1;
 		else
 			to = middle;

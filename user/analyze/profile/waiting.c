@@ -61,7 +61,7 @@ static int charge_off_cpu(struct profile *p, struct profile_thread *t, const str
 {
 	enum state state = state_of_reason(e->v[OFF_CPU_REASON].u);
 	uint64_t wait = e->v[OFF_CPU_CPU_WAIT_NS].u, throttled = e->v[OFF_CPU_THROTTLED_PART_NS].u;
-	const uint64_t wanted[STATE_COUNT] = {
+	const uint64_t target[STATE_COUNT] = {
 		[STATE_RUNNABLE] = less(wait, throttled),
 		[STATE_THROTTLED] = throttled,
 		[STATE_OTHER] = less(e->v[OFF_CPU_OFF_NS].u, wait),
@@ -72,7 +72,7 @@ static int charge_off_cpu(struct profile *p, struct profile_thread *t, const str
 	if (!stack)
 		return 0;
 	for (int i = 0; i < STATE_COUNT; i++) {
-		uint64_t ns = wanted[i] < unplaced->ns[i] ? wanted[i] : unplaced->ns[i];
+		uint64_t ns = target[i] < unplaced->ns[i] ? target[i] : unplaced->ns[i];
 
 		part.ns[i == STATE_OTHER ? (int)state : i] += ns;
 		unplaced->ns[i] -= ns;

@@ -94,7 +94,7 @@ static const char *raw_text(const struct spans *s, uint64_t raw)
 }
 
 /* What a span with this name is called. false: it is not asked for. */
-static bool is_wanted(const struct spans *s, const struct kept *k, char name[SPAN_NAME_BYTES])
+static bool is_selected(const struct spans *s, const struct kept *k, char name[SPAN_NAME_BYTES])
 {
 	const regex_t *cut = s->o.by_thread_name ? s->o.thread_name : NULL;
 
@@ -109,7 +109,7 @@ static int name_add(struct spans *s, const struct kept *k, uint32_t *ret)
 	int err;
 
 	*ret = INDEX_NONE;
-	if (!is_wanted(s, k, name)) {
+	if (!is_selected(s, k, name)) {
 		s->facts.other_names++;
 		return 0;
 	}
@@ -242,7 +242,7 @@ static int open_add(struct spans *s, const struct kept *k, const struct kept *ou
 	struct span *copy;
 	int err;
 
-	if (!is_wanted(s, k, text))
+	if (!is_selected(s, k, text))
 		return 0;
 	s->facts.open++;
 	err = array_grow(&s->open, &s->open_capacity, s->open_count, sizeof(copy));

@@ -53,12 +53,12 @@ static const struct {
 	{"DestroyJavaVM", THREAD_GROUP_VM, false, true},
 };
 
-static bool is_named(const char *name, const char *wanted, bool prefix)
+static bool is_named(const char *name, const char *known, bool prefix)
 {
 	if (prefix)
-		return !strncmp(name, wanted, strlen(wanted));
-	return !strcmp(name, wanted) ||
-	       (strlen(name) == COMM_BYTES && !strncmp(name, wanted, COMM_BYTES));
+		return !strncmp(name, known, strlen(known));
+	return !strcmp(name, known) ||
+	       (strlen(name) == COMM_BYTES && !strncmp(name, known, COMM_BYTES));
 }
 
 enum thread_group thread_group_of(const char *name, bool java)

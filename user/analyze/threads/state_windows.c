@@ -36,7 +36,7 @@ static uint64_t half(const struct state_options *o)
 	return (o->sample_ns && o->sample_ns < o->window_ns ? o->sample_ns : o->window_ns) / 2;
 }
 
-static uint64_t wanted_end(const struct state_windows *c)
+static uint64_t planned_end(const struct state_windows *c)
 {
 	return c->next_ns < c->options.to_ns ? c->next_ns : c->options.to_ns;
 }
@@ -115,7 +115,7 @@ static int turn(struct state_windows *c, uint64_t ns, bool rough)
 	w->to_ns = ns;
 	w->rough_to = rough;
 	c->full = c->window_count == COURSE_WINDOWS_MAX;
-	if (wanted_end(c) == c->options.to_ns || ns >= c->options.to_ns || c->full) {
+	if (planned_end(c) == c->options.to_ns || ns >= c->options.to_ns || c->full) {
 		c->done = true;
 		return 0;
 	}
@@ -131,8 +131,8 @@ static int turn_until(struct state_windows *c, uint64_t ns, bool sample)
 	uint64_t near = half(&c->options);
 	int err = 0;
 
-	while (!err && !c->done && plus(ns, near) > wanted_end(c)) {
-		uint64_t end = wanted_end(c);
+	while (!err && !c->done && plus(ns, near) > planned_end(c)) {
+		uint64_t end = planned_end(c);
 
 		if (ns <= c->windows[c->window_count - 1].from_ns)
 			return 0;

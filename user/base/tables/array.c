@@ -9,7 +9,7 @@
 
 int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
-	uint32_t wanted = *capacity;
+	uint32_t needed = *capacity;
 	char *first;
 
 	if (count >= UINT32_MAX / 4)
@@ -17,34 +17,34 @@ int array_extend(void *array, uint32_t *capacity, uint32_t count, size_t size)
 	/* Of a large one, half must not be room that nobody needs; it grows without being copied,
 	 * as its pages are moved. */
 	do {
-		if (wanted * size >= LARGE_BYTES)
-			wanted += wanted / 4;
+		if (needed * size >= LARGE_BYTES)
+			needed += needed / 4;
 		else
-			wanted = wanted ? wanted * 2 : FIRST_CAPACITY;
-	} while (wanted <= count);
+			needed = needed ? needed * 2 : FIRST_CAPACITY;
+	} while (needed <= count);
 	/* Copied, not cast: the caller's pointer is to some other type. */
 	memcpy(&first, array, sizeof(first));
-	first = realloc(first, wanted * size);
+	first = realloc(first, needed * size);
 	if (!first)
 		return -ENOMEM;
-	memset(first + *capacity * size, 0, (wanted - *capacity) * size);
+	memset(first + *capacity * size, 0, (needed - *capacity) * size);
 	memcpy(array, &first, sizeof(first));
-	*capacity = wanted;
+	*capacity = needed;
 	return 0;
 }
 
-int bytes_reserve(void *bytes, size_t *capacity, size_t wanted)
+int bytes_reserve(void *bytes, size_t *capacity, size_t needed)
 {
 	void *first;
 
-	if (wanted <= *capacity)
+	if (needed <= *capacity)
 		return 0;
 	memcpy(&first, bytes, sizeof(first));
-	first = realloc(first, wanted);
+	first = realloc(first, needed);
 	if (!first)
 		return -ENOMEM;
 	memcpy(bytes, &first, sizeof(first));
-	*capacity = wanted;
+	*capacity = needed;
 	return 0;
 }
 

@@ -37,4 +37,4 @@ static inline int array_grow(void *array, uint32_t *capacity, uint32_t count, si
 
 /* Room for so many bytes in all; what was there stays, what is new is not set. bytes is the address
  * of the pointer to the first. 0 or -ENOMEM, and then nothing has changed. */
-int bytes_reserve(void *bytes, size_t *capacity, size_t wanted);
+int bytes_reserve(void *bytes, size_t *capacity, size_t needed);

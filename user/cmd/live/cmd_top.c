@@ -165,18 +165,18 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 static void on_window(struct run *run, const struct top_message *message)
 {
 	const struct log_watch watch = {.begin = on_begin, .ctx = run};
-	bool wanted = !(run->screen && run->stop) && !ferror(stdout) &&
+	bool show = !(run->screen && run->stop) && !ferror(stdout) &&
 		      !(run->o->once && message->kind != TOP_LAST);
 	int err = 0;
 
 	run->asked = false;
 	run->window.watch = &watch;
-	if (wanted)
+	if (show)
 		err = top_window_next(&run->window, message);
 	else
 		unlink(message->path);
 	run->window.watch = NULL;
-	if (wanted && !err)
+	if (show && !err)
 		err = print(run);
 	if (err && err != -ENODATA)
 		run->err = err;

@@ -28,7 +28,7 @@ struct options {
 	bool resolve;
 	bool header;
 	bool filter;
-	bool wanted[SCHEMA_ID_MAX + 1]; /* if filter is set */
+	bool selected[SCHEMA_ID_MAX + 1]; /* if filter is set */
 };
 
 static const struct argp_option option_table[] = {
@@ -88,7 +88,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'e':
 		o->filter = true;
-		parse_events(arg, o->wanted, state);
+		parse_events(arg, o->selected, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -359,7 +359,7 @@ static int print_events(const struct options *o, const struct log_names *names,
 
 	while ((err = log_reader_next(r, &e)) == 1) {
 		*ret_ended |= e->id == EVENT_END;
-		if ((!o->filter || o->wanted[e->id]) && range_has(&o->source.range, e->time_ns))
+		if ((!o->filter || o->selected[e->id]) && range_has(&o->source.range, e->time_ns))
 			print_event(names ? &resolve : NULL, e);
 		if (ferror_unlocked(stdout))
 			return 0;

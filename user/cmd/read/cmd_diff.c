@@ -49,7 +49,7 @@ struct options {
 	unsigned file_count, file_capacity;
 	unsigned before_count; /* of the files; 0: not said by a -- */
 	char *before, *after;  /* stretches, FROM..TO; NULL: all */
-	struct diff_wanted wanted;
+	struct diff_selection selection;
 	const char *by;
 	struct condition *where;
 	const char *where_text;
@@ -146,7 +146,7 @@ static char *help(int key, const char *text, void *input)
 static void set_by(struct options *o, const char *arg, struct argp_state *state)
 {
 	o->by = arg;
-	o->wanted.depth = 0;
+	o->selection.depth = 0;
 	for (;;) {
 		size_t length = strcspn(arg, ",");
 		int aspect = aspect_by_name(arg, length);
@@ -158,14 +158,14 @@ static void set_by(struct options *o, const char *arg, struct argp_state *state)
 				   (int)length, arg);
 			return;
 		}
-		if (o->wanted.depth == ASPECT_COUNT) {
+		if (o->selection.depth == ASPECT_COUNT) {
 			argp_error(state, "--by: an aspect is there twice");
 			if (aspect_get((enum aspect_id)aspect)->facets)
 				argp_error(state, "--by: only 'spoor report' has the aspect '%.*s'",
 					   (int)length, arg);
 			return;
 		}
-		o->wanted.by[o->wanted.depth++] = (enum aspect_id)aspect;
+		o->selection.by[o->selection.depth++] = (enum aspect_id)aspect;
 		arg += length;
 		if (!*arg++)
 			return;
@@ -300,7 +300,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->per = (enum measure_per)parse_word("per", arg, pers, state);
 		return 0;
 	case KEY_SPAN:
-		o->wanted.span = arg;
+		o->selection.span = arg;
 		return 0;
 	case KEY_BEFORE:
 		set_stretch(&o->before, "before", arg, state);
@@ -367,7 +367,7 @@ static int read_logs(const struct options *o, struct diff_side *before, struct d
 		err = source_make(o, i, &o->sources[i]);
 		if (!err)
 			err = diff_side_add(i < o->before_count ? before : after, &o->sources[i],
-					    &o->wanted);
+					    &o->selection);
 	}
 	return err;
 }
@@ -510,7 +510,7 @@ int cmd_diff(int argc, char **argv)
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	o.wanted.where = o.where;
+	o.selection.where = o.where;
 	err = run(&o);
 	where_free(o.where);
 	free(o.files);

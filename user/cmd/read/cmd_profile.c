@@ -60,7 +60,7 @@ enum {
 
 struct options {
 	struct log_source source;
-	struct profile_input wanted;
+	struct profile_input input;
 	enum format format;
 	unsigned top;
 	const char *output; /* NULL: stdout */
@@ -130,8 +130,8 @@ static const char doc[] =
 
 static void parse_view(struct options *o, enum profile_view view, const char *method)
 {
-	o->wanted.view = view;
-	o->wanted.method = method;
+	o->input.view = view;
+	o->input.method = method;
 }
 
 static unsigned parse_least(const char *arg, struct argp_state *state)
@@ -221,13 +221,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_view(o, (enum profile_view)(PROFILE_TREE + key - OPT_TREE), arg);
 		return 0;
 	case OPT_THREAD:
-		o->wanted.threads = arg;
+		o->input.threads = arg;
 		return 0;
 	case OPT_LEAST:
-		o->wanted.least_pct = parse_least(arg, state);
+		o->input.least_pct = parse_least(arg, state);
 		return 0;
 	case OPT_LINES:
-		o->wanted.lines = true;
+		o->input.lines = true;
 		return 0;
 	case OPT_SPAN:
 		o->profile.spans.options.pattern = arg;
@@ -236,10 +236,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_slower(&o->profile.spans.options, arg, state);
 		return 0;
 	case OPT_STATE:
-		o->wanted.states = parse_states(arg, state);
+		o->input.states = parse_states(arg, state);
 		return 0;
 	case 'b':
-		o->wanted.by = parse_by(arg, state);
+		o->input.by = parse_by(arg, state);
 		return 0;
 	case 'f':
 		o->format = (enum format)parse_word("format", arg, format_names, state);
@@ -254,9 +254,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		log_source_argument(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->profile.spans.options.pattern && !profile_only_running(&o->wanted))
+		if (o->profile.spans.options.pattern && !profile_only_running(&o->input))
 			argp_error(state, "--span knows CPU time only: no --state with it");
-		if (o->wanted.by == PROFILE_BY_LOCK && !profile_only_running(&o->wanted))
+		if (o->input.by == PROFILE_BY_LOCK && !profile_only_running(&o->input))
 			argp_error(state, "--by lock knows CPU time only: no --state with it");
 		if (!o->profile.spans.options.pattern &&
 		    (o->profile.spans.options.least_ns || o->profile.spans.options.least_per_mille))
@@ -280,8 +280,8 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 
 	o->profile.spans.options.names = analysis_names(a);
 	profile_window_set(&o->profile.options, header, &o->source.range);
-	o->profile.options.waiting = !profile_only_running(&o->wanted);
-	o->profile.options.locks = o->wanted.by == PROFILE_BY_LOCK;
+	o->profile.options.waiting = !profile_only_running(&o->input);
+	o->profile.options.locks = o->input.by == PROFILE_BY_LOCK;
 	o->profile.options.names = analysis_names(a);
 	if (o->profile.options.locks)
 		analysis_observe(a, lock_holds_observe, &o->profile.holds);
@@ -309,19 +309,19 @@ static int print(const struct options *o, FILE *out)
 {
 	switch (o->format) {
 	case FORMAT_JSON:
-		return report_profile_json(&o->wanted, out);
+		return report_profile_json(&o->input, out);
 	case FORMAT_CSV:
-		return report_profile_csv(&o->wanted, out);
+		return report_profile_csv(&o->input, out);
 	case FORMAT_COLLAPSED:
-		return profile_collapsed(&o->wanted, out);
+		return profile_collapsed(&o->input, out);
 	case FORMAT_SPEEDSCOPE:
-		return profile_speedscope(&o->wanted, o->source.name, out);
+		return profile_speedscope(&o->input, o->source.name, out);
 	case FORMAT_PPROF:
-		return profile_messages(&o->wanted, &profile_format_pprof, out);
+		return profile_messages(&o->input, &profile_format_pprof, out);
 	case FORMAT_OTLP:
-		return profile_messages(&o->wanted, &profile_format_otlp, out);
+		return profile_messages(&o->input, &profile_format_otlp, out);
 	default:
-		return report_profile_text(&o->wanted, out);
+		return report_profile_text(&o->input, out);
 	}
 }
 
@@ -343,8 +343,8 @@ static int show(struct options *o, struct analyzed_log *log)
 	const struct report_input input = {.log = &log->log, .top = o->top};
 	int err;
 
-	o->wanted.in = &input;
-	o->wanted.profile = &o->profile;
+	o->input.in = &input;
+	o->input.profile = &o->profile;
 	err = profile_finish(&o->profile, analysis_wall(log->analysis));
 	if (err) {
 		msg_error("%s: cannot report on it: %s", o->source.name, max_memory_error(err));
@@ -359,8 +359,8 @@ int cmd_profile(int argc, char **argv)
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
 	struct options o = {.source.range.samples = SAMPLES_AROUND,
-			    .wanted.least_pct = LEAST_DEFAULT,
-			    .wanted.states = PROFILE_RUNNING,
+			    .input.least_pct = LEAST_DEFAULT,
+			    .input.states = PROFILE_RUNNING,
 			    .top = TOP_DEFAULT};
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &o};
@@ -371,7 +371,7 @@ int cmd_profile(int argc, char **argv)
 		return CMD_FAILED;
 	if (rights_write_to(o.output))
 		return CMD_FAILED;
-	if (!profile_only_running(&o.wanted)) /* as the report's wall clock */
+	if (!profile_only_running(&o.input)) /* as the report's wall clock */
 		o.source.range.samples = 0;
 	err = analyze_log_watched(&o.source, &watch, &log);
 	if (!err) {

@@ -24,7 +24,7 @@ struct options {
 	const char *expression; /* of --by-thread-name; NULL: none */
 	regex_t thread_name;    /* if there is an expression */
 	bool json;
-	struct spans_options wanted;
+	struct spans_options spans;
 };
 
 static const struct argp_option option_table[] = {
@@ -68,7 +68,7 @@ static void parse_expression(struct options *o, const char *arg, struct argp_sta
 	char why[256];
 	int err;
 
-	o->wanted.by_thread_name = true;
+	o->spans.by_thread_name = true;
 	if (!arg)
 		return;
 	if (o->expression)
@@ -80,7 +80,7 @@ static void parse_expression(struct options *o, const char *arg, struct argp_sta
 		return;
 	}
 	o->expression = arg;
-	o->wanted.thread_name = &o->thread_name;
+	o->spans.thread_name = &o->thread_name;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -91,10 +91,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case 't':
-		o->wanted.top = parse_top(arg, state);
+		o->spans.top = parse_top(arg, state);
 		return 0;
 	case 'n':
-		o->wanted.pattern = arg;
+		o->spans.pattern = arg;
 		return 0;
 	case 'T':
 		parse_expression(o, arg, state);
@@ -124,7 +124,7 @@ static void on_blocked(void *ctx, const struct cell_part *part)
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct watched *w = ctx;
-	struct spans_options so = w->o->wanted;
+	struct spans_options so = w->o->spans;
 
 	(void)header;
 	so.names = analysis_names(a);
@@ -149,8 +149,8 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 
 static void report_nothing(const struct options *o, const struct spans_facts *f)
 {
-	const char *what = o->wanted.by_thread_name ? "no thread has changed its name"
-						    : "the application has marked nothing";
+	const char *what = o->spans.by_thread_name ? "no thread has changed its name"
+						   : "the application has marked nothing";
 
 	if (f->count || f->open)
 		msg_warning("%s: none of its %llu spans has a name that was asked for",
@@ -164,7 +164,7 @@ static void report_nothing(const struct options *o, const struct spans_facts *f)
 
 static int report(const struct options *o, struct analyzed_log *log, struct spans *s)
 {
-	const struct report_input in = {.log = &log->log, .top = o->wanted.top};
+	const struct report_input in = {.log = &log->log, .top = o->spans.top};
 	struct analysis_facts facts;
 	struct spans_facts f;
 	uint32_t names;
@@ -204,7 +204,7 @@ int cmd_spans(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE...", doc,
 					 NULL,         NULL,         NULL};
-	struct options o = {.wanted = {.top = TOP_DEFAULT}};
+	struct options o = {.spans = {.top = TOP_DEFAULT}};
 	int err;
 
 	if (parse_arguments(&argp, argc, argv, 0, &o))

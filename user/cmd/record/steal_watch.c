@@ -62,9 +62,9 @@ static int open_proc(const struct steal_options *o, struct steal_source **ret)
 static int open_exact(const struct steal_options *o, struct steal_source **ret,
 		      char why[AUDIT_WHY_MAX])
 {
-	struct audit_options wanted = {.pid = o->pid, .theft_ns = THEFT_NS};
+	struct audit_options options = {.pid = o->pid, .theft_ns = THEFT_NS};
 	struct steal_source *source;
-	int err = audit_open(&wanted, &source, why);
+	int err = audit_open(&options, &source, why);
 
 	if (err)
 		return err;

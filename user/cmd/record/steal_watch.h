@@ -6,12 +6,12 @@
 
 #include "report/steal/steal_report.h"
 
-enum steal_wanted { STEAL_WANT_BEST, STEAL_WANT_EXACT, STEAL_WANT_PROPORTIONAL, STEAL_WANT_BOTH };
+enum steal_choice { STEAL_WANT_BEST, STEAL_WANT_EXACT, STEAL_WANT_PROPORTIONAL, STEAL_WANT_BOTH };
 
 struct steal_options {
 	pid_t pid;                         /* 0: all processes */
 	uint64_t interval_ns, duration_ns; /* duration 0: to the end */
-	enum steal_wanted method;
+	enum steal_choice method;
 	enum steal_format format;
 	uint64_t threshold_ppm;            /* UINT64_MAX: none */
 	size_t top;                        /* 0: as the format has it */

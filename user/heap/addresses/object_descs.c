@@ -67,10 +67,10 @@ static int row_get(struct object_descs *d, uint32_t *ret)
 int object_descs_take(struct object_descs *d, uint32_t kind, uint32_t length, uint32_t units,
 		      uint32_t *ret)
 {
-	const struct object_desc wanted = {.kind = kind, .length = length, .units = units};
+	const struct object_desc sought = {.kind = kind, .length = length, .units = units};
 	uint32_t i;
 
-	for (i = d->bucket_bits ? d->buckets[bucket_of(d, &wanted)] : 0; i; i = d->rows[i - 1].next)
+	for (i = d->bucket_bits ? d->buckets[bucket_of(d, &sought)] : 0; i; i = d->rows[i - 1].next)
 		if (d->rows[i - 1].kind == kind && d->rows[i - 1].length == length &&
 		    d->rows[i - 1].units == units)
 			break;
@@ -81,7 +81,7 @@ int object_descs_take(struct object_descs *d, uint32_t kind, uint32_t length, ui
 	}
 	if (row_get(d, &i))
 		return -ENOMEM;
-	d->rows[i] = wanted;
+	d->rows[i] = sought;
 	d->rows[i].live = 1;
 	link_row(d, i);
 	*ret = i;

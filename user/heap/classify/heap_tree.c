@@ -369,14 +369,15 @@ int heap_tree_largest(const struct heap_tree *t, uint32_t count, bool *shown)
 	return 0;
 }
 
-int heap_tree_largest_of(const struct heap_tree *t, uint32_t count, const bool *wanted, bool *shown)
+int heap_tree_largest_of(const struct heap_tree *t, uint32_t count, const bool *selected,
+			 bool *shown)
 {
 	uint32_t *all = sorted(t), n = 0;
 
 	if (!all)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->count && n < count; i++) {
-		if (!wanted[all[i]])
+		if (!selected[all[i]])
 			continue;
 		n++;
 		for (uint32_t up = all[i]; up != HEAP_NONE && !shown[up]; up = t->nodes[up].parent)

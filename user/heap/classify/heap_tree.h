@@ -65,6 +65,6 @@ int heap_tree_retained(struct heap_view *v, struct heap_filter *filter, struct h
 /* Sets shown[i] of the root and of the count largest other nodes; a group, also of references, is
  * taken to be no larger than the one that it is in. -ENOMEM. */
 int heap_tree_largest(const struct heap_tree *t, uint32_t count, bool *shown);
-/* The same of the wanted ones, with all groups that these are in. */
-int heap_tree_largest_of(const struct heap_tree *t, uint32_t count, const bool *wanted,
+/* The same of the selected ones, with all groups that these are in. */
+int heap_tree_largest_of(const struct heap_tree *t, uint32_t count, const bool *selected,
 			 bool *shown);

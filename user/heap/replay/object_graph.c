@@ -19,10 +19,10 @@ void object_graph_cut(struct object_replay *r)
 
 static int keep(struct object_replay *r, const uint32_t *words, size_t bytes)
 {
-	size_t wanted = r->graph.count + bytes;
+	size_t needed = r->graph.count + bytes;
 
-	if (wanted > r->graph.room &&
-	    bytes_reserve(&r->graph.bytes, &r->graph.room, wanted + wanted / 2))
+	if (needed > r->graph.room &&
+	    bytes_reserve(&r->graph.bytes, &r->graph.room, needed + needed / 2))
 		return -ENOMEM;
 	memcpy(r->graph.bytes + r->graph.count, words, bytes);
 	return 0;

@@ -158,12 +158,12 @@ uint32_t object_names_class_at(const struct object_names *n, uint32_t klass)
 	return k == INDEX_NONE ? INDEX_NONE : n->class_of_key[k];
 }
 
-int object_names_kind(struct object_names *n, const struct object_kind *wanted, uint32_t *ret)
+int object_names_kind(struct object_names *n, const struct object_kind *kind, uint32_t *ret)
 {
-	struct keymap_key key = {.a = wanted->site,
-				 .b = 1 + (uint64_t)wanted->class,
-				 .c = 1 + (uint64_t)wanted->thread,
-				 .d = wanted->part};
+	struct keymap_key key = {.a = kind->site,
+				 .b = 1 + (uint64_t)kind->class,
+				 .c = 1 + (uint64_t)kind->thread,
+				 .d = kind->part};
 	uint32_t i = keymap_find_hashed(&n->kind_map, &key);
 	int err;
 
@@ -178,7 +178,7 @@ int object_names_kind(struct object_names *n, const struct object_kind *wanted, 
 		err = keymap_add_hashed(&n->kind_map, &key, &i);
 	if (err)
 		return err;
-	n->kinds[n->kind_count] = *wanted;
+	n->kinds[n->kind_count] = *kind;
 	n->kinds[n->kind_count++].of = (struct object_tally){0};
 	*ret = 1 + i;
 	return 0;

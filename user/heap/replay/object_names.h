@@ -77,7 +77,7 @@ bool object_names_was_found(const struct object_names *n, uint32_t kind);
 uint32_t object_names_site(const struct object_names *n, uint64_t id);
 uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
 /* The kind that is the same but for its tally. 0 or -ENOMEM. */
-int object_names_kind(struct object_names *n, const struct object_kind *wanted, uint32_t *ret);
+int object_names_kind(struct object_names *n, const struct object_kind *kind, uint32_t *ret);
 
 #define OBJECT_KINDS_MAX (1u << 24) /* more are -ENOMEM */
 

@@ -39,9 +39,9 @@ static int library_glob(lua_State *lua)
 
 static int library_find(lua_State *lua)
 {
-	size_t length, wanted;
+	size_t length, what_length;
 	const char *text = luaL_checklstring(lua, 1, &length);
-	const char *what = luaL_checklstring(lua, 2, &wanted), *found;
+	const char *what = luaL_checklstring(lua, 2, &what_length), *found;
 	lua_Integer from = luaL_optinteger(lua, 3, 1);
 
 	if (!lua_toboolean(lua, 4))
@@ -53,14 +53,14 @@ static int library_find(lua_State *lua)
 		from = 1;
 	lua_limits_charge(lua, 1 + length / 16);
 	found = (size_t)from - 1 <= length
-			? memmem(text + from - 1, length - (size_t)from + 1, what, wanted)
+			? memmem(text + from - 1, length - (size_t)from + 1, what, what_length)
 			: NULL;
 	if (!found) {
 		lua_pushnil(lua);
 		return 1;
 	}
 	lua_pushinteger(lua, found - text + 1);
-	lua_pushinteger(lua, found - text + (lua_Integer)wanted);
+	lua_pushinteger(lua, found - text + (lua_Integer)what_length);
 	return 2;
 }
 

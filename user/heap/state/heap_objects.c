@@ -20,12 +20,12 @@
 #define BUCKET_OBJECTS 8 /* on average */
 #define FIRST_BYTES 4096
 
-static int reserve(void *bytes, size_t *room, size_t wanted)
+static int reserve(void *bytes, size_t *room, size_t needed)
 {
-	if (wanted <= *room)
+	if (needed <= *room)
 		return 0;
-	wanted += wanted / 4;
-	return bytes_reserve(bytes, room, wanted < FIRST_BYTES ? FIRST_BYTES : wanted);
+	needed += needed / 4;
+	return bytes_reserve(bytes, room, needed < FIRST_BYTES ? FIRST_BYTES : needed);
 }
 
 void heap_objects_free(struct heap_objects *o)
@@ -152,13 +152,13 @@ static uint64_t bucket_of(const struct heap_objects *o, uint64_t address)
 /* Buckets of equal spans of addresses; an object is looked for in its own bucket only. */
 static int fill_buckets(struct heap_objects *o)
 {
-	uint64_t span, wanted = o->count / BUCKET_OBJECTS + 2, buckets, at = 0;
+	uint64_t span, least = o->count / BUCKET_OBJECTS + 2, buckets, at = 0;
 
 	if (!o->count)
 		return 0;
 	o->least = o->address[ordinal_at(o, 0)];
 	span = o->address[ordinal_at(o, o->count - 1)] - o->least;
-	while (span >> o->bucket_bits >= wanted)
+	while (span >> o->bucket_bits >= least)
 		o->bucket_bits++;
 	buckets = (span >> o->bucket_bits) + 2;
 	o->bucket = malloc(buckets * sizeof(*o->bucket));

@@ -34,18 +34,18 @@ void heap_state_free(struct heap_state *s)
 	*s = (struct heap_state){0};
 }
 
-static int desc_find(struct heap_state *s, struct heap_desc wanted, uint32_t *ret)
+static int desc_find(struct heap_state *s, struct heap_desc sought, uint32_t *ret)
 {
-	struct keymap_key key = {.a = (uint64_t)wanted.type << 32 | wanted.length,
-				 .b = wanted.of_class == HEAP_NONE ? 0 : wanted.of_class + 1ul,
-				 .c = wanted.origin,
-				 .d = wanted.bytes};
+	struct keymap_key key = {.a = (uint64_t)sought.type << 32 | sought.length,
+				 .b = sought.of_class == HEAP_NONE ? 0 : sought.of_class + 1ul,
+				 .c = sought.origin,
+				 .d = sought.bytes};
 	uint32_t known = s->desc_keys.count;
 	int err = keymap_add_row(&s->desc_keys, key, &s->descs, &s->desc_capacity,
 				 sizeof(*s->descs), ret);
 
 	if (!err && *ret == known)
-		s->descs[*ret] = wanted;
+		s->descs[*ret] = sought;
 	s->desc_count = s->desc_keys.count;
 	return err;
 }
@@ -216,13 +216,13 @@ int heap_state_class_described(struct heap_state *s, uint32_t type, uint64_t byt
 	return class_add(s, type, bytes);
 }
 
-int heap_state_described(struct heap_state *s, uint64_t address, struct heap_desc wanted)
+int heap_state_described(struct heap_state *s, uint64_t address, struct heap_desc sought)
 {
 	uint32_t desc;
-	int err = desc_find(s, wanted, &desc);
+	int err = desc_find(s, sought, &desc);
 
 	s->is_log = true;
-	note_loader(s, address, wanted.type);
+	note_loader(s, address, sought.type);
 	return err ? err : object_add(s, address, desc);
 }
 

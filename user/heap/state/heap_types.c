@@ -17,18 +17,18 @@ static const char value_letters[] = "ZCFDBSIJ";
 
 static int put_text(struct heap_types *t, const void *bytes, uint32_t count, uint64_t *ret)
 {
-	size_t wanted = t->text_used + count + 1;
+	size_t needed = t->text_used + count + 1;
 	int err = 0;
 
-	if (wanted > t->text_room)
-		err = bytes_reserve(&t->text, &t->text_room, wanted + wanted / 2);
+	if (needed > t->text_room)
+		err = bytes_reserve(&t->text, &t->text_room, needed + needed / 2);
 	if (err)
 		return err;
 	if (count)
 		memcpy(t->text + t->text_used, bytes, count);
 	t->text[t->text_used + count] = '\0';
 	*ret = t->text_used;
-	t->text_used = wanted;
+	t->text_used = needed;
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static int bottom_find(const struct mem *m, const struct klass_shape *s, uint64_
 }
 
 static int fields_find(const struct mem *m, const struct klass_shape *s,
-		       const struct klass_wanted classes[CLASSES], struct jvm_layout *l)
+		       const struct klass_query classes[CLASSES], struct jvm_layout *l)
 {
 	const struct {
 		int of;
@@ -53,7 +53,7 @@ static int fields_find(const struct mem *m, const struct klass_shape *s,
 
 int chunks_find(const struct mem *m, struct layout_source *s, struct jvm_layout *l)
 {
-	struct klass_wanted classes[CLASSES] = {
+	struct klass_query classes[CLASSES] = {
 		[THREAD] = {"java/lang/Thread", 0},
 		[CONT] = {"jdk/internal/vm/Continuation", 0},
 		[CHUNK] = {"jdk/internal/vm/StackChunk", 0},

@@ -59,9 +59,9 @@ static bool blob_look(void *ctx, uint64_t blob, const char *bytes)
 	return true;
 }
 
-static size_t more(size_t bytes, size_t wanted)
+static size_t more(size_t bytes, size_t needed)
 {
-	return wanted > bytes ? wanted : bytes;
+	return needed > bytes ? needed : bytes;
 }
 
 void code_barrier_find(const struct mem *m, const struct vmstructs *v, const struct code_source *s,

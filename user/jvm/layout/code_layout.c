@@ -54,17 +54,17 @@ static int sizes_load(const struct vmstructs *v, struct code_layout *l, const ch
 	const struct {
 		const char *type;
 		uint32_t *ret, max;
-	} wanted[] = {
+	} needed[] = {
 		{"HeapBlock", &l->heap_block_size, 64},
 		{"PcDesc", &l->pc_desc_size, 64},
 		{"ConstMethod", &l->const_size, 1024},
 		{"ConstantPool", &l->pool_size, 1024},
 	};
 
-	for (size_t i = 0; i < COUNT(wanted); i++) {
-		*ret_missing = wanted[i].type;
-		if (vmstructs_size(v, wanted[i].type, wanted[i].ret) ||
-		    *wanted[i].ret > wanted[i].max)
+	for (size_t i = 0; i < COUNT(needed); i++) {
+		*ret_missing = needed[i].type;
+		if (vmstructs_size(v, needed[i].type, needed[i].ret) ||
+		    *needed[i].ret > needed[i].max)
 			return -ENOTSUP;
 	}
 	return 0;
@@ -92,15 +92,15 @@ static int source_load(const struct vmstructs *v, const struct code_rules *rules
 	const struct {
 		const char *type, *name;
 		uint64_t *ret;
-	} wanted[] = {
+	} needed[] = {
 		{"CodeCache", "_heaps", &s->heaps},
 		{"AbstractInterpreter", "_code", &s->interpreter},
 		{"StubRoutines", "_call_stub_return_address", &s->call_stub},
 	};
 
-	for (size_t i = 0; i < COUNT(wanted); i++) {
-		*ret_missing = wanted[i].type;
-		if (vmstructs_address(v, wanted[i].type, wanted[i].name, wanted[i].ret))
+	for (size_t i = 0; i < COUNT(needed); i++) {
+		*ret_missing = needed[i].type;
+		if (vmstructs_address(v, needed[i].type, needed[i].name, needed[i].ret))
 			return -ENOTSUP;
 	}
 	*ret_missing = "vmClasses::_klasses";

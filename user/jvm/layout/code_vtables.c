@@ -125,9 +125,9 @@ static bool blob_visit(void *ctx, uint64_t blob, const char *bytes)
 	return walk_ends(w);
 }
 
-static size_t more(size_t bytes, size_t wanted)
+static size_t more(size_t bytes, size_t needed)
 {
-	return wanted > bytes ? wanted : bytes;
+	return needed > bytes ? needed : bytes;
 }
 
 /* Goes through the blobs until it has what it looks for. */

@@ -17,7 +17,7 @@
  * are Symbols in the constant pool, whose entries follow the ConstantPool. Fields that the VM
  * injects come last and are left out: their names are indices of vmSymbols.
  *
- * All wanted classes are java.base's, so they are the boot loader's: the only ClassLoaderData
+ * All needed classes are java.base's, so they are the boot loader's: the only ClassLoaderData
  * without a class loader that is not of a hidden class. It is never freed; its classes are linked,
  * newest first, through Klass::_next_link, and never unloaded, so a walk can stop at the newest
  * that the walk before had seen.
@@ -29,14 +29,14 @@
 #define KLASS_SIZE_MAX 1024
 #define ACC_STATIC 8
 
-struct offset_wanted {
+struct offset_needed {
 	const char *type, *field;
 	size_t at; /* in struct klass_shape */
 };
 
 #define AT(member) offsetof(struct klass_shape, member)
 
-static const struct offset_wanted offsets[] = {
+static const struct offset_needed offsets[] = {
 	{"Klass", "_name", AT(klass_name)},
 	{"Klass", "_next_link", AT(klass_next_link)},
 	{"Klass", "_super_check_offset", AT(klass_super_check_offset)},
@@ -51,12 +51,12 @@ static const struct offset_wanted offsets[] = {
 	{"ClassLoaderData", "_klasses", AT(cld_klasses)},
 };
 
-struct constant_wanted {
+struct constant_needed {
 	const char *name;
 	size_t at;
 };
 
-static const struct constant_wanted constants[] = {
+static const struct constant_needed constants[] = {
 	{"FieldInfo::field_slots", AT(field_slots)},
 	{"FieldInfo::access_flags_offset", AT(field_access)},
 	{"FieldInfo::name_index_offset", AT(field_name)},
@@ -258,8 +258,7 @@ static int stream_find(const struct field_search *f, const uint8_t *bytes, size_
 	uint32_t fields, injected, n[NUMBERS], skipped;
 	size_t at = 0;
 
-	if (!stream_number(bytes, len, &at, &fields) ||
-	    !stream_number(bytes, len, &at, &injected))
+	if (!stream_number(bytes, len, &at, &fields) || !stream_number(bytes, len, &at, &injected))
 		return -EPROTO;
 	for (; fields; fields--) {
 		for (int i = 0; i < NUMBERS; i++)
@@ -356,25 +355,25 @@ static int boot_find(const struct mem *m, const struct klass_shape *s, struct kl
 	return err ? err : -EAGAIN;
 }
 
-/* Whether one of the wanted classes has this name: it is taken then. */
-static bool wanted_take(const struct mem *m, const struct klass_shape *s, uint64_t klass,
-			uint64_t name, struct klass_wanted *wanted, size_t count)
+/* Whether one of the needed classes has this name: it is taken then. */
+static bool query_take(const struct mem *m, const struct klass_shape *s, uint64_t klass,
+		       uint64_t name, struct klass_query *needed, size_t count)
 {
 	uint16_t length;
 
 	if (!name || mem_u16(m, name + s->symbol_length, &length))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		if (wanted[i].klass || !body_is(m, s, name, length, wanted[i].name))
+		if (needed[i].klass || !body_is(m, s, name, length, needed[i].name))
 			continue;
-		wanted[i].klass = klass;
+		needed[i].klass = klass;
 		return true;
 	}
 	return false;
 }
 
 int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_walk *w,
-	       struct klass_wanted *wanted, size_t count)
+	       struct klass_query *needed, size_t count)
 {
 	char bytes[KLASS_SIZE_MAX];
 	uint64_t head, klass, name;
@@ -382,7 +381,7 @@ int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_wa
 	int err = w->boot ? 0 : boot_find(m, s, w);
 
 	for (size_t i = 0; i < count; i++)
-		missing += !wanted[i].klass;
+		missing += !needed[i].klass;
 	if (err == -EAGAIN)
 		return 0;
 	if (!err)
@@ -396,7 +395,7 @@ int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_wa
 		if (err)
 			break;
 		memcpy(&name, bytes + s->klass_name, sizeof(name));
-		found += wanted_take(m, s, klass, name, wanted, count);
+		found += query_take(m, s, klass, name, needed, count);
 		memcpy(&klass, bytes + s->klass_next_link, sizeof(klass));
 	}
 	if (!err)

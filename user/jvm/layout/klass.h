@@ -43,7 +43,7 @@ struct klass_walk {
 	uint64_t steps; /* along the target's lists, of all walks */
 };
 
-struct klass_wanted {
+struct klass_query {
 	const char *name; /* '/' separated */
 	uint64_t klass;   /* 0: not found yet */
 };
@@ -54,4 +54,4 @@ struct klass_wanted {
 /* Fills in what it finds. 1: something new, 0: nothing, also when w->steps is KLASS_STEPS_MAX; or a
  * negative errno (what was found stays). */
 int klass_walk(const struct mem *m, const struct klass_shape *s, struct klass_walk *w,
-	       struct klass_wanted *wanted, size_t count);
+	       struct klass_query *needed, size_t count);

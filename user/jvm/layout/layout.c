@@ -59,7 +59,7 @@ static int statics_load(const struct vmstructs *v, struct layout_source *s,
 	const struct {
 		const char *type, *name, *name_later;
 		uint64_t *ret;
-	} wanted[] = {
+	} needed[] = {
 		{"Universe", "_collectedHeap", "", &s->collected_heap},
 		{"CompressedOops", "_narrow_oop._base", "_base", &s->narrow_oop_base},
 		{"CompressedOops", "_narrow_oop._shift", "_shift", &s->narrow_oop_shift},
@@ -68,12 +68,12 @@ static int statics_load(const struct vmstructs *v, struct layout_source *s,
 		 &s->narrow_klass_shift},
 	};
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		if (!vmstructs_address(v, wanted[i].type, wanted[i].name, wanted[i].ret) ||
-		    !vmstructs_address(v, wanted[i].type, wanted[i].name_later, wanted[i].ret) ||
-		    !vmstructs_address(v, "Universe", wanted[i].name, wanted[i].ret)) /* JDK 11 */
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		if (!vmstructs_address(v, needed[i].type, needed[i].name, needed[i].ret) ||
+		    !vmstructs_address(v, needed[i].type, needed[i].name_later, needed[i].ret) ||
+		    !vmstructs_address(v, "Universe", needed[i].name, needed[i].ret)) /* JDK 11 */
 			continue;
-		*ret_missing = wanted[i].type;
+		*ret_missing = needed[i].type;
 		return -ENOTSUP;
 	}
 	return 0;
@@ -212,7 +212,7 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 	const struct {
 		const char *type, *name;
 		int32_t *ret;
-	} wanted[] = {
+	} needed[] = {
 		{"JavaThread", "_thread_state", &l->java_thread_state},
 		{"JavaThread", "_current_pending_monitor", &l->java_thread_pending_monitor},
 		{"JavaThread", "_current_waiting_monitor", &l->java_thread_waiting_monitor},
@@ -232,9 +232,9 @@ static void optional_load(const struct vmstructs *v, struct jvm_layout *l, struc
 	};
 	uint32_t offset, top, base;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		if (!vmstructs_offset(v, wanted[i].type, wanted[i].name, &offset))
-			*wanted[i].ret = (int32_t)offset;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!vmstructs_offset(v, needed[i].type, needed[i].name, &offset))
+			*needed[i].ret = (int32_t)offset;
 	if (!vmstructs_offset(v, "JavaThread", "_lock_stack", &offset) &&
 	    !vmstructs_offset(v, "LockStack", "_top", &top) &&
 	    !vmstructs_offset(v, "LockStack", "_base[0]", &base)) {
@@ -301,7 +301,7 @@ static uint64_t listed_klass(const struct mem *m, uint64_t addr)
 	return addr && !mem_u64(m, addr, &klass) ? klass : 0;
 }
 
-struct wanted_field {
+struct field_needed {
 	const char *name, *signature;
 	int32_t *ret;
 	bool optional;
@@ -309,7 +309,7 @@ struct wanted_field {
 
 /* 0, or -EAGAIN when a field that has to be there is not. */
 static int fields_find(const struct mem *m, const struct klass_shape *s, uint64_t klass,
-		       const struct wanted_field *f, size_t count)
+		       const struct field_needed *f, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (klass_field(m, s, klass, f[i].name, f[i].signature, f[i].ret) && !f[i].optional)
@@ -322,7 +322,7 @@ static int thread_fields(const struct mem *m, struct layout_source *s, struct jv
 	uint64_t thread = listed_klass(m, s->shape.thread),
 		 string = listed_klass(m, s->shape.string);
 	uint64_t holder = listed_klass(m, s->shape.thread_holder);
-	const struct wanted_field of_thread[] = {
+	const struct field_needed of_thread[] = {
 		{"name", "Ljava/lang/String;", &l->thread_name, false},
 		{"tid", "J", &l->thread_tid, false},
 		{"eetop", "J", &l->thread_eetop, false},
@@ -331,11 +331,11 @@ static int thread_fields(const struct mem *m, struct layout_source *s, struct jv
 		{"threadStatus", "I", &l->thread_status, true},
 		{"holder", "Ljava/lang/Thread$FieldHolder;", &l->thread_holder, true},
 	};
-	const struct wanted_field of_string[] = {
+	const struct field_needed of_string[] = {
 		{"value", "[B", &l->string_value, false},
 		{"coder", "B", &l->string_coder, false},
 	};
-	const struct wanted_field of_holder[] = {{"daemon", "Z", &s->holder_daemon, true},
+	const struct field_needed of_holder[] = {{"daemon", "Z", &s->holder_daemon, true},
 						 {"threadStatus", "I", &l->holder_status, true}};
 
 	if (!thread || !string)
@@ -451,19 +451,19 @@ static int juc_find(const struct mem *m, struct layout_source *s, struct jvm_lay
 		[SYNC] = {LOCKS "ReentrantReadWriteLock$Sync", "firstReader", &l->rrwl_first_reader,
 			  &l->rrwl_sync_klass, &l->rrwl_sync_super_check_offset, true},
 	};
-	struct klass_wanted wanted[CLASSES];
+	struct klass_query needed[CLASSES];
 	int err, found = 0;
 
 	for (int i = 0; i < CLASSES; i++)
-		wanted[i] = (struct klass_wanted){classes[i].name, *classes[i].ret >= 0};
-	err = klass_walk(m, &s->shape, &s->walk, wanted, CLASSES);
+		needed[i] = (struct klass_query){classes[i].name, *classes[i].ret >= 0};
+	err = klass_walk(m, &s->shape, &s->walk, needed, CLASSES);
 	if (err <= 0)
 		return err;
 	for (int i = 0; i < CLASSES; i++) {
-		if (wanted[i].klass <= 1)
+		if (needed[i].klass <= 1)
 			continue;
 		/* It is being loaded: look at the whole list again. */
-		if (juc_take(m, s, wanted[i].klass, &classes[i], l))
+		if (juc_take(m, s, needed[i].klass, &classes[i], l))
 			s->walk.seen = 0;
 		else
 			found = 1;

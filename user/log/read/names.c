@@ -20,8 +20,8 @@ struct table {
 
 struct log_names {
 	struct table tables[LOG_NAMES_KIND_COUNT];
-	struct table wanted; /* callers that were named before they were defined */
-	unsigned late;       /* chains that were defined after one on top of them */
+	struct table undefined; /* callers that were named before they were defined */
+	unsigned late;          /* chains that were defined after one on top of them */
 	struct text_set *texts;
 };
 
@@ -64,7 +64,7 @@ void log_names_free(struct log_names *n)
 		return;
 	for (i = 0; i < LOG_NAMES_KIND_COUNT; i++)
 		table_free(&n->tables[i]);
-	table_free(&n->wanted);
+	table_free(&n->undefined);
 	text_set_free(&n->texts);
 	free(n);
 }
@@ -204,7 +204,8 @@ static bool is_late(struct log_names *n, uint64_t id, const struct log_stack *ne
 {
 	const struct log_stack *before = log_names_stack(n, id);
 
-	if (!new->caller || (before ? before->caller == new->caller : !table_get(&n->wanted, id)))
+	if (!new->caller ||
+	    (before ? before->caller == new->caller : !table_get(&n->undefined, id)))
 		return false;
 	return new->depth > LATE_DEPTH_MAX || ++n->late > LATE_MAX;
 }
@@ -228,7 +229,7 @@ static int add_stack(struct log_names *n, const struct event *e)
 		stack.caller = 0;
 	caller = stack.caller ? log_names_stack(n, stack.caller) : NULL;
 	if (stack.caller && !caller)
-		err = table_put(&n->wanted, stack.caller, "");
+		err = table_put(&n->undefined, stack.caller, "");
 	stack.depth = caller ? caller->depth + 1 : 1;
 	if (stack.depth > LOG_STACK_DEPTH_MAX || is_late(n, id, &stack))
 		stack = (struct log_stack){.frame = FRAME_TYPE_CUT, .depth = 1};

@@ -20,7 +20,7 @@ struct read_ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	bool stop;
-	unsigned wanted; /* threads that there should be */
+	unsigned threads_max; /* threads that there should be */
 	unsigned thread_count;
 	pthread_t threads[AHEAD_JOBS_MAX];
 	size_t oldest, next, end; /* counts; a slot's place is the count modulo their number */
@@ -39,8 +39,8 @@ int read_ahead_new(unsigned jobs, struct read_ahead **ret)
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->work, NULL);
 	pthread_cond_init(&a->done, NULL);
-	a->wanted = jobs > AHEAD_JOBS_MAX ? AHEAD_JOBS_MAX - 1 : jobs ? jobs - 1 : 0;
-	a->slot_count = a->wanted ? SLOTS_PER_JOB * (a->wanted + 1) : 1;
+	a->threads_max = jobs > AHEAD_JOBS_MAX ? AHEAD_JOBS_MAX - 1 : jobs ? jobs - 1 : 0;
+	a->slot_count = a->threads_max ? SLOTS_PER_JOB * (a->threads_max + 1) : 1;
 	a->slots = calloc(a->slot_count, sizeof(*a->slots));
 	if (!a->slots) {
 		read_ahead_free(a);
@@ -127,13 +127,13 @@ static void start_threads(struct read_ahead *a)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (a->thread_count < a->wanted) {
+	while (a->thread_count < a->threads_max) {
 		if (pthread_create(&a->threads[a->thread_count], NULL, work, a))
 			break;
 		a->thread_count++;
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	a->wanted = a->thread_count;
+	a->threads_max = a->thread_count;
 }
 
 struct decode_slot *read_ahead_room(struct read_ahead *a)
@@ -184,7 +184,7 @@ int read_ahead_put(struct read_ahead *a, struct decode_slot *s, const struct blo
 	s->done = false;
 	s->taken = (size_t)b->length + s->preamble.raw_bytes;
 	a->bytes += s->taken;
-	if (a->thread_count < a->wanted && a->end > a->oldest)
+	if (a->thread_count < a->threads_max && a->end > a->oldest)
 		start_threads(a);
 	pthread_mutex_lock(&a->lock);
 	a->end++;

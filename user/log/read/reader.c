@@ -28,7 +28,7 @@ struct log_reader {
 	unsigned path_next; /* of those that have not been opened yet */
 	struct stream in;
 	struct seek seek;
-	bool definitions; /* only these are wanted */
+	bool definitions; /* only these are read */
 	struct log_reader_span span;
 	json_t *header;
 	json_t *file_header;          /* of the file that is open */
@@ -276,7 +276,7 @@ static void span_add(struct log_reader *r, const struct preamble *p)
 	s->any = true;
 }
 
-static bool is_wanted(struct log_reader *r, const struct block *b, struct preamble *ret)
+static bool is_relevant(struct log_reader *r, const struct block *b, struct preamble *ret)
 {
 	*ret = (struct preamble){0};
 	if (b->kind == BLOCK_KIND_EVENTS)
@@ -305,7 +305,7 @@ static int fill(struct log_reader *r, struct decode_slot *s)
 			err = file_next(r);
 			b.kind = BLOCK_KIND_HEADER;
 		}
-	} while (err == 1 && !is_wanted(r, &b, &s->preamble));
+	} while (err == 1 && !is_relevant(r, &b, &s->preamble));
 	if (err != 1)
 		return err;
 	s->seen = r->seen;

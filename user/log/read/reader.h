@@ -27,7 +27,7 @@ struct log_reader_options {
 	bool holes;   /* log_reader_next is to report them */
 };
 
-/* What log_reader_next says, if that is wanted, once between the events before a hole (blocks or
+/* What log_reader_next returns, if asked for, once between the events before a hole (blocks or
  * parts that are missing or damaged) and those after it. The next call goes on. */
 #define LOG_READER_HOLE 2
 
@@ -54,7 +54,7 @@ int log_reader_open_with(const char *const *paths, unsigned count,
 int log_reader_limit(struct log_reader *r, uint64_t from_ns, uint64_t to_ns);
 
 /*
- * To be called before the first log_reader_next, too: only definitions are wanted. Blocks that have
+ * To be called before the first log_reader_next, too: only definitions are read. Blocks that have
  * none are checked and passed over; where definitions are not apart, all events come out.
  */
 void log_reader_definitions(struct log_reader *r);

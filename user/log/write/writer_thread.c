@@ -253,9 +253,9 @@ static uint64_t bound_of(const struct packet *p)
 /* With the lock held, before and after. */
 static void work_on(struct writer_thread *d, struct packet *p)
 {
-	enum block_codec wanted = d->compression.codec, codec = choose(d, d->queued);
+	enum block_codec configured = d->compression.codec, codec = choose(d, d->queued);
 	size_t raw = p->buf.size - PACKET_ROOM;
-	bool less = codec != wanted;
+	bool less = codec != configured;
 	int err = writer_thread_error(d);
 
 	pthread_mutex_unlock(&d->lock);

@@ -45,7 +45,7 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 {
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
-	size_t found = 0, wanted = 0, named = 0, nop5 = 0;
+	size_t found = 0, expected = 0, named = 0, nop5 = 0;
 	int err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
 
 	if (err)
@@ -58,7 +58,7 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 		if (!probe_applies(w, set) || w->of == PROBE_OF_FUNCTION)
 			continue;
 		p = usdt_find(&list, w->provider, w->name);
-		wanted++;
+		expected++;
 		if (p) {
 			found++;
 			nop5 += p->site == USDT_SITE_NOP_CALL;
@@ -82,12 +82,12 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 				 "the JVM has none of the USDT probes that spoor needs");
 	if (named)
 		return check_add(c, "probes", CHECK_WARNING, NULL,
-				 "%zu of %zu are in the JVM; not there: %s%s", found, wanted,
+				 "%zu of %zu are in the JVM; not there: %s%s", found, expected,
 				 missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL,
 			 "all %zu that spoor uses are in the JVM, %zu of them 5-byte nops; record "
 			 "uses them unless --probes none is given",
-			 wanted, nop5);
+			 expected, nop5);
 }
 
 static int check_layout(struct checks *c, const struct jvm *j)

@@ -32,8 +32,8 @@ struct dumps {
 	char due_why[TRIGGER_TEXT_MAX];
 	uint32_t count;
 	uint64_t passed_over;
-	bool wanted; /* when the one that is being written is done */
-	char wanted_why[TRIGGER_TEXT_MAX];
+	bool queued; /* when the one that is being written is done */
+	char queued_why[TRIGGER_TEXT_MAX];
 	/* The one that is being written. */
 	pthread_t thread;
 	bool running;
@@ -147,8 +147,8 @@ int dumps_write(struct dumps *d, struct log_writer *w, const char *why, bool end
 	int err;
 
 	if (d->running) {
-		d->wanted = true;
-		snprintf(d->wanted_why, sizeof(d->wanted_why), "%s", why);
+		d->queued = true;
+		snprintf(d->queued_why, sizeof(d->queued_why), "%s", why);
 		return 0;
 	}
 	t = calloc(1, sizeof(*t));
@@ -217,9 +217,9 @@ int dumps_pass(struct dumps *d, struct log_writer *w, uint64_t now_ns)
 		d->due_ns = 0;
 		err = dumps_write(d, w, d->due_why, false);
 	}
-	if (!err && d->wanted && !d->running) {
-		d->wanted = false;
-		memcpy(text, d->wanted_why, sizeof(text));
+	if (!err && d->queued && !d->running) {
+		d->queued = false;
+		memcpy(text, d->queued_why, sizeof(text));
 		err = dumps_write(d, w, text, false);
 	}
 	return err;

@@ -104,11 +104,11 @@ static void look_at_kernel(struct bpf_session *p)
 	p->skel->rodata->kernel_reads = p->reads = k.reads;
 }
 
-static __u64 ring_size(uint64_t wanted)
+static __u64 ring_size(uint64_t least)
 {
 	__u64 size = (__u64)sysconf(_SC_PAGESIZE);
 
-	while (size < wanted && size < 1ull << 30)
+	while (size < least && size < 1ull << 30)
 		size <<= 1;
 	return size;
 }

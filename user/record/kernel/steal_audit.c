@@ -259,7 +259,7 @@ static int collect(void *ctx, struct steal_sink *to)
 /* --- the programs ---------------------------------------------------------------------------- */
 
 /* Twice as many as there are threads now, which /proc/loadavg has ("0.1 0.2 0.3 2/345 678"). */
-static unsigned threads_wanted(const struct audit_options *o)
+static unsigned thread_capacity(const struct audit_options *o)
 {
 	unsigned threads = 0;
 	FILE *f;
@@ -276,7 +276,7 @@ static unsigned threads_wanted(const struct audit_options *o)
 	return threads > THREADS_MIN ? threads : THREADS_MIN;
 }
 
-static int choose_clock(struct audit *a, const char *wanted, struct steal_clock *ret,
+static int choose_clock(struct audit *a, const char *name, struct steal_clock *ret,
 			char why[AUDIT_WHY_MAX])
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -286,7 +286,7 @@ static int choose_clock(struct audit *a, const char *wanted, struct steal_clock 
 		return fail(why, -ENOTSUP,
 			    "the kernel's types cannot be read (/sys/kernel/btf/vmlinux): use a "
 			    "kernel with CONFIG_DEBUG_INFO_BTF=y");
-	err = steal_clock_find(btf, hypervisor_name(), wanted, ret);
+	err = steal_clock_find(btf, hypervisor_name(), name, ret);
 	a->skel->rodata->kernel_reads = kernel_reads_of(btf);
 	btf__free(btf);
 	if (a->skel->rodata->kernel_reads == WIRE_READS_NONE)
@@ -294,9 +294,9 @@ static int choose_clock(struct audit *a, const char *wanted, struct steal_clock 
 			    "the kernel is locked down for confidentiality: BPF may not read its "
 			    "steal clocks (before Linux 6.2)");
 	if (err)
-		return fail(why, -EINVAL, "there is no steal clock called %s", wanted);
-	if (!ret->clock && wanted)
-		return fail(why, -ENOTSUP, "this kernel has no steal clock %s here", wanted);
+		return fail(why, -EINVAL, "there is no steal clock called %s", name);
+	if (!ret->clock && name)
+		return fail(why, -ENOTSUP, "this kernel has no steal clock %s here", name);
 	if (!ret->clock)
 		return fail(why, -ENOTSUP, "%s", ret->why);
 	a->skel->rodata->steal_clock = ret->clock;
@@ -323,7 +323,7 @@ static int load(struct audit *a, const struct audit_options *o, struct steal_clo
 	a->skel->rodata->theft_ns = o->theft_ns;
 	err = bpf_map__set_max_entries(a->skel->maps.audit_cpus, a->cpus);
 	if (!err)
-		err = bpf_map__set_max_entries(a->skel->maps.audit_threads, threads_wanted(o));
+		err = bpf_map__set_max_entries(a->skel->maps.audit_threads, thread_capacity(o));
 	if (!err)
 		err = audit_bpf__load(a->skel);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */

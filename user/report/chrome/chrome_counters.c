@@ -35,7 +35,7 @@ static void begin(struct chrome *c, uint64_t time_ns, const char *name)
 }
 
 /* Whether a value from one time to another is to be seen. */
-static bool is_wanted(const struct chrome *c, uint64_t from_ns, uint64_t to_ns)
+static bool is_in_range(const struct chrome *c, uint64_t from_ns, uint64_t to_ns)
 {
 	return to_ns > from_ns && to_ns > c->options.from_ns && from_ns <= c->options.until_ns;
 }
@@ -110,7 +110,7 @@ static int on_cpu(struct chrome *c, const struct event *e)
 		*k = (struct chrome_cpu){.holes = c->holes};
 	for (int i = 0; i < CHROME_CPU_FIELDS; i++)
 		now[i] = e->v[1 + i].u;
-	if (k->sampled && is_wanted(c, k->time_ns, c->now_ns)) {
+	if (k->sampled && is_in_range(c, k->time_ns, c->now_ns)) {
 		if (*steal && strcmp(steal, "none"))
 			put_stolen(c, cpu, k, now, c->now_ns - k->time_ns);
 		put_stat(c, cpu, k, now);
@@ -125,7 +125,7 @@ static int on_cpu(struct chrome *c, const struct event *e)
 
 static void put_batch(struct chrome *c, uint64_t from_ns, uint64_t to_ns)
 {
-	if (!is_wanted(c, from_ns, to_ns) || !states_sum(&c->batch))
+	if (!is_in_range(c, from_ns, to_ns) || !states_sum(&c->batch))
 		return;
 	begin(c, from_ns, "threads, by what they do");
 	for (int i = 0; i < STATE_COUNT; i++)
@@ -183,7 +183,7 @@ static void on_pool(struct chrome *c, const struct event *e)
 {
 	char name[LABEL_MAX + 16], text[LABEL_MAX];
 
-	if (!chrome_wanted(c, c->now_ns))
+	if (!chrome_in_range(c, c->now_ns))
 		return;
 	snprintf(name, sizeof(name), "%s, MiB",
 		 label_string(c->labels, e->v[GC_POOL_POOL].u, "(unknown pool)", text));

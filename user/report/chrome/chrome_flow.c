@@ -108,7 +108,7 @@ static void put(struct chrome *c, char phase, const char *name, uint64_t track, 
 
 static bool has_slice(const struct chrome *c, const struct chrome_thread *t, uint64_t ns)
 {
-	return !t->hidden && chrome_wanted(c, ns) && tracks_cover(c->tracks, t->thread, ns);
+	return !t->hidden && chrome_in_range(c, ns) && tracks_cover(c->tracks, t->thread, ns);
 }
 
 static int flow(struct chrome *c, const char *name, uint64_t from, uint64_t from_ns, uint64_t to,

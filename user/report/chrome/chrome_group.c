@@ -112,7 +112,7 @@ uint32_t chrome_group_lose(struct chrome_group *g, struct chrome_row *row, uint6
 	return open - g->open;
 }
 
-static bool is_wanted(const struct chrome *c, const struct chrome_row *r)
+static bool is_shown(const struct chrome *c, const struct chrome_row *r)
 {
 	uint64_t least = c->options.min_ns ? c->options.min_ns : 1;
 
@@ -194,7 +194,7 @@ static int put_out(struct chrome *c, struct chrome_group *g)
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct chrome_row *r = &g->rows[i];
 
-		if (!g->hidden && is_wanted(c, r))
+		if (!g->hidden && is_shown(c, r))
 			slices[count++] = (struct lane_slice){
 				.begin_ns = r->begin_ns, .end_ns = r->end_ns, .item = i};
 	}

@@ -42,7 +42,7 @@ int chrome_marks_add(struct chrome *c, const struct event *e);
 void chrome_marks_gaps(struct chrome *c, const struct log_reader_stats *stats);
 void chrome_marks_hole(struct chrome *c, uint64_t ns);
 
-static inline bool chrome_wanted(const struct chrome *c, uint64_t ns)
+static inline bool chrome_in_range(const struct chrome *c, uint64_t ns)
 {
 	return ns >= c->options.from_ns && ns <= c->options.until_ns;
 }

@@ -9,7 +9,7 @@ static bool begin(struct chrome *c, const char *category, const char *name)
 {
 	uint64_t ns = c->now_ns ? c->now_ns : c->options.first_ns;
 
-	if (!chrome_wanted(c, ns))
+	if (!chrome_in_range(c, ns))
 		return false;
 	if (!c->marks) {
 		c->marks = c->next_track++;

@@ -133,7 +133,7 @@ static int put_all(struct writer *w, const struct export_input *in)
 
 	for (uint32_t i = 0; i < in->cell_count && !err; i++)
 		if ((in->cells[i].count || in->cells[i].blocked_ns) &&
-		    export_wanted(in, &in->cells[i]))
+		    export_selects(in, &in->cells[i]))
 			err = put_cell(w, &in->cells[i]);
 	if (!err)
 		err = put_frames(w);

@@ -28,7 +28,7 @@ struct export_input {
 };
 
 /* Whether a cell is exported, if it has anything. */
-bool export_wanted(const struct export_input *in, const struct cell *cell);
+bool export_selects(const struct export_input *in, const struct cell *cell);
 /* Blocked time of what is exported: the sum of all weights of each side. */
 uint64_t export_total(const struct export_input *in);
 

@@ -154,7 +154,7 @@ static int add_cell(struct export_tree *t, enum export_side side, const struct c
 }
 
 /* The same cells as in a report: see groups_make(). */
-bool export_wanted(const struct export_input *in, const struct cell *cell)
+bool export_selects(const struct export_input *in, const struct cell *cell)
 {
 	return lock_is_contended(in->names, cell->lock, cell->monitor) &&
 	       (!in->lock_class || !fnmatch(in->lock_class, name_class(in->names, cell->lock), 0));
@@ -165,7 +165,7 @@ uint64_t export_total(const struct export_input *in)
 	uint64_t total_ns = 0;
 
 	for (uint32_t i = 0; i < in->cell_count; i++)
-		total_ns += export_wanted(in, &in->cells[i]) ? in->cells[i].blocked_ns : 0;
+		total_ns += export_selects(in, &in->cells[i]) ? in->cells[i].blocked_ns : 0;
 	return total_ns;
 }
 
@@ -248,7 +248,7 @@ int export_tree_init(struct export_tree *t, struct export_frames *frames, enum e
 	err = array_grow(&t->nodes, &t->capacity, 0, sizeof(*t->nodes));
 	t->count = 1;
 	for (uint32_t i = 0; i < in->cell_count && !err; i++)
-		if (in->cells[i].blocked_ns && export_wanted(in, &in->cells[i]))
+		if (in->cells[i].blocked_ns && export_selects(in, &in->cells[i]))
 			err = add_cell(t, side, &in->cells[i]);
 	if (err)
 		return err;

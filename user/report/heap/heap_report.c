@@ -234,21 +234,21 @@ static void print_title(const struct heap_report *r, FILE *out)
 static int find(const struct heap_report *r, bool *shown)
 {
 	const struct heap_tree *t = r->tree;
-	bool *wanted = calloc(t->count + 1ul, sizeof(*wanted));
+	bool *selected = calloc(t->count + 1ul, sizeof(*selected));
 	struct strbuf name = {0};
-	int err = wanted ? 0 : -ENOMEM;
+	int err = selected ? 0 : -ENOMEM;
 
 	for (uint32_t i = 1; i < t->count && !err; i++) {
 		strbuf_clear(&name);
 		heap_tree_label(r->view, t, i, &name);
 		err = name.err;
-		wanted[i] =
+		selected[i] =
 			!err && glob_holds(r->find, strlen(r->find), strbuf_text(&name), name.used);
 	}
 	if (!err)
-		err = heap_tree_largest_of(t, r->top, wanted, shown);
+		err = heap_tree_largest_of(t, r->top, selected, shown);
 	strbuf_free(&name);
-	free(wanted);
+	free(selected);
 	return err;
 }
 

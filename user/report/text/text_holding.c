@@ -63,10 +63,10 @@ static void print_chain(struct text *t, const struct group *locks, const struct 
 	fputc('\n', t->out);
 }
 
-static void print_wanted(struct text *t, const struct group *lock)
+static void print_delayed(struct text *t, const struct group *lock)
 {
 	const struct split *s = &lock->split;
-	uint64_t wanted = s->stolen_ns + s->runnable_ns + s->throttled_ns;
+	uint64_t delayed = s->stolen_ns + s->runnable_ns + s->throttled_ns;
 	const struct {
 		const char *how;
 		uint64_t ns;
@@ -76,13 +76,13 @@ static void print_wanted(struct text *t, const struct group *lock)
 	char all[FORMAT_MAX], time[FORMAT_MAX], share[FORMAT_MAX];
 	unsigned shown = 0;
 
-	if (!wanted)
+	if (!delayed)
 		return;
 	print_text(t->out,
 		   "    => Of %s lost on this lock, %s (%s) were lost because its holder was not "
 		   "running although it wanted to:",
-		   time_format(lock->blocked_ns, all), time_format(wanted, time),
-		   share_format(wanted, lock->blocked_ns, share));
+		   time_format(lock->blocked_ns, all), time_format(delayed, time),
+		   share_format(delayed, lock->blocked_ns, share));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		if (parts[i].ns)
 			print_text(t->out, "%s %s %s", shown++ ? "," : "",
@@ -103,6 +103,6 @@ int text_holding(struct text *t, const struct group *blocked_on, uint64_t number
 	if (err)
 		return err;
 	print_chain(t, blocked_on, lock);
-	print_wanted(t, lock);
+	print_delayed(t, lock);
 	return 0;
 }

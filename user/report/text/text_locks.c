@@ -318,7 +318,7 @@ int text_locks(struct text *t)
 		[BY_WAITER_METHOD] = {ASPECT_LOCK, ASPECT_WAITER_METHOD},
 		[BY_OWNER_METHOD] = {ASPECT_LOCK, ASPECT_OWNER_METHOD},
 	};
-	unsigned wanted = t->finding ? BY_COUNT : BY_WAITER_METHOD;
+	unsigned shown = t->finding ? BY_COUNT : BY_WAITER_METHOD;
 	struct group by[BY_COUNT] = {{0}};
 	const struct cell *cells;
 	uint32_t count;
@@ -326,7 +326,7 @@ int text_locks(struct text *t)
 
 	cells = report_cells(t->in, &count);
 	/* Quantiles are shown of locks; they cost most where there are many cells. */
-	for (unsigned i = 0; i < wanted && !err; i++)
+	for (unsigned i = 0; i < shown && !err; i++)
 		err = i == BY_WAITER || t->in->order >= GROUP_BY_P50
 			      ? report_groups(t->in, aspects[i], 2, &by[i])
 			      : groups_make(t->stacks, cells, count, aspects[i], 2, t->in->order,

@@ -75,7 +75,7 @@ struct options {
 	enum format to;
 	enum export_side sides[EXPORT_SIDE_COUNT];
 	unsigned side_count; /* 0: as the format has it */
-	struct export_input wanted;
+	struct export_input input;
 	struct condition *where; /* NULL: all contentions */
 	struct chrome_options timeline;
 	struct tables_options tables;
@@ -223,7 +223,7 @@ static bool is_binary(const struct options *o)
 /* Of formats that are messages. */
 static void check_messages(const struct options *o, struct argp_state *state)
 {
-	if (o->wanted.threads || o->wanted.locks)
+	if (o->input.threads || o->input.locks)
 		argp_error(state,
 			   "--threads and --locks are not for --to %s: its samples have "
 			   "labels for them",
@@ -315,7 +315,7 @@ static error_t parse_tables(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'e':
 		o->tables.filter = true;
-		parse_events(arg, o->tables.wanted, state);
+		parse_events(arg, o->tables.selected, state);
 		break;
 	case KEY_RAW:
 		o->tables.table.raw = true;
@@ -337,22 +337,22 @@ static error_t parse_chains(int key, char *arg, struct argp_state *state)
 		set_side(o, arg, state);
 		break;
 	case 'c':
-		o->wanted.lock_class = arg;
+		o->input.lock_class = arg;
 		break;
 	case 'w':
 		set_where(&o->where, arg, 0, state);
 		break;
 	case KEY_LINES:
-		o->wanted.lines = true;
+		o->input.lines = true;
 		break;
 	case KEY_THREADS:
-		o->wanted.threads = true;
+		o->input.threads = true;
 		break;
 	case KEY_LOCKS:
-		o->wanted.locks = true;
+		o->input.locks = true;
 		break;
 	case KEY_HIDDEN:
-		o->wanted.hidden = true;
+		o->input.hidden = true;
 		break;
 	default:
 		return parse_tables(key, arg, state);
@@ -398,9 +398,9 @@ static void report_nothing(const struct options *o)
 		msg_warning("%s: no time was lost on locks in what --where chooses: nothing to "
 			    "export",
 			    o->source.name);
-	else if (o->wanted.lock_class)
+	else if (o->input.lock_class)
 		msg_warning("%s: no time was lost on locks whose class is '%s': nothing to export",
-			    o->source.name, o->wanted.lock_class);
+			    o->source.name, o->input.lock_class);
 	else
 		msg_warning("%s: no time was lost on locks: nothing to export", o->source.name);
 }
@@ -441,7 +441,7 @@ static int write_output(const struct options *o, const struct export_input *in,
 
 static int export(const struct options *o, const struct analyzed_log *log)
 {
-	struct export_input in = o->wanted;
+	struct export_input in = o->input;
 	struct cell *chosen = NULL;
 	int err;
 

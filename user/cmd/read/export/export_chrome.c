@@ -148,10 +148,10 @@ static int run(struct log_source *source, const char *output, mode_t mode, struc
 }
 
 int export_chrome(struct log_source *source, const char *output, mode_t mode,
-		  const struct chrome_options *wanted)
+		  const struct chrome_options *options)
 {
 	struct log_names *names = log_names_new();
-	struct chrome_options o = *wanted;
+	struct chrome_options o = *options;
 	int err;
 
 	if (!names) {

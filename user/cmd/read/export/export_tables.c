@@ -97,7 +97,7 @@ static int add_event(struct tables *t, const struct event *e)
 		t->ended = true;
 	if (!range_has(&t->source->range, e->time_ns))
 		return 0;
-	if (t->options->filter && !t->options->wanted[e->id])
+	if (t->options->filter && !t->options->selected[e->id])
 		return 0;
 	if (!s->table)
 		err = sink_open(t, s, schema_event(e->id));
@@ -109,14 +109,14 @@ static int add_event(struct tables *t, const struct event *e)
 }
 
 /* One kind of event that was asked for has a table also if there are none of it. */
-static int open_wanted(struct tables *t)
+static int open_selected(struct tables *t)
 {
 	unsigned count;
 	const struct event_desc *events = schema_events(&count);
 	int err = 0;
 
 	for (unsigned i = 0; i < count && !err && t->options->filter; i++)
-		if (t->options->wanted[events[i].id])
+		if (t->options->selected[events[i].id])
 			err = sink_open(t, &t->sinks[events[i].id], &events[i]);
 	return err;
 }
@@ -125,7 +125,7 @@ static int open_wanted(struct tables *t)
 static int add_events(struct tables *t, struct log_reader *r, struct session_log *ret)
 {
 	const struct event *e;
-	int err = open_wanted(t);
+	int err = open_selected(t);
 
 	if (err)
 		return err;
@@ -200,7 +200,7 @@ static unsigned count_kinds(const struct tables_options *o)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i <= SCHEMA_ID_MAX; i++)
-		count += o->filter && o->wanted[i];
+		count += o->filter && o->selected[i];
 	return o->filter ? count : UINT_MAX;
 }
 

@@ -12,7 +12,7 @@ struct tables_options {
 	struct event_table_options table;
 	mode_t mode; /* of the files; 0: 0600 */
 	bool filter;
-	bool wanted[SCHEMA_ID_MAX + 1]; /* by event id, if filter is set */
+	bool selected[SCHEMA_ID_MAX + 1]; /* by event id, if filter is set */
 };
 
 /*

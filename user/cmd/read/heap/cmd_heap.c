@@ -171,14 +171,14 @@ static bool parse_sort(const char *arg, struct argp_state *state)
 	return !strcmp(arg, "objects");
 }
 
-static unsigned dumps_wanted(const struct options *o)
+static unsigned dumps_needed(const struct options *o)
 {
 	return o->diff || o->check || (o->sql && !o->save) ? 2 : 1;
 }
 
 static void check_end(const struct options *o, struct argp_state *state)
 {
-	if (!o->list && o->dump_count < (o->check ? 1 : dumps_wanted(o)))
+	if (!o->list && o->dump_count < (o->check ? 1 : dumps_needed(o)))
 		argp_error(state, "%s",
 			   o->check ? "which LOG, and, if there is one, which DUMP?"
 			   : o->sql && o->dump_count && !o->save
@@ -212,7 +212,7 @@ static void parse_argument(struct options *o, const char *arg, struct argp_state
 		o->check = true;
 	else if (state->arg_num == 0 && !strcmp(arg, "sql"))
 		o->sql = true;
-	else if (o->dump_count == (o->sql ? DUMPS_MAX : dumps_wanted(o)))
+	else if (o->dump_count == (o->sql ? DUMPS_MAX : dumps_needed(o)))
 		argp_error(state, "%s at a time",
 			   o->check  ? "one log and one dump"
 			   : o->sql  ? "one dump and one SELECT"
@@ -387,22 +387,22 @@ static int look(const struct options *o, struct subject *s)
 
 /* Whether threads are to be told apart, which makes more kinds of objects: users' own classifiers
  * may ask. */
-static bool wants_threads(const struct options *o)
+static bool needs_threads(const struct options *o)
 {
 	const struct heap_classifier *thread = heap_classifier_find("thread", strlen("thread"));
-	bool wanted = false;
+	bool needs = false;
 	unsigned at = 0;
 	int n;
 
 	for (unsigned i = 0; i < o->levels.count; i++)
-		wanted |= o->levels.all[i] == thread || o->levels.all[i]->own;
+		needs |= o->levels.all[i] == thread || o->levels.all[i]->own;
 	while (o->condition && (n = condition_next_name(o->condition, &at)) >= 0) {
 		const struct heap_classifier *c =
 			heap_classifier_get(&o->own.classifiers, (unsigned)n);
 
-		wanted |= c == thread || c->own;
+		needs |= c == thread || c->own;
 	}
-	return wanted;
+	return needs;
 }
 
 /* 0; 1: it is damaged, which has been said, as all errors have. */
@@ -411,7 +411,7 @@ static int subject_open(const struct options *o, const char *name, struct subjec
 	bool objects = needs_of(o) != HEAP_NEEDS_DESC, is_log = heap_dump_is_log(name);
 	const struct heap_dump_log log = {.at = o->has_at ? &o->moment.at : NULL,
 					  .objects = objects,
-					  .threads = wants_threads(o),
+					  .threads = needs_threads(o),
 					  .graph = (needs_of(o) & ~HEAP_NEEDS_OBJECTS) != 0,
 					  .force = o->force};
 	int damaged, err;

@@ -239,12 +239,13 @@ static int add_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 
 static int run(struct options *o)
 {
-	bool wanted = o->by == OBJECTS_BY_SPAN || (o->where && objects_where_has_spans(o->where));
+	bool spans_too =
+		o->by == OBJECTS_BY_SPAN || (o->where && objects_where_has_spans(o->where));
 	struct objects_spans *spans = NULL;
 	struct log_watch watch = {
 		.begin = begin_spans, .event = add_span, .hole = add_hole, .ctx = &spans};
 	struct analyzed_log log;
-	int err = analyze_log_watched(&o->source, wanted ? &watch : NULL, &log);
+	int err = analyze_log_watched(&o->source, spans_too ? &watch : NULL, &log);
 
 	if (!err) {
 		err = object_range_resolve(&o->range, &o->source);

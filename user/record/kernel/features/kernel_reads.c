@@ -17,11 +17,11 @@
 
 enum wire_reads kernel_reads_of(const struct btf *vmlinux)
 {
-	const char *wanted = getenv("SPOOR_KERNEL_READS");
+	const char *choice = getenv("SPOOR_KERNEL_READS");
 
-	if (wanted && !strcmp(wanted, "none"))
+	if (choice && !strcmp(choice, "none"))
 		return WIRE_READS_NONE;
-	if (wanted && !strcmp(wanted, "helper"))
+	if (choice && !strcmp(choice, "helper"))
 		return WIRE_READS_HELPER;
 	if (vmlinux && btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0)
 		return WIRE_READS_CAST;

@@ -95,11 +95,11 @@ static bool has(const struct btf *btf, const struct candidate *c, const char *hy
 	return true;
 }
 
-int steal_clock_find(const struct btf *vmlinux, const char *hypervisor, const char *wanted,
+int steal_clock_find(const struct btf *vmlinux, const char *hypervisor, const char *name,
 		     struct steal_clock *ret)
 {
 	struct steal_clock found = {.name = candidates[WIRE_STEAL_NONE].name};
-	bool known = !wanted;
+	bool known = !name;
 
 	found.why = "this kernel keeps no steal clock that BPF can find";
 	/* Every clock is found by the run queue, and that through a task's. */
@@ -111,7 +111,7 @@ int steal_clock_find(const struct btf *vmlinux, const char *hypervisor, const ch
 	for (uint32_t i = 0; i < WIRE_STEAL_COUNT; i++) {
 		const struct candidate *c = &candidates[i];
 
-		if (wanted && strcmp(wanted, c->name) != 0)
+		if (name && strcmp(name, c->name) != 0)
 			continue;
 		known = true;
 		if (i == WIRE_STEAL_NONE || !has(vmlinux, c, hypervisor, &found.offset))

@@ -20,8 +20,8 @@ const char *steal_clock_name(uint32_t clock);
 
 /*
  * The best of what vmlinux (the kernel's BTF) has under this hypervisor
- * (steal/sources/hypervisor.h), or the one called `wanted` (NULL: the best). -ENOENT: there is no
+ * (steal/sources/hypervisor.h), or the one called `name` (NULL: the best). -ENOENT: there is no
  * such name. If there is none to be had: 0, with WIRE_STEAL_NONE and why.
  */
-int steal_clock_find(const struct btf *vmlinux, const char *hypervisor, const char *wanted,
+int steal_clock_find(const struct btf *vmlinux, const char *hypervisor, const char *name,
 		     struct steal_clock *ret);

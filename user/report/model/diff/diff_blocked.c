@@ -298,7 +298,7 @@ static int add_rest(const struct blocked_part *b)
 {
 	struct measure *m = measures_row(b->c->measures, MEASURE_TOTALS, "blocked");
 
-	if (m && !b->c->wanted->where)
+	if (m && !b->c->selection->where)
 		time_bins_windows(&b->c->watch->bins, 0, b->c->from_ns, b->c->to_ns, m->windows);
 	return m ? 0 : -ENOMEM;
 }
@@ -324,13 +324,13 @@ static int collect(struct blocked_part *b)
 {
 	static const enum aspect_id class[] = {ASPECT_LOCK_CLASS};
 	static const enum aspect_id methods[] = {ASPECT_WAITER_METHOD, ASPECT_OWNER_METHOD};
-	const struct diff_wanted *wanted = b->c->wanted;
+	const struct diff_selection *selection = b->c->selection;
 	struct grouping groupings[] = {
 		{.part = MEASURE_LOCKS, .by = class, .depth = 1},
 		{.part = MEASURE_METHODS, .by = methods, .depth = 2},
-		{.part = MEASURE_BY, .by = wanted->by, .depth = wanted->depth},
+		{.part = MEASURE_BY, .by = selection->by, .depth = selection->depth},
 	};
-	const unsigned count = wanted->depth ? 3 : 2;
+	const unsigned count = selection->depth ? 3 : 2;
 	int err = locks_rank(b);
 
 	for (uint32_t i = 0; i < b->count && !err; i++) {
@@ -358,12 +358,12 @@ int diff_collect_blocked(const struct diff_collect *c)
 	int err = 0;
 
 	b.cells = contention_cells(analysis_contention(c->analysis), &b.count);
-	err = aspects_prepare(b.stacks, c->wanted->by, c->wanted->depth);
-	if (!err && c->wanted->where) {
+	err = aspects_prepare(b.stacks, c->selection->by, c->selection->depth);
+	if (!err && c->selection->where) {
 		const struct where_input in = {
 			.stacks = b.stacks, .cells = b.cells, .count = b.count};
 
-		err = where_cells(c->wanted->where, &in, &chosen, &b.count);
+		err = where_cells(c->selection->where, &in, &chosen, &b.count);
 		b.cells = chosen;
 	}
 	b.paths = err ? NULL : diff_paths_new(b.names);

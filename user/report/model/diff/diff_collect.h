@@ -23,7 +23,7 @@ struct diff_watch {
 };
 
 struct diff_collect {
-	const struct diff_wanted *wanted;
+	const struct diff_selection *selection;
 	const struct diff_watch *watch;
 	const struct analysis *analysis;
 	uint64_t from_ns, to_ns;

@@ -26,7 +26,7 @@
 /* --- while events come --------------------------------------------------------------------- */
 
 struct reading {
-	const struct diff_wanted *wanted;
+	const struct diff_selection *selection;
 	const struct log_source *source;
 	struct diff_watch watch;
 	struct diff_running running;
@@ -73,7 +73,7 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 	struct reading *r = ctx;
 	struct diff_watch *w = &r->watch;
 	const struct range *range = &r->source->range;
-	struct spans_options spans = {.names = analysis_names(a), .pattern = r->wanted->span};
+	struct spans_options spans = {.names = analysis_names(a), .pattern = r->selection->span};
 	uint32_t row;
 	int err;
 
@@ -189,7 +189,7 @@ static int set_facts(const struct diff_collect *c, const struct log_source *s,
 static int collect(struct reading *r, const struct analyzed_log *log, struct diff_side *side)
 {
 	unsigned at = side->figures.count;
-	struct diff_collect c = {.wanted = r->wanted,
+	struct diff_collect c = {.selection = r->selection,
 				 .watch = &r->watch,
 				 .analysis = log->analysis,
 				 .is_part = range_is_given(&r->source->range),
@@ -220,9 +220,9 @@ static int collect(struct reading *r, const struct analyzed_log *log, struct dif
 }
 
 int diff_side_add(struct diff_side *side, struct log_source *source,
-		  const struct diff_wanted *wanted)
+		  const struct diff_selection *selection)
 {
-	struct reading r = {.wanted = wanted, .source = source};
+	struct reading r = {.selection = selection, .source = source};
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &r};
 	struct analyzed_log log;

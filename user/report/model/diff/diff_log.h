@@ -11,8 +11,8 @@
 struct log_source;
 struct condition;
 
-/* What is wanted of it, of both sides. */
-struct diff_wanted {
+/* What is compared of both sides. */
+struct diff_selection {
 	enum aspect_id by[ASPECT_COUNT];
 	unsigned depth;            /* 0: by class of lock, and by methods */
 	const struct condition *where; /* NULL: all contentions */
@@ -45,5 +45,5 @@ struct diff_side {
 /* One more log, of COMPARISON_LOGS_MAX. Says on stderr what went wrong. 0 or negative errno; the
  * side is to be freed in any case. */
 int diff_side_add(struct diff_side *side, struct log_source *source,
-		  const struct diff_wanted *wanted);
+		  const struct diff_selection *selection);
 void diff_side_free(struct diff_side *side);

@@ -10,9 +10,9 @@
 #include "log/read/names.h"
 #include "report/model/label.h"
 
-/* Time in which a thread ran, or wanted to and could not, as far as its states tell: one that
+/* Time in which a thread ran, or could have run, by its states: one that
  * parks, or reads from a socket, may as well have nothing to do. */
-static uint64_t wanted_ns(const struct states *s)
+static uint64_t demand_ns(const struct states *s)
 {
 	return s->ns[STATE_RUNNING] + s->ns[STATE_STOLEN] + s->ns[STATE_RUNNABLE] +
 	       s->ns[STATE_THROTTLED] + s->ns[STATE_LOCK] + s->ns[STATE_PAUSE];
@@ -120,12 +120,12 @@ static int compare_ranks(const void *a, const void *b)
 	const struct rank *x = a, *y = b;
 	bool java_x = x->row->group == THREAD_GROUP_JAVA,
 	     java_y = y->row->group == THREAD_GROUP_JAVA;
-	uint64_t wanted_x = wanted_ns(&x->row->states), wanted_y = wanted_ns(&y->row->states);
+	uint64_t x_ns = demand_ns(&x->row->states), y_ns = demand_ns(&y->row->states);
 
 	if (java_x != java_y)
 		return java_x ? -1 : 1;
-	if (wanted_x != wanted_y)
-		return wanted_x > wanted_y ? -1 : 1;
+	if (x_ns != y_ns)
+		return x_ns > y_ns ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 

@@ -25,7 +25,7 @@ struct wall_row {
 };
 
 struct wall_rows {
-	struct wall_row *rows; /* Java threads first; those that wanted most first */
+	struct wall_row *rows; /* Java threads first; those with the most demand first */
 	uint32_t count;
 	uint32_t *of; /* by the index of a thread in the analysis: its row, or INDEX_NONE */
 	struct pools pools;

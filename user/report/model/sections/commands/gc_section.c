@@ -136,7 +136,7 @@ static void add_row(struct findings *f, const struct section_input *in, const st
 	add_heap(f, r);
 }
 
-static bool is_wanted(const struct gc_row *r, enum gc_which which)
+static bool is_selected(const struct gc_row *r, enum gc_which which)
 {
 	return which == GC_WHICH_PAUSES ? !r->is_cycle : r->is_cycle || r->has_heap;
 }
@@ -147,7 +147,7 @@ struct findings *gc_section_rows(const struct section_input *in, const struct gc
 	struct findings *f = rows_new();
 
 	for (unsigned n = 0; *at < m->row_count && n < ROWS_AT_ONCE; ++*at) {
-		if (!is_wanted(&m->rows[*at], which))
+		if (!is_selected(&m->rows[*at], which))
 			continue;
 		add_row(f, in, m, &m->rows[*at]);
 		n++;

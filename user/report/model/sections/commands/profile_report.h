@@ -96,7 +96,7 @@ uint32_t profile_tree_next(const struct profile_tree *t, uint32_t node, bool dee
  * (free() it; NULL: no memory); returns how many. */
 uint32_t *profile_chain_new(const struct profile_tree *t);
 uint32_t profile_chain_of(const struct profile_tree *t, uint32_t node, uint32_t *ret);
-bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread);
+bool profile_thread_is_selected(const struct profile_input *in, uint64_t thread);
 /* One standard deviation of a share of all, by the number of samples: only they are estimates. */
 double profile_deviation(const struct profile_tree *t, const struct profile_time *part);
 bool profile_only_running(const struct profile_input *in);

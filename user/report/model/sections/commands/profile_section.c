@@ -152,7 +152,7 @@ static struct findings *running_threads(const struct profile_input *in,
 	for (uint32_t i = 0; i < in->profile->thread_map.count; i++) {
 		const struct profile_thread *p = &in->profile->threads[i];
 
-		if (!p->run_ns || !profile_thread_is_wanted(in, p->thread))
+		if (!p->run_ns || !profile_thread_is_selected(in, p->thread))
 			continue;
 		findings_row(f, FINDINGS_ALL);
 		share(f, t, &(struct profile_time){p->ns, p->ns, p->samples});
@@ -219,7 +219,7 @@ static struct findings *threads(const struct profile_input *in)
 		const struct thread_time *row = &rows[i];
 
 		if (!states_sum(&row->states) ||
-		    !profile_thread_is_wanted(in, p->threads[i].thread))
+		    !profile_thread_is_selected(in, p->threads[i].thread))
 			continue;
 		findings_row(f, FINDINGS_ALL);
 		FINDINGS_NUMBERS(f, states_sum(&row->states), row->states.ns[STATE_RUNNING],

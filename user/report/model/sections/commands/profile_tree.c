@@ -32,7 +32,7 @@ struct maker {
 	uint32_t seen_capacity;
 };
 
-bool profile_thread_is_wanted(const struct profile_input *in, uint64_t thread)
+bool profile_thread_is_selected(const struct profile_input *in, uint64_t thread)
 {
 	const struct log_thread *t =
 		log_names_thread(analysis_names(in->in->log->analysis), thread);
@@ -379,7 +379,8 @@ static int all_cells_add(struct maker *m)
 	for (uint32_t i = 0; i < p->cell_map.count && !err; i++) {
 		const struct profile_cell *c = &p->cells[i];
 
-		if (!(m->in->states >> c->state & 1) || !profile_thread_is_wanted(m->in, c->thread))
+		if (!(m->in->states >> c->state & 1) ||
+		    !profile_thread_is_selected(m->in, c->thread))
 			continue;
 		err = path_make(m, c);
 		if (!err)
@@ -407,7 +408,7 @@ static void threads_add(struct maker *m)
 	for (uint32_t i = 0; i < p->thread_map.count && m->in->states & PROFILE_RUNNING; i++) {
 		const struct profile_thread *t = &p->threads[i];
 
-		if (!profile_thread_is_wanted(m->in, t->thread))
+		if (!profile_thread_is_selected(m->in, t->thread))
 			continue;
 		m->t->run_ns += t->run_ns;
 		for (int mode = 0; mode < SAMPLE_MODE_COUNT; mode++)
