@@ -7,6 +7,7 @@ from rooms import LIBRARIES, ROOMS, below
 SOURCE = (".c", ".h")
 FILE_LINES, HEADER_LINES, COLUMNS, TAB, FUNCTION_LINES = 800, 120, 100, 8, 80
 WIRE_LINES = 200
+ROOM_FILES = 28
 
 GENERATED = {"log/schema_gen.h": "user/log/format", "spoor.skel.h": "user/record/kernel",
              "audit.skel.h": "user/record/kernel", "relay.skel.h": "user/record/kernel", "vmlinux.h": "bpf/vmlinux",
@@ -341,6 +342,15 @@ def sizes(tree):
                 yield f"{path}:{number}: {width} columns; the wall is {columns_of(path)}"
 
 
+def rooms_are_small(tree):
+    """A room of more files than one looks over has two subjects: split it by them."""
+    for room in ROOMS:
+        folder = os.path.join(tree.root, room)
+        names = [n for n in (os.listdir(folder) if os.path.isdir(folder) else []) if n.endswith(SOURCE)]
+        if len(names) > ROOM_FILES:
+            yield f"{room}:1: {len(names)} files; the wall is {ROOM_FILES}"
+
+
 def columns_of(path):
     return 120 if path.endswith(".py") or path.startswith("tests") else COLUMNS
 
@@ -548,6 +558,6 @@ def texts_are_added_to_by_length(tree):
 RULES = [includes_point_down, libraries_have_one_room, no_circle_of_includes, no_circle_of_calls, names_are_unique,
          proc_is_read_in_three_rooms, stdout_is_written_in_two_rooms,
          foreign_text_goes_through_print, a_targets_files_have_one_door,
-         analyses_are_found, nobody_exits, sizes, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
+         analyses_are_found, nobody_exits, sizes, rooms_are_small, functions_are_short, headers_begin_alike, nothing_to_do, no_mutable_globals,
          everything_is_static_or_declared, architecture_is_in_its_tables, nothing_unused, includes_are_single, nothing_private,
          texts_are_added_to_by_length]

@@ -201,6 +201,30 @@ class SideBySide(Run):
         self.assertEqual(self.run_tests("-j0")[0], 2)
 
 
+class Times(Run):
+    def golden(self, count):
+        self.write("build/spoor", "#!/bin/sh\necho said\n", 0o755)
+        for i in range(count):
+            self.write(f"tests/golden/case-{i}/cmd", '"$SPOOR"\n')
+            self.write(f"tests/golden/case-{i}/expected", "said\n")
+        return self.run_tests("golden")[2].splitlines()
+
+    def test_the_slowest_of_a_run_of_many(self):
+        lines = self.golden(12)
+        at = lines.index("slowest:")
+        self.assertRegex(lines[at - 1], "^seconds: golden [0-9]+$")
+        slowest = [(float(line.split()[0].rstrip("s")), line.split()[1]) for line in lines[at + 1:-1]]
+        every = sorted(((float(line.split()[1].rstrip("s")), line.split()[2]) for line in lines if line.startswith("ok ")),
+                       reverse=True)
+        self.assertEqual(len(every), 12)
+        self.assertEqual([seconds for seconds, _ in slowest], [seconds for seconds, _ in every[:10]])
+        self.assertLessEqual(set(slowest), set(every))
+        self.assertEqual(lines[-1], "12 passed, 0 failed, 0 skipped")
+
+    def test_not_of_a_run_of_few(self):
+        self.assertNotIn("slowest:", self.golden(10))
+
+
 class Soak(Run):
     def setUp(self):
         super().setUp()
