@@ -52,7 +52,7 @@ LIBS := -Wl,--wrap=bpf_prog_load -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
 # user/record/kernel is the only room that needs libbpf; all but it and the commands is a library, with which unit tests
 # and fuzz targets link without libbpf.
-LIB_SRCS := $(sort $(wildcard $(foreach r,base log jvm jvm/layout heap analyze session record report report/model report/model/sections report/text,user/$r/*.c user/$r/*/*.c) steal/*.c steal/*/*.c))
+LIB_SRCS := $(sort $(wildcard $(foreach r,base ship log jvm jvm/layout heap analyze session record report report/model report/model/sections report/text,user/$r/*.c user/$r/*/*.c) steal/*.c steal/*/*.c))
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/cmd/*/*/*.c user/record/kernel/*.c user/record/kernel/*/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c
@@ -82,10 +82,12 @@ all: $(O)/spoor
 # What a bare Debian 12 lacks, to build and run spoor, and beyond that to test it. apt is called only if something of it is
 # missing. None of them starts a server: of Tomcat the tests take the jars, not the package tomcat10, which would listen on
 # port 8080 of a developer's machine from its installation on.
+# libcurl is not linked: any variant's headers will do, and none takes the place of another that is there.
+CURL_HEADERS := $(if $(wildcard /usr/include/curl/curl.h /usr/include/*/curl/curl.h),,libcurl4-gnutls-dev)
 PACKAGES := gcc libc6-dev make clang llvm bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev libcap-dev \
 	libmsgpack-dev libjansson-dev systemtap-sdt-dev linux-libc-dev openjdk-17-jdk-headless python3 \
-	procps util-linux liblz4-dev libzstd-dev liblua5.4-dev libsqlite3-dev
-TEST_PACKAGES := libcmocka-dev python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
+	procps util-linux liblz4-dev libzstd-dev liblua5.4-dev libsqlite3-dev $(CURL_HEADERS)
+TEST_PACKAGES := libcmocka-dev libcurl3-gnutls openssl python3-msgpack python3-zstandard python3-lz4 patch nodejs libcap2-bin systemd \
 	e2fsprogs debootstrap tomcat10-common tomcat10-examples libservlet-api-java runc \
 	golang-github-containers-common python3-yaml chromium fonts-dejavu-core golang-go protobuf-compiler
 JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils dpkg-dev systemtap-sdt-dev \
@@ -94,7 +96,7 @@ JVM_PACKAGES := gcc g++ libc6-dev make autoconf m4 zip unzip file patch xz-utils
 # libraries are only unpacked, into CROSS_ROOT.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu qemu-user-static
 CROSS_LIBRARIES := libc6-dev libgcc-12-dev linux-libc-dev $(filter lib%-dev zlib1g-dev systemtap-sdt-dev,$(PACKAGES)) \
-	libcmocka-dev
+	libcmocka-dev libcurl4-gnutls-dev
 setup: WANTED := $(PACKAGES)
 test-setup: WANTED := $(PACKAGES) $(TEST_PACKAGES)
 cross-packages: WANTED := $(PACKAGES) $(CROSS_PACKAGES)

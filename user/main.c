@@ -12,6 +12,7 @@ enum rights {
 	LOOKS_AT_PROCESSES, /* needs capabilities, and sees to them itself */
 	READS,
 	READS_AND_WRITES, /* to an output that its options name */
+	READS_AND_SENDS,  /* or writes; it sets its own filter when it knows */
 };
 
 static const struct command {
@@ -36,11 +37,11 @@ static const struct command {
 	 READS_AND_WRITES},
 	{"objects", cmd_objects, "say which objects were allocated, where, and what survived",
 	 READS},
-	{"profile", cmd_profile, "show where threads were while they ran", READS},
+	{"profile", cmd_profile, "show where threads were while they ran", READS_AND_SENDS},
 	{"steal", cmd_steal, "say what the hypervisor takes, from which threads; no JVM needed",
 	 LOOKS_AT_PROCESSES},
 	{"export", cmd_export, "write call chains for flame graphs, or a timeline for Perfetto",
-	 READS_AND_WRITES},
+	 READS_AND_SENDS},
 	{"html", cmd_html, "write a page for a browser, to look at a log in all ways",
 	 READS_AND_WRITES},
 	{"cat", cmd_cat, "print a log as JSON, one event per line", READS},
@@ -76,7 +77,8 @@ static int run(const struct command *c, int argc, char **argv)
 
 	snprintf(name, sizeof(name), "spoor %s", c->name);
 	argv[0] = name; /* what argp calls it in its messages */
-	if (c->rights != LOOKS_AT_PROCESSES && rights_read_only(argv))
+	if (c->rights != LOOKS_AT_PROCESSES &&
+	    (c->rights == READS_AND_SENDS ? rights_read_and_send : rights_read_only)(argv))
 		return CMD_FAILED;
 	if (c->rights != LOOKS_AT_PROCESSES)
 		max_memory_default();

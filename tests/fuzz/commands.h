@@ -10,6 +10,16 @@
 #include "log_read.h"
 
 /* In the place of the real one: a process of many commands must not give its rights up for good. */
+int rights_filter(void)
+{
+	return 0;
+}
+
+int rights_send(void)
+{
+	return 0;
+}
+
 int rights_write_to(const char *output)
 {
 	(void)output;

@@ -138,9 +138,12 @@ ROOMS = {
                          "user/heap/check",
                          "heap_check_report heap_diff heap_lives_report heap_page heap_report pool_check_report"),
     "user/report/sql": ("a heap as tables of SQL: the only room with SQLite", "user/report/heap", "heap_sql"),
+    "user/ship": ("delivery to a store: what is sent by HTTP, and the answers; the only room with libcurl", "user/base",
+                  "http_post send send_settings"),
     "user/cmd": ("what commands share: exit statuses, rights, options", "user/record/kernel", "cmd rights"),
     "user/cmd/read": ("commands that read logs, one file each: options, calls, exit status",
-                      "user/cmd user/report/text/commands user/report/json user/report/csv user/report/web user/report/flame", ""),
+                      "user/cmd user/report/text/commands user/report/json user/report/csv user/report/web user/report/flame user/ship",
+                      ""),
     "user/cmd/read/heap": ("commands about heaps and object events",
                            "user/cmd/read user/report/heap user/report/sql user/heap/script", ""),
     "user/cmd/read/export": ("spoor export: logs in other formats",
@@ -160,6 +163,7 @@ LIBRARIES = {
     "argp": (("argp.h",), "user/cmd"),
     "lua": (("lua5.4/",), "user/heap/script"),
     "sqlite": (("sqlite3.h",), "user/report/sql"),
+    "curl": (("curl/",), "user/ship"),
 }
 
 

@@ -60,10 +60,14 @@ int sandbox_know_only(const int *calls, size_t count)
 	return filter_set(calls, count, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-int sandbox_command(bool records)
+int sandbox_command(enum sandbox_kind kind)
 {
-	/* The last three are what a recorder needs. */
+	/* The first are what makes sockets, the last what a recorder needs. */
+	enum { FIRST_SENDS = 3, LAST_RECORDS = 3 };
 	static const int calls[] = {
+		SYS_socket,
+		SYS_connect,
+		SYS_bind,
 #ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer looks at its own threads */
 		SYS_ptrace,
 #endif
@@ -74,9 +78,6 @@ int sandbox_command(bool records)
 		SYS_kcmp,
 		SYS_userfaultfd,
 		SYS_io_uring_setup,
-		SYS_socket,
-		SYS_connect,
-		SYS_bind,
 		SYS_setns,
 		SYS_unshare,
 		SYS_mount,
@@ -116,8 +117,11 @@ int sandbox_command(bool records)
 		SYS_kill,
 	};
 
-	return filter_set(calls, sizeof(calls) / sizeof(*calls) - (records ? 3 : 0),
-			  SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+	size_t first = kind == SANDBOX_SENDS ? FIRST_SENDS : 0;
+	size_t end = sizeof(calls) / sizeof(*calls) - (kind == SANDBOX_RECORDS ? LAST_RECORDS : 0);
+
+	return filter_set(calls + first, end - first, SECCOMP_RET_ERRNO | EPERM,
+			  SECCOMP_RET_ALLOW);
 }
 
 /* --- Landlock -------------------------------------------------------------------------------- */

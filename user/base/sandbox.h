@@ -16,10 +16,15 @@ int sandbox_allow_only(const int *calls, size_t count);
 /* Any other call fails with ENOSYS, as on a kernel that does not know it: for code whose calls
  * depend on the C library. One of another table ends the process. */
 int sandbox_know_only(const int *calls, size_t count);
+enum sandbox_kind {
+	SANDBOX_READS,
+	SANDBOX_RECORDS, /* loads BPF programs, and sends signals */
+	SANDBOX_SENDS,   /* makes sockets */
+};
+
 /* What a command does not need once it works on somebody else's bytes fails with EPERM: exec,
- * tracing, sockets, namespaces, mounts, modules, keys, devices, clocks. records: it loads BPF
- * programs, and sends signals. */
-int sandbox_command(bool records);
+ * tracing, sockets, namespaces, mounts, modules, keys, devices, clocks. */
+int sandbox_command(enum sandbox_kind kind);
 
 /*
  * From here on this process can make, change and remove files only at, or beneath, the count paths;

@@ -86,18 +86,36 @@ static bool is_out_of_reach(const char *arg)
 	return err == -EACCES;
 }
 
-int rights_read_only(char *const argv[])
+int rights_read_and_send(char *const argv[])
 {
 	struct keep k = {.count = 0};
-	int err;
 
 	/* For root itself only: who got capabilities from a file or a service reads what is his. */
 	if (!getuid() && privilege_have(CAP_DAC_READ_SEARCH))
 		for (size_t i = 1; argv[i] && !k.count; i++)
 			if (is_out_of_reach(argv[i]))
 				keep_add(&k, CAP_DAC_READ_SEARCH);
-	err = cut_down(&k);
-	return err ? err : confined(sandbox_command(false));
+	return cut_down(&k);
+}
+
+int rights_filter(void)
+{
+	return confined(sandbox_command(SANDBOX_READS));
+}
+
+int rights_read_only(char *const argv[])
+{
+	int err = rights_read_and_send(argv);
+
+	return err ? err : rights_filter();
+}
+
+int rights_send(void)
+{
+	int err = rights_none();
+
+	err = err ? err : confined(sandbox_write_only(NULL, 0));
+	return err ? err : confined(sandbox_command(SANDBOX_SENDS));
 }
 
 int rights_write_to(const char *output)
@@ -148,7 +166,7 @@ int rights_attach(void)
 	if (admin_needed() || kernel_clock_is_for_admin())
 		keep_add(&k, CAP_SYS_ADMIN);
 	err = cut_down(&k);
-	return err ? err : confined(sandbox_command(true));
+	return err ? err : confined(sandbox_command(SANDBOX_RECORDS));
 }
 
 /* Parts and dumps are made while it records: also in a folder that is somebody else's. */

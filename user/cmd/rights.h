@@ -17,6 +17,12 @@
  * one stays. Sets a seccomp filter.
  */
 int rights_read_only(char *const argv[]);
+/* The same without the filter, for a command that may start what sends: it calls rights_filter()
+ * when that has been started, and before it opens a log. */
+int rights_read_and_send(char *const argv[]);
+int rights_filter(void);
+/* For what sends: no capability, sockets, no file to write to. */
+int rights_send(void);
 /* For the same, once its options are known: from here on it can write nowhere but to output, a file
  * or folder that need not exist (NULL: none), and to the folder of temporary files. */
 int rights_write_to(const char *output);

@@ -216,7 +216,7 @@ static int knows_no_other_call(void)
 static int makes_a_call_of_x32(void)
 {
 	SAY(!privilege_drop_all());
-	SAY(!sandbox_command(false));
+	SAY(!sandbox_command(SANDBOX_READS));
 	(void)!syscall(0x40000000 | SYS_getppid);
 	return 1;
 }
@@ -245,7 +245,7 @@ static int is_refused(void)
 	char *const argv[] = {"true", NULL};
 
 	SAY(!privilege_drop_all());
-	SAY(!sandbox_command(false));
+	SAY(!sandbox_command(SANDBOX_READS));
 	SAY(socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM);
 	SAY(execv("/bin/true", argv) < 0 && errno == EPERM);
 	SAY(kill(getppid(), 0) < 0 && errno == EPERM);
@@ -259,7 +259,7 @@ static int records(void)
 	char *const argv[] = {"true", NULL};
 
 	SAY(!privilege_drop_all());
-	SAY(!sandbox_command(true));
+	SAY(!sandbox_command(SANDBOX_RECORDS));
 	SAY(execv("/bin/true", argv) < 0 && errno == EPERM);
 	SAY(!kill(getppid(), 0) || errno == EPERM); /* of the kernel's own, if of anybody */
 	SAY(syscall(SYS_bpf, 0x7fff, NULL, 0) < 0);

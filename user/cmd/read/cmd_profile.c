@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 #include "cmd/read/export_output.h"
 #include "cmd/read/log_options.h"
+#include "cmd/read/send_option.h"
 #include "cmd/rights.h"
 
 #include <argp.h>
@@ -64,6 +65,7 @@ struct options {
 	enum format format;
 	unsigned top;
 	const char *output; /* NULL: stdout */
+	struct send_option send;
 	struct profile profile;
 };
 
@@ -105,6 +107,7 @@ static const struct argp_option option_table[] = {
 	 "for flame graphs, pprof for go tool pprof, otlp: a message of OpenTelemetry's profiles",
 	 0},
 	{"output", 'o', "FILE", 0, "Write to FILE and not to stdout; to one in .gz, compressed", 0},
+	SEND_OPTIONS,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -126,7 +129,7 @@ static const char doc[] =
 	"with or without its class and package, or a pattern of all of it.\n"
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
-	"be read has been shown; 2 wrong usage.\n";
+	"be read has been shown, or the server did not take it; 2 wrong usage.\n";
 
 static void parse_view(struct options *o, enum profile_view view, const char *method)
 {
@@ -210,7 +213,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_source_option(&o->source, key, arg, state))
+	if (log_source_option(&o->source, key, arg, state) ||
+	    send_option_parse(&o->send, key, arg, state))
 		return 0;
 	switch (key) {
 	case OPT_TREE:
@@ -261,8 +265,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!o->profile.spans.options.pattern &&
 		    (o->profile.spans.options.least_ns || o->profile.spans.options.least_per_mille))
 			argp_error(state, "--slower-than which spans? --span says that");
+		send_option_check(&o->send, o->format == FORMAT_OTLP, o->output, state);
 		if ((o->format == FORMAT_PPROF || o->format == FORMAT_OTLP) && !o->output &&
-		    isatty(STDOUT_FILENO))
+		    !o->send.o.endpoint && isatty(STDOUT_FILENO))
 			argp_error(state, "%s is not for a terminal: -o FILE.pb.gz",
 				   format_names[o->format]);
 		return 0;
@@ -326,16 +331,18 @@ static int print(const struct options *o, FILE *out)
 }
 
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
-static int write_output(const struct options *o)
+static int write_output(struct options *o)
 {
-	FILE *out = export_output_open(&o->source, o->output, 0);
+	FILE *out = o->send.o.endpoint ? send_option_open(&o->send)
+				       : export_output_open(&o->source, o->output, 0);
 	int err;
 
 	if (!out)
 		return -EIO;
 	err = print(o, out);
 	err = report_finish(&o->source, out, err);
-	return export_output_close(out, o->output, err);
+	err = export_output_close(out, o->send.o.endpoint ? o->send.o.endpoint : o->output, err);
+	return err || !o->send.o.endpoint ? err : send_option_send(&o->send);
 }
 
 static int show(struct options *o, struct analyzed_log *log)
@@ -369,7 +376,7 @@ int cmd_profile(int argc, char **argv)
 
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	if (rights_write_to(o.output))
+	if (send_option_start(&o.send) || rights_filter() || rights_write_to(o.output))
 		return CMD_FAILED;
 	if (!profile_only_running(&o.input)) /* as the report's wall clock */
 		o.source.range.samples = 0;
@@ -378,6 +385,7 @@ int cmd_profile(int argc, char **argv)
 		err = show(&o, &log);
 		analyzed_log_close(&log);
 	}
+	send_option_end(&o.send);
 	profile_free(&o.profile);
 	log_source_free(&o.source);
 	return err < 0 ? CMD_FAILED : CMD_OK;

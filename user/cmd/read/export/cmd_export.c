@@ -19,8 +19,9 @@
 #include "cmd/parse.h"
 #include "cmd/read/export/export_chrome.h"
 #include "cmd/read/export/export_contentions.h"
-#include "cmd/read/export_output.h"
 #include "cmd/read/export/export_tables.h"
+#include "cmd/read/export_output.h"
+#include "cmd/read/send_option.h"
 #include "report/flame/contention_messages.h"
 #include "report/flame/export.h"
 #include "report/jfr/jfr.h"
@@ -69,6 +70,7 @@ enum {
 struct options {
 	struct log_source source;
 	const char *output; /* NULL: stdout */
+	struct send_option send;
 	bool anonymize;
 	const char *key; /* of it; NULL: none is given */
 	mode_t mode;     /* of what is written; 0: 0600 */
@@ -109,6 +111,7 @@ static const struct argp_option option_table[] = {
 	 "Write to FILE and not to stdout; to one in .gz, compressed. Tables: also to a folder, a "
 	 "file per kind of event",
 	 0},
+	SEND_OPTIONS,
 	{"mode", KEY_MODE, "MODE", 0,
 	 "Who may read FILE, in octal as for chmod (0600: nobody but its owner), such as 0644", 0},
 	{"anonymize", KEY_ANONYMIZE, NULL, 0,
@@ -157,6 +160,8 @@ static const char doc[] =
 	"  spoor export --to pprof -o waiters.pb.gz app.spoor && go tool pprof -top waiters.pb.gz\n"
 	"  spoor export --to pprof --side owner -o owners.pb.gz app.spoor\n"
 	"      the threads that held the locks, by the time that others were blocked meanwhile\n"
+	"  spoor export --to otlp --endpoint http://127.0.0.1:4318 app.spoor\n"
+	"      sends the waiters' profile to a collector of OpenTelemetry\n"
 	"  spoor export --to chrome -o app.json.gz app.spoor\n"
 	"      to be opened in https://ui.perfetto.dev\n"
 	"  spoor export --to perfetto -o app.pftrace app.spoor\n"
@@ -174,7 +179,7 @@ static const char doc[] =
 	"explains them.\n"
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
-	"be read has been exported; 2 wrong usage.\n";
+	"be read has been exported, or the server did not take it; 2 wrong usage.\n";
 
 static void set_format(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -204,8 +209,8 @@ static void check_anonymize(const struct options *o, struct argp_state *state)
 		argp_error(state, "--key is for --anonymize");
 	if (!o->anonymize)
 		return;
-	if (o->to || o->mode || o->of_chains || o->of_timeline || o->of_tables ||
-	    o->frames_are_given || range_is_given(&o->source.range))
+	if (o->to || o->mode || o->send.o.endpoint || o->of_chains || o->of_timeline ||
+	    o->of_tables || o->frames_are_given || range_is_given(&o->source.range))
 		argp_error(state, "--anonymize writes the whole log again: no other option but -o, "
 				  "--key and --force goes with it");
 	if (!o->output)
@@ -228,7 +233,7 @@ static void check_messages(const struct options *o, struct argp_state *state)
 			   "--threads and --locks are not for --to %s: its samples have "
 			   "labels for them",
 			   format_names[o->to]);
-	if (!o->output && isatty(STDOUT_FILENO))
+	if (!o->output && !o->send.o.endpoint && isatty(STDOUT_FILENO))
 		argp_error(state, "%s is not for a terminal: -o FILE", format_names[o->to]);
 }
 
@@ -239,6 +244,7 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		return;
 	if (!o->to)
 		argp_error(state, "which format? --to " FORMATS);
+	send_option_check(&o->send, o->to == FORMAT_OTLP, o->output, state);
 	if (o->to >= FORMAT_CHROME && o->of_chains)
 		argp_error(state, "--%s is for call chains, not for --to %s", o->of_chains,
 			   format_names[o->to]);
@@ -366,7 +372,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (log_files_option(&o->source, key, arg, state))
+	if (log_files_option(&o->source, key, arg, state) ||
+	    send_option_parse(&o->send, key, arg, state))
 		return 0;
 	switch (key) {
 	case 't':
@@ -417,10 +424,11 @@ static int write_messages(const struct options *o, const struct export_input *in
 }
 
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
-static int write_output(const struct options *o, const struct export_input *in,
+static int write_output(struct options *o, const struct export_input *in,
 			const struct session_log *log)
 {
-	FILE *out = export_output_open(&o->source, o->output, o->mode);
+	FILE *out = o->send.o.endpoint ? send_option_open(&o->send)
+				       : export_output_open(&o->source, o->output, o->mode);
 	int err;
 
 	if (!out)
@@ -436,10 +444,11 @@ static int write_output(const struct options *o, const struct export_input *in,
 		msg_error("%s: cannot export it: %s", o->source.name, max_memory_error(err));
 	else
 		err = finish_output(out);
-	return export_output_close(out, o->output, err);
+	err = export_output_close(out, o->send.o.endpoint ? o->send.o.endpoint : o->output, err);
+	return err || !o->send.o.endpoint ? err : send_option_send(&o->send);
 }
 
-static int export(const struct options *o, const struct analyzed_log *log)
+static int export(struct options *o, const struct analyzed_log *log)
 {
 	struct export_input in = o->input;
 	struct cell *chosen = NULL;
@@ -486,7 +495,7 @@ int cmd_export(int argc, char **argv)
 
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	if (rights_write_to(o.output))
+	if (send_option_start(&o.send) || rights_filter() || rights_write_to(o.output))
 		return CMD_FAILED;
 	o.timeline.frames = o.tables.table.frames = o.frames;
 	o.tables.table.csv = o.to == FORMAT_CSV;
@@ -502,6 +511,7 @@ int cmd_export(int argc, char **argv)
 		status = export_contentions(&o.source, o.output, o.mode, jfr_contentions);
 	else
 		status = export_chains(&o);
+	send_option_end(&o.send);
 	where_free(o.where);
 	log_source_free(&o.source);
 	return status;
