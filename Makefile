@@ -144,11 +144,12 @@ podman-setup: test-setup
 	for p in *.deb; do dpkg -x $$p all || exit; done && mkdir -p usr/lib && mv all/usr/lib/*-linux-gnu usr/lib && \
 	mv all/usr/bin usr && rm -r all *.deb
 
-# Debian's Prometheus, which scrapes spoor serve in the tests: unpacked, not installed, as its package starts a server.
+# Debian's Prometheus and VictoriaMetrics, which scrape spoor serve in the tests: unpacked, not installed, as their packages
+# start servers.
 prometheus-setup: test-setup
-	$(Q)test -x $(O)/prometheus/usr/bin/promtool && exit 0; echo "  APT   $(O)/prometheus"; mkdir -p $(O)/prometheus && \
-	cd $(O)/prometheus && apt-get download -qq prometheus && dpkg --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin && \
-	rm prometheus_*.deb
+	$(Q)for p in prometheus victoria-metrics; do test -x $(O)/prometheus/usr/bin/$$p && continue; \
+		echo "  APT   $(O)/prometheus ($$p)"; mkdir -p $(O)/prometheus && (cd $(O)/prometheus && \
+		apt-get download -qq $$p && dpkg --fsys-tarfile $${p}_*.deb | tar -x ./usr/bin && rm $${p}_*.deb) || exit; done
 
 # JDKs that Debian 12 does not have, for the tests: a Debian 13 root, in the build folder or in SPOOR_JDK_CACHE.
 jdks: test-setup

@@ -11,10 +11,12 @@ import urllib.parse
 import urllib.request
 
 from test_top import PCT, Top  # first: it says where harness is
-from harness import BUILD, DEADLINE_S, SPOOR, no_report, wait_until
+from test_spans import MarkTest
+from harness import BUILD, DEADLINE_S, SPOOR, no_report, spoor, wait_until
 
 UNPACKED = os.path.join(BUILD, "prometheus/usr/bin")
-PROMETHEUS, PROMTOOL = (shutil.which(name, path=UNPACKED) or shutil.which(name) for name in ("prometheus", "promtool"))
+PROMETHEUS, PROMTOOL, VICTORIA = (shutil.which(name, path=UNPACKED) or shutil.which(name)
+                                  for name in ("prometheus", "promtool", "victoria-metrics"))
 DEPLOY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy", "prometheus")
 SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\]|\\.)*",?)*)\})? ([0-9.]+)')
 
@@ -42,6 +44,12 @@ def samples(text):
         assert (match[1], labels) not in found, line
         found[match[1], labels] = float(match[3])
     return found
+
+
+def blocked_by_class(found):
+    """Seconds by the class's name, in small letters."""
+    return {dict(labels)["lock_class"].rpartition("$")[2].lower(): value for (name, labels), value in found.items()
+            if name == "spoor_lock_blocked_seconds_total"}
 
 
 class Served:
@@ -76,9 +84,11 @@ class Prometheus:
         with open(config, "w", encoding="utf-8") as f:
             json.dump({"global": {"scrape_interval": "1s"}, "rule_files": [os.path.abspath(f"{DEPLOY}/alerts.yml")],
                        "scrape_configs": [{"job_name": "spoor", "static_configs": [{"targets": [target]}]}]}, f)
-        self.process = subprocess.Popen(
-            [PROMETHEUS, f"--config.file={config}", f"--storage.tsdb.path={folder}/tsdb", "--log.level=error",
-             f"--web.listen-address=127.0.0.1:{self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(self.command(folder, config), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def command(self, folder, config):
+        return [PROMETHEUS, f"--config.file={config}", f"--storage.tsdb.path={folder}/tsdb", "--log.level=error",
+                f"--web.listen-address=127.0.0.1:{self.port}"]
 
     def query(self, text):
         """{labels: value} now; None: it is not up yet."""
@@ -94,16 +104,25 @@ class Prometheus:
         self.process.wait()
 
 
+class Victoria(Prometheus):
+    """It has Prometheus's configuration, but for rules, and its way of being asked."""
+
+    def command(self, folder, config):
+        with open(config, encoding="utf-8") as f:
+            whole = json.load(f)
+        del whole["rule_files"]
+        with open(config, "w", encoding="utf-8") as f:
+            json.dump(whole, f)
+        return [VICTORIA, f"-promscrape.config={config}", f"-storageDataPath={folder}/victoria",
+                f"-httpListenAddr=127.0.0.1:{self.port}", "-search.latencyOffset=1ms", "-search.disableCache",
+                "-memory.allowedBytes=256MiB"]
+
+
 class Serve(Top):
     def served(self, vm, *options):
         serve = Served(vm.pid, *options)
         self.addCleanup(serve.close)
         return serve
-
-    def blocked(self, found):
-        """Seconds by the class's name, in small letters."""
-        return {dict(labels)["lock_class"].rpartition("$")[2].lower(): value for (name, labels), value in found.items()
-                if name == "spoor_lock_blocked_seconds_total"}
 
     @unittest.skipUnless(PROMETHEUS and PROMTOOL, "no prometheus: make prometheus-setup")
     def test_prometheus_has_what_the_program_says(self):
@@ -124,13 +143,13 @@ class Serve(Top):
                     self.assertGreaterEqual(value, before.get(key, 0), key)
             self.assertLessEqual(set(before), set(found))
             before = found
-            blocked = self.blocked(found)
+            blocked = blocked_by_class(found)
             waiters = sum(value for (name, _), value in found.items() if name == "spoor_lock_waiters")
             return not waiters and all(blocked.get(name, 0) >= ns / 1e9 * (1 - PCT / 100) for name, ns in said.items())
 
         wait_until("what the program says is in the sums", all_is_there)
         text = serve.answers()
-        got = self.blocked(samples(text))
+        got = blocked_by_class(samples(text))
         for name, ns in said.items():
             self.assert_near(got[name] * 1e9, ns, PCT, name)
         lengths = {dict(labels)["lock_class"].rpartition("$")[2].lower(): value
@@ -188,7 +207,100 @@ class Deployed(unittest.TestCase):
             self.assertIn(re.sub("_(total|bucket|sum|count)$", "", name), names)
 
 
-del Top  # its tests are test_top's
+@unittest.skipUnless(PROMETHEUS and VICTORIA, "no victoria-metrics: make prometheus-setup")
+class Metered(MarkTest, Top):
+    """Over collections, classes that are unloaded and threads that end, beside a recording of the same time."""
+    ROUNDS, THREADS, COLLECTIONS = 100, 10, 10
+    BLOCKED = 'spoor_lock_blocked_seconds_total{lock_class="Metered$Table",group="monitor"}'
+
+    def scraped(self, store, query):
+        """Of one series; None: it is not there yet."""
+        return next(iter((store.query(query) or {}).values()), None)
+
+    def both_have(self, stores, wanted):
+        wait_until("both have scraped it", lambda: all(
+            abs((self.scraped(store, self.BLOCKED) or 0) - wanted) < 1e-6 for store in stores))
+
+    def go(self, vm, serve):
+        """What the program says; meanwhile no counter falls, and none goes."""
+        vm.say(f"go {self.ROUNDS} {self.THREADS} {self.COLLECTIONS}")
+        before, looks = {}, 0
+
+        def said():
+            nonlocal before, looks
+            found = samples(serve.answers())
+            for key, value in before.items():
+                self.assertGreaterEqual(found[key], value, key)
+            before = {key: value for key, value in found.items() if key[0].endswith(("_total", "_bucket", "_sum", "_count"))}
+            looks += 1
+            return not vm.lines.empty()
+
+        wait_until("the program is done", said, 5 * DEADLINE_S)
+        self.assertGreater(looks, 1)
+        return json.loads(vm.line())
+
+    def histogram(self, text, family, count, total_ns, **labels):
+        got = {}
+        for (name, own), value in samples(text).items():
+            own = dict(own)
+            if labels.items() <= own.items() and own.get("le", "+Inf") == "+Inf":
+                got[name] = got.get(name, 0) + value
+        self.assertEqual((got[family + "_count"], got[family + "_bucket"]), (count, count), family)
+        self.assert_near(got[family + "_sum"] * 1e9, total_ns, PCT, family, 1_000_000)
+
+    def check_report(self, text, log):
+        """Two recorders saw the same, each by probes of its own."""
+        report = json.loads(spoor("report", "--format", "json", log.path).stdout)
+        self.assertEqual(report["lost"]["total"], 0)
+        pauses = report["pauses"]
+        for name, rows in (("spoor_gc_pause_duration_seconds", "gc"),
+                           ("spoor_safepoint_duration_seconds", "safepoints")):
+            self.histogram(text, name, sum(row["count"] for row in pauses[rows]),
+                           sum(row["total_ns"] for row in pauses[rows]))
+        locks = json.loads(spoor("report", "--format", "json", "--by", "lock_class", log.path).stdout)
+        [lock] = [row for row in locks["groups"] if row["key"] == ["Metered$Table"]]
+        self.histogram(text, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"],
+                       lock_class="Metered$Table")
+        self.assert_near(blocked_by_class(samples(text))["table"] * 1e9, lock["blocked_ns"], 1, "blocked, beside the log")
+        spans = self.by_name(self.spans(log))["use"]
+        self.histogram(text, "spoor_span_duration_seconds", spans["count"], spans["total_ns"], name="use")
+
+    def test_over_collections_and_short_threads(self):
+        vm = self.java("Metered", options=("-XX:+UseSerialGC",))
+        recorder = self.record(vm.pid)
+        serve = Served(vm.pid, "-i", "1s")
+        self.addCleanup(serve.close)
+        wait_until("the first interval is over", lambda: serve.answers())
+        stores = []
+        for kind in (Prometheus, Victoria):
+            folder = os.path.join(self.tmp, kind.__name__)
+            os.mkdir(folder)
+            stores.append(kind(folder, f"127.0.0.1:{serve.port}"))
+            self.addCleanup(stores[-1].close)
+        vm.ask("go 1 2 0")
+        wait_until("the class is there", lambda: blocked_by_class(samples(serve.answers())).get("table"))
+        before = blocked_by_class(samples(serve.answers()))["table"]
+        self.both_have(stores, before)
+        said = self.go(vm, serve)
+        self.assertGreaterEqual(said["unloaded"], self.ROUNDS - self.ROUNDS // self.COLLECTIONS)
+        spans = 2 + self.ROUNDS * self.THREADS
+        wait_until("all is in the sums", lambda: any(
+            n == "spoor_span_duration_seconds_count" and v == spans for (n, _), v in samples(serve.answers()).items()))
+        text = serve.answers()
+        grown = blocked_by_class(samples(text))["table"] - before
+        self.assert_near(grown * 1e9, said["blocked"], PCT, "blocked, by the program's clocks")
+        self.both_have(stores, before + grown)
+        for store in stores:
+            self.assertEqual(self.scraped(store, 'up{job="spoor"}'), 1)
+        rate = self.scraped(stores[1], f"increase({self.BLOCKED}[1h])")
+        self.assert_near(rate, before + grown, 1, "increase() of VictoriaMetrics")
+        checked = subprocess.run([PROMTOOL, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
+        self.check_report(text, recorder.stop())
+        self.assertEqual(serve.end()[0], 0)
+
+
+del Top, MarkTest  # their tests are those of other files
 
 if __name__ == "__main__":
     unittest.main()

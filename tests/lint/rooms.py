@@ -66,7 +66,7 @@ ROOMS = {
     "user/record/watch": ("JVMs that are followed as they come and go, each in a recorder of its own", "user/record/kernel",
                           "rules watcher"),
     "user/record/doctor": ("what a machine and a JVM lack for a recording", "user/record/session", "doctor_check"),
-    "user/analyze": ("what an analysis is to the registry", "user/log/read", ""),
+    "user/analyze": ("what an analysis is to the registry; lengths of time in buckets", "user/log/read", "time_buckets"),
     "user/analyze/threads": ("states of threads over time, pools, CPUs", "user/analyze", "pool state_windows states"),
     "user/analyze/vm": ("collections, pauses, safepoints", "user/analyze", "heap_pool"),
     "user/analyze/stacks": ("call chains as a reader sees them: which are the same, what kind of method each is charged to",

@@ -55,6 +55,25 @@ def go_sums(path):
     return sums
 
 
+def go_top(*args):
+    """{function: flat ns} of the profile's main value, in which nothing is hidden."""
+    found = {}
+    every = ("-nodecount=1000000", "-nodefraction=0", "-edgefraction=0")
+    for line in go_pprof("-top", "-unit=ns", *every, *args).splitlines():
+        row = re.fullmatch(r" *(-?\d+)(?:ns)? +\S+% +\S+% +\S+ +\S+%  (.*)", line)
+        if row and int(row[1]):
+            found[row[2]] = found.get(row[2], 0) + int(row[1])
+    return found
+
+
+def flat(profile):
+    """The same of a profile that was read here: by the innermost frame."""
+    sums = collections.Counter()
+    for frames, values, _ in profile.samples:
+        sums[frames[0].rstrip("\n")] += values[1]  # go prints it as it is
+    return {name: ns for name, ns in sums.items() if ns}
+
+
 class Contentions(ExportCase):
     def total(self, *args):
         done = spoor("report", "--format", "json", "--by", "lock_class", *args, self.path)
@@ -123,6 +142,24 @@ class Contentions(ExportCase):
                 self.assertEqual(go_sums(path), self.total(), (seed, side))
             self.assertIn("Type: delay", go_pprof("-top", path))
 
+    @unittest.skipUnless(GO, "no go")
+    def test_go_shows_and_subtracts_it(self):
+        """-top, and -diff_base of another log, of which nothing may be left but the difference."""
+        for side in SIDES:
+            paths, sums = [], []
+            for seed in (3, 7):
+                self.write_random(seed)
+                path = self.pprof("--side", side)
+                paths.append(path.replace("a.pb.gz", f"{seed}.pb.gz"))
+                os.rename(path, paths[-1])
+                sums.append(self.total()[1])
+            before, after = (flat(Profile(path)) for path in paths)
+            self.assertEqual((go_top(paths[0]), go_top(paths[1])), (before, after))
+            self.assertEqual((sum(before.values()), sum(after.values())), tuple(sums))
+            difference = {name: after.get(name, 0) - before.get(name, 0) for name in {*before, *after}}
+            self.assertEqual(go_top(f"-diff_base={paths[0]}", paths[1]), {n: ns for n, ns in difference.items() if ns})
+            self.assertEqual(go_top(f"-diff_base={paths[0]}", paths[0]), {})
+
     def test_no_contention(self):
         self.write([{"header": {}}, {"time_ns": 5, "event": "end", "reason": "done"}])
         self.assertEqual(Profile(self.pprof()).samples, [])
@@ -149,6 +186,10 @@ class Samples(ExportCase):
         self.assertEqual(go_sums(path), [told["samples"], ns])
         self.assertEqual(Profile(path).sums(), go_sums(path))
         self.assertEqual(one(read(path), 12), 10_000_000)
+        self.assertEqual(go_top(path), flat(Profile(path)))
+        rows = json.loads(spoor("profile", "--flat", "--format", "json", self.path).stdout)["rows"]
+        self.assertEqual(sum(go_top(path).values()), sum(row["self_ns"] for row in rows))
+        self.assertEqual(go_top(f"-diff_base={path}", path), {})
 
 
 if __name__ == "__main__":

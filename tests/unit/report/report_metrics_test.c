@@ -12,6 +12,7 @@
 
 #include "analyze/cells/blocked_list.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/spans/spans.h"
 #include "base/text/print.h"
 #include "report/live/live_view.h"
 #include "report/live/metrics.h"
@@ -93,23 +94,30 @@ static int add_names(struct analysis *a)
 	return err;
 }
 
+/* What spans there are is known from the same events. */
 static int add_interval(struct metrics *m, const struct event *events, size_t count, uint64_t from_ns,
 			uint64_t to_ns)
 {
 	struct blocked_list list = {.count = 0};
 	struct analysis *a = analysis_new();
+	const struct spans_options all = {.names = a ? analysis_names(a) : NULL};
+	struct spans *spans = a ? spans_new(&all) : NULL;
 	struct session_log log = {.analysis = a};
 	const struct live_view v = {.log = &log, .from_ns = from_ns, .to_ns = to_ns, .note = ""};
-	int err = a ? add_names(a) : -ENOMEM;
+	int err = spans ? add_names(a) : -ENOMEM;
 
 	if (!err) {
 		analysis_observe(a, blocked_list_part, &list);
 		analysis_observe_intervals(a, blocked_list_interval);
 	}
-	for (size_t i = 0; i < count && !err; i++)
+	for (size_t i = 0; i < count && !err; i++) {
 		err = analysis_add(a, &events[i]);
+		err = err ? err : spans_add(spans, &events[i]);
+	}
 	err = err ? err : analysis_finish(a);
-	err = err ? err : metrics_add(m, &v, &list);
+	err = err ? err : spans_finish(spans, to_ns);
+	err = err ? err : metrics_add(m, &v, &list, spans);
+	spans_free(spans);
 	blocked_list_free(&list);
 	analysis_free(a);
 	return err;
@@ -168,6 +176,30 @@ static void over_ends_of_intervals(void **state)
 	check_line(m, "spoor_lock_contention_seconds_bucket{lock_class=\"a.Lock1\",group=\"monitor\",le=\"1\"} 0");
 	check_line(m, "spoor_lock_contention_seconds_bucket{lock_class=\"a.Lock1\",group=\"monitor\",le=\"3\"} 1");
 	check_line(m, "spoor_seen_seconds_total 4.000000000");
+	metrics_free(m);
+}
+
+/* Each pause in the interval in which it ends, as a whole; the buckets are those up to their limits, and of all. */
+static void pauses_in_histograms(void **state)
+{
+	struct metrics *m = metrics_new(50);
+	const struct event events[] = {
+		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1100 * MS}, {.id = EVENT_GC_BEGIN, .time_ns = 1101 * MS},
+		{.id = EVENT_GC_END, .time_ns = 1106 * MS},          {.id = EVENT_SAFEPOINT_END, .time_ns = 1110 * MS},
+		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1200 * MS}, {.id = EVENT_SAFEPOINT_END, .time_ns = 1211 * MS},
+		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1300 * MS}};
+
+	(void)state;
+	assert_int_equal(add_interval(m, events, 7, 1 * S, 2 * S), 0);
+	check_line(m, "spoor_safepoint_duration_seconds_bucket{le=\"0.001\"} 0");
+	check_line(m, "spoor_safepoint_duration_seconds_bucket{le=\"0.01\"} 1");
+	check_line(m, "spoor_safepoint_duration_seconds_bucket{le=\"0.1\"} 2");
+	check_line(m, "spoor_safepoint_duration_seconds_bucket{le=\"+Inf\"} 2");
+	check_line(m, "spoor_safepoint_duration_seconds_sum 0.021000000");
+	check_line(m, "spoor_safepoint_duration_seconds_count 2");
+	check_line(m, "spoor_gc_pause_duration_seconds_bucket{collector=\"unknown\",kind=\"unknown\",le=\"0.001\"} 0");
+	check_line(m, "spoor_gc_pause_duration_seconds_bucket{collector=\"unknown\",kind=\"unknown\",le=\"0.01\"} 1");
+	check_line(m, "spoor_gc_pause_duration_seconds_sum{collector=\"unknown\",kind=\"unknown\"} 0.005000000");
 	metrics_free(m);
 }
 
@@ -242,6 +274,7 @@ int main(void)
 		cmocka_unit_test(rows),
 		cmocka_unit_test(labels),
 		cmocka_unit_test(over_ends_of_intervals),
+		cmocka_unit_test(pauses_in_histograms),
 		cmocka_unit_test(labels_have_a_bound),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(nth_allocation_fails),

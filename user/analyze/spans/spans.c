@@ -188,6 +188,7 @@ static int count(struct spans *s, struct kept *k)
 
 	if (err)
 		return err;
+	time_buckets_add(&n->buckets, k->span.ns);
 	n->total_ns += k->span.ns;
 	n->self_ns += k->span.ns > k->inner_ns ? k->span.ns - k->inner_ns : 0;
 	states_add(&n->states, &k->span.states);

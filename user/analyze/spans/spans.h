@@ -8,6 +8,7 @@
 
 #include "analyze/spans/quantiles.h"
 #include "analyze/threads/states.h"
+#include "analyze/time_buckets.h"
 
 struct event;
 struct log_names;
@@ -44,6 +45,7 @@ struct span_blockers {
 struct span_name {
 	char *text;
 	struct quantiles times;
+	struct time_buckets buckets;
 	uint64_t total_ns, self_ns; /* self: without the spans within */
 	struct states states, self;
 	struct span_blockers blockers;

@@ -15,6 +15,7 @@ void pause_times_add(struct pause_times *t, uint64_t ns)
 	t->count++;
 	t->total_ns = sum_saturated(t->total_ns, ns);
 	t->max_ns = ns > t->max_ns ? ns : t->max_ns;
+	time_buckets_add(&t->buckets, ns);
 }
 
 static void on_gc_begin(struct pauses *p, const struct event *e)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/time_buckets.h"
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 
@@ -11,6 +12,7 @@ struct pause_times {
 	uint64_t count;
 	uint64_t total_ns;
 	uint64_t max_ns;
+	struct time_buckets buckets;
 };
 
 void pause_times_add(struct pause_times *t, uint64_t ns);

@@ -10,6 +10,7 @@
 
 #include "analyze/cells/blocked_list.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/spans/spans.h"
 #include "base/http_server.h"
 #include "base/text/msg.h"
 #include "base/text/units.h"
@@ -106,6 +107,7 @@ struct run {
 	struct live_recorder *live;
 	struct top_window window;
 	struct blocked_list intervals;
+	struct spans *spans; /* of the interval that is analysed */
 	struct metrics *metrics;
 	struct http_body *bodies[2]; /* plain, OpenMetrics; NULL: no interval has ended yet */
 	struct http_server *server;
@@ -165,30 +167,59 @@ static int make_bodies(struct run *run)
 
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
+	const struct spans_options all = {.names = analysis_names(a)};
+	struct run *run = ctx;
+
 	(void)header;
-	analysis_observe(a, blocked_list_part, ctx);
+	analysis_observe(a, blocked_list_part, &run->intervals);
 	analysis_observe_intervals(a, blocked_list_interval);
-	return 0;
+	run->spans = spans_new(&all);
+	return run->spans ? 0 : -ENOMEM;
+}
+
+static int on_event(void *ctx, const struct event *e)
+{
+	struct run *run = ctx;
+
+	return spans_add(run->spans, e);
+}
+
+static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
+{
+	struct run *run = ctx;
+
+	return spans_hole(run->spans, from_ns, to_ns);
+}
+
+static int add_window(struct run *run, bool last)
+{
+	int err = spans_finish(run->spans, run->window.view.to_ns);
+
+	err = err ? err
+		  : metrics_add(run->metrics, &run->window.view, &run->intervals, run->spans);
+	if (last)
+		metrics_end(run->metrics);
+	err = err ? err : make_bodies(run);
+	if (err)
+		msg_error("the interval cannot be served: %s", max_memory_error(err));
+	return err;
 }
 
 static void on_window(struct run *run, const struct top_message *message)
 {
-	const struct log_watch watch = {.begin = on_begin, .ctx = &run->intervals};
+	const struct log_watch watch = {
+		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = run};
 	int err;
 
 	run->asked = false;
 	run->window.watch = &watch;
 	err = top_window_next(&run->window, message);
 	run->window.watch = NULL;
-	if (!err) {
-		err = metrics_add(run->metrics, &run->window.view, &run->intervals);
-		if (message->kind == TOP_LAST)
-			metrics_end(run->metrics);
-		err = err ? err : make_bodies(run);
-		if (err)
-			msg_error("the interval cannot be served: %s", max_memory_error(err));
-	}
+	if (!err)
+		err = add_window(run, message->kind == TOP_LAST);
 	blocked_list_free(&run->intervals);
+	spans_free(run->spans);
+	run->spans = NULL;
 	if (err && err != -ENODATA)
 		run->err = err;
 }

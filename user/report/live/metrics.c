@@ -17,6 +17,7 @@
 #include "analyze/groups/contended.h"
 #include "analyze/groups/groups.h"
 #include "analyze/registry/analysis.h"
+#include "analyze/spans/spans.h"
 #include "analyze/threads/sched.h"
 #include "analyze/threads/wall.h"
 #include "analyze/vm/pause.h"
@@ -30,10 +31,6 @@
 
 #define CPUS_MAX 256
 
-const struct metrics_bucket metrics_buckets[METRICS_BUCKETS] = {
-	{100000, "0.0001"}, {1000000, "0.001"}, {10000000, "0.01"}, {100000000, "0.1"},
-	{1000000000, "1"},  {3000000000, "3"},  {10000000000, "10"}};
-
 struct metrics *metrics_new(unsigned labels_max)
 {
 	struct metrics *m = calloc(1, sizeof(*m));
@@ -43,6 +40,7 @@ struct metrics *metrics_new(unsigned labels_max)
 	if (!metrics_table_init(&m->locks, labels_max, LOCK_VALUE_COUNT) &&
 	    !metrics_table_init(&m->pools, labels_max, POOL_VALUE_COUNT) &&
 	    !metrics_table_init(&m->gcs, labels_max, GC_VALUE_COUNT) &&
+	    !metrics_table_init(&m->spans, labels_max, SPAN_VALUE_COUNT) &&
 	    !metrics_table_init(&m->cpus, CPUS_MAX, 1))
 		return m;
 	metrics_free(m);
@@ -56,6 +54,7 @@ void metrics_free(struct metrics *m)
 	metrics_table_free(&m->locks);
 	metrics_table_free(&m->pools);
 	metrics_table_free(&m->gcs);
+	metrics_table_free(&m->spans);
 	metrics_table_free(&m->cpus);
 	free(m->carried);
 	free(m);
@@ -144,12 +143,18 @@ static uint64_t before(const struct interval *in, uint64_t lock, uint64_t waiter
 	return ns;
 }
 
+static void add_buckets(uint64_t *row, const struct time_buckets *b)
+{
+	for (int i = 0; i <= TIME_BUCKETS; i++)
+		row[i] += b->counts[i];
+}
+
 static int add_lengths(const struct interval *in, const struct blocked_list *l)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct blocked_interval *b = &l->rows[i];
 		uint64_t ns = b->until_ns - b->since_ns, early_ns, *row;
-		int k = 0;
+		struct time_buckets one = {.counts = {0}};
 
 		if (!lock_is_contended(in->names, b->key.lock, b->monitor))
 			continue;
@@ -160,9 +165,8 @@ static int add_lengths(const struct interval *in, const struct blocked_list *l)
 		row[LOCK_EARLY_NS] += early_ns < ns ? early_ns : ns;
 		ns -= early_ns < ns ? early_ns : ns;
 		ns += before(in, b->key.lock, b->key.waiter);
-		while (k < METRICS_BUCKETS && ns > metrics_buckets[k].ns)
-			k++;
-		row[LOCK_BUCKETS + k]++;
+		time_buckets_add(&one, ns);
+		add_buckets(row + LOCK_BUCKETS, &one);
 		row[LOCK_LENGTHS_NS] += ns;
 	}
 	return 0;
@@ -272,9 +276,28 @@ static int add_pauses(const struct interval *in)
 			return -ENOMEM;
 		row[GC_PAUSES] += g->times.count;
 		row[GC_NS] += g->times.total_ns;
+		add_buckets(row + GC_BUCKETS, &g->times.buckets);
 	}
 	in->m->safepoints += p->safepoint_times.count;
 	in->m->safepoint_ns += p->safepoint_times.total_ns;
+	add_buckets(in->m->safepoint_buckets.counts, &p->safepoint_times.buckets);
+	return 0;
+}
+
+/* Those with the most time come first. */
+static int add_spans(const struct interval *in, const struct spans *spans)
+{
+	uint32_t count = 0;
+	const struct span_name *const *names = spans ? spans_by_name(spans, &count) : NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t *row = metrics_table_row(&in->m->spans, names[i]->text, NULL);
+
+		if (!row)
+			return -ENOMEM;
+		row[SPAN_NS] += names[i]->total_ns;
+		add_buckets(row + SPAN_BUCKETS, &names[i]->buckets);
+	}
 	return 0;
 }
 
@@ -294,7 +317,8 @@ static int add_cpus(const struct interval *in)
 	return 0;
 }
 
-int metrics_add(struct metrics *m, const struct live_view *v, const struct blocked_list *intervals)
+int metrics_add(struct metrics *m, const struct live_view *v, const struct blocked_list *intervals,
+		const struct spans *spans)
 {
 	struct interval in = {.m = m, .v = v, .a = v->log->analysis};
 	int err = intervals->err;
@@ -310,6 +334,7 @@ int metrics_add(struct metrics *m, const struct live_view *v, const struct block
 	err = err ? err : add_threads(&in);
 	err = err ? err : add_pauses(&in);
 	err = err ? err : add_cpus(&in);
+	err = err ? err : add_spans(&in, spans);
 	labels_free(in.labels);
 	m->lost = v->lost > m->lost ? v->lost : m->lost;
 	m->unseen_ns += v->unseen_ns;

@@ -7,17 +7,20 @@
 
 struct blocked_list;
 struct live_view;
+struct spans;
 
 struct metrics;
 
-/* How many lock classes, pools and collectors are told apart, each: the first that come, those with
- * the most time in their interval before others; what comes after that is "other". A counter never
- * falls, nor does its label change. NULL: no memory. */
+/* How many lock classes, pools, names of spans and collectors are told apart, each: the first that
+ * come, those with the most time in their interval before others; what comes after that is "other".
+ * A counter never falls, nor does its label change. NULL: no memory. */
 struct metrics *metrics_new(unsigned labels_max);
 void metrics_free(struct metrics *m);
 
-/* One more interval. intervals: its blocked ones. 0 or -ENOMEM: a part of it may be in the sums. */
-int metrics_add(struct metrics *m, const struct live_view *v, const struct blocked_list *intervals);
+/* One more interval. intervals: its blocked ones; spans: finished. 0 or -ENOMEM: a part of it may
+ * be in the sums. */
+int metrics_add(struct metrics *m, const struct live_view *v, const struct blocked_list *intervals,
+		const struct spans *spans);
 /* The recording has ended. */
 void metrics_end(struct metrics *m);
 

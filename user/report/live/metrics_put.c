@@ -11,6 +11,9 @@ static const char *const held_names[HELD_COUNT] = {"running",   "stolen",  "runn
 
 enum metric_type { TYPE_COUNTER, TYPE_GAUGE, TYPE_HISTOGRAM };
 
+static const char *const les[TIME_BUCKETS] = {"0.0001", "0.001", "0.01", "0.1",
+					      "1",      "3",     "10"};
+
 struct metric {
 	const char *name; /* of a counter, without _total */
 	enum metric_type type;
@@ -107,37 +110,63 @@ static const char *const lock_labels[METRICS_LABELS] = {"lock_class", "group"};
 static const char *const pool_labels[METRICS_LABELS] = {"pool"};
 static const char *const gc_labels[METRICS_LABELS] = {"collector", "kind"};
 static const char *const cpu_labels[METRICS_LABELS] = {"cpu"};
+static const char *const span_labels[METRICS_LABELS] = {"name"};
 
-static void put_lengths(const struct put *p, const struct metric *f)
+/* Labels of one series: those of its row, if there is a table, and le, if it is a bucket's. */
+struct series {
+	const struct put *p;
+	const struct metric *f;
+	const struct metrics_table *table; /* NULL: there is one series without labels */
+	const char *const *names;
+	uint32_t row;
+};
+
+static void put_series(const struct series *s, const char *end, const char *le)
 {
-	const struct metrics_table *t = &p->m->locks;
+	FILE *out = s->p->out;
+
+	put_name(s->p, s->f, end);
+	if (s->table || le)
+		putc('{', out);
+	if (s->table)
+		put_row_labels(s->p, s->table, s->row, s->names);
+	if (s->table && le)
+		putc(',', out);
+	if (le)
+		metrics_put_label("le", le, out);
+	if (s->table || le)
+		putc('}', out);
+	putc(' ', out);
+}
+
+static void put_histogram(const struct series *s, uint64_t sum_ns, const uint64_t *buckets)
+{
+	FILE *out = s->p->out;
+	uint64_t count = 0;
+
+	for (int i = 0; i <= TIME_BUCKETS; i++) {
+		count += buckets[i];
+		put_series(s, "_bucket", i < TIME_BUCKETS ? les[i] : "+Inf");
+		fprintf(out, "%" PRIu64 "\n", count);
+	}
+	put_series(s, "_sum", NULL);
+	metrics_put_seconds(sum_ns, out);
+	putc('\n', out);
+	put_series(s, "_count", NULL);
+	fprintf(out, "%" PRIu64 "\n", count);
+}
+
+/* A histogram of each row: the value sum, and its buckets. */
+static void put_histograms(const struct put *p, const struct metric *f, const struct values *v,
+			   unsigned sum)
+{
+	struct series s = {.p = p, .f = f, .table = v->table, .names = v->names};
 
 	family(p, f);
-	for (uint32_t row = 0; row < row_count(t); row++) {
-		const uint64_t *values = metrics_table_values(t, row);
-		uint64_t count = 0;
+	for (s.row = 0; s.row < row_count(v->table); s.row++) {
+		const uint64_t *values = metrics_table_values(v->table, s.row);
 
-		for (int i = 0; i <= METRICS_BUCKETS; i++) {
-			count += values[LOCK_BUCKETS + i];
-			put_name(p, f, "_bucket");
-			putc('{', p->out);
-			put_row_labels(p, t, row, lock_labels);
-			putc(',', p->out);
-			metrics_put_label(
-				"le", i < METRICS_BUCKETS ? metrics_buckets[i].le : "+Inf", p->out);
-			fprintf(p->out, "} %" PRIu64 "\n", count);
-		}
-		for (int i = 0; i < 2; i++) {
-			put_name(p, f, i ? "_count" : "_sum");
-			putc('{', p->out);
-			put_row_labels(p, t, row, lock_labels);
-			fputs("} ", p->out);
-			if (i)
-				fprintf(p->out, "%" PRIu64, count);
-			else
-				metrics_put_seconds(values[LOCK_LENGTHS_NS], p->out);
-			putc('\n', p->out);
-		}
+		put_histogram(&s, values[sum], values + v->first);
 	}
 }
 
@@ -176,8 +205,11 @@ static void put_locks(const struct put *p)
 		   &(struct metric){"spoor_lock_holder_seconds", TYPE_COUNTER, "seconds",
 				    "The blocked time by what the owner of the lock did."},
 		   &(struct values){t, lock_labels, LOCK_HELD_NS, HELD_COUNT, "state", held_name});
-	put_lengths(p, &(struct metric){"spoor_lock_contention_seconds", TYPE_HISTOGRAM, "seconds",
-					"How long contentions that have ended lasted."});
+	put_histograms(p,
+		       &(struct metric){"spoor_lock_contention_seconds", TYPE_HISTOGRAM, "seconds",
+					"How long contentions that have ended lasted."},
+		       &(struct values){.table = t, .names = lock_labels, .first = LOCK_BUCKETS},
+		       LOCK_LENGTHS_NS);
 }
 
 static void put_threads(const struct put *p)
@@ -196,6 +228,8 @@ static void put_threads(const struct put *p)
 
 static void put_pauses(const struct put *p)
 {
+	static const struct metric safepoint = {"spoor_safepoint_duration_seconds", TYPE_HISTOGRAM,
+						"seconds", "How long safepoints lasted."};
 	const struct metrics_table *t = &p->m->gcs;
 
 	put_values(p,
@@ -210,6 +244,25 @@ static void put_pauses(const struct put *p)
 		p->m->safepoint_ns);
 	put_one(p, &(struct metric){"spoor_safepoints", TYPE_COUNTER, NULL, "Safepoints."},
 		p->m->safepoints);
+	put_histograms(p,
+		       &(struct metric){"spoor_gc_pause_duration_seconds", TYPE_HISTOGRAM,
+					"seconds", "How long collections lasted."},
+		       &(struct values){.table = t, .names = gc_labels, .first = GC_BUCKETS},
+		       GC_NS);
+	family(p, &safepoint);
+	put_histogram(&(struct series){.p = p, .f = &safepoint}, p->m->safepoint_ns,
+		      p->m->safepoint_buckets.counts);
+}
+
+static void put_spans(const struct put *p)
+{
+	const struct metrics_table *t = &p->m->spans;
+
+	put_histograms(p,
+		       &(struct metric){"spoor_span_duration_seconds", TYPE_HISTOGRAM, "seconds",
+					"How long the spans lasted that the application marks."},
+		       &(struct values){.table = t, .names = span_labels, .first = SPAN_BUCKETS},
+		       SPAN_NS);
 }
 
 /* Of this program, and of what it has lost. */
@@ -274,6 +327,7 @@ void metrics_put(const struct metrics *m, bool open, FILE *out)
 	put_locks(&p);
 	put_threads(&p);
 	put_pauses(&p);
+	put_spans(&p);
 	put_own(&p);
 	if (open)
 		fputs("# EOF\n", out);
