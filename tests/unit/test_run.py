@@ -214,8 +214,8 @@ class Times(Run):
         at = lines.index("slowest:")
         self.assertRegex(lines[at - 1], "^seconds: golden [0-9]+$")
         slowest = [(float(line.split()[0].rstrip("s")), line.split()[1]) for line in lines[at + 1:-1]]
-        every = sorted(((float(line.split()[1].rstrip("s")), line.split()[2]) for line in lines if line.startswith("ok ")),
-                       reverse=True)
+        every = sorted(((float(line.split()[1].rstrip("s")), line.split()[2]) for line in lines
+                        if line.startswith("ok ")), reverse=True)
         self.assertEqual(len(every), 12)
         self.assertEqual([seconds for seconds, _ in slowest], [seconds for seconds, _ in every[:10]])
         self.assertLessEqual(set(slowest), set(every))
