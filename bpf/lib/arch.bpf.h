@@ -4,6 +4,8 @@
 /*
  * Each architecture's header gives the same names; at is a struct pt_regs of user code:
  *	USER_PC, _SP, _FP, _BCP(at)  registers; BCP: the bytecode pointer of HotSpot's interpreter
+ *	USER_METHOD, _LINK(at)       in which it has a Method, and a return address, while it makes
+ *	                             a frame
  *	USER_REGISTERS(X)            all that an argument of a probe may be in, X(member) each
  *	SYSCALL_NUMBER(at)           negative: the thread is in no system call
  *	SYSCALL_READ(at)             likewise, where the registers are read by a helper

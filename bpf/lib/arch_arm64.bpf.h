@@ -5,6 +5,8 @@
 #define USER_SP(at) ((at)->sp)
 #define USER_FP(at) ((at)->regs[29])
 #define USER_BCP(at) ((at)->regs[22]) /* rbcp, cpu/aarch64/register_aarch64.hpp */
+#define USER_METHOD(at) ((at)->regs[12]) /* rmethod */
+#define USER_LINK(at) ((at)->regs[30])
 
 #define USER_REGISTERS(X) \
 	X(regs[0]) X(regs[1]) X(regs[2]) X(regs[3]) X(regs[4]) X(regs[5]) X(regs[6]) \

@@ -5,6 +5,8 @@
 #define USER_SP(at) ((at)->sp)
 #define USER_FP(at) ((at)->bp)
 #define USER_BCP(at) ((at)->r13)
+#define USER_METHOD(at) ((at)->bx)
+#define USER_LINK(at) ((at)->ax)
 
 #define USER_REGISTERS(X)                                                                          \
 	X(r15) X(r14) X(r13) X(r12) X(bp) X(bx) X(r11) X(r10) X(r9) X(r8)                          \

@@ -445,6 +445,8 @@ static __always_inline struct walk_slot *walk_prepare(struct thread_state *t, __
 	s->start.java_thread = java_thread;
 	s->start.stack_high = t->walk.stack_high;
 	s->start.bcp = 0;
+	s->start.method = 0;
+	s->start.link = 0;
 	s->start.unlock = 0;
 	s->start.split = sampled;
 	return s;
@@ -504,6 +506,8 @@ static __always_inline void regs_load(const struct pt_regs *regs, struct hs_star
 	start->sp = USER_SP(regs);
 	start->fp = USER_FP(regs);
 	start->bcp = USER_BCP(regs);
+	start->method = USER_METHOD(regs);
+	start->link = USER_LINK(regs);
 }
 
 /* What a thread had when it left user code. current: it is the running one. */
@@ -525,7 +529,9 @@ static __always_inline int regs_read(__u64 from, int current, struct hs_start *s
 	return bpf_core_read(&start->pc, sizeof(start->pc), &USER_PC(regs)) ||
 	       bpf_core_read(&start->sp, sizeof(start->sp), &USER_SP(regs)) ||
 	       bpf_core_read(&start->fp, sizeof(start->fp), &USER_FP(regs)) ||
-	       bpf_core_read(&start->bcp, sizeof(start->bcp), &USER_BCP(regs));
+	       bpf_core_read(&start->bcp, sizeof(start->bcp), &USER_BCP(regs)) ||
+	       bpf_core_read(&start->method, sizeof(start->method), &USER_METHOD(regs)) ||
+	       bpf_core_read(&start->link, sizeof(start->link), &USER_LINK(regs));
 }
 
 static __always_inline __u32 stack_of_left(struct thread_state *t, __u32 tid, __u64 switches,

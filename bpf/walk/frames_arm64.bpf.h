@@ -9,6 +9,11 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	return -1;
 }
 
+HS_FN int hs_making(struct hs_walk *w)
+{
+	return 0;
+}
+
 HS_FN int hs_is_call(__u64 before)
 {
 	return 0;

@@ -79,6 +79,62 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 	return HS_BUILT;
 }
 
+/*
+ * The interpreter's entries make a frame by (JDK 11 to 25): pop rax, and what the arguments lack of
+ * the locals; push rax; push rbp; mov rbp, rsp; push r13; push 0; mov r13, [rbx + n]; lea r13, [r13
+ * + n]; push rbx; and more, until push r13 and what is below it. It is left by: leave; pop r13; mov
+ * rsp, rbx; jmp r13.
+ */
+HS_FN int hs_making_at(struct hs_walk *w, const __u8 *b)
+{
+	if (hs_is(b, 0x41, 0x5d, 0x48) && hs_is(b + 3, 0x8b, 0xe3, 0x41) && b[-1] == 0xc9)
+		return HS_LEFT_TOP;
+	if (hs_is(b, 0x48, 0x8b, 0xe3) && hs_is(b + 3, 0x41, 0xff, 0xe5) &&
+	    hs_is(b - 3, 0xc9, 0x41, 0x5d))
+		return HS_LEFT;
+	if (hs_is(b, 0x41, 0xff, 0xe5) && hs_is(b - 5, 0x41, 0x5d, 0x48) &&
+	    hs_is(b - 3, 0x48, 0x8b, 0xe3) && b[-6] == 0xc9)
+		return HS_LEFT_SP;
+	if (hs_is(b, 0x50, 0x55, 0x48) && hs_is(b + 3, 0x8b, 0xec, 0x41) && b[6] == 0x55)
+		return HS_MAKING_LINK;
+	if (hs_is(b, 0x55, 0x48, 0x8b) && hs_is(b + 3, 0xec, 0x41, 0x55) && b[-1] == 0x50)
+		return HS_MAKING_TOP;
+	if (hs_is(b, 0x48, 0x8b, 0xec) && hs_is(b + 3, 0x41, 0x55, 0x68) && b[-1] == 0x55)
+		return HS_MAKING_PUSHED;
+	if (w->sp == w->fp)
+		return hs_is(b, 0x41, 0x55, 0x68) && hs_is(b - 3, 0x48, 0x8b, 0xec)
+			       ? HS_MAKING_OWN_FP
+			       : HS_MADE;
+	if (w->sp == w->fp - 8)
+		return b[0] == 0x68 && hs_is(b - 5, 0x48, 0x8b, 0xec) && b[-2] == 0x41 &&
+				       b[-1] == 0x55
+			       ? HS_MAKING_OWN_FP
+			       : HS_MADE;
+	if (w->sp == w->fp - 16)
+		return (hs_is(b, 0x4c, 0x8b, 0x6b) && hs_is(b + 4, 0x4d, 0x8d, 0x6d)) ||
+				       (hs_is(b, 0x4d, 0x8d, 0x6d) && b[4] == 0x53 &&
+					hs_is(b - 4, 0x4c, 0x8b, 0x6b)) ||
+				       (b[0] == 0x53 && hs_is(b - 4, 0x4d, 0x8d, 0x6d))
+			       ? HS_MAKING_OWN_FP
+			       : HS_MADE;
+	return HS_MADE;
+}
+
+/* From the Method on what has been pushed says that this frame is being made: the essay of
+ * hs_making_here(). */
+HS_FN int hs_making(struct hs_walk *w)
+{
+	struct hs_bytes code = {};
+
+	/* In none of these places is that register 0: so registers are not known. */
+	if (!w->method)
+		return HS_MADE;
+	if (w->sp <= hs_word(w->fp, HS_CODE(w, interpreter_method)) &&
+	    w->sp > hs_word(w->fp, HS_CODE(w, interpreter_bcp)))
+		return HS_MAKING_OWN_FP;
+	return HS_READ(w, &code, w->pc - 8) ? -1 : hs_making_at(w, code.b + 8);
+}
+
 /* call rel32, or call reg. */
 HS_FN int hs_is_call(__u64 before)
 {

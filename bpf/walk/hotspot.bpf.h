@@ -139,11 +139,6 @@ HS_FN __s32 hs_bci(struct hs_walk *w, __u64 method, __u64 bcp)
 	return bci < code_size ? (__s32)bci : -1;
 }
 
-HS_FN __u64 hs_word(__u64 base, __s32 words)
-{
-	return base + (__u64)((__s64)words * 8);
-}
-
 HS_FN int hs_interpreted_here(struct hs_walk *w)
 {
 	__u64 fp = w->fp, method = 0, bcp = 0, sender_sp = 0;
@@ -378,6 +373,86 @@ HS_FN int hs_frameless_stub(struct hs_walk *w)
 	return hs_end(w, WIRE_WALK_STUB);
 }
 
+/*
+ * An interpreted frame that is being made. The callee's Method is in a register all the while, and
+ * so is the sender's sp, until it is pushed; then that register gets the bytecode pointer, which
+ * is that of the method's first bytecode: what is in registers and in the frame so far has to fit
+ * together.
+ */
+HS_FN int hs_making_here(struct hs_walk *w, int making)
+{
+	__u64 fp = w->fp, sender_sp = w->bcp, constant = 0, word = 0;
+	struct hs_pair caller = {.low = w->fp, .high = w->link};
+
+	if (HS_READ(w, &constant, w->method + HS_CODE(w, method_const)) ||
+	    hs_bci(w, w->method, constant + HS_CODE(w, const_size)) < 0)
+		return hs_end(w, WIRE_WALK_HALF_BUILT);
+	if (making == HS_MAKING_TOP && HS_READ(w, &caller.high, w->sp))
+		return hs_end(w, WIRE_WALK_READ);
+	if (making == HS_MAKING_PUSHED && HS_READ(w, &caller, w->sp))
+		return hs_end(w, WIRE_WALK_READ);
+	if (making == HS_MAKING_OWN_FP) {
+		if (HS_READ(w, &caller, fp))
+			return hs_end(w, WIRE_WALK_READ);
+		if (w->sp <= hs_word(fp, HS_CODE(w, interpreter_sender_sp)) &&
+		    HS_READ(w, &sender_sp, hs_word(fp, HS_CODE(w, interpreter_sender_sp))))
+			return hs_end(w, WIRE_WALK_READ);
+		if (w->sp <= hs_word(fp, HS_CODE(w, interpreter_method)) &&
+		    (w->bcp != constant + HS_CODE(w, const_size) ||
+		     HS_READ(w, &word, hs_word(fp, HS_CODE(w, interpreter_method))) ||
+		     word != w->method))
+			return hs_end(w, WIRE_WALK_HALF_BUILT);
+		if (sender_sp <= fp)
+			return hs_end(w, WIRE_WALK_HALF_BUILT);
+	}
+	if (hs_push(w, w->method, 0, WIRE_FRAME_INTERPRETED))
+		return 1;
+	w->interpreted = 1;
+	/* Where fp will be. The sender's sp may be that of the return address: linkers of method
+	 * handles take an argument off the stack. */
+	if (making == HS_MAKING_LINK)
+		w->sp -= 16;
+	if (making == HS_MAKING_TOP)
+		w->sp -= 8;
+	w->pc = caller.high;
+	w->fp = caller.low;
+	return hs_up(w, sender_sp);
+}
+
+/* An interpreted frame that is gone: what is left of it is the return address, and the sender's sp
+ * in the register that has a Method else. */
+HS_FN int hs_left_here(struct hs_walk *w, int making)
+{
+	__u64 pc = w->bcp;
+
+	if (making == HS_LEFT_TOP && HS_READ(w, &pc, w->sp))
+		return hs_end(w, WIRE_WALK_READ);
+	w->pc = pc;
+	if (making == HS_LEFT_SP)
+		return 0;
+	w->sp -= making == HS_LEFT ? 16 : 8; /* where fp was */
+	return hs_up(w, w->method);
+}
+
+/* 0 or 1: as a step; 2: the frame is whole, as far as can be seen. */
+HS_SUBPROGRAM int hs_half_interpreted(struct hs_walk *w)
+{
+	int making, ended;
+
+	if (!w)
+		return 1;
+	making = hs_making(w);
+	if (!making)
+		return 2;
+	if (making < 0)
+		return hs_end(w, WIRE_WALK_READ);
+	w->via = WIRE_VIA_PROLOGUE;
+	ended = making >= HS_LEFT_TOP ? hs_left_here(w, making) : hs_making_here(w, making);
+	w->bcp = 0;
+	w->first = WIRE_FRAME_COMPILED;
+	return ended;
+}
+
 /* The first frame of a thread that was interrupted in Java code. */
 HS_FN int hs_interrupted_here(struct hs_walk *w)
 {
@@ -388,6 +463,9 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 
 	if (hs_in_interpreter(w, w->pc)) {
 		w->via = WIRE_VIA_INTERPRETER;
+		built = hs_half_interpreted(w);
+		if (built < 2)
+			return built;
 		/* Frames that are being made or unmade lack what is last to be pushed. */
 		if (w->sp > hs_word(w->fp, HS_CODE(w, interpreter_bcp)))
 			return hs_end(w, WIRE_WALK_HALF_BUILT);
@@ -459,6 +537,8 @@ HS_FN int hs_start(struct hs_walk *w, const struct hs_start *s)
 	w->sp = s->sp;
 	w->fp = s->fp;
 	w->bcp = s->bcp;
+	w->method = s->method;
+	w->link = s->link;
 	w->stack_high = s->stack_high;
 	w->hash1 = 0;
 	w->hash2 = 0;

@@ -48,6 +48,9 @@ struct hs_walk {
 	__u64 pc, sp, fp;
 	__u64 fp_at; /* the word that fp came from; 0: the register at the begin */
 	__u64 bcp;   /* the interpreter's bytecode pointer, if the thread was interrupted */
+	/* Registers in which the interpreter has a Method, and a return address, while it makes a
+	 * frame: if the thread was interrupted. */
+	__u64 method, link;
 	__u64 stack_high;
 	__u64 from; /* sp at the begin */
 	__u64 hash1, hash2;
@@ -86,6 +89,7 @@ enum hs_settled {
 /* Where a walk begins: registers, and the thread's anchor and stack. */
 struct hs_start {
 	__u64 pc, sp, fp, bcp;
+	__u64 method, link; /* as in struct hs_walk */
 	__u64 java_thread;
 	__u64 stack_high;
 	__u32 unlock; /* a lock is being released, most often in a call without debug information */
@@ -138,6 +142,11 @@ HS_FN int hs_end(struct hs_walk *w, __u32 result)
 {
 	w->stack.result = result;
 	return 1;
+}
+
+HS_FN __u64 hs_word(__u64 base, __s32 words)
+{
+	return base + (__u64)((__s64)words * 8);
 }
 
 HS_FN __u64 hs_mix(__u64 hash, __u64 value)

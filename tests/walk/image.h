@@ -178,15 +178,18 @@ static inline int image_frame_line(struct image *i, const char *rest)
 
 static inline int image_start_line(struct image *i, const char *rest)
 {
-	unsigned long long v[7];
+	unsigned long long v[9] = {0};
 
-	if (sscanf(rest, "%llx %llx %llx %llx %llx %llx %llx", &v[0], &v[1], &v[2], &v[3], &v[4],
-		   &v[5], &v[6]) != 7)
+	/* The last two are not in older images. */
+	if (sscanf(rest, "%llx %llx %llx %llx %llx %llx %llx %llx %llx", &v[0], &v[1], &v[2],
+		   &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]) < 7)
 		return -EPROTO;
 	i->start = (struct hs_start){.pc = v[0],
 				     .sp = v[1],
 				     .fp = v[2],
 				     .bcp = v[3],
+				     .method = v[7],
+				     .link = v[8],
 				     .java_thread = v[4],
 				     .stack_high = v[5],
 				     .unlock = v[6] != 0};

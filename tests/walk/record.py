@@ -54,6 +54,7 @@ def build(folder):
     subprocess.run([*jni, "-o", os.path.join(folder, "libagent.so"), os.path.join(HERE, "agent.c")], check=True)
     subprocess.run([*jni, "-o", os.path.join(folder, "libstacks.so"), os.path.join(E2E, "native/stacks.c")], check=True)
     subprocess.run([tool("javac"), "-d", folder, os.path.join(HERE, "Deep.java"),
+                    os.path.join(E2E, "programs/KernelThread.java"),
                     *glob.glob(os.path.join(E2E, "programs/Stacks*.java"))], check=True)
 
 

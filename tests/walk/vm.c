@@ -166,15 +166,26 @@ static void blob_name(uint64_t blob, char *ret, size_t size)
 			*c = '_';
 }
 
-void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret)
+void vm_place_name(const struct hs_start *s, char *ret)
 {
 	static struct hs_host_walk at;
+	const uint64_t pc = s->pc, fp = s->fp;
 	struct hs_walk *w = &at.walk;
+	static const char *const making[] = {
+		[HS_MADE] = "",
+		[HS_MAKING_LINK] = "-making_link",
+		[HS_MAKING_TOP] = "-making_top",
+		[HS_MAKING_PUSHED] = "-making_pushed",
+		[HS_MAKING_OWN_FP] = "-making_own_fp",
+		[HS_LEFT_TOP] = "-left_top",
+		[HS_LEFT] = "-left",
+		[HS_LEFT_SP] = "-left_sp",
+	};
 	static const char *const built[] = {[HS_BUILT] = "",
 					    [HS_RETURN_ON_TOP] = "-bare",
 					    [HS_RETURN_BELOW_FP] = "-pushed",
 					    [HS_BUILT_NO_FP] = "-no_fp"};
-	uint64_t begin = 0;
+	__u64 begin = 0; /* as the walker has it */
 	struct hs_code c = {0};
 	uint64_t level = 0;
 	uint32_t complete = 0;
@@ -183,9 +194,13 @@ void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret)
 
 	at.host = &vm_host;
 	w->pc = pc;
+	w->sp = s->sp;
+	w->fp = fp;
+	w->method = s->method;
 	if (hs_in_interpreter(w, pc)) {
-		mem_u64(jvm_mem(vm.jvm), hs_word(fp, vm.code.interpreter_bcp), &begin);
-		snprintf(ret, PLACE_MAX, "interpreter%s", begin == bcp ? "" : "-bcp");
+		HS_READ(w, &begin, hs_word(fp, HS_CODE(w, interpreter_bcp)));
+		snprintf(ret, PLACE_MAX, "interpreter%s%s", begin == s->bcp ? "" : "-bcp",
+			 making[hs_making(w) > 0 ? hs_making(w) : 0]);
 	} else if (hs_in_heap(w, pc) < 0) {
 		snprintf(ret, PLACE_MAX, hs_in_libjvm(w, pc) ? "libjvm" : "native");
 	} else if (hs_code_find(w, pc, &c)) {
@@ -318,8 +333,8 @@ void vm_image_write(FILE *out, const struct hs_host_walk *w, const struct hs_sta
 			fprintf(out, "code %s %llx\n", image_fields[i].name,
 				(unsigned long long)value);
 	}
-	fprintf(out, "start %llx %llx %llx %llx %llx %llx %x\n", s->pc, s->sp, s->fp, s->bcp,
-		s->java_thread, s->stack_high, s->unlock);
+	fprintf(out, "start %llx %llx %llx %llx %llx %llx %x %llx %llx\n", s->pc, s->sp, s->fp,
+		s->bcp, s->java_thread, s->stack_high, s->unlock, s->method, s->link);
 	for (uint32_t i = 0; i < vm.rule_count; i++)
 		fprintf(out, "rule %llx %d %d %d %d\n", (unsigned long long)vm.rules[i].pc,
 			vm.rules[i].is_return, vm.rules[i].rule.cfa_offset,

@@ -43,7 +43,7 @@ int vm_read(void *ctx, __u64 addr, void *to, __u32 size);
 void vm_forget(void);
 bool vm_in_java(uint64_t pc);
 /* What kind of code a thread is in: ret has PLACE_MAX bytes. */
-void vm_place_name(uint64_t pc, uint64_t fp, uint64_t bcp, char *ret);
+void vm_place_name(const struct hs_start *s, char *ret);
 /* As hs_walk_host. */
 void vm_walk(struct hs_host_walk *w, const struct hs_start *start, struct seen *ret);
 /* The image of the last walk: what it has read, and what a better walker might want to. */

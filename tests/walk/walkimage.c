@@ -178,7 +178,8 @@ static void dispute_note(struct state *s, const struct hs_walk *w)
 		fprintf(out, "\n");
 	}
 	for (uint32_t i = 0; i < seen.steps; i++) {
-		vm_place_name(seen.first[i].pc, seen.first[i].fp, 0, place);
+		vm_place_name(&(struct hs_start){.pc = seen.first[i].pc, .fp = seen.first[i].fp},
+			      place);
 		fprintf(out, "    step %u: pc %llx sp %llx fp %llx %s\n", i,
 			(unsigned long long)seen.first[i].pc, (unsigned long long)seen.first[i].sp,
 			(unsigned long long)seen.first[i].fp, place);
@@ -204,6 +205,18 @@ static bool jvmti_ask(struct tracee *t, uint64_t java_thread)
 	while (__atomic_load_n(&a->java_thread, __ATOMIC_ACQUIRE) && jvm_alive(vm.jvm))
 		usleep(100);
 	return false;
+}
+
+/* To the JVM a method that has no frame yet is not called: what called it has to be the same. */
+static bool callers_same(const struct hs_walk *w)
+{
+	static struct chain callers;
+
+	if (!ours.count)
+		return false;
+	callers.count = ours.count - 1;
+	memcpy(callers.links, ours.links + 1, callers.count * sizeof(*ours.links));
+	return chain_same(w, 0, &callers, &jvms, false);
 }
 
 static enum truth truth_find(struct tracee *t, const struct hs_walk *w, struct state *s)
@@ -245,6 +258,8 @@ static enum truth truth_find(struct tracee *t, const struct hs_walk *w, struct s
 	/* Called by a stub: see above. */
 	if (chain_same(w, s->start.pc, &ours, &jvms,
 		       seen.stubs && !vm_in_java(s->start.pc) && !by_jvmti))
+		return TRUTH_JVM;
+	if (strstr(s->place, "-making_") && callers_same(w))
 		return TRUTH_JVM;
 	dispute_note(s, w);
 	return TRUTH_OTHERWISE;
@@ -310,10 +325,12 @@ static void state_add(struct tracee *t, const struct jvm_thread *thread, int ste
 				     .sp = t->regs.rsp,
 				     .fp = t->regs.rbp,
 				     .bcp = t->regs.r13,
+				     .method = t->regs.rbx,
+				     .link = t->regs.rax,
 				     .java_thread = thread->java_thread,
 				     .stack_high = thread->stack_base};
 	vm_forget();
-	vm_place_name(t->regs.rip, t->regs.rbp, t->regs.r13, s->place);
+	vm_place_name(&s->start, s->place);
 	vm_walk(&w, &s->start, &seen);
 	s->result = w.walk.stack.result;
 	s->count = w.walk.stack.count;

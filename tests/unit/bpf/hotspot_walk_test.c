@@ -93,11 +93,16 @@ static void images_give_the_chains_that_the_jvm_gave(void **state)
 /* What the images must show, by their names: MODE-PLACE+WHAT... */
 static void images_show_all_kinds_of_frames(void **state)
 {
-	static const char *const wanted[] = {
-		"int-",        "c1-",      "c2-",     "tiered-",       "comp-",    "meet-",
-		"interpreter", "-wrapper", "-native", "-libjvm",       "prologue", "+entry",
-		"+stub",       "_osr",     "+deep",   "deoptimized",   "vtable",   "=cut",
-		"+leaf",       "-bare",    "-pushed", "no_java_frames"};
+	static const char *const wanted[] = {"int-",           "c1-",           "c2-",
+					     "tiered-",        "comp-",         "meet-",
+					     "interpreter",    "-wrapper",      "-native",
+					     "-libjvm",        "prologue",      "+entry",
+					     "+stub",          "_osr",          "+deep",
+					     "deoptimized",    "vtable",        "=cut",
+					     "+leaf",          "-bare",         "-pushed",
+					     "-left+",         "-making_link",  "-making_top",
+					     "-left_top",      "-left_sp",      "no_java_frames",
+					     "-making_pushed", "-making_own_fp"};
 	size_t n;
 
 	(void)state;
