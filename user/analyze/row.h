@@ -30,7 +30,7 @@ struct analysis_row {
 	bool first; /* the log's first event, too, whatever it is: it says when the log begins */
 	/* NULL: no memory. The names are the log's, lent, and complete up to the event at hand. */
 	void *(*new)(struct log_names *names);
-	/* Before the first event: those from before this time tell only what was open then. */
+	/* Before the first event: those from before this time say only what was open then. */
 	void (*begin)(void *self, uint64_t begin_ns);
 	int (*add)(void *self, const struct analysis_input *in);
 	/* Events of that time are missing. */

@@ -60,7 +60,7 @@ struct cell {
 		[HOLDER_STACK_FROM_COUNT]; /* of blocked_ns, if the holder is a thread */
 };
 
-/* What tells a cell from others. */
+/* What identifies a cell. */
 struct cell_key {
 	uint64_t lock, waiter, holder, waiter_stack, holder_stack, blocked_on;
 	bool after_wait;

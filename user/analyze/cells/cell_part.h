@@ -1,4 +1,4 @@
-/* analyze/cells/cell_part.h: blocked intervals that have ended, as they are told to observers. */
+/* analyze/cells/cell_part.h: blocked intervals that have ended, as observers are given them. */
 #pragma once
 
 #include "analyze/cells/cell.h"
@@ -14,7 +14,7 @@ struct cell_part {
 	uint64_t stack_from_ns[HOLDER_STACK_FROM_COUNT];
 };
 
-/* A blocked interval that has ended, when all of its parts have been told. */
+/* A blocked interval that has ended, when all of its parts are known. */
 struct cell_interval {
 	struct cell_key key; /* of the part that it began with; the waiter is never THREAD_OTHERS */
 	bool monitor;

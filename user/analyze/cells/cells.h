@@ -24,13 +24,13 @@ struct reason_history;
 struct cells {
 	struct cell *rows; /* count of them */
 	uint32_t count, capacity;
-	struct slots slots; /* by what tells a cell from others */
+	struct slots slots; /* by what identifies a cell */
 	uint32_t max;       /* if not 0, in place of CELLS_MAX */
 	/* What holders did between the lock's own events; NULL: not known. Lent. */
 	const struct reason_history *reasons;
 	struct lengths lengths; /* of the contentions that are counted in cells, by their number */
-	/* If not NULL, told of each part of each interval that has ended, once it is known who held
-	 * the lock then; and of the interval after its parts. */
+	/* If not NULL, notified of each part of each interval that has ended, once it is known who
+	 * held the lock then; and of the interval after its parts. */
 	cell_part_observer *observe;
 	cell_interval_observer *ended;
 	void *observer;

@@ -16,7 +16,7 @@ struct split {
 	uint64_t blocked_ns;
 	uint64_t unknown_ns; /* not split: no thread, or its counters are not known at both ends */
 	/* Of blocked_ns, by enum blocked_reason; [0] is not used: what is left is of other reasons,
-	 * or in breaks too short to be told. All 0 if blocked_ns is, which is usual. */
+	 * or in breaks too short to be reported. All 0 if blocked_ns is, which is usual. */
 	uint64_t reason_ns[BLOCKED_REASON_COUNT];
 };
 
@@ -63,7 +63,7 @@ static inline uint64_t split_sum(const struct split *s)
 	       s->unknown_ns;
 }
 
-/* Blocked for no reason that is told. */
+/* Blocked for an unknown reason. */
 uint64_t split_other(const struct split *s);
 
 /* What it did in ns between two moments; to may be NULL: not known. */

@@ -1,4 +1,4 @@
-/* analyze/cells/thread_counters.h: a thread's counters at a moment, as an event tells them. */
+/* analyze/cells/thread_counters.h: a thread's counters at a moment, as an event has them. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 struct counters {
 	uint64_t cpu_ns, stolen_ns, runnable_ns;
 	uint64_t throttled_ns;                    /* of runnable_ns */
-	uint64_t reason_ns[BLOCKED_REASON_COUNT]; /* reason_history.h tells them */
+	uint64_t reason_ns[BLOCKED_REASON_COUNT]; /* from reason_history.h */
 	/* Of an owner, as seen from outside: why (enum blocked_reason) and for how long it had been
-	 * blocked; 0: it was not, or was in something that its own events tell. */
+	 * blocked; 0: it was not, or was in something that its own events report. */
 	uint64_t doing_ns;
 	uint32_t doing;
 	bool known;

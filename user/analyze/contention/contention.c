@@ -2,7 +2,7 @@
  * Who held the lock while somebody was blocked in it?
  *
  * A contention is the time from monitor_contended_enter to monitor_contended_entered of one thread,
- * or from park_begin to park_end on one blocker. HotSpot's stock probes do not tell who held the
+ * or from park_begin to park_end on one blocker. HotSpot's stock probes do not say who held the
  * lock in between: an exit fires for 20 to 100 % of the releases, after the lock is free, and a
  * lock that is acquired by spinning or on a fast path is acquired silently. What can be had are
  * observations, each true at its own moment:
@@ -49,14 +49,15 @@
  * counters to split it with. And a chain is believed only while somebody is blocked: a lock that
  * nobody waits for can be released and taken again without an event.
  *
- * All this is for events without numbers. A patched JVM numbers them, and tells of every release
+ * All this is for events without numbers. A patched JVM numbers them, and reports every release
  * that somebody waits for; such events go to numbered.c, which infers nothing: see replay.c and
  * monitors.c.
  *
  * Charging costs one table access per blocked thread and observation, or none while the holder and
- * its chain stay the same; and the same for each moment at which the holder has told of itself
- * meanwhile, within the bounds of holds.h. It goes to the cell's pending part, which counts only
- * when the contention ends; so one that turns out to be incomplete leaves no trace in the sums.
+ * its chain stay the same; and the same for each moment at which the holder has emitted an event of
+ * its own meanwhile, within the bounds of holds.h. It goes to the cell's pending part, which counts
+ * only when the contention ends; so one that turns out to be incomplete leaves no trace in the
+ * sums.
  */
 #include "analyze/contention/contention.h"
 

@@ -20,7 +20,7 @@ struct contention_lock {
 	uint64_t end_missing;   /* begins whose end is lost */
 	uint64_t open;          /* still blocked when the log ended */
 	uint64_t open_ns;       /* their time up to then, in no sum */
-	uint64_t inferred; /* ends of contentions before which no event had told of a release */
+	uint64_t inferred; /* ends of contentions before which no event reported a release */
 	/* Of a patched JVM: numbers of its events. */
 	struct replay_counts numbers;
 };
@@ -43,13 +43,13 @@ struct contention_open {
 	uint64_t blocked_ns;
 };
 
-/* names, lent until contention_free, may be NULL; locks are told by class with them. NULL: no
+/* names, lent until contention_free, may be NULL; locks are named by class with them. NULL: no
  * memory. */
 struct contention *contention_new(const struct log_names *names);
 void contention_free(struct contention *c);
 void contention_set_begin(struct contention *c, uint64_t begin_ns); /* as replay_set_begin() */
 
-/* From now on, observe and ended are told of the parts of each blocked interval that has ended,
+/* From now on, observe and ended are notified of the parts of each blocked interval that has ended,
  * when it is known who held the lock then, and of the interval after its parts. */
 void contention_observe(struct contention *c, cell_part_observer *observe, void *context);
 void contention_observe_intervals(struct contention *c, cell_interval_observer *ended);

@@ -266,8 +266,9 @@ static void charged_blocked_on(struct charged *holder, struct place_seen at, str
 
 /*
  * Ends the lock's current state, for which threads were blocked: its time goes to all of them. to:
- * the holder's counters, or NULL. It is cut where the holder has told of itself meanwhile, up to a
- * bound: the rest is one slice, and nothing is said of the locks that its holder was blocked on.
+ * the holder's counters, or NULL. It is cut where the holder has emitted an event of its own
+ * meanwhile, up to a bound: the rest is one slice, and nothing is said of the locks that its holder
+ * was blocked on.
  */
 static int charge(struct holds *h, struct lock_state *l, const struct counters *to,
 		  bool claim_holds)

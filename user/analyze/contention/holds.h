@@ -71,10 +71,10 @@ struct waiter_state {
  */
 #define OTHERS_MIN 512
 /*
- * And each is charged once more for each moment at which the holder has told of itself since the
- * observation before, of which reason_history.c keeps hundreds. So there is a bound on their
- * product, too: up to seven blocked threads are charged for all moments, OTHERS_MIN of them for
- * seven.
+ * And each is charged once more for each moment at which the holder has emitted an event of its own
+ * since the observation before, of which reason_history.c keeps hundreds. So there is a bound on
+ * their product, too: up to seven blocked threads are charged for all moments, OTHERS_MIN of them
+ * for seven.
  */
 #define CUTS_MAX 4096
 

@@ -2,12 +2,12 @@
  * What the numbered events of a monitor say, each at its own time:
  *
  * - exit: the thread has released it, and had it for so long: but not for longer than since the
- * release before. What lies between the two is nobody's. If it is not told for how long, then since
- * the release before: it had it already when the first thread blocked.
+ * release before. What lies between the two is nobody's. If it is not known for how long, then
+ * since the release before: it had it already when the first thread blocked.
  * - entered: the thread owns it. What lies between the last release and this is nobody's.
  * - enter: the thread is blocked. Who owned it then was read from outside, and is not needed.
  * - notify: the thread that is named is blocked; it goes for the monitor as soon as it can be had.
- * - a window of folded releases: it is not told when each of them was, only how long the monitor
+ * - a window of folded releases: it is not known when each of them was, only how long the monitor
  * was held before them in sum, and the same threads were blocked all the time. Its exits are at
  * their times; where numbers are missing between two of them, the folded holds are laid one after
  * the other. What is left there is nobody's.
@@ -38,7 +38,7 @@ struct monitor {
 	uint64_t holder;
 	bool doubt; /* numbers are missing since the end of the line */
 	struct recent recent[RECENT_MAX];
-	/* Where a thread was seen with the monitor, if its exit cannot tell. */
+	/* Where a thread was seen with the monitor, if its exit does not say. */
 	uint64_t seen_thread, seen_stack, seen_ns;
 };
 
@@ -208,7 +208,7 @@ static int release(struct monitor *m, const struct replay_item *item, uint64_t s
 	return err;
 }
 
-/* When the thread of an exit got the monitor. otherwise: if that is not told. */
+/* When the thread of an exit got the monitor. otherwise: if that is unknown. */
 static uint64_t held_since(const struct monitor *m, const struct event *e, uint64_t otherwise_ns)
 {
 	uint64_t held_ns = e->v[MONITOR_CONTENDED_EXIT_HELD_NS].u, end_ns = timeline_end(m->line);
@@ -353,7 +353,7 @@ int monitors_window(struct monitors *all, uint64_t lock, const struct replay_win
 		uint64_t since_ns;
 
 		if (exit->event->id != EVENT_MONITOR_CONTENDED_EXIT || exit->number < next)
-			continue; /* no JVM tells such a thing */
+			continue; /* no JVM reports such a thing */
 		since_ns = held_since(m, exit->event,
 				      between || m->doubt ? exit->event->time_ns
 							  : timeline_end(m->line));

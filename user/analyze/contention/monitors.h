@@ -24,6 +24,6 @@ uint64_t monitors_holder(const struct monitors *m, uint64_t lock);
 /* What folds say besides. */
 struct monitors_folds {
 	uint64_t excess_ns; /* held times without room: 0, unless the JVM contradicts itself */
-	uint64_t undistinguished; /* releases by too many threads to be told apart */
+	uint64_t undistinguished; /* releases by too many threads to be distinguished */
 };
 struct monitors_folds monitors_folds(const struct monitors *m);

@@ -8,7 +8,7 @@
 #include "analyze/diff/measures.h"
 
 #define COMPARISON_LOGS_MAX 20 /* of a side */
-/* From so many logs on each side on, chance is told by how the logs of a side differ; else by how
+/* From so many logs on each side on, chance is judged by how the logs of a side differ; else by how
  * the windows of the logs do. */
 #define COMPARISON_LOGS_ENOUGH 4
 

@@ -14,9 +14,9 @@ struct log_names;
 #define GC_POOLS_MAX 8               /* of the heap: HotSpot has three at most */
 
 struct gc_pools_row {
-	uint64_t time_ns; /* when the first of its pools was told */
+	uint64_t time_ns; /* when the first of its pools was reported */
 	uint64_t used_bytes[HEAP_POOL_COUNT];
-	unsigned pools; /* that were told: if others of the log have more, some are lost */
+	unsigned pools; /* that were reported: if others of the log have more, some are lost */
 };
 
 /* Zeroed at first. */

@@ -30,7 +30,7 @@ struct pool_now {
 /* A pause or a cycle that goes on. */
 struct open_row {
 	bool is_open;
-	uint64_t thread; /* of a cycle, its manager tells which it is */
+	uint64_t thread; /* of a cycle, its manager says which it is */
 	struct gc_row row;
 	struct pool_now pools[POOLS_MAX];
 	uint8_t pool_count;

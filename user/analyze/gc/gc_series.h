@@ -21,14 +21,14 @@ struct gc_row {
 	uint64_t kind;      /* enum gc_kind; of a cycle GC_KIND_UNKNOWN */
 	uint64_t collector; /* the memory manager that did the work */
 	uint64_t operation; /* the VM operation; of a cycle 0 */
-	uint64_t cause;     /* a patched JVM tells */
+	uint64_t cause;     /* a patched JVM's */
 	bool is_cycle;      /* the application went on meanwhile */
 	bool is_minor;      /* a cycle of the young generation alone */
 	bool after_gap;     /* what was before it is missing in the log */
 	bool has_heap;      /* before and after are known, of all pools */
 	bool has_old;       /* there is a pool of the old generation */
 	bool has_survivor;  /* ... of survivors */
-	uint8_t pools;      /* of the heap that were told of, before and after */
+	uint8_t pools;      /* of the heap that were reported, before and after */
 	struct gc_heap before, after;
 };
 

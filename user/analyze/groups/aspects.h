@@ -1,4 +1,4 @@
-/* analyze/groups/aspects.h: properties by which contentions can be told apart: those of --by. */
+/* analyze/groups/aspects.h: properties by which contentions can be distinguished: those of --by. */
 #pragma once
 
 #include <stdbool.h>
@@ -43,7 +43,7 @@ enum group_max {
 	GROUP_MAX_PART,  /* the most of one that one holder is charged with at one place */
 };
 
-/* A property by which contentions can be told apart; the table is in aspects.c. */
+/* A property by which contentions can be distinguished; the table is in aspects.c. */
 struct aspect {
 	const char *name;
 	const char *doc;

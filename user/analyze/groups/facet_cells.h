@@ -25,7 +25,8 @@ void facet_cells_free(struct facet_cells *f);
  * kept in f. */
 void facet_cells_part(void *f, const struct cell_part *part);
 void facet_cells_interval(void *f, const struct cell_interval *interval);
-/* Who is told of each piece that a part is cut into, by the key of its cell, with its facets. */
+/* Who is notified of each piece that a part is cut into, by the key of its cell, with its
+ * facets. */
 void facet_cells_observe(struct facet_cells *f, cell_part_observer *observe, void *context);
 /* The log's events, each when the analysis has it, and its holes. 0 or -ENOMEM. */
 int facet_cells_add(struct facet_cells *f, const struct event *e);

@@ -40,7 +40,7 @@ enum facet_state {
 	HOLDER_STATE_SLEEP,
 	HOLDER_STATE_IO,
 	HOLDER_STATE_PAUSE,
-	HOLDER_STATE_OTHER,     /* blocked for no reason that is told */
+	HOLDER_STATE_OTHER,     /* blocked for an unknown reason */
 	HOLDER_STATE_NOT_SPLIT, /* a holder of whom it is not known */
 	HOLDER_STATE_NOBODY,    /* no thread held the lock, or none that is known */
 	HOLDER_STATE_COUNT,

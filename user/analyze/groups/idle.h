@@ -1,4 +1,4 @@
-/* analyze/groups/idle.h: idle turn-taking, told from waiting that delays work. */
+/* analyze/groups/idle.h: idle turn-taking, as opposed to waiting that delays work. */
 #pragma once
 
 #include <stdint.h>

@@ -462,7 +462,7 @@ static bool part_end(struct hold_slice *p)
 {
 	uint64_t sum_ns = split_sum(&p->split);
 
-	/* It was told of too late to be blocked all that time. */
+	/* It was reported too late to be blocked all that time. */
 	if (p->split.unknown_ns > sum_ns)
 		split_set_unknown(&p->split, sum_ns);
 	if (!p->first && !sum_ns)

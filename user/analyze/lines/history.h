@@ -86,7 +86,8 @@ struct history_holder {
 	void *context;
 };
 
-/* From from_ns to to_ns, cut at the moments when the holder was seen, or told of itself. */
+/* From from_ns to to_ns, cut at the moments when the holder was seen, or emitted an event of its
+ * own. */
 int history_push_seen(struct history *h, const struct history_holder *who, uint64_t from_ns,
 		      uint64_t to_ns);
 /* Room for one; *ret is NULL if there are too many. */

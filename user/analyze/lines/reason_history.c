@@ -4,8 +4,8 @@
  * off_cpu events at their ends. So at each of these moments the blocked time up to then can be told
  * apart by reason, cumulative, as if the kernel had counted it. Between two moments a thread that
  * is in something is blocked for that; one that is in nothing is blocked for a reason that its next
- * off_cpu event will tell, or in breaks too short to be told. Who looks at such a thread from
- * outside tells with its event for what it is blocked, and for how long it has been.
+ * off_cpu event will report, or in breaks too short to be reported. Who looks at such a thread from
+ * outside says with its event for what it is blocked, and for how long it has been.
  *
  * The moments of the last while are kept, MOMENTS of each thread: events of locks are replayed
  * late, in the order of their numbers, and ask for what was then.
@@ -145,7 +145,7 @@ static void leave(struct task *t, uint64_t reason, struct reason_moment *now)
 	stay(t, now);
 }
 
-/* A break is over, of which the event tells why it was. */
+/* A break is over, of which the event says why it was. */
 static void off_cpu(const struct task *t, const struct event *e, struct reason_moment *now)
 {
 	uint64_t off_ns = e->v[OFF_CPU_OFF_NS].u, wait_ns = e->v[OFF_CPU_CPU_WAIT_NS].u;
@@ -156,7 +156,7 @@ static void off_cpu(const struct task *t, const struct event *e, struct reason_m
 	stay(t, now);
 }
 
-/* What the thread tells of itself with this event. */
+/* What the thread says of itself with this event. */
 static void apply(struct task *t, const struct event *e, struct reason_moment *now)
 {
 	switch (e->id) {

@@ -10,7 +10,7 @@
 
 struct reason_history;
 
-/* A moment at which a thread itself told something: what it does from then on. */
+/* A moment at which a thread emitted an event of its own: what it does from then on. */
 struct reason_moment {
 	uint64_t ns;
 	struct counters its; /* complete */

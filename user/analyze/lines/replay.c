@@ -1,6 +1,6 @@
 /*
  * A patched JVM numbers the events of each monitor, and all park and unpark events, at the moment
- * of what they tell; they are recorded later, so that their times and their places in the log are
+ * of what they report; they are recorded later, so that their times and their places in the log are
  * not in that order (394 of 113,211 pairs were not, by up to 4 ms). An event whose number is not
  * the next one is held back until those before it have come.
  *
@@ -12,8 +12,8 @@
  * exits and folds are given on together.
  * - Gaps. Where events were lost, a number never comes. A gap is given up when a queue holds back
  * HELD_MAX events or FOLDS_MAX folds, or all of them TOTAL_MAX together, or when the event after
- * the gap has waited for GAP_NS of the log's time: that long, as folds are told by the next release
- * of the monitor, and it may be held for a while. So no event waits for ever, and memory is
+ * the gap has waited for GAP_NS of the log's time: that long, as folds are reported by the next
+ * release of the monitor, and it may be held for a while. So no event waits for ever, and memory is
  * bounded. A gap is counted (apart, if the log ends within CUT_NS of it, or has begun within a
  * recording less than CUT_BEGIN_NS before: a thread that a busy machine keeps off its CPU between
  * taking a number and recording the event may have put it into the part before), and whoever gets
@@ -22,9 +22,9 @@
  * from before (replay_set_begin): these wait for the first event from after it, and what lies
  * between is no gap, nor is what START_NS of the log begin with lacks: the part before has it. Of
  * parks, what was open is all that mattered; of a monitor somebody else may have become the
- * owner, so those who get its events are told of the missing numbers.
- * - A monitor that is deflated may be inflated again, and then counts anew. replay_restart tells of
- * that; if this is lost, the numbers tell by themselves: they go back.
+ * owner, so those who get its events are notified of the missing numbers.
+ * - A monitor that is deflated may be inflated again, and then counts anew. replay_restart handles
+ * that; if this is lost, the numbers show it: they go back.
  */
 #include "analyze/lines/replay.h"
 

@@ -14,7 +14,7 @@ struct replay;
 struct replay_item {
 	const struct event *event;
 	uint64_t number;
-	uint64_t note; /* what replay_add was told */
+	uint64_t note; /* what replay_add was given */
 };
 
 /* Releases of a monitor that were folded: all numbers from first to last. */
@@ -50,7 +50,7 @@ struct replay_counts {
 /* NULL: no memory. */
 struct replay *replay_new(const struct replay_sink *sink);
 void replay_free(struct replay *r);
-/* Before the first event: those from before this time tell what was open at this time, and the ones
+/* Before the first event: those from before this time say what was open at this time, and the ones
  * in between are in a part of the recording that is not there. */
 void replay_set_begin(struct replay *r, uint64_t begin_ns);
 

@@ -264,7 +264,7 @@ static int slot_of_hold(struct timeline *line, const struct hold *hold, uint32_t
 	return err;
 }
 
-/* It has the last run: somebody may have blocked in it, who is told of late. */
+/* It has the last run: somebody may have blocked in it, who is reported late. */
 static int history_begin(struct timeline *line)
 {
 	struct timelines *all = line->all;
@@ -558,7 +558,7 @@ static int end_interval(struct interval **at, uint64_t ns, bool count)
 		history_end(line);
 		return 0;
 	}
-	/* What it has taken in is not given back: then it ends a little later than it is told. */
+	/* What it has taken in is not given back: then it ends a little later than reported. */
 	i->until_ns = ns > i->taken_ns ? ns : i->taken_ns;
 	list_add(i, LIST_ENDING);
 	return i->until_ns <= line->end_ns ? settle_ended(line) : 0;

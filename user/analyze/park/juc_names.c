@@ -13,8 +13,8 @@
  * another has: the one after it has become the first and must see for itself. enqueue(): a
  * signalled thread queues after such a one.
  *
- * The innermost of these frames tells. A frame of any other class before one of them means that the
- * unpark is no lock's. Compiled code does not matter: inlined frames are in the chain.
+ * The innermost of these frames decides. A frame of any other class before one of them means that
+ * the unpark is no lock's. Compiled code does not matter: inlined frames are in the chain.
  */
 #include "analyze/park/juc_names.h"
 

@@ -5,10 +5,10 @@
  * and 4.3.1). Here each thread's park begin, the unpark that ends it and the park end are put
  * together, and given to what knows about the blocker:
  *
- * - locks (ReentrantLock, ReentrantReadWriteLock, StampedLock, and others that tell an owner): all
- * that are parked on one of them are kept waiting by whoever holds it, so there is one timeline of
- * holders for all of them: park_lock.c, park_runs.c.
- * - a Condition: the thread is waiting for a signal, then for the lock, and no event tells when the
+ * - locks (ReentrantLock, ReentrantReadWriteLock, StampedLock, and others that have an owner
+ * field): all that are parked on one of them are kept waiting by whoever holds it, so there is one
+ * timeline of holders for all of them: park_lock.c, park_runs.c.
+ * - a Condition: the thread is waiting for a signal, then for the lock, and no event says when the
  * one became the other: signal() unparks nobody. All of it is waiting. But the unpark is the
  * release of the lock, for those that wait for the lock itself: it counts for them once it is known
  * which lock the condition belongs to. That is seen when await() fails to get the lock back at once

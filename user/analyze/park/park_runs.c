@@ -15,9 +15,9 @@
  * thread has come back from park. Between two facts:
  *
  * - after a release nobody holds it, until the woken thread comes back from park or somebody is
- * seen as the owner. That is Hofer's rule (4.2.3): that time cannot be told apart. From then on it
- * is the next known holder's: if the woken thread is not that one, it has tried and failed, because
- * that one had got in before it. But nobody holds it before it came back from park itself.
+ * seen as the owner. That is Hofer's rule (4.2.3): that time cannot be distinguished. From then on
+ * it is the next known holder's: if the woken thread is not that one, it has tried and failed,
+ * because that one had got in before it. But nobody holds it before it came back from park itself.
  * - where both facts name the same holder, it is that one.
  * - where the facts before are not known, it is the next holder's, as it cannot have changed hands;
  * but not before that one came back from park itself.

@@ -23,7 +23,8 @@ static int add(struct hold_slices *slices, const struct park_wait *w, const stru
 	return hold_slices_add(slices, &slice);
 }
 
-/* Up to done_ns, cut at the moments at which the one that is waited for told of itself. */
+/* Up to done_ns, cut at the moments at which the one that is waited for emitted an event of its
+ * own. */
 static int add_done(struct hold_slices *slices, const struct park_wait *w,
 		    const struct reason_history *reasons, uint64_t done_ns)
 {

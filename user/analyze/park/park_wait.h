@@ -16,7 +16,7 @@ struct park_wait {
 /*
  * Charges it: up to done_ns to whom it waited for, the rest to nobody. No thread ever waits for the
  * same, so there is no line of holders to be kept: what the one that ended it did meanwhile is what
- * that one has told of itself. slices has room for that, and is empty before and after. 0 or
- * -ENOMEM.
+ * that one has emitted an event of its own. slices has room for that, and is empty before and
+ * after. 0 or -ENOMEM.
  */
 int park_wait_charge(struct cells *cells, struct hold_slices *slices, const struct park_wait *w);

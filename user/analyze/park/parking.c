@@ -173,7 +173,7 @@ static int on_thread_end(struct parking *p, const struct event *e)
 	return index == INDEX_NONE ? 0 : leave_open(p, &p->threads[index]);
 }
 
-/* Waits that were too short to be told one by one. How they ended is not known. */
+/* Waits that were too short to be reported one by one. How they ended is not known. */
 static int add_sum(struct parking *p, const struct event *e)
 {
 	uint64_t reason = e->v[WAIT_SUM_REASON].u;
@@ -191,7 +191,7 @@ static int add_sum(struct parking *p, const struct event *e)
 	return 0;
 }
 
-/* Nothing tells of its end. */
+/* Nothing reports its end. */
 static int virtual_block(struct parking *p, const struct event *e)
 {
 	struct parking_row *row;

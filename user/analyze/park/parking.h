@@ -10,7 +10,7 @@
 
 enum parking_kind { PARKING_PARK, PARKING_WAIT, PARKING_KIND_COUNT };
 
-/* How it ended; a stock JVM does not tell. The order is that of enum park_end and enum wait_end. */
+/* How it ended; unknown with a stock JVM. The order is that of enum park_end and enum wait_end. */
 enum parking_how {
 	PARKING_HOW_NOT_KNOWN,
 	PARKING_WOKEN, /* unparked, or notified */

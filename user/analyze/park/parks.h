@@ -37,7 +37,7 @@ struct parker {
 	uint32_t blocker; /* parked on this one; INDEX_NONE: on none */
 	bool parked;
 	bool again;   /* on the same lock, as it did not get it when it came back */
-	bool in_lock; /* in the queue of a lock, as far as its class tells */
+	bool in_lock; /* in the queue of a lock, by its class */
 	uint64_t since_ns, stack;
 	uint64_t owner; /* who was seen to have it then */
 	enum park_mode mode;
@@ -104,7 +104,7 @@ void parks_free(struct park_numbered *p);
 
 /* How park begin has seen the lock. */
 struct held park_held_seen(const struct event *e);
-/* An unpark of a thread that is parked, as far as it tells of a lock. e is its event. */
+/* An unpark of a thread that is parked, as far as it is about a lock. e is its event. */
 int park_unpark_notify(struct park_numbered *p, const struct parker *target, const struct unpark *u,
 		       const struct event *e, struct parker *by);
 /* The thread begins to park on this lock with a permit: that may have come from a release of it. */

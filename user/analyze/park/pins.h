@@ -35,7 +35,7 @@ struct pin_level {
 	struct pause_times times;
 };
 
-#define PIN_LEVELS_MAX 4096 /* more carriers are not told apart */
+#define PIN_LEVELS_MAX 4096 /* more carriers are not distinguished */
 
 /* All zero at the start. */
 struct pins {

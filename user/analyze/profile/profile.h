@@ -1,5 +1,5 @@
 /* analyze/profile/profile.h: where threads were while they ran, by the samples of --sample, and
- * while they did not, by the events that tell of it. */
+ * while they did not, by the events that report it. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "base/tables/keymap.h"
 #include "log/format/event.h"
 
-/* What tells samples of the same chain apart. */
+/* What distinguishes samples of the same chain. */
 struct profile_aspect {
 	uint64_t lock;   /* that the thread held, and others waited for; 0: none, or not wanted */
 	uint64_t symbol; /* a string: the function that was interrupted; 0: not known */
@@ -27,7 +27,7 @@ struct profile_cell {
 	enum state state;
 	bool rest;        /* no chain: what the thread's counters have beyond all that has one */
 	uint64_t stack;   /* 0: there is none */
-	uint64_t mode;    /* enum sample_mode; told apart only without a chain */
+	uint64_t mode;    /* enum sample_mode; distinguished only without a chain */
 	bool failed;      /* there is no chain because the walk has failed */
 	uint32_t aspect;  /* of the profile's; the first is all zero */
 	uint64_t samples; /* of the state running only */
@@ -59,7 +59,7 @@ struct profile_options {
 	bool from_begin;         /* counters are 0 at the begin */
 	bool waiting;            /* all states are wanted, not only running */
 	bool locks;              /* which locks a thread held that others waited for is wanted:
-				    lock_holds_observe() is to be told, with profile.holds */
+				    lock_holds_observe() is to be notified, with profile.holds */
 	const struct log_names *names; /* of threads; lent; NULL: not known */
 	/* Is called for each sample that counts, when its weight is known; NULL: nobody asks. */
 	void (*sampled)(void *ctx, const struct held_sample *s);

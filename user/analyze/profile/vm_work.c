@@ -1,5 +1,5 @@
 /*
- * A patched JVM tells of each phase, also of its workers' own; a stock one of the VM thread's
+ * A patched JVM reports each phase, also of its workers' own; a stock one of the VM thread's
  * operations, and of the pauses of collections.
  */
 #include "analyze/profile/vm_work.h"

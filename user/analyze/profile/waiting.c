@@ -2,7 +2,7 @@
  * Between two events that carry a thread's counters the thread was blocked for the time that is in
  * none of them. If the thread was in a lock, a wait or a park then, that time has the chain with
  * which it began, and so has what was stolen meanwhile, and the waiting for a CPU afterwards. Else
- * off_cpu tells of blocked time; and what was stolen, and waiting for a CPU, has the chain of the
+ * off_cpu reports blocked time; and what was stolen, and waiting for a CPU, has the chain of the
  * thread's next sample: that is at most a period of CPU time away.
  */
 #include "analyze/profile/waiting.h"

@@ -90,7 +90,7 @@ static void count(struct analysis_facts *f, const struct event *e, uint64_t begi
 		f->events_by_id[e->id]++;
 }
 
-/* The first event tells when the log begins, also those that do not subscribe to it. */
+/* The first event says when the log begins, also those that do not subscribe to it. */
 static int add_first(struct analysis *a, const struct analysis_input *in)
 {
 	unsigned id = in->event->id;
@@ -121,7 +121,7 @@ static inline int add(struct analysis *a, const struct event *e, const struct ev
 	return err;
 }
 
-/* From before the end of a hole: it tells of what was open there. */
+/* From before the end of a hole: it says what was open there. */
 static int add_open(struct analysis *a, const struct event *e)
 {
 	const struct event_desc *desc = schema_event(e->id);

@@ -18,7 +18,7 @@ struct state_options;
 struct analysis *analysis_new(void);
 void analysis_free(struct analysis *a);
 
-/* Before the first event: those from before this time tell only what was open then, and how much
+/* Before the first event: those from before this time say only what was open then, and how much
  * had been counted. */
 void analysis_set_begin(struct analysis *a, uint64_t begin_ns);
 /* Before the first event: threads' states are wanted window by window, too. */
@@ -32,7 +32,7 @@ int analysis_add(struct analysis *a, const struct event *e);
 /*
  * Events of the time from from_ns to to_ns are missing, between what was added before and what is
  * added from now on. What is open ends there as what is open at the end of a log does: in no sum.
- * Events from before to_ns that come now tell what was open at to_ns, and count from then on.
+ * Events from before to_ns that come now say what was open at to_ns, and count from then on.
  */
 int analysis_hole(struct analysis *a, uint64_t from_ns, uint64_t to_ns);
 /* No more events. 0 or -ENOMEM. */

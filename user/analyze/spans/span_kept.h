@@ -4,7 +4,7 @@
 
 #include "analyze/spans/spans.h"
 
-/* How many of the latest are kept for waits that are told late. */
+/* How many of the latest are kept for waits that are reported late. */
 #define SPANS_RECENT_MAX 4096
 
 struct span_thread;

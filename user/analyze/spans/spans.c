@@ -4,8 +4,8 @@
  * what they fall short is counted. Its own ("self") are these without those of the spans within.
  *
  * A begin that was before the recording, or was lost, leaves an end alone, which is counted and
- * dropped. An end that was lost cannot be told from that of the span around it: a log that has
- * lost such events says so, and its nesting is not to be relied on.
+ * dropped. An end that was lost cannot be distinguished from that of the span around it: a log that
+ * has lost such events says so, and its nesting is not to be relied on.
  *
  * Who held a thread up comes from the analysis of locks, in pieces, and perhaps late: when a chain
  * or a number was waited for. A piece belongs to all spans of its thread that it overlaps: those
@@ -133,7 +133,7 @@ static int thread_of(struct spans *s, uint64_t thread, struct span_thread **ret)
 	return touched_add(&s->touched, &(*ret)->touched, index);
 }
 
-/* It was open before a hole, and still is: it is not told as open. */
+/* It was open before a hole, and still is: it is not reported as open. */
 static void reopen(struct spans *s, const struct event *e)
 {
 	for (uint32_t i = 0; i < s->open_count; i++) {
@@ -235,7 +235,7 @@ static int end(struct spans *s, struct span_thread *t, const struct event *e)
 	return err;
 }
 
-/* Its thread has ended, or the log: it is told as open, if it is asked for. */
+/* Its thread has ended, or the log: it is reported as open, if it is asked for. */
 static int open_add(struct spans *s, const struct kept *k, const struct kept *outer,
 		    uint64_t end_ns)
 {

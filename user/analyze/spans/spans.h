@@ -69,7 +69,7 @@ struct spans_facts {
 	uint64_t too_deep;      /* not counted: within too many others */
 	uint64_t no_room;       /* not counted: of too many different names */
 	uint64_t error_ns;      /* by which the states of spans differ from their lengths, in sum */
-	uint64_t late_ns;       /* of lock waits that were told when their span was forgotten */
+	uint64_t late_ns;       /* of lock waits that were reported when their span was forgotten */
 };
 
 /* NULL: no memory. */
@@ -85,9 +85,9 @@ int spans_add(struct spans *s, const struct event *e);
 void spans_charge(struct spans *s, uint64_t waiter, uint64_t lock, uint64_t from_ns, uint64_t to_ns,
 		  uint64_t holder, uint64_t holder_stack);
 /*
- * Parts of the recording are missing from from_ns to to_ns: what is open is told as open. A begin
- * from before to_ns that comes now is that of a span that is still open at to_ns: it counts with
- * its whole time, but who held it up in the hole is not known. 0 or -ENOMEM.
+ * Parts of the recording are missing from from_ns to to_ns: what is open is reported as open. A
+ * begin from before to_ns that comes now is that of a span that is still open at to_ns: it counts
+ * with its whole time, but who held it up in the hole is not known. 0 or -ENOMEM.
  */
 int spans_hole(struct spans *s, uint64_t from_ns, uint64_t to_ns);
 /* No more of either. 0 or -ENOMEM. */

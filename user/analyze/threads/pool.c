@@ -88,7 +88,7 @@ struct span {
 	size_t begin, end;
 };
 
-/* The numbers of a name that may tell the threads of a pool apart, the last one first. */
+/* The numbers of a name that may distinguish the threads of a pool, the last one first. */
 static unsigned find_numbers(const char *name, struct span ret[NUMBERS_MAX])
 {
 	size_t end = strlen(name), length = end;

@@ -32,20 +32,20 @@ const char *state_name(enum state state);
 /*
  * The thread's states, cumulative since it was first seen, of the events that carry them all
  * (thread_sample, thread_end, span_begin, span_end, thread_rename). false: not such an event; *ret
- * is untouched. In a log of an older spoor the blocked time is not told apart: all of it is
+ * is untouched. In a log of an older spoor the blocked time is not split by reason: all of it is
  * STATE_OTHER.
  */
 bool states_of(const struct event *e, struct states *ret);
 /*
  * What has been added between the two, and by what the times before are to be corrected.
  *
- * A count steps back where what it had told was found to be something else: a thread that was seen
- * on a CPU at a moment had been running, for all that was known, and the hypervisor's word that it
- * had not comes when the CPU is back (likewise throttled and runnable, paused and other). Then the
- * one count falls, and the other grows by more than the time between. That much is a move: it is
- * taken from what the other has grown by, so that the states add up to the time between, and it
- * belongs to the time before, where it is to be put from one state to the other. When it was cannot
- * be known: it is taken to have been as late as it can have been.
+ * A count steps back where what it had counted was found to be something else: a thread that was
+ * seen on a CPU at a moment had been running, for all that was known, and the hypervisor's word
+ * that it had not comes when the CPU is back (likewise throttled and runnable, paused and other).
+ * Then the one count falls, and the other grows by more than the time between. That much is a move:
+ * it is taken from what the other has grown by, so that the states add up to the time between, and
+ * it belongs to the time before, where it is to be put from one state to the other. When it was
+ * cannot be known: it is taken to have been as late as it can have been.
  *
  * Counts that step back without such a growth have begun anew: nothing was added, nothing moved.
  */

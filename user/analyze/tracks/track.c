@@ -1,5 +1,5 @@
 /*
- * From a thread's first event to its end, slices cover all of its time. What the log tells of are
+ * From a thread's first event to its end, slices cover all of its time. What the log reports are
  * breaks: blocked in a lock, waiting, parked (each with a begin and an end of its own), or off its
  * CPU for another reason (told at the end, with its length). What lies between them is "running":
  * breaks shorter than the recorder's threshold are within it.
@@ -16,7 +16,7 @@
  *
  * A thread that is off its CPU when the recording begins, or stays so to its end, has no event that
  * tells of it. Its samples do: its CPU time does not grow. The slice that follows from that is
- * marked as inferred, and waits, as an event may still come that tells more.
+ * marked as inferred, and waits, as an event may still come that says more.
  */
 #include "analyze/tracks/track.h"
 

@@ -10,7 +10,7 @@
 
 enum track_end {
 	TRACK_ENDED,
-	TRACK_LOST, /* it must have ended before this; the event that told is lost */
+	TRACK_LOST, /* it must have ended before this; the event is lost */
 	TRACK_THREAD_ENDED,
 	TRACK_LOG_ENDED,
 };
@@ -27,14 +27,15 @@ struct track_slice {
 	uint64_t begin_ns, end_ns;
 	/* The part of it in the range that is wanted. */
 	uint64_t shown_begin_ns, shown_end_ns;
-	/* What tells of it. begin: contended enter, wait begin, park begin, theft; end: contended
-	 * entered, wait end, park end, off_cpu. NULL: none, or not seen. Lent for the call. */
+	/* The event that reports it. begin: contended enter, wait begin, park begin, theft; end:
+	 * contended entered, wait end, park end, off_cpu. NULL: none, or not seen. Lent for the
+	 * call. */
 	const struct event *begin, *end;
 	enum track_end how;
 	uint32_t notifier; /* of a lock after Object.wait(): who sent it there; 0: none */
 	struct track_counters from, to; /* the thread's own, at its ends */
 	uint64_t breaks, breaks_ns;     /* running: slices too short to be shown, within it */
-	bool sampled;                   /* no event tells of it: inferred from samples */
+	bool sampled;                   /* no event reports it: inferred from samples */
 };
 
 /*

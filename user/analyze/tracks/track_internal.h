@@ -69,7 +69,7 @@ int track_run_to(struct tracks *all, struct track *t, uint64_t to_ns,
 		 const struct track_counters *to);
 /* A slice with nothing in it, at the end of what has been put out or after. */
 int track_put_leaf(struct tracks *all, struct track *t, struct track_slice *s);
-/* A level; e: what tells of its begin, NULL: that was not seen. The innermost one ends now. */
+/* A level; e: the event of its begin, NULL: that was not seen. The innermost one ends now. */
 void track_push(struct track *t, enum state state, uint64_t lock, uint64_t begin_ns,
 		const struct event *e);
 int track_pop(struct tracks *all, struct track *t, const struct event *end, enum track_end how);

@@ -1,6 +1,6 @@
 /*
  * A phase is within those that are open in its thread when it begins, and ends in that thread; it
- * may end after them (Serial's DefNew after its GC Pause). Levels do not tell the parent: HotSpot
+ * may end after them (Serial's DefNew after its GC Pause). Levels do not name the parent: HotSpot
  * counts those of its timers and those of its log apart, and those of workers not at all. That an
  * end was lost shows when the same phase, or another collection's, begins. A worker's outermost
  * phase has the phase around it in another thread: it belongs to the innermost pause of the same
@@ -192,8 +192,8 @@ static int on_phase_begin(struct phases *p, const struct event *e)
 	return err;
 }
 
-/* By its name: the JVM may tell another kind at the end than at the begin, when a safepoint that is
- * not its own has come in between. */
+/* By its name: the JVM may report another kind at the end than at the begin, when a safepoint that
+ * is not its own has come in between. */
 static void on_phase_end(struct phases *p, const struct event *e)
 {
 	uint64_t thread = e->thread, phase = e->v[GC_PHASE_END_PHASE].u;

@@ -1,4 +1,4 @@
-/* analyze/vm/phases.h: collections as a patched JVM tells of them, and their phases as a tree. */
+/* analyze/vm/phases.h: collections as a patched JVM reports them, and their phases as a tree. */
 #pragma once
 
 #include <stdbool.h>

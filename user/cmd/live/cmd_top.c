@@ -123,7 +123,7 @@ struct run {
 	char note[sizeof((struct top_message){0}.text)];
 	uint64_t due_ns;
 	bool attached, asked, ended; /* ended: the recorder is no more */
-	bool stop, stopping;         /* the user wants no more; the recorder has been told */
+	bool stop, stopping;         /* the user wants no more; the recorder has been asked to */
 	int err;
 };
 

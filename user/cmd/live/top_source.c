@@ -267,7 +267,7 @@ int top_source_start(const struct recorder_options *o, const char *folder, bool 
 void top_source_ask(const struct top_source *s)
 {
 	if (write(s->ask, "", 1) < 0)
-		return; /* it has ended, which top_source_read() tells */
+		return; /* it has ended, which top_source_read() reports */
 }
 
 bool top_source_read(const struct top_source *s, struct top_message *ret)

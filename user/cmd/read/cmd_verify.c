@@ -107,7 +107,7 @@ static int add_path(void *ctx, const char *path, bool of_folder)
 	return 0;
 }
 
-/* True: each argument stands for a file at least; the others have been told. */
+/* True: each argument stands for a file at least; the others have been reported. */
 static bool find_files(struct options *o)
 {
 	bool found = true;

@@ -71,7 +71,7 @@ static int page_write(void *ctx, struct page_input *page)
 	return page_end(page, report_page(page, w->out));
 }
 
-/* What a log lacks is told by the comparison, and no failure. */
+/* What a log lacks is reported by the comparison, and no failure. */
 static int read_log(struct work *w, unsigned log, int (*write)(void *ctx, struct page_input *page))
 {
 	const struct page_log l = {.source = &w->in->sources[log],

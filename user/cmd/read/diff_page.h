@@ -18,5 +18,5 @@ struct diff_page {
 	const char *title;             /* NULL: the names of the first log of each side */
 };
 
-/* Says on stderr what went wrong. 0 or negative errno; out's error flag tells the rest. */
+/* Says on stderr what went wrong. 0 or negative errno; out's error flag says the rest. */
 int diff_page_write(const struct diff_page *p, FILE *out);

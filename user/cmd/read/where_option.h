@@ -1,4 +1,4 @@
-/* cmd/read/where_option.h: --where, of commands that tell of contentions. */
+/* cmd/read/where_option.h: --where, of commands that report contentions. */
 #pragma once
 
 #include <argp.h>

@@ -423,7 +423,8 @@ static int wait_status(pid_t child, bool *ret_killed)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Waits until the command, or a child of it, is a JVM. 0: it ended before, or we were told to stop.
+/* Waits until the command, or a child of it, is a JVM. 0: it ended before, or we were asked to
+ * stop.
  */
 static bool wait_for_jvm(pid_t child, int signals, pid_t *ret)
 {

@@ -254,7 +254,7 @@ static void report_as_json(const struct watch_report *t)
 	fflush(stdout);
 }
 
-/* A recorder tells of itself when it is attached, and at its end. */
+/* A recorder reports when it is attached, and at its end. */
 static void report_as_text(const struct options *o, const struct watch_report *t)
 {
 	const struct watch_jvm *j = t->jvm;

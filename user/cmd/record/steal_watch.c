@@ -23,7 +23,7 @@
 
 #define KEEP_LEAST 10
 #define TOP_TEXT 15
-#define THEFT_NS NS_PER_MS                  /* from this on, single thefts are told one by one */
+#define THEFT_NS NS_PER_MS                  /* from this on, thefts are reported one by one */
 #define LEAST_COMPARED_NS (100 * NS_PER_MS) /* corrected CPU time of a thread that is judged */
 
 /* The audit of one source; its last span is lent by it. */
@@ -465,7 +465,7 @@ static int audit(struct run *run)
 	more = run->o->input ? replay(run) : watch(run);
 	if (more == 2) /* a reader of a pipe that has seen enough */
 		return run->intervals_exceeded ? CMD_PASSED : CMD_OK;
-	/* What was seen until something failed is worth being told. */
+	/* What was seen until something failed is worth a report. */
 	end = report_total(run);
 	err = finish(run);
 	if (more < 0 || end < 0 || err < 0)

@@ -1,5 +1,5 @@
 /* cmd/record/steal_watch.h: an audit of stolen time, live or replayed, as `spoor steal`
- * was told. */
+ * was reported. */
 #pragma once
 
 #include <sys/types.h>

@@ -42,7 +42,7 @@ struct pool_check {
 	const struct object_replay *replay;
 	struct pool_check_row *rows; /* by collection */
 	uint32_t count, capacity;
-	uint64_t bottom[8]; /* where spaces begin, as collections tell; the newest first */
+	uint64_t bottom[8]; /* where spaces begin, as collections report; the newest first */
 	unsigned bottom_count;
 	uint64_t archive_bytes; /* inferred: what the JVM has more, always */
 	uint64_t verdicts[POOL_VERDICT_COUNT];

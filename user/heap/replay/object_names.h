@@ -47,7 +47,7 @@ struct object_tally {
 /* What an object is to the analysis: who has allocated what. kinds[0] is none. */
 struct object_kind {
 	uint32_t site, class; /* indexes; INDEX_NONE: not known */
-	uint32_t thread;      /* index; INDEX_NONE: threads are not told apart */
+	uint32_t thread;      /* index; INDEX_NONE: threads are not distinguished */
 	uint32_t part;        /* as whoever chooses births says; OBJECT_PART_NONE: not chosen */
 	struct object_tally of;
 };

@@ -39,7 +39,7 @@ bool object_replay_stopped(const struct object_replay *r);
 
 /* Who looks at the heap at the end of each collection. */
 struct object_watch {
-	/* A part of the heap that is collected, as it is told; before the collection's end. */
+	/* A part of the heap that is collected, as it is reported; before the collection's end. */
 	void (*space)(void *ctx, uint64_t address, uint64_t bytes);
 	/* object_replay_next has what this collection, an index, has left. Not called if the heap
 	 * is not known then, or if looking would take longer than the log allows. 0 or -errno,

@@ -13,7 +13,7 @@
 #define OBJECT_DESTINATIONS 4
 #define OBJECT_WAITING_MAX (1ull << 30) /* bytes of words that wait; a ring is smaller */
 
-/* A thread, as its words tell. */
+/* A thread, by its words. */
 struct object_teller {
 	struct object_stream in;
 	struct object_thread thread;
@@ -111,7 +111,7 @@ uint32_t object_replay_part(struct object_replay *r, struct object_teller *t,
 			    struct object_birth *b);
 /* object_restore.c: a record of what a part needs of those before. 0 or -ENOMEM. */
 int object_replay_carried(struct object_replay *r, const struct object_record *o);
-/* object_replay.c: all births that can be told of the phase that is not complete yet. */
+/* object_replay.c: all births that are known of the phase that is not complete yet. */
 void object_replay_catch_up(struct object_replay *r);
 /* object_teller.c: a stream, made if need be. 0 or -ENOMEM. */
 int object_replay_teller(struct object_replay *r, uint64_t stream, uint32_t *ret);

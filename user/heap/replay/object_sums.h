@@ -19,7 +19,7 @@ struct object_collection {
 	uint64_t id, begin_ns, end_ns;
 	char collector[32], cause[64];
 	bool all;      /* of the whole heap */
-	bool untraced; /* moves are not told, and nothing is known of the heap after it */
+	bool untraced; /* moves are not reported, and nothing is known of the heap after it */
 	uint64_t survived, survived_bytes;
 	uint64_t first, first_bytes; /* of these, those that no collection has found before */
 	/* All that is in the heap, whether it will be found alive or not. */
@@ -45,11 +45,11 @@ struct object_sums {
 	uint64_t found, found_bytes;   /* were in the heap already: SPOOR_TIER_HEAP */
 	uint64_t unknown_class;        /* of these: neither class nor size are known */
 	uint64_t no_place;             /* of these: the address is not known */
-	uint64_t chains, chains_wrong; /* TLABs that were told whole; that did not close */
+	uint64_t chains, chains_wrong; /* TLABs that were reported whole; that did not close */
 	uint64_t moves, unknown_moves, over, checked, checked_wrong;
 	uint64_t gaps, gap_bytes, holes; /* lost in the JVM; missing in the log */
 	uint64_t bad_words;
-	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder tells */
+	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder reports */
 	enum object_end end;
 	bool has_ring, heap_given_up;
 	unsigned heap_shift;

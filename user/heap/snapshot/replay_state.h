@@ -18,7 +18,8 @@ struct replay_state_options {
 	const void *ctx;
 };
 
-/* r is finished, and has its heap. Threads are told apart if r does so. *ret is initialized, and is
- * to be freed in any case. 0; -ENOMEM; -EOVERFLOW: there are more objects than spoor can number. */
+/* r is finished, and has its heap. Threads are distinguished if r does so. *ret is initialized, and
+ * is to be freed in any case. 0; -ENOMEM; -EOVERFLOW: there are more objects than spoor can
+ * number. */
 int replay_state_make(const struct object_replay *r, const struct replay_state_options *o,
 		      struct heap_state *ret);

@@ -21,7 +21,7 @@ struct heap_desc {
 struct heap_origin {
 	uint32_t site, method, code;       /* "a.b.Table.add:12", "a.b.Table.add", "C2" */
 	uint32_t first_frame, frame_count; /* in frames: the site and its callers, outwards */
-	uint32_t thread;                   /* HEAP_NONE: threads are not told apart */
+	uint32_t thread;                   /* HEAP_NONE: threads are not distinguished */
 	uint32_t space;                    /* HEAP_NONE: not known */
 	uint32_t age;                      /* collections survived, 15 at most */
 };

@@ -31,7 +31,7 @@ struct chrome_facts {
 
 /*
  * All that is not plain is lent until chrome_free: names are complete, header is the log's. Writes
- * to out, whose error flag tells the rest. NULL: no memory.
+ * to out, whose error flag says the rest. NULL: no memory.
  */
 struct chrome *chrome_new(const struct chrome_options *options, const struct log_names *names,
 			  const json_t *header, FILE *out);
@@ -40,7 +40,7 @@ void chrome_free(struct chrome *c);
 /* Events in time order; the file is written as they come. 0 or -ENOMEM. */
 int chrome_add(struct chrome *c, const struct event *e);
 /* There are no events from from_ns to to_ns: nothing is drawn there. Those from before to_ns that
- * come next tell what was open then. 0 or -ENOMEM. */
+ * come next say what was open then. 0 or -ENOMEM. */
 int chrome_hole(struct chrome *c, uint64_t from_ns, uint64_t to_ns);
 /* What the reader has come past in the meantime. */
 void chrome_gaps(struct chrome *c, const struct log_reader_stats *stats);

@@ -151,7 +151,7 @@ static int on_states(struct chrome *c, const struct event *e, bool sample)
 		c->batch_begun = true;
 	}
 	more = t->sampled ? states_since(&t->sample, &now) : now;
-	/* Of a thread that was there before, the first sample tells what is not of the window. */
+	/* Of a thread that was there before, the first sample says what is not of the window. */
 	since_ns = sample ? c->window_ns : c->batch_ns;
 	if (t->sampled || (since_ns && states_sum(&now) <= c->now_ns - since_ns))
 		states_add(&c->batch, &more);

@@ -1,7 +1,8 @@
 /*
  * Arrows: from who waits to who has what it waits for, and from who has let it go to who waited.
  * Both ends of an arrow lie in slices, as viewers want it. Of a stock JVM only a part of the
- * releases is told, and late: one of a thread that is not the last known holder is not believed.
+ * releases is reported, and late: one of a thread that is not the last known holder is not
+ * believed.
  */
 #include "report/chrome/chrome_internal.h"
 

@@ -87,7 +87,7 @@ struct chrome {
 	uint32_t holes;
 	uint64_t next_track, next_flow;
 	struct chrome_facts facts;
-	bool off_cpu; /* the log tells of threads off their CPUs */
+	bool off_cpu; /* the log reports threads off their CPUs */
 
 	struct tracks *tracks;
 	struct keymap thread_map, track_map;

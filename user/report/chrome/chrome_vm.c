@@ -357,7 +357,7 @@ static int on_safepoint_begin(struct chrome *c, const struct event *e)
 	return err;
 }
 
-/* The same safepoint is told of twice by a patched JVM: it is put out when the next one begins. */
+/* The same safepoint is reported twice by a patched JVM: it is put out when the next one begins. */
 static int on_safepoint_end(struct chrome *c, const struct event *e)
 {
 	(void)e;

@@ -18,7 +18,7 @@ struct event_table_options {
 };
 
 /*
- * Columns: time_ns; time (UTC, if header tells it); thread, its name and tid; then the fields, each
+ * Columns: time_ns; time (UTC, if header has it); thread, its name and tid; then the fields, each
  * by its name, and with its unit after it where the name does not end in it; after a number that
  * the log defines, what it stands for. options, names and header are lent until
  * event_table_free, and names may still grow. 0 or -ENOMEM.
@@ -27,7 +27,7 @@ int event_table_new(const struct event_desc *desc, const struct event_table_opti
 		    const struct log_names *names, const json_t *header, struct event_table **ret);
 void event_table_free(struct event_table *t);
 
-/* Comes first. The error flag of out tells the rest. Of JSON lines there is no header row. */
+/* Comes first. The error flag of out says the rest. Of JSON lines there is no header row. */
 void event_table_head(struct event_table *t, FILE *out);
 /* e is of this table's kind. */
 void event_table_row(struct event_table *t, const struct event *e, FILE *out);

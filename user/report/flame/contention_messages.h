@@ -10,7 +10,7 @@ struct session_log;
 struct contention_options {
 	enum export_side side;
 	const struct profile_format *format;
-	bool exact;               /* a patched JVM has told who held the locks */
+	bool exact;               /* a patched JVM has reported who held the locks */
 	struct profile_head head; /* but for its values and what it is */
 };
 

@@ -35,7 +35,7 @@ uint64_t export_total(const struct export_input *in);
 /*
  * All chains from the thread's first frame to the innermost, weighted with blocked ns. A tree with
  * the heaviest branch first gives their order. What is not known is a frame in parentheses, so that
- * no time is missing. They write to out, whose error flag tells the rest. 0 or -ENOMEM.
+ * no time is missing. They write to out, whose error flag says the rest. 0 or -ENOMEM.
  */
 int export_collapsed(const struct export_input *in, enum export_side side, FILE *out);
 /* A frame's text, with what would be read as something else replaced. */

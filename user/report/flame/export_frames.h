@@ -19,7 +19,7 @@ enum export_mark {
 	EXPORT_HAND_OVER,      /* nobody is known to have held the lock */
 	EXPORT_UNKNOWN_HOLDER, /* nothing says who held it */
 	EXPORT_BLOCKED_BY,     /* between the waiter's chain and the holder's */
-	EXPORT_OTHERS,         /* chains of which there were too many to be told apart */
+	EXPORT_OTHERS,         /* chains of which there were too many to be distinguished */
 	EXPORT_MARK_COUNT,
 };
 

@@ -8,7 +8,7 @@ struct profile_input;
 
 /*
  * As export_collapsed() and export_speedscope(), with the frames of the profile's tree: the sum of
- * all weights is the root's. 0 or -ENOMEM; out's error flag tells the rest.
+ * all weights is the root's. 0 or -ENOMEM; out's error flag says the rest.
  */
 int profile_collapsed(const struct profile_input *in, FILE *out);
 int profile_speedscope(const struct profile_input *in, const char *title, FILE *out);

@@ -23,5 +23,5 @@ struct heap_page_input {
 /* Beyond so many lifetimes, the page has every second, fourth, ... moment only. */
 #define HEAP_PAGE_LIVES_MAX 400000
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int heap_report_page(const struct heap_page_input *in, FILE *out);

@@ -66,7 +66,7 @@ static void put_interval(struct jfr *j, const struct blocked_interval *i)
 	jfr_event(&j->events, &j->event);
 }
 
-/* Where in the interval its time was is not told: it begins with it. */
+/* Where in the interval its time was is unknown: it begins with it. */
 static void put_part(struct jfr *j, const struct blocked_interval *i,
 		     const struct blocked_part *part)
 {

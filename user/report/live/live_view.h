@@ -52,7 +52,7 @@ int live_header(const struct live_view *v, FILE *out);
 int live_pane_text(const struct live_view *v, enum live_pane pane, FILE *out);
 
 #define LIVE_KEY_MAX 1100
-/* What tells the nth row of locks or holders from others, also in another interval. False: there is
+/* What identifies the nth row of locks or holders, also in another interval. False: there is
  * none. */
 bool live_row_key(const struct live_view *v, enum live_pane pane, uint32_t row,
 		  char ret[LIVE_KEY_MAX]);

@@ -11,9 +11,9 @@ struct spans;
 
 struct metrics;
 
-/* How many lock classes, pools, names of spans and collectors are told apart, each: the first that
- * come, those with the most time in their interval before others; what comes after that is "other".
- * A counter never falls, nor does its label change. NULL: no memory. */
+/* How many lock classes, pools, names of spans and collectors are distinguished, each: the first
+ * that come, those with the most time in their interval before others; what comes after that is
+ * "other". A counter never falls, nor does its label change. NULL: no memory. */
 struct metrics *metrics_new(unsigned labels_max);
 void metrics_free(struct metrics *m);
 
@@ -27,5 +27,5 @@ void metrics_end(struct metrics *m);
 /* The content types of both. */
 #define METRICS_OPEN "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define METRICS_PLAIN "text/plain; version=0.0.4; charset=utf-8"
-/* open: OpenMetrics, else as Prometheus had it before. out's error flag tells the rest. */
+/* open: OpenMetrics, else as Prometheus had it before. out's error flag says the rest. */
 void metrics_put(const struct metrics *m, bool open, FILE *out);

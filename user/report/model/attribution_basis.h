@@ -14,10 +14,10 @@ struct report_input;
 struct attribution_basis {
 	bool exact; /* events have numbers, or would have: the JVM is a patched one */
 	struct contention_facts facts;
-	/* Of contentions, as reported; inferred: they ended, and no event had told of a release. */
+	/* Of contentions, as reported; inferred: they ended, and no event reported a release. */
 	uint64_t inferred;
 	uint64_t count, blocked_ns, unknown_ns, hand_over_ns, after_wait_count, after_wait_ns;
-	bool by_switches; /* told by the scheduler: who got a lock without sleeping is not there */
+	bool by_switches; /* by the scheduler: who got a lock without sleeping is not there */
 	/* Running threads that were looked at, and those of them that spun for a monitor; spun_ns:
 	 * for how long in all, about. */
 	uint64_t samples, spins, spun_ns;

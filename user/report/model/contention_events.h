@@ -16,7 +16,7 @@ struct contention_events {
 	const struct log_names *names;
 	const struct stacks *stacks;
 	const struct session_log *log; /* its header, its analysis */
-	bool exact;                    /* a patched JVM has told who held the locks */
+	bool exact;                    /* a patched JVM has reported who held the locks */
 };
 
 /* Whether it is a contention, not mere parking. */

@@ -10,7 +10,7 @@
 
 struct strbuf;
 
-/* Whether the log has call chains, or tells of attempts to have them. */
+/* Whether the log has call chains, or reports attempts to have them. */
 bool report_has_chains(const struct report_input *in);
 /* 0 or -ENOMEM. */
 int report_finding(const struct report_input *in, struct finding *ret);

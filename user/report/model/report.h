@@ -15,7 +15,7 @@ struct report_input {
 	const struct session_log *log; /* analysed */
 	unsigned top;                  /* rows in each list */
 	bool full;                     /* call chains with all their frames */
-	enum group_order order; /* of locks, groups and methods; GROUP_BY_TIME also tells of idle
+	enum group_order order; /* of locks, groups and methods; GROUP_BY_TIME also reports idle
 				   turn-taking as of all other waiting */
 	/* The contentions that it is about; where and cells NULL: all. where is --where as it was
 	 * given, and cells are what it has chosen, or those of an interval. */
@@ -34,7 +34,7 @@ const struct lengths *report_lengths(const struct report_input *in);
 int report_groups(const struct report_input *in, const enum aspect_id *by, unsigned depth,
 		  struct group *ret);
 
-/* All write to out, whose error flag tells the rest. 0 or -ENOMEM. */
+/* All write to out, whose error flag says the rest. 0 or -ENOMEM. */
 int report_text(const struct report_input *in, FILE *out);
 int report_json(const struct report_input *in, FILE *out);
 /* One section alone. by: of contention only; depth 0: as in JSON. -ENOENT: there is none of this

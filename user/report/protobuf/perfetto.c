@@ -64,7 +64,7 @@ static const unsigned text_fields[TEXT_KIND_COUNT] = {1, 2, 3, 29};
 #define SEQUENCE 1
 #define PROCESS_TRACK 1
 #define TIDS_FROM (1u << 22) /* past those of a kernel: of threads that have none of their own */
-#define TRACKS_OF_THREAD 16  /* for its slices that overlap: what a log with gaps can tell */
+#define TRACKS_OF_THREAD 16  /* for its slices that overlap: what a log with gaps can have */
 
 struct perfetto_thread {
 	uint64_t tid, track;

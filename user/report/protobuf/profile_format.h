@@ -38,7 +38,7 @@ struct profile_frame_text {
 };
 
 /* A format. First all samples, then all frames in the order of their numbers, then the end. 0 or
- * -ENOMEM; the error flag of out tells the rest. */
+ * -ENOMEM; the error flag of out says the rest. */
 struct profile_format {
 	void *(*open)(const struct profile_head *head, FILE *out); /* NULL: no memory */
 	int (*sample)(void *profile, const struct profile_sample *s);

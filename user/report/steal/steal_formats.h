@@ -22,7 +22,7 @@ char *steal_clock(const struct steal_report *r, uint64_t ns, char buf[STEAL_CLOC
 /* The comm with ? for what is no printable text. Returns buf. */
 char *steal_comm(const char comm[STEAL_COMM_MAX], char buf[STEAL_COMM_MAX]);
 /* "thread", "ended" (threads of a process that did between two samples), "folded" (many of those),
- * "unseen" (a source's row for what it could not tell apart). */
+ * "unseen" (a source's row for what it could not distinguish). */
 const char *steal_use_kind(const struct steal_use *u);
 const char *steal_method_name(enum steal_method m);
 /* "wrapped", ...: static, as keys of JSON. */

@@ -1,4 +1,4 @@
-/* How it is known who held a lock: told by the JVM, or inferred. */
+/* How it is known who held a lock: reported by the JVM, or inferred. */
 #include "base/text/print.h"
 #include "report/text/text_report.h"
 

@@ -198,7 +198,7 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 	}
 }
 
-/* Nothing that is told apart is wrong by this: so it is no loss. */
+/* Nothing that is distinguished is wrong by this: so it is no loss. */
 static void print_bounded(struct text *t, const struct analysis_facts *f)
 {
 	static const char *const kinds[BOUNDED_COUNT] = {

@@ -25,7 +25,7 @@ struct page_input {
 	const struct page_compare *compare; /* with which logs; NULL: with none */
 };
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int report_page(const struct page_input *in, FILE *out);
 /* The cells alone, for the page of another log: page_compare.h. 0 or -ENOMEM. */
 int page_cells_json(const struct page_input *in, FILE *out);

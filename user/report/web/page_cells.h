@@ -27,7 +27,7 @@ struct page_chain {
 	uint32_t waiter_method, holder_method;
 };
 
-/* Cells that no aspect tells apart are one. Indexes in the tables below. */
+/* Cells that no aspect distinguishes are one. Indexes in the tables below. */
 struct page_cell {
 	uint32_t lock, waiter, holder, waiter_chain, holder_chain, blocked_on;
 	uint32_t facets;

@@ -12,7 +12,7 @@
 #include "report/model/sections/sections.h"
 #include "report/web/page_cells.h"
 
-/* What a kind is told by: each has a table of the page's. */
+/* What defines a kind: each has a table of the page's. */
 enum kind_by { KIND_BY_THREAD, KIND_BY_WAITER_CHAIN, KIND_BY_OWNER_CHAIN, KIND_BY_CELL };
 
 static const struct {
@@ -53,7 +53,7 @@ static uint32_t row_count(const struct page_kinds *k, enum kind_by by)
 				      : k->p->chain_keys.count;
 }
 
-/* A cell that has what the kind of a row is told by. */
+/* A cell that has what defines the kind of a row. */
 static struct cell like_row(const struct page_kinds *k, enum kind_by by, uint32_t row)
 {
 	const struct page_cells *p = k->p;

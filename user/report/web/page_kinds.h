@@ -16,7 +16,7 @@ struct page_kinds {
 	const struct page_cells *p;
 };
 
-/* Whether a page can tell groups by an aspect: not by facets that the cells are not cut by. */
+/* Whether a page can group by an aspect: not by facets that the cells are not cut by. */
 bool page_has_aspect(const struct report_input *in, enum aspect_id aspect);
 /* ,"kinds":{ASPECT:{"of":[...],"texts":[...],"ranks":[...]},...}: of by thread, chain or cell
  * the index of its text; ranks decide between equal sums. 0 or -ENOMEM. */

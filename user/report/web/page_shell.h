@@ -11,5 +11,5 @@ struct page_shell {
 	void *ctx;
 };
 
-/* 0; -ENOMEM; what data said; out's error flag tells the rest. */
+/* 0; -ENOMEM; what data said; out's error flag says the rest. */
 int page_shell_write(const struct page_shell *p, FILE *out);

@@ -18,7 +18,7 @@
 #include "session/log_source.h"
 #include "session/max_memory.h"
 
-/* What reaches over an end of the range is told by what is around it: samples, off_cpu. */
+/* What reaches over an end of the range follows from what is around it: samples, off_cpu. */
 #define SAMPLES_AROUND 2
 
 /* The first pass. */

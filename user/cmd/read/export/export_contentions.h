@@ -8,7 +8,7 @@
 struct contention_events;
 struct log_source;
 
-/* How a format is written: 0 or -ENOMEM; out's error flag tells the rest. */
+/* How a format is written: 0 or -ENOMEM; out's error flag says the rest. */
 typedef int contention_format(const struct contention_events *in, FILE *out);
 
 /* An exit status; output NULL: to stdout; mode 0: 0600. */

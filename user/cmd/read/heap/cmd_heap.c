@@ -385,8 +385,8 @@ static int look(const struct options *o, struct subject *s)
 	return err;
 }
 
-/* Whether threads are to be told apart, which makes more kinds of objects: users' own classifiers
- * may ask. */
+/* Whether threads are to be distinguished, which makes more kinds of objects: users' own
+ * classifiers may ask. */
 static bool needs_threads(const struct options *o)
 {
 	const struct heap_classifier *thread = heap_classifier_find("thread", strlen("thread"));

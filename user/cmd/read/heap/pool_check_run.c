@@ -97,7 +97,8 @@ static int compare(const char *log, const struct gc_pools *pools,
 	damaged = heap_log_read(log, r);
 	if (damaged < 0)
 		return damaged;
-	/* Of a JVM that was running for long, the walk of the heap has told of the archive, too. */
+	/* Of a JVM that was running for long, the walk of the heap has reported the archive,
+	 * too. */
 	ret->options.archive =
 		options->spaces.collector == HEAP_G1 && !object_replay_sums(r)->found;
 	err = samples_of(pools, &samples, &count);

@@ -241,7 +241,7 @@ static void add_cell(struct measure *m, const struct cell *cell, uint64_t ns,
 }
 
 /* The course of a cell's time that is lost to work: the part that it is of all is the same in every
- * window, as far as can be told. */
+ * window, as far as is known. */
 static void windows_of(const struct blocked_part *b, const struct cell *cell, uint64_t ns,
 		       double windows[DIFF_WINDOWS])
 {

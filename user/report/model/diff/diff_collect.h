@@ -32,7 +32,7 @@ struct diff_collect {
 	struct call_paths *waiters, *owners;
 };
 
-/* As cells are told apart. */
+/* What distinguishes cells. */
 static inline struct keymap_key diff_cell_key(const struct cell_key *key)
 {
 	return (struct keymap_key){.a = key->lock,

@@ -59,7 +59,7 @@ struct findings *diff_section_logs(const struct diff_input *in);
 /* Sentences: what makes the comparison doubtful. */
 struct findings *diff_section_not_known(const struct diff_input *in);
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int report_diff_text(const struct diff_input *in, FILE *out);
 int report_diff_json(const struct diff_input *in, FILE *out);
 int report_diff_csv(const struct diff_input *in, FILE *out);

@@ -25,7 +25,7 @@ void section_string(struct findings *f, const struct log_names *names, uint64_t 
 	}
 /* Its cells. */
 void section_times(struct findings *f, const struct pause_times *t);
-/* Columns as `like`, whose per is that of the first. In a log that does not tell states apart there
- * is "blocked", and nobody sees the columns of those that are within it. */
+/* Columns as `like`, whose per is that of the first. In a log that does not distinguish states
+ * there is "blocked", and nobody sees the columns of those that are within it. */
 void section_states(struct findings_column columns[STATE_COUNT], const struct findings_column *like,
 		    bool has_reasons);

@@ -36,7 +36,7 @@ section_make *section_plain(unsigned *at, const char **ret_name);
 #include "report/model/sections/sections.def"
 /* For people: pools and kinds of threads, as many as in says. */
 struct findings *section_wall(const struct section_input *in);
-/* Of one lock, by waiter_thread and by owner_thread; exact: numbered events tell who held it. */
+/* Of one lock, by waiter_thread and by owner_thread; exact: numbered events say who held it. */
 struct findings *section_lock_waiters(const struct section_input *in, const struct group *lock);
 struct findings *section_lock_holders(const struct section_input *in, const struct group *lock,
 				      bool exact);

@@ -98,7 +98,7 @@ static struct blocker *blockers_make(const struct section_input *in, enum parkin
 	return all;
 }
 
-/* A patched JVM tells how they ended. */
+/* A patched JVM reports how they ended. */
 static void add_ends(struct findings *f, const struct blocker *b)
 {
 	if (b->how[PARKING_HOW_NOT_KNOWN] >= b->count)

@@ -1,4 +1,4 @@
-/* Collections and safepoints, as a patched JVM tells of them. */
+/* Collections and safepoints, as a patched JVM reports them. */
 #include <stdio.h>
 
 #include "analyze/registry/analysis.h"

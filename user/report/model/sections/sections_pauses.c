@@ -1,4 +1,4 @@
-/* Collections, safepoints and VM operations, as any JVM tells of them. */
+/* Collections, safepoints and VM operations, as any JVM reports them. */
 #include "analyze/registry/analysis.h"
 #include "analyze/vm/pause.h"
 #include "log/read/names.h"

@@ -48,9 +48,9 @@ const char *name_wall_row(const struct log_names *names, const struct wall_row *
 /* "Java threads", "GC", ...: for people. */
 const char *thread_group_title(enum thread_group group);
 
-/* Throttled time and the reasons of blocked time are told apart in this log. */
+/* Throttled time and the reasons of blocked time are distinguished in this log. */
 bool wall_has_reasons(const struct report_input *in);
-/* The state as people call it ("I/O"), and its letter. If the reasons of blocked time are not told
- * apart, all of it is STATE_OTHER. */
+/* The state as people call it ("I/O"), and its letter. If the reasons of blocked time are not
+ * distinguished, all of it is STATE_OTHER. */
 const char *state_title(enum state state, bool has_reasons);
 char state_letter(enum state state, bool has_reasons);

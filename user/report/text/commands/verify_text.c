@@ -77,7 +77,7 @@ static void print_header(const struct log_check *c, FILE *out)
 		print_text(out, "  %-10s made of a damaged log by spoor repair\n", "repaired");
 }
 
-/* ns in UTC; empty: the header does not tell. */
+/* ns in UTC; empty: the header does not say. */
 static void wall_text(const struct log_check *c, uint64_t mono_ns, char buf[48])
 {
 	const json_t *mono = json_object_get(c->header, "start_mono_ns");

@@ -18,7 +18,7 @@ struct verify_input {
 };
 
 bool verify_is_sound(const struct verify_input *in);
-/* The error flag of out tells the rest. */
+/* The error flag of out says the rest. */
 void verify_text(const struct verify_input *in, FILE *out);
 /* NULL: no memory. */
 json_t *verify_json(const struct verify_input *in);

@@ -61,7 +61,7 @@ void gc_sentence_rate(const struct gc_model *m, struct strbuf *o);
 const char *gc_basis_name(enum gc_trend_basis basis);
 const char *gc_course_name(enum gc_trend_course course);
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int report_gc_text(const struct gc_input *in, FILE *out);
 int report_gc_json(const struct gc_input *in, FILE *out);
 int report_gc_csv(const struct gc_input *in, FILE *out);

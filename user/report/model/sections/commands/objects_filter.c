@@ -1,5 +1,5 @@
 /*
- * A condition is asked once of all objects that its aspects do not tell apart: of a site, class,
+ * A condition is asked once of all objects that its aspects do not distinguish: of a site, class,
  * thread, length, as far as the condition names them.
  */
 #include "report/model/sections/commands/objects_filter.h"

@@ -47,7 +47,7 @@ struct findings *objects_section(const struct objects_input *in);
 /* True: the heap could be followed, and survivors are known. */
 bool objects_has_survivors(const struct objects_input *in);
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int report_objects_text(const struct objects_input *in, FILE *out);
 int report_objects_json(const struct objects_input *in, FILE *out);
 int report_objects_csv(const struct objects_input *in, FILE *out);

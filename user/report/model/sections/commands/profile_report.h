@@ -108,7 +108,7 @@ uint64_t profile_lost(const struct profile_input *in);
 struct findings;
 struct findings *profile_section(const struct profile_input *in, const struct profile_tree *t);
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int report_profile_text(const struct profile_input *in, FILE *out);
 int report_profile_json(const struct profile_input *in, FILE *out);
 int report_profile_csv(const struct profile_input *in, FILE *out);

@@ -12,7 +12,7 @@ struct report_input;
 struct section_input;
 struct stacks;
 
-/* in is finished, and so is s; both write to out, whose error flag tells the rest. 0 or -ENOMEM. */
+/* in is finished, and so is s; both write to out, whose error flag says the rest. 0 or -ENOMEM. */
 int report_spans_text(const struct report_input *in, const struct spans *s, FILE *out);
 int report_spans_json(const struct report_input *in, const struct spans *s, FILE *out);
 
@@ -28,7 +28,7 @@ struct spans_row {
 };
 
 /*
- * By time; their number. Parks that are no locks (nobody held them, or nothing tells who) are left
+ * By time; their number. Parks that are no locks (nobody held them, or nothing says who) are left
  * out.
  */
 unsigned spans_rows(const struct span_blockers *b, const struct stacks *stacks,

@@ -10,7 +10,7 @@
 struct time_input {
 	const struct report_input *in; /* its top is rows of windows; 0: all */
 	enum wall_by by;
-	uint64_t start_ns; /* of the recording; times are told from there on */
+	uint64_t start_ns; /* of the recording; times count from there on */
 };
 
 struct time_cell {
@@ -55,7 +55,7 @@ struct findings *time_section_windows(const struct time_input *in, const struct 
 struct findings *time_section_row(const struct time_input *in, const struct time_table *t,
 				  uint32_t row);
 
-/* 0 or -ENOMEM; out's error flag tells the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. */
 int report_time_text(const struct time_input *in, FILE *out);
 int report_time_json(const struct time_input *in, FILE *out);
 int report_time_csv(const struct time_input *in, FILE *out);
