@@ -58,7 +58,26 @@ class RotateTest(ObjectsJavaTest):
         self.assertEqual((checked["differences"], checked["moment"]), (0, "gc_end"), checked["examples"][:10])
         self.assertGreater(checked["equal"], LEAKED * ROUNDS)
         self.assertIn("when this part of the recording began", spoor("objects", files[-1]).stdout)
+        self.together(files, counts)
         return files
+
+    def together(self, files, counts):
+        """All parts as one recording."""
+        found = self.said("objects", "--format", "json", *files)
+        self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
+        self.assertEqual({row["name"]: row["objects"] for row in found["rows"]}, counts)
+        self.assertEqual(found["carried"], 0)
+        rows = self.said("objects", "--by", "collection", "--format", "json", *files)["rows"]
+        ids = [row["gc_id"] for row in rows]
+        self.assertEqual(ids, sorted(set(ids)))
+        each = [self.said("objects", "--by", "collection", "--format", "json", path)["rows"] for path in files]
+        self.assertEqual(ids, [row["gc_id"] for rows in each for row in rows])
+        limits = ["--from", f"gc:{ids[0]}", "--to", f"gc:{ids[-1]}"]
+        within = self.said("objects", "--format", "json", *limits, *files)
+        self.assertEqual(within["objects"] + within["left_out"], found["objects"])
+        if len(files) > 2:
+            said = spoor("objects", files[0], *files[2:], expect=1)
+            self.assertIn("parts between those that are there are missing", said.stderr)
 
     def test_serial(self):
         files = self.check("-XX:+UseSerialGC")
@@ -73,6 +92,21 @@ class RotateTest(ObjectsJavaTest):
     def test_g1(self):
         # Without an archive: its regions have a filler, which the walk takes for an object and no dump has.
         self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=2", "-Xshare:off")
+
+    def test_pointers(self):
+        """Parts with graphs: that of the last collection is the dump's, objects, references and roots."""
+        record = ("--max-size", "256M", "--deviation", "1", "--objects-pointers=full")
+        files = self.run_it("-XX:+UseSerialGC", record=record)
+        self.assertGreater(len(files), 1)
+        last = files[-1] if self.said("objects", "--format", "json", files[-1])["survivors_known"] else files[-2]
+        checked = self.said("heap", "check", "--format", "json", last, self.path("app.hprof"))
+        self.assertEqual((checked["differences"], checked["moment"]), (0, "gc_end"), checked["examples"][:10])
+        graph = checked["graph"]
+        self.assertEqual((graph["differences"], graph["in_other_frames"]), (0, 0), graph)
+        self.assertGreater(graph["objects"], LEAKED * ROUNDS)
+        self.assertGreater(graph["references"], LEAKED * ROUNDS)
+        for path in files:
+            self.assertIn(": sound", spoor("verify", path).stdout)
 
     def test_a_flight_recorder(self):
         """What is older than a second is gone, but for what was in the heap then."""

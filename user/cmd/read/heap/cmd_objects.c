@@ -79,6 +79,8 @@ static const char doc[] =
 	"      large objects that the program has allocated between two collections\n"
 	"  spoor objects --by collection --format csv app.spoor\n"
 	"      survivors of each collection\n"
+	"  spoor objects 'app-*.spoor'\n"
+	"      all parts of a recording with --max-size: each object once\n"
 	"  spoor objects --format pprof app.spoor >app.pb && go tool pprof -top app.pb\n"
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
@@ -131,10 +133,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->top = parse_top(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->source.count || !strcmp(arg, "-"))
-			argp_error(state,
-				   "one FILE: object events are in one file, and are read from it "
-				   "twice");
+		if (!strcmp(arg, "-"))
+			argp_error(state, "object events are read twice: from files only");
 		log_source_argument(&o->source, arg, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -174,7 +174,7 @@ static int replay(const struct options *o, struct object_replay *r,
 	if (!in->filter)
 		return -ENOMEM;
 	object_replay_choose(r, objects_filter_choice(in->filter));
-	err = object_log_replay(o->source.args[0], r, &stats);
+	err = object_log_replay_parts(o->source.set, r, &stats);
 	in->log_bytes = stats.bytes;
 	in->damaged = stats.damaged || stats.missing;
 	return err ? err : objects_filter_error(in->filter);
@@ -259,7 +259,8 @@ static int run(struct options *o)
 
 int cmd_objects(int argc, char **argv)
 {
-	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
+	static const struct argp argp = {
+		option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
 	struct options o = {.top = TOP_DEFAULT};
 	int err;
 

@@ -47,11 +47,12 @@ static int find(const struct object_range_limit *l, const struct object_replay *
 	return 0;
 }
 
-static int find_collections(struct object_range *r, const char *log)
+static int find_collections(struct object_range *r, const struct log_source *s)
 {
 	struct object_replay *replay = object_replay_new(0); /* without a heap */
 	struct object_in_stats stats;
-	int err = replay ? object_log_replay(log, replay, &stats) : -ENOMEM;
+	const char *log = s->name;
+	int err = replay ? object_log_replay_parts(s->set, replay, &stats) : -ENOMEM;
 
 	if (err)
 		msg_error("%s: cannot read its object events: %s", log, object_log_error(err));
@@ -75,7 +76,7 @@ int object_range_resolve(struct object_range *r, const struct log_source *s)
 	r->from_ns = s->range.from ? s->range.from_ns : 0;
 	r->to_ns = s->range.to ? s->range.to_ns : UINT64_MAX;
 	if (r->from.text || r->to.text)
-		err = find_collections(r, s->args[0]);
+		err = find_collections(r, s);
 	if (err || r->from_ns < r->to_ns)
 		return err;
 	msg_error("nothing is between --from %s and --to %s",
