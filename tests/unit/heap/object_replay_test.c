@@ -10,6 +10,7 @@
 
 #include "heap/replay/object_replay.h"
 #include "heap/replay/object_stream.h"
+#include "jvm-hooks/graph.h"
 #include "jvm-hooks/objects.h"
 #include "log/format/object_record.h"
 #include "tests/unit/alloc_fail.h"
@@ -193,6 +194,43 @@ static void forgetting_a_vast_heap_ends(void **state)
 	object_replay_free(r);
 }
 
+/* The words of a collection that are more than are held at a time: those of a graph of a large heap. */
+static void a_graph_of_more_than_can_wait(void **state)
+{
+	enum { EVENT_WORDS = 128, EVENTS = 128, BYTES = 4 * (EVENT_WORDS - 1) };
+	static uint32_t slot_words[EVENTS * EVENT_WORDS];
+	struct object_replay *r = replay(HEAP_BYTES);
+	const uint32_t begin[] = {(uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_BEGIN << 24 | 4, 1, 100, 0};
+	const uint32_t end[] = {(uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_END << 24 | 4, 1, 200, 0};
+	const uint64_t slots = (1ull << 30) / sizeof(slot_words) + 100;
+	const struct object_collection *c;
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(phase(r, 0), 0);
+	assert_int_equal(phase(r, 1), 0);
+	assert_int_equal(words(r, 7, 0, 1, begin, 4), 0);
+	for (uint64_t i = 0; i < slots; i++) {
+		for (uint32_t k = 0; k < EVENTS; k++) {
+			bool first = !i && !k, last = i == slots - 1 && k == EVENTS - 1;
+
+			slot_words[k * EVENT_WORDS] =
+				(uint32_t)SPOOR_OBJ_EXT << 28 | SPOOR_EXT_GRAPH << 20 | EVENT_WORDS << 12 |
+				(first ? SPOOR_GRAPH_FIRST : 0) | (last ? SPOOR_GRAPH_LAST : 0) | BYTES;
+		}
+		assert_int_equal(words(r, 7, 1 + i, 1, slot_words, EVENTS * EVENT_WORDS), 0);
+	}
+	assert_int_equal(words(r, 7, 1 + slots, 1, end, 4), 0);
+	assert_int_equal(phase(r, 2), 0);
+	assert_int_equal(object_replay_finish(r), 0);
+	c = object_replay_collections(r, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(c->graph_bytes, slots * EVENTS * BYTES);
+	assert_int_equal(c->end_ns, 200);
+	assert_int_equal(object_replay_sums(r)->holes + object_replay_sums(r)->bad_words, 0);
+	object_replay_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +241,7 @@ int main(void)
 		cmocka_unit_test(threads_that_wait_for_a_far_phase_end),
 		cmocka_unit_test(phases_of_nothing_cost_nothing),
 		cmocka_unit_test(forgetting_a_vast_heap_ends),
+		cmocka_unit_test(a_graph_of_more_than_can_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* What each word says; jvm-hooks/objects.h has the forms. */
+#include "heap/replay/object_effort.h"
 #include "heap/replay/object_replay_internal.h"
 
 #include <errno.h>

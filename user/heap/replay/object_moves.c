@@ -2,6 +2,7 @@
  * Within a collection all moves are looked up in the heap as it was before, and are applied
  * together at its end: collectors' threads move in no order.
  */
+#include "heap/replay/object_effort.h"
 #include "heap/replay/object_replay_internal.h"
 
 #include <errno.h>

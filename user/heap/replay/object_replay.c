@@ -3,6 +3,7 @@
  * are collections. Births of a phase may be applied in any order of the threads, as no memory is
  * used twice within it, so that they need not wait for the end of their phase; moves must.
  */
+#include "heap/replay/object_effort.h"
 #include "heap/replay/object_replay_internal.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct object_replay *object_replay_new(uint64_t heap_bytes)
 	r->sums.heap_shift = 3;
 	r->sums.heap_given_up = true;
 	r->effort = EFFORT_BEGIN;
+	r->waiting_many = OBJECT_WAITING_MANY;
 	r->lifetimes.rows_max = LIFETIME_ROWS_MAX;
 	if (!object_names_init(&r->names))
 		return r;
@@ -54,6 +56,8 @@ void object_replay_free(struct object_replay *r)
 	free(r);
 }
 
+static void go_through_all(struct object_replay *r, uint64_t phase, uint64_t complete);
+
 /* --- records ------------------------------------------------------------------------------ */
 
 static int add_ring(struct object_replay *r, const struct object_record *o)
@@ -73,6 +77,20 @@ static int add_ring(struct object_replay *r, const struct object_record *o)
 	err = object_heap_init(&r->heap, bytes >> shift, (unsigned)shift, r->heap_bytes_max);
 	r->sums.heap_given_up = err != 0;
 	return err == -EFBIG ? 0 : err;
+}
+
+/*
+ * A collection can have more words than are to be held: a graph of a large heap is one. All of them
+ * may be gone through before its end, as what they say applies at its end only; but a part of a log
+ * that begins amid of it would have to carry that.
+ */
+static void go_ahead(struct object_replay *r)
+{
+	if (r->begun && !r->stopped && !r->online && !r->err)
+		go_through_all(r, r->done, r->done);
+	r->waiting_many = 2 * r->waiting;
+	if (r->waiting_many < OBJECT_WAITING_MANY)
+		r->waiting_many = OBJECT_WAITING_MANY;
 }
 
 static int add_words(struct object_replay *r, const struct object_record *o)
@@ -99,7 +117,9 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 	if (!t->due)
 		r->due[r->due_count++] = i;
 	t->due = true;
-	return r->waiting > OBJECT_WAITING_MAX ? -EFBIG : 0;
+	if (r->waiting > r->waiting_many)
+		go_ahead(r);
+	return r->err ? r->err : r->waiting > OBJECT_WAITING_MAX ? -EFBIG : 0;
 }
 
 /* --- phases ------------------------------------------------------------------------------- */

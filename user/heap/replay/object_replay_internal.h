@@ -11,7 +11,8 @@
 #include "log/format/object_record.h"
 
 #define OBJECT_DESTINATIONS 4
-#define OBJECT_WAITING_MAX (1ull << 30) /* bytes of words that wait; a ring is smaller */
+#define OBJECT_WAITING_MAX (1ull << 30)  /* bytes of words that wait; a ring is smaller */
+#define OBJECT_WAITING_MANY (64ull << 20) /* then words of a collection do not wait, either */
 
 /* A thread, by its words. */
 struct object_teller {
@@ -41,10 +42,11 @@ struct object_replay {
 	struct object_run *runs;
 	struct object_space *spaces;
 	uint32_t *due; /* indexes of tellers */
-	uint32_t tellers_capacity, collections_capacity, collection_count, runs_capacity, run_count,
-		spaces_capacity, space_count, due_capacity, due_count;
+	uint32_t tellers_capacity, collections_capacity, collection_count;
+	uint32_t runs_capacity, run_count, spaces_capacity, space_count, due_capacity, due_count;
 	uint64_t done;    /* all phases below this one have been gone through */
 	uint64_t waiting; /* bytes of words */
+	uint64_t waiting_many; /* more than these are looked at */
 	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
 	struct object_watch watch;
@@ -63,29 +65,6 @@ struct object_replay {
 	bool stop_before, stopped;
 	int err;
 };
-
-/* Steps that no word stands for: threads that wait for their phase, pages that are gone through. A
- * log that takes more than its records allow makes no sense: false, and err is -EFBIG. */
-#define EFFORT_THREAD 64
-#define EFFORT_PAGE 16    /* that a collection goes through */
-#define EFFORT_BIRTH 1024 /* is given for each */
-#define EFFORT_SORT 64    /* an object, when a page is sorted */
-static inline bool object_replay_spend(struct object_replay *r, uint64_t steps)
-{
-	if (steps > r->effort) {
-		r->err = r->err ? r->err : -EFBIG;
-		return false;
-	}
-	r->effort -= steps;
-	return true;
-}
-
-/* Pages of the heap are sorted when something is looked up in them. */
-static inline void object_replay_spend_sorting(struct object_replay *r)
-{
-	object_replay_spend(r, EFFORT_SORT * r->heap.sorted);
-	r->heap.sorted = 0;
-}
 
 /* object_moves.c: within a collection. All but end apply to the heap as it was before. */
 void object_moves_begin(struct object_replay *r, const uint32_t *words, uint32_t count);

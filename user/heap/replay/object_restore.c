@@ -1,4 +1,5 @@
 /* A replay that begins with what object_carry.c has written of another one. */
+#include "heap/replay/object_effort.h"
 #include "heap/replay/object_replay_internal.h"
 
 #include <endian.h>
