@@ -247,6 +247,7 @@ MAY_PRINT = {
     "user/report/web/page_shell.c": {"putc", "fwrite", "fputs"},  # the page's own markup, and a text with &#..;
     "user/report/web/page_data.c": {"fwrite_unlocked"},  # digits
     "user/report/web/page_compare.c": {"fwrite"},  # JSON that page_cells_json() has made
+    "user/report/web/parts/page_put.c": {"fwrite_unlocked"},  # digits
     "user/report/web/pack64.c": {"putc"},  # base64
     "user/report/jfr/jfr_bytes.c": {"fwrite"},  # no text: events of a recording
     "user/report/protobuf/proto.c": {"fwrite"},  # no text: messages of protobuf

@@ -19,6 +19,19 @@ function quantileRank(count, perMille) {
   return Math.floor(count / 1000) * perMille + Math.floor((count % 1000 * perMille + 999) / 1000);
 }
 
+// By name, of counts by step.
+export function quantilesOfSteps(sums, total, longest, shift) {
+  const steps = [...sums.keys()].sort((a, b) => a - b), result = {};
+  let at = 0, passed = 0;
+  for (const [name, perMille] of QUANTILES) {
+    const rank = quantileRank(total, perMille);
+    while (at + 1 < steps.length && passed + sums.get(steps[at]) < rank)
+      passed += sums.get(steps[at++]);
+    result[name] = rank >= total ? longest : Math.min(longest, lengthOf(steps[at], shift));
+  }
+  return result;
+}
+
 // By name, of the contentions that are counted in these cells; null: there are none.
 export function quantilesOf(data, cells) {
   const l = data.lengths, c = data.cells, sums = new Map();
@@ -34,13 +47,5 @@ export function quantilesOf(data, cells) {
   }
   if (!total)
     return null;
-  const steps = [...sums.keys()].sort((a, b) => a - b), result = {};
-  let at = 0, passed = 0;
-  for (const [name, perMille] of QUANTILES) {
-    const rank = quantileRank(total, perMille);
-    while (at + 1 < steps.length && passed + sums.get(steps[at]) < rank)
-      passed += sums.get(steps[at++]);
-    result[name] = rank >= total ? longest : Math.min(longest, lengthOf(steps[at], l.shift));
-  }
-  return result;
+  return quantilesOfSteps(sums, total, longest, l.shift);
 }

@@ -10,6 +10,7 @@ import {Heatmap} from "./heatmap.js";
 import {choose, rootOf, split, textOf} from "./groups.js";
 import {drawMatrix} from "./matrix.js";
 import {drawOverview} from "./overview.js";
+import {Spans} from "./spans.js";
 import {ORDERS, PRESETS, readState, writeState} from "./state.js";
 import {findingsTable} from "./tables.js";
 import {Timeline} from "./timeline.js";
@@ -43,6 +44,7 @@ class Page {
     this.heatmap = new Heatmap(data, find("heatmap"), (range, condition) => this.set(
         {range, where: condition ? this.narrowed(condition) : this.state.where}));
     this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
+    this.spans = new Spans(data, find("spans"), condition => this.pick(condition));
     drawOverview(data, find("overview"), find("about"));
     if (data.compare)
       this.compares();
@@ -123,6 +125,7 @@ class Page {
     this.chosen = choose(this.data, error ? () => false : test, state.range, state.base);
     this.timeline.render(state, error ? () => false : test);
     this.heatmap.render(state, error ? () => false : test);
+    this.spans.render(state);
     this.root = rootOf(this.chosen);
     this.tree.render(this.root, state);
     this.sayChosen();
@@ -191,6 +194,15 @@ class Page {
   drawMatrix() {
     drawMatrix(this.data, find("matrix"), this.chosen, this.measure(), find("matrix-kind").value,
                condition => this.set({where: this.narrowed(condition)}));
+  }
+
+  // The tree, of what a part of the page names.
+  pick(condition) {
+    this.set({where: condition});
+    const part = find("tree-section");
+    part.tabIndex = -1;
+    part.scrollIntoView();
+    part.focus({preventScroll: true});
   }
 
   // The filter, and a condition besides; a text that is searched for gives way to it.

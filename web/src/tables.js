@@ -3,7 +3,7 @@
 import {el} from "./dom.js";
 import {countText, durationText, shareText, sizeText, timeText} from "./units.js";
 
-function valueOf(cell) {
+export function valueOf(cell) {
   return Array.isArray(cell) ? cell[0] : cell;
 }
 
@@ -20,6 +20,12 @@ function valueText(column, value) {
   case "bool": return value ? "yes" : "";
   default: return String(value);
   }
+}
+
+// A figure as it is, for whoever reads the page by a program.
+function figureOf(column, cell) {
+  const value = valueOf(cell);
+  return column.key && typeof value === "number" ? value : null;
 }
 
 function derived(table, row, i, sums) {
@@ -48,8 +54,8 @@ function cellText(table, row, i, sums) {
   return valueText(column, cell);
 }
 
-function isShown(table, column, i) {
-  if (column.title === undefined)
+function isShown(table, column, i, view) {
+  if (column.title === undefined || (view && column.views && !(column.views & view)))
     return false;
   if (column.unit === "rows")
     return table.rows.some(row => Array.isArray(row[i]));
@@ -77,9 +83,11 @@ function stateBar(row, states) {
   return el("span", {class: "strip", "aria-hidden": "true"}, parts);
 }
 
-export function findingsTable(table, caption, withStates) {
+// more: view: of columns that not all views have; first: what a row's first cell has in place of its text.
+export function findingsTable(table, caption, withStates, more = {}) {
   const sums = table.columns.map((_, i) => table.rows.reduce((sum, row) => sum + (Number(valueOf(row[i])) || 0), 0));
-  let shown = table.columns.map((column, i) => [column, i]).filter(([column, i]) => isShown(table, column, i));
+  let shown = table.columns.map((column, i) => [column, i])
+                  .filter(([column, i]) => isShown(table, column, i, more.view));
   const states = withStates ? stateColumns(table, shown) : [];
   if (states.some(([column]) => column.group))
     shown = shown.filter(([column]) => column.group || !(column.key === "blocked_ns" || STATE.test(column.key ?? "")));
@@ -91,8 +99,10 @@ export function findingsTable(table, caption, withStates) {
                          isState(one) ? el("span", {class: `swatch state-${one[0].key.replace("_ns", "")}`}) : null,
                          one[0].title);
   const cell = (row, [column, i], k) =>
-      el(k ? "td" : "th", {class: isFigure(column) && k ? "figure" : "", scope: k ? null : "row"},
-         cellText(table, row, i, sums), k || !states.length ? null : stateBar(row, states));
+      el(k ? "td" : "th",
+         {class: isFigure(column) && k ? "figure" : "", scope: k ? null : "row", "data-n": figureOf(column, row[i])},
+         !k && more.first ? more.first(row) : cellText(table, row, i, sums),
+         k || !states.length ? null : stateBar(row, states));
   return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": caption},
             el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, shown.map(head))),
                el("tbody", {}, table.rows.map(row => el("tr", {}, shown.map((one, k) => cell(row, one, k)))))),

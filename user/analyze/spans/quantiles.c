@@ -25,6 +25,13 @@ static uint64_t middle_of(unsigned row, unsigned step)
 		   : step;
 }
 
+unsigned quantiles_step(uint64_t value)
+{
+	unsigned row = row_of(value);
+
+	return row * STEPS + step_of(value, row);
+}
+
 int quantiles_add(struct quantiles *q, uint64_t value)
 {
 	unsigned row = row_of(value);

@@ -18,4 +18,6 @@ struct quantiles {
 int quantiles_add(struct quantiles *q, uint64_t value);
 /* The value that this many of 1,000 do not exceed; 0: there are none. */
 uint64_t quantiles_at(const struct quantiles *q, unsigned per_mille);
+/* The step that a value is counted in, from 0 on: analyze/cells/lengths.c has the same ones. */
+unsigned quantiles_step(uint64_t value);
 void quantiles_free(struct quantiles *q);

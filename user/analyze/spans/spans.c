@@ -184,13 +184,20 @@ static int count(struct spans *s, struct kept *k)
 {
 	struct span_name *n = s->names.all[k->name];
 	struct states self = states_since(&k->inner, &k->span.states);
+	const struct span_ended ended = {
+		.name = n,
+		.span = &k->span,
+		.self_ns = k->span.ns > k->inner_ns ? k->span.ns - k->inner_ns : 0,
+		.self = &self};
 	int err = quantiles_add(&n->times, k->span.ns);
 
+	if (!err && s->o.ended)
+		err = s->o.ended(s->o.context, &ended);
 	if (err)
 		return err;
 	time_buckets_add(&n->buckets, k->span.ns);
 	n->total_ns += k->span.ns;
-	n->self_ns += k->span.ns > k->inner_ns ? k->span.ns - k->inner_ns : 0;
+	n->self_ns += ended.self_ns;
 	states_add(&n->states, &k->span.states);
 	states_add(&n->self, &self);
 	for (uint32_t i = 0; i < k->span.blockers.count; i++)
@@ -390,6 +397,8 @@ int spans_finish(struct spans *s, uint64_t end_ns)
 		qsort(s->kept.slowest, s->kept.slowest_count, sizeof(*s->kept.slowest), by_ns);
 	if (s->names.map.count)
 		qsort(s->names.all, s->names.map.count, sizeof(*s->names.all), by_total);
+	for (uint32_t i = 0; i < s->names.map.count; i++)
+		s->names.all[i]->row = i;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 struct event;
 struct log_names;
+struct span_ended;
 struct spans;
 
 struct spans_options {
@@ -23,6 +24,10 @@ struct spans_options {
 	 * expression, only of names that it matches; what its groups match is the span's name. */
 	bool by_thread_name;
 	const regex_t *thread_name; /* lent; NULL: all */
+	/* Called for each span that counts, when it has ended; NULL: nobody. 0, or an error that
+	 * spans_add() returns. */
+	int (*ended)(void *context, const struct span_ended *e);
+	void *context;
 };
 
 /* Time in which a span's thread was blocked on a lock. */
@@ -44,6 +49,7 @@ struct span_blockers {
 /* All spans of a name. Of spans within spans of the same name, both are counted. */
 struct span_name {
 	char *text;
+	uint32_t row; /* after spans_finish: its index in spans_by_name() */
 	struct quantiles times;
 	struct time_buckets buckets;
 	uint64_t total_ns, self_ns; /* self: without the spans within */
@@ -59,6 +65,14 @@ struct span {
 	uint64_t ns;          /* up to the log's end, if it had not ended by then; there ... */
 	struct states states; /* ... nothing is known of these */
 	struct span_blockers blockers;
+};
+
+/* Who held the span up may become known later. */
+struct span_ended {
+	const struct span_name *name; /* lent until spans_free */
+	const struct span *span;
+	uint64_t self_ns;
+	const struct states *self;
 };
 
 struct spans_facts {

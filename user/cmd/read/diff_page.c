@@ -65,6 +65,7 @@ static int page_write(void *ctx, struct page_input *page)
 	page->aligned = true;
 	page->cells_max = w->cells_max;
 	page->compare = &w->compare;
+	page->parts = NULL; /* of one log they compare nothing */
 	/* Several recordings have no common course. */
 	if (in->count - in->before_count > 1)
 		page->windows = NULL;

@@ -13,6 +13,7 @@
 #include "log/format/header_fields.h"
 #include "report/model/report.h"
 #include "report/web/page.h"
+#include "report/web/parts/page_parts.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
@@ -26,7 +27,23 @@ struct watched {
 	struct facet_watch facets;
 	struct cell_windows windows;
 	struct gc_series *series;
+	struct page_parts *parts;
 };
+
+static void on_blocked(void *ctx, const struct cell_part *part)
+{
+	struct watched *w = ctx;
+
+	facet_cells_part(w->facets.cells, part);
+	page_parts_blocked(w->parts, part);
+}
+
+static void on_interval(void *ctx, const struct cell_interval *interval)
+{
+	struct watched *w = ctx;
+
+	facet_cells_interval(w->facets.cells, interval);
+}
 
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
@@ -40,7 +57,12 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 		return -ENOMEM;
 	facet_cells_observe(w->facets.cells, cell_windows_observe, &w->windows);
 	w->series = gc_series_new(analysis_names(a), header_flag(header, "MaxHeapSize"));
-	return w->series ? 0 : -ENOMEM;
+	w->parts = page_parts_new(a, header, w->range);
+	if (!w->series || !w->parts)
+		return -ENOMEM;
+	analysis_observe(a, on_blocked, w);
+	analysis_observe_intervals(a, on_interval);
+	return 0;
 }
 
 static int on_event(void *ctx, const struct event *e)
@@ -48,16 +70,19 @@ static int on_event(void *ctx, const struct event *e)
 	struct watched *w = ctx;
 	int err = facet_watch_event(&w->facets, e);
 
+	if (!w->windows.begin_ns)
+		w->windows.begin_ns = e->time_ns;
+	err = err ? err : page_parts_event(w->parts, e);
 	return err ? err : gc_series_add(w->series, e);
 }
 
 static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 {
 	struct watched *w = ctx;
+	int err = page_parts_hole(w->parts, from_ns, to_ns);
 
-	(void)to_ns;
 	gc_series_hole(w->series);
-	return facet_watch_hole(&w->facets, from_ns);
+	return err ? err : facet_watch_hole(&w->facets, from_ns);
 }
 
 static int page(const struct page_log *l, struct analyzed_log *log, struct watched *w)
@@ -67,11 +92,18 @@ static int page(const struct page_log *l, struct analyzed_log *log, struct watch
 				  .windows = &w->windows,
 				  .series = w->series,
 				  .title = log_source_title(l->source),
-				  .source = log_source_title(l->source)};
+				  .source = log_source_title(l->source),
+				  .parts = page_parts_write,
+				  .parts_ctx = w->parts};
+	struct analysis_facts facts;
 	struct cell *chosen = NULL;
 	int err = w->windows.err ? w->windows.err : facet_cells_error(w->facets.cells);
 
 	gc_series_finish(w->series);
+	err = err ? err : page_parts_finish(w->parts, log->analysis);
+	page.window_ns = page_parts_window_ns(w->parts);
+	analysis_facts(log->analysis, &facts);
+	page.end_ns = facts.last_ns;
 	page.start_ns = session_log_start(&log->log);
 	if (facet_cells(w->facets.cells)->count <= PAGE_CUT_MAX ||
 	    (l->where && where_facets(l->where))) {
@@ -110,5 +142,6 @@ int page_log_read(const struct page_log *l)
 	facet_watch_free(&w.facets);
 	cell_windows_free(&w.windows);
 	gc_series_free(w.series);
+	page_parts_free(w.parts);
 	return err;
 }

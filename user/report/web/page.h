@@ -14,6 +14,13 @@ struct gc_series;
 struct page_compare;
 struct report_input;
 
+/* The windows of time that the page has, since begin_ns. */
+struct page_axis {
+	uint64_t start_ns;  /* of the recording: times in the page are since then */
+	uint64_t begin_ns;  /* of the first window */
+	uint64_t length_ns; /* 0: there are none */
+};
+
 struct page_input {
 	const struct report_input *in;
 	const struct cell_windows *windows; /* observed all along */
@@ -23,6 +30,12 @@ struct page_input {
 	uint32_t cells_max;                 /* 0: PAGE_CELLS_MAX */
 	bool aligned;                       /* names are as page_aligned.h has them */
 	const struct page_compare *compare; /* with which logs; NULL: with none */
+	uint64_t end_ns;                    /* of the last event */
+	uint64_t window_ns;                 /* windows are at least so long */
+	/* Writes what else the page has, as ,"key":value; NULL: nothing. 0 or -ENOMEM. */
+	int (*parts)(void *ctx, const struct report_input *in, const struct page_axis *axis,
+		     FILE *out);
+	void *parts_ctx;
 };
 
 /* 0 or -ENOMEM; out's error flag says the rest. */

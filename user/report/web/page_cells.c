@@ -331,8 +331,9 @@ static int windows_make(struct page_cells *p, const struct cell_windows *w, cons
 	}
 	qsort(p->windows, count, sizeof(*p->windows), compare_windows);
 	p->window_count = windows_join(p->windows, count);
-	while (p->window_count > PAGE_WINDOWS_MAX &&
-	       w->count >> p->window_shift >= 2 * CELL_WINDOWS_LEAST) {
+	while (w->length_ns << p->window_shift < p->window_ns ||
+	       (p->window_count > PAGE_WINDOWS_MAX &&
+		w->count >> p->window_shift >= 2 * CELL_WINDOWS_LEAST)) {
 		for (uint32_t i = 0; i < p->window_count; i++)
 			p->windows[i].window /= 2;
 		p->window_count = windows_join(p->windows, p->window_count);

@@ -57,6 +57,7 @@ struct page_cells {
 	uint32_t window_count;
 	struct lengths lengths; /* by 1 + the cell's index */
 	unsigned window_shift;  /* so many times two windows have become one */
+	uint64_t window_ns;     /* given: windows are at least so long */
 };
 
 /* 0 or -ENOMEM; to be freed in both cases. windows may be NULL; most: 0, or in place of

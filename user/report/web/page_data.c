@@ -307,20 +307,51 @@ static void cells_write(struct writer *w)
 	putc('}', w->out);
 }
 
+/* From the first window's begin to the last event. */
+static uint64_t watched_ns(const struct page_input *in)
+{
+	return in->end_ns > in->windows->begin_ns ? in->end_ns - in->windows->begin_ns : 0;
+}
+
+/* By which there are at most CELL_WINDOWS_MAX windows, also where nobody was blocked. */
+static uint64_t window_least_ns(const struct page_input *in)
+{
+	uint64_t length_ns = in->windows ? in->windows->length_ns : 0;
+
+	while (length_ns &&
+	       (length_ns < in->window_ns || watched_ns(in) / length_ns >= CELL_WINDOWS_MAX))
+		length_ns *= 2;
+	return length_ns;
+}
+
+static int parts_write(struct writer *w)
+{
+	const struct cell_windows *windows = w->in->windows;
+	struct page_axis axis = {.start_ns = w->in->start_ns};
+
+	if (!w->in->parts)
+		return 0;
+	if (windows && !windows->full) {
+		axis.begin_ns = windows->begin_ns;
+		axis.length_ns = windows->length_ns << w->p->window_shift;
+	}
+	return w->in->parts(w->in->parts_ctx, w->in->in, &axis, w->out);
+}
+
 static void windows_write(struct writer *w)
 {
 	const struct cell_windows *windows = w->in->windows;
 	const struct page_window *e = w->p->windows;
 	uint32_t count = w->p->window_count;
 
-	if (!windows || windows->full || !windows->count)
+	if (!windows || windows->full)
 		return;
 	fprintf(w->out,
 		",\"windows\":{\"length_ns\":%" PRIu64 ",\"begin_ns\":%" PRIu64
-		",\"count\":%" PRIu32,
+		",\"count\":%" PRIu64,
 		windows->length_ns << w->p->window_shift,
 		windows->begin_ns > w->in->start_ns ? windows->begin_ns - w->in->start_ns : 0,
-		((windows->count - 1) >> w->p->window_shift) + 1);
+		watched_ns(w->in) / (windows->length_ns << w->p->window_shift) + 1);
 	NUMBERS(w, "cell", count, i ? e[i].cell - e[i - 1].cell : e[i].cell);
 	NUMBERS(w, "window", count, e[i].window);
 	NUMBERS(w, "ns", count, e[i].ns);
@@ -340,11 +371,11 @@ static void facts_write(struct writer *w)
 	for (uint32_t i = 0; i < f.lost_count; i++)
 		lost += f.lost[i].count;
 	fprintf(w->out,
-		"\"facts\":{\"start_wall_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
-		",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"damaged\":%d,\"exact\":%d,\"chains\":%d",
-		header_number(log->header, NULL, "start_wall_ns"), session_log_duration(log),
-		log->from_ns ? log->from_ns - w->in->start_ns : 0,
+		"\"facts\":{\"start_wall_ns\":%" PRIu64 ",\"start_mono_ns\":%" PRIu64
+		",\"duration_ns\":%" PRIu64 ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64
+		",\"lost\":%" PRIu64 ",\"damaged\":%d,\"exact\":%d,\"chains\":%d",
+		header_number(log->header, NULL, "start_wall_ns"), w->in->start_ns,
+		session_log_duration(log), log->from_ns ? log->from_ns - w->in->start_ns : 0,
 		log->to_ns ? log->to_ns - w->in->start_ns : 0, lost, log->damaged, basis.exact,
 		w->p->chain_keys.count > 1);
 	print_json(w->out, ",\"title\":%s,\"source\":%s,\"where\":%s}", w->in->title, w->in->source,
@@ -444,6 +475,7 @@ static int all_write(struct writer *w)
 	if (!err)
 		windows_write(w);
 	err = err ? err : tables_write(w);
+	err = err ? err : parts_write(w);
 	if (!err && w->in->compare)
 		err = page_compare_write(w->in->compare, w->out);
 	fputs("}\n", w->out);
@@ -473,6 +505,7 @@ static int data_write(const struct page_input *in, int (*write)(struct writer *w
 	err = section_open(&tables, &s);
 	if (err)
 		return err;
+	p.window_ns = window_least_ns(in);
 	err = page_cells_make(&s, in->windows, in->cells_max, &p);
 	if (!err && in->aligned) {
 		w.ranks = page_aligned_ranks(&s, &p);

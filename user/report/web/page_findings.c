@@ -23,6 +23,8 @@ static void column_write(const struct findings_column *c, FILE *out)
 		print_json(out, ",\"title\":%s", c->title);
 	if (c->meaning)
 		print_json(out, ",\"meaning\":%s", c->meaning);
+	if (c->views)
+		fprintf(out, ",\"views\":%u", c->views);
 	if (c->flags & FINDINGS_IF_ANY)
 		fputs(",\"if_any\":true", out);
 	if (c->flags & FINDINGS_NO_ZERO)
@@ -30,15 +32,23 @@ static void column_write(const struct findings_column *c, FILE *out)
 	fputc('}', out);
 }
 
-/* null; the value; or the value and what people see in its place. */
-static void cell_write(const struct findings_column *c, const struct findings_cell *cell, FILE *out)
+static void table_write(const struct findings *f, bool within, FILE *out);
+
+/* null; the value; or the value and what people see in its place. within: rows within
+ * rows are a table. */
+static void cell_write(const struct findings_column *c, const struct findings_cell *cell,
+		       bool within, FILE *out)
 {
 	bool is_text = c->unit == FINDINGS_TEXT;
 
 	if (cell->label)
 		fputc('[', out);
-	if (!cell->known || c->unit == FINDINGS_ROWS || (is_text && !cell->text))
+	if (!cell->known || (is_text && !cell->text))
 		fputs("null", out);
+	else if (c->unit == FINDINGS_ROWS && (!within || !cell->rows || !cell->rows->row_count))
+		fputs("null", out);
+	else if (c->unit == FINDINGS_ROWS)
+		table_write(cell->rows, within, out);
 	else if (is_text)
 		print_json_string(out, cell->text);
 	else if (c->unit == FINDINGS_INTEGER || c->unit == FINDINGS_MORE_NS)
@@ -52,7 +62,7 @@ static void cell_write(const struct findings_column *c, const struct findings_ce
 	}
 }
 
-static void rows_write(const struct findings *f, FILE *out)
+static void rows_write(const struct findings *f, bool within, FILE *out)
 {
 	uint32_t shown = 0, left = 0;
 
@@ -68,30 +78,44 @@ static void rows_write(const struct findings *f, FILE *out)
 		for (unsigned k = 0; k < f->column_count; k++) {
 			if (k)
 				fputc(',', out);
-			cell_write(&f->columns[k], findings_cell(f, i, k), out);
+			cell_write(&f->columns[k], findings_cell(f, i, k), within, out);
 		}
 		fputc(']', out);
 	}
 	fprintf(out, "],\"left\":%" PRIu32, left);
 }
 
-int page_findings_take(struct findings *f, FILE *out)
+static void table_write(const struct findings *f, bool within, FILE *out)
+{
+	fputs("{\"columns\":[", out);
+	for (unsigned i = 0; i < f->column_count; i++) {
+		if (i)
+			fputc(',', out);
+		column_write(&f->columns[i], out);
+	}
+	fputc(']', out);
+	if (f->title)
+		print_json(out, ",\"title\":%s", f->title);
+	rows_write(f, within, out);
+	fputc('}', out);
+}
+
+static int take(struct findings *f, bool within, FILE *out)
 {
 	int err = f ? f->err : -ENOMEM;
 
-	if (!err) {
-		fputs("{\"columns\":[", out);
-		for (unsigned i = 0; i < f->column_count; i++) {
-			if (i)
-				fputc(',', out);
-			column_write(&f->columns[i], out);
-		}
-		fputc(']', out);
-		if (f->title)
-			print_json(out, ",\"title\":%s", f->title);
-		rows_write(f, out);
-		fputc('}', out);
-	}
+	if (!err)
+		table_write(f, within, out);
 	findings_free(f);
 	return err;
+}
+
+int page_findings_take(struct findings *f, FILE *out)
+{
+	return take(f, false, out);
+}
+
+int page_findings_take_within(struct findings *f, FILE *out)
+{
+	return take(f, true, out);
 }

@@ -11,3 +11,5 @@ struct findings;
 
 /* An object with the columns and the rows for people; frees f. 0, or what was wrong with f. */
 int page_findings_take(struct findings *f, FILE *out);
+/* With the tables that are within rows. */
+int page_findings_take_within(struct findings *f, FILE *out);
