@@ -82,7 +82,7 @@ ROOMS = {
     "user/analyze/gc": ("collections one by one, what the heap held around them, and its trend", "user/analyze/vm",
                         "gc_pools gc_series gc_sums gc_trend"),
     "user/analyze/profile": ("where threads were, by samples and by what they wait for",
-                             "user/analyze/cells user/analyze/vm", "profile"),
+                             "user/analyze/cells user/analyze/vm", "profile profile_course"),
     "user/analyze/diff": ("measures of recordings side by side: what differs, and what may be chance", "user/analyze",
                           "call_agreement call_paths comparison generated_name time_bins"),
     "user/analyze/tracks": ("slices of threads for timelines", "user/analyze/threads", "lanes track"),

@@ -11,7 +11,7 @@ import {changeText, durationText, shareText, timeText} from "./units.js";
 const LEAST = 0.002, ROW = 20, DEEPEST = 120;
 export const FLAME_MODES = ["after", "before", "both", "plain-after", "plain-before"];
 
-function nodeNew(text, parent) {
+export function nodeNew(text, parent) {
   return {text, parent, now: 0, base: 0, children: new Map()};
 }
 
@@ -96,6 +96,17 @@ export class Flame {
     this.node = node;
     this.side = side;
     this.zoom = [];
+    this.title = `Call chains of ${side === "waiter" ? "blocked threads" : "the locks' holders"}`;
+    this.note = () => "";
+  }
+
+  // Any tree, in place of that of a side.
+  show(root) {
+    this.chosen = {};
+    this.mode = "plain-after";
+    this.root = root;
+    sizesOf(root, this.mode, 1, 1);
+    this.draw();
   }
 
   render(chosen, measure, internal, mode) {
@@ -112,7 +123,7 @@ export class Flame {
     const {base, per, basePer, unit} = this.chosen, before = this.mode === "plain-before";
     if (!base || this.mode.startsWith("plain-")) {
       const ns = before ? node.base : node.now, whole = before ? this.root.base : this.root.now;
-      return `${durationText(ns)}, ${shareText(ns, whole)}`;
+      return `${durationText(ns)}, ${shareText(ns, whole)}${this.note(node)}`;
     }
     const only = node.now ? node.base ? "" : `; not in ${base.name}` : `; only in ${base.name}`;
     return `${base.now} ${timeText(Math.round(node.now / per))}${unit}, ${base.name} ${
@@ -192,7 +203,7 @@ export class Flame {
     const tree = el("div", {
       role: "tree",
       class: "flame",
-      "aria-label": `Call chains of ${this.side === "waiter" ? "blocked threads" : "the locks' holders"}`,
+      "aria-label": this.title,
       onkeydown: event => this.onKey(event)
     },
                     boxes);

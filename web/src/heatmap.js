@@ -49,6 +49,10 @@ export class Heatmap {
     this.columns = Math.ceil(windows / this.step);
     this.windows = windows;
     const groups = split(rootOf(choose(this.data, test, null)), this.aspect, "blocked").filter(g => g.blocked);
+    if (!groups.length) {
+      put(this.node, el("p", {class: "dim"}, "Nobody was blocked on a lock."));
+      return;
+    }
     const sums = this.sums(groups, this.step, this.columns), top = Math.max(1, ...sums.flatMap(row => [...row]));
     this.keys = sums.map((_, i) => i < HEAT_ROWS ? groups[i].key : null);
     this.at = [Math.min(this.at[0], Math.max(0, sums.length - 1)), Math.min(this.at[1], this.columns - 1)];

@@ -11,6 +11,7 @@ import {choose, rootOf, split, textOf} from "./groups.js";
 import {drawMatrix} from "./matrix.js";
 import {drawOverview} from "./overview.js";
 import {Spans} from "./spans.js";
+import {Profile} from "./profile.js";
 import {ORDERS, PRESETS, readState, writeState} from "./state.js";
 import {findingsTable} from "./tables.js";
 import {Timeline} from "./timeline.js";
@@ -44,7 +45,10 @@ class Page {
     this.heatmap = new Heatmap(data, find("heatmap"), (range, condition) => this.set(
         {range, where: condition ? this.narrowed(condition) : this.state.where}));
     this.flames = ["waiter", "owner"].map(side => new Flame(data, find(`flame-${side}`), side));
+    for (const part of document.querySelectorAll(".part"))
+      part.hidden = !data.parts;
     this.spans = new Spans(data, find("spans"), condition => this.pick(condition));
+    this.profile = new Profile(data, find("profile"), slots => this.set({slots}));
     drawOverview(data, find("overview"), find("about"));
     if (data.compare)
       this.compares();
@@ -126,6 +130,7 @@ class Page {
     this.timeline.render(state, error ? () => false : test);
     this.heatmap.render(state, error ? () => false : test);
     this.spans.render(state);
+    this.profile.render(state);
     this.root = rootOf(this.chosen);
     this.tree.render(this.root, state);
     this.sayChosen();

@@ -19,7 +19,9 @@ export const PRESETS = [
 
 export const ORDERS = ["work", "blocked", "count", "max", "p50", "p90", "p99", "p999", "value", "change"];
 
-const DEFAULT = {by: PRESETS[0][1].split(","), where: "", sort: "work", range: null, base: null, flame: "after"};
+const DEFAULT = {
+  by: PRESETS[0][1].split(","), where: "", sort: "work", range: null, base: null, flame: "after", slots: null
+};
 
 // Windows from one to another, as far as there are any; null: none.
 function readRange(text, last) {
@@ -40,6 +42,7 @@ export function readState(data, hash) {
     range: readRange(given.get("range"), last),
     base: data.compare ? null : readRange(given.get("base"), last),
     flame: FLAME_MODES.includes(given.get("flame")) ? given.get("flame") : DEFAULT.flame,
+    slots: readRange(given.get("slots"), Number.MAX_SAFE_INTEGER),
   };
 }
 
@@ -57,5 +60,7 @@ export function writeState(state) {
     parts.set("base", state.base.join("-"));
   if (state.flame !== DEFAULT.flame)
     parts.set("flame", state.flame);
+  if (state.slots)
+    parts.set("slots", state.slots.join("-"));
   return `#${parts}`;
 }

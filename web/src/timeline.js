@@ -72,7 +72,8 @@ export class Timeline {
     const had = this.node.querySelector("svg") === document.activeElement && document.activeElement !== null;
     put(this.node, drawing,
       el("p", {class: "axis", "aria-hidden": "true"}, el("span", {}, `${this.seconds(0).toFixed(2)} s`),
-         el("span", {}, `at most ${durationText(top)} blocked in ${durationText(w.length_ns)}`),
+         el("span", {}, sums.some(Boolean) ? `at most ${durationText(top)} blocked in ${durationText(w.length_ns)}`
+                                     : "nobody was blocked on a lock"),
          el("span", {}, `${this.seconds(n).toFixed(2)} s`)),
       this.controls(range));
     if (had)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyze/profile/profile_cells.h"
+#include "analyze/profile/profile_step.h"
 #include "analyze/threads/wall.h"
 #include "base/tables/array.h"
 #include "log/read/names.h"
@@ -61,7 +62,9 @@ static struct held_sample sample_of(const struct profile *p, const struct event 
 	};
 }
 
-static int add_sample(struct profile *p, struct profile_thread *t, const struct held_sample *s)
+/* *ret: the index of its cell. */
+static int add_sample(struct profile *p, struct profile_thread *t, const struct held_sample *s,
+		      uint32_t *ret)
 {
 	uint64_t mode = s->mode < SAMPLE_MODE_COUNT ? s->mode : (uint64_t)SAMPLE_MODE_UNKNOWN;
 	uint64_t unit = s->weight / PROFILE_UNIT_NS;
@@ -81,6 +84,7 @@ static int add_sample(struct profile *p, struct profile_thread *t, const struct 
 		err = profile_cell_get(p, &like, &c);
 	if (err)
 		return err;
+	*ret = (uint32_t)(c - p->cells);
 	c->samples++;
 	c->ns += s->weight;
 	c->squares += unit * unit;
@@ -110,12 +114,18 @@ static int hold_sample(struct profile *p, struct held_sample s)
 	return err;
 }
 
+static int step_taken(const struct profile *p, const struct profile_step *step)
+{
+	return p->options.observe ? p->options.observe(p->options.context, step) : 0;
+}
+
 static int add_running(struct profile *p, const struct event *e)
 {
 	uint64_t cpu_ns = event_counter(e, COUNTERS_OF_THREAD, COUNTER_CPU_NS), weight;
 	bool sample = e->id == EVENT_RUN_SAMPLE, begun = false;
 	bool span =
 		p->spans.options.pattern && (e->id == EVENT_SPAN_BEGIN || e->id == EVENT_SPAN_END);
+	struct profile_step step = {.thread = e->thread, .time_ns = e->time_ns, .sample = sample};
 	struct held_sample sample_now;
 	struct profile_thread *t;
 	int err;
@@ -133,7 +143,8 @@ static int add_running(struct profile *p, const struct event *e)
 	}
 	/* What turns out to be stolen later is taken back. */
 	if (cpu_ns > t->cpu_ns) {
-		t->run_ns += cpu_ns - t->cpu_ns;
+		step.run_ns = cpu_ns - t->cpu_ns;
+		t->run_ns += step.run_ns;
 		t->cpu_ns = cpu_ns;
 	}
 	if (span)
@@ -141,12 +152,18 @@ static int add_running(struct profile *p, const struct event *e)
 	if (begun)
 		t->sampled_ns = t->cpu_ns;
 	if (err || !sample)
-		return err;
+		return err ? err : step_taken(p, &step);
 	weight = t->cpu_ns - t->sampled_ns;
 	t->sampled_ns = t->cpu_ns;
 	sample_now = sample_of(p, e, weight);
-	return p->spans.options.pattern || p->options.locks ? hold_sample(p, sample_now)
-							    : add_sample(p, t, &sample_now);
+	if (p->spans.options.pattern || p->options.locks)
+		return hold_sample(p, sample_now);
+	step.weight = weight;
+	step.mode = sample_now.mode;
+	step.via = sample_now.via;
+	step.result = sample_now.result;
+	err = add_sample(p, t, &sample_now, &step.cell);
+	return err ? err : step_taken(p, &step);
 }
 
 int profile_add(struct profile *p, const struct event *e)
@@ -260,12 +277,13 @@ static int add_held(struct profile *p)
 	for (uint32_t i = 0; i < p->held_count && !err; i++) {
 		const struct held_sample *held = &p->held[i];
 		struct profile_thread *t;
+		uint32_t cell;
 
 		if (p->spans.options.pattern && !in_spans_is_chosen(&p->spans, held->span))
 			continue;
 		err = profile_thread_get(p, held->thread, &t);
 		if (!err)
-			err = add_sample(p, t, held);
+			err = add_sample(p, t, held, &cell);
 	}
 	return err;
 }

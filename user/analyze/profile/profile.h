@@ -38,6 +38,7 @@ struct profile_cell {
 #define PROFILE_UNIT_NS 1024
 
 struct wall;
+struct profile_step;
 
 struct profile_thread {
 	uint64_t thread;
@@ -64,6 +65,10 @@ struct profile_options {
 	/* Is called for each sample that counts, when its weight is known; NULL: nobody asks. */
 	void (*sampled)(void *ctx, const struct held_sample *s);
 	void *sampled_ctx;
+	/* Called for each step in time order; NULL: nobody. Not with locks or spans, whose samples
+	 * count at the end. 0, or an error that profile_add() returns. */
+	int (*observe)(void *context, const struct profile_step *step);
+	void *context;
 };
 
 /* A sample, with its weight. Some count when all has been seen. */

@@ -89,9 +89,8 @@ static int lengthen(struct span_bins *b)
 	struct span_bins old = *b;
 	int err;
 
-	*b = (struct span_bins){.begin_ns = old.begin_ns,
-				.length_ns = 2 * old.length_ns,
-				.rows_max = old.rows_max};
+	*b = (struct span_bins){
+		.begin_ns = old.begin_ns, .length_ns = 2 * old.length_ns, .rows_max = old.rows_max};
 	err = rows_move(b, &old);
 	rows_free(&old);
 	return err;

@@ -9,7 +9,7 @@
 #include "base/tables/keymap.h"
 
 /* At most so many windows of equal length; a log that is longer, or that has more rows than there
- * is room for, gets windows of twice the length. With fewer than the least the rows are given up. */
+ * is room for, gets windows of twice the length. With fewer than the least all is given up. */
 #define SPAN_BINS_WINDOWS_MAX 512
 #define SPAN_BINS_WINDOWS_LEAST 16
 #define SPAN_BINS_ROWS_MAX 60000

@@ -3,17 +3,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/cells/cell_part.h"
+#include "analyze/cells/cell_windows.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/stacks/stacks.h"
 #include "log/format/event.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/sections.h"
+#include "report/web/parts/page_profile.h"
 #include "report/web/parts/page_spans.h"
 #include "session/time_range.h"
 
 struct page_parts {
 	struct page_spans spans;
+	struct page_profile profile;
 };
 
 struct page_parts *page_parts_new(struct analysis *a, const json_t *header,
@@ -26,8 +28,10 @@ struct page_parts *page_parts_new(struct analysis *a, const json_t *header,
 	if (range->from && range->from_ns > begin_ns)
 		begin_ns = range->from_ns;
 	err = err ? err : page_spans_begin(&p->spans, analysis_names(a), begin_ns);
-	if (!err)
+	if (!err) {
+		page_profile_begin(&p->profile, analysis_names(a), header, range);
 		return p;
+	}
 	page_parts_free(p);
 	return NULL;
 }
@@ -37,18 +41,23 @@ void page_parts_free(struct page_parts *p)
 	if (!p)
 		return;
 	page_spans_free(&p->spans);
+	page_profile_free(&p->profile);
 	free(p);
 }
 
 int page_parts_event(struct page_parts *p, const struct event *e)
 {
+	int err;
+
 	if (!p->spans.bins.begin_ns)
 		p->spans.bins.begin_ns = e->time_ns;
-	return spans_add(p->spans.spans, e);
+	err = spans_add(p->spans.spans, e);
+	return err ? err : page_profile_event(&p->profile, e);
 }
 
 int page_parts_hole(struct page_parts *p, uint64_t from_ns, uint64_t to_ns)
 {
+	page_profile_hole(&p->profile);
 	return spans_hole(p->spans.spans, from_ns, to_ns);
 }
 
@@ -63,9 +72,11 @@ void page_parts_blocked(struct page_parts *p, const struct cell_part *part)
 int page_parts_finish(struct page_parts *p, const struct analysis *a)
 {
 	struct analysis_facts facts;
+	int err;
 
 	analysis_facts(a, &facts);
-	return spans_finish(p->spans.spans, facts.last_ns);
+	err = spans_finish(p->spans.spans, facts.last_ns);
+	return err ? err : page_profile_finish(&p->profile, analysis_wall(a));
 }
 
 uint64_t page_parts_window_ns(const struct page_parts *p)
@@ -87,6 +98,7 @@ int page_parts_write(void *parts, const struct report_input *in, const struct pa
 	err = stacks ? 0 : -ENOMEM;
 	fputs(",\"parts\":{", out);
 	err = err ? err : page_spans_write(&p->spans, &section, axis, out);
+	err = err ? err : page_profile_write(&p->profile, &section, axis, out);
 	putc('}', out);
 	stacks_free(stacks);
 	section_close(&section);

@@ -14,10 +14,8 @@
 
 int page_spans_begin(struct page_spans *p, const struct log_names *names, uint64_t begin_ns)
 {
-	const struct spans_options o = {.names = names,
-					.top = PAGE_SPANS_MAX,
-					.ended = span_bins_add,
-					.context = &p->bins};
+	const struct spans_options o = {
+		.names = names, .top = PAGE_SPANS_MAX, .ended = span_bins_add, .context = &p->bins};
 
 	p->bins = (struct span_bins){.begin_ns = begin_ns, .length_ns = FIRST_WINDOW_NS};
 	p->spans = spans_new(&o);
@@ -99,8 +97,7 @@ static int tables_write(const struct page_spans *p, const struct section_input *
 	if (err)
 		return err;
 	spans = spans_open(p->spans, &count);
-	return page_put_table(out, "still_open",
-			      spans_section_list(in, spans, count, false));
+	return page_put_table(out, "still_open", spans_section_list(in, spans, count, false));
 }
 
 int page_spans_write(const struct page_spans *p, const struct section_input *in,

@@ -71,6 +71,7 @@ struct profile_tree {
 	struct keymap frame_map, node_map;
 	struct profile_frame *frames;
 	struct profile_node *nodes; /* nodes[0] is the root, and no frame */
+	uint32_t *cell_nodes; /* by the profile's cells: the innermost node; 0: it is in none */
 	uint32_t frames_capacity, nodes_capacity;
 	struct profile_time all;
 	uint64_t run_ns;

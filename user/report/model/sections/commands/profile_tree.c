@@ -324,6 +324,7 @@ static int branch_add(struct maker *m, const struct profile_cell *c, int from, i
 	if (err)
 		return err;
 	time_add(&m->t->nodes[node].self, c);
+	m->t->cell_nodes[c - m->in->profile->cells] = node;
 	return 0;
 }
 
@@ -481,8 +482,9 @@ int profile_tree_make(const struct profile_input *in, struct profile_tree *ret)
 	err = m.labels ? keymap_add_row(&ret->node_map, (struct keymap_key){0}, &ret->nodes,
 					&ret->nodes_capacity, sizeof(*ret->nodes), &root)
 		       : -ENOMEM;
+	ret->cell_nodes = calloc(in->profile->cell_map.count + 1ul, sizeof(*ret->cell_nodes));
 	if (!err)
-		err = all_cells_add(&m);
+		err = ret->cell_nodes ? all_cells_add(&m) : -ENOMEM;
 	if (!err) {
 		threads_add(&m);
 		err = link_children(ret);
@@ -500,6 +502,7 @@ void profile_tree_free(struct profile_tree *t)
 	keymap_free(&t->node_map);
 	free(t->frames);
 	free(t->nodes);
+	free(t->cell_nodes);
 	*t = (struct profile_tree){0};
 }
 
