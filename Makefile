@@ -351,7 +351,7 @@ $(O)/bench/%: bench/%.c
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g $(WARN) -D_GNU_SOURCE -pthread -o $@ $<
 
 # What the log costs: these use the log library.
-LOG_BENCH := $(O)/bench/log_load $(O)/bench/log_write $(O)/bench/scale_load
+LOG_BENCH := $(O)/bench/heap_load $(O)/bench/log_load $(O)/bench/log_write $(O)/bench/scale_load
 $(LOG_BENCH): $(O)/bench/%: bench/%.c $(O)/libspoor.a
 	@echo "  BENCH $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $< $(O)/libspoor.a $(LIBS_LOG)

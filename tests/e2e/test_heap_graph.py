@@ -1,8 +1,12 @@
 """Pointers in a log: who refers to whom at a collection, and all roots, beside the JVM's own dump of the same safepoint."""
+import base64
+import contextlib
 import json
 import re
 import signal
+import sqlite3
 import subprocess
+import zlib
 
 from jvm import ObjectsJavaTest, jdk_tool
 
@@ -62,8 +66,64 @@ class HeapGraphTest(ObjectsJavaTest):
             self.assertEqual(self.groups(self.path(), by, *own), self.groups(dump, by, *own), by)
         return graph
 
+    def sql_and_page(self):
+        """References and roots as tables, and in a page: those of the log are those of the dump."""
+        def rows(name, query):
+            return json.loads(spoor("heap", "sql", "--format", "json", name, query).stdout)
+
+        own = ("SELECT f.type AS at, r.field, t.type, count(*) AS n FROM refs r JOIN objects f ON f.id = r.from_id "
+               "JOIN objects t ON t.id = r.to_id WHERE f.type LIKE 'Pointing%' AND t.type LIKE 'Pointing%' "
+               "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
+        of_log, of_dump = rows(self.path(), own), rows(self.path("app.hprof"), own)
+        self.assertEqual(of_log, of_dump)
+        self.assertGreater(len(of_log), 3)
+        locals_ = rows(self.path(), "SELECT count(*) AS n FROM roots r JOIN objects o ON o.id = r.object_id "
+                                    "WHERE o.type = 'Pointing$ByLocal'")
+        self.assertGreaterEqual(locals_[0]["n"], THREADS * DEPTH)
+        # What a dump has not.
+        origins = rows(self.path(), "SELECT site, age, space FROM objects WHERE type = 'Pointing$ByLocal' AND site IS NOT NULL")
+        self.assertGreaterEqual(len(origins), THREADS * DEPTH)
+        self.assertTrue(all(row["age"] >= 1 and row["space"] for row in origins), origins[:3])
+        self.assertEqual(rows(self.path("app.hprof"), "SELECT DISTINCT site, age FROM objects"), [{"site": None, "age": None}])
+        text = spoor("heap", "sql", self.path(), "SELECT count(*) FROM roots").stdout.splitlines()
+        self.assertRegex(text[0], r"^HEAP .*, at the end of GC \d+; (\d+) of \1 collections agree with the JVM's pools")
+        saved = self.path("saved.sqlite")
+        spoor("heap", "sql", "--save", saved, self.path())
+        with contextlib.closing(sqlite3.connect(saved)) as db:
+            self.assertEqual([list(row.values()) for row in of_log], [list(row) for row in db.execute(own)])
+        groups = self.groups(self.path(), "pointed_from", "--where", "type=Pointing$Leaf")
+        page = self.page(self.path())
+        self.assertIn("collections agree", page["agreement"])
+        cells = self.cells(page)
+        self.assertEqual(sum(n for of, n in cells if of["type"] == "Pointing$Leaf" and "Pointing$ByLocal.to" in of["pointed_from"]),
+                         groups["Pointing$ByLocal.to"])
+        dump = self.cells(self.page(self.path("app.hprof")))
+        self.assertEqual(self.sums(cells), self.sums(dump))
+
+    @staticmethod
+    def sums(cells):
+        all_ = {}
+        for of, objects in cells:
+            if of["type"].startswith("Pointing"):
+                key = of["type"], tuple(sorted(of["pointed_from"].split(", "))), tuple(sorted(of["points_to"].split(", ")))
+                all_[key] = all_.get(key, 0) + objects
+        return all_
+
+    def page(self, name):
+        spoor("heap", "page", "--references", "-o", self.path("heap.html"), name)
+        with open(self.path("heap.html"), encoding="utf-8") as f:
+            data = re.search(r'id="data">\s*([^<]*)<', f.read())[1]
+        return json.loads(zlib.decompress(base64.b64decode(data)))
+
+    @staticmethod
+    def cells(page):
+        """Of each kind its names by aspect, and its objects."""
+        return [({a["name"]: a["texts"][a["of_cell"][cell]] for a in page["aspects"]}, objects)
+                for cell, objects in zip(page["lives"]["cell"], page["lives"]["objects"])]
+
     def test_serial(self):
         self.check("-XX:+UseSerialGC")
+        self.sql_and_page()
         leaves = self.groups(self.path(), "pointed_from", "--where", "type=Pointing$Leaf")
         self.assertEqual({key: leaves.get(key) for key in ("Pointing$ByLocal.to", "Pointing$ByStatic.to")},
                          {"Pointing$ByLocal.to": THREADS * DEPTH, "Pointing$ByStatic.to": 1})

@@ -29,6 +29,24 @@ class HeapLivesTest(PatchedJavaTest):
     def group(found, name):
         return next(row for row in found["groups"] if row["key"].startswith(name))
 
+    def levels(self):
+        """Groups in groups have the sums of the flat ones, in each view."""
+        for view, unit in (("grow", "growth_bytes"), ("churn", "temporary_bytes"), ("life", "dead_bytes")):
+            flat = {row["key"]: row[unit] for row in self.ask(view, "--by", "type")["groups"]}
+            tree = self.ask(view, "--by", "type,site")
+            self.assertEqual(tree["by"], ["type", "site"])
+            self.assertEqual({row["key"]: row[unit] for row in tree["groups"] if row[unit]}, flat)
+            for row in tree["groups"]:
+                self.assertEqual(sum(site[unit] for site in row["children"]), row[unit], row["key"])
+            sites = {row["key"]: row[unit] for row in self.ask(view, "--by", "site")["groups"]}
+            self.assertEqual({f"{row['key']} at {site['key']}": site[unit] for row in tree["groups"] for site in row["children"]
+                              if site[unit]}, sites)
+        text = spoor("heap", "churn", "--by", "package,type,callers", "--top", "5", self.path()).stdout
+        self.assertRegex(text, r"by package, type, callers\n")
+        self.assertRegex(text, r"\n {6}Growth.serve:\d+ +\d")
+        rows = spoor("heap", "churn", "--by", "type,site", "--format", "csv", self.path()).stdout.splitlines()
+        self.assertGreater(len(rows), 3)
+
     def check(self, *options):
         self.run_it(*options)
         found = self.ask("grow")
@@ -37,6 +55,9 @@ class HeapLivesTest(PatchedJavaTest):
         # A round is a collection, and all of a round's orders have been allocated before it.
         rounds = state["to_moment"] - state["from_moment"]
         self.assertEqual(rounds, ROUNDS - 2)
+        collections = state["collections"]
+        self.assertEqual((collections["differ"], collections["layout_known"]), (0, True))
+        self.assertGreaterEqual(collections["agree"], ROUNDS)
         self.assertTrue(order["key"].startswith("Growth$Order at Growth.leak:"), order)
         self.assertEqual((order["growth_objects"], order["trend"]), (rounds * LEAKED, "grows"))
         self.assertEqual(order["born_objects"], rounds * LEAKED)
@@ -64,6 +85,7 @@ class HeapLivesTest(PatchedJavaTest):
         self.assertEqual([row["survived"] for row in ages][:4], ["0", "1", "2", "3 to 4"])
         # The last request of a round is found dead one collection later than all others.
         self.assertGreaterEqual(ages[1]["dead_objects"], ROUNDS - 2)
+        self.levels()
         whole = self.ask("grow", "--from", "begin", "--to", "end", "--by", "type")
         order = self.group(whole, "Growth$Order")
         self.assertEqual((order["born_objects"], order["permanent_objects"]), (ROUNDS * LEAKED, 0))
@@ -72,6 +94,7 @@ class HeapLivesTest(PatchedJavaTest):
     def test_serial(self):
         self.check("-XX:+UseSerialGC")
         text = spoor("heap", "grow", self.path()).stdout
+        self.assertRegex(text.splitlines()[0], r"; (\d+) of \1 collections agree with the JVM's pools$")
         self.assertIn("Growth$Order at Growth.leak", text.split("GROWTH")[0])
         self.assertIn("NOT KNOWN", text)
         self.assertIn("growth_bytes", spoor("heap", "grow", "--format", "csv", self.path()).stdout.splitlines()[0])
@@ -83,5 +106,5 @@ class HeapLivesTest(PatchedJavaTest):
 
     def test_words(self):
         self.assertIn("which FILE", spoor("heap", "grow", expect=2).stderr)
-        self.assertIn("--by is type, site, chain, method or code, not 'age'",
+        self.assertIn("age is not known of objects that are dead",
                       spoor("heap", "churn", "--by", "age", "x", expect=2).stderr)

@@ -20,7 +20,7 @@ class HeapPage {
     this.tree = new HeapTree(data, find("rows"), find("heads"), group => drawHeapDetails(data, find("details"), group),
                              sort => this.set({sort}));
     this.timeline = new HeapTimeline(data, find("course"), range => this.set({range}));
-    put(find("about"), data.source);
+    put(find("about"), data.source + data.agreement);
     this.listen();
     this.follow();
   }

@@ -37,23 +37,29 @@ static bool range_option(struct range *r, int key, const char *arg, struct argp_
 	return true;
 }
 
-bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state)
+bool jobs_option(int key, const char *arg, struct argp_state *state, unsigned *ret)
 {
 	unsigned long jobs;
 	char *end;
 
-	if (key == LOG_SOURCE_KEY_FORCE)
-		return s->force = true;
-	if (max_memory_option(key, arg, state))
-		return true;
 	if (key != LOG_SOURCE_KEY_JOBS)
-		return range_option(&s->range, key, arg, state);
+		return false;
 	jobs = strtoul(arg, &end, 10);
 	if (*arg < '0' || *arg > '9' || *end || !jobs || jobs > LOG_SOURCE_JOBS_MAX)
 		argp_error(state, "--jobs is a number from 1 to %d, not '%s'", LOG_SOURCE_JOBS_MAX,
 			   arg);
-	s->jobs = (unsigned)jobs;
+	*ret = (unsigned)jobs;
 	return true;
+}
+
+bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state)
+{
+	if (key == LOG_SOURCE_KEY_FORCE)
+		return s->force = true;
+	if (max_memory_option(key, arg, state))
+		return true;
+	return jobs_option(key, arg, state, &s->jobs) ||
+	       range_option(&s->range, key, arg, state);
 }
 
 bool log_files_option(struct log_source *s, int key, const char *arg, struct argp_state *state)

@@ -47,14 +47,15 @@ enum { LOG_SOURCE_KEY_JOBS = 0x5100, LOG_SOURCE_KEY_FORCE };
 
 #define LOG_SOURCE_JOBS_MAX 256
 
+/* A row of a command's table of options. */
+#define JOBS_OPTION                                                                                \
+	{                                                                                          \
+		"jobs", LOG_SOURCE_KEY_JOBS, "N", 0,                                               \
+			"Threads that decode the log; if not given, one per CPU", 0                \
+	}
 /* Rows of a command's table of options. */
 #define LOG_SOURCE_OPTIONS                                                                         \
-	{"jobs",                                                                                   \
-	 LOG_SOURCE_KEY_JOBS,                                                                      \
-	 "N",                                                                                      \
-	 0,                                                                                        \
-	 "Threads that decode the log; if not given, one per CPU",                                 \
-	 0},                                                                                       \
+	JOBS_OPTION,                                                                               \
 		{"force",                                                                          \
 		 LOG_SOURCE_KEY_FORCE,                                                             \
 		 NULL,                                                                             \
@@ -65,6 +66,9 @@ enum { LOG_SOURCE_KEY_JOBS = 0x5100, LOG_SOURCE_KEY_FORCE };
 
 /* For a parser of options. True: the key was that of MAX_MEMORY_OPTION, and holds from now on. */
 bool max_memory_option(int key, const char *arg, struct argp_state *state);
+
+/* The same of JOBS_OPTION; *ret is the number then. */
+bool jobs_option(int key, const char *arg, struct argp_state *state, unsigned *ret);
 
 /* True: the key was one of the rows above. A bad argument ends the parser with the usage error. */
 bool log_source_option(struct log_source *s, int key, const char *arg, struct argp_state *state);

@@ -95,6 +95,18 @@ static void add_in_region(struct walk *w, uint64_t address, uint64_t last_bytes)
 	w->row->gap_bytes += at % region;
 }
 
+#define WALKED_FREE (16ull << 20)
+#define WALKED_PER_BIRTH 4
+
+/* Looking at the heap takes some ns an object, as events of a birth and of moves do. */
+static bool takes_long(const struct pool_check *c)
+{
+	const struct object_sums *s = object_replay_sums(c->replay);
+
+	return c->options.thrifty && c->walked > WALKED_FREE &&
+	       c->walked / WALKED_PER_BIRTH > s->count;
+}
+
 static int look(void *ctx, uint32_t collection)
 {
 	struct pool_check *c = ctx;
@@ -109,6 +121,9 @@ static int look(void *ctx, uint32_t collection)
 	}
 	w.end = w.base;
 	w.row = &c->rows[collection];
+	w.row->left_out = takes_long(c);
+	if (w.row->left_out)
+		return 0;
 	w.row->followed = true;
 	w.old_at = w.base;
 	if (c->options.spaces.collector == HEAP_SERIAL)
@@ -121,6 +136,7 @@ static int look(void *ctx, uint32_t collection)
 		w.row->object_bytes += f.bytes;
 		w.end = f.address + f.bytes;
 		w.any = true;
+		c->walked++;
 	}
 	if (c->options.spaces.collector == HEAP_G1)
 		end_region(&w, bytes);
@@ -191,6 +207,8 @@ static enum pool_verdict verdict(const struct pool_check *c, const struct pool_c
 {
 	uint64_t least = pool_check_least(c, r);
 
+	if (r->left_out)
+		return POOL_LEFT_OUT;
 	if (!r->followed)
 		return POOL_NOT_FOLLOWED;
 	if (!r->told)

@@ -13,6 +13,8 @@ struct pool_check_options {
 	struct heap_spaces spaces;
 	/* G1: there may be objects of an archive of classes, which are in no event. */
 	bool archive;
+	/* Collections are left out when looking at the heap would take longer than all else. */
+	bool thrifty;
 };
 
 /* What the JVM says, at some time. */
@@ -25,6 +27,7 @@ enum pool_verdict {
 	POOL_DIFFERS,
 	POOL_NO_FIGURES,   /* the JVM has said nothing of this collection, or that is lost */
 	POOL_NOT_FOLLOWED, /* the heap is not known at its end */
+	POOL_LEFT_OUT,     /* to save time */
 	POOL_VERDICT_COUNT,
 };
 
@@ -34,7 +37,13 @@ struct pool_check_row {
 	uint64_t object_bytes; /* of the log */
 	uint64_t gap_bytes;    /* before objects of a space and between them */
 	uint64_t end_bytes;    /* after a space's last object: fillers may be there, at most */
-	bool followed, told;
+	bool followed, told, left_out;
+};
+
+/* What there is to say of all collections of a log. */
+struct pool_agreement {
+	bool has_layout; /* else nothing was compared: how the heap is laid out is not known */
+	uint64_t verdicts[POOL_VERDICT_COUNT];
 };
 
 struct pool_check {
@@ -46,6 +55,7 @@ struct pool_check {
 	unsigned bottom_count;
 	uint64_t archive_bytes; /* inferred: what the JVM has more, always */
 	uint64_t verdicts[POOL_VERDICT_COUNT];
+	uint64_t walked;        /* objects that were looked at */
 	uint64_t exact, most_more; /* of those that agree: to the byte; what the pools have more */
 };
 

@@ -125,6 +125,22 @@ bool heap_levels_go_beyond(const struct heap_levels *l)
 	return false;
 }
 
+const char *heap_levels_of_objects(const struct heap_levels *l)
+{
+	static const char *const names[] = {"size", "array_length", "length", "shape", "age",
+					    "space"};
+
+	for (unsigned i = 0; i < l->count; i++) {
+		if (l->all[i]->needs != HEAP_NEEDS_DESC || l->all[i]->own ||
+		    l->via[i] != HEAP_SELF || l->all[i]->shape == HEAP_MANY)
+			return l->all[i]->name;
+		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
+			if (!strcmp(l->all[i]->name, names[n]))
+				return names[n];
+	}
+	return NULL;
+}
+
 void heap_levels_set(const struct heap_levels *l, struct heap_tree *ret)
 {
 	memcpy(ret->levels, l->all, sizeof(l->all));

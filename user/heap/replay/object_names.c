@@ -115,7 +115,31 @@ static int add_site(struct object_names *n, const struct object_record *r)
 	s->kind = 0;
 	s->first_frame = n->frame_count;
 	s->frame_count = r->frame_count;
+	s->inferred = 0;
 	n->frame_count += r->frame_count;
+	return 0;
+}
+
+/* Frames of a site are in a row: the old ones are copied to where there is room. */
+int object_names_extend(struct object_names *n, uint32_t site, const struct object_frame *callers,
+			uint32_t count)
+{
+	struct object_site *s = &n->sites[site];
+	uint32_t all = s->frame_count + count;
+
+	for (uint32_t i = 0; i < all; i++) {
+		int err = array_grow(&n->frames, &n->frames_capacity, n->frame_count + i,
+				     sizeof(*n->frames));
+
+		if (err)
+			return err;
+		n->frames[n->frame_count + i] = i < s->frame_count ? n->frames[s->first_frame + i]
+								   : callers[i - s->frame_count];
+	}
+	s->first_frame = n->frame_count;
+	s->frame_count = all;
+	s->inferred += count;
+	n->frame_count += all;
 	return 0;
 }
 
@@ -274,6 +298,14 @@ char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t fr
 	object_method_text(n, site, frame, buf, size);
 	if (f && f->bci != BCI_NATIVE && method_of(n, f))
 		buffer_add(buf, size, ":%u", f->bci);
+	/* Of a name that is too long the mark stays. */
+	if (f && frame >= s->frame_count - s->inferred) {
+		size_t used = strlen(buf), mark = strlen(OBJECT_FRAME_INFERRED);
+
+		if (used + mark + 1 > size && size > mark)
+			buf[size - mark - 1] = '\0';
+		buffer_add(buf, size, "%s", OBJECT_FRAME_INFERRED);
+	}
 	return buf;
 }
 

@@ -29,6 +29,7 @@ struct object_site {
 	uint32_t tier;  /* enum spoor_objects_tier */
 	uint32_t kind;  /* of the object before; 0: no object yet */
 	uint32_t first_frame, frame_count; /* in frames, innermost first */
+	uint32_t inferred; /* of these, the outermost: nobody has seen them */
 };
 
 struct object_frame {
@@ -70,6 +71,10 @@ void object_names_free(struct object_names *n);
 /* A record that is a class, method, site, or the end of a class. 0 or -ENOMEM. */
 int object_names_add(struct object_names *n, const struct object_record *r);
 
+/* Callers of the outermost frame, innermost first, inferred from the code. 0 or -ENOMEM. */
+int object_names_extend(struct object_names *n, uint32_t site, const struct object_frame *callers,
+			uint32_t count);
+
 /* Objects of this site, or kind, were there when events were switched on: nobody saw a birth. */
 bool object_names_was_there(const struct object_names *n, uint32_t site);
 bool object_names_was_found(const struct object_names *n, uint32_t kind);
@@ -88,7 +93,8 @@ bool object_names_is_array(const struct object_names *n, uint32_t class);
 /* "a.b.Table", "byte[]". Returns buf. */
 char *object_class_text(const struct object_names *n, uint32_t class, char *buf, size_t size);
 /* "a.b.Table.add:12", where 12 is the bytecode's index, which native methods have not; the frame of
- * a site, 0 is the innermost. */
+ * a site, 0 is the innermost. An inferred one ends in " (inferred)". */
+#define OBJECT_FRAME_INFERRED " (inferred)"
 char *object_frame_text(const struct object_names *n, uint32_t site, uint32_t frame, char *buf,
 			size_t size);
 /* The same without the bytecode. */

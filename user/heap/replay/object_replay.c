@@ -369,6 +369,11 @@ const struct object_names *object_replay_names(const struct object_replay *r)
 	return &r->names;
 }
 
+struct object_names *object_replay_own_names(struct object_replay *r)
+{
+	return &r->names;
+}
+
 const struct object_sums *object_replay_sums(const struct object_replay *r)
 {
 	return &r->sums;

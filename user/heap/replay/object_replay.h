@@ -79,6 +79,8 @@ bool object_replay_ever(const struct object_replay *r, uint64_t address);
  * names. */
 const struct object_lifetimes *object_replay_lifetimes(const struct object_replay *r);
 const struct object_names *object_replay_names(const struct object_replay *r);
+/* The same, to be extended (object_names_extend) once the replay is finished. */
+struct object_names *object_replay_own_names(struct object_replay *r);
 const struct object_sums *object_replay_sums(const struct object_replay *r);
 uint32_t object_replay_thread_count(const struct object_replay *r);
 const struct object_thread *object_replay_thread(const struct object_replay *r, uint32_t i);

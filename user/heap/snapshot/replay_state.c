@@ -12,6 +12,7 @@
 /* Ids of texts and types that no class of a log has, as its numbers have 32 bits. */
 #define TEXT_ID(n) (1ull << 42 | (n))
 #define TYPE_UNKNOWN (1ull << 41)
+#define TYPE_OTHERS (TYPE_UNKNOWN + 1)
 
 struct maker {
 	const struct object_names *names;
@@ -74,8 +75,28 @@ static int add_objects(struct maker *m, const struct object_replay *r)
 	return err;
 }
 
-int replay_state_make(const struct object_replay *r, const struct replay_state_options *o,
-		      struct heap_state *ret)
+#define OTHERS "(others, of few bytes)"
+
+static int add_kinds(struct maker *m, const struct object_replay *r)
+{
+	int err = 0;
+
+	(void)r;
+	for (uint32_t i = 0; i < m->names->kind_count && !err; i++) {
+		const struct object_found f = {.kind = i, .class = m->names->kinds[i].class};
+		struct heap_desc d = {.of_class = HEAP_NONE};
+
+		err = i ? type_of(m, f.class, &d.type) : add_type(m, TYPE_OTHERS, OTHERS, &d.type);
+		if (!err && i)
+			err = object_origins_of(m->origins, &f, &d.origin);
+		if (!err)
+			err = heap_state_described(m->state, (i + 1ull) << 3, d);
+	}
+	return err;
+}
+
+static int make(const struct object_replay *r, const struct replay_state_options *o,
+		int (*add)(struct maker *m, const struct object_replay *r), struct heap_state *ret)
 {
 	struct maker m = {.names = object_replay_names(r), .state = ret, .unknown = HEAP_NONE};
 	uint32_t classes = m.names->class_map.count;
@@ -88,11 +109,26 @@ int replay_state_make(const struct object_replay *r, const struct replay_state_o
 	err = m.types ? object_origins_new(r, o, ret, &m.origins) : -ENOMEM;
 	if (!err) {
 		memset(m.types, 0xff, (classes + 1ul) * sizeof(*m.types));
-		err = add_objects(&m, r);
+		err = add(&m, r);
 	}
 	if (!err)
 		err = heap_state_finish(ret);
 	object_origins_free(m.origins);
 	free(m.types);
 	return err;
+}
+
+int replay_state_make(const struct object_replay *r, const struct replay_state_options *o,
+		      struct heap_state *ret)
+{
+	return make(r, o, add_objects, ret);
+}
+
+int replay_state_kinds(const struct object_replay *r, const struct replay_state_options *o,
+		       struct heap_state *ret)
+{
+	struct replay_state_options each = *o;
+
+	each.objects = true;
+	return make(r, &each, add_kinds, ret);
 }

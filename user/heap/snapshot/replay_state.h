@@ -23,3 +23,7 @@ struct replay_state_options {
  * number. */
 int replay_state_make(const struct object_replay *r, const struct replay_state_options *o,
 		      struct heap_state *ret);
+/* The same of kinds of objects, dead ones, too: an object of 0 bytes for each, in the order of
+ * their numbers, one by one. */
+int replay_state_kinds(const struct object_replay *r, const struct replay_state_options *o,
+		       struct heap_state *ret);

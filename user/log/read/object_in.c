@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tables/array.h"
 #include "log/format/block.h"
-#include "log/format/codec.h"
 #include "log/format/object_record.h"
-#include "log/format/text.h"
-#include "log/format/unpack.h"
+#include "log/read/object_ahead.h"
 #include "log/read/stream.h"
 
 struct object_in {
 	struct stream in;
-	struct object_body body;
+	struct object_ahead *ahead; /* NULL: nothing was asked for yet */
+	unsigned jobs;
+	struct object_body *open; /* of the block that is read; NULL: none */
 	uint32_t sequence;
+	uint64_t missing; /* blocks, before the next one of object events */
+	bool ended;       /* the stream has: */
+	int end;          /* 0, or an error */
 	struct object_in_stats seen;
 };
 
@@ -48,9 +50,14 @@ void object_in_close(struct object_in *in)
 {
 	if (!in)
 		return;
+	object_ahead_free(in->ahead);
 	stream_close(&in->in);
-	object_body_free(&in->body);
 	free(in);
+}
+
+void object_in_jobs(struct object_in *in, unsigned jobs)
+{
+	in->jobs = jobs;
 }
 
 void object_in_stats(const struct object_in *in, struct object_in_stats *ret)
@@ -58,167 +65,79 @@ void object_in_stats(const struct object_in *in, struct object_in_stats *ret)
 	*ret = in->seen;
 }
 
-void object_body_free(struct object_body *o)
+/* The next block of object events. 1; 0: the end. */
+static int objects_find(struct object_in *in, struct block *ret)
 {
-	codec_free(o->codec);
-	free(o->bytes);
-}
-
-int object_body_open(struct object_body *o, const struct block *b)
-{
-	struct preamble p;
 	int err;
 
-	o->left = o->raw_bytes = 0;
-	o->in = (struct unpack){b->payload, b->payload};
-	if (preamble_get(b->payload, b->length, &p))
-		return -EBADMSG;
-	o->in = (struct unpack){b->payload + PREAMBLE_BYTES, b->payload + b->length};
-	if (p.codec == BLOCK_CODEC_NONE) {
-		if ((size_t)(o->in.end - o->in.at) != p.raw_bytes) {
-			o->in.at = o->in.end;
-			return -EBADMSG;
-		}
-	} else {
-		if (bytes_reserve(&o->bytes, &o->capacity, p.raw_bytes) ||
-		    (!o->codec && codec_new(&o->codec)))
-			return -ENOMEM;
-		if (!o->bytes)
-			return -EBADMSG;
-		err = codec_decompress(o->codec, p.codec, o->in.at, (size_t)(o->in.end - o->in.at),
-				       o->bytes, p.raw_bytes);
-		o->in.at = o->in.end;
-		if (err)
-			return err;
-		o->in = (struct unpack){o->bytes, o->bytes + p.raw_bytes};
+	while ((err = stream_block(&in->in, in->sequence, ret)) > 0) {
+		in->missing += ret->sequence - in->sequence;
+		in->sequence = ret->sequence + 1;
+		if (ret->kind == BLOCK_KIND_OBJECTS)
+			return 1;
 	}
-	o->raw_bytes = p.raw_bytes;
-	o->left = b->events;
-	return 0;
+	return err;
+}
+
+/* As many blocks as may be read ahead. 0 or -ENOMEM. */
+static int read_ahead(struct object_in *in)
+{
+	struct object_ahead_slot *s;
+	struct block b;
+	int err = 0;
+
+	while (!in->ended && !err && (s = object_ahead_room(in->ahead))) {
+		in->end = objects_find(in, &b);
+		in->ended = in->end <= 0;
+		if (in->ended)
+			break;
+		s->missing = in->missing;
+		in->missing = 0;
+		err = object_ahead_put(in->ahead, &b);
+	}
+	return err;
+}
+
+static int ahead_start(struct object_in *in)
+{
+	return in->ahead ? 0 : object_ahead_new(in->jobs, &in->ahead);
 }
 
 /* 1: a block is open. 0: the end. */
 static int block_next(struct object_in *in)
 {
-	struct block b;
-	int err;
+	struct object_ahead_slot *s;
+	int err = ahead_start(in);
 
-	for (;;) {
-		err = stream_block(&in->in, in->sequence, &b);
-		if (err <= 0)
-			return err;
-		in->seen.missing += b.sequence - in->sequence;
-		in->sequence = b.sequence + 1;
-		if (b.kind != BLOCK_KIND_OBJECTS)
-			continue;
+	while (!err) {
+		if (in->open)
+			object_ahead_done(in->ahead);
+		in->open = NULL;
+		err = read_ahead(in);
+		s = err ? NULL : object_ahead_oldest(in->ahead);
+		if (!s)
+			break;
+		in->open = &s->body;
+		in->seen.missing += s->missing;
 		in->seen.blocks++;
-		in->seen.bytes += BLOCK_HEADER_BYTES + b.length;
-		err = object_body_open(&in->body, &b);
-		if (err == -ENOMEM)
-			return err;
-		in->seen.damaged += err != 0;
-		in->seen.raw_bytes += in->body.raw_bytes;
-		if (!err)
+		in->seen.bytes += BLOCK_HEADER_BYTES + s->block.length;
+		if (s->err == -ENOMEM)
+			return s->err;
+		in->seen.damaged += s->err != 0;
+		in->seen.raw_bytes += s->body.raw_bytes;
+		if (!s->err)
 			return 1;
 	}
-}
-
-static int read_text(struct unpack *u, const char **ret, uint32_t *ret_bytes)
-{
-	struct unpack_value v;
-
-	if (unpack_value(u, &v) || v.type != UNPACK_STR || v.count > OBJECT_NAME_MAX ||
-	    !text_is_clean(v.data, v.count))
-		return -EBADMSG;
-	*ret = v.data;
-	*ret_bytes = v.count;
-	return 0;
-}
-
-static int read_frames(struct unpack *u, struct object_record *ret)
-{
-	uint32_t count;
-	uint64_t n;
-
-	if (unpack_array(u, &count) || count % 2 || count > 2 * OBJECT_FRAMES_MAX)
-		return -EBADMSG;
-	for (uint32_t i = 0; i < count; i++) {
-		if (unpack_uint(u, &n) || n > UINT32_MAX)
-			return -EBADMSG;
-		ret->frames[i / 2][i % 2] = (uint32_t)n;
-	}
-	ret->frame_count = count / 2;
-	return 0;
-}
-
-static int read_words(struct unpack *u, struct object_record *ret)
-{
-	struct unpack_value v;
-
-	if (unpack_value(u, &v) || v.type != UNPACK_BIN || v.count > OBJECT_WORDS_MAX)
-		return -EBADMSG;
-	ret->words = (const uint8_t *)v.data;
-	ret->word_bytes = v.count;
-	return 0;
-}
-
-static int read_known(struct unpack *u, uint32_t count, struct object_record *ret)
-{
-	uint32_t numbers = object_record_numbers(ret->kind), texts = object_record_texts(ret->kind);
-	bool words = object_record_has_words(ret->kind);
-	uint32_t more = texts + (ret->kind == OBJECT_SITE || words);
-	int err = count < 1 + numbers + more ? -EBADMSG : 0;
-
-	for (uint32_t i = 0; i < numbers && !err; i++)
-		err = unpack_uint(u, &ret->number[i]);
-	for (uint32_t i = 0; i < texts && !err; i++)
-		err = read_text(u, &ret->text[i], &ret->text_bytes[i]);
-	if (!err && ret->kind == OBJECT_SITE)
-		err = read_frames(u, ret);
-	if (!err && words)
-		err = read_words(u, ret);
-	for (count -= 1 + numbers + more; count && !err; count--)
-		err = unpack_skip(u);
-	return err;
-}
-
-static int record_read(struct unpack *u, struct object_record *ret)
-{
-	uint64_t kind;
-	uint32_t count;
-
-	memset(ret, 0, sizeof(*ret));
-	if (unpack_array(u, &count) || !count || unpack_uint(u, &kind))
-		return -EBADMSG;
-	if (kind && kind < OBJECT_KIND_END) {
-		ret->kind = (enum object_record_kind)kind;
-		return read_known(u, count, ret);
-	}
-	for (; count > 1; count--)
-		if (unpack_skip(u))
-			return -EBADMSG;
-	return 0;
-}
-
-int object_body_next(struct object_body *o, struct object_record *ret)
-{
-	if (!o->left && o->in.at == o->in.end)
-		return 0;
-	if (!o->left) {
-		o->in.at = o->in.end;
-		return -EBADMSG;
-	}
-	o->left--;
-	if (!record_read(&o->in, ret))
-		return 1;
-	o->left = 0;
-	o->in.at = o->in.end;
-	return -EBADMSG;
+	if (err)
+		return err;
+	in->seen.missing += in->missing;
+	in->missing = 0;
+	return in->end;
 }
 
 int object_in_next(struct object_in *in, struct object_record *ret)
 {
-	int err = object_body_next(&in->body, ret);
+	int err = in->open ? object_body_next(in->open, ret) : 0;
 
 	while (err <= 0 || !ret->kind) {
 		in->seen.damaged += err < 0;
@@ -227,7 +146,7 @@ int object_in_next(struct object_in *in, struct object_record *ret)
 			if (err <= 0)
 				return err;
 		}
-		err = object_body_next(&in->body, ret);
+		err = object_body_next(in->open, ret);
 	}
 	in->seen.records++;
 	return 1;

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/tables/hash.h"
+#include "heap/classify/heap_classifier.h"
+#include "heap/snapshot/replay_state.h"
+#include "heap/state/heap_state.h"
 
 #define NAME_BYTES 1024
 #define OTHERS "(others, of few bytes)"
@@ -28,8 +31,16 @@ static void add_frames(const struct object_names *n, uint32_t site, bool all, st
 	char name[NAME_BYTES];
 
 	strbuf_add(o, " at %s", object_frame_text(n, site, 0, name, sizeof(name)));
-	for (uint32_t i = 1; all && i < count; i++)
-		strbuf_add(o, " < %s", object_frame_text(n, site, i, name, sizeof(name)));
+	for (uint32_t i = 1; all && i < count; i++) {
+		const struct object_site *s = &n->sites[site];
+		bool first = i == s->frame_count - s->inferred;
+
+		/* Of a long name people see the begin: all frames after the mark are inferred. */
+		object_frame_text(n, site, i, name, sizeof(name));
+		if (i >= s->frame_count - s->inferred)
+			name[strlen(name) - strlen(OBJECT_FRAME_INFERRED)] = '\0';
+		strbuf_add(o, " <%s %s", first ? OBJECT_FRAME_INFERRED : "", name);
+	}
 }
 
 static void add_name(const struct object_names *n, uint32_t kind, enum heap_lives_by by,
@@ -75,6 +86,145 @@ static int group_of(struct heap_lives_groups *g, struct names *names, const char
 	g->names[g->count] = copy;
 	*ret = g->count++;
 	names->buckets[at] = g->count;
+	return 0;
+}
+
+/* --- groups in groups --------------------------------------------------------------------- */
+
+struct leveller {
+	struct heap_lives_groups *g;
+	struct names names;
+	struct heap_state state; /* of kinds */
+	struct heap_view view;
+	struct heap_keys keys;
+	struct strbuf name;
+};
+
+/* The group of what is in l->name, whose last part begins at label. */
+static int node_of(struct leveller *l, uint32_t parent, size_t label, unsigned level, uint32_t *ret)
+{
+	uint32_t known = l->g->count;
+	int err = l->name.err;
+
+	if (!err)
+		err = group_of(l->g, &l->names, strbuf_text(&l->name), ret);
+	if (err || *ret != known)
+		return err;
+	err = array_grow(&l->g->nodes, &l->g->node_capacity, known, sizeof(*l->g->nodes));
+	if (!err)
+		l->g->nodes[known] =
+			(struct heap_lives_node){parent, (uint32_t)label, (uint16_t)level};
+	return err;
+}
+
+static int add_level(struct leveller *l, const struct heap_classifier *c, unsigned level,
+		     uint32_t desc, uint32_t *node)
+{
+	const struct heap_item item = {desc, HEAP_NONE};
+	int err;
+
+	l->keys.count = 0;
+	heap_classify(c, &l->view, &item, &l->keys);
+	if (!l->keys.count)
+		heap_keys_add(&l->keys, HEAP_KEY_NONE);
+	err = l->keys.err ? l->keys.err : l->view.err;
+	for (uint32_t i = 0; i < l->keys.count && !err; i++) {
+		size_t label;
+
+		strbuf_add(&l->name, "%s", *node == HEAP_LIVES_TOP ? "" : " > ");
+		label = l->name.used;
+		if (l->keys.all[i] == HEAP_KEY_NONE)
+			strbuf_add(&l->name, "(none)");
+		else
+			c->label(&l->view, l->keys.all[i], &l->name);
+		err = node_of(l, *node, label, level, node);
+	}
+	return err;
+}
+
+/* Half of the table is free, which is more than one kind takes: 8 levels of 16 frames. */
+static int names_grow(struct names *n, const struct heap_lives_groups *g)
+{
+	struct names more = {.mask = 2 * n->mask + 1};
+
+	if (g->count < n->mask / 2)
+		return 0;
+	more.buckets = calloc(more.mask + 1ul, sizeof(*more.buckets));
+	if (!more.buckets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t at = (uint32_t)hash_bytes(g->names[i], strlen(g->names[i])) & more.mask;
+
+		while (more.buckets[at])
+			at = (at + 1) & more.mask;
+		more.buckets[at] = i + 1;
+	}
+	free(n->buckets);
+	*n = more;
+	return 0;
+}
+
+static int level_kinds(const struct heap_lives_report *r, struct leveller *l)
+{
+	const struct object_names *n = object_replay_names(r->log);
+	int err = 0;
+
+	for (uint32_t i = 0; i < n->kind_count && !err; i++) {
+		uint32_t node = HEAP_LIVES_TOP;
+
+		strbuf_clear(&l->name);
+		err = names_grow(&l->names, l->g);
+		for (unsigned k = 0; k < r->levels->count && !err; k++)
+			err = add_level(l, r->levels->all[k], k, l->state.objects.desc[i], &node);
+		l->g->of_kind[i] = node;
+	}
+	return err;
+}
+
+static int name_levels(const struct heap_lives_report *r, struct heap_lives_groups *g)
+{
+	const struct replay_state_options options = {.spaces.collector = HEAP_OTHER,
+						     .thread_name = r->thread_name,
+						     .ctx = r->thread_ctx};
+	struct leveller l = {.g = g, .names.mask = 4095};
+	int err = replay_state_kinds(r->log, &options, &l.state);
+
+	g->of_kind = calloc(object_replay_names(r->log)->kind_count, sizeof(*g->of_kind));
+	l.names.buckets = calloc(l.names.mask + 1ul, sizeof(*l.names.buckets));
+	if (!err && (!g->of_kind || !l.names.buckets))
+		err = -ENOMEM;
+	if (!err)
+		err = heap_view_init(&l.view, &l.state, HEAP_NEEDS_DESC);
+	if (!err)
+		err = level_kinds(r, &l);
+	heap_view_free(&l.view);
+	heap_state_free(&l.state);
+	strbuf_free(&l.name);
+	free(l.names.buckets);
+	free(l.keys.all);
+	return err;
+}
+
+_Static_assert(sizeof(struct heap_lives) % sizeof(uint64_t) == 0, "sums, and nothing else");
+
+/* A group comes after the one around it. */
+static int sum_levels(struct heap_lives_groups *g)
+{
+	const size_t words = sizeof(*g->totals) / sizeof(uint64_t);
+
+	g->totals = calloc(g->count + 1ul, sizeof(*g->totals));
+	if (!g->totals)
+		return -ENOMEM;
+	memcpy(g->totals, g->sums, g->count * sizeof(*g->totals));
+	for (uint32_t i = g->count; i--;) {
+		uint64_t *to, *from = (uint64_t *)&g->totals[i];
+
+		if (g->nodes[i].parent == HEAP_LIVES_TOP)
+			continue;
+		to = (uint64_t *)&g->totals[g->nodes[i].parent];
+		for (size_t k = 0; k < words; k++)
+			to[k] += from[k];
+	}
 	return 0;
 }
 
@@ -132,6 +282,30 @@ static bool has_come(const struct heap_lives *g)
 	return g->of[LIFETIME_BORN].objects || g->of[LIFETIME_TEMPORARY].objects;
 }
 
+bool heap_lives_says(const struct heap_lives *g, enum heap_lives_view view)
+{
+	return heap_lives_weight(g, view) || (view == HEAP_LIVES_DIFF && has_come(g));
+}
+
+uint32_t *heap_lives_order(const struct heap_lives_groups *g, enum heap_lives_view view)
+{
+	struct weighted *all = calloc(g->count + 1ul, sizeof(*all));
+	uint32_t *order = calloc(g->count + 1ul, sizeof(*order));
+
+	if (!all || !order) {
+		free(all);
+		free(order);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < g->count; i++)
+		all[i] = (struct weighted){heap_lives_weight(&g->totals[i], view), i};
+	qsort(all, g->count, sizeof(*all), compare);
+	for (uint32_t i = 0; i < g->count; i++)
+		order[i] = all[i].group;
+	free(all);
+	return order;
+}
+
 static int order_groups(const struct heap_lives_report *r, struct heap_lives_groups *g)
 {
 	struct weighted *all = calloc(g->count + 1ul, sizeof(*all));
@@ -146,8 +320,7 @@ static int order_groups(const struct heap_lives_report *r, struct heap_lives_gro
 		all[i] = (struct weighted){heap_lives_weight(&g->sums[i], r->view), i};
 	qsort(all, g->count, sizeof(*all), compare);
 	for (uint32_t i = 0; i < g->count; i++)
-		if (all[i].weight ||
-		    (r->view == HEAP_LIVES_DIFF && has_come(&g->sums[all[i].group])))
+		if (heap_lives_says(&g->sums[all[i].group], r->view))
 			g->order[n++] = all[i].group;
 	g->order_count = n;
 	free(all);
@@ -161,7 +334,7 @@ int heap_lives_groups_make(const struct heap_lives_report *r, struct heap_lives_
 	int err;
 
 	*ret = (struct heap_lives_groups){0};
-	err = name_kinds(r, ret);
+	err = r->levels ? name_levels(r, ret) : name_kinds(r, ret);
 	if (err)
 		return err;
 	ret->sums = calloc(ret->count, sizeof(*ret->sums));
@@ -170,6 +343,8 @@ int heap_lives_groups_make(const struct heap_lives_report *r, struct heap_lives_
 		heap_lives_add(l, ret->of_kind, r->from, r->to, ret->sums);
 		heap_lives_add(l, one, r->from, r->to, &ret->all);
 		err = order_groups(r, ret);
+		if (!err && r->levels)
+			err = sum_levels(ret);
 	} else {
 		err = -ENOMEM;
 	}
@@ -185,5 +360,7 @@ void heap_lives_groups_free(struct heap_lives_groups *g)
 	free(g->sums);
 	free(g->of_kind);
 	free(g->order);
+	free(g->nodes);
+	free(g->totals);
 	*g = (struct heap_lives_groups){0};
 }

@@ -119,7 +119,11 @@ static const struct findings_column group_columns[] = {
 	 .unit = FINDINGS_ROWS,
 	 .flags = FINDINGS_LIST | FINDINGS_NO_CSV,
 	 .meaning = "Bytes of old objects at 16 moments of the interval."},
+	/* Of groups in groups only. */
+	{.key = "by", .meaning = "The classifier whose group it is."},
+	{.key = "children", .unit = FINDINGS_ROWS, .flags = FINDINGS_TREE},
 };
+#define GROUP_COLUMNS (sizeof(group_columns) / sizeof(*group_columns))
 
 static void add_curve(struct findings *f, const struct heap_lives *s)
 {
@@ -167,10 +171,94 @@ static void add_group(struct findings *f, const struct heap_lives_report *r, con
 
 static struct findings *groups(const struct heap_lives_report *r, const struct heap_lives_groups *g)
 {
-	struct findings *f = FINDINGS_NEW(group_columns);
+	struct findings *f = findings_new(group_columns, GROUP_COLUMNS - 2);
 
 	for (uint32_t i = 0; f && i < g->order_count && !f->err; i++)
 		add_group(f, r, g->names[g->order[i]], &g->sums[g->order[i]]);
+	return f;
+}
+
+/* --- groups in groups --------------------------------------------------------------------- */
+
+struct tree {
+	const struct heap_lives_report *r;
+	const struct heap_lives_groups *g;
+	uint32_t *child, *next; /* by group; child of the top: at count */
+	bool *shown;
+};
+
+static void add_children(struct tree *t, struct findings *f, uint32_t parent)
+{
+	for (uint32_t i = t->child[parent]; i != HEAP_LIVES_TOP && !f->err; i = t->next[i]) {
+		const struct heap_lives_node *n = &t->g->nodes[i];
+		struct findings *within;
+
+		if (!t->shown[i])
+			continue;
+		add_group(f, t->r, t->g->names[i] + n->label, &t->g->totals[i]);
+		findings_text(f, t->r->levels->all[n->level]->name, NULL);
+		if (t->child[i] == HEAP_LIVES_TOP)
+			continue;
+		within = findings_within(f, 1);
+		if (within)
+			add_children(t, within, i);
+		findings_rows(f, within);
+	}
+}
+
+/* Of all groups, the smallest first, so that each comes before its smaller sisters. */
+static void link_groups(struct tree *t, const uint32_t *order)
+{
+	const struct heap_lives_groups *g = t->g;
+
+	for (uint32_t i = 0; i <= g->count; i++)
+		t->child[i] = HEAP_LIVES_TOP;
+	for (uint32_t i = g->count; i--;) {
+		uint32_t node = order[i], parent = g->nodes[node].parent;
+
+		parent = parent == HEAP_LIVES_TOP ? g->count : parent;
+		t->next[node] = t->child[parent];
+		t->child[parent] = node;
+	}
+}
+
+/* The largest groups of which there is something to say, with those around them. */
+static void show_largest(struct tree *t, const uint32_t *order)
+{
+	const struct heap_lives_groups *g = t->g;
+	uint32_t left = t->r->format == HEAP_TEXT ? t->r->top : UINT32_MAX;
+
+	for (uint32_t i = 0; i < g->count && left; i++) {
+		if (!heap_lives_says(&g->totals[order[i]], t->r->view))
+			continue;
+		left--;
+		for (uint32_t up = order[i]; up != HEAP_LIVES_TOP && !t->shown[up];
+		     up = g->nodes[up].parent)
+			t->shown[up] = true;
+	}
+}
+
+static struct findings *tree_groups(const struct heap_lives_report *r,
+				    const struct heap_lives_groups *g)
+{
+	struct tree t = {.r = r, .g = g};
+	struct findings *f = NULL;
+	uint32_t *order = heap_lives_order(g, r->view);
+
+	t.child = calloc(g->count + 1ul, sizeof(*t.child));
+	t.next = calloc(g->count + 1ul, sizeof(*t.next));
+	t.shown = calloc(g->count + 1ul, sizeof(*t.shown));
+	if (order && t.child && t.next && t.shown) {
+		link_groups(&t, order);
+		show_largest(&t, order);
+		f = findings_new(group_columns, GROUP_COLUMNS);
+		if (f)
+			add_children(&t, f, g->count);
+	}
+	free(order);
+	free(t.child);
+	free(t.next);
+	free(t.shown);
 	return f;
 }
 
@@ -206,19 +294,33 @@ static int print(const struct heap_lives_report *r, const struct heap_lives_grou
 		[HEAP_LIVES_LIFE] = "LIFE: objects that have died",
 		[HEAP_LIVES_DIFF] = "DIFFERENCE: objects of both moments, of one, and of neither",
 	};
-	const struct findings_view view = {
-		.indent = 2, .top = r->top, .noun = "groups", .view = VIEW(r->view)};
+	const struct findings_view view = {.indent = 2,
+					   .top = r->levels ? 0 : r->top,
+					   .noun = "groups",
+					   .view = VIEW(r->view)};
 	int err;
 
 	heap_lives_head(r, out);
 	heap_words_sentence(words, out);
 	if (f->row_count) {
-		print_text(out, "\n%s, by %s\n", titles[r->view], heap_lives_by_names[r->by]);
+		print_text(out, "\n%s, by ", titles[r->view]);
+		for (unsigned i = 0; r->levels && i < r->levels->count; i++)
+			print_text(out, "%s%s", i ? ", " : "", r->levels->all[i]->name);
+		print_text(out, "%s\n", r->levels ? "" : heap_lives_by_names[r->by]);
 		err = findings_to_text(f, &view, out);
 		if (err)
 			return err;
 	}
 	return heap_words_list("NOT KNOWN", heap_lives_not_known(r, g), out);
+}
+
+static json_t *levels_json(const struct heap_levels *l)
+{
+	json_t *all = json_array();
+
+	for (unsigned i = 0; i < l->count; i++)
+		json_add(&all, json_string(l->all[i]->name));
+	return all;
 }
 
 static int write_json(const struct heap_lives_report *r, const struct heap_lives_groups *g,
@@ -229,7 +331,8 @@ static int write_json(const struct heap_lives_report *r, const struct heap_lives
 
 	json_put(&o, "state", heap_lives_state_json(r));
 	json_put(&o, "sentence", json_string(words));
-	json_put(&o, "by", json_string(heap_lives_by_names[r->by]));
+	json_put(&o, "by",
+		 r->levels ? levels_json(r->levels) : json_string(heap_lives_by_names[r->by]));
 	json_put(&o, "groups", findings_to_json(f));
 	json_put(&o, "ages", findings_take_json(ages(&g->all)));
 	json_put(&o, "not_known", findings_take_json(heap_lives_not_known(r, g)));
@@ -241,7 +344,9 @@ static int write_json(const struct heap_lives_report *r, const struct heap_lives
 static int write_out(const struct heap_lives_report *r, const struct heap_lives_groups *g,
 		     FILE *out)
 {
-	struct findings *f = r->by == HEAP_LIVES_BY_AGE ? ages(&g->all) : groups(r, g);
+	struct findings *f = r->levels                    ? tree_groups(r, g)
+			     : r->by == HEAP_LIVES_BY_AGE ? ages(&g->all)
+							  : groups(r, g);
 	struct strbuf words = {0};
 	int err = f ? f->err : -ENOMEM;
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "heap/classify/heap_levels.h"
 #include "heap/replay/object_replay.h"
 #include "report/heap/heap_report.h"
 
@@ -32,8 +33,14 @@ struct heap_lives_report {
 	const struct object_replay *log; /* finished, with its heap */
 	enum heap_lives_view view;
 	enum heap_lives_by by;
+	const struct heap_levels *levels; /* groups in groups by these; NULL: by */
+	/* Of levels: names of threads, as in replay_state_options. */
+	const char *(*thread_name)(const void *ctx, int64_t java_tid);
+	const void *thread_ctx;
 	uint32_t from, to; /* moments */
 	bool damaged;
+	const struct pool_agreement *agreement;
+	const char *callers; /* as in heap_source */
 	unsigned top;
 	enum heap_format format;
 };

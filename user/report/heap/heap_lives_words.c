@@ -6,6 +6,7 @@
 #include "base/text/format.h"
 #include "base/text/json_put.h"
 #include "base/text/print.h"
+#include "report/heap/heap_agreement.h"
 #include "report/model/findings.h"
 
 static const struct object_collection *collection_of(const struct heap_lives_report *r,
@@ -109,8 +110,10 @@ void heap_lives_head(const struct heap_lives_report *r, FILE *out)
 {
 	struct strbuf o = {0};
 
+	heap_agreement_first(r->agreement, r->name, out);
 	add_interval(r, &o);
-	print_text(out, "HEAP %s, %s\n", r->name, strbuf_text(&o));
+	print_text(out, "HEAP %s, %s", r->name, strbuf_text(&o));
+	heap_agreement_head(r->agreement, out);
 	strbuf_free(&o);
 }
 
@@ -130,6 +133,8 @@ json_t *heap_lives_state_json(const struct heap_lives_report *r)
 	json_put(&o, "objects", json_integer((json_int_t)s->count));
 	json_put(&o, "bytes", json_integer((json_int_t)s->bytes));
 	json_put(&o, "map_bytes_most", json_integer((json_int_t)s->map_bytes_most));
+	if (r->agreement)
+		json_put(&o, "collections", heap_agreement_json(r->agreement));
 	json_put(&o, "damaged", json_boolean(r->damaged));
 	return o;
 }
@@ -270,6 +275,10 @@ struct findings *heap_lives_not_known(const struct heap_lives_report *r,
 	if (!f)
 		return NULL;
 	(void)g;
+	if (r->callers) {
+		findings_row(f, FINDINGS_ALL);
+		findings_text(f, r->callers, NULL);
+	}
 	findings_row(f, FINDINGS_ALL);
 	findings_text(f,
 		      "When objects died, but for the collection that has found them dead; of old "

@@ -10,6 +10,7 @@
 #include "heap/classify/heap_classifier.h"
 #include "heap/replay/object_replay.h"
 #include "heap/state/heap_state.h"
+#include "report/heap/heap_agreement.h"
 #include "report/heap/heap_page_cells.h"
 #include "report/heap/heap_template.h"
 #include "report/web/page_shell.h"
@@ -91,9 +92,11 @@ static void moments_write(const struct writer *w, FILE *out)
 static int data_write(void *ctx, FILE *out)
 {
 	const struct writer *w = ctx;
+	char agreement[HEAP_AGREEMENT_MAX];
 
 	print_json(out, "{\"title\":%s,\"source\":%s", w->in->title, w->in->source);
 	fputs(w->in->log ? ",\"is_log\":true" : ",\"is_log\":false", out);
+	print_json(out, ",\"agreement\":%s", heap_agreement_text(w->in->agreement, agreement));
 	fputs(",\"others\":", out);
 	number(out, w->p->others);
 	aspects_write(w->p, out);

@@ -2,20 +2,24 @@
  * needs nothing else. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct heap_state;
 struct heap_view;
 struct object_replay;
+struct pool_agreement;
 
 struct heap_page_input {
 	const char *title, *source; /* foreign text */
 	/* Of a log: finished, with its heap; else NULL, and the view's state is that of a dump. */
 	const struct object_replay *log;
 	struct heap_view *view;
-	uint32_t cells_max; /* 0: HEAP_PAGE_CELLS_MAX */
-	uint32_t lives_max; /* 0: HEAP_PAGE_LIVES_MAX */
+	bool references; /* the view has a graph and who refers to whom: groups by these, too */
+	const struct pool_agreement *agreement; /* of a log; NULL */
+	uint32_t cells_max;                     /* 0: HEAP_PAGE_CELLS_MAX */
+	uint32_t lives_max;                     /* 0: HEAP_PAGE_LIVES_MAX */
 };
 
 /* Beyond so many kinds of objects, those of the fewest bytes become one. */

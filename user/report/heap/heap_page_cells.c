@@ -11,6 +11,7 @@
 #include "heap/replay/object_replay.h"
 #include "heap/state/heap_state.h"
 #include "jvm-hooks/objects.h"
+#include "report/heap/heap_page_refs.h"
 
 #define NAME_BYTES 4200
 #define OTHERS "(others, of few bytes)"
@@ -26,7 +27,8 @@ struct maker {
 	struct page_heap *to;
 	struct source *sources; /* the most bytes first */
 	uint32_t count;
-	uint32_t *cell; /* by kind */
+	uint32_t *cell;        /* by kind */
+	struct page_refs refs; /* kinds of objects, if the page has references */
 	struct heap_keys keys;
 };
 
@@ -39,9 +41,23 @@ static int by_bytes(const void *a, const void *b)
 	return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static uint32_t kind_count(const struct heap_page_input *in)
+static uint32_t kind_count(const struct maker *m)
 {
-	return in->log ? object_replay_names(in->log)->kind_count : in->view->state->desc_count;
+	if (m->in->log)
+		return object_replay_names(m->in->log)->kind_count;
+	return m->in->references ? m->refs.keys.count : m->in->view->state->desc_count;
+}
+
+/* Of a kind that is no log's. */
+static uint32_t desc_of(const struct maker *m, uint32_t kind)
+{
+	return m->in->references ? m->refs.rows[kind].desc : kind;
+}
+
+static uint64_t objects_of(const struct maker *m, uint32_t kind)
+{
+	return m->in->references ? m->refs.rows[kind].objects
+				 : m->in->view->state->descs[kind].count;
 }
 
 static void add_bytes(struct maker *m)
@@ -52,9 +68,9 @@ static void add_bytes(struct maker *m)
 		m->sources[l->rows[i].kind].bytes =
 			sum_saturated(m->sources[l->rows[i].kind].bytes, l->rows[i].bytes);
 	for (uint32_t i = 0; !l && i < m->count; i++) {
-		const struct heap_desc *d = &m->in->view->state->descs[i];
+		const struct heap_desc *d = &m->in->view->state->descs[desc_of(m, i)];
 
-		if (__builtin_mul_overflow(d->bytes, d->count, &m->sources[i].bytes))
+		if (__builtin_mul_overflow(d->bytes, objects_of(m, i), &m->sources[i].bytes))
 			m->sources[i].bytes = UINT64_MAX;
 	}
 }
@@ -64,7 +80,7 @@ static int choose(struct maker *m)
 {
 	uint32_t max = m->in->cells_max ? m->in->cells_max : HEAP_PAGE_CELLS_MAX, n = 0;
 
-	m->count = kind_count(m->in);
+	m->count = kind_count(m);
 	m->sources = calloc(m->count + 1ul, sizeof(*m->sources));
 	m->cell = calloc(m->count + 1ul, sizeof(*m->cell));
 	if (!m->sources || !m->cell)
@@ -148,9 +164,12 @@ static const char *log_text(const struct object_names *n, uint32_t kind, enum lo
 static const char *dump_text(struct maker *m, uint32_t kind, const char *by)
 {
 	const struct heap_classifier *c = heap_classifier_find(by, strlen(by));
-	const struct heap_item item = {kind, HEAP_NONE};
+	const struct heap_item item = {desc_of(m, kind), HEAP_NONE};
 	struct heap_view *v = m->in->view;
 
+	for (unsigned i = 0; m->in->references && i < PAGE_REFS_ASPECTS; i++)
+		if (!strcmp(by, page_refs_names[i]))
+			return page_refs_text(&m->refs, kind, i);
 	m->keys.count = 0;
 	heap_classify(c, v, &item, &m->keys);
 	if (!m->keys.count)
@@ -183,31 +202,55 @@ static int name_cells(struct maker *m, struct page_aspect *a, unsigned by)
 	return err;
 }
 
-static int name_all(struct maker *m)
+struct aspect {
+	const char *name, *doc; /* name NULL: no more */
+};
+
+static int name_each(struct maker *m, const struct aspect *all)
 {
-	static const struct {
-		const char *name, *doc;
-	} log[] = {[BY_TYPE] = {"type", "class of the object"},
-		   [BY_PACKAGE] = {"package", "package of its class"},
-		   [BY_SITE] = {"site", "bytecode that has allocated it"},
-		   [BY_METHOD] = {"method", "method that has allocated it"},
-		   [BY_CALLER] = {"caller", "outermost caller that the compiler has inlined"},
-		   [BY_CODE] = {"code", "interpreter, C1, C2 or the JVM's runtime"}},
-	  dump[] = {{"type", "class of the object"},
-		    {"package", "package of its class"},
-		    {"loader", "class loader of its class"},
-		    {"kind", "instance, object array, primitive array or class"},
-		    {"size", "bytes of the object, by powers of two"},
-		    {"array_length", "elements of an array, by powers of two"}};
 	int err = 0;
 
-	m->to->aspect_count = 6;
-	for (unsigned i = 0; i < m->to->aspect_count && !err; i++) {
-		m->to->aspects[i].name = m->in->log ? log[i].name : dump[i].name;
-		m->to->aspects[i].doc = m->in->log ? log[i].doc : dump[i].doc;
-		err = name_cells(m, &m->to->aspects[i], i);
+	for (unsigned i = 0; all[i].name && !err; i++) {
+		unsigned at = m->to->aspect_count++;
+
+		m->to->aspects[at].name = all[i].name;
+		m->to->aspects[at].doc = all[i].doc;
+		err = name_cells(m, &m->to->aspects[at], i);
 	}
 	return err;
+}
+
+static int name_all(struct maker *m)
+{
+	static const struct aspect
+		log[] = {[BY_TYPE] = {"type", "class of the object"},
+			 [BY_PACKAGE] = {"package", "package of its class"},
+			 [BY_SITE] = {"site", "bytecode that has allocated it"},
+			 [BY_METHOD] = {"method", "method that has allocated it"},
+			 [BY_CALLER] = {"caller", "outermost caller that the compiler has inlined"},
+			 [BY_CODE] = {"code", "interpreter, C1, C2 or the JVM's runtime"},
+			 {NULL, NULL}},
+		dump[] = {{"type", "class of the object"},
+			  {"package", "package of its class"},
+			  {"loader", "class loader of its class"},
+			  {"kind", "instance, object array, primitive array or class"},
+			  {"size", "bytes of the object, by powers of two"},
+			  {"array_length", "elements of an array, by powers of two"},
+			  {NULL, NULL}},
+		moment[] = {{"type", "class of the object"},
+			    {"package", "package of its class"},
+			    {"site", "bytecode that has allocated it"},
+			    {"method", "method that has allocated it"},
+			    {"code", "interpreter, C1, C2 or the JVM's runtime"},
+			    {"age", "collections that have found it alive"},
+			    {NULL, NULL}},
+		references[] = {{"pointed_from", "fields that refer to it"},
+				{"points_to", "classes of what it refers to"},
+				{"reached", "the strongest way from a root"},
+				{NULL, NULL}};
+	int err = name_each(m, m->in->log ? log : m->in->view->state->is_log ? moment : dump);
+
+	return !err && m->in->references ? name_each(m, references) : err;
 }
 
 /* --- how long they lived ------------------------------------------------------------------ */
@@ -261,8 +304,7 @@ static int lives_of_dump(struct maker *m)
 		if (s->bytes)
 			err = life_add(m->to,
 				       (struct page_life){m->cell[s->kind], 0, HEAP_PAGE_ALIVE,
-							  m->in->view->state->descs[s->kind].count,
-							  s->bytes});
+							  objects_of(m, s->kind), s->bytes});
 	}
 	return err;
 }
@@ -294,10 +336,13 @@ static int add_lives(struct maker *m)
 int page_heap_make(const struct heap_page_input *in, struct page_heap *ret)
 {
 	struct maker m = {.in = in, .to = ret};
-	int err;
+	int err = 0;
 
 	*ret = (struct page_heap){0};
-	err = choose(&m);
+	if (in->references)
+		err = page_refs_make(in->view, &m.refs);
+	if (!err)
+		err = choose(&m);
 	if (!err)
 		err = name_all(&m);
 	if (!err)
@@ -305,6 +350,7 @@ int page_heap_make(const struct heap_page_input *in, struct page_heap *ret)
 	free(m.sources);
 	free(m.cell);
 	free(m.keys.all);
+	page_refs_free(&m.refs);
 	return err;
 }
 

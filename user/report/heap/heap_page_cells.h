@@ -8,7 +8,7 @@
 #include "base/text/strbuf.h"
 #include "report/heap/heap_page.h"
 
-#define HEAP_PAGE_ASPECTS_MAX 8
+#define HEAP_PAGE_ASPECTS_MAX 12
 
 /* Texts of an aspect, each once; by cell the index of its text. */
 struct page_aspect {

@@ -331,6 +331,11 @@ static int report_csv(const struct heap_report *r, FILE *out)
 	return err;
 }
 
+void heap_report_head(const struct heap_source *s, FILE *out)
+{
+	heap_words_head(s, out);
+}
+
 int heap_report_tree(const struct heap_report *r, FILE *out)
 {
 	static int (*const all[HEAP_FORMAT_COUNT])(const struct heap_report *,

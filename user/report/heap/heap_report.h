@@ -8,6 +8,7 @@
 #include "heap/image/hprof.h"
 
 struct findings;
+struct pool_agreement;
 struct heap_filter;
 struct heap_state;
 struct strbuf;
@@ -19,6 +20,8 @@ struct heap_source {
 	const char *name;
 	const struct heap_state *state;
 	const struct hprof_result *result;
+	const struct pool_agreement *agreement; /* of a log; else NULL */
+	const char *callers; /* of a log whose call chains were extended, whence; else NULL */
 };
 
 struct heap_report {
@@ -33,6 +36,8 @@ struct heap_report {
 	enum heap_format format;
 };
 
+/* The heading of whatever is made of a heap. */
+void heap_report_head(const struct heap_source *s, FILE *out);
 /* 0 or -ENOMEM; out's error flag says the rest. */
 int heap_report_tree(const struct heap_report *r, FILE *out);
 /* Who keeps objects: r has no tree. With a condition: the ways to those that it chooses; else the

@@ -9,6 +9,7 @@
 #include "base/text/print.h"
 #include "base/text/strbuf.h"
 #include "heap/state/heap_state.h"
+#include "report/heap/heap_agreement.h"
 #include "report/model/findings.h"
 #include "report/text/text_report.h"
 
@@ -20,14 +21,16 @@ void heap_words_head(const struct heap_source *s, FILE *out)
 	char text[TIME_MAX] = "";
 	struct tm tm;
 
+	heap_agreement_first(s->agreement, s->name, out);
 	if (!s->state->is_log && localtime_r(&seconds, &tm))
 		strftime(text, sizeof(text), ", of %Y-%m-%d %H:%M:%S", &tm);
 	if (s->state->at_gc)
-		print_text(out, "HEAP %s, at the %s of GC %" PRIu64 "\n", s->name,
+		print_text(out, "HEAP %s, at the %s of GC %" PRIu64, s->name,
 			   s->state->before_gc ? "begin" : "end", s->state->gc);
 	else
-		print_text(out, "HEAP %s%s\n", s->name,
+		print_text(out, "HEAP %s%s", s->name,
 			   s->state->is_log ? ", at the log's end" : text);
+	heap_agreement_head(s->agreement, out);
 }
 
 void heap_words_sentence(const char *text, FILE *out)
@@ -105,6 +108,10 @@ struct findings *heap_words_not_known(const struct heap_source *s)
 				   "recorded at this moment, or not asked for. ");
 		strbuf_add(&o, "Of what no collection has looked at, whether it is still in use.");
 		add_row(f, &o);
+		if (s->callers) {
+			strbuf_add(&o, "%s", s->callers);
+			add_row(f, &o);
+		}
 		strbuf_free(&o);
 		return f;
 	}
@@ -156,6 +163,8 @@ json_t *heap_words_state_json(const struct heap_source *s)
 	}
 	json_put(&o, "objects", number(s->state->object_count));
 	json_put(&o, "bytes", number(s->state->bytes));
+	if (s->agreement)
+		json_put(&o, "collections", heap_agreement_json(s->agreement));
 	if (s->state->is_log)
 		json_put(&sizes, "confidence", json_string("recorded"));
 	json_put(&o, "sizes", sizes);

@@ -21,6 +21,7 @@ static const char *const verdict_names[POOL_VERDICT_COUNT] = {
 	[POOL_DIFFERS] = "differs",
 	[POOL_NO_FIGURES] = "no_figures",
 	[POOL_NOT_FOLLOWED] = "not_followed",
+	[POOL_LEFT_OUT] = "left_out",
 };
 
 static const struct findings_column columns[] = {

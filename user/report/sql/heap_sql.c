@@ -26,7 +26,7 @@ struct heap_sql {
 	struct sql_heap heap;
 	bool all;
 	unsigned needs;
-	bool groups;
+	bool groups, roots, threads; /* are asked for */
 };
 
 static void note_column(struct heap_sql *s, const char *table, const char *column)
@@ -38,6 +38,8 @@ static void note_column(struct heap_sql *s, const char *table, const char *colum
 			continue;
 		s->needs |= t->needs;
 		s->groups |= i == SQL_GROUPS;
+		s->roots |= i == SQL_ROOTS;
+		s->threads |= i == SQL_OBJECTS && !sqlite3_stricmp(column, "thread");
 		for (const struct sql_column *c = t->columns; c->name; c++)
 			if (!sqlite3_stricmp(c->name, column))
 				s->needs |= c->needs;
@@ -145,7 +147,7 @@ int heap_sql_open_file(const char *path, bool all, struct heap_sql **ret,
 	if (!s)
 		return -ENOMEM;
 	s->all = all;
-	s->groups = true;
+	s->groups = s->roots = s->threads = true;
 	s->needs = HEAP_NEEDS_GRAPH | (all ? HEAP_NEEDS_DOMINATORS : 0);
 	err = open_db(s, path, SQLITE_OPEN_READWRITE, "heap_");
 	if (err) {
@@ -173,6 +175,21 @@ void heap_sql_close(struct heap_sql *s)
 unsigned heap_sql_needs(const struct heap_sql *s)
 {
 	return s->needs;
+}
+
+bool heap_sql_pointers(const struct heap_sql *s)
+{
+	return s->roots || (s->needs & ~HEAP_NEEDS_OBJECTS);
+}
+
+bool heap_sql_threads(const struct heap_sql *s)
+{
+	return s->threads;
+}
+
+void heap_sql_without_pointers(struct heap_sql *s)
+{
+	s->needs = HEAP_NEEDS_OBJECTS;
 }
 
 bool heap_sql_groups(const struct heap_sql *s)
@@ -231,7 +248,7 @@ static int save_table(struct heap_sql *s, const struct sql_table *t, bool has_id
 	for (const struct sql_column *c = t->columns; c->name; c++) {
 		const char *comma = c == t->columns ? "" : ", ";
 
-		if (c->hidden && !s->all && (c->needs & s->needs) != c->needs)
+		if (c->hidden && (c->needs & s->needs) != c->needs)
 			continue;
 		strbuf_add(&create, "%s%s %s%s", comma, c->name, c->declared,
 			   has_id && c == t->columns ? " PRIMARY KEY" : "");
@@ -252,12 +269,16 @@ int heap_sql_save(struct heap_sql *s, char error[HEAP_SQL_ERROR_MAX])
 	/* The file is new, and has no name that anybody looks for until all is in it. */
 	int err = execute(s, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
 
+	bool pointers = s->needs & ~HEAP_NEEDS_OBJECTS;
+
 	for (int i = 0; !err && i < SQL_TABLE_COUNT; i++)
-		err = save_table(s, sql_table_get((enum sql_table_number)i), i != SQL_REFS);
-	if (!err)
+		if (pointers || (i != SQL_REFS && i != SQL_ROOTS))
+			err = save_table(s, sql_table_get((enum sql_table_number)i), i != SQL_REFS);
+	if (!err && pointers)
 		err = execute(s, "CREATE INDEX refs_from ON refs(from_id);"
-				 "CREATE INDEX refs_to ON refs(to_id);"
-				 "CREATE INDEX objects_class ON objects(class_id); COMMIT");
+				 "CREATE INDEX refs_to ON refs(to_id)");
+	if (!err)
+		err = execute(s, "CREATE INDEX objects_class ON objects(class_id); COMMIT");
 	return err ? runtime_error(s, error) : 0;
 }
 

@@ -32,6 +32,11 @@ void heap_sql_close(struct heap_sql *s); /* accepts NULL */
 /* Bits of enum heap_needs. */
 unsigned heap_sql_needs(const struct heap_sql *s);
 /* Whether it reads the table of groups. */
+/* References or roots are asked for: of a log, a moment with pointers. Objects by thread are. */
+bool heap_sql_pointers(const struct heap_sql *s);
+bool heap_sql_threads(const struct heap_sql *s);
+/* Of a file: there are none, and so no tables of them. */
+void heap_sql_without_pointers(struct heap_sql *s);
 bool heap_sql_groups(const struct heap_sql *s);
 /* -ENOMEM. */
 int heap_sql_set_source(struct heap_sql *s, const struct heap_sql_source *source);

@@ -138,6 +138,12 @@ enum {
 	OBJECT_REACHED,
 	OBJECT_RETAINED,
 	OBJECT_DOMINATOR,
+	OBJECT_SITE,
+	OBJECT_METHOD,
+	OBJECT_CODE,
+	OBJECT_THREAD,
+	OBJECT_SPACE,
+	OBJECT_AGE,
 };
 
 static const struct sql_column object_columns[] = {
@@ -153,6 +159,12 @@ static const struct sql_column object_columns[] = {
 	{"reached", "TEXT", HEAP_NEEDS_GRAPH, true},
 	{"retained", "INTEGER", HEAP_NEEDS_DOMINATORS, true},
 	{"dominator_id", "INTEGER", HEAP_NEEDS_DOMINATORS, true},
+	{"site", "TEXT", 0, true},
+	{"method", "TEXT", 0, true},
+	{"code", "TEXT", 0, true},
+	{"thread", "TEXT", 0, true},
+	{"space", "TEXT", 0, true},
+	{"age", "INTEGER", 0, true},
 	{NULL, NULL, 0, false},
 };
 
@@ -181,6 +193,22 @@ static void object_graph_value(struct sql_heap *h, const struct heap_item *item,
 			put_index(ret, d->above[item->object]);
 		break;
 	}
+}
+
+/* Of a dump they are null. */
+static void object_origin_value(struct sql_heap *h, const struct heap_item *item, int column,
+				sqlite3_context *ret)
+{
+	static const char *const by[] = {[OBJECT_SITE] = "site",	 [OBJECT_METHOD] = "method",
+					 [OBJECT_CODE] = "code",	 [OBJECT_THREAD] = "thread",
+					 [OBJECT_SPACE] = "space"};
+	const struct heap_state *s = state(h);
+	uint32_t origin = s->descs[item->desc].origin;
+
+	if (origin && column == OBJECT_AGE)
+		put_number(ret, s->origins[origin - 1].age);
+	else if (origin)
+		put_by(h, by[column], item, ret);
 }
 
 static void object_value(struct sql_heap *h, uint64_t row, int column, sqlite3_context *ret)
@@ -216,7 +244,10 @@ static void object_value(struct sql_heap *h, uint64_t row, int column, sqlite3_c
 		put_index(ret, d->of_class);
 		break;
 	default:
-		object_graph_value(h, &item, column, ret);
+		if (column >= OBJECT_SITE)
+			object_origin_value(h, &item, column, ret);
+		else
+			object_graph_value(h, &item, column, ret);
 	}
 }
 

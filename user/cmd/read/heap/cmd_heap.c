@@ -5,8 +5,9 @@
 #include "cmd/read/heap/heap_own.h"
 #include "cmd/read/heap/heap_page_run.h"
 #include "cmd/read/heap/heap_sql_run.h"
-#include "cmd/read/log_options.h"
 #include "cmd/read/heap/pool_check_run.h"
+#include "cmd/read/log_options.h"
+#include "cmd/read/replay/class_path.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -36,7 +37,10 @@ enum {
 	KEY_SAVE,
 	KEY_SORT,
 	KEY_FIND,
-	KEY_COLLAPSE
+	KEY_COLLAPSE,
+	KEY_CLASS_PATH,
+	KEY_FROM,
+	KEY_TO
 };
 
 struct options {
@@ -49,10 +53,14 @@ struct options {
 	struct condition *condition;
 	enum heap_format format;
 	unsigned top;
+	struct heap_moment from, to; /* of diff: two moments of one log */
+	bool has_from, has_to;
 	bool list, force, keep, diff, check, sql, retained, has_at;
 	bool by_objects; /* --sort */
 	bool collapse;
 	const char *find;
+	unsigned jobs;
+	const char *class_path;
 	bool failed; /* a file of classifiers cannot be read, which has been said */
 	struct heap_check_options moment; /* of check */
 };
@@ -94,6 +102,11 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"force", KEY_FORCE, NULL, 0,
 	 "Read the dump also if it belongs to another user than you or root", 0},
+	{"from", KEY_FROM, "MOMENT", 0,
+	 "diff of one log: from this moment, as of --at, to that of --to, or the log's end", 0},
+	{"to", KEY_TO, "MOMENT", 0, "The same; without --from, from the log's begin", 0},
+	JOBS_OPTION,
+	CLASS_PATH_OPTION(KEY_CLASS_PATH),
 	MAX_MEMORY_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -135,7 +148,8 @@ static const char doc[] =
 	"      classifier{name = 'mine', f = function(o) return o.package end}\n"
 	"\n"
 	"Exit status: 0 done; 1 the dump cannot be read, or is damaged, and what could be read has "
-	"been reported, or check has found a difference; 2 wrong usage.\n";
+	"been reported, or check has found a difference, or collections of a log do not agree "
+	"with the JVM's pools; 2 wrong usage.\n";
 
 static void parse_by(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -171,12 +185,19 @@ static bool parse_sort(const char *arg, struct argp_state *state)
 	return !strcmp(arg, "objects");
 }
 
+static bool is_between(const struct options *o)
+{
+	return o->diff && (o->has_from || o->has_to);
+}
+
 static unsigned dumps_needed(const struct options *o)
 {
+	if (is_between(o))
+		return 1;
 	return o->diff || o->check || (o->sql && !o->save) ? 2 : 1;
 }
 
-static void check_end(const struct options *o, struct argp_state *state)
+static void check_end(struct options *o, struct argp_state *state)
 {
 	if (!o->list && o->dump_count < (o->check ? 1 : dumps_needed(o)))
 		argp_error(state, "%s",
@@ -185,6 +206,11 @@ static void check_end(const struct options *o, struct argp_state *state)
 				   ? "which SELECT? spoor heap sql --list has the tables"
 			   : o->diff ? "which two DUMPs, the earlier first?"
 				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
+	if ((o->has_from || o->has_to) &&
+	    (!o->diff || (o->dump_count && !heap_dump_is_log(o->dumps[0]))))
+		argp_error(state, "--from and --to are for spoor heap diff LOG");
+	if (is_between(o) && o->dump_count == 1)
+		o->dumps[o->dump_count++] = o->dumps[0];
 	if (o->retained && (o->keep || o->diff || o->check || (o->sql && !o->save)))
 		argp_error(state, "--retained is for spoor heap DUMP, and for sql --save");
 	if ((o->find || o->collapse) && (o->keep || o->diff || o->check || o->sql))
@@ -255,11 +281,19 @@ static void parse_names(struct options *o, struct argp_state *state)
 		parse_where(o, o->where, state);
 }
 
+static bool parse_moment(const char *option, const char *arg, struct heap_moment *ret,
+			 struct argp_state *state)
+{
+	if (!heap_moment_parse(arg, ret))
+		argp_error(state, "%s is %s, not '%s'", option, HEAP_MOMENT_WORDS, arg);
+	return true;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
-	if (max_memory_option(key, arg, state))
+	if (max_memory_option(key, arg, state) || jobs_option(key, arg, state, &o->jobs))
 		return 0;
 	switch (key) {
 	case 'b':
@@ -275,9 +309,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->format = parse_format(arg, state);
 		return 0;
 	case KEY_AT:
-		if (!heap_moment_parse(arg, &o->moment.at))
-			argp_error(state, "--at is %s, not '%s'", HEAP_MOMENT_WORDS, arg);
-		o->has_at = true;
+		o->has_at = parse_moment("--at", arg, &o->moment.at, state);
+		return 0;
+	case KEY_FROM:
+		o->has_from = parse_moment("--from", arg, &o->from, state);
+		return 0;
+	case KEY_TO:
+		o->has_to = parse_moment("--to", arg, &o->to, state);
 		return 0;
 	case KEY_SORT:
 		o->by_objects = parse_sort(arg, state);
@@ -287,6 +325,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_COLLAPSE:
 		o->collapse = true;
+		return 0;
+	case KEY_CLASS_PATH:
+		o->class_path = arg;
 		return 0;
 	case KEY_SAVE:
 		o->save = arg;
@@ -362,7 +403,7 @@ static int look(const struct options *o, struct subject *s)
 	int err = heap_view_init(&s->view, &s->dump.state, needs_of(o));
 
 	s->report = (struct heap_report){
-		.source = {s->dump.name, &s->dump.state, &s->dump.result},
+		.source = heap_dump_source(&s->dump),
 		.view = &s->view,
 		.tree = &s->tree,
 		.where = o->where,
@@ -405,14 +446,29 @@ static bool needs_threads(const struct options *o)
 	return needs;
 }
 
-/* 0; 1: it is damaged, which has been said, as all errors have. */
-static int subject_open(const struct options *o, const char *name, struct subject *s)
+/* Of the dump or log that comes first or second; NULL: none was given. */
+static const struct heap_moment *moment_of(const struct options *o, unsigned which)
 {
+	static const struct heap_moment begin = {.kind = MOMENT_BEGIN}, end = {.kind = MOMENT_END};
+
+	if (!is_between(o))
+		return o->has_at ? &o->moment.at : NULL;
+	if (which)
+		return o->has_to ? &o->to : &end;
+	return o->has_from ? &o->from : &begin;
+}
+
+/* 0; 1: it is damaged, which has been said, as all errors have. */
+static int subject_open(const struct options *o, unsigned which, struct subject *s)
+{
+	const char *name = o->dumps[which];
 	bool objects = needs_of(o) != HEAP_NEEDS_DESC, is_log = heap_dump_is_log(name);
-	const struct heap_dump_log log = {.at = o->has_at ? &o->moment.at : NULL,
+	const struct heap_dump_log log = {.at = moment_of(o, which),
 					  .objects = objects,
 					  .threads = needs_threads(o),
 					  .graph = (needs_of(o) & ~HEAP_NEEDS_OBJECTS) != 0,
+					  .jobs = o->jobs,
+					  .class_path = o->class_path,
 					  .force = o->force};
 	int damaged, err;
 
@@ -423,7 +479,7 @@ static int subject_open(const struct options *o, const char *name, struct subjec
 	if (damaged < 0)
 		return damaged;
 	err = look(o, s);
-	return err ? err : damaged;
+	return err ? err : damaged || heap_dump_differs(&s->dump);
 }
 
 static int report(const struct options *o, struct subject *s)
@@ -450,6 +506,7 @@ static int check(const struct options *o)
 	c.format = o->format;
 	c.top = o->top;
 	c.force = o->force;
+	c.jobs = o->jobs;
 	return c.dump ? heap_check_run(&c) : pool_check_run(&c);
 }
 
@@ -460,6 +517,9 @@ static int sql(const struct options *o)
 		.select = o->save ? NULL : o->dumps[1],
 		.save = o->save,
 		.retained = o->retained,
+		.at = o->has_at ? &o->moment.at : NULL,
+		.jobs = o->jobs,
+		.class_path = o->class_path,
 		.force = o->force,
 		.format = o->format,
 		.top = o->top,
@@ -495,7 +555,7 @@ static int run(const struct options *o)
 	if (o->sql)
 		return sql(o);
 	for (unsigned i = 0; i < o->dump_count && err >= 0; i++) {
-		err = subject_open(o, o->dumps[i], &s[i]);
+		err = subject_open(o, i, &s[i]);
 		damaged |= err > 0;
 	}
 	if (err >= 0)

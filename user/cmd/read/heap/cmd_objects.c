@@ -1,7 +1,7 @@
 #include "cmd/cmd.h"
-#include "cmd/read/log_options.h"
-#include "cmd/read/heap/object_log.h"
 #include "cmd/read/heap/object_range.h"
+#include "cmd/read/log_options.h"
+#include "cmd/read/replay/object_log.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -174,7 +174,7 @@ static int replay(const struct options *o, struct object_replay *r,
 	if (!in->filter)
 		return -ENOMEM;
 	object_replay_choose(r, objects_filter_choice(in->filter));
-	err = object_log_replay_parts(o->source.set, r, &stats);
+	err = object_log_replay_parts(o->source.set, o->source.jobs, r, &stats);
 	in->log_bytes = stats.bytes;
 	in->damaged = stats.damaged || stats.missing;
 	return err ? err : objects_filter_error(in->filter);
@@ -184,9 +184,8 @@ static int show(struct options *o, struct analyzed_log *log, struct objects_span
 {
 	bool chains = o->format == FORMAT_COLLAPSED || o->format == FORMAT_PPROF;
 	struct object_replay *r = object_replay_new(HEAP_BYTES);
-	struct objects_input in = {.names = analysis_names(log->log.analysis),
-				   .by = o->by,
-				   .top = o->top};
+	struct objects_input in = {
+		.names = analysis_names(log->log.analysis), .by = o->by, .top = o->top};
 	struct objects_filter_options fo = {
 		.by = chains ? OBJECTS_BY_CLASS : o->by,
 		.where = o->where,

@@ -8,7 +8,7 @@
 
 #include "base/text/msg.h"
 #include "cmd/read/heap/heap_dump.h"
-#include "cmd/read/heap/heap_log.h"
+#include "cmd/read/replay/heap_log.h"
 #include "heap/check/graph_check.h"
 #include "heap/replay/object_replay.h"
 #include "heap/snapshot/graph_state.h"
@@ -21,16 +21,18 @@
 static int replay(const struct heap_check_options *o, struct heap_check_report *report,
 		  struct object_replay **ret)
 {
-	struct heap_stop stop;
-	int err = heap_log_replay(o->log, &o->at, 0, &stop, ret);
+	const struct heap_log_options options = {.at = &o->at, .jobs = o->jobs};
+	struct heap_log l;
+	int err = heap_log_open(o->log, &options, &l);
 
 	if (err < 0)
 		return err;
 	if (err)
 		msg_warning("%s: parts of it are missing; differences are to be expected", o->log);
-	report->has_collection = stop.has_collection;
-	report->before = stop.before;
-	report->collection = stop.collection;
+	report->has_collection = l.stop.has_collection;
+	report->before = l.stop.before;
+	report->collection = l.stop.collection;
+	*ret = l.replay;
 	return 0;
 }
 
@@ -99,7 +101,7 @@ int heap_check_run(const struct heap_check_options *o)
 	damaged = heap_dump_open(o->dump, true, o->force, &dump);
 	if (damaged < 0)
 		return damaged;
-	report.dump = (struct heap_source){dump.name, &dump.state, &dump.result};
+	report.dump = heap_dump_source(&dump);
 	err = compare(o, &report, &dump);
 	heap_dump_close(&dump);
 	return err ? err : damaged;

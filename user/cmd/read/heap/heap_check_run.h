@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/read/heap/heap_moment.h"
+#include "cmd/read/replay/heap_moment.h"
 #include "report/heap/heap_report.h"
 
 struct heap_check_options {
@@ -12,6 +12,7 @@ struct heap_check_options {
 	struct heap_moment at;
 	enum heap_format format;
 	unsigned top;
+	unsigned jobs;
 	bool force;
 };
 

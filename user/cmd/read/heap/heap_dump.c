@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text/msg.h"
-#include "cmd/read/heap/heap_log.h"
-#include "cmd/read/heap/heap_log_facts.h"
+#include "cmd/read/replay/heap_log.h"
+#include "cmd/read/replay/heap_log_facts.h"
 #include "heap/replay/object_replay.h"
 #include "heap/snapshot/graph_state.h"
 #include "heap/snapshot/replay_state.h"
@@ -108,8 +109,8 @@ bool heap_dump_is_log(const char *name)
 	return is;
 }
 
-static int state_of_log(const char *log, const struct heap_dump_log *o,
-			const struct object_replay *r, struct heap_state *ret)
+static int state_of_log(const char *log, const struct heap_dump_log *o, const struct heap_log *l,
+			struct heap_state *ret)
 {
 	struct heap_log_facts facts;
 	int err = heap_log_facts_read(log, o->threads, &facts);
@@ -119,37 +120,43 @@ static int state_of_log(const char *log, const struct heap_dump_log *o,
 						     .ctx = &facts};
 
 	if (!err)
-		err = o->graph ? graph_state_make(r, &options, ret)
-			       : replay_state_make(r, &options, ret);
+		err = l->graph ? graph_state_make(l->replay, &options, ret)
+			       : replay_state_make(l->replay, &options, ret);
 	heap_log_facts_free(&facts);
 	return err;
 }
 
 int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct heap_dump *ret)
 {
-	struct object_replay *r = NULL;
-	struct heap_stop stop;
+	const struct heap_log_options options = {.at = o->at,
+						 .threads = o->threads,
+						 .graph = o->graph,
+						 .graph_if_any = o->graph_if_any,
+						 .jobs = o->jobs,
+						 .class_path = o->class_path};
+	struct heap_log l;
 	int damaged, err;
 
-	*ret = (struct heap_dump){.name = log};
+	*ret = (struct heap_dump){.name = log, .is_log = true};
 	if (!o->force && owner_check(log))
 		return -EPERM;
-	damaged = heap_log_replay(
-		log, o->at, (o->threads ? HEAP_LOG_THREADS : 0) | (o->graph ? HEAP_LOG_GRAPH : 0),
-		&stop, &r);
+	damaged = heap_log_open(log, &options, &l);
 	if (damaged < 0)
 		return damaged;
 	if (damaged)
 		msg_warning("%s: parts of it are missing; what could be read is reported", log);
-	err = state_of_log(log, o, r, &ret->state);
-	if (stop.has_collection) {
+	err = state_of_log(log, o, &l, &ret->state);
+	if (l.stop.has_collection) {
 		uint32_t count;
 
 		ret->state.at_gc = true;
-		ret->state.before_gc = stop.before;
-		ret->state.gc = object_replay_collections(r, &count)[stop.collection].id;
+		ret->state.before_gc = l.stop.before;
+		ret->state.gc = object_replay_collections(l.replay, &count)[l.stop.collection].id;
 	}
-	object_replay_free(r);
+	ret->agreement = l.agreement;
+	ret->callers = l.callers;
+	l.callers = NULL;
+	heap_log_close(&l);
 	if (err) {
 		msg_error("%s: %s", log,
 			  err == -EBADMSG ? "its pointers make no sense" : heap_dump_error(err));
@@ -161,4 +168,17 @@ int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct he
 void heap_dump_close(struct heap_dump *d)
 {
 	heap_state_free(&d->state);
+	free(d->callers);
+	d->callers = NULL;
+}
+
+struct heap_source heap_dump_source(const struct heap_dump *d)
+{
+	return (struct heap_source){d->name, &d->state, &d->result,
+				    d->is_log ? &d->agreement : NULL, d->callers};
+}
+
+bool heap_dump_differs(const struct heap_dump *d)
+{
+	return d->is_log && d->agreement.verdicts[POOL_DIFFERS];
 }

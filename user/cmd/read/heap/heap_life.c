@@ -7,34 +7,40 @@
 #include "base/text/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/parse.h"
-#include "cmd/read/heap/heap_log.h"
 #include "cmd/read/log_options.h"
-#include "cmd/read/heap/object_log.h"
+#include "cmd/read/replay/class_path.h"
+#include "cmd/read/replay/heap_log.h"
+#include "cmd/read/replay/heap_log_facts.h"
+#include "cmd/read/replay/object_log.h"
 #include "report/heap/heap_lives_report.h"
 #include "session/analyze_log.h"
 #include "session/owner.h"
 
 #define TOP_DEFAULT 20
 
-enum { KEY_FORCE = 0x4000, KEY_FROM, KEY_TO };
+enum { KEY_FORCE = 0x4000, KEY_FROM, KEY_TO, KEY_CLASS_PATH };
 
 struct options {
 	const char *log;
 	enum heap_lives_view view;
 	enum heap_lives_by by;
+	struct heap_levels levels; /* count 0: by */
 	struct heap_moment from, to;
 	enum heap_format format;
 	unsigned top;
+	unsigned jobs;
+	const char *class_path;
 	bool has_from, has_to, force;
 };
 
 static const char *const words[HEAP_LIVES_VIEW_COUNT] = {"grow", "churn", "life", "diff"};
 
 static const struct argp_option option_table[] = {
-	{"by", 'b', "WHAT", 0,
+	{"by", 'b', "NAME[,NAME...]", 0,
 	 "type, site (type and the bytecode that allocates), chain (with inlined callers), method, "
 	 "code (interpreter, C1, C2, the JVM's runtime), and of life also age, which it begins "
-	 "with; the others begin with site",
+	 "with; the others begin with site. Several, and others of spoor heap --list: groups in "
+	 "groups, as type,site,callers",
 	 0},
 	{"from", KEY_FROM, "MOMENT", 0,
 	 "The interval's begin: gc:N (the end of that collection), begin, or a time since the log "
@@ -46,6 +52,8 @@ static const struct argp_option option_table[] = {
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
 	{"force", KEY_FORCE, NULL, 0,
 	 "Read the log also if it belongs to another user than you or root", 0},
+	JOBS_OPTION,
+	CLASS_PATH_OPTION(KEY_CLASS_PATH),
 	MAX_MEMORY_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -62,18 +70,29 @@ static const char doc[] =
 	"  spoor heap life app.spoor\n"
 	"      how many collections objects survive; --by site: whose\n"
 	"\n"
-	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, and what could "
-	"be read has been reported; 2 wrong usage.\n";
+	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, or collections "
+	"do not agree with the JVM's pools, and what could be read has been reported; 2 wrong "
+	"usage.\n";
 
 static void parse_by(struct options *o, const char *arg, struct argp_state *state)
 {
 	int i = word_index(heap_lives_by_names, HEAP_LIVES_BY_COUNT, arg);
+	char error[HEAP_LEVELS_ERROR_MAX];
+	const char *wrong;
 
-	if (i < 0 || (i == HEAP_LIVES_BY_AGE && o->view != HEAP_LIVES_LIFE))
-		argp_error(state, "--by is type, site, chain, method or code%s, not '%s'",
-			   o->view == HEAP_LIVES_LIFE ? ", or age" : "", arg);
-	else
+	o->levels.count = 0;
+	if (i >= 0 && (i != HEAP_LIVES_BY_AGE || o->view == HEAP_LIVES_LIFE)) {
 		o->by = (enum heap_lives_by)i;
+		return;
+	}
+	if (heap_levels_parse(arg, NULL, &o->levels, error))
+		argp_error(state, "--by '%s': %s", arg, error);
+	wrong = heap_levels_of_objects(&o->levels);
+	if (wrong)
+		argp_error(state,
+			   "--by '%s': %s is not known of objects that are dead; type, package, "
+			   "site, method, chain, callers, code, thread and the like are",
+			   arg, wrong);
 }
 
 static bool parse_moment(struct heap_moment *ret, const char *option, const char *arg,
@@ -92,7 +111,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	static const char *const formats[HEAP_FORMAT_COUNT + 1] = {"text", "json", "csv"};
 	struct options *o = state->input;
 
-	if (max_memory_option(key, arg, state))
+	if (max_memory_option(key, arg, state) || jobs_option(key, arg, state, &o->jobs))
 		return 0;
 	switch (key) {
 	case 'b':
@@ -109,6 +128,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TO:
 		o->has_to = parse_moment(&o->to, "--to", arg, state);
+		return 0;
+	case KEY_CLASS_PATH:
+		o->class_path = arg;
 		return 0;
 	case KEY_FORCE:
 		o->force = true;
@@ -168,34 +190,87 @@ static int find_interval(const struct options *o, struct heap_lives_report *r)
 	return err;
 }
 
+static bool by_thread(const struct heap_levels *l)
+{
+	const struct heap_classifier *thread = heap_classifier_find("thread", strlen("thread"));
+
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->all[i] == thread)
+			return true;
+	return false;
+}
+
+static int report(const struct options *o, struct heap_lives_report *r)
+{
+	struct heap_log_facts facts = {0};
+	int err = by_thread(&o->levels) ? heap_log_facts_read(o->log, true, &facts) : 0;
+
+	r->thread_name = heap_log_thread;
+	r->thread_ctx = &facts;
+	if (!err)
+		err = heap_report_lives(r, stdout);
+	heap_log_facts_free(&facts);
+	if (err)
+		msg_error("%s: cannot report on it: %s", o->log, object_log_error(err));
+	return err ? err : finish_output(stdout);
+}
+
 static int run(const struct options *o)
 {
 	struct heap_lives_report r = {
 		.name = o->log, .view = o->view, .by = o->by, .top = o->top, .format = o->format};
-	struct object_replay *log = NULL;
-	struct heap_stop stop;
+	const struct heap_log_options options = {
+		.jobs = o->jobs, .class_path = o->class_path, .threads = by_thread(&o->levels)};
+	struct heap_log l;
 	int damaged, err;
 
 	if (!o->force && owner_check(o->log))
 		return -EPERM;
-	damaged = heap_log_replay(o->log, NULL, 0, &stop, &log);
+	damaged = heap_log_open(o->log, &options, &l);
 	if (damaged < 0)
 		return damaged;
-	r.log = log;
+	r.log = l.replay;
+	r.levels = o->levels.count ? &o->levels : NULL;
+	r.agreement = &l.agreement;
+	r.callers = l.callers;
 	r.damaged = damaged;
 	err = find_interval(o, &r);
-	if (!err) {
-		err = heap_report_lives(&r, stdout);
-		if (err)
-			msg_error("%s: cannot report on it: %s", o->log, object_log_error(err));
-		else
-			err = finish_output(stdout);
-	}
+	if (!err)
+		err = report(o, &r);
 	if (damaged)
 		msg_warning("%s: parts of it are missing; what could be read has been reported",
 			    o->log);
-	object_replay_free(log);
-	return err ? err : damaged;
+	if (!err)
+		err = damaged || heap_log_differs(&l);
+	heap_log_close(&l);
+	return err;
+}
+
+/* What --by says, the last one; NULL: nothing. */
+static const char *find_by(int argc, char **argv)
+{
+	const char *by = NULL;
+
+	for (int i = 2; i < argc; i++) {
+		if (!strncmp(argv[i], "--by=", 5))
+			by = argv[i] + 5;
+		else if (!strncmp(argv[i], "-b", 2) && argv[i][2])
+			by = argv[i] + 2;
+		else if ((!strcmp(argv[i], "--by") || !strcmp(argv[i], "-b")) && i + 1 < argc)
+			by = argv[i + 1];
+	}
+	return by;
+}
+
+/* Does --by look at objects one by one? Then diff compares two heaps. */
+static bool by_objects(int argc, char **argv)
+{
+	const char *by = find_by(argc, argv);
+	char error[HEAP_LEVELS_ERROR_MAX];
+	struct heap_levels levels;
+
+	return by && word_index(heap_lives_by_names, HEAP_LIVES_BY_COUNT, by) < 0 &&
+	       !heap_levels_parse(by, NULL, &levels, error) && heap_levels_of_objects(&levels);
 }
 
 /* Of dumps, the two that diff compares are moments themselves. */
@@ -206,7 +281,7 @@ bool heap_life_is(int argc, char **argv)
 	for (int i = 2; view == HEAP_LIVES_DIFF && i < argc; i++)
 		if (!strncmp(argv[i], "--from", 6) || !strncmp(argv[i], "--to=", 5) ||
 		    !strcmp(argv[i], "--to"))
-			return true;
+			return !by_objects(argc, argv);
 	return view >= 0 && view != HEAP_LIVES_DIFF;
 }
 

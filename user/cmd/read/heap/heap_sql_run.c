@@ -129,6 +129,10 @@ static int answer(struct sql_run *r)
 		if (!err)
 			err = finish_file(r);
 	} else if (!err) {
+		const struct heap_source source = heap_dump_source(&r->dump);
+
+		if (r->dump.is_log && r->o->format == HEAP_TEXT)
+			heap_report_head(&source, stdout);
 		err = heap_sql_print(r->sql, r->o->format, r->o->top, stdout, r->error);
 		if (!err)
 			return finish_output(stdout);
@@ -144,6 +148,35 @@ static void use_temporary_folder(void)
 	setenv("SQLITE_TMPDIR", folder && *folder ? folder : "/tmp", 1);
 }
 
+static int open_dump(struct sql_run *r)
+{
+	const struct heap_sql_options *o = r->o;
+	bool objects = needs_of(r) != HEAP_NEEDS_DESC;
+	bool pointers = heap_sql_pointers(r->sql) || (needs_of(r) & ~HEAP_NEEDS_OBJECTS);
+	const struct heap_dump_log log = {.at = o->at,
+					  .objects = objects,
+					  .threads = heap_sql_threads(r->sql),
+					  .graph = pointers && !o->save,
+					  .graph_if_any = pointers && o->save,
+					  .jobs = o->jobs,
+					  .class_path = o->class_path,
+					  .force = o->force};
+	int damaged;
+
+	if (!heap_dump_is_log(o->dump))
+		return heap_dump_open(o->dump, objects, o->force, &r->dump);
+	damaged = heap_dump_open_log(o->dump, &log, &r->dump);
+	if (damaged < 0)
+		return damaged;
+	if (o->save && !r->dump.state.has_graph)
+		heap_sql_without_pointers(r->sql);
+	if (heap_dump_differs(&r->dump) && (o->save || o->format != HEAP_TEXT))
+		msg_warning("%s: collections do not agree with the JVM's pools, so that the answer "
+			    "may be wrong: see spoor heap check %s",
+			    o->dump, o->dump);
+	return damaged || heap_dump_differs(&r->dump);
+}
+
 int heap_sql_run(const struct heap_sql_options *o)
 {
 	struct sql_run r = {.o = o, .folder = -1};
@@ -153,8 +186,7 @@ int heap_sql_run(const struct heap_sql_options *o)
 	err = open_sql(&r);
 
 	if (!err) {
-		damaged =
-			heap_dump_open(o->dump, needs_of(&r) != HEAP_NEEDS_DESC, o->force, &r.dump);
+		damaged = open_dump(&r);
 		err = damaged < 0 ? damaged : answer(&r);
 	}
 	heap_sql_close(r.sql);

@@ -7,10 +7,15 @@
 #include "heap/classify/heap_tree.h"
 #include "report/heap/heap_report.h"
 
+struct heap_moment;
+
 struct heap_sql_options {
 	const char *dump, *select, *save; /* select, or save: the file that is made */
 	bool retained;                    /* saved, too */
 	bool force;
+	const struct heap_moment *at; /* of a log; NULL: as of heap_log_options */
+	unsigned jobs;
+	const char *class_path;
 	enum heap_format format;
 	unsigned top;
 	/* Of the table of groups. */

@@ -4,14 +4,14 @@
 
 #include "base/text/msg.h"
 #include "cmd/read/log_options.h"
-#include "cmd/read/heap/object_log.h"
+#include "cmd/read/replay/object_log.h"
 #include "heap/replay/object_replay.h"
 
 static bool is_collection(const char *arg, struct heap_moment *ret)
 {
-	return heap_moment_parse(arg, ret) && (ret->kind == MOMENT_GC_END ||
-					       ret->kind == MOMENT_GC_BEGIN ||
-					       ret->kind == MOMENT_DUMP);
+	return heap_moment_parse(arg, ret) &&
+	       (ret->kind == MOMENT_GC_END || ret->kind == MOMENT_GC_BEGIN ||
+		ret->kind == MOMENT_DUMP);
 }
 
 bool object_range_option(struct object_range *r, struct log_source *s, int key, const char *arg,
@@ -32,8 +32,8 @@ bool object_range_option(struct object_range *r, struct log_source *s, int key, 
 }
 
 /* The time of the collection. */
-static int find(const struct object_range_limit *l, const struct object_replay *r,
-		const char *log, uint64_t *ret)
+static int find(const struct object_range_limit *l, const struct object_replay *r, const char *log,
+		uint64_t *ret)
 {
 	struct heap_stop stop;
 	uint32_t count;
@@ -52,7 +52,7 @@ static int find_collections(struct object_range *r, const struct log_source *s)
 	struct object_replay *replay = object_replay_new(0); /* without a heap */
 	struct object_in_stats stats;
 	const char *log = s->name;
-	int err = replay ? object_log_replay_parts(s->set, replay, &stats) : -ENOMEM;
+	int err = replay ? object_log_replay_parts(s->set, s->jobs, replay, &stats) : -ENOMEM;
 
 	if (err)
 		msg_error("%s: cannot read its object events: %s", log, object_log_error(err));

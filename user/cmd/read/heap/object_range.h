@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/read/heap/heap_moment.h"
+#include "cmd/read/replay/heap_moment.h"
 
 struct argp_state;
 struct log_source;

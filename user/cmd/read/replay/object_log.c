@@ -1,13 +1,22 @@
-#include "cmd/read/heap/object_log.h"
+#include "cmd/read/replay/object_log.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "heap/replay/object_replay.h"
 #include "log/format/object_record.h"
 #include "log/read/set.h"
 #include "session/max_memory.h"
 
-static int replay_file(const char *path, struct object_replay *r, struct object_in_stats *ret)
+static unsigned cpus(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (unsigned)n : 1;
+}
+
+static int replay_file(const char *path, unsigned jobs, struct object_replay *r,
+		       struct object_in_stats *ret)
 {
 	struct object_record record;
 	struct object_in *log;
@@ -16,6 +25,7 @@ static int replay_file(const char *path, struct object_replay *r, struct object_
 	*ret = (struct object_in_stats){0};
 	if (err)
 		return err;
+	object_in_jobs(log, jobs ? jobs : cpus());
 	while (!object_replay_stopped(r) && (err = object_in_next(log, &record)) == 1) {
 		err = object_replay_add(r, &record);
 		if (err)
@@ -28,9 +38,10 @@ static int replay_file(const char *path, struct object_replay *r, struct object_
 	return err;
 }
 
-int object_log_replay(const char *path, struct object_replay *r, struct object_in_stats *ret)
+int object_log_replay(const char *path, unsigned jobs, struct object_replay *r,
+		      struct object_in_stats *ret)
 {
-	int err = replay_file(path, r, ret);
+	int err = replay_file(path, jobs, r, ret);
 
 	return err ? err : object_replay_finish(r);
 }
@@ -44,7 +55,7 @@ static int check_parts(const struct log_set *s)
 	return 0;
 }
 
-int object_log_replay_parts(const struct log_set *s, struct object_replay *r,
+int object_log_replay_parts(const struct log_set *s, unsigned jobs, struct object_replay *r,
 			    struct object_in_stats *ret)
 {
 	struct object_in_stats stats;
@@ -52,7 +63,7 @@ int object_log_replay_parts(const struct log_set *s, struct object_replay *r,
 
 	*ret = (struct object_in_stats){0};
 	for (unsigned i = 0; i < log_set_count(s) && !err; i++) {
-		err = replay_file(log_set_paths(s)[i], r, &stats);
+		err = replay_file(log_set_paths(s)[i], jobs, r, &stats);
 		ret->blocks += stats.blocks;
 		ret->raw_bytes += stats.raw_bytes;
 		ret->bytes += stats.bytes;

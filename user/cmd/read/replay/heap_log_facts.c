@@ -1,4 +1,4 @@
-#include "cmd/read/heap/heap_log_facts.h"
+#include "cmd/read/replay/heap_log_facts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* cmd/read/heap/heap_log_facts.h: what a log says besides its object events: how the heap is
+/* cmd/read/replay/heap_log_facts.h: what a log says besides its object events: how the heap is
  * laid out, how threads are called. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* cmd/read/heap/heap_moment.h: which moment of a log a user means: that of --at, --from, --to. */
+/* cmd/read/replay/heap_moment.h: which moment of a log a user means: that of --at, --from, --to. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "cmd/read/heap/heap_moment.h"
+#include "cmd/read/replay/heap_moment.h"
 
 #include <errno.h>
 #include <inttypes.h>
