@@ -2,8 +2,8 @@
 
     tests/e2e/soak_kill.py [--rounds N] [--java] [--seed N]
 
-In each round a recorder is started on a running JVM (the fake one; a real one with --java), in a cgroup of its own,
-and at a random moment between its start and a while after its attach, or after its SIGINT, is killed with SIGKILL:
+In each round a recorder is started on a running JVM (the fake one; a real one with --java), in half of them with --sample,
+in a cgroup of its own, and at a random moment between its start and a while after its attach, or after its SIGINT, is killed with SIGKILL:
     recorder   it alone
     guardian   it alone; the recorder is then ended by SIGINT
     both       first the one, at once the other
@@ -30,8 +30,9 @@ import types
 import uuid
 
 from jvm import Java, java_classes, jdk_tool  # first: it says where harness is
-from guarding import Cgroup, ended
+from guarding import Cgroup
 from harness import FAKE_DIR, SPOOR, Fake, FakeTest, fake_build, read_text, spoor, wait_until
+from processes import ended
 
 HOW = ("recorder", "guardian", "both", "cgroup")
 MARK = "SPOOR_SOAK"
@@ -129,7 +130,8 @@ class Round:
         self.mark = uuid.uuid4().hex
         self.cgroup = Cgroup()
         self.process = subprocess.Popen(
-            [SPOOR, "record", "-q", "-f", "-p", str(target.pid), "-o", os.path.join(folder, "soak.spoor")],
+            [SPOOR, "record", "-q", "-f", "-p", str(target.pid), "-o", os.path.join(folder, "soak.spoor"),
+             *(["--sample=100us"] if chance.random() < 0.5 else [])],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, MARK: self.mark}, preexec_fn=self.cgroup.enter)
 

@@ -74,7 +74,8 @@ class Attach(JavaTest):
         fds = len(os.listdir(f"/proc/{vm.pid}/fd"))
         before = bpf_objects()
         for i in range(ATTACHES):
-            done = subprocess.run([SPOOR, "record", "-p", str(vm.pid), "-d", "0.05s", "-q", "-f", "-o", log_path],
+            done = subprocess.run([SPOOR, "record", "-p", str(vm.pid), "-d", "0.05s", "-q", "-f", "-o", log_path,
+                                   *(["--sample=1ms"] if i % 2 else [])],
                                   capture_output=True, text=True, timeout=DEADLINE_S)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), f"number {i + 1}")
             if i % 20 == 19:
