@@ -229,6 +229,21 @@ static int touch(struct facet_cells *f, uint32_t index, uint64_t ns)
 	return 0;
 }
 
+/* The cells are of no use to who has set their bound. */
+static bool given_up(const struct facet_cells *f)
+{
+	return f->o.cells_max && f->cells.count >= f->o.cells_max;
+}
+
+static void piece_tell(const struct facet_cells *f, const struct cell_part *piece, uint32_t facets)
+{
+	struct cell_part told = *piece;
+
+	told.key.facets = facets;
+	if (f->observe)
+		f->observe(f->observer, &told);
+}
+
 static int piece_add(struct facet_cells *f, const struct cell_part *piece, const struct facets *at)
 {
 	struct cell_key key = piece->key;
@@ -236,16 +251,15 @@ static int piece_add(struct facet_cells *f, const struct cell_part *piece, const
 	uint32_t index;
 	int err;
 
+	if (given_up(f)) {
+		piece_tell(f, piece, 0);
+		return 0;
+	}
 	key.facets = facets_pack(at);
 	err = cells_add(&f->cells, &key, &index);
 	if (err)
 		return err;
-	if (f->observe) {
-		struct cell_part told = *piece;
-
-		told.key = key;
-		f->observe(f->observer, &told);
-	}
+	piece_tell(f, piece, key.facets);
 	cell = &f->cells.rows[index];
 	cell->monitor |= piece->monitor;
 	cell->numbered |= piece->numbered;
@@ -408,6 +422,8 @@ static int interval_count(struct facet_cells *f, const struct cell_interval *int
 	uint32_t index;
 	int err;
 
+	if (given_up(f))
+		return 0;
 	place_at(f, interval->since_ns, &at, &until_ns);
 	if (f->o.facets & FACET_STATE)
 		at.state = first_state(first, key.holder);

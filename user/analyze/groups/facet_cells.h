@@ -10,6 +10,7 @@ struct facet_options {
 	uint64_t start_ns;  /* of the recording: times of windows are since then */
 	uint64_t begin_ns;  /* of the first window; 0: with the first part of a contention */
 	uint64_t window_ns; /* 0: the shortest length by which there are FACET_WINDOWS at most */
+	uint32_t cells_max; /* from so many cells on, none gets anything more; 0: no such bound */
 };
 
 #define FACET_WINDOWS 60

@@ -201,6 +201,26 @@ static uint32_t choose(const struct groups_input *in, struct entry *used)
 	return count;
 }
 
+/* The root of all, with the groups of some. */
+static int nest_some(struct nest *n, struct entry *entries, uint32_t count,
+		     const struct groups_input *in, struct group *root)
+{
+	struct group some = {0};
+	uint32_t left = 0;
+	int err = nest(n, entries, count, NULL, 0, GROUP_MAX_WHOLE, root);
+
+	for (uint32_t i = 0; i < count && !err; i++)
+		if (keymap_find_number(in->locks, entries[i].cell->lock) != INDEX_NONE)
+			entries[left++] = entries[i];
+	if (!err)
+		err = nest(n, entries, left, in->by, in->depth, GROUP_MAX_WHOLE, &some);
+	root->groups = some.groups;
+	root->group_count = some.group_count;
+	for (uint32_t i = 0; i < root->group_count; i++)
+		root->groups[i].parent_ns = root->blocked_ns;
+	return err;
+}
+
 static int prepare_lengths(const struct groups_input *in, struct nest *n,
 			   struct length_index *index)
 {
@@ -233,7 +253,8 @@ int groups_sum(const struct groups_input *in, struct group *ret)
 	if (in->depth && !n.spare)
 		err = -ENOMEM;
 	if (!err)
-		err = nest(&n, used, count, in->by, in->depth, GROUP_MAX_WHOLE, &root);
+		err = in->locks ? nest_some(&n, used, count, in, &root)
+				: nest(&n, used, count, in->by, in->depth, GROUP_MAX_WHOLE, &root);
 	root.parent_ns = root.blocked_ns;
 	free(used);
 	free(n.spare);

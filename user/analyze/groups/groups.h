@@ -10,6 +10,7 @@
 #include "analyze/groups/aspects.h"
 #include "analyze/groups/contended.h"
 
+struct keymap;
 struct log_names;
 struct stacks;
 
@@ -54,6 +55,9 @@ struct groups_input {
 	unsigned depth;
 	enum group_order order;
 	bool parked; /* mere parking, and no contention */
+	/* Numbers of locks, which alone are nested; the root has the sums of all. NULL: all. A
+	 * group takes 300 bytes, and of locks there may be a million. */
+	const struct keymap *locks;
 };
 
 /*

@@ -12,7 +12,8 @@ int facet_watch_begin(struct facet_watch *w, struct analysis *a, const json_t *h
 	struct facet_options o = {.facets = w->facets,
 				  .start_ns = header_number(header, NULL, "start_mono_ns"),
 				  .begin_ns = header_begin_ns(header),
-				  .window_ns = w->window_ns};
+				  .window_ns = w->window_ns,
+				  .cells_max = w->cells_max};
 
 	if (!w->facets)
 		return 0;

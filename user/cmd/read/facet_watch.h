@@ -9,11 +9,12 @@ struct analysis;
 struct event;
 struct log_source;
 
-/* All zero but for the first three. */
+/* All zero but for the first four. */
 struct facet_watch {
 	const struct log_source *source;
 	unsigned facets;    /* 0: none are asked for, and cells stays NULL */
 	uint64_t window_ns; /* 0: not given */
+	uint32_t cells_max; /* as facet_cells.h has it */
 	struct facet_cells *cells;
 };
 

@@ -130,10 +130,15 @@ int page_log_read(const struct page_log *l)
 {
 	struct watched w = {.range = &l->source->range,
 			    .facets = {.source = l->source, .facets = PAGE_FACETS}};
+	bool cut = l->where && where_facets(l->where);
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &w};
 	struct analyzed_log log;
-	int err = analyze_log_watched(l->source, &watch, &log);
+	int err;
+
+	/* Of more cells than the page takes, only that there are more is asked. */
+	w.facets.cells_max = cut ? 0 : PAGE_CUT_MAX + 1;
+	err = analyze_log_watched(l->source, &watch, &log);
 
 	if (!err) {
 		err = page(l, &log, &w);

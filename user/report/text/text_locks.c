@@ -7,6 +7,7 @@
 #include "analyze/contention/contention.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/stacks/stacks.h"
+#include "base/tables/keymap.h"
 #include "base/text/format.h"
 #include "log/format/header_fields.h"
 #include "log/read/names.h"
@@ -230,14 +231,17 @@ static void print_rest(struct text *t, const struct group *root, uint32_t past)
 /* Whether a name in parentheses stands for a holder, or for its method. */
 static bool has_nameless(const struct text *t, const struct group *holders)
 {
+	const struct log_names *names = analysis_names(t->in->log->analysis);
+	const struct cell *cells;
+	uint32_t count;
+
 	if (t->finding && holders->stack_from_ns[HOLDER_STACK_UNKNOWN])
 		return true;
-	for (uint32_t i = 0; i < holders->group_count; i++) {
-		for (uint32_t k = 0; k < holders->groups[i].group_count; k++) {
-			if (!holder_is_thread(holders->groups[i].groups[k].cell->holder))
-				return true;
-		}
-	}
+	cells = report_cells(t->in, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!holder_is_thread(cells[i].holder) && (cells[i].count || cells[i].blocked_ns) &&
+		    lock_is_contended(names, cells[i].lock, cells[i].monitor))
+			return true;
 	return false;
 }
 
@@ -254,17 +258,17 @@ static void print_legend(struct text *t, const struct group *holders)
 enum { BY_WAITER, BY_HOLDER, BY_BEHIND, BY_WAITER_METHOD, BY_OWNER_METHOD, BY_COUNT };
 
 /* Those that work waits for, until --top are shown; *past: how many of all were gone through. */
-static int print_ranked(struct text *t, const struct group *by, uint32_t *past)
+static int print_ranked(struct text *t, const struct group *all, const struct group *by,
+			uint32_t *past)
 {
-	const struct group *waiters = &by[BY_WAITER];
 	unsigned shown = 0;
 	uint32_t i;
 	int err = 0;
 
-	for (i = 0; i < waiters->group_count && shown < t->in->top && !err; i++) {
-		uint64_t lock = waiters->groups[i].cell->lock;
+	for (i = 0; i < all->group_count && shown < t->in->top && !err; i++) {
+		uint64_t lock = all->groups[i].cell->lock;
 		struct lock_view v = {t,
-				      &waiters->groups[i],
+				      find_lock(&by[BY_WAITER], lock),
 				      find_lock(&by[BY_HOLDER], lock),
 				      find_lock(&by[BY_WAITER_METHOD], lock),
 				      find_lock(&by[BY_OWNER_METHOD], lock),
@@ -272,15 +276,14 @@ static int print_ranked(struct text *t, const struct group *by, uint32_t *past)
 				      text_is_exact(t, lock)};
 
 		if (!section_idle_apart(&t->section, v.lock))
-			err = print_lock(&v, ++shown, waiters->blocked_ns);
+			err = print_lock(&v, ++shown, all->blocked_ns);
 	}
 	*past = i;
 	return err;
 }
 
-static int print_all(struct text *t, const struct group *by)
+static int print_all(struct text *t, const struct group *waiters, const struct group *by)
 {
-	const struct group *waiters = &by[BY_WAITER];
 	char count[FORMAT_MAX], total[FORMAT_MAX];
 	uint32_t past = 0;
 	int err;
@@ -298,7 +301,7 @@ static int print_all(struct text *t, const struct group *by)
 	if (t->in->where)
 		print_text(t->out, "  only those of  %s\n", t->in->where);
 	text_after_wait(t, waiters, 2);
-	err = text_basis(t, waiters->blocked_ns) ?: print_ranked(t, by, &past);
+	err = text_basis(t, waiters->blocked_ns) ?: print_ranked(t, waiters, by, &past);
 	if (!err && t->finding)
 		err = text_idle(t, &by[BY_WAITER_METHOD]);
 	err = err ? err : text_sources(t);
@@ -307,6 +310,55 @@ static int print_all(struct text *t, const struct group *by)
 	print_legend(t, &by[BY_HOLDER]);
 	print_rest(t, waiters, past);
 	return print_open(t);
+}
+
+/* Locks whose groups are shown: as many as print_ranked() goes through, and idle ones. */
+static int locks_shown(struct text *t, const struct group *all, struct keymap *ret)
+{
+	unsigned shown = 0;
+	uint32_t at;
+	int err = 0;
+
+	for (uint32_t i = 0; i < all->group_count && !err; i++) {
+		const struct group *g = &all->groups[i];
+
+		if (shown < t->in->top || g->idle_ns)
+			err = keymap_add_number(ret, g->cell->lock, &at);
+		shown += !section_idle_apart(&t->section, g);
+	}
+	return err;
+}
+
+/* Holders that are blocked on other locks: chains of locks go through those. */
+static int locks_behind(struct text *t, struct keymap *ret)
+{
+	const struct cell *cells;
+	uint32_t count, at;
+	int err = 0;
+
+	cells = report_cells(t->in, &count);
+	for (uint32_t i = 0; i < count && !err; i++) {
+		if (!cells[i].blocked_on)
+			continue;
+		err = keymap_add_number(ret, cells[i].lock, &at);
+		err = err ? err : keymap_add_number(ret, cells[i].blocked_on, &at);
+	}
+	return err;
+}
+
+/* Quantiles are shown of locks; they cost most where there are many cells. */
+static int groups_by(struct text *t, const enum aspect_id *by, const struct keymap *locks,
+		     bool with_lengths, struct group *ret)
+{
+	struct groups_input in = {.stacks = t->stacks,
+				  .lengths = with_lengths ? report_lengths(t->in) : NULL,
+				  .by = by,
+				  .depth = locks ? 2 : 1,
+				  .order = t->in->order,
+				  .locks = locks};
+
+	in.cells = report_cells(t->in, &in.cell_count);
+	return groups_sum(&in, ret);
 }
 
 int text_locks(struct text *t)
@@ -318,22 +370,24 @@ int text_locks(struct text *t)
 		[BY_WAITER_METHOD] = {ASPECT_LOCK, ASPECT_WAITER_METHOD},
 		[BY_OWNER_METHOD] = {ASPECT_LOCK, ASPECT_OWNER_METHOD},
 	};
-	unsigned shown = t->finding ? BY_COUNT : BY_WAITER_METHOD;
-	struct group by[BY_COUNT] = {{0}};
-	const struct cell *cells;
-	uint32_t count;
-	int err = 0;
+	const bool quantile_order = t->in->order >= GROUP_BY_P50;
+	unsigned pairs = t->finding ? BY_COUNT : BY_WAITER_METHOD;
+	struct group all = {0}, by[BY_COUNT] = {{0}};
+	struct keymap shown = {0}, behind = {0};
+	int err = groups_by(t, aspects[BY_WAITER], NULL, quantile_order, &all);
 
-	cells = report_cells(t->in, &count);
-	/* Quantiles are shown of locks; they cost most where there are many cells. */
-	for (unsigned i = 0; i < shown && !err; i++)
-		err = i == BY_WAITER || t->in->order >= GROUP_BY_P50
-			      ? report_groups(t->in, aspects[i], 2, &by[i])
-			      : groups_make(t->stacks, cells, count, aspects[i], 2, t->in->order,
-					    &by[i]);
+	err = err ? err : locks_shown(t, &all, &shown);
+	err = err ? err : locks_shown(t, &all, &behind);
+	err = err ? err : locks_behind(t, &behind);
+	for (unsigned i = 0; i < pairs && !err; i++)
+		err = groups_by(t, aspects[i], i == BY_BEHIND ? &behind : &shown,
+				i == BY_WAITER || quantile_order, &by[i]);
 	if (!err)
-		err = print_all(t, by);
+		err = print_all(t, &all, by);
 	for (unsigned i = 0; i < BY_COUNT; i++)
 		groups_free(&by[i]);
+	groups_free(&all);
+	keymap_free(&shown);
+	keymap_free(&behind);
 	return err;
 }
