@@ -42,8 +42,8 @@ def sampled(seed, seconds=4):
     chance = random.Random(seed)
     defined = list(names([f"http-{i}" for i in range(4)] + ["VM Thread", "loop"], CLASSES, METHODS))
     yield {"header": {"start_mono_ns": 1000 * MS, "record": {"window_ns": 100 * MS, "stacks": True},
-                      "sources": {"throttled": "x", "sample": {"event": "cpu-clock", "period_ns": 10 * MS,
-                                                                "jitter": True}}}}
+                      "sources": {"throttled": "x", "steal": "rq_clock",
+                                 "sample": {"event": "cpu-clock", "period_ns": 10 * MS, "jitter": True}}}}
     yield from defined[1:]
     for stack in range(1, STACKS + 1):
         yield {"time_ns": 1000 * MS, "event": "stack", "stack": stack, "caller": chance.randint(0, stack - 1),
@@ -80,6 +80,14 @@ def sampled(seed, seconds=4):
                                     via=chance.choice(["compiled", "interpreter", "anchor"]) if java else "none"))
                 sample_at = did["running"] + chance.randint(5 * MS, 15 * MS)
         events.append(event("thread_sample", now))
+    for cpu in range(2):
+        clock = dict.fromkeys(("jvm", "other", "idle"), 1000 + cpu)
+        for i in range(10 * seconds + 1):
+            events.append({"time_ns": (1000 + 100 * i) * MS + 77, "event": "cpu_sample", "cpu": cpu,
+                           "clock_ns": sum(clock.values()), **{f"{who}_stolen_ns": ns for who, ns in clock.items()},
+                           "stat_user": 10 * i, "stat_system": i, "stat_idle": 5 * i, "stat_steal": 2 * i})
+            for who in clock:
+                clock[who] += chance.randint(0, 9 * MS)
     yield from sorted(events, key=lambda e: e["time_ns"])
     yield {"time_ns": max(e["time_ns"] for e in events), "event": "lost", "event_id": 57, "place": "ring_buffer",
            "count": 3}

@@ -10,6 +10,7 @@ import {Heatmap} from "./heatmap.js";
 import {choose, rootOf, split, textOf} from "./groups.js";
 import {drawMatrix} from "./matrix.js";
 import {drawOverview} from "./overview.js";
+import {States} from "./states.js";
 import {Spans} from "./spans.js";
 import {Profile} from "./profile.js";
 import {ORDERS, PRESETS, readState, writeState} from "./state.js";
@@ -49,6 +50,7 @@ class Page {
       part.hidden = !data.parts;
     this.spans = new Spans(data, find("spans"), condition => this.pick(condition));
     this.profile = new Profile(data, find("profile"), slots => this.set({slots}));
+    this.states = new States(data, find("states"), find("steal"));
     drawOverview(data, find("overview"), find("about"));
     if (data.compare)
       this.compares();
@@ -131,6 +133,7 @@ class Page {
     this.heatmap.render(state, error ? () => false : test);
     this.spans.render(state);
     this.profile.render(state);
+    this.states.render(state);
     this.root = rootOf(this.chosen);
     this.tree.render(this.root, state);
     this.sayChosen();

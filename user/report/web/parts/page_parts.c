@@ -11,11 +11,13 @@
 #include "report/model/sections/sections.h"
 #include "report/web/parts/page_profile.h"
 #include "report/web/parts/page_spans.h"
+#include "report/web/parts/page_states.h"
 #include "session/time_range.h"
 
 struct page_parts {
 	struct page_spans spans;
 	struct page_profile profile;
+	struct page_states states;
 };
 
 struct page_parts *page_parts_new(struct analysis *a, const json_t *header,
@@ -30,6 +32,7 @@ struct page_parts *page_parts_new(struct analysis *a, const json_t *header,
 	err = err ? err : page_spans_begin(&p->spans, analysis_names(a), begin_ns);
 	if (!err) {
 		page_profile_begin(&p->profile, analysis_names(a), header, range);
+		page_states_begin(a, header, range);
 		return p;
 	}
 	page_parts_free(p);
@@ -42,6 +45,7 @@ void page_parts_free(struct page_parts *p)
 		return;
 	page_spans_free(&p->spans);
 	page_profile_free(&p->profile);
+	page_states_free(&p->states);
 	free(p);
 }
 
@@ -52,12 +56,14 @@ int page_parts_event(struct page_parts *p, const struct event *e)
 	if (!p->spans.bins.begin_ns)
 		p->spans.bins.begin_ns = e->time_ns;
 	err = spans_add(p->spans.spans, e);
-	return err ? err : page_profile_event(&p->profile, e);
+	err = err ? err : page_profile_event(&p->profile, e);
+	return err ? err : page_states_event(&p->states, e);
 }
 
 int page_parts_hole(struct page_parts *p, uint64_t from_ns, uint64_t to_ns)
 {
 	page_profile_hole(&p->profile);
+	page_states_hole(&p->states);
 	return spans_hole(p->spans.spans, from_ns, to_ns);
 }
 
@@ -99,6 +105,7 @@ int page_parts_write(void *parts, const struct report_input *in, const struct pa
 	fputs(",\"parts\":{", out);
 	err = err ? err : page_spans_write(&p->spans, &section, axis, out);
 	err = err ? err : page_profile_write(&p->profile, &section, axis, out);
+	err = err ? err : page_states_write(&p->states, &section, axis, out);
 	putc('}', out);
 	stacks_free(stacks);
 	section_close(&section);
