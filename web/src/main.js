@@ -9,6 +9,7 @@ import {Flame} from "./flame.js";
 import {Heatmap} from "./heatmap.js";
 import {choose, rootOf, split, textOf} from "./groups.js";
 import {drawMatrix} from "./matrix.js";
+import {drawObjects} from "./objects.js";
 import {drawOverview} from "./overview.js";
 import {States} from "./states.js";
 import {Spans} from "./spans.js";
@@ -51,6 +52,7 @@ class Page {
     this.spans = new Spans(data, find("spans"), condition => this.pick(condition));
     this.profile = new Profile(data, find("profile"), slots => this.set({slots}));
     this.states = new States(data, find("states"), find("steal"));
+    drawObjects(data, find("objects"));
     drawOverview(data, find("overview"), find("about"));
     if (data.compare)
       this.compares();

@@ -9,6 +9,7 @@
 #include "log/format/event.h"
 #include "log/format/header_fields.h"
 #include "report/model/sections/sections.h"
+#include "report/web/parts/page_objects.h"
 #include "report/web/parts/page_profile.h"
 #include "report/web/parts/page_spans.h"
 #include "report/web/parts/page_states.h"
@@ -106,6 +107,7 @@ int page_parts_write(void *parts, const struct report_input *in, const struct pa
 	err = err ? err : page_spans_write(&p->spans, &section, axis, out);
 	err = err ? err : page_profile_write(&p->profile, &section, axis, out);
 	err = err ? err : page_states_write(&p->states, &section, axis, out);
+	err = err ? err : page_objects_write(&section, out);
 	putc('}', out);
 	stacks_free(stacks);
 	section_close(&section);
