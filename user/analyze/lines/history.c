@@ -5,7 +5,7 @@
 #include "analyze/lines/reason_history.h"
 
 /* So many waiters may come while one thread holds a lock, and its time is split at each of them. */
-#define SIGHTS_MAX 256
+#define OBSERVATIONS_MAX 256
 /* So many slots are looked through one by one. */
 #define SLOTS_FEW 8
 /* So many runs are looked at one by one: for more the sums of each slot are made. */
@@ -382,7 +382,7 @@ int history_see(struct history *h, struct counter_sample **ret)
 	int err = 0;
 
 	*ret = NULL;
-	if (h->sample_count == SIGHTS_MAX)
+	if (h->sample_count == OBSERVATIONS_MAX)
 		return 0;
 	if (h->sample_count == h->samples_capacity)
 		err = array_grow(&h->samples, &h->samples_capacity, h->sample_count,

@@ -136,7 +136,7 @@ static int carry_ring(struct carrier *c)
 }
 
 /* What waits of a slot. The words of a slot that has no more may be none. */
-static int carry_chunk(struct carrier *c, const struct object_teller *t,
+static int carry_chunk(struct carrier *c, const struct object_emitter *t,
 		       const struct object_chunk *chunk)
 {
 	struct object_record o = {.kind = OBJECT_WORDS};
@@ -158,7 +158,7 @@ static int carry_chunk(struct carrier *c, const struct object_teller *t,
 	return o.word_bytes || chunk->last ? emit_record(c, &o) : 0;
 }
 
-static int carry_stream(struct carrier *c, const struct object_teller *t)
+static int carry_stream(struct carrier *c, const struct object_emitter *t)
 {
 	const struct object_chunk *first = t->in.first;
 	bool taken = first && first->at && first->sequence == t->in.sequence;
@@ -273,7 +273,7 @@ int object_replay_carry(struct object_replay *r,
 	if (!err)
 		err = carry_names(c);
 	for (uint32_t i = 0; i < r->streams.count && !err; i++)
-		err = carry_stream(c, &r->tellers[i]);
+		err = carry_stream(c, &r->emitters[i]);
 	if (!err)
 		err = carry_descs(c);
 	if (!err)

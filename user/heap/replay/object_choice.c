@@ -9,10 +9,10 @@ void object_replay_choose(struct object_replay *r, const struct object_choice *c
 	r->choice = c;
 }
 
-void object_replay_date(struct object_replay *r, struct object_teller *t, uint64_t ns)
+void object_replay_date(struct object_replay *r, struct object_emitter *t, uint64_t ns)
 {
 	struct object_birth b = {.thread = &t->thread,
-				 .stream = (uint32_t)(t - r->tellers),
+				 .stream = (uint32_t)(t - r->emitters),
 				 .from_ns = t->ns};
 
 	if (ns <= t->ns)
@@ -25,7 +25,7 @@ void object_replay_date(struct object_replay *r, struct object_teller *t, uint64
 	t->ns = ns;
 }
 
-uint32_t object_replay_part(struct object_replay *r, struct object_teller *t,
+uint32_t object_replay_part(struct object_replay *r, struct object_emitter *t,
 			    struct object_birth *b)
 {
 	bool by_time = false;
@@ -34,7 +34,7 @@ uint32_t object_replay_part(struct object_replay *r, struct object_teller *t,
 	if (!r->choice)
 		return 0;
 	b->thread = &t->thread;
-	b->stream = (uint32_t)(t - r->tellers);
+	b->stream = (uint32_t)(t - r->emitters);
 	b->in_tlab = !t->has_at;
 	b->from_ns = t->ns;
 	b->was_found = object_names_was_there(&r->names, b->site);

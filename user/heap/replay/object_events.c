@@ -34,7 +34,7 @@ static void put(struct object_replay *r, uint64_t at, uint32_t kind, uint32_t le
 }
 
 /* Where the next object of the thread is; false: nobody knows. */
-static bool place(struct object_replay *r, struct object_teller *t, uint64_t units, uint64_t *ret)
+static bool place(struct object_replay *r, struct object_emitter *t, uint64_t units, uint64_t *ret)
 {
 	*ret = t->at;
 	if (t->has_at) {
@@ -51,7 +51,7 @@ static bool place(struct object_replay *r, struct object_teller *t, uint64_t uni
 	return false;
 }
 
-static uint32_t kind_of(struct object_replay *r, struct object_teller *t, uint32_t site,
+static uint32_t kind_of(struct object_replay *r, struct object_emitter *t, uint32_t site,
 			uint32_t class, uint32_t part)
 {
 	struct object_site *s = site == INDEX_NONE ? NULL : &r->names.sites[site];
@@ -60,7 +60,7 @@ static uint32_t kind_of(struct object_replay *r, struct object_teller *t, uint32
 	uint32_t kind = s ? s->kind : 0;
 
 	if (r->by_thread)
-		k.thread = (uint32_t)(t - r->tellers);
+		k.thread = (uint32_t)(t - r->emitters);
 	known = &r->names.kinds[kind];
 	if (kind && known->class == class && known->thread == k.thread && known->part == part)
 		return kind;
@@ -73,7 +73,7 @@ static uint32_t kind_of(struct object_replay *r, struct object_teller *t, uint32
 	return kind;
 }
 
-static void count_birth(struct object_replay *r, struct object_teller *t, uint32_t kind,
+static void count_birth(struct object_replay *r, struct object_emitter *t, uint32_t kind,
 			uint64_t bytes)
 {
 	struct object_tally *of = &r->names.kinds[kind].of;
@@ -93,7 +93,7 @@ static void count_birth(struct object_replay *r, struct object_teller *t, uint32
 }
 
 /* b: of what is born, what its word says. */
-static void born(struct object_replay *r, struct object_teller *t, struct object_birth *b,
+static void born(struct object_replay *r, struct object_emitter *t, struct object_birth *b,
 		 uint64_t units)
 {
 	uint32_t kind;
@@ -114,7 +114,7 @@ static void born(struct object_replay *r, struct object_teller *t, struct object
 		put(r, at, kind, (uint32_t)b->length, units);
 }
 
-static uint32_t birth(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+static uint32_t birth(struct object_replay *r, struct object_emitter *t, const uint32_t *w)
 {
 	uint32_t kind = w[0] >> 28, n = 1;
 	bool array = kind == SPOOR_OBJ_ARR || kind == SPOOR_OBJ_ARRK;
@@ -136,7 +136,7 @@ static uint32_t birth(struct object_replay *r, struct object_teller *t, const ui
 	return n;
 }
 
-static void tlab(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+static void tlab(struct object_replay *r, struct object_emitter *t, const uint32_t *w)
 {
 	object_replay_date(r, t, wide(w[4], w[3]));
 	t->has_tlab = true;
@@ -144,7 +144,7 @@ static void tlab(struct object_replay *r, struct object_teller *t, const uint32_
 	t->tlab_end = t->tlab + w[2];
 }
 
-static void retire(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+static void retire(struct object_replay *r, struct object_emitter *t, const uint32_t *w)
 {
 	if (t->has_tlab) {
 		r->sums.chains++;
@@ -154,7 +154,7 @@ static void retire(struct object_replay *r, struct object_teller *t, const uint3
 	t->has_tlab = false;
 }
 
-static uint32_t collection(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+static uint32_t collection(struct object_replay *r, struct object_emitter *t, const uint32_t *w)
 {
 	uint32_t count = w[0] & 0xff;
 
@@ -177,7 +177,7 @@ static uint32_t collection(struct object_replay *r, struct object_teller *t, con
 	}
 }
 
-static uint32_t extension(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+static uint32_t extension(struct object_replay *r, struct object_emitter *t, const uint32_t *w)
 {
 	uint64_t value = wide(w[2], w[1]);
 	uint32_t class;
@@ -215,7 +215,7 @@ static uint32_t extension(struct object_replay *r, struct object_teller *t, cons
 	return w[0] >> 12 & 0xff;
 }
 
-uint32_t object_event(struct object_replay *r, struct object_teller *t, const uint32_t *w)
+uint32_t object_event(struct object_replay *r, struct object_emitter *t, const uint32_t *w)
 {
 	uint64_t high = (uint64_t)(w[0] & 0xfffffff) << 32;
 	int destination = w[0] >> 26 & 3;

@@ -84,8 +84,8 @@ void object_moves_space(struct object_replay *r, uint64_t at, uint64_t units)
 			       units << r->sums.heap_shift);
 }
 
-/* Objects from here on follow those of the teller's event before, with the same distance. */
-static bool extends(const struct object_replay *r, const struct object_teller *t, uint64_t from,
+/* Objects from here on follow those of the emitter's event before, with the same distance. */
+static bool extends(const struct object_replay *r, const struct object_emitter *t, uint64_t from,
 		    uint64_t to, uint64_t units)
 {
 	const struct object_run *run = t->run ? &r->runs[t->run - 1] : NULL;
@@ -94,7 +94,7 @@ static bool extends(const struct object_replay *r, const struct object_teller *t
 	       object_run_to(run) + run->units == to && run->units + units <= UNITS_MAX;
 }
 
-static void add_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+static void add_run(struct object_replay *r, struct object_emitter *t, uint64_t from, uint64_t to,
 		    uint32_t units)
 {
 	uint64_t objects = r->sums.count + r->sums.left_out + r->sums.found +
@@ -117,7 +117,7 @@ static void add_run(struct object_replay *r, struct object_teller *t, uint64_t f
 }
 
 /* What begins there, as it was before the collection. */
-static const struct object_desc *look_up(struct object_replay *r, struct object_teller *t,
+static const struct object_desc *look_up(struct object_replay *r, struct object_emitter *t,
 					 uint64_t from)
 {
 	struct object_place p;
@@ -130,7 +130,7 @@ static const struct object_desc *look_up(struct object_replay *r, struct object_
 	return d;
 }
 
-void object_moves_one(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+void object_moves_one(struct object_replay *r, struct object_emitter *t, uint64_t from, uint64_t to,
 		      int destination)
 {
 	const struct object_desc *d = look_up(r, t, from);
@@ -150,7 +150,7 @@ void object_moves_one(struct object_replay *r, struct object_teller *t, uint64_t
 }
 
 /* What of it is no object is found when the collection is applied. */
-void object_moves_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+void object_moves_run(struct object_replay *r, struct object_emitter *t, uint64_t from, uint64_t to,
 		      uint64_t units)
 {
 	look_up(r, t, from);
@@ -259,11 +259,11 @@ void object_moves_end(struct object_replay *r)
 	if (c && !c->untraced)
 		show(r);
 	for (uint32_t i = 0; i < r->streams.count; i++) {
-		r->tellers[i].run = 0;
+		r->emitters[i].run = 0;
 		if (!c || !r->choice)
 			continue;
-		object_replay_date(r, &r->tellers[i], c->begin_ns);
-		object_replay_date(r, &r->tellers[i], c->end_ns);
+		object_replay_date(r, &r->emitters[i], c->begin_ns);
+		object_replay_date(r, &r->emitters[i], c->end_ns);
 	}
 	r->run_count = r->space_count = 0;
 	r->forget_all = r->collecting = false;

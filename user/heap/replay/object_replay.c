@@ -40,14 +40,14 @@ void object_replay_free(struct object_replay *r)
 	if (!r)
 		return;
 	for (uint32_t i = 0; i < r->streams.count; i++)
-		object_stream_free(&r->tellers[i].in);
+		object_stream_free(&r->emitters[i].in);
 	object_heap_free(&r->heap);
 	object_lifetimes_free(&r->lifetimes);
 	object_names_free(&r->names);
 	keymap_free(&r->streams);
 	keymap_free(&r->desc_map);
 	free(r->state_descs);
-	free(r->tellers);
+	free(r->emitters);
 	free(r->collections);
 	free(r->runs);
 	free(r->spaces);
@@ -95,14 +95,14 @@ static void go_ahead(struct object_replay *r)
 
 static int add_words(struct object_replay *r, const struct object_record *o)
 {
-	struct object_teller *t;
+	struct object_emitter *t;
 	uint64_t bytes;
 	uint32_t i;
-	int err = object_replay_teller(r, o->number[WORDS_STREAM], &i);
+	int err = object_replay_emitter(r, o->number[WORDS_STREAM], &i);
 
 	if (err)
 		return err;
-	t = &r->tellers[i];
+	t = &r->emitters[i];
 	if (o->number[WORDS_JAVA_TID])
 		t->thread.java_tid = (int64_t)o->number[WORDS_JAVA_TID];
 	t->thread.tid = (uint32_t)o->number[WORDS_TID];
@@ -124,7 +124,7 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 
 /* --- phases ------------------------------------------------------------------------------- */
 
-static void hole(struct object_replay *r, struct object_teller *t)
+static void hole(struct object_replay *r, struct object_emitter *t)
 {
 	r->sums.holes++;
 	object_graph_cut(r);
@@ -132,7 +132,7 @@ static void hole(struct object_replay *r, struct object_teller *t)
 	t->has_tlab = t->has_at = false;
 }
 
-static void chunk_begin(struct object_replay *r, struct object_teller *t,
+static void chunk_begin(struct object_replay *r, struct object_emitter *t,
 			const struct object_chunk *c)
 {
 	object_replay_date(r, t, c->begin_ns);
@@ -144,7 +144,7 @@ static void chunk_begin(struct object_replay *r, struct object_teller *t,
 }
 
 /* All words of a stream up to the end of a phase. complete: of what the log has, as it says. */
-static void go_through(struct object_replay *r, struct object_teller *t, uint64_t phase,
+static void go_through(struct object_replay *r, struct object_emitter *t, uint64_t phase,
 		       uint64_t complete)
 {
 	struct object_chunk *c;
@@ -171,8 +171,8 @@ static void go_through(struct object_replay *r, struct object_teller *t, uint64_
 	}
 }
 
-/* Has all words of the teller been looked at? What is left is of a later phase otherwise. */
-static bool is_idle(const struct object_teller *t)
+/* Has all words of the emitter been looked at? What is left is of a later phase otherwise. */
+static bool is_idle(const struct object_emitter *t)
 {
 	const struct object_chunk *c = t->in.first;
 
@@ -185,7 +185,7 @@ static void go_through_all(struct object_replay *r, uint64_t phase, uint64_t com
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < r->due_count; i++) {
-		struct object_teller *t = &r->tellers[r->due[i]];
+		struct object_emitter *t = &r->emitters[r->due[i]];
 
 		if (!r->err)
 			go_through(r, t, phase, complete);
@@ -220,7 +220,7 @@ void object_replay_catch_up(struct object_replay *r)
 static uint64_t first_phase(const struct object_replay *r, uint64_t phase)
 {
 	for (uint32_t i = 0; i < r->due_count; i++) {
-		const struct object_chunk *c = r->tellers[r->due[i]].in.first;
+		const struct object_chunk *c = r->emitters[r->due[i]].in.first;
 
 		if (c && c->phase < phase)
 			phase = c->phase;
@@ -292,7 +292,7 @@ int object_replay_finish(struct object_replay *r)
 	if (r->sums.end == OBJECT_END_NONE)
 		object_replay_catch_up(r);
 	for (uint32_t i = 0; i < r->streams.count; i++)
-		object_replay_date(r, &r->tellers[i], UINT64_MAX);
+		object_replay_date(r, &r->emitters[i], UINT64_MAX);
 	object_heap_sort(&r->heap);
 	r->sums.over = r->heap.over;
 	r->sums.live = r->heap.count;
@@ -386,7 +386,7 @@ uint32_t object_replay_thread_count(const struct object_replay *r)
 
 const struct object_thread *object_replay_thread(const struct object_replay *r, uint32_t i)
 {
-	return &r->tellers[i].thread;
+	return &r->emitters[i].thread;
 }
 
 const struct object_collection *object_replay_collections(const struct object_replay *r,

@@ -14,8 +14,8 @@
 #define OBJECT_WAITING_MAX (1ull << 30)  /* bytes of words that wait; a ring is smaller */
 #define OBJECT_WAITING_MANY (64ull << 20) /* then words of a collection do not wait, either */
 
-/* A thread, by its words. */
-struct object_teller {
+/* The thread that has emitted the words of a stream, as they say. */
+struct object_emitter {
 	struct object_stream in;
 	struct object_thread thread;
 	uint64_t phase; /* of the next word */
@@ -37,12 +37,12 @@ struct object_replay {
 	const struct object_choice *choice; /* NULL: all is chosen */
 	uint64_t heap_bytes_max, heap_base, ring[RING_NUMBERS];
 	struct keymap streams;
-	struct object_teller *tellers;
+	struct object_emitter *emitters;
 	struct object_collection *collections;
 	struct object_run *runs;
 	struct object_space *spaces;
-	uint32_t *due; /* indexes of tellers */
-	uint32_t tellers_capacity, collections_capacity, collection_count;
+	uint32_t *due; /* indexes of emitters */
+	uint32_t emitters_capacity, collections_capacity, collection_count;
 	uint32_t runs_capacity, run_count, spaces_capacity, space_count, due_capacity, due_count;
 	uint64_t done;    /* all phases below this one have been gone through */
 	uint64_t waiting; /* bytes of words */
@@ -70,9 +70,9 @@ struct object_replay {
 void object_moves_begin(struct object_replay *r, const uint32_t *words, uint32_t count);
 void object_moves_finish_words(struct object_replay *r, const uint32_t *words);
 void object_moves_space(struct object_replay *r, uint64_t at, uint64_t units);
-void object_moves_one(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+void object_moves_one(struct object_replay *r, struct object_emitter *t, uint64_t from, uint64_t to,
 		      int destination);
-void object_moves_run(struct object_replay *r, struct object_teller *t, uint64_t from, uint64_t to,
+void object_moves_run(struct object_replay *r, struct object_emitter *t, uint64_t from, uint64_t to,
 		      uint64_t units);
 void object_moves_end(struct object_replay *r);
 void object_replay_give_up_heap(struct object_replay *r);
@@ -84,16 +84,16 @@ void object_graph_words(struct object_replay *r, const uint32_t *words, uint32_t
 
 /* object_choice.c: all births of the thread that come are not before this, and all that have come
  * were not after. */
-void object_replay_date(struct object_replay *r, struct object_teller *t, uint64_t ns);
+void object_replay_date(struct object_replay *r, struct object_emitter *t, uint64_t ns);
 /* The part that a birth counts for, of which the caller knows what its word says. */
-uint32_t object_replay_part(struct object_replay *r, struct object_teller *t,
+uint32_t object_replay_part(struct object_replay *r, struct object_emitter *t,
 			    struct object_birth *b);
 /* object_restore.c: a record of what a part needs of those before. 0 or -ENOMEM. */
 int object_replay_carried(struct object_replay *r, const struct object_record *o);
 /* object_replay.c: all births that are known of the phase that is not complete yet. */
 void object_replay_catch_up(struct object_replay *r);
-/* object_teller.c: a stream, made if need be. 0 or -ENOMEM. */
-int object_replay_teller(struct object_replay *r, uint64_t stream, uint32_t *ret);
+/* object_emitter.c: a stream, made if need be. 0 or -ENOMEM. */
+int object_replay_emitter(struct object_replay *r, uint64_t stream, uint32_t *ret);
 /* object_events.c: one event at words, of which 256 can be read; how many words it has, 0: nothing
  * more. */
-uint32_t object_event(struct object_replay *r, struct object_teller *t, const uint32_t *words);
+uint32_t object_event(struct object_replay *r, struct object_emitter *t, const uint32_t *words);

@@ -39,7 +39,7 @@ static int state(struct object_replay *r, const struct object_record *o)
 }
 
 /* The slot of which a part has been taken, as if the words of it had been here. */
-static int taken_slot(struct object_replay *r, struct object_teller *t,
+static int taken_slot(struct object_replay *r, struct object_emitter *t,
 		      const struct object_record *o)
 {
 	uint64_t taken = o->number[STREAM_TAKEN], bytes;
@@ -57,17 +57,17 @@ static int taken_slot(struct object_replay *r, struct object_teller *t,
 
 static int stream(struct object_replay *r, const struct object_record *o)
 {
-	struct object_teller *t;
+	struct object_emitter *t;
 	uint64_t flags;
 	uint32_t i;
 	int err = 0;
 
 	if (o->word_bytes < 8 * STREAM_VALUES)
 		return 0;
-	err = object_replay_teller(r, o->number[STREAM_ID], &i);
+	err = object_replay_emitter(r, o->number[STREAM_ID], &i);
 	if (err)
 		return err;
-	t = &r->tellers[i];
+	t = &r->emitters[i];
 	t->thread.java_tid = (int64_t)o->number[STREAM_JAVA_TID];
 	t->thread.tid = (uint32_t)o->number[STREAM_TID];
 	t->in.sequence = o->number[STREAM_SEQUENCE];
