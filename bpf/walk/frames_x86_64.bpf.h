@@ -82,8 +82,9 @@ HS_FN int hs_built(struct hs_walk *w, const struct hs_code *c)
 /*
  * The interpreter's entries make a frame by (JDK 11 to 25): pop rax, and what the arguments lack of
  * the locals; push rax; push rbp; mov rbp, rsp; push r13; push 0; mov r13, [rbx + n]; lea r13, [r13
- * + n]; push rbx; and more, until push r13 and what is below it. It is left by: leave; pop r13; mov
- * rsp, rbx; jmp r13.
+ * + n]; push rbx; and more, until push r13 and what is below it. In JDK 25 after push r13: mov rax,
+ * [rbx + n]; lea r13, [rax + n]; mov rax, [rax + n]; push 0; push rbx. It is left by: leave; pop
+ * r13; mov rsp, rbx; jmp r13.
  */
 HS_FN int hs_making_at(struct hs_walk *w, const __u8 *b)
 {
@@ -99,22 +100,28 @@ HS_FN int hs_making_at(struct hs_walk *w, const __u8 *b)
 		return HS_MAKING_LINK;
 	if (hs_is(b, 0x55, 0x48, 0x8b) && hs_is(b + 3, 0xec, 0x41, 0x55) && b[-1] == 0x50)
 		return HS_MAKING_TOP;
-	if (hs_is(b, 0x48, 0x8b, 0xec) && hs_is(b + 3, 0x41, 0x55, 0x68) && b[-1] == 0x55)
+	if (hs_is(b, 0x48, 0x8b, 0xec) && b[3] == 0x41 && b[4] == 0x55 && b[-1] == 0x55)
 		return HS_MAKING_PUSHED;
 	if (w->sp == w->fp)
-		return hs_is(b, 0x41, 0x55, 0x68) && hs_is(b - 3, 0x48, 0x8b, 0xec)
+		return b[0] == 0x41 && b[1] == 0x55 && hs_is(b - 3, 0x48, 0x8b, 0xec)
 			       ? HS_MAKING_OWN_FP
 			       : HS_MADE;
 	if (w->sp == w->fp - 8)
-		return b[0] == 0x68 && hs_is(b - 5, 0x48, 0x8b, 0xec) && b[-2] == 0x41 &&
-				       b[-1] == 0x55
+		return (hs_is(b - 5, 0x48, 0x8b, 0xec) && b[-2] == 0x41 && b[-1] == 0x55) ||
+				       (hs_is(b, 0x4c, 0x8d, 0x68) &&
+					hs_is(b - 4, 0x48, 0x8b, 0x43)) ||
+				       (hs_is(b, 0x48, 0x8b, 0x40) &&
+					hs_is(b - 4, 0x4c, 0x8d, 0x68)) ||
+				       (b[0] == 0x68 && b[5] == 0x53 &&
+					hs_is(b - 4, 0x48, 0x8b, 0x40))
 			       ? HS_MAKING_OWN_FP
 			       : HS_MADE;
 	if (w->sp == w->fp - 16)
 		return (hs_is(b, 0x4c, 0x8b, 0x6b) && hs_is(b + 4, 0x4d, 0x8d, 0x6d)) ||
 				       (hs_is(b, 0x4d, 0x8d, 0x6d) && b[4] == 0x53 &&
 					hs_is(b - 4, 0x4c, 0x8b, 0x6b)) ||
-				       (b[0] == 0x53 && hs_is(b - 4, 0x4d, 0x8d, 0x6d))
+				       (b[0] == 0x53 && (hs_is(b - 4, 0x4d, 0x8d, 0x6d) ||
+							 (b[-5] == 0x68 && hs_is(b - 4, 0, 0, 0))))
 			       ? HS_MAKING_OWN_FP
 			       : HS_MADE;
 	return HS_MADE;

@@ -150,8 +150,7 @@ MODES = {"interpreted": ("-Xint",), "c1": ("-XX:TieredStopAtLevel=1",), "c1_prof
          "wide_pointers": ("-XX:-UseCompressedOops",)}
 
 
-@only_in_soak
-class ProfileModes(ProfileTest):
+class ModeTest(ProfileTest):
     """Chains at places that the clock chooses: no wrong one, whatever has made the code, and hardly any that is not whole."""
 
     def check_mode(self, name):
@@ -163,8 +162,37 @@ class ProfileModes(ProfileTest):
         self.check_walks(Samples(log, thread))
 
 
+@only_in_soak
+class ProfileModes(ModeTest):
+    pass
+
+
 for mode in MODES:
     setattr(ProfileModes, f"test_{mode}", lambda self, mode=mode: self.check_mode(mode))
+
+
+@only_in_soak
+class ProfileModes11(ModeTest, OtherJavaTest):
+    MAJOR = 11
+
+    def test_interpreted(self):
+        self.check_mode("interpreted")
+
+
+@only_in_soak
+class ProfileModes21(ModeTest, OtherJavaTest):
+    MAJOR = 21
+
+    def test_interpreted(self):
+        self.check_mode("interpreted")
+
+
+@only_in_soak
+class ProfileModes25(ModeTest, OtherJavaTest):
+    MAJOR = 25
+
+    def test_interpreted(self):
+        self.check_mode("interpreted")
 
 
 class ProfilePatched(ProfileTest, PatchedJavaTest):
