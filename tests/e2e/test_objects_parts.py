@@ -65,7 +65,7 @@ class ObjectsPartsTest(ObjectsJavaTest):
             limits = ["--from", f"gc:{full[i]['gc_id']}", "--to", f"gc:{full[i + 1]['gc_id']}"]
             found = self.objects(*limits, "--where", MAIN)
             self.assertEqual(found["bytes"], wanted, i)
-            self.assertLess(found["at_edge_bytes"], 0.001 * wanted)
+            self.assertEqual(found["at_edge"], 0)
             self.assertEqual(self.count(found, "Allotted$Item"), (i + 1) * ITEMS)
             self.assertEqual(found["objects"] + found["left_out"], everything["objects"])
             self.assertEqual(found["bytes"] + found["left_out_bytes"], everything["bytes"])
@@ -108,10 +108,14 @@ class ObjectsPartsTest(ObjectsJavaTest):
         where = ["--where", MAIN + " and class=byte\\[\\] and method=Allotted.allocate"]
         rows = {row["name"]: row["objects"] for row in self.objects(*where, "--by", "length")["rows"]}
         wanted = {"0": ITEMS, "8 to 15": 2 * ITEMS, "16 to 31": 7 * ITEMS}
-        self.assertEqual(set(rows), set(wanted))
-        for name, number in wanted.items():  # one that a deoptimisation makes anew may be told at another place
-            self.assertAlmostEqual(rows[name], number, delta=8)
-        self.assertAlmostEqual(self.objects("--where", where[1] + " and length=24")["objects"], 4 * ITEMS, delta=8)
+        # The JVM itself makes a String now and then, as it adds to what compiles, in whatever method the thread is.
+        strings = self.objects("--where", where[1].replace("byte\\[\\]", "java.lang.String"))["objects"]
+        self.assertEqual(sum(rows.values()), sum(wanted.values()) + strings)
+        for name, number in wanted.items():
+            self.assertGreaterEqual(rows[name], number)
+        found = self.objects("--where", where[1] + " and length=24")["objects"]
+        self.assertGreaterEqual(found, 4 * ITEMS)
+        self.assertLessEqual(found, 4 * ITEMS + strings)
         tlab = {row["name"]: row["objects"] for row in self.objects("--by", "tlab")["rows"]}
         self.assertEqual(sum(tlab.values()), everything["objects"])
         self.assertEqual(self.objects("--where", "tlab=no")["objects"], tlab["outside of TLABs"])

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "heap/replay/object_choice.h"
 #include "heap/replay/object_replay.h"
 #include "heap/replay/object_stream.h"
 #include "jvm-hooks/graph.h"
@@ -231,6 +232,60 @@ static void a_graph_of_more_than_can_wait(void **state)
 	object_replay_free(r);
 }
 
+static uint32_t all_by_time(void *ctx, const struct object_birth *b, bool *ret_by_time)
+{
+	(void)ctx;
+	(void)b;
+	*ret_by_time = true;
+	return 0;
+}
+
+/* Is a limit, of the begin or the end of the collection, between the two? */
+static bool limit_between(void *ctx, const struct object_birth *b, uint64_t to_ns)
+{
+	const uint64_t *limit = ctx;
+
+	return b->from_ns < *limit && to_ns - 1 >= *limit;
+}
+
+/* A thread that rests after a collection loses its slot at the begin of the next: the slot's last word is the mark of
+ * the first collection's end, and it ends long after that. */
+static void a_slot_that_ends_with_a_mark(void **state)
+{
+	const uint32_t births[] = {(uint32_t)SPOOR_OBJ_TLAB << 28, 100, 50, 50, 0, (uint32_t)SPOOR_OBJ_NEW << 28 | 1,
+				   (uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_MARK << 24 | 1,
+				   (uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_MARK << 24 | 2};
+	const uint32_t begin[] = {(uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_BEGIN << 24 | 4, 1, 100, 0,
+				  (uint32_t)SPOOR_OBJ_GC << 28 | SPOOR_GC_END << 24 | 4, 1, 200, 0};
+
+	(void)state;
+	for (uint32_t count = 7; count <= 8; count++) /* it may end within the collection, too */
+		for (uint64_t limit = 100; limit <= 200; limit += 100) {
+			const struct object_choice choice = {all_by_time, limit_between, &limit};
+			struct object_record site = {.kind = OBJECT_SITE};
+			struct object_record o = {.kind = OBJECT_WORDS,
+						  .words = (const uint8_t *)births,
+						  .word_bytes = count * 4};
+			struct object_replay *r = replay(HEAP_BYTES);
+
+			object_replay_choose(r, &choice);
+			site.number[SITE_ID] = 1;
+			assert_int_equal(object_replay_add(r, &site), 0);
+			assert_int_equal(phase(r, 0), 0);
+			o.number[WORDS_STREAM] = 1;
+			o.number[WORDS_LAST] = 1;
+			o.number[WORDS_BEGIN_NS] = 40;
+			o.number[WORDS_END_NS] = count == 7 ? 150 : 500;
+			assert_int_equal(object_replay_add(r, &o), 0);
+			assert_int_equal(words(r, 7, 0, 1, begin, 8), 0);
+			assert_int_equal(phase(r, 2), 0);
+			assert_int_equal(object_replay_finish(r), 0);
+			assert_int_equal(object_replay_sums(r)->count, 1);
+			assert_int_equal(object_replay_sums(r)->at_edge, 0);
+			object_replay_free(r);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +297,7 @@ int main(void)
 		cmocka_unit_test(phases_of_nothing_cost_nothing),
 		cmocka_unit_test(forgetting_a_vast_heap_ends),
 		cmocka_unit_test(a_graph_of_more_than_can_wait),
+		cmocka_unit_test(a_slot_that_ends_with_a_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

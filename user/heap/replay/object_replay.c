@@ -132,10 +132,19 @@ static void hole(struct object_replay *r, struct object_emitter *t)
 	t->has_tlab = t->has_at = false;
 }
 
-static void chunk_begin(struct object_replay *r, struct object_emitter *t,
+/* A slot that begins or ends in a collection dates nothing: what was born before is dated by the
+ * collection's begin, which is known at its end. */
+static void chunk_date(struct object_replay *r, struct object_emitter *t, uint64_t phase,
+		       uint64_t ns)
+{
+	if (phase % 2 == 0)
+		object_replay_date(r, t, ns);
+}
+
+static void chunk_begin(struct object_replay *r, struct object_emitter *t, uint64_t phase,
 			const struct object_chunk *c)
 {
-	object_replay_date(r, t, c->begin_ns);
+	chunk_date(r, t, phase, c->begin_ns);
 	if (t->phase < c->phase)
 		t->phase = c->phase;
 	t->last_from = 0;
@@ -157,16 +166,17 @@ static void go_through(struct object_replay *r, struct object_emitter *t, uint64
 		if (c->phase > phase)
 			return;
 		if (!c->at)
-			chunk_begin(r, t, c);
+			chunk_begin(r, t, phase, c);
 		while (c->at < c->count && t->phase <= phase && !r->err) {
 			n = object_event(r, t, c->words + c->at);
 			c->at = n && n < c->count - c->at ? c->at + n : c->count;
 		}
-		if (c->at < c->count || !c->last)
+		/* A slot can end with the mark of a phase; then its end is of that phase. */
+		if (c->at < c->count || !c->last || t->phase > phase)
 			return;
 		if (c->broken)
 			hole(r, t);
-		object_replay_date(r, t, c->end_ns);
+		chunk_date(r, t, phase, c->end_ns);
 		r->waiting -= object_stream_drop(&t->in);
 	}
 }
