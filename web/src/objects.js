@@ -5,7 +5,7 @@ import {columnsOf, notes} from "./parts.js";
 import {findingsTable, valueOf} from "./tables.js";
 import {countText, sizeText} from "./units.js";
 
-const HEAP_HEIGHT = 80;
+const HEAP_HEIGHT = 80, OBJECTS_ROWS = 100;
 const ALLOCATED_BY = [["class", "class"], ["site", "class and place"], ["chain", "class and call chain"],
                       ["method", "method that allocates"]];
 
@@ -55,7 +55,7 @@ export function drawObjects(data, node) {
   }
   const table = el("div", {id: "objects-table"});
   const show = by => put(table, findingsTable(objects[by], `Who allocated, by ${
-    ALLOCATED_BY.find(([name]) => name === by)[1]}`));
+    ALLOCATED_BY.find(([name]) => name === by)[1]}`, false, {rows: OBJECTS_ROWS, command: "spoor objects"}));
   const select = el("select", {id: "objects-by", onchange: event => show(event.target.value)},
                     ALLOCATED_BY.map(([name, text]) => el("option", {value: name}, text)));
   put(node, missingOf(objects),

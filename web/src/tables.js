@@ -85,7 +85,8 @@ function stateBar(row, states) {
 
 // more: view: of columns that not all views have; first: what a row's first cell has in place of its text.
 export function findingsTable(table, caption, withStates, more = {}) {
-  const sums = table.columns.map((_, i) => table.rows.reduce((sum, row) => sum + (Number(valueOf(row[i])) || 0), 0));
+  const sums = table.sums ?? table.columns.map(
+      (_, i) => table.rows.reduce((sum, row) => sum + (Number(valueOf(row[i])) || 0), 0));
   let shown = table.columns.map((column, i) => [column, i])
                   .filter(([column, i]) => isShown(table, column, i, more.view));
   const states = withStates ? stateColumns(table, shown) : [];
@@ -93,6 +94,7 @@ export function findingsTable(table, caption, withStates, more = {}) {
     shown = shown.filter(([column]) => column.group || !(column.key === "blocked_ns" || STATE.test(column.key ?? "")));
   if (states.length)
     shown = shown.filter(one => !states.includes(one) || sums[one[1]]);
+  const rows = table.rows.slice(0, more.rows ?? table.rows.length), left = table.left + table.rows.length - rows.length;
   const isState = one => states.some(([, i]) => i === one[1]);
   const isFigure = column => column.unit !== "text" && column.unit !== "rows";
   const head = (one, k) => el("th", {scope: "col", title: one[0].meaning, class: isFigure(one[0]) && k ? "figure" : ""},
@@ -105,8 +107,9 @@ export function findingsTable(table, caption, withStates, more = {}) {
          k || !states.length ? null : stateBar(row, states));
   return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": caption},
             el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, shown.map(head))),
-               el("tbody", {}, table.rows.map(row => el("tr", {}, shown.map((one, k) => cell(row, one, k)))))),
-            table.left
-                ? el("p", {class: "dim"}, `and ${countText(table.left)} more rows: spoor report --csv has them all`)
+               el("tbody", {}, rows.map(row => el("tr", {}, shown.map((one, k) => cell(row, one, k)))))),
+            left
+                ? el("p", {class: "dim"}, `and ${countText(left)} more rows: ${
+                      more.command ?? "spoor report --csv"} has them all`)
                 : null);
 }

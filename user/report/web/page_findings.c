@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/text/print.h"
 #include "report/model/findings.h"
@@ -32,7 +34,7 @@ static void column_write(const struct findings_column *c, FILE *out)
 	fputc('}', out);
 }
 
-static void table_write(const struct findings *f, bool within, FILE *out);
+static void table_write(const struct findings *f, bool within, const uint32_t *rows, FILE *out);
 
 /* null; the value; or the value and what people see in its place. within: rows within
  * rows are a table. */
@@ -48,7 +50,7 @@ static void cell_write(const struct findings_column *c, const struct findings_ce
 	else if (c->unit == FINDINGS_ROWS && (!within || !cell->rows || !cell->rows->row_count))
 		fputs("null", out);
 	else if (c->unit == FINDINGS_ROWS)
-		table_write(cell->rows, within, out);
+		table_write(cell->rows, within, NULL, out);
 	else if (is_text)
 		print_json_string(out, cell->text);
 	else if (c->unit == FINDINGS_INTEGER || c->unit == FINDINGS_MORE_NS)
@@ -62,13 +64,43 @@ static void cell_write(const struct findings_column *c, const struct findings_ce
 	}
 }
 
-static void rows_write(const struct findings *f, bool within, FILE *out)
+/* The rows of a table by a column's values, largest first; equal ones as they are. */
+struct order {
+	const struct findings *f;
+	unsigned column;
+};
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct order *o = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t left = findings_cell(o->f, x, o->column)->number,
+		 right = findings_cell(o->f, y, o->column)->number;
+
+	return left != right ? (left < right ? 1 : -1) : (x > y) - (x < y);
+}
+
+static void sort_rows(const struct findings *f, const char *key, uint32_t *rows)
+{
+	struct order o = {.f = f};
+
+	while (o.column < f->column_count &&
+	       (!f->columns[o.column].key || strcmp(f->columns[o.column].key, key)))
+		o.column++;
+	if (o.column < f->column_count)
+		qsort_r(rows, f->row_count, sizeof(*rows), compare_rows, &o);
+}
+
+/* rows: their order; NULL: as they are. */
+static void rows_write(const struct findings *f, bool within, const uint32_t *rows, FILE *out)
 {
 	uint32_t shown = 0, left = 0;
 
 	fputs(",\"rows\":[", out);
 	for (uint32_t i = 0; i < f->row_count; i++) {
-		if (f->readers[i] == FINDINGS_PROGRAMS)
+		uint32_t row = rows ? rows[i] : i;
+
+		if (f->readers[row] == FINDINGS_PROGRAMS)
 			continue;
 		if (shown == PAGE_ROWS_MAX) {
 			left++;
@@ -78,14 +110,31 @@ static void rows_write(const struct findings *f, bool within, FILE *out)
 		for (unsigned k = 0; k < f->column_count; k++) {
 			if (k)
 				fputc(',', out);
-			cell_write(&f->columns[k], findings_cell(f, i, k), within, out);
+			cell_write(&f->columns[k], findings_cell(f, row, k), within, out);
 		}
 		fputc(']', out);
 	}
 	fprintf(out, "],\"left\":%" PRIu32, left);
 }
 
-static void table_write(const struct findings *f, bool within, FILE *out)
+/* By column, of all rows, also of those that are not in the page. */
+static void sums_write(const struct findings *f, FILE *out)
+{
+	fputs(",\"sums\":[", out);
+	for (unsigned i = 0; i < f->column_count; i++) {
+		bool is_number = f->columns[i].unit == FINDINGS_BYTES ||
+				 f->columns[i].unit == FINDINGS_COUNT ||
+				 f->columns[i].unit == FINDINGS_NS;
+
+		if (i)
+			fputc(',', out);
+		fprintf(out, "%" PRIu64,
+			is_number && !findings_is_derived(&f->columns[i]) ? findings_sum(f, i) : 0);
+	}
+	fputc(']', out);
+}
+
+static void table_write(const struct findings *f, bool within, const uint32_t *rows, FILE *out)
 {
 	fputs("{\"columns\":[", out);
 	for (unsigned i = 0; i < f->column_count; i++) {
@@ -96,26 +145,44 @@ static void table_write(const struct findings *f, bool within, FILE *out)
 	fputc(']', out);
 	if (f->title)
 		print_json(out, ",\"title\":%s", f->title);
-	rows_write(f, within, out);
+	rows_write(f, within, rows, out);
+	if (rows)
+		sums_write(f, out);
 	fputc('}', out);
-}
-
-static int take(struct findings *f, bool within, FILE *out)
-{
-	int err = f ? f->err : -ENOMEM;
-
-	if (!err)
-		table_write(f, within, out);
-	findings_free(f);
-	return err;
 }
 
 int page_findings_take(struct findings *f, FILE *out)
 {
-	return take(f, false, out);
+	int err = f ? f->err : -ENOMEM;
+
+	if (!err)
+		table_write(f, false, NULL, out);
+	findings_free(f);
+	return err;
 }
 
 int page_findings_take_within(struct findings *f, FILE *out)
 {
-	return take(f, true, out);
+	int err = f ? f->err : -ENOMEM;
+
+	if (!err)
+		table_write(f, true, NULL, out);
+	findings_free(f);
+	return err;
+}
+
+int page_findings_take_sorted(struct findings *f, const char *key, FILE *out)
+{
+	uint32_t *rows = f ? malloc((f->row_count + 1ul) * sizeof(*rows)) : NULL;
+	int err = f && f->err ? f->err : rows ? 0 : -ENOMEM;
+
+	if (!err) {
+		for (uint32_t i = 0; i < f->row_count; i++)
+			rows[i] = i;
+		sort_rows(f, key, rows);
+		table_write(f, false, rows, out);
+	}
+	free(rows);
+	findings_free(f);
+	return err;
 }

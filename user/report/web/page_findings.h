@@ -13,3 +13,5 @@ struct findings;
 int page_findings_take(struct findings *f, FILE *out);
 /* With the tables that are within rows. */
 int page_findings_take_within(struct findings *f, FILE *out);
+/* With the rows that have the most in a column, the largest first, and the sums of all rows. */
+int page_findings_take_sorted(struct findings *f, const char *key, FILE *out);

@@ -15,6 +15,7 @@
 #include "report/model/sections/commands/objects_filter.h"
 #include "report/model/sections/commands/objects_report.h"
 #include "report/model/sections/sections.h"
+#include "report/web/page_findings.h"
 #include "report/web/parts/page_put.h"
 #include "session/session_log.h"
 
@@ -54,11 +55,14 @@ static int tables_write(struct objects_input *in, FILE *out)
 {
 	static const enum objects_by by[] = {OBJECTS_BY_CLASS, OBJECTS_BY_SITE, OBJECTS_BY_CHAIN,
 					     OBJECTS_BY_METHOD, OBJECTS_BY_COLLECTION};
+	/* Collections stay in the order of time. */
+	static const char *const keys[] = {"bytes", "bytes", "bytes", "bytes", ""};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(by) / sizeof(*by) && !err; i++) {
 		in->by = by[i];
-		err = page_put_table(out, objects_by_names[by[i]], objects_section(in));
+		print_json(out, ",%s:", objects_by_names[by[i]]);
+		err = page_findings_take_sorted(objects_section(in), keys[i], out);
 	}
 	return err;
 }
@@ -87,8 +91,7 @@ static int objects_write(struct objects_input *in, const struct object_in_stats 
 static int read_and_write(const struct section_input *s, struct object_replay *r, FILE *out)
 {
 	const struct session_log *log = s->in->log;
-	struct objects_input in = {
-		.replay = r, .names = s->names, .by = OBJECTS_BY_CLASS, .top = PAGE_OBJECTS_ROWS};
+	struct objects_input in = {.replay = r, .names = s->names, .by = OBJECTS_BY_CLASS};
 	const struct objects_filter_options o = {
 		.by = OBJECTS_BY_CLASS,
 		.from_ns = log->from_ns,

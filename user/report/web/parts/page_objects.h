@@ -6,9 +6,6 @@
 
 struct section_input;
 
-/* So many rows of each table are in a page. */
-#define PAGE_OBJECTS_ROWS 100
-
 /* Reads the files of the log once more, which takes as long as spoor objects. ,"objects":{...}, or
  * null if there are none. 0 or -ENOMEM. */
 int page_objects_write(const struct section_input *in, FILE *out);
