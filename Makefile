@@ -199,6 +199,7 @@ bench: setup
 	$(Q)O=$(O) $(PYTHON) bench/observer $(BENCH_JVM)
 	$(Q)O=$(O) $(PYTHON) bench/mark
 	$(Q)O=$(O) $(PYTHON) bench/diff
+	$(Q)O=$(O) $(PYTHON) bench/top
 	$(Q)$(MAKE) --no-print-directory $(LOG_BENCH) && O=$(O) $(PYTHON) bench/log
 	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
