@@ -91,12 +91,17 @@ static int run(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static char name[] = "spoor";
+	static char name[] = "spoor", option_help[] = "--help";
 
 	program_invocation_short_name = name; /* whatever the file is called */
 	if (argc < 2) {
 		help(stderr);
 		return CMD_USAGE;
+	}
+	/* spoor help report: spoor report --help. */
+	if (argc == 3 && !strcmp(argv[1], "help")) {
+		argv[1] = argv[2];
+		argv[2] = option_help;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		help(stdout);

@@ -80,8 +80,10 @@ def of_man(path):
 def of_help(command):
     text = subprocess.run([SPOOR, command, "--help"], capture_output=True, text=True, check=True).stdout
     lines = text.split("\n")
-    for line in lines:
+    for line, after in zip(lines, lines[1:] + [""]):
         if line.startswith("  spoor "):
+            if after and not after.startswith("  "):
+                raise AssertionError(f"spoor {command} --help: no line has room for {line!r}")
             yield command_of(line[2:]), []
 
 

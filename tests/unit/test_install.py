@@ -48,20 +48,28 @@ class Install(unittest.TestCase):
         program = os.path.join(self.folder, "usr/bin/spoor")
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
         self.assertIn(version(), said)
+        self.assertEqual(self.completions("report", "--sort", "=", "p9"), ["p90", "p99", "p999"])
+        self.assertEqual(self.completions("report", "--by", "=", "owner_so"), ["owner_source"])
+        self.assertEqual(self.completions("heap", "c"), ["check", "churn"])
+        self.assertEqual(self.completions("help", "pr"), ["profile"])
         self.assertEqual(self.completions("re"), ["record", "report", "repair"])
         self.assertEqual(self.completions("report", "--fo"), ["--force", "--format="])
         self.assertEqual(self.completions("report", "--format", "=", "j"), ["json"])
         self.assertEqual(self.completions("export", "-t", "s"), ["speedscope"])
-        told = subprocess.run([program, "record", "--help"], capture_output=True, text=True, check=True).stdout
-        for name in told.split():
-            if re.fullmatch(r"--[a-z][a-z-]+", name):
-                self.assertIn(name, [c.rstrip("=") for c in self.completions("record", name)])
+        general = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+        commands = re.findall(r"^  ([a-z]+) {2,}", general, re.M)
+        self.assertGreater(len(commands), 15)
+        for command in commands:
+            told = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
+            completed = [name.rstrip("=") for name in self.completions(command, "--")]
+            for name in re.findall(r"^ {2,6}(?:-\S, )?(--[a-z][a-z-]+)", told, re.M):
+                self.assertIn(name, completed, command)
         self.make("uninstall")
         self.assertEqual(self.files(), [])
 
     def test_the_version_is_in_one_place(self):
         places = ["Makefile", "user", "docs", "deploy", "README.md"]
-        done = subprocess.run(["git", "grep", "-lF", version(), "--", *places], cwd=ROOT, capture_output=True,
+        done = subprocess.run(["git", "grep", "-IlF", version(), "--", *places], cwd=ROOT, capture_output=True,
                               text=True)
         self.assertEqual(done.stdout.split(), ["user/base/version.h"])
 

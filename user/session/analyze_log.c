@@ -123,6 +123,9 @@ int analyzed_log_report(const struct analyzed_log *l, const char *done)
 	struct analysis_facts facts;
 
 	analysis_facts(l->analysis, &facts);
+	if (l->log.from_ns && !session_log_duration(&l->log))
+		msg_warning("%s: the recording ends before --from: nothing of it is %s", l->name,
+			    done);
 	return log_report(l->name, &l->log, facts.ended, done);
 }
 

@@ -52,8 +52,7 @@ static const char doc[] =
 	"name; the events and their fields are listed in schemas/event-log.md.\n"
 	"\n"
 	"  spoor cat -r -e monitor_contended_enter app.spoor | jq .lock.class\n"
-	"  spoor cat -r -n 1 app.spoor | jq -r '.stack.frames[0].method // empty' | sort | uniq "
-	"-c\n"
+	"  spoor cat -r -n 1 app.spoor | jq -r '.stack.frames[0].method // empty'\n"
 	"\n"
 	"Exit status: 0 all was intact; 1 the log cannot be read, or a part of it is missing, and "
 	"what could be read has been printed; 2 wrong usage.";

@@ -121,7 +121,7 @@ static const char doc[] =
 	"      the methods of some threads, in ten seconds\n"
 	"  spoor profile --state all app.spoor\n"
 	"      all time of all threads: running, waiting, and for what\n"
-	"  spoor profile --format pprof -o cpu.pb.gz app.spoor && go tool pprof -top cpu.pb.gz\n"
+	"  spoor profile -f pprof -o a.pb.gz app.spoor && go tool pprof -top a.pb.gz\n"
 	"  spoor profile --format collapsed app.spoor | flamegraph.pl > app.svg\n"
 	"\n"
 	"Each sample stands for the CPU time of its thread since the sample before, by the "

@@ -26,7 +26,7 @@ static json_t *known(uint64_t n)
 static json_t *sentences_json(const struct gc_model *m)
 {
 	static void (*const all[])(const struct gc_model *, struct strbuf *) = {
-		gc_sentence_pauses, gc_sentence_heap, gc_sentence_rate};
+		gc_sentence_pauses, gc_sentence_kept, gc_sentence_heap, gc_sentence_rate};
 	json_t *o = json_array();
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

@@ -113,7 +113,7 @@ static const struct argp_option option_table[] = {
 
 static const char doc[] =
 	"Says what fills the heap of any JVM, from a heap dump (.hprof), which may be compressed "
-	"with gzip; - is the standard input.\v"
+	"with gzip, or from a log of spoor record --objects; - is the standard input.\v"
 	"  jcmd PID GC.heap_dump /tmp/app.hprof\n"
 	"      makes a dump; the application stands still meanwhile\n"
 	"  spoor heap /tmp/app.hprof\n"
@@ -205,7 +205,8 @@ static void check_end(struct options *o, struct argp_state *state)
 			   : o->sql && o->dump_count && !o->save
 				   ? "which SELECT? spoor heap sql --list has the tables"
 			   : o->diff ? "which two DUMPs, the earlier first?"
-				     : "which DUMP? jcmd PID GC.heap_dump FILE makes one");
+				     : "which FILE? A heap dump, which jcmd PID GC.heap_dump FILE "
+				       "makes, or a log of spoor record --objects");
 	if ((o->has_from || o->has_to) &&
 	    (!o->diff || (o->dump_count && !heap_dump_is_log(o->dumps[0]))))
 		argp_error(state, "--from and --to are for spoor heap diff LOG");
@@ -239,11 +240,14 @@ static void parse_argument(struct options *o, const char *arg, struct argp_state
 	else if (state->arg_num == 0 && !strcmp(arg, "sql"))
 		o->sql = true;
 	else if (o->dump_count == (o->sql ? DUMPS_MAX : dumps_needed(o)))
-		argp_error(state, "%s at a time",
+		argp_error(state, "'%s' is one too many: %s at a time%s", arg,
 			   o->check  ? "one log and one dump"
 			   : o->sql  ? "one dump and one SELECT"
 			   : o->diff ? "two dumps"
-				     : "one dump");
+				     : "one file",
+			   o->check || o->sql || o->diff || o->keep
+				   ? ""
+				   : ", after grow, churn, life, keep, diff, check, sql or page");
 	else
 		o->dumps[o->dump_count++] = arg;
 }
@@ -571,7 +575,8 @@ int cmd_heap(int argc, char **argv)
 	static const struct argp argp = {
 		option_table,
 		parse_option,
-		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\nsql DUMP SELECT\ncheck LOG [DUMP]",
+		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\ngrow LOG\nchurn LOG\nlife LOG\n"
+		"sql DUMP SELECT\npage DUMP\ncheck LOG [DUMP]",
 		doc,
 		NULL,
 		NULL,

@@ -39,6 +39,8 @@ static int print_sentences(const struct out *o)
 	int err = print_sentence(o, gc_sentence_pauses);
 
 	if (!err)
+		err = print_sentence(o, gc_sentence_kept);
+	if (!err)
 		err = print_sentence(o, gc_sentence_heap);
 	return err ? err : print_sentence(o, gc_sentence_rate);
 }
@@ -110,12 +112,15 @@ static int print(const struct out *o)
 
 	print_head(o);
 	err = print_sentences(o);
-	if (!err)
+	/* Who asks for the pauses has them in the first lines. */
+	if (!err && !o->m->in->pauses)
 		err = gc_chart_print(o->m, o->to);
 	if (!err)
 		err = print_causes(o);
 	if (!err && o->m->in->pauses)
 		err = print_pauses(o);
+	if (!err && o->m->in->pauses)
+		err = gc_chart_print(o->m, o->to);
 	return err ? err : print_not_known(o);
 }
 

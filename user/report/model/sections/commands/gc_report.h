@@ -56,6 +56,8 @@ struct findings *gc_section_not_known(const struct gc_model *m);
 
 /* What the pauses took; where the heap goes; how fast it is filled: sentences, one by one. */
 void gc_sentence_pauses(const struct gc_model *m, struct strbuf *o);
+/* Why pauses take long, if collections free little. */
+void gc_sentence_kept(const struct gc_model *m, struct strbuf *o);
 void gc_sentence_heap(const struct gc_model *m, struct strbuf *o);
 void gc_sentence_rate(const struct gc_model *m, struct strbuf *o);
 const char *gc_basis_name(enum gc_trend_basis basis);

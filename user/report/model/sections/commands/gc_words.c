@@ -14,6 +14,8 @@
 
 #include "log/format/header_fields.h"
 
+#define FREED_LITTLE 10 /* a tenth of what there was, or less */
+
 const char *gc_basis_name(enum gc_trend_basis basis)
 {
 	static const char *const names[] = {"none", "after_old", "after_young"};
@@ -42,6 +44,40 @@ void gc_sentence_pauses(const struct gc_model *m, struct strbuf *o)
 		   count_format(p->count, count), p->count == 1 ? "" : "s",
 		   time_format(p->total_ns, total),
 		   share_format(p->total_ns, m->duration_ns, share), time_format(p->max_ns, max));
+}
+
+/* The collections of one kind and cause that took at least half of the time; NULL: there are none
+ * of which it is known what they left. */
+static const struct gc_group *costly_group(const struct gc_sums *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		const struct gc_group *g = &s->groups[i];
+
+		if (g->heaps && g->times.count > 1 && g->times.total_ns >= s->pauses.total_ns / 2)
+			return g;
+	}
+	return NULL;
+}
+
+/* What a collection keeps is copied or marked, and takes its time; what it frees costs next to
+ * nothing. */
+void gc_sentence_kept(const struct gc_model *m, struct strbuf *o)
+{
+	const struct gc_group *g = costly_group(&m->sums);
+	char total[FORMAT_MAX], count[FORMAT_MAX], before[FORMAT_MAX], after[FORMAT_MAX];
+
+	if (!g || g->before_bytes < g->after_bytes ||
+	    g->before_bytes - g->after_bytes > g->before_bytes / FREED_LITTLE)
+		return;
+	strbuf_add(o,
+		   "%s of that went into %s collections that freed little: of %s they left %s, on "
+		   "average. What survives takes their time.",
+		   time_format(g->times.total_ns, total), count_format(g->times.count, count),
+		   size_format(g->before_bytes / g->heaps, before),
+		   size_format(g->after_bytes / g->heaps, after));
+	if (g->promoted_bytes)
+		strbuf_add(o, " The old generation grew by %s in them.",
+			   size_format(g->promoted_bytes, after));
 }
 
 /* "+1.2 MB/min" */
