@@ -21,8 +21,8 @@ LOGS = os.path.join(ROOT, "docs/logs")
 LIVE = {"record", "top", "serve", "watch", "steal", "doctor"}
 READERS = {"report", "spans", "time", "diff", "gc", "heap", "objects", "profile", "export", "html", "cat", "verify",
            "repair"}
-# Of recordings in parts, which no log here has.
-PARTS = re.compile(r"logs/$|-\*\.spoor|-0000\d\d\.spoor")
+# What no test has here: recordings in parts, a server, a class path.
+PARTS = re.compile(r"--endpoint|--classpath|logs/$|-\*\.spoor|-0000\d\d\.spoor")
 GOLDEN = {"profile": "profile-locks", "spans": "spans-text"}   # of logs that have what a command looks for
 # What the logs that stand in for those of the examples lack, so that the program says that it is not there.
 LACKING = [(r"heap check", "does not say how the heap is laid out|has no collection that a heap dump has asked for"),
