@@ -14,8 +14,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HIDDEN = "mount -t tmpfs none /sys/kernel/btf && test ! -e /sys/kernel/btf/vmlinux && exec make -j2 all"
 
 
-def built(folder):
-    subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
+def built(commit, folder):
+    subprocess.run(["git", "clone", "-q", "--no-checkout", ROOT, folder], check=True)
+    subprocess.run(["git", "checkout", "-q", "--detach", commit], cwd=folder, check=True)
     done = subprocess.run(["unshare", "--mount", "sh", "-c", HIDDEN], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"the build failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -27,8 +28,10 @@ def main():
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     if os.geteuid():
         sys.exit("root is needed, to hide /sys/kernel/btf from the build")
+    # Others may commit meanwhile.
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     with tempfile.TemporaryDirectory(prefix="spoor-reproducible-") as folder:
-        first, second = (built(os.path.join(folder, name)) for name in ("one", "another-one"))
+        first, second = (built(commit, os.path.join(folder, name)) for name in ("one", "another-one"))
     print(f"{len(first)} bytes, sha256 {hashlib.sha256(first).hexdigest()[:16]}")
     if first != second:
         different = sum(a != b for a, b in zip(first, second))
