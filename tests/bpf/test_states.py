@@ -254,7 +254,8 @@ class Throttled(Counted):
             raise unittest.SkipTest("this kernel does not tell how long a run queue was throttled")
         counts, wall = self.counted(log, fake, "a")
         self.assertEqual(sum(counts[s] for s in STATES), wall)
-        self.assertGreater(told, 1000 * MS)
+        # On a busy machine it waits for its CPU, too, and is throttled less.
+        self.assertGreater(told, 100 * MS)
         self.assertLessEqual(counts["throttled_ns"], counts["runnable_ns"])
         # A tick at the quota's end counts for the kernel, too.
         self.assertLess(abs(counts["throttled_ns"] - told), told * 0.01 + 4 * MS)
