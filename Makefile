@@ -294,7 +294,7 @@ san:
 	$(Q)$(PYTHON) tests/run --build $(O) san
 
 # What has threads, under ThreadSanitizer: those that decode ahead, that which writes, that which writes dumps.
-TSAN_TESTS := $(addprefix log/log_,deliver flight_file order range reader roundtrip rotation writer) record/flight_dumps
+TSAN_TESTS := $(addprefix log/log_,deliver flight_file order range reader roundtrip rotation writer) log/object_ahead record/flight_dumps
 TSAN_SRCS := $(wildcard user/base/*.c user/base/*/*.c user/log/*/*.c) $(addprefix user/record/flight/,dumps.c trigger.c)
 tsan: tsan-bins
 	$(Q)$(PYTHON) tests/run --build $(O) tsan
