@@ -1,6 +1,7 @@
 #include "heap/addresses/object_descs.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/tables/array.h"
@@ -12,6 +13,7 @@ void object_descs_free(struct object_descs *d)
 {
 	free(d->rows);
 	free(d->buckets);
+	free(d->recent);
 	*d = (struct object_descs){0};
 }
 
@@ -64,17 +66,32 @@ static int row_get(struct object_descs *d, uint32_t *ret)
 	return 0;
 }
 
+static bool is_same(const struct object_desc *a, const struct object_desc *b)
+{
+	return a->kind == b->kind && a->length == b->length && a->units == b->units;
+}
+
 int object_descs_take(struct object_descs *d, uint32_t kind, uint32_t length, uint32_t units,
 		      uint32_t *ret)
 {
 	const struct object_desc sought = {.kind = kind, .length = length, .units = units};
 	uint32_t i;
 
+	/* All objects of a kind that is no array have the same description. */
+	if (kind >= d->recent_capacity &&
+	    array_extend(&d->recent, &d->recent_capacity, kind, sizeof(*d->recent)))
+		return -ENOMEM;
+	i = d->recent[kind];
+	if (i && d->rows[i - 1].live && is_same(&d->rows[i - 1], &sought)) {
+		*ret = i - 1;
+		d->rows[i - 1].live++;
+		return 0;
+	}
 	for (i = d->bucket_bits ? d->buckets[bucket_of(d, &sought)] : 0; i; i = d->rows[i - 1].next)
-		if (d->rows[i - 1].kind == kind && d->rows[i - 1].length == length &&
-		    d->rows[i - 1].units == units)
+		if (is_same(&d->rows[i - 1], &sought))
 			break;
 	if (i) {
+		d->recent[kind] = i;
 		*ret = i - 1;
 		d->rows[i - 1].live++;
 		return 0;
@@ -84,6 +101,7 @@ int object_descs_take(struct object_descs *d, uint32_t kind, uint32_t length, ui
 	d->rows[i] = sought;
 	d->rows[i].live = 1;
 	link_row(d, i);
+	d->recent[kind] = 1 + i;
 	*ret = i;
 	return 0;
 }

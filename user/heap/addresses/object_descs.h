@@ -18,6 +18,8 @@ struct object_descs {
 	struct object_desc *rows;
 	uint32_t *buckets; /* 1 + row */
 	uint32_t bucket_bits, count, capacity, free;
+	uint32_t *recent; /* by kind: 1 + its row that was taken last; 0: none */
+	uint32_t recent_capacity;
 };
 
 void object_descs_free(struct object_descs *d);

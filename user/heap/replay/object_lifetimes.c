@@ -16,6 +16,7 @@ void object_lifetimes_free(struct object_lifetimes *l)
 	keymap_free(&l->open);
 	free(l->rows);
 	free(l->open_rows);
+	free(l->recent);
 	free(l->folded);
 	*l = (struct object_lifetimes){.rows_max = l->rows_max};
 }
@@ -23,6 +24,29 @@ void object_lifetimes_free(struct object_lifetimes *l)
 static bool is_folded(const struct object_lifetimes *l, uint32_t kind)
 {
 	return kind < l->folded_count && l->folded[kind];
+}
+
+/* Most objects of a kind that a collection finds dead were born in the same phase: the table is
+ * asked for the others. */
+static int row_get(struct object_lifetimes *l, uint32_t kind, uint32_t birth, uint32_t *ret)
+{
+	struct keymap_key key = {.a = kind, .b = 1 + (uint64_t)birth};
+	uint32_t i;
+
+	if (kind >= l->recent_capacity &&
+	    array_extend(&l->recent, &l->recent_capacity, kind, sizeof(*l->recent)))
+		return -ENOMEM;
+	i = l->recent[kind];
+	if (i && i <= l->open.count && l->open_rows[i - 1].kind == kind &&
+	    l->open_rows[i - 1].birth == birth) {
+		*ret = i - 1;
+		return 0;
+	}
+	if (keymap_add_row(&l->open, key, &l->open_rows, &l->open_capacity, sizeof(*l->open_rows),
+			   ret))
+		return -ENOMEM;
+	l->recent[kind] = 1 + *ret;
+	return 0;
 }
 
 int object_lifetimes_add(struct object_lifetimes *l, uint32_t kind, uint32_t birth, uint64_t bytes)
@@ -33,10 +57,7 @@ int object_lifetimes_add(struct object_lifetimes *l, uint32_t kind, uint32_t bir
 	if (is_folded(l, kind))
 		kind = KIND_OTHERS;
 	if (!row || row->kind != kind || row->birth != birth) {
-		struct keymap_key key = {.a = kind, .b = 1 + (uint64_t)birth};
-
-		if (keymap_add_row(&l->open, key, &l->open_rows, &l->open_capacity, sizeof(*row),
-				   &i))
+		if (row_get(l, kind, birth, &i))
 			return -ENOMEM;
 		l->last = 1 + i;
 		row = &l->open_rows[i];

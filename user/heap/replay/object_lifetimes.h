@@ -28,6 +28,8 @@ struct object_lifetimes {
 	struct keymap open; /* of the collection that is applied: kind and birth */
 	struct object_lifetime *open_rows;
 	uint32_t open_capacity, last; /* last: 1 + the row of the object before */
+	uint32_t *recent;             /* by kind: 1 + its row that came last; 0: none */
+	uint32_t recent_capacity;
 	uint8_t *folded;              /* by kind: is part of others */
 	uint32_t folded_count, folded_kinds;
 };
