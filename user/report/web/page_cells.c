@@ -342,6 +342,35 @@ static int windows_make(struct page_cells *p, const struct cell_windows *w, cons
 	return 0;
 }
 
+/* An index into kept of what has one in all. */
+static int keep(struct keymap *kept, const struct keymap *all, uint32_t *index)
+{
+	return keymap_add(kept, all->keys[*index], index);
+}
+
+/* When cells are put together, most of what those were about may be in none that is left: a million
+ * names of locks are megabytes of a page. */
+static int names_trim(struct page_cells *p)
+{
+	struct keymap locks = {0}, threads = {0};
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->cell_count && !err; i++) {
+		struct page_cell *c = &p->cells[i];
+
+		err = keep(&locks, &p->locks, &c->lock);
+		if (!err && c->blocked_on != PAGE_NONE)
+			err = keep(&locks, &p->locks, &c->blocked_on);
+		err = err ? err : keep(&threads, &p->threads, &c->waiter);
+		err = err ? err : keep(&threads, &p->threads, &c->holder);
+	}
+	keymap_free(&p->locks);
+	keymap_free(&p->threads);
+	p->locks = locks;
+	p->threads = threads;
+	return err;
+}
+
 struct named {
 	const char *name;
 	uint64_t number;
@@ -412,6 +441,8 @@ int page_cells_make(const struct section_input *s, const struct cell_windows *wi
 		err = windows_make(ret, windows, of_keys, moved);
 	if (!err)
 		err = lengths_collect(&m, cells, count, places, moved);
+	if (!err && ret->merged)
+		err = names_trim(ret);
 	free(places);
 	free(of_keys);
 	free(moved);
