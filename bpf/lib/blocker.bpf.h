@@ -133,16 +133,11 @@ static __always_inline void blocker_look(struct blocker *ret)
 	ret->owner = blocker_owner(ret->object, ret->flags, &ret->owner_source, &ret->readers);
 }
 
-/* The begin of a park of the running thread, or of what it carries; NULL: it is lost, and counted.
- */
-static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t, __u32 tid,
-							 const struct blocker *b, __u32 stack,
-							 __u32 owner_stack, __u64 now)
+/* The begin of a park of the running thread, or of what it carries. */
+static __always_inline void park_begin_set(struct wire_lock *r, struct thread_state *t, __u32 tid,
+					   const struct blocker *b, __u32 stack, __u32 owner_stack,
+					   __u64 now)
 {
-	struct wire_lock *r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
-
-	if (!r)
-		return 0;
 	lock_fill(r, WIRE_PARK_BEGIN, 0, tid, t, now);
 	r->object = b->object;
 	r->klass = b->klass;
@@ -151,5 +146,16 @@ static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t,
 	r->stack = stack;
 	lock_owner(r, b->owner, b->owner & WIRE_VIRTUAL ? 0 : b->owner, b->owner_source,
 		   owner_stack, now);
+}
+
+/* The same as a record; NULL: it is lost, and counted. */
+static __always_inline struct wire_lock *park_begin_fill(struct thread_state *t, __u32 tid,
+							 const struct blocker *b, __u32 stack,
+							 __u32 owner_stack, __u64 now)
+{
+	struct wire_lock *r = emit_reserve(WIRE_PARK_BEGIN, sizeof(*r));
+
+	if (r)
+		park_begin_set(r, t, tid, b, stack, owner_stack, now);
 	return r;
 }

@@ -114,6 +114,15 @@ struct {
 	__type(value, struct virtual_wait);
 } virtual_waits __weak SEC(".maps");
 
+/* Parks of virtual threads that are on no carrier, by their ids: the record of the begin, whose pad
+ * is 1 once it has been sent. Its kind is 0 while it is not complete. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* likewise */
+	__type(key, __u64);
+	__type(value, struct wire_lock);
+} virtual_parks __weak SEC(".maps");
+
 /* Those whose names have been sent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

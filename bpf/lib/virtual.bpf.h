@@ -102,6 +102,15 @@ static __always_inline void virtual_waits_for(__u32 tid, __u64 monitor, __u32 ki
 		bpf_map_update_elem(&virtual_waits, &id, &w, BPF_ANY);
 }
 
+/* One that was about to unmount is pinned: it parks on its carrier. */
+static __always_inline void virtual_stays(__u32 tid)
+{
+	__u64 id = tid & ~WIRE_VIRTUAL;
+
+	if (tid & WIRE_VIRTUAL)
+		bpf_map_delete_elem(&virtual_parks, &id);
+}
+
 static __always_inline void virtual_waits_no_more(__u32 tid)
 {
 	__u64 id = tid & ~WIRE_VIRTUAL;

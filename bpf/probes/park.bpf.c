@@ -31,6 +31,7 @@ PROBE(park_begin, __u64 parker)
 	}
 	set_probe_reason(t, WIRE_BLOCKED_PARK);
 	parker_learn(t, parker, thread_subject(t, 0));
+	virtual_stays(t->park.subject);
 	b.object = blocker_read(t, t->park.subject);
 	blocker_look(&b);
 	park_keep(t, &b);

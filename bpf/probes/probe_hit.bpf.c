@@ -5,12 +5,14 @@ KERNEL_CAST()
 
 /* What the target's monitors have is ids of threads: virtual ones may unmount. */
 const volatile __u32 may_be_unmounted = 0;
+const volatile __u32 has_virtual = 0; /* virtual threads */
 
 #define DECLARE(name) extern __hidden int probe_##name(struct pt_regs *ctx, __u32 spec);
 #define ANY(provider, name, handler, purpose) DECLARE(handler)
 #define SEEN(name, handler, purpose) DECLARE(handler)
 #define STOCK SEEN
 #define FUNCTION SEEN
+#define MOVE SEEN
 #define HOOK SEEN
 #define SWITCH(name, handler, purpose, gate) DECLARE(handler)
 #include "bpf/wire/wire_probe.def"
@@ -38,6 +40,7 @@ int probe_hit(struct pt_regs *ctx)
 #define STOCK(name, handler, purpose) RUN(handler, !by_switches && !numbered)
 #define FUNCTION(name, handler, purpose)                                                           \
 	RUN(handler, !by_switches && !numbered && may_be_unmounted)
+#define MOVE(name, handler, purpose) RUN(handler, !by_switches && !numbered && has_virtual)
 #define HOOK(name, handler, purpose) RUN(handler, numbered)
 #define SWITCH(name, handler, purpose, gate) RUN(handler, numbered)
 #include "bpf/wire/wire_probe.def"

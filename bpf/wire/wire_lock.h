@@ -25,6 +25,7 @@ enum wire_lock_flags { /* further flags of struct wire_head */
 		       WIRE_AFTER_WAIT = 256,
 		       WIRE_IN_WAIT = 512,
 		       WIRE_RESOLVES = 1024,
+		       WIRE_UNMOUNTS = 2048, /* park begin: the virtual thread leaves its carrier */
 		       WIRE_HANDLE_MOVES = 4096, /* handle is the oop: a collector changes it */
 };
 

@@ -7,6 +7,7 @@
 #define SEEN(name, handler, purpose) WIRE_PROBE_##handler,
 #define STOCK SEEN
 #define FUNCTION SEEN
+#define MOVE SEEN
 #define HOOK SEEN
 #define SWITCH(name, handler, purpose, gate) WIRE_PROBE_##handler,
 

@@ -27,6 +27,7 @@
 #define SEEN(...)
 #define STOCK(...)
 #define FUNCTION(...)
+#define MOVE(...)
 #define HOOK(...)
 #define SWITCH(...)
 
@@ -46,6 +47,7 @@ bool fake_fire_place(const char *name, const uint64_t a[FAKE_HOOK_ARGS])
 #define SEEN(...)
 #define STOCK(...)
 #define FUNCTION(...)
+#define MOVE(...)
 #define HOOK(...)
 #define SWITCH(...)
 	static const struct {

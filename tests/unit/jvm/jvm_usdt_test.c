@@ -354,6 +354,28 @@ static void functions_are_found(void **state)
 	usdt_list_free(&list);
 }
 
+/* What unmounts and mounts virtual threads: freeze() of two kinds of heap, of one of which the
+ * compiler has made a second part; behind an endbr64, if there is one. */
+static void where_virtual_threads_park_is_found(void **state)
+{
+	const struct usdt_probe *unmount, *mount;
+	struct usdt_list list;
+
+	(void)state;
+	functions_read("tests/fuzz/corpus/usdt/continuations", &list);
+	assert_int_equal(list.count, 2);
+	unmount = usdt_find(&list, USDT_FUNCTIONS, "freeze");
+	mount = usdt_find(&list, USDT_FUNCTIONS, "prepare_thaw");
+	assert_non_null(unmount);
+	assert_non_null(mount);
+	assert_int_equal(unmount->locations, 2);
+	assert_int_equal(unmount->at[0].file_offset, 0x164);
+	assert_int_equal(unmount->at[1].file_offset, 0x170);
+	assert_int_equal(mount->at->file_offset, 0x194);
+	assert_string_equal(mount->at->args, ARCH_HERE.call_arguments);
+	usdt_list_free(&list);
+}
+
 /* Another one: what spins for a monitor, in two parts; a third part without a size; a function of
  * another class. */
 static void where_threads_spin_is_found(void **state)
@@ -384,6 +406,7 @@ int main(void)
 		cmocka_unit_test(places_have_a_cap),
 		cmocka_unit_test(allocations_may_fail),
 		cmocka_unit_test(functions_are_found),
+		cmocka_unit_test(where_virtual_threads_park_is_found),
 		cmocka_unit_test(where_threads_spin_is_found),
 	};
 

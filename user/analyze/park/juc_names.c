@@ -59,6 +59,12 @@ enum juc_code juc_code_of(const char *class)
 		{"jdk.internal.misc.Unsafe", JUC_PARKING},
 		{LOCKS "LockSupport", JUC_PARKING},
 		{"java.util.concurrent.ForkJoinPool", JUC_PARKING}, /* managedBlock, of await */
+		/* Virtual threads that park, and unmount (JDK 21, 25). */
+		{"jdk.internal.vm.Continuation", JUC_PARKING},
+		{"java.lang.VirtualThread", JUC_PARKING},
+		{"jdk.internal.misc.VirtualThreads", JUC_PARKING},
+		{"java.lang.System$1", JUC_PARKING},
+		{"java.lang.System$2", JUC_PARKING},
 		{LOCKS "AbstractQueuedSynchronizer", JUC_AQS},
 		{LOCKS "AbstractQueuedLongSynchronizer", JUC_AQS},
 		{LOCKS "AbstractQueuedSynchronizer$ConditionNode", JUC_PARKING},

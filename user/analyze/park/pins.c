@@ -98,7 +98,7 @@ int pins_add(struct pins *p, const struct event *e)
 	case EVENT_MONITOR_WAIT_BEGIN:
 		return begin(p, e, MONITOR_WAIT_BEGIN_LOCK, e->v[MONITOR_WAIT_BEGIN_CARRIER].u,
 			     e->v[MONITOR_WAIT_BEGIN_PINNED].u, PIN_WAIT);
-	case EVENT_PARK_BEGIN: /* else it unmounts, and no event says so */
+	case EVENT_PARK_BEGIN: /* one that unmounts has no carrier */
 		return begin(p, e, PARK_BEGIN_LOCK, e->v[PARK_BEGIN_CARRIER].u, true, PIN_PARK);
 	case EVENT_MONITOR_CONTENDED_ENTERED:
 	case EVENT_MONITOR_WAIT_END:

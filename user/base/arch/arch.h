@@ -19,6 +19,7 @@ enum arch_arguments {
 
 #define ARCH_NOP_MAX 5
 #define ARCH_NOPS_MAX 16
+#define ARCH_LANDING_MAX 4
 
 /* Kernels of arm64 have pages of 4, 16 or 64 KiB, those of x86-64 of 4: what can be read, can be
  * read in such pieces. */
@@ -38,6 +39,8 @@ struct arch {
 	/* What a probe of the mark library is: a nop of 1 byte, then one of 5, then one of 10, to
 	 * choose from by the kernel; and the offsets of the last two. 0 bytes: that is one nop. */
 	uint8_t nops[ARCH_NOPS_MAX], nops_bytes, nops_5, nops_10;
+	/* An instruction that only marks where calls may go: a probe behind it costs less. */
+	uint8_t landing[ARCH_LANDING_MAX], landing_bytes;
 	uint16_t elf_machine;
 	/* Numbers of registers in DWARF. */
 	uint16_t dwarf_fp, dwarf_sp, dwarf_return;

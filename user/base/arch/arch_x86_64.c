@@ -33,6 +33,9 @@ const struct arch arch_x86_64 = {
 	.nops_bytes = 16,
 	.nops_5 = 1,
 	.nops_10 = 6,
+	/* endbr64: uprobes step over it out of line, but emulate the push that follows. */
+	.landing = {0xf3, 0x0f, 0x1e, 0xfa},
+	.landing_bytes = 4,
 	.elf_machine = EM_X86_64,
 	.dwarf_fp = 6,
 	.dwarf_sp = 7,

@@ -230,16 +230,26 @@ int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len)
 
 #define OBJECT_MONITOR "_ZN13ObjectMonitor"
 
-/* As (JavaThread *, ObjectWaiter *) of ObjectMonitor, share/runtime/objectMonitor.hpp since JDK 24
+/*
+ * As (JavaThread *, ObjectWaiter *) of ObjectMonitor, share/runtime/objectMonitor.hpp since JDK 24
  * (JEP 491): a virtual thread that had unmounted has got its monitor; one has tried to get it, and
- * true: has got it, or else unmounts. */
+ * true: has got it, or else unmounts.
+ *
+ * Of share/runtime/continuationFreezeThaw.cpp since JDK 21 (JEP 444): a virtual thread is about to
+ * leave its carrier, and is on one again (or, with true, only gets more of its frames). freeze() is
+ * a template: there is one for each kind of heap.
+ */
 static const struct {
-	const char *symbol, *name;
+	const char *symbol, *end; /* what it begins with, and, if it may go on, what it ends with */
+	const char *name;
 	bool returns;
 } functions[] = {
-	{OBJECT_MONITOR "14vthread_epilogEP10JavaThreadP12ObjectWaiter", "vthread_epilog", false},
-	{OBJECT_MONITOR "21vthread_monitor_enterEP10JavaThreadP12ObjectWaiter",
+	{OBJECT_MONITOR "14vthread_epilogEP10JavaThreadP12ObjectWaiter", NULL, "vthread_epilog",
+	 false},
+	{OBJECT_MONITOR "21vthread_monitor_enterEP10JavaThreadP12ObjectWaiter", NULL,
 	 "vthread_monitor_enter" USDT_RETURN, true},
+	{"_Z6freezeI6ConfigI", "EEiP10JavaThreadPl", "freeze", false},
+	{"_ZN12Continuation12prepare_thawEP10JavaThreadb", NULL, "prepare_thaw", false},
 };
 
 /* In these a thread spins for a monitor before it goes to sleep: TrySpin() of JDK 11 to 21,
@@ -259,21 +269,43 @@ static int spin_add(struct reader *r, const Elf64_Sym *s)
 	return s->st_size ? note_add(r, &n) : 0;
 }
 
+static bool function_is(const char *name, const char *symbol, const char *end)
+{
+	size_t len = strlen(name), begin = strlen(symbol), tail = end ? strlen(end) : 0;
+
+	if (!end)
+		return !strcmp(name, symbol);
+	return len >= begin + tail && !strncmp(name, symbol, begin) &&
+	       !strcmp(name + len - tail, end);
+}
+
+/* Where a probe at the entry of a function costs least. */
+static uint64_t entry_of(const struct reader *r, uint64_t address)
+{
+	const struct arch *a = &ARCH_HERE;
+	uint64_t at = elf_file_offset(r->elf, address);
+
+	return at && bytes_are(r->elf, at, a->landing, a->landing_bytes)
+		       ? address + a->landing_bytes
+		       : address;
+}
+
 static int function_add(struct reader *r, const char *name, const Elf64_Sym *s)
 {
-	struct usdt_note n = {.location = s->st_value, .provider = USDT_FUNCTIONS};
+	struct usdt_note n = {.provider = USDT_FUNCTIONS};
 	int err = 0;
 
-	if (strncmp(name, OBJECT_MONITOR, sizeof(OBJECT_MONITOR) - 1))
+	if (strncmp(name, "_Z", 2))
 		return 0;
 	for (size_t i = 0; i < sizeof(spins) / sizeof(*spins); i++)
 		if (!strncmp(name, spins[i], strlen(spins[i])))
 			return spin_add(r, s);
 	for (size_t i = 0; !err && i < sizeof(functions) / sizeof(*functions); i++) {
-		if (strcmp(name, functions[i].symbol))
+		if (!function_is(name, functions[i].symbol, functions[i].end))
 			continue;
 		n.name = functions[i].name;
 		n.args = functions[i].returns ? ARCH_HERE.call_bool : ARCH_HERE.call_arguments;
+		n.location = functions[i].returns ? s->st_value : entry_of(r, s->st_value);
 		err = note_add(r, &n);
 	}
 	return err;

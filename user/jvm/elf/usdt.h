@@ -50,10 +50,11 @@ struct usdt_list {
 int usdt_flat_read(struct elf_file *f, char **ret, size_t *ret_len);
 /*
  * The same of functions without probes, of provider USDT_FUNCTIONS, where the file's symbol table
- * has them (a stripped one has none): those of HotSpot that end what no probe ends. A probe is the
- * entry of its function, its arguments those of the calling convention; or, if its name
- * ends with USDT_RETURN, the function's return, with its result. USDT_SPIN has no arguments, but
- * the addresses in the file, "LOW-HIGH" in hexadecimal digits, between which threads spin.
+ * has them (a stripped one has none): those of HotSpot in which virtual threads begin and end what
+ * has no probe. A probe is the entry of its function, its arguments those of the calling
+ * convention; or, if its name ends with USDT_RETURN, the function's return, with its result.
+ * USDT_SPIN has no arguments, but the addresses in the file, "LOW-HIGH" in hexadecimal digits,
+ * between which threads spin.
  */
 #define USDT_FUNCTIONS "libjvm"
 #define USDT_RETURN "__return"

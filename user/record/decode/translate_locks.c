@@ -388,7 +388,8 @@ static void park_begin(struct translate_to *to, const struct wire_lock *r)
 	e.v[PARK_BEGIN_STACK].u = chains_number(to->chains, r->stack);
 	e.v[PARK_BEGIN_OWNER_STACK].u = chains_number(to->chains, r->owner_stack);
 	e.v[PARK_BEGIN_SEQUENCE].u = r->sequence;
-	e.v[PARK_BEGIN_CARRIER].u = ids_thread(to->ids, r->carrier, r->head.time_ns);
+	e.v[r->head.flags & WIRE_UNMOUNTS ? PARK_BEGIN_UNMOUNTED_FROM : PARK_BEGIN_CARRIER].u =
+		ids_thread(to->ids, r->carrier, r->head.time_ns);
 	to->contended |= r->owner_tid != 0;
 	translate_event_put(to, &e);
 }

@@ -38,8 +38,7 @@
 
 #define OWNER_PERIOD_NS 1000000
 
-/* Either links of single places, or the descriptor of a uprobe_multi link; fd is 0 when there is
- * none. */
+/* Links of single places, or the descriptor of a uprobe_multi link; 0: there is none. */
 struct attachment {
 	struct uprobe_links *links;
 	int fd;
@@ -54,8 +53,7 @@ struct bpf_session {
 	struct attachment gates[PROBE_COUNT]; /* of switches */
 	bool missing[PROBE_COUNT];
 	enum probe_set probes;
-	const char *steal_clock;
-	const char *throttle_clock;
+	const char *steal_clock, *throttle_clock;
 	enum wire_reads reads;
 	bool multi; /* this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
@@ -113,10 +111,16 @@ static __u64 ring_size(uint64_t least)
 	return size;
 }
 
+static bool flushes_parks(const struct bpf_session *p)
+{
+	return p->probes == PROBES_USDT && jvm_has_virtual(p->j);
+}
+
 static bool applies(const struct bpf_session *p, const struct probe_row *w)
 {
 	return probe_applies(w, p->probes) &&
-	       (w->of != PROBE_OF_FUNCTION || jvm_has_thread_ids(p->j));
+	       (w->of != PROBE_OF_FUNCTION || jvm_has_thread_ids(p->j)) &&
+	       (w->of != PROBE_OF_MOVE || jvm_has_virtual(p->j));
 }
 
 /* Only what is attached is loaded: each program costs its time in the verifier. */
@@ -126,6 +130,7 @@ static void choose(struct bpf_session *p)
 				  p->probes == PROBES_HOOKS && p->multi);
 	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
 	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
+	bpf_program__set_autoload(p->skel->progs.flush_parks, flushes_parks(p));
 	bpf_program__set_autoload(p->skel->progs.profile_thread, p->sample.period_ns);
 	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
 	if (p->multi) {
@@ -135,6 +140,7 @@ static void choose(struct bpf_session *p)
 	p->skel->rodata->numbered = p->probes == PROBES_HOOKS;
 	p->skel->rodata->by_switches = p->probes == PROBES_NONE;
 	p->skel->rodata->may_be_unmounted = jvm_has_thread_ids(p->j);
+	p->skel->rodata->has_virtual = jvm_has_virtual(p->j);
 }
 
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
@@ -144,8 +150,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 					.max_threads = o->max_threads,
 					.cpus = p->cpus,
 					.by_switches = p->probes == PROBES_NONE,
-					.virtual_threads =
-						jvm_layout(p->j)->java_thread_vthread >= 0};
+					.virtual_threads = jvm_has_virtual(p->j)};
 	struct stat st;
 	int err;
 
@@ -524,8 +529,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 					     .file = jvm_libjvm_file(p->j),
 					     .parser = jvm_parser(p->j),
 					     .deadline_ms = PARSER_ATTACH_MS,
-					     .functions = p->probes == PROBES_USDT &&
-							  jvm_has_thread_ids(p->j),
+					     .functions = flushes_parks(p),
 					     .program = p->skel->progs.probe_hit,
 					     .specs = bpf_map__fd(p->skel->maps.probe_specs)};
 	int err = attach_sched(p, why);
@@ -739,8 +743,8 @@ static int run(struct bpf_program *program)
 
 void bpf_session_flush_waits(struct bpf_session *p)
 {
-	if (p->probes == PROBES_NONE)
-		run(p->skel->progs.flush_waits);
+	if (p->probes == PROBES_NONE || flushes_parks(p))
+		run(flushes_parks(p) ? p->skel->progs.flush_parks : p->skel->progs.flush_waits);
 }
 
 int bpf_session_sample_threads(struct bpf_session *p)

@@ -62,6 +62,11 @@ bool jvm_has_thread_ids(const struct jvm *j)
 	return l->owner_word == OWNER_WORD_ID && l->owners_resolved;
 }
 
+bool jvm_has_virtual(const struct jvm *j)
+{
+	return jvm_layout(j)->java_thread_vthread >= 0;
+}
+
 const char *switches_lack(const struct jvm *j)
 {
 	const struct jvm_layout *l = jvm_layout(j);

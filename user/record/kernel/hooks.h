@@ -22,6 +22,8 @@ const char *switches_lack(const struct jvm *j);
 /* Whether its monitors have ids of threads, so that a virtual thread may have one while it is on
  * none (JEP 491), and spoor knows whose ids they are. */
 bool jvm_has_thread_ids(const struct jvm *j);
+/* It may have virtual threads (JDK 21 on). */
+bool jvm_has_virtual(const struct jvm *j);
 
 /* Errors as parser_usdt(). */
 int hooks_read(const struct jvm *j, struct hooks *ret);

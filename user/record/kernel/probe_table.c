@@ -19,12 +19,14 @@
 #define INFLATION "monitors that come and go"
 #define STORMS "storms of releases of a monitor"
 #define VIRTUAL "ends of contentions and waits of virtual threads that unmount"
+#define VIRTUAL_PARKING "parking of virtual threads that unmount"
 #define PHASES "phases of garbage collections"
 
 #define ANY(provider, name, handler, purpose) {#provider, #name, purpose, PROBE_OF_ANY, NULL},
 #define SEEN(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_SEEN, NULL},
 #define STOCK(name, handler, purpose) {"hotspot", name, purpose, PROBE_OF_STOCK, NULL},
 #define FUNCTION(name, handler, purpose) {USDT_FUNCTIONS, name, purpose, PROBE_OF_FUNCTION, NULL},
+#define MOVE(name, handler, purpose) {USDT_FUNCTIONS, name, purpose, PROBE_OF_MOVE, NULL},
 #define HOOK(name, handler, purpose) {SPOOR_PROVIDER, name, purpose, PROBE_OF_PATCHED, NULL},
 #define SWITCH(name, handler, purpose, gate)                                                       \
 	{SPOOR_PROVIDER, name, purpose, PROBE_OF_PATCHED, gate},
@@ -40,6 +42,7 @@ const struct probe_row probe_table[PROBE_COUNT] = {
 #define SEEN NONE
 #define STOCK NONE
 #define FUNCTION NONE
+#define MOVE NONE
 #define HOOK COUNT
 #define SWITCH COUNT
 enum {
@@ -57,6 +60,7 @@ bool probe_applies(const struct probe_row *w, enum probe_set set)
 		return set != PROBES_NONE;
 	case PROBE_OF_STOCK:
 	case PROBE_OF_FUNCTION:
+	case PROBE_OF_MOVE:
 		return set == PROBES_USDT;
 	case PROBE_OF_PATCHED:
 		return set == PROBES_HOOKS;

@@ -22,6 +22,7 @@ enum probe_of { /* which JVM's probe it is */
 		PROBE_OF_STOCK, /* what a patched JVM reports better */
 		/* A function: what no probe reports of virtual threads. */
 		PROBE_OF_FUNCTION,
+		PROBE_OF_MOVE, /* likewise, when they unmount to park, and mount again */
 		PROBE_OF_PATCHED, /* of jvm-hooks/probes.h */
 };
 
