@@ -7,6 +7,7 @@ from jvm import ObjectsJavaTest, java_classes
 
 from harness import spoor
 
+SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects", "-XX:SpoorObjectsMode=1"]
 DEADLINE_S = 300
 # By the class of the objects: all callers up to main are the only ones.
 UNIQUE = {"Deep": 5, "Twice": 4, "Part": 5, "Small": 5}
@@ -17,8 +18,8 @@ INFERRED = " (inferred)"
 class HeapCallersTest(ObjectsJavaTest):
     def run_it(self, *options):
         """The program's own traces, by class: lists of methods."""
-        vm = self.java("Callers", options=["-Xmx64m", "-XX:+UseSerialGC", *options])
-        recorder = self.record(vm, "-f", "--objects=exact")
+        vm = self.java("Callers", options=["-Xmx64m", "-XX:+UseSerialGC", *SWITCH, *options])
+        recorder = self.record(vm, "--objects")
         vm.process.stdin.write("go\n")
         vm.process.stdin.flush()
         traces = {}
