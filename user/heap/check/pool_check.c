@@ -2,7 +2,9 @@
  * All that is used of a space, from its bottom to its top, is objects, or what nobody refers to:
  * dead objects that a full collection has left where they were, and fillers of collectors' buffers,
  * of which there are no events. Both are gaps between objects of the log. After the last object of
- * a space there may be a filler, too: with Serial, whose collections have no buffers, never.
+ * a space there may be a filler, too: of the collectors' buffers; and with Serial, whose collections
+ * have none, of dead objects at the end of the old generation (gc/shared/space.inline.hpp,
+ * scan_and_forward), from the first full collection on.
  *
  * Where a space begins, the log says at collections of young objects. Old objects of Serial begin
  * where the young generation, at its largest, would end; those of Parallel where the heap does;
@@ -22,6 +24,9 @@
 #define YOUNG_SPACES 3
 /* YoungPLABSize and OldPLABSize of Parallel, in bytes, on 64 bits: what each thread has. */
 #define PARALLEL_BUFFERS (4096u * 8 + 1024u * 8)
+/* A full collection of Serial leaves so much of the old generation where it is, in percent of its
+ * size at most (MarkSweepDeadRatio). */
+#define SERIAL_DEAD_PCT 5
 
 struct walk {
 	const struct pool_check *check;
@@ -227,6 +232,22 @@ static void sum_up(struct pool_check *c, const struct pool_check_row *r)
 	c->most_more = more > c->most_more ? more : c->most_more;
 }
 
+/* What may be dead at the end of Serial's old generation, by now. */
+static void note_dead_end(struct pool_check *c, const struct object_collection *of)
+{
+	const struct heap_spaces *s = &c->options.spaces;
+	bool full = false;
+
+	if (s->collector != HEAP_SERIAL || s->heap_bytes < s->young_bytes)
+		return;
+	for (uint32_t i = 0; i < c->count; i++) {
+		full |= of[i].all;
+		if (full)
+			c->rows[i].end_bytes =
+				(s->heap_bytes - s->young_bytes) / 100 * SERIAL_DEAD_PCT;
+	}
+}
+
 int pool_check_finish(struct pool_check *c, const struct pool_sample *samples, uint32_t count)
 {
 	uint32_t collections;
@@ -237,6 +258,7 @@ int pool_check_finish(struct pool_check *c, const struct pool_sample *samples, u
 			return -ENOMEM;
 		c->rows[c->count++] = (struct pool_check_row){0};
 	}
+	note_dead_end(c, of);
 	assign(c, of, samples, count);
 	if (c->options.archive)
 		infer_archive(c);

@@ -80,8 +80,8 @@ static void add_sentence(const struct pool_check *c, struct strbuf *o)
 		strbuf_add(o, ", to the byte.");
 	else
 		strbuf_add(o,
-			   "; %s to the byte, the others but for %s at most, in the unused ends of "
-			   "collectors' buffers, which no event tells.",
+			   "; %s to the byte, the others but for %s at most, in fillers after the "
+			   "last objects, of which there are no events.",
 			   count_format(c->exact, a), size_format(c->most_more, bytes));
 }
 
