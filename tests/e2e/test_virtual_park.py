@@ -5,6 +5,7 @@ import os
 import unittest
 
 import jvm
+from harness import spoor
 
 MS = 10**6
 ROUNDS, WAITERS, HOLD_MS = 12, 4, 4  # the last: as in VirtualPark.java
@@ -16,7 +17,7 @@ class Parks:
     def run_program(self, in_monitor=False, options=(), env=None, rounds=ROUNDS, stay=False):
         vm = self.java("VirtualPark", rounds, WAITERS, int(in_monitor), int(stay),
                        options=(f"-Djdk.virtualThreadScheduler.parallelism={2 * WAITERS + 2}", *options))
-        recorder = self.record(vm, env=env)
+        recorder = self.record(vm, "--virtual-parks", env=env)
         truth = json.loads(vm.ask("go", 120))
         return truth, recorder.stop()
 
@@ -120,6 +121,22 @@ class Parks:
         self.assertEqual({threads[e["thread"]]["name"] for e in begun}, {f"waiter-{i}" for i in range(WAITERS)})
         self.assertEqual({threads[e["owner"]]["name"] for e in begun}, {"main"})
         self.assertEqual(log.report()["contention"]["incomplete"]["open"], WAITERS)
+
+
+    def test_not_asked_for(self):
+        """Then none of them is hit, and those of platform threads are there as ever."""
+        vm = self.java("VirtualPark", 2, WAITERS, 0, 0)
+        recorder = self.record(vm)
+        vm.ask("go", 120)
+        log = recorder.stop()
+        threads = log.threads()
+        self.assertEqual([e for e in log.raw_of("park_begin") if threads[e["thread"]]["virtual"]], [])
+        self.assertGreater(len(log.raw_of("park_begin")), 0)
+
+    def test_without_probes(self):
+        vm = self.java("VirtualPark", 0, WAITERS, 0, 0)
+        done = spoor("record", "-p", vm.pid, "-o", self.path(), "-d", "1s", "--virtual-parks", "--probes", "none", expect=1)
+        self.assertIn("--virtual-parks needs --probes usdt", done.stderr)
 
 
 class Parks21(Parks, jvm.OtherJavaTest):

@@ -51,6 +51,7 @@ enum {
 	OPT_STOCK_PROBES,
 	OPT_SINGLE,
 	OPT_EVERY_WAIT,
+	OPT_VIRTUAL_PARKS,
 	OPT_BUFFER,
 	OPT_WINDOW,
 	OPT_OFF_CPU,
@@ -80,6 +81,11 @@ static const struct argp_option argp_options[] = {
 	 "(default: 1ms); shorter ones are summed up by thread, blocker and call chain",
 	 0},
 	{"every-wait", OPT_EVERY_WAIT, NULL, 0, "the same as --single 0", 0},
+	{"virtual-parks", OPT_VIRTUAL_PARKS, NULL, 0,
+	 "of JDK 21 or later: also virtual threads that wait for locks, queues and conditions of "
+	 "java.util.concurrent and leave their carriers; a program that hands much from one "
+	 "virtual thread to another is slowed down by that",
+	 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
 	{"off-cpu", OPT_OFF_CPU, "TIME", 0,
@@ -253,6 +259,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_EVERY_WAIT:
 		o->recorder.single_ns = 0;
+		return 0;
+	case OPT_VIRTUAL_PARKS:
+		o->recorder.virtual_parks = true;
 		return 0;
 	case OPT_BUFFER:
 		return parse_size(state, arg, size_parse, "size such as 16M",

@@ -2,9 +2,9 @@
  * All that is used of a space, from its bottom to its top, is objects, or what nobody refers to:
  * dead objects that a full collection has left where they were, and fillers of collectors' buffers,
  * of which there are no events. Both are gaps between objects of the log. After the last object of
- * a space there may be a filler, too: of the collectors' buffers; and with Serial, whose collections
- * have none, of dead objects at the end of the old generation (gc/shared/space.inline.hpp,
- * scan_and_forward), from the first full collection on.
+ * a space there may be a filler, too: of the collectors' buffers; and with Serial, whose
+ * collections have none, of dead objects at the end of the old generation
+ * (gc/shared/space.inline.hpp, scan_and_forward), from the first full collection on.
  *
  * Where a space begins, the log says at collections of young objects. Old objects of Serial begin
  * where the young generation, at its largest, would end; those of Parallel where the heap does;

@@ -56,6 +56,7 @@ struct bpf_session {
 	const char *steal_clock, *throttle_clock;
 	enum wire_reads reads;
 	bool multi; /* this kernel has uprobe_multi links */
+	bool virtual_parks;
 	struct uprobe_multi uprobes;
 	struct sampler *owners; /* NULL: not to be had here */
 	struct thread_clocks_options sample; /* period_ns 0: threads are not sampled */
@@ -111,16 +112,11 @@ static __u64 ring_size(uint64_t least)
 	return size;
 }
 
-static bool flushes_parks(const struct bpf_session *p)
-{
-	return p->probes == PROBES_USDT && jvm_has_virtual(p->j);
-}
-
 static bool applies(const struct bpf_session *p, const struct probe_row *w)
 {
 	return probe_applies(w, p->probes) &&
 	       (w->of != PROBE_OF_FUNCTION || jvm_has_thread_ids(p->j)) &&
-	       (w->of != PROBE_OF_MOVE || jvm_has_virtual(p->j));
+	       (w->of != PROBE_OF_MOVE || p->virtual_parks);
 }
 
 /* Only what is attached is loaded: each program costs its time in the verifier. */
@@ -130,7 +126,7 @@ static void choose(struct bpf_session *p)
 				  p->probes == PROBES_HOOKS && p->multi);
 	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
 	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
-	bpf_program__set_autoload(p->skel->progs.flush_parks, flushes_parks(p));
+	bpf_program__set_autoload(p->skel->progs.flush_parks, p->virtual_parks);
 	bpf_program__set_autoload(p->skel->progs.profile_thread, p->sample.period_ns);
 	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
 	if (p->multi) {
@@ -140,7 +136,7 @@ static void choose(struct bpf_session *p)
 	p->skel->rodata->numbered = p->probes == PROBES_HOOKS;
 	p->skel->rodata->by_switches = p->probes == PROBES_NONE;
 	p->skel->rodata->may_be_unmounted = jvm_has_thread_ids(p->j);
-	p->skel->rodata->has_virtual = jvm_has_virtual(p->j);
+	p->skel->rodata->virtual_parks_too = p->virtual_parks;
 }
 
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
@@ -150,7 +146,8 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 					.max_threads = o->max_threads,
 					.cpus = p->cpus,
 					.by_switches = p->probes == PROBES_NONE,
-					.virtual_threads = jvm_has_virtual(p->j)};
+					.virtual_threads = jvm_has_virtual(p->j),
+					.virtual_parks = p->virtual_parks};
 	struct stat st;
 	int err;
 
@@ -196,6 +193,7 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
 	p->probes = o->probes;
+	p->virtual_parks = o->virtual_parks && o->probes == PROBES_USDT && jvm_has_virtual(j);
 	p->sample = (struct thread_clocks_options){
 		.pid = jvm_pid(j), .period_ns = o->sample_ns, .jitter = o->sample_jitter};
 	p->relay = o->relay;
@@ -529,7 +527,9 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 					     .file = jvm_libjvm_file(p->j),
 					     .parser = jvm_parser(p->j),
 					     .deadline_ms = PARSER_ATTACH_MS,
-					     .functions = flushes_parks(p),
+					     .functions = p->probes == PROBES_USDT &&
+							  (p->virtual_parks ||
+							   jvm_has_thread_ids(p->j)),
 					     .program = p->skel->progs.probe_hit,
 					     .specs = bpf_map__fd(p->skel->maps.probe_specs)};
 	int err = attach_sched(p, why);
@@ -743,8 +743,8 @@ static int run(struct bpf_program *program)
 
 void bpf_session_flush_waits(struct bpf_session *p)
 {
-	if (p->probes == PROBES_NONE || flushes_parks(p))
-		run(flushes_parks(p) ? p->skel->progs.flush_parks : p->skel->progs.flush_waits);
+	if (p->probes == PROBES_NONE || p->virtual_parks)
+		run(p->virtual_parks ? p->skel->progs.flush_parks : p->skel->progs.flush_waits);
 }
 
 int bpf_session_sample_threads(struct bpf_session *p)

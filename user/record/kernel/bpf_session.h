@@ -20,7 +20,7 @@ struct bpf_session_options {
 	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
 	uint32_t max_threads; /* of map_sizes.h */
 	uint64_t sample_ns;   /* 0: running threads are not sampled */
-	bool sample_jitter;
+	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; PROBES_USDT */
 	/* Lent, with a place that is the session's own: its programs call those of the session in
 	 * place of the scheduler. NULL: they are attached. */
 	struct relay *relay;

@@ -42,7 +42,7 @@ static int sizes_by_threads(struct spoor_bpf *skel, const struct map_sizes *s, u
 		{skel->maps.waits, MAP_THREADS_MAX, s->by_switches},
 		{skel->maps.virtual_named, VIRTUAL_SLOTS, s->virtual_threads},
 		{skel->maps.virtual_waits, VIRTUAL_SLOTS, s->virtual_threads},
-		{skel->maps.virtual_parks, VIRTUAL_SLOTS, s->virtual_threads},
+		{skel->maps.virtual_parks, VIRTUAL_SLOTS, s->virtual_parks},
 	};
 	int err = 0;
 

@@ -13,7 +13,7 @@ struct map_sizes {
 	uint64_t buffer_bytes; /* of the ring buffer: a power of two of pages */
 	uint32_t max_threads;  /* of the target; 0: MAP_THREADS_MAX. Rounded up to a power of two */
 	unsigned cpus;
-	bool by_switches, virtual_threads;
+	bool by_switches, virtual_threads, virtual_parks;
 };
 
 /*

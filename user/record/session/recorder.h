@@ -33,6 +33,7 @@ struct recorder_options {
 	void *before_write_ctx;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
+	bool virtual_parks; /* of virtual threads that unmount, too; PROBES_USDT */
 	enum probe_set probes; /* PROBES_AUTO: recorder_open() chooses */
 	uint64_t single_ns;    /* PROBES_NONE: waits that are no contentions, and shorter, are
 				* summed up */

@@ -70,6 +70,11 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 				     "so that the reason for which a thread blocks cannot be read; "
 				     "record with --probes usdt",
 				     jvm_libjvm_name(r->j), lacks);
+	if (o->virtual_parks && r->probes != PROBES_USDT)
+		return recorder_fail(why, -ENOTSUP,
+				     "--virtual-parks needs --probes usdt: with %s parks of "
+				     "virtual threads that unmount are not seen",
+				     r->probes == PROBES_NONE ? "--probes none" : "the hooks");
 	if (r->probes != PROBES_HOOKS && r->hooks.version)
 		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
 			 !r->hooks.usable           ? r->hooks.why
@@ -283,6 +288,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 		return err;
 	po.probes = r->probes;
 	po.single_ns = o->single_ns;
+	po.virtual_parks = o->virtual_parks;
 	po.sample_ns = o->sample_ns;
 	po.sample_jitter = o->sample_jitter;
 	err = bpf_session_load(r->j, &po, &r->p, why);
