@@ -261,7 +261,8 @@ class Metered(MarkTest, Top):
         [lock] = [row for row in locks["groups"] if row["key"] == ["Metered$Table"]]
         self.histogram(text, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"],
                        lock_class="Metered$Table")
-        self.assert_near(blocked_by_class(samples(text))["table"] * 1e9, lock["blocked_ns"], 1, "blocked, beside the log")
+        # The one's probe comes after the other's, and a thread may lose its CPU in between: 1 % is the rule, 1.4 has been seen.
+        self.assert_near(blocked_by_class(samples(text))["table"] * 1e9, lock["blocked_ns"], PCT, "blocked, beside the log")
         spans = self.by_name(self.spans(log))["use"]
         self.histogram(text, "spoor_span_duration_seconds", spans["count"], spans["total_ns"], name="use")
 
