@@ -60,7 +60,7 @@ class Parks:
             stack = frames[stack]["caller"]
         return names
 
-    def check(self, in_monitor=False, options=(), env=None):
+    def check(self, in_monitor=False, options=(), env=None, whole=0.8):
         truth, log = self.run_program(in_monitor, options, env)
         threads = log.threads()
         self.assertEqual(log.lost(), {})
@@ -73,8 +73,8 @@ class Parks:
             self.assertEqual(thread["tid"], 0)
             self.assertRegex(threads[begin["carrier"] or begin["unmounted_from"]]["name"], "^ForkJoinPool-")
         self.check_holder(log, truth, threads, locked)
-        self.check_chains(log, locked, "VirtualPark.lockAndUnlock")
-        self.check_chains(log, taken, "VirtualPark.take")
+        self.check_chains(log, locked, "VirtualPark.lockAndUnlock", whole)
+        self.check_chains(log, taken, "VirtualPark.take", whole)
         return log, locked
 
     def check_holder(self, log, truth, threads, locked):
@@ -91,14 +91,14 @@ class Parks:
             by_name[name] = by_name.get(name, 0) + g["blocked_ns"]
         self.assertGreater(by_name["holder"], 0.85 * ROUNDS * WAITERS * HOLD_MS * MS, by_name)
 
-    def check_chains(self, log, pieces, method):
+    def check_chains(self, log, pieces, method, least):
         """The program's own method is there, and the chain ends where the virtual thread begins."""
         whole = 0
         for begin, _ in pieces:
             names = self.chain(log, begin["stack"])
             self.assertFalse([n for n in names if n.startswith("java.util.concurrent.ForkJoinWorkerThread")], names)
             whole += method in names and names[-1] == "jdk.internal.vm.Continuation.enterSpecial"
-        self.assertGreaterEqual(whole, 0.9 * len(pieces))  # the first walks ask for rules that are not known yet
+        self.assertGreaterEqual(whole, least * len(pieces))  # the first walks ask for rules that are not known yet
 
     def test_parks(self):
         log, locked = self.check()
@@ -147,7 +147,8 @@ class Parks25(Parks, jvm.OtherJavaTest):
     MAJOR = 25
 
     def test_zgc(self):
-        self.check(options=("-XX:+UseZGC", "-Xmx256m"))
+        # Of one that has been off its carrier before, the frames that have not run since are in the heap, where ZGC moves them.
+        self.check(options=("-XX:+UseZGC", "-Xmx256m"), whole=0.5)
 
     def test_compact_headers(self):
         self.check(options=("-XX:+UseCompactObjectHeaders",))
