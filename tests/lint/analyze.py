@@ -22,10 +22,6 @@ ANSWERS = {
         "opendir() that fails sets errno, so that err is not 0 and the loop is not entered",
     ("user/jvm/threads.c", "jvm_threads", "use-of-uninitialized-value"):
         "list_read() has filled all count of before",
-    ("user/report/text/text_locks.c", "print_holders", "null-dereference"):
-        "all groupings are made of the same cells: find_lock() finds each lock of one in the others",
-    ("user/report/text/text_locks.c", "print_sentence", "null-dereference"):
-        "all groupings are made of the same cells: find_lock() finds each lock of one in the others",
 }
 FLAGS = ["-fanalyzer", "-Wno-analyzer-malloc-leak", "-fdiagnostics-plain-output", "-fdiagnostics-path-format=none",
          "-c", "-o", "/dev/null"]

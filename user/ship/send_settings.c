@@ -97,10 +97,10 @@ static int check_url(const struct making *m, const char *what, const char *url)
 static int set_url(struct making *m, const char *what, const char *url, bool base)
 {
 	int err = check_url(m, what, url);
-	const char *path = err ? NULL : path_of(url), *slash;
+	const char *path = path_of(url), *slash;
 	bool added;
 
-	if (err)
+	if (err || !path) /* a URL without a path is an error */
 		return err;
 	added = base || !strcmp(path, "") || !strcmp(path, "/");
 	slash = added && url[strlen(url) - 1] != '/' ? "/" : "";

@@ -379,7 +379,7 @@ static int measure_all(struct trees *t, struct call_agreement *ret)
 {
 	struct figures f = {0};
 	struct items items;
-	unsigned logs[2];
+	unsigned logs[2] = {0};
 	int err = items_make(t, 0, &items);
 
 	if (err)
