@@ -11,7 +11,7 @@
 #include "log/check/check.h"
 #include "log/format/block.h"
 #include "log/format/object_record.h"
-#include "log/read/object_body.h"
+#include "log/objects/object_body.h"
 #include "log/write/writer.h"
 #include "record/objects/object_drain.h"
 #include "record/objects/object_ring.h"

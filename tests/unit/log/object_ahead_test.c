@@ -1,4 +1,4 @@
-/* log/read/object_ahead.c, object_in.c: records of object events are the same with any number of threads that
+/* log/objects/object_ahead.c, object_in.c: records of object events are the same with any number of threads that
  * decompress, also of damaged logs, when reading ends early, and without memory. */
 #include <errno.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "base/tables/hash.h"
 #include "log/format/event.h"
 #include "log/format/object_record.h"
-#include "log/read/object_in.h"
+#include "log/objects/object_in.h"
 #include "log/write/object_out.h"
 #include "log/write/writer.h"
 #include "tests/unit/alloc_fail.h"

@@ -1,4 +1,4 @@
-/* record/objects, log/write/object_out.c, log/read/object_in.c and heap/replay: a ring that is
+/* record/objects, log/write/object_out.c, log/objects/object_in.c and heap/replay: a ring that is
  * written here, as a JVM would, is drained into a log, and read back. */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "heap/replay/object_replay.h"
 #include "log/format/object_record.h"
-#include "log/read/object_in.h"
+#include "log/objects/object_in.h"
 #include "log/write/writer.h"
 #include "record/objects/object_drain.h"
 #include "record/objects/object_ring.h"

@@ -14,7 +14,7 @@
 #include "log/format/codec.h"
 #include "log/format/header.h"
 #include "log/format/object_record.h"
-#include "log/read/object_body.h"
+#include "log/objects/object_body.h"
 #include "log/read/stream.h"
 #include "log/write/index.h"
 #include "log/write/output.h"

@@ -1,7 +1,7 @@
 /* cmd/read/replay/object_log.h: the object events of a log that a command was given. */
 #pragma once
 
-#include "log/read/object_in.h"
+#include "log/objects/object_in.h"
 
 struct log_set;
 struct object_replay;

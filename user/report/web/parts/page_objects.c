@@ -8,7 +8,7 @@
 #include "heap/replay/object_replay.h"
 #include "log/format/header_fields.h"
 #include "log/format/object_record.h"
-#include "log/read/object_in.h"
+#include "log/objects/object_in.h"
 #include "log/read/set.h"
 #include "report/model/findings.h"
 #include "report/model/report.h"

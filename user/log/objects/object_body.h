@@ -1,4 +1,4 @@
-/* log/read/object_body.h: the records of one block of object events. */
+/* log/objects/object_body.h: the records of one block of object events. */
 #pragma once
 
 #include <stddef.h>

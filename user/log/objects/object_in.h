@@ -1,4 +1,4 @@
-/* log/read/object_in.h: reads the blocks of object events of a log, record by record. */
+/* log/objects/object_in.h: reads the blocks of object events of a log, record by record. */
 #pragma once
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * As in read_ahead.c: the slots are a ring, of which [oldest, next) are being decompressed or done,
  * and [next, end) wait for somebody. Who reads takes the oldest one, too, if nobody else has.
  */
-#include "log/read/object_ahead.h"
+#include "log/objects/object_ahead.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "log/read/object_body.h"
+#include "log/objects/object_body.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* log/read/object_ahead.h: decompresses blocks of object events ahead of who reads them, in
+/* log/objects/object_ahead.h: decompresses blocks of object events ahead of who reads them, in
  * threads, and hands them out in order. */
 #pragma once
 
 #include "log/format/block.h"
-#include "log/read/object_body.h"
+#include "log/objects/object_body.h"
 
 /* Bytes of blocks, as they are in the file and decompressed, that are read ahead at most, but for
  * one block. */

@@ -1,4 +1,4 @@
-#include "log/read/object_in.h"
+#include "log/objects/object_in.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "log/format/block.h"
 #include "log/format/object_record.h"
-#include "log/read/object_ahead.h"
+#include "log/objects/object_ahead.h"
 #include "log/read/stream.h"
 
 struct object_in {
