@@ -47,6 +47,34 @@ class HeapLivesTest(PatchedJavaTest):
         rows = spoor("heap", "churn", "--by", "type,site", "--format", "csv", self.path()).stdout.splitlines()
         self.assertGreater(len(rows), 3)
 
+    def over_time(self):
+        """What each round leaves is alive after its collection; features by the code that allocates."""
+        found = self.ask("time", "--by", "type")
+        order = self.group(found, "Growth$Order")
+        self.assertEqual(order["objects_at"], [round_ * LEAKED for round_ in range(1, len(found["moments"]) + 1)])
+        times = [moment["time_ns"] for moment in found["moments"]]
+        self.assertEqual(times, sorted(set(times)))
+        self.assertEqual(len(found["all"]["bytes"]), len(times))
+        features = self.path("features")
+        with open(features, "w", encoding="utf-8") as f:
+            f.write("Audit (255 0 0) { Growth.leak() }\nServing { Growth.serve() Growth$Request }\n")
+        found = self.ask("time", "--features", features, "--by", "feature,type")
+        self.assertEqual(self.group(found, "Audit > Growth$Order")["objects_at"], order["objects_at"])
+        churn = self.ask("churn", "--features", features, "--by", "feature,type")
+        serving = self.group(churn, "Serving")
+        requests = (ROUNDS - 1) * 50 * LEAKED - 1
+        self.assertEqual({row["key"]: row["temporary_objects"] for row in serving["children"]},
+                         {"Growth$Request": requests, "int[]": requests})
+        life = self.group(self.ask("life", "--by", "type"), "Growth$Request")
+        self.assertEqual(life["timed_objects"], life["dead_objects"])
+        self.assertLessEqual(life["lived_least_ns"], life["lived_most_ns"])
+        # A request is found dead by the collection of its round, but for the last one of each.
+        self.assertLess(life["lived_least_ns"], life["lived_most_ns"])
+        # The moment before a time, and how far before.
+        early = times[3] + 1000
+        state = self.ask("diff", "--from", f"{early}ns", "--to", "end")["state"]
+        self.assertEqual((state["from_distance_ns"], state["to_distance_ns"]), (1000, 0))
+
     def check(self, *options):
         self.run_it(*options)
         found = self.ask("grow")
@@ -86,6 +114,7 @@ class HeapLivesTest(PatchedJavaTest):
         # The last request of a round is found dead one collection later than all others.
         self.assertGreaterEqual(ages[1]["dead_objects"], ROUNDS - 2)
         self.levels()
+        self.over_time()
         whole = self.ask("grow", "--from", "begin", "--to", "end", "--by", "type")
         order = self.group(whole, "Growth$Order")
         self.assertEqual((order["born_objects"], order["permanent_objects"]), (ROUNDS * LEAKED, 0))

@@ -8,6 +8,27 @@
 #include "heap/classify/heap_tree.h"
 #include "heap/state/heap_state.h"
 
+/* Code that has allocated them. */
+static void add_origin(struct heap_state *s)
+{
+	static const char *const frames[] = {"com.acme.order.Order.add:12", "java.util.HashMap.put:65535 (inferred)",
+					     "A.<init>", "(unknown)"};
+	const uint32_t count = sizeof(frames) / sizeof(*frames);
+
+	s->origins = calloc(1, sizeof(*s->origins));
+	s->frames = calloc(count, sizeof(*s->frames));
+	ENSURE(s->origins && s->frames);
+	for (uint32_t i = 0; i < count; i++) {
+		ENSURE(!heap_types_text_add(&s->types, 50 + i, frames[i], (uint32_t)strlen(frames[i])));
+		s->frames[i] = heap_types_text_find(&s->types, 50 + i);
+	}
+	s->origins[0].frame_count = s->frame_count = count;
+	s->origin_count = s->origin_capacity = 1;
+	s->frame_capacity = count;
+	for (uint32_t i = 0; i < s->desc_count; i++)
+		s->descs[i].origin = 1;
+}
+
 /* Of each class an object. */
 static void make(struct heap_state *s)
 {
@@ -27,9 +48,9 @@ static void make(struct heap_state *s)
 	ENSURE(!heap_state_finish(s));
 }
 
-static void classify(const struct heap_state *s, const struct heap_features *f)
+static void classify(const struct heap_state *s, const struct heap_classifier *c)
 {
-	struct heap_tree t = {.levels = {heap_features_classifier(f)}, .level_count = 1};
+	struct heap_tree t = {.levels = {c}, .level_count = 1};
 	struct heap_filter *filter;
 	struct heap_view v;
 	uint64_t sum = 0;
@@ -60,7 +81,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (err)
 		return 0;
 	make(&s);
-	classify(&s, f);
+	classify(&s, heap_features_classifier(f));
+	add_origin(&s);
+	classify(&s, heap_features_classifier(f));
+	classify(&s, heap_features_any(f));
 	heap_state_free(&s);
 	heap_features_free(f);
 	return 0;

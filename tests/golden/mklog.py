@@ -9,6 +9,9 @@ fields that are left out are 0, "" or false; enums go by name or number. Call ch
   {"block": "damage"}   closes it and turns a bit of it over
   {"block": "lose"}     closes it and leaves it out, so that its sequence number is missing
   {"cut_bytes": N}      (the last line) cuts the file
+  {"objects": {"classes": [NAME, ...], "chains": [[[METHOD, BYTECODE], ...], ...], "rounds": [[BORN, STAY], ...]}}
+                        a block of object events: a collection for each round, before which of each class so many objects
+                        are born, and so many of these stay for good; chains may be left out (tests/web/heap_logs.py)
 Empty lines and lines that begin with # are skipped. "repeat": [COUNT, STEP_NS] in an event's line makes
 COUNT of it, one every STEP_NS.
 """
@@ -19,6 +22,10 @@ import sys
 import zlib
 
 import msgpack
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../web"))
+
+import heap_logs  # noqa: E402
 
 MAGIC = b"\x89SPOOR\r\n"
 BLOCK_MAGIC = b"\xc1SPB"
@@ -139,6 +146,13 @@ def make(path):
             overlay(header, line["header"])
         elif "block" in line:
             close(line["block"])
+        elif "objects" in line:
+            header["features"] = sorted({*header["features"], "packed"})
+            objects = heap_logs.Objects(line["objects"]["classes"], line["objects"].get("chains"))
+            for born, stay in line["objects"]["rounds"]:
+                objects.collect(born, stay)
+            payload = objects.payload()
+            blocks.append(block(len(blocks) + 1, heap_logs.OBJECTS, len(objects.records), payload))
         elif "cut_bytes" in line:
             cut = line["cut_bytes"]
         else:

@@ -26,16 +26,35 @@ def word(kind, rest):
 class Objects:
     """Rounds: of each class some objects are born, of which so many live on for good; then a collection."""
 
-    def __init__(self, classes):
+    def __init__(self, classes, chains=None):
+        """chains: of each class the frames that allocate it, innermost first: [["a.B.add", bytecode], ...]."""
         self.classes = classes
         self.records = [(RING, 1, 1, 0x70000000, 64 << 20, 3, 0)]
         self.phase = self.round = 0
         self.old = OLD
         self.sequences = {}
+        chains = chains or [[[f"{name}.make{i}", i]] for i, name in enumerate(classes, 1)]
+        self.ids, self.methods = {}, {}
         for i, name in enumerate(classes, 1):
-            self.records += [(CLASS, i, 4096 * i, 8 * UNITS, name.replace(".", "/")), (METHOD, i, i, f"make{i}", "()V"),
-                             (SITE, i, i, 3, [i, i])]
+            self.class_of(name)
+        for i, chain in enumerate(chains, 1):
+            frames = [number for method, bytecode in chain for number in (self.method_of(method), bytecode)]
+            self.records.append((SITE, i, i, 3, frames))
         self.records.append((PHASE, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    def class_of(self, name):
+        if name not in self.ids:
+            self.ids[name] = i = len(self.ids) + 1
+            self.records.append((CLASS, i, 4096 * i, 8 * UNITS, name.replace(".", "/")))
+        return self.ids[name]
+
+    def method_of(self, method):
+        if method not in self.methods:
+            of, name = method.rsplit(".", 1)
+            record = (METHOD, len(self.methods) + 1, self.class_of(of), name, "()V")
+            self.methods[method] = record[1]
+            self.records.append(record)
+        return self.methods[method]
 
     def words(self, stream, words):
         sequence = self.sequences.get(stream, 0)
@@ -68,12 +87,16 @@ class Objects:
                        word(GC, GC_END << 24 | 4), self.round, low, high])
         self.next_phase()
 
+    def payload(self):
+        """Of a block with all of it."""
+        self.next_phase(end=1)
+        return packed(b"".join(msgpack.packb(list(record)) for record in self.records), SECOND, SECOND)
+
     def write(self, path, end=False):
         """end: also the event that says that nothing comes after it."""
-        self.next_phase(end=1)
-        raw = b"".join(msgpack.packb(list(record)) for record in self.records)
+        payload = self.payload()
         log = Log()
-        log.put(OBJECTS, len(self.records), packed(raw, SECOND, SECOND))
+        log.put(OBJECTS, len(self.records), payload)
         if end:
             log.block([(END, SECOND, 0, 0)])
         with open(path, "wb") as f:

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/tables/array.h"
 #include "base/text/glob.h"
 #include "heap/classify/heap_feature.h"
 #include "heap/state/heap_state.h"
@@ -107,8 +108,13 @@ static void test_wrong(void **state)
 		{"A (1 2) { a }", "line 1: a colour is three numbers"},
 		{"A (1 2 256) { a }", "line 1: a colour is three numbers"},
 		{"A (1 2 3 { a }", "line 1: a colour ends with )"},
-		{"A {\n\n a:120-180 }", "line 3: a pattern is of classes"},
-		{"A { a.b() }", "line 1: a pattern is of classes"},
+		{"A {\n\n a:120-180 }", "line 3: a pattern of methods is"}, /* of no method */
+		{"A { a.b(int) }", "line 1: a pattern of methods is"},
+		{"A { a.b:20-10 }", "line 1: a pattern of methods is"},
+		{"A { a.b:1-65536 }", "line 1: a pattern of methods is"},
+		{"A { a.b: }", "line 1: a pattern of methods is"},
+		{"A { a.b:1- }", "line 1: a pattern of methods is"},
+		{"A { a.b)( }", "line 1: a pattern of methods is"},
 		{"A { {", "line 1: a pattern is missing"},
 	};
 
@@ -123,6 +129,89 @@ static void test_wrong(void **state)
 		if (strncmp(error, all[i].error, strlen(all[i].error)) != 0)
 			fail_msg("%s: %s", all[i].text, error);
 	}
+}
+
+/* The features of an object of a log that this chain has allocated, innermost first. */
+static int features_of_chain(const char *text, const char *const *chain, bool any, char *ret, size_t room)
+{
+	char error[HEAP_FEATURES_ERROR_MAX];
+	struct heap_features *f = NULL;
+	struct heap_state s = {0};
+	struct heap_view v = {0};
+	struct heap_keys keys = {0};
+	struct heap_item item = {.object = HEAP_NONE};
+	struct heap_origin *o = calloc(1, sizeof(*o));
+	int err = heap_features_new(text, strlen(text), &f, error);
+
+	*ret = '\0';
+	assert_non_null(o);
+	if (!err)
+		err = state_make(&s, "com/acme/order/Order");
+	s.origins = o;
+	s.origin_count = 1;
+	for (; !err && chain[o->frame_count]; o->frame_count++) {
+		uint64_t id = 100 + o->frame_count;
+
+		err = heap_types_text_add(&s.types, id, chain[o->frame_count], (uint32_t)strlen(chain[o->frame_count]));
+		if (!err)
+			err = array_grow(&s.frames, &s.frame_capacity, s.frame_count, sizeof(*s.frames));
+		if (!err)
+			s.frames[s.frame_count++] = heap_types_text_find(&s.types, id);
+	}
+	if (!err) {
+		s.descs[0].origin = 1;
+		err = heap_view_init(&v, &s, HEAP_NEEDS_DESC);
+	}
+	if (!err)
+		heap_classify(any ? heap_features_any(f) : heap_features_classifier(f), &v, &item, &keys);
+	err = err ? err : keys.err ? keys.err : v.err;
+	for (uint32_t i = 0; !err && i < keys.count; i++) {
+		strncat(ret, heap_view_text_get(&v, keys.all[i]), room - strlen(ret) - 1);
+		strncat(ret, " ", room - strlen(ret) - 1);
+	}
+	free(keys.all);
+	heap_view_free(&v);
+	heap_state_free(&s);
+	heap_features_free(f);
+	return err;
+}
+
+static void test_chains(void **state)
+{
+	static const char rules[] = "Maps { java.util.HashMap.newNode() }\nOrders { com.acme.order.* }\n"
+				    "Late { com.acme.order.Book.add:10-40, com.acme.B$1/0x12.run:7 }\nInit{*.<init>()}";
+	static const struct {
+		const char *chain[4], *features, *any;
+	} all[] = {
+		{{"java.util.HashMap.newNode:0", "com.acme.order.Book.add:12"}, "Maps ", "Maps Orders Late "},
+		{{"java.util.HashMap.put:0", "com.acme.order.Book.add:12 (inferred)", "com.acme.order.A.b:1"},
+		 "Orders Late ", "Orders Late "},
+		{{"com.acme.order.Book.add:9"}, "Orders ", "Orders "},
+		{{"com.acme.order.Book.add:41", "com.acme.order.Book.add:40"}, "Orders ", "Orders Late "},
+		{{"com.acme.order.Book.add"}, "Orders ", "Orders "}, /* native: no bytecode */
+		{{"com.acme.order.Book.addAll:12"}, "Orders ", "Orders "},
+		{{"com.acme.B$1/0x12.run:7"}, "Late ", "Late "},
+		{{"a.Order.<init>:7"}, "Init ", "Init "},
+		{{"java.lang.Object.clone"}, "Others ", "Others "},
+		{{"(unknown)"}, "(unknown) ", "(unknown) "},
+		{{"a.B.c:1", "(unknown)"}, "Others ", "Others "},
+		{{"nodot"}, "Others ", "Others "},
+		{{":12"}, "Others ", "Others "},
+		{{" (inferred)"}, "Others ", "Others "},
+	};
+	char got[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		assert_int_equal(features_of_chain(rules, all[i].chain, false, got, sizeof(got)), 0);
+		assert_string_equal(got, all[i].features);
+		assert_int_equal(features_of_chain(rules, all[i].chain, true, got, sizeof(got)), 0);
+		assert_string_equal(got, all[i].any);
+	}
+	/* A dump has classes only. */
+	assert_int_equal(features_of("A{com.acme.order.Order.a() com.acme.*.*:1}", "com/acme/order/Order", got,
+				     sizeof(got)), 0);
+	assert_string_equal(got, "Others ");
 }
 
 /* Beside the definition, by recursion. */
@@ -179,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_features),
+		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_glob),
 		cmocka_unit_test(test_no_memory),

@@ -84,12 +84,17 @@ static json_t *ask(const struct object_replay *r, const char *by, enum heap_live
 	report.levels = &levels;
 	report.thread_name = thread_name;
 	report.thread_ctx = &report;
-	assert_int_equal(heap_report_lives(&report, out), 0);
+	assert_int_equal(view == HEAP_LIVES_TIME ? heap_report_time(&report, out) : heap_report_lives(&report, out), 0);
 	fclose(out);
 	o = json_loads(text, 0, NULL);
 	assert_non_null(o);
 	free(text);
 	return o;
+}
+
+static uint64_t number_at(const json_t *row, const char *key, uint32_t i)
+{
+	return (uint64_t)json_integer_value(json_array_get(json_object_get(row, key), i));
 }
 
 static uint64_t number(const json_t *row, const char *key)
@@ -200,6 +205,91 @@ static void levels_commute(void **state)
 	model_free(m);
 }
 
+/* Each moment of the interval, of each type and of all. */
+static void times_are_the_models(void **state)
+{
+	static const char *const types[CLASSES] = {"", "Small", "Large", "byte[]", "Late"};
+	struct model *m = story();
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	json_t *o;
+
+	(void)state;
+	assert_int_equal(model_replay(m, r), 0);
+	o = ask(r, "type", HEAP_LIVES_TIME);
+	assert_int_equal(json_array_size(json_object_get(o, "moments")), TO - FROM + 1);
+	for (uint32_t moment = FROM; moment <= TO; moment++) {
+		const json_t *at = json_array_get(json_object_get(o, "moments"), moment - FROM);
+		uint64_t sum = 0, bytes[CLASSES] = {0}, objects[CLASSES] = {0};
+
+		for (uint32_t i = 0; i < m->object_count; i++) {
+			const struct model_object *x = &m->objects[i];
+
+			if (x->birth >= moment || (x->death != MODEL_ALIVE && x->death <= moment))
+				continue;
+			objects[x->class]++;
+			bytes[x->class] += 8 * x->units;
+			sum += 8 * x->units;
+		}
+		assert_int_equal(number(at, "moment"), moment);
+		assert_int_equal(number(at, "time_ns"),
+				 MODEL_BEGIN_NS(moment - 1) + 100 - object_replay_sums(r)->begin_ns);
+		assert_int_equal(number_at(json_object_get(o, "all"), "bytes", moment - FROM), sum);
+		for (uint32_t class = 1; class < CLASSES; class++) {
+			const json_t *row = find(json_object_get(o, "groups"), types[class]);
+
+			assert_int_equal(number_at(row, "bytes_at", moment - FROM), bytes[class]);
+			assert_int_equal(number_at(row, "objects_at", moment - FROM), objects[class]);
+		}
+	}
+	json_decref(o);
+	object_replay_free(r);
+	model_free(m);
+}
+
+/* The model has the time of each birth: the average life is between the bounds, which are as far apart as collections
+ * are. */
+static void lives_are_within_their_bounds(void **state)
+{
+	static const char *const types[CLASSES] = {"", "Small", "Large", "byte[]", "Late"};
+	struct model *m = story();
+	struct object_replay *r = object_replay_new(HEAP_BYTES);
+	uint32_t checked = 0;
+	json_t *o;
+
+	(void)state;
+	assert_int_equal(model_replay(m, r), 0);
+	o = ask(r, "type", HEAP_LIVES_LIFE);
+	for (uint32_t class = 1; class < CLASSES; class++) {
+		const json_t *row = find(json_object_get(o, "groups"), types[class]);
+		uint64_t ns = 0, least = 0, most = 0, dead = 0;
+
+		for (uint32_t i = 0; i < m->object_count; i++) {
+			const struct model_object *x = &m->objects[i];
+			enum lifetime_class c = class_of(x);
+
+			if (x->class != class || (c != LIFETIME_DIED && c != LIFETIME_TEMPORARY))
+				continue;
+			dead++;
+			ns += MODEL_BEGIN_NS(x->death - 1) - x->ns;
+			least += MODEL_BEGIN_NS(x->death - 1) - MODEL_BEGIN_NS(x->birth);
+			most += MODEL_BEGIN_NS(x->death - 1) -
+				(x->birth ? MODEL_BEGIN_NS(x->birth - 1) + 100 : object_replay_sums(r)->begin_ns);
+		}
+		if (!dead)
+			continue;
+		assert_int_equal(number(row, "timed_objects"), dead);
+		/* Sums are kept in microseconds for each kind, birth and death. */
+		assert_in_range(number(row, "lived_least_ns"), least / dead - 1000, least / dead);
+		assert_in_range(number(row, "lived_most_ns"), most / dead - 1000, most / dead);
+		assert_in_range(ns / dead, number(row, "lived_least_ns"), number(row, "lived_most_ns") + 1000);
+		checked++;
+	}
+	assert_true(checked >= 3);
+	json_decref(o);
+	object_replay_free(r);
+	model_free(m);
+}
+
 static void of_each_object_is_not_known(void **state)
 {
 	static const char *const names[] = {"age", "type,size", "space,type", "points_to", "type,address", "length"};
@@ -213,17 +303,16 @@ static void of_each_object_is_not_known(void **state)
 	}
 }
 
-static void without_memory(void **state)
+static void without_memory_of(enum heap_lives_view view)
 {
 	struct model *m = story();
 	struct object_replay *r = object_replay_new(HEAP_BYTES);
 	struct heap_lives_report report = {
-		.name = "model", .log = r, .view = HEAP_LIVES_GROW, .from = FROM, .to = TO, .top = 5};
+		.name = "model", .log = r, .view = view, .from = FROM, .to = TO, .top = 5};
 	char error[HEAP_LEVELS_ERROR_MAX];
 	struct heap_levels levels;
 	int err = -ENOMEM;
 
-	(void)state;
 	assert_int_equal(model_replay(m, r), 0);
 	assert_int_equal(heap_levels_parse("type,chain", NULL, &levels, error), 0);
 	report.levels = &levels;
@@ -231,7 +320,7 @@ static void without_memory(void **state)
 		FILE *out = fopen("/dev/null", "w");
 
 		alloc_fail_at(n);
-		err = heap_report_lives(&report, out);
+		err = view == HEAP_LIVES_TIME ? heap_report_time(&report, out) : heap_report_lives(&report, out);
 		alloc_fail_off();
 		fclose(out);
 		assert_true(!err || err == -ENOMEM);
@@ -240,11 +329,20 @@ static void without_memory(void **state)
 	model_free(m);
 }
 
+static void without_memory(void **state)
+{
+	(void)state;
+	without_memory_of(HEAP_LIVES_GROW);
+	without_memory_of(HEAP_LIVES_TIME);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_the_models),
 		cmocka_unit_test(levels_commute),
+		cmocka_unit_test(times_are_the_models),
+		cmocka_unit_test(lives_are_within_their_bounds),
 		cmocka_unit_test(of_each_object_is_not_known),
 		cmocka_unit_test(without_memory),
 	};

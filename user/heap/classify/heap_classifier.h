@@ -14,8 +14,6 @@ struct heap_referrers;
 struct heap_state;
 struct heap_view;
 
-#define HEAP_LABEL_MAX 1024
-
 /* How many groups an object is in: one; any number, which overlap; or one in which it is, and those
  * around that group, the outermost first. */
 enum heap_shape { HEAP_ONE, HEAP_MANY, HEAP_HIERARCHY };
@@ -44,6 +42,7 @@ struct heap_classifier {
 	const char *name, *doc;
 	enum heap_shape shape;
 	unsigned needs; /* enum heap_needs */
+	bool of_kind;   /* own: kinds of a log are enough, as the dead have them */
 	void (*keys)(struct heap_view *v, const struct heap_item *item, struct heap_keys *ret);
 	/* What people call a group; foreign text. */
 	void (*label)(struct heap_view *v, uint64_t key, struct strbuf *ret);
@@ -62,7 +61,7 @@ static inline void heap_classify(const struct heap_classifier *c, struct heap_vi
 		c->keys(v, item, ret);
 }
 
-#define HEAP_OWN_MAX 129
+#define HEAP_OWN_MAX 130
 
 /* Those that the user has brought along; all is lent. They come after the built-in ones. */
 struct heap_own_classifiers {

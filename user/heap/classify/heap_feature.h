@@ -16,12 +16,17 @@ struct heap_features;
 
 /*
  * Of a text as "name (red green blue) { pattern ... } ..."; the colour may be left out, and #
- * begins a comment. A pattern is a class's name with * and ?: java.* has subpackages, too. 0, and
+ * begins a comment. A pattern is a class's name with * and ?: java.* has subpackages, too; or a
+ * method's with (), or its bytecodes: a.B.add(), a.B.add:12, a.B.add:10-40. 0, and
  * *ret is to be freed; -EINVAL, and error says in which line and why; -ENOMEM.
  */
 int heap_features_new(const char *text, size_t length, struct heap_features **ret,
 		      char error[HEAP_FEATURES_ERROR_MAX]);
 void heap_features_free(struct heap_features *f); /* accepts NULL */
-/* "feature": an object is in those of its class, an array in those of its elements' class; in
- * "Others" if there is none. Lent until heap_features_free. */
+/*
+ * "feature": an object is in those of its class, an array in those of its elements' class; of a
+ * log, in those of the innermost frame of its site that has any. "feature_any": of a log, in those
+ * of all its frames. In "Others" if there is none. Lent until heap_features_free.
+ */
 const struct heap_classifier *heap_features_classifier(const struct heap_features *f);
+const struct heap_classifier *heap_features_any(const struct heap_features *f);

@@ -131,6 +131,8 @@ const char *heap_levels_of_objects(const struct heap_levels *l)
 					    "space"};
 
 	for (unsigned i = 0; i < l->count; i++) {
+		if (l->all[i]->of_kind && l->via[i] == HEAP_SELF)
+			continue;
 		if (l->all[i]->needs != HEAP_NEEDS_DESC || l->all[i]->own ||
 		    l->via[i] != HEAP_SELF || l->all[i]->shape == HEAP_MANY)
 			return l->all[i]->name;

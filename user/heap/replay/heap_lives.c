@@ -38,9 +38,34 @@ static void add_age(struct heap_lives *g, const struct object_lifetime *l)
 	g->survived += l->objects * survived;
 }
 
-void heap_lives_add(const struct object_lifetimes *all, const uint32_t *group, uint32_t from,
-		    uint32_t to, struct heap_lives *groups)
+static uint64_t micros(uint64_t objects, uint64_t ns)
 {
+	return (uint64_t)((__uint128_t)objects * ns / 1000);
+}
+
+/* A birth is after one collection's end and before the next one's begin. */
+static void add_time(struct heap_lives *g, const struct object_lifetime *l,
+		     const struct heap_lives_times *t)
+{
+	uint64_t after, before, death;
+
+	if (!t || t->untimed[l->kind] || l->death >= t->count)
+		return;
+	after = t->end_ns[l->birth];
+	before = t->begin_ns[l->birth + 1];
+	death = t->begin_ns[l->death];
+	if (!after || before < after || death < before)
+		return;
+	g->timed += l->objects;
+	g->least_us += micros(l->objects, death - before);
+	g->most_us += micros(l->objects, death - after);
+}
+
+void heap_lives_add(const struct object_lifetimes *all, const uint32_t *group,
+		    const struct heap_lives_interval *interval, struct heap_lives *groups)
+{
+	uint32_t from = interval->from, to = interval->to;
+
 	for (uint32_t i = 0; i < all->count; i++) {
 		const struct object_lifetime *l = &all->rows[i];
 		struct heap_lives *g = &groups[group[l->kind]];
@@ -49,8 +74,10 @@ void heap_lives_add(const struct object_lifetimes *all, const uint32_t *group, u
 		if (class == LIFETIME_OUTSIDE)
 			continue;
 		sum_add(&g->of[class], l);
-		if (class == LIFETIME_DIED || class == LIFETIME_TEMPORARY)
+		if (class == LIFETIME_DIED || class == LIFETIME_TEMPORARY) {
 			add_age(g, l);
+			add_time(g, l, interval->times);
+		}
 		if (is_old(l, from))
 			sum_add(&g->old_from, l);
 		if (is_old(l, to))

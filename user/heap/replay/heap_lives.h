@@ -1,6 +1,7 @@
 /* heap/replay/heap_lives.h: what came, stayed and went between two collections, by group. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "heap/replay/object_lifetimes.h"
@@ -24,13 +25,29 @@ struct heap_lives {
 	/* Of those that died in the interval, by what they had survived. */
 	struct heap_lives_sum age[HEAP_LIVES_AGES];
 	uint64_t survived; /* collections, of all of these in sum */
+	/* Of those whose birth has a time: from it to the begin of the collection that has found
+	 * them dead, in sum: at least and at most, as a birth is between two collections. */
+	uint64_t timed, least_us, most_us;
+};
+
+/* When moments are; ns are CLOCK_MONOTONIC, 0: not known. */
+struct heap_lives_times {
+	uint64_t *begin_ns, *end_ns; /* by moment, of its collection */
+	uint32_t count;              /* moments */
+	bool *untimed; /* by kind: objects of it may be older than the log */
+};
+
+/* from is below to. */
+struct heap_lives_interval {
+	uint32_t from, to;
+	const struct heap_lives_times *times; /* NULL: nothing is timed */
 };
 
 /* "3 to 4". Static. */
 const char *heap_lives_age_name(unsigned age);
-/* Adds to the groups, which are zero at first. group: by kind. from is below to. */
-void heap_lives_add(const struct object_lifetimes *l, const uint32_t *group, uint32_t from,
-		    uint32_t to, struct heap_lives *groups);
+/* Adds to the groups, which are zero at first. group: by kind. */
+void heap_lives_add(const struct object_lifetimes *l, const uint32_t *group,
+		    const struct heap_lives_interval *interval, struct heap_lives *groups);
 
 enum heap_lives_trend { HEAP_LIVES_FLAT, HEAP_LIVES_GROWS, HEAP_LIVES_GREW, HEAP_LIVES_SHRINKS };
 

@@ -12,6 +12,8 @@
 #include "heap/state/heap_state.h"
 
 #define NAME_BYTES 8192
+_Static_assert(sizeof(OBJECT_FRAME_INFERRED) == sizeof(HEAP_FRAME_INFERRED),
+	       "both rooms have the same mark");
 /* Ids of texts that no class of a log has, as its numbers have 32 bits. */
 #define TEXT_ID(n) (1ull << 40 | (n))
 

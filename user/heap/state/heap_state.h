@@ -17,6 +17,9 @@ struct heap_desc {
 	uint32_t origin;       /* 1 + index in origins; 0: not known */
 };
 
+/* How the text of a frame ends that nobody has seen. */
+#define HEAP_FRAME_INFERRED " (inferred)"
+
 /* Where objects come from, as only a log of object events has it; texts of types, HEAP_NONE. */
 struct heap_origin {
 	uint32_t site, method, code;       /* "a.b.Table.add:12", "a.b.Table.add", "C2" */
@@ -74,6 +77,8 @@ struct heap_state {
 	/* Of a log: the moment is a collection's end, or its begin; else the log's end. */
 	bool at_gc, before_gc;
 	uint64_t gc;       /* the JVM's number */
+	uint64_t at_ns;    /* of the moment, since the log began; 0: not known */
+	uint64_t early_ns; /* before the time that was asked for; 0: no time was */
 	bool with_objects; /* one by one */
 	struct heap_objects objects;
 	struct heap_layout layout;

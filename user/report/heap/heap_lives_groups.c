@@ -117,6 +117,41 @@ static int node_of(struct leveller *l, uint32_t parent, size_t label, unsigned l
 	return err;
 }
 
+static size_t begin_label(struct leveller *l, uint32_t parent)
+{
+	strbuf_add(&l->name, "%s", parent == HEAP_LIVES_TOP ? "" : " > ");
+	return l->name.used;
+}
+
+static void add_label(struct leveller *l, const struct heap_classifier *c, uint64_t key)
+{
+	if (key == HEAP_KEY_NONE)
+		strbuf_add(&l->name, "(none)");
+	else
+		c->label(&l->view, key, &l->name);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* What is in several groups is one of its own, "A + B": sums are of each object once. */
+static int add_joined(struct leveller *l, const struct heap_classifier *c, unsigned level,
+		      uint32_t *node)
+{
+	size_t label = begin_label(l, *node);
+
+	qsort(l->keys.all, l->keys.count, sizeof(*l->keys.all), compare_keys);
+	for (uint32_t i = 0; i < l->keys.count; i++) {
+		strbuf_add(&l->name, "%s", i ? " + " : "");
+		add_label(l, c, l->keys.all[i]);
+	}
+	return node_of(l, *node, label, level, node);
+}
+
 static int add_level(struct leveller *l, const struct heap_classifier *c, unsigned level,
 		     uint32_t desc, uint32_t *node)
 {
@@ -128,15 +163,12 @@ static int add_level(struct leveller *l, const struct heap_classifier *c, unsign
 	if (!l->keys.count)
 		heap_keys_add(&l->keys, HEAP_KEY_NONE);
 	err = l->keys.err ? l->keys.err : l->view.err;
+	if (!err && c->shape == HEAP_MANY)
+		return add_joined(l, c, level, node);
 	for (uint32_t i = 0; i < l->keys.count && !err; i++) {
-		size_t label;
+		size_t label = begin_label(l, *node);
 
-		strbuf_add(&l->name, "%s", *node == HEAP_LIVES_TOP ? "" : " > ");
-		label = l->name.used;
-		if (l->keys.all[i] == HEAP_KEY_NONE)
-			strbuf_add(&l->name, "(none)");
-		else
-			c->label(&l->view, l->keys.all[i], &l->name);
+		add_label(l, c, l->keys.all[i]);
 		err = node_of(l, *node, label, level, node);
 	}
 	return err;
@@ -195,6 +227,7 @@ static int name_levels(const struct heap_lives_report *r, struct heap_lives_grou
 		err = -ENOMEM;
 	if (!err)
 		err = heap_view_init(&l.view, &l.state, HEAP_NEEDS_DESC);
+	l.view.own = r->own;
 	if (!err)
 		err = level_kinds(r, &l);
 	heap_view_free(&l.view);
@@ -327,6 +360,49 @@ static int order_groups(const struct heap_lives_report *r, struct heap_lives_gro
 	return 0;
 }
 
+/* Of moment 0, which is no collection's, only the end is known: the log's begin. */
+static int times_make(const struct object_replay *log, struct heap_lives_times *ret)
+{
+	const struct object_names *n = object_replay_names(log);
+	uint32_t count;
+	const struct object_collection *c = object_replay_collections(log, &count);
+	struct heap_lives_times t = {.begin_ns = calloc(count + 1ul, sizeof(*t.begin_ns)),
+				     .end_ns = calloc(count + 1ul, sizeof(*t.end_ns)),
+				     .count = count + 1,
+				     .untimed = calloc(n->kind_count, sizeof(*t.untimed))};
+
+	*ret = t;
+	if (!t.begin_ns || !t.end_ns || !t.untimed)
+		return -ENOMEM;
+	t.end_ns[0] = object_replay_sums(log)->begin_ns;
+	for (uint32_t i = 0; i < count; i++) {
+		t.begin_ns[i + 1] = c[i].begin_ns;
+		t.end_ns[i + 1] = c[i].end_ns;
+	}
+	for (uint32_t i = 0; i < n->kind_count; i++)
+		t.untimed[i] = !i || n->kinds[i].part == OBJECT_PART_CARRIED ||
+			       object_names_was_found(n, i);
+	return 0;
+}
+
+/* one: a single group of all kinds. */
+static int add_lives(const struct heap_lives_report *r, const struct object_lifetimes *l,
+		     const uint32_t *one, struct heap_lives_groups *g)
+{
+	struct heap_lives_times times;
+	const struct heap_lives_interval interval = {r->from, r->to, &times};
+	int err = times_make(r->log, &times);
+
+	if (!err) {
+		heap_lives_add(l, g->of_kind, &interval, g->sums);
+		heap_lives_add(l, one, &interval, &g->all);
+	}
+	free(times.begin_ns);
+	free(times.end_ns);
+	free(times.untimed);
+	return err;
+}
+
 int heap_lives_groups_make(const struct heap_lives_report *r, struct heap_lives_groups *ret)
 {
 	const struct object_lifetimes *l = object_replay_lifetimes(r->log);
@@ -340,9 +416,9 @@ int heap_lives_groups_make(const struct heap_lives_report *r, struct heap_lives_
 	ret->sums = calloc(ret->count, sizeof(*ret->sums));
 	one = calloc(kinds, sizeof(*one));
 	if (ret->sums && one) {
-		heap_lives_add(l, ret->of_kind, r->from, r->to, ret->sums);
-		heap_lives_add(l, one, r->from, r->to, &ret->all);
-		err = order_groups(r, ret);
+		err = add_lives(r, l, one, ret);
+		if (!err)
+			err = order_groups(r, ret);
 		if (!err && r->levels)
 			err = sum_levels(ret);
 	} else {

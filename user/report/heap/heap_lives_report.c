@@ -98,6 +98,19 @@ static const struct findings_column group_columns[] = {
 	{.key = "survived",
 	 .unit = FINDINGS_COUNT,
 	 .meaning = "Collections that the dead have survived, in sum."},
+	{.key = "timed_objects",
+	 .unit = FINDINGS_COUNT,
+	 .meaning = "Of the dead: those whose birth has a time."},
+	{.key = "lived_least_ns",
+	 .unit = FINDINGS_NS,
+	 .flags = FINDINGS_NO_SUM,
+	 .meaning = "Of these, on average: from birth to the begin of the collection that has "
+		    "found the object dead, at least."},
+	{.key = "lived_most_ns",
+	 .unit = FINDINGS_NS,
+	 .flags = FINDINGS_NO_SUM,
+	 .meaning = "The same, at most."},
+	{.title = "lived", .views = VIEW(HEAP_LIVES_LIFE), .least = 18},
 	{.key = "alive_bytes",
 	 .title = "alive",
 	 .unit = FINDINGS_BYTES,
@@ -145,7 +158,7 @@ static void add_group(struct findings *f, const struct heap_lives_report *r, con
 {
 	const struct heap_lives_sum *of = s->of;
 	bool timed = heap_lives_ns(r);
-	char growth[HEAP_LIVES_SIZE_MAX];
+	char growth[HEAP_LIVES_SIZE_MAX], lived[HEAP_LIVES_LIVED_MAX];
 
 	findings_row(f, FINDINGS_ALL);
 	findings_text(f, name, NULL);
@@ -159,8 +172,11 @@ static void add_group(struct findings *f, const struct heap_lives_report *r, con
 			 of[LIFETIME_DIED].bytes, of[LIFETIME_DIED].objects,
 			 of[LIFETIME_DIED].bytes + of[LIFETIME_TEMPORARY].bytes,
 			 of[LIFETIME_DIED].objects + of[LIFETIME_TEMPORARY].objects,
-			 s->age[0].bytes, heap_lives_later(s), s->survived,
-			 of[LIFETIME_PERMANENT].bytes + of[LIFETIME_BORN].bytes);
+			 s->age[0].bytes, heap_lives_later(s), s->survived, s->timed);
+	findings_maybe(f, s->timed, heap_lives_mean_ns(s->least_us, s->timed));
+	findings_maybe(f, s->timed, heap_lives_mean_ns(s->most_us, s->timed));
+	findings_text(f, heap_lives_lived(s, lived), NULL);
+	FINDINGS_NUMBERS(f, of[LIFETIME_PERMANENT].bytes + of[LIFETIME_BORN].bytes);
 	FINDINGS_NUMBERS(f, of[LIFETIME_PERMANENT].objects, of[LIFETIME_DIED].objects,
 			 of[LIFETIME_BORN].objects, of[LIFETIME_TEMPORARY].objects,
 			 (uint64_t)heap_lives_weight(s, HEAP_LIVES_DIFF));
@@ -304,23 +320,13 @@ static int print(const struct heap_lives_report *r, const struct heap_lives_grou
 	heap_words_sentence(words, out);
 	if (f->row_count) {
 		print_text(out, "\n%s, by ", titles[r->view]);
-		for (unsigned i = 0; r->levels && i < r->levels->count; i++)
-			print_text(out, "%s%s", i ? ", " : "", r->levels->all[i]->name);
-		print_text(out, "%s\n", r->levels ? "" : heap_lives_by_names[r->by]);
+		heap_lives_print_by(r, out);
+		print_text(out, "\n");
 		err = findings_to_text(f, &view, out);
 		if (err)
 			return err;
 	}
 	return heap_words_list("NOT KNOWN", heap_lives_not_known(r, g), out);
-}
-
-static json_t *levels_json(const struct heap_levels *l)
-{
-	json_t *all = json_array();
-
-	for (unsigned i = 0; i < l->count; i++)
-		json_add(&all, json_string(l->all[i]->name));
-	return all;
 }
 
 static int write_json(const struct heap_lives_report *r, const struct heap_lives_groups *g,
@@ -331,8 +337,7 @@ static int write_json(const struct heap_lives_report *r, const struct heap_lives
 
 	json_put(&o, "state", heap_lives_state_json(r));
 	json_put(&o, "sentence", json_string(words));
-	json_put(&o, "by",
-		 r->levels ? levels_json(r->levels) : json_string(heap_lives_by_names[r->by]));
+	json_put(&o, "by", heap_lives_by_json(r));
 	json_put(&o, "groups", findings_to_json(f));
 	json_put(&o, "ages", findings_take_json(ages(&g->all)));
 	json_put(&o, "not_known", findings_take_json(heap_lives_not_known(r, g)));

@@ -12,6 +12,7 @@ enum heap_lives_view {
 	HEAP_LIVES_CHURN,
 	HEAP_LIVES_LIFE,
 	HEAP_LIVES_DIFF, /* what came, stayed and went between two moments */
+	HEAP_LIVES_TIME, /* what is alive at each moment */
 	HEAP_LIVES_VIEW_COUNT
 };
 
@@ -34,10 +35,12 @@ struct heap_lives_report {
 	enum heap_lives_view view;
 	enum heap_lives_by by;
 	const struct heap_levels *levels; /* groups in groups by these; NULL: by */
+	const struct heap_own_classifiers *own; /* of levels; NULL: none */
 	/* Of levels: names of threads, as in replay_state_options. */
 	const char *(*thread_name)(const void *ctx, int64_t java_tid);
 	const void *thread_ctx;
 	uint32_t from, to; /* moments */
+	uint64_t from_early_ns, to_early_ns; /* before the times that were asked for */
 	bool damaged;
 	const struct pool_agreement *agreement;
 	const char *callers; /* as in heap_source */
@@ -45,5 +48,6 @@ struct heap_lives_report {
 	enum heap_format format;
 };
 
-/* 0 or -ENOMEM; out's error flag says the rest. */
+/* 0 or -ENOMEM; out's error flag says the rest. time: of its view, and of no other. */
+int heap_report_time(const struct heap_lives_report *r, FILE *out);
 int heap_report_lives(const struct heap_lives_report *r, FILE *out);

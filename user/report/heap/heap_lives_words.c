@@ -7,6 +7,7 @@
 #include "base/text/json_put.h"
 #include "base/text/print.h"
 #include "report/heap/heap_agreement.h"
+#include "report/heap/heap_words.h"
 #include "report/model/findings.h"
 
 static const struct object_collection *collection_of(const struct heap_lives_report *r,
@@ -18,16 +19,27 @@ static const struct object_collection *collection_of(const struct heap_lives_rep
 	return moment && moment <= count ? &c[moment - 1] : NULL;
 }
 
-static uint64_t time_of(const struct heap_lives_report *r, uint32_t moment)
+uint64_t heap_lives_moment_ns(const struct heap_lives_report *r, uint32_t moment)
 {
 	const struct object_collection *c = collection_of(r, moment);
 
-	return c ? c->end_ns : object_replay_sums(r->log)->begin_ns;
+	if (c)
+		return c->end_ns;
+	return moment ? 0 : object_replay_sums(r->log)->begin_ns;
+}
+
+bool heap_lives_moment_gc(const struct heap_lives_report *r, uint32_t moment, uint64_t *ret)
+{
+	const struct object_collection *c = collection_of(r, moment);
+
+	if (c)
+		*ret = c->id;
+	return c != NULL;
 }
 
 uint64_t heap_lives_ns(const struct heap_lives_report *r)
 {
-	uint64_t from = time_of(r, r->from), to = time_of(r, r->to);
+	uint64_t from = heap_lives_moment_ns(r, r->from), to = heap_lives_moment_ns(r, r->to);
 
 	return from && to > from ? to - from : 0;
 }
@@ -56,19 +68,43 @@ char *heap_lives_signed(int64_t bytes, char buf[HEAP_LIVES_SIZE_MAX])
 	return buf;
 }
 
-char *heap_lives_curve(const struct heap_lives *s, char buf[HEAP_LIVES_CURVE_MAX])
+uint64_t heap_lives_mean_ns(uint64_t us, uint64_t objects)
+{
+	return objects ? (uint64_t)((__uint128_t)us * 1000 / objects) : 0;
+}
+
+char *heap_lives_lived(const struct heap_lives *s, char buf[HEAP_LIVES_LIVED_MAX])
+{
+	char least[FORMAT_MAX], most[FORMAT_MAX];
+
+	*buf = '\0';
+	if (s->timed)
+		buffer_add(buf, HEAP_LIVES_LIVED_MAX, "%s to %s",
+			   time_format(heap_lives_mean_ns(s->least_us, s->timed), least),
+			   time_format(heap_lives_mean_ns(s->most_us, s->timed), most));
+	else
+		buffer_add(buf, HEAP_LIVES_LIVED_MAX, "-");
+	return buf;
+}
+
+char *heap_lives_blocks(const uint64_t *points, unsigned count, char *buf)
 {
 	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
 					     "\u2585", "\u2586", "\u2587", "\u2588"};
 	uint64_t most = 1;
 
 	*buf = '\0';
-	for (unsigned p = 0; p < HEAP_LIVES_POINTS; p++)
-		most = s->curve[p] > most ? s->curve[p] : most;
-	for (unsigned p = 0; p < HEAP_LIVES_POINTS; p++)
-		buffer_add(buf, HEAP_LIVES_CURVE_MAX, "%s",
-			   blocks[(uint64_t)((__uint128_t)s->curve[p] * 7 / most)]);
+	for (unsigned p = 0; p < count; p++)
+		most = points[p] > most ? points[p] : most;
+	for (unsigned p = 0; p < count; p++)
+		buffer_add(buf, 3 * count + 1, "%s",
+			   blocks[(uint64_t)((__uint128_t)points[p] * 7 / most)]);
 	return buf;
+}
+
+char *heap_lives_curve(const struct heap_lives *s, char buf[HEAP_LIVES_CURVE_MAX])
+{
+	return heap_lives_blocks(s->curve, HEAP_LIVES_POINTS, buf);
 }
 
 const char *heap_lives_trend_name(enum heap_lives_trend trend)
@@ -83,27 +119,49 @@ const char *heap_lives_trend_name(enum heap_lives_trend trend)
 	return names[trend];
 }
 
+void heap_lives_print_by(const struct heap_lives_report *r, FILE *out)
+{
+	for (unsigned i = 0; r->levels && i < r->levels->count; i++)
+		print_text(out, "%s%s", i ? ", " : "", r->levels->all[i]->name);
+	if (!r->levels)
+		print_text(out, "%s", heap_lives_by_names[r->by]);
+}
+
+json_t *heap_lives_by_json(const struct heap_lives_report *r)
+{
+	json_t *all;
+
+	if (!r->levels)
+		return json_string(heap_lives_by_names[r->by]);
+	all = json_array();
+	for (unsigned i = 0; i < r->levels->count; i++)
+		json_add(&all, json_string(r->levels->all[i]->name));
+	return all;
+}
+
 /* --- the heading -------------------------------------------------------------------------- */
 
-static void add_moment(const struct heap_lives_report *r, uint32_t moment, struct strbuf *o)
+static void add_moment(const struct heap_lives_report *r, uint32_t moment, uint64_t early_ns,
+		       struct strbuf *o)
 {
 	const struct object_collection *c = collection_of(r, moment);
 	uint64_t begin = object_replay_sums(r->log)->begin_ns;
+	char text[HEAP_MOMENT_MAX];
 
 	if (!c) {
 		strbuf_add(o, moment ? "the end" : "the begin");
 		return;
 	}
-	strbuf_add(o, "GC %" PRIu64 " end", c->id);
-	if (begin && c->end_ns >= begin)
-		strbuf_add(o, " (%.1f s)", (double)(c->end_ns - begin) / NS_PER_S);
+	strbuf_add(o, "GC %" PRIu64 " end%s", c->id,
+		   heap_words_moment(begin && c->end_ns >= begin ? c->end_ns - begin : 0, early_ns,
+				     text));
 }
 
 static void add_interval(const struct heap_lives_report *r, struct strbuf *o)
 {
-	add_moment(r, r->from, o);
+	add_moment(r, r->from, r->from_early_ns, o);
 	strbuf_add(o, " to ");
-	add_moment(r, r->to, o);
+	add_moment(r, r->to, r->to_early_ns, o);
 }
 
 void heap_lives_head(const struct heap_lives_report *r, FILE *out)
@@ -129,6 +187,8 @@ json_t *heap_lives_state_json(const struct heap_lives_report *r)
 	json_put(&o, "to_moment", json_integer(r->to));
 	json_put(&o, "from_gc", from ? json_integer((json_int_t)from->id) : json_null());
 	json_put(&o, "to_gc", to ? json_integer((json_int_t)to->id) : json_null());
+	json_put(&o, "from_distance_ns", json_integer((json_int_t)r->from_early_ns));
+	json_put(&o, "to_distance_ns", json_integer((json_int_t)r->to_early_ns));
 	json_put(&o, "ns", json_integer((json_int_t)heap_lives_ns(r)));
 	json_put(&o, "objects", json_integer((json_int_t)s->count));
 	json_put(&o, "bytes", json_integer((json_int_t)s->bytes));
@@ -204,15 +264,19 @@ static void say_life(const struct heap_lives_groups *g, struct strbuf *o)
 	const struct heap_lives_sum *of = g->all.of;
 	uint64_t objects = of[LIFETIME_DIED].objects + of[LIFETIME_TEMPORARY].objects,
 		 bytes = of[LIFETIME_DIED].bytes + of[LIFETIME_TEMPORARY].bytes;
-	char count[FORMAT_MAX], size[FORMAT_MAX];
+	char count[FORMAT_MAX], size[FORMAT_MAX], lived[HEAP_LIVES_LIVED_MAX];
 
 	if (!objects) {
 		strbuf_add(o, "No object has died.");
 		return;
 	}
-	strbuf_add(o, "%s objects of %s have died, having survived %.1f collections on average.",
+	strbuf_add(o, "%s objects of %s have died, having survived %.1f collections on average",
 		   count_format(objects, count), size_format(bytes, size),
 		   (double)g->all.survived / (double)objects);
+	if (g->all.timed)
+		strbuf_add(o, ", and %s passed until a collection found them dead",
+			   heap_lives_lived(&g->all, lived));
+	strbuf_add(o, ".");
 	say_first(&g->all, o);
 }
 
@@ -264,6 +328,11 @@ static void row(struct findings *f, const char *format, uint64_t number)
 	strbuf_free(&o);
 }
 
+static uint64_t untimed(const struct heap_lives *s)
+{
+	return s->of[LIFETIME_DIED].objects + s->of[LIFETIME_TEMPORARY].objects - s->timed;
+}
+
 struct findings *heap_lives_not_known(const struct heap_lives_report *r,
 				      const struct heap_lives_groups *g)
 {
@@ -271,10 +340,10 @@ struct findings *heap_lives_not_known(const struct heap_lives_report *r,
 	const struct object_sums *s = object_replay_sums(r->log);
 	const struct object_lifetimes *l = object_replay_lifetimes(r->log);
 	struct findings *f = FINDINGS_NEW(columns);
+	bool life = r->view == HEAP_LIVES_LIFE;
 
 	if (!f)
 		return NULL;
-	(void)g;
 	if (r->callers) {
 		findings_row(f, FINDINGS_ALL);
 		findings_text(f, r->callers, NULL);
@@ -284,6 +353,16 @@ struct findings *heap_lives_not_known(const struct heap_lives_report *r,
 		      "When objects died, but for the collection that has found them dead; of old "
 		      "ones that may be long after.",
 		      NULL);
+	if (life && g->all.timed) {
+		findings_row(f, FINDINGS_ALL);
+		findings_text(f,
+			      "When exactly objects were born: between two collections, so that an "
+			      "average life is at least this and at most that.",
+			      NULL);
+	}
+	row(f, " objects that have died and whose birth has no time: they are older than the log, "
+	       "or of kinds that are others here.",
+	    life ? untimed(&g->all) : 0);
 	row(f, " objects without an address: whether they have died.", s->no_place);
 	row(f, " objects of a class that is not known.", s->unknown_class);
 	row(f, " moves of objects that the log does not have.", s->unknown_moves);

@@ -15,18 +15,34 @@
 
 #define TIME_MAX 32
 
+char *heap_words_moment(uint64_t at_ns, uint64_t early_ns, char buf[HEAP_MOMENT_MAX])
+{
+	char early[FORMAT_MAX];
+
+	*buf = '\0';
+	if (!at_ns)
+		return buf;
+	buffer_add(buf, HEAP_MOMENT_MAX, " (%.1f s", (double)at_ns / NS_PER_S);
+	if (early_ns)
+		buffer_add(buf, HEAP_MOMENT_MAX, ", %s before the time asked for",
+			   time_format(early_ns, early));
+	buffer_add(buf, HEAP_MOMENT_MAX, ")");
+	return buf;
+}
+
 void heap_words_head(const struct heap_source *s, FILE *out)
 {
 	time_t seconds = (time_t)(s->result->taken_ms / 1000);
-	char text[TIME_MAX] = "";
+	char text[TIME_MAX] = "", moment[HEAP_MOMENT_MAX];
 	struct tm tm;
 
 	heap_agreement_first(s->agreement, s->name, out);
 	if (!s->state->is_log && localtime_r(&seconds, &tm))
 		strftime(text, sizeof(text), ", of %Y-%m-%d %H:%M:%S", &tm);
 	if (s->state->at_gc)
-		print_text(out, "HEAP %s, at the %s of GC %" PRIu64, s->name,
-			   s->state->before_gc ? "begin" : "end", s->state->gc);
+		print_text(out, "HEAP %s, at the %s of GC %" PRIu64 "%s", s->name,
+			   s->state->before_gc ? "begin" : "end", s->state->gc,
+			   heap_words_moment(s->state->at_ns, s->state->early_ns, moment));
 	else
 		print_text(out, "HEAP %s%s", s->name,
 			   s->state->is_log ? ", at the log's end" : text);
@@ -160,6 +176,8 @@ json_t *heap_words_state_json(const struct heap_source *s)
 	if (s->state->at_gc) {
 		json_put(&o, "gc", number(s->state->gc));
 		json_put(&o, "moment", json_string(s->state->before_gc ? "gc_begin" : "gc_end"));
+		json_put(&o, "time_ns", number(s->state->at_ns));
+		json_put(&o, "distance_ns", number(s->state->early_ns));
 	}
 	json_put(&o, "objects", number(s->state->object_count));
 	json_put(&o, "bytes", number(s->state->bytes));

@@ -7,6 +7,9 @@
 
 #include "report/heap/heap_report.h"
 
+#define HEAP_MOMENT_MAX 128
+/* " (12.1 s, 350 ms before the time asked for)", as far as they are not 0. */
+char *heap_words_moment(uint64_t at_ns, uint64_t early_ns, char buf[HEAP_MOMENT_MAX]);
 /* "HEAP app.hprof, of 2026-11-24 11:43:05". */
 void heap_words_head(const struct heap_source *s, FILE *out);
 /* "=> text" */

@@ -141,6 +141,8 @@ static const char doc[] =
 	"  spoor heap churn app.spoor\n"
 	"  spoor heap life app.spoor\n"
 	"      of such a log: what grows, what becomes garbage, how long objects live\n"
+	"  spoor heap time --features features.txt --by feature app.spoor\n"
+	"      of such a log: what was alive after each collection, a chart for each group\n"
 	"  spoor heap page -o heap.html app.spoor\n"
 	"      a page for a browser, of such a log or of a dump\n"
 	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
@@ -575,7 +577,7 @@ int cmd_heap(int argc, char **argv)
 	static const struct argp argp = {
 		option_table,
 		parse_option,
-		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\ngrow LOG\nchurn LOG\nlife LOG\n"
+		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\ngrow LOG\nchurn LOG\nlife LOG\ntime LOG\n"
 		"sql DUMP SELECT\npage DUMP\ncheck LOG [DUMP]",
 		doc,
 		NULL,

@@ -151,6 +151,8 @@ int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct he
 
 		ret->state.at_gc = true;
 		ret->state.before_gc = l.stop.before;
+		ret->state.at_ns = l.stop.at_ns;
+		ret->state.early_ns = l.stop.early_ns;
 		ret->state.gc = object_replay_collections(l.replay, &count)[l.stop.collection].id;
 	}
 	ret->agreement = l.agreement;

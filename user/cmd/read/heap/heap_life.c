@@ -7,6 +7,7 @@
 #include "base/text/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/parse.h"
+#include "cmd/read/heap/heap_own.h"
 #include "cmd/read/log_options.h"
 #include "cmd/read/replay/class_path.h"
 #include "cmd/read/replay/heap_log.h"
@@ -18,7 +19,7 @@
 
 #define TOP_DEFAULT 20
 
-enum { KEY_FORCE = 0x4000, KEY_FROM, KEY_TO, KEY_CLASS_PATH };
+enum { KEY_FORCE = 0x4000, KEY_FROM, KEY_TO, KEY_CLASS_PATH, KEY_FEATURES };
 
 struct options {
 	const char *log;
@@ -29,11 +30,12 @@ struct options {
 	enum heap_format format;
 	unsigned top;
 	unsigned jobs;
-	const char *class_path;
-	bool has_from, has_to, force;
+	const char *class_path, *features, *by_text;
+	struct heap_own_files own;
+	bool has_from, has_to, force, failed;
 };
 
-static const char *const words[HEAP_LIVES_VIEW_COUNT] = {"grow", "churn", "life", "diff"};
+static const char *const words[HEAP_LIVES_VIEW_COUNT] = {"grow", "churn", "life", "diff", "time"};
 
 static const struct argp_option option_table[] = {
 	{"by", 'b', "NAME[,NAME...]", 0,
@@ -50,6 +52,10 @@ static const struct argp_option option_table[] = {
 	 "Its end, likewise; if not given, the end of the last collection", 0},
 	{"top", 't', "N", 0, "So many groups, in text (default 20)", 0},
 	{"format", 'f', "text|json|csv", 0, "For people (default) or for programs, in bytes", 0},
+	{"features", KEY_FEATURES, "FILE", 0,
+	 "Features of your program for --by feature: lines such as Orders { com.acme.order.* }; "
+	 "the innermost frame of a site that has any decides, of feature_any all frames",
+	 0},
 	{"force", KEY_FORCE, NULL, 0,
 	 "Read the log also if it belongs to another user than you or root", 0},
 	JOBS_OPTION,
@@ -69,6 +75,8 @@ static const char doc[] =
 	"      what stayed, died, was born, and both, between two moments\n"
 	"  spoor heap life app.spoor\n"
 	"      how many collections objects survive; --by site: whose\n"
+	"  spoor heap time --features features.txt --by feature app.spoor\n"
+	"      what was alive at the end of each collection: a chart for each group\n"
 	"\n"
 	"Exit status: 0 done; 1 the log cannot be read, or a part of it is missing, or collections "
 	"do not agree with the JVM's pools, and what could be read has been reported; 2 wrong "
@@ -85,7 +93,7 @@ static void parse_by(struct options *o, const char *arg, struct argp_state *stat
 		o->by = (enum heap_lives_by)i;
 		return;
 	}
-	if (heap_levels_parse(arg, NULL, &o->levels, error))
+	if (heap_levels_parse(arg, &o->own.classifiers, &o->levels, error))
 		argp_error(state, "--by '%s': %s", arg, error);
 	wrong = heap_levels_of_objects(&o->levels);
 	if (wrong)
@@ -93,6 +101,17 @@ static void parse_by(struct options *o, const char *arg, struct argp_state *stat
 			   "--by '%s': %s is not known of objects that are dead; type, package, "
 			   "site, method, chain, callers, code, thread and the like are",
 			   arg, wrong);
+}
+
+/* What --by may name is known when the file of features has been read. */
+static void finish_by(struct options *o, struct argp_state *state)
+{
+	if (o->features && heap_own_features(&o->own, o->features, o->force)) {
+		o->failed = true;
+		return;
+	}
+	if (o->by_text)
+		parse_by(o, o->by_text, state);
 }
 
 static bool parse_moment(struct heap_moment *ret, const char *option, const char *arg,
@@ -115,7 +134,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case 'b':
-		parse_by(o, arg, state);
+		o->by_text = arg;
 		return 0;
 	case 'f':
 		o->format = (enum heap_format)parse_word("format", arg, formats, state);
@@ -132,6 +151,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_CLASS_PATH:
 		o->class_path = arg;
 		return 0;
+	case KEY_FEATURES:
+		o->features = arg;
+		return 0;
 	case KEY_FORCE:
 		o->force = true;
 		return 0;
@@ -143,6 +165,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which FILE? It is what 'spoor record --objects -o FILE' wrote");
 		return 0;
+	case ARGP_KEY_END:
+		finish_by(o, state);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -150,13 +175,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 /* Moments as lifetimes count them: collections that have ended. */
 static int find_moment(const struct options *o, const struct heap_moment *m,
-		       const struct object_replay *r, uint32_t *ret)
+		       const struct object_replay *r, uint32_t *ret, uint64_t *ret_early_ns)
 {
 	struct heap_stop stop;
 	uint32_t count;
 	int err = heap_moment_find(m, r, o->log, &stop);
 
 	object_replay_collections(r, &count);
+	if (!err)
+		*ret_early_ns = stop.early_ns;
 	if (!err && stop.has_collection)
 		*ret = stop.collection + 1;
 	else if (!err)
@@ -180,9 +207,9 @@ static int find_interval(const struct options *o, struct heap_lives_report *r)
 	r->from = o->view == HEAP_LIVES_GROW ? 2 : 1;
 	r->to = count;
 	if (o->has_from)
-		err = find_moment(o, &o->from, r->log, &r->from);
+		err = find_moment(o, &o->from, r->log, &r->from, &r->from_early_ns);
 	if (!err && o->has_to)
-		err = find_moment(o, &o->to, r->log, &r->to);
+		err = find_moment(o, &o->to, r->log, &r->to, &r->to_early_ns);
 	if (!err && r->from >= r->to) {
 		msg_error("%s: the interval's end is not after its begin", o->log);
 		err = -EINVAL;
@@ -208,7 +235,8 @@ static int report(const struct options *o, struct heap_lives_report *r)
 	r->thread_name = heap_log_thread;
 	r->thread_ctx = &facts;
 	if (!err)
-		err = heap_report_lives(r, stdout);
+		err = r->view == HEAP_LIVES_TIME ? heap_report_time(r, stdout)
+						 : heap_report_lives(r, stdout);
 	heap_log_facts_free(&facts);
 	if (err)
 		msg_error("%s: cannot report on it: %s", o->log, object_log_error(err));
@@ -231,6 +259,7 @@ static int run(const struct options *o)
 		return damaged;
 	r.log = l.replay;
 	r.levels = o->levels.count ? &o->levels : NULL;
+	r.own = &o->own.classifiers;
 	r.agreement = &l.agreement;
 	r.callers = l.callers;
 	r.damaged = damaged;
@@ -289,8 +318,10 @@ int heap_life_command(int argc, char **argv)
 {
 	static const struct argp argp = {option_table, parse_option, "FILE", doc, NULL, NULL, NULL};
 	static char names[HEAP_LIVES_VIEW_COUNT][32] = {"spoor heap grow", "spoor heap churn",
-							"spoor heap life", "spoor heap diff"};
+							"spoor heap life", "spoor heap diff",
+							"spoor heap time"};
 	int view = word_index(words, HEAP_LIVES_VIEW_COUNT, argv[0]);
+	bool failed;
 	struct options o = {
 		.top = TOP_DEFAULT, .view = (enum heap_lives_view)view, .by = HEAP_LIVES_BY_SITE};
 
@@ -299,5 +330,7 @@ int heap_life_command(int argc, char **argv)
 	argv[0] = names[view]; /* what argp calls it in its messages */
 	if (parse_arguments(&argp, argc, argv, 0, &o))
 		return CMD_FAILED;
-	return run(&o) ? CMD_FAILED : CMD_OK;
+	failed = o.failed || run(&o);
+	heap_own_free(&o.own);
+	return failed ? CMD_FAILED : CMD_OK;
 }

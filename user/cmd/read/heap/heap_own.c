@@ -44,7 +44,7 @@ static int read_file(const char *name, size_t most, char **ret, size_t *ret_leng
 	return 0;
 }
 
-_Static_assert(HEAP_OWN_MAX == 1 + HEAP_OWN_FILES_MAX * HEAP_SCRIPT_CLASSIFIERS_MAX,
+_Static_assert(HEAP_OWN_MAX == 2 + HEAP_OWN_FILES_MAX * HEAP_SCRIPT_CLASSIFIERS_MAX,
 	       "there is room for all of all files");
 
 static void add_all(struct heap_own_files *own, const struct heap_script *s)
@@ -84,6 +84,7 @@ int heap_own_features(struct heap_own_files *own, const char *name, bool force)
 		return err;
 	}
 	own->classifiers.all[own->classifiers.count++] = heap_features_classifier(own->features);
+	own->classifiers.all[own->classifiers.count++] = heap_features_any(own->features);
 	return 0;
 }
 

@@ -55,6 +55,21 @@ static uint32_t last_before(const struct object_replay *r, uint64_t ns, uint32_t
 	return i;
 }
 
+/* When that is, and how far from what was asked for: a heap is whole at collections only. */
+static void stop_time(const struct heap_moment *m, const struct object_replay *r,
+		      struct heap_stop *s)
+{
+	uint32_t count;
+	const struct object_collection *c = object_replay_collections(r, &count) + s->collection;
+	uint64_t begin = object_replay_sums(r)->begin_ns, ns = s->before ? c->begin_ns : c->end_ns;
+
+	if (!s->has_collection || !begin || ns < begin)
+		return;
+	s->at_ns = ns - begin;
+	if (m->kind == MOMENT_TIME)
+		s->early_ns = m->number - s->at_ns;
+}
+
 static void find_peak(const struct object_collection *c, uint32_t count, uint64_t end_bytes,
 		      struct heap_stop *ret)
 {
@@ -62,7 +77,7 @@ static void find_peak(const struct object_collection *c, uint32_t count, uint64_
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (c[i].before_bytes > most)
-			*ret = (struct heap_stop){true, i, true};
+			*ret = (struct heap_stop){true, i, true, 0, 0};
 		most = c[i].before_bytes > most ? c[i].before_bytes : most;
 	}
 }
@@ -107,6 +122,7 @@ int heap_moment_find(const struct heap_moment *m, const struct object_replay *r,
 		return 0;
 	if (m->kind == MOMENT_PEAK) {
 		find_peak(c, count, object_replay_sums(r)->live_bytes, ret);
+		stop_time(m, r, ret);
 		return 0;
 	}
 	if (m->kind == MOMENT_TIME) {
@@ -118,6 +134,7 @@ int heap_moment_find(const struct heap_moment *m, const struct object_replay *r,
 	}
 	if (i == UINT32_MAX)
 		return say_none(m, log);
-	*ret = (struct heap_stop){true, i, m->kind == MOMENT_GC_BEGIN};
+	*ret = (struct heap_stop){true, i, m->kind == MOMENT_GC_BEGIN, 0, 0};
+	stop_time(m, r, ret);
 	return 0;
 }

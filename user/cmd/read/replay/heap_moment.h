@@ -32,6 +32,8 @@ struct heap_stop {
 	bool has_collection; /* else the log's end, or its begin */
 	uint32_t collection; /* index */
 	bool before;         /* at its begin */
+	uint64_t at_ns;      /* of that, since the log began; 0: the log does not say */
+	uint64_t early_ns;   /* before the time that was asked for */
 };
 
 /*
