@@ -157,7 +157,8 @@ static void busy(long ms, bool spin)
 	do {
 		for (volatile int i = 0; i < 20000 && !spin; i++)
 			;
-		fake_try_spin(spin ? 500000 : 0); /* the clock is a system call */
+		if (spin)
+			fake_try_spin(500000); /* the clock is a system call */
 		now = clock_now(CLOCK_THREAD_CPUTIME_ID);
 	} while (now.tv_sec < end.tv_sec ||
 		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));

@@ -114,7 +114,8 @@ class BpfTest(unittest.TestCase):
         return fake
 
     def record(self, target, *options, path=None, **how):
-        recorder = Recorder(target, path or self.path(), *options, **how)
+        probes = STOCK_PROBES if getattr(target, "variant", "") != "patched" else ()
+        recorder = Recorder(target, path or self.path(), *probes_of(options, probes), **how)
         self.addCleanup(recorder.close)
         return recorder.wait_attached()
 
@@ -174,6 +175,7 @@ def fake_copy(folder, variant=""):
 
 class Fake:
     def __init__(self, *options, command=None, variant=""):
+        self.variant = variant
         command = command or [os.path.join(FAKE_DIR, variant, "fakejvm"), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1)
@@ -221,6 +223,16 @@ class Fake:
         self.process.stdout.close()
         self.process.kill()
         self.process.wait()
+
+
+# Where the default would be that the scheduler tells of locks and waits; tests that are about that give --probes none.
+STOCK_PROBES = ("--probes", "usdt")
+
+
+def probes_of(options, default):
+    """The options of a recording, with those of `default` unless they say themselves which probes are taken."""
+    told = any(str(o).split("=")[0] in ("--probes", "--stock-probes") for o in options)
+    return options if told else (*default, *options)
 
 
 # --- a recorder -------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import failing
-from harness import ROOT, FakeTest, wait_until
+from harness import ROOT, STOCK_PROBES, FakeTest, wait_until
 
 SAMPLE = int(os.environ.get("SPOOR_FAIL_SAMPLE", "20"))
 GOLDEN = os.path.join(ROOT, "tests/golden")
@@ -22,7 +22,7 @@ class NthFails(FakeTest):
 
     def test_record(self):
         fake, before = self.start(), failing.orphans()
-        self.each(["record", "-q", "-f", "-o", self.path(), "-d", "100ms", "-p", fake.pid],
+        self.each(["record", *STOCK_PROBES, "-q", "-f", "-o", self.path(), "-d", "100ms", "-p", fake.pid],
                   lambda _: "the flag is on" if fake.flag() else None)
         wait_until("no program is left", lambda: not failing.orphans() - before)
 

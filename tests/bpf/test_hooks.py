@@ -109,8 +109,8 @@ class Choice(Patched):
         log = recorder.stop()
         self.assertEqual((log.header["jvm"]["kind"], log.header["sources"]["hooks_why"]), ("stock", why))
         self.assertEqual((log.one("note")["level"], log.one("note")["text"]),
-                         ("warning", f"the JVM is patched, but its stock probes were used: {why}"))
-        self.assertIn(f"this JVM is patched, but its stock probes are used: {why}", recorder.err)
+                         ("warning", f"the JVM is patched, but its hooks were not used: {why}"))
+        self.assertIn(f"this JVM is patched, but its hooks are not used: {why}", recorder.err)
         self.assertEqual(log.one("monitor_contended_enter")["lock"]["class"], "demo.LockA")
         self.assertIn(why, log.report_text().replace("\n             ", " "))
 
@@ -587,7 +587,7 @@ class OtherNamespace(Patched):
         pid = int(wait_until("the JVM's outer pid", lambda: subprocess.run(
             ["pgrep", "-P", str(fake.process.pid)], capture_output=True, text=True).stdout).split()[0])
         self.people(fake)
-        recorder = self.record(pid)
+        recorder = self.record(pid, "--probes", "hooks")
         self.enter(fake, "b", 1)
         self.hook(fake, "a", "monitor__notify", "m:m", 2, "t:b", 0)
         self.hook(fake, "a", "monitor__fold", "m:m", 3, 4, "t:a", 3, 1, 1, time.monotonic_ns(), 1)

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from harness import FAKE_DIR, NOBODY, FakeTest, Recorder, SPOOR, spoor, wait_until
+from harness import FAKE_DIR, NOBODY, FakeTest, Recorder, SPOOR, STOCK_PROBES, spoor, wait_until
 
 IOC_SHUTDOWN = 0x8004587d  # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
 STORM = 200000
@@ -153,9 +153,7 @@ class Outputs(FakeTest):
         """It is smaller than what may be kept: the parts that are there stay."""
         where = self.small_disk("1500k")
         fake = self.start()
-        recorder = Recorder(fake, os.path.join(where, "log.spoor"), "--compress", "none", "--max-size", "4M")
-        self.addCleanup(recorder.close)
-        recorder.wait_attached()
+        recorder = self.record(fake, "--compress", "none", "--max-size", "4M", path=os.path.join(where, "log.spoor"))
         self.assertEqual(self.storm_until_it_ends(fake, recorder), 1)
         parts = sorted(os.path.join(where, name) for name in os.listdir(where))
         self.assertGreater(len(parts), 1, recorder.err)
@@ -249,7 +247,7 @@ class Outputs(FakeTest):
                 self.assert_said(recorder, path, "stale file handle|deleted|is gone")
 
     def stream(self, fake, *options):
-        process = subprocess.Popen([SPOOR, "record", "-o", "-", *options, "-p", str(fake.pid)],
+        process = subprocess.Popen([SPOOR, "record", "-o", "-", *STOCK_PROBES, *options, "-p", str(fake.pid)],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)

@@ -10,8 +10,8 @@ import subprocess
 import time
 import unittest
 
-from harness import (AS_NOBODY, DEADLINE_S, FAKE_DIR, Fake, FakeTest, Log, Recorder, SPOOR, everybody, name_of,
-                     schema_ids, spoor, wait_until)
+from harness import (AS_NOBODY, DEADLINE_S, FAKE_DIR, Fake, FakeTest, Log, Recorder, SPOOR, STOCK_PROBES, everybody,
+                     name_of, schema_ids, spoor, wait_until)
 from processes import children, libjvm_code
 
 IDS = schema_ids()
@@ -296,7 +296,7 @@ class Ends(FakeTest):
     def test_command_and_its_status(self):
         fake = os.path.join(FAKE_DIR, "fakejvm")
         lines = r"thread\ta\tA\nin\ta\tpark\t-\t0\t0\nsleep\t3000\nin\ta\tparked\nquit\t3\n"
-        recorder = Recorder(["sh", "-c", f"printf '{lines}' | {fake} >/dev/null"], self.path())
+        recorder = Recorder(["sh", "-c", f"printf '{lines}' | {fake} >/dev/null"], self.path(), *STOCK_PROBES)
         self.addCleanup(recorder.close)
         self.assertEqual(recorder.wait(), 3, recorder.err)
         log = Log(recorder.log_path)
@@ -373,7 +373,7 @@ class Refusals(FakeTest):
         probes = next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "probes")
         self.assertEqual(probes["state"], "warning")
         self.assertIn("no USDT probes", probes["found"])
-        log = self.record(fake).stop()
+        log = self.record(fake, "--probes", "auto").stop()
         self.assertEqual((log.header["record"]["probes"], log.header["sources"]["monitor"]), ("none", "switches"))
         self.assertEqual(fake("flag"), ["0"])
 

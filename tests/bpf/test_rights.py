@@ -104,7 +104,7 @@ class TheRecorder(RightsTest):
         os.chown(folder, NOBODY, NOBODY)
         path = os.path.join(folder, "app.spoor")
         fake = self.start()
-        recorder = harness.Recorder(fake, path, "--flight-recorder", "10s", "--max-size", "4M")
+        recorder = harness.Recorder(fake, path, *harness.STOCK_PROBES, "--flight-recorder", "10s", "--max-size", "4M")
         self.addCleanup(recorder.close)
         # Not before: at first it has all rights, and SIGUSR1 would end it.
         self.wait_rights(recorder, recording("dac_override"))
@@ -306,7 +306,7 @@ class EachRightTakenAway(RightsTest):
             with self.subTest(without=rights):
                 told = self.without(rights, "doctor", "-p", fake.pid)
                 path = self.path("-".join(rights) + ".spoor")
-                done = self.without(rights, "record", "-p", fake.pid, "-d", "100ms", "-o", path)
+                done = self.without(rights, "record", *harness.STOCK_PROBES, "-p", fake.pid, "-d", "100ms", "-o", path)
                 self.assertIn(told.returncode, (0, 1), told.stderr)
                 self.assertEqual(done.returncode, told.returncode, f"{told.stdout}{done.stderr}")
                 if done.returncode == 0:

@@ -57,6 +57,9 @@ class TheService(harness.BpfTest):
         os.mkdir(os.path.join(self.tmp, "units/spoor@.service.d"))
         with open(os.path.join(self.tmp, "units/spoor@.service.d/test.conf"), "w", encoding="utf-8") as f:
             f.write("[Service]\nStandardError=append:/work/err\nRestartSec=100ms\n")
+            # Of the fake JVM, which has no virtual threads, the default would leave the flag as it is.
+            start = re.search(r"^ExecStart=(\S+ record)(.*)$", harness.read_text(UNIT), re.M)
+            f.write(f"ExecStart=\nExecStart={start[1]} {' '.join(harness.STOCK_PROBES)}{start[2]}\n")
             if harness.is_sanitized():  # the unit's filter forbids the calls of LeakSanitizer
                 f.write("Environment=ASAN_OPTIONS=detect_leaks=0\n")
         os.rename(harness.fake_copy(self.work), os.path.join(self.work, "orders-service"))

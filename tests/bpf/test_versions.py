@@ -57,6 +57,19 @@ class Versions(FakeTest):
                 self.assertIn("no table" if major == 23 else "HeapBlock::Header::_used", doctor["stacks"])
                 self.assertEqual(self.enter(log), ("java_thread", 0x1234567))
 
+    def test_what_tells_of_waits_unless_it_is_said(self):
+        """The scheduler, where it knows as much as the probes do."""
+        for variant, probes in (("", "none"), ("jdk24", "usdt"), ("patched", "hooks")):
+            with self.subTest(variant=variant):
+                fake = self.fake(variant=variant)
+                checks = json.loads(spoor("doctor", "-F", "json", "-p", fake.pid).stdout)["checks"]
+                found = next(c["found"] for c in checks if c["name"] == "probes")
+                self.assertEqual("told by the scheduler unless" in found, probes == "none", found)
+                log = self.record(fake, "--probes", "auto", path=self.path(f"{probes}.spoor")).stop()
+                self.assertEqual(log.header["record"]["probes"], probes)
+                if probes == "none":
+                    self.assertEqual((log.header["sources"]["monitor"], fake.flag()), ("switches", 0))
+
     def test_24(self):
         doctor, log = self.said(variant="jdk24")
         self.assertEqual(set(doctor), {"stacks", "owners", "virtual-threads"})

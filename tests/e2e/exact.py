@@ -13,7 +13,7 @@ import json
 import os
 import re
 
-from jvm import Java, jdk_tool, options_of  # first: it says where harness is
+from jvm import Java, jdk_tool, options_of, recorder_options  # first: it says where harness is
 from harness import Recorder
 
 # What a stock JVM tells of, too.
@@ -485,7 +485,7 @@ def run(mode, folder, log_path, home=None, wanted=None, options=()):
         vm = Java(command_of(mode, folder, home))
         stack.callback(vm.close)
         vm.wait_ready()
-        recorder = Recorder(vm, log_path, "-f", *options)
+        recorder = Recorder(vm, log_path, "-f", *recorder_options(home, options))
         stack.callback(recorder.close)
         recorder.wait_attached()
         names = [n for n in vm.ask("scenes").split() if wanted is None or wanted(n)]

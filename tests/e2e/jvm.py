@@ -14,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
 
-from harness import BUILD, DEADLINE_S, Recorder, why_no_bpf  # noqa: E402
+from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, probes_of, why_no_bpf  # noqa: E402
 
 START_DEADLINE_S = 5 * DEADLINE_S
 MADE = os.path.join(BUILD, "tests/java")
@@ -81,6 +81,7 @@ def why_no_java():
 class JavaTest(unittest.TestCase):
     home = None  # of the JDK whose java runs the programs
     MAJOR = 17
+    PROBES = STOCK_PROBES  # of its recordings, unless they give --probes
 
     @classmethod
     def setUpClass(cls):
@@ -112,7 +113,7 @@ class JavaTest(unittest.TestCase):
         return vm.wait_ready()
 
     def record(self, target, *options, path=None, **how):
-        recorder = Recorder(target, path or self.path(), *options, **how)
+        recorder = Recorder(target, path or self.path(), *probes_of(options, self.PROBES), **how)
         self.addCleanup(recorder.close)
         return recorder.wait_attached()
 
@@ -128,6 +129,11 @@ def other_jdk(major):
         return None
     bind_folders()
     return home
+
+
+def recorder_options(home, options):
+    """Of a recorder of a program on this JDK (None: the machine's): a stock one's probes, unless they say otherwise."""
+    return probes_of(options, () if home and home == os.environ.get("SPOOR_JVM") else STOCK_PROBES)
 
 
 def bind_folders():
@@ -156,6 +162,7 @@ class OtherJavaTest(JavaTest):
 
 class PatchedJavaTest(JavaTest):
     """On the JVM of make jvm, which tests/run finds; make test-jvm JDK=21 takes that of another release."""
+    PROBES = ()
 
     @classmethod
     def setUpClass(cls):

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 
-from jvm import Java, jdk_tool, native_library, options_of  # first: it says where harness is
+from jvm import Java, jdk_tool, native_library, options_of, recorder_options  # first: it says where harness is
 import chains
 from harness import Recorder
 
@@ -251,7 +251,7 @@ def run(mode, folder, log_path, rounds, given=(), home=None, major=17):
         vm = Java(command)
         stack.callback(vm.close)
         vm.wait_ready()
-        recorder = Recorder(vm, log_path, *given)
+        recorder = Recorder(vm, log_path, *recorder_options(home, given))
         stack.callback(recorder.close)
         recorder.wait_attached()
         vm.say("go")

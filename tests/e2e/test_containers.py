@@ -11,7 +11,7 @@ import unittest
 
 import jvm
 from containers import DEFAULT_RIGHTS, Machine, docker_profile, podman_profile, why_no_containers, without_calls
-from harness import DEADLINE_S, ROOT, SPOOR, Log, wait_until
+from harness import DEADLINE_S, ROOT, SPOOR, Log, probes_of, wait_until
 
 HOLD_MS, ROUNDS = 100, 1
 USER, IDS = 1000, 200000
@@ -137,8 +137,8 @@ class Containers(jvm.JavaTest):
 
     def record(self, vm, *options, path="log.spoor", owners=True, **how):
         """A whole recording from beside the JVM, and what spoor said meanwhile."""
-        c = self.machine.container("spoor", ["spoor", "record", "-p", "1", "-o", f"/spoor/{path}", *options],
-                                   **self.beside(vm, **how))
+        c = self.machine.container("spoor", ["spoor", "record", "-p", "1", "-o", f"/spoor/{path}",
+                                             *probes_of(options, self.PROBES)], **self.beside(vm, **how))
         recorder = Recorder(c)
         self.addCleanup(recorder.close)
         truth = json.loads(vm.ask("go", 120))
@@ -148,8 +148,8 @@ class Containers(jvm.JavaTest):
 
     def refusal(self, vm, *options, **how):
         """What record says; doctor must not recommend what record cannot do."""
-        status, said = self.machine.run(["spoor", "record", "-p", "1", "-d", "1s", "-o", "/spoor/refused.spoor", *options],
-                                        **self.beside(vm, **how))
+        status, said = self.machine.run(["spoor", "record", "-p", "1", "-d", "1s", "-o", "/spoor/refused.spoor",
+                                         *probes_of(options, self.PROBES)], **self.beside(vm, **how))
         self.assertEqual(status, 1, said)
         self.assertFalse(os.path.exists(os.path.join(self.machine.logs, "refused.spoor")))
         return said
@@ -351,8 +351,8 @@ class KilledAsAWhole(Containers):
         return next(line for line in said.splitlines() if "monitor-flag" in line)
 
     def kill(self, vm, *options):
-        c = self.machine.container("spoor", ["spoor", "record", "-p", "1", "-o", "/spoor/log.spoor", *options],
-                                   **self.beside(vm, rights=OF_ANOTHER))
+        c = self.machine.container("spoor", ["spoor", "record", "-p", "1", "-o", "/spoor/log.spoor",
+                                             *probes_of(options, self.PROBES)], **self.beside(vm, rights=OF_ANOTHER))
         recorder = Recorder(c)
         self.addCleanup(recorder.close)
         os.kill(c.pid(), signal.SIGSTOP)

@@ -75,7 +75,7 @@ class Attach(JavaTest):
         before = bpf_objects()
         for i in range(ATTACHES):
             done = subprocess.run([SPOOR, "record", "-p", str(vm.pid), "-d", "0.05s", "-q", "-f", "-o", log_path,
-                                   *(["--sample=1ms"] if i % 2 else [])],
+                                   *(["--sample=1ms"] if i % 2 else []), *(self.PROBES if i % 4 > 1 else ())],
                                   capture_output=True, text=True, timeout=DEADLINE_S)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), f"number {i + 1}")
             if i % 20 == 19:
@@ -108,7 +108,7 @@ class Attach(JavaTest):
 
 class Commands(JavaTest):
     def start(self, *options):
-        recorder = Recorder(self.command("Fails", *options), self.path())
+        recorder = Recorder(self.command("Fails", *options), self.path(), *self.PROBES)
         self.addCleanup(recorder.close)
         return recorder
 

@@ -13,7 +13,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from jvm import HERE, Java, java_classes, jdk_tool, options_of  # noqa: E402 (first: it says where harness is)
+# First: it says where harness is.
+from jvm import HERE, Java, java_classes, jdk_tool, options_of, recorder_options  # noqa: E402
 import chains  # noqa: E402
 from harness import Recorder  # noqa: E402
 
@@ -168,7 +169,7 @@ def run(mode, folder, log_path, events, home=None):
         vm = Java(command)
         stack.callback(vm.close)
         vm.wait_ready()
-        recorder = Recorder(vm, log_path)
+        recorder = Recorder(vm, log_path, *recorder_options(home, ()))
         stack.callback(recorder.close)
         recorder.wait_attached()
         judge.result.unloaded = int(vm.ask("go", 60 + generations))

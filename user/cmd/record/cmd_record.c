@@ -73,12 +73,13 @@ static const struct argp_option argp_options[] = {
 	{"probes", OPT_PROBES, "none|usdt|hooks|auto", 0,
 	 "what tells of locks and waits: none (the scheduler; the JVM is not touched, and is "
 	 "slowed down least), usdt (the probes of a stock JVM), hooks (those of a patched one), "
-	 "auto (default: hooks, else usdt, else none)",
+	 "auto (default: hooks of a patched JVM, none where the JVM has no virtual threads and "
+	 "Linux is 6.15 or newer, else usdt, if there are such probes)",
 	 0},
 	{"stock-probes", OPT_STOCK_PROBES, NULL, 0, "the same as --probes usdt", 0},
 	{"single", OPT_SINGLE, "TIME", 0,
-	 "with --probes none: tell each wait on a queue, a condition or the like that is this long "
-	 "(default: 1ms); shorter ones are summed up by thread, blocker and call chain",
+	 "where the scheduler tells of waits: tell each wait on a queue, a condition or the like "
+	 "that is this long (default: 1ms); shorter ones are summed up by thread, blocker and call chain",
 	 0},
 	{"every-wait", OPT_EVERY_WAIT, NULL, 0, "the same as --single 0", 0},
 	{"virtual-parks", OPT_VIRTUAL_PARKS, NULL, 0,
@@ -115,8 +116,8 @@ static const char doc[] = "Records lock contention and parking with the call cha
 			  "scheduling and steal time of a JVM "
 			  "(OpenJDK with USDT probes, as most distributions build it) while it "
 			  "runs, and writes an event log.\v"
-			  "The JVM needs no flag and no agent. spoor turns its flag "
-			  "DTraceMonitorProbes on for the time of the "
+			  "The JVM needs no flag and no agent. With --probes usdt spoor turns its "
+			  "flag DTraceMonitorProbes on for the time of the "
 			  "recording and puts it back, whatever happens to spoor meanwhile.\n\n"
 			  "With COMMAND, spoor starts it, records the first JVM among it and its "
 			  "children to its end, and exits with "
@@ -469,7 +470,7 @@ static void report_begin(const struct options *o, const struct recorder *r)
 	if (recorder_probes_missing(r, missing, sizeof(missing))[0])
 		msg_warning("this JVM lacks some probes, their events are missing: %s", missing);
 	if (recorder_hooks_unused(r))
-		msg_warning("this JVM is patched, but its stock probes are used: %s",
+		msg_warning("this JVM is patched, but its hooks are not used: %s",
 			    recorder_hooks_unused(r));
 	recorder_support(r, &support);
 	for (int i = 0; i < JVM_LIMIT_COUNT; i++)

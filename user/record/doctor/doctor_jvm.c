@@ -41,8 +41,17 @@ static int check_hooks(struct checks *c, const struct jvm *j, struct hooks *ret)
 			 ret->version, ret->probes, nops);
 }
 
-static int check_probes(struct checks *c, const struct jvm *j, enum probe_set set)
+/* What tells of locks and waits unless --probes is given. */
+static const char *default_text(enum probe_set set)
 {
+	return set == PROBES_NONE ? "record takes those of collections and safepoints; locks and "
+				    "waits are told by the scheduler unless --probes usdt is given"
+				  : "record uses them unless --probes none is given";
+}
+
+static int check_probes(struct checks *c, const struct jvm *j, const struct hooks *h)
+{
+	enum probe_set set = h->usable ? PROBES_HOOKS : PROBES_USDT;
 	char missing[CHECK_TEXT_MAX / 2] = "";
 	struct usdt_list list = {0};
 	size_t found = 0, expected = 0, named = 0, nop5 = 0;
@@ -55,7 +64,7 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 		const struct probe_row *w = &probe_table[i];
 		const struct usdt_probe *p;
 
-		if (!probe_applies(w, set) || w->of == PROBE_OF_FUNCTION)
+		if (!probe_applies(w, set) || w->of == PROBE_OF_FUNCTION || w->of == PROBE_OF_MOVE)
 			continue;
 		p = usdt_find(&list, w->provider, w->name);
 		expected++;
@@ -85,9 +94,8 @@ static int check_probes(struct checks *c, const struct jvm *j, enum probe_set se
 				 "%zu of %zu are in the JVM; not there: %s%s", found, expected,
 				 missing, named > MISSING_NAMED ? ", ..." : "");
 	return check_add(c, "probes", CHECK_OK, NULL,
-			 "all %zu that spoor uses are in the JVM, %zu of them 5-byte nops; record "
-			 "uses them unless --probes none is given",
-			 expected, nop5);
+			 "all %zu that spoor uses are in the JVM, %zu of them 5-byte nops; %s",
+			 expected, nop5, default_text(probes_auto(j, h)));
 }
 
 static int check_layout(struct checks *c, const struct jvm *j)
@@ -251,7 +259,7 @@ int check_jvm(struct checks *c, pid_t pid)
 	if (!err)
 		err = check_hooks(c, j, &hooks);
 	if (!err)
-		err = check_probes(c, j, hooks.usable ? PROBES_HOOKS : PROBES_USDT);
+		err = check_probes(c, j, &hooks);
 	if (!err && !hooks.usable) /* a patched JVM needs none */
 		err = hooks.stock ? check_flag(c, j) : check_flag_useless(c);
 	if (!err && !hooks.usable && hooks.stock)

@@ -8,6 +8,7 @@
 #include "jvm/elf/parser.h"
 #include "jvm/elf/usdt.h"
 #include "jvm/jvm.h"
+#include "record/kernel/features/kernel_facts.h"
 
 /* The name of a probe that is not there; NULL: all are. */
 static const char *probes_count(const struct usdt_list *list, struct hooks *h)
@@ -78,4 +79,20 @@ const char *switches_lack(const struct jvm *j)
 	if (l->java_thread_pending_monitor < 0)
 		return "JavaThread::_current_pending_monitor";
 	return l->java_thread_waiting_monitor < 0 ? "JavaThread::_current_waiting_monitor" : NULL;
+}
+
+enum probe_set probes_auto(const struct jvm *j, const struct hooks *h)
+{
+	struct kernel_facts k;
+
+	if (h->usable)
+		return PROBES_HOOKS;
+	if (switches_lack(j))
+		return PROBES_USDT;
+	if (!h->stock)
+		return PROBES_NONE;
+	if (jvm_has_virtual(j) || jvm_layout(j)->owner_word == OWNER_WORD_ID)
+		return PROBES_USDT; /* the scheduler knows carriers only */
+	kernel_facts_read(&k);
+	return k.sched_entry ? PROBES_NONE : PROBES_USDT;
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/kernel/probe_table.h"
+
 struct jvm;
 
 struct hooks {
@@ -27,3 +29,7 @@ bool jvm_has_virtual(const struct jvm *j);
 
 /* Errors as parser_usdt(). */
 int hooks_read(const struct jvm *j, struct hooks *ret);
+
+/* What PROBES_AUTO is for this JVM on this kernel: what reports most at least harm
+ * (docs/decisions/023-auto-takes-none-where-it-can.md). */
+enum probe_set probes_auto(const struct jvm *j, const struct hooks *h);

@@ -42,8 +42,8 @@ static bool starting_wait(const struct recorder *r)
 }
 
 /*
- * A patched JVM has probes that report more, and need no flag. A stock JVM's are taken where there
- * are some, else none.
+ * A patched JVM has probes that report more, and need no flag. What is taken of a stock JVM: see
+ * probes_auto().
  */
 static int choose_probes(struct recorder *r, const struct recorder_options *o,
 			 char why[RECORDER_WHY_MAX])
@@ -55,10 +55,8 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 		return recorder_fail(why, err, "%s cannot be read: %s", jvm_libjvm_name(r->j),
 				     parser_error_text(err));
 	r->probes = o->probes;
-	if (r->probes == PROBES_AUTO && r->hooks.usable)
-		r->probes = PROBES_HOOKS;
-	else if (r->probes == PROBES_AUTO)
-		r->probes = r->hooks.stock || lacks ? PROBES_USDT : PROBES_NONE;
+	if (r->probes == PROBES_AUTO)
+		r->probes = o->virtual_parks ? PROBES_USDT : probes_auto(r->j, &r->hooks);
 	if (r->probes == PROBES_HOOKS && !r->hooks.usable)
 		return recorder_fail(
 			why, -ENOTSUP, "--probes hooks: the hooks of %s cannot be used: %s",
@@ -344,8 +342,7 @@ static void note_hooks(struct recorder *r)
 
 	if (!r->hooks_why[0])
 		return;
-	snprintf(text, sizeof(text), "the JVM is patched, but its %s: %s",
-		 r->probes == PROBES_NONE ? "probes were not used" : "stock probes were used",
+	snprintf(text, sizeof(text), "the JVM is patched, but its hooks were not used: %s",
 		 r->hooks_why);
 	notes_write(r->w, r->hooks.usable ? NOTE_LEVEL_INFO : NOTE_LEVEL_WARNING, text);
 }

@@ -54,9 +54,17 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list ap)
 
 void kernel_facts_read(struct kernel_facts *ret)
 {
-	libbpf_print_fn_t before = libbpf_set_print(quiet);
-	struct btf *btf = btf__load_vmlinux_btf();
+	static struct kernel_facts known; /* reading the BTF takes some 20 ms of CPU time */
+	static bool is_known;
+	libbpf_print_fn_t before;
+	struct btf *btf;
 
+	if (is_known) {
+		*ret = known;
+		return;
+	}
+	before = libbpf_set_print(quiet);
+	btf = btf__load_vmlinux_btf();
 	libbpf_set_print(before);
 	*ret = (struct kernel_facts){.steal.clock = WIRE_STEAL_NONE,
 				     .throttle_clock = "none",
@@ -72,4 +80,6 @@ void kernel_facts_read(struct kernel_facts *ret)
 	    steal_clock_find(btf, hypervisor_name(), NULL, &ret->steal) || ret->steal.ticks)
 		ret->steal = (struct steal_clock){.clock = WIRE_STEAL_NONE};
 	btf__free(btf);
+	known = *ret;
+	is_known = true;
 }

@@ -18,5 +18,6 @@ struct kernel_facts {
 	enum wire_reads reads;
 };
 
-/* Without BTF: as on a kernel that has nothing of it. */
+/* Without BTF: as on a kernel that has nothing of it. The kernel is looked at once by a process, in
+ * which one thread at a time may call this. */
 void kernel_facts_read(struct kernel_facts *ret);
