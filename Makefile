@@ -52,7 +52,7 @@ LIBS := -Wl,--wrap=bpf_prog_load -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
 # user/record/kernel is the only room that needs libbpf; all but it and the commands is a library, with which unit tests
 # and fuzz targets link without libbpf.
-LIB_SRCS := $(sort $(wildcard $(foreach r,base ship log jvm jvm/layout heap analyze session record report report/model report/model/sections report/text report/web,user/$r/*.c user/$r/*/*.c) steal/*.c steal/*/*.c))
+LIB_SRCS := $(sort $(wildcard $(foreach r,base ship log jvm jvm/layout heap analyze session record report report/model report/heap report/model/sections report/text report/web,user/$r/*.c user/$r/*/*.c) steal/*.c steal/*/*.c))
 LIB_SRCS := $(filter-out user/record/kernel/%,$(LIB_SRCS))
 BIN_SRCS := $(wildcard user/main.c user/cmd/*.c user/cmd/*/*.c user/cmd/*/*/*.c user/record/kernel/*.c user/record/kernel/*/*.c)
 GEN_SRCS := $(O)/gen/log/schema_gen.c

@@ -1,5 +1,7 @@
 """spoor heap grow, churn, life: of a program whose leak, cache and garbage have sizes that are known."""
 import json
+import os
+import time
 
 from jvm import PatchedJavaTest
 
@@ -8,6 +10,7 @@ from harness import spoor
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects", "-XX:SpoorObjectsMode=1"]
 ROUNDS, LEAKED, PAGES = 12, 1000, 500
 DEADLINE_S = 120
+CPU_S, SAMPLES = 1, 200  # of the program whose callers are sampled
 
 
 class HeapLivesTest(PatchedJavaTest):
@@ -132,6 +135,44 @@ class HeapLivesTest(PatchedJavaTest):
 
     def test_g1(self):
         self.check("-XX:+UseG1GC", "-XX:ParallelGCThreads=2")
+
+    def test_callers(self):
+        """Samples say who has called: seven of ten the one caller, three the other."""
+        vm = self.java("CalledBy", options=["-Xmx64m", "-XX:+UseSerialGC", "-XX:CompileCommand=dontinline,CalledBy.make", *SWITCH])
+        recorder = self.record(vm, "--objects", "--sample=1ms")
+        vm.process.stdin.write("go\n")
+        vm.process.stdin.flush()
+        deadline = time.monotonic() + DEADLINE_S
+        while self.cpu_s(vm) < CPU_S and time.monotonic() < deadline:
+            time.sleep(0.1)
+        vm.process.stdin.write("stop\n")
+        vm.process.stdin.flush()
+        while vm.line(DEADLINE_S) != "done":
+            pass
+        vm.process.stdin.write("\n")
+        vm.process.stdin.flush()
+        self.assertEqual(vm.process.wait(DEADLINE_S), 0)
+        self.assertEqual(recorder.wait(DEADLINE_S), 0)
+        done = spoor("heap", "callers", "--format", "json", self.path(), expect=None)
+        found = json.loads(done.stdout)
+        sites = [row for row in found["sites"] if row["key"].startswith("long[] at CalledBy.make:") and row["samples"]]
+        self.assertTrue(sites, found["sites"][:5])
+        site = sites[0]
+        self.assertGreater(site["samples"], SAMPLES)
+        share = {row["key"].split(":")[0]: row["samples"] / site["samples"] for row in site["callers"]}
+        print(site["samples"], "samples", share)
+        # Five standard deviations of as many samples.
+        spread = 5 * (0.7 * 0.3 / site["samples"]) ** 0.5
+        self.assertAlmostEqual(share["CalledBy.often"], 0.7, delta=spread)
+        self.assertAlmostEqual(share["CalledBy.seldom"], 0.3, delta=spread)
+        worker = site["callers"][0]["callers"][0]
+        self.assertTrue(worker["key"].startswith("CalledBy.lambda$main$"), worker)
+
+    @staticmethod
+    def cpu_s(vm):
+        with open(f"/proc/{vm.process.pid}/stat", encoding="utf-8") as f:
+            fields = f.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def test_words(self):
         self.assertIn("which FILE", spoor("heap", "grow", expect=2).stderr)

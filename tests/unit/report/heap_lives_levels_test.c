@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "heap/replay/object_replay.h"
-#include "report/heap/heap_lives_report.h"
+#include "report/heap/lives/heap_lives_report.h"
 #include "tests/unit/alloc_fail.h"
 #include "tests/unit/heap/object_model.h"
 

@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/read/heap/heap_callers.h"
 #include "cmd/read/heap/heap_check_run.h"
 #include "cmd/read/heap/heap_dump.h"
 #include "cmd/read/heap/heap_life.h"
@@ -143,6 +144,8 @@ static const char doc[] =
 	"      of such a log: what grows, what becomes garbage, how long objects live\n"
 	"  spoor heap time --features features.txt --by feature app.spoor\n"
 	"      of such a log: what was alive after each collection, a chart for each group\n"
+	"  spoor heap callers app.spoor\n"
+	"      of a log of spoor record --objects --sample: who has called for the objects\n"
 	"  spoor heap page -o heap.html app.spoor\n"
 	"      a page for a browser, of such a log or of a dump\n"
 	"  spoor heap --script mine.lua --by mine,type /tmp/app.hprof\n"
@@ -578,7 +581,7 @@ int cmd_heap(int argc, char **argv)
 		option_table,
 		parse_option,
 		"DUMP\nkeep DUMP\ndiff BEFORE AFTER\ngrow LOG\nchurn LOG\nlife LOG\ntime LOG\n"
-		"sql DUMP SELECT\npage DUMP\ncheck LOG [DUMP]",
+		"callers LOG\nsql DUMP SELECT\npage DUMP\ncheck LOG [DUMP]",
 		doc,
 		NULL,
 		NULL,
@@ -589,6 +592,8 @@ int cmd_heap(int argc, char **argv)
 
 	if (heap_life_is(argc, argv))
 		return heap_life_command(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "callers"))
+		return heap_callers_command(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "page"))
 		return heap_page_command(argc - 1, argv + 1);
 	if (parse_arguments(&argp, argc, argv, 0, &o))

@@ -13,7 +13,7 @@
 #include "cmd/read/replay/heap_log.h"
 #include "cmd/read/replay/heap_log_facts.h"
 #include "cmd/read/replay/object_log.h"
-#include "report/heap/heap_lives_report.h"
+#include "report/heap/lives/heap_lives_report.h"
 #include "session/analyze_log.h"
 #include "session/owner.h"
 

@@ -1,4 +1,4 @@
-#include "report/heap/heap_lives_words.h"
+#include "report/heap/lives/heap_lives_words.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "report/heap/heap_lives_groups.h"
+#include "report/heap/lives/heap_lives_groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -403,14 +403,18 @@ static int add_lives(const struct heap_lives_report *r, const struct object_life
 	return err;
 }
 
+int heap_lives_groups_name(const struct heap_lives_report *r, struct heap_lives_groups *ret)
+{
+	*ret = (struct heap_lives_groups){0};
+	return r->levels ? name_levels(r, ret) : name_kinds(r, ret);
+}
+
 int heap_lives_groups_make(const struct heap_lives_report *r, struct heap_lives_groups *ret)
 {
 	const struct object_lifetimes *l = object_replay_lifetimes(r->log);
 	uint32_t kinds = object_replay_names(r->log)->kind_count, *one;
-	int err;
+	int err = heap_lives_groups_name(r, ret);
 
-	*ret = (struct heap_lives_groups){0};
-	err = r->levels ? name_levels(r, ret) : name_kinds(r, ret);
 	if (err)
 		return err;
 	ret->sums = calloc(ret->count, sizeof(*ret->sums));

@@ -1,5 +1,5 @@
 /* What is alive at the ends of collections, by group: a chart for each. */
-#include "report/heap/heap_lives_report.h"
+#include "report/heap/lives/heap_lives_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include "base/text/json_put.h"
 #include "base/text/print.h"
 #include "report/csv/findings_csv.h"
-#include "report/heap/heap_lives_groups.h"
-#include "report/heap/heap_lives_words.h"
+#include "report/heap/lives/heap_lives_groups.h"
+#include "report/heap/lives/heap_lives_words.h"
 #include "report/heap/heap_words.h"
 #include "report/json/findings_json.h"
 #include "report/json/json_out.h"

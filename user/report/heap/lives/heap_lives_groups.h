@@ -1,9 +1,9 @@
-/* report/heap/heap_lives_groups.h: kinds of objects in groups, by what people call them. */
+/* report/heap/lives/heap_lives_groups.h: kinds of objects in groups, by what people call them. */
 #pragma once
 
 #include "base/text/strbuf.h"
 #include "heap/replay/heap_lives.h"
-#include "report/heap/heap_lives_report.h"
+#include "report/heap/lives/heap_lives_report.h"
 
 struct heap_lives_groups {
 	struct heap_lives *sums; /* by group, as heap_lives_add has them */
@@ -25,6 +25,8 @@ struct heap_lives_groups {
 
 /* 0 or -ENOMEM; to be freed in any case. */
 int heap_lives_groups_make(const struct heap_lives_report *r, struct heap_lives_groups *ret);
+/* The same, of names and kinds only: no sums. */
+int heap_lives_groups_name(const struct heap_lives_report *r, struct heap_lives_groups *ret);
 void heap_lives_groups_free(struct heap_lives_groups *g);
 /* Of groups in groups, all by what they and those within have, the largest first; to be freed.
  * NULL: no memory. */

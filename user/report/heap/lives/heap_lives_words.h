@@ -1,10 +1,10 @@
-/* report/heap/heap_lives_words.h: sentences on lifetimes, and figures made of them. */
+/* report/heap/lives/heap_lives_words.h: sentences on lifetimes, and figures made of them. */
 #pragma once
 
 #include <jansson.h>
 #include <stdio.h>
 
-#include "report/heap/heap_lives_groups.h"
+#include "report/heap/lives/heap_lives_groups.h"
 
 struct findings;
 

@@ -1,4 +1,5 @@
-/* report/heap/heap_lives_report.h: lifetimes of objects as text, JSON, CSV: growth, churn, ages. */
+/* report/heap/lives/heap_lives_report.h: lifetimes of objects as text, JSON, CSV: growth, churn,
+ * ages. */
 #pragma once
 
 #include <stdbool.h>
