@@ -108,6 +108,13 @@ static int report(const struct options *o, const struct heap_log *l, int damaged
 	struct site_samples seen = {0};
 	int err = names ? read_samples(o->log, names, &samples) : -ENOMEM;
 
+	if (!err && !samples.all) {
+		msg_error("%s has no samples of running threads, which that needs: record them "
+			  "with spoor record --objects --sample",
+			  o->log);
+		log_names_free(names);
+		return -ENODATA;
+	}
 	if (!err)
 		err = site_samples_make(object_replay_names(l->replay), names, &samples, &seen);
 	if (!err) {

@@ -222,11 +222,6 @@ static void say(const struct view *v, struct strbuf *o)
 	char bytes[FORMAT_MAX], share[FORMAT_MAX], count[FORMAT_MAX];
 	uint32_t i = 0, caller, said = 0;
 
-	if (!v->r->samples) {
-		strbuf_add(o, "The log has no samples of running threads: spoor record --objects "
-			      "--sample records them.");
-		return;
-	}
 	while (i < v->count && !samples_of(v, &v->groups[i]))
 		i++;
 	strbuf_add(o, "%s of the bytes were allocated by methods of which there are samples.",
@@ -260,7 +255,7 @@ static struct findings *not_known(const struct view *v)
 		      "How many objects each caller has called for: shares are of the samples in "
 		      "which a thread ran there, so that a caller with longer calls has more.",
 		      NULL);
-	if (v->seen_bytes < v->bytes && v->r->samples) {
+	if (v->seen_bytes < v->bytes) {
 		strbuf_add(&o, "Who has called for %s: none of %s samples is in the methods that "
 			       "allocated them.",
 			   size_format(v->bytes - v->seen_bytes, bytes),

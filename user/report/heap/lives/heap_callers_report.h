@@ -18,7 +18,7 @@ struct heap_callers_report {
 	const struct object_replay *log; /* finished */
 	const struct log_names *names;
 	const struct site_samples *seen; /* of its sites */
-	uint64_t samples;                /* of the log */
+	uint64_t samples;                /* of the log, which has some */
 	const struct pool_agreement *agreement;
 	bool damaged;
 	unsigned top;
