@@ -23,13 +23,24 @@ function* blocks(data) { // [kind, payload] of each intact block; null for what 
 }
 
 function* events(schema, payload) {
-  const last = new Map();
-  let time = null;
+  const last = new Map(), seen = new Map();
+  let time = null, relative = false, stack = 0n;
   for (const row of new Decoder({ useBigInt64: true }).decodeMulti(payload)) {
     const [number, dt, thread, ...stored] = row, kind = schema.events.find((e) => e.id === Number(number));
-    time = time === null ? u64(number) : u64(time + BigInt(dt ?? 0));
-    if (row.length < 3 || !kind) continue;
+    const base = time === null; // the first row
+    if (base) relative = dt === 1 || dt === 1n;
+    time = base ? u64(number) : u64(time + BigInt(dt));
+    if (base || !kind) continue;
     const event = { time_ns: time, event: kind.name, thread: u64(thread) };
+    const at = (name) => kind.fields.slice(0, stored.length).findIndex((f) => f.name === name);
+    if (relative && kind.name === "stack" && stored.length) {
+      stored[0] = stack = u64(stack + BigInt(stored[0]));
+      if (stored.length > 1) stored[1] = u64(stack - BigInt(stored[1]));
+    } else if (relative && event.thread && at("cpu_ns") >= 0) {
+      const others = ["stolen_ns", "runnable_ns", "blocked_ns"].map(at).filter((n) => n >= 0);
+      if (seen.has(event.thread)) stored[at("cpu_ns")] = others.reduce((sum, n) => sum - BigInt(stored[n]), BigInt(stored[at("cpu_ns")]) + time - seen.get(event.thread));
+      seen.set(event.thread, time);
+    }
     kind.fields.forEach((field, n) => {
       let value = stored[n] ?? { str: "", bool: false }[field.type] ?? 0n;
       if (field.type !== "str" && field.type !== "bool") value = u64(value);
@@ -46,7 +57,7 @@ function* events(schema, payload) {
 const data = readFileSync(process.argv[2]), found = blocks(data), first = found.next().value;
 const schema = JSON.parse(readFileSync(process.argv[3] ?? new URL("../../schemas/events.json", import.meta.url)));
 const header = first?.[0] === 1 && data.toString("latin1", 0, 8) === "\x89SPOOR\r\n" && new Decoder().decode(first[1]);
-if (header?.version !== 1 || header.features.some((f) => !["packed", "lz4", "zstd"].includes(f)))
+if (header?.version !== 1 || header.features.some((f) => !["packed", "relative", "lz4", "zstd"].includes(f)))
   throw new Error("not a spoor log, or its header is damaged, or it is of a newer version");
 let whole = null; // what can be open is known; null: nothing was yet
 for (const block of found) {

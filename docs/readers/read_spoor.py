@@ -22,10 +22,19 @@ def blocks(data):  # (kind, payload) of each intact block; None for what is none
 def events(schema, payload):
     kinds, last = {e["id"]: e for e in schema["events"]}, {}
     rows = msgpack.Unpacker(io.BytesIO(payload), max_buffer_size=1 << 25, strict_map_key=False)
-    time = next(rows)[0]
+    time, *how = next(rows)
+    relative, stack, seen = how[:1] == [1], 0, {}
     for number, dt, thread, *stored in rows:
         time = (time + dt) % (1 << 64)
         event = {"time_ns": time, "event": kinds.get(number, {}).get("name"), "thread": thread}
+        place = {f["name"]: n for n, f in enumerate(kinds[number]["fields"][:len(stored)])} if number in kinds and relative else {}
+        if event["event"] == "stack" and place:
+            stack = stored[0] = (stack + stored[0]) % (1 << 64)
+            stored[1:2] = [(stack - caller) % (1 << 64) for caller in stored[1:2]]
+        elif "cpu_ns" in place and thread:
+            beside = sum(stored[place[name]] for name in ("stolen_ns", "runnable_ns", "blocked_ns") if name in place)
+            stored[place["cpu_ns"]] += time - seen[thread] - beside if thread in seen else 0
+            seen[thread] = time
         for n, field in enumerate(kinds[number]["fields"] if number in kinds else []):
             value = stored[n] if n < len(stored) else {"str": "", "bool": False}.get(field["type"], 0)
             if field["type"] == "enum":
@@ -40,7 +49,7 @@ def read(data, schema):  # the header, then the events; None where something is 
     found, whole = blocks(data), None  # whole: what can be open is known; None: nothing was yet
     first = next(found, None)
     header = msgpack.unpackb(first[1]) if first and first[0] == 1 and data.startswith(b"\x89SPOOR\r\n") else {}
-    if header.get("version") != 1 or set(header["features"]) - {"packed", "lz4", "zstd"}:
+    if header.get("version") != 1 or set(header["features"]) - {"packed", "relative", "lz4", "zstd"}:
         raise ValueError("not a spoor log, or its header is damaged, or it is of a newer version")
     yield header
     for kind, payload in (block or (0, None) for block in found):

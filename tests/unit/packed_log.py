@@ -24,10 +24,10 @@ def block(sequence, kind, count, payload):
     return b"\xc1SPB" + struct.pack("<I", zlib.crc32(head + payload)) + head + payload
 
 
-def body(rows):
-    """Events as the payload of kind 2 has them."""
+def body(rows, *numbers):
+    """Events as the payload of kind 2 has them. numbers: what stands behind the base time; 1: they are relative."""
     time = rows[0][1] if rows else 0
-    out = [msgpack.packb([time])]
+    out = [msgpack.packb([time, *numbers])]
     for number, when, *rest in rows:
         out.append(msgpack.packb([number, (when - time + (1 << 63)) % (1 << 64) - (1 << 63), *rest]))
         time = when
@@ -42,7 +42,7 @@ def packed(raw, first, last, codec="none", flags=0):
 
 class Log:
     def __init__(self, codecs=(), header=None, features=None):
-        features = ["packed", *codecs] if features is None else features
+        features = ["packed", "relative", *codecs] if features is None else features
         self.data = MAGIC
         self.sequence = 0
         self.entries, self.last_index = [], 0
@@ -56,8 +56,8 @@ class Log:
             self.data += block(self.sequence, kind, count, payload)
         self.sequence += 1
 
-    def plain(self, rows):
-        self.put(EVENTS, len(rows), body(rows))
+    def plain(self, rows, *numbers):
+        self.put(EVENTS, len(rows), body(rows, *numbers))
 
     def block(self, rows, codec="none", flags=0, lose=False, **wrong):
         """wrong: first, last, raw or count, if they are not to be the right ones."""

@@ -15,7 +15,7 @@ ROOT = os.path.join(HERE, "..", "..")
 READERS = os.path.join(ROOT, "docs", "readers")
 SCHEMA = os.path.join(ROOT, "schemas", "events.json")
 GOLDEN = os.path.join(ROOT, "schemas", "golden", "v1.spoor")
-LINES = 60
+LINES = 70
 
 sys.path.insert(0, HERE)
 import packed_log  # noqa: E402
@@ -53,10 +53,12 @@ def some_log(rng):
     for _ in range(rng.randrange(8)):
         flags = rng.choice([0, 0, DEFINITIONS, SYNC])
         rows = [some_row(rng, flags == DEFINITIONS) for _ in range(rng.randrange(1, 60))]
+        numbers = rng.choice([(), (1,), (1, "x"), (2,), ("x", 1)])
         if not flags and rng.random() < 0.3:
-            log.plain(rows)
+            log.plain(rows, *numbers)
         else:
-            log.block(rows, rng.choice(["none", *codecs]), flags, lose=rng.random() < 0.1)
+            log.block(rows, rng.choice(["none", *codecs]), flags, lose=rng.random() < 0.1,
+                      raw=packed_log.body(rows, *numbers))
         if rng.random() < 0.2:
             log.index()
     return log.closed() if rng.random() < 0.7 else log.data

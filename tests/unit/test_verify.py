@@ -120,7 +120,7 @@ class Verify(VerifyCase):
         self.assertEqual({k: v["blocks"] for k, v in blocks["codecs"].items()}, {"none": 1, "lz4": 1, "zstd": 3})
         self.assertEqual(found["numbers"]["threads"], {"defined": 4, "undefined": 0})
         self.assertTrue(found["ended"] and found["closed"])
-        self.assertEqual(found["header"]["features"], ["packed", "lz4", "zstd"])
+        self.assertEqual(found["header"]["features"], ["packed", "relative", "lz4", "zstd"])
         piped = self.spoor("verify", "-f", "json", "-", stdin=data)
         self.assertEqual(json.loads(piped.stdout)["files"], [{**found, "file": "-"}])
 
@@ -164,6 +164,8 @@ class Verify(VerifyCase):
             "mixed": (made(lambda log: log.block(DEFINED + ROWS)), "are mixed"),
             "no definitions": (made(lambda log: log.block(ROWS, flags=DEFINITIONS)), "are mixed"),
             "feature": (made(lambda log: log.block(ROWS, "lz4"), codecs=("zstd",)), "compressed with lz4"),
+            "relative": (made(lambda log: log.block(ROWS, raw=body(ROWS, 1)), features=["packed", "lz4", "zstd"]),
+                         "its numbers are relative"),
             "packed": (Log(features=[]).closed(), "an index, of which"),
             "index: previous": (made(lambda log: log.index(previous=5)), "the one before is wrong"),
             "index: entry": (made(lambda log: log.entries[2].__setitem__(4, 77)), "an entry of it is wrong"),

@@ -202,7 +202,7 @@ static struct event nth(uint64_t n)
 			  .thread = 1 + (uint32_t)(n % 5)};
 
 	e.v[MONITOR_CONTENDED_EXIT_LOCK].u = 1 + n % 9;
-	e.v[MONITOR_CONTENDED_EXIT_CPU_NS].u = 10000 * n;
+	e.v[MONITOR_CONTENDED_EXIT_CPU_NS].u = e.time_ns + 10000 * n; /* stored: 50000 */
 	e.v[MONITOR_CONTENDED_EXIT_SEQUENCE].u = 100000 + n;
 	return e;
 }

@@ -57,7 +57,7 @@ static void test_header_comes_back(void **state)
 
 	json_object_set_new(want, "format", json_string("spoor"));
 	json_object_set_new(want, "version", json_integer(SCHEMA_VERSION));
-	json_object_set_new(want, "features", json_pack("[s]", "packed"));
+	json_object_set_new(want, "features", json_pack("[s, s]", "packed", "relative"));
 	assert_int_equal(fixture_write(t->path, false), 0);
 	assert_int_equal(log_reader_open(t->path, &r), 0);
 	assert_true(json_equal(log_reader_header(r), want));

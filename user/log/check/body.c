@@ -50,6 +50,20 @@ static int body_find(struct body *b, const struct block *block)
 	return 0;
 }
 
+/* What stands after the base time: how numbers are stored, or nothing that is known. */
+static int read_rest_of_base(struct body *b, uint32_t count)
+{
+	struct unpack numbers = b->in;
+	uint64_t kind;
+
+	b->relative =
+		count && !unpack_uint(&numbers, &kind) && kind == BLOCK_NUMBERS_RELATIVE;
+	while (count--)
+		if (unpack_skip(&b->in))
+			return -EBADMSG;
+	return 0;
+}
+
 int body_open(struct body *b, const struct block *block)
 {
 	uint32_t count;
@@ -62,28 +76,83 @@ int body_open(struct body *b, const struct block *block)
 	counters_reset(&b->counters);
 	if (err)
 		return err;
-	if (unpack_array(&b->in, &count) || !count || unpack_uint(&b->in, &b->time_ns))
+	b->stack = 0;
+	if (unpack_array(&b->in, &count) || !count || unpack_uint(&b->in, &b->time_ns) ||
+	    read_rest_of_base(b, count - 1))
 		return bad(b, "it does not begin with a base time");
-	while (--count)
-		if (unpack_skip(&b->in))
-			return bad(b, "it does not begin with a base time");
 	return 0;
 }
 
-static int read_counter(struct body *b, uint64_t thread, unsigned counter, uint64_t *ret)
+/* The sum of what is stored of the times that a thread can spend beside a CPU: all but cpu_ns. */
+static uint64_t stored_beside_cpu(const struct event_desc *desc, const struct event *e)
 {
-	uint64_t *last;
+	const uint8_t *counter = schema_counter[desc - schema_table];
+	uint64_t sum = 0;
 
-	if (unpack_signed(&b->in, ret))
-		return bad(b, "a counter is no integer");
-	if (!thread)
+	for (unsigned i = 0; i < e->field_count; i++)
+		if (desc->fields[i].type == FIELD_COUNTER && desc->fields[i].of < 0 &&
+		    (counter[i] == COUNTER_STOLEN_NS || counter[i] == COUNTER_RUNNABLE_NS ||
+		     counter[i] == COUNTER_BLOCKED_NS))
+			sum += e->v[i].u;
+	return sum;
+}
+
+/* What is stored of the thread's cpu_ns is how much all its times have grown beyond what has
+ * passed since its last event. */
+static int count_elapsed(struct body *b, const struct event_desc *desc, struct event *e)
+{
+	struct counters_row *row;
+	unsigned i;
+
+	for (i = 0; i < e->field_count; i++)
+		if (desc->fields[i].type == FIELD_COUNTER && desc->fields[i].of < 0 &&
+		    schema_counter[desc - schema_table][i] == COUNTER_CPU_NS)
+			break;
+	if (i == e->field_count || !e->thread)
 		return 0;
-	last = counters_of(&b->counters, thread);
-	if (!last)
+	row = counters_row(&b->counters, e->thread);
+	if (!row)
 		return -ENOMEM;
-	last[counter] += *ret;
-	*ret = last[counter];
+	if (row->timed)
+		e->v[i].u = e->time_ns - row->time_ns + e->v[i].u - stored_beside_cpu(desc, e);
+	row->timed = true;
+	row->time_ns = e->time_ns;
 	return 0;
+}
+
+/* All counters are as they are stored. */
+static int add_counters(struct body *b, const struct event_desc *desc, struct event *e)
+{
+	int err = b->relative ? count_elapsed(b, desc, e) : 0;
+
+	for (unsigned i = 0; i < e->field_count && !err; i++) {
+		const struct field_desc *field = &desc->fields[i];
+		uint64_t thread, *last;
+
+		if (field->type != FIELD_COUNTER)
+			continue;
+		thread = field->of < 0 ? e->thread : e->v[field->of].u;
+		if (!thread)
+			continue;
+		last = counters_of(&b->counters, thread);
+		if (!last)
+			return -ENOMEM;
+		last += schema_counter[desc - schema_table][i];
+		*last += e->v[i].u;
+		e->v[i].u = *last;
+	}
+	return err;
+}
+
+/* The chain and its caller, of the distance to the chain that was defined before, and of that
+ * between the two. */
+static void place_stack(struct body *b, struct event *e)
+{
+	if (e->field_count)
+		e->v[STACK_STACK].u = b->stack + e->v[STACK_STACK].u;
+	b->stack = e->v[STACK_STACK].u;
+	if (e->field_count > STACK_CALLER)
+		e->v[STACK_CALLER].u = b->stack - e->v[STACK_CALLER].u;
 }
 
 static int read_text(struct body *b)
@@ -99,8 +168,7 @@ static int read_text(struct body *b)
 	return 0;
 }
 
-static int read_field(struct body *b, const struct event *e, const struct field_desc *field,
-		      unsigned counter, union field_value *ret)
+static int read_field(struct body *b, const struct field_desc *field, union field_value *ret)
 {
 	switch (field->type) {
 	case FIELD_STR:
@@ -109,8 +177,7 @@ static int read_field(struct body *b, const struct event *e, const struct field_
 	case FIELD_BOOL:
 		return unpack_bool(&b->in, &ret->u) ? bad(b, "a bool is none") : 0;
 	case FIELD_COUNTER:
-		return read_counter(b, field->of < 0 ? e->thread : e->v[field->of].u, counter,
-				    &ret->u);
+		return unpack_signed(&b->in, &ret->u) ? bad(b, "a counter is no integer") : 0;
 	default:
 		return unpack_uint(&b->in, &ret->u) ? bad(b, "a number is none") : 0;
 	}
@@ -119,19 +186,20 @@ static int read_field(struct body *b, const struct event *e, const struct field_
 static int read_fields(struct body *b, const struct event_desc *desc, uint32_t count,
 		       struct event *e)
 {
-	const uint8_t *counter = schema_counter[desc - schema_table];
 	unsigned i;
 	int err;
 
 	e->field_count = (uint16_t)(count < desc->field_count ? count : desc->field_count);
 	for (i = 0; i < e->field_count; i++) {
-		err = read_field(b, e, &desc->fields[i], counter[i], &e->v[i]);
+		err = read_field(b, &desc->fields[i], &e->v[i]);
 		if (err)
 			return err;
 	}
 	for (; i < desc->field_count; i++)
 		memset(&e->v[i], 0, sizeof(e->v[i]));
-	return 0;
+	if (b->relative && e->id == EVENT_STACK)
+		place_stack(b, e);
+	return add_counters(b, desc, e);
 }
 
 static int body_end(struct body *b)

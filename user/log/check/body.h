@@ -21,6 +21,8 @@ struct body {
 	uint32_t left; /* events that the block's header promises still */
 	uint32_t events;
 	uint64_t time_ns;
+	bool relative;  /* numbers are stored so */
+	uint64_t stack; /* the last one that was defined */
 	uint64_t first_ns, last_ns; /* of the events so far */
 	uint32_t definitions;       /* events that define a number */
 	uint32_t texts_unclean;     /* no UTF-8, or with a NUL */

@@ -215,6 +215,12 @@ static int check_events(struct check *c, const struct block *b)
 
 	if (packed && (!err || err == -ENOTSUP))
 		check_codec(c, b);
+	if (!err && c->body.relative) {
+		c->sum->blocks_relative++;
+		if (!has_feature(c, FEATURE_RELATIVE))
+			find(c, CHECK_DAMAGE, b,
+			     "its numbers are relative, of which the header does not report");
+	}
 	sync = packed && c->body.preamble.flags & BLOCK_SYNC;
 	c->sum->blocks_sync += sync;
 	if (!err)

@@ -48,6 +48,7 @@ struct log_check {
 	uint64_t blocks_of[BLOCK_KIND_COUNT];
 	uint64_t codec_blocks[BLOCK_CODEC_COUNT];
 	uint64_t codec_bytes[BLOCK_CODEC_COUNT], codec_raw[BLOCK_CODEC_COUNT]; /* of bodies */
+	uint64_t blocks_relative;          /* with relative numbers */
 	uint64_t blocks_sync, events_sync; /* of synchronization; their events are not in events */
 	uint64_t blocks_damaged, blocks_missing, bytes_skipped;
 	bool lost_known;      /* an index says what was in the blocks that are missing: */

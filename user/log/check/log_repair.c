@@ -427,7 +427,7 @@ static json_t *header_make(const struct repair *r)
 /* The magic and the header block. */
 static int put_header(struct repair *r)
 {
-	const char *features[BLOCK_CODEC_COUNT + 1] = {0};
+	const char *features[BLOCK_CODEC_COUNT + 2] = {0};
 	struct block b = {.kind = BLOCK_KIND_HEADER};
 	json_t *header = header_make(r);
 	unsigned count = 0;
@@ -435,6 +435,8 @@ static int put_header(struct repair *r)
 
 	if (r->indexed)
 		features[count++] = FEATURE_PACKED;
+	if (r->sum->blocks_relative)
+		features[count++] = FEATURE_RELATIVE;
 	for (int i = BLOCK_CODEC_NONE + 1; i < BLOCK_CODEC_COUNT; i++)
 		if (r->sum->codec_blocks[i])
 			features[count++] = codec_name((enum block_codec)i);

@@ -24,6 +24,13 @@ enum block_kind {
 
 #define PREAMBLE_BYTES 24
 #define FEATURE_PACKED "packed"
+#define FEATURE_RELATIVE "relative"
+
+/* Behind a block's base time: how numbers of events are stored (schemas/event-log.md). */
+enum block_numbers {
+	BLOCK_NUMBERS_PLAIN, /* nothing stands there, or what is not known */
+	BLOCK_NUMBERS_RELATIVE,
+};
 
 enum block_codec {
 	BLOCK_CODEC_NONE,

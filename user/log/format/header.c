@@ -91,7 +91,7 @@ static int pack_json(msgpack_packer *pk, json_t *json, unsigned depth)
 }
 
 /* What this version knows beyond the first one. */
-static const char *const known_features[] = {FEATURE_PACKED, "lz4", "zstd"};
+static const char *const known_features[] = {FEATURE_PACKED, FEATURE_RELATIVE, "lz4", "zstd"};
 
 static int pack_features(msgpack_packer *pk, const char *const *features)
 {

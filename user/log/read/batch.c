@@ -53,6 +53,8 @@ struct event_plan {
 	uint8_t fields;           /* that are known */
 	uint8_t run_count;        /* of runs */
 	uint16_t event_bytes;     /* in a batch */
+	uint8_t cpu; /* 1 + the field of the own thread's time on a CPU; 0: there is none */
+	uint8_t others[3]; /* likewise: stolen, runnable, blocked */
 	uint32_t bools, counters; /* masks of fields */
 	struct counter_run runs[RUNS_MAX + 1]; /* after the last: RUNS_END is its field */
 };
@@ -79,6 +81,7 @@ static void plan_counter(const struct event_desc *desc, unsigned i, struct event
 
 static void plan_event(const struct event_desc *desc, struct event_plan *ret)
 {
+	const uint8_t *places = schema_counter_place[desc->id][COUNTERS_OF_THREAD];
 	unsigned i;
 
 	ret->simple = true;
@@ -93,6 +96,10 @@ static void plan_event(const struct event_desc *desc, struct event_plan *ret)
 			plan_counter(desc, i, ret);
 	}
 	ret->runs[ret->run_count].field = RUNS_END;
+	ret->cpu = places[COUNTER_CPU_NS];
+	ret->others[0] = places[COUNTER_STOLEN_NS];
+	ret->others[1] = places[COUNTER_RUNNABLE_NS];
+	ret->others[2] = places[COUNTER_BLOCKED_NS];
 }
 
 static int plan_events(struct decoder *d)
@@ -134,17 +141,56 @@ static int unwrap(struct decoder *d, const struct block *b)
 	return err;
 }
 
-/* The base time, and elements after it that nobody knows yet. */
+/* The base time, how numbers are stored, and elements after it that nobody knows yet. */
 static int read_base(struct decoder *d)
 {
+	struct unpack numbers;
+	uint64_t kind;
 	uint32_t count;
 	int err;
 
+	d->relative = false;
+	d->stack = 0;
 	if (unpack_array(&d->in, &count) || !count || unpack_uint(&d->in, &d->time_ns))
 		return -EBADMSG;
+	numbers = d->in;
+	d->relative = count > 1 && !unpack_uint(&numbers, &kind) && kind == BLOCK_NUMBERS_RELATIVE;
 	for (err = 0; count > 1 && !err; count--)
 		err = unpack_skip(&d->in);
 	return err;
+}
+
+/* Makes the numbers of a call chain and of its caller of what is stored. */
+static inline void stack_numbers(struct decoder *d, struct event *e)
+{
+	if (e->field_count > STACK_STACK)
+		e->v[STACK_STACK].u += d->stack;
+	if (e->field_count > STACK_CALLER)
+		e->v[STACK_CALLER].u = e->v[STACK_STACK].u - e->v[STACK_CALLER].u;
+	d->stack = e->v[STACK_STACK].u;
+}
+
+/* Makes the growth of the own thread's time on a CPU of what is stored, where all growths are
+ * as they are stored still. */
+static inline int cpu_growth(struct decoder *d, const struct event_plan *plan, struct event *e)
+{
+	struct counters_row *row;
+	uint64_t rest;
+
+	if (!plan->cpu || plan->cpu > e->field_count || !e->thread)
+		return 0;
+	row = counters_row(&d->counters, e->thread);
+	if (!row)
+		return -ENOMEM;
+	rest = e->time_ns - row->time_ns;
+	for (unsigned i = 0; i < sizeof(plan->others); i++)
+		if (plan->others[i] && plan->others[i] <= e->field_count)
+			rest -= e->v[plan->others[i] - 1].u;
+	if (row->timed)
+		e->v[plan->cpu - 1].u += rest;
+	row->timed = true;
+	row->time_ns = e->time_ns;
+	return 0;
 }
 
 int decoder_begin(struct decoder *d, const struct block *b)
@@ -256,6 +302,8 @@ static inline int counts(struct decoder *d, const struct event_plan *plan, struc
 	const struct counter_run *run;
 	unsigned i, count, fields = e->field_count;
 
+	if (d->relative && cpu_growth(d, plan, e))
+		return -ENOMEM;
 	for (run = plan->runs; run->field < fields; run++) {
 		uint64_t thread = run->of == OF_EVENT ? e->thread : e->v[run->of].u;
 		uint64_t *v = &e->v[run->field].u, *sum;
@@ -317,6 +365,8 @@ static inline const uint8_t *event_fast(struct decoder *d, const uint8_t *p, str
 	e->thread = (uint32_t)thread;
 	e->time_ns = d->time_ns += dt;
 	*ret_bytes = plan->event_bytes;
+	if (id == EVENT_STACK && d->relative)
+		stack_numbers(d, e);
 	*err = counts(d, plan, e);
 	return *err ? NULL : p;
 }
@@ -333,17 +383,26 @@ static int text(struct unpack *in, const char **ret)
 	return 0;
 }
 
-static int counter(struct decoder *d, uint64_t thread, unsigned counter, uint64_t *diff)
+/* As counts(), field by field. */
+static int counts_strict(struct decoder *d, const struct event_desc *desc, struct event *e)
 {
-	uint64_t *sums;
-	int err = unpack_signed(&d->in, diff);
+	const uint8_t *counter = schema_counter[desc - schema_table];
+	const struct field_desc *field = desc->fields;
 
-	if (err || !thread)
-		return err;
-	sums = counters_of(&d->counters, thread);
-	if (!sums)
+	if (d->relative && cpu_growth(d, &d->plans[desc->id], e))
 		return -ENOMEM;
-	*diff = sums[counter] += *diff;
+	for (unsigned i = 0; i < e->field_count; i++, field++) {
+		uint64_t thread, *sums;
+
+		if (field->type != FIELD_COUNTER)
+			continue;
+		thread = field->of < 0 ? e->thread : e->v[field->of].u;
+		sums = thread ? counters_of(&d->counters, thread) : NULL;
+		if (thread && !sums)
+			return -ENOMEM;
+		if (sums)
+			e->v[i].u = sums[counter[i]] += e->v[i].u;
+	}
 	return 0;
 }
 
@@ -361,8 +420,7 @@ static int fields_strict(struct decoder *d, const struct event_desc *desc, struc
 		else if (field->type == FIELD_STR)
 			err = text(&d->in, &e->v[i].s);
 		else if (field->type == FIELD_COUNTER)
-			err = counter(d, field->of < 0 ? e->thread : e->v[field->of].u,
-				      schema_counter[desc - schema_table][i], v);
+			err = unpack_signed(&d->in, v);
 		else
 			err = unpack_uint(&d->in, v);
 	}
@@ -371,7 +429,9 @@ static int fields_strict(struct decoder *d, const struct event_desc *desc, struc
 		if (field->type == FIELD_STR)
 			e->v[i].s = NULL;
 	}
-	return err;
+	if (!err && d->relative && e->id == EVENT_STACK)
+		stack_numbers(d, e);
+	return err ? err : counts_strict(d, desc, e);
 }
 
 /* 1: there is an event. 0: it was of an unknown kind. */

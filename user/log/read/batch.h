@@ -33,6 +33,8 @@ struct decoder {
 	struct unpack in;
 	uint32_t left; /* events */
 	uint64_t time_ns;
+	bool relative;    /* numbers are stored so: see schemas/event-log.md */
+	uint64_t stack;   /* the last one that was defined */
 	bool damaged;     /* the contents: nothing more comes */
 	uint32_t unknown; /* events of kinds that this version does not know */
 	struct delta_table counters;

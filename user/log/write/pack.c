@@ -25,6 +25,7 @@ void open_block_free(struct open_block *b)
 void open_block_begin(struct open_block *b, struct packet *packet)
 {
 	b->packet = packet;
+	b->stack = 0;
 	counters_reset(&b->counters);
 }
 
@@ -48,25 +49,62 @@ static int pack_text(struct out *o, const char *text)
 	return err;
 }
 
-/* The difference to the thread's last value in this block; thread 0 has no counters. */
-static int pack_counter(struct out *o, uint64_t thread, unsigned counter, uint64_t value)
-{
-	uint64_t *last;
-	int64_t diff;
-
-	if (!thread)
-		return msgpack_pack_int64(&o->pk, 0);
-	last = counters_of(&o->block->counters, thread);
-	if (!last)
-		return -1;
-	diff = (int64_t)(value - last[counter]);
-	last[counter] = value;
-	return msgpack_pack_int64(&o->pk, diff);
-}
-
 static uint64_t counted_thread(const struct field_desc *field, const struct event *e)
 {
 	return field->of < 0 ? e->thread : e->v[field->of].u;
+}
+
+/* By how much the growth of a thread's other times falls short of the time since its last event:
+ * most often all that has passed is in one of them, and its time on a CPU need not be said. count:
+ * so many fields are stored. */
+static uint64_t not_on_cpu(const struct counters_row *row, const struct event *e, unsigned count)
+{
+	static const uint8_t others[] = {COUNTER_STOLEN_NS, COUNTER_RUNNABLE_NS,
+					 COUNTER_BLOCKED_NS};
+	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
+	uint64_t rest = e->time_ns - row->time_ns;
+
+	for (unsigned i = 0; i < sizeof(others); i++) {
+		unsigned place = places[others[i]];
+
+		if (place && place <= count)
+			rest -= e->v[place - 1].u - row->v[others[i]];
+	}
+	return rest;
+}
+
+/* The difference to the thread's last value in this block; thread 0 has no counters. */
+static int pack_counter(struct out *o, const struct event *e, unsigned i, unsigned count)
+{
+	const struct event_desc *desc = schema_event(e->id);
+	unsigned counter = schema_counter[desc - schema_table][i];
+	uint64_t thread = counted_thread(&desc->fields[i], e), value = e->v[i].u, diff;
+	struct counters_row *row;
+
+	if (!thread)
+		return msgpack_pack_int64(&o->pk, 0);
+	row = counters_row(&o->block->counters, thread);
+	if (!row)
+		return -1;
+	diff = value - row->v[counter];
+	row->v[counter] = value;
+	if (counter == COUNTER_CPU_NS && desc->fields[i].of < 0) {
+		if (row->timed)
+			diff -= not_on_cpu(row, e, count);
+		row->timed = true;
+		row->time_ns = e->time_ns;
+	}
+	return msgpack_pack_int64(&o->pk, (int64_t)diff);
+}
+
+/* A call chain's number, and its caller's, are most often one more than what was before. */
+static uint64_t number_stored(const struct out *o, const struct event *e, unsigned i)
+{
+	if (e->id == EVENT_STACK && i == STACK_STACK)
+		return e->v[i].u - o->block->stack;
+	if (e->id == EVENT_STACK && i == STACK_CALLER)
+		return e->v[STACK_STACK].u - e->v[i].u;
+	return e->v[i].u;
 }
 
 /* What a reader takes a field for that is not there. */
@@ -90,7 +128,6 @@ static unsigned fields_needed(const struct event_desc *desc, const struct event 
 static int pack_fields(struct out *o, const struct event_desc *desc, const struct event *e,
 		       unsigned count)
 {
-	const uint8_t *counter = schema_counter[desc - schema_table];
 	const struct field_desc *field = desc->fields;
 	unsigned i;
 	int err = 0;
@@ -104,10 +141,10 @@ static int pack_fields(struct out *o, const struct event_desc *desc, const struc
 			err = e->v[i].u ? msgpack_pack_true(&o->pk) : msgpack_pack_false(&o->pk);
 			break;
 		case FIELD_COUNTER:
-			err = pack_counter(o, counted_thread(field, e), counter[i], e->v[i].u);
+			err = pack_counter(o, e, i, count);
 			break;
 		default:
-			err = msgpack_pack_uint64(&o->pk, e->v[i].u);
+			err = msgpack_pack_uint64(&o->pk, number_stored(o, e, i));
 			break;
 		}
 	}
@@ -121,7 +158,8 @@ static int pack_event(struct out *o, const struct event_desc *desc, const struct
 	unsigned count = fields_needed(desc, e);
 
 	if (!p->events &&
-	    (msgpack_pack_array(&o->pk, 1) || msgpack_pack_uint64(&o->pk, e->time_ns)))
+	    (msgpack_pack_array(&o->pk, 2) || msgpack_pack_uint64(&o->pk, e->time_ns) ||
+	     msgpack_pack_uint64(&o->pk, BLOCK_NUMBERS_RELATIVE)))
 		return -ENOMEM;
 	if (msgpack_pack_array(&o->pk, 3 + count) || msgpack_pack_uint64(&o->pk, e->id) ||
 	    msgpack_pack_int64(&o->pk, (int64_t)(e->time_ns - last)) ||
@@ -151,6 +189,8 @@ int open_block_add(struct open_block *b, const struct event *e)
 	if (!p->events || e->time_ns > p->last_ns)
 		p->last_ns = e->time_ns;
 	b->time_ns = e->time_ns;
+	if (e->id == EVENT_STACK)
+		b->stack = e->v[STACK_STACK].u;
 	p->events++;
 	return 0;
 }

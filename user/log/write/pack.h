@@ -12,6 +12,7 @@ struct event_desc;
 struct open_block {
 	struct packet *packet; /* NULL: not begun */
 	uint64_t time_ns;      /* of the last event */
+	uint64_t stack;        /* the last one that was defined */
 	struct delta_table counters;
 };
 

@@ -57,10 +57,10 @@ struct log_writer {
 /* The magic and the header block, in an empty buffer. */
 static int pack_header(const struct log_writer *w, const json_t *header, msgpack_sbuffer *buf)
 {
-	static const char *const features[BLOCK_CODEC_COUNT][4] = {
-		[BLOCK_CODEC_NONE] = {FEATURE_PACKED},
-		[BLOCK_CODEC_LZ4] = {FEATURE_PACKED, "lz4"},
-		[BLOCK_CODEC_ZSTD] = {FEATURE_PACKED, "lz4", "zstd"},
+	static const char *const features[BLOCK_CODEC_COUNT][5] = {
+		[BLOCK_CODEC_NONE] = {FEATURE_PACKED, FEATURE_RELATIVE},
+		[BLOCK_CODEC_LZ4] = {FEATURE_PACKED, FEATURE_RELATIVE, "lz4"},
+		[BLOCK_CODEC_ZSTD] = {FEATURE_PACKED, FEATURE_RELATIVE, "lz4", "zstd"},
 	};
 	static const char room[BLOCK_HEADER_BYTES];
 	struct block b = {.kind = BLOCK_KIND_HEADER};
