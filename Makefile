@@ -132,7 +132,7 @@ test: test-setup
 	$(if $(SPOOR_JVM),,$(Q)$(MAKE) --no-print-directory jvm || \
 		{ echo "The patched JVM cannot be made. make test SPOOR_JVM=none leaves out the tests that need it." >&2; exit 1; })
 	$(Q)$(MAKE) --no-print-directory jdks || echo "  JDK   not all of JDKs 11, 21 and 25 can be fetched: their tests are skipped" >&2
-	$(Q)$(MAKE) --no-print-directory web-setup || echo "  NPM   playwright-core and axe-core cannot be fetched: the tests in a browser are skipped" >&2
+	$(Q)$(MAKE) --no-print-directory web-setup || echo "  NPM   playwright-core, axe-core and speedscope cannot be fetched: the tests in a browser are skipped" >&2
 	$(Q)$(MAKE) --no-print-directory podman-setup || echo "  APT   Podman cannot be fetched: the test with it is skipped" >&2
 	$(Q)$(MAKE) --no-print-directory prometheus-setup || echo "  APT   Prometheus cannot be fetched: the tests with it are skipped" >&2
 	$(Q)$(PYTHON) tests/run --build $(O) $(TEST_OPTIONS)

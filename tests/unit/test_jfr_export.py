@@ -2,6 +2,7 @@
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -43,7 +44,17 @@ class Recording(ExportCase):
         found = collections.defaultdict(list)
         for event in json.loads(done.stdout)["recording"]["events"]:
             found[event["type"]].append(event["values"])
+        self.check_summary(path, found)
         return found
+
+    def check_summary(self, path, found):
+        """jfr summary, which reads the file's own list of types, counts the same."""
+        done = subprocess.run([JFR, "summary", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        counts = dict(re.findall(r"^ ([\w.]+) +(\d+) +\d+$", done.stdout.decode(), re.MULTILINE))
+        self.assertEqual(counts.pop("jdk.CheckPoint"), "1")  # with the names: print leaves it out
+        self.assertEqual({kind: int(n) for kind, n in counts.items() if n != "0" and kind != "jdk.Metadata"},
+                         {kind: len(events) for kind, events in found.items()})
 
     def groups(self, by):
         done = spoor("report", "--format", "json", "--by", by, self.path)

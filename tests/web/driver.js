@@ -1,7 +1,7 @@
 // node driver.js MODULES: obeys JSON lines {"do": NAME, ...} on standard input, one answer each, with Debian's
 // Chromium.
 //
-// open: {page, hash, scheme, width, height, zoom}   eval: {script} in the page   press: {keys, in}   drag: {from, to}
+// open: {page, hash, scheme, width, height, ready: a selector}   eval: {script} in the page   press: {keys, in}   drag: {from, to}
 // shot: {path, at}  axe   pdf: {path}   logs: what the browser has complained about, and what it has asked the network
 // for
 const path = require("path");
@@ -12,7 +12,7 @@ const {chromium} = require(path.join(modules, "playwright-core"));
 const AXE = path.join(modules, "axe-core", "axe.min.js");
 let browser, context, page, logs = [];
 
-async function open({file, hash, scheme, width, height}) {
+async function open({file, hash, scheme, width, height, ready}) {
   await context?.close();
   // The page's own policy refuses any script but its own, also those of a test: axe is put in by the debugger.
   context = await browser.newContext(
@@ -28,7 +28,7 @@ async function open({file, hash, scheme, width, height}) {
   });
   const begin = Date.now();
   await page.goto(`file://${file}${hash ?? ""}`);
-  await page.waitForSelector("html[data-ready]", {timeout: 60000});
+  await page.waitForSelector(ready ?? "html[data-ready]", {state: "attached", timeout: 60000});
   return Date.now() - begin;
 }
 
