@@ -4,6 +4,7 @@ Each contention has a lock of its own, so that it is known without spoor who hel
 """
 import bisect
 import collections
+import csv
 import json
 import random
 import re
@@ -34,6 +35,18 @@ FACETS = ["duration", "window", "in_gc", "span", "owner_state"]
 ASPECTS = ["waiter_pool", "owner_pool", "waiter_class", "owner_class", "waiter_package", "owner_package",
            "owner_source", "after_wait", *FACETS, "waiter_thread", "owner_thread", "lock_class", "owner_method"]
 Held = collections.namedtuple("Held", "begin end waiter owner lock_class waiter_method owner_method running")
+
+
+def percent(part, whole):
+    if part == whole:
+        return "100 %"
+    share = 100 * part / whole
+    return "0 %" if not part else "<0.1 %" if share < 0.1 else ">99.9 %" if share > 99.9 else f"{share:.1f} %"
+
+
+def shown_ns(text):
+    number, unit = text.split() if text != "0" else (0, "ns")
+    return float(number) * {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}[unit]
 
 
 def value(group):
@@ -310,21 +323,62 @@ class Aspects(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("more than 4095 windows", done.stderr)
 
-    def test_text_csv_and_json_are_the_same(self):
-        by = ["waiter_pool", "owner_state"]
-        rows = self.report("--csv", "contention", "--by", ",".join(by)).splitlines()
-        head = rows[0].split(",")
-        self.assertEqual(head[:2], by)
-        leaves = {(value(g), value(i)): i for g in self.tree(by)["groups"] for i in g["groups"]}
-        self.assertEqual(len(rows) - 1, len(leaves))
-        for row in rows[1:]:
-            cells = dict(zip(head, row.split(",")))
-            leaf = leaves[cells["waiter_pool"], cells["owner_state"]]
+    def by_csv(self, tree, by, *args):
+        """Each group of the last level is a row."""
+        head, *rows = csv.reader(self.report("--csv", "contention", "--by", ",".join(by), *args).splitlines())
+        columns = [head.index(aspect) for aspect in by]
+        self.assertEqual(columns, sorted(columns))
+        leaves = []
+
+        def walk(groups, path):
+            for g in groups:
+                if g["groups"]:
+                    walk(g["groups"], (*path, value(g)))
+                else:
+                    leaves.append(((*path, value(g)), g))
+        walk(tree["groups"], ())
+        self.assertEqual([tuple(row[i] for i in columns) for row in rows], [path for path, _ in leaves])
+        for row, (path, leaf) in zip(rows, leaves):
+            cells = dict(zip(head, row))
             for key in ("count", "blocked_ns", "parent_blocked_ns", *PER_MILLE, "max_ns"):
-                self.assertEqual(cells[key], str(leaf.get(key, "")), (row, key))
-        text = self.report("--by", ",".join(by), "--full", "--top", "100")
-        self.assertRegex(text.splitlines()[0], r"share +parent +p50 +p90 +p99 +p99.9 +max")
-        self.assertEqual(len(text.splitlines()), 2 + len(leaves) + len(self.tree(by)["groups"]))
+                self.assertEqual(cells[key], str(leaf.get(key, "")), (path, key))
+
+    def by_text(self, tree, by, *args):
+        """The same lines, with figures that are rounded to three digits; shares are of all, and of the group above."""
+        title, *lines = self.report("--by", ",".join(by), "--full", "--top", "1000", *args).splitlines()
+        self.assertRegex(title, rf"^{' > '.join(by)} +count +blocked +share +parent +p50 +p90 +p99 +p99.9 +max$")
+        whole, wanted = tree["total"]["blocked_ns"], []
+
+        def walk(groups, depth):
+            for g in groups:
+                wanted.append((2 * depth * " " + value(g), g))
+                walk(g["groups"], depth + 1)
+        walk(tree["groups"], 1)
+        self.assertTrue(lines[0].startswith("all contentions "))
+        self.assertEqual(len(lines) - 1, len(wanted))
+        for line, (name, g) in zip(lines[1:], wanted):
+            self.assertTrue(line.startswith(f"{name}  "), (line, name))
+            cells = re.split(r" {2,}", line[len(name):].strip())
+            keys = ["blocked_ns", *(PER_MILLE if g["count"] else ()), "max_ns"]
+            self.assertEqual(cells[0], f"{g['count']:,}", line)
+            self.assertEqual(cells[2:4], [percent(g["blocked_ns"], whole),
+                                          percent(g["blocked_ns"], g["parent_blocked_ns"])], line)
+            for cell, key in zip([cells[1], *cells[4:]], keys, strict=True):
+                self.assertAlmostEqual(shown_ns(cell), g[key], delta=g[key] * 0.0051 + 0.1, msg=(line, key))
+
+    def test_text_csv_and_json_are_the_same(self):
+        made = random.Random(11)
+        sorts = ["work", "blocked", "count", "max", "p50", "p90", "p99", "p999", "value"]
+        wheres = [None, "waiter_pool=http-*", "owner_state=running and in_gc=no", "duration!='< 10 us'",
+                  "window='0.[0-2]*' or owner_class!=Plain"]
+        for n in range(30):
+            by, where = made.sample(ASPECTS, made.randint(1, 4)), wheres[n % len(wheres)]
+            args = ["--sort", sorts[n % len(sorts)], *(["--where", where] if where else [])]
+            with self.subTest(by=",".join(by), args=args):
+                tree = self.tree(by, *args)
+                self.assertTrue(tree["groups"])
+                self.by_csv(tree, by, *args)
+                self.by_text(tree, by, *args)
 
 
 if __name__ == "__main__":
