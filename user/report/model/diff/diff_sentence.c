@@ -119,6 +119,25 @@ static void add_noise(const struct comparison_row *r, struct strbuf *o)
 		   100 * r->noise);
 }
 
+/* What has changed though the sum has not, or not by more than chance may do. Rows of a part come
+ * with the largest change first. */
+static bool add_one_that_changed(const struct diff_input *in, enum measure_part part,
+				 const char *where, struct strbuf *o)
+{
+	const struct comparison *c = in->comparison;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct comparison_row *r = &c->rows[i];
+
+		if (r->part != part || !r->stands_out || !is_large(in, r))
+			continue;
+		strbuf_add(o, ". But waiting %s %s ", where, r->name);
+		add_change(in, r, o);
+		return true;
+	}
+	return false;
+}
+
 void diff_sentence_blocked(const struct diff_input *in, struct strbuf *o)
 {
 	const struct comparison_row *r = blocked_of(in);
@@ -142,6 +161,8 @@ void diff_sentence_blocked(const struct diff_input *in, struct strbuf *o)
 		strbuf_add(o, " after");
 		add_percent(r, o);
 		add_noise(r, o);
+		if (!add_one_that_changed(in, MEASURE_LOCKS, "for", o))
+			add_one_that_changed(in, MEASURE_METHODS, "in", o);
 		strbuf_add(o, ".");
 		return;
 	}
