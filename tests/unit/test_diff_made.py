@@ -1,4 +1,4 @@
-"""spoor diff on made recordings, of which it is known what differs."""
+"""spoor diff on made recordings, of which it is known what differs (bench/diff_made asks the same a hundred times)."""
 import json
 import os
 import subprocess
@@ -52,7 +52,7 @@ class Made(unittest.TestCase):
             self.assertEqual([chains[k] for k in ("overlap", "hot_before_in_after", "hot_after_in_before")], [1] * 3)
 
     def test_one_lock_of_a_copy_is_held_for_twice_as_long(self):
-        """It comes first, and the sentence names it, in both directions; what is after is before, signs are mirrored."""
+        """It comes first, the sentence names it, in both directions; what is after is before, signs are mirrored."""
         for number, name in enumerate(LOCKS):
             for scene in ("even", "tails"):
                 with self.subTest(name, scene=scene):
@@ -82,6 +82,16 @@ class Made(unittest.TestCase):
             self.assertEqual(found["verdict"], "no_difference")
             self.assertRegex(found["sentences"][0],
                              rf"no difference that stands out; .*\. But waiting for shop\.Cart {verb} from ")
+
+    def test_five_percent(self):
+        """A minute of tenths that differ by 1 %, and its halves."""
+        for seed in range(2):
+            with self.subTest(seed):
+                before = self.log("a", 2 * seed, SAME, 60)
+                after = self.log("b", 2 * seed + 1, (1.05,) * len(LOCKS), 60)
+                self.assertEqual(self.diff(before, after)["verdict"], "more_waiting")
+                self.assertEqual(self.diff(after, before)["verdict"], "less_waiting")
+                self.assertEqual(self.diff("--before", "..30s", "--after", "30s..", before)["verdict"], "no_difference")
 
 
 if __name__ == "__main__":

@@ -217,6 +217,63 @@ static void test_windows_tell_chance(void **state)
 	assert_true(r.stands_out);
 }
 
+/* Roughly normal, with the mean 0 and the deviation 1. */
+static double drawn(uint64_t *seed)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++) {
+		*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+		sum += (double)(*seed >> 40) / (double)(1u << 24);
+	}
+	return sum;
+}
+
+/* Two recordings, one after the other, whose tenths differ by the part apart of their mean; kept: what a
+ * tenth has of its neighbour. The second waits so many times as long. */
+static bool is_found(double times, double apart, double kept, uint64_t *seed)
+{
+	struct comparison_side s[2] = {{.count = 0}, {.count = 0}};
+	double now = drawn(seed);
+	struct comparison c;
+	bool found;
+
+	for (int side = 0; side < 2; side++) {
+		struct measure *row;
+
+		assert_int_equal(add_log(&s[side], "blocked", 0.5, 0), 0);
+		row = measures_row(&s[side].logs[0], MEASURE_TOTALS, "blocked");
+		row->ns = 0;
+		for (int i = 0; i < DIFF_WINDOWS; i++) {
+			row->windows[i] *= (1 + apart * now) * (side ? times : 1);
+			row->ns += (uint64_t)row->windows[i];
+			now = kept * now + sqrt(1 - kept * kept) * drawn(seed);
+		}
+	}
+	assert_int_equal(comparison_make(&s[0], &s[1], MEASURE_PER_SECOND, &c), 0);
+	found = c.rows[0].stands_out;
+	comparison_free(&c);
+	sides_free(s, 2);
+	return found;
+}
+
+/* As docs/diff.md says: of tenths that differ by 1 % among themselves, also if each follows the one before. */
+static void test_five_percent_are_found(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		unsigned found = 0, false_alarms = 0;
+		uint64_t seed = 1;
+
+		for (int n = 0; n < 1000; n++) {
+			found += is_found(1.05, 0.015, 0.3 * k, &seed);
+			false_alarms += is_found(1, 0.015, 0.3 * k, &seed);
+		}
+		assert_in_range(found, 950, 1000);
+		assert_in_range(false_alarms, 0, 50);
+	}
+}
+
 static void test_several_logs_tell_chance(void **state)
 {
 	struct comparison_side s[2] = {{.count = 0}, {.count = 0}};
@@ -383,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_moments_count),
 		cmocka_unit_test(test_rows_of_bins_are_bounded),
 		cmocka_unit_test(test_windows_tell_chance),
+		cmocka_unit_test(test_five_percent_are_found),
 		cmocka_unit_test(test_several_logs_tell_chance),
 		cmocka_unit_test(test_what_one_side_has),
 		cmocka_unit_test(test_many_rows_are_judged_together),

@@ -15,7 +15,7 @@
 /* Tenths of a recording follow each other, and know little of how it drifts: a small change has to
  * be so many times what they differ by. A larger one need not. */
 #define DRIFT 3
-#define DRIFT_MOST 0.05
+#define DRIFT_MOST 0.03
 
 struct figures {
 	double values[COMPARISON_LOGS_MAX];
