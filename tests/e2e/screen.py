@@ -42,12 +42,20 @@ class Screen:
         self.size = lines, columns
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
+    def sent(self):
+        """The last whole frame, as the terminal gets it."""
+        frames = self.bytes.split(HOME)
+        return next((f for f in reversed(frames[1:]) if END in f), b"").split(END)[0].decode(errors="replace")
+
     def frame(self):
         """The lines of the last whole frame."""
-        frames = self.bytes.split(HOME)
-        whole = next((f for f in reversed(frames[1:]) if END in f), b"")
-        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", whole.split(END)[0].decode(errors="replace"))
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.sent())
         return [line.rstrip("\r") for line in text.split("\n")]
+
+    def marked(self):
+        """What is shown inverse in the last whole frame: the pane's title, and the row that is chosen."""
+        lines = self.sent().split("\n")[:-1]
+        return [text.strip() for line in lines for text in re.findall(r"\x1b\[7m(.*?)\x1b\[0m", line)]
 
     def wait(self, what, condition):
         try:

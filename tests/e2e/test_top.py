@@ -16,6 +16,7 @@ from screen import LEAVE, Screen
 
 PCT = 3
 HELD = "Held.useShelf"
+PANES = ("LOCKS", "HOLDERS", "THREADS", "PAUSES", "CPUS", "BY")
 
 
 class Printed:
@@ -153,6 +154,31 @@ class Printing(Top):
         self.assertEqual((shelf["waiter_method"], shelf["owner_method"]), (HELD, "Held.hold"))
         self.nothing_is_left(vm)
 
+    def test_by_aspects_and_sorted(self):
+        """The tree is the report's, and of the same contentions as the table of locks."""
+        vm = self.java("Held")
+        vm.say("go 3000 5000 600000")
+        top = self.printed(vm, "--once", "-i", "1500ms", "-f", "json", "--by", "lock_class,waiter_pool,owner_method",
+                           "--sort", "count")
+        _, (window,) = top.end(number=None)
+        tree = window["by"]
+        self.assertEqual(tree["by"], ["lock_class", "waiter_pool", "owner_method"])
+        for key in ("blocked_ns", "count", "idle_ns"):
+            sums = sum(lock[key] for lock in window["locks"])
+            self.assertEqual((tree["total"][key], sum(g[key] for g in tree["groups"])), (sums, sums), key)
+        counts = [g["count"] for g in tree["groups"]]
+        self.assertEqual((counts, [lock["count"] for lock in window["locks"]]), (sorted(counts)[::-1],) * 2)
+        found = {g["key"][0]: g for g in tree["groups"]}
+        for name in ("Table", "Shelf"):
+            lock = next(lock for lock in window["locks"] if name in lock["lock"])
+            for key in ("blocked_ns", "count", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"):
+                self.assertEqual(found[f"Held${name}"][key], lock[key], key)
+            self.assertEqual([g["key"] for g in found[f"Held${name}"]["groups"]], [[f"{name.lower()}-*"]])
+        text = spoor("top", "-p", vm.pid, "--once", "-i", "500ms", "--by", "owner_method,lock_class").stdout
+        self.assertRegex(text, r"\nBY\nowner_method > lock_class .*\nall contentions .*\n  Held\.hold .*\n    Held\$")
+        self.assertIn("only 'spoor report' has the aspect 'in_gc'",
+                      spoor("top", "-p", vm.pid, "--by", "lock,in_gc", expect=2).stderr)
+
     def test_once_as_text_by_itself(self):
         vm = self.java("Held")
         vm.say("go 3000 5000 20000")
@@ -236,6 +262,55 @@ class OnScreen(Top):
         screen.has("PageDown")
         screen.keys("\x1b")
         screen.has("vCPU")
+        screen.keys("q")
+        self.check_end(vm, screen)
+
+    def test_each_key_that_help_names(self):
+        vm = self.busy()
+        screen = self.screen(vm)
+        screen.wait("both locks", lambda frame: sum("Held.hold" in line for line in frame) == 2)
+        for size in ((24, 80), (60, 200)):
+            screen.resize(*size)
+            for key, pane in (*zip("hltpcb", ("HOLDERS", "LOCKS", *PANES[2:])),
+                              *(("\t", pane) for pane in (*PANES, PANES[0]))):
+                screen.keys(key)
+                screen.wait(f"{key!r} shows {pane}", lambda frame, pane=pane, size=size: len(frame) == size[0] and
+                            screen.marked()[:1] == [pane] and max(map(len, frame)) <= size[1])
+        screen.keys(" ")
+        screen.has("HELD: Space goes on")
+        held = screen.frame()[1]
+        rows = [line.strip() for line in screen.frame() if "Held$" in line]
+        first, last = rows[0], rows[-1]
+        for key, row in (("\x1b[B", rows[1]), ("\x1b[A", first), ("j", rows[1]), ("k", first), ("\x1b[F", last),
+                         ("\x1b[H", first), ("\x1b[6~", last), ("\x1b[5~", first)):
+            screen.keys(key)
+            screen.wait(f"{key!r} chooses a row", lambda frame, row=row: screen.marked()[1:] == [row])
+        self.assertEqual(screen.frame()[1], held)
+        screen.keys(" ")
+        screen.wait("another interval", lambda frame: frame[1] != held and "HELD" not in "".join(frame))
+        for order in ("blocked", "times", "longest", "p50", "p90", "p99", "p99.9", "name", "lost work"):
+            screen.keys("\x1b[17~" if order == "blocked" else "s")
+            screen.has(f"by {order}")
+        for key in ("\x1bOP", "?"):
+            screen.keys(key)
+            screen.has("PageDown")
+            screen.keys("\x7f")
+            screen.has("Tab panes")
+        for key in ("\x1bOS", "/"):
+            screen.keys(key)
+            screen.has("where: _")
+            screen.keys("\x1b")
+            screen.has("Tab panes")
+        for key in ("\x1b[15~", "a"):
+            screen.keys(key)
+            screen.has("by: lock_class,waiter_pool,owner_pool_")
+            screen.keys("\x1b")
+            screen.has("lock_class > waiter_pool > owner_pool")
+        screen.keys("a" + "\x7f" * 40 + "lock_clas\r")
+        screen.has("there is no aspect 'lock_clas'")
+        screen.keys("s,owner_thread\r")
+        screen.has("lock_class > owner_thread")
+        screen.wait("owners", lambda frame: any(line.startswith("    shelf-") for line in frame))
         screen.keys("q")
         self.check_end(vm, screen)
 

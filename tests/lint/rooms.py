@@ -114,7 +114,7 @@ ROOMS = {
     "user/report/model": ("findings as tables of typed columns, labels, attribution",
                           "user/session user/analyze/gc user/analyze/groups user/heap/replay user/analyze/profile user/analyze/spans "
                           "user/analyze/tracks",
-                          "attribution_basis contention_events report where"),
+                          "attribution_basis by_list contention_events report where"),
     "user/report/model/sections": ("the sections of the report, each built as such a table", "user/report/model", ""),
     "user/report/model/sections/commands": ("what the commands beside spoor report show, as such tables",
                                             "user/report/model/sections",

@@ -150,6 +150,27 @@ static int second_part(const struct live_view *v, FILE *out)
 	return err;
 }
 
+static const enum aspect_id classes_and_holders[] = {ASPECT_LOCK_CLASS, ASPECT_OWNER_THREAD};
+
+static int by_text(const struct live_view *v, FILE *out)
+{
+	struct live_view nested = *v;
+
+	nested.by = classes_and_holders;
+	nested.depth = 2;
+	nested.order = GROUP_BY_VALUE;
+	return live_text(&nested, out);
+}
+
+static int by_json(const struct live_view *v, FILE *out)
+{
+	struct live_view nested = *v;
+
+	nested.by = classes_and_holders;
+	nested.depth = 2;
+	return live_json(&nested, out);
+}
+
 typedef int make(const struct live_view *v, FILE *out);
 
 /* The whole way, with the nth allocation failing; true when there was no nth. */
@@ -202,6 +223,12 @@ static const struct {
 	 "\"blocked_ns\":400,\"count\":1,"
 	 "\"p50_ns\":900,\"p90_ns\":900,\"p99_ns\":900,\"p999_ns\":900,\"max_ns\":900,\"idle_ns\":0,\"waiting\":0",
 	 "\"blocked_ns\":900"},
+	{by_text, "\nBY\nlock_class > owner_thread ", "\x1b"},
+	{by_text, "\n    holder ", "\x1b"},
+	{text_all, "\nLOCKS\n", "\nBY\n"},
+	{by_json, "\"by\":{\"by\":[\"lock_class\",\"owner_thread\"]", "\x1b"},
+	{by_json, "\"key\":[\"b.Shelf\"],", "\x1b"},
+	{live_json, "\"cpus\":", "\"by\":"},
 	{header, "blocked in locks: 1.40 us", "LOCKS"},
 	{chains_of_first, "Table.hold", "\x1b"},
 	{narrow_locks, "900 ns", "share"},

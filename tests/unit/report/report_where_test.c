@@ -1,4 +1,4 @@
-/* --where: what a condition chooses, and what is wrong with one. */
+/* --where: what a condition chooses, and what is wrong with one; --by and --sort. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "analyze/stacks/stacks.h"
 #include "log/read/names.h"
+#include "report/model/by_list.h"
 #include "report/model/where.h"
 #include "tests/unit/alloc_fail.h"
 
@@ -205,6 +206,56 @@ static void survives_without_memory(void **state)
 	free(some);
 }
 
+static void lists_of_aspects(void **state)
+{
+	static const struct {
+		const char *text, *wrong;
+	} bad[] = {
+		{"", "there is no aspect ''; there are lock_class, lock, "},
+		{"lock,", "there is no aspect ''; there are lock_class, lock, "},
+		{"lock_clas", "there is no aspect 'lock_clas'; there are lock_class, lock, "},
+		{"lock,group,lock", "the aspect 'lock' is there twice"},
+		{"lock,in_gc", "only 'spoor report' has the aspect 'in_gc'"},
+	};
+	struct by_list l = {.depth = 0}, all = {.depth = 0};
+	char error[BY_LIST_ERROR_MAX], *endless = calloc(1, 100000);
+
+	(void)state;
+	assert_int_equal(by_list_add(&l, "owner_method,lock", error), 0);
+	assert_int_equal(by_list_add(&l, "in_gc", error), 0);
+	assert_int_equal(l.depth, 3);
+	assert_true(l.by[0] == ASPECT_OWNER_METHOD && l.by[1] == ASPECT_LOCK);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct by_list some = {.depth = 0};
+
+		assert_int_equal(by_list_add_live(&some, bad[i].text, error), -EINVAL);
+		if (strncmp(error, bad[i].wrong, strlen(bad[i].wrong)) != 0)
+			fail_msg("%s", error);
+	}
+	for (int i = 0; i < ASPECT_COUNT; i++)
+		assert_int_equal(by_list_add(&all, aspect_get(i)->name, error), 0);
+	assert_int_equal(by_list_add(&all, "lock", error), -EINVAL);
+	assert_non_null(endless);
+	memset(endless, 'x', 99999);
+	assert_int_equal(by_list_add(&l, endless, error), -EINVAL);
+	assert_true(strlen(error) < BY_LIST_ERROR_MAX);
+	free(endless);
+}
+
+static void orders_have_names(void **state)
+{
+	char names[] = BY_ORDERS;
+	int count = 0;
+
+	(void)state;
+	for (char *name = strtok(names, ", "); name; name = strtok(NULL, ", "))
+		if (strcmp(name, "or") != 0)
+			assert_int_equal(by_order(name), count++);
+	assert_int_equal(count, GROUP_ORDER_COUNT);
+	assert_int_equal(by_order(""), -1);
+	assert_int_equal(by_order("p9"), -1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -214,6 +265,8 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(sizes_are_bounded),
 		TEST(survives_without_memory),
+		cmocka_unit_test(lists_of_aspects),
+		cmocka_unit_test(orders_have_names),
 	};
 
 	return cmocka_run_group_tests_name("report_where", tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "cmd/live/top_window.h"
 #include "cmd/parse.h"
 #include "report/live/live_cells.h"
+#include "report/model/by_list.h"
 #include "report/model/where.h"
 #include "session/max_memory.h"
 
@@ -22,12 +23,14 @@
 #define INTERVAL_MOST_NS (600 * NS_PER_S)
 #define ROWS 10
 
-enum { OPT_ONCE = LIVE_NO_WRITE + 1 };
+enum { OPT_ONCE = LIVE_NO_WRITE + 1, OPT_SORT };
 
 struct options {
 	struct live_options live;
 	bool once, json, text; /* text: also on a terminal */
 	unsigned top;
+	struct by_list by;
+	enum group_order order;
 	const char *where_text;
 	struct condition *where;
 };
@@ -43,6 +46,10 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"where", 'w', "CONDITION", 0,
 	 "Only the contentions of which it holds, as spoor report has it", 0},
+	{"by", 'b', "A[,B...]", 0,
+	 "Also the blocked time nested by these aspects, as spoor report has them", 0},
+	{"sort", OPT_SORT, "work|blocked|count|max|p50|p90|p99|p999|value", 0,
+	 "What comes first of contentions, as spoor report has it", 0},
 	{"top", 't', "N", 0, "Rows of each table that is printed (default 10; all in JSON)", 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
@@ -56,7 +63,9 @@ static const char doc[] =
 	"  spoor top -p 4711                    a screen; ? explains the keys\n"
 	"  spoor top -p 4711 --once -i 10s      ten seconds as text\n"
 	"  spoor top -p 4711 -f json | jq -c '.locks[0]'\n"
-	"      the worst lock of each second\n\n"
+	"      the worst lock of each second\n"
+	"  spoor top -p 4711 --once --by waiter_pool,owner_method --sort p99\n"
+	"      which pools wait for what, the longest waits first\n\n"
 	"Exit status: 0 done (also if the JVM has ended); 1 it could not be recorded, or not to "
 	"the end; 2 wrong usage.\n";
 
@@ -85,6 +94,24 @@ static void parse_where(struct options *o, const char *arg, struct argp_state *s
 	o->where_text = arg;
 }
 
+static void parse_by(struct options *o, const char *arg, struct argp_state *state)
+{
+	char error[BY_LIST_ERROR_MAX];
+
+	if (by_list_add_live(&o->by, arg, error))
+		argp_error(state, "--by: %s", error);
+}
+
+static void set_order(struct options *o, const char *arg, struct argp_state *state)
+{
+	int order = by_order(arg);
+
+	if (order < 0)
+		argp_error(state, "--sort is " BY_ORDERS ", not '%s'", arg);
+	else
+		o->order = order;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -99,6 +126,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'w':
 		parse_where(o, arg, state);
+		return 0;
+	case 'b':
+		parse_by(o, arg, state);
+		return 0;
+	case OPT_SORT:
+		set_order(o, arg, state);
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);
@@ -142,6 +175,9 @@ static int print(struct run *run)
 	v.where = run->o->where;
 	v.where_text = run->o->where_text;
 	v.top = run->o->json ? 0 : run->o->top;
+	v.by = run->o->by.by;
+	v.depth = run->o->by.depth;
+	v.order = run->o->order;
 	err = (run->o->json ? live_json : live_text)(&v, stdout);
 	if (fflush(stdout) || ferror(stdout)) { /* nobody reads it any more */
 		run->stop = true;
@@ -294,6 +330,8 @@ static int run_with(void *ctx, struct live_recorder *r)
 		err = top_screen_open(&run->screen);
 		if (!err && run->o->where_text)
 			top_screen_where(run->screen, run->o->where_text);
+		if (!err)
+			top_screen_by(run->screen, &run->o->by, run->o->order);
 		if (!err)
 			top_screen_show(run->screen, NULL, "attaching");
 	}

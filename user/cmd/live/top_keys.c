@@ -15,7 +15,8 @@ static const struct {
 	{"OF", TOP_KEY_END},    {"[1~", TOP_KEY_HOME},    {"[4~", TOP_KEY_END},
 	{"OP", TOP_KEY_HELP},   {"[11~", TOP_KEY_HELP},   {"[[A", TOP_KEY_HELP},
 	{"OS", TOP_KEY_FILTER}, {"[14~", TOP_KEY_FILTER}, {"[[D", TOP_KEY_FILTER},
-	{"[17~", TOP_KEY_SORT}, {"[21~", TOP_KEY_QUIT},
+	{"[17~", TOP_KEY_SORT}, {"[21~", TOP_KEY_QUIT},   {"[15~", TOP_KEY_ASPECTS},
+	{"[[E", TOP_KEY_ASPECTS},
 };
 
 /* ESC [ parameters final, ESC O final: ECMA-48. */

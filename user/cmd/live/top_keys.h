@@ -11,12 +11,13 @@ enum top_key { /* beyond all bytes */
 	       TOP_KEY_PAGE_DOWN,
 	       TOP_KEY_HOME,
 	       TOP_KEY_END,
-	       TOP_KEY_HELP,   /* F1 */
-	       TOP_KEY_FILTER, /* F4 */
-	       TOP_KEY_SORT,   /* F6 */
-	       TOP_KEY_QUIT,   /* F10 */
-	       TOP_KEY_BACK,   /* Escape */
-	       TOP_KEY_NONE,   /* a key without a meaning */
+	       TOP_KEY_HELP,    /* F1 */
+	       TOP_KEY_FILTER,  /* F4 */
+	       TOP_KEY_ASPECTS, /* F5 */
+	       TOP_KEY_SORT,    /* F6 */
+	       TOP_KEY_QUIT,    /* F10 */
+	       TOP_KEY_BACK,    /* Escape */
+	       TOP_KEY_NONE,    /* a key without a meaning */
 };
 
 /* The first key of count bytes (1 or more): a byte or one of the above. *ret_used: of how many

@@ -18,6 +18,7 @@
 #include "base/io.h"
 #include "base/text/print.h"
 #include "cmd/live/top_keys.h"
+#include "report/model/by_list.h"
 #include "report/model/where.h"
 
 #define ENTER "\x1b[?1049h\x1b[?25l\x1b[?7l"
@@ -37,20 +38,22 @@ struct top_screen {
 	unsigned rows;        /* that there are */
 	bool paused, help, below;
 	char key[LIVE_KEY_MAX]; /* of the row whose chains are shown */
-	bool editing;
-	char edit[WHERE_MAX], where_text[WHERE_MAX], error[WHERE_ERROR_MAX];
+	enum top_edit { EDIT_NONE, EDIT_WHERE, EDIT_BY } editing;
+	char edit[WHERE_MAX], where_text[WHERE_MAX], error[BY_LIST_ERROR_MAX];
+	struct by_list by;
 	struct condition *where;
 	unsigned columns, lines; /* of the terminal */
 };
 
 static const char help_text[] =
-	"l h t p c   locks, holders, threads, pauses, CPUs; Tab: the next one\n"
+	"l h t p c b locks, holders, threads, pauses, CPUs, by aspects; Tab: the next\n"
 	"Up Down     choose a row; also PageUp, PageDown, Home, End, k, j\n"
 	"Enter       locks, holders: the call chains of both sides of the row\n"
 	"Backspace   back to the table; also Escape\n"
 	"s  F6       sort by lost work, blocked time, times, longest, quantile, name\n"
 	"/  F4       only contentions of which a condition holds, as in\n"
 	"            spoor report --where; empty: all\n"
+	"a  F5       by which aspects, as in spoor report --by: lock_class,owner_pool\n"
 	"Space       hold the view; the recording goes on\n"
 	"?  F1       this page\n"
 	"q  F10      quit\n"
@@ -250,15 +253,16 @@ static void draw_content(struct frame *f, struct top_screen *s, const char *text
 
 static void draw_bottom(FILE *out, const struct top_screen *s)
 {
-	char line[WHERE_MAX + WHERE_ERROR_MAX + 32];
+	char line[WHERE_MAX + BY_LIST_ERROR_MAX + 32];
 
 	if (s->editing)
-		print_buffer(line, sizeof(line), "where: %s_  %s", s->edit, s->error);
+		print_buffer(line, sizeof(line), "%s: %s_  %s",
+			     s->editing == EDIT_WHERE ? "where" : "by", s->edit, s->error);
 	else
 		print_buffer(line, sizeof(line), "%s",
 			     s->below ? "Backspace back  Up Down scroll  Space hold  ? help  q quit"
-				      : "Tab panes  Enter chains  s sort  / filter  Space hold  "
-					"? help  q quit");
+				      : "Tab panes  Enter chains  s sort  / filter  a aspects  "
+					"Space hold  ? help  q quit");
 	print_text(out, "\x1b[7m");
 	print_text(out, "%.*s", (int)s->columns, line);
 	print_text(out, "\x1b[0m\x1b[K\x1b[J");
@@ -315,6 +319,8 @@ int top_screen_draw(struct top_screen *s)
 	s->view.width = s->columns;
 	s->view.top = TOP_ROWS;
 	s->view.order = s->order;
+	s->view.by = s->by.by;
+	s->view.depth = s->by.depth;
 	if (s->where) {
 		s->view.where = s->where;
 		s->view.where_text = s->where_text;
@@ -364,14 +370,50 @@ int top_screen_where(struct top_screen *s, const char *text)
 	return 0;
 }
 
+void top_screen_by(struct top_screen *s, const struct by_list *by, enum group_order order)
+{
+	static const struct by_list first = {
+		.by = {ASPECT_LOCK_CLASS, ASPECT_WAITER_POOL, ASPECT_OWNER_POOL}, .depth = 3};
+
+	s->by = by->depth ? *by : first;
+	s->order = order;
+	if (by->depth)
+		s->pane = LIVE_BY;
+}
+
+static int set_by(struct top_screen *s, const char *text)
+{
+	struct by_list by = {.depth = 0};
+	int err = by_list_add_live(&by, text, s->error);
+
+	if (!err)
+		s->by = by;
+	return err;
+}
+
+static void edit_begin(struct top_screen *s, enum top_edit what)
+{
+	size_t used = 0;
+
+	s->editing = what;
+	*s->error = 0;
+	snprintf(s->edit, sizeof(s->edit), "%s", what == EDIT_WHERE ? s->where_text : "");
+	for (unsigned i = 0; what == EDIT_BY && i < s->by.depth; i++) {
+		print_buffer(s->edit + used, sizeof(s->edit) - used, "%s%s", i ? "," : "",
+			     aspect_get(s->by.by[i])->name);
+		used = strlen(s->edit);
+	}
+}
+
 static void edit(struct top_screen *s, int key)
 {
 	size_t length = strlen(s->edit);
 
 	if (key == '\r' || key == '\n') {
-		s->editing = top_screen_where(s, s->edit) != 0;
+		if (s->editing == EDIT_WHERE ? !top_screen_where(s, s->edit) : !set_by(s, s->edit))
+			s->editing = EDIT_NONE;
 	} else if (key == TOP_KEY_BACK) {
-		s->editing = false;
+		s->editing = EDIT_NONE;
 	} else if ((key == 0x7f || key == '\b') && length) {
 		s->edit[length - 1] = 0;
 		*s->error = 0;
@@ -422,7 +464,7 @@ static void move(struct top_screen *s, int key)
 
 static void view_key(struct top_screen *s, int key)
 {
-	static const char panes[] = "lhtpc";
+	static const char panes[] = "lhtpcb";
 	const char *pane = key > 0 && key < 128 ? strchr(panes, key) : NULL;
 
 	if (pane)
@@ -456,9 +498,10 @@ static bool on_key(struct top_screen *s, int key)
 		s->help = !s->help;
 		s->row = s->scroll = 0;
 	} else if (key == '/' || key == TOP_KEY_FILTER) {
-		s->editing = true;
-		*s->error = 0;
-		snprintf(s->edit, sizeof(s->edit), "%s", s->where_text);
+		edit_begin(s, EDIT_WHERE);
+	} else if (key == 'a' || key == TOP_KEY_ASPECTS) {
+		choose_pane(s, LIVE_BY);
+		edit_begin(s, EDIT_BY);
 	} else {
 		view_key(s, key);
 	}

@@ -6,6 +6,7 @@
 
 #include "report/live/live_view.h"
 
+struct by_list;
 struct top_screen;
 
 /* Takes the terminal of stdin and stdout. -ENOTTY; -ENOMEM. */
@@ -26,5 +27,7 @@ bool top_screen_keys(struct top_screen *s);
 /* No new intervals are wanted. */
 bool top_screen_is_paused(const struct top_screen *s);
 
+/* What --by and --sort say; by is copied. Without aspects there are some to begin with. */
+void top_screen_by(struct top_screen *s, const struct by_list *by, enum group_order order);
 /* Another --where than that of the command line; wins over it. text is checked already. */
 int top_screen_where(struct top_screen *s, const char *text);

@@ -16,6 +16,7 @@
 #include "base/text/units.h"
 #include "cmd/parse.h"
 #include "report/model/attribution_basis.h"
+#include "report/model/by_list.h"
 #include "report/model/report.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
@@ -27,8 +28,7 @@ enum { OPT_FULL = 1000, OPT_PARKED, OPT_CSV, OPT_ALL, OPT_SORT, OPT_WINDOW };
 
 struct options {
 	struct log_source source;
-	enum aspect_id by[ASPECT_COUNT]; /* each once */
-	unsigned depth;
+	struct by_list by;
 	bool json;
 	const char *csv;        /* the section; NULL: not CSV */
 	const char *where_text; /* NULL: all contentions */
@@ -113,15 +113,14 @@ static const char doc[] =
 	"missing, and what could be read has been "
 	"reported; 2 wrong usage.\n";
 
-/* "lock_class, lock, ...", or with what each is behind it in parentheses. */
-static void aspects_list(bool docs, char buf[ASPECTS_TEXT_MAX])
+/* "lock_class (class of the lock object), ...". */
+static void aspects_list(char buf[ASPECTS_TEXT_MAX])
 {
 	*buf = '\0';
 	for (int i = 0; i < ASPECT_COUNT; i++) {
 		const struct aspect *a = aspect_get(i);
 
-		buffer_add(buf, ASPECTS_TEXT_MAX, "%s%s%s%s%s", i ? ", " : "", a->name,
-			   docs ? " (" : "", docs ? a->doc : "", docs ? ")" : "");
+		buffer_add(buf, ASPECTS_TEXT_MAX, "%s%s (%s)", i ? ", " : "", a->name, a->doc);
 	}
 }
 
@@ -133,7 +132,7 @@ static char *help(int key, const char *text, void *input)
 
 	(void)input;
 	if (key == 'b')
-		aspects_list(true, list);
+		aspects_list(list);
 	else if (key == OPT_CSV)
 		report_sections(list);
 	else
@@ -143,30 +142,10 @@ static char *help(int key, const char *text, void *input)
 
 static void add_aspects(struct options *o, const char *arg, struct argp_state *state)
 {
-	char list[ASPECTS_TEXT_MAX];
+	char error[BY_LIST_ERROR_MAX];
 
-	for (;;) {
-		size_t length = strcspn(arg, ",");
-		int aspect = aspect_by_name(arg, length);
-
-		if (aspect < 0) {
-			aspects_list(false, list);
-			argp_error(state, "there is no aspect '%.*s'; there are %s", (int)length,
-				   arg, list);
-			return;
-		}
-		for (unsigned i = 0; i < o->depth; i++) {
-			if (o->by[i] == (enum aspect_id)aspect) {
-				argp_error(state, "the aspect '%.*s' is there twice", (int)length,
-					   arg);
-				return;
-			}
-		}
-		o->by[o->depth++] = (enum aspect_id)aspect;
-		arg += length;
-		if (!*arg++)
-			return;
-	}
+	if (by_list_add(&o->by, arg, error))
+		argp_error(state, "%s", error);
 }
 
 static void set_csv(struct options *o, const char *arg, struct argp_state *state)
@@ -181,21 +160,12 @@ static void set_csv(struct options *o, const char *arg, struct argp_state *state
 
 static void set_order(struct options *o, const char *arg, struct argp_state *state)
 {
-	static const char *const names[GROUP_ORDER_COUNT] = {
-		[GROUP_BY_WORK] = "work", [GROUP_BY_TIME] = "blocked", [GROUP_BY_COUNT] = "count",
-		[GROUP_BY_MAX] = "max",   [GROUP_BY_P50] = "p50",      [GROUP_BY_P90] = "p90",
-		[GROUP_BY_P99] = "p99",   [GROUP_BY_P999] = "p999",    [GROUP_BY_VALUE] = "value",
-	};
+	int order = by_order(arg);
 
-	for (int i = 0; i < GROUP_ORDER_COUNT; i++) {
-		if (!strcmp(arg, names[i])) {
-			o->order = i;
-			return;
-		}
-	}
-	argp_error(state,
-		   "--sort is work, blocked, count, max, p50, p90, p99, p999 or value, not '%s'",
-		   arg);
+	if (order < 0)
+		argp_error(state, "--sort is " BY_ORDERS ", not '%s'", arg);
+	else
+		o->order = order;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -237,9 +207,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->top = parse_top(arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (o->parked && !o->depth)
+		if (o->parked && !o->by.depth)
 			argp_error(state, "--parked says what --by is about: --by is missing");
-		if (o->csv && (o->json || (o->depth && !report_section_takes_by(o->csv))))
+		if (o->csv && (o->json || (o->by.depth && !report_section_takes_by(o->csv))))
 			argp_error(state, "--csv is one section alone: without --format json, and "
 					  "only that of contention takes --by");
 		return 0;
@@ -251,9 +221,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int print(const struct options *o, const struct report_input *in)
 {
 	if (o->csv)
-		return report_csv(in, o->csv, o->by, o->depth, stdout);
-	if (o->depth)
-		return (o->json ? report_by_json : report_by_text)(in, o->by, o->depth, stdout);
+		return report_csv(in, o->csv, o->by.by, o->by.depth, stdout);
+	if (o->by.depth)
+		return (o->json ? report_by_json : report_by_text)(in, o->by.by, o->by.depth,
+								   stdout);
 	return (o->json ? report_json : report_text)(in, stdout);
 }
 
@@ -325,7 +296,7 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 static int run(struct options *o)
 {
 	struct facet_watch facets = {.source = &o->source,
-				     .facets = aspects_facets(o->by, o->depth) |
+				     .facets = aspects_facets(o->by.by, o->by.depth) |
 					       where_facets(o->where),
 				     .window_ns = o->window_ns};
 	const struct log_watch watch = {

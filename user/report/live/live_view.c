@@ -11,18 +11,21 @@
 #include "base/text/print.h"
 #include "base/text/units.h"
 #include "log/format/header_fields.h"
+#include "report/json/by_json.h"
 #include "report/json/findings_json.h"
+#include "report/json/json_out.h"
 #include "report/live/live_cells.h"
 #include "report/live/live_rows.h"
 #include "report/model/label.h"
 #include "report/model/report.h"
+#include "report/model/sections/by_section.h"
 #include "report/model/sections/sections.h"
 #include "report/model/where.h"
 #include "report/text/findings_text.h"
 
 static const char *const titles[LIVE_PANE_COUNT] = {
 	[LIVE_LOCKS] = "LOCKS",   [LIVE_HOLDERS] = "HOLDERS", [LIVE_THREADS] = "THREADS",
-	[LIVE_PAUSES] = "PAUSES", [LIVE_CPUS] = "CPUS",
+	[LIVE_PAUSES] = "PAUSES", [LIVE_CPUS] = "CPUS",       [LIVE_BY] = "BY",
 };
 
 const char *live_pane_title(enum live_pane pane)
@@ -108,6 +111,8 @@ static int pane_text(const struct live_view *v, const struct seen *s, enum live_
 		return text_of(section_wall(&s->section), v, 0, out);
 	case LIVE_PAUSES:
 		return pauses_text(v, s, out);
+	case LIVE_BY:
+		return v->depth ? report_by_text(&s->in, v->by, v->depth, out) : 0;
 	default:
 		return text_of(section_cpus(&s->section), v, v->top, out);
 	}
@@ -322,6 +327,21 @@ static json_t *head_json(const struct live_view *v)
 			 v->last);
 }
 
+/* The tree of --by, as spoor report writes it. */
+static int by_json(const struct live_view *v, const struct seen *s, FILE *out)
+{
+	struct by_section b;
+	int err = by_section_open(&s->in, v->by, v->depth, &b);
+
+	if (err)
+		return err;
+	fputs(",\"by\":{", out);
+	err = by_json_members(&b, out);
+	fputc('}', out);
+	by_section_close(&b);
+	return err;
+}
+
 int live_json(const struct live_view *v, FILE *out)
 {
 	static const char *const names[] = {"threads", "gc", "vm_operations", "cpus"};
@@ -338,10 +358,15 @@ int live_json(const struct live_view *v, FILE *out)
 		err = add(o, "holders", live_rows_table(&s.section, LIVE_HOLDERS, 0));
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !err; i++)
 		err = add(o, names[i], section_by_name(names[i])(&s.section));
+	if (!err) {
+		fputc('{', out);
+		err = json_members_write(o, out);
+		o = NULL;
+	}
+	if (!err && v->depth)
+		err = by_json(v, &s, out);
+	fputs(err ? "\n" : "}\n", out);
 	seen_close(&s);
-	if (!err)
-		err = print_json_value(out, o, JSON_COMPACT);
-	print_text(out, "\n");
 	json_decref(o);
 	return err;
 }

@@ -17,6 +17,7 @@ enum live_pane {
 	LIVE_THREADS, /* pools of threads by state */
 	LIVE_PAUSES,  /* safepoints, VM operations, collections */
 	LIVE_CPUS,    /* what the hypervisor took */
+	LIVE_BY,      /* nested by the view's aspects, as spoor report --by */
 	LIVE_PANE_COUNT
 };
 
@@ -40,6 +41,8 @@ struct live_view {
 	unsigned top;                  /* rows in each table; 0: all */
 	unsigned width;                /* of the screen; 0: any */
 	enum group_order order;        /* of locks and holders */
+	const enum aspect_id *by;      /* depth of them, none that cells must be cut by */
+	unsigned depth;                /* 0: text and JSON have no such part */
 	const char *where_text;        /* NULL: all contentions */
 	const struct condition *where;
 	const struct live_early *early; /* NULL: nothing was counted before from_ns */
