@@ -79,7 +79,8 @@ static const struct argp_option argp_options[] = {
 	{"stock-probes", OPT_STOCK_PROBES, NULL, 0, "the same as --probes usdt", 0},
 	{"single", OPT_SINGLE, "TIME", 0,
 	 "where the scheduler tells of waits: tell each wait on a queue, a condition or the like "
-	 "that is this long (default: 1ms); shorter ones are summed up by thread, blocker and call chain",
+	 "that is this long (default: 1ms); shorter ones are summed up by thread, blocker and call "
+	 "chain",
 	 0},
 	{"every-wait", OPT_EVERY_WAIT, NULL, 0, "the same as --single 0", 0},
 	{"virtual-parks", OPT_VIRTUAL_PARKS, NULL, 0,
