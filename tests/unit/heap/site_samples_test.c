@@ -106,12 +106,17 @@ static uint32_t seen(const struct site_samples *s, uint32_t site, uint32_t paren
 	for (uint32_t i = 0; i < s->caller_count; i++) {
 		const struct site_caller *c = &s->callers[i];
 
-		if (c->site != site || c->parent != parent || c->method != method || c->bci != bci)
+		if (c->tree != s->tree_of[site] || c->parent != parent || c->method != method || c->bci != bci)
 			continue;
 		*ret = i;
 		return c->samples;
 	}
 	return 0;
+}
+
+static const struct site_tree *tree(const struct site_samples *s, uint32_t site)
+{
+	return &s->trees[s->tree_of[site]];
 }
 
 static void callers_are_counted(void **state)
@@ -134,8 +139,8 @@ static void callers_are_counted(void **state)
 	take(&samples, 0, 6);
 	assert_int_equal(site_samples_make(&n, names, &samples, &s), 0);
 	assert_int_equal(samples.all, 23);
-	assert_int_equal(s.sites[0].samples, 13);
-	assert_false(s.sites[0].at_bytecode);
+	assert_int_equal(tree(&s, 0)->samples, 13);
+	assert_false(tree(&s, 0)->at_bytecode);
 	assert_int_equal(seen(&s, 0, SITE_CALLER_TOP, 2, 9, &at), 5);
 	assert_int_equal(seen(&s, 0, at, 3, 1, &unused), 5);
 	assert_int_equal(seen(&s, 0, SITE_CALLER_TOP, 3, 4, &at), 3);
@@ -143,9 +148,9 @@ static void callers_are_counted(void **state)
 	assert_int_equal(seen(&s, 0, SITE_CALLER_TOP, 0, 0, &at), 1);
 	assert_int_equal(seen(&s, 0, SITE_CALLER_TOP, 2, 10, &at), 1);
 	/* Inlined into m2:9 only. */
-	assert_int_equal(s.sites[1].samples, 5);
+	assert_int_equal(tree(&s, 1)->samples, 5);
 	assert_int_equal(seen(&s, 1, SITE_CALLER_TOP, 3, 1, &at), 5);
-	assert_int_equal(s.sites[2].samples, 0);
+	assert_int_equal(tree(&s, 2)->samples, 0);
 	assert_int_equal(s.left_out, 0);
 	site_samples_free(&s);
 	stack_samples_free(&samples);
@@ -169,13 +174,13 @@ static void bytecodes_come_first(void **state)
 	take(&samples, CHAIN(names, {4, 0}, {2, 9}), SITE_SAMPLES_ENOUGH - 1);
 	assert_int_equal(site_samples_make(&n, names, &samples, &s), 0);
 	for (uint32_t site = 0; site < 2; site++) {
-		assert_true(s.sites[site].at_bytecode);
-		assert_int_equal(s.sites[site].samples, SITE_SAMPLES_ENOUGH);
+		assert_true(tree(&s, site)->at_bytecode);
+		assert_int_equal(tree(&s, site)->samples, SITE_SAMPLES_ENOUGH);
 	}
 	assert_int_equal(seen(&s, 0, SITE_CALLER_TOP, 2, 9, &at), SITE_SAMPLES_ENOUGH);
 	assert_int_equal(seen(&s, 1, SITE_CALLER_TOP, 3, 1, &at), SITE_SAMPLES_ENOUGH);
-	assert_int_equal(s.sites[2].samples, SITE_SAMPLES_ENOUGH - 1);
-	assert_false(s.sites[2].at_bytecode);
+	assert_int_equal(tree(&s, 2)->samples, SITE_SAMPLES_ENOUGH - 1);
+	assert_false(tree(&s, 2)->at_bytecode);
 	site_samples_free(&s);
 	stack_samples_free(&samples);
 	object_names_free(&n);
@@ -198,7 +203,7 @@ static void chains_are_bounded(void **state)
 	}
 	take(&samples, chain(names, frames, 40), 3);
 	assert_int_equal(site_samples_make(&n, names, &samples, &s), 0);
-	assert_int_equal(s.sites[0].samples, 3);
+	assert_int_equal(tree(&s, 0)->samples, 3);
 	assert_int_equal(s.caller_count, SITE_SAMPLES_DEPTH_MAX);
 	site_samples_free(&s);
 	stack_samples_free(&samples);

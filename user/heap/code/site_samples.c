@@ -55,9 +55,10 @@ struct matcher {
 	uint32_t *of_log;    /* by place in the log's methods */
 	struct keymap log_methods;
 	uint32_t *sites, *site_next; /* by method: 1 + a site that it is the outermost frame of */
-	uint32_t *stamp;             /* by site: 1 + the stack that it was found in last */
+	uint32_t *trees;             /* by method, likewise */
+	uint32_t *stamp;             /* by site, or tree: 1 + the stack that it was found in last */
 	uint32_t *exact;             /* by site: samples at its bytecodes */
-	struct keymap callers;
+	struct keymap tree_map, callers;
 	struct frame {
 		uint64_t id; /* of the log; 0: not known */
 		uint64_t bci;
@@ -175,6 +176,14 @@ static uint32_t method_of(const struct matcher *m, const struct object_frame *f)
 	return i == INDEX_NONE ? INDEX_NONE : m->first[i];
 }
 
+/* INDEX_NONE: the site knows no method. */
+static uint32_t outermost(const struct matcher *m, uint32_t site)
+{
+	uint32_t frames = frame_count(m, site);
+
+	return frames ? method_of(m, &frames_of(m, site)[frames - 1]) : INDEX_NONE;
+}
+
 static int list_sites(struct matcher *m)
 {
 	uint32_t count = m->names->site_map.count;
@@ -183,15 +192,14 @@ static int list_sites(struct matcher *m)
 	m->site_next = calloc(count + 1ul, sizeof(*m->site_next));
 	m->stamp = calloc(count + 1ul, sizeof(*m->stamp));
 	m->exact = calloc(count + 1ul, sizeof(*m->exact));
-	m->ret->sites = calloc(count + 1ul, sizeof(*m->ret->sites));
-	if (!m->sites || !m->site_next || !m->stamp || !m->exact || !m->ret->sites)
+	m->trees = calloc(m->names->method_map.count + 1ul, sizeof(*m->trees));
+	m->ret->tree_of = calloc(count + 1ul, sizeof(*m->ret->tree_of));
+	if (!m->sites || !m->site_next || !m->stamp || !m->exact || !m->trees || !m->ret->tree_of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t frames = frame_count(m, i), method;
+		uint32_t method = outermost(m, i);
 
-		if (!frames)
-			continue;
-		method = method_of(m, &frames_of(m, i)[frames - 1]);
+		m->ret->tree_of[i] = INDEX_NONE;
 		if (method == INDEX_NONE)
 			continue;
 		m->site_next[i] = m->sites[method];
@@ -240,12 +248,53 @@ static bool is_at(const struct matcher *m, uint32_t site, uint32_t p, bool exact
 	return true;
 }
 
-static int add_callers(struct matcher *m, uint32_t site, uint32_t p, uint32_t samples)
+/* What has to be in a chain for a sample to be of the site. */
+static struct keymap_key tree_key(const struct matcher *m, uint32_t site)
+{
+	const struct object_frame *f = frames_of(m, site);
+	uint32_t last = frame_count(m, site) - 1;
+
+	if (m->exact[site] >= SITE_SAMPLES_ENOUGH)
+		return (struct keymap_key){.a = site, .b = 1};
+	if (!last)
+		return (struct keymap_key){.a = outermost(m, site), .b = 2};
+	return (struct keymap_key){.a = outermost(m, site),
+				   .b = 3,
+				   .c = f[last].bci,
+				   .d = method_of(m, &f[last - 1])};
+}
+
+static int plant(struct matcher *m)
+{
+	struct site_samples *r = m->ret;
+	int err = 0;
+
+	for (uint32_t i = 0; i < m->names->site_map.count && !err; i++) {
+		uint32_t method = outermost(m, i), known = m->tree_map.count, at;
+
+		if (method == INDEX_NONE)
+			continue;
+		err = keymap_add_row(&m->tree_map, tree_key(m, i), &r->trees, &r->tree_capacity,
+				     sizeof(*r->trees), &at);
+		if (err)
+			break;
+		r->tree_of[i] = at;
+		if (at < known)
+			continue;
+		r->trees[at] = (struct site_tree){
+			i, 0, m->exact[i] >= SITE_SAMPLES_ENOUGH, m->trees[method]};
+		m->trees[method] = 1 + at;
+		r->tree_count = m->tree_map.count;
+	}
+	return err;
+}
+
+static int add_callers(struct matcher *m, uint32_t tree, uint32_t p, uint32_t samples)
 {
 	uint32_t parent = SITE_CALLER_TOP, end = p + 1 + SITE_SAMPLES_DEPTH_MAX;
 
 	for (p++; p < m->frame_count && p < end; p++) {
-		const struct keymap_key key = {.a = 1 + (uint64_t)site,
+		const struct keymap_key key = {.a = 1 + (uint64_t)tree,
 					       .b = 1 + (uint64_t)parent,
 					       .c = m->frames[p].id,
 					       .d = m->frames[p].bci};
@@ -263,7 +312,7 @@ static int add_callers(struct matcher *m, uint32_t site, uint32_t p, uint32_t sa
 			return err;
 		c = &m->ret->callers[i];
 		if (i == known)
-			*c = (struct site_caller){site, parent, m->frames[p].id, m->frames[p].bci,
+			*c = (struct site_caller){tree, parent, m->frames[p].id, m->frames[p].bci,
 						  0};
 		c->samples += samples;
 		m->ret->caller_count = m->callers.count;
@@ -272,53 +321,66 @@ static int add_callers(struct matcher *m, uint32_t site, uint32_t p, uint32_t sa
 	return 0;
 }
 
-/* In the first round samples at exact places are counted, in the second callers. A site is in a
- * chain once: where it is innermost. */
-static int match_chain(struct matcher *m, uint32_t stack, uint32_t samples, bool second)
+/* Samples at exact places. A site is in a chain once, and so is a tree: where it is innermost. */
+static int count_exact(struct matcher *m, uint32_t stack, uint32_t samples)
 {
-	int err = 0;
-
-	for (uint32_t p = 0; p < m->frame_count && !err; p++) {
+	for (uint32_t p = 0; p < m->frame_count; p++) {
 		uint32_t method = m->frames[p].method, site;
 
 		if (method == INDEX_NONE)
 			continue;
-		for (uint32_t next = m->sites[method]; next && !err; next = m->site_next[site]) {
+		for (uint32_t next = m->sites[method]; next; next = m->site_next[site]) {
 			site = next - 1;
 			m->steps += 1 + frame_count(m, site);
-			if (m->stamp[site] == stack ||
-			    !is_at(m, site, p, !second || m->ret->sites[site].at_bytecode))
+			if (m->stamp[site] == stack || !is_at(m, site, p, true))
 				continue;
 			m->stamp[site] = stack;
-			if (!second) {
-				m->exact[site] += samples;
+			m->exact[site] += samples;
+		}
+	}
+	return 0;
+}
+
+static int grow_trees(struct matcher *m, uint32_t stack, uint32_t samples)
+{
+	int err = 0;
+
+	for (uint32_t p = 0; p < m->frame_count && !err; p++) {
+		uint32_t method = m->frames[p].method, next = 0;
+
+		if (method != INDEX_NONE)
+			next = m->trees[method];
+		while (next && !err) {
+			struct site_tree *t = &m->ret->trees[next - 1];
+			uint32_t tree = next - 1;
+
+			next = t->next;
+			m->steps += 1 + frame_count(m, t->site);
+			if (m->stamp[tree] == stack || !is_at(m, t->site, p, t->at_bytecode))
 				continue;
-			}
-			m->ret->sites[site].samples += samples;
-			err = add_callers(m, site, p, samples);
+			m->stamp[tree] = stack;
+			t->samples += samples;
+			err = add_callers(m, tree, p, samples);
 		}
 	}
 	return err;
 }
 
-static int match_all(struct matcher *m, const struct stack_samples *s)
+static int match_all(struct matcher *m, const struct stack_samples *s,
+		     int (*match)(struct matcher *m, uint32_t stack, uint32_t samples))
 {
-	uint32_t sites = m->names->site_map.count;
 	int err = 0;
 
-	for (unsigned round = 0; round < 2 && !err; round++) {
-		memset(m->stamp, 0, (sites + 1ul) * sizeof(*m->stamp));
-		for (uint32_t i = 0; i < s->stacks.count && !err; i++) {
-			if (m->steps > STEPS_MAX) {
-				m->ret->left_out += round ? s->count[i] : 0;
-				continue;
-			}
-			read_chain(m, s->stacks.keys[i].a);
-			m->steps += m->frame_count;
-			err = match_chain(m, i + 1, s->count[i], round);
+	memset(m->stamp, 0, (m->names->site_map.count + 1ul) * sizeof(*m->stamp));
+	m->ret->left_out = 0;
+	for (uint32_t i = 0; i < s->stacks.count && !err; i++) {
+		if (m->steps > STEPS_MAX) {
+			m->ret->left_out += s->count[i];
+			continue;
 		}
-		for (uint32_t i = 0; i < sites; i++)
-			m->ret->sites[i].at_bytecode = m->exact[i] >= SITE_SAMPLES_ENOUGH;
+		read_chain(m, s->stacks.keys[i].a);
+		m->steps += m->frame_count;
+		err = match(m, i + 1, s->count[i]);
 	}
 	return err;
 }
@@ -341,17 +403,23 @@ int site_samples_make(const struct object_names *names, const struct log_names *
 	if (!err)
 		err = list_sites(m);
 	if (!err)
-		err = match_all(m, samples);
+		err = match_all(m, samples, count_exact);
+	if (!err)
+		err = plant(m);
+	if (!err)
+		err = match_all(m, samples, grow_trees);
 	for (uint32_t i = 0; m->named && i < names->method_map.count; i++)
 		free(m->named[i].text);
 	free(m->named);
 	free(m->first);
 	free(m->of_log);
 	free(m->sites);
+	free(m->trees);
 	free(m->site_next);
 	free(m->stamp);
 	free(m->exact);
 	keymap_free(&m->log_methods);
+	keymap_free(&m->tree_map);
 	keymap_free(&m->callers);
 	free(m);
 	return err;
@@ -359,7 +427,8 @@ int site_samples_make(const struct object_names *names, const struct log_names *
 
 void site_samples_free(struct site_samples *s)
 {
-	free(s->sites);
+	free(s->tree_of);
+	free(s->trees);
 	free(s->callers);
 	*s = (struct site_samples){0};
 }

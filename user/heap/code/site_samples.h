@@ -26,20 +26,25 @@ struct stack_samples {
 int stack_samples_add(struct stack_samples *s, uint64_t stack);
 void stack_samples_free(struct stack_samples *s);
 
-/* A caller of what its parent is, or of the outermost method that the site knows itself. */
+/* A caller of what its parent is, or of the outermost method that the sites of the tree know
+ * themselves. */
 struct site_caller {
-	uint32_t site, parent; /* parent: an index of callers, a lower one; SITE_CALLER_TOP */
+	uint32_t tree, parent; /* parent: an index of callers, a lower one; SITE_CALLER_TOP */
 	uint64_t method, bci;  /* method: of log_names; 0: the rest of the chain is not known */
 	uint32_t samples;
 };
 
 struct site_samples {
-	struct site_seen {
+	uint32_t *tree_of; /* by index of names->sites; INDEX_NONE: the site knows no method */
+	/* Sites of which the same samples are have one tree. */
+	struct site_tree {
+		uint32_t site; /* one of them */
 		uint32_t samples;
 		bool at_bytecode; /* all of them at the site's own bytecodes */
-	} *sites;                 /* by index of names->sites */
+		uint32_t next;    /* 1 + another of the same method; 0: none */
+	} *trees;
 	struct site_caller *callers;
-	uint32_t caller_count, caller_capacity;
+	uint32_t tree_count, tree_capacity, caller_count, caller_capacity;
 	uint64_t left_out; /* samples for which there was no room */
 };
 

@@ -19,7 +19,7 @@
 #include "report/model/findings.h"
 #include "report/text/findings_text.h"
 
-#define NAME_MOST 60
+#define NAME_MOST 70
 #define SHOWN_PART 20 /* people see callers with one in so many samples of the site */
 #define NOT_KNOWN "(not known)"
 
@@ -34,7 +34,7 @@ struct view {
 	struct heap_lives_groups names;
 	struct group *groups; /* the most bytes first */
 	uint32_t count;
-	uint32_t *child, *next; /* by caller: 1 + another; child of sites: after all callers */
+	uint32_t *child, *next; /* by caller: 1 + another; child of trees: after all callers */
 	uint64_t bytes, seen_bytes;
 };
 
@@ -47,9 +47,17 @@ static int compare_groups(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
+/* INDEX_NONE: there is none. */
+static uint32_t tree_of(const struct view *v, const struct group *g)
+{
+	return g->site == INDEX_NONE ? INDEX_NONE : v->r->seen->tree_of[g->site];
+}
+
 static uint32_t samples_of(const struct view *v, const struct group *g)
 {
-	return g->site == INDEX_NONE ? 0 : v->r->seen->sites[g->site].samples;
+	uint32_t tree = tree_of(v, g);
+
+	return tree == INDEX_NONE ? 0 : v->r->seen->trees[tree].samples;
 }
 
 static int make_groups(struct view *v)
@@ -104,10 +112,9 @@ static int compare_callers(const void *a, const void *b)
 static int link_callers(struct view *v)
 {
 	const struct site_samples *s = v->r->seen;
-	uint32_t sites = object_replay_names(v->r->log)->site_map.count;
 	struct weighted *order = calloc(s->caller_count + 1ul, sizeof(*order));
 
-	v->child = calloc(s->caller_count + sites + 1ul, sizeof(*v->child));
+	v->child = calloc(s->caller_count + s->tree_count + 1ul, sizeof(*v->child));
 	v->next = calloc(s->caller_count + 1ul, sizeof(*v->next));
 	if (!order || !v->child || !v->next) {
 		free(order);
@@ -120,7 +127,7 @@ static int link_callers(struct view *v)
 		uint32_t caller = order[i].caller, parent = s->callers[caller].parent;
 
 		if (parent == SITE_CALLER_TOP)
-			parent = s->caller_count + s->callers[caller].site;
+			parent = s->caller_count + s->callers[caller].tree;
 		v->next[caller] = v->child[parent];
 		v->child[parent] = 1 + caller;
 	}
@@ -155,6 +162,14 @@ static const struct findings_column columns[] = {
 	{.key = "callers", .unit = FINDINGS_ROWS, .flags = FINDINGS_TREE},
 };
 
+/* All samples of the caller have the same one further out. */
+static bool only_caller(const struct view *v, uint32_t caller)
+{
+	uint32_t next = v->child[caller];
+
+	return next && v->r->seen->callers[next - 1].samples == v->r->seen->callers[caller].samples;
+}
+
 static void add_callers(const struct view *v, struct findings *f, uint32_t first, uint32_t all)
 {
 	for (uint32_t i = first; i && !f->err; i = v->next[i - 1]) {
@@ -162,10 +177,15 @@ static void add_callers(const struct view *v, struct findings *f, uint32_t first
 		char share[FORMAT_MAX];
 		struct findings *within;
 		struct strbuf o = {0};
+		uint32_t at = i - 1;
 
 		if (v->r->format == HEAP_TEXT && c->samples < all / SHOWN_PART + 1)
 			continue;
 		caller_name(v, c, &o);
+		for (; v->r->format == HEAP_TEXT && only_caller(v, at); at = v->child[at] - 1) {
+			strbuf_add(&o, " < ");
+			caller_name(v, &v->r->seen->callers[v->child[at] - 1], &o);
+		}
 		findings_row(f, FINDINGS_ALL);
 		findings_text(f, o.err ? NULL : strbuf_text(&o), NULL);
 		if (o.err && !f->err)
@@ -175,11 +195,11 @@ static void add_callers(const struct view *v, struct findings *f, uint32_t first
 		findings_text(f, share_round(c->samples, all, share), NULL);
 		FINDINGS_NUMBERS(f, c->samples);
 		findings_skip(f, 1);
-		if (!v->child[i - 1])
+		if (!v->child[at])
 			continue;
 		within = findings_within(f, 1);
 		if (within)
-			add_callers(v, within, v->child[i - 1], all);
+			add_callers(v, within, v->child[at], all);
 		findings_rows(f, within);
 	}
 }
@@ -187,7 +207,7 @@ static void add_callers(const struct view *v, struct findings *f, uint32_t first
 static void add_group(const struct view *v, struct findings *f, const struct group *g)
 {
 	const struct site_samples *s = v->r->seen;
-	uint32_t samples = samples_of(v, g), first;
+	uint32_t samples = samples_of(v, g), tree = tree_of(v, g), first;
 	struct findings *within;
 
 	findings_row(f, FINDINGS_ALL);
@@ -195,8 +215,8 @@ static void add_group(const struct view *v, struct findings *f, const struct gro
 	FINDINGS_NUMBERS(f, g->bytes, g->objects);
 	findings_skip(f, 1);
 	FINDINGS_NUMBERS(f, samples);
-	findings_maybe(f, samples, samples && s->sites[g->site].at_bytecode);
-	first = samples ? v->child[s->caller_count + g->site] : 0;
+	findings_maybe(f, samples, samples && s->trees[tree].at_bytecode);
+	first = samples ? v->child[s->caller_count + tree] : 0;
 	if (!first)
 		return;
 	within = findings_within(f, 1);
@@ -230,7 +250,7 @@ static void say(const struct view *v, struct strbuf *o)
 		return;
 	strbuf_add(o, " %s, %s:", v->names.names[v->groups[i].number],
 		   size_format(v->groups[i].bytes, bytes));
-	caller = v->child[s->caller_count + v->groups[i].site];
+	caller = v->child[s->caller_count + tree_of(v, &v->groups[i])];
 	for (; caller && said < 2; caller = v->next[caller - 1], said++) {
 		strbuf_add(o, "%s %s by ", said ? "," : " of its calls, as estimated,",
 			   share_round(s->callers[caller - 1].samples,
