@@ -27,6 +27,7 @@ GOLDEN = {"profile": "profile-locks", "spans": "spans-text"}   # of logs that ha
 # What the logs that stand in for those of the examples lack, so that the program says that it is not there.
 LACKING = [(r"heap check", "does not say how the heap is laid out|has no collection that a heap dump has asked for"),
            (r"heap keep.* app\.spoor|pointed_from.* app\.spoor", "has no pointers"),
+           (r"heap callers", "has no samples of running threads"),
            (r"diff --before", "no time of the recording is in the part that was chosen"),
            (r"diff --per span", "it has no such spans")]
 CLASSES = ["com.acme.Order", "java.lang.String", "com.acme.Request"]

@@ -50,7 +50,7 @@ class Install(unittest.TestCase):
         self.assertIn(version(), said)
         self.assertEqual(self.completions("report", "--sort", "=", "p9"), ["p90", "p99", "p999"])
         self.assertEqual(self.completions("report", "--by", "=", "owner_so"), ["owner_source"])
-        self.assertEqual(self.completions("heap", "c"), ["check", "churn"])
+        self.assertEqual(self.completions("heap", "c"), ["callers", "check", "churn"])
         self.assertEqual(self.completions("help", "pr"), ["profile"])
         self.assertEqual(self.completions("re"), ["record", "report", "repair"])
         self.assertEqual(self.completions("report", "--fo"), ["--force", "--format="])
