@@ -33,8 +33,10 @@ DURATIONS = ["< 10 us", "10-100 us", "100 us-1 ms", "1-10 ms", "10-100 ms", "100
 PER_MILLE = {"p50_ns": 500, "p90_ns": 900, "p99_ns": 990, "p999_ns": 999}
 FACETS = ["duration", "window", "in_gc", "span", "owner_state"]
 ASPECTS = ["waiter_pool", "owner_pool", "waiter_class", "owner_class", "waiter_package", "owner_package",
-           "owner_source", "after_wait", *FACETS, "waiter_thread", "owner_thread", "lock_class", "owner_method"]
-Held = collections.namedtuple("Held", "begin end waiter owner lock_class waiter_method owner_method running")
+           "owner_source", "after_wait", *FACETS, "waiter_thread", "owner_thread", "lock_class", "owner_method",
+           "waiter_method", "group", "behind", "lock"]
+CHAINS = {"waiter_stack", "owner_stack"}  # those of tests/web/test_page.py are held against JSON
+Held = collections.namedtuple("Held", "begin end waiter owner lock_class waiter_method owner_method running number")
 
 
 def percent(part, whole):
@@ -50,8 +52,7 @@ def shown_ns(text):
 
 
 def value(group):
-    text, = group["key"]
-    return text
+    return " ".join(group["key"])
 
 
 class Shop:
@@ -119,7 +120,7 @@ class Shop:
                     event["owner_source"] = "unknown"
                 yield event
             self.held.append(Held(begin, begin + length, waiter, owner, lock_class, *stacks,
-                                  int(length * busy)))
+                                  int(length * busy), number))
 
     def gc(self, ns):
         return any(begin <= ns < end for begin, end in self.pauses)
@@ -145,7 +146,9 @@ class Shop:
                 "waiter_class": method(h.waiter_method, "class"), "owner_class": method(h.owner_method, "class"),
                 "waiter_package": method(h.waiter_method, "package"),
                 "owner_package": method(h.owner_method, "package"),
-                "owner_method": method(h.owner_method, "method"),
+                "owner_method": method(h.owner_method, "method"), "waiter_method": method(h.waiter_method, "method"),
+                "group": "monitor", "behind": "(none)",
+                "lock": f"{CLASSES[h.lock_class - 1]} #{h.number} hash {h.number:#x}",
                 "lock_class": CLASSES[h.lock_class - 1], "owner_source": "inferred" if h.owner else "(unknown)",
                 "after_wait": "no", "span": self.span(h.waiter, h.begin),
                 "duration": DURATIONS[sum(h.end - h.begin >= 10 ** n for n in range(4, 11))]}
@@ -253,6 +256,15 @@ class Aspects(unittest.TestCase):
             check(group, (value(group),), total["blocked_ns"])
         self.assertEqual(set(seen), (set(blocked) | {p for p, l in lengths.items() if l}) - {()})
 
+    def test_no_aspect_is_left_out(self):
+        """Of those that spoor names: here against the log's own contentions, and in the page against JSON."""
+        done = subprocess.run([SPOOR, "report", "--by", "?", self.log], capture_output=True, text=True)
+        named = done.stderr.splitlines()[0].split("there are ")[1].split(", ")
+        self.assertEqual(sorted([*ASPECTS, *CHAINS]), sorted(named))
+        with open(f"{ROOT}/tests/web/test_page.py", encoding="utf-8") as f:
+            of_page = re.findall(r'"(\w+)"', re.search(r"^ASPECTS = \[(.*?)\]", f.read(), re.DOTALL | re.MULTILINE)[1])
+        self.assertEqual(sorted([*of_page, "window"]), sorted(named))  # the page has ranges of time
+
     def test_each_aspect_alone(self):
         for aspect in ASPECTS:
             with self.subTest(aspect):
@@ -326,8 +338,7 @@ class Aspects(unittest.TestCase):
     def by_csv(self, tree, by, *args):
         """Each group of the last level is a row."""
         head, *rows = csv.reader(self.report("--csv", "contention", "--by", ",".join(by), *args).splitlines())
-        columns = [head.index(aspect) for aspect in by]
-        self.assertEqual(columns, sorted(columns))
+        rows = [dict(zip(head, row)) for row in rows]
         leaves = []
 
         def walk(groups, path):
@@ -337,9 +348,11 @@ class Aspects(unittest.TestCase):
                 else:
                     leaves.append(((*path, value(g)), g))
         walk(tree["groups"], ())
-        self.assertEqual([tuple(row[i] for i in columns) for row in rows], [path for path, _ in leaves])
-        for row, (path, leaf) in zip(rows, leaves):
-            cells = dict(zip(head, row))
+        # A lock has two columns.
+        texts = [tuple(f"{row[f'{a}_class']} {row[a]}".strip() if a in ("lock", "behind") else row[a] for a in by)
+                 for row in rows]
+        self.assertEqual(texts, [path for path, _ in leaves])
+        for cells, (path, leaf) in zip(rows, leaves):
             for key in ("count", "blocked_ns", "parent_blocked_ns", *PER_MILLE, "max_ns"):
                 self.assertEqual(cells[key], str(leaf.get(key, "")), (path, key))
 
