@@ -70,7 +70,7 @@ class Events:
 
     def clear(self):
         self.count = 0
-        self.payload = b""
+        self.payload = bytearray()
         self.time = 0
         self.counters = {}
 
@@ -123,7 +123,7 @@ def lines_of(path):
             try:
                 line = json.loads(text)
             except ValueError as e:
-                sys.exit(f"{path}:{number}: {e}")
+                raise SystemExit(f"{path}:{number}: {e}") from None
             count, step = line.pop("repeat", (1, 0))
             for i in range(count):
                 yield {**line, "time_ns": line["time_ns"] + i * step} if "time_ns" in line else line
@@ -163,12 +163,16 @@ def make(path):
     return data[:len(data) - cut]
 
 
+def write(source, path):
+    data = make(source)
+    with open(path, "wb") as f:
+        f.write(data)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    data = make(sys.argv[1])
-    with open(sys.argv[2], "wb") as f:
-        f.write(data)
+    write(*sys.argv[1:])
 
 
 if __name__ == "__main__":

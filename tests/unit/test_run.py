@@ -180,8 +180,13 @@ class SideBySide(Run):
         status, results, text = self.run_tests("unit", "-j2")
         self.assertEqual((status, len(results)), (0, 2), text)
 
-    def test_files_of_a_lane_are_not(self):
-        self.write_pieces("e2e", False)
+    def test_emulators_are_not(self):
+        self.write_pieces("lab", False)
+        status, results, text = self.run_tests("lab", "-j2")
+        self.assertEqual((status, len(results)), (0, 2), text)
+
+    def test_real_jvms_are(self):
+        self.write_pieces("e2e", True)
         status, results, text = self.run_tests("e2e", "-j2")
         self.assertEqual((status, len(results)), (0, 2), text)
 
@@ -211,8 +216,11 @@ class Times(Run):
 
     def test_the_slowest_of_a_run_of_many(self):
         lines = self.golden(12)
-        at = lines.index("slowest:")
-        self.assertRegex(lines[at - 1], "^seconds: golden [0-9]+$")
+        at = next(n for n, line in enumerate(lines) if line.startswith("slowest tests"))
+        self.assertRegex(lines[at - 4], "^seconds: golden [0-9]+$")
+        self.assertRegex(lines[at - 3], "^CPU seconds: golden [0-9]+$")
+        self.assertEqual(lines[at - 2], "longest pieces, and their CPU seconds:")
+        self.assertRegex(lines[at - 1], r"^ +[0-9]+\.[0-9]+s +[0-9]+\.[0-9]+s  golden$")
         slowest = [(float(line.split()[0].rstrip("s")), line.split()[1]) for line in lines[at + 1:-1]]
         every = sorted(((float(line.split()[1].rstrip("s")), line.split()[2]) for line in lines
                         if line.startswith("ok ")), reverse=True)
@@ -221,8 +229,25 @@ class Times(Run):
         self.assertLessEqual(set(slowest), set(every))
         self.assertEqual(lines[-1], "12 passed, 0 failed, 0 skipped")
 
+    def test_cpu_seconds_of_a_piece(self):
+        """With those of processes that it has waited for."""
+        self.python_file("tests/lint/test_x.py", """
+            def test_busy(self):
+                import subprocess, sys
+                subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 1: pass"], check=True)
+            """)
+        self.python_file("tests/lint/test_y.py", "".join(f"def test_{n}(self): pass\n" for n in range(10)))
+        lines = self.run_tests("lint")[2].splitlines()
+        pieces = {line.split()[2]: float(line.split()[1].rstrip("s")) for line in lines if line.endswith(".py")}
+        self.assertEqual(set(pieces), {"lint/test_x.py", "lint/test_y.py"})
+        self.assertGreaterEqual(pieces["lint/test_x.py"], 0.9)
+        tests = [line.split()[1:] for line in lines if line.endswith("test_x.X.test_busy") and line[:2] != "ok"]
+        self.assertGreaterEqual(float(tests[0][0].rstrip("s")), 0.9)  # of ticks
+        said = next(line for line in lines if line.startswith("CPU seconds: lint "))
+        self.assertLessEqual(abs(int(said.split()[-1]) - sum(pieces.values())), 1)
+
     def test_not_of_a_run_of_few(self):
-        self.assertNotIn("slowest:", self.golden(10))
+        self.assertNotIn("slowest", "".join(self.golden(10)))
 
 
 class Soak(Run):
