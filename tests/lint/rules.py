@@ -257,8 +257,8 @@ MAY_PRINT = {
     "user/record/kernel/bpf_session.c": {"vfprintf"},
 }
 # Who may print a text as it is: spoor's own names of fields and columns, and JSON that is made already.
-MAY_PRINT_OWN = {"user/base/text/print.c", "user/cmd/read/cmd_cat.c", "user/report/chrome/chrome_out.c", "user/report/csv/event_table.c",
-                 "user/report/flame/export_collapsed.c"}
+MAY_PRINT_OWN = {"user/base/text/print.c", "user/report/chrome/chrome_out.c", "user/report/csv/event_table.c",
+                 "user/report/flame/export_collapsed.c", "user/report/json/event_json.c"}
 LITERAL = re.compile(r'(?:\s|\b(?:PRI|SCNu|SPOOR_VERSION|SCHEMA|JSON_INTEGER_FORMAT)\w*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')+')
 
 

@@ -12,6 +12,8 @@
 #include "analyze/registry/analysis.h"
 #include "report/live/live_cells.h"
 #include "report/live/live_view.h"
+#include "report/live/top_keys.h"
+#include "report/live/top_panes.h"
 #include "report/model/where.h"
 #include "session/session_log.h"
 #include "tests/unit/alloc_fail.h"
@@ -171,6 +173,34 @@ static int by_json(const struct live_view *v, FILE *out)
 	return live_json(&nested, out);
 }
 
+/* Each frame but the last one goes nowhere: keys act on what is shown. */
+static int screen_after(const struct live_view *v, const char *keys, FILE *out)
+{
+	struct top_panes *panes = top_panes_new();
+	FILE *nowhere = panes ? fopen("/dev/null", "w") : NULL;
+	int err = panes && nowhere ? 0 : -ENOMEM;
+
+	if (!err)
+		top_panes_show(panes, v, "");
+	for (; !err && *keys; keys++) {
+		err = top_panes_draw(panes, 80, 24, nowhere);
+		assert_true(err || top_panes_key(panes, *keys));
+	}
+	if (!err)
+		err = top_panes_draw(panes, 80, 24, out);
+	if (nowhere)
+		fclose(nowhere);
+	top_panes_free(panes);
+	return err;
+}
+
+static const char *keys_now;
+
+static int screen(const struct live_view *v, FILE *out)
+{
+	return screen_after(v, keys_now, out);
+}
+
 typedef int make(const struct live_view *v, FILE *out);
 
 /* The whole way, with the nth allocation failing; true when there was no nth. */
@@ -259,6 +289,43 @@ static void all_is_shown(void **state)
 	json_decref(head);
 }
 
+static const struct {
+	const char *keys, *has, *has_not;
+} screens[] = {
+	{"", "by lost work", "\x1b[2J"},
+	{"", "\x1b[7m  900 ns       1    0  a.\\x1b[2J", "HELD"},
+	{"j\r", "b.Shelf", "nobody was blocked"},
+	{"h\r", "Table.want <- Table.hold", "nobody was blocked"},
+	{"h\r\b?", "q  F10      quit", "Backspace back  Up Down"},
+	{"ts ", "by blocked  HELD: Space goes on", "by lost work"},
+	{"/lock=*Shelf*\r", "b.Shelf", "a.\\x1b"},
+	{"/lok=x\r", "where: lok=x_", "by blocked"},
+	{"b", "b.Shelf", "\x1b[2J"},
+	{"a", "by: lock_class,waiter_pool,owner_pool_", "where: "},
+};
+
+/* A key for which there is no memory does nothing. */
+static void screens_after_keys(void **state)
+{
+	json_t *head = json_pack("{s{si}}", "jvm", "pid", 1);
+
+	(void)state;
+	assert_non_null(head);
+	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
+		char *text;
+
+		keys_now = screens[i].keys;
+		assert_true(shown(screen, UINT32_MAX, head, &text));
+		if (!strstr(text, screens[i].has) || strstr(text, screens[i].has_not))
+			fail_msg("%s", text);
+		free(text);
+		for (unsigned long n = 0; !shown(screen, n, head, &text); n++)
+			free(text);
+		free(text);
+	}
+	json_decref(head);
+}
+
 /* A row is found by its key; others are not there. */
 static void rows_have_keys(void **state)
 {
@@ -285,11 +352,103 @@ static void rows_have_keys(void **state)
 	json_decref(head);
 }
 
+static unsigned lines_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, "\r\n")); text += 2)
+		n++;
+	return n;
+}
+
+/* However small a terminal is, a frame has its lines and no more. */
+static void a_frame_has_the_terminals_lines(void **state)
+{
+	static const unsigned sizes[][2] = {{1, 1}, {3, 2}, {20, 5}, {80, 24}, {300, 100}};
+	json_t *head = json_object();
+	struct analysis *a = analysis_new();
+	struct session_log log = {.header = head, .analysis = a};
+	const struct live_view v = {.log = &log, .to_ns = 10000, .note = ""};
+	struct top_panes *panes = top_panes_new();
+
+	(void)state;
+	assert_int_equal(feed(a), 0);
+	for (unsigned i = 0; i < 2 * LIVE_PANE_COUNT * sizeof(sizes) / sizeof(*sizes); i++) {
+		const unsigned *size = sizes[i / (2 * LIVE_PANE_COUNT)];
+		char *text;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		top_panes_show(panes, i % 2 ? &v : NULL, "attaching");
+		assert_int_equal(top_panes_draw(panes, size[0], size[1], out), 0);
+		fclose(out);
+		assert_int_equal(lines_of(text), size[1] - 1);
+		free(text);
+		if (i % 2)
+			assert_true(top_panes_key(panes, '\t'));
+	}
+	top_panes_free(panes);
+	analysis_free(a);
+	json_decref(head);
+}
+
+static void keys_end_and_hold(void **state)
+{
+	struct top_panes *panes = top_panes_new();
+
+	(void)state;
+	assert_false(top_panes_is_paused(panes));
+	assert_true(top_panes_key(panes, ' '));
+	assert_true(top_panes_is_paused(panes));
+	assert_true(top_panes_key(panes, '/'));
+	assert_true(top_panes_key(panes, 'q')); /* a letter of the condition */
+	assert_true(top_panes_key(panes, TOP_KEY_BACK));
+	assert_false(top_panes_key(panes, 'q'));
+	assert_false(top_panes_key(panes, TOP_KEY_QUIT));
+	assert_int_equal(top_panes_where(panes, "lock="), -EINVAL);
+	assert_int_equal(top_panes_where(panes, "lock=a"), 0);
+	assert_int_equal(top_panes_where(panes, ""), 0);
+	top_panes_free(panes);
+}
+
+/* What a terminal sends, one key after the other; of what it does not know, nothing is left over. */
+static void keys_of_a_terminal(void **state)
+{
+	static const struct {
+		const char *bytes;
+		int keys[4];
+	} some[] = {
+		{"q\x1b[A", {'q', TOP_KEY_UP}},
+		{"\x1b", {TOP_KEY_BACK}},
+		{"\x1b[6~\x1bOH", {TOP_KEY_PAGE_DOWN, TOP_KEY_HOME}},
+		{"\x1b[[Aj", {TOP_KEY_HELP, 'j'}},
+		{"\x1b[1;5Aj", {TOP_KEY_NONE, 'j'}},
+		{"\x1b[12", {TOP_KEY_NONE}},
+		{"\x1b[15~", {TOP_KEY_ASPECTS}},
+		{"\xc3\xa4", {0xc3, 0xa4}},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		const uint8_t *bytes = (const uint8_t *)some[i].bytes;
+		size_t count = strlen(some[i].bytes), at = 0, used;
+
+		for (unsigned n = 0; at < count; n++, at += used) {
+			assert_int_equal(top_key(bytes + at, count - at, &used), some[i].keys[n]);
+			assert_true(used && used <= count - at);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_shown),
+		cmocka_unit_test(screens_after_keys),
 		cmocka_unit_test(rows_have_keys),
+		cmocka_unit_test(a_frame_has_the_terminals_lines),
+		cmocka_unit_test(keys_end_and_hold),
+		cmocka_unit_test(keys_of_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

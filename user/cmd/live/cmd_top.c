@@ -169,7 +169,7 @@ static int print(struct run *run)
 	v.early = &run->early;
 	v.last &= !run->o->once;
 	if (run->screen) {
-		top_screen_show(run->screen, &v, "");
+		top_panes_show(top_screen_panes(run->screen), &v, "");
 		return 0; /* it is drawn in any case */
 	}
 	v.where = run->o->where;
@@ -227,7 +227,8 @@ static void on_attached(struct run *run, const struct top_message *message)
 	snprintf(run->note, sizeof(run->note), "%s", message->text);
 	run->due_ns = now + run->o->live.interval_ns + (run->o->once ? 0 : TOP_LATE_NS);
 	if (run->screen)
-		top_screen_show(run->screen, NULL, "attached; the first interval is not over yet");
+		top_panes_show(top_screen_panes(run->screen), NULL,
+			       "attached; the first interval is not over yet");
 }
 
 static void on_message(struct run *run)
@@ -265,7 +266,7 @@ static void on_due(struct run *run)
 		run->stop = true;
 		return;
 	}
-	if (run->screen && top_screen_is_paused(run->screen)) {
+	if (run->screen && top_panes_is_paused(top_screen_panes(run->screen))) {
 		run->window.skip_ns = run->o->live.interval_ns;
 		return;
 	}
@@ -329,11 +330,11 @@ static int run_with(void *ctx, struct live_recorder *r)
 	if (!err && run->has_screen) {
 		err = top_screen_open(&run->screen);
 		if (!err && run->o->where_text)
-			top_screen_where(run->screen, run->o->where_text);
+			top_panes_where(top_screen_panes(run->screen), run->o->where_text);
 		if (!err)
-			top_screen_by(run->screen, &run->o->by, run->o->order);
+			top_panes_by(top_screen_panes(run->screen), &run->o->by, run->o->order);
 		if (!err)
-			top_screen_show(run->screen, NULL, "attaching");
+			top_panes_show(top_screen_panes(run->screen), NULL, "attaching");
 	}
 	if (!err)
 		loop(run);

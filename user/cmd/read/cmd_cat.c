@@ -18,9 +18,11 @@
 #include "log/format/event.h"
 #include "log/read/names.h"
 #include "log/read/reader.h"
+#include "report/json/event_json.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
+#include "session/source_names.h"
 
 struct options {
 	struct log_source source;
@@ -94,238 +96,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* key: of spoor itself. */
-static void print_key(const char *key)
-{
-	fputs(",\"", stdout);
-	print_own(stdout, key);
-	fputs("\":", stdout);
-}
-
-static void print_thread(const struct log_names *names, uint64_t id)
-{
-	const struct log_thread *thread = log_names_thread(names, id);
-
-	if (!id) {
-		fputs("null", stdout);
-		return;
-	}
-	printf("{\"id\":%" PRIu64, id);
-	if (thread) {
-		fputs(",\"name\":", stdout);
-		print_json_string(stdout, thread->name);
-		if (thread->is_virtual)
-			printf(",\"java_id\":%" PRIu64, thread->java_id);
-		else
-			printf(",\"tid\":%" PRIu64, thread->tid);
-	}
-	putchar_unlocked('}');
-}
-
-/* Numbers that nothing defines stay numbers; 0 is nothing. */
-static void print_name(const char *name, uint64_t id)
-{
-	if (name)
-		print_json_string(stdout, name);
-	else if (id)
-		printf("%" PRIu64, id);
-	else
-		fputs("null", stdout);
-}
-
-static void print_enum(const struct field_desc *field, uint64_t value)
-{
-	if (value < field->enum_count)
-		print_json_string(stdout, field->enum_names[value]);
-	else
-		printf("%" PRIu64, value);
-}
-
-static void print_lock(const struct log_names *names, uint64_t id)
-{
-	const struct log_lock *lock = log_names_lock(names, id);
-	const struct event_desc *desc = schema_event(EVENT_LOCK);
-
-	if (!id) {
-		fputs("null", stdout);
-		return;
-	}
-	printf("{\"id\":%" PRIu64, id);
-	if (lock) {
-		fputs(",\"class\":", stdout);
-		print_name(log_names_class(names, lock->class), lock->class);
-		fputs(",\"group\":", stdout);
-		print_enum(&desc->fields[LOCK_GROUP], lock->group);
-	}
-	putchar_unlocked('}');
-}
-
-/* What is put in the place of numbers, and how much of it. */
-struct resolve {
-	const struct log_names *names;
-	unsigned frames;
-};
-
-static void print_member(const char *key, const char *text)
-{
-	print_key(key);
-	print_json_string(stdout, text);
-}
-
-static void print_method(const struct log_names *names, uint64_t id)
-{
-	const struct log_method *m = log_names_method(names, id);
-
-	if (!id) {
-		fputs("null", stdout);
-		return;
-	}
-	printf("{\"id\":%" PRIu64, id);
-	if (m) {
-		print_member("class", m->class_name);
-		print_member("method", m->name);
-		print_member("signature", m->signature);
-		print_member("source", m->source);
-		fputs(m->hidden ? ",\"hidden\":true" : ",\"hidden\":false", stdout);
-	}
-	putchar_unlocked('}');
-}
-
-/* stack: NULL where the log lacks the definition of the callers. */
-static void print_frame(const struct log_names *names, const struct log_stack *stack)
-{
-	static const struct log_method none = {"", "", "", "", false};
-	const struct event_desc *desc = schema_event(EVENT_STACK);
-	const struct log_method *m = stack ? log_names_method(names, stack->method) : NULL;
-
-	m = m ? m : &none;
-	fputs("{\"class\":", stdout);
-	print_json_string(stdout, m->class_name);
-	print_member("method", m->name);
-	print_member("signature", m->signature);
-	printf(",\"line\":%" PRIu64 ",\"bci\":%" PRIu64 ",\"type\":", stack ? stack->line : 0,
-	       stack ? stack->bci : 0);
-	if (stack)
-		print_enum(&desc->fields[STACK_FRAME], stack->frame);
-	else
-		print_json_string(stdout, "missing");
-	fputs(m->hidden ? ",\"hidden\":true" : ",\"hidden\":false", stdout);
-	fputs(stack && stack->inferred ? ",\"inferred\":true}" : ",\"inferred\":false}", stdout);
-}
-
-/* A chain ends, as a caller's number is always smaller than the one that names it. */
-static void print_stack(const struct resolve *resolve, uint64_t id)
-{
-	const struct log_stack *stack = log_names_stack(resolve->names, id);
-	uint64_t printed = 0, all = 0;
-
-	if (!id) {
-		fputs("null", stdout);
-		return;
-	}
-	printf("{\"id\":%" PRIu64, id);
-	if (stack) {
-		fputs(",\"frames\":[", stdout);
-		for (; id; id = stack ? stack->caller : 0, all++) {
-			stack = log_names_stack(resolve->names, id);
-			if (all >= resolve->frames)
-				continue;
-			if (printed++)
-				putchar_unlocked(',');
-			print_frame(resolve->names, stack);
-		}
-		putchar_unlocked(']');
-		if (all > printed)
-			printf(",\"more\":%" PRIu64, all - printed);
-	}
-	putchar_unlocked('}');
-}
-
-/* resolve: NULL if numbers are wanted. */
-static void print_field(const struct resolve *resolve, const struct field_desc *field,
-			union field_value value)
-{
-	const struct log_names *names = resolve ? resolve->names : NULL;
-
-	if (field->type == FIELD_STR)
-		print_json_string(stdout, value.s);
-	else if (field->type == FIELD_BOOL)
-		fputs(value.u ? "true" : "false", stdout);
-	else if (field->type == FIELD_ENUM)
-		print_enum(field, value.u);
-	else if (names && field->type == FIELD_THREAD)
-		print_thread(names, value.u);
-	else if (names && field->type == FIELD_LOCK)
-		print_lock(names, value.u);
-	else if (names && field->type == FIELD_CLASS)
-		print_name(log_names_class(names, value.u), value.u);
-	else if (names && field->type == FIELD_STRING)
-		print_name(log_names_string(names, value.u), value.u);
-	else if (names && field->type == FIELD_METHOD)
-		print_method(names, value.u);
-	else if (names && field->type == FIELD_STACK)
-		print_stack(resolve, value.u);
-	else
-		printf("%" PRIu64, value.u);
-}
-
-/*
- * What an event defines stays a number: its name is the next field. The caller of a chain stays
- * one, too: else the text of a log would grow with the square of the depth of its chains.
- */
-static bool stays_number(const struct event *e, const struct field_desc *field)
-{
-	return e->id == EVENT_CLASS || e->id == EVENT_STRING || e->id == EVENT_METHOD ||
-	       (e->id == EVENT_STACK && field->type == FIELD_STACK);
-}
-
-static void print_event(const struct resolve *resolve, const struct event *e)
-{
-	const struct event_desc *desc = schema_event(e->id);
-	unsigned i;
-
-	printf("{\"time_ns\":%" PRIu64 ",\"event\":", e->time_ns);
-	print_json_string(stdout, desc->name);
-	fputs(",\"thread\":", stdout);
-	if (resolve)
-		print_thread(resolve->names, e->thread);
-	else
-		printf("%" PRIu32, e->thread);
-	for (i = 0; i < desc->field_count; i++) {
-		const struct field_desc *field = &desc->fields[i];
-
-		print_key(field->name);
-		print_field(stays_number(e, field) ? NULL : resolve, field, e->v[i]);
-	}
-	fputs("}\n", stdout);
-}
-
-/* The definition of a number may come after its first use, so names are a pass of their own. */
-static int read_names(struct log_source *source, struct log_names **ret)
-{
-	struct log_names *names = NULL;
-	struct log_reader *r = NULL;
-	const struct event *e;
-	int err;
-
-	err = log_source_open_again(source, &r);
-	if (err)
-		return err;
-	log_reader_definitions(r);
-	names = log_names_new();
-	err = names ? 0 : -ENOMEM;
-	while (!err && (err = log_reader_next(r, &e)) == 1)
-		err = log_names_add(names, e);
-	log_reader_close(r);
-	if (err && err != -EBADMSG) {
-		msg_error("%s: cannot read its names: %s", source->name, max_memory_error(err));
-		log_names_free(names);
-		return err;
-	}
-	*ret = names;
-	return 0;
-}
-
 static void report_damage(const char *path, const struct log_reader *r)
 {
 	struct log_reader_stats stats;
@@ -352,14 +122,14 @@ static void report_unknown(const char *path, const struct log_reader *r)
 static int print_events(const struct options *o, const struct log_names *names,
 			struct log_reader *r, bool *ret_ended)
 {
-	const struct resolve resolve = {names, o->frames};
+	const struct event_json how = {names, o->frames};
 	const struct event *e;
 	int err;
 
 	while ((err = log_reader_next(r, &e)) == 1) {
 		*ret_ended |= e->id == EVENT_END;
 		if ((!o->filter || o->selected[e->id]) && range_has(&o->source.range, e->time_ns))
-			print_event(names ? &resolve : NULL, e);
+			event_json_print(&how, e, stdout);
 		if (ferror_unlocked(stdout))
 			return 0;
 	}
@@ -390,7 +160,7 @@ static int print_log(struct options *o)
 	int err;
 
 	if (o->resolve && !o->header) {
-		err = read_names(&o->source, &names);
+		err = source_names_read(&o->source, &names);
 		if (err)
 			return err;
 	}

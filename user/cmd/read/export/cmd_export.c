@@ -254,7 +254,7 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		argp_error(state, "--%s is for --to csv and jsonl", o->of_tables);
 	if (o->to != FORMAT_CHROME && !is_table(o) && o->frames_are_given)
 		argp_error(state, "--frames is for --to chrome, csv and jsonl");
-	if (o->to != FORMAT_CSV && o->tables.table.raw)
+	if (o->to != FORMAT_CSV && o->tables.events.table.raw)
 		argp_error(state, "--raw-text is for --to csv");
 	if (is_binary(o))
 		check_messages(o, state);
@@ -320,11 +320,11 @@ static error_t parse_tables(int key, char *arg, struct argp_state *state)
 		set_frames(o, arg, state);
 		return 0;
 	case 'e':
-		o->tables.filter = true;
-		parse_events(arg, o->tables.selected, state);
+		o->tables.events.filter = true;
+		parse_events(arg, o->tables.events.selected, state);
 		break;
 	case KEY_RAW:
-		o->tables.table.raw = true;
+		o->tables.events.table.raw = true;
 		break;
 	default:
 		return parse_timeline(key, arg, state);
@@ -497,8 +497,8 @@ int cmd_export(int argc, char **argv)
 		return CMD_FAILED;
 	if (send_option_start(&o.send) || rights_filter() || rights_write_to(o.output))
 		return CMD_FAILED;
-	o.timeline.frames = o.tables.table.frames = o.frames;
-	o.tables.table.csv = o.to == FORMAT_CSV;
+	o.timeline.frames = o.tables.events.table.frames = o.frames;
+	o.tables.events.table.csv = o.to == FORMAT_CSV;
 	if (o.anonymize)
 		status = export_anonymize(&o.source, &(struct anonymize_options){o.output, o.key});
 	else if (is_table(&o))

@@ -3,16 +3,13 @@
 
 #include <sys/types.h>
 
-#include "log/format/event.h"
-#include "report/csv/event_table.h"
+#include "report/csv/event_tables.h"
 
 struct log_source;
 
 struct tables_options {
-	struct event_table_options table;
-	mode_t mode; /* of the files; 0: 0600 */
-	bool filter;
-	bool selected[SCHEMA_ID_MAX + 1]; /* by event id, if filter is set */
+	struct event_tables_options events; /* but for open */
+	mode_t mode;                        /* of the files; 0: 0600 */
 };
 
 /*

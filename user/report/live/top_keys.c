@@ -1,4 +1,4 @@
-#include "cmd/live/top_keys.h"
+#include "report/live/top_keys.h"
 
 #include <string.h>
 

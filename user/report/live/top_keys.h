@@ -1,4 +1,4 @@
-/* cmd/live/top_keys.h: what a terminal sends when a key is pressed. */
+/* report/live/top_keys.h: what a terminal sends when a key is pressed. */
 #pragma once
 
 #include <stddef.h>
