@@ -128,7 +128,9 @@ class Commands(JavaTest):
                 # A thread is BLOCKED a little before its probe: if it loses its CPU there, main has released the lock.
                 owned = [e for e in enter if e["owner_source"] != "none"]
                 self.assertGreater(len(owned), 20)
-                self.assertEqual({name_of(e["owner"]) for e in owned}, {"main"})
+                # On a busy machine it may have ended before the recorder reads the names of threads that were there.
+                known = any(t["existed"] and t["java_id"] for t in log.raw_of("thread"))
+                self.assertEqual({name_of(e["owner"]) for e in owned}, {"main" if known else "java"})
                 self.assertLess(len(enter) - len(owned), len(enter) / 10)
 
     def test_a_shell_around_it(self):

@@ -88,6 +88,17 @@ static int poll_timeout(const struct recorder *r, uint64_t now, uint64_t deadlin
 	return (int)(ms < most ? ms : most);
 }
 
+/* A JVM may end before the next window: the names of its first threads are read as soon as it has
+ * them. */
+static void refresh(struct recorder *r)
+{
+	bool ready = jvm_layout(r->j)->ready;
+
+	recorder_refresh(r);
+	if (!ready && jvm_layout(r->j)->ready)
+		recorder_read_names(r);
+}
+
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX])
 {
 	struct pollfd fds[] = {{.fd = bpf_session_fd(r->p), .events = POLLIN},
@@ -110,7 +121,7 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 		if (translate_wants_refresh(r->t) ||
 		    ((!jvm_layout(r->j)->ready || (!r->code && !r->no_stacks)) &&
 		     now >= r->next_refresh)) {
-			recorder_refresh(r);
+			refresh(r);
 			r->next_refresh = now + REFRESH_MS * NS_PER_MS;
 		}
 		if (now >= r->next_window) {

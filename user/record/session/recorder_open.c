@@ -257,11 +257,18 @@ static int open_jvm(struct recorder *r, pid_t pid, char why[RECORDER_WHY_MAX])
 	}
 }
 
-/* The header has the JVM's flags and version: these are final when the heap is set up. */
+/*
+ * The header has the JVM's flags and version: these are final when the heap is set up. That may
+ * have been while BPF was loaded, which takes longer than any wait on a busy machine: the JVM is
+ * looked at once in any case.
+ */
 static void wait_until_ready(struct recorder *r)
 {
-	while (!jvm_layout(r->j)->ready && starting_wait(r))
+	if (jvm_layout(r->j)->ready)
+		return;
+	do
 		recorder_refresh(r);
+	while (!jvm_layout(r->j)->ready && starting_wait(r));
 }
 
 static int attach(struct recorder *r, const struct recorder_options *o, char why[RECORDER_WHY_MAX])
