@@ -14,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "bpf"))
 
-from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, probes_of, why_no_bpf  # noqa: E402
+from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, probes_of, wait_until, why_no_bpf  # noqa: E402
 
 START_DEADLINE_S = 5 * DEADLINE_S
 MADE = os.path.join(BUILD, "tests/java")
@@ -76,6 +76,16 @@ def why_no_java():
             return f"{tool} is neither in JAVA_HOME nor in PATH"
     version = subprocess.run([jdk_tool("java"), "-version"], capture_output=True, text=True).stderr
     return None if '"17.' in version else f"this is no JDK 17: {version.splitlines()[0]}"
+
+
+def wait_for_libjvm(vm):
+    """vm: a process that was started a moment ago. Before it has loaded libjvm.so it is no JVM."""
+    def loaded():
+        with open(f"/proc/{vm.pid}/maps", encoding="utf-8") as f:
+            return "/libjvm.so" in f.read()
+
+    wait_until("libjvm.so is loaded", loaded, START_DEADLINE_S)
+    return vm
 
 
 class JavaTest(unittest.TestCase):

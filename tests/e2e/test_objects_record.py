@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from jvm import ObjectsJavaTest, jdk_tool
+from jvm import ObjectsJavaTest, jdk_tool, wait_for_libjvm
 
 from harness import SPOOR, spoor
 from pprof_read import Pprof
@@ -29,7 +29,7 @@ class ObjectsRecordTest(ObjectsJavaTest):
                                *options, "-cp", self.classes, "Births", str(threads), str(rounds), str(full)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.finish, vm)
-        return vm
+        return wait_for_libjvm(vm)
 
     @staticmethod
     def finish(vm):

@@ -1,17 +1,19 @@
 """spoor record --objects in parts: each begins with the heap, and can be read alone."""
 import glob
 import json
+import os
 import subprocess
 
 from jvm import ObjectsJavaTest, jdk_tool
 
-from harness import spoor
+from harness import spoor, wait_until
 
 DEADLINE_S = 120
 # Of nothing that does not fit together there may be any.
 NONE = ("unknown_moves", "unknown_class", "no_place", "tlabs_wrong", "checked_wrong", "gaps", "holes", "bad_words",
         "lost_names", "refused", "overwritten")
 ROUNDS, LEAKED = 60, 300
+PART_BYTES = (256 << 20) // 100  # about what --max-size 256M --deviation 1 makes of a part
 # A ring that has room for all events, however long the recorder waits for a CPU.
 OPTIONS = ["-Xmx256m", "-Xmn128m", "-XX:+UnlockDiagnosticVMOptions", "-XX:SpoorObjectsMode=2", "-XX:SpoorObjectsRing=256m"]
 
@@ -19,10 +21,13 @@ OPTIONS = ["-Xmx256m", "-Xmn128m", "-XX:+UnlockDiagnosticVMOptions", "-XX:SpoorO
 class RotateTest(ObjectsJavaTest):
     def run_it(self, *options, record=("--max-size", "256M", "--deviation", "1"), rounds=ROUNDS, pause_ms=0):
         """The parts, and a dump at the end of the last one."""
-        vm = self.java("Growth", str(rounds), str(LEAKED), str(pause_ms), options=[*OPTIONS, *options])
+        vm = self.java("Growth", str(rounds // 2), str(LEAKED), str(pause_ms), options=[*OPTIONS, *options])
         recorder = self.record(vm, "--objects=exact", *record)
-        vm.say("go")
-        self.assertEqual(vm.line(DEADLINE_S), "done")
+        self.assertEqual(vm.ask("go", DEADLINE_S), "done")
+        if "--max-size" in record:
+            # A recorder that gets a CPU only when all is over has no moment at which a part may end.
+            wait_until("most of a part is written", lambda: self.written() > PART_BYTES / 2, DEADLINE_S)
+        self.assertEqual(vm.ask("go", DEADLINE_S), "done")
         done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path("app.hprof")],
                               capture_output=True, text=True, timeout=DEADLINE_S, check=False)
         self.assertIn("Heap dump file created", done.stdout + done.stderr)
@@ -30,6 +35,9 @@ class RotateTest(ObjectsJavaTest):
         self.assertEqual(vm.process.wait(DEADLINE_S), 0)
         self.assertEqual(recorder.wait(DEADLINE_S), 0)
         return sorted(glob.glob(self.path("log-*.spoor")))
+
+    def written(self):
+        return sum(os.path.getsize(path) for path in glob.glob(self.path("log-*.spoor")))
 
     @staticmethod
     def said(*command):

@@ -37,7 +37,7 @@ public class Growth {
 			last = new Request();
 	}
 
-	/** Rounds; each has a collection at its end, and then a pause. */
+	/** Rounds; each has a collection at its end, and then a pause. They are made anew for each line "go". */
 	public static void main(String[] args) throws Exception {
 		int rounds = Integer.parseInt(args[0]), leaked = Integer.parseInt(args[1]);
 		int pauseMs = args.length > 2 ? Integer.parseInt(args[2]) : 0;
@@ -45,15 +45,16 @@ public class Growth {
 		System.out.println("ready " + ProcessHandle.current().pid());
 		BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
 		in.readLine();
-		for (int round = 0; round < rounds; round++) {
-			leak(leaked);
-			for (int page = 0; page < 500; page++)
-				look(page);
-			serve(50 * leaked);
-			System.gc();
-			Thread.sleep(pauseMs);
-		}
-		System.out.println("done");
-		in.readLine();
+		do {
+			for (int round = 0; round < rounds; round++) {
+				leak(leaked);
+				for (int page = 0; page < 500; page++)
+					look(page);
+				serve(50 * leaked);
+				System.gc();
+				Thread.sleep(pauseMs);
+			}
+			System.out.println("done");
+		} while ("go".equals(in.readLine()));
 	}
 }
