@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct process_lib lib; /* large */
 	struct process_stat stat;
 	struct seen seen;
+	uint64_t code_kb;
 	pid_t pid;
 
 	ENSURE(text);
@@ -41,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ENSURE(memchr(lib.path, 0, sizeof(lib.path)));
 	process_stat_parse(text, &stat);
 	process_ns_pid_parse(text, &pid);
+	process_code_parse(text, &code_kb);
 	free(text);
 	return 0;
 }

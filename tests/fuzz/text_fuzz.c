@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	process_stat_parse(text, &stat);
 	process_maps_parse(text, "libjvm.so", &lib);
 	process_ns_pid_parse(text, &pid);
+	process_code_parse(text, &n);
 	if (!usdt_spec_parse(text, &spec) && (spec.arg_cnt < 0 || spec.arg_cnt > USDT_ARGS_MAX))
 		abort();
 	duration_parse(text, &n);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -153,6 +154,38 @@ static void ns_pid_is_the_innermost(void **state)
 	assert_int_equal(process_ns_pid_parse("Name:\tx\nNSpid:", &pid), -ENOENT);
 }
 
+static void code_is_what_is_mapped_to_run(void **state)
+{
+	uint64_t kb = 1;
+
+	(void)state;
+	assert_int_equal(process_code_parse("VmExe:\t  4 kB\nVmLib:\t   18764 kB\nX:\n", &kb), 0);
+	assert_int_equal(kb, 18764);
+	assert_int_equal(process_code_parse("Name:\tVmLib:\t5 kB\n", &kb), -ENOENT);
+	assert_int_equal(process_code_parse("Name:\tx\nVmLib:", &kb), -ENOENT);
+	assert_int_equal(process_code_parse("Name:\tx\nVmLib:\t-5 kB\n", &kb), -ENOENT);
+	assert_int_equal(process_code_parse("Name:\tx\nVmLib:\t\nA: 5 kB\n", &kb), -ENOENT);
+	assert_int_equal(kb, 18764);
+}
+
+/* A mapping of a page that may be run: it is in the sum until it is gone. */
+static void code_of_this_process(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t before, with, after;
+	void *p;
+
+	(void)state;
+	assert_int_equal(process_code(getpid(), &before), 0);
+	p = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(process_code(getpid(), &with), 0);
+	munmap(p, page);
+	assert_int_equal(process_code(getpid(), &after), 0);
+	assert_int_equal(with, before + page / 1024);
+	assert_int_equal(after, before);
+}
+
 static void this_process_is_known(void **state)
 {
 	struct process_stat s;
@@ -199,6 +232,8 @@ int main(void)
 		cmocka_unit_test(maps_gives_all_code),
 		cmocka_unit_test(maps_may_be_cut_anywhere),
 		cmocka_unit_test(ns_pid_is_the_innermost),
+		cmocka_unit_test(code_is_what_is_mapped_to_run),
+		cmocka_unit_test(code_of_this_process),
 		cmocka_unit_test(this_process_is_known),
 		cmocka_unit_test(allocations_may_fail),
 	};

@@ -1,5 +1,6 @@
 #include "jvm/target/process.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -153,6 +154,25 @@ int process_ns_pid_parse(const char *text, pid_t *ret)
 	return 0;
 }
 
+int process_code_parse(const char *text, uint64_t *ret)
+{
+	const char *at = strstr(text, "\nVmLib:");
+	uint64_t value;
+	char *next;
+
+	if (!at)
+		return -ENOENT;
+	at += strlen("\nVmLib:");
+	at += strspn(at, " \t");
+	if (!isdigit((unsigned char)*at))
+		return -ENOENT;
+	value = strtoull(at, &next, 10);
+	if (strncmp(next, " kB\n", strlen(" kB\n")))
+		return -ENOENT;
+	*ret = value;
+	return 0;
+}
+
 /* To its end, or the first bytes, most of them at most. */
 static int file_read(int fd, size_t most, char **ret, size_t *ret_len)
 {
@@ -251,6 +271,18 @@ int process_ns_pid(pid_t pid, pid_t *ret)
 	if (err)
 		return err;
 	err = process_ns_pid_parse(text, ret);
+	free(text);
+	return err;
+}
+
+int process_code(pid_t pid, uint64_t *ret)
+{
+	char *text;
+	int err = process_file(pid, "status", &text, NULL);
+
+	if (err)
+		return err;
+	err = process_code_parse(text, ret);
 	free(text);
 	return err;
 }

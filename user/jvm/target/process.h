@@ -35,6 +35,9 @@ void process_code_each(const char *text, void (*take)(void *ctx, const struct pr
 		       void *ctx);
 /* The last number of NSpid in the text of /proc/PID/status. -ENOENT. */
 int process_ns_pid_parse(const char *text, pid_t *ret);
+/* VmLib in that text: kB that are mapped to run and not to be written, outside of the program's own
+ * file. A library that is loaded changes it; code that is compiled meanwhile does not. -ENOENT. */
+int process_code_parse(const char *text, uint64_t *ret);
 
 /* A whole file of /proc, NUL-terminated; *ret is freed with free(). */
 int process_text(int fd, char **ret, size_t *ret_len);
@@ -46,5 +49,7 @@ int process_stat(pid_t pid, struct process_stat *ret);
 /* -ENOENT: it is not mapped. */
 int process_lib(pid_t pid, const char *name, struct process_lib *ret);
 int process_ns_pid(pid_t pid, pid_t *ret);
+/* Of process_code_parse(). Costs no lock of the process's mappings, other than its maps. */
+int process_code(pid_t pid, uint64_t *ret);
 /* The arguments, separated by spaces, cut to size - 1 bytes. */
 int process_command(pid_t pid, char *ret, size_t size);

@@ -264,8 +264,12 @@ static void on_library(void *ctx, const struct process_lib *lib)
 		f->mapped = true;
 		return;
 	}
-	if (m->bad >= BAD_MAX || clock_mono_ns() >= m->look_until)
+	if (m->bad >= BAD_MAX)
 		return;
+	if (clock_mono_ns() >= m->look_until) {
+		m->err = m->err ? m->err : -EAGAIN;
+		return;
+	}
 	err = mark_files_add(&m->files, lib, &f);
 	if (!err) {
 		consider(m, f, lib);

@@ -28,7 +28,7 @@ int marks_new(const struct marks_options *o, struct marks **ret);
 /*
  * Attaches to what has been mapped since the last look, and forgets what is gone. How many
  * libraries are attached to now, or a negative errno: their list cannot be read. Costs a read of
- * /proc/PID/maps. What is not done after 250 ms is left to the next look.
+ * /proc/PID/maps. -EAGAIN: what was not done after 250 ms is left to the next look.
  */
 int marks_look(struct marks *m);
 /* All begins, then all ends: no span that is seen to begin loses its end to that. Accepts NULL. */

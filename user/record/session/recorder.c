@@ -118,6 +118,7 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 			bpf_session_sample_owners(r->p, true);
 		}
 		now = clock_mono_ns();
+		recorder_marks_pass(r, now);
 		if (translate_wants_refresh(r->t) ||
 		    ((!jvm_layout(r->j)->ready || (!r->code && !r->no_stacks)) &&
 		     now >= r->next_refresh)) {

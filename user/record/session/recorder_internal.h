@@ -35,6 +35,7 @@ struct recorder {
 	struct losses losses;
 	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush, next_waits;
 	uint64_t windows, starting_until;
+	uint64_t next_marks, marks_code_kb; /* recorder_marks.c */
 	uint64_t records;
 	uint64_t drain_until; /* of the draining that goes on; UINT64_MAX: to the ring's end */
 	unsigned names_every;
@@ -85,6 +86,11 @@ int recorder_objects_error(const struct recorder *r);
 void recorder_objects_end(struct recorder *r, enum recorder_end end);
 void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret);
 void recorder_objects_discard(struct recorder *r);
+
+/* recorder_marks.c: libraries with marks, looked for now; */
+void recorder_marks_look(struct recorder *r);
+/* if the JVM has loaded a library since. */
+void recorder_marks_pass(struct recorder *r, uint64_t now);
 
 /* recorder_window.c: counters of all threads and CPUs at this moment, into the log. */
 void recorder_sample(struct recorder *r);

@@ -392,7 +392,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 		notes_write(r->w, NOTE_LEVEL_WARNING, bpf_session_limits(r->p));
 	if (r->flag.left)
 		notes_write(r->w, NOTE_LEVEL_INFO, MONITOR_FLAG_LEFT);
-	bpf_session_look_for_marks(r->p, notes_marks, r->w);
+	recorder_marks_look(r);
 	recorder_drain(r);
 	recorder_sample(r);
 	recorder_read_names(r);

@@ -101,7 +101,7 @@ void recorder_flush(struct recorder *r)
 
 void recorder_window(struct recorder *r)
 {
-	bpf_session_look_for_marks(r->p, notes_marks, r->w);
+	recorder_marks_look(r);
 	recorder_refresh(r);
 	bpf_session_refresh(r->p);
 	notes_support(r->w, r->j, r->noted);
