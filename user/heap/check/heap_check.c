@@ -21,7 +21,7 @@ struct walk {
 	struct heap_check *result;
 	uint32_t *type_of; /* by class of the log: the type that had the same name; HEAP_NONE */
 	uint8_t *referred; /* bits, by ordinal: something refers to the object */
-	bool g1;
+	bool g1, g1_full; /* g1_full: the log's moment is the end of such a collection */
 	bool *is_filler;   /* by type */
 	int err;
 };
@@ -98,6 +98,14 @@ static bool is_mirror(const struct walk *w, uint32_t class)
 	return !strcmp(object_class_text(w->names, class, name, sizeof(name)), "java.lang.Class");
 }
 
+static bool is_dead_of_an_archive(const struct walk *w, const struct object_found *f)
+{
+	bool was_there = object_names_was_found(w->names, f->kind) ||
+			 w->names->kinds[f->kind].part == OBJECT_PART_CARRIED;
+
+	return w->g1_full && !f->age && was_there && object_replay_left_out(w->log, f->address);
+}
+
 static void only_log(struct walk *w, const struct object_found *f)
 {
 	struct heap_check_example e = {.address = f->address,
@@ -105,7 +113,10 @@ static void only_log(struct walk *w, const struct object_found *f)
 				       .type = HEAP_NONE,
 				       .log_length = f->length};
 
-	count(w, is_mirror(w, f->class) ? CHECK_CLASS_OBJECT : CHECK_ONLY_LOG, e);
+	if (is_mirror(w, f->class))
+		count(w, CHECK_CLASS_OBJECT, e);
+	else
+		count(w, is_dead_of_an_archive(w, f) ? CHECK_ARCHIVED_DEAD : CHECK_ONLY_LOG, e);
 }
 
 static void only_dump(struct walk *w, uint32_t object)
@@ -171,6 +182,15 @@ static void walk(struct walk *w)
 	}
 }
 
+static bool is_full_of_g1(const struct object_replay *log)
+{
+	uint32_t count;
+	const struct object_collection *c = object_replay_collections(log, &count);
+
+	return count && object_replay_ended(log) == count &&
+	       !strcmp(c[count - 1].collector, "G1Full");
+}
+
 int heap_check(const struct object_replay *log, const struct heap_state *dump, bool g1,
 	       struct heap_check *ret)
 {
@@ -178,7 +198,8 @@ int heap_check(const struct object_replay *log, const struct heap_state *dump, b
 			 .names = object_replay_names(log),
 			 .dump = dump,
 			 .result = ret,
-			 .g1 = g1};
+			 .g1 = g1,
+			 .g1_full = is_full_of_g1(log)};
 
 	*ret = (struct heap_check){0};
 	w.err = walk_init(&w);

@@ -24,6 +24,10 @@ enum heap_check_kind {
 	/* Only the dump has it, with G1, in a MB of the heap in which the log has never had an
 	 * object: G1 maps the objects of an archive of classes (CDS) into regions of their own. */
 	CHECK_ARCHIVED,
+	/* Only the log has it, with G1, after a full collection: it was in the heap when the log
+	 * began, no collection has found it since, and this one has left its region out, as it does
+	 * with archives alone. What it does not mark there is dead, stays, and is in no dump. */
+	CHECK_ARCHIVED_DEAD,
 	CHECK_KIND_COUNT,
 };
 

@@ -75,6 +75,7 @@ void object_moves_finish_words(struct object_replay *r, const uint32_t *words)
 
 void object_moves_space(struct object_replay *r, uint64_t at, uint64_t units)
 {
+	r->last_space_count = 0;
 	if (array_grow(&r->spaces, &r->spaces_capacity, r->space_count, sizeof(*r->spaces)))
 		r->err = -ENOMEM;
 	else
@@ -209,6 +210,7 @@ static void apply(struct object_replay *r)
 
 	r->sums.unknown_moves += c.unknown;
 	r->sums.bad_words += c.outside;
+	r->last_space_count = c.all ? 0 : c.space_count;
 	object_replay_spend(r, c.pages * EFFORT_PAGE);
 	object_replay_spend_sorting(r);
 	if (err)

@@ -372,6 +372,25 @@ bool object_replay_ever(const struct object_replay *r, uint64_t address)
 	       object_heap_ever(&r->heap, (address - r->heap_base) >> r->sums.heap_shift);
 }
 
+bool object_replay_left_out(const struct object_replay *r, uint64_t address)
+{
+	uint64_t at = (address - r->heap_base) >> r->sums.heap_shift;
+	uint32_t low = 0, high = r->last_space_count;
+
+	while (low < high) { /* they are sorted, and apart from each other */
+		uint32_t mid = low + (high - low) / 2;
+		const struct object_space *s = &r->spaces[mid];
+
+		if (at >= s->at && at - s->at < s->units)
+			return false;
+		if (s->at <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return r->last_space_count && address >= r->heap_base;
+}
+
 /* --- what was found ----------------------------------------------------------------------- */
 
 const struct object_names *object_replay_names(const struct object_replay *r)

@@ -74,6 +74,8 @@ bool object_replay_next(const struct object_replay *r, uint64_t *unit, struct ob
 uint64_t object_replay_base(const struct object_replay *r);
 /* Was there ever an object within the MB of this address? */
 bool object_replay_ever(const struct object_replay *r, uint64_t address);
+/* Has the collection that was the last to end told what it collects, and left this address out? */
+bool object_replay_left_out(const struct object_replay *r, uint64_t address);
 
 /* Lent until object_replay_free. lifetimes: complete after object_replay_finish; kinds as those of
  * names. */

@@ -44,6 +44,7 @@ struct object_replay {
 	uint32_t *due; /* indexes of emitters */
 	uint32_t emitters_capacity, collections_capacity, collection_count;
 	uint32_t runs_capacity, run_count, spaces_capacity, space_count, due_capacity, due_count;
+	uint32_t last_space_count; /* of the collection before, until the next one has any */
 	uint64_t done;    /* all phases below this one have been gone through */
 	uint64_t waiting; /* bytes of words */
 	uint64_t waiting_many; /* more than these are looked at */

@@ -23,7 +23,7 @@ static const char *const kind_names[CHECK_KIND_COUNT] = {
 	[CHECK_OTHER_CLASS] = "other_class",   [CHECK_OTHER_LENGTH] = "other_length",
 	[CHECK_ONLY_LOG] = "only_log",         [CHECK_ONLY_DUMP] = "only_dump",
 	[CHECK_CLASS_OBJECT] = "class_object", [CHECK_FILLER] = "filler",
-	[CHECK_ARCHIVED] = "archived",
+	[CHECK_ARCHIVED] = "archived", [CHECK_ARCHIVED_DEAD] = "archived_dead",
 };
 
 static const char *const kind_words[CHECK_DIFFERENCES] = {
@@ -148,6 +148,11 @@ static struct findings *not_compared(const struct heap_check_report *r)
 	add_line(f, c->kinds[CHECK_ARCHIVED],
 		 "objects of the dump are in regions where the log has none: those of an archive "
 		 "of classes (CDS), which G1 maps.",
+		 &o);
+	add_line(f, c->kinds[CHECK_ARCHIVED_DEAD],
+		 "objects of the log are dead, in an archive of classes (CDS): the full collection "
+		 "has left their region out, and the dump, which has all that is reachable, does "
+		 "not have them.",
 		 &o);
 	add_line(f, c->kinds[CHECK_FILLER],
 		 "objects of the dump are int[] or java.lang.Object that the log does not have and "
