@@ -1,7 +1,9 @@
 """Object events switched on and off in a JVM that runs: it was started without an option, and goes on as before."""
 import json
+import os
 import random
 import re
+import signal
 import subprocess
 import time
 
@@ -164,6 +166,51 @@ class SwitchTest(PatchedJavaTest):
         # Few: it explains nothing else away.
         self.assertLess(found["archived_dead"], found["equal"] // 100)
         self.assert_right(vm)
+
+    def check_stopped(self, collector, mode):
+        """The recorder is stopped, until the ring is full and more: births and moves are lost. What is wrong after that is
+        said to be incomplete; and what is not said to be that is what the JVM dumps."""
+        vm = self.start(f"-XX:+Use{collector}GC", *CHECK, "-XX:SpoorObjectsRing=1m")
+        recorder = self.record(vm, f"--objects={mode}")
+        for number, stopped in (("1", False), ("2", True), ("3", False)):
+            if stopped:
+                os.kill(recorder.pid, signal.SIGSTOP)
+            try:
+                self.rest(vm, ROUNDS)
+            finally:
+                os.kill(recorder.pid, signal.SIGCONT)
+            done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path(f"{number}.hprof")],
+                                  capture_output=True, text=True, timeout=DEADLINE_S)
+            self.assertIn("Heap dump file created", done.stdout + done.stderr)
+        recorder.stop()
+        found = self.objects("--by", "collection")
+        self.assertGreater(found["lost_bytes"], 0)
+        self.assertGreaterEqual(found["lost_bytes"], found["gap_bytes"])
+        self.assertEqual((found["holes"], found["bad_words"]), (0, 0))
+        self.assertEqual(found["incomplete_collections"], sum(row["incomplete"] for row in found["rows"]))
+        dumps = [row for row in found["rows"] if row["cause"] == "Heap Dump Initiated GC"]
+        # The words that say that a collection begins may be lost, too, but not of the first.
+        for number, row in zip("123", dumps if len(dumps) == 3 else dumps[:1]):
+            check = json.loads(spoor("heap", "check", "--format", "json", "--at", f"gc:{row['gc_id']}", self.path(),
+                                     self.path(f"{number}.hprof"), expect=None).stdout)
+            with self.subTest(dump=number, incomplete=row["incomplete"]):
+                if not row["incomplete"]:
+                    self.assertEqual(check["differences"], 0, check["examples"][:20])
+        self.assertGreater(found["incomplete_collections"], 0)
+        self.assertTrue(found["rows"][-1]["incomplete"] or not found["unknown_moves"])
+        text = spoor("objects", "--by", "collection", self.path()).stdout
+        self.assertRegex(text, r"what was alive after [\d,]+ of \d+ collections, the first of them GC \d+")
+        self.assertIn("collections after which objects are missing", spoor("heap", "life", self.path(), expect=None).stdout)
+        self.assert_right(vm)
+
+    def test_a_recorder_that_is_stopped_serial(self):
+        self.check_stopped("Serial", "lossy")
+
+    def test_a_recorder_that_is_stopped_parallel(self):
+        self.check_stopped("Parallel", "exact")
+
+    def test_a_recorder_that_is_stopped_g1(self):
+        self.check_stopped("G1", "lossy")
 
     def test_on_and_off_often(self):
         """Under load, each time from nothing: a new ring, new names, new code."""

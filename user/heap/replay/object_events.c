@@ -185,6 +185,7 @@ static uint32_t extension(struct object_replay *r, struct object_emitter *t, con
 	switch (w[0] >> 20 & 0xff) {
 	case SPOOR_EXT_GAP:
 		r->sums.gaps++;
+		object_losses_of(r, t);
 		object_graph_cut(r);
 		r->sums.gap_bytes += value;
 		t->thread.gap = true;

@@ -160,6 +160,15 @@ void object_moves_run(struct object_replay *r, struct object_emitter *t, uint64_
 		add_run(r, t, from, to, (uint32_t)units);
 }
 
+/* Not of before the log, and not left out. */
+static bool is_recorded(const struct object_replay *r, uint32_t kind)
+{
+	uint32_t part = r->names.kinds[kind].part;
+
+	return part != OBJECT_PART_NONE && part != OBJECT_PART_CARRIED &&
+	       !object_names_was_found(&r->names, kind);
+}
+
 static void lives(void *ctx, const struct object_place *p)
 {
 	struct object_replay *r = ctx;
@@ -189,6 +198,7 @@ static void dies(void *ctx, const struct object_place *p)
 	struct object_replay *r = ctx;
 	const struct object_desc *d = &r->heap.descs.rows[p->desc];
 
+	r->sums.uncertain += r->lossy && is_recorded(r, d->kind);
 	if (!r->err && !r->online)
 		r->err = object_lifetimes_add(&r->lifetimes, d->kind, p->birth,
 					      (uint64_t)d->units << r->sums.heap_shift);
@@ -250,12 +260,14 @@ void object_moves_end(struct object_replay *r)
 		if (r->stop_before)
 			return;
 	}
+	object_losses_before(r);
 	if (c && c->untraced) {
 		r->sums.forgotten += r->heap.count;
 		object_heap_forget(&r->heap);
 	} else if (!r->sums.heap_given_up) {
 		apply(r);
 	}
+	object_losses_after(r, c);
 	if (c)
 		heap_sums(r, &c->after, &c->after_bytes);
 	if (c && !c->untraced)

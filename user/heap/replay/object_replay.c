@@ -127,6 +127,7 @@ static int add_words(struct object_replay *r, const struct object_record *o)
 static void hole(struct object_replay *r, struct object_emitter *t)
 {
 	r->sums.holes++;
+	object_losses_of(r, t);
 	object_graph_cut(r);
 	t->thread.gap = true;
 	t->has_tlab = t->has_at = false;
@@ -244,6 +245,7 @@ static int add_phase(struct object_replay *r, const struct object_record *o)
 
 	r->sums.waits = o->number[PHASE_WAITS];
 	r->sums.wait_ns = o->number[PHASE_WAIT_NS];
+	r->sums.lost_bytes = o->number[PHASE_LOST_BYTES];
 	r->sums.lost_names = o->number[PHASE_LOST_NAMES];
 	r->sums.refused = o->number[PHASE_REFUSED];
 	if (o->number[PHASE_ENDED] < OBJECT_END_COUNT)

@@ -50,6 +50,9 @@ struct object_replay {
 	uint64_t waiting_many; /* more than these are looked at */
 	uint64_t effort;  /* steps that may still be taken in vain */
 	bool begun, collecting, forget_all;
+	/* object_losses.c */
+	uint64_t losses_seen;
+	bool lossy, incomplete, moves_lost;
 	struct object_watch watch;
 	bool keep_graph;
 	struct {
@@ -77,6 +80,13 @@ void object_moves_run(struct object_replay *r, struct object_emitter *t, uint64_
 		      uint64_t units);
 void object_moves_end(struct object_replay *r);
 void object_replay_give_up_heap(struct object_replay *r);
+
+/* object_losses.c: before the moves of a collection are applied, and after that. c: NULL: its begin
+ * was lost. */
+void object_losses_before(struct object_replay *r);
+void object_losses_after(struct object_replay *r, struct object_collection *c);
+/* Words of this thread are missing. */
+void object_losses_of(struct object_replay *r, const struct object_emitter *t);
 
 /* object_graph.c: bytes of a graph, in the words of an event. */
 void object_graph_begin(struct object_replay *r);

@@ -20,6 +20,7 @@ struct object_collection {
 	char collector[32], cause[64];
 	bool all;      /* of the whole heap */
 	bool untraced; /* moves are not reported, and nothing is known of the heap after it */
+	bool incomplete; /* events were lost: after it, objects may be missing (object_losses.c) */
 	uint64_t survived, survived_bytes;
 	uint64_t first, first_bytes; /* of these, those that no collection has found before */
 	/* All that is in the heap, whether it will be found alive or not. */
@@ -48,6 +49,9 @@ struct object_sums {
 	uint64_t chains, chains_wrong; /* TLABs that were reported whole; that did not close */
 	uint64_t moves, unknown_moves, over, checked, checked_wrong;
 	uint64_t gaps, gap_bytes, holes; /* lost in the JVM; missing in the log */
+	uint64_t lost_bytes; /* in the JVM, as the recorder reports: gaps that are not told, too */
+	uint64_t incomplete; /* collections */
+	uint64_t uncertain;  /* objects that count as dead, of which a move may have been lost */
 	uint64_t bad_words;
 	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder reports */
 	enum object_end end;

@@ -167,6 +167,10 @@ static struct findings *not_compared(const struct heap_check_report *r)
 		 "from the dump, which has no sizes.",
 		 &o);
 	add_line(f, s->gaps + s->holes, "parts of the log's events are missing.", &o);
+	add_line(f, s->incomplete,
+		 "collections are incomplete, as events were lost: objects may be missing after "
+		 "them.",
+		 &o);
 	add_line(f, s->unknown_moves, "moves are of objects that the log does not know.", &o);
 	add_line(f, s->no_place, "objects of the log have no known address.", &o);
 	strbuf_free(&o);

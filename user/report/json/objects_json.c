@@ -46,6 +46,9 @@ static json_t *head_json(const struct objects_input *in)
 	put(&o, "overwritten", s->over);
 	put(&o, "gaps", s->gaps);
 	put(&o, "gap_bytes", s->gap_bytes);
+	put(&o, "lost_bytes", s->lost_bytes);
+	put(&o, "incomplete_collections", s->incomplete);
+	put(&o, "uncertain_deaths", s->uncertain);
 	put(&o, "holes", s->holes);
 	put(&o, "bad_words", s->bad_words);
 	put(&o, "lost_names", s->lost_names);

@@ -369,6 +369,8 @@ struct findings *heap_lives_not_known(const struct heap_lives_report *r,
 	row(f, " objects that were forgotten, as a collection did not tell what it moved.",
 	    s->forgotten);
 	row(f, " gaps: events that the JVM has lost.", s->gaps);
+	row(f, " collections after which objects are missing, as events were lost.", s->incomplete);
+	row(f, " objects that count as dead: moves of them may have been lost.", s->uncertain);
 	row(f, " holes: slots of events that are missing in the log.", s->holes);
 	row(f, " kinds of objects of few bytes, which are others here: there are too many.",
 	    l->folded_kinds);

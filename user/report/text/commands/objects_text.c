@@ -137,6 +137,30 @@ static void count_line(FILE *out, uint64_t count, const char *what)
 		print_text(out, "  %s %s\n", count_format(count, text), what);
 }
 
+/* From which collection on, as what is in the table of collections does not say it. */
+static void print_incomplete(const struct objects_input *in, FILE *out)
+{
+	const struct object_sums *s = object_replay_sums(in->replay);
+	const struct object_collection *c;
+	char n[FORMAT_MAX], deaths[FORMAT_MAX];
+	uint32_t count, first = 0;
+
+	c = object_replay_collections(in->replay, &count);
+	while (first < count && !c[first].incomplete)
+		first++;
+	if (first == count)
+		return;
+	print_text(out,
+		   "  what was alive after %s of %" PRIu32 " collections, the first of them GC "
+		   "%" PRIu64 ": events were lost, and survivors are lower bounds from then on\n",
+		   count_format(s->incomplete, n), count, c[first].id);
+	if (s->uncertain)
+		print_text(out,
+			   "  whether %s objects are dead that no longer are in the heap here: "
+			   "moves of them may have been lost\n",
+			   count_format(s->uncertain, deaths));
+}
+
 static void print_bytes(const struct objects_input *in, FILE *out)
 {
 	uint32_t ended = 0, right = 0;
@@ -187,10 +211,13 @@ static void print_rest(const struct objects_input *in, FILE *out)
 			   count_format(s->at_edge, count), size_format(s->at_edge_bytes, bytes));
 	count_line(out, s->unknown_class,
 		   "objects have neither class nor size: they are in no bytes");
+	print_incomplete(in, out);
 	count_line(out, s->gaps, "times a thread found no room for its events");
-	if (s->gap_bytes)
+	if (s->gap_bytes || s->lost_bytes)
 		print_text(out, "  %s of events were lost so: all figures are lower bounds\n",
-			   size_format(s->gap_bytes, bytes));
+			   size_format(s->lost_bytes > s->gap_bytes ? s->lost_bytes
+								    : s->gap_bytes,
+				       bytes));
 	count_line(out, s->holes + s->bad_words, "places of the log's object events make no sense");
 	count_line(out, s->lost_names, "names of classes or sites found no room");
 	count_line(out, s->unknown_moves, "moves were of objects that are not known");

@@ -301,6 +301,9 @@ static struct findings *collections(const struct objects_input *in)
 		 .unit = FINDINGS_BYTES,
 		 .meaning = "all objects in the heap after, with those that it has not collected"},
 		{.key = "all", .unit = FINDINGS_BOOL},
+		{.key = "incomplete",
+		 .unit = FINDINGS_BOOL,
+		 .meaning = "events were lost: from here on objects may be missing"},
 		{.key = "collector", .title = "collector", .unit = FINDINGS_TEXT},
 		{.key = "cause", .title = "cause", .unit = FINDINGS_TEXT},
 	};
@@ -325,6 +328,7 @@ static struct findings *collections(const struct objects_input *in)
 		findings_maybe(f, survivors, c->before_bytes);
 		findings_maybe(f, survivors, c->after_bytes);
 		findings_number(f, c->all);
+		findings_number(f, c->incomplete);
 		text(f, c->collector);
 		text(f, c->cause);
 	}
