@@ -1,15 +1,30 @@
 """spoor heap check: the heap that object events make is the heap that the JVM dumps, object by object, both ways."""
 import json
+import os
 import subprocess
 
 from jvm import ObjectsJavaTest, jdk_tool
 
 from harness import spoor
+from soaking import only_in_soak
 
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects", "-XX:SpoorObjectsMode=1"]
 DIFFERENCES = ("other_class", "other_length", "only_log", "only_dump")
 DEADLINE_S = 300
 PLAIN = "-XX:-UseCompressedOops"
+# What moves objects in other ways, or gives memory out in others.
+TORTURE = (
+    ("-XX:+UseSerialGC", "-XX:MarkSweepAlwaysCompactCount=1", "-XX:MarkSweepDeadRatio=0", "-XX:-ResizeTLAB"),
+    ("-XX:+UseSerialGC", "-XX:MarkSweepAlwaysCompactCount=4", "-XX:MarkSweepDeadRatio=50", "-XX:MaxTenuringThreshold=0"),
+    ("-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=4m", "-XX:InitialCodeCacheSize=2m"),
+    ("-XX:+UseParallelGC", "-XX:ParallelGCThreads=1", "-XX:MarkSweepDeadRatio=0"),
+    ("-XX:+UseParallelGC", "-XX:ParallelGCThreads=8", "-XX:MarkSweepAlwaysCompactCount=1", "-XX:TLABSize=4k"),
+    ("-XX:+UseParallelGC", "-XX:-UseAdaptiveSizePolicy", "-XX:SurvivorRatio=30", "-XX:+UseNUMA"),
+    ("-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m", "-XX:ParallelGCThreads=8", "-XX:MaxGCPauseMillis=1"),
+    ("-XX:+UseG1GC", "-XX:G1HeapRegionSize=32m", "-XX:ParallelGCThreads=1"),
+    ("-XX:+UseG1GC", "-XX:+ExplicitGCInvokesConcurrent", "-XX:InitiatingHeapOccupancyPercent=0"),
+    ("-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-XX:+UseBiasedLocking", "-XX:MinHeapFreeRatio=1", "-XX:MaxHeapFreeRatio=2"),
+)
 
 
 class HeapCheckTest(ObjectsJavaTest):
@@ -120,6 +135,15 @@ class HeapCheckTest(ObjectsJavaTest):
 
     def test_wide_alignment(self):
         self.check("-XX:+UseSerialGC", "-XX:ObjectAlignmentInBytes=32")
+
+    @only_in_soak
+    def test_what_moves_objects_otherwise(self):
+        for options in TORTURE:
+            with self.subTest(options=options):
+                self.check(*options)
+            for name in os.listdir(self.tmp):
+                if name.endswith((".spoor", ".hprof")):
+                    os.unlink(os.path.join(self.tmp, name))
 
     def test_words(self):
         self.assertIn("which LOG, and, if there is one, which DUMP", spoor("heap", "check", expect=2).stderr)
