@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 from jvm import JavaTest, OtherJavaTest, jdk_tool
+from other_jdks import always
 
 from harness import spoor
 
@@ -178,10 +179,12 @@ class Leak(Heap):
     test_g1 = test_serial = test_parallel_without_compression = test_wide_alignment = None
 
 
+@always("test_g1", "test_parallel_without_compression")
 class Jdk11(OtherJavaTest, Heap):
     MAJOR = 11
 
 
+@always("test_g1", "test_parallel_without_compression")
 class Jdk21(OtherJavaTest, Heap):
     MAJOR = 21
 

@@ -120,6 +120,7 @@ class HeapCheckTest(ObjectsJavaTest):
     def test_parallel(self):
         self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4")
 
+    @only_in_soak
     def test_parallel_without_compression(self):
         self.check("-XX:+UseParallelGC", "-XX:ParallelGCThreads=4", PLAIN)
 
