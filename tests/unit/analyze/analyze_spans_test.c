@@ -249,6 +249,7 @@ static void expressions_cut_names(void **state)
 		{"^GET", "POST", NULL},
 	};
 	char buf[SPAN_NAME_BYTES], long_text[2 * SPAN_NAME_BYTES];
+	regex_t byte; /* in the locale C */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -265,6 +266,15 @@ static void expressions_cut_names(void **state)
 	long_text[sizeof(long_text) - 1] = 0;
 	assert_true(span_name_cut(NULL, long_text, buf));
 	assert_int_equal(strlen(buf), SPAN_NAME_BYTES - 1);
+	/* Not within a character: JSON would refuse the name. */
+	memset(long_text, 'x', SPAN_NAME_BYTES - 2);
+	memcpy(long_text + SPAN_NAME_BYTES - 2, "\xc3\xa9", 3);
+	assert_true(span_name_cut(NULL, long_text, buf));
+	assert_int_equal(strlen(buf), SPAN_NAME_BYTES - 2);
+	assert_int_equal(regcomp(&byte, "^.(.)", REG_EXTENDED), 0);
+	assert_true(span_name_cut(&byte, "\xc3\xa9t\xc3\xa9", buf));
+	assert_string_equal(buf, "\xef\xbf\xbd");
+	regfree(&byte);
 }
 
 /* 1 from 100 to 200, in it 2 from 120 to 150; a wait from 90 to 130 is told at once, one from 140 to

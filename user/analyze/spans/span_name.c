@@ -1,11 +1,11 @@
 #include "analyze/spans/span_name.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/tables/hash.h"
+#include "log/format/text.h"
 
 #define GROUPS_MAX 10
 
@@ -56,13 +56,21 @@ void span_names_free(struct span_names *n)
 	*n = (struct span_names){0};
 }
 
+/* As much of it as there is room for. To an expression a text is bytes: what it matches may begin
+ * or end within a character. */
+static void take(const char *text, size_t length, char buf[SPAN_NAME_BYTES])
+{
+	buf[text_clean(text, length, buf, SPAN_NAME_BYTES - 1)] = '\0';
+}
+
 bool span_name_cut(const regex_t *expression, const char *text, char buf[SPAN_NAME_BYTES])
 {
+	char matched[SPAN_NAME_BYTES];
 	regmatch_t group[GROUPS_MAX];
 	size_t length = 0;
 
 	if (!expression) {
-		snprintf(buf, SPAN_NAME_BYTES, "%s", text);
+		take(text, strlen(text), buf);
 		return true;
 	}
 	if (regexec(expression, text, GROUPS_MAX, group, 0))
@@ -74,10 +82,10 @@ bool span_name_cut(const regex_t *expression, const char *text, char buf[SPAN_NA
 		if (group[i].rm_so < 0 || !bytes || length + bytes + 2 > SPAN_NAME_BYTES)
 			continue;
 		if (length)
-			buf[length++] = ' ';
-		memcpy(buf + length, text + group[i].rm_so, bytes);
+			matched[length++] = ' ';
+		memcpy(matched + length, text + group[i].rm_so, bytes);
 		length += bytes;
 	}
-	buf[length] = 0;
+	take(matched, length, buf);
 	return length > 0;
 }

@@ -20,6 +20,6 @@ void span_names_free(struct span_names *n);
 /*
  * What the groups of the expression match, with a blank between two; all of the match if it has no
  * groups, all of the text if there is no expression (NULL). false: it does not match, or matches
- * nothing.
+ * nothing. Always UTF-8, and at most so many bytes of it.
  */
 bool span_name_cut(const regex_t *expression, const char *text, char buf[SPAN_NAME_BYTES]);
