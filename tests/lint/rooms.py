@@ -126,7 +126,7 @@ ROOMS = {
                          "user/report/model/diff", "text_report"),
     "user/report/text/commands": ("the text of the commands beside spoor report", "user/report/text", "verify_text"),
     "user/report/json": ("findings and events as JSON", "user/report/model/diff", "event_json"),
-    "user/report/csv": ("findings and events as CSV", "user/report/model/diff", "event_tables"),
+    "user/report/csv": ("findings and events as CSV", "user/report/model/diff", "event_tables heatmap_csv"),
     "user/report/chrome": ("the timeline, in Chrome's trace event format", "user/report/model", "chrome"),
     "user/report/protobuf": ("messages of protobuf, and profiles made of them", "user/report/model", "perfetto profile_format"),
     "user/report/jfr": ("contentions as recordings of JDK Flight Recorder", "user/report/model", "jfr"),

@@ -41,6 +41,8 @@ int report_json(const struct report_input *in, FILE *out);
  * name. */
 int report_csv(const struct report_input *in, const char *name, const enum aspect_id *by,
 	       unsigned depth, FILE *out);
+/* A row for each cell, by all aspects for which cells need not be cut. */
+int report_cells_csv(const struct report_input *in, FILE *out);
 /* The names, "contention, gc, ..."; returns buf, of REPORT_SECTIONS_MAX bytes. */
 #define REPORT_SECTIONS_MAX 256
 char *report_sections(char *buf);

@@ -19,12 +19,14 @@
 #include "cmd/parse.h"
 #include "cmd/read/export/export_chrome.h"
 #include "cmd/read/export/export_contentions.h"
+#include "cmd/read/export/export_heatmap.h"
 #include "cmd/read/export/export_tables.h"
 #include "cmd/read/export_output.h"
 #include "cmd/read/send_option.h"
 #include "report/flame/contention_messages.h"
 #include "report/flame/export.h"
 #include "report/jfr/jfr.h"
+#include "report/model/report.h"
 #include "report/protobuf/perfetto.h"
 #include "report/protobuf/profile_format.h"
 #include "session/analyze_log.h"
@@ -37,19 +39,22 @@ enum format {
 	FORMAT_SPEEDSCOPE,
 	FORMAT_PPROF,
 	FORMAT_OTLP,
+	FORMAT_CELLS,
 	FORMAT_CHROME,
 	FORMAT_PERFETTO,
 	FORMAT_JFR,
+	FORMAT_HEATMAP,
 	FORMAT_CSV,
 	FORMAT_JSONL,
 	FORMAT_COUNT,
 };
 
-static const char *const format_names[FORMAT_COUNT] = {"",     "collapsed", "speedscope", "pprof",
-						       "otlp", "chrome",    "perfetto",   "jfr",
-						       "csv",  "jsonl"};
+static const char *const format_names[FORMAT_COUNT] = {
+	"",       "collapsed", "speedscope", "pprof",   "otlp", "cells",
+	"chrome", "perfetto",  "jfr",        "heatmap", "csv",  "jsonl"};
 
-#define FORMATS "collapsed, speedscope, pprof, otlp, chrome, perfetto, jfr, csv or jsonl"
+#define FORMATS                                                                                    \
+	"collapsed, speedscope, pprof, otlp, chrome, perfetto, jfr, cells, heatmap, csv or jsonl"
 
 #define FRAMES_MAX 512 /* are recorded */
 
@@ -89,11 +94,14 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{"to", 't', "collapsed|speedscope|pprof|otlp|chrome|perfetto|jfr|csv|jsonl", 0,
+	{"to", 't',
+	 "collapsed|speedscope|pprof|otlp|chrome|perfetto|jfr|cells|heatmap|csv|jsonl", 0,
 	 "collapsed, speedscope: call chains, for flame graphs; pprof: for go tool pprof; otlp: "
 	 "profiles of OpenTelemetry. chrome: a timeline of all threads, for Perfetto. perfetto: "
 	 "each contention as a slice that Perfetto's lock contention tables know; jfr: as events "
-	 "of JDK Flight Recorder. csv, jsonl: all events as tables, one per kind of event",
+	 "of JDK Flight Recorder. cells: who was blocked on what, and who held it, a row for each "
+	 "combination, as CSV. heatmap: blocked time and CPU samples by steps of time, as CSV. "
+	 "csv, jsonl: all events as tables, one per kind of event",
 	 0},
 	{"side", 's', "waiter|owner|both", 0,
 	 "Whose call chains. waiter: of threads that were blocked. owner: of those that held the "
@@ -172,6 +180,8 @@ static const char doc[] =
 	"  spoor export --to csv -o tables/ app.spoor\n"
 	"      a file per kind of event: tables/monitor_contended_enter.csv, ...\n"
 	"  spoor export --to csv -e park_begin app.spoor | head\n"
+	"  spoor export --to cells -o cells.csv app.spoor\n"
+	"      who was blocked by whom, for DuckDB, pandas or a spreadsheet\n"
 	"  spoor export --to jsonl app.spoor | jq 'select(.lock_class == \"a.Table\")'\n"
 	"\n"
 	"The weights add up to the blocked time of the report: time of which no call chain is "
@@ -237,6 +247,14 @@ static void check_messages(const struct options *o, struct argp_state *state)
 		argp_error(state, "%s is not for a terminal: -o FILE", format_names[o->to]);
 }
 
+/* A row has both sides, and all that is known of them. */
+static void check_cells(const struct options *o, struct argp_state *state)
+{
+	if (o->side_count || o->input.lines || o->input.threads || o->input.locks ||
+	    o->input.hidden || o->input.lock_class)
+		argp_error(state, "of the options for call chains, --to cells takes --where alone");
+}
+
 static void set_defaults(struct options *o, struct argp_state *state)
 {
 	check_anonymize(o, state);
@@ -258,6 +276,8 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		argp_error(state, "--raw-text is for --to csv");
 	if (is_binary(o))
 		check_messages(o, state);
+	if (o->to == FORMAT_CELLS)
+		check_cells(o, state);
 	if (o->side_count)
 		return;
 	o->sides[0] = EXPORT_WAITER;
@@ -412,6 +432,14 @@ static void report_nothing(const struct options *o)
 		msg_warning("%s: no time was lost on locks: nothing to export", o->source.name);
 }
 
+static int write_cells(const struct export_input *in, const struct session_log *log, FILE *out)
+{
+	const struct report_input all = {
+		.log = log, .cells = in->cells, .cell_count = in->cell_count};
+
+	return report_cells_csv(&all, out);
+}
+
 static int write_messages(const struct options *o, const struct export_input *in,
 			  const struct session_log *log, FILE *out)
 {
@@ -437,6 +465,8 @@ static int write_output(struct options *o, const struct export_input *in,
 		err = export_collapsed(in, o->sides[0], out);
 	else if (is_binary(o))
 		err = write_messages(o, in, log, out);
+	else if (o->to == FORMAT_CELLS)
+		err = write_cells(in, log, out);
 	else
 		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
@@ -507,6 +537,8 @@ int cmd_export(int argc, char **argv)
 		status = export_chrome(&o.source, o.output, o.mode, &o.timeline);
 	else if (o.to == FORMAT_PERFETTO)
 		status = export_contentions(&o.source, o.output, o.mode, perfetto_contentions);
+	else if (o.to == FORMAT_HEATMAP)
+		status = export_heatmap(&o.source, o.output, o.mode);
 	else if (o.to == FORMAT_JFR)
 		status = export_contentions(&o.source, o.output, o.mode, jfr_contentions);
 	else
