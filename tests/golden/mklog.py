@@ -12,6 +12,7 @@ fields that are left out are 0, "" or false; enums go by name or number. Call ch
   {"objects": {"classes": [NAME, ...], "chains": [[[METHOD, BYTECODE], ...], ...], "rounds": [[BORN, STAY], ...]}}
                         a block of object events: a collection for each round, before which of each class so many objects
                         are born, and so many of these stay for good; chains may be left out (tests/web/heap_logs.py)
+In a text, \\udcXX is the byte XX: a text of a log need not be UTF-8.
 Empty lines and lines that begin with # are skipped. "repeat": [COUNT, STEP_NS] in an event's line makes
 COUNT of it, one every STEP_NS.
 """
@@ -86,7 +87,8 @@ class Events:
         while fields and self.is_default(fields[-1], line):  # left out, as spoor's own writer does
             fields = fields[:-1]
         values = [self.value(f, line) for f in fields]
-        self.payload += msgpack.packb([kind["id"], line["time_ns"] - self.time, line.get("thread", 0)] + values)
+        self.payload += msgpack.packb([kind["id"], line["time_ns"] - self.time, line.get("thread", 0)] + values,
+                                      unicode_errors="surrogateescape")
         self.time = line["time_ns"]
         self.count += 1
 

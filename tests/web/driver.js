@@ -45,6 +45,7 @@ const DO = {
   click: ({at}) => page.click(at),
   drag: ({from, to}) => page.dragAndDrop(from, to),
   async mouse({at, from, to}) {
+    await page.locator(at).scrollIntoViewIfNeeded();
     const box = await page.locator(at).boundingBox();
     await page.mouse.move(box.x + box.width * from, box.y + box.height / 2);
     await page.mouse.down();

@@ -43,12 +43,43 @@ export function chainRows(data, chain, all) {
 
 const LINE_ROWS = 3;
 
+// What stands for a chain without frames.
+function noFrames(data, chain) {
+  return data.chain_numbers[chain] >= 9007199254740991 ? "(hand-over)" : "(unknown)";
+}
+
 // A chain in one line: its first rows, and how many more there are.
 function chainLine(data, chain) {
   const rows = chainRows(data, chain, false), more = rows.length - LINE_ROWS;
   if (!rows.length)
-    return data.chain_numbers[chain] >= 9007199254740991 ? "(hand-over)" : "(unknown)";
+    return noFrames(data, chain);
   return rows.slice(0, LINE_ROWS).map(row => row.text).join(" ← ") + (more > 0 ? ` ← [+${more}]` : "");
+}
+
+// The same in pieces, with the frames unfolded that are searched for: [text, whether it is found]. As in other lines,
+// what is folded is counted behind the frame that called it.
+export function chainPieces(data, chain, found) {
+  const all = chainRows(data, chain, true);
+  if (!found || !all.some(row => found(row.method)))
+    return [[chainLine(data, chain), false]];
+  const shown = new Set(chainRows(data, chain, false).slice(0, LINE_ROWS).map(row => row.node)), pieces = [];
+  let folded = 0;
+  for (const row of all) {
+    const is = found(row.method);
+    if (!is && !shown.has(row.node)) {
+      folded++;
+      continue;
+    }
+    if (pieces.length)
+      pieces.push([" ← ", false]);
+    pieces.push([row.text, is]);
+    if (folded)
+      pieces.push([` [+${folded}]`, false]);
+    folded = 0;
+  }
+  if (folded)
+    pieces.push([` ← [+${folded}]`, false]);
+  return pieces;
 }
 
 function identity(count) {
@@ -84,7 +115,8 @@ function prepare(data) {
   const c = data.cells, n = c.lock.length;
   const map = (column, table) => Int32Array.from({length: n}, (_, i) => table[column[i]]);
   const about = Object.fromEntries(data.aspects.map(a => [a.name, a]));
-  const classes = dense(data.lock_classes);
+  // Of logs that are compared, what has the same name is the same.
+  const classes = dense(data.lock_class_keys ?? data.lock_classes);
   const classTexts = [], classRanks = [];
   data.lock_classes.forEach((text, i) => {
     const at = classes[i];

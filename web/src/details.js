@@ -18,7 +18,7 @@ function pathOf(group) {
 }
 
 // Frames of one chain; those that are folded in the tree are dim.
-function chain(data, number, title, nobody) {
+function chain(data, number, title, nobody, found) {
   const rows = chainRows(data, number, true);
   return el(
       "div", {class: "chain"}, el("h4", {}, title),
@@ -27,11 +27,11 @@ function chain(data, number, title, nobody) {
                rows.map(row => el("li", {class: row.end                      ? "end"
                                              : data.node_flags[row.node] & 1 ? "internal"
                                                                              : ""},
-                                  row.text)))
+                                  found?.(row.method) ? el("mark", {}, row.text) : row.text)))
           : el("p", {class: "dim"}, nobody));
 }
 
-function pairs(data, group) {
+function pairs(data, group, found) {
   const all = chainPairs(group).filter(pair => pair.blocked || pair.base);
   if (!data.facts.chains)
     return el("p", {class: "dim"}, "The log has no call chains.");
@@ -43,10 +43,11 @@ function pairs(data, group) {
                                        : `only in ${group.chosen.base.name}, ${durationText(pair.base)}: `,
            `${data.methods[data.chain_waiter_methods[c.waiter_chain[pair.cell]]]} waited for ${
                data.methods[data.chain_holder_methods[c.holder_chain[pair.cell]]]}`),
-        el("div", {class: "chains"}, chain(data, c.waiter_chain[pair.cell], "The blocked thread was in", "(unknown)"),
+        el("div", {class: "chains"}, chain(data, c.waiter_chain[pair.cell], "The blocked thread was in", "(unknown)",
+                                                  found),
            chain(data, c.holder_chain[pair.cell],
                  data.facts.exact ? "The holder was in" : "The holder, as inferred, was in",
-                 holder === "(hand-over)" ? "(hand-over): released, and not yet seen taken" : "(unknown)")));
+                 holder === "(hand-over)" ? "(hand-over): released, and not yet seen taken" : "(unknown)", found)));
   }),
             all.length > PAIRS
                 ? el("p", {class: "dim"}, `and ${countText(all.length - PAIRS)} more pairs of call chains`)
@@ -73,7 +74,7 @@ function compared(group) {
                  ["change", `${changeText(Math.round(changeOf(group, "work")))}${unit}`]] : [];
 }
 
-export function drawDetails(data, node, group) {
+export function drawDetails(data, node, group, found) {
   const ranged = group.chosen.ranged;
   const facts = [
     [ranged ? "blocked in the range" : "blocked", durationText(group.blocked)],
@@ -88,5 +89,5 @@ export function drawDetails(data, node, group) {
   ].filter(Boolean);
   put(node, el("p", {class: "path"}, pathOf(group)),
     el("dl", {class: "facts"}, facts.map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
-    group.cells.length ? states(group) : null, group.cells.length ? pairs(data, group) : null);
+    group.cells.length ? states(group) : null, group.cells.length ? pairs(data, group, found) : null);
 }

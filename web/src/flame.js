@@ -36,12 +36,13 @@ function sumsOf(chosen, keys, measure) {
 }
 
 // From the thread's first frame to the innermost; what has no chain is a frame of its own.
-function treeOf(data, chosen, side, measure, internal) {
+function treeOf(data, chosen, side, measure, internal, found) {
   const root = nodeNew("all", null), aspect = data.byName[`${side}_stack`];
   for (const [key, [now, base]] of sumsOf(chosen, aspect.keys, measure)) {
     if (!now && !base)
       continue;
-    const rows = chainRows(data, aspect.chains[key], true).filter(row => internal || !(data.node_flags[row.node] & 1));
+    const rows = chainRows(data, aspect.chains[key], true).filter(
+        row => internal || !(data.node_flags[row.node] & 1) || found?.(row.method));
     const texts = rows.length ? rows.reverse().map(row => row.method || row.text) : [aspect.texts[key]];
     let at = root;
     add(at, now, base);
@@ -109,10 +110,12 @@ export class Flame {
     this.draw();
   }
 
-  render(chosen, measure, internal, mode) {
+  // found: of a frame's text, whether it is searched for: such are not folded, and framed.
+  render(chosen, measure, internal, mode, found) {
     this.chosen = chosen;
+    this.found = found;
     this.mode = chosen.base ? mode : "plain-after";
-    this.root = treeOf(this.data, chosen, this.side, measure, internal);
+    this.root = treeOf(this.data, chosen, this.side, measure, internal, found);
     sizesOf(this.root, this.mode, chosen.per ?? 1, chosen.basePer ?? 1);
     this.most = largestChange(this.root) || 1;
     this.draw();
@@ -170,7 +173,7 @@ export class Flame {
         role: "treeitem",
         "aria-level": depth + 1,
         tabindex: "-1",
-        class: `frame ${kind}`,
+        class: `frame ${kind}${node.parent && this.found?.(node.text) ? " found" : ""}`,
         title: `${node.text}\n${about}`,
         "aria-label": `${node.text}, ${about}`,
         "aria-expanded": node.children.size ? "true" : null,

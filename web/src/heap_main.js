@@ -16,9 +16,9 @@ class HeapPage {
   constructor(data) {
     this.data = data;
     this.presets = heapPresets(data);
-    this.chips = new Chips(data, find("aspects"), find("add"), by => this.set({by}));
+    this.chips = new Chips(data, find("aspects"), find("add"), by => this.order(by));
     this.tree = new HeapTree(data, find("rows"), find("heads"), group => drawHeapDetails(data, find("details"), group),
-                             sort => this.set({sort}));
+                             sort => this.set({sort}), look => this.look(look));
     this.timeline = new HeapTimeline(data, find("course"), range => this.set({range}));
     put(find("about"), data.source + data.agreement);
     this.listen();
@@ -29,7 +29,7 @@ class HeapPage {
     const presets = this.presets.map(([name, by]) => el("option", {value: by}, name));
     put(find("preset"), el("option", {value: ""}, "questions …"), presets);
     find("preset").addEventListener("change",
-                                    event => event.target.value && this.set({by: event.target.value.split(",")}));
+                                    event => event.target.value && this.order(event.target.value.split(",")));
     const orders = Object.entries(HEAP_ORDERS).slice(0, this.data.is_log ? 4 : 2);
     put(find("sort"), orders.map(([order, text]) => el("option", {value: order}, text)));
     find("sort").addEventListener("change", event => this.set({sort: event.target.value}));
@@ -40,6 +40,7 @@ class HeapPage {
     find("clear").addEventListener("click", () => this.set({where: ""}));
     find("open-all").addEventListener("click", () => this.tree.openAll(true));
     find("close-all").addEventListener("click", () => this.tree.openAll(false));
+    addEventListener("beforeprint", () => this.tree.showAll());
     addEventListener("hashchange", () => {
       if (location.hash !== this.followed)
         this.follow();
@@ -51,6 +52,17 @@ class HeapPage {
     if (next !== (location.hash || "#"))
       location.hash = next;
     this.follow();
+  }
+
+  order(by) {
+    this.set({by, row: "", open: []});
+  }
+
+  // No step that 'back' undoes.
+  look(change) {
+    this.state = {...this.state, ...change};
+    history.replaceState(null, "", writeHeap(this.data, this.state));
+    this.followed = location.hash;
   }
 
   follow() {

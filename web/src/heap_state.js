@@ -1,5 +1,7 @@
 // What the page of a heap shows, in the fragment of its address.
 
+import {readRows, writeRows} from "./rows_state.js";
+
 export const HEAP_ORDERS = {bytes: "bytes", objects: "objects", net: "net growth", temporary: "temporary bytes"};
 
 export function heapPresets(data) {
@@ -24,6 +26,7 @@ export function readHeap(data, hash) {
     sort: Object.hasOwn(HEAP_ORDERS, sort ?? "") ? sort : "bytes",
     range: data.is_log && range && +range[1] <= +range[2] && +range[1] <= last
         ? [+range[1], Math.min(+range[2], last)] : null,
+    ...readRows(given),
   };
 }
 
@@ -37,5 +40,6 @@ export function writeHeap(data, state) {
     parts.set("sort", state.sort);
   if (state.range)
     parts.set("range", state.range.join("-"));
+  writeRows(parts, state);
   return `#${parts}`;
 }

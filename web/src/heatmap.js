@@ -58,8 +58,8 @@ export class Heatmap {
     this.at = [Math.min(this.at[0], Math.max(0, sums.length - 1)), Math.min(this.at[1], this.columns - 1)];
     const had = this.node.contains(document.activeElement);
     put(this.node,
-        el("p", {class: "dim"}, `${this.aspect.name} by steps of ${durationText(this.length())}; the darkest is ${
-            durationText(top)}. A click, or Enter, shows that group in that time.`),
+        el("p", {class: "dim"}, `${this.aspect.name} by steps of ${durationText(this.length())}; the strongest colour `,
+            `is ${durationText(top)}. A click, or Enter, shows that group in that time.`),
         el("div", {class: "wide"},
            el("table", {class: "heatmap", role: "grid", "aria-labelledby": "h-heatmap"},
               el("tbody", {role: "rowgroup"}, sums.map((row, i) => this.row(groups, row, i, top))))));

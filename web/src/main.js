@@ -14,7 +14,7 @@ import {drawOverview} from "./overview.js";
 import {States} from "./states.js";
 import {Spans} from "./spans.js";
 import {Profile} from "./profile.js";
-import {ORDERS, PRESETS, readState, writeState} from "./state.js";
+import {choice, ORDERS, PRESETS, readState, writeState} from "./state.js";
 import {findingsTable} from "./tables.js";
 import {Timeline} from "./timeline.js";
 import {Tree} from "./tree.js";
@@ -40,9 +40,10 @@ const TABLES = {
 class Page {
   constructor(data) {
     this.data = data;
-    this.chips = new Chips(data, find("aspects"), find("add"), by => this.set({by}));
-    this.tree = new Tree(data, find("rows"), find("heads"), group => drawDetails(data, find("details"), group),
-                         sort => this.set({sort}));
+    this.chips = new Chips(data, find("aspects"), find("add"), by => this.order(by));
+    this.tree = new Tree(data, find("rows"), find("heads"),
+                         group => drawDetails(data, find("details"), group, this.found),
+                         sort => this.set({sort}), look => this.look(look));
     this.timeline = new Timeline(data, find("course"), range => this.set({range}), base => this.set({base}));
     this.heatmap = new Heatmap(data, find("heatmap"), (range, condition) => this.set(
         {range, where: condition ? this.narrowed(condition) : this.state.where}));
@@ -50,9 +51,9 @@ class Page {
     for (const part of document.querySelectorAll(".part"))
       part.hidden = !data.parts;
     this.spans = new Spans(data, find("spans"), condition => this.pick(condition));
-    this.profile = new Profile(data, find("profile"), slots => this.set({slots}));
-    this.states = new States(data, find("states"), find("steal"));
-    drawObjects(data, find("objects"));
+    this.profile = new Profile(data, find("profile"), change => this.set(change));
+    this.states = new States(data, find("states"), find("steal"), states => this.set({states}));
+    this.renderObjects = drawObjects(data, find("objects"), objects => this.set({objects}));
     drawOverview(data, find("overview"), find("about"));
     if (data.compare)
       this.compares();
@@ -80,7 +81,7 @@ class Page {
         PRESETS.filter(([, by]) => by.split(",").every(name => this.data.order.includes(name)))
             .map(([name, by]) => el("option", {value: by}, name)));
     find("preset").addEventListener("change",
-                                    event => event.target.value && this.set({by: event.target.value.split(",")}));
+                                    event => event.target.value && this.order(event.target.value.split(",")));
     put(find("sort"), ORDERS.map(order => el("option", {value: order}, ORDER_TEXTS[order])));
     find("sort").addEventListener("change", event => this.set({sort: event.target.value}));
     find("filter").addEventListener("submit", event => {
@@ -90,9 +91,9 @@ class Page {
     find("clear").addEventListener("click", () => this.set({where: ""}));
     find("open-all").addEventListener("click", () => this.tree.openAll(true));
     find("close-all").addEventListener("click", () => this.tree.openAll(false));
-    find("internal").addEventListener("change", () => this.drawFlames());
+    find("internal").addEventListener("change", event => this.set({internal: event.target.checked ? "yes" : ""}));
     find("flame-modes").addEventListener("change", event => this.set({flame: event.target.value}));
-    find("matrix-kind").addEventListener("change", () => this.drawMatrix());
+    find("matrix-kind").addEventListener("change", event => this.set({matrix: event.target.value}));
     // The fragment of the address is the state: parts of the page are gone to without it.
     for (const link of document.querySelectorAll('a[href^="#"]'))
       link.addEventListener("click", event => {
@@ -102,6 +103,7 @@ class Page {
         part.scrollIntoView();
         part.focus({preventScroll: true});
       });
+    addEventListener("beforeprint", () => this.tree.showAll());
     addEventListener("hashchange", () => {
       if (location.hash !== this.followed)
         this.follow();
@@ -116,13 +118,26 @@ class Page {
     this.follow();
   }
 
+  // Other aspects: the rows of those before are nowhere in them.
+  order(by) {
+    this.set({by, row: "", open: []});
+  }
+
+  // What somebody looks at in the tree is in the address, but is no step that 'back' undoes.
+  look(change) {
+    this.state = {...this.state, ...change};
+    history.replaceState(null, "", writeState(this.state));
+    this.followed = location.hash;
+  }
+
   follow() {
     const old = this.state, state = readState(this.data, location.hash);
     this.followed = location.hash;
     this.state = state;
     if (!old || old.by.join() !== state.by.join())
       this.tree.forget();
-    const {test, error} = parseWhere(this.data, state.where);
+    const {test, error, found} = parseWhere(this.data, state.where);
+    this.found = found;
     put(find("where-error"), error);
     find("where").setAttribute("aria-invalid", String(error !== ""));
     find("where").value = state.where;
@@ -136,8 +151,9 @@ class Page {
     this.spans.render(state);
     this.profile.render(state);
     this.states.render(state);
+    this.renderObjects?.(state);
     this.root = rootOf(this.chosen);
-    this.tree.render(this.root, state);
+    this.tree.render(this.root, state, found);
     this.sayChosen();
     this.drawIdle();
     this.drawFlames();
@@ -184,6 +200,7 @@ class Page {
 
   drawFlames() {
     const base = this.chosen.base, mode = this.state.flame;
+    find("internal").checked = this.state.internal !== "";
     find("flame-compare").hidden = !base;
     if (base) {
       const texts = {after: base.now, before: base.name, both: "both", "plain-after": base.now,
@@ -198,11 +215,12 @@ class Page {
       find("flame-key").hidden = mode.startsWith("plain-");
     }
     for (const flame of this.flames)
-      flame.render(this.chosen, this.measure(), find("internal").checked, mode);
+      flame.render(this.chosen, this.measure(), this.state.internal !== "", mode, this.found);
   }
 
   drawMatrix() {
-    drawMatrix(this.data, find("matrix"), this.chosen, this.measure(), find("matrix-kind").value,
+    const kind = choice(find("matrix-kind"), this.state, "matrix");
+    drawMatrix(this.data, find("matrix"), this.chosen, this.measure(), kind,
                condition => this.set({where: this.narrowed(condition)}));
   }
 

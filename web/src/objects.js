@@ -2,6 +2,7 @@
 
 import {el, put, svg} from "./dom.js";
 import {columnsOf, notes} from "./parts.js";
+import {choice} from "./state.js";
 import {findingsTable, valueOf} from "./tables.js";
 import {countText, sizeText} from "./units.js";
 
@@ -47,16 +48,17 @@ function missingOf(objects) {
   return notes(lines);
 }
 
-export function drawObjects(data, node) {
+// What follows the page's state; undefined: nothing does. onBy gets by what the table is to be.
+export function drawObjects(data, node, onBy) {
   const objects = data.parts?.objects;
   if (!objects) {
     put(node, el("p", {class: "dim"}, "The log has no object events: spoor record --objects records them."));
-    return;
+    return undefined;
   }
   const table = el("div", {id: "objects-table"});
   const show = by => put(table, findingsTable(objects[by], `Who allocated, by ${
     ALLOCATED_BY.find(([name]) => name === by)[1]}`, false, {rows: OBJECTS_ROWS, command: "spoor objects"}));
-  const select = el("select", {id: "objects-by", onchange: event => show(event.target.value)},
+  const select = el("select", {id: "objects-by", onchange: event => onBy(event.target.value)},
                     ALLOCATED_BY.map(([name, text]) => el("option", {value: name}, text)));
   put(node, missingOf(objects),
       el("p", {class: "dim"}, `${countText(objects.objects)} objects, ${
@@ -65,5 +67,11 @@ export function drawObjects(data, node) {
       heapCourse(objects.collection), el("label", {}, "by ", select), table,
       objects.collection.rows.length ? el("div", {id: "objects-collections"},
                                          findingsTable(objects.collection, "Collections")) : null);
-  show("class");
+  let shown = "";
+  return state => {
+    const by = choice(select, state, "objects");
+    if (by !== shown)
+      show(by);
+    shown = by;
+  };
 }

@@ -21,9 +21,27 @@ function joined(lines) {
   return lines.map(line => line.trim()).filter(Boolean).join(" ");
 }
 
+// Each whole: a warning may have several lines, and a table of what was lost.
+function warningsOf(lines) {
+  const found = [];
+  let open = null;
+  for (const line of lines) {
+    const begin = /^ {2}(warning|not there|!!) +(.*)$/.exec(line);
+    if (begin)
+      found.push(open = {mark: begin[1], lines: [begin[2]]});
+    else if (open && /^ {6,}\S/.test(line))
+      open.lines.push(line.trim().replace(/ {2,}/g, " "));
+    else
+      open = null;
+  }
+  return found.map(({mark, lines: [first, ...rest]}) => mark === "!!"
+      ? `${first}${rest.length ? ` ${rest.join("; ")}` : ""}` : `${mark}: ${[first, ...rest].join(" ")}`);
+}
+
 export function sentences(text) {
   const parts = partsOf(text), recorded = parts.find(part => part[0].startsWith("RECORDED")) ?? [];
-  const warnings = recorded.filter(line => /^ {2}(warning|not there|!!)/.test(line)).map(line => line.trim());
+  const ended = recorded.map(line => /^ {2}ended +(not properly: .*)$/.exec(line)?.[1]).find(Boolean);
+  const warnings = [...(ended ? [`The recording ended ${ended}`] : []), ...warningsOf(recorded)];
   const locks = parts.find(part => part[0].startsWith("CONTENDED LOCKS")),
         finding = parts.find(part => part[0].startsWith("FINDING"));
   const incomplete = parts.find(part => part[0].startsWith("INCOMPLETE"));

@@ -4,6 +4,7 @@ import {el, put} from "./dom.js";
 import {Flame, nodeNew} from "./flame.js";
 import {notes, rangeOf, rangeOptions, THREAD_STATES} from "./parts.js";
 import {countsOf, deviationOf, headOf, KIND} from "./profile_sums.js";
+import {choice} from "./state.js";
 import {SamplesMap} from "./samples_map.js";
 import {countText, durationText, shareText} from "./units.js";
 
@@ -13,8 +14,10 @@ const DOING = /^\[(stolen|runnable|throttled|lock|wait|park|sleep|I\/O|pause|blo
 const NO_JAVA = ["no_java_thread", "no_java_frames"], WHOLE = ["complete", "in_heap"];
 
 export class Profile {
-  constructor(data, node, onSlots) {
+  // onView gets what is to be other in the page's state.
+  constructor(data, node, onView) {
     this.data = data;
+    this.onView = onView;
     this.node = node;
     this.profile = data.parts?.profile;
     if (!this.profile) {
@@ -23,17 +26,18 @@ export class Profile {
     }
     const p = this.profile;
     this.begin = data.windows?.begin_ns ?? 0;
-    this.map = p.course ? new SamplesMap(p, this.begin, onSlots) : null;
+    this.map = p.course ? new SamplesMap(p, this.begin, slots => onView({slots})) : null;
     this.flame = new Flame(data, el("div", {id: "profile-flame"}), "profile");
     this.flame.title = "Call chains of threads, by time";
-    this.states = this.choice("profile-states", "Time", [["running", "running: CPU samples"], ["all", "all states"],
+    this.states = this.select("profile-states", "samples", "Time", [
+      ["running", "running: CPU samples"], ["all", "all states"],
       ...THREAD_STATES.slice(1).map(name => [name, name])]);
-    this.by = this.choice("profile-by", "Chains begin with", [
+    this.by = this.select("profile-by", "chains", "Chains begin with", [
       ["method", "the outermost method"], ["thread", "the thread"], ["pool", "the pool of threads"],
       ["state", "the state"]
     ]);
     const names = [...new Set(p.pools)].sort();
-    this.pool = this.choice("profile-pool", "Threads", [["", "all"], ...names.map(name => [name, name])]);
+    this.pool = this.select("profile-pool", "pool", "Threads", [["", "all"], ...names.map(name => [name, name])]);
     this.view = el("div", {});
     this.head = el("div", {id: "profile-head"});
     this.mapNode = el("div", {id: "profile-map"});
@@ -42,14 +46,16 @@ export class Profile {
         this.flat = el("div", {id: "profile-flat"}), this.threads = el("div", {id: "profile-threads"}));
   }
 
-  choice(id, text, options) {
-    const select = el("select", {id, onchange: () => this.render(this.state)},
+  // name: of the page's state.
+  select(id, name, text, options) {
+    const select = el("select", {id, name, onchange: event => this.onView({[name]: event.target.value})},
                       options.map(([value, label]) => el("option", {value}, label)));
     return el("label", {}, `${text} `, select);
   }
 
   chosen(label) {
-    return label.querySelector("select").value;
+    const select = label.querySelector("select");
+    return choice(select, this.state, select.name);
   }
 
   // Slots or windows of time; null: the whole log.

@@ -1,5 +1,5 @@
 // The map of CPU samples: a column for each second (of long logs, minute or hour), a row for each part of it; the
-// darker, the more samples. Any stretch of time from one box to another can be picked.
+// stronger the colour, the more samples. Any stretch of time from one box to another can be picked.
 
 import {el, put} from "./dom.js";
 import {countText, durationText} from "./units.js";
@@ -64,10 +64,11 @@ export class SamplesMap {
         el("p", {class: "axis", "aria-hidden": "true"}, el("span", {}, `${this.secondsOf(0).toFixed(2)} s`),
            el("span", {}, `${this.secondsOf(this.last + 1).toFixed(2)} s`)));
     // A log of many seconds is as wide as the page; of a short one the boxes are wide enough for a pointer.
-    framed.style.width = `min(100%, ${this.columns * 24}px)`;
+    framed.style.width = `min(100%, ${Math.max(140, this.columns * 24)}px)`;
     put(node, framed,
         el("p", {class: "dim"}, `A column is ${durationText(this.course.column_ns)}, a box ${
-            durationText(this.course.slot_ns)} of it, from above; the darkest has ${countText(this.top)} samples.`),
+            durationText(this.course.slot_ns)} of it, from above; the strongest colour has `,
+           `${countText(this.top)} samples.`),
         el("p", {},
            el("button", {type: "button", id: "slots-none", disabled: !picked, onclick: () => this.onPick(null)},
               "nothing picked"),

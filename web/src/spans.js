@@ -8,11 +8,21 @@ import {findingsTable, valueOf} from "./tables.js";
 import {countText, durationText} from "./units.js";
 import {quoted} from "./where.js";
 
-const TIMES = 1, IN_STATES = 2, SLOWEST_SHOWN = 20;
+const TIMES = 1, IN_STATES = 2, SLOWEST_SHOWN = 20, NAME_WHOLE = 240;
 const SUMS = [
   "count", "total_ns", "self_ns", ...THREAD_STATES.map(s => `states.${s}`),
   ...THREAD_STATES.map(s => `self_states.${s}`)
 ];
+
+// The command cuts names after 255 bytes; the tree's are whole, or end in "..." somewhere else. null: not so long.
+function beginOf(name) {
+  return new TextEncoder().encode(name).length > NAME_WHOLE ? [...name].slice(0, NAME_WHOLE / 4).join("") : null;
+}
+
+function conditionOf(name) {
+  const begin = beginOf(name), text = quoted(begin ?? name);
+  return `span=${begin ? `${text.slice(0, -1)}*${text.at(-1)}` : text}`;
+}
 
 export class Spans {
   // onPick gets a condition for the tree.
@@ -86,7 +96,8 @@ export class Spans {
 
   // A name, by which the tree of blocked time can be filtered.
   nameOf(name) {
-    const aspect = this.data.byName.span, known = aspect?.texts.includes(name);
+    const aspect = this.data.byName.span, begin = beginOf(name);
+    const known = aspect?.texts.some(text => begin ? text.startsWith(begin) : text === name);
     const without = "No thread was blocked on a lock in such a span itself: the tree has the innermost span.";
     if (!known)
       return el("span", {title: aspect ? without : null}, name);
@@ -94,7 +105,7 @@ export class Spans {
       type: "button",
       class: "plain",
       title: "Show what these spans waited for, in the tree",
-      onclick: () => this.onPick(`span=${quoted(name)}`)
+      onclick: () => this.onPick(conditionOf(name))
     },
               name);
   }

@@ -1,6 +1,7 @@
 // What the page shows: in the fragment of its address, so that it can be kept, sent, and gone back from.
 
 import {FLAME_MODES} from "./flame.js";
+import {readRows, writeRows} from "./rows_state.js";
 
 export const PRESETS = [
   ["Lock, holder, waiter", "lock_class,lock,owner_thread,waiter_thread"],
@@ -21,6 +22,10 @@ export const ORDERS = ["work", "blocked", "count", "max", "p50", "p90", "p99", "
 
 const DEFAULT = {
   by: PRESETS[0][1].split(","), where: "", sort: "work", range: null, base: null, flame: "after", slots: null
+};
+// What single parts show: each is a word, and these are the ones at first.
+export const VIEWS = {
+  internal: "", matrix: "thread", samples: "running", chains: "method", pool: "", states: "pools", objects: "class"
 };
 
 // Windows from one to another, as far as there are any; null: none.
@@ -43,7 +48,17 @@ export function readState(data, hash) {
     base: data.compare ? null : readRange(given.get("base"), last),
     flame: FLAME_MODES.includes(given.get("flame")) ? given.get("flame") : DEFAULT.flame,
     slots: readRange(given.get("slots"), Number.MAX_SAFE_INTEGER),
+    ...readRows(given),
+    ...Object.fromEntries(Object.entries(VIEWS).map(([name, first]) => [name, given.get(name) ?? first])),
   };
+}
+
+// A choice of the page's as the state has it; a word that it does not know is the one at first.
+export function choice(select, state, name) {
+  select.value = state[name];
+  if (select.selectedIndex < 0)
+    select.value = VIEWS[name];
+  return select.value;
 }
 
 export function writeState(state) {
@@ -62,5 +77,9 @@ export function writeState(state) {
     parts.set("flame", state.flame);
   if (state.slots)
     parts.set("slots", state.slots.join("-"));
+  for (const [name, first] of Object.entries(VIEWS))
+    if (state[name] !== first)
+      parts.set(name, state[name]);
+  writeRows(parts, state);
   return `#${parts}`;
 }

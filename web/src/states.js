@@ -2,16 +2,18 @@
 
 import {el, put, svg} from "./dom.js";
 import {notes, rangeOf, statesBar, statesLegend, THREAD_STATES} from "./parts.js";
-import {durationText, shareText, timeText} from "./units.js";
+import {countText, durationText, shareText, timeText} from "./units.js";
 
 const COURSE_HEIGHT = 24, STOLEN = 1, RUNNABLE = 2, STATES_ROWS = 40;
 
 export class States {
-  constructor(data, node, stealNode) {
+  // onBy gets whether rows are pools or threads.
+  constructor(data, node, stealNode, onBy) {
     this.data = data;
     this.node = node;
     this.stealNode = stealNode;
     this.states = data.parts?.states;
+    this.onBy = onBy;
     this.by = "pools";
   }
 
@@ -78,11 +80,16 @@ export class States {
       .filter(({sums}) => sums.some(Boolean));
   }
 
+  // There may be thousands.
+  left(all) {
+    const left = all.length - STATES_ROWS;
+    return left > 0 ? el("p", {class: "dim"}, `and ${countText(left)} more rows: spoor time has them all`) : null;
+  }
+
   drawStates(windows) {
-    const chosen = new Set(windows), rows = this.rows(windows).slice(0, STATES_ROWS);
+    const chosen = new Set(windows), all = this.rows(windows), rows = all.slice(0, STATES_ROWS);
     const select = el("select", {id: "states-by", onchange: event => {
-      this.by = event.target.value;
-      this.render(this.state);
+      this.onBy(event.target.value);
       this.node.querySelector("select").focus();
     }}, [["pools", "pool"], ["threads", "thread"]].map(
         ([value, text]) => el("option", {value, selected: value === this.by}, text)));
@@ -95,7 +102,7 @@ export class States {
               el("tbody", {}, rows.map(({row, sums}) => el(
                   "tr", {}, el("th", {scope: "row"}, row.name), el("td", {}, this.course(row, chosen)),
                   el("td", {"data-states": sums.join()}, statesBar(sums, true))))))),
-        statesLegend());
+        this.left(all), statesLegend());
   }
 
   // What CPUs lost in the windows, by window.
@@ -136,8 +143,8 @@ export class States {
   }
 
   drawSteal(windows) {
-    const s = this.states, host = this.hostSteal(windows), chosen = new Set(windows), rows = this.rows(windows)
-      .filter(({sums}) => sums[STOLEN] || sums[RUNNABLE]).slice(0, STATES_ROWS);
+    const s = this.states, host = this.hostSteal(windows), chosen = new Set(windows), all = this.rows(windows)
+      .filter(({sums}) => sums[STOLEN] || sums[RUNNABLE]), rows = all.slice(0, STATES_ROWS);
     const heads = ["threads", "stolen over time", "stolen", "runnable over time", "runnable"];
     const exact = s.source && s.source !== "none", lines = [];
     if (!exact)
@@ -166,7 +173,7 @@ export class States {
               el("tbody", {}, rows.map(({row, sums}) => el("tr", {}, el("th", {scope: "row"}, row.name),
                   el("td", {}, this.bars(row.states.map(t => t[STOLEN]), chosen, "stolen")), figure(sums[STOLEN], sums),
                   el("td", {}, this.bars(row.states.map(t => t[RUNNABLE]), chosen, "runnable")),
-                  figure(sums[RUNNABLE], sums))))))
+                  figure(sums[RUNNABLE], sums))))), this.left(all))
                     : el("p", {}, "Nothing was stolen from the threads, and none waited for a CPU."));
   }
 
@@ -177,6 +184,7 @@ export class States {
         put(node, el("p", {class: "dim"}, "The log has no samples of threads' states, or too many for a page."));
       return;
     }
+    this.by = state.states === "threads" ? "threads" : "pools";
     const windows = this.chosenWindows(state);
     this.drawStates(windows);
     this.drawSteal(windows);

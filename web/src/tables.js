@@ -89,6 +89,10 @@ export function findingsTable(table, caption, withStates, more = {}) {
       (_, i) => table.rows.reduce((sum, row) => sum + (Number(valueOf(row[i])) || 0), 0));
   let shown = table.columns.map((column, i) => [column, i])
                   .filter(([column, i]) => isShown(table, column, i, more.view));
+  // In a text what may be long stands last; here a row begins with what it is about.
+  const last = shown.at(-1);
+  if (last?.[0].key === "name" && shown[0][0].unit !== "text")
+    shown = [last, ...shown.slice(0, -1)];
   const states = withStates ? stateColumns(table, shown) : [];
   if (states.some(([column]) => column.group))
     shown = shown.filter(([column]) => column.group || !(column.key === "blocked_ns" || STATE.test(column.key ?? "")));

@@ -56,9 +56,8 @@ export class Timeline {
     sums.forEach((ns, i) => {
       if (ns) {
         const height = Math.max(1, HEIGHT * ns / top);
-        drawing.append(
-            svg("rect",
-                {class: i >= range[0] && i <= range[1] ? "in" : "out", x: i, y: HEIGHT - height, width: 1, height}));
+        drawing.append(svg("rect", {class: i >= range[0] && i <= range[1] ? "in" : "out", x: i, y: HEIGHT - height,
+                                    width: 1, height, "data-ns": ns}));
       }
     });
     this.pauses(drawing);

@@ -1,5 +1,6 @@
 // The tree table of --by, as a treegrid: arrows go through rows, and open and close them.
 
+import {chainPieces} from "./data.js";
 import {bar, el, put} from "./dom.js";
 import {baseOf, changeOf, lengthsOf, split, textOf, workOf} from "./groups.js";
 import {QUANTILES} from "./lengths.js";
@@ -8,12 +9,14 @@ import {changeText, countText, perText, shareText, timeText} from "./units.js";
 const SHOWN = 100, OPEN_MAX = 3000;
 
 export class Tree {
-  constructor(data, body, head, onSelect, onSort) {
+  // onSort gets an order; onLook the rows that are open and the one that is selected, when somebody has changed them.
+  constructor(data, body, head, onSelect, onSort, onLook) {
     this.data = data;
     this.body = body;
     this.head = head;
     this.onSelect = onSelect;
     this.onSort = onSort;
+    this.onLook = onLook;
     this.open = new Set([""]);
     this.more = new Map(); // rows that are shown below a group
     this.selected = "";
@@ -21,12 +24,27 @@ export class Tree {
     body.addEventListener("click", event => this.onClick(event));
   }
 
-  render(root, state) {
+  // found: of a frame's text, whether it is searched for; null: none is.
+  render(root, state, found) {
     this.root = root;
     this.state = state;
+    this.found = found;
     this.children = new Map();
     this.drawHead();
+    this.selected = state.row;
+    if (state.open === "all") {
+      this.openRows(true);
+    } else {
+      this.open = new Set(["", ...state.open]);
+      for (let path = state.row; path; path = path.slice(0, path.lastIndexOf("/")))
+        if (path !== state.row)
+          this.open.add(path);
+    }
     this.draw();
+  }
+
+  look(open) {
+    this.onLook({row: this.selected, open: open ?? [...this.open].filter(path => path)});
   }
 
   childrenOf(group, depth) {
@@ -109,7 +127,7 @@ export class Tree {
     const rank = g => this.state.sort === "blocked" ? g.blocked : workOf(g);
     const part = rank(group), whole = rank(this.root), above = parent ? rank(parent) : part;
     const about = ranged && group.idle ? "≈ " : "";
-    const text = textOf(group), lengths = lengthsOf(group);
+    const lengths = lengthsOf(group);
     return el(
         "tr", {
           role: "row",
@@ -127,7 +145,7 @@ export class Tree {
           title: group.aspect ? `${group.aspect.name}: ${group.aspect.doc}` : null
         },
            el("span", {class: "twist", "aria-hidden": "true"}, children ? (open ? "▾" : "▸") : ""),
-           el("span", {class: "text"}, text)),
+           el("span", {class: "text"}, this.name(group))),
         el("td", {role: "gridcell", class: "figure", title: `${countText(work)} ns`, "data-ns": work},
            bar(whole ? part / whole : 0), el("span", {class: "amount"}, about + timeText(work))),
         group.chosen.base ? this.changes(group) : [],
@@ -143,6 +161,14 @@ export class Tree {
         QUANTILES.map(([name]) => el("td", {role: "gridcell", class: "figure", "data-ns": lengths?.[name] ?? 0},
                                      ranged ? "–" : lengths ? timeText(lengths[name]) : "")),
         el("td", {role: "gridcell", class: "figure", "data-ns": group.max}, ranged ? "–" : timeText(group.max)));
+  }
+
+  // Of a chain, what is searched for is not folded.
+  name(group) {
+    const chain = group.aspect?.chains?.[group.key];
+    if (chain === undefined || !this.found)
+      return textOf(group);
+    return chainPieces(this.data, chain, this.found).map(([text, is]) => is ? el("mark", {}, text) : text);
   }
 
   changes(group) {
@@ -178,6 +204,7 @@ export class Tree {
     if (row.dataset.path !== undefined) {
       this.selected = row.dataset.path;
       this.onSelect(this.groupOf(this.selected));
+      this.look(this.state.open === "all" ? "all" : undefined);
     }
   }
 
@@ -188,6 +215,7 @@ export class Tree {
       this.open.delete(path);
     this.selected = path;
     this.draw();
+    this.look();
     this.rowOf(path)?.focus();
   }
 
@@ -202,6 +230,12 @@ export class Tree {
 
   // Everything, as far as there is room; or nothing but the first level.
   openAll(wanted) {
+    this.openRows(wanted);
+    this.draw();
+    this.look(wanted ? "all" : undefined);
+  }
+
+  openRows(wanted) {
     this.open = new Set([""]);
     let rows = 0;
     const visit = (group, depth) => {
@@ -214,13 +248,17 @@ export class Tree {
       }
     };
     visit(this.root, 0);
+  }
+
+  // On paper nobody can ask for more.
+  showAll() {
+    this.more.set("", OPEN_MAX);
     this.draw();
   }
 
+  // Other aspects have other rows.
   forget() {
-    this.open = new Set([""]);
     this.more = new Map();
-    this.selected = "";
   }
 
   onClick(event) {
@@ -273,6 +311,7 @@ export class Tree {
                                         r.hasAttribute("aria-expanded")))
         this.open.add(one.dataset.path);
       this.draw();
+      this.look();
       this.rowOf(path)?.focus();
       break;
     default:

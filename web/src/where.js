@@ -7,6 +7,8 @@ class Parser {
     this.text = text;
     this.data = data;
     this.at = 0;
+    this.negated = false;
+    this.found = []; // what frames are searched for
   }
 
   fail(what) {
@@ -63,13 +65,19 @@ class Parser {
     const not = this.char("!");
     if (!this.char("="))
       this.fail("= or != is missing");
-    const test = matcher(this.data, name, this.value());
+    const glob = this.value(), test = matcher(this.data, name, glob);
+    if (this.data.byName[name].chains && this.negated === not) {
+      const pattern = globPattern(glob);
+      this.found.push(text => pattern.test(text));
+    }
     return not ? i => !test(i) : test;
   }
 
   unary() {
     if (this.word("not")) {
+      this.negated = !this.negated;
       const test = this.unary();
+      this.negated = !this.negated;
       return i => !test(i);
     }
     if (this.char("(")) {
@@ -172,16 +180,20 @@ function search(data, text) {
   return i => tests.some(one => one(i));
 }
 
-// {test, error}; test is null where all cells are chosen. A text without = is searched for.
+// {test, error, found}; test is null where all cells are chosen. A text without = is searched for. found: of a frame's
+// text, whether it is what was searched for; null: no frame is.
 export function parseWhere(data, text) {
   if (!text.trim())
-    return {test: null, error: ""};
-  if (!text.includes("="))
-    return {test: search(data, text.trim()), error: ""};
+    return {test: null, error: "", found: null};
+  if (!text.includes("=")) {
+    const wanted = text.trim(), lower = wanted.toLowerCase();
+    return {test: search(data, wanted), error: "", found: frame => frame.toLowerCase().includes(lower)};
+  }
   try {
-    return {test: new Parser(text, data).all(), error: ""};
+    const parser = new Parser(text, data), test = parser.all(), {found} = parser;
+    return {test, error: "", found: found.length ? frame => found.some(one => one(frame)) : null};
   } catch (error) {
-    return {test: () => false, error: error.message};
+    return {test: () => false, error: error.message, found: null};
   }
 }
 

@@ -9,6 +9,9 @@
 #include "base/text/strbuf.h"
 #include "log/read/names.h"
 
+/* Of a name; what is said beyond it, as a line or a tid, has room after it. */
+#define NAME_BYTES (LABEL_MAX - 64)
+
 struct labels {
 	const struct log_names *names;
 	const char **thread_names; /* sorted: equal ones are neighbours */
@@ -70,7 +73,10 @@ static bool name_is_shared(const struct labels *l, const char *name)
 
 char *label_clean(const char *text, char buf[LABEL_MAX])
 {
-	print_buffer(buf, LABEL_MAX, "%s", text);
+	if (print_buffer(buf, NAME_BYTES, "%s", text) >= NAME_BYTES) {
+		print_buffer(buf, NAME_BYTES - 3, "%s", text);
+		buffer_add(buf, LABEL_MAX, "...");
+	}
 	return buf;
 }
 

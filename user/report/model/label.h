@@ -21,8 +21,9 @@ void labels_set_facets(struct labels *l, const struct facet_cells *facets);
 const struct facet_cells *labels_facets(const struct labels *l);
 
 /*
- * Text for a terminal, see print_text(). All return buf. A thread whose name others
- * have too gets its tid after it; holders that are no thread are "(hand-over)" and "(unknown)".
+ * Text for a terminal, see print_text(); of a long name the begin, and "...". All return buf. A
+ * thread whose name others have too gets its tid after it; holders that are no thread are
+ * "(hand-over)" and "(unknown)".
  */
 char *label_thread(const struct labels *l, uint64_t thread, char buf[LABEL_MAX]);
 char *label_class(const struct labels *l, uint64_t lock, char buf[LABEL_MAX]);

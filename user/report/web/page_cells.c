@@ -385,7 +385,7 @@ static int compare_named(const void *a, const void *b)
 	return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static const char *lock_name(const struct log_names *names, const struct keymap_key *key)
+const char *page_cells_class(const struct log_names *names, const struct keymap_key *key)
 {
 	const struct log_lock *lock = key->b ? NULL : log_names_lock(names, key->a);
 	uint64_t class = key->b ? key->a : lock ? lock->class : 0;
@@ -449,7 +449,7 @@ int page_cells_make(const struct section_input *s, const struct cell_windows *wi
 	if (err)
 		return err;
 	ret->thread_rank = rank_make(s->names, &ret->threads, thread_name);
-	ret->lock_rank = rank_make(s->names, &ret->locks, lock_name);
+	ret->lock_rank = rank_make(s->names, &ret->locks, page_cells_class);
 	return ret->thread_rank && ret->lock_rank ? 0 : -ENOMEM;
 }
 

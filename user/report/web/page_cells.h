@@ -9,6 +9,7 @@
 #include "base/tables/keymap.h"
 
 struct cell_windows;
+struct log_names;
 struct section_input;
 
 /* Beyond so many, two windows become one, as long as CELL_WINDOWS_LEAST are left. */
@@ -65,3 +66,6 @@ struct page_cells {
 int page_cells_make(const struct section_input *s, const struct cell_windows *windows,
 		    uint32_t most, struct page_cells *ret);
 void page_cells_free(struct page_cells *p);
+
+/* The class of a row of locks; ""; equal ones have one address. */
+const char *page_cells_class(const struct log_names *names, const struct keymap_key *key);

@@ -141,7 +141,24 @@ static const char *method_text(struct writer *w, uint32_t i, char buf[LABEL_MAX]
 	return label_method(w->s->stacks, (uint32_t)method, buf);
 }
 
-static void names_write(struct writer *w)
+/* What looks alike need not be one class. */
+static int class_keys_write(struct writer *w)
+{
+	struct keymap keys = {0};
+	uint32_t at = 0;
+	int err = 0;
+
+	LIST(w, "lock_class_keys", w->p->locks.count,
+	     err = err ?: keymap_add_number(&keys,
+					    (uintptr_t)page_cells_class(w->s->names,
+									&w->p->locks.keys[i]),
+					    &at);
+	     number(w->out, at));
+	keymap_free(&keys);
+	return err;
+}
+
+static int names_write(struct writer *w)
 {
 	const struct page_cells *p = w->p;
 	char buf[LABEL_MAX];
@@ -153,6 +170,7 @@ static void names_write(struct writer *w)
 	NUMBERS(w, "lock_rank", p->locks.count, p->lock_rank[i]);
 	TEXTS(w, "methods", w->methods.count, method_text(w, i, buf));
 	NUMBERS(w, "method_numbers", w->methods.count, w->methods.keys[i].a);
+	return class_keys_write(w);
 }
 
 /* --- chains: as nodes, each with the node that called it --- */
@@ -456,9 +474,9 @@ static int cells_part_write(struct writer *w)
 
 	aspects_write(w);
 	err = chains_write(w);
+	err = err ?: names_write(w);
 	if (err)
 		return err;
-	names_write(w);
 	cells_write(w);
 	err = page_kinds_write(&kinds, w->out);
 	return err ? err : page_lengths_write(w->p, w->out);

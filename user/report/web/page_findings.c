@@ -7,6 +7,7 @@
 
 #include "base/text/print.h"
 #include "report/model/findings.h"
+#include "report/model/label.h"
 
 /* Columns that people do not see are there without a title: others are made of them. */
 static void column_write(const struct findings_column *c, FILE *out)
@@ -36,6 +37,20 @@ static void column_write(const struct findings_column *c, FILE *out)
 
 static void table_write(const struct findings *f, bool within, const uint32_t *rows, FILE *out);
 
+/* As people see it; the name of one thing as it is called everywhere else. */
+static void text_write(const struct findings_column *c, const char *text, FILE *out)
+{
+	size_t size = (size_t)print_buffer((char[1]){0}, 1, "%s", text) + 1;
+	char label[LABEL_MAX], *whole = NULL;
+
+	if (size > LABEL_MAX && c->key && strcmp(c->key, "name"))
+		whole = malloc(size);
+	if (whole)
+		print_buffer(whole, size, "%s", text);
+	print_json_string(out, whole ? whole : label_clean(text, label));
+	free(whole);
+}
+
 /* null; the value; or the value and what people see in its place. within: rows within
  * rows are a table. */
 static void cell_write(const struct findings_column *c, const struct findings_cell *cell,
@@ -52,7 +67,7 @@ static void cell_write(const struct findings_column *c, const struct findings_ce
 	else if (c->unit == FINDINGS_ROWS)
 		table_write(cell->rows, within, NULL, out);
 	else if (is_text)
-		print_json_string(out, cell->text);
+		text_write(c, cell->text, out);
 	else if (c->unit == FINDINGS_INTEGER || c->unit == FINDINGS_MORE_NS)
 		fprintf(out, "%" PRId64, (int64_t)cell->number);
 	else

@@ -99,12 +99,13 @@ static uint32_t cell_flags(const struct writer *w, const struct profile_cell *c)
 static void nodes_write(const struct writer *w, const struct profile_tree *t)
 {
 	const struct page_rows nodes = {t->nodes, sizeof(*t->nodes), t->node_map.count};
+	char label[LABEL_MAX];
 
 	print_json(w->out, "%s:[", "frames");
 	for (uint32_t i = 0; i < t->frame_map.count; i++) {
 		if (i)
 			putc(',', w->out);
-		print_json_string(w->out, t->frames[i].name);
+		print_json_string(w->out, label_clean(t->frames[i].name, label));
 	}
 	putc(']', w->out);
 	page_put_u32(w->out, "node_parent", &nodes, offsetof(struct profile_node, parent));
