@@ -19,11 +19,13 @@
 #define METHODS 5u
 
 /* Of class "a.A", methods 1 to METHODS in both, whose numbers differ: m1 is 101 of the object events. Sites: 1 m1:7;
- * 2 m1:7 inlined into m2:9; 3 m4:1. */
+ * 2 m1:7 inlined into m2:9; 3 m4:1; 4 m4:1 inlined into m1:7, and that into m2:9. */
 static int make_names(struct object_names *n)
 {
 	struct object_record r = {.kind = OBJECT_CLASS, .number = {1}, .text = {"a/A"}, .text_bytes = {3}};
-	static const uint32_t sites[][2][2] = {{{101, 7}}, {{101, 7}, {102, 9}}, {{104, 1}}};
+	static const uint32_t sites[][3][2] = {
+		{{101, 7}}, {{101, 7}, {102, 9}}, {{104, 1}}, {{104, 1}, {101, 7}, {102, 9}}};
+	static const uint32_t counts[] = {1, 2, 1, 3};
 	int err = object_names_init(n);
 
 	if (!err)
@@ -39,8 +41,8 @@ static int make_names(struct object_names *n)
 		r.text_bytes[1] = 3;
 		err = object_names_add(n, &r);
 	}
-	for (uint32_t i = 0; !err && i < 3; i++) {
-		r = (struct object_record){.kind = OBJECT_SITE, .number = {i + 1, 1}, .frame_count = i == 1 ? 2 : 1};
+	for (uint32_t i = 0; !err && i < 4; i++) {
+		r = (struct object_record){.kind = OBJECT_SITE, .number = {i + 1, 1}, .frame_count = counts[i]};
 		memcpy(r.frames, sites[i], sizeof(sites[i]));
 		err = object_names_add(n, &r);
 	}
@@ -151,6 +153,8 @@ static void callers_are_counted(void **state)
 	assert_int_equal(tree(&s, 1)->samples, 5);
 	assert_int_equal(seen(&s, 1, SITE_CALLER_TOP, 3, 1, &at), 5);
 	assert_int_equal(tree(&s, 2)->samples, 0);
+	/* m1 called from m2:9, whatever it does: the same samples, and the same tree. */
+	assert_int_equal(s.tree_of[3], s.tree_of[1]);
 	assert_int_equal(s.left_out, 0);
 	site_samples_free(&s);
 	stack_samples_free(&samples);

@@ -236,11 +236,9 @@ static bool is_at(const struct matcher *m, uint32_t site, uint32_t p, bool exact
 		return false;
 	if (!last && !exact)
 		return true;
-	for (uint32_t i = 0; i <= last; i++) {
+	for (uint32_t i = 0; i <= last && (exact || i < 2); i++) {
 		const struct frame *at = &m->frames[p - i];
 
-		if (i > 1 && !exact)
-			break;
 		if (at->method != method_of(m, &f[last - i]) ||
 		    ((exact || !i) && at->bci != f[last - i].bci))
 			return false;
