@@ -115,7 +115,8 @@ struct {
 } virtual_waits __weak SEC(".maps");
 
 /* Parks of virtual threads that are on no carrier, by their ids: the record of the begin, whose pad
- * is 1 once it has been sent. Its kind is 0 while it is not complete. */
+ * is 1 once it has been sent, and whose time is the carrier's CPU time. Its kind is 0 while it is
+ * not complete. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* likewise */
@@ -162,6 +163,8 @@ const volatile __u32 off_cpu_chains __weak = 0; /* those intervals have chains *
 const volatile __u32 by_switches __weak = 0;
 /* And the kernel has sched_entry_tp (Linux 6.15). */
 const volatile __u32 by_entry __weak = 0;
+/* Parks of virtual threads that unmount are reported. */
+const volatile __u32 virtual_parks_too __weak = 0;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */
 const volatile __u32 numbered __weak = 0;
 

@@ -56,7 +56,7 @@ struct thread_java {
 	__u64 vthread;  /* JavaThread::_vthread, likewise; valid with it */
 	__u64 osthread; /* JavaThread::_osthread, by which `thread` is known to be still the same */
 	__u32 lookups;  /* failed searches for its JavaThread */
-	__u32 pad;
+	__u32 leaving;  /* the virtual thread that is about to leave it, until it is seen to have */
 };
 
 /* What it parks on, from park_begin to park_end. */

@@ -5,6 +5,8 @@
 #include "bpf/lib/jvm.bpf.h"
 
 #define NAME_LATIN1 0 /* String.coder */
+/* HotSpot takes microseconds of CPU time to unmount one. Less than UNMOUNTED_NS. */
+#define STAYS_NS 20000000ull
 
 /* The java.lang.Thread that runs on this JavaThread. */
 static __always_inline __u64 vthread_object(__u64 java_thread)
@@ -109,6 +111,25 @@ static __always_inline void virtual_stays(__u32 tid)
 
 	if (tid & WIRE_VIRTUAL)
 		bpf_map_delete_elem(&virtual_parks, &id);
+}
+
+/* The running thread leaves its CPU, and one was about to unmount: it has, or stays likewise, as
+ * its carrier parks with it, or has run for long. (With probes, that of the park comes before.) */
+SUBPROGRAM int virtual_left(struct thread_state *t, int parks)
+{
+	__u64 id = t ? t->java.leaving : 0;
+	struct wire_lock *kept;
+
+	if (!id)
+		return 0;
+	kept = bpf_map_lookup_elem(&virtual_parks, &id);
+	if (kept && virtual_id(t, 0) == id) {
+		if (!parks && since(t->time.cpu_ns, kept->time) < STAYS_NS)
+			return 0;
+		bpf_map_delete_elem(&virtual_parks, &id);
+	}
+	t->java.leaving = 0;
+	return 0;
 }
 
 static __always_inline void virtual_waits_no_more(__u32 tid)

@@ -5,7 +5,6 @@ KERNEL_CAST()
 
 /* What the target's monitors have is ids of threads: virtual ones may unmount. */
 const volatile __u32 may_be_unmounted = 0;
-const volatile __u32 virtual_parks_too = 0; /* of those that unmount */
 
 #define DECLARE(name) extern __hidden int probe_##name(struct pt_regs *ctx, __u32 spec);
 #define ANY(provider, name, handler, purpose) DECLARE(handler)
@@ -40,7 +39,7 @@ int probe_hit(struct pt_regs *ctx)
 #define STOCK(name, handler, purpose) RUN(handler, !by_switches && !numbered)
 #define FUNCTION(name, handler, purpose)                                                           \
 	RUN(handler, !by_switches && !numbered && may_be_unmounted)
-#define MOVE(name, handler, purpose) RUN(handler, !by_switches && !numbered && virtual_parks_too)
+#define MOVE(name, handler, purpose) RUN(handler, virtual_parks_too)
 #define HOOK(name, handler, purpose) RUN(handler, numbered)
 #define SWITCH(name, handler, purpose, gate) RUN(handler, numbered)
 #include "bpf/wire/wire_probe.def"

@@ -311,6 +311,8 @@ int sched_switch(__u64 *ctx)
 			t->chain.regs = (__u64)bpf_task_pt_regs(prev);
 			t->chain.task = (__u64)prev;
 		}
+		if (by_switches && virtual_parks_too && t->java.leaving)
+			virtual_left(t, !runnable && t->reason.now == WIRE_BLOCKED_PARK);
 		if (by_switches)
 			wait_left(t, t->reason.now, runnable, t->off.since);
 		if (!by_entry) {

@@ -9,7 +9,8 @@
  * looked at; its frame anchor is set.
  *
  * HotSpot decides only after that whether it may unmount. If not (it is pinned), it parks on its
- * carrier, at the probe of which the unmounting is forgotten. So the record of the begin is sent
+ * carrier, at the probe of which the unmounting is forgotten; without probes on parks, when its
+ * carrier blocks with it, and the park is its carrier's. So the record of the begin is sent
  * when the virtual thread is on a carrier again, or, if that takes long, by flush_parks().
  *
  * A virtual thread has no time of its own on or off a CPU, so that the counters of both are 0.
@@ -39,14 +40,17 @@ PROBE(virtual_unmount)
 
 	if (!t || !(tid & WIRE_VIRTUAL))
 		return 0;
+	id = tid & ~WIRE_VIRTUAL;
 	b.object = blocker_read(t, tid);
-	if (!b.object)
+	if (!b.object) {
+		if (t->java.leaving == id) /* it was pinned, and did not have to wait */
+			bpf_map_delete_elem(&virtual_parks, &id);
 		return 0;
+	}
 	blocker_look(&b);
 	t->chain.want = 0;
 	stack = stack_here(ctx, t, 0);
 	owner_stack = blocker_owner_stack(b.object, b.flags, b.owner);
-	id = tid & ~WIRE_VIRTUAL;
 	if (bpf_map_update_elem(&virtual_parks, &id, &nothing, BPF_ANY) ||
 	    !(r = bpf_map_lookup_elem(&virtual_parks, &id))) {
 		count_drop(WIRE_PARK_BEGIN, WIRE_LOST_MAP);
@@ -54,11 +58,13 @@ PROBE(virtual_unmount)
 	}
 	now = bpf_ktime_get_ns(); /* as in park_begin */
 	park_begin_set(r, t, tid, &b, stack, owner_stack, now);
+	r->time = r->self.cpu_ns;
 	without_counters(r);
 	r->head.flags |= WIRE_UNMOUNTS;
 	r->head.kind = 0;
 	BARRIER();
 	r->head.kind = WIRE_PARK_BEGIN;
+	t->java.leaving = (__u32)id;
 	return 0;
 }
 
@@ -75,6 +81,7 @@ static __always_inline int unmounted_send(struct wire_lock *kept)
 		return 0;
 	__builtin_memcpy(r, kept, sizeof(*r));
 	r->pad = 0;
+	r->time = 0;
 	/* The element may have become another one's meanwhile, if this is flush_parks(). */
 	if (r->head.kind != WIRE_PARK_BEGIN || r->head.time_ns != begin) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
@@ -100,6 +107,7 @@ PROBE(virtual_mount, __u64 java_thread, __u64 more)
 	tid = thread_subject(t, 0);
 	if (!t || !(tid & WIRE_VIRTUAL))
 		return 0;
+	t->java.leaving = 0;
 	id = tid & ~WIRE_VIRTUAL;
 	kept = bpf_map_lookup_elem(&virtual_parks, &id);
 	if (!kept)

@@ -16,6 +16,16 @@ CONTENDED, WAITED = "Virtual$Contended", "Virtual$Waited"
 LOCK = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
 
 
+def with_stripped(test):
+    """What runs a java of test.MAJOR whose libjvm.so has no symbol table."""
+    found = f"*/usr/lib/jvm/java-{test.MAJOR}-*/lib/server/libjvm.so"
+    libjvm = glob.glob(os.path.join(os.path.dirname(test.home), found))[0]
+    stripped = os.path.join(test.tmp, "libjvm.so")
+    subprocess.run(["strip", "--strip-all", "-o", stripped, libjvm], check=True)
+    return ("unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh",
+            stripped, libjvm)
+
+
 class Virtual:
     def run_program(self, *options, env=None, before=()):
         vm = self.java("Virtual", ROUNDS, WAITERS, before=before,
@@ -206,12 +216,7 @@ class Virtual25(Virtual, jvm.OtherJavaTest):
     def test_no_symbol_table(self):
         """libjvm.so without the functions that tell of ends: what is not known is in no sum, and nobody is said to be
         blocked who is not."""
-        libjvm = glob.glob(os.path.join(os.path.dirname(self.home), "*/usr/lib/jvm/java-25-*/lib/server/libjvm.so"))[0]
-        stripped = os.path.join(self.tmp, "libjvm.so")
-        subprocess.run(["strip", "--strip-all", "-o", stripped, libjvm], check=True)
-        truth, log = self.run_program(before=(
-            "unshare", "-m", "--propagation", "private", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh",
-            stripped, libjvm))
+        truth, log = self.run_program(before=with_stripped(self))
         locks, names = log.locks(), {e["class"]: e["name"] for e in log.raw_of("class")}
         blocks = [(names[locks[e["lock"]]["class"]], e["reason"]) for e in log.raw_of("virtual_block")]
         self.assertEqual(blocks.count((CONTENDED, "lock")), ROUNDS * WAITERS)

@@ -1,23 +1,38 @@
 """Virtual threads that park (JDK 21 and 25): on locks of java.util.concurrent, and on conditions of its queues, whether they
 leave their carriers or are pinned there; against the program's own counts and clocks (programs/VirtualPark.java)."""
+import collections
 import json
 import os
+import subprocess
 import unittest
 
 import jvm
-from harness import spoor
+import test_top
+import test_virtual
+from harness import SPOOR, Log, spoor
 
 MS = 10**6
 ROUNDS, WAITERS, HOLD_MS = 12, 4, 4  # the last: as in VirtualPark.java
 LOCK = "java.util.concurrent.locks.ReentrantLock$NonfairSync"
+WAITING = {f"waiter-{i}" for i in range(WAITERS)}
 CONDITION = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"
 
 
-class Parks:
+NO_EFFECT = "--virtual-parks has no effect: "
+
+
+class Program:
+    def start(self, in_monitor=False, options=(), rounds=ROUNDS, stay=False, before=()):
+        return self.java("VirtualPark", rounds, WAITERS, int(in_monitor), int(stay), before=before,
+                         options=(f"-Djdk.virtualThreadScheduler.parallelism={2 * WAITERS + 2}", *options))
+
+
+class Parks(Program):
+    PROBES = ()
+
     def run_program(self, in_monitor=False, options=(), env=None, rounds=ROUNDS, stay=False):
-        vm = self.java("VirtualPark", rounds, WAITERS, int(in_monitor), int(stay),
-                       options=(f"-Djdk.virtualThreadScheduler.parallelism={2 * WAITERS + 2}", *options))
-        recorder = self.record(vm, "--virtual-parks", env=env)
+        vm = self.start(in_monitor, options, rounds, stay)
+        recorder = self.record(vm, "--virtual-parks", *self.PROBES, env=env)
         truth = json.loads(vm.ask("go", 120))
         return truth, recorder.stop()
 
@@ -118,29 +133,106 @@ class Parks:
         _, log = self.run_program(rounds=0, stay=True)
         threads = log.threads()
         begun = [e for e in log.raw_of("park_begin") if threads[e["thread"]]["virtual"]]
-        self.assertEqual({threads[e["thread"]]["name"] for e in begun}, {f"waiter-{i}" for i in range(WAITERS)})
+        self.assertEqual({threads[e["thread"]]["name"] for e in begun}, WAITING)
         self.assertEqual({threads[e["owner"]]["name"] for e in begun}, {"main"})
         self.assertEqual(log.report()["contention"]["incomplete"]["open"], WAITERS)
 
-
     def test_not_asked_for(self):
         """Then none of them is hit, and those of platform threads are there as ever."""
-        vm = self.java("VirtualPark", 2, WAITERS, 0, 0)
-        recorder = self.record(vm)
+        vm = self.start(rounds=2)
+        recorder = self.record(vm, *self.PROBES)
         vm.ask("go", 120)
         log = recorder.stop()
         threads = log.threads()
         self.assertEqual([e for e in log.raw_of("park_begin") if threads[e["thread"]]["virtual"]], [])
         self.assertGreater(len(log.raw_of("park_begin")), 0)
 
-    def test_without_probes(self):
-        vm = self.java("VirtualPark", 0, WAITERS, 0, 0)
-        done = spoor("record", "-p", vm.pid, "-o", self.path(), "-d", "1s", "--virtual-parks", "--probes", "none", expect=1)
-        self.assertIn("--virtual-parks needs --probes usdt", done.stderr)
+
+class Scheduled(Parks):
+    """With no probe on locks and waits, but on these two functions."""
+    PROBES = ("--probes", "none")
+
+    def test_in_a_monitor(self):
+        """One that is pinned is blocked as its carrier, which the scheduler sees, and only as that."""
+        if self.MAJOR >= 24:
+            self.check(in_monitor=True)
+            return
+        _, log = self.run_program(in_monitor=True)
+        threads, locks = log.threads(), log.locks()
+        self.assertEqual(len(self.pieces(log, CONDITION)), ROUNDS * WAITERS)
+        classes = {e["class"] for e in log.raw_of("class") if e["name"] == LOCK}
+        counts = collections.Counter(e["lock"] for e in log.raw_of("park_begin") if threads[e["thread"]]["virtual"]
+                                     and locks[e["lock"]]["class"] in classes)
+        # At the queue's own lock, which they want without a monitor, they may meet.
+        self.assertLess(max(counts.values(), default=0), ROUNDS * WAITERS / 2)
 
 
 class Parks21(Parks, jvm.OtherJavaTest):
     MAJOR = 21
+
+
+class Scheduled21(Scheduled, jvm.OtherJavaTest):
+    MAJOR = 21
+
+
+class Scheduled25(Scheduled, jvm.OtherJavaTest):
+    MAJOR = 25
+
+    def test_zgc(self):
+        self.check(options=("-XX:+UseZGC", "-Xmx256m"), whole=0.5)
+
+
+class Shown(Program, jvm.OtherJavaTest):
+    """The live views have them, too."""
+    MAJOR = 25
+
+    def test_top(self):
+        vm = self.start()
+        top = test_top.Printed(vm.pid, "--virtual-parks", "-f", "json")
+        self.addCleanup(top.close)
+        windows = [top.window()]
+        truth = json.loads(vm.ask("go", 120))
+        ended, rest = top.end()
+        self.assertEqual(ended, 0)
+        locks = [lock for window in windows + rest for lock in window["locks"] if lock["lock"].startswith(LOCK)]
+        blocked = sum(lock["blocked_ns"] for lock in locks)
+        self.assertGreater(blocked, 0.9 * ROUNDS * WAITERS * HOLD_MS * MS)
+        self.assertLessEqual(blocked, 2 * sum(truth["locked"]) + sum(truth["taken"]))  # the queue's own lock is one of them
+
+
+class NoEffect(jvm.JavaTest):
+    """The JVM has none of what the option asks for: that is said at once, in the log, and in its report."""
+    WHY = "this JVM has no virtual threads, which OpenJDK has from 21 on"
+
+    def start(self):
+        return self.java("Contend", 1)
+
+    def check_said(self, *options):
+        vm = self.start()
+        done = spoor("record", "-p", vm.own_pid, "-o", self.path(), "-d", "500ms", "-q",
+                     "--virtual-parks", *options)
+        log = Log(self.path())
+        self.assertIn(NO_EFFECT + self.WHY, done.stderr)
+        sources = log.header["sources"]
+        self.assertEqual(sources["virtual_parks"], "missing")
+        self.assertIn(self.WHY, sources["virtual_parks_why"])
+        self.assertIn(f"of virtual threads that unmount, which were asked for: {self.WHY}", " ".join(log.report_text().split()))
+        top = spoor("top", "-p", vm.own_pid, "--virtual-parks", "--once", "-i", "500ms")
+        self.assertIn(NO_EFFECT + self.WHY, top.stdout)
+
+    def test_usdt(self):
+        self.check_said()
+
+    def test_none(self):
+        self.check_said("--probes", "none")
+
+
+class Stripped(jvm.OtherJavaTest, NoEffect):
+    MAJOR = 25
+    WHY = "libjvm.so has no symbol table that names freeze() and Continuation::prepare_thaw()"
+
+    def start(self):
+        return self.java("VirtualPark", 0, WAITERS, 0, 0, before=test_virtual.with_stripped(self))
 
 
 class Parks25(Parks, jvm.OtherJavaTest):

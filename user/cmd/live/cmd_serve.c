@@ -27,7 +27,7 @@
 #define LABELS_DEFAULT 50
 #define LABELS_MOST 1000
 
-enum { OPT_LABELS = LIVE_NO_WRITE + 1 };
+enum { OPT_LABELS = LIVE_OWN };
 
 struct options {
 	struct live_options live;
@@ -47,6 +47,7 @@ static const struct argp_option option_table[] = {
 	 "Lock classes, and pools of threads, that are told apart (50); the rest is 'other'", 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	LIVE_VIRTUAL_PARKS_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 

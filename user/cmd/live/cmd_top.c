@@ -23,7 +23,7 @@
 #define INTERVAL_MOST_NS (600 * NS_PER_S)
 #define ROWS 10
 
-enum { OPT_ONCE = LIVE_NO_WRITE + 1, OPT_SORT };
+enum { OPT_ONCE = LIVE_OWN, OPT_SORT };
 
 struct options {
 	struct live_options live;
@@ -53,6 +53,7 @@ static const struct argp_option option_table[] = {
 	{"top", 't', "N", 0, "Rows of each table that is printed (default 10; all in JSON)", 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	LIVE_VIRTUAL_PARKS_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 

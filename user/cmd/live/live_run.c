@@ -33,6 +33,9 @@ error_t live_parse(int key, const char *arg, struct argp_state *state, struct li
 	case LIVE_NO_WRITE:
 		o->recorder.no_write = true;
 		return 0;
+	case LIVE_VIRTUAL_PARKS:
+		o->recorder.virtual_parks = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is '%s'? The JVM is named by -p", arg);
 		return 0;

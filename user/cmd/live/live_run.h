@@ -7,7 +7,14 @@
 
 #include "cmd/live/top_source.h"
 
-#define LIVE_NO_WRITE 1000 /* the key of --no-write */
+/* Keys of options; each command's own begin at LIVE_OWN. */
+enum { LIVE_NO_WRITE = 1000, LIVE_VIRTUAL_PARKS, LIVE_OWN };
+
+#define LIVE_VIRTUAL_PARKS_OPTION                                                                  \
+	{"virtual-parks", LIVE_VIRTUAL_PARKS, NULL, 0, LIVE_VIRTUAL_PARKS_HELP, 0}
+#define LIVE_VIRTUAL_PARKS_HELP                                                                    \
+	"Also virtual threads that park and leave their carriers, as spoor record has it; it "     \
+	"costs a program that has many of them"
 
 struct live_options {
 	struct recorder_options recorder;
@@ -15,7 +22,8 @@ struct live_options {
 	uint64_t interval_ns;
 };
 
-/* -p, --no-write, and that the JVM has to be named: what these commands have in common. */
+/* -p, --no-write, --virtual-parks, and that the JVM has to be named: what these commands have in
+ * common. */
 error_t live_parse(int key, const char *arg, struct argp_state *state, struct live_options *o);
 
 struct live_recorder {

@@ -22,7 +22,7 @@
 
 #include "base/io.h"
 #include "base/text/msg.h"
-#include "base/text/print.h"
+#include "base/text/strbuf.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/live/top_screen.h"
@@ -143,8 +143,11 @@ static void tell_attached(struct child *c)
 	struct top_message t = {.kind = TOP_ATTACHED};
 
 	if (recorder_monitor_missing(c->r))
-		print_buffer(t.text, sizeof(t.text), "monitor events are missing: %s",
-			     recorder_monitor_why(c->r));
+		buffer_add(t.text, sizeof(t.text), "monitor events are missing: %s",
+			   recorder_monitor_why(c->r));
+	if (recorder_parks_missing(c->r))
+		buffer_add(t.text, sizeof(t.text), "%s--virtual-parks has no effect: %s",
+			   *t.text ? "; " : "", recorder_parks_missing(c->r));
 	tell(c, &t);
 }
 

@@ -86,7 +86,7 @@ static const struct argp_option argp_options[] = {
 	{"virtual-parks", OPT_VIRTUAL_PARKS, NULL, 0,
 	 "of JDK 21 or later: also virtual threads that wait for locks, queues and conditions of "
 	 "java.util.concurrent and leave their carriers; a program that hands much from one "
-	 "virtual thread to another is slowed down by that",
+	 "virtual thread to another is slowed down by that. Not with the hooks of a patched JVM",
 	 0},
 	{"buffer", OPT_BUFFER, "SIZE", 0, "ring buffer between kernel and spoor (default: 16M)", 0},
 	{"window", OPT_WINDOW, "TIME", 0, "sample threads and CPUs this often (default: 1s)", 0},
@@ -481,6 +481,8 @@ static void report_begin(const struct options *o, const struct recorder *r)
 		msg_warning("%s", recorder_kernel_limits(r));
 	if (recorder_monitor_missing(r))
 		msg_warning("monitor events are missing: %s", recorder_monitor_why(r));
+	if (recorder_parks_missing(r))
+		msg_warning("--virtual-parks has no effect: %s", recorder_parks_missing(r));
 	if (recorder_owners_unseen(r))
 		msg_warning("owners of locks that keep their CPU are not looked at meanwhile: "
 			    "perf_event_open() is refused (by a seccomp profile, or "

@@ -193,7 +193,7 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
 	p->probes = o->probes;
-	p->virtual_parks = o->virtual_parks && o->probes == PROBES_USDT && jvm_has_virtual(j);
+	p->virtual_parks = o->virtual_parks && o->probes != PROBES_HOOKS && jvm_has_virtual(j);
 	p->sample = (struct thread_clocks_options){
 		.pid = jvm_pid(j), .period_ns = o->sample_ns, .jitter = o->sample_jitter};
 	p->relay = o->relay;
@@ -527,8 +527,8 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 					     .file = jvm_libjvm_file(p->j),
 					     .parser = jvm_parser(p->j),
 					     .deadline_ms = PARSER_ATTACH_MS,
-					     .functions = p->probes == PROBES_USDT &&
-							  (p->virtual_parks ||
+					     .functions = p->virtual_parks ||
+							  (p->probes == PROBES_USDT &&
 							   jvm_has_thread_ids(p->j)),
 					     .program = p->skel->progs.probe_hit,
 					     .specs = bpf_map__fd(p->skel->maps.probe_specs)};
@@ -679,19 +679,12 @@ json_t *bpf_session_attached(const struct bpf_session *p)
 	return names(p, false);
 }
 
-bool bpf_session_sees_unmounted(const struct bpf_session *p)
+bool bpf_session_has_all(const struct bpf_session *p, enum probe_of of)
 {
-	size_t functions = 0, attached = 0;
-
-	if (p->probes == PROBES_HOOKS) /* its own probes report them */
-		return true;
-	for (size_t i = 0; i < PROBE_COUNT; i++) {
-		bool one = probe_table[i].of == PROBE_OF_FUNCTION;
-
-		functions += one;
-		attached += one && (p->usdt[i].fd || p->usdt[i].links);
-	}
-	return attached == functions;
+	for (size_t i = 0; i < PROBE_COUNT; i++)
+		if (probe_table[i].of == of && !p->usdt[i].fd && !p->usdt[i].links)
+			return false;
+	return true;
 }
 
 json_t *bpf_session_missing(const struct bpf_session *p)
@@ -743,8 +736,10 @@ static int run(struct bpf_program *program)
 
 void bpf_session_flush_waits(struct bpf_session *p)
 {
-	if (p->probes == PROBES_NONE || p->virtual_parks)
-		run(p->virtual_parks ? p->skel->progs.flush_parks : p->skel->progs.flush_waits);
+	if (p->probes == PROBES_NONE)
+		run(p->skel->progs.flush_waits);
+	if (p->virtual_parks)
+		run(p->skel->progs.flush_parks);
 }
 
 int bpf_session_sample_threads(struct bpf_session *p)

@@ -20,7 +20,7 @@ struct bpf_session_options {
 	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
 	uint32_t max_threads; /* of map_sizes.h */
 	uint64_t sample_ns;   /* 0: running threads are not sampled */
-	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; PROBES_USDT */
+	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; not PROBES_HOOKS */
 	/* Lent, with a place that is the session's own: its programs call those of the session in
 	 * place of the scheduler. NULL: they are attached. */
 	struct relay *relay;
@@ -55,8 +55,8 @@ void bpf_session_free(struct bpf_session *p);
  * references. */
 json_t *bpf_session_attached(const struct bpf_session *p);
 json_t *bpf_session_missing(const struct bpf_session *p);
-/* Whether waits of virtual threads that are on no carrier are seen, and their ends. */
-bool bpf_session_sees_unmounted(const struct bpf_session *p);
+/* Whether all of a kind were found. */
+bool bpf_session_has_all(const struct bpf_session *p, enum probe_of of);
 /* By which clocks stolen time (steal_clock.h) and throttled time are known ("none": the latter is
  * in the runnable time), and what is missing because of the kernel (NULL: nothing). All static. */
 const char *bpf_session_steal_clock(const struct bpf_session *p);

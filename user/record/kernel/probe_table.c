@@ -60,8 +60,9 @@ bool probe_applies(const struct probe_row *w, enum probe_set set)
 		return set != PROBES_NONE;
 	case PROBE_OF_STOCK:
 	case PROBE_OF_FUNCTION:
-	case PROBE_OF_MOVE:
 		return set == PROBES_USDT;
+	case PROBE_OF_MOVE:
+		return set != PROBES_HOOKS;
 	case PROBE_OF_PATCHED:
 		return set == PROBES_HOOKS;
 	}

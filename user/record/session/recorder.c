@@ -210,13 +210,18 @@ void recorder_support(const struct recorder *r, struct jvm_support *ret)
 	jvm_support(r->j, ret);
 	if (r->without_stacks)
 		*ret->text[JVM_LIMIT_STACKS] = 0;
-	if (bpf_session_sees_unmounted(r->p))
+	if (recorder_sees_unmounted(r))
 		*ret->text[JVM_LIMIT_VIRTUAL] = 0;
 }
 
 const char *recorder_monitor_why(const struct recorder *r)
 {
 	return r->flag.why;
+}
+
+const char *recorder_parks_missing(const struct recorder *r)
+{
+	return r->no_parks;
 }
 
 const char *recorder_hooks_unused(const struct recorder *r)

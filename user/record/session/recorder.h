@@ -33,7 +33,7 @@ struct recorder_options {
 	void *before_write_ctx;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
-	bool virtual_parks; /* of virtual threads that unmount, too; PROBES_USDT */
+	bool virtual_parks; /* of virtual threads that unmount, too; not with PROBES_HOOKS */
 	enum probe_set probes; /* PROBES_AUTO: recorder_open() chooses */
 	uint64_t single_ns;    /* PROBES_NONE: waits that are no contentions, and shorter, are
 				* summed up */
@@ -103,6 +103,9 @@ const char *recorder_monitor_why(const struct recorder *r);
 /* Why the hooks of a patched JVM could not be used; lent until recorder_close. NULL: they are, or
  * it has none, or nobody wants them. */
 const char *recorder_hooks_unused(const struct recorder *r);
+/* Why parks of virtual threads that unmount are not recorded though they were asked for; NULL: they
+ * are, or were not. */
+const char *recorder_parks_missing(const struct recorder *r);
 /* What the log lacks because of the JVM's version, of what is wanted. */
 void recorder_support(const struct recorder *r, struct jvm_support *ret);
 

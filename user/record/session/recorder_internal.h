@@ -50,6 +50,8 @@ struct recorder {
 	struct hooks hooks;
 	enum probe_set probes;
 	char hooks_why[200]; /* why hooks that are there are not used; "": they are */
+	const char *no_parks; /* why those of virtual threads that unmount are missing, which were
+			       * asked for; NULL: they are not */
 	struct flag_hold_end flag_end;
 	struct object_switch objects_switch;
 	struct object_ring objects_ring;
@@ -72,6 +74,8 @@ void recorder_refresh(struct recorder *r);
 
 /* recorder_open.c: contentions of monitors are recorded: the JVM reports them. */
 bool recorder_has_monitors(const struct recorder *r);
+/* Waits of virtual threads that are on no carrier are seen, and their ends. */
+bool recorder_sees_unmounted(const struct recorder *r);
 /* Frees it, however far it came, and puts the flag back. NULL is ignored. */
 void recorder_discard(struct recorder *r);
 

@@ -68,11 +68,6 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 				     "so that the reason for which a thread blocks cannot be read; "
 				     "record with --probes usdt",
 				     jvm_libjvm_name(r->j), lacks);
-	if (o->virtual_parks && r->probes != PROBES_USDT)
-		return recorder_fail(why, -ENOTSUP,
-				     "--virtual-parks needs --probes usdt: with %s parks of "
-				     "virtual threads that unmount are not seen",
-				     r->probes == PROBES_NONE ? "--probes none" : "the hooks");
 	if (r->probes != PROBES_HOOKS && r->hooks.version)
 		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
 			 !r->hooks.usable           ? r->hooks.why
@@ -84,6 +79,26 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 bool recorder_has_monitors(const struct recorder *r)
 {
 	return strcmp(r->flag.state, "missing") != 0;
+}
+
+bool recorder_sees_unmounted(const struct recorder *r)
+{
+	return r->probes == PROBES_HOOKS || bpf_session_has_all(r->p, PROBE_OF_FUNCTION);
+}
+
+/* Why parks of virtual threads that unmount are not recorded; NULL: they are. */
+static const char *parks_unseen(const struct recorder *r)
+{
+	if (!jvm_has_virtual(r->j))
+		return "this JVM has no virtual threads, which OpenJDK has from 21 on";
+	if (r->probes == PROBES_HOOKS)
+		return "the hooks of a patched JVM do not report them; record with --probes usdt "
+		       "or --probes none";
+	if (!bpf_session_has_all(r->p, PROBE_OF_MOVE))
+		return "libjvm.so has no symbol table that names freeze() and "
+		       "Continuation::prepare_thaw(); run a build that is not stripped, as "
+		       "Debian's and Temurin's are";
+	return NULL;
 }
 
 static json_t *describe_sources(const struct recorder *r, const struct recorder_options *options)
@@ -113,6 +128,11 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 		json_object_set_new(o, "stacks_missing", json_string(r->no_stacks));
 	if (o && r->flag.why[0])
 		json_object_set_new(o, "monitor_why", json_string(r->flag.why));
+	if (o && options->virtual_parks)
+		json_object_set_new(o, "virtual_parks",
+				    json_string(r->no_parks ? "missing" : "on"));
+	if (o && r->no_parks)
+		json_object_set_new(o, "virtual_parks_why", json_string(r->no_parks));
 	return o;
 }
 
@@ -310,6 +330,8 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	err = bpf_session_attach(r->p, why);
 	if (err)
 		return err;
+	if (o->virtual_parks)
+		r->no_parks = parks_unseen(r);
 	if (o->before_write)
 		o->before_write(o->before_write_ctx);
 	if (r->probes != PROBES_USDT)
@@ -386,7 +408,7 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret,
 	r->start_ns = clock_mono_ns();
 	r->next_window = r->start_ns + r->window_ns;
 	note_hooks(r);
-	r->noted[JVM_LIMIT_VIRTUAL] = bpf_session_sees_unmounted(r->p);
+	r->noted[JVM_LIMIT_VIRTUAL] = recorder_sees_unmounted(r);
 	notes_support(r->w, r->j, r->noted);
 	if (bpf_session_limits(r->p))
 		notes_write(r->w, NOTE_LEVEL_WARNING, bpf_session_limits(r->p));

@@ -146,6 +146,10 @@ static void print_sources(struct text *t)
 			    probe)
 		text_line(t, i ? "" : "no probe", "%s",
 			  json_string_value(probe) ? json_string_value(probe) : "?");
+	if (*header_text(h, "sources", "virtual_parks_why"))
+		text_line(t, "no parks",
+			  "of virtual threads that unmount, which were asked for: %s",
+			  header_text(h, "sources", "virtual_parks_why"));
 	for (i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		text_line(t, facts[i][1], "%s", header_text(h, "facts", facts[i][0]));
 }
