@@ -31,5 +31,5 @@ bool jvm_has_virtual(const struct jvm *j);
 int hooks_read(const struct jvm *j, struct hooks *ret);
 
 /* What PROBES_AUTO is for this JVM on this kernel: what reports most at least harm
- * (docs/decisions/023-auto-takes-none-where-it-can.md). */
+ * (docs/decisions/024-auto-takes-none-where-it-can.md). */
 enum probe_set probes_auto(const struct jvm *j, const struct hooks *h);
