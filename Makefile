@@ -182,7 +182,7 @@ jvm-clean:
 	$(Q)$(JVM_BUILD) --clean
 
 # The tests that take a patched JVM, on that of JDK=21 or JDK=25, which make test does without.
-JVM_TESTS := exact.Exact gc.PatchedGc holding.HoldingExact idle.TurnsExact jtreg.Patched patched_jvm phases.Phases \
+JVM_TESTS := exact.Exact gc.PatchedGc holding.HoldingExact idle.TurnsExact jtreg.Patched patched_collectors patched_jvm phases.Phases \
 	profile.ProfilePatched profile_states.StatesPatched red_zone.Patched spans.Patched stays virtual_exact wall.WallOnPatched
 space := $() $()
 test-jvm: test-setup

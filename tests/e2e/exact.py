@@ -47,6 +47,8 @@ MODES = {
     "tiered": ([], 15),
     "parallel": (["-XX:+UseParallelGC"], 15),
     "serial": (["-XX:+UseSerialGC"], 15),
+    "zgc": (["-XX:+UseZGC", "-Xmx256m"], 15),
+    "shenandoah": (["-XX:+UseShenandoahGC", "-Xmx256m"], 15),
 }
 
 Key = collections.namedtuple("Key", "hash waiter waiter_chain owner owner_chain")
