@@ -5,6 +5,27 @@
 
 #define PF_EXITING 0x00000004
 
+/* Samples by how long they took, in steps of 256 ns; in the last one is whatever took longer.
+ * bench/sample reads it while a recording goes on: the kernel's own count has only the sum. */
+#define TIMES_SHIFT 8
+#define TIMES_COUNT 256
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TIMES_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} sample_times SEC(".maps");
+
+static __always_inline void count_time(__u64 ns)
+{
+	__u32 step = ns >> TIMES_SHIFT < TIMES_COUNT ? ns >> TIMES_SHIFT : TIMES_COUNT - 1;
+	__u64 *count = bpf_map_lookup_elem(&sample_times, &step);
+
+	if (count)
+		++*count;
+}
+
 /* pc: where the thread was interrupted, be it in the kernel. */
 SUBPROGRAM int mode_of(__u64 pc)
 {
@@ -74,13 +95,13 @@ int profile_thread(struct pt_regs *ctx)
 
 	if (!target_tgid || id >> 32 != target_tgid)
 		return 0;
+	now = bpf_ktime_get_ns();
 	t = thread_find((__u32)id);
 	if (!t) { /* of one that ends, the last counters have been sent */
 		if (!(bpf_get_current_task_btf()->flags & PF_EXITING))
 			count_drop(WIRE_RUN_SAMPLE, WIRE_LOST_MAP);
 		return 0;
 	}
-	now = bpf_ktime_get_ns();
 	if (t->time.run != RUN_RUNNING)
 		thread_is_on(t, now);
 	if (!t->chain.regs) {
@@ -91,5 +112,6 @@ int profile_thread(struct pt_regs *ctx)
 	mode = mode_of(USER_PC(ctx));
 	stack = stack_sampled(t);
 	emit_run_sample(t, now, stack, mode, USER_PC(ctx));
+	count_time(bpf_ktime_get_ns() - now);
 	return 0;
 }
