@@ -11,7 +11,6 @@ import urllib.parse
 import urllib.request
 
 from test_top import PCT, Top  # first: it says where harness is
-from test_spans import MarkTest
 from harness import BUILD, DEADLINE_S, SPOOR, no_report, spoor, wait_until
 
 UNPACKED = os.path.join(BUILD, "prometheus/usr/bin")
@@ -78,11 +77,11 @@ class Served:
 
 
 class Prometheus:
-    def __init__(self, folder, target):
+    def __init__(self, folder, target, each="1s"):
         self.port = free_port()
         config = os.path.join(folder, "prometheus.yml")
         with open(config, "w", encoding="utf-8") as f:
-            json.dump({"global": {"scrape_interval": "1s"}, "rule_files": [os.path.abspath(f"{DEPLOY}/alerts.yml")],
+            json.dump({"global": {"scrape_interval": each}, "rule_files": [os.path.abspath(f"{DEPLOY}/alerts.yml")],
                        "scrape_configs": [{"job_name": "spoor", "static_configs": [{"targets": [target]}]}]}, f)
         self.process = subprocess.Popen(self.command(folder, config), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -170,6 +169,33 @@ class Serve(Top):
         self.assertEqual(serve.end()[0], 0)
         self.nothing_is_left(vm)
 
+    def test_cpu_time_by_method(self):
+        vm = self.java("Hot", "hot", 1, 2)
+        recorder = self.record(vm.pid, "--sample=1ms")
+        serve = self.served(vm, "-i", "1s", "--labels", "12", "--sample=1ms")
+        wait_until("the first interval is over", lambda: serve.answers())
+        vm.ask("go", deadline_s=5 * DEADLINE_S)
+        intervals = samples(serve.answers())["spoor_intervals_total", ()]
+        wait_until("all is in the sums", lambda: samples(serve.answers())["spoor_intervals_total", ()] > intervals + 3)
+        found = samples(serve.answers())
+        log = recorder.stop()
+        flat = json.loads(spoor("profile", "--flat", "-f", "json", log.path).stdout)
+        own = {row["method"]: row["self_ns"] for row in flat["rows"]}
+        got = {labels[0][1]: value * 1e9 for (name, labels), value in found.items() if name == "spoor_cpu_seconds_total"}
+        self.assertLessEqual(len(got), 13)
+        self.assertIn("other", got)
+        # Each has samples of its own: a thread's last ones are not the other's.
+        self.assert_near(sum(got.values()), sum(own.values()), PCT, "all samples")
+        for name, ns in got.items():
+            if name.startswith("Hot."):
+                self.assert_near(ns, own[name], 5, name, floor=0.05 * sum(own.values()))
+        self.assertGreater(sum(ns for name, ns in got.items() if name.startswith("Hot.")), sum(got.values()) / 4)
+        self.assertEqual({dict(labels)["place"]: value for (name, labels), value in found.items()
+                          if name == "spoor_events_lost_total"},
+                         dict.fromkeys(("ring_buffer", "map_full", "read_failed", "writer", "log", "memory", "recorder",
+                                        "reorder"), 0))
+        self.assertEqual(serve.end()[0], 0)
+
     def test_the_address_is_taken(self):
         vm = self.java("Held")
         serve = self.served(vm)
@@ -195,7 +221,7 @@ class Deployed(unittest.TestCase):
         checked = subprocess.run([PROMTOOL, "check", "config", f"{DEPLOY}/prometheus.yml"], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, check=False)
         self.assertEqual(checked.returncode, 0, checked.stdout)
-        self.assertIn("7 rules found", checked.stdout)
+        self.assertIn("8 rules found", checked.stdout)
         with open(f"{DEPLOY}/alerts.yml", encoding="utf-8") as f:
             used = re.findall(r"\bspoor_\w+", f.read())
         with open(f"{DEPLOY}/dashboard.json", encoding="utf-8") as f:
@@ -205,103 +231,13 @@ class Deployed(unittest.TestCase):
         self.assertGreater(len(used), 15)
         for name in used:
             self.assertIn(re.sub("_(total|bucket|sum|count)$", "", name), names)
+        with open(os.path.join(DEPLOY, "..", "..", "docs/serve.md"), encoding="utf-8") as f:
+            rows = [line.split("|")[1] for line in f if line.startswith("| `spoor_")]
+        documented = {re.sub("_total$", "", name) for row in rows for name in re.findall(r"`(spoor_\w+)`", row)}
+        self.assertEqual(documented, names)
 
 
-@unittest.skipUnless(PROMETHEUS and VICTORIA, "no victoria-metrics: make prometheus-setup")
-class Metered(MarkTest, Top):
-    """Over collections, classes that are unloaded and threads that end, beside a recording of the same time."""
-    ROUNDS, THREADS, COLLECTIONS = 100, 10, 10
-    BLOCKED = 'spoor_lock_blocked_seconds_total{lock_class="Metered$Table",group="monitor"}'
-
-    def scraped(self, store, query):
-        """Of one series; None: it is not there yet."""
-        return next(iter((store.query(query) or {}).values()), None)
-
-    def both_have(self, stores, wanted):
-        wait_until("both have scraped it", lambda: all(
-            abs((self.scraped(store, self.BLOCKED) or 0) - wanted) < 1e-6 for store in stores))
-
-    def go(self, vm, serve):
-        """What the program says; meanwhile no counter falls, and none goes."""
-        vm.say(f"go {self.ROUNDS} {self.THREADS} {self.COLLECTIONS}")
-        before, looks = {}, 0
-
-        def said():
-            nonlocal before, looks
-            found = samples(serve.answers())
-            for key, value in before.items():
-                self.assertGreaterEqual(found[key], value, key)
-            before = {key: value for key, value in found.items() if key[0].endswith(("_total", "_bucket", "_sum", "_count"))}
-            looks += 1
-            return not vm.lines.empty()
-
-        wait_until("the program is done", said, 5 * DEADLINE_S)
-        self.assertGreater(looks, 1)
-        return json.loads(vm.line())
-
-    def histogram(self, text, family, count, total_ns, **labels):
-        got = {}
-        for (name, own), value in samples(text).items():
-            own = dict(own)
-            if labels.items() <= own.items() and own.get("le", "+Inf") == "+Inf":
-                got[name] = got.get(name, 0) + value
-        self.assertEqual((got[family + "_count"], got[family + "_bucket"]), (count, count), family)
-        self.assert_near(got[family + "_sum"] * 1e9, total_ns, PCT, family, 1_000_000)
-
-    def check_report(self, text, log):
-        """Two recorders saw the same, each by probes of its own."""
-        report = json.loads(spoor("report", "--format", "json", log.path).stdout)
-        self.assertEqual(report["lost"]["total"], 0)
-        pauses = report["pauses"]
-        for name, rows in (("spoor_gc_pause_duration_seconds", "gc"),
-                           ("spoor_safepoint_duration_seconds", "safepoints")):
-            self.histogram(text, name, sum(row["count"] for row in pauses[rows]),
-                           sum(row["total_ns"] for row in pauses[rows]))
-        locks = json.loads(spoor("report", "--format", "json", "--by", "lock_class", log.path).stdout)
-        [lock] = [row for row in locks["groups"] if row["key"] == ["Metered$Table"]]
-        self.histogram(text, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"],
-                       lock_class="Metered$Table")
-        # The one's probe comes after the other's, and a thread may lose its CPU in between: 1 % is the rule, 1.4 has been seen.
-        self.assert_near(blocked_by_class(samples(text))["table"] * 1e9, lock["blocked_ns"], PCT, "blocked, beside the log")
-        spans = self.by_name(self.spans(log))["use"]
-        self.histogram(text, "spoor_span_duration_seconds", spans["count"], spans["total_ns"], name="use")
-
-    def test_over_collections_and_short_threads(self):
-        vm = self.java("Metered", options=("-XX:+UseSerialGC",))
-        recorder = self.record(vm.pid)
-        serve = Served(vm.pid, "-i", "1s")
-        self.addCleanup(serve.close)
-        wait_until("the first interval is over", lambda: serve.answers())
-        stores = []
-        for kind in (Prometheus, Victoria):
-            folder = os.path.join(self.tmp, kind.__name__)
-            os.mkdir(folder)
-            stores.append(kind(folder, f"127.0.0.1:{serve.port}"))
-            self.addCleanup(stores[-1].close)
-        vm.ask("go 1 2 0")
-        wait_until("the class is there", lambda: blocked_by_class(samples(serve.answers())).get("table"))
-        before = blocked_by_class(samples(serve.answers()))["table"]
-        self.both_have(stores, before)
-        said = self.go(vm, serve)
-        self.assertGreaterEqual(said["unloaded"], self.ROUNDS - self.ROUNDS // self.COLLECTIONS)
-        spans = 2 + self.ROUNDS * self.THREADS
-        wait_until("all is in the sums", lambda: any(
-            n == "spoor_span_duration_seconds_count" and v == spans for (n, _), v in samples(serve.answers()).items()))
-        text = serve.answers()
-        grown = blocked_by_class(samples(text))["table"] - before
-        self.assert_near(grown * 1e9, said["blocked"], PCT, "blocked, by the program's clocks")
-        self.both_have(stores, before + grown)
-        for store in stores:
-            self.assertEqual(self.scraped(store, 'up{job="spoor"}'), 1)
-        rate = self.scraped(stores[1], f"increase({self.BLOCKED}[1h])")
-        self.assert_near(rate, before + grown, 1, "increase() of VictoriaMetrics")
-        checked = subprocess.run([PROMTOOL, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
-        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
-        self.check_report(text, recorder.stop())
-        self.assertEqual(serve.end()[0], 0)
-
-
-del Top, MarkTest  # their tests are those of other files
+del Top  # its tests are those of another file
 
 if __name__ == "__main__":
     unittest.main()

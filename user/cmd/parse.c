@@ -127,3 +127,18 @@ uint64_t parse_window(const char *arg, struct argp_state *state)
 		argp_error(state, "--window is 1ms at least, not '%s'", arg);
 	return ns;
 }
+
+/* Below, the clock's interrupts would be most of what runs. */
+#define SAMPLE_LEAST_NS 50000
+#define SAMPLE_MOST_NS NS_PER_S
+
+uint64_t parse_period(const char *arg, struct argp_state *state)
+{
+	uint64_t ns = 10 * NS_PER_MS;
+
+	if (arg && duration_parse(arg, &ns))
+		argp_error(state, "'%s' is not a duration such as 10ms", arg);
+	if (ns < SAMPLE_LEAST_NS || ns > SAMPLE_MOST_NS)
+		argp_error(state, "--sample: from 50us to 1s, not %s", arg);
+	return ns;
+}

@@ -34,5 +34,7 @@ bool parse_is_json(const char *arg, struct argp_state *state);
 /* --event: NAME[,NAME...]; arg is cut up. Sets selected[id] of each, or ends with the usage
  * error. */
 void parse_events(char *arg, bool *selected, struct argp_state *state);
+/* --sample: its period in ns; arg NULL: 10 ms. Else it ends with the usage error. */
+uint64_t parse_period(const char *arg, struct argp_state *state);
 /* --window: 1 ms at least. */
 uint64_t parse_window(const char *arg, struct argp_state *state);

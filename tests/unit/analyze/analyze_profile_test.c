@@ -111,6 +111,48 @@ static void time_of_a_hole_is_nobodys(void **state)
 	profile_free(&p);
 }
 
+static uint64_t weights_of(const struct profile *p)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < p->cell_map.count; i++)
+		ns += p->cells[i].ns;
+	return ns;
+}
+
+/* Thread 1 runs over the end of the first, 2 ends in it, 3 is new in the second, which is told of events from before
+ * its begin, too. */
+static void two_intervals_add_up_to_the_whole(void **state)
+{
+	const struct event events[] = {run_sample(10, 1, 7, 1000),  run_sample(20, 2, 7, 500),
+				       thread_sample(90, 1, 1600),  run_sample(120, 1, 8, 4000),
+				       thread_sample(130, 3, 100),  run_sample(140, 3, 8, 900),
+				       thread_sample(190, 1, 5000)};
+	const struct event ended = {.id = EVENT_THREAD_END, .time_ns = 30, .thread = 2};
+	struct profile p = whole, first = whole, second = whole;
+
+	(void)state;
+	first.options.to_ns = second.options.from_ns = 100;
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		add(&p, events[i]);
+		add(&first, events[i]);
+	}
+	add(&first, ended);
+	assert_int_equal(profile_go_on(&second, &first), 0);
+	assert_null(profile_thread_find(&second, 2));
+	for (size_t i = 2; i < sizeof(events) / sizeof(*events); i++)
+		add(&second, events[i]);
+	assert_int_equal(weights_of(&p), 5400);
+	assert_int_equal(weights_of(&first), 1500);
+	assert_int_equal(weights_of(&second), 3900);
+	profile_hole(&second);
+	add(&second, run_sample(200, 1, 8, 9000));
+	assert_int_equal(weights_of(&second), 3900);
+	profile_free(&p);
+	profile_free(&first);
+	profile_free(&second);
+}
+
 static void modes_and_failures_are_told_apart_without_a_chain(void **state)
 {
 	struct profile p = whole;
@@ -389,6 +431,7 @@ int main(void)
 		cmocka_unit_test(what_was_stolen_is_no_weight),
 		cmocka_unit_test(a_range_begins_at_the_last_counters_before),
 		cmocka_unit_test(time_of_a_hole_is_nobodys),
+		cmocka_unit_test(two_intervals_add_up_to_the_whole),
 		cmocka_unit_test(modes_and_failures_are_told_apart_without_a_chain),
 		cmocka_unit_test(memory_may_be_short),
 		cmocka_unit_test(samples_of_slow_spans),

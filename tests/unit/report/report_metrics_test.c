@@ -11,11 +11,13 @@
 #include <cmocka.h>
 
 #include "analyze/cells/blocked_list.h"
+#include "analyze/profile/profile.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/spans/spans.h"
 #include "base/text/print.h"
 #include "report/live/live_view.h"
 #include "report/live/metrics.h"
+#include "report/live/metrics_internal.h"
 #include "report/live/metrics_table.h"
 #include "session/session_log.h"
 #include "tests/unit/alloc_fail.h"
@@ -94,30 +96,43 @@ static int add_names(struct analysis *a)
 	return err;
 }
 
-/* What spans there are is known from the same events. */
+static const json_t *header;          /* of the logs; NULL: they have none */
+static const uint64_t *late_events;    /* of the intervals; NULL: none */
+static bool sampled;
+
+/* What spans there are is known from the same events, and what was sampled. */
 static int add_interval(struct metrics *m, const struct event *events, size_t count, uint64_t from_ns,
 			uint64_t to_ns)
 {
 	struct blocked_list list = {.count = 0};
+	struct profile p = {.options = {.from_ns = from_ns, .to_ns = to_ns, .from_begin = true}};
 	struct analysis *a = analysis_new();
 	const struct spans_options all = {.names = a ? analysis_names(a) : NULL};
 	struct spans *spans = a ? spans_new(&all) : NULL;
-	struct session_log log = {.analysis = a};
+	struct session_log log = {.analysis = a, .header = header};
 	const struct live_view v = {.log = &log, .from_ns = from_ns, .to_ns = to_ns, .note = ""};
+	const struct metrics_interval interval = {.view = &v,
+						  .blocked = &list,
+						  .spans = spans,
+						  .profile = sampled ? &p : NULL,
+						  .late = late_events};
 	int err = spans ? add_names(a) : -ENOMEM;
 
 	if (!err) {
+		analysis_set_begin(a, from_ns);
 		analysis_observe(a, blocked_list_part, &list);
 		analysis_observe_intervals(a, blocked_list_interval);
 	}
 	for (size_t i = 0; i < count && !err; i++) {
 		err = analysis_add(a, &events[i]);
 		err = err ? err : spans_add(spans, &events[i]);
+		err = err ? err : profile_add(&p, &events[i]);
 	}
 	err = err ? err : analysis_finish(a);
 	err = err ? err : spans_finish(spans, to_ns);
-	err = err ? err : metrics_add(m, &v, &list, spans);
+	err = err ? err : metrics_add(m, &interval);
 	spans_free(spans);
+	profile_free(&p);
 	blocked_list_free(&list);
 	analysis_free(a);
 	return err;
@@ -203,6 +218,132 @@ static void pauses_in_histograms(void **state)
 	metrics_free(m);
 }
 
+static struct event operation_begin(uint64_t ns)
+{
+	return (struct event){.id = EVENT_VM_OPERATION_BEGIN, .time_ns = ns};
+}
+
+/* A stock JVM's safepoint is reached when its first VM operation begins; one without is all on the way. */
+static void phases_of_safepoints(void **state)
+{
+	struct metrics *m = metrics_new(50);
+	const struct event events[] = {
+		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1100 * MS}, operation_begin(1102 * MS),
+		operation_begin(1104 * MS),
+		{.id = EVENT_SAFEPOINT_END, .time_ns = 1130 * MS},   operation_begin(1140 * MS),
+		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1200 * MS}, {.id = EVENT_SAFEPOINT_END, .time_ns = 1211 * MS},
+		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1300 * MS}, operation_begin(1301 * MS)};
+
+	(void)state;
+	assert_int_equal(add_interval(m, events, 9, 1 * S, 2 * S), 0);
+	check_line(m, "spoor_safepoint_seconds_sum{phase=\"reach\"} 0.013000000");
+	check_line(m, "spoor_safepoint_seconds_count{phase=\"reach\"} 2");
+	check_line(m, "spoor_safepoint_seconds_bucket{phase=\"reach\",le=\"0.01\"} 1");
+	check_line(m, "spoor_safepoint_seconds_sum{phase=\"operation\"} 0.028000000");
+	check_line(m, "spoor_safepoint_seconds_count{phase=\"operation\"} 1");
+	check_line(m, "spoor_safepoint_duration_seconds_sum 0.041000000");
+	check_line(m, "spoor_safepoints_total 2");
+	metrics_free(m);
+}
+
+static void phases_as_a_patched_jvm_measures_them(void **state)
+{
+	struct metrics *m = metrics_new(50);
+	struct event measured = {.id = EVENT_SAFEPOINT, .time_ns = 1130 * MS};
+	json_t *patched = json_pack("{s:{s:s}}", "jvm", "kind", "patched");
+	struct event events[] = {{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1100 * MS},
+				 operation_begin(1102 * MS),
+				 {.id = EVENT_SAFEPOINT_END, .time_ns = 1130 * MS},
+				 measured};
+
+	(void)state;
+	events[3].v[SAFEPOINT_REACH_NS].u = 1 * MS;
+	events[3].v[SAFEPOINT_CLEANUP_NS].u = 2 * MS;
+	events[3].v[SAFEPOINT_OPERATION_NS].u = 27 * MS;
+	header = patched;
+	assert_int_equal(add_interval(m, events, 4, 1 * S, 2 * S), 0);
+	header = NULL;
+	json_decref(patched);
+	check_line(m, "spoor_safepoint_seconds_sum{phase=\"reach\"} 0.001000000");
+	check_line(m, "spoor_safepoint_seconds_sum{phase=\"operation\"} 0.029000000");
+	check_line(m, "spoor_safepoint_seconds_count{phase=\"operation\"} 1");
+	check_line(m, "spoor_safepoint_duration_seconds_sum 0.030000000");
+	metrics_free(m);
+}
+
+static struct event lost(uint64_t ns, uint64_t event, uint64_t place, uint64_t count)
+{
+	struct event e = {.id = EVENT_LOST, .time_ns = ns};
+
+	e.v[LOST_EVENT_ID].u = event;
+	e.v[LOST_PLACE].u = place;
+	e.v[LOST_COUNT].u = count;
+	return e;
+}
+
+/* A log's counts are since the recording's begin: what comes again counts once, and what was lost between two intervals
+ * counts, too. */
+static void losses_by_event_and_place(void **state)
+{
+	struct metrics *m = metrics_new(50);
+	const struct event first[] = {lost(1100 * MS, EVENT_PARK_END, LOST_PLACE_RING_BUFFER, 3),
+				      lost(1200 * MS, EVENT_PARK_END, LOST_PLACE_RING_BUFFER, 5),
+				      lost(1200 * MS, 0, LOST_PLACE_MAP_FULL, 2)};
+	const struct event second[] = {lost(1200 * MS, EVENT_PARK_END, LOST_PLACE_RING_BUFFER, 5),
+				       lost(2500 * MS, EVENT_PARK_END, LOST_PLACE_MEMORY, 7),
+				       lost(3100 * MS, EVENT_PARK_END, LOST_PLACE_RING_BUFFER, 9),
+				       lost(3100 * MS, SCHEMA_ID_MAX + 1, LOST_PLACE_RING_BUFFER, 1),
+				       lost(3200 * MS, EVENT_UNPARK, LOST_PLACE_COUNT, 1)};
+	uint64_t late[SCHEMA_ID_MAX + 1] = {[EVENT_UNPARK] = 4};
+
+	(void)state;
+	assert_int_equal(add_interval(m, first, 3, 1 * S, 2 * S), 0);
+	check_line(m, "spoor_events_lost_total{event=\"park_end\",place=\"ring_buffer\"} 5");
+	check_line(m, "spoor_events_lost_total{event=\"other\",place=\"map_full\"} 2");
+	check_line(m, "spoor_events_lost_total{event=\"other\",place=\"reorder\"} 0");
+	late_events = late;
+	assert_int_equal(add_interval(m, second, 5, 3 * S, 4 * S), 0);
+	assert_int_equal(add_interval(m, NULL, 0, 4 * S, 5 * S), 0);
+	late_events = NULL;
+	check_line(m, "spoor_events_lost_total{event=\"park_end\",place=\"ring_buffer\"} 9");
+	check_line(m, "spoor_events_lost_total{event=\"park_end\",place=\"memory\"} 7");
+	check_line(m, "spoor_events_lost_total{event=\"other\",place=\"ring_buffer\"} 1");
+	check_line(m, "spoor_events_lost_total{event=\"unpark\",place=\"reorder\"} 8");
+	metrics_free(m);
+}
+
+/* Of five methods: the two heaviest of the first interval, as there is room for two. */
+static int add_samples(struct metrics *m, uint64_t from_ns, const uint64_t ns[5])
+{
+	static const char *const names[] = {"a", "b", "c", "d", "lambda$1"};
+	struct event events[15];
+	uint64_t cpu_ns = 0;
+
+	for (unsigned i = 0; i < 5; i++) {
+		struct event *e = &events[10 + i];
+
+		events[i] = defined(EVENT_METHOD, i + 1, METHOD_NAME, names[i]);
+		events[i].v[METHOD_CLASS_NAME].s = "a.Lock1";
+		events[i].v[METHOD_SIGNATURE].s = events[i].v[METHOD_SOURCE].s = "";
+		events[5 + i] = (struct event){.id = EVENT_STACK, .time_ns = 1};
+		events[5 + i].v[STACK_STACK].u = events[5 + i].v[STACK_METHOD].u = i + 1;
+		events[5 + i].v[STACK_FRAME].u = FRAME_TYPE_C2;
+		*e = (struct event){.id = EVENT_RUN_SAMPLE, .time_ns = from_ns + i, .thread = 1};
+		e->v[RUN_SAMPLE_STACK].u = i + 1;
+		e->v[RUN_SAMPLE_CPU_NS].u = cpu_ns += ns[i];
+	}
+	return add_interval(m, events, 15, from_ns, from_ns + S);
+}
+
+static void names_of_generated_classes(void **state)
+{
+	char text[512] = "a.B$$Lambda$14/0x00007f00";
+
+	(void)state;
+	assert_int_equal(metrics_name(text), 0);
+	assert_string_equal(text, "a.B$$Lambda$*");
+}
+
 static int add_all_locks(struct metrics *m, uint64_t from_ns)
 {
 	struct event events[2 * LOCKS];
@@ -213,6 +354,33 @@ static int add_all_locks(struct metrics *m, uint64_t from_ns)
 			entered(from_ns + 100 * i + 10 * (i + 1), 2, i + 1, some, 1, some);
 	}
 	return add_interval(m, events, 2 * LOCKS, from_ns, from_ns + S);
+}
+
+/* A method that has less than a hundredth of an interval, or of what ran, has no series, be there room or not. */
+static void methods_have_a_bound(void **state)
+{
+	static const uint64_t light[] = {S, 5 * MS, 5 * MS, 0, 0}, heavy[] = {0, 10 * MS, 30 * MS, 50 * MS, 40 * MS},
+			      idle[] = {0, 0, 9 * MS, 0, 0};
+	struct metrics *m = metrics_new(2);
+	char *text;
+
+	(void)state;
+	assert_int_equal(add_all_locks(m, S), 0);
+	text = text_of(m, false);
+	assert_null(strstr(text, "spoor_cpu_seconds"));
+	free(text);
+	sampled = true;
+	assert_int_equal(add_samples(m, 2 * S, light), 0);
+	check_line(m, "spoor_cpu_seconds_total{method=\"a.Lock1.a\"} 1.000000000");
+	check_line(m, "spoor_cpu_seconds_total{method=\"other\"} 0.010000000");
+	/* It has all of an interval in which nearly nothing ran. */
+	assert_int_equal(add_samples(m, 3 * S, idle), 0);
+	assert_int_equal(add_samples(m, 4 * S, heavy), 0);
+	sampled = false;
+	check_line(m, "spoor_cpu_seconds_total{method=\"a.Lock1.a\"} 1.000000000");
+	check_line(m, "spoor_cpu_seconds_total{method=\"a.Lock1.d\"} 0.050000000");
+	check_line(m, "spoor_cpu_seconds_total{method=\"other\"} 0.099000000");
+	metrics_free(m);
 }
 
 /* Those with the most time are told apart, and stay so. */
@@ -251,9 +419,11 @@ static void formats(void **state)
 
 static void nth_allocation_fails(void **state)
 {
+	static const uint64_t some_ns[] = {S, S, S, S, S};
 	bool failed = true;
 
 	(void)state;
+	sampled = true;
 	for (unsigned long i = 0; failed; i++) {
 		struct metrics *m;
 		int err = 0;
@@ -262,6 +432,8 @@ static void nth_allocation_fails(void **state)
 		m = metrics_new(3);
 		if (m)
 			err = add_all_locks(m, S);
+		if (m && !err)
+			err = add_samples(m, 2 * S, some_ns);
 		failed = alloc_fail_off();
 		assert_int_equal(!m || err, failed);
 		metrics_free(m);
@@ -275,6 +447,11 @@ int main(void)
 		cmocka_unit_test(labels),
 		cmocka_unit_test(over_ends_of_intervals),
 		cmocka_unit_test(pauses_in_histograms),
+		cmocka_unit_test(phases_of_safepoints),
+		cmocka_unit_test(phases_as_a_patched_jvm_measures_them),
+		cmocka_unit_test(losses_by_event_and_place),
+		cmocka_unit_test(methods_have_a_bound),
+		cmocka_unit_test(names_of_generated_classes),
 		cmocka_unit_test(labels_have_a_bound),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(nth_allocation_fails),

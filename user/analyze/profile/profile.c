@@ -135,6 +135,9 @@ static int add_running(struct profile *p, const struct event *e)
 	err = profile_thread_get(p, e->thread, &t);
 	if (err)
 		return err;
+	if (t->carried && e->time_ns < p->options.from_ns)
+		return 0;
+	t->ended |= e->id == EVENT_THREAD_END;
 	if (!t->known || e->time_ns < p->options.from_ns) {
 		p->unweighted += sample && e->time_ns >= p->options.from_ns;
 		t->known = true;
@@ -312,10 +315,29 @@ int profile_finish(struct profile *p, const struct wall *w)
 	return err;
 }
 
+int profile_go_on(struct profile *p, const struct profile *before)
+{
+	for (uint32_t i = 0; i < before->thread_map.count; i++) {
+		const struct profile_thread *from = &before->threads[i];
+		struct profile_thread *t;
+		int err;
+
+		if (!from->known || from->ended)
+			continue;
+		err = profile_thread_get(p, from->thread, &t);
+		if (err)
+			return err;
+		t->known = t->carried = true;
+		t->cpu_ns = from->cpu_ns;
+		t->sampled_ns = from->sampled_ns;
+	}
+	return 0;
+}
+
 void profile_hole(struct profile *p)
 {
 	for (uint32_t i = 0; i < p->thread_map.count; i++) {
-		p->threads[i].known = false;
+		p->threads[i].known = p->threads[i].carried = false;
 		p->threads[i].waiting = (struct waiting){0};
 	}
 	p->options.from_begin = false;

@@ -43,6 +43,7 @@ struct profile_step;
 struct profile_thread {
 	uint64_t thread;
 	bool known;          /* cpu_ns and sampled_ns are: since then nothing is missing */
+	bool carried, ended; /* they are those at the end of another profile; it has ended */
 	uint64_t cpu_ns;     /* the counter at the last event ... */
 	uint64_t sampled_ns; /* ... and at the last sample */
 	uint64_t samples;
@@ -54,7 +55,6 @@ struct profile_thread {
 };
 
 struct held_sample;
-
 struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
 	bool from_begin;         /* counters are 0 at the begin */
@@ -96,16 +96,16 @@ struct profile {
 
 /* All zero but for the options at first. Events in time order. 0 or -ENOMEM. */
 int profile_add(struct profile *p, const struct event *e);
-/*
- * No more events. If spans are wanted: samples of the chosen ones count now. If locks are: each
+/* No more events. If spans are wanted: samples of the chosen ones count now. If locks are: each
  * sample whose thread held one then is of a cell of that lock.
  *
  * If all states are wanted: makes each thread's cells of a state add up to its row of the wall
  * clock. What no event gives a chain becomes a cell of its own; chains that have more than the
  * thread's counters have, as a round of counters is read a little late, get less, all in the same
- * ratio.
- */
+ * ratio. */
 int profile_finish(struct profile *p, const struct wall *w);
+/* Before p's first event: its threads go on where those of before, which ended then, were. */
+int profile_go_on(struct profile *p, const struct profile *before);
 /* Events are missing: what was counted meanwhile is no sample's weight. */
 void profile_hole(struct profile *p);
 /* All zero if there is none. */
@@ -115,5 +115,5 @@ void profile_free(struct profile *p);
 /* It has had a Java frame: else a walk that fails says nothing, as those of compiler threads, which
  * are Java threads to the VM, and have none. */
 bool profile_thread_is_java(const struct profile_thread *t);
-/* NULL: there is none. */
+/* Or NULL. */
 const struct profile_thread *profile_thread_find(const struct profile *p, uint64_t thread);

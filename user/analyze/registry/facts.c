@@ -175,9 +175,15 @@ static int facts_row_finish(void *self, uint64_t end_ns)
 	struct facts *a = self;
 
 	(void)end_ns;
-	for (uint32_t i = 0; i < a->lost_places.count; i++)
-		if (a->lost[i].count)
-			a->lost[a->found.lost_count++] = a->lost[i];
+	for (uint32_t i = 0; i < a->lost_places.count; i++) {
+		struct analysis_lost row = a->lost[i];
+
+		if (!row.count)
+			continue;
+		a->lost[i] = a->lost[a->found.lost_count];
+		a->lost[a->found.lost_count++] = row;
+	}
+	a->found.lost_all = a->lost_places.count;
 	return 0;
 }
 

@@ -41,8 +41,9 @@ struct analysis_facts {
 	uint64_t first_ns, last_ns;       /* times of the first and the last event; 0: none */
 	bool ended;                       /* there was an end event */
 	uint64_t end_reason;              /* enum end_reason */
-	const struct analysis_lost *lost; /* those not zero */
+	const struct analysis_lost *lost; /* first those with a count that is not zero ... */
 	uint32_t lost_count;
+	uint32_t lost_all; /* ... then those of which events were lost before the begin only */
 	const struct analysis_note *notes;
 	uint32_t note_count;
 	const struct analysis_hole *holes; /* in order */

@@ -130,9 +130,19 @@ static void on_safepoint_begin(struct pauses *p)
 	p->incomplete += p->in_safepoint;
 	p->in_safepoint = true;
 	p->safepoint_since_ns = p->now_ns;
+	p->reached_ns = 0;
 	p->safepoint_operation[0] = 0;
 	p->safepoint_operation[1] = 0;
 	p->safepoint_more = false;
+}
+
+static void halves_add(struct pauses *p)
+{
+	uint64_t reached_ns = p->reached_ns ? p->reached_ns : p->now_ns;
+
+	pause_times_add(&p->reach_times, reached_ns - p->safepoint_since_ns);
+	if (p->reached_ns)
+		pause_times_add(&p->operation_times, p->now_ns - reached_ns);
 }
 
 static int on_safepoint_end(struct pauses *p)
@@ -159,6 +169,7 @@ static int on_safepoint_end(struct pauses *p)
 	row->more = key.c;
 	pause_times_add(&row->times, p->now_ns - p->safepoint_since_ns);
 	pause_times_add(&p->safepoint_times, p->now_ns - p->safepoint_since_ns);
+	halves_add(p);
 	return 0;
 }
 
@@ -181,6 +192,8 @@ static void on_operation_begin(struct pauses *p, const struct event *e)
 	uint64_t operation = e->v[VM_OPERATION_BEGIN_OPERATION].u;
 
 	safepoint_operation(p, operation);
+	if (p->in_safepoint && !p->reached_ns)
+		p->reached_ns = p->now_ns;
 	if (p->depth == PAUSE_DEPTH_MAX) { /* ends must have been lost */
 		p->incomplete += p->depth;
 		p->depth = 0;

@@ -72,11 +72,15 @@ struct pauses {
 	uint32_t gcs_capacity, pools_capacity, safepoints_capacity, operations_capacity;
 	uint32_t heaps_capacity;
 	struct pause_times gc_times, safepoint_times; /* over all */
+	/* Of safepoints: until the first VM operation in it begins, and from then on. The first has
+	 * all of one without an operation. */
+	struct pause_times reach_times, operation_times;
 	uint64_t incomplete; /* begins without an end, ends without a begin, open ones at the end */
 
 	/* what is going on */
 	uint64_t now_ns;
 	uint64_t gc_since_ns, gc_operation, safepoint_since_ns;
+	uint64_t reached_ns; /* 0: no VM operation has begun in the safepoint */
 	bool in_gc, in_safepoint, safepoint_more;
 	uint64_t safepoint_operation[2];
 	struct {

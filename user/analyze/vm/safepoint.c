@@ -54,6 +54,7 @@ int safepoints_add(struct safepoints *s, const struct event *e)
 	pause_times_add(&row->reach, reach_ns);
 	pause_times_add(&s->times, whole_ns);
 	pause_times_add(&s->reach, reach_ns);
+	pause_times_add(&s->operation, cleanup_ns + operation_ns);
 	return requester_add(s, index, e->v[SAFEPOINT_REQUESTER].u, whole_ns);
 }
 

@@ -31,6 +31,7 @@ struct safepoints {
 	struct safepoint_requester *requesters;
 	uint32_t rows_capacity, requesters_capacity;
 	struct pause_times times, reach; /* over all */
+	struct pause_times operation;    /* likewise, with the cleaning up */
 };
 
 /* Events of other kinds are ignored. 0 or -ENOMEM. */

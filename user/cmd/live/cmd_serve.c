@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyze/cells/blocked_list.h"
+#include "analyze/profile/profile.h"
 #include "analyze/registry/analysis.h"
 #include "analyze/spans/spans.h"
 #include "base/http_server.h"
@@ -18,7 +19,9 @@
 #include "cmd/live/live_run.h"
 #include "cmd/live/top_window.h"
 #include "cmd/parse.h"
+#include "log/format/event.h"
 #include "report/live/metrics.h"
+#include "report/model/sections/commands/profile_window.h"
 #include "session/max_memory.h"
 
 #define LISTEN_DEFAULT "127.0.0.1:9464"
@@ -27,7 +30,7 @@
 #define LABELS_DEFAULT 50
 #define LABELS_MOST 1000
 
-enum { OPT_LABELS = LIVE_OWN };
+enum { OPT_LABELS = LIVE_OWN, OPT_SAMPLE };
 
 struct options {
 	struct live_options live;
@@ -44,7 +47,13 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"interval", 'i', "TIME", 0, "How often the sums grow: 5s (the default), 1s, 15s", 0},
 	{"labels", OPT_LABELS, "N", 0,
-	 "Lock classes, and pools of threads, that are told apart (50); the rest is 'other'", 0},
+	 "Lock classes, pools of threads, and methods that are told apart (50); the rest is "
+	 "'other'",
+	 0},
+	{"sample", OPT_SAMPLE, "TIME", OPTION_ARG_OPTIONAL,
+	 "Look where each running thread is whenever it has run for TIME (default: 10ms), for CPU "
+	 "time by method",
+	 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	LIVE_VIRTUAL_PARKS_OPTION,
@@ -54,7 +63,7 @@ static const struct argp_option option_table[] = {
 static const char doc[] =
 	"Records a JVM into memory, and answers HTTP with its metrics, for Prometheus and what "
 	"else reads OpenMetrics: blocked time by class of lock, what owners did, threads by state, "
-	"pauses, stolen time.\v"
+	"pauses, stolen time; with --sample, CPU time by method.\v"
 	"GET /metrics has the metrics, GET /healthz says whether the JVM is recorded. Nothing else "
 	"is served, and nothing can be changed.\n\n"
 	"  spoor serve -p 4711\n"
@@ -82,6 +91,12 @@ static void parse_labels(struct options *o, const char *arg, struct argp_state *
 	o->labels = (unsigned)n;
 }
 
+static void parse_sample(struct options *o, const char *arg, struct argp_state *state)
+{
+	o->live.recorder.sample_ns = parse_period(arg, state);
+	o->live.recorder.sample_jitter = true;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -96,6 +111,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_LABELS:
 		parse_labels(o, arg, state);
 		return 0;
+	case OPT_SAMPLE:
+		parse_sample(o, arg, state);
+		return 0;
 	default:
 		return live_parse(key, arg, state, &o->live);
 	}
@@ -109,6 +127,8 @@ struct run {
 	struct top_window window;
 	struct blocked_list intervals;
 	struct spans *spans; /* of the interval that is analysed */
+	struct profile profile, before; /* of that, and of the interval before */
+	uint64_t newest_ns, late[SCHEMA_ID_MAX + 1]; /* of that: events that are out of order */
 	struct metrics *metrics;
 	struct http_body *bodies[2]; /* plain, OpenMetrics; NULL: no interval has ended yet */
 	struct http_server *server;
@@ -166,12 +186,39 @@ static int make_bodies(struct run *run)
 	return 0;
 }
 
+/* Nothing is missing between the interval before and this one. */
+static bool goes_on(const struct run *run)
+{
+	return run->window.seen_to_ns && run->window.from_ns == run->window.seen_to_ns;
+}
+
+static int profile_begin(struct run *run, struct analysis *a, const json_t *header)
+{
+	struct profile_options *o = &run->profile.options;
+	int err = 0;
+
+	if (!run->o->live.recorder.sample_ns)
+		return 0;
+	profile_window_set(o, header, &run->window.source.range);
+	o->names = analysis_names(a);
+	if (goes_on(run)) {
+		o->from_begin = run->before.options.from_begin;
+		err = profile_go_on(&run->profile, &run->before);
+	}
+	profile_free(&run->before);
+	return err;
+}
+
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	const struct spans_options all = {.names = analysis_names(a)};
 	struct run *run = ctx;
+	int err = profile_begin(run, a, header);
 
-	(void)header;
+	if (err)
+		return err;
+	memset(run->late, 0, sizeof(run->late));
+	run->newest_ns = run->window.from_ns;
 	analysis_observe(a, blocked_list_part, &run->intervals);
 	analysis_observe_intervals(a, blocked_list_interval);
 	run->spans = spans_new(&all);
@@ -181,23 +228,38 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 static int on_event(void *ctx, const struct event *e)
 {
 	struct run *run = ctx;
+	int err = run->o->live.recorder.sample_ns ? profile_add(&run->profile, e) : 0;
 
-	return spans_add(run->spans, e);
+	if (e->time_ns >= run->newest_ns)
+		run->newest_ns = e->time_ns;
+	else if (e->time_ns >= run->window.from_ns && !schema_is_definition(e->id) &&
+		 e->id <= SCHEMA_ID_MAX)
+		run->late[e->id]++;
+	return err ? err : spans_add(run->spans, e);
 }
 
 static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 {
 	struct run *run = ctx;
 
+	profile_hole(&run->profile);
 	return spans_hole(run->spans, from_ns, to_ns);
 }
 
 static int add_window(struct run *run, bool last)
 {
+	const bool samples = run->o->live.recorder.sample_ns != 0;
+	const struct metrics_interval interval = {.view = &run->window.view,
+						  .blocked = &run->intervals,
+						  .spans = run->spans,
+						  .profile = samples ? &run->profile : NULL,
+						  .late = run->late};
 	int err = spans_finish(run->spans, run->window.view.to_ns);
 
-	err = err ? err
-		  : metrics_add(run->metrics, &run->window.view, &run->intervals, run->spans);
+	if (!err && samples)
+		err = profile_finish(&run->profile,
+				     analysis_wall(run->window.view.log->analysis));
+	err = err ? err : metrics_add(run->metrics, &interval);
 	if (last)
 		metrics_end(run->metrics);
 	err = err ? err : make_bodies(run);
@@ -221,6 +283,10 @@ static void on_window(struct run *run, const struct top_message *message)
 	blocked_list_free(&run->intervals);
 	spans_free(run->spans);
 	run->spans = NULL;
+	if (!err) {
+		run->before = run->profile; /* which has been taken over, and freed */
+		run->profile = (struct profile){0};
+	}
 	if (err && err != -ENODATA)
 		run->err = err;
 }
@@ -345,5 +411,7 @@ int cmd_serve(int argc, char **argv)
 	http_body_free(run.bodies[0]);
 	http_body_free(run.bodies[1]);
 	blocked_list_free(&run.intervals);
+	profile_free(&run.profile);
+	profile_free(&run.before);
 	return status;
 }

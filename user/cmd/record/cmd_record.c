@@ -181,10 +181,6 @@ static error_t parse_probes(const char *text, struct argp_state *state, enum pro
 	return 0;
 }
 
-/* Below, the clock's interrupts would be most of what runs. */
-#define SAMPLE_LEAST_NS 50000
-#define SAMPLE_MOST_NS NS_PER_S
-
 /* What is after the period, from its comma on. */
 static void parse_sample_words(const char *words, struct argp_state *state,
 			       struct recorder_options *o)
@@ -208,17 +204,14 @@ static void parse_sample(const char *arg, struct argp_state *state, struct recor
 	const char *comma = arg ? strchr(arg, ',') : NULL;
 	char period[32];
 
-	o->sample_ns = 10 * NS_PER_MS;
+	o->sample_ns = parse_period(NULL, state);
 	o->sample_jitter = true;
 	o->sample_symbols = false;
 	parse_sample_words(comma, state, o);
 	if (!arg || comma == arg)
 		return;
 	snprintf(period, sizeof(period), "%.*s", (int)(comma ? comma - arg : 31), arg);
-	if (duration_parse(period, &o->sample_ns))
-		argp_error(state, "'%s' is not a duration such as 10ms", period);
-	if (o->sample_ns < SAMPLE_LEAST_NS || o->sample_ns > SAMPLE_MOST_NS)
-		argp_error(state, "--sample: from 50us to 1s, not %s", period);
+	o->sample_ns = parse_period(period, state);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

@@ -41,6 +41,7 @@ struct metrics *metrics_new(unsigned labels_max)
 	    !metrics_table_init(&m->pools, labels_max, POOL_VALUE_COUNT) &&
 	    !metrics_table_init(&m->gcs, labels_max, GC_VALUE_COUNT) &&
 	    !metrics_table_init(&m->spans, labels_max, SPAN_VALUE_COUNT) &&
+	    !metrics_table_init(&m->methods, labels_max, METHOD_VALUE_COUNT) &&
 	    !metrics_table_init(&m->cpus, CPUS_MAX, 1))
 		return m;
 	metrics_free(m);
@@ -56,6 +57,7 @@ void metrics_free(struct metrics *m)
 	metrics_table_free(&m->gcs);
 	metrics_table_free(&m->spans);
 	metrics_table_free(&m->cpus);
+	metrics_table_free(&m->methods);
 	free(m->carried);
 	free(m);
 }
@@ -74,8 +76,10 @@ static uint64_t *lock_row(const struct interval *in, uint64_t lock, bool monitor
 {
 	char label[LABEL_MAX];
 
-	return metrics_table_row(&in->m->locks, label_class(in->labels, lock, label),
-				 name_group(in->names, lock, monitor));
+	label_class(in->labels, lock, label);
+	if (metrics_name(label))
+		return NULL;
+	return metrics_table_row(&in->m->locks, label, name_group(in->names, lock, monitor));
 }
 
 /* Without its part of what was before the begin: the interval before has had that as open. */
@@ -278,9 +282,7 @@ static int add_pauses(const struct interval *in)
 		row[GC_NS] += g->times.total_ns;
 		add_buckets(row + GC_BUCKETS, &g->times.buckets);
 	}
-	in->m->safepoints += p->safepoint_times.count;
-	in->m->safepoint_ns += p->safepoint_times.total_ns;
-	add_buckets(in->m->safepoint_buckets.counts, &p->safepoint_times.buckets);
+	metrics_add_safepoints(in->m, in->a);
 	return 0;
 }
 
@@ -317,11 +319,11 @@ static int add_cpus(const struct interval *in)
 	return 0;
 }
 
-int metrics_add(struct metrics *m, const struct live_view *v, const struct blocked_list *intervals,
-		const struct spans *spans)
+int metrics_add(struct metrics *m, const struct metrics_interval *interval)
 {
+	const struct live_view *v = interval->view;
 	struct interval in = {.m = m, .v = v, .a = v->log->analysis};
-	int err = intervals->err;
+	int err = interval->blocked->err;
 
 	in.names = analysis_names(in.a);
 	in.labels = labels_new(in.names);
@@ -329,14 +331,15 @@ int metrics_add(struct metrics *m, const struct live_view *v, const struct block
 	snprintf(m->version, sizeof(m->version), "%s",
 		 header_text(v->log->header, "jvm", "version"));
 	err = err || in.labels ? err : -ENOMEM;
-	err = err ? err : add_cells(&in, intervals);
+	err = err ? err : add_cells(&in, interval->blocked);
 	err = err ? err : add_open(&in);
 	err = err ? err : add_threads(&in);
 	err = err ? err : add_pauses(&in);
 	err = err ? err : add_cpus(&in);
-	err = err ? err : add_spans(&in, spans);
+	err = err ? err : add_spans(&in, interval->spans);
+	err = err ? err : metrics_add_methods(m, interval);
 	labels_free(in.labels);
-	m->lost = v->lost > m->lost ? v->lost : m->lost;
+	metrics_add_lost(m, interval);
 	m->unseen_ns += v->unseen_ns;
 	m->record_cpu_ns += v->record_cpu_ns;
 	m->view_cpu_ns += v->view_cpu_ns;

@@ -71,10 +71,15 @@ static void put_row_labels(const struct put *p, const struct metrics_table *t, u
 	}
 }
 
-/* The others' row is there as soon as there are some. */
+/* The others' row is there as soon as there may be some; it is the last one. */
 static uint32_t row_count(const struct metrics_table *t)
 {
-	return t->count + (t->count == t->max);
+	return t->count + (t->count == t->max || t->others);
+}
+
+static const uint64_t *row_values(const struct metrics_table *t, uint32_t row)
+{
+	return metrics_table_values(t, row < t->count ? row : t->max);
 }
 
 /* One value of each row; of others than the first of a group, with a further label. */
@@ -90,7 +95,7 @@ static void put_values(const struct put *p, const struct metric *f, const struct
 {
 	family(p, f);
 	for (uint32_t row = 0; row < row_count(v->table); row++) {
-		const uint64_t *values = metrics_table_values(v->table, row) + v->first;
+		const uint64_t *values = row_values(v->table, row) + v->first;
 
 		for (unsigned i = 0; i < v->count; i++) {
 			put_name(p, f, "");
@@ -110,31 +115,38 @@ static const char *const lock_labels[METRICS_LABELS] = {"lock_class", "group"};
 static const char *const pool_labels[METRICS_LABELS] = {"pool"};
 static const char *const gc_labels[METRICS_LABELS] = {"collector", "kind"};
 static const char *const cpu_labels[METRICS_LABELS] = {"cpu"};
+static const char *const method_labels[METRICS_LABELS] = {"method"};
 static const char *const span_labels[METRICS_LABELS] = {"name"};
 
-/* Labels of one series: those of its row, if there is a table, and le, if it is a bucket's. */
+/* Labels of one series: those of its row, if there is a table, or its phase, and le, if it is a
+ * bucket's. */
 struct series {
 	const struct put *p;
 	const struct metric *f;
-	const struct metrics_table *table; /* NULL: there is one series without labels */
+	const struct metrics_table *table; /* NULL: there is none */
 	const char *const *names;
 	uint32_t row;
+	const char *phase; /* NULL: there is none */
 };
 
 static void put_series(const struct series *s, const char *end, const char *le)
 {
 	FILE *out = s->p->out;
 
+	bool labels = s->table || s->phase;
+
 	put_name(s->p, s->f, end);
-	if (s->table || le)
+	if (labels || le)
 		putc('{', out);
 	if (s->table)
 		put_row_labels(s->p, s->table, s->row, s->names);
-	if (s->table && le)
+	else if (s->phase)
+		metrics_put_label("phase", s->phase, out);
+	if (labels && le)
 		putc(',', out);
 	if (le)
 		metrics_put_label("le", le, out);
-	if (s->table || le)
+	if (labels || le)
 		putc('}', out);
 	putc(' ', out);
 }
@@ -164,7 +176,7 @@ static void put_histograms(const struct put *p, const struct metric *f, const st
 
 	family(p, f);
 	for (s.row = 0; s.row < row_count(v->table); s.row++) {
-		const uint64_t *values = metrics_table_values(v->table, s.row);
+		const uint64_t *values = row_values(v->table, s.row);
 
 		put_histogram(&s, values[sum], values + v->first);
 	}
@@ -226,10 +238,28 @@ static void put_threads(const struct put *p)
 		   &(struct values){t, pool_labels, POOL_THREADS, 1, NULL, NULL});
 }
 
+/* A whole, which has no phase, and its parts. */
+static void put_safepoints(const struct put *p)
+{
+	static const char *const phases[PHASE_COUNT] = {"reach", "operation"};
+	static const struct metric parts = {"spoor_safepoint_seconds", TYPE_HISTOGRAM, "seconds",
+					    "Phases of safepoints: to reach it, and from then on."};
+	static const struct metric whole = {"spoor_safepoint_duration_seconds", TYPE_HISTOGRAM,
+					    "seconds", "How long safepoints lasted."};
+	const struct metrics_times *all = &p->m->safepoint, *phase = p->m->safepoint_phases;
+
+	put_one(p, &(struct metric){"spoor_safepoints", TYPE_COUNTER, NULL, "Safepoints."},
+		p->m->safepoints);
+	family(p, &whole);
+	put_histogram(&(struct series){.p = p, .f = &whole}, all->ns, all->buckets.counts);
+	family(p, &parts);
+	for (int i = 0; i < PHASE_COUNT; i++)
+		put_histogram(&(struct series){.p = p, .f = &parts, .phase = phases[i]},
+			      phase[i].ns, phase[i].buckets.counts);
+}
+
 static void put_pauses(const struct put *p)
 {
-	static const struct metric safepoint = {"spoor_safepoint_duration_seconds", TYPE_HISTOGRAM,
-						"seconds", "How long safepoints lasted."};
 	const struct metrics_table *t = &p->m->gcs;
 
 	put_values(p,
@@ -238,20 +268,12 @@ static void put_pauses(const struct put *p)
 		   &(struct values){t, gc_labels, GC_NS, 1, NULL, NULL});
 	put_values(p, &(struct metric){"spoor_gc_pauses", TYPE_COUNTER, NULL, "Collections."},
 		   &(struct values){t, gc_labels, GC_PAUSES, 1, NULL, NULL});
-	put_one(p,
-		&(struct metric){"spoor_safepoint_seconds", TYPE_COUNTER, "seconds",
-				 "Time of safepoints."},
-		p->m->safepoint_ns);
-	put_one(p, &(struct metric){"spoor_safepoints", TYPE_COUNTER, NULL, "Safepoints."},
-		p->m->safepoints);
 	put_histograms(p,
 		       &(struct metric){"spoor_gc_pause_duration_seconds", TYPE_HISTOGRAM,
 					"seconds", "How long collections lasted."},
 		       &(struct values){.table = t, .names = gc_labels, .first = GC_BUCKETS},
 		       GC_NS);
-	family(p, &safepoint);
-	put_histogram(&(struct series){.p = p, .f = &safepoint}, p->m->safepoint_ns,
-		      p->m->safepoint_buckets.counts);
+	put_safepoints(p);
 }
 
 static void put_spans(const struct put *p)
@@ -265,7 +287,50 @@ static void put_spans(const struct put *p)
 		       SPAN_NS);
 }
 
-/* Of this program, and of what it has lost. */
+static void put_methods(const struct put *p)
+{
+	if (!p->m->samples)
+		return;
+	put_values(p,
+		   &(struct metric){"spoor_cpu_seconds", TYPE_COUNTER, "seconds",
+				    "CPU time of methods without what they called, by samples."},
+		   &(struct values){&p->m->methods, method_labels, METHOD_CPU_NS, 1, NULL, NULL});
+}
+
+static void put_loss(const struct put *p, const struct metric *f, unsigned id, unsigned place)
+{
+	static const char *const places[METRICS_LOST_PLACES] = {
+		[LOST_PLACE_RING_BUFFER] = "ring_buffer", [LOST_PLACE_MAP_FULL] = "map_full",
+		[LOST_PLACE_READ_FAILED] = "read_failed", [LOST_PLACE_WRITER] = "writer",
+		[LOST_PLACE_LOG] = "log",		  [LOST_PLACE_MEMORY] = "memory",
+		[LOST_PLACE_RECORDER] = "recorder",	  [LOST_PLACE_REORDER] = "reorder",
+	};
+	const struct event_desc *d = id == METRICS_LOST_OTHER ? NULL : schema_event(id);
+
+	put_name(p, f, "");
+	putc('{', p->out);
+	metrics_put_label("event", d ? d->name : "other", p->out);
+	putc(',', p->out);
+	metrics_put_label("place", places[place], p->out);
+	putc('}', p->out);
+	put_value(p, f, p->m->lost[id][place]);
+}
+
+/* All places are there from the begin on, so that there is something that grows. */
+static void put_lost(const struct put *p)
+{
+	static const struct metric lost = {"spoor_events_lost", TYPE_COUNTER, NULL,
+					   "Events that were lost, and where: if there are any, "
+					   "all sums are lower bounds."};
+
+	family(p, &lost);
+	for (unsigned id = 0; id <= SCHEMA_ID_MAX; id++)
+		for (unsigned place = 0; place < METRICS_LOST_PLACES; place++)
+			if (p->m->lost[id][place] || id == METRICS_LOST_OTHER)
+				put_loss(p, &lost, id, place);
+}
+
+/* Of this program. */
 static void put_own(const struct put *p)
 {
 	const struct metrics *m = p->m;
@@ -274,11 +339,6 @@ static void put_own(const struct put *p)
 		   &(struct metric){"spoor_stolen_seconds", TYPE_COUNTER, "seconds",
 				    "Time that the hypervisor took from virtual CPUs."},
 		   &(struct values){&m->cpus, cpu_labels, 0, 1, NULL, NULL});
-	put_one(p,
-		&(struct metric){"spoor_events_lost", TYPE_COUNTER, NULL,
-				 "Events that were lost: if there are any, all sums are lower "
-				 "bounds."},
-		m->lost);
 	put_one(p,
 		&(struct metric){"spoor_unseen_seconds", TYPE_COUNTER, "seconds",
 				 "Time of the recording that is in no interval."},
@@ -328,6 +388,8 @@ void metrics_put(const struct metrics *m, bool open, FILE *out)
 	put_threads(&p);
 	put_pauses(&p);
 	put_spans(&p);
+	put_methods(&p);
+	put_lost(&p);
 	put_own(&p);
 	if (open)
 		fputs("# EOF\n", out);

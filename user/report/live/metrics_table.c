@@ -35,16 +35,29 @@ static bool is_row(const struct metrics_table *t, uint32_t row, const char *firs
 	       (!second || !strcmp(of_row, second));
 }
 
-/* The others' row is always after the last one: it moves up. */
-uint64_t *metrics_table_row(struct metrics_table *t, const char *first, const char *second)
+uint64_t *metrics_table_known(const struct metrics_table *t, const char *first, const char *second)
 {
-	char **labels;
-
 	for (uint32_t i = 0; i < t->count; i++)
 		if (is_row(t, i, first, second))
 			return metrics_table_values(t, i);
+	return NULL;
+}
+
+uint64_t *metrics_table_others(struct metrics_table *t)
+{
+	t->others = true;
+	return metrics_table_values(t, t->max);
+}
+
+uint64_t *metrics_table_row(struct metrics_table *t, const char *first, const char *second)
+{
+	uint64_t *known = metrics_table_known(t, first, second);
+	char **labels;
+
+	if (known)
+		return known;
 	if (t->count == t->max)
-		return metrics_table_values(t, t->max);
+		return metrics_table_others(t);
 	labels = t->labels[t->count];
 	labels[0] = strdup(first);
 	labels[1] = second ? strdup(second) : NULL;

@@ -13,6 +13,7 @@ struct metrics_table {
 	uint64_t *values;
 	unsigned width; /* values of a row */
 	uint32_t count, max;
+	bool others; /* something is in the row of all others, whether there is room or not */
 };
 
 /* Zero, with room for max rows and that of the others. 0 or -ENOMEM; free it in any case. */
@@ -21,7 +22,11 @@ void metrics_table_free(struct metrics_table *t);
 /* The values of a row, a new one while there is room, else those of the others. second may be NULL.
  * NULL: no memory. They stay where they are. */
 uint64_t *metrics_table_row(struct metrics_table *t, const char *first, const char *second);
-/* Of rows 0 to count; count is that of the others. */
+/* Those that there are already; NULL: there is no such row. */
+uint64_t *metrics_table_known(const struct metrics_table *t, const char *first, const char *second);
+/* Those of all others. */
+uint64_t *metrics_table_others(struct metrics_table *t);
+/* Of rows 0 to count - 1, and max, which is that of the others. */
 static inline uint64_t *metrics_table_values(const struct metrics_table *t, uint32_t row)
 {
 	return t->values + (uint64_t)row * t->width;
