@@ -218,6 +218,16 @@ static void pauses_in_histograms(void **state)
 	metrics_free(m);
 }
 
+static struct event lost(uint64_t ns, uint64_t event, uint64_t place, uint64_t count)
+{
+	struct event e = {.id = EVENT_LOST, .time_ns = ns};
+
+	e.v[LOST_EVENT_ID].u = event;
+	e.v[LOST_PLACE].u = place;
+	e.v[LOST_COUNT].u = count;
+	return e;
+}
+
 static struct event operation_begin(uint64_t ns)
 {
 	return (struct event){.id = EVENT_VM_OPERATION_BEGIN, .time_ns = ns};
@@ -233,6 +243,10 @@ static void phases_of_safepoints(void **state)
 		{.id = EVENT_SAFEPOINT_END, .time_ns = 1130 * MS},   operation_begin(1140 * MS),
 		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1200 * MS}, {.id = EVENT_SAFEPOINT_END, .time_ns = 1211 * MS},
 		{.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1300 * MS}, operation_begin(1301 * MS)};
+	/* What was open when an interval begins comes in any order. */
+	const struct event over[] = {lost(1900 * MS, EVENT_UNPARK, LOST_PLACE_RING_BUFFER, 1),
+				     {.id = EVENT_SAFEPOINT_BEGIN, .time_ns = 1300 * MS},
+				     {.id = EVENT_SAFEPOINT_END, .time_ns = 2010 * MS}};
 
 	(void)state;
 	assert_int_equal(add_interval(m, events, 9, 1 * S, 2 * S), 0);
@@ -243,6 +257,11 @@ static void phases_of_safepoints(void **state)
 	check_line(m, "spoor_safepoint_seconds_count{phase=\"operation\"} 1");
 	check_line(m, "spoor_safepoint_duration_seconds_sum 0.041000000");
 	check_line(m, "spoor_safepoints_total 2");
+	/* Its operation ended before the second interval began. */
+	assert_int_equal(add_interval(m, over, 3, 2 * S, 3 * S), 0);
+	check_line(m, "spoor_safepoint_seconds_sum{phase=\"reach\"} 0.013000000");
+	check_line(m, "spoor_safepoint_seconds_sum{phase=\"operation\"} 0.738000000");
+	check_line(m, "spoor_safepoint_seconds_count{phase=\"operation\"} 2");
 	metrics_free(m);
 }
 
@@ -269,16 +288,6 @@ static void phases_as_a_patched_jvm_measures_them(void **state)
 	check_line(m, "spoor_safepoint_seconds_count{phase=\"operation\"} 1");
 	check_line(m, "spoor_safepoint_duration_seconds_sum 0.030000000");
 	metrics_free(m);
-}
-
-static struct event lost(uint64_t ns, uint64_t event, uint64_t place, uint64_t count)
-{
-	struct event e = {.id = EVENT_LOST, .time_ns = ns};
-
-	e.v[LOST_EVENT_ID].u = event;
-	e.v[LOST_PLACE].u = place;
-	e.v[LOST_COUNT].u = count;
-	return e;
 }
 
 /* A log's counts are since the recording's begin: what comes again counts once, and what was lost between two intervals

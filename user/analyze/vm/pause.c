@@ -136,12 +136,16 @@ static void on_safepoint_begin(struct pauses *p)
 	p->safepoint_more = false;
 }
 
+/* Of what was before the begin of what is analysed only that is known that was still open then: a
+ * safepoint from before without an operation had been reached. */
 static void halves_add(struct pauses *p)
 {
-	uint64_t reached_ns = p->reached_ns ? p->reached_ns : p->now_ns;
+	uint64_t since_ns = p->safepoint_since_ns;
+	bool had_one = !p->reached_ns && since_ns < p->begin_ns;
+	uint64_t reached_ns = p->reached_ns ? p->reached_ns : had_one ? since_ns : p->now_ns;
 
-	pause_times_add(&p->reach_times, reached_ns - p->safepoint_since_ns);
-	if (p->reached_ns)
+	pause_times_add(&p->reach_times, reached_ns - since_ns);
+	if (p->reached_ns || had_one)
 		pause_times_add(&p->operation_times, p->now_ns - reached_ns);
 }
 
@@ -287,11 +291,20 @@ void pauses_free(struct pauses *p)
 
 ROW_ZEROED(pauses)
 
+static void pauses_row_begin(void *self, uint64_t begin_ns)
+{
+	((struct pauses *)self)->begin_ns = begin_ns;
+}
+
 static int pauses_row_add(void *self, const struct analysis_input *in)
 {
 	struct pauses *p = self;
 
-	row_catch_up(&p->now_ns, in);
+	/* What was open at the begin comes in any order, and has begun when it says. */
+	if (in->counted->time_ns < p->begin_ns)
+		p->now_ns = in->counted->time_ns;
+	else
+		row_catch_up(&p->now_ns, in);
 	return pauses_add(p, in->counted);
 }
 
@@ -312,6 +325,7 @@ const struct analysis_row pauses_analysis = {
 	.events = ROW_EVENTS(EVENT_GC_BEGIN, EVENT_GC_END, EVENT_GC_POOL, EVENT_SAFEPOINT_BEGIN,
 			     EVENT_SAFEPOINT_END, EVENT_VM_OPERATION_BEGIN, EVENT_VM_OPERATION_END),
 	.new = pauses_row_new,
+	.begin = pauses_row_begin,
 	.add = pauses_row_add,
 	.hole = pauses_row_hole,
 	.finish = pauses_row_finish,

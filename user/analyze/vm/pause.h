@@ -78,7 +78,7 @@ struct pauses {
 	uint64_t incomplete; /* begins without an end, ends without a begin, open ones at the end */
 
 	/* what is going on */
-	uint64_t now_ns;
+	uint64_t now_ns, begin_ns;
 	uint64_t gc_since_ns, gc_operation, safepoint_since_ns;
 	uint64_t reached_ns; /* 0: no VM operation has begun in the safepoint */
 	bool in_gc, in_safepoint, safepoint_more;
