@@ -14,7 +14,7 @@ import unittest
 from test_top import PCT, Top  # first: it says where harness is
 from test_serve import PROMETHEUS, PROMTOOL, VICTORIA, Prometheus, Served, Victoria, blocked_by_class, samples
 from test_spans import MarkTest
-from harness import DEADLINE_S, spoor, wait_until
+from harness import DEADLINE_S, Recorder, spoor, wait_until
 from processes import children, status
 from soaking import only_in_soak
 
@@ -141,7 +141,9 @@ class Scraped(MarkTest, Top):
 
     def begin(self):
         vm = self.java("Metered", options=("-XX:+UseSerialGC", "-Xmx512m"))
-        recorder = self.record(vm.pid)
+        recorder = Recorder(vm.pid, self.path())  # by what spoor serve records by: self.record() asks for probes
+        self.addCleanup(recorder.close)
+        recorder.wait_attached()
         self.serve = Served(vm.pid, "-i", "1s", "--labels", str(self.LABELS))
         self.addCleanup(self.serve.close)
         wait_until("the first interval is over", lambda: self.serve.answers())
@@ -186,8 +188,11 @@ class Scraped(MarkTest, Top):
                 if reached:
                     phases["operation"].append(e["time_ns"] - reached)
                 begin = None
-        for phase, times in phases.items():
-            self.histogram(found, "spoor_safepoint_seconds", len(times), sum(times), 200_000 * len(times), phase=phase)
+        whole = sum(map(sum, phases.values()))
+        served = [found["spoor_safepoint_seconds_sum", (("phase", phase),)] for phase in phases]
+        self.assertAlmostEqual(sum(served), found["spoor_safepoint_duration_seconds_sum", ()], 6)
+        for phase, times in phases.items():  # the VM thread may lose its CPU between the recorders' programs
+            self.histogram(found, "spoor_safepoint_seconds", len(times), sum(times), whole / 10, phase=phase)
 
     def check_that_all_is_seen(self, found):
         """None is lost; else there is nothing to compare. A recorder that gets no CPU for seconds hands over what is too old
@@ -199,9 +204,9 @@ class Scraped(MarkTest, Top):
             self.skipTest(f"the machine was too busy to compare the sums with the log: {unseen} s unseen, late: {lost}")
 
     def check_report(self, found, log):
-        """Two recorders saw the same, each by probes of its own: the one that was attached last is told of each event first,
-        and the other when that one is done with it, which takes 4 us, and 0.2 ms for a thread's first contention, as its
-        name and call chains are new. So they count the same, and a thread is to be blocked for long beside 0.2 ms."""
+        """Two recorders saw the same. Where it is probes that report contentions, the one that was attached last is told first,
+        and the other when that one is done, which takes 4 us, and 0.2 ms for a thread's first contention, as its name and
+        call chains are new. So they count the same, and a thread is to be blocked for long beside 0.2 ms."""
         report = json.loads(spoor("report", "--format", "json", log.path).stdout)
         self.assertEqual(report["lost"]["total"], 0)
         locks = json.loads(spoor("report", "--format", "json", "--by", "lock_class", log.path).stdout)
@@ -221,9 +226,11 @@ class Scraped(MarkTest, Top):
                        lock_class="Metered$Table")
         self.assert_near(got * 1e9, lock["blocked_ns"], 1, "blocked, beside the log")
         counts = [row["count"] for row in locks["groups"] if row["key"][0].startswith("Metered$C")]
-        self.assertEqual((len(counts), sum(counts)), (self.CLASSES, self.locks()))
+        self.assertEqual(len(counts), self.CLASSES)
+        # A thread that gets the lock before it has left its CPU was not blocked for who asks the scheduler.
+        self.assert_near(sum(counts), self.locks(), 2, "contentions of the many")
         all_of = sum(value for (name, _), value in found.items() if name == "spoor_lock_contentions_total")
-        self.assertEqual(all_of, sum(row["count"] for row in locks["groups"]))
+        self.assert_near(all_of, sum(row["count"] for row in locks["groups"]), 1, "all contentions")
         spans = self.by_name(self.spans(log))["use"]
         self.histogram(found, "spoor_span_duration_seconds", spans["count"], spans["total_ns"], name="use")
         return lock["blocked_ns"] / 1e9
