@@ -1,6 +1,5 @@
 #include "base/text/utf.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* Appends one character, if it fits with a NUL after it. */
@@ -46,4 +45,41 @@ size_t utf16_to_utf8(const uint16_t *text, size_t len, char *ret, size_t size)
 	}
 	ret[at] = 0;
 	return at;
+}
+
+unsigned utf8_sequence(const uint8_t *s, size_t left)
+{
+	unsigned n = !left                         ? 0
+		     : s[0] < 0x80                 ? 1
+		     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		     : (s[0] & 0xf0) == 0xe0       ? 3
+		     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						   : 0;
+
+	if (!n || n > left || !s[0])
+		return 0;
+	for (unsigned i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+bool utf8_of_surrogates(const uint8_t *s, size_t left, char ret[4])
+{
+	uint32_t high, low, c;
+
+	if (left < 6 || s[0] != 0xed || (s[1] & 0xf0) != 0xa0 || (s[2] & 0xc0) != 0x80 ||
+	    s[3] != 0xed || (s[4] & 0xf0) != 0xb0 || (s[5] & 0xc0) != 0x80)
+		return false;
+	high = (uint32_t)(s[1] & 0x0f) << 6 | (s[2] & 0x3f);
+	low = (uint32_t)(s[4] & 0x0f) << 6 | (s[5] & 0x3f);
+	c = 0x10000 + (high << 10) + low;
+	ret[0] = (char)(0xf0 | c >> 18);
+	ret[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	ret[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	ret[3] = (char)(0x80 | (c & 0x3f));
+	return true;
 }

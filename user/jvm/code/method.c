@@ -1,5 +1,6 @@
 #include "jvm/code/method.h"
 
+#include "base/text/utf.h"
 #include "jvm/code/scopes.h"
 #include "jvm/layout/code_layout.h"
 #include "jvm/target/mem.h"
@@ -20,14 +21,6 @@
 
 /* --- text -------------------------------------------------------------------------------- */
 
-static bool follows(const uint8_t *s, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return false;
-	return true;
-}
-
 /* Bytes that a sequence with this first byte has. */
 static size_t sequence_length(uint8_t first)
 {
@@ -38,43 +31,6 @@ static size_t sequence_length(uint8_t first)
 					: 1;
 }
 
-/* Whether s is a well-formed sequence of n bytes; modified UTF-8 has some that are not. */
-static bool well_formed(const uint8_t *s, size_t n)
-{
-	if (!follows(s, n))
-		return false;
-	switch (n) {
-	case 1:
-		return s[0] && s[0] < 0x80;
-	case 2:
-		return s[0] >= 0xc2;
-	case 3:
-		return !(s[0] == 0xe0 && s[1] < 0xa0) && !(s[0] == 0xed && s[1] >= 0xa0);
-	default:
-		return s[0] < 0xf5 && !(s[0] == 0xf0 && s[1] < 0x90) &&
-		       !(s[0] == 0xf4 && s[1] >= 0x90);
-	}
-}
-
-/* A character above U+FFFF is two surrogates of three bytes each. */
-static bool is_pair(const uint8_t *s, size_t left)
-{
-	return left >= 6 && s[0] == 0xed && (s[1] & 0xf0) == 0xa0 && (s[2] & 0xc0) == 0x80 &&
-	       s[3] == 0xed && (s[4] & 0xf0) == 0xb0 && (s[5] & 0xc0) == 0x80;
-}
-
-static void pair_put(const uint8_t *s, char *ret)
-{
-	uint32_t high = (uint32_t)(s[1] & 0x0f) << 6 | (s[2] & 0x3f);
-	uint32_t low = (uint32_t)(s[4] & 0x0f) << 6 | (s[5] & 0x3f);
-	uint32_t c = 0x10000 + (high << 10) + low;
-
-	ret[0] = (char)(0xf0 | c >> 18);
-	ret[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	ret[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	ret[3] = (char)(0x80 | (c & 0x3f));
-}
-
 void method_text(const uint8_t *text, size_t len, bool cut, bool dots, char *ret)
 {
 	size_t at = 0;
@@ -83,15 +39,14 @@ void method_text(const uint8_t *text, size_t len, bool cut, bool dots, char *ret
 		const uint8_t *s = text + at;
 		size_t left = len - at, n = sequence_length(s[0]);
 
-		if (is_pair(s, left)) {
-			pair_put(s, ret);
+		if (utf8_of_surrogates(s, left, ret)) {
 			ret += 4;
 			at += 6;
 			continue;
 		}
 		if (cut && (n > left || (s[0] == 0xed && left < 6)))
 			break;
-		if (n > left || !well_formed(s, n)) {
+		if (utf8_sequence(s, left) != n) {
 			*ret++ = '?';
 			at++;
 			continue;

@@ -68,7 +68,8 @@ bool ids_take(struct ids *ids, struct store *s, enum memory_part part, uint64_t 
 /* A copy of the text; NULL: there is no room for it, even if others of that store go. */
 char *ids_text_keep(struct ids *ids, struct store *s, enum memory_part part, const char *text);
 void ids_text_drop(struct ids *ids, enum memory_part part, char *text);
-/* From the target: to valid UTF-8. */
+/* From the target: modified UTF-8 (JVM specification 4.4.7) to UTF-8, with '?' for each byte that
+ * is neither. */
 void ids_text_clean(char *to, size_t size, const char *from, uint32_t length, bool dots);
 
 /* What a thread does with a lock: it blocks on it or waits at it from now on, or not any more. */

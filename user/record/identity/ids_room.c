@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/utf.h"
+
 #define SQUEEZES 16 /* entries that may go to make room for one text */
 
 struct budget *ids_budget(struct ids *ids, enum memory_part part)
@@ -65,34 +67,23 @@ void ids_text_drop(struct ids *ids, enum memory_part part, char *text)
 	free(text);
 }
 
-/* Bytes of the well-formed UTF-8 sequence at s; 0: it is not one (modified UTF-8 has some of
- * these). */
-static unsigned utf8_length(const unsigned char *s, uint32_t left)
-{
-	unsigned n = s[0] < 0x80                   ? 1
-		     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-		     : (s[0] & 0xf0) == 0xe0       ? 3
-		     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						   : 0;
-
-	if (!n || n > left || !s[0])
-		return 0;
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return n;
-}
-
 void ids_text_clean(char *to, size_t size, const char *from, uint32_t length, bool dots)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < length;) {
-		unsigned step = utf8_length((const unsigned char *)from + i, length - i);
+		const uint8_t *at = (const uint8_t *)from + i;
+		unsigned step = utf8_sequence(at, length - i);
+		char pair[4];
 
+		if (!step && utf8_of_surrogates(at, length - i, pair)) {
+			if (n + sizeof(pair) >= size)
+				break;
+			memcpy(to + n, pair, sizeof(pair));
+			n += sizeof(pair);
+			i += 6;
+			continue;
+		}
 		if (n + (step ? step : 1) >= size)
 			break;
 		if (!step) {
