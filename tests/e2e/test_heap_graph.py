@@ -86,7 +86,7 @@ class HeapGraphTest(ObjectsJavaTest):
         self.assertTrue(all(row["age"] >= 1 and row["space"] for row in origins), origins[:3])
         self.assertEqual(rows(self.path("app.hprof"), "SELECT DISTINCT site, age FROM objects"), [{"site": None, "age": None}])
         text = spoor("heap", "sql", self.path(), "SELECT count(*) FROM roots").stdout.splitlines()
-        self.assertRegex(text[0], r"^HEAP .*, at the end of GC \d+; (\d+) of \1 collections agree with the JVM's pools")
+        self.assertRegex(text[0], r"^HEAP .*, at the end of GC \d+ \([0-9.]+ m?s\); (\d+) of \1 collections agree with the JVM's pools")
         saved = self.path("saved.sqlite")
         spoor("heap", "sql", "--save", saved, self.path())
         with contextlib.closing(sqlite3.connect(saved)) as db:
