@@ -135,7 +135,7 @@ class Commands(JavaTest):
 
     def test_a_shell_around_it(self):
         java = " ".join(self.command("Fails", 3))
-        recorder = Recorder(["sh", "-c", f"{java}; exit $(($? + 1))"], self.path())
+        recorder = Recorder(["sh", "-c", f"{java}; exit $(($? + 1))"], self.path(), *self.PROBES)
         self.addCleanup(recorder.close)
         self.assertEqual(recorder.wait(), 4, recorder.err)
         self.assertTrue(os.path.exists(recorder.log_path), recorder.err)
