@@ -265,6 +265,7 @@ def strip(libjvm):
 
 class WithoutProbes(test_holders.Holders):
     """A JVM that was built without any: as if its notes had never been there."""
+    PROBES = ()
     test_large_heap_shifted = test_parallel_interpreted = test_zgc = None
 
     @classmethod

@@ -10,7 +10,7 @@ import tempfile
 import threading
 
 from jvm import JavaTest  # first: it says where harness is
-from harness import DEADLINE_S, SPOOR, no_report, spoor, wait_until
+from harness import DEADLINE_S, SPOOR, no_report, probes_of, spoor, wait_until
 from processes import children, status
 from screen import LEAVE, Screen
 
@@ -75,12 +75,12 @@ class Top(JavaTest):
         self.assertEqual(glob.glob(os.path.join(self.tmp, "spoor-top-*")), [])
 
     def printed(self, vm, *options):
-        top = Printed(vm.pid, *options)
+        top = Printed(vm.pid, *probes_of(options, self.PROBES))
         self.addCleanup(top.close)
         return top
 
     def screen(self, vm, *options, **size):
-        screen = Screen("top", "-p", vm.pid, *options, **size)
+        screen = Screen("top", "-p", vm.pid, *probes_of(options, self.PROBES), **size)
         self.addCleanup(screen.close)
         return screen
 

@@ -85,6 +85,8 @@ class Anonymize(unittest.TestCase):
             with self.subTest(log=name):
                 out = self.anonymized(path, "--key", self.key)
                 was, now = lines(path), lines(out)
+                if now and now[0].get("text", "").startswith("object events were left out"):
+                    now = now[1:]
                 self.assertEqual(*([{k: v for k, v in e.items() if k not in TEXTS or not isinstance(v, str)}
                                     for e in events] for events in (was, now)))
                 for args in (("report", "-f", "json"), ("time", "-f", "json"), ("spans", "-f", "json")):

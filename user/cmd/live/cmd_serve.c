@@ -56,6 +56,7 @@ static const struct argp_option option_table[] = {
 	 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	LIVE_PROBES_OPTION,
 	LIVE_VIRTUAL_PARKS_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -126,8 +127,8 @@ struct run {
 	struct live_recorder *live;
 	struct top_window window;
 	struct blocked_list intervals;
-	struct spans *spans; /* of the interval that is analysed */
-	struct profile profile, before; /* of that, and of the interval before */
+	struct spans *spans;                         /* of the interval that is analysed */
+	struct profile profile, before;              /* of that, and of the interval before */
 	uint64_t newest_ns, late[SCHEMA_ID_MAX + 1]; /* of that: events that are out of order */
 	struct metrics *metrics;
 	struct http_body *bodies[2]; /* plain, OpenMetrics; NULL: no interval has ended yet */
@@ -257,8 +258,7 @@ static int add_window(struct run *run, bool last)
 	int err = spans_finish(run->spans, run->window.view.to_ns);
 
 	if (!err && samples)
-		err = profile_finish(&run->profile,
-				     analysis_wall(run->window.view.log->analysis));
+		err = profile_finish(&run->profile, analysis_wall(run->window.view.log->analysis));
 	err = err ? err : metrics_add(run->metrics, &interval);
 	if (last)
 		metrics_end(run->metrics);

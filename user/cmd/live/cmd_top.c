@@ -53,6 +53,7 @@ static const struct argp_option option_table[] = {
 	{"top", 't', "N", 0, "Rows of each table that is printed (default 10; all in JSON)", 0},
 	{"no-write", LIVE_NO_WRITE, NULL, 0,
 	 "Never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
+	LIVE_PROBES_OPTION,
 	LIVE_VIRTUAL_PARKS_OPTION,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -151,7 +152,7 @@ struct run {
 	const struct options *o;
 	struct live_recorder *live;
 	struct top_window window;
-	struct live_early early; /* of the window */
+	struct live_early early;   /* of the window */
 	bool has_screen;           /* else text or JSON */
 	struct top_screen *screen; /* NULL: it is not open */
 	char note[sizeof((struct top_message){0}.text)];
@@ -203,7 +204,7 @@ static void on_window(struct run *run, const struct top_message *message)
 {
 	const struct log_watch watch = {.begin = on_begin, .ctx = run};
 	bool show = !(run->screen && run->stop) && !ferror(stdout) &&
-		      !(run->o->once && message->kind != TOP_LAST);
+		    !(run->o->once && message->kind != TOP_LAST);
 	int err = 0;
 
 	run->asked = false;
@@ -289,8 +290,7 @@ static int wait_ms(const struct run *run)
 static bool is_over(const struct run *run)
 {
 	return run->err ||
-	       (run->ended &&
-		(!run->screen || run->stop || *run->live->failed || !run->attached));
+	       (run->ended && (!run->screen || run->stop || *run->live->failed || !run->attached));
 }
 
 static void loop(struct run *run)

@@ -33,6 +33,10 @@ error_t live_parse(int key, const char *arg, struct argp_state *state, struct li
 	case LIVE_NO_WRITE:
 		o->recorder.no_write = true;
 		return 0;
+	case LIVE_PROBES:
+		o->recorder.probes =
+			(enum probe_set)parse_word("probes", arg, probe_set_names, state);
+		return 0;
 	case LIVE_VIRTUAL_PARKS:
 		o->recorder.virtual_parks = true;
 		return 0;
@@ -108,8 +112,8 @@ static int record_in(const char *folder, const struct live_options *o, bool quie
 	return err || status || *r.failed ? CMD_FAILED : CMD_OK;
 }
 
-int live_record(struct live_options *o, bool quiet,
-		int (*run)(void *ctx, struct live_recorder *r), void *ctx)
+int live_record(struct live_options *o, bool quiet, int (*run)(void *ctx, struct live_recorder *r),
+		void *ctx)
 {
 	char folder[FOLDER_MAX], why[JVM_FIND_WHY_MAX];
 	int status;

@@ -8,8 +8,11 @@
 #include "cmd/live/top_source.h"
 
 /* Keys of options; each command's own begin at LIVE_OWN. */
-enum { LIVE_NO_WRITE = 1000, LIVE_VIRTUAL_PARKS, LIVE_OWN };
+enum { LIVE_NO_WRITE = 1000, LIVE_PROBES, LIVE_VIRTUAL_PARKS, LIVE_OWN };
 
+#define LIVE_PROBES_OPTION                                                                         \
+	{"probes", LIVE_PROBES, "none|usdt|hooks|auto", 0,                                         \
+	 "What tells of locks and waits, as spoor record has it (default: auto)", 0}
 #define LIVE_VIRTUAL_PARKS_OPTION                                                                  \
 	{"virtual-parks", LIVE_VIRTUAL_PARKS, NULL, 0, LIVE_VIRTUAL_PARKS_HELP, 0}
 #define LIVE_VIRTUAL_PARKS_HELP                                                                    \
@@ -22,8 +25,8 @@ struct live_options {
 	uint64_t interval_ns;
 };
 
-/* -p, --no-write, --virtual-parks, and that the JVM has to be named: what these commands have in
- * common. */
+/* -p, --no-write, --probes, --virtual-parks, and that the JVM has to be named: what these commands
+ * have in common. */
 error_t live_parse(int key, const char *arg, struct argp_state *state, struct live_options *o);
 
 struct live_recorder {

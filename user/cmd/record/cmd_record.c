@@ -162,23 +162,9 @@ static void check_objects(const struct recorder_options *o, struct argp_state *s
 				  "with what is in the heap");
 }
 
-static error_t parse_probes(const char *text, struct argp_state *state, enum probe_set *ret)
+static enum probe_set parse_probes(const char *arg, struct argp_state *state)
 {
-	static const char *const names[] = {
-		[PROBES_AUTO] = "auto",
-		[PROBES_NONE] = "none",
-		[PROBES_USDT] = "usdt",
-		[PROBES_HOOKS] = "hooks",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(names[i], text))
-			continue;
-		*ret = (enum probe_set)i;
-		return 0;
-	}
-	argp_error(state, "--probes is none, usdt, hooks or auto, not '%s'", text);
-	return 0;
+	return (enum probe_set)parse_word("probes", arg, probe_set_names, state);
 }
 
 /* What is after the period, from its comma on. */
@@ -244,9 +230,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->recorder.no_stacks = true;
 		return 0;
 	case OPT_PROBES:
-		return parse_probes(arg, state, &o->recorder.probes);
 	case OPT_STOCK_PROBES:
-		o->recorder.probes = PROBES_USDT;
+		o->recorder.probes = parse_probes(key == OPT_PROBES ? arg : "usdt", state);
 		return 0;
 	case OPT_SINGLE:
 		if (duration_parse(arg, &o->recorder.single_ns))

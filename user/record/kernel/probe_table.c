@@ -51,6 +51,11 @@ enum {
 };
 _Static_assert(HOOK_COUNT == SPOOR_PROBES(ONE), "all that a patched JVM has");
 
+const char *const probe_set_names[] = {
+	[PROBES_AUTO] = "auto",   [PROBES_NONE] = "none",    [PROBES_USDT] = "usdt",
+	[PROBES_HOOKS] = "hooks", [PROBES_HOOKS + 1] = NULL,
+};
+
 bool probe_applies(const struct probe_row *w, enum probe_set set)
 {
 	switch (w->of) {

@@ -22,7 +22,7 @@ enum probe_of { /* which JVM's probe it is */
 		PROBE_OF_STOCK, /* what a patched JVM reports better */
 		/* A function: what no probe reports of virtual threads. */
 		PROBE_OF_FUNCTION,
-		PROBE_OF_MOVE, /* likewise, when they unmount to park, and mount again */
+		PROBE_OF_MOVE,    /* likewise, when they unmount to park, and mount again */
 		PROBE_OF_PATCHED, /* of jvm-hooks/probes.h */
 };
 
@@ -37,6 +37,9 @@ struct probe_row {
 
 /* In the order of attaching; by enum wire_probe. */
 extern const struct probe_row probe_table[PROBE_COUNT];
+
+/* By enum probe_set, as --probes and logs name them; NULL is the last. */
+extern const char *const probe_set_names[];
 
 /* Whether it is one of a set. */
 bool probe_applies(const struct probe_row *w, enum probe_set set);

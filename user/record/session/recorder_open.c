@@ -165,13 +165,6 @@ static json_t *describe_labels(pid_t pid)
 	return list;
 }
 
-static const char *const probes_name[] = {
-	[PROBES_AUTO] = "auto",
-	[PROBES_NONE] = "none",
-	[PROBES_USDT] = "usdt",
-	[PROBES_HOOKS] = "hooks",
-};
-
 static json_t *describe(const struct recorder *r, const struct recorder_options *o)
 {
 	uint64_t wall = clock_wall_ns(), mono = clock_mono_ns();
@@ -188,7 +181,7 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 			 "off_cpu_ns", (json_int_t)o->off_cpu_ns, "buffer_bytes",
 			 (json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
 			 (int)o->no_stacks, "stock_probes", (int)(o->probes == PROBES_USDT),
-			 "probes", probes_name[r->probes], "single_ns",
+			 "probes", probe_set_names[r->probes], "single_ns",
 			 (json_int_t)(r->probes == PROBES_NONE ? o->single_ns : 0), "facts",
 			 facts_describe(r->probes, jvm_layout(r->j)->owners_resolved));
 }
