@@ -50,7 +50,8 @@ class StatesTest(JavaTest):
         self.assertEqual([sum(v) for v in zip(*(values for _, values in pprof.samples))], [told["samples"], total])
         self.assertEqual(dict((";".join(chain).replace(" ", "_"), values[1]) for chain, values in pprof.samples if values[1]),
                          {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in collapsed.splitlines()})
-        self.assertLess(told["trimmed_ns"], total / 1000)
+        # At the ends of a part, states are read between two samples of the counters, 200 ms apart, as if they grew evenly.
+        self.assertLess(told["trimmed_ns"], total / (100 if part else 1000))
         for state in STATES[1:]:
             self.assertEqual(self.profile("--state", state, *part)["total_ns"], told["states"][state], state)
         return told
