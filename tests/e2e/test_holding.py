@@ -41,8 +41,9 @@ class Holding(JavaTest):
         # All the rest is its own doing.
         split = behind["(none)"]["split"]
         on_the_way = sum(split[w] for w in waiting)
-        self.near(split["blocked"]["io_ns"] + on_the_way, truth["read"] + on_the_way, "reading")
-        self.assertGreaterEqual(split["blocked"]["io_ns"], truth["read"] * 0.9 - on_the_way)
+        # What it waits for a CPU after each read is in the program's own figure, and is on the way here.
+        self.assertLess(split["blocked"]["io_ns"], truth["read"] * 1.05 + 3 * MS)
+        self.assertGreaterEqual(split["blocked"]["io_ns"], truth["read"] * 0.95 - 3 * MS - on_the_way)
         self.assertGreaterEqual(split["blocked"]["sleep_ns"], HOLD_MS * MS * 0.99)
         self.assertLess(split["blocked"]["sleep_ns"], truth["slept"] + 20 * MS)
         self.assertGreaterEqual(split["running_ns"] + on_the_way, truth["computed"] * 0.95)
