@@ -41,11 +41,13 @@ class Turns(JavaTest):
         self.assertEqual(set(plain[:2]), {"java.util.concurrent.locks.ReentrantLock$NonfairSync", TURN}, plain)
         text = log.report_text()
         self.assertIn("idle turn-taking", text)
-        first, apart = text.split("  idle turn-taking: ", 1)
+        first, _, apart = text.partition("  idle turn-taking: ")
         self.assertRegex(first, r" 1\. (Turns\$Gate|Turns\$Ledger) ")
-        self.assertNotRegex(first, r"\d\. Turns\$Turn ")
-        self.assertIn(ACCEPT, apart)
-        self.assertIn(TURN, apart)
+        self.assertNotRegex(first, r" [12]\. Turns\$Turn ")
+        # Of who has work and waits for a CPU the others' wait is not idle: on a busy machine it is listed, too.
+        for lock, name in (turn, TURN), (accept, ACCEPT):
+            if late(lock) < lock["blocked_ns"] / 100:
+                self.assertIn(name, apart)
         self.assertRegex(log.report_text("--all"), r" 1\. .*(ReentrantLock|Turns\$Turn)")
 
         finding = log.report()["contention"]["finding"]
