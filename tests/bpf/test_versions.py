@@ -69,6 +69,9 @@ class Versions(FakeTest):
                 self.assertEqual(log.header["record"]["probes"], probes)
                 if probes == "none":
                     self.assertEqual((log.header["sources"]["monitor"], fake.flag()), ("switches", 0))
+                # What it asks for in addition does not change that.
+                more = self.record(fake, "--probes", "auto", "--virtual-parks", path=self.path(f"{probes}-more.spoor"))
+                self.assertEqual(more.stop().header["record"]["probes"], probes)
 
     def test_24(self):
         doctor, log = self.said(variant="jdk24")

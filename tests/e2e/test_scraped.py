@@ -21,6 +21,7 @@ from soaking import only_in_soak
 # Of one row: lock classes 20, pools 12, collectors 12, names of spans 10, methods 1; docs/serve.md says so.
 SERIES_OF_A_LABEL = 55
 SERIES_BESIDE = 60
+LATE_NS = 3 * 10**9  # so old is what spoor serve has analysed, of intervals of a second
 COUNTERS = ("_total", "_bucket", "_sum", "_count")
 TABLE = ('lock_class', "Metered$Table"), ("group", "monitor")
 BLOCKED = 'spoor_lock_blocked_seconds_total{lock_class="Metered$Table",group="monitor"}'
@@ -147,6 +148,7 @@ class Scraped(MarkTest, Top):
         self.serve = Served(vm.pid, "-i", "1s", "--labels", str(self.LABELS))
         self.addCleanup(self.serve.close)
         wait_until("the first interval is over", lambda: self.serve.answers())
+        self.seen_from_ns = time.monotonic_ns()
         self.before, self.looks, self.most = {}, 0, 0
         self.stores = []
         for kind in (Prometheus, Victoria):
@@ -164,21 +166,24 @@ class Scraped(MarkTest, Top):
         for pid in (*children(self.serve.process.pid), recorder.process.pid, *children(recorder.process.pid)):
             self.assertEqual(listening(pid), [], pid)
 
-    def histogram(self, found, family, count, total_ns, floor_ns=1_000_000, **labels):
+    def histogram(self, found, family, count, total_ns, floor_ns=1_000_000, at_the_ends=0, split=0, **labels):
+        """As many as the log has, but for those of it that spoor serve need not have seen. split: so many more may be two for
+        one of the recorders and one for the other."""
         got = {}
         for (name, own), value in found.items():
             own = dict(own)
             if labels.items() <= own.items() and own.get("le", "+Inf") == "+Inf":
                 got[name] = got.get(name, 0) + value
         self.assertEqual(got[family + "_count"], got[family + "_bucket"], (family, labels))
-        # One of the two recorders may see a first or a last one that the other does not.
-        self.assert_near(got[family + "_count"], count, 0, (family, labels), 2)
+        self.assertLessEqual(got[family + "_count"], count + split, (family, labels))
+        self.assertGreaterEqual(got[family + "_count"], count - at_the_ends - split, (family, labels))
         self.assert_near(got[family + "_sum"] * 1e9, total_ns, PCT, f"{family} {labels}", floor_ns)
 
-    def check_safepoints(self, found, log):
-        """By the log's events: of each until the first VM operation, and from then on."""
-        phases = {"reach": [], "operation": []}
+    def safepoints(self, log):
+        """Of each by the log's events: ns until the first VM operation; from then on, or None; is it in the log only? The log
+        begins before spoor serve does, and ends after what it has said was asked for."""
         begin = reached = None
+        found = []
         lines = spoor("cat", "--event", "safepoint_begin,safepoint_end,vm_operation_begin", log.path).stdout.splitlines()
         for e in sorted(map(json.loads, lines), key=lambda e: e["time_ns"]):
             if e["event"] == "safepoint_begin":
@@ -186,24 +191,30 @@ class Scraped(MarkTest, Top):
             elif e["event"] == "vm_operation_begin":
                 reached = reached or e["time_ns"]
             elif begin:
-                phases["reach"].append((reached or e["time_ns"]) - begin)
-                if reached:
-                    phases["operation"].append(e["time_ns"] - reached)
+                found.append(((reached or e["time_ns"]) - begin, reached and e["time_ns"] - reached,
+                              begin < self.seen_from_ns or e["time_ns"] > self.seen_to_ns))
                 begin = None
-        whole = sum(map(sum, phases.values()))
+        return found
+
+    def check_safepoints(self, found, all_of):
+        phases = {"reach": [(row[0], row[2]) for row in all_of],
+                  "operation": [(row[1], row[2]) for row in all_of if row[1] is not None]}
+        whole = sum(ns for rows in phases.values() for ns, _ in rows)
         served = [found["spoor_safepoint_seconds_sum", (("phase", phase),)] for phase in phases]
         self.assertAlmostEqual(sum(served), found["spoor_safepoint_duration_seconds_sum", ()], 6)
-        for phase, times in phases.items():  # the VM thread may lose its CPU between the recorders' programs
-            self.histogram(found, "spoor_safepoint_seconds", len(times), sum(times), whole / 10, phase=phase)
+        for phase, rows in phases.items():  # the VM thread may lose its CPU between the recorders' programs
+            self.histogram(found, "spoor_safepoint_seconds", len(rows), sum(ns for ns, _ in rows), whole / 10,
+                           sum(at_end for _, at_end in rows), phase=phase)
 
-    def check_that_all_is_seen(self, found):
-        """None is lost; else there is nothing to compare. A recorder that gets no CPU for seconds hands over what is too old
-        for its interval, or out of order, and says so."""
+    def all_is_seen(self, found):
+        """None is lost. But a recorder that gets no CPU for seconds hands over what is too old for its interval, or out of
+        order, and says so."""
         lost = {labels: value for (name, labels), value in found.items() if name == "spoor_events_lost_total" and value}
         self.assertEqual({dict(labels)["place"] for labels in lost} - {"reorder"}, set(), lost)
         unseen = found["spoor_unseen_seconds_total", ()]
         if unseen or lost:
-            self.skipTest(f"the machine was too busy to compare the sums with the log: {unseen} s unseen, late: {lost}")
+            print(f"the machine was too busy to see all: {unseen} s unseen, late: {lost}")
+        return not unseen and not lost
 
     def check_report(self, found, log):
         """Two recorders saw the same. Where it is probes that report contentions, the one that was attached last is told first,
@@ -216,26 +227,29 @@ class Scraped(MarkTest, Top):
         got = found["spoor_lock_blocked_seconds_total", TABLE]
         print(f"blocked: {got:.6f} s served, {lock['blocked_ns'] / 1e9:.6f} s recorded, {lock['count']} contentions, "
               f"{100 * (got * 1e9 / lock['blocked_ns'] - 1):+.3f} %")
-        self.check_that_all_is_seen(found)
         pauses = report["pauses"]
-        for name, rows in (("spoor_gc_pause_duration_seconds", "gc"),
-                           ("spoor_safepoint_duration_seconds", "safepoints")):
-            self.histogram(found, name, sum(row["count"] for row in pauses[rows]),
-                           sum(row["total_ns"] for row in pauses[rows]))
         self.assertGreaterEqual(sum(row["count"] for row in pauses["gc"]), self.COLLECTIONS)
-        self.check_safepoints(found, log)
-        self.histogram(found, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"],
+        if not self.all_is_seen(found):
+            self.assertLessEqual(got * 1e9, lock["blocked_ns"] * 1.01)
+            return
+        safepoints = self.safepoints(log)
+        for name, rows, at_the_ends in (("spoor_gc_pause_duration_seconds", "gc", 0),
+                                        ("spoor_safepoint_duration_seconds", "safepoints", sum(row[2] for row in safepoints))):
+            self.histogram(found, name, sum(row["count"] for row in pauses[rows]),
+                           sum(row["total_ns"] for row in pauses[rows]), at_the_ends=at_the_ends)
+        self.check_safepoints(found, safepoints)
+        # Whether a thread that is woken and blocks again goes on with its contention is for each recorder to infer.
+        self.histogram(found, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"], split=2,
                        lock_class="Metered$Table")
         self.assert_near(got * 1e9, lock["blocked_ns"], 1, "blocked, beside the log")
         counts = [row["count"] for row in locks["groups"] if row["key"][0].startswith("Metered$C")]
         self.assertEqual(len(counts), self.CLASSES)
         # A thread that gets the lock before it has left its CPU was not blocked for who asks the scheduler.
-        self.assert_near(sum(counts), self.locks(), 10, "contentions of the many")
+        self.assert_near(sum(counts), self.locks(), 2, "contentions of the many")
         all_of = sum(value for (name, _), value in found.items() if name == "spoor_lock_contentions_total")
         self.assert_near(all_of, sum(row["count"] for row in locks["groups"]), 1, "all contentions")
         spans = self.by_name(self.spans(log))["use"]
         self.histogram(found, "spoor_span_duration_seconds", spans["count"], spans["total_ns"], name="use")
-        return lock["blocked_ns"] / 1e9
 
     def locks(self):
         return self.LOCKS - self.LOCKS % 50
@@ -284,6 +298,7 @@ class Scraped(MarkTest, Top):
         blocked, times = self.until_done(vm)
         spans = 2 + times * self.ROUNDS * self.THREADS
         wait_until("all is in the sums", lambda: self.spans_served() == spans, 2 * DEADLINE_S)
+        self.seen_to_ns = time.monotonic_ns() - LATE_NS
         text = self.serve.answers()
         found = self.look()
         grown = found["spoor_lock_blocked_seconds_total", TABLE] - before

@@ -220,8 +220,11 @@ class NoEffect(jvm.JavaTest):
         top = spoor("top", "-p", vm.own_pid, "--virtual-parks", "--once", "-i", "500ms")
         self.assertIn(NO_EFFECT + self.WHY, top.stdout)
 
-    def test_usdt(self):
+    def test_by_default(self):
         self.check_said()
+
+    def test_usdt(self):
+        self.check_said("--probes", "usdt")
 
     def test_none(self):
         self.check_said("--probes", "none")

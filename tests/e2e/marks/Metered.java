@@ -132,6 +132,7 @@ public class Metered {
             LockSupport.unpark(takers[k]);
         }
         awaitBlocked(takers);
+        hold(HOLD_NS); /* a thread spins before it goes to sleep */
     }
 
     static long locks(int classes, int count) throws Exception {

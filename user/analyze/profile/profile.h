@@ -55,6 +55,7 @@ struct profile_thread {
 };
 
 struct held_sample;
+
 struct profile_options {
 	uint64_t from_ns, to_ns; /* what is before and after counts for nothing */
 	bool from_begin;         /* counters are 0 at the begin */
@@ -115,5 +116,5 @@ void profile_free(struct profile *p);
 /* It has had a Java frame: else a walk that fails says nothing, as those of compiler threads, which
  * are Java threads to the VM, and have none. */
 bool profile_thread_is_java(const struct profile_thread *t);
-/* Or NULL. */
+/* NULL: there is none. */
 const struct profile_thread *profile_thread_find(const struct profile *p, uint64_t thread);

@@ -56,7 +56,7 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 				     parser_error_text(err));
 	r->probes = o->probes;
 	if (r->probes == PROBES_AUTO)
-		r->probes = o->virtual_parks ? PROBES_USDT : probes_auto(r->j, &r->hooks);
+		r->probes = probes_auto(r->j, &r->hooks);
 	if (r->probes == PROBES_HOOKS && !r->hooks.usable)
 		return recorder_fail(
 			why, -ENOTSUP, "--probes hooks: the hooks of %s cannot be used: %s",

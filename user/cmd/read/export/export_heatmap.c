@@ -12,6 +12,7 @@
 #include "cmd/read/export_output.h"
 #include "log/format/header_fields.h"
 #include "report/csv/heatmap_csv.h"
+#include "report/model/sections/commands/profile_window.h"
 #include "session/analyze_log.h"
 #include "session/log_source.h"
 #include "session/max_memory.h"
@@ -28,18 +29,13 @@ struct watched {
 /* As the page of a log has them. */
 static void samples_begin(struct watched *w, const struct analysis *a, const json_t *header)
 {
-	uint64_t begin_ns = header_begin_ns(header);
+	struct profile_options *o = &w->samples.options;
 
 	w->sampled = header_number(json_object_get(header, "sources"), "sample", "period_ns");
-	w->samples.options = (struct profile_options){
-		.from_ns = w->range->from ? w->range->from_ns : 0,
-		.to_ns = w->range->to ? w->range->to_ns : UINT64_MAX,
-		.names = analysis_names(a),
-		.from_begin = begin_ns <= header_number(header, NULL, "start_mono_ns") &&
-			      (!w->range->from || w->range->read_from_ns <= begin_ns),
-		.observe = profile_course_add,
-		.context = &w->course,
-	};
+	profile_window_set(o, header, w->range);
+	o->names = analysis_names(a);
+	o->observe = profile_course_add;
+	o->context = &w->course;
 }
 
 static int on_begin(void *ctx, struct analysis *a, const json_t *header)

@@ -18,6 +18,7 @@
 #include "report/model/label.h"
 #include "report/model/report.h"
 #include "report/model/sections/commands/profile_report.h"
+#include "report/model/sections/commands/profile_window.h"
 #include "report/model/sections/sections.h"
 #include "report/model/sections/wall_rows.h"
 #include "report/web/page.h"
@@ -30,15 +31,10 @@
 void page_profile_begin(struct page_profile *p, const struct log_names *names, const json_t *header,
 			const struct range *range)
 {
-	uint64_t begin_ns = header_begin_ns(header);
-	const struct profile_options o = {
-		.from_ns = range->from ? range->from_ns : 0,
-		.to_ns = range->to ? range->to_ns : UINT64_MAX,
-		.names = names,
-		.from_begin = begin_ns <= header_number(header, NULL, "start_mono_ns") &&
-			      (!range->from || range->read_from_ns <= begin_ns),
-	};
+	struct profile_options o;
 
+	profile_window_set(&o, header, range);
+	o.names = names;
 	p->period_ns = header_number(json_object_get(header, "sources"), "sample", "period_ns");
 	p->running.options = p->all.options = o;
 	p->running.options.observe = profile_course_add;
