@@ -63,7 +63,7 @@ BIN_OBJS := $(BIN_SRCS:%.c=$(O)/%.o)
 # The audit of steal needs no JVM, and is an object of its own.
 BPF_SRCS := $(wildcard bpf/probes/*.bpf.c)
 BPF_OBJS := $(BPF_SRCS:%.bpf.c=$(O)/%.bpf.o)
-UNIT_SRCS := $(wildcard tests/unit/*/*_test.c)
+UNIT_SRCS := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 FUZZ_CORPUS_BINS := $(FUZZ_SRCS:tests/fuzz/%_fuzz.c=$(O)/tests/fuzz/%_corpus)

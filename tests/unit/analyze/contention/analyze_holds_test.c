@@ -8,7 +8,7 @@
 
 #include "analyze/contention/holds.h"
 #include "analyze/lines/reason_history.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h" /* for the --wrap of the link */
 
 #define LOCKS 100000u

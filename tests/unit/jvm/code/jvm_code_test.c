@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "jvm_code_image.h"
+#include "tests/unit/jvm/jvm_code_image.h"
 #include "tests/unit/alloc_fail.h"
 
 /* bci 0: line 40, 5: line 42. */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "jvm/layout/unsigned5.h"
-#include "jvm_image.h"
+#include "tests/unit/jvm/jvm_image.h"
 #include "tests/unit/alloc_fail.h"
 
 /* The shape of JDK 17, in so far as it matters. */

@@ -13,7 +13,7 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/threads/sched.h"
 #include "analyze/vm/pause.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "base/tables/keymap.h"
 #include "log/read/names.h"
 #include "tests/unit/alloc_fail.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "jvm/layout/flags.h"
-#include "jvm_image.h"
+#include "tests/unit/jvm/jvm_image.h"
 #include "tests/unit/alloc_fail.h"
 
 static const struct image_field fields[] = {

@@ -1,6 +1,6 @@
 /* The version tables of JDK 11, 21 and 25 against what these JVMs say of themselves. */
-#include "jvm_tables.h"
-#include "jvm_tables_11.h"
+#include "tests/unit/jvm/jvm_tables.h"
+#include "tests/unit/jvm/jvm_tables_11.h"
 
 #include <errno.h>
 #include <setjmp.h>

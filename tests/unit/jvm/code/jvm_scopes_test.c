@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "jvm/layout/unsigned5.h"
-#include "jvm_code_image.h"
+#include "tests/unit/jvm/jvm_code_image.h"
 #include "tests/unit/alloc_fail.h"
 
 static struct image image;

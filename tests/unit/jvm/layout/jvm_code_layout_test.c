@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "jvm/jvm_state.h"
-#include "jvm_code_image.h"
+#include "tests/unit/jvm/jvm_code_image.h"
 #include "tests/unit/alloc_fail.h"
 
 static struct image image;

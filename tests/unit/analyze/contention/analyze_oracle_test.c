@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/contention/contention.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 
 static const struct times none;

@@ -10,7 +10,7 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/groups/facet_cells.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 
 #define MS 1000000ull

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/park/parking.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 
 #define QUEUE 7

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/contention/contention.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h" /* for the --wrap of the link */
 
 #define JAVA OWNER_SOURCE_JAVA_THREAD

@@ -10,7 +10,7 @@
 
 #include "analyze/contention/contention.h"
 #include "analyze/lines/reason_history.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 
 #define FIRST_NS 1000 /* counters are 0 before */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analyze/contention/contention.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 
 #define THREADS 6

@@ -10,7 +10,7 @@
 
 #include "jvm/jvm_state.h"
 #include "jvm/layout/chunks.h"
-#include "jvm_image.h"
+#include "tests/unit/jvm/jvm_image.h"
 #include "tests/unit/alloc_fail.h"
 
 /* The VM's variables, in the upper half of the image. */

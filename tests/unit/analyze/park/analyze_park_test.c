@@ -11,7 +11,7 @@
 #include "analyze/cells/cells.h"
 #include "analyze/lines/timeline.h"
 #include "analyze/park/park_numbered.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "park_names.h"
 #include "tests/unit/alloc_fail.h"
 

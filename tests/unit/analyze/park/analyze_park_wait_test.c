@@ -10,7 +10,7 @@
 
 #include "analyze/lines/reason_history.h"
 #include "analyze/park/park_wait.h"
-#include "analyze_events.h"
+#include "tests/unit/analyze/analyze_events.h"
 #include "tests/unit/alloc_fail.h"
 
 #define THREADS 3 /* that end waits, and park themselves meanwhile; the one behind them waits */
