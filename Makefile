@@ -204,15 +204,19 @@ bench: setup
 	$(Q)test -z "$(BENCH_JVM)" || { \
 		$(PYTHON) bench/jvm "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")" $(O)/jvm/current && \
 		O=$(O) $(PYTHON) bench/run $(BENCH_JVM) --programs micro --rounds 3 --seconds 1.5 --warm-up 2 \
-			--modes plain,spoor,patched,patched-spoor; }
+			--modes plain,usdt,none,patched,patched-spoor; }
 
 $(O)/spoor: $(BIN_OBJS) $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(SAN_FLAGS) $(HARDEN_LD) $(LDFLAGS) -o $@ $(BIN_OBJS) $(O)/libspoor.a $(LIBS)
 
-$(O)/libspoor.a: $(LIB_OBJS)
+$(O)/libspoor.a: $(LIB_OBJS) $(O)/objects
 	@echo "  AR    $@"
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJS)
+
+# The names of what is in the library: a source file that is new here, however old it is, is compiled, and one that is gone leaves.
+$(O)/objects: FORCE
+	$(Q)mkdir -p $(@D) && echo '$(LIB_OBJS)' | cmp -s - $@ || echo '$(LIB_OBJS)' >$@
 
 $(O)/%.o: %.c $(O)/flags | $(GEN_HEADERS)
 	@echo "  CC    $<"
