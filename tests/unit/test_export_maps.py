@@ -89,6 +89,42 @@ class Maps(unittest.TestCase):
         self.assertEqual(sums, {text_of(g["key"]): g["blocked_ns"] for g in groups})
         self.assertGreater(len({row["from_ns"] for row in rows}), 100)
 
+    def test_where_chooses_what_a_map_shows(self):
+        for where in ("waiter_thread=http-*", "owner_method=*.lookUp* or lock_class=*Cache*", "after_wait=no",
+                      "duration='1-10 ms'", "in_gc=no and not waiter_thread=http-*"):
+            with self.subTest(where=where):
+                by = ("--by", "lock_class,waiter_thread", "--format", "json")
+                report = told("report", *by, "--where", where, self.log)
+                sums = collections.Counter()
+                for row in rows_of("heatmap", "--where", where, self.log):
+                    if row["what"] == "contention":
+                        sums[row["lock_class"], row["thread"]] += int(row["ns"])
+                asked = collections.Counter()
+                for lock in report["groups"]:
+                    for thread in lock["groups"]:
+                        name = thread["key"] if isinstance(thread["key"], str) else thread["key"][0]
+                        asked[text_of(lock["key"]), name] += thread["blocked_ns"]
+                self.assertGreater(len(asked), 0)
+                self.assertEqual(+sums, +asked)
+
+    def test_where_by_what_cells_must_be_cut_by(self):
+        """Each format that has contentions' time takes each aspect: the whole is the report's."""
+        for where in ("duration='1-10 ms'", "owner_state=running or owner_state=runnable", "in_gc=no", "window=0*",
+                      "span=*"):
+            with self.subTest(where=where):
+                total = told("report", "--by", "lock", "--where", where, "--format", "json", self.log)["total"]
+                self.assertGreater(total["blocked_ns"], 0)
+                cells = rows_of("cells", "--where", where, self.log)
+                self.assertEqual(sum(int(row["blocked_ns"]) for row in cells), total["blocked_ns"])
+                self.assertEqual(sum(int(row["count"]) for row in cells), total["count"])
+                chains = spoor("export", "--to", "collapsed", "--where", where, self.log)
+                self.assertEqual(chains.returncode, 0, chains.stderr)
+                self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in chains.stdout.splitlines()),
+                                 total["blocked_ns"])
+        done = spoor("export", "--to", "chrome", "--where", "in_gc=no", self.log)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--where is not for --to chrome", done.stderr)
+
     def test_samples_by_slots(self):
         log = make_log(self.folder.name, sampled(5), "sampled")
         rows = [row for row in rows_of("heatmap", log) if row["what"] == "samples"]

@@ -53,11 +53,6 @@ static int analyze(struct log_reader *r, const struct range *read, const struct 
 	return err && !ret->damaged ? err : analysis_finish(a);
 }
 
-int analyze_log(struct log_source *source, struct analyzed_log *ret)
-{
-	return analyze_log_watched(source, NULL, ret);
-}
-
 int analyze_log_watched(struct log_source *source, const struct log_watch *w,
 			struct analyzed_log *ret)
 {

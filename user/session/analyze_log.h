@@ -16,9 +16,6 @@ struct analyzed_log {
 	struct session_log log;
 };
 
-/* Says on stderr what went wrong. 0: to be closed, before the source is; or negative errno. */
-int analyze_log(struct log_source *source, struct analyzed_log *ret);
-
 /* What else a command wants of the events; any may be NULL. 0 or negative errno, which ends it. */
 struct log_watch {
 	/* before the first event */
@@ -28,6 +25,8 @@ struct log_watch {
 	void *ctx;
 };
 
+/* w NULL: nothing. Says on stderr what went wrong. 0: *ret is to be closed, before the source is;
+ * or negative errno. */
 int analyze_log_watched(struct log_source *source, const struct log_watch *w,
 			struct analyzed_log *ret);
 void analyzed_log_close(struct analyzed_log *l);

@@ -249,7 +249,7 @@ static int choose(const struct options *o, const struct analyzed_log *log,
 }
 
 static int report(const struct options *o, struct analyzed_log *log,
-		  const struct facet_cells *facets)
+		  const struct facet_watch *watched)
 {
 	struct report_input in = {.log = &log->log,
 				  .top = o->top,
@@ -257,6 +257,7 @@ static int report(const struct options *o, struct analyzed_log *log,
 				  .order = o->order,
 				  .where = o->where_text,
 				  .parked = o->parked};
+	const struct facet_cells *facets = watched->cells;
 	struct cell *chosen = NULL;
 	int err;
 
@@ -268,29 +269,8 @@ static int report(const struct options *o, struct analyzed_log *log,
 	err = err ? err : print(o, &in);
 	free(chosen);
 	err = report_finish(&o->source, stdout, err);
-	if (err >= 0 && facets && facet_cells_full(facets)) {
-		msg_error("%s: more than %d windows: the last one has the rest; choose a longer "
-			  "--window, or a part with --from and --to",
-			  o->source.name, FACET_WINDOWS_MAX);
-		return -EFBIG;
-	}
+	err = err < 0 ? err : facet_watch_windows(watched, "choose a longer --window");
 	return err < 0 ? err : analyzed_log_report(log, "reported");
-}
-
-static int on_begin(void *ctx, struct analysis *a, const json_t *header)
-{
-	return facet_watch_begin(ctx, a, header);
-}
-
-static int on_event(void *ctx, const struct event *e)
-{
-	return facet_watch_event(ctx, e);
-}
-
-static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
-{
-	(void)to_ns;
-	return facet_watch_hole(ctx, from_ns);
 }
 
 static int run(struct options *o)
@@ -299,13 +279,12 @@ static int run(struct options *o)
 				     .facets = aspects_facets(o->by.by, o->by.depth) |
 					       where_facets(o->where),
 				     .window_ns = o->window_ns};
-	const struct log_watch watch = {
-		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &facets};
+	const struct log_watch watch = facet_watch_of(&facets);
 	struct analyzed_log log;
 	int err = analyze_log_watched(&o->source, facets.facets ? &watch : NULL, &log);
 
 	if (!err) {
-		err = report(o, &log, facets.cells);
+		err = report(o, &log, &facets);
 		analyzed_log_close(&log);
 	}
 	facet_watch_free(&facets);

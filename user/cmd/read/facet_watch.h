@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "analyze/groups/facet_cells.h"
+#include "session/analyze_log.h"
 
 struct analysis;
 struct event;
@@ -18,8 +19,13 @@ struct facet_watch {
 	struct facet_cells *cells;
 };
 
+/* For a log of which nothing else is watched; to be asked if facets are. */
+struct log_watch facet_watch_of(struct facet_watch *w);
+
 /* As struct log_watch has them; begin makes cells the observer of the analysis. */
 int facet_watch_begin(struct facet_watch *w, struct analysis *a, const json_t *header);
 int facet_watch_event(struct facet_watch *w, const struct event *e);
 int facet_watch_hole(struct facet_watch *w, uint64_t from_ns);
+/* 0; or -EFBIG: there are more windows than facets have, and it has been said, with what to do. */
+int facet_watch_windows(const struct facet_watch *w, const char *what_to_do);
 void facet_watch_free(struct facet_watch *w);

@@ -98,12 +98,45 @@ static int contended_make(const struct heatmap_input *in, struct keymap *ret)
 	return err;
 }
 
+/* The cells whose time is asked for: by what identifies them but for facets, then with these. */
+struct chosen {
+	struct keymap cells, cuts;
+};
+
+static int chosen_make(const struct heatmap_input *in, struct chosen *ret)
+{
+	uint32_t at, cut;
+	int err = 0;
+
+	for (uint32_t i = 0; i < in->cell_count && !err; i++) {
+		const struct cell_key key = cell_key_of(&in->cells[i]);
+
+		err = keymap_add(&ret->cells, cell_windows_key(&key), &at);
+		if (!err)
+			err = keymap_add(&ret->cuts,
+					 (struct keymap_key){.a = at, .b = key.facets}, &cut);
+	}
+	return err;
+}
+
+static bool is_chosen(const struct chosen *c, const struct cell_key *key)
+{
+	const struct keymap_key cell = cell_windows_key(key);
+	uint32_t at = keymap_find(&c->cells, cell);
+
+	return at != INDEX_NONE &&
+	       keymap_find(&c->cuts, (struct keymap_key){.a = at, .b = key->facets}) != INDEX_NONE;
+}
+
 static int blocked_collect(const struct heatmap_input *in, struct boxes *ret)
 {
 	const struct cell_windows *w = in->windows;
 	struct keymap contended = {0};
+	struct chosen chosen = {0};
 	int err = contended_make(in, &contended);
 
+	if (in->chosen && !err)
+		err = chosen_make(in, &chosen);
 	for (uint32_t i = 0; i < w->entries.count && !err; i++) {
 		const struct cell_window entry = cell_windows_entry(w, i);
 		const struct cell_key cell = cell_windows_cut(w, entry.cut);
@@ -113,10 +146,13 @@ static int blocked_collect(const struct heatmap_input *in, struct boxes *ret)
 					.holder = cell.holder,
 					.ns = entry.ns};
 
-		if (entry.ns && keymap_find_number(&contended, cell.lock) != INDEX_NONE)
+		if (entry.ns && keymap_find_number(&contended, cell.lock) != INDEX_NONE &&
+		    (!in->chosen || is_chosen(&chosen, &cell)))
 			err = box_add(ret, &box);
 	}
 	keymap_free(&contended);
+	keymap_free(&chosen.cells);
+	keymap_free(&chosen.cuts);
 	return err;
 }
 

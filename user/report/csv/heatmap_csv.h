@@ -1,6 +1,7 @@
 /* report/csv/heatmap_csv.h: when time was lost on locks, and when threads were sampled. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -13,8 +14,9 @@ struct profile_course;
 
 struct heatmap_input {
 	const struct log_names *names;
-	const struct cell *cells; /* of all contentions */
+	const struct cell *cells; /* of all contentions, or those that are chosen */
 	uint32_t cell_count;
+	bool chosen; /* of blocked time, that of these cells only */
 	const struct cell_windows *windows;  /* not full */
 	const struct profile_course *course; /* not full; without steps if there are no samples */
 	uint64_t start_ns;                   /* of the recording: times are since then */

@@ -22,6 +22,7 @@
 #include "cmd/read/export/export_heatmap.h"
 #include "cmd/read/export/export_tables.h"
 #include "cmd/read/export_output.h"
+#include "cmd/read/facet_watch.h"
 #include "cmd/read/send_option.h"
 #include "report/flame/contention_messages.h"
 #include "report/flame/export.h"
@@ -219,8 +220,9 @@ static void check_anonymize(const struct options *o, struct argp_state *state)
 		argp_error(state, "--key is for --anonymize");
 	if (!o->anonymize)
 		return;
-	if (o->to || o->mode || o->send.o.endpoint || o->of_chains || o->of_timeline ||
-	    o->of_tables || o->frames_are_given || range_is_given(&o->source.range))
+	if (o->to || o->mode || o->send.o.endpoint || o->where || o->of_chains ||
+	    o->of_timeline || o->of_tables || o->frames_are_given ||
+	    range_is_given(&o->source.range))
 		argp_error(state, "--anonymize writes the whole log again: no other option but -o, "
 				  "--key and --force goes with it");
 	if (!o->output)
@@ -263,6 +265,8 @@ static void set_defaults(struct options *o, struct argp_state *state)
 	if (!o->to)
 		argp_error(state, "which format? --to " FORMATS);
 	send_option_check(&o->send, o->to == FORMAT_OTLP, o->output, state);
+	if (o->where && o->to >= FORMAT_CHROME && o->to != FORMAT_HEATMAP)
+		argp_error(state, "--where is not for --to %s", format_names[o->to]);
 	if (o->to >= FORMAT_CHROME && o->of_chains)
 		argp_error(state, "--%s is for call chains, not for --to %s", o->of_chains,
 			   format_names[o->to]);
@@ -366,8 +370,8 @@ static error_t parse_chains(int key, char *arg, struct argp_state *state)
 		o->input.lock_class = arg;
 		break;
 	case 'w':
-		set_where(&o->where, arg, 0, state);
-		break;
+		set_where(&o->where, arg, ~0u, state);
+		return 0;
 	case KEY_LINES:
 		o->input.lines = true;
 		break;
@@ -432,10 +436,11 @@ static void report_nothing(const struct options *o)
 		msg_warning("%s: no time was lost on locks: nothing to export", o->source.name);
 }
 
-static int write_cells(const struct export_input *in, const struct session_log *log, FILE *out)
+static int write_cells(const struct export_input *in, const struct facet_cells *facets,
+		       const struct session_log *log, FILE *out)
 {
 	const struct report_input all = {
-		.log = log, .cells = in->cells, .cell_count = in->cell_count};
+		.log = log, .facets = facets, .cells = in->cells, .cell_count = in->cell_count};
 
 	return report_cells_csv(&all, out);
 }
@@ -453,7 +458,7 @@ static int write_messages(const struct options *o, const struct export_input *in
 
 /* 0; 1: the reader of a pipe wants no more; or negative errno, and it has been said. */
 static int write_output(struct options *o, const struct export_input *in,
-			const struct session_log *log)
+			const struct facet_cells *facets, const struct session_log *log)
 {
 	FILE *out = o->send.o.endpoint ? send_option_open(&o->send)
 				       : export_output_open(&o->source, o->output, o->mode);
@@ -466,7 +471,7 @@ static int write_output(struct options *o, const struct export_input *in,
 	else if (is_binary(o))
 		err = write_messages(o, in, log, out);
 	else if (o->to == FORMAT_CELLS)
-		err = write_cells(in, log, out);
+		err = write_cells(in, facets, log, out);
 	else
 		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
@@ -478,8 +483,10 @@ static int write_output(struct options *o, const struct export_input *in,
 	return err || !o->send.o.endpoint ? err : send_option_send(&o->send);
 }
 
-static int export(struct options *o, const struct analyzed_log *log)
+static int export(struct options *o, const struct analyzed_log *log,
+		  const struct facet_watch *watched)
 {
+	const struct facet_cells *facets = watched->cells;
 	struct export_input in = o->input;
 	struct cell *chosen = NULL;
 	int err;
@@ -487,7 +494,9 @@ static int export(struct options *o, const struct analyzed_log *log)
 	in.names = analysis_names(log->analysis);
 	in.cells = contention_cells(analysis_contention(log->analysis), &in.cell_count);
 	if (o->where) {
-		err = where_chosen(o->where, log->analysis, NULL, &chosen, &in.cell_count);
+		err = facets ? facet_cells_error(facets) : 0;
+		err = err ? err
+			  : where_chosen(o->where, log->analysis, facets, &chosen, &in.cell_count);
 		if (err) {
 			msg_error("%s: cannot export it: %s", o->source.name,
 				  max_memory_error(err));
@@ -495,24 +504,26 @@ static int export(struct options *o, const struct analyzed_log *log)
 		}
 		in.cells = chosen;
 	}
-	err = write_output(o, &in, &log->log);
+	err = write_output(o, &in, facets, &log->log);
 	if (err >= 0 && !export_total(&in))
 		report_nothing(o);
 	free(chosen);
-	if (err < 0)
-		return err;
-	return analyzed_log_report(log, "exported");
+	err = err < 0 ? err : facet_watch_windows(watched, "choose another condition");
+	return err < 0 ? err : analyzed_log_report(log, "exported");
 }
 
 static int export_chains(struct options *o)
 {
+	struct facet_watch facets = {.source = &o->source, .facets = where_facets(o->where)};
+	const struct log_watch watch = facet_watch_of(&facets);
 	struct analyzed_log log;
-	int err = analyze_log(&o->source, &log);
+	int err = analyze_log_watched(&o->source, facets.facets ? &watch : NULL, &log);
 
 	if (!err) {
-		err = export(o, &log);
+		err = export(o, &log, &facets);
 		analyzed_log_close(&log);
 	}
+	facet_watch_free(&facets);
 	return err < 0 ? CMD_FAILED : CMD_OK;
 }
 
@@ -538,7 +549,7 @@ int cmd_export(int argc, char **argv)
 	else if (o.to == FORMAT_PERFETTO)
 		status = export_contentions(&o.source, o.output, o.mode, perfetto_contentions);
 	else if (o.to == FORMAT_HEATMAP)
-		status = export_heatmap(&o.source, o.output, o.mode);
+		status = export_heatmap(&o.source, o.output, o.mode, o.where);
 	else if (o.to == FORMAT_JFR)
 		status = export_contentions(&o.source, o.output, o.mode, jfr_contentions);
 	else

@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+struct condition;
 struct log_source;
 
-/* An exit status; output NULL: to stdout; mode 0: 0600. */
-int export_heatmap(struct log_source *source, const char *output, mode_t mode);
+/* An exit status; output NULL: to stdout; mode 0: 0600; where NULL: all contentions. */
+int export_heatmap(struct log_source *source, const char *output, mode_t mode,
+		   const struct condition *where);
