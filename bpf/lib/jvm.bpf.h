@@ -46,10 +46,28 @@ static __always_inline __u64 oop_address(__u64 word)
 			   : 0;
 }
 
+#define MARK_FORWARDED 3 /* markWord::marked_value */
+#define OOP_ALIGNED 7
+
+/*
+ * Shenandoah copies an object while threads run, and has the copy's address in the old one's mark
+ * from then on: what is written goes to the copy, and references follow later. Other collectors
+ * have such marks only while Java threads stand still, of objects that are not copied yet.
+ */
+static __always_inline __u64 oop_copy(__u64 oop)
+{
+	__u64 mark;
+
+	if (!layout.forwards || !oop)
+		return oop;
+	mark = read_u64(oop + layout.oop_mark);
+	return (mark & MARK_FORWARDED) == MARK_FORWARDED ? mark & ~(__u64)OOP_ALIGNED : oop;
+}
+
 /* What a handle in the VM's memory refers to. */
 static __always_inline __u64 read_handle(__u64 addr)
 {
-	return oop_address(read_u64(addr));
+	return oop_copy(oop_address(read_u64(addr)));
 }
 
 /* The handle in a field of a JavaThread or of a monitor: where that has the oop itself, the field.
@@ -67,8 +85,10 @@ static __always_inline __u64 read_oop(__u64 addr)
 	if (!layout.compressed_oops)
 		return read_handle(addr);
 	narrow = read_u32(addr);
-	return narrow ? layout.narrow_oop_base + ((__u64)narrow << (layout.narrow_oop_shift & 63))
-		      : 0;
+	if (!narrow)
+		return 0;
+	return oop_copy(layout.narrow_oop_base +
+			((__u64)narrow << (layout.narrow_oop_shift & 63)));
 }
 
 /*

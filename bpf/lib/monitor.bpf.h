@@ -91,7 +91,9 @@ static __noinline struct monitor_state *monitor_read(__u64 monitor, __u32 moving
 	__u64 oop, header, stamp = moving ? gc_stamp() : 0;
 
 	fresh.handle = read_u64(monitor + layout.mon_object);
-	oop = layout.raw_oops ? fresh.handle : fresh.handle ? read_handle(fresh.handle) : 0;
+	oop = layout.raw_oops  ? oop_copy(fresh.handle)
+	      : fresh.handle ? read_handle(fresh.handle)
+			     : 0;
 	header = read_u64(monitor + layout.mon_header);
 	if (oop && monitor_is_of(monitor, header, oop))
 		fresh.klass = oop_klass(oop);

@@ -81,9 +81,11 @@ static __always_inline __u64 words_oop(const __u64 *words, __u32 at)
 	__u64 oop;
 
 	if (!layout.compressed_oops)
-		return oop_address(words[at >> 3 & (WAIT_WORDS - 1)]);
+		return oop_copy(oop_address(words[at >> 3 & (WAIT_WORDS - 1)]));
 	oop = words_u32(words, at);
-	return oop ? layout.narrow_oop_base + (oop << (layout.narrow_oop_shift & 63)) : 0;
+	if (!oop)
+		return 0;
+	return oop_copy(layout.narrow_oop_base + (oop << (layout.narrow_oop_shift & 63)));
 }
 
 /* The status in the java.lang.Thread that was read into words. */
@@ -140,7 +142,7 @@ SUBPROGRAM __u32 status_read(struct thread_state *t, struct thread_wait *w, stru
 		last = layout.thread_park_blocker;
 
 	w->java.moved = stamp != w->java.stamp || stamp & 1;
-	if (w->java.moved || !w->java.oop) {
+	if (w->java.moved || !w->java.oop || !layout.stops_to_move) {
 		w->java.oop = last < 0 ? 0 : thread_object(t);
 		w->java.stamp = stamp;
 	}

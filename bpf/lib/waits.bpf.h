@@ -168,8 +168,9 @@ static __always_inline void blocker_find(struct thread_wait *w, struct blocker *
 	__u64 begin = bpf_ktime_get_ns();
 
 	ret->object = s ? blocker_in(s) : 0;
-	if (!w->java.moved && !w->java.moving && w->what == WIRE_BLOCKED_PARK &&
-	    ret->object == w->on.object && w->on.class_epoch == class_epoch) {
+	if (layout.stops_to_move && !w->java.moved && !w->java.moving &&
+	    w->what == WIRE_BLOCKED_PARK && ret->object == w->on.object &&
+	    w->on.class_epoch == class_epoch) {
 		ret->klass = w->on.klass;
 		ret->flags = w->on.flags;
 		ret->hash = w->on.hash;

@@ -99,6 +99,8 @@ enum wire_owner_word {
 	F(__u32, mark_klass_shift, mark_klass_shift)                                               \
 	F(__u32, compressed_oops, compressed_oops)                                                 \
 	F(__u32, colored_oops, colored_oops)                                                       \
+	F(__u32, forwards, forwards)                                                               \
+	F(__u32, stops_to_move, stops_to_move)                                                     \
 	F(__u32, monitor_table, monitor_table)
 
 #define WIRE_FIELD(type, name, ...) type name;

@@ -13,7 +13,7 @@ import json
 import os
 import re
 
-from jvm import Java, jdk_tool, options_of, recorder_options  # first: it says where harness is
+from jvm import SHENANDOAH_WITHOUT_A_PAUSE, Java, jdk_tool, options_of, recorder_options  # first: it says where harness is
 from harness import Recorder
 
 # What a stock JVM tells of, too.
@@ -49,6 +49,7 @@ MODES = {
     "serial": (["-XX:+UseSerialGC"], 15),
     "zgc": (["-XX:+UseZGC", "-Xmx256m"], 15),
     "shenandoah": (["-XX:+UseShenandoahGC", "-Xmx256m"], 15),
+    "shenandoah_without_a_pause": (list(SHENANDOAH_WITHOUT_A_PAUSE), 15),
 }
 
 Key = collections.namedtuple("Key", "hash waiter waiter_chain owner owner_chain")

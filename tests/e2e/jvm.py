@@ -18,6 +18,9 @@ from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, probes_of, wait_u
 
 START_DEADLINE_S = 5 * DEADLINE_S
 MADE = os.path.join(BUILD, "tests/java")
+# One cycle after the other: objects move while threads block on them.
+SHENANDOAH_WITHOUT_A_PAUSE = ("-XX:+UseShenandoahGC", "-Xmx256m", "-XX:+UnlockDiagnosticVMOptions",
+                              "-XX:ShenandoahGCHeuristics=aggressive")
 
 
 def jdk_tool(name, home=None):

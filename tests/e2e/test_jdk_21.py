@@ -28,10 +28,13 @@ class Stacks21(Jdk21, test_stacks.Stacks):
     pass
 
 
-@always("test_matrix", "test_lock_stacks", "test_zgc", "test_zgc_generational")
+@always("test_matrix", "test_lock_stacks", "test_shenandoah_without_a_pause", "test_zgc", "test_zgc_generational")
 class Holders21(Jdk21, test_holders.Holders):
     def test_shenandoah(self):
         self.check(60, 1, "-XX:+UseShenandoahGC", "-Xmx256m", pct=5)
+
+    def test_shenandoah_without_a_pause(self):
+        self.check(60, 1, *jvm.SHENANDOAH_WITHOUT_A_PAUSE, pct=5)
 
     def test_lock_stacks(self):
         self.check(60, 1, "-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=2", pct=5)

@@ -42,6 +42,9 @@ class Holders25(Jdk25, test_holders.Holders):
     def test_shenandoah(self):
         self.check(60, 1, "-XX:+UseShenandoahGC", "-Xmx256m", pct=5)
 
+    def test_shenandoah_without_a_pause(self):
+        self.check(60, 1, *jvm.SHENANDOAH_WITHOUT_A_PAUSE, pct=5)
+
     def test_zgc_with_compact_headers(self):
         self.check(60, 1, "-XX:+UseZGC", "-XX:+UseCompactObjectHeaders", "-Xmx256m", pct=5)
 

@@ -47,6 +47,9 @@ class Scenes(Built):
     def test_shenandoah(self):
         self.check("shenandoah")
 
+    def test_shenandoah_without_a_pause(self):
+        self.check("shenandoah_without_a_pause")
+
 
 if __name__ == "__main__":
     unittest.main()

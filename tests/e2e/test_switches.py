@@ -14,6 +14,7 @@ from harness import spoor, wait_until
 import exact
 import test_chrome
 import test_exact
+import jvm
 import test_holders
 import test_jfr
 import test_spans
@@ -35,7 +36,8 @@ class BySwitches(JavaTest):
 
 
 class Holders(BySwitches, test_holders.Holders):
-    pass
+    def test_shenandoah_without_a_pause(self):
+        self.check(60, 1, *jvm.SHENANDOAH_WITHOUT_A_PAUSE, pct=5)
 
 
 class Exact(BySwitches, test_exact.Stock):
@@ -110,7 +112,7 @@ OLDER = unittest.mock.patch.dict(os.environ, {"SPOOR_NO_SCHED_ENTRY": "1"})
 @OLDER
 class HoldersOlderKernels(Holders):
     """What a thread blocks on is read at the switch itself, as before Linux 6.15."""
-    test_large_heap_shifted = test_parallel_interpreted = test_serial_without_compression = test_zgc = None
+    test_shenandoah_without_a_pause = test_large_heap_shifted = test_parallel_interpreted = test_serial_without_compression = test_zgc = None
 
 
 @OLDER

@@ -453,6 +453,7 @@ int jvm_layout_refresh(struct jvm *j)
 			z && generations &&
 			vmstructs_field_type(j->vms, "ZGlobalsForVMStructs", "_ZPointerLoadShift");
 		j->layout.stops_to_move = collector_stops(j);
+		flag_bool(&j->mem, &j->flags, "UseShenandoahGC", &j->layout.forwards);
 		flag_bool(&j->mem, &j->flags, "UseObjectMonitorTable", &table);
 		j->layout.monitor_table = table;
 	}

@@ -26,14 +26,32 @@ static uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
 	return color ? word >> (13 + __builtin_ctz(color)) : 0;
 }
 
+#define MARK_FORWARDED 3 /* markWord::marked_value */
+#define OOP_ALIGNED 7
+
+/* Where the object is that may have been copied (Shenandoah): see bpf/lib/jvm.bpf.h. */
+static int oop_copy(const struct mem *m, const struct jvm_layout *l, uint64_t *oop)
+{
+	uint64_t mark;
+	int err;
+
+	if (!l->forwards || !*oop)
+		return 0;
+	err = mem_u64(m, *oop + l->oop_mark, &mark);
+	if (!err && (mark & MARK_FORWARDED) == MARK_FORWARDED)
+		*oop = mark & ~(uint64_t)OOP_ALIGNED;
+	return err;
+}
+
 int oop_handle(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret)
 {
 	uint64_t word;
 	int err = mem_u64(m, addr, &word);
 
-	if (!err)
-		*ret = oop_address(l, word);
-	return err;
+	if (err)
+		return err;
+	*ret = oop_address(l, word);
+	return oop_copy(m, l, ret);
 }
 
 int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, uint64_t *ret)
@@ -44,9 +62,10 @@ int oop_field(const struct mem *m, const struct jvm_layout *l, uint64_t addr, ui
 	if (!l->compressed_oops)
 		return oop_handle(m, l, addr, ret);
 	err = mem_u32(m, addr, &narrow);
-	if (!err)
-		*ret = narrow ? l->narrow_oop_base + ((uint64_t)narrow << l->narrow_oop_shift) : 0;
-	return err;
+	if (err)
+		return err;
+	*ret = narrow ? l->narrow_oop_base + ((uint64_t)narrow << l->narrow_oop_shift) : 0;
+	return oop_copy(m, l, ret);
 }
 
 int oop_klass(const struct mem *m, const struct jvm_layout *l, uint64_t oop, uint64_t *ret)

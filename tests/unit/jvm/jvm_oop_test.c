@@ -134,6 +134,34 @@ static void bytes_begin_where_the_version_says(void **state)
 	}
 }
 
+/* Shenandoah: what is written goes to the copy, and references follow later. */
+static void a_copy_is_followed(void **state)
+{
+	static struct image i;
+	struct jvm_layout l;
+	uint64_t oop = string_fill(&i, &l, false, 0, "main", 4), handle = IMAGE_BASE + 0x300, ret;
+	uint64_t old = IMAGE_BASE + 0x380;
+
+	(void)state;
+	image_u64(&i, handle, old);
+	image_u64(&i, old, oop | 3);
+	assert_int_equal(oop_handle(&i.mem, &l, handle, &ret), 0);
+	assert_true(ret == old);
+	l.forwards = true;
+	assert_int_equal(oop_handle(&i.mem, &l, handle, &ret), 0);
+	assert_true(ret == oop);
+	assert_int_equal(oop_field(&i.mem, &l, handle, &ret), 0);
+	assert_true(ret == oop);
+	image_u64(&i, old, 2); /* it has a monitor */
+	assert_int_equal(oop_handle(&i.mem, &l, handle, &ret), 0);
+	assert_true(ret == old);
+	image_u64(&i, handle, 0);
+	assert_int_equal(oop_handle(&i.mem, &l, handle, &ret), 0);
+	assert_true(ret == 0);
+	image_u64(&i, handle, 8);
+	assert_int_equal(oop_handle(&i.mem, &l, handle, &ret), -EFAULT);
+}
+
 static void null_is_null(void **state)
 {
 	static struct image i;
@@ -153,6 +181,7 @@ int main(void)
 		cmocka_unit_test(utf16_becomes_utf8),
 		cmocka_unit_test(strings_are_read),
 		cmocka_unit_test(bytes_begin_where_the_version_says),
+		cmocka_unit_test(a_copy_is_followed),
 		cmocka_unit_test(null_is_null),
 	};
 

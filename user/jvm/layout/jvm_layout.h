@@ -74,8 +74,8 @@ struct jvm_layout {
 	 * bits of the mark; 0: it is a field of its own. */
 	uint32_t mark_klass_shift;
 	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
-	/* Generational ZGC: a word that refers to an object is not its address. */
-	bool colored_oops;
+	bool colored_oops; /* generational ZGC: a word that refers to an object is no address */
+	bool forwards; /* Shenandoah: the mark of an object that was copied is the copy's address */
 	uint64_t narrow_klass_base;
 	uint64_t narrow_oop_base;
 	uint32_t narrow_klass_shift;
