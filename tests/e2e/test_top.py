@@ -176,8 +176,28 @@ class Printing(Top):
             self.assertEqual([g["key"] for g in found[f"Held${name}"]["groups"]], [[f"{name.lower()}-*"]])
         text = spoor("top", "-p", vm.pid, "--once", "-i", "500ms", "--by", "owner_method,lock_class").stdout
         self.assertRegex(text, r"\nBY\nowner_method > lock_class .*\nall contentions .*\n  Held\.hold .*\n    Held\$")
-        self.assertIn("only 'spoor report' has the aspect 'in_gc'",
-                      spoor("top", "-p", vm.pid, "--by", "lock,in_gc", expect=2).stderr)
+
+    def test_aspects_for_which_time_is_cut(self):
+        """Each group has its piece, the pieces add up, and what is open at the end has no length yet."""
+        vm = self.java("Held")
+        vm.say("go 3000 5000 20000")
+        run = spoor("top", "-p", vm.pid, "--once", "-i", "500ms", "-f", "json", "--by", "duration,owner_state,in_gc,span")
+        window = json.loads(run.stdout)
+        tree, durations = window["by"], {}
+        for key in ("blocked_ns", "count"):
+            wanted = sum(lock[key] for lock in window["locks"])
+            self.assertEqual((tree["total"][key], sum(g[key] for g in tree["groups"])), (wanted, wanted), key)
+        for duration in tree["groups"]:
+            durations[duration["key"][0]] = duration
+            self.assertEqual(sum(g["blocked_ns"] for g in duration["groups"]), duration["blocked_ns"])
+            self.assertTrue({g["key"][0] for g in duration["groups"]} <= {
+                "running", "sleep", "runnable", "stolen", "(not split)", "(hand-over)", "(unknown)", "other", "I/O", "park"},
+                duration)
+        self.assertIn("10-100 ms", durations)
+        self.assertEqual(durations.pop("(unknown)", {"count": 0})["count"], 0)
+        some = spoor("top", "-p", vm.pid, "--once", "-i", "500ms", "-f", "json", "--by", "duration",
+                     "--where", "duration='10-100 ms' and in_gc=no")
+        self.assertEqual([g["key"] for g in json.loads(some.stdout)["by"]["groups"]], [["10-100 ms"]])
 
     def test_once_as_text_by_itself(self):
         vm = self.java("Held")
@@ -325,6 +345,21 @@ class OnScreen(Top):
                     and not any("Held$Table" in line for line in frame))
         screen.has("only contentions where lock=*Shelf*")
         screen.keys("\x1b[21~")
+        self.check_end(vm, screen)
+
+    def test_aspects_for_which_time_is_cut(self):
+        """Nothing of what is on the screen is cut by them when they are chosen; the next interval is."""
+        vm = self.busy()
+        screen = self.screen(vm, lines=60, columns=200)
+        screen.has("Held$Table")
+        screen.keys("b")
+        screen.has("lock_class > waiter_pool")
+        screen.keys("a" + 60 * "\x7f" + "duration,in_gc\r")
+        screen.wait("the next interval", lambda frame: any("duration > in_gc" in line for line in frame)
+                    and any(line.split()[:2] == ["10-100", "ms"] for line in frame))
+        screen.keys("/duration='no such'\r")
+        screen.wait("no row", lambda frame: not any(line.split()[:2] == ["10-100", "ms"] for line in frame))
+        screen.keys("q")
         self.check_end(vm, screen)
 
     def test_it_gets_another_size(self):

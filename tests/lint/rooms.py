@@ -109,8 +109,8 @@ ROOMS = {
     "user/heap/check": ("the heap of an object log beside a dump, and beside the JVM's pools", "user/heap/snapshot",
                         "graph_check heap_check pool_check"),
     "user/session": ("opens, limits, orders and analyses a log for whoever needs that",
-                     "user/analyze/registry user/log/check",
-                     "analyze_log anonymize hole_order holes log_source max_memory owner session_log source_names time_range"),
+                     "user/analyze/registry user/analyze/groups user/log/check",
+                     "analyze_log anonymize facet_watch hole_order holes log_source max_memory owner session_log source_names time_range"),
     "user/report/model": ("findings as tables of typed columns, labels, attribution",
                           "user/session user/analyze/gc user/analyze/groups user/heap/replay user/analyze/profile user/analyze/spans "
                           "user/analyze/tracks",

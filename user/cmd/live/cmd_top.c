@@ -17,6 +17,7 @@
 #include "report/live/live_cells.h"
 #include "report/model/by_list.h"
 #include "report/model/where.h"
+#include "session/facet_watch.h"
 #include "session/max_memory.h"
 
 #define INTERVAL_LEAST_NS (200 * NS_PER_MS)
@@ -90,9 +91,6 @@ static void parse_where(struct options *o, const char *arg, struct argp_state *s
 		argp_error(state, "--where '%s': %s", arg, error);
 	else if (err)
 		argp_failure(state, CMD_FAILED, -err, "--where");
-	else if (where_facets(o->where))
-		argp_error(state, "--where '%s': only 'spoor report' has the aspect '%s'", arg,
-			   where_faceted(o->where, ~0u));
 	o->where_text = arg;
 }
 
@@ -100,7 +98,7 @@ static void parse_by(struct options *o, const char *arg, struct argp_state *stat
 {
 	char error[BY_LIST_ERROR_MAX];
 
-	if (by_list_add_live(&o->by, arg, error))
+	if (by_list_add(&o->by, arg, error))
 		argp_error(state, "--by: %s", error);
 }
 
@@ -153,6 +151,8 @@ struct run {
 	struct live_recorder *live;
 	struct top_window window;
 	struct live_early early;   /* of the window */
+	struct facet_watch facets; /* of the window, while it is analysed */
+	struct facet_watch shown;  /* of the view that is shown */
 	bool has_screen;           /* else text or JSON */
 	struct top_screen *screen; /* NULL: it is not open */
 	char note[sizeof((struct top_message){0}.text)];
@@ -169,6 +169,8 @@ static int print(struct run *run)
 
 	v.note = run->note;
 	v.early = &run->early;
+	v.facets = run->shown.cells;
+	v.cut = run->shown.facets;
 	v.last &= !run->o->once;
 	if (run->screen) {
 		top_panes_show(top_screen_panes(run->screen), &v, "");
@@ -194,25 +196,67 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 {
 	struct run *run = ctx;
 
-	(void)header;
 	live_early_reset(&run->early, run->window.from_ns);
-	analysis_observe(a, live_early_observe, &run->early);
+	if (facet_watch_begin(&run->facets, a, header))
+		return -ENOMEM;
+	if (run->facets.cells)
+		facet_cells_observe(run->facets.cells, live_early_observe, &run->early);
+	else
+		analysis_observe(a, live_early_observe, &run->early);
 	return 0;
+}
+
+static int on_event(void *ctx, const struct event *e)
+{
+	struct run *run = ctx;
+
+	return facet_watch_event(&run->facets, e);
+}
+
+static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
+{
+	struct run *run = ctx;
+
+	(void)to_ns;
+	return facet_watch_hole(&run->facets, from_ns);
+}
+
+/* What its cells are to be cut by: what the options or, on the screen, the keys ask for. */
+static void facets_begin(struct run *run)
+{
+	run->facets = (struct facet_watch){.source = &run->window.source};
+	run->facets.facets = run->screen ? top_panes_facets(top_screen_panes(run->screen))
+					 : where_facets(run->o->where) |
+						   aspects_facets(run->o->by.by, run->o->by.depth);
+}
+
+/* What is on the screen stays there if nothing new comes. */
+static void facets_end(struct run *run, int err)
+{
+	facet_watch_free(err ? &run->facets : &run->shown);
+	if (!err)
+		run->shown = run->facets;
 }
 
 static void on_window(struct run *run, const struct top_message *message)
 {
-	const struct log_watch watch = {.begin = on_begin, .ctx = run};
+	const struct log_watch watch = {
+		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = run};
 	bool show = !(run->screen && run->stop) && !ferror(stdout) &&
 		    !(run->o->once && message->kind != TOP_LAST);
 	int err = 0;
 
 	run->asked = false;
 	run->window.watch = &watch;
-	if (show)
+	if (show) {
+		facets_begin(run);
 		err = top_window_next(&run->window, message);
-	else
+		if (!err && run->facets.cells)
+			err = facet_cells_error(run->facets.cells);
+		facets_end(run, err);
+	} else {
 		unlink(message->path);
+	}
 	run->window.watch = NULL;
 	if (show && !err)
 		err = print(run);
@@ -341,6 +385,7 @@ static int run_with(void *ctx, struct live_recorder *r)
 		loop(run);
 	top_screen_close(run->screen);
 	run->screen = NULL;
+	facet_watch_free(&run->shown);
 	top_window_free(&run->window);
 	live_early_reset(&run->early, 0);
 	return err ? err : run->err;

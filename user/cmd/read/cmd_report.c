@@ -1,6 +1,6 @@
 #include "base/text/strbuf.h"
 #include "cmd/cmd.h"
-#include "cmd/read/facet_watch.h"
+#include "session/facet_watch.h"
 #include "cmd/read/log_options.h"
 #include "cmd/read/where_option.h"
 

@@ -8,7 +8,7 @@
 #include "analyze/gc/gc_series.h"
 #include "analyze/registry/analysis.h"
 #include "base/text/msg.h"
-#include "cmd/read/facet_watch.h"
+#include "session/facet_watch.h"
 #include "cmd/read/where_option.h"
 #include "log/format/header_fields.h"
 #include "report/model/report.h"

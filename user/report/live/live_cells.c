@@ -12,6 +12,7 @@
 
 #include "analyze/cells/cell_windows.h"
 #include "analyze/contention/contention.h"
+#include "analyze/groups/facet_cells.h"
 #include "analyze/registry/analysis.h"
 #include "report/live/live_view.h"
 #include "session/session_log.h"
@@ -19,8 +20,14 @@
 void live_early_reset(struct live_early *e, uint64_t begin_ns)
 {
 	keymap_free(&e->keys);
+	keymap_free(&e->cuts);
 	free(e->ns);
 	*e = (struct live_early){.begin_ns = begin_ns};
+}
+
+static struct keymap_key cut_key(uint32_t key, uint32_t facets)
+{
+	return (struct keymap_key){.a = key, .b = facets};
 }
 
 void live_early_observe(void *early, const struct cell_part *part)
@@ -28,12 +35,14 @@ void live_early_observe(void *early, const struct cell_part *part)
 	struct live_early *e = early;
 	uint64_t from_ns = part->from_ns;
 	uint64_t to_ns = part->to_ns < e->begin_ns ? part->to_ns : e->begin_ns;
-	uint32_t index, count = e->keys.count;
+	uint32_t key, index, count = e->cuts.count;
 
 	if (e->err || to_ns <= from_ns)
 		return;
-	e->err = keymap_add_row(&e->keys, cell_windows_key(&part->key), &e->ns, &e->capacity,
-				sizeof(*e->ns), &index);
+	e->err = keymap_add(&e->keys, cell_windows_key(&part->key), &key);
+	if (!e->err)
+		e->err = keymap_add_row(&e->cuts, cut_key(key, part->key.facets), &e->ns,
+					&e->capacity, sizeof(*e->ns), &index);
 	if (e->err)
 		return;
 	if (index == count)
@@ -85,6 +94,8 @@ static void cell_make(const struct live_early *e, const struct cell *from, struc
 	if (e && e->keys.count)
 		index = keymap_find(&e->keys, cell_windows_key(&key));
 	if (index != INDEX_NONE)
+		index = keymap_find(&e->cuts, cut_key(index, key.facets));
+	if (index != INDEX_NONE)
 		take_off(ret, e->ns[index]);
 }
 
@@ -117,6 +128,10 @@ int live_cells_make(const struct live_view *v, struct cell **ret, uint32_t *ret_
 	const struct contention_open *rows = contention_open(c, &open);
 	struct cell *made = NULL;
 
+	if (v->facets) {
+		cells = facet_cells(v->facets)->rows;
+		ended = facet_cells(v->facets)->count;
+	}
 	if (!v->early || !v->early->err)
 		made = calloc((size_t)ended + open + 1, sizeof(*made));
 	if (!made)

@@ -12,8 +12,9 @@ struct live_view;
  * the contentions were still open. All zero at first. */
 struct live_early {
 	uint64_t begin_ns; /* of the interval */
-	struct keymap keys;
-	uint64_t *ns; /* of keys */
+	struct keymap keys; /* of cells, without facets */
+	struct keymap cuts; /* of these by facets: a key's index, facets */
+	uint64_t *ns;       /* of cuts */
 	uint32_t capacity;
 	int err; /* 0 or -ENOMEM */
 };
@@ -27,9 +28,10 @@ void live_early_observe(void *e, const struct cell_part *part);
 uint64_t live_open_ns(const struct live_view *v, const struct contention_open *o);
 
 /*
- * The analysis's cells without the time in v->early; then a cell for each contention that is open
- * at the interval's end, with its time in the interval and count 0: it is counted where it ends.
- * *ret is the caller's. 0 or -ENOMEM.
+ * The analysis's cells, or those of v->facets, without the time in v->early; then a cell for each
+ * contention that is open at the interval's end, with its time in the interval and count 0: it is
+ * counted where it ends, and what it will have been cut by is not known yet. *ret is the caller's.
+ * 0 or -ENOMEM.
  */
 int live_cells_make(const struct live_view *v, struct cell **ret, uint32_t *ret_count);
 

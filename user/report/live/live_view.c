@@ -51,13 +51,17 @@ static int seen_open(const struct live_view *v, struct seen *ret)
 	*ret = (struct seen){.in = {.log = v->log,
 				    .top = v->top ? v->top : UINT32_MAX,
 				    .order = v->order,
+				    .facets = v->facets,
 				    .where = v->where_text}};
 	err = live_cells_make(v, &ret->cells, &count);
 	ret->in.cells = ret->cells;
 	ret->in.cell_count = count;
 	if (!err && v->where) {
 		const struct where_input where = {
-			.stacks = analysis_stacks(a), .cells = ret->cells, .count = count};
+			.stacks = analysis_stacks(a),
+			.facets = v->facets,
+			.cells = ret->cells,
+			.count = count};
 
 		err = where_cells(v->where, &where, &ret->chosen, &ret->in.cell_count);
 		ret->in.cells = ret->chosen;
@@ -100,6 +104,16 @@ static int pauses_text(const struct live_view *v, const struct seen *s, FILE *ou
 	return err;
 }
 
+/* Aspects that were chosen on the screen, and by which nothing of this interval is cut. */
+static bool is_to_come(const struct live_view *v, enum live_pane pane)
+{
+	unsigned wanted = where_facets(v->where);
+
+	if (pane == LIVE_BY)
+		wanted |= aspects_facets(v->by, v->depth);
+	return wanted & ~v->cut;
+}
+
 static int pane_text(const struct live_view *v, const struct seen *s, enum live_pane pane,
 		     FILE *out)
 {
@@ -121,8 +135,13 @@ static int pane_text(const struct live_view *v, const struct seen *s, enum live_
 int live_pane_text(const struct live_view *v, enum live_pane pane, FILE *out)
 {
 	struct seen s;
-	int err = seen_open(v, &s);
+	int err;
 
+	if (is_to_come(v, pane)) {
+		fputs("from the next interval on\n", out);
+		return 0;
+	}
+	err = seen_open(v, &s);
 	if (err)
 		return err;
 	err = pane_text(v, &s, pane, out);
@@ -136,7 +155,7 @@ bool live_row_key(const struct live_view *v, enum live_pane pane, uint32_t row,
 	bool found = false;
 	struct seen s;
 
-	if (!live_pane_has_chains(pane) || seen_open(v, &s))
+	if (!live_pane_has_chains(pane) || is_to_come(v, pane) || seen_open(v, &s))
 		return false;
 	found = live_rows_key(&s.section, pane, row, ret);
 	seen_close(&s);
@@ -149,7 +168,7 @@ int live_chains(const struct live_view *v, enum live_pane pane, const char *key,
 	struct cell *cells = NULL;
 	struct report_input in;
 	struct seen s;
-	int err = seen_open(v, &s);
+	int err = is_to_come(v, pane) ? -ENOENT : seen_open(v, &s);
 
 	if (err)
 		return err;

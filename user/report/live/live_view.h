@@ -8,6 +8,7 @@
 #include "analyze/groups/groups.h"
 
 struct condition;
+struct facet_cells;
 struct live_early;
 struct session_log;
 
@@ -41,11 +42,13 @@ struct live_view {
 	unsigned top;                  /* rows in each table; 0: all */
 	unsigned width;                /* of the screen; 0: any */
 	enum group_order order;        /* of locks and holders */
-	const enum aspect_id *by;      /* depth of them, none that cells must be cut by */
+	const enum aspect_id *by;      /* depth of them */
 	unsigned depth;                /* 0: text and JSON have no such part */
 	const char *where_text;        /* NULL: all contentions */
 	const struct condition *where;
 	const struct live_early *early; /* NULL: nothing was counted before from_ns */
+	const struct facet_cells *facets; /* of the interval; NULL: cells are not cut */
+	unsigned cut;                     /* by which facets they are cut: bits of enum facet */
 };
 
 /* Who is recorded, when, what was lost, what it came to: some lines. 0 or -ENOMEM, as all. */

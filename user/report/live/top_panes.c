@@ -292,12 +292,6 @@ int top_panes_where(struct top_panes *s, const char *text)
 	struct condition *where = NULL;
 	int err = *text ? where_parse(text, &where, s->error) : 0;
 
-	if (!err && where_facets(where)) {
-		snprintf(s->error, sizeof(s->error), "only 'spoor report' has the aspect '%s'",
-			 where_faceted(where, ~0u));
-		where_free(where);
-		err = -EINVAL;
-	}
 	if (err)
 		return err;
 	where_free(s->where);
@@ -306,6 +300,11 @@ int top_panes_where(struct top_panes *s, const char *text)
 	s->view.where_text = NULL;
 	snprintf(s->where_text, sizeof(s->where_text), "%s", text);
 	return 0;
+}
+
+unsigned top_panes_facets(const struct top_panes *s)
+{
+	return where_facets(s->where) | aspects_facets(s->by.by, s->by.depth);
 }
 
 void top_panes_by(struct top_panes *s, const struct by_list *by, enum group_order order)
@@ -322,7 +321,7 @@ void top_panes_by(struct top_panes *s, const struct by_list *by, enum group_orde
 static int set_by(struct top_panes *s, const char *text)
 {
 	struct by_list by = {.depth = 0};
-	int err = by_list_add_live(&by, text, s->error);
+	int err = by_list_add(&by, text, s->error);
 
 	if (!err)
 		s->by = by;

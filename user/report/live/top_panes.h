@@ -32,3 +32,5 @@ bool top_panes_is_paused(const struct top_panes *s);
 void top_panes_by(struct top_panes *s, const struct by_list *by, enum group_order order);
 /* Another --where than that of the command line; wins over it; "": all. 0, -EINVAL, -ENOMEM. */
 int top_panes_where(struct top_panes *s, const char *text);
+/* What the cells of the next interval are to be cut by: bits of enum facet. */
+unsigned top_panes_facets(const struct top_panes *s);

@@ -40,22 +40,6 @@ int by_list_add(struct by_list *l, const char *text, char error[BY_LIST_ERROR_MA
 	}
 }
 
-int by_list_add_live(struct by_list *l, const char *text, char error[BY_LIST_ERROR_MAX])
-{
-	int err = by_list_add(l, text, error);
-
-	for (unsigned i = 0; i < l->depth && !err; i++) {
-		const struct aspect *a = aspect_get(l->by[i]);
-
-		if (a->facets) {
-			print_buffer(error, BY_LIST_ERROR_MAX,
-				     "only 'spoor report' has the aspect '%s'", a->name);
-			err = -EINVAL;
-		}
-	}
-	return err;
-}
-
 int by_order(const char *name)
 {
 	static const char *const names[GROUP_ORDER_COUNT] = {

@@ -13,9 +13,6 @@ struct by_list {
 /* Appends the aspects of "A,B". -EINVAL: error says why not, and some may be there. */
 int by_list_add(struct by_list *l, const char *text, char error[BY_LIST_ERROR_MAX]);
 
-/* The same for a command that does not cut cells: -EINVAL also for aspects that take that. */
-int by_list_add_live(struct by_list *l, const char *text, char error[BY_LIST_ERROR_MAX]);
-
 /* The order that --sort calls so; -1: it is none of BY_ORDERS. */
 #define BY_ORDERS "work, blocked, count, max, p50, p90, p99, p999 or value"
 int by_order(const char *name);

@@ -22,7 +22,7 @@
 #include "cmd/read/export/export_heatmap.h"
 #include "cmd/read/export/export_tables.h"
 #include "cmd/read/export_output.h"
-#include "cmd/read/facet_watch.h"
+#include "session/facet_watch.h"
 #include "cmd/read/send_option.h"
 #include "report/flame/contention_messages.h"
 #include "report/flame/export.h"

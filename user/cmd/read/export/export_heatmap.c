@@ -11,7 +11,7 @@
 #include "base/text/msg.h"
 #include "cmd/cmd.h"
 #include "cmd/read/export_output.h"
-#include "cmd/read/facet_watch.h"
+#include "session/facet_watch.h"
 #include "cmd/read/where_option.h"
 #include "log/format/header_fields.h"
 #include "report/csv/heatmap_csv.h"

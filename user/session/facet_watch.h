@@ -1,4 +1,4 @@
-/* cmd/read/facet_watch.h: cells cut by facets, for commands whose options ask for them. */
+/* session/facet_watch.h: cells cut by facets, for commands whose options ask for them. */
 #pragma once
 
 #include <jansson.h>

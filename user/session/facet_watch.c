@@ -1,4 +1,4 @@
-#include "cmd/read/facet_watch.h"
+#include "session/facet_watch.h"
 
 #include <errno.h>
 
