@@ -489,7 +489,8 @@ class Debian(LabTest):
                                  e["time_ns"] - first_seen[number])
 
     def test_a_cgroups_quota(self):
-        """A quota of a fifth of a CPU (cgroup v2): throttled for so long as the cgroup says."""
+        """A quota of a fifth of a CPU (cgroup v2): throttled for so long as the cgroup says. That is seldom without one of
+        its threads, most often the busy one; the one that answers for it may have come after it."""
         self.recorded()
 
         def throttled_us(name):
@@ -497,11 +498,16 @@ class Debian(LabTest):
 
         told = (throttled_us("cgroup1") - throttled_us("cgroup0")) * 1000
         self.assertGreater(told, 500 * 10**6)  # 300 ms at 20 ms in 100 ms
-        alpha = [e for e in self.cat("--resolve")
-                 if e["event"] == "thread_sample" and (e["thread"] or {}).get("name") == "Alpha"]
-        seen = alpha[-1]["throttled_ns"] - alpha[0]["throttled_ns"]
-        print(f"throttled: {seen / 1e6:.1f} ms, by cpu.stat {told / 1e6:.1f} ms")
-        self.assertLessEqual(abs(seen - told), TICK_NS + told // 50)
+        seen, busy = {}, 0
+        for e in self.cat():
+            if e["event"] == "thread_sample":
+                seen[e["thread"]] = e["throttled_ns"]
+        for e in self.cat("--resolve"):
+            if e["event"] == "thread_sample" and (e["thread"] or {}).get("name") == "Alpha":
+                busy = e["throttled_ns"]
+        print(f"throttled: {busy / 1e6:.1f} ms, all threads {sum(seen.values()) / 1e6:.1f} ms, by cpu.stat {told / 1e6:.1f} ms")
+        self.assertLessEqual(busy, told + TICK_NS + told // 50)
+        self.assertLessEqual(abs(sum(seen.values()) - told), TICK_NS + told // 50)
 
 
 class Locked(LabTest):

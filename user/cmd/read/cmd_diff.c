@@ -18,6 +18,7 @@
 #include "base/text/msg.h"
 #include "base/text/strbuf.h"
 #include "cmd/parse.h"
+#include "report/model/by_list.h"
 #include "report/model/diff/diff_fail.h"
 #include "report/model/diff/diff_report.h"
 #include "session/analyze_log.h"
@@ -145,31 +146,19 @@ static char *help(int key, const char *text, void *input)
 
 static void set_by(struct options *o, const char *arg, struct argp_state *state)
 {
-	o->by = arg;
-	o->selection.depth = 0;
-	for (;;) {
-		size_t length = strcspn(arg, ",");
-		int aspect = aspect_by_name(arg, length);
+	char error[BY_LIST_ERROR_MAX];
+	struct by_list l = {.depth = 0};
 
-		if (aspect < 0) {
-			argp_error(state,
-				   "--by: there is no aspect '%.*s'; 'spoor report --help' lists "
-				   "them",
-				   (int)length, arg);
-			return;
-		}
-		if (o->selection.depth == ASPECT_COUNT) {
-			argp_error(state, "--by: an aspect is there twice");
-			if (aspect_get((enum aspect_id)aspect)->facets)
-				argp_error(state, "--by: only 'spoor report' has the aspect '%.*s'",
-					   (int)length, arg);
-			return;
-		}
-		o->selection.by[o->selection.depth++] = (enum aspect_id)aspect;
-		arg += length;
-		if (!*arg++)
-			return;
+	if (by_list_add(&l, arg, error)) {
+		argp_error(state, "--by: %s", error);
+		return;
 	}
+	if (aspects_facets(l.by, l.depth) & ~DIFF_FACETS)
+		argp_error(state, "--by: windows are not the same ones on both sides: --before "
+				  "and --after choose stretches of time");
+	memcpy(o->selection.by, l.by, sizeof(l.by));
+	o->selection.depth = l.depth;
+	o->by = arg;
 }
 
 static void set_least(struct options *o, const char *arg, struct argp_state *state)
@@ -287,7 +276,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_by(o, arg, state);
 		return 0;
 	case 'w':
-		set_where(&o->where, arg, 0, state);
+		set_where(&o->where, arg, DIFF_FACETS, state);
 		o->where_text = arg;
 		return 0;
 	case 't':

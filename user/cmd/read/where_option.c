@@ -17,7 +17,7 @@ void set_where(struct condition **where, const char *arg, unsigned facets, struc
 	else if (err)
 		argp_failure(state, 1, -err, "--where");
 	else if (where_faceted(parsed, ~facets))
-		argp_error(state, "--where '%s': only 'spoor report' has the aspect '%s'", arg,
+		argp_error(state, "--where '%s': 'spoor report' alone has the aspect '%s'", arg,
 			   where_faceted(parsed, ~facets));
 	if (err)
 		return;

@@ -176,7 +176,7 @@ static void add_text(const struct blocked_part *b, const struct group *g, struct
 				   label_method(b->stacks, group_method(b->stacks, g), buf));
 		return;
 	default:
-		aspect_text(b->stacks, NULL, g, s);
+		aspect_text(b->stacks, b->c->watch->facets.cells, g, s);
 		return;
 	}
 }
@@ -247,13 +247,15 @@ static void windows_of(const struct blocked_part *b, const struct cell *cell, ui
 {
 	const struct diff_watch *w = b->c->watch;
 	struct cell_key key = cell_key_of(cell);
-	uint32_t place = keymap_find(&w->cells, diff_cell_key(&key));
+	uint32_t cut = keymap_find(&w->cells, diff_cell_key(&key));
 
+	if (cut != INDEX_NONE)
+		cut = keymap_find(&w->cuts, diff_cut_key(cut, key.facets));
 	for (unsigned i = 0; i < DIFF_WINDOWS; i++)
 		windows[i] = 0;
-	if (place == INDEX_NONE || !cell->blocked_ns)
+	if (cut == INDEX_NONE || !cell->blocked_ns)
 		return;
-	time_bins_windows(&w->bins, place + 2, b->c->from_ns, b->c->to_ns, windows);
+	time_bins_windows(&w->bins, cut + 2, b->c->from_ns, b->c->to_ns, windows);
 	for (unsigned i = 0; i < DIFF_WINDOWS; i++)
 		windows[i] *= (double)ns / (double)cell->blocked_ns;
 }
@@ -354,14 +356,19 @@ int diff_collect_blocked(const struct diff_collect *c)
 	struct blocked_part b = {.c = c,
 				 .names = analysis_names(c->analysis),
 				 .stacks = analysis_stacks(c->analysis)};
+	const struct facet_cells *facets = c->watch->facets.cells;
 	struct cell *chosen = NULL;
 	int err = 0;
 
 	b.cells = contention_cells(analysis_contention(c->analysis), &b.count);
+	if (facets) {
+		b.cells = facet_cells(facets)->rows;
+		b.count = facet_cells(facets)->count;
+	}
 	err = aspects_prepare(b.stacks, c->selection->by, c->selection->depth);
 	if (!err && c->selection->where) {
 		const struct where_input in = {
-			.stacks = b.stacks, .cells = b.cells, .count = b.count};
+			.stacks = b.stacks, .facets = facets, .cells = b.cells, .count = b.count};
 
 		err = where_cells(c->selection->where, &in, &chosen, &b.count);
 		b.cells = chosen;

@@ -5,6 +5,7 @@
 #include "analyze/diff/time_bins.h"
 #include "base/tables/keymap.h"
 #include "report/model/diff/diff_log.h"
+#include "session/facet_watch.h"
 
 struct analysis;
 struct gc_series;
@@ -15,8 +16,11 @@ struct spans;
 struct diff_watch {
 	const struct log_names *names;
 	struct time_bins bins;
-	struct keymap
-		cells; /* their rows in bins; row 0: those that found no room; 1: ends of spans */
+	struct keymap cells; /* without facets */
+	/* Of these by facets: a cell's index, facets. Their rows in bins, from 2 on; row 0: those
+	 * that found no room; 1: ends of spans. */
+	struct keymap cuts;
+	struct facet_watch facets; /* what the selection asks for */
 	struct gc_series *gc;
 	struct spans *spans;
 	int err;
@@ -41,6 +45,11 @@ static inline struct keymap_key diff_cell_key(const struct cell_key *key)
 				   .d = key->waiter_stack,
 				   .e = key->holder_stack,
 				   .f = key->blocked_on * 2 + key->after_wait};
+}
+
+static inline struct keymap_key diff_cut_key(uint32_t cell, uint32_t facets)
+{
+	return (struct keymap_key){.a = cell, .b = facets};
 }
 
 /* 0 or -ENOMEM. */

@@ -16,6 +16,7 @@
 #include "log/format/header_fields.h"
 #include "report/model/diff/diff_collect.h"
 #include "report/model/diff/diff_running.h"
+#include "report/model/where.h"
 #include "session/analyze_log.h"
 #include "session/holes.h"
 #include "session/log_source.h"
@@ -36,17 +37,21 @@ static void on_blocked(void *ctx, const struct cell_part *part)
 {
 	struct diff_watch *w = &((struct reading *)ctx)->watch;
 	struct keymap_key k = diff_cell_key(&part->key);
-	uint32_t row = 0, place;
+	uint32_t row = 0, cell, cut = INDEX_NONE;
 
 	if (w->err || !lock_is_contended(w->names, part->key.lock, false))
 		return;
-	place = keymap_find(&w->cells, k);
-	if (place != INDEX_NONE) {
-		row = place + 2;
-	} else if (w->cells.count + 2 < TIME_BINS_ROWS_MAX) {
+	cell = keymap_find(&w->cells, k);
+	if (cell != INDEX_NONE)
+		cut = keymap_find(&w->cuts, diff_cut_key(cell, part->key.facets));
+	if (cut != INDEX_NONE) {
+		row = cut + 2;
+	} else if (w->cuts.count + 2 < TIME_BINS_ROWS_MAX) {
 		w->err = time_bins_row(&w->bins, &row);
 		if (!w->err)
-			w->err = keymap_add(&w->cells, k, &place);
+			w->err = keymap_add(&w->cells, k, &cell);
+		if (!w->err)
+			w->err = keymap_add(&w->cuts, diff_cut_key(cell, part->key.facets), &cut);
 	}
 	if (!w->err)
 		time_bins_add(&w->bins, row, part->from_ns, part->to_ns);
@@ -84,7 +89,12 @@ static int on_begin(void *ctx, struct analysis *a, const json_t *header)
 		err = time_bins_row(&w->bins, &row);
 	w->gc = gc_series_new(w->names, 0);
 	w->spans = spans_new(&spans);
-	analysis_observe(a, on_blocked, r);
+	if (facet_watch_begin(&w->facets, a, header))
+		return -ENOMEM;
+	if (w->facets.cells)
+		facet_cells_observe(w->facets.cells, on_blocked, r);
+	else
+		analysis_observe(a, on_blocked, r);
 	diff_running_begin(&r->running, a, header, range, w->bins.from_ns);
 	plan_windows(r, a, header);
 	return err || !w->gc || !w->spans ? -ENOMEM : 0;
@@ -94,8 +104,9 @@ static int on_event(void *ctx, const struct event *e)
 {
 	struct reading *r = ctx;
 	struct diff_watch *w = &r->watch;
-	int err = w->err ? w->err : gc_series_add(w->gc, e);
+	int err = w->err ? w->err : facet_watch_event(&w->facets, e);
 
+	err = err ? err : gc_series_add(w->gc, e);
 	err = err ? err : profile_add(&r->running.profile, e);
 	if (e->id == EVENT_SPAN_END)
 		time_bins_add(&w->bins, 1, e->time_ns, e->time_ns);
@@ -106,16 +117,19 @@ static int on_hole(void *ctx, uint64_t from_ns, uint64_t to_ns)
 {
 	struct reading *r = ctx;
 	struct diff_watch *w = &r->watch;
+	int err = facet_watch_hole(&w->facets, from_ns);
 
 	profile_hole(&r->running.profile);
 	gc_series_hole(w->gc);
-	return spans_hole(w->spans, from_ns, to_ns);
+	return err ? err : spans_hole(w->spans, from_ns, to_ns);
 }
 
 static void watch_free(struct diff_watch *w)
 {
 	time_bins_free(&w->bins);
 	keymap_free(&w->cells);
+	keymap_free(&w->cuts);
+	facet_watch_free(&w->facets);
 	gc_series_free(w->gc);
 	spans_free(w->spans);
 }
@@ -204,7 +218,10 @@ static int collect(struct reading *r, const struct analyzed_log *log, struct dif
 	set_range(&c, &log->log, &facts);
 	set_times(&c);
 	gc_series_finish(r->watch.gc);
-	err = r->watch.err ? r->watch.err : spans_finish(r->watch.spans, facts.last_ns);
+	err = r->watch.err;
+	if (!err && r->watch.facets.cells)
+		err = facet_cells_error(r->watch.facets.cells);
+	err = err ? err : spans_finish(r->watch.spans, facts.last_ns);
 	err = err ? err : set_facts(&c, r->source, &log->log, &facts, ret);
 	err = err ? err : diff_collect_blocked(&c);
 	err = err ? err : diff_collect_threads(&c);
@@ -222,7 +239,12 @@ static int collect(struct reading *r, const struct analyzed_log *log, struct dif
 int diff_side_add(struct diff_side *side, struct log_source *source,
 		  const struct diff_selection *selection)
 {
-	struct reading r = {.selection = selection, .source = source};
+	struct reading r = {.selection = selection,
+			    .source = source,
+			    .watch.facets = {.source = source,
+					     .facets = aspects_facets(selection->by,
+								      selection->depth) |
+						       where_facets(selection->where)}};
 	const struct log_watch watch = {
 		.begin = on_begin, .event = on_event, .hole = on_hole, .ctx = &r};
 	struct analyzed_log log;

@@ -6,7 +6,11 @@
 
 #include "analyze/diff/call_paths.h"
 #include "analyze/diff/comparison.h"
+#include "analyze/groups/facets.h"
 #include "analyze/groups/groups.h"
+
+/* What cells may be cut by: windows are not the same ones on both sides. */
+#define DIFF_FACETS (~(unsigned)FACET_WINDOW)
 
 struct log_source;
 struct condition;
