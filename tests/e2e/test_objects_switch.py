@@ -17,7 +17,8 @@ NONE = ("unknown_moves", "unknown_class", "no_place", "tlabs_wrong", "checked_wr
 DIFFERENCES = ("other_class", "other_length", "only_log", "only_dump")
 ROUNDS = 100_000
 UNLOCK = "-XX:+UnlockDiagnosticVMOptions"
-CHECK = [UNLOCK, "-XX:SpoorObjectsMode=2"]
+# A ring that holds all of a run, however late a busy machine lets the recorder empty it.
+CHECK = [UNLOCK, "-XX:SpoorObjectsMode=2", "-XX:SpoorObjectsRing=128m"]
 SWITCHES = 20
 KILLS = 8
 
