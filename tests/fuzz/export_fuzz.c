@@ -13,6 +13,7 @@ static const struct command_line lines[] = {
 	 {"--jobs=1", "--to=collapsed", "--side=both", "--threads", "--locks", "--lines"}},
 	{cmd_export, OUTPUT_JSON, {"--jobs=1", "--to=speedscope"}},
 	{cmd_export, OUTPUT_JSON, {"--jobs=1", "--to=speedscope", "--hidden", "--lines"}},
+	{cmd_export, OUTPUT_JSON, {"--jobs=1", "--to=firefox", "--threads", "--lines"}},
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=pprof", "--side=both"}},
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=otlp", "--side=owner"}},
 	{cmd_export, OUTPUT_OTHER, {"--jobs=1", "--to=perfetto"}},

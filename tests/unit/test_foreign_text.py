@@ -55,7 +55,8 @@ COMMANDS = [
     ("diff", "--before", "..", "--after", "..", "--all", "--by", "lock,waiter_thread,owner_stack"),
     ("diff", "--before", "..", "--after", "..", "--format", "json"),
     ("verify",), ("verify", "--format", "json"), ("export", "--to", "collapsed", "--threads", "--locks"),
-    ("export", "--to", "speedscope"), ("export", "--to", "chrome"), ("export", "--to", "jsonl"),
+    ("export", "--to", "speedscope"), ("export", "--to", "firefox"),
+    ("export", "--to", "chrome"), ("export", "--to", "jsonl"),
     ("export", "--to", "csv", "-e", "thread"), ("export", "--to", "csv", "-e", "method"),
     ("export", "--to", "csv", "-e", "monitor_contended_enter"), ("export", "--to", "csv", "-e", "note"),
 ]

@@ -36,7 +36,7 @@ class OutputFiles(unittest.TestCase):
         return done
 
     def exports(self):
-        for form in ("collapsed", "speedscope", "chrome", "jsonl"):
+        for form in ("collapsed", "speedscope", "firefox", "chrome", "jsonl"):
             for end in ("", ".gz"):
                 yield form, self.path(form + end)
 

@@ -215,7 +215,7 @@ class Names(PageTest):
             self.assertEqual([e[key] for e in events if e.get("event") == event], VALUES)
         rows = self.parsed("export", "--to", "jsonl", "-e", "monitor_contended_enter", self.log, kind="lines")
         self.assertEqual([row["lock_class"] for row in rows], VALUES)
-        for form in (["speedscope"], ["chrome"]):
+        for form in (["speedscope"], ["firefox"], ["chrome"]):
             self.assertTrue(self.parsed("export", "--to", *form, self.log))
 
     def test_csv_gives_each_value_back(self):

@@ -122,8 +122,8 @@ static char *collapsed(const struct export_input *in, enum export_side side)
 	return NULL;
 }
 
-static char *speedscope(const struct export_input *in, const enum export_side *sides,
-			unsigned count, const char *title)
+static char *profiles(__typeof__(export_speedscope) *write, const struct export_input *in,
+		      const enum export_side *sides, unsigned count, const char *title)
 {
 	char *text = NULL;
 	size_t size;
@@ -131,7 +131,7 @@ static char *speedscope(const struct export_input *in, const enum export_side *s
 	int err;
 
 	assert_non_null(out);
-	err = export_speedscope(in, sides, count, title, out);
+	err = write(in, sides, count, title, out);
 	assert_int_equal(fclose(out), 0);
 	if (!err)
 		return text;
@@ -375,7 +375,7 @@ static void test_speedscope(void **state)
 	assert_int_equal(add_stack(n, 2, 1, FRAME_TYPE_C2, LOOK_UP, 51), 0);
 	assert_int_equal(add_stack(n, 3, 1, FRAME_TYPE_C2, ODD, 0), 0);
 	in.lines = true;
-	text = speedscope(&in, sides, 2, "a \"\xff\".spoor");
+	text = profiles(export_speedscope, &in, sides, 2, "a \"\xff\".spoor");
 	file = json_loads(text, 0, NULL);
 	assert_non_null(file);
 	free(text);
@@ -553,7 +553,7 @@ static void test_nth_allocation_fails(void **state)
 	struct log_names *n = names_new();
 	struct cell cells[40];
 	struct export_input in = input(n, cells, 40);
-	unsigned nth[2];
+	unsigned nth[3];
 
 	(void)state;
 	in.threads = in.locks = in.lines = true;
@@ -562,15 +562,16 @@ static void test_nth_allocation_fails(void **state)
 	for (uint64_t i = 0; i < 40; i++)
 		cells[i] = cell(LOCK_TABLE, 1 + i % 5, i, i % 3 ? 1 + i % 5 : HOLDER_HAND_OVER,
 				40 - i, 1 + i);
-	for (int format = 0; format < 2; format++) {
+	for (int format = 0; format < 3; format++) {
 		bool failed = true;
 
 		for (nth[format] = 0; failed; nth[format]++) {
 			char *text;
 
 			alloc_fail_at(nth[format]);
-			text = format ? speedscope(&in, sides, 3, "log")
-				      : collapsed(&in, EXPORT_BOTH);
+			text = format == 2   ? profiles(export_firefox, &in, sides, 3, "log")
+			       : format == 1 ? profiles(export_speedscope, &in, sides, 3, "log")
+					     : collapsed(&in, EXPORT_BOTH);
 			failed = alloc_fail_off();
 			assert_true(failed == !text);
 			free(text);
@@ -578,6 +579,7 @@ static void test_nth_allocation_fails(void **state)
 	}
 	assert_true(nth[0] > 20);
 	assert_true(nth[1] > nth[0] + 20);
+	assert_true(nth[2] > nth[0] + 20);
 	log_names_free(n);
 }
 

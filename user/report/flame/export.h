@@ -44,3 +44,6 @@ void collapsed_put(const char *text, FILE *out);
 /* A file of count profiles, one per side. */
 int export_speedscope(const struct export_input *in, const enum export_side *sides, unsigned count,
 		      const char *title, FILE *out);
+/* The same for Firefox Profiler: a thread per side. */
+int export_firefox(const struct export_input *in, const enum export_side *sides, unsigned count,
+		   const char *title, FILE *out);

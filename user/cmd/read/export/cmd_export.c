@@ -38,6 +38,7 @@ enum format {
 	FORMAT_NONE,
 	FORMAT_COLLAPSED,
 	FORMAT_SPEEDSCOPE,
+	FORMAT_FIREFOX,
 	FORMAT_PPROF,
 	FORMAT_OTLP,
 	FORMAT_CELLS,
@@ -51,11 +52,12 @@ enum format {
 };
 
 static const char *const format_names[FORMAT_COUNT] = {
-	"",       "collapsed", "speedscope", "pprof",   "otlp", "cells",
-	"chrome", "perfetto",  "jfr",        "heatmap", "csv",  "jsonl"};
+	"",       "collapsed", "speedscope", "firefox", "pprof",   "otlp", "cells",
+	"chrome", "perfetto",  "jfr",        "heatmap", "csv",     "jsonl"};
 
 #define FORMATS                                                                                    \
-	"collapsed, speedscope, pprof, otlp, chrome, perfetto, jfr, cells, heatmap, csv or jsonl"
+	"collapsed, speedscope, firefox, pprof, otlp, chrome, perfetto, jfr, cells, heatmap, csv " \
+	"or jsonl"
 
 #define FRAMES_MAX 512 /* are recorded */
 
@@ -96,8 +98,9 @@ struct options {
 
 static const struct argp_option option_table[] = {
 	{"to", 't',
-	 "collapsed|speedscope|pprof|otlp|chrome|perfetto|jfr|cells|heatmap|csv|jsonl", 0,
-	 "collapsed, speedscope: call chains, for flame graphs; pprof: for go tool pprof; otlp: "
+	 "collapsed|speedscope|firefox|pprof|otlp|chrome|perfetto|jfr|cells|heatmap|csv|jsonl", 0,
+	 "collapsed, speedscope, firefox: call chains, for flame graphs and the profiler of "
+	 "Firefox; pprof: for go tool pprof; otlp: "
 	 "profiles of OpenTelemetry. chrome: a timeline of all threads, for Perfetto. perfetto: "
 	 "each contention as a slice that Perfetto's lock contention tables know; jfr: as events "
 	 "of JDK Flight Recorder. cells: who was blocked on what, and who held it, a row for each "
@@ -107,7 +110,7 @@ static const struct argp_option option_table[] = {
 	{"side", 's', "waiter|owner|both", 0,
 	 "Whose call chains. waiter: of threads that were blocked. owner: of those that held the "
 	 "lock meanwhile. both: the waiter's, and on top of it, behind (blocked by), the owner's. "
-	 "If not given: waiter; for speedscope waiter and owner, as two profiles",
+	 "If not given: waiter; for speedscope and firefox waiter and owner, as two profiles",
 	 0},
 	{"lock-class", 'c', "PATTERN", 0,
 	 "Only time blocked on locks of these classes; * and ? stand for any text, one character",
@@ -166,6 +169,8 @@ static const char doc[] =
 	"      who was blocked on one class of lock; on top of it what the owner did\n"
 	"  spoor export --to speedscope --lines -o app.speedscope.json app.spoor\n"
 	"      to be opened in https://www.speedscope.app\n"
+	"  spoor export --to firefox -o app.json app.spoor\n"
+	"      to be opened in https://profiler.firefox.com\n"
 	"  spoor export --to pprof -o a.pb.gz app.spoor && go tool pprof -top a.pb.gz\n"
 	"  spoor export --to pprof --side owner -o owners.pb.gz app.spoor\n"
 	"      the threads that held the locks, by the time that others were blocked meanwhile\n"
@@ -286,7 +291,7 @@ static void set_defaults(struct options *o, struct argp_state *state)
 		return;
 	o->sides[0] = EXPORT_WAITER;
 	o->sides[1] = EXPORT_OWNER;
-	o->side_count = o->to == FORMAT_SPEEDSCOPE ? 2 : 1;
+	o->side_count = o->to == FORMAT_SPEEDSCOPE || o->to == FORMAT_FIREFOX ? 2 : 1;
 }
 
 static const char *name_of(int key)
@@ -472,6 +477,9 @@ static int write_output(struct options *o, const struct export_input *in,
 		err = write_messages(o, in, log, out);
 	else if (o->to == FORMAT_CELLS)
 		err = write_cells(in, facets, log, out);
+	else if (o->to == FORMAT_FIREFOX)
+		err = export_firefox(in, o->sides, o->side_count, log_source_title(&o->source),
+				     out);
 	else
 		err = export_speedscope(in, o->sides, o->side_count, log_source_title(&o->source),
 					out);
