@@ -152,7 +152,7 @@ class SwitchTest(PatchedJavaTest):
     def test_heap_g1_with_what_is_dead_in_the_archive(self):
         """Of a JVM that has not collected yet the walk finds all that is in the archive of classes, a filler among it. No
         collection moves or frees that, and no dump has it."""
-        vm = self.start("-XX:+UseG1GC", *CHECK)
+        vm = self.start("-XX:+UseG1GC", "-Xmn100m", *CHECK)
         self.rest(vm, 0)
         recorder = self.record(vm, "--objects=exact")
         done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path("app.hprof")],
