@@ -256,12 +256,12 @@ def c_source(schema):
     for event in schema["events"]:
         row = ", ".join(str(slots.get(counter_of(f), 0)) for f in event["fields"]) or "0"
         out.append(f"\t{{{row}}},")
-    out += ["};", ""] + c_counter_places(schema)
+    out += ["};", ""] + c_counter_fields(schema)
     return "\n".join(out) + "\n"
 
 
-def c_counter_places(schema):
-    out = ["const uint8_t schema_counter_place[SCHEMA_ID_MAX + 1][COUNTERS_OF_COUNT][COUNTER_COUNT] = {"]
+def c_counter_fields(schema):
+    out = ["const uint8_t schema_counter_field[SCHEMA_ID_MAX + 1][COUNTERS_OF_COUNT][COUNTER_COUNT] = {"]
     for event in schema["events"]:
         for of in dict.fromkeys(f["of"] for f in event["fields"] if f["type"] == "counter"):
             places = [f"[{f'COUNTER_{counter_of(f)}'.upper()}] = {n + 1}" for n, f in enumerate(event["fields"])

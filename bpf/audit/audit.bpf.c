@@ -218,7 +218,7 @@ int BPF_PROG(audit_switch, bool preempt, struct task_struct *prev, struct task_s
 		/* A hypervisor's own record may be ahead of the run queue's clock, by all of a
 		 * theft. */
 		now = clock != c->clock_ns ? bpf_ktime_get_ns()
-					   : clock_now(prev, &c->ahead_ns, &c->set_at_ns);
+					   : clock_now(prev, c->rq, &c->ahead_ns, &c->set_at_ns);
 		if (now < c->since_ns)
 			now = c->since_ns;
 		look(c, prev, clock);

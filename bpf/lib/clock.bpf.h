@@ -22,32 +22,47 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 	return now > then ? now - then : 0;
 }
 
-/*
- * task: an argument of a tp_btf program, on the run queue of a CPU, which is locked; ahead_ns and
- * set_at_ns are that CPU's: by how much CLOCK_MONOTONIC is ahead of the run queue's clock, and
- * when that was measured (0: not yet).
- */
-static __always_inline __u64 clock_now(struct task_struct *task, __u64 *ahead_ns, __u64 *set_at_ns)
+/* rq::clock of the run queue at rq, which is that of the task. */
+static __always_inline __u64 rq_clock(struct task_struct *task, __u64 rq)
 {
 	struct task_struct___spoor *t = (void *)task;
-	struct sched_entity___spoor *se = 0;
-	__u64 clock, now, past, ahead;
+
+	if (kernel_reads == WIRE_READS_CAST)
+		return KERNEL_LOAD(struct rq___spoor, rq, clock);
+	return t->se.cfs_rq->rq->clock;
+}
+
+/* Measures by how much CLOCK_MONOTONIC is ahead of a run queue's clock; returns the former. */
+static __noinline __u64 clock_measure(__u64 clock, __u64 *ahead_ns, __u64 *set_at_ns)
+{
+	__u64 now = bpf_ktime_get_ns(), past = clock - *set_at_ns, ahead = *ahead_ns;
 	__s64 more;
 
-	if (!bpf_core_field_exists(se->cfs_rq))
-		return bpf_ktime_get_ns();
-	clock = t->se.cfs_rq->rq->clock;
-	past = clock - *set_at_ns;
-	ahead = *ahead_ns;
-	if (past < CLOCK_FRESH_NS)
-		return clock + ahead;
-	now = bpf_ktime_get_ns();
 	more = (__s64)(now - clock - ahead);
 	if (*set_at_ns && more > (__s64)(past >> 10) && more < CLOCK_STEP_NS)
 		more = (__s64)(past >> 10);
 	*ahead_ns = ahead + more;
 	*set_at_ns = more > CLOCK_SAME_NS || more < -CLOCK_SAME_NS ? clock - CLOCK_FRESH_NS : clock;
 	return clock + ahead + more;
+}
+
+/*
+ * task: an argument of a tp_btf program, on the run queue of a CPU, which is locked, and is at rq
+ * (0: not known); ahead_ns and set_at_ns are that CPU's: by how much CLOCK_MONOTONIC is ahead of
+ * the run queue's clock, and when that was measured (0: not yet).
+ */
+static __always_inline __u64 clock_now(struct task_struct *task, __u64 rq, __u64 *ahead_ns,
+				       __u64 *set_at_ns)
+{
+	struct task_struct___spoor *t = 0;
+	__u64 clock;
+
+	if (!rq || !bpf_core_field_exists(t->se.cfs_rq))
+		return bpf_ktime_get_ns();
+	clock = rq_clock(task, rq);
+	if (clock - *set_at_ns < CLOCK_FRESH_NS)
+		return clock + *ahead_ns;
+	return clock_measure(clock, ahead_ns, set_at_ns);
 }
 
 /* How long a task that leaves its CPU has been on it, by the kernel's own count. */
@@ -60,19 +75,20 @@ static __always_inline __u64 clock_turn_over(struct task_struct *task)
  * How long the running task has been on its CPU, likewise. The count was brought up to date when
  * its exec_start was set, in the run queue's clock without steal and interrupts.
  */
-static __always_inline __u64 clock_turn(struct task_struct *task, __u64 ahead_ns, __u64 set_at_ns,
-					__u64 now)
+static __always_inline __u64 clock_turn(struct task_struct *task, __u64 rq, __u64 ahead_ns,
+					__u64 set_at_ns, __u64 now)
 {
 	struct task_struct___spoor *t = (void *)task;
-	struct sched_entity___spoor *se = 0;
-	struct rq___spoor *rq;
-	__u64 ran, left_out, start;
+	__u64 ran, task_clock, left_out, start;
 
 	ran = clock_turn_over(task);
-	if (!bpf_core_field_exists(se->cfs_rq) || !set_at_ns)
+	if (!rq || !bpf_core_field_exists(t->se.cfs_rq) || !set_at_ns)
 		return ran;
-	rq = t->se.cfs_rq->rq;
-	left_out = rq->clock - rq->clock_task;
+	if (kernel_reads == WIRE_READS_CAST)
+		task_clock = KERNEL_LOAD(struct rq___spoor, rq, clock_task);
+	else
+		task_clock = t->se.cfs_rq->rq->clock_task;
+	left_out = rq_clock(task, rq) - task_clock;
 	start = task->se.exec_start + left_out + ahead_ns;
 	return ran + since(now, start);
 }

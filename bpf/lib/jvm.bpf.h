@@ -504,6 +504,13 @@ static __always_inline __u64 pinned_by(__u64 java_thread, __u64 on, __u32 *ret_s
 	return on << 32 | id;
 }
 
+/* Else pinned_by() may have named another one: the owner may have given up the monitor, and its
+ * carrier gone on to the next virtual thread, before the carrier was asked. */
+static __always_inline int pinned_still(__u64 monitor, __u64 word)
+{
+	return layout.jt_owner_id >= 0 || read_u64(monitor + layout.mon_owner) == word;
+}
+
 /* The word is an address: a JavaThread, or, until the owner of a stack lock that was inflated
  * touches it again, a BasicLock on that owner's stack. As owner_by_id(). */
 SUBPROGRAM __u64 owner_by_address(__u64 word, __u32 *ret_source)
@@ -527,14 +534,16 @@ SUBPROGRAM __u64 owner_by_address(__u64 word, __u32 *ret_source)
 }
 
 /* As far as that takes no search. 0: it is not known. */
-static __noinline __u64 owner_at_once(__u64 word)
+static __noinline __u64 owner_at_once(__u64 monitor, __u64 word)
 {
 	struct wire_java_thread *j = bpf_map_lookup_elem(&java_threads, &word);
-	__u64 on = j ? j->tid : 0;
+	__u64 on = j ? j->tid : 0, both;
 	__u32 source;
 
-	if (layout.mon_owner_word != WIRE_OWNER_WORD_ID)
-		return on ? pinned_by(word, on, &source) : 0;
+	if (layout.mon_owner_word != WIRE_OWNER_WORD_ID) {
+		both = on ? pinned_by(word, on, &source) : 0;
+		return (__u32)both == on || pinned_still(monitor, word) ? both : on << 32 | on;
+	}
 	if (on)
 		return on << 32 | on;
 	return word > WIRE_OWNER_DEFLATER && is_virtual_id(word) ? virtual_tid(word) : 0;
@@ -561,5 +570,9 @@ static __always_inline __u32 owner_tid(__u64 monitor, __u64 object, __u64 word, 
 	else
 		both = owner_by_address(word, ret_source);
 	*ret_on = both >> 32;
+	if (*ret_source == WIRE_OWNER_VIRTUAL && !pinned_still(monitor, word)) {
+		*ret_source = WIRE_OWNER_JAVA_THREAD;
+		return *ret_on;
+	}
 	return both;
 }

@@ -16,6 +16,10 @@
  * index of an array is none that it knows: such addresses become pointers again by
  * bpf_rdonly_cast() (Linux 6.2: a35b9af4ec2c), or are read by the helper; user space knows which.
  * A load of such a pointer that faults gives 0.
+ *
+ * Since Linux 6.4 the verifier looks, at each load of a pointer out of a struct that it trusts, for
+ * types with three other names in all of the kernel's BTF, one by one: 1.4 ms of an attach each.
+ * It does not if bpf_rdonly_cast() has made the pointer to the struct.
  */
 const volatile __u32 kernel_reads __weak = WIRE_READS_HELPER;
 

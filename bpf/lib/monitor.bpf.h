@@ -177,7 +177,7 @@ static __always_inline void monitor_look(struct thread_state *t, __u32 tid, __u6
 
 	m = bpf_map_lookup_elem(&monitors, &monitor);
 	word = m ? read_u64(monitor + layout.mon_owner) : 0;
-	both = word ? owner_at_once(word) : 0;
+	both = word ? owner_at_once(monitor, word) : 0;
 	on = both >> 32;
 	owner = m ? monitor_same_owner(m, both) : 0;
 	if (!owner || (owner == m->owner && !m->released)) {

@@ -6,10 +6,10 @@
 #include "bpf/wire/wire_probe.h"
 
 /*
- * All handlers are functions of one program, probe_hit() (bpf/probes/probe_hit.bpf.c), which runs
- * the one that the attachment's entry names: the verifier goes once through what they share (a walk
- * of the stack, a monitor, a thread that is not known yet), and not once for each of them. Of the
- * handlers that a recording does not want it sees nothing.
+ * All handlers of a way to record are functions of one program (bpf/probes/probe_hit.bpf.c), which
+ * runs the one that the attachment's entry names: the verifier goes once through what they share (a
+ * walk of the stack, a monitor, a thread that is not known yet), and not once for each of them. Of
+ * the handlers that a recording does not want it sees nothing.
  *
  * libbpf's bpf_usdt_arg() reads the registers by bpf_probe_read_kernel(), which a kernel that is
  * locked down for confidentiality refuses. Here they are loaded: at a uprobe the context is what

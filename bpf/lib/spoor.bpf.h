@@ -162,7 +162,6 @@ const volatile __u32 off_cpu_chains __weak = 0; /* those intervals have chains *
 /* The scheduler's programs report waits, and no probe: see waits.bpf.h. */
 const volatile __u32 by_switches __weak = 0;
 /* And the kernel has sched_entry_tp (Linux 6.15). */
-const volatile __u32 by_entry __weak = 0;
 /* Parks of virtual threads that unmount are reported. */
 const volatile __u32 virtual_parks_too __weak = 0;
 /* The JVM is patched: no owner is silent, monitors are not looked at. */

@@ -19,7 +19,7 @@ struct wire_code java_code __weak = {};
 struct memo_key {
 	__u64 sp, pc;
 	__u32 way;
-	__u32 pad;
+	__u32 unlock; /* the first frame may be a call that releases a lock: another chain */
 };
 
 struct chain_key {
@@ -82,11 +82,14 @@ static __always_inline void slot_give(struct walk_slot *s)
 	__sync_val_compare_and_swap(&s->busy, 1, 0);
 }
 
+#define NATIVE_WORDS_LEAST 64 /* near the end of a stack */
+
 /* User space is asked once for the rule of a pc. */
-static __noinline int native_ask(__u64 key)
+static __noinline int native_ask(const struct hs_walk *w)
 {
 	/* Not on the stack: this is the end of the longest chain of calls. */
 	static const struct wire_native_rule none = {.flags = WIRE_RULE_ASKED};
+	__u64 key = w->ask;
 	struct wire_native *r;
 
 	if (bpf_map_update_elem(&native_rules, &key, &none, BPF_NOEXIST))
@@ -98,6 +101,15 @@ static __noinline int native_ask(__u64 key)
 	}
 	head_fill(&r->head, WIRE_NATIVE, 0, current_tid(), bpf_ktime_get_ns());
 	r->pc = key;
+	r->sp = w->sp;
+	r->fp = w->fp;
+	r->pad = 0;
+	r->length = WIRE_NATIVE_WORDS;
+	if (bpf_probe_read_user(r->words, sizeof(r->words), (void *)w->sp)) {
+		r->length = NATIVE_WORDS_LEAST;
+		if (bpf_probe_read_user(r->words, 8 * NATIVE_WORDS_LEAST, (void *)w->sp))
+			r->length = 0;
+	}
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
@@ -154,7 +166,7 @@ HS_SUBPROGRAM __u32 chain_id(struct walk_slot *s)
 	result = w->stack.result;
 	count_result(s, result);
 	if (w->ask)
-		native_ask(w->ask);
+		native_ask(w);
 	if (!w->stack.count)
 		return 0;
 	key.hash1 = hs_mix(w->hash1, chain_end(result));
@@ -345,6 +357,7 @@ HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 swit
 	class_was = class_epoch;
 	key.sp = s->walk.sp;
 	key.pc = s->walk.pc;
+	key.unlock = s->walk.via == WIRE_VIA_NATIVE && s->start.unlock;
 	memo = s->walk.from && memo_worth(t);
 	if (memo)
 		id = memo_find(s, &key);
@@ -353,7 +366,7 @@ HS_SUBPROGRAM __u32 walk(struct walk_slot *s, struct thread_state *t, __u64 swit
 		s->walk.stack.result = WIRE_WALK_COMPLETE;
 	} else {
 		bpf_loop(HS_STEPS_MAX, walk_step, &l, 0);
-		if (s->walk.chunk)
+		if (HS_CHUNKS && s->walk.chunk)
 			hs_chunk_verify(&s->walk);
 		if (s->walk.steps > LONG_STEPS)
 			walk_was_long(t, s->walk.stack.result);
@@ -409,7 +422,7 @@ HS_SUBPROGRAM __u64 java_thread_checked(struct thread_state *t, __u32 tid, int c
 
 static __always_inline __u32 walks_ready(void)
 {
-	return HS_FRAMES_KNOWN ? java_code.ready : 0;
+	return java_code.ready;
 }
 
 static __always_inline void walk_refused(struct thread_state *t, int sampled, __u32 why)
@@ -565,10 +578,29 @@ HS_SUBPROGRAM __u32 stack_interrupted(struct thread_state *t)
 	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 0, 0) : 0;
 }
 
-/* The same of a thread that may be in a call that releases a lock. */
-HS_SUBPROGRAM __u32 stack_releasing(struct thread_state *t)
+/*
+ * The same of a thread that wakes another by a system call, which is never made by Java code
+ * itself: the programs that ask for this are spared a third of the walker. unlock: the call may be
+ * one that releases a lock.
+ */
+HS_SUBPROGRAM __u32 stack_in_call(struct thread_state *t, __u32 unlock)
 {
-	return t && t->chain.regs ? stack_of_left(t, current_tid(), 0, 1, 1, 0) : 0;
+	struct walk_slot *s =
+		t && t->chain.regs ? walk_prepare(t, current_tid(), 1, 0) : (struct walk_slot *)0;
+	__u32 id = 0;
+	int ended;
+
+	if (!s)
+		return 0;
+	s->start.unlock = unlock;
+	regs_read(t->chain.regs, 1, &s->start);
+	ended = walk_start(s);
+	if (!ended)
+		id = walk(s, t, 0);
+	else if (ended != HS_IN_JAVA)
+		id = chain_id(s);
+	slot_give(s);
+	return id;
 }
 
 /* Of the running thread, which the clock of --sample has interrupted: the callers of t->sample.top,
@@ -581,6 +613,7 @@ HS_SUBPROGRAM __u32 stack_sampled(struct thread_state *t)
 	t->sample.result = WIRE_WALK_NO_CODE;
 	t->sample.top.code = 0;
 	t->sample.class_epoch = class_epoch;
+	t->sample.code_epoch = code_epoch;
 	return t->chain.regs ? stack_of_left(t, t->tid, 0, 1, 0, 1) : 0;
 }
 

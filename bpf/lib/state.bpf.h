@@ -85,7 +85,7 @@ struct thread_walk {
 struct thread_sample {
 	__u32 via;
 	__u32 result;
-	__u32 class_epoch;
+	__u32 class_epoch, code_epoch;
 	struct wire_frame top;
 	struct wire_counters counters;
 };
@@ -193,6 +193,14 @@ struct wait_lock_end {
 	__u32 pad;
 };
 
+/* The owner when a contention began, for the record that is emitted when it is over. */
+struct wait_begin {
+	struct wire_counters owner;
+	__u64 doing_ns;
+	__u32 tid, source, stack, doing, carrier;
+	__u32 pad;
+};
+
 /* What the thread is about to block on: see wait_ahead(). */
 struct wait_next {
 	__u32 what; /* enum wire_reason */
@@ -226,10 +234,11 @@ struct thread_wait {
 	__u32 what; /* enum wire_reason */
 	__u64 begin_ns;
 	__u32 stack;
-	__u32 pad;
+	__u32 contends; /* somebody has what it waits for: it is emitted however short it is */
 	struct wire_counters at_begin;
 	struct wait_subject on;
 	struct wait_owner owner;
+	struct wait_begin begin;
 	struct wait_lock_end end;
 	struct wait_next next;
 	struct wait_java java;

@@ -37,24 +37,42 @@ struct rq___spoor {
 
 struct cfs_rq___spoor {
 	struct rq___spoor *rq;
+	int throttle_count;
+	__u64 throttled_clock_self_time;
+	__u64 throttled_clock_pelt_time;
+	__u64 throttled_clock_task_time;
 } __attribute__((preserve_access_index));
 
-struct sched_entity___spoor {
-	struct cfs_rq___spoor *cfs_rq;
+struct task_group___spoor {
+	struct task_group___spoor *parent;
+	struct {
+		__u64 quota;
+	} cfs_bandwidth;
 } __attribute__((preserve_access_index));
 
+/* All that kernels have otherwise, in one struct: libbpf goes through all of the kernel's types for
+ * each struct that it has to find there. */
 struct task_struct___spoor {
-	struct sched_entity___spoor se;
+	struct {
+		struct cfs_rq___spoor *cfs_rq;
+	} se;
+	struct task_group___spoor *sched_task_group;
+	unsigned int cpu; /* until 5.16 (bcf9033e5449) */
+	long state;       /* until 5.14 (2f064a59a11f) */
 } __attribute__((preserve_access_index));
 
 /* The run queue of a task that is on a CPU now; 0: this kernel does not say. */
 static __always_inline __u64 steal_rq(struct task_struct *task)
 {
 	struct task_struct___spoor *t = (void *)task;
-	struct sched_entity___spoor *se = 0;
+	__u64 queue;
 
-	if (!bpf_core_field_exists(se->cfs_rq))
+	if (!bpf_core_field_exists(t->se.cfs_rq))
 		return 0;
+	if (kernel_reads == WIRE_READS_CAST) {
+		queue = (__u64)KERNEL_LOAD(struct task_struct___spoor, task, se.cfs_rq);
+		return (__u64)KERNEL_LOAD(struct cfs_rq___spoor, queue, rq);
+	}
 	return (__u64)t->se.cfs_rq->rq;
 }
 
@@ -96,10 +114,10 @@ static __always_inline __u64 steal_read(__u64 rq)
 static __always_inline __u64 steal_at_switch(struct task_struct *task, __u64 rq)
 {
 	struct task_struct___spoor *t = (void *)task;
-	struct sched_entity___spoor *se = 0;
 	struct rq___spoor *r = 0;
 
-	if (steal_clock == WIRE_STEAL_RQ_CLOCK && bpf_core_field_exists(se->cfs_rq) &&
+	if (kernel_reads != WIRE_READS_CAST && steal_clock == WIRE_STEAL_RQ_CLOCK &&
+	    bpf_core_field_exists(t->se.cfs_rq) &&
 	    bpf_core_field_exists(r->prev_steal_time_rq))
 		return t->se.cfs_rq->rq->prev_steal_time_rq;
 	return steal_read(rq);

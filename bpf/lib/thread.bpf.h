@@ -193,25 +193,34 @@ SUBPROGRAM int thread_is_on(struct thread_state *t, __u64 now)
 	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
 
 	if (t && c && t->time.run != RUN_RUNNING)
-		switch_in_late(t, t->tid, now, clock_turn(task, c->ahead_ns, c->set_at_ns, now),
+		switch_in_late(t, t->tid, now,
+			       clock_turn(task, c->rq, c->ahead_ns, c->set_at_ns, now),
 			       steal_read(c->rq), cpu);
 	return 0;
 }
 
 /* All of them, likewise. */
-static __always_inline void thread_states(const struct thread_state *t, __u32 tid, __u64 now,
-					  struct wire_states *ret)
+SUBPROGRAM int thread_states(const struct thread_state *t, __u32 tid, __u64 now,
+			     struct wire_states *ret)
 {
-	__u32 reason = thread_reason(t, tid);
-	__u64 open = t->time.run == RUN_BLOCKED ? since(now, t->time.since) : 0, counted = open;
+	__u64 open, counted;
+	__u32 reason;
 
+	if (!t || !ret)
+		return 0;
+	reason = thread_reason(t, tid);
+	open = counted = t->time.run == RUN_BLOCKED ? since(now, t->time.since) : 0;
 	if (open && reason == WIRE_BLOCKED_PAUSE)
 		counted = since(paused_until(t, now), t->time.since);
 
 	thread_snapshot(t, now, &ret->counters);
 	ret->blocked_ns = t->time.blocked_ns + open;
 	for (int i = 0; i < WIRE_REASON_COUNT; i++)
-		ret->reason_ns[i] = t->reason_ns[i] + (i == reason ? counted : 0);
+		ret->reason_ns[i] = t->reason_ns[i];
+	/* In assembly: of what clang makes of it Linux 6.1 does not know the bounds. */
+	asm volatile("if %0 < %1 goto +1; %0 = 0" : "+r"(reason) : "i"(WIRE_REASON_COUNT));
+	ret->reason_ns[reason] += counted;
+	return 0;
 }
 
 const volatile __u32 thread_slots __weak = THREAD_SLOTS; /* a power of two, no more than that */
@@ -295,37 +304,53 @@ static __always_inline struct thread_state *thread_nth(__u32 n)
 	return t && t->tid && !(t->tid & (THREAD_FILLING | THREAD_FREE)) ? t : 0;
 }
 
+struct thread_claim {
+	__u32 tid;
+	__u32 over;
+	int ret;
+};
+
+static long claim_own(__u32 look, struct thread_claim *c)
+{
+	struct thread_state *t = thread_at(c->tid, look);
+
+	if (!t || !t->tid)
+		return 1;
+	if (t->tid == c->tid)
+		c->ret = -(int)(1 + thread_index_at(c->tid, look));
+	c->over = (t->tid & ~THREAD_FILLING) == c->tid;
+	return c->over;
+}
+
+static long claim_free(__u32 look, struct thread_claim *c)
+{
+	struct thread_state *t = thread_at(c->tid, look);
+	__u32 was;
+
+	if (!t)
+		return 1;
+	was = t->tid;
+	if ((was && was != THREAD_FREE) ||
+	    __sync_val_compare_and_swap(&t->tid, was, c->tid | THREAD_FILLING) != was)
+		return 0;
+	if (!was)
+		thread_index_used(thread_index_at(c->tid, look));
+	c->ret = 1 + (int)thread_index_at(c->tid, look);
+	return 1;
+}
+
 /*
  * 1 + the index of an element to be filled for tid; negative: of the one it has; 0: that is being
  * filled now, or there is no room.
  */
 SUBPROGRAM int thread_claim(__u32 tid)
 {
-	struct thread_state *t;
-	__u32 was;
+	struct thread_claim c = {.tid = tid};
 
-	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
-		t = thread_at(tid, i);
-		if (!t || !t->tid)
-			break;
-		if (t->tid == tid)
-			return -(int)(1 + thread_index_at(tid, i));
-		if ((t->tid & ~THREAD_FILLING) == tid)
-			return 0;
-	}
-	for (__u32 i = 0; i < THREAD_LOOKS; i++) {
-		t = thread_at(tid, i);
-		if (!t)
-			return 0;
-		was = t->tid;
-		if ((!was || was == THREAD_FREE) &&
-		    __sync_val_compare_and_swap(&t->tid, was, tid | THREAD_FILLING) == was) {
-			if (!was)
-				thread_index_used(thread_index_at(tid, i));
-			return 1 + thread_index_at(tid, i);
-		}
-	}
-	return 0;
+	bpf_loop(THREAD_LOOKS, claim_own, &c, 0);
+	if (!c.over)
+		bpf_loop(THREAD_LOOKS, claim_free, &c, 0);
+	return c.ret;
 }
 
 /* Whether, and for how long yet, an owner is blocked. */
@@ -382,13 +407,9 @@ static __always_inline __u32 task_ns_tid(struct task_struct *task)
 	return KERNEL_LOAD(struct upid, upid_at((__u64)pid, level), nr);
 }
 
-struct task_struct___cpu {
-	unsigned int cpu; /* until 5.16 (bcf9033e5449) */
-} __attribute__((preserve_access_index));
-
 static __always_inline __u32 task_cpu(struct task_struct *task)
 {
-	struct task_struct___cpu *old = (void *)task;
+	struct task_struct___spoor *old = (void *)task;
 
 	if (bpf_core_field_exists(task->thread_info.cpu))
 		return task->thread_info.cpu;
@@ -439,6 +460,8 @@ static __always_inline void emit_thread(struct thread_state *t, struct task_stru
 	emit_submit(r);
 }
 
+#define NOWHERE ((const void *)~0ull) /* no address of a process */
+
 /* Makes a thread known: called for a task of the target when it is forked, first run, or found. */
 static __noinline struct thread_state *thread_add(struct task_struct *task, __u32 run, __u64 now,
 						  __u32 flags)
@@ -453,8 +476,9 @@ static __noinline struct thread_state *thread_add(struct task_struct *task, __u3
 		count_drop(WIRE_THREAD, WIRE_LOST_MAP);
 	if (!t || claim < 0)
 		return t;
-	/* All after its number. */
-	__builtin_memset((char *)t + sizeof(t->tid), 0, sizeof(*t) - sizeof(t->tid));
+	/* All after its number is zeroed: the helper does that where it cannot read. A store for
+	 * each word would be half of what the verifier has to do for this function. */
+	bpf_probe_read_user((char *)t + sizeof(t->tid), sizeof(*t) - sizeof(t->tid), NOWHERE);
 	t->index = index;
 	t->time.run = run;
 	t->time.since = now;

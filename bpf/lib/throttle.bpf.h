@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bpf/lib/spoor.bpf.h"
+#include "bpf/lib/steal.bpf.h"
 
 /*
  * A throttled task is runnable to all tracepoints: no wake-up ends its throttling, the next switch
@@ -18,35 +19,12 @@
  * All this is read only while there is a quota: looked for at each sample (quota_on), so that one
  * that is set during a recording is known at the next.
  */
-struct task_group___spoor {
-	struct task_group___spoor *parent;
-	struct {
-		__u64 quota;
-	} cfs_bandwidth;
-} __attribute__((preserve_access_index));
-
-struct cfs_rq___spoor_throttle {
-	int throttle_count;
-	__u64 throttled_clock_self_time;
-	__u64 throttled_clock_pelt_time;
-	__u64 throttled_clock_task_time;
-} __attribute__((preserve_access_index));
-
-struct sched_entity___spoor_throttle {
-	struct cfs_rq___spoor_throttle *cfs_rq;
-} __attribute__((preserve_access_index));
-
-struct task_struct___spoor_throttle {
-	struct sched_entity___spoor_throttle se;
-	struct task_group___spoor *sched_task_group;
-} __attribute__((preserve_access_index));
-
 static __always_inline int throttle_available(void)
 {
-	struct cfs_rq___spoor_throttle *rq = 0;
-	struct sched_entity___spoor_throttle *se = 0;
+	struct cfs_rq___spoor *rq = 0;
+	struct task_struct___spoor *t = 0;
 
-	return kernel_reads != WIRE_READS_NONE && bpf_core_field_exists(se->cfs_rq) &&
+	return kernel_reads != WIRE_READS_NONE && bpf_core_field_exists(t->se.cfs_rq) &&
 	       bpf_core_field_exists(rq->throttle_count);
 }
 
@@ -56,14 +34,14 @@ static __always_inline int throttle_available(void)
 /* Whether the task's cgroup, or one around it, has a quota. */
 static __always_inline int throttle_may_be(__u64 task)
 {
-	struct task_struct___spoor_throttle *t = 0;
+	struct task_struct___spoor *t = 0;
 	struct task_group___spoor *known = 0;
 	__u64 group;
 
 	if (!throttle_available() || !bpf_core_field_exists(t->sched_task_group) ||
 	    !bpf_core_field_exists(known->cfs_bandwidth))
 		return 0;
-	group = (__u64)KERNEL_LOAD(struct task_struct___spoor_throttle, task, sched_task_group);
+	group = (__u64)KERNEL_LOAD(struct task_struct___spoor, task, sched_task_group);
 	for (int i = 0; group && i < QUOTA_DEPTH_MAX; i++) {
 		if (KERNEL_LOAD(struct task_group___spoor, group, cfs_bandwidth.quota) !=
 		    QUOTA_NONE)
@@ -76,25 +54,29 @@ static __always_inline int throttle_may_be(__u64 task)
 /* The queue that the task runs in, or waits in; 0: this kernel has no quotas. */
 static __always_inline __u64 throttle_queue(struct task_struct *task)
 {
-	struct task_struct___spoor_throttle *t = (void *)task;
+	struct task_struct___spoor *t = (void *)task;
 
-	return throttle_available() ? (__u64)t->se.cfs_rq : 0;
+	if (!throttle_available())
+		return 0;
+	if (kernel_reads == WIRE_READS_CAST)
+		return (__u64)KERNEL_LOAD(struct task_struct___spoor, task, se.cfs_rq);
+	return (__u64)t->se.cfs_rq;
 }
 
 static __always_inline __u64 throttle_clock(__u64 queue)
 {
-	struct cfs_rq___spoor_throttle *rq = 0;
+	struct cfs_rq___spoor *rq = 0;
 
 	if (!queue)
 		return 0;
 	if (bpf_core_field_exists(rq->throttled_clock_self_time))
-		return KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue,
+		return KERNEL_LOAD(struct cfs_rq___spoor, queue,
 				   throttled_clock_self_time);
 	if (bpf_core_field_exists(rq->throttled_clock_pelt_time))
-		return KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue,
+		return KERNEL_LOAD(struct cfs_rq___spoor, queue,
 				   throttled_clock_pelt_time);
 	if (bpf_core_field_exists(rq->throttled_clock_task_time))
-		return KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue,
+		return KERNEL_LOAD(struct cfs_rq___spoor, queue,
 				   throttled_clock_task_time);
 	return 0;
 }
@@ -102,5 +84,5 @@ static __always_inline __u64 throttle_clock(__u64 queue)
 static __always_inline int throttle_is_on(__u64 queue)
 {
 	return queue && throttle_available() &&
-	       KERNEL_LOAD(struct cfs_rq___spoor_throttle, queue, throttle_count) > 0;
+	       KERNEL_LOAD(struct cfs_rq___spoor, queue, throttle_count) > 0;
 }

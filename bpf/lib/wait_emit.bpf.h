@@ -14,23 +14,59 @@ static __always_inline void wait_identify(struct wire_lock *r, const struct thre
 	r->hash = w->on.hash;
 }
 
-/* The begin of a wait that is no contention. turn: that of the wait; if it is not the same any
- * more, nothing is emitted. 0: nothing was. */
+static __always_inline __u32 wait_begin_kind(const struct thread_wait *w)
+{
+	return w->what == WIRE_BLOCKED_LOCK   ? WIRE_MONITOR_ENTER
+	       : w->what == WIRE_BLOCKED_PARK ? WIRE_PARK_BEGIN
+					      : WIRE_MONITOR_WAIT_BEGIN;
+}
+
+static __always_inline __u32 wait_end_kind(const struct thread_wait *w)
+{
+	return w->what == WIRE_BLOCKED_LOCK   ? WIRE_MONITOR_ENTERED
+	       : w->what == WIRE_BLOCKED_PARK ? WIRE_PARK_END
+					      : WIRE_MONITOR_WAIT_END;
+}
+
+/* A wait's begin, as it was then. */
+static __always_inline void wait_begin_fill(struct wire_lock *r, __u32 kind, __u32 tid,
+					    const struct thread_wait *w)
+{
+	head_fill(&r->head, kind, w->what == WIRE_BLOCKED_LOCK ? w->on.flags : 0, tid, w->begin_ns);
+	r->self = w->at_begin;
+	wait_identify(r, w);
+	r->sequence = 0;
+	r->time = 0;
+	r->forward = 0;
+	r->how = 0;
+	r->target = 0;
+	r->readers = w->what == WIRE_BLOCKED_PARK ? w->owner.readers : 0;
+	r->stack = w->stack;
+	r->carrier = 0;
+	r->owner = w->begin.owner;
+	r->owner_doing_ns = w->begin.doing_ns;
+	r->owner_tid = w->begin.tid;
+	r->owner_source = w->begin.source;
+	r->owner_stack = w->begin.stack;
+	r->owner_doing = w->begin.doing;
+	r->owner_carrier = w->begin.carrier;
+	r->pad = 0;
+}
+
+/* The begin of a wait that is not over. turn: that of the wait; if it is not the same any more,
+ * nothing is emitted. 0: nothing was. */
 SUBPROGRAM int wait_emit_begin(struct thread_state *t, struct thread_wait *w, __u32 turn)
 {
-	int park = w && w->what == WIRE_BLOCKED_PARK;
 	struct wire_lock *r;
+	__u32 kind;
 
 	if (!t || !w)
 		return 0;
-	r = emit_reserve(park ? WIRE_PARK_BEGIN : WIRE_MONITOR_WAIT_BEGIN, sizeof(*r));
+	kind = wait_begin_kind(w);
+	r = emit_reserve(kind, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, park ? WIRE_PARK_BEGIN : WIRE_MONITOR_WAIT_BEGIN, 0, t->tid, t, w->begin_ns);
-	r->self = w->at_begin;
-	wait_identify(r, w);
-	r->stack = w->stack;
-	lock_owner(r, 0, 0, park ? t->park.owner_source : WIRE_OWNER_UNKNOWN, 0, w->begin_ns);
+	wait_begin_fill(r, kind, t->tid, w);
 	if (__sync_val_compare_and_swap(&w->turn, turn, turn | WAIT_BEGUN) != turn) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return 0;
@@ -39,41 +75,86 @@ SUBPROGRAM int wait_emit_begin(struct thread_state *t, struct thread_wait *w, __
 	return 1;
 }
 
-static __always_inline int wait_emit_end(struct thread_state *t, const struct thread_wait *w,
-					 __u64 now)
+/* The owner that a wait's end has, and the threads' counters then. */
+struct wait_over {
+	struct wire_counters *self, *owner;
+	__u32 *tid, *source;
+};
+
+static __always_inline void wait_over_fill(struct thread_state *t, const struct thread_wait *w,
+					   struct wait_over to, __u64 now)
 {
 	int park = w->what == WIRE_BLOCKED_PARK;
-	struct wire_lock *r =
-		emit_reserve(park ? WIRE_PARK_END : WIRE_MONITOR_WAIT_END, sizeof(*r));
+	__u32 owner = park ? t->park.owner : 0;
 
-	if (!r)
-		return 0;
-	lock_fill(r, park ? WIRE_PARK_END : WIRE_MONITOR_WAIT_END, 0, t->tid, t, now);
-	wait_identify(r, w);
-	lock_owner_was(r, park ? t->park.owner : 0,
-		       park && !(t->park.owner & WIRE_VIRTUAL) ? t->park.owner : 0,
-		       park ? t->park.owner_source : 0, now);
-	emit_submit(r);
-	return 0;
+	if (w->what == WIRE_BLOCKED_LOCK) {
+		*to.self = w->end.self;
+		*to.owner = w->end.owner;
+		*to.tid = w->owner.tid;
+		*to.source = w->owner.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
+		return;
+	}
+	thread_snapshot(t, now, to.self);
+	thread_snapshot_of(owner & WIRE_VIRTUAL ? 0 : owner, now, to.owner);
+	*to.tid = owner;
+	*to.source = park ? t->park.owner_source : WIRE_OWNER_UNKNOWN;
 }
 
-/* The thread seems to have had its monitor since w->end.ns: it has. 0: another was faster to say
- * so. */
-SUBPROGRAM int lock_emit_end(struct thread_state *t, struct thread_wait *w, __u32 turn)
+/* A wait that is over, and of which nothing has been emitted; as one record. turn: as above. 0: the
+ * flush was faster, and has emitted its begin; or it is another wait. */
+static __always_inline int wait_emit(struct thread_state *t, struct thread_wait *w, __u32 turn,
+				     __u64 now)
+{
+	struct wire_wait *r = bpf_ringbuf_reserve(&events, sizeof(*r), 0);
+
+	if (r) {
+		wait_begin_fill(&r->begin, WIRE_WAIT, t->tid, w);
+		r->end_ns = now;
+		wait_over_fill(t, w,
+			       (struct wait_over){&r->end_self, &r->end_owner, &r->end_owner_tid,
+						  &r->end_owner_source},
+			       now);
+		r->what = w->what;
+		r->pad = 0;
+	}
+	if (__sync_val_compare_and_swap(&w->turn, turn, (turn & ~3u) + WAIT_TURN) != turn) {
+		if (r)
+			bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	if (r) {
+		emit_submit(r);
+	} else {
+		count_drop(wait_begin_kind(w), WIRE_LOST_RING);
+		count_drop(wait_end_kind(w), WIRE_LOST_RING);
+	}
+	return 1;
+}
+
+/* The thread has waited until now. turn: of the wait. 0: another was faster to emit that. */
+SUBPROGRAM int wait_emit_end(struct thread_state *t, struct thread_wait *w, __u32 turn, __u64 now)
 {
 	struct wire_lock *r;
+	__u32 kind;
 
 	if (!t || !w)
 		return 0;
-	r = emit_reserve(WIRE_MONITOR_ENTERED, sizeof(*r));
+	if (!(turn & WAIT_BEGUN)) {
+		if (wait_emit(t, w, turn, now))
+			return 1;
+		turn |= WAIT_BEGUN;
+		if (w->turn != turn)
+			return 0;
+	}
+	kind = wait_end_kind(w);
+	r = emit_reserve(kind, sizeof(*r));
 	if (!r)
 		return 0;
-	lock_fill(r, WIRE_MONITOR_ENTERED, 0, t->tid, t, w->end.ns);
-	r->self = w->end.self;
+	lock_fill(r, kind, 0, t->tid, t, now);
 	wait_identify(r, w);
-	r->owner = w->end.owner;
-	r->owner_tid = w->owner.tid;
-	r->owner_source = w->owner.tid ? WIRE_OWNER_JAVA_THREAD : WIRE_OWNER_UNKNOWN;
+	wait_over_fill(t, w,
+		       (struct wait_over){&r->self, &r->owner, &r->owner_tid, &r->owner_source},
+		       now);
 	r->owner_stack = 0;
 	r->owner_doing = 0;
 	r->owner_doing_ns = 0;
@@ -123,10 +204,20 @@ static __always_inline void wait_sums_give(struct thread_wait *w)
 	__sync_val_compare_and_swap(&w->sums.taken, 1, 0);
 }
 
+/*
+ * Whether a blocker has no number of its own in the log: what is no lock and has no identity hash
+ * is known by its class there (ids_lock.c). It may be a new object for each wait, as a task is.
+ */
+static __always_inline int wait_by_class(const struct thread_wait *w)
+{
+	return w->what == WIRE_BLOCKED_PARK && !w->on.hash && w->on.klass &&
+	       !(w->on.flags & (WIRE_CLASS_AOS | WIRE_CLASS_LOCK));
+}
+
 static __always_inline int wait_sum_fits(const struct wait_sum *s, const struct thread_wait *w)
 {
-	return s->object == w->on.object && s->stack == w->stack && s->what == w->what &&
-	       s->klass == w->on.klass;
+	return s->stack == w->stack && s->what == w->what && s->klass == w->on.klass &&
+	       (s->object == w->on.object || (!s->hash && wait_by_class(w)));
 }
 
 /* 0: the flush is at the sums. */

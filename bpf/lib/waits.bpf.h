@@ -27,9 +27,10 @@
  * that the thread waits at: wake-ups by timers and signals are thus distinguished from releases,
  * and an interrupt that comes by the way is not taken for one.
  *
- * Contentions are reported one by one, when they begin and when they end. Other waits (conditions,
- * queues, idle pools) are reported at their end, if they took single_ns; shorter ones are added up
- * by thread, blocker and chain, and reported as sums. The flush reports those that are open.
+ * Contentions are emitted one by one, other waits (conditions, queues, idle pools) if they took
+ * single_ns: each is one record, when it is over. The flush emits the begin of what is not over,
+ * whose end is a record of its own then. Shorter waits are added up by thread, blocker and chain,
+ * and emitted as sums.
  *
  * The thread is blocked, so that a collector may move objects while they are read: see gc_stamp().
  */
@@ -44,10 +45,19 @@
 /* Waits that are no contentions and shorter are summed up. */
 const volatile __u64 single_ns __weak = 1000000;
 
+/* A thread has blocked on a lock that somebody owns; user space takes it back. */
+__u32 contended __weak = 0;
+
+/* Whether the scheduler's programs emit such waits: all but those of monitors that have hooks. */
+static __always_inline int waits_by_switches(__u32 reason)
+{
+	return by_switches && (!numbered || reason == WIRE_BLOCKED_PARK);
+}
+
 /* --- the thread's switches --------------------------------------------------------------- */
 
 static __always_inline void wait_open(struct thread_state *t, struct thread_wait *w, __u32 what,
-				      __u32 begun, __u64 now)
+				      __u64 now)
 {
 	w->what = what;
 	w->begin_ns = now;
@@ -57,8 +67,6 @@ static __always_inline void wait_open(struct thread_state *t, struct thread_wait
 	w->at_begin.stolen_ns = t->time.stolen_ns;
 	w->at_begin.runnable_ns = t->time.runnable_ns;
 	w->at_begin.throttled_ns = t->time.throttled_ns;
-	BARRIER();
-	w->turn = ((w->turn & ~3u) + WAIT_TURN) | WAIT_OPEN | begun;
 }
 
 static __always_inline void wait_is_monitor(struct thread_wait *w, __u64 monitor,
@@ -70,8 +78,8 @@ static __always_inline void wait_is_monitor(struct thread_wait *w, __u64 monitor
 	w->on.hash = m->hash;
 }
 
-/* These read what the thread blocks on, and who has that. WAIT_BEGUN: it is a contention; 0: it is
- * none; -1: nothing is known. */
+/* These read what the thread blocks on, and who has that. 1: it is a contention; 0: it is none; -1:
+ * nothing is known. */
 SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 {
 	struct monitor_state *m;
@@ -97,30 +105,7 @@ SUBPROGRAM int lock_look(struct thread_state *t, struct thread_wait *w)
 	t->chain.want = 0;
 	wait_is_monitor(w, monitor, m);
 	class_flags(m->klass);
-	return WAIT_BEGUN;
-}
-
-/* Reports the begin of a contention; owner_stack: the chain of its owner, if that has not run since
- * it had left its CPU for the time `switches`. */
-SUBPROGRAM int lock_begin(struct thread_state *t, struct thread_wait *w, __u32 owner_stack,
-			  __u64 switches)
-{
-	__u64 monitor = w ? w->on.object : 0;
-	struct monitor_state *m = bpf_map_lookup_elem(&monitors, &monitor);
-	struct wire_lock *r;
-
-	if (!t || !w)
-		return 0;
-	if (owner_stack && (read_u64(w->on.object + layout.mon_owner) != w->owner.word ||
-			    !owner_still(w->owner.on, switches)))
-		owner_stack = 0;
-	r = m ? monitor_enter_fill(t, t->tid, w->on.object, m, w->on.flags, w->begin_ns) : 0;
-	if (!r)
-		return 0;
-	r->stack = w->stack;
-	lock_owner(r, w->owner.tid, w->owner.on, w->owner.source, owner_stack, w->begin_ns);
-	emit_submit(r);
-	return 0;
+	return 1;
 }
 
 SUBPROGRAM int object_wait_look(struct thread_state *t, struct thread_wait *w)
@@ -213,31 +198,38 @@ SUBPROGRAM int park_look(struct thread_state *t, struct thread_wait *w)
 	w->on.handle = 0;
 	w->on.klass = b.klass;
 	w->on.hash = b.hash;
-	return b.owner || b.readers || b.flags & WIRE_CLASS_LOCK ? WAIT_BEGUN : 0;
+	return b.owner || b.readers || b.flags & WIRE_CLASS_LOCK;
 }
 
-SUBPROGRAM int park_begin_emit(struct thread_state *t, struct thread_wait *w, __u32 owner_stack,
+/* Keeps who owns what the thread blocks on, and what that thread does now. owner_stack: the owner's
+ * chain, if it has not run since it had left its CPU for the time `switches`. */
+SUBPROGRAM int wait_keep_owner(struct thread_state *t, struct thread_wait *w, __u32 owner_stack,
 			       __u64 switches)
 {
-	struct blocker b = {};
-	struct wire_lock *r;
-	__u32 again;
+	struct wait_begin *b;
+	__u32 on, again;
 
 	if (!t || !w)
 		return 0;
-	b.object = w->on.object;
-	b.klass = w->on.klass;
-	b.flags = w->on.flags;
-	b.hash = w->on.hash;
-	b.owner = w->owner.tid;
-	b.owner_source = w->owner.source;
-	b.readers = w->owner.readers;
-	if (owner_stack && (blocker_owner(b.object, b.flags, &again, &again) != b.owner ||
-			    !owner_still(b.owner, switches)))
-		owner_stack = 0;
-	r = park_begin_fill(t, t->tid, &b, w->stack, owner_stack, w->begin_ns);
-	if (r)
-		emit_submit(r);
+	b = &w->begin;
+	on = w->owner.on;
+	if (w->what == WIRE_BLOCKED_PARK && on & WIRE_VIRTUAL)
+		on = 0;
+	if (owner_stack) {
+		if (w->what == WIRE_BLOCKED_LOCK
+			    ? read_u64(w->on.object + layout.mon_owner) != w->owner.word
+			    : blocker_owner(w->on.object, w->on.flags, &again, &again) !=
+				      w->owner.tid)
+			owner_stack = 0;
+		else if (!owner_still(w->owner.on, switches))
+			owner_stack = 0;
+	}
+	thread_snapshot_of(may_unmount(w->owner.tid) ? 0 : on, w->begin_ns, &b->owner);
+	b->doing = thread_blocked(on, w->begin_ns, &b->doing_ns);
+	b->tid = w->owner.tid;
+	b->source = w->owner.source;
+	b->stack = owner_stack;
+	b->carrier = b->tid & WIRE_VIRTUAL ? on : 0;
 	return 0;
 }
 
@@ -265,6 +257,8 @@ static __always_inline int wait_look(struct thread_state *t, struct thread_wait 
 {
 	int begun = -1;
 
+	if (!waits_by_switches(reason))
+		return begun;
 	if (reason == WIRE_BLOCKED_LOCK)
 		begun = lock_look(t, w);
 	else if (reason == WIRE_BLOCKED_WAIT)
@@ -294,11 +288,11 @@ static __always_inline __u32 wait_next(struct thread_state *t, struct task_struc
 	return w && in_futex_call(task) ? w->next.what : WIRE_BLOCKED_OTHER;
 }
 
-/* The contention goes on; likewise. */
+/* The contention goes on; likewise. entry: wait_ahead() has been called. */
 static __always_inline int still_blocked(struct thread_state *t, struct thread_wait *w,
-					 __u32 reason, int runnable)
+					 __u32 reason, int runnable, const int entry)
 {
-	if (by_entry && !runnable)
+	if (entry && !runnable)
 		return reason == WIRE_BLOCKED_LOCK && w->next.begun == WAIT_GOES_ON;
 	return lock_goes_on(t, w, reason, runnable, t->time.cpu_ns);
 }
@@ -309,8 +303,10 @@ static __always_inline int reason_has_events(__u32 reason)
 	       reason == WIRE_BLOCKED_PARK;
 }
 
-/* The running thread leaves its CPU; reason: of wait_reason(), if it could not run. */
-static __always_inline void wait_left(struct thread_state *t, __u32 reason, int runnable, __u64 now)
+/* The running thread leaves its CPU; reason: of wait_reason(), if it could not run. entry: as of
+ * still_blocked(). */
+static __always_inline void wait_left(struct thread_state *t, __u32 reason, int runnable, __u64 now,
+				      const int entry)
 {
 	struct thread_wait *w = wait_of(t);
 	__u32 turn, owner_stack;
@@ -321,35 +317,45 @@ static __always_inline void wait_left(struct thread_state *t, __u32 reason, int 
 		return;
 	turn = w->turn;
 	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
-		if (w->end.ns && still_blocked(t, w, reason, runnable)) {
+		if (w->end.ns && still_blocked(t, w, reason, runnable, entry)) {
 			w->end.ns = 0;
 			return;
 		}
 		t->monitor.blocked = 0;
-		lock_emit_end(t, w, turn);
+		wait_emit_end(t, w, turn, w->end.ns);
 	}
-	if (runnable || !reason_has_events(reason))
+	if (runnable || !reason_has_events(reason) || !waits_by_switches(reason))
 		return;
-	begun = by_entry ? w->next.begun : wait_look(t, w, reason);
+	begun = entry ? w->next.begun : wait_look(t, w, reason);
 	if (begun < 0)
 		return;
 	if (begun == WAIT_GOES_ON) { /* the flush has said meanwhile that it was over */
-		begun = WAIT_BEGUN;
+		begun = 1;
 		w->next.owner_stack = 0;
 	}
-	wait_open(t, w, reason, begun & WAIT_BEGUN, now);
-	if (!begun)
-		return;
-	if (by_entry) {
-		owner_stack = w->next.owner_stack;
-		switches = w->next.switches;
+	wait_open(t, w, reason, now);
+	w->contends = begun;
+	if (begun) {
+		if (entry) {
+			owner_stack = w->next.owner_stack;
+			switches = w->next.switches;
+		} else {
+			owner_stack = stack_of_owner(w->owner.on, t->tid, &switches);
+		}
+		wait_keep_owner(t, w, owner_stack, switches);
+		if (!contended && (reason == WIRE_BLOCKED_LOCK || w->owner.tid))
+			contended = 1;
 	} else {
-		owner_stack = stack_of_owner(w->owner.on, t->tid, &switches);
+		__builtin_memset(&w->begin, 0, sizeof(w->begin));
+		w->begin.source = reason == WIRE_BLOCKED_PARK ? t->park.owner_source
+							      : WIRE_OWNER_UNKNOWN;
 	}
-	if (reason == WIRE_BLOCKED_LOCK)
-		lock_begin(t, w, owner_stack, switches);
-	else
-		park_begin_emit(t, w, owner_stack, switches);
+	BARRIER();
+	turn = (w->turn & ~3u) + WAIT_TURN + WAIT_OPEN;
+	w->turn = turn;
+	/* The number of a lock whose monitor has its object's address follows that by begins. */
+	if (begun && layout.raw_oops)
+		wait_emit_begin(t, w, turn);
 }
 
 /* A contended monitor may be its own now. */
@@ -380,13 +386,11 @@ SUBPROGRAM int wait_over(struct thread_state *t, __u64 now)
 	if (w->what == WIRE_BLOCKED_LOCK)
 		return lock_seems_over(t, w, now);
 	turn = w->turn;
-	if (turn & WAIT_BEGUN || since(now, w->begin_ns) >= single_ns || !wait_sum_add(t, w, now)) {
-		/* If the flush is about to say that it has begun, one of the two does. */
-		if (!(turn & WAIT_BEGUN))
-			wait_emit_begin(t, w, turn);
-		wait_emit_end(t, w, now);
-	}
-	w->turn = (w->turn & ~3u) + WAIT_TURN;
+	if (!(w->contends | (turn & WAIT_BEGUN)) && since(now, w->begin_ns) < single_ns &&
+	    wait_sum_add(t, w, now))
+		w->turn = (w->turn & ~3u) + WAIT_TURN;
+	else if (!wait_emit_end(t, w, turn, now))
+		w->turn = (w->turn & ~3u) + WAIT_TURN; /* there was no room */
 	if (w->what == WIRE_BLOCKED_PARK)
 		park_keep(t, &none);
 	return 0;
@@ -403,19 +407,21 @@ static __always_inline void wait_check(struct thread_state *t, __u64 since_ns)
 
 /* The running thread is about to leave its CPU, as it waits in futex(2): reads all that there is to
  * be read. */
-static __always_inline void wait_ahead(struct thread_state *t)
+SUBPROGRAM int wait_ahead(struct thread_state *t)
 {
-	struct thread_wait *w = wait_of(t);
+	struct thread_wait *w = t ? wait_of(t) : 0;
 	struct wire_counters c = {};
 	__u32 reason, turn;
 	int begun;
 
 	if (!w)
-		return;
+		return 0;
 	if (t->time.run != RUN_RUNNING)
 		thread_is_on(t, bpf_ktime_get_ns());
 	wait_check(t, t->time.since);
 	w->next.what = WIRE_BLOCKED_OTHER;
+	if (t->reason.probe) /* a hook has said why */
+		return 0;
 	reason = wait_reason(t);
 	turn = w->turn;
 	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
@@ -424,7 +430,7 @@ static __always_inline void wait_ahead(struct thread_state *t)
 			w->next.begun = WAIT_GOES_ON;
 			goto out;
 		}
-		lock_emit_end(t, w, turn);
+		wait_emit_end(t, w, turn, w->end.ns);
 	}
 	t->monitor.blocked = 0;
 	begun = wait_look(t, w, reason);
@@ -434,6 +440,7 @@ static __always_inline void wait_ahead(struct thread_state *t)
 out:
 	BARRIER();
 	w->next.what = reason;
+	return 0;
 }
 
 /* --- who wakes it ------------------------------------------------------------------------ */
@@ -471,7 +478,7 @@ static __noinline int release_emit(struct thread_state *by, struct thread_wait *
 	if (turn & WAIT_OPEN && own->what == WIRE_BLOCKED_LOCK && own->end.ns) {
 		if (own->on.object == w->on.object)
 			own->end.released = 1;
-		lock_emit_end(by, own, turn);
+		wait_emit_end(by, own, turn, own->end.ns);
 		by->monitor.blocked = 0;
 	}
 	if (m->owner == by->tid)
@@ -481,7 +488,7 @@ static __noinline int release_emit(struct thread_state *by, struct thread_wait *
 	by->monitor.misses = 0;
 	by->chain.want = 0;
 	class_flags(m->klass);
-	stack = stack_releasing(by);
+	stack = stack_in_call(by, 1);
 	r = emit_reserve(WIRE_MONITOR_EXIT, WIRE_LOCK_SHORT);
 	if (!r)
 		return 0;
@@ -498,7 +505,7 @@ static __noinline int unpark_emit(struct thread_state *by, __u32 target, __u64 n
 	__u32 stack;
 
 	by->chain.want = 0;
-	stack = stack_interrupted(by);
+	stack = stack_in_call(by, 0);
 	r = emit_reserve(WIRE_UNPARK, WIRE_LOCK_SHORT);
 	if (!r)
 		return 0;
@@ -533,7 +540,7 @@ static __always_inline struct thread_wait *wait_worth(const struct thread_state 
 
 	if (!w || !(w->turn & WAIT_OPEN))
 		return 0;
-	return w->turn & WAIT_BEGUN || since(now, w->begin_ns) >= single_ns ||
+	return w->contends || w->turn & WAIT_BEGUN || since(now, w->begin_ns) >= single_ns ||
 			       w->what == WIRE_BLOCKED_WAIT
 		       ? w
 		       : 0;
@@ -560,12 +567,12 @@ static __always_inline void wait_flush(struct thread_state *t, __u64 now)
 	if (!w)
 		return;
 	turn = w->turn;
-	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK) {
-		if (t->time.run == RUN_RUNNING && w->end.ns && since(now, w->end.ns) > RETRY_NS &&
-		    lock_emit_end(t, w, turn))
+	if (turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK && t->time.run == RUN_RUNNING &&
+	    w->end.ns && since(now, w->end.ns) > RETRY_NS) {
+		if (wait_emit_end(t, w, turn, w->end.ns))
 			t->monitor.blocked = 0;
 	} else if (turn & WAIT_OPEN && !(turn & WAIT_BEGUN) &&
-		   since(now, w->begin_ns) >= single_ns) {
+		   (w->contends || since(now, w->begin_ns) >= single_ns)) {
 		wait_emit_begin(t, w, turn);
 	}
 	if (!(w->sums.of[0].count | w->sums.of[1].count) || !wait_sums_take(w))
@@ -587,7 +594,7 @@ static __always_inline void wait_end(struct thread_state *t, __u64 now)
 	if (!w)
 		return;
 	if (w->turn & WAIT_OPEN && w->what == WIRE_BLOCKED_LOCK && w->end.ns)
-		lock_emit_end(t, w, w->turn);
+		wait_emit_end(t, w, w->turn, w->end.ns);
 	wait_flush(t, now);
 	w->turn = (w->turn & ~3u) + WAIT_TURN;
 	w->what = 0;

@@ -188,7 +188,8 @@ PROBE(num_monitor_enter, __u64 monitor)
 		return 0;
 	lock_fill(r, WIRE_MONITOR_ENTER, wait_flags(probe_arg(spec, 4)), tid, t, now);
 	r->object = monitor;
-	monitor_learn(m, r, probe_arg(spec, 2), probe_arg(spec, 3));
+	/* Looked up once more: the stack is short (Linux 6.1), and the walks need much of it. */
+	monitor_learn(monitor_get(monitor), r, probe_arg(spec, 2), probe_arg(spec, 3));
 	r->sequence = probe_arg(spec, 1);
 	r->stack = stack;
 	lock_owner(r, owner, on, source, owner_stack, now);

@@ -1,9 +1,22 @@
 /* What the clock of --sample finds: a thread of the target that runs, and where it is. */
 #include "bpf/lib/stack.bpf.h"
 
+#include "bpf/wire/wire_fragment.h"
 #include "bpf/wire/wire_profile.h"
 
 #define PF_EXITING 0x00000004
+
+/* Stack fragments, so that they push out nothing else; each takes the room of the longest. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536); /* set before load */
+} fragments SEC(".maps");
+
+#define FRAGMENTS_WAKE 64 /* that are waiting */
+
+/* How much of a stack is copied with each sample; 0: nothing. */
+const volatile __u32 fragment_bytes = 0;
+__u64 fragments_lost = 0; /* there was no room */
 
 /* Samples by how long they took, in steps of 256 ns; in the last one is whatever took longer.
  * bench/sample reads it while a recording goes on: the kernel's own count has only the sum. */
@@ -60,6 +73,20 @@ SUBPROGRAM __u64 method_compiled(struct thread_state *t)
 	return task ? read_u64(task + layout.task_method) : 0;
 }
 
+static __always_inline void sample_fill(struct wire_run_sample *r, const struct thread_state *t,
+					__u64 now, __u32 stack, __u32 mode)
+{
+	head_fill(&r->head, WIRE_RUN_SAMPLE, 0, t->tid, now);
+	r->top = t->sample.top;
+	r->stack = stack;
+	r->class_epoch = t->sample.class_epoch;
+	r->mode = mode;
+	r->via = t->sample.via;
+	r->result = t->sample.result;
+	r->pad = 0;
+	r->self = t->sample.counters;
+}
+
 SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, __u32 mode, __u64 pc)
 {
 	struct wire_run_sample *r;
@@ -71,19 +98,69 @@ SUBPROGRAM int emit_run_sample(struct thread_state *t, __u64 now, __u32 stack, _
 	r = emit_reserve(WIRE_RUN_SAMPLE, sizeof(*r));
 	if (!r)
 		return 0;
-	head_fill(&r->head, WIRE_RUN_SAMPLE, 0, t->tid, now);
-	r->top = t->sample.top;
-	r->stack = stack;
-	r->class_epoch = t->sample.class_epoch;
-	r->mode = mode;
-	r->via = t->sample.via;
-	r->result = t->sample.result;
-	r->pad = 0;
+	sample_fill(r, t, now, stack, mode);
 	r->pc = pc;
 	r->compiling = compiling;
-	r->self = t->sample.counters;
 	emit_submit(r);
 	return 0;
+}
+
+/* It could have frames that were not found. */
+static __always_inline __u32 walk_has_failed(__u32 result)
+{
+	return result > WIRE_WALK_NO_JAVA_THREAD && result != WIRE_WALK_IN_HEAP;
+}
+
+/* The stack from sp on, as far as it goes and there is room for. */
+static __always_inline void fragment_read(struct wire_fragment *r, __u64 most)
+{
+	__u64 length = r->sp < r->stack_high ? r->stack_high - r->sp : 0;
+	const __u64 anchor = r->java_thread + HS_CODE(0, thread_anchor);
+
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(length) : "r"(most));
+	r->length = length;
+	r->unread = bpf_probe_read_user(r->bytes, length, (void *)r->sp) ||
+		    bpf_probe_read_user(r->anchor, sizeof(r->anchor), (void *)anchor);
+}
+
+/* Of a thread that stack_sampled() has walked. 1: the sample is in the fragment, and goes nowhere
+ * else. */
+SUBPROGRAM int emit_fragment(struct thread_state *t, __u64 now, __u32 stack, __u32 mode, __u64 pc)
+{
+	const __u32 most = fragment_bytes;
+	struct wire_fragment *r;
+	struct pt_regs *regs;
+	__u64 waiting, compiling;
+	int own;
+
+	if (!most || !t || !t->java.thread)
+		return 0;
+	own = walk_has_failed(t->sample.result);
+	compiling = own && !stack && !t->sample.top.code ? method_compiled(t) : 0;
+	r = bpf_ringbuf_reserve(&fragments, sizeof(*r) + most, 0);
+	if (!r) {
+		__sync_fetch_and_add(&fragments_lost, 1);
+		return 0;
+	}
+	sample_fill(&r->sample, t, now, stack, mode);
+	r->sample.pc = pc;
+	r->sample.compiling = compiling;
+	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	r->pc = USER_PC(regs);
+	r->sp = USER_SP(regs);
+	r->fp = USER_FP(regs);
+	r->bcp = USER_BCP(regs);
+	r->method = USER_METHOD(regs);
+	r->link = USER_LINK(regs);
+	r->java_thread = t->java.thread;
+	r->stack_high = t->walk.stack_high;
+	r->code_epoch = t->sample.code_epoch;
+	r->own = own;
+	fragment_read(r, most);
+	waiting = bpf_ringbuf_query(&fragments, BPF_RB_AVAIL_DATA);
+	bpf_ringbuf_submit(r, waiting >= (__u64)most * FRAGMENTS_WAKE ? BPF_RB_FORCE_WAKEUP
+								      : BPF_RB_NO_WAKEUP);
+	return own;
 }
 
 SEC("perf_event")
@@ -111,7 +188,8 @@ int profile_thread(struct pt_regs *ctx)
 	thread_snapshot(t, now, &t->sample.counters);
 	mode = mode_of(USER_PC(ctx));
 	stack = stack_sampled(t);
-	emit_run_sample(t, now, stack, mode, USER_PC(ctx));
+	if (!fragment_bytes || !emit_fragment(t, now, stack, mode, USER_PC(ctx)))
+		emit_run_sample(t, now, stack, mode, USER_PC(ctx));
 	count_time(bpf_ktime_get_ns() - now);
 	return 0;
 }

@@ -27,15 +27,10 @@ struct {
 #define PF_EXITING 0x00000004
 #define TASK_RUNNING 0
 #define TASK_UNINTERRUPTIBLE 2
-#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
-
-struct task_struct___old {
-	long state; /* until 5.14 (2f064a59a11f) */
-} __attribute__((preserve_access_index));
 
 static __always_inline __u64 task_state(struct task_struct *task)
 {
-	struct task_struct___old *old = (void *)task;
+	struct task_struct___spoor *old = (void *)task;
 
 	if (bpf_core_field_exists(task->__state))
 		return task->__state;
@@ -71,7 +66,7 @@ static __noinline int emit_off_cpu(struct thread_state *t, __u32 tid, __u64 now)
 	struct wire_off_cpu *r;
 
 	/* Locks, waits, parks have events of their own; without probes, if their begin was seen. */
-	if (reason_has_events(reason) && (!by_switches || wait_is_open(t))) {
+	if (reason_has_events(reason) && (!waits_by_switches(reason) || wait_is_open(t))) {
 		if (wait < off_cpu_ns)
 			return 0;
 	}
@@ -140,7 +135,7 @@ static __always_inline int in_io_call(struct task_struct *task)
  * All else is the VM's own affair.
  */
 static __always_inline __u32 reason_of(struct thread_state *t, struct task_struct *task, __u32 tid,
-				       __u64 state)
+				       __u64 state, const int entry)
 {
 	__u64 java_thread = t->java.thread, *known;
 	__u32 at;
@@ -150,7 +145,7 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	if (state & TASK_UNINTERRUPTIBLE)
 		return WIRE_BLOCKED_IO;
 	if (by_switches) {
-		at = by_entry ? wait_next(t, task) : wait_reason(t);
+		at = entry ? wait_next(t, task) : wait_reason(t);
 		if (at != WIRE_BLOCKED_OTHER)
 			return at;
 		java_thread = t->java.thread;
@@ -167,7 +162,7 @@ static __always_inline __u32 reason_of(struct thread_state *t, struct task_struc
 	if (in_io_call(task))
 		return WIRE_BLOCKED_IO;
 	at = read_u32(java_thread + layout.jt_state);
-	if (at == THREAD_IN_NATIVE)
+	if (at == layout.thread_in_native)
 		return WIRE_BLOCKED_IO;
 	return safepoint_on || t->pause.requested == safepoints_ended + 1 ? WIRE_BLOCKED_PAUSE
 									  : WIRE_BLOCKED_OTHER;
@@ -245,7 +240,7 @@ static __always_inline __u64 idle_since(struct wire_cpu *c, __u32 cpu, int upto,
 }
 
 /* Charges what was stolen while no thread of the target was on the CPU. */
-static __always_inline void charge_others(struct wire_cpu *c, __u32 cpu, int idle, __u64 stolen)
+static __noinline int charge_others(struct wire_cpu *c, __u32 cpu, int idle, __u64 stolen)
 {
 	__u64 part = idle ? stolen : 0;
 
@@ -256,10 +251,12 @@ static __always_inline void charge_others(struct wire_cpu *c, __u32 cpu, int idl
 	}
 	c->idle_stolen_ns += part;
 	c->other_stolen_ns += stolen - part;
+	return 0;
 }
 
-SEC("tp_btf/sched_switch")
-int sched_switch(__u64 *ctx)
+/* entry: sched_entry() has been called for the thread that leaves its CPU. A constant, by which the
+ * one program has nothing of what the other does. */
+static __always_inline int on_switch(__u64 *ctx, const int entry)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u32 target = target_tgid, cpu, tid;
@@ -283,7 +280,7 @@ int sched_switch(__u64 *ctx)
 	clock = steal_at_switch(prev, c->rq);
 	/* A hypervisor's own record may be ahead of the run queue's clock, by all of a theft. */
 	now = clock != c->clock_ns ? bpf_ktime_get_ns()
-				   : clock_now(prev, &c->ahead_ns, &c->set_at_ns);
+				   : clock_now(prev, c->rq, &c->ahead_ns, &c->set_at_ns);
 	if (c->seen) {
 		stolen = since(clock, c->clock_ns);
 	} else { /* the first switch seen here: nothing is known of before */
@@ -306,7 +303,7 @@ int sched_switch(__u64 *ctx)
 			      WIRE_BLOCKED_OTHER);
 		else
 			leave(t, prev, tid, c, now, clock, stolen, RUN_BLOCKED,
-			      reason_of(t, prev, tid, state));
+			      reason_of(t, prev, tid, state, entry));
 		if (!t->chain.regs) {
 			t->chain.regs = (__u64)bpf_task_pt_regs(prev);
 			t->chain.task = (__u64)prev;
@@ -314,8 +311,8 @@ int sched_switch(__u64 *ctx)
 		if (by_switches && virtual_parks_too && t->java.leaving)
 			virtual_left(t, !runnable && t->reason.now == WIRE_BLOCKED_PARK);
 		if (by_switches)
-			wait_left(t, t->reason.now, runnable, t->off.since);
-		if (!by_entry) {
+			wait_left(t, t->reason.now, runnable, t->off.since, entry);
+		if (!entry) {
 			look_around(t, tid, now);
 			if (off_cpu_chains) {
 				t->off.stack = 0;
@@ -342,20 +339,26 @@ int sched_switch(__u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int sched_switch(__u64 *ctx)
+{
+	return on_switch(ctx, 0);
+}
+
+/* With sched_entry(). */
+SEC("tp_btf/sched_switch")
+int sched_switch_entry(__u64 *ctx)
+{
+	return on_switch(ctx, 1);
+}
+
 /* The queue that the task has been put into: its clock has been brought up to date for that. */
 static __always_inline __u64 wake_now(struct task_struct *task)
 {
-	struct task_struct___spoor *t = (void *)task;
-	struct sched_entity___spoor *se = 0;
-	struct rq___spoor *rq = 0;
-	struct wire_cpu *c;
-	__u32 cpu;
+	__u32 cpu = task_cpu(task);
+	struct wire_cpu *c = bpf_map_lookup_elem(&cpus, &cpu);
 
-	if (!bpf_core_field_exists(se->cfs_rq) || !bpf_core_field_exists(rq->cpu))
-		return bpf_ktime_get_ns();
-	cpu = t->se.cfs_rq->rq->cpu;
-	c = bpf_map_lookup_elem(&cpus, &cpu);
-	return c ? clock_now(task, &c->ahead_ns, &c->set_at_ns) : bpf_ktime_get_ns();
+	return c ? clock_now(task, c->rq, &c->ahead_ns, &c->set_at_ns) : bpf_ktime_get_ns();
 }
 
 static __always_inline int wake(struct task_struct *task)
@@ -416,7 +419,16 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* A thread is about to leave its CPU; its run queue is not locked yet. Only if by_entry. */
+/* A function of its own saves the verifier's time; sched_switch() has no room for its frame. */
+SUBPROGRAM int look_around_here(struct thread_state *t)
+{
+	if (t)
+		look_around(t, current_tid(), bpf_ktime_get_ns());
+	return 0;
+}
+
+/* A thread is about to leave its CPU; its run queue is not locked yet. With
+ * sched_switch_entry(). */
 SEC("tp_btf/sched_entry_tp")
 int sched_entry(__u64 *ctx)
 {
@@ -447,7 +459,7 @@ int sched_entry(__u64 *ctx)
 			t->off.stack = stack_interrupted(t);
 	}
 	if (t->chain.want || t->monitor.address)
-		look_around(t, task->pid, bpf_ktime_get_ns());
+		look_around_here(t);
 	return 0;
 }
 

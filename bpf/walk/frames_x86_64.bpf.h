@@ -1,8 +1,31 @@
 /* bpf/walk/frames_x86_64.bpf.h: x86-64, as frames.bpf.h says. */
 #pragma once
 
-#define HS_FRAMES_KNOWN 1
-#define HS_RETURN_BYTES 8
+#define HS_LINK 0
+
+HS_FN int hs_native_return(struct hs_walk *w, const struct wire_native_rule *rule, __u64 cfa,
+			   __u64 *ret)
+{
+	(void)rule;
+	if (HS_READ(w, ret, cfa - 8))
+		return -1;
+	hs_note(w, cfa - 8, *ret);
+	return 0;
+}
+
+HS_FN int hs_native_left(struct hs_walk *w)
+{
+	(void)w;
+	return 0;
+}
+
+#define HS_SENDER_LOW(fp, sp) ((sp) <= (fp))
+
+HS_FN __u64 hs_sender_sp(__u64 fp, __u64 sender_sp)
+{
+	(void)fp;
+	return sender_sp;
+}
 
 HS_FN int hs_is(const __u8 *b, __u8 b0, __u8 b1, __u8 b2)
 {
@@ -147,6 +170,9 @@ HS_FN int hs_is_call(__u64 before)
 {
 	return (before >> 24 & 0xff) == 0xe8 || (before >> 48 & 0xf8ff) == 0xd0ff;
 }
+
+#define HS_HAS_PUSHED_LINK(before) 0
+#define hs_sp_unused(w) 0
 
 /* After push rbp; at mov rbp, rsp. */
 #define HS_HAS_PUSHED_FP(b) ((b)[-1] == 0x55 && hs_is(b, 0x48, 0x8b, 0xec))

@@ -5,8 +5,9 @@
 /*
  * How a stack of HotSpot is walked from outside
  *
- * What differs by architecture is in frames.bpf.h; this page is written for x86-64, the only one
- * whose walks are proved. What differs by version (offsets, slots of interpreted frames) is in
+ * What differs by architecture is in frames.bpf.h; this page is written for x86-64. On arm64
+ * compiled frames are the same, with x29 for rbp, but calls leave the return address in a register
+ * (HS_LINK). What differs by version (offsets, slots of interpreted frames) is in
  * WIRE_CODE_FIELDS, which user space fills from the version's table (user/jvm/layout/versions). The
  * constants here are the same in JDK 11 to 25: the segment map's bytes, the words of a compiled
  * frame below its sp, the return address below an anchor's sp, InvocationEntryBci (-1),
@@ -167,7 +168,7 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	w->bcp = 0;
 	if (bci == -1)
 		bci = hs_bci(w, method, bcp);
-	if (bci < 0 || sender_sp <= fp)
+	if (bci < 0 || HS_SENDER_LOW(fp, sender_sp))
 		return hs_end(w, WIRE_WALK_INTERPRETER);
 	if (hs_push(w, method, (__u32)bci, WIRE_FRAME_INTERPRETED))
 		return 1;
@@ -179,7 +180,7 @@ HS_FN int hs_interpreted_here(struct hs_walk *w)
 	/* The outermost frame's arguments may be beyond the chunk's frames. */
 	if (w->chunk && sender_sp > w->stack_high)
 		sender_sp = w->stack_high;
-	return hs_up(w, sender_sp);
+	return hs_up(w, hs_sender_sp(fp, sender_sp));
 }
 
 HS_SUBPROGRAM int hs_interpreted(struct hs_walk *w)
@@ -294,7 +295,7 @@ HS_FN int hs_native_here(struct hs_walk *w)
 		w->libjvm = 1;
 	} else if (hs_in_interpreter(w, w->pc) || hs_in_heap(w, w->pc) >= 0) {
 		w->native = 0;
-		return 0;
+		return hs_native_left(w) ? hs_end(w, WIRE_WALK_READ) : 0;
 	} else if (w->libjvm) {
 		return hs_end(w, WIRE_WALK_NO_JAVA_FRAMES);
 	}
@@ -312,11 +313,11 @@ HS_FN int hs_native_here(struct hs_walk *w)
 		if (HS_READ(w, &w->fp, w->fp_at))
 			return hs_end(w, WIRE_WALK_READ);
 	}
-	if (HS_READ(w, &pc, cfa - HS_RETURN_BYTES))
+	if (hs_native_return(w, &rule, cfa, &pc))
 		return hs_end(w, WIRE_WALK_READ);
-	hs_note(w, cfa - HS_RETURN_BYTES, pc);
 	w->pc = pc;
-	return hs_up(w, cfa);
+	/* A leaf has put nothing onto the stack. */
+	return HS_LINK && rule.flags & WIRE_RULE_KEPT && cfa == w->sp ? 0 : hs_up(w, cfa);
 }
 
 HS_SUBPROGRAM int hs_native(struct hs_walk *w)
@@ -351,6 +352,72 @@ HS_FN int hs_frameless(struct hs_walk *w, __u64 skip)
 	w->pc = pc;
 	w->fp = fp;
 	return hs_up(w, w->sp + skip + 8);
+}
+
+/* To the caller of a frame of which there is nothing, but that sp may have its place already. */
+HS_FN int hs_linked(struct hs_walk *w, __u32 frame_bytes)
+{
+	w->pc = w->link;
+	return frame_bytes ? hs_up(w, w->sp + frame_bytes) : 0;
+}
+
+HS_FN int hs_is_in_stack(struct hs_walk *w, __u64 fp)
+{
+	return fp >= w->sp && fp < w->stack_high && !(fp & 7);
+}
+
+/* Whether compiled code that a return address leads to has its frame at sp: what it returns to is
+ * a caller, too, and has its own frame where it has to be. */
+HS_FN int hs_fits(struct hs_walk *w, __u64 pc, __u64 sp)
+{
+	struct hs_code c = {};
+	struct hs_pair at = {};
+	__u64 method = 0, bcp = 0;
+
+	if (hs_code_find(w, pc, &c) || c.kind != HS_COMPILED ||
+	    HS_READ(w, &at, sp + c.frame_bytes - 16))
+		return 0;
+	if (at.high != HS_CODE(w, call_stub_return) && !hs_in_interpreter(w, at.high)) {
+		sp += c.frame_bytes;
+		return hs_is_return(w, at.high) && !hs_code_find(w, at.high, &c) &&
+		       !HS_READ(w, &at, sp + c.frame_bytes - 16) &&
+		       (at.high == HS_CODE(w, call_stub_return) || hs_is_return(w, at.high));
+	}
+	if (!hs_is_in_stack(w, at.low) || at.low < sp + c.frame_bytes)
+		return 0;
+	return at.high == HS_CODE(w, call_stub_return) ||
+	       (!HS_READ(w, &method, hs_word(at.low, HS_CODE(w, interpreter_method))) &&
+		!HS_READ(w, &bcp, hs_word(at.low, HS_CODE(w, interpreter_bcp))) &&
+		hs_bci(w, method, bcp) >= 0);
+}
+
+/*
+ * A stub without a frame size where calls leave the return address in a register: what is on the
+ * stack by then is not known. So the caller's frame has to fit: with nothing on the stack, or with
+ * fp and the return address, to which fp leads or which are on top. What a stub has called itself
+ * has changed that register: then it is not known.
+ */
+HS_FN int hs_linked_stub(struct hs_walk *w)
+{
+	struct hs_pair at_fp = {};
+	__u32 before = 0;
+
+	if (HS_READ(w, &before, w->pc - 4))
+		return hs_end(w, WIRE_WALK_READ);
+	if (!hs_is_return(w, w->link))
+		return hs_end(w, WIRE_WALK_STUB);
+	if (hs_in_interpreter(w, w->link))
+		return hs_linked(w, 0);
+	if (HS_HAS_PUSHED_LINK(before))
+		return hs_fits(w, w->link, w->sp + 16) ? hs_frameless(w, 8)
+						       : hs_end(w, WIRE_WALK_STUB);
+	if (hs_is_in_stack(w, w->fp) && !HS_READ(w, &at_fp, w->fp) && at_fp.high == w->link &&
+	    hs_fits(w, w->link, w->fp + 16)) {
+		w->sp = w->fp;
+		return hs_frameless(w, 8);
+	}
+	return hs_sp_unused(w) && hs_fits(w, w->link, w->sp) ? hs_linked(w, 0)
+							     : hs_end(w, WIRE_WALK_STUB);
 }
 
 /* Stubs without a frame size: called from compiled code, with nothing, or with fp, on the stack. */
@@ -423,7 +490,7 @@ HS_FN int hs_making_here(struct hs_walk *w, int making)
  * in the register that has a Method else. */
 HS_FN int hs_left_here(struct hs_walk *w, int making)
 {
-	__u64 pc = w->bcp;
+	__u64 pc = HS_LINK ? w->link : w->bcp;
 
 	if (making == HS_LEFT_TOP && HS_READ(w, &pc, w->sp))
 		return hs_end(w, WIRE_WALK_READ);
@@ -447,13 +514,34 @@ HS_SUBPROGRAM int hs_half_interpreted(struct hs_walk *w)
 	if (making < 0)
 		return hs_end(w, WIRE_WALK_READ);
 	w->via = WIRE_VIA_PROLOGUE;
+	if (HS_LINK && making == HS_MAKING_UNSEEN)
+		return hs_end(w, WIRE_WALK_HALF_BUILT);
 	ended = making >= HS_LEFT_TOP ? hs_left_here(w, making) : hs_making_here(w, making);
 	w->bcp = 0;
 	w->first = WIRE_FRAME_COMPILED;
 	return ended;
 }
 
-/* The first frame of a thread that was interrupted in Java code. */
+/* The first frame of a thread that was interrupted in the interpreter. */
+HS_SUBPROGRAM int hs_interrupted_interpreter(struct hs_walk *w)
+{
+	int built;
+
+	if (!w)
+		return 1;
+	w->via = WIRE_VIA_INTERPRETER;
+	built = hs_half_interpreted(w);
+	if (built < 2)
+		return built;
+	/* Frames that are being made or unmade lack what is last to be pushed. */
+	if (w->sp > hs_word(w->fp, HS_CODE(w, interpreter_bcp)))
+		return hs_end(w, WIRE_WALK_HALF_BUILT);
+	return hs_interpreted(w);
+}
+
+#define HS_IN_STUB 2 /* go on with hs_interrupted_stub() */
+
+/* In code that was compiled, or a stub. */
 HS_FN int hs_interrupted_here(struct hs_walk *w)
 {
 	struct hs_code c = {};
@@ -461,16 +549,6 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	__u32 why;
 	int built;
 
-	if (hs_in_interpreter(w, w->pc)) {
-		w->via = WIRE_VIA_INTERPRETER;
-		built = hs_half_interpreted(w);
-		if (built < 2)
-			return built;
-		/* Frames that are being made or unmade lack what is last to be pushed. */
-		if (w->sp > hs_word(w->fp, HS_CODE(w, interpreter_bcp)))
-			return hs_end(w, WIRE_WALK_HALF_BUILT);
-		return hs_interpreted(w);
-	}
 	w->bcp = 0;
 	hs_block_find(w, w->pc);
 	why = hs_code_read(w, w->pc, &c);
@@ -480,7 +558,7 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	if (c.kind == HS_STUB)
 		return hs_end(w, WIRE_WALK_STUB); /* it may have its frame or not */
 	if (c.kind != HS_COMPILED)
-		return hs_frameless_stub(w);
+		return HS_LINK ? HS_IN_STUB : hs_frameless_stub(w);
 	built = hs_built(w, &c);
 	if (built)
 		w->via = WIRE_VIA_PROLOGUE;
@@ -489,6 +567,8 @@ HS_FN int hs_interrupted_here(struct hs_walk *w)
 	if (hs_push(w, w->pc, c.id, WIRE_FRAME_INTERRUPTED))
 		return 1;
 	w->first = WIRE_FRAME_COMPILED;
+	if (HS_LINK && built >= HS_RETURN_IN_LINK)
+		return hs_linked(w, built == HS_LINK_BELOW_CFA ? c.frame_bytes : 0);
 	if (built == HS_RETURN_ON_TOP || built == HS_RETURN_BELOW_FP)
 		return hs_frameless(w, built == HS_RETURN_ON_TOP ? 0 : 8);
 	caller_fp = w->fp;
@@ -520,9 +600,25 @@ HS_FN void hs_split(struct hs_walk *w)
 	w->memo.notes = 0;
 }
 
-HS_SUBPROGRAM int hs_interrupted(struct hs_walk *w)
+HS_SUBPROGRAM int hs_interrupted_stub(struct hs_walk *w)
+{
+	return w ? hs_linked_stub(w) : 1;
+}
+
+HS_SUBPROGRAM int hs_interrupted_code(struct hs_walk *w)
 {
 	return w ? hs_interrupted_here(w) : 1;
+}
+
+/* Parts, each called from here: their frames would have no room together on Linux 6.1. */
+HS_FN int hs_interrupted(struct hs_walk *w)
+{
+	int ended;
+
+	if (hs_in_interpreter(w, w->pc))
+		return hs_interrupted_interpreter(w);
+	ended = hs_interrupted_code(w);
+	return HS_LINK && ended == HS_IN_STUB ? hs_interrupted_stub(w) : ended;
 }
 
 #define HS_IN_JAVA 2 /* the walk begins in Java code: go on with hs_interrupted() */
@@ -593,7 +689,12 @@ HS_FN int hs_begin(struct hs_walk *w, const struct hs_start *s)
 {
 	int ended = hs_start(w, s);
 
-	return ended == HS_IN_JAVA ? hs_interrupted(w) : ended;
+	if (ended != HS_IN_JAVA)
+		return ended;
+	ended = hs_interrupted(w);
+	if (s->split)
+		hs_split(w);
+	return ended;
 }
 #endif
 
@@ -601,9 +702,9 @@ HS_FN int hs_step(struct hs_walk *w)
 {
 	if (w->native)
 		return hs_native(w);
-	if (w->chunks_end)
+	if (HS_CHUNKS && w->chunks_end)
 		return hs_chunks_end(w);
-	if (hs_at_chunk_end(w) || hs_at_barrier(w))
+	if (HS_CHUNKS && (hs_at_chunk_end(w) || hs_at_barrier(w)))
 		return hs_chunk(w);
 	if (hs_in_interpreter(w, w->pc))
 		return hs_interpreted(w);

@@ -100,6 +100,9 @@ struct hs_start {
 
 #ifdef __bpf__
 #define HS_FN static __always_inline
+/* Virtual threads have frames in the heap. */
+const volatile __u32 walk_chunks __weak = 1;
+#define HS_CHUNKS walk_chunks
 /* Verified by itself, once per program, and not in each place where it is called. */
 #define HS_SUBPROGRAM __weak __noinline
 #define HS_CODE(w, field) (java_code.field)
@@ -119,6 +122,7 @@ struct hs_host_walk {
 };
 
 #define HS_FN static inline
+#define HS_CHUNKS 1
 #define HS_SUBPROGRAM static inline
 #define HS_HOST(w) (((struct hs_host_walk *)(w))->host)
 #define HS_CODE(w, field) (HS_HOST(w)->code->field)

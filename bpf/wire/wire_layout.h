@@ -50,6 +50,7 @@ enum wire_owner_word {
 	F(__s32, jt_stack_base, java_thread_stack_base)                                            \
 	F(__s32, jt_stack_size, java_thread_stack_size)                                            \
 	F(__s32, jt_state, java_thread_state)                                                      \
+	F(__u32, thread_in_native, thread_in_native)                                               \
 	F(__s32, jt_pending_monitor, java_thread_pending_monitor)                                  \
 	F(__s32, jt_waiting_monitor, java_thread_waiting_monitor)                                  \
 	F(__s32, os_thread_id, osthread_thread_id)                                                 \

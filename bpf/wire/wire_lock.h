@@ -70,6 +70,20 @@ struct wire_lock {
 
 #define WIRE_LOCK_SHORT __builtin_offsetof(struct wire_lock, owner)
 
+/*
+ * A wait that is over, as the scheduler has seen it: the record of its begin, and what that of its
+ * end has besides (an enter or a wait of a monitor, a park). Both are events of their own in the
+ * log.
+ */
+struct wire_wait {
+	struct wire_lock begin; /* but for the kind */
+	__u64 end_ns;
+	struct wire_counters end_self, end_owner;
+	__u32 end_owner_tid, end_owner_source;
+	__u32 what; /* WIRE_BLOCKED_LOCK, WIRE_BLOCKED_WAIT, WIRE_BLOCKED_PARK */
+	__u32 pad;
+};
+
 /* Waits that were no contentions, and short, of one thread, on one blocker, with one call chain. */
 struct wire_wait_sum {
 	struct wire_head head;
@@ -115,6 +129,7 @@ struct wire_class {
 	KIND(MONITOR_WAIT_END, WIRE_LOCK_SHORT, EVENT_MONITOR_WAIT_END)                            \
 	KIND(MONITOR_NOTIFY, WIRE_LOCK_SHORT, EVENT_MONITOR_NOTIFY)                                \
 	KIND(UNPARK, WIRE_LOCK_SHORT, EVENT_UNPARK)                                                \
+	KIND(WAIT, sizeof(struct wire_wait), 0)                                                    \
 	KIND(WAIT_SUM, sizeof(struct wire_wait_sum), EVENT_WAIT_SUM)                               \
 	KIND(MONITOR_INFLATE, WIRE_LOCK_SHORT, EVENT_MONITOR_INFLATE)                              \
 	KIND(MONITOR_DEFLATE, WIRE_LOCK_SHORT, EVENT_MONITOR_DEFLATE)                              \

@@ -22,6 +22,7 @@ enum wire_via { /* how the walk began; the order of walk_begin in events.json */
 		WIRE_VIA_STUB,
 		WIRE_VIA_ANCHOR,
 		WIRE_VIA_NATIVE, /* out of native code by its unwind rules */
+		WIRE_VIA_FRAGMENT, /* not in BPF: see wire_fragment.h */
 };
 
 struct wire_run_sample {

@@ -4,6 +4,7 @@
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
 #include "bpf/wire/wire.h"
+#include "bpf/wire/wire_native.h"
 
 #define WIRE_FRAMES_MAX 512
 #define WIRE_CODE_HEAPS 3
@@ -59,14 +60,6 @@ struct wire_stack {
 	struct wire_frame frames[WIRE_FRAMES_MAX]; /* innermost first; count of them are sent */
 };
 
-#define WIRE_RULE_RETURN (1ull << 63) /* in the key of a rule: pc is a return address */
-
-/* The walker needs to know how to get out of the native function that pc lies in. */
-struct wire_native {
-	struct wire_head head;
-	__u64 pc; /* with WIRE_RULE_RETURN: the key of the rule */
-};
-
 /* A thread that owns a lock, seen after somebody has blocked on it. */
 struct wire_owner_stack {
 	struct wire_head head; /* tid: the owner */
@@ -81,20 +74,6 @@ enum wire_stack_source { /* the order of stack_source in events.json */
 			 WIRE_STACK_BLOCK,
 			 WIRE_STACK_SWITCH,
 			 WIRE_STACK_SAMPLE,
-};
-
-enum wire_native_rule_flags {
-	WIRE_RULE_CFA_FP = 1,   /* CFA = fp + cfa_offset; else sp + cfa_offset */
-	WIRE_RULE_FP_SAVED = 2, /* the caller's fp is at CFA + fp_offset; else it is fp itself */
-	WIRE_RULE_UNUSABLE = 4,
-	WIRE_RULE_ASKED = 8, /* user space has not answered yet */
-};
-
-/* From a pc in native code to its caller: the return address is at CFA - 8, sp becomes CFA. */
-struct wire_native_rule {
-	__s32 cfa_offset;
-	__s16 fp_offset;
-	__u16 flags;
 };
 
 struct wire_code_heap {

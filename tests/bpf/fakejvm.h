@@ -25,6 +25,9 @@
 #define FAKE_OWNER_TYPE NULL
 #endif
 
+/* As no JDK has it. */
+#define FAKE_THREAD_IN_NATIVE 6
+
 typedef uint64_t oop; /* HotSpot's word; the address of an object, 0: null */
 
 struct symbol {

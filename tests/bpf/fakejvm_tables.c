@@ -166,6 +166,7 @@ static struct int_entry ints[] = {
 	{0, 0, "FIELDINFO_TAG_SIZE", 0},
 	{0, 0, "FIELDINFO_TAG_OFFSET", 0},
 	{8, 0, "oopSize", 0},
+	{FAKE_THREAD_IN_NATIVE, 0, "_thread_in_native", 0},
 	{0},
 };
 

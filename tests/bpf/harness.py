@@ -1,6 +1,7 @@
 """What the tests of the recorder share: the fake JVM, a recorder, a log. Nothing here sleeps to let something happen:
 it waits for a condition, with a deadline."""
 import contextlib
+import functools
 import json
 import os
 import queue
@@ -326,23 +327,74 @@ def spoor(*arguments, expect=0, **how):
 
 # --- a log ------------------------------------------------------------------------------------
 
+class Lines:
+    """What spoor cat prints: events, each of which is parsed when it is first wanted."""
+
+    KIND = re.compile(r'"event":"(\w+)"')
+
+    def __init__(self, text):
+        self.lines = text.splitlines()  # an event, once it has been wanted
+        self.kinds = [self.KIND.search(line)[1] for line in self.lines]
+
+    def __len__(self):
+        return len(self.lines)
+
+    def at(self, n):
+        if isinstance(self.lines[n], str):
+            self.lines[n] = json.loads(self.lines[n])
+        return self.lines[n]
+
+    def last(self):
+        return self.at(-1) if self.lines else None
+
+    def events(self, kinds=None):
+        """In the order of the log; None: all of them."""
+        return [self.at(n) for n, kind in enumerate(self.kinds) if kinds is None or kind in kinds]
+
+
 class Log:
-    """A log as `spoor cat` shows it: numbers in .raw, names in .events."""
+    """A log as `spoor cat` shows it: numbers in .raw, names in .events. The log is read as a whole at once, and must be
+    intact. Lines that nobody asks for are not parsed: a log of samples of deep stacks has gigabytes with names."""
 
     def __init__(self, path):
         self.path = path
-        self.raw = [json.loads(line) for line in spoor("cat", path).stdout.splitlines()]
-        self.events = [json.loads(line) for line in spoor("cat", "--resolve", path).stdout.splitlines()]
-        self.header = json.loads(spoor("cat", "--header", path).stdout)
-        if len(self.raw) != len(self.events):
+        self.was = self._file()
+        self._raw = Lines(spoor("cat", path).stdout)
+
+    def _file(self):
+        of = os.stat(self.path)
+        return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns
+
+    def _cat(self, *options):
+        if self._file() != self.was:
+            raise AssertionError(f"{self.path} is another log by now")
+        return spoor("cat", *options, self.path).stdout
+
+    @functools.cached_property
+    def header(self):
+        return json.loads(self._cat("--header"))
+
+    @functools.cached_property
+    def _named(self):
+        lines = Lines(self._cat("--resolve"))
+        if len(self._raw) != len(lines):
             raise AssertionError("spoor cat and spoor cat --resolve show different numbers of events")
+        return lines
+
+    @property
+    def raw(self):
+        return self._raw.events()
+
+    @property
+    def events(self):
+        return self._named.events()
 
     def of(self, *kinds):
         """Events by kind, with names, in the order of time."""
-        return sorted((e for e in self.events if e["event"] in kinds), key=lambda e: e["time_ns"])
+        return sorted(self._named.events(kinds), key=lambda e: e["time_ns"])
 
     def raw_of(self, *kinds):
-        return sorted((e for e in self.raw if e["event"] in kinds), key=lambda e: e["time_ns"])
+        return sorted(self._raw.events(kinds), key=lambda e: e["time_ns"])
 
     def one(self, kind, **fields):
         found = [e for e in self.of(kind) if all(e[k] == v for k, v in fields.items())]
@@ -352,10 +404,10 @@ class Log:
 
     def threads(self):
         """The last word on each thread, by its number."""
-        return {e["thread"]: e for e in self.raw if e["event"] == "thread"}
+        return {e["thread"]: e for e in self._raw.events(("thread",))}
 
     def locks(self):
-        return {e["lock"]: e for e in self.raw if e["event"] == "lock"}
+        return {e["lock"]: e for e in self._raw.events(("lock",))}
 
     def notes(self):
         return [e["text"] for e in self.of("note")]
@@ -369,7 +421,8 @@ class Log:
         return total
 
     def end(self):
-        return self.raw[-1]["reason"] if self.raw and self.raw[-1]["event"] == "end" else None
+        last = self._raw.last()
+        return last["reason"] if last and last["event"] == "end" else None
 
     def report(self, *options):
         return json.loads(spoor("report", "--format", "json", *options, self.path).stdout)

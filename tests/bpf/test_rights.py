@@ -11,6 +11,7 @@ import unittest
 
 import harness
 from harness import AS_NOBODY, NOBODY, SPOOR, FakeTest, Log, name_of, read_text, spoor, wait_until
+import printed  # noqa: E402 - beside harness's folder
 from processes import status
 from tracee import AT_FDCWD, EXECVE, OPENAT, SOCKET, Tracee
 
@@ -302,6 +303,7 @@ class EachRightTakenAway(RightsTest):
         fake = self.foreign()
         sets = [(r,) for r in self.RIGHTS] + [("bpf", "sys_admin"), ("perfmon", "sys_admin"),
                                               ("dac_override", "dac_read_search")]
+        printed.head("without", "doctor", "names", "record", "contended monitors")
         for rights in sets:
             with self.subTest(without=rights):
                 told = self.without(rights, "doctor", "-p", fake.pid)
@@ -309,8 +311,11 @@ class EachRightTakenAway(RightsTest):
                 done = self.without(rights, "record", *harness.STOCK_PROBES, "-p", fake.pid, "-d", "100ms", "-o", path)
                 self.assertIn(told.returncode, (0, 1), told.stderr)
                 self.assertEqual(done.returncode, told.returncode, f"{told.stdout}{done.stderr}")
+                names = ", ".join(sorted(set(re.findall(r"CAP_\w+", told.stdout)))) or "nothing"
+                monitor = "none" if done.returncode else Log(path).header["sources"]["monitor"]
+                printed.row(", ".join(rights), ("works", "does not")[told.returncode], names,
+                           ("works", "refused")[done.returncode], monitor)
                 if done.returncode == 0:
-                    monitor = Log(path).header["sources"]["monitor"]
                     flag = re.search(r"^(\w+) +monitor-flag ", told.stdout, re.M)
                     self.assertEqual(monitor == "on", not flag or flag[1] == "ok", f"{monitor}: {told.stdout}")
                 else:

@@ -55,7 +55,7 @@ class Sched(BpfTest):
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
         self.assertEqual(log.header["sources"]["sample"], {"event": "cpu-clock", "period_ns": MS, "jitter": True,
-                                                           "symbols": False})
+                                                           "symbols": False, "fragment_bytes": 0})
         for id, least in (("a", 300), ("b", 0), ("d", 70)):
             of = [e for e in log.of("run_sample") if e["thread"]["tid"] == fake.tids[id]]
             last = [e for e in log.of("thread_sample") if e["thread"]["tid"] == fake.tids[id]][-1]

@@ -8,7 +8,7 @@ import unittest
 from harness import BpfTest, wait_until
 
 MS = 10**6
-IN_NATIVE, BLOCKED = 4, 10
+IN_NATIVE, BLOCKED = 6, 10  # tests/bpf/fakejvm.h
 STATES = ("cpu_ns", "stolen_ns", "runnable_ns", "blocked_ns")
 
 

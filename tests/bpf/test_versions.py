@@ -93,7 +93,7 @@ class Versions(FakeTest):
         """vmStructs is believed; what it does not say is not recorded."""
         doctor, log = self.said("--major=99", HASH_SHIFT)
         self.assertEqual(set(doctor), {"version", "stacks", "owners", "hashes", "names"})
-        self.assertRegex(doctor["version"], "does not know OpenJDK 99 .*17 to 25")
+        self.assertRegex(doctor["version"], "does not know OpenJDK 99 .*17 to 27")
         self.assertEqual(self.enter(log), ("unresolved", 0))
         self.assertNotIn("Thread A", str(log.threads()))
         self.assertIn("not resolved", log.header["facts"]["owner"])

@@ -438,7 +438,8 @@ class Played:
         by = "--by", ",".join(BY)
         groups = log.report(*by)["groups"]
         self.is_patched = log.header["jvm"].get("kind") == "patched"
-        self.is_by_switches = log.header["sources"]["monitor"] == "switches"
+        self.is_by_switches = (log.header["sources"]["monitor"] == "switches"
+                               or log.header["record"]["probes"] == "monitors")
         if self.is_patched:  # what ends a park on what is no lock, a stock JVM does not tell
             groups += log.report("--parked", *by)["groups"]
         self.report = Report({"groups": groups})
@@ -475,9 +476,10 @@ def play(vm, name, attempts=ATTEMPTS):
     return scenes, name in COARSE
 
 
-def command_of(mode, folder, home=None):
+def command_of(mode, folder, home=None, parks_by_switches=False):
+    """Locks get an identity hash at once, where nothing gives them one: the hooks on parks do."""
     options, warm = MODES[mode]
-    patched = home and home == os.environ.get("SPOOR_JVM")
+    patched = home and home == os.environ.get("SPOOR_JVM") and not parks_by_switches
     return [jdk_tool("java", home), *options_of(home, [*SOON, *OPENS, *options]),
             f"-Dexact.hash={'false' if patched else 'true'}", "-cp", folder, "Exact", str(warm)]
 
@@ -485,7 +487,7 @@ def command_of(mode, folder, home=None):
 def run(mode, folder, log_path, home=None, wanted=None, options=()):
     """Plays scenes (all, or those whose names wanted() says) under a recorder."""
     with contextlib.ExitStack() as stack:
-        vm = Java(command_of(mode, folder, home))
+        vm = Java(command_of(mode, folder, home, "monitors" in options))
         stack.callback(vm.close)
         vm.wait_ready()
         recorder = Recorder(vm, log_path, "-f", *recorder_options(home, options))

@@ -18,6 +18,8 @@ from harness import BUILD, DEADLINE_S, Recorder, STOCK_PROBES, probes_of, wait_u
 
 START_DEADLINE_S = 5 * DEADLINE_S
 MADE = os.path.join(BUILD, "tests/java")
+# A tool of the JDK ends before what C2 compiles of it has paid: javac takes twice the CPU with it.
+SHORT = ("-J-XX:TieredStopAtLevel=1",)
 # One cycle after the other: objects move while threads block on them.
 SHENANDOAH_WITHOUT_A_PAUSE = ("-XX:+UseShenandoahGC", "-Xmx256m", "-XX:+UnlockDiagnosticVMOptions",
                               "-XX:ShenandoahGCHeuristics=aggressive")
@@ -40,7 +42,7 @@ def options_of(home, options):
 
 def made(sources, command):
     """The folder where command(folder) has made something of the sources. It is made once for all tests that want the
-    same: a run of javac takes three seconds of CPU."""
+    same: a run of javac takes two seconds of CPU."""
     key = hashlib.sha256(repr(command("")).encode())
     for source in sources:
         with open(source, "rb") as f:
@@ -60,7 +62,7 @@ def made(sources, command):
 def java_classes(pattern="programs/*.java", *options):
     sources = sorted(glob.glob(os.path.join(HERE, pattern)))
     javac = os.path.realpath(jdk_tool("javac"))
-    return made(sources, lambda folder: [javac, *options, "-d", folder, *sources])
+    return made(sources, lambda folder: [javac, *SHORT, *options, "-d", folder, *sources])
 
 
 def native_library(name):

@@ -1,5 +1,6 @@
 """The samples of a log of spoor record --sample, by the rules of events.json."""
 import math
+import statistics
 
 
 class Samples:
@@ -34,3 +35,8 @@ class Samples:
         share = part / self.sum_ns
         effective = self.sum_ns ** 2 / sum(w * w for w, _, _ in self.list)
         return share, math.sqrt(max(share * (1 - share), 1e-4) / effective)
+
+    def median_between_ns(self):
+        """Of the thread's CPU time."""
+        times = [e["cpu_ns"] for _, _, e in self.list]
+        return statistics.median(b - a for a, b in zip(times, times[1:]))

@@ -26,6 +26,7 @@ MODES = {
                 "-XX:CompileCommand=exclude,StacksShapes.callShape"], 15),
     "g1_no_compressed_oops": (["-XX:+UseG1GC", "-XX:-UseCompressedOops", "-XX:-UseCompressedClassPointers"], 15),
     "compact": (["-XX:+UseCompactObjectHeaders"], 15),  # JDK 25
+    "not_compact": (["-XX:-UseCompactObjectHeaders"], 15),  # JDK 27
     "zgc": (["-XX:+UseZGC"], 15),
     "shenandoah": (["-XX:+UseShenandoahGC"], 15),
     "little_inlining": (["-XX:MaxInlineLevel=1", "-XX:C1MaxInlineLevel=1", "-Xbatch"], 15),
@@ -60,11 +61,12 @@ RELEASES = {
 }
 THREAD = "java.lang.Thread."
 SLEEP = [(THREAD + "sleep", ACT + "sleep")]
-# What is otherwise in a later JDK.
+# What is otherwise in another JDK than 17: from this release on, until the next one that is listed.
 INSTEAD = {
     11: {BLOCKS["LOCK"][1]: (*PARK, AQS + "parkAndCheckInterrupt", AQS + "acquireQueued", AQS + "acquire",
                              REENTRANT + ".lock"),
          UNLOCK: (*UNPARK, AQS + "unparkSuccessor", AQS + "release", REENTRANT + ".unlock")},
+    17: {},
     21: {SLEEP[0]: (THREAD + "sleep0", *SLEEP[0]),
          ("java.lang.Object.wait",): ("java.lang.Object.wait0", "java.lang.Object.wait")},
     25: {SLEEP[0]: (THREAD + "sleepNanos0", THREAD + "sleepNanos", *SLEEP[0]),
@@ -177,7 +179,7 @@ class Judge:
 
     def __init__(self, mode, acts, clock_ns, major=17):
         self.clock_ns = clock_ns
-        self.instead = INSTEAD.get(major, {})
+        self.instead = INSTEAD[max(release for release in INSTEAD if release <= major)]
         self.result = Result(mode)
         self.acts = acts
         self.by_thread = collections.defaultdict(list)

@@ -12,6 +12,7 @@ import unittest
 import jvm
 from containers import DEFAULT_RIGHTS, Machine, docker_profile, podman_profile, why_no_containers, without_calls
 from harness import DEADLINE_S, ROOT, SPOOR, Log, probes_of, wait_until
+import printed  # beside harness's folder
 
 HOLD_MS, ROUNDS = 100, 1
 USER, IDS = 1000, 200000
@@ -188,6 +189,8 @@ class Sidecar(Containers):
         vm = self.start()
         status, checks = self.doctor(vm, rights=OF_ANOTHER)
         self.assertEqual(status, 0, checks)
+        printed.head("a sidecar lacks", "checks of doctor that fail", "the right that they name", "record")
+        printed.row("nothing", "none", "none", "works")
         for right in OF_ANOTHER:
             with self.subTest(right=right):
                 rights = set(OF_ANOTHER) - {right}
@@ -198,7 +201,10 @@ class Sidecar(Containers):
                 self.assertTrue([text for text in missing if f"CAP_{right}" in text], checks)
                 self.assertEqual(set(re.findall(r"CAP_(\w+)", " ".join(checks["capabilities"]))), {right})
                 self.assertIn(f"CAP_{right}", said)
-                self.assertIn(f"CAP_{right}", self.refusal(vm, rights=rights))
+                refused = self.refusal(vm, rights=rights)
+                self.assertIn(f"CAP_{right}", refused)
+                printed.row(f"CAP_{right}", ", ".join(name for name, (state, _) in checks.items() if state == "missing"),
+                            f"CAP_{right}", "refused, naming it")
 
     def test_without_touching_it(self):
         """No right to write, and nothing is written."""

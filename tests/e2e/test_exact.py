@@ -271,6 +271,7 @@ class Exact(PatchedJavaTest):
         self.assertGreater(numbers.events, 1000)
         self.assertGreater(numbers.folded, 100)
 
+    @only_in_soak  # test_tiered has the same scenes, and test_stacks.py the chains of interpreted frames
     def test_interpreted(self):
         self.check("int")
 
@@ -292,6 +293,29 @@ class Exact(PatchedJavaTest):
     @only_in_soak
     def test_serial(self):
         self.check("serial")
+
+
+class Monitors(PatchedJavaTest):
+    """--probes monitors: the hooks report monitors, with their numbers, and the scheduler parks."""
+    def test_totals(self):
+        played = exact.run("tiered", self.classes, self.path(), self.home, lambda name: name.startswith(exact.STOCK),
+                           ("--probes", "monitors"))
+        log = played.log
+        self.assertTrue(played.is_patched)
+        self.assertEqual(log.lost(), {})
+        self.assertEqual([p for p in log.header["sources"]["probes"] if "park" in p], [])
+        for name in played.scenes:
+            with self.subTest(scene=name):
+                comparison = played.compare(name)
+                self.assertGreater(comparison.blocked_ns, 0)
+                self.assertEqual(len(comparison.sum_problems), 0, "\n" + "\n".join(comparison.sum_problems[:10]))
+        numbers = sequences.read(log.path)
+        parks = len(log.raw_of(*sequences.OF_PARK))
+        print(numbers, f"of these {parks} of parks", flush=True)
+        self.assertGreater(parks, 100)
+        self.assertGreater(numbers.events - parks, 100)
+        self.assertEqual(numbers.without, parks)
+        self.assertEqual(numbers.problems, [f"all: {parks} events have no number"])
 
 
 class Stock(JavaTest):

@@ -3,7 +3,7 @@ import json
 import os
 import time
 
-from jvm import PatchedJavaTest
+from jvm import ObjectsJavaTest
 
 from harness import spoor
 
@@ -13,7 +13,7 @@ DEADLINE_S = 120
 CPU_S, SAMPLES = 1, 200  # of the program whose callers are sampled
 
 
-class HeapLivesTest(PatchedJavaTest):
+class HeapLivesTest(ObjectsJavaTest):
     def run_it(self, *options):
         vm = self.java("Growth", str(ROUNDS), str(LEAKED), options=["-Xmx256m", "-Xmn128m", *SWITCH, *options])
         recorder = self.record(vm, "--objects")

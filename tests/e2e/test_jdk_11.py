@@ -21,7 +21,7 @@ class Jdk11(jvm.OtherJavaTest):
     MAJOR = 11
 
 
-@always("test_c2", "test_tiered")
+@always("test_c2")
 class Stacks11(Jdk11, test_stacks.Stacks):
     INLINED_BY_C2 = 3  # it depends on when C2 gets the CPU to compile which of them
 
@@ -54,6 +54,7 @@ class Holding11(Jdk11, test_holding.Holding):
     pass
 
 
+@only_in_soak
 class Jfr11(Jdk11, test_jfr.Jfr):
     pass
 
@@ -96,7 +97,7 @@ class SwitchesHolders11(Jdk11, test_switches.Holders):
     test_zgc = Holders11.test_zgc
 
 
-@always("test_c2")
+@only_in_soak
 class SwitchesStacks11(Jdk11, test_switches.Stacks):
     INLINED_BY_C2 = Stacks11.INLINED_BY_C2
 

@@ -23,7 +23,7 @@ class Jdk21(jvm.OtherJavaTest):
     MAJOR = 21
 
 
-@always("test_c2", "test_tiered")
+@always("test_c2")
 class Stacks21(Jdk21, test_stacks.Stacks):
     pass
 
@@ -53,6 +53,7 @@ class Jfr21(Jdk21, test_jfr.Jfr):
     pass
 
 
+@only_in_soak
 class Jtreg21(Jdk21, test_jtreg.Jtreg):
     THROWN = test_jtreg.LATER_THROWN
 
@@ -86,7 +87,7 @@ class Spans21(Jdk21, test_spans.Stock):
     pass
 
 
-@always("test_g1")
+@only_in_soak
 class Unloading21(Jdk21, test_unloading.Unloading):
     pass
 

@@ -23,7 +23,7 @@ class Jdk25(jvm.OtherJavaTest):
     MAJOR = 25
 
 
-@always("test_c1", "test_c2", "test_tiered")
+@always("test_c2", "test_tiered")
 class Stacks25(Jdk25, test_stacks.Stacks):
     def test_compact_headers(self):
         self.check("compact")

@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from jvm import JavaTest, jdk_tool  # first: it says where harness is
+from jvm import JavaTest, SHORT, jdk_tool  # first: it says where harness is
 from harness import DEADLINE_S, spoor
 
 PCT = 2
@@ -27,7 +27,7 @@ def seconds(duration):
 
 def events_of(path, *kinds, frames=5):
     """The events of these kinds in a recording of JFR's, with so many frames of each chain at most."""
-    shown = subprocess.run([jdk_tool("jfr"), "print", "--json", "--stack-depth", str(frames), "--events", ",".join(kinds), path],
+    shown = subprocess.run([jdk_tool("jfr"), *SHORT, "print", "--json", "--stack-depth", str(frames), "--events", ",".join(kinds), path],
                            capture_output=True, text=True, check=True, timeout=2 * DEADLINE_S).stdout
     return json.loads(shown)["recording"]["events"]
 
@@ -65,7 +65,8 @@ class Jfr(JavaTest):
         with open(settings, "w", encoding="utf-8") as f:
             f.write(SETTINGS)
         vm = self.java("Contend", rounds, ms,
-                       options=[f"-XX:StartFlightRecording:settings={settings},filename={recording}"])
+                       options=["-XX:TieredStopAtLevel=1",  # JFR's own code is most of what is compiled
+                                f"-XX:StartFlightRecording:settings={settings},filename={recording}"])
         recorder = self.record(vm, "-f")
         self.assertEqual(vm.ask("go", 240), "done")
         gone = int(vm.line())

@@ -12,7 +12,7 @@ import soaking
 from harness import DEADLINE_S, Log, Recorder, SPOOR, name_of, spoor, wait_until
 
 BPFTOOL = shutil.which("bpftool") or "/usr/sbin/bpftool"
-ATTACHES = 200 if soaking.is_on() else 40
+ATTACHES = 200 if soaking.is_on() else 20
 
 
 def bpf_objects():

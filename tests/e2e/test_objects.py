@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from jvm import HERE, jdk_tool, java_classes, made, why_no_java
+from jvm import HERE, jdk_tool, java_classes, made, major_of, why_no_java
 
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects"]
 EXACT, CHECK, NO_MOVES = 1, 2, 16
@@ -50,6 +50,8 @@ class ObjectsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.home = os.environ.get("SPOOR_JVM")
         why = why_no_java() if cls.home else "there is no patched JVM: make jvm"
+        if not why and major_of(cls.home) != 17:
+            why = "only the patches for JDK 17 have object events"
         if why:
             raise unittest.SkipTest(why)
         cls.classes = java_classes()

@@ -10,7 +10,7 @@ import unittest
 
 from jvm import ObjectsJavaTest, jdk_tool, wait_for_libjvm
 
-from harness import SPOOR, spoor
+from harness import SPOOR, spoor, wait_until
 from pprof_read import Pprof
 
 SWITCH = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+SpoorTraceObjects"]
@@ -145,13 +145,17 @@ class ObjectsRecordTest(ObjectsJavaTest):
         self.assertEqual(spoor("objects", "--top", "3", self.path("repaired.spoor")).stdout, text)
         spoor("report", self.path())
 
+    def wait_for_log(self, vm, size):
+        """As long as the program runs."""
+        wait_until(f"the log has {size} bytes", lambda: os.path.getsize(self.path()) >= size or vm.poll() is not None, DEADLINE_S)
+
     def test_a_jvm_that_is_killed(self):
         vm = self.start("-XX:+UseParallelGC", rounds=100_000_000)
         recorder = self.record(vm, "--objects")
         vm.stdin.write("\n")
         vm.stdin.flush()
-        with self.assertRaises(subprocess.TimeoutExpired):
-            vm.wait(2)
+        self.wait_for_log(vm, 1_000_000)  # of some three million objects
+        self.assertIsNone(vm.poll(), "the program has ended before it was killed")
         vm.kill()
         self.assertEqual(recorder.wait(DEADLINE_S), 0)
         found = self.objects()
@@ -165,8 +169,7 @@ class ObjectsRecordTest(ObjectsJavaTest):
         recorder = self.record(vm, "--objects")
         vm.stdin.write("\n")
         vm.stdin.flush()
-        while os.path.getsize(self.path()) < 100_000 and vm.poll() is None:
-            time.sleep(0.001)
+        self.wait_for_log(vm, 100_000)
         recorder.process.send_signal(signal.SIGKILL)
         self.assertIsNone(vm.poll(), "the program has ended before its recorder was killed")
         recorder.wait()

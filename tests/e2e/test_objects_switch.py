@@ -1,4 +1,5 @@
 """Object events switched on and off in a JVM that runs: it was started without an option, and goes on as before."""
+import itertools
 import json
 import os
 import random
@@ -7,9 +8,11 @@ import signal
 import subprocess
 import time
 
-from jvm import PatchedJavaTest, jdk_tool
+from jvm import ObjectsJavaTest, jdk_tool
 
 from harness import Recorder, spoor
+import soaking
+from soaking import only_in_soak
 
 DEADLINE_S = 300
 NONE = ("unknown_moves", "unknown_class", "no_place", "tlabs_wrong", "checked_wrong", "gaps", "holes", "bad_words",
@@ -19,11 +22,11 @@ ROUNDS = 100_000
 UNLOCK = "-XX:+UnlockDiagnosticVMOptions"
 # A ring that holds all of a run, however late a busy machine lets the recorder empty it.
 CHECK = [UNLOCK, "-XX:SpoorObjectsMode=2", "-XX:SpoorObjectsRing=128m"]
-SWITCHES = 20
-KILLS = 8
+SWITCHES = 20 if soaking.is_on() else 8
+KILLS = 8 if soaking.is_on() else 4
 
 
-class SwitchTest(PatchedJavaTest):
+class SwitchTest(ObjectsJavaTest):
     def start(self, *options, threads=2):
         return self.java("Switched", threads, options=["-Xmx192m", *options])
 
@@ -168,62 +171,107 @@ class SwitchTest(PatchedJavaTest):
         self.assertLess(found["archived_dead"], found["equal"] // 100)
         self.assert_right(vm)
 
-    def check_stopped(self, collector, mode):
-        """The recorder is stopped, until the ring is full and more: births and moves are lost. What is wrong after that is
-        said to be incomplete; and what is not said to be that is what the JVM dumps."""
-        vm = self.start(f"-XX:+Use{collector}GC", *CHECK, "-XX:SpoorObjectsRing=1m")
-        recorder = self.record(vm, f"--objects={mode}")
-        for number, stopped in (("1", False), ("2", True), ("3", False)):
-            if stopped:
-                os.kill(recorder.pid, signal.SIGSTOP)
-            try:
-                self.rest(vm, ROUNDS)
-            finally:
-                os.kill(recorder.pid, signal.SIGCONT)
-            done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path(f"{number}.hprof")],
-                                  capture_output=True, text=True, timeout=DEADLINE_S)
-            self.assertIn("Heap dump file created", done.stdout + done.stderr)
-        recorder.stop()
+    def dump(self, vm, name):
+        done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path(f"{name}.hprof")],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertIn("Heap dump file created", done.stdout + done.stderr)
+
+    def heap_check(self, moment, name):
+        return json.loads(spoor("heap", "check", "--format", "json", "--at", moment, self.path(), self.path(f"{name}.hprof"),
+                                expect=None).stdout)
+
+    def switched_again(self):
+        """Says the log as it is now that the events have been switched on again?"""
+        return '"text":"object events were switched on again' in spoor("cat", self.path(), expect=None).stdout
+
+    def check_stopped(self, collector):
+        """The recorder is stopped, until the ring is full and more: births and moves are lost. The heap is said to be
+        incomplete, until the recorder has switched the events off and on again by itself; then it is what the JVM dumps,
+        object by object. Everything else goes on meanwhile."""
+        vm = self.start(f"-XX:+Use{collector}GC", UNLOCK, "-XX:SpoorObjectsRing=4m")
+        recorder = self.record(vm, "--objects=exact")
+        self.rest(vm, ROUNDS)
+        self.dump(vm, "before")
+        os.kill(recorder.pid, signal.SIGSTOP)
+        try:
+            self.rest(vm, 10 * ROUNDS)
+            subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.run"], capture_output=True, text=True,
+                           timeout=DEADLINE_S, check=True)
+        finally:
+            os.kill(recorder.pid, signal.SIGCONT)
+        # What the collectors have lost, their own words say when there is room for some again.
+        until = time.monotonic() + DEADLINE_S
+        rounds = itertools.count(ROUNDS + 1)
+        while not self.switched_again():
+            self.assertLess(time.monotonic(), until)
+            self.rest(vm, next(rounds))
+        count, _ = self.rest(vm, ROUNDS)
+        self.dump(vm, "after")
+        notes = "\n".join(note for note in recorder.stop().notes() if note.startswith("object events"))
+        self.assertRegex(notes, r"^object events: moves of collections were lost; the heap is incomplete .*\n"
+                                r"object events were switched on again in .*: the heap is complete again$")
+        self.assertIn("the heap was incomplete until objects were switched on anew, 1 times", recorder.err)
+        self.assertNotIn("to the end of this log", recorder.err)
         found = self.objects("--by", "collection")
         self.assertGreater(found["lost_bytes"], 0)
         self.assertGreaterEqual(found["lost_bytes"], found["gap_bytes"])
-        self.assertEqual((found["holes"], found["bad_words"]), (0, 0))
-        self.assertEqual(found["incomplete_collections"], sum(row["incomplete"] for row in found["rows"]))
-        dumps = [row for row in found["rows"] if row["cause"] == "Heap Dump Initiated GC"]
-        # The words that say that a collection begins may be lost, too, but not of the first.
-        for number, row in zip("123", dumps if len(dumps) == 3 else dumps[:1]):
-            check = json.loads(spoor("heap", "check", "--format", "json", "--at", f"gc:{row['gc_id']}", self.path(),
-                                     self.path(f"{number}.hprof"), expect=None).stdout)
-            with self.subTest(dump=number, incomplete=row["incomplete"]):
-                if not row["incomplete"]:
-                    self.assertEqual(check["differences"], 0, check["examples"][:20])
-        self.assertGreater(found["incomplete_collections"], 0)
-        self.assertTrue(found["rows"][-1]["incomplete"] or not found["unknown_moves"])
+        self.assertEqual((found["holes"], found["bad_words"], found["tlabs_wrong"], found["lost_names"]), (0, 0, 0, 0))
+        self.assertEqual((found["switched_again"], found["incomplete_at_end"], found["end"]), (1, False, "off"))
+        self.assertGreater(found["unrecorded_ns"], 0)
+        self.assertGreater(found["forgotten"], 1000)
+        rows = found["rows"]
+        self.assertEqual(found["incomplete_collections"], sum(row["incomplete"] for row in rows))
+        incomplete = [row["gc_id"] for row in rows if row["incomplete"]]
+        self.assertTrue(incomplete)
+        dumps = [row for row in rows if row["cause"] == "Heap Dump Initiated GC"]
+        # Parallel has a young collection before each full one.
+        dumps = [[row for row in dumps if row["gc_id"] < incomplete[0]][-1], dumps[-1]]
+        self.assertGreater(dumps[1]["gc_id"], incomplete[-1])
+        self.assertEqual([row["incomplete"] for row in dumps], [False, False])
+        for name, row in zip(("before", "after"), dumps):
+            with self.subTest(dump=name):
+                check = self.heap_check(f"gc:{row['gc_id']}", name)
+                self.assertEqual((check["differences"], check["incomplete"]), (0, False), check["examples"][:20])
+                self.assertGreater(check["equal"], 100_000)
+        # Between them it lacks objects, and says so.
+        check = self.heap_check(f"gc:{incomplete[-1]}", "before")
+        self.assertTrue(check["incomplete"])
+        heap = spoor("heap", "--at", f"gc:{incomplete[-1]}", self.path(), expect=None)
+        self.assertIn("events were lost before this moment: the heap is incomplete", heap.stderr)
+        heap = spoor("heap", "--at", f"gc:{dumps[-1]['gc_id']}", self.path(), expect=None)
+        self.assertNotIn("incomplete", heap.stderr)
+        # A class has one row, whichever ring its objects are of, and what was recorded after the switch is exact.
+        classes = [row["name"] for row in self.objects()["rows"]]
+        self.assertEqual(len(classes), len(set(classes)))
+        self.assertGreaterEqual(self.count(self.objects(), "Switched$Counted"), count)
         text = spoor("objects", "--by", "collection", self.path()).stdout
         self.assertRegex(text, r"what was alive after [\d,]+ of \d+ collections, the first of them GC \d+")
+        self.assertRegex(text, r"in which events were switched off and on again, 1 times")
         self.assertIn("collections after which objects are missing", spoor("heap", "life", self.path(), expect=None).stdout)
         self.assert_right(vm)
 
+    @only_in_soak
     def test_a_recorder_that_is_stopped_serial(self):
-        self.check_stopped("Serial", "lossy")
+        self.check_stopped("Serial")
 
     def test_a_recorder_that_is_stopped_parallel(self):
-        self.check_stopped("Parallel", "exact")
+        self.check_stopped("Parallel")
 
     def test_a_recorder_that_is_stopped_g1(self):
-        self.check_stopped("G1", "lossy")
+        self.check_stopped("G1")
 
     def test_on_and_off_often(self):
         """Under load, each time from nothing: a new ring, new names, new code."""
-        vm = self.start("-XX:+UseG1GC", UNLOCK, "-XX:SpoorObjectsRing=4m")
-        for i in range(SWITCHES):
-            path = self.path(f"{i}.spoor")
+        vm = self.start("-XX:+UseG1GC", UNLOCK, "-XX:SpoorObjectsRing=16m")
+        paths = [self.path(f"{i}.spoor") for i in range(SWITCHES)]
+        for path in paths:
             self.record(vm, "--objects", path=path).stop()
+        self.assert_right(vm)  # first: while its threads run, nobody else has the CPUs
+        for path in paths:
             found = self.objects(path=path)
             self.assertEqual([found[name] for name in ("checked_wrong", "bad_words", "tlabs_wrong", "holes")], [0] * 4)
             self.assertEqual(found["end"], "off")
             self.assertGreater(found["found"], 1000)
-        self.assert_right(vm)
 
     def test_recorders_that_are_killed(self):
         """At any moment: between its question and the answer, while the heap is walked, later."""
@@ -247,6 +295,7 @@ class SwitchTest(PatchedJavaTest):
     def test_one_recorder_at_a_time(self):
         vm = self.start("-XX:+UseSerialGC")
         recorder = self.record(vm, "--objects=exact")
+        self.rest(vm, 0)  # the second one waits for ten seconds that the first one goes
         done = spoor("record", "--objects", "-p", vm.pid, "-o", self.path("second.spoor"), expect=1)
         self.assertIn("another recorder", done.stderr)
         count, _ = self.rest(vm, ROUNDS)
@@ -271,6 +320,7 @@ class SwitchTest(PatchedJavaTest):
         recorder = self.record(vm, "--objects")
         recorder.stop()
         self.assertRegex(recorder.err, r"switched on in [\d.]+ \w+, which found \d+ objects")
+        self.assertNotIn("incomplete", recorder.err)
         self.assertIn("in the heap when events were switched on", spoor("objects", self.path()).stdout)
         vm.close()
         vm = self.start("-XX:+UseSerialGC", "-XX:-UseTLAB")

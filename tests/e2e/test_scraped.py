@@ -245,6 +245,7 @@ class Scraped(MarkTest, Top):
         counts = [row["count"] for row in locks["groups"] if row["key"][0].startswith("Metered$C")]
         self.assertEqual(len(counts), self.CLASSES)
         # A thread that gets the lock before it has left its CPU was not blocked for who asks the scheduler.
+        print(f"{sum(counts)} of {self.locks()} contentions of the many")
         self.assert_near(sum(counts), self.locks(), 2, "contentions of the many")
         all_of = sum(value for (name, _), value in found.items() if name == "spoor_lock_contentions_total")
         self.assert_near(all_of, sum(row["count"] for row in locks["groups"]), 1, "all contentions")

@@ -168,6 +168,7 @@ class Stacks(JavaTest):
     def test_little_inlining(self):
         self.check("little_inlining")
 
+    @only_in_soak  # C2 alone takes 16 s of a CPU for it; test_c2 has chains of as many inlined methods as are asked for here
     def test_deep_inlining(self):
         result = self.check_compiled("deep_inlining", "c2")
         self.assertGreater(result.most_inlined, INLINED)

@@ -73,6 +73,12 @@ class WallTest(JavaTest):
         self.assertEqual(total - thread["wall_ns"], thread["error_ns"], thread)
 
 
+def rounds_late(log):
+    """How often the recorder came late to a round of samples, as on a busy machine: that window's end has no sample."""
+    rounds = sorted({e["time_ns"] for e in log.raw_of("thread_sample")})
+    return sum(b - a > 1.4 * 200 * MS for a, b in zip(rounds, rounds[1:]))
+
+
 class Wall(WallTest):
     def check_thing(self, state, said, got):
         """It is in this state for as long as its calls take, but for its way out of them and the wait for a CPU."""
@@ -80,7 +86,8 @@ class Wall(WallTest):
         wall = sum(got.values())
         room = said["total_ns"] * PCT / 100
         self.tell(f"{name}, with what is on the way", got[state] + sum(got[s] for s in ON_THE_WAY), said["in_ns"])
-        self.assertLessEqual(abs(wall - said["total_ns"]), room, name)
+        # Before its first clock and after its last one it may have to wait for a CPU.
+        self.assertLessEqual(abs(wall - said["total_ns"]), room + got["runnable"] + got["stolen"], name)
         self.assertGreater(said["in_ns"], said["total_ns"] * 0.7, name)
         self.assertLessEqual(got[state], said["in_ns"] + room, f"{name}: {got}")
         self.assertGreaterEqual(got[state] + sum(got[s] for s in ON_THE_WAY), said["in_ns"] - room, f"{name}: {got}")
@@ -103,6 +110,7 @@ class Wall(WallTest):
         """What spoor time says adds up to what the report says, in whatever way it is asked."""
         threads = log.report()["threads"]
         wanted = {s: sum(t["states"][f"{s}_ns"] for t in threads) for s in STATES}
+        late = rounds_late(log)
         for by in ("thread", "pool", "group"):
             for window in ((), ("--window", "200ms"), ("--window", "1s"), ("--window", "70ms")):
                 with self.subTest(by=by, window=window):
@@ -115,7 +123,8 @@ class Wall(WallTest):
                         self.assertEqual(sum(int(line[f"{s}_ns"]) for line in lines), wanted[s], s)
                     self.assertEqual(len(lines), len(told["rows"]) * len(told["windows"]))
                     if window != ("--window", "70ms"):
-                        self.assertTrue(all(w["exact"] for w in told["windows"]))
+                        inexact = sum(not w["exact"] for w in told["windows"])
+                        self.assertLessEqual(inexact, 2 * late, "windows without samples at both ends")
                         self.assertLessEqual(told["intervals_shared_out"], told["intervals"] / 100)
 
     def test_waiting_for_a_cpu(self):
@@ -147,6 +156,11 @@ class Wall(WallTest):
 class WallOnPatchedJvm(PatchedJavaTest, Wall):
     """Its locks and parks are told by other probes."""
     test_waiting_for_a_cpu = test_stopped_by_the_vm = None
+
+
+class WallWithParksByTheScheduler(WallOnPatchedJvm):
+    def record(self, target, *options, **how):
+        return super().record(target, *options, "--probes", "monitors", **how)
 
 
 class Throttled(WallTest):

@@ -225,7 +225,7 @@ class Bounds(WatchTest):
         watch.wait_recorded(first)
         second = self.start("Killed")
         watch.wait_for(second, "no_place")
-        self.assertIn("is not recorded yet: 1 JVMs are (--max-jvms)", watch.err)
+        wait_until("it says so", lambda: "is not recorded yet: 1 JVMs are (--max-jvms)" in watch.err)
         first.end()
         watch.wait_recorded(second)
         second.ask(str(ROUNDS))
@@ -284,7 +284,8 @@ class Killings(WatchTest):
         watch.wait_recorded(victim, other)
         os.kill(watch.recorder_of(victim), signal.SIGKILL)
         self.assertEqual(watch.wait_for(victim, "ended")["status"], 128 + signal.SIGKILL)
-        self.assertIn(f"the recorder of {victim.pid} Killed was killed by signal 9", watch.err)
+        said = f"the recorder of {victim.pid} Killed was killed by signal 9"
+        wait_until("it says so", lambda: said in watch.err)  # by another thread of this test than the line above
         third = self.start("Killed")
         watch.wait_recorded(third)
         for vm in (victim, other, third):

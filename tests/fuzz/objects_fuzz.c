@@ -99,6 +99,10 @@ static void drain(const struct object_ring *ring)
 	for (int i = 0; i < 3; i++)
 		object_drain_pass(d, (uint64_t)i);
 	object_drain_finish(d, true, 4);
+	/* The same bytes as a further ring. */
+	ENSURE(!object_drain_again(d, ring));
+	object_drain_pass(d, 5);
+	object_drain_finish(d, true, 6);
 	ENSURE(!object_drain_error(d));
 	object_drain_free(d);
 	ENSURE(!log_writer_close(w));

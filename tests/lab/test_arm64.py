@@ -19,8 +19,8 @@ LOADER = "lib/ld-linux-aarch64.so.1"
 DEADLINE_S = 900
 NS = 10**9
 # What qemu-user cannot do: filters of system calls, openat2(), a process's own files.
-UNIT = ("base/base_privilege", "jvm/jvm_mapped_file", "jvm/jvm_native", "jvm/jvm_parser", "jvm/jvm_process",
-        "record/launch")
+UNIT = ("base/base_privilege", "jvm/target/jvm_mapped_file", "jvm/jvm_native", "jvm/elf/jvm_parser",
+        "jvm/target/jvm_process", "record/launch")
 
 SCRIPT = r"""
 for test in /tests/*_test; do step ${test##*/} $test; done

@@ -75,6 +75,7 @@ class Kernels(test_lab.LabTest):
         """{step: (status, what it has said)}"""
         self.boot_once(lambda packages, archive, deadline_s: lab.boot_linux(
             packages, archive, deadline_s, kernel=suites.Suite(packages, suite).kernel()), RECORD)
+        self.show()
         return {name: (text(self.results, f"{name}.status").strip(),
                        text(self.results, name) + text(self.results, f"{name}.err"))
                 for name in ("doctor", "record", "marks", "none", "steal")}
@@ -117,6 +118,7 @@ class Kernels(test_lab.LabTest):
             packages, archive, deadline_s, options="lockdown=confidentiality",
             kernel=suites.Suite(packages, "trixie").kernel()), test_lab.LOCKED)
         self.assertIn("[confidentiality]", text(self.results, "lockdown"))
+        self.show("confidentiality")
         for name in ("doctor", "unseen", "record", "none", "steal"):
             words = text(self.results, name) + text(self.results, f"{name}.err")
             with self.subTest(name):

@@ -12,6 +12,10 @@ import unittest
 
 import lab
 
+sys.path.append(os.path.dirname(lab.HERE))
+
+import printed  # noqa: E402
+
 TICK_NS = 10**7  # USER_HZ of every Linux on x86
 NS = 10**9
 BOOT_DEADLINE_S = 900  # 30 to 230 s of CPU time; tests/run gives up later, after the packages have come, too
@@ -317,6 +321,16 @@ class LabTest(unittest.TestCase):
         sys.stdout.flush()
 
 
+    def show(self, lockdown="none"):
+        """A row of docs/containers.md's table of kernels: what works there, and the limits that are named."""
+        steps = {name: text(self.results, f"{name}.status").strip() for name in ("doctor", "record", "none", "steal")}
+        said = text(self.results, "doctor") + text(self.results, "doctor.err")
+        kernel = re.search(r"Linux ([\w.+-]+)", said)
+        limits = re.findall(r"^(?:warning|missing) +(\S+)", said, re.M)
+        printed.row(kernel[1] if kernel else "?", lockdown, *(("yes" if status == "0" else "no") for status in steps.values()),
+                    ", ".join(limits) or "nothing")
+
+
 class Xen(LabTest):
     """Two virtual CPUs on one physical: what one of them has, the other has not."""
 
@@ -518,6 +532,7 @@ class Locked(LabTest):
         self.boot_once(lambda packages, archive, deadline_s:
                        lab.boot_linux(packages, archive, deadline_s, options=f"lockdown={lockdown}"), LOCKED)
         self.assertIn(f"[{lockdown}]", text(self.results, "lockdown"))
+        self.show(lockdown)
         return {name: (text(self.results, f"{name}.status").strip(),
                        text(self.results, name) + text(self.results, f"{name}.err"))
                 for name in ("doctor", "unseen", "record", "none", "steal")}

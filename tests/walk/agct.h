@@ -15,5 +15,9 @@ struct agct {
 	int32_t count; /* frames; 0 or less: the JVM does not know */
 	uint64_t
 		java_thread; /* whose stack the agent's thread is to find; set to 0 when it is done */
+	/* Of a thread that is stopped by the agent itself: until tid is another one, or step is set. */
+	int32_t stopped, step;
+	uint64_t code_low, code_high; /* where it may be stepped */
+	uint64_t pc, sp, fp, bcp, method, link; /* as struct hs_start has them */
 	struct agct_frame frames[AGCT_FRAMES_MAX];
 };

@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <jvmti.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 struct call_frame {
@@ -29,15 +31,39 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved);
 static JavaVM *vm;
 static struct agct *shared;
 static void (*get_call_trace)(struct call_trace *trace, jint depth, void *context);
+static void on_signal(int signal, siginfo_t *info, void *context);
 
-/* One thread at a time is asked: walkimage has stopped it before. */
+#if defined(__aarch64__)
+#include "agent_arm64.h"
+#else
+static void stop(void *context)
+{
+	(void)context;
+	__asm__ volatile("int3");
+}
+
+static int stops_begin(void)
+{
+	return 0;
+}
+
+static void stops_end(void)
+{
+}
+#endif
+
+/* One thread at a time is asked: on x86-64 walkimage has stopped it before. */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	static struct call_frame frames[AGCT_FRAMES_MAX];
 	struct call_trace trace = {.frames = frames};
 
-	(void)signal;
 	(void)info;
+#if defined(__aarch64__)
+	if (signal == SIGTRAP && !trap_is_own(context))
+		return;
+#endif
+	(void)signal;
 	if (shared->tid != syscall(SYS_gettid))
 		return;
 	if ((*vm)->GetEnv(vm, (void **)&trace.env, JNI_VERSION_1_6) == JNI_OK)
@@ -50,7 +76,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 			(struct agct_frame){method ? (uint64_t)*method : 0, frames[i].bci};
 	}
 	shared->count = trace.count;
-	__asm__ volatile("int3");
+	stop(context);
 }
 
 /* A Java thread's JavaThread is in its field eetop. */
@@ -81,6 +107,7 @@ static void JNICALL on_thread(jvmtiEnv *jvmti, JNIEnv *env, void *arg)
 
 	(void)arg;
 	while (eetop) {
+		stops_end();
 		if (__atomic_load_n(&shared->java_thread, __ATOMIC_ACQUIRE) &&
 		    !(*env)->PushLocalFrame(env, 64)) {
 			stack_find(jvmti, env, eetop);
@@ -155,5 +182,5 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 	(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
 	(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_LOAD, NULL);
 	(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, NULL);
-	return sigaction(SIGPROF, &action, NULL) ? JNI_ERR : JNI_OK;
+	return sigaction(SIGPROF, &action, NULL) || stops_begin() ? JNI_ERR : JNI_OK;
 }

@@ -8,7 +8,7 @@
  *     note TEXT                                        where it is from; any number
  *     code NAME HEX                                    a field of struct wire_code; those that are not there are 0
  *     start PC SP FP BCP JAVA_THREAD STACK_HIGH UNLOCK struct hs_start, all HEX
- *     rule PC IS_RETURN CFA_OFFSET RBP_OFFSET FLAGS    of libjvm: HEX, then decimal
+ *     rule PC IS_RETURN CFA_OFFSET FP_OFFSET FLAGS RETURN_OFFSET   of libjvm: HEX, then decimal
  *     result NAME                                      enum wire_walk
  *     frame KIND CODE ID                               KIND by name, then HEX; innermost first
  */
@@ -152,13 +152,13 @@ static inline int image_rule_line(struct image *i, const char *rest)
 {
 	struct image_rule *r = &i->rules[i->rule_count];
 	unsigned long long pc;
-	int cfa, rbp, flags;
+	int cfa, fp, flags, at = -8; /* the last is not in older images */
 
 	if (i->rule_count == IMAGE_RULES_MAX ||
-	    sscanf(rest, "%llx %d %d %d %d", &pc, &r->is_return, &cfa, &rbp, &flags) != 5)
+	    sscanf(rest, "%llx %d %d %d %d %d", &pc, &r->is_return, &cfa, &fp, &flags, &at) < 5)
 		return -EPROTO;
 	r->pc = pc;
-	r->rule = (struct wire_native_rule){cfa, (int16_t)rbp, (uint16_t)flags};
+	r->rule = (struct wire_native_rule){cfa, (int16_t)fp, (int16_t)at, (uint32_t)flags};
 	i->rule_count++;
 	return 0;
 }

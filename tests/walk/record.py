@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Looks at running JVMs in all modes with walkimage, and records the images of tests/unit/bpf/hotspot_walk_test.c.
 
-    tests/walk/record.py --build DIR [--images DIR] [--stops N] [--keep N] [MODE ...]
+    tests/walk/record.py --build DIR [--images DIR] [--stops N] [--keep N] [--emulated ROOT] [MODE ...]
 
 It says how many chains were right, by kind of place, and which were wrong. With --images it writes images there, in
 place of those of the same modes: of each kind of place at most --keep. Needs root and a JDK 17.
+
+--emulated: JVMs are those of an arm64 machine's root, in qemu-user (make walk-arm64).
 """
 import argparse
 import glob
@@ -40,6 +42,11 @@ MODES = {
 MANY = ("meet-int", "meet-tiered", "meet-comp")  # cheap: one place per stop
 
 
+EMULATOR = "qemu-aarch64-static"
+EMULATED_AFTER = ("--after", "40")  # s: it is slow, and begins with what the JVM cannot be asked about
+EMULATED_JDK = "usr/lib/jvm/java-17-openjdk-arm64"
+
+
 def tool(name):
     path = shutil.which(name)
     if not path:
@@ -47,9 +54,9 @@ def tool(name):
     return path
 
 
-def build(folder):
+def build(folder, emulated):
     include = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(tool("javac")))), "include")
-    jni = ["gcc", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-shared", "-I" + os.path.dirname(os.path.dirname(HERE)),
+    jni = ["aarch64-linux-gnu-gcc" if emulated else "gcc", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-shared", "-I" + os.path.dirname(os.path.dirname(HERE)),
            "-I" + include, "-I" + os.path.join(include, "linux")]
     subprocess.run([*jni, "-o", os.path.join(folder, "libagent.so"), os.path.join(HERE, "agent.c")], check=True)
     subprocess.run([*jni, "-o", os.path.join(folder, "libstacks.so"), os.path.join(E2E, "native/stacks.c")], check=True)
@@ -61,14 +68,17 @@ def build(folder):
 class Jvm:
     """Runs a program with the agent; Stacks is told to begin with its meetings as soon as it is ready."""
 
-    def __init__(self, folder, options, arguments):
+    def __init__(self, folder, emulated, options, arguments):
         self.file = os.path.join(folder, "agct")
         with open(self.file, "wb") as f:
             f.truncate(1 << 16)
+        java = [tool("java")]
+        if emulated:
+            java = [tool(EMULATOR), "-L", emulated, os.path.join(emulated, EMULATED_JDK, "bin/java")]
         program = [arguments] if isinstance(arguments, str) else [
             "Stacks", os.path.join(folder, "libstacks.so"), *map(str, arguments)]
         self.process = subprocess.Popen(
-            [tool("java"), f"-agentpath:{os.path.join(folder, 'libagent.so')}={self.file}", *options, "-cp", folder,
+            [*java, f"-agentpath:{os.path.join(folder, 'libagent.so')}={self.file}", *options, "-cp", folder,
              *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -88,10 +98,10 @@ class Jvm:
 def run(mode, options, build_folder, folder, out):
     jvm_options, arguments, more = MODES[mode]
     stops = options.stops * (20 if mode in MANY else 1)
-    jvm = Jvm(folder, jvm_options, arguments)
+    jvm = Jvm(folder, options.emulated, jvm_options, arguments)
     try:
         command = [os.path.join(build_folder, "tests/walk/walkimage"), "--wait", "--mode", mode, "--stops", str(stops),
-                   *more]
+                   *more, *(EMULATED_AFTER if options.emulated else ())]
         if out:
             command += ["--out", out]
         if options.verbose:
@@ -125,6 +135,7 @@ def main():
     parser.add_argument("--images")
     parser.add_argument("--stops", type=int, default=100)
     parser.add_argument("--keep", type=int, default=1)
+    parser.add_argument("--emulated", metavar="ROOT")
     parser.add_argument("--verbose", action="store_true", help="each place that the walker gives up at")
     parser.add_argument("modes", nargs="*", metavar="MODE")
     options = parser.parse_args()
@@ -133,7 +144,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="spoor-walk-") as folder:
         out = os.path.join(folder, "images")
         os.mkdir(out)
-        build(folder)
+        build(folder, options.emulated)
         for mode in modes:
             print(f"== {mode}", flush=True)
             if run(mode, options, options.build, folder, out if options.images else None):

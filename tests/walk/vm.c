@@ -2,26 +2,18 @@
 
 #include "jvm/native.h"
 #include "jvm/target/mem.h"
+#include "jvm/target/mem_lines.h"
+#include "record/decode/walk_host.h"
 
-#define LINE 64u /* memory is recorded in lines */
-#define LINES (1u << 15)
+#define LINE MEM_LINE_BYTES
 #define WHOLE_STACK 2048 /* recorded in any case */
 #define MORE_FRAMES 8
 #define BLOB_HEADER 384
 
-struct line {
-	uint64_t addr;
-	uint32_t generation;
-	bool missing;
-	unsigned char bytes[LINE];
-};
-
 struct vm vm;
 
-static struct {
-	struct line lines[LINES];
-	uint32_t generation;
-} cache;
+/* Memory is read once per walk, so that the image is what the walker saw. */
+static struct mem_lines lines;
 
 void die(const char *what, int err)
 {
@@ -29,77 +21,25 @@ void die(const char *what, int err)
 	exit(2);
 }
 
-#define COPY(type, name, from) c->name = (type)l->from;
-
-static void code_fill(struct wire_code *c, const struct code_layout *l)
-{
-	uint64_t low, high, bias;
-
-	for (uint32_t i = 0; i < l->heap_count; i++)
-		c->heaps[i] =
-			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
-						l->heaps[i].segmap, l->heaps[i].segment_shift};
-	WIRE_CODE_FIELDS(COPY)
-	c->ready = 1;
-	jvm_libjvm_text(vm.jvm, &low, &high, &bias);
-	c->libjvm_low = low;
-	c->libjvm_high = high;
-}
-
-/* Memory is read once per walk, so that the image is what the walker saw. */
-static struct line *line_at(uint64_t addr)
-{
-	uint32_t slot = (uint32_t)((addr / LINE * 0x9e3779b97f4a7c15ull) >> 40) % LINES;
-	struct line *l = &cache.lines[slot];
-
-	for (uint32_t n = 0; l->generation == cache.generation && l->addr != addr; n++) {
-		if (n == LINES)
-			die("too much memory for one image", -E2BIG);
-		slot = (slot + 1) % LINES;
-		l = &cache.lines[slot];
-	}
-	if (l->generation != cache.generation) {
-		l->generation = cache.generation;
-		l->addr = addr;
-		l->missing = jvm_read(vm.jvm, addr, l->bytes, LINE) != 0;
-	}
-	return l;
-}
-
 int vm_read(void *ctx, __u64 addr, void *to, __u32 size)
 {
-	(void)ctx;
-	if (addr > UINT64_MAX - 2 * LINE)
-		return -EFAULT;
-	while (size) {
-		const struct line *l = line_at(addr & ~(uint64_t)(LINE - 1));
-		uint32_t at = (uint32_t)(addr - l->addr), n = LINE - at < size ? LINE - at : size;
+	int err = mem_lines_read(&lines, jvm_mem(vm.jvm), addr, to, size);
 
-		if (l->missing)
-			return -EFAULT;
-		memcpy(to, l->bytes + at, n);
-		to = (char *)to + n;
-		addr += n;
-		size -= n;
-	}
-	return 0;
+	(void)ctx;
+	if (err == -E2BIG)
+		die("too much memory for one image", err);
+	return err;
 }
 
-/* As user/record/session/recorder.c answers it. */
+/* As the recorder answers it. */
 static int vm_native_rule(void *ctx, __u64 pc, int is_return, struct wire_native_rule *ret)
 {
-	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
-	struct unwind_rule u;
+	struct wire_native_rule rule;
 
 	(void)ctx;
 	if (!vm.native && native_new(vm.jvm, &vm.native))
 		die("no memory", -ENOMEM);
-	if (!native_rule(vm.native, pc, is_return, &u) && u.fp_offset == (int16_t)u.fp_offset) {
-		rule.cfa_offset = u.cfa_offset;
-		rule.fp_offset = (int16_t)u.fp_offset;
-		rule.flags = (u.cfa_from_fp ? WIRE_RULE_CFA_FP : 0) |
-			     (u.fp_saved ? WIRE_RULE_FP_SAVED : 0);
-	}
+	walk_native_rule(vm.native, pc, is_return, &rule);
 	if (vm.rule_count < IMAGE_RULES_MAX)
 		vm.rules[vm.rule_count++] = (struct image_rule){pc, is_return, rule};
 	*ret = rule;
@@ -119,7 +59,7 @@ int vm_open(pid_t pid, char **ret_why)
 	err = jvm_code_refresh(vm.jvm);
 	vm.layout = jvm_code_layout(vm.jvm, NULL);
 	if (err > 0 && vm.layout) {
-		code_fill(&vm.code, vm.layout);
+		walk_code_fill(vm.jvm, &vm.code);
 		err = code_new(jvm_mem(vm.jvm), vm.layout, &vm.resolver);
 	} else if (!err) {
 		err = -EAGAIN;
@@ -139,7 +79,7 @@ void vm_close(void)
 
 void vm_forget(void)
 {
-	cache.generation++;
+	mem_lines_forget(&lines);
 }
 
 bool vm_in_java(uint64_t pc)
@@ -149,6 +89,20 @@ bool vm_in_java(uint64_t pc)
 	for (int i = 0; i < WIRE_CODE_HEAPS; i++)
 		in |= pc >= vm.code.heaps[i].low && pc < vm.code.heaps[i].high;
 	return in;
+}
+
+void vm_code_range(uint64_t *ret_low, uint64_t *ret_high)
+{
+	*ret_low = UINT64_MAX;
+	*ret_high = 0;
+	for (int i = 0; i < WIRE_CODE_HEAPS; i++) {
+		const struct wire_code_heap *h = &vm.code.heaps[i];
+
+		if (h->high && h->low < *ret_low)
+			*ret_low = h->low;
+		if (h->high > *ret_high)
+			*ret_high = h->high;
+	}
 }
 
 /* --- places ------------------------------------------------------------------------------ */
@@ -180,11 +134,14 @@ void vm_place_name(const struct hs_start *s, char *ret)
 		[HS_LEFT_TOP] = "-left_top",
 		[HS_LEFT] = "-left",
 		[HS_LEFT_SP] = "-left_sp",
+		[HS_MAKING_UNSEEN] = "-unseen",
 	};
 	static const char *const built[] = {[HS_BUILT] = "",
 					    [HS_RETURN_ON_TOP] = "-bare",
 					    [HS_RETURN_BELOW_FP] = "-pushed",
-					    [HS_BUILT_NO_FP] = "-no_fp"};
+					    [HS_BUILT_NO_FP] = "-no_fp",
+					    [HS_RETURN_IN_LINK] = "-bare",
+					    [HS_LINK_BELOW_CFA] = "-room"};
 	__u64 begin = 0; /* as the walker has it */
 	struct hs_code c = {0};
 	uint64_t level = 0;
@@ -193,10 +150,12 @@ void vm_place_name(const struct hs_start *s, char *ret)
 	int how;
 
 	at.host = &vm_host;
+	w->hops = 0;
 	w->pc = pc;
 	w->sp = s->sp;
 	w->fp = fp;
 	w->method = s->method;
+	w->link = s->link;
 	if (hs_in_interpreter(w, pc)) {
 		HS_READ(w, &begin, hs_word(fp, HS_CODE(w, interpreter_bcp)));
 		snprintf(ret, PLACE_MAX, "interpreter%s%s", begin == s->bcp ? "" : "-bcp",
@@ -229,7 +188,7 @@ void vm_place_name(const struct hs_start *s, char *ret)
 
 void vm_walk(struct hs_host_walk *w, const struct hs_start *start, struct seen *seen)
 {
-	cache.generation++;
+	mem_lines_forget(&lines);
 	vm.rule_count = 0;
 	w->host = &vm_host;
 	*seen = (struct seen){0};
@@ -261,19 +220,20 @@ void vm_walk(struct hs_host_walk *w, const struct hs_start *start, struct seen *
 
 static int line_order(const void *a, const void *b)
 {
-	const struct line *x = *(struct line *const *)a, *y = *(struct line *const *)b;
+	const struct mem_line *x = *(struct mem_line *const *)a,
+			      *y = *(struct mem_line *const *)b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
 static void image_write_memory(FILE *out)
 {
-	static struct line *sorted[LINES];
+	static struct mem_line *sorted[MEM_LINES_MAX];
 	size_t count = 0, next;
 
-	for (size_t i = 0; i < LINES; i++)
-		if (cache.lines[i].generation == cache.generation && !cache.lines[i].missing)
-			sorted[count++] = &cache.lines[i];
+	for (size_t i = 0; i < MEM_LINES_MAX; i++)
+		if (mem_lines_has(&lines, &lines.lines[i]) && !lines.lines[i].missing)
+			sorted[count++] = &lines.lines[i];
 	qsort(sorted, count, sizeof(*sorted), line_order);
 	for (size_t i = 0; i < count; i = next) {
 		uint32_t size;
@@ -303,6 +263,7 @@ static void memory_note_more(const struct hs_host_walk *w, const struct hs_start
 	static struct hs_host_walk at;
 
 	at.host = &vm_host;
+	at.walk.hops = 0;
 	memory_note(s->sp,
 		    s->sp + WHOLE_STACK < s->stack_high ? s->sp + WHOLE_STACK : s->stack_high);
 	memory_note(s->java_thread + vm.code.thread_anchor,
@@ -336,9 +297,10 @@ void vm_image_write(FILE *out, const struct hs_host_walk *w, const struct hs_sta
 	fprintf(out, "start %llx %llx %llx %llx %llx %llx %x %llx %llx\n", s->pc, s->sp, s->fp,
 		s->bcp, s->java_thread, s->stack_high, s->unlock, s->method, s->link);
 	for (uint32_t i = 0; i < vm.rule_count; i++)
-		fprintf(out, "rule %llx %d %d %d %d\n", (unsigned long long)vm.rules[i].pc,
+		fprintf(out, "rule %llx %d %d %d %u %d\n", (unsigned long long)vm.rules[i].pc,
 			vm.rules[i].is_return, vm.rules[i].rule.cfa_offset,
-			vm.rules[i].rule.fp_offset, vm.rules[i].rule.flags);
+			vm.rules[i].rule.fp_offset, vm.rules[i].rule.flags,
+			vm.rules[i].rule.return_offset);
 	fprintf(out, "result %s\n", image_result_name(w->walk.stack.result));
 	for (uint32_t i = 0; i < w->walk.stack.count; i++) {
 		const struct wire_frame *f = &w->walk.stack.frames[i];

@@ -42,6 +42,8 @@ int vm_read(void *ctx, __u64 addr, void *to, __u32 size);
 /* Memory is read anew. */
 void vm_forget(void);
 bool vm_in_java(uint64_t pc);
+/* From the first code heap's begin to the last one's end. */
+void vm_code_range(uint64_t *ret_low, uint64_t *ret_high);
 /* What kind of code a thread is in: ret has PLACE_MAX bytes. */
 void vm_place_name(const struct hs_start *s, char *ret);
 /* As hs_walk_host. */

@@ -290,6 +290,12 @@ static bool state_follows(const struct state *s, const struct state *known)
 		frames_follow(s, 0, known, 1));
 }
 
+/* Of a frame that is not there yet, or has gone, the JVM takes what sp leads to for its caller. */
+static bool is_bare(const struct state *s)
+{
+	return strstr(s->place, "-bare") || strstr(s->place, "-room") || strstr(s->place, "-pushed");
+}
+
 /* Places that the JVM says nothing of, or something else, by the nearest that it has confirmed. */
 static void neighbours_ask(void)
 {
@@ -309,8 +315,11 @@ static void neighbours_ask(void)
 		behind = next < state_count ? &states[next] : NULL;
 		if ((before && state_follows(s, before)) || (behind && state_follows(s, behind)))
 			s->truth = TRUTH_NEIGHBOUR;
-		else if (s->truth == TRUTH_OTHERWISE || (before && behind))
+		else if ((s->truth == TRUTH_OTHERWISE && !(HS_LINK && is_bare(s))) ||
+			 (before && behind))
 			s->truth = TRUTH_WRONG;
+		else
+			s->truth = TRUTH_NONE;
 	}
 }
 
@@ -321,12 +330,12 @@ static void state_add(struct tracee *t, const struct jvm_thread *thread, int ste
 	char note[IMAGE_LINE_MAX];
 	FILE *out;
 
-	s->start = (struct hs_start){.pc = t->regs.rip,
-				     .sp = t->regs.rsp,
-				     .fp = t->regs.rbp,
-				     .bcp = t->regs.r13,
-				     .method = t->regs.rbx,
-				     .link = t->regs.rax,
+	s->start = (struct hs_start){.pc = t->regs.pc,
+				     .sp = t->regs.sp,
+				     .fp = t->regs.fp,
+				     .bcp = t->regs.bcp,
+				     .method = t->regs.method,
+				     .link = t->regs.link,
 				     .java_thread = thread->java_thread,
 				     .stack_high = thread->stack_base};
 	vm_forget();
@@ -369,14 +378,14 @@ static int thread_look(const struct jvm_thread *thread, struct agct *shared)
 
 	if (err)
 		return err;
-	if (options.java && !vm_in_java(t.regs.rip)) {
+	if (options.java && !vm_in_java(t.regs.pc)) {
 		tracee_leave(&t);
 		return 1;
 	}
 	code_forget(vm.resolver);
 	state_add(&t, thread, 0);
 	for (int i = 1; t.tid && i <= options.steps && state_count < STATES_MAX; i++) {
-		pc = t.regs.rip;
+		pc = t.regs.pc;
 		if ((!vm_in_java(pc) && !(pc >= vm.code.libjvm_low && pc < vm.code.libjvm_high)) ||
 		    tracee_step(&t))
 			break;
@@ -483,6 +492,7 @@ static void options_read(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	struct agct *shared;
 	char *why = NULL;
 	int err;
 
@@ -496,7 +506,9 @@ int main(int argc, char **argv)
 	if (err)
 		die(why ? why : "its code", err);
 	sleep((unsigned int)options.after);
-	look(agct_open(argv[optind + 1]));
+	shared = agct_open(argv[optind + 1]);
+	vm_code_range(&shared->code_low, &shared->code_high);
+	look(shared);
 	places_print();
 	vm_close();
 	return totals[TRUTH_WRONG] != 0;

@@ -117,6 +117,14 @@ bool parse_is_json(const char *arg, struct argp_state *state)
 	return parse_word("format", arg, formats, state) == 1;
 }
 
+int parse_found(const char *option, const char *arg, int found, const char *all,
+		struct argp_state *state)
+{
+	if (found < 0)
+		argp_error(state, "--%s is %s, not '%s'", option, all, arg);
+	return found;
+}
+
 uint64_t parse_window(const char *arg, struct argp_state *state)
 {
 	uint64_t ns = 0;

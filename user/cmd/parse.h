@@ -31,6 +31,11 @@ int parse_word(const char *option, const char *arg, const char *const *words,
 /* --format, of commands that have these two: is it JSON? */
 bool parse_is_json(const char *arg, struct argp_state *state);
 
+/* What a look-up has made of a word; below 0: nothing, and it ends with the usage error, which says
+ * what there is. option: without its dashes. */
+int parse_found(const char *option, const char *arg, int found, const char *all,
+		struct argp_state *state);
+
 /* --event: NAME[,NAME...]; arg is cut up. Sets selected[id] of each, or ends with the usage
  * error. */
 void parse_events(char *arg, bool *selected, struct argp_state *state);

@@ -204,7 +204,7 @@ static int memory_open(struct jvm *j, char **ret_why)
 	return 0;
 }
 
-static const char code_no_walker[] = "spoor cannot walk stacks on this architecture";
+static const char code_no_walker[] = "spoor does not know its frames on this architecture";
 
 static void support_of(const struct jvm *j, const char *missing, struct jvm_support *ret)
 {
@@ -213,7 +213,7 @@ static void support_of(const struct jvm *j, const char *missing, struct jvm_supp
 		.version = j->version,
 		.layout = &j->layout,
 		.code_missing = j->code_missing,
-		.no_walker = j->code_missing == code_no_walker ? ARCH_HERE.said : NULL,
+		.no_walker = j->code_missing == code_no_walker ? ARCH_JVM.said : NULL,
 		.missing = missing,
 	};
 
@@ -372,7 +372,7 @@ static void code_load(struct jvm *j)
 	const struct code_rules *rules = j->version ? j->version->code : NULL;
 	const char *missing = "spoor has no table of this version's code";
 
-	if (!ARCH_HERE.walks)
+	if (j->major < ARCH_JVM.walks_first || j->major > ARCH_JVM.walks_last)
 		missing = code_no_walker;
 	else if (rules && !code_layout_load(j->vms, rules, &j->code, &missing))
 		missing = NULL;

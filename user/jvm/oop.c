@@ -21,8 +21,8 @@ static uint64_t oop_address(const struct jvm_layout *l, uint64_t word)
 
 	if (!l->colored_oops)
 		return word;
-	if (ARCH_HERE.zgc_shift)
-		return word >> ARCH_HERE.zgc_shift;
+	if (ARCH_JVM.zgc_shift)
+		return word >> ARCH_JVM.zgc_shift;
 	return color ? word >> (13 + __builtin_ctz(color)) : 0;
 }
 

@@ -25,8 +25,7 @@
  * followed twice, and has to be the same chain both times.
  */
 
-#define THREADS_SLACK 256  /* threads that come while the list is read */
-#define THREAD_IN_NATIVE 4 /* JavaThreadState::_thread_in_native */
+#define THREADS_SLACK 256 /* threads that come while the list is read */
 #define LIST_TRIES 64
 #define NAME_TRIES 16
 #define RETRIES_MAX 4096
@@ -220,7 +219,7 @@ static int thread_read(struct reader *r, uint64_t addr, struct jvm_thread *ret)
 		return -ENOENT;
 	if (l->java_thread_state >= 0) {
 		memcpy(&state, bytes + l->java_thread_state, sizeof(state));
-		t.in_native = state == THREAD_IN_NATIVE;
+		t.in_native = state == l->thread_in_native;
 	}
 	err = mem_u32(&r->j->mem, osthread + l->osthread_thread_id, &t.ns_tid);
 	if (!err && !t.ns_tid)

@@ -132,7 +132,7 @@ public class Metered {
             LockSupport.unpark(takers[k]);
         }
         awaitBlocked(takers);
-        hold(HOLD_NS); /* a thread spins before it goes to sleep */
+        hold(10 * HOLD_NS); /* a thread spins before it goes to sleep, and may wait for a CPU on its way there */
     }
 
     static long locks(int classes, int count) throws Exception {

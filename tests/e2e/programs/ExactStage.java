@@ -139,7 +139,7 @@ final class ExactStage {
     void finish(int... some) {
         for (int actor : some) {
             while (!actors.get(actor).isIdle()) {
-                Thread.yield();
+                ExactHold.pause();
             }
         }
     }

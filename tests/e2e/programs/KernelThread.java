@@ -13,17 +13,23 @@ public final class KernelThread implements AutoCloseable {
     private static final int NAME_MAX = 15;
     private static final int TRIES = 10_000;
 
-    private final RandomAccessFile stat;
+    private final RandomAccessFile stat, syscall; // of /proc/PID/task/TID
     private final byte[] buffer = new byte[512];
 
-    private KernelThread(RandomAccessFile stat) {
-        this.stat = stat;
+    private KernelThread(String folder) throws IOException {
+        stat = new RandomAccessFile(folder + "/stat", "r");
+        try {
+            syscall = new RandomAccessFile(folder + "/syscall", "r");
+        } catch (IOException e) {
+            stat.close();
+            throw e;
+        }
     }
 
     static KernelThread current() {
         try {
             Path self = Files.readSymbolicLink(Path.of("/proc/thread-self")); // PID/task/TID
-            return new KernelThread(new RandomAccessFile("/proc/" + self + "/stat", "r"));
+            return new KernelThread("/proc/" + self);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
@@ -46,7 +52,7 @@ public final class KernelThread implements AutoCloseable {
         for (String tid : new File("/proc/self/task").list()) {
             try {
                 if (Files.readString(Path.of("/proc/self/task", tid, "comm")).equals(wanted)) {
-                    return new KernelThread(new RandomAccessFile("/proc/self/task/" + tid + "/stat", "r"));
+                    return new KernelThread("/proc/self/task/" + tid);
                 }
             } catch (IOException e) {
                 // It has ended.
@@ -55,12 +61,19 @@ public final class KernelThread implements AutoCloseable {
         return null;
     }
 
+    private String read(RandomAccessFile file) throws IOException {
+        file.seek(0);
+        return new String(buffer, 0, file.read(buffer), StandardCharsets.ISO_8859_1);
+    }
+
+    /**
+     * A thread has the state of a sleeper some time before it leaves its CPU, and may be woken before it does. The
+     * kernel looks for its system call only once it has left.
+     */
     boolean isAsleep() {
         try {
-            stat.seek(0);
-            int n = stat.read(buffer);
-            String line = new String(buffer, 0, n, StandardCharsets.ISO_8859_1);
-            return line.charAt(line.lastIndexOf(')') + 2) == 'S';
+            String line = read(stat);
+            return line.charAt(line.lastIndexOf(')') + 2) == 'S' && !read(syscall).startsWith("running");
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
@@ -70,6 +83,7 @@ public final class KernelThread implements AutoCloseable {
     public void close() {
         try {
             stat.close();
+            syscall.close();
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

@@ -3,11 +3,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A thread that parks, is seen parked, and is unparked a moment later, over and over; another one likewise in
- * Object.wait(). Prints as JSON how often each waited, and for how long by its own clock. Argument: rounds.
+ * Object.wait(), and one that parks on a new object each time. Prints as JSON how often each waited, and for how long by its own clock. Argument: rounds.
  */
 public class Parks {
     static final class Blocker { }
     static final class Monitor { }
+    static final class Task { }
 
     /** Waits until it is let go; its time in that is ns. */
     abstract static class Waiter extends Thread {
@@ -52,17 +53,18 @@ public class Parks {
         }
     }
 
-    static final class Parker extends Waiter {
-        final Blocker blocker = new Blocker();
+    static class Parker extends Waiter {
+        final Object blocker;
 
-        Parker(int rounds) {
-            super("parker", rounds);
+        Parker(String name, int rounds, Object blocker) {
+            super(name, rounds);
+            this.blocker = blocker;
         }
 
         @Override
         void await(int turn) {
             while (turns.get() < turn) {
-                LockSupport.park(blocker);
+                LockSupport.park(blocker != null ? blocker : new Task());
             }
         }
 
@@ -103,7 +105,8 @@ public class Parks {
         System.out.println("ready " + ProcessHandle.current().pid());
         System.in.read();
         StringBuilder said = new StringBuilder("{");
-        for (Waiter w : new Waiter[] {new Parker(rounds), new InWait(rounds)}) {
+        for (Waiter w : new Waiter[] {new Parker("parker", rounds, new Blocker()), new InWait(rounds),
+                                       new Parker("on tasks", rounds, null)}) {
             w.start();
             w.drive();
             said.append(String.format("%s\"%s\":{\"count\":%d,\"ns\":%d}", said.length() > 1 ? "," : "", w.getName(),

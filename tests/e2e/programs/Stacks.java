@@ -31,7 +31,7 @@ public final class Stacks {
         {StacksAct.Op.WAIT, StacksAct.Op.NOTIFY},
         {StacksAct.Op.PARK, StacksAct.Op.UNPARK},
     };
-    private static final long SPIN_NS = 3_000_000; // several periods of the recorder's sampler
+    private static final long SPIN_MS = 3; // several periods of the recorder's sampler
     private static final int WALK_EVERY = 8;
 
     private static final Map<String, StacksShape> SHAPES = new HashMap<>();
@@ -81,12 +81,16 @@ public final class Stacks {
     /** A thread that runs what it is given. */
     private static final class Worker extends Thread {
         private volatile StacksShape shape;
+        private volatile KernelThread kernels;
         private StacksAct act;
 
         Worker(String name) {
             super(name);
             setDaemon(true);
             start();
+            while (kernels == null) {
+                Thread.yield();
+            }
         }
 
         void give(StacksShape s, StacksAct a) {
@@ -103,6 +107,7 @@ public final class Stacks {
 
         @Override
         public void run() {
+            kernels = KernelThread.current();
             while (true) {
                 if (shape == null) {
                     LockSupport.park();
@@ -138,17 +143,26 @@ public final class Stacks {
         if (a.op.settled == StacksAct.Settled.SPINNING) {
             return;
         }
+        if (a.thread instanceof Worker) {
+            awaitAsleep(((Worker) a.thread).kernels);
+            return;
+        }
         try (KernelThread asleep = KernelThread.named(a.thread.getName())) {
-            while (!asleep.isAsleep()) {
-                Thread.yield();
-            }
+            awaitAsleep(asleep);
         }
     }
 
-    private static void spinOn(long ns) {
-        long end = System.nanoTime() + ns;
-        while (System.nanoTime() < end) {
+    private static void awaitAsleep(KernelThread thread) {
+        while (!thread.isAsleep()) {
             Thread.yield();
+        }
+    }
+
+    private static void spinOn(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
@@ -169,7 +183,7 @@ public final class Stacks {
         if (second.op.settled != StacksAct.Settled.DONE) {
             awaitSettled(second);
             if (first.op.settled == StacksAct.Settled.SPINNING) {
-                spinOn(SPIN_NS);
+                spinOn(SPIN_MS);
             }
             first.release();
         }

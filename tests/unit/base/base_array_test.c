@@ -138,12 +138,36 @@ static void nth_allocation_fails(void **state)
 	assert_int_equal(room, 0);
 }
 
+/* Under AddressSanitizer a pointer into an array is void after each element that is added,
+ * whatever the size of one. */
+static void small_arrays_move(void **state)
+{
+	static const size_t sizes[] = {1, 8, sizeof(struct row), 600};
+
+	(void)state;
+	if (!ARRAYS_MOVE)
+		skip();
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		uint32_t capacity = 0;
+		char *all = NULL;
+
+		for (uint32_t n = 0; n < 64; n++) {
+			uintptr_t before = (uintptr_t)all;
+
+			assert_int_equal(array_grow(&all, &capacity, n, sizes[i]), 0);
+			assert_int_not_equal((uintptr_t)all, before);
+		}
+		free(all);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_by_one), cmocka_unit_test(far_on),
 		cmocka_unit_test(large),      cmocka_unit_test(too_many),
 		cmocka_unit_test(bytes),      cmocka_unit_test(nth_allocation_fails),
+		cmocka_unit_test(small_arrays_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,17 +85,6 @@ static int add(struct object_replay *r, const struct object_record *of, uint32_t
 	return err;
 }
 
-static int add_model(struct object_replay *r, struct model *m, uint32_t from, uint32_t to)
-{
-	int err = 0;
-
-	for (uint32_t i = from; i < to && !err; i++) {
-		m->records[i].of.words = (const uint8_t *)m->records[i].words;
-		err = object_replay_add(r, &m->records[i].of);
-	}
-	return err;
-}
-
 static uint32_t event_words(const uint32_t *w)
 {
 	static const uint8_t words[] = {
@@ -153,7 +142,7 @@ static struct kept state_at(struct model *m, uint32_t cut)
 	struct kept k = {0};
 
 	object_replay_online(r);
-	assert_int_equal(add_model(r, m, 0, cut), 0);
+	assert_int_equal(model_add(r, m, 0, cut), 0);
 	assert_int_equal(object_replay_carry(r, keep, &k), 0);
 	object_replay_free(r);
 	return k;
@@ -205,7 +194,7 @@ static void assert_part(struct model *m, uint32_t cut, struct kept *k)
 	uint32_t count;
 
 	assert_int_equal(add(r, k->of, k->count), 0);
-	assert_int_equal(add_model(r, m, cut, m->record_count), 0);
+	assert_int_equal(model_add(r, m, cut, m->record_count), 0);
 	assert_int_equal(object_replay_finish(r), 0);
 	assert_sound(r);
 	assert_heap(r, m, &end);
@@ -256,12 +245,12 @@ static void parts_in_succession(void **state)
 		uint32_t cut = m->record_count * i / 5;
 		struct kept k = state_at(m, cut);
 
-		assert_int_equal(add_model(r, m, before, cut), 0);
+		assert_int_equal(model_add(r, m, before, cut), 0);
 		assert_int_equal(add(r, k.of, k.count), 0);
 		before = cut;
 		kept_free(&k);
 	}
-	assert_int_equal(add_model(r, m, before, m->record_count), 0);
+	assert_int_equal(model_add(r, m, before, m->record_count), 0);
 	assert_int_equal(object_replay_finish(r), 0);
 	assert_sound(r);
 	assert_heap(r, m, &end);
@@ -281,11 +270,11 @@ static void figures_of_a_part(void **state)
 	struct kept k = {0};
 
 	(void)state;
-	assert_int_equal(add_model(first, m, 0, cut), 0);
+	assert_int_equal(model_add(first, m, 0, cut), 0);
 	assert_int_equal(object_replay_carry(first, keep, &k), 0);
 	assert_int_equal(add(second, k.of, k.count), 0);
 	assert_true(object_replay_sums(second)->carried > 0);
-	assert_int_equal(add_model(second, m, cut, m->record_count), 0);
+	assert_int_equal(model_add(second, m, cut, m->record_count), 0);
 	assert_int_equal(object_replay_finish(second), 0);
 	assert_int_equal(object_replay_sums(first)->count + object_replay_sums(second)->count, m->object_count);
 	for (uint32_t i = 1; i < object_replay_names(second)->kind_count; i++) {
@@ -308,11 +297,11 @@ static void a_heap_that_is_not_known(void **state)
 	struct kept k = {0};
 
 	(void)state;
-	assert_int_equal(add_model(r, m, 0, m->record_count / 2), 0);
+	assert_int_equal(model_add(r, m, 0, m->record_count / 2), 0);
 	assert_true(object_replay_sums(r)->heap_given_up);
 	assert_int_equal(object_replay_carry(r, keep, &k), 0);
 	assert_int_equal(add(part, k.of, k.count), 0);
-	assert_int_equal(add_model(part, m, m->record_count / 2, m->record_count), 0);
+	assert_int_equal(model_add(part, m, m->record_count / 2, m->record_count), 0);
 	assert_int_equal(object_replay_finish(part), 0);
 	assert_true(object_replay_sums(part)->begin_unknown && object_replay_sums(part)->heap_given_up);
 	assert_int_equal(object_replay_sums(part)->bad_words, 0);
@@ -350,7 +339,7 @@ static void no_memory(void **state)
 		assert_true(err || !failed || object_replay_sums(part)->heap_given_up);
 		object_replay_free(part);
 	}
-	assert_int_equal(add_model(r, m, 0, cut), 0);
+	assert_int_equal(model_add(r, m, 0, cut), 0);
 	for (int left = 0; left <= (int)k.count; left++) {
 		int n = left;
 

@@ -585,6 +585,18 @@ static inline void model_free(struct model *m)
 	free(m);
 }
 
+/* Records from .. to - 1 only. */
+static inline int model_add(struct object_replay *r, struct model *m, uint32_t from, uint32_t to)
+{
+	int err = 0;
+
+	for (uint32_t i = from; i < to && !err; i++) {
+		m->records[i].of.words = (const uint8_t *)m->records[i].words;
+		err = object_replay_add(r, &m->records[i].of);
+	}
+	return err;
+}
+
 /* All of its records, until the replay stops, or fails. */
 static inline int model_replay(struct model *m, struct object_replay *r)
 {

@@ -198,6 +198,7 @@ static const struct image_value tables_types_21[] = {
 };
 
 static const struct image_value tables_constants_21[] = {
+	{"_thread_in_native", 4},
 	{"ConstMethodFlags::_misc_has_linenumber_table", 1},
 	{"frame::entry_frame_call_wrapper_offset", (uint64_t)-6},
 	{"frame::interpreter_frame_sender_sp_offset", (uint64_t)-1},
@@ -406,6 +407,7 @@ static const struct image_value tables_types_25[] = {
 };
 
 static const struct image_value tables_constants_25[] = {
+	{"_thread_in_native", 4},
 	{"ConstMethodFlags::_misc_has_linenumber_table", 1},
 	{"CodeBlobKind::Nmethod", 1},
 	{"frame::interpreter_frame_sender_sp_offset", (uint64_t)-1},

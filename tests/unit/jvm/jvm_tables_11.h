@@ -172,6 +172,7 @@ static const struct image_value tables_types_11[] = {
 };
 
 static const struct image_value tables_constants_11[] = {
+	{"_thread_in_native", 4},
 	{"Method::_hidden", 8},
 	{"ConstMethod::_has_linenumber_table", 1},
 	{"FieldInfo::access_flags_offset", 0},

@@ -366,6 +366,128 @@ static void a_jvm_that_was_switched(void **state)
 	assert_int_equal(c->first, 1);
 }
 
+static void gap(struct fixture *f, int slot, uint32_t bytes)
+{
+	word(f, slot, (uint32_t)SPOOR_OBJ_EXT << 28 | SPOOR_EXT_GAP << 20 | 3 << 12);
+	word(f, slot, bytes);
+	word(f, slot, 0);
+}
+
+/* A thread of Java's has lost births; one of the collector has lost moves, which is counted once,
+ * in however many pieces its slot is taken. */
+static void moves_that_were_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct object_drain_stats stats;
+
+	attach(f);
+	story(f);
+	take(f, 2, 3, 0);
+	gap(f, 2, 64);
+	hand_over(f, 2);
+	while (object_drain_pass(f->drain, 1))
+		;
+	object_drain_stats(f->drain, &stats);
+	assert_int_equal(stats.collector_gaps, 0);
+	take(f, 3, 4, 0);
+	f->slots[3].java_tid = 0;
+	gap(f, 3, 128);
+	mark(f, 3);
+	f->head->phase = 3;
+	while (object_drain_pass(f->drain, 2))
+		;
+	gap(f, 3, 0);
+	mark(f, 3);
+	f->head->phase = 4;
+	hand_over(f, 3);
+	while (object_drain_pass(f->drain, 3))
+		;
+	object_drain_stats(f->drain, &stats);
+	assert_int_equal(stats.collector_gaps, 1);
+	finish(f, false);
+	assert_int_equal(object_replay_sums(f->replay)->gap_bytes, 64 + 128);
+}
+
+/* What was read of the ring before, and how much of its slots, is nothing to the next one. */
+static void a_further_ring(struct fixture *f)
+{
+	memset(f->memory + TABLE, 0, BYTES - TABLE);
+	f->head->phase = f->head->names_used = f->head->off_ns = f->head->lost_bytes = 0;
+	f->head->waits = f->head->pause_ns = f->head->found = 0;
+	f->head->switched = 1;
+	name(f, SPOOR_NAME_CLASS, CLASS_ARRAY, KLASS_PLAIN, PLAIN_UNITS * 8, "a/b/Plain", 10);
+	name(f, SPOOR_NAME_SITE, SITE_ARRAY, CLASS_ARRAY, SPOOR_TIER_HEAP << 16, "", 0);
+	object_ring_close(&f->ring);
+	assert_int_equal(object_ring_map(f->fd, &f->ring), 0);
+}
+
+/* Switched off and on again: the events of both rings are in one log, each with its own names. */
+static void a_ring_after_the_first(void **state)
+{
+	struct fixture *f = *state;
+	struct object_drain_stats stats;
+	const struct object_sums *s;
+	const struct object_names *n;
+
+	attach(f);
+	story(f);
+	f->head->off_ns = 1;
+	f->head->lost_bytes = f->head->waits = 5;
+	object_drain_finish(f->drain, false, 1000);
+	a_further_ring(f);
+	assert_int_equal(object_drain_again(f->drain, &f->ring), 0);
+	take(f, 3, 1, 0);
+	tlab(f, 3, 100, 50);
+	word(f, 3, (uint32_t)SPOOR_OBJ_NEW << 28 | SITE_ARRAY);
+	while (object_drain_pass(f->drain, 2000))
+		; /* nothing can be read yet */
+	hand_over(f, 3);
+	f->head->found = 1;
+	f->head->pause_ns = 7;
+	f->head->lost_bytes = f->head->waits = 2;
+	f->head->on_ns = 1;
+	while (object_drain_pass(f->drain, 3000))
+		;
+	object_drain_stats(f->drain, &stats);
+	assert_int_equal(stats.lost_bytes, 7);
+	assert_int_equal(stats.waits, 7);
+	assert_int_equal(stats.found, 1);
+	assert_int_equal(stats.pause_ns, 7);
+	finish(f, true);
+	s = object_replay_sums(f->replay);
+	n = object_replay_names(f->replay);
+	assert_int_equal(s->rings_again, 1);
+	assert_int_equal(s->unrecorded_ns, 2000); /* until it was known that all was walked */
+	assert_int_equal(s->count, 3);
+	assert_int_equal(s->found, 1);
+	assert_int_equal(s->live, 1);
+	assert_int_equal(s->lost_bytes, 7);
+	assert_int_equal(s->waits, 7);
+	assert_int_equal(s->holes + s->bad_words + s->refused, 0);
+	assert_int_equal(n->class_map.count, 2);
+}
+
+/* The recorder ends, or the JVM gives up, while the heap is walked. */
+static void a_walk_that_does_not_end(void **state)
+{
+	struct fixture *f = *state;
+
+	attach(f);
+	f->head->off_ns = 1;
+	object_drain_finish(f->drain, false, 1000);
+	a_further_ring(f);
+	assert_int_equal(object_drain_again(f->drain, &f->ring), 0);
+	take(f, 3, 1, 0);
+	tlab(f, 3, 100, 50);
+	word(f, 3, (uint32_t)SPOOR_OBJ_NEW << 28 | SITE_ARRAY);
+	hand_over(f, 3);
+	while (object_drain_pass(f->drain, 2000))
+		;
+	finish(f, false);
+	assert_int_equal(object_replay_sums(f->replay)->found, 1);
+	assert_true(object_replay_sums(f->replay)->incomplete_now);
+}
+
 /* A ring has one reader: who maps it by its process has a lock that ends with it. */
 static void a_ring_that_is_read(void **state)
 {
@@ -498,6 +620,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_jvm_that_was_killed, begin, end),
 		cmocka_unit_test_setup_teardown(a_jvm_that_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(a_jvm_that_was_switched, begin, end),
+		cmocka_unit_test_setup_teardown(moves_that_were_lost, begin, end),
+		cmocka_unit_test_setup_teardown(a_ring_after_the_first, begin, end),
+		cmocka_unit_test_setup_teardown(a_walk_that_does_not_end, begin, end),
 		cmocka_unit_test_setup_teardown(a_ring_that_is_read, begin, end),
 		cmocka_unit_test_setup_teardown(heads_that_make_no_sense, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_can_be_cut, begin, end),

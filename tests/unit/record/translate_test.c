@@ -284,6 +284,75 @@ static void a_sample_and_a_span(void **state)
 	assert_int_equal(e[2].time_ns, 3000);
 }
 
+/* One record of a wait gives the events that one of its begin and one of its end would give. */
+static void a_wait_in_one_record(void **state)
+{
+	static const struct {
+		__u32 what;
+		uint16_t begin, end;
+	} kinds[] = {
+		{WIRE_BLOCKED_LOCK, WIRE_MONITOR_ENTER, WIRE_MONITOR_ENTERED},
+		{WIRE_BLOCKED_WAIT, WIRE_MONITOR_WAIT_BEGIN, WIRE_MONITOR_WAIT_END},
+		{WIRE_BLOCKED_PARK, WIRE_PARK_BEGIN, WIRE_PARK_END},
+	};
+	const struct wire_class class = {.head = head_of(WIRE_CLASS, 7, 100),
+					 .klass = 0x77,
+					 .name_length = 1,
+					 .name = "L"};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct wire_lock enter = {.head = head_of(kinds[i].begin, 7, 1000),
+					  .self = COUNTERS(10),
+					  .owner = COUNTERS(50),
+					  .object = 0x1000,
+					  .handle = kinds[i].what == WIRE_BLOCKED_PARK ? 0 : 0x20,
+					  .klass = 0x77,
+					  .owner_doing_ns = 9,
+					  .hash = 0x123,
+					  .readers = 3,
+					  .owner_tid = 8,
+					  .owner_source = WIRE_OWNER_JAVA_THREAD,
+					  .owner_doing = WIRE_BLOCKED_IO};
+		struct wire_wait wait = {.begin = enter,
+					 .end_ns = 5000,
+					 .end_self = COUNTERS(30),
+					 .end_owner = COUNTERS(70),
+					 .end_owner_tid = 9,
+					 .end_owner_source = WIRE_OWNER_STACK_LOCK,
+					 .what = kinds[i].what};
+		struct wire_lock end = enter;
+		struct event e[EVENTS_MAX], both[EVENTS_MAX];
+		struct decoder d;
+
+		end.head = head_of(kinds[i].end, 7, 5000);
+		end.self = (struct wire_counters)COUNTERS(30);
+		end.owner = (struct wire_counters)COUNTERS(70);
+		end.owner_tid = 9;
+		end.owner_source = WIRE_OWNER_STACK_LOCK;
+		begin(&d);
+		translate_record(d.t, &class, sizeof(class));
+		translate_record(d.t, &enter, sizeof(enter));
+		translate_record(d.t, &end, sizeof(end));
+		assert_int_equal(decoder_read(&d, both), 2);
+		begin(&d);
+		translate_record(d.t, &class, sizeof(class));
+		wait.begin.head = head_of(WIRE_WAIT, 7, 1000);
+		wait.begin.head.flags = WIRE_AFTER_WAIT * (i == 0);
+		both[0].v[MONITOR_CONTENDED_ENTER_AFTER_WAIT].u |= i == 0;
+		translate_record(d.t, &wait, sizeof(wait));
+		assert_int_equal(decoder_read(&d, e), 2);
+		for (unsigned k = 0; k < 2; k++) {
+			assert_int_equal(e[k].id, both[k].id);
+			assert_int_equal(e[k].time_ns, both[k].time_ns);
+			assert_memory_equal(e[k].v, both[k].v,
+					    schema_event(e[k].id)->field_count * sizeof(*e[k].v));
+		}
+		assert_int_equal(e[0].time_ns, 1000);
+		assert_int_equal(e[1].time_ns, 5000);
+	}
+}
+
 /* A sum has the lock of the waits that it has, and ends none that goes on. */
 static void a_sum_of_waits(void **state)
 {
@@ -468,6 +537,7 @@ int main(void)
 		cmocka_unit_test(a_contention_of_a_patched_jvm),
 		cmocka_unit_test(the_sequence_says_whose_a_record_is),
 		cmocka_unit_test(a_sample_and_a_span),
+		cmocka_unit_test(a_wait_in_one_record),
 		cmocka_unit_test(a_sum_of_waits),
 		cmocka_unit_test(every_kind_of_its_least_size),
 		cmocka_unit_test(any_bytes),

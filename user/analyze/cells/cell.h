@@ -42,7 +42,7 @@ struct cell {
 	bool after_wait;
 	bool monitor;     /* it was blocked by monitor events, whatever the lock's group says */
 	bool numbered;    /* numbered events say who held the lock: see monitors.c */
-	uint32_t pending; /* 1 + place of what the contention that is going on has; 0: nothing */
+	uint32_t pending; /* 1 + index of what the contention that is going on has; 0: nothing */
 	uint32_t facets;  /* packed as facets.h has them; 0: cells are not cut by any */
 	uint32_t number;  /* 1 + its index in the cells of which it is one: for their lengths */
 	/* Up to here what is needed to find it: together, as memory is slower than all else. */

@@ -50,13 +50,13 @@ struct cell_key cell_windows_cut(const struct cell_windows *w, uint32_t cut)
 	return key;
 }
 
-struct cell_window cell_windows_entry(const struct cell_windows *w, uint32_t place)
+struct cell_window cell_windows_entry(const struct cell_windows *w, uint32_t index)
 {
-	uint64_t key = w->entries.keys[place].a;
+	uint64_t key = w->entries.keys[index].a;
 
 	return (struct cell_window){.cut = (uint32_t)(key / CELL_WINDOWS_MAX),
 				    .window = (uint32_t)(key % CELL_WINDOWS_MAX),
-				    .ns = w->ns[place]};
+				    .ns = w->ns[index]};
 }
 
 static void give_up(struct cell_windows *w, int err)

@@ -47,5 +47,5 @@ struct cell_window {
 	uint64_t ns;
 };
 
-/* The entry at a place, of entries.count. */
-struct cell_window cell_windows_entry(const struct cell_windows *w, uint32_t place);
+/* The entry at an index, of entries.count. */
+struct cell_window cell_windows_entry(const struct cell_windows *w, uint32_t index);

@@ -110,9 +110,9 @@ int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret)
 	return c->count < max ? add(c, key, hash, ret) : add_others(c, key, max, ret);
 }
 
-int cells_count(struct cells *c, uint32_t place, uint64_t whole_ns)
+int cells_count(struct cells *c, uint32_t index, uint64_t whole_ns)
 {
-	struct cell *cell = &c->rows[place];
+	struct cell *cell = &c->rows[index];
 
 	cell->count++;
 	if (whole_ns > cell->max_ns)

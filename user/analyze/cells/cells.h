@@ -36,10 +36,10 @@ struct cells {
 	void *observer;
 };
 
-/* The place of a cell, a new one if need be. 0 or -ENOMEM. */
+/* The index of a cell, a new one if need be. 0 or -ENOMEM. */
 int cells_add(struct cells *c, const struct cell_key *key, uint32_t *ret);
-/* A contention of that length began in the cell of that place. 0 or -ENOMEM. */
-int cells_count(struct cells *c, uint32_t place, uint64_t whole_ns);
+/* A contention of that length began in the cell of that index. 0 or -ENOMEM. */
+int cells_count(struct cells *c, uint32_t index, uint64_t whole_ns);
 /* What cells of others have, too, in cells that are alike but for their facets, which become what
  * change() makes of them; NULL: they stay. Lengths come with them. 0 or -ENOMEM. */
 int cells_merge(struct cells *to, const struct cells *from, uint32_t (*change)(uint32_t facets));

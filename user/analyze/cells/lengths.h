@@ -35,7 +35,7 @@ int lengths_merge(struct lengths *to, const struct lengths *from, const uint32_t
 		  uint32_t count);
 void lengths_free(struct lengths *l);
 
-/* The row at a place of rows. */
+/* The row at an index of rows. */
 static inline uint32_t length_number(const struct length_row *row)
 {
 	return (uint32_t)(row->key >> 12);

@@ -8,7 +8,7 @@
 #include "analyze/cells/cells.h"
 
 /* A thread's call chain at a moment. */
-struct place_seen {
+struct chain_seen {
 	uint64_t stack; /* 0: not known */
 	enum holder_stack_from from;
 };

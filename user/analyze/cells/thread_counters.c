@@ -11,12 +11,12 @@ struct counters counters_owner(const struct event *e)
 					      MONITOR_OWNER_SEEN_OWNER_DOING_NS},
 		[EVENT_PARK_BEGIN] = {PARK_BEGIN_OWNER_DOING, PARK_BEGIN_OWNER_DOING_NS},
 	};
-	const uint8_t *places = event_counter_places(e, COUNTERS_OF_OWNER);
+	const uint8_t *fields = event_counter_fields(e, COUNTERS_OF_OWNER);
 	struct counters k;
 
-	if (!places[COUNTER_CPU_NS])
+	if (!fields[COUNTER_CPU_NS])
 		return (struct counters){.known = false};
-	counters_set(&k, e, places);
+	counters_set(&k, e, fields);
 	if (e->id < sizeof(doing) / sizeof(*doing) && doing[e->id].ns &&
 	    e->v[doing[e->id].doing].u < BLOCKED_REASON_COUNT) {
 		k.doing = (uint32_t)e->v[doing[e->id].doing].u;

@@ -19,21 +19,21 @@ struct counters {
 	bool has_reasons; /* reason_ns is known, too */
 };
 
-/* The row of schema_counter_place for the event has places. All zero: there was nothing to read. */
-static inline bool counters_are_known(const struct event *e, const uint8_t *places)
+/* The row of schema_counter_field for the event. All zero: there was nothing to read. */
+static inline bool counters_are_known(const struct event *e, const uint8_t *fields)
 {
-	return places[COUNTER_CPU_NS] &&
-	       (e->v[places[COUNTER_CPU_NS] - 1].u | e->v[places[COUNTER_STOLEN_NS] - 1].u |
-		e->v[places[COUNTER_RUNNABLE_NS] - 1].u) != 0;
+	return fields[COUNTER_CPU_NS] &&
+	       (e->v[fields[COUNTER_CPU_NS] - 1].u | e->v[fields[COUNTER_STOLEN_NS] - 1].u |
+		e->v[fields[COUNTER_RUNNABLE_NS] - 1].u) != 0;
 }
 
 /* The event has these counters. */
-static inline void counters_set(struct counters *k, const struct event *e, const uint8_t *places)
+static inline void counters_set(struct counters *k, const struct event *e, const uint8_t *fields)
 {
-	k->cpu_ns = e->v[places[COUNTER_CPU_NS] - 1].u;
-	k->stolen_ns = e->v[places[COUNTER_STOLEN_NS] - 1].u;
-	k->runnable_ns = e->v[places[COUNTER_RUNNABLE_NS] - 1].u;
-	k->throttled_ns = e->v[places[COUNTER_THROTTLED_NS] - 1].u;
+	k->cpu_ns = e->v[fields[COUNTER_CPU_NS] - 1].u;
+	k->stolen_ns = e->v[fields[COUNTER_STOLEN_NS] - 1].u;
+	k->runnable_ns = e->v[fields[COUNTER_RUNNABLE_NS] - 1].u;
+	k->throttled_ns = e->v[fields[COUNTER_THROTTLED_NS] - 1].u;
 	for (int i = 0; i < BLOCKED_REASON_COUNT; i++)
 		k->reason_ns[i] = 0;
 	k->doing_ns = 0;
@@ -46,12 +46,12 @@ static inline void counters_set(struct counters *k, const struct event *e, const
  * if it carries none, or if all are zero. */
 static inline struct counters counters_own(const struct event *e)
 {
-	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
+	const uint8_t *fields = event_counter_fields(e, COUNTERS_OF_THREAD);
 	struct counters k;
 
-	if (!places[COUNTER_CPU_NS])
+	if (!fields[COUNTER_CPU_NS])
 		return (struct counters){.known = false};
-	counters_set(&k, e, places);
+	counters_set(&k, e, fields);
 	return k;
 }
 struct counters counters_owner(const struct event *e);

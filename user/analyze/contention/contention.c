@@ -134,7 +134,7 @@ static int drop_blocked(struct contention *c, uint32_t thread)
 }
 
 static struct observation observation_of_owner(uint64_t owner, uint64_t source,
-					       struct counters *its, struct place_seen at)
+					       struct counters *its, struct chain_seen at)
 {
 	struct observation s = {.holder = owner,
 				.its = its,
@@ -172,7 +172,7 @@ static int on_enter(struct contention *c, const struct event *e)
 	struct observation s = observation_of_owner(
 		e->v[MONITOR_CONTENDED_ENTER_OWNER].u, e->v[MONITOR_CONTENDED_ENTER_OWNER_SOURCE].u,
 		&its,
-		(struct place_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
+		(struct chain_seen){e->v[MONITOR_CONTENDED_ENTER_OWNER_STACK].u,
 				    HOLDER_STACK_BLOCK});
 
 	s.carrier = e->v[MONITOR_CONTENDED_ENTER_OWNER_CARRIER].u;
@@ -185,7 +185,7 @@ static int on_park_begin(struct contention *c, const struct event *e)
 	struct counters its = counters_owner(e);
 	struct observation s = observation_of_owner(
 		e->v[PARK_BEGIN_OWNER].u, e->v[PARK_BEGIN_OWNER_SOURCE].u, &its,
-		(struct place_seen){e->v[PARK_BEGIN_OWNER_STACK].u, HOLDER_STACK_BLOCK});
+		(struct chain_seen){e->v[PARK_BEGIN_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 
 	return begin(c, e, e->v[PARK_BEGIN_LOCK].u, &s, e->v[PARK_BEGIN_STACK].u, false);
 }
@@ -362,7 +362,7 @@ static int on_owner_seen(struct contention *c, const struct event *e)
 	struct counters its = counters_owner(e);
 	struct observation s = observation_of_owner(
 		e->v[MONITOR_OWNER_SEEN_OWNER].u, e->v[MONITOR_OWNER_SEEN_OWNER_SOURCE].u, &its,
-		(struct place_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
+		(struct chain_seen){e->v[MONITOR_OWNER_SEEN_OWNER_STACK].u, HOLDER_STACK_SWITCH});
 
 	s.carrier = e->v[MONITOR_OWNER_SEEN_OWNER_CARRIER].u;
 	return see_holder(c, e->v[MONITOR_OWNER_SEEN_LOCK].u, &s);
@@ -381,7 +381,7 @@ static int on_virtual_block(struct contention *c, const struct event *e)
 		return see_holder(c, monitor, &s);
 	s = observation_of_owner(
 		e->v[VIRTUAL_BLOCK_OWNER].u, e->v[VIRTUAL_BLOCK_OWNER_SOURCE].u, &its,
-		(struct place_seen){e->v[VIRTUAL_BLOCK_OWNER_STACK].u, HOLDER_STACK_BLOCK});
+		(struct chain_seen){e->v[VIRTUAL_BLOCK_OWNER_STACK].u, HOLDER_STACK_BLOCK});
 	s.carrier = e->v[VIRTUAL_BLOCK_OWNER_CARRIER].u;
 	err = see_holder(c, monitor, &s);
 	if (!err)
@@ -399,7 +399,7 @@ static int on_owner_stack(struct contention *c, const struct event *e)
 		[STACK_SOURCE_SAMPLE] = HOLDER_STACK_SAMPLE,
 	};
 	uint64_t source = e->v[OWNER_STACK_SOURCE].u;
-	struct place_seen at = {.stack = e->v[OWNER_STACK_STACK].u};
+	struct chain_seen at = {.stack = e->v[OWNER_STACK_STACK].u};
 	struct lock_state *l = lock_of(c, e->v[OWNER_STACK_WAITER].u, false);
 
 	if (c->has_numbers)

@@ -68,7 +68,7 @@ int contention_merge(struct contention *to, const struct contention *from);
 const struct cell *contention_cells(const struct contention *c, uint32_t *ret_count);
 /* How long the contentions of each cell were, by the cell's number. */
 const struct lengths *contention_lengths(const struct contention *c);
-const struct contention_lock *contention_lock(const struct contention *c, uint32_t place);
+const struct contention_lock *contention_lock(const struct contention *c, uint32_t index);
 /* NULL: no event was of this lock. */
 const struct contention_lock *contention_lock_find(const struct contention *c, uint64_t lock);
 uint32_t contention_lock_count(const struct contention *c);

@@ -88,7 +88,7 @@ static void slice_add(struct pending_slice *p, const struct pending_slice *more)
 struct charged {
 	uint64_t holder;
 	uint32_t index; /* the holder's, among the threads */
-	struct place_seen at;
+	struct chain_seen at;
 	uint64_t blocked_on; /* the lock that it was itself blocked on; 0: none */
 };
 
@@ -258,10 +258,10 @@ static int charge_slice(struct holds *h, struct lock_state *l, const struct char
 }
 
 /* Where it blocked itself is where it was meanwhile, better than any look at other moments. */
-static void charged_blocked_on(struct charged *holder, struct place_seen at, struct blocked_on on)
+static void charged_blocked_on(struct charged *holder, struct chain_seen at, struct blocked_on on)
 {
 	holder->blocked_on = on.lock;
-	holder->at = on.stack ? (struct place_seen){on.stack, HOLDER_STACK_BLOCKED} : at;
+	holder->at = on.stack ? (struct chain_seen){on.stack, HOLDER_STACK_BLOCKED} : at;
 }
 
 /*
@@ -274,7 +274,7 @@ static int charge(struct holds *h, struct lock_state *l, const struct counters *
 		  bool claim_holds)
 {
 	struct charged holder = l->claimed && !claim_holds ? hand_over : charged_now(l);
-	const struct place_seen at = holder.at;
+	const struct chain_seen at = holder.at;
 	const struct reason_history *reasons =
 		holder_is_thread(holder.holder) ? h->cells.reasons : NULL;
 	const struct reason_moment *before, *d = NULL;
@@ -397,7 +397,7 @@ static int holder_set(struct holds *h, struct lock_state *l, uint64_t holder)
 }
 
 /* The holder's chain for the next state: that which it has shown last since this one began. */
-static struct place_seen latest_of(const struct holds *h, const struct lock_state *l)
+static struct chain_seen latest_of(const struct holds *h, const struct lock_state *l)
 {
 	const struct waiter_state *t;
 
@@ -406,12 +406,12 @@ static struct place_seen latest_of(const struct holds *h, const struct lock_stat
 	t = &h->threads[l->holder_index];
 	for (int i = 0; i < 2; i++) {
 		if (t->shown[i].number > l->latest_number && t->shown[i].lock != l->seen.lock)
-			return (struct place_seen){t->shown[i].stack, HOLDER_STACK_BLOCKED};
+			return (struct chain_seen){t->shown[i].stack, HOLDER_STACK_BLOCKED};
 	}
 	return l->latest;
 }
 
-int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
+int holds_show(struct holds *h, struct lock_state *l, struct chain_seen at)
 {
 	struct charged to;
 	int err = 0;
@@ -437,7 +437,7 @@ int holds_show(struct holds *h, struct lock_state *l, struct place_seen at)
 int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t stack)
 {
 	struct waiter_state *t = &h->threads[thread];
-	struct place_seen at = {stack, HOLDER_STACK_BLOCKED};
+	struct chain_seen at = {stack, HOLDER_STACK_BLOCKED};
 	uint32_t i = t->listed, next;
 	int err = 0;
 
@@ -462,7 +462,7 @@ int holds_show_late(struct holds *h, struct lock_state *l, uint64_t thread, uint
 
 	if (!stack || !l->open_before || l->holder_before != thread)
 		return 0;
-	to.at = (struct place_seen){stack, HOLDER_STACK_RELEASE};
+	to.at = (struct chain_seen){stack, HOLDER_STACK_RELEASE};
 	for (uint32_t i = l->blocked; i != INDEX_NONE && !err; i = h->threads[i].next) {
 		if (!slice_is_empty(&h->threads[i].open_before))
 			err = slice_close(h, &h->threads[i], &h->threads[i].open_before, &to);
@@ -497,7 +497,7 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct observatio
 	int err = carried ? holder_uncover(h, l, s->holder) : 0;
 	bool same = holder_is_thread(l->holder) && l->holder == s->holder;
 	bool ended = holder_is_thread(l->holder) && l->holder == s->ended;
-	struct place_seen at = holder_is_thread(s->holder) ? s->at : (struct place_seen){0};
+	struct chain_seen at = holder_is_thread(s->holder) ? s->at : (struct chain_seen){0};
 
 	if (err)
 		return err;
@@ -508,7 +508,7 @@ int holds_observe(struct holds *h, struct lock_state *l, const struct observatio
 	if (same)
 		err = holds_show(h, l, at);
 	else if (ended)
-		err = holds_show(h, l, (struct place_seen){s->ended_stack, HOLDER_STACK_RELEASE});
+		err = holds_show(h, l, (struct chain_seen){s->ended_stack, HOLDER_STACK_RELEASE});
 	if (!err && l->blocked != INDEX_NONE && l->since_ns != h->now_ns)
 		err = charge(h, l, same ? s->its : ended ? s->ended_its : NULL, same || ended);
 	if (!err && !same)
@@ -664,7 +664,7 @@ static int slices_close(struct holds *h, struct waiter_state *t)
 	if (err || slice_is_empty(&t->open))
 		return err;
 	to = charged_now(l);
-	to.at = (struct place_seen){0};
+	to.at = (struct chain_seen){0};
 	return slice_close(h, t, &t->open, &to);
 }
 

@@ -15,7 +15,7 @@ struct observation {
 	uint64_t holder;      /* from now on */
 	uint64_t carrier;     /* of a virtual thread; 0: not known */
 	struct counters *its; /* counters of that holder */
-	struct place_seen at;
+	struct chain_seen at;
 	uint64_t ended; /* a thread whose counters are known too, perhaps the last holder */
 	struct counters *ended_its;
 	uint64_t ended_stack; /* where it released the lock; 0: not known */
@@ -33,8 +33,8 @@ struct lock_state {
 	bool first_reader; /* the holder is one of possibly several */
 	bool open;         /* a blocked thread has a slice of this hold */
 	bool open_before;  /* a blocked thread has a slice of the hold before */
-	struct place_seen at;     /* the holder's chain for the state that goes on */
-	struct place_seen latest; /* its chain for the next one, by then: */
+	struct chain_seen at;     /* the holder's chain for the state that goes on */
+	struct chain_seen latest; /* its chain for the next one, by then: */
 	uint64_t latest_number;   /* holds.shows; later ones of the holder count, too */
 	uint64_t holder_before;   /* the last other thread that held it; 0: none */
 	uint32_t holder_before_index;
@@ -104,7 +104,7 @@ int holds_thread(struct holds *h, uint64_t thread, uint32_t *ret);
  * the reasons for which the threads were blocked. It may move the threads, but not the locks. */
 int holds_observe(struct holds *h, struct lock_state *l, const struct observation *s);
 /* The holder's call chain is seen; the state goes on. */
-int holds_show(struct holds *h, struct lock_state *l, struct place_seen at);
+int holds_show(struct holds *h, struct lock_state *l, struct chain_seen at);
 /* The thread blocks on a lock, or waits: so much for the other locks that it holds. */
 int holds_show_blocked(struct holds *h, uint32_t thread, uint64_t lock, uint64_t stack);
 /* The exit of a thread that is not the holder any more. */

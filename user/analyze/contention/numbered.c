@@ -96,9 +96,9 @@ int numbered_finish(struct numbered *x, uint64_t end_ns)
 	return err ? err : timelines_finish(x->lines);
 }
 
-struct timeline *numbered_line(const struct numbered *x, uint32_t place, uint64_t *ret_lock)
+struct timeline *numbered_line(const struct numbered *x, uint32_t index, uint64_t *ret_lock)
 {
-	return timelines_get(x->lines, place, ret_lock);
+	return timelines_get(x->lines, index, ret_lock);
 }
 
 int numbered_each_open(const struct numbered *x,

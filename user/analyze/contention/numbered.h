@@ -35,7 +35,7 @@ int numbered_deflate(struct numbered *x, uint64_t lock);
 int numbered_finish(struct numbered *x, uint64_t end_ns);
 
 /* After numbered_finish. The line of a lock by index; NULL: after the last. */
-struct timeline *numbered_line(const struct numbered *x, uint32_t place, uint64_t *ret_lock);
+struct timeline *numbered_line(const struct numbered *x, uint32_t index, uint64_t *ret_lock);
 int numbered_each_open(const struct numbered *x,
 		       int (*on)(void *context, uint64_t lock, uint64_t since_ns,
 				 const struct blocked *who),

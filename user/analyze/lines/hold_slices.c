@@ -98,16 +98,16 @@ static int charge(struct cells *cells, const struct hold_slice *slice, const str
 {
 	uint64_t ns = slice->ns;
 	struct cell *cell;
-	uint32_t place;
-	int err = cells_add(cells, key, &place);
+	uint32_t index;
+	int err = cells_add(cells, key, &index);
 
 	if (err)
 		return err;
 	if (slice->first)
-		err = cells_count(cells, place, whole_ns);
+		err = cells_count(cells, index, whole_ns);
 	if (err)
 		return err;
-	cell = &cells->rows[place];
+	cell = &cells->rows[index];
 	cell->monitor |= monitor;
 	cell->numbered = true;
 	cell->blocked_ns += ns;

@@ -222,7 +222,7 @@ static void note_reasons(struct task *t, const struct event *e, const uint8_t *m
 
 int reasons_add(struct reason_history *d, const struct event *e, uint64_t now_ns)
 {
-	const uint8_t *map = event_counter_places(e, COUNTERS_OF_THREAD);
+	const uint8_t *map = event_counter_fields(e, COUNTERS_OF_THREAD);
 	struct task *t;
 	uint32_t index;
 	int err;

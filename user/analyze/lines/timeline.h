@@ -94,4 +94,4 @@ int timelines_each_open(const struct timelines *all,
  * chains that have not come are those of the holds themselves. */
 int timelines_finish(struct timelines *all);
 /* By index, in the order of their first timeline_of; NULL: after the last. */
-struct timeline *timelines_get(const struct timelines *all, uint32_t place, uint64_t *ret_lock);
+struct timeline *timelines_get(const struct timelines *all, uint32_t index, uint64_t *ret_lock);

@@ -123,23 +123,23 @@ static int settle(struct park_lock *l, uint32_t fact_count, const struct lock_fa
 /* Where a fact with this number belongs; its time becomes one that fits there. */
 static uint32_t index_of(const struct park_lock *l, uint64_t sequence, uint64_t *ns)
 {
-	uint32_t place = l->fact_count;
+	uint32_t index = l->fact_count;
 
-	while (place > 0 && l->facts[place - 1].sequence > sequence)
-		place--;
-	if (place > 0 && *ns < l->facts[place - 1].last_ns)
-		*ns = l->facts[place - 1].last_ns;
+	while (index > 0 && l->facts[index - 1].sequence > sequence)
+		index--;
+	if (index > 0 && *ns < l->facts[index - 1].last_ns)
+		*ns = l->facts[index - 1].last_ns;
 	if (*ns < l->charged_ns)
 		*ns = l->charged_ns;
-	if (place<l->fact_count && * ns> l->facts[place].ns)
-		*ns = l->facts[place].ns;
-	return place;
+	if (index < l->fact_count && *ns > l->facts[index].ns)
+		*ns = l->facts[index].ns;
+	return index;
 }
 
 static int fact_add(struct park_lock *l, const struct lock_fact *m)
 {
 	uint64_t ns = m->ns;
-	uint32_t place;
+	uint32_t index;
 	int err = 0;
 
 	if (m->sequence <= l->left.sequence)
@@ -150,12 +150,12 @@ static int fact_add(struct park_lock *l, const struct lock_fact *m)
 		err = array_grow(&l->facts, &l->fact_capacity, l->fact_count, sizeof(*l->facts));
 	if (err)
 		return err;
-	place = index_of(l, m->sequence, &ns);
-	for (uint32_t i = l->fact_count++; i > place; i--)
+	index = index_of(l, m->sequence, &ns);
+	for (uint32_t i = l->fact_count++; i > index; i--)
 		l->facts[i] = l->facts[i - 1];
-	l->facts[place] = *m;
-	l->facts[place].ns = ns;
-	l->facts[place].last_ns = ns;
+	l->facts[index] = *m;
+	l->facts[index].ns = ns;
+	l->facts[index].last_ns = ns;
 	forward(l, ns);
 	return 0;
 }
@@ -346,18 +346,18 @@ int park_lock_release(struct park_lock *l, uint64_t sequence, uint64_t ns, const
 		      uint64_t target, bool parked)
 {
 	struct lock_fact m = {.sequence = sequence, .ns = ns, .held = *held};
-	uint32_t place;
+	uint32_t index;
 	int err = 0;
 
 	if (sequence <= l->left.sequence)
 		return 0;
-	place = index_of(l, sequence, &m.ns);
-	if (place == l->fact_count)
+	index = index_of(l, sequence, &m.ns);
+	if (index == l->fact_count)
 		m.ns = forward(l, m.ns);
 	if (l->blocked || l->uncharged)
-		err = settle(l, place, &m, m.ns);
+		err = settle(l, index, &m, m.ns);
 	else
-		marks_drop(l, place);
+		marks_drop(l, index);
 	l->uncharged &= l->fact_count > 0;
 	l->left = (struct park_left){.held = {.mode = HELD_BY_NOBODY},
 				     .sequence = sequence,

@@ -140,9 +140,9 @@ static void pass_by(struct walk *w, uint32_t end)
  * The thread that the release woke has come back and not parked again, and the next holder came
  * back later still, or somebody else did: so that one had it in between.
  */
-static int target_take(struct walk *w, uint32_t place, const struct lock_fact *next)
+static int target_take(struct walk *w, uint32_t index, const struct lock_fact *next)
 {
-	struct returns r = returns_find(w, place, next->held.thread);
+	struct returns r = returns_find(w, index, next->held.thread);
 	const struct lock_fact *later = next->kind == LOCK_FACT_WOKEN ? next
 					: r.own                       ? r.own
 								      : r.any;
@@ -160,7 +160,7 @@ static int target_take(struct walk *w, uint32_t place, const struct lock_fact *n
 }
 
 /* The fact at an index among the facts; it is so from since_ns on at the latest. */
-static int fact_take(struct walk *w, uint32_t place, const struct held *held, uint64_t since_ns,
+static int fact_take(struct walk *w, uint32_t index, const struct held *held, uint64_t since_ns,
 		     uint64_t ns, uint64_t last_ns)
 {
 	struct held run = *held;
@@ -172,7 +172,7 @@ static int fact_take(struct walk *w, uint32_t place, const struct held *held, ui
 		err = run_add(w, ns, &run);
 	if (!err)
 		err = run_add(w, last_ns, held);
-	pass_by(w, place);
+	pass_by(w, index);
 	w->left.held = *held;
 	w->left.ns = last_ns;
 	w->left.target = 0;

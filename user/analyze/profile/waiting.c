@@ -208,7 +208,7 @@ int waiting_add(struct profile *p, const struct event *e)
 
 	if (e->id == EVENT_WAIT_SUM)
 		return add_sum(p, e);
-	if (!event_counter_places(e, COUNTERS_OF_THREAD)[COUNTER_CPU_NS])
+	if (!event_counter_fields(e, COUNTERS_OF_THREAD)[COUNTER_CPU_NS])
 		return 0;
 	carrier = carrier_of(e, &begin);
 	if (!carrier)

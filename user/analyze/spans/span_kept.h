@@ -13,7 +13,7 @@ struct span_thread;
 struct kept {
 	struct span span;
 	uint64_t raw_name;   /* a string of the log */
-	uint32_t name;       /* place of its name; not known before it ends */
+	uint32_t name;       /* index of its name; not known before it ends */
 	struct states inner; /* of the spans within, in sum */
 	uint64_t inner_ns;
 	bool was_blocked; /* by anything that may be a lock */

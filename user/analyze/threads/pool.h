@@ -38,7 +38,7 @@ struct pool {
 struct pools {
 	struct pool *pools; /* by group, then by name */
 	uint32_t count;
-	uint32_t *of; /* by thread, in the order of pools_make: the place of its pool */
+	uint32_t *of; /* by thread, in the order of pools_make: the index of its pool */
 };
 
 /* 0, and *ret is to be freed; or -ENOMEM. */

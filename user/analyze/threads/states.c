@@ -24,21 +24,21 @@ static uint64_t less(uint64_t from, uint64_t part)
 
 bool states_of(const struct event *e, struct states *ret)
 {
-	const uint8_t *place = event_counter_places(e, COUNTERS_OF_THREAD);
+	const uint8_t *fields = event_counter_fields(e, COUNTERS_OF_THREAD);
 	uint64_t reasons_ns = 0;
 
-	if (!place[COUNTER_BLOCKED_NS])
+	if (!fields[COUNTER_BLOCKED_NS])
 		return false;
 	for (int i = COUNTER_LOCK_NS; i <= COUNTER_PAUSE_NS; i++) {
-		ret->ns[STATE_LOCK + i - COUNTER_LOCK_NS] = e->v[place[i] - 1].u;
-		reasons_ns = sum_saturated(reasons_ns, e->v[place[i] - 1].u);
+		ret->ns[STATE_LOCK + i - COUNTER_LOCK_NS] = e->v[fields[i] - 1].u;
+		reasons_ns = sum_saturated(reasons_ns, e->v[fields[i] - 1].u);
 	}
-	ret->ns[STATE_RUNNING] = e->v[place[COUNTER_CPU_NS] - 1].u;
-	ret->ns[STATE_STOLEN] = e->v[place[COUNTER_STOLEN_NS] - 1].u;
-	ret->ns[STATE_THROTTLED] = e->v[place[COUNTER_THROTTLED_NS] - 1].u;
+	ret->ns[STATE_RUNNING] = e->v[fields[COUNTER_CPU_NS] - 1].u;
+	ret->ns[STATE_STOLEN] = e->v[fields[COUNTER_STOLEN_NS] - 1].u;
+	ret->ns[STATE_THROTTLED] = e->v[fields[COUNTER_THROTTLED_NS] - 1].u;
 	ret->ns[STATE_RUNNABLE] =
-		less(e->v[place[COUNTER_RUNNABLE_NS] - 1].u, ret->ns[STATE_THROTTLED]);
-	ret->ns[STATE_OTHER] = less(e->v[place[COUNTER_BLOCKED_NS] - 1].u, reasons_ns);
+		less(e->v[fields[COUNTER_RUNNABLE_NS] - 1].u, ret->ns[STATE_THROTTLED]);
+	ret->ns[STATE_OTHER] = less(e->v[fields[COUNTER_BLOCKED_NS] - 1].u, reasons_ns);
 	return true;
 }
 

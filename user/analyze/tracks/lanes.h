@@ -16,6 +16,6 @@ struct lane_slice {
 
 /*
  * Sorts them: by begin, those that enclose others first, equal ones by item; and sets lane and
- * parent, which is a place in the sorted array before the slice's own.
+ * parent, which is an index of the sorted array before the slice's own.
  */
 void lanes_pack(struct lane_slice *slices, uint32_t count);

@@ -17,6 +17,11 @@ enum arch_arguments {
 	ARCH_ARGUMENTS_ARM64, /* x0, 1, [sp, 8] */
 };
 
+/* Of an entry frame, and of interpreted ones. */
+struct arch_slots {
+	int8_t call_wrapper, sender_sp, method, bcp;
+};
+
 #define ARCH_NOP_MAX 5
 #define ARCH_NOPS_MAX 16
 #define ARCH_LANDING_MAX 4
@@ -49,7 +54,14 @@ struct arch {
 	/* Words in which generational ZGC keeps references: so many low bits are none of the
 	 * address; 0: the color says how many (cpu/.../gc/z/zAddress*.inline.hpp). */
 	uint8_t zgc_shift;
-	bool walks; /* bpf/walk knows HotSpot's frames there */
+	/* bpf/walk knows the frames of these JDKs there; last before first: of none. */
+	uint32_t walks_first, walks_last;
+	/* Slots of HotSpot's frames, in words from fp (cpu/.../frame_*.hpp): all 0: vmStructs has
+	 * them. */
+	struct arch_slots slots;
+	/* Where a call leaves the return address, from the CFA; 0: in a register, and the callee
+	 * puts it anywhere. */
+	int16_t call_return_at;
 	/* What reports stolen time to a guest of KVM; why it cannot know whether its host does. */
 	const char *kvm_clock, *kvm_unknown;
 	/* A machine without CPUID and without names is none but a physical one; else it may be a
@@ -66,6 +78,12 @@ extern const struct arch arch_x86_64, arch_arm64;
 #define ARCH_HERE arch_arm64
 #else
 #error "base/arch has no table for this architecture"
+#endif
+
+/* That of the JVMs that are looked at: this machine's, but for tests/walk, which looks at those of
+ * another one in emulation. */
+#ifndef ARCH_JVM
+#define ARCH_JVM ARCH_HERE
 #endif
 
 /* Where a register is in struct pt_regs; -1: there is none of this name. */

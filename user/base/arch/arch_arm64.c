@@ -48,6 +48,11 @@ static const struct arch_register registers[] = {
 	{31 * 8, {"sp", "wsp"}},
 };
 
+/* None: walks are proved in emulation only (docs/arm64.md), by tests/walk, which says 19. */
+#ifndef ARCH_ARM64_WALKS_LAST
+#define ARCH_ARM64_WALKS_LAST 0
+#endif
+
 const struct arch arch_arm64 = {
 	.name = "aarch64",
 	.said = "arm64",
@@ -65,8 +70,10 @@ const struct arch arch_arm64 = {
 	.audit = AUDIT_ARCH_AARCH64,
 	.calls_max = 0x40000000u, /* no call of the table has such a number */
 	.zgc_shift = 16,
-	/* Frames, prologues and return addresses in x30 are not in bpf/walk yet. */
-	.walks = false,
+	/* In 18 and 19 these frames are the same. */
+	.walks_first = 17,
+	.walks_last = ARCH_ARM64_WALKS_LAST,
+	.slots = {.call_wrapper = -8, .sender_sp = -1, .method = -3, .bcp = -9},
 	.kvm_clock = "PVTime (stolen_time), ns",
 	.kvm_unknown =
 		"only the kernel's log (\"using stolen time PV\") says whether the host offers "

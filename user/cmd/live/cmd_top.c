@@ -102,16 +102,6 @@ static void parse_by(struct options *o, const char *arg, struct argp_state *stat
 		argp_error(state, "--by: %s", error);
 }
 
-static void set_order(struct options *o, const char *arg, struct argp_state *state)
-{
-	int order = by_order(arg);
-
-	if (order < 0)
-		argp_error(state, "--sort is " BY_ORDERS ", not '%s'", arg);
-	else
-		o->order = order;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -131,7 +121,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_by(o, arg, state);
 		return 0;
 	case OPT_SORT:
-		set_order(o, arg, state);
+		o->order = parse_found("sort", arg, by_order(arg), BY_ORDERS, state);
 		return 0;
 	case 't':
 		o->top = parse_top(arg, state);

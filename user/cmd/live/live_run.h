@@ -11,7 +11,7 @@
 enum { LIVE_NO_WRITE = 1000, LIVE_PROBES, LIVE_VIRTUAL_PARKS, LIVE_OWN };
 
 #define LIVE_PROBES_OPTION                                                                         \
-	{"probes", LIVE_PROBES, "none|usdt|hooks|auto", 0,                                         \
+	{"probes", LIVE_PROBES, "none|usdt|hooks|monitors|auto", 0,                                \
 	 "What tells of locks and waits, as spoor record has it (default: auto)", 0}
 #define LIVE_VIRTUAL_PARKS_OPTION                                                                  \
 	{"virtual-parks", LIVE_VIRTUAL_PARKS, NULL, 0, LIVE_VIRTUAL_PARKS_HELP, 0}

@@ -158,16 +158,6 @@ static void set_csv(struct options *o, const char *arg, struct argp_state *state
 	o->csv = arg;
 }
 
-static void set_order(struct options *o, const char *arg, struct argp_state *state)
-{
-	int order = by_order(arg);
-
-	if (order < 0)
-		argp_error(state, "--sort is " BY_ORDERS ", not '%s'", arg);
-	else
-		o->order = order;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -191,7 +181,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->order = GROUP_BY_TIME;
 		return 0;
 	case OPT_SORT:
-		set_order(o, arg, state);
+		o->order = parse_found("sort", arg, by_order(arg), BY_ORDERS, state);
 		return 0;
 	case 'w':
 		set_where(&o->where, arg, ~0u, state);

@@ -56,6 +56,7 @@ enum {
 	OPT_WINDOW,
 	OPT_OFF_CPU,
 	OPT_SAMPLE,
+	OPT_FRAGMENTS,
 	OPT_OBJECTS,
 	OPT_OBJECTS_POINTERS
 };
@@ -70,11 +71,13 @@ static const struct argp_option argp_options[] = {
 	{"no-write", OPT_NO_WRITE, NULL, 0,
 	 "never write to the JVM; monitor events then need -XX:+DTraceMonitorProbes", 0},
 	{"no-stacks", OPT_NO_STACKS, NULL, 0, "record no call chains", 0},
-	{"probes", OPT_PROBES, "none|usdt|hooks|auto", 0,
+	{"probes", OPT_PROBES, "none|usdt|hooks|monitors|auto", 0,
 	 "what tells of locks and waits: none (the scheduler; the JVM is not touched, and is "
 	 "slowed down least), usdt (the probes of a stock JVM), hooks (those of a patched one), "
-	 "auto (default: hooks of a patched JVM, none where the JVM has no virtual threads and "
-	 "Linux is 6.15 or newer, else usdt, if there are such probes)",
+	 "monitors (hooks for monitors, with their numbers; the scheduler for parks, which slows a "
+	 "program that parks much down less), auto (default: hooks of a patched JVM, none where "
+	 "the JVM has no virtual threads and Linux is 6.15 or newer, else usdt, if there are such "
+	 "probes)",
 	 0},
 	{"stock-probes", OPT_STOCK_PROBES, NULL, 0, "the same as --probes usdt", 0},
 	{"single", OPT_SINGLE, "TIME", 0,
@@ -98,6 +101,11 @@ static const struct argp_option argp_options[] = {
 	 "look where each running thread is whenever it has run for TIME (default: 10ms; 1ms, "
 	 "100us; by chance a little more or less), for spoor profile; symbols: with the names of "
 	 "native and kernel functions",
+	 0},
+	{"fragments", OPT_FRAGMENTS, "SIZE", OPTION_ARG_OPTIONAL,
+	 "with --sample: copy SIZE of the stack with each sample (4K, 8K, 16K, 32K, 64K; default: "
+	 "32K), find the chain in that as well, compare the two, and take it where no other was "
+	 "found; for experiments, it costs more than the samples themselves",
 	 0},
 	{"objects", OPT_OBJECTS, "exact|lossy", OPTION_ARG_OPTIONAL,
 	 "each object that is allocated, and each that a collection moves, for spoor objects; of a "
@@ -200,6 +208,34 @@ static void parse_sample(const char *arg, struct argp_state *state, struct recor
 	o->sample_ns = parse_period(period, state);
 }
 
+static uint32_t parse_fragments(const char *arg, struct argp_state *state)
+{
+	uint64_t bytes = 32768;
+
+	if (arg && (size_parse(arg, &bytes) || bytes < 4096 || bytes > 65536 ||
+		    (bytes & (bytes - 1))))
+		argp_error(state, "--fragments=%s: 4K, 8K, 16K, 32K or 64K", arg);
+	return (uint32_t)bytes;
+}
+
+static void check_all(struct options *o, struct argp_state *state)
+{
+	struct recorder_options *r = &o->recorder;
+
+	if (!o->jvm == !o->command)
+		argp_error(state, o->command ? "either -p PID or COMMAND, not both"
+					     : "-p PID or COMMAND is needed");
+	if (o->user && !o->command)
+		argp_error(state, "-u USER is for COMMAND");
+	if (r->fragment_bytes && (!r->sample_ns || r->no_stacks))
+		argp_error(state, "--fragments is for --sample%s",
+			   r->sample_ns ? ", without --no-stacks" : "");
+	record_flight_check(r, state);
+	record_output_check(&r->log, o->command != NULL, state);
+	record_memory_check(r, state);
+	check_objects(r, state);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -255,6 +291,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_SAMPLE:
 		parse_sample(arg, state, &o->recorder);
 		return 0;
+	case OPT_FRAGMENTS:
+		o->recorder.fragment_bytes = parse_fragments(arg, state);
+		return 0;
 	case OPT_OBJECTS:
 		o->recorder.objects = true;
 		o->recorder.objects_exact = arg && !strcmp(arg, "exact");
@@ -268,15 +307,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->jvm == !o->command)
-			argp_error(state, o->command ? "either -p PID or COMMAND, not both"
-						     : "-p PID or COMMAND is needed");
-		if (o->user && !o->command)
-			argp_error(state, "-u USER is for COMMAND");
-		record_flight_check(&o->recorder, state);
-		record_output_check(&o->recorder.log, o->command != NULL, state);
-		record_memory_check(&o->recorder, state);
-		check_objects(&o->recorder, state);
+		check_all(o, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

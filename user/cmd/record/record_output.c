@@ -157,6 +157,26 @@ void record_output_summary(const struct log_writer_options *o, const struct reco
 			 (unsigned long long)s->log.blocks_less, (unsigned long long)s->log.blocks);
 }
 
+static void output_moves_lost(const struct recorder_stats *s)
+{
+	char stood[UNITS_TEXT_MAX];
+
+	if (!s->object_moves_lost)
+		return;
+	if (s->objects_again)
+		msg_warning("events of collections were among them: the heap was incomplete until "
+			    "objects were switched on anew, %llu times; the JVM's threads stood %s "
+			    "for that",
+			    (unsigned long long)s->objects_again,
+			    duration_format(s->objects_again_ns, stood));
+	if (s->objects_incomplete)
+		msg_warning("events of collections were among them: the heap stays incomplete from "
+			    "%s to the end of this log%s",
+			    s->objects_again ? "the last of these" : "there",
+			    s->objects_pause_ns ? "; another recording begins with the whole heap"
+						: "");
+}
+
 void record_output_objects(const struct recorder_stats *s)
 {
 	char bytes[UNITS_TEXT_MAX], lost[UNITS_TEXT_MAX], waited[UNITS_TEXT_MAX];
@@ -177,6 +197,7 @@ void record_output_objects(const struct recorder_stats *s)
 	if (s->object_lost_bytes)
 		msg_warning("%s of object events were lost: a larger -XX:SpoorObjectsRing helps",
 			    size_format(s->object_lost_bytes, lost));
+	output_moves_lost(s);
 	if (s->object_refused)
 		msg_warning("%llu times the ring of object events said what makes no sense",
 			    (unsigned long long)s->object_refused);

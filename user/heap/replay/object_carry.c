@@ -34,7 +34,14 @@ uint64_t object_replay_waiting(const struct object_replay *r)
 
 static int emit_record(struct carrier *c, const struct object_record *o)
 {
-	return c->emit(c->ctx, o);
+	struct object_record numbered;
+
+	if (!c->r->ring_number || o->kind == OBJECT_STATE || o->kind == OBJECT_DESCS ||
+	    o->kind == OBJECT_KEPT)
+		return c->emit(c->ctx, o);
+	numbered = *o;
+	numbered.number[0] |= (uint64_t)c->r->ring_number << OBJECT_RING_SHIFT;
+	return c->emit(c->ctx, &numbered);
 }
 
 static int flush(struct carrier *c)

@@ -8,6 +8,7 @@
 #define EFFORT_THREAD 64
 #define EFFORT_PAGE 16    /* that a collection goes through */
 #define EFFORT_BIRTH 1024 /* is given for each */
+#define EFFORT_NAME 16    /* that a further ring finds */
 #define EFFORT_SORT 64    /* an object, when a page is sorted */
 static inline bool object_replay_spend(struct object_replay *r, uint64_t steps)
 {

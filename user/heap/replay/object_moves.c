@@ -272,7 +272,7 @@ void object_moves_end(struct object_replay *r)
 		heap_sums(r, &c->after, &c->after_bytes);
 	if (c && !c->untraced)
 		show(r);
-	for (uint32_t i = 0; i < r->streams.count; i++) {
+	for (uint32_t i = r->first_emitter; i < r->streams.count; i++) {
 		r->emitters[i].run = 0;
 		if (!c || !r->choice)
 			continue;

@@ -1,4 +1,4 @@
-#include "heap/replay/object_names.h"
+#include "heap/replay/object_names_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +31,11 @@ void object_names_free(struct object_names *n)
 	keymap_free(&n->site_map);
 	keymap_free(&n->kind_map);
 	keymap_free(&n->key_map);
+	keymap_free(&n->same_map);
+	object_ids_free(&n->class_ids);
+	object_ids_free(&n->method_ids);
+	object_ids_free(&n->site_ids);
+	free(n->same);
 	free(n->classes);
 	free(n->methods);
 	free(n->sites);
@@ -40,77 +45,98 @@ void object_names_free(struct object_names *n)
 	*n = (struct object_names){0};
 }
 
-static int text_set(char **to, const struct object_record *r, unsigned which)
+/* Who had the address before is no more. */
+static int key_set(struct object_names *n, uint64_t klass, uint32_t class)
 {
-	char *copy = strndup(r->text[which] ? r->text[which] : "", r->text_bytes[which]);
+	uint32_t known = n->key_map.count, k;
+	int err = keymap_add_row(&n->key_map, (struct keymap_key){.a = klass}, &n->class_of_key,
+				 &n->keys_capacity, sizeof(*n->class_of_key), &k);
 
-	if (!copy)
-		return -ENOMEM;
-	free(*to);
-	*to = copy;
+	if (err)
+		return err;
+	if (k == known)
+		n->class_of_key[k].before = INDEX_NONE;
+	n->class_of_key[k].now = class;
 	return 0;
 }
 
 static int add_class(struct object_names *n, const struct object_record *r)
 {
-	struct keymap_key key = {.a = r->number[CLASS_ID]}, klass = {.a = r->number[CLASS_KLASS]};
+	uint64_t id = object_names_id(r);
 	struct object_class *c;
-	uint32_t i, k;
-	int err = keymap_add_row(&n->class_map, key, &n->classes, &n->classes_capacity,
-				 sizeof(*n->classes), &i);
+	uint32_t i;
+	int err;
 
+	if (n->again)
+		err = object_names_class_again(n, r, &i);
+	else
+		err = keymap_add_row(&n->class_map, (struct keymap_key){.a = id}, &n->classes,
+				     &n->classes_capacity, sizeof(*n->classes), &i);
 	if (!err)
-		err = keymap_add_row(&n->key_map, klass, &n->class_of_key, &n->keys_capacity,
-				     sizeof(*n->class_of_key), &k);
+		err = key_set(n, r->number[CLASS_KLASS], i);
 	if (err)
 		return err;
 	c = &n->classes[i];
-	c->id = key.a;
-	c->klass = (uint32_t)klass.a;
+	c->id = n->class_map.keys[i].a;
+	c->klass = (uint32_t)r->number[CLASS_KLASS];
 	c->layout = (int32_t)(uint32_t)r->number[CLASS_LAYOUT];
-	n->class_of_key[k] = i;
-	return text_set(&c->name, r, 0);
+	return object_names_text(&c->name, r, 0);
 }
 
 static int add_method(struct object_names *n, const struct object_record *r)
 {
-	struct keymap_key key = {.a = r->number[METHOD_ID]};
+	uint64_t id = object_names_id(r);
 	struct object_method *m;
 	uint32_t i;
-	int err = keymap_add_row(&n->method_map, key, &n->methods, &n->methods_capacity,
-				 sizeof(*n->methods), &i);
+	int err;
 
+	if (n->again)
+		return object_names_method_again(n, r);
+	err = keymap_add_row(&n->method_map, (struct keymap_key){.a = id}, &n->methods,
+			     &n->methods_capacity, sizeof(*n->methods), &i);
 	if (err)
 		return err;
+	if (id > n->method_most)
+		n->method_most = (uint32_t)id;
 	m = &n->methods[i];
-	m->id = key.a;
+	m->id = id;
 	m->class = keymap_find_number(&n->class_map, r->number[METHOD_CLASS_ID]);
-	err = text_set(&m->name, r, 0);
-	return err ? err : text_set(&m->signature, r, 1);
+	return object_names_method_texts(m, r);
 }
 
-static int add_site(struct object_names *n, const struct object_record *r)
+static int add_frames(struct object_names *n, const struct object_record *r)
 {
-	struct keymap_key key = {.a = r->number[SITE_ID]};
-	struct object_site *s;
-	uint32_t i;
-	int err = keymap_add_row(&n->site_map, key, &n->sites, &n->sites_capacity,
-				 sizeof(*n->sites), &i);
+	int err = 0;
 
 	for (uint32_t f = 0; f < r->frame_count && !err; f++) {
 		err = array_grow(&n->frames, &n->frames_capacity, n->frame_count + f,
 				 sizeof(*n->frames));
 		if (!err)
-			n->frames[n->frame_count + f] =
-				(struct object_frame){r->frames[f][0], r->frames[f][1]};
+			n->frames[n->frame_count + f] = (struct object_frame){
+				object_names_method_id(n, r->frames[f][0]), r->frames[f][1]};
 	}
+	return err;
+}
+
+static int add_site(struct object_names *n, const struct object_record *r)
+{
+	/* Of a later ring the upper half says which, so that it is nobody else's. */
+	struct keymap_key key = {.a = n->again ? r->number[SITE_ID] : object_names_id(r)};
+	struct object_site *s;
+	uint32_t i;
+	int err = keymap_add_row(&n->site_map, key, &n->sites, &n->sites_capacity,
+				 sizeof(*n->sites), &i);
+
+	if (!err && n->again)
+		err = object_ids_set(&n->site_ids, object_names_id(r), i);
+	if (!err)
+		err = add_frames(n, r);
 	if (err)
 		return err;
 	s = &n->sites[i];
 	s->id = key.a;
-	s->class = r->number[SITE_CLASS_ID]
-			   ? keymap_find_number(&n->class_map, r->number[SITE_CLASS_ID])
-			   : INDEX_NONE;
+	s->class = r->number[SITE_CLASS_ID] ? object_names_class_row(n, r->number[SITE_CLASS_ID])
+					    : INDEX_NONE;
 	s->tier = r->number[SITE_TIER] > UINT32_MAX ? UINT32_MAX : (uint32_t)r->number[SITE_TIER];
 	s->kind = 0;
 	s->first_frame = n->frame_count;
@@ -146,11 +172,11 @@ int object_names_extend(struct object_names *n, uint32_t site, const struct obje
 /* Its address may be that of another class from now on; its number and its name stay. */
 static void end_class(struct object_names *n, uint64_t id)
 {
-	uint32_t i = keymap_find_number(&n->class_map, id);
+	uint32_t i = object_names_class_row(n, id);
 	uint32_t k = i == INDEX_NONE ? i : keymap_find_number(&n->key_map, n->classes[i].klass);
 
-	if (k != INDEX_NONE && n->class_of_key[k] == i)
-		n->class_of_key[k] = INDEX_NONE;
+	if (k != INDEX_NONE && n->class_of_key[k].now == i)
+		n->class_of_key[k].now = INDEX_NONE;
 }
 
 int object_names_add(struct object_names *n, const struct object_record *r)
@@ -163,7 +189,7 @@ int object_names_add(struct object_names *n, const struct object_record *r)
 	case OBJECT_SITE:
 		return add_site(n, r);
 	case OBJECT_GONE:
-		end_class(n, r->number[GONE_ID]);
+		end_class(n, object_names_id(r));
 		return 0;
 	default:
 		return 0;
@@ -172,14 +198,19 @@ int object_names_add(struct object_names *n, const struct object_record *r)
 
 uint32_t object_names_site(const struct object_names *n, uint64_t id)
 {
-	return keymap_find_number(&n->site_map, id);
+	return n->again ? object_ids_row(&n->site_ids, id) : keymap_find_number(&n->site_map, id);
+}
+
+uint32_t object_names_class(const struct object_names *n, uint64_t id)
+{
+	return object_names_class_row(n, id);
 }
 
 uint32_t object_names_class_at(const struct object_names *n, uint32_t klass)
 {
 	uint32_t k = keymap_find_number(&n->key_map, klass);
 
-	return k == INDEX_NONE ? INDEX_NONE : n->class_of_key[k];
+	return k == INDEX_NONE ? INDEX_NONE : n->class_of_key[k].now;
 }
 
 int object_names_kind(struct object_names *n, const struct object_kind *kind, uint32_t *ret)

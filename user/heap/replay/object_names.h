@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/tables/keymap.h"
+#include "heap/replay/object_ids.h"
 
 struct object_record;
 
@@ -53,6 +54,11 @@ struct object_kind {
 	struct object_tally of;
 };
 
+/* Which class has an address, now and in the ring before. INDEX_NONE: none. */
+struct object_key {
+	uint32_t now, before;
+};
+
 struct object_names {
 	struct keymap class_map, method_map, site_map, kind_map, key_map;
 	struct object_class *classes;
@@ -60,9 +66,13 @@ struct object_names {
 	struct object_site *sites;
 	struct object_frame *frames;
 	struct object_kind *kinds;
-	uint32_t *class_of_key; /* by key_map: the class that has the address now */
+	struct object_key *class_of_key; /* by key_map */
 	uint32_t classes_capacity, methods_capacity, sites_capacity, kinds_capacity, keys_capacity,
 		frames_capacity, frame_count, kind_count;
+	bool again; /* the ring that is read is not the first: object_names_again.c */
+	struct object_ids class_ids, method_ids, site_ids;
+	struct keymap same_map; /* methods by class, name and signature, to same */
+	uint32_t *same, same_capacity, same_count, method_most;
 };
 
 /* 0 or -ENOMEM. */
@@ -70,6 +80,11 @@ int object_names_init(struct object_names *n);
 void object_names_free(struct object_names *n);
 /* A record that is a class, method, site, or the end of a class. 0 or -ENOMEM. */
 int object_names_add(struct object_names *n, const struct object_record *r);
+
+/* A further ring begins: it numbers its names anew. Rows stay: a class or a method that comes again
+ * keeps its own. 0 or -ENOMEM. When nothing more is read of it, ids are those of the rows. */
+int object_names_begin_again(struct object_names *n);
+void object_names_end_again(struct object_names *n);
 
 /* Callers of the outermost frame, innermost first, inferred from the code. 0 or -ENOMEM. */
 int object_names_extend(struct object_names *n, uint32_t site, const struct object_frame *callers,
@@ -80,6 +95,7 @@ bool object_names_was_there(const struct object_names *n, uint32_t site);
 bool object_names_was_found(const struct object_names *n, uint32_t kind);
 /* Indexes; INDEX_NONE: not known. */
 uint32_t object_names_site(const struct object_names *n, uint64_t id);
+uint32_t object_names_class(const struct object_names *n, uint64_t id);
 uint32_t object_names_class_at(const struct object_names *n, uint32_t klass);
 /* The kind that is the same but for its tally. 0 or -ENOMEM. */
 int object_names_kind(struct object_names *n, const struct object_kind *kind, uint32_t *ret);

@@ -60,25 +60,6 @@ static void go_through_all(struct object_replay *r, uint64_t phase, uint64_t com
 
 /* --- records ------------------------------------------------------------------------------ */
 
-static int add_ring(struct object_replay *r, const struct object_record *o)
-{
-	uint64_t shift = o->number[RING_HEAP_SHIFT], bytes = o->number[RING_HEAP_BYTES];
-	int err;
-
-	if (r->sums.has_ring || shift < 3 || shift > 8)
-		return 0;
-	r->sums.has_ring = true;
-	r->sums.heap_shift = (unsigned)shift;
-	r->sums.heap_bytes = bytes;
-	r->heap_base = o->number[RING_HEAP_BASE];
-	memcpy(r->ring, o->number, sizeof(r->ring));
-	if (r->sums.begin_unknown)
-		return 0;
-	err = object_heap_init(&r->heap, bytes >> shift, (unsigned)shift, r->heap_bytes_max);
-	r->sums.heap_given_up = err != 0;
-	return err == -EFBIG ? 0 : err;
-}
-
 /*
  * A collection can have more words than are to be held: a graph of a large heap is one. All of them
  * may be gone through before its end, as what they say applies at its end only; but a part of a log
@@ -241,13 +222,10 @@ static uint64_t first_phase(const struct object_replay *r, uint64_t phase)
 
 static int add_phase(struct object_replay *r, const struct object_record *o)
 {
-	uint64_t phase = o->number[PHASE_NUMBER];
+	uint64_t phase = (uint32_t)o->number[PHASE_NUMBER]; /* the rest is the ring's number */
 
-	r->sums.waits = o->number[PHASE_WAITS];
-	r->sums.wait_ns = o->number[PHASE_WAIT_NS];
-	r->sums.lost_bytes = o->number[PHASE_LOST_BYTES];
-	r->sums.lost_names = o->number[PHASE_LOST_NAMES];
-	r->sums.refused = o->number[PHASE_REFUSED];
+	object_losses_said(r, o);
+	object_rings_phase(r, o);
 	if (o->number[PHASE_ENDED] < OBJECT_END_COUNT)
 		r->sums.end = (enum object_end)o->number[PHASE_ENDED];
 	if (!r->begun)
@@ -272,9 +250,13 @@ int object_replay_add(struct object_replay *r, const struct object_record *o)
 		return object_replay_carried(r, o);
 	if (r->skip_state)
 		return 0;
+	if (o->kind == OBJECT_RING) {
+		object_replay_catch_up(r); /* of a ring without an end */
+		return object_rings_add(r, o);
+	}
+	if (!object_rings_has(r, o))
+		return 0;
 	switch (o->kind) {
-	case OBJECT_RING:
-		return add_ring(r, o);
 	case OBJECT_WORDS:
 		return add_words(r, o);
 	case OBJECT_PHASE:
@@ -305,6 +287,8 @@ int object_replay_finish(struct object_replay *r)
 		object_replay_catch_up(r);
 	for (uint32_t i = 0; i < r->streams.count; i++)
 		object_replay_date(r, &r->emitters[i], UINT64_MAX);
+	object_names_end_again(&r->names);
+	r->sums.incomplete_now = object_losses_now(r);
 	object_heap_sort(&r->heap);
 	r->sums.over = r->heap.over;
 	r->sums.live = r->heap.count;

@@ -28,7 +28,8 @@ void object_replay_online(struct object_replay *r);
 /* Bytes of words that wait for others, or their phase. */
 uint64_t object_replay_waiting(const struct object_replay *r);
 /* All that the records after these need of them, as records: what the next part of a log begins
- * with. 0 or what emit returned, which is lent the record for the call. */
+ * with. 0 or what emit returned, which is lent the record for the call. Not of a replay that has
+ * seen a further ring: whoever writes parts begins a new replay with each. */
 int object_replay_carry(struct object_replay *r,
 			int (*emit)(void *ctx, const struct object_record *o), void *ctx);
 

@@ -7,6 +7,7 @@
 #include "heap/addresses/object_heap.h"
 #include "heap/replay/object_choice.h"
 #include "heap/replay/object_replay.h"
+#include "heap/replay/object_rings.h"
 #include "heap/replay/object_stream.h"
 #include "log/format/object_record.h"
 
@@ -53,6 +54,12 @@ struct object_replay {
 	/* object_losses.c */
 	uint64_t losses_seen;
 	bool lossy, incomplete, moves_lost;
+	struct object_lost before; /* in the rings before this one */
+	/* object_rings.c */
+	uint32_t ring_number, astray;  /* astray: one whose begin is missing */
+	uint32_t first_emitter;        /* of this ring */
+	uint64_t phase_ns;             /* of the last phase of which the heap was known */
+	bool walking;                  /* not all of the heap has been walked */
 	struct object_watch watch;
 	bool keep_graph;
 	struct {
@@ -81,13 +88,6 @@ void object_moves_run(struct object_replay *r, struct object_emitter *t, uint64_
 void object_moves_end(struct object_replay *r);
 void object_replay_give_up_heap(struct object_replay *r);
 
-/* object_losses.c: before the moves of a collection are applied, and after that. c: NULL: its begin
- * was lost. */
-void object_losses_before(struct object_replay *r);
-void object_losses_after(struct object_replay *r, struct object_collection *c);
-/* Words of this thread are missing. */
-void object_losses_of(struct object_replay *r, const struct object_emitter *t);
-
 /* object_graph.c: bytes of a graph, in the words of an event. */
 void object_graph_begin(struct object_replay *r);
 void object_graph_cut(struct object_replay *r); /* words are missing */
@@ -103,8 +103,18 @@ uint32_t object_replay_part(struct object_replay *r, struct object_emitter *t,
 int object_replay_carried(struct object_replay *r, const struct object_record *o);
 /* object_replay.c: all births that are known of the phase that is not complete yet. */
 void object_replay_catch_up(struct object_replay *r);
-/* object_emitter.c: a stream, made if need be. 0 or -ENOMEM. */
-int object_replay_emitter(struct object_replay *r, uint64_t stream, uint32_t *ret);
 /* object_events.c: one event at words, of which 256 can be read; how many words it has, 0: nothing
  * more. */
 uint32_t object_event(struct object_replay *r, struct object_emitter *t, const uint32_t *words);
+
+/* A stream, made if need be. 0 or -ENOMEM. */
+static inline int object_replay_emitter(struct object_replay *r, uint64_t stream, uint32_t *ret)
+{
+	uint32_t known = r->streams.count;
+	int err = keymap_add_row(&r->streams, (struct keymap_key){.a = stream}, &r->emitters,
+				 &r->emitters_capacity, sizeof(*r->emitters), ret);
+
+	if (!err && *ret == known)
+		r->emitters[*ret].thread.stream = stream;
+	return err;
+}

@@ -100,7 +100,7 @@ static int descs(struct object_replay *r, const struct object_record *o)
 					.units = word_at(o, i + 4) & 0x7fffffff};
 
 		k.site = site ? object_names_site(&r->names, site) : INDEX_NONE;
-		k.class = class ? keymap_find_number(&r->names.class_map, class) : INDEX_NONE;
+		k.class = class ? object_names_class(&r->names, class) : INDEX_NONE;
 		err = object_names_kind(&r->names, &k, &d.kind);
 		if (!err)
 			err = keymap_add_row(&r->desc_map,

@@ -51,6 +51,9 @@ struct object_sums {
 	uint64_t gaps, gap_bytes, holes; /* lost in the JVM; missing in the log */
 	uint64_t lost_bytes; /* in the JVM, as the recorder reports: gaps that are not told, too */
 	uint64_t incomplete; /* collections */
+	bool incomplete_now; /* the heap of the moment at which the replay has ended */
+	uint64_t rings_again;   /* times that events were switched on anew, as moves were lost */
+	uint64_t unrecorded_ns; /* until the heap had been walked then */
 	uint64_t uncertain;  /* objects that count as dead, of which a move may have been lost */
 	uint64_t bad_words;
 	uint64_t waits, wait_ns, lost_names, refused; /* as the recorder reports */
@@ -61,5 +64,6 @@ struct object_sums {
 	uint64_t begin_ns;                  /* of the first words, CLOCK_MONOTONIC; 0: not known */
 	uint64_t live, live_bytes;          /* now */
 	uint64_t map_bytes, map_bytes_most; /* memory for where objects are */
-	uint64_t forgotten; /* objects of which a collection without moves has left no trace */
+	uint64_t forgotten; /* objects that are not known to be in the heap any more: of before a
+			       collection without moves, or of before a further ring */
 };

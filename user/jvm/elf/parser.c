@@ -306,7 +306,9 @@ int parser_rule(struct parser *p, unsigned slot, int file, uint64_t vaddr, struc
 		*ret = (struct unwind_rule){.cfa_from_fp = flat.cfa_from_fp != 0,
 					    .fp_saved = flat.fp_saved != 0,
 					    .cfa_offset = flat.cfa_offset,
-					    .fp_offset = flat.fp_offset};
+					    .fp_offset = flat.fp_offset,
+					    .return_kept = flat.return_kept != 0,
+					    .return_offset = flat.return_offset};
 	} else {
 		err = -EPROTO;
 	}

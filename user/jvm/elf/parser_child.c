@@ -180,7 +180,9 @@ static int rule_answer(struct unwind **slot, int file, uint64_t vaddr, struct an
 	flat = (struct parser_rule_answer){.cfa_from_fp = r.cfa_from_fp,
 					   .fp_saved = r.fp_saved,
 					   .cfa_offset = r.cfa_offset,
-					   .fp_offset = r.fp_offset};
+					   .fp_offset = r.fp_offset,
+					   .return_kept = r.return_kept,
+					   .return_offset = r.return_offset};
 	return answer_copy(&flat, sizeof(flat), ret);
 }
 

@@ -46,6 +46,8 @@ struct parser_packet {
 struct parser_rule_answer {
 	uint32_t cfa_from_fp, fp_saved;
 	int32_t cfa_offset, fp_offset;
+	uint32_t return_kept;
+	int32_t return_offset;
 };
 
 /* The recorder's end of a socket to a process that has been started. Both become the parser's. */

@@ -65,7 +65,7 @@ int unwind_open_of(const struct arch *a, int fd, struct unwind **ret)
 
 int unwind_open(int fd, struct unwind **ret)
 {
-	return unwind_open_of(&ARCH_HERE, fd, ret);
+	return unwind_open_of(&ARCH_JVM, fd, ret);
 }
 
 void unwind_close(struct unwind *u)
@@ -129,7 +129,6 @@ static bool sp_is_cfa(const struct arch *a, Dwarf_Frame *frame)
 static int frame_read(const struct arch *a, Dwarf_Frame *frame, struct unwind_rule *ret)
 {
 	struct unwind_rule r = {0};
-	int32_t return_offset = 0;
 	int err = cfa_read(a, frame, &r), saved;
 
 	if (err)
@@ -138,9 +137,12 @@ static int frame_read(const struct arch *a, Dwarf_Frame *frame, struct unwind_ru
 	if (saved < 0)
 		return saved;
 	r.fp_saved = saved;
-	saved = saved_read(frame, a->dwarf_return, &return_offset);
-	if (saved != 1 || return_offset != -8 || !sp_is_cfa(a, frame))
+	saved = saved_read(frame, a->dwarf_return, &r.return_offset);
+	if (saved < 0 || !sp_is_cfa(a, frame))
 		return -ENOTSUP;
+	if (a->call_return_at && (!saved || r.return_offset != a->call_return_at))
+		return -ENOTSUP;
+	r.return_kept = !saved;
 	*ret = r;
 	return 0;
 }

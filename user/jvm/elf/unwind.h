@@ -8,12 +8,14 @@
 struct arch;
 struct unwind;
 
-/* The caller's sp is the CFA; the return address is at CFA - 8, as calls leave it on x86-64. */
+/* The caller's sp is the CFA. */
 struct unwind_rule {
 	bool cfa_from_fp; /* CFA = fp + cfa_offset; else sp + cfa_offset */
 	bool fp_saved; /* the caller's fp is at CFA + fp_offset; else it is still in the register */
 	int32_t cfa_offset;
 	int32_t fp_offset;
+	bool return_kept; /* the return address is still in its register; never on x86-64 */
+	int32_t return_offset; /* else it is there, from the CFA; on x86-64 -8, as calls leave it */
 };
 
 /*

@@ -99,7 +99,7 @@ static bool bytes_are(const struct elf_file *f, uint64_t at, const uint8_t *byte
 /* Which instructions stand there. */
 static enum usdt_site site_read(const struct elf_file *f, uint64_t at)
 {
-	const struct arch *a = &ARCH_HERE;
+	const struct arch *a = &ARCH_JVM;
 
 	if (!at)
 		return USDT_SITE_OTHER;
@@ -282,7 +282,7 @@ static bool function_is(const char *name, const char *symbol, const char *end)
 /* Where a probe at the entry of a function costs least. */
 static uint64_t entry_of(const struct reader *r, uint64_t address)
 {
-	const struct arch *a = &ARCH_HERE;
+	const struct arch *a = &ARCH_JVM;
 	uint64_t at = elf_file_offset(r->elf, address);
 
 	return at && bytes_are(r->elf, at, a->landing, a->landing_bytes)
@@ -304,7 +304,7 @@ static int function_add(struct reader *r, const char *name, const Elf64_Sym *s)
 		if (!function_is(name, functions[i].symbol, functions[i].end))
 			continue;
 		n.name = functions[i].name;
-		n.args = functions[i].returns ? ARCH_HERE.call_bool : ARCH_HERE.call_arguments;
+		n.args = functions[i].returns ? ARCH_JVM.call_bool : ARCH_JVM.call_arguments;
 		n.location = functions[i].returns ? s->st_value : entry_of(r, s->st_value);
 		err = note_add(r, &n);
 	}

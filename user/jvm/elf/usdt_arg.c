@@ -185,5 +185,5 @@ int usdt_spec_parse_of(const struct arch *a, const char *text, struct usdt_spec 
 
 int usdt_spec_parse(const char *text, struct usdt_spec *ret)
 {
-	return usdt_spec_parse_of(&ARCH_HERE, text, ret);
+	return usdt_spec_parse_of(&ARCH_JVM, text, ret);
 }

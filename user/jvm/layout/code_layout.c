@@ -1,5 +1,6 @@
 #include "jvm/layout/code_layout.h"
 
+#include "base/arch/arch.h"
 #include "jvm/layout/code_barrier.h"
 #include "jvm/layout/code_rules.h"
 #include "jvm/layout/code_vtables.h"
@@ -70,17 +71,41 @@ static int sizes_load(const struct vmstructs *v, struct code_layout *l, const ch
 	return 0;
 }
 
+/* A slot of frames where the architecture says which: vmStructs has those of x86-64 only. */
+static int slot_of(const struct arch_slots *slots, size_t at, int32_t *ret)
+{
+	const struct {
+		size_t at;
+		int8_t slot;
+	} table[] = {
+		{offsetof(struct code_layout, entry_call_wrapper), slots->call_wrapper},
+		{offsetof(struct code_layout, interpreter_sender_sp), slots->sender_sp},
+		{offsetof(struct code_layout, interpreter_method), slots->method},
+		{offsetof(struct code_layout, interpreter_bcp), slots->bcp},
+	};
+
+	for (size_t i = 0; i < COUNT(table); i++)
+		if (table[i].at == at && table[i].slot) {
+			*ret = table[i].slot;
+			return 1;
+		}
+	return 0;
+}
+
 static int constants_load(const struct vmstructs *v, const struct code_rules *rules,
 			  struct code_layout *l, const char **ret_missing)
 {
 	for (size_t i = 0; i < rules->constant_count; i++) {
 		const struct code_constant *c = &rules->constants[i];
+		int32_t *to = (int32_t *)((char *)l + c->at);
 		int64_t value;
 
+		if (slot_of(&ARCH_JVM.slots, c->at, to))
+			continue;
 		*ret_missing = c->name;
 		if (vmstructs_constant(v, c->name, &value) || value < c->min || value > c->max)
 			return -ENOTSUP;
-		*(int32_t *)((char *)l + c->at) = (int32_t)value + c->plus;
+		*to = (int32_t)value + c->plus;
 	}
 	return 0;
 }

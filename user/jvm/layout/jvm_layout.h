@@ -34,6 +34,7 @@ struct jvm_layout {
 	uint32_t threads_list_threads;
 	uint32_t java_thread_osthread;
 	int32_t java_thread_state;       /* -1: unknown */
+	uint32_t thread_in_native; /* JavaThreadState::_thread_in_native: another one in JDK 28 */
 	uint32_t java_thread_thread_obj; /* OopHandle: the address of an oop; see raw_oops */
 	uint32_t java_thread_stack_base;
 	uint32_t java_thread_stack_size;
@@ -73,15 +74,14 @@ struct jvm_layout {
 	/* UseCompactObjectHeaders (JEP 450): the compressed class pointer is what is above these
 	 * bits of the mark; 0: it is a field of its own. */
 	uint32_t mark_klass_shift;
-	bool compressed_oops;  /* UseCompressedOops: oop fields in objects have 4 bytes */
-	bool colored_oops; /* generational ZGC: a word that refers to an object is no address */
+	bool compressed_oops; /* UseCompressedOops: oop fields in objects have 4 bytes */
+	bool colored_oops;    /* generational ZGC: a word that refers to an object is no address */
 	bool forwards; /* Shenandoah: the mark of an object that was copied is the copy's address */
 	uint64_t narrow_klass_base;
 	uint64_t narrow_oop_base;
 	uint32_t narrow_klass_shift;
 	uint32_t narrow_oop_shift;
-	bool ready; /* the heap is set up and java.lang.Thread is loaded: everything above is valid
-		     */
+	bool ready; /* the heap is set up, java.lang.Thread is loaded: all above is valid */
 	/* offsets of Java fields; -1: the class is not loaded yet */
 	int32_t thread_park_blocker; /* java.lang.Thread.parkBlocker, .eetop, .name, .tid, .daemon
 				      */
@@ -92,16 +92,16 @@ struct jvm_layout {
 	int32_t thread_status; /* JVMTI's thread state, as java.lang.Thread keeps it; from JDK 19 on
 				  it is in Thread.holder: */
 	int32_t thread_holder, holder_status;
-	int32_t string_value;  /* java.lang.String.value, .coder */
+	int32_t string_value; /* java.lang.String.value, .coder */
 	int32_t string_coder;
 	int32_t array_length, array_bytes; /* of a byte[], as array_data says; -1: not known */
-	int32_t aos_owner;         /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
+	int32_t aos_owner;                 /* AbstractOwnableSynchronizer.exclusiveOwnerThread */
 	int32_t rrwl_state; /* of ReentrantReadWriteLock$Sync: AbstractQueuedSynchronizer.state, or
 			       AbstractQueuedLongSynchronizer's; -1, too: spoor does not know its
 			       superclass */
 	uint32_t rrwl_shared_shift; /* bits: holds of readers are above these, */
 	bool rrwl_state_long;       /* in a long, or else in an int */
-	int32_t rrwl_first_reader; /* ReentrantReadWriteLock$Sync.firstReader */
+	int32_t rrwl_first_reader;  /* ReentrantReadWriteLock$Sync.firstReader */
 	/* Klass addresses and their _super_check_offset, for "is a subclass of"; 0: not loaded yet
 	 */
 	uint64_t aos_klass;

@@ -43,7 +43,8 @@ static const struct field fields[] = {
 	{AT(monitor_object), {FIELD("ObjectMonitor", "_object")}},
 	{AT(monitor_owner), {FIELD("ObjectMonitor", "_owner")}},
 	{AT(oop_mark), {FIELD("oopDesc", "_mark")}},
-	{AT(oop_klass), {FIELD("oopDesc", "_metadata._klass")}},
+	{AT(oop_klass),
+	 {FIELD("oopDesc", "_metadata._klass"), FIELD("oopDesc", "_compressed_klass")}},
 	{AT(klass_name), {FIELD("Klass", "_name")}},
 	{AT(klass_super_check_offset), {FIELD("Klass", "_super_check_offset")}},
 	{AT(symbol_length), {FIELD("Symbol", "_length")}},
@@ -195,6 +196,17 @@ void layout_arrays(struct jvm_layout *l)
 	l->array_bytes = (int32_t)(l->array_data == ARRAY_DATA_PACKED ? bytes : (bytes + 7) & ~7u);
 }
 
+/* Without it, nobody knows which of a thread's states is that. */
+static void native_state_load(const struct vmstructs *v, struct jvm_layout *l)
+{
+	int64_t state;
+
+	if (vmstructs_constant(v, "_thread_in_native", &state))
+		l->java_thread_state = -1;
+	else
+		l->thread_in_native = (uint32_t)state;
+}
+
 /* What a version may have otherwise without the layout being another one. */
 static void rules_apply(const struct vmstructs *v, const struct layout_rules *rules,
 			struct jvm_layout *l)
@@ -270,6 +282,7 @@ int layout_load(const struct vmstructs *v, const struct layout_rules *rules, str
 	if (err)
 		return err;
 	optional_load(v, &l, &s);
+	native_state_load(v, &l);
 	rules_apply(v, rules, &l);
 	*ret = l;
 	*ret_source = s;

@@ -146,7 +146,7 @@ static int add_counters(struct body *b, const struct event_desc *desc, struct ev
 
 /* The chain and its caller, of the distance to the chain that was defined before, and of that
  * between the two. */
-static void place_stack(struct body *b, struct event *e)
+static void position_stack(struct body *b, struct event *e)
 {
 	if (e->field_count)
 		e->v[STACK_STACK].u = b->stack + e->v[STACK_STACK].u;
@@ -198,7 +198,7 @@ static int read_fields(struct body *b, const struct event_desc *desc, uint32_t c
 	for (; i < desc->field_count; i++)
 		memset(&e->v[i], 0, sizeof(e->v[i]));
 	if (b->relative && e->id == EVENT_STACK)
-		place_stack(b, e);
+		position_stack(b, e);
 	return add_counters(b, desc, e);
 }
 

@@ -57,21 +57,21 @@ struct event {
 
 /* Where events have the counters of their own thread, and of threads that their fields name: 1 +
  * the index of the field, by event, enum counters_of and enum counter; 0: it does not have it. */
-extern const uint8_t schema_counter_place[SCHEMA_ID_MAX + 1][COUNTERS_OF_COUNT][COUNTER_COUNT];
+extern const uint8_t schema_counter_field[SCHEMA_ID_MAX + 1][COUNTERS_OF_COUNT][COUNTER_COUNT];
 
 /* The row of it for an event that a log has. */
-static inline const uint8_t *event_counter_places(const struct event *e, enum counters_of of)
+static inline const uint8_t *event_counter_fields(const struct event *e, enum counters_of of)
 {
-	return schema_counter_place[e->id <= SCHEMA_ID_MAX ? e->id : 0][of];
+	return schema_counter_field[e->id <= SCHEMA_ID_MAX ? e->id : 0][of];
 }
 
 /* A counter of the event; 0: it has none. */
 static inline uint64_t event_counter(const struct event *e, enum counters_of of,
 				     enum counter counter)
 {
-	const uint8_t place = event_counter_places(e, of)[counter];
+	const uint8_t field = event_counter_fields(e, of)[counter];
 
-	return place ? e->v[place - 1].u : 0;
+	return field ? e->v[field - 1].u : 0;
 }
 
 /* NULL: no such id in this version. The result is static. */

@@ -9,9 +9,11 @@
 #include "log/format/object_state.h"
 
 /* The words are those of jvm-hooks/objects.h, and so are the numbers of streams, phases, classes,
- * methods and sites. */
+ * methods and sites. The first number of a record has the number of its ring in its upper half: 0,
+ * and one more each time that the recorder has switched events on anew; not so of STATE, DESCS and
+ * KEPT. */
 enum object_record_kind {
-	OBJECT_RING = 1, /* the ring as it was found; the first record of a log */
+	OBJECT_RING = 1, /* the ring as it was found: the first record of a log; a further one */
 	OBJECT_CLASS,
 	OBJECT_METHOD,
 	OBJECT_SITE,
@@ -30,7 +32,7 @@ enum object_record_kind {
 #define OBJECT_NAME_MAX 4096
 #define OBJECT_WORDS_MAX (64u * 1024) /* bytes */
 
-/* The numbers of a record, by their places. */
+/* The numbers of a record, by their indices. */
 enum {
 	RING_VERSION,
 	RING_PID,
@@ -59,7 +61,8 @@ enum {
 enum {
 	PHASE_NUMBER,
 	PHASE_TIME_NS,
-	PHASE_ENDED, /* 1: the JVM has ended in good order; 2: it was killed; 3: nobody reads on */
+	PHASE_ENDED, /* 1: the JVM has ended in good order; 2: it was killed; 3: nobody reads on;
+		      * 4: it was switched off; or OBJECT_PHASE_WALKS */
 	PHASE_WAITS,
 	PHASE_WAIT_NS,
 	PHASE_GAPS,
@@ -68,6 +71,9 @@ enum {
 	PHASE_REFUSED, /* of the ring, that made no sense: slots, names */
 	PHASE_NUMBERS
 };
+#define OBJECT_PHASE_WALKS 5 /* it goes on, and not all of the heap has been walked yet */
+#define OBJECT_RING_SHIFT 32
+
 struct object_record {
 	enum object_record_kind kind;
 	uint64_t number[OBJECT_NUMBERS_MAX];

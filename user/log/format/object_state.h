@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The numbers of a record, by their places. */
+/* The numbers of a record, by their indices. */
 enum {
 	STATE_ENDS,  /* 0: it begins; 1: it ends */
 	STATE_PHASE, /* that is not complete yet */

@@ -81,7 +81,7 @@ static void plan_counter(const struct event_desc *desc, unsigned i, struct event
 
 static void plan_event(const struct event_desc *desc, struct event_plan *ret)
 {
-	const uint8_t *places = schema_counter_place[desc->id][COUNTERS_OF_THREAD];
+	const uint8_t *fields = schema_counter_field[desc->id][COUNTERS_OF_THREAD];
 	unsigned i;
 
 	ret->simple = true;
@@ -96,10 +96,10 @@ static void plan_event(const struct event_desc *desc, struct event_plan *ret)
 			plan_counter(desc, i, ret);
 	}
 	ret->runs[ret->run_count].field = RUNS_END;
-	ret->cpu = places[COUNTER_CPU_NS];
-	ret->others[0] = places[COUNTER_STOLEN_NS];
-	ret->others[1] = places[COUNTER_RUNNABLE_NS];
-	ret->others[2] = places[COUNTER_BLOCKED_NS];
+	ret->cpu = fields[COUNTER_CPU_NS];
+	ret->others[0] = fields[COUNTER_STOLEN_NS];
+	ret->others[1] = fields[COUNTER_RUNNABLE_NS];
+	ret->others[2] = fields[COUNTER_BLOCKED_NS];
 }
 
 static int plan_events(struct decoder *d)
@@ -217,13 +217,13 @@ static const struct {
 } forms[] = {{2, 56}, {3, 48}, {5, 32}, {9, 0}, {2, 56}, {3, 48}, {5, 32}, {9, 0}};
 _Static_assert(sizeof(forms) / sizeof(*forms) == INT_END - UINT8, "one for each form");
 
-/* What only some fields may be, by their places: it is looked at when all have been read. */
+/* What only some fields may be, by their indices: it is looked at when all have been read. */
 struct seen {
 	uint32_t bools, negatives;
 };
 
 /* After a value of more than a byte, or negative, or bool; NULL: it is none of these. */
-static inline const uint8_t *longer(const uint8_t *p, unsigned place, uint64_t *ret,
+static inline const uint8_t *longer(const uint8_t *p, unsigned field, uint64_t *ret,
 				    struct seen *seen)
 {
 	unsigned first = *p, form = first - UINT8;
@@ -238,21 +238,21 @@ static inline const uint8_t *longer(const uint8_t *p, unsigned place, uint64_t *
 		memcpy(&bits, p + 1, sizeof(bits));
 		bits = be64toh(bits);
 		*ret = (uint64_t)((int64_t)bits >> forms[form].shift);
-		seen->negatives |= (uint32_t)(bits >> 63) << place;
+		seen->negatives |= (uint32_t)(bits >> 63) << field;
 		return p + forms[form].bytes;
 	}
 	if (first >= NEGATIVE) {
 		*ret = (uint64_t)(int8_t)first;
-		seen->negatives |= 1u << place;
+		seen->negatives |= 1u << field;
 		return p + 1;
 	}
 	*ret = first & 1;
-	seen->bools |= 1u << place;
+	seen->bools |= 1u << field;
 	return (first | 1) == (BOOL | 1) ? p + 1 : NULL;
 }
 
 /* After the value at p; NULL: it is no integer and no bool. Its bytes are there. */
-static inline const uint8_t *value(const uint8_t *p, unsigned place, uint64_t *ret,
+static inline const uint8_t *value(const uint8_t *p, unsigned field, uint64_t *ret,
 				   struct seen *seen)
 {
 	uint16_t two;
@@ -266,7 +266,7 @@ static inline const uint8_t *value(const uint8_t *p, unsigned place, uint64_t *r
 		*ret = be16toh(two);
 		return p + 3;
 	}
-	return longer(p, place, ret, seen);
+	return longer(p, field, ret, seen);
 }
 
 /* Whether only those fields are bools or negative that may be, of so many. */
@@ -374,12 +374,12 @@ static inline const uint8_t *event_fast(struct decoder *d, const uint8_t *p, str
 /* Checks it, and keeps where it begins. */
 static int text(struct unpack *in, const char **ret)
 {
-	const char *place = (const char *)in->at;
+	const char *text = (const char *)in->at;
 	struct unpack_value value;
 
 	if (unpack_value(in, &value) || value.type != UNPACK_STR || value.count > LOG_TEXT_MAX)
 		return -EBADMSG;
-	*ret = place;
+	*ret = text;
 	return 0;
 }
 
@@ -540,13 +540,13 @@ int decoder_next(struct decoder *d, struct batch *ret)
 	return 0;
 }
 
-void decoder_text(const struct decoder *d, const char *place, const char **ret, size_t *ret_length)
+void decoder_text(const struct decoder *d, const char *at, const char **ret, size_t *ret_length)
 {
-	struct unpack in = {(const uint8_t *)place, d->in.end};
+	struct unpack in = {(const uint8_t *)at, d->in.end};
 	struct unpack_value value = {0};
 
 	*ret = "";
-	if (place && !unpack_value(&in, &value))
+	if (at && !unpack_value(&in, &value))
 		*ret = value.data;
 	*ret_length = value.count;
 }

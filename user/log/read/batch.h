@@ -55,8 +55,8 @@ static inline bool decoder_more(const struct decoder *d)
 {
 	return d->left && !d->damaged;
 }
-/* The text of an event in a batch of this decoder: only its field's place is in the event. */
-void decoder_text(const struct decoder *d, const char *place, const char **ret, size_t *ret_length);
+/* The text of an event in a batch of this decoder: only its field's position is in the event. */
+void decoder_text(const struct decoder *d, const char *at, const char **ret, size_t *ret_length);
 /* Between two blocks: keeps at most this much memory for what is decompressed. */
 void decoder_trim(struct decoder *d, size_t kept);
 void decoder_free(struct decoder *d);

@@ -77,6 +77,6 @@ const struct log_stack *log_names_stack(const struct log_names *n, uint64_t id);
 const char *log_names_class(const struct log_names *n, uint64_t id);
 const char *log_names_string(const struct log_names *n, uint64_t id);
 
-/* How many numbers of a kind are known; the one at a place, 0 to count - 1, by arrival. */
+/* How many numbers of a kind are known; the one at an index, 0 to count - 1, by arrival. */
 unsigned log_names_count(const struct log_names *n, enum log_names_kind kind);
-uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned place);
+uint64_t log_names_id(const struct log_names *n, enum log_names_kind kind, unsigned index);

@@ -26,10 +26,10 @@
 #include "log/read/reader.h"
 
 #define NEAR                                                                                       \
-	32 /* places before the ring's end that are looked at; beyond them the heap is cheaper */
+	32 /* entries before the ring's end that are looked at; beyond them the heap is cheaper */
 #define FIRST_CAPACITY 64
 
-struct place {
+struct pending {
 	uint64_t time_ns;
 	uint64_t where; /* its batch, a count modulo 2^32, and the offset in it in the lower half */
 };
@@ -50,13 +50,13 @@ struct log_order {
 	int end;            /* what the reader said last; 1: there is more */
 	struct log_run run; /* what has not been taken in yet of the last batch that is kept */
 	struct kept *out;   /* of the last one that came out; NULL: done with */
-	size_t held_bytes;  /* of all batches that are kept, and of the places of their events */
+	size_t held_bytes;  /* of all batches that are kept, and of the entries of their events */
 	size_t held_max;    /* from there on events come out before they are ripe */
 	struct kept *kept;  /* [begin, end), modulo its capacity, a power of two */
 	uint32_t kept_begin, kept_end, kept_capacity;
-	struct place *ring; /* likewise */
+	struct pending *ring; /* likewise */
 	size_t ring_begin, ring_end, ring_capacity;
-	struct place *heap;
+	struct pending *heap;
 	uint32_t heap_count, heap_capacity;
 };
 
@@ -74,7 +74,7 @@ int log_order_new(struct log_reader *r, uint64_t window_ns, struct log_order **r
 	return 0;
 }
 
-static struct place *ring_at(const struct log_order *o, size_t i)
+static struct pending *ring_at(const struct log_order *o, size_t i)
 {
 	return &o->ring[i & (o->ring_capacity - 1)];
 }
@@ -99,7 +99,7 @@ void log_order_free(struct log_order *o)
 	free(o);
 }
 
-static bool is_before(const struct place *a, const struct place *b)
+static bool is_before(const struct pending *a, const struct pending *b)
 {
 	if (a->time_ns != b->time_ns)
 		return a->time_ns < b->time_ns;
@@ -111,7 +111,7 @@ static int ring_grow(struct log_order *o, size_t more)
 {
 	size_t capacity = o->ring_capacity ? o->ring_capacity : FIRST_CAPACITY, i;
 	size_t count = o->ring_end - o->ring_begin;
-	struct place *ring;
+	struct pending *ring;
 
 	while (capacity < count + more)
 		capacity *= 2;
@@ -130,7 +130,7 @@ static int ring_grow(struct log_order *o, size_t more)
 	return 0;
 }
 
-static int heap_push(struct log_order *o, const struct place *new)
+static int heap_push(struct log_order *o, const struct pending *new)
 {
 	int err = array_grow(&o->heap, &o->heap_capacity, o->heap_count, sizeof(*o->heap));
 	size_t i, parent;
@@ -147,10 +147,10 @@ static int heap_push(struct log_order *o, const struct place *new)
 	return 0;
 }
 
-static struct place heap_pop(struct log_order *o)
+static struct pending heap_pop(struct log_order *o)
 {
-	struct place first = o->heap[0];
-	struct place last = o->heap[--o->heap_count];
+	struct pending first = o->heap[0];
+	struct pending last = o->heap[--o->heap_count];
 	size_t i = 0, child;
 
 	while ((child = 2 * i + 1) < o->heap_count) {
@@ -165,7 +165,7 @@ static struct place heap_pop(struct log_order *o)
 	return first;
 }
 
-/* The place in the ring after all that are not later; false: it is too far from the end. */
+/* The entry of the ring after all that are not later; false: it is too far from the end. */
 static bool ring_find(const struct log_order *o, uint64_t time_ns, size_t *ret)
 {
 	size_t i = o->ring_end, far = o->ring_end - o->ring_begin;
@@ -178,7 +178,7 @@ static bool ring_find(const struct log_order *o, uint64_t time_ns, size_t *ret)
 }
 
 /* There is room in the ring. */
-static int push(struct log_order *o, const struct place *new)
+static int push(struct log_order *o, const struct pending *new)
 {
 	size_t i, at;
 
@@ -222,7 +222,7 @@ static int run_next(struct log_order *o)
 		o->window_ns = 0;
 		return 0;
 	}
-	size = o->run.batch->capacity + o->run.count * sizeof(struct place);
+	size = o->run.batch->capacity + o->run.count * sizeof(struct pending);
 	*kept_at(o, o->kept_end++) =
 		(struct kept){o->run.batch, o->run.batch->bytes, o->run.count, size};
 	o->held_bytes += size;
@@ -230,9 +230,9 @@ static int run_next(struct log_order *o)
 }
 
 /* Where the earliest event is; NULL: there is none. */
-static inline const struct place *first(const struct log_order *o)
+static inline const struct pending *first(const struct log_order *o)
 {
-	const struct place *ring;
+	const struct pending *ring;
 
 	if (o->ring_begin == o->ring_end)
 		return o->heap_count ? o->heap : NULL;
@@ -240,13 +240,13 @@ static inline const struct place *first(const struct log_order *o)
 	return o->heap_count && is_before(o->heap, ring) ? o->heap : ring;
 }
 
-static inline bool is_ripe(const struct log_order *o, const struct place *p)
+static inline bool is_ripe(const struct log_order *o, const struct pending *p)
 {
 	return p && o->newest_ns - p->time_ns >= o->window_ns;
 }
 
 /* One event that is not the newest, or with no window. 1: all that is ripe has to come out now. */
-static int take_other(struct log_order *o, const struct event *e, const struct place *new)
+static int take_other(struct log_order *o, const struct event *e, const struct pending *new)
 {
 	uint64_t newest_ns = e->time_ns > o->newest_ns ? e->time_ns : o->newest_ns;
 	bool ripe = newest_ns - e->time_ns >= o->window_ns;
@@ -270,14 +270,14 @@ static int take(struct log_order *o)
 		const uint8_t *at = o->run.at, *end = o->window_ns ? o->run.end : at;
 		const uint8_t *bytes = o->run.batch->bytes;
 		const uint16_t *event_bytes = o->run.event_bytes;
-		struct place *ring = o->ring, new;
+		struct pending *ring = o->ring, new;
 		uint64_t newest_ns = o->newest_ns;
 		size_t i = o->ring_end, mask = o->ring_capacity - 1;
 
 		while (at < end && ((const struct event *)at)->time_ns >= newest_ns) {
 			newest_ns = ((const struct event *)at)->time_ns;
 			ring[i++ & mask] =
-				(struct place){newest_ns, batch | (uint64_t)(at - bytes)};
+				(struct pending){newest_ns, batch | (uint64_t)(at - bytes)};
 			at += event_bytes[((const struct event *)at)->id];
 		}
 		o->run.at = at;
@@ -285,7 +285,7 @@ static int take(struct log_order *o)
 		o->ring_end = i;
 		if (at == o->run.end)
 			break;
-		new = (struct place){((const struct event *)at)->time_ns,
+		new = (struct pending){((const struct event *)at)->time_ns,
 				     batch | (uint64_t)(at - bytes)};
 		err = take_other(o, (const struct event *)at, &new);
 	}
@@ -341,8 +341,8 @@ static inline int emit(struct log_order *o, uint64_t time_ns, uint64_t where,
 /* The next one is not at hand. */
 static int __attribute__((noinline)) next(struct log_order *o, const struct event **ret)
 {
-	const struct place *p;
-	struct place out;
+	const struct pending *p;
+	struct pending out;
 	int err = fill(o);
 
 	if (err)
@@ -361,7 +361,7 @@ static int __attribute__((noinline)) next(struct log_order *o, const struct even
 
 int log_order_next(struct log_order *o, const struct event **ret)
 {
-	const struct place *p;
+	const struct pending *p;
 
 	if (o->out && !--o->out->left)
 		kept_release(o, o->out);

@@ -23,7 +23,7 @@ struct read_ahead {
 	unsigned threads_max; /* threads that there should be */
 	unsigned thread_count;
 	pthread_t threads[AHEAD_JOBS_MAX];
-	size_t oldest, next, end; /* counts; a slot's place is the count modulo their number */
+	size_t oldest, next, end; /* counts; a slot's index is the count modulo their number */
 	size_t slot_count;
 	struct decode_slot *slots;
 	size_t bytes; /* of the blocks in [oldest, end) */

@@ -405,7 +405,7 @@ static int batch_next(struct log_reader *r)
 	}
 }
 
-/* Puts the texts into an event that has only their places so far. */
+/* Puts the texts into an event that has only their positions so far. */
 static int texts_fill(struct log_reader *r, struct event *e)
 {
 	const struct event_desc *desc = schema_event(e->id);

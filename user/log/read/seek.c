@@ -21,7 +21,7 @@
 void seek_free(struct seek *s)
 {
 	free(s->indexes);
-	free(s->places);
+	free(s->positions);
 	*s = (struct seek){0};
 }
 
@@ -74,7 +74,7 @@ static int indexes_find(struct seek *s, struct stream *in)
 	struct block b;
 	int err;
 
-	s->index_count = s->place = s->place_count = 0;
+	s->index_count = s->next_position = s->position_count = 0;
 	if (in->size < END_BYTES)
 		return 0;
 	err = block_at(in, offset, BLOCK_KIND_END, &b);
@@ -95,7 +95,7 @@ static int indexes_find(struct seek *s, struct stream *in)
 	return 0;
 }
 
-static int place_read(struct unpack *u, struct seek_place *ret)
+static int position_read(struct unpack *u, struct seek_position *ret)
 {
 	uint64_t v[8];
 	uint32_t count, i;
@@ -108,7 +108,7 @@ static int place_read(struct unpack *u, struct seek_place *ret)
 	for (; i < count; i++)
 		if (unpack_skip(u))
 			return -EBADMSG;
-	*ret = (struct seek_place){
+	*ret = (struct seek_position){
 		.offset = v[0],
 		.length = (uint32_t)v[1],
 		.sequence = (uint32_t)v[2],
@@ -119,58 +119,61 @@ static int place_read(struct unpack *u, struct seek_place *ret)
 }
 
 /* Takes the next block of index into use. */
-static int places_load(struct seek *s, struct stream *in)
+static int positions_load(struct seek *s, struct stream *in)
 {
 	uint64_t here = in->offset, previous;
-	struct seek_place p;
+	struct seek_position p;
 	struct unpack u;
 	struct block b;
 	int err;
 
-	s->place = s->place_count = 0;
+	s->next_position = s->position_count = 0;
 	err = block_at(in, s->indexes[--s->index_count], BLOCK_KIND_INDEX, &b);
 	u = (struct unpack){b.payload, b.payload + b.length};
 	if (err == 1)
 		err = index_previous(&u, &previous);
-	while (!err && u.at < u.end && s->place_count < PLACES_MAX && !place_read(&u, &p)) {
-		if (array_grow(&s->places, &s->place_capacity, s->place_count, sizeof(*s->places)))
+	while (!err && u.at < u.end && s->position_count < PLACES_MAX && !position_read(&u, &p)) {
+		if (array_grow(&s->positions, &s->position_capacity, s->position_count,
+			       sizeof(*s->positions)))
 			return -ENOMEM;
-		s->places[s->place_count++] = p;
+		s->positions[s->position_count++] = p;
 	}
 	return err < 0 && err != -EBADMSG ? err : stream_seek(in, here);
 }
 
 /* What an index says of the block here. 1: *ret. 0: none says anything. */
-static int place_from_index(struct seek *s, struct stream *in, struct seek_place *ret)
+static int position_from_index(struct seek *s, struct stream *in, struct seek_position *ret)
 {
 	int err;
 
 	for (;;) {
-		while (s->place < s->place_count && s->places[s->place].offset < in->offset)
-			s->place++;
-		if (s->place < s->place_count || !s->index_count)
+		while (s->next_position < s->position_count &&
+		       s->positions[s->next_position].offset < in->offset)
+			s->next_position++;
+		if (s->next_position < s->position_count || !s->index_count)
 			break;
 		if (s->indexes[s->index_count - 1] <= in->offset) {
 			s->index_count--; /* of blocks before this one */
 			continue;
 		}
-		err = places_load(s, in);
+		err = positions_load(s, in);
 		if (err)
 			return err;
-		if (!s->place_count)
+		if (!s->position_count)
 			break;
 	}
-	if (s->place == s->place_count || s->places[s->place].offset != in->offset)
+	if (s->next_position == s->position_count ||
+	    s->positions[s->next_position].offset != in->offset)
 		return 0;
-	*ret = s->places[s->place];
+	*ret = s->positions[s->next_position];
 	return 1;
 }
 
 /* 1: *ret is the block here, or what its first bytes say. 0: there is no such block. */
-static int peek(struct seek *s, struct stream *in, struct seek_place *ret)
+static int peek(struct seek *s, struct stream *in, struct seek_position *ret)
 {
 	struct block b;
-	int err = place_from_index(s, in, ret);
+	int err = position_from_index(s, in, ret);
 
 	if (err)
 		return err;
@@ -179,7 +182,7 @@ static int peek(struct seek *s, struct stream *in, struct seek_place *ret)
 		return err;
 	if (block_parse(stream_bytes(in), &b))
 		return 0;
-	*ret = (struct seek_place){in->offset, b.length, b.sequence, b.kind, {0}};
+	*ret = (struct seek_position){in->offset, b.length, b.sequence, b.kind, {0}};
 	if (b.kind != BLOCK_KIND_PACKED)
 		return 1;
 	err = stream_need(in, PEEK_BYTES);
@@ -189,7 +192,7 @@ static int peek(struct seek *s, struct stream *in, struct seek_place *ret)
 }
 
 /* Goes past a block, if another one or the end of the file is after it. 1: it has. */
-static int pass(struct stream *in, const struct seek_place *p)
+static int pass(struct stream *in, const struct seek_position *p)
 {
 	uint64_t here = in->offset, next = here + BLOCK_HEADER_BYTES + p->length;
 	struct block b;
@@ -205,7 +208,7 @@ static int pass(struct stream *in, const struct seek_place *p)
 	return err < 0 ? err : stream_seek(in, here);
 }
 
-static bool is_open_events(const struct seek_place *p)
+static bool is_open_events(const struct seek_position *p)
 {
 	return p->kind == BLOCK_KIND_PACKED && p->preamble.flags & BLOCK_SYNC;
 }
@@ -213,7 +216,7 @@ static bool is_open_events(const struct seek_place *p)
 /* Looks for s->begin, from the first block on, as long as nothing of the range can be before it. */
 static int begin_find(struct seek *s, struct stream *in)
 {
-	struct seek_place p;
+	struct seek_position p;
 	int err;
 
 	while ((err = peek(s, in, &p)) == 1) {
@@ -260,7 +263,7 @@ bool seek_wants(struct seek *s, const struct preamble *p)
 	return false;
 }
 
-static bool needs(struct seek *s, const struct seek_place *p)
+static bool needs(struct seek *s, const struct seek_position *p)
 {
 	if (p->kind == BLOCK_KIND_EVENTS || p->kind == BLOCK_KIND_END)
 		return true;
@@ -273,7 +276,7 @@ static bool needs(struct seek *s, const struct seek_place *p)
 
 int seek_skip(struct seek *s, struct stream *in, uint32_t *sequence)
 {
-	struct seek_place p;
+	struct seek_position p;
 	int err = 1;
 
 	if (!s->limited || !in->seekable)

@@ -10,7 +10,7 @@
 struct stream;
 
 /* What is known of a block without reading all of it. */
-struct seek_place {
+struct seek_position {
 	uint64_t offset;
 	uint32_t length; /* of its payload */
 	uint32_t sequence;
@@ -27,8 +27,8 @@ struct seek {
 	/* The blocks of index of the file, backwards, and what the one that is in use says. */
 	uint64_t *indexes;
 	uint32_t index_count, index_capacity;
-	struct seek_place *places;
-	uint32_t place, place_count, place_capacity;
+	struct seek_position *positions;
+	uint32_t next_position, position_count, position_capacity;
 };
 
 /*

@@ -61,14 +61,14 @@ static uint64_t not_on_cpu(const struct counters_row *row, const struct event *e
 {
 	static const uint8_t others[] = {COUNTER_STOLEN_NS, COUNTER_RUNNABLE_NS,
 					 COUNTER_BLOCKED_NS};
-	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
+	const uint8_t *fields = event_counter_fields(e, COUNTERS_OF_THREAD);
 	uint64_t rest = e->time_ns - row->time_ns;
 
 	for (unsigned i = 0; i < sizeof(others); i++) {
-		unsigned place = places[others[i]];
+		unsigned field = fields[others[i]];
 
-		if (place && place <= count)
-			rest -= e->v[place - 1].u - row->v[others[i]];
+		if (field && field <= count)
+			rest -= e->v[field - 1].u - row->v[others[i]];
 	}
 	return rest;
 }

@@ -44,20 +44,20 @@ void translate_event_put(struct translate_to *to, const struct event *e)
 		to->lost[e->id]++;
 }
 
-static void put(struct event *e, const uint8_t *places, enum counter counter, uint64_t value)
+static void put(struct event *e, const uint8_t *fields, enum counter counter, uint64_t value)
 {
-	if (places[counter])
-		e->v[places[counter] - 1].u = value;
+	if (fields[counter])
+		e->v[fields[counter] - 1].u = value;
 }
 
 void translate_counters(struct event *e, enum counters_of of, const struct wire_counters *c)
 {
-	const uint8_t *places = event_counter_places(e, of);
+	const uint8_t *fields = event_counter_fields(e, of);
 
-	put(e, places, COUNTER_CPU_NS, c->cpu_ns);
-	put(e, places, COUNTER_STOLEN_NS, c->stolen_ns);
-	put(e, places, COUNTER_RUNNABLE_NS, c->runnable_ns);
-	put(e, places, COUNTER_THROTTLED_NS, c->throttled_ns);
+	put(e, fields, COUNTER_CPU_NS, c->cpu_ns);
+	put(e, fields, COUNTER_STOLEN_NS, c->stolen_ns);
+	put(e, fields, COUNTER_RUNNABLE_NS, c->runnable_ns);
+	put(e, fields, COUNTER_THROTTLED_NS, c->throttled_ns);
 }
 
 _Static_assert((int)COUNTER_PAUSE_NS - (int)COUNTER_LOCK_NS == WIRE_REASON_COUNT - 2 &&
@@ -67,10 +67,10 @@ _Static_assert((int)COUNTER_PAUSE_NS - (int)COUNTER_LOCK_NS == WIRE_REASON_COUNT
 
 void translate_states(struct event *e, const struct wire_states *s)
 {
-	const uint8_t *places = event_counter_places(e, COUNTERS_OF_THREAD);
+	const uint8_t *fields = event_counter_fields(e, COUNTERS_OF_THREAD);
 
 	translate_counters(e, COUNTERS_OF_THREAD, &s->counters);
-	put(e, places, COUNTER_BLOCKED_NS, s->blocked_ns);
+	put(e, fields, COUNTER_BLOCKED_NS, s->blocked_ns);
 	for (int i = WIRE_BLOCKED_OTHER + 1; i < WIRE_REASON_COUNT; i++)
-		put(e, places, (enum counter)(COUNTER_LOCK_NS + i - 1), s->reason_ns[i]);
+		put(e, fields, (enum counter)(COUNTER_LOCK_NS + i - 1), s->reason_ns[i]);
 }

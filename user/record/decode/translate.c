@@ -134,7 +134,7 @@ static void sample(struct translate *t, const void *record)
 }
 
 _Static_assert((int)WIRE_MODE_SPIN == (int)SAMPLE_MODE_SPIN &&
-		       (int)WIRE_VIA_NATIVE == (int)WALK_BEGIN_NATIVE,
+		       (int)WIRE_VIA_FRAGMENT == (int)WALK_BEGIN_FRAGMENT,
 	       "sample_mode and walk_begin of events.json follow wire_profile.h");
 
 /* Two came later than those that user space counts. */
@@ -265,6 +265,7 @@ static void (*const handlers[WIRE_KIND_COUNT])(struct translate *, const void *)
 	[WIRE_PARK_BEGIN] = lock,
 	[WIRE_PARK_END] = lock,
 	[WIRE_UNPARK] = lock,
+	[WIRE_WAIT] = lock,
 	[WIRE_WAIT_SUM] = lock,
 	[WIRE_OWNER_STACK] = lock,
 	[WIRE_GC_BEGIN] = vm,

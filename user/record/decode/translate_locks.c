@@ -451,6 +451,36 @@ static void wait_sum(struct translate_to *to, const struct wire_wait_sum *r)
 	translate_event_put(to, &e);
 }
 
+/* The records of its begin and of its end. false: there is no such wait. */
+static bool wait_split(const struct wire_wait *r, struct wire_lock *begin, struct wire_lock *end)
+{
+	static const struct {
+		uint16_t begin, end;
+	} kinds[WIRE_REASON_COUNT] = {
+		[WIRE_BLOCKED_LOCK] = {WIRE_MONITOR_ENTER, WIRE_MONITOR_ENTERED},
+		[WIRE_BLOCKED_WAIT] = {WIRE_MONITOR_WAIT_BEGIN, WIRE_MONITOR_WAIT_END},
+		[WIRE_BLOCKED_PARK] = {WIRE_PARK_BEGIN, WIRE_PARK_END},
+	};
+
+	if (r->what >= WIRE_REASON_COUNT || !kinds[r->what].begin)
+		return false;
+	*begin = r->begin;
+	begin->head.kind = kinds[r->what].begin;
+	*end = (struct wire_lock){.head = {.kind = kinds[r->what].end,
+					   .flags = r->begin.head.flags & WIRE_HANDLE_MOVES,
+					   .tid = r->begin.head.tid,
+					   .time_ns = r->end_ns},
+				  .self = r->end_self,
+				  .object = r->begin.object,
+				  .handle = r->begin.handle,
+				  .klass = r->begin.klass,
+				  .hash = r->begin.hash,
+				  .owner = r->end_owner,
+				  .owner_tid = r->end_owner_tid,
+				  .owner_source = r->end_owner_source};
+	return true;
+}
+
 static void owner_stack(struct translate_to *to, const struct wire_owner_stack *r)
 {
 	struct event e;
@@ -462,7 +492,7 @@ static void owner_stack(struct translate_to *to, const struct wire_owner_stack *
 	translate_event_put(to, &e);
 }
 
-void translate_locks_record(struct translate_locks *x, const void *record)
+static void lock_record(struct translate_locks *x, const void *record)
 {
 	const struct wire_lock *r = record;
 
@@ -495,4 +525,24 @@ void translate_locks_record(struct translate_locks *x, const void *record)
 		else
 			write_monitor(x->to, record, ids_monitor(x->to->ids, r));
 	}
+}
+
+static void wait(struct translate_locks *x, const struct wire_wait *r)
+{
+	struct wire_lock begin, end;
+
+	if (!wait_split(r, &begin, &end))
+		return;
+	lock_record(x, &begin);
+	lock_record(x, &end);
+}
+
+void translate_locks_record(struct translate_locks *x, const void *record)
+{
+	const struct wire_head *h = record;
+
+	if (h->kind == WIRE_WAIT)
+		wait(x, record);
+	else
+		lock_record(x, record);
 }

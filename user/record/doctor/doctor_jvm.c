@@ -136,8 +136,9 @@ static int check_support(struct checks *c, const struct jvm *j, const struct hoo
 		[JVM_LIMIT_VERSION] = {"version", "look for a newer spoor"},
 		[JVM_LIMIT_STACKS] =
 			{"stacks",
-			 "run the program on OpenJDK 11, 17, 21 or 25 to have call chains"},
-		[JVM_LIMIT_OWNERS] = {"owners", "use OpenJDK 11, 17, 21 or 25 to see owners"},
+			 "run the program on OpenJDK 11, 17, 21, or 25 to 27, to have call chains"},
+		[JVM_LIMIT_OWNERS] = {"owners",
+				      "use OpenJDK 11, 17, 21, or 25 to 27, to see owners"},
 		[JVM_LIMIT_HASHES] = {"hashes", NULL},
 		[JVM_LIMIT_NAMES] = {"names", NULL},
 		[JVM_LIMIT_READERS] = {"readers", NULL},
@@ -159,7 +160,8 @@ static int check_support(struct checks *c, const struct jvm *j, const struct hoo
 		if (*s.text[i])
 			err = check_add(
 				c, limits[i].name, CHECK_WARNING,
-				i == JVM_LIMIT_STACKS && !ARCH_HERE.walks ? NULL : limits[i].advice,
+				i == JVM_LIMIT_STACKS && ARCH_HERE.walks_first ? NULL
+									       : limits[i].advice,
 				"%s", s.text[i]);
 	return err;
 }

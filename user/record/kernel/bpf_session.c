@@ -21,10 +21,11 @@
 #include "bpf/wire/wire_steal.h"
 #include "jvm/elf/parser.h"
 #include "jvm/jvm.h"
-#include "jvm/layout/code_layout.h"
 #include "record/decode/spin_ranges.h"
+#include "record/decode/walk_host.h"
 #include "record/kernel/features/kernel_facts.h"
 #include "record/kernel/features/kernel_reads.h"
+#include "record/kernel/features/load_later.h"
 #include "record/kernel/features/refusal.h"
 #include "record/kernel/features/uprobe_multi.h"
 #include "record/kernel/hooks.h"
@@ -32,6 +33,7 @@
 #include "record/kernel/mark.h"
 #include "record/kernel/probe_table.h"
 #include "record/kernel/relay.h"
+#include "record/kernel/programs.h"
 #include "record/kernel/sampler.h"
 #include "record/kernel/thread_clocks.h"
 #include "spoor.skel.h"
@@ -47,21 +49,24 @@ struct attachment {
 struct bpf_session {
 	struct jvm *j;
 	struct spoor_bpf *skel;
+	struct bpf_program *hit; /* of the probes */
 	struct ring_buffer *ring;
-	struct bpf_link *sched[7]; /* the last two only with PROBES_NONE */
+	struct fragment_ring *fragments; /* NULL: there are none */
+	struct bpf_link *sched[7]; /* the last two only by switches */
 	struct attachment usdt[PROBE_COUNT];
 	struct attachment gates[PROBE_COUNT]; /* of switches */
 	bool missing[PROBE_COUNT];
 	enum probe_set probes;
 	const char *steal_clock, *throttle_clock;
 	enum wire_reads reads;
-	bool multi; /* this kernel has uprobe_multi links */
-	bool virtual_parks;
+	bool by_entry; /* sched_entry() is there */
+	bool virtual_parks, multi; /* multi: this kernel has uprobe_multi links */
 	struct uprobe_multi uprobes;
+	struct load_later *sample_owner;
 	struct sampler *owners; /* NULL: not to be had here */
 	struct thread_clocks_options sample; /* period_ns 0: threads are not sampled */
 	struct thread_clocks *clocks;
-	struct marks *marks;    /* NULL: nobody has looked for them yet */
+	struct marks *marks; /* NULL: nobody has looked for them yet */
 	unsigned cpus;
 	struct relay *relay; /* lent; NULL: the programs of the scheduler are attached */
 	unsigned place;      /* in it */
@@ -93,9 +98,11 @@ static void look_at_kernel(struct bpf_session *p)
 
 	kernel_facts_read(&k);
 	p->skel->rodata->switch_has_state = k.switch_has_state;
-	p->skel->rodata->by_entry = p->probes == PROBES_NONE && k.sched_entry &&
-				    !getenv("SPOOR_NO_SCHED_ENTRY"); /* to try older kernels' way */
-	bpf_program__set_autoload(p->skel->progs.sched_entry, p->skel->rodata->by_entry);
+	p->by_entry = probes_by_switches(p->probes) && k.sched_entry &&
+		      !getenv("SPOOR_NO_SCHED_ENTRY"); /* to try older kernels' way */
+	bpf_program__set_autoload(p->skel->progs.sched_entry, p->by_entry);
+	bpf_program__set_autoload(p->skel->progs.sched_switch_entry, p->by_entry);
+	bpf_program__set_autoload(p->skel->progs.sched_switch, !p->by_entry);
 	p->skel->rodata->steal_clock = k.steal.clock;
 	p->skel->rodata->steal_offset = k.steal.offset;
 	p->steal_clock = steal_clock_name(k.steal.clock);
@@ -119,44 +126,33 @@ static bool applies(const struct bpf_session *p, const struct probe_row *w)
 	       (w->of != PROBE_OF_MOVE || p->virtual_parks);
 }
 
-/* Only what is attached is loaded: each program costs its time in the verifier. */
-static void choose(struct bpf_session *p)
-{
-	bpf_program__set_autoload(p->skel->progs.numbered_gate,
-				  p->probes == PROBES_HOOKS && p->multi);
-	bpf_program__set_autoload(p->skel->progs.sched_waking, p->probes == PROBES_NONE);
-	bpf_program__set_autoload(p->skel->progs.flush_waits, p->probes == PROBES_NONE);
-	bpf_program__set_autoload(p->skel->progs.flush_parks, p->virtual_parks);
-	bpf_program__set_autoload(p->skel->progs.profile_thread, p->sample.period_ns);
-	bpf_program__set_autoload(p->skel->progs.sched_entry, false); /* see look_at_kernel() */
-	if (p->multi) {
-		uprobe_multi_prepare(p->skel->progs.numbered_gate);
-		uprobe_multi_prepare(p->skel->progs.probe_hit);
-	}
-	p->skel->rodata->numbered = p->probes == PROBES_HOOKS;
-	p->skel->rodata->by_switches = p->probes == PROBES_NONE;
-	p->skel->rodata->may_be_unmounted = jvm_has_thread_ids(p->j);
-	p->skel->rodata->virtual_parks_too = p->virtual_parks;
-}
-
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
 			 char why[PROGRAMS_WHY_MAX])
 {
 	const struct map_sizes sizes = {.buffer_bytes = ring_size(o->buffer_bytes),
 					.max_threads = o->max_threads,
 					.cpus = p->cpus,
-					.by_switches = p->probes == PROBES_NONE,
+					.fragment_bytes = o->fragments.bytes,
+					.by_switches = probes_by_switches(p->probes),
 					.virtual_threads = jvm_has_virtual(p->j),
 					.virtual_parks = p->virtual_parks};
+	struct programs_wanted wanted = {.probes = p->probes,
+					 .virtual_threads = jvm_has_virtual(p->j),
+					 .virtual_parks = p->virtual_parks,
+					 .thread_ids = jvm_has_thread_ids(p->j),
+					 .sample = p->sample.period_ns != 0};
 	struct stat st;
 	int err;
 
 	libbpf_set_print(quiet);
+	err = load_later_new("sample_owner", &p->sample_owner);
+	if (err)
+		return fail(why, err, "out of memory");
 	p->skel = spoor_bpf__open();
 	if (!p->skel)
 		return fail(why, -errno, "the BPF programs cannot be opened: %s", strerror(errno));
-	p->multi = uprobe_multi_supported();
-	choose(p);
+	wanted.multi = p->multi = uprobe_multi_supported();
+	p->hit = programs_choose(p->skel, &wanted);
 	look_at_kernel(p);
 	if (kernel_reads_refusal(p->reads, jvm_pid(p->j)))
 		return fail(why, -ENOTSUP, "%s", kernel_reads_refusal(p->reads, jvm_pid(p->j)));
@@ -168,6 +164,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	p->skel->rodata->off_cpu_ns = o->off_cpu_ns;
 	p->skel->rodata->off_cpu_chains = o->sample_ns != 0;
 	p->skel->rodata->single_ns = o->single_ns;
+	p->skel->rodata->fragment_bytes = o->fragments.bytes;
 	err = map_sizes_set(p->skel, &sizes);
 	if (!err && p->relay) {
 		p->skel->rodata->relayed = 1;
@@ -175,6 +172,7 @@ static int open_and_load(struct bpf_session *p, const struct bpf_session_options
 	}
 	if (!err)
 		err = spoor_bpf__load(p->skel);
+	load_later_prepared(p->sample_owner);
 	/* Where libbpf's own try of a map that can be mapped fails, it loads all the same. */
 	if (!err && !p->skel->bss)
 		err = -ENOTSUP;
@@ -193,7 +191,7 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 		return fail(why, -ENOMEM, "out of memory");
 	p->j = j;
 	p->probes = o->probes;
-	p->virtual_parks = o->virtual_parks && o->probes != PROBES_HOOKS && jvm_has_virtual(j);
+	p->virtual_parks = o->virtual_parks && !probes_hooked(o->probes) && jvm_has_virtual(j);
 	p->sample = (struct thread_clocks_options){
 		.pid = jvm_pid(j), .period_ns = o->sample_ns, .jitter = o->sample_jitter};
 	p->relay = o->relay;
@@ -207,6 +205,12 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.events), o->record, o->ctx, NULL);
 	if (!p->ring) {
 		err = fail(why, -errno, "the ring buffer cannot be mapped: %s", strerror(errno));
+		goto fail;
+	}
+	if (o->fragments.bytes)
+		err = fragment_ring_new(p->skel, &o->fragments, &p->fragments);
+	if (err) {
+		fail(why, err, "the ring buffer of fragments cannot be mapped: %s", strerror(-err));
 		goto fail;
 	}
 	bpf_session_set_layout(p);
@@ -235,6 +239,7 @@ void bpf_session_set_layout(struct bpf_session *p)
 	bool classes = w->aos_klass != l->aos_klass || w->rrwl_klass != l->rrwl_sync_klass;
 
 	WIRE_LAYOUT_FIELDS(COPY)
+#undef COPY
 	if (l->chunk.ready)
 		set_chunks(&p->skel->bss->java_code.chunk, l);
 	if (classes)
@@ -244,23 +249,7 @@ void bpf_session_set_layout(struct bpf_session *p)
 
 void bpf_session_set_code(struct bpf_session *p)
 {
-	const struct code_layout *l = jvm_code_layout(p->j, NULL);
-	struct wire_code *w = &p->skel->bss->java_code;
-	uint64_t low, high, bias;
-
-	_Static_assert(WIRE_CODE_HEAPS == CODE_HEAPS_MAX, "the same heaps");
-	if (!l)
-		return;
-	for (uint32_t i = 0; i < l->heap_count; i++)
-		w->heaps[i] =
-			(struct wire_code_heap){l->heaps[i].low, l->heaps[i].high,
-						l->heaps[i].segmap, l->heaps[i].segment_shift};
-	WIRE_CODE_FIELDS(COPY)
-#undef COPY
-	jvm_libjvm_text(p->j, &low, &high, &bias);
-	w->libjvm_low = low;
-	w->libjvm_high = high;
-	__atomic_store_n(&w->ready, 1, __ATOMIC_RELEASE);
+	walk_code_fill(p->j, &p->skel->bss->java_code);
 }
 
 const volatile uint32_t *bpf_session_class_epoch(const struct bpf_session *p)
@@ -333,7 +322,7 @@ static __u32 reason_of_status(uint32_t status)
 	return WIRE_BLOCKED_OTHER;
 }
 
-int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monitors)
+int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors)
 {
 	struct jvm_thread *threads;
 	size_t count;
@@ -349,7 +338,8 @@ int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monit
 			reason = WIRE_BLOCKED_IO;
 		if (!reason)
 			continue;
-		if (probes && (parked || (monitors && reason != WIRE_BLOCKED_IO)))
+		if (parked ? !probes_by_switches(p->probes)
+			   : monitors && p->probes != PROBES_NONE && reason != WIRE_BLOCKED_IO)
 			reason |= WIRE_FIRST_HAS_END;
 		if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.ns_tids), &threads[i].ns_tid,
 					&tid))
@@ -361,8 +351,7 @@ int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monit
 	return 0;
 }
 
-/* Runs the task iterator once through. */
-static int iterate(struct bpf_program *program)
+static int iterate(struct bpf_program *program) /* tasks, once through */
 {
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
 	char buf[64];
@@ -392,8 +381,10 @@ out:
 
 static void sched_programs(const struct bpf_session *p, struct bpf_program *ret[SCHED_PROGRAMS])
 {
+	struct bpf_program *on_switch =
+		p->by_entry ? p->skel->progs.sched_switch_entry : p->skel->progs.sched_switch;
 	struct bpf_program *programs[SCHED_PROGRAMS] = {
-		p->skel->progs.sched_process_exit, p->skel->progs.sched_switch,
+		p->skel->progs.sched_process_exit, on_switch,
 		p->skel->progs.sched_wakeup,       p->skel->progs.sched_wakeup_new,
 		p->skel->progs.task_rename,        p->skel->progs.sched_waking,
 		p->skel->progs.sched_entry};
@@ -530,7 +521,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 					     .functions = p->virtual_parks ||
 							  (p->probes == PROBES_USDT &&
 							   jvm_has_thread_ids(p->j)),
-					     .program = p->skel->progs.probe_hit,
+					     .program = p->hit,
 					     .specs = bpf_map__fd(p->skel->maps.probe_specs)};
 	int err = attach_sched(p, why);
 
@@ -555,7 +546,7 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 			    "that has them, as Debian's",
 			    jvm_libjvm_name(p->j));
 	/* Without it, silent owners that keep their CPU are missed: not worth failing for. */
-	sampler_open(p->skel->progs.sample_owner, OWNER_PERIOD_NS, &p->owners);
+	sampler_open(p->sample_owner, OWNER_PERIOD_NS, &p->owners);
 	err = thread_clocks_open(p->skel->progs.profile_thread, &p->sample, &p->clocks);
 	return err ? fail(why, err, "--sample: perf_event_open() gives threads no clock: %s",
 			  strerror(-err))
@@ -567,7 +558,7 @@ int bpf_session_look_for_marks(struct bpf_session *p,
 			       void *ctx)
 {
 	struct marks_options o = {.pid = jvm_pid(p->j),
-				  .program = p->skel->progs.probe_hit,
+				  .program = p->hit,
 				  .multi = p->multi,
 				  .specs = bpf_map__fd(p->skel->maps.probe_specs),
 				  .first_spec = p->uprobes.spec_count,
@@ -659,6 +650,8 @@ void bpf_session_free(struct bpf_session *p)
 	marks_free(p->marks);
 	uprobe_multi_close(&p->uprobes);
 	ring_buffer__free(p->ring);
+	fragment_ring_free(p->fragments);
+	load_later_free(p->sample_owner);
 	spoor_bpf__destroy(p->skel);
 	free(p);
 }
@@ -717,9 +710,14 @@ int bpf_session_consume(struct bpf_session *p)
 	return ring_buffer__consume(p->ring);
 }
 
-void bpf_session_sample_owners(struct bpf_session *p, bool on)
+struct fragment_ring *bpf_session_fragments(const struct bpf_session *p)
 {
-	sampler_run(p->owners, on);
+	return p->fragments;
+}
+
+int bpf_session_sample_owners(struct bpf_session *p, bool on)
+{
+	return sampler_run(p->owners, on);
 }
 
 uint64_t bpf_session_owner_period_ns(const struct bpf_session *p)
@@ -736,10 +734,15 @@ static int run(struct bpf_program *program)
 
 void bpf_session_flush_waits(struct bpf_session *p)
 {
-	if (p->probes == PROBES_NONE)
+	if (probes_by_switches(p->probes))
 		run(p->skel->progs.flush_waits);
 	if (p->virtual_parks)
 		run(p->skel->progs.flush_parks);
+}
+
+bool bpf_session_contended(struct bpf_session *p)
+{
+	return p->skel->bss->contended && __sync_lock_test_and_set(&p->skel->bss->contended, 0);
 }
 
 int bpf_session_sample_threads(struct bpf_session *p)

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "record/kernel/fragment_ring.h"
 #include "record/kernel/probe_table.h"
 
 struct jvm;
@@ -17,10 +18,11 @@ struct bpf_session_options {
 	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
 	uint64_t off_cpu_ns;   /* off-CPU intervals of at least this have an event each */
 	enum probe_set probes; /* which probes report locks and waits */
-	uint64_t single_ns; /* PROBES_NONE: shorter waits that are no contentions are summed up */
+	uint64_t single_ns; /* by switches: shorter waits that are no contentions are summed up */
 	uint32_t max_threads; /* of map_sizes.h */
 	uint64_t sample_ns;   /* 0: running threads are not sampled */
-	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; not PROBES_HOOKS */
+	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; not with hooks */
+	struct fragment_ring_options fragments; /* with samples */
 	/* Lent, with a place that is the session's own: its programs call those of the session in
 	 * place of the scheduler. NULL: they are attached. */
 	struct relay *relay;
@@ -46,10 +48,8 @@ int bpf_session_attach(struct bpf_session *p, char why[PROGRAMS_WHY_MAX]);
 /* Detaches the probes, switches first, then the scheduler, and freezes the counters for the last
  * sample. */
 void bpf_session_detach(struct bpf_session *p);
-/* There is nothing that is attached. */
-bool bpf_session_detached(const struct bpf_session *p);
-/* Detaches what is attached and frees; accepts NULL. */
-void bpf_session_free(struct bpf_session *p);
+bool bpf_session_detached(const struct bpf_session *p); /* nothing is attached */
+void bpf_session_free(struct bpf_session *p); /* detaches, too; accepts NULL */
 
 /* Names of the probes that were attached ("hotspot:gc__begin"), and of those not found; new
  * references. */
@@ -63,11 +63,11 @@ const char *bpf_session_steal_clock(const struct bpf_session *p);
 const char *bpf_session_throttle_clock(const struct bpf_session *p);
 const char *bpf_session_limits(const struct bpf_session *p);
 
-/* Polls readable when much is waiting in the ring. */
-int bpf_session_fd(const struct bpf_session *p);
+int bpf_session_fd(const struct bpf_session *p); /* polls readable when much is waiting */
 /* Hands all waiting records to the callback, also those that come meanwhile; their number, or the
  * callback's error: then what it has been given is taken out of the ring, and no more. */
 int bpf_session_consume(struct bpf_session *p);
+struct fragment_ring *bpf_session_fragments(const struct bpf_session *p); /* NULL: none */
 
 /*
  * Attaches to libraries with marks (mark.h) that have been mapped since the last call, of which
@@ -85,9 +85,9 @@ int bpf_session_set_java_threads(struct bpf_session *p);
  * look up anew what an unloading may have changed. Once in each window. */
 void bpf_session_refresh(struct bpf_session *p);
 
-/* Gives BPF what the threads wait for that are blocked now and were when they were first seen;
- * probes: some will show the end of that; monitors: those of locks and waits, too. */
-int bpf_session_set_first_reasons(struct bpf_session *p, bool probes, bool monitors);
+/* Gives BPF what the threads wait for that are blocked now and were when they were first seen, and
+ * of which waits a probe will show the end; monitors: of those for monitors, too. */
+int bpf_session_set_first_reasons(struct bpf_session *p, bool monitors);
 
 /* What the walker of stacks needs to know; until it is called no stack is walked. */
 void bpf_session_set_code(struct bpf_session *p);
@@ -102,16 +102,16 @@ int bpf_session_walks(struct bpf_session *p, uint64_t *ret);
 
 /* Whether running threads are looked at for monitors that they got silently; worth it only where
  * there is contention. */
-void bpf_session_sample_owners(struct bpf_session *p, bool on);
-
+int bpf_session_sample_owners(struct bpf_session *p, bool on);
 /* How often they are; 0: this machine does not allow it. */
 uint64_t bpf_session_owner_period_ns(const struct bpf_session *p);
-/* PROBES_NONE: puts waits that are not over into the ring, and the sums. */
+/* By switches: has a thread blocked on a lock that somebody owns, since the last call? */
+bool bpf_session_contended(struct bpf_session *p);
+/* By switches: puts waits that are not over into the ring, and the sums. */
 void bpf_session_flush_waits(struct bpf_session *p);
 
 /* Puts a sample of each thread into the ring. */
 int bpf_session_sample_threads(struct bpf_session *p);
-
 struct wire_cpu;
 /* Reads the steal clocks; cpus[count], count <= WIRE_CPUS_MAX. */
 int bpf_session_sample_cpus(struct bpf_session *p, struct wire_cpu *cpus, unsigned count);

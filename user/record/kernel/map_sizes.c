@@ -3,12 +3,14 @@
 #include <bpf/libbpf.h>
 #include <linux/types.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "bpf/wire/wire_layout.h"
 #include "bpf/wire/wire_stack.h"
 #include "spoor.skel.h"
 
 #define VIRTUAL_SLOTS 65536
+#define FRAGMENTS 512 /* less than that, as each has a head */
 
 static uint32_t slots_for(uint32_t max_threads)
 {
@@ -64,6 +66,11 @@ int map_sizes_set(struct spoor_bpf *skel, const struct map_sizes *s)
 
 	skel->rodata->thread_slots = slots;
 	err = bpf_map__set_max_entries(skel->maps.events, (uint32_t)s->buffer_bytes);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.fragments,
+					       s->fragment_bytes
+						       ? s->fragment_bytes * FRAGMENTS
+						       : (uint32_t)sysconf(_SC_PAGESIZE));
 	/* As many walks may be going on as one CPU can be interrupted in, on each CPU. */
 	if (!err)
 		err = bpf_map__set_max_entries(walks, bpf_map__max_entries(walks) * s->cpus);

@@ -14,6 +14,7 @@ struct map_sizes {
 	uint32_t max_threads;  /* of the target; 0: MAP_THREADS_MAX. Rounded up to a power of two */
 	unsigned cpus;
 	bool by_switches, virtual_threads, virtual_parks;
+	uint32_t fragment_bytes; /* 0: there are none */
 };
 
 /*

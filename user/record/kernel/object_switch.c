@@ -67,26 +67,23 @@ static int probe_raise(const struct jvm *j, const struct usdt_list *list, const 
 	return perf_raise(j, p);
 }
 
-int object_switch_raise(const struct jvm *j, bool exact, struct object_switch *ret)
+int object_switch_raise(const struct jvm *j, bool exact, struct object_switch *s)
 {
-	struct object_switch s = OBJECT_SWITCH_NONE;
-	struct usdt_list list;
-	int err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &list);
+	int err = 0;
 
+	if (!s->list.probes)
+		err = parser_usdt(jvm_parser(j), jvm_libjvm_file(j), PARSER_ATTACH_MS, &s->list);
 	if (err)
 		return err;
 	if (exact)
-		s.exact = probe_raise(j, &list, "objects__exact");
-	err = exact && s.exact < 0 ? s.exact : 0;
+		s->exact = probe_raise(j, &s->list, "objects__exact");
+	err = exact && s->exact < 0 ? s->exact : 0;
 	if (!err) {
-		s.start = probe_raise(j, &list, "objects__start");
-		err = s.start < 0 ? s.start : 0;
+		s->start = probe_raise(j, &s->list, "objects__start");
+		err = s->start < 0 ? s->start : 0;
 	}
-	usdt_list_free(&list);
 	if (err)
-		object_switch_lower(&s);
-	else
-		*ret = s;
+		object_switch_lower(s);
 	return err;
 }
 
@@ -96,5 +93,12 @@ void object_switch_lower(struct object_switch *s)
 		close(s->start);
 	if (s->exact >= 0)
 		close(s->exact);
+	s->start = s->exact = -1;
+}
+
+void object_switch_free(struct object_switch *s)
+{
+	object_switch_lower(s);
+	usdt_list_free(&s->list);
 	*s = OBJECT_SWITCH_NONE;
 }

@@ -1,6 +1,7 @@
 #include "record/kernel/probe_table.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "jvm-hooks/probes.h"
 #include "jvm/elf/usdt.h"
@@ -53,8 +54,18 @@ _Static_assert(HOOK_COUNT == SPOOR_PROBES(ONE), "all that a patched JVM has");
 
 const char *const probe_set_names[] = {
 	[PROBES_AUTO] = "auto",   [PROBES_NONE] = "none",    [PROBES_USDT] = "usdt",
-	[PROBES_HOOKS] = "hooks", [PROBES_HOOKS + 1] = NULL,
+	[PROBES_HOOKS] = "hooks", [PROBES_MONITORS] = "monitors", [PROBES_MONITORS + 1] = NULL,
 };
+
+bool probes_hooked(enum probe_set set)
+{
+	return set == PROBES_HOOKS || set == PROBES_MONITORS;
+}
+
+bool probes_by_switches(enum probe_set set)
+{
+	return set == PROBES_NONE || set == PROBES_MONITORS;
+}
 
 bool probe_applies(const struct probe_row *w, enum probe_set set)
 {
@@ -62,14 +73,15 @@ bool probe_applies(const struct probe_row *w, enum probe_set set)
 	case PROBE_OF_ANY:
 		return true;
 	case PROBE_OF_SEEN:
-		return set != PROBES_NONE;
+		return !probes_by_switches(set);
 	case PROBE_OF_STOCK:
 	case PROBE_OF_FUNCTION:
 		return set == PROBES_USDT;
 	case PROBE_OF_MOVE:
-		return set != PROBES_HOOKS;
+		return !probes_hooked(set);
 	case PROBE_OF_PATCHED:
-		return set == PROBES_HOOKS;
+		return set == PROBES_HOOKS ||
+		       (set == PROBES_MONITORS && strcmp(w->purpose, PARKING) != 0);
 	}
 	return false;
 }

@@ -14,6 +14,8 @@ enum probe_set {
 	PROBES_NONE,  /* the scheduler's programs do (bpf/lib/waits.bpf.h) */
 	PROBES_USDT,  /* those of a stock JVM */
 	PROBES_HOOKS, /* those of a patched JVM */
+	/* Those of a patched JVM for monitors; of parks the scheduler's programs do. */
+	PROBES_MONITORS,
 };
 
 enum probe_of { /* which JVM's probe it is */
@@ -42,4 +44,6 @@ extern const struct probe_row probe_table[PROBE_COUNT];
 extern const char *const probe_set_names[];
 
 /* Whether it is one of a set. */
+bool probes_hooked(enum probe_set set);      /* events of monitors have numbers */
+bool probes_by_switches(enum probe_set set); /* the scheduler's programs tell of parks at least */
 bool probe_applies(const struct probe_row *w, enum probe_set set);

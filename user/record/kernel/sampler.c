@@ -1,6 +1,5 @@
 #include "record/kernel/sampler.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -8,13 +7,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/kernel/features/load_later.h"
+
 struct sampler {
+	struct load_later *program;
 	bool on;
+	bool tried, joined; /* the CPUs' clocks were given the program, and have it */
 	unsigned count;
-	struct {
-		int fd;
-		struct bpf_link *link;
-	} cpus[];
+	int fds[]; /* of perf events */
 };
 
 /* A software clock: there is no need for a PMU, which most virtual machines lack. */
@@ -30,46 +30,53 @@ static int clock_open(unsigned cpu, uint64_t period_ns)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int sampler_open(struct bpf_program *program, uint64_t period_ns, struct sampler **ret)
+int sampler_open(struct load_later *program, uint64_t period_ns, struct sampler **ret)
 {
 	unsigned cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF);
-	struct sampler *s = calloc(1, sizeof(*s) + cpus * sizeof(*s->cpus));
-	int err;
+	struct sampler *s = calloc(1, sizeof(*s) + cpus * sizeof(*s->fds));
 
 	if (!s)
 		return -ENOMEM;
+	s->program = program;
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		int fd = clock_open(cpu, period_ns);
 
 		if (fd == -ENODEV) /* offline */
 			continue;
-		err = fd;
-		if (fd < 0)
-			goto fail;
-		s->cpus[s->count].link = bpf_program__attach_perf_event(program, fd);
-		if (!s->cpus[s->count].link) {
-			err = -errno;
-			close(fd);
-			goto fail;
+		if (fd < 0) {
+			sampler_close(s);
+			return fd;
 		}
-		s->cpus[s->count++].fd = fd; /* closed with its link */
+		s->fds[s->count++] = fd;
 	}
-	s->on = true; /* attaching has enabled them */
-	sampler_run(s, false);
 	*ret = s;
 	return 0;
-fail:
-	sampler_close(s);
-	return err;
 }
 
-void sampler_run(struct sampler *s, bool on)
+static int join(struct sampler *s)
 {
+	int fd = load_later_fd(s->program);
+
+	s->tried = true;
+	for (unsigned i = 0; i < s->count && fd >= 0; i++)
+		if (ioctl(s->fds[i], PERF_EVENT_IOC_SET_BPF, fd))
+			fd = -errno;
+	s->joined = fd >= 0;
+	return fd < 0 ? fd : 0;
+}
+
+int sampler_run(struct sampler *s, bool on)
+{
+	int err = 0;
+
 	if (!s || s->on == on)
-		return;
-	for (unsigned i = 0; i < s->count; i++)
-		ioctl(s->cpus[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		return 0;
+	if (!s->tried)
+		err = join(s);
 	s->on = on;
+	for (unsigned i = 0; i < s->count && s->joined; i++)
+		ioctl(s->fds[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	return err;
 }
 
 void sampler_close(struct sampler *s)
@@ -77,6 +84,6 @@ void sampler_close(struct sampler *s)
 	if (!s)
 		return;
 	for (unsigned i = 0; i < s->count; i++)
-		bpf_link__destroy(s->cpus[i].link);
+		close(s->fds[i]);
 	free(s);
 }

@@ -47,17 +47,21 @@ struct object_drain {
 	uint64_t pass_phase; /* at the begin of this pass */
 	uint64_t written_phase, written_ns, next_flush;
 	uint64_t names_read;
+	uint64_t number; /* of the ring, in its place in a record */
+	bool pass_walks; /* at the begin of this pass not all of the heap had been walked */
+	bool written_walks;
 	bool names_broken;
 	bool killed;
 	_Alignas(uint64_t) uint8_t name[NAME_HEAD + 2 * OBJECT_NAME_MAX + 8 * OBJECT_FRAMES_MAX];
-	struct object_drain_stats seen;
+	struct object_drain_stats seen, before; /* before: in the rings before this one */
 	int err;
 };
 
-static void add(struct object_drain *d, const struct object_record *r)
+static void add(struct object_drain *d, struct object_record *r)
 {
 	int err;
 
+	r->number[0] |= d->number;
 	/* What a part before cannot say, for want of memory or of sense, its state does not. */
 	if (d->replay)
 		object_replay_add(d->replay, r);
@@ -108,18 +112,48 @@ static void part_begun(void *ctx)
 		d->err = err;
 }
 
+/* A part has the state of one ring: nothing of those before is needed any more. */
+static int replay_anew(struct object_drain *d)
+{
+	struct object_replay *r = object_replay_new(MAP_BYTES);
+
+	if (!r)
+		return -ENOMEM;
+	object_replay_online(r);
+	object_replay_free(d->replay);
+	d->replay = r;
+	return 0;
+}
+
 static int follow(struct object_drain *d, struct log_writer *w)
 {
 	const struct log_writer_parts parts = {part_ends, part_begun, d};
 
 	if (!log_writer_has_parts(w))
 		return 0;
-	d->replay = object_replay_new(MAP_BYTES);
-	if (!d->replay)
+	if (replay_anew(d))
 		return -ENOMEM;
-	object_replay_online(d->replay);
 	log_writer_set_parts(w, &parts);
 	d->w = w;
+	return 0;
+}
+
+/* What is kept of the slots of a ring. */
+static int take_ring(struct object_drain *d, const struct object_ring *ring)
+{
+	struct cursor *cursors = calloc(ring->slots, sizeof(*cursors));
+	uint32_t *words = malloc(ring->slot_bytes);
+
+	if (!cursors || !words) {
+		free(cursors);
+		free(words);
+		return -ENOMEM;
+	}
+	free(d->cursors);
+	free(d->words);
+	d->cursors = cursors;
+	d->words = words;
+	d->ring = ring;
 	return 0;
 }
 
@@ -130,16 +164,53 @@ int object_drain_new(const struct object_ring *ring, struct log_writer *w,
 
 	if (!d)
 		return -ENOMEM;
-	d->ring = ring;
 	d->out = object_out_new(w);
-	d->cursors = calloc(ring->slots, sizeof(*d->cursors));
-	d->words = malloc(ring->slot_bytes);
-	if (!d->out || !d->cursors || !d->words || follow(d, w)) {
+	if (!d->out || take_ring(d, ring) || follow(d, w)) {
 		object_drain_free(d);
 		return -ENOMEM;
 	}
 	write_ring(d);
 	*ret = d;
+	return 0;
+}
+
+static struct object_drain_stats sum(const struct object_drain_stats *a,
+				     const struct object_drain_stats *b)
+{
+	return (struct object_drain_stats){
+		.word_bytes = a->word_bytes + b->word_bytes,
+		.names = a->names + b->names,
+		.refused = a->refused + b->refused,
+		.lost_bytes = a->lost_bytes + b->lost_bytes,
+		.gaps = a->gaps + b->gaps,
+		.collector_gaps = a->collector_gaps + b->collector_gaps,
+		.waits = a->waits + b->waits,
+		.wait_ns = a->wait_ns + b->wait_ns,
+		.found = b->pause_ns ? b->found : a->found,
+		.pause_ns = b->pause_ns ? b->pause_ns : a->pause_ns,
+		.graphs = a->graphs + b->graphs,
+		.graphs_lost = a->graphs_lost + b->graphs_lost,
+		.graph_ns = a->graph_ns + b->graph_ns,
+	};
+}
+
+int object_drain_again(struct object_drain *d, const struct object_ring *ring)
+{
+	int err = take_ring(d, ring);
+
+	if (!err && d->replay)
+		err = replay_anew(d);
+	if (err) {
+		d->err = d->err ? d->err : err;
+		return err;
+	}
+	d->before = sum(&d->before, &d->seen);
+	d->seen = (struct object_drain_stats){0};
+	d->number += 1ull << OBJECT_RING_SHIFT;
+	d->at = 0;
+	d->written_phase = d->written_ns = d->names_read = 0;
+	d->names_broken = d->killed = false;
+	write_ring(d);
 	return 0;
 }
 
@@ -251,6 +322,12 @@ static void read_names(struct object_drain *d)
 
 /* --- slots -------------------------------------------------------------------------------- */
 
+/* The thread has lost words before this slot, and is none of Java's: its words are moves. */
+static bool lost_moves(const struct spoor_objects_slot *s, uint32_t first_word)
+{
+	return !s->java_tid && first_word >> 20 == (SPOOR_OBJ_EXT << 8 | SPOOR_EXT_GAP);
+}
+
 /* The words of a slot from the cursor on, up to end. */
 static void write_words(struct object_drain *d, uint32_t i, uint32_t end, bool last)
 {
@@ -286,6 +363,7 @@ static void write_words(struct object_drain *d, uint32_t i, uint32_t end, bool l
 	o.words = (const uint8_t *)d->words;
 	o.word_bytes = end - begin;
 	d->seen.word_bytes += o.word_bytes;
+	d->seen.collector_gaps += !begin && o.word_bytes && lost_moves(&s, d->words[0]);
 	add(d, &o);
 }
 
@@ -353,7 +431,8 @@ static void write_phase(struct object_drain *d, uint64_t phase, enum object_drai
 	read_counts(d);
 	o.number[PHASE_NUMBER] = phase;
 	o.number[PHASE_TIME_NS] = now_ns;
-	o.number[PHASE_ENDED] = end;
+	d->written_walks = d->pass_walks && end == OBJECT_DRAIN_GOES_ON;
+	o.number[PHASE_ENDED] = d->written_walks ? OBJECT_PHASE_WALKS : end;
 	o.number[PHASE_WAITS] = d->seen.waits;
 	o.number[PHASE_WAIT_NS] = d->seen.wait_ns;
 	o.number[PHASE_GAPS] = d->seen.gaps;
@@ -369,18 +448,28 @@ static void write_phase(struct object_drain *d, uint64_t phase, enum object_drai
 	d->written_ns = now_ns;
 }
 
+/* All words of the walk are in slots that can be read before the JVM says that it is on. */
+static void pass_begin(struct object_drain *d)
+{
+	const struct spoor_objects_head *h = object_ring_head(d->ring);
+
+	d->pass_phase = LOAD(h->phase);
+	d->pass_walks = d->ring->switched && !LOAD(h->on_ns);
+}
+
 bool object_drain_pass(struct object_drain *d, uint64_t now_ns)
 {
 	uint64_t taken = 0;
 
 	if (!d->at)
-		d->pass_phase = LOAD(object_ring_head(d->ring)->phase);
+		pass_begin(d);
 	for (; d->at < d->ring->slots && taken < PASS_BYTES; d->at++)
 		taken += take_slot(d, d->at);
 	if (d->at < d->ring->slots)
 		return true;
 	d->at = 0;
-	if (d->pass_phase != d->written_phase || now_ns - d->written_ns >= PHASE_EVERY_NS) {
+	if (d->pass_phase != d->written_phase || d->pass_walks != d->written_walks ||
+	    now_ns - d->written_ns >= PHASE_EVERY_NS) {
 		read_names(d);
 		write_phase(d, d->pass_phase, OBJECT_DRAIN_GOES_ON, now_ns);
 	}
@@ -412,5 +501,5 @@ void object_drain_finish(struct object_drain *d, bool killed, uint64_t now_ns)
 
 void object_drain_stats(const struct object_drain *d, struct object_drain_stats *ret)
 {
-	*ret = d->seen;
+	*ret = sum(&d->before, &d->seen);
 }

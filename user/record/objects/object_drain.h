@@ -12,8 +12,9 @@ struct object_drain_stats {
 	uint64_t word_bytes, names; /* written */
 	uint64_t refused;           /* slots and names that made no sense */
 	uint64_t lost_bytes, gaps;  /* as the JVM says */
+	uint64_t collector_gaps;    /* slots before which moves were lost, as their words say */
 	uint64_t waits, wait_ns;
-	uint64_t found, pause_ns; /* of the switch; 0: there was none */
+	uint64_t found, pause_ns; /* of the last switch; 0: there was none */
 	uint64_t graphs, graphs_lost, graph_ns;
 };
 
@@ -29,6 +30,9 @@ enum object_drain_end {
 int object_drain_new(const struct object_ring *ring, struct log_writer *w,
 		     struct object_drain **ret);
 void object_drain_free(struct object_drain *d);
+/* After object_drain_finish: a further ring of the same JVM, lent likewise, goes into the same log.
+ * The one before is not looked at any more. 0 or -ENOMEM, which object_drain_error says as well. */
+int object_drain_again(struct object_drain *d, const struct object_ring *ring);
 
 /* Takes up to a part of what is there. true: there is more. */
 bool object_drain_pass(struct object_drain *d, uint64_t now_ns);

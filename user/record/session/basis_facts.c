@@ -43,12 +43,15 @@ static json_t *of_switches(bool owners)
 		"not seen: who notifies is known as the one whose release wakes the thread");
 }
 
-json_t *facts_describe(enum probe_set probes, bool owners)
+/* Of a patched JVM whose parks the scheduler tells of. */
+static const char parks_by_switches[] =
+	"by the scheduler, from leaving a CPU to getting one, without numbers; a lock's release is "
+	"the unpark that wakes a thread; threads that get a lock of java.util.concurrent without "
+	"going to sleep are not seen; waits that are no contentions: one by one from "
+	"record.single_ns on, shorter ones as sums by thread, blocker and call chain";
+
+static json_t *of_hooks(void)
 {
-	if (probes == PROBES_NONE)
-		return of_switches(owners);
-	if (probes != PROBES_HOOKS)
-		return of_stock(owners);
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s}", "owner",
 		"monitors: exact, every release while a thread is blocked tells since when it was "
@@ -66,4 +69,22 @@ json_t *facts_describe(enum probe_set probes, bool owners)
 		"blocked",
 		"from the JVM's own clock: entered has the time of acquisition, exit that of the "
 		"release; after Object.wait() too");
+}
+
+json_t *facts_describe(enum probe_set probes, bool owners)
+{
+	json_t *facts;
+
+	if (probes == PROBES_NONE)
+		return of_switches(owners);
+	if (!probes_hooked(probes))
+		return of_stock(owners);
+	facts = of_hooks();
+	if (facts && probes == PROBES_MONITORS) {
+		json_object_set_new(facts, "sequence",
+				    json_string("monitor events by monitor, numbered by the JVM "
+						"without gaps; parks have no numbers"));
+		json_object_set_new(facts, "parks", json_string(parks_by_switches));
+	}
+	return facts;
 }

@@ -17,6 +17,7 @@
 #include "base/text/strbuf.h"
 #include "base/text/units.h"
 #include "record/decode/chains.h"
+#include "record/decode/fragments.h"
 #include "record/decode/translate.h"
 #include "record/identity/ids.h"
 #include "record/kernel/bpf_session.h"
@@ -101,21 +102,24 @@ static void refresh(struct recorder *r)
 
 int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_WHY_MAX])
 {
+	int fragments = fragment_ring_fd(bpf_session_fragments(r->p));
 	struct pollfd fds[] = {{.fd = bpf_session_fd(r->p), .events = POLLIN},
 			       {.fd = jvm_pidfd(r->j), .events = POLLIN},
-			       {.fd = fd, .events = POLLIN}};
+			       {.fd = fd, .events = POLLIN},
+			       {.fd = fragments, .events = POLLIN}};
 	uint64_t now = clock_mono_ns(), deadline = now + (uint64_t)timeout_ms * NS_PER_MS;
 	bool more = false;
 	int err;
 
 	do {
-		if (poll(fds, 3, more ? 0 : poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
+		if (poll(fds, 4, more ? 0 : poll_timeout(r, now, deadline)) < 0 && errno != EINTR)
 			return recorder_fail(why, -errno, "poll: %s", strerror(errno));
 		recorder_drain(r);
 		more = recorder_objects_pass(r);
-		if (translate_contended(r->t) && !r->contended) {
+		recorder_objects_resync(r, more);
+		if ((translate_contended(r->t) | bpf_session_contended(r->p)) && !r->contended) {
 			r->contended = true;
-			bpf_session_sample_owners(r->p, true);
+			recorder_sample_owners(r);
 		}
 		now = clock_mono_ns();
 		recorder_marks_pass(r, now);
@@ -145,6 +149,8 @@ int recorder_run(struct recorder *r, int timeout_ms, int fd, char why[RECORDER_W
 			err = ids_error(r->ids);
 		if (!err)
 			err = chains_error(r->chains);
+		if (!err && r->fragments)
+			err = fragments_error(r->fragments);
 		if (err)
 			return recorder_fail(
 				why, err,

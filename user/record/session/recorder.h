@@ -33,9 +33,9 @@ struct recorder_options {
 	void *before_write_ctx;
 	bool no_write;     /* never write to the target */
 	bool no_stacks;    /* walk no stacks */
-	bool virtual_parks; /* of virtual threads that unmount, too; not with PROBES_HOOKS */
+	bool virtual_parks; /* of virtual threads that unmount, too; not with hooks */
 	enum probe_set probes; /* PROBES_AUTO: recorder_open() chooses */
-	uint64_t single_ns;    /* PROBES_NONE: waits that are no contentions, and shorter, are
+	uint64_t single_ns;    /* by switches: waits that are no contentions, and shorter, are
 				* summed up */
 	bool starting; /* libjvm.so has just been mapped: what is not there yet may come within
 			  seconds */
@@ -43,6 +43,7 @@ struct recorder_options {
 	uint64_t window_ns;        /* of the thread and CPU samples */
 	uint64_t sample_ns;        /* running threads are sampled at this period; 0: they are not */
 	bool sample_jitter, sample_symbols; /* by chance more or less; with names of functions */
+	uint32_t fragment_bytes; /* of the stack that each sample comes with; 0: none */
 	int kernel_symbols; /* of native_symbols_kernel(); becomes the recorder's */
 	bool objects, objects_exact; /* of a patched JVM; exact: its threads wait for room */
 	uint16_t pointers_every;     /* after each nth collection; 0: none, unless */

@@ -13,6 +13,7 @@
 #include "record/kernel/object_switch.h"
 #include "record/objects/object_ring.h"
 #include "record/session/monitor_flag.h"
+#include "record/session/objects_resync.h"
 #include "record/session/recorder.h"
 
 struct recorder {
@@ -28,6 +29,7 @@ struct recorder {
 	struct translate *t;
 	struct code *code;              /* NULL: no stacks are walked (yet) */
 	struct native *native;          /* NULL: not needed yet */
+	struct fragments *fragments;    /* NULL: not asked for */
 	struct native_symbols *symbols; /* NULL: not asked for */
 	bool without_stacks;
 	const char *no_stacks; /* why call chains are missing; NULL: they are not */
@@ -56,6 +58,9 @@ struct recorder {
 	struct object_switch objects_switch;
 	struct object_ring objects_ring;
 	struct object_drain *objects; /* NULL: no object events */
+	bool objects_exact;
+	uint32_t objects_pointers; /* after which collections, as the ring's head has it */
+	struct objects_resync resync;
 };
 
 /* Writes why, and returns err. */
@@ -64,9 +69,14 @@ int recorder_fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
 
 /* recorder_ring.c: a record of the ring; ctx is the recorder. 0, or -EAGAIN: it is time to stop. */
 int recorder_on_record(void *ctx, void *data, size_t size);
+/* A stack fragment of the other ring, likewise. */
+int recorder_on_fragment(void *ctx, void *data, size_t size);
+int recorder_fragments_new(struct recorder *r, uint32_t bytes); /* 0 or -ENOMEM */
 /* Until the ring is empty or DRAIN_MS are over; it gets no more records, and is drained to its end,
  * when nothing is attached. */
 void recorder_drain(struct recorder *r);
+/* While there is contention. */
+void recorder_sample_owners(struct recorder *r);
 /* Lets BPF walk stacks as soon as everything that it takes is known. */
 void recorder_refresh_code(struct recorder *r);
 /* The same, and what else a JVM knows only some time after its start. */
@@ -86,6 +96,9 @@ int recorder_objects_begin(struct recorder *r); /* once there is a log; 0 or -EN
 /* After that: waits until the JVM has switched them on. */
 int recorder_objects_on(struct recorder *r, char why[RECORDER_WHY_MAX]);
 bool recorder_objects_pass(struct recorder *r); /* true: there is more */
+void recorder_objects_ask(struct recorder *r, uint32_t pointers); /* for them; 0: no more */
+/* recorder_resync.c: once in each turn, after a pass: what is to be done if moves were lost. */
+void recorder_objects_resync(struct recorder *r, bool more);
 int recorder_objects_error(const struct recorder *r);
 void recorder_objects_end(struct recorder *r, enum recorder_end end);
 void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret);

@@ -102,7 +102,7 @@ static int own_ring_wait(struct recorder *r, pid_t pid, bool exact)
 }
 
 /* Of a ring that goes on without this recorder, nobody would empty it for the pointers. */
-static void ask_for_pointers(struct recorder *r, uint32_t pointers)
+void recorder_objects_ask(struct recorder *r, uint32_t pointers)
 {
 	__atomic_store_n(&object_ring_head(&r->objects_ring)->pointers, pointers, __ATOMIC_RELEASE);
 }
@@ -112,6 +112,7 @@ int recorder_objects_open(struct recorder *r, const struct recorder_options *o,
 {
 	int err = others_ring_wait(r, o->pid);
 
+	r->objects_exact = o->objects_exact;
 	if (err == -ENOENT)
 		err = own_ring_wait(r, o->pid, o->objects_exact);
 	if (err)
@@ -123,9 +124,10 @@ int recorder_objects_open(struct recorder *r, const struct recorder_options *o,
 			why, -ENOTSUP,
 			"--objects-pointers: this JVM has no pointers; make jvm builds "
 			"one that has them");
-	ask_for_pointers(r, o->pointers_full        ? SPOOR_POINTERS_FULL
-			    : o->pointers_triggered ? SPOOR_POINTERS_ASKED
-						    : o->pointers_every);
+	r->objects_pointers = o->pointers_full        ? SPOOR_POINTERS_FULL
+			      : o->pointers_triggered ? SPOOR_POINTERS_ASKED
+						      : o->pointers_every;
+	recorder_objects_ask(r, r->objects_pointers);
 	return 0;
 }
 
@@ -165,7 +167,7 @@ int recorder_objects_on(struct recorder *r, char why[RECORDER_WHY_MAX])
 
 bool recorder_objects_pass(struct recorder *r)
 {
-	bool more = r->objects != NULL;
+	bool more = r->objects && r->objects_ring.memory;
 
 	for (int i = 0; i < PASSES && more; i++)
 		more = object_drain_pass(r->objects, clock_mono_ns());
@@ -180,10 +182,12 @@ int recorder_objects_error(const struct recorder *r)
 /* Lowers the switch, and takes what the JVM's threads still have. */
 static void switch_off(struct recorder *r)
 {
+	const struct spoor_objects_head *h = object_ring_head(&r->objects_ring);
 	uint64_t until = clock_mono_ns() + OFF_MS * NS_PER_MS;
 
 	object_switch_lower(&r->objects_switch);
-	while (!object_ring_is_off(&r->objects_ring) && !waited(r, until))
+	while (!object_ring_is_off(&r->objects_ring) &&
+	       !__atomic_load_n(&h->refused, __ATOMIC_ACQUIRE) && !waited(r, until))
 		if (!recorder_objects_pass(r))
 			turn_wait();
 }
@@ -192,9 +196,10 @@ void recorder_objects_end(struct recorder *r, enum recorder_end end)
 {
 	bool gone = end == RECORDER_JVM_EXITED || end == RECORDER_JVM_KILLED;
 
-	if (!r->objects)
+	object_switch_lower(&r->objects_switch);
+	if (!r->objects || !r->objects_ring.memory)
 		return;
-	ask_for_pointers(r, 0);
+	recorder_objects_ask(r, 0);
 	if (!gone && r->objects_ring.switched)
 		switch_off(r);
 	object_drain_finish(r->objects, gone, clock_mono_ns());
@@ -214,6 +219,11 @@ void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret
 	ret->object_bytes = s.word_bytes;
 	ret->object_lost_bytes = s.lost_bytes;
 	ret->object_refused = s.refused;
+	ret->object_moves_lost = s.collector_gaps != 0;
+	ret->objects_incomplete =
+		s.collector_gaps != r->resync.gaps || r->resync.state != RESYNC_NONE;
+	ret->objects_again = r->resync.times;
+	ret->objects_again_ns = r->resync.stood_ns;
 	ret->object_wait_ns = s.wait_ns;
 	ret->objects_found = s.found;
 	ret->objects_pause_ns = s.pause_ns;
@@ -221,7 +231,7 @@ void recorder_objects_stats(const struct recorder *r, struct recorder_stats *ret
 
 void recorder_objects_discard(struct recorder *r)
 {
-	object_switch_lower(&r->objects_switch);
+	object_switch_free(&r->objects_switch);
 	object_drain_free(r->objects);
 	r->objects = NULL;
 	object_ring_close(&r->objects_ring);

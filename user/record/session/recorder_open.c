@@ -17,6 +17,7 @@
 #include "jvm/native_symbols.h"
 #include "jvm/target/labels.h"
 #include "record/decode/chains.h"
+#include "record/decode/fragments.h"
 #include "record/decode/translate.h"
 #include "record/identity/ids.h"
 #include "record/kernel/bpf_session.h"
@@ -57,18 +58,22 @@ static int choose_probes(struct recorder *r, const struct recorder_options *o,
 	r->probes = o->probes;
 	if (r->probes == PROBES_AUTO)
 		r->probes = probes_auto(r->j, &r->hooks);
-	if (r->probes == PROBES_HOOKS && !r->hooks.usable)
+	if (probes_hooked(r->probes) && !r->hooks.usable)
 		return recorder_fail(
-			why, -ENOTSUP, "--probes hooks: the hooks of %s cannot be used: %s",
-			jvm_libjvm_name(r->j),
+			why, -ENOTSUP, "--probes %s: the hooks of %s cannot be used: %s",
+			probe_set_names[r->probes], jvm_libjvm_name(r->j),
 			r->hooks.version ? r->hooks.why : "it is not a patched JVM (make jvm)");
-	if (r->probes == PROBES_NONE && lacks)
+	if (probes_by_switches(r->probes) && lacks)
 		return recorder_fail(why, -ENOTSUP,
-				     "--probes none: %s does not say in its vmStructs where %s is, "
+				     "--probes %s: %s does not say in its vmStructs where %s is, "
 				     "so that the reason for which a thread blocks cannot be read; "
 				     "record with --probes usdt",
-				     jvm_libjvm_name(r->j), lacks);
-	if (r->probes != PROBES_HOOKS && r->hooks.version)
+				     probe_set_names[r->probes], jvm_libjvm_name(r->j), lacks);
+	if (r->probes == PROBES_MONITORS && jvm_has_virtual(r->j))
+		return recorder_fail(why, -ENOTSUP,
+				     "--probes monitors: the scheduler sees no parks of virtual "
+				     "threads, which this JVM has; record with --probes hooks");
+	if (!probes_hooked(r->probes) && r->hooks.version)
 		snprintf(r->hooks_why, sizeof(r->hooks_why), "%s",
 			 !r->hooks.usable           ? r->hooks.why
 			 : r->probes == PROBES_NONE ? "--probes none was given"
@@ -83,7 +88,7 @@ bool recorder_has_monitors(const struct recorder *r)
 
 bool recorder_sees_unmounted(const struct recorder *r)
 {
-	return r->probes == PROBES_HOOKS || bpf_session_has_all(r->p, PROBE_OF_FUNCTION);
+	return probes_hooked(r->probes) || bpf_session_has_all(r->p, PROBE_OF_FUNCTION);
 }
 
 /* Why parks of virtual threads that unmount are not recorded; NULL: they are. */
@@ -91,7 +96,7 @@ static const char *parks_unseen(const struct recorder *r)
 {
 	if (!jvm_has_virtual(r->j))
 		return "this JVM has no virtual threads, which OpenJDK has from 21 on";
-	if (r->probes == PROBES_HOOKS)
+	if (probes_hooked(r->probes))
 		return "the hooks of a patched JVM do not report them; record with --probes usdt "
 		       "or --probes none";
 	if (!bpf_session_has_all(r->p, PROBE_OF_MOVE))
@@ -112,10 +117,11 @@ static json_t *describe_sources(const struct recorder *r, const struct recorder_
 
 	if (o && options->sample_ns)
 		json_object_set_new(o, "sample",
-				    json_pack("{s:s, s:I, s:b, s:b}", "event", "cpu-clock",
+				    json_pack("{s:s, s:I, s:b, s:b, s:I}", "event", "cpu-clock",
 					      "period_ns", (json_int_t)options->sample_ns, "jitter",
 					      (int)options->sample_jitter, "symbols",
-					      (int)options->sample_symbols));
+					      (int)options->sample_symbols, "fragment_bytes",
+					      (json_int_t)options->fragment_bytes));
 	if (o && r->objects_ring.memory)
 		json_object_set_new(o, "objects",
 				    json_pack("{s:I, s:I, s:b}", "heap_bytes",
@@ -142,7 +148,7 @@ static json_t *describe_jvm(const struct recorder *r, enum command_line how)
 
 	if (jvm)
 		json_object_set_new(jvm, "kind",
-				    json_string(r->probes == PROBES_HOOKS ? "patched" : "stock"));
+				    json_string(probes_hooked(r->probes) ? "patched" : "stock"));
 	if (jvm && r->hooks.version)
 		json_object_set_new(jvm, "hooks", json_integer(r->hooks.version));
 	return jvm;
@@ -182,7 +188,7 @@ static json_t *describe(const struct recorder *r, const struct recorder_options 
 			 (json_int_t)o->buffer_bytes, "no_write", (int)o->no_write, "no_stacks",
 			 (int)o->no_stacks, "stock_probes", (int)(o->probes == PROBES_USDT),
 			 "probes", probe_set_names[r->probes], "single_ns",
-			 (json_int_t)(r->probes == PROBES_NONE ? o->single_ns : 0), "facts",
+			 (json_int_t)(probes_by_switches(r->probes) ? o->single_ns : 0), "facts",
 			 facts_describe(r->probes, jvm_layout(r->j)->owners_resolved));
 }
 
@@ -234,6 +240,8 @@ static int create_log(struct recorder *r, const struct recorder_options *o,
 		err = native_symbols_new(r->j, o->kernel_symbols, &r->symbols);
 	if (!err)
 		translate_name_by(r->t, r->symbols);
+	if (!err && o->fragment_bytes)
+		err = recorder_fragments_new(r, o->fragment_bytes);
 	if (!err)
 		err = recorder_objects_begin(r);
 	return err ? recorder_fail(why, err, "out of memory") : recorder_objects_on(r, why);
@@ -309,6 +317,8 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	po.virtual_parks = o->virtual_parks;
 	po.sample_ns = o->sample_ns;
 	po.sample_jitter = o->sample_jitter;
+	po.fragments = (struct fragment_ring_options){
+		.fragment = recorder_on_fragment, .ctx = r, .bytes = o->fragment_bytes};
 	err = bpf_session_load(r->j, &po, &r->p, why);
 	if (err)
 		return err;
@@ -328,10 +338,10 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 	if (o->before_write)
 		o->before_write(o->before_write_ctx);
 	if (r->probes != PROBES_USDT)
-		monitor_flag_not_needed(&r->flag, r->probes == PROBES_HOOKS ? "hooks" : "switches");
+		monitor_flag_not_needed(&r->flag, probes_hooked(r->probes) ? "hooks" : "switches");
 	else
 		monitor_flag_hold(r->j, o->guard, o->no_write, &r->flag);
-	bpf_session_set_first_reasons(r->p, r->probes != PROBES_NONE, recorder_has_monitors(r));
+	bpf_session_set_first_reasons(r->p, recorder_has_monitors(r));
 	wait_until_ready(r);
 	return o->objects ? recorder_objects_open(r, o, why) : 0;
 }
@@ -343,6 +353,7 @@ void recorder_discard(struct recorder *r)
 	monitor_flag_release(&r->flag, NULL);
 	bpf_session_free(r->p);
 	translate_free(r->t);
+	fragments_free(r->fragments);
 	native_symbols_free(r->symbols);
 	chains_free(r->chains);
 	code_free(r->code);

@@ -6,11 +6,15 @@
 #include <stdio.h>
 
 #include "base/text/units.h"
+#include "bpf/wire/wire_profile.h"
 #include "bpf/wire/wire_stack.h"
 #include "jvm/code/code.h"
 #include "jvm/native.h"
 #include "record/decode/chains.h"
+#include "record/decode/fragments.h"
+#include "record/decode/native_chain.h"
 #include "record/decode/translate.h"
+#include "record/decode/walk_host.h"
 #include "record/kernel/bpf_session.h"
 #include "record/session/notes.h"
 
@@ -27,28 +31,65 @@ int recorder_fail(char why[RECORDER_WHY_MAX], int err, const char *format, ...)
 	return err;
 }
 
-/* BPF asks how to get from a pc in native code to its caller; asked once for each. */
-static void answer_rule(struct recorder *r, const struct wire_native *n)
+/* How to get from a pc in native code to its caller. */
+static void find_rule(void *ctx, uint64_t pc, bool is_return, struct wire_native_rule *ret)
 {
-	struct wire_native_rule rule = {.flags = WIRE_RULE_UNUSABLE};
-	uint64_t pc = n->pc & ~WIRE_RULE_RETURN;
-	struct unwind_rule u;
+	struct recorder *r = ctx;
 	int err;
 
+	*ret = (struct wire_native_rule){.flags = WIRE_RULE_UNUSABLE};
 	if (!r->native && native_new(r->j, &r->native))
 		return;
-	err = native_rule(r->native, pc, pc != n->pc, &u);
+	err = walk_native_rule(r->native, pc, is_return, ret);
 	if (err == -ETIME || err == -ELIBBAD || err == -ECHILD)
 		notes_write(r->w, NOTE_LEVEL_WARNING,
 			    "the unwind tables of one of the JVM's libraries could not be parsed: "
 			    "call chains that begin in it are missing");
-	if (!err && u.fp_offset == (int16_t)u.fp_offset) {
-		rule.cfa_offset = u.cfa_offset;
-		rule.fp_offset = (int16_t)u.fp_offset;
-		rule.flags = (u.cfa_from_fp ? WIRE_RULE_CFA_FP : 0) |
-			     (u.fp_saved ? WIRE_RULE_FP_SAVED : 0);
-	}
-	bpf_session_set_native_rule(r->p, n->pc, &rule);
+}
+
+static void set_rule(void *ctx, uint64_t key, const struct wire_native_rule *rule)
+{
+	const struct recorder *r = ctx;
+
+	bpf_session_set_native_rule(r->p, key, rule);
+}
+
+/* BPF asks; once for each. */
+static void answer_rule(struct recorder *r, const struct wire_native *n, size_t size)
+{
+	const struct native_chain_options o = {find_rule, set_rule, r};
+
+	native_chain_answer(&o, n, size);
+}
+
+int recorder_fragments_new(struct recorder *r, uint32_t bytes)
+{
+	const struct fragment_ring *ring = bpf_session_fragments(r->p);
+	const struct fragments_options o = {.code = fragment_ring_code(ring),
+					    .mem = jvm_mem(r->j),
+					    .native_rule = find_rule,
+					    .ctx = r,
+					    .code_epoch = fragment_ring_code_epoch(ring),
+					    .class_epoch = fragment_ring_class_epoch(ring),
+					    .bytes = bytes};
+
+	return fragments_new(&o, &r->fragments);
+}
+
+/* A chain is sent before the first sample that names it, but in the other ring. */
+int recorder_on_fragment(void *ctx, void *data, size_t size)
+{
+	struct fragment_found found;
+	struct recorder *r = ctx;
+
+	if (!fragments_knows_chain(r->fragments, data, size))
+		bpf_session_consume(r->p);
+	fragments_decode(r->fragments, data, size, &found);
+	if (found.chain)
+		translate_record(r->t, found.chain, found.chain_size);
+	if (found.sample)
+		translate_record(r->t, found.sample, sizeof(*found.sample));
+	return clock_mono_ns() < r->drain_until ? 0 : -EAGAIN;
 }
 
 /*
@@ -63,10 +104,12 @@ int recorder_on_record(void *ctx, void *data, size_t size)
 
 	if (size < sizeof(struct wire_native) || h->kind != WIRE_NATIVE) {
 		translate_record(r->t, data, size);
+		if (r->fragments && size >= sizeof(*h) && h->kind == WIRE_STACK)
+			fragments_chain(r->fragments, data, size);
 		if (++r->records % DRAIN_LOOK)
 			return 0;
 	} else if (!bpf_session_detached(r->p)) { /* else nobody walks any more */
-		answer_rule(r, data);
+		answer_rule(r, data, size);
 	}
 	return clock_mono_ns() < r->drain_until ? 0 : -EAGAIN;
 }
@@ -76,6 +119,8 @@ void recorder_drain(struct recorder *r)
 	r->drain_until =
 		bpf_session_detached(r->p) ? UINT64_MAX : clock_mono_ns() + DRAIN_MS * NS_PER_MS;
 	bpf_session_consume(r->p);
+	if (r->fragments)
+		fragment_ring_consume(bpf_session_fragments(r->p));
 }
 
 void recorder_refresh_code(struct recorder *r)

@@ -16,6 +16,9 @@ struct recorder_stats {
 	bool objects;
 	uint64_t object_bytes;      /* of object events, before they were compressed */
 	uint64_t object_lost_bytes, object_refused; /* for want of room; what made no sense */
+	bool object_moves_lost;     /* from then on the heap was not known, */
+	bool objects_incomplete;    /* and is not yet; */
+	uint64_t objects_again, objects_again_ns; /* times that they were switched anew; pauses */
 	uint64_t object_wait_ns;    /* of threads, for room in the ring */
 	uint64_t objects_found, objects_pause_ns; /* of the switch, if there was one */
 	uint64_t object_graphs, object_graph_ns;  /* collections with pointers; time of that */

@@ -7,6 +7,7 @@
 #include "base/text/units.h"
 #include "bpf/wire/wire_cpu.h"
 #include "record/decode/chains.h"
+#include "record/decode/fragments.h"
 #include "record/decode/translate.h"
 #include "record/identity/ids.h"
 #include "record/kernel/bpf_session.h"
@@ -53,6 +54,17 @@ void recorder_sample(struct recorder *r)
 	recorder_drain(r);
 }
 
+/* The first time that it is wanted the kernel may refuse the program: it has taken all others. */
+void recorder_sample_owners(struct recorder *r)
+{
+	int err = bpf_session_sample_owners(r->p, r->contended);
+
+	if (err)
+		notes_write(r->w, NOTE_LEVEL_WARNING,
+			    "the kernel refuses the program that samples owners of contended "
+			    "locks: an owner that keeps its CPU is not seen");
+}
+
 void recorder_write_losses(struct recorder *r)
 {
 	uint64_t lost[LOSSES_KEYS], walks[WALK_RESULT_COUNT];
@@ -61,6 +73,9 @@ void recorder_write_losses(struct recorder *r)
 		losses_write_lost(&r->losses, lost, r->t, r->w);
 	if (!bpf_session_walks(r->p, walks))
 		losses_write_walks(&r->losses, walks, r->chains, r->w);
+	if (r->fragments)
+		fragments_write(r->fragments, fragment_ring_lost(bpf_session_fragments(r->p)),
+				r->w);
 	chains_count(r->chains);
 	memory_write(&r->memory, r->w, clock_mono_ns());
 }
@@ -108,7 +123,7 @@ void recorder_window(struct recorder *r)
 	recorder_sample(r);
 	translate_flush(r->t, clock_mono_ns() - NS_PER_S);
 	recorder_write_losses(r);
-	bpf_session_sample_owners(r->p, r->contended);
+	recorder_sample_owners(r);
 	r->contended = false;
 	if (++r->windows % r->names_every == 0)
 		recorder_read_names(r);

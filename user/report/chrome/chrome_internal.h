@@ -10,9 +10,9 @@ int chrome_threads_init(struct chrome *c);
 void chrome_threads_free(struct chrome *c);
 /* *ret is the timeline's until chrome_threads_free, and stays where it is. */
 int chrome_thread(struct chrome *c, uint64_t thread, struct chrome_thread **ret);
-static inline struct chrome_thread *chrome_thread_at(const struct chrome *c, uint32_t place)
+static inline struct chrome_thread *chrome_thread_at(const struct chrome *c, uint32_t index)
 {
-	return segments_at(&c->threads, place, sizeof(struct chrome_thread));
+	return segments_at(&c->threads, index, sizeof(struct chrome_thread));
 }
 /* What its track is called: unlike all others. Returns buf. */
 char *chrome_thread_label(struct chrome *c, uint64_t thread, char buf[LABEL_MAX]);

@@ -167,7 +167,7 @@ static struct findings *not_compared(const struct heap_check_report *r)
 		 "from the dump, which has no sizes.",
 		 &o);
 	add_line(f, s->gaps + s->holes, "parts of the log's events are missing.", &o);
-	add_line(f, s->incomplete,
+	add_line(f, s->incomplete_now ? s->incomplete : 0,
 		 "collections are incomplete, as events were lost: objects may be missing after "
 		 "them.",
 		 &o);
@@ -234,6 +234,8 @@ static int write_json(const struct heap_check_report *r, const struct findings *
 		 json_string(!r->has_collection ? "end_of_log"
 			     : r->before        ? "gc_begin"
 						: "gc_end"));
+	json_put(&o, "incomplete",
+		 json_boolean(object_replay_sums(r->log)->incomplete_now));
 	json_put(&o, "differences", number(heap_check_differences(c)));
 	json_put(&o, "log_objects", number(c->log_objects));
 	json_put(&o, "dump_objects", number(c->dump_objects));

@@ -48,6 +48,10 @@ static json_t *head_json(const struct objects_input *in)
 	put(&o, "gap_bytes", s->gap_bytes);
 	put(&o, "lost_bytes", s->lost_bytes);
 	put(&o, "incomplete_collections", s->incomplete);
+	json_put(&o, "incomplete_at_end", json_boolean(s->incomplete_now));
+	put(&o, "switched_again", s->rings_again);
+	put(&o, "unrecorded_ns", s->unrecorded_ns);
+	put(&o, "forgotten", s->forgotten);
 	put(&o, "uncertain_deaths", s->uncertain);
 	put(&o, "holes", s->holes);
 	put(&o, "bad_words", s->bad_words);

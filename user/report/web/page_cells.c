@@ -121,7 +121,7 @@ static void cell_sum(struct page_cell *to, const struct cell *more, uint64_t idl
 }
 
 /* The cell of that key, a new one without time if need be. */
-static int cell_place(struct page_cells *p, const struct page_cell *like, bool after_wait,
+static int cell_index(struct page_cells *p, const struct page_cell *like, bool after_wait,
 		      uint32_t *ret)
 {
 	uint32_t before = p->keys.count;
@@ -134,9 +134,9 @@ static int cell_place(struct page_cells *p, const struct page_cell *like, bool a
 	return err;
 }
 
-/* places: where each cell goes, INDEX_NONE: nowhere. */
+/* indices: where each cell goes, INDEX_NONE: nowhere. */
 static int cells_collect(struct maker *m, const struct cell *cells, uint32_t count,
-			 uint32_t *places)
+			 uint32_t *indices)
 {
 	int err = 0;
 
@@ -144,22 +144,22 @@ static int cells_collect(struct maker *m, const struct cell *cells, uint32_t cou
 		struct page_cell named = {0};
 		uint32_t at;
 
-		places[i] = INDEX_NONE;
+		indices[i] = INDEX_NONE;
 		if ((!cells[i].count && !cells[i].blocked_ns) ||
 		    !lock_is_contended(m->s->names, cells[i].lock, cells[i].monitor))
 			continue;
 		err = cell_name(m, &cells[i], &named);
-		err = err ?: cell_place(m->p, &named, cells[i].after_wait, &at);
+		err = err ?: cell_index(m->p, &named, cells[i].after_wait, &at);
 		if (err)
 			break;
-		places[i] = at;
+		indices[i] = at;
 		cell_sum(&m->p->cells[at], &cells[i], idle_turn_ns(m->s->stacks, &cells[i]));
 	}
 	return err;
 }
 
 static int lengths_collect(struct maker *m, const struct cell *cells, uint32_t count,
-			   const uint32_t *places, const uint32_t *moved)
+			   const uint32_t *indices, const uint32_t *moved)
 {
 	const struct lengths *from = m->s->in->log ? report_lengths(m->s->in) : NULL;
 	uint32_t *numbers, most = 0;
@@ -171,8 +171,8 @@ static int lengths_collect(struct maker *m, const struct cell *cells, uint32_t c
 	if (!numbers)
 		return from ? -ENOMEM : 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (places[i] != INDEX_NONE)
-			numbers[cells[i].number] = moved[places[i]] + 1;
+		if (indices[i] != INDEX_NONE)
+			numbers[cells[i].number] = moved[indices[i]] + 1;
 	m->p->lengths.max = PAGE_LENGTHS_MAX;
 	err = lengths_merge(&m->p->lengths, from, numbers, most + 1);
 	free(numbers);
@@ -238,7 +238,7 @@ static int cells_order(struct maker *m, uint32_t most, uint32_t *moved)
 		like.idle_ns = 0;
 		if (i >= most)
 			err = rest_name(m, order[i], &like);
-		err = err ?: cell_place(p, &like, order[i]->sum.after_wait, &at);
+		err = err ?: cell_index(p, &like, order[i]->sum.after_wait, &at);
 		if (err)
 			break;
 		cell_sum(&p->cells[at], &order[i]->sum, order[i]->idle_ns);
@@ -426,12 +426,12 @@ int page_cells_make(const struct section_input *s, const struct cell_windows *wi
 		    uint32_t most, struct page_cells *ret)
 {
 	struct maker m = {s, ret};
-	uint32_t count, *of_keys = NULL, *moved = NULL, *places;
+	uint32_t count, *of_keys = NULL, *moved = NULL, *indices;
 	const struct cell *cells = report_cells(s->in, &count);
 	int err;
 
-	places = malloc((count + 1ul) * sizeof(*places));
-	err = places ? cells_collect(&m, cells, count, places) : -ENOMEM;
+	indices = malloc((count + 1ul) * sizeof(*indices));
+	err = indices ? cells_collect(&m, cells, count, indices) : -ENOMEM;
 	if (!err && windows && !windows->full)
 		err = windows_collect(&m, windows, &of_keys);
 	moved = err ? NULL : calloc(ret->cell_count + 1, sizeof(*moved));
@@ -440,10 +440,10 @@ int page_cells_make(const struct section_input *s, const struct cell_windows *wi
 	if (!err && of_keys)
 		err = windows_make(ret, windows, of_keys, moved);
 	if (!err)
-		err = lengths_collect(&m, cells, count, places, moved);
+		err = lengths_collect(&m, cells, count, indices, moved);
 	if (!err && ret->merged)
 		err = names_trim(ret);
-	free(places);
+	free(indices);
 	free(of_keys);
 	free(moved);
 	if (err)

@@ -217,7 +217,7 @@ static void a_carrier_is_the_virtual_thread_that_is_seen_on_it(void **state)
 	see(&h, 5, 3);
 	see(&h, 5, 1);
 	block(&h, 4, l);
-	assert_int_equal(holds_show(&h, l, (struct place_seen){66, HOLDER_STACK_BLOCK}), 0);
+	assert_int_equal(holds_show(&h, l, (struct chain_seen){66, HOLDER_STACK_BLOCK}), 0);
 	see(&h, 5, 1);
 	block(&h, 6, l);
 	h.now_ns += 10;

@@ -201,7 +201,7 @@ static struct event span(unsigned id, uint64_t ns, uint64_t cpu_ns)
 {
 	struct event e = {.id = id, .time_ns = ns, .thread = 1};
 
-	e.v[event_counter_places(&e, COUNTERS_OF_THREAD)[COUNTER_CPU_NS] - 1].u = cpu_ns;
+	e.v[event_counter_fields(&e, COUNTERS_OF_THREAD)[COUNTER_CPU_NS] - 1].u = cpu_ns;
 	return e;
 }
 

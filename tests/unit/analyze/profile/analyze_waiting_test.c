@@ -29,10 +29,10 @@ static void both_free(struct both *b)
 static struct event event_of(unsigned id, uint64_t ns, uint64_t cpu_ns, uint64_t runnable_ns)
 {
 	struct event e = {.id = id, .time_ns = ns, .thread = 1, .field_count = 20};
-	const uint8_t *places = event_counter_places(&e, COUNTERS_OF_THREAD);
+	const uint8_t *fields = event_counter_fields(&e, COUNTERS_OF_THREAD);
 
-	e.v[places[COUNTER_CPU_NS] - 1].u = cpu_ns;
-	e.v[places[COUNTER_RUNNABLE_NS] - 1].u = runnable_ns;
+	e.v[fields[COUNTER_CPU_NS] - 1].u = cpu_ns;
+	e.v[fields[COUNTER_RUNNABLE_NS] - 1].u = runnable_ns;
 	return e;
 }
 

@@ -100,16 +100,17 @@ static void assert_usable(struct parser *p)
 
 static void rules_come_from_the_file(void **state)
 {
-	/* At any function's entry the return address alone is on the stack. */
+	/* At any function's entry what the call has put there alone is on the stack. */
 	uint64_t vaddr = (uint64_t)((uintptr_t)parser_free - (uintptr_t)__executable_start);
 	struct unwind_rule r;
 	int fd;
 
-	if (!ARCH_HERE.walks)
+	/* Where no walk begins they are not asked for: on arm64 none was found for this program. */
+	if (ARCH_HERE.walks_last < ARCH_HERE.walks_first)
 		skip();
 	fd = exe_open();
 	assert_int_equal(parser_rule(*state, 1, fd, vaddr, &r), 0);
-	assert_int_equal(r.cfa_offset, 8);
+	assert_int_equal(r.cfa_offset, -ARCH_HERE.call_return_at);
 	assert_false(r.cfa_from_fp);
 	assert_int_equal(parser_rule(*state, 1, fd, UINT64_MAX - 8, &r), -ENOENT);
 	assert_int_equal(parser_rule(*state, PARSER_SLOTS, fd, vaddr, &r), -EINVAL);

@@ -37,6 +37,15 @@ struct library {
 	size_t size;
 };
 
+/* The machine that a library is for, and what its calls leave: the CIE's program. */
+static const struct target {
+	const struct arch *arch;
+	uint16_t elf_machine;
+	uint8_t link, state[5];
+} x86_64 = {&arch_x86_64, EM_X86_64, 16, {DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1}},
+  arm64 = {&arch_arm64, EM_AARCH64, 30, {DW_CFA_def_cfa, 31, 0}};
+static const struct target *target = &x86_64;
+
 static void put(struct library *l, const void *bytes, size_t size)
 {
 	memcpy(l->bytes + l->size, bytes, size);
@@ -64,16 +73,15 @@ static void entry_end(struct library *l, size_t begin)
 	memcpy(l->bytes + begin - 4, &length, sizeof(length));
 }
 
-/* The FDE's program goes on from the CIE's: CFA = rsp + 8, return address at CFA - 8. */
+/* The FDE's program goes on from the CIE's: on x86-64 CFA = rsp + 8, return address at CFA - 8. */
 static void frames_put(struct library *l, const uint8_t *program, size_t size)
 {
-	static const uint8_t head[] = {1, 'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_pcrel | 0x0b};
-	static const uint8_t state[] = {DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1};
+	const uint8_t head[] = {1, 'z', 'R', 0, 1, 0x78, target->link, 1, DW_EH_PE_pcrel | 0x0b};
 	size_t begin = entry_begin(l);
 
 	put_u32(l, 0);
 	put(l, head, sizeof(head)); /* version, words of -8 bytes, addresses are relative */
-	put(l, state, sizeof(state));
+	put(l, target->state, sizeof(target->state));
 	entry_end(l, begin);
 	begin = entry_begin(l);
 	put_u32(l, (uint32_t)(begin - FRAMES_OFFSET)); /* back to the CIE */
@@ -92,7 +100,7 @@ static void library_make(struct library *l, const uint8_t *program, size_t size)
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			    EV_CURRENT},
 		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
+		.e_machine = target->elf_machine,
 		.e_version = EV_CURRENT,
 		.e_shoff = 0x100,
 		.e_ehsize = sizeof(Elf64_Ehdr),
@@ -130,7 +138,7 @@ static int open_bytes(const void *bytes, size_t size, struct unwind **ret)
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, size), size);
-	err = unwind_open_of(&arch_x86_64, fd, ret);
+	err = unwind_open_of(target->arch, fd, ret);
 	close(fd);
 	return err;
 }
@@ -151,36 +159,42 @@ static int open_path(const char *path, struct unwind **ret)
 #define RBP_AT(words) DW_CFA_offset + 6, words
 
 /* What the rule is at CODE_VADDR + 8, after this program. */
-static const struct {
+static const struct row {
 	const uint8_t *program;
 	size_t size;
 	int err;
 	struct unwind_rule rule;
 } rules[] = {
 	/* on entry, then push rbp; what comes at 9 does not count yet */
-	{PROGRAM(DW_CFA_nop), 0, {false, false, 8, 0}},
-	{PROGRAM(AT(8), DW_CFA_def_cfa_offset, 16, RBP_AT(2)), 0, {false, true, 16, -16}},
-	{PROGRAM(AT(9), DW_CFA_def_cfa_offset, 16, RBP_AT(2)), 0, {false, false, 8, 0}},
+	{PROGRAM(DW_CFA_nop), 0, {false, false, 8, 0, false, -8}},
+	{PROGRAM(AT(8), DW_CFA_def_cfa_offset, 16, RBP_AT(2)),
+	 0,
+	 {false, true, 16, -16, false, -8}},
+	{PROGRAM(AT(9), DW_CFA_def_cfa_offset, 16, RBP_AT(2)), 0, {false, false, 8, 0, false, -8}},
 	/* mov rsp, rbp; the epilogue's state, and back */
 	{PROGRAM(DW_CFA_def_cfa_offset, 16, RBP_AT(2), DW_CFA_def_cfa_register, 6),
 	 0,
-	 {true, true, 16, -16}},
+	 {true, true, 16, -16, false, -8}},
 	{PROGRAM(DW_CFA_def_cfa, 6, 16, RBP_AT(2), AT(1), DW_CFA_remember_state, DW_CFA_def_cfa, 7,
 		 8, DW_CFA_restore + 6, AT(1)),
 	 0,
-	 {false, false, 8, 0}},
+	 {false, false, 8, 0, false, -8}},
 	{PROGRAM(DW_CFA_def_cfa, 6, 16, RBP_AT(2), AT(1), DW_CFA_remember_state, DW_CFA_def_cfa, 7,
 		 8, DW_CFA_restore + 6, AT(1), DW_CFA_restore_state),
 	 0,
-	 {true, true, 16, -16}},
+	 {true, true, 16, -16, false, -8}},
 	/* a large frame; rbp at the CFA itself, and above it */
-	{PROGRAM(DW_CFA_def_cfa_offset, 0x90, 0x80, 0x40), 0, {false, false, 0x100010, 0}},
-	{PROGRAM(RBP_AT(0)), 0, {false, true, 8, 0}},
-	{PROGRAM(DW_CFA_offset_extended_sf, 6, 0x7f), 0, {false, true, 8, 8}},
-	{PROGRAM(DW_CFA_def_cfa_offset_sf, 0x7e), 0, {false, false, 16, 0}},
+	{PROGRAM(DW_CFA_def_cfa_offset, 0x90, 0x80, 0x40),
+	 0,
+	 {false, false, 0x100010, 0, false, -8}},
+	{PROGRAM(RBP_AT(0)), 0, {false, true, 8, 0, false, -8}},
+	{PROGRAM(DW_CFA_offset_extended_sf, 6, 0x7f), 0, {false, true, 8, 8, false, -8}},
+	{PROGRAM(DW_CFA_def_cfa_offset_sf, 0x7e), 0, {false, false, 16, 0, false, -8}},
 	/* said to be unchanged; as an expression that is the same as an offset */
-	{PROGRAM(RBP_AT(2), DW_CFA_same_value, 6), 0, {false, false, 8, 0}},
-	{PROGRAM(DW_CFA_expression, 6, 2, DW_OP_plus_uconst, 24), 0, {false, true, 8, 24}},
+	{PROGRAM(RBP_AT(2), DW_CFA_same_value, 6), 0, {false, false, 8, 0, false, -8}},
+	{PROGRAM(DW_CFA_expression, 6, 2, DW_OP_plus_uconst, 24),
+	 0,
+	 {false, true, 8, 24, false, -8}},
 	/* lost; a value, not a place; in a register; anywhere */
 	{PROGRAM(DW_CFA_undefined, 6), -ENOTSUP, {0}},
 	{PROGRAM(DW_CFA_val_offset, 6, 2), -ENOTSUP, {0}},
@@ -199,14 +213,41 @@ static const struct {
 	{PROGRAM(0x3f), -ENOENT, {0}},
 };
 
-static void rules_are_read(void **state)
+#define FP_AND_LINK_AT(fp, link) DW_CFA_offset + 29, fp, DW_CFA_offset + 30, link
+
+static const struct row rules_arm64[] = {
+	/* a leaf; stp x29, x30, [sp, -32]!; then mov x29, sp; at the frame's other end; both restored */
+	{PROGRAM(DW_CFA_nop), 0, {false, false, 0, 0, true, 0}},
+	{PROGRAM(DW_CFA_def_cfa_offset, 32, FP_AND_LINK_AT(4, 3)),
+	 0,
+	 {false, true, 32, -32, false, -24}},
+	{PROGRAM(DW_CFA_def_cfa_offset, 32, FP_AND_LINK_AT(4, 3), DW_CFA_def_cfa_register, 29),
+	 0,
+	 {true, true, 32, -32, false, -24}},
+	{PROGRAM(DW_CFA_def_cfa_offset, 48, FP_AND_LINK_AT(2, 1)),
+	 0,
+	 {false, true, 48, -16, false, -8}},
+	{PROGRAM(DW_CFA_def_cfa_offset, 32, FP_AND_LINK_AT(4, 3), AT(4), DW_CFA_restore + 30,
+		 DW_CFA_restore + 29, DW_CFA_def_cfa_offset, 0),
+	 0,
+	 {false, false, 0, 0, true, 0}},
+	/* str x30, [sp, -16]! alone; sub sp, sp, 64 in a leaf */
+	{PROGRAM(DW_CFA_def_cfa_offset, 16, DW_CFA_offset + 30, 2),
+	 0,
+	 {false, false, 16, 0, false, -16}},
+	{PROGRAM(DW_CFA_def_cfa_offset, 64), 0, {false, false, 64, 0, true, 0}},
+	/* where a thread begins; in another register */
+	{PROGRAM(DW_CFA_undefined, 30), -ENOTSUP, {0}},
+	{PROGRAM(DW_CFA_register, 30, 16), -ENOTSUP, {0}},
+};
+
+static void rules_check(const struct row *rules, size_t count)
 {
 	struct unwind_rule rule, untouched;
 	struct library l;
 	struct unwind *u;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		memset(&rule, 0x55, sizeof(rule));
 		untouched = rule;
 		library_make(&l, rules[i].program, rules[i].size);
@@ -218,15 +259,32 @@ static void rules_are_read(void **state)
 		} else if (rule.cfa_from_fp != rules[i].rule.cfa_from_fp ||
 			   rule.fp_saved != rules[i].rule.fp_saved ||
 			   rule.cfa_offset != rules[i].rule.cfa_offset ||
-			   rule.fp_offset != rules[i].rule.fp_offset) {
-			fail_msg("rule %zu: rbp %d %d, CFA %d, rbp at %d", i, rule.cfa_from_fp,
-				 rule.fp_saved, rule.cfa_offset, rule.fp_offset);
+			   rule.fp_offset != rules[i].rule.fp_offset ||
+			   rule.return_kept != rules[i].rule.return_kept ||
+			   rule.return_offset != rules[i].rule.return_offset) {
+			fail_msg("rule %zu: fp %d %d, CFA %d, fp at %d, return %d at %d", i,
+				 rule.cfa_from_fp, rule.fp_saved, rule.cfa_offset, rule.fp_offset,
+				 rule.return_kept, rule.return_offset);
 		}
 		assert_int_equal(unwind_rule(u, CODE_VADDR - 1, &rule), -ENOENT);
 		assert_int_equal(unwind_rule(u, CODE_VADDR + CODE_SIZE, &rule), -ENOENT);
 		assert_int_equal(unwind_rule(u, UINT64_MAX, &rule), -ENOENT);
 		unwind_close(u);
 	}
+}
+
+static void rules_are_read(void **state)
+{
+	(void)state;
+	rules_check(rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+static void return_addresses_may_be_in_a_register(void **state)
+{
+	(void)state;
+	target = &arm64;
+	rules_check(rules_arm64, sizeof(rules_arm64) / sizeof(rules_arm64[0]));
+	target = &x86_64;
 }
 
 static void what_is_no_library_is_refused(void **state)
@@ -566,6 +624,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_read),
+		cmocka_unit_test(return_addresses_may_be_in_a_register),
 		cmocka_unit_test(what_is_no_library_is_refused),
 		cmocka_unit_test(damage_is_survived),
 		cmocka_unit_test(allocations_may_fail),

@@ -1,6 +1,7 @@
-/* The version tables of JDK 11, 21 and 25 against what these JVMs say of themselves. */
+/* The version tables of JDK 11, 21, 25 and 27 against what these JVMs say of themselves. */
 #include "tests/unit/jvm/jvm_tables.h"
 #include "tests/unit/jvm/jvm_tables_11.h"
+#include "tests/unit/jvm/jvm_tables_27.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -43,6 +44,11 @@ static struct vmstructs *of_21(void)
 static struct vmstructs *of_25(void)
 {
 	return tables(tables_fields_25, tables_types_25, tables_constants_25);
+}
+
+static struct vmstructs *of_27(void)
+{
+	return tables(tables_fields_27, tables_types_27, tables_constants_27);
 }
 
 static void objects_of_11(void **state)
@@ -164,11 +170,49 @@ static void code_of_25(void **state)
 	vmstructs_free(v);
 }
 
+/* There is no field for a class pointer that is not compressed, and one handler of deoptimisation. */
+static void layout_of_27(void **state)
+{
+	struct vmstructs *v = of_27();
+	const char *missing = NULL;
+	struct layout_source s;
+	struct jvm_layout l;
+	struct code_layout c;
+
+	(void)state;
+	assert_non_null(v);
+	assert_int_equal(layout_load(v, &jdk_26.layout, &l, &s, &missing), 0);
+	assert_int_equal(l.oop_klass, 8);
+	assert_int_equal(l.owner_word, OWNER_WORD_ID);
+	assert_int_equal(l.thread_in_native, 4);
+	assert_int_equal(layout_mark_klass_shift(v), 42);
+	assert_int_equal(code_layout_load(v, jdk_26.code, &c, &missing), 0);
+	assert_int_equal(c.nmethod_deopt, 176);
+	assert_int_equal(c.nmethod_deopt_mh, 176);
+	assert_true(c.scopes_apart);
+	vmstructs_free(v);
+}
+
+/* A thread's states have other numbers in JDK 28: without that constant its state is not read. */
+static void states_without_numbers(void **state)
+{
+	struct vmstructs *v = tables(tables_fields_27, tables_types_27, none);
+	const char *missing = NULL;
+	struct layout_source s;
+	struct jvm_layout l;
+
+	(void)state;
+	assert_non_null(v);
+	assert_int_equal(layout_load(v, &jdk_26.layout, &l, &s, &missing), 0);
+	assert_int_equal(l.java_thread_state, -1);
+	vmstructs_free(v);
+}
+
 /* A table of another version is refused, and says what it lacks. */
 static void no_version_is_taken_for_another(void **state)
 {
-	const struct jdk_version *const all[] = {&jdk_11, &jdk_17, &jdk_21, &jdk_25};
-	struct vmstructs *(*const of[])(void) = {of_11, NULL, of_21, of_25};
+	const struct jdk_version *const all[] = {&jdk_11, &jdk_17, &jdk_21, &jdk_25, &jdk_26};
+	struct vmstructs *(*const of[])(void) = {of_11, NULL, of_21, of_25, of_27};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
@@ -238,6 +282,8 @@ int main(void)
 		cmocka_unit_test(objects_of_25),
 		cmocka_unit_test(code_of_21),
 		cmocka_unit_test(code_of_25),
+		cmocka_unit_test(layout_of_27),
+		cmocka_unit_test(states_without_numbers),
 		cmocka_unit_test(no_version_is_taken_for_another),
 		cmocka_unit_test(offsets_are_within_what_is_read),
 	};

@@ -12,8 +12,8 @@
 
 static void each_known_release_has_one_table(void **state)
 {
-	static const struct jdk_version *const all[] = {&jdk_11, &jdk_17, &jdk_21, &jdk_23,
-							&jdk_25};
+	static const struct jdk_version *const all[] = {&jdk_11, &jdk_17, &jdk_21,
+							&jdk_23, &jdk_25, &jdk_26};
 
 	(void)state;
 	for (uint32_t major = 0; major < 64; major++) {
@@ -22,7 +22,7 @@ static void each_known_release_has_one_table(void **state)
 
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 			rows += major >= all[i]->first && major <= all[i]->last;
-		assert_int_equal(rows, major == 11 || (major >= 17 && major <= 25));
+		assert_int_equal(rows, major == 11 || (major >= 17 && major <= 27));
 		assert_int_equal(found != NULL, rows);
 		assert_true(!found || (major >= found->first && major <= found->last));
 	}
@@ -47,6 +47,8 @@ static void tables_know_their_releases(void **state)
 	assert_int_equal(jdk_version_find(23)->layout.mark_hash_shift, 8);
 	assert_int_equal(jdk_version_find(24)->layout.mark_hash_shift, 11);
 	assert_true(!jdk_21.virtual_threads_unmount && jdk_25.virtual_threads_unmount);
+	assert_true(jdk_version_find(27)->virtual_threads_unmount);
+	assert_true(jdk_version_find(27)->code->fixed.scopes_apart);
 }
 
 /* As layout_load() leaves it where vmStructs says nothing. */
@@ -129,26 +131,26 @@ static void addresses_for_handles_limit_identities(void **state)
 static void an_unknown_version_lacks_what_nobody_says(void **state)
 {
 	struct jvm_layout l = layout_by(NULL);
-	struct jvm_support s = support_of(26, &l, NULL);
+	struct jvm_support s = support_of(28, &l, NULL);
 
 	(void)state;
 	assert_int_equal(limits(&s), HAS(VERSION) | HAS(OWNERS) | HAS(HASHES) | HAS(NAMES));
 	assert_string_equal(
 		s.text[JVM_LIMIT_VERSION],
-		"spoor does not know OpenJDK 26 (it knows OpenJDK 11, and 17 to 25): the "
+		"spoor does not know OpenJDK 28 (it knows OpenJDK 11, and 17 to 27): the "
 		"recording has only what this JVM says of itself");
 	s = support_of(0, &l, NULL);
 	assert_non_null(strstr(s.text[JVM_LIMIT_VERSION], "the version of this JVM"));
 	/* What the JVM says is enough. */
 	l = layout_by(&jdk_17);
-	s = support_of(26, &l, NULL);
+	s = support_of(28, &l, NULL);
 	assert_int_equal(limits(&s), HAS(VERSION));
 	/* A class that has changed, loaded later. */
 	l.rrwl_sync_klass = 1;
-	s = support_of(26, &l, NULL);
+	s = support_of(28, &l, NULL);
 	assert_int_equal(limits(&s), HAS(VERSION) | HAS(READERS));
 	l.rrwl_state = 20;
-	s = support_of(26, &l, NULL);
+	s = support_of(28, &l, NULL);
 	assert_int_equal(limits(&s), HAS(VERSION));
 }
 
@@ -163,11 +165,11 @@ static void a_refusal_says_what_is_missing(void **state)
 	assert_int_equal(limits(&s), HAS(VERSION));
 	assert_string_equal(s.text[JVM_LIMIT_VERSION], "it is OpenJDK 11 and lacks "
 						       "ThreadsList::_length; spoor knows OpenJDK "
-						       "11, and 17 to 25");
+						       "11, and 17 to 27");
 	f.major = 0;
 	support_find(&f, &s);
 	assert_string_equal(s.text[JVM_LIMIT_VERSION],
-			    "it lacks ThreadsList::_length; spoor knows OpenJDK 11, and 17 to 25");
+			    "it lacks ThreadsList::_length; spoor knows OpenJDK 11, and 17 to 27");
 }
 
 int main(void)

@@ -29,6 +29,7 @@ static int replay(const struct heap_check_options *o, struct heap_check_report *
 		return err;
 	if (err)
 		msg_warning("%s: parts of it are missing; differences are to be expected", o->log);
+	heap_log_say_incomplete(o->log, &l);
 	report->has_collection = l.stop.has_collection;
 	report->before = l.stop.before;
 	report->collection = l.stop.collection;

@@ -145,6 +145,7 @@ int heap_dump_open_log(const char *log, const struct heap_dump_log *o, struct he
 		return damaged;
 	if (damaged)
 		msg_warning("%s: parts of it are missing; what could be read is reported", log);
+	heap_log_say_incomplete(log, &l);
 	err = state_of_log(log, o, &l, &ret->state);
 	if (l.stop.has_collection) {
 		uint32_t count;

@@ -161,6 +161,12 @@ void heap_log_close(struct heap_log *l)
 	*l = (struct heap_log){0};
 }
 
+void heap_log_say_incomplete(const char *log, const struct heap_log *l)
+{
+	if (object_replay_sums(l->replay)->incomplete_now)
+		msg_warning("%s: events were lost before this moment: the heap is incomplete", log);
+}
+
 bool heap_log_differs(const struct heap_log *l)
 {
 	return l->agreement.verdicts[POOL_DIFFERS] != 0;

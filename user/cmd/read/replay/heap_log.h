@@ -36,5 +36,7 @@ struct heap_log {
  */
 int heap_log_open(const char *log, const struct heap_log_options *o, struct heap_log *ret);
 void heap_log_close(struct heap_log *l);
+/* To people, if the heap of its moment lacks objects. */
+void heap_log_say_incomplete(const char *log, const struct heap_log *l);
 /* Whether collections differ from the JVM's pools: what a command's exit status says. */
 bool heap_log_differs(const struct heap_log *l);

@@ -85,9 +85,9 @@ void support_find(const struct support_facts *f, struct jvm_support *ret)
 	version_look(f, ret);
 	if (f->no_walker)
 		say(ret, JVM_LIMIT_STACKS,
-		    "call chains are missing: spoor does not know how HotSpot's frames look on %s; "
-		    "all else is recorded",
-		    f->no_walker);
+		    "call chains are missing: spoor does not know how HotSpot's frames look on %s "
+		    "in JDK %u; all else is recorded",
+		    f->no_walker, f->major);
 	else if (f->code_missing)
 		say(ret, JVM_LIMIT_STACKS,
 		    "call chains are missing: the code of this JVM is not laid out as spoor knows "

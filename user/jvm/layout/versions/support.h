@@ -40,7 +40,7 @@ struct support_facts {
 	const struct jdk_version *version; /* NULL: there is no table */
 	const struct jvm_layout *layout;
 	const char *code_missing; /* why call chains cannot be read; NULL: they can, or may be */
-	const char *no_walker;    /* the architecture, if none is walked there; NULL: walked */
+	const char *no_walker;    /* the architecture, if it is not walked there; NULL: it is */
 	const char *missing;      /* what the layout lacks; NULL: nothing that is needed */
 };
 

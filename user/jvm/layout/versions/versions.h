@@ -31,9 +31,10 @@ extern const struct jdk_version jdk_17; /* 17 to 19 */
 extern const struct jdk_version jdk_21; /* 20 to 22 */
 extern const struct jdk_version jdk_23;
 extern const struct jdk_version jdk_25; /* 24, 25 */
+extern const struct jdk_version jdk_26; /* 26, 27; in jdk25.c */
 
 /* The releases that have a table, in words. */
-#define JDK_KNOWN "OpenJDK 11, and 17 to 25"
+#define JDK_KNOWN "OpenJDK 11, and 17 to 27"
 
 /* major: the feature release, as Abstract_VM_Version::_vm_major_version has it. NULL: no table. */
 const struct jdk_version *jdk_version_find(uint32_t major);

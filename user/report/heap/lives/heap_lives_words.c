@@ -366,8 +366,12 @@ struct findings *heap_lives_not_known(const struct heap_lives_report *r,
 	row(f, " objects without an address: whether they have died.", s->no_place);
 	row(f, " objects of a class that is not known.", s->unknown_class);
 	row(f, " moves of objects that the log does not have.", s->unknown_moves);
-	row(f, " objects that were forgotten, as a collection did not tell what it moved.",
+	row(f, " objects that were forgotten, as a collection did not tell what it moved, or as "
+	       "events were switched off and on again.",
 	    s->forgotten);
+	row(f, " times that events were switched off and on again, as moves were lost: what was in "
+	       "the heap then counts as born there.",
+	    s->rings_again);
 	row(f, " gaps: events that the JVM has lost.", s->gaps);
 	row(f, " collections after which objects are missing, as events were lost.", s->incomplete);
 	row(f, " objects that count as dead: moves of them may have been lost.", s->uncertain);

@@ -27,11 +27,11 @@ struct grouping {
 	const enum aspect_id *by;
 	unsigned depth;
 	struct keymap map; /* by the group around, and the aspect's key */
-	uint32_t *rows;    /* by index in map, of the last aspect: 1 + the place of its measure */
+	uint32_t *rows;    /* by index in map, of the last aspect: 1 + the index of its measure */
 	uint32_t rows_capacity;
 };
 
-/* A lock's place among those of its class. */
+/* A lock's rank among those of its class. */
 struct lock_rank {
 	uint64_t lock, ns;
 	const char *class;
@@ -76,17 +76,17 @@ static int by_class(const void *a, const void *b)
 static int locks_rank(struct blocked_part *b)
 {
 	struct locks *l = &b->locks;
-	uint32_t place;
+	uint32_t index;
 	int err = 0;
 
 	for (uint32_t i = 0; i < b->count && !err; i++) {
 		err = keymap_add_row(&l->map, (struct keymap_key){.a = b->cells[i].lock}, &l->ranks,
-				     &l->capacity, sizeof(*l->ranks), &place);
+				     &l->capacity, sizeof(*l->ranks), &index);
 		if (err)
 			break;
-		l->ranks[place].lock = b->cells[i].lock;
-		l->ranks[place].class = name_class(b->names, b->cells[i].lock);
-		l->ranks[place].ns += work_ns(b, &b->cells[i]);
+		l->ranks[index].lock = b->cells[i].lock;
+		l->ranks[index].class = name_class(b->names, b->cells[i].lock);
+		l->ranks[index].ns += work_ns(b, &b->cells[i]);
 	}
 	if (err || !l->map.count)
 		return err;
@@ -95,16 +95,16 @@ static int locks_rank(struct blocked_part *b)
 	for (uint32_t i = 0, n = 0; l->ranks && i < l->capacity && l->ranks[i].class && !err; i++) {
 		n = i && !strcmp(l->ranks[i].class, l->ranks[i - 1].class) ? n + 1 : 1;
 		l->ranks[i].rank = n;
-		err = keymap_add(&l->map, (struct keymap_key){.a = l->ranks[i].lock}, &place);
+		err = keymap_add(&l->map, (struct keymap_key){.a = l->ranks[i].lock}, &index);
 	}
 	return err;
 }
 
 static unsigned rank_of(const struct blocked_part *b, uint64_t lock)
 {
-	uint32_t place = keymap_find_number(&b->locks.map, lock);
+	uint32_t index = keymap_find_number(&b->locks.map, lock);
 
-	return place == INDEX_NONE ? 0 : b->locks.ranks[place].rank;
+	return index == INDEX_NONE ? 0 : b->locks.ranks[index].rank;
 }
 
 /* --- names --------------------------------------------------------------------------------- */
@@ -212,22 +212,22 @@ static struct measure *row_of(const struct blocked_part *b, struct grouping *g,
 {
 	struct measures *all = b->c->measures;
 	struct measure *m;
-	uint32_t place = 0;
+	uint32_t index = 0;
 
 	for (unsigned i = 0; i < g->depth; i++) {
 		struct keymap_key key = {.a = aspect_get(g->by[i])->key(b->stacks, cell),
 					 .b = i + 1,
-					 .c = i ? place + 1 : 0};
+					 .c = i ? index + 1 : 0};
 
 		if (keymap_add_row(&g->map, key, &g->rows, &g->rows_capacity, sizeof(*g->rows),
-				   &place))
+				   &index))
 			return NULL;
 	}
-	if (g->rows[place])
-		return &all->rows[g->rows[place] - 1];
+	if (g->rows[index])
+		return &all->rows[g->rows[index] - 1];
 	m = row_new(b, g, cell);
 	if (m)
-		g->rows[place] = (uint32_t)(m - all->rows) + 1;
+		g->rows[index] = (uint32_t)(m - all->rows) + 1;
 	return m;
 }
 

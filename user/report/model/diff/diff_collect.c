@@ -30,7 +30,7 @@ static struct measure *row_named(const struct diff_collect *c, enum measure_part
 	return m;
 }
 
-static uint32_t place_of(const struct diff_collect *c, const struct measure *m)
+static uint32_t index_of(const struct diff_collect *c, const struct measure *m)
 {
 	return m ? (uint32_t)(m - c->measures->rows) : INDEX_NONE;
 }
@@ -42,7 +42,7 @@ struct threads {
 	const struct wall *wall;
 	struct wall_rows rows;
 	struct states *states;
-	uint32_t (*places)[STATE_COUNT]; /* of measures, by row */
+	uint32_t (*indices)[STATE_COUNT]; /* of measures, by row */
 	uint32_t java[STATE_COUNT], cpu;
 	bool by_windows; /* sums, too: the first counters of a part are those since the begin */
 };
@@ -53,13 +53,13 @@ static int totals_make(struct threads *t)
 
 	for (int s = 0; s < STATE_COUNT; s++) {
 		m = row_named(t->c, MEASURE_TOTALS, "java_", state_name(s), "");
-		t->java[s] = place_of(t->c, m);
+		t->java[s] = index_of(t->c, m);
 		if (!m)
 			return -ENOMEM;
 		m->has_windows = !t->wall->windows.crowded;
 	}
 	m = measures_row(t->c->measures, MEASURE_TOTALS, "cpu");
-	t->cpu = place_of(t->c, m);
+	t->cpu = index_of(t->c, m);
 	if (m)
 		m->has_windows = !t->wall->windows.crowded;
 	return m ? 0 : -ENOMEM;
@@ -69,14 +69,14 @@ static int totals_make(struct threads *t)
 static void add_state(struct threads *t, uint32_t row, enum state state, uint64_t ns,
 		      const struct state_window *window)
 {
-	const uint32_t places[] = {t->places[row][state],
+	const uint32_t indices[] = {t->indices[row][state],
 				   t->rows.rows[row].group == THREAD_GROUP_JAVA ? t->java[state]
 										: INDEX_NONE,
 				   state == STATE_RUNNING ? t->cpu : INDEX_NONE};
 	struct measures *all = t->c->measures;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		struct measure *m = places[i] == INDEX_NONE ? NULL : &all->rows[places[i]];
+	for (size_t i = 0; i < sizeof(indices) / sizeof(*indices); i++) {
+		struct measure *m = indices[i] == INDEX_NONE ? NULL : &all->rows[indices[i]];
 
 		if (m && (!window == !t->by_windows))
 			m->ns += ns;
@@ -94,7 +94,7 @@ static int row_add(struct threads *t, uint32_t row)
 	for (int s = 0; s < STATE_COUNT; s++) {
 		struct measure *m;
 
-		t->places[row][s] = INDEX_NONE;
+		t->indices[row][s] = INDEX_NONE;
 		if (!r->states.ns[s])
 			continue;
 		*suffix = '\0';
@@ -102,7 +102,7 @@ static int row_add(struct threads *t, uint32_t row)
 		m = row_named(t->c, MEASURE_POOLS, "",
 			      name_wall_row(analysis_names(t->c->analysis), r, WALL_BY_POOL),
 			      suffix);
-		t->places[row][s] = place_of(t->c, m);
+		t->indices[row][s] = index_of(t->c, m);
 		if (!m)
 			return -ENOMEM;
 		m->has_windows = !t->wall->windows.crowded;
@@ -165,11 +165,11 @@ int diff_collect_threads(const struct diff_collect *c)
 					WALL_BY_POOL, &t.rows)
 		       : -ENOMEM;
 	if (!err) {
-		t.places = calloc(t.rows.count + 1, sizeof(*t.places));
-		err = t.places ? collect_threads(&t) : -ENOMEM;
+		t.indices = calloc(t.rows.count + 1, sizeof(*t.indices));
+		err = t.indices ? collect_threads(&t) : -ENOMEM;
 		wall_rows_free(&t.rows);
 	}
-	free(t.places);
+	free(t.indices);
 	free(t.states);
 	return err;
 }

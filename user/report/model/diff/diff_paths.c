@@ -11,7 +11,7 @@
 #include "log/read/names.h"
 
 struct node {
-	uint32_t caller; /* its place, which is before this one's; INDEX_NONE: outermost */
+	uint32_t caller; /* its index, which is before this one's; INDEX_NONE: outermost */
 	uint64_t path;
 	struct {
 		uint64_t ns, count;
@@ -20,7 +20,7 @@ struct node {
 
 struct diff_paths {
 	const struct log_names *names;
-	struct keymap map; /* by the chain's number: its place */
+	struct keymap map; /* by the chain's number: its index */
 	struct node *nodes;
 	uint32_t count;
 };
@@ -50,7 +50,7 @@ static int nodes_make(struct diff_paths *p)
 		uint64_t id = log_names_id(p->names, LOG_NAMES_STACK, i);
 		const struct log_stack *s = log_names_stack(p->names, id);
 		struct node *n = &p->nodes[i];
-		uint32_t place;
+		uint32_t index;
 
 		n->caller = s ? keymap_find_number(&p->map, s->caller) : INDEX_NONE;
 		if (n->caller != INDEX_NONE && n->caller >= i)
@@ -58,7 +58,7 @@ static int nodes_make(struct diff_paths *p)
 		n->path = n->caller == INDEX_NONE ? CALL_PATH_ROOT : p->nodes[n->caller].path;
 		if (s)
 			n->path = path_of(p, s, n->path, &name);
-		err = name.err ? name.err : keymap_add_number(&p->map, id, &place);
+		err = name.err ? name.err : keymap_add_number(&p->map, id, &index);
 	}
 	strbuf_free(&name);
 	return err;

@@ -46,20 +46,20 @@ static void on_sample(void *ctx, const struct held_sample *s)
 {
 	struct diff_running *r = ctx;
 	struct keymap_key key;
-	uint32_t row, place;
+	uint32_t row, index;
 
 	if (r->err || !s->weight || !frame_of(r, s, &key))
 		return;
-	place = keymap_find(&r->frames, key);
-	if (place == INDEX_NONE) {
+	index = keymap_find(&r->frames, key);
+	if (index == INDEX_NONE) {
 		if (r->frames.count == TIME_BINS_ROWS_MAX)
 			return;
 		r->err = time_bins_row(&r->bins, &row);
 		if (!r->err)
-			r->err = keymap_add(&r->frames, key, &place);
+			r->err = keymap_add(&r->frames, key, &index);
 	}
 	if (!r->err)
-		time_bins_add(&r->bins, place, s->time_ns > s->weight ? s->time_ns - s->weight : 0,
+		time_bins_add(&r->bins, index, s->time_ns > s->weight ? s->time_ns - s->weight : 0,
 			      s->time_ns);
 }
 

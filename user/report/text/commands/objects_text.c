@@ -152,13 +152,28 @@ static void print_incomplete(const struct objects_input *in, FILE *out)
 		return;
 	print_text(out,
 		   "  what was alive after %s of %" PRIu32 " collections, the first of them GC "
-		   "%" PRIu64 ": events were lost, and survivors are lower bounds from then on\n",
-		   count_format(s->incomplete, n), count, c[first].id);
+		   "%" PRIu64 ": events were lost, and survivors are lower bounds %s\n",
+		   count_format(s->incomplete, n), count, c[first].id,
+		   s->incomplete_now ? "from then on" : "after these");
 	if (s->uncertain)
 		print_text(out,
 			   "  whether %s objects are dead that no longer are in the heap here: "
 			   "moves of them may have been lost\n",
 			   count_format(s->uncertain, deaths));
+}
+
+static void print_again(const struct object_sums *s, FILE *out)
+{
+	char times[FORMAT_MAX], took[UNITS_TEXT_MAX], forgotten[FORMAT_MAX];
+
+	if (!s->rings_again)
+		return;
+	print_text(out,
+		   "  what happened in %s, in which events were switched off and on again, %s "
+		   "times, as moves had been lost: the heap is known again from then on, but not "
+		   "how long the %s objects lived that were in it before\n",
+		   duration_format(s->unrecorded_ns, took), count_format(s->rings_again, times),
+		   count_format(s->forgotten, forgotten));
 }
 
 static void print_bytes(const struct objects_input *in, FILE *out)
@@ -212,6 +227,7 @@ static void print_rest(const struct objects_input *in, FILE *out)
 	count_line(out, s->unknown_class,
 		   "objects have neither class nor size: they are in no bytes");
 	print_incomplete(in, out);
+	print_again(s, out);
 	count_line(out, s->gaps, "times a thread found no room for its events");
 	if (s->gap_bytes || s->lost_bytes)
 		print_text(out, "  %s of events were lost so: all figures are lower bounds\n",

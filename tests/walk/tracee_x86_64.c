@@ -6,14 +6,29 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agct.h"
 
+static int registers_read(struct tracee *t, struct user_regs_struct *r)
+{
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, r))
+		return -errno;
+	t->regs = (struct tracee_regs){.pc = r->rip,
+				       .sp = r->rsp,
+				       .fp = r->rbp,
+				       .bcp = r->r13,
+				       .method = r->rbx,
+				       .link = r->rax};
+	return 0;
+}
+
 /* Until it stops by this signal; others are delivered. */
 static int await(struct tracee *t, int signal)
 {
+	struct user_regs_struct regs;
 	int status;
 
 	while (waitpid(t->tid, &status, __WALL) == t->tid) {
@@ -22,7 +37,7 @@ static int await(struct tracee *t, int signal)
 		if (!stopped)
 			return -ESRCH;
 		if (stopped == signal && !(status >> 16))
-			return ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs) ? -errno : 0;
+			return registers_read(t, &regs);
 		if (ptrace(PTRACE_CONT, t->tid, NULL, status >> 16 ? 0 : stopped))
 			return -errno;
 	}
@@ -45,9 +60,11 @@ int tracee_ask(struct tracee *t)
 {
 	static unsigned char extended[65536]; /* SSE, AVX and so on */
 	struct iovec state = {extended, sizeof(extended)};
-	struct user_regs_struct before = t->regs;
-	int err;
+	struct user_regs_struct before;
+	int err = registers_read(t, &before);
 
+	if (err)
+		return err;
 	t->shared->tid = t->tid;
 	t->shared->count = 0;
 	if (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &state) ||
@@ -60,18 +77,18 @@ int tracee_ask(struct tracee *t)
 	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &before) ||
 	    ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &state))
 		return -errno;
-	t->regs = before;
-	return 0;
+	return registers_read(t, &before);
 }
 
 int tracee_step(struct tracee *t)
 {
 	const unsigned long trap_flag = 0x100, pushf = 0x9c;
+	struct user_regs_struct regs;
 	unsigned long next;
 	int status;
 
 	errno = 0;
-	next = (unsigned long)ptrace(PTRACE_PEEKDATA, t->tid, t->regs.rip, NULL);
+	next = (unsigned long)ptrace(PTRACE_PEEKDATA, t->tid, t->regs.pc, NULL);
 	if (errno || ptrace(PTRACE_SINGLESTEP, t->tid, NULL, NULL) ||
 	    waitpid(t->tid, &status, __WALL) != t->tid)
 		return -errno;
@@ -82,12 +99,12 @@ int tracee_step(struct tracee *t)
 		t->tid = 0;
 		return -EINTR;
 	}
-	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs))
+	if (registers_read(t, &regs))
 		return -errno;
 	/* The flag that it is stepped by has been pushed too, and popf would set it when we are gone. */
 	if ((next & 0xff) == pushf) {
-		next = (unsigned long)ptrace(PTRACE_PEEKDATA, t->tid, t->regs.rsp, NULL);
-		ptrace(PTRACE_POKEDATA, t->tid, t->regs.rsp, next & ~trap_flag);
+		next = (unsigned long)ptrace(PTRACE_PEEKDATA, t->tid, t->regs.sp, NULL);
+		ptrace(PTRACE_POKEDATA, t->tid, t->regs.sp, next & ~trap_flag);
 	}
 	return 0;
 }
