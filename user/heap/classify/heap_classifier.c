@@ -74,15 +74,17 @@ static void by_loader(struct heap_view *v, const struct heap_item *item, struct 
 
 static void loader_label(struct heap_view *v, uint64_t key, struct strbuf *ret)
 {
-	const struct heap_loader *l = &v->state->loaders[key];
+	const struct heap_loader *l;
 
-	if (key == HEAP_NONE)
+	if (key == HEAP_NONE) {
 		strbuf_add(ret, "bootstrap");
-	else
-		strbuf_add(ret, "%s @%" PRIx64,
-			   l->type == HEAP_NONE ? "(class loader)"
-						: heap_type_name(&v->state->types, l->type),
-			   l->id);
+		return;
+	}
+	l = &v->state->loaders[key];
+	strbuf_add(ret, "%s @%" PRIx64,
+		   l->type == HEAP_NONE ? "(class loader)"
+					: heap_type_name(&v->state->types, l->type),
+		   l->id);
 }
 
 enum { KIND_CLASS = HEAP_KIND_COUNT };
