@@ -49,7 +49,7 @@ BPF_FLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -O2 -g -mcpu=v3 -Wall -Wno-u
 LIBS_LOG := -l:libmsgpackc.a -l:libjansson.a -l:libz.a -l:liblz4.a -l:libzstd.a -l:libcap.a -l:liblua5.4.a -l:libsqlite3.a -lm -lpthread
 # Of libdw only the reader of .eh_frame is linked: it needs neither liblzma nor libbz2.
 LIBS_ELF := -l:libdw.a -l:libelf.a -l:libz.a
-LIBS := -Wl,--wrap=bpf_prog_load -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
+LIBS := -Wl,--wrap=bpf_prog_load,--wrap=btf__load_vmlinux_btf -l:libbpf.a $(LIBS_ELF) $(LIBS_LOG) -lm
 
 # user/record/kernel is the only room that needs libbpf; all but it and the commands is a library, with which unit tests
 # and fuzz targets link without libbpf.
@@ -363,7 +363,7 @@ $(FAKE)/fakejvm: tests/bpf/fakejvm_main.c $(FAKE)/libjvm.so
 
 # The scheduler's source of steal time, sample by sample, as it is.
 $(O)/tests/audit: tests/bpf/audit_main.c $(O)/user/record/kernel/steal_audit.o $(O)/user/record/kernel/features/steal_clock.o $(O)/user/record/kernel/features/refusal.o \
-	$(O)/user/record/kernel/features/kernel_facts.o $(O)/user/record/kernel/features/kernel_reads.o $(O)/user/record/kernel/features/prog_load.o \
+	$(O)/user/record/kernel/features/kernel_facts.o $(O)/user/record/kernel/features/kernel_reads.o $(O)/user/record/kernel/features/prog_load.o $(O)/user/record/kernel/features/vmlinux_btf.o \
 	$(O)/user/record/kernel/features/kernel_try.o $(O)/user/record/kernel/features/uprobe_multi.o $(O)/libspoor.a
 	@echo "  LINK  $@"
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(CPPFLAGS) -o $@ $(filter-out %.h,$^) $(LIBS)

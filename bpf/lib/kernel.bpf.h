@@ -49,6 +49,11 @@ extern __hidden void *kernel_cast(const void *address, __u32 type);
 		loaded;                                                                            \
 	})
 
+/* The address that a member of a struct that the verifier trusts holds. */
+#define KERNEL_POINTER(type, known, member)                                                        \
+	(kernel_reads == WIRE_READS_CAST ? (__u64)KERNEL_AT(type, known)->member                   \
+					 : (__u64)(known)->member)
+
 /* Two words anywhere: the struct has no more, and its members are numbers. */
 struct timespec64___spoor {
 	__s64 tv_sec;
@@ -99,6 +104,13 @@ static __always_inline __u32 comm_length(const char name[COMM_BYTES])
 		if (!name[i])
 			return i;
 	return COMM_BYTES;
+}
+
+/* Of the struct pid of a task that the verifier trusts, whose address is pid. */
+static __always_inline __u32 pid_level(struct task_struct *task, __u64 pid)
+{
+	return kernel_reads == WIRE_READS_CAST ? KERNEL_AT(struct pid, pid)->level
+					       : task->thread_pid->level;
 }
 
 /* The address of a task's number in the pid namespace of a level. */

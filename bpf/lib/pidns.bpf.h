@@ -35,8 +35,8 @@ static __always_inline __u32 own_tid(struct task_struct *task)
 
 	if (!own_pidns)
 		return task->pid;
-	s.pid = (__u64)task->thread_pid;
-	s.level = task->thread_pid->level;
+	s.pid = KERNEL_POINTER(struct task_struct, task, thread_pid);
+	s.level = pid_level(task, s.pid);
 	bpf_loop(PID_LEVELS_MAX, pid_look, &s, 0);
 	return s.found;
 }

@@ -66,14 +66,14 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
+	__uint(max_entries, 1); /* THREAD_SLOTS where there is need: set before load */
 	__type(key, __u32);   /* tid in the target's pid namespace */
 	__type(value, __u32); /* kernel tid */
 } ns_tids __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
+	__uint(max_entries, 1); /* THREAD_SLOTS where there is need: set before load */
 	__type(key, __u64);   /* Parker */
 	__type(value, __u32); /* kernel tid */
 } parkers __weak SEC(".maps");

@@ -306,6 +306,8 @@ static __always_inline __u32 memo_find(struct walk_slot *s, struct memo_key *key
 	struct hs_memo *m;
 
 	s->words_read = 0;
+	/* At each place where it stands the kernel puts a lookup's instructions in, which costs. */
+#pragma clang loop unroll(disable)
 	for (__u32 way = 0; way < MEMO_WAYS; way++) {
 		key->way = way;
 		m = bpf_map_lookup_elem(&memos, key);

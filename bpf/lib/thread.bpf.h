@@ -398,13 +398,13 @@ static __always_inline int thread_snapshot_of(__u32 tid, __u64 now, struct wire_
 /* The thread's id in the innermost pid namespace it is in. */
 static __always_inline __u32 task_ns_tid(struct task_struct *task)
 {
-	struct pid *pid = task->thread_pid;
-	unsigned int level = pid->level;
+	__u64 pid = KERNEL_POINTER(struct task_struct, task, thread_pid);
+	unsigned int level = pid_level(task, pid);
 
 	if (!level)
 		return task->pid;
 	asm volatile("%0 &= 31" : "+r"(level)); /* MAX_PID_NS_LEVEL */
-	return KERNEL_LOAD(struct upid, upid_at((__u64)pid, level), nr);
+	return KERNEL_LOAD(struct upid, upid_at(pid, level), nr);
 }
 
 static __always_inline __u32 task_cpu(struct task_struct *task)

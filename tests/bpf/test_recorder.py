@@ -239,6 +239,23 @@ def bpf_ids():
                                                    check=True).stdout or "[]")}
 
 
+class Room(FakeTest):
+    """What the kernel keeps for threads is by how many there are, or as many as are asked for."""
+
+    def room(self, recorder):
+        held = {number for kind, number in bpf_ids_of(recorder.pid) if kind == "map"}
+        shown = json.loads(subprocess.run([BPFTOOL, "-j", "map", "show"], capture_output=True, text=True,
+                                          check=True).stdout)
+        return next(m["max_entries"] for m in shown if m["id"] in held and m.get("name") == "threads")
+
+    def test_for_threads(self):
+        for options, room in ((), 4096), (("--max-threads", "5000"), 8192), (("--max-threads", "3"), 1024):
+            with self.subTest(options=options):
+                recorder = self.record(self.start(), "-f", *options)
+                self.assertEqual(self.room(recorder), room)
+                recorder.stop()
+
+
 class Leftovers(FakeTest):
     def test_nothing_of_bpf_is_left(self):
         for number in (signal.SIGINT, signal.SIGKILL):

@@ -236,9 +236,9 @@ class BesideProbes(JavaTest):
 class Crowd(BySwitches):
     """Very many threads."""
 
-    def run_crowd(self, threads, times):
+    def run_crowd(self, threads, times, *options):
         vm = self.java("Crowd", threads, times, options=["-Xss256k", "-Xmx256m"])
-        recorder = self.record(vm)
+        recorder = self.record(vm, *options)
         said = json.loads(vm.ask("go", 300))
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
@@ -260,7 +260,19 @@ class Crowd(BySwitches):
 
     @only_in_soak
     def test_ten_thousand(self):
-        self.run_crowd(10000, 0)
+        self.run_crowd(10000, 0, "--max-threads", "32768")
+
+    def test_more_than_there_is_room_for(self):
+        """Nothing is told of them; how often is counted, and what to do about it is said."""
+        vm = self.java("Crowd", 1500, 0, options=["-Xss256k", "-Xmx256m"])
+        recorder = self.record(vm, "--max-threads", "1024")
+        vm.ask("go", 300)
+        log = recorder.stop()
+        told = {e["thread"]["tid"] for e in log.of("thread_sample")}
+        self.assertGreater(len(told), 500)
+        self.assertLess(len(told), 1500)
+        self.assertGreater(sum(e["count"] for e in log.report()["lost"]["events"] if e["event"] == "thread"), 0)
+        self.assertIn("more threads than there was room for (record with a larger --max-threads)", log.report_text())
 
 
 def strip(libjvm):

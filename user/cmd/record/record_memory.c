@@ -17,9 +17,9 @@ static const struct argp_option options[] = {
 	 "keeps); what it then cannot remember it forgets, counts, and says",
 	 0},
 	{"max-threads", OPT_MAX_THREADS, "N", 0,
-	 "how many threads the JVM may have at a time (default and most: 32768); what the kernel "
-	 "keeps for them, some 90 MB, is less in proportion with less; of threads beyond it "
-	 "nothing is told, but that they are lost",
+	 "how many threads the JVM may have at a time (default: four times as many as it has when "
+	 "the recording begins, 4096 at least; at most 32768); the kernel keeps some 3 KB for each "
+	 "of them; of threads beyond it nothing is told, but that they are lost",
 	 0},
 	{0},
 };

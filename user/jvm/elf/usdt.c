@@ -89,26 +89,38 @@ static int location_order(const void *a, const void *b)
 	return order ? order : x->args < y->args ? -1 : x->args > y->args;
 }
 
-static bool bytes_are(const struct elf_file *f, uint64_t at, const uint8_t *bytes, size_t n)
-{
-	uint8_t there[ARCH_NOPS_MAX];
+struct site_bytes {
+	uint8_t bytes[ARCH_NOPS_MAX];
+	size_t count;
+};
 
-	return n && !elf_file_read(f, at, there, n) && !memcmp(there, bytes, n);
+static bool begin_with(const struct site_bytes *s, const uint8_t *bytes, size_t n)
+{
+	return n && n <= s->count && !memcmp(s->bytes, bytes, n);
+}
+
+static void site_bytes_read(const struct elf_file *f, uint64_t at, struct site_bytes *ret)
+{
+	uint64_t left = at && at < f->size ? f->size - at : 0;
+
+	ret->count = left < ARCH_NOPS_MAX ? left : ARCH_NOPS_MAX;
+	if (elf_file_read(f, at, ret->bytes, ret->count))
+		ret->count = 0;
 }
 
 /* Which instructions stand there. */
 static enum usdt_site site_read(const struct elf_file *f, uint64_t at)
 {
 	const struct arch *a = &ARCH_JVM;
+	struct site_bytes s;
 
-	if (!at)
-		return USDT_SITE_OTHER;
-	if (bytes_are(f, at, a->nops, a->nops_bytes))
+	site_bytes_read(f, at, &s);
+	if (begin_with(&s, a->nops, a->nops_bytes))
 		return USDT_SITE_NOPS;
-	if (bytes_are(f, at, a->nop, a->nop_bytes))
+	if (begin_with(&s, a->nop, a->nop_bytes))
 		return USDT_SITE_NOP;
-	return bytes_are(f, at, a->nop_call, a->nop_call_bytes) ? USDT_SITE_NOP_CALL
-								: USDT_SITE_OTHER;
+	return begin_with(&s, a->nop_call, a->nop_call_bytes) ? USDT_SITE_NOP_CALL
+							      : USDT_SITE_OTHER;
 }
 
 static int text_add(struct reader *r, const char *text, uint32_t *ret_offset)
@@ -283,11 +295,10 @@ static bool function_is(const char *name, const char *symbol, const char *end)
 static uint64_t entry_of(const struct reader *r, uint64_t address)
 {
 	const struct arch *a = &ARCH_JVM;
-	uint64_t at = elf_file_offset(r->elf, address);
+	struct site_bytes s;
 
-	return at && bytes_are(r->elf, at, a->landing, a->landing_bytes)
-		       ? address + a->landing_bytes
-		       : address;
+	site_bytes_read(r->elf, elf_file_offset(r->elf, address), &s);
+	return begin_with(&s, a->landing, a->landing_bytes) ? address + a->landing_bytes : address;
 }
 
 static int function_add(struct reader *r, const char *name, const Elf64_Sym *s)

@@ -24,6 +24,7 @@
 #define VTABLE_WORDS_MIN 4
 #define VTABLE_WORDS_MAX 64
 #define SEARCH_PAGES 256 /* each way; .data.rel.ro has 184 pages in 17.0.15 */
+#define AT_ONCE_PAGES 16
 
 #define VMCLASS(name)                                                                              \
 	{                                                                                          \
@@ -151,61 +152,121 @@ static size_t run_length(const uint64_t *words, size_t at, size_t count, const u
 	return at + n < count && !words[at + n] && n >= VTABLE_WORDS_MIN ? n : 0;
 }
 
-/* All pages around anchor that can be read, up to SEARCH_PAGES each way. */
-static int around_read(const struct mem *m, uint64_t anchor, struct mem_span *ret)
-{
-	char *bytes = malloc(2 * SEARCH_PAGES * ARCH_PAGE_MIN);
-	size_t low = SEARCH_PAGES, high = SEARCH_PAGES;
-	uint64_t base = (anchor & ~(ARCH_PAGE_MIN - 1)) - SEARCH_PAGES * ARCH_PAGE_MIN;
+/* What has been read around an anchor: the pages from low up to high, of 2 * SEARCH_PAGES. */
+struct around {
+	const struct mem *m;
+	uint64_t base; /* of page 0 */
+	char *bytes;
+	size_t low, high;
+	bool ends_below, ends_above; /* no more can be read, or no more is asked for */
+};
 
-	if (!bytes)
-		return -ENOMEM;
-	while (high < 2 * SEARCH_PAGES && !m->read(m, base + high * ARCH_PAGE_MIN,
-						   bytes + high * ARCH_PAGE_MIN, ARCH_PAGE_MIN))
-		high++;
-	while (low && !m->read(m, base + (low - 1) * ARCH_PAGE_MIN,
-			       bytes + (low - 1) * ARCH_PAGE_MIN, ARCH_PAGE_MIN))
-		low--;
-	memmove(bytes, bytes + low * ARCH_PAGE_MIN, (high - low) * ARCH_PAGE_MIN);
-	*ret = (struct mem_span){base + low * ARCH_PAGE_MIN, (high - low) * ARCH_PAGE_MIN, bytes};
-	return 0;
+static bool pages_read(const struct around *a, size_t first, size_t count)
+{
+	return !a->m->read(a->m, a->base + first * ARCH_PAGE_MIN, a->bytes + first * ARCH_PAGE_MIN,
+			   count * ARCH_PAGE_MIN);
+}
+
+/* Many at once as long as all of them can be read, then one by one. */
+static void read_above(struct around *a)
+{
+	size_t left = 2 * SEARCH_PAGES - a->high, n = left < AT_ONCE_PAGES ? left : AT_ONCE_PAGES;
+
+	if (n && pages_read(a, a->high, n)) {
+		a->high += n;
+		return;
+	}
+	while (a->high < 2 * SEARCH_PAGES && pages_read(a, a->high, 1))
+		a->high++;
+	a->ends_above = true;
+}
+
+static void read_below(struct around *a)
+{
+	size_t n = a->low < AT_ONCE_PAGES ? a->low : AT_ONCE_PAGES;
+
+	if (n && pages_read(a, a->low - n, n)) {
+		a->low -= n;
+		return;
+	}
+	while (a->low && pages_read(a, a->low - 1, 1))
+		a->low--;
+	a->ends_below = true;
+}
+
+struct vtable_search {
+	uint64_t known[VTABLE_WORDS_MAX], address; /* what is looked for, and where that one is */
+	size_t length;                             /* until a zero; 0: there is none */
+	size_t best;
+	uint64_t found; /* the best so far */
+	bool own;       /* the known one is among what has been read */
+};
+
+/* The runs that begin at pages from to. Those that end beyond what has been read are not seen. */
+static void search_in(struct vtable_search *v, const struct around *a, size_t from, size_t to)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)a->bytes;
+	size_t per_page = ARCH_PAGE_MIN / sizeof(uint64_t);
+
+	for (size_t at = from * per_page; at < to * per_page; at++) {
+		uint64_t address = a->base + at * sizeof(uint64_t);
+		size_t n = run_length(words, at, a->high * per_page, v->known);
+
+		if (address == v->address)
+			v->own = true;
+		else if (n > v->best) {
+			v->best = n;
+			v->found = address;
+		}
+	}
+}
+
+static bool search_ends(const struct vtable_search *v, const struct around *a)
+{
+	return v->own || (v->length && v->best == v->length) || (a->ends_below && a->ends_above);
 }
 
 /*
- * Looks for libjvm's vtable of Method. 1: found, or the one that is known is libjvm's, so that
- * there is no other; 0: not found.
+ * Looks for libjvm's vtable of Method, in both directions. 1: found, or the one that is known is
+ * libjvm's, so that there is no other; 0: not found.
  */
 static int method_vtable_search(const struct mem *m, uint64_t anchor, struct code_layout *l)
 {
-	uint64_t known[VTABLE_WORDS_MAX] = {0}, found = 0;
-	size_t words = VTABLE_WORDS_MAX, best = 0;
-	struct mem_span span;
-	bool own;
-	int err;
+	struct around a = {.m = m,
+			   .base = (anchor & ~(ARCH_PAGE_MIN - 1)) - SEARCH_PAGES * ARCH_PAGE_MIN,
+			   .low = SEARCH_PAGES,
+			   .high = SEARCH_PAGES};
+	struct vtable_search v = {.address = l->method_vtable};
+	size_t words = VTABLE_WORDS_MAX;
 
 	/* The archive's copy may be the last thing in its mapping. */
 	while (words >= VTABLE_WORDS_MIN &&
-	       m->read(m, l->method_vtable, known, words * sizeof(*known)))
+	       m->read(m, l->method_vtable, v.known, words * sizeof(*v.known)))
 		words /= 2;
 	if (words < VTABLE_WORDS_MIN)
 		return 0;
-	err = around_read(m, anchor, &span);
-	if (err)
-		return err;
-	for (size_t at = 0; at < span.size / sizeof(uint64_t); at++) {
-		size_t n = run_length((const uint64_t *)(const void *)span.bytes, at,
-				      span.size / sizeof(uint64_t), known);
+	while (v.length < words && v.known[v.length])
+		v.length++;
+	if (v.length == words)
+		v.length = 0;
+	a.bytes = malloc(2 * SEARCH_PAGES * ARCH_PAGE_MIN);
+	if (!a.bytes)
+		return -ENOMEM;
+	while (!search_ends(&v, &a)) {
+		size_t low = a.low, high = a.high;
 
-		if (n <= best || span.start + at * sizeof(uint64_t) == l->method_vtable)
-			continue;
-		best = n;
-		found = span.start + at * sizeof(uint64_t);
+		if (!a.ends_above)
+			read_above(&a);
+		if (!a.ends_below)
+			read_below(&a);
+		/* A run is shorter than a page. */
+		search_in(&v, &a, high > low ? high - 1 : high, a.high);
+		search_in(&v, &a, a.low, low < a.high ? low + 1 : low);
 	}
-	own = l->method_vtable >= span.start && l->method_vtable - span.start < span.size;
-	free(span.bytes);
-	if (found)
-		method_vtable_note(l, found);
-	return found || own;
+	free(a.bytes);
+	if (v.found)
+		method_vtable_note(l, v.found);
+	return v.found || v.own;
 }
 
 /* A vtable of libjvm's, if blobs have none: that of the heap. */

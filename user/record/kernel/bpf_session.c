@@ -110,15 +110,6 @@ static void look_at_kernel(struct bpf_session *p)
 	p->skel->rodata->kernel_reads = p->reads = k.reads;
 }
 
-static __u64 ring_size(uint64_t least)
-{
-	__u64 size = (__u64)sysconf(_SC_PAGESIZE);
-
-	while (size < least && size < 1ull << 30)
-		size <<= 1;
-	return size;
-}
-
 static bool applies(const struct bpf_session *p, const struct probe_row *w)
 {
 	return probe_applies(w, p->probes) &&
@@ -129,11 +120,14 @@ static bool applies(const struct bpf_session *p, const struct probe_row *w)
 static int open_and_load(struct bpf_session *p, const struct bpf_session_options *o,
 			 char why[PROGRAMS_WHY_MAX])
 {
-	const struct map_sizes sizes = {.buffer_bytes = ring_size(o->buffer_bytes),
+	const struct map_sizes sizes = {.pid = jvm_pid(p->j),
+					.buffer_bytes = o->buffer_bytes,
 					.max_threads = o->max_threads,
 					.cpus = p->cpus,
 					.fragment_bytes = o->fragments.bytes,
+					.samples = p->sample.period_ns != 0,
 					.by_switches = probes_by_switches(p->probes),
+					.thread_ids = jvm_has_thread_ids(p->j),
 					.virtual_threads = jvm_has_virtual(p->j),
 					.virtual_parks = p->virtual_parks};
 	struct programs_wanted wanted = {.probes = p->probes,
@@ -304,7 +298,7 @@ void bpf_session_refresh(struct bpf_session *p)
 		__atomic_fetch_add(&p->skel->bss->class_epoch, 1, __ATOMIC_RELAXED);
 }
 
-/* From the states of JVMTI; 0: none of those that are distinguished. */
+/* From the states of JVMTI; 0: none of these. */
 static __u32 reason_of_status(uint32_t status)
 {
 	static const struct {

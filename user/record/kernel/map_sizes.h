@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct spoor_bpf;
 
@@ -10,10 +11,13 @@ struct spoor_bpf;
 #define MAP_THREADS_MIN 1024
 
 struct map_sizes {
-	uint64_t buffer_bytes; /* of the ring buffer: a power of two of pages */
-	uint32_t max_threads;  /* of the target; 0: MAP_THREADS_MAX. Rounded up to a power of two */
+	pid_t pid;             /* of the target */
+	uint64_t buffer_bytes; /* of the ring buffer; rounded up to a power of two of pages */
+	uint32_t max_threads; /* 0: four times what it has now, 4096 at least. Rounded up to a power
+				* of two */
 	unsigned cpus;
-	bool by_switches, virtual_threads, virtual_parks;
+	bool by_switches, virtual_threads, virtual_parks, thread_ids;
+	bool samples;            /* of threads that run: they are anywhere in the code */
 	uint32_t fragment_bytes; /* 0: there are none */
 };
 

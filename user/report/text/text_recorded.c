@@ -169,7 +169,7 @@ static void print_missing_monitors(struct text *t)
 		   *why ? ": " : "", label_clean(why, clean));
 }
 
-static void print_lost(struct text *t, const struct analysis_facts *f)
+static const char *lost_at(uint64_t event_id, unsigned place)
 {
 	static const char *const places[LOST_PLACE_COUNT] = {
 		[LOST_PLACE_RING_BUFFER] =
@@ -183,6 +183,14 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 			"no room for their threads (record with a larger --max-memory)",
 		[LOST_PLACE_RECORDER] = "their records made no sense: a fault of spoor's",
 	};
+
+	if (event_id == EVENT_THREAD && place == LOST_PLACE_MAP_FULL)
+		return "more threads than there was room for (record with a larger --max-threads)";
+	return place < LOST_PLACE_COUNT ? places[place] : "";
+}
+
+static void print_lost(struct text *t, const struct analysis_facts *f)
+{
 	char count[FORMAT_MAX];
 	uint64_t total = 0;
 
@@ -198,7 +206,7 @@ static void print_lost(struct text *t, const struct analysis_facts *f)
 
 		print_text(t->out, "     %12s  %-26s %s\n", count_format(f->lost[i].count, count),
 			   d && f->lost[i].event_id <= SCHEMA_ID_MAX ? d->name : "(kind not known)",
-			   f->lost[i].place < LOST_PLACE_COUNT ? places[f->lost[i].place] : "");
+			   lost_at(f->lost[i].event_id, f->lost[i].place));
 	}
 }
 

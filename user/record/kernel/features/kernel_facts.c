@@ -8,6 +8,7 @@
 
 #include "bpf/wire/wire_steal.h"
 #include "record/kernel/features/kernel_reads.h"
+#include "record/kernel/features/vmlinux_btf.h"
 #include "steal/sources/hypervisor.h"
 
 /* Whether a struct of the kernel has a member of this name. */
@@ -64,7 +65,7 @@ void kernel_facts_read(struct kernel_facts *ret)
 		return;
 	}
 	before = libbpf_set_print(quiet);
-	btf = btf__load_vmlinux_btf();
+	btf = vmlinux_btf_load();
 	libbpf_set_print(before);
 	*ret = (struct kernel_facts){.steal.clock = WIRE_STEAL_NONE,
 				     .throttle_clock = "none",
@@ -79,7 +80,7 @@ void kernel_facts_read(struct kernel_facts *ret)
 	if (ret->reads == WIRE_READS_NONE ||
 	    steal_clock_find(btf, hypervisor_name(), NULL, &ret->steal) || ret->steal.ticks)
 		ret->steal = (struct steal_clock){.clock = WIRE_STEAL_NONE};
-	btf__free(btf);
+	vmlinux_btf_lend(btf);
 	known = *ret;
 	is_known = true;
 }
