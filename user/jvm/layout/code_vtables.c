@@ -196,7 +196,7 @@ static void read_below(struct around *a)
 
 struct vtable_search {
 	uint64_t known[VTABLE_WORDS_MAX], address; /* what is looked for, and where that one is */
-	size_t length;                             /* until a zero; 0: there is none */
+	size_t length;                             /* of it, as its archive says; 0: it does not */
 	size_t best;
 	uint64_t found; /* the best so far */
 	bool own;       /* the known one is among what has been read */
@@ -226,6 +226,15 @@ static bool search_ends(const struct vtable_search *v, const struct around *a)
 	return v->own || (v->length && v->best == v->length) || (a->ends_below && a->ends_above);
 }
 
+/* CppVtableInfo of 11 to 25: the number of words stands before a copy. Only a match of so many ends
+ * the search early, so that it does no harm if it is another number. */
+static size_t length_in_archive(const struct mem *m, uint64_t vtable)
+{
+	uint64_t n;
+
+	return mem_u64(m, vtable - sizeof(n), &n) || n > VTABLE_WORDS_MAX ? 0 : (size_t)n;
+}
+
 /*
  * Looks for libjvm's vtable of Method, in both directions. 1: found, or the one that is known is
  * libjvm's, so that there is no other; 0: not found.
@@ -245,10 +254,7 @@ static int method_vtable_search(const struct mem *m, uint64_t anchor, struct cod
 		words /= 2;
 	if (words < VTABLE_WORDS_MIN)
 		return 0;
-	while (v.length < words && v.known[v.length])
-		v.length++;
-	if (v.length == words)
-		v.length = 0;
+	v.length = length_in_archive(m, l->method_vtable);
 	a.bytes = malloc(2 * SEARCH_PAGES * ARCH_PAGE_MIN);
 	if (!a.bytes)
 		return -ENOMEM;

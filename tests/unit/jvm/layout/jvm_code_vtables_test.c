@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "jvm/layout/versions/versions.h"
-#include "tests/unit/jvm/jvm_code_image.h"
 #include "tests/unit/alloc_fail.h"
+#include "tests/unit/jvm/jvm_code_image.h"
 
 static struct image image;
 
@@ -72,6 +72,50 @@ static void the_other_vtable_is_searched_for(void **state)
 	vmstructs_free(v);
 }
 
+/* libjvm, that begins below the image and is all zero there but for one vtable, which may go across
+ * what is read at once. */
+static uint64_t far_vtable;
+static size_t far_bytes_read;
+
+static int far_read(const struct mem *m, uint64_t addr, void *ret, size_t len)
+{
+	size_t below = addr < IMAGE_BASE ? IMAGE_BASE - addr : 0;
+	uint64_t word;
+
+	if (len > below && gap_read(m, addr + below, (char *)ret + below, len - below))
+		return -EFAULT;
+	len = len < below ? len : below;
+	far_bytes_read += len;
+	memset(ret, 0, len);
+	for (uint64_t n = 0; n < 14; n++) {
+		word = 0x5000 + n;
+		if (far_vtable + 8 * n >= addr && far_vtable + 8 * n < addr + len)
+			memcpy((char *)ret + (far_vtable + 8 * n - addr), &word, sizeof(word));
+	}
+	return 0;
+}
+
+static void it_is_searched_for_far_away(void **state)
+{
+	static const uint64_t below[] = {0x78, 0x3f00, 0x4008, 0x4038, 0x4070, 0xe000};
+	struct code_layout l;
+	struct vmstructs *v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(below) / sizeof(*below); i++) {
+		v = target_fill(&l, METHOD_VTABLE_SHARED);
+		image_u64(&image, METHOD_VTABLE + 8, 1);
+		image_u64(&image, METHOD_VTABLE_SHARED - 8, 14);
+		image.mem.read = far_read;
+		far_vtable = IMAGE_BASE - below[i];
+		far_bytes_read = 0;
+		assert_int_equal(code_layout_refresh(&image.mem, v, &l), 0);
+		assert_true(l.method_vtable_too == far_vtable);
+		assert_true(far_bytes_read <= below[i] + 0x10000);
+		vmstructs_free(v);
+	}
+}
+
 /* Something that is not zero stands behind it: it cannot be told from a subclass's. */
 static void what_is_not_found_is_learned_from_methods(void **state)
 {
@@ -123,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_an_archive_there_is_one_vtable),
 		cmocka_unit_test(the_other_vtable_is_searched_for),
+		cmocka_unit_test(it_is_searched_for_far_away),
 		cmocka_unit_test(what_is_not_found_is_learned_from_methods),
 		cmocka_unit_test(allocations_may_fail),
 	};
