@@ -1,6 +1,7 @@
 #include "jvm/jvm.h"
 #include "jvm/jvm_state.h"
 #include "jvm/oop.h"
+#include "jvm/target/mem_ahead.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ struct reader {
 	unsigned retries; /* that are left */
 	uint32_t size;    /* of a JavaThread, or as much of it as is needed */
 	uint64_t string_klass;
+	struct mem_ahead ahead; /* of one attempt to read what objects say */
 };
 
 static uint64_t word(const char *bytes, uint32_t at)
@@ -127,64 +129,68 @@ static uint64_t word(const char *bytes, uint32_t at)
 	return value;
 }
 
-static int daemon_read(const struct jvm *j, uint64_t oop, bool *ret)
+static int daemon_read(const struct reader *r, uint64_t oop, bool *ret)
 {
+	const struct jvm *j = r->j;
 	const struct jvm_layout *l = &j->layout;
+	const struct mem *m = &r->ahead.mem;
 	int32_t at = l->thread_daemon;
 	uint8_t byte;
 	int err = 0;
 
 	if (at < 0 && l->thread_holder >= 0 && j->source.holder_daemon >= 0) {
 		at = j->source.holder_daemon;
-		err = oop_field(&j->mem, l, oop + (uint32_t)l->thread_holder, &oop);
+		err = oop_field(m, l, oop + (uint32_t)l->thread_holder, &oop);
 	}
 	if (at < 0 || err || !oop)
 		return err;
-	err = jvm_read(j, oop + (uint32_t)at, &byte, 1);
+	err = m->read(m, oop + (uint32_t)at, &byte, 1);
 	if (!err)
 		*ret = byte == 1;
 	return err;
 }
 
 /* Where there is none it stays 0. */
-static int status_read(const struct jvm *j, uint64_t oop, uint32_t *ret)
+static int status_read(const struct reader *r, uint64_t oop, uint32_t *ret)
 {
-	const struct jvm_layout *l = &j->layout;
+	const struct jvm_layout *l = &r->j->layout;
+	const struct mem *m = &r->ahead.mem;
 	int32_t at = l->thread_status;
 	int err = 0;
 
 	if (at < 0 && l->thread_holder >= 0 && l->holder_status >= 0) {
 		at = l->holder_status;
-		err = oop_field(&j->mem, l, oop + (uint32_t)l->thread_holder, &oop);
+		err = oop_field(m, l, oop + (uint32_t)l->thread_holder, &oop);
 	}
 	if (at < 0 || err || !oop)
 		return err;
-	return mem_u32(&j->mem, oop + (uint32_t)at, ret);
+	return mem_u32(m, oop + (uint32_t)at, ret);
 }
 
 /* The Java side of a thread, through its handle. */
-static int java_side_once(const struct reader *r, uint64_t handle, struct jvm_thread *ret)
+static int java_side_once(struct reader *r, uint64_t handle, struct jvm_thread *ret)
 {
 	const struct jvm_layout *l = &r->j->layout;
-	const struct mem *m = &r->j->mem;
+	const struct mem *m = &r->j->mem, *ahead = &r->ahead.mem;
 	struct jvm_thread t = *ret;
 	uint64_t oop, name, again, eetop;
 	int err = oop_handle(m, l, handle, &oop);
 
+	mem_ahead_forget(&r->ahead);
 	if (!err && !oop)
 		return -ENOENT;
 	if (!err)
-		err = mem_u64(m, oop + (uint32_t)l->thread_tid, &t.java_id);
+		err = mem_u64(ahead, oop + (uint32_t)l->thread_tid, &t.java_id);
 	if (!err)
-		err = daemon_read(r->j, oop, &t.daemon);
+		err = daemon_read(r, oop, &t.daemon);
 	if (!err)
-		err = status_read(r->j, oop, &t.status);
+		err = status_read(r, oop, &t.status);
 	if (!err)
-		err = oop_field(m, l, oop + (uint32_t)l->thread_name, &name);
+		err = oop_field(ahead, l, oop + (uint32_t)l->thread_name, &name);
 	if (!err && !name)
 		err = -EPROTO;
 	if (!err)
-		err = oop_string(m, l, r->string_klass, name, t.name, sizeof(t.name));
+		err = oop_string(ahead, l, r->string_klass, name, t.name, sizeof(t.name));
 	if (!err)
 		err = oop_handle(m, l, handle, &again);
 	if (!err && again != oop)
@@ -241,6 +247,7 @@ static int reader_open(const struct jvm *j, struct reader *ret)
 				 l->java_thread_state < 0 ? 0 : (uint32_t)l->java_thread_state};
 
 	*ret = (struct reader){.j = j, .retries = RETRIES_MAX};
+	mem_ahead_open(&ret->ahead, &j->mem);
 	if (!j->vms)
 		return -EAGAIN;
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)

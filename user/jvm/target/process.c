@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/tables/array.h"
@@ -266,21 +265,6 @@ int process_lib(pid_t pid, const char *name, struct process_lib *ret)
 	err = process_maps_parse(text, name, ret);
 	free(text);
 	return err;
-}
-
-/* /proc/PID/task has a link for each thread, and two as a folder. */
-int process_threads(pid_t pid, uint32_t *ret)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	if (stat(path, &st))
-		return errno == ENOENT ? -ESRCH : -errno;
-	if (st.st_nlink < 3)
-		return -ESRCH;
-	*ret = (uint32_t)st.st_nlink - 2;
-	return 0;
 }
 
 int process_ns_pid(pid_t pid, pid_t *ret)

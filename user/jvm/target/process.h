@@ -49,8 +49,6 @@ int process_stat(pid_t pid, struct process_stat *ret);
 /* -ENOENT: it is not mapped. */
 int process_lib(pid_t pid, const char *name, struct process_lib *ret);
 int process_ns_pid(pid_t pid, pid_t *ret);
-/* How many threads it has. */
-int process_threads(pid_t pid, uint32_t *ret);
 /* Of process_code_parse(). Costs no lock of the process's mappings, other than its maps. */
 int process_code(pid_t pid, uint64_t *ret);
 /* The arguments, separated by spaces, cut to size - 1 bytes. */

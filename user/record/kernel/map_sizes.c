@@ -117,11 +117,12 @@ static uint32_t ring_size(uint64_t least)
 int map_sizes_set(struct spoor_bpf *skel, const struct map_sizes *s)
 {
 	struct bpf_map *walks = skel->maps.walk_slots;
-	uint32_t now, threads, slots;
+	uint32_t now = 0, threads, slots;
+	struct process_stat stat;
 	int err;
 
-	if (process_threads(s->pid, &now))
-		now = 0;
+	if (!process_stat(s->pid, &stat))
+		now = stat.threads < MAP_THREADS_MAX ? (uint32_t)stat.threads : MAP_THREADS_MAX;
 	threads = s->max_threads ? s->max_threads : room_for(now);
 	slots = power_of_two(MAP_THREADS_MIN, threads, MAP_THREADS_MAX);
 	skel->rodata->thread_slots = slots;
