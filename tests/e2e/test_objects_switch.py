@@ -26,7 +26,9 @@ SWITCHES = 20 if soaking.is_on() else 8
 KILLS = 8 if soaking.is_on() else 4
 
 
-class SwitchTest(ObjectsJavaTest):
+class SwitchedTest(ObjectsJavaTest):
+    """A JVM in which Switched runs."""
+
     def start(self, *options, threads=2):
         return self.java("Switched", threads, options=["-Xmx192m", *options])
 
@@ -52,6 +54,41 @@ class SwitchTest(ObjectsJavaTest):
         self.assertEqual({name: found[name] for name in NONE}, dict.fromkeys(NONE, 0))
         self.assertEqual((found["end"], found["damaged"]), (end, False))
 
+    def dump(self, vm, name):
+        done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path(f"{name}.hprof")],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertIn("Heap dump file created", done.stdout + done.stderr)
+
+    def heap_check(self, moment, name, path=None):
+        return json.loads(spoor("heap", "check", "--format", "json", "--at", moment, path or self.path(),
+                                self.path(f"{name}.hprof"), expect=None).stdout)
+
+    def lose_moves(self, vm, recorder):
+        """The recorder is stopped, until the ring is full and more."""
+        os.kill(recorder.pid, signal.SIGSTOP)
+        try:
+            self.rest(vm, 10 * ROUNDS)
+            subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.run"], capture_output=True, text=True,
+                           timeout=DEADLINE_S, check=True)
+        finally:
+            os.kill(recorder.pid, signal.SIGCONT)
+
+    def rest_until(self, vm, done):
+        """What the collectors have lost, their own words say when there is room for some again."""
+        until = time.monotonic() + DEADLINE_S
+        rounds = itertools.count(ROUNDS + 1)
+        while not done():
+            self.assertLess(time.monotonic(), until)
+            self.rest(vm, next(rounds))
+
+    @staticmethod
+    def switched_again(*paths):
+        """How often the log as it is now says that the events have been switched on again."""
+        return sum(spoor("cat", path, expect=None).stdout.count('"text":"object events were switched on again')
+                   for path in paths)
+
+
+class SwitchTest(SwitchedTest):
     def check(self, *options, load=True):
         """What is recorded is what the program has done since the switch, and what the JVM counts since then."""
         vm = self.start(*options)
@@ -171,19 +208,6 @@ class SwitchTest(ObjectsJavaTest):
         self.assertLess(found["archived_dead"], found["equal"] // 100)
         self.assert_right(vm)
 
-    def dump(self, vm, name):
-        done = subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.heap_dump", self.path(f"{name}.hprof")],
-                              capture_output=True, text=True, timeout=DEADLINE_S)
-        self.assertIn("Heap dump file created", done.stdout + done.stderr)
-
-    def heap_check(self, moment, name):
-        return json.loads(spoor("heap", "check", "--format", "json", "--at", moment, self.path(), self.path(f"{name}.hprof"),
-                                expect=None).stdout)
-
-    def switched_again(self):
-        """Says the log as it is now that the events have been switched on again?"""
-        return '"text":"object events were switched on again' in spoor("cat", self.path(), expect=None).stdout
-
     def check_stopped(self, collector):
         """The recorder is stopped, until the ring is full and more: births and moves are lost. The heap is said to be
         incomplete, until the recorder has switched the events off and on again by itself; then it is what the JVM dumps,
@@ -192,19 +216,8 @@ class SwitchTest(ObjectsJavaTest):
         recorder = self.record(vm, "--objects=exact")
         self.rest(vm, ROUNDS)
         self.dump(vm, "before")
-        os.kill(recorder.pid, signal.SIGSTOP)
-        try:
-            self.rest(vm, 10 * ROUNDS)
-            subprocess.run([jdk_tool("jcmd", self.home), str(vm.pid), "GC.run"], capture_output=True, text=True,
-                           timeout=DEADLINE_S, check=True)
-        finally:
-            os.kill(recorder.pid, signal.SIGCONT)
-        # What the collectors have lost, their own words say when there is room for some again.
-        until = time.monotonic() + DEADLINE_S
-        rounds = itertools.count(ROUNDS + 1)
-        while not self.switched_again():
-            self.assertLess(time.monotonic(), until)
-            self.rest(vm, next(rounds))
+        self.lose_moves(vm, recorder)
+        self.rest_until(vm, lambda: self.switched_again(self.path()))
         count, _ = self.rest(vm, ROUNDS)
         self.dump(vm, "after")
         notes = "\n".join(note for note in recorder.stop().notes() if note.startswith("object events"))
