@@ -11,8 +11,8 @@
 #define MEM_AHEAD_CHUNKS 4u
 
 /*
- * What has been read is known until mem_ahead_forget(): what moves or changes meanwhile is seen as it
- * was, so that whether it has moved is asked of the memory itself.
+ * What has been read is known until mem_ahead_forget(): what moves or changes meanwhile is seen as
+ * it was, so that whether it has moved is asked of the memory itself.
  */
 struct mem_ahead {
 	struct mem mem; /* to be read from */
