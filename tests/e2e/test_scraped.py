@@ -238,9 +238,10 @@ class Scraped(MarkTest, Top):
             self.histogram(found, name, sum(row["count"] for row in pauses[rows]),
                            sum(row["total_ns"] for row in pauses[rows]), at_the_ends=at_the_ends)
         self.check_safepoints(found, safepoints)
-        # Whether a thread that is woken and blocks again goes on with its contention is for each recorder to infer.
-        self.histogram(found, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"], split=2,
-                       lock_class="Metered$Table")
+        # Whether a thread that is woken and blocks again goes on with its contention is for each recorder to infer (3 of 2,622
+        # were seen on a busy machine, with 0.001 % of the time between them).
+        self.histogram(found, "spoor_lock_contention_seconds", lock["count"], lock["blocked_ns"],
+                       split=max(2, lock["count"] // 500), lock_class="Metered$Table")
         self.assert_near(got * 1e9, lock["blocked_ns"], 1, "blocked, beside the log")
         counts = [row["count"] for row in locks["groups"] if row["key"][0].startswith("Metered$C")]
         self.assertEqual(len(counts), self.CLASSES)
