@@ -68,7 +68,8 @@ class ProfileTest(JavaTest):
                 share -= deep
             share /= inside
             print(f"{method}: {100 * share:.2f} %, itself {100 * wanted:.2f} %, sd {100 * sd:.2f}")
-            self.assertLess(abs(share - wanted), 3 * sd + 0.004, method)
+            # Three times, of the hundreds of shares of a run of the suite, one is missed now and then.
+            self.assertLess(abs(share - wanted), 4 * sd + 0.004, method)
 
     def check_walks(self, samples, least=0.97):
         wrong = []

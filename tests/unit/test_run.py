@@ -246,6 +246,21 @@ class Times(Run):
         said = next(line for line in lines if line.startswith("CPU seconds: lint "))
         self.assertLessEqual(abs(int(said.split()[-1]) - sum(pieces.values())), 1)
 
+    def test_what_failed_is_said_again(self):
+        self.python_file("tests/lint/test_x.py", """
+            def test_breaks(self):
+                print("first")
+                for n in range(20):
+                    print("line", n)
+                self.fail("in the end")
+            """)
+        self.python_file("tests/lint/test_y.py", "".join(f"def test_{n}(self): pass\n" for n in range(11)))
+        lines = self.run_tests("lint")[2].splitlines()
+        again = lines[lines.index("failed: lint/test_x.X.test_breaks"):]
+        self.assertEqual(again[-1], "11 passed, 1 failed, 0 skipped")
+        self.assertEqual(again[-2], "    | AssertionError: in the end")
+        self.assertEqual(len(again), 7)
+
     def test_not_of_a_run_of_few(self):
         self.assertNotIn("slowest", "".join(self.golden(10)))
 
