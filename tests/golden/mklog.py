@@ -82,7 +82,7 @@ class Events:
             raise KeyError(f"{line['event']} has no field {', '.join(sorted(unknown))}")
         if not self.count:
             self.time = line["time_ns"]
-            self.payload = msgpack.packb([self.time])
+            self.payload = bytearray(msgpack.packb([self.time]))
         fields = kind["fields"]
         while fields and self.is_default(fields[-1], line):  # left out, as spoor's own writer does
             fields = fields[:-1]

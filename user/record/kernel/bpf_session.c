@@ -23,6 +23,7 @@
 #include "jvm/jvm.h"
 #include "record/decode/spin_ranges.h"
 #include "record/decode/walk_host.h"
+#include "record/kernel/features/cpu_counters.h"
 #include "record/kernel/features/kernel_facts.h"
 #include "record/kernel/features/kernel_reads.h"
 #include "record/kernel/features/load_later.h"
@@ -759,34 +760,12 @@ int bpf_session_sample_cpus(struct bpf_session *p, struct wire_cpu *cpus, unsign
 	return 0;
 }
 
-/* The sums of a per-CPU array's first values. */
-static int counters_read(const struct bpf_map *map, uint64_t *ret, unsigned count)
-{
-	unsigned cpus = (unsigned)libbpf_num_possible_cpus();
-	uint64_t *values = calloc(cpus, sizeof(*values));
-	int err = 0;
-
-	if (!values)
-		return -ENOMEM;
-	for (__u32 key = 0; key < count; key++) {
-		ret[key] = 0;
-		if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values)) {
-			err = -errno;
-			break;
-		}
-		for (unsigned i = 0; i < cpus; i++)
-			ret[key] += values[i];
-	}
-	free(values);
-	return err;
-}
-
 int bpf_session_lost(struct bpf_session *p, uint64_t *ret, unsigned count)
 {
-	return counters_read(p->skel->maps.lost, ret, count);
+	return cpu_counters_read(p->skel->maps.lost, ret, count);
 }
 
 int bpf_session_walks(struct bpf_session *p, uint64_t *ret)
 {
-	return counters_read(p->skel->maps.walks, ret, WIRE_WALK_COUNT);
+	return cpu_counters_read(p->skel->maps.walks, ret, WIRE_WALK_COUNT);
 }
