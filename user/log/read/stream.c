@@ -49,10 +49,12 @@ void stream_close(struct stream *s)
 	*s = (struct stream){.fd = -1};
 }
 
-/* Room for count bytes from the next one on, and for a chunk, if that is more. */
+/* Room for count bytes from the next one on; for a chunk, if there is one and that is more. */
 static int reserve(struct stream *s, size_t count)
 {
-	size_t capacity = count > STREAM_CHUNK ? count : STREAM_CHUNK;
+	uint64_t left = s->size - s->offset;
+	size_t chunk = left < STREAM_CHUNK ? (size_t)left : STREAM_CHUNK;
+	size_t capacity = count > chunk ? count : chunk;
 
 	if (s->capacity - s->at >= capacity)
 		return 0;
