@@ -93,9 +93,11 @@ static __always_inline void switch_in(struct thread_state *t, __u32 tid, __u64 n
 	if (now < t->time.since)
 		now = t->time.since;
 	write_begin(t);
+	if (t->time.run == RUN_RUNNING) /* the switch away was not seen: its time is in one state */
+		t->reason.now = WIRE_BLOCKED_OTHER;
 	if (t->time.run == RUN_RUNNABLE)
 		runnable_to(t, now);
-	else if (t->time.run == RUN_BLOCKED)
+	else
 		blocked_to(t, tid, now);
 	t->time.run = RUN_RUNNING;
 	t->time.since = now;
@@ -533,6 +535,23 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
+/*
+ * A thread that was on a CPU when find_threads() looked may have left it before sched_switch()
+ * could find it here: it would be taken to run until its next switch. A task's on_cpu is 0 only
+ * after the tracepoint of the switch away from it, and time.seq is 0 until a switch is counted.
+ */
+static __always_inline void left_unseen(struct thread_state *t, struct task_struct *task)
+{
+	BARRIER();
+	if (t->time.run != RUN_RUNNING || *(volatile int *)&task->on_cpu || t->time.seq)
+		return;
+	write_begin(t);
+	t->time.run = task->on_rq ? RUN_RUNNABLE : RUN_BLOCKED;
+	t->off.since = t->time.since;
+	t->reason.first = t->time.run == RUN_BLOCKED;
+	write_end(t);
+}
+
 /* First pass: finds the target in the initial namespace. Second pass: makes its threads known. */
 SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)
@@ -557,6 +576,7 @@ int find_threads(struct bpf_iter__task *ctx)
 	run = task->on_cpu ? RUN_RUNNING : task->on_rq ? RUN_RUNNABLE : RUN_BLOCKED;
 	t = thread_add(task, run, now, WIRE_EXISTED);
 	if (t) {
+		left_unseen(t, task);
 		t->chain.regs = (__u64)bpf_task_pt_regs(task);
 		t->chain.task = (__u64)task;
 	}

@@ -51,10 +51,17 @@ class Virtual:
         self.assertFalse(began, f"{begin} without {end}")
         return ret
 
+    def not_wanted(self, log):
+        """For how long carriers waited for a CPU, for a disk or for the VM, as on a busy machine: a virtual thread may have
+        been on them then, on its way to a clock."""
+        states = [t["states"] for t in log.report()["threads"] if t["name"].startswith("ForkJoinPool-")]
+        return sum(s[f"{state}_ns"] for s in states for state in ("stolen", "runnable", "throttled", "io", "pause"))
+
     def check(self, *options, env=None):
         truth, log = self.run_program(*options, env=env)
         threads = log.threads()
         self.assertEqual(log.lost(), {})
+        late = self.not_wanted(log)
         for lock, begin, end, own in (
                 (CONTENDED, "monitor_contended_enter", "monitor_contended_entered", "blocked"),
                 (WAITED, "monitor_wait_begin", "monitor_wait_end", "waited")):
@@ -65,7 +72,7 @@ class Virtual:
                 # The program's clocks are read outside: a thread that has lost its CPU there blocks late, or is late to
                 # know that it goes on.
                 self.assertLessEqual(got, truth[own][i] + 0.1 * MS, f"{own}, waiter-{i}")
-                self.assert_near(got, truth[own][i], 5, f"{own}, waiter-{i}", ROUNDS * 3 * MS / 2)
+                self.assert_near(got, truth[own][i], 5, f"{own}, waiter-{i}", ROUNDS * 3 * MS / 2 + late)
                 # All are seen blocked before the time of HOLD_MS begins, in each round.
                 self.assertGreater(got, 0.9 * ROUNDS * HOLD_MS * MS, f"{own}, waiter-{i}")
             for thread, _ in pieces:
@@ -167,14 +174,15 @@ class Virtual21(Virtual, jvm.OtherJavaTest):
         group = next(g for g in log.report("--by", "lock_class")["groups"] if g["key"][0] == CONTENDED)
         split = group["split"]
         late = split["runnable_ns"] + split["stolen_ns"]
-        print(split)
         # What is handed over is nobody's: much of it on a busy machine, where whoever is woken waits for a CPU, too.
         known = sum(split[f"{state}_ns"] for state in ("running", "stolen", "runnable", "throttled", "blocked"))
-        self.assertGreater(split["blocked_ns"] + late, known * 0.8)
-        self.assertGreater(split["blocked"]["park_ns"], split["blocked_ns"] * 0.8)  # so a pinned one sleeps
+        self.assertGreater(split["blocked_ns"] + late, known * 0.8, split)
+        # So a pinned one sleeps. It may also have to wait for a page of the JVM's, or for the VM.
+        blocked = split["blocked_ns"] - split["blocked"]["io_ns"] - split["blocked"]["pause_ns"]
+        self.assertGreater(split["blocked"]["park_ns"], blocked * 0.8, split)
+        self.assertGreater(split["blocked"]["park_ns"], 0.8 * HELD, split)
         if late < group["blocked_ns"] / 50:
-            self.assertGreater(split["blocked_ns"] + late, group["blocked_ns"] * 0.8)
-            self.assertGreater(split["blocked"]["park_ns"], (group["blocked_ns"] - late) * 0.8)
+            self.assertGreater(split["blocked_ns"] + late, group["blocked_ns"] * 0.8, split)
 
     def test_all_carriers_pinned(self):
         """Two carriers, and both of their virtual threads are blocked on them: a third one starves, and it is said."""

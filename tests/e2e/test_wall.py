@@ -30,11 +30,12 @@ class WallTest(JavaTest):
         self.end_of_threads(vm, said)
         log = recorder.stop()
         self.assertEqual(log.lost(), {})
-        threads = [t for t in log.report()["threads"] if t["name"] in said and t["group"] == "java"]
-        self.assertEqual(sorted(t["name"] for t in threads), sorted(said))
+        threads = log.report()["threads"]
         for t in threads:
             self.assertEqual(set(t["states"]), {f"{s}_ns" for s in STATES})
             self.assert_adds_up(t)
+        threads = [t for t in threads if t["name"] in said and t["group"] == "java"]
+        self.assertEqual(sorted(t["name"] for t in threads), sorted(said))
         return said, {t["name"]: {s: t["states"][f"{s}_ns"] for s in STATES} for t in threads}, log
 
     def tell(self, what, got, wanted):
