@@ -430,6 +430,12 @@ class Log:
     def report_text(self, *options):
         return spoor("report", *options, self.path).stdout
 
+    def held_up_ns(self, name=""):
+        """For how long threads whose names begin so waited for a CPU, a disk or the VM: on a busy machine they are
+        late then, whatever they were about to do."""
+        states = [t["states"] for t in self.report()["threads"] if t["name"].startswith(name)]
+        return sum(s[f"{state}_ns"] for s in states for state in ("stolen", "runnable", "throttled", "io", "pause"))
+
 
 def schema_ids():
     with open(os.path.join(ROOT, "schemas/events.json"), encoding="utf-8") as f:

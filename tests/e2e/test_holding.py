@@ -50,7 +50,8 @@ class Holding(JavaTest):
         self.assertGreaterEqual(split["blocked"]["pause_ns"] + on_the_way, truth["collected"] * 0.5)
         # While it computes, it may be stopped by safepoints that are no collection of its own.
         self.assertLessEqual(split["blocked"]["pause_ns"], truth["collected"] + 20 * MS)
-        self.assertLess(split["not_split_ns"], outer["blocked_ns"] * 0.05)
+        # Nobody has the lock while it is handed over to one that waits for a CPU.
+        self.assertLess(split["not_split_ns"], outer["blocked_ns"] * 0.05 + log.held_up_ns("waiter"))
         # The chain to its head: the second lock's holder waits for the third.
         _, behind = self.lost(log, "Holding$Middle")
         self.assertIn("Holding$Inner", behind)

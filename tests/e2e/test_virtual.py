@@ -51,17 +51,12 @@ class Virtual:
         self.assertFalse(began, f"{begin} without {end}")
         return ret
 
-    def not_wanted(self, log):
-        """For how long carriers waited for a CPU, for a disk or for the VM, as on a busy machine: a virtual thread may have
-        been on them then, on its way to a clock."""
-        states = [t["states"] for t in log.report()["threads"] if t["name"].startswith("ForkJoinPool-")]
-        return sum(s[f"{state}_ns"] for s in states for state in ("stolen", "runnable", "throttled", "io", "pause"))
-
     def check(self, *options, env=None):
         truth, log = self.run_program(*options, env=env)
         threads = log.threads()
         self.assertEqual(log.lost(), {})
-        late = self.not_wanted(log)
+        # A virtual thread may have been on its way to a clock then.
+        late = log.held_up_ns("ForkJoinPool-")
         for lock, begin, end, own in (
                 (CONTENDED, "monitor_contended_enter", "monitor_contended_entered", "blocked"),
                 (WAITED, "monitor_wait_begin", "monitor_wait_end", "waited")):
