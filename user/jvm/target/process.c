@@ -291,6 +291,26 @@ int process_code(pid_t pid, uint64_t *ret)
 	return err;
 }
 
+int process_open_statm(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int process_pages(int statm, uint64_t *ret)
+{
+	char text[32], *end;
+	ssize_t len = pread(statm, text, sizeof(text) - 1, 0);
+
+	if (len < 0)
+		return -errno;
+	text[len] = 0;
+	*ret = strtoull(text, &end, 10);
+	return end == text || *end != ' ' ? -EINVAL : 0;
+}
+
 int process_command(pid_t pid, char *ret, size_t size)
 {
 	size_t len, i;

@@ -51,5 +51,9 @@ int process_lib(pid_t pid, const char *name, struct process_lib *ret);
 int process_ns_pid(pid_t pid, pid_t *ret);
 /* Of process_code_parse(). Costs no lock of the process's mappings, other than its maps. */
 int process_code(pid_t pid, uint64_t *ret);
+/* A descriptor of /proc/PID/statm; -1: it cannot be opened. */
+int process_open_statm(pid_t pid);
+/* By it: how large all mappings are together, in pages. -EINVAL: that is not what is there. */
+int process_pages(int statm, uint64_t *ret);
 /* The arguments, separated by spaces, cut to size - 1 bytes. */
 int process_command(pid_t pid, char *ret, size_t size);

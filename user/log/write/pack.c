@@ -1,7 +1,6 @@
 #include "log/write/pack.h"
 
 #include <errno.h>
-#include <msgpack.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +9,50 @@
 #include "log/format/event.h"
 #include "log/format/schema.h"
 #include "log/format/text.h"
+#include "log/write/packer.h"
+
+/* For all of an event but its texts: each number, the heads of the event and of the block. */
+#define EVENT_ROOM ((EVENT_FIELDS_MAX + 8) * PACKER_NUMBER_MAX)
 
 struct out {
 	struct open_block *block;
-	msgpack_packer pk;
+	struct packer pk;
 };
+
+/* The packer goes on in the block's buffer, where there is room for so many bytes. */
+static int out_reserve(struct out *o, size_t bytes)
+{
+	msgpack_sbuffer *buf = &o->block->packet->buf;
+	size_t alloc = buf->alloc;
+	char *data;
+
+	if (alloc - buf->size < bytes) {
+		while (alloc - buf->size < bytes)
+			alloc = alloc ? 2 * alloc : MSGPACK_SBUFFER_INIT_SIZE;
+		data = realloc(buf->data, alloc);
+		if (!data)
+			return -ENOMEM;
+		buf->data = data;
+		buf->alloc = alloc;
+	}
+	o->pk.at = buf->data + buf->size;
+	return 0;
+}
+
+static void out_commit(struct out *o)
+{
+	msgpack_sbuffer *buf = &o->block->packet->buf;
+
+	buf->size = (size_t)(o->pk.at - buf->data);
+}
+
+static int pack_bytes(struct out *o, const char *bytes, size_t length)
+{
+	out_commit(o);
+	if (out_reserve(o, length + EVENT_ROOM))
+		return -1;
+	return packer_str(&o->pk, length) || packer_str_body(&o->pk, bytes, length);
+}
 
 void open_block_free(struct open_block *b)
 {
@@ -39,12 +77,12 @@ static int pack_text(struct out *o, const char *text)
 		text = "";
 	length = strlen(text);
 	if (length <= LOG_TEXT_MAX && text_is_clean(text, length))
-		return msgpack_pack_str_with_body(&o->pk, text, length);
+		return pack_bytes(o, text, length);
 	clean = malloc(LOG_TEXT_MAX);
 	if (!clean)
 		return -1;
 	length = text_clean(text, length, clean, LOG_TEXT_MAX);
-	err = msgpack_pack_str_with_body(&o->pk, clean, length);
+	err = pack_bytes(o, clean, length);
 	free(clean);
 	return err;
 }
@@ -82,7 +120,7 @@ static int pack_counter(struct out *o, const struct event *e, unsigned i, unsign
 	struct counters_row *row;
 
 	if (!thread)
-		return msgpack_pack_int64(&o->pk, 0);
+		return packer_int64(&o->pk, 0);
 	row = counters_row(&o->block->counters, thread);
 	if (!row)
 		return -1;
@@ -94,7 +132,7 @@ static int pack_counter(struct out *o, const struct event *e, unsigned i, unsign
 		row->timed = true;
 		row->time_ns = e->time_ns;
 	}
-	return msgpack_pack_int64(&o->pk, (int64_t)diff);
+	return packer_int64(&o->pk, (int64_t)diff);
 }
 
 /* A call chain's number, and its caller's, are most often one more than what was before. */
@@ -138,13 +176,13 @@ static int pack_fields(struct out *o, const struct event_desc *desc, const struc
 			err = pack_text(o, e->v[i].s);
 			break;
 		case FIELD_BOOL:
-			err = e->v[i].u ? msgpack_pack_true(&o->pk) : msgpack_pack_false(&o->pk);
+			err = e->v[i].u ? packer_true(&o->pk) : packer_false(&o->pk);
 			break;
 		case FIELD_COUNTER:
 			err = pack_counter(o, e, i, count);
 			break;
 		default:
-			err = msgpack_pack_uint64(&o->pk, number_stored(o, e, i));
+			err = packer_uint64(&o->pk, number_stored(o, e, i));
 			break;
 		}
 	}
@@ -158,12 +196,12 @@ static int pack_event(struct out *o, const struct event_desc *desc, const struct
 	unsigned count = fields_needed(desc, e);
 
 	if (!p->events &&
-	    (msgpack_pack_array(&o->pk, 2) || msgpack_pack_uint64(&o->pk, e->time_ns) ||
-	     msgpack_pack_uint64(&o->pk, BLOCK_NUMBERS_RELATIVE)))
+	    (packer_array(&o->pk, 2) || packer_uint64(&o->pk, e->time_ns) ||
+	     packer_uint64(&o->pk, BLOCK_NUMBERS_RELATIVE)))
 		return -ENOMEM;
-	if (msgpack_pack_array(&o->pk, 3 + count) || msgpack_pack_uint64(&o->pk, e->id) ||
-	    msgpack_pack_int64(&o->pk, (int64_t)(e->time_ns - last)) ||
-	    msgpack_pack_uint64(&o->pk, e->thread) || pack_fields(o, desc, e, count))
+	if (packer_array(&o->pk, 3 + count) || packer_uint64(&o->pk, e->id) ||
+	    packer_int64(&o->pk, (int64_t)(e->time_ns - last)) ||
+	    packer_uint64(&o->pk, e->thread) || pack_fields(o, desc, e, count))
 		return -ENOMEM;
 	return 0;
 }
@@ -178,12 +216,14 @@ int open_block_add(struct open_block *b, const struct event *e)
 
 	if (!desc)
 		return -EINVAL;
-	msgpack_packer_init(&o.pk, &p->buf, msgpack_sbuffer_write);
-	err = pack_event(&o, desc, e);
+	err = out_reserve(&o, EVENT_ROOM);
+	if (!err)
+		err = pack_event(&o, desc, e);
 	if (err) {
 		p->buf.size = size;
 		return err;
 	}
+	out_commit(&o);
 	if (!p->events || e->time_ns < p->first_ns)
 		p->first_ns = e->time_ns;
 	if (!p->events || e->time_ns > p->last_ns)

@@ -37,12 +37,12 @@ struct recorder {
 	struct losses losses;
 	uint64_t window_ns, start_ns, next_window, next_refresh, next_flush, next_waits;
 	uint64_t windows, starting_until;
-	uint64_t next_marks, marks_code_kb; /* recorder_marks.c */
+	uint64_t next_marks, marks_code_kb, marks_pages; /* recorder_marks.c */
+	int statm; /* 1 + a descriptor of the JVM's /proc/PID/statm; 0: none (yet) */
 	uint64_t records;
 	uint64_t drain_until; /* of the draining that goes on; UINT64_MAX: to the ring's end */
 	unsigned names_every;
-	bool starting;
-	bool contended;              /* in this window */
+	bool starting, contended;    /* the latter: in this window */
 	bool replaced;               /* the JVM, by another program */
 	bool names_missed;           /* has been said */
 	bool noted[JVM_LIMIT_COUNT]; /* of what the JVM lacks */

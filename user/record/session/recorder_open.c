@@ -363,6 +363,8 @@ void recorder_discard(struct recorder *r)
 	log_writer_close(r->w);
 	dumps_free(r->dumps);
 	jvm_close(r->j);
+	if (r->statm)
+		close(r->statm - 1);
 	free(r->cpus);
 	free(r->stat);
 	free(r);

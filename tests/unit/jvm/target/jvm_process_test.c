@@ -1,6 +1,8 @@
 #include "jvm/target/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,6 +170,27 @@ static void code_is_what_is_mapped_to_run(void **state)
 	assert_int_equal(kb, 18764);
 }
 
+static void pages_are_all_mappings(void **state)
+{
+	uint64_t before, after;
+	void *more;
+	int fd = process_open_statm(getpid());
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(process_pages(fd, &before), 0);
+	more = mmap(NULL, 64 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(more, MAP_FAILED);
+	assert_int_equal(process_pages(fd, &after), 0);
+	assert_int_equal((after - before) * (uint64_t)getpagesize(), 64 << 20);
+	munmap(more, 64 << 20);
+	close(fd);
+	assert_int_equal(process_open_statm(INT_MAX), -1);
+	fd = open("/dev/null", O_RDONLY);
+	assert_int_equal(process_pages(fd, &after), -EINVAL);
+	close(fd);
+}
+
 /* A mapping of a page that may be run: it is in the sum until it is gone. */
 static void code_of_this_process(void **state)
 {
@@ -233,6 +256,7 @@ int main(void)
 		cmocka_unit_test(maps_may_be_cut_anywhere),
 		cmocka_unit_test(ns_pid_is_the_innermost),
 		cmocka_unit_test(code_is_what_is_mapped_to_run),
+		cmocka_unit_test(pages_are_all_mappings),
 		cmocka_unit_test(code_of_this_process),
 		cmocka_unit_test(this_process_is_known),
 		cmocka_unit_test(allocations_may_fail),
