@@ -18,7 +18,7 @@ DEFLATE = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions",
            "-XX:GuaranteedSafepointInterval=20", "-XX:MonitorUsedDeflationThreshold=1"]
 C1, C2 = ["-XX:TieredStopAtLevel=1", *SOON], ["-XX:-TieredCompilation", *SOON]
 G1, PARALLEL, SERIAL = ["-XX:+UseG1GC"], ["-XX:+UseParallelGC"], ["-XX:+UseSerialGC"]
-AT_ONCE = ("Stays*", "java.io.PrintStream", "java.util.concurrent.locks.*", "java.lang.Object", "java.lang.Thread")
+AT_ONCE = ("Stays*", "java/io/PrintStream", "java/util/concurrent/locks/*", "java/lang/Object", "java/lang/Thread")
 END, KILL, DETACHED = "end", "kill", "detached"
 
 
