@@ -27,13 +27,13 @@ KERNEL_CAST()
 char LICENSE[] SEC("license") = "GPL";
 
 struct wire_relay_target targets[WIRE_RELAY_TARGETS] = {};
-__u32 target_count = 0; /* entries with a place */
+__u32 target_count = 0; /* entries with a slot */
 __u64 starts_lost = 0;  /* for want of room in the ring */
 
 #define PROGRAMS(name)                                                                             \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \
-		__uint(max_entries, WIRE_RELAY_PLACES);                                            \
+		__uint(max_entries, WIRE_RELAY_SLOTS);                                             \
 		__uint(key_size, sizeof(__u32));                                                   \
 		__uint(value_size, sizeof(__u32));                                                 \
 	} name SEC(".maps")
@@ -53,7 +53,7 @@ struct {
 	__type(value, struct wire_relay_cpu);
 } relay_cpus SEC(".maps");
 
-/* The place of `next`, from the first program of a switch to the second. */
+/* The slot of `next`, from the first program of a switch to the second. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -67,13 +67,13 @@ struct {
 } starts SEC(".maps");
 
 /* 0: the process is not recorded. */
-static __always_inline __u32 place_of(__u32 tgid)
+static __always_inline __u32 slot_of(__u32 tgid)
 {
 	for (__u32 i = 0; i < WIRE_RELAY_LOOKS; i++) {
 		struct wire_relay_target *t = &targets[(tgid + i) & (WIRE_RELAY_TARGETS - 1)];
 
 		if (t->tgid == tgid)
-			return t->place;
+			return t->slot;
 		if (!t->tgid)
 			return 0;
 	}
@@ -109,8 +109,8 @@ int relay_switch(__u64 *ctx)
 	if (!target_count)
 		return 0;
 	idle_account(prev, next);
-	from = prev->pid ? place_of(prev->tgid) : 0;
-	to = next->pid && next->tgid != prev->tgid ? place_of(next->tgid) : 0;
+	from = prev->pid ? slot_of(prev->tgid) : 0;
+	to = next->pid && next->tgid != prev->tgid ? slot_of(next->tgid) : 0;
 	if (!from) {
 		if (to)
 			bpf_tail_call(ctx, &on_switch, to);
@@ -143,10 +143,10 @@ int relay_switch_second(__u64 *ctx)
 	SEC("tp_btf/" #hook)                                                                       \
 	int relay_##hook(__u64 *ctx)                                                               \
 	{                                                                                          \
-		__u32 place = target_count ? place_of((task)->tgid) : 0;                           \
+		__u32 slot = target_count ? slot_of((task)->tgid) : 0;                             \
                                                                                                    \
-		if (place)                                                                         \
-			bpf_tail_call(ctx, &array, place);                                         \
+		if (slot)                                                                          \
+			bpf_tail_call(ctx, &array, slot);                                          \
 		return 0;                                                                          \
 	}
 
@@ -189,13 +189,13 @@ int relay_task_rename(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	char comm[16] = {};
-	__u32 place;
+	__u32 slot;
 
 	/* The program of a recorder comes after this one, if at all. */
 	if (kernel_comm(comm, ctx[1]) && is_vm_thread(comm))
 		report_start(task);
-	place = target_count ? place_of(task->tgid) : 0;
-	if (place)
-		bpf_tail_call(ctx, &on_rename, place);
+	slot = target_count ? slot_of(task->tgid) : 0;
+	if (slot)
+		bpf_tail_call(ctx, &on_rename, slot);
 	return 0;
 }

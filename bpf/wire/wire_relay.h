@@ -3,18 +3,18 @@
 
 /* Fixed-width types come from vmlinux.h in BPF and from linux/types.h in user space. */
 
-#define WIRE_RELAY_PLACES 256   /* recorders at a time; place 0 is none */
+#define WIRE_RELAY_SLOTS 256    /* recorders at a time; slot 0 is none */
 #define WIRE_RELAY_TARGETS 4096 /* a power of two, many times as large */
 #define WIRE_RELAY_LOOKS 16
 
 /*
  * The processes that are recorded, as an open hash table: the entry of one is among the
  * WIRE_RELAY_LOOKS that begin at tgid % WIRE_RELAY_TARGETS, before the first that was never used.
- * One that has been taken out has place 0. Written and read as one word.
+ * One that has been taken out has slot 0. Written and read as one word.
  */
 struct wire_relay_target {
 	__u32 tgid; /* in the initial pid namespace */
-	__u32 place;
+	__u32 slot;
 };
 
 /* One per CPU, written by that CPU when it becomes idle and when it stops being so. */

@@ -667,7 +667,7 @@ int record_watched(const struct record_watched *w, int argc, char **argv)
 	o.recorder.log.path = w->path;
 	o.recorder.log.max_bytes = w->max_bytes;
 	o.recorder.relay = w->relay;
-	o.recorder.place = w->place;
+	o.recorder.relay_slot = w->relay_slot;
 	o.recorder.starting = w->starting;
 	return run(&o, argc, argv);
 }

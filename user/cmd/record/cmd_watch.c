@@ -197,14 +197,14 @@ static char **record_arguments(const struct options *o, const char *pid, int *re
 	return argv;
 }
 
-static int on_record(void *ctx, const struct watch_jvm *jvm, struct relay *relay, unsigned place)
+static int on_record(void *ctx, const struct watch_jvm *jvm, struct relay *relay, unsigned slot)
 {
 	const struct options *o = ctx;
 	const struct record_watched w = {.pid = jvm->pid,
 					 .path = jvm->path,
 					 .max_bytes = o->watch.max_bytes,
 					 .relay = relay,
-					 .place = place,
+					 .relay_slot = slot,
 					 .starting = jvm->starting};
 	char pid[16], **argv;
 	int argc, status;

@@ -15,7 +15,7 @@ struct record_watched {
 	const char *path; /* of the log, which is written in parts: without "-000001" */
 	uint64_t max_bytes;
 	struct relay *relay;
-	unsigned place;
+	unsigned relay_slot;
 	bool starting; /* the JVM has begun just now */
 };
 

@@ -41,7 +41,7 @@
 
 #define OWNER_PERIOD_NS 1000000
 
-/* Links of single places, or the descriptor of a uprobe_multi link; 0: there is none. */
+/* Links of single locations, or the descriptor of a uprobe_multi link; 0: there is none. */
 struct attachment {
 	struct uprobe_links *links;
 	int fd;
@@ -70,7 +70,7 @@ struct bpf_session {
 	struct marks *marks; /* NULL: nobody has looked for them yet */
 	unsigned cpus;
 	struct relay *relay; /* lent; NULL: the programs of the scheduler are attached */
-	unsigned place;      /* in it */
+	unsigned relay_slot;
 	bool joined;
 };
 
@@ -190,7 +190,7 @@ int bpf_session_load(struct jvm *j, const struct bpf_session_options *o, struct 
 	p->sample = (struct thread_clocks_options){
 		.pid = jvm_pid(j), .period_ns = o->sample_ns, .jitter = o->sample_jitter};
 	p->relay = o->relay;
-	p->place = o->place;
+	p->relay_slot = o->relay_slot;
 	err = cpus_possible(WIRE_CPUS_MAX, &p->cpus, why, PROGRAMS_WHY_MAX);
 	if (err)
 		goto fail;
@@ -418,7 +418,7 @@ static int join_relay(struct bpf_session *p, char why[PROGRAMS_WHY_MAX])
 	for (size_t i = 0; i < SCHED_PROGRAMS; i++)
 		fds[hooks[i]] =
 			bpf_program__autoload(programs[i]) ? bpf_program__fd(programs[i]) : -1;
-	err = relay_join(p->relay, p->place, p->skel->bss->target_tgid, fds);
+	err = relay_join(p->relay, p->relay_slot, p->skel->bss->target_tgid, fds);
 	if (err)
 		return fail(why, err, "the programs of the scheduler cannot be shared: %s",
 			    strerror(-err));
@@ -624,7 +624,7 @@ void bpf_session_detach(struct bpf_session *p)
 	thread_clocks_close(p->clocks);
 	p->clocks = NULL;
 	if (p->joined)
-		relay_leave(p->relay, p->place);
+		relay_leave(p->relay, p->relay_slot);
 	p->joined = false;
 	for (size_t i = 0; i < sizeof(p->sched) / sizeof(*p->sched); i++) {
 		bpf_link__destroy(p->sched[i]);

@@ -23,10 +23,10 @@ struct bpf_session_options {
 	uint64_t sample_ns;   /* 0: running threads are not sampled */
 	bool sample_jitter, virtual_parks; /* the latter: of those that unmount; not with hooks */
 	struct fragment_ring_options fragments; /* with samples */
-	/* Lent, with a place that is the session's own: its programs call those of the session in
+	/* Lent, with a slot that is the session's own: its programs call those of the session in
 	 * place of the scheduler. NULL: they are attached. */
 	struct relay *relay;
-	unsigned place;
+	unsigned relay_slot;
 	/* Gets each record, from bpf_session_consume(), which it ends with a negative errno. */
 	int (*record)(void *ctx, void *data, size_t size);
 	void *ctx;
@@ -116,5 +116,5 @@ struct wire_cpu;
 /* Reads the steal clocks; cpus[count], count <= WIRE_CPUS_MAX. */
 int bpf_session_sample_cpus(struct bpf_session *p, struct wire_cpu *cpus, unsigned count);
 
-/* Records lost so far: [kind * WIRE_LOSS_STAGE_COUNT + place]. */
+/* Records lost so far: [kind * WIRE_LOSS_STAGE_COUNT + stage]. */
 int bpf_session_lost(struct bpf_session *p, uint64_t *ret, unsigned count);

@@ -20,7 +20,7 @@
 
 #define PROGRAMS_MAX 8
 
-_Static_assert(RELAY_PLACES_MAX == WIRE_RELAY_PLACES - 1, "place 0 is none");
+_Static_assert(RELAY_SLOTS_MAX == WIRE_RELAY_SLOTS - 1, "slot 0 is none");
 
 struct relay {
 	struct relay_bpf *skel;
@@ -188,13 +188,13 @@ static uint64_t *target_at(struct relay *r, uint32_t i)
 }
 
 /* Recorders come and go at the same time. */
-static int target_add(struct relay *r, uint32_t tgid, unsigned place)
+static int target_add(struct relay *r, uint32_t tgid, unsigned slot)
 {
-	union target own = {.t = {.tgid = tgid, .place = place}}, was;
+	union target own = {.t = {.tgid = tgid, .slot = slot}}, was;
 
 	for (uint32_t i = 0; i < WIRE_RELAY_LOOKS; i++) {
 		was.word = __atomic_load_n(target_at(r, tgid + i), __ATOMIC_ACQUIRE);
-		while (!was.t.place)
+		while (!was.t.slot)
 			if (__atomic_compare_exchange_n(target_at(r, tgid + i), &was.word, own.word,
 							false, __ATOMIC_ACQ_REL,
 							__ATOMIC_ACQUIRE)) {
@@ -206,13 +206,13 @@ static int target_add(struct relay *r, uint32_t tgid, unsigned place)
 	return -ENOSPC;
 }
 
-static void target_remove(struct relay *r, unsigned place)
+static void target_remove(struct relay *r, unsigned slot)
 {
 	union target entry, none;
 
 	for (uint32_t i = 0; i < WIRE_RELAY_TARGETS; i++) {
 		entry.word = __atomic_load_n(target_at(r, i), __ATOMIC_ACQUIRE);
-		if (entry.t.place != place)
+		if (entry.t.slot != slot)
 			continue;
 		/* The number stays, so that those behind it are found. */
 		none = (union target){.t = {.tgid = entry.t.tgid}};
@@ -222,9 +222,9 @@ static void target_remove(struct relay *r, unsigned place)
 	}
 }
 
-int relay_join(struct relay *r, unsigned place, uint32_t tgid, const int *programs)
+int relay_join(struct relay *r, unsigned slot, uint32_t tgid, const int *programs)
 {
-	uint32_t key = place;
+	uint32_t key = slot;
 	int err;
 
 	for (int i = 0; i < WIRE_RELAY_HOOK_COUNT; i++) {
@@ -232,26 +232,26 @@ int relay_join(struct relay *r, unsigned place, uint32_t tgid, const int *progra
 			continue;
 		if (bpf_map_update_elem(array_fd(r, i), &key, &programs[i], BPF_ANY)) {
 			err = -errno;
-			relay_clear(r, place);
+			relay_clear(r, slot);
 			return err;
 		}
 	}
-	err = target_add(r, tgid, place);
+	err = target_add(r, tgid, slot);
 	if (err)
-		relay_clear(r, place);
+		relay_clear(r, slot);
 	return err;
 }
 
-void relay_leave(struct relay *r, unsigned place)
+void relay_leave(struct relay *r, unsigned slot)
 {
-	target_remove(r, place);
+	target_remove(r, slot);
 }
 
-void relay_clear(struct relay *r, unsigned place)
+void relay_clear(struct relay *r, unsigned slot)
 {
-	uint32_t key = place;
+	uint32_t key = slot;
 
-	target_remove(r, place);
+	target_remove(r, slot);
 	for (int i = 0; i < WIRE_RELAY_HOOK_COUNT; i++)
 		bpf_map_delete_elem(array_fd(r, i), &key);
 }

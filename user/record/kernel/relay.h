@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #define RELAY_WHY_MAX 512
-#define RELAY_PLACES_MAX 255
+#define RELAY_SLOTS_MAX 255
 
 struct relay;
 
@@ -22,8 +22,8 @@ int relay_fd(const struct relay *r);
 void relay_starts(struct relay *r, void (*begun)(void *ctx, pid_t pid), void *ctx);
 /* Whether beginnings were not reported since the last call, for want of room. */
 bool relay_starts_lost(struct relay *r);
-/* Frees the place of a recorder that has ended, however that was. */
-void relay_clear(struct relay *r, unsigned place);
+/* Frees the slot of a recorder that has ended, however that was. */
+void relay_clear(struct relay *r, unsigned slot);
 
 /* --- in a recorder, which has been forked from whoever has opened it ------------------------- */
 
@@ -31,9 +31,9 @@ void relay_clear(struct relay *r, unsigned place);
 int relay_cpus_fd(const struct relay *r);
 /*
  * From now on events of the process tgid (in the initial pid namespace) call these programs:
- * descriptors by enum wire_relay_hook, -1 for none. place is from 1 to RELAY_PLACES_MAX, and the
+ * descriptors by enum wire_relay_hook, -1 for none. slot is from 1 to RELAY_SLOTS_MAX, and the
  * recorder's own. -ENOSPC: there are too many with such numbers.
  */
-int relay_join(struct relay *r, unsigned place, uint32_t tgid, const int *programs);
+int relay_join(struct relay *r, unsigned slot, uint32_t tgid, const int *programs);
 /* No event calls them any more that is not there yet. */
-void relay_leave(struct relay *r, unsigned place);
+void relay_leave(struct relay *r, unsigned slot);

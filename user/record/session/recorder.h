@@ -50,8 +50,8 @@ struct recorder_options {
 	bool pointers_full, pointers_triggered; /* ... after those of the whole heap; asked for */
 	uint64_t off_cpu_ns;       /* off-CPU intervals of at least this have an event each */
 	uint32_t max_threads; /* that the maps in the kernel have room for; 0: as many as can be */
-	struct relay *relay;  /* lent; of many recorders at a time, with a place of this one's */
-	unsigned place;
+	struct relay *relay;  /* lent; of many recorders at a time, with a slot of this one's */
+	unsigned relay_slot;
 	uint64_t max_memory;       /* of this process */
 	uint64_t max_memory_other; /* bytes of it that options ask for: a flight recorder's */
 	enum command_line command_line; /* what the log keeps of the JVM's */

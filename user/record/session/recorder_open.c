@@ -298,7 +298,7 @@ static int attach(struct recorder *r, const struct recorder_options *o, char why
 					 .off_cpu_ns = o->off_cpu_ns,
 					 .max_threads = o->max_threads,
 					 .relay = o->relay,
-					 .place = o->place,
+					 .relay_slot = o->relay_slot,
 					 .record = recorder_on_record,
 					 .ctx = r};
 	int err;

@@ -30,7 +30,7 @@
 #define STARTS_PAUSE_MS 20
 #define JUST_BEGUN_MS 3000
 
-_Static_assert(WATCH_JVMS_MAX == RELAY_PLACES_MAX, "each has a place");
+_Static_assert(WATCH_JVMS_MAX == RELAY_SLOTS_MAX, "each has a slot");
 
 enum known_state { KNOWN_WAITS, KNOWN_RECORDED, KNOWN_DONE };
 
@@ -41,7 +41,7 @@ struct known {
 	enum known_state state;
 	enum watch_event said; /* of one that waits */
 	pid_t recorder;
-	unsigned place;
+	unsigned slot;
 	char stem[LOG_ROOM_STEM_MAX];
 	struct watch_jvm jvm;
 };
@@ -58,7 +58,7 @@ struct watcher {
 	int signals;
 	struct known **known;
 	uint32_t known_count, known_capacity;
-	bool taken[WATCH_JVMS_MAX + 1]; /* places */
+	bool taken[WATCH_JVMS_MAX + 1]; /* slots */
 	struct pids seen;               /* of the last scan, ascending */
 	struct pids begun;              /* of the relay, not looked at yet */
 	char *command;
@@ -132,18 +132,18 @@ static int record(struct watcher *w, const struct known *k, pid_t watcher)
 	/* Of all messages. */
 	snprintf(about, sizeof(about), "spoor: %d %s", k->pid, k->jvm.name);
 	program_invocation_short_name = about;
-	status = w->o->record(w->o->ctx, &k->jvm, w->relay, k->place);
+	status = w->o->record(w->o->ctx, &k->jvm, w->relay, k->slot);
 	fflush(NULL);
 	return status;
 }
 
-static unsigned free_place(const struct watcher *w)
+static unsigned free_slot(const struct watcher *w)
 {
-	unsigned place = 1;
+	unsigned slot = 1;
 
-	while (place <= w->o->max_jvms && w->taken[place])
-		place++;
-	return place <= w->o->max_jvms ? place : 0;
+	while (slot <= w->o->max_jvms && w->taken[slot])
+		slot++;
+	return slot <= w->o->max_jvms ? slot : 0;
 }
 
 static void wait_for(struct watcher *w, struct known *k, enum watch_event why)
@@ -165,8 +165,8 @@ static void start(struct watcher *w, struct known *k)
 	pid_t self = getpid(), pid;
 	int err;
 
-	k->place = free_place(w);
-	if (!k->place) {
+	k->slot = free_slot(w);
+	if (!k->slot) {
 		wait_for(w, k, WATCH_NO_PLACE);
 		return;
 	}
@@ -195,7 +195,7 @@ static void start(struct watcher *w, struct known *k)
 		_exit(record(w, k, self));
 	k->state = KNOWN_RECORDED;
 	k->recorder = pid;
-	w->taken[k->place] = true;
+	w->taken[k->slot] = true;
 	report(w, k, (struct watch_report){.event = WATCH_FOUND, .freed = freed});
 }
 
@@ -219,9 +219,9 @@ static unsigned reap(struct watcher *w)
 
 			if (k->state != KNOWN_RECORDED || k->recorder != pid)
 				continue;
-			relay_clear(w->relay, k->place);
+			relay_clear(w->relay, k->slot);
 			log_room_release(&w->room, w->o->max_bytes);
-			w->taken[k->place] = false;
+			w->taken[k->slot] = false;
 			k->state = KNOWN_DONE;
 			report(w, k, (struct watch_report){.event = WATCH_ENDED, .status = status});
 			ended++;

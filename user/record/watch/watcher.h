@@ -12,7 +12,7 @@
 struct relay;
 struct rules;
 
-#define WATCH_JVMS_MAX 255 /* as many places as a relay has */
+#define WATCH_JVMS_MAX 255 /* as many slots as a relay has */
 #define WATCH_WHY_MAX 1024
 
 struct watch_jvm {
@@ -47,7 +47,7 @@ struct watch_options {
 	uint64_t max_bytes;        /* of a log */
 	uint64_t max_total;        /* of all parts of logs in the folder */
 	/* Records a JVM, in a process of its own; its exit status is what it returns. */
-	int (*record)(void *ctx, const struct watch_jvm *jvm, struct relay *relay, unsigned place);
+	int (*record)(void *ctx, const struct watch_jvm *jvm, struct relay *relay, unsigned slot);
 	/* Lent for the call. */
 	void (*report)(void *ctx, const struct watch_report *t);
 	void *ctx;
